@@ -1,0 +1,1 @@
+# Assets are embedded in the binary; see src/report/assets.

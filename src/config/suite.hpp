@@ -1,0 +1,39 @@
+// A suite: YAML → the list of workloads, validated before anything is run.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/names.hpp"
+#include "op/workload.hpp"
+
+namespace roofline {
+
+/// A workload of a suite. Where the device can't run it, `skip_reason` says why and it becomes a
+/// `skipped` row; everything else that is wrong with a suite is an error with file, line and column.
+struct SuiteEntry {
+  Workload workload;
+  std::string skip_reason;
+  int line = 0;  ///< of the entry in the file
+};
+
+struct Suite {
+  std::string name;
+  std::string description;
+  std::string path;
+  std::string text;
+  std::vector<SuiteEntry> entries;
+};
+
+/// Parses and validates a suite for devices of that kind. Throws UsageError such as
+/// "configs/ops.yaml:14:9: unknown op 'gem'; did you mean 'gemm'? (see: roofline ops)".
+Suite parse_suite(const std::string& text, const std::string& path, DeviceKind device);
+Suite load_suite(const std::string& path, DeviceKind device);
+
+/// Keeps the entries whose label or op matches the glob (* and ?). Throws UsageError when none does.
+void keep_only(Suite& suite, const std::string& glob);
+
+/// The nearest candidate within a third of its length in edits, or empty.
+std::string nearest_name(const std::string& given, const std::vector<std::string>& candidates);
+
+}  // namespace roofline

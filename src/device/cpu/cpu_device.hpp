@@ -1,0 +1,41 @@
+// The CPU as a device: hwloc topology, pinned workers, memory touched first by the worker that uses it.
+#pragma once
+
+#include <memory>
+
+#include "device/cpu/isa.hpp"
+#include "device/cpu/thread_pool.hpp"
+#include "device/device.hpp"
+
+namespace roofline {
+
+class CpuDevice final : public Device {
+ public:
+  /// `options.threads` workers, one a physical core first; 0 means one for each core this process may use.
+  explicit CpuDevice(const DeviceOptions& options);
+  ~CpuDevice() override;
+
+  const DeviceInfo& info() const override;
+  std::unique_ptr<Buffer> allocate(std::size_t bytes) override;
+  double free_memory_bytes() const override;
+  void upload(void* device, const void* host, std::size_t bytes) override;
+  void download(void* host, const void* device, std::size_t bytes) override;
+  void copy(void* to, const void* from, std::size_t bytes) override;
+  void fill(void* device, std::byte value, std::size_t bytes) override;
+  void synchronize() override {}
+  std::unique_ptr<Timer> timer(LaunchFunction launch) override;
+  double timer_resolution_s() const override;
+  Clocks clocks() override;
+
+  ThreadPool& pool();
+  Isa isa() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// The CPU behind a device. Throws Error when it is another kind.
+CpuDevice& as_cpu(Device& device);
+
+}  // namespace roofline

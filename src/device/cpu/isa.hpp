@@ -1,0 +1,41 @@
+// Instruction-set levels of the CPU half. A file named *.simd.cpp is compiled once for each level, with
+// ROOFLINE_ISA set by the build; everything else is compiled for the baseline and picks a level at run time.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace roofline {
+
+/// baseline is SSE2 on x86-64 and NEON on AArch64. avx2 includes FMA; avx512 is F, VL, BW and DQ.
+enum class Isa : std::uint8_t { baseline, avx2, avx512 };
+
+std::string_view to_string(Isa isa);  ///< "sse2" (or "neon"), "avx2", "avx512"
+
+/// The highest level that this build contains and this CPU (and its operating system) runs.
+Isa best_isa();
+
+/// The levels that this CPU runs, lowest first.
+std::span<const Isa> usable_isas();
+
+#ifdef ROOFLINE_ISA
+/// The level that this *.simd.cpp is being compiled for: kernels are defined as `template <> f<kIsa>`.
+inline constexpr Isa kIsa = Isa::ROOFLINE_ISA;
+/// Bytes of a vector register at that level.
+inline constexpr int kVectorBytes = kIsa == Isa::avx512 ? 64 : kIsa == Isa::avx2 ? 32 : 16;
+#endif
+
+/// Calls `f.template operator()<level>()` for the level given: how a caller picks a kernel at run time.
+/// On AArch64 only the baseline exists, so only it is instantiated.
+template <typename F>
+decltype(auto) with_isa(Isa isa, F&& f) {
+#if defined(__x86_64__)
+  if (isa == Isa::avx512) return f.template operator()<Isa::avx512>();
+  if (isa == Isa::avx2) return f.template operator()<Isa::avx2>();
+#endif
+  (void)isa;
+  return f.template operator()<Isa::baseline>();
+}
+
+}  // namespace roofline

@@ -1,0 +1,87 @@
+// What a device is to the rest of the program: an identity, memory, and a way to time a batch of
+// launches. Implemented by device/cpu and device/cuda.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "measure/sampler.hpp"
+#include "model/machine.hpp"
+
+namespace roofline {
+
+/// Device memory, freed with the object. 256-byte aligned at least.
+class Buffer {
+ public:
+  virtual ~Buffer() = default;
+  virtual void* data() = 0;
+  virtual std::size_t size() const = 0;
+};
+
+/// Enqueues (GPU) or runs (CPU) the launch of that number within a batch.
+using LaunchFunction = std::function<void(std::int64_t launch)>;
+
+/// A batch of launches that can be timed again and again.
+class Timer {
+ public:
+  virtual ~Timer() = default;
+  /// Runs launches 0 … n-1 back to back and returns their time. On a GPU the first call for an n
+  /// captures a graph, and every call replays it between two events.
+  virtual Reading time(std::int64_t launches) = 0;
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  virtual const DeviceInfo& info() const = 0;
+
+  /// Throws Error, with the bytes asked for and free, when they are not to be had.
+  virtual std::unique_ptr<Buffer> allocate(std::size_t bytes) = 0;
+  virtual double free_memory_bytes() const = 0;
+
+  /// Synchronous copies and fills.
+  virtual void upload(void* device, const void* host, std::size_t bytes) = 0;
+  virtual void download(void* host, const void* device, std::size_t bytes) = 0;
+  virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
+  virtual void fill(void* device, std::byte value, std::size_t bytes) = 0;
+
+  /// Waits for everything enqueued; throws Error for what failed.
+  virtual void synchronize() = 0;
+
+  /// A timer of `launch` on this device. On a GPU, `launch` must only enqueue (it is captured).
+  virtual std::unique_ptr<Timer> timer(LaunchFunction launch) = 0;
+
+  /// Seconds that this device's timer resolves.
+  virtual double timer_resolution_s() const = 0;
+
+  /// Clocks right now, as far as they can be read.
+  virtual Clocks clocks() = 0;
+
+  /// Bytes of the last cache level before main memory.
+  double last_level_cache_bytes() const;
+};
+
+/// A device as `roofline devices` lists it: usable, or the reason why it is not.
+struct DeviceListing {
+  DeviceInfo info;
+  bool usable = true;
+  std::string reason;
+};
+
+struct DeviceOptions {
+  int threads = 0;  ///< CPU worker threads; 0 means all cores
+};
+
+/// Every device of this machine, the CPU last; a CUDA build without driver or GPU says so in a listing.
+std::vector<DeviceListing> list_devices(const DeviceOptions& options);
+
+/// Opens a device. Throws DeviceError (exit code 4), with the reason and what to do, when it can't be used.
+std::unique_ptr<Device> open_device(DeviceKind kind, int index, const DeviceOptions& options);
+
+}  // namespace roofline

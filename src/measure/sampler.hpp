@@ -1,0 +1,61 @@
+// The sampler: calibrate → settle → sample → stop. It knows no device and owns no clock: it is given a
+// batch to time and a wall clock to obey, and so runs on synthetic series in the tests.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "measure/summary.hpp"
+
+namespace roofline {
+
+/// One timed batch of launches.
+struct Reading {
+  double seconds = 0;              ///< for all launches of the batch together
+  std::optional<double> clock_hz;  ///< core clock over the batch, where it could be measured
+};
+
+/// What the sampler needs of the world.
+struct Bench {
+  /// Runs that many launches back to back and returns the time they took together.
+  std::function<Reading(std::int64_t launches)> batch;
+  /// Wall time in seconds from any origin, never going back.
+  std::function<double()> now;
+  /// True once the user has asked to stop.
+  std::function<bool()> cancelled = [] { return false; };
+  double timer_resolution_s = 1e-6;
+  /// Launches per sample are a multiple of this (the number of rotating buffer sets).
+  std::int64_t launch_quantum = 1;
+};
+
+enum class SettleMode : std::uint8_t {
+  fixed,   ///< for `settle_s` of wall time: burst
+  stable,  ///< until clock and median of two successive windows agree within 0.5 %, `settle_cap_s` at most: sustained
+};
+
+/// The defaults are those of docs/method.md, which gives the evidence for each.
+struct SamplerOptions {
+  double resolution_multiple = 100;  ///< a sample lasts at least that many timer resolutions
+  double min_sample_s = 200e-6;      ///< and at least this
+  SettleMode settle = SettleMode::fixed;
+  double settle_s = 0.3;
+  double settle_cap_s = 3.0;
+  std::int64_t min_samples = 32;
+  double min_time_s = 0.05;  ///< sampling goes on at least that long
+  double max_time_s = 3.0;   ///< and at most that long (settling not counted)
+  std::int64_t max_samples = 20000;
+  double relative_half_width = 0.005;  ///< of the median's 95 % interval
+};
+
+struct Samples {
+  std::vector<double> seconds;   ///< per launch, in the order taken
+  std::vector<double> clock_hz;  ///< one a sample, or empty
+  Summary summary;
+};
+
+/// Times a kernel. Always ends: within settle cap + max_time_s + one batch, whatever the readings are.
+Samples sample(const Bench& bench, const SamplerOptions& options);
+
+}  // namespace roofline

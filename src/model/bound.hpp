@@ -1,0 +1,48 @@
+// The bound of a kernel: which resource of the machine it can't beat, and how far away it is.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/machine.hpp"
+#include "model/work.hpp"
+
+namespace roofline {
+
+enum class BoundLabel : std::uint8_t { memory, compute, latency, balanced, unknown };
+std::string_view to_string(BoundLabel label);
+std::optional<BoundLabel> parse_bound_label(std::string_view text);
+
+/// The time that one resource needs for a launch's work at its ceiling.
+struct ResourceTime {
+  std::string ceiling;  ///< name of the ceiling, or of the pipe or level that has none
+  CeilingKind kind = CeilingKind::bandwidth;
+  double amount = 0;  ///< FLOPs, bytes or launches
+  double time_s = 0;  ///< amount / ceiling; NaN where there is no ceiling
+  Interval ci95;      ///< of time_s, from the ceiling's interval
+};
+
+/// What the machine allows a kernel. `resources` is sorted by time, longest first; those without a
+/// ceiling come last, so that nothing is left out in silence.
+struct Bound {
+  BoundLabel label = BoundLabel::unknown;
+  std::string limiting_ceiling;  ///< empty when no resource has a ceiling
+  double attainable_time_s = 0;  ///< NaN when no resource has a ceiling
+  bool suspect = false;          ///< the limiting ceiling failed its audit
+  std::vector<ResourceTime> resources;
+  double arithmetic_intensity = 0;  ///< FLOP/byte at main memory
+  /// The classic ridge point: dominant pipe's ceiling over the memory ceiling, FLOP/byte. NaN if either is missing.
+  double ridge = 0;
+};
+
+/// The bound rule: attainable time is the largest resource time; its resource is the limiting ceiling.
+/// Where the 95 % intervals of the two largest times overlap, and they are of different kinds, the
+/// label is `balanced`. `memory` is the device's main memory level.
+Bound bound_of(const Work& work, const Machine& machine);
+
+/// attainable / measured time. Never clamped: above 1 is a finding.
+double fraction_of_roof(const Bound& bound, double measured_time_s);
+
+}  // namespace roofline

@@ -1,0 +1,52 @@
+// The one base of all errors that a user may see: what was wrong, and what to do next.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace roofline {
+
+/// Exit codes of the program (docs/architecture.md).
+enum class ExitCode : int {
+  ok = 0,
+  workload_failed = 1,
+  usage = 2,
+  regression = 3,
+  device_unusable = 4,
+  cancelled = 130,
+};
+
+class Error : public std::runtime_error {
+ public:
+  explicit Error(const std::string& what, std::string hint = {}) : std::runtime_error(what), hint_(std::move(hint)) {}
+
+  /// What to do next; empty where there is nothing to say.
+  const std::string& hint() const { return hint_; }
+  virtual ExitCode exit_code() const { return ExitCode::workload_failed; }
+
+ private:
+  std::string hint_;
+};
+
+/// A mistake on the command line or in a file. The message names file, line and column where there are any.
+class UsageError : public Error {
+ public:
+  using Error::Error;
+  ExitCode exit_code() const override { return ExitCode::usage; }
+};
+
+/// The device asked for can't be used.
+class DeviceError : public Error {
+ public:
+  using Error::Error;
+  ExitCode exit_code() const override { return ExitCode::device_unusable; }
+};
+
+/// The device's context is lost for this process (a kernel's illegal access): only a fresh process can go on.
+class PoisonedDevice : public Error {
+ public:
+  using Error::Error;
+};
+
+}  // namespace roofline

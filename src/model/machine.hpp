@@ -1,0 +1,79 @@
+// A machine as the roofline sees it: one device's identity and its measured ceilings. Plain data.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/ceiling.hpp"
+#include "model/names.hpp"
+#include "model/work.hpp"
+
+namespace roofline {
+
+/// One cache or scratchpad level of a device.
+struct CacheInfo {
+  Level level = Level::l1;
+  double bytes = 0;            ///< of one instance
+  std::int64_t instances = 1;  ///< how many of them the device has in use
+};
+
+/// A fact about a device in its vendor's terms, for people to read: {"driver", "580.159.04"}.
+struct Attribute {
+  std::string name;
+  std::string value;
+};
+
+/// Who a device is. `identity` names the file that a calibration is kept in: the same device with the
+/// same thread count always yields the same text, another one never does.
+struct DeviceInfo {
+  DeviceKind kind = DeviceKind::cpu;
+  int index = 0;
+  std::string name;        ///< "NVIDIA H200", "AMD EPYC 7763"
+  std::string identity;    ///< lower-case letters, digits and '-'
+  std::int64_t units = 0;  ///< SMs on a GPU, worker threads on a CPU
+  double memory_bytes = 0;
+  std::vector<CacheInfo> caches;
+  std::optional<double> max_core_hz;
+  std::optional<double> memory_hz;
+  std::string driver;  ///< driver version; empty on a CPU
+  std::string isa;     ///< "avx2", "sm_90"
+  std::vector<Attribute> attributes;
+};
+
+/// A ceiling that the calibration wanted and could not get, and why.
+struct Unmeasured {
+  std::string name;
+  std::string reason;
+};
+
+struct Machine {
+  DeviceInfo device;
+  std::vector<Ceiling> ceilings;
+  std::vector<Unmeasured> unmeasured;
+  std::string measured_at;   ///< UTC, ISO 8601
+  std::string tool_version;  ///< the version of roofline that measured
+  std::string host;          ///< operating system and kernel
+  bool quick = false;        ///< measured with --quick: wider intervals
+  bool cancelled = false;
+
+  /// The ceiling of that name, or null.
+  const Ceiling* find(std::string_view name) const;
+
+  /// The compute ceiling of `pipe`, or null.
+  const Ceiling* compute(Pipe pipe) const;
+
+  /// The bandwidth ceiling at `level` whose share of writes is nearest to that of `traffic`
+  /// (read 0, triad 1/3, copy 1/2, write 1; the higher ceiling on a tie), or null when none was measured.
+  const Ceiling* bandwidth(Level level, const Traffic& traffic) const;
+
+  /// The highest bandwidth ceiling at `level`: the slope that a chart draws. Null when none was measured.
+  const Ceiling* slope(Level level) const;
+
+  /// The launch floor that kernels are timed under: launch.graph, else launch.pool, else launch.stream.
+  const Ceiling* launch() const;
+};
+
+}  // namespace roofline

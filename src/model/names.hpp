@@ -1,0 +1,73 @@
+// The field's closed vocabularies (pipes, levels, patterns, element types) and their spelling in files.
+// No arithmetic here; every `to_string` is the inverse of its `parse_…`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace roofline {
+
+/// An execution resource that FLOPs are issued to. Spelled in files as in docs/report-schema.md:
+/// fp64, fp32, fp16, bf16, int32, sfu, tensor.fp64, tensor.tf32, tensor.fp16, tensor.bf16, tensor.fp8, tensor.int8.
+enum class Pipe : std::uint8_t {
+  fp64,
+  fp32,
+  fp16,
+  bf16,
+  int32,
+  sfu,
+  tensor_fp64,
+  tensor_tf32,
+  tensor_fp16,
+  tensor_bf16,
+  tensor_fp8,
+  tensor_int8,
+};
+
+/// A level of the memory hierarchy, or a link. GPUs have hbm, l2, l1, shared; CPUs dram, l3, l2, l1.
+enum class Level : std::uint8_t { hbm, dram, l3, l2, l1, shared, pcie, nvlink };
+
+/// How a bandwidth probe walks its memory. h2d and d2h belong to links.
+enum class Pattern : std::uint8_t { read, write, copy, triad, h2d, d2h };
+
+/// The type of a tensor's elements.
+enum class DType : std::uint8_t { fp64, fp32, tf32, fp16, bf16 };
+
+enum class DeviceKind : std::uint8_t { cpu, cuda };
+
+std::string_view to_string(Pipe pipe);
+std::string_view to_string(Level level);
+std::string_view to_string(Pattern pattern);
+std::string_view to_string(DType dtype);
+std::string_view to_string(DeviceKind kind);
+
+std::optional<Pipe> parse_pipe(std::string_view text);
+std::optional<Level> parse_level(std::string_view text);
+std::optional<Pattern> parse_pattern(std::string_view text);
+std::optional<DType> parse_dtype(std::string_view text);
+std::optional<DeviceKind> parse_device_kind(std::string_view text);
+
+/// Every spelling of a vocabulary, in declaration order: for messages and for "did you mean".
+std::span<const std::string_view> pipe_names();
+std::span<const std::string_view> level_names();
+std::span<const std::string_view> pattern_names();
+std::span<const std::string_view> dtype_names();
+
+/// Bytes that one element takes in memory (tf32 is stored as fp32: 4).
+std::int64_t element_size(DType dtype);
+
+/// The level that holds a device's main memory: hbm on a GPU, dram on a CPU.
+Level main_memory(DeviceKind kind);
+
+/// The pipe of a matrix product in `dtype` at its full rate on such a device: the tensor pipe of that
+/// type on a GPU (plain fp32 has none and stays on fp32), the vector pipe on a CPU.
+Pipe matrix_pipe(DType dtype, DeviceKind kind);
+
+/// The pipe of elementwise arithmetic: fp64 for fp64, else fp32, where 16-bit types are converted and
+/// computed (only their storage is 16 bits wide).
+Pipe vector_pipe(DType dtype);
+
+}  // namespace roofline

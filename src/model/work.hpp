@@ -1,0 +1,36 @@
+// What one launch of a kernel has to do: operations by pipe and bytes by level. Amounts, never rates.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "model/names.hpp"
+
+namespace roofline {
+
+/// Bytes that cross one level, split by direction: roofs of different read/write mixes differ by 10 %.
+struct Traffic {
+  double read = 0;   ///< bytes
+  double write = 0;  ///< bytes
+  double total() const { return read + write; }
+};
+
+/// The work of one launch, from the op's model.
+struct Work {
+  /// Operations that the field counts as the op's FLOPs; arithmetic intensity and FLOP/s use their sum.
+  std::map<Pipe, double> flops;
+  /// Operations that occupy a pipe but that the convention leaves out of the FLOP count (attention's
+  /// softmax). They take time on their pipe, and so enter the bound, but not the intensity.
+  std::map<Pipe, double> uncounted;
+  /// Compulsory traffic: each input read once, each output written once.
+  std::map<Level, Traffic> bytes;
+  std::int64_t launches = 1;  ///< kernel launches (or parallel regions on a CPU)
+
+  double total_flops() const;
+};
+
+/// Sum of the counted FLOPs over the bytes that cross `level`, in FLOP/byte; infinite where no byte
+/// crosses it, NaN where there are neither.
+double arithmetic_intensity(const Work& work, Level level);
+
+}  // namespace roofline

@@ -1,0 +1,44 @@
+// A case: one workload made ready on one device. Fills inputs, poisons outputs, guards every buffer,
+// verifies against the reference, and only then can be timed.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "measure/sampler.hpp"
+#include "op/op.hpp"
+#include "op/verification.hpp"
+
+namespace roofline {
+
+class Device;
+
+class Case {
+ public:
+  /// Allocates and fills everything. Throws Error when memory doesn't suffice or the kernel can't be prepared.
+  Case(const Op& op, const Implementation& implementation, const Workload& workload, Device& device);
+  ~Case();
+  Case(const Case&) = delete;
+  Case& operator=(const Case&) = delete;
+
+  /// Runs once on poisoned outputs and compares with the reference; guard zones are checked too.
+  Verification verify();
+
+  /// The batch to give to the sampler: launches rotate over the buffer sets. Only after verify() passed.
+  Bench bench();
+
+  std::int64_t buffer_sets() const;
+  /// Bytes that all buffer sets take together.
+  double resident_bytes() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Bytes of device memory that a case of this workload takes, guards and rotation included: to refuse
+/// what doesn't fit before anything is run. `last_level_cache` in bytes.
+double case_bytes(const Op& op, const Workload& workload, double last_level_cache);
+
+}  // namespace roofline

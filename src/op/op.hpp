@@ -1,0 +1,87 @@
+// The contract that an op implements: its shape, work model, reference and kernels. One folder under
+// kernels/ holds one op; an OpRegistrar object in it makes the op known.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/names.hpp"
+#include "model/work.hpp"
+#include "op/tensor.hpp"
+#include "op/workload.hpp"
+
+namespace roofline {
+
+class Device;
+
+/// One extent of an op's shape, as a suite may set it.
+struct ShapeParameter {
+  std::string name;
+  std::string meaning;
+  std::int64_t default_value = 1;
+  std::int64_t minimum = 1;
+  std::int64_t maximum = std::int64_t{1} << 40;
+};
+
+/// How far an output may lie from its reference: |out - ref| <= relative * (|ref| + magnitude).
+/// `magnitude` is the typical size of an output, so that values near zero are not judged by their own.
+struct Tolerance {
+  double relative = 0;
+  double magnitude = 0;
+};
+
+/// Enqueues (GPU) or runs (CPU) one launch. Pointers are to device memory, in the order of Op::tensors.
+/// Throws Error; owns whatever workspace and handles it needs.
+using Kernel = std::function<void(std::span<void* const> tensors)>;
+
+/// One way to compute an op on one kind of device.
+struct Implementation {
+  std::string name;     ///< "naive", "eigen", "cublas"
+  std::string summary;  ///< one line: what makes it as fast as it is
+  DeviceKind device = DeviceKind::cpu;
+  std::vector<DType> dtypes;
+  /// Why this workload can't run here ("needs d <= 128"), or nothing. May be empty: all is supported.
+  std::function<std::optional<std::string>(const Workload&, const Device&)> unsupported;
+  /// Makes the kernel ready: workspaces, handles, attributes. Called once per workload.
+  std::function<Kernel(const Workload&, Device&)> prepare;
+};
+
+class Op {
+ public:
+  virtual ~Op() = default;
+
+  virtual std::string_view name() const = 0;     ///< "layernorm"
+  virtual std::string_view summary() const = 0;  ///< one line with the formula
+  virtual std::string_view family() const = 0;   ///< legend entry: "elementwise", "normalisation", …
+  virtual std::vector<ShapeParameter> parameters() const = 0;
+
+  /// What is wrong with a shape whose extents are each in range ("d must be a multiple of 8"), or nothing.
+  virtual std::optional<std::string> invalid(const Shape&) const { return std::nullopt; }
+
+  /// Inputs and outputs for one launch.
+  virtual std::vector<TensorSpec> tensors(const Workload& workload) const = 0;
+
+  /// The work of one launch by METHODS' conventions (docs/method.md, "Work models").
+  virtual Work work(const Workload& workload, DeviceKind device) const = 0;
+
+  /// The values, in fp64, of the output elements at `indices` (ascending; into the concatenation of the
+  /// output tensors), computed from the inputs as they are stored. Called from several threads at once.
+  virtual void reference(const Workload& workload, std::span<const HostTensor> inputs,
+                         std::span<const std::int64_t> indices, std::span<double> expected) const = 0;
+
+  /// fp64 operations that the reference spends on one output element, when elements are asked for in
+  /// ascending runs: decides whether a workload is verified whole or by a fresh random sample.
+  virtual double reference_cost(const Workload& workload) const = 0;
+
+  virtual Tolerance tolerance(const Workload& workload) const = 0;
+
+  virtual std::vector<Implementation> implementations() const = 0;
+};
+
+}  // namespace roofline

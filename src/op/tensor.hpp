@@ -1,0 +1,59 @@
+// Tensors on the host: what an op reads and writes, as raw elements of its type. No device here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/names.hpp"
+
+namespace roofline {
+
+enum class TensorRole : std::uint8_t { input, output };
+
+/// One tensor of an op, in the order in which kernels receive their pointers.
+struct TensorSpec {
+  std::string name;
+  TensorRole role = TensorRole::input;
+  std::int64_t elements = 0;
+  DType dtype = DType::fp32;
+
+  std::int64_t bytes() const { return elements * element_size(dtype); }
+};
+
+/// Elements in the host's memory, 64-byte aligned, stored as the device stores them.
+class HostTensor {
+ public:
+  explicit HostTensor(TensorSpec spec);
+
+  const TensorSpec& spec() const { return spec_; }
+  std::span<std::byte> bytes() { return {data(), static_cast<std::size_t>(spec_.bytes())}; }
+  std::span<const std::byte> bytes() const { return {data(), static_cast<std::size_t>(spec_.bytes())}; }
+
+  /// Element `index`, widened exactly to fp64.
+  double operator[](std::int64_t index) const;
+
+  /// Widens `out.size()` elements from `first` on, exactly. Fast: the way for references to read rows.
+  void read(std::int64_t first, std::span<double> out) const;
+
+  /// Fills with uniform values in [-1, 1], rounded to the tensor's type. The value of an element depends
+  /// on (seed, index) only, so that it is the same for any number of threads.
+  void fill_random(std::uint64_t seed);
+
+ private:
+  std::byte* data();
+  const std::byte* data() const;
+
+  TensorSpec spec_;
+  std::vector<std::byte> storage_;
+};
+
+/// Nearest-even rounding of a double to fp16 or bf16 bits, and back (exact).
+std::uint16_t to_fp16(double value);
+std::uint16_t to_bf16(double value);
+double from_fp16(std::uint16_t bits);
+double from_bf16(std::uint16_t bits);
+
+}  // namespace roofline

@@ -1,0 +1,30 @@
+// JSON, the contract with other programs: Report and Machine to and from text (docs/report-schema.md).
+// Reading is strict: an unknown schema version, a missing key or a wrong type is a UsageError naming it.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "report/report.hpp"
+
+namespace roofline {
+
+inline constexpr const char* kMachineSchema = "roofline.machine/1";
+inline constexpr const char* kReportSchema = "roofline.report/1";
+
+nlohmann::ordered_json machine_to_json(const Machine& machine);
+nlohmann::ordered_json report_to_json(const Report& report);
+nlohmann::ordered_json point_to_json(const Point& point, DeviceKind device);
+nlohmann::ordered_json ceiling_to_json(const Ceiling& ceiling);
+nlohmann::ordered_json device_to_json(const DeviceInfo& device);
+
+Ceiling ceiling_from_json(const nlohmann::ordered_json& json);
+DeviceInfo device_from_json(const nlohmann::ordered_json& json);
+/// Derived values (AI, performance, fraction) are recomputed, not read.
+Point point_from_json(const nlohmann::ordered_json& json);
+
+/// Parses and checks a file's text. `source` is its name in messages. Throws UsageError.
+Machine parse_machine(const std::string& text, const std::string& source);
+Report parse_report(const std::string& text, const std::string& source);
+
+}  // namespace roofline

@@ -1,0 +1,36 @@
+// The renderers: each a pure function of a const Report&. None measures, none reads a clock or a file.
+#pragma once
+
+#include <string>
+
+#include "report/report.hpp"
+
+namespace roofline {
+
+enum class Theme : std::uint8_t { light, dark };
+
+/// How a chart is drawn.
+struct ChartOptions {
+  int width = 1200;  ///< CSS pixels
+  int height = 760;
+  double scale = 2;  ///< device pixels per CSS pixel (PNG only)
+  Theme theme = Theme::light;
+};
+
+std::string render_json(const Report& report);                                   ///< report.json
+std::string render_csv(const Report& report);                                    ///< results.csv (RFC 4180)
+std::string render_markdown(const Report& report);                               ///< report.md
+std::string render_svg(const Report& report, const ChartOptions& options = {});  ///< roofline.svg
+std::string render_png(const Report& report, const ChartOptions& options = {});  ///< roofline.png, bytes
+std::string render_html(const Report& report);  ///< report.html, one self-contained file
+
+/// How the terminal wants its text.
+struct TerminalStyle {
+  bool color = false;
+  bool unicode = true;
+  int columns = 80;
+};
+std::string render_terminal(const Report& report, const TerminalStyle& style);            ///< the results table
+std::string render_machine_terminal(const Machine& machine, const TerminalStyle& style);  ///< the ceilings table
+
+}  // namespace roofline

@@ -1,0 +1,67 @@
+// The one value that every output is a function of: what was run, on what, and what came out.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "measure/summary.hpp"
+#include "model/bound.hpp"
+#include "model/machine.hpp"
+#include "model/work.hpp"
+#include "op/verification.hpp"
+#include "op/workload.hpp"
+
+namespace roofline {
+
+/// ok: verified and timed. skipped: can't run here. failed: wrong output, an error, or a crash.
+enum class PointStatus : std::uint8_t { ok, skipped, failed };
+std::string_view to_string(PointStatus status);
+std::optional<PointStatus> parse_point_status(std::string_view text);
+
+/// One workload's row. Every row has a status; what it has beyond that follows from the status:
+/// `work`, `bound.arithmetic_intensity` always where the op is known; times only when ok.
+struct Point {
+  Workload workload;
+  std::string family;                  ///< the op's family, for colour and legend
+  std::string implementation_summary;  ///< the implementation's one line
+  PointStatus status = PointStatus::ok;
+  std::string reason;  ///< why it was skipped or failed; empty when ok
+  Work work;
+  Bound bound;
+  std::optional<Verification> verification;  ///< absent when nothing was run
+  std::optional<Summary> time;               ///< present only when ok
+  std::vector<double> raw_samples;           ///< seconds per launch; only on request
+  std::int64_t buffer_sets = 1;
+  double resident_bytes = 0;
+
+  /// Counted FLOPs over the median time, FLOP/s; 0 when not timed.
+  double performance() const;
+  /// Main-memory compulsory bytes over the median time, byte/s; 0 when not timed.
+  double bandwidth(Level level) const;
+  /// Attainable over measured time; never clamped. NaN when not timed or no ceiling applies.
+  double fraction_of_roof() const;
+  /// Above its roof by more than the intervals of roof and time explain.
+  bool above_roof() const;
+};
+
+struct Invocation {
+  std::vector<std::string> command;  ///< argv
+  std::string suite;                 ///< name of the suite
+  std::string suite_path;
+  std::string suite_text;  ///< the suite's YAML, for reproducing
+  std::string tool_version;
+  std::string started_at;  ///< UTC, ISO 8601
+  double duration_s = 0;
+};
+
+struct Report {
+  Invocation invocation;
+  Machine machine;
+  std::vector<Point> points;
+  std::vector<std::string> notes;  ///< what a reader must know: a stale calibration, a clock that drifted
+  bool cancelled = false;
+};
+
+}  // namespace roofline
