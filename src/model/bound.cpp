@@ -1,0 +1,115 @@
+#include "model/bound.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "model/spelling.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr std::array<std::string_view, 5> kLabels = {"memory", "compute", "latency", "balanced", "unknown"};
+
+/// The time that `amount` takes at a ceiling; one that is missing leaves a NaN under the resource's own name.
+ResourceTime time_at(const Ceiling* ceiling, std::string_view resource, CeilingKind kind, double amount) {
+  ResourceTime result{.ceiling = std::string(resource), .kind = kind, .amount = amount, .time_s = kNaN, .ci95 = {}};
+  if (ceiling == nullptr || !(ceiling->value > 0)) return result;
+  result.ceiling = ceiling->name;
+  result.time_s = amount / ceiling->value;
+  // A rate's upper end is a time's lower end. A ceiling without an interval counts as exact.
+  const bool known = ceiling->ci95.low > 0 && ceiling->ci95.high > 0;
+  result.ci95 = known ? Interval{amount / ceiling->ci95.high, amount / ceiling->ci95.low}
+                      : Interval{result.time_s, result.time_s};
+  return result;
+}
+
+std::map<Pipe, double> operations_by_pipe(const Work& work) {
+  std::map<Pipe, double> sum = work.flops;
+  for (const auto& [pipe, count] : work.uncounted) sum[pipe] += count;
+  return sum;
+}
+
+std::vector<ResourceTime> resource_times(const Work& work, const Machine& machine) {
+  std::vector<ResourceTime> times;
+  for (const auto& [pipe, count] : operations_by_pipe(work)) {
+    if (count > 0) times.push_back(time_at(machine.compute(pipe), to_string(pipe), CeilingKind::compute, count));
+  }
+  for (const auto& [level, traffic] : work.bytes) {
+    if (traffic.total() > 0) {
+      times.push_back(
+          time_at(machine.bandwidth(level, traffic), to_string(level), CeilingKind::bandwidth, traffic.total()));
+    }
+  }
+  if (work.launches > 0) {
+    times.push_back(time_at(machine.launch(), "launch", CeilingKind::overhead, static_cast<double>(work.launches)));
+  }
+  std::stable_sort(times.begin(), times.end(), [](const ResourceTime& a, const ResourceTime& b) {
+    if (std::isnan(a.time_s) || std::isnan(b.time_s)) return !std::isnan(a.time_s) && std::isnan(b.time_s);
+    return a.time_s > b.time_s;
+  });
+  return times;
+}
+
+BoundLabel label_of_kind(CeilingKind kind) {
+  switch (kind) {
+    case CeilingKind::bandwidth:
+      return BoundLabel::memory;
+    case CeilingKind::compute:
+      return BoundLabel::compute;
+    case CeilingKind::overhead:
+      return BoundLabel::latency;
+  }
+  return BoundLabel::unknown;
+}
+
+BoundLabel label_of(const std::vector<ResourceTime>& times) {
+  if (times.empty() || std::isnan(times[0].time_s)) return BoundLabel::unknown;
+  if (times.size() > 1 && !std::isnan(times[1].time_s)) {
+    const bool overlap = times[1].ci95.high >= times[0].ci95.low;
+    if (overlap && times[0].kind != times[1].kind) return BoundLabel::balanced;
+  }
+  return label_of_kind(times[0].kind);
+}
+
+/// The pipe's ceiling over the memory ceiling, for the pipe that most of the counted FLOPs run on.
+double ridge_of(const Work& work, const Machine& machine, Level memory) {
+  const auto dominant = std::max_element(work.flops.begin(), work.flops.end(),
+                                         [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto traffic = work.bytes.find(memory);
+  if (dominant == work.flops.end() || traffic == work.bytes.end()) return kNaN;
+  const Ceiling* pipe = machine.compute(dominant->first);
+  const Ceiling* bandwidth = machine.bandwidth(memory, traffic->second);
+  return pipe == nullptr || bandwidth == nullptr ? kNaN : pipe->value / bandwidth->value;
+}
+
+}  // namespace
+
+std::string_view to_string(BoundLabel label) { return spell(kLabels, label); }
+std::optional<BoundLabel> parse_bound_label(std::string_view text) { return unspell<BoundLabel>(kLabels, text); }
+
+Bound bound_of(const Work& work, const Machine& machine) {
+  const Level memory = main_memory(machine.device.kind);
+  Bound bound;
+  bound.resources = resource_times(work, machine);
+  bound.label = label_of(bound.resources);
+  bound.arithmetic_intensity = arithmetic_intensity(work, memory);
+  bound.ridge = ridge_of(work, machine, memory);
+  bound.attainable_time_s = kNaN;
+  if (bound.label != BoundLabel::unknown) {
+    const ResourceTime& limiting = bound.resources.front();
+    bound.limiting_ceiling = limiting.ceiling;
+    bound.attainable_time_s = limiting.time_s;
+    const Ceiling* ceiling = machine.find(limiting.ceiling);
+    bound.suspect = ceiling != nullptr && ceiling->suspect();
+  }
+  return bound;
+}
+
+double fraction_of_roof(const Bound& bound, double measured_time_s) {
+  return measured_time_s > 0 ? bound.attainable_time_s / measured_time_s : kNaN;
+}
+
+}  // namespace roofline

@@ -1,0 +1,72 @@
+#include "model/names.hpp"
+
+#include <array>
+
+#include "model/spelling.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr std::array<std::string_view, 12> kPipes = {"fp64",        "fp32",        "fp16",        "bf16",
+                                                     "int32",       "sfu",         "tensor.fp64", "tensor.tf32",
+                                                     "tensor.fp16", "tensor.bf16", "tensor.fp8",  "tensor.int8"};
+constexpr std::array<std::string_view, 8> kLevels = {"hbm", "dram", "l3", "l2", "l1", "shared", "pcie", "nvlink"};
+constexpr std::array<std::string_view, 6> kPatterns = {"read", "write", "copy", "triad", "h2d", "d2h"};
+constexpr std::array<std::string_view, 5> kDTypes = {"fp64", "fp32", "tf32", "fp16", "bf16"};
+constexpr std::array<std::string_view, 2> kDeviceKinds = {"cpu", "cuda"};
+
+}  // namespace
+
+std::string_view to_string(Pipe pipe) { return spell(kPipes, pipe); }
+std::string_view to_string(Level level) { return spell(kLevels, level); }
+std::string_view to_string(Pattern pattern) { return spell(kPatterns, pattern); }
+std::string_view to_string(DType dtype) { return spell(kDTypes, dtype); }
+std::string_view to_string(DeviceKind kind) { return spell(kDeviceKinds, kind); }
+
+std::optional<Pipe> parse_pipe(std::string_view text) { return unspell<Pipe>(kPipes, text); }
+std::optional<Level> parse_level(std::string_view text) { return unspell<Level>(kLevels, text); }
+std::optional<Pattern> parse_pattern(std::string_view text) { return unspell<Pattern>(kPatterns, text); }
+std::optional<DType> parse_dtype(std::string_view text) { return unspell<DType>(kDTypes, text); }
+std::optional<DeviceKind> parse_device_kind(std::string_view text) { return unspell<DeviceKind>(kDeviceKinds, text); }
+
+std::span<const std::string_view> pipe_names() { return kPipes; }
+std::span<const std::string_view> level_names() { return kLevels; }
+std::span<const std::string_view> pattern_names() { return kPatterns; }
+std::span<const std::string_view> dtype_names() { return kDTypes; }
+
+std::int64_t element_size(DType dtype) {
+  switch (dtype) {
+    case DType::fp64:
+      return 8;
+    case DType::fp32:
+    case DType::tf32:
+      return 4;
+    case DType::fp16:
+    case DType::bf16:
+      return 2;
+  }
+  return 0;
+}
+
+Level main_memory(DeviceKind kind) { return kind == DeviceKind::cuda ? Level::hbm : Level::dram; }
+
+Pipe matrix_pipe(DType dtype, DeviceKind kind) {
+  if (kind == DeviceKind::cpu) return vector_pipe(dtype);
+  switch (dtype) {
+    case DType::fp64:
+      return Pipe::tensor_fp64;
+    case DType::fp32:
+      return Pipe::fp32;
+    case DType::tf32:
+      return Pipe::tensor_tf32;
+    case DType::fp16:
+      return Pipe::tensor_fp16;
+    case DType::bf16:
+      return Pipe::tensor_bf16;
+  }
+  return Pipe::fp32;
+}
+
+Pipe vector_pipe(DType dtype) { return dtype == DType::fp64 ? Pipe::fp64 : Pipe::fp32; }
+
+}  // namespace roofline

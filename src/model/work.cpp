@@ -1,0 +1,21 @@
+#include "model/work.hpp"
+
+#include <limits>
+
+namespace roofline {
+
+double Work::total_flops() const {
+  double sum = 0;
+  for (const auto& [pipe, count] : flops) sum += count;
+  return sum;
+}
+
+double arithmetic_intensity(const Work& work, Level level) {
+  const double flops = work.total_flops();
+  const auto found = work.bytes.find(level);
+  const double bytes = found == work.bytes.end() ? 0 : found->second.total();
+  if (bytes > 0) return flops / bytes;
+  return flops > 0 ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+}
+
+}  // namespace roofline
