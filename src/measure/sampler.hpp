@@ -11,6 +11,8 @@
 
 namespace roofline {
 
+class StopRule;
+
 /// One timed batch of launches.
 struct Reading {
   double seconds = 0;              ///< for all launches of the batch together
@@ -31,8 +33,10 @@ struct Bench {
 };
 
 enum class SettleMode : std::uint8_t {
-  fixed,   ///< for `settle_s` of wall time: burst
-  stable,  ///< until clock and median of two successive windows agree within 0.5 %, `settle_cap_s` at most: sustained
+  fixed,  ///< for `settle_s` of wall time: burst
+  /// until clock and median of successive windows of `settle_s` agree within 0.5 %, twice running,
+  /// `settle_cap_s` at most: sustained
+  stable,
 };
 
 /// The defaults are those of docs/method.md, which gives the evidence for each.
@@ -42,9 +46,9 @@ struct SamplerOptions {
   SettleMode settle = SettleMode::fixed;
   double settle_s = 0.3;
   double settle_cap_s = 3.0;
-  std::int64_t min_samples = 32;
-  double min_time_s = 0.05;  ///< sampling goes on at least that long
-  double max_time_s = 3.0;   ///< and at most that long (settling not counted)
+  std::int64_t min_samples = 32;  ///< and, to converge, worth as many independent ones
+  double min_time_s = 0.05;       ///< sampling goes on at least that long
+  double max_time_s = 3.0;        ///< and at most that long (settling not counted)
   std::int64_t max_samples = 20000;
   double relative_half_width = 0.005;  ///< of the median's 95 % interval
 };
@@ -55,7 +59,12 @@ struct Samples {
   Summary summary;
 };
 
-/// Times a kernel. Always ends: within settle cap + max_time_s + one batch, whatever the readings are.
+/// Times a kernel. Always ends, whatever the readings are: after calibrating (two batches, for a kernel that
+/// needs no more than one launch a sample), settle time or cap, max_time_s, and the batch then under way.
+/// Exceptions of the bench pass through.
 Samples sample(const Bench& bench, const SamplerOptions& options);
+
+/// The same with another rule than MedianStop; `relative_half_width` is then the rule's business.
+Samples sample(const Bench& bench, const SamplerOptions& options, StopRule& rule);
 
 }  // namespace roofline

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -22,6 +23,8 @@ std::string_view to_string(StopReason reason);
 std::optional<StopReason> parse_stop_reason(std::string_view text);
 
 /// Seconds per launch, summed up. Every sample taken after settling is in it; none is ever dropped.
+/// The times are NaN when there is no sample, the interval when there are fewer than 6 effective
+/// ones, unless all samples lie within 0.25 % of each other (MedianEstimate::quiet in statistics.hpp).
 struct Summary {
   double median = 0;
   Interval ci95;  ///< exact binomial interval of the median, with n shrunk to `effective_samples`
@@ -31,9 +34,12 @@ struct Summary {
   double autocorrelation = 0;    ///< r: lag-1 autocorrelation of the samples
   std::int64_t launches_per_sample = 1;
   double settle_s = 0;    ///< wall time spent settling
-  bool drifting = false;  ///< the settling reached its cap before two windows agreed
+  bool drifting = false;  ///< settling reached its cap before the windows agreed, or the samples themselves drift
   StopReason stop = StopReason::converged;
   std::optional<double> clock_hz;  ///< median core clock over the samples
 };
+
+/// The statistics of seconds per launch, in the order taken: all fields that follow from the series alone.
+Summary summarize(std::span<const double> seconds);
 
 }  // namespace roofline

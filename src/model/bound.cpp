@@ -1,3 +1,4 @@
+// The bound rule. Times, not rates, are compared, so that any number of resources fits in one rule.
 #include "model/bound.hpp"
 
 #include <algorithm>
@@ -76,11 +77,10 @@ BoundLabel label_of(const std::vector<ResourceTime>& times) {
 
 /// The pipe's ceiling over the memory ceiling, for the pipe that most of the counted FLOPs run on.
 double ridge_of(const Work& work, const Machine& machine, Level memory) {
-  const auto dominant = std::max_element(work.flops.begin(), work.flops.end(),
-                                         [](const auto& a, const auto& b) { return a.second < b.second; });
+  const std::optional<Pipe> dominant = dominant_pipe(work);
   const auto traffic = work.bytes.find(memory);
-  if (dominant == work.flops.end() || traffic == work.bytes.end()) return kNaN;
-  const Ceiling* pipe = machine.compute(dominant->first);
+  if (!dominant || traffic == work.bytes.end()) return kNaN;
+  const Ceiling* pipe = machine.compute(*dominant);
   const Ceiling* bandwidth = machine.bandwidth(memory, traffic->second);
   return pipe == nullptr || bandwidth == nullptr ? kNaN : pipe->value / bandwidth->value;
 }

@@ -1,3 +1,4 @@
+// Spellings of the ceiling vocabulary, and how checks add up to an audit.
 #include "model/ceiling.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Looking up the ceiling that a piece of work is held against.
 #include "model/machine.hpp"
 
 #include <array>

@@ -1,3 +1,4 @@
+// The spelling tables, and which pipe and level a type and device stand for.
 #include "model/names.hpp"
 
 #include <array>

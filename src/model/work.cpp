@@ -1,5 +1,7 @@
+// Sums over pipes and levels.
 #include "model/work.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace roofline {
@@ -8,6 +10,12 @@ double Work::total_flops() const {
   double sum = 0;
   for (const auto& [pipe, count] : flops) sum += count;
   return sum;
+}
+
+std::optional<Pipe> dominant_pipe(const Work& work) {
+  const auto most = std::max_element(work.flops.begin(), work.flops.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == work.flops.end() ? std::nullopt : std::optional(most->first);
 }
 
 double arithmetic_intensity(const Work& work, Level level) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 
 #include "model/names.hpp"
 
@@ -28,6 +29,9 @@ struct Work {
 
   double total_flops() const;
 };
+
+/// The pipe that most of the counted FLOPs run on, or nothing when there are none.
+std::optional<Pipe> dominant_pipe(const Work& work);
 
 /// Sum of the counted FLOPs over the bytes that cross `level`, in FLOP/byte; infinite where no byte
 /// crosses it, NaN where there are neither.

@@ -1,0 +1,232 @@
+// One kernel's way through the sampler: calibrate, settle, calibrate anew if it sped up, sample, sum up.
+// What a sample lasts, when to stop and why are decided here; the statistics are not.
+#include "measure/sampler.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "measure/statistics.hpp"
+#include "measure/stop_rule.hpp"
+
+namespace roofline {
+namespace {
+
+/// More launches than a sample can need: a million of the quickest there are (1 ns) last 1 ms. A timer that
+/// still reads zero then does not run.
+constexpr std::int64_t kMaxLaunches = std::int64_t{1} << 20;
+/// Settling ends by time; this ends it when neither the wall clock nor the readings add up to any.
+constexpr std::size_t kMaxSettleBatches = 20000;
+constexpr double kSettledWithin = 0.005;
+
+class Sampling {
+ public:
+  Sampling(const Bench& bench, const SamplerOptions& options, StopRule& rule)
+      : bench_(bench),
+        options_(options),
+        rule_(rule),
+        quantum_(std::max<std::int64_t>(1, bench.launch_quantum)),
+        launches_(quantum_),
+        target_s_(std::max(options.resolution_multiple * bench.timer_resolution_s, options.min_sample_s)) {}
+
+  Samples run() {
+    if (calibrate() && settle() && calibrate_anew()) take_samples();
+    return sum_up();
+  }
+
+ private:
+  /// A stretch of settling: what it read, and its two clocks.
+  struct Window {
+    std::vector<double> seconds;
+    std::vector<double> clock_hz;
+    double start_s = 0;  ///< wall clock
+    double busy_s = 0;   ///< sum of the readings
+  };
+
+  std::optional<Reading> read_batch(bool zero_allowed = false);
+  bool calibrate();
+  bool calibrate_anew();
+  std::int64_t more_launches(double seconds) const;
+  bool settle();
+  bool settle_fixed();
+  bool settle_stable();
+  bool fill(Window& window, double duration_s);
+  bool settle_is_over(double cap_s) const;
+  void take_samples();
+  bool finished(double elapsed_s);
+  Samples sum_up();
+
+  const Bench& bench_;
+  const SamplerOptions& options_;
+  StopRule& rule_;
+  std::int64_t quantum_;
+  std::int64_t launches_;
+  double target_s_;  ///< that a sample has to last
+
+  StopReason stop_ = StopReason::converged;
+  double busy_s_ = 0;  ///< sum of all readings so far: warm-up time, whoever asked for it
+  double settle_start_s_ = 0;
+  double settle_s_ = 0;
+  bool drifting_ = false;
+  std::vector<double> settled_;  ///< readings while settling
+  std::vector<double> clock_hz_;
+  Samples samples_;
+};
+
+/// Nothing when the run has to end: cancelled, or a reading that is no duration.
+std::optional<Reading> Sampling::read_batch(bool zero_allowed) {
+  if (bench_.cancelled && bench_.cancelled()) {
+    stop_ = StopReason::cancelled;
+    return std::nullopt;
+  }
+  const Reading reading = bench_.batch(launches_);
+  if (!std::isfinite(reading.seconds) || reading.seconds < 0 || (reading.seconds == 0 && !zero_allowed)) {
+    stop_ = StopReason::bad_reading;
+    return std::nullopt;
+  }
+  busy_s_ += reading.seconds;
+  return reading;
+}
+
+/// Raises launches_ until two readings in a row last long enough: one alone may hold an interruption, or
+/// what only the first launch pays, and would leave every later sample too short by any factor.
+bool Sampling::calibrate() {
+  int crossed = 0;
+  while (crossed < 2) {
+    const bool at_most = launches_ + quantum_ > kMaxLaunches;
+    // A timer may read zero for too few launches; not for the most that there can be.
+    const std::optional<Reading> reading = read_batch(/*zero_allowed=*/!at_most);
+    if (!reading) return false;
+    if (reading->seconds >= target_s_) {
+      ++crossed;
+      continue;
+    }
+    if (at_most) return true;
+    crossed = 0;
+    launches_ = more_launches(reading->seconds);
+  }
+  return true;
+}
+
+/// As many launches as would last a fifth longer than needed, but 2 to 10 times as many as now: short
+/// readings are too coarse for longer leaps. A multiple of the quantum.
+std::int64_t Sampling::more_launches(double seconds) const {
+  const double factor = seconds > 0 ? std::clamp(1.2 * target_s_ / seconds, 2.0, 10.0) : 10.0;
+  const double wanted = std::ceil(static_cast<double>(launches_ / quantum_) * factor);
+  const std::int64_t most = std::max(quantum_, kMaxLaunches / quantum_ * quantum_);
+  return std::min(static_cast<std::int64_t>(wanted) * quantum_, most);
+}
+
+bool Sampling::settle() {
+  settle_start_s_ = bench_.now();
+  const bool done = options_.settle == SettleMode::fixed ? settle_fixed() : settle_stable();
+  settle_s_ = bench_.now() - settle_start_s_;
+  return done;
+}
+
+/// The time that calibrating kept the device busy counts: a kernel longer than settle_s needs no third launch.
+bool Sampling::settle_fixed() {
+  while (!settle_is_over(options_.settle_s)) {
+    const std::optional<Reading> reading = read_batch();
+    if (!reading) return false;
+    settled_.push_back(reading->seconds);
+  }
+  return true;
+}
+
+/// By the wall clock, or by the readings should it stand still.
+bool Sampling::settle_is_over(double cap_s) const {
+  return bench_.now() - settle_start_s_ >= cap_s || busy_s_ >= cap_s || settled_.size() >= kMaxSettleBatches;
+}
+
+/// Windows must agree twice running: one agreement could end it after two windows, 0.6 s, and a GPU's power
+/// limiter acts at about that time.
+bool Sampling::settle_stable() {
+  const auto agree = [](double a, double b) { return std::abs(a - b) <= kSettledWithin * std::min(a, b); };
+  Window before;
+  if (!fill(before, options_.settle_s)) return false;
+  for (int agreed = 0; agreed < 2;) {
+    if (settle_is_over(options_.settle_cap_s)) {
+      drifting_ = true;
+      return true;
+    }
+    Window after;
+    if (!fill(after, options_.settle_s)) return false;
+    const bool clocks =
+        before.clock_hz.empty() || after.clock_hz.empty() || agree(median(before.clock_hz), median(after.clock_hz));
+    agreed = clocks && agree(median(before.seconds), median(after.seconds)) ? agreed + 1 : 0;
+    before = std::move(after);
+  }
+  return true;
+}
+
+/// At least one batch, then more for that long, or until the cap.
+bool Sampling::fill(Window& window, double duration_s) {
+  window.start_s = bench_.now();
+  do {
+    const std::optional<Reading> reading = read_batch();
+    if (!reading) return false;
+    settled_.push_back(reading->seconds);
+    window.seconds.push_back(reading->seconds);
+    if (reading->clock_hz) window.clock_hz.push_back(*reading->clock_hz);
+    window.busy_s += reading->seconds;
+  } while (bench_.now() - window.start_s < duration_s && window.busy_s < duration_s &&
+           !settle_is_over(options_.settle_cap_s));
+  return true;
+}
+
+/// A processor that was idle may run several times faster once warm; samples would then be too short.
+bool Sampling::calibrate_anew() {
+  if (settled_.empty()) return true;
+  const auto latest = static_cast<std::ptrdiff_t>((settled_.size() + 1) / 2);
+  return median({settled_.end() - latest, settled_.end()}) >= target_s_ || calibrate();
+}
+
+void Sampling::take_samples() {
+  const double start_s = bench_.now();
+  do {
+    const std::optional<Reading> reading = read_batch();
+    if (!reading) return;
+    samples_.seconds.push_back(reading->seconds / static_cast<double>(launches_));
+    if (reading->clock_hz) clock_hz_.push_back(*reading->clock_hz);
+  } while (!finished(bench_.now() - start_s));
+}
+
+/// Sets stop_ and returns true when sampling is over. At a limit the rule has a last look, so that
+/// "converged" is said exactly when the interval in the summary is narrow enough.
+bool Sampling::finished(double elapsed_s) {
+  const auto n = static_cast<std::int64_t>(samples_.seconds.size());
+  const bool out_of_time = elapsed_s >= options_.max_time_s;
+  const bool out_of_samples = n >= options_.max_samples;
+  const bool enough = n >= options_.min_samples && elapsed_s >= options_.min_time_s;
+  const bool at_limit = out_of_time || out_of_samples;
+  stop_ = StopReason::converged;
+  if (enough && (at_limit || rule_.due(n)) && rule_.converged(samples_.seconds)) return true;
+  stop_ = out_of_time ? StopReason::time_limit : StopReason::sample_limit;
+  return at_limit;
+}
+
+Samples Sampling::sum_up() {
+  Summary& summary = samples_.summary;
+  summary = summarize(samples_.seconds);
+  summary.launches_per_sample = launches_;
+  summary.settle_s = settle_s_;
+  summary.drifting = summary.drifting || drifting_;
+  summary.stop = stop_;
+  if (!clock_hz_.empty()) summary.clock_hz = median(clock_hz_);
+  // A list with holes could not be matched with the samples.
+  if (clock_hz_.size() == samples_.seconds.size()) samples_.clock_hz = std::move(clock_hz_);
+  return std::move(samples_);
+}
+
+}  // namespace
+
+Samples sample(const Bench& bench, const SamplerOptions& options) {
+  MedianStop rule(options.relative_half_width, options.min_samples);
+  return sample(bench, options, rule);
+}
+
+Samples sample(const Bench& bench, const SamplerOptions& options, StopRule& rule) {
+  return Sampling(bench, options, rule).run();
+}
+
+}  // namespace roofline

@@ -1,0 +1,167 @@
+// Order statistics, rank autocorrelation and the exact interval of the median. See statistics.hpp.
+#include "measure/statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace roofline {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+/// Below this many there is no 95 % interval of a median (2 · 2^-5 > 5 %), nor a correlation worth the name.
+constexpr std::size_t kFewest = 6;
+constexpr double kQuietRange = 0.0025;
+
+struct Placed {
+  double value;
+  std::size_t position;
+};
+
+/// The series in ascending order, each value with its place in time: one sort serves quantiles and ranks.
+std::vector<Placed> place(std::span<const double> series) {
+  std::vector<Placed> placed(series.size());
+  for (std::size_t i = 0; i < series.size(); ++i) placed[i] = {series[i], i};
+  std::sort(placed.begin(), placed.end(), [](const Placed& a, const Placed& b) { return a.value < b.value; });
+  return placed;
+}
+
+/// Ranks in the order of time, minus their mean; equal values share the mean of their ranks.
+std::vector<double> centred_ranks(const std::vector<Placed>& placed) {
+  const std::size_t n = placed.size();
+  const double mean = (static_cast<double>(n) - 1) / 2;
+  std::vector<double> ranks(n);
+  for (std::size_t first = 0; first < n;) {
+    std::size_t last = first;
+    while (last + 1 < n && placed[last + 1].value == placed[first].value) ++last;
+    const double shared = static_cast<double>(first + last) / 2 - mean;
+    for (std::size_t i = first; i <= last; ++i) ranks[placed[i].position] = shared;
+    first = last + 1;
+  }
+  return ranks;
+}
+
+double rank_autocorrelation(const std::vector<Placed>& placed) {
+  const std::size_t n = placed.size();
+  if (n < kFewest) return 0;
+  const std::vector<double> ranks = centred_ranks(placed);
+  double variance = 0;
+  double covariance = 0;
+  for (std::size_t i = 0; i < n; ++i) variance += ranks[i] * ranks[i];
+  for (std::size_t i = 0; i + 1 < n; ++i) covariance += ranks[i] * ranks[i + 1];
+  if (variance == 0) return 0;
+  const double gaussian = 2 * std::sin(std::numbers::pi / 6 * covariance / variance);
+  // An estimate from n samples about their own mean is low by (1+4r)/n (Marriott and Pope 1954).
+  const double count = static_cast<double>(n);
+  return std::clamp((count * gaussian + 1) / (count - 4), -1.0, 1.0);
+}
+
+std::vector<double> values_of(const std::vector<Placed>& placed) {
+  std::vector<double> values(placed.size());
+  std::transform(placed.begin(), placed.end(), values.begin(), [](const Placed& p) { return p.value; });
+  return values;
+}
+
+/// The interval of a stretch's median with the stretch's own slope taken out.
+Interval steady_interval(std::span<const double> stretch) {
+  const std::size_t half = stretch.size() / 2;
+  const double early = median({stretch.begin(), stretch.begin() + static_cast<std::ptrdiff_t>(half)});
+  const double late = median({stretch.end() - static_cast<std::ptrdiff_t>(half), stretch.end()});
+  const double slope = (late - early) / static_cast<double>(stretch.size() - half);
+  const double middle = (static_cast<double>(stretch.size()) - 1) / 2;
+  std::vector<double> level(stretch.size());
+  for (std::size_t i = 0; i < level.size(); ++i) level[i] = stretch[i] - slope * (static_cast<double>(i) - middle);
+  const MedianEstimate estimate = estimate_median(level);
+  if (!std::isnan(estimate.ci95.low)) return estimate.ci95;
+  const auto [low, high] = std::minmax_element(level.begin(), level.end());
+  return {*low, *high};
+}
+
+}  // namespace
+
+double quantile(std::span<const double> ascending, double p) {
+  if (ascending.empty()) return kNaN;
+  const double place = std::clamp(p, 0.0, 1.0) * static_cast<double>(ascending.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const double rest = place - static_cast<double>(below);
+  if (rest == 0) return ascending[below];
+  return ascending[below] + rest * (ascending[below + 1] - ascending[below]);
+}
+
+double median(std::vector<double> values) {
+  if (values.empty()) return kNaN;
+  const auto upper = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), upper, values.end());
+  if (values.size() % 2 == 1) return *upper;
+  return (*std::max_element(values.begin(), upper) + *upper) / 2;
+}
+
+double lag1_autocorrelation(std::span<const double> series) { return rank_autocorrelation(place(series)); }
+
+double effective_samples(std::int64_t n, double autocorrelation) {
+  const double count = static_cast<double>(n);
+  if (autocorrelation <= 0) return count;
+  return count * (1 - autocorrelation) / (1 + autocorrelation);
+}
+
+std::optional<std::pair<std::int64_t, std::int64_t>> median_ranks(std::int64_t n, double confidence) {
+  if (n < 1) return std::nullopt;
+  const double count = static_cast<double>(n);
+  // What lies 20 standard deviations (of sqrt(n)/2) below the middle weighs less than 1e-80.
+  const auto first = std::max<std::int64_t>(0, static_cast<std::int64_t>(count / 2 - 10 * std::sqrt(count)));
+  const double log_all = std::lgamma(count + 1) - count * std::numbers::ln2;
+  double tail = 0;  // P(Binomial <= k)
+  std::int64_t rank = first;
+  for (std::int64_t k = first; k <= n / 2; ++k) {
+    const double successes = static_cast<double>(k);
+    tail += std::exp(log_all - std::lgamma(successes + 1) - std::lgamma(count - successes + 1));
+    if (tail > (1 - confidence) / 2) break;
+    rank = k + 1;
+  }
+  if (rank < 1) return std::nullopt;
+  return std::pair{rank, n + 1 - rank};
+}
+
+Interval median_interval(std::span<const double> ascending, double effective, double confidence) {
+  const auto n = static_cast<std::int64_t>(ascending.size());
+  if (!(effective >= 1) || n == 0) return {};
+  const std::int64_t worth = std::min(n, static_cast<std::int64_t>(effective));
+  const auto ranks = median_ranks(worth, confidence);
+  if (!ranks) return {};
+  const std::int64_t low = std::max<std::int64_t>(1, ranks->first * (n + 1) / (worth + 1));
+  return {ascending[static_cast<std::size_t>(low - 1)], ascending[static_cast<std::size_t>(n - low)]};
+}
+
+MedianEstimate estimate_median(std::span<const double> series) {
+  const std::vector<Placed> placed = place(series);
+  const std::vector<double> ascending = values_of(placed);
+  MedianEstimate estimate;
+  estimate.median = quantile(ascending, 0.5);
+  estimate.autocorrelation = rank_autocorrelation(placed);
+  estimate.effective_samples = effective_samples(static_cast<std::int64_t>(series.size()), estimate.autocorrelation);
+  estimate.ci95 = median_interval(ascending, estimate.effective_samples);
+  if (series.size() < kFewest) return estimate;
+  const double range = ascending.back() - ascending.front();
+  estimate.quiet = range <= kQuietRange * estimate.median;
+  if (estimate.quiet && std::isnan(estimate.ci95.low)) {
+    estimate.ci95 = {ascending.front() - range, ascending.back() + range};
+  }
+  return estimate;
+}
+
+bool drifts(std::span<const double> series, double threshold) {
+  const std::size_t third = series.size() / 3;
+  if (third < kFewest) return false;
+  const std::span<const double> early = series.first(third);
+  const std::span<const double> late = series.last(third);
+  const double before = median({early.begin(), early.end()});
+  const double after = median({late.begin(), late.end()});
+  if (std::abs(after - before) <= threshold * std::min(before, after)) return false;
+  const Interval first = steady_interval(early);
+  const Interval last = steady_interval(late);
+  return first.high < last.low || last.high < first.low;
+}
+
+}  // namespace roofline

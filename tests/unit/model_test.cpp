@@ -1,0 +1,206 @@
+// The vocabulary, the lookup of ceilings and the bound rule, against values worked out by hand.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "model/bound.hpp"
+
+namespace roofline {
+namespace {
+
+Ceiling bandwidth(Level level, Pattern pattern, double value, double half_width = 0.001) {
+  Ceiling ceiling;
+  ceiling.name = std::string(to_string(level)) + "." + std::string(to_string(pattern));
+  ceiling.kind = CeilingKind::bandwidth;
+  ceiling.level = level;
+  ceiling.pattern = pattern;
+  ceiling.value = value;
+  ceiling.ci95 = {value * (1 - half_width), value * (1 + half_width)};
+  return ceiling;
+}
+
+Ceiling compute(Pipe pipe, double value, double half_width = 0.001) {
+  Ceiling ceiling;
+  ceiling.name = std::string(to_string(pipe));
+  ceiling.kind = CeilingKind::compute;
+  ceiling.pipe = pipe;
+  ceiling.value = value;
+  ceiling.ci95 = {value * (1 - half_width), value * (1 + half_width)};
+  return ceiling;
+}
+
+Ceiling launch(const std::string& name, double per_second) {
+  Ceiling ceiling;
+  ceiling.name = name;
+  ceiling.kind = CeilingKind::overhead;
+  ceiling.value = per_second;
+  ceiling.ci95 = {per_second * 0.99, per_second * 1.01};
+  return ceiling;
+}
+
+Machine gpu() {
+  Machine machine;
+  machine.device.kind = DeviceKind::cuda;
+  machine.ceilings = {bandwidth(Level::hbm, Pattern::read, 4e12),
+                      bandwidth(Level::hbm, Pattern::write, 3e12),
+                      bandwidth(Level::hbm, Pattern::copy, 2e12),
+                      bandwidth(Level::hbm, Pattern::triad, 2.5e12),
+                      compute(Pipe::fp32, 60e12),
+                      compute(Pipe::tensor_fp16, 800e12),
+                      compute(Pipe::sfu, 4e12),
+                      launch("launch.stream", 2.5e5),
+                      launch("launch.graph", 1e6)};
+  return machine;
+}
+
+TEST(Names, SpellAndParseAreInverse) {
+  for (const auto name : pipe_names()) EXPECT_EQ(to_string(*parse_pipe(name)), name);
+  for (const auto name : level_names()) EXPECT_EQ(to_string(*parse_level(name)), name);
+  for (const auto name : pattern_names()) EXPECT_EQ(to_string(*parse_pattern(name)), name);
+  for (const auto name : dtype_names()) EXPECT_EQ(to_string(*parse_dtype(name)), name);
+  EXPECT_EQ(pipe_names().size(), 12U);
+  EXPECT_EQ(to_string(Pipe::tensor_int8), "tensor.int8");
+  EXPECT_EQ(to_string(Level::nvlink), "nvlink");
+  EXPECT_FALSE(parse_pipe("tensor"));
+  EXPECT_FALSE(parse_dtype("FP32"));
+}
+
+TEST(Names, MatrixProductsGoToTheFastestPipeOfTheirType) {
+  EXPECT_EQ(matrix_pipe(DType::fp16, DeviceKind::cuda), Pipe::tensor_fp16);
+  EXPECT_EQ(matrix_pipe(DType::tf32, DeviceKind::cuda), Pipe::tensor_tf32);
+  EXPECT_EQ(matrix_pipe(DType::fp32, DeviceKind::cuda), Pipe::fp32);
+  EXPECT_EQ(matrix_pipe(DType::fp32, DeviceKind::cpu), Pipe::fp32);
+  EXPECT_EQ(matrix_pipe(DType::fp64, DeviceKind::cpu), Pipe::fp64);
+}
+
+TEST(Machine, TakesTheCeilingOfTheNearestTrafficMix) {
+  const Machine machine = gpu();
+  EXPECT_EQ(machine.bandwidth(Level::hbm, {.read = 8, .write = 0})->name, "hbm.read");
+  EXPECT_EQ(machine.bandwidth(Level::hbm, {.read = 4, .write = 4})->name, "hbm.copy");
+  EXPECT_EQ(machine.bandwidth(Level::hbm, {.read = 8, .write = 4})->name, "hbm.triad");
+  EXPECT_EQ(machine.bandwidth(Level::hbm, {.read = 0, .write = 4})->name, "hbm.write");
+  // Half way between read (0) and triad (1/3): the higher roof, for a roof must not be beaten.
+  EXPECT_EQ(machine.bandwidth(Level::hbm, {.read = 5, .write = 1})->name, "hbm.read");
+  EXPECT_EQ(machine.bandwidth(Level::l2, {.read = 1, .write = 0}), nullptr);
+  EXPECT_EQ(machine.slope(Level::hbm)->name, "hbm.read");
+  EXPECT_EQ(machine.launch()->name, "launch.graph");
+}
+
+TEST(Bound, MemoryBoundKernel) {
+  Work work;
+  work.flops[Pipe::fp32] = 1e9;
+  work.bytes[Level::hbm] = {.read = 4e9, .write = 4e9};
+  const Bound bound = bound_of(work, gpu());
+  EXPECT_EQ(bound.label, BoundLabel::memory);
+  EXPECT_EQ(bound.limiting_ceiling, "hbm.copy");
+  EXPECT_DOUBLE_EQ(bound.attainable_time_s, 8e9 / 2e12);
+  EXPECT_DOUBLE_EQ(bound.arithmetic_intensity, 0.125);
+  EXPECT_DOUBLE_EQ(bound.ridge, 30);
+  ASSERT_EQ(bound.resources.size(), 3U);
+  EXPECT_EQ(bound.resources[1].ceiling, "fp32");
+  EXPECT_DOUBLE_EQ(bound.resources[1].time_s, 1e9 / 60e12);
+  EXPECT_DOUBLE_EQ(fraction_of_roof(bound, 5e-3), 0.8);
+  EXPECT_DOUBLE_EQ(fraction_of_roof(bound, 2e-3), 2.0) << "a point above its roof must not be clamped";
+}
+
+TEST(Bound, ComputeBoundKernelOnSeveralPipes) {
+  Work work;  // attention: products on the tensor cores, exponentials beside them
+  work.flops[Pipe::tensor_fp16] = 8e12;
+  work.uncounted[Pipe::sfu] = 1e9;
+  work.bytes[Level::hbm] = {.read = 3e6, .write = 1e6};
+  const Bound bound = bound_of(work, gpu());
+  EXPECT_EQ(bound.label, BoundLabel::compute);
+  EXPECT_EQ(bound.limiting_ceiling, "tensor.fp16");
+  EXPECT_DOUBLE_EQ(bound.attainable_time_s, 0.01);
+  EXPECT_DOUBLE_EQ(bound.arithmetic_intensity, 2e6) << "what the convention leaves out is not in the intensity";
+}
+
+TEST(Bound, UncountedOperationsCanBeTheWall) {
+  Work work;
+  work.flops[Pipe::tensor_fp16] = 8e9;  // 10 us
+  work.uncounted[Pipe::sfu] = 4e9;      // 1 ms
+  work.bytes[Level::hbm] = {.read = 1e6, .write = 0};
+  EXPECT_EQ(bound_of(work, gpu()).limiting_ceiling, "sfu");
+}
+
+TEST(Bound, UncountedOperationsShareTheirPipeWithCountedOnes) {
+  Work work;
+  work.flops[Pipe::fp32] = 30e12;
+  work.uncounted[Pipe::fp32] = 30e12;
+  work.bytes[Level::hbm] = {.read = 1, .write = 0};
+  EXPECT_DOUBLE_EQ(bound_of(work, gpu()).attainable_time_s, 1.0);
+}
+
+TEST(Bound, EmptyLaunchIsLatencyBound) {
+  Work work;
+  work.flops[Pipe::fp32] = 100;
+  work.bytes[Level::hbm] = {.read = 400, .write = 400};
+  const Bound bound = bound_of(work, gpu());
+  EXPECT_EQ(bound.label, BoundLabel::latency);
+  EXPECT_EQ(bound.limiting_ceiling, "launch.graph");
+  EXPECT_DOUBLE_EQ(bound.attainable_time_s, 1e-6);
+}
+
+TEST(Bound, BalancedOnlyWhereIntervalsOfDifferentResourcesOverlap) {
+  Work work;
+  work.flops[Pipe::fp32] = 60e9;                       // 1 ms
+  work.bytes[Level::hbm] = {.read = 4e9, .write = 0};  // 1 ms
+  EXPECT_EQ(bound_of(work, gpu()).label, BoundLabel::balanced);
+  work.flops[Pipe::fp32] = 60e9 * 1.01;  // 1 % apart, intervals of 0.1 %
+  EXPECT_EQ(bound_of(work, gpu()).label, BoundLabel::compute);
+  work.flops[Pipe::fp32] = 60e9 * 0.99;
+  EXPECT_EQ(bound_of(work, gpu()).label, BoundLabel::memory);
+
+  Work two_pipes;
+  two_pipes.flops[Pipe::fp32] = 60e9;
+  two_pipes.flops[Pipe::sfu] = 4e9;
+  EXPECT_EQ(bound_of(two_pipes, gpu()).label, BoundLabel::compute) << "two pipes that tie are still compute";
+}
+
+TEST(Bound, MissingCeilingsAreListedAndNotGuessed) {
+  Work work;
+  work.flops[Pipe::tensor_fp8] = 1e12;
+  work.bytes[Level::hbm] = {.read = 4e9, .write = 0};
+  const Bound bound = bound_of(work, gpu());
+  EXPECT_EQ(bound.limiting_ceiling, "hbm.read");
+  EXPECT_EQ(bound.resources.back().ceiling, "tensor.fp8");
+  EXPECT_TRUE(std::isnan(bound.resources.back().time_s));
+  EXPECT_TRUE(std::isnan(bound.ridge));
+
+  const Bound nothing = bound_of(work, Machine{});
+  EXPECT_EQ(nothing.label, BoundLabel::unknown);
+  EXPECT_TRUE(nothing.limiting_ceiling.empty());
+  EXPECT_TRUE(std::isnan(nothing.attainable_time_s));
+  EXPECT_TRUE(std::isnan(fraction_of_roof(nothing, 1.0)));
+}
+
+TEST(Bound, SuspectCeilingMakesTheBoundSuspect) {
+  Machine machine = gpu();
+  for (Ceiling& ceiling : machine.ceilings) {
+    if (ceiling.name == "hbm.read") ceiling.audit.checks = {{"doubling", CheckStatus::fail, "1.4 x"}};
+  }
+  Work work;
+  work.bytes[Level::hbm] = {.read = 4e9, .write = 0};
+  EXPECT_TRUE(bound_of(work, machine).suspect);
+  work.bytes[Level::hbm] = {.read = 4e9, .write = 4e9};
+  EXPECT_FALSE(bound_of(work, machine).suspect);
+}
+
+TEST(Audit, OneFailureDecides) {
+  Audit audit;
+  EXPECT_EQ(audit.status(), CheckStatus::not_run);
+  audit.checks = {{"a", CheckStatus::pass, ""}, {"b", CheckStatus::not_run, ""}};
+  EXPECT_EQ(audit.status(), CheckStatus::pass);
+  audit.checks.push_back({"c", CheckStatus::fail, ""});
+  EXPECT_TRUE(audit.suspect());
+}
+
+TEST(Intensity, DegenerateWork) {
+  Work work;
+  EXPECT_TRUE(std::isnan(arithmetic_intensity(work, Level::hbm)));
+  work.flops[Pipe::fp32] = 1;
+  EXPECT_TRUE(std::isinf(arithmetic_intensity(work, Level::hbm)));
+}
+
+}  // namespace
+}  // namespace roofline
