@@ -12,7 +12,8 @@ namespace roofline {
 class CpuDevice final : public Device {
  public:
   /// `options.threads` workers, one a physical core first; 0 means one for each core this process may use.
-  explicit CpuDevice(const DeviceOptions& options);
+  /// Kernels run at level `isa`, which this CPU must have.
+  explicit CpuDevice(const DeviceOptions& options, Isa isa = best_isa());
   ~CpuDevice() override;
 
   const DeviceInfo& info() const override;
@@ -30,6 +31,9 @@ class CpuDevice final : public Device {
   ThreadPool& pool();
   Isa isa() const;
 
+  /// Physical cores under the workers: two workers on one core share its FMA pipes and its L1.
+  int cores() const;
+
  private:
   struct State;
   std::unique_ptr<State> state_;
@@ -37,5 +41,6 @@ class CpuDevice final : public Device {
 
 /// The CPU behind a device. Throws Error when it is another kind.
 CpuDevice& as_cpu(Device& device);
+const CpuDevice& as_cpu(const Device& device);
 
 }  // namespace roofline

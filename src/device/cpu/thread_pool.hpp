@@ -21,13 +21,27 @@ class ThreadPool {
   int size() const;
 
   /// Runs `work(worker)` on every worker and returns when all have finished. An exception thrown by a
-  /// worker is rethrown here (the lowest worker's first).
+  /// worker is rethrown here (the lowest worker's first). Throws Error when called from within a region.
   void run(const std::function<void(int worker)>& work);
 
   /// Splits [0, count) into one contiguous range for each worker, borders at multiples of `grain`, and
   /// runs `work(begin, end)` on those that are not empty.
   void for_range(std::int64_t count, std::int64_t grain,
                  const std::function<void(std::int64_t begin, std::int64_t end)>& work);
+
+  /// Pins the calling thread to worker 0's CPU for as long as it lives: while memory is first touched and
+  /// while launches are timed. Not for longer, as threads that the caller starts inherit its pin.
+  class PinnedCaller {
+   public:
+    explicit PinnedCaller(const ThreadPool& pool);
+    ~PinnedCaller();
+    PinnedCaller(const PinnedCaller&) = delete;
+    PinnedCaller& operator=(const PinnedCaller&) = delete;
+
+   private:
+    struct Saved;
+    std::unique_ptr<Saved> saved_;
+  };
 
  private:
   struct State;

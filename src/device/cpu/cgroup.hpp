@@ -1,0 +1,19 @@
+// The limits that control groups (a container, a systemd slice) put on this process. Reads both versions
+// of the interface; says nothing where there is none.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace roofline {
+
+struct CgroupLimits {
+  std::optional<double> cpus;               ///< CPU time per wall time
+  std::optional<double> memory_bytes;       ///< the tightest limit on the way up
+  std::optional<double> free_memory_bytes;  ///< what is left under that limit
+};
+
+/// Reads `root`/proc/self/cgroup and the files under `root`/sys/fs/cgroup; `root` is empty but in tests.
+CgroupLimits read_cgroup_limits(const std::string& root = {});
+
+}  // namespace roofline

@@ -1,0 +1,228 @@
+// The CPU device: who it is (DeviceInfo from topology, cgroup and cpuinfo) and how a batch is timed.
+#include "device/cpu/cpu_device.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "device/cpu/cgroup.hpp"
+#include "device/cpu/core_clock.hpp"
+#include "device/cpu/mapped_buffer.hpp"
+#include "device/cpu/topology.hpp"
+#include "model/error.hpp"
+
+namespace roofline {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::string read_file(const std::string& path) {
+  std::ifstream in(path);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+std::string first_line(const std::string& path) {
+  std::string line;
+  std::ifstream in(path);
+  std::getline(in, line);
+  return line;
+}
+
+/// Lower-case letters and digits, everything between them one '-'.
+std::string slug(const std::string& text) {
+  std::string out;
+  for (const char character : text) {
+    const auto byte = static_cast<unsigned char>(character);
+    if (std::isalnum(byte) != 0) {
+      out += static_cast<char>(std::tolower(byte));
+    } else if (!out.empty() && out.back() != '-') {
+      out += '-';
+    }
+  }
+  while (!out.empty() && out.back() == '-') out.pop_back();
+  return out;
+}
+
+std::optional<double> max_core_hz(int cpu) {
+  const std::string file = fmt::format("/sys/devices/system/cpu/cpu{}/cpufreq/cpuinfo_max_freq", cpu);
+  std::ifstream in(file);
+  double kilohertz = 0;
+  if (in >> kilohertz && kilohertz > 0) return kilohertz * 1e3;
+  return std::nullopt;  // common in virtual machines
+}
+
+/// "0-3,8": the kernel's own notation.
+std::string cpu_list(std::vector<int> cpus) {
+  std::sort(cpus.begin(), cpus.end());
+  std::string text;
+  for (std::size_t i = 0; i < cpus.size();) {
+    std::size_t last = i;
+    while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) ++last;
+    if (!text.empty()) text += ',';
+    text += last == i ? fmt::format("{}", cpus[i]) : fmt::format("{}-{}", cpus[i], cpus[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+std::vector<Attribute> describe(const Topology& topology, const CpuName& name, const CgroupLimits& limits,
+                                const std::vector<int>& cpus) {
+  const auto cores = static_cast<int>(topology.cores.size());
+  std::vector<Attribute> attributes = {
+      {"packages", fmt::format("{}", topology.packages)},
+      {"NUMA nodes", fmt::format("{}", topology.numa_nodes)},
+      {"physical cores", fmt::format("{}", cores)},
+      {"logical CPUs", fmt::format("{}", topology.cpus())},
+      {"SMT", topology.cpus() > cores ? fmt::format("{} threads a core", topology.cpus() / cores) : "not visible"},
+      {"threads pinned to", "CPU " + cpu_list(cpus)},
+      {"family-model-stepping", name.version},
+      {"virtual machine", name.hypervisor ? "yes" : "no"},
+  };
+  if (limits.cpus) attributes.push_back({"cgroup CPU quota", fmt::format("{:.2f} CPUs", *limits.cpus)});
+  const std::string governor =
+      first_line(fmt::format("/sys/devices/system/cpu/cpu{}/cpufreq/scaling_governor", cpus.front()));
+  if (!governor.empty()) attributes.push_back({"frequency governor", governor});
+  const std::string huge_pages = first_line("/sys/kernel/mm/transparent_hugepage/enabled");
+  if (!huge_pages.empty()) attributes.push_back({"transparent huge pages", huge_pages});
+  return attributes;
+}
+
+DeviceInfo describe_device(const Topology& topology, const CgroupLimits& limits, const std::vector<int>& cpus,
+                           Isa isa) {
+  const CpuName name = parse_cpu_name(read_file("/proc/cpuinfo"));
+  DeviceInfo info;
+  info.kind = DeviceKind::cpu;
+  info.name = name.name;
+  info.identity = slug(
+      fmt::format("cpu {} {} {}c {}t {}", name.name, name.version, topology.cores.size(), cpus.size(), to_string(isa)));
+  info.units = static_cast<std::int64_t>(cpus.size());
+  info.memory_bytes = std::min(topology.memory_bytes, limits.memory_bytes.value_or(topology.memory_bytes));
+  for (const Level level : {Level::l1, Level::l2, Level::l3}) {
+    const CachesUnder caches = caches_under(topology, level, cpus);
+    if (caches.instances > 0) info.caches.push_back({level, caches.bytes, caches.instances});
+  }
+  info.max_core_hz = max_core_hz(cpus.front());
+  info.isa = to_string(isa);
+  info.attributes = describe(topology, name, limits, cpus);
+  return info;
+}
+
+/// The smallest step that the clock is seen to make, reading it as fast as it can be read.
+double measure_resolution_s() {
+  auto least = Clock::duration::max();
+  for (int i = 0; i < 1000; ++i) {
+    const auto first = Clock::now();
+    auto next = first;
+    while (next == first) next = Clock::now();
+    least = std::min(least, next - first);
+  }
+  return std::chrono::duration<double>(least).count();
+}
+
+class CpuTimer final : public Timer {
+ public:
+  CpuTimer(LaunchFunction launch, const ThreadPool& pool) : launch_(std::move(launch)), pool_(pool) {}
+
+  Reading time(std::int64_t launches) override {
+    const ThreadPool::PinnedCaller pinned(pool_);
+    const auto start = Clock::now();
+    for (std::int64_t launch = 0; launch < launches; ++launch) launch_(launch);
+    const auto stop = Clock::now();
+    // At once after the batch: the core is still in the power state that the launches put it into.
+    return {std::chrono::duration<double>(stop - start).count(), measure_core_hz()};
+  }
+
+ private:
+  LaunchFunction launch_;
+  const ThreadPool& pool_;
+};
+
+}  // namespace
+
+struct CpuDevice::State {
+  State(const DeviceOptions& options, Isa level)
+      : topology(host_topology()),
+        limits(read_cgroup_limits()),
+        cpus(choose_cpus(topology, options.threads, limits.cpus.value_or(0))),
+        isa(level),
+        info(describe_device(topology, limits, cpus, isa)),
+        resolution_s(measure_resolution_s()),
+        pool(cpus) {}
+
+  const Topology& topology;
+  CgroupLimits limits;
+  std::vector<int> cpus;
+  Isa isa;
+  DeviceInfo info;
+  double resolution_s;
+  ThreadPool pool;
+};
+
+CpuDevice::CpuDevice(const DeviceOptions& options, Isa isa) : state_(std::make_unique<State>(options, isa)) {}
+CpuDevice::~CpuDevice() = default;
+
+const DeviceInfo& CpuDevice::info() const { return state_->info; }
+ThreadPool& CpuDevice::pool() { return state_->pool; }
+Isa CpuDevice::isa() const { return state_->isa; }
+int CpuDevice::cores() const { return cores_under(state_->topology, state_->cpus); }
+double CpuDevice::timer_resolution_s() const { return state_->resolution_s; }
+
+double CpuDevice::free_memory_bytes() const {
+  const double available = available_memory_bytes(read_file("/proc/meminfo"));
+  return std::min(available, read_cgroup_limits().free_memory_bytes.value_or(available));
+}
+
+std::unique_ptr<Buffer> CpuDevice::allocate(std::size_t bytes) {
+  // Linux promises more than it has, and kills a process that takes it at its word: ask before.
+  const double free = free_memory_bytes();
+  if (static_cast<double>(bytes) > free) {
+    throw Error(fmt::format("{:.1f} MiB of memory asked for, {:.1f} MiB free", static_cast<double>(bytes) / 1048576,
+                            free / 1048576),
+                "use smaller sizes, or end what else takes memory");
+  }
+  return std::make_unique<MappedBuffer>(bytes, state_->pool);
+}
+
+void CpuDevice::upload(void* device, const void* host, std::size_t bytes) { copy(device, host, bytes); }
+void CpuDevice::download(void* host, const void* device, std::size_t bytes) { copy(host, device, bytes); }
+
+void CpuDevice::copy(void* to, const void* from, std::size_t bytes) {
+  auto* target = static_cast<std::byte*>(to);
+  const auto* source = static_cast<const std::byte*>(from);
+  state_->pool.for_range(static_cast<std::int64_t>(bytes), 4096, [=](std::int64_t begin, std::int64_t end) {
+    std::memcpy(target + begin, source + begin, static_cast<std::size_t>(end - begin));
+  });
+}
+
+void CpuDevice::fill(void* device, std::byte value, std::size_t bytes) {
+  auto* target = static_cast<std::byte*>(device);
+  state_->pool.for_range(static_cast<std::int64_t>(bytes), 4096, [=](std::int64_t begin, std::int64_t end) {
+    std::memset(target + begin, std::to_integer<int>(value), static_cast<std::size_t>(end - begin));
+  });
+}
+
+std::unique_ptr<Timer> CpuDevice::timer(LaunchFunction launch) {
+  return std::make_unique<CpuTimer>(std::move(launch), state_->pool);
+}
+
+Clocks CpuDevice::clocks() {
+  const ThreadPool::PinnedCaller pinned(state_->pool);
+  return {measure_core_hz(), std::nullopt};
+}
+
+const CpuDevice& as_cpu(const Device& device) {
+  const auto* cpu = dynamic_cast<const CpuDevice*>(&device);
+  if (cpu == nullptr) throw Error("a CPU kernel was given to " + device.info().name);
+  return *cpu;
+}
+
+CpuDevice& as_cpu(Device& device) { return const_cast<CpuDevice&>(as_cpu(static_cast<const Device&>(device))); }
+
+}  // namespace roofline

@@ -1,0 +1,62 @@
+// Finds the instruction-set level at run time: what the CPU and its operating system run, lowered by the
+// environment variable ROOFLINE_ISA (sse2, avx2, avx512) for tests and comparisons. It never raises it.
+#include "device/cpu/isa.hpp"
+
+#include <array>
+#include <cstdlib>
+#include <string>
+
+#include "model/error.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr std::array kAllIsas = {Isa::baseline, Isa::avx2, Isa::avx512};
+
+Isa detect() {
+#if defined(__x86_64__)
+  // libgcc asks cpuid and, through xgetbv, whether the operating system saves the wide registers.
+  __builtin_cpu_init();
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+                      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
+  if (avx512) return Isa::avx512;
+  if (avx2) return Isa::avx2;
+#endif
+  return Isa::baseline;
+}
+
+}  // namespace
+
+std::string_view to_string(Isa isa) {
+  switch (isa) {
+    case Isa::avx512:
+      return "avx512";
+    case Isa::avx2:
+      return "avx2";
+    case Isa::baseline:
+      break;
+  }
+#if defined(__aarch64__)
+  return "neon";
+#else
+  return "sse2";
+#endif
+}
+
+Isa best_isa() {
+  static const Isa detected = detect();
+  const char* wanted = std::getenv("ROOFLINE_ISA");
+  if (wanted == nullptr || *wanted == '\0') return detected;
+  for (const Isa isa : kAllIsas) {
+    if (to_string(isa) == wanted) return isa < detected ? isa : detected;
+  }
+  throw UsageError("ROOFLINE_ISA is '" + std::string(wanted) + "', which is no instruction-set level",
+                   "use sse2 (neon on AArch64), avx2 or avx512, or unset it");
+}
+
+std::span<const Isa> usable_isas() {
+  return std::span<const Isa>(kAllIsas).first(static_cast<std::size_t>(best_isa()) + 1);
+}
+
+}  // namespace roofline

@@ -1,0 +1,222 @@
+// The barrier of the pool: waiters spin for some microseconds, then sleep on a futex (std::atomic::wait).
+#include "device/cpu/thread_pool.hpp"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <thread>
+
+#include "model/error.hpp"
+
+namespace roofline {
+namespace {
+
+// A launch follows the one before within a few microseconds, and waking a sleeper costs 5 to 50 of them:
+// spinning that long keeps a dispatch near one microsecond. A core that others want is given up after it.
+constexpr auto kSpinTime = std::chrono::microseconds(50);
+
+// One counter for all workers would pass its cache line from core to core once for each of them.
+constexpr int kGroupSize = 8;
+constexpr std::size_t kLine = 64;
+
+void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// Waits until `value` is no longer `old`.
+void await_change(const std::atomic<std::uint32_t>& value, std::uint32_t old, bool spin) {
+  if (spin) {
+    const auto end = std::chrono::steady_clock::now() + kSpinTime;
+    do {
+      for (int i = 0; i < 32; ++i) {
+        if (value.load(std::memory_order_acquire) != old) return;
+        relax();
+      }
+    } while (std::chrono::steady_clock::now() < end);
+  }
+  while (value.load(std::memory_order_acquire) == old) value.wait(old, std::memory_order_acquire);
+}
+
+void pin_this_thread(int cpu) {
+  if (cpu < 0) return;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(static_cast<std::size_t>(cpu), &set);
+  // Where pinning is not allowed (a sandbox), the kernel places the thread: slower perhaps, never wrong.
+  pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+}
+
+/// More runnable threads than CPUs: a spinning waiter would hold the CPU that the awaited one needs.
+bool oversubscribed(std::size_t workers) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return workers > std::thread::hardware_concurrency();
+  return workers > static_cast<std::size_t>(CPU_COUNT(&set));
+}
+
+struct alignas(kLine) Line {
+  std::atomic<std::uint32_t> value{0};
+};
+
+}  // namespace
+
+struct ThreadPool::State {
+  std::vector<int> cpus;
+  bool spin = true;
+  std::vector<std::thread> threads;
+  std::vector<std::exception_ptr> failures;
+  const std::function<void(int)>* work = nullptr;
+  std::atomic<bool> stop{false};
+  std::atomic<bool> busy{false};
+  Line epoch;                           // number of regions started: workers wait for it to change
+  Line finished;                        // number of regions that all workers have left: the caller waits for it
+  std::vector<Line> groups;             // workers of a group still inside
+  alignas(kLine) Line groups_inside{};  // groups with workers still inside
+
+  int size() const { return static_cast<int>(cpus.size()); }
+
+  void work_on(int worker) {
+    try {
+      (*work)(worker);
+    } catch (...) {
+      failures[static_cast<std::size_t>(worker)] = std::current_exception();
+    }
+  }
+
+  void leave(int worker, std::uint32_t region) {
+    Line& group = groups[static_cast<std::size_t>((worker - 1) / kGroupSize)];
+    if (group.value.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    if (groups_inside.value.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    finished.value.exchange(region);
+    finished.value.notify_one();
+  }
+
+  void serve(int worker) {
+    pin_this_thread(cpus[static_cast<std::size_t>(worker)]);
+    for (std::uint32_t region = 0;;) {
+      await_change(epoch.value, region, spin);
+      ++region;
+      if (stop.load(std::memory_order_relaxed)) return;
+      work_on(worker);
+      leave(worker, region);
+    }
+  }
+
+  void start_region() {
+    const int workers = size() - 1;
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      const int first = static_cast<int>(g) * kGroupSize;
+      groups[g].value.store(static_cast<std::uint32_t>(std::min(kGroupSize, workers - first)),
+                            std::memory_order_relaxed);
+    }
+    groups_inside.value.store(static_cast<std::uint32_t>(groups.size()), std::memory_order_relaxed);
+    // Sequentially consistent, as is the exchange in leave(): notify then reads whether anyone sleeps, and
+    // must not do so before the new value is visible, or a waiter would sleep through it.
+    epoch.value.fetch_add(1);
+    epoch.value.notify_all();
+  }
+
+  void end_threads() {
+    stop.store(true, std::memory_order_relaxed);
+    epoch.value.fetch_add(1);
+    epoch.value.notify_all();
+    for (std::thread& thread : threads) thread.join();
+  }
+};
+
+ThreadPool::ThreadPool(const std::vector<int>& cpus) : state_(std::make_unique<State>()) {
+  if (cpus.empty()) throw Error("a thread pool needs at least one worker");
+  State& state = *state_;
+  state.cpus = cpus;
+  state.spin = !oversubscribed(cpus.size());
+  state.failures.resize(cpus.size());
+  state.groups = std::vector<Line>((cpus.size() - 1 + kGroupSize - 1) / kGroupSize);
+  try {
+    for (int worker = 1; worker < state.size(); ++worker) {
+      state.threads.emplace_back([&state, worker] { state.serve(worker); });
+    }
+  } catch (const std::system_error& error) {
+    state.end_threads();
+    throw Error("can't start " + std::to_string(cpus.size()) + " threads: " + error.what(), "use fewer --threads");
+  }
+}
+
+ThreadPool::~ThreadPool() { state_->end_threads(); }
+
+int ThreadPool::size() const { return state_->size(); }
+
+void ThreadPool::run(const std::function<void(int worker)>& work) {
+  State& state = *state_;
+  if (state.busy.exchange(true, std::memory_order_acquire)) {
+    throw Error("a parallel region was started within another one");
+  }
+  state.work = &work;
+  if (state.size() > 1) {
+    const std::uint32_t before = state.finished.value.load(std::memory_order_relaxed);
+    state.start_region();
+    state.work_on(0);
+    await_change(state.finished.value, before, state.spin);
+  } else {
+    state.work_on(0);
+  }
+  std::exception_ptr first;
+  for (std::exception_ptr& failure : state.failures) {
+    if (failure && !first) first = failure;
+    failure = nullptr;
+  }
+  state.busy.store(false, std::memory_order_release);
+  if (first) std::rethrow_exception(first);
+}
+
+void ThreadPool::for_range(std::int64_t count, std::int64_t grain,
+                           const std::function<void(std::int64_t begin, std::int64_t end)>& work) {
+  // One pointer fits into std::function's own storage: no allocation for a launch.
+  struct Split {
+    std::int64_t count, grain;
+    int workers;
+    const std::function<void(std::int64_t, std::int64_t)>& work;
+  };
+  const Split split{count, grain, size(), work};
+  run([&split](int worker) {
+    const auto [begin, end] = share_of(split.count, split.grain, worker, split.workers);
+    if (begin < end) split.work(begin, end);
+  });
+}
+
+std::pair<std::int64_t, std::int64_t> share_of(std::int64_t count, std::int64_t grain, int worker, int workers) {
+  const std::int64_t step = std::max<std::int64_t>(grain, 1);
+  const std::int64_t grains = (count + step - 1) / step;
+  const std::int64_t each = grains / workers;
+  const std::int64_t more = grains % workers;  // the first `more` workers take one grain more
+  const std::int64_t first = worker * each + std::min<std::int64_t>(worker, more);
+  const std::int64_t last = first + each + (worker < more ? 1 : 0);
+  return {std::min(first * step, count), std::min(last * step, count)};
+}
+
+struct ThreadPool::PinnedCaller::Saved {
+  cpu_set_t set;
+};
+
+ThreadPool::PinnedCaller::PinnedCaller(const ThreadPool& pool) {
+  const int cpu = pool.state_->cpus.front();
+  if (cpu < 0) return;
+  auto saved = std::make_unique<Saved>();
+  CPU_ZERO(&saved->set);
+  if (pthread_getaffinity_np(pthread_self(), sizeof saved->set, &saved->set) != 0) return;
+  pin_this_thread(cpu);
+  saved_ = std::move(saved);
+}
+
+ThreadPool::PinnedCaller::~PinnedCaller() {
+  if (saved_) pthread_setaffinity_np(pthread_self(), sizeof saved_->set, &saved_->set);
+}
+
+}  // namespace roofline

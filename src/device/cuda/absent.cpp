@@ -1,0 +1,26 @@
+// Stands in for the CUDA half in a build without it: lists why there is no GPU, and opens none.
+#include "device/cuda/open.hpp"
+#include "model/error.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr const char* kReason = "this build has no CUDA half";
+
+}  // namespace
+
+std::vector<DeviceListing> list_cuda_devices() {
+  DeviceListing listing;
+  listing.info.kind = DeviceKind::cuda;
+  listing.info.name = "CUDA";
+  listing.info.identity = "cuda-none";
+  listing.usable = false;
+  listing.reason = kReason;
+  return {listing};
+}
+
+std::unique_ptr<Device> open_cuda_device(int) {
+  throw DeviceError(kReason, "build with -DROOFLINE_CUDA=ON on a machine with the CUDA Toolkit, or use --device cpu");
+}
+
+}  // namespace roofline

@@ -1,0 +1,65 @@
+// CUDA statuses as exceptions.
+#include "device/cuda/check.hpp"
+
+#include <fmt/format.h>
+
+#include "model/error.hpp"
+
+namespace roofline {
+namespace {
+
+const char* hint_for(cudaError_t status) {
+  switch (status) {
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorUnsupportedPtxVersion:
+      return "this binary holds no code for this GPU: rebuild with -DROOFLINE_CUDA_GENCODE naming its architecture";
+    case cudaErrorMemoryAllocation:
+      return "choose a smaller size, or stop other programs that use this GPU";
+    case cudaErrorDevicesUnavailable:
+      return "another process holds this GPU: nvidia-smi lists it";
+    case cudaErrorInsufficientDriver:
+      return "the driver is older than this CUDA runtime: update it";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+bool is_sticky(cudaError_t status) {
+  switch (status) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorAssert:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorLaunchFailure:
+    case cudaErrorECCUncorrectable:
+    case cudaErrorNvlinkUncorrectable:
+    case cudaErrorContextIsDestroyed:
+    case cudaErrorMpsClientTerminated:
+    case cudaErrorUnknown:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void check(cudaError_t status, const char* what) {
+  if (status == cudaSuccess) return;
+  const std::string message = fmt::format("{}: {} ({})", what, cudaGetErrorString(status), cudaGetErrorName(status));
+  if (is_sticky(status)) {
+    throw PoisonedDevice(message, "the GPU context of this process is lost; a fresh process can go on");
+  }
+  // The runtime keeps the error for the next cudaGetLastError: it is taken here, so that it isn't laid at
+  // the door of the next launch.
+  static_cast<void>(cudaGetLastError());
+  throw Error(message, hint_for(status));
+}
+
+void check_launch(const char* kernel) { check(cudaGetLastError(), kernel); }
+
+}  // namespace roofline

@@ -1,0 +1,18 @@
+// The one way in which a CUDA call is checked: a status becomes an exception, once.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+namespace roofline {
+
+/// Throws unless `status` is cudaSuccess: PoisonedDevice for errors that end the context (an illegal
+/// access), Error for all others. `what` says what was being done: "allocating", "softmax kernel".
+void check(cudaError_t status, const char* what);
+
+/// For the line after a `<<<…>>>`: what the launch itself reported (a bad configuration, a missing image).
+void check_launch(const char* kernel);
+
+/// Whether an error stays with the context, so that every later call in this process fails as well.
+bool is_sticky(cudaError_t status);
+
+}  // namespace roofline

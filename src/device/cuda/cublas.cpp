@@ -1,0 +1,156 @@
+// The table of cuBLAS functions, and the one product that is asked of them.
+#include "device/cuda/cublas.hpp"
+
+#include <cublas_v2.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <vector>
+
+#include "device/cuda/handles.hpp"
+#include "device/cuda/shared_library.hpp"
+#include "model/error.hpp"
+
+namespace roofline {
+namespace {
+
+// NVIDIA recommends 32 MiB on Hopper (cuBLAS documentation, cublasSetWorkspace); twice that leaves split-K
+// kernels no reason to fall back.
+constexpr std::size_t kWorkspaceBytes = std::size_t{64} << 20;
+
+/// Written out: cublas_v2.h overloads the name for C++, so decltype can't choose.
+using GemmEx = cublasStatus_t(cublasHandle_t, cublasOperation_t, cublasOperation_t, int m, int n, int k,
+                              const void* alpha, const void* a, cudaDataType, int lda, const void* b, cudaDataType,
+                              int ldb, const void* beta, void* c, cudaDataType, int ldc, cublasComputeType_t,
+                              cublasGemmAlgo_t);
+
+struct Functions {
+  std::unique_ptr<SharedLibrary> library;
+  decltype(&cublasCreate_v2) create = nullptr;
+  decltype(&cublasDestroy_v2) destroy = nullptr;
+  decltype(&cublasSetStream_v2) set_stream = nullptr;
+  decltype(&cublasSetWorkspace_v2) set_workspace = nullptr;
+  decltype(&cublasSetMathMode) set_math_mode = nullptr;
+  GemmEx* gemm_ex = nullptr;
+  decltype(&cublasGetStatusString) status_string = nullptr;
+  decltype(&cublasGetProperty) get_property = nullptr;
+
+  bool bind() {
+    return library->bind(create, "cublasCreate_v2") && library->bind(destroy, "cublasDestroy_v2") &&
+           library->bind(set_stream, "cublasSetStream_v2") && library->bind(set_workspace, "cublasSetWorkspace_v2") &&
+           library->bind(set_math_mode, "cublasSetMathMode") && library->bind(gemm_ex, "cublasGemmEx") &&
+           library->bind(status_string, "cublasGetStatusString") && library->bind(get_property, "cublasGetProperty");
+  }
+};
+
+/// The loader's own path first, then where the toolkit puts it. The headers' version first: the newest
+/// is not always the one that this build's enumerations belong to.
+std::vector<std::string> candidates() {
+  std::vector<std::string> folders = {""};
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (const char* home = std::getenv(variable)) folders.push_back(std::string(home) + "/lib64/");
+  }
+  folders.emplace_back("/usr/local/cuda/lib64/");
+  std::vector<std::string> names;
+  for (const char* name : {"libcublas.so.13", "libcublas.so.12"}) {
+    for (const std::string& folder : folders) names.push_back(folder + name);
+  }
+  return names;
+}
+
+/// Null where cuBLAS is missing or lacks a function.
+const Functions* functions() {
+  static const std::unique_ptr<Functions> table = [] {
+    auto found = std::make_unique<Functions>();
+    const std::vector<std::string> names = candidates();
+    found->library = SharedLibrary::open(names);
+    if (!found->library || !found->bind()) found.reset();
+    return found;
+  }();
+  return table.get();
+}
+
+void check_cublas(cublasStatus_t status, const char* what) {
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  // Where the context is lost, CUDA says so better than cuBLAS, which only knows "execution failed".
+  check(cudaPeekAtLastError(), what);
+  throw Error(fmt::format("{}: {}", what, functions()->status_string(status)));
+}
+
+struct Types {
+  cudaDataType data = CUDA_R_32F;
+  cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
+};
+
+Types types_of(DType dtype) {
+  switch (dtype) {
+    case DType::fp32:
+      return {CUDA_R_32F, CUBLAS_COMPUTE_32F};
+    case DType::tf32:
+      return {CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32};
+    case DType::fp16:
+      return {CUDA_R_16F, CUBLAS_COMPUTE_32F};
+    case DType::bf16:
+      return {CUDA_R_16BF, CUBLAS_COMPUTE_32F};
+    case DType::fp64:
+      break;
+  }
+  throw Error("cuBLAS is not used for this type");
+}
+
+}  // namespace
+
+std::optional<std::string> cublas_missing() {
+  if (functions() != nullptr) return std::nullopt;
+  return "cuBLAS was not found: install it (libcublas) or set CUDA_HOME";
+}
+
+struct CublasHandle::State {
+  const Functions* table = functions();
+  cublasHandle_t handle = nullptr;
+  DeviceMemory workspace;
+
+  ~State() {
+    if (handle != nullptr) table->destroy(handle);
+  }
+};
+
+CublasHandle::CublasHandle(cudaStream_t stream) : state_(std::make_unique<State>()) {
+  if (const auto missing = cublas_missing()) throw Error(*missing);
+  const Functions& table = *state_->table;
+  check_cublas(table.create(&state_->handle), "creating a cuBLAS handle");
+  check_cublas(table.set_stream(state_->handle, stream), "giving cuBLAS its stream");
+  state_->workspace = make_device_memory(kWorkspaceBytes);
+  // After the stream: cublasSetStream takes a workspace back.
+  check_cublas(table.set_workspace(state_->handle, state_->workspace.get(), kWorkspaceBytes),
+               "giving cuBLAS its workspace");
+  // Split-K may otherwise add partial sums in 16 bits.
+  const auto mode = static_cast<cublasMath_t>(CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION);
+  check_cublas(table.set_math_mode(state_->handle, mode), "setting cuBLAS's precision");
+}
+
+CublasHandle::~CublasHandle() = default;
+
+void CublasHandle::gemm(const CublasGemm& product) {
+  const float one = 1;
+  const float zero = 0;
+  const Types types = types_of(product.dtype);
+  const auto operation = [](bool transpose) { return transpose ? CUBLAS_OP_T : CUBLAS_OP_N; };
+  check_cublas(state_->table->gemm_ex(state_->handle, operation(product.transpose_a), operation(product.transpose_b),
+                                      product.m, product.n, product.k, &one, product.a, types.data, product.lda,
+                                      product.b, types.data, product.ldb, &zero, product.c, types.data, product.ldc,
+                                      types.compute, CUBLAS_GEMM_DEFAULT),
+               "cuBLAS product");
+}
+
+std::string CublasHandle::version() const {
+  int major = 0;
+  int minor = 0;
+  int patch = 0;
+  check_cublas(state_->table->get_property(MAJOR_VERSION, &major), "reading cuBLAS's version");
+  check_cublas(state_->table->get_property(MINOR_VERSION, &minor), "reading cuBLAS's version");
+  check_cublas(state_->table->get_property(PATCH_LEVEL, &patch), "reading cuBLAS's version");
+  return fmt::format("cuBLAS {}.{}.{}", major, minor, patch);
+}
+
+}  // namespace roofline

@@ -1,0 +1,134 @@
+// Memory, stream and timers of one GPU.
+#include "device/cuda/cuda_device.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "device/cuda/cublas.hpp"
+#include "device/cuda/graph_timer.hpp"
+#include "device/cuda/handles.hpp"
+#include "device/cuda/nvml.hpp"
+#include "model/error.hpp"
+
+namespace roofline {
+namespace {
+
+class CudaBuffer final : public Buffer {
+ public:
+  CudaBuffer(DeviceMemory memory, std::size_t bytes) : memory_(std::move(memory)), bytes_(bytes) {}
+  void* data() override { return memory_.get(); }
+  std::size_t size() const override { return bytes_; }
+
+ private:
+  DeviceMemory memory_;
+  std::size_t bytes_;
+};
+
+std::unique_ptr<Nvml> open_nvml(int index) {
+  std::array<char, 32> address{};
+  check(cudaDeviceGetPCIBusId(address.data(), static_cast<int>(address.size()), index), "reading the PCI address");
+  return Nvml::open(address.data());
+}
+
+}  // namespace
+
+struct CudaDevice::State {
+  CudaProperties properties;
+  std::unique_ptr<Nvml> nvml;
+  DeviceInfo info;
+  Stream stream;
+  std::unique_ptr<CublasHandle> cublas;  // after the stream: it must go before it
+};
+
+CudaDevice::CudaDevice(int index) : state_(std::make_unique<State>()) {
+  try {
+    check(cudaSetDevice(index), "opening the GPU");
+    state_->properties = cuda_properties(index);
+    state_->nvml = open_nvml(index);
+    state_->info = describe_cuda_device(state_->properties, state_->nvml.get());
+    state_->stream = make_stream();
+  } catch (const Error& error) {
+    throw DeviceError(fmt::format("CUDA device {} can't be opened: {}", index, error.what()), error.hint());
+  }
+}
+
+CudaDevice::~CudaDevice() = default;
+
+const DeviceInfo& CudaDevice::info() const { return state_->info; }
+cudaStream_t CudaDevice::stream() const { return state_->stream.get(); }
+const CudaProperties& CudaDevice::properties() const { return state_->properties; }
+const Nvml* CudaDevice::nvml() const { return state_->nvml.get(); }
+
+CublasHandle& CudaDevice::cublas() {
+  if (!state_->cublas) state_->cublas = std::make_unique<CublasHandle>(stream());
+  return *state_->cublas;
+}
+
+std::unique_ptr<Buffer> CudaDevice::allocate(std::size_t bytes) {
+  void* memory = nullptr;
+  const cudaError_t status = cudaMalloc(&memory, bytes == 0 ? 1 : bytes);
+  if (status == cudaErrorMemoryAllocation) {
+    static_cast<void>(cudaGetLastError());  // reported here, and not sticky
+    throw Error(fmt::format("{} has no {:.3f} GB of memory left: {:.3f} GB of {:.3f} GB are free", info().name,
+                            static_cast<double>(bytes) * 1e-9, free_memory_bytes() * 1e-9, info().memory_bytes * 1e-9),
+                "choose a smaller size, or stop other programs that use this GPU");
+  }
+  check(status, "allocating device memory");
+  return std::make_unique<CudaBuffer>(DeviceMemory(memory), bytes);
+}
+
+double CudaDevice::free_memory_bytes() const {
+  std::size_t free = 0;
+  std::size_t total = 0;
+  check(cudaMemGetInfo(&free, &total), "reading the free memory");
+  return static_cast<double>(free);
+}
+
+void CudaDevice::upload(void* device, const void* host, std::size_t bytes) {
+  check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream()), "copying to the GPU");
+  synchronize();
+}
+
+void CudaDevice::download(void* host, const void* device, std::size_t bytes) {
+  check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream()), "copying from the GPU");
+  synchronize();
+}
+
+void CudaDevice::copy(void* to, const void* from, std::size_t bytes) {
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream()), "copying on the GPU");
+  synchronize();
+}
+
+void CudaDevice::fill(void* device, std::byte value, std::size_t bytes) {
+  check(cudaMemsetAsync(device, std::to_integer<int>(value), bytes, stream()), "filling memory on the GPU");
+  synchronize();
+}
+
+void CudaDevice::synchronize() { check(cudaStreamSynchronize(stream()), "waiting for the GPU"); }
+
+std::unique_ptr<Timer> CudaDevice::timer(LaunchFunction launch) {
+  return std::make_unique<GraphTimer>(stream(), properties().sm_count, std::move(launch));
+}
+
+Clocks CudaDevice::clocks() {
+  Clocks clocks;
+  if (nvml() != nullptr) {
+    clocks.core_hz = nvml()->sm_clock_hz();
+    clocks.memory_hz = nvml()->memory_clock_hz();
+  }
+  return clocks;
+}
+
+CudaDevice& as_cuda(Device& device) {
+  return const_cast<CudaDevice&>(as_cuda(std::as_const(device)));  // not const: it came in so
+}
+
+const CudaDevice& as_cuda(const Device& device) {
+  const auto* cuda = dynamic_cast<const CudaDevice*>(&device);
+  if (cuda == nullptr) throw Error("a CUDA kernel was given another kind of device");
+  return *cuda;
+}
+
+}  // namespace roofline

@@ -1,0 +1,72 @@
+// A CUDA GPU as a device: one primary context, one stream in which everything runs in order.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <memory>
+
+#include "device/device.hpp"
+
+namespace roofline {
+
+class CublasHandle;
+class Nvml;
+
+/// What kernels and formulas ask about a GPU, read once.
+struct CudaProperties {
+  int index = 0;
+  int major = 0;
+  int minor = 0;
+  int sm_count = 0;
+  int threads_per_sm = 0;
+  int shared_bytes_per_block = 0;  ///< with opt-in
+  int shared_bytes_per_sm = 0;
+  double l2_bytes = 0;
+  double memory_bytes = 0;
+  double max_core_hz = 0;    ///< 0 where the driver doesn't tell
+  double max_memory_hz = 0;  ///< 0 where the driver doesn't tell
+  int memory_bus_bits = 0;   ///< 0 where the driver doesn't tell
+};
+
+/// Reads the properties of CUDA device `index`; makes no context.
+CudaProperties cuda_properties(int index);
+
+/// The identity and attributes of a GPU, as listed and kept. `nvml` may be null.
+DeviceInfo describe_cuda_device(const CudaProperties& properties, const Nvml* nvml);
+
+class CudaDevice final : public Device {
+ public:
+  /// Makes the context. Throws DeviceError when the device can't be used.
+  explicit CudaDevice(int index);
+  ~CudaDevice() override;
+
+  const DeviceInfo& info() const override;
+  std::unique_ptr<Buffer> allocate(std::size_t bytes) override;
+  double free_memory_bytes() const override;
+  void upload(void* device, const void* host, std::size_t bytes) override;
+  void download(void* host, const void* device, std::size_t bytes) override;
+  void copy(void* to, const void* from, std::size_t bytes) override;
+  void fill(void* device, std::byte value, std::size_t bytes) override;
+  void synchronize() override;
+  std::unique_ptr<Timer> timer(LaunchFunction launch) override;
+  double timer_resolution_s() const override { return 0.5e-6; }
+  Clocks clocks() override;
+
+  /// The stream that every launch goes to.
+  cudaStream_t stream() const;
+  const CudaProperties& properties() const;
+  /// Null where NVML is missing.
+  const Nvml* nvml() const;
+  /// The cuBLAS of this device, made at first use. Throws Error where the library is missing.
+  CublasHandle& cublas();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// The GPU behind a device. Throws Error when it is another kind.
+CudaDevice& as_cuda(Device& device);
+const CudaDevice& as_cuda(const Device& device);
+
+}  // namespace roofline

@@ -1,0 +1,129 @@
+// A GPU's identity and attributes, from the runtime's attributes and from NVML where there is one.
+#include <fmt/format.h>
+
+#include <array>
+#include <cctype>
+#include <string>
+#include <string_view>
+
+#include "device/cuda/check.hpp"
+#include "device/cuda/cuda_device.hpp"
+#include "device/cuda/nvml.hpp"
+#include "device/cuda/throughput.hpp"
+
+namespace roofline {
+namespace {
+
+/// 0 where the driver doesn't know the attribute.
+int attribute(cudaDeviceAttr which, int index) {
+  int value = 0;
+  if (cudaDeviceGetAttribute(&value, which, index) != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+    return 0;
+  }
+  return value;
+}
+
+/// "NVIDIA H200" → "nvidia-h200".
+std::string slug(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0) {
+      out += static_cast<char>(std::tolower(byte));
+    } else if (!out.empty() && out.back() != '-') {
+      out += '-';
+    }
+  }
+  if (!out.empty() && out.back() == '-') out.pop_back();
+  return out;
+}
+
+std::string uuid_text(const cudaUUID_t& uuid) {
+  std::string hex;
+  for (const char byte : uuid.bytes)
+    hex += fmt::format("{:02x}", static_cast<unsigned>(static_cast<unsigned char>(byte)));
+  return fmt::format("{}-{}-{}-{}-{}", hex.substr(0, 8), hex.substr(8, 4), hex.substr(12, 4), hex.substr(16, 4),
+                     hex.substr(20));
+}
+
+std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
+
+std::string driver_text(const Nvml* nvml) {
+  if (nvml != nullptr) {
+    if (const auto version = nvml->driver_version()) return *version;
+  }
+  int version = 0;
+  check(cudaDriverGetVersion(&version), "reading the driver's version");
+  return "CUDA " + version_text(version);
+}
+
+void add_nvml_attributes(const Nvml& nvml, std::vector<Attribute>& attributes) {
+  if (const auto mig = nvml.mig_enabled()) attributes.push_back({"MIG mode", *mig ? "on" : "off"});
+  if (const auto watts = nvml.power_limit_w()) attributes.push_back({"power limit", fmt::format("{:.0f} W", *watts)});
+}
+
+std::vector<CacheInfo> caches_of(const CudaProperties& properties) {
+  std::vector<CacheInfo> caches = {{Level::l2, properties.l2_bytes, 1}};
+  const auto l1 = l1_bytes(properties.major, properties.minor);
+  if (l1) caches.push_back({Level::l1, *l1, properties.sm_count});
+  caches.push_back({Level::shared, static_cast<double>(properties.shared_bytes_per_sm), properties.sm_count});
+  return caches;
+}
+
+}  // namespace
+
+CudaProperties cuda_properties(int index) {
+  cudaDeviceProp raw;
+  check(cudaGetDeviceProperties(&raw, index), "reading the GPU's properties");
+  CudaProperties properties;
+  properties.index = index;
+  properties.major = raw.major;
+  properties.minor = raw.minor;
+  properties.sm_count = raw.multiProcessorCount;
+  properties.threads_per_sm = raw.maxThreadsPerMultiProcessor;
+  properties.shared_bytes_per_block = static_cast<int>(raw.sharedMemPerBlockOptin);
+  properties.shared_bytes_per_sm = static_cast<int>(raw.sharedMemPerMultiprocessor);
+  properties.l2_bytes = raw.l2CacheSize;
+  properties.memory_bytes = static_cast<double>(raw.totalGlobalMem);
+  properties.memory_bus_bits = raw.memoryBusWidth;
+  // CUDA 13 took the clocks out of cudaDeviceProp; as attributes (in kHz) they stay.
+  properties.max_core_hz = 1e3 * attribute(cudaDevAttrClockRate, index);
+  properties.max_memory_hz = 1e3 * attribute(cudaDevAttrMemoryClockRate, index);
+  return properties;
+}
+
+DeviceInfo describe_cuda_device(const CudaProperties& properties, const Nvml* nvml) {
+  cudaDeviceProp raw;
+  check(cudaGetDeviceProperties(&raw, properties.index), "reading the GPU's properties");
+  std::array<char, 32> pci{};
+  check(cudaDeviceGetPCIBusId(pci.data(), static_cast<int>(pci.size()), properties.index), "reading the PCI address");
+  int runtime = 0;
+  check(cudaRuntimeGetVersion(&runtime), "reading the runtime's version");
+  const std::string uuid = uuid_text(raw.uuid);
+
+  DeviceInfo info;
+  info.kind = DeviceKind::cuda;
+  info.index = properties.index;
+  info.name = raw.name;
+  info.identity = fmt::format("cuda-{}-{}", slug(raw.name), uuid.substr(0, 8));
+  info.units = properties.sm_count;
+  info.memory_bytes = properties.memory_bytes;
+  info.caches = caches_of(properties);
+  if (properties.max_core_hz > 0) info.max_core_hz = properties.max_core_hz;
+  if (properties.max_memory_hz > 0) info.memory_hz = properties.max_memory_hz;
+  info.driver = driver_text(nvml);
+  info.isa = fmt::format("sm_{}{}", properties.major, properties.minor);
+  info.attributes = {
+      {"compute capability", fmt::format("{}.{}", properties.major, properties.minor)},
+      {"CUDA runtime", version_text(runtime)},
+      {"memory bus", fmt::format("{} bit", properties.memory_bus_bits)},
+      {"ECC", raw.ECCEnabled != 0 ? "on" : "off"},
+      {"PCI address", pci.data()},
+      {"UUID", "GPU-" + uuid},
+  };
+  if (nvml != nullptr) add_nvml_attributes(*nvml, info.attributes);
+  return info;
+}
+
+}  // namespace roofline

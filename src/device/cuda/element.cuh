@@ -1,0 +1,78 @@
+// Elements and 16-byte vectors of them in device code: widened to fp32 to be computed with, rounded once
+// to be stored.
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <cstdint>
+#include <type_traits>
+
+#include "model/error.hpp"
+#include "model/names.hpp"
+
+namespace roofline {
+
+__device__ inline float widen(float value) { return value; }
+__device__ inline float widen(__half value) { return __half2float(value); }
+__device__ inline float widen(__nv_bfloat16 value) { return __bfloat162float(value); }
+
+template <typename T>
+__device__ T narrow(float value) {
+  if constexpr (sizeof(T) == 4) {
+    return value;
+  } else if constexpr (std::is_same_v<T, __half>) {
+    return __float2half_rn(value);
+  } else {
+    return __float2bfloat16_rn(value);
+  }
+}
+
+/// 2^x in one instruction of the special-function unit: exp2f's care for subnormal results costs three more.
+__device__ inline float fast_exp2(float x) {
+  float result;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+  return result;
+}
+
+/// Elements that one 16-byte access moves.
+template <typename T>
+inline constexpr int kLanes = 16 / static_cast<int>(sizeof(T));
+
+/// Widens the 16 bytes of `raw` to fp32.
+template <typename T>
+__device__ void widen_vector(uint4 raw, float (&out)[kLanes<T>]) {
+  const T* elements = reinterpret_cast<const T*>(&raw);
+#pragma unroll
+  for (int i = 0; i < kLanes<T>; ++i) out[i] = widen(elements[i]);
+}
+
+template <typename T>
+__device__ uint4 narrow_vector(const float (&in)[kLanes<T>]) {
+  uint4 raw;
+  T* elements = reinterpret_cast<T*>(&raw);
+#pragma unroll
+  for (int i = 0; i < kLanes<T>; ++i) elements[i] = narrow<T>(in[i]);
+  return raw;
+}
+
+/// Calls `function.template operator()<T>()` with the C++ type that stores `dtype` on a GPU.
+template <typename Function>
+decltype(auto) with_element_type(DType dtype, Function&& function) {
+  switch (dtype) {
+    case DType::fp16:
+      return function.template operator()<__half>();
+    case DType::bf16:
+      return function.template operator()<__nv_bfloat16>();
+    case DType::fp32:
+    case DType::tf32:
+      return function.template operator()<float>();
+    case DType::fp64:
+      break;
+  }
+  throw Error("no CUDA kernel here computes in fp64");
+}
+
+inline constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+}  // namespace roofline

@@ -1,0 +1,72 @@
+// Owners of CUDA's handles: made in a constructor, given back in a destructor, moved but never copied.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <utility>
+
+#include "device/cuda/check.hpp"
+
+namespace roofline {
+
+/// Owns one handle that `destroy` gives back. A failing destructor has nobody to tell: what broke the
+/// context is reported by the next checked call.
+template <typename Handle, cudaError_t (*destroy)(Handle)>
+class CudaHandle {
+ public:
+  CudaHandle() = default;
+  explicit CudaHandle(Handle handle) : handle_(handle) {}
+  CudaHandle(CudaHandle&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  CudaHandle& operator=(CudaHandle&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  CudaHandle(const CudaHandle&) = delete;
+  CudaHandle& operator=(const CudaHandle&) = delete;
+  ~CudaHandle() {
+    if (handle_ != nullptr) static_cast<void>(destroy(handle_));
+  }
+
+  Handle get() const { return handle_; }
+
+ private:
+  Handle handle_ = nullptr;
+};
+
+using Stream = CudaHandle<cudaStream_t, cudaStreamDestroy>;
+using Event = CudaHandle<cudaEvent_t, cudaEventDestroy>;
+using Graph = CudaHandle<cudaGraph_t, cudaGraphDestroy>;
+using GraphExec = CudaHandle<cudaGraphExec_t, cudaGraphExecDestroy>;
+using DeviceMemory = CudaHandle<void*, cudaFree>;
+using PinnedMemory = CudaHandle<void*, cudaFreeHost>;
+
+/// A stream that doesn't wait for the legacy default stream.
+inline Stream make_stream() {
+  cudaStream_t stream = nullptr;
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
+  return Stream(stream);
+}
+
+/// An event that keeps its time.
+inline Event make_event() {
+  cudaEvent_t event = nullptr;
+  check(cudaEventCreate(&event), "creating an event");
+  return Event(event);
+}
+
+/// Device memory for workspaces and the like; at least one byte.
+inline DeviceMemory make_device_memory(std::size_t bytes) {
+  void* memory = nullptr;
+  check(cudaMalloc(&memory, bytes == 0 ? 1 : bytes), "allocating device memory");
+  return DeviceMemory(memory);
+}
+
+/// Page-locked host memory that kernels can write to.
+inline PinnedMemory make_pinned_memory(std::size_t bytes) {
+  void* memory = nullptr;
+  check(cudaHostAlloc(&memory, bytes, cudaHostAllocMapped | cudaHostAllocPortable), "allocating pinned memory");
+  return PinnedMemory(memory);
+}
+
+}  // namespace roofline

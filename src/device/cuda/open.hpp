@@ -1,0 +1,18 @@
+// The door to the CUDA half: implemented by the files beside this one in a build with CUDA, and by
+// absent.cpp, which only says so, in a build without. Includes no CUDA header.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "device/device.hpp"
+
+namespace roofline {
+
+/// Every CUDA GPU, usable or not. Without driver or GPU, or in a build without CUDA: one listing with the reason.
+std::vector<DeviceListing> list_cuda_devices();
+
+/// Opens CUDA device `index`. Throws DeviceError when it can't be used.
+std::unique_ptr<Device> open_cuda_device(int index);
+
+}  // namespace roofline

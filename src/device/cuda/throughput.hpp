@@ -1,0 +1,20 @@
+// What one SM can do in a cycle, by compute capability: NVIDIA publishes it and no attribute tells it.
+// Pure arithmetic; the clock is measured elsewhere.
+#pragma once
+
+#include <optional>
+
+#include "model/names.hpp"
+
+namespace roofline {
+
+/// Dense FLOP (or operations) of one SM in one cycle on that pipe, a fused multiply-add counted as two.
+/// Nothing for a capability or pipe that the table doesn't know: better no limit than a wrong one.
+/// Source: CUDA C++ Programming Guide, "Arithmetic Instructions" (throughput per cycle and multiprocessor), and
+/// the architecture whitepapers for the tensor cores (fp32 accumulation).
+std::optional<double> flops_per_cycle(int major, int minor, Pipe pipe);
+
+/// L1 and shared memory of one SM together, in bytes, by compute capability; nothing where unknown.
+std::optional<double> l1_bytes(int major, int minor);
+
+}  // namespace roofline

@@ -1,0 +1,180 @@
+// fork, a pipe of framed messages, and a supervisor that outlives whatever its child does.
+#include "device/isolate.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <optional>
+
+#include "device/interrupt.hpp"
+#include "model/error.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr std::chrono::milliseconds kTick(100);
+/// How long a child may take to send what it has after an interrupt: one batch, verification included.
+constexpr std::chrono::seconds kGrace(3);
+constexpr int kFreshProcess = 75;  // EX_TEMPFAIL: the child asks for a successor
+
+enum class Frame : std::uint32_t { begin, message, end };
+
+struct Header {
+  Frame frame = Frame::begin;
+  std::uint32_t bytes = 0;
+  std::int64_t job = 0;
+};
+
+void write_all(int fd, const void* data, std::size_t bytes) {
+  const char* next = static_cast<const char*>(data);
+  while (bytes > 0) {
+    const ssize_t written = ::write(fd, next, bytes);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) ::_exit(1);  // nobody is listening any more
+    next += written;
+    bytes -= static_cast<std::size_t>(written);
+  }
+}
+
+void write_frame(int fd, Frame frame, std::int64_t job, std::string_view text = {}) {
+  const Header header{frame, static_cast<std::uint32_t>(text.size()), job};
+  write_all(fd, &header, sizeof header);
+  write_all(fd, text.data(), text.size());
+}
+
+[[noreturn]] void child_main(const Jobs& jobs, std::int64_t first, int fd) {
+  // A supervisor that is killed must not leave a benchmark running.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  for (std::int64_t job = first; job < jobs.count && !interrupted(); ++job) {
+    write_frame(fd, Frame::begin, job);
+    const AfterJob after = jobs.run(job, [&](std::string_view text) { write_frame(fd, Frame::message, job, text); });
+    write_frame(fd, Frame::end, job);
+    if (after == AfterJob::fresh_process) ::_exit(kFreshProcess);
+  }
+  // Not exit(): destructors and buffers of the parent's image are not this process's to run or flush.
+  ::_exit(0);
+}
+
+/// A forked child and the frames that come from it.
+class Child {
+ public:
+  Child(const Jobs& jobs, std::int64_t first) : jobs_(jobs), next_(first) {
+    std::array<int, 2> ends{};
+    if (::pipe(ends.data()) != 0) throw Error(fmt::format("can't make a pipe: {}", std::strerror(errno)));
+    pid_ = ::fork();
+    if (pid_ < 0) throw Error(fmt::format("can't start a process: {}", std::strerror(errno)));
+    if (pid_ == 0) {
+      ::close(ends[0]);
+      child_main(jobs, first, ends[1]);
+    }
+    ::close(ends[1]);
+    fd_ = ends[0];
+  }
+  ~Child() {
+    ::close(fd_);
+    if (!reaped_) {
+      ::kill(pid_, SIGKILL);
+      ::waitpid(pid_, nullptr, 0);
+    }
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  /// Waits a tick for frames and hands them on; false once the child has closed its end.
+  bool pump() {
+    pollfd waiting{fd_, POLLIN, 0};
+    if (::poll(&waiting, 1, static_cast<int>(kTick.count())) <= 0) return true;
+    std::array<char, 65536> chunk;
+    const ssize_t got = ::read(fd_, chunk.data(), chunk.size());
+    if (got < 0) return errno == EINTR;
+    if (got == 0) return false;
+    pending_.append(chunk.data(), static_cast<std::size_t>(got));
+    while (take_frame()) {
+    }
+    return true;
+  }
+
+  /// How the child ended, in words; empty when it ended as it should.
+  std::string wait() {
+    int status = 0;
+    while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+    }
+    reaped_ = true;
+    if (WIFSIGNALED(status)) {
+      return fmt::format("the process was ended by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
+    }
+    const int code = WEXITSTATUS(status);
+    return code == 0 || code == kFreshProcess ? "" : fmt::format("the process ended with exit code {}", code);
+  }
+
+  void signal(int number) const { ::kill(pid_, number); }
+  std::int64_t next_job() const { return next_; }
+  bool in_job() const { return in_job_; }
+
+ private:
+  bool take_frame() {
+    if (pending_.size() < sizeof(Header)) return false;
+    Header header;
+    std::memcpy(&header, pending_.data(), sizeof header);
+    if (pending_.size() < sizeof header + header.bytes) return false;
+    const std::string text = pending_.substr(sizeof header, header.bytes);
+    pending_.erase(0, sizeof header + header.bytes);
+    in_job_ = header.frame != Frame::end;
+    next_ = header.job + (in_job_ ? 0 : 1);
+    if (header.frame == Frame::message) jobs_.on_message(header.job, text);
+    return true;
+  }
+
+  const Jobs& jobs_;
+  std::int64_t next_;
+  pid_t pid_ = -1;
+  int fd_ = -1;
+  bool in_job_ = false;
+  bool reaped_ = false;
+  std::string pending_;
+};
+
+/// Feeds on a child until it ends; true when an interrupt ended it.
+bool follow(Child& child, const Jobs& jobs) {
+  using Clock = std::chrono::steady_clock;
+  std::optional<Clock::time_point> deadline;
+  const int interrupts_before = interrupts();
+  while (child.pump()) {
+    jobs.on_tick();
+    if (!interrupted()) continue;
+    if (!deadline) {
+      child.signal(SIGINT);  // kill -INT reaches the parent alone
+      deadline = Clock::now() + kGrace;
+    }
+    if (Clock::now() > *deadline || interrupts() > interrupts_before + 1) {
+      child.signal(SIGKILL);
+      return true;
+    }
+  }
+  return interrupted();
+}
+
+}  // namespace
+
+JobsEnd run_isolated(const Jobs& jobs) {
+  std::int64_t first = 0;
+  while (first < jobs.count) {
+    Child child(jobs, first);
+    if (follow(child, jobs)) return JobsEnd::interrupted;
+    const std::string reason = child.wait();
+    const bool lost = child.in_job() || (!reason.empty() && child.next_job() == first);
+    if (lost) jobs.on_lost(child.next_job(), reason.empty() ? "the process ended early" : reason);
+    first = child.next_job() + (lost ? 1 : 0);
+  }
+  return JobsEnd::finished;
+}
+
+}  // namespace roofline

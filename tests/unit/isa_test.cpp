@@ -1,0 +1,102 @@
+// Instruction-set levels: what the environment may do to them, and that every usable one really runs.
+#include "device/cpu/isa.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "model/error.hpp"
+
+namespace roofline {
+namespace {
+
+/// Sets ROOFLINE_ISA for a scope.
+class IsaVariable {
+ public:
+  explicit IsaVariable(const char* value) {
+    const char* old = std::getenv("ROOFLINE_ISA");
+    had_ = old != nullptr;
+    if (had_) old_ = old;
+    if (value != nullptr) {
+      setenv("ROOFLINE_ISA", value, 1);
+    } else {
+      unsetenv("ROOFLINE_ISA");
+    }
+  }
+  ~IsaVariable() {
+    if (had_) {
+      setenv("ROOFLINE_ISA", old_.c_str(), 1);
+    } else {
+      unsetenv("ROOFLINE_ISA");
+    }
+  }
+  IsaVariable(const IsaVariable&) = delete;
+  IsaVariable& operator=(const IsaVariable&) = delete;
+
+ private:
+  bool had_ = false;
+  std::string old_;
+};
+
+std::string baseline() { return std::string(to_string(Isa::baseline)); }
+
+TEST(Isa, NamesAreTheOnesInFiles) {
+  EXPECT_TRUE(baseline() == "sse2" || baseline() == "neon");
+  EXPECT_EQ(to_string(Isa::avx2), "avx2");
+  EXPECT_EQ(to_string(Isa::avx512), "avx512");
+}
+
+TEST(Isa, UsableLevelsRiseFromTheBaselineToTheBest) {
+  const IsaVariable unset(nullptr);
+  const std::span<const Isa> usable = usable_isas();
+  ASSERT_FALSE(usable.empty());
+  EXPECT_EQ(usable.front(), Isa::baseline);
+  EXPECT_EQ(usable.back(), best_isa());
+}
+
+TEST(Isa, AgreesWithTheCpu) {
+  const IsaVariable unset(nullptr);
+#if defined(__x86_64__)
+  EXPECT_EQ(best_isa() >= Isa::avx2,
+            __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"));
+#else
+  EXPECT_EQ(best_isa(), Isa::baseline);
+#endif
+}
+
+TEST(Isa, TheEnvironmentLowersTheLevel) {
+  const IsaVariable lowered(baseline().c_str());
+  EXPECT_EQ(best_isa(), Isa::baseline);
+  EXPECT_EQ(usable_isas().size(), 1U);
+}
+
+TEST(Isa, TheEnvironmentNeverRaisesTheLevel) {
+  Isa best = Isa::baseline;
+  {
+    const IsaVariable unset(nullptr);
+    best = best_isa();
+  }
+  const IsaVariable highest("avx512");
+  EXPECT_EQ(best_isa(), best);
+}
+
+TEST(Isa, AnUnknownLevelIsAMistakeOfTheUser) {
+  const IsaVariable unknown("mmx");
+  try {
+    best_isa();
+    FAIL() << "nothing was thrown";
+  } catch (const UsageError& error) {
+    EXPECT_NE(std::string(error.what()).find("mmx"), std::string::npos);
+    EXPECT_NE(error.hint().find("avx2"), std::string::npos);
+  }
+}
+
+TEST(Isa, WithIsaCallsTheLevelGiven) {
+  for (const Isa isa : usable_isas()) {
+    EXPECT_EQ(with_isa(isa, []<Isa level>() { return level; }), isa);
+  }
+}
+
+}  // namespace
+}  // namespace roofline
