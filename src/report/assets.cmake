@@ -1,0 +1,18 @@
+# What travels inside the binary for the page. Needs chart.cmake's subset of Inter.
+roofline_embed(roofline_report roofline_page_css report/assets/page.css)
+roofline_embed(roofline_report roofline_page_js report/assets/page.js)
+
+# The page's own letters only: a third of the chart's subset, for each page carries them in base64. What is
+# missing here comes from the reader's fonts.
+set(page_characters
+  20-7E,A0,B0,B1,B5,B7,D7,2013,2014,2018,2019,201C,201D,2026,2190-2193,2212,221E,2248,2264,2265,25B2)
+string(REPLACE ";" "," page_characters "${page_characters}")
+foreach(weight regular semibold)
+  set(letters ${CMAKE_CURRENT_BINARY_DIR}/page-${weight}.otf)
+  add_custom_command(OUTPUT ${letters} VERBATIM
+    DEPENDS ${CMAKE_CURRENT_BINARY_DIR}/inter-${weight}.otf ${CMAKE_CURRENT_LIST_FILE}
+    COMMAND ${HB_SUBSET} ${CMAKE_CURRENT_BINARY_DIR}/inter-${weight}.otf --unicodes=${page_characters}
+            --layout-features=kern,tnum --no-hinting --output-file=${letters}
+    COMMENT "Subsetting Inter ${weight} for the page")
+  roofline_embed(roofline_report roofline_page_font_${weight} ${letters})
+endforeach()

@@ -1,0 +1,42 @@
+// Which rows of a report have a point on the chart, what they are called there, and how families look.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/chart/geometry.hpp"
+#include "report/chart/palette.hpp"
+#include "report/chart/scene.hpp"
+#include "report/report.hpp"
+
+namespace roofline {
+
+/// A row that a chart can show.
+struct PlottedPoint {
+  std::size_t index = 0;  ///< in Report::points
+  const Point* point = nullptr;
+  double intensity = 0;    ///< FLOP/byte
+  double performance = 0;  ///< FLOP/s
+  Interval performance_ci95;
+  std::size_t family = 0;  ///< in families_of
+  std::string name;        ///< as short as tells it from the others: "gemm fp16 · cublas"
+};
+
+/// Whether a row can be a point: it was timed, counts FLOPs, and has a finite intensity and performance
+/// that a logarithmic axis can show.
+bool is_plottable(const Point& point);
+
+/// The families of all rows, in the order of their first appearance.
+std::vector<std::string> families_of(const Report& report);
+
+/// They point into the report, which has to outlive them.
+std::vector<PlottedPoint> plotted_points(const Report& report);
+std::vector<PlottedPoint> plotted_points(const Report&& report) = delete;
+
+/// One line with the figures of a point, for hover and screen readers.
+std::string point_title(const PlottedPoint& point);
+
+/// The marker of a family, about `radius` pixels in radius, with an outline in the background's colour.
+Item marker(std::size_t family, Vec center, double radius, const Palette& colors);
+
+}  // namespace roofline

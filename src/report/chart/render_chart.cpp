@@ -1,0 +1,18 @@
+// The two chart renderers: one layout, two canvases.
+#include "report/chart/cairo_canvas.hpp"
+#include "report/chart/chart.hpp"
+#include "report/chart/svg_canvas.hpp"
+
+namespace roofline {
+
+std::string render_svg(const Report& report, const ChartOptions& options) {
+  SvgCanvas canvas;
+  return draw_scene(lay_out_chart(report, options).scene, canvas);
+}
+
+std::string render_png(const Report& report, const ChartOptions& options) {
+  CairoCanvas canvas(options.scale);
+  return draw_scene(lay_out_chart(report, options).scene, canvas);
+}
+
+}  // namespace roofline

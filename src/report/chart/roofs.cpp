@@ -1,0 +1,167 @@
+// Choosing, naming and describing roofs; the ranges of the axes.
+#include "report/chart/roofs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <set>
+
+#include "report/format.hpp"
+
+namespace roofline {
+namespace {
+
+std::string upper(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return out;
+}
+
+std::string name_of(const Ceiling& ceiling) {
+  if (ceiling.level) {
+    const std::string level =
+        *ceiling.level == Level::shared ? std::string("Shared memory") : upper(to_string(*ceiling.level));
+    return ceiling.pattern ? level + " " + std::string(to_string(*ceiling.pattern)) : level;
+  }
+  const std::string_view tensor = "tensor.";
+  if (ceiling.name.starts_with(tensor)) return upper(ceiling.name.substr(tensor.size())) + " tensor";
+  return upper(ceiling.name);
+}
+
+bool drawable(const Ceiling& c) { return std::isfinite(c.value) && c.value > 0; }
+bool is_link(Level level) { return level == Level::pcie || level == Level::nvlink; }
+
+struct Usage {
+  std::set<Pipe> pipes;
+  std::set<Level> levels;
+};
+
+/// What the points of the chart run on: each one's busiest pipe, and every level that it moves bytes over.
+Usage usage_of(const Report& report) {
+  Usage usage;
+  for (const Point& point : report.points) {
+    if (!is_plottable(point)) continue;
+    const auto busiest = std::max_element(point.work.flops.begin(), point.work.flops.end(),
+                                          [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (busiest != point.work.flops.end()) usage.pipes.insert(busiest->first);
+    for (const auto& [level, traffic] : point.work.bytes)
+      if (traffic.total() > 0) usage.levels.insert(level);
+  }
+  return usage;
+}
+
+void add_memory(Roofs& roofs, const Machine& machine, const Usage& usage) {
+  std::set<std::pair<Level, Regime>> seen;
+  for (const Ceiling& first : machine.ceilings) {
+    if (first.kind != CeilingKind::bandwidth || !first.level || !drawable(first)) continue;
+    const Level level = *first.level;
+    const bool used = usage.levels.contains(level);
+    if ((is_link(level) && !used) || !seen.insert({level, first.regime}).second) continue;
+    Roof roof;
+    for (const Ceiling& c : machine.ceilings) {
+      if (c.kind != CeilingKind::bandwidth || c.level != level || c.regime != first.regime || !drawable(c)) continue;
+      roof.others.push_back(&c);
+      if (!roof.ceiling || c.value > roof.ceiling->value) roof.ceiling = &c;
+    }
+    std::erase(roof.others, roof.ceiling);
+    roof.name = name_of(*roof.ceiling);
+    roof.used = used;
+    roof.main = level == main_memory(machine.device.kind) && first.regime == Regime::burst;
+    roofs.memory.push_back(std::move(roof));
+  }
+}
+
+void add_compute(Roofs& roofs, const Machine& machine, const Usage& usage) {
+  for (const Ceiling& c : machine.ceilings) {
+    if (c.kind != CeilingKind::compute || !drawable(c)) continue;
+    roofs.compute.push_back({&c, name_of(c), c.pipe && usage.pipes.contains(*c.pipe), false, {}});
+  }
+  // The main ceiling is the highest that is in use, so that the ridge is one that these kernels can meet.
+  const auto rank = [](const Roof& r) {
+    return std::tuple(r.used, r.ceiling->regime == Regime::burst, r.ceiling->value);
+  };
+  const auto top = std::max_element(roofs.compute.begin(), roofs.compute.end(),
+                                    [&](const Roof& a, const Roof& b) { return rank(a) < rank(b); });
+  if (top != roofs.compute.end()) top->main = true;
+}
+
+}  // namespace
+
+std::string Roof::level_name() const { return name.substr(0, name.rfind(' ')); }
+
+std::string Roof::label() const {
+  std::string text = name + " " + rate(ceiling->value, ceiling->kind);
+  if (ceiling->regime == Regime::sustained) text += " sustained";
+  if (ceiling->suspect()) text += " · suspect";
+  return text;
+}
+
+std::string Roof::title() const {
+  const Ceiling& c = *ceiling;
+  std::string text = fmt::format("{}: {} ({}", name, rate(c.value, c.kind), to_string(c.regime));
+  if (std::isfinite(c.ci95.low) && std::isfinite(c.ci95.high)) text += ", " + plus_minus(c.value, c.ci95);
+  if (!c.origin.empty()) text += ", " + c.origin;
+  text += ")";
+  if (c.limit) text += fmt::format("; limit {} = {}", rate(c.limit->value, c.kind), c.limit->basis);
+  for (const Ceiling* other : others) text += fmt::format("; {} {}", name_of(*other), rate(other->value, other->kind));
+  for (const Check& check : c.audit.checks)
+    if (check.status == CheckStatus::fail) text += fmt::format("; suspect: {} ({})", check.name, check.detail);
+  return text;
+}
+
+const Roof* Roofs::main_memory() const {
+  const auto found = std::find_if(memory.begin(), memory.end(), [](const Roof& r) { return r.main; });
+  return found == memory.end() ? nullptr : &*found;
+}
+
+const Roof* Roofs::main_compute() const {
+  const auto found = std::find_if(compute.begin(), compute.end(), [](const Roof& r) { return r.main; });
+  return found == compute.end() ? nullptr : &*found;
+}
+
+std::optional<double> Roofs::ridge() const {
+  if (!main_memory() || !main_compute()) return std::nullopt;
+  return main_compute()->ceiling->value / main_memory()->ceiling->value;
+}
+
+Roofs roofs_of(const Report& report) {
+  const Usage usage = usage_of(report);
+  Roofs roofs;
+  add_memory(roofs, report.machine, usage);
+  add_compute(roofs, report.machine, usage);
+  const auto higher = [](const Roof& a, const Roof& b) { return a.ceiling->value > b.ceiling->value; };
+  std::stable_sort(roofs.memory.begin(), roofs.memory.end(), higher);
+  std::stable_sort(roofs.compute.begin(), roofs.compute.end(), higher);
+  return roofs;
+}
+
+AxisRanges axis_ranges(const Roofs& roofs, const std::vector<PlottedPoint>& points) {
+  // 1/16 (relu in fp64) to 1365 (a 4096-cube product in fp16) is where the field's kernels lie; a
+  // machine whose ridges are elsewhere moves the borders out, by its ridges and not by its points.
+  AxisRanges r = {{0.05, 3000}, {1e9, 1e15}};
+  const Roof* memory = roofs.main_memory();
+  if (!memory && !roofs.memory.empty()) memory = &roofs.memory.back();
+  const double slope = memory ? memory->ceiling->value : 0;
+  double top = 0, lowest = 0;
+  for (const Roof& c : roofs.compute) {
+    top = std::max({top, c.ceiling->value, c.ceiling->limit ? c.ceiling->limit->value : 0.0});
+    lowest = c.ceiling->value;
+    if (slope == 0) continue;
+    r.intensity.low = std::min(r.intensity.low, c.ceiling->value / slope / 16);
+    r.intensity.high = std::max(r.intensity.high, c.ceiling->value / slope * 32);
+  }
+  if (top > 0) r.performance = {slope > 0 ? slope * r.intensity.low * 0.6 : lowest / 1e4, top * 1.7};
+  if (top == 0 && slope > 0) r.performance = {slope * r.intensity.low * 0.6, slope * r.intensity.high};
+  if (top > 0 || slope > 0) r.performance.low = std::min(r.performance.low, r.performance.high / 100);
+  for (const PlottedPoint& p : points) {
+    r.intensity.low = std::min(r.intensity.low, p.intensity / 1.6);
+    r.intensity.high = std::max(r.intensity.high, p.intensity * 1.6);
+    r.performance.low = std::min(r.performance.low, p.performance / 1.8);
+    r.performance.high = std::max(r.performance.high, p.performance * 1.8);
+  }
+  return r;
+}
+
+}  // namespace roofline

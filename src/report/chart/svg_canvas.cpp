@@ -1,0 +1,125 @@
+// The SVG writer. Coordinates have two decimals: a hundredth of a pixel is finer than any screen.
+#include "report/chart/svg_canvas.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "report/chart/text.hpp"
+
+namespace roofline {
+namespace {
+
+std::string px(double value) {
+  std::string s = fmt::format("{:.2f}", value);
+  s.erase(s.find_last_not_of('0') + 1);
+  if (s.back() == '.') s.pop_back();
+  return s == "-0" ? "0" : s;
+}
+
+std::string paint_attributes(const std::optional<Color>& fill, const std::optional<Stroke>& stroke) {
+  std::string classes, attributes;
+  if (fill) {
+    classes += fmt::format("f-{}", fill->role);
+    attributes += fmt::format(" fill=\"{}\"", fill->hex());
+    if (fill->alpha < 1) attributes += fmt::format(" fill-opacity=\"{}\"", fill->alpha);
+  } else {
+    attributes += " fill=\"none\"";
+  }
+  if (stroke) {
+    classes += fmt::format("{}s-{}", classes.empty() ? "" : " ", stroke->color.role);
+    attributes += fmt::format(" stroke=\"{}\" stroke-width=\"{}\"", stroke->color.hex(), px(stroke->width));
+    if (stroke->color.alpha < 1) attributes += fmt::format(" stroke-opacity=\"{}\"", stroke->color.alpha);
+    if (stroke->round) attributes += " stroke-linecap=\"round\" stroke-linejoin=\"round\"";
+    std::string dashes;
+    for (const double d : stroke->dash) dashes += (dashes.empty() ? "" : " ") + px(d);
+    if (!dashes.empty()) attributes += fmt::format(" stroke-dasharray=\"{}\"", dashes);
+  }
+  return fmt::format(" class=\"{}\"{}", classes, attributes);
+}
+
+std::string data_attributes(const std::vector<std::pair<std::string, std::string>>& data) {
+  std::string out;
+  for (const auto& [key, value] : data) out += fmt::format(" data-{}=\"{}\"", key, xml_escape(value));
+  return out;
+}
+
+}  // namespace
+
+void SvgCanvas::begin(const Scene& scene) {
+  out_ = fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"roofline-chart\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 "
+      "{0} {1}\" role=\"graphics-document\" aria-roledescription=\"roofline chart\" "
+      "aria-labelledby=\"chart-title chart-description\" font-family=\"Inter, 'Helvetica Neue', Arial, "
+      "sans-serif\"{2}>\n",
+      px(scene.width), px(scene.height), data_attributes(scene.data));
+  out_ += fmt::format("<title id=\"chart-title\">{}</title>\n<desc id=\"chart-description\">{}</desc>\n",
+                      xml_escape(scene.title), xml_escape(scene.description));
+  const Rect& c = scene.clip;
+  out_ += fmt::format("<clipPath id=\"chart-clip\"><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/></clipPath>\n",
+                      px(c.x), px(c.y), px(c.width), px(c.height));
+  out_ += fmt::format("<rect class=\"background f-bg\" width=\"{}\" height=\"{}\" fill=\"{}\"/>\n", px(scene.width),
+                      px(scene.height), scene.background.hex());
+}
+
+void SvgCanvas::begin_layer(const Layer& layer) { out_ += fmt::format("<g class=\"layer-{}\">\n", layer.name); }
+
+void SvgCanvas::begin_group(const Group& group) {
+  out_ += "<g";
+  if (!group.id.empty()) out_ += fmt::format(" id=\"{}\"", xml_escape(group.id));
+  if (!group.classes.empty()) out_ += fmt::format(" class=\"{}\"", xml_escape(group.classes));
+  if (group.clipped) out_ += " clip-path=\"url(#chart-clip)\"";
+  out_ += data_attributes(group.data);
+  if (group.title.empty()) {
+    out_ += " aria-hidden=\"true\">";
+  } else {
+    const std::string title = xml_escape(group.title);
+    out_ += fmt::format(" role=\"graphics-symbol\" aria-label=\"{0}\"><title>{0}</title>", title);
+  }
+}
+
+void SvgCanvas::draw(const Line& line) {
+  std::string path;
+  for (std::size_t i = 0; i < line.points.size(); ++i)
+    path += fmt::format("{}{} {}", i == 0 ? "M" : "L", px(line.points[i].x), px(line.points[i].y));
+  if (line.closed) path += "Z";
+  out_ += fmt::format("<path{} d=\"{}\"/>", paint_attributes(line.fill, line.stroke), path);
+}
+
+void SvgCanvas::draw(const Circle& circle) {
+  out_ += fmt::format("<circle{} cx=\"{}\" cy=\"{}\" r=\"{}\"/>", paint_attributes(circle.fill, circle.stroke),
+                      px(circle.center.x), px(circle.center.y), px(circle.radius));
+}
+
+void SvgCanvas::draw(const Text& text) {
+  const std::string clean = clean_text(text.text);
+  if (clean.empty()) return;
+  static constexpr const char* kAnchors[] = {"start", "middle", "end"};
+  std::string classes = fmt::format("f-{}", text.color.role);
+  std::string attributes = fmt::format(" x=\"{}\" y=\"{}\" font-size=\"{}\" fill=\"{}\"", px(text.at.x), px(text.at.y),
+                                       px(text.size), text.color.hex());
+  if (text.weight == FontWeight::semibold) attributes += " font-weight=\"600\"";
+  if (text.anchor != Anchor::start)
+    attributes += fmt::format(" text-anchor=\"{}\"", kAnchors[static_cast<std::size_t>(text.anchor)]);
+  if (text.rotation != 0)
+    attributes += fmt::format(" transform=\"rotate({} {} {})\"", px(text.rotation), px(text.at.x), px(text.at.y));
+  if (text.halo) {
+    classes += fmt::format(" s-{}", text.halo->role);
+    attributes += fmt::format(" stroke=\"{}\" stroke-width=\"3\" stroke-linejoin=\"round\" paint-order=\"stroke\"",
+                              text.halo->hex());
+  }
+  if (!text.classes.empty()) classes += " " + text.classes;
+  // The width that the layout counted with holds in whatever font the viewer has; text in a script that
+  // the embedded font lacks keeps its own width.
+  if (Font::of(text.weight).covers(clean))
+    attributes += fmt::format(" textLength=\"{}\" lengthAdjust=\"spacingAndGlyphs\"",
+                              px(Font::of(text.weight).width(clean, text.size)));
+  out_ += fmt::format("<text class=\"{}\"{}>{}</text>", classes, attributes, xml_escape(clean));
+}
+
+void SvgCanvas::end_group() { out_ += "</g>\n"; }
+void SvgCanvas::end_layer() { out_ += "</g>\n"; }
+
+std::string SvgCanvas::finish() { return std::move(out_ += "</svg>\n"); }
+
+}  // namespace roofline

@@ -1,0 +1,24 @@
+// SVG text. Literal colours (var() is not honoured outside browsers), text as text, no style element.
+#pragma once
+
+#include "report/chart/canvas.hpp"
+
+namespace roofline {
+
+class SvgCanvas : public Canvas {
+ public:
+  void begin(const Scene& scene) override;
+  void begin_layer(const Layer& layer) override;
+  void begin_group(const Group& group) override;
+  void draw(const Line& line) override;
+  void draw(const Circle& circle) override;
+  void draw(const Text& text) override;
+  void end_group() override;
+  void end_layer() override;
+  std::string finish() override;
+
+ private:
+  std::string out_;
+};
+
+}  // namespace roofline

@@ -1,0 +1,24 @@
+// What a report says, in sentences: the same words in the page, in Markdown and in the terminal.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/report.hpp"
+
+namespace roofline {
+
+/// What people call a row: its label, and its implementation, for a suite runs several on one shape.
+std::string point_name(const Point& point);
+
+/// "hbm 4.67 TB/s", "tensor.bf16 798 TFLOP/s", "ridge 171 FLOP/byte": the machine in one line, as parts to
+/// be joined. The ridge is that of the highest pipe over the highest slope of main memory.
+std::vector<std::string> headline(const Machine& machine);
+
+/// How far away the roof still is: "1.9× to tensor.fp16"; empty when not timed or nothing limits it.
+std::string head_room(const Point& point);
+
+/// Plain sentences, the most important first.
+std::vector<std::string> findings(const Report& report);
+
+}  // namespace roofline

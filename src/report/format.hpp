@@ -1,0 +1,47 @@
+// Numbers for people: SI prefixes, intervals, percentages. Locale-independent; a value that is absent
+// (NaN) is an en dash, never a zero. Programs read the JSON, not these.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "model/ceiling.hpp"
+
+namespace roofline {
+
+/// What stands where there is no value: "–".
+inline constexpr const char* kAbsent = "\u2013";
+
+/// `value` rounded to `digits` significant ones, trailing zeros dropped: "682.7".
+/// In exponent form only where nobody counts the zeros any more (from 1e15 on, and below 1e-6).
+std::string number(double value, int digits = 4);
+
+/// The same with an SI prefix from pico to exa: si(4.671e12, "byte/s") = "4.67 Tbyte/s".
+std::string si(double value, std::string_view unit, int digits = 3);
+
+/// A rate in the unit of its kind: "4.67 TB/s", "798 TFLOP/s", "526 k launches/s".
+std::string rate(double value, CeilingKind kind, int digits = 3);
+
+/// A duration: "1.9 µs", "24.1 ms", "1 min 12 s".
+std::string duration(double seconds);
+
+/// Bytes with a binary prefix: "60 MiB".
+std::string binary_bytes(double bytes);
+
+/// FLOP/byte without the unit. One decimal from 100 on, for the field quotes 682.7 and 1365.3.
+std::string intensity(double flop_per_byte);
+
+/// A fraction as a percentage: percent(0.865) = "86.5 %".
+std::string percent(double fraction);
+
+/// Half the width of the interval relative to `value`: "±0.3 %"; "<±0.1 %" when it rounds to nothing.
+std::string plus_minus(double value, const Interval& interval);
+
+/// A factor: "1.9×".
+std::string factor(double value);
+
+/// An exact count with its thousands grouped: "1,048,576".
+std::string count(std::int64_t value);
+
+}  // namespace roofline

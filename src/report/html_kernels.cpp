@@ -1,0 +1,148 @@
+// The results table: one row a workload, also where it has no point, and then why. Cells that sort by
+// number carry it in data-v.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/findings.hpp"
+#include "report/format.hpp"
+#include "report/html_marks.hpp"
+#include "report/html_sections.hpp"
+#include "report/html_text.hpp"
+#include "report/text.hpp"
+
+namespace roofline {
+namespace {
+
+struct Column {
+  const char* title;
+  const char* style;    ///< class of its cells
+  const char* meaning;  ///< tool tip
+};
+
+constexpr Column kColumns[] = {
+    {"Kernel", "name", "As the suite names it; below it the implementation"},
+    {"Time", "n", "Median of one launch, with half its 95 % interval"},
+    {"Performance", "n", "Counted FLOPs over the median time"},
+    {"Bandwidth", "n", "Compulsory bytes of main memory over the median time"},
+    {"AI", "n", "Arithmetic intensity at main memory, FLOP/byte; below it the ridge point of its pipe"},
+    {"% of roof", "roof", "Attainable over measured time"},
+    {"Bound", "bound", "The kind of resource that needs the most time"},
+    {"Limited by", "limit", "The ceiling that stands in front of the kernel"},
+    {"Verified", "check", "Largest error against the reference, relative; below it the tolerance"}};
+
+std::string cell(const Column& column, double sort_by, const std::string& content) {
+  const std::string value = std::isfinite(sort_by) ? fmt::format(" data-v=\"{:.6g}\"", sort_by) : "";
+  return fmt::format("<td class=\"{}\" data-h=\"{}\"{}>{}</td>", column.style, column.title, value, content);
+}
+
+std::string two_lines(const std::string& first, const std::string& second) {
+  return second.empty() ? first : fmt::format("{}<small>{}</small>", first, second);
+}
+
+std::string name_cell(const Report& report, const Point& point) {
+  std::string below = html_name(point.workload.implementation, 40);
+  if (point.workload.cache == CacheMode::hot) below += ", hot cache";
+  const std::string& label = point.workload.label.empty() ? point.workload.op : point.workload.label;
+  return fmt::format("<th scope=\"row\" class=\"name\">{}<span>{}<small>{}</small></span></th>",
+                     html_mark(report, point), html_name(label), below);
+}
+
+/// "time limit": the file's word, as people write it.
+std::string stop_words(StopReason reason) {
+  std::string words = escape_html(to_string(reason));
+  std::replace(words.begin(), words.end(), '_', ' ');
+  return words;
+}
+
+std::string time_cell(const Summary& time) {
+  std::string below = plus_minus(time.median, time.ci95);
+  if (time.stop != StopReason::converged) below += " \u00b7 " + stop_words(time.stop);
+  if (time.drifting) below += " \u00b7 drifting";
+  return two_lines(duration(time.median), below);
+}
+
+std::string roof_cell(const Point& point) {
+  const double fraction = point.fraction_of_roof();
+  if (!std::isfinite(fraction)) return kAbsent;
+  const char* state = point.above_roof() ? " above" : "";
+  std::string html = fmt::format(
+      "<svg class=\"bar{}\" aria-hidden=\"true\"><rect class=\"track\" width=\"64\"/>"
+      "<rect class=\"fill\" width=\"{:.1f}\"/></svg><span>{}</span>",
+      state, std::clamp(64 * fraction, 0.0, 64.0), percent(fraction));
+  if (point.above_roof()) html += "<small class=\"warn\">\u25b2 above its roof</small>";
+  return html;
+}
+
+std::string verification_cell(const Point& point) {
+  if (!point.verification) return kAbsent;
+  const Verification& verification = *point.verification;
+  const char* state = verification.passed ? "pass" : "fail";
+  return fmt::format("<span class=\"chip {}\">{}</span><small>{} \u2264 {}</small>", state, state,
+                     escape_html(number(verification.error, 2)), escape_html(number(verification.tolerance, 2)));
+}
+
+std::string timed_row(const Report& report, const Point& point) {
+  const Level memory = main_memory(report.machine.device.kind);
+  const Bound& bound = point.bound;
+  const double bandwidth = point.bandwidth(memory);
+  const double flops = point.performance();
+  std::string html = cell(kColumns[1], point.time->median, time_cell(*point.time));
+  html += cell(kColumns[2], flops, flops > 0 ? rate(flops, CeilingKind::compute) : "no FLOPs");
+  html += cell(kColumns[3], bandwidth, bandwidth > 0 ? rate(bandwidth, CeilingKind::bandwidth) : "no bytes");
+  html += cell(kColumns[4], bound.arithmetic_intensity,
+               two_lines(intensity(bound.arithmetic_intensity),
+                         std::isfinite(bound.ridge) ? "ridge " + number(bound.ridge, 3) : ""));
+  html += cell(kColumns[5], point.fraction_of_roof(), roof_cell(point));
+  html += cell(kColumns[6], std::nan(""), html_bound(bound));
+  html += cell(kColumns[7], std::nan(""),
+               html_name(bound.limiting_ceiling.empty() ? kAbsent : bound.limiting_ceiling, 24) +
+                   (bound.suspect ? "<small class=\"warn\">suspect</small>" : ""));
+  html += cell(kColumns[8], point.verification ? point.verification->error : std::nan(""), verification_cell(point));
+  return html;
+}
+
+std::string untimed_row(const Point& point) {
+  const std::string reason = point.reason.empty() ? "no reason was recorded" : point.reason;
+  return fmt::format("<td class=\"reason\" colspan=\"8\"><span class=\"chip {0}\">{0}</span> <span>{1}</span>{2}</td>",
+                     to_string(point.status), escape_html(shorten(clean_line(reason), 600)),
+                     std::isnan(point.bound.arithmetic_intensity)
+                         ? ""
+                         : fmt::format("<small>AI {} FLOP/byte</small>", intensity(point.bound.arithmetic_intensity)));
+}
+
+std::string head() {
+  std::string html = "<thead><tr>";
+  for (const Column& column : kColumns) {
+    html +=
+        fmt::format("<th scope=\"col\" class=\"{}\" title=\"{}\">{}</th>", column.style, column.meaning, column.title);
+  }
+  return html + "</tr></thead>\n";
+}
+
+}  // namespace
+
+std::string html_bound(const Bound& bound) {
+  const std::string_view name = to_string(bound.label);
+  return fmt::format("<span class=\"b b-{}\">{}</span>", name, name);
+}
+
+std::string html_kernels(const Report& report) {
+  std::string html =
+      "<section id=\"kernels\" aria-labelledby=\"kernels-h\">\n<div class=\"row\"><h2 id=\"kernels-h\">Kernels</h2>"
+      "<label class=\"filter\" hidden>Filter <input type=\"search\" id=\"filter\" autocomplete=\"off\" "
+      "placeholder=\"name, bound, ceiling\"></label></div>\n";
+  if (report.points.empty()) return html + "<p>No workload was run.</p>\n</section>\n";
+  html += "<div class=\"scroll\"><table id=\"results\" class=\"cards\">\n" + head() + "<tbody>\n";
+  for (std::size_t i = 0; i < report.points.size(); ++i) {
+    const Point& point = report.points[i];
+    const bool timed = point.status == PointStatus::ok && point.time;
+    html += fmt::format("<tr id=\"row-{}\" data-row=\"{}\" data-family=\"{}\"{}>{}{}</tr>\n", i, i,
+                        escape_html(family_name(point)), timed ? "" : " class=\"untimed\"", name_cell(report, point),
+                        timed ? timed_row(report, point) : untimed_row(point));
+  }
+  return html + "</tbody>\n</table></div>\n<p id=\"none\" hidden>No kernel matches the filter.</p>\n</section>\n";
+}
+
+}  // namespace roofline

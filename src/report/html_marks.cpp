@@ -1,0 +1,53 @@
+// Marks for tables, drawn by the chart's own canvas.
+#include "report/html_marks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <variant>
+
+#include "report/chart/points.hpp"
+#include "report/chart/svg_canvas.hpp"
+#include "report/chart/text.hpp"
+
+namespace roofline {
+
+std::string family_name(const Point& point) { return point.family.empty() ? "other" : clean_text(point.family); }
+
+std::string html_mark_shapes(const Report& report) {
+  const std::size_t families = families_of(report).size();
+  std::string html = "<svg class=\"unseen\" width=\"0\" height=\"0\" aria-hidden=\"true\">";
+  for (std::size_t i = 0; i < families; ++i) {
+    SvgCanvas canvas;
+    // Without a colour of its own a shape takes that of the <use> that refers to it, which a theme can reach.
+    std::visit(
+        [&canvas](auto shape) {
+          if constexpr (requires { shape.stroke; }) {
+            shape.fill.reset();
+            shape.stroke.reset();
+          }
+          canvas.draw(shape);
+        },
+        marker(i, {7, 7}, 4.5, palette(Theme::light)));
+    std::string drawing = canvas.finish();
+    drawing.erase(drawing.rfind("</svg>"));  // which finish() writes for the element that begin() opens
+    constexpr std::string_view kUnpainted = " class=\"\" fill=\"none\"";
+    if (const std::size_t at = drawing.find(kUnpainted); at != std::string::npos) drawing.erase(at, kUnpainted.size());
+    html += fmt::format("<g id=\"mark-{}\">{}</g>", i, drawing);
+  }
+  return html + "</svg>\n";
+}
+
+std::string html_mark(const Report& report, const Point& point) {
+  const std::vector<std::string> families = families_of(report);
+  const auto index =
+      static_cast<std::size_t>(std::find(families.begin(), families.end(), family_name(point)) - families.begin());
+  const std::vector<Color>& colors = palette(Theme::light).families;
+  const Color& color = colors[index % colors.size()];
+  return fmt::format(
+      "<svg class=\"mark\" aria-hidden=\"true\"><use class=\"f-{}\" fill=\"{}\" "
+      "href=\"#mark-{}\"/></svg>",
+      color.role, color.hex(), index);
+}
+
+}  // namespace roofline

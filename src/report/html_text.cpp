@@ -1,0 +1,82 @@
+// Escaping for a page.
+#include "report/html_text.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+
+#include "report/text.hpp"
+
+namespace roofline {
+
+std::string escape_html(std::string_view text) {
+  std::string result;
+  result.reserve(text.size());
+  for (const char c : clean(text)) {
+    switch (c) {
+      case '&':
+        result += "&amp;";
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      case '\'':
+        result += "&#39;";
+        break;
+      default:
+        result += c;
+    }
+  }
+  return result;
+}
+
+std::string html_name(std::string_view name, int columns) {
+  constexpr int kToolTipColumns = 1000;
+  const std::string line = clean_line(name);
+  const std::string short_name = shorten(line, columns);
+  if (short_name == line) return fmt::format("<bdi>{}</bdi>", escape_html(line));
+  return fmt::format("<bdi title=\"{}\">{}</bdi>", escape_html(shorten(line, kToolTipColumns)),
+                     escape_html(short_name));
+}
+
+std::string escape_script_json(std::string_view json) {
+  // In JSON these characters occur in strings only, where \u003c means the same as '<'.
+  std::string result;
+  result.reserve(json.size());
+  for (const char c : json) {
+    if (c == '<') {
+      result += "\\u003c";
+    } else if (c == '>') {
+      result += "\\u003e";
+    } else if (c == '&') {
+      result += "\\u0026";
+    } else {
+      result += c;
+    }
+  }
+  return result;
+}
+
+std::string base64(std::string_view bytes) {
+  static constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    std::uint32_t group = 0;
+    for (std::size_t k = 0; k < 3; ++k) {
+      group = (group << 8) | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0u);
+    }
+    for (int shift = 18; shift >= 0; shift -= 6) text += kAlphabet[(group >> shift) & 63];
+  }
+  const std::size_t padding = (3 - bytes.size() % 3) % 3;
+  text.replace(text.size() - padding, padding, padding, '=');
+  return text;
+}
+
+}  // namespace roofline

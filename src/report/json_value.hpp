@@ -1,0 +1,78 @@
+// A JSON value that knows where in its document it stands, so that every complaint can name the place.
+// Reading only; writing needs no more than nlohmann::ordered_json.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "model/ceiling.hpp"
+
+namespace roofline {
+
+class JsonValue {
+ public:
+  /// `json` must outlive the value. `path` is what messages call it; empty for a document's root.
+  explicit JsonValue(const nlohmann::ordered_json& json, std::string path = {})
+      : json_(&json), path_(std::move(path)) {}
+
+  /// The member of that name. Throws UsageError when there is none, or when this is no object.
+  JsonValue operator[](std::string_view key) const;
+  /// The member of that name where it is present. Throws UsageError when this is no object.
+  std::optional<JsonValue> find(std::string_view key) const;
+  /// The members of an object, or the elements of an array, in the order of the file.
+  std::vector<std::pair<std::string, JsonValue>> members() const;
+  std::vector<JsonValue> elements() const;
+
+  double number() const;
+  std::int64_t integer() const;
+  std::uint64_t natural() const;
+  bool boolean() const;
+  std::string text() const;
+  std::vector<double> numbers() const;
+  /// [low, high].
+  Interval interval() const;
+
+  /// A word of a closed vocabulary, read by one of the `parse_…` functions. `what` names the vocabulary.
+  template <class Value>
+  Value word(std::optional<Value> (*parse)(std::string_view), std::string_view what) const {
+    const std::string given = text();
+    if (const std::optional<Value> value = parse(given)) return *value;
+    fail("unknown " + std::string(what) + " '" + given + "'");
+  }
+
+  // Members that may be absent.
+  double number_or(std::string_view key, double otherwise) const;
+  bool boolean_or(std::string_view key, bool otherwise) const;
+  std::string text_or(std::string_view key, const std::string& otherwise) const;
+  std::optional<double> optional_number(std::string_view key) const;
+  Interval optional_interval(std::string_view key) const;
+
+  /// Throws UsageError: "results[3].time_s.median: " and the complaint.
+  [[noreturn]] void fail(const std::string& complaint, const std::string& hint = {}) const;
+
+ private:
+  std::string member_path(std::string_view key) const;
+  void expect(bool holds, std::string_view type) const;
+
+  const nlohmann::ordered_json* json_;
+  std::string path_;
+};
+
+/// Parses a JSON document. Throws UsageError "run.json:3:17: not valid JSON: …".
+nlohmann::ordered_json parse_json_text(const std::string& text, const std::string& source);
+
+/// Indented text with a final newline. Text that is not UTF-8 is repaired, never refused.
+std::string to_json_text(const nlohmann::ordered_json& json);
+
+/// Writes `value` under `key`, or nothing where it is NaN or infinite: JSON has no spelling for those.
+void put_number(nlohmann::ordered_json& object, const char* key, double value);
+void put_interval(nlohmann::ordered_json& object, const char* key, const Interval& value);
+/// Writes `value` unless it is empty.
+void put_text(nlohmann::ordered_json& object, const char* key, const std::string& value);
+
+}  // namespace roofline

@@ -1,0 +1,55 @@
+// A point's derived values: everything here follows from what the point stores.
+#include "report/report.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace roofline {
+namespace {
+
+constexpr std::array<std::string_view, 3> kStatusNames = {"ok", "skipped", "failed"};
+
+/// The measured seconds per launch, or 0 where there are none to divide by.
+double measured_time_s(const Point& point) { return point.time && point.time->median > 0 ? point.time->median : 0; }
+
+}  // namespace
+
+std::string_view to_string(PointStatus status) { return kStatusNames.at(static_cast<std::size_t>(status)); }
+
+std::optional<PointStatus> parse_point_status(std::string_view text) {
+  const auto* found = std::find(kStatusNames.begin(), kStatusNames.end(), text);
+  if (found == kStatusNames.end()) return std::nullopt;
+  return static_cast<PointStatus>(found - kStatusNames.begin());
+}
+
+double Point::performance() const {
+  const double seconds = measured_time_s(*this);
+  return seconds > 0 ? work.total_flops() / seconds : 0;
+}
+
+double Point::bandwidth(Level level) const {
+  const double seconds = measured_time_s(*this);
+  const auto traffic = work.bytes.find(level);
+  return seconds > 0 && traffic != work.bytes.end() ? traffic->second.total() / seconds : 0;
+}
+
+double Point::fraction_of_roof() const {
+  const double seconds = measured_time_s(*this);
+  if (!(seconds > 0) || bound.label == BoundLabel::unknown) return std::numeric_limits<double>::quiet_NaN();
+  return roofline::fraction_of_roof(bound, seconds);
+}
+
+bool Point::above_roof() const {
+  if (!(fraction_of_roof() > 1)) return false;
+  const auto limiting = std::find_if(bound.resources.begin(), bound.resources.end(),
+                                     [this](const ResourceTime& r) { return r.ceiling == bound.limiting_ceiling; });
+  // The slowest that the launch may have been against the fastest that the roof may allow. A missing
+  // interval counts as exact.
+  const double slowest = std::isfinite(time->ci95.high) ? time->ci95.high : time->median;
+  const bool known = limiting != bound.resources.end() && std::isfinite(limiting->ci95.low);
+  return slowest < (known ? limiting->ci95.low : bound.attainable_time_s);
+}
+
+}  // namespace roofline

@@ -1,0 +1,273 @@
+// report.json: a run's points to and from JSON. Stored values are written and read back as they are;
+// derived ones (performance, bandwidth, fraction of the roof) are written for other programs and
+// recomputed on reading. The keys are those of docs/report-schema.md.
+#include <cmath>
+#include <limits>
+
+#include "report/json.hpp"
+#include "report/json_read.hpp"
+
+namespace roofline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+Json operations_to_json(const std::map<Pipe, double>& operations) {
+  Json json = Json::object();
+  for (const auto& [pipe, count] : operations) json[std::string(to_string(pipe))] = count;
+  return json;
+}
+
+Json work_to_json(const Work& work) {
+  Json json = {{"flops", operations_to_json(work.flops)}, {"uncounted", operations_to_json(work.uncounted)}};
+  json["bytes"] = Json::object();
+  json["traffic"] = Json::object();
+  for (const auto& [level, traffic] : work.bytes) {
+    const std::string name(to_string(level));
+    json["bytes"][name] = traffic.total();
+    json["traffic"][name] = {{"read", traffic.read}, {"write", traffic.write}};
+  }
+  json["launches"] = work.launches;
+  return json;
+}
+
+Json summary_to_json(const Summary& time) {
+  Json json = Json::object();
+  put_number(json, "median", time.median);
+  put_interval(json, "ci95", time.ci95);
+  if (!json.contains("ci95")) json["absent"] = {{"ci95", "too few samples for a 95 % interval"}};
+  Json quantiles = Json::object();
+  put_number(quantiles, "min", time.min);
+  put_number(quantiles, "q05", time.q05);
+  put_number(quantiles, "q25", time.q25);
+  put_number(quantiles, "q75", time.q75);
+  put_number(quantiles, "q95", time.q95);
+  put_number(quantiles, "max", time.max);
+  json["quantiles"] = std::move(quantiles);
+  json["samples"] = time.samples;
+  put_number(json, "effective_samples", time.effective_samples);
+  put_number(json, "autocorrelation", time.autocorrelation);
+  json["launches_per_sample"] = time.launches_per_sample;
+  put_number(json, "settle_s", time.settle_s);
+  json["drifting"] = time.drifting;
+  json["stop"] = to_string(time.stop);
+  if (time.clock_hz) put_number(json, "clock_hz", *time.clock_hz);
+  return json;
+}
+
+Json verification_to_json(const Verification& verification) {
+  Json json = {{"status", verification.passed ? "pass" : "fail"}};
+  put_number(json, "error", verification.error);
+  put_number(json, "tolerance", verification.tolerance);
+  json["reference"] = verification.reference;
+  json["checked"] = verification.checked;
+  json["outputs"] = verification.outputs;
+  put_text(json, "failure", verification.failure);
+  if (!json.contains("error")) json["absent"] = {{"error", "not a finite number"}};
+  return json;
+}
+
+Json resources_to_json(const std::vector<ResourceTime>& resources) {
+  Json json = Json::array();
+  for (const ResourceTime& resource : resources) {
+    Json entry = {{"ceiling", resource.ceiling}, {"kind", to_string(resource.kind)}, {"amount", resource.amount}};
+    put_number(entry, "time_s", resource.time_s);
+    put_interval(entry, "ci95", resource.ci95);
+    if (!entry.contains("time_s")) entry["absent"] = {{"time_s", "no ceiling was measured for it"}};
+    json.push_back(std::move(entry));
+  }
+  return json;
+}
+
+/// The bound, as far as there is one, and under `absent` why the rest is missing.
+void put_bound(Json& json, const Point& point, Json& absent) {
+  const Bound& bound = point.bound;
+  put_number(json, "ridge", bound.ridge);
+  if (!json.contains("ridge")) {
+    absent["ridge"] = point.work.total_flops() > 0 ? "no ceiling was measured for its pipe or its memory"
+                                                   : "the work has no counted FLOPs";
+  }
+  if (bound.label == BoundLabel::unknown) {
+    absent["bound"] = "no ceiling was measured for any resource of this work";
+  } else {
+    json["bound"] = to_string(bound.label);
+    json["limiting_ceiling"] = bound.limiting_ceiling;
+    put_number(json, "attainable_time_s", bound.attainable_time_s);
+    json["suspect"] = bound.suspect;
+  }
+  put_number(json, "fraction_of_roof", point.fraction_of_roof());
+  if (json.contains("fraction_of_roof")) json["above_roof"] = point.above_roof();
+  json["resources"] = resources_to_json(bound.resources);
+}
+
+std::map<Pipe, double> read_operations(const JsonValue& json) {
+  std::map<Pipe, double> operations;
+  for (const auto& [name, count] : json.members()) {
+    const std::optional<Pipe> pipe = parse_pipe(name);
+    if (!pipe) count.fail("unknown pipe '" + name + "'");
+    operations[*pipe] = count.number();
+  }
+  return operations;
+}
+
+Work read_work(const JsonValue& json) {
+  Work work;
+  work.flops = read_operations(json["flops"]);
+  work.uncounted = read_operations(json["uncounted"]);
+  for (const auto& [name, traffic] : json["traffic"].members()) {
+    const std::optional<Level> level = parse_level(name);
+    if (!level) traffic.fail("unknown level '" + name + "'");
+    work.bytes[*level] = {.read = traffic["read"].number(), .write = traffic["write"].number()};
+  }
+  for (const auto& [name, bytes] : json["bytes"].members()) {
+    const std::optional<Level> level = parse_level(name);
+    if (!level || !work.bytes.contains(*level)) bytes.fail("has no counterpart under traffic");
+    if (bytes.number() != work.bytes[*level].total()) bytes.fail("is not the sum of its traffic");
+  }
+  work.launches = json["launches"].integer();
+  return work;
+}
+
+Summary read_summary(const JsonValue& json) {
+  Summary time;
+  time.median = json["median"].number();
+  time.ci95 = json.optional_interval("ci95");
+  const JsonValue quantiles = json["quantiles"];
+  time.min = quantiles["min"].number();
+  time.q05 = quantiles["q05"].number();
+  time.q25 = quantiles["q25"].number();
+  time.q75 = quantiles["q75"].number();
+  time.q95 = quantiles["q95"].number();
+  time.max = quantiles["max"].number();
+  time.samples = json["samples"].integer();
+  time.effective_samples = json.number_or("effective_samples", kNaN);
+  time.autocorrelation = json.number_or("autocorrelation", kNaN);
+  time.launches_per_sample = json["launches_per_sample"].integer();
+  time.settle_s = json["settle_s"].number();
+  time.drifting = json["drifting"].boolean();
+  time.stop = json["stop"].word(parse_stop_reason, "reason to stop");
+  time.clock_hz = json.optional_number("clock_hz");
+  return time;
+}
+
+Verification read_verification(const JsonValue& json) {
+  Verification verification;
+  const JsonValue status = json["status"];
+  verification.passed = status.text() == "pass";
+  if (!verification.passed && status.text() != "fail") status.fail("expected 'pass' or 'fail'");
+  verification.error = json.number_or("error", kNaN);
+  verification.tolerance = json.number_or("tolerance", kNaN);
+  verification.reference = json["reference"].text();
+  verification.checked = json["checked"].integer();
+  verification.outputs = json["outputs"].integer();
+  verification.failure = json.text_or("failure", "");
+  return verification;
+}
+
+/// FLOP/byte at main memory, whichever level that is on the device that the work is for.
+double main_memory_intensity(const Work& work) {
+  return arithmetic_intensity(work, work.bytes.contains(Level::hbm) ? Level::hbm : Level::dram);
+}
+
+Bound read_bound(const JsonValue& json, const Work& work) {
+  Bound bound;
+  bound.arithmetic_intensity = main_memory_intensity(work);
+  bound.ridge = json.number_or("ridge", kNaN);
+  bound.attainable_time_s = kNaN;
+  if (const auto label = json.find("bound")) {
+    bound.label = label->word(parse_bound_label, "bound");
+    bound.limiting_ceiling = json["limiting_ceiling"].text();
+    bound.attainable_time_s = json["attainable_time_s"].number();
+    bound.suspect = json["suspect"].boolean();
+  }
+  for (const JsonValue& entry : json["resources"].elements()) {
+    bound.resources.push_back({.ceiling = entry["ceiling"].text(),
+                               .kind = entry["kind"].word(parse_ceiling_kind, "kind of ceiling"),
+                               .amount = entry["amount"].number(),
+                               .time_s = entry.number_or("time_s", kNaN),
+                               .ci95 = entry.optional_interval("ci95")});
+  }
+  return bound;
+}
+
+CacheMode read_cache_mode(const JsonValue& json) {
+  const std::string mode = json.text();
+  for (const CacheMode candidate : {CacheMode::cold, CacheMode::hot}) {
+    if (mode == to_string(candidate)) return candidate;
+  }
+  json.fail("expected 'cold' or 'hot'");
+}
+
+Workload read_workload(const JsonValue& json) {
+  Workload workload;
+  workload.op = json["workload"].text();
+  workload.label = json["label"].text();
+  workload.implementation = json.text_or("impl", "");
+  workload.dtype = json["dtype"].word(parse_dtype, "dtype");
+  for (const auto& [name, extent] : json["shape"].members()) workload.shape.set(name, extent.integer());
+  workload.cache = read_cache_mode(json["cache"]);
+  workload.seed = json["seed"].natural();
+  return workload;
+}
+
+}  // namespace
+
+Json point_to_json(const Point& point, DeviceKind device) {
+  const Level memory = main_memory(device);
+  const Workload& workload = point.workload;
+  Json json = {{"workload", workload.op}, {"label", workload.label}};
+  put_text(json, "family", point.family);
+  put_text(json, "impl", workload.implementation);
+  put_text(json, "impl_summary", point.implementation_summary);
+  json["dtype"] = to_string(workload.dtype);
+  json["shape"] = Json::object();
+  for (const auto& [name, extent] : workload.shape.extents()) json["shape"][name] = extent;
+  json["cache"] = to_string(workload.cache);
+  json["seed"] = workload.seed;
+  json["status"] = to_string(point.status);
+  if (point.status != PointStatus::ok || !point.reason.empty()) json["reason"] = point.reason;
+  json["work"] = work_to_json(point.work);
+
+  Json absent = Json::object();
+  put_number(json, "arithmetic_intensity", arithmetic_intensity(point.work, memory));
+  if (!json.contains("arithmetic_intensity")) {
+    absent["arithmetic_intensity"] = "no byte crosses " + std::string(to_string(memory));
+  }
+  if (point.time) {
+    json["time_s"] = summary_to_json(*point.time);
+    put_number(json, "performance_flops_per_s", point.performance());
+    put_number(json, "bandwidth_bytes_per_s", point.bandwidth(memory));
+  }
+  put_bound(json, point, absent);
+  if (point.verification) json["verification"] = verification_to_json(*point.verification);
+  json["buffer_sets"] = point.buffer_sets;
+  json["resident_bytes"] = point.resident_bytes;
+  if (!point.raw_samples.empty()) json["samples_s"] = point.raw_samples;
+  if (!absent.empty()) json["absent"] = std::move(absent);
+  return json;
+}
+
+Point read_point(const JsonValue& json) {
+  Point point;
+  point.workload = read_workload(json);
+  point.family = json.text_or("family", "");
+  point.implementation_summary = json.text_or("impl_summary", "");
+  point.status = json["status"].word(parse_point_status, "status");
+  point.reason = point.status == PointStatus::ok ? json.text_or("reason", "") : json["reason"].text();
+  point.work = read_work(json["work"]);
+  point.bound = read_bound(json, point.work);
+  if (const auto verification = json.find("verification")) point.verification = read_verification(*verification);
+  if (point.status == PointStatus::ok) {
+    point.time = read_summary(json["time_s"]);
+  } else if (const auto time = json.find("time_s")) {
+    time->fail("only a result whose status is 'ok' has a time");
+  }
+  if (const auto samples = json.find("samples_s")) point.raw_samples = samples->numbers();
+  point.buffer_sets = json["buffer_sets"].integer();
+  point.resident_bytes = json["resident_bytes"].number();
+  return point;
+}
+
+}  // namespace roofline

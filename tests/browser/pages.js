@@ -1,0 +1,79 @@
+// What every test of the page needs: the sample pages, one Chromium for all, and pages that record what goes
+// wrong in them. No tests here.
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const require = createRequire(import.meta.url);
+
+const chromium_path = [process.env.ROOFLINE_CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+  .find(path => path && existsSync(path));
+
+function package_at(name) {
+  try {
+    return require(name);
+  } catch {
+    return null;
+  }
+}
+
+/** Why the tests can't run here; null when they can. */
+export function missing() {
+  if (!process.env.ROOFLINE_SAMPLE_PAGES) return 'ROOFLINE_SAMPLE_PAGES does not name the program roofline_sample_pages';
+  if (!chromium_path) return 'no Chromium (apt-get install chromium, or set ROOFLINE_CHROMIUM)';
+  for (const name of ['playwright-core', 'axe-core', 'ajv/dist/2020.js']) {
+    if (!package_at(name)) return `the package ${name.split('/')[0]} is not installed (npm ci in tests/browser)`;
+  }
+  return null;
+}
+
+/** The sample pages in a folder of their own, and a browser to open them in. */
+export async function open_session() {
+  const folder = mkdtempSync(join(tmpdir(), 'roofline-pages-'));
+  execFileSync(process.env.ROOFLINE_SAMPLE_PAGES, [folder], { stdio: ['ignore', 'inherit', 'inherit'] });
+  const browser = await package_at('playwright-core').chromium.launch({
+    executablePath: chromium_path,
+    args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
+      '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+  });
+  return {
+    folder,
+    text: name => readFileSync(join(folder, name), 'utf8'),
+    /** Opens a page; `problems` collects console errors, exceptions and every request but the file itself. */
+    async open(name, options = {}) {
+      const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce', ...options });
+      context.setDefaultTimeout(120_000);  // a machine that builds at the same time is slow
+      const page = await context.newPage();
+      const url = pathToFileURL(join(folder, name)).href;
+      const problems = [];
+      page.on('console', message => {
+        if (['error', 'warning'].includes(message.type())) problems.push(`console: ${message.text()}`);
+      });
+      page.on('pageerror', error => problems.push(`exception: ${error.message}`));
+      page.on('request', request => {
+        if (request.url() !== url && !request.url().startsWith('data:')) problems.push(`request: ${request.url()}`);
+      });
+      await page.goto(url);
+      return { page, problems, close: () => context.close() };
+    },
+    async close() {
+      await browser.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+/** The violations that axe finds in a page, one line each. Its source runs outside the page's own policy. */
+export async function violations(page) {
+  await page.evaluate(package_at('axe-core').source);
+  const result = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
+  return result.violations.map(v => `${v.id}: ${v.help}: ${v.nodes.slice(0, 3).map(n => n.html.slice(0, 200)).join(' | ')}`);
+}
+
+export function validator(schema) {
+  const Ajv = package_at('ajv/dist/2020.js').default;
+  return new Ajv({ allErrors: true, strict: false, validateFormats: false }).compile(schema);
+}

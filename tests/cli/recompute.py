@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+"""Recomputes every derived value of a report.json from its work and its machine's ceilings alone.
+
+It shares no code with roofline: it is the outside reader that docs/report-schema.md is written for.
+Usage: recompute.py report.json...   Exits 1 on the first report with a difference, and says how many
+values were compared.
+"""
+import json
+import math
+import sys
+
+WRITE_SHARE = {"read": 0.0, "triad": 1 / 3, "copy": 1 / 2, "write": 1.0}
+MAIN_MEMORY = {"cpu": "dram", "cuda": "hbm"}
+LAUNCH_CEILINGS = ("launch.graph", "launch.pool", "launch.stream")
+LABELS = {"bandwidth": "memory", "compute": "compute", "overhead": "latency"}
+
+
+class Comparison:
+    """Counts what was compared, and keeps what differed."""
+
+    def __init__(self):
+        self.count = 0
+        self.differences = []
+
+    def check(self, place, found, expected):
+        """`expected` is None where the key must be absent."""
+        self.count += 1
+        if isinstance(expected, float) and isinstance(found, (int, float)) and not isinstance(found, bool):
+            same = math.isclose(found, expected, rel_tol=1e-12)
+        else:
+            same = found == expected
+        if not same:
+            self.differences.append(f"{place}: {found!r} in the file, {expected!r} recomputed")
+
+
+def bandwidth_ceiling(ceilings, level, traffic):
+    """The ceiling at a level whose mix of reads and writes is nearest; the higher one on a tie."""
+    total = traffic["read"] + traffic["write"]
+    share = traffic["write"] / total if total > 0 else 0.0
+    best = None
+    for ceiling in ceilings:
+        if ceiling["kind"] != "bandwidth" or ceiling["level"] != level or ceiling["pattern"] not in WRITE_SHARE:
+            continue
+        distance = abs(WRITE_SHARE[ceiling["pattern"]] - share)
+        if best is None or distance < best[0] - 1e-9:
+            best = (distance, ceiling)
+        elif abs(distance - best[0]) <= 1e-9 and ceiling["value"] > best[1]["value"]:
+            best = (distance, ceiling)
+    return best and best[1]
+
+
+def compute_ceiling(ceilings, pipe):
+    return next((c for c in ceilings if c["kind"] == "compute" and c["pipe"] == pipe), None)
+
+
+def launch_ceiling(ceilings):
+    named = {}
+    for ceiling in ceilings:
+        named.setdefault(ceiling["name"], ceiling)
+    return next((named[name] for name in LAUNCH_CEILINGS if name in named), None)
+
+
+def resource_times(work, ceilings):
+    """One (name, kind, amount, seconds, [low, high]) for each resource; no seconds without a ceiling."""
+    uses = []
+    operations = dict(work["flops"])
+    for pipe, count in work["uncounted"].items():
+        operations[pipe] = operations.get(pipe, 0.0) + count
+    for pipe, count in operations.items():
+        uses.append((pipe, "compute", count, compute_ceiling(ceilings, pipe)))
+    for level, traffic in work["traffic"].items():
+        uses.append((level, "bandwidth", traffic["read"] + traffic["write"], bandwidth_ceiling(ceilings, level, traffic)))
+    uses.append(("launch", "overhead", work["launches"], launch_ceiling(ceilings)))
+    times = {}
+    for name, kind, amount, ceiling in uses:
+        if amount <= 0:
+            continue
+        if ceiling is None or ceiling["value"] <= 0:
+            times[name] = (kind, amount, None, None)
+            continue
+        seconds = amount / ceiling["value"]
+        low, high = ceiling.get("ci95", [0, 0])
+        interval = [amount / high, amount / low] if low > 0 and high > 0 else [seconds, seconds]
+        times[ceiling["name"]] = (kind, amount, seconds, interval)
+    return times
+
+
+def bound(times):
+    """(label, limiting ceiling, attainable seconds); all None without any ceiling."""
+    timed = sorted(((t[2], name) for name, t in times.items() if t[2] is not None), reverse=True)
+    if not timed:
+        return None, None, None
+    seconds, limiting = timed[0]
+    label = LABELS[times[limiting][0]]
+    if len(timed) > 1:
+        second = times[timed[1][1]]
+        if second[0] != times[limiting][0] and second[3][1] >= times[limiting][3][0]:
+            label = "balanced"
+    return label, limiting, seconds
+
+
+def ridge(work, ceilings, memory):
+    """The ceiling of the pipe with most of the counted FLOPs over the memory ceiling."""
+    if not work["flops"] or memory not in work["traffic"]:
+        return None
+    # Pipes come in the file in their declared order; the first of equals counts.
+    pipe = compute_ceiling(ceilings, max(work["flops"], key=work["flops"].get))
+    slope = bandwidth_ceiling(ceilings, memory, work["traffic"][memory])
+    return pipe["value"] / slope["value"] if pipe and slope else None
+
+
+def compare_resources(comparison, place, row, times):
+    found = {resource["ceiling"]: resource for resource in row["resources"]}
+    comparison.check(f"{place}.resources", sorted(found), sorted(times))
+    for name, (kind, amount, seconds, interval) in times.items():
+        resource = found.get(name, {})
+        where = f"{place}.resources[{name}]"
+        comparison.check(f"{where}.kind", resource.get("kind"), kind)
+        comparison.check(f"{where}.amount", resource.get("amount"), float(amount))
+        comparison.check(f"{where}.time_s", resource.get("time_s"), seconds)
+        for i in range(2 if interval else 0):
+            comparison.check(f"{where}.ci95[{i}]", resource.get("ci95", [None, None])[i], interval[i])
+
+
+def compare_row(comparison, place, row, machine):
+    work, ceilings = row["work"], machine["ceilings"]
+    memory = MAIN_MEMORY[machine["device"]["kind"]]
+    flops = float(sum(work["flops"].values()))
+    for level, traffic in work["traffic"].items():
+        comparison.check(f"{place}.work.bytes.{level}", work["bytes"].get(level), float(traffic["read"] + traffic["write"]))
+    moved = work["bytes"].get(memory, 0)
+    comparison.check(f"{place}.arithmetic_intensity", row.get("arithmetic_intensity"), flops / moved if moved else None)
+    comparison.check(f"{place}.ridge", row.get("ridge"), ridge(work, ceilings, memory))
+
+    times = resource_times(work, ceilings)
+    compare_resources(comparison, place, row, times)
+    label, limiting, attainable = bound(times)
+    comparison.check(f"{place}.bound", row.get("bound"), label)
+    comparison.check(f"{place}.limiting_ceiling", row.get("limiting_ceiling"), limiting)
+    comparison.check(f"{place}.attainable_time_s", row.get("attainable_time_s"), attainable)
+    if limiting:
+        failed = next(c for c in ceilings if c["name"] == limiting)["audit"]["status"] == "fail"
+        comparison.check(f"{place}.suspect", row.get("suspect"), failed)
+
+    median = row["time_s"]["median"] if "time_s" in row else None
+    comparison.check(f"{place}.time_s is there", median is not None, row["status"] == "ok")
+    if median:
+        comparison.check(f"{place}.performance_flops_per_s", row.get("performance_flops_per_s"), flops / median)
+        comparison.check(f"{place}.bandwidth_bytes_per_s", row.get("bandwidth_bytes_per_s"), moved / median)
+        comparison.check(f"{place}.fraction_of_roof", row.get("fraction_of_roof"), attainable / median if attainable else None)
+        if attainable:
+            slowest = row["time_s"].get("ci95", [median, median])[1]
+            above = attainable > median and slowest < times[limiting][3][0]
+            comparison.check(f"{place}.above_roof", row.get("above_roof"), above)
+
+
+def compare_report(path):
+    with open(path, encoding="utf-8") as file:
+        report = json.load(file)
+    if report["schema"] != "roofline.report/1":
+        sys.exit(f"{path}: schema {report['schema']!r} is not 'roofline.report/1'")
+    comparison = Comparison()
+    for i, row in enumerate(report["results"]):
+        compare_row(comparison, f"results[{i}]", row, report["machine"])
+    for difference in comparison.differences:
+        print(f"{path}: {difference}")
+    print(f"{path}: {len(report['results'])} results, {comparison.count} values compared, "
+          f"{len(comparison.differences)} different")
+    return comparison.count > 0 and not comparison.differences
+
+
+def main(paths):
+    if not paths:
+        sys.exit(__doc__)
+    sys.exit(0 if all([compare_report(path) for path in paths]) else 1)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

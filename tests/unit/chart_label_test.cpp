@@ -1,0 +1,116 @@
+// Labels of the chart never touch each other, a marker or the edge; geometry that this rests on.
+#include <gtest/gtest.h>
+
+#include "report/chart/chart.hpp"
+#include "tests/support/sample_report.hpp"
+
+namespace roofline {
+namespace {
+
+std::vector<Quad> marker_boxes(const Chart& chart) {
+  std::vector<Quad> out;
+  for (const PlottedPoint& p : chart.points) {
+    const Vec at = chart.at(p.intensity, p.performance);
+    out.push_back(Quad::from(Rect{at.x, at.y, 0, 0}.inflated(kMarkerRadius)));
+  }
+  return out;
+}
+
+/// Every text of the scene against every other, against the markers, and against the picture's edge.
+void expect_no_overlap(const Report& report, const ChartOptions& options) {
+  const Chart chart = lay_out_chart(report, options);
+  const std::vector<const Text*> texts = chart.scene.texts();
+  const Rect page = {0, 0, chart.scene.width, chart.scene.height};
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    EXPECT_TRUE(page.contains(texts[i]->box().bounds())) << texts[i]->text << " leaves the page";
+    for (std::size_t j = 0; j < i; ++j)
+      EXPECT_FALSE(overlap(texts[i]->box(), texts[j]->box())) << texts[i]->text << " | " << texts[j]->text;
+    for (const Quad& marker : marker_boxes(chart))
+      EXPECT_FALSE(overlap(texts[i]->box(), marker)) << texts[i]->text << " lies on a marker";
+  }
+}
+
+TEST(ChartLabels, StandardSuiteIsNamedCompletelyWithoutOverlap) {
+  const Report report = sample::sample_report();
+  const Chart chart = lay_out_chart(report, {});
+  EXPECT_EQ(chart.points.size(), 22u);
+  EXPECT_EQ(chart.named, 22u);
+  EXPECT_EQ(chart.numbered, 0u);
+  expect_no_overlap(report, {});
+}
+
+TEST(ChartLabels, NoOverlapAtOtherSizes) {
+  for (const auto& [width, height] : {std::pair{1600, 1000}, {1000, 700}, {800, 600}, {560, 480}}) {
+    SCOPED_TRACE(width);
+    expect_no_overlap(sample::sample_report(), {.width = width, .height = height});
+    expect_no_overlap(sample::cpu_sample_report(), {.width = width, .height = height});
+  }
+}
+
+TEST(ChartLabels, NoOverlapAmongSixtyRandomPoints) {
+  for (unsigned seed = 1; seed <= 3; ++seed) expect_no_overlap(sample::random_report(60, seed), {});
+  const Report report = sample::random_report(60);
+  const Chart chart = lay_out_chart(report, {});
+  EXPECT_GE(chart.named, 12u);
+  EXPECT_GE(chart.named + chart.numbered, 55u);
+  EXPECT_EQ(chart.key.size(), chart.numbered);
+}
+
+TEST(ChartLabels, NoOverlapAmongFiveHundredRandomPoints) { expect_no_overlap(sample::random_report(500), {}); }
+
+TEST(ChartLabels, NamesTellImplementationsApartOnlyWhereThereAreSeveral) {
+  const Report report = sample::sample_report();
+  const std::vector<PlottedPoint> points = plotted_points(report);
+  EXPECT_EQ(points.front().name, "relu fp32");
+  EXPECT_EQ(points.back().name, "gemm bf16 · cublas");
+}
+
+TEST(ChartLabels, ALabelStandsBesideALonePointWithoutALeader) {
+  const LabelSpace space{.bounds = {0, 0, 400, 300}};
+  const auto places = place_labels({{{200, 150}, 6, 60, 12}}, space);
+  ASSERT_TRUE(places[0]);
+  EXPECT_FALSE(places[0]->has_leader);
+  EXPECT_GT(places[0]->box.x, 206);
+  EXPECT_NEAR(places[0]->box.center().y, 150, 1);
+}
+
+TEST(ChartLabels, ALabelWithoutRoomIsLeftOut) {
+  const LabelSpace full{.bounds = {0, 0, 400, 300}, .solid = {Quad::from({0, 0, 400, 300})}};
+  EXPECT_FALSE(place_labels({{{200, 150}, 6, 60, 12}}, full)[0]);
+  const LabelSpace small{.bounds = {0, 0, 40, 300}};
+  EXPECT_FALSE(place_labels({{{20, 150}, 6, 60, 12}}, small)[0]);
+}
+
+TEST(ChartLabels, CoincidentPointsGetDifferentPlaces) {
+  const LabelSpace space{.bounds = {0, 0, 400, 300}};
+  const std::vector<LabelRequest> same(6, LabelRequest{{200, 150}, 6, 60, 12});
+  const auto places = place_labels(same, space);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    ASSERT_TRUE(places[i]);
+    for (std::size_t j = 0; j < i; ++j) EXPECT_FALSE(places[i]->box.overlaps(places[j]->box));
+  }
+}
+
+TEST(ChartGeometry, OverlapOfQuads) {
+  const Quad a = Quad::from({0, 0, 10, 10});
+  EXPECT_TRUE(overlap(a, Quad::from({5, 5, 10, 10})));
+  EXPECT_TRUE(overlap(a, Quad::from({2, 2, 1, 1})));
+  EXPECT_FALSE(overlap(a, Quad::from({10, 0, 5, 5})));  // a shared border is no overlap
+  // The bounding boxes of these two overlap, the quads don't.
+  const Quad turned = Quad::from({12, 0, 10, 2}).rotated(-45, {12, 12});
+  EXPECT_TRUE(turned.bounds().overlaps(Rect{0, 0, 10, 10}));
+  EXPECT_FALSE(overlap(Quad::stroke({8, 20}, {28, 0}, 1), Quad::from({0, 0, 12, 12})));
+  EXPECT_TRUE(overlap(Quad::stroke({0, 20}, {20, 0}, 1), Quad::from({0, 0, 12, 12})));
+}
+
+TEST(ChartGeometry, ClippingOfSegments) {
+  Vec a = {-10, 5}, b = {20, 5};
+  ASSERT_TRUE(clip_segment(a, b, {0, 0, 10, 10}));
+  EXPECT_EQ(a, (Vec{0, 5}));
+  EXPECT_EQ(b, (Vec{10, 5}));
+  a = {-10, 15}, b = {20, 15};
+  EXPECT_FALSE(clip_segment(a, b, {0, 0, 10, 10}));
+}
+
+}  // namespace
+}  // namespace roofline

@@ -1,0 +1,123 @@
+// The PNG: its size, its pixels where they can be told, and that it depends on nothing but the report.
+#include <cairo.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "report/chart/chart.hpp"
+#include "tests/support/sample_report.hpp"
+
+namespace roofline {
+namespace {
+
+class Image {
+ public:
+  explicit Image(const std::string& png)
+      : rest_(png), surface_(cairo_image_surface_create_from_png_stream(read, this)) {
+    EXPECT_EQ(cairo_surface_status(surface_), CAIRO_STATUS_SUCCESS);
+  }
+  ~Image() { cairo_surface_destroy(surface_); }
+  Image(const Image&) = delete;
+  Image& operator=(const Image&) = delete;
+
+  int width() const { return cairo_image_surface_get_width(surface_); }
+  int height() const { return cairo_image_surface_get_height(surface_); }
+  std::uint32_t pixel(double x, double y) const {
+    std::uint32_t value = 0;
+    const auto row = static_cast<std::ptrdiff_t>(y) * cairo_image_surface_get_stride(surface_);
+    std::memcpy(&value, cairo_image_surface_get_data(surface_) + row + 4 * static_cast<std::ptrdiff_t>(x), 4);
+    return value & 0xffffff;
+  }
+
+ private:
+  static cairo_status_t read(void* self, unsigned char* data, unsigned length) {
+    std::string_view& rest = static_cast<Image*>(self)->rest_;
+    if (rest.size() < length) return CAIRO_STATUS_READ_ERROR;
+    std::memcpy(data, rest.data(), length);
+    rest.remove_prefix(length);
+    return CAIRO_STATUS_SUCCESS;
+  }
+
+  std::string_view rest_;
+  cairo_surface_t* surface_;
+};
+
+TEST(ChartPng, HasTheSizeAskedFor) {
+  const std::string png = render_png(sample::sample_report(), {.width = 600, .height = 400, .scale = 1.5});
+  const Image image(png);
+  EXPECT_EQ(image.width(), 900);
+  EXPECT_EQ(image.height(), 600);
+}
+
+TEST(ChartPng, ShowsMarkersAndRoofsWhereTheyBelong) {
+  const Report report = sample::cpu_sample_report();
+  for (const Theme theme : {Theme::light, Theme::dark}) {
+    const ChartOptions options = {.scale = 1, .theme = theme};
+    const Chart chart = lay_out_chart(report, options);
+    const std::string png = render_png(report, options);
+    const Image image(png);
+    const auto rgb = [](const Color& c) { return static_cast<std::uint32_t>(c.red << 16 | c.green << 8 | c.blue); };
+    const Palette& colors = palette(theme);
+    EXPECT_EQ(image.pixel(2, 2), rgb(colors.background));
+    for (const PlottedPoint& p : chart.points) {
+      const Vec at = chart.at(p.intensity, p.performance);
+      EXPECT_EQ(image.pixel(at.x, at.y), rgb(colors.families[p.family])) << p.name;
+    }
+    const double y = chart.y.pixel(207e9);
+    EXPECT_EQ(image.pixel(chart.x.pixel(60), std::floor(y)), rgb(colors.roof_main));
+  }
+}
+
+TEST(ChartPng, IsTheSameEveryTime) {
+  EXPECT_EQ(render_png(sample::sample_report()), render_png(sample::sample_report()));
+  EXPECT_NE(render_png(sample::sample_report()), render_png(sample::cpu_sample_report()));
+}
+
+TEST(ChartPng, NeedsNoFontOnTheMachine) {
+  // The child sees no font configuration and no font, and has rendered nothing before.
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    setenv("FONTCONFIG_FILE", "/dev/null", 1);
+    setenv("FONTCONFIG_PATH", "/nonexistent", 1);
+    setenv("XDG_DATA_HOME", "/nonexistent", 1);
+    setenv("HOME", "/nonexistent", 1);
+    const std::string png = render_png(sample::sample_report(), {.scale = 1});
+    std::size_t sent = 0;
+    while (sent < png.size()) {
+      const ssize_t n = write(ends[1], png.data() + sent, png.size() - sent);
+      if (n <= 0) _exit(1);
+      sent += static_cast<std::size_t>(n);
+    }
+    _exit(0);
+  }
+  close(ends[1]);
+  std::string without_fonts;
+  char chunk[65536];
+  for (ssize_t n = read(ends[0], chunk, sizeof chunk); n > 0; n = read(ends[0], chunk, sizeof chunk))
+    without_fonts.append(chunk, static_cast<std::size_t>(n));
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(without_fonts, render_png(sample::sample_report(), {.scale = 1}));
+}
+
+TEST(ChartFont, MeasuresAndCovers) {
+  const Font& font = Font::of(FontWeight::regular);
+  EXPECT_GT(font.width("MM", 12), font.width("ii", 12) * 2);
+  EXPECT_DOUBLE_EQ(font.width("abc", 24), 2 * font.width("abc", 12));
+  EXPECT_GT(Font::of(FontWeight::semibold).width("HBM", 12), font.width("HBM", 12));
+  EXPECT_TRUE(font.covers("AZaz09 ·×µ→–—…≥≤±²³▲é"));
+  EXPECT_FALSE(font.covers("日本"));
+  EXPECT_LE(font.width(fitted(std::string(5000, 'w'), 200, 12), 12), 200);
+  EXPECT_EQ(Font::file(FontWeight::regular).substr(0, 4), "OTTO");
+}
+
+}  // namespace
+}  // namespace roofline

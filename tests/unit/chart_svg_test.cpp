@@ -1,0 +1,226 @@
+// The SVG: well-formed whatever the report holds, text as text, values and coordinates true to the report.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <limits>
+#include <regex>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "report/chart/chart.hpp"
+#include "report/chart/text.hpp"
+#include "tests/support/sample_report.hpp"
+
+namespace roofline {
+namespace {
+
+/// Reads a tag by hand: std::regex recurses once a character and runs out of stack on long attributes.
+class TagReader {
+ public:
+  explicit TagReader(std::string_view tag) : left_(tag.substr(1, tag.size() - 2)) {
+    closing = take("/");
+    name = take_name();
+    while (good_ && take(" ")) take_attribute();
+    empty = take("/");
+  }
+  bool good() const { return good_ && left_.empty() && !name.empty(); }
+
+  bool closing = false;
+  bool empty = false;
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> attributes;
+
+ private:
+  bool take(std::string_view text) {
+    const bool there = left_.substr(0, text.size()) == text;
+    if (there) left_.remove_prefix(text.size());
+    return there;
+  }
+  std::string take_until(bool (*ends)(char)) {
+    const auto end = static_cast<std::size_t>(std::find_if(left_.begin(), left_.end(), ends) - left_.begin());
+    const std::string taken(left_.substr(0, end));
+    left_.remove_prefix(end);
+    return taken;
+  }
+  std::string take_name() {
+    return take_until(
+        [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0 && c != ':' && c != '-' && c != '_'; });
+  }
+  void take_attribute() {
+    std::string key = take_name();
+    good_ = !key.empty() && take("=\"");
+    if (!good_) return;
+    std::string value = take_until([](char c) { return c == '"' || c == '<'; });
+    good_ = take("\"");
+    attributes.emplace_back(std::move(key), std::move(value));
+  }
+
+  std::string_view left_;
+  bool good_ = true;
+};
+
+bool has_bare_ampersand(std::string_view xml) {
+  for (std::size_t at = xml.find('&'); at != std::string_view::npos; at = xml.find('&', at + 1)) {
+    const std::string_view rest = xml.substr(at + 1);
+    const auto starts = [&](std::string_view entity) { return rest.substr(0, entity.size()) == entity; };
+    if (!starts("amp;") && !starts("lt;") && !starts("gt;") && !starts("quot;") && !starts("#39;")) return true;
+  }
+  return false;
+}
+
+/// What keeps `xml` from being well-formed, or "". Knows what the writer uses: elements, attributes in
+/// double quotes, text, the five entities.
+std::string xml_fault(const std::string& xml) {
+  std::vector<std::string> open;
+  std::set<std::string> ids;
+  for (const char c : xml)
+    if (static_cast<unsigned char>(c) < 0x20 && c != '\n') return "control character";
+  if (has_bare_ampersand(xml)) return "bare ampersand";
+  for (std::size_t at = xml.find('<'); at != std::string::npos; at = xml.find('<', at + 1)) {
+    const std::size_t end = xml.find('>', at);
+    if (end == std::string::npos) return "unclosed tag";
+    const std::string text = xml.substr(at, end - at + 1);
+    const TagReader tag(text);
+    if (!tag.good()) return "bad tag: " + text.substr(0, 200);
+    std::set<std::string> names;
+    for (const auto& [key, value] : tag.attributes) {
+      if (!names.insert(key).second) return "repeated attribute: " + text;
+      if (key == "id" && !ids.insert(value).second) return "repeated id: " + text;
+    }
+    if (tag.closing) {
+      if (open.empty() || open.back() != tag.name) return "wrong end tag: " + text;
+      open.pop_back();
+    } else if (!tag.empty) {
+      open.push_back(tag.name);
+    }
+  }
+  return open.empty() ? "" : "unclosed element " + open.back();
+}
+
+TEST(ChartSvg, TheCheckOfWellFormednessCanFail) {
+  EXPECT_EQ(xml_fault("<a b=\"1\"><c/>x &lt; y</a>"), "");
+  EXPECT_NE(xml_fault("<a><b></a></b>"), "");
+  EXPECT_NE(xml_fault("<a>x & y</a>"), "");
+  EXPECT_NE(xml_fault("<a b=\"1\" b=\"2\"/>"), "");
+  EXPECT_NE(xml_fault("<a b=1/>"), "");
+  EXPECT_NE(xml_fault("<a><b id=\"x\"/><c id=\"x\"/></a>"), "");
+  EXPECT_NE(xml_fault("<a>"), "");
+}
+
+Report hostile() {
+  Report r = sample::sample_report();
+  r.machine.device.name = "<script>alert(\"&'\")</script>";
+  r.points[0].workload.label = "void <T>&\"'\x01\x1b[31m\x7f\xff\xc0\x80";
+  r.points[1].workload.label = std::string(10000, 'k') + "_end";
+  r.points[2].workload.label = "مرحبا \u202e evil";
+  r.points[3].workload.label = "日本語カーネル 🚀";
+  r.points[4].family = "</g><b a=\"";
+  r.points[5].bound.arithmetic_intensity = std::numeric_limits<double>::infinity();
+  r.points[6].bound.arithmetic_intensity = std::numeric_limits<double>::quiet_NaN();
+  r.points[7].time->median = 0;
+  r.points[8].work.flops.clear();
+  r.machine.ceilings[0].name = "hbm.<read>";
+  r.machine.ceilings[5].value = std::numeric_limits<double>::quiet_NaN();
+  r.machine.ceilings[6].ci95 = {};
+  return r;
+}
+
+TEST(ChartSvg, IsWellFormed) {
+  EXPECT_EQ(xml_fault(render_svg(sample::sample_report())), "");
+  EXPECT_EQ(xml_fault(render_svg(sample::cpu_sample_report(), {.theme = Theme::dark})), "");
+  EXPECT_EQ(xml_fault("<a b=\"1\" b=\"2\"/>"), "repeated attribute: <a b=\"1\" b=\"2\"/>");
+  EXPECT_EQ(xml_fault("<a><b></a></b>"), "wrong end tag: </a>");
+}
+
+TEST(ChartSvg, HostileTextStaysText) {
+  const std::string svg = render_svg(hostile());
+  EXPECT_EQ(xml_fault(svg), "");
+  EXPECT_THAT(svg, testing::Not(testing::HasSubstr("<script")));
+  EXPECT_THAT(svg, testing::Not(testing::HasSubstr("\u202e")));
+  EXPECT_THAT(svg, testing::Not(testing::HasSubstr("nan")));
+  EXPECT_THAT(svg, testing::HasSubstr("6 of 24 rows have no point"));
+}
+
+TEST(ChartSvg, DegenerateReportsAreDrawn) {
+  Report empty, no_points = sample::sample_report(), no_ceilings = no_points, one = no_points;
+  no_points.points.clear();
+  no_ceilings.machine.ceilings.clear();
+  one.points.resize(1);
+  EXPECT_THAT(render_svg(empty), testing::HasSubstr("No ceiling was measured."));
+  EXPECT_THAT(render_svg(no_points), testing::HasSubstr("The report has no rows."));
+  for (const Report& r : {empty, no_points, no_ceilings, one}) {
+    EXPECT_EQ(xml_fault(render_svg(r)), "");
+    EXPECT_EQ(xml_fault(render_svg(r, {.width = 200, .height = 150})), "");
+  }
+}
+
+TEST(ChartSvg, CarriesTheReportsValues) {
+  const Report report = sample::sample_report();
+  const std::string svg = render_svg(report);
+  EXPECT_THAT(svg,
+              testing::HasSubstr("data-ceiling=\"hbm.read\" data-kind=\"bandwidth\" data-value=\"4671000000000\""));
+  EXPECT_THAT(svg,
+              testing::HasSubstr("data-ceiling=\"tensor.bf16\" data-kind=\"compute\" data-value=\"798000000000000\""));
+  EXPECT_THAT(svg, testing::HasSubstr(">HBM read 4.67 TB/s</text>"));
+  EXPECT_THAT(svg, testing::HasSubstr(">BF16 tensor 798 TFLOP/s</text>"));
+  EXPECT_THAT(svg, testing::HasSubstr(">gemm bf16 · cublas</text>"));
+  EXPECT_THAT(svg, testing::HasSubstr("suspect"));
+  for (const PlottedPoint& p : plotted_points(report))
+    EXPECT_THAT(svg, testing::HasSubstr(fmt::format("data-point=\"{}\" data-intensity=\"{}\" data-performance=\"{}\"",
+                                                    p.index, p.intensity, p.performance)));
+}
+
+TEST(ChartSvg, LinesPassThroughTheirValues) {
+  const Report report = sample::sample_report();
+  const Chart chart = lay_out_chart(report, {});
+  const std::string svg = render_svg(report);
+  const auto ends = [&](const std::string& id) {
+    // The visible line is the last path of the group.
+    const std::size_t begin = svg.find("id=\"" + id + "\"");
+    const std::string group = svg.substr(begin, svg.find("</g>", begin) - begin);
+    static const std::regex kPath("d=\"M([\\d.]+) ([\\d.]+)L([\\d.]+) ([\\d.]+)\"");
+    std::smatch m, last;
+    for (std::sregex_iterator i(group.begin(), group.end(), kPath), none; i != none; ++i) last = *i;
+    return std::pair{Vec{std::stod(last[1]), std::stod(last[2])}, Vec{std::stod(last[3]), std::stod(last[4])}};
+  };
+  const auto [low, high] = ends("ceiling-hbm-read");
+  for (const Vec& v : {low, high}) {
+    const double intensity = chart.x.value(v.x);
+    EXPECT_NEAR(chart.y.value(v.y) / (intensity * 4.671e12), 1, 2e-3);
+  }
+  const auto [left, right] = ends("ceiling-tensor-bf16");
+  EXPECT_NEAR(chart.y.value(left.y) / 798e12, 1, 1e-3);
+  EXPECT_EQ(left.y, right.y);
+  EXPECT_NEAR(right.x, chart.plot.right(), 0.01);
+}
+
+TEST(ChartSvg, APointAboveItsRoofIsMarkedNotMoved) {
+  Report report = sample::sample_report();
+  report.points[0].time = sample::timed(report.points[0].time->median * 0.7);
+  const Chart chart = lay_out_chart(report, {});
+  EXPECT_NEAR(chart.points[0].performance, 4.229e12 / 0.7 * 0.125, 1e6);
+  const std::string svg = render_svg(report);
+  EXPECT_THAT(svg, testing::HasSubstr("class=\"point above-roof\" data-point=\"0\""));
+  EXPECT_THAT(svg, testing::HasSubstr("▲ above its roof"));
+  EXPECT_THAT(render_svg(sample::sample_report()), testing::Not(testing::HasSubstr("above-roof")));
+}
+
+TEST(ChartText, CleansAndShortens) {
+  EXPECT_EQ(clean_text("a\tb\n  c "), "a b c");
+  EXPECT_EQ(clean_text("x\x01y\xffz"), "x\uFFFDy\uFFFDz");
+  EXPECT_EQ(clean_text("\u202Eabc\u2066"), "abc");
+  EXPECT_EQ(clean_text("\xed\xa0\x80\xc0\x80"), "\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD");
+  EXPECT_EQ(shorten_middle("abcdefghij", 5), "ab…ij");
+  EXPECT_EQ(shorten_middle("abcde", 5), "abcde");
+  EXPECT_EQ(decode_utf8(shorten_middle(std::string(10000, 'x'), 30)).size(), 30u);
+  EXPECT_EQ(xml_escape("<&>\"'"), "&lt;&amp;&gt;&quot;&#39;");
+  EXPECT_EQ(encode_utf8(decode_utf8("aé—😀")), "aé—😀");
+}
+
+}  // namespace
+}  // namespace roofline

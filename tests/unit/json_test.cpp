@@ -1,0 +1,266 @@
+// report.json and machine.json: exact round trips, the keys of the contract, and complaints that name the place.
+#include "report/json.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "json_sample.hpp"
+#include "model/error.hpp"
+#include "report/render.hpp"
+
+namespace roofline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+Json sample_json() { return report_to_json(sample_report()); }
+
+/// What reading the sample says after `edit` has changed it.
+std::string complaint_after(const std::function<void(Json&)>& edit) {
+  Json json = sample_json();
+  edit(json);
+  try {
+    parse_report(json.dump(), "run.json");
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "(read without complaint)";
+}
+
+std::string machine_complaint(const std::string& text) {
+  try {
+    parse_machine(text, "m.json");
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "(read without complaint)";
+}
+
+TEST(Json, ReportRoundTripIsExact) {
+  const std::string text = render_json(sample_report());
+  EXPECT_EQ(render_json(parse_report(text, "run.json")), text);
+}
+
+TEST(Json, ReadingRestoresTheValuesThemselves) {
+  const Report written = sample_report();
+  const Report read = parse_report(render_json(written), "run.json");
+  ASSERT_EQ(read.points.size(), 3U);
+  const Point& before = written.points[0];
+  const Point& after = read.points[0];
+  EXPECT_EQ(after.workload.shape, before.workload.shape);
+  EXPECT_EQ(after.workload.seed, before.workload.seed);
+  EXPECT_EQ(after.workload.cache, CacheMode::hot);
+  EXPECT_EQ(after.time->median, before.time->median);
+  EXPECT_EQ(after.time->stop, StopReason::time_limit);
+  EXPECT_EQ(after.raw_samples, before.raw_samples);
+  EXPECT_EQ(after.bound.label, before.bound.label);
+  EXPECT_EQ(after.bound.arithmetic_intensity, before.bound.arithmetic_intensity);
+  EXPECT_EQ(after.bound.ridge, before.bound.ridge);
+  EXPECT_EQ(after.bound.attainable_time_s, before.bound.attainable_time_s);
+  EXPECT_TRUE(after.bound.suspect);  // dram.copy failed its audit
+  EXPECT_EQ(after.fraction_of_roof(), before.fraction_of_roof());
+  EXPECT_EQ(after.above_roof(), before.above_roof());
+  EXPECT_TRUE(std::isnan(read.points[1].verification->error));
+  EXPECT_FALSE(read.points[1].time);
+  EXPECT_FALSE(read.points[2].verification);
+  EXPECT_TRUE(std::isnan(read.points[2].bound.attainable_time_s));
+  EXPECT_EQ(read.machine.device.caches.size(), 2U);
+  EXPECT_TRUE(std::isnan(read.machine.ceilings[1].ci95.low));
+  EXPECT_TRUE(read.machine.ceilings[1].suspect());
+  EXPECT_EQ(read.machine.ceilings[0].limit->basis, "2 x 2500 MHz x 64 bit");
+  EXPECT_EQ(read.machine.ceilings[2].regime, Regime::sustained);
+  EXPECT_FALSE(read.machine.device.memory_hz);
+  EXPECT_EQ(read.invocation.command, written.invocation.command);
+  EXPECT_EQ(read.invocation.suite_text, written.invocation.suite_text);
+  EXPECT_TRUE(read.cancelled);
+}
+
+TEST(Json, AnyFiniteDoubleSurvivesTheRoundTrip) {
+  std::mt19937_64 bits(7);
+  Report report = sample_report();
+  report.points.resize(1);
+  std::vector<double>& samples = report.points[0].raw_samples;
+  while (samples.size() < 20000) {
+    const std::uint64_t pattern = bits();
+    double value = 0;
+    std::memcpy(&value, &pattern, sizeof value);
+    if (std::isfinite(value)) samples.push_back(value);
+  }
+  EXPECT_EQ(parse_report(render_json(report), "run.json").points[0].raw_samples, samples);
+}
+
+TEST(Json, MachineRoundTripIsExact) {
+  const std::string text = machine_to_json(sample_machine()).dump();
+  EXPECT_EQ(machine_to_json(parse_machine(text, "m.json")).dump(), text);
+}
+
+TEST(Json, AMachineIsReadOutOfAReportToo) {
+  EXPECT_EQ(parse_machine(render_json(sample_report()), "run.json").device.identity, "some-cpu-2t");
+}
+
+TEST(Json, KeysAreThoseOfTheContract) {
+  const Json row = sample_json()["results"][0];
+  EXPECT_EQ(row["workload"], "relu");
+  EXPECT_EQ(row["impl"], "vectorized");
+  EXPECT_EQ(row["dtype"], "fp32");
+  EXPECT_EQ(row["shape"]["n"], 1000003);
+  EXPECT_EQ(row["status"], "ok");
+  EXPECT_EQ(row["work"]["flops"]["fp32"], 1000003.0);
+  EXPECT_EQ(row["work"]["bytes"]["dram"], 8000024.0);
+  EXPECT_EQ(row["work"]["traffic"]["dram"]["write"], 4000012.0);
+  EXPECT_EQ(row["arithmetic_intensity"], 0.125);
+  EXPECT_EQ(row["time_s"]["median"], 1.0 / 300.0);
+  EXPECT_EQ(row["time_s"]["samples"], 48);
+  EXPECT_EQ(row["time_s"]["quantiles"]["q95"], 0.0035);
+  EXPECT_DOUBLE_EQ(row["performance_flops_per_s"].get<double>(), 1000003 * 300.0);
+  EXPECT_DOUBLE_EQ(row["bandwidth_bytes_per_s"].get<double>(), 8000024 * 300.0);
+  EXPECT_EQ(row["bound"], "memory");
+  EXPECT_EQ(row["limiting_ceiling"], "dram.copy");
+  EXPECT_DOUBLE_EQ(row["attainable_time_s"].get<double>(), 8000024 / 3e9);
+  EXPECT_DOUBLE_EQ(row["fraction_of_roof"].get<double>(), 8000024 / 3e9 * 300);
+  EXPECT_EQ(row["verification"]["status"], "pass");
+  EXPECT_EQ(sample_json()["machine"]["ceilings"][0]["unit"], "byte/s");
+}
+
+TEST(Json, WhatIsAbsentIsAbsentWithAReason) {
+  const Json json = sample_json();
+  const Json& failed = json["results"][1];
+  EXPECT_FALSE(failed.contains("time_s"));
+  EXPECT_FALSE(failed.contains("performance_flops_per_s"));
+  EXPECT_FALSE(failed.contains("fraction_of_roof"));
+  EXPECT_EQ(failed["reason"], "output 3 is NaN");
+  EXPECT_FALSE(failed["verification"].contains("error"));
+  EXPECT_TRUE(failed["verification"]["absent"].contains("error"));
+  const Json& skipped = json["results"][2];
+  for (const char* key :
+       {"impl", "verification", "bound", "limiting_ceiling", "attainable_time_s", "ridge", "arithmetic_intensity"}) {
+    EXPECT_FALSE(skipped.contains(key)) << key;
+  }
+  for (const char* key : {"bound", "ridge", "arithmetic_intensity"}) {
+    EXPECT_TRUE(skipped["absent"].contains(key)) << key;
+  }
+  EXPECT_TRUE(json["machine"]["ceilings"][1]["absent"].contains("ci95"));
+  EXPECT_THAT(json.dump(), testing::Not(HasSubstr("null")));
+}
+
+TEST(Json, TextThatIsNoUtf8IsRepaired) {
+  Report report = sample_report();
+  report.notes = {"bad \xff byte"};
+  EXPECT_THAT(parse_report(render_json(report), "run.json").notes[0], StartsWith("bad \xEF\xBF\xBD"));
+}
+
+TEST(Json, ComplaintsNameFileAndPlace) {
+  EXPECT_EQ(complaint_after([](Json& j) { j["results"][0]["time_s"]["median"] = "fast"; }),
+            "run.json: results[0].time_s.median: expected a number, found string");
+  EXPECT_EQ(complaint_after([](Json& j) { j["results"][0]["time_s"].erase("median"); }),
+            "run.json: results[0].time_s.median: missing");
+  EXPECT_EQ(complaint_after([](Json& j) { j.erase("machine"); }), "run.json: machine: missing");
+  EXPECT_EQ(complaint_after([](Json& j) { j["results"] = 3; }), "run.json: results: expected an array, found number");
+  EXPECT_EQ(complaint_after([](Json& j) { j["results"][0]["shape"]["n"] = 1.5; }),
+            "run.json: results[0].shape.n: expected an integer, found number");
+  EXPECT_EQ(complaint_after([](Json& j) { j["results"][2]["dtype"] = "fp12"; }),
+            "run.json: results[2].dtype: unknown dtype 'fp12'");
+  EXPECT_EQ(complaint_after([](Json& j) { j["results"][0]["samples_s"][2] = false; }),
+            "run.json: results[0].samples_s[2]: expected a number, found boolean");
+  EXPECT_EQ(complaint_after([](Json& j) { j = Json::array(); }),
+            "run.json: the document: expected an object, found array");
+  EXPECT_EQ(complaint_after([](Json& j) {
+              j["machine"]["ceilings"][0]["ci95"] = {2, 1};
+            }),
+            "run.json: machine.ceilings[0].ci95: the lower bound lies above the upper one");
+  EXPECT_EQ(complaint_after([](Json& j) { j["results"][1]["work"]["flops"]["warp"] = 1; }),
+            "run.json: results[1].work.flops.warp: unknown pipe 'warp'");
+  EXPECT_EQ(complaint_after([](Json& j) { j["results"][0]["seed"] = -1; }),
+            "run.json: results[0].seed: expected an integer that is not negative, found number");
+  EXPECT_EQ(complaint_after([](Json& j) { j["results"][1].erase("reason"); }), "run.json: results[1].reason: missing");
+}
+
+TEST(Json, ContradictionsAreRefused) {
+  EXPECT_THAT(complaint_after([](Json& j) { j["results"][0]["work"]["bytes"]["dram"] = 1; }),
+              HasSubstr("results[0].work.bytes.dram: is not the sum of its traffic"));
+  EXPECT_THAT(complaint_after([](Json& j) { j["results"][0]["work"]["traffic"].erase("dram"); }),
+              HasSubstr("results[0].work.bytes.dram: has no counterpart"));
+  EXPECT_THAT(complaint_after([](Json& j) { j["machine"]["ceilings"][1]["audit"]["status"] = "pass"; }),
+              HasSubstr("machine.ceilings[1].audit.status: does not follow from the checks"));
+  EXPECT_THAT(complaint_after([](Json& j) { j["results"][1]["time_s"] = j["results"][0]["time_s"]; }),
+              HasSubstr("results[1].time_s: only a result whose status is 'ok' has a time"));
+  EXPECT_THAT(complaint_after([](Json& j) { j["machine"]["ceilings"][2]["unit"] = "byte/s"; }),
+              HasSubstr("machine.ceilings[2].unit: expected 'FLOP/s'"));
+}
+
+TEST(Json, UnknownVersionsAreRefusedAndUnknownKeysAreNot) {
+  EXPECT_EQ(complaint_after([](Json& j) { j["schema"] = "roofline.report/2"; }),
+            "run.json: schema: this roofline reads 'roofline.report/1', not 'roofline.report/2'");
+  EXPECT_EQ(complaint_after([](Json& j) { j["machine"]["schema"] = "roofline.machine/7"; }),
+            "run.json: machine.schema: this roofline reads 'roofline.machine/1', not 'roofline.machine/7'");
+  EXPECT_EQ(complaint_after([](Json& j) { j["schema"] = "something"; }),
+            "run.json: schema: expected 'roofline.report/1', found 'something'");
+  EXPECT_EQ(complaint_after([](Json& j) { j.erase("schema"); }), "run.json: schema: missing");
+  EXPECT_EQ(complaint_after([](Json& j) { j["results"][0]["of_tomorrow"] = {{"a", 1}}; }), "(read without complaint)");
+}
+
+TEST(Json, SyntaxErrorsHaveLineAndColumn) {
+  EXPECT_THAT(machine_complaint("{\n  \"schema\": oops\n}"), StartsWith("m.json:2:13: not valid JSON: "));
+  EXPECT_THAT(machine_complaint(""), StartsWith("m.json:1:1: not valid JSON: "));
+  EXPECT_THAT(machine_complaint("{\"a\": 1e999}"), StartsWith("m.json: not valid JSON: "));
+  EXPECT_THAT(machine_complaint("{\"a\": NaN}"), StartsWith("m.json:1:7: not valid JSON: "));
+  const std::string whole = render_json(sample_report());
+  EXPECT_THAT(machine_complaint(whole.substr(0, whole.size() / 2)), HasSubstr("not valid JSON"));
+}
+
+TEST(JsonSchema, VocabulariesAreThoseOfTheProgram) {
+  std::ifstream file(std::string(ROOFLINE_SOURCE_DIR) + "/docs/schema/report.schema.json");
+  const Json definitions = Json::parse(file)["$defs"];
+  const auto listed = [](std::span<const std::string_view> names) {
+    Json list = Json::array();
+    for (const std::string_view name : names) list.push_back(name);
+    return list;
+  };
+  EXPECT_EQ(definitions["pipe"]["enum"], listed(pipe_names()));
+  EXPECT_EQ(definitions["level"]["enum"], listed(level_names()));
+  EXPECT_EQ(definitions["ceiling"]["properties"]["pattern"]["enum"], listed(pattern_names()));
+  EXPECT_EQ(definitions["result"]["properties"]["dtype"]["enum"], listed(dtype_names()));
+  for (const std::string reason : definitions["time"]["properties"]["stop"]["enum"]) {
+    EXPECT_TRUE(parse_stop_reason(reason)) << reason;
+  }
+}
+
+/// Every key that is written is in the schema: its objects allow no others.
+TEST(JsonSchema, HasEveryKeyOfARowAndOfACeiling) {
+  std::ifstream file(std::string(ROOFLINE_SOURCE_DIR) + "/docs/schema/report.schema.json");
+  const Json definitions = Json::parse(file)["$defs"];
+  const Json report = sample_json();
+  for (const Json& row : report["results"]) {
+    for (const auto& [key, value] : row.items()) {
+      EXPECT_TRUE(definitions["result"]["properties"].contains(key)) << key;
+    }
+  }
+  for (const Json& ceiling : report["machine"]["ceilings"]) {
+    for (const auto& [key, value] : ceiling.items()) {
+      EXPECT_TRUE(definitions["ceiling"]["properties"].contains(key)) << key;
+    }
+  }
+}
+
+TEST(Json, ThePartsReadAloneAsWell) {
+  const Point point = sample_report().points[0];
+  EXPECT_EQ(point_to_json(point_from_json(point_to_json(point, DeviceKind::cpu)), DeviceKind::cpu),
+            point_to_json(point, DeviceKind::cpu));
+  const Machine machine = sample_machine();
+  for (const Ceiling& ceiling : machine.ceilings) {
+    EXPECT_EQ(ceiling_to_json(ceiling_from_json(ceiling_to_json(ceiling))), ceiling_to_json(ceiling));
+  }
+  EXPECT_EQ(device_to_json(device_from_json(device_to_json(machine.device))), device_to_json(machine.device));
+  EXPECT_THROW(point_from_json(Json::object()), UsageError);
+}
+
+}  // namespace
+}  // namespace roofline

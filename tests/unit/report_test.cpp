@@ -1,0 +1,86 @@
+// A point's derived values against figures worked out by hand.
+#include "report/report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace roofline {
+namespace {
+
+/// 8e9 FLOPs and 4e9 bytes of DRAM traffic whose attainable time is 2 s, timed at `median` seconds.
+Point timed_point(double median) {
+  Point point;
+  point.work.flops[Pipe::fp32] = 8e9;
+  point.work.bytes[Level::dram] = {.read = 3e9, .write = 1e9};
+  point.bound.label = BoundLabel::memory;
+  point.bound.limiting_ceiling = "dram.triad";
+  point.bound.attainable_time_s = 2;
+  point.bound.resources = {
+      {.ceiling = "dram.triad", .kind = CeilingKind::bandwidth, .amount = 4e9, .time_s = 2, .ci95 = {1.9, 2.1}}};
+  point.time = Summary{};
+  point.time->median = median;
+  return point;
+}
+
+TEST(Point, RatesAreWorkOverTheMedian) {
+  const Point point = timed_point(4);
+  EXPECT_DOUBLE_EQ(point.performance(), 2e9);
+  EXPECT_DOUBLE_EQ(point.bandwidth(Level::dram), 1e9);
+  EXPECT_EQ(point.bandwidth(Level::hbm), 0);
+  EXPECT_DOUBLE_EQ(point.fraction_of_roof(), 0.5);
+}
+
+TEST(Point, WithoutATimeThereAreNoRates) {
+  Point point = timed_point(4);
+  point.time.reset();
+  EXPECT_EQ(point.performance(), 0);
+  EXPECT_EQ(point.bandwidth(Level::dram), 0);
+  EXPECT_TRUE(std::isnan(point.fraction_of_roof()));
+  EXPECT_FALSE(point.above_roof());
+}
+
+TEST(Point, AMedianOfZeroNeverDivides) {
+  const Point point = timed_point(0);
+  EXPECT_EQ(point.performance(), 0);
+  EXPECT_EQ(point.bandwidth(Level::dram), 0);
+  EXPECT_TRUE(std::isnan(point.fraction_of_roof()));
+}
+
+TEST(Point, WithoutACeilingThereIsNoFraction) {
+  Point point = timed_point(4);
+  point.bound = Bound{};
+  EXPECT_TRUE(std::isnan(point.fraction_of_roof()));
+  EXPECT_FALSE(point.above_roof());
+}
+
+TEST(Point, AFractionAboveOneIsNotClamped) { EXPECT_DOUBLE_EQ(timed_point(1).fraction_of_roof(), 2); }
+
+TEST(Point, AboveItsRoofOnlyWhereTheIntervalsDoNotExplainIt) {
+  Point point = timed_point(1.95);  // fraction 1.026, but the roof's interval starts at 1.9 s
+  EXPECT_FALSE(point.above_roof());
+  point = timed_point(1.8);
+  EXPECT_TRUE(point.above_roof());
+  point.time->ci95 = {1.7, 1.92};  // the launch may have taken longer than the roof's 1.9 s
+  EXPECT_FALSE(point.above_roof());
+  point = timed_point(2.5);
+  EXPECT_FALSE(point.above_roof());
+}
+
+TEST(Point, AboveARoofWithoutAnIntervalTheRoofCountsAsExact) {
+  Point point = timed_point(1.95);
+  point.bound.resources[0].ci95 = {};
+  EXPECT_TRUE(point.above_roof());
+}
+
+TEST(PointStatus, NamesAreInverse) {
+  for (const PointStatus status : {PointStatus::ok, PointStatus::skipped, PointStatus::failed}) {
+    EXPECT_EQ(parse_point_status(to_string(status)), status);
+  }
+  EXPECT_EQ(to_string(PointStatus::skipped), "skipped");
+  EXPECT_FALSE(parse_point_status("OK"));
+  EXPECT_FALSE(parse_point_status(""));
+}
+
+}  // namespace
+}  // namespace roofline

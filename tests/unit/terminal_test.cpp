@@ -1,0 +1,117 @@
+// What a terminal shows: within its width, without trailing spaces, escape sequences only where asked for.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <sstream>
+
+#include "report/render.hpp"
+#include "report/terminal_table.hpp"
+#include "report/text.hpp"
+#include "tests/support/sample_report.hpp"
+
+namespace roofline {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+void expect_tidy(const std::string& text, int columns) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_LE(display_width(line), columns) << line;
+    EXPECT_FALSE(line.ends_with(' ')) << "'" << line << "'";
+    EXPECT_EQ(line.find('\x1b'), std::string::npos) << line;
+  }
+}
+
+Report hostile_report() {
+  Report report = sample::sample_report();
+  report.points[0].workload.label = "\u884C\u5217\u884C\u5217\u884C\u5217\u884C\u5217\u884C\u5217\u884C\u5217";
+  report.points[0].workload.implementation = "\u884C\u5217\u884C\u5217\u884C\u5217\u884C\u5217\u884C\u5217\u884C\u5217";
+  report.points[1].workload.label = std::string(10000, 'x');
+  report.points[2].workload.label = "\x1b[2J\x1b]0;owned\x07";
+  report.points[22].reason = std::string(500, 'y') + " and\nmore";
+  report.machine.device.name = "\x1b[31m" + std::string(300, 'z');
+  return report;
+}
+
+TEST(Terminal, FitsItsColumns) {
+  for (const Report& report : {sample::sample_report(), sample::cpu_sample_report(), hostile_report(), Report{}}) {
+    for (const int columns : {72, 80, 100, 160}) {
+      for (const bool unicode : {false, true}) {
+        const TerminalStyle style{.color = false, .unicode = unicode, .columns = columns};
+        expect_tidy(render_terminal(report, style), columns);
+        expect_tidy(render_machine_terminal(report.machine, style), columns);
+      }
+    }
+  }
+}
+
+TEST(Terminal, ShowsWhatMatters) {
+  const std::string text = render_terminal(sample::sample_report(), {});
+  for (const char* part : {"NVIDIA H200", "gemm 4096x4096x4096", "bf16 cublas", "706 TFLOP/s", "1365.3", "tensor.bf16",
+                           "88.5 %", "compute", "has no tf32 kernel", "element 17 is 0.25", "calibrated 3 days ago"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+}
+
+TEST(Terminal, ShowsTheMachine) {
+  const std::string text = render_machine_terminal(sample::h200(), {});
+  for (const char* part : {"hbm.read", "4.67 TB/s", "97.0 %", "suspect", "the rate by 6.1 %", "1.98 GHz", "burst",
+                           "\u00b10.2%", "476 k/s", "tensor.fp8: no probe for this type yet"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+}
+
+TEST(Terminal, ColourOnlyWhereAskedFor) {
+  const Report report = sample::sample_report();
+  EXPECT_THAT(render_terminal(report, {.color = true}), HasSubstr("\x1b[32m"));
+  EXPECT_THAT(render_terminal(report, {.color = false}), Not(HasSubstr("\x1b")));
+}
+
+TEST(Terminal, AsciiWithoutUnicode) {
+  for (const std::string& text : {render_terminal(hostile_report(), {.unicode = false}),
+                                  render_machine_terminal(sample::h200(), {.unicode = false})}) {
+    for (const char c : text) EXPECT_LT(static_cast<unsigned char>(c), 0x80) << text;
+  }
+}
+
+TEST(Terminal, AboveItsRoofIsMarked) {
+  Report report = sample::sample_report();
+  report.points[0].time = sample::timed(report.points[0].bound.attainable_time_s / 1.3);
+  EXPECT_THAT(render_terminal(report, {}), HasSubstr("\u25b2130.0 %"));
+}
+
+TEST(Terminal, ARowWithoutACeilingHasNoBar) {
+  Report report = sample::sample_report();
+  report.points[4].bound = bound_of(report.points[4].work, Machine{});
+  ASSERT_TRUE(std::isnan(report.points[4].fraction_of_roof()));
+  const std::string text = render_terminal(report, {.columns = 120});
+  EXPECT_THAT(text, HasSubstr("unknown"));
+  expect_tidy(text, 120);
+}
+
+TEST(TerminalTable, LeavesOutByRankThenShrinks) {
+  TerminalTable table(
+      {{"name", false, 0, true}, {"kept", true, 0, false}, {"first", true, 2, false}, {"then", true, 1, false}});
+  table.add_row({{"a-rather-long-name"}, {"1"}, {"2"}, {"3"}});
+  EXPECT_THAT(table.render({.columns = 80}), HasSubstr("first"));
+  EXPECT_EQ(table.render({.columns = 31}), "name                kept  then\na-rather-long-name     1     3\n");
+  EXPECT_EQ(table.render({.columns = 24}), "name                kept\na-rather-long-name     1\n");
+  EXPECT_EQ(table.render({.columns = 16}), "name        kept\na-rat\u2026name     1\n");
+}
+
+TEST(TerminalTable, AColumnMayShrinkBeforeOthersAreLeftOut) {
+  TerminalTable table({{"name", false, 0, true, 7}, {"extra", true, 1, false}});
+  table.add_row({{"a-rather-long-name"}, {"1"}});
+  EXPECT_EQ(table.render({.columns = 16}), "name       extra\na-ra\u2026name      1\n");
+  EXPECT_EQ(table.render({.columns = 13}), "name\na-rath\u2026g-name\n");
+}
+
+TEST(TerminalTable, Wraps) {
+  EXPECT_EQ(wrapped("- ", "aaaa bbbb cccc dddd eeee", {.columns = 22}), "- aaaa bbbb cccc dddd\n  eeee\n");
+}
+
+}  // namespace
+}  // namespace roofline

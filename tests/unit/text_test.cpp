@@ -1,0 +1,53 @@
+// Text from outside: malformed, hostile and wide.
+#include "report/text.hpp"
+
+#include <gtest/gtest.h>
+
+namespace roofline {
+namespace {
+
+TEST(Text, CleanKeepsValidTextAndReplacesTheRest) {
+  EXPECT_EQ(clean("gemm µ 行列 \U0001F600"), "gemm µ 行列 \U0001F600");
+  EXPECT_EQ(clean("a\xFF"
+                  "b"),
+            "a\uFFFD"
+            "b");
+  EXPECT_EQ(clean("\xC0\xAF"), "\uFFFD\uFFFD");      // an overlong '/'
+  EXPECT_EQ(clean("\xED\xA0\x80"), "\uFFFD");        // a surrogate
+  EXPECT_EQ(clean("\xE8\xA1"), "\uFFFD");            // cut short
+  EXPECT_EQ(clean("\x1b[31mred"), "\uFFFD[31mred");  // no escape sequence survives
+  EXPECT_EQ(clean(std::string("a\0b", 3)),
+            "a\uFFFD"
+            "b");
+  EXPECT_EQ(clean("a\tb\nc"), "a\tb\nc");
+}
+
+TEST(Text, OneLine) {
+  EXPECT_EQ(clean_line("  a \r\n\t b\n"), "a b");
+  EXPECT_EQ(clean_line("abc\u202Efed"), "abcfed");
+  EXPECT_EQ(clean_line(""), "");
+}
+
+TEST(Text, Widths) {
+  EXPECT_EQ(display_width("abc"), 3);
+  EXPECT_EQ(display_width("行列"), 4);
+  EXPECT_EQ(display_width("e\u0301"), 1);
+  EXPECT_EQ(display_width("±µ×"), 3);
+  EXPECT_EQ(display_width(""), 0);
+}
+
+TEST(Text, ShortensInTheMiddle) {
+  EXPECT_EQ(shorten("short", 5), "short");
+  EXPECT_EQ(shorten("abcdefghij", 5), "ab…ij");
+  EXPECT_EQ(shorten("abcdefghij", 6), "abc…ij");
+  EXPECT_EQ(shorten("abc", 1), "…");
+  EXPECT_EQ(shorten("abc", 0), "");
+  EXPECT_EQ(display_width(shorten("行列行列行列行列", 9)), 9);
+  for (int columns = 1; columns < 20; ++columns) {
+    EXPECT_LE(display_width(shorten("a行b列c行d列e行f列g", columns)), columns);
+  }
+  EXPECT_EQ(display_width(shorten(std::string(10000, 'x'), 40)), 40);
+}
+
+}  // namespace
+}  // namespace roofline
