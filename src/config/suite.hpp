@@ -25,13 +25,20 @@ struct Suite {
   std::vector<SuiteEntry> entries;
 };
 
-/// Parses and validates a suite for devices of that kind. Throws UsageError such as
+/// Parses and validates a suite for devices of that kind. What it says for other kinds of device is
+/// validated too, as far as this build knows them. The order is that of the file; a sweep is expanded
+/// with its shapes slowest, then dtypes, then implementations, then cache modes, each in the order given.
+/// Throws UsageError such as
 /// "configs/ops.yaml:14:9: unknown op 'gem'; did you mean 'gemm'? (see: roofline ops)".
 Suite parse_suite(const std::string& text, const std::string& path, DeviceKind device);
 Suite load_suite(const std::string& path, DeviceKind device);
 
 /// Keeps the entries whose label or op matches the glob (* and ?). Throws UsageError when none does.
 void keep_only(Suite& suite, const std::string& glob);
+
+/// Throws UsageError, with file and line, for the first entry that doesn't fit: its buffers, rotation and
+/// guards included, may take `free_bytes`. Both amounts in bytes, of the device that will run the suite.
+void require_memory(const Suite& suite, double last_level_cache, double free_bytes);
 
 /// The nearest candidate within a third of its length in edits, or empty.
 std::string nearest_name(const std::string& given, const std::vector<std::string>& candidates);

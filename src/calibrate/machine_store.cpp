@@ -1,0 +1,97 @@
+// One JSON file for each device identity in the cache folder of the XDG specification.
+#include "calibrate/machine_store.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+#include "model/error.hpp"
+#include "report/files.hpp"
+#include "report/json.hpp"
+
+namespace roofline {
+namespace fs = std::filesystem;
+namespace {
+
+fs::path cache_folder() {
+  // The XDG specification: a relative path in the variable is invalid and to be ignored.
+  const char* xdg = std::getenv("XDG_CACHE_HOME");
+  if (xdg != nullptr && fs::path(xdg).is_absolute()) return fs::path(xdg) / "roofline";
+  const char* home = std::getenv("HOME");
+  if (home != nullptr && *home != '\0') return fs::path(home) / ".cache" / "roofline";
+  throw UsageError("neither XDG_CACHE_HOME nor HOME is set, so calibrations can't be kept",
+                   "set one of them, or name a file: calibrate -o machine.json, analyze --machine machine.json");
+}
+
+bool is_full(const Machine& machine) { return !machine.quick && !machine.cancelled; }
+
+bool differ(const std::optional<double>& a, const std::optional<double>& b) {
+  return a && b && std::abs(*a - *b) > 1e-3 * std::abs(*b);
+}
+
+}  // namespace
+
+fs::path machine_path(const std::string& identity) { return cache_folder() / (identity + ".json"); }
+
+std::optional<Machine> find_machine(const std::string& identity) {
+  const fs::path path = machine_path(identity);
+  if (!fs::exists(path)) return std::nullopt;
+  return parse_machine(read_file(path), path.string());
+}
+
+bool keep_machine(const Machine& machine) {
+  const fs::path path = machine_path(machine.device.identity);
+  if (!is_full(machine) && fs::exists(path)) {
+    try {
+      if (is_full(parse_machine(read_file(path), path.string()))) return false;
+    } catch (const UsageError&) {
+      // What can't be read is not worth keeping.
+    }
+  }
+  write_file(path, machine_to_json(machine).dump(2) + "\n");
+  return true;
+}
+
+std::vector<std::string> staleness(const Machine& machine, const DeviceInfo& device, const std::string& tool_version) {
+  std::vector<std::string> reasons;
+  const DeviceInfo& then = machine.device;
+  if (then.driver != device.driver) {
+    reasons.push_back(fmt::format("the driver was {} then and is {} now", then.driver, device.driver));
+  }
+  if (then.isa != device.isa) {
+    reasons.push_back(fmt::format("the instruction set was {} then and is {} now", then.isa, device.isa));
+  }
+  if (differ(then.max_core_hz, device.max_core_hz)) {
+    reasons.push_back(fmt::format("the highest core clock was {:.0f} MHz then and is {:.0f} MHz now",
+                                  *then.max_core_hz / 1e6, *device.max_core_hz / 1e6));
+  }
+  if (differ(then.memory_hz, device.memory_hz)) {
+    reasons.push_back(fmt::format("the memory clock was {:.0f} MHz then and is {:.0f} MHz now", *then.memory_hz / 1e6,
+                                  *device.memory_hz / 1e6));
+  }
+  if (machine.tool_version != tool_version) {
+    reasons.push_back(fmt::format("roofline {} measured it, this is {}", machine.tool_version, tool_version));
+  }
+  if (machine.quick) reasons.emplace_back("it was measured with --quick");
+  if (machine.cancelled) reasons.emplace_back("it was cancelled before its end");
+  return reasons;
+}
+
+std::string age_of(const std::string& measured_at, std::int64_t now) {
+  std::tm utc{};
+  if (::strptime(measured_at.c_str(), "%Y-%m-%dT%H:%M:%SZ", &utc) == nullptr) return "of unknown age";
+  const double minutes = static_cast<double>(now - static_cast<std::int64_t>(::timegm(&utc))) / 60;
+  const auto say = [](double count, const char* unit) {
+    const auto whole = static_cast<std::int64_t>(count);
+    return fmt::format("{} {}{} old", whole, unit, whole == 1 ? "" : "s");
+  };
+  if (minutes < 1) return "less than a minute old";
+  if (minutes < 60) return say(minutes, "minute");
+  if (minutes < 48 * 60) return say(minutes / 60, "hour");
+  return say(minutes / 60 / 24, "day");
+}
+
+}  // namespace roofline

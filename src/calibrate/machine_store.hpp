@@ -1,0 +1,30 @@
+// Where calibrations are kept between runs, and whether one found there still speaks of today's machine.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/machine.hpp"
+
+namespace roofline {
+
+/// $XDG_CACHE_HOME/roofline (else ~/.cache/roofline) / <identity>.json.
+std::filesystem::path machine_path(const std::string& identity);
+
+/// Keeps a machine there. A quick or partial one never replaces a full one: then the path is not written
+/// and false is returned.
+bool keep_machine(const Machine& machine);
+
+/// The machine kept for that device, or nothing. Throws UsageError when the file can't be understood.
+std::optional<Machine> find_machine(const std::string& identity);
+
+/// Why `machine` may no longer hold for `device` ("driver 580.1 then, 590.2 now"), a sentence each; empty when it does.
+std::vector<std::string> staleness(const Machine& machine, const DeviceInfo& device, const std::string& tool_version);
+
+/// "3 days old", "2 hours old", "less than a minute old": how long before `now` (seconds since 1970) `measured_at` was.
+std::string age_of(const std::string& measured_at, std::int64_t now);
+
+}  // namespace roofline

@@ -1,0 +1,93 @@
+// Asks a short-lived child process about devices and takes its answer as JSON.
+#include "calibrate/select_device.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "device/isolate.hpp"
+#include "model/error.hpp"
+#include "report/json.hpp"
+
+namespace roofline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Runs one job in a child and returns the JSON that it sent; an exception in it becomes a DeviceError here.
+Json ask_child(const std::function<Json()>& question) {
+  Json answer;
+  Jobs jobs;
+  jobs.count = 1;
+  jobs.run = [&](std::int64_t, const Send& send) {
+    Json reply;
+    try {
+      reply["ok"] = question();
+    } catch (const Error& error) {
+      reply = {{"error", error.what()}, {"hint", error.hint()}};
+    } catch (const std::exception& error) {
+      reply = {{"error", error.what()}, {"hint", ""}};
+    }
+    send(reply.dump());
+    return AfterJob::next;
+  };
+  jobs.on_message = [&](std::int64_t, std::string_view text) { answer = Json::parse(text); };
+  jobs.on_lost = [&](std::int64_t, const std::string& reason) {
+    answer = {{"error", "looking for devices failed: " + reason}, {"hint", "try --device cpu"}};
+  };
+  if (run_isolated(jobs) == JobsEnd::interrupted) throw DeviceError("interrupted while looking for devices");
+  if (answer.contains("error")) throw DeviceError(answer["error"], answer["hint"]);
+  return answer["ok"];
+}
+
+Json describe(DeviceKind kind, int index, const DeviceOptions& options, const std::string& why) {
+  const std::unique_ptr<Device> device = open_device(kind, index, options);
+  return {{"device", device_to_json(device->info())},
+          {"free_bytes", device->free_memory_bytes()},
+          {"cache_bytes", device->last_level_cache_bytes()},
+          {"why", why}};
+}
+
+/// The first CUDA GPU that works, else the CPU with the reason why it is not a GPU.
+Json describe_default(const DeviceOptions& options) {
+  std::string reason = "this machine has no GPU";
+  for (const DeviceListing& listing : list_devices(options)) {
+    if (listing.info.kind != DeviceKind::cuda) continue;
+    if (listing.usable) {
+      return describe(DeviceKind::cuda, listing.info.index, options, "the first CUDA GPU that works");
+    }
+    reason = listing.reason;
+  }
+  return describe(DeviceKind::cpu, 0, options, reason);
+}
+
+}  // namespace
+
+SelectedDevice select_device(std::optional<DeviceKind> kind, int index, const DeviceOptions& options) {
+  const Json answer =
+      ask_child([&] { return kind ? describe(*kind, index, options, "as asked for") : describe_default(options); });
+  SelectedDevice selected;
+  selected.info = device_from_json(answer["device"]);
+  selected.choice = {.kind = selected.info.kind, .index = selected.info.index, .options = options};
+  selected.free_memory_bytes = answer["free_bytes"];
+  selected.last_level_cache_bytes = answer["cache_bytes"];
+  selected.why = answer["why"];
+  return selected;
+}
+
+std::vector<DeviceListing> list_devices_isolated(const DeviceOptions& options) {
+  const Json answer = ask_child([&] {
+    Json all = Json::array();
+    for (const DeviceListing& listing : list_devices(options)) {
+      all.push_back({{"device", device_to_json(listing.info)}, {"usable", listing.usable}, {"reason", listing.reason}});
+    }
+    return all;
+  });
+  std::vector<DeviceListing> listings;
+  for (const Json& entry : answer) {
+    listings.push_back({device_from_json(entry["device"]), entry["usable"], entry["reason"]});
+  }
+  return listings;
+}
+
+}  // namespace roofline

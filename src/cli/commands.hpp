@@ -1,0 +1,15 @@
+// The commands, one file each. Each returns the exit code; errors are exceptions.
+#pragma once
+
+#include "cli/options.hpp"
+
+namespace roofline {
+
+ExitCode run_calibrate(const CalibrateCommand& command, const Options& options);
+ExitCode run_analyze(const AnalyzeCommand& command, const Options& options);
+ExitCode run_report(const ReportCommand& command, const Options& options);
+ExitCode run_devices(const DevicesCommand& command, const Options& options);
+ExitCode run_ops(const OpsCommand& command, const Options& options);
+ExitCode run_machine(const MachineCommand& command, const Options& options);
+
+}  // namespace roofline

@@ -1,0 +1,84 @@
+// Terminal size, colour and encoding by the environment; no terminal library.
+#include "cli/console.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "device/host.hpp"
+#include "model/error.hpp"
+
+namespace roofline {
+namespace {
+
+int columns_of(int fd) {
+  winsize size{};
+  return ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+/// By the environment and not setlocale(): this program never leaves the C locale.
+bool utf8_locale() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    std::string lower(value);
+    std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+    return lower.find("utf-8") != std::string::npos || lower.find("utf8") != std::string::npos;
+  }
+  return false;
+}
+
+std::string shortened(const std::string& text, std::size_t bytes) {
+  return text.size() <= bytes ? text : text.substr(0, bytes > 3 ? bytes - 3 : 0) + "...";
+}
+
+}  // namespace
+
+TerminalStyle stdout_style(ColorMode color) {
+  const char* no_color = std::getenv("NO_COLOR");
+  const bool wanted = (no_color == nullptr || *no_color == '\0') && ::isatty(STDOUT_FILENO) == 1;
+  return {.color = color == ColorMode::automatic ? wanted : color == ColorMode::always,
+          .unicode = utf8_locale(),
+          .columns = columns_of(STDOUT_FILENO)};
+}
+
+void print_result(const std::string& text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  if (!written) throw Error(fmt::format("can't write to stdout: {}", std::strerror(errno)));
+}
+
+void say(const std::string& line) { fmt::print(stderr, "{}\n", line); }
+
+ProgressLine::ProgressLine() : enabled_(::isatty(STDERR_FILENO) == 1), begin_s_(wall_seconds()) {}
+
+ProgressLine::~ProgressLine() { clear(); }
+
+void ProgressLine::show(const Progress& progress) {
+  if (!enabled_) return;
+  std::string left;
+  if (progress.done > 0) {
+    const double spent = wall_seconds() - begin_s_;
+    const double rest =
+        spent / static_cast<double>(progress.done) * static_cast<double>(progress.total - progress.done);
+    left = fmt::format("  about {:.0f} s left", rest);
+  }
+  const std::string line = fmt::format("[{:>{}}/{}] {}{}", progress.done + 1, fmt::formatted_size("{}", progress.total),
+                                       progress.total, progress.current, left);
+  fmt::print(stderr, "\r\033[2K{}", shortened(line, static_cast<std::size_t>(columns_of(STDERR_FILENO) - 1)));
+  std::fflush(stderr);
+  drawn_ = true;
+}
+
+void ProgressLine::clear() {
+  if (drawn_) std::fputs("\r\033[2K", stderr);  // not fmt: the destructor must not throw
+  drawn_ = false;
+}
+
+}  // namespace roofline

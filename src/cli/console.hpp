@@ -1,0 +1,40 @@
+// What the terminal can do, and the two streams: results on stdout, everything else on stderr.
+#pragma once
+
+#include <string>
+
+#include "calibrate/calibrate.hpp"
+#include "cli/options.hpp"
+#include "report/render.hpp"
+
+namespace roofline {
+
+/// How results on stdout may look: colour as asked for, else on a terminal without NO_COLOR; Unicode in a
+/// UTF-8 locale; as wide as the terminal, 80 columns where that is not known.
+TerminalStyle stdout_style(ColorMode color);
+
+/// Writes to stdout; throws Error when that fails (a full disk, a closed pipe).
+void print_result(const std::string& text);
+
+/// One line on stderr.
+void say(const std::string& line);
+
+/// A progress line on stderr, redrawn in place; silent where stderr is no terminal.
+class ProgressLine {
+ public:
+  ProgressLine();
+  ~ProgressLine();
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  /// Draws "[ 3/14] gemm fp16 … about 20 s left".
+  void show(const Progress& progress);
+  void clear();
+
+ private:
+  bool enabled_;
+  bool drawn_ = false;
+  double begin_s_;
+};
+
+}  // namespace roofline

@@ -1,0 +1,67 @@
+// roofline devices: every device of this machine, and why one can't be used.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "calibrate/select_device.hpp"
+#include "cli/commands.hpp"
+#include "cli/console.hpp"
+#include "report/json.hpp"
+
+namespace roofline {
+namespace {
+
+std::string heading(const DeviceListing& listing) {
+  const DeviceInfo& info = listing.info;
+  const std::string name = info.kind == DeviceKind::cuda ? fmt::format("cuda:{}", info.index) : "cpu";
+  const std::string what = info.name.empty() ? "CUDA" : info.name;
+  return listing.usable ? fmt::format("{}  {}\n", name, what)
+                        : fmt::format("{}  {}: can't be used: {}\n", name, what, listing.reason);
+}
+
+std::string cache_line(const CacheInfo& cache) {
+  return fmt::format("    {:<14} {} x {:.0f} KiB\n", to_string(cache.level), cache.instances, cache.bytes / 1024);
+}
+
+std::string details(const DeviceInfo& info) {
+  std::string text;
+  const auto add = [&](std::string_view name, const std::string& value) {
+    if (!value.empty()) text += fmt::format("    {:<14} {}\n", name, value);
+  };
+  const bool gpu = info.kind == DeviceKind::cuda;
+  if (info.units > 0) add(gpu ? "SMs" : "threads", std::to_string(info.units));
+  add(gpu ? "target" : "instructions", info.isa);
+  add("memory", fmt::format("{:.1f} GiB", info.memory_bytes / (1024.0 * 1024 * 1024)));
+  for (const CacheInfo& cache : info.caches) text += cache_line(cache);
+  if (info.max_core_hz) add("core clock", fmt::format("up to {:.0f} MHz", *info.max_core_hz / 1e6));
+  if (info.memory_hz) add("memory clock", fmt::format("{:.0f} MHz", *info.memory_hz / 1e6));
+  add("driver", info.driver);
+  for (const Attribute& attribute : info.attributes) add(attribute.name, attribute.value);
+  add("identity", info.identity);
+  return text;
+}
+
+}  // namespace
+
+ExitCode run_devices(const DevicesCommand& command, const Options&) {
+  const std::vector<DeviceListing> listings = list_devices_isolated({});
+  if (command.json) {
+    auto all = nlohmann::ordered_json::array();
+    for (const DeviceListing& listing : listings) {
+      nlohmann::ordered_json entry = {{"device", device_to_json(listing.info)}, {"usable", listing.usable}};
+      if (!listing.usable) entry["reason"] = listing.reason;
+      all.push_back(std::move(entry));
+    }
+    print_result(all.dump(2) + "\n");
+    return ExitCode::ok;
+  }
+  std::string text;
+  for (const DeviceListing& listing : listings) {
+    text += heading(listing);
+    if (listing.usable) text += details(listing.info);
+  }
+  print_result(text);
+  return ExitCode::ok;
+}
+
+}  // namespace roofline

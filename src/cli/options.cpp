@@ -1,0 +1,212 @@
+// The one file that knows CLI11, which is slow to compile and has its own exit codes and no "did you mean".
+#include "cli/options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include "config/suite.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr const char* kExamples = R"(
+Examples:
+  roofline calibrate                      measure this machine's roofs
+  roofline analyze configs/ops.yaml       time the standard suite under them
+  roofline analyze configs/ops.yaml --device cpu --only 'gemm*'
+  roofline report reports/ops-cpu/report.json --format png -o .
+
+Exit codes: 0 all good, 1 a workload failed, 2 usage or configuration error,
+3 a regression was found, 4 the device can't be used, 130 interrupted.)";
+
+DeviceRequest parse_device(const std::string& text, int threads) {
+  DeviceRequest request;
+  request.threads = threads;
+  if (text.empty()) return request;
+  const std::size_t colon = text.find(':');
+  request.kind = parse_device_kind(text.substr(0, colon));
+  const std::string number = colon == std::string::npos ? "0" : text.substr(colon + 1);
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), request.index);
+  const bool bad_index = error != std::errc() || end != number.data() + number.size() || request.index < 0;
+  if (!request.kind || bad_index || (request.kind == DeviceKind::cpu && colon != std::string::npos)) {
+    throw UsageError(fmt::format("--device {}: expected cpu, cuda or cuda:N", text), "see: roofline devices");
+  }
+  return request;
+}
+
+std::string nearest_hint(const std::string& given, const std::vector<std::string>& names, const std::string& help) {
+  const std::string near = nearest_name(given, names);
+  return near.empty() ? fmt::format("see: {}", help) : fmt::format("did you mean '{}'? (see: {})", near, help);
+}
+
+/// The values that flags are bound to while CLI11 parses.
+struct Flags {
+  std::string device, color = "auto", cache;
+  int threads = 0;
+  bool json = false;
+  CalibrateCommand calibrate;
+  AnalyzeCommand analyze;
+  ReportCommand report;
+  MachineCommand machine;
+};
+
+void add_device_flags(CLI::App& app, Flags& flags) {
+  app.add_option("--device", flags.device, "cpu, cuda or cuda:N (default: the first GPU that works, else the CPU)");
+  app.add_option("--threads", flags.threads, "CPU worker threads (default: all cores)")->check(CLI::Range(1, 4096));
+}
+
+void add_commands(CLI::App& app, Flags& flags) {
+  CLI::App* calibrate = app.add_subcommand("calibrate", "Measure the machine's roofs and keep them");
+  add_device_flags(*calibrate, flags);
+  calibrate->add_flag("--quick", flags.calibrate.quick, "Fewer variants and shorter sampling");
+  calibrate->add_option("--only", flags.calibrate.only, "Only ceilings whose name matches this glob");
+  calibrate->add_option("-o,--output", flags.calibrate.output, "Also write the machine to this file ('-': stdout)");
+  calibrate->add_flag("--json", flags.json, "Write the machine as JSON to stdout");
+
+  CLI::App* analyze = app.add_subcommand("analyze", "Time a suite of workloads and place them under the roofs");
+  analyze->add_option("suite", flags.analyze.suite, "Suite file, e.g. configs/ops.yaml")->required();
+  add_device_flags(*analyze, flags);
+  analyze->add_option("--machine", flags.analyze.machine, "Machine file (default: the one kept for this device)");
+  analyze->add_option("--only", flags.analyze.only, "Only workloads whose op or label matches this glob");
+  analyze->add_option("-o,--output", flags.analyze.output, "Folder (default: reports/<suite>-<device>; '-': stdout)");
+  analyze->add_option("--format", flags.analyze.formats, "Formats to write, comma-separated (default: all)")
+      ->delimiter(',');
+  analyze->add_option("--max-time", flags.analyze.max_time_s, "Seconds of sampling for each workload (default: 3)")
+      ->check(CLI::Range(0.01, 3600.0));
+  analyze->add_option("--cache", flags.cache, "cold or hot, instead of what the suite says")
+      ->check(CLI::IsMember({"cold", "hot"}));
+  analyze->add_flag("--raw", flags.analyze.raw, "Keep every sample in report.json");
+  analyze->add_flag("--json", flags.json, "Write the report as JSON to stdout");
+
+  CLI::App* report = app.add_subcommand("report", "Draw a saved run again");
+  report->add_option("file", flags.report.file, "A report.json")->required();
+  report->add_option("--format", flags.report.formats, "Formats to write, comma-separated (default: all)")
+      ->delimiter(',');
+  report->add_option("-o,--output", flags.report.output, "Folder (default: that of the file; '-': stdout)");
+
+  CLI::App* devices = app.add_subcommand("devices", "List the devices, and why one can't be used");
+  devices->add_flag("--json", flags.json, "As JSON");
+  CLI::App* ops = app.add_subcommand("ops", "List the ops: shapes, types, implementations");
+  ops->add_flag("--json", flags.json, "As JSON");
+  CLI::App* machine = app.add_subcommand("machine", "Show the roofs that were measured");
+  add_device_flags(*machine, flags);
+  machine->add_option("file", flags.machine.file, "A machine.json or report.json (default: the one kept)");
+  machine->add_flag("--json", flags.json, "As JSON");
+}
+
+/// The argument to blame: the first flag that is not known, or else the first word too many.
+std::string unexpected_argument(const CLI::App& app) {
+  const std::vector<std::string> left = app.remaining(true);
+  const auto flag = std::find_if(left.begin(), left.end(), [](const std::string& word) { return word[0] == '-'; });
+  return flag != left.end() ? *flag : left.front();
+}
+
+[[noreturn]] void refuse_argument(const CLI::App& command, const std::string& given, const std::string& help) {
+  std::vector<std::string> flags;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
+  }
+  throw UsageError(fmt::format("'{}' is not an argument of roofline {}", given, command.get_name()),
+                   nearest_hint(given.substr(0, given.find('=')), flags, help));
+}
+
+/// What CLI11 says, turned into what was wrong and what to do.
+[[noreturn]] void explain(const CLI::App& app, const CLI::ParseError& error, int argc, const char* const* argv) {
+  std::vector<std::string> commands;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) commands.push_back(command->get_name());
+  const std::string first = argc > 1 ? argv[1] : "";
+  const bool known = std::find(commands.begin(), commands.end(), first) != commands.end();
+  if (!known && !first.empty() && first.front() != '-') {
+    throw UsageError(fmt::format("unknown command '{}'", first), nearest_hint(first, commands, "roofline --help"));
+  }
+  const std::string help = known ? fmt::format("roofline {} --help", first) : "roofline --help";
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && known) {
+    refuse_argument(*app.get_subcommand(first), unexpected_argument(app), help);
+  }
+  throw UsageError(error.what(), fmt::format("see: {}", help));
+}
+
+void check_formats(const std::vector<std::string>& formats, const std::string& output) {
+  const std::vector<std::string>& known = report_formats();
+  for (const std::string& format : formats) {
+    if (std::find(known.begin(), known.end(), format) == known.end()) {
+      throw UsageError(fmt::format("unknown format '{}' (there are: {})", format, fmt::join(known, ", ")),
+                       nearest_hint(format, known, "roofline report --help"));
+    }
+  }
+  if (output == "-" && formats.size() != 1) {
+    throw UsageError("-o - needs exactly one --format", "for example: --format json -o -");
+  }
+}
+
+void set_command(Options& options, const CLI::App& app, Flags& flags) {
+  const DeviceRequest device = parse_device(flags.device, flags.threads);
+  const std::string name = app.get_subcommands().front()->get_name();
+  if (name == "calibrate") {
+    flags.calibrate.device = device;
+    if (flags.json) flags.calibrate.output = "-";
+    options.command = flags.calibrate;
+  } else if (name == "analyze") {
+    flags.analyze.device = device;
+    if (!flags.cache.empty()) flags.analyze.cache = flags.cache;
+    if (flags.json) {
+      flags.analyze.formats = {"json"};
+      flags.analyze.output = "-";
+    }
+    check_formats(flags.analyze.formats, flags.analyze.output);
+    options.command = flags.analyze;
+  } else if (name == "report") {
+    check_formats(flags.report.formats, flags.report.output);
+    options.command = flags.report;
+  } else if (name == "devices") {
+    options.command = DevicesCommand{flags.json};
+  } else if (name == "ops") {
+    options.command = OpsCommand{flags.json};
+  } else {
+    flags.machine.device = device;
+    flags.machine.json = flags.json;
+    options.command = flags.machine;
+  }
+}
+
+}  // namespace
+
+const std::vector<std::string>& report_formats() {
+  static const std::vector<std::string> formats = {"json", "csv", "md", "svg", "png", "html"};
+  return formats;
+}
+
+Options parse_options(int argc, const char* const* argv) {
+  CLI::App app("Measures what a machine can do, and how close each kernel comes.", "roofline");
+  app.footer(kExamples);
+  app.require_subcommand(1);
+  app.fallthrough();
+  app.set_version_flag("--version", "roofline " ROOFLINE_VERSION);
+  Flags flags;
+  app.add_option("--color", flags.color, "auto, always or never")->check(CLI::IsMember({"auto", "always", "never"}));
+  add_commands(app, flags);
+
+  Options options;
+  options.argv.assign(argv, argv + argc);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    const auto chosen = app.get_subcommands();
+    options.command = PrintCommand{chosen.empty() ? app.help() : chosen.front()->help()};
+    return options;
+  } catch (const CLI::CallForVersion& version) {
+    options.command = PrintCommand{std::string(version.what()) + "\n"};
+    return options;
+  } catch (const CLI::ParseError& error) {
+    explain(app, error, argc, argv);
+  }
+  if (flags.color != "auto") options.color = flags.color == "always" ? ColorMode::always : ColorMode::never;
+  set_command(options, app, flags);
+  return options;
+}
+
+}  // namespace roofline

@@ -1,0 +1,78 @@
+// The first lines of calibrate, analyze and machine: which device, whose roofs, how old.
+#include "cli/session.hpp"
+
+#include <fmt/format.h>
+
+#include <ctime>
+
+#include "calibrate/machine_store.hpp"
+#include "cli/console.hpp"
+#include "model/error.hpp"
+#include "report/files.hpp"
+#include "report/json.hpp"
+
+namespace roofline {
+namespace {
+
+std::string name_of(const SelectedDevice& device) {
+  const DeviceInfo& info = device.info;
+  if (info.kind == DeviceKind::cuda) return fmt::format("cuda:{} ({})", info.index, info.name);
+  return fmt::format("cpu ({}, {} thread{}, {})", info.name, info.units, info.units == 1 ? "" : "s", info.isa);
+}
+
+Machine read_machine(const SelectedDevice& device, const std::string& file) {
+  Machine machine = parse_machine(read_file(file), file);
+  if (machine.device.kind != device.info.kind) {
+    throw UsageError(fmt::format("{}: is a calibration of a {} device ({}), not of {}", file,
+                                 to_string(machine.device.kind), machine.device.name, name_of(device)),
+                     "choose the device with --device");
+  }
+  return machine;
+}
+
+void note(std::vector<std::string>& notes, const std::string& text) {
+  say("note: " + text);
+  notes.push_back(text);
+}
+
+}  // namespace
+
+SelectedDevice choose_device(const DeviceRequest& request) {
+  SelectedDevice device = select_device(request.kind, request.index, DeviceOptions{.threads = request.threads});
+  say(fmt::format("device: {}: {}", name_of(device), device.why));
+  return device;
+}
+
+Machine calibrate_with_progress(const DeviceChoice& device, bool quick, const std::string& only) {
+  ProgressLine line;
+  CalibrateOptions options;
+  options.device = device;
+  options.quick = quick;
+  options.only = only;
+  options.progress = [&](const Progress& progress) { line.show(progress); };
+  return calibrate(options);
+}
+
+Machine machine_for(const SelectedDevice& device, const std::string& file, std::vector<std::string>& notes) {
+  if (!file.empty()) {
+    Machine machine = read_machine(device, file);
+    if (machine.device.identity != device.info.identity) {
+      note(notes, fmt::format("the roofs in {} are those of another device ({})", file, machine.device.identity));
+    }
+    return machine;
+  }
+  if (std::optional<Machine> kept = find_machine(device.info.identity)) {
+    say(fmt::format("roofs: {} ({})", machine_path(device.info.identity).string(),
+                    age_of(kept->measured_at, std::time(nullptr))));
+    for (const std::string& reason : staleness(*kept, device.info, ROOFLINE_VERSION)) {
+      note(notes, fmt::format("the calibration may be stale: {}; `roofline calibrate` measures anew", reason));
+    }
+    return *kept;
+  }
+  say("roofs: none kept for this device yet: calibrating first");
+  Machine machine = calibrate_with_progress(device.choice, false, "*");
+  if (!machine.ceilings.empty()) keep_machine(machine);
+  return machine;
+}
+
+}  // namespace roofline

@@ -1,0 +1,91 @@
+// The suite as a whole: the top level of the file, and what follows from all entries together.
+#include "config/suite.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "config/suite_entry.hpp"
+#include "config/suite_expand.hpp"
+#include "config/yaml_value.hpp"
+#include "model/error.hpp"
+
+namespace roofline {
+namespace {
+
+/// Suites name folders (reports/<suite>-<device>).
+std::string read_name(const YamlValue& yaml) {
+  const std::string name = yaml.text("name");
+  const bool safe = name[0] != '.' && name[0] != '-' && std::all_of(name.begin(), name.end(), [](unsigned char c) {
+                      return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
+                             c == '_' || c == '-';
+                    });
+  if (!safe)
+    yaml.fail("name '" + name + "' must be made of letters, digits, '.', '_' and '-', since it names a folder");
+  return name;
+}
+
+std::vector<EntrySpec> read_workloads(const YamlValue& yaml, const EntrySettings& defaults) {
+  if (!yaml.is_list()) yaml.fail("workloads must be a list ('- op: …')");
+  std::vector<EntrySpec> specs;
+  for (const YamlValue& element : yaml.elements("workloads")) specs.push_back(read_entry(element, defaults));
+  return specs;
+}
+
+/// The workloads for `device`. Those for the other kind are expanded too, and dropped: a mistake in them
+/// should not wait for the day when that device is there.
+std::vector<SuiteEntry> expand_all(const std::vector<EntrySpec>& specs, DeviceKind device) {
+  std::vector<SuiteEntry> entries;
+  for (const EntrySpec& spec : specs) {
+    for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::cuda}) {
+      std::vector<SuiteEntry> expanded = expand(spec, kind);
+      if (kind == device) std::move(expanded.begin(), expanded.end(), std::back_inserter(entries));
+    }
+  }
+  return entries;
+}
+
+}  // namespace
+
+Suite parse_suite(const std::string& text, const std::string& path, DeviceKind device) {
+  const YamlValue root = parse_yaml(text, path);
+  const std::vector<std::string> known = {"name", "description", "defaults", "workloads"};
+  const std::vector<YamlMember> members = root.members("a suite");
+  const auto find = [&](std::string_view key) {
+    const auto found = std::find_if(members.begin(), members.end(), [&](const auto& m) { return m.key == key; });
+    return found == members.end() ? nullptr : &found->value;
+  };
+  for (const YamlMember& member : members) {
+    const bool is_known = std::find(known.begin(), known.end(), member.key) != known.end();
+    if (!is_known) member.name.fail_unknown("key", member.key, known, "(in a suite)");
+  }
+  for (const std::string_view required : {"name", "workloads"}) {
+    if (find(required) == nullptr) root.fail("a suite needs '" + std::string(required) + "'");
+  }
+
+  Suite suite{.name = read_name(*find("name")), .description = {}, .path = path, .text = text, .entries = {}};
+  if (const YamlValue* description = find("description")) suite.description = description->text("description");
+  const YamlValue* defaults = find("defaults");
+  const auto specs = read_workloads(*find("workloads"), defaults ? read_defaults(*defaults) : EntrySettings{});
+  suite.entries = expand_all(specs, device);
+  if (suite.entries.empty()) {
+    find("workloads")->fail("no workload of this suite is for " + std::string(to_string(device)) + " (see 'only')");
+  }
+  make_labels_unique(suite.entries);
+  return suite;
+}
+
+Suite load_suite(const std::string& path, DeviceKind device) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (file) text << file.rdbuf();
+  if (!file || file.bad()) {
+    throw UsageError("can't read suite '" + path + "': " + std::strerror(errno),
+                     "suites that come with roofline: configs/ops.yaml, configs/quick.yaml");
+  }
+  return parse_suite(text.str(), path, device);
+}
+
+}  // namespace roofline

@@ -1,0 +1,54 @@
+// One entry of a suite's `workloads`, as it is written: names resolved, ranges checked, sweeps still lists.
+// Internal to src/config.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/yaml_value.hpp"
+#include "op/op.hpp"
+
+namespace roofline {
+
+/// One extent of a shape with every value that it takes in turn.
+struct ExtentSweep {
+  std::string name;
+  std::vector<std::int64_t> values;
+};
+using ShapeSweep = std::vector<ExtentSweep>;
+
+/// The name of an implementation, or `all`, with its place for complaints.
+struct ImplementationChoice {
+  std::string name;
+  YamlValue where;
+};
+
+/// What is to be run on one kind of device: the sweep is the cartesian product of the lists.
+struct EntrySettings {
+  std::vector<ShapeSweep> shapes = {ShapeSweep{}};  ///< extents not named keep the op's default
+  std::optional<YamlValue> shape_where;             ///< the last `shape` that had a say
+  std::vector<DType> dtypes = {DType::fp32};
+  std::vector<ImplementationChoice> implementations;  ///< empty: the best one
+  std::vector<CacheMode> caches = {CacheMode::cold};
+  std::uint64_t seed = 1;
+  std::string label;  ///< empty: made from op, dtype and shape
+};
+
+struct EntrySpec {
+  const Op* op = nullptr;
+  YamlValue where;
+  /// By DeviceKind; nothing where `only` leaves the kind out.
+  std::array<std::optional<EntrySettings>, 2> settings;
+
+  const std::optional<EntrySettings>& on(DeviceKind kind) const { return settings[static_cast<std::size_t>(kind)]; }
+};
+
+/// The settings of a suite's `defaults`.
+EntrySettings read_defaults(const YamlValue& yaml);
+
+EntrySpec read_entry(const YamlValue& yaml, const EntrySettings& defaults);
+
+}  // namespace roofline

@@ -1,0 +1,227 @@
+// The cartesian product of an entry's lists, the choice of implementations, and labels.
+#include "config/suite_expand.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "op/registry.hpp"
+
+namespace roofline {
+namespace {
+
+/// An implementation for a workload, or why there is none.
+struct Chosen {
+  std::string implementation;
+  std::string skip_reason;
+};
+
+using Names = std::vector<std::string>;
+
+std::string joined(const Names& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+Names names_of(const std::vector<Implementation>& implementations) {
+  Names names;
+  for (const Implementation& implementation : implementations) names.push_back(implementation.name);
+  return names;
+}
+
+bool supports(const Implementation& implementation, DType dtype) {
+  return std::find(implementation.dtypes.begin(), implementation.dtypes.end(), dtype) != implementation.dtypes.end();
+}
+
+/// The types that any of these implementations supports, in the vocabulary's order.
+Names dtypes_of(const std::vector<Implementation>& implementations) {
+  Names names;
+  for (const std::string_view name : dtype_names()) {
+    const bool any = std::any_of(implementations.begin(), implementations.end(),
+                                 [&](const Implementation& i) { return supports(i, *parse_dtype(name)); });
+    if (any) names.emplace_back(name);
+  }
+  return names;
+}
+
+/// Whether this build has implementations for that kind of device at all.
+bool build_has(DeviceKind kind) {
+  const std::vector<const Op*> ops = all_ops();
+  return std::any_of(ops.begin(), ops.end(), [&](const Op* op) { return !implementations_of(*op, kind).empty(); });
+}
+
+std::string no_dtype_reason(const std::string& who, DType dtype, const std::vector<Implementation>& candidates,
+                            DeviceKind device) {
+  return who + " has no " + std::string(to_string(dtype)) + " implementation on " + std::string(to_string(device)) +
+         " (has: " + joined(dtypes_of(candidates)) + ")";
+}
+
+/// The implementation of that name, or why it is not to be had here. A name that no device has is an
+/// error, unless this build lacks the other half of the program and the name may well be from there.
+Chosen choose_named(const ImplementationChoice& choice, const Op& op, DType dtype, DeviceKind device) {
+  const std::vector<Implementation> here = implementations_of(op, device);
+  const auto named = std::find_if(here.begin(), here.end(), [&](const auto& i) { return i.name == choice.name; });
+  const std::string who = std::string(op.name()) + "/" + choice.name;
+  if (named != here.end()) {
+    if (supports(*named, dtype)) return {choice.name, ""};
+    return {choice.name, no_dtype_reason(who, dtype, {*named}, device)};
+  }
+  const DeviceKind other = device == DeviceKind::cpu ? DeviceKind::cuda : DeviceKind::cpu;
+  const Names elsewhere = names_of(implementations_of(op, other));
+  const std::string has = here.empty() ? "nothing" : joined(names_of(here));
+  const std::string absence = who + " does not exist on " + std::string(to_string(device)) + " (has: " + has + ")";
+  if (std::find(elsewhere.begin(), elsewhere.end(), choice.name) != elsewhere.end()) return {choice.name, absence};
+
+  Names known = names_of(here);
+  known.insert(known.end(), elsewhere.begin(), elsewhere.end());
+  known.emplace_back("all");
+  const bool complete = build_has(device) && build_has(other);
+  if (complete || (build_has(device) && !nearest_name(choice.name, known).empty())) {
+    choice.where.fail_unknown("impl", choice.name, known, "(of " + std::string(op.name()) + ")");
+  }
+  const std::string missing(to_string(build_has(device) ? other : device));
+  return {choice.name, absence + "; this build has nothing for " + missing};
+}
+
+std::vector<Chosen> choose(const EntrySettings& settings, const Op& op, DType dtype, DeviceKind device) {
+  const std::vector<Implementation> here = implementations_of(op, device);
+  const std::string name(op.name());
+  const bool named = !settings.implementations.empty() && settings.implementations.front().name != "all";
+  std::vector<Chosen> chosen;
+  if (named) {
+    for (const auto& choice : settings.implementations) chosen.push_back(choose_named(choice, op, dtype, device));
+    return chosen;
+  }
+  for (const Implementation& implementation : here) {
+    if (supports(implementation, dtype)) chosen.push_back({implementation.name, ""});
+  }
+  if (here.empty()) return {{"", name + " has no implementation on " + std::string(to_string(device))}};
+  if (chosen.empty()) return {{"", no_dtype_reason(name, dtype, here, device)}};
+  // The ladder goes from the plainest to the fastest.
+  if (settings.implementations.empty()) return {chosen.back()};
+  return chosen;
+}
+
+/// Every combination of the extents, the last one fastest, in the op's own order.
+std::vector<Shape> expand_shape(const ShapeSweep& sweep, const Op& op) {
+  std::vector<Shape> shapes = {Shape{}};
+  for (const ShapeParameter& parameter : op.parameters()) {
+    const auto given =
+        std::find_if(sweep.begin(), sweep.end(), [&](const ExtentSweep& e) { return e.name == parameter.name; });
+    const auto values = given == sweep.end() ? std::vector{parameter.default_value} : given->values;
+    std::vector<Shape> longer;
+    for (const Shape& shape : shapes) {
+      for (const std::int64_t value : values) longer.emplace_back(shape).set(parameter.name, value);
+    }
+    shapes = std::move(longer);
+  }
+  return shapes;
+}
+
+/// "4096x4096x4096"; powers of two that nobody reads at a glance become "2^28".
+std::string shape_text(const Shape& shape) {
+  std::string text;
+  for (const auto& [name, extent] : shape.extents()) {
+    int bits = 0;
+    while (bits < 62 && (std::int64_t{1} << bits) < extent) ++bits;
+    const bool power = bits > 16 && (std::int64_t{1} << bits) == extent;
+    text += (text.empty() ? "" : "x") + (power ? "2^" + std::to_string(bits) : std::to_string(extent));
+  }
+  return text;
+}
+
+void require_possible(const Shape& shape, const Op& op, const YamlValue& where) {
+  // Above 2^53 neither a double nor, with a few more factors, 64 bits hold the work of a launch.
+  constexpr std::int64_t kMaxProduct = std::int64_t{1} << 53;
+  std::int64_t product = 1;
+  for (const auto& [name, extent] : shape.extents()) {
+    if (extent > 0 && product > kMaxProduct / extent) {
+      where.fail("shape " + shape_text(shape) + " is beyond any machine: its extents multiply to more than 2^53");
+    }
+    product *= std::max<std::int64_t>(extent, 1);
+  }
+  if (const auto reason = op.invalid(shape)) {
+    where.fail("shape " + shape_text(shape) + " is impossible for " + std::string(op.name()) + ": " + *reason);
+  }
+}
+
+/// A typing slip must not become a run of weeks.
+void require_sane_count(const EntrySettings& settings, const YamlValue& where) {
+  constexpr double kMaxWorkloads = 10000;
+  double count = 0;
+  for (const ShapeSweep& sweep : settings.shapes) {
+    double combinations = 1;
+    for (const ExtentSweep& extent : sweep) combinations *= static_cast<double>(extent.values.size());
+    count += combinations;
+  }
+  count *= static_cast<double>(settings.dtypes.size() * settings.caches.size() *
+                               std::max<std::size_t>(1, settings.implementations.size()));
+  if (count > kMaxWorkloads) where.fail("this sweep expands to more than 10000 workloads");
+}
+
+}  // namespace
+
+std::vector<SuiteEntry> expand(const EntrySpec& entry, DeviceKind device) {
+  const std::optional<EntrySettings>& settings = entry.on(device);
+  if (!settings) return {};
+  require_sane_count(*settings, entry.where);
+  std::vector<SuiteEntry> entries;
+  const auto add = [&](const Shape& shape, DType dtype, const Chosen& chosen, CacheMode cache) {
+    entries.push_back({.workload = {.op = std::string(entry.op->name()),
+                                    .implementation = chosen.implementation,
+                                    .dtype = dtype,
+                                    .shape = shape,
+                                    .cache = cache,
+                                    .seed = settings->seed,
+                                    .label = settings->label},
+                       .skip_reason = chosen.skip_reason,
+                       .line = entry.where.line()});
+  };
+  for (const ShapeSweep& sweep : settings->shapes) {
+    for (const Shape& shape : expand_shape(sweep, *entry.op)) {
+      require_possible(shape, *entry.op, settings->shape_where.value_or(entry.where));
+      for (const DType dtype : settings->dtypes) {
+        for (const Chosen& chosen : choose(*settings, *entry.op, dtype, device)) {
+          for (const CacheMode cache : settings->caches) add(shape, dtype, chosen, cache);
+        }
+      }
+    }
+  }
+  return entries;
+}
+
+void make_labels_unique(std::vector<SuiteEntry>& entries) {
+  // Adds a part to every label that several workloads share and that the part tells apart.
+  const auto distinguish = [&](auto part) {
+    std::map<std::string, std::set<std::string>> parts;
+    for (const SuiteEntry& entry : entries) parts[entry.workload.label].insert(part(entry.workload));
+    for (SuiteEntry& entry : entries) {
+      const std::string text = part(entry.workload);
+      if (parts[entry.workload.label].size() > 1 && !text.empty()) entry.workload.label += " " + text;
+    }
+  };
+  for (SuiteEntry& entry : entries) {
+    Workload& workload = entry.workload;
+    if (!workload.label.empty()) continue;
+    workload.label = workload.op + " " + std::string(to_string(workload.dtype)) + " " + shape_text(workload.shape);
+  }
+  distinguish([](const Workload& w) { return w.op; });
+  distinguish([](const Workload& w) { return std::string(to_string(w.dtype)); });
+  distinguish([](const Workload& w) { return shape_text(w.shape); });
+  distinguish([](const Workload& w) { return w.implementation; });
+  distinguish([](const Workload& w) { return std::string(to_string(w.cache)); });
+  distinguish([](const Workload& w) { return "seed " + std::to_string(w.seed); });
+
+  // What is left is the same workload asked for again.
+  std::set<std::string> seen;
+  for (SuiteEntry& entry : entries) {
+    const std::string label = entry.workload.label;
+    for (int number = 2; !seen.insert(entry.workload.label).second; ++number) {
+      entry.workload.label = label + " #" + std::to_string(number);
+    }
+  }
+}
+
+}  // namespace roofline

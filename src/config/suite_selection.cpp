@@ -1,0 +1,68 @@
+// What of a suite is run: the part that was asked for, if it fits in memory.
+#include <fmt/core.h>
+
+#include "config/suite.hpp"
+#include "model/error.hpp"
+#include "op/case.hpp"
+#include "op/registry.hpp"
+
+namespace roofline {
+namespace {
+
+/// Whether `text` as a whole matches: '*' stands for any characters, '?' for one.
+bool matches(std::string_view glob, std::string_view text) {
+  std::size_t g = 0;
+  std::size_t t = 0;
+  std::size_t star = std::string_view::npos;  // the last '*' seen, and where its match began
+  std::size_t resume = 0;
+  while (t < text.size()) {
+    if (g < glob.size() && glob[g] == '*') {
+      star = g++;
+      resume = t;
+    } else if (g < glob.size() && (glob[g] == '?' || glob[g] == text[t])) {
+      ++g;
+      ++t;
+    } else if (star != std::string_view::npos) {
+      g = star + 1;
+      t = ++resume;
+    } else {
+      return false;
+    }
+  }
+  return glob.find_first_not_of('*', g) == std::string_view::npos;
+}
+
+std::string in_gib(double bytes) { return fmt::format("{:.3g} GiB", bytes / (1024.0 * 1024.0 * 1024.0)); }
+
+}  // namespace
+
+void keep_only(Suite& suite, const std::string& glob) {
+  std::vector<SuiteEntry> kept;
+  std::string labels;
+  for (const SuiteEntry& entry : suite.entries) {
+    labels += (labels.empty() ? "" : ", ") + entry.workload.label;
+    if (matches(glob, entry.workload.label) || matches(glob, entry.workload.op)) kept.push_back(entry);
+  }
+  if (kept.empty()) {
+    throw UsageError(
+        fmt::format("{}: no workload matches '{}'", suite.path, glob),
+        fmt::format("a glob matches a whole label or op, as in 'gemm' or '*fp16*'; there are: {}", labels));
+  }
+  suite.entries = std::move(kept);
+}
+
+void require_memory(const Suite& suite, double last_level_cache, double free_bytes) {
+  for (const SuiteEntry& entry : suite.entries) {
+    if (!entry.skip_reason.empty()) continue;
+    const Op* op = find_op(entry.workload.op);
+    if (op == nullptr) continue;
+    const double needed = case_bytes(*op, entry.workload, last_level_cache);
+    if (needed <= free_bytes) continue;
+    throw UsageError(fmt::format("{}:{}: '{}' needs {} of device memory, and {} are free", suite.path, entry.line,
+                                 entry.workload.label, in_gib(needed), in_gib(free_bytes)),
+                     "choose a smaller shape (a 'cpu:' or 'cuda:' block sets one for that kind of device), or leave it "
+                     "out with --only");
+  }
+}
+
+}  // namespace roofline

@@ -1,0 +1,121 @@
+// Typed access to yaml-cpp's nodes; every complaint starts with file, line and column.
+#include "config/yaml_value.hpp"
+
+#include <algorithm>
+
+#include "config/integer.hpp"
+#include "config/suite.hpp"
+#include "model/error.hpp"
+
+namespace roofline {
+namespace {
+
+std::string at(const std::string& path, const YAML::Mark& mark) {
+  // yaml-cpp counts from 0, editors from 1. A document with nothing in it has no mark.
+  return path + ":" + std::to_string(std::max(mark.line, 0) + 1) + ":" + std::to_string(std::max(mark.column, 0) + 1);
+}
+
+/// The tag that yaml-cpp gives to a scalar in quotes.
+bool is_quoted(const YAML::Node& node) { return node.Tag() == "!"; }
+
+}  // namespace
+
+std::vector<YamlMember> YamlValue::members(std::string_view what) const {
+  std::vector<YamlMember> result;
+  collect(result, what, 0);
+  return result;
+}
+
+void YamlValue::collect(std::vector<YamlMember>& members, std::string_view what, int depth) const {
+  // An anchor may contain an alias of itself.
+  constexpr int kMaxMergeDepth = 16;
+  if (depth > kMaxMergeDepth) fail("merge keys are nested too deeply");
+  if (!is_map()) fail(std::string(what) + " must be a mapping (key: value), not " + kind());
+  std::vector<std::string> own;
+  std::vector<YamlValue> merged;
+  for (const auto& pair : node_) {
+    const YamlValue name(pair.first, path_);
+    const YamlValue value(pair.second, path_);
+    const std::string key = name.text("a key");
+    if (std::find(own.begin(), own.end(), key) != own.end()) name.fail("'" + key + "' is given twice");
+    own.push_back(key);
+    // Here, because yaml-cpp places what isn't there on the next line.
+    if (value.is_null()) name.fail("'" + key + "' has no value");
+    if (key == "<<") {
+      merged = value.elements("a merge");
+      continue;
+    }
+    const auto known = std::find_if(members.begin(), members.end(), [&](const auto& m) { return m.key == key; });
+    if (known == members.end()) members.push_back({key, name, value});
+  }
+  // What a mapping says itself, and what an earlier merge says, wins.
+  for (const YamlValue& source : merged) source.collect(members, "what is merged", depth + 1);
+}
+
+std::vector<YamlValue> YamlValue::elements(std::string_view what) const {
+  if (!is_list()) return {*this};
+  std::vector<YamlValue> result;
+  for (const YAML::Node& element : node_) result.emplace_back(element, path_);
+  if (result.empty()) fail(std::string(what) + " must not be an empty list");
+  return result;
+}
+
+std::string YamlValue::text(std::string_view what) const {
+  if (!is_scalar() || node_.Scalar().empty()) fail(std::string(what) + " must be a single value, not " + kind());
+  return node_.Scalar();
+}
+
+std::int64_t YamlValue::integer(std::string_view what, std::int64_t minimum, std::int64_t maximum) const {
+  const std::string given = text(what);
+  const std::optional<std::int64_t> value = parse_integer(given);
+  const bool plain_number = value && given.find_first_not_of("-0123456789") == std::string::npos;
+  if (plain_number && is_quoted(node_)) fail(std::string(what) + " must be a number: remove the quotes");
+  if (!value) {
+    const std::string advice = integer_advice(given);
+    fail(std::string(what) + " must be a whole number such as 4096, 2^28 or 32Mi, not '" + given + "'" +
+         (advice.empty() ? "" : "; " + advice));
+  }
+  if (*value < minimum) fail(std::string(what) + " must be at least " + std::to_string(minimum) + ", not " + given);
+  if (*value > maximum) fail(std::string(what) + " must be at most " + std::to_string(maximum) + ", not " + given);
+  return *value;
+}
+
+std::string YamlValue::place() const { return at(path_, node_.Mark()); }
+
+int YamlValue::line() const { return std::max(node_.Mark().line, 0) + 1; }
+
+void YamlValue::fail(const std::string& complaint) const { throw UsageError(place() + ": " + complaint); }
+
+void YamlValue::fail_unknown(std::string_view what, const std::string& given,
+                             const std::vector<std::string>& candidates, const std::string& more) const {
+  std::string message = "unknown " + std::string(what) + " '" + given + "'";
+  const std::string nearest = nearest_name(given, candidates);
+  if (!nearest.empty()) {
+    message += "; did you mean '" + nearest + "'?";
+  } else if (!candidates.empty()) {
+    message += "; there is";
+    for (std::size_t i = 0; i < candidates.size(); ++i) message += (i == 0 ? " " : ", ") + candidates[i];
+  }
+  if (!more.empty()) message += " " + more;
+  fail(message);
+}
+
+std::string YamlValue::kind() const {
+  if (is_map()) return "a mapping";
+  if (is_list()) return "a list";
+  if (is_null() || node_.Scalar().empty()) return "nothing";
+  return "'" + node_.Scalar() + "'";
+}
+
+YamlValue parse_yaml(const std::string& text, const std::string& path) {
+  try {
+    const std::vector<YAML::Node> documents = YAML::LoadAll(text);
+    if (documents.empty()) throw UsageError(path + ":1:1: the file is empty");
+    if (documents.size() > 1) YamlValue(documents[1], path).fail("a second document ('---') in one file");
+    return {documents[0], path};
+  } catch (const YAML::Exception& error) {
+    throw UsageError(at(path, error.mark) + ": not valid YAML: " + error.msg);
+  }
+}
+
+}  // namespace roofline

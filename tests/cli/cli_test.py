@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+"""The binary itself, as a user meets it: commands, messages, exit codes, files, Ctrl-C.
+
+usage: cli_test.py PATH_OF_ROOFLINE [unittest arguments]
+"""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ROOFLINE = os.path.abspath(sys.argv.pop(1))
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+SMALL_SUITE = """\
+name: small
+workloads:
+  - op: relu
+    dtype: [fp32, fp16]
+    shape: { n: 100000 }
+  - op: gemm
+    dtype: fp32
+    shape: { m: 64, n: 48, k: 32 }
+"""
+
+
+class Workspace(unittest.TestCase):
+    """A folder and a cache of their own; one quick calibration for all tests."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls._folder = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls._folder.name)
+        cls.environment = dict(os.environ, XDG_CACHE_HOME=str(cls.folder / "cache"), NO_COLOR="1")
+        cls.machine = cls.folder / "machine.json"
+        done = cls.run_tool("calibrate", "--device", "cpu", "--quick", "-o", cls.machine)
+        assert done.returncode == 0, done.stderr
+
+    @classmethod
+    def tearDownClass(cls):
+        cls._folder.cleanup()
+
+    @classmethod
+    def run_tool(cls, *arguments, **options):
+        return subprocess.run([ROOFLINE, *map(str, arguments)], env=cls.environment, cwd=cls.folder, text=True,
+                              capture_output=True, stdin=subprocess.DEVNULL, **options)
+
+    def suite(self, text=SMALL_SUITE, name="suite.yaml"):
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
+    def analyze(self, suite, *arguments):
+        return self.run_tool("analyze", suite, "--device", "cpu", "--machine", self.machine, "--max-time", "0.1",
+                             *arguments)
+
+    def check(self, done, code, *texts):
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        for text in texts:
+            self.assertIn(text, done.stderr)
+
+
+class Usage(Workspace):
+    def test_help_and_version_go_to_stdout(self):
+        for flag, text in (("--help", "calibrate"), ("--version", "roofline ")):
+            done = self.run_tool(flag)
+            self.check(done, 0)
+            self.assertIn(text, done.stdout)
+            self.assertEqual(done.stderr, "")
+
+    def test_mistakes_are_named_with_the_nearest_right_word(self):
+        self.check(self.run_tool("analyse"), 2, "unknown command 'analyse'", "did you mean 'analyze'?")
+        self.check(self.run_tool("calibrate", "--quik"), 2, "--quik", "did you mean '--quick'?")
+        self.check(self.run_tool("calibrate", "--device", "gpu"), 2, "--device gpu", "cpu, cuda or cuda:N")
+        self.check(self.run_tool("calibrate", "--device", "cuda:x"), 2, "cuda:x")
+        self.check(self.run_tool("calibrate", "--threads", "0"), 2, "--threads")
+        self.check(self.run_tool(), 2, "roofline --help")
+        self.check(self.run_tool("report", "x.json", "--format", "pngg"), 2, "unknown format 'pngg'", "'png'")
+        self.check(self.run_tool("analyze", "x.yaml", "-o", "-"), 2, "exactly one --format")
+        self.check(self.run_tool("calibrate", "--device", "cpu", "--only", "nothing*"), 2, "nothing*", "dram.copy")
+
+    def test_a_device_that_is_not_there(self):
+        done = self.run_tool("calibrate", "--device", "cuda:7")
+        self.check(done, 4, "roofline: ")
+        self.assertEqual(done.stdout, "")
+
+    def test_devices_and_ops_list_what_there_is(self):
+        devices = json.loads(self.run_tool("devices", "--json").stdout)
+        self.assertEqual(devices[-1]["device"]["kind"], "cpu")
+        self.assertTrue(devices[-1]["usable"])
+        for device in devices:
+            self.assertTrue(device["usable"] or device["reason"])
+        self.assertIn("cpu", self.run_tool("devices").stdout)
+        ops = {op["name"] for op in json.loads(self.run_tool("ops", "--json").stdout)}
+        self.assertLessEqual({"relu", "reduction", "layernorm", "softmax", "attention", "gemm"}, ops)
+
+
+class Suites(Workspace):
+    def refused(self, text, *messages):
+        suite = self.suite(text, "bad.yaml")
+        folder = self.folder / "refused"
+        self.check(self.analyze(suite, "-o", folder), 2, *messages)
+        self.assertFalse(folder.exists(), "a refused suite must leave nothing behind")
+
+    def test_mistakes_name_file_line_and_column(self):
+        self.refused("name: x\nworkloads:\n  - op: gem\n", "bad.yaml:3:9: unknown op 'gem'", "did you mean 'gemm'")
+        self.refused("name: x\nworkloads:\n  - op: gemm\n    shap: {m: 1}\n", "bad.yaml:4:5:", "'shape'")
+        self.refused("name: x\nworkloads:\n  - op: gemm\n    shape: {m: many}\n", "bad.yaml:4:16:")
+        self.refused("name: x\nworkloads:\n  - op: gemm\n    shape: {m: 0}\n", "bad.yaml:4:16:")
+        self.refused("name: x\nworkloads: [\n", "bad.yaml:")
+        self.refused("name: x\nworkloads: []\n", "bad.yaml:")
+
+    def test_sizes_that_do_not_fit_are_refused_before_anything_runs(self):
+        self.refused("name: x\nworkloads:\n  - op: relu\n    shape: {n: 2^38}\n", "bad.yaml:3")
+
+    def test_missing_file(self):
+        self.check(self.analyze("nowhere.yaml"), 2, "nowhere.yaml", "No such file")
+
+
+class Analysis(Workspace):
+    def test_writes_every_format_and_only_results_to_stdout(self):
+        folder = self.folder / "out"
+        done = self.analyze(self.suite(), "-o", folder)
+        self.check(done, 0, "device: cpu", "wrote ")
+        self.assertEqual({path.name for path in folder.iterdir()},
+                         {"report.json", "results.csv", "report.md", "roofline.svg", "roofline.png", "report.html"})
+        self.assertIn("relu", done.stdout)
+        self.assertTrue((folder / "roofline.png").read_bytes().startswith(b"\x89PNG\r\n"))
+        report = json.loads((folder / "report.json").read_text())
+        self.assertEqual([row["status"] for row in report["results"]], ["ok", "skipped", "ok"])
+        self.assertIn("fp16", report["results"][1]["reason"])
+        self.assertEqual(report["results"][0]["verification"]["status"], "pass")
+        self.assertEqual(report["results"][0]["bound"] in ("memory", "latency", "balanced"), True)
+        self.assertFalse(report["cancelled"])
+
+    def test_an_outside_program_recomputes_the_same_values(self):
+        folder = self.folder / "recompute"
+        self.check(self.analyze(self.suite(), "-o", folder), 0)
+        done = subprocess.run([sys.executable, ROOT / "tests/cli/recompute.py", folder / "report.json"], text=True,
+                              capture_output=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_json_on_stdout_is_nothing_but_json(self):
+        done = self.analyze(self.suite(), "--json")
+        self.check(done, 0)
+        self.assertEqual(json.loads(done.stdout)["schema"], "roofline.report/1")
+
+    def test_a_saved_run_is_drawn_again_the_same(self):
+        first, second = self.folder / "first", self.folder / "second"
+        self.check(self.analyze(self.suite(), "-o", first), 0)
+        self.check(self.run_tool("report", first / "report.json", "-o", second), 0)
+        for path in first.iterdir():
+            self.assertEqual(path.read_bytes(), (second / path.name).read_bytes(), path.name)
+
+    def test_a_lower_instruction_set_runs_in_the_same_binary(self):
+        environment = dict(self.environment, ROOFLINE_ISA="sse2")
+        done = subprocess.run([ROOFLINE, "analyze", self.suite(), "--device", "cpu", "--machine", self.machine,
+                               "--max-time", "0.05", "--json"], env=environment, text=True, capture_output=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("sse2", done.stderr)
+
+    def test_interrupt_leaves_a_complete_report(self):
+        folder = self.folder / "interrupted"
+        rows = "".join(f"  - op: relu\n    dtype: fp32\n    shape: {{ n: {100000 + i} }}\n" for i in range(40))
+        suite = self.suite("name: long\nworkloads:\n" + rows, "long.yaml")
+        process = subprocess.Popen([ROOFLINE, "analyze", suite, "--device", "cpu", "--machine", self.machine, "-o",
+                                    folder], env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for _ in range(600):
+            if (folder / "report.json").exists():
+                break
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130)
+        report = json.loads((folder / "report.json").read_text())
+        self.assertTrue(report["cancelled"])
+        self.assertEqual(len(report["results"]), 40)
+        self.assertEqual(report["results"][0]["status"], "ok")
+        self.assertEqual(report["results"][-1]["status"], "skipped")
+        self.assertTrue((folder / "report.html").exists())
+        self.assertEqual([path for path in folder.iterdir() if path.suffix == ".tmp"], [])
+
+    def test_a_folder_that_can_not_be_written_is_found_before_measuring(self):
+        blocker = self.folder / "file"
+        blocker.write_text("")
+        self.check(self.analyze(self.suite(), "-o", blocker / "below"), 2, "file")
+
+
+class Reports(Workspace):
+    def test_what_is_no_report_is_refused(self):
+        path = self.folder / "odd.json"
+        for text, message in (("{", "odd.json"), ("[]", "odd.json"), ('{"schema": "roofline.report/9"}', "roofline.report/9"),
+                              ('{"schema": "roofline.report/1"}', "missing")):
+            path.write_text(text)
+            self.check(self.run_tool("report", path, "-o", self.folder / "never"), 2, message)
+        self.assertFalse((self.folder / "never").exists())
+
+
+class Machines(Workspace):
+    def test_a_calibration_is_kept_and_found_again(self):
+        done = self.run_tool("analyze", self.suite(), "--device", "cpu", "--max-time", "0.05", "--json")
+        self.check(done, 0, "roofs: ", "old)", "--quick")
+        self.assertTrue(any("--quick" in note for note in json.loads(done.stdout)["notes"]))
+        shown = self.run_tool("machine", "--device", "cpu", "--json")
+        self.check(shown, 0)
+        self.assertEqual(json.loads(shown.stdout)["ceilings"], json.loads(self.machine.read_text())["ceilings"])
+
+    def test_first_set_of_cpu_ceilings(self):
+        ceilings = {ceiling["name"]: ceiling for ceiling in json.loads(self.machine.read_text())["ceilings"]}
+        self.assertLessEqual({"fp32", "fp64", "dram.read", "dram.write", "dram.copy", "dram.triad", "l1.read",
+                              "l2.read", "launch.pool"}, set(ceilings))
+        for ceiling in ceilings.values():
+            self.assertGreater(ceiling["value"], 0)
+            self.assertTrue(ceiling["audit"]["checks"], ceiling["name"])
+        self.assertGreater(ceilings["fp32"]["value"], ceilings["fp64"]["value"])
+
+    def test_a_part_is_not_kept(self):
+        done = self.run_tool("calibrate", "--device", "cpu", "--quick", "--only", "launch.*", "-o", "part.json")
+        self.check(done, 0, "not kept")
+        names = [ceiling["name"] for ceiling in json.loads((self.folder / "part.json").read_text())["ceilings"]]
+        self.assertEqual(names, ["launch.pool"])
+
+
+if __name__ == "__main__":
+    unittest.main()

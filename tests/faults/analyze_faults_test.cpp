@@ -1,0 +1,146 @@
+// A kernel that fails costs its own row and no other: an op whose implementations each fail in their own
+// way, run through analyze() on the CPU. An executable of its own, so that no other test sees this op.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <csignal>
+#include <stdexcept>
+#include <thread>
+
+#include "analyze/analyze.hpp"
+#include "device/interrupt.hpp"
+#include "model/error.hpp"
+#include "op/registry.hpp"
+
+namespace roofline {
+namespace {
+
+/// y = x.
+class Fault final : public Op {
+ public:
+  std::string_view name() const override { return "fault"; }
+  std::string_view summary() const override { return "y = x, in ways that go wrong"; }
+  std::string_view family() const override { return "elementwise"; }
+  std::vector<ShapeParameter> parameters() const override { return {{.name = "n", .meaning = "elements"}}; }
+  std::vector<TensorSpec> tensors(const Workload& workload) const override {
+    const std::int64_t n = workload.shape["n"];
+    return {{"x", TensorRole::input, n, workload.dtype}, {"y", TensorRole::output, n, workload.dtype}};
+  }
+  Work work(const Workload& workload, DeviceKind device) const override {
+    const auto n = static_cast<double>(workload.shape["n"]);
+    Work work;
+    work.flops[Pipe::fp32] = n;
+    work.bytes[main_memory(device)] = {.read = 4 * n, .write = 4 * n};
+    return work;
+  }
+  void reference(const Workload&, std::span<const HostTensor> inputs, std::span<const std::int64_t> indices,
+                 std::span<double> expected) const override {
+    for (std::size_t i = 0; i < indices.size(); ++i) expected[i] = inputs[0][indices[i]];
+  }
+  double reference_cost(const Workload&) const override { return 1; }
+  Tolerance tolerance(const Workload&) const override { return {.relative = 1e-6, .magnitude = 1}; }
+  std::vector<Implementation> implementations() const override;
+};
+
+using Run = std::function<void(const float* x, float* y, std::int64_t n)>;
+
+Implementation implementation(const std::string& name, Run run) {
+  return {.name = name,
+          .summary = name,
+          .device = DeviceKind::cpu,
+          .dtypes = {DType::fp32},
+          .unsupported = {},
+          .prepare = [run](const Workload& workload, Device&) -> Kernel {
+            const std::int64_t n = workload.shape["n"];
+            return [run, n](std::span<void* const> tensors) {
+              run(static_cast<const float*>(tensors[0]), static_cast<float*>(tensors[1]), n);
+            };
+          }};
+}
+
+std::vector<Implementation> Fault::implementations() const {
+  const auto copy = [](const float* x, float* y, std::int64_t n) { std::copy(x, x + n, y); };
+  return {implementation("good", copy),
+          implementation("crashes", [](const float*, float*, std::int64_t) { ::raise(SIGKILL); }),
+          implementation("exits", [](const float*, float*, std::int64_t) { ::_exit(3); }),
+          implementation("poisons",
+                         [](const float*, float*, std::int64_t) { throw PoisonedDevice("illegal memory access"); }),
+          implementation("throws", [](const float*, float*, std::int64_t) { throw std::runtime_error("no luck"); }),
+          implementation("wrong",
+                         [copy](const float* x, float* y, std::int64_t n) {
+                           copy(x, y, n);
+                           y[n / 2] += 0.5F;
+                         }),
+          implementation("lazy", [copy](const float* x, float* y, std::int64_t n) { copy(x, y, n - 1); })};
+}
+
+const OpRegistrar kRegistrar(std::make_unique<Fault>());
+
+Suite suite_of(const std::vector<std::string>& implementations) {
+  Suite suite;
+  suite.name = "faults";
+  for (const std::string& name : implementations) {
+    SuiteEntry entry;
+    entry.workload.op = "fault";
+    entry.workload.implementation = name;
+    entry.workload.shape = Shape{{"n", 4096}};
+    entry.workload.label = name;
+    suite.entries.push_back(entry);
+  }
+  return suite;
+}
+
+AnalyzeOptions fast_options() {
+  AnalyzeOptions options;
+  options.device.options.threads = 1;
+  options.sampler.settle_s = 0.001;
+  options.sampler.min_time_s = 0.001;
+  options.sampler.max_time_s = 0.05;
+  return options;
+}
+
+TEST(AnalyzeFaults, EachFailureCostsItsOwnRow) {
+  const Suite suite = suite_of({"good", "crashes", "good", "poisons", "exits", "wrong", "lazy", "throws", "good"});
+  const Report report = analyze(suite, Machine{}, fast_options());
+  ASSERT_EQ(report.points.size(), suite.entries.size());
+  const std::vector<std::pair<std::size_t, std::string>> reasons = {{1, "signal 9"},    {3, "illegal memory access"},
+                                                                    {4, "exit code 3"}, {5, "wrong result"},
+                                                                    {6, "not written"}, {7, "no luck"}};
+  for (const auto& [row, reason] : reasons) {
+    const Point& point = report.points[row];
+    EXPECT_EQ(point.status, PointStatus::failed) << point.workload.label;
+    EXPECT_NE(point.reason.find(reason), std::string::npos) << point.workload.label << ": " << point.reason;
+    EXPECT_FALSE(point.time) << "what fails never gets a time";
+  }
+  for (const std::size_t row : {0U, 2U, 8U}) {
+    EXPECT_EQ(report.points[row].status, PointStatus::ok) << report.points[row].reason;
+    EXPECT_TRUE(report.points[row].time);
+    EXPECT_TRUE(report.points[row].verification && report.points[row].verification->passed);
+  }
+  EXPECT_FALSE(report.cancelled);
+}
+
+TEST(AnalyzeFaults, TheReportIsCompleteAfterEachRow) {
+  std::vector<std::size_t> sizes;
+  AnalyzeOptions options = fast_options();
+  options.on_row = [&](const Report& report) { sizes.push_back(report.points.size()); };
+  analyze(suite_of({"good", "crashes", "good"}), Machine{}, options);
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{1, 2, 3}));
+}
+
+TEST(AnalyzeFaultsInterrupt, KeepsWhatThereIsAndMarksTheRest) {
+  catch_interrupts();
+  AnalyzeOptions options = fast_options();
+  options.on_row = [&](const Report& report) {
+    if (report.points.size() == 2) ::raise(SIGINT);
+  };
+  const Report report = analyze(suite_of({"good", "good", "good", "good", "good", "good"}), Machine{}, options);
+  EXPECT_TRUE(report.cancelled);
+  ASSERT_EQ(report.points.size(), 6U);
+  EXPECT_EQ(report.points[0].status, PointStatus::ok);
+  EXPECT_EQ(report.points[5].status, PointStatus::skipped);
+  EXPECT_EQ(report.points[5].reason, "cancelled");
+}
+
+}  // namespace
+}  // namespace roofline

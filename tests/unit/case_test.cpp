@@ -1,0 +1,255 @@
+// A case on a fake device, with kernels that go wrong in each way that verification must see.
+#include "op/case.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "model/error.hpp"
+#include "op/layout.hpp"
+#include "op/tolerance.hpp"
+#include "tests/support/fake_device.hpp"
+
+namespace roofline {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// y = 2 x + z: two inputs, so that their data can be told apart.
+class Axpy final : public Op {
+ public:
+  explicit Axpy(double cost = 2) : cost_(cost) {}
+  std::string_view name() const override { return "axpy"; }
+  std::string_view summary() const override { return "y = 2 x + z"; }
+  std::string_view family() const override { return "elementwise"; }
+  std::vector<ShapeParameter> parameters() const override { return {{.name = "n", .meaning = "elements"}}; }
+  std::vector<TensorSpec> tensors(const Workload& w) const override {
+    const std::int64_t n = w.shape["n"];
+    return {{"x", TensorRole::input, n, w.dtype},
+            {"z", TensorRole::input, n, w.dtype},
+            {"y", TensorRole::output, n, w.dtype}};
+  }
+  Work work(const Workload&, DeviceKind) const override { return {}; }
+  void reference(const Workload&, std::span<const HostTensor> inputs, std::span<const std::int64_t> indices,
+                 std::span<double> expected) const override {
+    for (std::size_t i = 0; i < indices.size(); ++i) expected[i] = 2 * inputs[0][indices[i]] + inputs[1][indices[i]];
+  }
+  double reference_cost(const Workload&) const override { return cost_; }
+  Tolerance tolerance(const Workload& w) const override { return storage_tolerance(w.dtype, 1, 2); }
+  std::vector<Implementation> implementations() const override { return {}; }
+
+ private:
+  double cost_;
+};
+
+struct Tensors {
+  float* x;
+  float* z;
+  float* y;
+};
+
+using Body = std::function<void(Tensors, std::int64_t n)>;
+
+Implementation running(Body body) {
+  return {
+      .name = "test", .summary = "", .dtypes = {DType::fp32}, .prepare = [body](const Workload& w, Device&) -> Kernel {
+        return [body, n = w.shape["n"]](std::span<void* const> t) {
+          body({static_cast<float*>(t[0]), static_cast<float*>(t[1]), static_cast<float*>(t[2])}, n);
+        };
+      }};
+}
+
+void correct(Tensors t, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) t.y[i] = 2 * t.x[i] + t.z[i];
+}
+
+Workload workload(std::int64_t n, CacheMode cache = CacheMode::cold) {
+  return {.op = "axpy",
+          .implementation = "test",
+          .dtype = DType::fp32,
+          .shape = {{"n", n}},
+          .cache = cache,
+          .label = "axpy"};
+}
+
+Verification verify(Body body, std::int64_t n = 1000, double cost = 2) {
+  FakeDevice device;
+  const Axpy op(cost);
+  return Case(op, running(std::move(body)), workload(n), device).verify();
+}
+
+TEST(Case, ACorrectKernelPasses) {
+  const auto result = verify(correct);
+  EXPECT_TRUE(result.passed) << result.failure;
+  EXPECT_LE(result.error, result.tolerance);
+  EXPECT_EQ(result.checked, 1000);
+  EXPECT_EQ(result.outputs, 1000);
+  EXPECT_EQ(result.reference, "fp64 on the CPU, all 1,000 elements");
+}
+
+TEST(Case, UnwrittenElementsAreCounted) {
+  const auto result = verify([](Tensors t, std::int64_t n) { correct(t, n - 3); });
+  EXPECT_FALSE(result.passed);
+  EXPECT_TRUE(std::isnan(result.error));
+  EXPECT_THAT(result.failure, HasSubstr("3 of 1,000 elements of 'y' were not written"));
+}
+
+TEST(Case, NanIsNotTakenForUnwritten) {
+  const auto result = verify([](Tensors t, std::int64_t n) {
+    correct(t, n);
+    t.y[17] = std::nanf("");
+  });
+  EXPECT_FALSE(result.passed);
+  EXPECT_TRUE(std::isnan(result.error));
+  EXPECT_THAT(result.failure, HasSubstr("1 of 1,000 elements of 'y' are NaN"));
+  EXPECT_THAT(result.failure, HasSubstr("y[17] is"));
+}
+
+TEST(Case, InfinityNeverPasses) {
+  const auto result = verify([](Tensors t, std::int64_t n) {
+    correct(t, n);
+    t.y[5] = std::numeric_limits<float>::infinity();
+  });
+  EXPECT_FALSE(result.passed);
+}
+
+TEST(Case, TheLastElementIsCompared) {
+  const auto result = verify([](Tensors t, std::int64_t n) {
+    correct(t, n);
+    t.y[n - 1] += 1e-5F;
+  });
+  EXPECT_FALSE(result.passed);
+  EXPECT_THAT(result.failure, HasSubstr("y[999] is"));
+  EXPECT_THAT(result.failure, HasSubstr("1 of 1,000 compared elements are wrong"));
+}
+
+TEST(Case, AShiftByOneIsFound) {
+  EXPECT_FALSE(verify([](Tensors t, std::int64_t n) {
+                 for (std::int64_t i = 0; i < n; ++i) t.y[i] = 2 * t.x[(i + 1) % n] + t.z[i];
+               }).passed);
+}
+
+TEST(Case, SwappedInputsAreFound) {
+  EXPECT_FALSE(verify([](Tensors t, std::int64_t n) { correct({t.z, t.x, t.y}, n); }).passed);
+}
+
+TEST(Case, StrayWritesNameTheirTensor) {
+  const auto past = verify([](Tensors t, std::int64_t n) {
+    correct(t, n);
+    t.y[n] = 0;
+  });
+  EXPECT_FALSE(past.passed);
+  EXPECT_THAT(past.failure, HasSubstr("past the end of 'y'"));
+  const auto before = verify([](Tensors t, std::int64_t n) {
+    correct(t, n);
+    t.z[-1] = 0;
+  });
+  EXPECT_FALSE(before.passed);
+  EXPECT_THAT(before.failure, HasSubstr("before the start of 'z'"));
+}
+
+TEST(Case, AChangedInputIsFound) {
+  const auto result = verify([](Tensors t, std::int64_t n) {
+    correct(t, n);
+    t.x[7] = 3;
+  });
+  EXPECT_FALSE(result.passed);
+  EXPECT_THAT(result.failure, HasSubstr("changed its input x[7]"));
+}
+
+TEST(Case, AnExpensiveReferenceIsSampled) {
+  const auto result = verify(correct, 1'000'000, 1e9);
+  EXPECT_TRUE(result.passed) << result.failure;
+  EXPECT_GE(result.checked, 4096);
+  EXPECT_LE(result.checked, 4096 + 512);
+  EXPECT_THAT(result.reference, HasSubstr(" of 1,000,000 elements"));
+}
+
+TEST(Case, ASampleSeesTheEndsAndEveryBlank) {
+  const auto last = verify(
+      [](Tensors t, std::int64_t n) {
+        correct(t, n);
+        t.y[n - 1] = 9;
+      },
+      1'000'000, 1e9);
+  EXPECT_FALSE(last.passed);
+  const auto blank = verify(
+      [](Tensors t, std::int64_t n) {
+        correct(t, n);
+        t.y[n / 2] = std::nanf("");
+      },
+      1'000'000, 1e9);
+  EXPECT_FALSE(blank.passed);
+}
+
+TEST(Case, AnErrorOfTheKernelIsNotSwallowed) {
+  EXPECT_THROW(verify([](Tensors, std::int64_t) { throw Error("launch failed"); }), Error);
+}
+
+TEST(Case, OnlyAVerifiedCaseIsTimed) {
+  FakeDevice device;
+  const Axpy op;
+  Case good(op, running(correct), workload(100), device);
+  EXPECT_THROW(good.bench(), Error);
+  EXPECT_TRUE(good.verify().passed);
+  EXPECT_TRUE(good.verify().passed) << "inputs are made again for a second time";
+  EXPECT_EQ(good.bench().batch(5).seconds, 5e-3);
+  Case bad(op, running([](Tensors, std::int64_t) {}), workload(100), device);
+  EXPECT_FALSE(bad.verify().passed);
+  EXPECT_THROW(bad.bench(), Error);
+}
+
+TEST(Case, LaunchesRotateOverColdSets) {
+  FakeDevice device(/*last_level_cache=*/100'000);
+  const Axpy op;
+  std::set<const float*> seen;
+  const auto spy = running([&](Tensors t, std::int64_t n) {
+    correct(t, n);
+    seen.insert(t.y);
+    ASSERT_EQ(reinterpret_cast<std::uintptr_t>(t.y) % 256, 0U);
+  });
+  Case cold(op, spy, workload(1000), device);
+  EXPECT_EQ(cold.buffer_sets(), 17);  // 200,000 / 12,000, rounded up
+  ASSERT_TRUE(cold.verify().passed);
+  const Bench bench = cold.bench();
+  EXPECT_EQ(bench.launch_quantum, 17);
+  bench.batch(34);
+  EXPECT_EQ(seen.size(), 17U);
+  EXPECT_EQ(cold.resident_bytes(), case_bytes(op, workload(1000), 100'000));
+  EXPECT_EQ(Case(op, spy, workload(1000, CacheMode::hot), device).buffer_sets(), 1);
+}
+
+TEST(Case, EverySetHoldsTheSameInputs) {
+  FakeDevice device(100'000);
+  const Axpy op;
+  std::set<float> values;
+  Case cold(op, running([&](Tensors t, std::int64_t n) {
+              correct(t, n);
+              values.insert(t.y[n - 1]);
+            }),
+            workload(1000), device);
+  ASSERT_TRUE(cold.verify().passed);
+  cold.bench().batch(17);
+  EXPECT_EQ(values.size(), 1U);
+}
+
+TEST(Case, MemoryThatIsNotThereIsAnError) {
+  FakeDevice device(1 << 20, /*memory=*/1000);
+  const Axpy op;
+  EXPECT_THROW(Case(op, running(correct), workload(1000), device), Error);
+}
+
+TEST(Layout, SetsAreCappedAndNeverZero) {
+  const TensorSpec tiny{"x", TensorRole::input, 1, DType::fp32};
+  const TensorSpec huge{"x", TensorRole::input, 1 << 20, DType::fp32};
+  EXPECT_EQ(buffer_sets({&tiny, 1}, CacheMode::cold, 1 << 20), kMaxBufferSets);
+  EXPECT_EQ(buffer_sets({&huge, 1}, CacheMode::cold, 1 << 20), 1);
+  EXPECT_EQ(buffer_sets({&huge, 1}, CacheMode::cold, (1 << 21) + 1), 2);
+  EXPECT_EQ(guarded_bytes(tiny), 768);
+}
+
+}  // namespace
+}  // namespace roofline

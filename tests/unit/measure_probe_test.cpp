@@ -1,0 +1,117 @@
+// From a probe to a ceiling: the best variant is kept, what is wrong is refused, what looks wrong is suspect.
+#include "calibrate/measure_probe.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "model/error.hpp"
+#include "tests/support/fake_device.hpp"
+
+namespace roofline {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// A variant that takes `seconds` for `amount`, whatever the real time is.
+struct Simulated {
+  std::string name;
+  double amount = 0;
+  double seconds = 0;
+  double seconds_when_doubled = 0;
+  std::optional<std::string> wrong = {};
+};
+
+Probe probe_of(std::vector<Simulated> variants) {
+  Probe probe;
+  probe.name = "fp32";
+  probe.kind = CeilingKind::compute;
+  probe.pipe = Pipe::fp32;
+  probe.make = [variants](Device&, const ProbeRequest& request, int index) -> std::optional<ProbeCase> {
+    if (index >= static_cast<int>(variants.size())) return std::nullopt;
+    const Simulated variant = variants[static_cast<std::size_t>(index)];
+    const double seconds = request.scale == 2 ? variant.seconds_when_doubled : variant.seconds;
+    ProbeCase made;
+    made.variant = variant.name;
+    made.amount = variant.amount * request.scale;
+    made.work.flops[Pipe::fp32] = made.amount;
+    made.run = [] {};
+    made.batch = [seconds](std::int64_t launches) {
+      return Reading{.seconds = seconds * static_cast<double>(launches), .clock_hz = 1e9};
+    };
+    made.verify = [variant] { return variant.wrong; };
+    return made;
+  };
+  probe.limit = [](const Device&, std::optional<double> clock) {
+    return Limit{.value = 4 * clock.value_or(0), .basis = "4 x clock"};
+  };
+  return probe;
+}
+
+ProbeOutcome measure(const Probe& probe) {
+  FakeDevice device;
+  return measure_probe(probe, device, true, [] { return false; });
+}
+
+const Check* find(const Audit& audit, const std::string& name) {
+  for (const Check& check : audit.checks) {
+    if (check.name.find(name) != std::string::npos) return &check;
+  }
+  return nullptr;
+}
+
+TEST(MeasureProbe, KeepsTheFastestVariant) {
+  const ProbeOutcome outcome =
+      measure(probe_of({{"slow", 1e6, 1e-3, 2e-3}, {"fast", 3e6, 1e-3, 2e-3}, {"middle", 2e6, 1e-3, 2e-3}}));
+  ASSERT_TRUE(std::holds_alternative<MeasuredProbe>(outcome)) << std::get<std::string>(outcome);
+  const MeasuredProbe& measured = std::get<MeasuredProbe>(outcome);
+  const Ceiling& ceiling = measured.ceiling;
+  EXPECT_EQ(ceiling.variant, "fast");
+  EXPECT_NEAR(ceiling.value, 3e9, 3e9 * 1e-6);
+  EXPECT_NEAR(ceiling.ci95.low, 3e9, 3e9 * 1e-3);
+  EXPECT_EQ(ceiling.clocks.core_hz, 1e9);
+  EXPECT_EQ(ceiling.limit->basis, "4 x clock");
+  EXPECT_FALSE(ceiling.suspect());
+  EXPECT_TRUE(std::isinf(measured.intensity));
+  EXPECT_EQ(measured.pipe, Pipe::fp32);
+}
+
+TEST(MeasureProbe, AWrongVariantNeverWins) {
+  const ProbeOutcome outcome = measure(probe_of({{"right", 1e6, 1e-3, 2e-3}, {"wrong", 9e6, 1e-3, 2e-3, "sum is 7"}}));
+  EXPECT_EQ(std::get<MeasuredProbe>(outcome).ceiling.variant, "right");
+  EXPECT_THAT(std::get<std::string>(measure(probe_of({{"wrong", 9e6, 1e-3, 2e-3, "sum is 7"}}))),
+              HasSubstr("wrong result: sum is 7"));
+}
+
+TEST(MeasureProbe, DeadCodeIsSuspect) {
+  // The compiler removed the loop: twice the work takes no longer.
+  const Ceiling ceiling = std::get<MeasuredProbe>(measure(probe_of({{"dead", 3e6, 1e-3, 1.01e-3}}))).ceiling;
+  EXPECT_TRUE(ceiling.suspect());
+  EXPECT_EQ(find(ceiling.audit, "twice the work")->status, CheckStatus::fail);
+}
+
+TEST(MeasureProbe, AValueAboveTheLimitIsSuspectAndNotClamped) {
+  const Ceiling ceiling = std::get<MeasuredProbe>(measure(probe_of({{"magic", 8e6, 1e-3, 2e-3}}))).ceiling;
+  EXPECT_TRUE(ceiling.suspect());
+  EXPECT_NEAR(ceiling.value, 8e9, 8e9 * 1e-6);
+  EXPECT_EQ(find(ceiling.audit, "limit")->status, CheckStatus::fail);
+}
+
+TEST(MeasureProbe, ReasonsForNoCeiling) {
+  Probe unsupported = probe_of({{"any", 1e6, 1e-3, 2e-3}});
+  unsupported.unsupported = [](const Device&) { return "needs a tensor core"; };
+  EXPECT_EQ(std::get<std::string>(measure(unsupported)), "needs a tensor core");
+  EXPECT_THAT(std::get<std::string>(measure(probe_of({}))), HasSubstr("no variant"));
+
+  Probe throwing = probe_of({{"any", 1e6, 1e-3, 2e-3}});
+  throwing.make = [](Device&, const ProbeRequest&, int) -> std::optional<ProbeCase> { throw Error("out of memory"); };
+  EXPECT_EQ(std::get<std::string>(measure(throwing)), "out of memory");
+
+  Probe poisoning = probe_of({{"any", 1e6, 1e-3, 2e-3}});
+  poisoning.make = [](Device&, const ProbeRequest&, int) -> std::optional<ProbeCase> { throw PoisonedDevice("lost"); };
+  EXPECT_THROW(measure(poisoning), PoisonedDevice);
+}
+
+}  // namespace
+}  // namespace roofline

@@ -1,0 +1,292 @@
+// Suites: what they expand to, and every mistake with its place and its remedy. Uses the real ops.
+#include "config/suite.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "model/error.hpp"
+#include "op/case.hpp"
+#include "op/registry.hpp"
+
+namespace roofline {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+Suite cpu_suite(const std::string& workloads) {
+  return parse_suite("name: t\nworkloads:\n" + workloads, "s.yaml", DeviceKind::cpu);
+}
+
+/// What parsing `text` says, or an empty text.
+std::string complaint(const std::string& text, DeviceKind device = DeviceKind::cpu) {
+  try {
+    parse_suite(text, "s.yaml", device);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// The same for a file whose line 3 is the first line of `workloads`.
+std::string workload_complaint(const std::string& workloads) { return complaint("name: t\nworkloads:\n" + workloads); }
+
+std::vector<std::string> labels(const Suite& suite) {
+  std::vector<std::string> result;
+  for (const SuiteEntry& entry : suite.entries) result.push_back(entry.workload.label);
+  return result;
+}
+
+/// The implementation that "the best" stands for: the last of the ladder that supports the type.
+std::string best(const std::string& op, DType dtype) {
+  std::string name;
+  for (const Implementation& i : implementations_of(*find_op(op), DeviceKind::cpu)) {
+    if (std::find(i.dtypes.begin(), i.dtypes.end(), dtype) != i.dtypes.end()) name = i.name;
+  }
+  return name;
+}
+
+TEST(Suite, ReadsAWholeEntry) {
+  const Suite suite = parse_suite(
+      "name: mine\ndescription: d\ndefaults: { cache: hot, seed: 5 }\nworkloads:\n"
+      "  - op: gemm\n    dtype: fp32\n    shape: { m: 64, k: 2^5 }\n    label: small\n",
+      "s.yaml", DeviceKind::cpu);
+  EXPECT_EQ(suite.name, "mine");
+  EXPECT_EQ(suite.description, "d");
+  EXPECT_EQ(suite.path, "s.yaml");
+  EXPECT_THAT(suite.text, StartsWith("name: mine"));
+  ASSERT_EQ(suite.entries.size(), 1U);
+  const SuiteEntry& entry = suite.entries[0];
+  EXPECT_EQ(entry.line, 5);
+  EXPECT_EQ(entry.skip_reason, "");
+  EXPECT_EQ(entry.workload.op, "gemm");
+  EXPECT_EQ(entry.workload.label, "small");
+  EXPECT_EQ(entry.workload.implementation, best("gemm", DType::fp32));
+  EXPECT_EQ(entry.workload.cache, CacheMode::hot);
+  EXPECT_EQ(entry.workload.seed, 5U);
+  EXPECT_EQ(entry.workload.shape["m"], 64);
+  EXPECT_EQ(entry.workload.shape["k"], 32);
+  const auto parameters = find_op("gemm")->parameters();
+  EXPECT_EQ(entry.workload.shape["n"], parameters[1].default_value);
+  EXPECT_EQ(entry.workload.shape.extents().front().first, parameters[0].name);
+}
+
+TEST(Suite, SweepsExpandInADocumentedOrder) {
+  const Suite suite = cpu_suite(
+      "  - op: relu\n    dtype: [fp64, fp32]\n    cache: [hot, cold]\n    impl: naive\n"
+      "    shape: { n: [1Ki, 3000] }\n");
+  EXPECT_THAT(labels(suite),
+              ElementsAre("relu fp64 1024 hot", "relu fp64 1024 cold", "relu fp32 1024 hot", "relu fp32 1024 cold",
+                          "relu fp64 3000 hot", "relu fp64 3000 cold", "relu fp32 3000 hot", "relu fp32 3000 cold"));
+}
+
+TEST(Suite, ALaterExtentRunsFaster) {
+  EXPECT_THAT(labels(cpu_suite("  - op: softmax\n    shape: { cols: [8, 16], rows: [2, 4] }\n")),
+              ElementsAre("softmax fp32 2x8", "softmax fp32 2x16", "softmax fp32 4x8", "softmax fp32 4x16"));
+}
+
+TEST(Suite, AListOfShapesIsNoProduct) {
+  EXPECT_THAT(labels(cpu_suite("  - op: softmax\n    shape: [{ rows: 2, cols: 8 }, { rows: 2^20, cols: 16 }]\n")),
+              ElementsAre("softmax fp32 2x8", "softmax fp32 2^20x16"));
+}
+
+TEST(Suite, OverridesApplyToTheirDeviceOnly) {
+  const std::string text =
+      "name: t\nworkloads:\n  - op: softmax\n    shape: { rows: 8, cols: 16 }\n    dtype: [fp32, fp64]\n"
+      "    cpu: { shape: { rows: 2 }, dtype: fp32 }\n    cuda: { cache: hot }\n";
+  EXPECT_THAT(labels(parse_suite(text, "s.yaml", DeviceKind::cpu)), ElementsAre("softmax fp32 2x16"));
+  const Suite cuda = parse_suite(text, "s.yaml", DeviceKind::cuda);
+  ASSERT_EQ(cuda.entries.size(), 2U);
+  EXPECT_EQ(cuda.entries[0].workload.shape["rows"], 8);
+  EXPECT_EQ(cuda.entries[0].workload.cache, CacheMode::hot);
+  EXPECT_EQ(cuda.entries[1].workload.dtype, DType::fp64);
+}
+
+TEST(Suite, OnlyKeepsAnEntryForItsDevice) {
+  const std::string text =
+      "name: t\nworkloads:\n  - op: relu\n    only: cuda\n  - op: softmax\n    only: [cpu, cuda]\n";
+  const Suite suite = parse_suite(text, "s.yaml", DeviceKind::cpu);
+  ASSERT_EQ(suite.entries.size(), 1U);
+  EXPECT_EQ(suite.entries[0].workload.op, "softmax");
+  EXPECT_EQ(parse_suite(text, "s.yaml", DeviceKind::cuda).entries.size(), 2U);
+  EXPECT_THAT(workload_complaint("  - op: relu\n    only: cuda\n"),
+              StartsWith("s.yaml:3:3: no workload of this suite is for cpu"));
+}
+
+TEST(Suite, WhatTheDeviceCannotRunIsSkippedWithItsReason) {
+  const Suite suite = cpu_suite("  - op: relu\n    dtype: [fp32, fp16]\n");
+  ASSERT_EQ(suite.entries.size(), 2U);
+  EXPECT_EQ(suite.entries[0].skip_reason, "");
+  EXPECT_THAT(suite.entries[1].skip_reason, StartsWith("relu has no fp16 implementation on cpu (has: "));
+  EXPECT_THAT(suite.entries[1].skip_reason, HasSubstr("fp32"));
+  const Suite named = cpu_suite("  - op: relu\n    dtype: fp16\n    impl: naive\n");
+  EXPECT_THAT(named.entries.at(0).skip_reason, StartsWith("relu/naive has no fp16 implementation on cpu"));
+  EXPECT_EQ(named.entries.at(0).workload.implementation, "naive");
+}
+
+TEST(Suite, AnImplementationOfTheOtherDeviceIsSkipped) {
+  const Suite suite = cpu_suite("  - op: gemm\n    impl: cublas\n");
+  EXPECT_THAT(suite.entries.at(0).skip_reason, StartsWith("gemm/cublas does not exist on cpu (has: "));
+}
+
+TEST(Suite, AllMeansEveryImplementationOfTheType) {
+  std::size_t expected = 0;
+  for (const Implementation& i : implementations_of(*find_op("relu"), DeviceKind::cpu)) {
+    expected += static_cast<std::size_t>(std::count(i.dtypes.begin(), i.dtypes.end(), DType::fp32));
+  }
+  const Suite suite = cpu_suite("  - op: relu\n    impl: all\n");
+  EXPECT_EQ(suite.entries.size(), expected);
+  EXPECT_GE(expected, 2U);
+  EXPECT_EQ(labels(suite)[0], "relu fp32 " + std::string("2^26 ") + suite.entries[0].workload.implementation);
+}
+
+TEST(Suite, LabelsAreMadeUnique) {
+  EXPECT_THAT(labels(cpu_suite("  - op: relu\n    label: a\n    dtype: [fp32, fp64]\n  - op: relu\n    label: b\n")),
+              ElementsAre("a fp32", "a fp64", "b"));
+  EXPECT_THAT(labels(cpu_suite("  - op: relu\n    shape: { n: 7 }\n  - op: relu\n    shape: { n: 7 }\n    seed: 2\n"
+                               "  - op: softmax\n    label: relu fp32 7 seed 2\n")),
+              ElementsAre("relu fp32 7 seed 1", "relu fp32 7 seed 2", "relu fp32 7 seed 2 #2"));
+  EXPECT_THAT(labels(cpu_suite("  - op: relu\n    label: x\n  - op: relu\n    label: x\n")), ElementsAre("x", "x #2"));
+}
+
+TEST(Suite, UnknownNamesComeWithTheNearest) {
+  EXPECT_EQ(workload_complaint("  - op: gem\n"),
+            "s.yaml:3:9: unknown op 'gem'; did you mean 'gemm'? (see: roofline ops)");
+  EXPECT_EQ(workload_complaint("  - op: relu\n    dtype: [fp32, fb16]\n"),
+            "s.yaml:4:19: unknown dtype 'fb16'; did you mean 'fp16'?");
+  EXPECT_EQ(workload_complaint("  - op: relu\n    dtpye: fp32\n"),
+            "s.yaml:4:5: unknown key 'dtpye'; did you mean 'dtype'? (in a workload)");
+  EXPECT_EQ(workload_complaint("  - op: softmax\n    shape: { row: 4 }\n"),
+            "s.yaml:4:14: unknown extent 'row'; did you mean 'rows'? (of softmax)");
+  EXPECT_EQ(workload_complaint("  - op: relu\n    impl: niave\n"),
+            "s.yaml:4:11: unknown impl 'niave'; did you mean 'naive'? (of relu)");
+  EXPECT_THAT(workload_complaint("  - op: relu\n    cache: warm\n"),
+              StartsWith("s.yaml:4:12: unknown cache mode 'warm'; there is cold, hot"));
+  EXPECT_THAT(workload_complaint("  - op: relu\n    only: gpu\n"),
+              StartsWith("s.yaml:4:11: unknown device kind 'gpu'"));
+  EXPECT_THAT(workload_complaint("  - op: relu\n    cpu: { op: gemm }\n"), StartsWith("s.yaml:4:12: unknown key 'op'"));
+  EXPECT_THAT(complaint("name: t\ndefaults: { shape: { n: 4 } }\nworkloads: [{ op: relu }]\n"),
+              StartsWith("s.yaml:2:13: unknown key 'shape'"));
+  EXPECT_EQ(complaint("name: t\nworkload: [{ op: relu }]\n"),
+            "s.yaml:2:1: unknown key 'workload'; did you mean 'workloads'? (in a suite)");
+}
+
+TEST(Suite, WrongTypesAndRangesNameTheirPlace) {
+  EXPECT_EQ(workload_complaint("  - op: relu\n    shape: { n: 0 }\n"), "s.yaml:4:17: n must be at least 1, not 0");
+  EXPECT_EQ(workload_complaint("  - op: relu\n    shape: { n: 2^50 }\n"),
+            "s.yaml:4:17: n must be at most 1099511627776, not 2^50");
+  EXPECT_EQ(workload_complaint("  - op: relu\n    shape: { n: many }\n"),
+            "s.yaml:4:17: n must be a whole number such as 4096, 2^28 or 32Mi, not 'many'");
+  EXPECT_THAT(workload_complaint("  - op: relu\n    shape: { n: 268_435_456 }\n"),
+              HasSubstr("write 268435456, without '_'"));
+  EXPECT_EQ(workload_complaint("  - op: relu\n    shape: { n: \"4096\" }\n"),
+            "s.yaml:4:17: n must be a number: remove the quotes");
+  EXPECT_EQ(workload_complaint("  - op: relu\n    shape: 4096\n"),
+            "s.yaml:4:12: shape must be a mapping (key: value), not '4096'");
+  EXPECT_EQ(workload_complaint("  - op: relu\n    dtype:\n"), "s.yaml:4:5: 'dtype' has no value");
+  EXPECT_EQ(workload_complaint("  - op: relu\n    dtype: []\n"), "s.yaml:4:12: dtype must not be an empty list");
+  EXPECT_EQ(workload_complaint("  - op: relu\n    dtype: [fp32, fp32]\n"), "s.yaml:4:19: 'fp32' is listed twice");
+  EXPECT_EQ(workload_complaint("  - op: relu\n    impl: [all, naive]\n"), "s.yaml:4:11: 'all' leaves nothing to add");
+  EXPECT_EQ(workload_complaint("  - op: relu\n    seed: -1\n"), "s.yaml:4:11: seed must be at least 0, not -1");
+  EXPECT_EQ(workload_complaint("  - dtype: fp32\n"), "s.yaml:3:5: a workload needs an 'op' (see: roofline ops)");
+  EXPECT_EQ(workload_complaint("  - relu\n"), "s.yaml:3:5: a workload must be a mapping (key: value), not 'relu'");
+  EXPECT_EQ(workload_complaint("  - op: relu\n    only: cuda\n    cpu: { seed: 2 }\n"),
+            "s.yaml:5:5: 'only' leaves cpu out");
+}
+
+TEST(Suite, ImpossibleShapesAreRefused) {
+  EXPECT_THAT(workload_complaint("  - op: gemm\n    shape: { m: 2^40, n: 2^40, k: 2^40 }\n"),
+              HasSubstr("is beyond any machine: its extents multiply to more than 2^53"));
+  EXPECT_THAT(workload_complaint("  - op: softmax\n    shape: { rows: [2, 2^30], cols: 2^30 }\n"),
+              StartsWith("s.yaml:4:12: shape 2^30x2^30 is beyond any machine"));
+  std::string many = "1";
+  for (int i = 2; i <= 200; ++i) many += ", " + std::to_string(i);
+  EXPECT_EQ(workload_complaint("  - op: softmax\n    shape: { rows: [" + many + "], cols: [" + many + "] }\n"),
+            "s.yaml:3:5: this sweep expands to more than 10000 workloads");
+}
+
+TEST(Suite, MistakesForTheOtherDeviceAreFoundToo) {
+  EXPECT_THAT(workload_complaint("  - op: relu\n    cuda: { shape: { n: 0 } }\n"),
+              StartsWith("s.yaml:4:25: n must be at least 1"));
+  EXPECT_THAT(workload_complaint("  - op: gemm\n    cuda: { shape: { m: 2^40, n: 2^40 } }\n"),
+              StartsWith("s.yaml:4:20: shape 2^40x2^40x"));
+}
+
+TEST(Suite, TheFileAsAWhole) {
+  EXPECT_THAT(complaint(""), StartsWith("s.yaml:1:1: the file is empty"));
+  EXPECT_THAT(complaint("# nothing\n"), StartsWith("s.yaml:1:1: "));
+  EXPECT_THAT(complaint("- op: relu\n"), StartsWith("s.yaml:1:1: a suite must be a mapping (key: value), not a list"));
+  EXPECT_EQ(complaint("workloads: [{ op: relu }]\n"), "s.yaml:1:1: a suite needs 'name'");
+  EXPECT_EQ(complaint("name: t\n"), "s.yaml:1:1: a suite needs 'workloads'");
+  EXPECT_EQ(complaint("name: t\nworkloads: []\n"), "s.yaml:2:12: workloads must not be an empty list");
+  EXPECT_EQ(complaint("name: t\nworkloads: { op: relu }\n"), "s.yaml:2:12: workloads must be a list ('- op: …')");
+  EXPECT_THAT(complaint("name: ../up\nworkloads: [{ op: relu }]\n"), StartsWith("s.yaml:1:7: name '../up' must be"));
+  EXPECT_THAT(complaint("name: t\nworkloads: [{ op: relu }]\n---\nname: u\n"),
+              StartsWith("s.yaml:4:1: a second document"));
+  EXPECT_THAT(complaint("name: t\nworkloads: [\n  { op: relu }\n"),
+              testing::MatchesRegex("s.yaml:[0-9]+:[0-9]+: not valid YAML: .*"));
+  EXPECT_EQ(complaint("name: t\nname: u\nworkloads: [{ op: relu }]\n"), "s.yaml:2:1: 'name' is given twice");
+  EXPECT_EQ(workload_complaint("  - op: relu\n    shape: { n: 4, n: 8 }\n"), "s.yaml:4:20: 'n' is given twice");
+}
+
+TEST(Suite, AnchorsAndMergeKeysWork) {
+  const Suite suite = cpu_suite(
+      "  - &base\n    op: softmax\n    shape: &small { rows: 2, cols: 8 }\n"
+      "  - <<: *base\n    dtype: fp64\n  - op: softmax\n    shape: { <<: *small, rows: 4 }\n");
+  EXPECT_THAT(labels(suite), ElementsAre("softmax fp32 2x8", "softmax fp64 2x8", "softmax fp32 4x8"));
+  EXPECT_THAT(workload_complaint("  - &loop\n    op: relu\n    <<: *loop\n"),
+              testing::AnyOf(HasSubstr("nested too deeply"), HasSubstr("not valid YAML")));
+}
+
+TEST(Suite, KeepOnlyMatchesLabelOrOp) {
+  const Suite all = cpu_suite("  - op: relu\n    dtype: [fp32, fp64]\n  - op: softmax\n");
+  const auto kept = [&](const std::string& glob) {
+    Suite suite = all;
+    keep_only(suite, glob);
+    return suite.entries.size();
+  };
+  EXPECT_EQ(kept("relu"), 2U);
+  EXPECT_EQ(kept("*fp64*"), 1U);
+  EXPECT_EQ(kept("r?lu*"), 2U);
+  EXPECT_EQ(kept("*"), 3U);
+  EXPECT_EQ(kept("*a*x*"), 1U);
+  EXPECT_THROW(kept("rel"), UsageError);
+  EXPECT_THROW(kept(""), UsageError);
+  try {
+    kept("sofmax");
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(), "s.yaml: no workload matches 'sofmax'");
+    EXPECT_THAT(error.hint(), HasSubstr(all.entries[0].workload.label));
+  }
+}
+
+TEST(Suite, WhatDoesNotFitInMemoryIsRefusedWithItsLine) {
+  const Suite suite = cpu_suite(
+      "  - op: relu\n    shape: { n: 1Ki }\n  - op: relu\n    shape: { n: 2^30 }\n"
+      "  - op: relu\n    dtype: fp16\n    shape: { n: 2^39 }\n");
+  const double needed = case_bytes(*find_op("relu"), suite.entries[1].workload, 1e6);
+  EXPECT_GE(needed, 8.0 * (1 << 30));
+  EXPECT_NO_THROW(require_memory(suite, 1e6, needed));  // the skipped one needs nothing
+  try {
+    require_memory(suite, 1e6, needed - 1);
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), StartsWith("s.yaml:5: 'relu fp32 2^30' needs 8"));
+    EXPECT_FALSE(error.hint().empty());
+  }
+}
+
+TEST(Suite, AMissingFileIsAUsageError) {
+  try {
+    load_suite("no/such/suite.yaml", DeviceKind::cpu);
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(), "can't read suite 'no/such/suite.yaml': No such file or directory");
+  }
+}
+
+}  // namespace
+}  // namespace roofline

@@ -1,0 +1,90 @@
+// The textbook table: intensities of the standard workloads, and where their operations and bytes go.
+#include <gtest/gtest.h>
+
+#include "model/work.hpp"
+#include "op/registry.hpp"
+
+namespace roofline {
+namespace {
+
+Workload workload(std::string op, DType dtype, Shape shape) {
+  return {.op = std::move(op), .implementation = "", .dtype = dtype, .shape = std::move(shape), .label = ""};
+}
+
+Work work_of(const Workload& w, DeviceKind device) { return find_op(w.op)->work(w, device); }
+
+const Shape kLong{{"n", std::int64_t{1} << 26}};
+const Shape kRows{{"rows", 16384}, {"cols", 4096}};
+const Shape kHeads{{"batch", 2}, {"heads", 16}, {"seq", 2048}, {"head_dim", 128}};
+const Shape kSquare{{"m", 4096}, {"n", 4096}, {"k", 4096}};
+
+struct Row {
+  std::string op;
+  Shape shape;
+  double fp32, fp16, tolerance;
+};
+
+const Row kTable[] = {{"relu", kLong, 0.125, 0.25, 1e-12},     {"reduction", kLong, 0.25, 0.5, 1e-6},
+                      {"layernorm", kRows, 1.25, 2.5, 1e-3},   {"softmax", kRows, 0.625, 1.25, 1e-12},
+                      {"attention", kHeads, 512, 1024, 1e-12}, {"gemm", kSquare, 4096.0 / 6, 4096.0 / 3, 1e-12}};
+
+TEST(WorkModel, IntensitiesAreThoseOfTheTextbook) {
+  for (const DeviceKind device : {DeviceKind::cpu, DeviceKind::cuda}) {
+    for (const auto& [op, shape, fp32, fp16, tolerance] : kTable) {
+      const Level level = main_memory(device);
+      const auto intensity = [&](DType dtype) {
+        return arithmetic_intensity(work_of(workload(op, dtype, shape), device), level);
+      };
+      EXPECT_NEAR(intensity(DType::fp32) / fp32, 1, tolerance) << op;
+      EXPECT_NEAR(intensity(DType::fp16) / fp16, 1, tolerance) << op;
+      EXPECT_NEAR(intensity(DType::bf16) / fp16, 1, tolerance) << op;
+      EXPECT_NEAR(intensity(DType::fp64) * 2 / fp32, 1, tolerance) << op;
+    }
+  }
+  EXPECT_NEAR(kTable[5].fp32, 682.67, 0.005);
+  EXPECT_NEAR(kTable[5].fp16, 1365.33, 0.005);
+}
+
+TEST(WorkModel, SoftmaxRunsItsExponentialsOnTheSpecialFunctionUnits) {
+  const auto w = workload("softmax", DType::fp16, {{"rows", 10}, {"cols", 100}});
+  EXPECT_EQ(work_of(w, DeviceKind::cuda).flops, (std::map<Pipe, double>{{Pipe::fp32, 4000}, {Pipe::sfu, 1000}}));
+  EXPECT_EQ(work_of(w, DeviceKind::cpu).flops, (std::map<Pipe, double>{{Pipe::fp32, 5000}}));
+}
+
+TEST(WorkModel, AttentionLeavesItsSoftmaxUncounted) {
+  const auto w = workload("attention", DType::bf16, {{"batch", 1}, {"heads", 2}, {"seq", 10}, {"head_dim", 8}});
+  const Work gpu = work_of(w, DeviceKind::cuda);
+  EXPECT_EQ(gpu.flops, (std::map<Pipe, double>{{Pipe::tensor_bf16, 4 * 2 * 100 * 8}}));
+  EXPECT_EQ(gpu.uncounted, (std::map<Pipe, double>{{Pipe::fp32, 800}, {Pipe::sfu, 200}}));
+  EXPECT_EQ(gpu.bytes.at(Level::hbm).read, 3 * 2 * 10 * 8 * 2);
+  EXPECT_EQ(gpu.bytes.at(Level::hbm).write, 2 * 10 * 8 * 2);
+  EXPECT_EQ(work_of(w, DeviceKind::cpu).uncounted, (std::map<Pipe, double>{{Pipe::fp32, 1000}}));
+}
+
+TEST(WorkModel, GemmRunsOnThePipeOfItsType) {
+  const Shape shape{{"m", 2}, {"n", 3}, {"k", 5}};
+  EXPECT_EQ(work_of(workload("gemm", DType::tf32, shape), DeviceKind::cuda).flops,
+            (std::map<Pipe, double>{{Pipe::tensor_tf32, 60}}));
+  EXPECT_EQ(work_of(workload("gemm", DType::fp32, shape), DeviceKind::cuda).flops,
+            (std::map<Pipe, double>{{Pipe::fp32, 60}}));
+  const Traffic traffic = work_of(workload("gemm", DType::tf32, shape), DeviceKind::cuda).bytes.at(Level::hbm);
+  EXPECT_EQ(traffic.read, 4 * (10 + 15));
+  EXPECT_EQ(traffic.write, 4 * 6);
+}
+
+TEST(WorkModel, BytesAreThoseOfTheTensors) {
+  for (const Op* op : all_ops()) {
+    Workload w = workload(std::string(op->name()), DType::fp32, {});
+    for (const auto& parameter : op->parameters()) w.shape.set(parameter.name, parameter.default_value);
+    double read = 0, write = 0;
+    for (const auto& tensor : op->tensors(w)) {
+      (tensor.role == TensorRole::input ? read : write) += static_cast<double>(tensor.bytes());
+    }
+    const Traffic traffic = op->work(w, DeviceKind::cpu).bytes.at(Level::dram);
+    EXPECT_EQ(traffic.read, read) << op->name();
+    EXPECT_EQ(traffic.write, write) << op->name();
+  }
+}
+
+}  // namespace
+}  // namespace roofline
