@@ -47,9 +47,9 @@ struct Implementation {
   DeviceKind device = DeviceKind::cpu;
   std::vector<DType> dtypes;
   /// Why this workload can't run here ("needs d <= 128"), or nothing. May be empty: all is supported.
-  std::function<std::optional<std::string>(const Workload&, const Device&)> unsupported;
+  std::function<std::optional<std::string>(const Workload&, const Device&)> unsupported = {};
   /// Makes the kernel ready: workspaces, handles, attributes. Called once per workload.
-  std::function<Kernel(const Workload&, Device&)> prepare;
+  std::function<Kernel(const Workload&, Device&)> prepare = {};
 };
 
 class Op {
@@ -78,6 +78,14 @@ class Op {
   /// fp64 operations that the reference spends on one output element, when elements are asked for in
   /// ascending runs: decides whether a workload is verified whole or by a fresh random sample.
   virtual double reference_cost(const Workload& workload) const = 0;
+
+  /// Output elements that share the reference's work (a row): a run of so many, from a multiple of it on,
+  /// is asked for in one call where a workload is verified whole.
+  virtual std::int64_t reference_run(const Workload&) const { return 1; }
+
+  /// Output elements that a random sample must not leave out, besides the first and the last ones: the
+  /// corners and edges of a matrix. In any order.
+  virtual std::vector<std::int64_t> edges(const Workload&) const { return {}; }
 
   virtual Tolerance tolerance(const Workload& workload) const = 0;
 

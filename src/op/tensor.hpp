@@ -3,9 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "model/names.hpp"
 
@@ -23,9 +23,10 @@ struct TensorSpec {
   std::int64_t bytes() const { return elements * element_size(dtype); }
 };
 
-/// Elements in the host's memory, 64-byte aligned, stored as the device stores them.
+/// Elements in the host's memory, 64-byte aligned, stored as the device stores them. Can be moved, not copied.
 class HostTensor {
  public:
+  /// Its elements have no values yet.
   explicit HostTensor(TensorSpec spec);
 
   const TensorSpec& spec() const { return spec_; }
@@ -43,11 +44,15 @@ class HostTensor {
   void fill_random(std::uint64_t seed);
 
  private:
-  std::byte* data();
-  const std::byte* data() const;
+  struct alignas(64) Line {
+    std::byte bytes[64];
+  };
+
+  std::byte* data() { return storage_[0].bytes; }
+  const std::byte* data() const { return storage_[0].bytes; }
 
   TensorSpec spec_;
-  std::vector<std::byte> storage_;
+  std::unique_ptr<Line[]> storage_;
 };
 
 /// Nearest-even rounding of a double to fp16 or bf16 bits, and back (exact).

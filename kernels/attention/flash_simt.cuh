@@ -1,0 +1,176 @@
+// Flash attention in fp32 on CUDA cores: 128 queries a block, keys in tiles of 64, 8 queries by 4 keys (then by
+// kDim / 16 columns) a thread in registers. Tensor cores have no fp32, and tf32 is another result.
+#pragma once
+
+#include "kernels/attention/flash.cuh"
+
+namespace roofline {
+
+namespace flash_simt {
+
+constexpr int kThreads = 256;  ///< 16 x 16: thread (y, x) has queries y + 16 i and keys x + 16 j
+constexpr int kQueries = 128;
+constexpr int kKeys = 64;
+constexpr int kRows = kQueries / 16;
+constexpr int kColumns = kKeys / 16;
+
+/// One float4 of padding a row, so that 16-byte reads down a column fall into different banks.
+template <int kDim>
+struct Shared {
+  float q[kQueries][kDim + 4];
+  float k[kKeys][kDim + 4];
+  float v[kKeys][kDim];
+  float p[kQueries][kKeys + 4];
+};
+
+/// Starts to load `kCount` rows of a head from `first` on, zeros past its end and past head_dim.
+template <int kCount, int kDim, int kStride>
+__device__ void load_rows(float (&to)[kCount][kStride], const float* head, int first, const AttentionProblem& problem) {
+  for (int i = threadIdx.x; i < kCount * kDim / 4; i += kThreads) {
+    const int row = i / (kDim / 4);
+    const int column = i % (kDim / 4) * 4;
+    const bool valid = first + row < problem.seq && column < problem.head_dim;
+    const float* from = valid ? head + std::int64_t{first + row} * problem.head_dim + column : head;
+    copy_async(&to[row][column], from, valid);
+  }
+}
+
+__device__ inline float4 read4(const float* at) { return *reinterpret_cast<const float4*>(at); }
+
+__device__ inline float dot4(float4 a, float4 b, float sum) {
+  return fmaf(a.w, b.w, fmaf(a.z, b.z, fmaf(a.y, b.y, fmaf(a.x, b.x, sum))));
+}
+
+template <int kDim>
+__device__ void scores(const Shared<kDim>& shared, int y, int x, float (&s)[kRows][kColumns]) {
+#pragma unroll 2
+  for (int d = 0; d < kDim; d += 4) {
+    float4 q[kRows];
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) q[i] = read4(&shared.q[y + 16 * i][d]);
+#pragma unroll
+    for (int j = 0; j < kColumns; ++j) {
+      const float4 k = read4(&shared.k[x + 16 * j][d]);
+#pragma unroll
+      for (int i = 0; i < kRows; ++i) s[i][j] = dot4(q[i], k, s[i][j]);
+    }
+  }
+}
+
+/// Scores to powers of two in shared memory; returns the factors that the accumulators shrink by.
+template <int kDim>
+__device__ void softmax(Shared<kDim>& shared, int y, int x, int keys_left, float scale_log2,
+                        const float (&s)[kRows][kColumns], RunningSoftmax (&rows)[kRows], float (&shrink)[kRows]) {
+#pragma unroll
+  for (int i = 0; i < kRows; ++i) {
+    float scaled[kColumns];
+    float highest = -INFINITY;
+#pragma unroll
+    for (int j = 0; j < kColumns; ++j) {
+      scaled[j] = x + 16 * j < keys_left ? s[i][j] * scale_log2 : -INFINITY;
+      highest = fmaxf(highest, scaled[j]);
+    }
+#pragma unroll
+    for (int offset = 8; offset > 0; offset /= 2) {
+      highest = fmaxf(highest, __shfl_xor_sync(0xffffffffu, highest, offset));
+    }
+    shrink[i] = rows[i].raise(highest);
+#pragma unroll
+    for (int j = 0; j < kColumns; ++j) {
+      const float power = fast_exp2(scaled[j] - rows[i].maximum);
+      rows[i].sum += power;  // this thread's keys; the sixteen threads of a row meet at the end
+      shared.p[y + 16 * i][x + 16 * j] = power;
+    }
+  }
+}
+
+/// o += p · v: a thread has columns 4 x … 4 x + 3 of every 64.
+template <int kDim>
+__device__ void accumulate(const Shared<kDim>& shared, int y, int x, float (&o)[kRows][kDim / 64][4]) {
+#pragma unroll 1
+  for (int key = 0; key < kKeys; key += 4) {
+    float p[kRows][4];
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) *reinterpret_cast<float4*>(p[i]) = read4(&shared.p[y + 16 * i][key]);
+#pragma unroll
+    for (int step = 0; step < 4; ++step) {
+#pragma unroll
+      for (int part = 0; part < kDim / 64; ++part) {
+        const float4 v = read4(&shared.v[key + step][part * 64 + x * 4]);
+#pragma unroll
+        for (int i = 0; i < kRows; ++i) {
+          o[i][part][0] = fmaf(p[i][step], v.x, o[i][part][0]);
+          o[i][part][1] = fmaf(p[i][step], v.y, o[i][part][1]);
+          o[i][part][2] = fmaf(p[i][step], v.z, o[i][part][2]);
+          o[i][part][3] = fmaf(p[i][step], v.w, o[i][part][3]);
+        }
+      }
+    }
+  }
+}
+
+template <int kDim>
+__device__ void store(float* head, int first, int y, int x, const AttentionProblem& problem,
+                      const RunningSoftmax (&rows)[kRows], const float (&o)[kRows][kDim / 64][4]) {
+#pragma unroll
+  for (int i = 0; i < kRows; ++i) {
+    float sum = rows[i].sum;
+#pragma unroll
+    for (int offset = 8; offset > 0; offset /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, offset);
+    const float scale = 1.0f / sum;
+    const int row = first + y + 16 * i;
+#pragma unroll
+    for (int part = 0; part < kDim / 64; ++part) {
+      const int column = part * 64 + x * 4;
+      if (row < problem.seq && column < problem.head_dim) {
+        *reinterpret_cast<float4*>(head + std::int64_t{row} * problem.head_dim + column) =
+            make_float4(o[i][part][0] * scale, o[i][part][1] * scale, o[i][part][2] * scale, o[i][part][3] * scale);
+      }
+    }
+  }
+}
+
+template <int kDim>
+__global__ void __launch_bounds__(kThreads, 1)
+    kernel(const float* __restrict__ q, const float* __restrict__ k, const float* __restrict__ v, float* __restrict__ o,
+           AttentionProblem problem) {
+  extern __shared__ float4 memory[];
+  auto& shared = *reinterpret_cast<Shared<kDim>*>(memory);
+  const int query_tiles = (problem.seq + kQueries - 1) / kQueries;
+  const std::int64_t head = std::int64_t{blockIdx.x / query_tiles} * problem.seq * problem.head_dim;
+  const int first = static_cast<int>(blockIdx.x % query_tiles) * kQueries;
+  const int y = static_cast<int>(threadIdx.x) / 16;
+  const int x = static_cast<int>(threadIdx.x) % 16;
+
+  load_rows<kQueries, kDim>(shared.q, q + head, first, problem);
+  load_rows<kKeys, kDim>(shared.k, k + head, 0, problem);
+  commit_copies();
+  RunningSoftmax rows[kRows];
+  float accumulated[kRows][kDim / 64][4] = {};
+  for (int key = 0; key < problem.seq; key += kKeys) {
+    load_rows<kKeys, kDim>(shared.v, v + head, key, problem);  // comes while the scores are computed
+    commit_copies();
+    wait_for_copies<1>();
+    __syncthreads();
+    float s[kRows][kColumns] = {};
+    float shrink[kRows];
+    scores<kDim>(shared, y, x, s);
+    softmax<kDim>(shared, y, x, problem.seq - key, problem.scale_log2, s, rows, shrink);
+    __syncthreads();  // everybody is done with k
+    if (key + kKeys < problem.seq) load_rows<kKeys, kDim>(shared.k, k + head, key + kKeys, problem);
+    commit_copies();
+    wait_for_copies<1>();
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) {
+#pragma unroll
+      for (int c = 0; c < kDim / 16; ++c) accumulated[i][c / 4][c % 4] *= shrink[i];
+    }
+    accumulate<kDim>(shared, y, x, accumulated);
+    __syncthreads();  // everybody is done with v and p
+  }
+  store<kDim>(o + head, first, y, x, problem, rows, accumulated);
+}
+
+}  // namespace flash_simt
+}  // namespace roofline

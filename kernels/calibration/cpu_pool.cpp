@@ -1,0 +1,59 @@
+// The launch floor of the CPU: how many empty parallel regions all workers can enter and leave in a second.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "device/cpu/cpu_device.hpp"
+#include "op/registry.hpp"
+
+namespace roofline {
+namespace {
+
+/// Regions that a worker has entered, each count on a cache line of its own: the proof that it was there.
+struct alignas(64) Entered {
+  std::int64_t regions = 0;
+};
+
+std::optional<ProbeCase> make(Device& device, const ProbeRequest& request, int variant) {
+  if (variant > 0) return std::nullopt;
+  ThreadPool& pool = as_cpu(device).pool();
+  auto entered = std::make_shared<std::vector<Entered>>(static_cast<std::size_t>(pool.size()));
+  auto started = std::make_shared<std::int64_t>(0);
+  const std::int64_t regions = std::max<std::int64_t>(1, std::llround(request.scale));
+
+  ProbeCase probe;
+  probe.variant = fmt::format("{} threads", pool.size());
+  probe.amount = static_cast<double>(regions);
+  probe.work.launches = regions;
+  probe.run = [entered, started, regions, &pool] {
+    for (std::int64_t region = 0; region < regions; ++region) {
+      ++*started;
+      pool.run([&entered](int worker) { ++(*entered)[static_cast<std::size_t>(worker)].regions; });
+    }
+  };
+  probe.verify = [entered, started]() -> std::optional<std::string> {
+    for (std::size_t worker = 0; worker < entered->size(); ++worker) {
+      const std::int64_t count = (*entered)[worker].regions;
+      if (count != *started) return fmt::format("thread {} entered {} of {} regions", worker, count, *started);
+    }
+    return std::nullopt;
+  };
+  return probe;
+}
+
+Probe pool_probe() {
+  Probe probe;
+  probe.name = "launch.pool";
+  probe.device = DeviceKind::cpu;
+  probe.kind = CeilingKind::overhead;
+  probe.make = make;
+  return probe;
+}
+
+const ProbeRegistrar kRegistrar({pool_probe()});
+
+}  // namespace
+}  // namespace roofline

@@ -1,0 +1,173 @@
+// GEMM: C = A · B, row-major. Work model, reference, and the CPU's rungs; the CUDA ones are in gemm.cu.
+//   naive  all threads, a row of C at a time as a sum of rows of B: every row of C reads all of B again
+//   eigen  one block of C for each thread, cut near square, by Eigen's packed and register-blocked product
+#include "kernels/gemm/gemm.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kernels/cpu_launch.hpp"
+#include "op/registry.hpp"
+#include "op/rows.hpp"
+#include "op/sampling.hpp"
+#include "op/tolerance.hpp"
+
+namespace roofline {
+namespace {
+
+struct Extents {
+  std::int64_t m, n, k;
+};
+
+Extents extents_of(const Workload& w) { return {w.shape["m"], w.shape["n"], w.shape["k"]}; }
+
+class Gemm final : public Op {
+ public:
+  std::string_view name() const override { return "gemm"; }
+  std::string_view summary() const override { return "C = A B, with A m x k, B k x n, C m x n, row-major"; }
+  std::string_view family() const override { return "matrix product"; }
+
+  std::vector<ShapeParameter> parameters() const override {
+    return {{.name = "m", .meaning = "rows of A and C", .default_value = 4096},
+            {.name = "n", .meaning = "columns of B and C", .default_value = 4096},
+            {.name = "k", .meaning = "columns of A, rows of B", .default_value = 4096}};
+  }
+
+  std::vector<TensorSpec> tensors(const Workload& w) const override {
+    const auto [m, n, k] = extents_of(w);
+    return {{"A", TensorRole::input, m * k, w.dtype},
+            {"B", TensorRole::input, k * n, w.dtype},
+            {"C", TensorRole::output, m * n, w.dtype}};
+  }
+
+  Work work(const Workload& w, DeviceKind device) const override {
+    const auto m = static_cast<double>(w.shape["m"]);
+    const auto n = static_cast<double>(w.shape["n"]);
+    const auto k = static_cast<double>(w.shape["k"]);
+    const auto size = static_cast<double>(element_size(w.dtype));
+    Work work;
+    work.flops[matrix_pipe(w.dtype, device)] = 2 * m * n * k;
+    work.bytes[main_memory(device)] = {.read = (m * k + k * n) * size, .write = m * n * size};
+    return work;
+  }
+
+  void reference(const Workload& w, std::span<const HostTensor> inputs, std::span<const std::int64_t> indices,
+                 std::span<double> expected) const override;
+
+  double reference_cost(const Workload& w) const override { return 2 * static_cast<double>(w.shape["k"]); }
+  std::int64_t reference_run(const Workload& w) const override { return w.shape["n"]; }
+  std::vector<std::int64_t> edges(const Workload& w) const override { return matrix_edges(w.shape["m"], w.shape["n"]); }
+
+  Tolerance tolerance(const Workload& w) const override;
+  std::vector<Implementation> implementations() const override;
+};
+
+/// The requested elements of one row of C are grouped into segments that are dense enough to read B's rows
+/// in one go; a segment costs depth × its length.
+void Gemm::reference(const Workload& w, std::span<const HostTensor> inputs, std::span<const std::int64_t> indices,
+                     std::span<double> expected) const {
+  const auto [m, n, k] = extents_of(w);
+  std::vector<double> row(static_cast<std::size_t>(k));
+  std::vector<double> segment;
+  for_each_row(indices, expected, n, [&, n = n, k = k](std::int64_t i, auto wanted, auto out) {
+    inputs[0].read(i * k, row);
+    for (std::size_t first = 0; first < wanted.size();) {
+      std::size_t last = first + 1;
+      while (last < wanted.size() && wanted[last] - wanted[last - 1] == 1) ++last;
+      const auto sums = out.subspan(first, last - first);
+      segment.resize(sums.size());
+      std::fill(sums.begin(), sums.end(), 0.0);
+      for (std::int64_t p = 0; p < k; ++p) {
+        inputs[1].read(p * n + wanted[first] - i * n, segment);
+        const double scale = row[static_cast<std::size_t>(p)];
+        for (std::size_t j = 0; j < sums.size(); ++j) sums[j] += scale * segment[j];
+      }
+      first = last;
+    }
+  });
+}
+
+/// Products of uniform elements in [-1, 1] have variance 1/9, so elements of C are of size sqrt(k) / 3,
+/// after sqrt(k) effective roundings. Operands that are rounded or cut to tf32 on their way into the
+/// tensor cores bring their own error: cutting shrinks each product by up to 2^-10 (2 u for each operand,
+/// half of that on average: 2 u of the result), and the scatter adds 5.7 deviations of u each.
+Tolerance Gemm::tolerance(const Workload& w) const {
+  const auto k = static_cast<double>(w.shape["k"]);
+  Tolerance tolerance = storage_tolerance(w.dtype, std::sqrt(k) / 3, 4 + std::sqrt(k));
+  if (w.dtype == DType::tf32) tolerance.relative += 8 * operand_roundoff(w.dtype);
+  return tolerance;
+}
+
+template <typename T>
+void naive_row(const T* a, const T* b, T* c, std::int64_t n, std::int64_t k) {
+  std::fill_n(c, n, T{0});
+  for (std::int64_t p = 0; p < k; ++p) {
+    for (std::int64_t j = 0; j < n; ++j) c[j] += a[p] * b[p * n + j];
+  }
+}
+
+Kernel prepare_naive(const Workload& w, Device& device) {
+  auto& pool = as_cpu(device).pool();
+  return with_cpu_type(w.dtype, [&]<typename T>() -> Kernel {
+    return [&pool, e = extents_of(w)](std::span<void* const> tensors) {
+      pool.for_range(e.m, 1, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) {
+          naive_row<T>(elements<T>(tensors, 0) + i * e.k, elements<T>(tensors, 1), elements<T>(tensors, 2) + i * e.n,
+                       e.n, e.k);
+        }
+      });
+    };
+  });
+}
+
+/// Rows of blocks that cut an m × n matrix for `workers` with the least border: the factor of `workers`
+/// whose blocks are nearest to squares, for every block packs its own strips of A and B.
+int block_rows(std::int64_t m, std::int64_t n, int workers) {
+  int best = 1;
+  double least = std::numeric_limits<double>::infinity();
+  for (int rows = 1; rows <= workers; ++rows) {
+    if (workers % rows != 0) continue;
+    const double border = static_cast<double>(m) / rows + static_cast<double>(n) / (workers / rows);
+    if (border < least) {
+      least = border;
+      best = rows;
+    }
+  }
+  return best;
+}
+
+Kernel prepare_eigen(const Workload& w, Device& device) {
+  auto& cpu = as_cpu(device);
+  return with_cpu_type(w.dtype, [&]<typename T>() -> Kernel {
+    const auto block = with_isa(cpu.isa(), []<Isa isa>() { return &gemm_block<isa, T>; });
+    const Extents e = extents_of(w);
+    const int down = block_rows(e.m, e.n, cpu.pool().size());
+    const int across = cpu.pool().size() / down;
+    return [&pool = cpu.pool(), block, e, down, across](std::span<void* const> tensors) {
+      pool.run([&](int worker) {
+        constexpr std::int64_t kGrain = 48;  // a multiple of every register block: 6, 12, 16 and 24 elements
+        const auto [top, bottom] = share_of(e.m, kGrain, worker / across, down);
+        const auto [left, right] = share_of(e.n, kGrain, worker % across, across);
+        if (top == bottom || left == right) return;
+        block(elements<T>(tensors, 0) + top * e.k, e.k, elements<T>(tensors, 1) + left, e.n,
+              elements<T>(tensors, 2) + top * e.n + left, e.n, bottom - top, right - left, e.k);
+      });
+    };
+  });
+}
+
+std::vector<Implementation> Gemm::implementations() const {
+  const std::vector<DType> dtypes{DType::fp32, DType::fp64};
+  return {
+      {.name = "naive", .summary = "all threads, C's rows as sums of B's", .dtypes = dtypes, .prepare = prepare_naive},
+      {.name = "eigen",
+       .summary = "all threads, a block of C each, packed and register-blocked",
+       .dtypes = dtypes,
+       .prepare = prepare_eigen}};
+}
+
+const OpRegistrar kRegistrar(std::make_unique<Gemm>());
+
+}  // namespace
+}  // namespace roofline

@@ -1,0 +1,14 @@
+// The sum on the CPU: what the launcher sees of the vector kernels.
+#pragma once
+
+#include <cstdint>
+
+#include "device/cpu/isa.hpp"
+
+namespace roofline {
+
+/// Sum of x[0 … count): blocks of 4096 elements in type T, their sums in fp64.
+template <Isa isa, typename T>
+double sum_range(const T* x, std::int64_t count);
+
+}  // namespace roofline

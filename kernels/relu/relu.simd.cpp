@@ -1,0 +1,34 @@
+// The vector kernels of ReLU, one for each instruction-set level.
+#include "kernels/relu/relu.hpp"
+
+#include "kernels/vector.hpp"
+
+namespace roofline {
+namespace {
+
+template <typename T>
+void relu(const T* x, T* y, std::int64_t count, bool streamed) {
+  using V = Vector<kIsa, T>;
+  const auto zero = V::all(T{0});
+  const auto rectify = [zero](auto value) { return V::maximum(value, zero); };
+  if (streamed) {
+    map_elements<kIsa, T, true>(x, y, count, rectify);
+    V::fence();
+  } else {
+    map_elements<kIsa, T, false>(x, y, count, rectify);
+  }
+}
+
+}  // namespace
+
+template <>
+void relu_range<kIsa, float>(const float* x, float* y, std::int64_t count, bool streamed) {
+  relu(x, y, count, streamed);
+}
+
+template <>
+void relu_range<kIsa, double>(const double* x, double* y, std::int64_t count, bool streamed) {
+  relu(x, y, count, streamed);
+}
+
+}  // namespace roofline

@@ -1,0 +1,227 @@
+// A case's life: allocate, fill, verify, time. Tensors of a megabyte or more get buffers of their own, so
+// that a device can place each near the threads that use it; smaller ones share a slab over all sets.
+#include "op/case.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "device/device.hpp"
+#include "device/host.hpp"
+#include "model/error.hpp"
+#include "op/compare.hpp"
+#include "op/layout.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr std::int64_t kOwnBufferBytes = std::int64_t{1} << 20;
+
+/// Not periodic, and not a value that a kernel is likely to write.
+std::array<std::byte, kGuardBytes> guard_pattern() {
+  std::array<std::byte, kGuardBytes> pattern{};
+  for (std::size_t i = 0; i < pattern.size(); ++i)
+    pattern[i] = static_cast<std::byte>((0x5A + 167 * i + i * i / 3) & 0xFF);
+  return pattern;
+}
+
+std::uint64_t tensor_seed(std::uint64_t seed, std::size_t tensor) { return seed * 0x9E3779B97F4A7C15U + tensor + 1; }
+
+}  // namespace
+
+struct Case::State {
+  const Op& op;
+  Workload workload;
+  Device& device;
+  std::vector<TensorSpec> specs;
+  std::int64_t sets = 1;
+  double resident = 0;
+  std::vector<std::unique_ptr<Buffer>> buffers;
+  std::vector<std::vector<void*>> pointers;  ///< [set][tensor]
+  std::vector<HostTensor> inputs;            ///< on the host until they are verified against
+  Kernel kernel;
+  std::unique_ptr<Timer> timer;
+  bool verified = false;
+
+  State(const Op& the_op, const Workload& the_workload, Device& the_device)
+      : op(the_op), workload(the_workload), device(the_device), specs(op.tensors(workload)) {}
+
+  void allocate();
+  void make_inputs();
+  void upload_inputs();
+  void repeat_in_all_sets(std::size_t t);
+  void arm();
+  std::string broken_guards();
+  std::string changed_inputs();
+  std::vector<HostTensor> download_outputs();
+};
+
+void Case::State::allocate() {
+  sets = roofline::buffer_sets(specs, workload.cache, device.last_level_cache_bytes());
+  pointers.assign(static_cast<std::size_t>(sets), std::vector<void*>(specs.size()));
+  for (std::size_t t = 0; t < specs.size(); ++t) {
+    const std::int64_t stride = guarded_bytes(specs[t]);
+    const std::int64_t per_buffer = stride >= kOwnBufferBytes ? 1 : sets;
+    for (std::int64_t set = 0; set < sets; ++set) {
+      if (set % per_buffer == 0) {
+        buffers.push_back(device.allocate(static_cast<std::size_t>(stride * per_buffer)));
+        resident += static_cast<double>(stride * per_buffer);
+      }
+      auto* base = static_cast<std::byte*>(buffers.back()->data());
+      pointers[static_cast<std::size_t>(set)][t] = base + set % per_buffer * stride + kGuardBytes;
+    }
+  }
+}
+
+void Case::State::make_inputs() {
+  inputs.clear();
+  for (std::size_t t = 0; t < specs.size(); ++t) {
+    if (specs[t].role != TensorRole::input) continue;
+    inputs.emplace_back(specs[t]).fill_random(tensor_seed(workload.seed, t));
+  }
+}
+
+void Case::State::upload_inputs() {
+  auto input = inputs.begin();
+  for (std::size_t t = 0; t < specs.size(); ++t) {
+    if (specs[t].role != TensorRole::input) continue;
+    const auto bytes = input++->bytes();
+    device.upload(pointers[0][t], bytes.data(), bytes.size());
+    repeat_in_all_sets(t);
+  }
+}
+
+/// Copies tensor `t` of set 0 to the others. A slab is doubled from its beginning, for 4096 copies of some
+/// bytes would take longer than the measurement.
+void Case::State::repeat_in_all_sets(std::size_t t) {
+  const std::int64_t stride = guarded_bytes(specs[t]);
+  if (stride >= kOwnBufferBytes) {
+    const auto bytes = static_cast<std::size_t>(specs[t].bytes());
+    for (std::size_t set = 1; set < pointers.size(); ++set) device.copy(pointers[set][t], pointers[0][t], bytes);
+    return;
+  }
+  auto* slab = static_cast<std::byte*>(pointers[0][t]) - kGuardBytes;
+  for (std::int64_t made = 1; made < sets; made *= 2) {
+    const std::int64_t more = std::min(made, sets - made);
+    device.copy(slab + made * stride, slab, static_cast<std::size_t>(more * stride));
+  }
+}
+
+/// Sets the traps for the verified launch: patterned guards, poisoned outputs.
+void Case::State::arm() {
+  const auto pattern = guard_pattern();
+  for (std::size_t t = 0; t < specs.size(); ++t) {
+    auto* tensor = static_cast<std::byte*>(pointers[0][t]);
+    const auto bytes = static_cast<std::size_t>(specs[t].bytes());
+    if (specs[t].role == TensorRole::output) device.fill(tensor, kPoison, bytes);
+    device.upload(tensor - kGuardBytes, pattern.data(), pattern.size());
+    device.upload(tensor + bytes, pattern.data(), pattern.size());
+  }
+}
+
+std::string Case::State::broken_guards() {
+  const auto pattern = guard_pattern();
+  std::array<std::byte, kGuardBytes> found{};
+  std::string text;
+  const auto check = [&](const TensorSpec& spec, const std::byte* guard, std::string_view where) {
+    device.download(found.data(), guard, found.size());
+    const auto broken = std::mismatch(pattern.begin(), pattern.end(), found.begin()).first;
+    if (broken == pattern.end()) return;
+    text += fmt::format("{}the kernel wrote {} of '{}' (guard byte {})", text.empty() ? "" : "; ", where, spec.name,
+                        broken - pattern.begin());
+  };
+  for (std::size_t t = 0; t < specs.size(); ++t) {
+    const auto* tensor = static_cast<const std::byte*>(pointers[0][t]);
+    check(specs[t], tensor - kGuardBytes, "before the start");
+    check(specs[t], tensor + specs[t].bytes(), "past the end");
+  }
+  return text;
+}
+
+/// A kernel that works in place would be verified once and then timed on its own results.
+std::string Case::State::changed_inputs() {
+  std::string text;
+  std::vector<std::byte> chunk(std::size_t{1} << 22);
+  auto input = inputs.begin();
+  for (std::size_t t = 0; t < specs.size(); ++t) {
+    if (specs[t].role != TensorRole::input) continue;
+    const auto expected = std::as_const(*input++).bytes();
+    for (std::size_t begin = 0; begin < expected.size(); begin += chunk.size()) {
+      const std::size_t count = std::min(chunk.size(), expected.size() - begin);
+      device.download(chunk.data(), static_cast<const std::byte*>(pointers[0][t]) + begin, count);
+      if (std::memcmp(chunk.data(), expected.data() + begin, count) == 0) continue;
+      const auto at = std::mismatch(chunk.begin(), chunk.begin() + static_cast<std::ptrdiff_t>(count),
+                                    expected.begin() + static_cast<std::ptrdiff_t>(begin))
+                          .first -
+                      chunk.begin();
+      const auto element = (static_cast<std::int64_t>(begin) + at) / element_size(specs[t].dtype);
+      text += fmt::format("{}the kernel changed its input {}[{}]", text.empty() ? "" : "; ", specs[t].name, element);
+      break;
+    }
+  }
+  return text;
+}
+
+std::vector<HostTensor> Case::State::download_outputs() {
+  std::vector<HostTensor> outputs;
+  for (std::size_t t = 0; t < specs.size(); ++t) {
+    if (specs[t].role != TensorRole::output) continue;
+    const auto bytes = outputs.emplace_back(specs[t]).bytes();
+    device.download(bytes.data(), pointers[0][t], bytes.size());
+  }
+  return outputs;
+}
+
+Case::Case(const Op& op, const Implementation& implementation, const Workload& workload, Device& device)
+    : state_(std::make_unique<State>(op, workload, device)) {
+  state_->allocate();
+  state_->make_inputs();
+  state_->upload_inputs();
+  state_->kernel = implementation.prepare(workload, device);
+}
+
+Case::~Case() = default;
+
+Verification Case::verify() {
+  auto& state = *state_;
+  state.verified = false;
+  if (state.inputs.empty()) state.make_inputs();
+  state.arm();
+  state.device.synchronize();
+  state.kernel(state.pointers[0]);
+  state.device.synchronize();
+  Verification result = compare(state.op, state.workload, state.inputs, state.download_outputs());
+  for (const auto& fault : {state.broken_guards(), state.changed_inputs()}) {
+    if (fault.empty()) continue;
+    result.failure += (result.failure.empty() ? "" : "; ") + fault;
+    result.passed = false;
+  }
+  state.inputs.clear();
+  state.inputs.shrink_to_fit();
+  state.verified = result.passed;
+  return result;
+}
+
+Bench Case::bench() {
+  auto& state = *state_;
+  if (!state.verified) {
+    throw Error(fmt::format("'{}' has not been verified, so it can't be timed", state.workload.label));
+  }
+  state.timer = state.device.timer(
+      [&state](std::int64_t launch) { state.kernel(state.pointers[static_cast<std::size_t>(launch % state.sets)]); });
+  Bench bench;
+  bench.batch = [&state](std::int64_t launches) { return state.timer->time(launches); };
+  bench.now = wall_seconds;
+  bench.timer_resolution_s = state.device.timer_resolution_s();
+  bench.launch_quantum = state.sets;
+  return bench;
+}
+
+std::int64_t Case::buffer_sets() const { return state_->sets; }
+double Case::resident_bytes() const { return state_->resident; }
+
+}  // namespace roofline

@@ -1,0 +1,222 @@
+// The comparison: |out - ref| / (|ref| + magnitude) of each element against the op's tolerance, on all
+// host threads.
+#include "op/compare.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <mutex>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "op/host_parallel.hpp"
+#include "op/sampling.hpp"
+
+namespace roofline {
+namespace {
+
+/// 16,777,216: counts of elements are too long to read without separators.
+std::string grouped(std::int64_t count) {
+  const std::string digits = std::to_string(count);
+  std::string text;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
+    text += digits[i];
+  }
+  return text;
+}
+
+/// The output tensors seen as one row of elements.
+class Outputs {
+ public:
+  explicit Outputs(std::span<const HostTensor> tensors) : tensors_(tensors) {
+    for (const auto& tensor : tensors) starts_.push_back(starts_.back() + tensor.spec().elements);
+  }
+
+  std::int64_t elements() const { return starts_.back(); }
+
+  double operator[](std::int64_t index) const {
+    const auto [tensor, local] = locate(index);
+    return tensors_[tensor][local];
+  }
+
+  /// "y[12]"
+  std::string name(std::int64_t index) const {
+    const auto [tensor, local] = locate(index);
+    return fmt::format("{}[{}]", tensors_[tensor].spec().name, local);
+  }
+
+ private:
+  std::pair<std::size_t, std::int64_t> locate(std::int64_t index) const {
+    const auto after = std::upper_bound(starts_.begin(), starts_.end(), index);
+    const auto tensor = static_cast<std::size_t>(after - starts_.begin() - 1);
+    return {tensor, index - starts_[tensor]};
+  }
+
+  std::span<const HostTensor> tensors_;
+  std::vector<std::int64_t> starts_{0};
+};
+
+struct Blanks {
+  std::int64_t unwritten = 0;  ///< elements that still hold the poison
+  std::int64_t nan = 0;        ///< NaNs that the kernel wrote
+};
+
+Blanks count_blanks(const HostTensor& tensor, std::int64_t begin, std::int64_t end) {
+  constexpr std::int64_t kBlock = 4096;
+  std::vector<double> values(kBlock);
+  const std::int64_t size = element_size(tensor.spec().dtype);
+  Blanks blanks;
+  for (std::int64_t first = begin; first < end; first += kBlock) {
+    const std::span block(values.data(), static_cast<std::size_t>(std::min(kBlock, end - first)));
+    tensor.read(first, block);
+    // One pass without branches finds out that a block is clean, as nearly all are.
+    const bool clean = std::count_if(block.begin(), block.end(), [](double value) { return value != value; }) == 0;
+    if (clean) continue;
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      if (!std::isnan(block[i])) continue;
+      const auto bytes = tensor.bytes().subspan(static_cast<std::size_t>((first + static_cast<std::int64_t>(i)) * size),
+                                                static_cast<std::size_t>(size));
+      const bool poison = std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte == kPoison; });
+      ++(poison ? blanks.unwritten : blanks.nan);
+    }
+  }
+  return blanks;
+}
+
+Blanks count_blanks(const HostTensor& tensor) {
+  Blanks total;
+  std::mutex mutex;
+  host_parallel(tensor.spec().elements, std::int64_t{1} << 18, [&](std::int64_t begin, std::int64_t end) {
+    const Blanks blanks = count_blanks(tensor, begin, end);
+    const std::lock_guard lock(mutex);
+    total.unwritten += blanks.unwritten;
+    total.nan += blanks.nan;
+  });
+  return total;
+}
+
+/// What comparing some elements has found. NaN errors are counted as bad and kept out of `error`.
+struct Findings {
+  double error = 0;
+  bool nan = false;
+  std::int64_t bad = 0;
+  std::int64_t first = std::numeric_limits<std::int64_t>::max();
+  double value = 0, expected = 0;
+
+  void merge(const Findings& other) {
+    error = std::max(error, other.error);
+    nan = nan || other.nan;
+    bad += other.bad;
+    if (other.first < first) {
+      first = other.first;
+      value = other.value;
+      expected = other.expected;
+    }
+  }
+};
+
+Findings compare_some(const Op& op, const Workload& workload, std::span<const HostTensor> inputs,
+                      const Outputs& outputs, std::span<const std::int64_t> indices) {
+  std::vector<double> expected(indices.size());
+  op.reference(workload, inputs, indices, expected);
+  const Tolerance tolerance = op.tolerance(workload);
+  Findings found;
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    const double value = outputs[indices[i]];
+    const double error = std::abs(value - expected[i]) / (std::abs(expected[i]) + tolerance.magnitude);
+    found.nan = found.nan || std::isnan(error);
+    found.error = std::max(found.error, error);  // std::max keeps its first argument when the second is NaN
+    if (error <= tolerance.relative) continue;
+    if (found.bad++ == 0) {
+      found.first = indices[i];
+      found.value = value;
+      found.expected = expected[i];
+    }
+  }
+  return found;
+}
+
+Findings compare_all(const Op& op, const Workload& workload, std::span<const HostTensor> inputs,
+                     const Outputs& outputs) {
+  const std::int64_t run = std::max<std::int64_t>(1, op.reference_run(workload));
+  const std::int64_t share = outputs.elements() / (8 * host_threads());
+  const std::int64_t chunk = (std::clamp<std::int64_t>(share, 1, 1 << 16) + run - 1) / run * run;
+  Findings total;
+  std::mutex mutex;
+  host_parallel(outputs.elements(), chunk, [&](std::int64_t begin, std::int64_t end) {
+    std::vector<std::int64_t> indices(static_cast<std::size_t>(end - begin));
+    std::iota(indices.begin(), indices.end(), begin);
+    const Findings found = compare_some(op, workload, inputs, outputs, indices);
+    const std::lock_guard lock(mutex);
+    total.merge(found);
+  });
+  return total;
+}
+
+Findings compare_sample(const Op& op, const Workload& workload, std::span<const HostTensor> inputs,
+                        const Outputs& outputs, std::span<const std::int64_t> indices) {
+  const auto count = static_cast<std::int64_t>(indices.size());
+  Findings total;
+  std::mutex mutex;
+  host_parallel(count, count / (4 * host_threads()) + 1, [&](std::int64_t begin, std::int64_t end) {
+    const auto part = indices.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+    const Findings found = compare_some(op, workload, inputs, outputs, part);
+    const std::lock_guard lock(mutex);
+    total.merge(found);
+  });
+  return total;
+}
+
+std::string describe_blanks(std::span<const HostTensor> outputs) {
+  std::string text;
+  for (const auto& tensor : outputs) {
+    const Blanks blanks = count_blanks(tensor);
+    const auto say = [&](std::int64_t count, std::string_view what) {
+      if (count == 0) return;
+      text += fmt::format("{}{} of {} elements of '{}' {}", text.empty() ? "" : "; ", grouped(count),
+                          grouped(tensor.spec().elements), tensor.spec().name, what);
+    };
+    say(blanks.unwritten, "were not written");
+    say(blanks.nan, "are NaN");
+  }
+  return text;
+}
+
+}  // namespace
+
+Verification compare(const Op& op, const Workload& workload, std::span<const HostTensor> inputs,
+                     std::span<const HostTensor> outputs) {
+  const Outputs elements(outputs);
+  Verification result;
+  result.outputs = elements.elements();
+  result.tolerance = op.tolerance(workload).relative;
+  Findings found;
+  if (needs_sample(op, workload, result.outputs, host_threads())) {
+    const auto indices = draw_sample(op, workload, result.outputs, workload.seed ^ std::random_device{}());
+    result.checked = static_cast<std::int64_t>(indices.size());
+    result.reference =
+        fmt::format("fp64 on the CPU, {} of {} elements", grouped(result.checked), grouped(result.outputs));
+    found = compare_sample(op, workload, inputs, elements, indices);
+  } else {
+    result.checked = result.outputs;
+    result.reference = result.outputs == 1 ? "fp64 on the CPU, the one element"
+                                           : fmt::format("fp64 on the CPU, all {} elements", grouped(result.outputs));
+    found = compare_all(op, workload, inputs, elements);
+  }
+  result.failure = describe_blanks(outputs);
+  if (found.bad > 0) {
+    result.failure += fmt::format("{}{} is {:.9g}, expected {:.9g}; {} of {} compared elements are wrong",
+                                  result.failure.empty() ? "" : "; ", elements.name(found.first), found.value,
+                                  found.expected, grouped(found.bad), grouped(result.checked));
+  }
+  result.error = found.nan ? std::numeric_limits<double>::quiet_NaN() : found.error;
+  result.passed = result.failure.empty();
+  return result;
+}
+
+}  // namespace roofline

@@ -1,0 +1,57 @@
+// Samples are drawn anew in each run, so that a kernel can't be right only where it is looked at.
+#include "op/sampling.hpp"
+
+#include <algorithm>
+#include <random>
+
+namespace roofline {
+namespace {
+
+void sort_unique(std::vector<std::int64_t>& indices) {
+  std::sort(indices.begin(), indices.end());
+  indices.erase(std::unique(indices.begin(), indices.end()), indices.end());
+}
+
+}  // namespace
+
+bool needs_sample(const Op& op, const Workload& workload, std::int64_t outputs, int threads) {
+  const bool sample_is_smaller = outputs > kSampleElements + 2 * kSampleEnds;
+  return sample_is_smaller && op.reference_cost(workload) * static_cast<double>(outputs) > kReferenceRate * threads;
+}
+
+std::vector<std::int64_t> draw_sample(const Op& op, const Workload& workload, std::int64_t outputs,
+                                      std::uint64_t seed) {
+  std::vector<std::int64_t> indices;
+  std::mt19937_64 generator(seed);
+  std::uniform_int_distribution<std::int64_t> any(0, outputs - 1);
+  const std::int64_t wanted = std::min(kSampleElements, outputs);
+  while (static_cast<std::int64_t>(indices.size()) < wanted) {
+    while (static_cast<std::int64_t>(indices.size()) < wanted) indices.push_back(any(generator));
+    sort_unique(indices);
+  }
+  for (std::int64_t i = 0; i < std::min(kSampleEnds, outputs); ++i) {
+    indices.push_back(i);
+    indices.push_back(outputs - 1 - i);
+  }
+  for (const std::int64_t edge : op.edges(workload)) indices.push_back(edge);
+  sort_unique(indices);
+  return indices;
+}
+
+std::vector<std::int64_t> matrix_edges(std::int64_t rows, std::int64_t columns, std::int64_t first) {
+  constexpr std::int64_t kPointsPerEdge = 64;
+  std::vector<std::int64_t> indices;
+  const auto add = [&](std::int64_t row, std::int64_t column) { indices.push_back(first + row * columns + column); };
+  for (std::int64_t i = 0; i <= kPointsPerEdge; ++i) {
+    const std::int64_t row = (rows - 1) * i / kPointsPerEdge;
+    const std::int64_t column = (columns - 1) * i / kPointsPerEdge;
+    add(row, 0);
+    add(row, columns - 1);
+    add(0, column);
+    add(rows - 1, column);
+  }
+  sort_unique(indices);
+  return indices;
+}
+
+}  // namespace roofline

@@ -1,0 +1,29 @@
+// Which output elements are compared with the reference: all of them, or a fresh random sample.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "op/op.hpp"
+
+namespace roofline {
+
+/// Random elements in a sample, besides the edges.
+inline constexpr std::int64_t kSampleElements = 4096;
+/// Elements at either end of the output that every sample has.
+inline constexpr std::int64_t kSampleEnds = 256;
+/// fp64 operations per second and thread that references reach: what decides whether all elements can be
+/// compared within about a second. Measured 0.6e9 (conversion-bound) to 2e9 (products) on 2.5 GHz Zen 3.
+inline constexpr double kReferenceRate = 1e9;
+
+/// Whether comparing all of `outputs` elements would take more than about a second on `threads` threads.
+bool needs_sample(const Op& op, const Workload& workload, std::int64_t outputs, int threads);
+
+/// The elements of a sample, ascending: kSampleElements drawn without repetition, both ends, the op's edges.
+std::vector<std::int64_t> draw_sample(const Op& op, const Workload& workload, std::int64_t outputs, std::uint64_t seed);
+
+/// Corners of a rows × columns matrix, and points along its four edges: for Op::edges. `first` is the
+/// index of the matrix's first element.
+std::vector<std::int64_t> matrix_edges(std::int64_t rows, std::int64_t columns, std::int64_t first = 0);
+
+}  // namespace roofline

@@ -1,0 +1,145 @@
+// Host tensors: exact conversions between fp64 and the storage types, and reproducible random data.
+#include "op/tensor.hpp"
+
+#include <bit>
+#include <cstring>
+#include <utility>
+
+#include "op/host_parallel.hpp"
+
+namespace roofline {
+namespace {
+
+/// Rounds a double to a small IEEE format, nearest-even, in one rounding. Works on the bits, so that it
+/// does not depend on F16C, which the baseline lacks.
+template <int kMantissa, int kExponent>
+std::uint16_t narrow(double value) {
+  constexpr int kBias = (1 << (kExponent - 1)) - 1;
+  constexpr int kDropped = 52 - kMantissa;
+  constexpr std::uint64_t kInfinity = ((std::uint64_t{1} << kExponent) - 1) << kMantissa;
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const auto sign = static_cast<std::uint16_t>(bits >> 63 << 15);
+  const std::uint64_t magnitude = bits & ~(std::uint64_t{1} << 63);
+  constexpr std::uint64_t kDoubleInfinity = std::uint64_t{0x7FF} << 52;
+  if (magnitude >= kDoubleInfinity) {
+    const std::uint64_t quiet = magnitude > kDoubleInfinity ? std::uint64_t{1} << (kMantissa - 1) : 0;
+    return static_cast<std::uint16_t>(sign | kInfinity | quiet);
+  }
+  constexpr std::uint64_t kSmallestNormal = std::uint64_t{1023 - kBias + 1} << 52;
+  if (magnitude < kSmallestNormal) {
+    // Adding 2^52 quanta leaves the number of quanta, rounded by the hardware, in the low bits.
+    constexpr double kMagic = std::bit_cast<double>(std::uint64_t{1023 - kBias + 1 - kMantissa + 52} << 52);
+    const double shifted = std::bit_cast<double>(magnitude) + kMagic;
+    return static_cast<std::uint16_t>(sign |
+                                      (std::bit_cast<std::uint64_t>(shifted) - std::bit_cast<std::uint64_t>(kMagic)));
+  }
+  const std::uint64_t odd = (magnitude >> kDropped) & 1;
+  const std::uint64_t rounded = magnitude + ((std::uint64_t{1} << (kDropped - 1)) - 1) + odd;
+  const std::uint64_t rebased = (rounded >> kDropped) - (std::uint64_t{1023 - kBias} << kMantissa);
+  return static_cast<std::uint16_t>(sign | (rebased < kInfinity ? rebased : kInfinity));
+}
+
+/// splitmix64's finaliser: every bit of the input reaches every bit of the output.
+std::uint64_t mix(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
+  return x ^ (x >> 31);
+}
+
+/// The random bits of element `index`: a counter through a mixer, so that any thread can make any element.
+std::uint64_t random_bits(std::uint64_t seed, std::int64_t index) {
+  return mix(seed + 0x9E3779B97F4A7C15U * (static_cast<std::uint64_t>(index) + 1));
+}
+
+/// In [-1, 1): a multiple of 2^-24, and so exact in fp32; rounding to 16 bits may reach 1.
+float random_float(std::uint64_t bits) { return static_cast<float>(static_cast<std::int64_t>(bits) >> 39) * 0x1p-24F; }
+double random_double(std::uint64_t bits) {
+  return static_cast<double>(static_cast<std::int64_t>(bits) >> 11) * 0x1p-52;
+}
+
+template <typename T>
+T load(const std::byte* data, std::int64_t index) {
+  T value;
+  std::memcpy(&value, data + index * static_cast<std::int64_t>(sizeof(T)), sizeof(T));
+  return value;
+}
+
+template <typename T, typename Widen>
+void widen_all(const std::byte* data, std::int64_t first, std::span<double> out, Widen widen) {
+  const std::byte* from = data + first * static_cast<std::int64_t>(sizeof(T));
+  const auto count = static_cast<std::int64_t>(out.size());
+  double* to = out.data();
+  for (std::int64_t i = 0; i < count; ++i) to[i] = widen(load<T>(from, i));
+}
+
+template <typename T, typename Make>
+void fill_all(std::byte* data, std::int64_t count, std::uint64_t seed, Make make) {
+  constexpr std::int64_t kChunk = std::int64_t{1} << 18;
+  host_parallel(count, kChunk, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const T value = make(random_bits(seed, i));
+      std::memcpy(data + i * static_cast<std::int64_t>(sizeof(T)), &value, sizeof(T));
+    }
+  });
+}
+
+}  // namespace
+
+std::uint16_t to_fp16(double value) { return narrow<10, 5>(value); }
+std::uint16_t to_bf16(double value) { return narrow<7, 8>(value); }
+
+double from_fp16(std::uint16_t bits) {
+  const std::uint64_t magnitude = bits & 0x7FFFU;
+  const std::uint64_t sign = std::uint64_t{bits & 0x8000U} << 48;
+  if (magnitude >= 0x7C00) return std::bit_cast<double>(sign | std::uint64_t{0x7FF} << 52 | (magnitude & 0x3FF) << 42);
+  // Read as a double it is 2^1008 times too small, subnormals included: the product is exact.
+  const double value = std::bit_cast<double>(magnitude << 42) * 0x1p1008;
+  return std::bit_cast<double>(sign | std::bit_cast<std::uint64_t>(value));
+}
+
+double from_bf16(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
+
+HostTensor::HostTensor(TensorSpec spec)
+    : spec_(std::move(spec)),
+      storage_(std::make_unique_for_overwrite<Line[]>(static_cast<std::size_t>(spec_.bytes()) / sizeof(Line) + 1)) {}
+
+double HostTensor::operator[](std::int64_t index) const {
+  double value = 0;
+  read(index, {&value, 1});
+  return value;
+}
+
+void HostTensor::read(std::int64_t first, std::span<double> out) const {
+  const auto same = [](auto value) { return static_cast<double>(value); };
+  switch (spec_.dtype) {
+    case DType::fp64:
+      return widen_all<double>(data(), first, out, same);
+    case DType::fp32:
+    case DType::tf32:
+      return widen_all<float>(data(), first, out, same);
+    case DType::fp16:
+      return widen_all<std::uint16_t>(data(), first, out, from_fp16);
+    case DType::bf16:
+      return widen_all<std::uint16_t>(data(), first, out, from_bf16);
+  }
+}
+
+void HostTensor::fill_random(std::uint64_t seed) {
+  const std::uint64_t base = mix(seed);
+  const std::int64_t count = spec_.elements;
+  switch (spec_.dtype) {
+    case DType::fp64:
+      return fill_all<double>(data(), count, base, random_double);
+    case DType::fp32:
+    case DType::tf32:
+      return fill_all<float>(data(), count, base, random_float);
+    case DType::fp16:
+      return fill_all<std::uint16_t>(data(), count, base,
+                                     [](std::uint64_t bits) { return to_fp16(random_float(bits)); });
+    case DType::bf16:
+      return fill_all<std::uint16_t>(data(), count, base,
+                                     [](std::uint64_t bits) { return to_bf16(random_float(bits)); });
+  }
+}
+
+}  // namespace roofline
