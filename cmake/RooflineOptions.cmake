@@ -19,8 +19,13 @@ target_compile_options(roofline_options INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wold-style-cast>
   $<$<AND:$<BOOL:${ROOFLINE_WERROR}>,$<COMPILE_LANGUAGE:CXX>>:-Werror>
   # CMake 3.25 ignores CMAKE_CUDA_STANDARD 20 with nvcc 13.
-  $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 -Xcompiler=-Wall,-Wextra>
+  # fmt 9 takes nvcc for a compiler without constexpr functions, and then can't compile its own constants.
+  $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 -Xcompiler=-Wall,-Wextra -DFMT_USE_CONSTEXPR=1>
   $<$<AND:$<BOOL:${ROOFLINE_WERROR}>,$<COMPILE_LANGUAGE:CUDA>>:-Werror=all-warnings -Xcompiler=-Werror>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # GCC bug 105651: std::string's operator+ warns of an overlap that can't be.
+  target_compile_options(roofline_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
+endif()
 if(ROOFLINE_SANITIZE)
   target_compile_options(roofline_options INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${ROOFLINE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all>)

@@ -6,18 +6,25 @@ set(ROOFLINE_ISA_FLAGS_baseline "")
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   list(APPEND ROOFLINE_ISAS avx2 avx512)
   set(ROOFLINE_ISA_FLAGS_avx2 -mavx2 -mfma -mbmi2)
-  set(ROOFLINE_ISA_FLAGS_avx512 -mavx512f -mavx512vl -mavx512bw -mavx512dq -mfma -mbmi2 -mprefer-vector-width=512)
+  set(ROOFLINE_ISA_FLAGS_avx512 -mavx512f -mavx512vl -mavx512bw -mavx512dq -mfma -mbmi2 -mprefer-vector-width=512
+    # g++ 12's own avx512fintrin.h sets off both warnings (GCC bug 105593).
+    -Wno-maybe-uninitialized -Wno-uninitialized)
 endif()
 
 # roofline_simd_sources(<name> <files…>): an object library <name>_<level> for each level, all of them in <name>_objects.
 function(roofline_simd_sources name)
   set(objects "")
+  # Sanitizers look for mistakes, not for speed, and Eigen's products take them minutes to compile at -O3.
+  set(optimise -O3)
+  if(ROOFLINE_SANITIZE)
+    set(optimise -O1 -fexpensive-optimizations)  # the latter forms FMAs, which the probes verify to the last bit
+  endif()
   foreach(isa IN LISTS ROOFLINE_ISAS)
     add_library(${name}_${isa} OBJECT ${ARGN})
     target_link_libraries(${name}_${isa} PRIVATE roofline_options Eigen3::Eigen)
     target_compile_definitions(${name}_${isa} PRIVATE ROOFLINE_ISA=${isa} Eigen=Eigen_${isa})
     # -fno-math-errno and friends only: results stay IEEE, so that verification means something.
-    target_compile_options(${name}_${isa} PRIVATE ${ROOFLINE_ISA_FLAGS_${isa}} -O3 -fno-math-errno -fno-trapping-math -Wno-psabi)
+    target_compile_options(${name}_${isa} PRIVATE ${ROOFLINE_ISA_FLAGS_${isa}} ${optimise} -fno-math-errno -fno-trapping-math -Wno-psabi)
     list(APPEND objects $<TARGET_OBJECTS:${name}_${isa}>)
   endforeach()
   set(${name}_objects ${objects} PARENT_SCOPE)
