@@ -35,6 +35,13 @@ class Timer {
   virtual Reading time(std::int64_t launches) = 0;
 };
 
+/// What a device's own sensors say at one moment.
+struct PowerReading {
+  std::optional<double> energy_j;  ///< since some moment in the past; only differences mean anything
+  std::optional<double> temperature_c;
+  std::optional<std::string> limiter;  ///< what holds the clock down now; empty text: nothing does
+};
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -54,6 +61,13 @@ class Device {
   /// Waits for everything enqueued; throws Error for what failed.
   virtual void synchronize() = 0;
 
+  /// Runs `launch` and waits, with the vendor's profiler collecting meanwhile where one is attached and listens to
+  /// such marks (`ncu --profile-from-start off`).
+  virtual void run_profiled(const std::function<void()>& launch) {
+    launch();
+    synchronize();
+  }
+
   /// A timer of `launch` on this device. On a GPU, `launch` must only enqueue (it is captured).
   virtual std::unique_ptr<Timer> timer(LaunchFunction launch) = 0;
 
@@ -62,6 +76,9 @@ class Device {
 
   /// Clocks right now, as far as they can be read.
   virtual Clocks clocks() = 0;
+
+  /// Energy so far, temperature and limiter right now, as far as they can be read. Nothing by default.
+  virtual PowerReading power() { return {}; }
 
   /// Bytes of the last cache level before main memory.
   double last_level_cache_bytes() const;

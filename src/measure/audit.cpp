@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 namespace roofline {
 namespace {
@@ -14,6 +15,11 @@ constexpr double kClearOfRidge = 10;
 constexpr double kCachesCovered = 4;
 constexpr double kDoublingWithin = 0.02;
 constexpr double kIntervalWithin = 0.01;
+constexpr double kRegulatedWithin = 0.02;
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+/// Equal but for the rounding of sums.
+bool same(double a, double b) { return std::abs(a - b) <= 1e-9 * std::abs(b) && b > 0; }
 
 CheckStatus passed_if(bool good) { return good ? CheckStatus::pass : CheckStatus::fail; }
 
@@ -34,8 +40,8 @@ std::string mebibytes(double bytes) { return fmt::format("{:.4g} MiB", bytes / (
 
 Check audit_intensity(CeilingKind kind, double probe_intensity, double ridge) {
   Check check{"intensity clear of the ridge", CheckStatus::not_run, {}};
-  if (kind == CeilingKind::overhead) {
-    check.detail = "an overhead has no ridge";
+  if (kind == CeilingKind::overhead || kind == CeilingKind::latency) {
+    check.detail = "it has no ridge";
   } else if (std::isnan(ridge) || std::isnan(probe_intensity)) {
     check.detail = "the other ceiling is missing: no ridge";
   } else if (kind == CeilingKind::compute) {
@@ -102,17 +108,71 @@ Check audit_working_set(double working_set_bytes, double nearer_cache_bytes, std
   return check;
 }
 
-Check audit_limit(double value, const Interval& ci95, const std::optional<Limit>& limit, std::string_view unit) {
+Check audit_limit(double value, const Interval& ci95, const std::optional<Limit>& limit, std::string_view unit,
+                  double least) {
   Check check{"under the hardware's limit", CheckStatus::not_run, {}};
   if (!limit || !(limit->value > 0)) {
     check.detail = "no limit is known for this device";
     return check;
   }
   const bool beyond_noise = std::isnan(ci95.low) || ci95.low > limit->value;
-  check.status = passed_if(value <= limit->value || (value > limit->value && !beyond_noise));
+  const bool below = value <= limit->value || (value > limit->value && !beyond_noise);
+  const bool reached = value >= least * limit->value;
+  check.status = passed_if(below && reached);
   check.detail =
       fmt::format("{:.2f} % of {} = {}", 100 * value / limit->value, with_prefix(limit->value, unit), limit->basis);
+  if (!reached) check.detail += fmt::format("; at least {:g} % wanted", 100 * least);
   return check;
+}
+
+Check audit_accounting(const Ceiling& ceiling, const Work& work) {
+  Check check{"counted by the work model", CheckStatus::not_run, {}};
+  double modelled = 0;
+  if (ceiling.kind == CeilingKind::bandwidth && ceiling.level) {
+    const auto found = work.bytes.find(*ceiling.level);
+    const Traffic traffic = found == work.bytes.end() ? Traffic{} : found->second;
+    modelled = traffic.total();
+    const double wanted = ceiling.pattern ? write_share(*ceiling.pattern).value_or(kNaN) : kNaN;
+    const double share = traffic.write / modelled;
+    check.detail = fmt::format("{:.6g} bytes a launch, {:.6g} by the model", ceiling.amount, modelled);
+    if (!std::isnan(wanted))
+      check.detail += fmt::format("; {:.1f} % of them written, {:.1f} % wanted", 100 * share, 100 * wanted);
+    check.status = passed_if(same(ceiling.amount, modelled) && (std::isnan(wanted) || std::abs(share - wanted) < 1e-6));
+  } else if (ceiling.kind == CeilingKind::compute && ceiling.pipe) {
+    const auto found = work.flops.find(*ceiling.pipe);
+    modelled = found == work.flops.end() ? 0 : found->second;
+    check.detail = fmt::format("{:.6g} operations a launch, {:.6g} by the model", ceiling.amount, modelled);
+    check.status = passed_if(same(ceiling.amount, modelled));
+  } else {
+    check.detail = "no bytes and no operations are counted";
+  }
+  return check;
+}
+
+Check audit_operands(std::span<const std::byte> sample) {
+  std::array<double, 256> counts{};
+  for (const std::byte byte : sample) ++counts[std::to_integer<std::size_t>(byte)];
+  double bits = 0;
+  for (const double count : counts) {
+    if (count > 0)
+      bits -= count / static_cast<double>(sample.size()) * std::log2(count / static_cast<double>(sample.size()));
+  }
+  return {"operands are random", passed_if(!sample.empty() && bits >= kRandomBits),
+          fmt::format("{:.2f} bits of information in a byte of {} sampled, at least {:g} wanted", bits, sample.size(),
+                      kRandomBits)};
+}
+
+Check audit_instruction(std::string_view instruction, std::optional<int> found, std::string_view where) {
+  Check check{"instruction in the machine code", CheckStatus::not_run, std::string(where)};
+  if (!found) return check;
+  check.status = passed_if(*found > 0);
+  check.detail = fmt::format("{} stands {} times in {}", instruction, *found, where);
+  return check;
+}
+
+Check audit_duration(double sampled_s, double wanted_s) {
+  return {"long enough to be sustained", passed_if(sampled_s >= wanted_s),
+          fmt::format("sampled for {:.2f} s after settling, {:g} s wanted", sampled_s, wanted_s)};
 }
 
 Check audit_interval(double value, const Interval& ci95) {
@@ -130,6 +190,14 @@ Check audit_interval(double value, const Interval& ci95) {
 
 Check audit_result(const std::optional<std::string>& failure) {
   return {"result verified", passed_if(!failure), failure.value_or("what the probe computed is right")};
+}
+
+Check audit_regulation(const Summary& time, std::string_view limiter, double shift) {
+  return {"regulated about one level", passed_if(std::abs(shift) <= kRegulatedWithin),
+          fmt::format("held by {}: the second half of {} samples is {:+.2f} % off the first, nine tenths lie within "
+                      "-{:.1f} % to +{:.1f} % of the median, after {:.2f} s of settling",
+                      limiter, time.samples, 100 * shift, 100 * (1 - time.q05 / time.median),
+                      100 * (time.q95 / time.median - 1), time.settle_s)};
 }
 
 Check audit_steadiness(const Summary& time) {

@@ -2,18 +2,21 @@
 // Check whose detail gives the figures. Measuring what they ask for is the calibration's business.
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "measure/summary.hpp"
 #include "model/ceiling.hpp"
+#include "model/work.hpp"
 
 namespace roofline {
 
 /// A compute probe must lie 10 × above the ridge point, a memory probe 10 × below it, or it measures the
 /// other resource. Both in FLOP/byte; intensity may be infinite (no bytes) or 0 (no FLOPs).
-/// not_run for overheads and while no ridge is known (NaN).
+/// not_run for overheads and latencies and while no ridge is known (NaN).
 Check audit_intensity(CeilingKind kind, double probe_intensity, double ridge);
 
 /// Twice the work must take twice the time within 2 %: what the compiler removed takes none, and a fixed
@@ -31,15 +34,40 @@ Check audit_doubling_in_cycles(const Summary& once, const Summary& twice);
 Check audit_working_set(double working_set_bytes, double nearer_cache_bytes,
                         std::optional<double> own_capacity_bytes = std::nullopt);
 
-/// The value must not exceed what the hardware could do, beyond its interval. The detail says which
-/// fraction was reached and by which formula; it is never clamped. not_run without a limit.
-Check audit_limit(double value, const Interval& ci95, const std::optional<Limit>& limit, std::string_view unit);
+/// The value must not exceed what the hardware could do, beyond its interval, and must reach `least` of it (a
+/// share; 0 asks for nothing): less means chains too short, too few warps, or a specification that is wrong.
+/// The detail says which fraction was reached and by which formula; it is never clamped. not_run without a limit.
+Check audit_limit(double value, const Interval& ci95, const std::optional<Limit>& limit, std::string_view unit,
+                  double least = 0);
+
+/// What a bandwidth is counted by must be the bytes of the work model, and their share of writes that of the
+/// pattern (read 0, triad 1/3, copy 1/2, write 1): a triad counted as two streams is a third too low. What a
+/// compute rate is counted by must be the operations of the work model. not_run for overheads and latencies.
+Check audit_accounting(const Ceiling& ceiling, const Work& work);
+
+/// Operands must be random, for zeros draw less power and so run at a higher clock: at least `kRandomBits` bits of
+/// information in a byte (0 for constants; measured 6.4 to 8 for random values of every type). An empty sample fails.
+Check audit_operands(std::span<const std::byte> sample);
+inline constexpr double kRandomBits = 4;
+
+/// The instruction that the ceiling speaks of must stand in the machine code. not_run when `found` is nothing: the
+/// code could not be looked at, for the reason in `where`.
+Check audit_instruction(std::string_view instruction, std::optional<int> found, std::string_view where);
+
+/// A sustained rate must have been sampled for as long as was asked, after settling.
+Check audit_duration(double sampled_s, double wanted_s);
 
 /// The 95 % interval must lie within ± 1 % of the value. Fails when there is no interval.
 Check audit_interval(double value, const Interval& ci95);
 
 /// The probe's result must be right. `failure` says why it is not.
 Check audit_result(const std::optional<std::string>& failure);
+
+/// In place of interval and steadiness where a limiter holds the clock down: it hunts about its limit with a period of
+/// about a second, so that neighbouring samples say the same and no median of two seconds is known within 1 %. What
+/// can be asked is that it hunts about one level: `shift`, by which the median of the second half of the samples
+/// differs from that of the first (as a fraction), is within ± 2 %.
+Check audit_regulation(const Summary& time, std::string_view limiter, double shift);
 
 /// The probe's time must have been steady: settled before, and no drift while sampling.
 Check audit_steadiness(const Summary& time);

@@ -182,6 +182,7 @@ bool Sampling::calibrate_anew() {
 }
 
 void Sampling::take_samples() {
+  if (bench_.settled) bench_.settled();
   const double start_s = bench_.now();
   do {
     const std::optional<Reading> reading = read_batch();

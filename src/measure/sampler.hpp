@@ -27,6 +27,8 @@ struct Bench {
   std::function<double()> now;
   /// True once the user has asked to stop.
   std::function<bool()> cancelled = [] { return false; };
+  /// Called once, when settling is over and the first sample is about to be taken.
+  std::function<void()> settled = [] {};
   double timer_resolution_s = 1e-6;
   /// Launches per sample are a multiple of this (the number of rotating buffer sets).
   std::int64_t launch_quantum = 1;

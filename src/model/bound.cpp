@@ -16,9 +16,16 @@ constexpr std::array<std::string_view, 5> kLabels = {"memory", "compute", "laten
 
 /// The time that `amount` takes at a ceiling; one that is missing leaves a NaN under the resource's own name.
 ResourceTime time_at(const Ceiling* ceiling, std::string_view resource, CeilingKind kind, double amount) {
-  ResourceTime result{.ceiling = std::string(resource), .kind = kind, .amount = amount, .time_s = kNaN, .ci95 = {}};
+  ResourceTime result{.ceiling = std::string(resource),
+                      .kind = kind,
+                      .amount = amount,
+                      .time_s = kNaN,
+                      .ci95 = {},
+                      .regime = Regime::burst,
+                      .at_clock_hz = {}};
   if (ceiling == nullptr || !(ceiling->value > 0)) return result;
   result.ceiling = ceiling->name;
+  result.regime = ceiling->regime;
   result.time_s = amount / ceiling->value;
   // A rate's upper end is a time's lower end. A ceiling without an interval counts as exact.
   const bool known = ceiling->ci95.low > 0 && ceiling->ci95.high > 0;
@@ -27,16 +34,32 @@ ResourceTime time_at(const Ceiling* ceiling, std::string_view resource, CeilingK
   return result;
 }
 
+/// Clocks that differ by less than this are one: readings of the same clock scatter by some 0.1 %.
+constexpr double kSameClock = 0.01;
+
+/// The time on a pipe at the clock that the kernel had.
+ResourceTime pipe_time(const Machine& machine, Pipe pipe, double operations, std::optional<double> core_hz) {
+  const Ceiling* ceiling = machine.compute_at(pipe, core_hz);
+  ResourceTime time = time_at(ceiling, to_string(pipe), CeilingKind::compute, operations);
+  if (ceiling == nullptr || !core_hz || !ceiling->clocks.core_hz) return time;
+  const double slower = *ceiling->clocks.core_hz / *core_hz;
+  if (std::abs(slower - 1) <= kSameClock) return time;
+  time.time_s *= slower;
+  time.ci95 = {time.ci95.low * slower, time.ci95.high * slower};
+  time.at_clock_hz = core_hz;
+  return time;
+}
+
 std::map<Pipe, double> operations_by_pipe(const Work& work) {
   std::map<Pipe, double> sum = work.flops;
   for (const auto& [pipe, count] : work.uncounted) sum[pipe] += count;
   return sum;
 }
 
-std::vector<ResourceTime> resource_times(const Work& work, const Machine& machine) {
+std::vector<ResourceTime> resource_times(const Work& work, const Machine& machine, std::optional<double> core_hz) {
   std::vector<ResourceTime> times;
   for (const auto& [pipe, count] : operations_by_pipe(work)) {
-    if (count > 0) times.push_back(time_at(machine.compute(pipe), to_string(pipe), CeilingKind::compute, count));
+    if (count > 0) times.push_back(pipe_time(machine, pipe, count, core_hz));
   }
   for (const auto& [level, traffic] : work.bytes) {
     if (traffic.total() > 0) {
@@ -61,6 +84,7 @@ BoundLabel label_of_kind(CeilingKind kind) {
     case CeilingKind::compute:
       return BoundLabel::compute;
     case CeilingKind::overhead:
+    case CeilingKind::latency:
       return BoundLabel::latency;
   }
   return BoundLabel::unknown;
@@ -80,7 +104,7 @@ double ridge_of(const Work& work, const Machine& machine, Level memory) {
   const std::optional<Pipe> dominant = dominant_pipe(work);
   const auto traffic = work.bytes.find(memory);
   if (!dominant || traffic == work.bytes.end()) return kNaN;
-  const Ceiling* pipe = machine.compute(*dominant);
+  const Ceiling* pipe = machine.compute_at(*dominant, std::nullopt);
   const Ceiling* bandwidth = machine.bandwidth(memory, traffic->second);
   return pipe == nullptr || bandwidth == nullptr ? kNaN : pipe->value / bandwidth->value;
 }
@@ -90,10 +114,10 @@ double ridge_of(const Work& work, const Machine& machine, Level memory) {
 std::string_view to_string(BoundLabel label) { return spell(kLabels, label); }
 std::optional<BoundLabel> parse_bound_label(std::string_view text) { return unspell<BoundLabel>(kLabels, text); }
 
-Bound bound_of(const Work& work, const Machine& machine) {
+Bound bound_of(const Work& work, const Machine& machine, std::optional<double> core_hz) {
   const Level memory = main_memory(machine.device.kind);
   Bound bound;
-  bound.resources = resource_times(work, machine);
+  bound.resources = resource_times(work, machine, core_hz);
   bound.label = label_of(bound.resources);
   bound.arithmetic_intensity = arithmetic_intensity(work, memory);
   bound.ridge = ridge_of(work, machine, memory);
@@ -102,7 +126,8 @@ Bound bound_of(const Work& work, const Machine& machine) {
     const ResourceTime& limiting = bound.resources.front();
     bound.limiting_ceiling = limiting.ceiling;
     bound.attainable_time_s = limiting.time_s;
-    const Ceiling* ceiling = machine.find(limiting.ceiling);
+    bound.regime = limiting.regime;
+    const Ceiling* ceiling = machine.find(limiting.ceiling, limiting.regime);
     bound.suspect = ceiling != nullptr && ceiling->suspect();
   }
   return bound;

@@ -19,18 +19,22 @@ std::optional<BoundLabel> parse_bound_label(std::string_view text);
 struct ResourceTime {
   std::string ceiling;  ///< name of the ceiling, or of the pipe or level that has none
   CeilingKind kind = CeilingKind::bandwidth;
-  double amount = 0;  ///< FLOPs, bytes or launches
-  double time_s = 0;  ///< amount / ceiling; NaN where there is no ceiling
-  Interval ci95;      ///< of time_s, from the ceiling's interval
+  double amount = 0;              ///< FLOPs, bytes or launches
+  double time_s = 0;              ///< amount / ceiling; NaN where there is no ceiling
+  Interval ci95;                  ///< of time_s, from the ceiling's interval
+  Regime regime = Regime::burst;  ///< of the ceiling
+  /// The kernel's own clock, Hz, where it differs from the ceiling's and the ceiling was carried over to it.
+  std::optional<double> at_clock_hz = {};
 };
 
 /// What the machine allows a kernel. `resources` is sorted by time, longest first; those without a
 /// ceiling come last, so that nothing is left out in silence.
 struct Bound {
   BoundLabel label = BoundLabel::unknown;
-  std::string limiting_ceiling;  ///< empty when no resource has a ceiling
-  double attainable_time_s = 0;  ///< NaN when no resource has a ceiling
-  bool suspect = false;          ///< the limiting ceiling failed its audit
+  std::string limiting_ceiling;   ///< empty when no resource has a ceiling
+  double attainable_time_s = 0;   ///< NaN when no resource has a ceiling
+  Regime regime = Regime::burst;  ///< of the limiting ceiling
+  bool suspect = false;           ///< the limiting ceiling failed its audit
   std::vector<ResourceTime> resources;
   double arithmetic_intensity = 0;  ///< FLOP/byte at main memory
   /// The classic ridge point: dominant pipe's ceiling over the memory ceiling, FLOP/byte. NaN if either is missing.
@@ -39,8 +43,11 @@ struct Bound {
 
 /// The bound rule: attainable time is the largest resource time; its resource is the limiting ceiling.
 /// Where the 95 % intervals of the two largest times overlap, and they are of different kinds, the
-/// label is `balanced`. `memory` is the device's main memory level.
-Bound bound_of(const Work& work, const Machine& machine);
+/// label is `balanced`. `core_hz` is the clock that the kernel ran at, where it is known: its pipes are then held
+/// against the regime whose clock is nearer, and where the two clocks differ by more than 1 %, against that ceiling
+/// at the kernel's own clock (operations per cycle are the pipe's; cycles per second are what the power limiter left).
+/// Memory and launch ceilings are not moved: other clocks drive them.
+Bound bound_of(const Work& work, const Machine& machine, std::optional<double> core_hz = std::nullopt);
 
 /// attainable / measured time. Never clamped: above 1 is a finding.
 double fraction_of_roof(const Bound& bound, double measured_time_s);

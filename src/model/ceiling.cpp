@@ -9,8 +9,9 @@
 namespace roofline {
 namespace {
 
-constexpr std::array<std::string_view, 3> kKinds = {"bandwidth", "compute", "overhead"};
-constexpr std::array<std::string_view, 3> kUnits = {"byte/s", "FLOP/s", "launch/s"};
+constexpr std::array<std::string_view, 4> kKinds = {"bandwidth", "compute", "overhead", "latency"};
+constexpr std::array<std::string_view, 4> kUnits = {"byte/s", "FLOP/s", "launch/s", "access/s"};
+constexpr std::array<std::string_view, 2> kRoles = {"roof", "reference"};
 constexpr std::array<std::string_view, 2> kRegimes = {"burst", "sustained"};
 constexpr std::array<std::string_view, 3> kStatuses = {"pass", "fail", "not_run"};
 
@@ -26,10 +27,30 @@ CheckStatus Audit::status() const {
 
 std::string_view to_string(CeilingKind kind) { return spell(kKinds, kind); }
 std::string_view to_string(Regime regime) { return spell(kRegimes, regime); }
+std::string_view to_string(Role role) { return spell(kRoles, role); }
 std::string_view to_string(CheckStatus status) { return spell(kStatuses, status); }
 std::optional<CeilingKind> parse_ceiling_kind(std::string_view text) { return unspell<CeilingKind>(kKinds, text); }
 std::optional<Regime> parse_regime(std::string_view text) { return unspell<Regime>(kRegimes, text); }
+std::optional<Role> parse_role(std::string_view text) { return unspell<Role>(kRoles, text); }
 std::optional<CheckStatus> parse_check_status(std::string_view text) { return unspell<CheckStatus>(kStatuses, text); }
+
+std::optional<double> write_share(Pattern pattern) {
+  switch (pattern) {
+    case Pattern::read:
+      return 0.0;
+    case Pattern::triad:
+      return 1.0 / 3.0;
+    case Pattern::copy:
+      return 1.0 / 2.0;
+    case Pattern::write:
+      return 1.0;
+    case Pattern::h2d:
+    case Pattern::d2h:
+    case Pattern::duplex:
+      break;
+  }
+  return std::nullopt;
+}
 
 std::string_view unit_of(CeilingKind kind) { return spell(kUnits, kind); }
 

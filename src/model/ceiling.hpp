@@ -17,8 +17,13 @@ struct Interval {
   double high = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// bandwidth: byte/s at a level; compute: FLOP/s on a pipe; overhead: launch/s of a launch path.
-enum class CeilingKind : std::uint8_t { bandwidth, compute, overhead };
+/// bandwidth: byte/s at a level; compute: FLOP/s on a pipe (integer and special operations count as one each);
+/// overhead: launch/s of a launch path; latency: dependent access/s, so that 1 / value is the latency.
+enum class CeilingKind : std::uint8_t { bandwidth, compute, overhead, latency };
+
+/// roof: what kernels are held against. reference: measured and audited in the same way, for people to compare
+/// (one core, another instruction, pageable memory, zeros as data); never a kernel's roof.
+enum class Role : std::uint8_t { roof, reference };
 
 /// burst: before the power limiter acts; sustained: after clock and power have settled.
 enum class Regime : std::uint8_t { burst, sustained };
@@ -51,8 +56,17 @@ struct Clocks {
   std::optional<double> memory_hz;
 };
 
+/// Power and heat while a ceiling was measured; absent where the device doesn't tell.
+struct Power {
+  std::optional<double> watts;              ///< mean over the measurement
+  std::optional<double> joules_per_unit;    ///< per FLOP, byte or launch: energy over amount, idle power included
+  std::optional<double> temperature_c;      ///< at its end
+  double seconds = 0;                       ///< that the energy was summed over; 0 when it was not read
+  std::optional<std::string> limiter = {};  ///< what held the clock down: "power cap", "thermal"; empty: nothing did
+};
+
 struct Ceiling {
-  std::string name;  ///< "hbm.read", "tensor.fp16", "launch.graph"
+  std::string name;  ///< "hbm.read", "tensor.fp16", "launch.graph"; a burst and a sustained ceiling share it
   CeilingKind kind = CeilingKind::bandwidth;
   std::optional<Level> level;      ///< bandwidth only
   std::optional<Pattern> pattern;  ///< bandwidth only
@@ -60,25 +74,36 @@ struct Ceiling {
   double value = 0;                ///< byte/s, FLOP/s or launch/s: amount / value is always a time
   Interval ci95;                   ///< 95 % interval of `value`
   Regime regime = Regime::burst;
-  std::string origin;   ///< "probe", "library GEMM"
-  std::string variant;  ///< what won the search: "avx2, 10 chains, 2 threads"
+  Role role = Role::roof;
+  std::string origin;       ///< "probe", "library GEMM"
+  std::string variant;      ///< what won the search: "avx2, 10 chains, 2 threads"
+  std::string instruction;  ///< that does the work: "HGMMA 64x256x16"; empty where no one instruction does
+  std::string below_peak;   ///< why this path can't reach the chip's full rate; empty where it can
+  double amount = 0;        ///< FLOPs, bytes, launches or accesses of one launch of the probe
   std::optional<Limit> limit;
   Audit audit;
   Clocks clocks;
+  Power power;
   std::int64_t samples = 0;
-  std::string stop;  ///< why the sampling stopped
+  std::string stop;   ///< why the sampling stopped
+  double took_s = 0;  ///< that measuring it took: search, sampling and audit (and the sustained run, in a burst one)
 
   bool suspect() const { return audit.suspect(); }
 };
 
 std::string_view to_string(CeilingKind kind);
 std::string_view to_string(Regime regime);
+std::string_view to_string(Role role);
 std::string_view to_string(CheckStatus status);
 std::optional<CeilingKind> parse_ceiling_kind(std::string_view text);
 std::optional<Regime> parse_regime(std::string_view text);
+std::optional<Role> parse_role(std::string_view text);
 std::optional<CheckStatus> parse_check_status(std::string_view text);
 
-/// "byte/s", "FLOP/s" or "launch/s".
+/// The share of writes in what a pattern moves: read 0, triad 1/3, copy 1/2, write 1; nothing for a link's.
+std::optional<double> write_share(Pattern pattern);
+
+/// "byte/s", "FLOP/s", "launch/s" or "access/s".
 std::string_view unit_of(CeilingKind kind);
 
 }  // namespace roofline

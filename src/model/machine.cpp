@@ -5,45 +5,49 @@
 #include <cmath>
 #include <string_view>
 
+#include "model/spelling.hpp"
+
 namespace roofline {
 namespace {
 
-/// The share of writes in what a pattern moves, or NaN for patterns of links.
-double write_share(Pattern pattern) {
-  switch (pattern) {
-    case Pattern::read:
-      return 0.0;
-    case Pattern::triad:
-      return 1.0 / 3.0;
-    case Pattern::copy:
-      return 1.0 / 2.0;
-    case Pattern::write:
-      return 1.0;
-    case Pattern::h2d:
-    case Pattern::d2h:
-      break;
-  }
-  return std::nan("");
-}
+/// As a number to take differences of: NaN for patterns of links.
+double share_or_nan(Pattern pattern) { return write_share(pattern).value_or(std::nan("")); }
+
+constexpr std::array<std::string_view, 2> kSweepAxes = {"working_set", "threads"};
 
 bool is_bandwidth_at(const Ceiling& ceiling, Level level) {
-  return ceiling.kind == CeilingKind::bandwidth && ceiling.level == level && ceiling.pattern.has_value();
+  return ceiling.kind == CeilingKind::bandwidth && ceiling.role == Role::roof && ceiling.regime == Regime::burst &&
+         ceiling.level == level && ceiling.pattern.has_value();
 }
 
 }  // namespace
 
-const Ceiling* Machine::find(std::string_view name) const {
+std::string_view to_string(SweepAxis axis) { return spell(kSweepAxes, axis); }
+std::optional<SweepAxis> parse_sweep_axis(std::string_view text) { return unspell<SweepAxis>(kSweepAxes, text); }
+
+const Ceiling* Machine::find(std::string_view name, Regime regime) const {
   for (const Ceiling& ceiling : ceilings) {
-    if (ceiling.name == name) return &ceiling;
+    if (ceiling.name == name && ceiling.regime == regime) return &ceiling;
   }
   return nullptr;
 }
 
-const Ceiling* Machine::compute(Pipe pipe) const {
+const Ceiling* Machine::compute(Pipe pipe, Regime regime) const {
   for (const Ceiling& ceiling : ceilings) {
-    if (ceiling.kind == CeilingKind::compute && ceiling.pipe == pipe) return &ceiling;
+    const bool roof = ceiling.kind == CeilingKind::compute && ceiling.role == Role::roof;
+    if (roof && ceiling.pipe == pipe && ceiling.regime == regime) return &ceiling;
   }
   return nullptr;
+}
+
+const Ceiling* Machine::compute_at(Pipe pipe, std::optional<double> core_hz) const {
+  const Ceiling* burst = compute(pipe);
+  const Ceiling* sustained = compute(pipe, Regime::sustained);
+  if (burst == nullptr || sustained == nullptr) return burst != nullptr ? burst : sustained;
+  if (!core_hz || !burst->clocks.core_hz || !sustained->clocks.core_hz) return burst;
+  const auto distance = [&](const Ceiling* ceiling) { return std::abs(std::log(*core_hz / *ceiling->clocks.core_hz)); };
+  constexpr double kSameClock = 0.01;
+  return distance(burst) > kSameClock && distance(sustained) < distance(burst) ? sustained : burst;
 }
 
 const Ceiling* Machine::bandwidth(Level level, const Traffic& traffic) const {
@@ -54,7 +58,7 @@ const Ceiling* Machine::bandwidth(Level level, const Traffic& traffic) const {
   double best_distance = 0;
   for (const Ceiling& ceiling : ceilings) {
     if (!is_bandwidth_at(ceiling, level)) continue;
-    const double distance = std::abs(write_share(*ceiling.pattern) - wanted);
+    const double distance = std::abs(share_or_nan(*ceiling.pattern) - wanted);
     if (std::isnan(distance)) continue;
     const bool nearer = best == nullptr || distance < best_distance - kSameShare;
     const bool tied = best != nullptr && std::abs(distance - best_distance) <= kSameShare;

@@ -49,23 +49,58 @@ struct Unmeasured {
   std::string reason;
 };
 
+/// What a sweep varies: bytes of the working set, or worker threads.
+enum class SweepAxis : std::uint8_t { working_set, threads };
+std::string_view to_string(SweepAxis axis);
+std::optional<SweepAxis> parse_sweep_axis(std::string_view text);
+
+struct SweepPoint {
+  double x = 0;      ///< bytes or threads
+  double value = 0;  ///< byte/s
+  Interval ci95;
+};
+
+/// A stretch of a sweep over which the rate holds still: one level of the memory hierarchy.
+struct Plateau {
+  double from = 0;  ///< x of its first and last point
+  double to = 0;
+  double value = 0;  ///< median rate of its points
+};
+
+/// A rate as a function of one quantity: bandwidth against working set, or against threads.
+struct Sweep {
+  std::string name;  ///< "sweep.read", "scaling.dram.read"
+  SweepAxis axis = SweepAxis::working_set;
+  std::string variant;                 ///< how it was measured
+  std::vector<SweepPoint> points;      ///< ascending in x
+  std::vector<Plateau> plateaus;       ///< working_set only; ascending in x
+  std::vector<double> boundaries;      ///< x where one plateau gives way to the next; one fewer than plateaus
+  std::optional<double> saturates_at;  ///< threads only: the fewest that reach 95 % of the most
+};
+
 struct Machine {
   DeviceInfo device;
   std::vector<Ceiling> ceilings;
+  std::vector<Sweep> sweeps;
   std::vector<Unmeasured> unmeasured;
-  std::string measured_at;   ///< UTC, ISO 8601
-  std::string tool_version;  ///< the version of roofline that measured
-  std::string host;          ///< operating system and kernel
-  bool quick = false;        ///< measured with --quick: wider intervals
+  std::optional<double> idle_watts;  ///< of the device, context open and nothing running
+  std::string measured_at;           ///< UTC, ISO 8601
+  std::string tool_version;          ///< the version of roofline that measured
+  std::string host;                  ///< operating system and kernel
+  bool quick = false;                ///< measured with --quick: wider intervals
   bool cancelled = false;
 
-  /// The ceiling of that name, or null.
-  const Ceiling* find(std::string_view name) const;
+  /// The ceiling of that name and regime, or null.
+  const Ceiling* find(std::string_view name, Regime regime = Regime::burst) const;
 
-  /// The compute ceiling of `pipe`, or null.
-  const Ceiling* compute(Pipe pipe) const;
+  /// The compute roof of `pipe`, or null.
+  const Ceiling* compute(Pipe pipe, Regime regime = Regime::burst) const;
 
-  /// The bandwidth ceiling at `level` whose share of writes is nearest to that of `traffic`
+  /// The compute roof of the regime that a kernel at that core clock ran in: burst within 1 % of its clock or where
+  /// a clock is missing, else the one measured at the nearer clock. Null when there is no roof of that pipe.
+  const Ceiling* compute_at(Pipe pipe, std::optional<double> core_hz) const;
+
+  /// The burst bandwidth roof at `level` whose share of writes is nearest to that of `traffic`
   /// (read 0, triad 1/3, copy 1/2, write 1; the higher ceiling on a tie), or null when none was measured.
   const Ceiling* bandwidth(Level level, const Traffic& traffic) const;
 

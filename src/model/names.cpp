@@ -12,7 +12,7 @@ constexpr std::array<std::string_view, 12> kPipes = {"fp64",        "fp32",     
                                                      "int32",       "sfu",         "tensor.fp64", "tensor.tf32",
                                                      "tensor.fp16", "tensor.bf16", "tensor.fp8",  "tensor.int8"};
 constexpr std::array<std::string_view, 8> kLevels = {"hbm", "dram", "l3", "l2", "l1", "shared", "pcie", "nvlink"};
-constexpr std::array<std::string_view, 6> kPatterns = {"read", "write", "copy", "triad", "h2d", "d2h"};
+constexpr std::array<std::string_view, 7> kPatterns = {"read", "write", "copy", "triad", "h2d", "d2h", "duplex"};
 constexpr std::array<std::string_view, 5> kDTypes = {"fp64", "fp32", "tf32", "fp16", "bf16"};
 constexpr std::array<std::string_view, 2> kDeviceKinds = {"cpu", "cuda"};
 

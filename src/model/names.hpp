@@ -30,8 +30,8 @@ enum class Pipe : std::uint8_t {
 /// A level of the memory hierarchy, or a link. GPUs have hbm, l2, l1, shared; CPUs dram, l3, l2, l1.
 enum class Level : std::uint8_t { hbm, dram, l3, l2, l1, shared, pcie, nvlink };
 
-/// How a bandwidth probe walks its memory. h2d and d2h belong to links.
-enum class Pattern : std::uint8_t { read, write, copy, triad, h2d, d2h };
+/// How a bandwidth probe walks its memory. h2d, d2h and duplex (both directions at once) belong to links.
+enum class Pattern : std::uint8_t { read, write, copy, triad, h2d, d2h, duplex };
 
 /// The type of a tensor's elements.
 enum class DType : std::uint8_t { fp64, fp32, tf32, fp16, bf16 };

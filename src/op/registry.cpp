@@ -25,12 +25,12 @@ Registry& registry() {
   return instance;
 }
 
-/// The order of a calibration: kinds, pipes, levels and patterns as their vocabularies have them. Files
-/// are linked in any order, so all of it is a key.
+/// The order of a calibration: roofs, then references, then sweeps; of each, kinds, pipes, levels and patterns as
+/// their vocabularies have them. Files are linked in any order, so all of it is a key.
 auto calibration_order(const Probe& probe) {
   const auto rank = [](const auto& value) { return value ? 1 + static_cast<int>(*value) : 0; };
-  return std::tuple(static_cast<int>(probe.kind), rank(probe.pipe), rank(probe.level), rank(probe.pattern),
-                    std::string_view(probe.name));
+  return std::tuple(probe.sweep.has_value(), static_cast<int>(probe.role), static_cast<int>(probe.kind),
+                    rank(probe.pipe), rank(probe.level), rank(probe.pattern), std::string_view(probe.name));
 }
 
 }  // namespace

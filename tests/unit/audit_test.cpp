@@ -129,5 +129,85 @@ TEST(Audit, DriftingTimesAreNotSteady) {
   EXPECT_EQ(audit_steadiness(Summary{}).status, CheckStatus::fail) << "nothing was measured";
 }
 
+TEST(Audit, AnHonestProbeReachesMostOfAFirmLimit) {
+  const Limit limit{66.9e12, "132 SMs x 256 FLOP/cycle x 1980 MHz"};
+  EXPECT_EQ(audit_limit(65.0e12, {64.9e12, 65.1e12}, limit, "FLOP/s", 0.93).status, CheckStatus::pass);
+  const Check low = audit_limit(42.1e12, {42.0e12, 42.2e12}, limit, "FLOP/s", 0.93);
+  EXPECT_EQ(low.status, CheckStatus::fail);
+  EXPECT_THAT(low.detail, HasSubstr("at least 93 % wanted"));
+  EXPECT_EQ(audit_limit(42.1e12, {42.0e12, 42.2e12}, limit, "FLOP/s").status, CheckStatus::pass) << "not firm";
+}
+
+Ceiling triad_of(double amount) {
+  Ceiling ceiling;
+  ceiling.kind = CeilingKind::bandwidth;
+  ceiling.level = Level::hbm;
+  ceiling.pattern = Pattern::triad;
+  ceiling.amount = amount;
+  return ceiling;
+}
+
+TEST(Audit, WhatIsCountedIsTheWorkModel) {
+  Work work;
+  work.bytes[Level::hbm] = {.read = 2e9, .write = 1e9};
+  EXPECT_EQ(audit_accounting(triad_of(3e9), work).status, CheckStatus::pass);
+  EXPECT_EQ(audit_accounting(triad_of(2e9), work).status, CheckStatus::fail) << "two streams counted";
+  EXPECT_EQ(audit_accounting(triad_of(4e9), work).status, CheckStatus::fail) << "four streams counted";
+  work.bytes[Level::hbm] = {.read = 1.5e9, .write = 1.5e9};
+  EXPECT_EQ(audit_accounting(triad_of(3e9), work).status, CheckStatus::fail) << "the traffic of a copy";
+  EXPECT_EQ(audit_accounting(triad_of(3e9), Work{}).status, CheckStatus::fail) << "no traffic at all";
+  Ceiling link = triad_of(3e9);
+  link.pattern = Pattern::h2d;
+  EXPECT_EQ(audit_accounting(link, work).status, CheckStatus::pass) << "a link has no share of writes";
+
+  Ceiling pipe;
+  pipe.kind = CeilingKind::compute;
+  pipe.pipe = Pipe::sfu;
+  pipe.amount = 1e9;
+  EXPECT_EQ(audit_accounting(pipe, work).status, CheckStatus::fail);
+  work.flops[Pipe::sfu] = 1e9;
+  EXPECT_EQ(audit_accounting(pipe, work).status, CheckStatus::pass);
+  pipe.kind = CeilingKind::overhead;
+  EXPECT_EQ(audit_accounting(pipe, work).status, CheckStatus::not_run);
+}
+
+TEST(Audit, OperandsMustCarryInformation) {
+  EXPECT_EQ(audit_operands({}).status, CheckStatus::fail);
+  EXPECT_EQ(audit_operands(std::vector<std::byte>(1024, std::byte{0x3f})).status, CheckStatus::fail) << "a constant";
+  std::vector<std::byte> few(4096);
+  for (std::size_t i = 0; i < few.size(); ++i) few[i] = std::byte{static_cast<unsigned char>(i % 8)};
+  EXPECT_EQ(audit_operands(few).status, CheckStatus::fail) << "eight values: 3 bits";
+  std::uint64_t state = 1;
+  for (std::byte& byte : few) {
+    state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+    byte = std::byte{static_cast<unsigned char>(state >> 56)};
+  }
+  const Check random = audit_operands(few);
+  EXPECT_EQ(random.status, CheckStatus::pass);
+  EXPECT_THAT(random.detail, HasSubstr("7.9"));
+}
+
+TEST(Audit, TheInstructionMustStandInTheCode) {
+  EXPECT_EQ(audit_instruction("HGMMA", 64, "wgmma_kernel in sm_90a").status, CheckStatus::pass);
+  const Check missing = audit_instruction("HGMMA", 0, "wgmma_kernel in sm_90a");
+  EXPECT_EQ(missing.status, CheckStatus::fail);
+  EXPECT_EQ(missing.detail, "HGMMA stands 0 times in wgmma_kernel in sm_90a");
+  const Check unseen = audit_instruction("HGMMA", std::nullopt, "compiled by the driver");
+  EXPECT_EQ(unseen.status, CheckStatus::not_run);
+  EXPECT_EQ(unseen.detail, "compiled by the driver");
+}
+
+TEST(Audit, ALimiterMayHuntAboutOneLevel) {
+  Summary time = timed(1e-3);
+  time.q05 = 0.981e-3;
+  time.q95 = 1.052e-3;
+  const Check hunting = audit_regulation(time, "power cap", -0.013);
+  EXPECT_EQ(hunting.status, CheckStatus::pass);
+  EXPECT_THAT(hunting.detail, HasSubstr("held by power cap: the second half of"));
+  EXPECT_THAT(hunting.detail, HasSubstr("-1.30 % off the first"));
+  EXPECT_THAT(hunting.detail, HasSubstr("-1.9 % to +5.2 %"));
+  EXPECT_EQ(audit_regulation(time, "power cap", 0.031).status, CheckStatus::fail) << "still falling";
+}
+
 }  // namespace
 }  // namespace roofline

@@ -65,6 +65,65 @@ TEST(Names, SpellAndParseAreInverse) {
   EXPECT_FALSE(parse_dtype("FP32"));
 }
 
+/// A tensor pipe that does 800 TFLOP/s at 1.9 GHz, and 600 once the power limiter has taken it to 1.425 GHz.
+Machine throttling_gpu() {
+  Machine machine = gpu();
+  Ceiling burst = compute(Pipe::tensor_bf16, 800e12);
+  burst.clocks.core_hz = 1.9e9;
+  Ceiling sustained = compute(Pipe::tensor_bf16, 600e12);
+  sustained.regime = Regime::sustained;
+  sustained.clocks.core_hz = 1.425e9;
+  sustained.audit.checks = {{"steady while timed", CheckStatus::fail, "drifting"}};
+  machine.ceilings.insert(machine.ceilings.end(), {burst, sustained});
+  return machine;
+}
+
+TEST(Bound, APointIsHeldAgainstTheRegimeOfItsClock) {
+  Work work;
+  work.flops[Pipe::tensor_bf16] = 6e12;
+  const Machine machine = throttling_gpu();
+  const Bound unknown = bound_of(work, machine);
+  EXPECT_EQ(unknown.regime, Regime::burst);
+  EXPECT_DOUBLE_EQ(unknown.attainable_time_s, 6e12 / 800e12);
+  const Bound throttled = bound_of(work, machine, 1.43e9);
+  EXPECT_EQ(throttled.regime, Regime::sustained);
+  EXPECT_TRUE(throttled.suspect) << "the sustained ceiling failed its audit, the burst one did not";
+  EXPECT_DOUBLE_EQ(throttled.attainable_time_s, 6e12 / 600e12) << "0.4 % is the same clock";
+  EXPECT_FALSE(throttled.resources[0].at_clock_hz);
+  EXPECT_FALSE(bound_of(work, machine, 1.9e9).suspect);
+  Machine alike = machine;
+  alike.ceilings.back().clocks.core_hz = 1.899e9;
+  EXPECT_EQ(bound_of(work, alike, 1.8985e9).regime, Regime::burst) << "where no limiter acts the two are one";
+}
+
+TEST(Bound, BetweenTheRegimesTheCeilingIsCarriedToTheOwnClock) {
+  Work work;
+  work.flops[Pipe::tensor_bf16] = 6e12;
+  work.bytes[Level::hbm] = {.read = 1e9, .write = 0};
+  const Bound bound = bound_of(work, throttling_gpu(), 1.71e9);
+  EXPECT_EQ(bound.regime, Regime::burst);
+  EXPECT_DOUBLE_EQ(bound.attainable_time_s, 6e12 / (800e12 * 0.9));
+  EXPECT_EQ(bound.resources[0].at_clock_hz, 1.71e9);
+  EXPECT_NEAR(bound.resources[0].ci95.low, bound.attainable_time_s, bound.attainable_time_s * 0.0011);
+  EXPECT_EQ(bound.resources[1].ceiling, "hbm.read");
+  EXPECT_DOUBLE_EQ(bound.resources[1].time_s, 1e9 / 4e12) << "memory has a clock of its own";
+  EXPECT_FALSE(bound.resources[1].at_clock_hz);
+}
+
+TEST(Machine, ReferencesAreNoRoofs) {
+  Machine machine = gpu();
+  Ceiling zeros = compute(Pipe::fp32, 90e12);
+  zeros.name = "fp32.zeros";
+  zeros.role = Role::reference;
+  Ceiling pageable = bandwidth(Level::hbm, Pattern::read, 9e12);
+  pageable.role = Role::reference;
+  machine.ceilings.insert(machine.ceilings.begin(), {zeros, pageable});
+  EXPECT_EQ(machine.compute(Pipe::fp32)->value, 60e12);
+  EXPECT_EQ(machine.bandwidth(Level::hbm, {.read = 1, .write = 0})->value, 4e12);
+  EXPECT_EQ(machine.slope(Level::hbm)->value, 4e12);
+  EXPECT_EQ(machine.find("fp32.zeros")->value, 90e12);
+}
+
 TEST(Names, MatrixProductsGoToTheFastestPipeOfTheirType) {
   EXPECT_EQ(matrix_pipe(DType::fp16, DeviceKind::cuda), Pipe::tensor_fp16);
   EXPECT_EQ(matrix_pipe(DType::tf32, DeviceKind::cuda), Pipe::tensor_tf32);

@@ -1,0 +1,71 @@
+// Ceilings are matched by name and regime.
+#include "model/compare_machines.hpp"
+
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "model/spelling.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr std::array<std::string_view, 5> kChanges = {"same", "faster", "slower", "only before", "only now"};
+
+/// The interval, or the value itself where none is known.
+Interval interval_of(const Ceiling& ceiling) {
+  const bool known = ceiling.ci95.low > 0 && ceiling.ci95.high > 0;
+  return known ? ceiling.ci95 : Interval{ceiling.value, ceiling.value};
+}
+
+CeilingChange entry_of(const Ceiling& ceiling) {
+  return {.name = ceiling.name,
+          .kind = ceiling.kind,
+          .regime = ceiling.regime,
+          .before = kNaN,
+          .now = kNaN,
+          .ratio = kNaN,
+          .ratio_ci95 = {},
+          .change = Change::same};
+}
+
+CeilingChange compare(const Ceiling& before, const Ceiling& now, double threshold) {
+  CeilingChange entry = entry_of(now);
+  const Interval then = interval_of(before);
+  const Interval today = interval_of(now);
+  entry.before = before.value;
+  entry.now = now.value;
+  entry.ratio = now.value / before.value;
+  entry.ratio_ci95 = {today.low / then.high, today.high / then.low};
+  if (entry.ratio < 1 - threshold && entry.ratio_ci95.high < 1) entry.change = Change::slower;
+  if (entry.ratio > 1 + threshold && entry.ratio_ci95.low > 1) entry.change = Change::faster;
+  return entry;
+}
+
+}  // namespace
+
+std::string_view to_string(Change change) { return spell(kChanges, change); }
+
+std::vector<CeilingChange> compare_machines(const Machine& before, const Machine& now, double threshold) {
+  std::vector<CeilingChange> changes;
+  for (const Ceiling& ceiling : now.ceilings) {
+    const Ceiling* then = before.find(ceiling.name, ceiling.regime);
+    CeilingChange entry = then != nullptr ? compare(*then, ceiling, threshold) : entry_of(ceiling);
+    if (then == nullptr) {
+      entry.now = ceiling.value;
+      entry.change = Change::only_now;
+    }
+    changes.push_back(std::move(entry));
+  }
+  for (const Ceiling& ceiling : before.ceilings) {
+    if (now.find(ceiling.name, ceiling.regime) != nullptr) continue;
+    CeilingChange entry = entry_of(ceiling);
+    entry.before = ceiling.value;
+    entry.change = Change::only_before;
+    changes.push_back(std::move(entry));
+  }
+  return changes;
+}
+
+}  // namespace roofline
