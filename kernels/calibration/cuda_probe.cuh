@@ -1,9 +1,13 @@
 // What the CUDA probes share: buffers of reproducible random data, and limits from the attributes.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "device/cuda/cuda_device.hpp"
 #include "device/cuda/element.cuh"
@@ -37,7 +41,22 @@ inline std::shared_ptr<Buffer> shared_buffer(Device& device, std::int64_t bytes)
   return device.allocate(static_cast<std::size_t>(bytes));
 }
 
+/// For ProbeCase::operands: some KiB from the middle of a buffer, as they are when asked for.
+std::function<std::vector<std::byte>()> sample_of(CudaDevice& device, std::shared_ptr<Buffer> buffer);
+
+/// For ProbeCase::code: looks for an instruction of device/cubin.hpp in the machine code of a __global__ function.
+std::function<CodeSearch()> looks_for(const void* kernel, std::string instruction);
+
+/// made.code = looks_for(copy_kernel<4>, "LDG.E.128");
+template <typename... Parameters>
+std::function<CodeSearch()> looks_for(void (*kernel)(Parameters...), std::string instruction) {
+  return looks_for(reinterpret_cast<const void*>(kernel), std::move(instruction));
+}
+
 /// FLOP per cycle of the whole device times the clock, with the formula; nothing without clock or table entry.
 std::optional<Limit> cycle_limit(const Device& device, Pipe pipe, std::optional<double> core_hz);
+
+/// The same for a port of every SM that moves so many bytes a cycle; nothing without a clock.
+std::optional<Limit> port_limit(const Device& device, double bytes_per_cycle, std::optional<double> core_hz);
 
 }  // namespace roofline

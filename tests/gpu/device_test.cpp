@@ -43,7 +43,11 @@ TEST(Throughput, KnowsHopperAndNothingOfTheUnknown) {
   EXPECT_EQ(flops_per_cycle(9, 0, Pipe::fp64), 128);
   EXPECT_EQ(flops_per_cycle(9, 0, Pipe::tensor_bf16), 4096);
   EXPECT_EQ(flops_per_cycle(8, 0, Pipe::fp32), 128);
-  EXPECT_EQ(flops_per_cycle(9, 0, Pipe::int32), std::nullopt);
+  EXPECT_EQ(flops_per_cycle(9, 0, Pipe::fp16), 512);
+  EXPECT_EQ(flops_per_cycle(9, 0, Pipe::int32), 128);
+  EXPECT_EQ(flops_per_cycle(9, 0, Pipe::sfu), 16);
+  EXPECT_EQ(flops_per_cycle(9, 0, Pipe::tensor_int8), 8192);
+  EXPECT_EQ(flops_per_cycle(8, 0, Pipe::tensor_fp8), std::nullopt);
   EXPECT_EQ(flops_per_cycle(7, 5, Pipe::fp32), std::nullopt);
 }
 

@@ -96,10 +96,11 @@ Reading GraphTimer::time(std::int64_t launches) {
 
   {
     const OpenAtExit opener(gate_);
-    stamps_.enqueue_before(stream_);
     // Without the gate an idle GPU would take the start event at once and then wait for the host to submit
     // the graph: some 10 us of host latency inside the interval.
     gate_.close(stream_);
+    // Behind the gate: a GPU that waits runs at its full clock, which is not that of a tensor kernel.
+    stamps_.enqueue_before(stream_);
     check(cudaEventRecord(start_.get(), stream_), "recording the start");
     for (cudaGraphExec_t exec : batch) check(cudaGraphLaunch(exec, stream_), "launching a graph");
     check(cudaEventRecord(stop_.get(), stream_), "recording the stop");

@@ -6,26 +6,37 @@
 namespace roofline {
 namespace {
 
-/// Per SM and cycle. Lanes count FMAs, tensor columns dense FLOP with fp32 accumulation; 0 means unknown here.
+/// Per SM and cycle. Lanes count results, a multiply-add as one; tensor columns dense operations, a multiply-add as
+/// two, with fp32 (int32, fp64) accumulation. 0: unknown here, or not the same on all parts of that capability.
 struct Rates {
   int major;
   int minor;
-  double fp32_lanes;
-  double fp64_lanes;
-  double sfu_lanes;
-  double tensor_16bit;  ///< fp16 and bf16
+  double fp64;
+  double fp32;
+  double fp16;  ///< packed
+  double bf16;  ///< packed
+  double int32;
+  double sfu;
+  double tensor_fp64;
   double tensor_tf32;
+  double tensor_16bit;
+  double tensor_fp8;
+  double tensor_int8;
   double l1_kib;
 };
 
-// 8.6 and 8.9 halve their tensor rate with fp32 accumulation on consumer parts, and a professional part of
-// the same capability does not: the higher figure is the limit. 12.0's parts differ in the same way and
-// are left out.
+// 8.6's and 8.9's GeForce parts halve the tensor rate with fp32 accumulation, and professional parts of the same
+// capability don't: left out, like 12.0's, for a limit that half of the devices can't reach proves nothing.
+// GA100 alone has twice the packed fp16 rate, and not of bf16: 78 and 39 TFLOP/s (A100 whitepaper, table 1).
 constexpr std::array kTable = {
-    Rates{8, 0, 64, 32, 16, 2048, 1024, 192},  Rates{8, 6, 128, 2, 16, 1024, 512, 128},
-    Rates{8, 7, 128, 2, 16, 2048, 1024, 192},  Rates{8, 9, 128, 2, 16, 1024, 512, 128},
-    Rates{9, 0, 128, 64, 16, 4096, 2048, 256}, Rates{10, 0, 128, 64, 16, 8192, 4096, 256},
-    Rates{12, 0, 128, 2, 16, 0, 0, 128},
+    //     cc     fp64 fp32 fp16 bf16 int32 sfu  fp64 tf32  16-bit  fp8   int8   KiB of L1
+    Rates{8, 0, 32, 64, 256, 128, 64, 16, 128, 1024, 2048, 0, 4096, 192},
+    Rates{8, 6, 2, 128, 128, 128, 64, 16, 0, 0, 0, 0, 2048, 128},
+    Rates{8, 7, 2, 128, 128, 128, 64, 16, 0, 1024, 2048, 0, 4096, 192},
+    Rates{8, 9, 2, 128, 128, 128, 64, 16, 0, 0, 0, 0, 2048, 128},
+    Rates{9, 0, 64, 128, 256, 256, 64, 16, 256, 2048, 4096, 8192, 8192, 256},
+    Rates{10, 0, 64, 128, 0, 0, 0, 16, 128, 4096, 8192, 16384, 0, 256},
+    Rates{12, 0, 2, 128, 0, 0, 0, 16, 0, 0, 0, 0, 0, 128},
 };
 
 const Rates* find(int major, int minor) {
@@ -37,20 +48,31 @@ const Rates* find(int major, int minor) {
 
 double rate(const Rates& row, Pipe pipe) {
   switch (pipe) {
-    case Pipe::fp32:
-      return 2 * row.fp32_lanes;
     case Pipe::fp64:
-      return 2 * row.fp64_lanes;
+      return 2 * row.fp64;
+    case Pipe::fp32:
+      return 2 * row.fp32;
+    case Pipe::fp16:
+      return 2 * row.fp16;
+    case Pipe::bf16:
+      return 2 * row.bf16;
+    case Pipe::int32:
+      return 2 * row.int32;
     case Pipe::sfu:
-      return row.sfu_lanes;
+      return row.sfu;
+    case Pipe::tensor_fp64:
+      return row.tensor_fp64;
+    case Pipe::tensor_tf32:
+      return row.tensor_tf32;
     case Pipe::tensor_fp16:
     case Pipe::tensor_bf16:
       return row.tensor_16bit;
-    case Pipe::tensor_tf32:
-      return row.tensor_tf32;
-    default:
-      return 0;
+    case Pipe::tensor_fp8:
+      return row.tensor_fp8;
+    case Pipe::tensor_int8:
+      return row.tensor_int8;
   }
+  return 0;
 }
 
 }  // namespace

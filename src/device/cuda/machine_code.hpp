@@ -1,0 +1,22 @@
+// Looks up the machine code of a kernel in this very program: what the driver loads, not what some build
+// meant to make. Counting is device/cubin.hpp's.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace roofline {
+
+/// How often an instruction stands in a kernel.
+struct InstructionCount {
+  std::string where;         ///< "fma_kernel<float, 8>(…) for sm_90"; or why the code could not be looked at
+  std::optional<int> count;  ///< nothing when it could not
+};
+
+/// Looks for an instruction in the code of `kernel` (a __global__ function) that runs on the current device.
+/// Never throws for what it can't see: code that the driver compiled from PTX, compressed images, an unknown
+/// architecture. Throws Error for an instruction that device/cubin.hpp doesn't know.
+InstructionCount find_instruction(const void* kernel, std::string_view instruction);
+
+}  // namespace roofline
