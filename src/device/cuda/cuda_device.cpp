@@ -1,15 +1,19 @@
 // Memory, stream and timers of one GPU.
 #include "device/cuda/cuda_device.hpp"
 
+#include <cuda_profiler_api.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
+#include <chrono>
 #include <utility>
 
 #include "device/cuda/cublas.hpp"
 #include "device/cuda/graph_timer.hpp"
 #include "device/cuda/handles.hpp"
 #include "device/cuda/nvml.hpp"
+#include "device/energy_meter.hpp"
 #include "model/error.hpp"
 
 namespace roofline {
@@ -32,11 +36,17 @@ std::unique_ptr<Nvml> open_nvml(int index) {
   return Nvml::open(address.data());
 }
 
+/// On the clock of NVML's power samples.
+double seconds_since_1970() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
 }  // namespace
 
 struct CudaDevice::State {
   CudaProperties properties;
   std::unique_ptr<Nvml> nvml;
+  EnergyMeter energy;
   DeviceInfo info;
   Stream stream;
   std::unique_ptr<CublasHandle> cublas;  // after the stream: it must go before it
@@ -108,6 +118,14 @@ void CudaDevice::fill(void* device, std::byte value, std::size_t bytes) {
 
 void CudaDevice::synchronize() { check(cudaStreamSynchronize(stream()), "waiting for the GPU"); }
 
+void CudaDevice::run_profiled(const std::function<void()>& launch) {
+  synchronize();
+  check(cudaProfilerStart(), "starting the profiler's collection");
+  launch();
+  synchronize();
+  check(cudaProfilerStop(), "stopping the profiler's collection");
+}
+
 std::unique_ptr<Timer> CudaDevice::timer(LaunchFunction launch) {
   return std::make_unique<GraphTimer>(stream(), properties().sm_count, std::move(launch));
 }
@@ -119,6 +137,17 @@ Clocks CudaDevice::clocks() {
     clocks.memory_hz = nvml()->memory_clock_hz();
   }
   return clocks;
+}
+
+PowerReading CudaDevice::power() {
+  PowerReading reading;
+  if (nvml() == nullptr) return reading;
+  const std::vector<PowerSample> samples = nvml()->power_samples(state_->energy.seen_until_s());
+  reading.energy_j = state_->energy.read(seconds_since_1970(), samples, [this] { return nvml()->energy_j(); });
+  reading.temperature_c = nvml()->temperature_c();
+  if (const auto reasons = nvml()->clock_event_reasons())
+    reading.limiter = fmt::format("{}", fmt::join(*reasons, ", "));
+  return reading;
 }
 
 CudaDevice& as_cuda(Device& device) {

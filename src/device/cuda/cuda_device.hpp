@@ -48,9 +48,11 @@ class CudaDevice final : public Device {
   void copy(void* to, const void* from, std::size_t bytes) override;
   void fill(void* device, std::byte value, std::size_t bytes) override;
   void synchronize() override;
+  void run_profiled(const std::function<void()>& launch) override;
   std::unique_ptr<Timer> timer(LaunchFunction launch) override;
   double timer_resolution_s() const override { return 0.5e-6; }
   Clocks clocks() override;
+  PowerReading power() override;
 
   /// The stream that every launch goes to.
   cudaStream_t stream() const;

@@ -60,6 +60,15 @@ std::string driver_text(const Nvml* nvml) {
 
 void add_nvml_attributes(const Nvml& nvml, std::vector<Attribute>& attributes) {
   if (const auto mig = nvml.mig_enabled()) attributes.push_back({"MIG mode", *mig ? "on" : "off"});
+  if (const auto link = nvml.best_pcie_link()) {
+    attributes.push_back({"PCIe link", fmt::format("generation {}, {} lanes", link->generation, link->lanes)});
+  }
+  if (const auto links = nvml.nvlinks(); links && links->links > 0) {
+    attributes.push_back({"NVLink", fmt::format("{} links{}", links->links,
+                                                links->bytes_per_s > 0
+                                                    ? fmt::format(" of {:.1f} GB/s each way", links->bytes_per_s * 1e-9)
+                                                    : "")});
+  }
   if (const auto watts = nvml.power_limit_w()) attributes.push_back({"power limit", fmt::format("{:.0f} W", *watts)});
 }
 

@@ -2,7 +2,9 @@
 // for good, so what is declared here stays true.
 #include "device/cuda/nvml.hpp"
 
+#include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 #include "device/cuda/shared_library.hpp"
@@ -25,6 +27,35 @@ constexpr std::array<std::pair<unsigned long long, const char*>, 6> kReasons = {
     {0x80, "power brake"},
 }};
 
+/// nvmlSample_t: a time in microseconds since 1970, and a union whose active member a separate type tells.
+struct RawSample {
+  unsigned long long time_us;
+  union {
+    double real;
+    unsigned small;
+    unsigned long long large;
+  } value;
+};
+constexpr int kTotalPowerSamples = 0;
+constexpr int kUnsignedValue = 1;
+
+/// nvmlFieldValue_t.
+struct RawField {
+  unsigned id;
+  unsigned scope;
+  long long time_us;
+  long long latency_us;
+  int type;
+  int status;
+  union {
+    double real;
+    unsigned small;
+    unsigned long long large;
+  } value;
+};
+constexpr unsigned kFieldNvLinkSpeed = 164;  // MB/s of the link that `scope` names
+constexpr unsigned kMostNvLinks = 36;  // 18 on every GPU so far; asking for one too many is answered with an error
+
 }  // namespace
 
 struct Nvml::State {
@@ -42,6 +73,13 @@ struct Nvml::State {
   int (*energy)(NvmlDevice, unsigned long long*) = nullptr;
   int (*reasons)(NvmlDevice, unsigned long long*) = nullptr;
   int (*mig_mode)(NvmlDevice, unsigned*, unsigned*) = nullptr;
+  int (*samples)(NvmlDevice, int, unsigned long long, int*, unsigned*, RawSample*) = nullptr;
+  int (*fields)(NvmlDevice, int, RawField*) = nullptr;
+  int (*pcie_generation)(NvmlDevice, unsigned*) = nullptr;
+  int (*pcie_lanes)(NvmlDevice, unsigned*) = nullptr;
+  int (*best_pcie_generation)(NvmlDevice, unsigned*) = nullptr;
+  int (*best_pcie_lanes)(NvmlDevice, unsigned*) = nullptr;
+  int (*nvlink_state)(NvmlDevice, unsigned, unsigned*) = nullptr;
 
   ~State() {
     if (initialised) shutdown();
@@ -55,6 +93,13 @@ struct Nvml::State {
     library->bind(power_limit, "nvmlDeviceGetEnforcedPowerLimit");
     library->bind(energy, "nvmlDeviceGetTotalEnergyConsumption");
     library->bind(mig_mode, "nvmlDeviceGetMigMode");
+    library->bind(samples, "nvmlDeviceGetSamples");
+    library->bind(fields, "nvmlDeviceGetFieldValues");
+    library->bind(pcie_generation, "nvmlDeviceGetCurrPcieLinkGeneration");
+    library->bind(pcie_lanes, "nvmlDeviceGetCurrPcieLinkWidth");
+    library->bind(best_pcie_generation, "nvmlDeviceGetMaxPcieLinkGeneration");
+    library->bind(best_pcie_lanes, "nvmlDeviceGetMaxPcieLinkWidth");
+    library->bind(nvlink_state, "nvmlDeviceGetNvLinkState");
     // Renamed in driver 535; the old name stays.
     if (!library->bind(reasons, "nvmlDeviceGetCurrentClocksEventReasons")) {
       library->bind(reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
@@ -67,6 +112,14 @@ struct Nvml::State {
     unsigned mhz = 0;
     if (clock == nullptr || clock(device, domain, &mhz) != kSuccess) return std::nullopt;
     return mhz * 1e6;
+  }
+
+  using Question = int (*)(NvmlDevice, unsigned*);
+  std::optional<PcieLink> link(Question generation, Question lanes) const {
+    PcieLink link;
+    if (generation == nullptr || generation(device, &link.generation) != kSuccess) return std::nullopt;
+    if (lanes == nullptr || lanes(device, &link.lanes) != kSuccess) return std::nullopt;
+    return link;
   }
 };
 
@@ -114,6 +167,48 @@ std::optional<double> Nvml::energy_j() const {
   unsigned long long millijoules = 0;
   if (state_->energy == nullptr || state_->energy(state_->device, &millijoules) != kSuccess) return std::nullopt;
   return static_cast<double>(millijoules) * 1e-3;
+}
+
+std::vector<PowerSample> Nvml::power_samples(double since_s) const {
+  if (state_->samples == nullptr) return {};
+  const auto since_us = static_cast<unsigned long long>(since_s * 1e6);
+  int type = 0;
+  unsigned count = 0;
+  if (state_->samples(state_->device, kTotalPowerSamples, since_us, &type, &count, nullptr) != kSuccess) return {};
+  std::vector<RawSample> raw(count);
+  if (count == 0 ||
+      state_->samples(state_->device, kTotalPowerSamples, since_us, &type, &count, raw.data()) != kSuccess) {
+    return {};
+  }
+  std::vector<PowerSample> samples;
+  if (type != kUnsignedValue) return samples;
+  for (const RawSample& sample : std::span(raw).first(std::min<std::size_t>(count, raw.size()))) {
+    samples.push_back({.time_s = static_cast<double>(sample.time_us) * 1e-6, .watts = sample.value.small * 1e-3});
+  }
+  return samples;
+}
+
+std::optional<PcieLink> Nvml::pcie_link() const { return state_->link(state_->pcie_generation, state_->pcie_lanes); }
+
+std::optional<PcieLink> Nvml::best_pcie_link() const {
+  return state_->link(state_->best_pcie_generation, state_->best_pcie_lanes);
+}
+
+std::optional<NvLinks> Nvml::nvlinks() const {
+  if (state_->nvlink_state == nullptr) return std::nullopt;
+  NvLinks all;
+  for (unsigned link = 0; link < kMostNvLinks; ++link) {
+    unsigned active = 0;
+    if (state_->nvlink_state(state_->device, link, &active) != kSuccess) break;
+    if (active == 0) continue;
+    ++all.links;
+    RawField speed{};
+    speed.id = kFieldNvLinkSpeed;
+    speed.scope = link;
+    const bool told = state_->fields != nullptr && state_->fields(state_->device, 1, &speed) == kSuccess;
+    if (told && speed.status == kSuccess) all.bytes_per_s = speed.value.small * 1e6;
+  }
+  return all;
 }
 
 std::optional<std::vector<std::string>> Nvml::clock_event_reasons() const {

@@ -8,7 +8,21 @@
 #include <string>
 #include <vector>
 
+#include "device/energy_meter.hpp"
+
 namespace roofline {
+
+/// A PCIe link: its generation and its number of lanes.
+struct PcieLink {
+  unsigned generation = 0;
+  unsigned lanes = 0;
+};
+
+/// All NVLink links of a GPU that are up, taken together.
+struct NvLinks {
+  unsigned links = 0;
+  double bytes_per_s = 0;  ///< of one link in one direction; 0 where the driver doesn't tell
+};
 
 /// One GPU as NVML sees it. Every reading is absent where the driver doesn't give it.
 class Nvml {
@@ -25,11 +39,20 @@ class Nvml {
   std::optional<double> temperature_c() const;
   /// The limit that is enforced now, in watts.
   std::optional<double> power_limit_w() const;
-  /// Energy since the driver was loaded, in joules; only differences over half a second or more mean much.
+  /// Energy since the driver was loaded, in joules. An H200 counts on every 100 ms and takes 3 ms to tell.
   std::optional<double> energy_j() const;
+  /// The power samples that the driver has kept and that are newer than `since_s` (seconds since 1970), in order.
+  /// On an H200 one every 20 ms, over the last 2.4 s. Empty where the driver keeps none.
+  std::vector<PowerSample> power_samples(double since_s) const;
   /// What holds the clock down now: "power cap", "thermal", …; empty when nothing does.
   std::optional<std::vector<std::string>> clock_event_reasons() const;
   std::optional<bool> mig_enabled() const;
+  /// As it is trained now: a GPU may save power at a lower generation while it idles.
+  std::optional<PcieLink> pcie_link() const;
+  /// The best that this GPU in this slot can train to.
+  std::optional<PcieLink> best_pcie_link() const;
+  /// Nothing where the driver knows no NVLink; no links where none is up.
+  std::optional<NvLinks> nvlinks() const;
 
  private:
   struct State;

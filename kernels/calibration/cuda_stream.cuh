@@ -1,0 +1,56 @@
+// One pass over arrays far larger than any cache, with 16-byte accesses: the kernels behind the probes of HBM and
+// of NVLink, and the kernels of another shape that check what they did.
+#pragma once
+
+#include <cstdint>
+
+#include "device/cuda/cuda_device.hpp"
+
+namespace roofline {
+
+constexpr std::int64_t kVectorBytes = 16;
+
+/// Every element into 32-bit sums, one a block: exact in any order. A chunk is kThreads x kInFlight vectors.
+template <int kThreads, int kInFlight>
+__global__ void __launch_bounds__(kThreads)
+    read_kernel(const uint4* __restrict__ x, std::int64_t chunks, unsigned* __restrict__ sums) {
+  __shared__ unsigned total;
+  if (threadIdx.x == 0) total = 0;
+  __syncthreads();
+  unsigned sum = 0;
+  for (std::int64_t chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x) {
+    const uint4* at = x + chunk * (kThreads * kInFlight) + threadIdx.x;
+    uint4 value[kInFlight];
+#pragma unroll
+    for (int i = 0; i < kInFlight; ++i) value[i] = __ldcs(at + i * kThreads);
+#pragma unroll
+    for (int i = 0; i < kInFlight; ++i) sum += (value[i].x + value[i].y) + (value[i].z + value[i].w);
+  }
+  atomicAdd(&total, __reduce_add_sync(0xffffffffu, sum) * (threadIdx.x % 32 == 0));
+  __syncthreads();
+  if (threadIdx.x == 0) sums[blockIdx.x] = total;
+}
+
+/// What write_kernel writes: a function of the index that looks random.
+__device__ inline uint4 written_value(std::uint32_t i) {
+  constexpr std::uint32_t kSalt = 0x9E3779B9u;
+  const std::uint32_t mixed = i * kSalt;
+  return make_uint4(mixed, mixed ^ 0x85EBCA6Bu, ~mixed, mixed + kSalt);
+}
+
+/// One vector a thread: written_value of its index, a copy of its source, or b + 0.4 c.
+__global__ void write_kernel(uint4* to, std::int64_t n);
+__global__ void copy_kernel(uint4* __restrict__ to, const uint4* __restrict__ from, std::int64_t n);
+__global__ void triad_kernel(float4* __restrict__ a, const float4* __restrict__ b, const float4* __restrict__ c,
+                             std::int64_t n);
+
+/// How many of the `n` vectors of `out` are not what write_kernel, copy_kernel (from b) or triad_kernel
+/// (of b and c) make.
+enum class Expect { written, copied, triad };
+unsigned long long count_wrong(CudaDevice& device, Expect expect, const void* out, const void* b, const void* c,
+                               std::int64_t n);
+
+/// The sum of all 32-bit words of `n` vectors.
+std::uint32_t sum_of_words(CudaDevice& device, const void* x, std::int64_t n);
+
+}  // namespace roofline
