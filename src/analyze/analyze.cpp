@@ -87,7 +87,7 @@ Report analyze(const Suite& suite, const Machine& machine, const AnalyzeOptions&
   Report report = begin_report(suite, machine);
   std::int64_t current = 0;
   const auto add = [&](Point point) {
-    point.bound = bound_of(point.work, machine);
+    point.bound = bound_of(point.work, machine, point.time ? point.time->clock_hz : std::nullopt);
     report.points.push_back(std::move(point));
     report.invocation.duration_s = wall_seconds() - begin;
     options.on_row(report);
@@ -109,7 +109,7 @@ Report analyze(const Suite& suite, const Machine& machine, const AnalyzeOptions&
     point.reason = reason;
     add(std::move(point));
   };
-  jobs.on_tick = [&] { options.progress({current, total, entry_of(current).workload.label}); };
+  jobs.on_tick = [&] { options.progress({current, total, entry_of(current).workload.label, std::nullopt}); };
 
   report.cancelled = run_isolated(jobs) == JobsEnd::interrupted;
   for (auto job = static_cast<std::int64_t>(report.points.size()); job < total; ++job) {

@@ -3,10 +3,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "calibrate/sampling_plan.hpp"
 #include "device/device.hpp"
 #include "model/machine.hpp"
+#include "model/work.hpp"
 
 namespace roofline {
 
@@ -22,14 +26,29 @@ struct Progress {
   std::int64_t done = 0;
   std::int64_t total = 0;
   std::string current;
+  std::optional<double> left_s = std::nullopt;  ///< expected time left, where it is better known than by counting
 };
 
 struct CalibrateOptions {
   DeviceChoice device;
-  bool quick = false;
-  std::string only = "*";  ///< glob over ceiling names
+  Effort effort;
+  std::string only = "*";  ///< glob over the names of ceilings and sweeps
   std::function<void(const Progress&)> progress = [](const Progress&) {};
 };
+
+/// One probe that was run once, for a profiler to count.
+struct SingleRun {
+  std::string name;
+  std::string variant;  ///< the probe's first
+  std::string instruction;
+  double amount = 0;  ///< of the launch, as ceilings count it
+  Work work;
+  std::string failure;  ///< why it could not be run, or computed the wrong thing; empty when it did right
+};
+
+/// Runs the first variant of every chosen probe once, verified but not timed, between the marks that
+/// Device::run_profiled sets. Runs in this process, so that a profiler sees one.
+std::vector<SingleRun> run_once(const CalibrateOptions& options);
 
 /// Measures the device's ceilings. A probe that fails, even one that kills its process, becomes an entry
 /// of Machine::unmeasured. Ends early, with `cancelled`, at an interrupt. Throws DeviceError when the

@@ -4,122 +4,110 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
+#include <cmath>
+#include <limits>
 #include <utility>
 
+#include "calibrate/probe_bench.hpp"
 #include "device/host.hpp"
 #include "measure/audit.hpp"
+#include "measure/plateaus.hpp"
 #include "model/error.hpp"
 
 namespace roofline {
 namespace {
 
-/// A few samples are enough to rank variants that differ by more than a percent.
-SamplerOptions search_options() {
-  SamplerOptions options;
-  options.settle_s = 0.02;
-  options.min_samples = 7;
-  options.min_time_s = 0.01;
-  options.max_time_s = 0.1;
-  options.relative_half_width = 0.01;
-  return options;
-}
-
-/// Ceilings are divided by, so they are sampled longer and tighter than points.
-SamplerOptions ceiling_options(bool quick) {
-  SamplerOptions options;
-  options.settle_s = quick ? 0.05 : 0.2;
-  options.min_time_s = quick ? 0.05 : 0.3;
-  options.max_time_s = quick ? 0.3 : 2.0;
-  options.relative_half_width = quick ? 0.005 : 0.002;
-  return options;
-}
-
-/// A probe that draws so much power that the limiter lowers the clock within milliseconds rests before every
-/// sample, so that all samples are taken in one state. Price and limit: nine tenths of the time are rests, and
-/// a launch of cuBLAS 8192^3 on an H200 is long enough to be slowed within itself: 1.57 to 1.69 GHz were measured
-/// with rests, 1.33 to 1.57 without, of 1.98.
-constexpr std::chrono::milliseconds kRest(30);
-
-SamplerOptions burst_options(SamplerOptions options) {
-  options.settle_s = 0;
-  options.min_time_s = 0;
-  options.max_time_s = 4 * options.max_time_s;  // nine tenths of the time are rests
-  options.relative_half_width = std::max(options.relative_half_width, 0.005);
-  return options;
-}
-
-/// Doubling needs no tight interval: it is judged against 2 %.
-SamplerOptions doubling_options(bool quick) {
-  SamplerOptions options = ceiling_options(quick);
-  options.settle_s = 0.02;
-  options.min_time_s = 0.05;
-  options.max_time_s = quick ? 0.2 : 0.6;
-  return options;
-}
-
 class ProbeRun {
  public:
-  ProbeRun(const Probe& probe, Device& device, bool quick, const std::function<bool()>& cancelled)
-      : probe_(probe), device_(device), quick_(quick), cancelled_(cancelled) {}
+  ProbeRun(const Probe& probe, Device& device, const Effort& effort, const std::function<bool()>& cancelled)
+      : probe_(probe), effort_(effort), cancelled_(cancelled), device_(device), bench_{probe, device, cancelled} {}
 
   ProbeOutcome run() {
+    const double begin_s = wall_seconds();
     const int best = best_variant();
-    if (best < 0) return cancelled_() ? "cancelled" : failure_.value_or("no variant of the probe runs here");
-    ProbeCase winner = *make(best, 1);
-    if (auto wrong = first_run(winner)) return "wrong result: " + *wrong;
-    const Summary time = time_case(winner, ceiling_options(quick_));
-    if (time.samples == 0 || !(time.median > 0)) return "no time could be measured";
-    MeasuredProbe measured{.ceiling = describe(winner, time),
+    std::optional<ProbeCase> made = best < 0 ? std::nullopt : make(best, 1);
+    if (!made) return cancelled_() ? "cancelled" : failure_.value_or("no variant of the probe runs here");
+    ProbeCase winner = std::move(*made);
+    if (auto wrong = first_run(bench_, winner)) return "wrong result: " + *wrong;
+    const Summary time = time_case(bench_, winner, burst_options(effort_, probe_));
+    if (time.samples == 0 || !(time.median > 0)) return cancelled_() ? "cancelled" : "no time could be measured";
+    MeasuredProbe measured{.ceiling = describe(winner, time, Regime::burst),
+                           .sustained = std::nullopt,
                            .intensity = arithmetic_intensity(winner.work, main_memory(probe_.device)),
                            .pipe = dominant_pipe(winner.work)};
     audit(measured.ceiling, winner, time);
-    if (probe_.scalable && !cancelled_()) {
-      winner = ProbeCase();  // frees its buffers before those of twice the work are made
-      measured.ceiling.audit.checks.push_back(audit_doubled(best, time));
-    }
+    winner = ProbeCase();  // frees its buffers before those of twice the work are made
+    // Before the sustained run: after that the device is hot, and its clock another one.
+    if (probe_.scalable && !cancelled_()) measured.ceiling.audit.checks.push_back(audit_doubled(best, time));
+    if (probe_.sustained && !effort_.quick && effort_.sustain_s > 0 && !cancelled_())
+      measured.sustained = sustain(best);
+    measured.ceiling.took_s = wall_seconds() - begin_s;
     return measured;
+  }
+
+  ProbeOutcome sweep() {
+    Sweep sweep{.name = probe_.name,
+                .axis = *probe_.sweep,
+                .variant = {},
+                .points = {},
+                .plateaus = {},
+                .boundaries = {},
+                .saturates_at = {}};
+    for (int variant = 0; !cancelled_(); ++variant) {
+      const std::optional<ProbeCase> point = make(variant, 1);
+      if (!point) break;
+      if (auto wrong = first_run(bench_, *point)) return fmt::format("at {}: wrong result: {}", point->x, *wrong);
+      const Summary time = time_case(bench_, *point, sweep_options());
+      if (!(time.median > 0)) break;
+      sweep.variant = point->variant;
+      sweep.points.push_back({.x = point->x, .value = point->amount / time.median, .ci95 = rate_of(*point, time)});
+    }
+    if (cancelled_()) return "cancelled";
+    if (sweep.points.empty()) return "no point of the sweep runs here";
+    if (sweep.axis == SweepAxis::threads) {
+      sweep.saturates_at = saturation_point(sweep.points);
+    } else {
+      sweep.plateaus = find_plateaus(sweep.points);
+      sweep.boundaries = find_boundaries(sweep.points, sweep.plateaus);
+    }
+    return sweep;
   }
 
  private:
   std::optional<ProbeCase> make(int variant, double scale) const {
-    return probe_.make(device_, ProbeRequest{.quick = quick_, .scale = scale}, variant);
+    return probe_.make(device_, ProbeRequest{.quick = effort_.quick, .scale = scale}, variant);
   }
 
-  std::optional<std::string> first_run(const ProbeCase& probe_case) const {
-    probe_case.run();
-    device_.synchronize();
-    return probe_case.verify ? probe_case.verify() : std::nullopt;
+  /// What nine tenths of the samples reached.
+  static Interval range_of(const ProbeCase& probe_case, const Summary& time) {
+    return {probe_case.amount / time.q95, probe_case.amount / time.q05};
   }
 
-  Summary time_case(const ProbeCase& probe_case, const SamplerOptions& wanted) const {
-    const std::unique_ptr<Timer> timer =
-        probe_case.batch ? nullptr : device_.timer([&](std::int64_t) { probe_case.run(); });
-    const auto batch = [&](std::int64_t launches) {
-      if (probe_.power_hungry) std::this_thread::sleep_for(kRest);
-      return probe_case.batch ? probe_case.batch(launches) : timer->time(launches);
-    };
-    Bench bench;
-    bench.batch = batch;
-    bench.now = wall_seconds;
-    bench.cancelled = cancelled_;
-    bench.timer_resolution_s = device_.timer_resolution_s();
-    return sample(bench, probe_.power_hungry ? burst_options(wanted) : wanted).summary;
+  /// The interval of the median. Samples that hang together so closely that they are worth fewer than six (a clock
+  /// that is regulated) have none; their range is wider than it would be, and so never promises too much.
+  static Interval rate_of(const ProbeCase& probe_case, const Summary& time) {
+    constexpr std::int64_t kEnoughForQuantiles = 20;
+    if (std::isnan(time.ci95.low) && time.samples >= kEnoughForQuantiles) return range_of(probe_case, time);
+    return {probe_case.amount / time.ci95.high, probe_case.amount / time.ci95.low};
   }
 
-  /// The index of the fastest variant that computes the right thing, or -1.
+  /// Whether a limiter held the clock down while the ceiling was measured.
+  static bool held(const Ceiling& ceiling) { return !ceiling.power.limiter.value_or("").empty(); }
+
+  /// The index of the fastest variant that computes the right thing, or -1. Quick takes the first: it is the one
+  /// that is expected to win.
   int best_variant() {
+    if (effort_.quick) return 0;
     int best = -1;
     double best_rate = 0;
     for (int variant = 0; !cancelled_(); ++variant) {
       const std::optional<ProbeCase> candidate = make(variant, 1);
       if (!candidate) break;
-      if (auto wrong = first_run(*candidate)) {
+      if (auto wrong = first_run(bench_, *candidate)) {
         failure_ = fmt::format("{}: wrong result: {}", candidate->variant, *wrong);
         continue;
       }
-      const double rate = candidate->amount / time_case(*candidate, search_options()).median;
+      const double rate = candidate->amount / time_case(bench_, *candidate, search_options()).median;
       if (rate > best_rate) {
         best = variant;
         best_rate = rate;
@@ -128,7 +116,7 @@ class ProbeRun {
     return best;
   }
 
-  Ceiling describe(const ProbeCase& winner, const Summary& time) const {
+  Ceiling describe(const ProbeCase& winner, const Summary& time, Regime regime) const {
     Ceiling ceiling;
     ceiling.name = probe_.name;
     ceiling.kind = probe_.kind;
@@ -136,10 +124,14 @@ class ProbeRun {
     ceiling.pattern = probe_.pattern;
     ceiling.pipe = probe_.pipe;
     ceiling.value = winner.amount / time.median;
-    ceiling.ci95 = {winner.amount / time.ci95.high, winner.amount / time.ci95.low};
-    ceiling.regime = Regime::burst;
-    ceiling.origin = probe_.origin;
+    ceiling.ci95 = rate_of(winner, time);
+    ceiling.regime = regime;
+    ceiling.role = probe_.role;
+    ceiling.origin = winner.origin.empty() ? probe_.origin : winner.origin;
     ceiling.variant = winner.variant;
+    ceiling.instruction = winner.instruction;
+    ceiling.below_peak = winner.below_peak;
+    ceiling.amount = winner.amount;
     ceiling.clocks = device_.clocks();
     if (time.clock_hz) ceiling.clocks.core_hz = time.clock_hz;
     if (probe_.limit) ceiling.limit = probe_.limit(device_, time.clock_hz);
@@ -148,27 +140,58 @@ class ProbeRun {
     return ceiling;
   }
 
-  void audit(Ceiling& ceiling, const ProbeCase& winner, const Summary& time) const {
+  void audit(Ceiling& ceiling, const ProbeCase& winner, const Summary& time, double shift = 0) const {
     auto& checks = ceiling.audit.checks;
     if (winner.verify) checks.push_back(audit_result(winner.verify()));
-    checks.push_back(audit_interval(ceiling.value, ceiling.ci95));
-    checks.push_back(audit_limit(ceiling.value, ceiling.ci95, ceiling.limit, unit_of(ceiling.kind)));
-    checks.push_back(audit_steadiness(time));
-    if (ceiling.kind == CeilingKind::bandwidth) {
-      checks.push_back(audit_working_set(winner.working_set_bytes, nearer_cache_bytes(), own_capacity_bytes()));
+    if (held(ceiling)) {
+      checks.push_back(audit_regulation(time, *ceiling.power.limiter, shift));
+    } else {
+      checks.push_back(audit_interval(ceiling.value, ceiling.ci95));
+      checks.push_back(audit_steadiness(time));
     }
+    // A path that can't reach the full rate is not asked to.
+    checks.push_back(audit_limit(ceiling.value, ceiling.ci95, ceiling.limit, unit_of(ceiling.kind),
+                                 winner.below_peak.empty() ? probe_.least_of_limit : 0));
+    checks.push_back(audit_accounting(ceiling, winner.work));
+    if (ceiling.kind == CeilingKind::bandwidth || ceiling.kind == CeilingKind::latency) {
+      checks.push_back(audit_working_set(winner.working_set_bytes, nearer_cache_bytes(winner), own_capacity_bytes()));
+    }
+    if (winner.operands) checks.push_back(audit_operands(winner.operands()));
+    if (winner.code) {
+      const CodeSearch search = winner.code();
+      checks.push_back(audit_instruction(search.instruction, search.found, search.where));
+    }
+  }
+
+  /// The same case under load, until clock and power have settled and for as long as was asked after that.
+  std::optional<Ceiling> sustain(int variant) const {
+    const double begin_s = wall_seconds();
+    const std::optional<ProbeCase> again = make(variant, 1);
+    if (!again || first_run(bench_, *again)) return std::nullopt;
+    const ProbeCase& winner = *again;
+    const LoadedTime loaded = time_under_load(bench_, winner, sustained_options(effort_, probe_));
+    if (loaded.time.samples == 0 || !(loaded.time.median > 0)) return std::nullopt;
+    Ceiling ceiling = describe(winner, loaded.time, Regime::sustained);
+    ceiling.power = loaded.power;
+    if (held(ceiling)) ceiling.ci95 = range_of(winner, loaded.time);
+    audit(ceiling, winner, loaded.time, loaded.shift);
+    ceiling.audit.checks.push_back(audit_duration(loaded.sampled_s, sustained_options(effort_, probe_).min_time_s));
+    ceiling.took_s = wall_seconds() - begin_s;
+    return ceiling;
   }
 
   Check audit_doubled(int variant, const Summary& once) const {
     const std::optional<ProbeCase> twice = make(variant, 2);
     if (!twice) throw Error(fmt::format("{} makes no case of twice the work", probe_.name));
-    if (auto wrong = first_run(*twice)) return audit_result("with twice the work: " + *wrong);
-    const Summary time = time_case(*twice, doubling_options(quick_));
+    if (auto wrong = first_run(bench_, *twice)) return audit_result("with twice the work: " + *wrong);
+    const Summary time = time_case(bench_, *twice, doubling_options(effort_, probe_));
     return probe_.kind == CeilingKind::compute ? audit_doubling_in_cycles(once, time) : audit_doubling(once, time);
   }
 
-  /// All instances together of the cache level just nearer to the cores than the probe's level.
-  double nearer_cache_bytes() const {
+  /// All instances together of the cache level just nearer to the cores than the probe's level, unless the case
+  /// says that it goes past it.
+  double nearer_cache_bytes(const ProbeCase& probe_case) const {
+    if (!std::isnan(probe_case.nearer_cache_bytes)) return probe_case.nearer_cache_bytes;
     double nearer = 0;
     for (const CacheInfo& cache : device_.info().caches) {
       const double bytes = cache.bytes * static_cast<double>(cache.instances);
@@ -178,6 +201,7 @@ class ProbeRun {
     return nearer;
   }
 
+  /// Of the level that is probed, all instances together; nothing for main memory.
   std::optional<double> own_capacity_bytes() const {
     for (const CacheInfo& cache : device_.info().caches) {
       if (cache.level == probe_.level) return cache.bytes * static_cast<double>(cache.instances);
@@ -186,25 +210,36 @@ class ProbeRun {
   }
 
   const Probe& probe_;
-  Device& device_;
-  bool quick_;
+  const Effort& effort_;
   const std::function<bool()>& cancelled_;
+  Device& device_;
+  ProbeBench bench_;
   std::optional<std::string> failure_;
 };
 
 }  // namespace
 
-ProbeOutcome measure_probe(const Probe& probe, Device& device, bool quick, const std::function<bool()>& cancelled) {
+ProbeOutcome measure_probe(const Probe& probe, Device& device, const Effort& effort,
+                           const std::function<bool()>& cancelled) {
   try {
     if (probe.unsupported) {
       if (auto reason = probe.unsupported(device)) return *reason;
     }
-    return ProbeRun(probe, device, quick, cancelled).run();
+    ProbeRun run(probe, device, effort, cancelled);
+    return probe.sweep ? run.sweep() : run.run();
   } catch (const PoisonedDevice&) {
     throw;
   } catch (const std::exception& error) {
     return std::string(error.what());
   }
+}
+
+// Measured on an H200 and on a 2-core VM; both are near enough for a progress line.
+double expected_seconds(const Probe& probe, const Effort& effort) {
+  if (effort.quick) return 0.2;
+  if (probe.sweep) return 1;
+  const double sustained = probe.sustained ? effort.sustain_s : 0;
+  return (probe.role == Role::reference ? 0.4 : 0.6) + sustained;
 }
 
 }  // namespace roofline

@@ -27,6 +27,40 @@ void keep(const Machine& machine, const CalibrateCommand& command) {
   }
 }
 
+nlohmann::ordered_json to_json(const SingleRun& run) {
+  nlohmann::ordered_json json = {{"name", run.name},
+                                 {"variant", run.variant},
+                                 {"instruction", run.instruction},
+                                 {"amount", run.amount},
+                                 {"failure", run.failure}};
+  json["flops"] = nlohmann::ordered_json::object();
+  json["bytes"] = nlohmann::ordered_json::object();
+  for (const auto& [pipe, count] : run.work.flops) json["flops"][std::string(to_string(pipe))] = count;
+  for (const auto& [level, traffic] : run.work.bytes) {
+    json["bytes"][std::string(to_string(level))] = {{"read", traffic.read}, {"write", traffic.write}};
+  }
+  return json;
+}
+
+/// For profilers: what each probe's one launch had to do, and whether it did it.
+ExitCode run_probes_once(const CalibrateCommand& command, const DeviceChoice& device) {
+  CalibrateOptions options;
+  options.device = device;
+  options.only = command.only;
+  const std::vector<SingleRun> runs = run_once(options);
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  std::string text;
+  for (const SingleRun& run : runs) {
+    json.push_back(to_json(run));
+    text += fmt::format("{:<24} {:>12.6g}  {}\n", run.name, run.amount,
+                        run.failure.empty() ? "verified: " + run.variant : run.failure);
+  }
+  const bool to_stdout = command.output == "-";
+  print_result(to_stdout ? json.dump(2) + "\n" : text);
+  if (!command.output.empty() && !to_stdout) write_file(command.output, json.dump(2) + "\n");
+  return ExitCode::ok;
+}
+
 }  // namespace
 
 ExitCode run_calibrate(const CalibrateCommand& command, const Options& options) {
@@ -34,7 +68,9 @@ ExitCode run_calibrate(const CalibrateCommand& command, const Options& options) 
     require_writable_folder(std::filesystem::absolute(command.output).parent_path());
   }
   const SelectedDevice device = choose_device(command.device);
-  const Machine machine = calibrate_with_progress(device.choice, command.quick, command.only);
+  if (command.once) return run_probes_once(command, device.choice);
+  const Machine machine =
+      calibrate_with_progress(device.choice, {.quick = command.quick, .sustain_s = command.sustain_s}, command.only);
   keep(machine, command);
   const std::string json = machine_to_json(machine).dump(2) + "\n";
   if (command.output == "-") {

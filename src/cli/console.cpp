@@ -63,7 +63,9 @@ ProgressLine::~ProgressLine() { clear(); }
 void ProgressLine::show(const Progress& progress) {
   if (!enabled_) return;
   std::string left;
-  if (progress.done > 0) {
+  if (progress.left_s) {
+    left = fmt::format("  about {:.0f} s left", *progress.left_s);
+  } else if (progress.done > 0) {
     const double spent = wall_seconds() - begin_s_;
     const double rest =
         spent / static_cast<double>(progress.done) * static_cast<double>(progress.total - progress.done);

@@ -1,6 +1,7 @@
-// roofline machine: the roofs that were measured, as a table or as JSON.
+// roofline machine: the roofs that were measured, as a table, Markdown or JSON, or against another calibration.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ctime>
 #include <nlohmann/json.hpp>
 
@@ -38,12 +39,42 @@ Machine machine_in(const std::string& file) {
   return is_report ? parse_report(text, file).machine : parse_machine(text, file);
 }
 
+std::string title_of(const Machine& machine) {
+  return fmt::format("{} ({}), {}{}", machine.device.name, machine.device.identity, machine.measured_at,
+                     machine.quick ? ", quick" : "");
+}
+
+/// Exit code 3 when a roof got slower: a gate for whoever looks after many machines.
+ExitCode compare(const Machine& now, const MachineCommand& command, const TerminalStyle& style) {
+  const Machine before = machine_in(command.against);
+  if (before.device.kind != now.device.kind) {
+    throw UsageError(fmt::format("{}: is a calibration of a {} device, and the other one of a {} device",
+                                 command.against, to_string(before.device.kind), to_string(now.device.kind)),
+                     "compare devices of one kind");
+  }
+  if (before.device.name != now.device.name) {
+    say(fmt::format("note: these are different devices: {} and {}", before.device.name, now.device.name));
+  }
+  const std::vector<CeilingChange> changes = compare_machines(before, now, command.threshold);
+  print_result(command.format == "md" ? render_changes_markdown(changes, title_of(before), title_of(now))
+                                      : render_changes_terminal(changes, title_of(before), title_of(now), style));
+  const auto slower = std::count_if(changes.begin(), changes.end(),
+                                    [](const CeilingChange& change) { return change.change == Change::slower; });
+  if (slower == 0) return ExitCode::ok;
+  say(fmt::format("{} of {} ceilings got slower by more than {:g} % and beyond their intervals", slower, changes.size(),
+                  100 * command.threshold));
+  return ExitCode::regression;
+}
+
 }  // namespace
 
 ExitCode run_machine(const MachineCommand& command, const Options& options) {
   const Machine machine = command.file.empty() ? kept_machine(command.device) : machine_in(command.file);
-  print_result(command.json ? machine_to_json(machine).dump(2) + "\n"
-                            : render_machine_terminal(machine, stdout_style(options.color)));
+  const TerminalStyle style = stdout_style(options.color);
+  if (!command.against.empty()) return compare(machine, command, style);
+  print_result(command.format == "json" ? machine_to_json(machine).dump(2) + "\n"
+               : command.format == "md" ? render_machine_markdown(machine)
+                                        : render_machine_terminal(machine, style));
   return ExitCode::ok;
 }
 

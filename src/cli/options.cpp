@@ -18,6 +18,7 @@ Examples:
   roofline calibrate                      measure this machine's roofs
   roofline analyze configs/ops.yaml       time the standard suite under them
   roofline analyze configs/ops.yaml --device cpu --only 'gemm*'
+  roofline machine --against last-month.json   name what got slower (exit code 3)
   roofline report reports/ops-cpu/report.json --format png -o .
 
 Exit codes: 0 all good, 1 a workload failed, 2 usage or configuration error,
@@ -47,6 +48,7 @@ std::string nearest_hint(const std::string& given, const std::vector<std::string
 struct Flags {
   std::string device, color = "auto", cache;
   int threads = 0;
+  double threshold = 1;
   bool json = false;
   CalibrateCommand calibrate;
   AnalyzeCommand analyze;
@@ -63,7 +65,13 @@ void add_commands(CLI::App& app, Flags& flags) {
   CLI::App* calibrate = app.add_subcommand("calibrate", "Measure the machine's roofs and keep them");
   add_device_flags(*calibrate, flags);
   calibrate->add_flag("--quick", flags.calibrate.quick, "Fewer variants and shorter sampling");
-  calibrate->add_option("--only", flags.calibrate.only, "Only ceilings whose name matches this glob");
+  calibrate->add_option("--only", flags.calibrate.only, "Only ceilings and sweeps whose name matches this glob");
+  calibrate
+      ->add_option("--sustain", flags.calibrate.sustain_s,
+                   "Seconds under load for each sustained ceiling, half of them sampled (default: 2; 0: none)")
+      ->check(CLI::Range(0.0, 3600.0));
+  calibrate->add_flag("--once", flags.calibrate.once,
+                      "Measure nothing: run every probe once, verified, for a profiler (ncu --profile-from-start off)");
   calibrate->add_option("-o,--output", flags.calibrate.output, "Also write the machine to this file ('-': stdout)");
   calibrate->add_flag("--json", flags.json, "Write the machine as JSON to stdout");
 
@@ -95,7 +103,14 @@ void add_commands(CLI::App& app, Flags& flags) {
   CLI::App* machine = app.add_subcommand("machine", "Show the roofs that were measured");
   add_device_flags(*machine, flags);
   machine->add_option("file", flags.machine.file, "A machine.json or report.json (default: the one kept)");
+  machine->add_option("--format", flags.machine.format, "table, md or json")
+      ->check(CLI::IsMember({"table", "md", "json"}));
   machine->add_flag("--json", flags.json, "As JSON");
+  machine->add_option(
+      "--against", flags.machine.against,
+      "An earlier calibration, or another machine's: show what differs, exit 3 if something got slower");
+  machine->add_option("--threshold", flags.threshold, "The least difference that counts, in per cent (default: 1)")
+      ->check(CLI::Range(0.0, 1000.0));
 }
 
 /// The argument to blame: the first flag that is not known, or else the first word too many.
@@ -168,7 +183,11 @@ void set_command(Options& options, const CLI::App& app, Flags& flags) {
     options.command = OpsCommand{flags.json};
   } else {
     flags.machine.device = device;
-    flags.machine.json = flags.json;
+    if (flags.json) flags.machine.format = "json";
+    flags.machine.threshold = flags.threshold / 100;
+    if (!flags.machine.against.empty() && flags.machine.format == "json") {
+      throw UsageError("--against writes a table or Markdown, not JSON", "leave out --json, or compare the two files");
+    }
     options.command = flags.machine;
   }
 }

@@ -21,6 +21,8 @@ struct DeviceRequest {
 struct CalibrateCommand {
   DeviceRequest device;
   bool quick = false;
+  double sustain_s = 2;  ///< sampling time of each sustained ceiling; 0: none
+  bool once = false;     ///< run every probe once for a profiler, and measure nothing
   std::string only = "*";
   std::string output;  ///< machine file; "-" for stdout; empty: only the cache
 };
@@ -53,8 +55,10 @@ struct OpsCommand {
 
 struct MachineCommand {
   DeviceRequest device;
-  std::string file;  ///< machine file; empty: the one in the cache
-  bool json = false;
+  std::string file;              ///< machine file; empty: the one in the cache
+  std::string format = "table";  ///< table, md or json
+  std::string against;           ///< machine file to compare with; empty: none
+  double threshold = 0.01;       ///< the least difference that counts, as a fraction
 };
 
 /// Text that was asked for with --help or --version.

@@ -43,11 +43,11 @@ SelectedDevice choose_device(const DeviceRequest& request) {
   return device;
 }
 
-Machine calibrate_with_progress(const DeviceChoice& device, bool quick, const std::string& only) {
+Machine calibrate_with_progress(const DeviceChoice& device, const Effort& effort, const std::string& only) {
   ProgressLine line;
   CalibrateOptions options;
   options.device = device;
-  options.quick = quick;
+  options.effort = effort;
   options.only = only;
   options.progress = [&](const Progress& progress) { line.show(progress); };
   return calibrate(options);
@@ -70,7 +70,7 @@ Machine machine_for(const SelectedDevice& device, const std::string& file, std::
     return *kept;
   }
   say("roofs: none kept for this device yet: calibrating first");
-  Machine machine = calibrate_with_progress(device.choice, false, "*");
+  Machine machine = calibrate_with_progress(device.choice, {}, "*");
   if (!machine.ceilings.empty()) keep_machine(machine);
   return machine;
 }

@@ -13,7 +13,7 @@ namespace roofline {
 SelectedDevice choose_device(const DeviceRequest& request);
 
 /// Calibrates with a progress line on stderr.
-Machine calibrate_with_progress(const DeviceChoice& device, bool quick, const std::string& only);
+Machine calibrate_with_progress(const DeviceChoice& device, const Effort& effort, const std::string& only);
 
 /// The machine to analyze on: from `file`, else the one kept, else calibrated now. What a reader must know
 /// of it ("12 days old", "the driver has changed since") is said on stderr and added to `notes`.

@@ -17,7 +17,7 @@ namespace {
 
 /// Suites name folders (reports/<suite>-<device>).
 std::string read_name(const YamlValue& yaml) {
-  const std::string name = yaml.text("name");
+  std::string name = yaml.text("name");
   const bool safe = name[0] != '.' && name[0] != '-' && std::all_of(name.begin(), name.end(), [](unsigned char c) {
                       return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
                              c == '_' || c == '-';

@@ -26,7 +26,8 @@ struct ImplementationChoice {
   YamlValue where;
 };
 
-/// What is to be run on one kind of device: the sweep is the cartesian product of the lists.
+// NOLINTNEXTLINE(bugprone-exception-escape): moving a member may throw, and this move is not noexcept.
+// NOLINTNEXTLINE(bugprone-exception-escape): a move of yaml-cpp's nodes may throw, and this one is not noexcept.
 struct EntrySettings {
   std::vector<ShapeSweep> shapes = {ShapeSweep{}};  ///< extents not named keep the op's default
   std::optional<YamlValue> shape_where;             ///< the last `shape` that had a say

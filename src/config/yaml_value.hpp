@@ -17,9 +17,10 @@ class YamlValue;
 /// One "key: value" of a mapping.
 struct YamlMember;
 
+// NOLINTNEXTLINE(bugprone-exception-escape): a move of yaml-cpp's nodes may throw, and this one is not noexcept.
 class YamlValue {
  public:
-  YamlValue(YAML::Node node, std::string path) : node_(std::move(node)), path_(std::move(path)) {}
+  YamlValue(const YAML::Node& node, std::string path) : node_(node), path_(std::move(path)) {}
 
   bool is_map() const { return node_.IsMap(); }
   bool is_list() const { return node_.IsSequence(); }

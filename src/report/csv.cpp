@@ -12,7 +12,7 @@
 namespace roofline {
 namespace {
 
-constexpr std::array<const char*, 30> kHeader = {"workload",
+constexpr std::array<const char*, 31> kHeader = {"workload",
                                                  "op",
                                                  "implementation",
                                                  "dtype",
@@ -33,6 +33,7 @@ constexpr std::array<const char*, 30> kHeader = {"workload",
                                                  "bandwidth_bytes_per_s",
                                                  "bound",
                                                  "limiting_ceiling",
+                                                 "limiting_regime",
                                                  "attainable_time_s",
                                                  "fraction_of_roof",
                                                  "above_roof",
@@ -94,6 +95,7 @@ std::vector<std::string> row(const Point& point, const DeviceInfo& device) {
   const bool timed = point.time.has_value();
   for (std::string& field : std::vector<std::string>{
            std::string(to_string(point.bound.label)), text_field(point.bound.limiting_ceiling),
+           point.bound.limiting_ceiling.empty() ? std::string() : std::string(to_string(point.bound.regime)),
            number_field(point.bound.attainable_time_s), number_field(point.fraction_of_roof()),
            timed ? (point.above_roof() ? "true" : "false") : "", point.bound.suspect ? "true" : "false",
            point.verification ? (point.verification->passed ? "pass" : "fail") : "",

@@ -74,8 +74,7 @@ std::vector<std::string> extremes(std::vector<const Point*> points) {
     return a->fraction_of_roof() < b->fraction_of_roof();
   });
   std::vector<std::string> sentences = {fmt::format("Nearest to its roof: {}, at {} of {}.", point_name(**near),
-                                                    percent((*near)->fraction_of_roof()),
-                                                    (*near)->bound.limiting_ceiling)};
+                                                    percent((*near)->fraction_of_roof()), limit_label((*near)->bound))};
   if (*far != *near) {
     sentences.push_back(fmt::format("Most head-room: {}, {}.", point_name(**far), head_room(**far)));
   }
@@ -94,7 +93,7 @@ std::vector<std::string> warnings(const Report& report, const std::vector<const 
   }
   std::vector<std::string> suspect;
   for (const Ceiling& ceiling : report.machine.ceilings) {
-    if (ceiling.suspect()) suspect.push_back(clean_line(ceiling.name));
+    if (ceiling.suspect() && ceiling.role == Role::roof) suspect.push_back(clean_line(ceiling_label(ceiling)));
   }
   if (!suspect.empty()) {
     sentences.push_back(fmt::format("Failed {} audit and {} shown as suspect: {}.",
@@ -121,7 +120,9 @@ std::vector<std::string> headline(const Machine& machine) {
   if (slope != nullptr) parts.push_back(fmt::format("{} {}", to_string(memory), rate(slope->value, slope->kind)));
   const Ceiling* highest = nullptr;
   for (const Ceiling& ceiling : machine.ceilings) {
-    if (ceiling.kind != CeilingKind::compute || ceiling.pipe == Pipe::sfu || ceiling.pipe == Pipe::int32) continue;
+    if (ceiling.kind != CeilingKind::compute || ceiling.role != Role::roof || ceiling.pipe == Pipe::sfu ||
+        ceiling.pipe == Pipe::int32)
+      continue;
     if (highest == nullptr || ceiling.value > highest->value) highest = &ceiling;
   }
   if (highest != nullptr) parts.push_back(fmt::format("{} {}", highest->name, rate(highest->value, highest->kind)));
@@ -131,10 +132,33 @@ std::vector<std::string> headline(const Machine& machine) {
   return parts;
 }
 
+std::string limit_label(const Bound& bound) {
+  if (bound.regime == Regime::burst) return bound.limiting_ceiling;
+  return fmt::format("{} ({})", bound.limiting_ceiling, to_string(bound.regime));
+}
+
+std::string sweep_sentence(const Sweep& sweep) {
+  std::string text;
+  if (sweep.axis == SweepAxis::threads) {
+    for (const SweepPoint& point : sweep.points) {
+      text += fmt::format("{}{} with {}", text.empty() ? "" : ", ", rate(point.value, CeilingKind::bandwidth),
+                          number(point.x));
+    }
+    text += " threads";
+    return sweep.saturates_at ? fmt::format("{}; saturated from {} on", text, number(*sweep.saturates_at)) : text;
+  }
+  for (std::size_t i = 0; i < sweep.plateaus.size(); ++i) {
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", rate(sweep.plateaus[i].value, CeilingKind::bandwidth));
+    if (i < sweep.boundaries.size()) text += fmt::format(" up to {}", binary_bytes(sweep.boundaries[i]));
+  }
+  if (sweep.plateaus.empty()) return "no plateau was found";
+  return text + (sweep.boundaries.empty() ? " throughout" : " beyond");
+}
+
 std::string head_room(const Point& point) {
   const double fraction = point.fraction_of_roof();
   if (!std::isfinite(fraction) || fraction <= 0) return {};
-  const std::string ceiling = clean_line(point.bound.limiting_ceiling);
+  const std::string ceiling = clean_line(limit_label(point.bound));
   if (point.above_roof()) return fmt::format("{} above {}", factor(fraction), ceiling);
   return fmt::format("{} to {}", factor(std::max(1.0, 1 / fraction)), ceiling);
 }

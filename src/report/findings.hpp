@@ -15,6 +15,13 @@ std::string point_name(const Point& point);
 /// be joined. The ridge is that of the highest pipe over the highest slope of main memory.
 std::vector<std::string> headline(const Machine& machine);
 
+/// What a sweep shows: "33.1 TB/s up to 231 KiB, 9.8 TB/s up to 44.5 MiB, 4.67 TB/s beyond".
+std::string sweep_sentence(const Sweep& sweep);
+
+/// The ceiling that limits a point, with its regime where that is not burst: "tensor.bf16 (sustained)"; empty when
+/// nothing limits it.
+std::string limit_label(const Bound& bound);
+
 /// How far away the roof still is: "1.9× to tensor.fp16"; empty when not timed or nothing limits it.
 std::string head_room(const Point& point);
 

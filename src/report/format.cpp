@@ -81,10 +81,36 @@ std::string rate(double value, CeilingKind kind, int digits) {
       return si(value, "B/s", digits);
     case CeilingKind::compute:
       return si(value, "FLOP/s", digits);
+    case CeilingKind::latency:
+      return with_prefix(value, "accesses/s", digits, true);
     case CeilingKind::overhead:
       break;
   }
   return with_prefix(value, "launches/s", digits, true);
+}
+
+std::string ceiling_value(const Ceiling& ceiling) {
+  const bool quoted_as_time = ceiling.kind == CeilingKind::latency || ceiling.kind == CeilingKind::overhead;
+  return quoted_as_time ? duration(1 / ceiling.value) : rate(ceiling.value, ceiling.kind);
+}
+
+std::string ceiling_label(const Ceiling& ceiling) {
+  return ceiling.regime == Regime::burst ? ceiling.name
+                                         : fmt::format("{} ({})", ceiling.name, to_string(ceiling.regime));
+}
+
+std::string energy(double joules, CeilingKind kind) {
+  switch (kind) {
+    case CeilingKind::bandwidth:
+      return si(joules, "J/B");
+    case CeilingKind::compute:
+      return si(joules, "J/FLOP");
+    case CeilingKind::latency:
+      return si(joules, "J/access");
+    case CeilingKind::overhead:
+      break;
+  }
+  return si(joules, "J/launch");
 }
 
 std::string duration(double seconds) {

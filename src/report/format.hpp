@@ -23,6 +23,15 @@ std::string si(double value, std::string_view unit, int digits = 3);
 /// A rate in the unit of its kind: "4.67 TB/s", "798 TFLOP/s", "526 k launches/s".
 std::string rate(double value, CeilingKind kind, int digits = 3);
 
+/// What a ceiling measured, as people quote it: a rate, or for launches and latencies the time of one.
+std::string ceiling_value(const Ceiling& ceiling);
+
+/// Its name, and its regime where that is not burst: "tensor.bf16 (sustained)". Unique within a machine.
+std::string ceiling_label(const Ceiling& ceiling);
+
+/// Energy for one operation, byte or launch: "0.81 pJ/FLOP".
+std::string energy(double joules, CeilingKind kind);
+
 /// A duration: "1.9 µs", "24.1 ms", "1 min 12 s".
 std::string duration(double seconds);
 

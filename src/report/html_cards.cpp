@@ -49,7 +49,11 @@ std::string point_card(const Point& point, std::size_t index, Level memory) {
                 fmt::format("{}<small>{}{}</small>", percent(point.fraction_of_roof()), escape_html(head_room(point)),
                             point.bound.suspect ? " (suspect)" : ""));
   }
-  if (point.time->clock_hz) append_fact(html, "Clock", si(*point.time->clock_hz, "Hz"));
+  if (point.time->clock_hz) {
+    const bool carried = !point.bound.resources.empty() && point.bound.resources.front().at_clock_hz.has_value();
+    append_fact(html, "Clock",
+                si(*point.time->clock_hz, "Hz") + (carried ? "<small>its roof is taken at this clock</small>" : ""));
+  }
   if (point.verification) {
     append_fact(html, "Verified", escape_html(shorten(clean_line(point.verification->reference), 80)));
   }
@@ -57,15 +61,18 @@ std::string point_card(const Point& point, std::size_t index, Level memory) {
 }
 
 std::string ceiling_card(const Ceiling& ceiling) {
-  std::string html = fmt::format("<div class=\"card\" data-card-ceiling=\"{}\" hidden><b>{}</b><dl>",
-                                 escape_html(clean_line(ceiling.name)), html_name(ceiling.name, 60));
-  append_fact(html, "Value", rate(ceiling.value, ceiling.kind) + " " + plus_minus(ceiling.value, ceiling.ci95));
+  std::string html =
+      fmt::format("<div class=\"card\" data-card-ceiling=\"{}\" hidden><b>{}</b><dl>",
+                  escape_html(clean_line(ceiling_label(ceiling))), html_name(ceiling_label(ceiling), 60));
+  append_fact(html, "Value", ceiling_value(ceiling) + " " + plus_minus(ceiling.value, ceiling.ci95));
   if (ceiling.limit && ceiling.limit->value > 0) {
     append_fact(html, "Of its limit",
                 fmt::format("{}<small>{}</small>", percent(ceiling.value / ceiling.limit->value),
                             escape_html(ceiling.limit->basis)));
   }
   append_fact(html, "Regime", std::string(to_string(ceiling.regime)));
+  if (ceiling.clocks.core_hz) append_fact(html, "Clock", si(*ceiling.clocks.core_hz, "Hz"));
+  if (ceiling.power.watts) append_fact(html, "Power", si(*ceiling.power.watts, "W"));
   append_fact(html, "Origin", escape_html(ceiling.origin));
   for (const Check& check : ceiling.audit.checks) {
     if (check.status != CheckStatus::fail) continue;
@@ -81,7 +88,9 @@ std::string html_cards(const Report& report) {
   const Level memory = main_memory(report.machine.device.kind);
   std::string html = "<div id=\"cards\" aria-hidden=\"true\">\n";
   for (std::size_t i = 0; i < report.points.size(); ++i) html += point_card(report.points[i], i, memory);
-  for (const Ceiling& ceiling : report.machine.ceilings) html += ceiling_card(ceiling);
+  for (const Ceiling& ceiling : report.machine.ceilings) {
+    if (ceiling.role == Role::roof) html += ceiling_card(ceiling);
+  }
   return html + "</div>\n";
 }
 

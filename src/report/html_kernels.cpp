@@ -97,7 +97,7 @@ std::string timed_row(const Report& report, const Point& point) {
   html += cell(kColumns[5], point.fraction_of_roof(), roof_cell(point));
   html += cell(kColumns[6], std::nan(""), html_bound(bound));
   html += cell(kColumns[7], std::nan(""),
-               html_name(bound.limiting_ceiling.empty() ? kAbsent : bound.limiting_ceiling, 24) +
+               html_name(bound.limiting_ceiling.empty() ? kAbsent : limit_label(bound), 24) +
                    (bound.suspect ? "<small class=\"warn\">suspect</small>" : ""));
   html += cell(kColumns[8], point.verification ? point.verification->error : std::nan(""), verification_cell(point));
   return html;

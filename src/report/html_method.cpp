@@ -13,7 +13,9 @@ constexpr const char* kMethod = R"(<section id="method" aria-labelledby="method-
 <h2 id="method-h">How to read and trust it</h2>
 <div class="columns">
 <p><b>Roofs</b> are measured on this machine, with the same sampler as the kernels: a slope is a bandwidth, a level line
-is the rate of a pipe. Each carries the checks that it passed; one that failed any is shown as suspect.</p>
+is the rate of a pipe. Each carries the checks that it passed; one that failed any is shown as suspect. <i>Burst</i> is
+before the power limiter acts, <i>sustained</i> after it did: a kernel is held against the regime that its clock tells,
+at its own clock where that differs.</p>
 <p><b>Points</b> are the compulsory work of a kernel over the median time of one launch. Every output was verified
 against a reference before it was timed. Compulsory traffic means each input read once and each output written once,
 so a kernel that moves more shows as head-room.</p>

@@ -19,7 +19,7 @@ constexpr int kBarHeight = 7;  // as in page.css
 constexpr int kBarPitch = 10;
 
 const char* kind_class(CeilingKind kind) {
-  static constexpr std::array<const char*, 3> kClasses = {"k-memory", "k-compute", "k-latency"};
+  static constexpr std::array<const char*, 4> kClasses = {"k-memory", "k-compute", "k-latency", "k-latency"};
   return kClasses.at(static_cast<std::size_t>(kind));
 }
 

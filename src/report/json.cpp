@@ -70,6 +70,7 @@ Json report_to_json(const Report& report) {
 std::string render_json(const Report& report) { return to_json_text(report_to_json(report)); }
 
 Ceiling ceiling_from_json(const Json& json) { return read_ceiling(JsonValue(json)); }
+Sweep sweep_from_json(const Json& json) { return read_sweep(JsonValue(json)); }
 DeviceInfo device_from_json(const Json& json) { return read_device(JsonValue(json)); }
 Point point_from_json(const Json& json) { return read_point(JsonValue(json)); }
 

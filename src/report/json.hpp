@@ -16,8 +16,10 @@ nlohmann::ordered_json machine_to_json(const Machine& machine);
 nlohmann::ordered_json report_to_json(const Report& report);
 nlohmann::ordered_json point_to_json(const Point& point, DeviceKind device);
 nlohmann::ordered_json ceiling_to_json(const Ceiling& ceiling);
+nlohmann::ordered_json sweep_to_json(const Sweep& sweep);
 nlohmann::ordered_json device_to_json(const DeviceInfo& device);
 
+Sweep sweep_from_json(const nlohmann::ordered_json& json);
 Ceiling ceiling_from_json(const nlohmann::ordered_json& json);
 DeviceInfo device_from_json(const nlohmann::ordered_json& json);
 /// Derived values (AI, performance, fraction) are recomputed, not read.

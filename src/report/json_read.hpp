@@ -9,6 +9,7 @@ namespace roofline {
 
 DeviceInfo read_device(const JsonValue& json);
 Ceiling read_ceiling(const JsonValue& json);
+Sweep read_sweep(const JsonValue& json);
 Machine read_machine(const JsonValue& json);
 Point read_point(const JsonValue& json);
 Report read_report(const JsonValue& json);

@@ -1,6 +1,7 @@
 // report.md: what a report says, for a pull request or an issue. GitHub's dialect; nothing in it is HTML.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -50,20 +51,57 @@ std::string audit_cell(const Ceiling& ceiling) {
   return "**suspect**: " + failed;
 }
 
+std::string power_cell(const Power& power, CeilingKind kind) {
+  if (!power.watts) return kAbsent;
+  std::string text = si(*power.watts, "W");
+  if (power.joules_per_unit) text += ", " + energy(*power.joules_per_unit, kind);
+  if (power.limiter && !power.limiter->empty()) text += ", " + escape(*power.limiter);
+  return text;
+}
+
+std::string origin_cell(const Ceiling& ceiling) {
+  std::string text = escape(ceiling.origin);
+  if (!ceiling.instruction.empty()) text += ": " + escape(ceiling.instruction);
+  if (!ceiling.variant.empty()) text += fmt::format("{}{}", text.empty() ? "" : ", ", escape(ceiling.variant));
+  return ceiling.below_peak.empty() ? text : fmt::format("{} ({})", text, escape(ceiling.below_peak));
+}
+
+void append_ceilings(std::string& text, const Machine& machine, Role role) {
+  append_row(text, {"Ceiling", "Value", "95 %", "Of its limit", "Regime", "Clock", "Power", "Origin", "Audit"});
+  text += "|:--|--:|--:|:--|:--|--:|:--|:--|:--|\n";
+  for (const Ceiling& ceiling : machine.ceilings) {
+    if (ceiling.role != role) continue;
+    append_row(text, {escape(ceiling.name), ceiling_value(ceiling), plus_minus(ceiling.value, ceiling.ci95),
+                      limit_cell(ceiling), std::string(to_string(ceiling.regime)),
+                      ceiling.clocks.core_hz ? si(*ceiling.clocks.core_hz, "Hz") : kAbsent,
+                      power_cell(ceiling.power, ceiling.kind), origin_cell(ceiling), audit_cell(ceiling)});
+  }
+}
+
 void append_machine(std::string& text, const Machine& machine) {
   text += "\n## Machine\n\n";
-  append_row(text, {"Ceiling", "Value", "95 %", "Of its limit", "Regime", "Clock", "Origin", "Audit"});
-  text += "|:--|--:|--:|:--|:--|--:|:--|:--|\n";
-  for (const Ceiling& ceiling : machine.ceilings) {
-    append_row(text, {escape(ceiling.name), rate(ceiling.value, ceiling.kind), plus_minus(ceiling.value, ceiling.ci95),
-                      limit_cell(ceiling), std::string(to_string(ceiling.regime)),
-                      ceiling.clocks.core_hz ? si(*ceiling.clocks.core_hz, "Hz") : kAbsent, escape(ceiling.origin),
-                      audit_cell(ceiling)});
+  append_ceilings(text, machine, Role::roof);
+  const bool references = std::any_of(machine.ceilings.begin(), machine.ceilings.end(),
+                                      [](const Ceiling& ceiling) { return ceiling.role == Role::reference; });
+  if (references) {
+    text += "\nFor comparison, not roofs:\n\n";
+    append_ceilings(text, machine, Role::reference);
   }
+  if (!machine.sweeps.empty()) text += '\n';
+  for (const Sweep& sweep : machine.sweeps) {
+    text += fmt::format("- {}: {}\n", escape(sweep.name), escape(sweep_sentence(sweep)));
+  }
+  if (machine.idle_watts) text += fmt::format("\nIdle power: {}\n", si(*machine.idle_watts, "W"));
   if (!machine.unmeasured.empty()) text += "\nNot measured:\n\n";
   for (const Unmeasured& missing : machine.unmeasured) {
     text += fmt::format("- {}: {}\n", escape(missing.name), escape(missing.reason));
   }
+}
+
+std::string change_value(const CeilingChange& change, double value) {
+  if (!(value > 0)) return kAbsent;
+  const bool quoted_as_time = change.kind == CeilingKind::latency || change.kind == CeilingKind::overhead;
+  return quoted_as_time ? duration(1 / value) : rate(value, change.kind);
 }
 
 std::string rate_cell(const Point& point, Level memory) {
@@ -86,14 +124,13 @@ void append_results(std::string& text, const Report& report) {
   for (const Point& point : report.points) {
     const bool timed = point.time.has_value();
     append_row(
-        text,
-        {escape(point_name(point)), timed ? duration(point.time->median) : std::string(to_string(point.status)),
-         timed ? plus_minus(point.time->median, point.time->ci95) : kAbsent, rate_cell(point, memory),
-         timed ? rate(point.bandwidth(memory), CeilingKind::bandwidth) : kAbsent,
-         intensity(point.bound.arithmetic_intensity), number(point.bound.ridge, 3),
-         percent(point.fraction_of_roof()) + (point.above_roof() ? " **above**" : ""),
-         std::string(to_string(point.bound.label)),
-         escape(point.bound.limiting_ceiling) + (point.bound.suspect ? " (suspect)" : ""), verification_cell(point)});
+        text, {escape(point_name(point)), timed ? duration(point.time->median) : std::string(to_string(point.status)),
+               timed ? plus_minus(point.time->median, point.time->ci95) : kAbsent, rate_cell(point, memory),
+               timed ? rate(point.bandwidth(memory), CeilingKind::bandwidth) : kAbsent,
+               intensity(point.bound.arithmetic_intensity), number(point.bound.ridge, 3),
+               percent(point.fraction_of_roof()) + (point.above_roof() ? " **above**" : ""),
+               std::string(to_string(point.bound.label)),
+               escape(limit_label(point.bound)) + (point.bound.suspect ? " (suspect)" : ""), verification_cell(point)});
   }
 }
 
@@ -136,6 +173,29 @@ std::string render_markdown(const Report& report) {
   text += fmt::format("roofline {}, on {}.\n", escape(report.invocation.tool_version), escape(report.machine.host));
   append_code(text, "sh", command_line(report.invocation.command));
   if (!report.invocation.suite_text.empty()) append_code(text, "yaml", clean(report.invocation.suite_text));
+  return text;
+}
+
+std::string render_machine_markdown(const Machine& machine) {
+  std::string text =
+      fmt::format("# {}\n\nCalibrated {} by roofline {}{}.\n", escape(machine.device.name), escape(machine.measured_at),
+                  escape(machine.tool_version), machine.quick ? " (quick: wider intervals)" : "");
+  append_machine(text, machine);
+  return text;
+}
+
+std::string render_changes_markdown(const std::vector<CeilingChange>& changes, const std::string& before,
+                                    const std::string& now) {
+  std::string text = fmt::format("# {} against {}\n\n", escape(now), escape(before));
+  append_row(text, {"Ceiling", "Regime", "Before", "Now", "Ratio", "95 %", "Change"});
+  text += "|:--|:--|--:|--:|--:|--:|:--|\n";
+  for (const CeilingChange& change : changes) {
+    const bool differs = change.change != Change::same;
+    append_row(text,
+               {escape(change.name), std::string(to_string(change.regime)), change_value(change, change.before),
+                change_value(change, change.now), number(change.ratio), plus_minus(change.ratio, change.ratio_ci95),
+                fmt::format("{}{}{}", differs ? "**" : "", to_string(change.change), differs ? "**" : "")});
+  }
   return text;
 }
 

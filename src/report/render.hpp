@@ -2,7 +2,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "model/compare_machines.hpp"
 #include "report/report.hpp"
 
 namespace roofline {
@@ -32,5 +34,11 @@ struct TerminalStyle {
 };
 std::string render_terminal(const Report& report, const TerminalStyle& style);            ///< the results table
 std::string render_machine_terminal(const Machine& machine, const TerminalStyle& style);  ///< the ceilings table
+std::string render_machine_markdown(const Machine& machine);
+/// What changed between two calibrations; `before` and `now` name them.
+std::string render_changes_terminal(const std::vector<CeilingChange>& changes, const std::string& before,
+                                    const std::string& now, const TerminalStyle& style);
+std::string render_changes_markdown(const std::vector<CeilingChange>& changes, const std::string& before,
+                                    const std::string& now);
 
 }  // namespace roofline

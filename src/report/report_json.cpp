@@ -75,6 +75,8 @@ Json resources_to_json(const std::vector<ResourceTime>& resources) {
     Json entry = {{"ceiling", resource.ceiling}, {"kind", to_string(resource.kind)}, {"amount", resource.amount}};
     put_number(entry, "time_s", resource.time_s);
     put_interval(entry, "ci95", resource.ci95);
+    entry["regime"] = to_string(resource.regime);
+    if (resource.at_clock_hz) put_number(entry, "at_clock_hz", *resource.at_clock_hz);
     if (!entry.contains("time_s")) entry["absent"] = {{"time_s", "no ceiling was measured for it"}};
     json.push_back(std::move(entry));
   }
@@ -94,6 +96,7 @@ void put_bound(Json& json, const Point& point, Json& absent) {
   } else {
     json["bound"] = to_string(bound.label);
     json["limiting_ceiling"] = bound.limiting_ceiling;
+    json["limiting_regime"] = to_string(bound.regime);
     put_number(json, "attainable_time_s", bound.attainable_time_s);
     json["suspect"] = bound.suspect;
   }
@@ -180,6 +183,7 @@ Bound read_bound(const JsonValue& json, const Work& work) {
     bound.label = label->word(parse_bound_label, "bound");
     bound.limiting_ceiling = json["limiting_ceiling"].text();
     bound.attainable_time_s = json["attainable_time_s"].number();
+    if (const auto regime = json.find("limiting_regime")) bound.regime = regime->word(parse_regime, "regime");
     bound.suspect = json["suspect"].boolean();
   }
   for (const JsonValue& entry : json["resources"].elements()) {
@@ -187,7 +191,12 @@ Bound read_bound(const JsonValue& json, const Work& work) {
                                .kind = entry["kind"].word(parse_ceiling_kind, "kind of ceiling"),
                                .amount = entry["amount"].number(),
                                .time_s = entry.number_or("time_s", kNaN),
-                               .ci95 = entry.optional_interval("ci95")});
+                               .ci95 = entry.optional_interval("ci95"),
+                               .regime = Regime::burst,
+                               .at_clock_hz = entry.optional_number("at_clock_hz")});
+    if (const auto regime = entry.find("regime")) {  // absent in files of version 0.1
+      bound.resources.back().regime = regime->word(parse_regime, "regime");
+    }
   }
   return bound;
 }

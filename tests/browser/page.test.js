@@ -49,7 +49,7 @@ describe('report.html', { skip: reason ?? false }, () => {
       assert.equal(await page.locator('#results tbody tr').count(), 24);
       assert.equal(await plottable(page), 22);
       assert.ok(await page.locator('#results').getByText('has no tf32 kernel').isVisible());
-      assert.ok(await page.locator('#machine').getByText('doubling the working set').isVisible());
+      assert.ok(await page.locator('#machine').getByText('not cache-resident in L1: doubling').isVisible());
       assert.equal(await page.locator('.tools').isVisible(), false);
       assert.equal(await page.locator('.card:visible').count(), 0);
     });

@@ -224,6 +224,55 @@ class Machines(Workspace):
         names = [ceiling["name"] for ceiling in json.loads((self.folder / "part.json").read_text())["ceilings"]]
         self.assertEqual(names, ["launch.pool"])
 
+    def changed_copy(self, name, factor):
+        """The calibration with one ceiling scaled, as if from another machine of the same kind."""
+        machine = json.loads(self.machine.read_text())
+        for ceiling in machine["ceilings"]:
+            if ceiling["name"] == name:
+                ceiling["value"] *= factor
+                ceiling["ci95"] = [ceiling["value"] * 0.9995, ceiling["value"] * 1.0005]
+                ceiling.pop("absent", None)
+        path = self.folder / f"{name}-{factor}.json"
+        path.write_text(json.dumps(machine))
+        return path
+
+    def test_machines_are_compared(self):
+        same = self.run_tool("machine", self.machine, "--against", self.machine)
+        self.check(same, 0)
+        self.assertNotIn("slower", same.stdout)
+        fast = self.changed_copy("fp64", 1.0)
+        slow = self.changed_copy("fp64", 0.97)
+        found = self.run_tool("machine", slow, "--against", fast)
+        self.check(found, 3, "1 of ")
+        line = next(line for line in found.stdout.splitlines() if line.startswith("fp64 "))
+        self.assertIn("0.970", line)
+        self.assertIn("slower", line)
+        self.check(self.run_tool("machine", slow, "--against", fast, "--threshold", "5"), 0)
+        self.assertIn("faster", self.run_tool("machine", fast, "--against", slow).stdout)
+        markdown = self.run_tool("machine", slow, "--against", fast, "--format", "md")
+        self.check(markdown, 3)
+        self.assertIn("**slower**", markdown.stdout)
+        self.check(self.run_tool("machine", slow, "--against", self.folder / "nowhere.json"), 2, "nowhere.json")
+        self.check(self.run_tool("machine", slow, "--against", fast, "--json"), 2, "--against")
+
+    def test_a_machine_as_markdown(self):
+        shown = self.run_tool("machine", self.machine, "--format", "md")
+        self.check(shown, 0)
+        for ceiling in json.loads(self.machine.read_text())["ceilings"]:
+            self.assertIn(f"| {ceiling['name'].replace('_', chr(92) + '_')} |", shown.stdout)
+
+    def test_sustained_ceilings(self):
+        done = self.run_tool("calibrate", "--device", "cpu", "--only", "fp64", "--sustain", "0.1", "-o", "both.json")
+        self.check(done, 0)
+        ceilings = json.loads((self.folder / "both.json").read_text())["ceilings"]
+        self.assertEqual([(c["name"], c["regime"]) for c in ceilings], [("fp64", "burst"), ("fp64", "sustained")])
+        checks = {check["name"]: check["status"] for check in ceilings[1]["audit"]["checks"]}
+        self.assertEqual(checks["long enough to be sustained"], "pass")
+        none = self.run_tool("calibrate", "--device", "cpu", "--only", "fp64", "--sustain", "0", "-o", "burst.json")
+        self.check(none, 0)
+        self.assertEqual(len(json.loads((self.folder / "burst.json").read_text())["ceilings"]), 1)
+        self.check(self.run_tool("calibrate", "--sustain", "-1"), 2, "--sustain")
+
 
 if __name__ == "__main__":
     unittest.main()

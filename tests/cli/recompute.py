@@ -39,6 +39,8 @@ def bandwidth_ceiling(ceilings, level, traffic):
     share = traffic["write"] / total if total > 0 else 0.0
     best = None
     for ceiling in ceilings:
+        if ceiling.get("role", "roof") != "roof" or ceiling["regime"] != "burst":
+            continue
         if ceiling["kind"] != "bandwidth" or ceiling["level"] != level or ceiling["pattern"] not in WRITE_SHARE:
             continue
         distance = abs(WRITE_SHARE[ceiling["pattern"]] - share)
@@ -49,8 +51,28 @@ def bandwidth_ceiling(ceilings, level, traffic):
     return best and best[1]
 
 
-def compute_ceiling(ceilings, pipe):
-    return next((c for c in ceilings if c["kind"] == "compute" and c["pipe"] == pipe), None)
+def compute_ceiling(ceilings, pipe, clock=None):
+    """The roof of a pipe: burst within 1 % of its clock or where one is missing, else the nearer regime."""
+    regimes = {}
+    for ceiling in ceilings:
+        if ceiling["kind"] == "compute" and ceiling["pipe"] == pipe and ceiling.get("role", "roof") == "roof":
+            regimes.setdefault(ceiling["regime"], ceiling)
+    burst, sustained = regimes.get("burst"), regimes.get("sustained")
+    if burst is None or sustained is None:
+        return burst or sustained
+    clocks = [c["clocks"].get("core_hz") for c in (burst, sustained)]
+    if clock is None or None in clocks:
+        return burst
+    to_burst, to_sustained = (abs(math.log(clock / own)) for own in clocks)
+    return sustained if to_burst > 0.01 and to_sustained < to_burst else burst
+
+
+def slowdown(ceiling, clock):
+    """How much slower a pipe is at the kernel's own clock than at its ceiling's; 1 within 1 %."""
+    own = ceiling["clocks"].get("core_hz")
+    if clock is None or own is None or abs(own / clock - 1) <= 0.01:
+        return 1.0
+    return own / clock
 
 
 def launch_ceiling(ceilings):
@@ -60,14 +82,14 @@ def launch_ceiling(ceilings):
     return next((named[name] for name in LAUNCH_CEILINGS if name in named), None)
 
 
-def resource_times(work, ceilings):
-    """One (name, kind, amount, seconds, [low, high]) for each resource; no seconds without a ceiling."""
+def resource_times(work, ceilings, clock):
+    """One (name, kind, amount, seconds, [low, high], regime) for each resource; no seconds without a ceiling."""
     uses = []
     operations = dict(work["flops"])
     for pipe, count in work["uncounted"].items():
         operations[pipe] = operations.get(pipe, 0.0) + count
     for pipe, count in operations.items():
-        uses.append((pipe, "compute", count, compute_ceiling(ceilings, pipe)))
+        uses.append((pipe, "compute", count, compute_ceiling(ceilings, pipe, clock)))
     for level, traffic in work["traffic"].items():
         uses.append((level, "bandwidth", traffic["read"] + traffic["write"], bandwidth_ceiling(ceilings, level, traffic)))
     uses.append(("launch", "overhead", work["launches"], launch_ceiling(ceilings)))
@@ -76,12 +98,13 @@ def resource_times(work, ceilings):
         if amount <= 0:
             continue
         if ceiling is None or ceiling["value"] <= 0:
-            times[name] = (kind, amount, None, None)
+            times[name] = (kind, amount, None, None, "burst")
             continue
-        seconds = amount / ceiling["value"]
+        slower = slowdown(ceiling, clock) if kind == "compute" else 1.0
+        seconds = amount / ceiling["value"] * slower
         low, high = ceiling.get("ci95", [0, 0])
-        interval = [amount / high, amount / low] if low > 0 and high > 0 else [seconds, seconds]
-        times[ceiling["name"]] = (kind, amount, seconds, interval)
+        interval = [amount / high * slower, amount / low * slower] if low > 0 and high > 0 else [seconds, seconds]
+        times[ceiling["name"]] = (kind, amount, seconds, interval, ceiling["regime"])
     return times
 
 
@@ -112,9 +135,10 @@ def ridge(work, ceilings, memory):
 def compare_resources(comparison, place, row, times):
     found = {resource["ceiling"]: resource for resource in row["resources"]}
     comparison.check(f"{place}.resources", sorted(found), sorted(times))
-    for name, (kind, amount, seconds, interval) in times.items():
+    for name, (kind, amount, seconds, interval, regime) in times.items():
         resource = found.get(name, {})
         where = f"{place}.resources[{name}]"
+        comparison.check(f"{where}.regime", resource.get("regime", "burst"), regime)
         comparison.check(f"{where}.kind", resource.get("kind"), kind)
         comparison.check(f"{where}.amount", resource.get("amount"), float(amount))
         comparison.check(f"{where}.time_s", resource.get("time_s"), seconds)
@@ -132,14 +156,15 @@ def compare_row(comparison, place, row, machine):
     comparison.check(f"{place}.arithmetic_intensity", row.get("arithmetic_intensity"), flops / moved if moved else None)
     comparison.check(f"{place}.ridge", row.get("ridge"), ridge(work, ceilings, memory))
 
-    times = resource_times(work, ceilings)
+    times = resource_times(work, ceilings, row.get("time_s", {}).get("clock_hz"))
     compare_resources(comparison, place, row, times)
     label, limiting, attainable = bound(times)
     comparison.check(f"{place}.bound", row.get("bound"), label)
     comparison.check(f"{place}.limiting_ceiling", row.get("limiting_ceiling"), limiting)
     comparison.check(f"{place}.attainable_time_s", row.get("attainable_time_s"), attainable)
     if limiting:
-        failed = next(c for c in ceilings if c["name"] == limiting)["audit"]["status"] == "fail"
+        held = next(c for c in ceilings if c["name"] == limiting and c["regime"] == times[limiting][4])
+        failed = held["audit"]["status"] == "fail"
         comparison.check(f"{place}.suspect", row.get("suspect"), failed)
 
     median = row["time_s"]["median"] if "time_s" in row else None

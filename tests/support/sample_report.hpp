@@ -71,6 +71,37 @@ inline Summary timed(double median, double relative_half_width = 0.002) {
   return s;
 }
 
+/// A sustained roof, references, a sweep: what tables list and charts leave out.
+inline void add_what_no_kernel_is_drawn_under(Machine& m) {
+  Ceiling sustained = compute(Pipe::tensor_bf16, 650e12, 713e12, "132 SMs x 1318 MHz x 4096 FLOP");
+  sustained.regime = Regime::sustained;
+  sustained.instruction = "HGMMA 64x256x16";
+  sustained.clocks.core_hz = 1.318e9;
+  sustained.power = {
+      .watts = 692, .joules_per_unit = 1.06e-12, .temperature_c = 61, .seconds = 2, .limiter = "power cap"};
+  Ceiling older = compute(Pipe::tensor_bf16, 640e12);
+  older.name = "tensor.bf16.mma_sync";
+  older.role = Role::reference;
+  older.below_peak = "mma.sync reaches two thirds of the wgmma rate";
+  Ceiling latency = ceiling("latency.hbm", 1 / 640e-9, 0, {});
+  latency.kind = CeilingKind::latency;
+  latency.level = Level::hbm;
+  latency.role = Role::reference;
+  m.ceilings.insert(m.ceilings.end(), {sustained, older, latency});
+  Sweep sweep{.name = "sweep.read",
+              .axis = SweepAxis::working_set,
+              .variant = {},
+              .points = {},
+              .plateaus = {{16384, 131072, 33e12}, {1e6, 3e7, 9.7e12}, {2e8, 4e9, 4.67e12}},
+              .boundaries = {236544, 46661632},
+              .saturates_at = {}};
+  for (double x = 16384; x < 5e9; x *= 2) {
+    sweep.points.push_back({.x = x, .value = x < 2e5 ? 33e12 : x < 4e7 ? 9.7e12 : 4.67e12, .ci95 = {}});
+  }
+  m.sweeps = {sweep};
+  m.idle_watts = 76;
+}
+
 /// An H200 as docs/method.md describes it, with one ceiling (l2.read) that failed its audit.
 inline Machine h200() {
   Machine m;
@@ -106,6 +137,7 @@ inline Machine h200() {
     if (c.pipe && c.name.starts_with("tensor.")) c.origin = "library GEMM";
   m.ceilings[4].audit.checks.push_back(
       {"not cache-resident in L1", CheckStatus::fail, "doubling the working set changed the rate by 6.1 %"});
+  add_what_no_kernel_is_drawn_under(m);
   m.unmeasured = {{"tensor.fp8", "no probe for this type yet"}};
   m.measured_at = "2026-01-15T09:30:00Z";
   m.tool_version = "0.1.0";

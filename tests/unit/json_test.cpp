@@ -76,7 +76,11 @@ TEST(Json, ReadingRestoresTheValuesThemselves) {
   EXPECT_TRUE(std::isnan(read.machine.ceilings[1].ci95.low));
   EXPECT_TRUE(read.machine.ceilings[1].suspect());
   EXPECT_EQ(read.machine.ceilings[0].limit->basis, "2 x 2500 MHz x 64 bit");
-  EXPECT_EQ(read.machine.ceilings[2].regime, Regime::sustained);
+  EXPECT_EQ(read.machine.ceilings[2].regime, Regime::burst);
+  EXPECT_EQ(read.machine.ceilings[3].regime, Regime::sustained);
+  EXPECT_EQ(read.machine.ceilings[3].power.limiter, "thermal");
+  EXPECT_EQ(read.machine.ceilings[5].role, Role::reference);
+  EXPECT_EQ(read.machine.sweeps[1].saturates_at, 2);
   EXPECT_FALSE(read.machine.device.memory_hz);
   EXPECT_EQ(read.invocation.command, written.invocation.command);
   EXPECT_EQ(read.invocation.suite_text, written.invocation.suite_text);
@@ -257,6 +261,9 @@ TEST(Json, ThePartsReadAloneAsWell) {
   const Machine machine = sample_machine();
   for (const Ceiling& ceiling : machine.ceilings) {
     EXPECT_EQ(ceiling_to_json(ceiling_from_json(ceiling_to_json(ceiling))), ceiling_to_json(ceiling));
+  }
+  for (const Sweep& sweep : machine.sweeps) {
+    EXPECT_EQ(sweep_to_json(sweep_from_json(sweep_to_json(sweep))), sweep_to_json(sweep));
   }
   EXPECT_EQ(device_to_json(device_from_json(device_to_json(machine.device))), device_to_json(machine.device));
   EXPECT_THROW(point_from_json(Json::object()), UsageError);

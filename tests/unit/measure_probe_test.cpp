@@ -51,7 +51,7 @@ Probe probe_of(std::vector<Simulated> variants) {
 
 ProbeOutcome measure(const Probe& probe) {
   FakeDevice device;
-  return measure_probe(probe, device, true, [] { return false; });
+  return measure_probe(probe, device, Effort{.quick = false, .sustain_s = 0}, [] { return false; });
 }
 
 const Check* find(const Audit& audit, const std::string& name) {

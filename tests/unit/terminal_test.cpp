@@ -59,9 +59,34 @@ TEST(Terminal, ShowsWhatMatters) {
 TEST(Terminal, ShowsTheMachine) {
   const std::string text = render_machine_terminal(sample::h200(), {});
   for (const char* part : {"hbm.read", "4.67 TB/s", "97.0 %", "suspect", "the rate by 6.1 %", "1.98 GHz", "burst",
-                           "\u00b10.2%", "476 k/s", "tensor.fp8: no probe for this type yet"}) {
+                           "\u00b10.2%", "2.1 \u00b5s", "tensor.fp8: no probe for this type yet"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
+}
+
+TEST(Terminal, ShowsBothRegimesReferencesAndSweeps) {
+  const std::string text = render_machine_terminal(sample::h200(), {.color = false, .unicode = true, .columns = 120});
+  for (const char* part : {"roof (sustained)", "650 TFLOP/s", "81.5 %", "1.32 GHz", "692 W", "1.06 pJ/FLOP",
+                           "power cap", "for comparison", "tensor.bf16.mma_sync", "two thirds", "640 ns",
+                           "idle power: 76 W", "33 TB/s up to 231 KiB, 9.7 TB/s up to 44.5 MiB, 4.67 TB/s beyond"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+  const std::string markdown = render_machine_markdown(sample::h200());
+  for (const char* part :
+       {"# NVIDIA H200", "| sustained |", "692 W, 1.06 pJ/FLOP, power cap", "For comparison, not roofs"}) {
+    EXPECT_THAT(markdown, HasSubstr(part));
+  }
+}
+
+TEST(Terminal, ShowsWhatChanged) {
+  const Machine before = sample::h200();
+  Machine now = before;
+  now.ceilings[0].value *= 0.96;
+  now.ceilings[0].ci95 = {now.ceilings[0].value * 0.999, now.ceilings[0].value * 1.001};
+  const std::string text = render_changes_terminal(compare_machines(before, now), "then", "now", {});
+  EXPECT_THAT(text, HasSubstr("0.960"));
+  EXPECT_THAT(text, HasSubstr("slower"));
+  expect_tidy(text, 80);
 }
 
 TEST(Terminal, ColourOnlyWhereAskedFor) {

@@ -90,7 +90,7 @@ Group roof_group(Chart& chart, const Roof& roof) {
   if (roof.main) group.classes += " main";
   if (!roof.used) group.classes += " idle";
   if (c.suspect()) group.classes += " suspect";
-  group.data = {{"ceiling", c.name},
+  group.data = {{"ceiling", ceiling_label(c)},
                 {"kind", std::string(to_string(c.kind))},
                 {"value", fmt::format("{}", c.value)},
                 {"regime", std::string(to_string(c.regime))}};

@@ -30,11 +30,12 @@ std::string name_of(const Ceiling& ceiling) {
   return upper(ceiling.name);
 }
 
-bool drawable(const Ceiling& c) { return std::isfinite(c.value) && c.value > 0; }
+bool drawable(const Ceiling& c) { return c.role == Role::roof && std::isfinite(c.value) && c.value > 0; }
 bool is_link(Level level) { return level == Level::pcie || level == Level::nvlink; }
 
 struct Usage {
   std::set<Pipe> pipes;
+  std::set<std::string> sustained;  ///< names of the ceilings that points are held against in that regime
   std::set<Level> levels;
 };
 
@@ -48,8 +49,18 @@ Usage usage_of(const Report& report) {
     if (busiest != point.work.flops.end()) usage.pipes.insert(busiest->first);
     for (const auto& [level, traffic] : point.work.bytes)
       if (traffic.total() > 0) usage.levels.insert(level);
+    for (const ResourceTime& resource : point.bound.resources)
+      if (resource.regime == Regime::sustained) usage.sustained.insert(resource.ceiling);
   }
   return usage;
+}
+
+/// A sustained roof is a line of its own where a point is held against it and it lies visibly lower than the burst one.
+bool shows_regime(const Ceiling& ceiling, const Machine& machine, const Usage& usage) {
+  if (ceiling.regime == Regime::burst) return true;
+  const Ceiling* burst = machine.find(ceiling.name);
+  constexpr double kVisible = 0.98;
+  return burst == nullptr || (usage.sustained.contains(ceiling.name) && ceiling.value < kVisible * burst->value);
 }
 
 void add_memory(Roofs& roofs, const Machine& machine, const Usage& usage) {
@@ -58,6 +69,7 @@ void add_memory(Roofs& roofs, const Machine& machine, const Usage& usage) {
     if (first.kind != CeilingKind::bandwidth || !first.level || !drawable(first)) continue;
     const Level level = *first.level;
     const bool used = usage.levels.contains(level);
+    if (first.regime == Regime::sustained && machine.find(first.name) != nullptr) continue;
     if ((is_link(level) && !used) || !seen.insert({level, first.regime}).second) continue;
     Roof roof;
     for (const Ceiling& c : machine.ceilings) {
@@ -75,7 +87,7 @@ void add_memory(Roofs& roofs, const Machine& machine, const Usage& usage) {
 
 void add_compute(Roofs& roofs, const Machine& machine, const Usage& usage) {
   for (const Ceiling& c : machine.ceilings) {
-    if (c.kind != CeilingKind::compute || !drawable(c)) continue;
+    if (c.kind != CeilingKind::compute || !drawable(c) || !shows_regime(c, machine, usage)) continue;
     roofs.compute.push_back({&c, name_of(c), c.pipe && usage.pipes.contains(*c.pipe), false, {}});
   }
   // The main ceiling is the highest that is in use, so that the ridge is one that these kernels can meet.

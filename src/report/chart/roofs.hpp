@@ -34,7 +34,8 @@ struct Roofs {
   std::optional<double> ridge() const;
 };
 
-/// Every level by its highest ceiling (Machine::slope), every pipe, in both regimes where there are both.
+/// Every level by its highest burst roof (Machine::slope), every pipe by its burst roof, and by its sustained one
+/// too where a point is held against that. References are never drawn.
 /// Ceilings without a positive finite value are left out; so are links (pcie, nvlink) that no point uses.
 Roofs roofs_of(const Report& report);
 

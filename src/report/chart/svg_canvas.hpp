@@ -18,7 +18,11 @@ class SvgCanvas : public Canvas {
   std::string finish() override;
 
  private:
+  void end_path();
+
   std::string out_;
+  std::string open_paint_;  ///< of a path that further lines may still join; empty when there is none
+  std::string open_path_;
 };
 
 }  // namespace roofline

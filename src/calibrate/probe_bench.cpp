@@ -1,0 +1,126 @@
+// Batches, rests and sensors around the sampler.
+#include "calibrate/probe_bench.hpp"
+
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include "calibrate/sampling_plan.hpp"
+#include "device/host.hpp"
+#include "measure/statistics.hpp"
+
+namespace roofline {
+namespace {
+
+/// Reading a sensor takes up to a millisecond, in which the device idles: now and then only.
+constexpr double kSensorPeriodS = 0.1;
+
+/// Reads the sensors at the ends of the sampling, and the limiter in between, while the device is under load.
+class SensorWatch {
+ public:
+  explicit SensorWatch(Device& device) : device_(device) {}
+
+  void start() {
+    first_ = device_.power();
+    start_s_ = last_look_s_ = wall_seconds();
+    started_ = true;
+  }
+
+  void batch_done(std::int64_t launches) {
+    if (!started_) return;
+    launches_ += launches;
+    const double now = wall_seconds();
+    if (now - last_look_s_ < kSensorPeriodS) return;
+    last_look_s_ = now;
+    last_ = device_.power();
+    end_s_ = wall_seconds();
+    launches_at_end_ = launches_;
+    if (last_.limiter && !(limiter_ && !limiter_->empty())) limiter_ = last_.limiter;
+  }
+
+  /// `amount` of one launch. Energy and amount are those between two readings of the sensors.
+  Power power(double amount) const {
+    Power power;
+    power.temperature_c = last_.temperature_c;
+    power.limiter = limiter_;
+    const double done = amount * static_cast<double>(launches_at_end_);
+    if (first_.energy_j && last_.energy_j && end_s_ > start_s_ && *last_.energy_j > *first_.energy_j && done > 0) {
+      const double joules = *last_.energy_j - *first_.energy_j;
+      power.seconds = end_s_ - start_s_;
+      power.watts = joules / power.seconds;
+      power.joules_per_unit = joules / done;
+    }
+    return power;
+  }
+
+  double elapsed_s() const { return started_ ? wall_seconds() - start_s_ : 0; }
+
+ private:
+  Device& device_;
+  bool started_ = false;
+  PowerReading first_, last_;
+  std::optional<std::string> limiter_;
+  double start_s_ = 0, end_s_ = 0, last_look_s_ = 0;
+  std::int64_t launches_ = 0, launches_at_end_ = 0;
+};
+
+double shift_of(const std::vector<double>& seconds) {
+  const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
+  return median({middle, seconds.end()}) / median({seconds.begin(), middle}) - 1;
+}
+
+using Batch = std::function<Reading(std::int64_t)>;
+
+Batch batch_of(const ProbeBench& bench, const ProbeCase& probe_case) {
+  if (probe_case.batch) return probe_case.batch;
+  const std::shared_ptr<Timer> timer = bench.device.timer([&probe_case](std::int64_t) { probe_case.run(); });
+  return [timer](std::int64_t launches) { return timer->time(launches); };
+}
+
+Bench sampler_bench(const ProbeBench& bench, Batch batch) {
+  Bench made;
+  made.batch = std::move(batch);
+  made.now = wall_seconds;
+  made.cancelled = bench.cancelled;
+  made.timer_resolution_s = bench.device.timer_resolution_s();
+  return made;
+}
+
+}  // namespace
+
+std::optional<std::string> first_run(const ProbeBench& bench, const ProbeCase& probe_case) {
+  probe_case.run();
+  bench.device.synchronize();
+  return probe_case.verify ? probe_case.verify() : std::nullopt;
+}
+
+Summary time_case(const ProbeBench& bench, const ProbeCase& probe_case, const SamplerOptions& options) {
+  const Batch batch = batch_of(bench, probe_case);
+  if (!(bench.probe.rest_s > 0)) return sample(sampler_bench(bench, batch), options).summary;
+  const std::chrono::duration<double> rest(bench.probe.rest_s);
+  const Batch after_rest = [&batch, rest](std::int64_t launches) {
+    std::this_thread::sleep_for(rest);
+    return batch(launches);
+  };
+  return sample(sampler_bench(bench, after_rest), rested(options)).summary;
+}
+
+LoadedTime time_under_load(const ProbeBench& bench, const ProbeCase& probe_case, const SamplerOptions& options) {
+  const Batch batch = batch_of(bench, probe_case);
+  SensorWatch watch(bench.device);
+  Bench watched = sampler_bench(bench, [&](std::int64_t launches) {
+    const Reading reading = batch(launches);
+    watch.batch_done(launches);
+    return reading;
+  });
+  watched.settled = [&watch] { watch.start(); };
+  LoadedTime loaded;
+  const Samples samples = sample(watched, options);
+  loaded.time = samples.summary;
+  loaded.shift = shift_of(samples.seconds);
+  loaded.sampled_s = watch.elapsed_s();
+  loaded.power = watch.power(probe_case.amount);
+  return loaded;
+}
+
+}  // namespace roofline

@@ -1,0 +1,36 @@
+// Times one case of a probe on its device: the bridge between op/probe.hpp and the sampler.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "device/device.hpp"
+#include "measure/sampler.hpp"
+#include "op/probe.hpp"
+
+namespace roofline {
+
+/// A device, the probe that runs on it, and how the user stops it.
+struct ProbeBench {
+  const Probe& probe;
+  Device& device;
+  const std::function<bool()>& cancelled;
+};
+
+/// Runs the case once and has it verified: the reason why the result is wrong, or nothing.
+std::optional<std::string> first_run(const ProbeBench& bench, const ProbeCase& probe_case);
+
+/// Samples the case, with the probe's rests before each sample where it has any.
+Summary time_case(const ProbeBench& bench, const ProbeCase& probe_case, const SamplerOptions& options);
+
+/// The same under load without rests, and what the device's sensors said meanwhile.
+struct LoadedTime {
+  Summary time;
+  Power power;
+  double sampled_s = 0;  ///< wall time of sampling, after settling
+  double shift = 0;      ///< of the median from the first half of the samples to the second, as a fraction
+};
+LoadedTime time_under_load(const ProbeBench& bench, const ProbeCase& probe_case, const SamplerOptions& options);
+
+}  // namespace roofline

@@ -1,0 +1,75 @@
+// The figures, each with its reason.
+#include "calibrate/sampling_plan.hpp"
+
+#include <algorithm>
+
+namespace roofline {
+
+SamplerOptions search_options() {
+  SamplerOptions options;
+  options.settle_s = 0.01;
+  options.min_samples = 7;
+  options.min_time_s = 0.005;
+  options.max_time_s = 0.06;
+  options.relative_half_width = 0.01;
+  return options;
+}
+
+// Quick: a few hundredths of a second are enough for a median within half a per cent where a machine is quiet.
+SamplerOptions burst_options(const Effort& effort, const Probe& probe) {
+  const bool reference = probe.role == Role::reference;
+  SamplerOptions options;
+  options.settle_s = effort.quick ? 0.02 : 0.1;
+  options.min_time_s = effort.quick ? 0.02 : 0.1;
+  options.max_time_s = effort.quick ? 0.15 : reference ? 0.4 : 1.0;
+  options.relative_half_width = effort.quick || reference ? 0.005 : 0.002;
+  return options;
+}
+
+// A tensor pipe's time scatters by 0.6 % at a clock that reads constant (docs/method.md): no narrower than that.
+SamplerOptions rested(SamplerOptions options) {
+  options.settle_s = 0;
+  options.min_time_s = 0;
+  options.max_time_s = std::min(options.max_time_s, 0.5);
+  options.min_sample_s = 100e-6;
+  options.relative_half_width = std::max(options.relative_half_width, 0.0075);
+  return options;
+}
+
+SamplerOptions doubling_options(const Effort& effort, const Probe& probe) {
+  SamplerOptions options = burst_options(effort, probe);
+  options.settle_s = 0.02;
+  options.min_samples = 16;
+  options.min_time_s = 0.02;
+  options.max_time_s = effort.quick ? 0.1 : 0.3;
+  options.relative_half_width = 0.005;
+  return options;
+}
+
+SamplerOptions sustained_options(const Effort& effort, const Probe& probe) {
+  // Of memory only the energy is wanted besides, and no limiter acts on it: half the time will do.
+  const double sustain_s = probe.kind == CeilingKind::compute ? effort.sustain_s : effort.sustain_s / 2;
+  SamplerOptions options;
+  // Windows of 0.15 s, twice alike: 0.45 s at least, by which time a power limiter has acted.
+  options.settle = SettleMode::stable;
+  options.settle_s = std::min(0.15, sustain_s / 8);
+  options.settle_cap_s = sustain_s / 2;
+  options.min_sample_s = std::min(0.03, sustain_s / 40);
+  options.min_samples = 16;
+  options.min_time_s = sustain_s / 2;
+  options.max_time_s = 0.65 * sustain_s;
+  options.relative_half_width = 0.005;
+  return options;
+}
+
+SamplerOptions sweep_options() {
+  SamplerOptions options;
+  options.settle_s = 0.002;
+  options.min_samples = 7;
+  options.min_time_s = 0.005;
+  options.max_time_s = 0.03;
+  options.relative_half_width = 0.01;
+  return options;
+}
+
+}  // namespace roofline
