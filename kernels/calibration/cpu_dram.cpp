@@ -1,186 +1,113 @@
-// The DRAM ceilings of the CPU: read, write, copy and triad over arrays that exceed the last-level cache
-// four times. Bytes are the compulsory ones: where a store first reads the line it overwrites, that is a
-// cost of the variant and not part of the work.
+// The DRAM ceilings of the CPU: read, write, copy and triad over sets that exceed the last-level cache four times,
+// and what the two kinds of stores reach each. Bytes are the compulsory ones: where a store first reads the line it
+// overwrites, that is a cost of the variant and not part of the work.
+#include "kernels/calibration/cpu_dram.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
-#include <memory>
 #include <vector>
 
-#include "device/cpu/cpu_device.hpp"
-#include "kernels/calibration/cpu_stream.hpp"
-#include "model/error.hpp"
 #include "op/registry.hpp"
 
 namespace roofline {
 namespace {
 
-constexpr std::int64_t kGrain = 4096;
 // Virtual machines may show a slice of the last-level cache that they share: never less than that in all.
 constexpr double kLeastWorkingSet = 128.0 * (1 << 20);
-constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15ULL;  // word i holds i·kOdd: no two alike, sum in closed form
-constexpr double kTriadFactor = 3;
-
-int arrays_of(Pattern pattern) { return pattern == Pattern::triad ? 3 : pattern == Pattern::copy ? 2 : 1; }
-
-/// Arrays for one probe, in one buffer each so that every array is first touched in its users' shares.
-struct Arrays {
-  std::int64_t bytes = 0;  // of each
-  std::vector<std::unique_ptr<Buffer>> buffers;
-  std::atomic<std::uint64_t> sum{0};   // of the last read
-  std::atomic<std::uint64_t> runs{0};  // written by the last write: no run leaves what the one before left
-
-  std::uint64_t* words(std::size_t array) const { return static_cast<std::uint64_t*>(buffers[array]->data()); }
-  double* doubles(std::size_t array) const { return static_cast<double*>(buffers[array]->data()); }
-};
-
-std::int64_t array_bytes(CpuDevice& cpu, int arrays, double scale) {
-  const double wanted = std::max(4 * cpu.last_level_cache_bytes(), kLeastWorkingSet) * scale;
-  const double total = std::min(wanted, cpu.free_memory_bytes() / 2);
-  return std::max<std::int64_t>(1, static_cast<std::int64_t>(total / arrays + kGrain - 1) / kGrain) * kGrain;
-}
-
-std::shared_ptr<Arrays> make_arrays(CpuDevice& cpu, Pattern pattern, double scale) {
-  auto arrays = std::make_shared<Arrays>();
-  arrays->bytes = array_bytes(cpu, arrays_of(pattern), scale);
-  for (int array = 0; array < arrays_of(pattern); ++array) {
-    arrays->buffers.push_back(cpu.allocate(static_cast<std::size_t>(arrays->bytes)));
-  }
-  // Array 0 is the output, where there is one; read has only an input.
-  const std::size_t first_input = pattern == Pattern::read ? 0 : 1;
-  cpu.pool().for_range(arrays->bytes / 8, kGrain / 8, [&](std::int64_t begin, std::int64_t end) {
-    for (std::size_t array = first_input; array < arrays->buffers.size(); ++array) {
-      for (std::int64_t i = begin; i < end; ++i) {
-        if (pattern == Pattern::triad) {  // whole numbers: exact with one rounding or with two
-          arrays->doubles(array)[i] = static_cast<double>(array == 1 ? i : 2 * i + 1);
-        } else {
-          arrays->words(array)[i] = static_cast<std::uint64_t>(i) * kOdd;
-        }
-      }
-    }
-  });
-  return arrays;
-}
-
-/// What the last run must have left in word i of the output.
-std::uint64_t expected_word(const Arrays& arrays, Pattern pattern, StoreKind store, std::int64_t i) {
-  if (pattern == Pattern::copy) return static_cast<std::uint64_t>(i) * kOdd;
-  const std::uint64_t runs = arrays.runs.load();
-  return store == StoreKind::string ? (runs & 0xff) * 0x0101010101010101ULL : runs;
-}
-
-std::optional<std::string> check_read(const Arrays& arrays) {
-  const auto words = static_cast<std::uint64_t>(arrays.bytes / 8);
-  const std::uint64_t expected = kOdd * (words / 2 * (words - 1));  // 0 + 1 + … + (words - 1); words is even
-  if (arrays.sum.load() == expected) return std::nullopt;
-  return fmt::format("sum {:#x} instead of {:#x}", arrays.sum.load(), expected);
-}
-
-std::optional<std::string> check_output(const Arrays& arrays, Pattern pattern, StoreKind store, ThreadPool& pool) {
-  std::atomic<std::int64_t> wrong{-1};
-  pool.for_range(arrays.bytes / 8, kGrain / 8, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      const bool right = pattern == Pattern::triad ? arrays.doubles(0)[i] == static_cast<double>(i + 3 * (2 * i + 1))
-                                                   : arrays.words(0)[i] == expected_word(arrays, pattern, store, i);
-      if (!right) wrong.store(i);
-    }
-  });
-  if (wrong.load() < 0) return std::nullopt;
-  return fmt::format("word {} of the output is wrong", wrong.load());
-}
-
-/// One worker's share, at byte `begin`.
-template <Isa isa>
-void stream(Pattern pattern, StoreKind store, bool prefetch, Arrays& arrays, std::int64_t begin, std::int64_t bytes) {
-  const std::int64_t word = begin / 8;
-  switch (pattern) {
-    case Pattern::read:
-      arrays.sum += prefetch ? stream_read_prefetched<isa>(arrays.words(0) + word, bytes, 1)
-                             : stream_read<isa>(arrays.words(0) + word, bytes, 1);
-      break;
-    case Pattern::write:
-      stream_write<isa>(store, arrays.words(0) + word, bytes, arrays.runs.load(std::memory_order_relaxed));
-      break;
-    case Pattern::copy:
-      stream_copy<isa>(store, arrays.words(0) + word, arrays.words(1) + word, bytes);
-      break;
-    default:
-      stream_triad<isa>(store, arrays.doubles(0) + word, arrays.doubles(1) + word, arrays.doubles(2) + word,
-                        kTriadFactor, bytes);
-  }
-}
+// 0.5 to 1 ms at 16 to 25 GB/s a thread: the barrier costs 2 us, and a second holds a thousand samples.
+constexpr double kLaunchBytes = 16.0 * (1 << 20);
 
 struct Variant {
+  LoadKind load = LoadKind::plain;
   StoreKind store = StoreKind::regular;
-  bool prefetch = false;
-  const char* name = "";
 };
+
+std::string name_of(Pattern pattern, const Variant& variant) {
+  const char* load = variant.load == LoadKind::four_streams ? "loads from four streams, prefetched"
+                     : variant.load == LoadKind::prefetched ? "prefetched loads"
+                                                            : "plain loads";
+  const char* store = variant.store == StoreKind::string         ? "string instructions"
+                      : variant.store == StoreKind::non_temporal ? "non-temporal stores"
+                                                                 : "regular stores";
+  if (pattern == Pattern::read) return load;
+  if (pattern == Pattern::write || variant.store == StoreKind::string) return store;
+  return fmt::format("{}, {}", load, store);
+}
 
 /// The likely winner first: quick takes only that one.
 std::vector<Variant> variants_of(Pattern pattern) {
-  if (pattern == Pattern::read) {
-    return {{StoreKind::regular, false, "plain loads"}, {StoreKind::regular, true, "loads with prefetch"}};
-  }
-  std::vector<Variant> variants = {{StoreKind::regular, false, "regular stores"}};
+  if (pattern == Pattern::read) return {{LoadKind::prefetched}, {LoadKind::four_streams}, {LoadKind::plain}};
 #if defined(__x86_64__)
-  variants.insert(variants.begin(), {StoreKind::non_temporal, false, "non-temporal stores"});
-  if (pattern != Pattern::triad) variants.push_back({StoreKind::string, false, "string instructions"});
-#endif
+  if (pattern == Pattern::write) return {{.store = StoreKind::non_temporal}, {.store = StoreKind::string}};
+  std::vector<Variant> variants = {{LoadKind::prefetched, StoreKind::non_temporal},
+                                   {LoadKind::plain, StoreKind::non_temporal}};
+  if (pattern == Pattern::copy) variants.push_back({.store = StoreKind::string});
   return variants;
+#else
+  if (pattern == Pattern::write) return {{}};
+  return {{LoadKind::prefetched, StoreKind::regular}, {}};
+#endif
 }
 
-Traffic traffic_of(Pattern pattern, double bytes) {
-  if (pattern == Pattern::read) return {bytes, 0};
-  if (pattern == Pattern::write) return {0, bytes};
-  return {bytes * (arrays_of(pattern) - 1), bytes};
-}
-
-std::optional<ProbeCase> make(Pattern pattern, Device& device, const ProbeRequest& request, int index) {
-  const std::vector<Variant> variants = variants_of(pattern);
+std::optional<ProbeCase> make(Pattern pattern, const std::vector<Variant>& variants, Device& device,
+                              const ProbeRequest& request, int index) {
   if (index >= static_cast<int>(request.quick ? 1 : variants.size())) return std::nullopt;
   const Variant variant = variants[static_cast<std::size_t>(index)];
   CpuDevice& cpu = as_cpu(device);
-  ThreadPool& pool = cpu.pool();
-  const std::shared_ptr<Arrays> arrays = make_arrays(cpu, pattern, request.scale);
-
-  ProbeCase probe;
-  probe.variant = fmt::format("{}, {}, {} threads", to_string(cpu.isa()), variant.name, pool.size());
-  probe.working_set_bytes = static_cast<double>(arrays->bytes) * arrays_of(pattern);
-  probe.amount = probe.working_set_bytes;
-  probe.work.bytes[Level::dram] = traffic_of(pattern, static_cast<double>(arrays->bytes));
-  probe.run = [=, &pool, isa = cpu.isa()] {
-    arrays->sum = 0;
-    ++arrays->runs;
-    pool.for_range(arrays->bytes, kGrain, [&](std::int64_t begin, std::int64_t end) {
-      with_isa(isa, [&]<Isa level>() {
-        stream<level>(pattern, variant.store, variant.prefetch, *arrays, begin, end - begin);
-      });
-    });
-  };
-  probe.verify = [=, &pool]() -> std::optional<std::string> {
-    if (pattern == Pattern::read) return check_read(*arrays);
-    return check_output(*arrays, pattern, variant.store, pool);
-  };
-  return probe;
+  const int threads = cpu.pool().size();
+  StreamPlan plan = dram_plan(cpu, threads, request.scale);
+  plan.pattern = pattern;
+  plan.load = variant.load;
+  plan.store = variant.store;
+  return stream_case(make_stream_set(cpu, plan), Level::dram,
+                     fmt::format("{}, {}, {} threads", to_string(plan.isa), name_of(pattern, variant), threads));
 }
 
-Probe dram_probe(Pattern pattern) {
+Probe dram_probe(Pattern pattern, std::vector<Variant> variants) {
   Probe probe;
   probe.name = fmt::format("dram.{}", to_string(pattern));
   probe.device = DeviceKind::cpu;
   probe.kind = CeilingKind::bandwidth;
   probe.level = Level::dram;
   probe.pattern = pattern;
-  probe.make = [pattern](Device& device, const ProbeRequest& request, int variant) {
-    return make(pattern, device, request, variant);
+  probe.make = [pattern, variants = std::move(variants)](Device& device, const ProbeRequest& request, int variant) {
+    return make(pattern, variants, device, request, variant);
   };
   // No limit: nothing on a CPU says, without privileges, how many channels of what memory there are.
   return probe;
 }
 
-const ProbeRegistrar kRegistrar({dram_probe(Pattern::read), dram_probe(Pattern::write), dram_probe(Pattern::copy),
-                                 dram_probe(Pattern::triad)});
+Probe roof(Pattern pattern) { return dram_probe(pattern, variants_of(pattern)); }
+
+std::vector<Probe> references() {
+  std::vector<Probe> probes;
+  for (const Pattern pattern : {Pattern::write, Pattern::copy}) {
+    probes.push_back(dram_probe(pattern, {{LoadKind::plain, StoreKind::regular}}));
+    probes.back().name += ".regular";
+#if defined(__x86_64__)
+    probes.push_back(dram_probe(pattern, {{LoadKind::plain, StoreKind::non_temporal}}));
+    probes.back().name += ".non_temporal";
+#endif
+  }
+  for (Probe& probe : probes) probe.role = Role::reference;
+  return probes;
+}
+
+const ProbeRegistrar kRoofs({roof(Pattern::read), roof(Pattern::write), roof(Pattern::copy), roof(Pattern::triad)});
+const ProbeRegistrar kReferences(references());
 
 }  // namespace
+
+StreamPlan dram_plan(CpuDevice& cpu, int threads, double scale) {
+  const double wanted = std::max(4 * cpu.last_level_cache_bytes(), kLeastWorkingSet);
+  StreamPlan plan;
+  plan.isa = cpu.isa();
+  plan.load = LoadKind::prefetched;
+  plan.set_bytes = std::min(wanted, cpu.free_memory_bytes() / 2) / threads;
+  plan.launch_bytes = kLaunchBytes;
+  plan.scale = whole_scale(scale);
+  return plan;
+}
+
 }  // namespace roofline

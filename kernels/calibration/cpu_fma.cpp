@@ -1,5 +1,6 @@
-// The fp32 and fp64 ceilings of the CPU: searches chains, unrolling and instruction-set level, and checks
-// every chain against a scalar replay of the same arithmetic, bit by bit.
+// The fp32 and fp64 ceilings of the CPU: searches chains, unrolling and instruction-set level, and checks every chain
+// against a scalar replay of the same arithmetic, bit by bit. Beside the roofs of all cores at the best level stand
+// one core alone, and the lower levels.
 #include "kernels/calibration/cpu_fma.hpp"
 
 #include <fmt/format.h>
@@ -20,8 +21,16 @@
 namespace roofline {
 namespace {
 
-// Some 0.4 ms at 5 cycles a round: a dispatch of 1 to 2 µs is lost in it.
-constexpr std::int64_t kRounds = std::int64_t{1} << 18;
+// Whole turns of the longest unrolled loop, and enough of them for some 0.4 ms at 5 cycles a round: a dispatch of 1 to
+// 2 µs is lost in it.
+constexpr std::int64_t kLongestTurn = 16;
+constexpr std::int64_t kTurns = std::int64_t{1} << 14;
+
+/// Which part of the CPU a probe is about.
+struct Scope {
+  std::optional<Isa> isa;  ///< nothing: the best level there is
+  bool one_core = false;
+};
 
 template <typename T>
 constexpr Pipe kPipe = std::is_same_v<T, float> ? Pipe::fp32 : Pipe::fp64;
@@ -43,19 +52,18 @@ struct Choice {
   FmaKernel<T> kernel;
 };
 
-/// Quick takes the first two of the best level. In full, the level below is tried as well: wide registers may
-/// cost clock, or be executed as two halves.
+/// A roof takes all kernels of the best level, and one of the level below where that has FMA too: wide registers may
+/// cost clock, or be executed as two halves. References and quick take the first two.
 template <typename T>
-std::optional<Choice<T>> choose(Isa best, bool quick, int variant) {
-  const int levels = quick || best == Isa::baseline ? 1 : best == Isa::avx512 ? 2 : 1;
-  for (int level = 0; level < levels; ++level) {
-    const Isa isa = static_cast<Isa>(static_cast<int>(best) - level);
-    const FmaKernels<T> kernels = kernels_of<T>(isa);
-    const int count = quick ? std::min(2, kernels.count) : kernels.count;
-    if (variant < count) return Choice<T>{isa, kernels.first[variant]};
-    variant -= count;
-  }
-  return std::nullopt;
+std::vector<Choice<T>> choices(const Scope& scope, Isa best, bool quick) {
+  const Isa isa = scope.isa.value_or(best);
+  const bool all = !quick && !scope.isa && !scope.one_core;
+  const FmaKernels<T> kernels = kernels_of<T>(isa);
+  std::vector<Choice<T>> chosen;
+  for (int k = 0; k < (all ? kernels.count : std::min(2, kernels.count)); ++k)
+    chosen.push_back({isa, kernels.first[k]});
+  if (all && isa == Isa::avx512) chosen.push_back({Isa::avx2, kernels_of<T>(Isa::avx2).first[0]});
+  return chosen;
 }
 
 /// What each chain must have arrived at, by scalar arithmetic with the same roundings.
@@ -82,6 +90,8 @@ struct FmaState {
   std::int64_t rounds = 0;
   std::vector<T> initial;
   std::vector<std::vector<T>> finals;  // one a worker
+
+  void run(int worker) { choice.kernel.run(rounds, initial.data(), finals[static_cast<std::size_t>(worker)].data()); }
 };
 
 template <typename T>
@@ -98,30 +108,45 @@ std::optional<std::string> check(const FmaState<T>& state) {
   return std::nullopt;
 }
 
+/// As in "VFMADD ps, 512 bit".
 template <typename T>
-std::optional<ProbeCase> make(Device& device, const ProbeRequest& request, int variant) {
+std::string instruction_of(const Choice<T>& choice) {
+#if defined(__x86_64__)
+  const char* type = std::is_same_v<T, float> ? "ps" : "pd";
+  const std::string name = has_fma(choice.isa) ? fmt::format("VFMADD {}", type) : fmt::format("MUL{0} + ADD{0}", type);
+#else
+  const std::string name = "FMLA";
+#endif
+  return fmt::format("{}, {} bit", name, choice.kernel.lanes * static_cast<int>(sizeof(T)) * 8);
+}
+
+template <typename T>
+std::optional<ProbeCase> make(const Scope& scope, Device& device, const ProbeRequest& request, int variant) {
   CpuDevice& cpu = as_cpu(device);
-  const std::optional<Choice<T>> choice = choose<T>(cpu.isa(), request.quick, variant);
-  if (!choice) return std::nullopt;
+  const std::vector<Choice<T>> chosen = choices<T>(scope, cpu.isa(), request.quick);
+  if (variant >= static_cast<int>(chosen.size())) return std::nullopt;
   ThreadPool& pool = cpu.pool();
+  const int threads = scope.one_core ? 1 : pool.size();
   auto state = std::make_shared<FmaState<T>>();
-  state->choice = *choice;
-  // Whole turns of the longest unrolled loop.
-  state->rounds = std::llround(static_cast<double>(kRounds / 16) * request.scale) * 16;
-  for (int chain = 0; chain < choice->kernel.chains; ++chain) state->initial.push_back(T(1) + T(chain) / T(32));
-  state->finals.assign(static_cast<std::size_t>(pool.size()), std::vector<T>(kMaxFmaChains * kMaxFmaLanes));
+  state->choice = chosen[static_cast<std::size_t>(variant)];
+  state->rounds = std::llround(static_cast<double>(kTurns) * request.scale) * kLongestTurn;
+  const FmaKernel<T>& kernel = state->choice.kernel;
+  for (int chain = 0; chain < kernel.chains; ++chain) state->initial.push_back(T(1) + T(chain) / T(32));
+  state->finals.assign(static_cast<std::size_t>(threads), std::vector<T>(kMaxFmaChains * kMaxFmaLanes));
 
   ProbeCase probe;
-  const FmaKernel<T>& kernel = choice->kernel;
-  probe.variant = fmt::format("{}, {} chains x {} steps, {}, {} threads", to_string(choice->isa), kernel.chains,
-                              kernel.unroll, has_fma(choice->isa) ? "fma" : "mul + add", pool.size());
-  probe.amount = 2.0 * static_cast<double>(state->rounds) * kernel.chains * kernel.lanes * pool.size();
+  const std::string cores = scope.one_core ? "one core" : fmt::format("{} threads", threads);
+  probe.variant =
+      fmt::format("{}, {} chains x {} steps, {}", to_string(state->choice.isa), kernel.chains, kernel.unroll, cores);
+  probe.instruction = instruction_of(state->choice);
+  if (scope.one_core) probe.below_peak = "one core";
+  if (scope.isa) probe.below_peak = fmt::format("{} is not the widest level of this CPU", to_string(*scope.isa));
+  probe.amount = 2.0 * static_cast<double>(state->rounds) * kernel.chains * kernel.lanes * threads;
   probe.work.flops[kPipe<T>] = probe.amount;
-  probe.run = [state, &pool] {
-    pool.run([&state](int worker) {
-      state->choice.kernel.run(state->rounds, state->initial.data(),
-                               state->finals[static_cast<std::size_t>(worker)].data());
-    });
+  probe.run = [state, &pool, one = scope.one_core] {
+    // The caller is worker 0; the others sleep.
+    if (one) return state->run(0);
+    pool.run([&state](int worker) { state->run(worker); });
   };
   probe.verify = [state] { return check(*state); };
   return probe;
@@ -150,39 +175,71 @@ DataPath data_path(Isa isa) {
 }
 
 template <typename T>
-std::optional<Limit> limit(const Device& device, std::optional<double> core_hz) {
+std::optional<Limit> limit(const Scope& scope, const Device& device, std::optional<double> core_hz) {
 #if defined(__x86_64__)
   if (!core_hz) return std::nullopt;
   const CpuDevice& cpu = as_cpu(device);
-  const DataPath path = data_path(cpu.isa());
+  const Isa isa = scope.isa.value_or(cpu.isa());
+  const DataPath path = data_path(isa);
   const int lanes = path.bits / 8 / static_cast<int>(sizeof(T));
-  // Every AVX2 server core since Haswell and Zen has two; no register of the CPU says so.
+  const int cores = scope.one_core ? 1 : cpu.cores();
+  // Every AVX2 server core since Haswell and Zen has two; no register of the CPU says so. Without FMA it takes as many
+  // multipliers and, beside them, adders: the same bound.
   constexpr int kPipes = 2;
   Limit limit;
-  limit.value = *core_hz * cpu.cores() * kPipes * 2.0 * lanes;
-  limit.basis = fmt::format("{} cores x 2 FMA pipes (assumed) x {} lanes ({} bit, {}) x 2 FLOP x {:.0f} MHz (measured)",
-                            cpu.cores(), lanes, path.bits, path.source, *core_hz / 1e6);
+  limit.value = *core_hz * cores * kPipes * 2.0 * lanes;
+  limit.basis =
+      fmt::format("{} cores x 2 {} pipes (assumed) x {} lanes ({} bit, {}) x 2 FLOP x {:.0f} MHz (measured)", cores,
+                  has_fma(isa) ? "FMA" : "multiplication", lanes, path.bits, path.source, *core_hz / 1e6);
   return limit;
 #else
   // AArch64 cores have between one and four NEON pipes, and nothing says how many.
-  (void)device, (void)core_hz;
+  (void)scope, (void)device, (void)core_hz;
   return std::nullopt;
 #endif
 }
 
+std::optional<std::string> unsupported(const Scope& scope, const Device& device) {
+  const CpuDevice& cpu = as_cpu(device);
+  if (scope.isa && *scope.isa >= cpu.isa()) {
+    return fmt::format("{} is the level that the roof is measured with, or beyond it", to_string(*scope.isa));
+  }
+  if (scope.one_core && cpu.info().units == 1) return "there is one thread: the roof is that of one core";
+  return std::nullopt;
+}
+
 template <typename T>
-Probe fma_probe() {
+Probe fma_probe(const Scope& scope) {
   Probe probe;
   probe.name = to_string(kPipe<T>);
+  if (scope.one_core) probe.name += ".one_core";
+  if (scope.isa) probe.name += "." + std::string(to_string(*scope.isa));
   probe.device = DeviceKind::cpu;
   probe.kind = CeilingKind::compute;
   probe.pipe = kPipe<T>;
-  probe.make = make<T>;
-  probe.limit = limit<T>;
+  probe.role = scope.isa || scope.one_core ? Role::reference : Role::roof;
+  probe.sustained = probe.role == Role::roof;
+  probe.unsupported = [scope](const Device& device) { return unsupported(scope, device); };
+  probe.make = [scope](Device& device, const ProbeRequest& request, int variant) {
+    return make<T>(scope, device, request, variant);
+  };
+  probe.limit = [scope](const Device& device, std::optional<double> core_hz) {
+    return limit<T>(scope, device, core_hz);
+  };
   return probe;
 }
 
-const ProbeRegistrar kRegistrar({fma_probe<float>(), fma_probe<double>()});
+template <typename T>
+std::vector<Probe> fma_probes() {
+  std::vector<Probe> probes = {fma_probe<T>({}), fma_probe<T>({.isa = {}, .one_core = true})};
+#if defined(__x86_64__)
+  for (const Isa isa : {Isa::baseline, Isa::avx2}) probes.push_back(fma_probe<T>({.isa = isa}));
+#endif
+  return probes;
+}
+
+const ProbeRegistrar kFp32(fma_probes<float>());
+const ProbeRegistrar kFp64(fma_probes<double>());
 
 }  // namespace
 }  // namespace roofline

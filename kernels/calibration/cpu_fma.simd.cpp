@@ -6,8 +6,8 @@
 namespace roofline {
 namespace {
 
-typedef float VectorF32 __attribute__((vector_size(kVectorBytes)));
-typedef double VectorF64 __attribute__((vector_size(kVectorBytes)));
+using VectorF32 [[gnu::vector_size(kVectorBytes)]] = float;
+using VectorF64 [[gnu::vector_size(kVectorBytes)]] = double;
 
 template <typename T, typename V, int kChains, int kUnroll>
 void run_chains(std::int64_t rounds, const T* initial, T* final) {
@@ -42,13 +42,24 @@ constexpr FmaKernel<T> kernel() {
 }
 
 // The product of latency and pipes is 8 to 10 on most cores, 12 to 16 where multiplication and addition are
-// two instructions. Two registers hold the constants: 14 chains fill the 16 of SSE2 and AVX2.
+// two instructions. Two registers hold the constants: 14 chains fill the 16 of SSE2 and AVX2. The likely winner first.
 template <typename T, typename V>
 constexpr FmaKernel<T> kKernels[] = {
-    kernel<T, V, 10, 4>(), kernel<T, V, 12, 4>(), kernel<T, V, 8, 4>(),
-    kernel<T, V, 14, 4>(), kernel<T, V, 10, 1>(), kernel<T, V, 12, 1>(),
 #if defined(__AVX512F__) || defined(__aarch64__)
-    kernel<T, V, 16, 2>(), kernel<T, V, 24, 1>(),
+    kernel<T, V, 12, 4>(),
+    kernel<T, V, 16, 2>(),
+    kernel<T, V, 10, 4>(),
+    kernel<T, V, 24, 1>(),
+#elif defined(__AVX2__)
+    kernel<T, V, 12, 4>(),
+    kernel<T, V, 10, 4>(),
+    kernel<T, V, 14, 4>(),
+    kernel<T, V, 12, 1>(),
+#else
+    kernel<T, V, 14, 4>(),
+    kernel<T, V, 12, 4>(),
+    kernel<T, V, 14, 1>(),
+    kernel<T, V, 10, 4>(),
 #endif
 };
 

@@ -14,6 +14,7 @@
 #include "device/cpu/cgroup.hpp"
 #include "device/cpu/core_clock.hpp"
 #include "device/cpu/mapped_buffer.hpp"
+#include "device/cpu/power_sensors.hpp"
 #include "device/cpu/topology.hpp"
 #include "model/error.hpp"
 
@@ -61,6 +62,14 @@ TEST(Topology, CountsWhatLiesUnderTheWorkers) {
   EXPECT_EQ(caches_under(topology, Level::l2, {0}).instances, 0);
 }
 
+TEST(Topology, GroupsWorkersByWhatTheyShare) {
+  const std::vector<std::vector<int>> l3 = sets_of(four_cores(), Level::l3);
+  EXPECT_THAT(grouped({0, 2, 1, 3}, l3), ElementsAre(ElementsAre(0, 2), ElementsAre(1, 3)));  // indices, not CPUs
+  EXPECT_THAT(grouped({1, 5}, l3), ElementsAre(ElementsAre(0, 1)));
+  EXPECT_THAT(grouped({1, 9}, l3), ElementsAre(ElementsAre(0), ElementsAre(1)));  // 9 lies under no cache
+  EXPECT_THAT(grouped({4}, {}), ElementsAre(ElementsAre(0)));
+}
+
 TEST(CpuName, ReadsBothArchitectures) {
   const CpuName x86 = parse_cpu_name(
       "processor\t: 0\ncpu family\t: 25\nmodel\t\t: 1\nmodel name\t: AMD EPYC 7763\nstepping\t: 2\n"
@@ -74,10 +83,11 @@ TEST(CpuName, ReadsBothArchitectures) {
   EXPECT_EQ(parse_cpu_name("").name, "CPU");
 }
 
-class CgroupFiles : public ::testing::Test {
+/// A folder in place of the root, for what is read from /proc and /sys.
+class FilesUnderARoot : public ::testing::Test {
  protected:
   void SetUp() override {
-    root_ = std::filesystem::temp_directory_path() / ("roofline-cgroup-" + std::to_string(getpid()));
+    root_ = std::filesystem::temp_directory_path() / ("roofline-root-" + std::to_string(getpid()));
     std::filesystem::remove_all(root_);
   }
   void TearDown() override { std::filesystem::remove_all(root_); }
@@ -87,10 +97,22 @@ class CgroupFiles : public ::testing::Test {
     std::filesystem::create_directories(file.parent_path());
     std::ofstream(file) << text;
   }
-  CgroupLimits read() const { return read_cgroup_limits(root_.string()); }
 
- private:
   std::filesystem::path root_;
+};
+
+class CgroupFiles : public FilesUnderARoot {
+ protected:
+  CgroupLimits read() const { return read_cgroup_limits(root_.string()); }
+};
+
+class PowerFiles : public FilesUnderARoot {
+ protected:
+  void write_zone(const std::string& zone, const std::string& name, const std::string& microjoules) const {
+    write("sys/class/powercap/" + zone + "/name", name + "\n");
+    write("sys/class/powercap/" + zone + "/energy_uj", microjoules + "\n");
+    write("sys/class/powercap/" + zone + "/max_energy_range_uj", "262143328850\n");
+  }
 };
 
 TEST_F(CgroupFiles, Version2KeepsTheTightestLimitOnTheWayUp) {
@@ -119,6 +141,67 @@ TEST_F(CgroupFiles, Version1) {
 }
 
 TEST_F(CgroupFiles, NoneMeansNoLimit) { EXPECT_FALSE(read().cpus || read().memory_bytes || read().free_memory_bytes); }
+
+TEST_F(PowerFiles, PackagesAddUpAndTheirPartsDoNot) {
+  write_zone("intel-rapl:0", "package-0", "1000000");
+  write_zone("intel-rapl:0:0", "core", "700000");
+  write_zone("intel-rapl:1", "package-1", "2000000");
+  write_zone("intel-rapl:2", "psys", "9000000");
+  write_zone("intel-rapl-mmio:0", "package-0", "1000000");  // package 0 again
+  PowerSensors sensors(root_);
+  EXPECT_EQ(sensors.read().energy_j, 0);  // only differences mean anything
+  write_zone("intel-rapl:0", "package-0", "3500000");
+  write_zone("intel-rapl:1", "package-1", "2250000");
+  write_zone("intel-rapl:2", "psys", "99000000");
+  EXPECT_NEAR(*sensors.read().energy_j, 2.75, 1e-9);
+}
+
+TEST_F(PowerFiles, ACounterThatStartsAgainLosesNothing) {
+  write_zone("intel-rapl:0", "package-0", "262143328000");
+  PowerSensors sensors(root_);
+  sensors.read();
+  write_zone("intel-rapl:0", "package-0", "1999150");
+  EXPECT_NEAR(*sensors.read().energy_j, 2.0, 1e-9);  // 850 uJ to the end of the range, then 1999150
+  write_zone("intel-rapl:0", "package-0", "2999150");
+  EXPECT_NEAR(*sensors.read().energy_j, 3.0, 1e-9);
+}
+
+TEST_F(PowerFiles, OnePackageThatFallsSilentSilencesTheSum) {
+  write_zone("intel-rapl:0", "package-0", "1000000");
+  write_zone("intel-rapl:1", "package-1", "1000000");
+  PowerSensors sensors(root_);
+  ASSERT_TRUE(sensors.read().energy_j);
+  std::filesystem::remove(root_ / "sys/class/powercap/intel-rapl:1/energy_uj");
+  EXPECT_FALSE(sensors.read().energy_j);
+}
+
+TEST_F(PowerFiles, TheHottestPackageCountsAndNeitherCoresNorDisks) {
+  write("sys/class/hwmon/hwmon0/name", "nvme\n");
+  write("sys/class/hwmon/hwmon0/temp1_label", "Package\n");
+  write("sys/class/hwmon/hwmon0/temp1_input", "99000\n");
+  for (const auto& [chip, celsius] : {std::pair("hwmon1", "61000\n"), std::pair("hwmon2", "64500\n")}) {
+    const std::string folder = std::string("sys/class/hwmon/") + chip;
+    write(folder + "/name", "coretemp\n");
+    write(folder + "/temp1_label", "Package id 0\n");
+    write(folder + "/temp1_input", celsius);
+    write(folder + "/temp2_label", "Core 0\n");
+    write(folder + "/temp2_input", "90000\n");
+  }
+  EXPECT_EQ(PowerSensors(root_).read().temperature_c, 64.5);
+}
+
+TEST_F(PowerFiles, AThermalZoneServesWhereNoChipDoes) {
+  write("sys/class/thermal/thermal_zone0/type", "acpitz\n");
+  write("sys/class/thermal/thermal_zone0/temp", "20000\n");
+  write("sys/class/thermal/thermal_zone1/type", "x86_pkg_temp\n");
+  write("sys/class/thermal/thermal_zone1/temp", "47000\n");
+  EXPECT_EQ(PowerSensors(root_).read().temperature_c, 47);
+}
+
+TEST_F(PowerFiles, WithoutFilesThereIsNothingToSay) {
+  const PowerReading reading = PowerSensors(root_).read();
+  EXPECT_FALSE(reading.energy_j || reading.temperature_c || reading.limiter);
+}
 
 TEST(MemInfo, ReadsWhatIsAvailable) {
   EXPECT_EQ(available_memory_bytes("MemTotal: 100 kB\nMemAvailable:     42 kB\n"), 42 * 1024);
@@ -170,6 +253,32 @@ TEST(CpuDevice, BuffersAreAlignedZeroedAndCopied) {
     device.fill(buffer->data(), std::byte{0xab}, bytes);
     const auto* data = static_cast<const unsigned char*>(buffer->data());
     EXPECT_EQ(std::count(data, data + bytes, 0xab), static_cast<std::ptrdiff_t>(bytes));
+  }
+}
+
+TEST(CpuDevice, ScratchIsKeptUntilMoreIsWanted) {
+  CpuDevice device(DeviceOptions{1});
+  std::shared_ptr<Buffer> first = device.scratch(1 << 20);
+  static_cast<char*>(first->data())[5] = 42;
+  EXPECT_EQ(device.scratch(4096), first);
+  const void* before = first->data();
+  first.reset();
+  std::shared_ptr<Buffer> again = device.scratch(1 << 20);
+  EXPECT_EQ(again->data(), before);
+  EXPECT_EQ(static_cast<char*>(again->data())[5], 42);
+  again.reset();
+  EXPECT_GE(device.scratch(4 << 20)->size(), std::size_t{4} << 20);
+}
+
+TEST(CpuDevice, SaysWhatItsSensorsSayOrNothing) {
+  CpuDevice device(DeviceOptions{1});
+  const PowerReading reading = device.power();
+  if (reading.energy_j) {
+    EXPECT_GE(*reading.energy_j, 0);
+  }
+  if (reading.temperature_c) {
+    EXPECT_GT(*reading.temperature_c, -50);
+    EXPECT_LT(*reading.temperature_c, 150);
   }
 }
 

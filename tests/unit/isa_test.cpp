@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <fstream>
 #include <string>
 
 #include "model/error.hpp"
@@ -90,6 +91,25 @@ TEST(Isa, AnUnknownLevelIsAMistakeOfTheUser) {
     EXPECT_NE(std::string(error.what()).find("mmx"), std::string::npos);
     EXPECT_NE(error.hint().find("avx2"), std::string::npos);
   }
+}
+
+#if defined(__x86_64__) && defined(__linux__)
+TEST(DotUnit, AgreesWithTheKernel) {
+  const IsaVariable unset(nullptr);
+  std::string flags;
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  while (std::getline(cpuinfo, flags) && !flags.starts_with("flags")) {
+  }
+  flags += ' ';
+  EXPECT_EQ(has(DotUnit::avx512_bf16), flags.find(" avx512_bf16 ") != std::string::npos);
+  EXPECT_EQ(has(DotUnit::avx512_vnni), flags.find(" avx512_vnni ") != std::string::npos);
+  EXPECT_EQ(has(DotUnit::avx_vnni), flags.find(" avx_vnni ") != std::string::npos);
+}
+#endif
+
+TEST(DotUnit, NeedsTheRegistersOfTheLevel) {
+  const IsaVariable lowered(baseline().c_str());
+  for (const DotUnit unit : {DotUnit::avx512_bf16, DotUnit::avx512_vnni, DotUnit::avx_vnni}) EXPECT_FALSE(has(unit));
 }
 
 TEST(Isa, WithIsaCallsTheLevelGiven) {

@@ -52,8 +52,9 @@ void add_version_2(const std::string& mount, const std::string& path, CgroupLimi
 
 void add_version_1(const std::string& mount, const std::string& controller, const std::string& path,
                    CgroupLimits& limits) {
+  const std::string hierarchy = mount + '/' + controller;
   for (const std::string& group : path_and_parents(path)) {
-    const std::string dir = mount + '/' + controller + group;
+    const std::string dir = hierarchy + group;
     if (controller == "memory") {
       add_memory(dir + "/memory.limit_in_bytes", dir + "/memory.usage_in_bytes", limits);
       continue;

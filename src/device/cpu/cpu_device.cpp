@@ -13,7 +13,7 @@
 #include "device/cpu/cgroup.hpp"
 #include "device/cpu/core_clock.hpp"
 #include "device/cpu/mapped_buffer.hpp"
-#include "device/cpu/topology.hpp"
+#include "device/cpu/power_sensors.hpp"
 #include "model/error.hpp"
 
 namespace roofline {
@@ -77,7 +77,7 @@ std::vector<Attribute> describe(const Topology& topology, const CpuName& name, c
   const auto cores = static_cast<int>(topology.cores.size());
   std::vector<Attribute> attributes = {
       {"packages", fmt::format("{}", topology.packages)},
-      {"NUMA nodes", fmt::format("{}", topology.numa_nodes)},
+      {"NUMA nodes", fmt::format("{}", std::max<std::size_t>(1, topology.numa_nodes.size()))},
       {"physical cores", fmt::format("{}", cores)},
       {"logical CPUs", fmt::format("{}", topology.cpus())},
       {"SMT", topology.cpus() > cores ? fmt::format("{} threads a core", topology.cpus() / cores) : "not visible"},
@@ -163,6 +163,11 @@ struct CpuDevice::State {
   DeviceInfo info;
   double resolution_s;
   ThreadPool pool;
+  PowerSensors sensors;
+  std::shared_ptr<Buffer> scratch;
+
+  /// Mapped and in nobody's use: as good as free.
+  bool scratch_is_idle() const { return scratch.use_count() == 1; }
 };
 
 CpuDevice::CpuDevice(const DeviceOptions& options, Isa isa) : state_(std::make_unique<State>(options, isa)) {}
@@ -171,12 +176,16 @@ CpuDevice::~CpuDevice() = default;
 const DeviceInfo& CpuDevice::info() const { return state_->info; }
 ThreadPool& CpuDevice::pool() { return state_->pool; }
 Isa CpuDevice::isa() const { return state_->isa; }
+const Topology& CpuDevice::topology() const { return state_->topology; }
+const std::vector<int>& CpuDevice::cpus() const { return state_->cpus; }
+PowerReading CpuDevice::power() { return state_->sensors.read(); }
 int CpuDevice::cores() const { return cores_under(state_->topology, state_->cpus); }
 double CpuDevice::timer_resolution_s() const { return state_->resolution_s; }
 
 double CpuDevice::free_memory_bytes() const {
   const double available = available_memory_bytes(read_file("/proc/meminfo"));
-  return std::min(available, read_cgroup_limits().free_memory_bytes.value_or(available));
+  const double allowed = std::min(available, read_cgroup_limits().free_memory_bytes.value_or(available));
+  return allowed + (state_->scratch_is_idle() ? static_cast<double>(state_->scratch->size()) : 0);
 }
 
 std::unique_ptr<Buffer> CpuDevice::allocate(std::size_t bytes) {
@@ -187,7 +196,16 @@ std::unique_ptr<Buffer> CpuDevice::allocate(std::size_t bytes) {
                             free / 1048576),
                 "use smaller sizes, or end what else takes memory");
   }
+  if (state_->scratch_is_idle() && static_cast<double>(bytes + state_->scratch->size()) > free) state_->scratch.reset();
   return std::make_unique<MappedBuffer>(bytes, state_->pool);
+}
+
+std::shared_ptr<Buffer> CpuDevice::scratch(std::size_t bytes) {
+  if (state_->scratch == nullptr || state_->scratch->size() < bytes) {
+    state_->scratch.reset();
+    state_->scratch = allocate(bytes);
+  }
+  return state_->scratch;
 }
 
 void CpuDevice::upload(void* device, const void* host, std::size_t bytes) { copy(device, host, bytes); }

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "device/cpu/isa.hpp"
 #include "device/cpu/thread_pool.hpp"
+#include "device/cpu/topology.hpp"
 #include "device/device.hpp"
 
 namespace roofline {
@@ -27,9 +29,19 @@ class CpuDevice final : public Device {
   std::unique_ptr<Timer> timer(LaunchFunction launch) override;
   double timer_resolution_s() const override;
   Clocks clocks() override;
+  PowerReading power() override;
 
   ThreadPool& pool();
   Isa isa() const;
+  const Topology& topology() const;
+
+  /// The logical CPU of each worker, in the workers' order.
+  const std::vector<int>& cpus() const;
+
+  /// Memory of at least that size whose pages stay mapped from one call to the next: mapping and zeroing a GiB takes
+  /// a quarter of a second, and a calibration needs it fifty times. Worker w touched the w-th part of it first. It
+  /// holds what was left in it. Throws as allocate() does.
+  std::shared_ptr<Buffer> scratch(std::size_t bytes);
 
   /// Physical cores under the workers: two workers on one core share its FMA pipes and its L1.
   int cores() const;

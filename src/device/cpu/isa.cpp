@@ -8,6 +8,10 @@
 
 #include "model/error.hpp"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 namespace roofline {
 namespace {
 
@@ -57,6 +61,29 @@ Isa best_isa() {
 
 std::span<const Isa> usable_isas() {
   return std::span<const Isa>(kAllIsas).first(static_cast<std::size_t>(best_isa()) + 1);
+}
+
+// The bits are those of Intel's manual, volume 2, CPUID. Whether the operating system saves the registers is part of
+// the level already.
+bool has(DotUnit unit) {
+#if defined(__x86_64__)
+  unsigned eax = 0;
+  unsigned ebx = 0;
+  unsigned ecx = 0;
+  unsigned edx = 0;
+  const unsigned subleaf = unit == DotUnit::avx512_vnni ? 0 : 1;
+  if (__get_cpuid_count(7, subleaf, &eax, &ebx, &ecx, &edx) == 0) return false;
+  switch (unit) {
+    case DotUnit::avx512_bf16:
+      return best_isa() == Isa::avx512 && (eax >> 5U & 1U) != 0;
+    case DotUnit::avx512_vnni:
+      return best_isa() == Isa::avx512 && (ecx >> 11U & 1U) != 0;
+    case DotUnit::avx_vnni:
+      return best_isa() >= Isa::avx2 && (eax >> 4U & 1U) != 0;
+  }
+#endif
+  (void)unit;
+  return false;
 }
 
 }  // namespace roofline

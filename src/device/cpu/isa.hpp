@@ -19,6 +19,16 @@ Isa best_isa();
 /// The levels that this CPU runs, lowest first.
 std::span<const Isa> usable_isas();
 
+/// Dot-product instructions, which lie beside the levels: a CPU with AVX-512 may have any of them or none.
+enum class DotUnit : std::uint8_t {
+  avx512_bf16,  ///< vdpbf16ps on 512 bits: pairs of bf16 into fp32
+  avx512_vnni,  ///< vpdpbusd on 512 bits: quadruples of 8-bit integers into 32 bits
+  avx_vnni,     ///< the same on 256 bits, for CPUs without AVX-512
+};
+
+/// Whether this CPU has it, and the level that best_isa() allows includes its registers.
+bool has(DotUnit unit);
+
 #ifdef ROOFLINE_ISA
 /// The level that this *.simd.cpp is being compiled for: kernels are defined as `template <> f<kIsa>`.
 inline constexpr Isa kIsa = Isa::ROOFLINE_ISA;

@@ -69,17 +69,18 @@ struct alignas(kLine) Line {
 }  // namespace
 
 struct ThreadPool::State {
+  // Each on a line of its own, and first, so that the alignment leaves no holes between the others.
+  Line epoch;          // number of regions started: workers wait for it to change
+  Line finished;       // number of regions that all workers have left: the caller waits for it
+  Line groups_inside;  // groups with workers still inside
+  const std::function<void(int)>* work = nullptr;
   std::vector<int> cpus;
-  bool spin = true;
   std::vector<std::thread> threads;
   std::vector<std::exception_ptr> failures;
-  const std::function<void(int)>* work = nullptr;
+  std::vector<Line> groups;  // workers of a group still inside
+  bool spin = true;
   std::atomic<bool> stop{false};
   std::atomic<bool> busy{false};
-  Line epoch;                           // number of regions started: workers wait for it to change
-  Line finished;                        // number of regions that all workers have left: the caller waits for it
-  std::vector<Line> groups;             // workers of a group still inside
-  alignas(kLine) Line groups_inside{};  // groups with workers still inside
 
   int size() const { return static_cast<int>(cpus.size()); }
 

@@ -65,7 +65,11 @@ Topology discover() {
   add_caches(topology, HWLOC_OBJ_L2CACHE, Level::l2, found.caches);
   add_caches(topology, HWLOC_OBJ_L3CACHE, Level::l3, found.caches);
   found.packages = std::max(1, hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PACKAGE));
-  found.numa_nodes = std::max(1, hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE));
+  for (hwloc_obj_t node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, nullptr); node != nullptr;
+       node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)) {
+    // Nodes of memory alone (CXL, or a GPU's) have no CPU.
+    if (std::vector<int> cpus = cpus_of(node); !cpus.empty()) found.numa_nodes.push_back(std::move(cpus));
+  }
   // Not hwloc's total_memory: the kernel's figures for the nodes leave out what a virtual machine was given later.
   found.memory_bytes = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
   return found;
@@ -140,6 +144,25 @@ CachesUnder caches_under(const Topology& topology, Level level, const std::vecto
     ++under.instances;
   }
   return under;
+}
+
+std::vector<std::vector<int>> grouped(const std::vector<int>& cpus, const std::vector<std::vector<int>>& sets) {
+  std::vector<std::vector<int>> groups(sets.size() + 1);
+  for (std::size_t index = 0; index < cpus.size(); ++index) {
+    const auto holds = [&](const std::vector<int>& set) { return contains(set, cpus[index]); };
+    const auto found = std::find_if(sets.begin(), sets.end(), holds);
+    groups[static_cast<std::size_t>(found - sets.begin())].push_back(static_cast<int>(index));
+  }
+  std::erase_if(groups, [](const std::vector<int>& group) { return group.empty(); });
+  return groups;
+}
+
+std::vector<std::vector<int>> sets_of(const Topology& topology, Level level) {
+  std::vector<std::vector<int>> sets;
+  for (const TopologyCache& cache : topology.caches) {
+    if (cache.level == level) sets.push_back(cache.cpus);
+  }
+  return sets;
 }
 
 CpuName parse_cpu_name(const std::string& cpuinfo) {

@@ -21,7 +21,7 @@ struct Topology {
       cores;                          ///< logical CPUs (the kernel's numbers) of each physical core, only those allowed
   std::vector<TopologyCache> caches;  ///< data and unified ones
   int packages = 1;
-  int numa_nodes = 1;
+  std::vector<std::vector<int>> numa_nodes;  ///< logical CPUs of each node that has any
   double memory_bytes = 0;
 
   int cpus() const;  ///< logical CPUs in all
@@ -45,6 +45,13 @@ struct CachesUnder {
   double bytes = 0;
 };
 CachesUnder caches_under(const Topology& topology, Level level, const std::vector<int>& cpus);
+
+/// Which of `cpus` lie together in one of `sets` (the caches of a level, the NUMA nodes): for each set that holds
+/// any, their indices. Every index is in exactly one group; CPUs that no set holds form the last one.
+std::vector<std::vector<int>> grouped(const std::vector<int>& cpus, const std::vector<std::vector<int>>& sets);
+
+/// The CPUs behind each cache of a level.
+std::vector<std::vector<int>> sets_of(const Topology& topology, Level level);
 
 /// "AMD EPYC 7763" and what tells one generation from another behind a vague name: "25-1-1"
 /// (family, model, stepping) on x86-64, implementer and part on AArch64.
