@@ -72,22 +72,15 @@ std::optional<std::string> unsupported(const Device& device, Level level, Patter
                      nearer / kMiB, name, own.all / kMiB);
 }
 
-struct Variant {
-  Isa isa = Isa::baseline;
-  bool in_turn = false;
-};
-
-/// Near caches are tried with the level below too where the best one is AVX-512, as some cores read it in two halves.
-/// L3 reads are tried in turn even where they need not be: an L3 that is no copy of the L2s (Intel's since 2017) gives
-/// a line away to the one core that uses it and takes it back later, but keeps a line that several use. 524 instead of
-/// 450 GB/s on 16 cores of an Emerald Rapids.
-std::vector<Variant> variants_of(const CpuDevice& cpu, Level level, Pattern pattern, bool quick) {
-  std::vector<Variant> variants;
-  if (clear_of_nearer(cpu, level)) variants.push_back({cpu.isa()});
-  if (readable_in_turn(cpu, level, pattern)) variants.push_back({cpu.isa(), true});
-  if (level != Level::l3 && cpu.isa() == Isa::avx512) variants.push_back({Isa::avx2});
-  if (quick) variants.resize(1);
-  return variants;
+/// Every worker with a set of its own, and L3 reads in turn even where they need not be: an L3 that is no copy of the
+/// L2s (Intel's since 2017) gives a line away to the one core that uses it and takes it back later, but keeps a line
+/// that several use. 524 instead of 450 GB/s on 16 cores of an Emerald Rapids.
+std::vector<bool> in_turn_variants(const Device& device, Level level, Pattern pattern, bool quick) {
+  std::vector<bool> in_turn;
+  if (clear_of_nearer(device, level)) in_turn.push_back(false);
+  if (readable_in_turn(device, level, pattern)) in_turn.push_back(true);
+  if (quick) in_turn.resize(1);
+  return in_turn;
 }
 
 /// A round of all sets where they are read in turn, without a barrier in between: workers who keep pace would meet
@@ -101,23 +94,23 @@ double launch_bytes(const CpuDevice& cpu, Level level, bool in_turn, double set_
 
 std::optional<ProbeCase> make(Level level, Pattern pattern, Device& device, const ProbeRequest& request, int index) {
   CpuDevice& cpu = as_cpu(device);
-  const std::vector<Variant> variants = variants_of(cpu, level, pattern, request.quick);
+  const std::vector<bool> variants = in_turn_variants(cpu, level, pattern, request.quick);
   if (index >= static_cast<int>(variants.size())) return std::nullopt;
-  const Variant variant = variants[static_cast<std::size_t>(index)];
+  const bool in_turn = variants[static_cast<std::size_t>(index)];
   const int threads = cpu.pool().size();
   StreamPlan plan;
   plan.pattern = pattern;
-  plan.isa = variant.isa;
+  plan.isa = cpu.isa();
   plan.set_bytes = working_set(cpu, level) / threads;
-  plan.launch_bytes = launch_bytes(cpu, level, variant.in_turn, plan.set_bytes);
+  plan.launch_bytes = launch_bytes(cpu, level, in_turn, plan.set_bytes);
   plan.scale = whole_scale(request.scale);
-  if (variant.in_turn) plan.rotate_within = grouped(cpu.cpus(), sets_of(cpu.topology(), level));
+  if (in_turn) plan.rotate_within = grouped(cpu.cpus(), sets_of(cpu.topology(), level));
   const std::shared_ptr<StreamSet> set = make_stream_set(cpu, plan);
   const double kib = set->working_set_bytes() / threads / 1024;
   ProbeCase probe = stream_case(set, level,
                                 fmt::format("{}, {:.0f} KiB a thread{}, {} threads", to_string(plan.isa), kib,
-                                            variant.in_turn ? " in turn" : "", threads));
-  if (variant.in_turn && !clear_of_nearer(cpu, level)) probe.nearer_cache_bytes = nearer_than(cpu, level).one;
+                                            in_turn ? " in turn" : "", threads));
+  if (in_turn && !clear_of_nearer(cpu, level)) probe.nearer_cache_bytes = nearer_than(cpu, level).one;
   return probe;
 }
 

@@ -11,6 +11,8 @@ namespace roofline {
 /// Ranges start at multiples of a cache line and are whole multiples of this many bytes.
 inline constexpr std::int64_t kStreamGrain = 4096;
 
+inline constexpr int kStreamColumns = 16;
+
 /// How a kernel loads. `prefetched` asks for lines 16 KiB ahead into L2: a core has 16 buffers for lines on their way
 /// to L1, which non-temporal stores take as well, and three times as many for lines on their way to L2. Measured on
 /// Emerald Rapids: copy from DRAM 56 instead of 45 GB/s on 2 cores, read 240 instead of 215 GB/s on 16.
@@ -21,8 +23,8 @@ enum class LoadKind : std::uint8_t { plain, prefetched, four_streams };
 /// non-temporal stores, or by the CPU's own string instructions (rep movsb/stosb, x86-64 only).
 enum class StoreKind : std::uint8_t { regular, non_temporal, string };
 
-/// Reads `bytes` bytes `passes` times over. Returns a checksum: the 64-bit words are eight columns (word i is in column
-/// i mod 8), those of a column are combined by exclusive or, and the results of all columns and passes are added up.
+/// Reads `bytes` bytes `passes` times over. Returns a checksum: word i of 64 bits is in column i mod kStreamColumns,
+/// the words of a column are combined by exclusive or, and the results of all columns and passes are added up.
 template <Isa>
 std::uint64_t stream_read(LoadKind load, const void* data, std::int64_t bytes, std::int64_t passes);
 

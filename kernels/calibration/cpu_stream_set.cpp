@@ -196,11 +196,11 @@ std::optional<std::string> StreamSet::check_share(int worker) const {
     const std::int64_t first = begin / 8;
     const auto* words = reinterpret_cast<const std::uint64_t*>(array(set, 0) + begin);
     const auto* doubles = reinterpret_cast<const double*>(words);
-    std::uint64_t columns[8] = {};
+    std::uint64_t columns[kStreamColumns] = {};
     for (std::int64_t i = 0; i < count; ++i) {
       const std::uint64_t filled = static_cast<std::uint64_t>(first + i + set) * kOdd;
       bool right = true;
-      if (plan_.pattern == Pattern::read) columns[i % 8] ^= filled;
+      if (plan_.pattern == Pattern::read) columns[i % kStreamColumns] ^= filled;
       if (plan_.pattern == Pattern::write) right = words[i] == written_word(plan_.store, launches_);
       if (plan_.pattern == Pattern::copy) right = words[i] == filled;
       if (plan_.pattern == Pattern::triad) right = doubles[i] == triad_result(first + i);

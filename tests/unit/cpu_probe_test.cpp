@@ -400,13 +400,16 @@ TEST(StreamKernels, AreExactAtEveryLevelAndStayInTheirRange) {
   alignas(64) static std::uint64_t from[kWords];
   alignas(64) static std::uint64_t guarded[kWords + 16];
   std::uint64_t* to = guarded + 8;
-  std::uint64_t columns[8] = {};
-  for (std::int64_t i = 0; i < kWords; ++i) columns[i % 8] ^= from[i] = static_cast<std::uint64_t>(i * i) << 40;
+  std::uint64_t columns[kStreamColumns] = {};
+  for (std::int64_t i = 0; i < kWords; ++i)
+    columns[i % kStreamColumns] ^= from[i] = static_cast<std::uint64_t>(i * i) << 40;
   const std::uint64_t sum = std::accumulate(std::begin(columns), std::end(columns), std::uint64_t{0});
   for (const Isa isa : usable_isas()) {
     with_isa(isa, [&]<Isa level>() {
       for (const LoadKind load : {LoadKind::plain, LoadKind::prefetched, LoadKind::four_streams}) {
-        EXPECT_EQ(stream_read<level>(load, from, kBytes, 3), 3 * sum);
+        for (const std::uint64_t passes : {1, 3, 4, 11}) {
+          EXPECT_EQ(stream_read<level>(load, from, kBytes, static_cast<std::int64_t>(passes)), passes * sum);
+        }
         for (const StoreKind store : {StoreKind::regular, StoreKind::non_temporal, StoreKind::string}) {
           std::fill(std::begin(guarded), std::end(guarded), kGuard);
           stream_copy<level>(load, store, to, from, kBytes, 2);
