@@ -34,9 +34,10 @@ Check audit_doubling_in_cycles(const Summary& once, const Summary& twice);
 Check audit_working_set(double working_set_bytes, double nearer_cache_bytes,
                         std::optional<double> own_capacity_bytes = std::nullopt);
 
-/// The value must not exceed what the hardware could do, beyond its interval, and must reach `least` of it (a
-/// share; 0 asks for nothing): less means chains too short, too few warps, or a specification that is wrong.
-/// The detail says which fraction was reached and by which formula; it is never clamped. not_run without a limit.
+/// The value must not exceed what the hardware could do, beyond its interval and 0.2 % for the clock's own, and must
+/// reach `least` of it (a share; 0 asks for nothing): less means chains too short, too few warps, or a specification
+/// that is wrong. The detail says which fraction was reached and by which formula; it is never clamped. not_run without
+/// a limit.
 Check audit_limit(double value, const Interval& ci95, const std::optional<Limit>& limit, std::string_view unit,
                   double least = 0);
 

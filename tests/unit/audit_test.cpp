@@ -129,6 +129,12 @@ TEST(Audit, DriftingTimesAreNotSteady) {
   EXPECT_EQ(audit_steadiness(Summary{}).status, CheckStatus::fail) << "nothing was measured";
 }
 
+TEST(Audit, TheMeasuredClockMayScatterUnderALimit) {
+  const Limit limit{114.9e9, "lanes x 3591 MHz measured"};
+  EXPECT_EQ(audit_limit(115.0e9, {114.99e9, 115.01e9}, limit, "FLOP/s").status, CheckStatus::pass) << "0.09 % above";
+  EXPECT_EQ(audit_limit(115.4e9, {115.39e9, 115.41e9}, limit, "FLOP/s").status, CheckStatus::fail) << "0.44 % above";
+}
+
 TEST(Audit, AnHonestProbeReachesMostOfAFirmLimit) {
   const Limit limit{66.9e12, "132 SMs x 256 FLOP/cycle x 1980 MHz"};
   EXPECT_EQ(audit_limit(65.0e12, {64.9e12, 65.1e12}, limit, "FLOP/s", 0.93).status, CheckStatus::pass);
