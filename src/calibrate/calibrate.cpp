@@ -130,14 +130,14 @@ class Outlook {
     const double before = std::accumulate(expected_.begin(), now, 0.0);
     const double after = std::accumulate(now, expected_.end(), 0.0);
     const double elapsed = wall_seconds() - begin_s_;
-    // One probe is no evidence of the pace; five seconds' worth is.
+    // The first probe is no evidence of the pace; a second's worth is.
     const double pace = before > kEvidenceS ? elapsed / before : 1;
     const double spent_on_current = before > 0 ? std::max(0.0, elapsed - pace * before) : elapsed;
     return std::max(0.0, pace * after - spent_on_current);
   }
 
  private:
-  static constexpr double kEvidenceS = 5;
+  static constexpr double kEvidenceS = 1;
   std::vector<double> expected_;
   double begin_s_ = wall_seconds();
 };
