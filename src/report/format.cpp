@@ -89,9 +89,11 @@ std::string rate(double value, CeilingKind kind, int digits) {
   return with_prefix(value, "launches/s", digits, true);
 }
 
-std::string ceiling_value(const Ceiling& ceiling) {
-  const bool quoted_as_time = ceiling.kind == CeilingKind::latency || ceiling.kind == CeilingKind::overhead;
-  return quoted_as_time ? duration(1 / ceiling.value) : rate(ceiling.value, ceiling.kind);
+std::string ceiling_value(const Ceiling& ceiling) { return ceiling_value(ceiling.value, ceiling.kind); }
+
+std::string ceiling_value(double value, CeilingKind kind) {
+  const bool quoted_as_time = kind == CeilingKind::latency || kind == CeilingKind::overhead;
+  return quoted_as_time ? duration(1 / value) : rate(value, kind);
 }
 
 std::string ceiling_label(const Ceiling& ceiling) {

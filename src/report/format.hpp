@@ -25,6 +25,7 @@ std::string rate(double value, CeilingKind kind, int digits = 3);
 
 /// What a ceiling measured, as people quote it: a rate, or for launches and latencies the time of one.
 std::string ceiling_value(const Ceiling& ceiling);
+std::string ceiling_value(double value, CeilingKind kind);
 
 /// Its name, and its regime where that is not burst: "tensor.bf16 (sustained)". Unique within a machine.
 std::string ceiling_label(const Ceiling& ceiling);

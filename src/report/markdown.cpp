@@ -99,9 +99,7 @@ void append_machine(std::string& text, const Machine& machine) {
 }
 
 std::string change_value(const CeilingChange& change, double value) {
-  if (!(value > 0)) return kAbsent;
-  const bool quoted_as_time = change.kind == CeilingKind::latency || change.kind == CeilingKind::overhead;
-  return quoted_as_time ? duration(1 / value) : rate(value, change.kind);
+  return value > 0 ? ceiling_value(value, change.kind) : std::string(kAbsent);
 }
 
 std::string rate_cell(const Point& point, Level memory) {

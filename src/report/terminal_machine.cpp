@@ -127,9 +127,7 @@ std::string sweep_lines(const Machine& machine, const TerminalStyle& style) {
 }
 
 std::string change_value(const CeilingChange& change, double value) {
-  if (!(value > 0)) return {};
-  const bool quoted_as_time = change.kind == CeilingKind::latency || change.kind == CeilingKind::overhead;
-  return quoted_as_time ? duration(1 / value) : rate(value, change.kind);
+  return value > 0 ? ceiling_value(value, change.kind) : std::string();
 }
 
 Ink change_ink(Change change) {
