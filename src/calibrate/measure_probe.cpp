@@ -95,9 +95,9 @@ class ProbeRun {
   static bool held(const Ceiling& ceiling) { return !ceiling.power.limiter.value_or("").empty(); }
 
   /// The index of the fastest variant that computes the right thing, or -1. Quick takes the first: it is the one
-  /// that is expected to win.
+  /// that is expected to win; and where there is only one, there is nothing to search.
   int best_variant() {
-    if (effort_.quick) return 0;
+    if (effort_.quick || !make(1, 1)) return 0;
     int best = -1;
     double best_rate = 0;
     for (int variant = 0; !cancelled_(); ++variant) {

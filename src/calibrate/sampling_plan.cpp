@@ -21,7 +21,9 @@ SamplerOptions burst_options(const Effort& effort, const Probe& probe) {
   SamplerOptions options;
   options.settle_s = effort.quick ? 0.02 : 0.1;
   options.min_time_s = effort.quick ? 0.02 : 0.1;
-  options.max_time_s = effort.quick ? 0.15 : reference ? 0.4 : 1.0;
+  // A pipe that has not converged by then is paced by its limiter or by the host; memory shared with others may yet.
+  const double patience_s = probe.kind == CeilingKind::bandwidth ? 1.0 : 0.6;
+  options.max_time_s = effort.quick ? 0.15 : reference ? 0.4 : patience_s;
   options.relative_half_width = effort.quick || reference ? 0.005 : 0.002;
   return options;
 }
@@ -57,7 +59,7 @@ SamplerOptions sustained_options(const Effort& effort, const Probe& probe) {
   options.min_sample_s = std::min(0.03, sustain_s / 40);
   options.min_samples = 16;
   options.min_time_s = sustain_s / 2;
-  options.max_time_s = 0.65 * sustain_s;
+  options.max_time_s = 0.6 * sustain_s;
   options.relative_half_width = 0.005;
   return options;
 }

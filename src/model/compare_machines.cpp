@@ -23,6 +23,7 @@ CeilingChange entry_of(const Ceiling& ceiling) {
   return {.name = ceiling.name,
           .kind = ceiling.kind,
           .regime = ceiling.regime,
+          .role = ceiling.role,
           .before = kNaN,
           .now = kNaN,
           .ratio = kNaN,

@@ -16,6 +16,7 @@ struct CeilingChange {
   std::string name;
   CeilingKind kind = CeilingKind::bandwidth;
   Regime regime = Regime::burst;
+  Role role = Role::roof;
   double before = 0;  ///< NaN where only_now
   double now = 0;     ///< NaN where only_before
   double ratio = 0;   ///< now / before: below 1 is slower, for every kind of ceiling

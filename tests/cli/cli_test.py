@@ -224,15 +224,16 @@ class Machines(Workspace):
         names = [ceiling["name"] for ceiling in json.loads((self.folder / "part.json").read_text())["ceilings"]]
         self.assertEqual(names, ["launch.pool"])
 
-    def changed_copy(self, name, factor):
+    def changed_copy(self, name, factor, role="roof"):
         """The calibration with one ceiling scaled, as if from another machine of the same kind."""
         machine = json.loads(self.machine.read_text())
         for ceiling in machine["ceilings"]:
             if ceiling["name"] == name:
                 ceiling["value"] *= factor
+                ceiling["role"] = role
                 ceiling["ci95"] = [ceiling["value"] * 0.9995, ceiling["value"] * 1.0005]
                 ceiling.pop("absent", None)
-        path = self.folder / f"{name}-{factor}.json"
+        path = self.folder / f"{name}-{factor}-{role}.json"
         path.write_text(json.dumps(machine))
         return path
 
@@ -249,6 +250,9 @@ class Machines(Workspace):
         self.assertIn("slower", line)
         self.check(self.run_tool("machine", slow, "--against", fast, "--threshold", "5"), 0)
         self.assertIn("faster", self.run_tool("machine", fast, "--against", slow).stdout)
+        reference = self.run_tool("machine", self.changed_copy("fp64", 0.97, "reference"), "--against", fast)
+        self.check(reference, 0)  # shown, but no roof got slower
+        self.assertIn("slower", reference.stdout)
         markdown = self.run_tool("machine", slow, "--against", fast, "--format", "md")
         self.check(markdown, 3)
         self.assertIn("**slower**", markdown.stdout)
