@@ -11,7 +11,8 @@ namespace roofline {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr std::array<std::string_view, 5> kChanges = {"same", "faster", "slower", "only before", "only now"};
+constexpr std::array<std::string_view, 6> kChanges = {"same",        "faster",   "slower",
+                                                      "only before", "only now", "not timed"};
 
 /// The interval, or the value itself where none is known.
 Interval interval_of(const Ceiling& ceiling) {

@@ -8,8 +8,9 @@
 
 namespace roofline {
 
-/// What a ceiling became. `same`: within `threshold`, or the intervals can't tell the two apart.
-enum class Change : std::uint8_t { same, faster, slower, only_before, only_now };
+/// What a ceiling or a kernel became. `same`: within the threshold, or the intervals can't tell the two apart.
+/// `untimed` is said of kernels only.
+enum class Change : std::uint8_t { same, faster, slower, only_before, only_now, untimed };
 std::string_view to_string(Change change);
 
 struct CeilingChange {

@@ -87,7 +87,8 @@ std::string embedded_json(const Report& report) {
 
 }  // namespace
 
-std::string render_html(const Report& report) {
+std::string render_html(const Runs& runs) {
+  const Report& report = runs.last();
   std::string html = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\" data-theme=\"auto\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n"

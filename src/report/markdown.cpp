@@ -156,7 +156,8 @@ void append_code(std::string& text, std::string_view language, const std::string
 
 }  // namespace
 
-std::string render_markdown(const Report& report) {
+std::string render_markdown(const Runs& runs) {
+  const Report& report = runs.last();
   std::string text = fmt::format("# Roofline of {}\n\n", escape(report.machine.device.name));
   std::string line;
   for (const std::string& part : headline(report.machine)) line += (line.empty() ? "" : " · ") + escape(part);

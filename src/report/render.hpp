@@ -6,6 +6,7 @@
 
 #include "model/compare_machines.hpp"
 #include "report/report.hpp"
+#include "report/runs.hpp"
 
 namespace roofline {
 
@@ -17,14 +18,17 @@ struct ChartOptions {
   int height = 760;
   double scale = 2;  ///< device pixels per CSS pixel (PNG only)
   Theme theme = Theme::light;
+  std::string title = {};     ///< empty: the device's name
+  std::string subtitle = {};  ///< empty: the main roofs, the ridge, the number of kernels and the date
 };
 
-std::string render_json(const Report& report);                                   ///< report.json
-std::string render_csv(const Report& report);                                    ///< results.csv (RFC 4180)
-std::string render_markdown(const Report& report);                               ///< report.md
-std::string render_svg(const Report& report, const ChartOptions& options = {});  ///< roofline.svg
-std::string render_png(const Report& report, const ChartOptions& options = {});  ///< roofline.png, bytes
-std::string render_html(const Report& report);  ///< report.html, one self-contained file
+std::string render_json(const Report& report);                               ///< report.json
+std::string render_csv(const Report& report);                                ///< results.csv (RFC 4180)
+std::string render_markdown(const Runs& runs);                               ///< report.md
+std::string render_svg(const Runs& runs, const ChartOptions& options = {});  ///< roofline.svg
+std::string render_png(const Runs& runs, const ChartOptions& options = {});  ///< roofline.png, bytes
+std::string render_pdf(const Runs& runs, const ChartOptions& options = {});  ///< roofline.pdf, bytes
+std::string render_html(const Runs& runs);                                   ///< report.html, one self-contained file
 
 /// How the terminal wants its text.
 struct TerminalStyle {
@@ -33,6 +37,7 @@ struct TerminalStyle {
   int columns = 80;
 };
 std::string render_terminal(const Report& report, const TerminalStyle& style);            ///< the results table
+std::string render_terminal_plot(const Runs& runs, const TerminalStyle& style);           ///< the chart, in characters
 std::string render_machine_terminal(const Machine& machine, const TerminalStyle& style);  ///< the ceilings table
 std::string render_machine_markdown(const Machine& machine);
 /// What changed between two calibrations; `before` and `now` name them.

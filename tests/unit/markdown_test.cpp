@@ -76,7 +76,7 @@ TEST(Markdown, AboveItsRoofIsMarkedAndNotClamped) {
   EXPECT_THAT(render_markdown(report), HasSubstr("130.0 % **above**"));
 }
 
-TEST(Markdown, AnEmptyReport) { EXPECT_THAT(render_markdown({}), HasSubstr("No workload was run.")); }
+TEST(Markdown, AnEmptyReport) { EXPECT_THAT(render_markdown(Report()), HasSubstr("No workload was run.")); }
 
 }  // namespace
 }  // namespace roofline

@@ -264,7 +264,8 @@ std::string fitted(std::string text, double width, double size, FontWeight weigh
   return shorten_middle(text, fits);
 }
 
-Chart lay_out_chart(const Report& report, const ChartOptions& options) {
+Chart lay_out_chart(const Runs& runs, const ChartOptions& options) {
+  const Report& report = runs.last();
   constexpr double kRoomForKey = 620;
   Chart chart = lay_out(report, options, false);
   const bool crowded = chart.named < chart.points.size();

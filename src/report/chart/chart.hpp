@@ -41,7 +41,7 @@ std::string fitted(std::string text, double width, double size, FontWeight weigh
 
 /// The whole layout. Never fails on a report's content: what can't be shown is counted in the footnote.
 /// The chart points into the report, which has to outlive it.
-Chart lay_out_chart(const Report& report, const ChartOptions& options);
+Chart lay_out_chart(const Runs& runs, const ChartOptions& options);
 Chart lay_out_chart(const Report&& report, const ChartOptions& options) = delete;
 
 // The steps of the layout; each adds layers to chart.scene, and obstacles to chart.space.

@@ -5,14 +5,14 @@
 
 namespace roofline {
 
-std::string render_svg(const Report& report, const ChartOptions& options) {
+std::string render_svg(const Runs& runs, const ChartOptions& options) {
   SvgCanvas canvas;
-  return draw_scene(lay_out_chart(report, options).scene, canvas);
+  return draw_scene(lay_out_chart(runs, options).scene, canvas);
 }
 
-std::string render_png(const Report& report, const ChartOptions& options) {
+std::string render_png(const Runs& runs, const ChartOptions& options) {
   CairoCanvas canvas(options.scale);
-  return draw_scene(lay_out_chart(report, options).scene, canvas);
+  return draw_scene(lay_out_chart(runs, options).scene, canvas);
 }
 
 }  // namespace roofline

@@ -1,0 +1,30 @@
+// Two runs of a suite side by side: which kernels got slower, and by how much. Pure arithmetic on times.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/compare_machines.hpp"
+#include "report/report.hpp"
+
+namespace roofline {
+
+/// One row of either run. Rows are the same when op, label, implementation, type, shape and cache mode are; what
+/// stands several times in both runs is matched in order.
+struct PointChange {
+  std::optional<std::size_t> before, now;  ///< indices into the runs' points; absent: that run has no such row
+  double time_ratio = 0;                   ///< now / before: above 1 is slower; NaN unless both were timed
+  Interval ratio_ci95;                     ///< from the ends of both 95 % intervals
+  /// `only_before`, `only_now`: timed in that run only (the other one may hold a row that failed). `untimed`: in none.
+  Change change = Change::same;
+};
+
+/// In the order of `now`, then what is only in `before`. A row changed when its ratio differs from 1 by more than
+/// `threshold` and the interval of the ratio leaves 1 out.
+std::vector<PointChange> compare_runs(const Report& before, const Report& now, double threshold = kRunToRun);
+
+/// Slower by more than `max_slowdown` (0.03 is 3 %), and beyond the intervals: what a gate fails on.
+bool regressed(const PointChange& change, double max_slowdown);
+
+}  // namespace roofline
