@@ -32,12 +32,16 @@ Suite load(const AnalyzeCommand& command, const SelectedDevice& device) {
 }
 
 fs::path output_folder(const AnalyzeCommand& command, const Suite& suite, const SelectedDevice& device) {
-  if (!command.output.empty()) return command.output;
+  if (command.output.is_file) return fs::absolute(command.output.path).parent_path();
+  if (!command.output.path.empty()) return command.output.path;
   return fs::path("reports") / fmt::format("{}-{}", suite.name, device.info.identity);
 }
 
-void print_paths(const std::vector<fs::path>& paths) {
-  for (const fs::path& path : paths) say(fmt::format("wrote {}", path.string()));
+/// The JSON that is kept up to date while rows come in; empty where the request has no place for it.
+fs::path journal_path(const OutputRequest& output, const fs::path& folder) {
+  if (output.to_stdout()) return {};
+  if (!output.is_file) return folder / "report.json";
+  return output.formats.front() == "json" ? fs::path(output.path) : fs::path();
 }
 
 /// The report, with what only the command knows: how it was called, and what it noticed before the first row.
@@ -50,7 +54,7 @@ Report completed(Report report, const Options& options, const std::vector<std::s
 }  // namespace
 
 ExitCode run_analyze(const AnalyzeCommand& command, const Options& options) {
-  const bool to_stdout = command.output == "-";
+  const bool to_stdout = command.output.to_stdout();
   const SelectedDevice device = choose_device(command.device);
   // Everything that can be wrong with the request is found before anything is measured.
   const Suite suite = load(command, device);
@@ -61,6 +65,7 @@ ExitCode run_analyze(const AnalyzeCommand& command, const Options& options) {
   const Machine machine = machine_for(device, command.machine, notes);
   if (machine.cancelled && command.machine.empty()) return ExitCode::cancelled;
 
+  const fs::path journal = journal_path(command.output, folder);
   AnalyzeOptions analysis;
   analysis.device = device.choice;
   analysis.sampler.max_time_s = command.max_time_s;
@@ -68,17 +73,19 @@ ExitCode run_analyze(const AnalyzeCommand& command, const Options& options) {
   ProgressLine line;
   analysis.progress = [&](const Progress& progress) { line.show(progress); };
   analysis.on_row = [&](const Report& so_far) {
-    if (!to_stdout) write_file(folder / "report.json", render_json(completed(so_far, options, notes)));
+    if (!journal.empty()) write_file(journal, render_json(completed(so_far, options, notes)));
   };
   const Report report = completed(analyze(suite, machine, analysis), options, notes);
   line.clear();
 
   if (to_stdout) {
-    print_result(render(report, command.formats.front()));
+    print_result(render(report, command.output.formats.front(), command.chart));
   } else {
-    const std::vector<fs::path> paths = write_outputs(report, command.formats, folder);
-    print_result(render_terminal(report, stdout_style(options.color)));
-    print_paths(paths);
+    const std::vector<fs::path> paths = write_outputs(report, command.output, command.chart, folder);
+    const TerminalStyle style = stdout_style(options.color);
+    print_result(render_terminal(report, style));
+    if (command.plot) print_result("\n" + render_terminal_plot(report, style));
+    say_written(paths);
   }
   return exit_code_of(report);
 }

@@ -8,6 +8,7 @@ namespace roofline {
 ExitCode run_calibrate(const CalibrateCommand& command, const Options& options);
 ExitCode run_analyze(const AnalyzeCommand& command, const Options& options);
 ExitCode run_report(const ReportCommand& command, const Options& options);
+ExitCode run_compare(const CompareCommand& command, const Options& options);
 ExitCode run_devices(const DevicesCommand& command, const Options& options);
 ExitCode run_ops(const OpsCommand& command, const Options& options);
 ExitCode run_machine(const MachineCommand& command, const Options& options);

@@ -5,10 +5,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
-#include <map>
 
-#include "config/suite.hpp"
+#include "cli/option_values.hpp"
 
 namespace roofline {
 namespace {
@@ -19,46 +17,49 @@ Examples:
   roofline analyze configs/ops.yaml       time the standard suite under them
   roofline analyze configs/ops.yaml --device cpu --only 'gemm*'
   roofline machine --against last-month.json   name what got slower (exit code 3)
-  roofline report reports/ops-cpu/report.json --format png -o .
+  roofline report reports/ops-cpu/report.json -o slide.png --size 1600x900 --theme dark
+  roofline report before.json after.json -o comparison      lay two runs over each other
+  roofline compare before.json after.json --max-slowdown 3%   exit code 3 when a kernel got slower
 
 Exit codes: 0 all good, 1 a workload failed, 2 usage or configuration error,
 3 a regression was found, 4 the device can't be used, 130 interrupted.)";
 
-DeviceRequest parse_device(const std::string& text, int threads) {
-  DeviceRequest request;
-  request.threads = threads;
-  if (text.empty()) return request;
-  const std::size_t colon = text.find(':');
-  request.kind = parse_device_kind(text.substr(0, colon));
-  const std::string number = colon == std::string::npos ? "0" : text.substr(colon + 1);
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), request.index);
-  const bool bad_index = error != std::errc() || end != number.data() + number.size() || request.index < 0;
-  if (!request.kind || bad_index || (request.kind == DeviceKind::cpu && colon != std::string::npos)) {
-    throw UsageError(fmt::format("--device {}: expected cpu, cuda or cuda:N", text), "see: roofline devices");
-  }
-  return request;
-}
-
-std::string nearest_hint(const std::string& given, const std::vector<std::string>& names, const std::string& help) {
-  const std::string near = nearest_name(given, names);
-  return near.empty() ? fmt::format("see: {}", help) : fmt::format("did you mean '{}'? (see: {})", near, help);
-}
-
 /// The values that flags are bound to while CLI11 parses.
 struct Flags {
   std::string device, color = "auto", cache;
+  std::string output, size, theme = "light", max_slowdown;
+  std::vector<std::string> formats;
+  ChartOptions chart;
+  bool plot = false;
   int threads = 0;
   double threshold = 1;
   bool json = false;
   CalibrateCommand calibrate;
   AnalyzeCommand analyze;
   ReportCommand report;
+  CompareCommand compare;
   MachineCommand machine;
 };
 
 void add_device_flags(CLI::App& app, Flags& flags) {
   app.add_option("--device", flags.device, "cpu, cuda or cuda:N (default: the first GPU that works, else the CPU)");
   app.add_option("--threads", flags.threads, "CPU worker threads (default: all cores)")->check(CLI::Range(1, 4096));
+}
+
+/// Where a report goes, and how its chart is drawn.
+void add_report_flags(CLI::App& app, Flags& flags, const std::string& folder) {
+  app.add_option("-o,--output", flags.output,
+                 fmt::format("Folder (default: {}), one file such as chart.svg, or '-' for stdout", folder));
+  app.add_option("--format", flags.formats,
+                 fmt::format("Formats, comma-separated: {} (default: all but pdf)", fmt::join(report_formats(), ", ")))
+      ->delimiter(',');
+  app.add_option("--size", flags.size, "Chart size in pixels, such as 1600x900 (default: 1200x760)");
+  app.add_option("--scale", flags.chart.scale, "PNG pixels for each pixel of --size (default: 2)")
+      ->check(CLI::Range(0.25, 8.0));
+  app.add_option("--theme", flags.theme, "Chart colours: light or dark");
+  app.add_option("--title", flags.chart.title, "Title of the chart (default: the device)");
+  app.add_option("--subtitle", flags.chart.subtitle, "Line below the title (default: roofs, kernels, date)");
+  app.add_flag("--plot", flags.plot, "Draw the chart in the terminal too");
 }
 
 void add_commands(CLI::App& app, Flags& flags) {
@@ -80,9 +81,7 @@ void add_commands(CLI::App& app, Flags& flags) {
   add_device_flags(*analyze, flags);
   analyze->add_option("--machine", flags.analyze.machine, "Machine file (default: the one kept for this device)");
   analyze->add_option("--only", flags.analyze.only, "Only workloads whose op or label matches this glob");
-  analyze->add_option("-o,--output", flags.analyze.output, "Folder (default: reports/<suite>-<device>; '-': stdout)");
-  analyze->add_option("--format", flags.analyze.formats, "Formats to write, comma-separated (default: all)")
-      ->delimiter(',');
+  add_report_flags(*analyze, flags, "reports/<suite>-<device>");
   analyze->add_option("--max-time", flags.analyze.max_time_s, "Seconds of sampling for each workload (default: 3)")
       ->check(CLI::Range(0.01, 3600.0));
   analyze->add_option("--cache", flags.cache, "cold or hot, instead of what the suite says")
@@ -90,11 +89,19 @@ void add_commands(CLI::App& app, Flags& flags) {
   analyze->add_flag("--raw", flags.analyze.raw, "Keep every sample in report.json");
   analyze->add_flag("--json", flags.json, "Write the report as JSON to stdout");
 
-  CLI::App* report = app.add_subcommand("report", "Draw a saved run again");
-  report->add_option("file", flags.report.file, "A report.json")->required();
-  report->add_option("--format", flags.report.formats, "Formats to write, comma-separated (default: all)")
-      ->delimiter(',');
-  report->add_option("-o,--output", flags.report.output, "Folder (default: that of the file; '-': stdout)");
+  CLI::App* report = app.add_subcommand("report", "Draw a saved run again, or several over each other");
+  report->add_option("files", flags.report.files, "report.json of a run; of several, the first is the base")
+      ->required();
+  add_report_flags(*report, flags, "that of the file; reports/comparison for several");
+
+  CLI::App* compare = app.add_subcommand("compare", "What changed between two runs; exit 3 if a kernel got slower");
+  compare->add_option("base", flags.compare.base, "report.json of the earlier run")->required();
+  compare->add_option("new", flags.compare.now, "report.json of the later run")->required();
+  compare->add_option("--max-slowdown", flags.max_slowdown,
+                      "How much slower a kernel may get before it is a regression (default: 3%)");
+  compare->add_option("--format", flags.compare.format, "table, md, json or csv")
+      ->check(CLI::IsMember({"table", "md", "json", "csv"}));
+  compare->add_flag("--json", flags.json, "As JSON");
 
   CLI::App* devices = app.add_subcommand("devices", "List the devices, and why one can't be used");
   devices->add_flag("--json", flags.json, "As JSON");
@@ -145,17 +152,12 @@ std::string unexpected_argument(const CLI::App& app) {
   throw UsageError(error.what(), fmt::format("see: {}", help));
 }
 
-void check_formats(const std::vector<std::string>& formats, const std::string& output) {
-  const std::vector<std::string>& known = report_formats();
-  for (const std::string& format : formats) {
-    if (std::find(known.begin(), known.end(), format) == known.end()) {
-      throw UsageError(fmt::format("unknown format '{}' (there are: {})", format, fmt::join(known, ", ")),
-                       nearest_hint(format, known, "roofline report --help"));
-    }
-  }
-  if (output == "-" && formats.size() != 1) {
-    throw UsageError("-o - needs exactly one --format", "for example: --format json -o -");
-  }
+ChartOptions chart_of(const Flags& flags) {
+  ChartOptions chart = flags.chart;
+  if (!flags.size.empty()) parse_size(flags.size, chart);
+  chart.theme = parse_theme(flags.theme);
+  check_pixels(chart);
+  return chart;
 }
 
 void set_command(Options& options, const CLI::App& app, Flags& flags) {
@@ -168,15 +170,21 @@ void set_command(Options& options, const CLI::App& app, Flags& flags) {
   } else if (name == "analyze") {
     flags.analyze.device = device;
     if (!flags.cache.empty()) flags.analyze.cache = flags.cache;
-    if (flags.json) {
-      flags.analyze.formats = {"json"};
-      flags.analyze.output = "-";
-    }
-    check_formats(flags.analyze.formats, flags.analyze.output);
+    flags.analyze.output = flags.json ? parse_output("-", {"json"}, 1) : parse_output(flags.output, flags.formats, 1);
+    flags.analyze.chart = chart_of(flags);
+    flags.analyze.plot = flags.plot;
     options.command = flags.analyze;
   } else if (name == "report") {
-    check_formats(flags.report.formats, flags.report.output);
+    flags.report.output = parse_output(flags.output, flags.formats, flags.report.files.size());
+    flags.report.chart = chart_of(flags);
+    flags.report.plot = flags.plot;
     options.command = flags.report;
+  } else if (name == "compare") {
+    if (!flags.max_slowdown.empty()) {
+      flags.compare.max_slowdown = parse_percentage(flags.max_slowdown, "--max-slowdown");
+    }
+    if (flags.json) flags.compare.format = "json";
+    options.command = flags.compare;
   } else if (name == "devices") {
     options.command = DevicesCommand{flags.json};
   } else if (name == "ops") {
@@ -195,7 +203,14 @@ void set_command(Options& options, const CLI::App& app, Flags& flags) {
 }  // namespace
 
 const std::vector<std::string>& report_formats() {
-  static const std::vector<std::string> formats = {"json", "csv", "md", "svg", "png", "html"};
+  static const std::vector<std::string> formats = {"json", "csv", "md", "svg", "png", "pdf", "html"};
+  return formats;
+}
+
+std::vector<std::string> usual_formats(std::size_t runs) {
+  std::vector<std::string> formats = report_formats();
+  std::erase(formats, "pdf");
+  if (runs > 1) std::erase(formats, "json");
   return formats;
 }
 

@@ -8,6 +8,8 @@
 
 #include "model/error.hpp"
 #include "model/names.hpp"
+#include "report/compare_runs.hpp"
+#include "report/render.hpp"
 
 namespace roofline {
 
@@ -27,22 +29,38 @@ struct CalibrateCommand {
   std::string output;  ///< machine file; "-" for stdout; empty: only the cache
 };
 
+/// -o and --format: where a report goes.
+struct OutputRequest {
+  std::string path;                  ///< a folder, one file, or "-" for stdout; empty: the command's own folder
+  std::vector<std::string> formats;  ///< empty: the usual ones
+  bool is_file = false;              ///< `path` is one file, of the one format
+  bool to_stdout() const { return path == "-"; }
+};
+
 struct AnalyzeCommand {
   DeviceRequest device;
   std::string suite;
   std::string machine;  ///< machine file; empty: the one in the cache
   std::string only = "*";
-  std::string output;  ///< folder; "-" for stdout with one format; empty: reports/<suite>-<device>/
-  std::vector<std::string> formats;
+  OutputRequest output;  ///< its own folder is reports/<suite>-<device>/
+  ChartOptions chart;
+  bool plot = false;                 ///< draw the chart in the terminal too
   double max_time_s = 3;             ///< sampling time for each workload
   std::optional<std::string> cache;  ///< overrides the suite's cache mode
   bool raw = false;                  ///< keep the raw samples in report.json
 };
 
 struct ReportCommand {
-  std::string file;
-  std::string output;
-  std::vector<std::string> formats;
+  std::vector<std::string> files;  ///< several are laid over each other
+  OutputRequest output;            ///< its own folder is that of the file, or reports/comparison/ for several
+  ChartOptions chart;
+  bool plot = false;
+};
+
+struct CompareCommand {
+  std::string base, now;
+  double max_slowdown = kMaxSlowdown;  ///< as a fraction
+  std::string format = "table";        ///< table, md, json or csv
 };
 
 struct DevicesCommand {
@@ -71,13 +89,16 @@ enum class ColorMode : std::uint8_t { automatic, always, never };
 struct Options {
   std::vector<std::string> argv;
   ColorMode color = ColorMode::automatic;
-  std::variant<PrintCommand, CalibrateCommand, AnalyzeCommand, ReportCommand, DevicesCommand, OpsCommand,
-               MachineCommand>
+  std::variant<PrintCommand, CalibrateCommand, AnalyzeCommand, ReportCommand, CompareCommand, DevicesCommand,
+               OpsCommand, MachineCommand>
       command;
 };
 
 /// The formats that -o and --format know, in the order in which they are written.
 const std::vector<std::string>& report_formats();
+
+/// Those of them that are written when none is asked for; `runs` is how many are drawn.
+std::vector<std::string> usual_formats(std::size_t runs = 1);
 
 /// Throws UsageError with a hint: the nearest name, or the command's help.
 Options parse_options(int argc, const char* const* argv);

@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "cli/options.hpp"
 #include "model/error.hpp"
+#include "report/render.hpp"
 #include "report/report.hpp"
 
 namespace roofline {
@@ -13,12 +15,19 @@ namespace roofline {
 /// The file of a format: "report.json", "results.csv", "report.md", "roofline.svg", "roofline.png", "report.html".
 std::string file_name(const std::string& format);
 
-/// A report in that format.
-std::string render(const Report& report, const std::string& format);
+/// The runs in that format.
+std::string render(const Runs& runs, const std::string& format, const ChartOptions& chart);
 
-/// Writes each format (all of them when the list is empty) into the folder; returns the paths.
-std::vector<std::filesystem::path> write_outputs(const Report& report, const std::vector<std::string>& formats,
-                                                 const std::filesystem::path& folder);
+/// Writes each format (the usual ones when the request names none) into `folder`, or the one file that the request
+/// names; returns the paths.
+std::vector<std::filesystem::path> write_outputs(const Runs& runs, const OutputRequest& request,
+                                                 const ChartOptions& chart, const std::filesystem::path& folder);
+
+/// Says on stderr what was written.
+void say_written(const std::vector<std::filesystem::path>& paths);
+
+/// Throws UsageError when the devices are of different kinds; says on stderr what makes the runs hard to compare.
+void check_comparable(const Report& base, const Report& now, const std::string& base_file, const std::string& now_file);
 
 /// 1 when a row failed, 130 when the run was cancelled, else 0.
 ExitCode exit_code_of(const Report& report);

@@ -1,4 +1,4 @@
-// roofline report: draw a saved run again. Measures nothing.
+// roofline report: draw a saved run again, or several over each other. Measures nothing.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -6,27 +6,50 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/outputs.hpp"
+#include "report/comparison.hpp"
 #include "report/files.hpp"
 #include "report/json.hpp"
-#include "report/render.hpp"
 
 namespace roofline {
 namespace fs = std::filesystem;
+namespace {
+
+std::vector<Report> read_runs(const std::vector<std::string>& files) {
+  std::vector<Report> runs;
+  for (const std::string& file : files) {
+    runs.push_back(parse_report(read_file(file), file));
+    if (runs.size() > 1) check_comparable(runs.front(), runs.back(), files.front(), file);
+  }
+  return runs;
+}
+
+/// What is written, and where: without -o the run stays as it was measured, its own report.json is not written over.
+OutputRequest completed(OutputRequest request, const std::vector<std::string>& files) {
+  if (!request.path.empty()) return request;
+  if (request.formats.empty()) request.formats = usual_formats(files.size());
+  std::erase(request.formats, "json");
+  request.path = files.size() > 1 ? "reports/comparison" : fs::absolute(files.front()).parent_path().string();
+  return request;
+}
+
+}  // namespace
 
 ExitCode run_report(const ReportCommand& command, const Options& options) {
-  const Report report = parse_report(read_file(command.file), command.file);
-  if (command.output == "-") {
-    print_result(render(report, command.formats.front()));
+  const std::vector<Report> reports = read_runs(command.files);
+  const Runs runs(reports);
+  if (command.output.to_stdout()) {
+    print_result(render(runs, command.output.formats.front(), command.chart));
     return ExitCode::ok;
   }
-  const fs::path folder = command.output.empty() ? fs::absolute(command.file).parent_path() : fs::path(command.output);
-  std::vector<std::string> formats = command.formats.empty() ? report_formats() : command.formats;
-  // Without -o the run stays as it was measured: its own report.json is not written over.
-  if (command.output.empty()) std::erase(formats, "json");
-  const std::vector<fs::path> paths =
-      formats.empty() ? std::vector<fs::path>() : write_outputs(report, formats, folder);
-  print_result(render_terminal(report, stdout_style(options.color)));
-  for (const fs::path& path : paths) say(fmt::format("wrote {}", path.string()));
+  const OutputRequest request = completed(command.output, command.files);
+  const std::vector<fs::path> paths = request.formats.empty() && command.output.path.empty()
+                                          ? std::vector<fs::path>()
+                                          : write_outputs(runs, request, command.chart, request.path);
+  const TerminalStyle style = stdout_style(options.color);
+  print_result(runs.several() ? render_comparison_terminal(comparison_of(runs), style)
+                              : render_terminal(runs.last(), style));
+  if (command.plot) print_result("\n" + render_terminal_plot(runs, style));
+  say_written(paths);
   return ExitCode::ok;
 }
 

@@ -1,6 +1,18 @@
 # What travels inside the binary for the page. Needs chart.cmake's subset of Inter.
 roofline_embed(roofline_report roofline_page_css report/assets/page.css)
-roofline_embed(roofline_report roofline_page_js report/assets/page.js)
+
+# The page's script, in the order in which its parts need each other.
+set(script_parts "")
+foreach(part base view names cards pointer table files)
+  list(APPEND script_parts ${CMAKE_CURRENT_LIST_DIR}/assets/page/${part}.js)
+endforeach()
+list(JOIN script_parts "," script_list)
+add_custom_command(OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/page.js VERBATIM
+  DEPENDS ${script_parts} ${CMAKE_CURRENT_LIST_DIR}/assets/join_script.cmake
+  COMMAND ${CMAKE_COMMAND} -D OUTPUT=${CMAKE_CURRENT_BINARY_DIR}/page.js -D PARTS=${script_list}
+          -P ${CMAKE_CURRENT_LIST_DIR}/assets/join_script.cmake
+  COMMENT "Joining the page's script")
+roofline_embed(roofline_report roofline_page_js ${CMAKE_CURRENT_BINARY_DIR}/page.js)
 
 # The page's own letters only: a third of the chart's subset, for each page carries them in base64. What is
 # missing here comes from the reader's fonts.

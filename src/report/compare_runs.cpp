@@ -1,6 +1,7 @@
 // Rows are matched by what was run, never by their place.
 #include "report/compare_runs.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <map>
 #include <tuple>
@@ -38,10 +39,10 @@ class Unmatched {
 
 bool is_timed(const Point* point) { return point != nullptr && point->time && point->time->median > 0; }
 
-/// The interval, or the median itself where none is known.
+/// The interval; where too few samples give none, all that was seen.
 Interval interval_of(const Summary& time) {
-  const bool known = time.ci95.low > 0 && time.ci95.high > 0;
-  return known ? time.ci95 : Interval{time.median, time.median};
+  if (time.ci95.low > 0 && time.ci95.high > 0) return time.ci95;
+  return {std::min(time.min, time.median), std::max(time.max, time.median)};
 }
 
 void judge(PointChange& entry, const Point* before, const Point* now, double threshold) {

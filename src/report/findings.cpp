@@ -49,6 +49,7 @@ std::string how_many_ran(const Report& report, std::size_t timed) {
   return text + ".";
 }
 
+/// "7 of 9 kernels are memory-bound and 2 compute-bound."
 std::string labels(const std::vector<const Point*>& points) {
   static constexpr std::array<std::pair<BoundLabel, const char*>, 5> kWords = {
       {{BoundLabel::memory, "memory-bound"},
@@ -61,47 +62,67 @@ std::string labels(const std::vector<const Point*>& points) {
     const auto n = std::count_if(points.begin(), points.end(),
                                  [label = label](const Point* point) { return point->bound.label == label; });
     if (n == 0) continue;
-    parts.push_back(parts.empty() ? fmt::format("{} of {} {} {}", n, points.size(), n == 1 ? "is" : "are", words)
-                                  : fmt::format("{} {}", n, words));
+    const char* kernels = points.size() == 1 ? "kernel" : "kernels";
+    parts.push_back(parts.empty()
+                        ? fmt::format("{} of {} {} {} {}", n, points.size(), kernels, n == 1 ? "is" : "are", words)
+                        : fmt::format("{} {}", n, words));
   }
   return listed(parts) + ".";
 }
 
+/// Which kernel has the farthest to go, and which the least.
 std::vector<std::string> extremes(std::vector<const Point*> points) {
   std::erase_if(points, [](const Point* point) { return !std::isfinite(point->fraction_of_roof()); });
   if (points.empty()) return {};
   const auto [far, near] = std::minmax_element(points.begin(), points.end(), [](const Point* a, const Point* b) {
     return a->fraction_of_roof() < b->fraction_of_roof();
   });
-  std::vector<std::string> sentences = {fmt::format("Nearest to its roof: {}, at {} of {}.", point_name(**near),
-                                                    percent((*near)->fraction_of_roof()), limit_label((*near)->bound))};
-  if (*far != *near) {
-    sentences.push_back(fmt::format("Most head-room: {}, {}.", point_name(**far), head_room(**far)));
+  std::vector<std::string> sentences;
+  if (*far != *near && (*far)->fraction_of_roof() > 0 && !(*far)->above_roof()) {
+    sentences.push_back(fmt::format("{} has the most head-room: {} under {}.", point_name(**far),
+                                    factor(std::max(1.0, 1 / (*far)->fraction_of_roof())), limit_label((*far)->bound)));
   }
+  sentences.push_back(fmt::format("{} is nearest to its roof: {} of {}.", point_name(**near),
+                                  percent((*near)->fraction_of_roof()), limit_label((*near)->bound)));
   return sentences;
 }
 
-std::vector<std::string> warnings(const Report& report, const std::vector<const Point*>& points) {
+/// "Failed: a, b and c."; nothing where no row is meant.
+template <class Meant>
+void add_rows(std::vector<std::string>& sentences, const Report& report, std::string_view what, Meant meant) {
+  constexpr std::size_t kMost = 8;
+  std::vector<std::string> names;
+  for (const Point& point : report.points) {
+    if (meant(point)) names.push_back(point_name(point));
+  }
+  if (names.empty()) return;
+  const std::size_t more = names.size() - std::min(names.size(), kMost);
+  names.resize(names.size() - more);
+  if (more > 0) names.push_back(fmt::format("{} more", more));
+  sentences.push_back(fmt::format("{}: {}.", what, listed(names)));
+}
+
+/// What a reader must know before any figure.
+std::vector<std::string> alarms(const Report& report) {
   std::vector<std::string> sentences;
-  std::vector<std::string> above;
-  for (const Point* point : points) {
-    if (point->above_roof()) above.push_back(point_name(*point));
-  }
-  if (!above.empty()) {
-    sentences.push_back(fmt::format("Above {} roof, which means that the ceiling or the work model is wrong there: {}.",
-                                    above.size() == 1 ? "its" : "their", listed(above)));
-  }
-  std::vector<std::string> suspect;
-  for (const Ceiling& ceiling : report.machine.ceilings) {
-    if (ceiling.suspect() && ceiling.role == Role::roof) suspect.push_back(clean_line(ceiling_label(ceiling)));
-  }
-  if (!suspect.empty()) {
-    sentences.push_back(fmt::format("Failed {} audit and {} shown as suspect: {}.",
-                                    suspect.size() == 1 ? "its" : "their", suspect.size() == 1 ? "is" : "are",
-                                    listed(suspect)));
-  }
-  if (report.cancelled) sentences.push_back("The run was cancelled: what had been measured until then is here.");
+  if (report.cancelled) sentences.emplace_back("The run was cancelled: what had been measured until then is here.");
+  add_rows(sentences, report, "Failed", [](const Point& p) { return p.status == PointStatus::failed; });
+  add_rows(sentences, report, "Timed without being verified", [](const Point& p) {
+    return p.status == PointStatus::ok && p.time && !(p.verification && p.verification->passed);
+  });
+  add_rows(sentences, report, "Above the roof, which means that the ceiling or the work model is wrong there",
+           [](const Point& p) { return p.status == PointStatus::ok && p.time && p.above_roof(); });
   return sentences;
+}
+
+std::vector<std::string> suspects(const Machine& machine) {
+  std::vector<std::string> names;
+  for (const Ceiling& ceiling : machine.ceilings) {
+    if (ceiling.suspect() && ceiling.role == Role::roof) names.push_back(clean_line(ceiling_label(ceiling)));
+  }
+  if (names.empty()) return {};
+  return {fmt::format("Failed {} audit and {} shown as suspect: {}.", names.size() == 1 ? "its" : "their",
+                      names.size() == 1 ? "is" : "are", listed(names))};
 }
 
 }  // namespace
@@ -109,7 +130,8 @@ std::vector<std::string> warnings(const Report& report, const std::vector<const 
 std::string point_name(const Point& point) {
   const std::string label = clean_line(point.workload.label.empty() ? point.workload.op : point.workload.label);
   const std::string implementation = clean_line(point.workload.implementation);
-  if (implementation.empty()) return shorten(label, kNameColumns);
+  // A suite that runs several implementations on one shape says which in the label already.
+  if (implementation.empty() || label.ends_with(" " + implementation)) return shorten(label, kNameColumns);
   return fmt::format("{} ({})", shorten(label, kNameColumns), shorten(implementation, kNameColumns / 2));
 }
 
@@ -125,7 +147,8 @@ std::vector<std::string> headline(const Machine& machine) {
       continue;
     if (highest == nullptr || ceiling.value > highest->value) highest = &ceiling;
   }
-  if (highest != nullptr) parts.push_back(fmt::format("{} {}", highest->name, rate(highest->value, highest->kind)));
+  if (highest != nullptr)
+    parts.push_back(fmt::format("{} {}", clean_line(highest->name), rate(highest->value, highest->kind)));
   if (slope != nullptr && highest != nullptr) {
     parts.push_back(fmt::format("ridge {} FLOP/byte", number(highest->value / slope->value, 3)));
   }
@@ -133,8 +156,8 @@ std::vector<std::string> headline(const Machine& machine) {
 }
 
 std::string limit_label(const Bound& bound) {
-  if (bound.regime == Regime::burst) return bound.limiting_ceiling;
-  return fmt::format("{} ({})", bound.limiting_ceiling, to_string(bound.regime));
+  const std::string name = clean_line(bound.limiting_ceiling);
+  return bound.regime == Regime::burst ? name : fmt::format("{} ({})", name, to_string(bound.regime));
 }
 
 std::string sweep_sentence(const Sweep& sweep) {
@@ -158,20 +181,21 @@ std::string sweep_sentence(const Sweep& sweep) {
 std::string head_room(const Point& point) {
   const double fraction = point.fraction_of_roof();
   if (!std::isfinite(fraction) || fraction <= 0) return {};
-  const std::string ceiling = clean_line(limit_label(point.bound));
+  const std::string ceiling = limit_label(point.bound);
   if (point.above_roof()) return fmt::format("{} above {}", factor(fraction), ceiling);
   return fmt::format("{} to {}", factor(std::max(1.0, 1 / fraction)), ceiling);
 }
 
 std::vector<std::string> findings(const Report& report) {
   const std::vector<const Point*> points = timed_points(report);
-  std::vector<std::string> sentences = {how_many_ran(report, points.size())};
+  std::vector<std::string> sentences = alarms(report);
   const auto append = [&](const std::vector<std::string>& more) {
     sentences.insert(sentences.end(), more.begin(), more.end());
   };
+  sentences.push_back(how_many_ran(report, points.size()));
   if (!points.empty()) sentences.push_back(labels(points));
   append(extremes(points));
-  append(warnings(report, points));
+  append(suspects(report.machine));
   return sentences;
 }
 

@@ -5,16 +5,19 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "report/chart/palette.hpp"
+#include "report/comparison.hpp"
 #include "report/findings.hpp"
+#include "report/html_compress.hpp"
 #include "report/html_marks.hpp"
 #include "report/html_sections.hpp"
 #include "report/html_sha256.hpp"
 #include "report/html_text.hpp"
 #include "report/json.hpp"
 #include "report/render.hpp"
-#include "report/text.hpp"
 
 extern "C" {
 extern const char roofline_page_css_begin[];
@@ -37,8 +40,8 @@ std::string_view page_js() { return embedded(roofline_page_js_begin, roofline_pa
 
 std::string font_face(int weight, std::string_view file) {
   return fmt::format(
-      "@font-face{{font-family:Inter;font-weight:{};src:url(data:font/otf;base64,{}) format(\"opentype\")}}\n", weight,
-      base64(file));
+      "@font-face{{font-family:Inter;font-weight:{};src:url(data:font/woff;base64,{}) format(\"woff\")}}\n", weight,
+      base64(woff(file)));
 }
 
 std::string font_faces() {
@@ -54,7 +57,8 @@ std::string chart_themes() {
 }
 
 const std::string& style_sheet() {
-  static const std::string kStyle = font_faces() + std::string(page_css()) + chart_themes();
+  static const std::string kStyle =
+      font_faces() + std::string(page_css()) + html_kernels_css() + html_machine_css() + chart_themes();
   return kStyle;
 }
 
@@ -65,42 +69,67 @@ std::string policy() {
       csp_hash(style_sheet()), csp_hash(page_js()));
 }
 
-std::string findings_list(const Report& report) {
+/// Of several runs, what changed comes first.
+std::string findings_list(const Runs& runs) {
+  std::vector<std::string> sentences;
+  if (runs.several()) sentences = comparison_findings(comparison_of(runs));
+  for (std::string& sentence : findings(runs.last())) sentences.push_back(std::move(sentence));
   std::string html = "<section id=\"summary\" aria-label=\"Findings\">\n<ul class=\"findings\">\n";
-  for (const std::string& sentence : findings(report)) html += fmt::format("<li>{}</li>\n", escape_html(sentence));
+  for (const std::string& sentence : sentences) html += fmt::format("<li>{}</li>\n", escape_html(sentence));
   return html + "</ul>\n</section>\n";
 }
 
-std::string chart(const Report& report) {
+constexpr const char* kChartControls =
+    "<div class=\"zoom\" role=\"group\" aria-label=\"Chart\" hidden><button type=\"button\" id=\"all-roofs\" "
+    "aria-pressed=\"false\" title=\"Show the roofs that no kernel uses as strongly as the others\">All roofs</button>"
+    "<button type=\"button\" id=\"zoom-in\" aria-label=\"Zoom in\">+</button>"
+    "<button type=\"button\" id=\"zoom-out\" aria-label=\"Zoom out\">\u2212</button>"
+    "<button type=\"button\" id=\"zoom-reset\">Reset</button></div>\n";
+
+constexpr const char* kHint =
+    "<p class=\"hint\" hidden>Hover a point, a ceiling or a row for its figures; click to hold it. Zoom with + \u2212 "
+    "0, "
+    "Ctrl + wheel or a double click, and drag to move. Tab to the chart, then walk the points with the arrow keys; "
+    "Enter goes to the row. Click a legend entry or a ceiling to hide it.</p>\n";
+
+std::string chart(const Runs& runs) {
   return fmt::format(
-      "<section id=\"chart\" aria-label=\"Roofline chart\">\n<div class=\"scroll\" id=\"chart-scroll\">\n{}</div>\n"
-      "<p class=\"hint\" hidden>Hover a point, a ceiling or a row for its figures. Tab to the chart, then walk the "
-      "points "
-      "with the arrow keys; Enter goes to the row. Click a legend entry to hide its family.</p>\n</section>\n",
-      render_svg(report));
+      "<section id=\"chart\" aria-label=\"Roofline chart\">\n{}<div class=\"scroll\" id=\"chart-scroll\">\n{}</div>\n{}"
+      "</section>\n",
+      kChartControls, render_svg(runs), kHint);
 }
 
-std::string embedded_json(const Report& report) {
-  const std::string json = report_to_json(report).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  return fmt::format("<script type=\"application/json\" id=\"report\">{}</script>\n", escape_script_json(json));
+/// The run, or an array of all runs, for the downloads and for what the tables leave out.
+std::string embedded_data(const Runs& runs) {
+  const auto dump = [](const Report& report) {
+    return report_to_json(report).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  };
+  std::string json = dump(runs[0]);
+  for (std::size_t i = 1; i < runs.size(); ++i) json += "," + dump(runs[i]);
+  return fmt::format(
+      "<script type=\"application/octet-stream\" id=\"report\" data-format=\"json,zlib,base64\">{}</script>\n",
+      base64(compressed(runs.several() ? "[" + json + "]" : json)));
 }
 
 }  // namespace
 
 std::string render_html(const Runs& runs) {
   const Report& report = runs.last();
+  const Marks marks(runs);
   std::string html = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\" data-theme=\"auto\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"generator\" content=\"roofline {}\">\n"
       "<title>{} \u2014 roofline</title>\n<style>{}</style>\n</head>\n<body>\n",
-      policy(), escape_html(report.invocation.tool_version),
-      escape_html(shorten(clean_line(report.machine.device.name), 80)), style_sheet());
-  html += html_header(report) + "<main>\n" + findings_list(report) + chart(report) + html_kernels(report) +
-          html_times(report) + html_machine(report) + html_method(report) + "</main>\n" + html_mark_shapes(report);
+      policy(), escape_html(report.invocation.tool_version), escape_html(html_title(runs)), style_sheet());
+  html += html_header(runs) + "<main>\n" + findings_list(runs) + chart(runs) + html_changes(runs) +
+          html_kernels(report, marks) + html_times(report, marks) + html_machine(report.machine) +
+          html_sweeps(report.machine) + html_method(report) + "</main>\n" + marks.shapes();
   html +=
-      html_cards(report) + "<div id=\"live\" class=\"unseen\" aria-live=\"polite\"></div>\n" + embedded_json(report);
+      "<div id=\"card\" class=\"card\" aria-hidden=\"true\" hidden></div>\n"
+      "<div id=\"live\" class=\"unseen\" aria-live=\"polite\"></div>\n" +
+      embedded_data(runs);
   html += fmt::format("<script>{}</script>\n</body>\n</html>\n", page_js());
   return html;
 }

@@ -1,9 +1,11 @@
 // The results table: one row a workload, also where it has no point, and then why. Cells that sort by
-// number carry it in data-v.
+// number carry it in data-v. End tags that HTML doesn't ask for are left out: a row a kernel, ten thousand of them.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "report/findings.hpp"
 #include "report/format.hpp"
@@ -34,19 +36,20 @@ constexpr Column kColumns[] = {
 
 std::string cell(const Column& column, double sort_by, const std::string& content) {
   const std::string value = std::isfinite(sort_by) ? fmt::format(" data-v=\"{:.6g}\"", sort_by) : "";
-  return fmt::format("<td class=\"{}\" data-h=\"{}\"{}>{}</td>", column.style, column.title, value, content);
+  return fmt::format("<td class=\"{}\"{}>{}", column.style, value, content);
 }
 
 std::string two_lines(const std::string& first, const std::string& second) {
   return second.empty() ? first : fmt::format("{}<small>{}</small>", first, second);
 }
 
-std::string name_cell(const Report& report, const Point& point) {
+/// The name leads to the point on the chart, where it has one.
+std::string name_cell(const std::string& mark, const Point& point, std::size_t index) {
   std::string below = html_name(point.workload.implementation, 40);
   if (point.workload.cache == CacheMode::hot) below += ", hot cache";
-  const std::string& label = point.workload.label.empty() ? point.workload.op : point.workload.label;
-  return fmt::format("<th scope=\"row\" class=\"name\">{}<span>{}<small>{}</small></span></th>",
-                     html_mark(report, point), html_name(label), below);
+  std::string name = html_name(point.workload.label.empty() ? point.workload.op : point.workload.label);
+  if (point.performance() > 0) name = fmt::format("<a href=\"#point-{}\">{}</a>", index, name);
+  return fmt::format("<th scope=\"row\" class=\"name\">{}<span>{}<small>{}</small></span></th>", mark, name, below);
 }
 
 /// "time limit": the file's word, as people write it.
@@ -63,16 +66,19 @@ std::string time_cell(const Summary& time) {
   return two_lines(duration(time.median), below);
 }
 
+/// How far the roof still is; nothing where there is no telling it from here.
+std::string distance(const Point& point) {
+  constexpr double kNear = 0.99;
+  const double fraction = point.fraction_of_roof();
+  if (point.above_roof()) return "<small class=\"warn\">\u25b2 above its roof</small>";
+  return fraction > 0 && fraction < kNear ? fmt::format("<small>{} to the roof</small>", factor(1 / fraction)) : "";
+}
+
 std::string roof_cell(const Point& point) {
   const double fraction = point.fraction_of_roof();
   if (!std::isfinite(fraction)) return kAbsent;
-  const char* state = point.above_roof() ? " above" : "";
-  std::string html = fmt::format(
-      "<svg class=\"bar{}\" aria-hidden=\"true\"><rect class=\"track\" width=\"64\"/>"
-      "<rect class=\"fill\" width=\"{:.1f}\"/></svg><span>{}</span>",
-      state, std::clamp(64 * fraction, 0.0, 64.0), percent(fraction));
-  if (point.above_roof()) html += "<small class=\"warn\">\u25b2 above its roof</small>";
-  return html;
+  return fmt::format("<svg class=\"bar{}\"><rect width=\"{:.1f}%\"/></svg>{}{}", point.above_roof() ? " above" : "",
+                     std::clamp(100 * fraction, 0.0, 100.0), percent(fraction), distance(point));
 }
 
 std::string verification_cell(const Point& point) {
@@ -105,11 +111,19 @@ std::string timed_row(const Report& report, const Point& point) {
 
 std::string untimed_row(const Point& point) {
   const std::string reason = point.reason.empty() ? "no reason was recorded" : point.reason;
-  return fmt::format("<td class=\"reason\" colspan=\"8\"><span class=\"chip {0}\">{0}</span> <span>{1}</span>{2}</td>",
+  return fmt::format("<td class=\"reason\" colspan=\"8\"><span class=\"chip {0}\">{0}</span> <span>{1}</span>{2}",
                      to_string(point.status), escape_html(shorten(clean_line(reason), 600)),
                      std::isnan(point.bound.arithmetic_intensity)
                          ? ""
                          : fmt::format("<small>AI {} FLOP/byte</small>", intensity(point.bound.arithmetic_intensity)));
+}
+
+/// What the filters ask for: family, type and bound.
+std::string row_data(const Point& point) {
+  std::string data = fmt::format(" data-family=\"{}\" data-dtype=\"{}\"", escape_html(family_name(point)),
+                                 to_string(point.workload.dtype));
+  const bool timed = point.status == PointStatus::ok && point.time;
+  return data + (timed ? fmt::format(" data-bound=\"{}\"", to_string(point.bound.label)) : " class=\"untimed\"");
 }
 
 std::string head() {
@@ -128,21 +142,28 @@ std::string html_bound(const Bound& bound) {
   return fmt::format("<span class=\"b b-{}\">{}</span>", name, name);
 }
 
-std::string html_kernels(const Report& report) {
+std::string html_kernels(const Report& report, const Marks& marks) {
+  constexpr std::size_t kLong = 1000;  // rows that a browser need not lay out before they are scrolled to
   std::string html =
-      "<section id=\"kernels\" aria-labelledby=\"kernels-h\">\n<div class=\"row\"><h2 id=\"kernels-h\">Kernels</h2>"
+      "<section id=\"kernels\" class=\"" + std::string(report.points.size() > kLong ? "long" : "") +
+      "\" aria-labelledby=\"kernels-h\">\n<div class=\"row\"><h2 id=\"kernels-h\">Kernels</h2>"
       "<label class=\"filter\" hidden>Filter <input type=\"search\" id=\"filter\" autocomplete=\"off\" "
-      "placeholder=\"name, bound, ceiling\"></label></div>\n";
+      "placeholder=\"name, bound, ceiling\"></label></div>\n<div class=\"filters\" id=\"chips\" hidden></div>\n";
   if (report.points.empty()) return html + "<p>No workload was run.</p>\n</section>\n";
   html += "<div class=\"scroll\"><table id=\"results\" class=\"cards\">\n" + head() + "<tbody>\n";
   for (std::size_t i = 0; i < report.points.size(); ++i) {
     const Point& point = report.points[i];
     const bool timed = point.status == PointStatus::ok && point.time;
-    html += fmt::format("<tr id=\"row-{}\" data-row=\"{}\" data-family=\"{}\"{}>{}{}</tr>\n", i, i,
-                        escape_html(family_name(point)), timed ? "" : " class=\"untimed\"", name_cell(report, point),
+    html += fmt::format("<tr id=\"row-{}\"{}>{}{}\n", i, row_data(point), name_cell(marks.of(point), point, i),
                         timed ? timed_row(report, point) : untimed_row(point));
   }
-  return html + "</tbody>\n</table></div>\n<p id=\"none\" hidden>No kernel matches the filter.</p>\n</section>\n";
+  return html + "</tbody>\n</table></div>\n<p id=\"none\" hidden>No kernel matches the filters.</p>\n</section>\n";
+}
+
+std::string html_kernels_css() {
+  std::vector<std::string> titles;
+  for (const Column& column : kColumns) titles.emplace_back(column.title);
+  return html_column_names("#results", titles);
 }
 
 }  // namespace roofline

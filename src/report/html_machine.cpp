@@ -1,7 +1,10 @@
 // The machine: its ceilings with what proves them, what could not be measured, and the device.
 #include <fmt/format.h>
 
-#include "report/findings.hpp"
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "report/format.hpp"
 #include "report/html_sections.hpp"
 #include "report/html_text.hpp"
@@ -10,35 +13,60 @@
 namespace roofline {
 namespace {
 
-std::string check_list(const Audit& audit) {
-  std::string html = "<ul class=\"checks\">";
-  for (const Check& check : audit.checks) {
-    const std::string_view status = check.status == CheckStatus::not_run ? "not run" : to_string(check.status);
-    // Only what failed is a chip: the many that passed must not shout, and cost the page bytes.
-    const std::string mark =
-        check.status == CheckStatus::fail ? "<span class=\"chip fail\">fail</span>" : fmt::format("<i>{}</i>", status);
-    html += fmt::format("<li>{} {}{}</li>", mark, escape_html(check.name),
-                        check.detail.empty() ? "" : fmt::format("<small>{}</small>", escape_html(check.detail)));
-  }
-  return html + "</ul>";
-}
-
-/// What failed stands there for all to see; the whole list opens.
+/// What failed stands there for all to see; the figures of the others are in the report's JSON, from which the
+/// page's script lists them.
 std::string audit_cell(const Audit& audit) {
   const CheckStatus status = audit.status();
   const char* word = status == CheckStatus::pass ? "pass" : status == CheckStatus::fail ? "suspect" : "not run";
   const char* style = status == CheckStatus::pass ? "pass" : status == CheckStatus::fail ? "fail" : "skipped";
-  const std::string chip = fmt::format("<span class=\"chip {}\">{}</span>", style, word);
-  if (audit.checks.empty()) return chip;
-  std::string html;
-  std::size_t passed = 0;
+  std::string html = fmt::format("<span class=\"chip {}\">{}</span>", style, word);
+  if (audit.checks.empty()) return html;
+  const auto passed = std::count_if(audit.checks.begin(), audit.checks.end(),
+                                    [](const Check& check) { return check.status == CheckStatus::pass; });
+  html += fmt::format(" {} of {} checks", passed, audit.checks.size());
   for (const Check& check : audit.checks) {
-    if (check.status == CheckStatus::pass) ++passed;
     if (check.status != CheckStatus::fail) continue;
-    html += fmt::format("<small>{}: {}</small>", escape_html(check.name), escape_html(check.detail));
+    html += fmt::format("<small class=\"warn\">{}: {}</small>", escape_html(check.name), escape_html(check.detail));
   }
-  return fmt::format("<details><summary>{} {} of {} checks</summary>{}</details>{}", chip, passed, audit.checks.size(),
-                     check_list(audit), html);
+  return html;
+}
+
+/// The names of all checks, in the order of their first appearance.
+std::vector<std::string> check_names(const Machine& machine) {
+  std::vector<std::string> names;
+  for (const Ceiling& ceiling : machine.ceilings) {
+    for (const Check& check : ceiling.audit.checks) {
+      if (std::find(names.begin(), names.end(), check.name) == names.end()) names.push_back(check.name);
+    }
+  }
+  return names;
+}
+
+std::string check_mark(const Audit& audit, const std::string& name) {
+  for (const Check& check : audit.checks) {
+    if (check.name != name) continue;
+    if (check.status == CheckStatus::fail) return "<b class=\"warn\">fail</b>";
+    return check.status == CheckStatus::pass ? "\u00b7" : kAbsent;
+  }
+  return {};
+}
+
+/// Every check of every ceiling at a glance.
+std::string audit_table(const Machine& machine) {
+  const std::vector<std::string> names = check_names(machine);
+  if (names.empty()) return {};
+  std::string html =
+      "<details id=\"audit\"><summary>Every check of every ceiling</summary>\n<p class=\"lead\">\u00b7 passed, "
+      "\u2013 could not be run, empty: has no meaning there. The figures that decided it are in the report\u2019s "
+      "JSON.</p>\n<div class=\"scroll\"><table class=\"audit\"><thead><tr><th scope=\"col\">Ceiling</th>";
+  for (const std::string& name : names) html += fmt::format("<th scope=\"col\">{}</th>", escape_html(name));
+  html += "</tr></thead><tbody>\n";
+  for (const Ceiling& ceiling : machine.ceilings) {
+    html += fmt::format("<tr><th scope=\"row\">{}", html_name(ceiling_label(ceiling), 36));
+    for (const std::string& name : names) html += "<td>" + check_mark(ceiling.audit, name);
+    html += '\n';
+  }
+  return html + "</tbody></table></div></details>\n";
 }
 
 std::string limit_cell(const Ceiling& ceiling) {
@@ -58,27 +86,45 @@ std::string origin_cell(const Ceiling& ceiling) {
 /// Power, energy and what held the clock down, as far as they were read.
 std::string power_cell(const Power& power, CeilingKind kind) {
   if (!power.watts) return kAbsent;
-  std::string text = si(*power.watts, "W");
-  if (power.joules_per_unit) text += fmt::format("<small>{}</small>", energy(*power.joules_per_unit, kind));
-  if (power.temperature_c) text += fmt::format("<small>{} °C</small>", number(*power.temperature_c, 3));
-  if (power.limiter && !power.limiter->empty()) text += fmt::format("<small>{}</small>", escape_html(*power.limiter));
-  return text;
+  std::string below;
+  const auto append = [&below](const std::string& fact) { below += (below.empty() ? "" : " \u00b7 ") + fact; };
+  if (power.joules_per_unit) append(energy(*power.joules_per_unit, kind));
+  if (power.temperature_c) append(number(*power.temperature_c, 3) + " \u00b0C");
+  if (power.limiter && !power.limiter->empty()) append(escape_html(*power.limiter));
+  return si(*power.watts, "W") + (below.empty() ? "" : fmt::format("<small>{}</small>", below));
 }
 
-std::string ceiling_row(const Ceiling& ceiling) {
-  const auto cell = [](const char* style, const char* title, const std::string& content) {
-    return fmt::format("<td class=\"{}\" data-h=\"{}\">{}</td>", style, title, content);
-  };
-  std::string html = fmt::format("<tr{}><th scope=\"row\">{}</th>", ceiling.suspect() ? " class=\"suspect\"" : "",
-                                 html_name(ceiling.name, 32));
-  html += cell("n", "Value",
-               fmt::format("{}<small>{}</small>", ceiling_value(ceiling), plus_minus(ceiling.value, ceiling.ci95)));
-  html += cell("n", "Of its limit", limit_cell(ceiling));
-  html += cell("", "Regime", std::string(to_string(ceiling.regime)));
-  html += cell("n", "Clock", ceiling.clocks.core_hz ? si(*ceiling.clocks.core_hz, "Hz") : kAbsent);
-  html += cell("n", "Power", power_cell(ceiling.power, ceiling.kind));
-  html += cell("", "Origin", origin_cell(ceiling));
-  return html + cell("", "Audit", audit_cell(ceiling.audit)) + "</tr>\n";
+/// Burst or sustained, and the clock at which it was measured.
+std::string regime_cell(const Ceiling& ceiling) {
+  std::string html(to_string(ceiling.regime));
+  if (ceiling.clocks.core_hz) html += fmt::format("<small>{}</small>", si(*ceiling.clocks.core_hz, "Hz"));
+  return html;
+}
+
+struct CeilingColumn {
+  const char* title;
+  const char* style;
+};
+
+constexpr CeilingColumn kColumns[] = {{"Ceiling", ""}, {"Value", "n"}, {"Of its limit", ""}, {"Regime", ""},
+                                      {"Power", ""},   {"Origin", ""}, {"Audit", ""}};
+
+std::string cell(std::size_t column, const std::string& content) {
+  const std::string style = kColumns[column].style;
+  return "<td" + (style.empty() ? "" : fmt::format(" class=\"{}\"", style)) + ">" + content;
+}
+
+std::string ceiling_row(const Ceiling& ceiling, std::size_t index) {
+  std::string html = fmt::format("<tr data-label=\"{}\" data-at=\"{}\"{}><th scope=\"row\">{}</th>",
+                                 escape_html(clean_line(ceiling_label(ceiling))), index,
+                                 ceiling.suspect() ? " class=\"suspect\"" : "", html_name(ceiling.name, 32));
+  html += cell(1, fmt::format("{}<small>{}</small>", ceiling_value(ceiling),
+                              escape_html(plus_minus(ceiling.value, ceiling.ci95))));
+  html += cell(2, limit_cell(ceiling));
+  html += cell(3, regime_cell(ceiling));
+  html += cell(4, power_cell(ceiling.power, ceiling.kind));
+  html += cell(5, origin_cell(ceiling));
+  return html + cell(6, audit_cell(ceiling.audit)) + "\n";
 }
 
 void append_fact(std::string& html, std::string_view name, const std::string& value) {
@@ -92,26 +138,18 @@ std::string cache_text(const CacheInfo& cache) {
 
 /// The ceilings of one role, or nothing.
 std::string ceilings_table(const Machine& machine, Role role, const char* title) {
-  std::string rows;
-  for (const Ceiling& ceiling : machine.ceilings) {
-    if (ceiling.role == role) rows += ceiling_row(ceiling);
+  std::string rows, head;
+  for (std::size_t i = 0; i < machine.ceilings.size(); ++i) {
+    if (machine.ceilings[i].role == role) rows += ceiling_row(machine.ceilings[i], i);
   }
   if (rows.empty()) return {};
-  return fmt::format(
-      "<h3>{}</h3>\n<div class=\"scroll\"><table class=\"cards\"><thead><tr><th scope=\"col\">Ceiling</th>"
-      "<th scope=\"col\" class=\"n\">Value</th><th scope=\"col\" class=\"n\">Of its limit</th>"
-      "<th scope=\"col\">Regime</th><th scope=\"col\" class=\"n\">Clock</th><th scope=\"col\" class=\"n\">Power</th>"
-      "<th scope=\"col\">Origin</th><th scope=\"col\">Audit</th></tr></thead><tbody>\n{}</tbody></table></div>\n",
-      title, rows);
-}
-
-std::string sweeps(const Machine& machine) {
-  if (machine.sweeps.empty()) return {};
-  std::string html = "<h3>Sweeps</h3>\n<ul class=\"sweeps\">\n";
-  for (const Sweep& sweep : machine.sweeps) {
-    html += fmt::format("<li><b>{}</b> {}</li>\n", html_name(sweep.name, 32), escape_html(sweep_sentence(sweep)));
+  for (const CeilingColumn& column : kColumns) {
+    head += fmt::format("<th scope=\"col\" class=\"{}\">{}</th>", column.style, column.title);
   }
-  return html + "</ul>\n";
+  return fmt::format(
+      "<h3>{}</h3>\n<div class=\"scroll\"><table class=\"cards ceilings\"><thead><tr>{}</tr></thead><tbody>\n{}</tbody>"
+      "</table></div>\n",
+      title, head, rows);
 }
 
 std::string device_facts(const Machine& machine) {
@@ -137,13 +175,12 @@ std::string device_facts(const Machine& machine) {
 
 }  // namespace
 
-std::string html_machine(const Report& report) {
-  const Machine& machine = report.machine;
+std::string html_machine(const Machine& machine) {
   std::string html = "<section id=\"machine\" aria-labelledby=\"machine-h\">\n<h2 id=\"machine-h\">Machine</h2>\n" +
                      device_facts(machine);
   html += ceilings_table(machine, Role::roof, "Ceilings");
   html += ceilings_table(machine, Role::reference, "For comparison");
-  html += sweeps(machine);
+  html += audit_table(machine);
   if (!machine.unmeasured.empty()) {
     html += "<h3>Not measured</h3>\n<ul class=\"unmeasured\">\n";
     for (const Unmeasured& missing : machine.unmeasured) {
@@ -152,6 +189,12 @@ std::string html_machine(const Report& report) {
     html += "</ul>\n";
   }
   return html + "</section>\n";
+}
+
+std::string html_machine_css() {
+  std::vector<std::string> titles;
+  for (const CeilingColumn& column : kColumns) titles.emplace_back(column.title);
+  return html_column_names(".ceilings", titles);
 }
 
 }  // namespace roofline

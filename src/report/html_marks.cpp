@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <variant>
 
 #include "report/chart/points.hpp"
@@ -14,10 +13,22 @@ namespace roofline {
 
 std::string family_name(const Point& point) { return point.family.empty() ? "other" : clean_text(point.family); }
 
-std::string html_mark_shapes(const Report& report) {
-  const std::size_t families = families_of(report).size();
+Marks::Marks(const Runs& runs) {
+  const std::vector<std::string> families = families_of(runs);
+  const std::vector<Color>& colors = palette(Theme::light).families;
+  for (std::size_t i = 0; i < families.size(); ++i) {
+    const Color& color = colors[i % colors.size()];
+    marks_[families[i]] = fmt::format(
+        "<svg class=\"mark\" aria-hidden=\"true\"><use class=\"f-{}\" fill=\"{}\" href=\"#mark-{}\"/></svg>",
+        color.role, color.hex(), i);
+  }
+}
+
+const std::string& Marks::of(const Point& point) const { return marks_.at(family_name(point)); }
+
+std::string Marks::shapes() const {
   std::string html = "<svg class=\"unseen\" width=\"0\" height=\"0\" aria-hidden=\"true\">";
-  for (std::size_t i = 0; i < families; ++i) {
+  for (std::size_t i = 0; i < marks_.size(); ++i) {
     SvgCanvas canvas;
     // Without a colour of its own a shape takes that of the <use> that refers to it, which a theme can reach.
     std::visit(
@@ -36,18 +47,6 @@ std::string html_mark_shapes(const Report& report) {
     html += fmt::format("<g id=\"mark-{}\">{}</g>", i, drawing);
   }
   return html + "</svg>\n";
-}
-
-std::string html_mark(const Report& report, const Point& point) {
-  const std::vector<std::string> families = families_of(report);
-  const auto index =
-      static_cast<std::size_t>(std::find(families.begin(), families.end(), family_name(point)) - families.begin());
-  const std::vector<Color>& colors = palette(Theme::light).families;
-  const Color& color = colors[index % colors.size()];
-  return fmt::format(
-      "<svg class=\"mark\" aria-hidden=\"true\"><use class=\"f-{}\" fill=\"{}\" "
-      "href=\"#mark-{}\"/></svg>",
-      color.role, color.hex(), index);
 }
 
 }  // namespace roofline

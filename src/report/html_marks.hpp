@@ -1,19 +1,27 @@
-// A family's mark beside its rows, as the chart draws it.
+// The families' marks beside their rows, as the chart draws them.
 #pragma once
 
+#include <map>
 #include <string>
 
-#include "report/report.hpp"
+#include "report/runs.hpp"
 
 namespace roofline {
 
 /// The family's name as the chart's legend has it.
 std::string family_name(const Point& point);
 
-/// The markers of all families, in the chart's shapes and colours, for html_mark to refer to. Once a page.
-std::string html_mark_shapes(const Report& report);
+class Marks {
+ public:
+  explicit Marks(const Runs& runs);
 
-/// A family's marker.
-std::string html_mark(const Report& report, const Point& point);
+  /// The markers of all families, in the chart's shapes, for the others to refer to. Once a page.
+  std::string shapes() const;
+  /// The marker of a point's family.
+  const std::string& of(const Point& point) const;
+
+ private:
+  std::map<std::string, std::string> marks_;  ///< by family
+};
 
 }  // namespace roofline

@@ -4,16 +4,23 @@
 
 #include <string>
 
-#include "report/report.hpp"
+#include "report/html_marks.hpp"
+#include "report/runs.hpp"
 
 namespace roofline {
 
-std::string html_header(const Report& report);   ///< title, headline, warnings, findings
-std::string html_kernels(const Report& report);  ///< the results table
-std::string html_times(const Report& report);    ///< what each resource needs under the measured time
-std::string html_machine(const Report& report);  ///< ceilings, audits, device
-std::string html_method(const Report& report);   ///< how it was measured, and how to measure again
-std::string html_cards(const Report& report);    ///< what hovering a point, a ceiling or a row shows
+std::string html_title(const Runs& runs);                            ///< "NVIDIA H200", "NVIDIA H200: 2 runs"
+std::string html_header(const Runs& runs);                           ///< title, headline, notes
+std::string html_changes(const Runs& runs);                          ///< what changed; empty for one run
+std::string html_kernels(const Report& report, const Marks& marks);  ///< the results table
+std::string html_times(const Report& report, const Marks& marks);    ///< what each resource needs
+std::string html_machine(const Machine& machine);                    ///< ceilings, audits, device
+std::string html_sweeps(const Machine& machine);                     ///< bandwidth against working set and threads
+std::string html_method(const Report& report);                       ///< how it was measured, and how to again
+
+/// What the tables of kernels and ceilings want of the style sheet.
+std::string html_kernels_css();
+std::string html_machine_css();
 
 /// A label with its colour: "memory", "compute", …
 std::string html_bound(const Bound& bound);

@@ -45,22 +45,9 @@ std::string html_name(std::string_view name, int columns) {
                      escape_html(short_name));
 }
 
-std::string escape_script_json(std::string_view json) {
-  // In JSON these characters occur in strings only, where \u003c means the same as '<'.
-  std::string result;
-  result.reserve(json.size());
-  for (const char c : json) {
-    if (c == '<') {
-      result += "\\u003c";
-    } else if (c == '>') {
-      result += "\\u003e";
-    } else if (c == '&') {
-      result += "\\u0026";
-    } else {
-      result += c;
-    }
-  }
-  return result;
+std::string html_time(const std::string& iso) {
+  if (iso.size() != 20 || iso[10] != 'T' || iso[19] != 'Z') return iso;
+  return iso.substr(0, 10) + " " + iso.substr(11, 5) + " UTC";
 }
 
 std::string base64(std::string_view bytes) {
@@ -77,6 +64,14 @@ std::string base64(std::string_view bytes) {
   const std::size_t padding = (3 - bytes.size() % 3) % 3;
   text.replace(text.size() - padding, padding, padding, '=');
   return text;
+}
+
+std::string html_column_names(std::string_view table, const std::vector<std::string>& titles) {
+  std::string css;
+  for (std::size_t i = 1; i < titles.size(); ++i) {
+    css += fmt::format("{} td:nth-child({}):before{{content:\"{}\"}}", table, i + 1, titles[i]);
+  }
+  return "@media screen and (max-width:760px){" + css + "}\n";
 }
 
 }  // namespace roofline

@@ -1,8 +1,9 @@
-// Text on its way into a page: escaped for elements and attributes, and for JSON inside a script element.
+// Text on its way into a page: escaped for elements and attributes.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace roofline {
 
@@ -13,9 +14,12 @@ std::string escape_html(std::string_view text);
 /// a tool tip can show) in a title, and isolated, so that a right-to-left name can't reorder what follows.
 std::string html_name(std::string_view name, int columns = 56);
 
-/// JSON that can't end the script element that it stands in, whatever its strings hold.
-std::string escape_script_json(std::string_view json);
+/// "2026-01-15T09:32:10Z" as people write it: "2026-01-15 09:32 UTC". Anything else is left as it is.
+std::string html_time(const std::string& iso);
 
 std::string base64(std::string_view bytes);
+
+/// CSS that names each cell of a table by its column where a narrow page sets rows as cards.
+std::string html_column_names(std::string_view table, const std::vector<std::string>& titles);
 
 }  // namespace roofline

@@ -6,11 +6,15 @@
 #include <limits>
 
 #include "model/error.hpp"
+#include "report/text.hpp"
 
 namespace roofline {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+/// What a message may repeat of a file: a terminal must not obey it, nor be filled by it.
+std::string printable(const std::string& text) { return shorten(clean_line(text), 300); }
 
 /// "run.json:3:17", where the parser had read `bytes` bytes of `text` when it gave up.
 std::string position(const std::string& source, const std::string& text, std::size_t bytes) {
@@ -24,7 +28,7 @@ std::string position(const std::string& source, const std::string& text, std::si
 std::string complaint_of(const std::string& message) {
   const std::size_t column = message.find(", column ");
   const std::size_t colon = message.find(": ", column == std::string::npos ? 0 : column);
-  return colon == std::string::npos ? message : message.substr(colon + 2);
+  return printable(colon == std::string::npos ? message : message.substr(colon + 2));
 }
 
 }  // namespace
@@ -126,7 +130,7 @@ Interval JsonValue::optional_interval(std::string_view key) const {
 }
 
 void JsonValue::fail(const std::string& complaint, const std::string& hint) const {
-  throw UsageError((path_.empty() ? "the document" : path_) + ": " + complaint, hint);
+  throw UsageError((path_.empty() ? "the document" : printable(path_)) + ": " + printable(complaint), hint);
 }
 
 std::string JsonValue::member_path(std::string_view key) const {

@@ -9,6 +9,7 @@
 #include "report/findings.hpp"
 #include "report/format.hpp"
 #include "report/render.hpp"
+#include "report/terminal_bound.hpp"
 #include "report/terminal_table.hpp"
 #include "report/text.hpp"
 
@@ -76,9 +77,9 @@ std::vector<Cell> timed_row(const Point& point, Level memory, const TerminalStyl
           {intensity(point.bound.arithmetic_intensity)},
           {bar(fraction, 6, style), roof_ink(point)},
           {fmt::format("{}{}", mark, percent(fraction)), roof_ink(point)},
-          {std::string(to_string(point.bound.label))},
+          {std::string(to_string(point.bound.label)), bound_ink(point.bound.label)},
           {clean_line(point.bound.limiting_ceiling) + (point.bound.suspect ? "?" : ""),
-           point.bound.suspect ? Ink::warn : Ink::plain}};
+           point.bound.suspect ? Ink::warn : bound_ink(point.bound.label)}};
 }
 
 bool is_timed(const Point& point) { return point.status == PointStatus::ok && point.time.has_value(); }

@@ -22,7 +22,7 @@ std::string padded(const std::string& text, int width, bool right) {
 }  // namespace
 
 std::string inked(std::string_view text, Ink ink, const TerminalStyle& style) {
-  static constexpr std::array<const char*, 6> kCodes = {"", "1", "2", "32", "33", "31"};
+  static constexpr std::array<const char*, 9> kCodes = {"", "1", "2", "32", "33", "31", "34", "35", "36"};
   if (!style.color || ink == Ink::plain || text.empty()) return std::string(text);
   return std::string("\x1b[") + kCodes.at(static_cast<std::size_t>(ink)) + "m" + std::string(text) + "\x1b[0m";
 }

@@ -11,7 +11,7 @@
 namespace roofline {
 
 /// How a piece of text looks where the terminal shows colours.
-enum class Ink : std::uint8_t { plain, bold, dim, good, warn, bad };
+enum class Ink : std::uint8_t { plain, bold, dim, good, warn, bad, blue, magenta, cyan };
 
 struct Cell {
   std::string text;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
-import { missing, open_session, validator, violations } from './pages.js';
+import { downloaded, embedded, missing, open_session, validator, violations } from './pages.js';
 
 const reason = missing();
 // ctest looks for this line.
@@ -24,8 +24,8 @@ describe('report.html', { skip: reason ?? false }, () => {
     }
   }
 
-  const names = ['h200', 'cpu', 'stress', 'hostile', 'odd', 'empty'];
-  const plottable = async page => page.locator('.roofline-chart [data-point]').count();
+  const names = ['h200', 'cpu', 'stress', 'hostile', 'odd', 'empty', 'many', 'two'];
+  const plottable = async page => page.locator('.layer-points .point').count();
 
   for (const name of names) {
     test(`${name}: loads without errors and requests, scripts on and off`, async () => {
@@ -40,7 +40,7 @@ describe('report.html', { skip: reason ?? false }, () => {
 
   test('stays small, and needs nothing from outside', () => {
     const html = session.text('h200.html');
-    assert.ok(html.length < 250_000, `${html.length} bytes`);
+    assert.ok(html.length < 220_000, `${html.length} bytes`);
     assert.doesNotMatch(html, /(src|href)\s*=\s*["']?(https?:)?\/\//i);
   });
 
@@ -57,11 +57,11 @@ describe('report.html', { skip: reason ?? false }, () => {
 
   test('a point shows its card on hover, and marks its row', async () => {
     await on('h200.html', {}, async page => {
-      const mark = page.locator('[data-point="19"]').first();
+      const mark = page.locator('#point-19');
       await mark.hover({ force: true });
       const card = page.locator('.card:visible');
       assert.equal(await card.count(), 1);
-      assert.match(await card.innerText(), /gemm tf32 4096x4096x4096[\s\S]*356 TFLOP\/s[\s\S]*682\.7 FLOP\/byte/);
+      assert.match(await card.innerText(), /gemm tf32 4096x4096x4096[\s\S]*356 TFLOP\/s[\s\S]*682\.7/);
       assert.match(await page.locator('tr.on').innerText(), /gemm tf32/);
       await page.mouse.move(5, 5);
       assert.equal(await page.locator('.card:visible').count(), 0);
@@ -78,7 +78,7 @@ describe('report.html', { skip: reason ?? false }, () => {
       await page.keyboard.press('Escape');
       assert.equal(await page.locator('.card:visible').count(), 0);
       await page.locator('[data-ceiling="l2.read"]').first().focus();
-      assert.match(await page.locator('.card:visible').innerText(), /Suspect/);
+      assert.match(await page.locator('.card:visible').innerText(), /suspect[\s\S]*not cache-resident/);
     });
   });
 
@@ -87,7 +87,7 @@ describe('report.html', { skip: reason ?? false }, () => {
       const focused = () => page.evaluate(() => document.activeElement?.dataset?.point);
       for (let i = 0; i < 40 && (await focused()) === undefined; ++i) await page.keyboard.press('Tab');
       const intensities = [];
-      const report = JSON.parse(await page.locator('#report').textContent());
+      const report = await embedded(page);
       const count = await plottable(page);
       for (let i = 0; i < count; ++i) {
         assert.equal(await page.locator('.card:visible').count(), 1);
@@ -120,10 +120,10 @@ describe('report.html', { skip: reason ?? false }, () => {
 
   test('a legend entry hides its family in chart and table', async () => {
     await on('h200.html', {}, async page => {
-      const key = page.locator('.roofline-chart [data-family="attention"]:not([data-point])').first();
+      const key = page.locator('.legend-family[data-family="attention"]');
       await key.click();
       assert.equal(await page.locator('#results tbody tr:visible').count(), 20);
-      assert.equal(await page.locator('[data-point]:visible').count(), 19);
+      assert.equal(await page.locator('.point:visible').count(), 19);
       assert.equal(await key.getAttribute('aria-pressed'), 'false');
       await key.focus();
       await page.keyboard.press('Enter');
@@ -179,13 +179,15 @@ describe('report.html', { skip: reason ?? false }, () => {
 
   test('a hostile report runs nothing and keeps its shape', async () => {
     await on('hostile.html', {}, async page => {
-      for (const mark of await page.locator('[data-point]').all()) await mark.dispatchEvent('pointermove');
-      for (const row of await page.locator('#results tbody tr').all()) await row.dispatchEvent('pointermove');
+      for (const mark of await page.locator('.point').all()) await mark.hover({ force: true });
+      for (const row of await page.locator('#results tbody tr').all()) await row.hover({ force: true });
+      for (const button of await page.locator('#chips button').all()) await button.click();
+      await page.locator('#zoom-in').click();
       assert.equal(await page.evaluate(() => window.pwned), undefined);
       assert.equal(await page.locator('script').count(), 2);
       assert.equal(await page.locator('img').count(), 0);
       assert.equal(await page.locator('#results tbody tr').count(), 24);
-      const report = JSON.parse(await page.locator('#report').textContent());
+      const report = await embedded(page);
       assert.match(JSON.stringify(report), /<\/script><script>window\.pwned=1/);
     });
   });
@@ -220,9 +222,9 @@ describe('report.html', { skip: reason ?? false }, () => {
     const validate = validator(JSON.parse(readFileSync(schema_file, 'utf8')));
     for (const name of ['h200', 'cpu', 'stress', 'hostile', 'odd']) {
       await on(`${name}.html`, {}, async page => {
-        const embedded = JSON.parse(await page.locator('#report').textContent());
-        assert.deepEqual(embedded, JSON.parse(session.text(`${name}.json`)));
-        assert.ok(validate(embedded), `${name}: ${JSON.stringify(validate.errors?.slice(0, 5))}`);
+        const report = await embedded(page);
+        assert.deepEqual(report, JSON.parse(session.text(`${name}.json`)));
+        assert.ok(validate(report), `${name}: ${JSON.stringify(validate.errors?.slice(0, 5))}`);
       });
     }
   });
@@ -235,6 +237,298 @@ describe('report.html', { skip: reason ?? false }, () => {
       assert.ok(await page.locator('.roofline-chart').isVisible());
       const pdf = await page.pdf({ format: 'A4', landscape: true });
       assert.equal(pdf.subarray(0, 4).toString(), '%PDF');
+    });
+  });
+
+  // What zooming must keep: a point's place is where the axes say, text stays as large as it was, no names overlap.
+  const shape = page => page.evaluate(() => {
+    const boxes = selector => [...document.querySelectorAll(selector)].filter(e => e.checkVisibility?.() ?? true)
+      .map(e => e.getBoundingClientRect()).filter(b => b.width > 0).map(b => [b.left, b.top, b.right, b.bottom]);
+    const svg = document.querySelector('.roofline-chart');
+    const matrix = svg.getScreenCTM();
+    const { plotX, plotY, plotWidth, plotHeight } = svg.dataset;
+    return {
+      points: [...document.querySelectorAll('.layer-points .point:not(.out)')].map(p => {
+        const b = p.lastElementChild.getBoundingClientRect();
+        return { index: p.dataset.point, x: (b.left + b.right) / 2, y: (b.top + b.bottom) / 2, width: b.width };
+      }),
+      plot: [Number(plotX), Number(plotY), Number(plotX) + Number(plotWidth), Number(plotY) + Number(plotHeight)]
+        .map((v, i) => i % 2 ? v * matrix.d + matrix.f : v * matrix.a + matrix.e),
+      names: boxes('.made text:not(.tick)'),
+      ticks: [...document.querySelectorAll('.made .tick')].map(t => t.textContent),
+    };
+  });
+  const frames = page => page.evaluate(() => new Promise(done =>
+    requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done)))));
+
+  test('zooming moves the points apart, keeps markers and text, and 0 brings the drawing back', async () => {
+    await on('h200.html', {}, async page => {
+      const before = await shape(page);
+      const original = await page.locator('.roofline-chart').innerHTML();
+      const target = before.points.find(p => p.index === '16');
+      await page.mouse.move(target.x, target.y);
+      await page.keyboard.down('Control');
+      await page.mouse.wheel(0, -700);
+      await page.keyboard.up('Control');
+      await frames(page);
+      const after = await shape(page);
+      assert.ok(after.points.length > 0 && after.points.length < before.points.length);
+      const same = after.points.find(p => p.index === '16');
+      assert.ok(Math.hypot(same.x - target.x, same.y - target.y) < 4, 'the point under the pointer stays there');
+      assert.ok(Math.abs(same.width - target.width) < 0.6, 'markers keep their size');
+      for (const p of after.points) {
+        assert.ok(p.x >= after.plot[0] - 1 && p.x <= after.plot[2] + 1 && p.y >= after.plot[1] - 1 && p.y <= after.plot[3] + 1);
+      }
+      assert.ok(after.ticks.length >= 4, after.ticks.join());
+      await page.keyboard.press('0');
+      await frames(page);
+      await page.mouse.move(2, 2);
+      await frames(page);
+      assert.deepEqual((await shape(page)).points, before.points);
+      assert.equal(await page.locator('.made').count(), 0);
+      assert.ok(original.length > 0);
+    });
+  });
+
+  test('the wheel scrolls the page until the chart is clicked', async () => {
+    await on('h200.html', {}, async page => {
+      const box = await page.locator('.roofline-chart').boundingBox();
+      await page.mouse.move(box.x + 300, box.y + 300);
+      await page.mouse.wheel(0, 120);
+      await page.waitForFunction(() => scrollY > 0);
+      assert.equal(await page.locator('.zoomed').count(), 0);
+      await page.mouse.click(box.x + 300, box.y + 100);
+      await page.mouse.wheel(0, -300);
+      await frames(page);
+      assert.equal(await page.locator('.zoomed').count(), 1);
+    });
+  });
+
+  test('buttons and keys zoom, dragging moves, a double click zooms', async () => {
+    await on('h200.html', {}, async page => {
+      const box = await page.locator('.roofline-chart').boundingBox();
+      await page.locator('#zoom-in').click();
+      await page.keyboard.press('+');
+      await frames(page);
+      const before = await shape(page);
+      const [x, y] = [box.x + 500, box.y + 400];
+      await page.mouse.move(x, y);
+      await page.mouse.down();
+      await page.mouse.move(x - 40, y + 25, { steps: 4 });
+      await page.mouse.up();
+      await frames(page);
+      const after = await shape(page);
+      const common = after.points.filter(p => before.points.some(b => b.index === p.index));
+      assert.ok(common.length > 0);
+      for (const p of common) {
+        const b = before.points.find(q => q.index === p.index);
+        assert.ok(Math.abs(p.x - b.x + 40) < 1.5 && Math.abs(p.y - b.y - 25) < 1.5, `${p.x - b.x}, ${p.y - b.y}`);
+      }
+      await page.locator('#zoom-reset').click();
+      await frames(page);
+      assert.equal(await page.locator('.zoomed').count(), 0);
+      await page.mouse.dblclick(x, y);
+      await frames(page);
+      assert.equal(await page.locator('.zoomed').count(), 1);
+      await page.keyboard.press('-');
+      await page.keyboard.press('-');
+      await frames(page);
+      assert.equal(await page.locator('.zoomed').count(), 0);
+    });
+  });
+
+  test('names in a zoomed view overlap nothing and stay in the plot', async () => {
+    for (const name of ['h200', 'stress', 'many']) {
+      await on(`${name}.html`, {}, async page => {
+        for (let i = 0; i < 3; ++i) {
+          await page.keyboard.press('+');
+          await frames(page);
+          const { names, plot } = await shape(page);
+          assert.ok(names.length > 0);
+          const level = names.filter(b => b[3] - b[1] < 20);  // slopes' names are turned: their boxes are wider than they
+          for (const [k, a] of level.entries()) {
+            assert.ok(a[0] >= plot[0] - 3 && a[2] <= plot[2] + 3, `${name}: ${a}`);
+            for (const b of level.slice(k + 1)) {
+              const across = Math.min(a[2], b[2]) - Math.max(a[0], b[0]);
+              const down = Math.min(a[3], b[3]) - Math.max(a[1], b[1]);
+              assert.ok(across < 3 || down < 4, `${name}: ${a} and ${b}`);
+            }
+          }
+        }
+      });
+    }
+  });
+
+  test('two fingers zoom', async () => {
+    await on('h200.html', { hasTouch: true }, async page => {
+      const box = await page.locator('.roofline-chart').boundingBox();
+      const client = await page.context().newCDPSession(page);
+      const touch = (type, ...at) => client.send('Input.dispatchTouchEvent',
+        { type, touchPoints: at.map(([x, y], id) => ({ x: box.x + x, y: box.y + y, id })) });
+      await touch('touchStart', [500, 300]);
+      await touch('touchStart', [500, 300], [560, 300]);
+      for (let i = 1; i <= 6; ++i) await touch('touchMove', [500 - 12 * i, 300], [560 + 12 * i, 300]);
+      await touch('touchEnd');
+      await frames(page);
+      assert.equal(await page.locator('.zoomed').count(), 1);
+    });
+  });
+
+  test('chips choose families, types and bounds, in chart and table alike', async () => {
+    await on('h200.html', {}, async page => {
+      const shown = async () => [await page.locator('#results tbody tr:visible').count(), await page.locator('.point:visible').count()];
+      const chip = name => page.locator('#chips').getByRole('button', { name, exact: true });
+      const all = await shown();
+      assert.deepEqual(all, [24, 22]);
+      await chip('fp16').click();
+      const rows = await page.$$eval('#results tbody tr:not([hidden])', list => list.map(r => r.dataset.dtype));
+      assert.deepEqual(new Set(rows), new Set(['fp16']));
+      await chip('memory').click();
+      for (const [r, p] of [await shown()]) assert.equal(r, p);
+      await chip('elementwise').click();
+      assert.deepEqual(await shown(), [1, 1]);
+      assert.equal(await page.locator('.point-label:visible').count(), 1);
+      for (const name of ['fp16', 'memory', 'elementwise']) await chip(name).click();
+      assert.deepEqual(await shown(), all);
+    });
+  });
+
+  test('ceilings hide, and the roofs that no kernel uses come forward', async () => {
+    await on('h200.html', {}, async page => {
+      const ceiling = page.locator('.ceiling').first();
+      await ceiling.focus();
+      await page.keyboard.press('Enter');
+      assert.equal(await ceiling.getAttribute('aria-pressed'), 'false');
+      await page.keyboard.press(' ');
+      assert.equal(await ceiling.getAttribute('aria-pressed'), 'true');
+      const opacity = () => page.locator('.ceiling.idle').first().evaluate(e => Number(getComputedStyle(e).opacity));
+      const faint = await opacity();
+      await page.locator('#all-roofs').click();
+      await frames(page);
+      assert.ok(faint < await opacity());
+      assert.equal(await page.locator('#all-roofs').getAttribute('aria-pressed'), 'true');
+      const named = await page.locator('.made text').allTextContents();
+      assert.ok(named.some(text => /FP64/.test(text)), named.join());
+    });
+  });
+
+  test('a point and its row mark each other; a link opens on it; Escape lets go', async () => {
+    await on('h200.html', {}, async page => {
+      await page.locator('#row-19').scrollIntoViewIfNeeded();
+      await frames(page);
+      await page.locator('#row-19').hover();
+      assert.ok(await page.locator('.overlay [data-of="19"]').isVisible());
+      await page.locator('#row-19 a').click();
+      assert.equal(await page.evaluate(() => location.hash), '#point-19');
+      assert.equal(await page.evaluate(() => document.activeElement.id), 'point-19');
+      const link = page.url();
+      await page.keyboard.press('Escape');
+      assert.equal(await page.evaluate(() => location.hash), '');
+      assert.equal(await page.locator('.sel, .overlay [data-of]').count(), 0);
+      await page.goto('about:blank');
+      await page.goto(link);
+      await page.waitForSelector('.card:visible');
+      assert.match(await page.locator('.card:visible').innerText(), /gemm tf32/);
+      await frames(page);
+      assert.ok(await page.locator('#row-19.sel').count() === 1);
+      const chart = await page.locator('#point-19').boundingBox();
+      assert.ok(chart.y > 100 && chart.y < 800, `the point is at ${chart.y} px`);
+    });
+  });
+
+  test('a hovered point shows its head-room', async () => {
+    await on('h200.html', {}, async page => {
+      await page.locator('#point-13').hover({ force: true });
+      const line = await page.locator('.overlay .head-room').boundingBox();
+      const point = await page.locator('#point-13').boundingBox();
+      assert.ok(line.y < point.y - 10 && line.height > 15);
+      assert.match(await page.locator('.overlay text').textContent() + await page.locator('.card').innerText(), /2\.3×/);
+      await page.mouse.move(3, 3);
+      assert.equal(await page.locator('.overlay .head-room').count(), 0);
+    });
+  });
+
+  test('the downloads are the drawing, the rows and the report', async () => {
+    await on('h200.html', {}, async page => {
+      assert.deepEqual(JSON.parse(await downloaded(page, '#save-json')), JSON.parse(session.text('h200.json')));
+      const svg = String(await downloaded(page, '#save-svg'));
+      assert.match(svg, /^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg"/);
+      assert.doesNotMatch(svg, /tabindex|class="[^"]*\bon\b/);
+      const png = await downloaded(page, '#save-png');
+      assert.equal(png.subarray(1, 4).toString(), 'PNG');
+      const fields = text => text.trim().split('\r\n').map(line => line.split(','));
+      const [seen, wanted] = [fields(String(await downloaded(page, '#save-csv'))), fields(session.text('h200.csv'))];
+      assert.deepEqual(seen[0], wanted[0]);
+      assert.equal(seen.length, wanted.length);
+      for (const [i, line] of wanted.entries()) {
+        for (const [k, field] of line.entries()) {
+          const [a, b] = [Number(seen[i][k]), Number(field)];
+          if (field === '' || Number.isNaN(b)) assert.equal(seen[i][k], field, `${wanted[0][k]} of row ${i}`);
+          else assert.ok(Math.abs(a - b) <= 1e-12 * Math.abs(b), `${wanted[0][k]} of row ${i}: ${seen[i][k]}, ${field}`);
+        }
+      }
+    });
+  });
+
+  test('the audit lists its figures when asked', async () => {
+    await on('h200.html', {}, async page => {
+      const audit = page.locator('.ceilings tbody tr').first().locator('details');
+      await audit.locator('summary').click();
+      await audit.locator('li').first().waitFor();
+      assert.match(await audit.innerText(), /doubling the work doubles the time[\s\S]*within 2 %/);
+    });
+  });
+
+  test('the sweep is drawn, with its plateaus and boundaries', async () => {
+    await on('h200.html', { javaScriptEnabled: false }, async page => {
+      const text = await page.locator('#sweeps svg').textContent();
+      for (const figure of ['33 TB/s', '9.7 TB/s', '4.67 TB/s', '231 KiB', '44.5 MiB']) assert.ok(text.includes(figure), figure);
+    });
+  });
+
+  test('two runs: what changed, by how much, and both in the data', async () => {
+    await on('two.html', {}, async page => {
+      assert.match(await page.title(), /NVIDIA H200: 2 runs/);
+      const row = async name => (await page.locator('#changes tr', { hasText: name }).first().innerText()).replace(/\s+/g, ' ');
+      assert.match(await row('reduction fp32'), /1\.050.*slower/);
+      assert.match(await row('attention fp16'), /0\.500.*faster/);
+      assert.match(await row('relu fp32'), /1\.000.*no difference/);
+      assert.match(await row('layernorm bf16'), /only before/);
+      assert.match(await row('l2.read'), /1\.100.*faster/);
+      const both = await embedded(page);
+      assert.deepEqual(both, [JSON.parse(session.text('two.before.json')), JSON.parse(session.text('two.json'))]);
+      await page.locator('.legend-family[data-family="attention"]').click();
+      assert.equal(await page.locator('.point[data-family="attention"]:visible').count(), 0);
+      assert.ok(await page.locator('.point[data-run="0"]:visible').count() > 0);
+    });
+  });
+
+  test('ten thousand points: the pointer finds its point without walking all', async () => {
+    await on('huge.html', {}, async page => {
+      assert.equal(await page.locator('#results tbody tr').count(), 10000);
+      const hover = await page.evaluate(() => {
+        const svg = document.querySelector('.roofline-chart');
+        const box = svg.getBoundingClientRect();
+        let looked = 0;
+        const original = Element.prototype.getBoundingClientRect;
+        Element.prototype.getBoundingClientRect = function () { ++looked; return original.call(this); };
+        for (let i = 0; i < 50; ++i) {
+          svg.dispatchEvent(new PointerEvent('pointermove',
+            { clientX: box.left + 200 + 10 * i, clientY: box.top + 420 - 4 * i, bubbles: true, pointerType: 'mouse' }));
+        }
+        Element.prototype.getBoundingClientRect = original;
+        return { looked, card: !document.querySelector('#card').hidden };
+      });
+      assert.ok(hover.looked < 500, `${hover.looked} boxes for 50 moves`);
+    });
+  });
+
+  test('chart and table of the suite print on one page', async () => {
+    await on('h200.html', {}, async page => {
+      await page.emulateMedia({ media: 'print' });
+      await page.setViewportSize({ width: 703, height: 1031 });  // A4 within its margins
+      const end = await page.locator('#kernels').evaluate(e => e.getBoundingClientRect().bottom + scrollY);
+      assert.ok(end <= 1031, `${end} px`);
     });
   });
 });

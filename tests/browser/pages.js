@@ -6,6 +6,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { inflateSync } from 'node:zlib';
 
 const require = createRequire(import.meta.url);
 
@@ -54,7 +55,8 @@ export async function open_session() {
       });
       page.on('pageerror', error => problems.push(`exception: ${error.message}`));
       page.on('request', request => {
-        if (request.url() !== url && !request.url().startsWith('data:')) problems.push(`request: ${request.url()}`);
+        // What follows '#' is no other file; blobs are the page's own downloads.
+        if (request.url().split('#')[0] !== url && !/^(data|blob|about):/.test(request.url())) problems.push(`request: ${request.url()}`);
       });
       await page.goto(url);
       return { page, problems, close: () => context.close() };
@@ -64,6 +66,17 @@ export async function open_session() {
       rmSync(folder, { recursive: true });
     },
   };
+}
+
+/** The report in the page, or all runs of it. */
+export async function embedded(page) {
+  return JSON.parse(inflateSync(Buffer.from(await page.locator('#report').textContent(), 'base64')).toString());
+}
+
+/** The file that a button saves. */
+export async function downloaded(page, button) {
+  const [download] = await Promise.all([page.waitForEvent('download'), page.locator(button).click()]);
+  return readFileSync(await download.path());
 }
 
 /** The violations that axe finds in a page, one line each. Its source runs outside the page's own policy. */

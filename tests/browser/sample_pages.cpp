@@ -5,9 +5,11 @@
 #include <iostream>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "model/error.hpp"
 #include "report/files.hpp"
+#include "report/json.hpp"
 #include "report/render.hpp"
 #include "tests/support/sample_report.hpp"
 
@@ -55,6 +57,24 @@ Report odd_report() {
   return report;
 }
 
+/// Before and after: one kernel slower, one faster, one gone, one new.
+std::vector<Report> two_runs() {
+  std::vector<Report> runs(2, sample::sample_report());
+  const auto scale = [&](std::size_t point, double by) {
+    runs[1].points[point].time = sample::timed(runs[0].points[point].time->median * by);
+  };
+  scale(3, 1.05);
+  scale(13, 0.5);
+  scale(19, 1.25);
+  runs[0].points.erase(runs[0].points.begin() + 20);
+  runs[1].points.erase(runs[1].points.begin() + 8);
+  Ceiling& faster = runs[1].machine.ceilings[4];
+  faster.value *= 1.1;
+  faster.ci95 = {faster.ci95.low * 1.1, faster.ci95.high * 1.1};
+  runs[1].invocation.started_at = "2026-01-16T09:32:10Z";
+  return runs;
+}
+
 void write_pages(const std::filesystem::path& folder, const std::string& name, const Report& report) {
   write_file(folder / (name + ".html"), render_html(report));
   write_file(folder / (name + ".json"), render_json(report));
@@ -68,18 +88,30 @@ void write_pages(const std::filesystem::path& folder, const std::string& name, c
 }  // namespace roofline
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::cerr << "usage: roofline_sample_pages FOLDER\n";
+  if (argc < 2) {
+    std::cerr << "usage: roofline_sample_pages FOLDER [report.json...]\n";
     return 2;
   }
   try {
     const std::filesystem::path folder = argv[1];
+    if (argc > 2) {
+      std::vector<roofline::Report> runs;
+      for (int i = 2; i < argc; ++i) runs.push_back(roofline::parse_report(roofline::read_file(argv[i]), argv[i]));
+      roofline::write_file(folder / "report.html", roofline::render_html(runs));
+      return 0;
+    }
     roofline::write_pages(folder, "h200", roofline::sample::sample_report());
     roofline::write_pages(folder, "cpu", roofline::sample::cpu_sample_report());
     roofline::write_pages(folder, "stress", roofline::sample::random_report(60));
     roofline::write_pages(folder, "hostile", roofline::hostile_report());
     roofline::write_pages(folder, "odd", roofline::odd_report());
     roofline::write_pages(folder, "empty", roofline::Report{});
+    roofline::write_pages(folder, "many", roofline::sample::random_report(500));
+    const std::vector<roofline::Report> runs = roofline::two_runs();
+    roofline::write_file(folder / "two.html", roofline::render_html(runs));
+    roofline::write_file(folder / "two.before.json", roofline::render_json(runs.front()));
+    roofline::write_file(folder / "two.json", roofline::render_json(runs.back()));
+    roofline::write_file(folder / "huge.html", roofline::render_html(roofline::sample::random_report(10000)));
   } catch (const roofline::Error& error) {
     std::cerr << error.what() << '\n';
     return 1;

@@ -156,6 +156,16 @@ class Analysis(Workspace):
         for path in first.iterdir():
             self.assertEqual(path.read_bytes(), (second / path.name).read_bytes(), path.name)
 
+    def test_one_file_by_its_name(self):
+        picture = self.folder / "one" / "chart.svg"
+        done = self.analyze(self.suite(), "-o", picture, "--size", "640x480", "--theme", "dark", "--title", "Mine & more",
+                            "--plot")
+        self.check(done, 0, f"wrote {picture}")
+        self.assertEqual(list(picture.parent.iterdir()), [picture])
+        self.assertIn('width="640"', picture.read_text())
+        self.assertIn("Mine &amp; more", picture.read_text())
+        self.assertIn("FLOP/byte", done.stdout)
+
     def test_a_lower_instruction_set_runs_in_the_same_binary(self):
         environment = dict(self.environment, ROOFLINE_ISA="sse2")
         done = subprocess.run([ROOFLINE, "analyze", self.suite(), "--device", "cpu", "--machine", self.machine,
@@ -197,6 +207,111 @@ class Reports(Workspace):
                               ('{"schema": "roofline.report/1"}', "missing")):
             path.write_text(text)
             self.check(self.run_tool("report", path, "-o", self.folder / "never"), 2, message)
+        self.assertFalse((self.folder / "never").exists())
+
+
+    def reference(self):
+        return ROOT / "reports/reference/h200-ops/report.json"
+
+    def scaled(self, factor, name="", edit=lambda row: None):
+        """The reference run with the times of some rows scaled."""
+        report = json.loads(self.reference().read_text())
+        for row in report["results"]:
+            if name in row["label"] and "time_s" in row:
+                row["time_s"]["median"] *= factor
+                row["time_s"]["ci95"] = [factor * end for end in row["time_s"]["ci95"]]
+                edit(row)
+        path = self.folder / f"scaled-{factor}-{name}.json"
+        path.write_text(json.dumps(report))
+        return path
+
+    def test_every_report_in_the_repository_is_drawn(self):
+        found = sorted((ROOT / "reports").rglob("report.json"))
+        self.assertTrue(found)
+        for path in found:
+            folder = self.folder / "drawn" / path.parent.name
+            self.check(self.run_tool("report", path, "-o", folder, "--format", "json,csv,md,svg,png,pdf,html"), 0)
+            self.assertEqual(len(list(folder.iterdir())), 7)
+            self.assertEqual(json.loads((folder / "report.json").read_text())["results"],
+                             json.loads(path.read_text())["results"])
+            self.assertTrue((folder / "roofline.pdf").read_bytes().startswith(b"%PDF-"))
+
+    def test_chart_options(self):
+        picture = self.folder / "chart.png"
+        self.check(self.run_tool("report", self.reference(), "-o", picture, "--size", "800x600", "--scale", "1.5"), 0)
+        header = picture.read_bytes()[16:24]
+        self.assertEqual((int.from_bytes(header[:4], "big"), int.from_bytes(header[4:], "big")), (1200, 900))
+        self.check(self.run_tool("report", self.reference(), "-o", picture, "--size", "1600"), 2, "--size 1600",
+                   "320x240", "for example: --size 1600x900")
+        self.check(self.run_tool("report", self.reference(), "-o", picture, "--format", "svg"), 2, "leave out --format")
+
+    def test_several_runs_are_laid_over_each_other(self):
+        slower = self.scaled(1.05)
+        folder = self.folder / "both"
+        done = self.run_tool("report", self.reference(), slower, "-o", folder, "--plot")
+        self.check(done, 0)
+        self.assertEqual({path.name for path in folder.iterdir()},
+                         {"results.csv", "report.md", "roofline.svg", "roofline.png", "report.html"})
+        self.assertIn("1.050", done.stdout)
+        self.assertIn("| 1.050 |", (folder / "report.md").read_text())
+        self.assertIn("time_ratio", (folder / "results.csv").read_text())
+        self.check(self.run_tool("report", self.reference(), slower, "--format", "json", "-o", folder), 2, "one run")
+        without = self.run_tool("report", self.reference(), slower, "--format", "md")
+        self.check(without, 0, "wrote reports/comparison/report.md")
+
+    def test_runs_on_other_kinds_of_devices_are_not_compared(self):
+        cpu = self.folder / "cpu"
+        self.check(self.analyze(self.suite(), "-o", cpu), 0)
+        for command in ("report", "compare"):
+            self.check(self.run_tool(command, self.reference(), cpu / "report.json"), 2, "one kind of device")
+        self.check(self.run_tool("compare", self.reference(), "nowhere.json"), 2, "nowhere.json")
+
+    def test_compare_is_a_gate(self):
+        same = self.run_tool("compare", self.reference(), self.reference())
+        self.check(same, 0)
+        self.assertIn("No difference in any of 22 kernels", same.stdout)
+        self.assertNotIn("slower", same.stdout)
+        slow = self.run_tool("compare", self.reference(), self.scaled(1.05, "softmax"))
+        self.check(slow, 3, "3 of 22 kernels got slower by more than 3 %", "softmax fp32", "1.050x")
+        self.assertEqual(slow.stdout.count("slower > 3 %"), 3)
+        self.check(self.run_tool("compare", self.reference(), self.scaled(1.05, "softmax"), "--max-slowdown", "6%"), 0)
+        self.check(self.run_tool("compare", self.reference(), self.scaled(1.02), "--max-slowdown", "3 %"), 0)
+        self.check(self.run_tool("compare", self.reference(), self.scaled(1.02), "--max-slowdown", "1.5"), 3)
+        self.check(self.run_tool("compare", self.scaled(1.05), self.reference()), 0)
+        self.check(self.run_tool("compare", self.reference(), self.reference(), "--max-slowdown", "some"), 2,
+                   "--max-slowdown some", "3%")
+
+    def test_what_fails_now_is_a_regression(self):
+        def fail(row):
+            row.update(status="failed", reason="element 3 is NaN")
+            del row["time_s"]
+        done = self.run_tool("compare", self.reference(), self.scaled(1.0, "relu fp32", fail))
+        self.check(done, 3, "1 kernel was timed before and failed now: relu fp32")
+        self.assertIn("failed now", done.stdout)
+
+    def test_a_comparison_for_programs(self):
+        done = self.run_tool("compare", self.reference(), self.scaled(1.05), "--format", "json")
+        self.check(done, 3)
+        comparison = json.loads(done.stdout)
+        self.assertEqual(comparison["schema"], "roofline.comparison/1")
+        self.assertEqual(comparison["regressions"], 22)
+        for row in comparison["rows"]:
+            self.assertAlmostEqual(row["time_ratio"], 1.05, 9)
+            low, high = row["time_ratio_ci95"]
+            self.assertTrue(1 < low < 1.05 < high)
+        self.assertEqual(len(self.run_tool("compare", self.reference(), self.reference(), "--format", "csv")
+                             .stdout.splitlines()), 23)
+        self.assertIn("| Kernel |", self.run_tool("compare", self.reference(), self.reference(), "--format", "md").stdout)
+
+    def test_hostile_input_is_refused_with_its_name(self):
+        folder = self.folder / "a-folder"
+        folder.mkdir(exist_ok=True)
+        self.check(self.run_tool("report", folder), 2, "a-folder: is a folder")
+        whole = self.reference().read_bytes()
+        path = self.folder / "hostile.json"
+        for content in (b"", whole[:len(whole) // 2], b"\xff\xfe\x00", b"[" * 200000, b"null", whole[:-2] + b"\x00}"):
+            path.write_bytes(content)
+            self.check(self.run_tool("report", path, "-o", self.folder / "never"), 2, "hostile.json")
         self.assertFalse((self.folder / "never").exists())
 
 

@@ -16,17 +16,33 @@ std::vector<Quad> marker_boxes(const Chart& chart) {
   return out;
 }
 
-/// Every text of the scene against every other, against the markers, and against the picture's edge.
+/// Lines that lead from points to their labels.
+std::vector<Line> leaders(const Chart& chart) {
+  std::vector<Line> out;
+  for (const Layer& layer : chart.scene.layers) {
+    for (const Group& group : layer.groups) {
+      if (group.classes != "point-label") continue;
+      if (const Line* line = std::get_if<Line>(&group.items.front())) out.push_back(*line);
+    }
+  }
+  return out;
+}
+
+/// Every text of the scene against every other, against the markers and leaders, and against the picture's edge.
 void expect_no_overlap(const Report& report, const ChartOptions& options) {
   const Chart chart = lay_out_chart(report, options);
   const std::vector<const Text*> texts = chart.scene.texts();
   const Rect page = {0, 0, chart.scene.width, chart.scene.height};
+  const std::vector<Quad> markers = marker_boxes(chart);
+  std::vector<Quad> lines;
+  for (const Line& leader : leaders(chart))
+    lines.push_back(Quad::stroke(leader.points.front(), leader.points.back(), 0.5));
   for (std::size_t i = 0; i < texts.size(); ++i) {
     EXPECT_TRUE(page.contains(texts[i]->box().bounds())) << texts[i]->text << " leaves the page";
     for (std::size_t j = 0; j < i; ++j)
       EXPECT_FALSE(overlap(texts[i]->box(), texts[j]->box())) << texts[i]->text << " | " << texts[j]->text;
-    for (const Quad& marker : marker_boxes(chart))
-      EXPECT_FALSE(overlap(texts[i]->box(), marker)) << texts[i]->text << " lies on a marker";
+    EXPECT_FALSE(overlaps_any(texts[i]->box(), markers)) << texts[i]->text << " lies on a marker";
+    EXPECT_FALSE(overlaps_any(texts[i]->box(), lines)) << texts[i]->text << " lies on a leader";
   }
 }
 
@@ -56,7 +72,27 @@ TEST(ChartLabels, NoOverlapAmongSixtyRandomPoints) {
   EXPECT_EQ(chart.key.size(), chart.numbered);
 }
 
-TEST(ChartLabels, NoOverlapAmongFiveHundredRandomPoints) { expect_no_overlap(sample::random_report(500), {}); }
+TEST(ChartLabels, NoOverlapAmongFiveHundredRandomPoints) {
+  for (unsigned seed = 1; seed <= 2; ++seed) expect_no_overlap(sample::random_report(500, seed), {});
+}
+
+TEST(ChartLabels, KeyNumbersTheCostliestInOrderAndTheFootnoteCountsTheRest) {
+  const Report report = sample::random_report(500);
+  const Chart chart = lay_out_chart(report, {});
+  ASSERT_GE(chart.key.size(), 40u);
+  const auto cost = [&](std::size_t k) { return chart.points[chart.key[k]].point->time->median; };
+  for (std::size_t k = 1; k < chart.key.size(); ++k) EXPECT_LE(cost(k), cost(k - 1));
+  const std::size_t nameless = 500 - chart.named - chart.numbered;
+  EXPECT_NE(render_svg(report).find(std::to_string(nameless) + " points have no name here"), std::string::npos);
+}
+
+TEST(ChartLabels, LeadersStayShort) {
+  for (const int points : {60, 500}) {
+    const Report report = sample::random_report(points);
+    for (const Line& leader : leaders(lay_out_chart(report, {})))
+      EXPECT_LE(length(leader.points.back() - leader.points.front()), 60);
+  }
+}
 
 TEST(ChartLabels, NamesTellImplementationsApartOnlyWhereThereAreSeveral) {
   const Report report = sample::sample_report();

@@ -167,7 +167,7 @@ TEST(ChartSvg, CarriesTheReportsValues) {
   EXPECT_THAT(svg,
               testing::HasSubstr("data-ceiling=\"tensor.bf16\" data-kind=\"compute\" data-value=\"798000000000000\""));
   EXPECT_THAT(svg, testing::HasSubstr(">HBM read 4.67 TB/s</text>"));
-  EXPECT_THAT(svg, testing::HasSubstr(">BF16 tensor 798 TFLOP/s</text>"));
+  EXPECT_THAT(svg, testing::HasSubstr(">BF16 · FP16 tensor 798 · 786 TFLOP/s</text>"));
   EXPECT_THAT(svg, testing::HasSubstr(">gemm bf16 · cublas</text>"));
   EXPECT_THAT(svg, testing::HasSubstr("suspect"));
   for (const PlottedPoint& p : plotted_points(report))
@@ -183,10 +183,12 @@ TEST(ChartSvg, LinesPassThroughTheirValues) {
     // The visible line is the last path of the group.
     const std::size_t begin = svg.find("id=\"" + id + "\"");
     const std::string group = svg.substr(begin, svg.find("</g>", begin) - begin);
-    static const std::regex kPath("d=\"M([\\d.]+) ([\\d.]+)L([\\d.]+) ([\\d.]+)\"");
+    static const std::regex kPath("d=\"M([\\d.]+) ([\\d.]+)(?:L([\\d.]+) ([\\d.]+)|H([\\d.]+))\"");
     std::smatch m, last;
     for (std::sregex_iterator i(group.begin(), group.end(), kPath), none; i != none; ++i) last = *i;
-    return std::pair{Vec{std::stod(last[1]), std::stod(last[2])}, Vec{std::stod(last[3]), std::stod(last[4])}};
+    const bool level = last[5].matched;
+    return std::pair{Vec{std::stod(last[1]), std::stod(last[2])},
+                     Vec{std::stod(last[level ? 5 : 3]), std::stod(last[level ? 2 : 4])}};
   };
   const auto [low, high] = ends("ceiling-hbm-read");
   for (const Vec& v : {low, high}) {
@@ -197,6 +199,29 @@ TEST(ChartSvg, LinesPassThroughTheirValues) {
   EXPECT_NEAR(chart.y.value(left.y) / 798e12, 1, 1e-3);
   EXPECT_EQ(left.y, right.y);
   EXPECT_NEAR(right.x, chart.plot.right(), 0.01);
+}
+
+TEST(ChartSvg, TitleAndSubtitleCanBeSet) {
+  const std::string svg = render_svg(sample::sample_report(), {.title = "Before <the> merge", .subtitle = "nightly"});
+  EXPECT_EQ(xml_fault(svg), "");
+  EXPECT_THAT(svg, testing::HasSubstr("<title id=\"chart-title\">Before &lt;the&gt; merge</title>"));
+  EXPECT_THAT(svg, testing::HasSubstr(">nightly</text>"));
+  EXPECT_THAT(svg, testing::Not(testing::HasSubstr("NVIDIA H200 — roofline")));
+}
+
+TEST(ChartSvg, APointOnSeveralPipesNamesTheOthers) {
+  Report report = sample::sample_report();
+  const Point& attention = report.points[13];
+  ASSERT_EQ(attention.workload.op, "attention");
+  const std::string svg = render_svg(report);
+  const std::size_t at = svg.find("data-point=\"13\"");
+  const std::string title = svg.substr(at, svg.find("</title>", at) - at);
+  const double memory = attention.work.bytes.at(Level::hbm).total();
+  EXPECT_THAT(title, testing::HasSubstr("compute-bound by tensor.fp16"));
+  EXPECT_THAT(title, testing::HasSubstr("of its time: hbm."));
+  EXPECT_GT(memory, 0);
+  const std::size_t relu = svg.find("data-point=\"0\"");
+  EXPECT_THAT(svg.substr(relu, svg.find("</title>", relu) - relu), testing::Not(testing::HasSubstr("of its time")));
 }
 
 TEST(ChartSvg, APointAboveItsRoofIsMarkedNotMoved) {

@@ -76,6 +76,36 @@ TEST(Markdown, AboveItsRoofIsMarkedAndNotClamped) {
   EXPECT_THAT(render_markdown(report), HasSubstr("130.0 % **above**"));
 }
 
+TEST(Markdown, SeveralRunsAreComparedFirst) {
+  std::vector<Report> runs = {sample::sample_report(), sample::sample_report()};
+  runs[1].points[9].time = sample::timed(runs[0].points[9].time->median * 1.05);
+  runs[1].machine.device.driver = "590.1";
+  const std::string text = render_markdown(runs);
+  EXPECT_THAT(text, HasSubstr("## Compared"));
+  EXPECT_THAT(text, HasSubstr("- 1 of 22 kernels got slower, softmax fp32 32768x4096 (cuda): 1.05× the time."));
+  EXPECT_THAT(text, HasSubstr("- Note: different drivers: 580.159.04 before, 590.1 now"));
+  EXPECT_THAT(text, HasSubstr("| 1.050 | 1.046–1.054 | **slower \\> 3 %** |"));
+  EXPECT_LT(text.find("## Compared"), text.find("## Kernels"));
+  EXPECT_THAT(render_markdown(runs[0]), Not(HasSubstr("## Compared")));
+  expect_even_tables(text);
+}
+
+TEST(Markdown, TheMachineIsOneRowARoof) {
+  const std::string text = render_markdown(sample::sample_report());
+  EXPECT_THAT(text, HasSubstr("| tensor.bf16 | 798 TFLOP/s | ±0.2 % | 74.6 % | 650 TFLOP/s, 1.32 GHz, 692 W | pass |"));
+  EXPECT_THAT(text, HasSubstr("| fp32 | 65 TFLOP/s | ±0.2 % | 97.2 % | – | pass |"));
+  EXPECT_THAT(text, Not(HasSubstr("mma\\_sync")));
+  Report suspect = sample::sample_report();
+  for (Ceiling& ceiling : suspect.machine.ceilings) {
+    if (ceiling.regime == Regime::sustained) ceiling.audit.checks.push_back({"steady", CheckStatus::fail, "drifting"});
+  }
+  EXPECT_THAT(render_markdown(suspect), HasSubstr("692 W (**suspect**) | pass |"));
+  Report only_sustained = sample::sample_report();
+  std::erase_if(only_sustained.machine.ceilings,
+                [](const Ceiling& c) { return c.name == "tensor.bf16" && c.regime == Regime::burst; });
+  EXPECT_THAT(render_markdown(only_sustained), HasSubstr("| tensor.bf16 (sustained) | 650 TFLOP/s |"));
+}
+
 TEST(Markdown, AnEmptyReport) { EXPECT_THAT(render_markdown(Report()), HasSubstr("No workload was run.")); }
 
 }  // namespace

@@ -38,7 +38,7 @@ TEST(Options, Analyze) {
   EXPECT_EQ(command.suite, "s.yaml");
   EXPECT_EQ(command.device.kind, DeviceKind::cpu);
   EXPECT_EQ(command.device.threads, 2);
-  EXPECT_EQ(command.formats, (std::vector<std::string>{"png", "html"}));
+  EXPECT_EQ(command.output.formats, (std::vector<std::string>{"png", "html"}));
   EXPECT_EQ(command.cache, "hot");
   EXPECT_EQ(options.color, ColorMode::never);
   EXPECT_EQ(options.argv.front(), "roofline");
@@ -47,8 +47,90 @@ TEST(Options, Analyze) {
 TEST(Options, JsonMeansJsonOnStdout) {
   const Options options = parse({"analyze", "s.yaml", "--json"});
   const auto& command = std::get<AnalyzeCommand>(options.command);
-  EXPECT_EQ(command.output, "-");
-  EXPECT_EQ(command.formats, std::vector<std::string>{"json"});
+  EXPECT_TRUE(command.output.to_stdout());
+  EXPECT_EQ(command.output.formats, std::vector<std::string>{"json"});
+}
+
+TEST(Options, ReportOfOneRunAndOfSeveral) {
+  const auto one = std::get<ReportCommand>(parse({"report", "a.json"}).command);
+  EXPECT_EQ(one.files, std::vector<std::string>{"a.json"});
+  EXPECT_EQ(one.chart.width, 1200);
+  EXPECT_FALSE(one.plot);
+  const auto two = std::get<ReportCommand>(parse({"report", "a.json", "b.json", "--size", "1600x900", "--scale", "1.5",
+                                                  "--theme", "dark", "--title", "T", "--subtitle", "S", "--plot"})
+                                               .command);
+  EXPECT_EQ(two.files, (std::vector<std::string>{"a.json", "b.json"}));
+  EXPECT_EQ(two.chart.width, 1600);
+  EXPECT_EQ(two.chart.height, 900);
+  EXPECT_EQ(two.chart.scale, 1.5);
+  EXPECT_EQ(two.chart.theme, Theme::dark);
+  EXPECT_EQ(two.chart.title, "T");
+  EXPECT_EQ(two.chart.subtitle, "S");
+  EXPECT_TRUE(two.plot);
+}
+
+TEST(Options, AFileNameSaysItsFormat) {
+  for (const std::string& format : report_formats()) {
+    const std::string file = "x/chart." + format;
+    const auto command = std::get<ReportCommand>(parse({"report", "a.json", "-o", file.c_str()}).command);
+    EXPECT_TRUE(command.output.is_file) << file;
+    EXPECT_EQ(command.output.formats, std::vector<std::string>{format});
+  }
+  for (const char* folder : {"x", "x.y", "report.v2", ".", "x/.svg"}) {
+    EXPECT_FALSE(std::get<ReportCommand>(parse({"report", "a.json", "-o", folder}).command).output.is_file) << folder;
+  }
+  EXPECT_EQ(mistake({"report", "a.json", "-o", "x.svg", "--format", "svg,svg"}), "no error");
+  EXPECT_EQ(mistake({"report", "a.json", "-o", "x.svg", "--format", "png"}),
+            "-o x.svg: is one svg file, and --format asks for png | leave out --format, or name a folder with -o");
+}
+
+TEST(Options, JsonHoldsOneRun) {
+  EXPECT_EQ(
+      mistake({"report", "a.json", "b.json", "--format", "svg,json"}),
+      "json holds one run, and several files are given | give one file, or compare two: roofline compare BASE NEW "
+      "--format json");
+  EXPECT_EQ(usual_formats(1), (std::vector<std::string>{"json", "csv", "md", "svg", "png", "html"}));
+  EXPECT_EQ(usual_formats(2), (std::vector<std::string>{"csv", "md", "svg", "png", "html"}));
+}
+
+TEST(Options, SizesThatAreNone) {
+  for (const char* size : {"0x0", "1600", "1e9x2", "319x240", "320x239", "7681x4320", "7680x4321", "-1600x900", "x",
+                           "1600x", "x900", "1600x900x2", "1600 x 900", "99999999999x900", ""}) {
+    const std::string text = mistake({"report", "a.json", "--size", size});
+    if (*size == '\0') continue;  // CLI11 takes an empty argument for none
+    EXPECT_EQ(text, "--size " + std::string(size) +
+                        ": expected WIDTHxHEIGHT in pixels, from 320x240 to 7680x4320 | for example: --size 1600x900");
+  }
+  for (const char* size : {"320x240", "7680x4320"}) {
+    EXPECT_EQ(mistake({"report", "a.json", "--scale", "1", "--size", size}), "no error");
+  }
+  EXPECT_EQ(mistake({"report", "a.json", "--size", "7680x4320", "--scale", "4"}),
+            "--scale 4: 7680x4320 at that scale has 531 million pixels | --scale 2.0 is the most at this size");
+  EXPECT_NE(mistake({"report", "a.json", "--scale", "0"}).find("--scale"), std::string::npos);
+  EXPECT_NE(mistake({"report", "a.json", "--scale", "nan"}), "no error");
+  EXPECT_NE(mistake({"analyze", "s.yaml", "--theme", "drak"}).find("expected light or dark"), std::string::npos);
+}
+
+TEST(Options, Compare) {
+  const auto slowdown = [](const char* text) {
+    return std::get<CompareCommand>(parse({"compare", "a.json", "b.json", "--max-slowdown", text}).command)
+        .max_slowdown;
+  };
+  EXPECT_DOUBLE_EQ(slowdown("3%"), 0.03);
+  EXPECT_DOUBLE_EQ(slowdown("3 %"), 0.03);
+  EXPECT_DOUBLE_EQ(slowdown("3"), 0.03);
+  EXPECT_DOUBLE_EQ(slowdown("0.5%"), 0.005);
+  EXPECT_DOUBLE_EQ(slowdown("0"), 0);
+  for (const char* text : {"-1", "fast", "3%%", "%", "1e9", "nan", "inf"}) {
+    EXPECT_NE(mistake({"compare", "a.json", "b.json", "--max-slowdown", text}).find("--max-slowdown"),
+              std::string::npos)
+        << text;
+  }
+  const auto command = std::get<CompareCommand>(parse({"compare", "a.json", "b.json"}).command);
+  EXPECT_EQ(command.base, "a.json");
+  EXPECT_EQ(command.now, "b.json");
+  EXPECT_DOUBLE_EQ(command.max_slowdown, 0.03);
+  EXPECT_NE(mistake({"compare", "a.json"}).find("roofline compare --help"), std::string::npos);
 }
 
 TEST(Options, MistakesSayWhatToDo) {

@@ -1,6 +1,8 @@
 // Drawing with Cairo into memory. Opaque RGB: a chart is looked at on whatever background the viewer has.
 #include "report/chart/cairo_canvas.hpp"
 
+#include <cairo-pdf.h>
+
 #include <cmath>
 
 #include "model/error.hpp"
@@ -22,19 +24,32 @@ cairo_status_t append(void* closure, const unsigned char* data, unsigned length)
 
 void check(cairo_status_t status) {
   if (status != CAIRO_STATUS_SUCCESS)
-    throw Error(std::string("the PNG can't be drawn: ") + cairo_status_to_string(status));
+    throw Error(std::string("the chart can't be drawn: ") + cairo_status_to_string(status));
 }
 
 }  // namespace
 
+void CairoCanvas::open(const Scene& scene) {
+  const double width = scene.width * scene.zoom * scale_, height = scene.height * scene.zoom * scale_;
+  if (format_ == CairoFormat::png) {
+    surface_.reset(cairo_image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(std::lround(width)),
+                                              static_cast<int>(std::lround(height))));
+    return;
+  }
+  surface_.reset(cairo_pdf_surface_create_for_stream(append, &bytes_, width, height));
+  const std::string title = clean_text(scene.title);
+  cairo_pdf_surface_set_metadata(surface_.get(), CAIRO_PDF_METADATA_TITLE, title.c_str());
+  // Without a date: the same report is the same file.
+  cairo_pdf_surface_set_metadata(surface_.get(), CAIRO_PDF_METADATA_CREATE_DATE, "");
+}
+
 void CairoCanvas::begin(const Scene& scene) {
   clip_ = scene.clip;
-  surface_.reset(cairo_image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(std::lround(scene.width * scale_)),
-                                            static_cast<int>(std::lround(scene.height * scale_))));
+  open(scene);
   check(cairo_surface_status(surface_.get()));
   context_.reset(cairo_create(surface_.get()));
   check(cairo_status(context_.get()));
-  cairo_scale(context_.get(), scale_, scale_);
+  cairo_scale(context_.get(), scale_ * scene.zoom, scale_ * scene.zoom);
   set_source(context_.get(), scene.background);
   cairo_paint(context_.get());
 }
@@ -62,7 +77,7 @@ void CairoCanvas::paint(const std::optional<Color>& fill, const std::optional<St
     cairo_set_line_width(context, stroke->width);
     cairo_set_dash(context, stroke->dash.data(), static_cast<int>(stroke->dash.size()), 0);
     cairo_set_line_cap(context, stroke->round ? CAIRO_LINE_CAP_ROUND : CAIRO_LINE_CAP_BUTT);
-    cairo_set_line_join(context, stroke->round ? CAIRO_LINE_JOIN_ROUND : CAIRO_LINE_JOIN_MITER);
+    cairo_set_line_join(context, CAIRO_LINE_JOIN_ROUND);
     cairo_stroke_preserve(context);
   }
   cairo_new_path(context);
@@ -118,7 +133,7 @@ void CairoCanvas::draw(const Text& text) {
   trace(clean, font, text.size);
   if (text.halo) {
     set_source(context, *text.halo);
-    cairo_set_line_width(context, 3);
+    cairo_set_line_width(context, kHalo);
     cairo_set_line_join(context, CAIRO_LINE_JOIN_ROUND);
     cairo_set_dash(context, nullptr, 0, 0);
     cairo_stroke_preserve(context);
@@ -130,11 +145,12 @@ void CairoCanvas::draw(const Text& text) {
 
 std::string CairoCanvas::finish() {
   check(cairo_status(context_.get()));
-  std::string png;
-  check(cairo_surface_write_to_png_stream(surface_.get(), append, &png));
+  if (format_ == CairoFormat::png) check(cairo_surface_write_to_png_stream(surface_.get(), append, &bytes_));
   context_.reset();
+  cairo_surface_finish(surface_.get());
+  check(cairo_surface_status(surface_.get()));
   surface_.reset();
-  return png;
+  return std::move(bytes_);
 }
 
 }  // namespace roofline

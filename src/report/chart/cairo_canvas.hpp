@@ -1,19 +1,23 @@
-// A PNG, drawn by Cairo. Text is filled outlines of the embedded font: Cairo's own text interfaces would
+// A PNG or a PDF, drawn by Cairo. Text is filled outlines of the embedded font: Cairo's own text interfaces would
 // ask the machine for fonts.
 #pragma once
 
 #include <cairo.h>
 
+#include <cstdint>
 #include <memory>
+#include <string>
 
 #include "report/chart/canvas.hpp"
 
 namespace roofline {
 
+enum class CairoFormat : std::uint8_t { png, pdf };
+
 class CairoCanvas : public Canvas {
  public:
-  /// `scale` device pixels for each CSS pixel.
-  explicit CairoCanvas(double scale) : scale_(scale) {}
+  /// `scale` device pixels for each CSS pixel; a PDF's are points.
+  CairoCanvas(CairoFormat format, double scale) : format_(format), scale_(scale) {}
 
   void begin(const Scene& scene) override;
   void begin_layer(const Layer& layer) override;
@@ -23,7 +27,7 @@ class CairoCanvas : public Canvas {
   void draw(const Text& text) override;
   void end_group() override;
   void end_layer() override;
-  /// The PNG's bytes. Throws Error when Cairo reports one.
+  /// The file's bytes. Throws Error when Cairo reports one.
   std::string finish() override;
 
  private:
@@ -32,11 +36,14 @@ class CairoCanvas : public Canvas {
     void operator()(cairo_t* context) const { cairo_destroy(context); }
   };
 
+  void open(const Scene& scene);
   void paint(const std::optional<Color>& fill, const std::optional<Stroke>& stroke);
   void trace(const std::string& text, const Font& font, double size);
 
+  CairoFormat format_;
   double scale_;
   Rect clip_;
+  std::string bytes_;  ///< outlives the surface, which writes a PDF into it to the last
   std::unique_ptr<cairo_surface_t, Release> surface_;
   std::unique_ptr<cairo_t, Release> context_;
 };

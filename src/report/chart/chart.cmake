@@ -2,7 +2,7 @@
 
 # Cairo's archive refers to what all its surfaces need; of that only fontconfig and expat (behind its toy
 # font interface, which nothing here calls) and the PNG and pixman code end up in a link. X11 does not.
-roofline_static_group(roofline_cairo PREFIXES CAIRO FREETYPE
+roofline_static_group(roofline_cairo PREFIXES CAIRO FREETYPE ZLIB
   ARCHIVES cairo pixman-1 png16 freetype fontconfig expat brotlidec brotlicommon z)
 target_link_libraries(roofline_report PUBLIC roofline_cairo)
 

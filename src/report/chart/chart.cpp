@@ -13,9 +13,11 @@ namespace roofline {
 namespace {
 
 constexpr double kSmall = 11;
-constexpr double kLegendSize = 12;
-constexpr double kLegendRow = 21;
+constexpr double kTitle = 20, kSmallTitle = 15, kSubtitle = 12.5;
 constexpr double kNoteRow = 16;
+constexpr double kHeader = 76;         // title and subtitle
+constexpr double kAxis = 58;           // ticks and the title of the axis
+constexpr double kSmallestPlot = 100;  // below that the page is left
 
 std::string joined(const std::vector<std::string>& parts, std::string_view with) {
   std::string out;
@@ -23,9 +25,8 @@ std::string joined(const std::vector<std::string>& parts, std::string_view with)
   return out;
 }
 
-std::string date_of(const std::string& iso) { return clean_text(iso.substr(0, 10)); }
-
-std::string subtitle_of(const Chart& chart) {
+/// The most important first: what does not fit into `width` is left out from the end.
+std::string subtitle_of(const Chart& chart, double width) {
   std::vector<std::string> parts;
   if (const Roof* r = chart.roofs.main_memory()) parts.push_back(r->label());
   if (const Roof* r = chart.roofs.main_compute()) parts.push_back(r->label());
@@ -33,69 +34,9 @@ std::string subtitle_of(const Chart& chart) {
   const std::size_t n = chart.points.size();
   parts.push_back(n == 1 ? "1 kernel" : fmt::format("{} kernels", n));
   if (!chart.report->invocation.started_at.empty()) parts.push_back(date_of(chart.report->invocation.started_at));
+  const auto too_wide = [&] { return Font::of(FontWeight::regular).width(joined(parts, " · "), kSubtitle) > width; };
+  while (parts.size() > 1 && too_wide()) parts.pop_back();
   return joined(parts, " · ");
-}
-
-/// One entry of the legend: a sample of what is drawn, and its meaning.
-struct LegendEntry {
-  std::string text;
-  std::string family;        ///< data-family of the group; empty for other entries
-  std::vector<Item> sample;  ///< drawn around the origin, 26 pixels wide at most
-  double sample_width = 14;
-};
-
-Item sample_line(const Color& color, double width, std::vector<double> dash) {
-  return Line{{{0, 0}, {24, 0}}, false, {}, Stroke{color, width, std::move(dash)}};
-}
-
-std::vector<LegendEntry> legend_of(const Chart& chart) {
-  std::vector<LegendEntry> out;
-  for (std::size_t i = 0; i < chart.families.size(); ++i)
-    out.push_back(
-        {shorten_middle(chart.families[i], 32), chart.families[i], {marker(i, {6, 0}, kMarkerRadius, *chart.colors)}});
-  bool sustained = false, limits = false, band = false, suspect = false;
-  for (const auto* roofs : {&chart.roofs.memory, &chart.roofs.compute}) {
-    for (const Roof& roof : *roofs) {
-      const Ceiling& c = *roof.ceiling;
-      sustained |= c.regime == Regime::sustained;
-      limits |= c.limit && c.limit->value > c.value * 1.02;
-      band |= c.ci95.low > 0 && c.ci95.high / c.ci95.low >= kVisibleInterval;
-      suspect |= c.suspect();
-    }
-  }
-  if (sustained) out.push_back({"sustained", "", {sample_line(chart.colors->roof, 1.5, {7, 5})}, 24});
-  if (limits) out.push_back({"hardware limit", "", {sample_line(chart.colors->faint, 1.2, {1.2, 3})}, 24});
-  if (band) out.push_back({"95 % interval", "", {sample_line(chart.colors->band, 8, {})}, 24});
-  if (suspect) out.push_back({"failed its audit", "", {sample_line(chart.colors->suspect, 1.5, {9, 3, 2, 3})}, 24});
-  const auto above = [](const PlottedPoint& p) { return p.point->above_roof(); };
-  if (std::any_of(chart.points.begin(), chart.points.end(), above))
-    out.push_back({"▲ above its roof", "", {Circle{{7, 0}, 6, {}, Stroke{chart.colors->above, 1.8}}}, 14});
-  return out;
-}
-
-/// Sets entries in rows from `x` to `right`; returns the groups, with y counted from the first row.
-std::vector<Group> set_legend(const Chart& chart, double x, double right, double& height) {
-  std::vector<Group> out;
-  Vec pen = {x, 0};
-  for (const LegendEntry& e : legend_of(chart)) {
-    const std::string label = fitted(e.text, right - x - 40, kLegendSize);
-    const double width = e.sample_width + 7 + Font::of(FontWeight::regular).width(label, kLegendSize);
-    if (pen.x > x && pen.x + width > right) pen = {x, pen.y + kLegendRow};
-    Group g{.classes = e.family.empty() ? "legend-entry" : "legend-entry legend-family"};
-    if (!e.family.empty()) g.data = {{"family", e.family}};
-    for (Item item : e.sample) {
-      if (Line* line = std::get_if<Line>(&item))
-        for (Vec& p : line->points) p = p + pen;
-      if (Circle* circle = std::get_if<Circle>(&item)) circle->center = circle->center + pen;
-      g.items.push_back(std::move(item));
-    }
-    g.items.push_back(
-        Text{pen + Vec{e.sample_width + 7, 4}, label, kLegendSize, FontWeight::regular, chart.colors->ink});
-    out.push_back(std::move(g));
-    pen.x += width + 22;
-  }
-  height = pen.y + kLegendRow;
-  return out;
 }
 
 std::vector<std::string> footnotes_of(const Chart& chart) {
@@ -142,25 +83,14 @@ void shift_down(Group& group, double by) {
 
 void draw_header(Chart& chart, double left, double right) {
   const Color ink = chart.colors->ink, muted = chart.colors->muted;
+  const bool fits = Font::of(FontWeight::semibold).width(chart.scene.title, kTitle) <= right - left;
+  const double size = fits ? kTitle : kSmallTitle;
+  const std::string title = fitted(chart.scene.title, right - left, size, FontWeight::semibold);
+  const std::string subtitle = fitted(chart.subtitle, right - left, kSubtitle);
   Group g{.classes = "header"};
-  g.items.push_back(Text{{left, 34},
-                         fitted(chart.scene.title, right - left, 20, FontWeight::semibold),
-                         20,
-                         FontWeight::semibold,
-                         ink,
-                         Anchor::start,
-                         0,
-                         {},
-                         "title"});
-  g.items.push_back(Text{{left, 56},
-                         fitted(subtitle_of(chart), right - left, 12.5),
-                         12.5,
-                         FontWeight::regular,
-                         muted,
-                         Anchor::start,
-                         0,
-                         {},
-                         "subtitle"});
+  g.items.push_back(Text{{left, 34}, title, size, FontWeight::semibold, ink, Anchor::start, 0, {}, "title"});
+  g.items.push_back(
+      Text{{left, 56}, subtitle, kSubtitle, FontWeight::regular, muted, Anchor::start, 0, {}, "subtitle"});
   chart.scene.layers.push_back({"header", {g}});
 }
 
@@ -191,66 +121,98 @@ void draw_footer(Chart& chart, double left, double right, double y) {
 
 /// Everything inside the plot's frame, and the key right of it.
 bool draw_plot(Chart& chart, const Rect* key_area) {
-  const AxisRanges ranges = axis_ranges(chart.roofs, chart.points);
+  std::vector<PlottedPoint> all = chart.points;
+  for (const auto& run : chart.earlier) all.insert(all.end(), run.begin(), run.end());
+  const AxisRanges ranges = axis_ranges(chart.roofs, all);
   chart.x = LogAxis(ranges.intensity, chart.plot.x, chart.plot.right());
   chart.y = LogAxis(ranges.performance, chart.plot.bottom(), chart.plot.y);
   chart.scene.clip = chart.plot;
   chart.space.bounds = chart.plot.inflated(-3);
-  for (const PlottedPoint& p : chart.points) {
+  for (const PlottedPoint& p : all) {
     const double r = kMarkerRadius + (p.point->above_roof() ? 5 : 1);
-    const Vec at = chart.at(p.intensity, p.performance);
-    chart.space.solid.push_back(Quad::from(Rect{at.x, at.y, 0, 0}.inflated(r)));
+    const Vec at = chart.at(p);
+    chart.space.markers.push_back(Rect{at.x, at.y, 0, 0}.inflated(r));
   }
   draw_axes(chart);
   draw_roofs(chart);
+  draw_paths(chart);
   return draw_points(chart, key_area);
 }
 
 void describe(Chart& chart) {
   const auto full = [](double v) { return fmt::format("{}", v); };
   const auto pixel = [](double v) { return fmt::format("{:.2f}", v); };
-  chart.scene.description = subtitle_of(chart) + ". " + joined(footnotes_of(chart), " ");
+  chart.scene.description = chart.subtitle + ". " + joined(footnotes_of(chart), " ");
   chart.scene.data = {{"plot-x", pixel(chart.plot.x)},         {"plot-y", pixel(chart.plot.y)},
                       {"plot-width", pixel(chart.plot.width)}, {"plot-height", pixel(chart.plot.height)},
                       {"x-low", full(chart.x.range().low)},    {"x-high", full(chart.x.range().high)},
                       {"y-low", full(chart.y.range().low)},    {"y-high", full(chart.y.range().high)}};
 }
 
-Chart lay_out(const Report& report, const ChartOptions& options, bool with_key) {
+/// What stands below the plot. In a small picture the plot matters most: first the notes go, then the legend.
+struct Furniture {
+  bool legend = true, footer = true;
+  double height = 0;
+};
+Furniture furniture(double page_height, double legend_height, double footer_height) {
+  constexpr double kLeastShare = 0.35;  // of the page, for the plot
+  const auto fits = [&](double height) { return page_height - kHeader - kAxis - height >= kLeastShare * page_height; };
+  const double all = legend_height + footer_height;
+  if (fits(all)) return {true, true, all};
+  if (fits(legend_height)) return {true, false, legend_height};
+  return {false, false, 0};
+}
+
+/// Beyond the size of a large screen a picture has larger letters, and no more room.
+double zoom_of(const ChartOptions& options) {
+  constexpr double kLargeWidth = 1920, kLargeHeight = 1200;
+  return std::max(1.0, std::min(options.width / kLargeWidth, options.height / kLargeHeight));
+}
+
+Chart lay_out(const Runs& runs, const ChartOptions& options, bool with_key) {
   Chart chart;
+  const Report& report = runs.last();
   chart.report = &report;
+  for (const Report& run : runs) chart.runs.push_back(&run);
   chart.colors = &palette(options.theme);
-  chart.points = plotted_points(report);
-  chart.families = families_of(report);
+  chart.families = families_of(runs);
+  chart.points = plotted_points(report, chart.families);
+  for (std::size_t run = 0; run + 1 < runs.size(); ++run)
+    chart.earlier.push_back(plotted_points(runs[run], chart.families));
   chart.roofs = roofs_of(report);
-  chart.scene.width = options.width;
-  chart.scene.height = options.height;
+  chart.scene.zoom = zoom_of(options);
+  chart.scene.width = options.width / chart.scene.zoom;
+  chart.scene.height = options.height / chart.scene.zoom;
   chart.scene.background = chart.colors->background;
+  const double left = 82, right = chart.scene.width - 24;
   const std::string device = clean_text(report.machine.device.name);
   chart.scene.title = (device.empty() ? "Unknown device" : device) + " — roofline";
+  if (!options.title.empty()) chart.scene.title = clean_text(options.title);
+  chart.subtitle = options.subtitle.empty() ? subtitle_of(chart, right - left) : clean_text(options.subtitle);
 
-  const double left = 82, right = options.width - 24;
   double legend_height = 0;
   std::vector<Group> legend = set_legend(chart, left, right, legend_height);
   // Measured before any point has a name, with the note that names are missing: a line too many at most.
   Group measured;
   const double footer_height = set_footer(chart, left, right, measured) + 12;
-  const double plot_height = std::max(options.height - 76 - 58 - legend_height - footer_height, 120.0);
-  const double key_width = with_key ? key_size(chart, plot_height, options.width >= 1000 ? 2 : 1) : 0;
-  chart.plot = {left, 76, right - left - key_width, plot_height};
-  chart.plot.width = std::max(chart.plot.width, 120.0);
+  const Furniture around = furniture(chart.scene.height, legend_height, footer_height);
+  const double plot_height = chart.scene.height - kHeader - kAxis - around.height;
+  const double key_width = with_key ? key_size(chart, plot_height, chart.scene.width >= 1000 ? 2 : 1) : 0;
+  chart.plot = {left, kHeader, std::max(right - left - key_width, kSmallestPlot), std::max(plot_height, kSmallestPlot)};
   const Rect key_area = {right - key_width + 12, chart.plot.y, key_width - 12, chart.plot.height};
   draw_plot(chart, with_key ? &key_area : nullptr);
   draw_header(chart, left, right);
   const double legend_y = chart.plot.bottom() + 66;
   for (Group& g : legend) shift_down(g, legend_y);
-  chart.scene.layers.push_back({"legend", std::move(legend)});
-  draw_footer(chart, left, right, legend_y + legend_height + 4);
+  if (around.legend) chart.scene.layers.push_back({"legend", std::move(legend)});
+  if (around.footer) draw_footer(chart, left, right, legend_y + legend_height + 4);
   describe(chart);
   return chart;
 }
 
 }  // namespace
+
+std::string date_of(const std::string& iso) { return clean_text(iso.substr(0, 10)); }
 
 std::string fitted(std::string text, double width, double size, FontWeight weight) {
   const Font& font = Font::of(weight);
@@ -265,11 +227,12 @@ std::string fitted(std::string text, double width, double size, FontWeight weigh
 }
 
 Chart lay_out_chart(const Runs& runs, const ChartOptions& options) {
-  const Report& report = runs.last();
   constexpr double kRoomForKey = 620;
-  Chart chart = lay_out(report, options, false);
-  const bool crowded = chart.named < chart.points.size();
-  return crowded && options.width >= kRoomForKey ? lay_out(report, options, true) : chart;
+  const bool has_room = options.width >= kRoomForKey;
+  // Many points are known to need a key: one layout is saved where it is the dearest.
+  if (has_room && runs.last().points.size() > 2 * kAllNamed) return lay_out(runs, options, true);
+  Chart chart = lay_out(runs, options, false);
+  return has_room && chart.named < chart.points.size() ? lay_out(runs, options, true) : chart;
 }
 
 }  // namespace roofline

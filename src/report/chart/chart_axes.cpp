@@ -1,4 +1,6 @@
-// Grid, axes, ticks and their titles.
+// Grid, axes, ticks and their titles. Lines of one look stand together: the SVG makes them one path.
+#include <iterator>
+
 #include "report/chart/chart.hpp"
 
 namespace roofline {
@@ -25,56 +27,42 @@ void add_grid(Chart& chart) {
   chart.scene.layers.push_back({"grid", {minor, major}});
 }
 
+Text tick_label(Vec at, const Tick& tick, Anchor anchor, const Color& color) {
+  return {at, tick.label, kTickSize, FontWeight::regular, color, anchor, 0, {}, "tick"};
+}
+
+Text axis_title(Vec at, const char* words, double rotation, const Color& color) {
+  return {at, words, kTitleSize, FontWeight::regular, color, Anchor::middle, rotation, {}, "axis-title"};
+}
+
 Group x_axis(const Chart& chart) {
   const Rect& p = chart.plot;
   Group g{.classes = "axis-x"};
+  std::vector<Item> labels;
   g.items.push_back(hairline({p.x, p.bottom()}, {p.right(), p.bottom()}, chart.colors->axis, 1.2));
   for (const Tick& t : chart.x.ticks(false)) {
     const double x = chart.x.pixel(t.value);
     g.items.push_back(hairline({x, p.bottom()}, {x, p.bottom() + (t.major ? 6 : 3)}, chart.colors->axis));
-    if (t.label.empty()) continue;
-    g.items.push_back(Text{{x, p.bottom() + 20},
-                           t.label,
-                           kTickSize,
-                           FontWeight::regular,
-                           chart.colors->muted,
-                           Anchor::middle,
-                           0,
-                           {},
-                           "tick"});
+    if (!t.label.empty()) labels.emplace_back(tick_label({x, p.bottom() + 20}, t, Anchor::middle, chart.colors->muted));
   }
-  g.items.push_back(Text{{p.center().x, p.bottom() + 40},
-                         "Arithmetic intensity (FLOP/byte)",
-                         kTitleSize,
-                         FontWeight::regular,
-                         chart.colors->ink,
-                         Anchor::middle,
-                         0,
-                         {},
-                         "axis-title"});
+  std::move(labels.begin(), labels.end(), std::back_inserter(g.items));
+  g.items.push_back(
+      axis_title({p.center().x, p.bottom() + 40}, "Arithmetic intensity (FLOP/byte)", 0, chart.colors->ink));
   return g;
 }
 
 Group y_axis(const Chart& chart) {
   const Rect& p = chart.plot;
   Group g{.classes = "axis-y"};
+  std::vector<Item> labels;
   g.items.push_back(hairline({p.x, p.y}, {p.x, p.bottom()}, chart.colors->axis, 1.2));
   for (const Tick& t : chart.y.ticks(true)) {
     const double y = chart.y.pixel(t.value);
     g.items.push_back(hairline({p.x - (t.major ? 6 : 3), y}, {p.x, y}, chart.colors->axis));
-    if (t.label.empty()) continue;
-    g.items.push_back(Text{
-        {p.x - 10, y + 4}, t.label, kTickSize, FontWeight::regular, chart.colors->muted, Anchor::end, 0, {}, "tick"});
+    if (!t.label.empty()) labels.emplace_back(tick_label({p.x - 10, y + 4}, t, Anchor::end, chart.colors->muted));
   }
-  g.items.push_back(Text{{p.x - 56, p.center().y},
-                         "Performance (FLOP/s)",
-                         kTitleSize,
-                         FontWeight::regular,
-                         chart.colors->ink,
-                         Anchor::middle,
-                         -90,
-                         {},
-                         "axis-title"});
+  std::move(labels.begin(), labels.end(), std::back_inserter(g.items));
+  g.items.push_back(axis_title({p.x - 56, p.center().y}, "Performance (FLOP/s)", -90, chart.colors->ink));
   return g;
 }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
+#include <span>
 
 #include "report/chart/chart.hpp"
 #include "report/chart/text.hpp"
@@ -14,8 +16,10 @@ namespace {
 constexpr double kNameSize = 11.5;
 constexpr double kNumberSize = 10;
 constexpr double kKeyRow = 15;
-constexpr std::size_t kAllNamed = 25;   // up to here every point is named
-constexpr std::size_t kCostliest = 14;  // above it, this many are
+constexpr double kNameReach = 74;   // where every point is named
+constexpr double kShortReach = 38;  // where a number will do instead
+constexpr double kNumberReach = 25;
+constexpr std::size_t kCostliest = 14;  // above kAllNamed points, this many are named
 
 double text_height(double size) { return (Font::kAscent + Font::kDescent) * size; }
 
@@ -31,28 +35,33 @@ std::vector<std::size_t> by_cost(const Chart& chart) {
   return order;
 }
 
-Group point_group(const Chart& chart, const PlottedPoint& p) {
+/// `run` is the place of an earlier run, nothing for the last.
+Group point_group(const Chart& chart, const PlottedPoint& p, std::optional<std::size_t> run) {
   Group g{.id = fmt::format("point-{}", p.index), .classes = "point", .title = point_title(p)};
-  g.data = {{"point", fmt::format("{}", p.index)},
-            {"intensity", fmt::format("{}", p.intensity)},
-            {"performance", fmt::format("{}", p.performance)},
-            {"family", chart.families[p.family]},
-            {"bound", std::string(to_string(p.point->bound.label))},
-            {"limiting", p.point->bound.limiting_ceiling}};
-  const Vec at = chart.at(p.intensity, p.performance);
+  if (run) {
+    g.id = fmt::format("run-{}-{}", *run, g.id);
+    g.data = {{"run", fmt::format("{}", *run)}};
+  }
+  g.data.insert(g.data.end(), {{"point", fmt::format("{}", p.index)},
+                               {"intensity", fmt::format("{}", p.intensity)},
+                               {"performance", fmt::format("{}", p.performance)},
+                               {"family", chart.families[p.family]},
+                               {"bound", std::string(to_string(p.point->bound.label))},
+                               {"limiting", p.point->bound.limiting_ceiling}});
+  const Vec at = chart.at(p);
   const Interval& ci = p.performance_ci95;
   if (ci.low > 0 && std::isfinite(ci.high)) {
     const double low = chart.y.pixel(std::max(ci.low, chart.y.range().low));
     const double high = chart.y.pixel(std::min(ci.high, chart.y.range().high));
-    const Color color = chart.colors->families[p.family % chart.colors->families.size()];
     if (low - high > 2 * kMarkerRadius + 2)
-      g.items.push_back(Line{{{at.x, low}, {at.x, high}}, false, {}, Stroke{color, 1.6, {}, true}});
+      g.items.push_back(Line{{{at.x, low}, {at.x, high}}, false, {}, Stroke{chart.color_of(p), 1.6, {}, true}});
   }
   if (p.point->above_roof()) {
     g.classes += " above-roof";
     g.items.push_back(Circle{at, kMarkerRadius + 4, {}, Stroke{chart.colors->above, 1.8}});
   }
-  g.items.push_back(marker(p.family, at, kMarkerRadius, *chart.colors));
+  const MarkerFill fill = run ? MarkerFill::hollow : MarkerFill::solid;
+  g.items.push_back(marker(p.family, at, kMarkerRadius, *chart.colors, fill));
   return g;
 }
 
@@ -76,12 +85,12 @@ void occupy(LabelSpace& space, const LabelPlacement& place) {
 }
 
 /// Names those of `which` that find a place; returns the others.
-std::vector<std::size_t> name_points(Chart& chart, const std::vector<std::size_t>& which, Layer& layer) {
+std::vector<std::size_t> name_points(Chart& chart, const std::vector<std::size_t>& which, double reach, Layer& layer) {
   std::vector<LabelRequest> requests;
   for (const std::size_t i : which) {
     const PlottedPoint& p = chart.points[i];
     const double width = Font::of(FontWeight::regular).width(name_of(p), kNameSize);
-    requests.push_back({chart.at(p.intensity, p.performance), clearance_of(p), width, text_height(kNameSize)});
+    requests.push_back({chart.at(p), clearance_of(p), width, text_height(kNameSize), reach});
   }
   const auto places = place_labels(requests, chart.space);
   std::vector<std::size_t> left;
@@ -98,22 +107,34 @@ std::vector<std::size_t> name_points(Chart& chart, const std::vector<std::size_t
   return left;
 }
 
-void number_points(Chart& chart, const std::vector<std::size_t>& which, std::size_t room, Layer& layer) {
+void place_numbers(Chart& chart, std::span<const std::size_t> which, Layer& layer) {
   // Numbers are given after placing, so that they run without gaps: room for the widest is asked for.
-  const double width = Font::of(FontWeight::semibold).width(which.size() > 99 ? "888" : "88", kNumberSize);
+  const double width = Font::of(FontWeight::semibold).width(chart.points.size() > 99 ? "888" : "88", kNumberSize);
   std::vector<LabelRequest> requests;
-  for (std::size_t k = 0; k < std::min(which.size(), room); ++k) {
-    const PlottedPoint& p = chart.points[which[k]];
-    requests.push_back({chart.at(p.intensity, p.performance), clearance_of(p), width, text_height(kNumberSize)});
+  for (const std::size_t i : which) {
+    const PlottedPoint& p = chart.points[i];
+    requests.push_back({chart.at(p), clearance_of(p), width, text_height(kNumberSize), kNumberReach});
   }
-  const auto places = place_labels(requests, chart.space);
-  for (std::size_t k = 0; k < requests.size(); ++k) {
+  const auto places = place_labels(requests, chart.space, 300);
+  for (std::size_t k = 0; k < which.size(); ++k) {
     if (!places[k]) continue;
     chart.key.push_back(which[k]);
     const std::string number = fmt::format("{}", chart.key.size());
     layer.groups.push_back(
         label_group(chart, chart.points[which[k]], *places[k], number, kNumberSize, FontWeight::semibold));
+    occupy(chart.space, *places[k]);
     ++chart.numbered;
+  }
+}
+
+/// Numbers as many of `which` as the key has room for, in their order; what finds no place leaves its to the next.
+void number_points(Chart& chart, const std::vector<std::size_t>& which, std::size_t room, Layer& layer) {
+  constexpr std::size_t kRounds = 3;
+  std::size_t next = 0;
+  for (std::size_t round = 0; round < kRounds && next < which.size() && chart.key.size() < room; ++round) {
+    const std::size_t end = std::min(which.size(), next + room - chart.key.size());
+    place_numbers(chart, {which.data() + next, end - next}, layer);
+    next = end;
   }
 }
 
@@ -141,7 +162,8 @@ void draw_key(Chart& chart, const Rect& area) {
   const std::size_t rows = key_rows(area.height);
   for (std::size_t k = 0; k < chart.key.size(); ++k) {
     const PlottedPoint& p = chart.points[chart.key[k]];
-    const double x = area.x + column * static_cast<double>(k / rows);
+    const std::size_t columns_before = k / rows;
+    const double x = area.x + column * static_cast<double>(columns_before);
     const double y = area.y + kKeyRow * (static_cast<double>(k % rows) + 0.8);
     Group g{.classes = "key-row"};
     g.data = {{"label-of", fmt::format("{}", p.index)}};
@@ -169,11 +191,15 @@ double key_size(const Chart& chart, double height, std::size_t most_columns) {
 bool draw_points(Chart& chart, const Rect* key_area) {
   Layer marks{"points"}, names{"labels"};
   const std::vector<std::size_t> order = by_cost(chart);
+  for (std::size_t run = 0; run < chart.earlier.size(); ++run)
+    for (const PlottedPoint& p : chart.earlier[run]) marks.groups.push_back(point_group(chart, p, run));
   // The costliest is drawn last, so that no cheaper one hides it.
-  for (auto i = order.rbegin(); i != order.rend(); ++i) marks.groups.push_back(point_group(chart, chart.points[*i]));
+  for (auto i = order.rbegin(); i != order.rend(); ++i)
+    marks.groups.push_back(point_group(chart, chart.points[*i], std::nullopt));
   const std::size_t named = order.size() <= kAllNamed ? order.size() : kCostliest;
   const auto split = order.begin() + static_cast<std::ptrdiff_t>(named);
-  std::vector<std::size_t> rest = name_points(chart, {order.begin(), split}, names);
+  std::vector<std::size_t> rest =
+      name_points(chart, {order.begin(), split}, key_area ? kShortReach : kNameReach, names);
   rest.insert(rest.end(), split, order.end());
   if (key_area && !rest.empty()) number_points(chart, rest, key_room(chart, *key_area), names);
   // Under the markers, so that a leader never runs over one.

@@ -1,4 +1,4 @@
-// The roofs: slopes, horizontal ceilings, their intervals, limits, ridges and names.
+// The roofs: slopes, horizontal ceilings, their intervals, limits and ridges. Names are chart_roof_names.cpp's.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,38 +10,28 @@
 namespace roofline {
 namespace {
 
-constexpr double kNameSize = 11.5;
-constexpr double kNameHeight = 16;  // lines closer than this share one row of names
-constexpr double kNameGap = 16;
-
-/// A roof's line: y = slope * x for a slope, y = value for a ceiling, from where it begins to where it ends.
-struct Span {
-  Vec a, b;
-  bool visible = false;
-};
-
-Span visible(const Chart& chart, Vec a, Vec b) {
+RoofSpan visible(const Chart& chart, Vec a, Vec b) {
   const bool seen = clip_segment(a, b, chart.plot);
   return {a, b, seen};
 }
 
+/// Slopes end at the roof of these kernels; what lies above it is for the roofs that recede.
+RoofSpan slope_span(const Chart& chart, double bandwidth, double from, double to) {
+  return visible(chart, chart.at(from, from * bandwidth), chart.at(to, to * bandwidth));
+}
+
+double beyond_left(const Chart& chart) { return chart.x.range().low / 10; }
+
 double top_of(const Chart& chart) {
-  return chart.roofs.compute.empty() ? chart.y.range().high : chart.roofs.compute.front().ceiling->value;
+  const Roof* compute = chart.roofs.main_compute();
+  return compute ? compute->ceiling->value : chart.y.range().high;
 }
 
-Span slope_span(const Chart& chart, double bandwidth) {
-  const double low = chart.x.range().low / 10, high = top_of(chart) / bandwidth;
-  return visible(chart, chart.at(low, low * bandwidth), chart.at(high, high * bandwidth));
-}
-
-Span flat_span(const Chart& chart, double flops) {
-  const double steepest = chart.roofs.memory.empty() ? 0 : chart.roofs.memory.front().ceiling->value;
-  const double low = steepest > 0 ? flops / steepest : chart.x.range().low;
-  return visible(chart, chart.at(low, flops), chart.at(chart.x.range().high, flops));
-}
-
-Span span_of(const Chart& chart, const Roof& roof, double value) {
-  return roof.ceiling->kind == CeilingKind::bandwidth ? slope_span(chart, value) : flat_span(chart, value);
+/// A ceiling in use begins at the steepest slope, one that recedes at the main one.
+double flat_begin(const Chart& chart, const Roof& roof, double flops) {
+  const Roof* main = chart.roofs.main_memory();
+  if (!roof.used && main) return flops / main->ceiling->value;
+  return chart.roofs.memory.empty() ? chart.x.range().low : flops / chart.roofs.memory.front().ceiling->value;
 }
 
 Color color_of(const Chart& chart, const Roof& roof) {
@@ -50,7 +40,7 @@ Color color_of(const Chart& chart, const Roof& roof) {
   return roof.used ? chart.colors->roof : chart.colors->roof_idle;
 }
 
-double width_of(const Roof& roof) { return roof.main ? 2.4 : roof.used ? 1.5 : 1; }
+double width_of(const Roof& roof) { return roof.main ? 2.4 : roof.used ? 1.5 : 0.8; }
 
 std::vector<double> dash_of(const Roof& roof) {
   if (roof.ceiling->suspect()) return {9, 3, 2, 3};
@@ -69,19 +59,28 @@ std::string id_of(const Ceiling& c) {
 void add_interval(const Chart& chart, const Roof& roof, Group& group) {
   const Interval& ci = roof.ceiling->ci95;
   if (!(ci.low > 0) || !std::isfinite(ci.high) || ci.high / ci.low < kVisibleInterval) return;
-  const Span low = span_of(chart, roof, ci.low), high = span_of(chart, roof, ci.high);
+  const RoofSpan low = roof_span(chart, roof, ci.low), high = roof_span(chart, roof, ci.high);
   if (low.visible && high.visible)
     group.items.push_back(Line{{low.a, low.b, high.b, high.a}, true, chart.colors->band, {}});
 }
 
-void add_limit(const Chart& chart, const Roof& roof, Group& group) {
-  const Ceiling& c = *roof.ceiling;
-  if (!c.limit || !(c.limit->value > c.value) || !std::isfinite(c.limit->value)) return;
-  // Nearer than the line is wide it would only make the line ragged; hovering tells it.
-  if (std::abs(chart.y.pixel(c.limit->value) - chart.y.pixel(c.value)) < 3) return;
-  const Span s = span_of(chart, roof, c.limit->value);
+/// Above the roofline the main slope goes on, faintly, to the ceilings that recede there.
+void add_extension(Chart& chart, const Roof& roof, Group& group) {
+  if (!roof.main || roof.ceiling->kind != CeilingKind::bandwidth || chart.roofs.compute.empty()) return;
+  const double bandwidth = roof.ceiling->value, highest = chart.roofs.compute.front().ceiling->value;
+  if (!(highest > top_of(chart))) return;
+  const RoofSpan s = slope_span(chart, bandwidth, top_of(chart) / bandwidth, highest / bandwidth);
+  if (!s.visible) return;
+  group.items.push_back(Line{{s.a, s.b}, false, {}, Stroke{chart.colors->roof_idle, 0.8}});
+  chart.space.lines.push_back(Quad::stroke(s.a, s.b, 1));
+}
+
+void add_limit(Chart& chart, const Roof& roof, Group& group) {
+  if (!roof.shows_limit()) return;
+  const RoofSpan s = roof_span(chart, roof, roof.ceiling->limit->value);
   if (!s.visible) return;
   group.items.push_back(Line{{s.a, s.b}, false, {}, Stroke{chart.colors->faint, 1, {1.2, 3}}});
+  chart.space.limits.push_back(Quad::stroke(s.a, s.b, 1));
 }
 
 Group roof_group(Chart& chart, const Roof& roof) {
@@ -96,97 +95,18 @@ Group roof_group(Chart& chart, const Roof& roof) {
                 {"regime", std::string(to_string(c.regime))}};
   add_interval(chart, roof, group);
   add_limit(chart, roof, group);
-  const Span s = span_of(chart, roof, c.value);
+  add_extension(chart, roof, group);
+  const RoofSpan s = roof_span(chart, roof, c.value);
   if (!s.visible) return group;
   Color hit = chart.colors->background;  // a wide invisible stroke, so that a pointer finds the line
   hit.alpha = 0;
   group.items.push_back(Line{{s.a, s.b}, false, {}, Stroke{hit, 11}});
   group.items.push_back(Line{{s.a, s.b}, false, {}, Stroke{color_of(chart, roof), width_of(roof), dash_of(roof)}});
-  chart.space.lines.push_back(Quad::stroke(s.a, s.b, width_of(roof)));
+  const Quad stroke = Quad::stroke(s.a, s.b, width_of(roof));
+  chart.space.lines.push_back(stroke);
+  if (roof.main) chart.space.roofline.push_back(stroke);
   return group;
 }
-
-Text name_text(const Chart& chart, const Roof& roof, Vec at, Anchor anchor, double rotation) {
-  Color color = roof.main ? chart.colors->ink : chart.colors->muted;
-  if (roof.ceiling->suspect()) color = chart.colors->suspect;
-  const FontWeight weight = roof.used ? FontWeight::semibold : FontWeight::regular;
-  return {at, roof.label(), kNameSize, weight, color, anchor, rotation, chart.colors->background, "ceiling-name"};
-}
-
-std::size_t hits(const std::vector<Quad>& obstacles, const Quad& box) {
-  return static_cast<std::size_t>(
-      std::count_if(obstacles.begin(), obstacles.end(), [&](const Quad& q) { return overlap(q, box); }));
-}
-
-/// Writes along a slope where it hides the least, or nowhere.
-void name_slope(Chart& chart, const Roof& roof, Group& group) {
-  const Span s = slope_span(chart, roof.ceiling->value);
-  if (!s.visible) return;
-  const Vec along = (s.b - s.a) * (1 / std::max(length(s.b - s.a), 1e-9));
-  const Vec up = {along.y, -along.x};
-  const double angle = std::atan2(along.y, along.x) * 180 / 3.14159265358979323846;
-  std::optional<Text> best;
-  double best_cost = 0;
-  for (int step = 0; step <= 40; ++step) {
-    const double t = 0.1 + 0.02 * step;
-    const Text text = name_text(chart, roof, s.a + (s.b - s.a) * t + up * 5, Anchor::middle, angle);
-    const Rect bounds = text.box().bounds();
-    if (!chart.plot.contains(bounds) || hits(chart.space.solid, text.box()) > 0) continue;
-    const double cost = 4.0 * static_cast<double>(hits(chart.space.lines, text.box())) + std::abs(t - 0.42) * 6;
-    if (!best || cost < best_cost) best = text, best_cost = cost;
-  }
-  if (!best) return;
-  chart.space.solid.push_back(best->box());
-  group.items.push_back(*best);
-}
-
-/// Names of horizontal ceilings stand on their lines, at the right. Lines too close for two rows share
-/// one, the highest rightmost. A row moves left to where it covers no marker and nothing that is written.
-class FlatNames {
- public:
-  FlatNames(Chart& chart, std::vector<Group>& groups) : chart_(chart), groups_(groups) {}
-
-  void add(std::size_t roof) {
-    const Ceiling& c = *chart_.roofs.compute[roof].ceiling;
-    if (!flat_span(chart_, c.value).visible) return;
-    const double y = chart_.y.pixel(c.value);
-    if (!row_.empty() && y - row_y_ >= kNameHeight) flush();
-    if (row_.empty()) row_y_ = y;
-    row_.push_back(roof);
-  }
-
-  void flush() {
-    for (double shift = 0; !row_.empty() && shift < chart_.plot.width * 0.6; shift += 12) {
-      if (place(shift)) break;
-    }
-    row_.clear();
-  }
-
- private:
-  bool place(double shift) {
-    double right = chart_.plot.right() - 8 - shift;
-    std::vector<std::pair<std::size_t, Text>> texts;
-    for (const std::size_t roof : row_) {
-      Text text = name_text(chart_, chart_.roofs.compute[roof], {right, row_y_ - 5}, Anchor::end, 0);
-      const Rect box = text.box().bounds();
-      // What finds no room on this row keeps its name for hovering.
-      if (box.x < chart_.plot.x + chart_.plot.width * 0.3) break;
-      if (hits(chart_.space.solid, Quad::from(box.inflated(1))) > 0) return false;
-      right = box.x - kNameGap;
-      texts.emplace_back(roof, std::move(text));
-    }
-    for (auto& [roof, text] : texts) {
-      chart_.space.solid.push_back(text.box());
-      groups_[roof].items.push_back(std::move(text));
-    }
-    return true;
-  }
-
-  Chart& chart_;
-  std::vector<Group>& groups_;
-  std::vector<std::size_t> row_;
-  double row_y_ = 0;
-};
 
 void add_area(Chart& chart) {
   const Roof *memory = chart.roofs.main_memory(), *compute = chart.roofs.main_compute();
@@ -202,55 +122,49 @@ void add_area(Chart& chart) {
   chart.scene.layers.push_back({"area", {group}});
 }
 
-void add_ridges(Chart& chart) {
-  const Roof* memory = chart.roofs.main_memory();
-  if (!memory) return;
+/// Where ceilings meet the main slope.
+Group ridge_marks(Chart& chart) {
   Group marks{.classes = "ridges"};
+  const Roof* memory = chart.roofs.main_memory();
   for (const Roof& roof : chart.roofs.compute) {
+    if (!memory || !roof.used) continue;
     const double ridge = roof.ceiling->value / memory->ceiling->value;
     if (!chart.x.contains(ridge) || !chart.y.contains(roof.ceiling->value)) continue;
     const Vec at = chart.at(ridge, roof.ceiling->value);
-    marks.items.push_back(
-        Circle{at, roof.main ? 3.6 : 2.8, chart.colors->background, Stroke{color_of(chart, roof), 1.4}});
+    const double radius = roof.main ? 3.6 : 2.8;
+    marks.items.push_back(Circle{at, radius, chart.colors->background, Stroke{color_of(chart, roof), 1.4}});
+    chart.space.solid.push_back(Quad::from(Rect{at.x, at.y, 0, 0}.inflated(radius)));
   }
-  const auto ridge = chart.roofs.ridge();
+  return marks;
+}
+
+/// The line from the main ridge down to the axis.
+Group ridge_drop(Chart& chart) {
   Group drop{.id = "ridge", .classes = "ridge"};
-  if (ridge && chart.x.contains(*ridge)) {
-    drop.data = {{"ridge", fmt::format("{}", *ridge)}};
-    const double x = chart.x.pixel(*ridge), y = chart.y.pixel(chart.roofs.main_compute()->ceiling->value) + 4;
-    drop.items.push_back(Line{{{x, y}, {x, chart.plot.bottom()}}, false, {}, Stroke{chart.colors->faint, 1.2, {3, 4}}});
-    chart.space.lines.push_back(Quad::stroke({x, y}, {x, chart.plot.bottom()}, 1));
-    for (double up = 10; up < chart.plot.height * 0.7; up += 10) {
-      Text text = {{x + 7, chart.plot.bottom() - up},
-                   "ridge " + number(*ridge, 3) + " FLOP/byte",
-                   11.5,
-                   FontWeight::regular,
-                   chart.colors->muted,
-                   Anchor::start,
-                   0,
-                   chart.colors->background,
-                   "ridge-name"};
-      if (text.box().bounds().right() > chart.plot.right() - 4) text.at.x = x - 7, text.anchor = Anchor::end;
-      if (hits(chart.space.solid, text.box()) > 0 || !chart.plot.contains(text.box().bounds())) continue;
-      chart.space.solid.push_back(text.box());
-      drop.items.push_back(text);
-      break;
-    }
-  }
-  chart.scene.layers.push_back({"ridges", {drop, marks}});
+  const auto ridge = chart.roofs.ridge();
+  if (!ridge || !chart.x.contains(*ridge)) return drop;
+  drop.data = {{"ridge", fmt::format("{}", *ridge)}};
+  const double x = chart.x.pixel(*ridge), y = chart.y.pixel(top_of(chart)) + 4;
+  drop.items.push_back(Line{{{x, y}, {x, chart.plot.bottom()}}, false, {}, Stroke{chart.colors->faint, 1.2, {3, 4}}});
+  chart.space.lines.push_back(Quad::stroke({x, y}, {x, chart.plot.bottom()}, 1));
+  return drop;
 }
 
 }  // namespace
+
+RoofSpan roof_span(const Chart& chart, const Roof& roof, double value) {
+  if (roof.ceiling->kind == CeilingKind::bandwidth)
+    return slope_span(chart, value, beyond_left(chart), top_of(chart) / value);
+  return visible(chart, chart.at(flat_begin(chart, roof, value), value), chart.at(chart.x.range().high, value));
+}
 
 void draw_roofs(Chart& chart) {
   add_area(chart);
   std::vector<Group> slopes, flats;
   for (const Roof& roof : chart.roofs.memory) slopes.push_back(roof_group(chart, roof));
   for (const Roof& roof : chart.roofs.compute) flats.push_back(roof_group(chart, roof));
-  FlatNames names(chart, flats);
-  for (std::size_t i = 0; i < flats.size(); ++i) names.add(i);
-  names.flush();
-  for (std::size_t i = 0; i < slopes.size(); ++i) name_slope(chart, chart.roofs.memory[i], slopes[i]);
+  Group marks = ridge_marks(chart), drop = ridge_drop(chart);
+  name_roofs(chart, slopes, flats, drop);
   // What recedes is drawn first, the roofline itself last.
   std::vector<Group> all;
   for (auto* groups : {&slopes, &flats})
@@ -260,7 +174,7 @@ void draw_roofs(Chart& chart) {
   };
   std::stable_sort(all.begin(), all.end(), [&](const Group& a, const Group& b) { return rank(a) < rank(b); });
   chart.scene.layers.push_back({"ceilings", std::move(all)});
-  add_ridges(chart);
+  chart.scene.layers.push_back({"ridges", {std::move(drop), std::move(marks)}});
 }
 
 }  // namespace roofline

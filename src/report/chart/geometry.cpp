@@ -32,6 +32,16 @@ bool overlap(const Quad& a, const Quad& b) {
   return !separated_by_edges_of(a, b) && !separated_by_edges_of(b, a);
 }
 
+bool overlaps_any(const Quad& quad, const std::vector<Quad>& others) {
+  return std::any_of(others.begin(), others.end(), [&](const Quad& other) { return overlap(quad, other); });
+}
+
+bool overlaps_any(const Quad& quad, const std::vector<Rect>& others) {
+  const Rect bounds = quad.bounds();
+  return std::any_of(others.begin(), others.end(),
+                     [&](const Rect& other) { return bounds.overlaps(other) && overlap(quad, Quad::from(other)); });
+}
+
 bool clip_segment(Vec& a, Vec& b, const Rect& r) {
   // Liang-Barsky: the parameter range of a + t (b - a) that satisfies all four half-planes.
   const Vec d = b - a;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <vector>
 
 namespace roofline {
 
@@ -29,6 +30,12 @@ struct Rect {
   bool contains(const Rect& r) const { return r.x >= x && r.right() <= right() && r.y >= y && r.bottom() <= bottom(); }
   bool overlaps(const Rect& r) const { return x < r.right() && r.x < right() && y < r.bottom() && r.y < bottom(); }
 };
+
+/// The smallest rectangle that covers both.
+inline Rect united(const Rect& a, const Rect& b) {
+  const double x = std::min(a.x, b.x), y = std::min(a.y, b.y);
+  return {x, y, std::max(a.right(), b.right()) - x, std::max(a.bottom(), b.bottom()) - y};
+}
 
 /// A convex quadrilateral, its corners in order.
 struct Quad {
@@ -69,6 +76,8 @@ struct Quad {
 
 /// Whether two quads share more than a border (separating axis theorem).
 bool overlap(const Quad& a, const Quad& b);
+bool overlaps_any(const Quad& quad, const std::vector<Quad>& others);
+bool overlaps_any(const Quad& quad, const std::vector<Rect>& others);
 
 /// The part of the line through `a` and `b` that lies in `r` between them; false when there is none.
 bool clip_segment(Vec& a, Vec& b, const Rect& r);

@@ -20,7 +20,7 @@ constexpr double kPadding = 1.5;    // pixels kept free around a label
 constexpr double kLeaderFrom = 7;   // a box that far from its marker needs a leader
 constexpr double kConflict = 1000;  // boxes that overlap, boxes that a leader runs through
 constexpr double kCrossing = 60;    // leaders that cross
-constexpr double kRings[] = {0, 7, 15, 25, 38, 54, 74, 98, 126, 160};
+constexpr double kRings[] = {0, 7, 15, 25, 38, 54, 74};
 constexpr int kDirections = 24;
 
 struct Candidate {
@@ -40,56 +40,89 @@ Rect box_at(Vec anchor, double angle, double distance, double width, double heig
   return {center.x - width / 2, center.y - height / 2, width, height};
 }
 
-/// The point of the box's border that a leader from `anchor` ends at: the middle of a vertical side, or
+/// The point just outside of the box's border that a leader from `anchor` ends at: the middle of a vertical side, or
 /// the nearest point of a horizontal one.
 Vec leader_end(const Rect& box, Vec anchor) {
   if (anchor.x < box.x) return {box.x - 1, box.center().y};
   if (anchor.x > box.right()) return {box.right() + 1, box.center().y};
   const double x = std::clamp(anchor.x, box.x + 4, std::max(box.x + 4, box.right() - 4));
-  return {x, anchor.y < box.y ? box.y : box.bottom()};
+  return {x, anchor.y < box.y ? box.y - 1 : box.bottom() + 1};
 }
 
 /// Right of the point reads best, then left, then straight above and below.
 double side_cost(double angle) { return 2.5 * (1 - std::cos(angle)) + 1.5 * std::abs(std::sin(angle)); }
 
-bool inside_marker(const Quad& quad, const LabelRequest& request) {
-  const Rect b = quad.bounds();
-  const Rect own = Rect{request.anchor.x, request.anchor.y, 0, 0}.inflated(request.clearance);
-  return own.contains(b.center());
+Rect around(Vec center, double by) { return Rect{center.x, center.y, 0, 0}.inflated(by); }
+
+/// The part of a space that a label can meet: with thousands of points, little of it.
+LabelSpace nearby(const LabelRequest& request, const LabelSpace& space) {
+  const double far = request.clearance + request.reach + request.width + request.height + 2 * kGap;
+  const Rect region = around(request.anchor, far);
+  LabelSpace out{.bounds = space.bounds};
+  const auto keep = [&](const std::vector<Quad>& from, std::vector<Quad>& to) {
+    for (const Quad& q : from)
+      if (q.bounds().overlaps(region)) to.push_back(q);
+  };
+  keep(space.solid, out.solid);
+  keep(space.leaders, out.leaders);
+  keep(space.lines, out.lines);
+  keep(space.limits, out.lines);
+  keep(space.roofline, out.roofline);
+  for (const Rect& m : space.markers)
+    if (m.overlaps(region)) out.markers.push_back(m);
+  return out;
 }
 
-std::vector<Candidate> candidates_of(const LabelRequest& request, const LabelSpace& space) {
+bool fits(const Candidate& c, const LabelSpace& space) {
+  const auto covers = [&](const Rect& marker) { return marker.overlaps(c.box_bounds); };
+  return space.bounds.contains(c.placement.box) && std::none_of(space.markers.begin(), space.markers.end(), covers) &&
+         !overlaps_any(c.box, space.solid) && !overlaps_any(c.box, space.leaders);
+}
+
+/// Gives a candidate its leader where it needs one; false where that would run over what may not be touched.
+bool add_leader(Candidate& c, const LabelRequest& request, const LabelSpace& space) {
+  const Vec end = leader_end(c.placement.box, request.anchor);
+  const Vec toward = end - request.anchor;
+  const double reach = length(toward);
+  c.placement.has_leader = reach > request.clearance + kLeaderFrom;
+  if (!c.placement.has_leader) return true;
+  c.placement.leader_from = request.anchor + toward * (request.clearance / reach);
+  c.placement.leader_to = end;
+  c.leader = Quad::stroke(c.placement.leader_from, end, 1);
+  c.leader_bounds = c.leader.bounds();
+  if (overlaps_any(c.leader, space.solid)) return false;
+  for (const Rect& m : space.markers)
+    if (m.overlaps(c.leader_bounds) && !m.contains(request.anchor) && overlap(Quad::from(m), c.leader)) c.cost += 25;
+  for (const Quad& q : space.leaders)
+    if (overlap(q, c.leader)) c.cost += kCrossing;
+  return true;
+}
+
+/// Whether a label without a leader could be taken for that of another point.
+bool touches_another(const Candidate& c, const LabelRequest& request, const LabelSpace& space) {
+  const Rect near = c.placement.box.inflated(2 * kGap);
+  return std::any_of(space.markers.begin(), space.markers.end(),
+                     [&](const Rect& m) { return m.overlaps(near) && !m.contains(request.anchor); });
+}
+
+std::vector<Candidate> candidates_of(const LabelRequest& request, const LabelSpace& everything) {
+  const LabelSpace space = nearby(request, everything);
   std::vector<Candidate> out;
   for (const double ring : kRings) {
+    if (ring > request.reach) break;
     for (int i = 0; i < kDirections; ++i) {
       const double angle = 2 * kPi * i / kDirections;
       Candidate c;
       c.placement.box = box_at(request.anchor, angle, request.clearance + kGap + ring, request.width, request.height);
-      const Rect& box = c.placement.box;
-      if (!space.bounds.contains(box)) continue;
-      c.box_bounds = box.inflated(kPadding);
+      c.box_bounds = c.placement.box.inflated(kPadding);
       c.box = Quad::from(c.box_bounds);
-      if (std::any_of(space.solid.begin(), space.solid.end(), [&](const Quad& q) { return overlap(q, c.box); }))
-        continue;
-      if (std::any_of(space.leaders.begin(), space.leaders.end(), [&](const Quad& q) { return overlap(q, c.box); }))
-        continue;
+      if (!fits(c, space)) continue;
       c.cost = side_cost(angle) + 0.22 * ring + (ring > 0 ? 2 : 0);
       for (const Quad& line : space.lines)
         if (overlap(line, c.box)) c.cost += 20;
-      const Vec end = leader_end(box, request.anchor);
-      const Vec toward = end - request.anchor;
-      const double reach = length(toward);
-      c.placement.has_leader = reach > request.clearance + kLeaderFrom;
-      if (c.placement.has_leader) {
-        c.placement.leader_from = request.anchor + toward * (request.clearance / reach);
-        c.placement.leader_to = end;
-        c.leader = Quad::stroke(c.placement.leader_from, end, 1);
-        c.leader_bounds = c.leader.bounds();
-        for (const Quad& q : space.solid)
-          if (!inside_marker(q, request) && overlap(q, c.leader)) c.cost += 25;
-        for (const Quad& q : space.leaders)
-          if (overlap(q, c.leader)) c.cost += kCrossing;
-      }
+      if (overlaps_any(c.box, space.roofline)) c.cost += 40;
+      if (!add_leader(c, request, space)) continue;
+      if (!c.placement.has_leader && touches_another(c, request, space)) c.cost += 12;
       out.push_back(c);
     }
   }
@@ -107,15 +140,35 @@ double pair_cost(const Candidate& a, const Candidate& b) {
   return cost;
 }
 
+/// For each label the others that it could ever meet: few, wherever there are many labels.
+std::vector<std::vector<std::size_t>> neighbours_of(const std::vector<std::vector<Candidate>>& candidates) {
+  std::vector<Rect> reach;
+  for (const auto& own : candidates) {
+    Rect all = own.empty() ? Rect{} : own.front().box_bounds;
+    for (const Candidate& c : own) {
+      all = united(all, c.box_bounds);
+      if (c.placement.has_leader) all = united(all, c.leader_bounds);
+    }
+    reach.push_back(all);
+  }
+  std::vector<std::vector<std::size_t>> out(candidates.size());
+  for (std::size_t i = 0; i < reach.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (reach[i].overlaps(reach[j])) out[i].push_back(j), out[j].push_back(i);
+  return out;
+}
+
 class Annealer {
  public:
   explicit Annealer(std::vector<std::vector<Candidate>> candidates)
-      : candidates_(std::move(candidates)), choice_(candidates_.size(), kNone) {}
+      : candidates_(std::move(candidates)),
+        choice_(candidates_.size(), kNone),
+        neighbours_(neighbours_of(candidates_)) {}
 
-  void run() {
+  void run(std::size_t steps_per_label) {
     for (std::size_t i = 0; i < candidates_.size(); ++i) choose_best(i);
     descend();
-    anneal();
+    anneal(steps_per_label);
     descend();
     drop_conflicts();
     descend();
@@ -129,8 +182,8 @@ class Annealer {
   double cost_of(std::size_t label, std::size_t candidate) const {
     const Candidate& c = candidates_[label][candidate];
     double cost = c.cost;
-    for (std::size_t other = 0; other < choice_.size(); ++other)
-      if (other != label && choice_[other] != kNone) cost += pair_cost(c, candidates_[other][choice_[other]]);
+    for (const std::size_t other : neighbours_[label])
+      if (choice_[other] != kNone) cost += pair_cost(c, candidates_[other][choice_[other]]);
     return cost;
   }
 
@@ -159,14 +212,12 @@ class Annealer {
     double sum = 0;
     for (std::size_t i = 0; i < choice_.size(); ++i) {
       if (choice_[i] == kNone) continue;
-      sum += candidates_[i][choice_[i]].cost;
-      for (std::size_t j = 0; j < i; ++j)
-        if (choice_[j] != kNone) sum += pair_cost(candidates_[i][choice_[i]], candidates_[j][choice_[j]]);
+      sum += (cost_of(i, choice_[i]) + candidates_[i][choice_[i]].cost) / 2;  // each pair is met twice
     }
     return sum;
   }
 
-  void anneal() {
+  void anneal(std::size_t steps_per_label) {
     std::vector<std::size_t> movable;
     for (std::size_t i = 0; i < choice_.size(); ++i)
       if (candidates_[i].size() > 1) movable.push_back(i);
@@ -174,7 +225,7 @@ class Annealer {
     // mt19937's own sequence is fixed by the standard; distributions' are not.
     std::mt19937 engine(7);
     const auto below = [&engine](std::size_t n) { return static_cast<std::size_t>(engine() % n); };
-    const int steps = static_cast<int>(std::min<std::size_t>(3000 * movable.size(), 80000));
+    const int steps = static_cast<int>(std::min<std::size_t>(steps_per_label * movable.size(), 80000));
     double now = total(), best = now;
     std::vector<std::size_t> best_choice = choice_;
     for (int step = 0; step < steps; ++step) {
@@ -209,17 +260,18 @@ class Annealer {
 
   std::vector<std::vector<Candidate>> candidates_;
   std::vector<std::size_t> choice_;
+  std::vector<std::vector<std::size_t>> neighbours_;
 };
 
 }  // namespace
 
 std::vector<std::optional<LabelPlacement>> place_labels(const std::vector<LabelRequest>& requests,
-                                                        const LabelSpace& space) {
+                                                        const LabelSpace& space, std::size_t steps_per_label) {
   std::vector<std::vector<Candidate>> candidates;
   candidates.reserve(requests.size());
   for (const LabelRequest& request : requests) candidates.push_back(candidates_of(request, space));
   Annealer annealer(std::move(candidates));
-  annealer.run();
+  annealer.run(steps_per_label);
   std::vector<std::optional<LabelPlacement>> out;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const Candidate* chosen = annealer.chosen(i);

@@ -58,7 +58,12 @@ Palette dark() {
 
 }  // namespace
 
-std::string Color::hex() const { return fmt::format("#{:02x}{:02x}{:02x}", red, green, blue); }
+std::string Color::hex() const {
+  const auto doubled = [](std::uint8_t channel) { return channel % 0x11 == 0; };
+  if (doubled(red) && doubled(green) && doubled(blue))
+    return fmt::format("#{:x}{:x}{:x}", red / 0x11, green / 0x11, blue / 0x11);
+  return fmt::format("#{:02x}{:02x}{:02x}", red, green, blue);
+}
 
 std::vector<Color> Palette::all() const {
   std::vector<Color> out = {background, ink,  muted,     faint, grid, grid_minor, axis,

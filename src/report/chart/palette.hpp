@@ -17,7 +17,7 @@ struct Color {
   double alpha = 1;
   std::string_view role;
 
-  std::string hex() const;  ///< "#0072b2"
+  std::string hex() const;  ///< "#0072b2"; "#fff" where that says the same
 };
 
 /// The shapes of points; with the colour they tell families apart, also in grey.

@@ -58,6 +58,7 @@ class Naming {
 
 std::vector<Vec> star(Vec center, double radius, int corners, double first_degrees) {
   std::vector<Vec> out;
+  out.reserve(static_cast<std::size_t>(corners));
   for (int i = 0; i < corners; ++i) {
     const double a = (first_degrees + 360.0 * i / corners) * kPi / 180;
     out.push_back(center + Vec{std::cos(a), std::sin(a)} * radius);
@@ -70,6 +71,7 @@ std::vector<Vec> cross(Vec c, double r) {
   const std::vector<Vec> upright = {{-a, -b}, {a, -b}, {a, -a}, {b, -a}, {b, a},   {a, a},
                                     {a, b},   {-a, b}, {-a, a}, {-b, a}, {-b, -a}, {-a, -a}};
   std::vector<Vec> out;
+  out.reserve(upright.size());
   for (const Vec& v : upright) out.push_back(c + v);
   return out;
 }
@@ -96,6 +98,18 @@ std::vector<Vec> outline(MarkerShape shape, Vec c, double r) {
   return {};
 }
 
+/// What else a kernel on several pipes needs: "; besides, of its time: sfu 31 %, hbm.read 5 %".
+std::string other_resources(const Point& p) {
+  std::string text;
+  std::size_t pipes = 0;
+  for (const ResourceTime& r : p.bound.resources) {
+    pipes += r.kind == CeilingKind::compute;
+    if (r.ceiling == p.bound.limiting_ceiling || !(r.time_s > 0) || r.kind == CeilingKind::overhead) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", r.ceiling, percent(r.time_s / p.time->median));
+  }
+  return pipes > 1 && !text.empty() ? "; besides, of its time: " + text : "";
+}
+
 }  // namespace
 
 bool is_plottable(const Point& point) {
@@ -105,15 +119,20 @@ bool is_plottable(const Point& point) {
          performance <= kPerformanceHigh;
 }
 
-std::vector<std::string> families_of(const Report& report) {
+std::vector<std::string> families_of(const Runs& runs) {
   std::vector<std::string> out;
-  for (const Point& p : report.points)
-    if (std::find(out.begin(), out.end(), family_of(p)) == out.end()) out.push_back(family_of(p));
+  const auto add = [&](const Report& report) {
+    for (const Point& p : report.points)
+      if (std::find(out.begin(), out.end(), family_of(p)) == out.end()) out.push_back(family_of(p));
+  };
+  add(runs.last());
+  for (const Report& run : runs) add(run);
   return out;
 }
 
-std::vector<PlottedPoint> plotted_points(const Report& report) {
-  const std::vector<std::string> families = families_of(report);
+std::vector<PlottedPoint> plotted_points(const Report& report) { return plotted_points(report, families_of(report)); }
+
+std::vector<PlottedPoint> plotted_points(const Report& report, const std::vector<std::string>& families) {
   const Naming naming(report);
   std::vector<PlottedPoint> out;
   for (std::size_t i = 0; i < report.points.size(); ++i) {
@@ -141,16 +160,19 @@ std::string point_title(const PlottedPoint& plotted) {
   text += fmt::format(": {} at {} FLOP/byte, {}", rate(plotted.performance, CeilingKind::compute),
                       intensity(plotted.intensity), duration(p.time->median));
   if (p.bound.limiting_ceiling.empty()) return text;
-  text += fmt::format("; {}-bound by {}, {} of its roof", to_string(p.bound.label), p.bound.limiting_ceiling,
+  text += fmt::format(", {}-bound by {}, {} of its roof", to_string(p.bound.label), p.bound.limiting_ceiling,
                       percent(p.fraction_of_roof()));
+  text += other_resources(p);
   if (p.above_roof()) text += "; above its roof: one of the two is wrong";
   if (p.bound.suspect) text += "; the roof is suspect";
   return text;
 }
 
-Item marker(std::size_t family, Vec center, double radius, const Palette& colors) {
-  const Color fill = colors.families[family % colors.families.size()];
-  const Stroke edge = {colors.background, 1.4, {}, true};
+Item marker(std::size_t family, Vec center, double radius, const Palette& colors, MarkerFill how) {
+  const Color& color = colors.families[family % colors.families.size()];
+  const bool solid = how == MarkerFill::solid;
+  const Color& fill = solid ? color : colors.background;
+  const Stroke edge = {solid ? colors.background : color, solid ? 1.4 : 1.6};
   // Families beyond the eighth reuse the colours with other shapes.
   const std::size_t turn = family / kMarkerStyles;
   const auto shape = static_cast<MarkerShape>((family + turn) % kMarkerStyles);

@@ -7,7 +7,7 @@
 #include "report/chart/geometry.hpp"
 #include "report/chart/palette.hpp"
 #include "report/chart/scene.hpp"
-#include "report/report.hpp"
+#include "report/runs.hpp"
 
 namespace roofline {
 
@@ -26,17 +26,20 @@ struct PlottedPoint {
 /// that a logarithmic axis can show.
 bool is_plottable(const Point& point);
 
-/// The families of all rows, in the order of their first appearance.
-std::vector<std::string> families_of(const Report& report);
+/// The families of all rows, in the order of their first appearance; those of the last run first.
+std::vector<std::string> families_of(const Runs& runs);
 
 /// They point into the report, which has to outlive them.
+std::vector<PlottedPoint> plotted_points(const Report& report, const std::vector<std::string>& families);
 std::vector<PlottedPoint> plotted_points(const Report& report);
 std::vector<PlottedPoint> plotted_points(const Report&& report) = delete;
 
 /// One line with the figures of a point, for hover and screen readers.
 std::string point_title(const PlottedPoint& point);
 
-/// The marker of a family, about `radius` pixels in radius, with an outline in the background's colour.
-Item marker(std::size_t family, Vec center, double radius, const Palette& colors);
+/// The marker of a family, about `radius` pixels in radius: solid with an outline in the background's colour, or
+/// hollow.
+enum class MarkerFill : std::uint8_t { solid, hollow };
+Item marker(std::size_t family, Vec center, double radius, const Palette& colors, MarkerFill how = MarkerFill::solid);
 
 }  // namespace roofline

@@ -22,7 +22,7 @@ std::string upper(std::string_view text) {
 std::string name_of(const Ceiling& ceiling) {
   if (ceiling.level) {
     const std::string level =
-        *ceiling.level == Level::shared ? std::string("Shared memory") : upper(to_string(*ceiling.level));
+        *ceiling.level == Level::shared ? std::string("shared memory") : upper(to_string(*ceiling.level));
     return ceiling.pattern ? level + " " + std::string(to_string(*ceiling.pattern)) : level;
   }
   const std::string_view tensor = "tensor.";
@@ -30,7 +30,46 @@ std::string name_of(const Ceiling& ceiling) {
   return upper(ceiling.name);
 }
 
-bool drawable(const Ceiling& c) { return c.role == Role::roof && std::isfinite(c.value) && c.value > 0; }
+std::string capitalised(std::string text) {
+  if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+std::string joined(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : " · ") + part;
+  return text;
+}
+
+/// Takes the last words that all have in common off, and returns them: {"BF16 tensor", "FP16 tensor"} -> " tensor".
+std::string split_common_end(std::vector<std::string>& names) {
+  std::string end;
+  for (;;) {
+    const std::size_t space = names.front().rfind(' ');
+    if (names.size() < 2 || space == std::string::npos) return end;
+    const std::string word = names.front().substr(space);
+    const bool common =
+        std::all_of(names.begin(), names.end(), [&](const std::string& n) { return n.ends_with(word); });
+    if (!common) return end;
+    for (std::string& n : names) n.erase(n.size() - word.size());
+    end.insert(0, word);
+  }
+}
+
+/// "917 · 877 TFLOP/s": the unit once where it is the same, and a value once that all have.
+std::string joined_rates(const std::vector<const Roof*>& roofs) {
+  std::vector<std::string> rates;
+  rates.reserve(roofs.size());
+  for (const Roof* roof : roofs) rates.push_back(rate(roof->ceiling->value, roof->ceiling->kind));
+  if (std::equal(rates.begin() + 1, rates.end(), rates.begin())) return rates.front();
+  const std::string unit = split_common_end(rates);
+  return joined(rates) + unit;
+}
+
+/// A rate that a logarithmic axis can show; a file may hold any number.
+bool plausible(double rate) { return rate >= 1 && rate <= 1e21; }
+
+bool drawable(const Ceiling& c) { return c.role == Role::roof && plausible(c.value); }
 bool is_link(Level level) { return level == Level::pcie || level == Level::nvlink; }
 
 struct Usage {
@@ -101,18 +140,36 @@ void add_compute(Roofs& roofs, const Machine& machine, const Usage& usage) {
 
 }  // namespace
 
-std::string Roof::level_name() const { return name.substr(0, name.rfind(' ')); }
+bool Roof::shows_limit() const {
+  constexpr double kApart = 1.05;
+  return used && ceiling->limit && std::isfinite(ceiling->limit->value) &&
+         ceiling->limit->value > kApart * ceiling->value;
+}
 
-std::string Roof::label() const {
-  std::string text = name + " " + rate(ceiling->value, ceiling->kind);
-  if (ceiling->regime == Regime::sustained) text += " sustained";
-  if (ceiling->suspect()) text += " · suspect";
+std::string Roof::level_name() const { return capitalised(name.substr(0, name.rfind(' '))); }
+
+std::string Roof::label() const { return shared_label({this}); }
+
+std::string shared_label(const std::vector<const Roof*>& roofs) {
+  std::vector<std::string> names;
+  names.reserve(roofs.size());
+  for (const Roof* roof : roofs) names.push_back(roof->name);
+  const std::string last_words = split_common_end(names);
+  std::string text = capitalised(joined(names)) + last_words + " " + joined_rates(roofs);
+  const Ceiling& first = *roofs.front()->ceiling;
+  if (first.regime == Regime::sustained) text += " sustained";
+  if (first.suspect()) text += " · suspect";
   return text;
+}
+
+std::string sustained_label(const std::vector<const Roof*>& roofs) {
+  const std::string rates = joined_rates(roofs);
+  return rates.substr(0, rates.rfind(' ')) + " sustained";
 }
 
 std::string Roof::title() const {
   const Ceiling& c = *ceiling;
-  std::string text = fmt::format("{}: {} ({}", name, rate(c.value, c.kind), to_string(c.regime));
+  std::string text = fmt::format("{}: {} ({}", capitalised(name), rate(c.value, c.kind), to_string(c.regime));
   if (std::isfinite(c.ci95.low) && std::isfinite(c.ci95.high)) text += ", " + plus_minus(c.value, c.ci95);
   if (!c.origin.empty()) text += ", " + c.origin;
   text += ")";
@@ -158,7 +215,8 @@ AxisRanges axis_ranges(const Roofs& roofs, const std::vector<PlottedPoint>& poin
   const double slope = memory ? memory->ceiling->value : 0;
   double top = 0, lowest = 0;
   for (const Roof& c : roofs.compute) {
-    top = std::max({top, c.ceiling->value, c.ceiling->limit ? c.ceiling->limit->value : 0.0});
+    const bool has_limit = c.ceiling->limit && plausible(c.ceiling->limit->value);
+    top = std::max({top, c.ceiling->value, has_limit ? c.ceiling->limit->value : 0.0});
     lowest = c.ceiling->value;
     if (slope == 0) continue;
     r.intensity.low = std::min(r.intensity.low, c.ceiling->value / slope / 16);

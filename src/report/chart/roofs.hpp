@@ -14,15 +14,24 @@ namespace roofline {
 /// One line of the roofline chart.
 struct Roof {
   const Ceiling* ceiling = nullptr;
-  std::string name;                    ///< "HBM read", "BF16 tensor"
+  std::string name;                    ///< "HBM read", "BF16 tensor", "shared memory read"
   bool used = false;                   ///< a point of the chart runs on this level or pipe
   bool main = false;                   ///< one of the two that make the roofline
   std::vector<const Ceiling*> others;  ///< the level's other patterns, measured but not drawn
 
+  /// Its limit is a line of its own. Nearer than the lines are wide it would only make them ragged; hovering tells it.
+  bool shows_limit() const;
   std::string level_name() const;  ///< "HBM": the name without the pattern
   std::string label() const;       ///< "HBM read 4.67 TB/s"; a suspect ceiling says so
   std::string title() const;       ///< everything there is to know about it, in one line
 };
+
+/// One line of text for roofs that lie on each other: "BF16 · FP16 tensor 917 · 877 TFLOP/s". What they share stands
+/// once. Never empty.
+std::string shared_label(const std::vector<const Roof*>& roofs);
+
+/// The values alone, for sustained roofs beside the name of their burst ones: "862 · 830 sustained".
+std::string sustained_label(const std::vector<const Roof*>& roofs);
 
 struct Roofs {
   std::vector<Roof> memory;   ///< slopes, the steepest first

@@ -18,7 +18,7 @@ struct Stroke {
   Color color;
   double width = 1;
   std::vector<double> dash = {};
-  bool round = false;  ///< round caps and joins
+  bool round = false;  ///< round caps; joins always are
 };
 
 /// A polyline, or a polygon when closed.
@@ -37,6 +37,9 @@ struct Circle {
 };
 
 enum class Anchor : std::uint8_t { start, middle, end };
+
+/// Width of the stroke around letters, half of which shows.
+inline constexpr double kHalo = 3;
 
 /// One line of text. `at` is on the baseline.
 struct Text {
@@ -61,7 +64,8 @@ using Item = std::variant<Line, Circle, Text>;
 struct Group {
   std::string id = {};  ///< unique in the scene; empty for none
   std::string classes = {};
-  std::string title = {};  ///< shown on hover, read by screen readers; empty for decoration
+  /// Shown on hover; screen readers read it up to its first semicolon. Empty for decoration.
+  std::string title = {};
   std::vector<std::pair<std::string, std::string>> data = {};  ///< data-<first>="<second>"
   std::vector<Item> items = {};
   bool clipped = false;  ///< drawn inside Scene::clip only
@@ -74,6 +78,7 @@ struct Layer {
 
 struct Scene {
   double width = 0, height = 0;
+  double zoom = 1;  ///< CSS pixels of the picture for one of the scene
   Color background;
   Rect clip;
   std::string title, description;

@@ -23,19 +23,35 @@ std::string paint_attributes(const std::optional<Color>& fill, const std::option
     classes += fmt::format("f-{}", fill->role);
     attributes += fmt::format(" fill=\"{}\"", fill->hex());
     if (fill->alpha < 1) attributes += fmt::format(" fill-opacity=\"{}\"", fill->alpha);
-  } else {
-    attributes += " fill=\"none\"";
   }
   if (stroke) {
-    classes += fmt::format("{}s-{}", classes.empty() ? "" : " ", stroke->color.role);
+    // What can't be seen needs no theme.
+    if (stroke->color.alpha > 0) classes += fmt::format("{}s-{}", classes.empty() ? "" : " ", stroke->color.role);
     attributes += fmt::format(" stroke=\"{}\" stroke-width=\"{}\"", stroke->color.hex(), px(stroke->width));
     if (stroke->color.alpha < 1) attributes += fmt::format(" stroke-opacity=\"{}\"", stroke->color.alpha);
-    if (stroke->round) attributes += " stroke-linecap=\"round\" stroke-linejoin=\"round\"";
+    if (stroke->round) attributes += " stroke-linecap=\"round\"";
     std::string dashes;
     for (const double d : stroke->dash) dashes += (dashes.empty() ? "" : " ") + px(d);
     if (!dashes.empty()) attributes += fmt::format(" stroke-dasharray=\"{}\"", dashes);
   }
-  return fmt::format(" class=\"{}\"{}", classes, attributes);
+  return (classes.empty() ? "" : fmt::format(" class=\"{}\"", classes)) + attributes;
+}
+
+std::string path_of(const Line& line) {
+  std::string path, last_x, last_y;
+  for (const Vec& p : line.points) {
+    const std::string x = px(p.x), y = px(p.y);
+    const bool first = path.empty();
+    if (!first && y == last_y) {
+      path += fmt::format("H{}", x);
+    } else if (!first && x == last_x) {
+      path += fmt::format("V{}", y);
+    } else {
+      path += fmt::format("{}{} {}", first ? 'M' : 'L', x, y);
+    }
+    last_x = x, last_y = y;
+  }
+  return line.closed ? path + "Z" : path;
 }
 
 std::string data_attributes(const std::vector<std::pair<std::string, std::string>>& data) {
@@ -49,10 +65,11 @@ std::string data_attributes(const std::vector<std::pair<std::string, std::string
 void SvgCanvas::begin(const Scene& scene) {
   out_ = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"roofline-chart\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 "
-      "{0} {1}\" role=\"graphics-document\" aria-roledescription=\"roofline chart\" "
+      "{4} {5}\" role=\"graphics-document\" aria-roledescription=\"roofline chart\" "
       "aria-labelledby=\"chart-title chart-description\" font-family=\"Inter, 'Helvetica Neue', Arial, "
-      "sans-serif\"{2}>\n",
-      px(scene.width), px(scene.height), data_attributes(scene.data));
+      "sans-serif\" fill=\"none\" stroke-width=\"{3}\" stroke-linejoin=\"round\"{2}>\n",
+      px(scene.width * scene.zoom), px(scene.height * scene.zoom), data_attributes(scene.data), px(kHalo),
+      px(scene.width), px(scene.height));
   out_ += fmt::format("<title id=\"chart-title\">{}</title>\n<desc id=\"chart-description\">{}</desc>\n",
                       xml_escape(scene.title), xml_escape(scene.description));
   const Rect& c = scene.clip;
@@ -73,16 +90,14 @@ void SvgCanvas::begin_group(const Group& group) {
   if (group.title.empty()) {
     out_ += " aria-hidden=\"true\">";
   } else {
-    const std::string title = xml_escape(group.title);
-    out_ += fmt::format(" role=\"graphics-symbol\" aria-label=\"{0}\"><title>{0}</title>", title);
+    const std::string spoken = group.title.substr(0, group.title.find("; "));
+    out_ += fmt::format(" role=\"graphics-symbol\" aria-label=\"{}\"><title>{}</title>", xml_escape(spoken),
+                        xml_escape(group.title));
   }
 }
 
 void SvgCanvas::draw(const Line& line) {
-  std::string path;
-  for (std::size_t i = 0; i < line.points.size(); ++i)
-    path += fmt::format("{}{} {}", i == 0 ? "M" : "L", px(line.points[i].x), px(line.points[i].y));
-  if (line.closed) path += "Z";
+  const std::string path = path_of(line);
   const std::string paint = paint_attributes(line.fill, line.stroke);
   // Neighbours that look alike are one path: grids are a seventh of a page otherwise. Not where lines show through.
   const bool plain = !line.fill && line.stroke && line.stroke->color.alpha >= 1 && !line.closed;
@@ -122,15 +137,13 @@ void SvgCanvas::draw(const Text& text) {
     attributes += fmt::format(" transform=\"rotate({} {} {})\"", px(text.rotation), px(text.at.x), px(text.at.y));
   if (text.halo) {
     classes += fmt::format(" s-{}", text.halo->role);
-    attributes += fmt::format(" stroke=\"{}\" stroke-width=\"3\" stroke-linejoin=\"round\" paint-order=\"stroke\"",
-                              text.halo->hex());
+    attributes += fmt::format(" stroke=\"{}\" paint-order=\"stroke\"", text.halo->hex());
   }
   if (!text.classes.empty()) classes += " " + text.classes;
   // The width that the layout counted with holds in whatever font the viewer has; text in a script that
   // the embedded font lacks keeps its own width.
   if (Font::of(text.weight).covers(clean))
-    attributes += fmt::format(" textLength=\"{}\" lengthAdjust=\"spacingAndGlyphs\"",
-                              px(Font::of(text.weight).width(clean, text.size)));
+    attributes += fmt::format(" textLength=\"{}\"", px(Font::of(text.weight).width(clean, text.size)));
   out_ += fmt::format("<text class=\"{}\"{}>{}</text>", classes, attributes, xml_escape(clean));
 }
 

@@ -1,0 +1,35 @@
+// roofline compare: two runs of a suite, row by row; a gate for whoever changes kernels.
+#include <fmt/format.h>
+
+#include "cli/commands.hpp"
+#include "cli/console.hpp"
+#include "cli/outputs.hpp"
+#include "report/comparison.hpp"
+#include "report/files.hpp"
+#include "report/json.hpp"
+
+namespace roofline {
+namespace {
+
+std::string render(const Comparison& comparison, const std::string& format, const TerminalStyle& style) {
+  if (format == "md") return render_comparison_markdown(comparison);
+  if (format == "json") return render_comparison_json(comparison);
+  if (format == "csv") return render_comparison_csv(comparison);
+  return render_comparison_terminal(comparison, style);
+}
+
+}  // namespace
+
+ExitCode run_compare(const CompareCommand& command, const Options& options) {
+  const Report base = parse_report(read_file(command.base), command.base);
+  const Report now = parse_report(read_file(command.now), command.now);
+  check_comparable(base, now, command.base, command.now);
+  const Comparison comparison = comparison_of(base, now, command.max_slowdown);
+  print_result(render(comparison, command.format, stdout_style(options.color)));
+  const std::string regressions = regression_line(comparison);
+  if (regressions.empty()) return ExitCode::ok;
+  say(regressions);
+  return ExitCode::regression;
+}
+
+}  // namespace roofline

@@ -1,0 +1,142 @@
+// Text → values of options.
+#include "cli/option_values.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+
+#include "config/suite.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr int kLeastWidth = 320, kLeastHeight = 240;
+constexpr int kMostWidth = 7680, kMostHeight = 4320;
+constexpr double kMostPixels = 140e6;  // 7680x4320 at scale 2: half a gigabyte of picture
+
+/// The whole text as a number.
+template <class Number>
+std::optional<Number> number_of(std::string_view text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return value;
+}
+
+/// The format that a file's ending stands for; empty when it stands for none.
+std::string format_of(const std::string& path) {
+  std::string ending = std::filesystem::path(path).extension().string();
+  if (ending.empty()) return {};
+  ending.erase(0, 1);
+  const std::vector<std::string>& known = report_formats();
+  return std::find(known.begin(), known.end(), ending) != known.end() ? ending : std::string();
+}
+
+void check_formats(const std::vector<std::string>& formats, std::size_t runs) {
+  const std::vector<std::string>& known = report_formats();
+  for (const std::string& format : formats) {
+    if (std::find(known.begin(), known.end(), format) == known.end()) {
+      throw UsageError(fmt::format("unknown format '{}' (there are: {})", format, fmt::join(known, ", ")),
+                       nearest_hint(format, known, "roofline report --help"));
+    }
+    if (format == "json" && runs > 1) {
+      throw UsageError("json holds one run, and several files are given",
+                       "give one file, or compare two: roofline compare BASE NEW --format json");
+    }
+  }
+}
+
+}  // namespace
+
+std::string nearest_hint(const std::string& given, const std::vector<std::string>& names, const std::string& help) {
+  const std::string near = nearest_name(given, names);
+  return near.empty() ? fmt::format("see: {}", help) : fmt::format("did you mean '{}'? (see: {})", near, help);
+}
+
+DeviceRequest parse_device(const std::string& text, int threads) {
+  DeviceRequest request;
+  request.threads = threads;
+  if (text.empty()) return request;
+  const std::size_t colon = text.find(':');
+  request.kind = parse_device_kind(text.substr(0, colon));
+  const std::optional<int> index = number_of<int>(colon == std::string::npos ? "0" : text.substr(colon + 1));
+  const bool has_index = colon != std::string::npos;
+  if (!request.kind || !index || *index < 0 || (request.kind == DeviceKind::cpu && has_index)) {
+    throw UsageError(fmt::format("--device {}: expected cpu, cuda or cuda:N", text), "see: roofline devices");
+  }
+  request.index = *index;
+  return request;
+}
+
+void parse_size(const std::string& text, ChartOptions& chart) {
+  const std::size_t cross = text.find('x');
+  const auto width = number_of<int>(std::string_view(text).substr(0, cross));
+  const auto height =
+      cross == std::string::npos ? std::nullopt : number_of<int>(std::string_view(text).substr(cross + 1));
+  if (!width || !height || *width < kLeastWidth || *width > kMostWidth || *height < kLeastHeight ||
+      *height > kMostHeight) {
+    throw UsageError(fmt::format("--size {}: expected WIDTHxHEIGHT in pixels, from {}x{} to {}x{}", text, kLeastWidth,
+                                 kLeastHeight, kMostWidth, kMostHeight),
+                     "for example: --size 1600x900");
+  }
+  chart.width = *width;
+  chart.height = *height;
+}
+
+void check_pixels(const ChartOptions& chart) {
+  const double pixels = chart.width * chart.scale * chart.height * chart.scale;
+  if (pixels <= kMostPixels) return;
+  const double fits = std::sqrt(kMostPixels / chart.width / chart.height);
+  throw UsageError(fmt::format("--scale {:g}: {}x{} at that scale has {:.0f} million pixels", chart.scale, chart.width,
+                               chart.height, pixels / 1e6),
+                   fmt::format("--scale {:.1f} is the most at this size", std::floor(fits * 10) / 10));
+}
+
+Theme parse_theme(const std::string& text) {
+  if (text == "light") return Theme::light;
+  if (text == "dark") return Theme::dark;
+  throw UsageError(fmt::format("--theme {}: expected light or dark", text), "for example: --theme dark");
+}
+
+double parse_percentage(const std::string& text, const std::string& option) {
+  std::string digits = text;
+  if (digits.ends_with('%')) digits.pop_back();
+  while (digits.ends_with(' ')) digits.pop_back();
+  const std::optional<double> value = number_of<double>(digits);
+  if (!value || !(*value >= 0 && *value <= 1000)) {
+    throw UsageError(fmt::format("{} {}: expected per cent, from 0 to 1000", option, text),
+                     fmt::format("for example: {} 3%", option));
+  }
+  return *value / 100;
+}
+
+OutputRequest parse_output(const std::string& path, const std::vector<std::string>& formats, std::size_t runs) {
+  OutputRequest request{path, {}, false};
+  for (const std::string& format : formats) {
+    if (std::find(request.formats.begin(), request.formats.end(), format) == request.formats.end()) {
+      request.formats.push_back(format);
+    }
+  }
+  const std::string ending = format_of(path);
+  if (!ending.empty()) {
+    const bool agrees = request.formats.empty() || request.formats == std::vector<std::string>{ending};
+    if (!agrees) {
+      throw UsageError(fmt::format("-o {}: is one {} file, and --format asks for {}", path, ending,
+                                   fmt::join(request.formats, ", ")),
+                       "leave out --format, or name a folder with -o");
+    }
+    request.formats = {ending};
+    request.is_file = true;
+  }
+  check_formats(request.formats, runs);
+  if (path == "-" && request.formats.size() != 1) {
+    throw UsageError("-o - needs exactly one --format", "for example: --format json -o -");
+  }
+  return request;
+}
+
+}  // namespace roofline

@@ -1,0 +1,51 @@
+// What all parts use: finding and making elements, the theme, the embedded report.
+// The page without this script is complete; with it, it can be asked.
+const root = document.documentElement;
+const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+const one = (selector, within = document) => within.querySelector(selector);
+const make = (name, attributes = {}, ...content) => {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  element.append(...content);
+  return element;
+};
+const svg = one('.roofline-chart');
+const live = one('#live');
+const calm = matchMedia('(prefers-reduced-motion: reduce)');
+// Above this many rows a page must not touch each of them when the pointer moves.
+const many = 2000;
+root.classList.add('js');
+all('.tools, .hint, .filter, .filters, .zoom').forEach(e => { e.hidden = false; });
+// What the SVG and PNG buttons save: the drawing as it came, before the page moves anything in it.
+const drawing = svg?.cloneNode(true);
+
+// Storage may be forbidden for a local file.
+const themes = ['auto', 'light', 'dark'];
+const theme_button = one('#theme');
+const set_theme = name => {
+  root.dataset.theme = name;
+  theme_button.textContent = 'Theme: ' + name;
+  try { localStorage.setItem('roofline-theme', name); } catch { /* stays for this view */ }
+};
+let kept_theme = null;
+try { kept_theme = localStorage.getItem('roofline-theme'); } catch { /* none */ }
+if (themes.includes(kept_theme)) set_theme(kept_theme);
+theme_button.addEventListener('click', () =>
+  set_theme(themes[(themes.indexOf(root.dataset.theme) + 1) % themes.length]));
+
+// The report is inflated when it is asked for, once.
+let text_promise = null;
+const report_text = () => text_promise ??= (async () => {
+  const bytes = Uint8Array.from(atob(one('#report').textContent), c => c.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'));
+  return new Response(stream).text();
+})();
+let run_promise = null;
+const last_run = () => run_promise ??= report_text().then(text => [JSON.parse(text)].flat().at(-1));
+
+const prefixes = ['p', 'n', 'µ', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
+const si = (value, unit, digits = 3) => {
+  const power = Math.min(6, Math.max(-4, Math.floor(Math.log10(Math.abs(value)) / 3 + 1e-9)));
+  return `${Number((value / 1000 ** power).toPrecision(digits))} ${prefixes[power + 4]}${unit}`.trim();
+};
+const percent = fraction => `${(100 * fraction).toFixed(1)} %`;

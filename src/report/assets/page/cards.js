@@ -1,0 +1,177 @@
+// Cards: what a point, a row or a ceiling says when it is hovered, focused or held. Their words are the tables' own.
+const card = one('#card');
+const rows = all('#results tbody tr');
+const row_of = new Map(rows.map(row => [Number(row.id.slice(4)), row]));
+const index_of = row => Number(row.id.slice(4));
+const column_names = table => all('thead th', table).map(th => th.textContent);
+let current = null;
+let held = null;
+
+const fact = (list, name, ...content) => {
+  if (content.length > 0) list.append(make('dt', {}, name), make('dd', {}, ...content));
+};
+// Of what opens, what stands there while it is closed.
+const copy_of = cell => [...cell.childNodes]
+  .flatMap(node => node.nodeName === 'DETAILS' ? [...node.firstChild.childNodes] : [node]).map(node => node.cloneNode(true));
+const facts_of = row => {
+  const names = column_names(row.closest('table'));
+  const list = make('dl');
+  if (row.classList.contains('untimed')) fact(list, 'Status', ...copy_of(row.cells[1]));
+  else [...row.cells].slice(1).forEach((cell, i) => fact(list, names[i + 1], ...copy_of(cell)));
+  return list;
+};
+// What the table has no room for.
+const add_details = (list, result) => {
+  const time = result?.time_s;
+  if (!time) return;
+  const shares = (result.resources ?? []).filter(r => r.time_s > 0)
+    .map(r => `${r.ceiling} ${percent(r.time_s / time.median)}`);
+  fact(list, 'Resources', shares.join(', '));
+  fact(list, 'Samples', `${time.samples}, each of ${time.launches_per_sample} launch${time.launches_per_sample === 1 ? '' : 'es'}, ${String(time.stop).replace('_', ' ')}`);
+  if (time.clock_hz) fact(list, 'Clock', si(time.clock_hz, 'Hz'));
+};
+let results = null;
+const know_results = async () => {
+  results = (await last_run()).results ?? [];
+  if (current === null) return;
+  fill_card(current);
+  place_card(...card_at);
+};
+
+const fill_card = what => {
+  card.replaceChildren();
+  const row = what.row;
+  if (!row) {
+    const [name, ...text] = title_of(what.element).split(': ');
+    card.append(make('b', {}, name), make('p', {}, text.join(': ')));
+    return;
+  }
+  const index = index_of(row);
+  card.append(make('b', {}, what.ceiling ? row.dataset.label : one('bdi', row.cells[0]).textContent));
+  const list = facts_of(row);
+  if (!what.ceiling) {
+    const below = one('small', row.cells[0])?.textContent;
+    const summary = results?.[index]?.impl_summary;
+    card.append(make('p', {}, summary ? `${below}: ${summary}` : below ?? ''));
+    add_details(list, results?.[index]);
+  }
+  card.append(list);
+};
+let card_at = [0, 0];
+const place_card = (x, y) => {
+  card_at = [x, y];
+  const box = card.getBoundingClientRect();
+  const left = x + 16 + box.width > innerWidth - 8 ? x - 16 - box.width : x + 16;
+  card.style.left = Math.max(8, left) + 'px';
+  card.style.top = Math.max(8, Math.min(y + 16, innerHeight - 8 - box.height)) + 'px';
+};
+
+const about_row = row => ({row, element: point_of.get(index_of(row))?.element, index: index_of(row)});
+const about_point = point =>
+  ({row: point.run === undefined ? row_of.get(point.index) : undefined, element: point.element, index: point.index, point});
+const about_ceiling = element => ({
+  row: all('.ceilings tbody tr').find(r => r.dataset.label === element.dataset.ceiling), element, ceiling: true,
+});
+const same = (a, b) => a !== null && b !== null && a.row === b.row && a.element === b.element;
+
+const hide = () => {
+  card.hidden = true;
+  current?.row?.classList.remove('on');
+  current = null;
+  show_focus();
+};
+// What the keyboard shows stays when the page scrolls away under a resting pointer.
+let by_pointer = false;
+const show = (what, x, y) => {
+  by_pointer = true;
+  if (!same(what, current)) {
+    hide();
+    current = what;
+    fill_card(what);
+    what.row?.classList.add('on');
+    show_focus();
+  }
+  card.hidden = false;
+  place_card(x, y);
+};
+const show_beside = (what, element) => {
+  const box = element.getBoundingClientRect();
+  show(what, box.right - 8, box.top + box.height / 2 - 8);
+  by_pointer = false;
+};
+// What is held comes back when the pointer has left the others.
+const leave = () => {
+  if (held) show_beside(held, held.element ?? held.row);
+  else hide();
+};
+const leave_by_pointer = () => { if (by_pointer) leave(); };
+
+// What is meant, drawn over the chart: the mark or the line, and from a point straight up to its roof the head-room.
+const overlay = svg?.cloneNode(false);
+if (svg) {
+  ['role', 'aria-labelledby', 'aria-roledescription'].forEach(name => overlay.removeAttribute(name));
+  overlay.setAttribute('class', 'overlay');
+  overlay.setAttribute('aria-hidden', 'true');
+  svg.after(overlay);
+}
+const head_room = (point, fraction) => {
+  const [x, y] = point.at;
+  const roof = Math.max(plot.y, y + Math.log10(fraction) * axis_y.pixels * view.zoom);
+  if (!(fraction > 0) || Math.abs(y - roof) < 3) return [];
+  const line = like('.layer-axes .s-axis', {d: `M${x} ${y}V${roof}M${x - 5} ${roof}h10`, 'stroke-dasharray': '3 3', class: 's-axis head-room'});
+  if (y - roof < 34) return [line];
+  return [line, like('.point-label .name',
+    {x: x + 7, y: (y + roof) / 2 + 4, 'text-anchor': 'start', 'font-weight': 600}, `${Number((1 / fraction).toPrecision(2))}×`)];
+};
+const show_focus = () => {
+  overlay?.replaceChildren();
+  for (const what of svg ? [held, current] : []) {
+    if (!what?.element) continue;
+    const point = what.ceiling ? null : points_by_element().get(what.element);
+    if (point && (point.out || !point.shown)) continue;
+    if (point && what.row && what === current) overlay.append(...head_room(point, Number(what.row.cells[5]?.dataset.v)));
+    const copy = what.element.cloneNode(true);
+    ['id', 'tabindex', 'role', 'aria-label', 'aria-pressed'].forEach(name => copy.removeAttribute(name));
+    if (point) copy.dataset.of = point.index;
+    else if (view.zoom > 1) copy.setAttribute('clip-path', 'url(#chart-clip)');
+    overlay.append(copy);
+  }
+};
+
+// Selection: one row or point is held, and the address names it.
+const address = name => {
+  try { history.replaceState(null, '', name ? '#' + name : location.pathname + location.search); } catch { /* as it was */ }
+};
+const release = () => {
+  if (!held) return;
+  held.row?.classList.remove('sel');
+  held = null;
+  address('');
+  show_focus();
+};
+const hold = what => {
+  release();
+  held = what;
+  what.row?.classList.add('sel');
+  if (!what.ceiling && what.row) address((what.element ? 'point-' : 'row-') + what.index);
+  show_focus();
+  if (results === null) know_results();
+};
+const scroll_to = (element, block = 'center') =>
+  element.scrollIntoView({block, behavior: calm.matches ? 'auto' : 'smooth'});
+// "#point-7" opens with the point held, on the chart or, where it has none there, in the table.
+const follow_address = () => {
+  const [, index] = /^#(?:point|row)-(\d+)$/.exec(location.hash) ?? [];
+  const row = index === undefined ? undefined : row_of.get(Number(index));
+  if (!row) return;
+  const what = about_row(row);
+  hold(what);
+  const target = what.element && location.hash.startsWith('#point') ? what.element : row;
+  const come = () => {
+    target.scrollIntoView({block: 'center'});
+    requestAnimationFrame(() => requestAnimationFrame(() => show_beside(what, target)));
+  };
+  // The browser's own jump, to the upper edge of the window, comes with the end of loading.
+  if (document.readyState === 'complete') come();
+  else addEventListener('load', () => setTimeout(come), {once: true});
+};

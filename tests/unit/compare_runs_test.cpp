@@ -1,0 +1,312 @@
+// Two runs compared: identical ones are the same, a scaled one is found with its size, and noise is not news.
+#include "report/compare_runs.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "report/comparison.hpp"
+#include "report/findings.hpp"
+#include "report/json.hpp"
+#include "report/text.hpp"
+#include "tests/support/sample_report.hpp"
+
+namespace roofline {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+void scale_time(Point& point, double factor) {
+  if (!point.time) return;
+  Summary& time = *point.time;
+  for (double* value : {&time.median, &time.ci95.low, &time.ci95.high, &time.min, &time.max}) *value *= factor;
+}
+
+Report scaled(Report report, double factor) {
+  for (Point& point : report.points) scale_time(point, factor);
+  return report;
+}
+
+/// Every interval as wide as that on either side.
+Report with_intervals(Report report, double half_width) {
+  for (Point& point : report.points) {
+    if (!point.time) continue;
+    point.time->ci95 = {point.time->median * (1 - half_width), point.time->median * (1 + half_width)};
+  }
+  return report;
+}
+
+std::size_t how_many(const std::vector<PointChange>& changes, Change kind) {
+  return static_cast<std::size_t>(
+      std::count_if(changes.begin(), changes.end(), [&](const PointChange& c) { return c.change == kind; }));
+}
+
+TEST(CompareRuns, IdenticalRunsAreTheSame) {
+  const Report report = sample::sample_report();
+  const std::vector<PointChange> changes = compare_runs(report, report);
+  ASSERT_EQ(changes.size(), report.points.size());
+  EXPECT_EQ(how_many(changes, Change::same), 22U);
+  EXPECT_EQ(how_many(changes, Change::untimed), 2U);
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    EXPECT_EQ(changes[i].before, i);
+    EXPECT_EQ(changes[i].now, i);
+    EXPECT_FALSE(regressed(changes[i], 0));
+  }
+}
+
+TEST(CompareRuns, AScaledRunIsFoundWithItsSize) {
+  const Report before = sample::sample_report();
+  for (const PointChange& change : compare_runs(before, scaled(before, 1.05))) {
+    if (change.change == Change::untimed) continue;
+    EXPECT_EQ(change.change, Change::slower);
+    EXPECT_NEAR(change.time_ratio, 1.05, 1e-12);
+    // Both medians are known to 0.2 %: the ends are 1.05 * 0.998 / 1.002 and 1.05 * 1.002 / 0.998.
+    EXPECT_NEAR(change.ratio_ci95.low, 1.045808, 1e-6);
+    EXPECT_NEAR(change.ratio_ci95.high, 1.054208, 1e-6);
+    EXPECT_TRUE(regressed(change, 0.03));
+    EXPECT_FALSE(regressed(change, 0.06));
+  }
+  const std::vector<PointChange> back = compare_runs(scaled(before, 1.05), before);
+  EXPECT_EQ(how_many(back, Change::faster), 22U);
+}
+
+TEST(CompareRuns, WithinTheIntervalsThereIsNoDifference) {
+  const Report before = with_intervals(sample::sample_report(), 0.03);
+  const std::vector<PointChange> changes = compare_runs(before, scaled(before, 1.05));
+  EXPECT_EQ(how_many(changes, Change::same), 22U);
+  for (const PointChange& change : changes) EXPECT_FALSE(regressed(change, 0.03));
+}
+
+TEST(CompareRuns, BelowTheThresholdThereIsNoDifference) {
+  const Report before = sample::sample_report();
+  EXPECT_EQ(how_many(compare_runs(before, scaled(before, 1.008)), Change::same), 22U);
+  EXPECT_EQ(how_many(compare_runs(before, scaled(before, 1.008), 0.005), Change::slower), 22U);
+}
+
+TEST(CompareRuns, RowsAreMatchedByWhatWasRunAndNotByTheirPlace) {
+  const Report before = sample::sample_report();
+  Report now = before;
+  std::reverse(now.points.begin(), now.points.end());
+  const std::vector<PointChange> changes = compare_runs(before, now);
+  EXPECT_EQ(how_many(changes, Change::same), 22U);
+  EXPECT_EQ(changes.front().before, before.points.size() - 1);
+}
+
+TEST(CompareRuns, WhatStandsTwiceIsMatchedInOrder) {
+  Report before;
+  before.points = {sample::sample_report().points[0], sample::sample_report().points[0]};
+  Report now = before;
+  scale_time(now.points[1], 2);
+  const std::vector<PointChange> changes = compare_runs(before, now);
+  ASSERT_EQ(changes.size(), 2U);
+  EXPECT_EQ(changes[0].change, Change::same);
+  EXPECT_EQ(changes[1].change, Change::slower);
+  EXPECT_EQ(changes[1].before, 1U);
+  now.points.push_back(now.points[0]);
+  EXPECT_EQ(how_many(compare_runs(before, now), Change::only_now), 1U);
+}
+
+TEST(CompareRuns, MissingFailedAndRenamedRows) {
+  const Report before = sample::sample_report();
+  Report now = before;
+  now.points[0] = sample::without_time(now.points[0], PointStatus::failed, "wrong");
+  now.points[1] = sample::without_time(now.points[1], PointStatus::skipped, "no such type");
+  now.points[2].workload.label = "renamed";
+  now.points.erase(now.points.begin() + 3);
+  const Comparison comparison = comparison_of(before, now);
+  EXPECT_EQ(comparison.changes.size(), before.points.size() + 1);  // the renamed row is there from both sides
+  const auto row = [&](std::size_t index, bool of_now) {
+    return *std::find_if(comparison.changes.begin(), comparison.changes.end(),
+                         [&](const PointChange& c) { return (of_now ? c.now : c.before) == index; });
+  };
+  EXPECT_EQ(verdict(comparison, row(0, true)), "failed now");
+  EXPECT_TRUE(comparison.is_regression(row(0, true)));
+  EXPECT_EQ(verdict(comparison, row(1, true)), "skipped now");
+  EXPECT_FALSE(comparison.is_regression(row(1, true)));
+  EXPECT_EQ(verdict(comparison, row(2, true)), "only now");
+  EXPECT_EQ(verdict(comparison, row(2, false)), "only before");
+  EXPECT_EQ(verdict(comparison, row(3, false)), "only before");
+  EXPECT_FALSE(comparison.is_regression(row(3, false)));
+  EXPECT_TRUE(std::isnan(row(3, false).time_ratio));
+  EXPECT_THAT(regression_line(comparison), StartsWith("1 kernel was timed before and failed now: relu fp32"));
+  EXPECT_EQ(verdict(comparison_of(now, before), comparison_of(now, before).changes[0]), "failed before");
+}
+
+TEST(CompareRuns, NoCommonRowAndNoRowAtAll) {
+  Report other;
+  other.points = {sample::sample_report().points[0]};
+  other.points[0].workload.op = "another";
+  const Report before = sample::sample_report();
+  const Comparison comparison = comparison_of(before, other);
+  EXPECT_THAT(comparison_findings(comparison), testing::Contains("The runs have no timed kernel in common."));
+  const Report nothing;
+  EXPECT_THAT(render_comparison_terminal(comparison_of(nothing, nothing), {}), HasSubstr("no timed kernel in common"));
+}
+
+TEST(CompareRuns, TimesThatAreNoTimesAreNotCompared) {
+  const Report before = sample::sample_report();
+  for (const double bad : {0.0, -1.0, std::nan("")}) {
+    Report now = before;
+    now.points[0].time->median = bad;
+    EXPECT_EQ(compare_runs(before, now)[0].change, Change::only_before);
+  }
+  Report now = before;
+  now.points[0].time->ci95 = {};  // one sample: no interval
+  EXPECT_EQ(compare_runs(before, now)[0].change, Change::same);
+}
+
+TEST(Comparison, TheGateNamesWhatGotSlower) {
+  const Report before = sample::sample_report();
+  Report now = before;
+  scale_time(now.points[9], 1.05);
+  scale_time(now.points[10], 1.02);
+  scale_time(now.points[20], 0.9);
+  const Comparison comparison = comparison_of(before, now);
+  EXPECT_EQ(regression_line(comparison),
+            "1 of 22 kernels got slower by more than 3 % and beyond the intervals: softmax fp32 32768x4096 (cuda) "
+            "1.050x");
+  EXPECT_THAT(comparison_findings(comparison),
+              ElementsAre("2 of 22 kernels got slower, the most softmax fp32 32768x4096 (cuda): 1.05× the time.",
+                          "1 of 22 kernels got faster, gemm fp16 4096x4096x4096 (cublas): 0.90× the time.",
+                          "No difference in 19 of 22.", HasSubstr("Not compared: ")));
+  EXPECT_EQ(verdict(comparison, comparison.changes[9]), "slower > 3 %");
+  EXPECT_EQ(verdict(comparison, comparison.changes[10]), "slower");
+  EXPECT_EQ(ratio_text(comparison.changes[9]), "1.050");
+  EXPECT_EQ(ratio_interval(comparison.changes[9]), "1.046–1.054");
+  EXPECT_EQ(regression_line(comparison_of(before, now, 0.06)), "");
+  EXPECT_EQ(regression_line(comparison_of(before, before, 0)), "");
+}
+
+TEST(Comparison, AStricterGateThanUsualIsNotContradictedByItsTable) {
+  const Report before = sample::sample_report();
+  const Report now = scaled(before, 1.006);
+  const Comparison strict = comparison_of(before, now, 0.005);
+  EXPECT_THAT(regression_line(strict), StartsWith("22 of 22 kernels got slower by more than 0.5 %"));
+  EXPECT_THAT(regression_line(strict), HasSubstr("and 14 more"));
+  EXPECT_EQ(verdict(strict, strict.changes[0]), "slower > 0.5 %");
+}
+
+TEST(Comparison, NotesSayWhatElseIsDifferent) {
+  Report before = sample::sample_report();
+  for (Point& point : before.points) {
+    if (point.time) point.time->clock_hz = 2e9;
+  }
+  EXPECT_THAT(comparison_notes(before, before), IsEmpty());
+  Report now = before;
+  now.machine.device.name = "NVIDIA H100";
+  now.machine.device.driver = "";
+  now.machine.measured_at = "2026-02-01T00:00:00Z";
+  now.invocation.tool_version = "0.3.0";
+  now.cancelled = true;
+  for (Point& point : now.points) {
+    if (point.time) point.time->clock_hz = 1.5e9;
+  }
+  EXPECT_THAT(
+      comparison_notes(before, now),
+      ElementsAre("different devices: NVIDIA H200 before, NVIDIA H100 now",
+                  "different drivers: 580.159.04 before, not known now",
+                  "different versions of roofline: 0.1.0 before, 0.3.0 now",
+                  "different calibrations (times compare, fractions of the roof don't): 2026-01-15T09:30:00Z before, "
+                  "2026-02-01T00:00:00Z now",
+                  "different clocks (median over the kernels): 2 GHz before, 1.5 GHz now",
+                  "the later run was cancelled: it may lack rows"));
+  Report near = before;
+  for (Point& point : near.points) {
+    if (point.time) point.time->clock_hz = *point.time->clock_hz * 1.005;
+  }
+  EXPECT_THAT(comparison_notes(before, near), IsEmpty());
+}
+
+TEST(Comparison, FitsTheTerminalWhateverTheNames) {
+  Report before = sample::sample_report();
+  before.points[0].workload.label = std::string(10000, 'x');
+  before.points[1].workload.label = "\x1b[2J\x1b]0;owned\x07";
+  before.machine.device.name = std::string(300, 'z');
+  const Report now = scaled(before, 1.05);
+  for (const int columns : {72, 80, 120}) {
+    for (const bool unicode : {false, true}) {
+      std::istringstream lines(
+          render_comparison_terminal(comparison_of(before, now), {.unicode = unicode, .columns = columns}));
+      for (std::string line; std::getline(lines, line);) {
+        EXPECT_LE(display_width(line), columns) << line;
+        EXPECT_EQ(line.find('\x1b'), std::string::npos);
+        const bool ascii = std::all_of(line.begin(), line.end(), [](char c) { return c > 0; });
+        EXPECT_TRUE(unicode || ascii) << line;
+        EXPECT_TRUE(line.find("slower") == std::string::npos || line.find("the time") != std::string::npos ||
+                    line.find("1.046") != std::string::npos || line.find("got") != std::string::npos)
+            << "the interval stays beside the ratio: " << line;
+      }
+    }
+  }
+}
+
+TEST(Comparison, MarkdownKeepsHostileNamesInTheirCells) {
+  Report before = sample::sample_report();
+  before.points[0].workload.label = "a|b\n|c|<script>";
+  const std::string text = render_comparison_markdown(comparison_of(before, scaled(before, 1.05)));
+  EXPECT_THAT(text, HasSubstr("a\\|b \\|c\\|&lt;script\\>"));
+  EXPECT_THAT(text, HasSubstr("| 1.050 | 1.046–1.054 | **slower \\> 3 %** |"));
+  EXPECT_THAT(text, Not(HasSubstr("<script>")));
+}
+
+TEST(Comparison, JsonAndCsvHoldTheSameRows) {
+  const Report before = sample::sample_report();
+  Report now = scaled(before, 1.05);
+  now.points[0] = sample::without_time(now.points[0], PointStatus::failed, "wrong");
+  const Comparison comparison = comparison_of(before, now);
+  const auto json = nlohmann::json::parse(render_comparison_json(comparison));
+  EXPECT_EQ(json["schema"], kComparisonSchema);
+  EXPECT_EQ(json["max_slowdown"], 0.03);
+  EXPECT_EQ(json["regressions"], 22);
+  ASSERT_EQ(json["rows"].size(), before.points.size());
+  EXPECT_EQ(json["rows"][0]["now"]["reason"], "wrong");
+  EXPECT_FALSE(json["rows"][0].contains("time_ratio"));
+  EXPECT_TRUE(json["rows"][0]["regression"]);
+  EXPECT_EQ(json["rows"][1]["change"], "slower");
+  EXPECT_EQ(json["rows"][1]["before"]["time_s"]["median"], before.points[1].time->median);
+  const std::string csv = render_comparison_csv(comparison);
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), static_cast<std::ptrdiff_t>(before.points.size() + 1));
+  std::istringstream lines(csv);
+  std::string line;
+  std::getline(lines, line);
+  const auto commas = std::count(line.begin(), line.end(), ',');
+  while (std::getline(lines, line)) EXPECT_EQ(std::count(line.begin(), line.end(), ','), commas) << line;
+}
+
+void expect_keys(const nlohmann::json& object, const nlohmann::json& schema) {
+  for (const auto& [key, value] : object.items()) EXPECT_TRUE(schema["properties"].contains(key)) << key;
+  for (const std::string key : schema["required"]) EXPECT_TRUE(object.contains(key)) << key;
+}
+
+TEST(Comparison, JsonHasTheKeysOfItsSchema) {
+  std::ifstream file(std::string(ROOFLINE_SOURCE_DIR) + "/docs/schema/comparison.schema.json");
+  const auto schema = nlohmann::json::parse(file);
+  const nlohmann::json& definitions = schema["$defs"];
+  const Report before = sample::sample_report();
+  Report now = before;
+  now.points.erase(now.points.begin());
+  const auto json = nlohmann::json::parse(render_comparison_json(comparison_of(before, now)));
+  expect_keys(json, schema);
+  expect_keys(json["base"], definitions["run"]);
+  expect_keys(json["now"], definitions["run"]);
+  for (const auto& row : json["rows"]) {
+    expect_keys(row, definitions["row"]);
+    for (const char* side : {"before", "now"}) {
+      if (row.contains(side)) expect_keys(row[side], definitions["side"]);
+    }
+    const auto& words = definitions["row"]["properties"]["change"]["enum"];
+    EXPECT_NE(std::find(words.begin(), words.end(), row["change"]), words.end()) << row["change"];
+  }
+}
+
+}  // namespace
+}  // namespace roofline
