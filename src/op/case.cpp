@@ -211,14 +211,17 @@ Bench Case::bench() {
   if (!state.verified) {
     throw Error(fmt::format("'{}' has not been verified, so it can't be timed", state.workload.label));
   }
-  state.timer = state.device.timer(
-      [&state](std::int64_t launch) { state.kernel(state.pointers[static_cast<std::size_t>(launch % state.sets)]); });
+  state.timer = state.device.timer([this](std::int64_t number) { launch(number); });
   Bench bench;
   bench.batch = [&state](std::int64_t launches) { return state.timer->time(launches); };
   bench.now = wall_seconds;
   bench.timer_resolution_s = state.device.timer_resolution_s();
   bench.launch_quantum = state.sets;
   return bench;
+}
+
+void Case::launch(std::int64_t number) {
+  state_->kernel(state_->pointers[static_cast<std::size_t>(number % state_->sets)]);
 }
 
 std::int64_t Case::buffer_sets() const { return state_->sets; }

@@ -28,6 +28,9 @@ class Case {
   /// The batch to give to the sampler: launches rotate over the buffer sets. Only after verify() passed.
   Bench bench();
 
+  /// Enqueues (GPU) or runs (CPU) the launch of that number, on the buffer set that is its turn.
+  void launch(std::int64_t number);
+
   std::int64_t buffer_sets() const;
   /// Bytes that all buffer sets take together.
   double resident_bytes() const;

@@ -23,4 +23,6 @@ std::unique_ptr<Device> open_cuda_device(int) {
   throw DeviceError(kReason, "build with -DROOFLINE_CUDA=ON on a machine with the CUDA Toolkit, or use --device cpu");
 }
 
+std::unique_ptr<CounterReader> open_cuda_counters(Device&, CounterSet) { throw Error(kReason); }
+
 }  // namespace roofline

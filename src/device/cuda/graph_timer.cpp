@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "device/cuda/capture.hpp"
 #include "model/error.hpp"
 
 namespace roofline {
@@ -16,34 +17,6 @@ constexpr std::int64_t kMaxNodes = 2048;
 // has been used.
 constexpr std::int64_t kMaxSpans = 16;
 constexpr std::int64_t kMaxCachedNodes = 4 * kMaxNodes * kMaxSpans;
-
-/// Ends a capture that an exception has left open, and drops what it captured.
-class CaptureGuard {
- public:
-  explicit CaptureGuard(cudaStream_t stream) : stream_(stream) {
-    check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "beginning a graph capture");
-  }
-  ~CaptureGuard() {
-    if (!open_) return;
-    cudaGraph_t graph = nullptr;
-    static_cast<void>(cudaStreamEndCapture(stream_, &graph));
-    if (graph != nullptr) static_cast<void>(cudaGraphDestroy(graph));
-    static_cast<void>(cudaGetLastError());  // "capture invalidated" follows from what was already thrown
-  }
-  CaptureGuard(const CaptureGuard&) = delete;
-  CaptureGuard& operator=(const CaptureGuard&) = delete;
-
-  Graph end() {
-    open_ = false;
-    cudaGraph_t graph = nullptr;
-    check(cudaStreamEndCapture(stream_, &graph), "ending a graph capture");
-    return Graph(graph);
-  }
-
- private:
-  cudaStream_t stream_;
-  bool open_ = true;
-};
 
 /// Opens the gate whatever happens: what waits behind it must never outlive an exception.
 class OpenAtExit {
@@ -63,9 +36,9 @@ GraphTimer::GraphTimer(cudaStream_t stream, int sm_count, LaunchFunction launch)
     : stream_(stream), launch_(std::move(launch)), start_(make_event()), stop_(make_event()), stamps_(sm_count) {}
 
 GraphExec GraphTimer::capture(Span span) {
-  CaptureGuard guard(stream_);
-  for (std::int64_t launch = span.first; launch < span.first + span.second; ++launch) launch_(launch);
-  const Graph graph = guard.end();
+  const Graph graph = roofline::capture(stream_, [&] {
+    for (std::int64_t launch = span.first; launch < span.first + span.second; ++launch) launch_(launch);
+  });
   cudaGraphExec_t exec = nullptr;
   check(cudaGraphInstantiate(&exec, graph.get(), 0), "instantiating a graph");
   GraphExec owned(exec);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "device/counter_reader.hpp"
 #include "device/device.hpp"
 
 namespace roofline {
@@ -14,5 +15,8 @@ std::vector<DeviceListing> list_cuda_devices();
 
 /// Opens CUDA device `index`. Throws DeviceError when it can't be used.
 std::unique_ptr<Device> open_cuda_device(int index);
+
+/// The counters of a CUDA device. Throws Error when they can't be read.
+std::unique_ptr<CounterReader> open_cuda_counters(Device& device, CounterSet set);
 
 }  // namespace roofline

@@ -1,0 +1,46 @@
+// The same cases as are timed, in the same buffers, launched by hand.
+#include "analyze/count_workload.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "model/error.hpp"
+#include "op/case.hpp"
+#include "op/registry.hpp"
+
+namespace roofline {
+namespace {
+
+std::unique_ptr<Case> make_case(const SuiteEntry& entry, Device& device) {
+  const Workload& workload = entry.workload;
+  const Op* op = find_op(workload.op);
+  if (op == nullptr) throw Error(fmt::format("unknown op '{}'", workload.op));
+  const std::vector<Implementation> all = implementations_of(*op, device.info().kind);
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Implementation& implementation) {
+    return implementation.name == workload.implementation;
+  });
+  if (found == all.end())
+    throw Error(fmt::format("{} has no implementation '{}'", workload.op, workload.implementation));
+  if (found->unsupported) {
+    if (const auto reason = found->unsupported(workload, device)) throw Error(*reason);
+  }
+  return std::make_unique<Case>(*op, *found, workload, device);
+}
+
+}  // namespace
+
+Counters count_workload(const SuiteEntry& entry, Device& device, CounterReader& reader) {
+  const std::unique_ptr<Case> made = make_case(entry, device);
+  return reader.count([&](std::int64_t launch) { made->launch(launch); });
+}
+
+void run_workload_profiled(const SuiteEntry& entry, Device& device) {
+  const std::unique_ptr<Case> made = make_case(entry, device);
+  made->launch(0);
+  device.synchronize();
+  device.run_profiled([&] { made->launch(1); });
+}
+
+}  // namespace roofline

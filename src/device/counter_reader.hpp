@@ -1,0 +1,36 @@
+// Reads a device's hardware counters around a launch. Implemented by device/cuda and device/cpu. Never used while
+// something is timed: counting disturbs it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "model/counters.hpp"
+
+namespace roofline {
+
+/// standard: what the roofline and most rules of the diagnosis need (four passes at most on GH100).
+/// full: also issue statistics and stall reasons.
+enum class CounterSet : std::uint8_t { standard, full };
+std::string_view to_string(CounterSet set);
+std::optional<CounterSet> parse_counter_set(std::string_view text);
+
+class Device;
+
+class CounterReader {
+ public:
+  virtual ~CounterReader() = default;
+
+  /// Runs `launch` several times (numbered from 0 on) and returns the counts of one. Caches are as they are between
+  /// two launches in a row: each counted launch follows an uncounted one. Throws Error.
+  virtual Counters count(const std::function<void(std::int64_t launch)>& launch) = 0;
+};
+
+/// The reader of that device's counters. Throws Error with the reason, and what would allow it, where they can't be
+/// read.
+std::unique_ptr<CounterReader> make_counter_reader(Device& device, CounterSet set);
+
+}  // namespace roofline

@@ -1,0 +1,35 @@
+// Hardware events of a CPU through perf_event_open, over all threads of this process.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "device/counter_reader.hpp"
+
+namespace roofline {
+
+/// One event of the kernel's: perf_event_attr's type and config.
+struct PerfEvent {
+  std::string id;  ///< key of Counters::values; several events may add up to one
+  std::uint32_t type = 0;
+  std::uint64_t config = 0;
+  double scale = 1;         ///< from counts to the id's unit
+  bool per_socket = false;  ///< a memory controller's: counted for the whole socket, needs the right to all processes
+};
+
+/// The events that say something about this CPU: cycles, instructions and last-level misses everywhere, floating-point
+/// operations where the vendor's events are known (Intel since Skylake, AMD Zen), bytes of the memory controllers where
+/// /sys/bus/event_source lists them.
+std::vector<PerfEvent> perf_events(CounterSet set);
+
+/// Opens them. Those that can't be had are reported in Counters::missing. Throws Error when none can, with the reason
+/// and what would allow it.
+std::unique_ptr<CounterReader> make_perf_reader(std::span<const PerfEvent> events);
+
+/// Why perf_event_open failed with that errno, in words; `paranoid` is the kernel's setting.
+std::string perf_refusal(int error, int paranoid);
+
+}  // namespace roofline

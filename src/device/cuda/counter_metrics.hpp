@@ -1,0 +1,24 @@
+// Which hardware counters are read, and what they are called on each chip. Data only.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string_view>
+
+#include "device/counter_reader.hpp"
+
+namespace roofline {
+
+/// One quantity, and the names that a chip may have for it, the best first.
+struct CounterMetric {
+  std::string_view id;    ///< key of Counters::values
+  std::string_view unit;  ///< of the value: "byte", "FLOP", "Hz", "1" for a fraction
+  std::string_view meaning;
+  double scale = 1;  ///< from the metric's unit to `unit`
+  CounterSet set = CounterSet::standard;
+  std::array<std::string_view, 4> candidates = {};
+};
+
+std::span<const CounterMetric> counter_metrics();
+
+}  // namespace roofline

@@ -1,0 +1,58 @@
+// Which metrics of the table a chip has, and how they fit into passes. Works on a machine with neither GPU nor driver.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "device/cuda/counter_metrics.hpp"
+#include "device/cuda/cupti.hpp"
+
+namespace roofline {
+
+struct PlannedMetric {
+  const CounterMetric* metric = nullptr;
+  std::string name;  ///< the candidate that this chip has
+};
+
+/// CUPTI's view of one chip; evaluates what was counted on it.
+class CounterPlan {
+ public:
+  /// `chip` as CUPTI spells it ("GH100"). `availability` is the image of a device, which leaves out what it doesn't
+  /// let be counted; empty for all that the chip has. Throws Error when CUPTI is missing or doesn't know the chip.
+  CounterPlan(const std::string& chip, CounterSet set, std::span<const std::uint8_t> availability = {});
+
+  const std::string& chip() const { return chip_; }
+  const std::vector<PlannedMetric>& metrics() const { return metrics_; }
+  /// Id → "GA100 has none of: …".
+  const std::map<std::string, std::string, std::less<>>& missing() const { return missing_; }
+  std::size_t passes() const { return passes_; }
+  std::span<const std::uint8_t> config() const { return config_; }
+  /// The names of metrics(), as CUPTI takes them.
+  std::vector<const char*> names() const;
+  /// The values, scaled to the table's units, of the only range in a counter data image, in the order of metrics().
+  std::vector<double> evaluate(std::span<const std::uint8_t> counter_data) const;
+
+ private:
+  struct Release {
+    void operator()(CUpti_Profiler_Host_Object* host) const;
+  };
+  using Host = std::unique_ptr<CUpti_Profiler_Host_Object, Release>;
+
+  bool has(const std::string& metric) const;
+  void choose(CounterSet set);
+  void configure();
+
+  std::string chip_;
+  std::vector<std::uint8_t> availability_;
+  Host host_;
+  std::vector<PlannedMetric> metrics_;
+  std::map<std::string, std::string, std::less<>> missing_;
+  std::vector<std::uint8_t> config_;
+  std::size_t passes_ = 0;
+};
+
+}  // namespace roofline

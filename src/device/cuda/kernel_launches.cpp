@@ -1,0 +1,128 @@
+// A captured graph, read node by node through the driver, which also knows the kernels of libraries.
+#include "device/cuda/kernel_launches.hpp"
+
+#include <cuda.h>
+#include <cxxabi.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "device/cuda/capture.hpp"
+#include "device/cuda/cuda_device.hpp"
+#include "device/cuda/shared_library.hpp"
+#include "model/error.hpp"
+#include "model/occupancy.hpp"
+
+namespace roofline {
+namespace {
+
+struct Driver {
+  std::unique_ptr<SharedLibrary> library;
+  CUresult (*node_params)(CUgraphNode, CUDA_KERNEL_NODE_PARAMS_v2*) = nullptr;
+  decltype(&cuKernelGetFunction) kernel_function = nullptr;
+  decltype(&cuFuncGetName) name = nullptr;
+  decltype(&cuFuncGetAttribute) attribute = nullptr;
+  decltype(&cuOccupancyMaxActiveBlocksPerMultiprocessor) blocks_per_sm = nullptr;
+
+  bool bind() {
+    return library->bind(node_params, "cuGraphKernelNodeGetParams_v2") &&
+           library->bind(kernel_function, "cuKernelGetFunction") && library->bind(name, "cuFuncGetName") &&
+           library->bind(attribute, "cuFuncGetAttribute") &&
+           library->bind(blocks_per_sm, "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+  }
+};
+
+const Driver& driver() {
+  static const Driver table = [] {
+    Driver found;
+    const std::array<std::string, 1> names = {"libcuda.so.1"};
+    found.library = SharedLibrary::open(names);
+    if (!found.library || !found.bind()) throw Error("the CUDA driver is too old to tell how kernels are laid out");
+    return found;
+  }();
+  return table;
+}
+
+void check_driver(CUresult status, const char* what) {
+  if (status != CUDA_SUCCESS) throw Error(fmt::format("{} (CUDA driver error {})", what, static_cast<int>(status)));
+}
+
+std::string demangled(const char* name) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(name, nullptr, nullptr, &status),
+                                                         &std::free);
+  return status == 0 && text ? text.get() : name;
+}
+
+std::int64_t attribute_of(CUfunction function, CUfunction_attribute attribute) {
+  int value = 0;
+  check_driver(driver().attribute(&value, attribute, function), "reading a kernel's attributes");
+  return value;
+}
+
+SmLimits sm_limits(const CudaDevice& device) {
+  const auto read = [&](cudaDeviceAttr attribute) {
+    int value = 0;
+    check(cudaDeviceGetAttribute(&value, attribute, device.properties().index), "reading the SM's limits");
+    return value;
+  };
+  return {.threads = device.properties().threads_per_sm,
+          .blocks = read(cudaDevAttrMaxBlocksPerMultiprocessor),
+          .registers = read(cudaDevAttrMaxRegistersPerMultiprocessor),
+          .shared_bytes = static_cast<double>(device.properties().shared_bytes_per_sm),
+          .reserved_shared_bytes = static_cast<double>(read(cudaDevAttrReservedSharedMemoryPerBlock))};
+}
+
+KernelLaunch describe(const CudaDevice& device, cudaGraphNode_t node) {
+  CUDA_KERNEL_NODE_PARAMS_v2 params = {};
+  check_driver(driver().node_params(node, &params), "reading a kernel of a graph");
+  CUfunction function = params.func;
+  if (function == nullptr) check_driver(driver().kernel_function(&function, params.kern), "finding a kernel");
+  const char* name = nullptr;
+  check_driver(driver().name(&name, function), "reading a kernel's name");
+
+  KernelLaunch kernel;
+  kernel.kernel = demangled(name);
+  kernel.blocks = std::int64_t{params.gridDimX} * params.gridDimY * params.gridDimZ;
+  kernel.threads = std::int64_t{params.blockDimX} * params.blockDimY * params.blockDimZ;
+  kernel.registers = attribute_of(function, CU_FUNC_ATTRIBUTE_NUM_REGS);
+  kernel.local_bytes = static_cast<double>(attribute_of(function, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES));
+  kernel.shared_bytes =
+      static_cast<double>(attribute_of(function, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES) + params.sharedMemBytes);
+  int resident = 0;
+  check_driver(driver().blocks_per_sm(&resident, function, static_cast<int>(kernel.threads), params.sharedMemBytes),
+               "computing a kernel's occupancy");
+  kernel.blocks_per_sm = resident;
+  fill_occupancy(kernel, sm_limits(device), device.properties().sm_count);
+  return kernel;
+}
+
+void collect(const CudaDevice& device, cudaGraph_t graph, std::vector<KernelLaunch>& kernels) {
+  std::size_t count = 0;
+  check(cudaGraphGetNodes(graph, nullptr, &count), "reading a graph");
+  std::vector<cudaGraphNode_t> nodes(count);
+  check(cudaGraphGetNodes(graph, nodes.data(), &count), "reading a graph");
+  for (cudaGraphNode_t node : nodes) {
+    cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
+    check(cudaGraphNodeGetType(node, &type), "reading a graph");
+    if (type == cudaGraphNodeTypeKernel) kernels.push_back(describe(device, node));
+    if (type != cudaGraphNodeTypeGraph) continue;
+    cudaGraph_t child = nullptr;
+    check(cudaGraphChildGraphNodeGetGraph(node, &child), "reading a graph");
+    collect(device, child, kernels);
+  }
+}
+
+}  // namespace
+
+std::vector<KernelLaunch> kernel_launches(const CudaDevice& device, const std::function<void()>& launch) {
+  const Graph graph = capture(device.stream(), launch);
+  std::vector<KernelLaunch> kernels;
+  collect(device, graph.get(), kernels);
+  return kernels;
+}
+
+}  // namespace roofline

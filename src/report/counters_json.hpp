@@ -1,0 +1,12 @@
+// A point's counters to and from JSON (docs/report-schema.md, "counters").
+#pragma once
+
+#include "model/counters.hpp"
+#include "report/json_value.hpp"
+
+namespace roofline {
+
+nlohmann::ordered_json counters_to_json(const Counters& counters);
+Counters read_counters(const JsonValue& json);
+
+}  // namespace roofline

@@ -1,0 +1,26 @@
+// What holds a kernel back and what to try next: the rules, applied to one point.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "report/quantities.hpp"
+#include "report/rules.hpp"
+
+namespace roofline {
+
+/// A rule that fired, in words.
+struct Advice {
+  std::string rule;     ///< its id
+  std::string finding;  ///< with the figures in it
+  std::string next;
+  std::string source;
+  std::vector<std::pair<std::string, std::string>> evidence;  ///< quantity and value, of each condition
+};
+
+/// Every rule that fires on these quantities, in the order of the table. A rule none of whose evidence is there is
+/// silent.
+std::vector<Advice> diagnose(const Quantities& quantities);
+
+}  // namespace roofline

@@ -1,0 +1,36 @@
+// The named quantities that the rules of the diagnosis speak of: what a point measured, what its model says, and what
+// the hardware counted, each absent where it is not known.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "model/counters.hpp"
+#include "report/report.hpp"
+
+namespace roofline {
+
+/// How a quantity is written: 0.31 as "31 %", "0.31×", "0.31", "0.31 s", …; a flag is 0 or 1 and is never written.
+enum class QuantityUnit : std::uint8_t { fraction, factor, number, hertz, bytes, flag };
+
+struct QuantitySpec {
+  std::string_view name;
+  QuantityUnit unit;
+  std::string_view meaning;
+};
+
+/// The vocabulary; null for a name that is none of it.
+const QuantitySpec* find_quantity(std::string_view name);
+
+using Quantities = std::map<std::string, double, std::less<>>;
+
+/// Every quantity that is known of a timed point. `counters` may be null.
+Quantities quantities_of(const Point& point, const Machine& machine, const Counters* counters);
+
+/// As text, in its unit.
+std::string quantity_text(std::string_view name, double value);
+
+}  // namespace roofline

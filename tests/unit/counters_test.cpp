@@ -1,0 +1,104 @@
+// Counts into FLOPs and bytes, layouts into occupancy: known answers.
+#include "model/counters.hpp"
+
+#include <gtest/gtest.h>
+
+#include "model/occupancy.hpp"
+
+namespace roofline {
+namespace {
+
+TEST(Counters, FlopsByPipe) {
+  Counters counters;
+  counters.values = {{"fp32.add", 10},
+                     {"fp32.mul", 20},
+                     {"fp32.fma", 100},
+                     {"half.add", 1},
+                     {"half.mul", 2},
+                     {"half.fma", 4},
+                     {"tensor.wgmma_bf16_ops", 1000},
+                     {"tensor.mma_bf16_ops", 24}};
+  const auto flops = counted_flops(counters);
+  EXPECT_EQ(flops.at(Pipe::fp32), 10 + 20 + 200);
+  EXPECT_EQ(flops.at(Pipe::fp16), 2 * (1 + 2 + 8));
+  EXPECT_EQ(flops.at(Pipe::tensor_bf16), 1024);
+  EXPECT_FALSE(flops.contains(Pipe::fp64)) << "was not counted, which is not the same as none";
+}
+
+TEST(Counters, BytesByLevel) {
+  Counters counters;
+  EXPECT_EQ(counted_bytes(counters, Level::hbm), std::nullopt);
+  counters.values = {{"dram.read_bytes", 30}, {"dram.write_bytes", 12}, {"l2.bytes", 50}};
+  EXPECT_EQ(counted_bytes(counters, Level::hbm), 42);
+  EXPECT_EQ(counted_bytes(counters, Level::l2), 50);
+  EXPECT_EQ(counted_bytes(counters, Level::l1), std::nullopt);
+}
+
+TEST(Counters, TheShareOfWgmma) {
+  Counters counters;
+  EXPECT_EQ(wgmma_share(counters), std::nullopt);
+  counters.values = {{"tensor.wgmma_bf16_ops", 0}, {"tensor.mma_bf16_ops", 0}};
+  EXPECT_EQ(wgmma_share(counters), std::nullopt) << "no tensor work at all";
+  counters.values["tensor.mma_bf16_ops"] = 10;
+  EXPECT_EQ(wgmma_share(counters), 0);
+  counters.values["tensor.wgmma_bf16_ops"] = 30;
+  EXPECT_EQ(wgmma_share(counters), 0.75);
+}
+
+TEST(Counters, RatiosNeedBothAndNoZero) {
+  Counters counters;
+  counters.values = {{"a", 6}, {"b", 4}, {"zero", 0}};
+  EXPECT_EQ(counters.ratio("a", "b"), 1.5);
+  EXPECT_EQ(counters.ratio("a", "zero"), std::nullopt);
+  EXPECT_EQ(counters.ratio("a", "c"), std::nullopt);
+}
+
+/// GH100's SM (CUDA C++ Programming Guide, compute capability 9.0).
+constexpr SmLimits kHopper = {
+    .threads = 2048, .blocks = 32, .registers = 65536, .shared_bytes = 233472, .reserved_shared_bytes = 1024};
+
+KernelLaunch occupied(std::int64_t threads, std::int64_t registers, double shared_bytes) {
+  KernelLaunch kernel;
+  kernel.blocks = 132 * 4;
+  kernel.threads = threads;
+  kernel.registers = registers;
+  kernel.shared_bytes = shared_bytes;
+  fill_occupancy(kernel, kHopper, 132);
+  return kernel;
+}
+
+TEST(Occupancy, NamesTheResourceThatLimits) {
+  const KernelLaunch threads = occupied(512, 14, 0);
+  EXPECT_EQ(threads.blocks_per_sm, 4);
+  EXPECT_EQ(threads.limit, OccupancyLimit::threads);
+  EXPECT_EQ(threads.occupancy, 1);
+  EXPECT_EQ(threads.waves, 1);
+
+  const KernelLaunch registers = occupied(512, 38, 0);  // 40 x 32 = 1280 a warp: 48 warps on four schedulers
+  EXPECT_EQ(registers.blocks_per_sm, 3);
+  EXPECT_EQ(registers.limit, OccupancyLimit::registers);
+  EXPECT_EQ(registers.occupancy, 0.75);
+
+  const KernelLaunch shared = occupied(128, 32, 100 * 1024);
+  EXPECT_EQ(shared.blocks_per_sm, 2);
+  EXPECT_EQ(shared.limit, OccupancyLimit::shared_memory);
+
+  const KernelLaunch blocks = occupied(32, 16, 0);
+  EXPECT_EQ(blocks.blocks_per_sm, 32);
+  EXPECT_EQ(blocks.limit, OccupancyLimit::blocks);
+  EXPECT_EQ(blocks.occupancy, 0.5);
+}
+
+TEST(Occupancy, WhatTheDriverSaysIsKept) {
+  KernelLaunch kernel;
+  kernel.blocks = 100;
+  kernel.threads = 256;
+  kernel.registers = 32;
+  kernel.blocks_per_sm = 2;  // clusters, for example, may leave less
+  fill_occupancy(kernel, kHopper, 10);
+  EXPECT_EQ(kernel.blocks_per_sm, 2);
+  EXPECT_EQ(kernel.waves, 5);
+}
+
+}  // namespace
+}  // namespace roofline

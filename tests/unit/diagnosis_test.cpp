@@ -1,0 +1,161 @@
+// The rules: every one fires on values just past its thresholds, stays silent on this side of each of them, and speaks
+// only of quantities that there are.
+#include "report/diagnosis.hpp"
+
+#include <gmock/gmock.h>
+
+#include <regex>
+#include <set>
+
+#include "tests/support/sample_report.hpp"
+
+namespace roofline {
+namespace {
+
+double holding(const Condition& condition) {
+  switch (condition.comparison) {
+    case Comparison::below:
+      return condition.threshold * 0.99;
+    case Comparison::above:
+      return condition.threshold * 1.01;
+    case Comparison::is:
+      return condition.threshold;
+  }
+  return 0;
+}
+
+double failing(const Condition& condition) {
+  switch (condition.comparison) {
+    case Comparison::below:
+      return condition.threshold * 1.01;
+    case Comparison::above:
+      return condition.threshold * 0.99;
+    case Comparison::is:
+      return 1 - condition.threshold;
+  }
+  return 0;
+}
+
+Quantities holding_all(const Rule& rule) {
+  Quantities quantities;
+  for (const Condition& condition : rule.conditions) {
+    const std::string name(condition.quantity);
+    // Two conditions on one quantity make a range: its middle.
+    const auto known = quantities.find(name);
+    const double value = holding(condition);
+    quantities[name] = known == quantities.end() ? value : (known->second + value) / 2;
+  }
+  return quantities;
+}
+
+bool fires(const Rule& rule, const Quantities& quantities) {
+  for (const Advice& advice : diagnose(quantities)) {
+    if (advice.rule == rule.id) return true;
+  }
+  return false;
+}
+
+TEST(Rules, FireOnTheirConditionsAndOnNothingLess) {
+  for (const Rule& rule : rules()) {
+    ASSERT_FALSE(rule.conditions.empty()) << rule.id;
+    EXPECT_TRUE(fires(rule, holding_all(rule))) << rule.id;
+    for (const Condition& condition : rule.conditions) {
+      Quantities broken = holding_all(rule);
+      broken[std::string(condition.quantity)] = failing(condition);
+      EXPECT_FALSE(fires(rule, broken)) << rule.id << " without " << condition.quantity;
+      broken.erase(std::string(condition.quantity));
+      EXPECT_FALSE(fires(rule, broken)) << rule.id << " knowing nothing of " << condition.quantity;
+    }
+  }
+}
+
+TEST(Rules, AreComplete) {
+  std::set<std::string_view> ids;
+  const std::regex placeholder(R"(\{([^}]*)\})");
+  for (const Rule& rule : rules()) {
+    EXPECT_TRUE(ids.insert(rule.id).second) << rule.id << " stands twice";
+    EXPECT_FALSE(rule.source.empty()) << rule.id;
+    EXPECT_FALSE(rule.next.empty()) << rule.id;
+    for (const Condition& condition : rule.conditions) {
+      EXPECT_NE(find_quantity(condition.quantity), nullptr) << rule.id << ": " << condition.quantity;
+    }
+    for (const std::string_view text : {rule.finding, rule.next}) {
+      const std::string line(text);
+      for (auto it = std::sregex_iterator(line.begin(), line.end(), placeholder); it != std::sregex_iterator(); ++it) {
+        const QuantitySpec* spec = find_quantity((*it)[1].str());
+        ASSERT_NE(spec, nullptr) << rule.id << ": " << (*it)[1].str();
+        EXPECT_NE(spec->unit, QuantityUnit::flag) << rule.id << " writes a flag";
+      }
+    }
+  }
+}
+
+TEST(Diagnosis, FillsInTheFigures) {
+  const std::vector<Advice> advice = diagnose({{"load.excess", 8.0}, {"load.sectors", 32.0}});
+  ASSERT_EQ(advice.size(), 1U);
+  EXPECT_EQ(advice[0].rule, "uncoalesced-loads");
+  EXPECT_THAT(advice[0].finding, testing::HasSubstr("8\u00d7"));
+  EXPECT_THAT(advice[0].finding, testing::HasSubstr("32 sectors"));
+  ASSERT_EQ(advice[0].evidence.size(), 1U);
+  EXPECT_EQ(advice[0].evidence[0].first, "load.excess");
+}
+
+TEST(Diagnosis, StopsWhereThereIsNothingLeftToGain) {
+  const std::vector<Advice> advice =
+      diagnose({{"roof.fraction", 0.97}, {"compute.utilization", 0.1}, {"memory.utilization", 0.1}});
+  ASSERT_EQ(advice.size(), 1U);
+  EXPECT_EQ(advice[0].rule, "good-enough");
+}
+
+TEST(Diagnosis, SaysNothingWithoutEvidence) { EXPECT_TRUE(diagnose({}).empty()); }
+
+/// A bf16 product of the sample report, with counts as an H200 gave them for the kernel named.
+Quantities with_counts(Counters counters, const std::string& label_part) {
+  const Report report = sample::sample_report();
+  for (const Point& point : report.points) {
+    if (point.time && point.workload.label.find(label_part) != std::string::npos) {
+      return quantities_of(point, report.machine, &counters);
+    }
+  }
+  return {};
+}
+
+TEST(Quantities, ATiledProductOnCudaCoresHasIdleTensorCores) {
+  Counters counters;
+  counters.values = {{"tensor.mma_bf16_ops", 0}, {"tensor.wgmma_bf16_ops", 0}, {"tensor.active", 0}};
+  const Quantities quantities = with_counts(counters, "gemm bf16");
+  ASSERT_FALSE(quantities.empty());
+  EXPECT_EQ(quantities.at("matrix.work"), 1);
+  EXPECT_EQ(quantities.at("tensor.executed"), 0);
+  std::set<std::string> fired;
+  for (const Advice& advice : diagnose(quantities)) fired.insert(advice.rule);
+  EXPECT_TRUE(fired.contains("no-tensor-cores") || fired.contains("good-enough"));
+  EXPECT_FALSE(fired.contains("mma-sync"));
+}
+
+TEST(Quantities, TheLastWaveOfBlocks) {
+  Counters counters;
+  KernelLaunch kernel;
+  kernel.blocks = 150;
+  kernel.threads = 256;
+  kernel.blocks_per_sm = 1;
+  kernel.waves = 1.25;
+  counters.kernels = {kernel};
+  const Quantities quantities = with_counts(counters, "gemm");
+  EXPECT_NEAR(quantities.at("tail.idle"), 0.75, 1e-12);
+  kernel.waves = 2;
+  counters.kernels = {kernel};
+  EXPECT_NEAR(with_counts(counters, "gemm").at("tail.idle"), 0, 1e-12);
+}
+
+TEST(Quantities, NothingIsInventedWithoutCounters) {
+  const Report report = sample::sample_report();
+  const Quantities quantities = quantities_of(report.points[0], report.machine, nullptr);
+  EXPECT_TRUE(quantities.contains("roof.fraction"));
+  for (const char* name : {"occupancy", "dram.over_model", "load.excess", "tensor.active"}) {
+    EXPECT_FALSE(quantities.contains(name)) << name;
+  }
+}
+
+}  // namespace
+}  // namespace roofline

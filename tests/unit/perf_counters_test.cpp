@@ -1,0 +1,79 @@
+// perf_event_open: the machinery on software events, which every Linux has, and the refusals in words.
+#include "device/cpu/perf_counters.hpp"
+
+#include <gmock/gmock.h>
+#include <linux/perf_event.h>
+
+#include <cerrno>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "model/error.hpp"
+
+namespace roofline {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(PerfCounters, CountsWhatALaunchDoes) {
+  const std::vector<PerfEvent> events = {{"faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 1}};
+  std::unique_ptr<CounterReader> reader;
+  try {
+    reader = make_perf_reader(events);
+  } catch (const Error& error) {
+    GTEST_SKIP() << error.what();
+  }
+  constexpr std::size_t kPages = 500;
+  const auto touch = [](std::size_t pages) {
+    std::vector<char> memory(pages * 65536);
+    for (std::size_t i = 0; i < memory.size(); i += 4096) memory[i] = 1;
+  };
+  const Counters few = reader->count([&](std::int64_t) {});
+  const Counters many = reader->count([&](std::int64_t) { touch(kPages); });
+  EXPECT_EQ(many.source, "perf_event_open");
+  EXPECT_LT(*few.find("faults"), 50);
+  EXPECT_GT(*many.find("faults"), kPages / 2);
+}
+
+TEST(PerfCounters, AnEventThatIsNotThereIsReportedAndTheRestIsCounted) {
+  const std::vector<PerfEvent> events = {{"faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS},
+                                         {"nonsense", 0xFFFF, 0xFFFF}};
+  std::unique_ptr<CounterReader> reader;
+  try {
+    reader = make_perf_reader(events);
+  } catch (const Error& error) {
+    GTEST_SKIP() << error.what();
+  }
+  const Counters counters = reader->count([](std::int64_t) {});
+  EXPECT_TRUE(counters.find("faults").has_value());
+  EXPECT_FALSE(counters.find("nonsense").has_value());
+  EXPECT_TRUE(counters.missing.contains("nonsense"));
+}
+
+TEST(PerfCounters, NothingAtAllIsAnErrorWithTheReason) {
+  const std::vector<PerfEvent> events = {{"nonsense", 0xFFFF, 0xFFFF}};
+  try {
+    make_perf_reader(events);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("no hardware event can be counted"));
+  }
+}
+
+TEST(PerfCounters, RefusalsSayWhatWouldHelp) {
+  EXPECT_THAT(perf_refusal(EACCES, 3), HasSubstr("perf_event_paranoid is 3"));
+  EXPECT_THAT(perf_refusal(ENOENT, 2), HasSubstr("virtual machine"));
+  EXPECT_THAT(perf_refusal(ENOSYS, 2), HasSubstr("perf_event_open"));
+}
+
+TEST(PerfCounters, EveryCpuIsAskedForTheBasics) {
+  std::vector<std::string> ids;
+  for (const PerfEvent& event : perf_events(CounterSet::standard)) ids.push_back(event.id);
+  EXPECT_THAT(ids, testing::IsSupersetOf({"cycles", "instructions", "l3.miss_bytes"}));
+  EXPECT_GT(perf_events(CounterSet::full).size(), ids.size());
+}
+
+}  // namespace
+}  // namespace roofline
