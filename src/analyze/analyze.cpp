@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <span>
 
+#include "analyze/count_workload.hpp"
 #include "analyze/measure_workload.hpp"
 #include "device/host.hpp"
 #include "device/interrupt.hpp"
 #include "device/isolate.hpp"
 #include "model/error.hpp"
+#include "report/counters_json.hpp"
 #include "report/json.hpp"
 
 namespace roofline {
@@ -51,6 +54,98 @@ class WorkloadWorker {
   const AnalyzeOptions& options_;
   std::unique_ptr<Device> device_;
 };
+
+/// In the child: the device and its counters, opened at the first workloads.
+class CountingWorker {
+ public:
+  explicit CountingWorker(const AnalyzeOptions& options) : options_(options) {}
+
+  /// Sends one message a workload: its counts, or why there are none.
+  AfterJob run(std::span<const SuiteEntry* const> entries, const Send& send) {
+    try {
+      if (!device_) device_ = open_device(options_.device.kind, options_.device.index, options_.device.options);
+      if (!reader_) reader_ = make_counter_reader(*device_, *options_.counters);
+    } catch (const Error& error) {
+      const std::string hint = error.hint().empty() ? "" : fmt::format(" ({})", error.hint());
+      for (std::size_t i = 0; i < entries.size(); ++i) send(Json({{"refused", error.what() + hint}}).dump());
+      return AfterJob::next;
+    }
+    try {
+      for (const Counters& counters : count_workloads(entries, *device_, *reader_))
+        send(counters_to_json(counters).dump());
+      return AfterJob::next;
+    } catch (const PoisonedDevice& error) {
+      for (std::size_t i = 0; i < entries.size(); ++i) send(Json({{"failed", error.what()}}).dump());
+      return AfterJob::fresh_process;
+    } catch (const std::exception&) {
+      // Together they may need more memory than there is.
+      for (const SuiteEntry* entry : entries) send(one(*entry).dump());
+      return AfterJob::next;
+    }
+  }
+
+ private:
+  Json one(const SuiteEntry& entry) {
+    try {
+      const SuiteEntry* const only = &entry;
+      return counters_to_json(count_workloads({&only, 1}, *device_, *reader_).front());
+    } catch (const std::exception& error) {
+      return {{"failed", error.what()}};
+    }
+  }
+
+  const AnalyzeOptions& options_;
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<CounterReader> reader_;
+};
+
+/// Counts every row that was timed, a few at a time. What can't be counted becomes a note: once where nothing can.
+void count(const Suite& suite, const AnalyzeOptions& options, Report& report) {
+  constexpr std::size_t kTogether = 8;
+  std::vector<std::size_t> rows;
+  std::vector<const SuiteEntry*> entries;
+  for (std::size_t i = 0; i < report.points.size(); ++i) {
+    if (report.points[i].status != PointStatus::ok) continue;
+    rows.push_back(i);
+    entries.push_back(&suite.entries[i]);
+  }
+  const auto first_of = [](std::int64_t job) { return static_cast<std::size_t>(job) * kTogether; };
+  const auto entries_of = [&](std::int64_t job) {
+    const std::size_t first = first_of(job);
+    return std::span<const SuiteEntry* const>(entries).subspan(first, std::min(kTogether, entries.size() - first));
+  };
+  CountingWorker worker(options);
+  std::string refused;
+  std::size_t done = 0;
+  Jobs jobs;
+  jobs.count = static_cast<std::int64_t>((rows.size() + kTogether - 1) / kTogether);
+  jobs.run = [&](std::int64_t job, const Send& send) { return worker.run(entries_of(job), send); };
+  jobs.on_message = [&](std::int64_t, std::string_view text) {
+    Point& point = report.points[rows[done++]];
+    const Json json = Json::parse(text);
+    if (json.contains("refused")) {
+      refused = json["refused"].get<std::string>();
+    } else if (json.contains("failed")) {
+      report.notes.push_back(
+          fmt::format("{}: no counters: {}", point.workload.label, json["failed"].get<std::string>()));
+    } else {
+      point.counters = read_counters(JsonValue(json));
+    }
+  };
+  jobs.on_lost = [&](std::int64_t job, const std::string& reason) {
+    const std::size_t end = std::min(first_of(job) + kTogether, rows.size());
+    for (; done < end; ++done) {
+      report.notes.push_back(fmt::format("{}: no counters: {}", report.points[rows[done]].workload.label, reason));
+    }
+  };
+  jobs.on_tick = [&] {
+    if (done >= rows.size()) return;
+    options.progress({static_cast<std::int64_t>(done), static_cast<std::int64_t>(rows.size()),
+                      "counting " + report.points[rows[done]].workload.label, std::nullopt});
+  };
+  report.cancelled = run_isolated(jobs) == JobsEnd::interrupted || report.cancelled;
+  if (!refused.empty()) report.notes.push_back("No hardware counters: " + refused);
+}
 
 Report begin_report(const Suite& suite, const Machine& machine) {
   Report report;
@@ -119,7 +214,32 @@ Report analyze(const Suite& suite, const Machine& machine, const AnalyzeOptions&
     add(std::move(point));
   }
   report.notes = notes_on(report.points);
+  if (options.counters && !report.cancelled) {
+    const double counting = wall_seconds();
+    count(suite, options, report);
+    report.invocation.counting_s = wall_seconds() - counting;
+    report.invocation.duration_s = wall_seconds() - begin;
+    options.on_row(report);
+  }
   return report;
+}
+
+std::vector<ProfiledRun> run_suite_once(const Suite& suite, const DeviceChoice& choice) {
+  const std::unique_ptr<Device> device = open_device(choice.kind, choice.index, choice.options);
+  std::vector<ProfiledRun> runs;
+  for (const SuiteEntry& entry : suite.entries) {
+    ProfiledRun run{.label = entry.workload.label, .implementation = entry.workload.implementation, .failure = {}};
+    try {
+      if (!entry.skip_reason.empty()) throw Error(entry.skip_reason);
+      run.kernels = run_workload_profiled(entry, *device);
+    } catch (const PoisonedDevice&) {
+      throw;
+    } catch (const std::exception& error) {
+      run.failure = error.what();
+    }
+    runs.push_back(std::move(run));
+  }
+  return runs;
 }
 
 }  // namespace roofline

@@ -1,11 +1,15 @@
 // Suite + Machine → Report: every workload verified, timed and placed under the machine's roofs.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "calibrate/calibrate.hpp"
 #include "config/suite.hpp"
+#include "device/counter_reader.hpp"
 #include "measure/sampler.hpp"
 #include "report/report.hpp"
 
@@ -15,6 +19,8 @@ struct AnalyzeOptions {
   DeviceChoice device;
   SamplerOptions sampler;
   bool raw = false;  ///< keep every sample
+  /// Hardware counters to read, in a process of their own after everything has been timed.
+  std::optional<CounterSet> counters = {};
   std::function<void(const Progress&)> progress = [](const Progress&) {};
   /// Called with the report so far after each row: the place to write it to disk.
   std::function<void(const Report&)> on_row = [](const Report&) {};
@@ -24,5 +30,17 @@ struct AnalyzeOptions {
 /// that kills its process or its GPU context, becomes a failed row with the reason. At an interrupt the
 /// rows that are missing become skipped rows and the report is marked cancelled.
 Report analyze(const Suite& suite, const Machine& machine, const AnalyzeOptions& options);
+
+/// One workload that was run once, for a profiler to count.
+struct ProfiledRun {
+  std::string label;
+  std::string implementation;
+  std::int64_t kernels = 0;  ///< kernels of the launch; 0 where the device doesn't tell
+  std::string failure;       ///< why it could not be run; empty when it did
+};
+
+/// Runs every workload of the suite once between the marks that Device::run_profiled sets. Runs in this process, so
+/// that a profiler sees one.
+std::vector<ProfiledRun> run_suite_once(const Suite& suite, const DeviceChoice& choice);
 
 }  // namespace roofline

@@ -26,21 +26,28 @@ std::unique_ptr<Case> make_case(const SuiteEntry& entry, Device& device) {
   if (found->unsupported) {
     if (const auto reason = found->unsupported(workload, device)) throw Error(*reason);
   }
-  return std::make_unique<Case>(*op, *found, workload, device);
+  return std::make_unique<Case>(*op, *found, workload, device, InputValues::repeated);
 }
 
 }  // namespace
 
-Counters count_workload(const SuiteEntry& entry, Device& device, CounterReader& reader) {
-  const std::unique_ptr<Case> made = make_case(entry, device);
-  return reader.count([&](std::int64_t launch) { made->launch(launch); });
+std::vector<Counters> count_workloads(std::span<const SuiteEntry* const> entries, Device& device,
+                                      CounterReader& reader) {
+  std::vector<std::unique_ptr<Case>> cases;
+  std::vector<LaunchFunction> launches;
+  for (const SuiteEntry* entry : entries) {
+    cases.push_back(make_case(*entry, device));
+    launches.emplace_back([made = cases.back().get()](std::int64_t launch) { made->launch(launch); });
+  }
+  return reader.count(launches);
 }
 
-void run_workload_profiled(const SuiteEntry& entry, Device& device) {
+std::int64_t run_workload_profiled(const SuiteEntry& entry, Device& device) {
   const std::unique_ptr<Case> made = make_case(entry, device);
   made->launch(0);
   device.synchronize();
   device.run_profiled([&] { made->launch(1); });
+  return static_cast<std::int64_t>(launch_layout(device, [&] { made->launch(0); }).size());
 }
 
 }  // namespace roofline

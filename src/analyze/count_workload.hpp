@@ -1,8 +1,9 @@
-// One workload, run for its hardware counters, or for an outside profiler: prepared, never timed.
+// Workloads run for their hardware counters, or for an outside profiler: prepared, never timed.
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <span>
+#include <vector>
 
 #include "config/suite.hpp"
 #include "device/counter_reader.hpp"
@@ -10,10 +11,12 @@
 
 namespace roofline {
 
-/// Prepares the workload and counts one launch. Throws Error.
-Counters count_workload(const SuiteEntry& entry, Device& device, CounterReader& reader);
+/// Prepares the workloads, all of them at once, and counts one launch of each. Throws Error.
+std::vector<Counters> count_workloads(std::span<const SuiteEntry* const> entries, Device& device,
+                                      CounterReader& reader);
 
-/// Prepares the workload, runs it once unseen and once between the marks that Device::run_profiled sets. Throws Error.
-void run_workload_profiled(const SuiteEntry& entry, Device& device);
+/// Prepares the workload, runs it once unseen and once between the marks that Device::run_profiled sets. Returns how
+/// many kernels a launch consists of (0 on a CPU). Throws Error.
+std::int64_t run_workload_profiled(const SuiteEntry& entry, Device& device);
 
 }  // namespace roofline

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "analyze/analyze.hpp"
 #include "cli/commands.hpp"
@@ -51,6 +52,20 @@ Report completed(Report report, const Options& options, const std::vector<std::s
   return report;
 }
 
+ExitCode run_once(const Suite& suite, const DeviceChoice& choice) {
+  auto list = nlohmann::ordered_json::array();
+  bool failed = false;
+  for (const ProfiledRun& run : run_suite_once(suite, choice)) {
+    list.push_back({{"label", run.label},
+                    {"implementation", run.implementation},
+                    {"kernels", run.kernels},
+                    {"failure", run.failure}});
+    failed |= !run.failure.empty();
+  }
+  print_result(list.dump(2) + "\n");
+  return failed ? ExitCode::workload_failed : ExitCode::ok;
+}
+
 }  // namespace
 
 ExitCode run_analyze(const AnalyzeCommand& command, const Options& options) {
@@ -58,6 +73,7 @@ ExitCode run_analyze(const AnalyzeCommand& command, const Options& options) {
   const SelectedDevice device = choose_device(command.device);
   // Everything that can be wrong with the request is found before anything is measured.
   const Suite suite = load(command, device);
+  if (command.once) return run_once(suite, device.choice);
   const fs::path folder = output_folder(command, suite, device);
   if (!to_stdout) require_writable_folder(folder);
 
@@ -70,6 +86,7 @@ ExitCode run_analyze(const AnalyzeCommand& command, const Options& options) {
   analysis.device = device.choice;
   analysis.sampler.max_time_s = command.max_time_s;
   analysis.raw = command.raw;
+  analysis.counters = command.counters;
   ProgressLine line;
   analysis.progress = [&](const Progress& progress) { line.show(progress); };
   analysis.on_row = [&](const Report& so_far) {

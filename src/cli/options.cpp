@@ -26,7 +26,7 @@ Exit codes: 0 all good, 1 a workload failed, 2 usage or configuration error,
 
 /// The values that flags are bound to while CLI11 parses.
 struct Flags {
-  std::string device, color = "auto", cache;
+  std::string device, color = "auto", cache, counters;
   std::string output, size, theme = "light", max_slowdown;
   std::vector<std::string> formats;
   ChartOptions chart;
@@ -87,6 +87,10 @@ void add_commands(CLI::App& app, Flags& flags) {
   analyze->add_option("--cache", flags.cache, "cold or hot, instead of what the suite says")
       ->check(CLI::IsMember({"cold", "hot"}));
   analyze->add_flag("--raw", flags.analyze.raw, "Keep every sample in report.json");
+  analyze->add_flag("--counters{standard}", flags.counters,
+                    "Read hardware counters after the timing; '--counters full' adds stall reasons");
+  analyze->add_flag("--once", flags.analyze.once,
+                    "Time nothing: run every workload once, for a profiler (ncu --profile-from-start off)");
   analyze->add_flag("--json", flags.json, "Write the report as JSON to stdout");
 
   CLI::App* report = app.add_subcommand("report", "Draw a saved run again, or several over each other");
@@ -170,6 +174,7 @@ void set_command(Options& options, const CLI::App& app, Flags& flags) {
   } else if (name == "analyze") {
     flags.analyze.device = device;
     if (!flags.cache.empty()) flags.analyze.cache = flags.cache;
+    if (!flags.counters.empty()) flags.analyze.counters = parse_counter_set(flags.counters);
     flags.analyze.output = flags.json ? parse_output("-", {"json"}, 1) : parse_output(flags.output, flags.formats, 1);
     flags.analyze.chart = chart_of(flags);
     flags.analyze.plot = flags.plot;
@@ -202,6 +207,27 @@ void set_command(Options& options, const CLI::App& app, Flags& flags) {
 
 }  // namespace
 
+namespace {
+
+/// The arguments, last first as CLI11 takes them, with "--counters full" as "--counters=full": the value is optional,
+/// so only a word that is one belongs to the flag.
+std::vector<std::string> joined_values(int argc, const char* const* argv) {
+  std::vector<std::string> words;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const bool is_value = !words.empty() && words.back() == "--counters" && parse_counter_set(word);
+    if (is_value) {
+      words.back() += "=" + word;
+    } else {
+      words.push_back(word);
+    }
+  }
+  std::reverse(words.begin(), words.end());
+  return words;
+}
+
+}  // namespace
+
 const std::vector<std::string>& report_formats() {
   static const std::vector<std::string> formats = {"json", "csv", "md", "svg", "png", "pdf", "html"};
   return formats;
@@ -227,7 +253,7 @@ Options parse_options(int argc, const char* const* argv) {
   Options options;
   options.argv.assign(argv, argv + argc);
   try {
-    app.parse(argc, argv);
+    app.parse(joined_values(argc, argv));
   } catch (const CLI::CallForHelp&) {
     const auto chosen = app.get_subcommands();
     options.command = PrintCommand{chosen.empty() ? app.help() : chosen.front()->help()};

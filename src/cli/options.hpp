@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "device/counter_reader.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
 #include "report/compare_runs.hpp"
@@ -44,10 +45,12 @@ struct AnalyzeCommand {
   std::string only = "*";
   OutputRequest output;  ///< its own folder is reports/<suite>-<device>/
   ChartOptions chart;
-  bool plot = false;                 ///< draw the chart in the terminal too
-  double max_time_s = 3;             ///< sampling time for each workload
-  std::optional<std::string> cache;  ///< overrides the suite's cache mode
-  bool raw = false;                  ///< keep the raw samples in report.json
+  bool plot = false;                   ///< draw the chart in the terminal too
+  double max_time_s = 3;               ///< sampling time for each workload
+  std::optional<std::string> cache;    ///< overrides the suite's cache mode
+  bool raw = false;                    ///< keep the raw samples in report.json
+  std::optional<CounterSet> counters;  ///< read hardware counters after the timing
+  bool once = false;                   ///< run every workload once for a profiler, and time nothing
 };
 
 struct ReportCommand {

@@ -7,7 +7,9 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <vector>
 
+#include "device/device.hpp"
 #include "model/counters.hpp"
 
 namespace roofline {
@@ -18,16 +20,18 @@ enum class CounterSet : std::uint8_t { standard, full };
 std::string_view to_string(CounterSet set);
 std::optional<CounterSet> parse_counter_set(std::string_view text);
 
-class Device;
-
 class CounterReader {
  public:
   virtual ~CounterReader() = default;
 
-  /// Runs `launch` several times (numbered from 0 on) and returns the counts of one. Caches are as they are between
-  /// two launches in a row: each counted launch follows an uncounted one. Throws Error.
-  virtual Counters count(const std::function<void(std::int64_t launch)>& launch) = 0;
+  /// Runs each of `launches` several times (numbered from 0 on) and returns the counts of one run of each, in their
+  /// order. Caches are as they are between two launches in a row: each counted run follows an uncounted one. Several at
+  /// once cost less than one after another. Throws Error.
+  virtual std::vector<Counters> count(const std::vector<LaunchFunction>& launches) = 0;
 };
+
+/// How the kernels of a launch are laid out; needs no right to counters. Empty on a CPU. On a GPU `launch` is captured.
+std::vector<KernelLaunch> launch_layout(Device& device, const std::function<void()>& launch);
 
 /// The reader of that device's counters. Throws Error with the reason, and what would allow it, where they can't be
 /// read.

@@ -1,6 +1,7 @@
 // Counts → FLOPs by pipe and bytes by level. The ids are those of the metric tables (src/device).
 #include "model/counters.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "model/spelling.hpp"
@@ -32,6 +33,15 @@ std::optional<double> vector_flops(const Counters& counters, std::string_view pi
   const auto fma = counters.find(name + ".fma");
   if (!add || !mul || !fma) return std::nullopt;
   return packed * (*add + *mul + 2 * *fma);
+}
+
+/// Wavefronts of 128 bytes. The hardware counts one for each global store of a warp too, which is none.
+std::optional<double> shared_bytes(const Counters& counters) {
+  constexpr double kWavefront = 128;
+  const auto wavefronts = counters.find("shared.wavefronts");
+  const auto stores = counters.find("global.store_instructions");
+  if (!wavefronts || !stores) return std::nullopt;
+  return kWavefront * std::max(*wavefronts - *stores, 0.0);
 }
 
 }  // namespace
@@ -85,7 +95,7 @@ std::optional<double> counted_bytes(const Counters& counters, Level level) {
     case Level::l1:
       return counters.find("l1.bytes");
     case Level::shared:
-      return counters.find("shared.bytes");
+      return shared_bytes(counters);
     case Level::l3:
       return counters.find("l3.bytes");
     default:

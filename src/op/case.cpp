@@ -52,6 +52,7 @@ struct Case::State {
 
   void allocate();
   void make_inputs();
+  void repeat_inputs();
   void upload_inputs();
   void repeat_in_all_sets(std::size_t t);
   void arm();
@@ -91,6 +92,24 @@ void Case::State::upload_inputs() {
     if (specs[t].role != TensorRole::input) continue;
     const auto bytes = input++->bytes();
     device.upload(pointers[0][t], bytes.data(), bytes.size());
+    repeat_in_all_sets(t);
+  }
+}
+
+/// Fills the inputs of all sets with a random beginning, doubled on the device until it covers them.
+void Case::State::repeat_inputs() {
+  constexpr std::int64_t kBeginning = std::int64_t{1} << 22;  // elements
+  for (std::size_t t = 0; t < specs.size(); ++t) {
+    if (specs[t].role != TensorRole::input) continue;
+    TensorSpec beginning = specs[t];
+    beginning.elements = std::min(beginning.elements, kBeginning);
+    HostTensor values(beginning);
+    values.fill_random(tensor_seed(workload.seed, t));
+    auto* tensor = static_cast<std::byte*>(pointers[0][t]);
+    device.upload(tensor, values.bytes().data(), values.bytes().size());
+    for (std::int64_t made = beginning.bytes(); made < specs[t].bytes(); made *= 2) {
+      device.copy(tensor + made, tensor, static_cast<std::size_t>(std::min(made, specs[t].bytes() - made)));
+    }
     repeat_in_all_sets(t);
   }
 }
@@ -176,11 +195,16 @@ std::vector<HostTensor> Case::State::download_outputs() {
   return outputs;
 }
 
-Case::Case(const Op& op, const Implementation& implementation, const Workload& workload, Device& device)
+Case::Case(const Op& op, const Implementation& implementation, const Workload& workload, Device& device,
+           InputValues values)
     : state_(std::make_unique<State>(op, workload, device)) {
   state_->allocate();
-  state_->make_inputs();
-  state_->upload_inputs();
+  if (values == InputValues::repeated) {
+    state_->repeat_inputs();
+  } else {
+    state_->make_inputs();
+    state_->upload_inputs();
+  }
   state_->kernel = implementation.prepare(workload, device);
 }
 
@@ -189,7 +213,10 @@ Case::~Case() = default;
 Verification Case::verify() {
   auto& state = *state_;
   state.verified = false;
-  if (state.inputs.empty()) state.make_inputs();
+  if (state.inputs.empty()) {
+    state.make_inputs();
+    state.upload_inputs();
+  }
   state.arm();
   state.device.synchronize();
   state.kernel(state.pointers[0]);

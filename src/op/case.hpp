@@ -14,10 +14,15 @@ namespace roofline {
 
 class Device;
 
+/// random: every element on its own, as verification and timing need it. repeated: some megabytes of random values over
+/// and over, ready sooner; for launches that are only counted.
+enum class InputValues : std::uint8_t { random, repeated };
+
 class Case {
  public:
   /// Allocates and fills everything. Throws Error when memory doesn't suffice or the kernel can't be prepared.
-  Case(const Op& op, const Implementation& implementation, const Workload& workload, Device& device);
+  Case(const Op& op, const Implementation& implementation, const Workload& workload, Device& device,
+       InputValues values = InputValues::random);
   ~Case();
   Case(const Case&) = delete;
   Case& operator=(const Case&) = delete;

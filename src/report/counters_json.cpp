@@ -47,6 +47,20 @@ Json counters_to_json(const Counters& counters) {
   return json;
 }
 
+Json advice_to_json(const std::vector<Advice>& advice) {
+  Json json = Json::array();
+  for (const Advice& one : advice) {
+    Json evidence = Json::object();
+    for (const auto& [quantity, value] : one.evidence) evidence[quantity] = value;
+    json.push_back({{"rule", one.rule},
+                    {"finding", one.finding},
+                    {"next", one.next},
+                    {"source", one.source},
+                    {"evidence", std::move(evidence)}});
+  }
+  return json;
+}
+
 Counters read_counters(const JsonValue& json) {
   Counters counters;
   counters.source = json["source"].text();

@@ -5,13 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "report/counted.hpp"
 #include "report/csv_fields.hpp"
 #include "report/render.hpp"
 
 namespace roofline {
 namespace {
 
-constexpr std::array<const char*, 31> kHeader = {"workload",
+constexpr std::array<const char*, 36> kHeader = {"workload",
                                                  "op",
                                                  "implementation",
                                                  "dtype",
@@ -41,7 +42,12 @@ constexpr std::array<const char*, 31> kHeader = {"workload",
                                                  "error",
                                                  "tolerance",
                                                  "clock_hz",
-                                                 "device"};
+                                                 "device",
+                                                 "counted_flops",
+                                                 "counted_bytes",
+                                                 "counted_l2_bytes",
+                                                 "occupancy",
+                                                 "diagnosis"};
 
 std::vector<std::string> time_fields(const Point& point, Level memory) {
   if (!point.time) return std::vector<std::string>(7);
@@ -55,7 +61,21 @@ std::vector<std::string> time_fields(const Point& point, Level memory) {
           csv_number(point.bandwidth(memory))};
 }
 
-std::vector<std::string> row(const Point& point, const DeviceInfo& device) {
+/// What was counted, and the ids of the rules that speak of the point, most important first.
+std::vector<std::string> counter_fields(const Point& point, const Machine& machine) {
+  std::string rules;
+  for (const Advice& advice : advice_for(point, machine)) rules += (rules.empty() ? "" : " ") + advice.rule;
+  if (!point.counters) return {"", "", "", "", csv_text(rules)};
+  double flops = 0;
+  for (const auto& [pipe, count] : counted_flops(*point.counters)) flops += count;
+  const auto optional = [](const std::optional<double>& value) { return value ? csv_number(*value) : std::string(); };
+  return {csv_number(flops), optional(counted_bytes(*point.counters, main_memory(machine.device.kind))),
+          optional(counted_bytes(*point.counters, Level::l2)), optional(point.counters->find("occupancy")),
+          csv_text(rules)};
+}
+
+std::vector<std::string> row(const Point& point, const Machine& machine) {
+  const DeviceInfo& device = machine.device;
   const Level memory = main_memory(device.kind);
   const Workload& workload = point.workload;
   const auto traffic = point.work.bytes.find(memory);
@@ -84,6 +104,7 @@ std::vector<std::string> row(const Point& point, const DeviceInfo& device) {
            timed && point.time->clock_hz ? csv_number(*point.time->clock_hz) : "", csv_text(device.name)}) {
     fields.push_back(std::move(field));
   }
+  for (std::string& field : counter_fields(point, machine)) fields.push_back(std::move(field));
   return fields;
 }
 
@@ -92,7 +113,7 @@ std::vector<std::string> row(const Point& point, const DeviceInfo& device) {
 std::string render_csv(const Report& report) {
   std::string text;
   append_csv_line(text, {kHeader.begin(), kHeader.end()});
-  for (const Point& point : report.points) append_csv_line(text, row(point, report.machine.device));
+  for (const Point& point : report.points) append_csv_line(text, row(point, report.machine));
   return text;
 }
 

@@ -2,6 +2,7 @@
 #include "report/diagnosis.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace roofline {
 namespace {
@@ -20,17 +21,18 @@ bool holds(const Condition& condition, const Quantities& quantities) {
   return false;
 }
 
-/// Names in braces replaced by their values; one that is not known stays out with its braces.
-std::string filled(std::string_view text, const Quantities& quantities) {
+/// Names in braces replaced by their values; nothing when one of them is not known.
+std::optional<std::string> filled(std::string_view text, const Quantities& quantities) {
   std::string out;
   while (!text.empty()) {
     const std::size_t open = text.find('{');
     const std::size_t close = text.find('}', open);
     if (open == std::string_view::npos || close == std::string_view::npos) break;
-    out += text.substr(0, open);
     const std::string_view name = text.substr(open + 1, close - open - 1);
     const auto found = quantities.find(name);
-    if (found != quantities.end()) out += quantity_text(name, found->second);
+    if (found == quantities.end()) return std::nullopt;
+    out += text.substr(0, open);
+    out += quantity_text(name, found->second);
     text.remove_prefix(close + 1);
   }
   return out.append(text);
@@ -43,10 +45,12 @@ std::vector<Advice> diagnose(const Quantities& quantities) {
   for (const Rule& rule : rules()) {
     const bool fires = std::all_of(rule.conditions.begin(), rule.conditions.end(),
                                    [&](const Condition& condition) { return holds(condition, quantities); });
-    if (!fires) continue;
+    const auto finding = filled(rule.finding, quantities);
+    const auto next = filled(rule.next, quantities);
+    if (!fires || !finding || !next) continue;
     Advice one{.rule = std::string(rule.id),
-               .finding = filled(rule.finding, quantities),
-               .next = filled(rule.next, quantities),
+               .finding = *finding,
+               .next = *next,
                .source = std::string(rule.source),
                .evidence = {}};
     for (const Condition& condition : rule.conditions) {

@@ -19,8 +19,8 @@ struct Advice {
   std::vector<std::pair<std::string, std::string>> evidence;  ///< quantity and value, of each condition
 };
 
-/// Every rule that fires on these quantities, in the order of the table. A rule none of whose evidence is there is
-/// silent.
+/// Every rule that fires on these quantities, in the order of the table. A rule is silent unless all that it
+/// asks for and speaks of is known.
 std::vector<Advice> diagnose(const Quantities& quantities);
 
 }  // namespace roofline

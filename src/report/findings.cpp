@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 
+#include "report/chart/roofs.hpp"
 #include "report/format.hpp"
 #include "report/text.hpp"
 
@@ -135,23 +136,15 @@ std::string point_name(const Point& point) {
   return fmt::format("{} ({})", shorten(label, kNameColumns), shorten(implementation, kNameColumns / 2));
 }
 
-std::vector<std::string> headline(const Machine& machine) {
+std::vector<std::string> headline(const Report& report) {
+  const Roofs roofs = roofs_of(report);
   std::vector<std::string> parts;
-  const Level memory = main_memory(machine.device.kind);
-  const Ceiling* slope = machine.slope(memory);
-  if (slope != nullptr) parts.push_back(fmt::format("{} {}", to_string(memory), rate(slope->value, slope->kind)));
-  const Ceiling* highest = nullptr;
-  for (const Ceiling& ceiling : machine.ceilings) {
-    if (ceiling.kind != CeilingKind::compute || ceiling.role != Role::roof || ceiling.pipe == Pipe::sfu ||
-        ceiling.pipe == Pipe::int32)
-      continue;
-    if (highest == nullptr || ceiling.value > highest->value) highest = &ceiling;
+  for (const Roof* roof : {roofs.main_memory(), roofs.main_compute()}) {
+    if (roof == nullptr) continue;
+    const Ceiling& ceiling = *roof->ceiling;
+    parts.push_back(fmt::format("{} {}", clean_line(ceiling.name), rate(ceiling.value, ceiling.kind)));
   }
-  if (highest != nullptr)
-    parts.push_back(fmt::format("{} {}", clean_line(highest->name), rate(highest->value, highest->kind)));
-  if (slope != nullptr && highest != nullptr) {
-    parts.push_back(fmt::format("ridge {} FLOP/byte", number(highest->value / slope->value, 3)));
-  }
+  if (const auto ridge = roofs.ridge()) parts.push_back(fmt::format("ridge {} FLOP/byte", number(*ridge, 3)));
   return parts;
 }
 

@@ -52,13 +52,16 @@ std::string font_faces() {
 /// The chart's colours follow the page's theme: dark where the reader chose it, or where the system did
 /// and the reader didn't choose light. Paper is white in any theme.
 std::string chart_themes() {
-  return "@media screen{\n" + theme_css(Theme::dark, ":root[data-theme=dark] ") +
-         "\n@media(prefers-color-scheme:dark){" + theme_css(Theme::dark, ":root[data-theme=auto] ") + "}\n}\n";
+  return fmt::format(
+      "@media "
+      "screen{{\n:root[data-theme=dark]{{{0}}}\n@media(prefers-color-scheme:dark){{:root[data-theme=auto]{{{0}}}}}\n}}"
+      "\n",
+      theme_css(Theme::dark, ""));
 }
 
 const std::string& style_sheet() {
-  static const std::string kStyle =
-      font_faces() + std::string(page_css()) + html_kernels_css() + html_machine_css() + chart_themes();
+  static const std::string kStyle = font_faces() + std::string(page_css()) + html_kernels_css() + html_machine_css() +
+                                    html_counters_css() + chart_themes();
   return kStyle;
 }
 
@@ -124,8 +127,9 @@ std::string render_html(const Runs& runs) {
       "<title>{} \u2014 roofline</title>\n<style>{}</style>\n</head>\n<body>\n",
       policy(), escape_html(report.invocation.tool_version), escape_html(html_title(runs)), style_sheet());
   html += html_header(runs) + "<main>\n" + findings_list(runs) + chart(runs) + html_changes(runs) +
-          html_kernels(report, marks) + html_times(report, marks) + html_machine(report.machine) +
-          html_sweeps(report.machine) + html_method(report) + "</main>\n" + marks.shapes();
+          html_kernels(report, marks) + html_counters(report) + html_advice(report) + html_times(report, marks) +
+          html_machine(report.machine) + html_sweeps(report.machine) + html_method(report) + "</main>\n" +
+          marks.shapes();
   html +=
       "<div id=\"card\" class=\"card\" aria-hidden=\"true\" hidden></div>\n"
       "<div id=\"live\" class=\"unseen\" aria-live=\"polite\"></div>\n" +

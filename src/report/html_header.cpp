@@ -19,7 +19,7 @@ std::string html_title(const Runs& runs) {
 
 std::string html_header(const Runs& runs) {
   const Report& report = runs.last();
-  std::vector<std::string> parts = headline(report.machine);
+  std::vector<std::string> parts = headline(report);
   parts.push_back(fmt::format("{} {}", report.points.size(), report.points.size() == 1 ? "kernel" : "kernels"));
   if (!report.invocation.suite.empty()) parts.push_back("suite " + shorten(clean_line(report.invocation.suite), 40));
   if (!report.invocation.started_at.empty()) parts.push_back(html_time(report.invocation.started_at));

@@ -85,7 +85,7 @@ std::string verification_cell(const Point& point) {
   if (!point.verification) return kAbsent;
   const Verification& verification = *point.verification;
   const char* state = verification.passed ? "pass" : "fail";
-  return fmt::format("<span class=\"chip {}\">{}</span><small>{} \u2264 {}</small>", state, state,
+  return fmt::format("{}<small>{} \u2264 {}</small>", html_verdict(state, state),
                      escape_html(number(verification.error, 2)), escape_html(number(verification.tolerance, 2)));
 }
 

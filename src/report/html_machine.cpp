@@ -19,7 +19,7 @@ std::string audit_cell(const Audit& audit) {
   const CheckStatus status = audit.status();
   const char* word = status == CheckStatus::pass ? "pass" : status == CheckStatus::fail ? "suspect" : "not run";
   const char* style = status == CheckStatus::pass ? "pass" : status == CheckStatus::fail ? "fail" : "skipped";
-  std::string html = fmt::format("<span class=\"chip {}\">{}</span>", style, word);
+  std::string html = html_verdict(style, word);
   if (audit.checks.empty()) return html;
   const auto passed = std::count_if(audit.checks.begin(), audit.checks.end(),
                                     [](const Check& check) { return check.status == CheckStatus::pass; });

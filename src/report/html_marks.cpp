@@ -18,9 +18,8 @@ Marks::Marks(const Runs& runs) {
   const std::vector<Color>& colors = palette(Theme::light).families;
   for (std::size_t i = 0; i < families.size(); ++i) {
     const Color& color = colors[i % colors.size()];
-    marks_[families[i]] = fmt::format(
-        "<svg class=\"mark\" aria-hidden=\"true\"><use class=\"f-{}\" fill=\"{}\" href=\"#mark-{}\"/></svg>",
-        color.role, color.hex(), i);
+    marks_[families[i]] = fmt::format("<svg class=\"mark\"><use class=\"f-{}\" fill=\"{}\" href=\"#mark-{}\"/></svg>",
+                                      color.role, color.hex(), i);
   }
 }
 

@@ -13,14 +13,17 @@ std::string html_title(const Runs& runs);                            ///< "NVIDI
 std::string html_header(const Runs& runs);                           ///< title, headline, notes
 std::string html_changes(const Runs& runs);                          ///< what changed; empty for one run
 std::string html_kernels(const Report& report, const Marks& marks);  ///< the results table
+std::string html_counters(const Report& report);                     ///< counted beside modelled; empty without
+std::string html_advice(const Report& report);                       ///< what to do next; empty where no rule speaks
 std::string html_times(const Report& report, const Marks& marks);    ///< what each resource needs
 std::string html_machine(const Machine& machine);                    ///< ceilings, audits, device
 std::string html_sweeps(const Machine& machine);                     ///< bandwidth against working set and threads
 std::string html_method(const Report& report);                       ///< how it was measured, and how to again
 
-/// What the tables of kernels and ceilings want of the style sheet.
+/// What the tables of kernels, ceilings and counters want of the style sheet.
 std::string html_kernels_css();
 std::string html_machine_css();
+std::string html_counters_css();
 
 /// A label with its colour: "memory", "compute", …
 std::string html_bound(const Bound& bound);

@@ -74,4 +74,9 @@ std::string html_column_names(std::string_view table, const std::vector<std::str
   return "@media screen and (max-width:760px){" + css + "}\n";
 }
 
+std::string html_verdict(std::string_view style, std::string_view word) {
+  if (style == "pass") return fmt::format("<i>{}</i>", word);
+  return fmt::format("<span class=\"chip {}\">{}</span>", style, word);
+}
+
 }  // namespace roofline

@@ -22,4 +22,7 @@ std::string base64(std::string_view bytes);
 /// CSS that names each cell of a table by its column where a narrow page sets rows as cards.
 std::string html_column_names(std::string_view table, const std::vector<std::string>& titles);
 
+/// A verdict in its colour. Most rows of a page pass: that is the short one.
+std::string html_verdict(std::string_view style, std::string_view word);
+
 }  // namespace roofline

@@ -1,5 +1,7 @@
 // The documents: report.json as a whole, the schema versions, and the entry points of reading and writing.
 #include "report/json.hpp"
+#include "report/counted.hpp"
+#include "report/counters_json.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -16,7 +18,7 @@ Json invocation_to_json(const Invocation& invocation) {
   return {{"command", invocation.command},           {"suite", invocation.suite},
           {"suite_path", invocation.suite_path},     {"suite_text", invocation.suite_text},
           {"tool_version", invocation.tool_version}, {"started_at", invocation.started_at},
-          {"duration_s", invocation.duration_s}};
+          {"duration_s", invocation.duration_s},     {"counting_s", invocation.counting_s}};
 }
 
 std::vector<std::string> read_texts(const JsonValue& json) {
@@ -32,7 +34,8 @@ Invocation read_invocation(const JsonValue& json) {
           .suite_text = json["suite_text"].text(),
           .tool_version = json["tool_version"].text(),
           .started_at = json["started_at"].text(),
-          .duration_s = json["duration_s"].number()};
+          .duration_s = json["duration_s"].number(),
+          .counting_s = json.number_or("counting_s", 0)};
 }
 
 /// Parses `text` and reads it; a complaint about a place in it gets the file's name in front.
@@ -63,6 +66,8 @@ Json report_to_json(const Report& report) {
   json["results"] = Json::array();
   for (const Point& point : report.points) {
     json["results"].push_back(point_to_json(point, report.machine.device.kind));
+    const Json advice = advice_to_json(advice_for(point, report.machine));
+    if (!advice.empty()) json["results"].back()["diagnosis"] = advice;
   }
   return json;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "report/comparison.hpp"
+#include "report/counters_tables.hpp"
 #include "report/findings.hpp"
 #include "report/format.hpp"
 #include "report/markdown_text.hpp"
@@ -163,7 +164,7 @@ std::string render_markdown(const Runs& runs) {
   const Report& report = runs.last();
   std::string text = fmt::format("# Roofline of {}\n\n", escape_markdown(report.machine.device.name));
   std::string line;
-  for (const std::string& part : headline(report.machine)) line += (line.empty() ? "" : " · ") + escape_markdown(part);
+  for (const std::string& part : headline(report)) line += (line.empty() ? "" : " · ") + escape_markdown(part);
   text += fmt::format("{}{}suite {} · {}\n\n", line, line.empty() ? "" : " · ",
                       escape_markdown(report.invocation.suite), escape_markdown(report.invocation.started_at));
   for (const std::string& sentence : findings(report)) text += "- " + escape_markdown(sentence) + "\n";
@@ -171,6 +172,7 @@ std::string render_markdown(const Runs& runs) {
   if (runs.several()) text += "\n## Compared\n\n" + render_comparison_markdown(comparison_of(runs));
   append_results(text, report);
   append_reasons(text, report);
+  text += counters_markdown(report);
   text += "\n## Machine\n\n";
   append_roofs(text, report.machine);
   append_rest(text, report.machine);

@@ -52,11 +52,13 @@ constexpr QuantitySpec kSpecs[] = {
     {"occupancy", kFraction, "warps that were resident, of the most"},
     {"occupancy.of_possible", kFraction, "reached over what fits"},
     {"load.excess", kFactor, "bytes of the sectors that loads asked for, over the bytes that threads did"},
+    {"load.share", kFraction, "loads' sectors over all that L1 was asked for"},
+    {"store.share", kFraction, "the same of stores"},
     {"store.excess", kFactor, "the same of stores"},
     {"load.sectors", kNumber, "a request of a warp"},
     {"store.sectors", kNumber, "a request of a warp"},
     {"local.share", kFraction, "local memory's bytes over all that L1 was asked for"},
-    {"shared.excess", kFactor, "bytes of shared wavefronts over bytes that threads needed"},
+    {"shared.excess", kFactor, "wavefronts of shared memory over those without bank conflicts"},
     {"shared.share", kFraction, "shared wavefronts over those and L1's"},
     {"l2.hit_rate", kFraction, "sectors that L2 had"},
     {"dram.over_model", kFactor, "DRAM bytes over compulsory bytes"},
@@ -190,6 +192,7 @@ void add_layout(Collector& out, const Machine& machine, const Counters& counters
 
 void add_memory(Collector& out, const Point& point, const Machine& machine, const Counters& counters) {
   constexpr double kSector = 32;
+  constexpr double kWavefront = 128;
   const auto excess = [&](const char* sectors, const char* asked) -> std::optional<double> {
     const auto ratio = counters.ratio(sectors, asked);
     return ratio ? std::optional(*ratio * kSector) : std::nullopt;
@@ -199,10 +202,19 @@ void add_memory(Collector& out, const Point& point, const Machine& machine, cons
   out.set("load.sectors", counters.ratio("global.load_sectors", "global.load_instructions"));
   out.set("store.sectors", counters.ratio("global.store_sectors", "global.store_instructions"));
   out.set("local.share", counters.ratio("local.bytes", "l1.bytes"));
-  out.set("shared.excess", counters.ratio("shared.bytes", "shared.thread_bytes"));
-  const auto shared = counters.find("shared.bytes");
   const auto l1 = counters.find("l1.bytes");
+  const auto share_of_l1 = [&](std::string_view sectors) -> std::optional<double> {
+    const auto count = counters.find(sectors);
+    return count && l1 && *l1 > 0 ? std::optional(*count * kSector / *l1) : std::nullopt;
+  };
+  out.set("load.share", share_of_l1("global.load_sectors"));
+  out.set("store.share", share_of_l1("global.store_sectors"));
+  const auto shared = counted_bytes(counters, Level::shared);
   if (shared && l1 && *shared + *l1 > 0) out.set("shared.share", *shared / (*shared + *l1));
+  if (const auto conflicts = counters.find("shared.bank_conflicts"); conflicts && shared) {
+    const double wavefronts = *shared / kWavefront;
+    if (wavefronts > *conflicts) out.set("shared.excess", wavefronts / (wavefronts - *conflicts));
+  }
   out.set("l2.hit_rate", counters.find("l2.hit_rate"));
   const Level memory = main_memory(machine.device.kind);
   const auto modelled = point.work.bytes.find(memory);

@@ -8,6 +8,7 @@
 
 #include "measure/summary.hpp"
 #include "model/bound.hpp"
+#include "model/counters.hpp"
 #include "model/machine.hpp"
 #include "model/work.hpp"
 #include "op/verification.hpp"
@@ -33,6 +34,7 @@ struct Point {
   std::optional<Verification> verification;  ///< absent when nothing was run
   std::optional<Summary> time;               ///< present only when ok
   std::vector<double> raw_samples;           ///< seconds per launch; only on request
+  std::optional<Counters> counters;          ///< what the hardware counted, in a run of its own; only on request
   std::int64_t buffer_sets = 1;
   double resident_bytes = 0;
 
@@ -54,6 +56,7 @@ struct Invocation {
   std::string tool_version;
   std::string started_at;  ///< UTC, ISO 8601
   double duration_s = 0;
+  double counting_s = 0;  ///< of `duration_s`, for hardware counters; 0 without them
 };
 
 struct Report {

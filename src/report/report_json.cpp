@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "report/counters_json.hpp"
 #include "report/json.hpp"
 #include "report/json_read.hpp"
 
@@ -17,6 +18,16 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 Json operations_to_json(const std::map<Pipe, double>& operations) {
   Json json = Json::object();
   for (const auto& [pipe, count] : operations) json[std::string(to_string(pipe))] = count;
+  return json;
+}
+
+/// What follows from the counters: FLOPs by pipe, bytes by level.
+Json counted_to_json(const Counters& counters, Level memory) {
+  Json json = {{"flops", operations_to_json(counted_flops(counters))}};
+  json["bytes"] = Json::object();
+  for (const Level level : {memory, Level::l3, Level::l2, Level::l1, Level::shared}) {
+    if (const auto bytes = counted_bytes(counters, level)) json["bytes"][std::string(to_string(level))] = *bytes;
+  }
   return json;
 }
 
@@ -254,6 +265,10 @@ Json point_to_json(const Point& point, DeviceKind device) {
   json["buffer_sets"] = point.buffer_sets;
   json["resident_bytes"] = point.resident_bytes;
   if (!point.raw_samples.empty()) json["samples_s"] = point.raw_samples;
+  if (point.counters) {
+    json["counters"] = counters_to_json(*point.counters);
+    json["counted"] = counted_to_json(*point.counters, memory);
+  }
   if (!absent.empty()) json["absent"] = std::move(absent);
   return json;
 }
@@ -274,6 +289,7 @@ Point read_point(const JsonValue& json) {
     time->fail("only a result whose status is 'ok' has a time");
   }
   if (const auto samples = json.find("samples_s")) point.raw_samples = samples->numbers();
+  if (const auto counters = json.find("counters")) point.counters = read_counters(*counters);
   point.buffer_sets = json["buffer_sets"].integer();
   point.resident_bytes = json["resident_bytes"].number();
   return point;

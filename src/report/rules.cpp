@@ -36,12 +36,14 @@ constexpr std::array kOccupancyBlocks = {Condition{"occupancy", kBelow, 0.25}, C
 constexpr std::array kOccupancyUneven = {Condition{"occupancy", kBelow, 0.5},
                                          Condition{"occupancy.of_possible", kBelow, 0.6},
                                          Condition{"both.utilization", kBelow, 0.6}};
-constexpr std::array kLoads = {Condition{"load.excess", kAbove, 1.5}};
-constexpr std::array kStores = {Condition{"store.excess", kAbove, 1.5}};
-constexpr std::array kSpills = {Condition{"local.share", kAbove, 0.02}};
+constexpr std::array kLoads = {Condition{"load.excess", kAbove, 1.5}, Condition{"load.share", kAbove, 0.2}};
+constexpr std::array kStores = {Condition{"store.excess", kAbove, 1.5}, Condition{"store.share", kAbove, 0.2}};
+constexpr std::array kSpills = {Condition{"local.share", kAbove, 0.05}};
 constexpr std::array kConflicts = {Condition{"shared.excess", kAbove, 1.3}, Condition{"shared.share", kAbove, 0.2}};
-constexpr std::array kL2Misses = {Condition{"l2.hit_rate", kBelow, 0.2}, Condition{"dram.over_model", kAbove, 1.5}};
-constexpr std::array kDramExcess = {Condition{"dram.over_model", kAbove, 1.25}, Condition{"l2.hit_rate", kAbove, 0.2}};
+constexpr std::array kL2Misses = {Condition{"l2.hit_rate", kBelow, 0.2}, Condition{"dram.over_model", kAbove, 1.5},
+                                  Condition{"memory.utilization", kAbove, 0.2}};
+constexpr std::array kDramExcess = {Condition{"dram.over_model", kAbove, 1.25}, Condition{"l2.hit_rate", kAbove, 0.2},
+                                    Condition{"memory.utilization", kAbove, 0.2}};
 constexpr std::array kL2Passes = {Condition{"l2.over_model", kAbove, 2}, Condition{"dram.over_model", kBelow, 1.25},
                                   Condition{"memory.bound", kIs, 1}};
 constexpr std::array kFromCache = {Condition{"dram.over_model", kBelow, 0.8}};
@@ -72,7 +74,7 @@ constexpr Rule kRules[] = {
     {"no-tensor-cores", kNoTensor, "It is a matrix product, and the tensor cores did nothing.",
      "Use mma or wgmma, or a library: on this machine they are {tensor.gain} faster than this pipe.", kMeasured},
     {"mma-sync", kMmaSync,
-     "Its tensor work goes through mma.sync, which reaches {mma_sync.share} of wgmma's rate here.",
+     "Its tensor work goes through mma.sync ({wgmma.share} through wgmma), which does not reach the chip's full rate.",
      "Use wgmma with operands in shared memory (CUTLASS 3, or Triton for sm_90).", kMeasured},
     {"tensor-idle", kTensorIdle, "The tensor cores work in {tensor.active} of the cycles.",
      "Feed them better: asynchronous copies (TMA) into more stages, larger tiles, loads and products in different "
@@ -106,7 +108,7 @@ constexpr Rule kRules[] = {
     {"spills", kSpills,
      "Local memory (spilled registers, arrays indexed at run time) is {local.share} of its L1 traffic.",
      "Keep arrays in registers by unrolling, or allow more registers a thread.", kNsight},
-    {"bank-conflicts", kConflicts, "Shared memory takes {shared.excess} the wavefronts that its accesses need.",
+    {"bank-conflicts", kConflicts, "Bank conflicts make shared memory take {shared.excess} the wavefronts.",
      "Pad or swizzle the shared tile so that a warp's addresses fall into different banks.", kNsight},
     {"l2-misses", kL2Misses,
      "L2 has {l2.hit_rate} of what is asked of it, and DRAM moves {dram.over_model} the compulsory bytes.",

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "report/counters_tables.hpp"
 #include "report/findings.hpp"
 #include "report/format.hpp"
 #include "report/render.hpp"
@@ -110,7 +111,7 @@ std::string results_table(const Report& report, const TerminalStyle& style) {
 std::string title(const Report& report, const TerminalStyle& style) {
   const std::string device = shorten(clean_line(report.machine.device.name), 60);
   std::string facts;
-  for (const std::string& part : headline(report.machine)) facts += (facts.empty() ? "" : " \u00b7 ") + part;
+  for (const std::string& part : headline(report)) facts += (facts.empty() ? "" : " \u00b7 ") + part;
   const bool one_line = display_width(device) + 3 + display_width(facts) <= style.columns;
   const std::string first = one_line && !facts.empty() ? device + " \u00b7 " + facts : device;
   std::string text = inked(for_terminal(shorten(first, style.columns), style), Ink::bold, style) + '\n';
@@ -138,6 +139,8 @@ std::string render_terminal(const Report& report, const TerminalStyle& style) {
   if (!table.empty()) text += table + '\n';
   const std::string untimed = untimed_rows(report, style);
   if (!untimed.empty()) text += untimed + '\n';
+  const std::string advice = counters_terminal(report, style);
+  if (!advice.empty()) text += advice + '\n';
   for (const std::string& sentence : findings(report)) {
     text += wrapped(for_terminal("\u00b7 ", style), for_terminal(sentence, style), style);
   }

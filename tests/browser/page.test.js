@@ -24,7 +24,7 @@ describe('report.html', { skip: reason ?? false }, () => {
     }
   }
 
-  const names = ['h200', 'cpu', 'stress', 'hostile', 'odd', 'empty', 'many', 'two'];
+  const names = ['h200', 'counted', 'cpu', 'stress', 'hostile', 'odd', 'empty', 'many', 'two'];
   const plottable = async page => page.locator('.layer-points .point').count();
 
   for (const name of names) {
@@ -42,6 +42,26 @@ describe('report.html', { skip: reason ?? false }, () => {
     const html = session.text('h200.html');
     assert.ok(html.length < 220_000, `${html.length} bytes`);
     assert.doesNotMatch(html, /(src|href)\s*=\s*["']?(https?:)?\/\//i);
+  });
+
+  test('shows what was counted: a table, advice, and on hover the marks of a point', async () => {
+    assert.ok(session.text('counted.html').length < 250_000);
+    await on('counted.html', {}, async page => {
+      assert.equal(await page.locator('#counted tbody tr').count(), 22);
+      assert.match(await page.locator('#next-13').innerText(), /mma-sync[\s\S]*tensor-idle/);
+      const shown = page.locator('.overlay [data-of="13"]:is(.hierarchy, .pipes)');
+      assert.equal(await page.locator('.hierarchy:visible, .pipes:visible').count(), 0, 'hidden until asked for');
+      await page.locator('#point-13').hover({ force: true });
+      assert.equal(await shown.locator('visible=true').count(), 2);
+      assert.match((await page.locator('.overlay').textContent()), /fp32: 34\.4 TFLOP\/s, counted/);
+      assert.match(await page.locator('.card:visible').innerText(), /Next[\s\S]*wgmma/);
+      await page.mouse.move(5, 5);
+      await page.keyboard.press('Escape');
+      assert.equal(await shown.count(), 0);
+    });
+    await on('counted.html', { javaScriptEnabled: false }, async page => {
+      assert.equal(await page.locator('.hierarchy').first().isVisible(), true);
+    });
   });
 
   test('is complete without JavaScript', async () => {

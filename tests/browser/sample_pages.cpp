@@ -101,6 +101,7 @@ int main(int argc, char** argv) {
       return 0;
     }
     roofline::write_pages(folder, "h200", roofline::sample::sample_report());
+    roofline::write_pages(folder, "counted", roofline::sample::counted_sample_report());
     roofline::write_pages(folder, "cpu", roofline::sample::cpu_sample_report());
     roofline::write_pages(folder, "stress", roofline::sample::random_report(60));
     roofline::write_pages(folder, "hostile", roofline::hostile_report());

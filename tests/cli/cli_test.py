@@ -149,6 +149,31 @@ class Analysis(Workspace):
         self.check(done, 0)
         self.assertEqual(json.loads(done.stdout)["schema"], "roofline.report/1")
 
+    def test_counters_leave_the_run_whole(self):
+        """With hardware events there are values, without one line says why; the exit code and the times don't care."""
+        out = self.folder / "counted"
+        done = self.run_tool("analyze", self.suite, "--machine", self.machine, "--counters", "-o", out)
+        self.check(done, 0)
+        report = json.loads((out / "report.json").read_text())
+        counted = [result for result in report["results"] if "counters" in result]
+        refused = [note for note in report["notes"] if note.startswith("No hardware counters: ")]
+        self.assertEqual(len(refused), 0 if counted else 1)
+        for result in counted:
+            self.assertGreater(result["counters"]["values"]["instructions"], 0)
+            self.assertEqual(result["counters"]["source"], "perf_event_open")
+        for result in report["results"]:
+            self.assertGreater(result["time_s"]["median"], 0)
+        self.assertGreater(report["invocation"]["counting_s"], 0)
+        self.check(self.run_tool("analyze", self.suite, "--counters", "all"), 2)
+
+    def test_every_workload_once_for_a_profiler(self):
+        done = self.run_tool("analyze", self.suite, "--once")
+        self.check(done, 0)
+        runs = json.loads(done.stdout)
+        self.assertGreater(len(runs), 0)
+        for run in runs:
+            self.assertEqual(run["failure"], "")
+
     def test_a_saved_run_is_drawn_again_the_same(self):
         first, second = self.folder / "first", self.folder / "second"
         self.check(self.analyze(self.suite(), "-o", first), 0)

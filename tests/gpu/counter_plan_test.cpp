@@ -35,7 +35,7 @@ TEST_P(CounterPlanTest, EveryChipHasWhatTheRooflineNeeds) {
   const CounterPlan plan(GetParam(), CounterSet::standard);
   const std::set<std::string> found = ids(plan);
   for (const char* id : {"time_s", "sm.clock_hz", "dram.read_bytes", "dram.write_bytes", "l2.bytes", "l2.hit_rate",
-                         "l1.bytes", "l1.hit_rate", "shared.bytes", "occupancy", "tensor.active", "fp64.fma",
+                         "l1.bytes", "l1.hit_rate", "shared.wavefronts", "occupancy", "tensor.active", "fp64.fma",
                          "fp32.fma", "half.fma", "tensor.mma_bf16_ops", "tensor.mma_fp16_ops", "local.bytes"}) {
     EXPECT_TRUE(found.contains(id)) << id << " on " << GetParam();
   }

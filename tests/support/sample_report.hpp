@@ -288,6 +288,99 @@ inline Report sample_report() {
   return r;
 }
 
+/// Counters of a launch that moves `over_model` of its compulsory bytes through DRAM, and so many times those through
+/// L2 and L1; its FLOPs are for the caller to add.
+inline Counters counters(const Point& point, double over_model, double l2, double l1) {
+  const Traffic& model = point.work.bytes.at(Level::hbm);
+  Counters c;
+  c.source = "CUPTI 13.0 on GH100";
+  c.passes = 4;
+  for (const char* id : {"fp64.add",
+                         "fp64.mul",
+                         "fp64.fma",
+                         "fp32.add",
+                         "fp32.mul",
+                         "fp32.fma",
+                         "half.add",
+                         "half.mul",
+                         "half.fma",
+                         "tensor.wgmma_bf16_ops",
+                         "tensor.wgmma_fp16_ops",
+                         "tensor.wgmma_tf32_ops",
+                         "tensor.wgmma_int8_ops",
+                         "tensor.mma_bf16_ops",
+                         "tensor.mma_fp16_ops",
+                         "tensor.fp8_ops",
+                         "tensor.fp64_ops",
+                         "tensor.active",
+                         "local.bytes",
+                         "shared.bytes",
+                         "shared.thread_bytes"})
+    c.values[id] = 0;
+  c.values["time_s"] = point.time->median * 1.08;
+  c.values["sm.clock_hz"] = 1.755e9;
+  c.values["sm.active_cycles"] = 2.4e7;
+  c.values["dram.read_bytes"] = model.read * over_model;
+  c.values["dram.write_bytes"] = model.write * over_model;
+  c.values["l2.bytes"] = model.total() * l2;
+  c.values["l2.all_bytes"] = model.total() * l2 * 1.5;
+  c.values["l1.bytes"] = model.total() * l1;
+  c.values["l2.hit_rate"] = 1 - 1 / (2 * l2);
+  c.values["l1.hit_rate"] = std::max(0.0, 1 - l2 / l1);
+  c.values["occupancy"] = 0.87;
+  for (const char* id : {"global.load_bytes", "global.store_bytes"}) c.values[id] = model.total() * l1 / 2;
+  for (const char* id : {"global.load_sectors", "global.store_sectors"}) c.values[id] = model.total() * l1 / 64;
+  for (const char* id : {"global.load_instructions", "global.store_instructions"})
+    c.values[id] = model.total() * l1 / 1024;
+  c.missing = {{"tensor.mma_tf32_ops", "in the full set only"}, {"tensor.mma_int8_ops", "in the full set only"}};
+  c.kernels = {{.kernel = point.workload.op + "_kernel",
+                .blocks = 1056,
+                .threads = 256,
+                .registers = 32,
+                .shared_bytes = 0,
+                .local_bytes = 0,
+                .blocks_per_sm = 8,
+                .occupancy = 1,
+                .limit = OccupancyLimit::threads,
+                .waves = 1}};
+  return c;
+}
+
+/// The standard suite with counters for every timed row: a stream each, but for a tiled product on CUDA cores (row 15),
+/// one through wgmma (21), and an attention through mma.sync with a tenth of its work on fp32 (13).
+inline Report counted_sample_report() {
+  Report r = sample_report();
+  for (Point& point : r.points) {
+    if (!point.time) continue;
+    point.counters = counters(point, 1.02, 1.02, 1.02);
+    const double flops = point.work.total_flops();
+    if (const auto fp32 = point.work.flops.find(Pipe::fp32); fp32 != point.work.flops.end())
+      point.counters->values["fp32.add"] = fp32->second;
+    const Pipe pipe = point.work.flops.begin()->first;
+    const char* tensor = pipe == Pipe::tensor_bf16   ? "tensor.wgmma_bf16_ops"
+                         : pipe == Pipe::tensor_fp16 ? "tensor.wgmma_fp16_ops"
+                         : pipe == Pipe::tensor_tf32 ? "tensor.wgmma_tf32_ops"
+                                                     : nullptr;
+    if (tensor != nullptr) point.counters->values[tensor] = flops;
+    if (point.workload.op == "gemm") {
+      point.counters = counters(point, 1.4, 12, 150);
+      point.counters->values[tensor != nullptr ? tensor : "fp32.fma"] = tensor != nullptr ? flops : flops / 2;
+      point.counters->values["tensor.active"] = tensor != nullptr ? 0.9 : 0;
+      point.counters->values["shared.bytes"] = 8e9;
+      point.counters->values["shared.thread_bytes"] = 8e9;
+    }
+  }
+  Counters& attention = r.points[13].counters.emplace(counters(r.points[13], 1.1, 8, 20));
+  attention.values["tensor.mma_fp16_ops"] = r.points[13].work.total_flops();
+  attention.values["fp32.fma"] = r.points[13].work.total_flops() / 20;
+  attention.values["tensor.active"] = 0.41;
+  attention.values["occupancy"] = 0.18;
+  attention.kernels[0].registers = 168;
+  attention.kernels[0].shared_bytes = 96.0 * 1024;
+  attention.kernels[0].limit = OccupancyLimit::registers;
+  return r;
+}
+
 /// A 2-core CPU: dram, l3, l2 and l1 slopes, fp32 and fp64, six points.
 inline Report cpu_sample_report() {
   Machine m;

@@ -36,6 +36,19 @@ double failing(const Condition& condition) {
   return 0;
 }
 
+/// The names in braces of a rule's texts.
+std::vector<std::string> placeholders(const Rule& rule) {
+  static const std::regex kPlaceholder(R"(\{([^}]*)\})");
+  std::vector<std::string> names;
+  for (const std::string_view text : {rule.finding, rule.next}) {
+    const std::string line(text);
+    for (auto it = std::sregex_iterator(line.begin(), line.end(), kPlaceholder); it != std::sregex_iterator(); ++it) {
+      names.push_back((*it)[1].str());
+    }
+  }
+  return names;
+}
+
 Quantities holding_all(const Rule& rule) {
   Quantities quantities;
   for (const Condition& condition : rule.conditions) {
@@ -45,6 +58,7 @@ Quantities holding_all(const Rule& rule) {
     const double value = holding(condition);
     quantities[name] = known == quantities.end() ? value : (known->second + value) / 2;
   }
+  for (const std::string& name : placeholders(rule)) quantities.try_emplace(name, 0.5);
   return quantities;
 }
 
@@ -71,7 +85,6 @@ TEST(Rules, FireOnTheirConditionsAndOnNothingLess) {
 
 TEST(Rules, AreComplete) {
   std::set<std::string_view> ids;
-  const std::regex placeholder(R"(\{([^}]*)\})");
   for (const Rule& rule : rules()) {
     EXPECT_TRUE(ids.insert(rule.id).second) << rule.id << " stands twice";
     EXPECT_FALSE(rule.source.empty()) << rule.id;
@@ -79,24 +92,31 @@ TEST(Rules, AreComplete) {
     for (const Condition& condition : rule.conditions) {
       EXPECT_NE(find_quantity(condition.quantity), nullptr) << rule.id << ": " << condition.quantity;
     }
-    for (const std::string_view text : {rule.finding, rule.next}) {
-      const std::string line(text);
-      for (auto it = std::sregex_iterator(line.begin(), line.end(), placeholder); it != std::sregex_iterator(); ++it) {
-        const QuantitySpec* spec = find_quantity((*it)[1].str());
-        ASSERT_NE(spec, nullptr) << rule.id << ": " << (*it)[1].str();
-        EXPECT_NE(spec->unit, QuantityUnit::flag) << rule.id << " writes a flag";
-      }
+    for (const std::string& name : placeholders(rule)) {
+      const QuantitySpec* spec = find_quantity(name);
+      ASSERT_NE(spec, nullptr) << rule.id << ": " << name;
+      EXPECT_NE(spec->unit, QuantityUnit::flag) << rule.id << " writes a flag";
+    }
+  }
+}
+
+TEST(Rules, AreSilentWhenTheyCanNotSayTheirFigures) {
+  for (const Rule& rule : rules()) {
+    for (const std::string& name : placeholders(rule)) {
+      Quantities quantities = holding_all(rule);
+      quantities.erase(name);
+      EXPECT_FALSE(fires(rule, quantities)) << rule.id << " without " << name;
     }
   }
 }
 
 TEST(Diagnosis, FillsInTheFigures) {
-  const std::vector<Advice> advice = diagnose({{"load.excess", 8.0}, {"load.sectors", 32.0}});
+  const std::vector<Advice> advice = diagnose({{"load.excess", 8.0}, {"load.sectors", 32.0}, {"load.share", 0.9}});
   ASSERT_EQ(advice.size(), 1U);
   EXPECT_EQ(advice[0].rule, "uncoalesced-loads");
   EXPECT_THAT(advice[0].finding, testing::HasSubstr("8\u00d7"));
   EXPECT_THAT(advice[0].finding, testing::HasSubstr("32 sectors"));
-  ASSERT_EQ(advice[0].evidence.size(), 1U);
+  ASSERT_EQ(advice[0].evidence.size(), 2U);
   EXPECT_EQ(advice[0].evidence[0].first, "load.excess");
 }
 

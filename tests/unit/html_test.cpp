@@ -147,6 +147,61 @@ TEST(Html, SeveralRunsAreAnArrayAndComeWithWhatChanged) {
   EXPECT_THAT(render_html(runs[0]), Not(HasSubstr("id=\"changes\"")));
 }
 
+std::string counted_row(const Report& report, const std::string& name) {
+  const std::string section = between(render_html(report), "<section id=\"counted\"", "</section>");
+  return between(section, "<bdi>" + name + "</bdi>", "\n");
+}
+
+TEST(Html, CountersStandBesideTheModel) {
+  const Report report = sample::counted_sample_report();
+  const std::string relu = counted_row(report, "relu fp32 268435456 (cuda)");
+  EXPECT_THAT(relu, HasSubstr("<li>fp32<span>268 MFLOP \u2192 268 MFLOP</span><i>exact</i>"));
+  EXPECT_THAT(relu, HasSubstr("<li>hbm<span>2.15 GB \u2192 2.19 GB</span><i>1.02\u00d7</i>"));
+  EXPECT_THAT(relu, HasSubstr("<li>l2<span>2.19 GB</span>"));
+  EXPECT_THAT(relu, HasSubstr("<li>occupancy<span>87.0 %</span>"));
+  EXPECT_THAT(relu, Not(HasSubstr("tensor pipe")));
+  const std::string attention = counted_row(report, "attention fp16 4x16x2048x128 (cuda)");
+  EXPECT_THAT(attention, HasSubstr("<li>fp32<span>13.7 GFLOP</span>")) << "the model knows nothing of it";
+  EXPECT_THAT(attention, HasSubstr("<li>tensor pipe<span>41.0 %</span>"));
+  EXPECT_THAT(attention, HasSubstr("1,056 \u00d7 256<small>168 registers, 96 KiB shared</small>"));
+  const std::string section = between(render_html(report), "<section id=\"counted\"", "</section>");
+  EXPECT_THAT(section, HasSubstr("by CUPTI 13.0 on GH100, in 4 passes."));
+  EXPECT_EQ(occurrences(section, "<li>tensor.mma_int8_ops, tensor.mma_tf32_ops<small>in the full set only</small>"), 1);
+  EXPECT_THAT(render_html(sample::sample_report()), Not(HasSubstr("id=\"counted\"")));
+}
+
+TEST(Html, ARatioFarFromOneStandsOut) {
+  for (const auto& [ratio, stands_out] : {std::pair(1.24, false), {1.26, true}, {0.81, false}, {0.79, true}}) {
+    Report report = sample::counted_sample_report();
+    report.points[0].counters = sample::counters(report.points[0], ratio, 9, 9);
+    const std::string row = counted_row(report, "relu fp32 268435456 (cuda)");
+    EXPECT_EQ(occurrences(between(row, "<li>hbm", "<li>"), "class=\"warn\""), stands_out ? 1 : 0) << ratio;
+    EXPECT_EQ(occurrences(between(row, "<li>l2", "<li>"), "class=\"warn\""), 0) << "a cache has no model";
+  }
+}
+
+TEST(Html, SaysWhatToDoNext) {
+  const std::string next = between(render_html(sample::counted_sample_report()), "<section id=\"next\"", "</section>");
+  const std::string attention = between(next, "<li id=\"next-13\">", "\n");
+  EXPECT_THAT(attention, HasSubstr("<p>The tensor cores work in 41.0 % of the cycles. <em>Feed them better"));
+  EXPECT_THAT(attention, HasSubstr("<small>tensor-idle \u00b7 tensor.active 41.0 %"));
+  EXPECT_LT(attention.find("mma-sync"), attention.find("tensor-idle"));
+  EXPECT_THAT(between(next, "<p id=\"at-roof\">", "</p>"), HasSubstr("href=\"#row-0\""));
+  EXPECT_THAT(next, Not(HasSubstr("id=\"next-0\"")));
+  // Some rules need no counters.
+  EXPECT_THAT(render_html(sample::sample_report()), HasSubstr("<p id=\"at-roof\">"));
+  EXPECT_THAT(render_html(Report{}), Not(HasSubstr("id=\"next\"")));
+}
+
+TEST(Html, TheKernelsThatLoseMostComeFirst) {
+  Report report = sample::sample_report();
+  report.points[20].time = sample::timed(1);
+  report.points[4].time = sample::timed(0.5);
+  const std::string next = between(render_html(report), "<section id=\"next\"", "</section>");
+  EXPECT_LT(next.find("next-20"), next.find("next-4"));
+  EXPECT_LT(next.find("next-4"), next.find("next-12"));
+}
+
 TEST(Html, ALongRunShowsTheTimesOfItsLongestKernelsOnly) {
   const std::string html = render_html(sample::random_report(300));
   EXPECT_EQ(occurrences(html, "<tr id=\"row-"), 300);

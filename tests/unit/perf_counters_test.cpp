@@ -5,9 +5,6 @@
 #include <linux/perf_event.h>
 
 #include <cerrno>
-#include <condition_variable>
-#include <mutex>
-#include <thread>
 #include <vector>
 
 #include "model/error.hpp"
@@ -30,8 +27,8 @@ TEST(PerfCounters, CountsWhatALaunchDoes) {
     std::vector<char> memory(pages * 65536);
     for (std::size_t i = 0; i < memory.size(); i += 4096) memory[i] = 1;
   };
-  const Counters few = reader->count([&](std::int64_t) {});
-  const Counters many = reader->count([&](std::int64_t) { touch(kPages); });
+  const Counters few = reader->count({[&](std::int64_t) {}}).front();
+  const Counters many = reader->count({[&](std::int64_t) { touch(kPages); }}).front();
   EXPECT_EQ(many.source, "perf_event_open");
   EXPECT_LT(*few.find("faults"), 50);
   EXPECT_GT(*many.find("faults"), kPages / 2);
@@ -46,7 +43,7 @@ TEST(PerfCounters, AnEventThatIsNotThereIsReportedAndTheRestIsCounted) {
   } catch (const Error& error) {
     GTEST_SKIP() << error.what();
   }
-  const Counters counters = reader->count([](std::int64_t) {});
+  const Counters counters = reader->count({[](std::int64_t) {}}).front();
   EXPECT_TRUE(counters.find("faults").has_value());
   EXPECT_FALSE(counters.find("nonsense").has_value());
   EXPECT_TRUE(counters.missing.contains("nonsense"));

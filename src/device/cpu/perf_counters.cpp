@@ -190,7 +190,14 @@ class PerfReader final : public CounterReader {
     }
   }
 
-  Counters count(const std::function<void(std::int64_t launch)>& launch) override {
+  std::vector<Counters> count(const std::vector<LaunchFunction>& launches) override {
+    std::vector<Counters> all;
+    for (const LaunchFunction& launch : launches) all.push_back(count_one(launch));
+    return all;
+  }
+
+ private:
+  Counters count_one(const LaunchFunction& launch) const {
     launch(0);
     for (const Opened& event : open_) {
       for (const Counter& counter : event.counters) counter.start();
@@ -216,7 +223,6 @@ class PerfReader final : public CounterReader {
     return counters;
   }
 
- private:
   struct Opened {
     PerfEvent event;
     std::vector<Counter> counters;

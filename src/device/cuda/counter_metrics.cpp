@@ -6,7 +6,6 @@ namespace {
 
 constexpr double kNano = 1e-9;
 constexpr double kSector = 32;
-constexpr double kWavefront = 128;
 constexpr double kPercent = 0.01;
 constexpr CounterSet kStandard = CounterSet::standard;
 constexpr CounterSet kFull = CounterSet::full;
@@ -71,12 +70,18 @@ constexpr CounterMetric kMetrics[] = {
      {"sm__ops_path_tensor_op_hmma_src_fp16_dst_fp32.sum", "sm__ops_path_tensor_src_fp16_dst_fp32.sum"}},
     {"l1.bytes", "byte", "asked of L1 by loads and stores (TMA passes it by)", 1, kStandard, {"l1tex__t_bytes.sum"}},
     {"l1.hit_rate", "1", "sectors that L1 had", kPercent, kStandard, {"l1tex__t_sector_hit_rate.pct"}},
-    {"shared.bytes",
-     "byte",
-     "wavefronts of shared memory, 128 bytes each",
-     kWavefront,
+    {"shared.wavefronts",
+     "wavefront",
+     "of 128 bytes, of shared memory; a warp's global store counts one too",
+     1,
      kStandard,
-     {"smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared.sum"}},
+     {"l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"}},
+    {"shared.bank_conflicts",
+     "wavefront",
+     "of shared memory that bank conflicts added",
+     1,
+     kStandard,
+     {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"}},
     {"occupancy",
      "1",
      "resident warps over the most that an SM holds, while it held any",
@@ -137,12 +142,6 @@ constexpr CounterMetric kMetrics[] = {
      1,
      kStandard,
      {"smsp__sass_data_bytes_mem_local.sum"}},
-    {"shared.thread_bytes",
-     "byte",
-     "that instructions needed of shared memory",
-     1,
-     kStandard,
-     {"smsp__sass_data_bytes_mem_shared.sum"}},
     // Full.
     {"tensor.mma_tf32_ops",
      "FLOP",
@@ -162,12 +161,6 @@ constexpr CounterMetric kMetrics[] = {
      1,
      kFull,
      {"sm__ops_path_tensor_op_imma_src_int8.sum", "sm__ops_path_tensor_src_int8.sum"}},
-    {"shared.bank_conflicts",
-     "wavefront",
-     "of shared memory that bank conflicts added",
-     1,
-     kFull,
-     {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"}},
     {"xu.instructions",
      "instruction",
      "of warps, by the special function unit",

@@ -78,14 +78,14 @@ void CounterPlan::configure() {
   passes_ = passes.numOfPasses;
 }
 
-std::vector<double> CounterPlan::evaluate(std::span<const std::uint8_t> counter_data) const {
+std::vector<double> CounterPlan::evaluate(std::span<const std::uint8_t> counter_data, std::size_t range) const {
   std::vector<const char*> all = names();
   std::vector<double> values(all.size());
   ROOFLINE_CUPTI_PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues_Params, params);
   params.pHostObject = host_.get();
   params.pCounterDataImage = counter_data.data();
   params.counterDataImageSize = counter_data.size();
-  params.rangeIndex = 0;
+  params.rangeIndex = range;
   params.ppMetricNames = all.data();
   params.numMetrics = all.size();
   params.pMetricValues = values.data();

@@ -33,8 +33,8 @@ class CounterPlan {
   std::span<const std::uint8_t> config() const { return config_; }
   /// The names of metrics(), as CUPTI takes them.
   std::vector<const char*> names() const;
-  /// The values, scaled to the table's units, of the only range in a counter data image, in the order of metrics().
-  std::vector<double> evaluate(std::span<const std::uint8_t> counter_data) const;
+  /// The values, scaled to the table's units, of one range in a counter data image, in the order of metrics().
+  std::vector<double> evaluate(std::span<const std::uint8_t> counter_data, std::size_t range) const;
 
  private:
   struct Release {

@@ -1,6 +1,5 @@
-// A captured graph, read node by node through the driver, which also knows the kernels of libraries.
-#include "device/cuda/kernel_launches.hpp"
-
+// How the kernels of a launch are laid out: a captured graph, read node by node through the driver, which also knows
+// the kernels of libraries. Copies and fills are left out.
 #include <cuda.h>
 #include <cxxabi.h>
 #include <fmt/format.h>
@@ -12,6 +11,7 @@
 
 #include "device/cuda/capture.hpp"
 #include "device/cuda/cuda_device.hpp"
+#include "device/cuda/open.hpp"
 #include "device/cuda/shared_library.hpp"
 #include "model/error.hpp"
 #include "model/occupancy.hpp"
@@ -118,7 +118,8 @@ void collect(const CudaDevice& device, cudaGraph_t graph, std::vector<KernelLaun
 
 }  // namespace
 
-std::vector<KernelLaunch> kernel_launches(const CudaDevice& device, const std::function<void()>& launch) {
+std::vector<KernelLaunch> cuda_launch_layout(Device& any, const std::function<void()>& launch) {
+  const CudaDevice& device = as_cuda(any);
   const Graph graph = capture(device.stream(), launch);
   std::vector<KernelLaunch> kernels;
   collect(device, graph.get(), kernels);

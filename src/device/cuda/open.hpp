@@ -16,6 +16,9 @@ std::vector<DeviceListing> list_cuda_devices();
 /// Opens CUDA device `index`. Throws DeviceError when it can't be used.
 std::unique_ptr<Device> open_cuda_device(int index);
 
+/// How the kernels of a launch are laid out, read from a capture of it. Throws Error.
+std::vector<KernelLaunch> cuda_launch_layout(Device& device, const std::function<void()>& launch);
+
 /// The counters of a CUDA device. Throws Error when they can't be read.
 std::unique_ptr<CounterReader> open_cuda_counters(Device& device, CounterSet set);
 

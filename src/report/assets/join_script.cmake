@@ -1,5 +1,6 @@
 # Joins the parts of the page's script: cmake -D OUTPUT=… -D PARTS=a.js,b.js -P join_script.cmake. They share one
-# function's scope. Indentation and lines of comment stay behind, for every page carries the script.
+# function's scope. Indentation, lines of comment and the blanks around operators that no text of the script
+# contains stay behind, for every page carries the script.
 string(REPLACE "," ";" PARTS "${PARTS}")
 set(script "(() => {\n'use strict';\n")
 foreach(part IN LISTS PARTS)
@@ -9,4 +10,11 @@ foreach(part IN LISTS PARTS)
   string(APPEND script "${text}")
 endforeach()
 string(REGEX REPLACE "\n\n+" "\n" script "${script}})();\n")
+foreach(operator => = === !== && || ?? += + < <= >= ? :)
+  string(REPLACE " ${operator} " "${operator}" script "${script}")
+endforeach()
+foreach(keyword if for)
+  string(REPLACE "\n${keyword} (" "\n${keyword}(" script "${script}")
+endforeach()
+string(REPLACE ") {\n" "){\n" script "${script}")
 file(WRITE ${OUTPUT} "${script}")

@@ -6,8 +6,8 @@ roofline_static_group(roofline_cairo PREFIXES CAIRO FREETYPE ZLIB
   ARCHIVES cairo pixman-1 png16 freetype fontconfig expat brotlidec brotlicommon z)
 target_link_libraries(roofline_report PUBLIC roofline_cairo)
 
-# Inter's Latin, Greek, arrows and mathematics; with tabular figures and kerning for the page that embeds
-# the same file. About 36 KB a weight.
+# Inter's Latin, Greek, arrows and mathematics; with tabular figures for the page that embeds
+# a part of it. About 36 KB a weight.
 set(ROOFLINE_FONT_DIR /usr/share/fonts/opentype/inter CACHE PATH "Folder of Inter-Regular.otf and Inter-SemiBold.otf")
 find_program(HB_SUBSET hb-subset)
 if(NOT HB_SUBSET)
@@ -27,7 +27,7 @@ foreach(weight Regular SemiBold)
   set(subset ${CMAKE_CURRENT_BINARY_DIR}/inter-${lower}.otf)
   add_custom_command(OUTPUT ${subset} VERBATIM
     DEPENDS ${source} ${CMAKE_CURRENT_LIST_FILE}
-    COMMAND ${HB_SUBSET} ${source} --unicodes=${font_characters} --layout-features=kern,tnum --no-hinting
+    COMMAND ${HB_SUBSET} ${source} --unicodes=${font_characters} --layout-features=tnum --no-hinting
             --output-file=${subset}
     COMMENT "Subsetting Inter ${weight}")
   roofline_embed(roofline_report roofline_font_${lower} ${subset})

@@ -134,7 +134,13 @@ bool draw_plot(Chart& chart, const Rect* key_area) {
     chart.space.markers.push_back(Rect{at.x, at.y, 0, 0}.inflated(r));
   }
   draw_axes(chart);
+  Layer counted = counted_layer(chart);  // before the roofs are named, and drawn under their names
   draw_roofs(chart);
+  auto& layers = chart.scene.layers;
+  if (!counted.groups.empty()) {
+    const auto roofs = std::find_if(layers.begin(), layers.end(), [](const Layer& l) { return l.name == "ceilings"; });
+    layers.insert(roofs, std::move(counted));
+  }
   draw_paths(chart);
   return draw_points(chart, key_area);
 }
@@ -179,6 +185,9 @@ Chart lay_out(const Runs& runs, const ChartOptions& options, bool with_key) {
   chart.points = plotted_points(report, chart.families);
   for (std::size_t run = 0; run + 1 < runs.size(); ++run)
     chart.earlier.push_back(plotted_points(runs[run], chart.families));
+  const auto counted = std::count_if(chart.points.begin(), chart.points.end(),
+                                     [](const PlottedPoint& p) { return p.point->counters.has_value(); });
+  chart.shows_counted = counted > 0 && static_cast<std::size_t>(counted) <= kAllNamed;
   chart.roofs = roofs_of(report);
   chart.scene.zoom = zoom_of(options);
   chart.scene.width = options.width / chart.scene.zoom;

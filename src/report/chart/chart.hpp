@@ -27,6 +27,7 @@ struct Chart {
   LabelSpace space;  ///< what the names of points have to keep clear of
   std::string subtitle;
   Scene scene;
+  bool shows_counted = false;    ///< what counters say is drawn, not only there for a page to show
   std::size_t named = 0;         ///< points with their name beside them
   std::size_t numbered = 0;      ///< points with a number, and their name in the key
   std::vector<std::size_t> key;  ///< the numbered points, in order: indices into `points`
@@ -38,7 +39,9 @@ struct Chart {
 
 /// Radius of a point's marker in pixels.
 inline constexpr double kMarkerRadius = 6;
-/// Up to here every point is named beside it, where there is room.
+/// Radius of the marks of what was counted.
+inline constexpr double kCountedRadius = 3.4;
+/// Up to here every point is named beside it, where there is room, and what was counted of it is drawn.
 inline constexpr std::size_t kAllNamed = 25;
 /// A ceiling's 95 % interval is drawn where its ends differ by this factor: less is thinner than the line.
 inline constexpr double kVisibleInterval = 1.05;
@@ -71,6 +74,11 @@ void draw_roofs(Chart& chart);
 void name_roofs(Chart& chart, std::vector<Group>& slopes, std::vector<Group>& flats, Group& ridge);
 /// Ladders and sweeps, or the changes from the first run to the last; under the markers.
 void draw_paths(Chart& chart);
+/// What the hardware counted of the last run's points, for names to keep clear of; not yet in the scene.
+Layer counted_layer(Chart& chart);
+/// Its marks as the legend shows them, around the origin; empty where the chart draws none of the kind.
+std::vector<Item> counted_levels_sample(const Chart& chart);
+std::vector<Item> counted_pipes_sample(const Chart& chart);
 /// Width of the key of numbered points beside a plot of that height, in at most so many columns.
 double key_size(const Chart& chart, double height, std::size_t most_columns);
 /// `key_area` takes the names of numbered points; without one, what can't be named has no name. Returns

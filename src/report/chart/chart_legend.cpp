@@ -26,7 +26,7 @@ std::string when(const Chart& chart, const Report& run) {
 struct LegendEntry {
   std::string text;
   std::string family;        ///< data-family of the group; empty for other entries
-  std::vector<Item> sample;  ///< drawn around the origin, 26 pixels wide at most
+  std::vector<Item> sample;  ///< drawn around the origin, 30 pixels wide at most
   double sample_width = 14;
 };
 
@@ -68,6 +68,10 @@ std::vector<LegendEntry> legend_of(const Chart& chart) {
   const auto above = [](const PlottedPoint& p) { return p.point->above_roof(); };
   if (std::any_of(chart.points.begin(), chart.points.end(), above))
     out.push_back({"▲ above its roof", "", {Circle{{7, 0}, 6, {}, Stroke{chart.colors->above, 1.8}}}, 14});
+  if (auto marks = counted_levels_sample(chart); !marks.empty())
+    out.push_back({"counted at L2, L1, DRAM", "", std::move(marks), 30});
+  if (auto marks = counted_pipes_sample(chart); !marks.empty())
+    out.push_back({"counted by pipe", "", std::move(marks), 12});
   return out;
 }
 

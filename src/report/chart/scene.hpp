@@ -27,6 +27,7 @@ struct Line {
   bool closed = false;
   std::optional<Color> fill = {};
   std::optional<Stroke> stroke = {};
+  std::string title = {};  ///< shown on hover
 };
 
 struct Circle {
@@ -34,6 +35,7 @@ struct Circle {
   double radius = 0;
   std::optional<Color> fill = {};
   std::optional<Stroke> stroke = {};
+  std::string title = {};  ///< shown on hover
 };
 
 enum class Anchor : std::uint8_t { start, middle, end };
@@ -64,11 +66,13 @@ using Item = std::variant<Line, Circle, Text>;
 struct Group {
   std::string id = {};  ///< unique in the scene; empty for none
   std::string classes = {};
-  /// Shown on hover; screen readers read it up to its first semicolon. Empty for decoration.
+  /// Shown on hover, and read by screen readers; a page shortens it to its first semicolon. Empty for decoration.
   std::string title = {};
   std::vector<std::pair<std::string, std::string>> data = {};  ///< data-<first>="<second>"
   std::vector<Item> items = {};
-  bool clipped = false;  ///< drawn inside Scene::clip only
+  bool clipped = false;       ///< drawn inside Scene::clip only
+  bool shares_paint = false;  ///< its shapes may be painted alike, which an SVG then says once
+  bool hidden = false;        ///< not drawn; a page may show it
 };
 
 struct Layer {

@@ -10,6 +10,8 @@
 namespace roofline {
 namespace {
 
+constexpr std::string_view kClass = " class=\"";
+
 std::string px(double value) {
   std::string s = fmt::format("{:.2f}", value);
   s.erase(s.find_last_not_of('0') + 1);
@@ -54,10 +56,28 @@ std::string path_of(const Line& line) {
   return line.closed ? path + "Z" : path;
 }
 
+/// The rest of an element's tag, and its tool tip where it has one.
+std::string end_of(std::string_view element, const std::string& title) {
+  return title.empty() ? "/>" : fmt::format("><title>{}</title></{}>", xml_escape(title), element);
+}
+
 std::string data_attributes(const std::vector<std::pair<std::string, std::string>>& data) {
   std::string out;
   for (const auto& [key, value] : data) out += fmt::format(" data-{}=\"{}\"", key, xml_escape(value));
   return out;
+}
+
+/// What all shapes of a group are painted with, where that is the same for two or more; empty otherwise.
+std::string common_paint(const Group& group) {
+  std::string common;
+  for (const Item& item : group.items) {
+    std::string paint;
+    if (const Line* line = std::get_if<Line>(&item)) paint = paint_attributes(line->fill, line->stroke);
+    if (const Circle* circle = std::get_if<Circle>(&item)) paint = paint_attributes(circle->fill, circle->stroke);
+    if (paint.empty() || (!common.empty() && paint != common)) return {};
+    common = paint;
+  }
+  return group.items.size() > 1 ? common : std::string();
 }
 
 }  // namespace
@@ -84,29 +104,38 @@ void SvgCanvas::begin_layer(const Layer& layer) { out_ += fmt::format("<g class=
 void SvgCanvas::begin_group(const Group& group) {
   out_ += "<g";
   if (!group.id.empty()) out_ += fmt::format(" id=\"{}\"", xml_escape(group.id));
-  if (!group.classes.empty()) out_ += fmt::format(" class=\"{}\"", xml_escape(group.classes));
+  // Only for groups of marks, whose own class names no paint.
+  group_paint_ = group.shares_paint ? common_paint(group) : "";
+  std::string paint = group_paint_;
+  if (paint.starts_with(kClass)) {
+    paint.insert(kClass.size(), group.classes + " ");
+    out_ += paint;
+  } else if (!group.classes.empty()) {
+    out_ += fmt::format(" class=\"{}\"", xml_escape(group.classes));
+  }
+  if (group.hidden) out_ += " display=\"none\"";
   if (group.clipped) out_ += " clip-path=\"url(#chart-clip)\"";
   out_ += data_attributes(group.data);
   if (group.title.empty()) {
     out_ += " aria-hidden=\"true\">";
   } else {
-    const std::string spoken = group.title.substr(0, group.title.find("; "));
-    out_ += fmt::format(" role=\"graphics-symbol\" aria-label=\"{}\"><title>{}</title>", xml_escape(spoken),
-                        xml_escape(group.title));
+    out_ += fmt::format(" role=\"graphics-symbol\"><title>{}</title>", xml_escape(group.title));
   }
 }
 
 void SvgCanvas::draw(const Line& line) {
   const std::string path = path_of(line);
-  const std::string paint = paint_attributes(line.fill, line.stroke);
+  std::string paint = paint_attributes(line.fill, line.stroke);
+  if (!group_paint_.empty()) paint.clear();
   // Neighbours that look alike are one path: grids are a seventh of a page otherwise. Not where lines show through.
-  const bool plain = !line.fill && line.stroke && line.stroke->color.alpha >= 1 && !line.closed;
+  const bool plain = group_paint_.empty() && !line.fill && line.stroke && line.stroke->color.alpha >= 1 &&
+                     !line.closed && line.title.empty();
   if (!plain || paint != open_paint_) end_path();
   if (plain && open_paint_.empty()) open_paint_ = paint;
   if (plain) {
     open_path_ += path;
   } else {
-    out_ += fmt::format("<path{} d=\"{}\"/>", paint, path);
+    out_ += fmt::format("<path{} d=\"{}\"{}", paint, path, end_of("path", line.title));
   }
 }
 
@@ -118,8 +147,9 @@ void SvgCanvas::end_path() {
 
 void SvgCanvas::draw(const Circle& circle) {
   end_path();
-  out_ += fmt::format("<circle{} cx=\"{}\" cy=\"{}\" r=\"{}\"/>", paint_attributes(circle.fill, circle.stroke),
-                      px(circle.center.x), px(circle.center.y), px(circle.radius));
+  const std::string paint = group_paint_.empty() ? paint_attributes(circle.fill, circle.stroke) : std::string();
+  out_ += fmt::format("<circle{} cx=\"{}\" cy=\"{}\" r=\"{}\"{}", paint, px(circle.center.x), px(circle.center.y),
+                      px(circle.radius), end_of("circle", circle.title));
 }
 
 void SvgCanvas::draw(const Text& text) {

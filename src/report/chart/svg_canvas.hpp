@@ -8,6 +8,7 @@ namespace roofline {
 class SvgCanvas : public Canvas {
  public:
   void begin(const Scene& scene) override;
+  bool keeps_hidden() const override { return true; }
   void begin_layer(const Layer& layer) override;
   void begin_group(const Group& group) override;
   void draw(const Line& line) override;
@@ -21,7 +22,8 @@ class SvgCanvas : public Canvas {
   void end_path();
 
   std::string out_;
-  std::string open_paint_;  ///< of a path that further lines may still join; empty when there is none
+  std::string group_paint_;  ///< of all shapes of the open group; empty where each has its own
+  std::string open_paint_;   ///< of a path that further lines may still join; empty when there is none
   std::string open_path_;
 };
 

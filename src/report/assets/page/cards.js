@@ -54,6 +54,8 @@ const fill_card = what => {
     const summary = results?.[index]?.impl_summary;
     card.append(make('p', {}, summary ? `${below}: ${summary}` : below ?? ''));
     add_details(list, results?.[index]);
+    const advice = one(`#next-${index} p`);
+    if (advice) fact(list, 'Next', ...[...advice.childNodes].filter(n => n.nodeName !== 'SMALL').map(n => n.cloneNode(true)));
   }
   card.append(list);
 };
@@ -63,7 +65,10 @@ const place_card = (x, y) => {
   const box = card.getBoundingClientRect();
   const left = x + 16 + box.width > innerWidth - 8 ? x - 16 - box.width : x + 16;
   card.style.left = Math.max(8, left) + 'px';
-  card.style.top = Math.max(8, Math.min(y + 16, innerHeight - 8 - box.height)) + 'px';
+  // Below, or else above: what was counted of a point lies at its height.
+  const above = y - 16 - box.height;
+  const below = Math.min(y + 16, innerHeight - 8 - box.height);
+  card.style.top = Math.max(8, below < y + 16 && above >= 8 ? above : below) + 'px';
 };
 
 const about_row = row => ({row, element: point_of.get(index_of(row))?.element, index: index_of(row)});
@@ -123,6 +128,29 @@ const head_room = (point, fraction) => {
   return [line, like('.point-label .name',
     {x: x + 7, y: (y + roof) / 2 + 4, 'text-anchor': 'start', 'font-weight': 600}, `${Number((1 / fraction).toPrecision(2))}×`)];
 };
+// What was counted of a point: its marks, which the drawing hides, each with its name where there is room.
+const add_counted = index => {
+  const names = [point_of.get(index).at];
+  for (const group of all(`[data-of="${index}"]`, drawing)) {
+    const marks = overlay.appendChild(group.cloneNode(true));
+    marks.removeAttribute('display');
+    marks.setAttribute('clip-path', 'url(#chart-clip)');
+    for (const mark of marks.children) {
+      const title = one('title', mark)?.textContent;
+      const box = mark.getBBox();
+      const base = [box.x + box.width / 2, box.y + box.height / 2];
+      if (!title) {
+        mark.setAttribute('transform', `matrix(${view.zoom} 0 0 ${view.zoom} ${view.x} ${view.y})`);
+        continue;
+      }
+      mark.setAttribute('transform', shift(base));
+      const [x, y] = on_screen(base);
+      if (!inside([x, y]) || names.some(at => Math.hypot(at[0] - x, at[1] - y) < 30)) continue;
+      names.push([x, y]);
+      overlay.append(like('.point-label .name', {x, y: y - 8, 'text-anchor': 'middle'}, title.split(':')[0]));
+    }
+  }
+};
 const show_focus = () => {
   overlay?.replaceChildren();
   for (const what of svg ? [held, current] : []) {
@@ -130,6 +158,7 @@ const show_focus = () => {
     const point = what.ceiling ? null : points_by_element().get(what.element);
     if (point && (point.out || !point.shown)) continue;
     if (point && what.row && what === current) overlay.append(...head_room(point, Number(what.row.cells[5]?.dataset.v)));
+    if (point && point.run === undefined) add_counted(point.index);
     const copy = what.element.cloneNode(true);
     ['id', 'tabindex', 'role', 'aria-label', 'aria-pressed'].forEach(name => copy.removeAttribute(name));
     if (point) copy.dataset.of = point.index;

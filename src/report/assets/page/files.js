@@ -34,6 +34,9 @@ const csv_columns = {
   attainable_time_s: r => r.attainable_time_s, fraction_of_roof: r => r.fraction_of_roof, above_roof: r => r.above_roof,
   suspect: r => r.suspect, verification: r => r.verification?.status, error: r => r.verification?.error,
   tolerance: r => r.verification?.tolerance, clock_hz: r => r.time_s?.clock_hz, device: (r, memory, device) => device.name,
+  counted_flops: r => r.counted && sum(r.counted.flops), counted_bytes: (r, memory) => r.counted?.bytes?.[memory],
+  counted_l2_bytes: r => r.counted?.bytes?.l2, occupancy: r => r.counters?.values?.occupancy,
+  diagnosis: r => (r.diagnosis ?? []).map(advice => advice.rule).join(' '),
 };
 const csv_field = value => {
   const text = String(value ?? '');

@@ -87,7 +87,6 @@ const about_element = element => element.matches('.point')
 
 const start_chart = () => {
   svg.setAttribute('tabindex', '-1');
-  all('.point > title, [data-ceiling] > title', svg).forEach(title => title.remove());  // the card says it
   stop_at(by_intensity()[0]);
   for (const element of ceilings) {
     element.setAttribute('role', 'button');

@@ -22,6 +22,12 @@ const points = (svg ? all('.point', svg) : []).map(element => {
 // By index, of the run that is shown in full.
 const point_of = new Map(points.filter(p => p.run === undefined).map(p => [p.index, p]));
 const ceilings = svg ? all('[data-ceiling]', svg) : [];
+// A title becomes a label, up to its first semicolon: the card says the rest, and no tool tip covers it.
+for (const title of svg ? all('.point > title, [data-ceiling] > title', svg) : []) {
+  const element = title.parentNode;
+  element.setAttribute('aria-label', title.textContent.split('; ')[0]);
+  title.remove();
+}
 // What the drawing says of a ceiling or a point, as it came.
 const titles = new Map(ceilings.map(element => [element, element.getAttribute('aria-label')]));
 const title_of = element => titles.get(element) ?? element.getAttribute('aria-label') ?? '';
@@ -37,7 +43,7 @@ const moving = [];
 const collect_moving = () => {
   for (const layer of all('[class^=layer-]', svg)) {
     const name = layer.getAttribute('class');
-    if (/layer-(grid|axes|points|labels|header|legend|footer|key)/.test(name)) continue;
+    if (/layer-(grid|axes|points|counted|labels|header|legend|footer|key)/.test(name)) continue;
     layer.classList.add('moved');
     for (const element of all('path, circle', layer)) {
       const head = element.closest('.trajectory, .change') && (element.getAttribute('fill') ?? 'none') !== 'none';

@@ -1,0 +1,179 @@
+// What counters add to the chart: marks where the counts say, on the point's own height, clear of names.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "report/chart/canvas.hpp"
+#include "report/chart/chart.hpp"
+#include "report/chart/svg_canvas.hpp"
+#include "report/counted.hpp"
+#include "tests/support/sample_report.hpp"
+
+namespace roofline {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+constexpr std::size_t kAttention = 13, kVectorGemm = 15;
+
+struct Mark {
+  Vec at;
+  std::string title;
+};
+
+std::vector<Group> counted_groups(const Chart& chart) {
+  for (const Layer& layer : chart.scene.layers) {
+    if (layer.name == "counted") return layer.groups;
+  }
+  return {};
+}
+
+std::vector<Mark> marks_in(const Group& group) {
+  std::vector<Mark> marks;
+  for (const Item& item : group.items) {
+    if (const auto* circle = std::get_if<Circle>(&item)) marks.push_back({circle->center, circle->title});
+    const auto* line = std::get_if<Line>(&item);
+    if (line == nullptr || !line->closed) continue;
+    Vec sum;
+    for (const Vec& corner : line->points) sum = sum + corner;
+    marks.push_back({sum * (1 / static_cast<double>(line->points.size())), line->title});
+  }
+  return marks;
+}
+
+/// The marks of a row, of class "hierarchy" or "pipes".
+std::vector<Mark> marks_of(const Chart& chart, std::size_t row, const std::string& classes) {
+  for (const Group& group : counted_groups(chart)) {
+    if (group.classes == classes && group.data.front().second == std::to_string(row)) return marks_in(group);
+  }
+  return {};
+}
+
+std::string svg_of(const Chart& chart) {
+  SvgCanvas canvas;
+  return draw_scene(chart.scene, canvas);
+}
+
+TEST(ChartCounted, LevelsStandAtTheirIntensityOnThePointsHeight) {
+  const Report report = sample::counted_sample_report();
+  const Chart chart = lay_out_chart(report, {});
+  const Point& gemm = report.points[kVectorGemm];
+  // 2·4096³ FLOP over 3·4096²·4 bytes is 682.7; counted are 150, 12 and 1.4 times those bytes.
+  const std::vector<Mark> marks = marks_of(chart, kVectorGemm, "hierarchy");
+  ASSERT_EQ(marks.size(), 3u);
+  EXPECT_EQ(marks[0].title, "L1: 4.551 FLOP/byte, counted");
+  EXPECT_EQ(marks[1].title, "L2: 56.89 FLOP/byte, counted");
+  EXPECT_EQ(marks[2].title, "DRAM: 487.6 FLOP/byte, counted");
+  const std::vector<Level> levels = {Level::l1, Level::l2, Level::hbm};
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const Vec expected = chart.at(counted_intensity(gemm, levels[i]), gemm.performance());
+    EXPECT_NEAR(marks[i].at.x, expected.x, 0.01) << marks[i].title;
+    EXPECT_NEAR(marks[i].at.y, expected.y, 1.5) << marks[i].title;  // a triangle hangs a little lower
+  }
+}
+
+TEST(ChartCounted, EveryPipeOfAKernelHasItsOwnMark) {
+  const Report report = sample::counted_sample_report();
+  const Chart chart = lay_out_chart(report, {});
+  const std::vector<Mark> marks = marks_of(chart, kAttention, "pipes");
+  ASSERT_EQ(marks.size(), 2u);
+  EXPECT_EQ(marks[0].title, "fp32: 34.4 TFLOP/s, counted");
+  EXPECT_EQ(marks[1].title, "tensor.fp16: 344 TFLOP/s, counted");
+  const Point& attention = report.points[kAttention];
+  const double bytes = *counted_bytes(*attention.counters, Level::hbm);
+  const double flops = attention.work.total_flops() / 10;
+  const Vec expected = chart.at(flops / bytes, flops / attention.time->median);
+  EXPECT_NEAR(marks[0].at.x, expected.x, 0.01);
+  EXPECT_NEAR(marks[0].at.y, expected.y, 0.01);
+  EXPECT_TRUE(marks_of(chart, kVectorGemm, "pipes").empty()) << "one pipe is the point itself";
+}
+
+TEST(ChartCounted, WhatThePointCoversIsNotDrawn) {
+  Report report = sample::counted_sample_report();
+  report.points[kVectorGemm].counters = sample::counters(report.points[kVectorGemm], 1.02, 1.02, 20);
+  report.points[kVectorGemm].counters->values["fp32.fma"] = report.points[kVectorGemm].work.total_flops() / 2;
+  const std::vector<Mark> marks = marks_of(lay_out_chart(report, {}), kVectorGemm, "hierarchy");
+  ASSERT_EQ(marks.size(), 1u);
+  EXPECT_THAT(marks[0].title, StartsWith("L1: "));
+}
+
+TEST(ChartCounted, NothingWithoutCounters) {
+  const Report report = sample::sample_report();
+  const Chart chart = lay_out_chart(report, {});
+  EXPECT_TRUE(counted_groups(chart).empty());
+  EXPECT_THAT(svg_of(chart), Not(HasSubstr("counted")));
+  const Report counted = sample::counted_sample_report();
+  EXPECT_THAT(svg_of(lay_out_chart(counted, {})), HasSubstr(">counted at L2, L1, DRAM</text>"));
+}
+
+TEST(ChartCounted, NamesKeepClearOfTheMarks) {
+  const Report report = sample::counted_sample_report();
+  const Chart chart = lay_out_chart(report, {});
+  std::vector<Quad> marks;
+  for (const Group& group : counted_groups(chart)) {
+    for (const Mark& mark : marks_in(group))
+      marks.push_back(Quad::from(Rect{mark.at.x, mark.at.y, 0, 0}.inflated(kCountedRadius)));
+  }
+  ASSERT_GT(marks.size(), 10u);
+  std::size_t names = 0;
+  for (const Layer& layer : chart.scene.layers) {
+    if (layer.name != "labels" && layer.name != "ceilings") continue;
+    for (const Group& group : layer.groups) {
+      for (const Item& item : group.items) {
+        const auto* text = std::get_if<Text>(&item);
+        if (text == nullptr) continue;
+        ++names;
+        EXPECT_FALSE(overlaps_any(text->box(), marks)) << text->text;
+      }
+    }
+  }
+  EXPECT_GT(names, 20u);
+}
+
+TEST(ChartCounted, OfManyPointsTheMarksAreThereForAPageOnly) {
+  Report report = sample::counted_sample_report();
+  const auto counted_points = [&](std::size_t copies) {
+    Report many = report;
+    while (many.points.size() < 24 + copies) many.points.push_back(report.points[kVectorGemm]);
+    return many;
+  };
+  const Report few = counted_points(3), many = counted_points(4);  // 25 and 26 with counters
+  const Chart shown = lay_out_chart(few, {}), hidden = lay_out_chart(many, {});
+  EXPECT_TRUE(shown.shows_counted);
+  EXPECT_FALSE(hidden.shows_counted);
+  EXPECT_THAT(svg_of(shown), Not(HasSubstr("display=\"none\"")));
+  EXPECT_THAT(svg_of(hidden), HasSubstr("class=\"hierarchy f-bg"));
+  EXPECT_THAT(svg_of(hidden), Not(HasSubstr("counted at L2")));
+}
+
+/// Notes which classes it was asked to draw.
+class ListingCanvas : public Canvas {
+ public:
+  void begin(const Scene& /*scene*/) override {}
+  void begin_layer(const Layer& /*layer*/) override {}
+  void begin_group(const Group& group) override { classes.push_back(group.classes); }
+  void draw(const Line& /*line*/) override {}
+  void draw(const Circle& /*circle*/) override {}
+  void draw(const Text& /*text*/) override {}
+  void end_group() override {}
+  void end_layer() override {}
+  std::string finish() override { return {}; }
+  std::vector<std::string> classes;
+};
+
+TEST(ChartCounted, APictureSkipsWhatIsHidden) {
+  Scene scene;
+  scene.layers = {{"layer", {Group{.classes = "seen"}, Group{.classes = "unseen", .hidden = true}}}};
+  ListingCanvas canvas;
+  draw_scene(scene, canvas);
+  EXPECT_THAT(canvas.classes, ElementsAre("seen"));
+}
+
+}  // namespace
+}  // namespace roofline
