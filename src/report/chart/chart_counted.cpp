@@ -45,9 +45,11 @@ std::vector<CountedMark> level_marks(const Chart& chart, const PlottedPoint& p) 
   return marks;
 }
 
-/// The pipes that did at least a hundredth of the work, where that is more than one.
+/// The pipes that did a hundredth of the work, or a twentieth where the model knows nothing of them (constants and
+/// conversions run on the half-precision pipe); where that is more than one.
 std::vector<CountedMark> pipe_marks(const Chart& chart, const PlottedPoint& p) {
-  constexpr double kVisible = 0.01;
+  constexpr double kVisible = 0.01, kUnexpected = 0.05;
+  const Work& work = p.point->work;
   const auto bytes = counted_bytes(*p.point->counters, main_memory(chart.report->machine.device.kind));
   if (!bytes || *bytes <= 0) return {};
   const std::map<Pipe, double> counted = counted_flops(*p.point->counters);
@@ -55,7 +57,8 @@ std::vector<CountedMark> pipe_marks(const Chart& chart, const PlottedPoint& p) {
   for (const auto& [pipe, flops] : counted) all += flops;
   std::vector<CountedMark> marks;
   for (const auto& [pipe, flops] : counted) {
-    if (!(flops > kVisible * all)) continue;
+    const bool expected = work.flops.contains(pipe) || work.uncounted.contains(pipe);
+    if (!(flops > (expected ? kVisible : kUnexpected) * all)) continue;
     const double performance = flops / p.point->time->median;
     marks.push_back({flops / *bytes, performance, kPipeShape,
                      fmt::format("{}: {}, counted", to_string(pipe), rate(performance, CeilingKind::compute))});
@@ -148,7 +151,7 @@ Layer counted_layer(Chart& chart) {
   for (const PlottedPoint& p : chart.points) {
     if (!p.point->counters) continue;
     add_marks(chart, p, level_marks(chart, p), {chart.at(p)}, "hierarchy", layer);
-    add_marks(chart, p, pipe_marks(chart, p), {}, "pipes", layer);
+    add_marks(chart, p, pipe_marks(chart, p), {chart.at(p)}, "pipes", layer);
   }
   return layer;
 }
