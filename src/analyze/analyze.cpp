@@ -228,10 +228,13 @@ std::vector<ProfiledRun> run_suite_once(const Suite& suite, const DeviceChoice& 
   const std::unique_ptr<Device> device = open_device(choice.kind, choice.index, choice.options);
   std::vector<ProfiledRun> runs;
   for (const SuiteEntry& entry : suite.entries) {
-    ProfiledRun run{.label = entry.workload.label, .implementation = entry.workload.implementation, .failure = {}};
+    ProfiledRun run;
+    run.label = entry.workload.label;
+    run.implementation = entry.workload.implementation;
+    run.skipped = !entry.skip_reason.empty();
+    run.failure = entry.skip_reason;
     try {
-      if (!entry.skip_reason.empty()) throw Error(entry.skip_reason);
-      run.kernels = run_workload_profiled(entry, *device);
+      if (!run.skipped) run.kernels = run_workload_profiled(entry, *device);
     } catch (const PoisonedDevice&) {
       throw;
     } catch (const std::exception& error) {

@@ -36,7 +36,8 @@ struct ProfiledRun {
   std::string label;
   std::string implementation;
   std::int64_t kernels = 0;  ///< kernels of the launch; 0 where the device doesn't tell
-  std::string failure;       ///< why it could not be run; empty when it did
+  bool skipped = false;      ///< can't run on this device
+  std::string failure;       ///< why it was not run; empty when it was
 };
 
 /// Runs every workload of the suite once between the marks that Device::run_profiled sets. Runs in this process, so

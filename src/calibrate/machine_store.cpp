@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "model/error.hpp"
 #include "report/files.hpp"
@@ -38,13 +39,15 @@ fs::path machine_path(const std::string& identity) { return cache_folder() / (id
 
 std::optional<Machine> find_machine(const std::string& identity) {
   const fs::path path = machine_path(identity);
-  if (!fs::exists(path)) return std::nullopt;
+  std::error_code hidden;
+  if (!fs::exists(path, hidden)) return std::nullopt;
   return parse_machine(read_file(path), path.string());
 }
 
 bool keep_machine(const Machine& machine) {
   const fs::path path = machine_path(machine.device.identity);
-  if (!is_full(machine) && fs::exists(path)) {
+  std::error_code hidden;
+  if (!is_full(machine) && fs::exists(path, hidden)) {
     try {
       if (is_full(parse_machine(read_file(path), path.string()))) return false;
     } catch (const UsageError&) {

@@ -59,8 +59,9 @@ ExitCode run_once(const Suite& suite, const DeviceChoice& choice) {
     list.push_back({{"label", run.label},
                     {"implementation", run.implementation},
                     {"kernels", run.kernels},
+                    {"skipped", run.skipped},
                     {"failure", run.failure}});
-    failed |= !run.failure.empty();
+    failed |= !run.skipped && !run.failure.empty();
   }
   print_result(list.dump(2) + "\n");
   return failed ? ExitCode::workload_failed : ExitCode::ok;

@@ -29,7 +29,8 @@ void make_folder(const fs::path& folder) {
 }  // namespace
 
 std::string read_file(const fs::path& path) {
-  if (fs::is_directory(path)) throw UsageError(fmt::format("{}: is a folder, not a file", path.string()));
+  std::error_code hidden;  // a folder above that may not be looked into: opening the file says so
+  if (fs::is_directory(path, hidden)) throw UsageError(fmt::format("{}: is a folder, not a file", path.string()));
   std::ifstream file(path, std::ios::binary);
   if (!file) throw UsageError(fmt::format("{}: {}", path.string(), std::strerror(errno)));
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};

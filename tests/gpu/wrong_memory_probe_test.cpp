@@ -46,7 +46,12 @@ Probe changed(const std::string& name, std::function<void(ProbeCase&)> change) {
 TEST_F(WrongMemoryProbeTest, TheHonestOnesPass) {
   for (const char* name : {"hbm.read", "hbm.triad", "l2.read", "l2.write", "l2.copy", "l1.read", "shared.read",
                            "pcie.h2d", "latency.l2"}) {
-    EXPECT_EQ(failures(measure(gpu(), probe_named(name))), "") << name;
+    std::string found = failures(measure(gpu(), probe_named(name)));
+    // The host's bus has other tenants: a link may have a bad moment, but not three in a row.
+    const bool link = std::string_view(name).starts_with("pcie.");
+    for (int again = 0; link && !found.empty() && again < 2; ++again)
+      found = failures(measure(gpu(), probe_named(name)));
+    EXPECT_EQ(found, "") << name;
   }
 }
 

@@ -237,5 +237,11 @@ TEST(Reports, EveryOneInTheRepositoryIsReadAndDrawn) {
   EXPECT_GT(found, 0);
 }
 
+TEST(Files, APathThatTheSystemRefusesIsAMistakeOfTheUser) {
+  EXPECT_THROW(read_file(std::string(10000, 'x')), UsageError);
+  EXPECT_THROW(read_file("nowhere/at/all.json"), UsageError);
+  EXPECT_THROW(read_file("/"), UsageError);
+}
+
 }  // namespace
 }  // namespace roofline
