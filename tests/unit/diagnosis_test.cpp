@@ -4,9 +4,13 @@
 
 #include <gmock/gmock.h>
 
+#include <map>
 #include <regex>
 #include <set>
 
+#include "report/counted.hpp"
+#include "report/files.hpp"
+#include "report/json.hpp"
 #include "tests/support/sample_report.hpp"
 
 namespace roofline {
@@ -174,6 +178,43 @@ TEST(Quantities, NothingIsInventedWithoutCounters) {
   EXPECT_TRUE(quantities.contains("roof.fraction"));
   for (const char* name : {"occupancy", "dram.over_model", "load.excess", "tensor.active"}) {
     EXPECT_FALSE(quantities.contains(name)) << name;
+  }
+}
+
+/// What the rules say of the run that is in the repository, with the counts of an H200, by label and implementation.
+std::map<std::string, std::vector<std::string>> recorded_diagnoses() {
+  const std::string path = std::string(ROOFLINE_SOURCE_DIR) + "/reports/reference/h200-ops/report.json";
+  const Report report = parse_report(read_file(path), path);
+  std::map<std::string, std::vector<std::string>> rules_of;
+  for (const Point& point : report.points) {
+    EXPECT_TRUE(point.counters.has_value()) << point.workload.label;
+    std::vector<std::string>& fired = rules_of[point.workload.op + " " + std::string(to_string(point.workload.dtype)) +
+                                               " " + point.workload.implementation];
+    for (const Advice& advice : advice_for(point, report.machine)) fired.push_back(advice.rule);
+  }
+  return rules_of;
+}
+
+TEST(Diagnosis, OfARecordedRun) {
+  const auto rules_of = recorded_diagnoses();
+  using testing::Contains;
+  using testing::ElementsAre;
+  using testing::Not;
+  for (const char* streaming : {"relu fp32 vectorized", "reduction fp32 vectorized", "softmax fp32 registers"}) {
+    EXPECT_THAT(rules_of.at(streaming), ElementsAre("good-enough")) << streaming;
+  }
+  // Products on CUDA cores, which leave the tensor cores idle; cuBLAS doesn't.
+  EXPECT_THAT(rules_of.at("gemm bf16 tiled"), Contains("no-tensor-cores"));
+  EXPECT_THAT(rules_of.at("gemm bf16 cublas"), Not(Contains("no-tensor-cores")));
+  EXPECT_THAT(rules_of.at("gemm fp32 tiled"), Not(Contains("no-tensor-cores"))) << "fp32 has no tensor pipe";
+  // Attention through mma.sync, with so many registers that one block fits on an SM.
+  EXPECT_THAT(rules_of.at("attention fp16 flash"), Contains("mma-sync"));
+  EXPECT_THAT(rules_of.at("attention fp16 flash"), Contains("occupancy-registers"));
+  EXPECT_THAT(rules_of.at("gemm fp16 cublas"), Not(Contains("mma-sync"))) << "wgmma";
+  for (const auto& [kernel, fired] : rules_of) {
+    EXPECT_THAT(fired, Not(Contains("uncoalesced-loads"))) << kernel;
+    EXPECT_THAT(fired, Not(Contains("launch-bound"))) << kernel;
+    EXPECT_THAT(fired, Not(Contains("spills"))) << kernel;
   }
 }
 
