@@ -11,8 +11,9 @@ namespace roofline {
 /// What people call a row: its label, and its implementation, for a suite runs several on one shape.
 std::string point_name(const Point& point);
 
-/// "hbm.write 4.7 TB/s", "tensor.bf16 798 TFLOP/s", "ridge 171 FLOP/byte": the machine in one line, as parts to be joined:
-/// the two roofs that the chart draws as its roofline, the highest of main memory and of the pipes that the run uses.
+/// "hbm.write 4.7 TB/s", "tensor.bf16 798 TFLOP/s", "ridge 171 FLOP/byte": the machine in one line, as parts to be
+/// joined: the two roofs that the chart draws as its roofline, the highest of main memory and of the pipes that the run
+/// uses.
 std::vector<std::string> headline(const Report& report);
 
 /// What a sweep shows: "33.1 TB/s up to 231 KiB, 9.8 TB/s up to 44.5 MiB, 4.67 TB/s beyond".

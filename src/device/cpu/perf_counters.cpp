@@ -192,6 +192,7 @@ class PerfReader final : public CounterReader {
 
   std::vector<Counters> count(const std::vector<LaunchFunction>& launches) override {
     std::vector<Counters> all;
+    all.reserve(launches.size());
     for (const LaunchFunction& launch : launches) all.push_back(count_one(launch));
     return all;
   }
