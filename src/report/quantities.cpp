@@ -37,7 +37,6 @@ constexpr QuantitySpec kSpecs[] = {
     {"tensor.gain", kFactor, "roof of the tensor pipe over that of the vector pipe"},
     {"wgmma.share", kFraction, "of the tensor operations that went through wgmma"},
     {"wgmma.available", kFlag, "the chip has wgmma"},
-    {"mma_sync.share", kFraction, "measured rate of mma.sync over that of wgmma"},
     {"blocks", kNumber, "of the largest kernel's grid"},
     {"threads", kNumber, "of a block of it"},
     {"registers", kNumber, "of a thread of it"},
@@ -130,9 +129,8 @@ void add_utilization(Collector& out, const Point& point, const Machine& machine,
     if (roof != nullptr) busiest = std::max(busiest, flops / time / roof->value);
   }
   if (busiest >= 0) out.set("compute.utilization", busiest);
-  const auto both = {out.get("memory.utilization"), out.get("compute.utilization")};
-  if (std::all_of(both.begin(), both.end(), [](const auto& value) { return value.has_value(); })) {
-    out.set("both.utilization", std::max(*out.get("memory.utilization"), busiest));
+  if (const auto used = out.get("memory.utilization"); used && busiest >= 0) {
+    out.set("both.utilization", std::max(*used, busiest));
   }
 }
 
@@ -155,8 +153,6 @@ void add_tensor(Collector& out, const Point& point, const Machine& machine, cons
   const Ceiling* roof = machine.compute(*dominant);
   const Ceiling* vector = machine.compute(Pipe::fp32);
   if (roof != nullptr && vector != nullptr && is_tensor(*dominant)) out.set("tensor.gain", roof->value / vector->value);
-  const Ceiling* slower = machine.find(std::string(to_string(*dominant)) + ".mma_sync");
-  if (roof != nullptr && slower != nullptr) out.set("mma_sync.share", slower->value / roof->value);
   const auto executed = flops.find(*dominant);
   const auto modelled = point.work.flops.find(*dominant);
   if (executed != flops.end() && modelled != point.work.flops.end() && modelled->second > 0 && executed->second > 0) {
