@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 #include <map>
+#include <optional>
 
 #include "cli/console.hpp"
 #include "report/comparison.hpp"
@@ -19,22 +21,65 @@ std::string file_name(const std::string& format) {
   return names.at(format);
 }
 
+namespace {
+
+bool draws_chart(const std::string& format) {
+  return format == "svg" || format == "png" || format == "pdf" || format == "html";
+}
+
+/// A page's chart takes its theme and size from the reader's window, and its title from the page.
+bool suits_a_page(const ChartOptions& chart) {
+  const ChartOptions page;
+  return chart.width == page.width && chart.height == page.height && chart.theme == page.theme && chart.title.empty() &&
+         chart.subtitle.empty();
+}
+
+/// The runs in several formats: what they share is made once.
+class Renderer {
+ public:
+  Renderer(const Runs& runs, const ChartOptions& chart, const std::vector<std::string>& formats)
+      : runs_(runs), is_of_page_(suits_a_page(chart)) {
+    if (std::any_of(formats.begin(), formats.end(), draws_chart)) drawing_.emplace(runs, chart);
+  }
+
+  /// May be called from several threads.
+  std::string render(const std::string& format) const {
+    if (format == "json") return render_json(runs_.last());
+    if (format == "csv") {
+      return runs_.several() ? render_comparison_csv(comparison_of(runs_)) : render_csv(runs_.last());
+    }
+    if (format == "md") return render_markdown(runs_);
+    if (format == "svg") return drawing_->svg();
+    if (format == "png") return drawing_->png();
+    if (format == "pdf") return drawing_->pdf();
+    return is_of_page_ ? render_html(runs_, *drawing_) : render_html(runs_);
+  }
+
+ private:
+  const Runs& runs_;
+  bool is_of_page_;
+  std::optional<ChartDrawing> drawing_;
+};
+
+}  // namespace
+
 std::string render(const Runs& runs, const std::string& format, const ChartOptions& chart) {
-  if (format == "json") return render_json(runs.last());
-  if (format == "csv") return runs.several() ? render_comparison_csv(comparison_of(runs)) : render_csv(runs.last());
-  if (format == "md") return render_markdown(runs);
-  if (format == "svg") return render_svg(runs, chart);
-  if (format == "png") return render_png(runs, chart);
-  if (format == "pdf") return render_pdf(runs, chart);
-  return render_html(runs);
+  return Renderer(runs, chart, {format}).render(format);
 }
 
 std::vector<std::filesystem::path> write_outputs(const Runs& runs, const OutputRequest& request,
                                                  const ChartOptions& chart, const std::filesystem::path& folder) {
+  const std::vector<std::string> formats = request.formats.empty() ? usual_formats(runs.size()) : request.formats;
+  const Renderer renderer(runs, chart, formats);
+  std::vector<std::future<std::string>> texts;
+  texts.reserve(formats.size());
+  for (const std::string& format : formats) {
+    texts.push_back(std::async(std::launch::async, &Renderer::render, &renderer, format));
+  }
   std::vector<std::filesystem::path> paths;
-  for (const std::string& format : request.formats.empty() ? usual_formats(runs.size()) : request.formats) {
-    paths.push_back(request.is_file ? std::filesystem::path(request.path) : folder / file_name(format));
-    write_file(paths.back(), render(runs, format, chart));
+  for (std::size_t i = 0; i < formats.size(); ++i) {
+    paths.push_back(request.is_file ? std::filesystem::path(request.path) : folder / file_name(formats[i]));
+    write_file(paths.back(), texts[i].get());
   }
   return paths;
 }

@@ -95,11 +95,11 @@ constexpr const char* kHint =
     "Ctrl + wheel or a double click, and drag to move. Tab to the chart, then walk the points with the arrow keys; "
     "Enter goes to the row. Click a legend entry or a ceiling to hide it.</p>\n";
 
-std::string chart(const Runs& runs) {
+std::string chart(const ChartDrawing& drawing) {
   return fmt::format(
       "<section id=\"chart\" aria-label=\"Roofline chart\">\n{}<div class=\"scroll\" id=\"chart-scroll\">\n{}</div>\n{}"
       "</section>\n",
-      kChartControls, render_svg(runs), kHint);
+      kChartControls, drawing.svg(), kHint);
 }
 
 /// The run, or an array of all runs, for the downloads and for what the tables leave out.
@@ -116,7 +116,9 @@ std::string embedded_data(const Runs& runs) {
 
 }  // namespace
 
-std::string render_html(const Runs& runs) {
+std::string render_html(const Runs& runs) { return render_html(runs, ChartDrawing(runs)); }
+
+std::string render_html(const Runs& runs, const ChartDrawing& drawing) {
   const Report& report = runs.last();
   const Marks marks(runs);
   std::string html = fmt::format(
@@ -126,7 +128,7 @@ std::string render_html(const Runs& runs) {
       "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"generator\" content=\"roofline {}\">\n"
       "<title>{} \u2014 roofline</title>\n<style>{}</style>\n</head>\n<body>\n",
       policy(), escape_html(report.invocation.tool_version), escape_html(html_title(runs)), style_sheet());
-  html += html_header(runs) + "<main>\n" + findings_list(runs) + chart(runs) + html_changes(runs) +
+  html += html_header(runs) + "<main>\n" + findings_list(runs) + chart(drawing) + html_changes(runs) +
           html_kernels(report, marks) + html_counters(report) + html_advice(report) + html_times(report, marks) +
           html_machine(report.machine) + html_sweeps(report.machine) + html_method(report) + "</main>\n" +
           marks.shapes();

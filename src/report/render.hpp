@@ -1,6 +1,7 @@
 // The renderers: each a pure function of a const Report&. None measures, none reads a clock or a file.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,25 @@ struct ChartOptions {
   std::string subtitle = {};  ///< empty: the main roofs, the ridge, the number of kernels and the date
 };
 
+struct Chart;
+
+/// A chart laid out once, to be drawn in any number of formats, from several threads too. The runs have to outlive it.
+class ChartDrawing {
+ public:
+  explicit ChartDrawing(const Runs& runs, const ChartOptions& options = {});
+  ~ChartDrawing();
+  ChartDrawing(const ChartDrawing&) = delete;
+  ChartDrawing& operator=(const ChartDrawing&) = delete;
+
+  std::string svg() const;
+  std::string png() const;  ///< bytes
+  std::string pdf() const;  ///< bytes
+
+ private:
+  std::unique_ptr<const Chart> chart_;
+  double scale_;
+};
+
 std::string render_json(const Report& report);                               ///< report.json
 std::string render_csv(const Report& report);                                ///< results.csv (RFC 4180)
 std::string render_markdown(const Runs& runs);                               ///< report.md
@@ -29,6 +49,7 @@ std::string render_svg(const Runs& runs, const ChartOptions& options = {});  ///
 std::string render_png(const Runs& runs, const ChartOptions& options = {});  ///< roofline.png, bytes
 std::string render_pdf(const Runs& runs, const ChartOptions& options = {});  ///< roofline.pdf, bytes
 std::string render_html(const Runs& runs);                                   ///< report.html, one self-contained file
+std::string render_html(const Runs& runs, const ChartDrawing& drawing);      ///< the same, around that chart
 
 /// How the terminal wants its text.
 struct TerminalStyle {

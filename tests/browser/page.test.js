@@ -540,6 +540,19 @@ describe('report.html', { skip: reason ?? false }, () => {
         return { looked, card: !document.querySelector('#card').hidden };
       });
       assert.ok(hover.looked < 500, `${hover.looked} boxes for 50 moves`);
+
+      // Only the first rows are laid out until more are wanted; none is lost to filters, links or sorting.
+      const laid_out = () => page.locator('#results tbody tr:visible').count();
+      assert.equal(await laid_out(), 500);
+      await page.evaluate(() => { location.hash = '#row-9000'; });
+      await page.locator('#row-9000').waitFor({ state: 'visible' });
+      await page.locator('#filter').fill('kernel 999');
+      const matching = await page.locator('#results tbody tr:not([hidden])').count();
+      assert.ok(matching > 0 && matching <= 500, `${matching} rows match`);
+      assert.equal(await laid_out(), matching);
+      await page.locator('#filter').fill('');
+      await page.locator('#unfold').click();
+      assert.equal(await laid_out(), 10000);
     });
   });
 

@@ -25,10 +25,16 @@ bool separated_by_edges_of(const Quad& a, const Quad& b) {
   return false;
 }
 
+bool is_upright(const Quad& q) {
+  return q.corners[0].y == q.corners[1].y && q.corners[1].x == q.corners[2].x && q.corners[2].y == q.corners[3].y &&
+         q.corners[3].x == q.corners[0].x;
+}
+
 }  // namespace
 
 bool overlap(const Quad& a, const Quad& b) {
   if (!a.bounds().overlaps(b.bounds())) return false;
+  if (is_upright(a) && is_upright(b)) return true;
   return !separated_by_edges_of(a, b) && !separated_by_edges_of(b, a);
 }
 

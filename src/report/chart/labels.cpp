@@ -179,11 +179,15 @@ class Annealer {
  private:
   static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
-  double cost_of(std::size_t label, std::size_t candidate) const {
+  /// What a label costs there, beside the others as they are now; the sum is left off where it passes `limit`.
+  double cost_of(std::size_t label, std::size_t candidate,
+                 double limit = std::numeric_limits<double>::infinity()) const {
     const Candidate& c = candidates_[label][candidate];
     double cost = c.cost;
-    for (const std::size_t other : neighbours_[label])
+    for (const std::size_t other : neighbours_[label]) {
+      if (cost > limit) break;
       if (choice_[other] != kNone) cost += pair_cost(c, candidates_[other][choice_[other]]);
+    }
     return cost;
   }
 
@@ -193,7 +197,7 @@ class Annealer {
     for (std::size_t c = 0; c < candidates_[label].size(); ++c) {
       // A candidate's own cost is a lower bound of its whole one.
       if (candidates_[label][c].cost >= best) continue;
-      const double cost = cost_of(label, c);
+      const double cost = cost_of(label, c, best);
       if (cost < best) best = cost, choice_[label] = c;
     }
     return choice_[label] != before;
@@ -228,15 +232,21 @@ class Annealer {
     const int steps = static_cast<int>(std::min<std::size_t>(steps_per_label * movable.size(), 80000));
     double now = total(), best = now;
     std::vector<std::size_t> best_choice = choice_;
+    std::vector<std::optional<double>> current(candidates_.size());  // costs as they are, until a neighbour moves
     for (int step = 0; step < steps; ++step) {
       const double temperature = 60 * std::pow(0.01, static_cast<double>(step) / steps);
       const std::size_t label = movable[below(movable.size())];
       const std::size_t candidate = below(candidates_[label].size());
-      const double change = cost_of(label, candidate) - cost_of(label, choice_[label]);
+      if (!current[label]) current[label] = cost_of(label, choice_[label]);
+      // Drawn first: it says how much dearer the candidate may be, and most are found to be more on the way.
       const double dice = static_cast<double>(engine()) / 4294967296.0;
-      if (change > 0 && dice >= std::exp(-change / temperature)) continue;
+      const double most = *current[label] + (dice > 0 ? -std::log(dice) * temperature : kConflict * kConflict);
+      const double cost = cost_of(label, candidate, most);
+      if (cost > most) continue;
       choice_[label] = candidate;
-      now += change;
+      now += cost - *current[label];
+      current[label] = cost;
+      for (const std::size_t other : neighbours_[label]) current[other].reset();
       if (now < best - 1e-9) best = now, best_choice = choice_;
     }
     choice_ = best_choice;

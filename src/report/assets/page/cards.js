@@ -3,6 +3,8 @@ const card = one('#card');
 const rows = all('#results tbody tr');
 const row_of = new Map(rows.map(row => [Number(row.id.slice(4)), row]));
 const index_of = row => Number(row.id.slice(4));
+// A row that the table leaves out for now (table.js) is laid out after all.
+const reveal = row => row.classList.remove('later');
 const column_names = table => all('thead th', table).map(th => th.textContent);
 let current = null;
 let held = null;
@@ -196,6 +198,7 @@ const follow_address = () => {
   const what = about_row(row);
   hold(what);
   const target = what.element && location.hash.startsWith('#point') ? what.element : row;
+  reveal(row);
   const come = () => {
     target.scrollIntoView({block: 'center'});
     requestAnimationFrame(() => requestAnimationFrame(() => show_beside(what, target)));

@@ -45,6 +45,7 @@ const toggle_ceiling = element => {
 const go_to_row = index => {
   const row = row_of.get(index);
   if (!row) return;
+  reveal(row);
   scroll_to(row);
   row.setAttribute('tabindex', '-1');
   row.focus({preventScroll: true});
@@ -115,7 +116,7 @@ const start_chart = () => {
     if (!from) {
       if (e.pointerType === 'touch') return;
       const what = under(e);
-      svg.classList.toggle('aim', what !== null);
+      if (points.length <= many) svg.classList.toggle('aim', what !== null);
       if (what) show(what, e.clientX, e.clientY);
       else leave_by_pointer();
       return;
@@ -244,4 +245,9 @@ addEventListener('scroll', () => {
 }, {passive: true});
 addEventListener('hashchange', follow_address);
 follow_address();
-if (rows.length <= many) requestIdleCallback?.(() => know_results());
+requestIdleCallback?.(() => {
+  if (rows.length <= many) know_results();
+  // What the first hover would otherwise wait for.
+  if (svg) nearest(0, 0, 0);
+  points_by_element();
+});

@@ -16,6 +16,30 @@ const set_shown = (point, shown) => {
   point.shown = shown;
   point.element.classList.toggle('gone', !shown);
 };
+// Of very many rows only the first that match are laid out, until the reader asks for all: the browser walks every row
+// of a table whenever the pointer moves, even over the chart.
+const first_rows = 500;
+let folded = rows.length > many;
+const unfold = folded ? make('button', {type: 'button', id: 'unfold'}) : null;
+const fold = () => {
+  if (!unfold) return;
+  let left = 0;
+  for (const row of one('#results').tBodies[0].rows) {
+    if (row.hidden) continue;
+    ++left;
+    row.classList.toggle('later', folded && left > first_rows && row !== held?.row);
+  }
+  unfold.hidden = !folded || left <= first_rows;
+  unfold.textContent = `Show all ${left} rows`;
+};
+if (unfold) {
+  one('#results').parentNode.after(unfold);
+  unfold.addEventListener('click', () => {
+    folded = false;
+    fold();
+  });
+  fold();
+}
 const apply = () => {
   const words = (filter?.value ?? '').toLowerCase().split(/\s+/).filter(Boolean);
   let left = 0;
@@ -33,6 +57,7 @@ const apply = () => {
   for (const name of svg ? all('.point-label, .key-row', svg) : []) {
     name.classList.toggle('gone', point_of.get(Number(name.dataset.labelOf))?.shown === false);
   }
+  fold();
   const none = one('#none');
   if (none) none.hidden = left > 0 || rows.length === 0;
   live.textContent = `${left} of ${rows.length} kernels shown`;
@@ -111,6 +136,7 @@ headers.forEach((th, column) => {
       return down ? -c : c;
     };
     table.append(...all('tr', table).map(row => [row, key(row)]).sort(order).map(([row]) => row));
+    fold();
   });
 });
 
