@@ -71,6 +71,7 @@ Point planned_point(const SuiteEntry& entry, DeviceKind device) {
     const std::vector<Implementation> all = implementations_of(*op, device);
     if (const Implementation* found = find_implementation(all, workload.implementation)) {
       point.implementation_summary = found->summary;
+      if (found->extra_traffic) point.work.extra = found->extra_traffic(workload);
     }
   }
   return point;

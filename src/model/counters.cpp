@@ -35,6 +35,18 @@ std::optional<double> vector_flops(const Counters& counters, std::string_view pi
   return packed * (*add + *mul + 2 * *fma);
 }
 
+/// What was counted of a pipe; nothing where that is none and a part of the pipe was not asked for.
+std::optional<double> tensor_ops(const Counters& counters, const PipeIds& entry) {
+  double sum = 0;
+  bool all = true;
+  for (const std::string_view id : entry.ids) {
+    if (id.empty()) continue;
+    sum += counters.find(id).value_or(0);
+    all = all && (counters.values.contains(id) || counters.missing.contains(id));
+  }
+  return all || sum > 0 ? std::optional(sum) : std::nullopt;
+}
+
 /// Wavefronts of 128 bytes. The hardware counts one for each global store of a warp too, which is none.
 std::optional<double> shared_bytes(const Counters& counters) {
   constexpr double kWavefront = 128;
@@ -78,9 +90,7 @@ std::map<Pipe, double> counted_flops(const Counters& counters) {
   // The counters tell neither fp16 from bf16 nor a packed instruction from a scalar one: both are given as packed fp16.
   if (const auto count = vector_flops(counters, "half", 2)) flops[Pipe::fp16] = *count;
   for (const PipeIds& entry : kTensorOps) {
-    for (const std::string_view id : entry.ids) {
-      if (const auto count = counters.find(id)) flops[entry.pipe] += *count;
-    }
+    if (const auto count = tensor_ops(counters, entry)) flops[entry.pipe] = *count;
   }
   return flops;
 }

@@ -10,8 +10,12 @@
 namespace roofline {
 namespace {
 
-/// As a number to take differences of: NaN for patterns of links.
-double share_or_nan(Pattern pattern) { return write_share(pattern).value_or(std::nan("")); }
+/// As a number to take differences of. Over a link a device reads what comes from the host, and writes what goes there.
+double share_written(Pattern pattern) {
+  if (pattern == Pattern::h2d) return 0;
+  if (pattern == Pattern::d2h) return 1;
+  return write_share(pattern).value_or(0.5);
+}
 
 constexpr std::array<std::string_view, 2> kSweepAxes = {"working_set", "threads"};
 
@@ -58,8 +62,7 @@ const Ceiling* Machine::bandwidth(Level level, const Traffic& traffic) const {
   double best_distance = 0;
   for (const Ceiling& ceiling : ceilings) {
     if (!is_bandwidth_at(ceiling, level)) continue;
-    const double distance = std::abs(share_or_nan(*ceiling.pattern) - wanted);
-    if (std::isnan(distance)) continue;
+    const double distance = std::abs(share_written(*ceiling.pattern) - wanted);
     const bool nearer = best == nullptr || distance < best_distance - kSameShare;
     const bool tied = best != nullptr && std::abs(distance - best_distance) <= kSameShare;
     if (nearer || (tied && ceiling.value > best->value)) {

@@ -25,6 +25,9 @@ struct Work {
   std::map<Pipe, double> uncounted;
   /// Compulsory traffic: each input read once, each output written once.
   std::map<Level, Traffic> bytes;
+  /// What the implementation moves through main memory besides, by its design: intermediate results that no cache
+  /// holds, second passes over the data. Explains measured traffic; the intensity and the bound leave it out.
+  Traffic extra;
   std::int64_t launches = 1;  ///< kernel launches (or parallel regions on a CPU)
 
   double total_flops() const;

@@ -48,6 +48,8 @@ struct Implementation {
   std::vector<DType> dtypes;
   /// Why this workload can't run here ("needs d <= 128"), or nothing. May be empty: all is supported.
   std::function<std::optional<std::string>(const Workload&, const Device&)> unsupported = {};
+  /// Main-memory traffic beyond the compulsory that it causes by design (Work::extra). May be empty: none.
+  std::function<Traffic(const Workload&)> extra_traffic = {};
   /// Makes the kernel ready: workspaces, handles, attributes. Called once per workload.
   std::function<Kernel(const Workload&, Device&)> prepare = {};
 };

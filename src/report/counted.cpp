@@ -30,6 +30,11 @@ void add_pipes(std::vector<CountedAmount>& rows, const Point& point) {
     rows.push_back({std::string(to_string(pipe)), CeilingKind::compute, known ? model->second : kNaN, count,
                     known ? count / model->second : kNaN});
   }
+  // Where FLOPs were counted, but not those of a pipe of the model, that is said: it is not the same as none.
+  for (const auto& [pipe, count] : point.work.flops) {
+    if (counted.empty() || counted.contains(pipe) || !(count > 0)) continue;
+    rows.push_back({std::string(to_string(pipe)), CeilingKind::compute, count, kNaN, kNaN});
+  }
 }
 
 void add_levels(std::vector<CountedAmount>& rows, const Point& point, DeviceKind device) {

@@ -14,7 +14,7 @@ struct CountedAmount {
   std::string name;  ///< "tensor.bf16", "hbm"
   CeilingKind kind = CeilingKind::compute;
   double modelled = 0;  ///< NaN where the model says nothing of it
-  double counted = 0;
+  double counted = 0;   ///< NaN where it was not counted
   /// Counted over modelled; of a cache level, over the compulsory bytes of main memory. NaN where there is no model.
   double ratio = 0;
 };

@@ -26,6 +26,10 @@ std::string amount(const CountedAmount& row, double value) {
   return row.kind == CeilingKind::compute ? si(value, "FLOP") : si(value, "B");
 }
 
+std::string counted_text(const CountedAmount& row) {
+  return std::isfinite(row.counted) ? amount(row, row.counted) : "not counted";
+}
+
 /// "1.02×"; one in a million off is exact for the eye, and says so only when it is.
 std::string ratio_text(double ratio) {
   if (!std::isfinite(ratio)) return kAbsent;
@@ -47,7 +51,7 @@ std::string summary_line(const Point& point, DeviceKind device) {
   const auto append = [&](const std::string& part) { text += (text.empty() ? "" : " \u00b7 ") + part; };
   for (const CountedAmount& row : counted_against_model(point, device)) {
     append(std::isfinite(row.ratio) ? fmt::format("{} {}", row.name, ratio_text(row.ratio))
-                                    : fmt::format("{} {}", row.name, amount(row, row.counted)));
+                                    : fmt::format("{} {}", row.name, counted_text(row)));
   }
   if (const auto occupancy = point.counters->find("occupancy")) append("occupancy " + percent(*occupancy));
   return text;
@@ -66,10 +70,10 @@ std::string counters_markdown(const Report& report) {
       bool first = true;
       for (const CountedAmount& row : counted_against_model(point, device)) {
         const auto occupancy = point.counters->find("occupancy");
-        append_markdown_row(
-            text, {first ? escape_markdown(point_name(point)) : "", row.name, amount(row, row.modelled),
-                   amount(row, row.counted), ratio_text(row.ratio), first && occupancy ? percent(*occupancy) : "",
-                   first ? layout_text(*point.counters) : ""});
+        append_markdown_row(text,
+                            {first ? escape_markdown(point_name(point)) : "", row.name, amount(row, row.modelled),
+                             counted_text(row), ratio_text(row.ratio), first && occupancy ? percent(*occupancy) : "",
+                             first ? layout_text(*point.counters) : ""});
         first = false;
       }
     }

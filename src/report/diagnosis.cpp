@@ -40,17 +40,19 @@ std::optional<std::string> filled(std::string_view text, const Quantities& quant
 
 }  // namespace
 
+bool fires(const Rule& rule, const Quantities& quantities) {
+  const bool all = std::all_of(rule.conditions.begin(), rule.conditions.end(),
+                               [&](const Condition& condition) { return holds(condition, quantities); });
+  return all && filled(rule.finding, quantities) && filled(rule.next, quantities);
+}
+
 std::vector<Advice> diagnose(const Quantities& quantities) {
   std::vector<Advice> advice;
   for (const Rule& rule : rules()) {
-    const bool fires = std::all_of(rule.conditions.begin(), rule.conditions.end(),
-                                   [&](const Condition& condition) { return holds(condition, quantities); });
-    const auto finding = filled(rule.finding, quantities);
-    const auto next = filled(rule.next, quantities);
-    if (!fires || !finding || !next) continue;
+    if (!fires(rule, quantities)) continue;
     Advice one{.rule = std::string(rule.id),
-               .finding = *finding,
-               .next = *next,
+               .finding = filled(rule.finding, quantities).value_or(""),
+               .next = filled(rule.next, quantities).value_or(""),
                .source = std::string(rule.source),
                .evidence = {}};
     for (const Condition& condition : rule.conditions) {

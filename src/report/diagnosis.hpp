@@ -19,6 +19,9 @@ struct Advice {
   std::vector<std::pair<std::string, std::string>> evidence;  ///< quantity and value, of each condition
 };
 
+/// Whether all conditions of a rule hold, and all that it speaks of is known.
+bool fires(const Rule& rule, const Quantities& quantities);
+
 /// Every rule that fires on these quantities, in the order of the table. A rule is silent unless all that it
 /// asks for and speaks of is known.
 std::vector<Advice> diagnose(const Quantities& quantities);

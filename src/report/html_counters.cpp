@@ -51,8 +51,8 @@ std::string amounts_cell(const std::vector<CountedAmount>& amounts, CeilingKind 
   for (const CountedAmount& amount : amounts) {
     if (amount.kind != kind) continue;
     const std::string modelled = std::isfinite(amount.modelled) ? si(amount.modelled, unit) + " \u2192 " : "";
-    html += fmt::format("<li>{}<span>{}{}</span><i>{}</i>", amount.name, modelled, si(amount.counted, unit),
-                        ratio_text(amount));
+    const std::string counted = std::isfinite(amount.counted) ? si(amount.counted, unit) : "not counted";
+    html += fmt::format("<li>{}<span>{}{}</span><i>{}</i>", amount.name, modelled, counted, ratio_text(amount));
   }
   return list_cell(html);
 }

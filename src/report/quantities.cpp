@@ -29,8 +29,10 @@ constexpr QuantitySpec kSpecs[] = {
     {"clock.share", kFraction, "of the highest core clock"},
     {"memory.utilization", kFraction,
      "main memory bytes a second over the highest roof; counted bytes where there are any"},
-    {"compute.utilization", kFraction, "the busiest pipe's operations a second over its roof"},
-    {"both.utilization", kFraction, "the larger of memory and compute utilization"},
+    {"levels.utilization", kFraction, "the same of the busiest level of memory, of those that were counted"},
+    {"compute.utilization", kFraction,
+     "the busiest pipe's operations a second over its roof, modelled or counted, whichever are more"},
+    {"both.utilization", kFraction, "the larger of the levels' and compute utilization"},
     {"matrix.work", kFlag, "most of the model's FLOPs are a matrix product in a type that tensor cores have"},
     {"tensor.executed", kFlag, "tensor operations were counted"},
     {"tensor.active", kFraction, "cycles in which the tensor pipe worked"},
@@ -49,7 +51,7 @@ constexpr QuantitySpec kSpecs[] = {
     {"limit.shared", kFlag, "shared memory does"},
     {"limit.blocks", kFlag, "the number of blocks does"},
     {"occupancy", kFraction, "warps that were resident, of the most"},
-    {"occupancy.of_possible", kFraction, "reached over what fits"},
+    {"occupancy.of_possible", kFraction, "reached over what fits, or over what the grid has where that is less"},
     {"load.excess", kFactor, "bytes of the sectors that loads asked for, over the bytes that threads did"},
     {"load.share", kFraction, "loads' sectors over all that L1 was asked for"},
     {"store.share", kFraction, "the same of stores"},
@@ -60,6 +62,7 @@ constexpr QuantitySpec kSpecs[] = {
     {"shared.excess", kFactor, "wavefronts of shared memory over those without bank conflicts"},
     {"shared.share", kFraction, "shared wavefronts over those and L1's"},
     {"l2.hit_rate", kFraction, "sectors that L2 had"},
+    {"traffic.by_design", kFactor, "compulsory bytes and those that the implementation's design adds, over the former"},
     {"dram.over_model", kFactor, "DRAM bytes over compulsory bytes"},
     {"l2.over_model", kFactor, "bytes that SMs asked of L2 over compulsory bytes"},
     {"flops.over_model", kFactor, "executed over modelled FLOPs of the dominant pipe"},
@@ -105,48 +108,78 @@ void add_bound(Collector& out, const Point& point, const Machine& machine) {
     if (resource.kind == CeilingKind::overhead) out.set("launch.share", resource.time_s / time);
     if (name.starts_with("pcie.") || name.starts_with("nvlink.")) out.set("transfer.share", resource.time_s / time);
   }
+  const auto compulsory = point.work.bytes.find(main_memory(machine.device.kind));
+  if (compulsory != point.work.bytes.end()) {
+    out.set("traffic.by_design", 1 + point.work.extra.total() / compulsory->second.total());
+  }
   if (point.time->clock_hz && machine.device.max_core_hz) {
     out.set("clock", *point.time->clock_hz);
     out.set("clock.share", *point.time->clock_hz / *machine.device.max_core_hz);
   }
 }
 
-void add_utilization(Collector& out, const Point& point, const Machine& machine, const Counters* counters) {
-  const double time = point.time->median;
-  const Level memory = main_memory(machine.device.kind);
-  const auto counted = counters != nullptr ? counted_bytes(*counters, memory) : std::nullopt;
-  const auto modelled = point.work.bytes.find(memory);
-  if (const Ceiling* slope = machine.slope(memory)) {
-    if (counted) {
-      out.set("memory.utilization", *counted / time / slope->value);
-    } else if (modelled != point.work.bytes.end()) {
-      out.set("memory.utilization", modelled->second.total() / time / slope->value);
-    }
-  }
-  double busiest = -1;
-  for (const auto& [pipe, flops] : point.work.flops) {
+/// Bytes a second that crossed a level, over its highest roof. Main memory's are the model's where nothing was counted.
+std::optional<double> level_utilization(Level level, const Point& point, const Machine& machine,
+                                        const Counters* counters) {
+  const Ceiling* slope = machine.slope(level);
+  if (slope == nullptr) return std::nullopt;
+  const double most = slope->value * point.time->median;
+  const auto counted = counters != nullptr ? counted_bytes(*counters, level) : std::nullopt;
+  if (counted) return *counted / most;
+  const auto modelled = point.work.bytes.find(level);
+  return modelled == point.work.bytes.end() ? std::nullopt : std::optional(modelled->second.total() / most);
+}
+
+/// Operations by pipe: the model's, or the counted ones where those are more.
+std::map<Pipe, double> operations_of(const Work& work, const Counters* counters) {
+  std::map<Pipe, double> operations = work.flops;
+  for (const auto& [pipe, count] : work.uncounted) operations[pipe] += count;
+  if (counters == nullptr) return operations;
+  for (const auto& [pipe, count] : counted_flops(*counters)) operations[pipe] = std::max(operations[pipe], count);
+  return operations;
+}
+
+/// Nothing where there are operations and no roof for any of them.
+std::optional<double> compute_utilization(const Point& point, const Machine& machine, const Counters* counters) {
+  double busiest = 0;
+  bool known = true;
+  for (const auto& [pipe, count] : operations_of(point.work, counters)) {
+    if (!(count > 0)) continue;
     const Ceiling* roof = machine.compute_at(pipe, point.time->clock_hz);
-    if (roof != nullptr) busiest = std::max(busiest, flops / time / roof->value);
+    if (roof == nullptr) known = false;
+    if (roof != nullptr) busiest = std::max(busiest, count / point.time->median / roof->value);
   }
-  if (busiest >= 0) out.set("compute.utilization", busiest);
-  if (const auto used = out.get("memory.utilization"); used && busiest >= 0) {
-    out.set("both.utilization", std::max(*used, busiest));
+  return known || busiest > 0 ? std::optional(busiest) : std::nullopt;
+}
+
+void add_utilization(Collector& out, const Point& point, const Machine& machine, const Counters* counters) {
+  const Level memory = main_memory(machine.device.kind);
+  std::optional<double> busiest;
+  for (const Level level : {memory, Level::l3, Level::l2, Level::l1, Level::shared}) {
+    const auto used = level_utilization(level, point, machine, counters);
+    if (used) busiest = std::max(busiest.value_or(0), *used);
+    if (level == memory) out.set("memory.utilization", used);
   }
+  const auto compute = compute_utilization(point, machine, counters);
+  out.set("levels.utilization", busiest);
+  out.set("compute.utilization", compute);
+  if (busiest && compute) out.set("both.utilization", std::max(*busiest, *compute));
 }
 
 void add_tensor(Collector& out, const Point& point, const Machine& machine, const Counters& counters) {
   const std::optional<Pipe> dominant = dominant_pipe(point.work);
   const std::map<Pipe, double> flops = counted_flops(counters);
   double tensor = 0;
-  bool known = false;
   for (const auto& [pipe, count] : flops) {
-    if (!is_tensor(pipe)) continue;
-    tensor += count;
-    known = true;
+    if (is_tensor(pipe)) tensor += count;
   }
   if (dominant) out.flag_is("matrix.work", is_tensor(*dominant));
-  if (known) out.flag_is("tensor.executed", tensor > 0);
-  out.set("tensor.active", counters.find("tensor.active"));
+  // That none were executed is known where the pipe was idle, or where all were counted that belong on it.
+  constexpr double kIdle = 0.01;
+  const auto active = counters.find("tensor.active");
+  const bool known = (active && *active < kIdle) || (dominant && flops.contains(*dominant));
+  if (tensor > 0 || known) out.flag_is("tensor.executed", tensor > 0);
+  out.set("tensor.active", active);
   out.set("wgmma.share", wgmma_share(counters));
   out.flag_is("wgmma.available", machine.device.isa.starts_with("sm_9"));
   if (!dominant) return;
@@ -181,8 +214,9 @@ void add_layout(Collector& out, const Machine& machine, const Counters& counters
   out.flag_is("limit.registers", most->limit == OccupancyLimit::registers);
   out.flag_is("limit.shared", most->limit == OccupancyLimit::shared_memory);
   out.flag_is("limit.blocks", most->limit == OccupancyLimit::blocks);
-  if (const auto reached = counters.find("occupancy"); reached && most->occupancy > 0) {
-    out.set("occupancy.of_possible", *reached / most->occupancy);
+  const double possible = most->occupancy * std::min(most->waves, 1.0);
+  if (const auto reached = counters.find("occupancy"); reached && possible > 0) {
+    out.set("occupancy.of_possible", *reached / possible);
   }
 }
 

@@ -31,6 +31,10 @@ Json counted_to_json(const Counters& counters, Level memory) {
   return json;
 }
 
+Json traffic_to_json(const Traffic& traffic) { return {{"read", traffic.read}, {"write", traffic.write}}; }
+
+Traffic read_traffic(const JsonValue& json) { return {.read = json["read"].number(), .write = json["write"].number()}; }
+
 Json work_to_json(const Work& work) {
   Json json = {{"flops", operations_to_json(work.flops)}, {"uncounted", operations_to_json(work.uncounted)}};
   json["bytes"] = Json::object();
@@ -38,8 +42,9 @@ Json work_to_json(const Work& work) {
   for (const auto& [level, traffic] : work.bytes) {
     const std::string name(to_string(level));
     json["bytes"][name] = traffic.total();
-    json["traffic"][name] = {{"read", traffic.read}, {"write", traffic.write}};
+    json["traffic"][name] = traffic_to_json(traffic);
   }
+  if (work.extra.total() > 0) json["extra"] = traffic_to_json(work.extra);
   json["launches"] = work.launches;
   return json;
 }
@@ -133,13 +138,14 @@ Work read_work(const JsonValue& json) {
   for (const auto& [name, traffic] : json["traffic"].members()) {
     const std::optional<Level> level = parse_level(name);
     if (!level) traffic.fail("unknown level '" + name + "'");
-    work.bytes[*level] = {.read = traffic["read"].number(), .write = traffic["write"].number()};
+    work.bytes[*level] = read_traffic(traffic);
   }
   for (const auto& [name, bytes] : json["bytes"].members()) {
     const std::optional<Level> level = parse_level(name);
     if (!level || !work.bytes.contains(*level)) bytes.fail("has no counterpart under traffic");
     if (bytes.number() != work.bytes[*level].total()) bytes.fail("is not the sum of its traffic");
   }
+  if (const auto extra = json.find("extra")) work.extra = read_traffic(*extra);
   work.launches = json["launches"].integer();
   return work;
 }

@@ -104,11 +104,13 @@ TEST_F(CountersTest, ProbesDoTheOperationsThatTheySay) {
 }
 
 TEST_F(CountersTest, MmaSyncIsToldFromWgmma) {
-  for (const char* name : {"tensor.bf16.mma_sync", "tensor.fp16.mma_sync"}) {
+  for (const char* name :
+       {"tensor.bf16.mma_sync", "tensor.fp16.mma_sync", "tensor.tf32.mma_sync", "tensor.int8.mma_sync"}) {
     Work work;
     const Counters counters = count_probe(name, work);
     const Pipe pipe = *dominant_pipe(work);
-    EXPECT_EQ(counted_flops(counters).at(pipe), work.flops.at(pipe)) << name;
+    const std::map<Pipe, double> flops = counted_flops(counters);
+    EXPECT_EQ(flops.at(pipe), work.flops.at(pipe)) << name << " in " << counters.passes << " passes";
     if (gpu().properties().major == 9) {
       EXPECT_EQ(wgmma_share(counters), 0.0) << name;
     }
@@ -203,6 +205,12 @@ TEST_F(CountersTest, AFullSetHasTheStalls) {
   EXPECT_GT(counters.find("shared.bank_conflicts").value_or(0), 0);
   EXPECT_GT(counters.find("issue.active").value_or(0), 0);
   EXPECT_TRUE(counters.find("stall.long_scoreboard").has_value());
+  for (const char* name : {"tensor.tf32.mma_sync", "tensor.int8.mma_sync"}) {
+    const std::optional<ProbeCase> made = probe_named(name).make(gpu(), ProbeRequest{}, 0);
+    const Counters tensor = full->count({{[&](std::int64_t) { made->run(); }}}).front();
+    const Pipe pipe = *dominant_pipe(made->work);
+    EXPECT_EQ(counted_flops(tensor).at(pipe), made->work.flops.at(pipe)) << name;
+  }
 }
 
 }  // namespace

@@ -25,6 +25,17 @@ TEST(Counters, FlopsByPipe) {
   EXPECT_FALSE(flops.contains(Pipe::fp64)) << "was not counted, which is not the same as none";
 }
 
+TEST(Counters, APartOfAPipeThatDidNothingIsNotNone) {
+  Counters counters;
+  counters.values = {{"tensor.wgmma_tf32_ops", 0}};
+  EXPECT_FALSE(counted_flops(counters).contains(Pipe::tensor_tf32)) << "mma.sync was not counted";
+  counters.values["tensor.wgmma_tf32_ops"] = 10;
+  EXPECT_EQ(counted_flops(counters).at(Pipe::tensor_tf32), 10);
+  counters.values = {{"tensor.mma_tf32_ops", 0}};
+  counters.missing = {{"tensor.wgmma_tf32_ops", "AD102 has no wgmma"}};
+  EXPECT_EQ(counted_flops(counters).at(Pipe::tensor_tf32), 0) << "all that this chip has was counted";
+}
+
 TEST(Counters, BytesByLevel) {
   Counters counters;
   EXPECT_EQ(counted_bytes(counters, Level::hbm), std::nullopt);

@@ -66,13 +66,6 @@ Quantities holding_all(const Rule& rule) {
   return quantities;
 }
 
-bool fires(const Rule& rule, const Quantities& quantities) {
-  for (const Advice& advice : diagnose(quantities)) {
-    if (advice.rule == rule.id) return true;
-  }
-  return false;
-}
-
 TEST(Rules, FireOnTheirConditionsAndOnNothingLess) {
   for (const Rule& rule : rules()) {
     ASSERT_FALSE(rule.conditions.empty()) << rule.id;
@@ -115,18 +108,19 @@ TEST(Rules, AreSilentWhenTheyCanNotSayTheirFigures) {
 }
 
 TEST(Diagnosis, FillsInTheFigures) {
-  const std::vector<Advice> advice = diagnose({{"load.excess", 8.0}, {"load.sectors", 32.0}, {"load.share", 0.9}});
+  const std::vector<Advice> advice =
+      diagnose({{"load.excess", 8.0}, {"load.sectors", 32.0}, {"load.share", 0.9}, {"levels.utilization", 0.5}});
   ASSERT_EQ(advice.size(), 1U);
   EXPECT_EQ(advice[0].rule, "uncoalesced-loads");
   EXPECT_THAT(advice[0].finding, testing::HasSubstr("8\u00d7"));
   EXPECT_THAT(advice[0].finding, testing::HasSubstr("32 sectors"));
-  ASSERT_EQ(advice[0].evidence.size(), 2U);
+  ASSERT_EQ(advice[0].evidence.size(), 4U);
   EXPECT_EQ(advice[0].evidence[0].first, "load.excess");
 }
 
 TEST(Diagnosis, StopsWhereThereIsNothingLeftToGain) {
   const std::vector<Advice> advice =
-      diagnose({{"roof.fraction", 0.97}, {"compute.utilization", 0.1}, {"memory.utilization", 0.1}});
+      diagnose({{"roof.fraction", 0.97}, {"compute.utilization", 0.1}, {"levels.utilization", 0.1}});
   ASSERT_EQ(advice.size(), 1U);
   EXPECT_EQ(advice[0].rule, "good-enough");
 }
@@ -211,6 +205,8 @@ TEST(Diagnosis, OfARecordedRun) {
   EXPECT_THAT(rules_of.at("attention fp16 flash"), Contains("mma-sync"));
   EXPECT_THAT(rules_of.at("attention fp16 flash"), Contains("occupancy-registers"));
   EXPECT_THAT(rules_of.at("gemm fp16 cublas"), Not(Contains("mma-sync"))) << "wgmma";
+  // A product that the power limit slows down is told so, also where it is at the roof of its clock.
+  EXPECT_THAT(rules_of.at("gemm fp16 cublas"), ElementsAre("throttled", "good-enough"));
   for (const auto& [kernel, fired] : rules_of) {
     EXPECT_THAT(fired, Not(Contains("uncoalesced-loads"))) << kernel;
     EXPECT_THAT(fired, Not(Contains("launch-bound"))) << kernel;

@@ -145,6 +145,13 @@ TEST(Machine, TakesTheCeilingOfTheNearestTrafficMix) {
   EXPECT_EQ(machine.launch()->name, "launch.graph");
 }
 
+TEST(Machine, ALinkIsHeldAgainstTheDirectionOfItsTraffic) {
+  Machine machine;
+  machine.ceilings = {bandwidth(Level::pcie, Pattern::d2h, 5e10), bandwidth(Level::pcie, Pattern::h2d, 6e10)};
+  EXPECT_EQ(machine.bandwidth(Level::pcie, {.read = 8, .write = 0})->name, "pcie.h2d");
+  EXPECT_EQ(machine.bandwidth(Level::pcie, {.read = 0, .write = 8})->name, "pcie.d2h");
+}
+
 TEST(Bound, MemoryBoundKernel) {
   Work work;
   work.flops[Pipe::fp32] = 1e9;

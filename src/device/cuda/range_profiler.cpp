@@ -2,7 +2,10 @@
 // again for every pass. User ranges, user replay: nothing is saved and restored, because launches can be repeated.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
+#include <optional>
 
 #include "device/cuda/counter_plan.hpp"
 #include "device/cuda/cuda_device.hpp"
@@ -86,48 +89,79 @@ CounterPlan make_plan(const CudaDevice& device, CounterSet set) {
 
 class RangeProfiler final : public CounterReader {
  public:
-  RangeProfiler(CudaDevice& device, CounterSet set) : device_(device), plan_(make_plan(device, set)) {}
+  RangeProfiler(CudaDevice& device, CounterSet set) : device_(device), plan_(make_plan(device, set)) {
+    if (set == CounterSet::standard) full_.emplace(make_plan(device, CounterSet::full));
+    use(plan_);  // whether counting is allowed is known from here on
+  }
 
-  // Pass by pass and not launch by launch: to change the counters takes longer than most launches.
   std::vector<Counters> count(const std::vector<LaunchFunction>& launches) override {
-    std::vector<Counters> all(launches.size());
-    for (std::size_t i = 0; i < launches.size(); ++i) {
-      all[i].kernels = cuda_launch_layout(device_, [&] { launches[i](0); });
-      all[i].source = fmt::format("CUPTI {} on {}", cupti().version, plan_.chip());
-    }
-    std::vector<std::uint8_t> data = make_room(launches.size());
-    configure(data, launches.size());
-    std::int64_t passes = 0;
-    for (bool done = false; !done; ++passes) {
-      profiler_.start();
-      for (std::size_t i = 0; i < launches.size(); ++i) count_range(launches[i], 2 * passes, fmt::format("{:04}", i));
-      done = profiler_.stop();
-    }
-    profiler_.decode();
+    std::vector<Counters> all = count_by(plan_, launches);
     for (std::size_t i = 0; i < all.size(); ++i) {
-      all[i].passes = passes;
-      const bool complete = read(data, i, all[i]);
-      // Instrumented counts get lost where one kernel runs in many ranges of a pass: such a launch is counted alone.
-      if (!complete && launches.size() > 1) all[i] = count({launches[i]}).front();
+      if (full_ && works_unseen(all[i])) all[i] = count_by(*full_, {launches[i]}).front();
     }
     return all;
   }
 
  private:
+  /// Whether the tensor cores did what the standard set has no room for: products by mma.sync in tf32 and int8 take
+  /// passes of their own, which every other launch is spared.
+  static bool works_unseen(const Counters& counters) {
+    constexpr double kIdle = 0.05;  // half arithmetic runs on the same pipe
+    const std::map<Pipe, double> flops = counted_flops(counters);
+    const bool seen = std::any_of(flops.begin(), flops.end(), [](const auto& entry) {
+      return to_string(entry.first).starts_with("tensor.") && entry.second > 0;
+    });
+    return !seen && counters.find("tensor.active").value_or(0) > kIdle;
+  }
+
+  /// A profiler keeps to the plan that it began with: another one counts nothing.
+  void use(const CounterPlan& plan) {
+    if (in_use_ == &plan) return;
+    profiler_.reset();
+    profiler_.emplace();
+    in_use_ = &plan;
+  }
+
+  // Pass by pass and not launch by launch: to change the counters takes longer than most launches.
+  std::vector<Counters> count_by(const CounterPlan& plan, const std::vector<LaunchFunction>& launches) {
+    use(plan);
+    std::vector<Counters> all(launches.size());
+    for (std::size_t i = 0; i < launches.size(); ++i) {
+      all[i].kernels = cuda_launch_layout(device_, [&] { launches[i](0); });
+      all[i].source = fmt::format("CUPTI {} on {}", cupti().version, plan.chip());
+    }
+    std::vector<std::uint8_t> data = make_room(plan, launches.size());
+    configure(plan, data, launches.size());
+    std::int64_t passes = 0;
+    for (bool done = false; !done; ++passes) {
+      profiler_->start();
+      for (std::size_t i = 0; i < launches.size(); ++i) count_range(launches[i], 2 * passes, fmt::format("{:04}", i));
+      done = profiler_->stop();
+    }
+    profiler_->decode();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      all[i].passes = passes;
+      const bool complete = read(plan, data, i, all[i]);
+      // Instrumented counts get lost where one kernel runs in many ranges of a pass: such a launch is counted alone.
+      if (!complete && launches.size() > 1) all[i] = count_by(plan, {launches[i]}).front();
+    }
+    return all;
+  }
+
   void count_range(const LaunchFunction& launch, std::int64_t number, const std::string& name) {
     launch(number);
     device_.synchronize();
-    profiler_.begin_range(name);
+    profiler_->begin_range(name);
     launch(number + 1);
     device_.synchronize();
-    profiler_.end_range();
+    profiler_->end_range();
   }
 
   /// A counter data image for that many ranges.
-  std::vector<std::uint8_t> make_room(std::size_t ranges) const {
-    std::vector<const char*> names = plan_.names();
+  std::vector<std::uint8_t> make_room(const CounterPlan& plan, std::size_t ranges) const {
+    std::vector<const char*> names = plan.names();
     ROOFLINE_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params, size);
-    size.pRangeProfilerObject = profiler_.get();
+    size.pRangeProfilerObject = profiler_->get();
     size.pMetricNames = names.data();
     size.numMetrics = names.size();
     size.maxNumOfRanges = ranges;
@@ -135,18 +169,18 @@ class RangeProfiler final : public CounterReader {
     check_cupti(cupti().data_size(&size), "making room for the counters");
     std::vector<std::uint8_t> data(size.counterDataSize);
     ROOFLINE_CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, image);
-    image.pRangeProfilerObject = profiler_.get();
+    image.pRangeProfilerObject = profiler_->get();
     image.counterDataSize = data.size();
     image.pCounterData = data.data();
     check_cupti(cupti().data_initialize(&image), "making room for the counters");
     return data;
   }
 
-  void configure(std::vector<std::uint8_t>& data, std::size_t ranges) {
+  void configure(const CounterPlan& plan, std::vector<std::uint8_t>& data, std::size_t ranges) {
     ROOFLINE_CUPTI_PARAMS(CUpti_RangeProfiler_SetConfig_Params, config);
-    config.pRangeProfilerObject = profiler_.get();
-    config.configSize = plan_.config().size();
-    config.pConfig = plan_.config().data();
+    config.pRangeProfilerObject = profiler_->get();
+    config.configSize = plan.config().size();
+    config.pConfig = plan.config().data();
     config.counterDataImageSize = data.size();
     config.pCounterDataImage = data.data();
     config.range = CUPTI_UserRange;
@@ -160,11 +194,11 @@ class RangeProfiler final : public CounterReader {
   }
 
   /// Whether every metric had a value.
-  bool read(std::span<const std::uint8_t> data, std::size_t range, Counters& counters) const {
-    const std::vector<double> values = plan_.evaluate(data, range);
-    counters.missing = plan_.missing();
+  static bool read(const CounterPlan& plan, std::span<const std::uint8_t> data, std::size_t range, Counters& counters) {
+    const std::vector<double> values = plan.evaluate(data, range);
+    counters.missing = plan.missing();
     for (std::size_t i = 0; i < values.size(); ++i) {
-      const PlannedMetric& planned = plan_.metrics()[i];
+      const PlannedMetric& planned = plan.metrics()[i];
       const std::string id(planned.metric->id);
       if (std::isfinite(values[i])) {
         counters.values[id] = values[i];
@@ -172,12 +206,14 @@ class RangeProfiler final : public CounterReader {
         counters.missing[id] = fmt::format("{} gave no value for this launch", planned.name);
       }
     }
-    return counters.missing.size() == plan_.missing().size();
+    return counters.missing.size() == plan.missing().size();
   }
 
   CudaDevice& device_;
   CounterPlan plan_;
-  Profiler profiler_;
+  std::optional<CounterPlan> full_;  ///< for launches whose work the standard set does not see
+  std::optional<Profiler> profiler_;
+  const CounterPlan* in_use_ = nullptr;
 };
 
 }  // namespace

@@ -1,0 +1,111 @@
+// Every rule of the diagnosis against counts of real kernels: one that it fires on, and one that it must be silent on,
+// where there is one the same kernel mended. tests/gpu/rule_kernels_test.cpp has the kernels and wrote the counts.
+#include <gmock/gmock.h>
+
+#include <map>
+#include <string>
+
+#include "model/bound.hpp"
+#include "report/counted.hpp"
+#include "report/files.hpp"
+#include "report/json.hpp"
+
+namespace roofline {
+namespace {
+
+struct Pair {
+  const char* rule;
+  const char* fires_on;
+  const char* silent_on;
+};
+
+constexpr Pair kPairs[] = {
+    {"launch-bound", "32 tiny launches", "a large launch"},
+    {"launch-bound", "one launch", "a large launch"},
+    {"transfer-bound", "stream from the host", "stream"},
+    {"throttled", "tensor.bf16 under load", "chains of fp32"},
+    {"from-cache", "stream 16 MiB in L2", "stream"},
+    {"from-cache", "stream 16 MiB in L2", "chains of fp32"},  // has little to write, and isn't bound by memory
+    {"good-enough", "tensor.bf16", "transpose"},
+    {"good-enough", "stream", "stream 16 MiB in L2"},  // is above its roof
+    {"no-tensor-cores", "product on CUDA cores", "product by mma.sync"},
+    {"mma-sync", "product by mma.sync", "tensor.bf16"},
+    {"tensor-idle", "product by mma.sync", "tensor.bf16.mma_sync"},
+    {"too-few-blocks", "stream by 16 blocks", "stream"},
+    {"tail", "1.2 waves", "2 waves"},
+    {"occupancy-registers", "chase, 222 registers", "chase"},
+    {"occupancy-registers", "chase, 222 registers", "tensor.bf16"},  // as low, and the pipe is busy
+    {"occupancy-shared-memory", "chase, 100 KiB shared", "chase"},
+    {"occupancy-blocks", "chase, blocks of a warp", "chase"},
+    {"occupancy-uneven", "chase, one long warp", "chase"},
+    {"occupancy-uneven", "chase, one long warp", "stream by 16 blocks"},  // has no more blocks
+    {"uncoalesced-loads", "loads, stride 32", "loads, stride 1"},
+    {"uncoalesced-loads", "product on CUDA cores", "tensor.bf16.mma_sync"},  // loads its operands once
+    {"uncoalesced-loads", "loads, stride 32", "chase"},                      // one address for all threads of a warp
+    {"uncoalesced-stores", "stores, stride 32", "stores, stride 1"},
+    {"spills", "local array", "shared memory, used once"},
+    {"bank-conflicts", "transpose", "transpose, padded"},
+    {"l2-misses", "eight passes over all", "eight passes over chunks"},
+    {"extra-dram-traffic", "stream twice", "stream"},
+    {"traffic-by-design", "stream twice", "stream"},
+    {"several-passes", "eight passes over chunks", "one pass"},
+    {"extra-flops", "chains of fp32, half of them padding", "chains of fp32"},
+    {"memory-stalls", "chase", "chains of fp32"},
+    {"shared-stalls", "transpose", "transpose, padded"},
+    {"barrier-stalls", "block barriers", "warp barriers"},
+    {"queue-stalls", "fill by bytes", "stream"},
+    {"pipe-stalls", "tensor.bf16.mma_sync", "one chain, 4 warps an SM"},
+    {"fetch-stalls", "long code", "short code"},
+    {"dependency-stalls", "one chain, 4 warps an SM", "chains of fp32"},
+    {"ready-warps", "chains of fp32", "one chain, 4 warps an SM"},
+    {"poor-memory", "stream by 16 blocks", "stream"},
+    {"poor-memory", "chase", "loads, stride 1"},  // L2 serves it, and DRAM is idle
+    {"memory-before-compute", "eight busy passes over all", "eight busy passes over chunks"},
+    {"latency", "chase", "stream"},
+    {"latency", "stream by 16 blocks", "shared memory, used once"},  // shared memory is busy
+};
+
+/// What is known of each kernel, by its name.
+std::map<std::string, Quantities> recorded_quantities() {
+  const std::string path = std::string(ROOFLINE_SOURCE_DIR) + "/tests/data/counted-kernels-h200.json";
+  const Report report = parse_report(read_file(path), path);
+  std::map<std::string, Quantities> of;
+  for (Point point : report.points) {
+    point.bound = bound_of(point.work, report.machine, point.time->clock_hz);
+    of[point.workload.label] = quantities_of(point, report.machine, &*point.counters);
+  }
+  return of;
+}
+
+const Rule& rule_named(std::string_view id) {
+  for (const Rule& rule : rules()) {
+    if (rule.id == id) return rule;
+  }
+  throw std::runtime_error("no rule is called " + std::string(id));
+}
+
+std::vector<std::string> rules_that_fire(const Quantities& quantities) {
+  std::vector<std::string> ids;
+  for (const Advice& advice : diagnose(quantities)) ids.push_back(advice.rule);
+  return ids;
+}
+
+TEST(RuleKernels, EachFaultIsFoundAndIsGoneWhenItIsMended) {
+  const std::map<std::string, Quantities> of = recorded_quantities();
+  for (const Pair& pair : kPairs) {
+    EXPECT_THAT(rules_that_fire(of.at(pair.fires_on)), testing::Contains(pair.rule)) << pair.fires_on;
+    // By itself: not because a rule before it ended the diagnosis.
+    EXPECT_FALSE(fires(rule_named(pair.rule), of.at(pair.silent_on))) << pair.rule << " on " << pair.silent_on;
+  }
+}
+
+TEST(RuleKernels, NoRuleIsLeftOut) {
+  for (const Rule& rule : rules()) {
+    EXPECT_TRUE(std::any_of(std::begin(kPairs), std::end(kPairs), [&](const Pair& pair) {
+      return rule.id == pair.rule;
+    })) << rule.id;
+  }
+}
+
+}  // namespace
+}  // namespace roofline
