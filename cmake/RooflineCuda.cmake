@@ -10,7 +10,7 @@ if(NOT ROOFLINE_CUDA STREQUAL "OFF")
   check_language(CUDA)
   if(CMAKE_CUDA_COMPILER)
     enable_language(CUDA)
-    find_package(CUDAToolkit 12.3 REQUIRED)  # cudaFuncGetName
+    find_package(CUDAToolkit 12.5 REQUIRED)  # cudaGetDriverEntryPointByVersion
     set(ROOFLINE_HAS_CUDA ON)
   elseif(ROOFLINE_CUDA STREQUAL "ON")
     message(FATAL_ERROR "ROOFLINE_CUDA=ON, but no CUDA compiler was found; install the CUDA Toolkit or set CUDACXX")

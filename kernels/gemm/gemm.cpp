@@ -1,4 +1,6 @@
-// GEMM: C = A · B, row-major. Work model, reference, and the CPU's rungs; the CUDA ones are in gemm.cu.
+// GEMM: C = A · B, row-major. Work model, reference, and the CPU's rungs; the CUDA ones are listed in gemm.cu.
+// Tensor cores take 8-bit operands only along k, so for fp8 and int8 B is stored as its transpose, n rows of k. Their
+// products are summed, and C is stored, in a wider type: fp8 in fp32, stored as bf16; int8 in int32, exactly.
 //   naive  all threads, a row of C at a time as a sum of rows of B: every row of C reads all of B again
 //   eigen  one block of C for each thread, cut near square, by Eigen's packed and register-blocked product
 #include "kernels/gemm/gemm.hpp"
@@ -6,6 +8,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <vector>
 
 #include "kernels/cpu_launch.hpp"
 #include "op/registry.hpp"
@@ -22,10 +26,19 @@ struct Extents {
 
 Extents extents_of(const Workload& w) { return {w.shape["m"], w.shape["n"], w.shape["k"]}; }
 
+bool is_transposed_b(DType dtype) { return dtype == DType::fp8 || dtype == DType::int8; }
+
+DType result_type(DType dtype) {
+  if (dtype == DType::int8) return DType::int32;
+  return dtype == DType::fp8 ? DType::bf16 : dtype;
+}
+
 class Gemm final : public Op {
  public:
   std::string_view name() const override { return "gemm"; }
-  std::string_view summary() const override { return "C = A B, with A m x k, B k x n, C m x n, row-major"; }
+  std::string_view summary() const override {
+    return "C = A B, with A m x k, B k x n, C m x n, row-major; in 8 bits B is stored as n x k";
+  }
   std::string_view family() const override { return "matrix product"; }
 
   std::vector<ShapeParameter> parameters() const override {
@@ -38,7 +51,7 @@ class Gemm final : public Op {
     const auto [m, n, k] = extents_of(w);
     return {{"A", TensorRole::input, m * k, w.dtype},
             {"B", TensorRole::input, k * n, w.dtype},
-            {"C", TensorRole::output, m * n, w.dtype}};
+            {"C", TensorRole::output, m * n, result_type(w.dtype)}};
   }
 
   Work work(const Workload& w, DeviceKind device) const override {
@@ -48,7 +61,8 @@ class Gemm final : public Op {
     const auto size = static_cast<double>(element_size(w.dtype));
     Work work;
     work.flops[matrix_pipe(w.dtype, device)] = 2 * m * n * k;
-    work.bytes[main_memory(device)] = {.read = (m * k + k * n) * size, .write = m * n * size};
+    work.bytes[main_memory(device)] = {.read = (m * k + k * n) * size,
+                                       .write = m * n * static_cast<double>(element_size(result_type(w.dtype)))};
     return work;
   }
 
@@ -63,6 +77,16 @@ class Gemm final : public Op {
   std::vector<Implementation> implementations() const override;
 };
 
+/// A row of C against columns of B that are rows in memory.
+void dot_rows(const HostTensor& transposed_b, std::span<const double> row, std::span<const std::int64_t> columns,
+              std::span<double> out) {
+  std::vector<double> column(row.size());
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    transposed_b.read(columns[i] * static_cast<std::int64_t>(row.size()), column);
+    out[i] = std::inner_product(row.begin(), row.end(), column.begin(), 0.0);
+  }
+}
+
 /// The requested elements of one row of C are grouped into segments that are dense enough to read B's rows
 /// in one go; a segment costs depth × its length.
 void Gemm::reference(const Workload& w, std::span<const HostTensor> inputs, std::span<const std::int64_t> indices,
@@ -72,6 +96,11 @@ void Gemm::reference(const Workload& w, std::span<const HostTensor> inputs, std:
   std::vector<double> segment;
   for_each_row(indices, expected, n, [&, n = n, k = k](std::int64_t i, auto wanted, auto out) {
     inputs[0].read(i * k, row);
+    if (is_transposed_b(w.dtype)) {
+      std::vector<std::int64_t> columns(wanted.begin(), wanted.end());
+      for (std::int64_t& column : columns) column -= i * n;
+      return dot_rows(inputs[1], row, columns, out);
+    }
     for (std::size_t first = 0; first < wanted.size();) {
       std::size_t last = first + 1;
       while (last < wanted.size() && wanted[last] - wanted[last - 1] == 1) ++last;
@@ -92,10 +121,14 @@ void Gemm::reference(const Workload& w, std::span<const HostTensor> inputs, std:
 /// after sqrt(k) effective roundings. Operands that are rounded or cut to tf32 on their way into the
 /// tensor cores bring their own error: cutting shrinks each product by up to 2^-10 (2 u for each operand,
 /// half of that on average: 2 u of the result), and the scatter adds 5.7 deviations of u each.
+/// fp8 tensor cores align what they add to the largest term, keep 13 bits after its leading one, and cut off the rest:
+/// each of the k / 32 instructions that a sum goes through can shrink it by that much. Sums of int8 are exact.
 Tolerance Gemm::tolerance(const Workload& w) const {
   const auto k = static_cast<double>(w.shape["k"]);
-  Tolerance tolerance = storage_tolerance(w.dtype, std::sqrt(k) / 3, 4 + std::sqrt(k));
+  if (w.dtype == DType::int8) return {.relative = 0, .magnitude = 127.0 * 127.0 * std::sqrt(k) / 3};
+  Tolerance tolerance = storage_tolerance(result_type(w.dtype), std::sqrt(k) / 3, 4 + std::sqrt(k));
   if (w.dtype == DType::tf32) tolerance.relative += 8 * operand_roundoff(w.dtype);
+  if (w.dtype == DType::fp8) tolerance.relative += 0x1p-13 * std::ceil(k / 32);
   return tolerance;
 }
 
@@ -128,7 +161,8 @@ int block_rows(std::int64_t m, std::int64_t n, int workers) {
   double least = std::numeric_limits<double>::infinity();
   for (int rows = 1; rows <= workers; ++rows) {
     if (workers % rows != 0) continue;
-    const double border = static_cast<double>(m) / rows + static_cast<double>(n) / (workers / rows);
+    const int columns = workers / rows;
+    const double border = static_cast<double>(m) / rows + static_cast<double>(n) / columns;
     if (border < least) {
       least = border;
       best = rows;

@@ -13,7 +13,7 @@ constexpr std::array<std::string_view, 12> kPipes = {"fp64",        "fp32",     
                                                      "tensor.fp16", "tensor.bf16", "tensor.fp8",  "tensor.int8"};
 constexpr std::array<std::string_view, 8> kLevels = {"hbm", "dram", "l3", "l2", "l1", "shared", "pcie", "nvlink"};
 constexpr std::array<std::string_view, 7> kPatterns = {"read", "write", "copy", "triad", "h2d", "d2h", "duplex"};
-constexpr std::array<std::string_view, 5> kDTypes = {"fp64", "fp32", "tf32", "fp16", "bf16"};
+constexpr std::array<std::string_view, 8> kDTypes = {"fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "int8", "int32"};
 constexpr std::array<std::string_view, 2> kDeviceKinds = {"cpu", "cuda"};
 
 }  // namespace
@@ -41,10 +41,14 @@ std::int64_t element_size(DType dtype) {
       return 8;
     case DType::fp32:
     case DType::tf32:
+    case DType::int32:
       return 4;
     case DType::fp16:
     case DType::bf16:
       return 2;
+    case DType::fp8:
+    case DType::int8:
+      return 1;
   }
   return 0;
 }
@@ -64,10 +68,19 @@ Pipe matrix_pipe(DType dtype, DeviceKind kind) {
       return Pipe::tensor_fp16;
     case DType::bf16:
       return Pipe::tensor_bf16;
+    case DType::fp8:
+      return Pipe::tensor_fp8;
+    case DType::int8:
+      return Pipe::tensor_int8;
+    case DType::int32:
+      return Pipe::int32;
   }
   return Pipe::fp32;
 }
 
-Pipe vector_pipe(DType dtype) { return dtype == DType::fp64 ? Pipe::fp64 : Pipe::fp32; }
+Pipe vector_pipe(DType dtype) {
+  if (dtype == DType::int8 || dtype == DType::int32) return Pipe::int32;
+  return dtype == DType::fp64 ? Pipe::fp64 : Pipe::fp32;
+}
 
 }  // namespace roofline

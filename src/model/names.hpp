@@ -33,8 +33,8 @@ enum class Level : std::uint8_t { hbm, dram, l3, l2, l1, shared, pcie, nvlink };
 /// How a bandwidth probe walks its memory. h2d, d2h and duplex (both directions at once) belong to links.
 enum class Pattern : std::uint8_t { read, write, copy, triad, h2d, d2h, duplex };
 
-/// The type of a tensor's elements.
-enum class DType : std::uint8_t { fp64, fp32, tf32, fp16, bf16 };
+/// The type of a tensor's elements: fp8 is E4M3 (finite, 448 at most); int32 holds the sums of int8 products.
+enum class DType : std::uint8_t { fp64, fp32, tf32, fp16, bf16, fp8, int8, int32 };
 
 enum class DeviceKind : std::uint8_t { cpu, cuda };
 
@@ -66,8 +66,8 @@ Level main_memory(DeviceKind kind);
 /// type on a GPU (plain fp32 has none and stays on fp32), the vector pipe on a CPU.
 Pipe matrix_pipe(DType dtype, DeviceKind kind);
 
-/// The pipe of elementwise arithmetic: fp64 for fp64, else fp32, where 16-bit types are converted and
-/// computed (only their storage is 16 bits wide).
+/// The pipe of elementwise arithmetic: fp64 for fp64, int32 for integers, else fp32, where narrower types are
+/// converted and computed (only their storage is narrow).
 Pipe vector_pipe(DType dtype);
 
 }  // namespace roofline

@@ -2,7 +2,9 @@
 #include "op/tensor.hpp"
 
 #include <bit>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "op/host_parallel.hpp"
@@ -11,19 +13,21 @@ namespace roofline {
 namespace {
 
 /// Rounds a double to a small IEEE format, nearest-even, in one rounding. Works on the bits, so that it
-/// does not depend on F16C, which the baseline lacks.
-template <int kMantissa, int kExponent>
+/// does not depend on F16C, which the baseline lacks. kFinite: the format spends its largest exponent on numbers, has
+/// no infinity, and only all ones are NaN; what is too large becomes the largest number.
+template <int kMantissa, int kExponent, bool kFinite = false>
 std::uint16_t narrow(double value) {
   constexpr int kBias = (1 << (kExponent - 1)) - 1;
   constexpr int kDropped = 52 - kMantissa;
-  constexpr std::uint64_t kInfinity = ((std::uint64_t{1} << kExponent) - 1) << kMantissa;
+  constexpr std::uint64_t kAllOnes = (std::uint64_t{1} << (kExponent + kMantissa)) - 1;
+  constexpr std::uint64_t kInfinity = kFinite ? kAllOnes - 1 : ((std::uint64_t{1} << kExponent) - 1) << kMantissa;
   const auto bits = std::bit_cast<std::uint64_t>(value);
-  const auto sign = static_cast<std::uint16_t>(bits >> 63 << 15);
+  const auto sign = static_cast<std::uint16_t>(bits >> 63 << (kMantissa + kExponent));
   const std::uint64_t magnitude = bits & ~(std::uint64_t{1} << 63);
   constexpr std::uint64_t kDoubleInfinity = std::uint64_t{0x7FF} << 52;
   if (magnitude >= kDoubleInfinity) {
-    const std::uint64_t quiet = magnitude > kDoubleInfinity ? std::uint64_t{1} << (kMantissa - 1) : 0;
-    return static_cast<std::uint16_t>(sign | kInfinity | quiet);
+    const std::uint64_t quiet = kFinite ? 1 : std::uint64_t{1} << (kMantissa - 1);
+    return static_cast<std::uint16_t>(sign | kInfinity | (magnitude > kDoubleInfinity ? quiet : 0));
   }
   constexpr std::uint64_t kSmallestNormal = std::uint64_t{1023 - kBias + 1} << 52;
   if (magnitude < kSmallestNormal) {
@@ -57,6 +61,12 @@ double random_double(std::uint64_t bits) {
   return static_cast<double>(static_cast<std::int64_t>(bits) >> 11) * 0x1p-52;
 }
 
+/// In [-max, max] of the type, nearest to its share of a uniform real number.
+template <typename T>
+T random_integer(std::uint64_t bits) {
+  return static_cast<T>(std::lround(random_double(bits) * std::numeric_limits<T>::max()));
+}
+
 template <typename T>
 T load(const std::byte* data, std::int64_t index) {
   T value;
@@ -87,6 +97,7 @@ void fill_all(std::byte* data, std::int64_t count, std::uint64_t seed, Make make
 
 std::uint16_t to_fp16(double value) { return narrow<10, 5>(value); }
 std::uint16_t to_bf16(double value) { return narrow<7, 8>(value); }
+std::uint8_t to_fp8(double value) { return static_cast<std::uint8_t>(narrow<3, 4, true>(value)); }
 
 double from_fp16(std::uint16_t bits) {
   const std::uint64_t magnitude = bits & 0x7FFFU;
@@ -98,6 +109,13 @@ double from_fp16(std::uint16_t bits) {
 }
 
 double from_bf16(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
+
+double from_fp8(std::uint8_t bits) {
+  const std::uint64_t magnitude = bits & 0x7FU;
+  if (magnitude == 0x7F) return std::numeric_limits<double>::quiet_NaN();
+  const double value = std::bit_cast<double>(magnitude << 49) * 0x1p1016;
+  return (bits & 0x80U) != 0 ? -value : value;
+}
 
 HostTensor::HostTensor(TensorSpec spec)
     : spec_(std::move(spec)),
@@ -121,6 +139,12 @@ void HostTensor::read(std::int64_t first, std::span<double> out) const {
       return widen_all<std::uint16_t>(data(), first, out, from_fp16);
     case DType::bf16:
       return widen_all<std::uint16_t>(data(), first, out, from_bf16);
+    case DType::fp8:
+      return widen_all<std::uint8_t>(data(), first, out, from_fp8);
+    case DType::int8:
+      return widen_all<std::int8_t>(data(), first, out, same);
+    case DType::int32:
+      return widen_all<std::int32_t>(data(), first, out, same);
   }
 }
 
@@ -139,6 +163,12 @@ void HostTensor::fill_random(std::uint64_t seed) {
     case DType::bf16:
       return fill_all<std::uint16_t>(data(), count, base,
                                      [](std::uint64_t bits) { return to_bf16(random_float(bits)); });
+    case DType::fp8:
+      return fill_all<std::uint8_t>(data(), count, base, [](std::uint64_t bits) { return to_fp8(random_float(bits)); });
+    case DType::int8:
+      return fill_all<std::int8_t>(data(), count, base, random_integer<std::int8_t>);
+    case DType::int32:
+      return fill_all<std::int32_t>(data(), count, base, random_integer<std::int32_t>);
   }
 }
 

@@ -39,8 +39,8 @@ class HostTensor {
   /// Widens `out.size()` elements from `first` on, exactly. Fast: the way for references to read rows.
   void read(std::int64_t first, std::span<double> out) const;
 
-  /// Fills with uniform values in [-1, 1], rounded to the tensor's type. The value of an element depends
-  /// on (seed, index) only, so that it is the same for any number of threads.
+  /// Fills with uniform values in [-1, 1], rounded to the tensor's type (integers: in [-max, max]). The value of
+  /// an element depends on (seed, index) only, so that it is the same for any number of threads.
   void fill_random(std::uint64_t seed);
 
  private:
@@ -55,10 +55,13 @@ class HostTensor {
   std::unique_ptr<Line[]> storage_;
 };
 
-/// Nearest-even rounding of a double to fp16 or bf16 bits, and back (exact).
+/// Nearest-even rounding of a double to the bits of fp16, bf16 or fp8 (E4M3: what is larger than 448 becomes 448),
+/// and back (exact).
 std::uint16_t to_fp16(double value);
 std::uint16_t to_bf16(double value);
+std::uint8_t to_fp8(double value);
 double from_fp16(std::uint16_t bits);
 double from_bf16(std::uint16_t bits);
+double from_fp8(std::uint8_t bits);
 
 }  // namespace roofline

@@ -15,6 +15,11 @@ double smallest_positive(DType dtype) {
       return 0x1p-24;
     case DType::bf16:
       return 0x1p-133;
+    case DType::fp8:
+      return 0x1p-9;
+    case DType::int8:
+    case DType::int32:
+      return 1;
   }
   return 0;
 }
@@ -32,6 +37,11 @@ double unit_roundoff(DType dtype) {
       return 0x1p-11;
     case DType::bf16:
       return 0x1p-8;
+    case DType::fp8:
+      return 0x1p-4;
+    case DType::int8:
+    case DType::int32:
+      return 0;
   }
   return 0;
 }

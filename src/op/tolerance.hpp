@@ -7,7 +7,8 @@
 
 namespace roofline {
 
-/// Half the distance from 1 to the next number that a tensor of that type can hold (tf32 is stored as fp32).
+/// Half the distance from 1 to the next number that a tensor of that type can hold, relative to the number (tf32 is
+/// stored as fp32; 0 for integers, which are exact).
 double unit_roundoff(DType dtype);
 
 /// Half the distance from 1 to the next number that a product of that type can be given: 2^-11 for tf32.

@@ -46,7 +46,28 @@ TEST(Bf16, KnownValues) {
   EXPECT_EQ(to_bf16(1e39), 0x7F80);
 }
 
+TEST(Fp8, KnownValues) {
+  EXPECT_EQ(to_fp8(0.0), 0x00);
+  EXPECT_EQ(to_fp8(1.0), 0x38);
+  EXPECT_EQ(to_fp8(-1.75), 0xBE);
+  EXPECT_EQ(to_fp8(448.0), 0x7E);
+  EXPECT_EQ(to_fp8(1e6), 0x7E);  // no infinity: the largest number
+  EXPECT_EQ(to_fp8(-std::numeric_limits<double>::infinity()), 0xFE);
+  EXPECT_EQ(to_fp8(0x1p-9), 0x01);
+  EXPECT_EQ(to_fp8(0x1p-10), 0x00);  // half of the smallest: to even
+  EXPECT_EQ(to_fp8(1 + 0x1p-4), 0x38);
+  EXPECT_EQ(to_fp8(1 + 0x3p-4), 0x3A);
+  EXPECT_EQ(to_fp8(std::numeric_limits<double>::quiet_NaN()), 0x7F);
+  EXPECT_TRUE(std::isnan(from_fp8(0xFF)));
+}
+
 TEST(SmallFloats, EveryPatternSurvivesTheRoundTrip) {
+  for (std::uint32_t pattern = 0; pattern < 0x100; ++pattern) {
+    const auto bits = static_cast<std::uint8_t>(pattern);
+    if ((bits & 0x7FU) != 0x7F) {
+      ASSERT_EQ(to_fp8(from_fp8(bits)), bits);
+    }
+  }
   for (std::uint32_t pattern = 0; pattern < 0x10000; ++pattern) {
     const auto bits = static_cast<std::uint16_t>(pattern);
     if (std::isnan(from_fp16(bits))) {
@@ -71,7 +92,7 @@ std::vector<double> values_of(const HostTensor& tensor) {
 }
 
 TEST(HostTensor, FillIsUniformInEveryType) {
-  for (const DType dtype : {DType::fp64, DType::fp32, DType::tf32, DType::fp16, DType::bf16}) {
+  for (const DType dtype : {DType::fp64, DType::fp32, DType::tf32, DType::fp16, DType::bf16, DType::fp8}) {
     HostTensor tensor({"x", TensorRole::input, 1'000'003, dtype});
     tensor.fill_random(7);
     double sum = 0, squares = 0;
@@ -83,6 +104,24 @@ TEST(HostTensor, FillIsUniformInEveryType) {
     const auto n = static_cast<double>(tensor.spec().elements);
     EXPECT_NEAR(sum / n, 0, 0.003) << to_string(dtype);
     EXPECT_NEAR(squares / n, 1.0 / 3, 0.002) << to_string(dtype);
+  }
+}
+
+TEST(HostTensor, FillOfIntegersIsUniformOverTheirRange) {
+  const std::pair<DType, double> types[] = {{DType::int8, 127}, {DType::int32, 2147483647}};
+  for (const auto& [dtype, largest] : types) {
+    HostTensor tensor({"x", TensorRole::input, 1'000'003, dtype});
+    tensor.fill_random(7);
+    double squares = 0, most = 0;
+    for (const double value : values_of(tensor)) {
+      ASSERT_EQ(value, std::round(value));
+      most = std::max(most, std::abs(value));
+      squares += value * value;
+    }
+    EXPECT_LE(most, largest);
+    EXPECT_GT(most, 0.99 * largest);
+    const auto n = static_cast<double>(tensor.spec().elements);
+    EXPECT_NEAR(squares / n / largest / largest, 1.0 / 3, 0.003) << to_string(dtype);
   }
 }
 

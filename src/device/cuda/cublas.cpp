@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <vector>
 
 #include "device/cuda/handles.hpp"
 #include "device/cuda/shared_library.hpp"
@@ -43,27 +42,11 @@ struct Functions {
   }
 };
 
-/// The loader's own path first, then where the toolkit puts it. The headers' version first: the newest
-/// is not always the one that this build's enumerations belong to.
-std::vector<std::string> candidates() {
-  std::vector<std::string> folders = {""};
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const char* home = std::getenv(variable)) folders.push_back(std::string(home) + "/lib64/");
-  }
-  folders.emplace_back("/usr/local/cuda/lib64/");
-  std::vector<std::string> names;
-  for (const char* name : {"libcublas.so.13", "libcublas.so.12"}) {
-    for (const std::string& folder : folders) names.push_back(folder + name);
-  }
-  return names;
-}
-
 /// Null where cuBLAS is missing or lacks a function.
 const Functions* functions() {
   static const std::unique_ptr<Functions> table = [] {
     auto found = std::make_unique<Functions>();
-    const std::vector<std::string> names = candidates();
-    found->library = SharedLibrary::open(names);
+    found->library = SharedLibrary::open(cublas_library_names("libcublas"));
     if (!found->library || !found->bind()) found.reset();
     return found;
   }();
@@ -93,12 +76,29 @@ Types types_of(DType dtype) {
     case DType::bf16:
       return {CUDA_R_16BF, CUBLAS_COMPUTE_32F};
     case DType::fp64:
+      return {CUDA_R_64F, CUBLAS_COMPUTE_64F};
+    case DType::fp8:
+    case DType::int8:
+    case DType::int32:
       break;
   }
   throw Error("cuBLAS is not used for this type");
 }
 
 }  // namespace
+
+std::vector<std::string> cublas_library_names(const std::string& library) {
+  std::vector<std::string> folders = {""};
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (const char* home = std::getenv(variable)) folders.push_back(std::string(home) + "/lib64/");
+  }
+  folders.emplace_back("/usr/local/cuda/lib64/");
+  std::vector<std::string> names;
+  for (const char* version : {".so.13", ".so.12"}) {
+    for (const std::string& folder : folders) names.push_back(folder + library + version);
+  }
+  return names;
+}
 
 std::optional<std::string> cublas_missing() {
   if (functions() != nullptr) return std::nullopt;
@@ -132,15 +132,19 @@ CublasHandle::CublasHandle(cudaStream_t stream) : state_(std::make_unique<State>
 CublasHandle::~CublasHandle() = default;
 
 void CublasHandle::gemm(const CublasGemm& product) {
-  const float one = 1;
-  const float zero = 0;
   const Types types = types_of(product.dtype);
+  // Scalars are of the type that is computed in.
+  const bool wide = product.dtype == DType::fp64;
+  const double wide_scalars[] = {1, 0};
+  const float scalars[] = {1, 0};
+  const void* one = wide ? static_cast<const void*>(&wide_scalars[0]) : &scalars[0];
+  const void* zero = wide ? static_cast<const void*>(&wide_scalars[1]) : &scalars[1];
   const auto operation = [](bool transpose) { return transpose ? CUBLAS_OP_T : CUBLAS_OP_N; };
-  check_cublas(state_->table->gemm_ex(state_->handle, operation(product.transpose_a), operation(product.transpose_b),
-                                      product.m, product.n, product.k, &one, product.a, types.data, product.lda,
-                                      product.b, types.data, product.ldb, &zero, product.c, types.data, product.ldc,
-                                      types.compute, CUBLAS_GEMM_DEFAULT),
-               "cuBLAS product");
+  check_cublas(
+      state_->table->gemm_ex(state_->handle, operation(product.transpose_a), operation(product.transpose_b), product.m,
+                             product.n, product.k, one, product.a, types.data, product.lda, product.b, types.data,
+                             product.ldb, zero, product.c, types.data, product.ldc, types.compute, CUBLAS_GEMM_DEFAULT),
+      "cuBLAS product");
 }
 
 std::string CublasHandle::version() const {

@@ -7,10 +7,15 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "model/names.hpp"
 
 namespace roofline {
+
+/// Where a library of cuBLAS ("libcublas", "libcublasLt") may be: the loader's own path first, then where the toolkit
+/// puts it. The headers' version first: the newest is not always the one that this build's enumerations belong to.
+std::vector<std::string> cublas_library_names(const std::string& library);
 
 /// Why cuBLAS can't be used on this machine, with what to do; nothing when it can.
 std::optional<std::string> cublas_missing();
@@ -39,7 +44,8 @@ class CublasHandle {
   CublasHandle(const CublasHandle&) = delete;
   CublasHandle& operator=(const CublasHandle&) = delete;
 
-  /// Enqueues one product. fp32 stays fp32; tf32 rounds fp32 operands to tf32; fp16 and bf16 accumulate in fp32.
+  /// Enqueues one product. fp64 and fp32 stay as they are; tf32 rounds fp32 operands to tf32; fp16 and bf16 accumulate
+  /// in fp32. Throws Error for 8-bit types.
   void gemm(const CublasGemm& product);
 
   /// "cuBLAS 13.1.0".

@@ -1,0 +1,79 @@
+// How the persistent wgmma kernel (wgmma_mainloop.cuh) is launched, whatever its operands are: the grid, the cluster,
+// and why it may not run here.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "device/cuda/check.hpp"
+#include "device/cuda/cuda_device.hpp"
+#include "kernels/gemm/wgmma_mainloop.cuh"
+#include "model/error.hpp"
+
+namespace roofline {
+
+template <typename Config, typename Operands>
+class WgmmaLaunch {
+ public:
+  /// For a result of `m` rows and `n` columns, in strips of `group` rows of tiles. Throws Error where the kernel can't
+  /// run here.
+  WgmmaLaunch(std::int64_t m, std::int64_t n, int group, cudaStream_t stream) : stream_(stream) {
+    check(cudaFuncSetAttribute(kKernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Config::kSharedBytes),
+          "giving the wgmma kernel its shared memory");
+    constexpr std::int64_t kRows = std::int64_t{Config::kTileM} * Config::kCluster;
+    order_ = {.rows = static_cast<int>((m + kRows - 1) / kRows),
+              .columns = static_cast<int>((n + Config::kTileN - 1) / Config::kTileN),
+              .group = group};
+    int clusters = 0;
+    const cudaLaunchConfig_t any = config_of(Config::kCluster);
+    check(cudaOccupancyMaxActiveClusters(&clusters, kKernel, &any), "asking how many clusters fit");
+    if (clusters == 0) throw Error("the GPU has no room for a cluster of the wgmma kernel");
+    blocks_ = std::min(clusters, order_.count()) * Config::kCluster;
+  }
+
+  void operator()(const Operands& operands) {
+    cudaLaunchConfig_t config = config_of(blocks_);
+    check(cudaLaunchKernelEx(&config, kKernel, operands, order_), "wgmma kernel");
+  }
+
+  /// Rounds of the grid until all tiles are done, in units of columns of the result: what the choice of a tile
+  /// compares.
+  std::int64_t rounds() const {
+    const int clusters = blocks_ / Config::kCluster;
+    return std::int64_t{(order_.count() + clusters - 1) / clusters} * Config::kTileN;
+  }
+
+  /// Why the kernel can't run on this GPU in this build, or nothing.
+  static std::optional<std::string> missing(const Device& device) {
+    if (as_cuda(device).properties().major != 9) return "only Hopper GPUs (compute capability 9.0) have wgmma";
+    // Built for another target the kernel is empty and takes a handful of registers.
+    cudaFuncAttributes attributes{};
+    check(cudaFuncGetAttributes(&attributes, kKernel), "asking for the wgmma kernel");
+    if (attributes.numRegs >= 64) return std::nullopt;
+    return "this binary holds no sm_90a code: rebuild with -DROOFLINE_CUDA_GENCODE naming it";
+  }
+
+ private:
+  static constexpr auto kKernel = wgmma_gemm<Config, Operands>;
+
+  cudaLaunchConfig_t config_of(int blocks) {
+    cluster_.id = cudaLaunchAttributeClusterDimension;
+    cluster_.val.clusterDim = {Config::kCluster, 1, 1};
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(static_cast<unsigned>(blocks));
+    config.blockDim = dim3(Config::kThreads);
+    config.dynamicSmemBytes = Config::kSharedBytes;
+    config.stream = stream_;
+    config.attrs = &cluster_;
+    config.numAttrs = 1;
+    return config;
+  }
+
+  cudaStream_t stream_;
+  TileOrder order_{};
+  int blocks_ = 0;
+  cudaLaunchAttribute cluster_{};
+};
+
+}  // namespace roofline

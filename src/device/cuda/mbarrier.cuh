@@ -1,0 +1,98 @@
+// Barriers in shared memory that count arrivals and bytes (mbarrier, sm_90): what the copy engine completes on and what
+// warps with different roles hand buffers over with. Elsewhere the functions do nothing, and the host never launches
+// what calls them.
+#pragma once
+
+#include <cstdint>
+
+namespace roofline {
+
+__device__ inline std::uint32_t shared_address(const void* pointer) {
+  return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
+}
+
+/// Initialise from one thread, then fence_barrier_init() and a __syncthreads() (a cluster's barrier, where others in
+/// the cluster use it). A phase ends when `arrivals` threads have arrived and all expected bytes have come.
+struct alignas(8) Barrier {
+  std::uint64_t state;
+
+  __device__ void init(std::uint32_t arrivals) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(this)), "r"(arrivals) : "memory");
+#endif
+  }
+  __device__ void arrive() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("mbarrier.arrive.release.cta.shared::cta.b64 _, [%0];" ::"r"(shared_address(this)) : "memory");
+#endif
+  }
+  /// Arrives at the barrier of the same name in another block of the cluster. Hands a buffer back, and releases no
+  /// stores of this thread: a release for the whole cluster is a memory barrier, which took more than 1,000 cycles.
+  __device__ void arrive_at(std::uint32_t block) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile(
+        "{.reg .b32 there; mapa.shared::cluster.u32 there, %0, %1;\n"
+        "mbarrier.arrive.shared::cluster.b64 _, [there];}" ::"r"(shared_address(this)),
+        "r"(block)
+        : "memory");
+#endif
+  }
+  /// Arrives, and lets the phase wait for that many bytes of asynchronous copies too.
+  __device__ void arrive_expecting(std::uint32_t bytes) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(this)),
+                 "r"(bytes)
+                 : "memory");
+#endif
+  }
+  /// Until the phase of that parity (0 for the first) has ended.
+  __device__ void wait(std::uint32_t parity) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile(
+        "{.reg .pred done;\n"
+        "retry: mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 done, [%0], %1;\n"
+        "@!done bra retry;}" ::"r"(shared_address(this)),
+        "r"(parity)
+        : "memory");
+#endif
+  }
+};
+
+/// Makes initialised barriers known to the copy engine and to the other blocks of the cluster.
+__device__ inline void fence_barrier_init() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+#endif
+}
+
+/// Orders ordinary stores to shared memory before what the copy engine or the tensor cores read next.
+__device__ inline void fence_async_proxy() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
+}
+
+/// Waits for `threads` threads (a multiple of 32) of the block at the named barrier `id` (1 to 15).
+__device__ inline void sync_named(int id, int threads) {
+  asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+/// Arrives there without waiting.
+__device__ inline void arrive_named(int id, int threads) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
+/// Gives registers back, or takes them: kRegisters a thread, for all warps of a warpgroup.
+template <int kRegisters>
+__device__ inline void lower_registers() {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kRegisters));
+#endif
+}
+template <int kRegisters>
+__device__ inline void raise_registers() {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
+#endif
+}
+
+}  // namespace roofline
