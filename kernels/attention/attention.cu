@@ -1,24 +1,57 @@
-// Attention on a GPU, fused: o = softmax(q kᵀ / sqrt(d)) v without ever storing the scores.
-//   flash  online softmax over tiles of keys; tensor cores for fp16 and bf16 (flash_tensor.cuh), CUDA cores
-//          for fp32 (flash_simt.cuh)
+// Attention on a GPU: o = softmax(q kᵀ / sqrt(d)) v for each head.
+//   naive  three kernels, the matrix of scores in memory (naive.cuh)
+//   fused  one kernel on CUDA cores, online softmax over tiles of keys (flash_simt.cuh)
+//   mma    the same on tensor cores (flash_tensor.cuh)
+//   wgmma  Hopper: copy engine, warpgroups with different roles (attention_wgmma.cu)
 #include <climits>
 #include <cmath>
 
 #include "device/cuda/check.hpp"
 #include "device/cuda/cuda_device.hpp"
+#include "device/cuda/handles.hpp"
+#include "kernels/attention/attention_wgmma.hpp"
 #include "kernels/attention/flash_simt.cuh"
 #include "kernels/attention/flash_tensor.cuh"
+#include "kernels/attention/naive.cuh"
 #include "op/registry.hpp"
 
 namespace roofline {
 namespace {
 
-template <typename T>
-using FlashKernel = void (*)(const T*, const T*, const T*, T*, AttentionProblem);
+attention_naive::Problem naive_problem(const Workload& workload) {
+  const Attended a = attended(workload);
+  return {.heads = a.heads,
+          .group = a.group,
+          .queries = a.seq,
+          .keys = a.seq,
+          .head_dim = a.d,
+          .causal = a.causal,
+          .scale = static_cast<float>(1 / std::sqrt(static_cast<double>(a.d)))};
+}
+
+std::optional<std::string> naive_unsupported(const Workload& workload, const Device& device) {
+  return attention_naive::unsupported(naive_problem(workload), as_cuda(device).properties().memory_bytes);
+}
+
+/// The scores are written, read and rewritten as weights, and read. Masked ones are not touched.
+Traffic naive_extra(const Workload& workload) {
+  const double bytes = attended(workload).scores() * sizeof(float);
+  return {.read = 2 * bytes, .write = 2 * bytes};
+}
+
+Kernel prepare_naive(const Workload& workload, Device& device) {
+  const auto problem = naive_problem(workload);
+  auto scratch = std::make_shared<DeviceMemory>(make_device_memory(problem.scores() * sizeof(float)));
+  return with_element_type(workload.dtype, [&]<typename T>() -> Kernel {
+    return [problem, scratch, stream = as_cuda(device).stream()](std::span<void* const> tensors) {
+      attention_naive::launch<T>(problem, tensors, static_cast<float*>(scratch->get()), stream);
+    };
+  });
+}
 
 template <typename T>
 struct Launch {
-  FlashKernel<T> kernel;
+  void (*kernel)(const T*, const T*, const T*, T*, AttentionProblem);
   int queries;
   int threads;
   int shared_bytes;
@@ -26,31 +59,34 @@ struct Launch {
 
 /// A head_dim below the kernel's own is padded with zeros in shared memory.
 template <typename T, int kDim>
-Launch<T> launch_for() {
-  if constexpr (sizeof(T) == 4) {
-    return {flash_simt::kernel<kDim>, flash_simt::kQueries, flash_simt::kThreads,
+struct Fused {
+  static Launch<T> launch() {
+    return {flash_simt::kernel<T, kDim>, flash_simt::kQueries, flash_simt::kThreads,
             static_cast<int>(sizeof(flash_simt::Shared<kDim>))};
-  } else {
-    return {flash_tensor::kernel<T, kDim>, flash_tensor::kQueries, flash_tensor::kWarps * 32,
-            static_cast<int>(2 * sizeof(flash_tensor::Stage<T, kDim>))};
   }
+};
+template <typename T, int kDim>
+struct Mma {
+  static Launch<T> launch() {
+    if constexpr (sizeof(T) == 2) {
+      return {flash_tensor::kernel<T, kDim>, flash_tensor::kQueries, flash_tensor::kWarps * 32,
+              static_cast<int>(2 * sizeof(flash_tensor::Stage<T, kDim>))};
+    } else {
+      throw Error("tensor cores have no fp32");
+    }
+  }
+};
+
+template <template <typename, int> typename Rung, typename T>
+Launch<T> launch_for(std::int64_t head_dim) {
+  return head_dim <= 64 ? Rung<T, 64>::launch() : Rung<T, 128>::launch();
 }
 
-int shared_bytes(DType dtype, bool narrow_head) {
-  return with_element_type(
-      dtype, [&]<typename T>() { return (narrow_head ? launch_for<T, 64>() : launch_for<T, 128>()).shared_bytes; });
-}
-
+template <template <typename, int> typename Rung>
 Kernel prepare(const Workload& workload, Device& device) {
-  const Shape& shape = workload.shape;
-  AttentionProblem problem{};
-  problem.stream = as_cuda(device).stream();
-  problem.heads = shape["batch"] * shape["heads"];
-  problem.seq = static_cast<int>(shape["seq"]);
-  problem.head_dim = static_cast<int>(shape["head_dim"]);
-  problem.scale_log2 = static_cast<float>(1.4426950408889634 / std::sqrt(static_cast<double>(problem.head_dim)));
+  const AttentionProblem problem = attention_problem(workload, device);
   return with_element_type(workload.dtype, [&]<typename T>() -> Kernel {
-    const Launch<T> launch = problem.head_dim <= 64 ? launch_for<T, 64>() : launch_for<T, 128>();
+    const auto launch = launch_for<Rung, T>(problem.head_dim);
     check(cudaFuncSetAttribute(launch.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, launch.shared_bytes),
           "giving the attention kernel its shared memory");
     const auto blocks = static_cast<unsigned>(problem.heads * ceil_div(problem.seq, launch.queries));
@@ -63,29 +99,59 @@ Kernel prepare(const Workload& workload, Device& device) {
   });
 }
 
+template <template <typename, int> typename Rung>
 std::optional<std::string> unsupported(const Workload& workload, const Device& device) {
-  const Shape& shape = workload.shape;
-  const std::int64_t per_vector = 16 / element_size(workload.dtype);
-  if (shape["head_dim"] > 128) return "needs head_dim <= 128";
-  if (shape["head_dim"] % per_vector != 0)
-    return "needs a head_dim that is a multiple of " + std::to_string(per_vector);
-  if (shape["seq"] > INT_MAX / 2) return "seq is too long";
-  if (shape["batch"] * shape["heads"] * ceil_div(shape["seq"], 128) > INT_MAX)
-    return "needs more blocks than a grid has";
-  const int needed = shared_bytes(workload.dtype, shape["head_dim"] <= 64);
-  if (needed > as_cuda(device).properties().shared_bytes_per_block) {
+  if (auto reason = fused_unsupported(workload)) return reason;
+  return with_element_type(workload.dtype, [&]<typename T>() -> std::optional<std::string> {
+    const int needed = launch_for<Rung, T>(attended(workload).d).shared_bytes;
+    if (needed <= as_cuda(device).properties().shared_bytes_per_block) return std::nullopt;
     return "needs " + std::to_string(needed) + " bytes of shared memory a block";
-  }
+  });
+}
+
+const ImplementationRegistrar kRegistrar(
+    "attention", {{.name = "naive",
+                   .summary = "three kernels, every score written to memory and read again",
+                   .device = DeviceKind::cuda,
+                   .dtypes = {DType::fp32, DType::fp16, DType::bf16},
+                   .unsupported = naive_unsupported,
+                   .extra_traffic = naive_extra,
+                   .prepare = prepare_naive},
+                  {.name = "fused",
+                   .summary = "one kernel, online softmax: no score leaves the chip; CUDA cores",
+                   .device = DeviceKind::cuda,
+                   .dtypes = {DType::fp32, DType::fp16, DType::bf16},
+                   .unsupported = unsupported<Fused>,
+                   .prepare = prepare<Fused>},
+                  {.name = "mma",
+                   .summary = "fused, both products on tensor cores (mma.sync), scores stay in registers",
+                   .device = DeviceKind::cuda,
+                   .dtypes = {DType::fp16, DType::bf16},
+                   .unsupported = unsupported<Mma>,
+                   .prepare = prepare<Mma>},
+                  wgmma_attention()});
+
+}  // namespace
+
+AttentionProblem attention_problem(const Workload& workload, Device& device) {
+  const Attended a = attended(workload);
+  return {.stream = as_cuda(device).stream(),
+          .heads = a.heads,
+          .group = static_cast<int>(a.group),
+          .seq = static_cast<int>(a.seq),
+          .head_dim = static_cast<int>(a.d),
+          .causal = a.causal,
+          .scale_log2 = static_cast<float>(1.4426950408889634 / std::sqrt(static_cast<double>(a.d)))};
+}
+
+std::optional<std::string> fused_unsupported(const Workload& workload) {
+  const Attended a = attended(workload);
+  const std::int64_t per_vector = 16 / element_size(workload.dtype);
+  if (a.d > 128) return "needs head_dim <= 128";
+  if (a.d % per_vector != 0) return "needs a head_dim that is a multiple of " + std::to_string(per_vector);
+  if (a.seq > INT_MAX / 2) return "seq is too long";
+  if (a.heads * ceil_div(a.seq, 128) > INT_MAX) return "needs more blocks than a grid has";
   return std::nullopt;
 }
 
-const ImplementationRegistrar kRegistrar("attention",
-                                         {{.name = "flash",
-                                           .summary = "fused, online softmax; tensor cores for fp16 and bf16",
-                                           .device = DeviceKind::cuda,
-                                           .dtypes = {DType::fp32, DType::fp16, DType::bf16},
-                                           .unsupported = unsupported,
-                                           .prepare = prepare}});
-
-}  // namespace
 }  // namespace roofline

@@ -1,18 +1,39 @@
-// Attention on the CPU: what the launcher sees of the vector kernels.
+// Attention: its extents as all of its kernels need them, and what the CPU's launcher sees of the vector kernels.
 #pragma once
 
 #include <cstdint>
 
 #include "device/cpu/isa.hpp"
+#include "op/workload.hpp"
 
 namespace roofline {
+
+struct Attended {
+  std::int64_t heads;  ///< of all batches together: each is a product of its own
+  std::int64_t group;  ///< consecutive heads that share keys and values
+  std::int64_t seq, d;
+  bool causal;  ///< query i sees keys 0 … i only
+
+  std::int64_t kv_heads() const { return heads / group; }
+  std::int64_t keys_of(std::int64_t query) const { return causal ? query + 1 : seq; }
+  /// Products of a query and a key that must be computed.
+  double scores() const;
+};
+
+/// The extents of an attention workload. Shapes leave out `causal` and `kv_heads` where they are 0.
+Attended attended(const Workload& workload);
+
+/// The extent of that name, or 0 for an option that the shape leaves out.
+std::int64_t option(const Shape& shape, std::string_view name);
 
 /// Queries that one call works on at a time, and the unit in which threads share a head.
 inline constexpr std::int64_t kQueryBlock = 128;
 
-/// O = softmax(Q K^T / sqrt(d)) V for `queries` rows of one head: q and o are [queries × d], k and v
-/// [keys × d]. Never holds more than a block of scores.
+/// O = softmax(Q K^T / sqrt(d)) V for `queries` rows of one head: q and o are [queries × d], k and v [keys × d]. With
+/// `causal` the queries are the last ones of the keys: the i-th sees all but the last queries - 1 - i. Never holds more
+/// than a block of scores.
 template <Isa isa, typename T>
-void attention_rows(const T* q, const T* k, const T* v, T* o, std::int64_t queries, std::int64_t keys, std::int64_t d);
+void attention_rows(const T* q, const T* k, const T* v, T* o, std::int64_t queries, std::int64_t keys, std::int64_t d,
+                    bool causal);
 
 }  // namespace roofline

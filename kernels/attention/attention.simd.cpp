@@ -60,11 +60,15 @@ struct Block {
   Eigen::Matrix<T, Eigen::Dynamic, 1> sum;   ///< of its exponentials, relative to that
 };
 
-/// Turns scores into exponentials, and rescales what was gathered under a smaller peak.
+/// Turns scores into exponentials, and rescales what was gathered under a smaller peak. The first row sees `seen` keys,
+/// each next one `more` of them more.
 template <typename T, typename Output>
-void online_softmax(Block<T>& block, Output& out, std::int64_t queries, std::int64_t keys) {
-  for (std::int64_t i = 0; i < queries; ++i) {
+void online_softmax(Block<T>& block, Output& out, std::int64_t seen, std::int64_t more) {
+  for (std::int64_t i = 0; i < block.scores.rows(); ++i, seen += more) {
     T* row = block.scores.data() + i * block.scores.cols();
+    const std::int64_t keys = seen < 0 ? 0 : seen < block.scores.cols() ? seen : block.scores.cols();
+    for (std::int64_t j = keys; j < block.scores.cols(); ++j) row[j] = 0;
+    if (keys == 0) continue;
     const T peak = row_maximum(row, keys, block.peak[i]);
     if (peak > block.peak[i]) {
       const T shrink = std::exp(block.peak[i] - peak);
@@ -77,7 +81,8 @@ void online_softmax(Block<T>& block, Output& out, std::int64_t queries, std::int
 }
 
 template <typename T>
-void attention(const T* q, const T* k, const T* v, T* o, std::int64_t queries, std::int64_t keys, std::int64_t d) {
+void attention(const T* q, const T* k, const T* v, T* o, std::int64_t queries, std::int64_t keys, std::int64_t d,
+               bool causal) {
   using ConstMap = Eigen::Map<const Matrix<T>>;
   Block<T> block;
   const T scale = T{1} / std::sqrt(static_cast<T>(d));
@@ -92,7 +97,8 @@ void attention(const T* q, const T* k, const T* v, T* o, std::int64_t queries, s
       const std::int64_t columns = keys - key < kKeyBlock ? keys - key : kKeyBlock;
       block.scores.resize(rows, columns);
       block.scores.noalias() = block.scaled * ConstMap(k + key * d, columns, d).transpose();
-      online_softmax(block, out, rows, columns);
+      const std::int64_t seen = causal ? keys - queries + first + 1 - key : columns;
+      online_softmax(block, out, seen, causal ? 1 : 0);
       out.noalias() += block.scores * ConstMap(v + key * d, columns, d);
     }
     for (std::int64_t i = 0; i < rows; ++i) out.row(i) /= block.sum[i];
@@ -103,14 +109,14 @@ void attention(const T* q, const T* k, const T* v, T* o, std::int64_t queries, s
 
 template <>
 void attention_rows<kIsa, float>(const float* q, const float* k, const float* v, float* o, std::int64_t queries,
-                                 std::int64_t keys, std::int64_t d) {
-  attention(q, k, v, o, queries, keys, d);
+                                 std::int64_t keys, std::int64_t d, bool causal) {
+  attention(q, k, v, o, queries, keys, d, causal);
 }
 
 template <>
 void attention_rows<kIsa, double>(const double* q, const double* k, const double* v, double* o, std::int64_t queries,
-                                  std::int64_t keys, std::int64_t d) {
-  attention(q, k, v, o, queries, keys, d);
+                                  std::int64_t keys, std::int64_t d, bool causal) {
+  attention(q, k, v, o, queries, keys, d, causal);
 }
 
 }  // namespace roofline

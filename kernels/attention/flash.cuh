@@ -1,7 +1,8 @@
-// What both flash-attention kernels share: the problem, the asynchronous copy, the running softmax.
+// What the attention kernels share: the problem, the running softmax.
 #pragma once
 
 #include "device/cuda/element.cuh"
+#include "device/cuda/mma.cuh"
 
 namespace roofline {
 
@@ -9,23 +10,35 @@ namespace roofline {
 struct AttentionProblem {
   cudaStream_t stream;
   std::int64_t heads;
+  int group;  ///< consecutive heads that share keys and values
   int seq;
   int head_dim;
+  bool causal;       ///< query i sees keys 0 … i only
   float scale_log2;  ///< log2(e) / sqrt(head_dim): scores go straight into powers of two
+
+  /// The keys that the queries before `end` see, counted from the first.
+  __device__ int keys_of(int end) const { return causal && end < seq ? end : seq; }
 };
 
-/// Copies 16 bytes to shared memory in the background, or zeros where `valid` is false.
-__device__ inline void copy_async(void* shared, const void* global, bool valid) {
-  const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
-  const int bytes = valid ? 16 : 0;
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(global), "r"(bytes));
-}
-__device__ inline void commit_copies() { asm volatile("cp.async.commit_group;"); }
-/// Waits until at most kPending groups of copies are under way.
-template <int kPending>
-__device__ void wait_for_copies() {
-  asm volatile("cp.async.wait_group %0;" ::"n"(kPending));
-}
+/// Where a block of `kQueries` queries of one head works, for grids of one such block each. Under a causal mask the
+/// last queries see the most keys; they come first, so that no long block is left over at the end.
+template <int kQueries>
+struct QueryTile {
+  std::int64_t queries;  ///< of the head's first query, as an offset into q and o
+  std::int64_t keys;     ///< of its first key, as an offset into k and v
+  int first;             ///< query
+  int end;               ///< of the keys that any query here sees
+
+  __device__ explicit QueryTile(const AttentionProblem& problem) {
+    const int tiles = (problem.seq + kQueries - 1) / kQueries;
+    const int head = static_cast<int>(blockIdx.x) / tiles;
+    const std::int64_t size = std::int64_t{problem.seq} * problem.head_dim;
+    queries = head * size;
+    keys = head / problem.group * size;
+    first = (tiles - 1 - static_cast<int>(blockIdx.x) % tiles) * kQueries;
+    end = problem.keys_of(first + kQueries);
+  }
+};
 
 /// The maximum and sum of the scores of one row so far, the sum relative to the maximum.
 struct RunningSoftmax {

@@ -1,5 +1,6 @@
-// Flash attention in fp32 on CUDA cores: 128 queries a block, keys in tiles of 64, 8 queries by 4 keys (then by
-// kDim / 16 columns) a thread in registers. Tensor cores have no fp32, and tf32 is another result.
+// Flash attention on CUDA cores, in fp32 whatever the storage type: 128 queries a block, keys in tiles of 64, 8 queries
+// by 4 keys (then by kDim / 16 columns) a thread in registers. For fp32 there is nothing faster: tensor cores have no
+// fp32, and tf32 is another result.
 #pragma once
 
 #include "kernels/attention/flash.cuh"
@@ -23,15 +24,28 @@ struct Shared {
   float p[kQueries][kKeys + 4];
 };
 
+/// Four elements from global memory to shared memory, widened; zeros where `valid` is false. fp32 comes in the
+/// background.
+template <typename T>
+__device__ void load4(float* to, const T* from, bool valid) {
+  if constexpr (sizeof(T) == 4) {
+    mma::copy_async(to, from, valid);
+  } else {
+    const uint2 raw = valid ? *reinterpret_cast<const uint2*>(from) : make_uint2(0, 0);
+    const T* elements = reinterpret_cast<const T*>(&raw);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) to[i] = widen(elements[i]);
+  }
+}
+
 /// Starts to load `kCount` rows of a head from `first` on, zeros past its end and past head_dim.
-template <int kCount, int kDim, int kStride>
-__device__ void load_rows(float (&to)[kCount][kStride], const float* head, int first, const AttentionProblem& problem) {
+template <int kCount, int kDim, int kStride, typename T>
+__device__ void load_rows(float (&to)[kCount][kStride], const T* head, int first, const AttentionProblem& problem) {
   for (int i = threadIdx.x; i < kCount * kDim / 4; i += kThreads) {
     const int row = i / (kDim / 4);
     const int column = i % (kDim / 4) * 4;
     const bool valid = first + row < problem.seq && column < problem.head_dim;
-    const float* from = valid ? head + std::int64_t{first + row} * problem.head_dim + column : head;
-    copy_async(&to[row][column], from, valid);
+    load4(&to[row][column], valid ? head + std::int64_t{first + row} * problem.head_dim + column : head, valid);
   }
 }
 
@@ -57,17 +71,19 @@ __device__ void scores(const Shared<kDim>& shared, int y, int x, float (&s)[kRow
   }
 }
 
-/// Scores to powers of two in shared memory; returns the factors that the accumulators shrink by.
+/// Scores of the queries from `first` and the keys from `key` on to powers of two in shared memory; returns the factors
+/// that the accumulators shrink by.
 template <int kDim>
-__device__ void softmax(Shared<kDim>& shared, int y, int x, int keys_left, float scale_log2,
+__device__ void softmax(Shared<kDim>& shared, int y, int x, int first, int key, const AttentionProblem& problem,
                         const float (&s)[kRows][kColumns], RunningSoftmax (&rows)[kRows], float (&shrink)[kRows]) {
 #pragma unroll
   for (int i = 0; i < kRows; ++i) {
+    const int seen = problem.keys_of(first + y + 16 * i + 1) - key;
     float scaled[kColumns];
     float highest = -INFINITY;
 #pragma unroll
     for (int j = 0; j < kColumns; ++j) {
-      scaled[j] = x + 16 * j < keys_left ? s[i][j] * scale_log2 : -INFINITY;
+      scaled[j] = x + 16 * j < seen ? s[i][j] * problem.scale_log2 : -INFINITY;
       highest = fmaxf(highest, scaled[j]);
     }
 #pragma unroll
@@ -109,8 +125,8 @@ __device__ void accumulate(const Shared<kDim>& shared, int y, int x, float (&o)[
   }
 }
 
-template <int kDim>
-__device__ void store(float* head, int first, int y, int x, const AttentionProblem& problem,
+template <int kDim, typename T>
+__device__ void store(T* head, int first, int y, int x, const AttentionProblem& problem,
                       const RunningSoftmax (&rows)[kRows], const float (&o)[kRows][kDim / 64][4]) {
 #pragma unroll
   for (int i = 0; i < kRows; ++i) {
@@ -123,43 +139,44 @@ __device__ void store(float* head, int first, int y, int x, const AttentionProbl
     for (int part = 0; part < kDim / 64; ++part) {
       const int column = part * 64 + x * 4;
       if (row < problem.seq && column < problem.head_dim) {
-        *reinterpret_cast<float4*>(head + std::int64_t{row} * problem.head_dim + column) =
-            make_float4(o[i][part][0] * scale, o[i][part][1] * scale, o[i][part][2] * scale, o[i][part][3] * scale);
+        T* to = head + std::int64_t{row} * problem.head_dim + column;
+#pragma unroll
+        for (int c = 0; c < 4; ++c) to[c] = narrow<T>(o[i][part][c] * scale);
       }
     }
   }
 }
 
-template <int kDim>
+template <typename T, int kDim>
 __global__ void __launch_bounds__(kThreads, 1)
-    kernel(const float* __restrict__ q, const float* __restrict__ k, const float* __restrict__ v, float* __restrict__ o,
+    kernel(const T* __restrict__ q, const T* __restrict__ k, const T* __restrict__ v, T* __restrict__ o,
            AttentionProblem problem) {
   extern __shared__ float4 memory[];
   auto& shared = *reinterpret_cast<Shared<kDim>*>(memory);
-  const int query_tiles = (problem.seq + kQueries - 1) / kQueries;
-  const std::int64_t head = std::int64_t{blockIdx.x / query_tiles} * problem.seq * problem.head_dim;
-  const int first = static_cast<int>(blockIdx.x % query_tiles) * kQueries;
+  const QueryTile<kQueries> tile(problem);
+  k += tile.keys;
+  v += tile.keys;
   const int y = static_cast<int>(threadIdx.x) / 16;
   const int x = static_cast<int>(threadIdx.x) % 16;
 
-  load_rows<kQueries, kDim>(shared.q, q + head, first, problem);
-  load_rows<kKeys, kDim>(shared.k, k + head, 0, problem);
-  commit_copies();
+  load_rows<kQueries, kDim>(shared.q, q + tile.queries, tile.first, problem);
+  load_rows<kKeys, kDim>(shared.k, k, 0, problem);
+  mma::commit_copies();
   RunningSoftmax rows[kRows];
   float accumulated[kRows][kDim / 64][4] = {};
-  for (int key = 0; key < problem.seq; key += kKeys) {
-    load_rows<kKeys, kDim>(shared.v, v + head, key, problem);  // comes while the scores are computed
-    commit_copies();
-    wait_for_copies<1>();
+  for (int key = 0; key < tile.end; key += kKeys) {
+    load_rows<kKeys, kDim>(shared.v, v, key, problem);  // comes while the scores are computed
+    mma::commit_copies();
+    mma::wait_copies<1>();
     __syncthreads();
     float s[kRows][kColumns] = {};
     float shrink[kRows];
     scores<kDim>(shared, y, x, s);
-    softmax<kDim>(shared, y, x, problem.seq - key, problem.scale_log2, s, rows, shrink);
+    softmax<kDim>(shared, y, x, tile.first, key, problem, s, rows, shrink);
     __syncthreads();  // everybody is done with k
-    if (key + kKeys < problem.seq) load_rows<kKeys, kDim>(shared.k, k + head, key + kKeys, problem);
-    commit_copies();
-    wait_for_copies<1>();
+    if (key + kKeys < tile.end) load_rows<kKeys, kDim>(shared.k, k, key + kKeys, problem);
+    mma::commit_copies();
+    mma::wait_copies<1>();
     __syncthreads();
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
@@ -169,7 +186,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     accumulate<kDim>(shared, y, x, accumulated);
     __syncthreads();  // everybody is done with v and p
   }
-  store<kDim>(o + head, first, y, x, problem, rows, accumulated);
+  store<kDim>(o + tile.queries, tile.first, y, x, problem, rows, accumulated);
 }
 
 }  // namespace flash_simt

@@ -3,6 +3,7 @@
 // that scores never leave the registers. K and V come through a two-stage cp.async pipeline.
 #pragma once
 
+#include "device/cuda/mma.cuh"
 #include "kernels/attention/flash.cuh"
 
 namespace roofline {
@@ -13,31 +14,6 @@ constexpr int kWarps = 8;
 constexpr int kQueries = 16 * kWarps;
 constexpr int kKeys = 64;
 constexpr int kKeyTiles = kKeys / 8;
-
-template <typename T>
-__device__ std::uint32_t pack(float low, float high) {
-  if constexpr (std::is_same_v<T, __half>) {
-    const __half2 pair = __floats2half2_rn(low, high);
-    return *reinterpret_cast<const std::uint32_t*>(&pair);
-  } else {
-    const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
-    return *reinterpret_cast<const std::uint32_t*>(&pair);
-  }
-}
-
-/// d += a · b on 16 x 16 times 16 x 8, fp32 accumulators.
-template <typename T>
-__device__ void multiply(float (&d)[4], const std::uint32_t (&a)[4], std::uint32_t b0, std::uint32_t b1) {
-  if constexpr (std::is_same_v<T, __half>) {
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-  } else {
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-  }
-}
 
 /// A tile of kKeys rows of kDim elements in shared memory. 16-byte chunks are swizzled by the row, so that the
 /// eight rows that one ldmatrix reads at the same chunk lie in eight different groups of banks.
@@ -55,24 +31,8 @@ struct Tile {
       const int chunk = i % kChunks;
       const bool valid = first + row < problem.seq && chunk * 8 < problem.head_dim;
       const T* from = valid ? head + std::int64_t{first + row} * problem.head_dim + chunk * 8 : head;
-      copy_async(at(row, chunk), from, valid);
+      mma::copy_async(at(row, chunk), from, valid);
     }
-  }
-
-  /// Four 8 x 8 matrices, lane i giving row i % 8 of matrix i / 8.
-  __device__ void read(std::uint32_t (&out)[4], int row, int chunk) {
-    const auto from = static_cast<unsigned>(__cvta_generic_to_shared(at(row, chunk)));
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
-                 : "=r"(out[0]), "=r"(out[1]), "=r"(out[2]), "=r"(out[3])
-                 : "r"(from)
-                 : "memory");
-  }
-  __device__ void read_transposed(std::uint32_t (&out)[4], int row, int chunk) {
-    const auto from = static_cast<unsigned>(__cvta_generic_to_shared(at(row, chunk)));
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
-                 : "=r"(out[0]), "=r"(out[1]), "=r"(out[2]), "=r"(out[3])
-                 : "r"(from)
-                 : "memory");
   }
 };
 
@@ -114,24 +74,29 @@ struct Warp {
 #pragma unroll
       for (int tile = 0; tile < kKeyTiles; tile += 2) {
         std::uint32_t b[4];
-        k.read(b, tile * 8 + lane % 8 + lane / 16 * 8, step * 2 + lane / 8 % 2);
-        multiply<T>(s[tile], q[step], b[0], b[1]);
-        multiply<T>(s[tile + 1], q[step], b[2], b[3]);
+        mma::read_matrices<false>(b, k.at(tile * 8 + lane % 8 + lane / 16 * 8, step * 2 + lane / 8 % 2));
+        mma::multiply<T>(s[tile], q[step], b[0], b[1]);
+        mma::multiply<T>(s[tile + 1], q[step], b[2], b[3]);
+      }
+    }
+  }
+
+  /// No score for keys that a query must not see; the queries from `first`, the keys from `key` on.
+  __device__ static void mask(float (&s)[kKeyTiles][4], int first, int key, const AttentionProblem& problem) {
+    if (key + kKeys <= problem.keys_of(first + 1)) return;
+    const int row = first + static_cast<int>(threadIdx.x) % 32 / 4;
+    const int seen[2] = {problem.keys_of(row + 1) - key, problem.keys_of(row + 9) - key};
+#pragma unroll
+    for (int tile = 0; tile < kKeyTiles; ++tile) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (tile * 8 + static_cast<int>(threadIdx.x % 4) * 2 + i % 2 >= seen[i / 2]) s[tile][i] = -INFINITY;
       }
     }
   }
 
   /// Turns scores into powers of two under the running maximum, and shrinks what was accumulated to it.
-  __device__ void softmax(float (&s)[kKeyTiles][4], int keys_left, float scale_log2) {
-    if (keys_left < kKeys) {
-#pragma unroll
-      for (int tile = 0; tile < kKeyTiles; ++tile) {
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          if (tile * 8 + static_cast<int>(threadIdx.x % 4) * 2 + i % 2 >= keys_left) s[tile][i] = -INFINITY;
-        }
-      }
-    }
+  __device__ void softmax(float (&s)[kKeyTiles][4], float scale_log2) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       float highest = -INFINITY;
@@ -163,15 +128,15 @@ struct Warp {
     const int lane = threadIdx.x % 32;
 #pragma unroll
     for (int step = 0; step < kKeys / 16; ++step) {
-      const std::uint32_t a[4] = {pack<T>(p[step * 2][0], p[step * 2][1]), pack<T>(p[step * 2][2], p[step * 2][3]),
-                                  pack<T>(p[step * 2 + 1][0], p[step * 2 + 1][1]),
-                                  pack<T>(p[step * 2 + 1][2], p[step * 2 + 1][3])};
+      const std::uint32_t a[4] = {
+          mma::pack<T>(p[step * 2][0], p[step * 2][1]), mma::pack<T>(p[step * 2][2], p[step * 2][3]),
+          mma::pack<T>(p[step * 2 + 1][0], p[step * 2 + 1][1]), mma::pack<T>(p[step * 2 + 1][2], p[step * 2 + 1][3])};
 #pragma unroll
       for (int tile = 0; tile < kDim / 8; tile += 2) {
         std::uint32_t b[4];
-        v.read_transposed(b, step * 16 + lane % 16, tile + lane / 16);
-        multiply<T>(o[tile], a, b[0], b[1]);
-        multiply<T>(o[tile + 1], a, b[2], b[3]);
+        mma::read_matrices<true>(b, v.at(step * 16 + lane % 16, tile + lane / 16));
+        mma::multiply<T>(o[tile], a, b[0], b[1]);
+        mma::multiply<T>(o[tile + 1], a, b[2], b[3]);
       }
     }
   }
@@ -190,7 +155,7 @@ struct Warp {
         const int column = tile * 8 + lane % 4 * 2;
         if (row < problem.seq && column < problem.head_dim) {
           *reinterpret_cast<std::uint32_t*>(head + std::int64_t{row} * problem.head_dim + column) =
-              pack<T>(o[tile][half * 2] * scale, o[tile][half * 2 + 1] * scale);
+              mma::pack<T>(o[tile][half * 2] * scale, o[tile][half * 2 + 1] * scale);
         }
       }
     }
@@ -203,31 +168,33 @@ __global__ void __launch_bounds__(kWarps * 32, 1)
            AttentionProblem problem) {
   extern __shared__ uint4 shared[];
   auto* stages = reinterpret_cast<Stage<T, kDim>*>(shared);
-  const int query_tiles = (problem.seq + kQueries - 1) / kQueries;
-  const std::int64_t head = std::int64_t{blockIdx.x / query_tiles} * problem.seq * problem.head_dim;
-  const int first = static_cast<int>(blockIdx.x % query_tiles) * kQueries + static_cast<int>(threadIdx.x / 32) * 16;
+  const QueryTile<kQueries> tile(problem);
+  const int first = tile.first + static_cast<int>(threadIdx.x / 32) * 16;
+  k += tile.keys;
+  v += tile.keys;
 
-  stages[0].k.load(k + head, 0, problem);
-  stages[0].v.load(v + head, 0, problem);
-  commit_copies();
+  stages[0].k.load(k, 0, problem);
+  stages[0].v.load(v, 0, problem);
+  mma::commit_copies();
   Warp<T, kDim> warp;
-  warp.load_queries(q + head, first, problem);
+  warp.load_queries(q + tile.queries, first, problem);
   int current = 0;
-  for (int key = 0; key < problem.seq; key += kKeys, current ^= 1) {
-    if (key + kKeys < problem.seq) {
-      stages[current ^ 1].k.load(k + head, key + kKeys, problem);
-      stages[current ^ 1].v.load(v + head, key + kKeys, problem);
+  for (int key = 0; key < tile.end; key += kKeys, current ^= 1) {
+    if (key + kKeys < tile.end) {
+      stages[current ^ 1].k.load(k, key + kKeys, problem);
+      stages[current ^ 1].v.load(v, key + kKeys, problem);
     }
-    commit_copies();  // empty at the last tile, so that the count below stays true
-    wait_for_copies<1>();
+    mma::commit_copies();  // empty at the last tile, so that the count below stays true
+    mma::wait_copies<1>();
     __syncthreads();
     float s[kKeyTiles][4] = {};
     warp.scores(stages[current].k, s);
-    warp.softmax(s, problem.seq - key, problem.scale_log2);
+    Warp<T, kDim>::mask(s, first, key, problem);
+    warp.softmax(s, problem.scale_log2);
     warp.accumulate(stages[current].v, s);
     __syncthreads();  // everybody is done with this stage before it is loaded anew
   }
-  warp.store(o + head, first, problem);
+  warp.store(o + tile.queries, first, problem);
 }
 
 }  // namespace flash_tensor

@@ -104,7 +104,8 @@ std::vector<Chosen> choose(const EntrySettings& settings, const Op& op, DType dt
   return chosen;
 }
 
-/// Every combination of the extents, the last one fastest, in the op's own order.
+/// Every combination of the extents, the last one fastest, in the op's own order. What is 0 unless it is set is an
+/// option, and shapes leave it out at 0.
 std::vector<Shape> expand_shape(const ShapeSweep& sweep, const Op& op) {
   std::vector<Shape> shapes = {Shape{}};
   for (const ShapeParameter& parameter : op.parameters()) {
@@ -113,23 +114,34 @@ std::vector<Shape> expand_shape(const ShapeSweep& sweep, const Op& op) {
     const auto values = given == sweep.end() ? std::vector{parameter.default_value} : given->values;
     std::vector<Shape> longer;
     for (const Shape& shape : shapes) {
-      for (const std::int64_t value : values) longer.emplace_back(shape).set(parameter.name, value);
+      for (const std::int64_t value : values) {
+        longer.push_back(shape);
+        if (value != 0 || parameter.default_value != 0) longer.back().set(parameter.name, value);
+      }
     }
     shapes = std::move(longer);
   }
   return shapes;
 }
 
-/// "4096x4096x4096"; powers of two that nobody reads at a glance become "2^28".
-std::string shape_text(const Shape& shape) {
+/// "4096x4096x4096"; powers of two that nobody reads at a glance become "2^28". Options follow by name:
+/// "1x32x2048x128 causal kv_heads=8".
+std::string shape_text(const Shape& shape, const Op& op) {
   std::string text;
-  for (const auto& [name, extent] : shape.extents()) {
+  std::string options;
+  for (const ShapeParameter& parameter : op.parameters()) {
+    if (!shape.contains(parameter.name)) continue;
+    const std::int64_t extent = shape[parameter.name];
+    if (parameter.default_value == 0) {
+      options += ' ' + parameter.name + (parameter.maximum == 1 ? "" : "=" + std::to_string(extent));
+      continue;
+    }
     int bits = 0;
     while (bits < 62 && (std::int64_t{1} << bits) < extent) ++bits;
     const bool power = bits > 16 && (std::int64_t{1} << bits) == extent;
     text += (text.empty() ? "" : "x") + (power ? "2^" + std::to_string(bits) : std::to_string(extent));
   }
-  return text;
+  return text + options;
 }
 
 void require_possible(const Shape& shape, const Op& op, const YamlValue& where) {
@@ -138,12 +150,12 @@ void require_possible(const Shape& shape, const Op& op, const YamlValue& where) 
   std::int64_t product = 1;
   for (const auto& [name, extent] : shape.extents()) {
     if (extent > 0 && product > kMaxProduct / extent) {
-      where.fail("shape " + shape_text(shape) + " is beyond any machine: its extents multiply to more than 2^53");
+      where.fail("shape " + shape_text(shape, op) + " is beyond any machine: its extents multiply to more than 2^53");
     }
     product *= std::max<std::int64_t>(extent, 1);
   }
   if (const auto reason = op.invalid(shape)) {
-    where.fail("shape " + shape_text(shape) + " is impossible for " + std::string(op.name()) + ": " + *reason);
+    where.fail("shape " + shape_text(shape, op) + " is impossible for " + std::string(op.name()) + ": " + *reason);
   }
 }
 
@@ -205,11 +217,12 @@ void make_labels_unique(std::vector<SuiteEntry>& entries) {
   for (SuiteEntry& entry : entries) {
     Workload& workload = entry.workload;
     if (!workload.label.empty()) continue;
-    workload.label = workload.op + " " + std::string(to_string(workload.dtype)) + " " + shape_text(workload.shape);
+    workload.label = workload.op + " " + std::string(to_string(workload.dtype)) + " " +
+                     shape_text(workload.shape, *find_op(workload.op));
   }
   distinguish([](const Workload& w) { return w.op; });
   distinguish([](const Workload& w) { return std::string(to_string(w.dtype)); });
-  distinguish([](const Workload& w) { return shape_text(w.shape); });
+  distinguish([](const Workload& w) { return shape_text(w.shape, *find_op(w.op)); });
   distinguish([](const Workload& w) { return w.implementation; });
   distinguish([](const Workload& w) { return std::string(to_string(w.cache)); });
   distinguish([](const Workload& w) { return "seed " + std::to_string(w.seed); });

@@ -49,6 +49,20 @@ std::string best(const std::string& op, DType dtype) {
   return name;
 }
 
+TEST(Suite, OptionsAreNamedWhereTheyAreSet) {
+  const Suite suite = parse_suite(
+      "name: t\nworkloads:\n  - op: attention\n    dtype: fp32\n"
+      "    shape: { batch: 1, heads: 4, seq: 64, head_dim: 8, causal: [0, 1], kv_heads: [0, 2] }\n",
+      "s.yaml", DeviceKind::cpu);
+  EXPECT_THAT(labels(suite),
+              ElementsAre("attention fp32 1x4x64x8", "attention fp32 1x4x64x8 kv_heads=2",
+                          "attention fp32 1x4x64x8 causal", "attention fp32 1x4x64x8 causal kv_heads=2"));
+  EXPECT_FALSE(suite.entries.front().workload.shape.contains("causal"));
+  EXPECT_EQ(suite.entries.back().workload.shape["kv_heads"], 2);
+  EXPECT_THAT(workload_complaint("  - op: attention\n    shape: { heads: 4, kv_heads: 3 }\n"),
+              HasSubstr("heads must be a multiple of kv_heads"));
+}
+
 TEST(Suite, ReadsAWholeEntry) {
   const Suite suite = parse_suite(
       "name: mine\ndescription: d\ndefaults: { cache: hot, seed: 5 }\nworkloads:\n"

@@ -1,0 +1,105 @@
+// Attention in three kernels with the whole matrix of scores in memory, in fp32: a thread a score, a block a row of the
+// softmax, a thread an output. What is written in an afternoon, and what the fused kernels are held against.
+#pragma once
+
+#include <algorithm>
+#include <climits>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "device/cuda/check.hpp"
+#include "device/cuda/row.cuh"
+
+namespace roofline {
+
+namespace attention_naive {
+
+constexpr int kThreads = 256;
+
+/// `heads` of all batches, each of them [queries, head_dim] by [keys, head_dim].
+struct Problem {
+  std::int64_t heads;
+  std::int64_t group;  ///< consecutive heads that share keys and values
+  std::int64_t queries;
+  std::int64_t keys;
+  std::int64_t head_dim;
+  bool causal;  ///< query i sees keys 0 … i only
+  float scale;
+
+  __host__ __device__ std::int64_t scores() const { return heads * queries * keys; }
+  __host__ __device__ std::int64_t outputs() const { return heads * queries * head_dim; }
+  /// The first key of the head that row `row` of the scores belongs to, among those of all heads.
+  __device__ std::int64_t first_key(std::int64_t row) const { return row / queries / group * keys; }
+  __device__ std::int64_t seen(std::int64_t row) const { return causal ? row % queries + 1 : keys; }
+};
+
+template <typename T>
+__global__ void scores(const T* __restrict__ q, const T* __restrict__ k, float* __restrict__ s, Problem problem) {
+  const std::int64_t index = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (index >= problem.scores()) return;
+  const std::int64_t row = index / problem.keys;
+  const std::int64_t key = index % problem.keys;
+  if (key >= problem.seen(row)) return;  // neither computed nor read
+  const T* query = q + row * problem.head_dim;
+  const T* other = k + (problem.first_key(row) + key) * problem.head_dim;
+  float sum = 0;
+  for (std::int64_t i = 0; i < problem.head_dim; ++i) sum = fmaf(widen(query[i]), widen(other[i]), sum);
+  s[index] = sum * problem.scale;
+}
+
+template <typename Score>
+__global__ void __launch_bounds__(kThreads) softmax(Score* __restrict__ s, Problem problem) {
+  const std::int64_t seen = problem.seen(blockIdx.x);
+  Score* row = s + std::int64_t{blockIdx.x} * problem.keys;
+  float largest = -INFINITY;
+  for (std::int64_t i = threadIdx.x; i < seen; i += kThreads) largest = fmaxf(largest, row[i]);
+  largest = group_reduce<kThreads>(largest, Max{});
+  float sum = 0;
+  for (std::int64_t i = threadIdx.x; i < seen; i += kThreads) {
+    row[i] = expf(row[i] - largest);
+    sum += row[i];
+  }
+  sum = group_reduce<kThreads>(sum, Sum{});
+  for (std::int64_t i = threadIdx.x; i < seen; i += kThreads) row[i] /= sum;
+}
+
+template <typename T>
+__global__ void outputs(const float* __restrict__ s, const T* __restrict__ v, T* __restrict__ o, Problem problem) {
+  const std::int64_t index = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (index >= problem.outputs()) return;
+  const std::int64_t row = index / problem.head_dim;
+  const T* column = v + problem.first_key(row) * problem.head_dim + index % problem.head_dim;
+  const std::int64_t seen = problem.seen(row);
+  float sum = 0;
+  for (std::int64_t key = 0; key < seen; ++key) {
+    sum = fmaf(s[row * problem.keys + key], widen(column[key * problem.head_dim]), sum);
+  }
+  o[index] = narrow<T>(sum);
+}
+
+/// Why a GPU with so much memory doesn't compute this, or nothing. A quarter of it for the scores leaves room for the
+/// tensors and their rotation.
+inline std::optional<std::string> unsupported(const Problem& problem, double memory_bytes) {
+  const double bytes = static_cast<double>(problem.scores()) * sizeof(float);
+  if (bytes > memory_bytes / 4) return "its scores need more than a quarter of the memory";
+  if (std::max(problem.scores(), problem.outputs()) / kThreads >= INT_MAX) return "needs more blocks than a grid has";
+  return std::nullopt;
+}
+
+/// `scratch` holds problem.scores() floats.
+template <typename T>
+void launch(const Problem& problem, std::span<void* const> tensors, float* scratch, cudaStream_t stream) {
+  const auto blocks = [](std::int64_t threads) { return static_cast<unsigned>(ceil_div(threads, kThreads)); };
+  scores<<<blocks(problem.scores()), kThreads, 0, stream>>>(static_cast<const T*>(tensors[0]),
+                                                            static_cast<const T*>(tensors[1]), scratch, problem);
+  check_launch("naive attention, scores");
+  softmax<<<static_cast<unsigned>(problem.heads * problem.queries), kThreads, 0, stream>>>(scratch, problem);
+  check_launch("naive attention, softmax");
+  outputs<<<blocks(problem.outputs()), kThreads, 0, stream>>>(scratch, static_cast<const T*>(tensors[2]),
+                                                              static_cast<T*>(tensors[3]), problem);
+  check_launch("naive attention, outputs");
+}
+
+}  // namespace attention_naive
+}  // namespace roofline

@@ -1,0 +1,176 @@
+// Decode attention on a GPU.
+//   naive  three kernels, the scores in memory (attention's, with one query a head)
+//   fused  one block a head, online softmax
+//   split  pieces of the context side by side, the heads of a group together (split_simt.cuh)
+//   mma    the same on tensor cores, for groups whose arithmetic CUDA cores can't hide (split_mma.cuh)
+#include <algorithm>
+#include <climits>
+#include <cmath>
+
+#include "device/cuda/check.hpp"
+#include "device/cuda/cuda_device.hpp"
+#include "device/cuda/handles.hpp"
+#include "kernels/attention/naive.cuh"
+#include "kernels/decode/decode.hpp"
+#include "kernels/decode/split_mma.cuh"
+#include "kernels/decode/split_simt.cuh"
+#include "op/registry.hpp"
+
+namespace roofline {
+namespace {
+
+attention_naive::Problem naive_problem(const Workload& workload) {
+  const Decoded e = decoded(workload);
+  return {.heads = e.heads,
+          .group = e.group,
+          .queries = 1,
+          .keys = e.context,
+          .head_dim = e.d,
+          .causal = false,
+          .scale = static_cast<float>(1 / std::sqrt(static_cast<double>(e.d)))};
+}
+
+std::optional<std::string> naive_unsupported(const Workload& workload, const Device& device) {
+  return attention_naive::unsupported(naive_problem(workload), as_cuda(device).properties().memory_bytes);
+}
+
+Kernel prepare_naive(const Workload& workload, Device& device) {
+  const auto problem = naive_problem(workload);
+  auto scratch = std::make_shared<DeviceMemory>(make_device_memory(problem.scores() * sizeof(float)));
+  return with_element_type(workload.dtype, [&]<typename T>() -> Kernel {
+    return [problem, scratch, stream = as_cuda(device).stream()](std::span<void* const> tensors) {
+      attention_naive::launch<T>(problem, tensors, static_cast<float*>(scratch->get()), stream);
+    };
+  });
+}
+
+template <typename T>
+struct Launch {
+  void (*kernel)(const T*, const T*, const T*, T*, decode_split::Problem);
+  int threads;
+  int heads;  ///< that one block takes
+};
+
+enum class Rung : std::uint8_t { fused, split, mma };
+
+/// A block of the CUDA cores' kernel, with a head_dim up to kDim.
+template <typename T, int kDim>
+Launch<T> simt_launch(std::int64_t heads) {
+  constexpr int kWidth = kDim / kLanes<T>;
+  if (heads == 1) return {decode_simt::kernel<T, kWidth, 1>, decode_simt::kThreads, 1};
+  if (heads == 2) return {decode_simt::kernel<T, kWidth, 2>, decode_simt::kThreads, 2};
+  if (heads <= 4) return {decode_simt::kernel<T, kWidth, 4>, decode_simt::kThreads, 4};
+  return {decode_simt::kernel<T, kWidth, 8>, decode_simt::kThreads, 8};
+}
+
+template <typename T, int kDim>
+Launch<T> launch_for(Rung rung, const Decoded& e) {
+  if constexpr (sizeof(T) == 2) {
+    if (rung == Rung::mma && e.group <= 8) return {decode_mma::kernel<T, kDim, 1>, decode_mma::kThreads, 8};
+    if (rung == Rung::mma) return {decode_mma::kernel<T, kDim, 2>, decode_mma::kThreads, 16};
+  }
+  return simt_launch<T, kDim>(rung == Rung::fused ? 1 : e.group);
+}
+
+/// The fewest pieces that keep all multiprocessors busy to the end: two waves of blocks or more, filled to 95 %. Of 128
+/// keys at least; where that leaves no choice, the fullest waves.
+std::int64_t pieces_of(std::int64_t context, std::int64_t tasks, std::int64_t blocks_a_wave) {
+  std::int64_t best = 1;
+  double fullest = 0;
+  const std::int64_t first = std::min(ceil_div(2 * blocks_a_wave, tasks), ceil_div(context, 128));
+  for (std::int64_t pieces = first; pieces <= ceil_div(context, 128) && fullest < 0.95; ++pieces) {
+    const std::int64_t waves = ceil_div(tasks * pieces, blocks_a_wave);
+    const double filled = static_cast<double>(tasks * pieces) / static_cast<double>(waves * blocks_a_wave);
+    if (filled > fullest) best = pieces;
+    fullest = std::max(fullest, filled);
+  }
+  return best;
+}
+
+/// Counters and parts of a launch.
+struct Workspace {
+  DeviceMemory parts;
+  DeviceMemory done;
+};
+
+Kernel prepare_split(const Workload& workload, Device& device, Rung rung) {
+  const Decoded e = decoded(workload);
+  const CudaDevice& cuda = as_cuda(device);
+  return with_element_type(workload.dtype, [&]<typename T>() -> Kernel {
+    const auto launch = e.d <= 64 ? launch_for<T, 64>(rung, e) : launch_for<T, 128>(rung, e);
+    const std::int64_t slices = ceil_div(e.group, launch.heads);
+    const std::int64_t tasks = e.kv_heads() * slices;
+    int per_sm = 0;
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, launch.kernel, launch.threads, 0),
+          "asking for the decode kernel's occupancy");
+    const std::int64_t wave = std::int64_t{per_sm} * cuda.properties().sm_count;
+    const std::int64_t wanted = rung == Rung::fused ? 1 : pieces_of(e.context, tasks, wave);
+    const std::int64_t piece = ceil_div(e.context, wanted);
+    const std::int64_t pieces = ceil_div(e.context, piece);
+    const auto parts = static_cast<std::size_t>(tasks * pieces * launch.heads * (e.d + 2));
+    const std::size_t counters = static_cast<std::size_t>(tasks) * sizeof(unsigned);
+    auto workspace =
+        std::make_shared<Workspace>(Workspace{make_device_memory(parts * sizeof(float)), make_device_memory(counters)});
+    check(cudaMemsetAsync(workspace->done.get(), 0, counters, cuda.stream()), "clearing the decode kernel's counters");
+    const decode_split::Problem problem{
+        .context = e.context,
+        .piece = piece,
+        .pieces = static_cast<int>(pieces),
+        .group = static_cast<int>(e.group),
+        .slices = static_cast<int>(slices),
+        .width = launch.heads,
+        .head_dim = static_cast<int>(e.d),
+        .scale_log2 = static_cast<float>(1.4426950408889634 / std::sqrt(static_cast<double>(e.d))),
+        .parts = static_cast<float*>(workspace->parts.get()),
+        .done = static_cast<unsigned*>(workspace->done.get())};
+    return [=, stream = cuda.stream()](std::span<void* const> tensors) {
+      static_cast<void>(workspace);  // lives as long as this kernel
+      launch.kernel<<<static_cast<unsigned>(tasks * pieces), launch.threads, 0, stream>>>(
+          static_cast<const T*>(tensors[0]), static_cast<const T*>(tensors[1]), static_cast<const T*>(tensors[2]),
+          static_cast<T*>(tensors[3]), problem);
+      check_launch("decode kernel");
+    };
+  });
+}
+
+std::optional<std::string> split_unsupported(const Workload& workload, const Device&) {
+  const Decoded e = decoded(workload);
+  const std::int64_t per_vector = 16 / element_size(workload.dtype);
+  if (e.d > 128) return "needs head_dim <= 128";
+  if (e.d % per_vector != 0) return "needs a head_dim that is a multiple of " + std::to_string(per_vector);
+  if (e.context > INT_MAX / 2) return "context is too long";
+  if (e.heads > INT_MAX / 4096) return "needs more blocks than a grid has";
+  return std::nullopt;
+}
+
+const std::vector<DType> kTypes = {DType::fp32, DType::fp16, DType::bf16};
+
+const ImplementationRegistrar kRegistrar(
+    "decode",
+    {{.name = "naive",
+      .summary = "three kernels, every score written to memory and read again",
+      .device = DeviceKind::cuda,
+      .dtypes = kTypes,
+      .unsupported = naive_unsupported,
+      .prepare = prepare_naive},
+     {.name = "fused",
+      .summary = "one block a head, 16-byte loads, online softmax in registers",
+      .device = DeviceKind::cuda,
+      .dtypes = kTypes,
+      .unsupported = split_unsupported,
+      .prepare = [](const Workload& w, Device& device) { return prepare_split(w, device, Rung::fused); }},
+     {.name = "split",
+      .summary = "pieces of the context fill the GPU; heads of a group share what is read",
+      .device = DeviceKind::cuda,
+      .dtypes = kTypes,
+      .unsupported = split_unsupported,
+      .prepare = [](const Workload& w, Device& device) { return prepare_split(w, device, Rung::split); }},
+     {.name = "mma",
+      .summary = "split, the heads of a group in one tensor-core tile; keys and values loaded straight into it",
+      .device = DeviceKind::cuda,
+      .dtypes = {DType::fp16, DType::bf16},
+      .unsupported = split_unsupported,
+      .prepare = [](const Workload& w, Device& device) { return prepare_split(w, device, Rung::mma); }}});
+
+}  // namespace
+}  // namespace roofline

@@ -1,0 +1,126 @@
+// One piece of the context, one for each instruction-set level: blocks of keys, so that their scores stay in the L1
+// cache; each key and value is read once for all heads of the group.
+#include "kernels/decode/decode.hpp"
+
+#include <cmath>
+
+#include "kernels/vector.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr std::int64_t kKeyBlock = 64;
+constexpr int kRows = 4;  ///< of values, added at once
+
+template <typename T>
+T dot(const T* a, const T* b, std::int64_t count) {
+  using V = Vector<kIsa, T>;
+  constexpr std::int64_t kWays = 4;  // independent sums hide the latency of an addition
+  typename V::Packet sums[kWays];
+  for (auto& sum : sums) sum = V::all(T{0});
+  std::int64_t i = 0;
+  for (; i + kWays * V::kLanes <= count; i += kWays * V::kLanes) {
+    for (std::int64_t way = 0; way < kWays; ++way) {
+      const std::int64_t at = i + way * V::kLanes;
+      sums[way] = V::multiply_add(V::load(a + at), V::load(b + at), sums[way]);
+    }
+  }
+  T total = V::sum(V::add(V::add(sums[0], sums[1]), V::add(sums[2], sums[3])));
+  for (; i < count; ++i) total += a[i] * b[i];
+  return total;
+}
+
+/// to += the sum of factors[i] times row i, of kCount rows that are `count` long: one load and one store of `to` for
+/// all.
+template <int kCount, typename T>
+void add_scaled(T* to, const T* rows, const T* factors, std::int64_t count) {
+  using V = Vector<kIsa, T>;
+  typename V::Packet scale[kCount];
+  for (int row = 0; row < kCount; ++row) scale[row] = V::all(factors[row]);
+  std::int64_t i = 0;
+  for (; i + V::kLanes <= count; i += V::kLanes) {
+    auto sum = V::load(to + i);
+    for (int row = 0; row < kCount; ++row) sum = V::multiply_add(scale[row], V::load(rows + row * count + i), sum);
+    V::store(to + i, sum);
+  }
+  for (; i < count; ++i) {
+    for (int row = 0; row < kCount; ++row) to[i] += factors[row] * rows[row * count + i];
+  }
+}
+
+/// Asks for a row to come into the L2 cache: values while the scores are computed, and keys while the outputs are. Past
+/// the last it does no harm.
+template <typename T>
+void request(const T* row, std::int64_t count) {
+  constexpr std::int64_t kLine = 64 / sizeof(T);
+  for (std::int64_t i = 0; i < count; i += kLine) __builtin_prefetch(row + i, 0, 2);
+}
+
+/// Scores to weights e^(score - peak) under the part's peak, which they may raise.
+template <typename T>
+void weigh(T* scores, std::int64_t keys, T* part, std::int64_t d) {
+  T peak = part[d + 1];
+  for (std::int64_t j = 0; j < keys; ++j) peak = scores[j] > peak ? scores[j] : peak;
+  if (peak > part[d + 1]) {
+    const T shrink = std::exp(part[d + 1] - peak);
+    for (std::int64_t i = 0; i <= d; ++i) part[i] *= shrink;
+    part[d + 1] = peak;
+  }
+  using V = Vector<kIsa, T>;
+  for (std::int64_t j = 0; j < kKeyBlock; j += V::kLanes) {  // past `keys` lie zeros or old scores, which nobody reads
+    V::store(scores + j, V::exponential(V::subtract(V::load(scores + j), V::all(peak))));
+  }
+  for (std::int64_t j = 0; j < keys; ++j) part[d] += scores[j];
+}
+
+template <typename T>
+void attend(const T* q, const T* k, const T* v, T* parts, std::int64_t heads, std::int64_t keys, std::int64_t d) {
+  const T scale = T{1} / std::sqrt(static_cast<T>(d));
+  Eigen::Matrix<T, Eigen::Dynamic, kKeyBlock, Eigen::RowMajor> scores(heads, kKeyBlock);
+  scores.setZero();
+  for (std::int64_t head = 0; head < heads; ++head) {
+    T* part = parts + head * part_size(d);
+    for (std::int64_t i = 0; i <= d; ++i) part[i] = 0;
+    part[d + 1] = -Eigen::NumTraits<T>::infinity();
+  }
+  for (std::int64_t first = 0; first < keys; first += kKeyBlock) {
+    const std::int64_t count = keys - first < kKeyBlock ? keys - first : kKeyBlock;
+    for (std::int64_t j = 0; j < count; ++j) {
+      request(v + (first + j) * d, d);
+      for (std::int64_t head = 0; head < heads; ++head) {
+        scores(head, j) = scale * dot(q + head * d, k + (first + j) * d, d);
+      }
+    }
+    for (std::int64_t head = 0; head < heads; ++head) {
+      weigh(&scores(head, 0), count, parts + head * part_size(d), d);
+    }
+    std::int64_t j = 0;
+    for (; j + kRows <= count; j += kRows) {
+      request(k + (first + kKeyBlock + j) * d, kRows * d);
+      for (std::int64_t head = 0; head < heads; ++head) {
+        add_scaled<kRows>(parts + head * part_size(d), v + (first + j) * d, &scores(head, j), d);
+      }
+    }
+    for (; j < count; ++j) {
+      for (std::int64_t head = 0; head < heads; ++head) {
+        add_scaled<1>(parts + head * part_size(d), v + (first + j) * d, &scores(head, j), d);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+template <>
+void decode_part<kIsa, float>(const float* q, const float* k, const float* v, float* parts, std::int64_t heads,
+                              std::int64_t keys, std::int64_t d) {
+  attend(q, k, v, parts, heads, keys, d);
+}
+
+template <>
+void decode_part<kIsa, double>(const double* q, const double* k, const double* v, double* parts, std::int64_t heads,
+                               std::int64_t keys, std::int64_t d) {
+  attend(q, k, v, parts, heads, keys, d);
+}
+
+}  // namespace roofline

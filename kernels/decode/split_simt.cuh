@@ -1,0 +1,166 @@
+// Decode attention on CUDA cores: the threads of a key have 16 bytes of it each, several keys are on their way at once,
+// and every thread keeps a softmax and outputs for the keys that it has seen. Keys and values go from memory into
+// registers and nowhere else. Up to four queries a key their arithmetic hides behind memory, in fp32.
+#pragma once
+
+#include "kernels/decode/parts.cuh"
+
+namespace roofline {
+
+namespace decode_simt {
+
+using decode_split::Problem;
+using decode_split::Task;
+
+constexpr int kWarps = 8;
+constexpr int kThreads = 32 * kWarps;
+constexpr int kUnroll = 4;  ///< keys, and as many values, that a thread has on their way at once
+
+/// Blocks that a multiprocessor should hold, which limits a thread's registers: as many as go without spilling.
+constexpr int blocks_for(int heads) { return heads == 1 ? 3 : heads <= 4 ? 2 : 1; }
+
+/// One thread's way through the keys of a piece, with kHeads queries; kWidth threads have a key between them.
+template <typename T, int kWidth, int kHeads>
+struct Walk {
+  static constexpr int kColumns = kLanes<T>;
+  static constexpr int kStep = kThreads / kWidth;  ///< keys that the block looks at at once
+
+  float q[kHeads][kColumns];
+  float maximum[kHeads];
+  float sum[kHeads];
+  float o[kHeads][kColumns];
+
+  __device__ static int column() { return static_cast<int>(threadIdx.x) % kWidth * kColumns; }
+
+  __device__ void start(const T* queries, int heads, const Problem& problem) {
+#pragma unroll
+    for (int h = 0; h < kHeads; ++h) {
+      maximum[h] = -INFINITY;
+      sum[h] = 0;
+      uint4 raw = make_uint4(0, 0, 0, 0);
+      if (h < heads && column() < problem.head_dim) {
+        raw = *reinterpret_cast<const uint4*>(queries + std::int64_t{h} * problem.head_dim + column());
+      }
+      widen_vector<T>(raw, q[h]);
+#pragma unroll
+      for (int c = 0; c < kColumns; ++c) {
+        q[h][c] *= problem.scale_log2;
+        o[h][c] = 0;
+      }
+    }
+  }
+
+  /// kUnroll rows, kStep apart, from `row` on. Rows past the last and columns past head_dim are read from inside
+  /// instead: the weight of such a key is 0, and so are the query's elements there; such an output is not stored.
+  __device__ static void load(const T* rows, int row, int end, int head_dim, uint4 (&raw)[kUnroll]) {
+    const int from = column() < head_dim ? column() : 0;
+#pragma unroll
+    for (int u = 0; u < kUnroll; ++u) {
+      const std::int64_t at = min(row + u * kStep, end - 1);
+      raw[u] = __ldcs(reinterpret_cast<const uint4*>(rows + at * head_dim + from));
+    }
+  }
+
+  /// The scores of a key, the same in all of its threads.
+  __device__ void score(uint4 raw, bool valid, float (&s)[kHeads]) const {
+    float key[kColumns];
+    widen_vector<T>(raw, key);
+#pragma unroll
+    for (int h = 0; h < kHeads; ++h) {
+      float dot = 0;
+#pragma unroll
+      for (int c = 0; c < kColumns; ++c) dot = fmaf(q[h][c], key[c], dot);
+#pragma unroll
+      for (int offset = kWidth / 2; offset > 0; offset /= 2) dot += __shfl_xor_sync(0xffffffffu, dot, offset);
+      s[h] = valid ? dot : -INFINITY;
+    }
+  }
+
+  /// Makes scores up to `seen` of query h weigh 1 at most.
+  __device__ void raise(int h, float seen) {
+    const float raised = fmaxf(maximum[h], seen);
+    const float shrink = raised == -INFINITY ? 1.0f : fast_exp2(maximum[h] - raised);
+    maximum[h] = raised;
+    sum[h] *= shrink;
+#pragma unroll
+    for (int c = 0; c < kColumns; ++c) o[h][c] *= shrink;
+  }
+
+  __device__ void add(const float (&s)[kHeads], uint4 raw) {
+    float value[kColumns];
+    widen_vector<T>(raw, value);
+#pragma unroll
+    for (int h = 0; h < kHeads; ++h) {
+      // A thread without a key so far has no maximum, and its score is minus infinity.
+      const float weight = maximum[h] == -INFINITY ? 0.0f : fast_exp2(s[h] - maximum[h]);
+      sum[h] += weight;
+#pragma unroll
+      for (int c = 0; c < kColumns; ++c) o[h][c] = fmaf(weight, value[c], o[h][c]);
+    }
+  }
+
+  /// The next keys are on their way while the outputs are computed, and the next values during the scores.
+  __device__ void run(const T* k, const T* v, int end, int head_dim) {
+    uint4 keys[kUnroll];
+    uint4 values[kUnroll];
+    int row = static_cast<int>(threadIdx.x) / kWidth;
+    load(k, row, end, head_dim, keys);
+    load(v, row, end, head_dim, values);
+    for (int at = 0; at < end; at += kUnroll * kStep, row += kUnroll * kStep) {
+      const int next = row + kUnroll * kStep;
+      float s[kUnroll][kHeads];
+#pragma unroll
+      for (int u = 0; u < kUnroll; ++u) score(keys[u], row + u * kStep < end, s[u]);
+      load(k, next, end, head_dim, keys);
+#pragma unroll
+      for (int h = 0; h < kHeads; ++h) {
+        float seen = s[0][h];
+#pragma unroll
+        for (int u = 1; u < kUnroll; ++u) seen = fmaxf(seen, s[u][h]);
+        raise(h, seen);
+      }
+#pragma unroll
+      for (int u = 0; u < kUnroll; ++u) add(s[u], values[u]);
+      load(v, next, end, head_dim, values);
+    }
+  }
+
+  /// Joins the keys of a warp, and leaves its part.
+  __device__ void leave(float* parts, const Problem& problem) {
+#pragma unroll
+    for (int h = 0; h < kHeads; ++h) {
+#pragma unroll
+      for (int offset = kWidth; offset < 32; offset *= 2) {
+        raise(h, __shfl_xor_sync(0xffffffffu, maximum[h], offset));
+        sum[h] += __shfl_xor_sync(0xffffffffu, sum[h], offset);
+#pragma unroll
+        for (int c = 0; c < kColumns; ++c) o[h][c] += __shfl_xor_sync(0xffffffffu, o[h][c], offset);
+      }
+    }
+    if (threadIdx.x % 32 >= kWidth || column() >= problem.head_dim) return;
+    float* part = parts + static_cast<int>(threadIdx.x) / 32 * kHeads * problem.part_stride();
+#pragma unroll
+    for (int h = 0; h < kHeads; ++h, part += problem.part_stride()) {
+#pragma unroll
+      for (int c = 0; c < kColumns; ++c) part[column() + c] = o[h][c];
+      if (column() == 0) part[problem.head_dim] = sum[h];
+      if (column() == 0) part[problem.head_dim + 1] = maximum[h];
+    }
+  }
+};
+
+template <typename T, int kWidth, int kHeads>
+__global__ void __launch_bounds__(kThreads, blocks_for(kHeads))
+    kernel(const T* __restrict__ q, const T* __restrict__ k, const T* __restrict__ v, T* __restrict__ o,
+           Problem problem) {
+  __shared__ alignas(8) float parts[kWarps * kHeads * (kWidth * kLanes<T> + 2)];
+  const Task task(problem);
+  Walk<T, kWidth, kHeads> walk;
+  walk.start(q + task.queries, task.heads, problem);
+  walk.run(k + task.keys, v + task.keys, static_cast<int>(task.end), problem.head_dim);
+  walk.leave(parts, problem);
+  decode_split::finish(parts, kWarps, task, problem, o);
+}
+
+}  // namespace decode_simt
+}  // namespace roofline
