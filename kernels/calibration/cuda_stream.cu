@@ -2,6 +2,7 @@
 #include "kernels/calibration/cuda_stream.cuh"
 
 #include "device/cuda/check.hpp"
+#include "device/cuda/element.cuh"
 
 namespace roofline {
 namespace {
@@ -65,7 +66,7 @@ __global__ void write_kernel(uint4* to, std::int64_t n) {
 
 __global__ void copy_kernel(uint4* __restrict__ to, const uint4* __restrict__ from, std::int64_t n) {
   const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < n) __stcs(to + i, __ldcs(from + i));
+  if (i < n) __stcs(to + i, load_streaming(from + i));
 }
 
 __global__ void triad_kernel(float4* __restrict__ a, const float4* __restrict__ b, const float4* __restrict__ c,

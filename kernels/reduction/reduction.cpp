@@ -1,10 +1,12 @@
-// Sum of all elements. Work model, reference, and the CPU's rungs; the CUDA ones are in reduction.cu.
-//   naive       one thread, one addition after another in blocks of 1024: each waits for the one before
+// Sum and maximum of all elements: two ops of one kind. Work model, reference, and the CPU's rungs; the CUDA ones are
+// in reduction.cu.
+//   naive       one thread, one operation after another: each waits for the one before
 //   vectorized  all threads, 8 vector accumulators each; the same sum every time for a thread count
 #include "kernels/reduction/reduction.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "kernels/cpu_launch.hpp"
@@ -14,10 +16,9 @@
 namespace roofline {
 namespace {
 
-class Reduction final : public Op {
+/// What both have in common.
+class Reduction : public Op {
  public:
-  std::string_view name() const override { return "reduction"; }
-  std::string_view summary() const override { return "y = sum of all x"; }
   std::string_view family() const override { return "reduction"; }
 
   std::vector<ShapeParameter> parameters() const override {
@@ -32,15 +33,36 @@ class Reduction final : public Op {
     const auto n = static_cast<double>(w.shape["n"]);
     const auto size = static_cast<double>(element_size(w.dtype));
     Work work;
-    work.flops[vector_pipe(w.dtype)] = n;
+    work.flops[vector_pipe(w.dtype)] = n;  // an addition or a comparison each
     work.bytes[main_memory(device)] = {.read = n * size, .write = size};
     return work;
   }
 
   void reference(const Workload& w, std::span<const HostTensor> inputs, std::span<const std::int64_t> indices,
-                 std::span<double> expected) const override;
+                 std::span<double> expected) const override {
+    constexpr std::int64_t kBlock = 4096;
+    std::vector<double> block(kBlock);
+    const std::int64_t n = w.shape["n"];
+    double total = identity();
+    for (std::int64_t first = 0; first < n; first += kBlock) {
+      const auto part = std::span(block).first(static_cast<std::size_t>(std::min(kBlock, n - first)));
+      inputs[0].read(first, part);
+      total = joined(total, part);
+    }
+    for (std::size_t i = 0; i < indices.size(); ++i) expected[i] = total;
+  }
 
   double reference_cost(const Workload& w) const override { return static_cast<double>(w.shape["n"]); }
+
+ private:
+  virtual double identity() const = 0;
+  virtual double joined(double total, std::span<const double> part) const = 0;
+};
+
+class Addition final : public Reduction {
+ public:
+  std::string_view name() const override { return "reduction"; }
+  std::string_view summary() const override { return "y = sum of all x"; }
 
   /// Uniform elements in [-1, 1] have variance 1/3. A sum in pieces, whose pieces are summed in turn, has
   /// at most log2(n) effective roundings for every shape of tree that keeps its serial runs under
@@ -51,21 +73,32 @@ class Reduction final : public Op {
   }
 
   std::vector<Implementation> implementations() const override;
+
+ private:
+  double identity() const override { return 0; }
+  double joined(double total, std::span<const double> part) const override {
+    return total + std::accumulate(part.begin(), part.end(), 0.0);
+  }
 };
 
-void Reduction::reference(const Workload& w, std::span<const HostTensor> inputs, std::span<const std::int64_t> indices,
-                          std::span<double> expected) const {
-  constexpr std::int64_t kBlock = 4096;
-  std::vector<double> block(kBlock);
-  const std::int64_t n = w.shape["n"];
-  double total = 0;
-  for (std::int64_t first = 0; first < n; first += kBlock) {
-    const auto part = std::span(block).first(static_cast<std::size_t>(std::min(kBlock, n - first)));
-    inputs[0].read(first, part);
-    total += std::accumulate(part.begin(), part.end(), 0.0);
+class Maximum final : public Reduction {
+ public:
+  std::string_view name() const override { return "maximum"; }
+  std::string_view summary() const override { return "y = the largest of all x"; }
+
+  /// Nothing is rounded: the output is an input. Half an ulp is the finest that the metric tells.
+  Tolerance tolerance(const Workload& w) const override {
+    return {.relative = unit_roundoff(w.dtype), .magnitude = 0.5};
   }
-  for (std::size_t i = 0; i < indices.size(); ++i) expected[i] = total;
-}
+
+  std::vector<Implementation> implementations() const override;
+
+ private:
+  double identity() const override { return -std::numeric_limits<double>::infinity(); }
+  double joined(double total, std::span<const double> part) const override {
+    return std::max(total, *std::max_element(part.begin(), part.end()));
+  }
+};
 
 template <typename T>
 T naive_sum(const T* x, std::int64_t n) {
@@ -83,46 +116,69 @@ T naive_sum(const T* x, std::int64_t n) {
   return total;
 }
 
+template <typename T>
+T naive_maximum(const T* x, std::int64_t n) {
+  T largest = x[0];
+  for (std::int64_t i = 1; i < n; ++i) largest = std::max(largest, x[i]);
+  return largest;
+}
+
+enum class Kind { sum, maximum };
+
+template <Kind kind>
 Kernel prepare_naive(const Workload& w, Device&) {
   return with_cpu_type(w.dtype, [&]<typename T>() -> Kernel {
     return [n = w.shape["n"]](std::span<void* const> tensors) {
-      *elements<T>(tensors, 1) = naive_sum(elements<T>(tensors, 0), n);
+      const T* x = elements<T>(tensors, 0);
+      *elements<T>(tensors, 1) = kind == Kind::sum ? naive_sum(x, n) : naive_maximum(x, n);
     };
   });
 }
 
+template <Kind kind>
 Kernel prepare_vectorized(const Workload& w, Device& device) {
   auto& cpu = as_cpu(device);
   return with_cpu_type(w.dtype, [&]<typename T>() -> Kernel {
-    const auto range = with_isa(cpu.isa(), []<Isa isa>() { return &sum_range<isa, T>; });
+    const auto range =
+        with_isa(cpu.isa(), []<Isa isa>() { return kind == Kind::sum ? &sum_range<isa, T> : &maximum_range<isa, T>; });
     // A cache line each: neighbours would take the line from one another at the end of every launch.
     struct alignas(64) Partial {
-      double sum = 0;
+      double value = 0;
     };
     std::vector<Partial> partials(static_cast<std::size_t>(cpu.pool().size()));
     return [&pool = cpu.pool(), range, partials, n = w.shape["n"]](std::span<void* const> tensors) mutable {
       const T* x = elements<T>(tensors, 0);
       pool.run([&](int worker) {
         const auto [begin, end] = share_of(n, 4096 / sizeof(T), worker, pool.size());
-        partials[static_cast<std::size_t>(worker)].sum = range(x + begin, end - begin);
+        partials[static_cast<std::size_t>(worker)].value = range(x + begin, end - begin);
       });
-      double total = 0;
-      for (const auto& partial : partials) total += partial.sum;
+      double total = partials[0].value;
+      for (std::size_t i = 1; i < partials.size(); ++i) {
+        total = kind == Kind::sum ? total + partials[i].value : std::max(total, partials[i].value);
+      }
       *elements<T>(tensors, 1) = static_cast<T>(total);
     };
   });
 }
 
-std::vector<Implementation> Reduction::implementations() const {
+template <Kind kind>
+std::vector<Implementation> ladder() {
   const std::vector<DType> dtypes{DType::fp32, DType::fp64};
-  return {{.name = "naive", .summary = "one thread, one running sum", .dtypes = dtypes, .prepare = prepare_naive},
+  return {{.name = "naive",
+           .summary = "one thread, one element after another",
+           .dtypes = dtypes,
+           .prepare = prepare_naive<kind>},
           {.name = "vectorized",
            .summary = "all threads, 8 vector accumulators each",
            .dtypes = dtypes,
-           .prepare = prepare_vectorized}};
+           .prepare = prepare_vectorized<kind>}};
 }
 
-const OpRegistrar kRegistrar(std::make_unique<Reduction>());
+std::vector<Implementation> Addition::implementations() const { return ladder<Kind::sum>(); }
+std::vector<Implementation> Maximum::implementations() const { return ladder<Kind::maximum>(); }
+
+const OpRegistrar kSum(std::make_unique<Addition>());
+const OpRegistrar kMaximum(std::make_unique<Maximum>());
 
 }  // namespace
 }  // namespace roofline

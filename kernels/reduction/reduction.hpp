@@ -1,4 +1,4 @@
-// The sum on the CPU: what the launcher sees of the vector kernels.
+// Sum and maximum on the CPU: what the launcher sees of the vector kernels.
 #pragma once
 
 #include <cstdint>
@@ -10,5 +10,9 @@ namespace roofline {
 /// Sum of x[0 … count): blocks of 4096 elements in type T, their sums in fp64.
 template <Isa isa, typename T>
 double sum_range(const T* x, std::int64_t count);
+
+/// Largest of x[0 … count); -inf when there is none.
+template <Isa isa, typename T>
+double maximum_range(const T* x, std::int64_t count);
 
 }  // namespace roofline

@@ -1,11 +1,10 @@
 // ReLU on a GPU: y = max(x, 0). It moves bytes and does nothing else; the ladder is about moving them.
 //   naive       one element a thread: 2- or 4-byte accesses
 //   vectorized  16 bytes a thread, one vector each: a quarter to an eighth of the instructions
-#include <climits>
-
 #include "device/cuda/check.hpp"
 #include "device/cuda/cuda_device.hpp"
 #include "device/cuda/element.cuh"
+#include "kernels/cuda_launch.hpp"
 #include "op/registry.hpp"
 
 namespace roofline {
@@ -27,7 +26,7 @@ __global__ void relu_vectorized(const T* __restrict__ x, T* __restrict__ y, std:
   const std::int64_t first = vector * kLanes<T>;
   if (first + kLanes<T> <= n) {
     float values[kLanes<T>];
-    widen_vector<T>(__ldcs(reinterpret_cast<const uint4*>(x) + vector), values);
+    widen_vector<T>(load_streaming(reinterpret_cast<const uint4*>(x) + vector), values);
 #pragma unroll
     for (float& value : values) value = fmaxf(value, 0.0f);
     __stcs(reinterpret_cast<uint4*>(y) + vector, narrow_vector<T>(values));
@@ -57,23 +56,13 @@ Kernel prepare(const Workload& workload, Device& device, Rung rung) {
   });
 }
 
-std::optional<std::string> unsupported(const Workload& workload, const Device&) {
-  if (ceil_div(workload.shape["n"], kThreads) > INT_MAX) return "n needs more blocks than a grid has";
-  return std::nullopt;
+Implementation rung(std::string name, std::string summary, Rung rung) {
+  return with_extent_limit(cuda_rung(std::move(name), std::move(summary), prepare, rung), "n", kThreads);
 }
 
-Implementation implementation(std::string name, std::string summary, Rung rung) {
-  return {.name = std::move(name),
-          .summary = std::move(summary),
-          .device = DeviceKind::cuda,
-          .dtypes = {DType::fp32, DType::fp16, DType::bf16},
-          .unsupported = unsupported,
-          .prepare = [rung](const Workload& workload, Device& device) { return prepare(workload, device, rung); }};
-}
-
-const ImplementationRegistrar kRegistrar("relu", {implementation("naive", "one element a thread", Rung::naive),
-                                                  implementation("vectorized", "16-byte accesses, one a thread",
-                                                                 Rung::vectorized)});
+const ImplementationRegistrar kRegistrar("relu",
+                                         {rung("naive", "one element a thread", Rung::naive),
+                                          rung("vectorized", "16-byte accesses, one a thread", Rung::vectorized)});
 
 }  // namespace
 }  // namespace roofline

@@ -1,7 +1,7 @@
 // The vector kernels of ReLU, one for each instruction-set level.
 #include "kernels/relu/relu.hpp"
 
-#include "kernels/vector.hpp"
+#include "kernels/streamed_map.hpp"
 
 namespace roofline {
 namespace {
@@ -12,8 +12,7 @@ void relu(const T* x, T* y, std::int64_t count, bool streamed) {
   const auto zero = V::all(T{0});
   const auto rectify = [zero](auto value) { return V::maximum(value, zero); };
   if (streamed) {
-    map_elements<kIsa, T, true>(x, y, count, rectify);
-    V::fence();
+    map_streamed<kIsa>(x, y, count, rectify);
   } else {
     map_elements<kIsa, T, false>(x, y, count, rectify);
   }

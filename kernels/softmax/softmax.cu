@@ -1,150 +1,135 @@
 // Softmax over rows on a GPU: y = exp(x - max) / sum(exp(x - max)).
-//   rows       a block a row, three sweeps: maximum, sum, output; two exponentials an element
-//   registers  a warp or a block a row, which is read once and stays in registers; one exponential an
-//              element. Rows that fit no registers: an online maximum and sum, so two sweeps
-#include <climits>
-
+//   three_pass  a block a row, three sweeps: maximum, sum, output; an element an access, two exponentials an element
+//   online      maximum and sum from one sweep, and 16 bytes an access where rows start on them
+//   registers   one sweep: the row stays in the registers of a warp, a block or a cluster; one exponential an element
+// exp(x - max) = 2^(x·log2 e - max·log2 e): one FMA and one instruction of the special-function unit.
 #include "device/cuda/check.hpp"
 #include "device/cuda/cuda_device.hpp"
 #include "device/cuda/row.cuh"
+#include "kernels/cuda_launch.hpp"
 #include "op/registry.hpp"
 
 namespace roofline {
 namespace {
 
 constexpr int kThreads = 256;
+constexpr int kOnlineThreads = 512;
 constexpr float kLog2E = 1.4426950408889634f;
 
 template <typename T>
 __global__ void __launch_bounds__(kThreads)
-    softmax_rows(const T* __restrict__ x, T* __restrict__ y, std::int64_t cols) {
-  const T* row = x + blockIdx.x * cols;
+    softmax_three_pass(const T* __restrict__ x, T* __restrict__ y, std::int64_t columns) {
+  const T* row = x + blockIdx.x * columns;
+  GroupReducer<kThreads> reduce;
   float highest = -INFINITY;
-  for (std::int64_t i = threadIdx.x; i < cols; i += kThreads) highest = fmaxf(highest, widen(row[i]));
-  highest = group_reduce<kThreads>(highest, Max{});
+  for (std::int64_t i = threadIdx.x; i < columns; i += kThreads) highest = fmaxf(highest, widen(row[i]));
+  highest = reduce(highest, Max{});
   float sum = 0;
-  for (std::int64_t i = threadIdx.x; i < cols; i += kThreads) sum += __expf(widen(row[i]) - highest);
-  const float scale = 1.0f / group_reduce<kThreads>(sum, Sum{});
-  for (std::int64_t i = threadIdx.x; i < cols; i += kThreads) {
-    y[blockIdx.x * cols + i] = narrow<T>(__expf(widen(row[i]) - highest) * scale);
+  for (std::int64_t i = threadIdx.x; i < columns; i += kThreads) sum += __expf(widen(row[i]) - highest);
+  const float scale = 1.0f / reduce(sum, Sum{});
+  for (std::int64_t i = threadIdx.x; i < columns; i += kThreads) {
+    y[blockIdx.x * columns + i] = narrow<T>(__expf(widen(row[i]) - highest) * scale);
   }
 }
 
-// Maximum and sum in one sweep: when the maximum grows, the sum so far is scaled down to it.
+/// Never -inf, so that no difference of two is NaN.
+__device__ float scaled(float highest) { return fmaxf(highest * kLog2E, ScaledSum::kLowest); }
+
+/// Maximum and sum in one sweep: when an access raises the maximum, the sum so far is scaled down to it.
+template <typename T, int kWidth>
+__global__ void __launch_bounds__(kOnlineThreads)
+    softmax_online(const T* __restrict__ x, T* __restrict__ y, std::int64_t columns) {
+  using Load = Access<T, kWidth>;
+  const T* row = x + blockIdx.x * columns;
+  const std::int64_t first = threadIdx.x * kWidth;
+  constexpr std::int64_t kStride = kOnlineThreads * kWidth;
+  ScaledSum own;
+#pragma unroll 2
+  for (std::int64_t i = first; i < columns; i += kStride) {
+    float values[kWidth];
+    Load::widen_into(values, Load::load_once(row + i));
+    float highest = values[0];
+    for (const float value : values) highest = fmaxf(highest, value);
+    highest = fmaxf(own.highest, scaled(highest));
+    own.sum *= fast_exp2(own.highest - highest);
+    own.highest = highest;
+    for (const float value : values) own.sum += fast_exp2(fmaf(value, kLog2E, -highest));
+  }
+  const ScaledSum all = group_reduce<kOnlineThreads>(own, JoinScaledSums{});
+  const float scale = 1.0f / all.sum;
+#pragma unroll 2
+  for (std::int64_t i = first; i < columns; i += kStride) {
+    float values[kWidth];
+    Load::widen_into(values, Load::load_once(row + i));
+    for (float& value : values) value = fast_exp2(fmaf(value, kLog2E, -all.highest)) * scale;
+    Load::store(y + blockIdx.x * columns + i, values);
+  }
+}
+
+/// What map_rows does with a row. The sum is taken under the maximum of the warp's own part, so that all warps need
+/// each other's results only once. Its exponentials are not kept but taken again for the output, where the exponent
+/// takes the division in: registers are dearer than the special-function units, which are half idle.
 template <typename T>
-__global__ void __launch_bounds__(kThreads)
-    softmax_online(const T* __restrict__ x, T* __restrict__ y, std::int64_t cols) {
-  const T* row = x + blockIdx.x * cols;
-  float own = -INFINITY;
-  float sum = 0;
-  for (std::int64_t i = threadIdx.x; i < cols; i += kThreads) {
-    const float value = widen(row[i]);
-    const float grown = fmaxf(own, value);
-    sum = sum * fast_exp2((own - grown) * kLog2E) + fast_exp2((value - grown) * kLog2E);
-    own = grown;
-  }
-  const float highest = group_reduce<kThreads>(own, Max{});
-  // A thread that saw no element has a sum of 0 under a maximum of -inf: it adds nothing.
-  const float share = own == -INFINITY ? 0.0f : sum * fast_exp2((own - highest) * kLog2E);
-  const float scale = 1.0f / group_reduce<kThreads>(share, Sum{});
-  for (std::int64_t i = threadIdx.x; i < cols; i += kThreads) {
-    y[blockIdx.x * cols + i] = narrow<T>(fast_exp2((widen(row[i]) - highest) * kLog2E) * scale);
-  }
-}
+struct SoftmaxRow {
+  static constexpr int kSteps = 2;
 
-template <typename T, int kGroup, int kVectors>
-__global__ void __launch_bounds__(kGroup < 128 ? 128 : kGroup)
-    softmax_registers(const T* __restrict__ x, T* __restrict__ y, std::int64_t rows, int cols) {
-  using Tile = RowTile<T, kGroup, kVectors>;
-  const std::int64_t row = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / kGroup;
-  if (row >= rows) return;  // whole groups leave together
-  const int lane = threadIdx.x % kGroup;
-  const int vectors = cols / kLanes<T>;
-  Tile tile;
-  tile.load(x + row * cols, vectors, lane, -INFINITY);
-
-  float highest = -INFINITY;
-#pragma unroll
-  for (int i = 0; i < kVectors; ++i) {
-#pragma unroll
-    for (int j = 0; j < Tile::kCount; ++j) highest = fmaxf(highest, tile.values[i][j]);
-  }
-  // exp(x - max) = 2^(x·log2 e - max·log2 e): one FMA and one instruction of the SFU.
-  const float shift = group_reduce<kGroup>(highest, Max{}) * kLog2E;
-  float sum = 0;
-#pragma unroll
-  for (int i = 0; i < kVectors; ++i) {
-#pragma unroll
-    for (int j = 0; j < Tile::kCount; ++j) {
-      tile.values[i][j] = fast_exp2(fmaf(tile.values[i][j], kLog2E, -shift));  // padding gives 2^-inf = 0
-      sum += tile.values[i][j];
+  template <typename Tile, typename Reduce>
+  __device__ auto operator()(Tile& tile, const T*, Reduce& reduce) const {
+    ScaledSum all;
+    float highest = -INFINITY;
+    tile.for_each([&](float value) { highest = fmaxf(highest, value); });
+    all.highest = scaled(Reduce::within_warp(highest, Max{}));
+    tile.for_each([&](float value) { all.sum += fast_exp2(fmaf(value, kLog2E, -all.highest)); });
+    all.sum = Reduce::within_warp(all.sum, Sum{});
+    if constexpr (Reduce::kPartials > 1) {
+      const ScaledSum* parts = reduce.exchange(all);
+      all.highest = Reduce::over_partials(Max{}, [&](int i) { return parts[i].highest; });
+      all.sum =
+          Reduce::over_partials(Sum{}, [&](int i) { return parts[i].sum * fast_exp2(parts[i].highest - all.highest); });
     }
-  }
-  const float scale = 1.0f / group_reduce<kGroup>(sum, Sum{});
+    const float shift = all.highest + __log2f(all.sum);
+    return [shift](auto& values, int) {
 #pragma unroll
-  for (int i = 0; i < kVectors; ++i) {
-#pragma unroll
-    for (int j = 0; j < Tile::kCount; ++j) tile.values[i][j] *= scale;
+      for (float& value : values) value = fast_exp2(fmaf(value, kLog2E, -shift));
+    };
   }
-  tile.store(y + row * cols, vectors, lane);
-}
-
-struct Problem {
-  cudaStream_t stream;
-  std::int64_t rows;
-  std::int64_t cols;
 };
 
-/// False when the row fits no tile, or doesn't start on 16 bytes.
+enum class Rung { three_pass, online, registers };
+
 template <typename T>
-bool launch_registers(const Problem& problem, const T* x, T* y) {
-  if (problem.cols % kLanes<T> != 0) return false;
-  return with_row_tile(problem.cols / kLanes<T>, [&]<int kGroup, int kVectors>() {
-    constexpr int kBlock = kGroup < 128 ? 128 : kGroup;
-    const auto blocks = static_cast<unsigned>(ceil_div(problem.rows, kBlock / kGroup));
-    softmax_registers<T, kGroup, kVectors>
-        <<<blocks, kBlock, 0, problem.stream>>>(x, y, problem.rows, static_cast<int>(problem.cols));
-  });
+void launch(const Rows& rows, Rung rung, const T* x, T* y) {
+  const auto blocks = static_cast<unsigned>(rows.rows);
+  if (rung == Rung::three_pass) {
+    softmax_three_pass<T><<<blocks, kThreads, 0, rows.stream>>>(x, y, rows.columns);
+  } else if (rung == Rung::registers && launch_in_registers(rows, SoftmaxRow<T>{}, x, y)) {
+    return;
+  } else if (rows.columns % kLanes<T> == 0) {
+    softmax_online<T, kLanes<T>><<<blocks, kOnlineThreads, 0, rows.stream>>>(x, y, rows.columns);
+  } else {
+    softmax_online<T, 1><<<blocks, kOnlineThreads, 0, rows.stream>>>(x, y, rows.columns);
+  }
+  check_launch("softmax kernel");
 }
 
-enum class Rung { rows, registers };
-
 Kernel prepare(const Workload& workload, Device& device, Rung rung) {
-  const Problem problem{as_cuda(device).stream(), workload.shape["rows"], workload.shape["cols"]};
+  const Rows rows = rows_of(as_cuda(device), workload.shape["rows"], workload.shape["cols"]);
   return with_element_type(workload.dtype, [&]<typename T>() -> Kernel {
-    return [problem, rung](std::span<void* const> tensors) {
-      const auto* x = static_cast<const T*>(tensors[0]);
-      auto* y = static_cast<T*>(tensors[1]);
-      const auto blocks = static_cast<unsigned>(problem.rows);
-      if (rung == Rung::rows) {
-        softmax_rows<T><<<blocks, kThreads, 0, problem.stream>>>(x, y, problem.cols);
-      } else if (!launch_registers<T>(problem, x, y)) {
-        softmax_online<T><<<blocks, kThreads, 0, problem.stream>>>(x, y, problem.cols);
-      }
-      check_launch("softmax kernel");
+    return [rows, rung](std::span<void* const> tensors) {
+      launch(rows, rung, static_cast<const T*>(tensors[0]), static_cast<T*>(tensors[1]));
     };
   });
 }
 
-std::optional<std::string> unsupported(const Workload& workload, const Device&) {
-  if (workload.shape["rows"] > INT_MAX) return "more rows than a grid has blocks";
-  return std::nullopt;
-}
-
-Implementation implementation(std::string name, std::string summary, Rung rung) {
-  return {.name = std::move(name),
-          .summary = std::move(summary),
-          .device = DeviceKind::cuda,
-          .dtypes = {DType::fp32, DType::fp16, DType::bf16},
-          .unsupported = unsupported,
-          .prepare = [rung](const Workload& workload, Device& device) { return prepare(workload, device, rung); }};
+Implementation rung(std::string name, std::string summary, Rung rung) {
+  return with_extent_limit(cuda_rung(std::move(name), std::move(summary), prepare, rung), "rows");
 }
 
 const ImplementationRegistrar kRegistrar(
     "softmax",
-    {implementation("rows", "a block a row, three sweeps", Rung::rows),
-     implementation("registers", "one sweep, the row in registers (two, online, for rows of more than 64 KiB)",
-                    Rung::registers)});
+    {rung("three_pass", "a block a row, a sweep each for maximum, sum and output", Rung::three_pass),
+     rung("online", "maximum and sum from one sweep, 16-byte accesses", Rung::online),
+     rung("registers", "one sweep: the row stays in registers, of several blocks where it is long", Rung::registers)});
 
 }  // namespace
 }  // namespace roofline

@@ -1,8 +1,8 @@
-// The vector kernels of softmax. Three sweeps over a row: the maximum (from memory), the exponentials and
-// their sum (from and to the cache, the next row fetched meanwhile), the scaled result (past the caches).
+// The vector kernels of softmax. Three sweeps over a row: the maximum, the exponentials and their sum, the scaled
+// result (past the caches). The second, much the longest, fetches the next row.
 #include "kernels/softmax/softmax.hpp"
 
-#include "kernels/vector.hpp"
+#include "kernels/row_sums.hpp"
 
 namespace roofline {
 namespace {
@@ -37,7 +37,7 @@ T exponentials(const T* x, T* out, std::int64_t count, T shift, const T* next) {
   for (; i + kWays * V::kLanes <= count; i += kWays * V::kLanes) {
     for (std::int64_t way = 0; way < kWays; ++way) {
       const std::int64_t at = i + way * V::kLanes;
-      __builtin_prefetch(next + at);
+      fetch_share<0, 1>(next, count, at);
       const auto value = V::exponential(V::subtract(V::load(x + at), shifts));
       V::store(out + at, value);
       sums[way] = V::add(sums[way], value);
@@ -51,22 +51,27 @@ T exponentials(const T* x, T* out, std::int64_t count, T shift, const T* next) {
   return total;
 }
 
-template <typename T>
-void softmax(const T* x, T* y, T* scratch, std::int64_t rows, std::int64_t columns, bool streamed) {
+template <typename T, bool streamed>
+void softmax(const T* x, T* y, T* scratch, std::int64_t rows, std::int64_t columns) {
   using V = Vector<kIsa, T>;
   for (std::int64_t row = 0; row < rows; ++row, x += columns, y += columns) {
     // The last row has no successor: it fetches itself once more, which is free.
     const T* next = row + 1 < rows ? x + columns : x;
-    const T sum = exponentials(x, scratch, columns, maximum_of(x, columns), next);
-    const auto scale = V::all(T{1} / sum);
-    const auto scaled = [scale](auto value) { return V::multiply(value, scale); };
-    if (streamed) {
-      map_elements<kIsa, T, true>(scratch, y, columns, scaled);
-    } else {
-      map_elements<kIsa, T, false>(scratch, y, columns, scaled);
-    }
+    const T scale = T{1} / exponentials(x, scratch, columns, maximum_of(x, columns), next);
+    store_row<kIsa, T, streamed>(
+        y, columns, [&, scales = V::all(scale)](std::int64_t i) { return V::multiply(V::load(scratch + i), scales); },
+        [&](std::int64_t i) { return scratch[i] * scale; }, [](std::int64_t) {});
   }
   if (streamed) V::fence();
+}
+
+template <typename T>
+void softmax(const T* x, T* y, T* scratch, std::int64_t rows, std::int64_t columns, bool streamed) {
+  if (streamed) {
+    softmax<T, true>(x, y, scratch, rows, columns);
+  } else {
+    softmax<T, false>(x, y, scratch, rows, columns);
+  }
 }
 
 }  // namespace

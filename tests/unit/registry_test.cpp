@@ -53,6 +53,7 @@ TEST(Registry, EveryOpRunsOnACpuInFp32AndDescribesItself) {
   for (const Op* op : all_ops()) {
     EXPECT_THAT(op->summary(), Not(IsEmpty())) << op->name();
     EXPECT_THAT(op->parameters(), Not(IsEmpty())) << op->name();
+    if (op->name() == "transfer") continue;  // there is no link to cross on a CPU
     const auto ladder = implementations_of(*op, DeviceKind::cpu);
     ASSERT_THAT(ladder, Not(IsEmpty())) << op->name();
     std::set<std::string> names;

@@ -1,0 +1,91 @@
+// Copy: y = x within main memory. Work model, reference, and the CPU's rungs; the CUDA ones are in copy.cu.
+//   naive       one thread, the C library's memcpy
+//   vectorized  all threads, non-temporal stores: memory sees one read and one write an element
+#include "kernels/copy/copy.hpp"
+
+#include <cstring>
+
+#include "kernels/cpu_launch.hpp"
+#include "op/registry.hpp"
+#include "op/tolerance.hpp"
+
+namespace roofline {
+namespace {
+
+class Copy final : public Op {
+ public:
+  std::string_view name() const override { return "copy"; }
+  std::string_view summary() const override { return "y = x, within main memory"; }
+  std::string_view family() const override { return "data movement"; }
+
+  std::vector<ShapeParameter> parameters() const override {
+    return {{.name = "n", .meaning = "elements", .default_value = std::int64_t{1} << 26}};
+  }
+
+  std::vector<TensorSpec> tensors(const Workload& w) const override {
+    const std::int64_t n = w.shape["n"];
+    return {{"x", TensorRole::input, n, w.dtype}, {"y", TensorRole::output, n, w.dtype}};
+  }
+
+  /// No FLOPs: its intensity is 0, and only its bandwidth says anything.
+  Work work(const Workload& w, DeviceKind device) const override {
+    const double bytes = static_cast<double>(w.shape["n"]) * static_cast<double>(element_size(w.dtype));
+    Work work;
+    work.bytes[main_memory(device)] = {.read = bytes, .write = bytes};
+    return work;
+  }
+
+  void reference(const Workload&, std::span<const HostTensor> inputs, std::span<const std::int64_t> indices,
+                 std::span<double> expected) const override {
+    for (std::size_t i = 0; i < indices.size(); ++i) expected[i] = inputs[0][indices[i]];
+  }
+
+  double reference_cost(const Workload&) const override { return 2; }
+
+  /// Nothing is rounded. Half an ulp is the finest that the metric tells.
+  Tolerance tolerance(const Workload& w) const override {
+    return {.relative = unit_roundoff(w.dtype), .magnitude = 0.5};
+  }
+
+  std::vector<Implementation> implementations() const override;
+};
+
+Kernel prepare_naive(const Workload& w, Device&) {
+  return [bytes = static_cast<std::size_t>(w.shape["n"] * element_size(w.dtype))](std::span<void* const> tensors) {
+    std::memcpy(tensors[1], tensors[0], bytes);
+  };
+}
+
+Kernel prepare_vectorized(const Op& op, const Workload& w, Device& device) {
+  auto& cpu = as_cpu(device);
+  const bool streamed = stores_past_caches(op, w, device);
+  return with_cpu_type(w.dtype, [&]<typename T>() -> Kernel {
+    const auto copy = with_isa(cpu.isa(), []<Isa isa>() { return &copy_streamed<isa, T>; });
+    return [&pool = cpu.pool(), copy, streamed, n = w.shape["n"]](std::span<void* const> tensors) {
+      const T* x = elements<T>(tensors, 0);
+      T* y = elements<T>(tensors, 1);
+      constexpr std::int64_t kPage = 4096 / sizeof(T);
+      pool.for_range(n, kPage, [&](std::int64_t begin, std::int64_t end) {
+        if (streamed) {
+          copy(x + begin, y + begin, end - begin);
+        } else {
+          std::memcpy(y + begin, x + begin, static_cast<std::size_t>(end - begin) * sizeof(T));
+        }
+      });
+    };
+  });
+}
+
+std::vector<Implementation> Copy::implementations() const {
+  const std::vector<DType> dtypes{DType::fp32, DType::fp64};
+  return {{.name = "naive", .summary = "one thread, memcpy", .dtypes = dtypes, .prepare = prepare_naive},
+          {.name = "vectorized",
+           .summary = "all threads, vectors, non-temporal stores",
+           .dtypes = dtypes,
+           .prepare = [this](const Workload& w, Device& device) { return prepare_vectorized(*this, w, device); }}};
+}
+
+const OpRegistrar kRegistrar(std::make_unique<Copy>());
+
+}  // namespace
+}  // namespace roofline

@@ -1,0 +1,80 @@
+// Transfers over the link between host and GPU. The host's buffer belongs to the implementation.
+//   pageable  ordinary memory: the driver copies it, piece by piece, through page-locked memory of its own
+//   pinned    page-locked memory: the GPU's copy engine reads and writes it itself
+#include <cstring>
+#include <memory>
+
+#include "device/cuda/check.hpp"
+#include "device/cuda/cuda_device.hpp"
+#include "device/cuda/handles.hpp"
+#include "kernels/cuda_launch.hpp"
+#include "op/registry.hpp"
+
+namespace roofline {
+namespace {
+
+enum class Rung { pageable, pinned };
+
+class HostBuffer {
+ public:
+  HostBuffer(std::size_t bytes, Rung rung) : bytes_(bytes) {
+    if (rung == Rung::pinned) {
+      pinned_ = make_pinned_memory(bytes);
+    } else {
+      pageable_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    }
+  }
+  void* data() const { return pageable_ ? pageable_.get() : pinned_.get(); }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  PinnedMemory pinned_;
+  std::unique_ptr<std::byte[]> pageable_;
+  std::size_t bytes_;
+};
+
+bool is_captured(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  check(cudaStreamIsCapturing(stream, &status), "asking whether a stream is captured");
+  return status != cudaStreamCaptureStatusNone;
+}
+
+void copy(void* to, const void* from, const HostBuffer& host, cudaMemcpyKind kind, cudaStream_t stream) {
+  check(cudaMemcpyAsync(to, from, host.bytes(), kind, stream), "copying over the link");
+}
+
+/// Timed launches are captured, and are one copy over the link and nothing else. A launch that runs at once, as the
+/// verified one does, first puts x where the copy starts, or afterwards what has arrived into y.
+void upload(const HostBuffer& host, const void* x, void* y, CudaDevice& device) {
+  if (!is_captured(device.stream())) device.download(host.data(), x, host.bytes());
+  copy(y, host.data(), host, cudaMemcpyHostToDevice, device.stream());
+}
+
+void download(const HostBuffer& host, const void* x, void* y, CudaDevice& device) {
+  const bool at_once = !is_captured(device.stream());
+  if (at_once) std::memset(host.data(), 0xFF, host.bytes());  // NaNs, so that a copy that leaves something out shows
+  copy(host.data(), x, host, cudaMemcpyDeviceToHost, device.stream());
+  if (!at_once) return;
+  device.synchronize();
+  device.upload(y, host.data(), host.bytes());
+}
+
+Kernel prepare(const Workload& workload, Device& device, Rung rung) {
+  const auto bytes = static_cast<std::size_t>(workload.shape["n"] * element_size(workload.dtype));
+  const auto host = std::make_shared<const HostBuffer>(bytes, rung);
+  const bool to_host = workload.shape.contains("to_host") && workload.shape["to_host"] == 1;
+  return [host, to_host, &cuda = as_cuda(device)](std::span<void* const> tensors) {
+    if (to_host) {
+      download(*host, tensors[0], tensors[1], cuda);
+    } else {
+      upload(*host, tensors[0], tensors[1], cuda);
+    }
+  };
+}
+
+const ImplementationRegistrar kRegistrar(
+    "transfer", {cuda_rung("pageable", "ordinary memory, staged by the driver", prepare, Rung::pageable),
+                 cuda_rung("pinned", "page-locked memory, moved by the copy engine itself", prepare, Rung::pinned)});
+
+}  // namespace
+}  // namespace roofline
