@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <map>
 
 #include "device/cpu/cpu_device.hpp"
@@ -15,12 +16,28 @@ namespace {
 const std::map<std::string, std::vector<Shape>> kOddShapes = {
     {"relu", {{{"n", 1}}, {{"n", 31}}, {{"n", 100'003}}}},
     {"reduction", {{{"n", 1}}, {{"n", 4097}}, {{"n", 1'000'003}}}},
+    {"maximum", {{{"n", 1}}, {{"n", 4097}}, {{"n", 1'000'003}}}},
+    {"copy", {{{"n", 1}}, {{"n", 31}}, {{"n", 100'003}}}},
+    {"rmsnorm", {{{"rows", 1}, {"cols", 1}}, {{"rows", 3}, {"cols", 7}}, {{"rows", 37}, {"cols", 1031}}}},
     {"layernorm", {{{"rows", 1}, {"cols", 1}}, {{"rows", 3}, {"cols", 7}}, {{"rows", 37}, {"cols", 1031}}}},
     {"softmax", {{{"rows", 1}, {"cols", 1}}, {{"rows", 3}, {"cols", 7}}, {{"rows", 37}, {"cols", 1031}}}},
     {"attention",
      {{{"batch", 1}, {"heads", 1}, {"seq", 1}, {"head_dim", 1}},
       {{"batch", 2}, {"heads", 3}, {"seq", 67}, {"head_dim", 19}},
-      {{"batch", 1}, {"heads", 2}, {"seq", 1100}, {"head_dim", 64}}}},
+      {{"batch", 1}, {"heads", 2}, {"seq", 1100}, {"head_dim", 64}},
+      {{"batch", 2}, {"heads", 4}, {"seq", 67}, {"head_dim", 19}, {"kv_heads", 2}},
+      {{"batch", 1}, {"heads", 2}, {"seq", 700}, {"head_dim", 16}, {"causal", 1}},
+      {{"batch", 1}, {"heads", 6}, {"seq", 131}, {"head_dim", 8}, {"causal", 1}, {"kv_heads", 1}}}},
+    {"decode",
+     {{{"batch", 1}, {"heads", 1}, {"context", 1}, {"head_dim", 1}},
+      {{"batch", 3}, {"heads", 2}, {"context", 67}, {"head_dim", 19}},
+      {{"batch", 1}, {"heads", 1}, {"context", 5003}, {"head_dim", 64}},
+      {{"batch", 2}, {"heads", 6}, {"context", 1100}, {"head_dim", 80}, {"kv_heads", 2}}}},
+    {"conv2d",
+     {{{"batch", 1}, {"height", 1}, {"width", 1}, {"channels", 1}, {"filters", 1}, {"kernel", 1}, {"padding", 0}},
+      {{"batch", 1}, {"height", 1}, {"width", 2}, {"channels", 3}, {"filters", 2}, {"kernel", 3}, {"padding", 1}},
+      {{"batch", 2}, {"height", 7}, {"width", 5}, {"channels", 3}, {"filters", 10}, {"kernel", 3}, {"padding", 0}},
+      {{"batch", 3}, {"height", 9}, {"width", 31}, {"channels", 19}, {"filters", 17}, {"kernel", 5}, {"padding", 2}}}},
     {"gemm", {{{"m", 1}, {"n", 1}, {"k", 1}}, {{"m", 3}, {"n", 130}, {"k", 7}}, {{"m", 131}, {"n", 67}, {"k", 259}}}},
 };
 
@@ -68,6 +85,30 @@ TEST(CpuKernels, MoreThreadsThanRowsIsRight) {
     EXPECT_TRUE(Case(op, rung, w, device).verify().passed);
 }
 
+/// A one among zeros: each output shows the one tap that sees it, so the filter comes out turned around.
+TEST(References, ConvolutionCorrelatesAndPadsWithZeros) {
+  const Workload w{
+      .op = "conv2d",
+      .implementation = "",
+      .shape =
+          {{"batch", 1}, {"height", 2}, {"width", 3}, {"channels", 1}, {"filters", 1}, {"kernel", 3}, {"padding", 1}},
+      .label = ""};
+  const Op& op = *find_op("conv2d");
+  const auto specs = op.tensors(w);
+  std::vector<HostTensor> inputs;
+  const auto add = [&](const TensorSpec& spec, const std::vector<float>& values) {
+    ASSERT_EQ(spec.elements, std::ssize(values));
+    inputs.emplace_back(spec);
+    std::memcpy(inputs.back().bytes().data(), values.data(), inputs.back().bytes().size());
+  };
+  add(specs[0], {1, 0, 0, 0, 0, 0});
+  add(specs[1], {1, 2, 3, 4, 5, 6, 7, 8, 9});
+  const std::vector<std::int64_t> indices{0, 1, 2, 3, 4, 5};
+  std::vector<double> expected(6);
+  op.reference(w, inputs, indices, expected);
+  EXPECT_THAT(expected, testing::ElementsAre(5, 4, 0, 2, 1, 0));
+}
+
 /// Runs the op's best rung and then spoils something.
 Implementation spoiled(const Op& op, std::function<void(std::span<void* const>)> spoil) {
   Implementation best = implementations_of(op, DeviceKind::cpu).back();
@@ -84,6 +125,7 @@ Implementation spoiled(const Op& op, std::function<void(std::span<void* const>)>
 TEST(Tolerances, FindASlightlyWrongScaleInFp32) {
   CpuDevice device({});
   for (const Op* op : all_ops()) {
+    if (implementations_of(*op, DeviceKind::cpu).empty()) continue;
     const Shape shape = shapes_of(*op).back();
     const Workload w{.op = std::string(op->name()), .implementation = "", .shape = shape, .label = ""};
     const auto tensors = op->tensors(w);
@@ -115,11 +157,20 @@ TEST(Tolerances, FindADroppedTerm) {
   };
   EXPECT_FALSE(dropped("relu", {{"n", 10'000}}, "n").passed);
   EXPECT_FALSE(dropped("reduction", {{"n", 1'000'000}}, "n").passed);
+  EXPECT_FALSE(dropped("copy", {{"n", 10'000}}, "n").passed);
+  EXPECT_FALSE(dropped("rmsnorm", {{"rows", 1}, {"cols", 4096}}, "cols").passed);
   EXPECT_FALSE(dropped("layernorm", {{"rows", 100}, {"cols", 512}}, "rows").passed);
   EXPECT_FALSE(dropped("softmax", {{"rows", 1}, {"cols", 4096}}, "cols").passed);
   EXPECT_FALSE(dropped("attention", {{"batch", 1}, {"heads", 1}, {"seq", 256}, {"head_dim", 32}}, "seq").passed);
+  const Shape masked{{"batch", 1}, {"heads", 1}, {"seq", 16}, {"head_dim", 32}, {"causal", 1}};
+  EXPECT_FALSE(dropped("attention", masked, "seq").passed);
+  EXPECT_FALSE(dropped("attention", masked, "causal").passed);
+  EXPECT_FALSE(dropped("decode", {{"batch", 1}, {"heads", 1}, {"context", 512}, {"head_dim", 32}}, "context").passed);
   // One column of A and one row of B fewer, their strides as they were: n = 1 keeps B's, m = 1 A's.
   EXPECT_FALSE(dropped("gemm", {{"m", 1}, {"n", 1}, {"k", 4096}}, "k").passed);
+  const Shape pixel{{"batch", 1},   {"height", 1}, {"width", 1},  {"channels", 4096},
+                    {"filters", 1}, {"kernel", 1}, {"padding", 0}};
+  EXPECT_FALSE(dropped("conv2d", pixel, "channels").passed);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <linux/perf_event.h>
+#include <sys/mman.h>
 
 #include <cerrno>
 #include <vector>
@@ -23,9 +24,13 @@ TEST(PerfCounters, CountsWhatALaunchDoes) {
     GTEST_SKIP() << error.what();
   }
   constexpr std::size_t kPages = 500;
+  // Mapped by hand: an allocator may hand out pages that were touched before.
   const auto touch = [](std::size_t pages) {
-    std::vector<char> memory(pages * 65536);
-    for (std::size_t i = 0; i < memory.size(); i += 4096) memory[i] = 1;
+    const std::size_t size = pages * 65536;
+    void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(memory, MAP_FAILED);
+    for (std::size_t i = 0; i < size; i += 4096) static_cast<volatile char*>(memory)[i] = 1;
+    munmap(memory, size);
   };
   const Counters few = reader->count({[&](std::int64_t) {}}).front();
   const Counters many = reader->count({[&](std::int64_t) { touch(kPages); }}).front();

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
 
 #include "config/suite.hpp"
+#include "model/error.hpp"
 #include "op/registry.hpp"
 
 namespace roofline {
@@ -19,7 +21,9 @@ TEST(SuiteSchema, KnowsTheExtentsOfItsOps) {
   std::ifstream file(std::string(ROOFLINE_SOURCE_DIR) + "/docs/schema/suite.schema.json");
   const auto definitions = nlohmann::json::parse(file)["$defs"];
   const auto& ops = definitions["workload"]["properties"]["op"]["anyOf"][0]["enum"];
-  EXPECT_GE(ops.size(), 6U);
+  std::set<std::string> known, named(ops.begin(), ops.end());
+  for (const Op* op : all_ops()) known.emplace(op->name());
+  EXPECT_EQ(named, known);
   for (const std::string op : ops) {
     ASSERT_NE(find_op(op), nullptr) << op;
     std::set<std::string> registered;
@@ -58,6 +62,67 @@ TEST_P(ShippedSuite, HoldsTheTextbookTable) {
 INSTANTIATE_TEST_SUITE_P(Configs, ShippedSuite,
                          testing::Combine(testing::Values("ops", "quick"),
                                           testing::Values(DeviceKind::cpu, DeviceKind::cuda)));
+
+Suite shipped(const std::string& name, DeviceKind device) {
+  return load_suite(std::string(ROOFLINE_SOURCE_DIR) + "/configs/" + name + ".yaml", device);
+}
+
+TEST(LadderSuite, HasEveryImplementationOfEveryOp) {
+  for (const DeviceKind device : {DeviceKind::cpu, DeviceKind::cuda}) {
+    std::set<std::tuple<std::string, std::string>> listed;
+    for (const SuiteEntry& entry : shipped("ladder", device).entries) {
+      listed.insert({entry.workload.op, entry.workload.implementation});
+    }
+    for (const Op* op : all_ops()) {
+      for (const Implementation& rung : implementations_of(*op, device)) {
+        // Some libraries have no fp32, fp16 or bf16 of their own.
+        const bool common = std::any_of(rung.dtypes.begin(), rung.dtypes.end(), [](DType dtype) {
+          return dtype == DType::fp32 || dtype == DType::fp16 || dtype == DType::bf16;
+        });
+        if (common) {
+          EXPECT_TRUE(listed.contains({std::string(op->name()), rung.name})) << op->name() << ' ' << rung.name;
+        }
+      }
+    }
+  }
+}
+
+TEST(SweepSuite, VariesOnlyTheShape) {
+  for (const DeviceKind device : {DeviceKind::cpu, DeviceKind::cuda}) {
+    std::set<std::tuple<std::string, std::string, DType>> series;
+    const Suite suite = shipped("sweep", device);
+    for (const SuiteEntry& entry : suite.entries) {
+      series.insert({entry.workload.op, entry.workload.implementation, entry.workload.dtype});
+    }
+    EXPECT_EQ(series.size(), 3U) << "relu, softmax, gemm";
+    EXPECT_GE(suite.entries.size(), 4 * series.size());
+  }
+}
+
+TEST(LlmSuite, HasTheWeightsOfALayer) {
+  double prefill = 0, decode = 0;
+  for (const SuiteEntry& entry : shipped("llm", DeviceKind::cuda).entries) {
+    const Workload& w = entry.workload;
+    if (w.op != "gemm") continue;
+    const bool many_tokens = w.label.starts_with("prefill ");
+    (many_tokens ? prefill : decode) += static_cast<double>(w.shape["n"]) * static_cast<double>(w.shape["k"]);
+    EXPECT_EQ(w.shape["m"], many_tokens ? 4096 : 32) << w.label;
+  }
+  // Llama 3 8B: q and o of 4096 x 4096, k and v of 4096 x 1024, three matrices of 4096 x 14336.
+  const double weights = 2.0 * 4096 * 4096 + 2.0 * 4096 * 1024 + 3.0 * 4096 * 14336;
+  EXPECT_EQ(prefill, weights);
+  EXPECT_EQ(decode, weights);
+}
+
+TEST(PeersSuite, HasTheShapesThatAreCompared) {
+  std::map<std::string, int> rows;
+  for (const SuiteEntry& entry : shipped("peers", DeviceKind::cuda).entries) ++rows[entry.workload.op];
+  for (const char* op : {"layernorm", "rmsnorm", "softmax"}) EXPECT_EQ(rows[op], 6) << op;
+  EXPECT_EQ(rows["attention"], 16);
+  EXPECT_GE(rows["gemm"], 13);
+  for (const char* op : {"relu", "copy", "reduction", "decode", "conv2d"}) EXPECT_GE(rows[op], 1) << op;
+  EXPECT_THROW(shipped("peers", DeviceKind::cpu), Error);
+}
 
 }  // namespace
 }  // namespace roofline

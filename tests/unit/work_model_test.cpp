@@ -25,6 +25,7 @@ struct Row {
 };
 
 const Row kTable[] = {{"relu", kLong, 0.125, 0.25, 1e-12},     {"reduction", kLong, 0.25, 0.5, 1e-6},
+                      {"maximum", kLong, 0.25, 0.5, 1e-6},     {"rmsnorm", kRows, 0.625, 1.25, 1e-3},
                       {"layernorm", kRows, 1.25, 2.5, 1e-3},   {"softmax", kRows, 0.625, 1.25, 1e-12},
                       {"attention", kHeads, 512, 1024, 1e-12}, {"gemm", kSquare, 4096.0 / 6, 4096.0 / 3, 1e-12}};
 
@@ -41,8 +42,8 @@ TEST(WorkModel, IntensitiesAreThoseOfTheTextbook) {
       EXPECT_NEAR(intensity(DType::fp64) * 2 / fp32, 1, tolerance) << op;
     }
   }
-  EXPECT_NEAR(kTable[5].fp32, 682.67, 0.005);
-  EXPECT_NEAR(kTable[5].fp16, 1365.33, 0.005);
+  EXPECT_NEAR(std::end(kTable)[-1].fp32, 682.67, 0.005);
+  EXPECT_NEAR(std::end(kTable)[-1].fp16, 1365.33, 0.005);
 }
 
 TEST(WorkModel, SoftmaxRunsItsExponentialsOnTheSpecialFunctionUnits) {
@@ -61,6 +62,41 @@ TEST(WorkModel, AttentionLeavesItsSoftmaxUncounted) {
   EXPECT_EQ(work_of(w, DeviceKind::cpu).uncounted, (std::map<Pipe, double>{{Pipe::fp32, 1000}}));
 }
 
+TEST(WorkModel, CausalAttentionCountsWhatIsNotMasked) {
+  const auto w = workload("attention", DType::fp16,
+                          {{"batch", 1}, {"heads", 6}, {"seq", 10}, {"head_dim", 8}, {"causal", 1}, {"kv_heads", 2}});
+  const Work gpu = work_of(w, DeviceKind::cuda);
+  EXPECT_EQ(gpu.flops, (std::map<Pipe, double>{{Pipe::tensor_fp16, 4 * 6 * 55 * 8}}));
+  EXPECT_EQ(gpu.uncounted, (std::map<Pipe, double>{{Pipe::fp32, 4 * 6 * 55}, {Pipe::sfu, 6 * 55}}));
+  EXPECT_EQ(gpu.bytes.at(Level::hbm).read, (6 + 2 + 2) * 10 * 8 * 2);
+  EXPECT_EQ(gpu.bytes.at(Level::hbm).write, 6 * 10 * 8 * 2);
+}
+
+TEST(WorkModel, DecodeReadsTheCacheOnce) {
+  const auto w = workload("decode", DType::bf16,
+                          {{"batch", 3}, {"heads", 8}, {"context", 100}, {"head_dim", 16}, {"kv_heads", 2}});
+  const Work gpu = work_of(w, DeviceKind::cuda);
+  EXPECT_EQ(gpu.flops, (std::map<Pipe, double>{{Pipe::fp32, 4 * 24 * 100 * 16}}));
+  EXPECT_EQ(gpu.uncounted, (std::map<Pipe, double>{{Pipe::fp32, 4 * 24 * 100}, {Pipe::sfu, 24 * 100}}));
+  EXPECT_EQ(gpu.bytes.at(Level::hbm).read, (2 * 3 * 2 * 100 + 24) * 16 * 2);
+  EXPECT_EQ(gpu.bytes.at(Level::hbm).write, 24 * 16 * 2);
+}
+
+TEST(WorkModel, ConvolutionCountsTapsInThePaddingToo) {
+  const auto work = [](std::int64_t padding, DeviceKind device) {
+    const Shape shape{{"batch", 2},   {"height", 5}, {"width", 4},        {"channels", 3},
+                      {"filters", 7}, {"kernel", 3}, {"padding", padding}};
+    return work_of(workload("conv2d", DType::fp16, shape), device);
+  };
+  const Work same = work(1, DeviceKind::cuda);
+  EXPECT_EQ(same.flops, (std::map<Pipe, double>{{Pipe::tensor_fp16, 2 * (2 * 5 * 4) * 7 * (3 * 3 * 3)}}));
+  EXPECT_EQ(same.bytes.at(Level::hbm).read, (2 * 5 * 4 * 3 + 7 * 27) * 2);
+  EXPECT_EQ(same.bytes.at(Level::hbm).write, 2 * 5 * 4 * 7 * 2);
+  const Work valid = work(0, DeviceKind::cuda);
+  EXPECT_EQ(valid.total_flops(), 2 * (2 * 3 * 2) * 7 * 27);
+  EXPECT_EQ(valid.bytes.at(Level::hbm).write, 2 * 3 * 2 * 7 * 2);
+}
+
 TEST(WorkModel, GemmRunsOnThePipeOfItsType) {
   const Shape shape{{"m", 2}, {"n", 3}, {"k", 5}};
   EXPECT_EQ(work_of(workload("gemm", DType::tf32, shape), DeviceKind::cuda).flops,
@@ -70,6 +106,30 @@ TEST(WorkModel, GemmRunsOnThePipeOfItsType) {
   const Traffic traffic = work_of(workload("gemm", DType::tf32, shape), DeviceKind::cuda).bytes.at(Level::hbm);
   EXPECT_EQ(traffic.read, 4 * (10 + 15));
   EXPECT_EQ(traffic.write, 4 * 6);
+}
+
+TEST(WorkModel, GemmOnEightBitsWritesWiderResults) {
+  const Shape shape{{"m", 2}, {"n", 3}, {"k", 5}};
+  const std::tuple<DType, Pipe, double> types[] = {{DType::fp8, Pipe::tensor_fp8, 2},
+                                                   {DType::int8, Pipe::tensor_int8, 4}};
+  for (const auto& [dtype, pipe, result_size] : types) {
+    const Work work = work_of(workload("gemm", dtype, shape), DeviceKind::cuda);
+    EXPECT_EQ(work.flops, (std::map<Pipe, double>{{pipe, 60}}));
+    EXPECT_EQ(work.bytes.at(Level::hbm).read, 10 + 15);
+    EXPECT_EQ(work.bytes.at(Level::hbm).write, result_size * 6);
+  }
+}
+
+TEST(WorkModel, TransfersCrossTheLinkInOneDirection) {
+  const Work down = work_of(workload("transfer", DType::fp32, {{"n", 100}, {"to_host", 0}}), DeviceKind::cuda);
+  EXPECT_EQ(down.bytes.at(Level::pcie).read, 400);
+  EXPECT_EQ(down.bytes.at(Level::pcie).write, 0);
+  EXPECT_EQ(down.bytes.at(Level::hbm).write, 400);
+  const Work up = work_of(workload("transfer", DType::fp16, {{"n", 100}, {"to_host", 1}}), DeviceKind::cuda);
+  EXPECT_EQ(up.bytes.at(Level::pcie).write, 200);
+  EXPECT_EQ(up.bytes.at(Level::pcie).read, 0);
+  EXPECT_EQ(up.bytes.at(Level::hbm).read, 200);
+  EXPECT_EQ(up.total_flops(), 0);
 }
 
 TEST(WorkModel, BytesAreThoseOfTheTensors) {
