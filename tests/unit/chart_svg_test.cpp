@@ -209,6 +209,18 @@ TEST(ChartSvg, TitleAndSubtitleCanBeSet) {
   EXPECT_THAT(svg, testing::Not(testing::HasSubstr("NVIDIA H200 — roofline")));
 }
 
+TEST(ChartSvg, TheLegendHasTheFamiliesThatHaveAPoint) {
+  Report report = sample::sample_report();
+  const std::string family = report.points.front().family;
+  EXPECT_THAT(render_svg(report), testing::HasSubstr("data-family=\"" + family + "\""));
+  Point moved = report.points.front();
+  moved.workload.label = "copy";
+  moved.family = "data movement";
+  moved.work.flops.clear();
+  report.points.push_back(moved);
+  EXPECT_THAT(render_svg(report), testing::Not(testing::HasSubstr("data movement")));
+}
+
 TEST(ChartSvg, APointOnSeveralPipesNamesTheOthers) {
   Report report = sample::sample_report();
   const Point& attention = report.points[13];

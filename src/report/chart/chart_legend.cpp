@@ -9,6 +9,14 @@
 namespace roofline {
 namespace {
 
+/// Kernels without FLOPs have a family and no point.
+bool has_point(const Chart& chart, std::size_t family) {
+  const auto has = [family](const std::vector<PlottedPoint>& points) {
+    return std::any_of(points.begin(), points.end(), [family](const PlottedPoint& p) { return p.family == family; });
+  };
+  return has(chart.points) || std::any_of(chart.earlier.begin(), chart.earlier.end(), has);
+}
+
 constexpr double kLegendSize = 12;
 constexpr double kLegendRow = 21;
 
@@ -48,8 +56,10 @@ void add_runs(const Chart& chart, std::vector<LegendEntry>& out) {
 std::vector<LegendEntry> legend_of(const Chart& chart) {
   std::vector<LegendEntry> out;
   for (std::size_t i = 0; i < chart.families.size(); ++i)
-    out.push_back(
-        {shorten_middle(chart.families[i], 32), chart.families[i], {marker(i, {6, 0}, kMarkerRadius, *chart.colors)}});
+    if (has_point(chart, i))
+      out.push_back({shorten_middle(chart.families[i], 32),
+                     chart.families[i],
+                     {marker(i, {6, 0}, kMarkerRadius, *chart.colors)}});
   add_runs(chart, out);
   bool sustained = false, limits = false, band = false, suspect = false;
   for (const auto* roofs : {&chart.roofs.memory, &chart.roofs.compute}) {
