@@ -27,9 +27,41 @@ struct Vector {
   static Packet multiply(Packet a, Packet b) { return Eigen::internal::pmul(a, b); }
   static Packet multiply_add(Packet a, Packet b, Packet c) { return Eigen::internal::pmadd(a, b, c); }
   static Packet maximum(Packet a, Packet b) { return Eigen::internal::pmax(a, b); }
-  static Packet exponential(Packet a) { return Eigen::internal::pexp(a); }
+  /// e^a. In fp32 to 1.01 ulp for a from -86 to 88, and as at these ends beyond them: half of the instructions of
+  /// Eigen's, which on a core with fast memory decide softmax's time.
+  static Packet exponential(Packet a) {
+    if constexpr (sizeof(T) == 4) {
+      return short_exponential(a);
+    } else {
+      return Eigen::internal::pexp(a);
+    }
+  }
   static T sum(Packet a) { return Eigen::internal::predux(a); }
   static T largest(Packet a) { return Eigen::internal::predux_max(a); }
+
+// GCC says that a vector type as a template argument loses its alignment; it is only looked up by it here.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wignored-attributes"
+  /// 2^n e^r with n the whole number nearest to a / ln 2. Adding 1.5 * 2^23 rounds to it and leaves it in the lowest
+  /// bits, from where it goes into the exponent. The polynomial is Cephes' expf's.
+  static Packet short_exponential(Packet a) {
+    using Integers = typename Eigen::internal::unpacket_traits<Packet>::integer_packet;
+    const auto bits = [](Packet value) { return Eigen::internal::preinterpret<Integers>(value); };
+    const Packet round = all(T(12582912));
+    const Packet x = Eigen::internal::pmin(Eigen::internal::pmax(a, all(T(-86))), all(T(88)));
+    const Packet shifted = multiply_add(x, all(T(1.44269504088896341)), round);
+    const Packet n = subtract(shifted, round);
+    // ln 2 in two parts, the first of which has few enough bits for an exact product.
+    const Packet r = multiply_add(n, all(T(2.12194440e-4)), multiply_add(n, all(T(-0.693359375)), x));
+    Packet p = all(T(1.9875691500e-4));
+    for (const double c : {1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1}) {
+      p = multiply_add(p, r, all(T(c)));
+    }
+    p = add(multiply_add(multiply(p, r), r, r), all(T(1)));
+    return Eigen::internal::preinterpret<Packet>(
+        Eigen::internal::padd(bits(p), Eigen::internal::plogical_shift_left<23>(bits(shifted))));
+  }
+#pragma GCC diagnostic pop
 
   /// Past the caches, without reading the line first: a third less traffic for a copy. `to` must be
   /// aligned to the vector.
