@@ -4,12 +4,16 @@
 
 #include <algorithm>
 #include <climits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 
 #include "device/cuda/check.hpp"
+#include "device/cuda/cuda_device.hpp"
+#include "device/cuda/handles.hpp"
 #include "device/cuda/row.cuh"
+#include "op/op.hpp"
 
 namespace roofline {
 
@@ -78,11 +82,11 @@ __global__ void outputs(const float* __restrict__ s, const T* __restrict__ v, T*
   o[index] = narrow<T>(sum);
 }
 
-/// Why a GPU with so much memory doesn't compute this, or nothing. A quarter of it for the scores leaves room for the
-/// tensors and their rotation.
-inline std::optional<std::string> unsupported(const Problem& problem, double memory_bytes) {
+/// Why that GPU doesn't compute this, or nothing. A quarter of its memory for the scores leaves room for the tensors
+/// and their rotation.
+inline std::optional<std::string> unsupported(const Problem& problem, const Device& device) {
   const double bytes = static_cast<double>(problem.scores()) * sizeof(float);
-  if (bytes > memory_bytes / 4) return "its scores need more than a quarter of the memory";
+  if (bytes > as_cuda(device).properties().memory_bytes / 4) return "its scores need more than a quarter of the memory";
   if (std::max(problem.scores(), problem.outputs()) / kThreads >= INT_MAX) return "needs more blocks than a grid has";
   return std::nullopt;
 }
@@ -99,6 +103,16 @@ void launch(const Problem& problem, std::span<void* const> tensors, float* scrat
   outputs<<<blocks(problem.outputs()), kThreads, 0, stream>>>(scratch, static_cast<const T*>(tensors[2]),
                                                               static_cast<T*>(tensors[3]), problem);
   check_launch("naive attention, outputs");
+}
+
+/// The rung of any op that is such a problem, on tensors q, k, v and o.
+inline Kernel prepare(const Problem& problem, DType dtype, Device& device) {
+  auto scratch = std::make_shared<DeviceMemory>(make_device_memory(problem.scores() * sizeof(float)));
+  return with_element_type(dtype, [&]<typename T>() -> Kernel {
+    return [problem, scratch, stream = as_cuda(device).stream()](std::span<void* const> tensors) {
+      launch<T>(problem, tensors, static_cast<float*>(scratch->get()), stream);
+    };
+  });
 }
 
 }  // namespace attention_naive

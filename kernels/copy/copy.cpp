@@ -6,45 +6,26 @@
 #include <cstring>
 
 #include "kernels/cpu_launch.hpp"
+#include "kernels/data_movement.hpp"
 #include "op/registry.hpp"
-#include "op/tolerance.hpp"
 
 namespace roofline {
 namespace {
 
-class Copy final : public Op {
+class Copy final : public DataMovement {
  public:
   std::string_view name() const override { return "copy"; }
   std::string_view summary() const override { return "y = x, within main memory"; }
-  std::string_view family() const override { return "data movement"; }
 
   std::vector<ShapeParameter> parameters() const override {
     return {{.name = "n", .meaning = "elements", .default_value = std::int64_t{1} << 26}};
   }
 
-  std::vector<TensorSpec> tensors(const Workload& w) const override {
-    const std::int64_t n = w.shape["n"];
-    return {{"x", TensorRole::input, n, w.dtype}, {"y", TensorRole::output, n, w.dtype}};
-  }
-
-  /// No FLOPs: its intensity is 0, and only its bandwidth says anything.
   Work work(const Workload& w, DeviceKind device) const override {
     const double bytes = static_cast<double>(w.shape["n"]) * static_cast<double>(element_size(w.dtype));
     Work work;
     work.bytes[main_memory(device)] = {.read = bytes, .write = bytes};
     return work;
-  }
-
-  void reference(const Workload&, std::span<const HostTensor> inputs, std::span<const std::int64_t> indices,
-                 std::span<double> expected) const override {
-    for (std::size_t i = 0; i < indices.size(); ++i) expected[i] = inputs[0][indices[i]];
-  }
-
-  double reference_cost(const Workload&) const override { return 2; }
-
-  /// Nothing is rounded. Half an ulp is the finest that the metric tells.
-  Tolerance tolerance(const Workload& w) const override {
-    return {.relative = unit_roundoff(w.dtype), .magnitude = 0.5};
   }
 
   std::vector<Implementation> implementations() const override;

@@ -31,17 +31,11 @@ attention_naive::Problem naive_problem(const Workload& workload) {
 }
 
 std::optional<std::string> naive_unsupported(const Workload& workload, const Device& device) {
-  return attention_naive::unsupported(naive_problem(workload), as_cuda(device).properties().memory_bytes);
+  return attention_naive::unsupported(naive_problem(workload), device);
 }
 
 Kernel prepare_naive(const Workload& workload, Device& device) {
-  const auto problem = naive_problem(workload);
-  auto scratch = std::make_shared<DeviceMemory>(make_device_memory(problem.scores() * sizeof(float)));
-  return with_element_type(workload.dtype, [&]<typename T>() -> Kernel {
-    return [problem, scratch, stream = as_cuda(device).stream()](std::span<void* const> tensors) {
-      attention_naive::launch<T>(problem, tensors, static_cast<float*>(scratch->get()), stream);
-    };
-  });
+  return attention_naive::prepare(naive_problem(workload), workload.dtype, device);
 }
 
 template <typename T>
