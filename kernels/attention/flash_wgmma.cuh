@@ -246,7 +246,9 @@ struct Consumer {
     for (;;) {
       shared.q_full.wait(q_parity);
       q_parity ^= 1;
-      const int index = shared.tile;
+      int index = 0;  // read by the lane that hands the queries' buffer back
+      if (threadIdx.x % 32 == 0) index = shared.tile;
+      index = __shfl_sync(0xffffffffu, index, 0);
       if (index < 0) return;
       const Tile tile = tile_at<Tiling>(index, problem, schedule);
       attend(tile, problem);
