@@ -38,6 +38,9 @@ Kernel prepare_naive(const Workload& workload, Device& device) {
   return attention_naive::prepare(naive_problem(workload), workload.dtype, device);
 }
 
+/// Keys that blocks' shares are counted in: finer than what a block looks at at once, so that the shares are equal.
+constexpr int kUnit = 16;
+
 template <typename T>
 struct Launch {
   void (*kernel)(const T*, const T*, const T*, T*, decode_split::Problem);
@@ -66,19 +69,12 @@ Launch<T> launch_for(Rung rung, const Decoded& e) {
   return simt_launch<T, kDim>(rung == Rung::fused ? 1 : e.group);
 }
 
-/// The fewest pieces that keep all multiprocessors busy to the end: two waves of blocks or more, filled to 95 %. Of 128
-/// keys at least; where that leaves no choice, the fullest waves.
-std::int64_t pieces_of(std::int64_t context, std::int64_t tasks, std::int64_t blocks_a_wave) {
-  std::int64_t best = 1;
-  double fullest = 0;
-  const std::int64_t first = std::min(ceil_div(2 * blocks_a_wave, tasks), ceil_div(context, 128));
-  for (std::int64_t pieces = first; pieces <= ceil_div(context, 128) && fullest < 0.95; ++pieces) {
-    const std::int64_t waves = ceil_div(tasks * pieces, blocks_a_wave);
-    const double filled = static_cast<double>(tasks * pieces) / static_cast<double>(waves * blocks_a_wave);
-    if (filled > fullest) best = pieces;
-    fullest = std::max(fullest, filled);
-  }
-  return best;
+/// One wave of blocks, or fewer where a block would have less than kLeastKeys; `fused`: a block a task.
+Stretches cut(std::int64_t tasks, std::int64_t context, std::int64_t blocks_a_wave, Rung rung) {
+  constexpr std::int64_t kLeastKeys = 128;
+  const std::int64_t units = ceil_div(context, kUnit);
+  const std::int64_t most = ceil_div(tasks * units * kUnit, kLeastKeys);
+  return Stretches::cut(tasks, units, rung == Rung::fused ? tasks : std::min(blocks_a_wave, most));
 }
 
 /// Counters and parts of a launch.
@@ -98,18 +94,16 @@ Kernel prepare_split(const Workload& workload, Device& device, Rung rung) {
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, launch.kernel, launch.threads, 0),
           "asking for the decode kernel's occupancy");
     const std::int64_t wave = std::int64_t{per_sm} * cuda.properties().sm_count;
-    const std::int64_t wanted = rung == Rung::fused ? 1 : pieces_of(e.context, tasks, wave);
-    const std::int64_t piece = ceil_div(e.context, wanted);
-    const std::int64_t pieces = ceil_div(e.context, piece);
-    const auto parts = static_cast<std::size_t>(tasks * pieces * launch.heads * (e.d + 2));
+    const Stretches stretches = cut(tasks, e.context, wave, rung);
+    const auto parts = static_cast<std::size_t>(tasks * stretches.most_pieces() * launch.heads * (e.d + 2));
     const std::size_t counters = static_cast<std::size_t>(tasks) * sizeof(unsigned);
     auto workspace =
         std::make_shared<Workspace>(Workspace{make_device_memory(parts * sizeof(float)), make_device_memory(counters)});
     check(cudaMemsetAsync(workspace->done.get(), 0, counters, cuda.stream()), "clearing the decode kernel's counters");
     const decode_split::Problem problem{
+        .stretches = stretches,
+        .unit = kUnit,
         .context = e.context,
-        .piece = piece,
-        .pieces = static_cast<int>(pieces),
         .group = static_cast<int>(e.group),
         .slices = static_cast<int>(slices),
         .width = launch.heads,
@@ -119,7 +113,7 @@ Kernel prepare_split(const Workload& workload, Device& device, Rung rung) {
         .done = static_cast<unsigned*>(workspace->done.get())};
     return [=, stream = cuda.stream()](std::span<void* const> tensors) {
       static_cast<void>(workspace);  // lives as long as this kernel
-      launch.kernel<<<static_cast<unsigned>(tasks * pieces), launch.threads, 0, stream>>>(
+      launch.kernel<<<static_cast<unsigned>(stretches.blocks), launch.threads, 0, stream>>>(
           static_cast<const T*>(tensors[0]), static_cast<const T*>(tensors[1]), static_cast<const T*>(tensors[2]),
           static_cast<T*>(tensors[3]), problem);
       check_launch("decode kernel");
@@ -133,6 +127,7 @@ std::optional<std::string> split_unsupported(const Workload& workload, const Dev
   if (e.d > 128) return "needs head_dim <= 128";
   if (e.d % per_vector != 0) return "needs a head_dim that is a multiple of " + std::to_string(per_vector);
   if (e.context > INT_MAX / 2) return "context is too long";
+  if (e.kv_heads() > INT_MAX / std::max<std::int64_t>(e.context, 1)) return "context times heads is too long";
   if (e.heads > INT_MAX / 4096) return "needs more blocks than a grid has";
   return std::nullopt;
 }
@@ -154,7 +149,7 @@ const ImplementationRegistrar kRegistrar(
       .unsupported = split_unsupported,
       .prepare = [](const Workload& w, Device& device) { return prepare_split(w, device, Rung::fused); }},
      {.name = "split",
-      .summary = "pieces of the context fill the GPU; heads of a group share what is read",
+      .summary = "one wave of blocks with equal shares of all keys; heads of a group share what is read",
       .device = DeviceKind::cuda,
       .dtypes = kTypes,
       .unsupported = split_unsupported,

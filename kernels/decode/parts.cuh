@@ -4,23 +4,24 @@
 #pragma once
 
 #include "device/cuda/element.cuh"
+#include "device/cuda/last_block.cuh"
+#include "kernels/stretches.hpp"
 
 namespace roofline {
 
 namespace decode_split {
 
-/// A task is a head of keys and values with up to `width` of the queries that share it; each has a row of blocks, one
-/// for each piece of the context.
+/// A task is a head of keys and values with up to `width` of the queries that share it. Its units are of `unit` keys.
 struct Problem {
+  Stretches stretches;
+  int unit;
   std::int64_t context;
-  std::int64_t piece;  ///< keys of a block
-  int pieces;
   int group;   ///< heads that share keys and values
   int slices;  ///< tasks of a group, one after another
   int width;   ///< queries of a task
   int head_dim;
   float scale_log2;  ///< log2(e) / sqrt(head_dim)
-  float* parts;      ///< [tasks, pieces, width, part_stride]
+  float* parts;      ///< [tasks, most pieces, width, part_stride]
   unsigned* done;    ///< [tasks], zero between launches
 
   /// A query's part: head_dim sums of weights times values, the sum of the weights, and the score (in powers of two)
@@ -28,114 +29,123 @@ struct Problem {
   __device__ int part_stride() const { return head_dim + 2; }
 };
 
-/// What a block works on.
+/// The keys that a block works on, and for which queries.
 struct Task {
-  int index;
-  int piece;
+  Piece piece;
   int heads;             ///< queries, problem.width or fewer
   std::int64_t queries;  ///< of the first, as an offset into q and o
   std::int64_t keys;     ///< of the piece's first key, as an offset into k and v
-  std::int64_t end;      ///< keys of the piece
+  int end;               ///< keys of the piece
 
-  __device__ explicit Task(const Problem& problem) {
-    index = static_cast<int>(blockIdx.x) / problem.pieces;
-    piece = static_cast<int>(blockIdx.x) % problem.pieces;
-    const std::int64_t kv_head = index / problem.slices;
-    const int first_head = index % problem.slices * problem.width;
-    const std::int64_t first_key = piece * problem.piece;
+  __device__ Task(const Problem& problem, const Piece& of) : piece(of) {
+    const std::int64_t kv_head = piece.task / problem.slices;
+    const int first_head = piece.task % problem.slices * problem.width;
+    const std::int64_t first_key = std::int64_t{piece.first} * problem.unit;
     heads = min(problem.width, problem.group - first_head);
     queries = (kv_head * problem.group + first_head) * problem.head_dim;
     keys = (kv_head * problem.context + first_key) * problem.head_dim;
-    end = min(problem.piece, problem.context - first_key);
+    end = static_cast<int>(min(std::int64_t{piece.count} * problem.unit, problem.context - first_key));
   }
 };
 
-/// What a part weighs in a sum relative to `maximum`; 0 past the last.
-__device__ inline float weight_of(const float* maxima, std::int64_t stride, int part, int count, float maximum) {
-  return part < count ? fast_exp2(maxima[part * stride] - maximum) : 0.0f;
-}
+/// What a task's parts become: the outputs of its queries, or one part of each, to be joined with others.
+template <typename T>
+struct Joined {
+  T* outputs;   ///< of the first query, [queries, head_dim]; null: a part
+  float* part;  ///< [queries, part_stride]
+};
 
-/// Joins `count` parts of each query, `stride` floats from one to the next, and gives the result to
-/// `take(query, column, values, sum, maximum)`, two columns at a time. A warp a query: its lanes have a part each while
-/// they weigh them, and two columns in every 64 while they add them up, kAhead parts at once.
-template <int kAhead, typename Take>
-__device__ void join_parts(const float* parts, int count, std::int64_t stride, int heads, const Problem& problem,
-                           Take take) {
-  constexpr unsigned kAll = 0xffffffffu;
+/// Joins `count` parts of each query, `stride` floats from one to the next. A warp a query: its lanes have two columns
+/// in every 64, and kAhead parts on their way at once. Every part has seen a key or has a maximum of minus infinity,
+/// and the first has seen one. The loops stay loops: this runs once a launch.
+template <typename T>
+__device__ void join_parts(const float* parts, int count, int stride, int heads, const Problem& problem,
+                           Joined<T> joined) {
   constexpr int kSpans = 2;  // of 64 columns: 128 at most
+  constexpr int kAhead = 8;
   const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll 1
   for (int head = static_cast<int>(threadIdx.x) / 32; head < heads; head += static_cast<int>(blockDim.x) / 32) {
     const float* part = parts + head * problem.part_stride();
-    const float* maxima = part + problem.head_dim + 1;
     float maximum = -INFINITY;
-    for (int p = lane; p < count; p += 32) maximum = fmaxf(maximum, maxima[p * stride]);
-    for (int offset = 16; offset > 0; offset /= 2) maximum = fmaxf(maximum, __shfl_xor_sync(kAll, maximum, offset));
     float sum = 0;
     float2 values[kSpans] = {};
-    for (int first = 0; first < count; first += 32) {
-      const float mine = weight_of(maxima, stride, first + lane, count, maximum);
-      if (first + lane < count) sum = fmaf(mine, part[(first + lane) * stride + problem.head_dim], sum);
-#pragma unroll kAhead
-      for (int p = 0; p < min(32, count - first); ++p) {
-        const float weight = __shfl_sync(kAll, mine, p);
+#pragma unroll 1
+    for (int first = 0; first < count; first += kAhead) {
+      float2 tails[kAhead];  // sum and maximum
+      float2 more[kAhead][kSpans];
+#pragma unroll
+      for (int p = 0; p < kAhead; ++p) {
+        const float* from = part + min(first + p, count - 1) * stride;  // past the last: its weight is 0
+        tails[p] = *reinterpret_cast<const float2*>(from + problem.head_dim);
 #pragma unroll
         for (int span = 0; span < kSpans; ++span) {
           // A lane without columns reads the last ones, and stores nothing.
-          const int column = min(64 * span + 2 * lane, problem.head_dim - 2);
-          const float2 more = *reinterpret_cast<const float2*>(part + (first + p) * stride + column);
-          values[span].x = fmaf(weight, more.x, values[span].x);
-          values[span].y = fmaf(weight, more.y, values[span].y);
+          more[p][span] = *reinterpret_cast<const float2*>(from + min(64 * span + 2 * lane, problem.head_dim - 2));
+        }
+      }
+      float raised = maximum;
+#pragma unroll
+      for (int p = 0; p < kAhead; ++p) raised = fmaxf(raised, tails[p].y);
+      const float shrink = fast_exp2(maximum - raised);
+      maximum = raised;
+      sum *= shrink;
+#pragma unroll
+      for (int span = 0; span < kSpans; ++span) {
+        values[span].x *= shrink;
+        values[span].y *= shrink;
+      }
+#pragma unroll
+      for (int p = 0; p < kAhead; ++p) {
+        const float weight = first + p < count ? fast_exp2(tails[p].y - maximum) : 0.0f;
+        sum = fmaf(weight, tails[p].x, sum);
+#pragma unroll
+        for (int span = 0; span < kSpans; ++span) {
+          values[span].x = fmaf(weight, more[p][span].x, values[span].x);
+          values[span].y = fmaf(weight, more[p][span].y, values[span].y);
         }
       }
     }
-    for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_xor_sync(kAll, sum, offset);
+    const float scale = 1.0f / sum;
 #pragma unroll
     for (int span = 0; span < kSpans; ++span) {
       const int column = 64 * span + 2 * lane;
-      if (column < problem.head_dim) take(head, column, values[span], sum, maximum);
+      if (column >= problem.head_dim) break;
+      if (joined.outputs != nullptr) {
+        T* to = joined.outputs + std::int64_t{head} * problem.head_dim + column;
+        to[0] = narrow<T>(values[span].x * scale);
+        to[1] = narrow<T>(values[span].y * scale);
+      } else {
+        float* to = joined.part + head * problem.part_stride();
+        *reinterpret_cast<float2*>(to + column) = values[span];
+        if (column == 0) *reinterpret_cast<float2*>(to + problem.head_dim) = make_float2(sum, maximum);
+      }
     }
   }
 }
 
-/// Whether this block is the last of `blocks` to come here; what the others have written before is visible then.
-__device__ inline bool last_to_come(unsigned* counter, int blocks) {
-  __shared__ bool last;
-  __threadfence();
-  __syncthreads();
-  const auto limit = static_cast<unsigned>(blocks - 1);
-  if (threadIdx.x == 0) last = atomicInc(counter, limit) == limit;  // back to zero with the last
-  __syncthreads();
-  __threadfence();
-  return last;
-}
-
 /// From the parts that the block's warps have left in shared memory, [warps, problem.width, part_stride], to the
-/// outputs: at once if there is one piece, else by the last block of the task. Every warp has seen a key, or has a
-/// maximum of minus infinity, and the first has seen one.
+/// outputs: at once if the task is in one piece, else by the last of its blocks. Shared memory may be
+/// used anew afterwards.
 template <typename T>
 __device__ void finish(const float* shared, int warps, const Task& task, const Problem& problem, T* o) {
-  const auto store = [&](int head, int column, float2 values, float sum, float) {
-    T* to = o + task.queries + std::int64_t{head} * problem.head_dim + column;
-    to[0] = narrow<T>(values.x / sum);
-    to[1] = narrow<T>(values.y / sum);
-  };
   const int stride = problem.width * problem.part_stride();
+  float* parts = problem.parts + std::int64_t{task.piece.task} * problem.stretches.most_pieces() * stride;
+  const float* from = shared;
+  int count = warps;
+  bool whole = task.piece.pieces == 1;
   __syncthreads();
-  if (problem.pieces == 1) {
-    join_parts<1>(shared, warps, stride, task.heads, problem, store);
-    return;
+#pragma unroll 1
+  for (;;) {  // twice at most; one copy of the code
+    join_parts<T>(from, count, stride, task.heads, problem,
+                  {.outputs = whole ? o + task.queries : nullptr, .part = parts + task.piece.index * stride});
+    if (whole) break;
+    if (!last_to_come(problem.done + task.piece.task, task.piece.pieces)) return;
+    from = parts;
+    count = task.piece.pieces;
+    whole = true;
   }
-  float* parts = problem.parts + std::int64_t{task.index} * problem.pieces * stride;
-  float* mine = parts + std::int64_t{task.piece} * stride;
-  join_parts<1>(shared, warps, stride, task.heads, problem,
-                [&](int head, int column, float2 values, float sum, float maximum) {
-                  float* part = mine + head * problem.part_stride();
-                  *reinterpret_cast<float2*>(part + column) = values;
-                  if (column == 0) *reinterpret_cast<float2*>(part + problem.head_dim) = make_float2(sum, maximum);
-                });
-  if (last_to_come(problem.done + task.index, problem.pieces)) {
-    join_parts<16>(parts, problem.pieces, stride, task.heads, problem, store);
-  }
+  __syncthreads();
 }
 
 }  // namespace decode_split

@@ -17,7 +17,8 @@ using decode_split::Task;
 
 constexpr int kWarps = 4;
 constexpr int kThreads = 32 * kWarps;
-constexpr int kKeys = 16;  ///< of a warp at a time
+constexpr int kKeys = 16;              ///< of a warp at a time
+constexpr int kStep = kWarps * kKeys;  ///< of the block
 
 /// In the fragments of an instruction a thread is one of four (t = lane % 4) in each of eight groups (g = lane / 4).
 ///   scores    s[n][i]: key g + 8 (i / 2), query 8 n + 2 t + i % 2
@@ -127,13 +128,6 @@ struct Warp {
     return column;
   }
 
-  /// The j-th elements of two rows as the halves of a word.
-  __device__ static std::uint32_t pair(const uint4& a, const uint4& b, int j) {
-    const std::uint32_t* x = &a.x;
-    const std::uint32_t* y = &b.x;
-    return __byte_perm(x[j / 2], y[j / 2], j % 2 == 0 ? 0x5410 : 0x7632);
-  }
-
   __device__ void outputs(const uint4 (&v)[4][kValueChunks], const float (&s)[kTiles][4]) {
     std::uint32_t p[kTiles][2];
 #pragma unroll
@@ -145,8 +139,8 @@ struct Warp {
     for (int c = 0; c < kValueChunks; ++c) {
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        const std::uint32_t rows[4] = {pair(v[0][c], v[1][c], 2 * j), pair(v[0][c], v[1][c], 2 * j + 1),
-                                       pair(v[2][c], v[3][c], 2 * j), pair(v[2][c], v[3][c], 2 * j + 1)};
+        const std::uint32_t rows[4] = {mma::pair(v[0][c], v[1][c], 2 * j), mma::pair(v[0][c], v[1][c], 2 * j + 1),
+                                       mma::pair(v[2][c], v[3][c], 2 * j), mma::pair(v[2][c], v[3][c], 2 * j + 1)};
 #pragma unroll
         for (int n = 0; n < kTiles; ++n) mma::multiply<T>(o[n][4 * c + j], rows, p[n][0], p[n][1]);
       }
@@ -161,8 +155,8 @@ struct Warp {
     if (first >= end) return;
     load_keys(keys, k, first, end, problem.head_dim);
     load_values(values, v, first, end, problem.head_dim);
-    for (; first < end; first += kWarps * kKeys) {
-      const int next = first + kWarps * kKeys;
+    for (; first < end; first += kStep) {
+      const int next = first + kStep;
       float s[kTiles][4] = {};
       scores(keys, s);
       load_keys(keys, k, next, end, problem.head_dim);
@@ -202,12 +196,14 @@ __global__ void __launch_bounds__(kThreads, kTiles == 1 ? 3 : 2)
     kernel(const T* __restrict__ q, const T* __restrict__ k, const T* __restrict__ v, T* __restrict__ o,
            Problem problem) {
   __shared__ alignas(8) float parts[kWarps * Warp<T, kDim, kTiles>::kHeads * (kDim + 2)];
-  const Task task(problem);
-  Warp<T, kDim, kTiles> warp;
-  warp.start(q + task.queries, task.heads, problem.head_dim);
-  warp.run(k + task.keys, v + task.keys, static_cast<int>(task.end), problem);
-  warp.leave(parts, problem);
-  decode_split::finish(parts, kWarps, task, problem, o);
+  problem.stretches.for_each_piece(static_cast<int>(blockIdx.x), [&](const Piece& piece) {
+    const Task task(problem, piece);
+    Warp<T, kDim, kTiles> warp;
+    warp.start(q + task.queries, task.heads, problem.head_dim);
+    warp.run(k + task.keys, v + task.keys, task.end, problem);
+    warp.leave(parts, problem);
+    decode_split::finish(parts, kWarps, task, problem, o);
+  });
 }
 
 }  // namespace decode_mma

@@ -14,7 +14,6 @@ using decode_split::Task;
 
 constexpr int kWarps = 8;
 constexpr int kThreads = 32 * kWarps;
-constexpr int kUnroll = 4;  ///< keys, and as many values, that a thread has on their way at once
 
 /// Blocks that a multiprocessor should hold, which limits a thread's registers: as many as go without spilling.
 constexpr int blocks_for(int heads) { return heads == 1 ? 3 : heads <= 4 ? 2 : 1; }
@@ -23,7 +22,9 @@ constexpr int blocks_for(int heads) { return heads == 1 ? 3 : heads <= 4 ? 2 : 1
 template <typename T, int kWidth, int kHeads>
 struct Walk {
   static constexpr int kColumns = kLanes<T>;
-  static constexpr int kStep = kThreads / kWidth;  ///< keys that the block looks at at once
+  static constexpr int kStep = kThreads / kWidth;  ///< keys of the block, one a thread
+  /// Keys, and as many values, that a thread has on their way at once: what the registers allow.
+  static constexpr int kUnroll = kHeads * kColumns <= 16 ? 4 : 2;
 
   float q[kHeads][kColumns];
   float maximum[kHeads];
@@ -154,12 +155,14 @@ __global__ void __launch_bounds__(kThreads, blocks_for(kHeads))
     kernel(const T* __restrict__ q, const T* __restrict__ k, const T* __restrict__ v, T* __restrict__ o,
            Problem problem) {
   __shared__ alignas(8) float parts[kWarps * kHeads * (kWidth * kLanes<T> + 2)];
-  const Task task(problem);
-  Walk<T, kWidth, kHeads> walk;
-  walk.start(q + task.queries, task.heads, problem);
-  walk.run(k + task.keys, v + task.keys, static_cast<int>(task.end), problem.head_dim);
-  walk.leave(parts, problem);
-  decode_split::finish(parts, kWarps, task, problem, o);
+  problem.stretches.for_each_piece(static_cast<int>(blockIdx.x), [&](const Piece& piece) {
+    const Task task(problem, piece);
+    Walk<T, kWidth, kHeads> walk;
+    walk.start(q + task.queries, task.heads, problem);
+    walk.run(k + task.keys, v + task.keys, task.end, problem.head_dim);
+    walk.leave(parts, problem);
+    decode_split::finish(parts, kWarps, task, problem, o);
+  });
 }
 
 }  // namespace decode_simt

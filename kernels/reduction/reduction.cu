@@ -2,8 +2,8 @@
 // in an order that depends on n and the GPU only: the same bits every time.
 //   atomics     an element a thread, and an atomic operation on one address each: they take turns
 //   tree        partial results of blocks from a tree in shared memory, joined by a second kernel
-//   shuffle     the tree within warps in registers: two barriers a block instead of ten, little traffic to shared
-//   memory vectorized  four 16-byte loads in flight a thread; the last block to finish joins the partial results
+//   shuffle     the tree within warps in registers: two barriers a block instead of ten
+//   vectorized  four 16-byte loads in flight a thread; the last block to finish joins the partial results
 #include <algorithm>
 #include <memory>
 #include <tuple>

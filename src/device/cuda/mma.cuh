@@ -54,6 +54,13 @@ __device__ inline std::uint32_t pack(float low, float high) {
   }
 }
 
+/// The i-th elements of two rows of eight as the halves of a word.
+__device__ inline std::uint32_t pair(const uint4& a, const uint4& b, int i) {
+  const std::uint32_t* x = &a.x;
+  const std::uint32_t* y = &b.x;
+  return __byte_perm(x[i / 2], y[i / 2], i % 2 == 0 ? 0x5410 : 0x7632);
+}
+
 /// d[16, 8] += a[16, 16] · b[16, 8], summed in fp32. a: the four quarters from the top left one down, then right, as
 /// read_matrices gives them; b: its upper and lower half, as read_matrices<true> gives them from rows along n.
 template <typename T>

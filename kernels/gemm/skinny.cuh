@@ -1,0 +1,95 @@
+// What the kernels for few rows or columns of c share: the one kernel, which a way of working fills in, and how the
+// pieces of a task meet. A task is a strip of c, all of its few rows (or columns) and some of its many columns (rows).
+// The large matrix streams; all blocks run in one wave (stretches.hpp), each through a stretch of strips and of k.
+#pragma once
+
+#include "device/cuda/element.cuh"
+#include "device/cuda/last_block.cuh"
+#include "kernels/gemm/gemm_rungs.hpp"
+#include "kernels/stretches.hpp"
+
+namespace roofline::skinny {
+
+constexpr int kWarps = 4;
+constexpr int kThreads = 32 * kWarps;
+
+/// How the work is cut, and where the pieces of a task meet.
+struct Plan {
+  Stretches stretches;
+  float* partial;  ///< [tasks, most pieces, results of a task]
+  unsigned* done;  ///< [tasks], zero between launches
+};
+
+/// Adds the results that the warps have left, [kWarps, kResults], to the first's; all of them in the end.
+template <int kResults>
+__device__ float* add_warps(float* results) {
+  __syncthreads();
+#pragma unroll 1
+  for (int i = threadIdx.x; i < kResults; i += kThreads) {
+#pragma unroll
+    for (int warp = 1; warp < kWarps; ++warp) results[i] += results[warp * kResults + i];
+  }
+  return results;
+}
+
+/// Gives take(i, value) each of a task's kResults sums: those in `own` if the task is in one piece, else, in the last
+/// of its blocks, those of all pieces, added in their order. `own` is in shared memory, and may be used anew
+/// afterwards. The loops stay loops: this runs once a launch.
+template <int kResults, typename Take>
+__device__ void join_pieces(const float* own, int results, const Piece& piece, const Plan& plan, Take take) {
+  constexpr int kAhead = 8;
+  const float* from = own;
+  int count = 1;
+  __syncthreads();
+  if (piece.pieces > 1) {
+    float* const parts = plan.partial + std::int64_t{piece.task} * plan.stretches.most_pieces() * kResults;
+#pragma unroll 1
+    for (int i = threadIdx.x * 4; i < results; i += kThreads * 4) {
+      *reinterpret_cast<float4*>(parts + piece.index * kResults + i) = *reinterpret_cast<const float4*>(own + i);
+    }
+    if (!last_to_come(plan.done + piece.task, piece.pieces)) return;
+    from = parts;
+    count = piece.pieces;
+  }
+#pragma unroll 1
+  for (int i = threadIdx.x * 4; i < results; i += kThreads * 4) {
+    float total[4] = {};
+#pragma unroll 1
+    for (int first = 0; first < count; first += kAhead) {
+#pragma unroll
+      for (int p = first; p < first + kAhead; ++p) {
+        const float4 more = *reinterpret_cast<const float4*>(from + min(p, count - 1) * kResults + i);
+        total[0] += p < count ? more.x : 0.0f;
+        total[1] += p < count ? more.y : 0.0f;
+        total[2] += p < count ? more.z : 0.0f;
+        total[3] += p < count ? more.w : 0.0f;
+      }
+    }
+#pragma unroll
+    for (int j = 0; j < 4; ++j) take(i + j, total[j]);
+  }
+  __syncthreads();
+}
+
+/// c[m, n] = a[m, k] · b[k, n]. Work: its results are [few, strip] where rows are few, else [strip, few].
+template <typename Work>
+__global__ void __launch_bounds__(kThreads, Work::kBlocksPerSm)
+    kernel(const typename Work::T* __restrict__ a, const typename Work::T* __restrict__ b,
+           typename Work::T* __restrict__ c, GemmProblem size, Plan plan) {
+  __shared__ alignas(16) typename Work::Shared shared;
+  plan.stretches.for_each_piece(static_cast<int>(blockIdx.x), [&](const Piece& piece) {
+    const std::int64_t strip = std::int64_t{piece.task} * Work::kStrip;
+    const std::int64_t first = std::int64_t{piece.first} * Work::kUnit;
+    Work work{.a = a, .b = b, .size = size, .shared = shared};
+    work.run(strip, first, min(first + std::int64_t{piece.count} * Work::kUnit, size.k));
+    constexpr int kWidth = Work::kFewRows ? Work::kStrip : Work::kFew;
+    const int results = Work::kFewRows ? static_cast<int>(size.m) * kWidth : Work::kResults;
+    join_pieces<Work::kResults>(work.leave(), results, piece, plan, [&](int i, float value) {
+      const std::int64_t row = i / kWidth + (Work::kFewRows ? 0 : strip);
+      const std::int64_t column = i % kWidth + (Work::kFewRows ? strip : 0);
+      if (row < size.m && column < size.n) c[row * size.n + column] = narrow<typename Work::T>(value);
+    });
+  });
+}
+
+}  // namespace roofline::skinny
