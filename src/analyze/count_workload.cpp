@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 
 #include "model/error.hpp"
@@ -17,12 +16,8 @@ std::unique_ptr<Case> make_case(const SuiteEntry& entry, Device& device) {
   const Workload& workload = entry.workload;
   const Op* op = find_op(workload.op);
   if (op == nullptr) throw Error(fmt::format("unknown op '{}'", workload.op));
-  const std::vector<Implementation> all = implementations_of(*op, device.info().kind);
-  const auto found = std::find_if(all.begin(), all.end(), [&](const Implementation& implementation) {
-    return implementation.name == workload.implementation;
-  });
-  if (found == all.end())
-    throw Error(fmt::format("{} has no implementation '{}'", workload.op, workload.implementation));
+  const auto found = find_implementation(*op, device.info().kind, workload.implementation);
+  if (!found) throw Error(fmt::format("{} has no implementation '{}'", workload.op, workload.implementation));
   if (found->unsupported) {
     if (const auto reason = found->unsupported(workload, device)) throw Error(*reason);
   }

@@ -12,11 +12,6 @@
 namespace roofline {
 namespace {
 
-const Implementation* find_implementation(const std::vector<Implementation>& all, const std::string& name) {
-  const auto found = std::find_if(all.begin(), all.end(), [&](const Implementation& one) { return one.name == name; });
-  return found == all.end() ? nullptr : &*found;
-}
-
 std::string with_hint(const Error& error) {
   return error.hint().empty() ? std::string(error.what()) : fmt::format("{} ({})", error.what(), error.hint());
 }
@@ -68,8 +63,7 @@ Point planned_point(const SuiteEntry& entry, DeviceKind device) {
   if (const Op* op = find_op(workload.op)) {
     point.family = op->family();
     point.work = op->work(workload, device);
-    const std::vector<Implementation> all = implementations_of(*op, device);
-    if (const Implementation* found = find_implementation(all, workload.implementation)) {
+    if (const auto found = find_implementation(*op, device, workload.implementation)) {
       point.implementation_summary = found->summary;
       if (found->extra_traffic) point.work.extra = found->extra_traffic(workload);
     }
@@ -85,9 +79,8 @@ Point measure_workload(const SuiteEntry& entry, Device& device, const SamplerOpt
   try {
     const Op* op = find_op(entry.workload.op);
     if (op == nullptr) return fail(point, fmt::format("unknown op '{}'", entry.workload.op));
-    const std::vector<Implementation> all = implementations_of(*op, kind);
-    const Implementation* implementation = find_implementation(all, entry.workload.implementation);
-    if (implementation == nullptr) {
+    const auto implementation = find_implementation(*op, kind, entry.workload.implementation);
+    if (!implementation) {
       return skip(point, fmt::format("{} has no implementation '{}' on {}", entry.workload.op,
                                      entry.workload.implementation, to_string(kind)));
     }

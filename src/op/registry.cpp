@@ -80,4 +80,11 @@ std::vector<Implementation> implementations_of(const Op& op, DeviceKind device) 
   return all;
 }
 
+std::optional<Implementation> find_implementation(const Op& op, DeviceKind device, std::string_view name) {
+  for (Implementation& implementation : implementations_of(op, device)) {
+    if (implementation.name == name) return std::move(implementation);
+  }
+  return std::nullopt;
+}
+
 }  // namespace roofline

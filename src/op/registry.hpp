@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -37,5 +38,8 @@ struct ProbeRegistrar {
 /// All implementations of an op for one kind of device: its own and those registered beside it, in
 /// ladder order (plainest first).
 std::vector<Implementation> implementations_of(const Op& op, DeviceKind device);
+
+/// The one of that name, or nothing.
+std::optional<Implementation> find_implementation(const Op& op, DeviceKind device, std::string_view name);
 
 }  // namespace roofline
