@@ -143,7 +143,7 @@ TEST(ChartCounted, OfManyPointsTheMarksAreThereForAPageOnly) {
     while (many.points.size() < 24 + copies) many.points.push_back(report.points[kVectorGemm]);
     return many;
   };
-  const Report few = counted_points(3), many = counted_points(4);  // 25 and 26 with counters
+  const Report few = counted_points(10), many = counted_points(11);  // 32 and 33 with counters
   const Chart shown = lay_out_chart(few, {}), hidden = lay_out_chart(many, {});
   EXPECT_TRUE(shown.shows_counted);
   EXPECT_FALSE(hidden.shows_counted);

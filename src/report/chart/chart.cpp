@@ -187,7 +187,7 @@ Chart lay_out(const Runs& runs, const ChartOptions& options, bool with_key) {
     chart.earlier.push_back(plotted_points(runs[run], chart.families));
   const auto counted = std::count_if(chart.points.begin(), chart.points.end(),
                                      [](const PlottedPoint& p) { return p.point->counters.has_value(); });
-  chart.shows_counted = counted > 0 && static_cast<std::size_t>(counted) <= kAllNamed;
+  chart.shows_counted = counted > 0 && static_cast<std::size_t>(counted) <= kAllCounted;
   chart.roofs = roofs_of(report);
   chart.scene.zoom = zoom_of(options);
   chart.scene.width = options.width / chart.scene.zoom;

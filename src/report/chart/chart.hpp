@@ -41,8 +41,10 @@ struct Chart {
 inline constexpr double kMarkerRadius = 6;
 /// Radius of the marks of what was counted.
 inline constexpr double kCountedRadius = 3.4;
-/// Up to here every point is named beside it, where there is room, and what was counted of it is drawn.
+/// Up to here every point is named beside it, where there is room.
 inline constexpr std::size_t kAllNamed = 25;
+/// Up to so many points show what was counted of them; of more, their marks would hide them.
+inline constexpr std::size_t kAllCounted = 32;
 /// A ceiling's 95 % interval is drawn where its ends differ by this factor: less is thinner than the line.
 inline constexpr double kVisibleInterval = 1.05;
 

@@ -45,10 +45,11 @@ std::vector<CountedMark> level_marks(const Chart& chart, const PlottedPoint& p) 
   return marks;
 }
 
-/// The pipes that did a hundredth of the work, or a twentieth where the model knows nothing of them (constants and
-/// conversions run on the half-precision pipe); where that is more than one.
+/// The pipes that did a five-hundredth of the work (attention's softmax is a hundredth beside its products), or a
+/// twentieth where the model knows nothing of them (constants and conversions run on the half-precision pipe); where
+/// that is more than one.
 std::vector<CountedMark> pipe_marks(const Chart& chart, const PlottedPoint& p) {
-  constexpr double kVisible = 0.01, kUnexpected = 0.05;
+  constexpr double kVisible = 0.002, kUnexpected = 0.05;
   const Work& work = p.point->work;
   const auto bytes = counted_bytes(*p.point->counters, main_memory(chart.report->machine.device.kind));
   if (!bytes || *bytes <= 0) return {};
