@@ -76,9 +76,9 @@ Item counted_marker(std::size_t shape, Vec center, const Color& color, const Pal
   return item;
 }
 
-Item titled(Item item, std::string title) {
-  if (Line* line = std::get_if<Line>(&item)) line->title = std::move(title);
-  if (Circle* circle = std::get_if<Circle>(&item)) circle->title = std::move(title);
+Item titled(Item item, const std::string& title) {
+  if (Line* line = std::get_if<Line>(&item)) line->title = title;
+  if (Circle* circle = std::get_if<Circle>(&item)) circle->title = title;
   return item;
 }
 
