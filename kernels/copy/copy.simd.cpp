@@ -7,12 +7,14 @@ namespace roofline {
 
 template <>
 void copy_streamed<kIsa, float>(const float* x, float* y, std::int64_t count) {
-  map_streamed<kIsa>(x, y, count, [](auto value) { return value; });
+  map_streamed<kIsa>(
+      y, count, [](auto value) { return value; }, x);
 }
 
 template <>
 void copy_streamed<kIsa, double>(const double* x, double* y, std::int64_t count) {
-  map_streamed<kIsa>(x, y, count, [](auto value) { return value; });
+  map_streamed<kIsa>(
+      y, count, [](auto value) { return value; }, x);
 }
 
 }  // namespace roofline

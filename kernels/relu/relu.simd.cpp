@@ -10,12 +10,8 @@ template <typename T>
 void relu(const T* x, T* y, std::int64_t count, bool streamed) {
   using V = Vector<kIsa, T>;
   const auto zero = V::all(T{0});
-  const auto rectify = [zero](auto value) { return V::maximum(value, zero); };
-  if (streamed) {
-    map_streamed<kIsa>(x, y, count, rectify);
-  } else {
-    map_elements<kIsa, T, false>(x, y, count, rectify);
-  }
+  map_elements<kIsa>(
+      y, count, streamed, [zero](auto value) { return V::maximum(value, zero); }, x);
 }
 
 }  // namespace

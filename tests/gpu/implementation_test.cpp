@@ -12,7 +12,7 @@
 namespace roofline {
 namespace {
 
-using ImplementationTest = GpuTest;
+class ImplementationTest : public GpuTest, public testing::WithParamInterface<std::string> {};
 
 /// Rows of every length that has a way of its own: within a warp, several warps to a block, a block, a cluster, too
 /// long for registers; whole multiples of 16 bytes and not, filling their threads and not.
@@ -33,6 +33,19 @@ const std::map<std::string, std::vector<Shape>>& shapes() {
       {"reduction", {{{"n", 1}}, {{"n", 31}}, {{"n", 1000003}}, {{"n", 1 << 24}}}},
       {"maximum", {{{"n", 1}}, {{"n", 31}}, {{"n", 1000003}}, {{"n", 1 << 24}}}},
       {"copy", {{{"n", 1}}, {{"n", 7}}, {{"n", 1000003}}, {{"n", 1 << 22}}}},
+      {"add", {{{"n", 1}}, {{"n", 7}}, {{"n", 1000003}}, {{"n", 1 << 22}}}},
+      {"swiglu", {{{"n", 1}}, {{"n", 7}}, {{"n", 1000003}}, {{"n", 1 << 22}}}},
+      // Heads of whole vectors and not, tokens that share a block and that fill it in several rounds.
+      {"rope",
+       {{{"batch", 1}, {"seq", 1}, {"heads", 1}, {"head_dim", 2}},
+        {{"batch", 3}, {"seq", 7}, {"heads", 5}, {"head_dim", 38}},
+        {{"batch", 2}, {"seq", 67}, {"heads", 1}, {"head_dim", 64}},
+        {{"batch", 2}, {"seq", 67}, {"heads", 3}, {"head_dim", 80}},
+        {{"batch", 32}, {"seq", 1}, {"heads", 40}, {"head_dim", 128}},
+        {{"batch", 1}, {"seq", 5}, {"heads", 131}, {"head_dim", 256}},
+        {{"batch", 1}, {"seq", 3}, {"heads", 2}, {"head_dim", 1022}},
+        {{"batch", 1}, {"seq", 3}, {"heads", 3}, {"head_dim", 1024}},
+        {{"batch", 2}, {"seq", 1031}, {"heads", 40}, {"head_dim", 128}}}},
       {"transfer",
        {{{"n", 1}, {"to_host", 0}},
         {{"n", 1}, {"to_host", 1}},
@@ -106,6 +119,11 @@ const std::map<std::string, std::vector<Shape>>& shapes() {
         {{"m", 8}, {"n", 4096}, {"k", 512}},
         {{"m", 1001}, {"n", 1}, {"k", 1000}},
         {{"m", 77}, {"n", 5}, {"k", 520}},
+        {{"m", 13}, {"n", 264}, {"k", 1001}},
+        {{"m", 16}, {"n", 8200}, {"k", 1040}},
+        {{"m", 1003}, {"n", 11}, {"k", 1304}},
+        {{"m", 3000}, {"n", 16}, {"k", 2056}},
+        {{"m", 20}, {"n", 7}, {"k", 16384}},
         {{"m", 300}, {"n", 1008}, {"k", 2064}},
         {{"m", 2049}, {"n", 2064}, {"k", 528}}}},
   };
@@ -135,21 +153,52 @@ void verify(const Op& op, const Implementation& implementation, DType dtype, con
                               << ")";
 }
 
-TEST_F(ImplementationTest, EveryOneComputesTheRightThing) {
-  for (const Op* op : all_ops()) {
-    const auto known = shapes().find(std::string(op->name()));
-    if (known == shapes().end()) continue;
-    const auto implementations = implementations_of(*op, DeviceKind::cuda);
-    EXPECT_FALSE(implementations.empty()) << op->name();
-    for (const Implementation& implementation : implementations) {
-      for (const DType dtype : implementation.dtypes) {
-        for (const Shape& shape : known->second) verify(*op, implementation, dtype, shape, gpu());
+/// Little enough work that a sanitizer, which slows a kernel down a hundredfold, ends soon.
+bool small(const Op& op, const Shape& shape) {
+  Workload workload;
+  workload.op = std::string(op.name());
+  workload.shape = shape;
+  const Work work = op.work(workload, DeviceKind::cuda);
+  double bytes = 0;
+  for (const auto& [level, traffic] : work.bytes) bytes += traffic.total();
+  return work.total_flops() < 1e8 && bytes < 1e6;
+}
+
+void verify_all(const std::string& name, bool small_only, Device& device) {
+  const Op* op = find_op(name);
+  ASSERT_NE(op, nullptr);
+  const auto implementations = implementations_of(*op, DeviceKind::cuda);
+  EXPECT_FALSE(implementations.empty());
+  for (const Implementation& implementation : implementations) {
+    for (const DType dtype : implementation.dtypes) {
+      for (const Shape& shape : shapes().at(name)) {
+        if (!small_only || small(*op, shape)) verify(*op, implementation, dtype, shape, device);
       }
     }
   }
 }
 
-TEST_F(ImplementationTest, RepeatsBitForBit) {
+TEST_P(ImplementationTest, EveryOneComputesTheRightThing) { verify_all(GetParam(), false, gpu()); }
+
+// For compute-sanitizer: --gtest_filter='*OnSmallShapes*'.
+TEST_P(ImplementationTest, IsCleanOnSmallShapes) { verify_all(GetParam(), true, gpu()); }
+
+std::vector<std::string> names() {
+  std::vector<std::string> found;
+  for (const auto& [name, list] : shapes()) found.push_back(name);
+  return found;
+}
+
+INSTANTIATE_TEST_SUITE_P(Ops, ImplementationTest, testing::ValuesIn(names()),
+                         [](const auto& instance) { return instance.param; });
+
+TEST(ImplementationShapes, CoverEveryOp) {
+  for (const Op* op : all_ops()) EXPECT_TRUE(shapes().contains(std::string(op->name()))) << op->name();
+}
+
+using RepetitionTest = GpuTest;
+
+TEST_F(RepetitionTest, SumsBitForBit) {
   const Op* op = find_op("reduction");
   ASSERT_NE(op, nullptr);
   constexpr std::int64_t kElements = 3000017;

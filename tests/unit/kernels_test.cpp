@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <map>
+#include <numeric>
 
 #include "device/cpu/cpu_device.hpp"
 #include "op/case.hpp"
@@ -18,9 +19,28 @@ const std::map<std::string, std::vector<Shape>> kOddShapes = {
     {"reduction", {{{"n", 1}}, {{"n", 4097}}, {{"n", 1'000'003}}}},
     {"maximum", {{{"n", 1}}, {{"n", 4097}}, {{"n", 1'000'003}}}},
     {"copy", {{{"n", 1}}, {{"n", 31}}, {{"n", 100'003}}}},
-    {"rmsnorm", {{{"rows", 1}, {"cols", 1}}, {{"rows", 3}, {"cols", 7}}, {{"rows", 37}, {"cols", 1031}}}},
-    {"layernorm", {{{"rows", 1}, {"cols", 1}}, {{"rows", 3}, {"cols", 7}}, {{"rows", 37}, {"cols", 1031}}}},
-    {"softmax", {{{"rows", 1}, {"cols", 1}}, {{"rows", 3}, {"cols", 7}}, {{"rows", 37}, {"cols", 1031}}}},
+    {"add", {{{"n", 1}}, {{"n", 31}}, {{"n", 100'003}}}},
+    {"swiglu", {{{"n", 1}}, {{"n", 31}}, {{"n", 100'003}}}},
+    {"rope",
+     {{{"batch", 1}, {"seq", 1}, {"heads", 1}, {"head_dim", 2}},
+      {{"batch", 3}, {"seq", 7}, {"heads", 5}, {"head_dim", 38}},
+      {{"batch", 2}, {"seq", 67}, {"heads", 3}, {"head_dim", 80}},
+      {{"batch", 2}, {"seq", 31}, {"heads", 40}, {"head_dim", 128}}}},
+    {"rmsnorm",
+     {{{"rows", 1}, {"cols", 1}},
+      {{"rows", 3}, {"cols", 7}},
+      {{"rows", 37}, {"cols", 1031}},
+      {{"rows", 5}, {"cols", 1104}}}},
+    {"layernorm",
+     {{{"rows", 1}, {"cols", 1}},
+      {{"rows", 3}, {"cols", 7}},
+      {{"rows", 37}, {"cols", 1031}},
+      {{"rows", 5}, {"cols", 1104}}}},
+    {"softmax",
+     {{{"rows", 1}, {"cols", 1}},
+      {{"rows", 3}, {"cols", 7}},
+      {{"rows", 37}, {"cols", 1031}},
+      {{"rows", 5}, {"cols", 1104}}}},
     {"attention",
      {{{"batch", 1}, {"heads", 1}, {"seq", 1}, {"head_dim", 1}},
       {{"batch", 2}, {"heads", 3}, {"seq", 67}, {"head_dim", 19}},
@@ -37,7 +57,14 @@ const std::map<std::string, std::vector<Shape>> kOddShapes = {
      {{{"batch", 1}, {"height", 1}, {"width", 1}, {"channels", 1}, {"filters", 1}, {"kernel", 1}, {"padding", 0}},
       {{"batch", 1}, {"height", 1}, {"width", 2}, {"channels", 3}, {"filters", 2}, {"kernel", 3}, {"padding", 1}},
       {{"batch", 2}, {"height", 7}, {"width", 5}, {"channels", 3}, {"filters", 10}, {"kernel", 3}, {"padding", 0}},
-      {{"batch", 3}, {"height", 9}, {"width", 31}, {"channels", 19}, {"filters", 17}, {"kernel", 5}, {"padding", 2}}}},
+      {{"batch", 3}, {"height", 9}, {"width", 31}, {"channels", 19}, {"filters", 17}, {"kernel", 5}, {"padding", 2}},
+      {{"batch", 2},
+       {"height", 7},
+       {"width", 270},
+       {"channels", 130},
+       {"filters", 70},
+       {"kernel", 3},
+       {"padding", 3}}}},
     {"gemm", {{{"m", 1}, {"n", 1}, {"k", 1}}, {{"m", 3}, {"n", 130}, {"k", 7}}, {{"m", 131}, {"n", 67}, {"k", 259}}}},
 };
 
@@ -85,6 +112,23 @@ TEST(CpuKernels, MoreThreadsThanRowsIsRight) {
     EXPECT_TRUE(Case(op, rung, w, device).verify().passed);
 }
 
+/// All outputs of the reference on these inputs, in fp32.
+std::vector<double> reference_of(const Workload& w, const std::vector<std::vector<float>>& values) {
+  const Op& op = *find_op(w.op);
+  const auto specs = op.tensors(w);
+  std::vector<HostTensor> inputs;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    EXPECT_EQ(specs[i].elements, std::ssize(values[i])) << specs[i].name;
+    inputs.emplace_back(specs[i]);
+    std::memcpy(inputs.back().bytes().data(), values[i].data(), inputs.back().bytes().size());
+  }
+  std::vector<std::int64_t> indices(static_cast<std::size_t>(specs.back().elements));
+  std::iota(indices.begin(), indices.end(), 0);
+  std::vector<double> expected(indices.size());
+  op.reference(w, inputs, indices, expected);
+  return expected;
+}
+
 /// A one among zeros: each output shows the one tap that sees it, so the filter comes out turned around.
 TEST(References, ConvolutionCorrelatesAndPadsWithZeros) {
   const Workload w{
@@ -93,20 +137,29 @@ TEST(References, ConvolutionCorrelatesAndPadsWithZeros) {
       .shape =
           {{"batch", 1}, {"height", 2}, {"width", 3}, {"channels", 1}, {"filters", 1}, {"kernel", 3}, {"padding", 1}},
       .label = ""};
-  const Op& op = *find_op("conv2d");
-  const auto specs = op.tensors(w);
-  std::vector<HostTensor> inputs;
-  const auto add = [&](const TensorSpec& spec, const std::vector<float>& values) {
-    ASSERT_EQ(spec.elements, std::ssize(values));
-    inputs.emplace_back(spec);
-    std::memcpy(inputs.back().bytes().data(), values.data(), inputs.back().bytes().size());
-  };
-  add(specs[0], {1, 0, 0, 0, 0, 0});
-  add(specs[1], {1, 2, 3, 4, 5, 6, 7, 8, 9});
-  const std::vector<std::int64_t> indices{0, 1, 2, 3, 4, 5};
-  std::vector<double> expected(6);
-  op.reference(w, inputs, indices, expected);
-  EXPECT_THAT(expected, testing::ElementsAre(5, 4, 0, 2, 1, 0));
+  EXPECT_THAT(reference_of(w, {{1, 0, 0, 0, 0, 0}, {1, 2, 3, 4, 5, 6, 7, 8, 9}}),
+              testing::ElementsAre(5, 4, 0, 2, 1, 0));
+}
+
+/// silu(1) is 1 / (1 + 1/e), and silu(-1) what is left of it to 1, negative.
+TEST(References, SwigluGatesTheUpProjection) {
+  const Workload w{.op = "swiglu", .implementation = "", .shape = {{"n", 4}}, .label = ""};
+  const auto out = reference_of(w, {{0, 1, -1, 100}, {5, 2, 1, 3}});
+  EXPECT_EQ(out[0], 0);
+  EXPECT_NEAR(out[1], 2 * 0.7310585786300049, 1e-15);
+  EXPECT_NEAR(out[2], -0.2689414213699951, 1e-15);
+  EXPECT_EQ(out[3], 300);
+}
+
+/// Position 0 stays; position 1 turns the first pair by a quarter and the second by a half, in both sequences.
+TEST(References, RopeTurnsTheHalvesOfAHeadByItsPosition) {
+  const Workload w{.op = "rope",
+                   .implementation = "",
+                   .shape = {{"batch", 2}, {"seq", 2}, {"heads", 1}, {"head_dim", 4}},
+                   .label = ""};
+  const std::vector<float> x{1, 2, 3, 4, 1, 2, 3, 4, 5, 6, 7, 8, 5, 6, 7, 8};
+  EXPECT_THAT(reference_of(w, {x, {1, 1, 0, -1}, {0, 0, 1, 0}}),
+              testing::ElementsAre(1, 2, 3, 4, -3, -2, 1, -4, 5, 6, 7, 8, -7, -6, 5, -8));
 }
 
 /// Runs the op's best rung and then spoils something.
@@ -158,6 +211,10 @@ TEST(Tolerances, FindADroppedTerm) {
   EXPECT_FALSE(dropped("relu", {{"n", 10'000}}, "n").passed);
   EXPECT_FALSE(dropped("reduction", {{"n", 1'000'000}}, "n").passed);
   EXPECT_FALSE(dropped("copy", {{"n", 10'000}}, "n").passed);
+  EXPECT_FALSE(dropped("add", {{"n", 10'000}}, "n").passed);
+  EXPECT_FALSE(dropped("swiglu", {{"n", 10'000}}, "n").passed);
+  const Shape turned{{"batch", 2}, {"seq", 5}, {"heads", 3}, {"head_dim", 32}};
+  for (const char* extent : {"batch", "seq", "heads"}) EXPECT_FALSE(dropped("rope", turned, extent).passed) << extent;
   EXPECT_FALSE(dropped("rmsnorm", {{"rows", 1}, {"cols", 4096}}, "cols").passed);
   EXPECT_FALSE(dropped("layernorm", {{"rows", 100}, {"cols", 512}}, "rows").passed);
   EXPECT_FALSE(dropped("softmax", {{"rows", 1}, {"cols", 4096}}, "cols").passed);

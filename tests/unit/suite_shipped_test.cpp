@@ -114,6 +114,25 @@ TEST(LlmSuite, HasTheWeightsOfALayer) {
   EXPECT_EQ(decode, weights);
 }
 
+TEST(LlmSuite, HasTheElementwiseStepsOfALayer) {
+  std::map<std::string, int> rows;
+  for (const SuiteEntry& entry : shipped("llm", DeviceKind::cuda).entries) {
+    const Workload& w = entry.workload;
+    const bool prefill = w.label.starts_with("prefill ");
+    const std::int64_t tokens = prefill ? 4096 : 32;
+    const std::map<std::string, Shape> expected = {
+        {"add", {{"n", tokens * 4096}}},
+        {"swiglu", {{"n", tokens * 14336}}},
+        // Of queries and of keys; at decode each sequence has one token.
+        {"rope", {{"batch", prefill ? 1 : 32}, {"seq", prefill ? 4096 : 1}, {"heads", 32 + 8}, {"head_dim", 128}}}};
+    const auto found = expected.find(w.op);
+    if (found == expected.end()) continue;
+    EXPECT_EQ(w.shape, found->second) << w.label;
+    ++rows[w.op];
+  }
+  for (const char* op : {"add", "swiglu", "rope"}) EXPECT_EQ(rows[op], 2) << op;
+}
+
 TEST(PeersSuite, HasTheShapesThatAreCompared) {
   std::map<std::string, int> rows;
   for (const SuiteEntry& entry : shipped("peers", DeviceKind::cuda).entries) ++rows[entry.workload.op];

@@ -24,10 +24,11 @@ struct Row {
   double fp32, fp16, tolerance;
 };
 
-const Row kTable[] = {{"relu", kLong, 0.125, 0.25, 1e-12},     {"reduction", kLong, 0.25, 0.5, 1e-6},
-                      {"maximum", kLong, 0.25, 0.5, 1e-6},     {"rmsnorm", kRows, 0.625, 1.25, 1e-3},
-                      {"layernorm", kRows, 1.25, 2.5, 1e-3},   {"softmax", kRows, 0.625, 1.25, 1e-12},
-                      {"attention", kHeads, 512, 1024, 1e-12}, {"gemm", kSquare, 4096.0 / 6, 4096.0 / 3, 1e-12}};
+const Row kTable[] = {{"relu", kLong, 0.125, 0.25, 1e-12},        {"add", kLong, 1.0 / 12, 1.0 / 6, 1e-12},
+                      {"swiglu", kLong, 1.0 / 3, 2.0 / 3, 1e-12}, {"reduction", kLong, 0.25, 0.5, 1e-6},
+                      {"maximum", kLong, 0.25, 0.5, 1e-6},        {"rmsnorm", kRows, 0.625, 1.25, 1e-3},
+                      {"layernorm", kRows, 1.25, 2.5, 1e-3},      {"softmax", kRows, 0.625, 1.25, 1e-12},
+                      {"attention", kHeads, 512, 1024, 1e-12},    {"gemm", kSquare, 4096.0 / 6, 4096.0 / 3, 1e-12}};
 
 TEST(WorkModel, IntensitiesAreThoseOfTheTextbook) {
   for (const DeviceKind device : {DeviceKind::cpu, DeviceKind::cuda}) {
@@ -50,6 +51,26 @@ TEST(WorkModel, SoftmaxRunsItsExponentialsOnTheSpecialFunctionUnits) {
   const auto w = workload("softmax", DType::fp16, {{"rows", 10}, {"cols", 100}});
   EXPECT_EQ(work_of(w, DeviceKind::cuda).flops, (std::map<Pipe, double>{{Pipe::fp32, 4000}, {Pipe::sfu, 1000}}));
   EXPECT_EQ(work_of(w, DeviceKind::cpu).flops, (std::map<Pipe, double>{{Pipe::fp32, 5000}}));
+}
+
+TEST(WorkModel, SwigluDividesOnTheSpecialFunctionUnits) {
+  const auto w = workload("swiglu", DType::bf16, {{"n", 1000}});
+  const Work gpu = work_of(w, DeviceKind::cuda);
+  EXPECT_EQ(gpu.flops, (std::map<Pipe, double>{{Pipe::fp32, 2000}, {Pipe::sfu, 2000}}));
+  EXPECT_EQ(gpu.bytes.at(Level::hbm).read, 4000);
+  EXPECT_EQ(gpu.bytes.at(Level::hbm).write, 2000);
+  EXPECT_EQ(work_of(w, DeviceKind::cpu).flops, (std::map<Pipe, double>{{Pipe::fp32, 4000}}));
+}
+
+TEST(WorkModel, RopeReadsItsTablesInFp32) {
+  const Shape shape{{"batch", 2}, {"seq", 10}, {"heads", 3}, {"head_dim", 8}};
+  const Work gpu = work_of(workload("rope", DType::bf16, shape), DeviceKind::cuda);
+  EXPECT_EQ(gpu.flops, (std::map<Pipe, double>{{Pipe::fp32, 3 * 480}}));
+  EXPECT_EQ(gpu.bytes.at(Level::hbm).read, 480 * 2 + 2 * (10 * 4) * 4);
+  EXPECT_EQ(gpu.bytes.at(Level::hbm).write, 480 * 2);
+  const Work cpu = work_of(workload("rope", DType::fp64, shape), DeviceKind::cpu);
+  EXPECT_EQ(cpu.flops, (std::map<Pipe, double>{{Pipe::fp64, 3 * 480}}));
+  EXPECT_EQ(cpu.bytes.at(Level::dram).read, (480 + 2 * 40) * 8);
 }
 
 TEST(WorkModel, AttentionLeavesItsSoftmaxUncounted) {

@@ -1,0 +1,18 @@
+// The residual sum on a GPU: z = x + y. The kernels are those of elementwise.cuh.
+#include "kernels/elementwise.cuh"
+#include "op/registry.hpp"
+
+namespace roofline {
+namespace {
+
+struct Sum {
+  __device__ float operator()(const float (&x)[2]) const { return x[0] + x[1]; }
+};
+
+const ImplementationRegistrar kRegistrar("add",
+                                         {map_rung<Sum, 2>("scalar", "one element a thread", MapRung::scalar),
+                                          map_rung<Sum, 2>("vectorized", "16-byte accesses, one of each input a thread",
+                                                           MapRung::vectorized)});
+
+}  // namespace
+}  // namespace roofline

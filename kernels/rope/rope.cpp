@@ -1,0 +1,168 @@
+// Rotary position embedding: every head of every token is turned by the angles of its position. Element i of a head
+// and element i + head_dim / 2 are the coordinates of a point in a plane, as in Llama's implementation in Hugging Face
+// (not neighbours, as in the paper). Work model, reference, and the CPU's rungs; the CUDA ones are in rope.cu.
+//   scalar      one thread, one plain loop a head
+//   vectorized  all threads, vectors, non-temporal stores: memory sees one read and one write an element
+#include "kernels/rope/rope.hpp"
+
+#include <vector>
+
+#include "kernels/cpu_launch.hpp"
+#include "op/registry.hpp"
+#include "op/rows.hpp"
+#include "op/sampling.hpp"
+#include "op/tolerance.hpp"
+
+namespace roofline {
+namespace {
+
+/// Tokens lie one after another, [batch, seq, heads, head_dim], as projections leave them.
+std::int64_t tokens_of(const Workload& w) { return w.shape["batch"] * w.shape["seq"]; }
+
+class Rope final : public Op {
+ public:
+  std::string_view name() const override { return "rope"; }
+  std::string_view summary() const override {
+    return "y = (a cos - b sin, b cos + a sin) for the halves a, b of each head, by its position";
+  }
+  std::string_view family() const override { return "elementwise"; }
+
+  std::vector<ShapeParameter> parameters() const override {
+    return {{.name = "batch", .meaning = "sequences", .default_value = 1},
+            {.name = "seq", .meaning = "positions, each with its angles", .default_value = 4096},
+            {.name = "heads", .meaning = "heads of each token", .default_value = 32, .maximum = 1 << 20},
+            {.name = "head_dim",
+             .meaning = "elements of a head, an even number",
+             .default_value = 128,
+             .minimum = 2,
+             .maximum = 1024}};
+  }
+
+  std::optional<std::string> invalid(const Shape& shape) const override {
+    if (shape["head_dim"] % 2 == 0) return std::nullopt;
+    return "head_dim must be even";
+  }
+
+  /// The tables are in fp32 whatever the heads are stored in (fp64 for fp64): all heads of a token share their entries,
+  /// so narrower ones would cost exactness and save little.
+  std::vector<TensorSpec> tensors(const Workload& w) const override {
+    const std::int64_t n = tokens_of(w) * w.shape["heads"] * w.shape["head_dim"];
+    const std::int64_t angles = w.shape["seq"] * w.shape["head_dim"] / 2;
+    const DType table = w.dtype == DType::fp64 ? DType::fp64 : DType::fp32;
+    return {{"x", TensorRole::input, n, w.dtype},
+            {"cos", TensorRole::input, angles, table},
+            {"sin", TensorRole::input, angles, table},
+            {"y", TensorRole::output, n, w.dtype}};
+  }
+
+  /// 3 FLOPs an element: two products and their sum.
+  Work work(const Workload& w, DeviceKind device) const override {
+    const auto specs = tensors(w);
+    Work work;
+    work.flops[vector_pipe(w.dtype)] = 3 * static_cast<double>(specs.back().elements);
+    Traffic& traffic = work.bytes[main_memory(device)];
+    for (const TensorSpec& spec : specs) {
+      (spec.role == TensorRole::input ? traffic.read : traffic.write) += static_cast<double>(spec.bytes());
+    }
+    return work;
+  }
+
+  void reference(const Workload& w, std::span<const HostTensor> inputs, std::span<const std::int64_t> indices,
+                 std::span<double> expected) const override;
+
+  double reference_cost(const Workload&) const override { return 8; }
+  std::int64_t reference_run(const Workload& w) const override { return w.shape["head_dim"]; }
+  std::vector<std::int64_t> edges(const Workload& w) const override {
+    return matrix_edges(tokens_of(w) * w.shape["heads"], w.shape["head_dim"]);
+  }
+
+  /// Products of values in [-1, 1] are of size 1/3, the sum of two of 1/2. Each is rounded: three times.
+  Tolerance tolerance(const Workload& w) const override { return storage_tolerance(w.dtype, 0.5, 3); }
+
+  std::vector<Implementation> implementations() const override;
+};
+
+void Rope::reference(const Workload& w, std::span<const HostTensor> inputs, std::span<const std::int64_t> indices,
+                     std::span<double> expected) const {
+  const std::int64_t width = w.shape["head_dim"];
+  const std::int64_t half = width / 2;
+  std::vector<double> head(static_cast<std::size_t>(width));
+  std::vector<double> cos(static_cast<std::size_t>(half));
+  std::vector<double> sin(static_cast<std::size_t>(half));
+  for_each_row(indices, expected, width, [&](std::int64_t row, auto wanted, auto out) {
+    const std::int64_t position = row / w.shape["heads"] % w.shape["seq"];
+    inputs[0].read(row * width, head);
+    inputs[1].read(position * half, cos);
+    inputs[2].read(position * half, sin);
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      const auto at = static_cast<std::size_t>(wanted[i] - row * width);
+      const std::size_t angle = at % cos.size();
+      const bool lower = at < cos.size();
+      const double across = head[lower ? at + cos.size() : angle];
+      out[i] = head[at] * cos[angle] + (lower ? -across : across) * sin[angle];
+    }
+  });
+}
+
+/// Its tables come with a launch.
+template <typename T>
+Rotation<T> rotation(const Workload& w) {
+  return {.positions = w.shape["seq"], .heads = w.shape["heads"], .half = w.shape["head_dim"] / 2};
+}
+
+template <typename T>
+Rotation<T> with_tables(Rotation<T> by, std::span<void* const> tensors) {
+  by.cos = elements<const T>(tensors, 1);
+  by.sin = elements<const T>(tensors, 2);
+  return by;
+}
+
+template <typename T>
+void rotate_plainly(const Rotation<T>& by, const T* x, T* y, std::int64_t tokens) {
+  for (std::int64_t head = 0; head < tokens * by.heads; ++head, x += 2 * by.half, y += 2 * by.half) {
+    const std::int64_t entry = head / by.heads % by.positions * by.half;
+    for (std::int64_t i = 0; i < by.half; ++i) {
+      const T c = by.cos[entry + i];
+      const T s = by.sin[entry + i];
+      y[i] = x[i] * c - x[by.half + i] * s;
+      y[by.half + i] = x[by.half + i] * c + x[i] * s;
+    }
+  }
+}
+
+Kernel prepare_scalar(const Workload& w, Device&) {
+  return with_cpu_type(w.dtype, [&]<typename T>() -> Kernel {
+    return [by = rotation<T>(w), tokens = tokens_of(w)](std::span<void* const> tensors) {
+      rotate_plainly(with_tables(by, tensors), elements<const T>(tensors, 0), elements<T>(tensors, 3), tokens);
+    };
+  });
+}
+
+Kernel prepare_vectorized(const Op& op, const Workload& w, Device& device) {
+  auto& cpu = as_cpu(device);
+  const bool streamed = stores_past_caches(op, w, device);
+  return with_cpu_type(w.dtype, [&]<typename T>() -> Kernel {
+    const auto kernel = with_isa(cpu.isa(), []<Isa isa>() { return &rope_tokens<isa, T>; });
+    return [&pool = cpu.pool(), kernel, streamed, by = rotation<T>(w),
+            tokens = tokens_of(w)](std::span<void* const> tensors) {
+      pool.for_range(tokens, 1, [&](std::int64_t first, std::int64_t last) {
+        kernel(with_tables(by, tensors), elements<const T>(tensors, 0), elements<T>(tensors, 3), first, last, streamed);
+      });
+    };
+  });
+}
+
+std::vector<Implementation> Rope::implementations() const {
+  const std::vector<DType> dtypes{DType::fp32, DType::fp64};
+  return {
+      {.name = "scalar", .summary = "one thread, one plain loop a head", .dtypes = dtypes, .prepare = prepare_scalar},
+      {.name = "vectorized",
+       .summary = "all threads, vectors, non-temporal stores",
+       .dtypes = dtypes,
+       .prepare = [this](const Workload& w, Device& device) { return prepare_vectorized(*this, w, device); }}};
+}
+
+const OpRegistrar kRegistrar(std::make_unique<Rope>());
+
+}  // namespace
+}  // namespace roofline

@@ -1,0 +1,25 @@
+// Rotary position embedding on the CPU: what the launcher sees of the vector kernels.
+#pragma once
+
+#include <cstdint>
+
+#include "device/cpu/isa.hpp"
+
+namespace roofline {
+
+/// Cosines and sines, [positions, half], and the heads of a token that they turn, each of 2 half elements.
+template <typename T>
+struct Rotation {
+  const T* cos = nullptr;
+  const T* sin = nullptr;
+  std::int64_t positions = 0;
+  std::int64_t heads = 0;
+  std::int64_t half = 0;
+};
+
+/// Turns the heads of tokens [first, last) of x into y; token t is at position t mod positions. `streamed`: stores go
+/// past the caches, for outputs that don't stay in them.
+template <Isa isa, typename T>
+void rope_tokens(const Rotation<T>& by, const T* x, T* y, std::int64_t first, std::int64_t last, bool streamed);
+
+}  // namespace roofline

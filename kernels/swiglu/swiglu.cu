@@ -1,0 +1,22 @@
+// SwiGLU on a GPU: z = gate / (1 + exp(-gate)) * up. The kernels are those of elementwise.cuh.
+#include "kernels/elementwise.cuh"
+#include "op/registry.hpp"
+
+namespace roofline {
+namespace {
+
+/// An exponential and a reciprocal of the special function units. A gate below -87 has a denominator near or past the
+/// end of fp32; the fast quotient then is 0, which is right to within 1e-36.
+struct Gate {
+  __device__ float operator()(const float (&x)[2]) const {
+    constexpr float kLog2E = 1.4426950408889634f;
+    return __fdividef(x[0], 1.0f + fast_exp2(-kLog2E * x[0])) * x[1];
+  }
+};
+
+const ImplementationRegistrar kRegistrar(
+    "swiglu", {map_rung<Gate, 2>("scalar", "one element a thread", MapRung::scalar),
+               map_rung<Gate, 2>("vectorized", "16-byte accesses, one of each input a thread", MapRung::vectorized)});
+
+}  // namespace
+}  // namespace roofline
