@@ -1,7 +1,9 @@
-// What the CPU launchers of all ops decide alike: typed pointers, and whether to store past the caches.
+// What the CPU launchers of all ops have alike: typed pointers, workspaces, and whether to store past the caches.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "device/cpu/cpu_device.hpp"
 #include "op/op.hpp"
@@ -25,5 +27,23 @@ template <typename T>
 T* elements(std::span<void* const> tensors, std::size_t index) {
   return static_cast<T*>(tensors[index]);
 }
+
+/// Memory of a kernel's own: `count` pieces of `elements` each, every one at the beginning of a page.
+template <typename T>
+class Workspace {
+ public:
+  Workspace(Device& device, std::int64_t elements, std::int64_t count)
+      : stride_((elements * std::int64_t{sizeof(T)} + kPage - 1) / kPage * kPage),
+        buffer_(device.allocate(static_cast<std::size_t>(stride_ * count))) {}
+
+  T* operator[](std::int64_t piece) const {
+    return reinterpret_cast<T*>(static_cast<std::byte*>(buffer_->data()) + piece * stride_);
+  }
+
+ private:
+  static constexpr std::int64_t kPage = 4096;
+  std::int64_t stride_;
+  std::shared_ptr<Buffer> buffer_;
+};
 
 }  // namespace roofline

@@ -1,7 +1,7 @@
 // Attention, forward: O = softmax(Q K^T / sqrt(d)) V for each head, with or without a causal mask. Work model,
 // reference, and the CPU's rungs; the CUDA ones are in attention.cu.
 //   naive  all threads, a query at a time: its scores, their softmax, the weighted sum of V's rows
-//   fused  all threads, blocks of queries × keys by Eigen's products, softmax on the way (online)
+//   fused  all threads, blocks of queries × keys, products on register tiles, softmax on the way (online)
 #include "kernels/attention/attention.hpp"
 
 #include <algorithm>
@@ -140,17 +140,23 @@ Kernel prepare_fused(const Workload& w, Device& device) {
   auto& cpu = as_cpu(device);
   return with_cpu_type(w.dtype, [&]<typename T>() -> Kernel {
     const auto rows = with_isa(cpu.isa(), []<Isa isa>() { return &attention_rows<isa, T>; });
-    return [&pool = cpu.pool(), rows, e = attended(w)](std::span<void* const> tensors) {
+    const Attended e = attended(w);
+    const Workspace<T> workspaces(cpu, attention_workspace(e.d), cpu.pool().size());
+    return [=, &pool = cpu.pool()](std::span<void* const> tensors) {
       const std::int64_t blocks = (e.seq + kQueryBlock - 1) / kQueryBlock;
-      pool.for_range(e.heads * blocks, 1, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t block = begin; block < end; ++block) {
+      pool.run([&](int worker) {
+        // Dealt out forwards and backwards in turn: under a causal mask each block of a head takes longer than the
+        // last.
+        for (std::int64_t round = 0; round * pool.size() < e.heads * blocks; ++round) {
+          const std::int64_t block = round * pool.size() + (round % 2 == 0 ? worker : pool.size() - 1 - worker);
+          if (block >= e.heads * blocks) break;
           const std::int64_t head = block / blocks;
           const std::int64_t first = block % blocks * kQueryBlock;
           const std::int64_t last = std::min(first + kQueryBlock, e.seq);
           const std::int64_t queries = (head * e.seq + first) * e.d;
           const std::int64_t keys = head / e.group * e.seq * e.d;
           rows(elements<T>(tensors, 0) + queries, elements<T>(tensors, 1) + keys, elements<T>(tensors, 2) + keys,
-               elements<T>(tensors, 3) + queries, last - first, e.keys_of(last - 1), e.d, e.causal);
+               elements<T>(tensors, 3) + queries, workspaces[worker], last - first, e.keys_of(last - 1), e.d, e.causal);
         }
       });
     };
@@ -161,7 +167,7 @@ std::vector<Implementation> Attention::implementations() const {
   const std::vector<DType> dtypes{DType::fp32, DType::fp64};
   return {{.name = "naive", .summary = "all threads, a query at a time", .dtypes = dtypes, .prepare = prepare_naive},
           {.name = "fused",
-           .summary = "all threads, blocks of scores by Eigen's products, online softmax",
+           .summary = "all threads, blocks of scores on register tiles, online softmax; never the matrix",
            .dtypes = dtypes,
            .prepare = prepare_fused}};
 }

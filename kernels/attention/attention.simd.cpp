@@ -1,122 +1,147 @@
-// Fused attention, one for each instruction-set level: blocks of scores by Eigen's products, an online
-// softmax in the cache, its result multiplied into the output while it is there.
+// Fused attention, one for each instruction-set level. Queries lie across the lanes of a vector: the scores of a block
+// of keys are K · Qᵀ, their softmax runs down the columns without adding up lanes, and what it leaves is the right
+// operand of Vᵀ · P. So only Q and the output are transposed, once for all keys, and K and V are read where they lie.
 #include "kernels/attention/attention.hpp"
 
 #include <cmath>
 
-#include "kernels/vector.hpp"
+#include "kernels/register_tile.hpp"
 
 namespace roofline {
 namespace {
 
-/// 128 queries × 512 keys in fp32 are 256 KiB of scores: half of a usual level-2 cache.
-constexpr std::int64_t kKeyBlock = 512;
-
+/// Queries side by side.
 template <typename T>
-using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+constexpr std::int64_t kPanel = RegisterTile<kIsa, T>::kColumns;
 
+/// What a panel of queries carries from one block of keys to the next.
 template <typename T>
-T row_maximum(const T* row, std::int64_t count, T largest) {
-  using V = Vector<kIsa, T>;
-  auto packet = V::all(largest);
-  std::int64_t i = 0;
-  for (; i + V::kLanes <= count; i += V::kLanes) packet = V::maximum(packet, V::load(row + i));
-  largest = V::largest(packet);
-  for (; i < count; ++i) largest = row[i] > largest ? row[i] : largest;
-  return largest;
-}
-
-/// Replaces a row of scores by exp(score - shift) and returns the sum.
-template <typename T>
-T exponentiate_row(T* row, std::int64_t count, T shift) {
-  using V = Vector<kIsa, T>;
-  constexpr std::int64_t kWays = 4;  // independent exponentials hide each other's latency
-  const auto shifts = V::all(shift);
-  typename V::Packet sums[kWays];
-  for (auto& sum : sums) sum = V::all(T{0});
-  std::int64_t i = 0;
-  for (; i + kWays * V::kLanes <= count; i += kWays * V::kLanes) {
-    for (std::int64_t way = 0; way < kWays; ++way) {
-      T* at = row + i + way * V::kLanes;
-      const auto value = V::exponential(V::subtract(V::load(at), shifts));
-      V::store(at, value);
-      sums[way] = V::add(sums[way], value);
-    }
-  }
-  T total = V::sum(V::add(V::add(sums[0], sums[1]), V::add(sums[2], sums[3])));
-  for (; i < count; ++i) {
-    row[i] = Eigen::internal::pfirst(V::exponential(V::all(row[i] - shift)));
-    total += row[i];
-  }
-  return total;
-}
-
-/// What a block of queries carries from one block of keys to the next.
-template <typename T>
-struct Block {
-  Matrix<T> scaled;                          ///< Q / sqrt(d)
-  Matrix<T> scores;                          ///< [queries × keys of the block]
-  Eigen::Matrix<T, Eigen::Dynamic, 1> peak;  ///< largest score so far of each query
-  Eigen::Matrix<T, Eigen::Dynamic, 1> sum;   ///< of its exponentials, relative to that
+struct Panel {
+  T* scaled;  ///< [d × queries], Q / sqrt(d)
+  T* out;     ///< [d × queries]
+  T* peak;    ///< largest score so far of each query
+  T* sum;     ///< of its exponentials, relative to that
 };
 
-/// Turns scores into exponentials, and rescales what was gathered under a smaller peak. The first row sees `seen` keys,
-/// each next one `more` of them more.
-template <typename T, typename Output>
-void online_softmax(Block<T>& block, Output& out, std::int64_t seen, std::int64_t more) {
-  for (std::int64_t i = 0; i < block.scores.rows(); ++i, seen += more) {
-    T* row = block.scores.data() + i * block.scores.cols();
-    const std::int64_t keys = seen < 0 ? 0 : seen < block.scores.cols() ? seen : block.scores.cols();
-    for (std::int64_t j = keys; j < block.scores.cols(); ++j) row[j] = 0;
-    if (keys == 0) continue;
-    const T peak = row_maximum(row, keys, block.peak[i]);
-    if (peak > block.peak[i]) {
-      const T shrink = std::exp(block.peak[i] - peak);
-      block.sum[i] *= shrink;
-      out.row(i) *= shrink;
-      block.peak[i] = peak;
-    }
-    block.sum[i] += exponentiate_row(row, keys, peak);
+template <typename T>
+Panel<T> panel_at(T* workspace, std::int64_t d) {
+  T* out = workspace + d * kPanel<T>;
+  T* peak = out + d * kPanel<T>;
+  return {.scaled = workspace, .out = out, .peak = peak, .sum = peak + kPanel<T>};
+}
+
+/// Columns past the last query are zero, and stay harmless.
+template <typename T>
+void begin(const Panel<T>& panel, const T* q, std::int64_t queries, std::int64_t d) {
+  const T scale = T{1} / std::sqrt(static_cast<T>(d));
+  for (std::int64_t i = 0; i < kPanel<T>; ++i) {
+    for (std::int64_t c = 0; c < d; ++c) panel.scaled[c * kPanel<T> + i] = i < queries ? q[i * d + c] * scale : T{0};
+    panel.peak[i] = -Eigen::NumTraits<T>::infinity();
+    panel.sum[i] = 0;
   }
+  for (std::int64_t i = 0; i < d * kPanel<T>; ++i) panel.out[i] = 0;
 }
 
 template <typename T>
-void attention(const T* q, const T* k, const T* v, T* o, std::int64_t queries, std::int64_t keys, std::int64_t d,
-               bool causal) {
-  using ConstMap = Eigen::Map<const Matrix<T>>;
-  Block<T> block;
-  const T scale = T{1} / std::sqrt(static_cast<T>(d));
-  for (std::int64_t first = 0; first < queries; first += kQueryBlock) {
-    const std::int64_t rows = queries - first < kQueryBlock ? queries - first : kQueryBlock;
-    block.scaled = ConstMap(q + first * d, rows, d) * scale;
-    block.peak.setConstant(rows, -Eigen::NumTraits<T>::infinity());
-    block.sum.setZero(rows);
-    Eigen::Map<Matrix<T>> out(o + first * d, rows, d);
-    out.setZero();
-    for (std::int64_t key = 0; key < keys; key += kKeyBlock) {
-      const std::int64_t columns = keys - key < kKeyBlock ? keys - key : kKeyBlock;
-      block.scores.resize(rows, columns);
-      block.scores.noalias() = block.scaled * ConstMap(k + key * d, columns, d).transpose();
-      const std::int64_t seen = causal ? keys - queries + first + 1 - key : columns;
-      online_softmax(block, out, seen, causal ? 1 : 0);
-      out.noalias() += block.scores * ConstMap(v + key * d, columns, d);
-    }
-    for (std::int64_t i = 0; i < rows; ++i) out.row(i) /= block.sum[i];
+void finish(const Panel<T>& panel, T* o, std::int64_t queries, std::int64_t d) {
+  for (std::int64_t i = 0; i < queries; ++i) {
+    const T scale = T{1} / panel.sum[i];
+    for (std::int64_t c = 0; c < d; ++c) o[i * d + c] = panel.out[c * kPanel<T> + i] * scale;
   }
+}
+
+/// The first query sees `seen` keys of the block, each next one another.
+template <typename T>
+void mask(T* scores, std::int64_t keys, std::int64_t seen) {
+  for (std::int64_t j = seen < 0 ? 0 : seen; j < keys; ++j) {
+    for (std::int64_t i = 0; i <= j - seen && i < kPanel<T>; ++i) {
+      scores[j * kPanel<T> + i] = -Eigen::NumTraits<T>::infinity();
+    }
+  }
+}
+
+/// Turns scores into exponentials relative to the peaks, which they may raise. `shrink` becomes what brings earlier
+/// sums under the new peaks.
+template <typename T, typename Packet>
+void online_softmax(T* scores, std::int64_t keys, const Panel<T>& panel, Packet* shrink) {
+  using V = Vector<kIsa, T>;
+  constexpr int kVectors = RegisterTile<kIsa, T>::kVectors;
+  Packet peaks[kVectors];
+  Packet sums[kVectors];
+  for (int v = 0; v < kVectors; ++v) peaks[v] = V::load(panel.peak + v * V::kLanes);
+  for (std::int64_t j = 0; j < keys; ++j) {
+    for (int v = 0; v < kVectors; ++v) peaks[v] = V::maximum(peaks[v], V::load(scores + j * kPanel<T> + v * V::kLanes));
+  }
+  for (int v = 0; v < kVectors; ++v) {
+    shrink[v] = V::exponential(V::subtract(V::load(panel.peak + v * V::kLanes), peaks[v]));
+    sums[v] = V::multiply(V::load(panel.sum + v * V::kLanes), shrink[v]);
+  }
+  for (std::int64_t j = 0; j < keys; ++j) {
+    for (int v = 0; v < kVectors; ++v) {
+      T* at = scores + j * kPanel<T> + v * V::kLanes;
+      const auto weight = V::exponential(V::subtract(V::load(at), peaks[v]));
+      V::store(at, weight);
+      sums[v] = V::add(sums[v], weight);
+    }
+  }
+  for (int v = 0; v < kVectors; ++v) {
+    V::store(panel.peak + v * V::kLanes, peaks[v]);
+    V::store(panel.sum + v * V::kLanes, sums[v]);
+  }
+}
+
+/// Adds what a block of keys and values contributes. `seen` as for mask(), which is not needed from `keys` on.
+template <typename T>
+void attend(const Panel<T>& panel, T* scores, const T* k, const T* v, std::int64_t keys, std::int64_t d,
+            std::int64_t seen) {
+  using V = Vector<kIsa, T>;
+  multiply_rows<kIsa>(StridedMatrix<T>{k, d, 1}, panel.scaled, scores, keys, d,
+                      [zero = V::all(T{0})](auto, int) { return zero; });
+  mask(scores, keys, seen);
+  typename V::Packet shrink[RegisterTile<kIsa, T>::kVectors];
+  online_softmax(scores, keys, panel, shrink);
+  multiply_rows<kIsa>(StridedMatrix<T>{v, 1, d}, scores, panel.out, d, keys,
+                      [&](auto sum, int vector) { return V::multiply(sum, shrink[vector]); });
+}
+
+std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+
+template <typename T>
+void attention(const T* q, const T* k, const T* v, T* o, T* workspace, std::int64_t queries, std::int64_t keys,
+               std::int64_t d, bool causal) {
+  T* scores = workspace + kQueryBlock * 2 * (d + 1);
+  const auto each_panel = [&](auto work) {
+    for (std::int64_t first = 0; first < queries; first += kPanel<T>) {
+      work(panel_at(workspace + first * 2 * (d + 1), d), first, smaller(kPanel<T>, queries - first));
+    }
+  };
+  each_panel(
+      [&](const Panel<T>& panel, std::int64_t first, std::int64_t count) { begin(panel, q + first * d, count, d); });
+  // Each block of keys serves all panels while it is in the caches.
+  for (std::int64_t key = 0; key < keys; key += kKeyBlock) {
+    each_panel([&](const Panel<T>& panel, std::int64_t first, std::int64_t count) {
+      const std::int64_t by_first = causal ? keys - queries + first + 1 - key : keys - key;
+      const std::int64_t by_last = causal ? by_first + count - 1 : by_first;
+      if (by_last <= 0) return;
+      attend(panel, scores, k + key * d, v + key * d, smaller(kKeyBlock, by_last), d, by_first);
+    });
+  }
+  each_panel(
+      [&](const Panel<T>& panel, std::int64_t first, std::int64_t count) { finish(panel, o + first * d, count, d); });
 }
 
 }  // namespace
 
 template <>
-void attention_rows<kIsa, float>(const float* q, const float* k, const float* v, float* o, std::int64_t queries,
-                                 std::int64_t keys, std::int64_t d, bool causal) {
-  attention(q, k, v, o, queries, keys, d, causal);
+void attention_rows<kIsa, float>(const float* q, const float* k, const float* v, float* o, float* workspace,
+                                 std::int64_t queries, std::int64_t keys, std::int64_t d, bool causal) {
+  attention(q, k, v, o, workspace, queries, keys, d, causal);
 }
 
 template <>
-void attention_rows<kIsa, double>(const double* q, const double* k, const double* v, double* o, std::int64_t queries,
-                                  std::int64_t keys, std::int64_t d, bool causal) {
-  attention(q, k, v, o, queries, keys, d, causal);
+void attention_rows<kIsa, double>(const double* q, const double* k, const double* v, double* o, double* workspace,
+                                  std::int64_t queries, std::int64_t keys, std::int64_t d, bool causal) {
+  attention(q, k, v, o, workspace, queries, keys, d, causal);
 }
 
 }  // namespace roofline

@@ -1,7 +1,8 @@
 // 2-D convolution, forward, stride 1, as neural networks have it (without the flip of mathematics): input and output
 // are NHWC, the filters [filters, kernel, kernel, channels]. Work model, reference, and the CPU's rungs.
-//   naive   all threads, each output a sum on its own
-//   im2col  all threads; the windows of some pixels are gathered into a matrix, which Eigen multiplies by the filters
+//   naive     all threads, each output a sum on its own
+//   im2col    all threads; the windows of some pixels are gathered into a matrix, which Eigen multiplies by the filters
+//   implicit  all threads; no matrix: the input is read where it lies, a tap of the filters at a time
 #include "kernels/conv2d/conv2d.hpp"
 
 #include <algorithm>
@@ -224,6 +225,35 @@ Kernel prepare_im2col(const Workload& w, Device& device) {
   });
 }
 
+Kernel prepare_implicit(const Workload& w, Device& device) {
+  auto& cpu = as_cpu(device);
+  return with_cpu_type(w.dtype, [&]<typename T>() -> Kernel {
+    const auto kernels = with_isa(cpu.isa(), []<Isa isa>() { return conv_kernels<isa, T>(); });
+    const ConvSize size = conv_size(w.shape);
+    const std::int64_t panels = (size.filters + kernels.panel - 1) / kernels.panel;
+    const Workspace<T> packed(cpu, size.depth * kernels.panel, panels);
+    const Workspace<T> sums(cpu, kConvPixels * kernels.panel, cpu.pool().size());
+    return [=, &pool = cpu.pool()](std::span<void* const> tensors) {
+      pool.for_range(panels, 1, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t panel = begin; panel < end; ++panel) {
+          kernels.pack(elements<const T>(tensors, 1), packed[panel], size, panel * kernels.panel);
+        }
+      });
+      const std::int64_t rows = size.batch * size.rows;
+      pool.run([&](int worker) {
+        auto [begin, end] = share_of(panels * rows, 1, worker, pool.size());
+        while (begin < end) {
+          const std::int64_t panel = begin / rows;
+          const std::int64_t last = std::min(end, (panel + 1) * rows);
+          kernels.rows(elements<const T>(tensors, 0), packed[panel], elements<T>(tensors, 2), sums[worker], size,
+                       panel * kernels.panel, begin - panel * rows, last - panel * rows);
+          begin = last;
+        }
+      });
+    };
+  });
+}
+
 std::vector<Implementation> Conv2d::implementations() const {
   const std::vector<DType> dtypes{DType::fp32, DType::fp64};
   return {
@@ -231,7 +261,11 @@ std::vector<Implementation> Conv2d::implementations() const {
       {.name = "im2col",
        .summary = "all threads; windows gathered into a matrix in their caches, then Eigen's blocked product",
        .dtypes = dtypes,
-       .prepare = prepare_im2col}};
+       .prepare = prepare_im2col},
+      {.name = "implicit",
+       .summary = "all threads; filters packed, the input read where it lies, a tap at a time on register tiles",
+       .dtypes = dtypes,
+       .prepare = prepare_implicit}};
 }
 
 const OpRegistrar kRegistrar(std::make_unique<Conv2d>());

@@ -148,7 +148,7 @@ Kernel prepare_split(const Workload& w, Device& device) {
     const std::int64_t piece = piece_of(e, cpu.pool().size());
     const std::int64_t pieces = (e.context + piece - 1) / piece;
     const std::int64_t stride = e.group * part_size(e.d);  // from one piece's parts to the next
-    auto parts = std::make_shared<std::vector<T>>(static_cast<std::size_t>(e.kv_heads() * pieces * stride));
+    const Workspace<T> parts(cpu, e.kv_heads() * pieces * stride, 1);
     const auto part = with_isa(cpu.isa(), []<Isa isa>() { return &decode_part<isa, T>; });
     return [=, &pool = cpu.pool()](std::span<void* const> tensors) {
       pool.for_range(e.kv_heads() * pieces, 1, [&](std::int64_t begin, std::int64_t end) {
@@ -157,13 +157,12 @@ Kernel prepare_split(const Workload& w, Device& device) {
           const std::int64_t first = i % pieces * piece;
           const std::int64_t keys = (head * e.context + first) * e.d;
           part(elements<T>(tensors, 0) + head * e.group * e.d, elements<T>(tensors, 1) + keys,
-               elements<T>(tensors, 2) + keys, parts->data() + i * stride, e.group, std::min(piece, e.context - first),
-               e.d);
+               elements<T>(tensors, 2) + keys, parts[0] + i * stride, e.group, std::min(piece, e.context - first), e.d);
         }
       });
       pool.for_range(e.heads, 16, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t head = begin; head < end; ++head) {
-          const T* first = parts->data() + head / e.group * pieces * stride + head % e.group * part_size(e.d);
+          const T* first = parts[0] + head / e.group * pieces * stride + head % e.group * part_size(e.d);
           join_parts(first, pieces, stride, elements<T>(tensors, 3) + head * e.d, e.d);
         }
       });

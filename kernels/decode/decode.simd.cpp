@@ -9,8 +9,8 @@
 namespace roofline {
 namespace {
 
-constexpr std::int64_t kKeyBlock = 64;
-constexpr int kRows = 4;  ///< of values, added at once
+constexpr std::int64_t kKeyBlock = 16;
+constexpr int kRows = 2;  ///< of values, added at once
 
 template <typename T>
 T dot(const T* a, const T* b, std::int64_t count) {
@@ -48,36 +48,43 @@ void add_scaled(T* to, const T* rows, const T* factors, std::int64_t count) {
   }
 }
 
-/// Asks for a row to come into the L2 cache: values while the scores are computed, and keys while the outputs are. Past
-/// the last it does no harm.
+/// Asks for one part of the lines of a row, or of several, to come into the L2 cache: values while the scores are
+/// computed, and keys while the outputs are. In parts, for many requests at once keep later loads waiting. Past the
+/// last row it does no harm.
 template <typename T>
-void request(const T* row, std::int64_t count) {
+void request(const T* row, std::int64_t count, std::int64_t part, std::int64_t parts) {
   constexpr std::int64_t kLine = 64 / sizeof(T);
-  for (std::int64_t i = 0; i < count; i += kLine) __builtin_prefetch(row + i, 0, 2);
+  for (std::int64_t i = part * kLine; i < count; i += parts * kLine) __builtin_prefetch(row + i, 0, 2);
 }
 
-/// Scores to weights e^(score - peak) under the part's peak, which they may raise.
+/// A block's scores to weights e^(score - peak) under the part's peak, which they may raise. Those past `keys` become
+/// nothing.
 template <typename T>
 void weigh(T* scores, std::int64_t keys, T* part, std::int64_t d) {
-  T peak = part[d + 1];
-  for (std::int64_t j = 0; j < keys; ++j) peak = scores[j] > peak ? scores[j] : peak;
+  using V = Vector<kIsa, T>;
+  for (std::int64_t j = keys; j < kKeyBlock; ++j) scores[j] = -Eigen::NumTraits<T>::infinity();
+  auto largest = V::load(scores);
+  for (std::int64_t j = V::kLanes; j < kKeyBlock; j += V::kLanes) largest = V::maximum(largest, V::load(scores + j));
+  const T peak = V::largest(largest);
   if (peak > part[d + 1]) {
     const T shrink = std::exp(part[d + 1] - peak);
     for (std::int64_t i = 0; i <= d; ++i) part[i] *= shrink;
     part[d + 1] = peak;
   }
-  using V = Vector<kIsa, T>;
-  for (std::int64_t j = 0; j < kKeyBlock; j += V::kLanes) {  // past `keys` lie zeros or old scores, which nobody reads
-    V::store(scores + j, V::exponential(V::subtract(V::load(scores + j), V::all(peak))));
+  const auto peaks = V::all(part[d + 1]);
+  auto sum = V::all(T{0});
+  for (std::int64_t j = 0; j < kKeyBlock; j += V::kLanes) {
+    const auto weight = V::exponential(V::subtract(V::load(scores + j), peaks));
+    V::store(scores + j, weight);
+    sum = V::add(sum, weight);
   }
-  for (std::int64_t j = 0; j < keys; ++j) part[d] += scores[j];
+  part[d] += V::sum(sum);
 }
 
 template <typename T>
 void attend(const T* q, const T* k, const T* v, T* parts, std::int64_t heads, std::int64_t keys, std::int64_t d) {
   const T scale = T{1} / std::sqrt(static_cast<T>(d));
   Eigen::Matrix<T, Eigen::Dynamic, kKeyBlock, Eigen::RowMajor> scores(heads, kKeyBlock);
-  scores.setZero();
   for (std::int64_t head = 0; head < heads; ++head) {
     T* part = parts + head * part_size(d);
     for (std::int64_t i = 0; i <= d; ++i) part[i] = 0;
@@ -86,8 +93,8 @@ void attend(const T* q, const T* k, const T* v, T* parts, std::int64_t heads, st
   for (std::int64_t first = 0; first < keys; first += kKeyBlock) {
     const std::int64_t count = keys - first < kKeyBlock ? keys - first : kKeyBlock;
     for (std::int64_t j = 0; j < count; ++j) {
-      request(v + (first + j) * d, d);
       for (std::int64_t head = 0; head < heads; ++head) {
+        request(v + (first + j) * d, d, head, heads);
         scores(head, j) = scale * dot(q + head * d, k + (first + j) * d, d);
       }
     }
@@ -96,8 +103,8 @@ void attend(const T* q, const T* k, const T* v, T* parts, std::int64_t heads, st
     }
     std::int64_t j = 0;
     for (; j + kRows <= count; j += kRows) {
-      request(k + (first + kKeyBlock + j) * d, kRows * d);
       for (std::int64_t head = 0; head < heads; ++head) {
+        request(k + (first + kKeyBlock + j) * d, kRows * d, head, heads);
         add_scaled<kRows>(parts + head * part_size(d), v + (first + j) * d, &scores(head, j), d);
       }
     }

@@ -133,7 +133,7 @@ std::vector<Implementation> LayerNorm::implementations() const {
   return {
       {.name = "naive", .summary = "one thread, three plain loops a row", .dtypes = dtypes, .prepare = prepare_naive},
       {.name = "vectorized",
-       .summary = "all threads, three sweeps over a row in the cache",
+       .summary = "all threads, vectors; a row is summed up while the one before is stored",
        .dtypes = dtypes,
        .prepare = [this](const Workload& w, Device& device) { return prepare_vectorized(*this, w, device); }}};
 }

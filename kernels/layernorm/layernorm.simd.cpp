@@ -1,5 +1,6 @@
-// The vector kernels of layer normalisation. Three sweeps over a row, each of which fetches a third of the next row;
-// two-pass variance, so nothing cancels.
+// The vector kernels of layer normalisation: the two moments of a row are summed in one sweep, while the row before is
+// normalised and stored. A block's moments are taken about the mean of what came before it, so that little cancels: at
+// most half of the squares that the second block adds, and less of each later one's.
 #include "kernels/layernorm/layernorm.hpp"
 
 #include <cmath>
@@ -10,47 +11,63 @@ namespace roofline {
 namespace {
 
 template <typename T, bool streamed>
-void normalise(const T* x, const T* gamma, const T* beta, T* y, const T* next, std::int64_t count, T mean, T scale) {
+void layernorm(const T* x, const T* gamma, const T* beta, T* y, std::int64_t rows, std::int64_t columns) {
   using V = Vector<kIsa, T>;
-  const auto means = V::all(mean);
-  const auto scales = V::all(scale);
-  store_row<kIsa, T, streamed>(
-      y, count,
-      [&](std::int64_t i) {
-        const auto normal = V::multiply(V::subtract(V::load(x + i), means), scales);
-        return V::multiply_add(normal, V::load(gamma + i), V::load(beta + i));
+  const auto n = static_cast<T>(columns);
+  T centre = 0;   // the mean so far
+  T squares = 0;  // of the distances from it
+  T mean = 0;
+  T scale = 0;
+  pipeline_rows<kIsa, T>(
+      rows, columns,
+      [&](std::int64_t row, std::int64_t first, std::int64_t count, auto meanwhile) {
+        const T* in = x + row * columns + first;
+        meanwhile();
+        if (first == 0) {
+          const T sum = sum_of<kIsa>(in, count, [](auto s, auto v, std::int64_t) { return V::add(s, v); });
+          centre = sum / static_cast<T>(count);
+          squares = 0;
+        }
+        const auto centres = V::all(centre);
+        const T distances = sum_of<kIsa>(
+            in, count, [=](auto sum, auto v, std::int64_t) { return V::add(sum, V::subtract(v, centres)); });
+        squares += sum_of<kIsa>(in, count, [=](auto sum, auto v, std::int64_t) {
+          const auto distance = V::subtract(v, centres);
+          return V::multiply_add(distance, distance, sum);
+        });
+        const T shift = distances / static_cast<T>(first + count);
+        centre += shift;
+        squares -= shift * distances;
       },
-      [&](std::int64_t i) { return (x[i] - mean) * scale * gamma[i] + beta[i]; },
-      [&](std::int64_t i) { fetch_share<2, 3>(next, count, i); });
+      [&] {
+        mean = centre;
+        scale = T{1} / std::sqrt(squares / n + static_cast<T>(kLayerNormEpsilon));
+      },
+      [&](std::int64_t row, std::int64_t first, std::int64_t count) {
+        const T* in = x + row * columns + first;
+        const T* next = in + columns + kAhead<T>;
+        const T* g = gamma + first;
+        const T* b = beta + first;
+        store_block<kIsa, T, streamed>(
+            y + row * columns + first, count,
+            [=, means = V::all(mean), scales = V::all(scale)](std::int64_t i) {
+              __builtin_prefetch(next + i, 0, 2);
+              const auto normal = V::multiply(V::subtract(V::load(in + i), means), scales);
+              return V::multiply_add(normal, V::load(g + i), V::load(b + i));
+            },
+            [=, m = mean, s = scale](std::int64_t i) { return (in[i] - m) * s * g[i] + b[i]; });
+      });
+  if (streamed) V::fence();
 }
 
 template <typename T>
 void layernorm(const T* x, const T* gamma, const T* beta, T* y, std::int64_t rows, std::int64_t columns,
                bool streamed) {
-  using V = Vector<kIsa, T>;
-  const auto count = static_cast<T>(columns);
-  for (std::int64_t row = 0; row < rows; ++row, x += columns, y += columns) {
-    // The last row has no successor: it fetches itself once more, which is free.
-    const T* next = row + 1 < rows ? x + columns : x;
-    const T total = sum_of<kIsa>(x, columns, [&](auto sum, auto v, std::int64_t i) {
-      fetch_share<0, 3>(next, columns, i);
-      return V::add(sum, v);
-    });
-    const T mean = total / count;
-    const auto means = V::all(mean);
-    const T squares = sum_of<kIsa>(x, columns, [&](auto sum, auto v, std::int64_t i) {
-      fetch_share<1, 3>(next, columns, i);
-      const auto distance = V::subtract(v, means);
-      return V::multiply_add(distance, distance, sum);
-    });
-    const T scale = T{1} / std::sqrt(squares / count + static_cast<T>(kLayerNormEpsilon));
-    if (streamed) {
-      normalise<T, true>(x, gamma, beta, y, next, columns, mean, scale);
-    } else {
-      normalise<T, false>(x, gamma, beta, y, next, columns, mean, scale);
-    }
+  if (streamed) {
+    layernorm<T, true>(x, gamma, beta, y, rows, columns);
+  } else {
+    layernorm<T, false>(x, gamma, beta, y, rows, columns);
   }
-  if (streamed) V::fence();
 }
 
 }  // namespace

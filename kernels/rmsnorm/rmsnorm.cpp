@@ -1,6 +1,6 @@
 // RMS normalisation over the last axis. Work model, reference, and the CPU's rungs; CUDA's are in rmsnorm.cu.
 //   naive       one thread, two plain loops over each row
-//   vectorized  all threads, a row at a time in the cache, the next one fetched meanwhile
+//   vectorized  all threads; a row is summed up while the one before is scaled and stored
 #include "kernels/rmsnorm/rmsnorm.hpp"
 
 #include <Eigen/Core>
@@ -123,7 +123,7 @@ std::vector<Implementation> RmsNorm::implementations() const {
   const std::vector<DType> dtypes{DType::fp32, DType::fp64};
   return {{.name = "naive", .summary = "one thread, two plain loops a row", .dtypes = dtypes, .prepare = prepare_naive},
           {.name = "vectorized",
-           .summary = "all threads, two sweeps over a row in the cache",
+           .summary = "all threads, vectors; a row is summed up while the one before is stored",
            .dtypes = dtypes,
            .prepare = [this](const Workload& w, Device& device) { return prepare_vectorized(*this, w, device); }}};
 }

@@ -1,4 +1,4 @@
-// The vector kernels of RMS normalisation. Two sweeps over a row, each of which fetches half of the next row.
+// The vector kernels of RMS normalisation: squares of a row are summed while the row before is scaled and stored.
 #include "kernels/rmsnorm/rmsnorm.hpp"
 
 #include <cmath>
@@ -9,33 +9,42 @@ namespace roofline {
 namespace {
 
 template <typename T, bool streamed>
-void scale_row(const T* x, const T* gamma, const T* next, T* y, std::int64_t count, T scale) {
+void rmsnorm(const T* x, const T* gamma, T* y, std::int64_t rows, std::int64_t columns) {
   using V = Vector<kIsa, T>;
-  const auto scales = V::all(scale);
-  store_row<kIsa, T, streamed>(
-      y, count, [&](std::int64_t i) { return V::multiply(V::multiply(V::load(x + i), scales), V::load(gamma + i)); },
-      [&](std::int64_t i) { return x[i] * scale * gamma[i]; },
-      [&](std::int64_t i) { fetch_share<1, 2>(next, count, i); });
+  T squares = 0;
+  T scale = 0;
+  pipeline_rows<kIsa, T>(
+      rows, columns,
+      [&](std::int64_t row, std::int64_t first, std::int64_t count, auto meanwhile) {
+        const T* in = x + row * columns + first;
+        fetch_ahead<kIsa>(in, count);
+        meanwhile();
+        squares += sum_of<kIsa>(in, count, [](auto sum, auto v, std::int64_t) { return V::multiply_add(v, v, sum); });
+      },
+      [&] {
+        scale = T{1} / std::sqrt(squares / static_cast<T>(columns) + static_cast<T>(kRmsNormEpsilon));
+        squares = 0;
+      },
+      [&](std::int64_t row, std::int64_t first, std::int64_t count) {
+        const T* in = x + row * columns + first;
+        const T* g = gamma + first;
+        store_block<kIsa, T, streamed>(
+            y + row * columns + first, count,
+            [=, scales = V::all(scale)](std::int64_t i) {
+              return V::multiply(V::multiply(V::load(in + i), scales), V::load(g + i));
+            },
+            [=](std::int64_t i) { return in[i] * scale * g[i]; });
+      });
+  if (streamed) V::fence();
 }
 
 template <typename T>
 void rmsnorm(const T* x, const T* gamma, T* y, std::int64_t rows, std::int64_t columns, bool streamed) {
-  using V = Vector<kIsa, T>;
-  for (std::int64_t row = 0; row < rows; ++row, x += columns, y += columns) {
-    // The last row has no successor: it fetches itself once more, which is free.
-    const T* next = row + 1 < rows ? x + columns : x;
-    const T squares = sum_of<kIsa>(x, columns, [&](auto sum, auto v, std::int64_t i) {
-      fetch_share<0, 2>(next, columns, i);
-      return V::multiply_add(v, v, sum);
-    });
-    const T scale = T{1} / std::sqrt(squares / static_cast<T>(columns) + static_cast<T>(kRmsNormEpsilon));
-    if (streamed) {
-      scale_row<T, true>(x, gamma, next, y, columns, scale);
-    } else {
-      scale_row<T, false>(x, gamma, next, y, columns, scale);
-    }
+  if (streamed) {
+    rmsnorm<T, true>(x, gamma, y, rows, columns);
+  } else {
+    rmsnorm<T, false>(x, gamma, y, rows, columns);
   }
-  if (streamed) V::fence();
 }
 
 }  // namespace

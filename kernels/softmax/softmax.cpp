@@ -107,7 +107,7 @@ Kernel prepare_vectorized(const Op& op, const Workload& w, Device& device) {
             columns = w.shape["cols"]](std::span<void* const> tensors) {
       pool.for_range(rows, 1, [&](std::int64_t begin, std::int64_t end) {
         thread_local std::vector<T> scratch;
-        scratch.resize(std::max(scratch.size(), static_cast<std::size_t>(columns)));
+        scratch.resize(std::max(scratch.size(), static_cast<std::size_t>(softmax_scratch<T>(columns))));
         kernel(elements<T>(tensors, 0) + begin * columns, elements<T>(tensors, 1) + begin * columns, scratch.data(),
                end - begin, columns, streamed);
       });

@@ -7,8 +7,14 @@
 
 namespace roofline {
 
-/// y = exp(x - max x) / sum of those, for `rows` rows of `columns` elements. `scratch` has room for one
-/// row: exponentials wait there in the cache, so that memory sees y once.
+/// Elements that softmax_rows() needs as scratch: a row, whose exponentials wait there in the cache, so that memory
+/// sees y once, and two for each of its blocks of 1 KiB.
+template <typename T>
+std::int64_t softmax_scratch(std::int64_t columns) {
+  return columns + 2 * (columns * std::int64_t{sizeof(T)} / 1024 + 1);
+}
+
+/// y = exp(x - max x) / sum of those, for `rows` rows of `columns` elements.
 template <Isa isa, typename T>
 void softmax_rows(const T* x, T* y, T* scratch, std::int64_t rows, std::int64_t columns, bool streamed);
 

@@ -1,5 +1,5 @@
-// The vector kernels of softmax. Three sweeps over a row: the maximum, the exponentials and their sum, the scaled
-// result (past the caches). The second, much the longest, fetches the next row.
+// The vector kernels of softmax: a row's exponentials are taken block by block, each relative to its block's maximum,
+// while the row before is stored with what its blocks lack to the row's maximum and sum.
 #include "kernels/softmax/softmax.hpp"
 
 #include "kernels/row_sums.hpp"
@@ -24,10 +24,10 @@ T maximum_of(const T* x, std::int64_t count) {
   return result;
 }
 
-/// Stores exp(x - shift) and returns the sum. 4 packets at once: an exponential is a chain of 20 dependent
-/// operations, and only independent ones fill the time between.
+/// Stores exp(x - shift) and returns the sum. 4 packets at once: an exponential is a chain of 11 dependent operations,
+/// and only independent ones fill the time between. Meanwhile the next block comes into L1.
 template <typename T>
-T exponentials(const T* x, T* out, std::int64_t count, T shift, const T* next) {
+T exponentials(const T* x, T* out, std::int64_t count, T shift) {
   using V = Vector<kIsa, T>;
   constexpr std::int64_t kWays = 4;
   const auto shifts = V::all(shift);
@@ -37,7 +37,7 @@ T exponentials(const T* x, T* out, std::int64_t count, T shift, const T* next) {
   for (; i + kWays * V::kLanes <= count; i += kWays * V::kLanes) {
     for (std::int64_t way = 0; way < kWays; ++way) {
       const std::int64_t at = i + way * V::kLanes;
-      fetch_share<0, 1>(next, count, at);
+      __builtin_prefetch(x + at + kRowBlock<T>, 0, 3);
       const auto value = V::exponential(V::subtract(V::load(x + at), shifts));
       V::store(out + at, value);
       sums[way] = V::add(sums[way], value);
@@ -54,14 +54,43 @@ T exponentials(const T* x, T* out, std::int64_t count, T shift, const T* next) {
 template <typename T, bool streamed>
 void softmax(const T* x, T* y, T* scratch, std::int64_t rows, std::int64_t columns) {
   using V = Vector<kIsa, T>;
-  for (std::int64_t row = 0; row < rows; ++row, x += columns, y += columns) {
-    // The last row has no successor: it fetches itself once more, which is free.
-    const T* next = row + 1 < rows ? x + columns : x;
-    const T scale = T{1} / exponentials(x, scratch, columns, maximum_of(x, columns), next);
-    store_row<kIsa, T, streamed>(
-        y, columns, [&, scales = V::all(scale)](std::int64_t i) { return V::multiply(V::load(scratch + i), scales); },
-        [&](std::int64_t i) { return scratch[i] * scale; }, [](std::int64_t) {});
-  }
+  // Two elements a block: its maximum, then what its exponentials are scaled by; and their sum.
+  T* blocks = scratch + columns;
+  std::int64_t gathered = 0;
+  std::int64_t emitted = 0;
+  pipeline_rows<kIsa, T>(
+      rows, columns,
+      [&](std::int64_t row, std::int64_t first, std::int64_t count, auto meanwhile) {
+        const T* in = x + row * columns + first;
+        const T peak = maximum_of(in, count);
+        meanwhile();
+        blocks[2 * gathered] = peak;
+        blocks[2 * gathered + 1] = exponentials(in, scratch + first, count, peak);
+        ++gathered;
+      },
+      [&] {
+        T peak = blocks[0];
+        for (std::int64_t b = 1; b < gathered; ++b) peak = blocks[2 * b] > peak ? blocks[2 * b] : peak;
+        T total = 0;
+        for (std::int64_t b = 0; b < gathered; ++b) {
+          blocks[2 * b] = Eigen::internal::pfirst(V::exponential(V::all(blocks[2 * b] - peak)));
+          total += blocks[2 * b] * blocks[2 * b + 1];
+        }
+        for (std::int64_t b = 0; b < gathered; ++b) blocks[2 * b] /= total;
+        gathered = emitted = 0;
+      },
+      [&](std::int64_t row, std::int64_t first, std::int64_t count) {
+        const T* in = scratch + first;
+        const T* next = x + (row + 1) * columns + first + kAhead<T>;
+        const T factor = blocks[2 * emitted++];
+        store_block<kIsa, T, streamed>(
+            y + row * columns + first, count,
+            [=, scales = V::all(factor)](std::int64_t i) {
+              __builtin_prefetch(next + i, 0, 2);
+              return V::multiply(V::load(in + i), scales);
+            },
+            [=](std::int64_t i) { return in[i] * factor; });
+      });
   if (streamed) V::fence();
 }
 

@@ -197,16 +197,17 @@ TEST(Diagnosis, OfARecordedRun) {
   for (const char* streaming : {"relu fp32 vectorized", "reduction fp32 vectorized", "softmax fp32 registers"}) {
     EXPECT_THAT(rules_of.at(streaming), ElementsAre("good-enough")) << streaming;
   }
-  // Products on CUDA cores, which leave the tensor cores idle; cuBLAS doesn't.
-  EXPECT_THAT(rules_of.at("gemm bf16 tiled"), Contains("no-tensor-cores"));
-  EXPECT_THAT(rules_of.at("gemm bf16 cublas"), Not(Contains("no-tensor-cores")));
-  EXPECT_THAT(rules_of.at("gemm fp32 tiled"), Not(Contains("no-tensor-cores"))) << "fp32 has no tensor pipe";
-  // Attention through mma.sync, with so many registers that one block fits on an SM.
-  EXPECT_THAT(rules_of.at("attention fp16 flash"), Contains("mma-sync"));
-  EXPECT_THAT(rules_of.at("attention fp16 flash"), Contains("occupancy-registers"));
-  EXPECT_THAT(rules_of.at("gemm fp16 cublas"), Not(Contains("mma-sync"))) << "wgmma";
+  // fp32 has no tensor pipe; what runs on one runs by wgmma.
+  EXPECT_THAT(rules_of.at("gemm fp32 tiled"), Not(Contains("no-tensor-cores")));
+  for (const char* tensor : {"gemm bf16 wgmma", "gemm fp16 cublaslt", "conv2d fp16 wgmma", "attention bf16 wgmma"}) {
+    EXPECT_THAT(rules_of.at(tensor), Not(Contains("no-tensor-cores"))) << tensor;
+    EXPECT_THAT(rules_of.at(tensor), Not(Contains("mma-sync"))) << tensor;
+  }
+  // Attention on CUDA cores has so many registers that few of its blocks fit on an SM.
+  EXPECT_THAT(rules_of.at("attention fp32 fused"), Contains("occupancy-registers"));
   // A product that the power limit slows down is told so, also where it is at the roof of its clock.
-  EXPECT_THAT(rules_of.at("gemm fp16 cublas"), ElementsAre("throttled", "good-enough"));
+  EXPECT_THAT(rules_of.at("gemm fp16 cublaslt"), ElementsAre("throttled", "good-enough"));
+  EXPECT_THAT(rules_of.at("conv2d fp16 wgmma"), ElementsAre("throttled"));
   for (const auto& [kernel, fired] : rules_of) {
     EXPECT_THAT(fired, Not(Contains("uncoalesced-loads"))) << kernel;
     EXPECT_THAT(fired, Not(Contains("launch-bound"))) << kernel;
