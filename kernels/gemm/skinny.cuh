@@ -20,6 +20,23 @@ struct Plan {
   unsigned* done;  ///< [tasks], zero between launches
 };
 
+/// A warp's share of rows [row, end) of b, where b streams: Work::kStep rows at a time, two steps' loads under way at
+/// once.
+template <typename Work>
+__device__ void walk_rows(Work& work, std::int64_t strip, std::int64_t row, std::int64_t end) {
+  row += static_cast<int>(threadIdx.x) / 32 * Work::kStep;
+  if (row >= end) return;
+  typename Work::Step steps[2];
+  work.load(steps[0], strip, row, end);
+  work.load(steps[1], strip, row + Work::kUnit, end);
+  for (; row < end; row += 2 * Work::kUnit) {
+    work.add(steps[0]);
+    work.load(steps[0], strip, row + 2 * Work::kUnit, end);
+    work.add(steps[1]);  // beyond the end: times zeros
+    work.load(steps[1], strip, row + 3 * Work::kUnit, end);
+  }
+}
+
 /// Adds the results that the warps have left, [kWarps, kResults], to the first's; all of them in the end.
 template <int kResults>
 __device__ float* add_warps(float* results) {

@@ -79,19 +79,8 @@ struct FewRows {
     }
   }
 
-  /// This warp's share of rows [row, end) of b.
   __device__ void run(std::int64_t strip, std::int64_t row, std::int64_t end) {
-    row += static_cast<int>(threadIdx.x) / 32 * kStep;
-    if (row >= end) return;
-    Step steps[2];
-    load(steps[0], strip, row, end);
-    load(steps[1], strip, row + kUnit, end);
-    for (; row < end; row += 2 * kUnit) {
-      add(steps[0]);
-      load(steps[0], strip, row + 2 * kUnit, end);
-      add(steps[1]);  // beyond the end: times zeros
-      load(steps[1], strip, row + 3 * kUnit, end);
-    }
+    skinny::walk_rows(*this, strip, row, end);
   }
 
   __device__ float* leave() const {
