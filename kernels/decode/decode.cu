@@ -3,6 +3,7 @@
 //   fused  one block a head, online softmax
 //   split  pieces of the context side by side, the heads of a group together (split_simt.cuh)
 //   mma    the same on tensor cores, for groups whose arithmetic CUDA cores can't hide (split_mma.cuh)
+//   tma    likewise, and the copy engine brings keys and values into a ring in shared memory (split_tma.cuh)
 #include <algorithm>
 #include <climits>
 #include <cmath>
@@ -14,6 +15,7 @@
 #include "kernels/decode/decode.hpp"
 #include "kernels/decode/split_mma.cuh"
 #include "kernels/decode/split_simt.cuh"
+#include "kernels/decode/split_tma.cuh"
 #include "op/registry.hpp"
 
 namespace roofline {
@@ -45,10 +47,11 @@ template <typename T>
 struct Launch {
   void (*kernel)(const T*, const T*, const T*, T*, decode_split::Problem);
   int threads;
-  int heads;  ///< that one block takes
+  int heads;       ///< that one block takes
+  int shared = 0;  ///< bytes of dynamic shared memory
 };
 
-enum class Rung : std::uint8_t { fused, split, mma };
+enum class Rung : std::uint8_t { fused, split, mma, tma };
 
 /// A block of the CUDA cores' kernel, with a head_dim up to kDim.
 template <typename T, int kDim>
@@ -60,11 +63,23 @@ Launch<T> simt_launch(std::int64_t heads) {
   return {decode_simt::kernel<T, kWidth, 8>, decode_simt::kThreads, 8};
 }
 
+/// A block of the tensor cores' kernels, with up to kTiles * 8 queries.
+template <typename T, int kDim, int kTiles>
+Launch<T> mma_launch(Rung rung) {
+  if (rung == Rung::mma) return {decode_mma::kernel<T, kDim, kTiles>, decode_mma::kThreads, 8 * kTiles};
+  const auto kernel = decode_tma::kernel<T, kDim, kTiles>;
+  constexpr int kShared = sizeof(decode_tma::Shared<T, kDim, kTiles>);
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared),
+        "asking for the decode kernel's shared memory");
+  return {kernel, decode_tma::Roles<kTiles>::kThreads, 8 * kTiles, kShared};
+}
+
 template <typename T, int kDim>
 Launch<T> launch_for(Rung rung, const Decoded& e) {
   if constexpr (sizeof(T) == 2) {
-    if (rung == Rung::mma && e.group <= 8) return {decode_mma::kernel<T, kDim, 1>, decode_mma::kThreads, 8};
-    if (rung == Rung::mma) return {decode_mma::kernel<T, kDim, 2>, decode_mma::kThreads, 16};
+    if (rung == Rung::mma || rung == Rung::tma) {
+      return e.group <= 8 ? mma_launch<T, kDim, 1>(rung) : mma_launch<T, kDim, 2>(rung);
+    }
   }
   return simt_launch<T, kDim>(rung == Rung::fused ? 1 : e.group);
 }
@@ -91,7 +106,8 @@ Kernel prepare_split(const Workload& workload, Device& device, Rung rung) {
     const std::int64_t slices = ceil_div(e.group, launch.heads);
     const std::int64_t tasks = e.kv_heads() * slices;
     int per_sm = 0;
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, launch.kernel, launch.threads, 0),
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, launch.kernel, launch.threads,
+                                                        static_cast<std::size_t>(launch.shared)),
           "asking for the decode kernel's occupancy");
     const std::int64_t wave = std::int64_t{per_sm} * cuda.properties().sm_count;
     const Stretches stretches = cut(tasks, e.context, wave, rung);
@@ -113,7 +129,7 @@ Kernel prepare_split(const Workload& workload, Device& device, Rung rung) {
         .done = static_cast<unsigned*>(workspace->done.get())};
     return [=, stream = cuda.stream()](std::span<void* const> tensors) {
       static_cast<void>(workspace);  // lives as long as this kernel
-      launch.kernel<<<static_cast<unsigned>(stretches.blocks), launch.threads, 0, stream>>>(
+      launch.kernel<<<static_cast<unsigned>(stretches.blocks), launch.threads, launch.shared, stream>>>(
           static_cast<const T*>(tensors[0]), static_cast<const T*>(tensors[1]), static_cast<const T*>(tensors[2]),
           static_cast<T*>(tensors[3]), problem);
       check_launch("decode kernel");
@@ -130,6 +146,13 @@ std::optional<std::string> split_unsupported(const Workload& workload, const Dev
   if (e.kv_heads() > INT_MAX / std::max<std::int64_t>(e.context, 1)) return "context times heads is too long";
   if (e.heads > INT_MAX / 4096) return "needs more blocks than a grid has";
   return std::nullopt;
+}
+
+std::optional<std::string> tma_unsupported(const Workload& workload, const Device& device) {
+  cudaFuncAttributes attributes{};
+  check(cudaFuncGetAttributes(&attributes, decode_tma::kernel<__half, 128, 1>), "asking for the decode kernel");
+  if (attributes.binaryVersion < 90) return "needs TMA: compute capability 9.0, and code built for it";
+  return split_unsupported(workload, device);
 }
 
 const std::vector<DType> kTypes = {DType::fp32, DType::fp16, DType::bf16};
@@ -159,7 +182,13 @@ const ImplementationRegistrar kRegistrar(
       .device = DeviceKind::cuda,
       .dtypes = {DType::fp16, DType::bf16},
       .unsupported = split_unsupported,
-      .prepare = [](const Workload& w, Device& device) { return prepare_split(w, device, Rung::mma); }}});
+      .prepare = [](const Workload& w, Device& device) { return prepare_split(w, device, Rung::mma); }},
+     {.name = "tma",
+      .summary = "Hopper: mma, with keys and values brought by the copy engine into a ring in shared memory",
+      .device = DeviceKind::cuda,
+      .dtypes = {DType::fp16, DType::bf16},
+      .unsupported = tma_unsupported,
+      .prepare = [](const Workload& w, Device& device) { return prepare_split(w, device, Rung::tma); }}});
 
 }  // namespace
 }  // namespace roofline

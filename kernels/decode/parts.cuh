@@ -58,14 +58,14 @@ struct Joined {
 /// Joins `count` parts of each query, `stride` floats from one to the next. A warp a query: its lanes have two columns
 /// in every 64, and kAhead parts on their way at once. Every part has seen a key or has a maximum of minus infinity,
 /// and the first has seen one. The loops stay loops: this runs once a launch.
-template <typename T>
+template <typename Team, typename T>
 __device__ void join_parts(const float* parts, int count, int stride, int heads, const Problem& problem,
                            Joined<T> joined) {
   constexpr int kSpans = 2;  // of 64 columns: 128 at most
   constexpr int kAhead = 8;
   const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll 1
-  for (int head = static_cast<int>(threadIdx.x) / 32; head < heads; head += static_cast<int>(blockDim.x) / 32) {
+  for (int head = Team::warp(); head < heads; head += Team::kWarps) {
     const float* part = parts + head * problem.part_stride();
     float maximum = -INFINITY;
     float sum = 0;
@@ -124,28 +124,31 @@ __device__ void join_parts(const float* parts, int count, int stride, int heads,
   }
 }
 
-/// From the parts that the block's warps have left in shared memory, [warps, problem.width, part_stride], to the
-/// outputs: at once if the task is in one piece, else by the last of its blocks. Shared memory may be
-/// used anew afterwards.
-template <typename T>
-__device__ void finish(const float* shared, int warps, const Task& task, const Problem& problem, T* o) {
+/// From `count` parts of each query in shared memory, [count, problem.width, part_stride], to the outputs: at once if
+/// the task is in one piece, else by the last of its blocks. Called by the team, all of whose threads see the parts.
+template <typename Team, typename T>
+__device__ void finish(const float* shared, int count, const Task& task, const Problem& problem, T* o) {
   const int stride = problem.width * problem.part_stride();
   float* parts = problem.parts + std::int64_t{task.piece.task} * problem.stretches.most_pieces() * stride;
   const float* from = shared;
-  int count = warps;
   bool whole = task.piece.pieces == 1;
-  __syncthreads();
 #pragma unroll 1
   for (;;) {  // twice at most; one copy of the code
-    join_parts<T>(from, count, stride, task.heads, problem,
-                  {.outputs = whole ? o + task.queries : nullptr, .part = parts + task.piece.index * stride});
-    if (whole) break;
-    if (!last_to_come(problem.done + task.piece.task, task.piece.pieces)) return;
+    join_parts<Team, T>(from, count, stride, task.heads, problem,
+                        {.outputs = whole ? o + task.queries : nullptr, .part = parts + task.piece.index * stride});
+    if (whole || !last_to_come<Team>(problem.done + task.piece.task, task.piece.pieces)) return;
     from = parts;
     count = task.piece.pieces;
     whole = true;
   }
-  __syncthreads();
+}
+
+/// The same for the parts that the team's warps have left. Shared memory may be used anew afterwards.
+template <typename Team, typename T>
+__device__ void finish(const float* shared, const Task& task, const Problem& problem, T* o) {
+  Team::sync();
+  finish<Team>(shared, Team::kWarps, task, problem, o);
+  Team::sync();
 }
 
 }  // namespace decode_split

@@ -20,14 +20,19 @@ constexpr int kThreads = 32 * kWarps;
 constexpr int kKeys = 16;              ///< of a warp at a time
 constexpr int kStep = kWarps * kKeys;  ///< of the block
 
+/// From memory, where they are wanted once.
+struct Memory {
+  static __device__ uint4 load(const void* from) { return __ldcs(static_cast<const uint4*>(from)); }
+};
+
 /// In the fragments of an instruction a thread is one of four (t = lane % 4) in each of eight groups (g = lane / 4).
 ///   scores    s[n][i]: key g + 8 (i / 2), query 8 n + 2 t + i % 2
 ///   operand k a thread has 8 elements, 32 c + 8 t …, of keys g and g + 8: pairs of them serve two steps of 16
 ///   operand v a thread has 8 elements, 64 c + 8 g …, of keys 2 t, 2 t + 1, 2 t + 8 and 2 t + 9; output tile 4 c + j
 ///   takes
 ///             the elements 2 j and 2 j + 1, as its rows g and g + 8
-/// kTiles: of eight queries.
-template <typename T, int kDim, int kTiles>
+/// kTiles: of eight queries. `Source`: how 16 bytes of keys and values are read.
+template <typename T, int kDim, int kTiles, typename Source>
 struct Warp {
   static constexpr int kHeads = 8 * kTiles;
   static constexpr int kKeyChunks = kDim / 32;    ///< that a thread has of a key
@@ -49,7 +54,7 @@ struct Warp {
 #pragma unroll
     for (int c = 0; c < kChunks; ++c) {
       const int from = column + c * kSpan < head_dim ? column + c * kSpan : 0;
-      raw[c] = __ldcs(reinterpret_cast<const uint4*>(at + from));
+      raw[c] = Source::load(at + from);
     }
   }
 
@@ -195,14 +200,14 @@ template <typename T, int kDim, int kTiles>
 __global__ void __launch_bounds__(kThreads, kTiles == 1 ? 3 : 2)
     kernel(const T* __restrict__ q, const T* __restrict__ k, const T* __restrict__ v, T* __restrict__ o,
            Problem problem) {
-  __shared__ alignas(8) float parts[kWarps * Warp<T, kDim, kTiles>::kHeads * (kDim + 2)];
+  __shared__ alignas(8) float parts[kWarps * Warp<T, kDim, kTiles, Memory>::kHeads * (kDim + 2)];
   problem.stretches.for_each_piece(static_cast<int>(blockIdx.x), [&](const Piece& piece) {
     const Task task(problem, piece);
-    Warp<T, kDim, kTiles> warp;
+    Warp<T, kDim, kTiles, Memory> warp;
     warp.start(q + task.queries, task.heads, problem.head_dim);
     warp.run(k + task.keys, v + task.keys, task.end, problem);
     warp.leave(parts, problem);
-    decode_split::finish(parts, kWarps, task, problem, o);
+    decode_split::finish<Team<kThreads>>(parts, task, problem, o);
   });
 }
 

@@ -161,7 +161,7 @@ __global__ void __launch_bounds__(kThreads, blocks_for(kHeads))
     walk.start(q + task.queries, task.heads, problem);
     walk.run(k + task.keys, v + task.keys, task.end, problem.head_dim);
     walk.leave(parts, problem);
-    decode_split::finish(parts, kWarps, task, problem, o);
+    decode_split::finish<Team<kThreads>>(parts, task, problem, o);
   });
 }
 

@@ -22,6 +22,7 @@ Implementation gemm_naive();
 Implementation gemm_shared();
 Implementation gemm_tiled();
 Implementation gemm_skinny();
+Implementation gemm_skinny_tma();
 Implementation gemm_mma();
 Implementation gemm_wgmma();
 Implementation gemm_cublas();

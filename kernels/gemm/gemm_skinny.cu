@@ -1,14 +1,19 @@
 // GEMM with few rows or columns of c, which is bound by reading the one large matrix: it is streamed once, by all SMs.
-// fp32 on CUDA cores (skinny_simt.cuh), 16 bits on tensor cores (skinny_mma.cuh), where more count as few.
+//   skinny      fp32 on CUDA cores (skinny_simt.cuh), 16 bits on tensor cores (skinny_mma.cuh), where more count as few
+//   skinny_tma  16 bits, and the copy engine brings the matrices into a ring in shared memory (skinny_tma.cuh)
 #include <algorithm>
+#include <array>
+#include <climits>
 #include <memory>
 
 #include "device/cuda/check.hpp"
 #include "device/cuda/cuda_device.hpp"
 #include "device/cuda/handles.hpp"
+#include "device/cuda/tensor_map.hpp"
 #include "kernels/gemm/gemm_rungs.hpp"
 #include "kernels/gemm/skinny_mma.cuh"
 #include "kernels/gemm/skinny_simt.cuh"
+#include "kernels/gemm/skinny_tma.cuh"
 #include "op/registry.hpp"
 
 namespace roofline {
@@ -25,17 +30,14 @@ struct Workspace {
   DeviceMemory done;
 };
 
+/// The plan for one wave of blocks, and what it points to.
 template <typename Work>
-Kernel prepare_work(const GemmProblem& problem, const CudaDevice& device) {
-  using T = typename Work::T;
-  int per_sm = 0;
-  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, skinny::kernel<Work>, skinny::kThreads, 0),
-        "asking for the skinny kernel's occupancy");
+std::pair<skinny::Plan, std::shared_ptr<Workspace>> make_plan(const GemmProblem& problem, std::int64_t blocks_a_wave) {
   const std::int64_t tasks = ceil_div(Work::kFewRows ? problem.n : problem.m, Work::kStrip);
   const std::int64_t units = ceil_div(problem.k, Work::kUnit);
   const std::int64_t most = ceil_div(tasks * units * Work::kUnit, kLeastDepth);
   skinny::Plan plan{};
-  plan.stretches = Stretches::cut(tasks, units, std::min(std::int64_t{per_sm} * device.properties().sm_count, most));
+  plan.stretches = Stretches::cut(tasks, units, std::min(blocks_a_wave, most));
   const auto parts = static_cast<std::size_t>(tasks * plan.stretches.most_pieces() * Work::kResults);
   const auto counters = static_cast<std::size_t>(tasks) * sizeof(unsigned);
   auto workspace =
@@ -43,7 +45,17 @@ Kernel prepare_work(const GemmProblem& problem, const CudaDevice& device) {
   check(cudaMemsetAsync(workspace->done.get(), 0, counters, problem.stream), "clearing the skinny kernel's counters");
   plan.partial = static_cast<float*>(workspace->partial.get());
   plan.done = static_cast<unsigned*>(workspace->done.get());
-  return [=](std::span<void* const> tensors) {
+  return {plan, std::move(workspace)};
+}
+
+template <typename Work>
+Kernel prepare_work(const GemmProblem& problem, const CudaDevice& device) {
+  using T = typename Work::T;
+  int per_sm = 0;
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, skinny::kernel<Work>, skinny::kThreads, 0),
+        "asking for the skinny kernel's occupancy");
+  const auto [plan, workspace] = make_plan<Work>(problem, std::int64_t{per_sm} * device.properties().sm_count);
+  return [=, plan = plan, workspace = workspace](std::span<void* const> tensors) {
     static_cast<void>(workspace);  // lives as long as this kernel
     skinny::kernel<Work><<<static_cast<unsigned>(plan.stretches.blocks), skinny::kThreads, 0, problem.stream>>>(
         static_cast<const T*>(tensors[0]), static_cast<const T*>(tensors[1]), static_cast<T*>(tensors[2]), problem,
@@ -106,6 +118,63 @@ Kernel prepare(const Workload& workload, Device& device) {
   });
 }
 
+/// The maps of one way of working, for operands at `a` and `b`.
+template <typename Work>
+skinny_tma::Maps make_maps(const GemmProblem& problem, DType dtype, const void* a, const void* b) {
+  const std::array of_a{problem.k, problem.m}, of_b{problem.n, problem.k};
+  const std::array stride_a{problem.k}, stride_b{problem.n};
+  if constexpr (Work::kFewRows) {
+    const std::array large{64, Work::kUnit}, few{Work::kStageRows, static_cast<int>(problem.m)};
+    return {.large = make_tensor_map(b, dtype, of_b, stride_b, large, TileLayout::swizzle_128, L2Fetch::bytes_128),
+            .few = make_tensor_map(a, dtype, of_a, stride_a, few, TileLayout::plain)};
+  } else {
+    const std::array large{Work::kUnit, Work::kStrip}, few{Work::kBox, Work::kUnit};
+    const CUtensorMap map =
+        make_tensor_map(a, dtype, of_a, stride_a, large, TileLayout::swizzle_128, L2Fetch::bytes_128);
+    if (Work::kBox > 1) return {map, make_tensor_map(b, dtype, of_b, stride_b, few, TileLayout::plain)};
+    // One column lies as one row would.
+    const std::array row{problem.k, std::int64_t{1}};
+    const std::array box{Work::kUnit, 1};
+    return {map, make_tensor_map(b, dtype, row, stride_a, box, TileLayout::plain)};
+  }
+}
+
+template <typename Work>
+Kernel prepare_tma_work(const GemmProblem& problem, DType dtype, const CudaDevice& device) {
+  constexpr auto kKernel = skinny_tma::kernel<Work>;
+  constexpr std::size_t kShared = sizeof(skinny_tma::Shared<Work>);
+  check(cudaFuncSetAttribute(kKernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(kShared)),
+        "asking for the skinny kernel's shared memory");
+  const auto [plan, workspace] = make_plan<Work>(problem, device.properties().sm_count);
+  return [=, plan = plan, workspace = workspace](std::span<void* const> tensors) {
+    static_cast<void>(workspace);  // lives as long as this kernel
+    const skinny_tma::Maps maps = make_maps<Work>(problem, dtype, tensors[0], tensors[1]);
+    kKernel<<<static_cast<unsigned>(plan.stretches.blocks), skinny_tma::Roles::kThreads, kShared, problem.stream>>>(
+        maps, static_cast<typename Work::T*>(tensors[2]), problem, plan);
+    check_launch("skinny gemm kernel (tma)");
+  };
+}
+
+Kernel prepare_tma(const Workload& workload, Device& device) {
+  using skinny_tma::FewColumns;
+  using skinny_tma::FewRows;
+  const GemmProblem problem = gemm_problem(workload, device);
+  const auto prepare_as = [&]<typename Work>() {
+    return prepare_tma_work<Work>(problem, workload.dtype, as_cuda(device));
+  };
+  const auto prepare_for = [&]<typename T>() -> Kernel {
+    if (streams_b(workload)) {
+      return problem.m <= 8 ? prepare_as.template operator()<FewRows<T, 1>>()
+                            : prepare_as.template operator()<FewRows<T, 2>>();
+    }
+    if (problem.n == 1) return prepare_as.template operator()<FewColumns<T, 1, true>>();
+    return problem.n <= 8 ? prepare_as.template operator()<FewColumns<T, 1, false>>()
+                          : prepare_as.template operator()<FewColumns<T, 2, false>>();
+  };
+  return workload.dtype == DType::fp16 ? prepare_for.template operator()<__half>()
+                                       : prepare_for.template operator()<__nv_bfloat16>();
+}
+
 std::optional<std::string> unsupported(const Workload& workload, const Device&) {
   const std::int64_t lanes = 16 / element_size(workload.dtype);
   const std::int64_t few = most_few(workload.dtype);
@@ -113,6 +182,19 @@ std::optional<std::string> unsupported(const Workload& workload, const Device&) 
   if (workload.shape["n"] <= few && workload.shape["k"] % lanes == 0) return std::nullopt;
   const std::string most = std::to_string(few);
   return "needs m <= " + most + " and rows of B that start on 16 bytes, or n <= " + most + " and such rows of A";
+}
+
+std::optional<std::string> tma_unsupported(const Workload& workload, const Device& device) {
+  cudaFuncAttributes attributes{};
+  check(cudaFuncGetAttributes(&attributes, skinny_tma::kernel<skinny_tma::FewRows<__half, 1>>),
+        "asking for the skinny kernel");
+  if (attributes.binaryVersion < 90) return "needs TMA: compute capability 9.0, and code built for it";
+  const std::int64_t m = workload.shape["m"], n = workload.shape["n"], k = workload.shape["k"];
+  if (k % 8 != 0 || (n % 8 != 0 && n != 1)) {
+    return "needs k in multiples of 8 and n of 8 or 1, for TMA copies rows that start on 16 bytes";
+  }
+  if (std::max({m, n, k}) > INT_MAX / 2) return "TMA counts elements in 32 bits";
+  return unsupported(workload, device);
 }
 
 }  // namespace
@@ -124,6 +206,15 @@ Implementation gemm_skinny() {
           .dtypes = {DType::fp32, DType::fp16, DType::bf16},
           .unsupported = unsupported,
           .prepare = prepare};
+}
+
+Implementation gemm_skinny_tma() {
+  return {.name = "skinny_tma",
+          .summary = "Hopper: skinny on tensor cores, fed by the copy engine through a ring in shared memory",
+          .device = DeviceKind::cuda,
+          .dtypes = {DType::fp16, DType::bf16},
+          .unsupported = tma_unsupported,
+          .prepare = prepare_tma};
 }
 
 }  // namespace roofline

@@ -37,58 +37,62 @@ __device__ void walk_rows(Work& work, std::int64_t strip, std::int64_t row, std:
   }
 }
 
-/// Adds the results that the warps have left, [kWarps, kResults], to the first's; all of them in the end.
-template <int kResults>
-__device__ float* add_warps(float* results) {
-  __syncthreads();
-#pragma unroll 1
-  for (int i = threadIdx.x; i < kResults; i += kThreads) {
-#pragma unroll
-    for (int warp = 1; warp < kWarps; ++warp) results[i] += results[warp * kResults + i];
-  }
-  return results;
-}
-
-/// Gives take(i, value) each of a task's kResults sums: those in `own` if the task is in one piece, else, in the last
-/// of its blocks, those of all pieces, added in their order. `own` is in shared memory, and may be used anew
-/// afterwards. The loops stay loops: this runs once a launch.
-template <int kResults, typename Take>
-__device__ void join_pieces(const float* own, int results, const Piece& piece, const Plan& plan, Take take) {
+/// Adds `count` parts in shared memory, [count, kResults], of which `results` count, and then all pieces of the task,
+/// in their order: take(i, sum) for each result, in the last of the task's blocks. Called by the team, all of whose
+/// threads see the parts.
+template <typename Team, int kResults, typename Take>
+__device__ void join_pieces(const float* shared, int count, int results, const Piece& piece, const Plan& plan,
+                            Take take) {
   constexpr int kAhead = 8;
-  const float* from = own;
-  int count = 1;
-  __syncthreads();
-  if (piece.pieces > 1) {
-    float* const parts = plan.partial + std::int64_t{piece.task} * plan.stretches.most_pieces() * kResults;
+  float* const parts = plan.partial + std::int64_t{piece.task} * plan.stretches.most_pieces() * kResults;
+  const float* from = shared;
+  bool whole = piece.pieces == 1;
 #pragma unroll 1
-    for (int i = threadIdx.x * 4; i < results; i += kThreads * 4) {
-      *reinterpret_cast<float4*>(parts + piece.index * kResults + i) = *reinterpret_cast<const float4*>(own + i);
-    }
-    if (!last_to_come(plan.done + piece.task, piece.pieces)) return;
-    from = parts;
-    count = piece.pieces;
-  }
+  for (;;) {  // twice at most; the loops stay loops: this runs once a launch
 #pragma unroll 1
-  for (int i = threadIdx.x * 4; i < results; i += kThreads * 4) {
-    float total[4] = {};
+    for (int i = Team::thread() * 4; i < results; i += Team::kThreads * 4) {
+      float total[4] = {};
 #pragma unroll 1
-    for (int first = 0; first < count; first += kAhead) {
+      for (int first = 0; first < count; first += kAhead) {
 #pragma unroll
-      for (int p = first; p < first + kAhead; ++p) {
-        const float4 more = *reinterpret_cast<const float4*>(from + min(p, count - 1) * kResults + i);
-        total[0] += p < count ? more.x : 0.0f;
-        total[1] += p < count ? more.y : 0.0f;
-        total[2] += p < count ? more.z : 0.0f;
-        total[3] += p < count ? more.w : 0.0f;
+        for (int p = first; p < first + kAhead; ++p) {
+          const float4 more = *reinterpret_cast<const float4*>(from + min(p, count - 1) * kResults + i);
+          total[0] += p < count ? more.x : 0.0f;
+          total[1] += p < count ? more.y : 0.0f;
+          total[2] += p < count ? more.z : 0.0f;
+          total[3] += p < count ? more.w : 0.0f;
+        }
+      }
+      if (whole) {
+#pragma unroll
+        for (int j = 0; j < 4; ++j) take(i + j, total[j]);
+      } else {
+        *reinterpret_cast<float4*>(parts + piece.index * kResults + i) = *reinterpret_cast<const float4*>(total);
       }
     }
-#pragma unroll
-    for (int j = 0; j < 4; ++j) take(i + j, total[j]);
+    if (whole || !last_to_come<Team>(plan.done + piece.task, piece.pieces)) return;
+    from = parts;
+    count = piece.pieces;
+    whole = true;
   }
-  __syncthreads();
 }
 
-/// c[m, n] = a[m, k] · b[k, n]. Work: its results are [few, strip] where rows are few, else [strip, few].
+/// From the parts of a piece, [Work::kParts, Work::kResults], to c. Results are [few, strip] where rows are few, else
+/// [strip, few].
+template <typename Team, typename Work>
+__device__ void finish(const float* shared, const Piece& piece, const Plan& plan, typename Work::T* c,
+                       const GemmProblem& size) {
+  constexpr int kWidth = Work::kFewRows ? Work::kStrip : Work::kFew;
+  const std::int64_t strip = std::int64_t{piece.task} * Work::kStrip;
+  const int results = Work::kFewRows ? static_cast<int>(size.m) * kWidth : Work::kResults;
+  join_pieces<Team, Work::kResults>(shared, Work::kParts, results, piece, plan, [&](int i, float value) {
+    const std::int64_t row = i / kWidth + (Work::kFewRows ? 0 : strip);
+    const std::int64_t column = i % kWidth + (Work::kFewRows ? strip : 0);
+    if (row < size.m && column < size.n) c[row * size.n + column] = narrow<typename Work::T>(value);
+  });
+}
+
+/// c[m, n] = a[m, k] · b[k, n], straight from memory.
 template <typename Work>
 __global__ void __launch_bounds__(kThreads, Work::kBlocksPerSm)
     kernel(const typename Work::T* __restrict__ a, const typename Work::T* __restrict__ b,
@@ -99,13 +103,10 @@ __global__ void __launch_bounds__(kThreads, Work::kBlocksPerSm)
     const std::int64_t first = std::int64_t{piece.first} * Work::kUnit;
     Work work{.a = a, .b = b, .size = size, .shared = shared};
     work.run(strip, first, min(first + std::int64_t{piece.count} * Work::kUnit, size.k));
-    constexpr int kWidth = Work::kFewRows ? Work::kStrip : Work::kFew;
-    const int results = Work::kFewRows ? static_cast<int>(size.m) * kWidth : Work::kResults;
-    join_pieces<Work::kResults>(work.leave(), results, piece, plan, [&](int i, float value) {
-      const std::int64_t row = i / kWidth + (Work::kFewRows ? 0 : strip);
-      const std::int64_t column = i % kWidth + (Work::kFewRows ? strip : 0);
-      if (row < size.m && column < size.n) c[row * size.n + column] = narrow<typename Work::T>(value);
-    });
+    const float* parts = work.leave();
+    __syncthreads();
+    finish<Team<kThreads>, Work>(parts, piece, plan, c, size);
+    __syncthreads();
   });
 }
 

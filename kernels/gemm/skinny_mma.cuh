@@ -12,7 +12,6 @@
 
 namespace roofline::skinny_mma {
 
-using skinny::add_warps;
 using skinny::kThreads;
 using skinny::kWarps;
 
@@ -39,6 +38,7 @@ struct FewRows {
   static constexpr int kUnit = kStep * kWarps;  ///< rows of b
   static constexpr int kFew = 8 * kTiles;
   static constexpr int kResults = kFew * kStrip;
+  static constexpr int kParts = kWarps;
   struct Shared {
     float results[kWarps][kFew][kStrip];
   };
@@ -104,7 +104,7 @@ struct FewRows {
     skinny::walk_rows(*this, strip, row, end);
   }
 
-  __device__ float* leave() const {
+  __device__ const float* leave() const {
 #pragma unroll
     for (int tile = 0; tile < kTiles; ++tile) {
 #pragma unroll
@@ -117,7 +117,7 @@ struct FewRows {
         }
       }
     }
-    return add_warps<kResults>(&shared.results[0][0][0]);
+    return &shared.results[0][0][0];
   }
 };
 
@@ -138,6 +138,7 @@ struct FewColumns {
   static constexpr int kDepth = 8 * kUnit;
   static constexpr int kFew = 8 * kTiles;
   static constexpr int kResults = kStrip * kFew;
+  static constexpr int kParts = 1;
   using Step = uint4[2][kSpans];
 
   struct Shared {
@@ -233,7 +234,7 @@ struct FewColumns {
     }
   }
 
-  __device__ float* leave() const {
+  __device__ const float* leave() const {
     const int row = static_cast<int>(threadIdx.x) / 32 * 16 + group();
 #pragma unroll
     for (int tile = 0; tile < kTiles; ++tile) {

@@ -25,6 +25,7 @@ struct FewRows {
   static constexpr int kStep = 4;
   static constexpr int kUnit = kStep * kWarps;  ///< rows of b
   static constexpr int kResults = kFew * kStrip;
+  static constexpr int kParts = kWarps;
 
   struct Shared {
     float results[kWarps][kFew][kStrip];
@@ -83,13 +84,13 @@ struct FewRows {
     skinny::walk_rows(*this, strip, row, end);
   }
 
-  __device__ float* leave() const {
+  __device__ const float* leave() const {
 #pragma unroll
     for (int m = 0; m < kFew; ++m) {
       *reinterpret_cast<float4*>(&shared.results[threadIdx.x / 32][m][column()]) =
           make_float4(sums[m][0], sums[m][1], sums[m][2], sums[m][3]);
     }
-    return skinny::add_warps<kResults>(&shared.results[0][0][0]);
+    return &shared.results[0][0][0];
   }
 };
 
@@ -110,6 +111,7 @@ struct FewColumns {
   static constexpr int kUnits = 8;
   static constexpr int kDepth = kUnits * kUnit;
   static constexpr int kResults = kStrip * kFew;
+  static constexpr int kParts = 1;
   using Step = uint4[kRows];
 
   /// b as the lanes use it: element kWidth * lane + j of a unit at [unit][j][column][lane]. Rows of 33 leave writing
@@ -185,7 +187,7 @@ struct FewColumns {
     }
   }
 
-  __device__ float* leave() const {
+  __device__ const float* leave() const {
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
 #pragma unroll

@@ -26,6 +26,11 @@ struct alignas(8) Barrier {
     asm volatile("mbarrier.arrive.release.cta.shared::cta.b64 _, [%0];" ::"r"(shared_address(this)) : "memory");
 #endif
   }
+  /// One arrival for the warp, when all of its threads are here.
+  __device__ void arrive_as_warp() {
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) arrive();
+  }
   /// Arrives at the barrier of the same name in another block of the cluster. Hands a buffer back, and releases no
   /// stores of this thread: a release for the whole cluster is a memory barrier, which took more than 1,000 cycles.
   __device__ void arrive_at(std::uint32_t block) {

@@ -59,17 +59,20 @@ void check_encoded(CUresult result) {
 }  // namespace
 
 CUtensorMap make_tensor_map(const void* base, DType dtype, std::span<const std::int64_t> extents,
-                            std::span<const std::int64_t> strides, std::span<const int> box, TileLayout layout) {
+                            std::span<const std::int64_t> strides, std::span<const int> box, TileLayout layout,
+                            L2Fetch fetch) {
   static const auto encode = driver_function<decltype(&cuTensorMapEncodeTiled)>("cuTensorMapEncodeTiled");
   const auto sizes = extents_of(extents);
   const auto pitches = strides_in_bytes(strides, dtype);
   const std::vector<cuuint32_t> tile(box.begin(), box.end());
   const std::vector<cuuint32_t> steps(extents.size(), 1);
   CUtensorMap map;
-  check_encoded(encode(&map, data_type(dtype), static_cast<cuuint32_t>(extents.size()), const_cast<void*>(base),
-                       sizes.data(), pitches.data(), tile.data(), steps.data(), CU_TENSOR_MAP_INTERLEAVE_NONE,
-                       layout == TileLayout::plain ? CU_TENSOR_MAP_SWIZZLE_NONE : CU_TENSOR_MAP_SWIZZLE_128B,
-                       CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
+  check_encoded(
+      encode(&map, data_type(dtype), static_cast<cuuint32_t>(extents.size()), const_cast<void*>(base), sizes.data(),
+             pitches.data(), tile.data(), steps.data(), CU_TENSOR_MAP_INTERLEAVE_NONE,
+             layout == TileLayout::plain ? CU_TENSOR_MAP_SWIZZLE_NONE : CU_TENSOR_MAP_SWIZZLE_128B,
+             fetch == L2Fetch::bytes_128 ? CU_TENSOR_MAP_L2_PROMOTION_L2_128B : CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
   return map;
 }
 

@@ -23,6 +23,18 @@ enum class CacheHint : std::uint64_t {
   last = 0x14F0000000000000
 };
 
+/// `bytes` bytes as they lie; they and both addresses are multiples of 16.
+__device__ inline void load_bulk(void* to, const void* from, std::uint32_t bytes, Barrier& done,
+                                 CacheHint hint = CacheHint::normal) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], %4;" ::
+          "r"(shared_address(to)),
+      "l"(from), "r"(bytes), "r"(shared_address(&done)), "l"(static_cast<std::uint64_t>(hint))
+      : "memory");
+#endif
+}
+
 __device__ inline void load_tile(void* to, const CUtensorMap* map, Barrier& done, int x, int y,
                                  CacheHint hint = CacheHint::normal) {
 #if __CUDA_ARCH__ >= 900
