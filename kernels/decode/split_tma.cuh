@@ -118,7 +118,8 @@ __device__ void join(Shared<T, kDim, kTiles>& shared, T* o, const Problem& probl
   problem.stretches.for_each_piece(static_cast<int>(blockIdx.x), [&](const Piece& piece) {
     shared.parts_handed.full.wait(parity);
     parity ^= 1;
-    decode_split::finish<typename Roles<kTiles>::Joiners>(shared.parts, Roles<kTiles>::kConsumerWarps, Task(problem, piece), problem, o);
+    decode_split::finish<typename Roles<kTiles>::Joiners>(shared.parts, Roles<kTiles>::kConsumerWarps,
+                                                          Task(problem, piece), problem, o);
     shared.parts_handed.empty.arrive();
   });
 }

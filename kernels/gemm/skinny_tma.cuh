@@ -1,7 +1,7 @@
-// GEMM with few rows or columns of c on tensor cores, with operands that the copy engine brings (sm_90): skinny_mma.cuh's
-// arithmetic from a ring of stages in shared memory. One block a multiprocessor, most of whose shared memory is on its
-// way at any time, and whose warps have roles (stream_ring.cuh). k is a multiple of 8; the copy engine makes zeros of
-// what lies beyond the matrices.
+// GEMM with few rows or columns of c on tensor cores, with operands that the copy engine brings (sm_90):
+// skinny_mma.cuh's arithmetic from a ring of stages in shared memory. One block a multiprocessor, most of whose shared
+// memory is on its way at any time, and whose warps have roles (stream_ring.cuh). k is a multiple of 8; the copy engine
+// makes zeros of what lies beyond the matrices.
 #pragma once
 
 #include "device/cuda/mma.cuh"

@@ -77,20 +77,6 @@ struct TileOrder {
   }
 };
 
-/// Where a thread stands in the ring of stages. `phase` is the parity of the present round.
-template <int kStages>
-struct RingPosition {
-  int stage = 0;
-  std::uint32_t phase = 0;
-
-  __device__ void advance() {
-    if (++stage == kStages) {
-      stage = 0;
-      phase ^= 1;
-    }
-  }
-};
-
 template <typename Config>
 struct WgmmaRing {
   std::byte* tiles;
@@ -112,7 +98,7 @@ __device__ void produce(const Operands& operands, const WgmmaRing<Config>& ring,
     const int row = (tile.x * Config::kCluster + block) * Config::kTileM;
     for (int step = 0; step < steps; ++step, at.advance()) {
       Barrier& full = ring.full[at.stage];
-      ring.empty[at.stage].wait(at.phase ^ 1);
+      ring.empty[at.stage].wait(at.parity ^ 1);
       full.arrive_expecting(Config::kStageBytes);
       operands.load_a(ring.a(at.stage), full, row, step);
 #pragma unroll
@@ -211,7 +197,7 @@ __device__ void consume(const CUtensorMap& map, int steps, const WgmmaRing<Confi
     float sums[Config::kTileN / 2];
     int previous = 0;
     for (int step = 0; step < steps; ++step, at.advance()) {
-      ring.full[at.stage].wait(at.phase);
+      ring.full[at.stage].wait(at.parity);
       multiply_stage<Config>(sums, ring.a(at.stage) + consumer * 64 * 128, ring.b(at.stage), step == 0);
       wgmma::wait<1>();
       if (step > 0) hand_back(previous);

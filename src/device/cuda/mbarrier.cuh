@@ -63,6 +63,21 @@ struct alignas(8) Barrier {
   }
 };
 
+/// Where one side of a ring of buffers stands: with every round the phase of each buffer's barriers has the other
+/// parity.
+template <int kStages>
+struct RingPosition {
+  int stage = 0;
+  std::uint32_t parity = 0;
+
+  __device__ void advance() {
+    if (++stage == kStages) {
+      stage = 0;
+      parity ^= 1;
+    }
+  }
+};
+
 /// Makes initialised barriers known to the copy engine and to the other blocks of the cluster.
 __device__ inline void fence_barrier_init() {
 #if __CUDA_ARCH__ >= 900

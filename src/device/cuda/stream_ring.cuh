@@ -40,20 +40,11 @@ struct alignas(128) StreamRing {
   static constexpr int kStages = kStageCount;
   static constexpr int kStageBytes = kBytes;
 
+  using Position = RingPosition<kStages>;
+
   std::byte stages[kStages][kStageBytes];
   Barrier full[kStages];
   Barrier empty[kStages];
-
-  /// Where one of the two sides stands: each round ends a phase of every barrier, of the other parity in turn.
-  struct Position {
-    int stage = 0;
-    std::uint32_t parity = 0;
-
-    __device__ void advance() {
-      stage = stage + 1 == kStages ? 0 : stage + 1;
-      parity ^= static_cast<std::uint32_t>(stage == 0);
-    }
-  };
 
   /// By one thread, before a barrier of the block. `warps` empty the ring.
   __device__ void init(int warps) {
