@@ -149,9 +149,8 @@ std::optional<std::string> split_unsupported(const Workload& workload, const Dev
 }
 
 std::optional<std::string> tma_unsupported(const Workload& workload, const Device& device) {
-  cudaFuncAttributes attributes{};
-  check(cudaFuncGetAttributes(&attributes, decode_tma::kernel<__half, 128, 1>), "asking for the decode kernel");
-  if (attributes.binaryVersion < 90) return "needs TMA: compute capability 9.0, and code built for it";
+  using Shared = decode_tma::Shared<__half, 128, 1>;
+  if (auto missing = streaming_missing(device, decode_tma::kernel<__half, 128, 1>, sizeof(Shared))) return missing;
   return split_unsupported(workload, device);
 }
 

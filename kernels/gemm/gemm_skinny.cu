@@ -185,10 +185,9 @@ std::optional<std::string> unsupported(const Workload& workload, const Device&) 
 }
 
 std::optional<std::string> tma_unsupported(const Workload& workload, const Device& device) {
-  cudaFuncAttributes attributes{};
-  check(cudaFuncGetAttributes(&attributes, skinny_tma::kernel<skinny_tma::FewRows<__half, 1>>),
-        "asking for the skinny kernel");
-  if (attributes.binaryVersion < 90) return "needs TMA: compute capability 9.0, and code built for it";
+  using Work = skinny_tma::FewRows<__half, 1>;
+  if (auto missing = streaming_missing(device, skinny_tma::kernel<Work>, sizeof(skinny_tma::Shared<Work>)))
+    return missing;
   const std::int64_t m = workload.shape["m"], n = workload.shape["n"], k = workload.shape["k"];
   if (k % 8 != 0 || (n % 8 != 0 && n != 1)) {
     return "needs k in multiples of 8 and n of 8 or 1, for TMA copies rows that start on 16 bytes";

@@ -4,7 +4,11 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
+#include <string>
 
+#include "device/cuda/check.hpp"
+#include "device/cuda/cuda_device.hpp"
 #include "device/cuda/last_block.cuh"
 #include "device/cuda/tma.cuh"
 
@@ -80,5 +84,17 @@ struct alignas(128) StreamRing {
     at.advance();
   }
 };
+
+/// Why a kernel that streams through a ring, with so much shared memory a block, can't run on this GPU in this build;
+/// or nothing.
+template <typename Kernel>
+std::optional<std::string> streaming_missing(const Device& device, Kernel* kernel, std::size_t shared_bytes) {
+  cudaFuncAttributes attributes{};
+  check(cudaFuncGetAttributes(&attributes, kernel), "asking for a kernel that streams");
+  if (attributes.binaryVersion < 90) return "needs TMA: compute capability 9.0, and code built for it";
+  if (shared_bytes <= static_cast<std::size_t>(as_cuda(device).properties().shared_bytes_per_block))
+    return std::nullopt;
+  return "needs " + std::to_string(shared_bytes / 1024) + " KiB of shared memory a block";
+}
 
 }  // namespace roofline
