@@ -21,8 +21,8 @@ struct Decoded {
 Decoded decoded(const Workload& workload);
 
 /// What a piece of the context contributes to the output of one head: d sums of weights times values, the sum of the
-/// weights, and the score that the weights are relative to, e^(score - peak), in this order. Then
-/// unused elements, so that every part begins at a cache line.
+/// weights, and the score that the weights are relative to, e^(score - peak), in this order. Then unused elements, so
+/// that every part begins at a cache line.
 inline std::int64_t part_size(std::int64_t d) { return (d + 2 + 15) / 16 * 16; }
 
 /// The parts of `heads` queries, q[heads × d], from k and v[keys × d]: parts[heads × part_size(d)].

@@ -28,9 +28,8 @@ struct Memory {
 /// In the fragments of an instruction a thread is one of four (t = lane % 4) in each of eight groups (g = lane / 4).
 ///   scores    s[n][i]: key g + 8 (i / 2), query 8 n + 2 t + i % 2
 ///   operand k a thread has 8 elements, 32 c + 8 t …, of keys g and g + 8: pairs of them serve two steps of 16
-///   operand v a thread has 8 elements, 64 c + 8 g …, of keys 2 t, 2 t + 1, 2 t + 8 and 2 t + 9; output tile 4 c + j
-///   takes
-///             the elements 2 j and 2 j + 1, as its rows g and g + 8
+///   operand v a thread has 8 elements, 64 c + 8 g …, of keys 2 t, 2 t + 1, 2 t + 8 and 2 t + 9; output tile
+///             4 c + j takes the elements 2 j and 2 j + 1, as its rows g and g + 8
 /// kTiles: of eight queries. `Source`: how 16 bytes of keys and values are read.
 template <typename T, int kDim, int kTiles, typename Source>
 struct Warp {
@@ -92,8 +91,8 @@ struct Warp {
   __device__ void scores(const uint4 (&k)[2][kKeyChunks], float (&s)[kTiles][4]) const {
 #pragma unroll
     for (int c = 0; c < kKeyChunks; ++c) {
-      const std::uint32_t first[4] = {k[0][c].x, k[1][c].x, k[0][c].y, k[1][c].y};
-      const std::uint32_t second[4] = {k[0][c].z, k[1][c].z, k[0][c].w, k[1][c].w};
+      std::uint32_t first[4], second[4];
+      mma::rows_operands(first, second, k[0][c], k[1][c]);
 #pragma unroll
       for (int n = 0; n < kTiles; ++n) {
         mma::multiply<T>(s[n], first, q[n][c][0], q[n][c][1]);
@@ -144,8 +143,8 @@ struct Warp {
     for (int c = 0; c < kValueChunks; ++c) {
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        const std::uint32_t rows[4] = {mma::pair(v[0][c], v[1][c], 2 * j), mma::pair(v[0][c], v[1][c], 2 * j + 1),
-                                       mma::pair(v[2][c], v[3][c], 2 * j), mma::pair(v[2][c], v[3][c], 2 * j + 1)};
+        std::uint32_t rows[4];
+        mma::columns_operand(rows, v[0][c], v[1][c], v[2][c], v[3][c], j);
 #pragma unroll
         for (int n = 0; n < kTiles; ++n) mma::multiply<T>(o[n][4 * c + j], rows, p[n][0], p[n][1]);
       }

@@ -21,9 +21,8 @@ __device__ inline int member() { return static_cast<int>(threadIdx.x) % 4; }
 // ---- few rows: c[m, n] = a[m, k] · b[k, n], b streams; n in multiples of 8 ----
 
 /// A task is a strip of kStrip columns; the block's warps share the rows of b, 16 a step.
-///   operand b   a thread has columns 64 j + 8 g … of rows 4 t … 4 t + 3; output tile 4 j + i takes the elements 2 i
-///   and
-///               2 i + 1 of these eight, as its rows g and g + 8
+///   operand b   a thread has columns 64 j + 8 g … of rows 4 t … 4 t + 3; output tile 4 j + i takes the elements
+///               2 i and 2 i + 1 of these eight, as its rows g and g + 8
 ///   operand a   of row 8 tile + g the elements 4 t … 4 t + 3
 ///   results     sums[tile][4 j + i][h]: row 8 tile + 2 t + h % 2 of c, column 64 j + 8 g + 2 i + h / 2
 /// kEven: k in multiples of 4.
@@ -89,9 +88,8 @@ struct FewRows {
     for (int j = 0; j < kSpans; ++j) {
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        const uint4 &b0 = step.b[0][j], &b1 = step.b[1][j], &b2 = step.b[2][j], &b3 = step.b[3][j];
-        const std::uint32_t rows[4] = {mma::pair(b0, b1, 2 * i), mma::pair(b0, b1, 2 * i + 1), mma::pair(b2, b3, 2 * i),
-                                       mma::pair(b2, b3, 2 * i + 1)};
+        std::uint32_t rows[4];
+        mma::columns_operand(rows, step.b[0][j], step.b[1][j], step.b[2][j], step.b[3][j], i);
 #pragma unroll
         for (int tile = 0; tile < kTiles; ++tile) {
           mma::multiply<T>(sums[tile][4 * j + i], rows, step.a[tile][0], step.a[tile][1]);
@@ -201,9 +199,8 @@ struct FewColumns {
     const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
     for (int j = 0; j < kSpans; ++j) {
-      const uint4 &above = step[0][j], &below = step[1][j];
-      const std::uint32_t first[4] = {above.x, below.x, above.y, below.y};
-      const std::uint32_t second[4] = {above.z, below.z, above.w, below.w};
+      std::uint32_t first[4], second[4];
+      mma::rows_operands(first, second, step[0][j], step[1][j]);
       const int row = at + 32 * j + lane % 8 / 2 * 8 + lane % 2 + lane / 8 * 2;
 #pragma unroll
       for (int tile = 0; tile < kTiles; ++tile) {

@@ -90,8 +90,8 @@ struct FewRows {
       }
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        const std::uint32_t rows[4] = {mma::pair(b[0], b[1], 2 * i), mma::pair(b[0], b[1], 2 * i + 1),
-                                       mma::pair(b[2], b[3], 2 * i), mma::pair(b[2], b[3], 2 * i + 1)};
+        std::uint32_t rows[4];
+        mma::columns_operand(rows, b[0], b[1], b[2], b[3], i);
 #pragma unroll
         for (int tile = 0; tile < kTiles; ++tile) mma::multiply<T>(sums[tile][i], rows, a[tile].x, a[tile].y);
       }
@@ -195,8 +195,8 @@ struct FewColumns {
         factors(b, stage.b[unit][tile], j);
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
-          const std::uint32_t first[4] = {above[half].x, below[half].x, above[half].y, below[half].y};
-          const std::uint32_t second[4] = {above[half].z, below[half].z, above[half].w, below[half].w};
+          std::uint32_t first[4], second[4];
+          mma::rows_operands(first, second, above[half], below[half]);
           mma::multiply<T>(sums[half][tile], first, b[0], b[1]);
           mma::multiply<T>(sums[half][tile], second, b[2], b[3]);
         }

@@ -61,6 +61,25 @@ __device__ inline std::uint32_t pair(const uint4& a, const uint4& b, int i) {
   return __byte_perm(x[i / 2], y[i / 2], i % 2 == 0 ? 0x5410 : 0x7632);
 }
 
+// Left operands from what a thread has loaded 16 bytes at a time. It is one of four (t = lane % 4) in each of eight
+// groups (g = lane / 4), and the order of a summed index is free as long as both operands have the same.
+
+/// From 8 elements each of rows g (`above`) and g + 8 (`below`), from 8 t on along the summed index: the operands of
+/// two instructions. The other operand has its rows in the order 8 t, 8 t + 1, 8 t + 2, 8 t + 3, then the next four.
+__device__ inline void rows_operands(std::uint32_t (&first)[4], std::uint32_t (&second)[4], const uint4& above,
+                                     const uint4& below) {
+  first[0] = above.x, first[1] = below.x, first[2] = above.y, first[3] = below.y;
+  second[0] = above.z, second[1] = below.z, second[2] = above.w, second[3] = below.w;
+}
+
+/// From 8 elements, columns of the operand transposed, of each of four rows along the summed index: the operand whose
+/// rows g and g + 8 are the elements 2 i and 2 i + 1.
+__device__ inline void columns_operand(std::uint32_t (&operand)[4], const uint4& row0, const uint4& row1,
+                                       const uint4& row2, const uint4& row3, int i) {
+  operand[0] = pair(row0, row1, 2 * i), operand[1] = pair(row0, row1, 2 * i + 1);
+  operand[2] = pair(row2, row3, 2 * i), operand[3] = pair(row2, row3, 2 * i + 1);
+}
+
 /// d[16, 8] += a[16, 16] · b[16, 8], summed in fp32. a: the four quarters from the top left one down, then right, as
 /// read_matrices gives them; b: its upper and lower half, as read_matrices<true> gives them from rows along n.
 template <typename T>

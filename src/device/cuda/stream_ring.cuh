@@ -39,11 +39,8 @@ struct Handover {
   }
 };
 
-template <int kStageCount, int kBytes>
+template <int kStages, int kStageBytes>
 struct alignas(128) StreamRing {
-  static constexpr int kStages = kStageCount;
-  static constexpr int kStageBytes = kBytes;
-
   using Position = RingPosition<kStages>;
 
   std::byte stages[kStages][kStageBytes];
