@@ -48,3 +48,11 @@ function(roofline_static_group target)
     endforeach()
   endif()
 endfunction()
+
+# fmt's headers, with its functions compiled once, in src/text/fmt.cpp: header-only costs each of a hundred files
+# six seconds, and Debian has no archive of it. What -fkeep-inline-functions does there, only GCC can.
+add_library(roofline_fmt INTERFACE)
+target_include_directories(roofline_fmt SYSTEM INTERFACE $<TARGET_PROPERTY:fmt::fmt-header-only,INTERFACE_INCLUDE_DIRECTORIES>)
+if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_definitions(roofline_fmt INTERFACE FMT_HEADER_ONLY=1)
+endif()

@@ -22,6 +22,7 @@ function(roofline_simd_sources name)
   foreach(isa IN LISTS ROOFLINE_ISAS)
     add_library(${name}_${isa} OBJECT ${ARGN})
     target_link_libraries(${name}_${isa} PRIVATE roofline_options Eigen3::Eigen)
+    target_precompile_headers(${name}_${isa} PRIVATE <Eigen/Core>)
     target_compile_definitions(${name}_${isa} PRIVATE ROOFLINE_ISA=${isa} Eigen=Eigen_${isa})
     # -fno-math-errno and friends only: results stay IEEE, so that verification means something.
     target_compile_options(${name}_${isa} PRIVATE ${ROOFLINE_ISA_FLAGS_${isa}} ${optimise} -fno-math-errno -fno-trapping-math -Wno-psabi)

@@ -8,7 +8,7 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/options.hpp"
-#include "device/interrupt.hpp"
+#include "host/interrupt.hpp"
 
 namespace roofline {
 namespace {

@@ -1,5 +1,5 @@
 // The residual sum on a GPU: z = x + y. The kernels are those of elementwise.cuh.
-#include "kernels/elementwise.cuh"
+#include "kernels/blocks/cuda/elementwise.cuh"
 #include "op/registry.hpp"
 
 namespace roofline {

@@ -1,7 +1,7 @@
 // The vector kernels of the residual sum, one for each instruction-set level.
 #include "kernels/add/add.hpp"
 
-#include "kernels/streamed_map.hpp"
+#include "kernels/blocks/cpu/streamed_map.hpp"
 
 namespace roofline {
 namespace {

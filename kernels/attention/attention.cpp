@@ -7,21 +7,21 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/attention/one_query.hpp"
-#include "kernels/cpu_launch.hpp"
+#include "kernels/attention/grouped_heads.hpp"
+#include "kernels/blocks/cpu/cpu_launch.hpp"
 #include "op/registry.hpp"
-#include "op/rows.hpp"
 #include "op/sampling.hpp"
 #include "op/tolerance.hpp"
 
 namespace roofline {
 namespace {
 
-class Attention final : public Op {
+class Attention final : public GroupedHeadsOp {
  public:
+  Attention() : GroupedHeadsOp("Q", "O") {}
+
   std::string_view name() const override { return "attention"; }
   std::string_view summary() const override { return "O = softmax(Q K^T / sqrt(d)) V for each head"; }
-  std::string_view family() const override { return "attention"; }
 
   std::vector<ShapeParameter> parameters() const override {
     return {
@@ -30,46 +30,8 @@ class Attention final : public Op {
         {.name = "seq", .meaning = "queries and keys of a head", .default_value = 2048},
         {.name = "head_dim", .meaning = "elements of a query, key or value", .default_value = 128},
         {.name = "causal", .meaning = "1: a query sees no later key", .default_value = 0, .minimum = 0, .maximum = 1},
-        {.name = "kv_heads",
-         .meaning = "heads of keys and values, shared by groups of heads; 0: as many",
-         .default_value = 0,
-         .minimum = 0}};
+        kv_heads_parameter()};
   }
-
-  std::optional<std::string> invalid(const Shape& shape) const override {
-    const std::int64_t kv_heads = option(shape, "kv_heads");
-    if (kv_heads == 0 || shape["heads"] % kv_heads == 0) return std::nullopt;
-    return "heads must be a multiple of kv_heads";
-  }
-
-  std::vector<TensorSpec> tensors(const Workload& w) const override {
-    const Attended e = attended(w);
-    const std::int64_t queries = e.heads * e.seq * e.d;
-    const std::int64_t keys = e.kv_heads() * e.seq * e.d;
-    return {{"Q", TensorRole::input, queries, w.dtype},
-            {"K", TensorRole::input, keys, w.dtype},
-            {"V", TensorRole::input, keys, w.dtype},
-            {"O", TensorRole::output, queries, w.dtype}};
-  }
-
-  /// The field counts the two products only, and under a causal mask only of the scores that are not masked: S(S+1)/2
-  /// a head. Softmax adds 5 operations a score (scale, maximum, subtract,
-  /// exponential, add) that take time on their pipes all the same.
-  Work work(const Workload& w, DeviceKind device) const override {
-    const Attended e = attended(w);
-    const double scores = e.scores();
-    const double bytes = static_cast<double>(e.seq * e.d * element_size(w.dtype));  // of one head
-    Work work;
-    work.flops[matrix_pipe(w.dtype, device)] = 4 * scores * static_cast<double>(e.d);
-    work.uncounted[vector_pipe(w.dtype)] = 4 * scores;
-    work.uncounted[device == DeviceKind::cuda ? Pipe::sfu : vector_pipe(w.dtype)] += scores;
-    work.bytes[main_memory(device)] = {.read = static_cast<double>(e.heads + 2 * e.kv_heads()) * bytes,
-                                       .write = static_cast<double>(e.heads) * bytes};
-    return work;
-  }
-
-  void reference(const Workload& w, std::span<const HostTensor> inputs, std::span<const std::int64_t> indices,
-                 std::span<double> expected) const override;
 
   /// A row of d outputs takes two products of seq × d and seq exponentials (16 operations each).
   double reference_cost(const Workload& w) const override {
@@ -79,14 +41,19 @@ class Attention final : public Op {
   std::int64_t reference_run(const Workload& w) const override { return kQueryBlock * w.shape["head_dim"]; }
   std::vector<std::int64_t> edges(const Workload& w) const override {
     const Attended e = attended(w);
-    auto edges = matrix_edges(e.seq, e.d);
-    const auto last = matrix_edges(e.seq, e.d, (e.heads - 1) * e.seq * e.d);
+    auto edges = matrix_edges(e.queries, e.d);
+    const auto last = matrix_edges(e.queries, e.d, (e.heads - 1) * e.queries * e.d);
     edges.insert(edges.end(), last.begin(), last.end());
     return edges;
   }
 
   Tolerance tolerance(const Workload& w) const override;
   std::vector<Implementation> implementations() const override;
+  std::vector<Shape> test_shapes(DeviceKind device) const override;
+
+ private:
+  Attended extents(const Workload& w) const override { return attended(w); }
+  Pipe products(const Workload& w, DeviceKind device) const override { return matrix_pipe(w.dtype, device); }
 };
 
 /// Outputs are means of seq values of deviation 0.58, with weights e^±1 that make it 0.6 / sqrt(seq).
@@ -103,39 +70,6 @@ Tolerance Attention::tolerance(const Workload& w) const {
   return tolerance;
 }
 
-void Attention::reference(const Workload& w, std::span<const HostTensor> inputs, std::span<const std::int64_t> indices,
-                          std::span<double> expected) const {
-  const Attended e = attended(w);
-  WideHead head;
-  Eigen::VectorXd query(e.d);
-  std::vector<std::int64_t> columns;
-  for_each_row(indices, expected, e.d, [&](std::int64_t row, auto wanted, auto out) {
-    head.load(row / e.seq / e.group, e.seq, e.d, inputs[1], inputs[2]);
-    inputs[0].read(row * e.d, {query.data(), static_cast<std::size_t>(e.d)});
-    columns.assign(wanted.begin(), wanted.end());
-    for (std::int64_t& column : columns) column -= row * e.d;
-    head.attend(query, e.keys_of(row % e.seq), columns, out);
-  });
-}
-
-Kernel prepare_naive(const Workload& w, Device& device) {
-  auto& pool = as_cpu(device).pool();
-  return with_cpu_type(w.dtype, [&]<typename T>() -> Kernel {
-    return [&pool, e = attended(w)](std::span<void* const> tensors) {
-      pool.for_range(e.heads * e.seq, 1, [&](std::int64_t begin, std::int64_t end) {
-        std::vector<T> scores(static_cast<std::size_t>(e.seq));
-        for (std::int64_t row = begin; row < end; ++row) {
-          const std::int64_t head = row / e.seq / e.group * e.seq * e.d;
-          const auto seen = static_cast<std::size_t>(e.keys_of(row % e.seq));
-          naive_query<T>(elements<T>(tensors, 0) + row * e.d, elements<T>(tensors, 1) + head,
-                         elements<T>(tensors, 2) + head, elements<T>(tensors, 3) + row * e.d, {scores.data(), seen},
-                         e.d);
-        }
-      });
-    };
-  });
-}
-
 Kernel prepare_fused(const Workload& w, Device& device) {
   auto& cpu = as_cpu(device);
   return with_cpu_type(w.dtype, [&]<typename T>() -> Kernel {
@@ -143,7 +77,7 @@ Kernel prepare_fused(const Workload& w, Device& device) {
     const Attended e = attended(w);
     const Workspace<T> workspaces(cpu, attention_workspace(e.d), cpu.pool().size());
     return [=, &pool = cpu.pool()](std::span<void* const> tensors) {
-      const std::int64_t blocks = (e.seq + kQueryBlock - 1) / kQueryBlock;
+      const std::int64_t blocks = (e.queries + kQueryBlock - 1) / kQueryBlock;
       pool.run([&](int worker) {
         // Dealt out forwards and backwards in turn: under a causal mask each block of a head takes longer than the
         // last.
@@ -152,9 +86,9 @@ Kernel prepare_fused(const Workload& w, Device& device) {
           if (block >= e.heads * blocks) break;
           const std::int64_t head = block / blocks;
           const std::int64_t first = block % blocks * kQueryBlock;
-          const std::int64_t last = std::min(first + kQueryBlock, e.seq);
-          const std::int64_t queries = (head * e.seq + first) * e.d;
-          const std::int64_t keys = head / e.group * e.seq * e.d;
+          const std::int64_t last = std::min(first + kQueryBlock, e.queries);
+          const std::int64_t queries = (head * e.queries + first) * e.d;
+          const std::int64_t keys = head / e.group * e.keys * e.d;
           rows(elements<T>(tensors, 0) + queries, elements<T>(tensors, 1) + keys, elements<T>(tensors, 2) + keys,
                elements<T>(tensors, 3) + queries, workspaces[worker], last - first, e.keys_of(last - 1), e.d, e.causal);
         }
@@ -165,32 +99,53 @@ Kernel prepare_fused(const Workload& w, Device& device) {
 
 std::vector<Implementation> Attention::implementations() const {
   const std::vector<DType> dtypes{DType::fp32, DType::fp64};
-  return {{.name = "naive", .summary = "all threads, a query at a time", .dtypes = dtypes, .prepare = prepare_naive},
+  return {{.name = "naive",
+           .summary = "all threads, a query at a time",
+           .dtypes = dtypes,
+           .prepare = [](const Workload& w, Device& device) { return naive_attention(attended(w), w.dtype, device); }},
           {.name = "fused",
            .summary = "all threads, blocks of scores on register tiles, online softmax; never the matrix",
            .dtypes = dtypes,
            .prepare = prepare_fused}};
 }
 
+std::vector<Shape> Attention::test_shapes(DeviceKind device) const {
+  if (device == DeviceKind::cpu) {
+    return {{{"batch", 1}, {"heads", 1}, {"seq", 1}, {"head_dim", 1}},
+            {{"batch", 2}, {"heads", 3}, {"seq", 67}, {"head_dim", 19}},
+            {{"batch", 1}, {"heads", 2}, {"seq", 1100}, {"head_dim", 64}},
+            {{"batch", 2}, {"heads", 4}, {"seq", 67}, {"head_dim", 19}, {"kv_heads", 2}},
+            {{"batch", 1}, {"heads", 2}, {"seq", 700}, {"head_dim", 16}, {"causal", 1}},
+            {{"batch", 1}, {"heads", 6}, {"seq", 131}, {"head_dim", 8}, {"causal", 1}, {"kv_heads", 1}}};
+  }
+  return {{{"batch", 1}, {"heads", 1}, {"seq", 1}, {"head_dim", 64}},
+          {{"batch", 1}, {"heads", 2}, {"seq", 77}, {"head_dim", 128}},
+          {{"batch", 2}, {"heads", 3}, {"seq", 129}, {"head_dim", 64}},
+          {{"batch", 1}, {"heads", 2}, {"seq", 200}, {"head_dim", 80}},
+          {{"batch", 1}, {"heads", 1}, {"seq", 65}, {"head_dim", 8}},
+          {{"batch", 2}, {"heads", 4}, {"seq", 512}, {"head_dim", 128}},
+          {{"batch", 1}, {"heads", 2}, {"seq", 1}, {"head_dim", 128}, {"causal", 1}},
+          {{"batch", 2}, {"heads", 6}, {"seq", 77}, {"head_dim", 64}, {"kv_heads", 2}},
+          {{"batch", 2}, {"heads", 3}, {"seq", 129}, {"head_dim", 64}, {"causal", 1}},
+          {{"batch", 1}, {"heads", 4}, {"seq", 333}, {"head_dim", 72}, {"causal", 1}, {"kv_heads", 1}},
+          {{"batch", 1}, {"heads", 40}, {"seq", 1027}, {"head_dim", 64}, {"causal", 1}, {"kv_heads", 8}},
+          {{"batch", 1}, {"heads", 36}, {"seq", 1100}, {"head_dim", 128}, {"causal", 1}},
+          {{"batch", 1}, {"heads", 1}, {"seq", 8200}, {"head_dim", 128}, {"causal", 1}}};
+}
+
 const OpRegistrar kRegistrar(std::make_unique<Attention>());
 
 }  // namespace
 
-double Attended::scores() const {
-  const auto keys = static_cast<double>(seq);
-  return static_cast<double>(heads) * (causal ? keys * (keys + 1) / 2 : keys * keys);
-}
-
-std::int64_t option(const Shape& shape, std::string_view name) { return shape.contains(name) ? shape[name] : 0; }
-
 Attended attended(const Workload& workload) {
   const Shape& shape = workload.shape;
-  const std::int64_t kv_heads = option(shape, "kv_heads");
+  const std::int64_t seq = shape["seq"];
   return {.heads = shape["batch"] * shape["heads"],
-          .group = kv_heads == 0 ? 1 : shape["heads"] / kv_heads,
-          .seq = shape["seq"],
+          .group = group_of(shape),
+          .queries = seq,
+          .keys = seq,
           .d = shape["head_dim"],
-          .causal = option(shape, "causal") != 0};
+          .causal = shape.contains("causal") && shape["causal"] != 0};
 }
 
 }  // namespace roofline

@@ -4,42 +4,23 @@
 //   mma    the same on tensor cores (flash_tensor.cuh)
 //   wgmma  Hopper: copy engine, warpgroups with different roles (attention_wgmma.cu)
 #include <climits>
-#include <cmath>
 
 #include "device/cuda/check.hpp"
 #include "device/cuda/cuda_device.hpp"
 #include "kernels/attention/attention_wgmma.hpp"
 #include "kernels/attention/flash_simt.cuh"
 #include "kernels/attention/flash_tensor.cuh"
+#include "kernels/attention/grouped_heads.hpp"
 #include "kernels/attention/naive.cuh"
 #include "op/registry.hpp"
 
 namespace roofline {
 namespace {
 
-attention_naive::Problem naive_problem(const Workload& workload) {
-  const Attended a = attended(workload);
-  return {.heads = a.heads,
-          .group = a.group,
-          .queries = a.seq,
-          .keys = a.seq,
-          .head_dim = a.d,
-          .causal = a.causal,
-          .scale = static_cast<float>(1 / std::sqrt(static_cast<double>(a.d)))};
-}
-
-std::optional<std::string> naive_unsupported(const Workload& workload, const Device& device) {
-  return attention_naive::unsupported(naive_problem(workload), device);
-}
-
 /// The scores are written, read and rewritten as weights, and read. Masked ones are not touched.
 Traffic naive_extra(const Workload& workload) {
   const double bytes = attended(workload).scores() * sizeof(float);
   return {.read = 2 * bytes, .write = 2 * bytes};
-}
-
-Kernel prepare_naive(const Workload& workload, Device& device) {
-  return attention_naive::prepare(naive_problem(workload), workload.dtype, device);
 }
 
 template <typename T>
@@ -103,13 +84,7 @@ std::optional<std::string> unsupported(const Workload& workload, const Device& d
 }
 
 const ImplementationRegistrar kRegistrar(
-    "attention", {{.name = "naive",
-                   .summary = "three kernels, every score written to memory and read again",
-                   .device = DeviceKind::cuda,
-                   .dtypes = {DType::fp32, DType::fp16, DType::bf16},
-                   .unsupported = naive_unsupported,
-                   .extra_traffic = naive_extra,
-                   .prepare = prepare_naive},
+    "attention", {attention_naive::rung(attended, naive_extra),
                   {.name = "fused",
                    .summary = "one kernel, online softmax: no score leaves the chip; CUDA cores",
                    .device = DeviceKind::cuda,
@@ -131,19 +106,17 @@ AttentionProblem attention_problem(const Workload& workload, Device& device) {
   return {.stream = as_cuda(device).stream(),
           .heads = a.heads,
           .group = static_cast<int>(a.group),
-          .seq = static_cast<int>(a.seq),
+          .seq = static_cast<int>(a.keys),
           .head_dim = static_cast<int>(a.d),
           .causal = a.causal,
-          .scale_log2 = static_cast<float>(1.4426950408889634 / std::sqrt(static_cast<double>(a.d)))};
+          .scale_log2 = scale_log2(a)};
 }
 
 std::optional<std::string> fused_unsupported(const Workload& workload) {
   const Attended a = attended(workload);
-  const std::int64_t per_vector = 16 / element_size(workload.dtype);
-  if (a.d > 128) return "needs head_dim <= 128";
-  if (a.d % per_vector != 0) return "needs a head_dim that is a multiple of " + std::to_string(per_vector);
-  if (a.seq > INT_MAX / 2) return "seq is too long";
-  if (a.heads * ceil_div(a.seq, 128) > INT_MAX) return "needs more blocks than a grid has";
+  if (auto reason = head_dim_unsupported(a, workload.dtype)) return reason;
+  if (a.keys > INT_MAX / 2) return "seq is too long";
+  if (a.heads * ceil_div(a.keys, 128) > INT_MAX) return "needs more blocks than a grid has";
   return std::nullopt;
 }
 

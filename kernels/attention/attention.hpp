@@ -1,4 +1,4 @@
-// Attention: its extents as all of its kernels need them, and what the CPU's launcher sees of the vector kernels.
+// Attention: the extents that its kernels and decode's need, and what the CPU's launcher sees of the vector kernels.
 #pragma once
 
 #include <cstdint>
@@ -9,22 +9,23 @@
 namespace roofline {
 
 struct Attended {
-  std::int64_t heads;  ///< of all batches together: each is a product of its own
-  std::int64_t group;  ///< consecutive heads that share keys and values
-  std::int64_t seq, d;
+  std::int64_t heads;          ///< of all batches together: each is a product of its own
+  std::int64_t group;          ///< consecutive heads that share keys and values
+  std::int64_t queries, keys;  ///< of a head
+  std::int64_t d;
   bool causal;  ///< query i sees keys 0 … i only
 
   std::int64_t kv_heads() const { return heads / group; }
-  std::int64_t keys_of(std::int64_t query) const { return causal ? query + 1 : seq; }
+  std::int64_t keys_of(std::int64_t query) const { return causal ? query + 1 : keys; }
   /// Products of a query and a key that must be computed.
-  double scores() const;
+  double scores() const {
+    const auto all = static_cast<double>(keys);
+    return static_cast<double>(heads) * (causal ? all * (all + 1) / 2 : static_cast<double>(queries) * all);
+  }
 };
 
 /// The extents of an attention workload. Shapes leave out `causal` and `kv_heads` where they are 0.
 Attended attended(const Workload& workload);
-
-/// The extent of that name, or 0 for an option that the shape leaves out.
-std::int64_t option(const Shape& shape, std::string_view name);
 
 /// Queries that one call works on at a time, and the unit in which threads share a head.
 inline constexpr std::int64_t kQueryBlock = 128;

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "kernels/register_tile.hpp"
+#include "kernels/blocks/cpu/register_tile.hpp"
 
 namespace roofline {
 namespace {

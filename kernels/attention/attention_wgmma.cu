@@ -8,6 +8,7 @@
 #include "device/cuda/tensor_map.hpp"
 #include "kernels/attention/attention_wgmma.hpp"
 #include "kernels/attention/flash_wgmma.cuh"
+#include "kernels/blocks/cuda/hopper.hpp"
 
 namespace roofline {
 namespace {
@@ -68,17 +69,11 @@ Kernel prepare(const Workload& workload, CudaDevice& device) {
 template <typename T>
 Kernel prepare_for(const Workload& workload, CudaDevice& device) {
   if (attended(workload).d <= 64) return prepare<Narrow<T>>(workload, device);
-  return attended(workload).seq < kManyKeys ? prepare<Short<T>>(workload, device) : prepare<Long<T>>(workload, device);
+  return attended(workload).keys < kManyKeys ? prepare<Short<T>>(workload, device) : prepare<Long<T>>(workload, device);
 }
 
 std::optional<std::string> unsupported(const Workload& workload, const Device& device) {
-  if (as_cuda(device).properties().major != 9) return "only Hopper GPUs (compute capability 9.0) have wgmma";
-  cudaFuncAttributes attributes{};
-  check(cudaFuncGetAttributes(&attributes, flash_wgmma::kernel<Narrow<__half>>), "asking for the attention kernel");
-  // Built for another target the kernel is empty and takes a handful of registers.
-  if (attributes.numRegs < 64) {
-    return "this binary holds no sm_90a code: rebuild with -DROOFLINE_CUDA_GENCODE naming it";
-  }
+  if (auto missing = hopper_missing(device, Hopper::wgmma, flash_wgmma::kernel<Narrow<__half>>)) return missing;
   return fused_unsupported(workload);
 }
 

@@ -1,8 +1,8 @@
 // What the attention kernels share: the problem, the running softmax.
 #pragma once
 
-#include "device/cuda/element.cuh"
-#include "device/cuda/mma.cuh"
+#include "kernels/blocks/cuda/element.cuh"
+#include "kernels/blocks/cuda/mma.cuh"
 
 namespace roofline {
 

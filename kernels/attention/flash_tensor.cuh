@@ -3,8 +3,8 @@
 // that scores never leave the registers. K and V come through a two-stage cp.async pipeline.
 #pragma once
 
-#include "device/cuda/mma.cuh"
 #include "kernels/attention/flash.cuh"
+#include "kernels/blocks/cuda/mma.cuh"
 
 namespace roofline {
 

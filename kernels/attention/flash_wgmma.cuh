@@ -6,9 +6,9 @@
 // Blocks stay, and fetch one tile of queries after another from a counter, the longest first.
 #pragma once
 
-#include "device/cuda/mma.cuh"
-#include "device/cuda/wgmma.cuh"
 #include "kernels/attention/wgmma_feed.cuh"
+#include "kernels/blocks/cuda/mma.cuh"
+#include "kernels/blocks/cuda/wgmma.cuh"
 
 namespace roofline {
 

@@ -4,15 +4,18 @@
 
 #include <algorithm>
 #include <climits>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "device/cuda/check.hpp"
 #include "device/cuda/cuda_device.hpp"
 #include "device/cuda/handles.hpp"
-#include "device/cuda/row.cuh"
+#include "kernels/attention/attention.hpp"
+#include "kernels/blocks/cuda/reduce.cuh"
 #include "op/op.hpp"
 
 namespace roofline {
@@ -82,15 +85,6 @@ __global__ void outputs(const float* __restrict__ s, const T* __restrict__ v, T*
   o[index] = narrow<T>(sum);
 }
 
-/// Why that GPU doesn't compute this, or nothing. A quarter of its memory for the scores leaves room for the tensors
-/// and their rotation.
-inline std::optional<std::string> unsupported(const Problem& problem, const Device& device) {
-  const double bytes = static_cast<double>(problem.scores()) * sizeof(float);
-  if (bytes > as_cuda(device).properties().memory_bytes / 4) return "its scores need more than a quarter of the memory";
-  if (std::max(problem.scores(), problem.outputs()) / kThreads >= INT_MAX) return "needs more blocks than a grid has";
-  return std::nullopt;
-}
-
 /// `scratch` holds problem.scores() floats.
 template <typename T>
 void launch(const Problem& problem, std::span<void* const> tensors, float* scratch, cudaStream_t stream) {
@@ -105,7 +99,24 @@ void launch(const Problem& problem, std::span<void* const> tensors, float* scrat
   check_launch("naive attention, outputs");
 }
 
-/// The rung of any op that is such a problem, on tensors q, k, v and o.
+inline Problem problem_of(const Attended& e) {
+  return {.heads = e.heads,
+          .group = e.group,
+          .queries = e.queries,
+          .keys = e.keys,
+          .head_dim = e.d,
+          .causal = e.causal,
+          .scale = static_cast<float>(1 / std::sqrt(static_cast<double>(e.d)))};
+}
+
+/// A quarter of the GPU's memory for the scores leaves room for the tensors and their rotation.
+inline std::optional<std::string> unsupported(const Problem& problem, const Device& device) {
+  const double bytes = static_cast<double>(problem.scores()) * sizeof(float);
+  if (bytes > as_cuda(device).properties().memory_bytes / 4) return "its scores need more than a quarter of the memory";
+  if (std::max(problem.scores(), problem.outputs()) / kThreads >= INT_MAX) return "needs more blocks than a grid has";
+  return std::nullopt;
+}
+
 inline Kernel prepare(const Problem& problem, DType dtype, Device& device) {
   auto scratch = std::make_shared<DeviceMemory>(make_device_memory(problem.scores() * sizeof(float)));
   return with_element_type(dtype, [&]<typename T>() -> Kernel {
@@ -113,6 +124,19 @@ inline Kernel prepare(const Problem& problem, DType dtype, Device& device) {
       launch<T>(problem, tensors, static_cast<float*>(scratch->get()), stream);
     };
   });
+}
+
+/// The rung of an op with such extents, on tensors q, k, v and o.
+inline Implementation rung(Attended (*extents)(const Workload&), decltype(Implementation::extra_traffic) extra = {}) {
+  return {
+      .name = "naive",
+      .summary = "three kernels, every score written to memory and read again",
+      .device = DeviceKind::cuda,
+      .dtypes = {DType::fp32, DType::fp16, DType::bf16},
+      .unsupported = [=](const Workload& w,
+                         const Device& device) { return unsupported(problem_of(extents(w)), device); },
+      .extra_traffic = std::move(extra),
+      .prepare = [=](const Workload& w, Device& device) { return prepare(problem_of(extents(w)), w.dtype, device); }};
 }
 
 }  // namespace attention_naive

@@ -2,8 +2,8 @@
 // queries, and the producer, one thread that keeps queries, keys and values coming.
 #pragma once
 
-#include "device/cuda/tma.cuh"
 #include "kernels/attention/flash.cuh"
+#include "kernels/blocks/cuda/tma.cuh"
 
 namespace roofline {
 

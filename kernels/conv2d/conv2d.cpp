@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/cpu_launch.hpp"
+#include "kernels/blocks/cpu/cpu_launch.hpp"
 #include "op/registry.hpp"
 #include "op/rows.hpp"
 #include "op/tolerance.hpp"
@@ -93,6 +93,7 @@ class Conv2d final : public Op {
 
   Tolerance tolerance(const Workload& w) const override;
   std::vector<Implementation> implementations() const override;
+  std::vector<Shape> test_shapes(DeviceKind device) const override;
 };
 
 /// Calls `work(tap, first)` for each of the kernel * kernel taps of an output pixel: `first` is the input element that
@@ -266,6 +267,36 @@ std::vector<Implementation> Conv2d::implementations() const {
        .summary = "all threads; filters packed, the input read where it lies, a tap at a time on register tiles",
        .dtypes = dtypes,
        .prepare = prepare_implicit}};
+}
+
+std::vector<Shape> Conv2d::test_shapes(DeviceKind device) const {
+  if (device == DeviceKind::cpu) {
+    return {
+        {{"batch", 1}, {"height", 1}, {"width", 1}, {"channels", 1}, {"filters", 1}, {"kernel", 1}, {"padding", 0}},
+        {{"batch", 1}, {"height", 1}, {"width", 2}, {"channels", 3}, {"filters", 2}, {"kernel", 3}, {"padding", 1}},
+        {{"batch", 2}, {"height", 7}, {"width", 5}, {"channels", 3}, {"filters", 10}, {"kernel", 3}, {"padding", 0}},
+        {{"batch", 3}, {"height", 9}, {"width", 31}, {"channels", 19}, {"filters", 17}, {"kernel", 5}, {"padding", 2}},
+        {{"batch", 2},
+         {"height", 7},
+         {"width", 270},
+         {"channels", 130},
+         {"filters", 70},
+         {"kernel", 3},
+         {"padding", 3}}};
+  }
+  return {
+      {{"batch", 1}, {"height", 1}, {"width", 1}, {"channels", 1}, {"filters", 1}, {"kernel", 1}, {"padding", 0}},
+      {{"batch", 1}, {"height", 1}, {"width", 1}, {"channels", 8}, {"filters", 8}, {"kernel", 3}, {"padding", 1}},
+      {{"batch", 1}, {"height", 5}, {"width", 7}, {"channels", 3}, {"filters", 5}, {"kernel", 3}, {"padding", 1}},
+      {{"batch", 3}, {"height", 9}, {"width", 11}, {"channels", 16}, {"filters", 24}, {"kernel", 3}, {"padding", 1}},
+      {{"batch", 2}, {"height", 13}, {"width", 9}, {"channels", 8}, {"filters", 136}, {"kernel", 5}, {"padding", 2}},
+      {{"batch", 1}, {"height", 14}, {"width", 14}, {"channels", 72}, {"filters", 40}, {"kernel", 3}, {"padding", 1}},
+      {{"batch", 2}, {"height", 10}, {"width", 10}, {"channels", 20}, {"filters", 12}, {"kernel", 3}, {"padding", 0}},
+      {{"batch", 1}, {"height", 8}, {"width", 8}, {"channels", 64}, {"filters", 64}, {"kernel", 1}, {"padding", 0}},
+      {{"batch", 1}, {"height", 17}, {"width", 19}, {"channels", 64}, {"filters", 256}, {"kernel", 3}, {"padding", 2}},
+      {{"batch", 1}, {"height", 12}, {"width", 12}, {"channels", 24}, {"filters", 264}, {"kernel", 7}, {"padding", 3}},
+      {{"batch", 1}, {"height", 4}, {"width", 4}, {"channels", 8}, {"filters", 8}, {"kernel", 4}, {"padding", 3}},
+      {{"batch", 3}, {"height", 57}, {"width", 55}, {"channels", 64}, {"filters", 320}, {"kernel", 3}, {"padding", 1}}};
 }
 
 const OpRegistrar kRegistrar(std::make_unique<Conv2d>());

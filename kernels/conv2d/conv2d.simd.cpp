@@ -2,7 +2,7 @@
 // on register tiles that reads the input where it lies.
 #include "kernels/conv2d/conv2d.hpp"
 
-#include "kernels/register_tile.hpp"
+#include "kernels/blocks/cpu/register_tile.hpp"
 
 namespace roofline {
 namespace {

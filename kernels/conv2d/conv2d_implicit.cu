@@ -8,8 +8,8 @@
 
 #include "device/cuda/check.hpp"
 #include "device/cuda/cuda_device.hpp"
-#include "device/cuda/element.cuh"
-#include "device/cuda/mma.cuh"
+#include "kernels/blocks/cuda/element.cuh"
+#include "kernels/blocks/cuda/mma.cuh"
 #include "kernels/conv2d/conv2d.hpp"
 #include "kernels/conv2d/conv2d_rungs.hpp"
 

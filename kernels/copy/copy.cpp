@@ -5,8 +5,8 @@
 
 #include <cstring>
 
-#include "kernels/cpu_launch.hpp"
-#include "kernels/data_movement.hpp"
+#include "kernels/blocks/cpu/cpu_launch.hpp"
+#include "kernels/blocks/data_movement.hpp"
 #include "op/registry.hpp"
 
 namespace roofline {
@@ -29,6 +29,10 @@ class Copy final : public DataMovement {
   }
 
   std::vector<Implementation> implementations() const override;
+  std::vector<Shape> test_shapes(DeviceKind device) const override {
+    if (device == DeviceKind::cpu) return {{{"n", 1}}, {{"n", 31}}, {{"n", 100'003}}};
+    return {{{"n", 1}}, {{"n", 7}}, {{"n", 1000003}}, {{"n", 1 << 22}}};
+  }
 };
 
 Kernel prepare_naive(const Workload& w, Device&) {

@@ -4,8 +4,8 @@
 //   vectorized  16 bytes a thread, in blocks of 256
 #include "device/cuda/check.hpp"
 #include "device/cuda/cuda_device.hpp"
-#include "device/cuda/element.cuh"
-#include "kernels/cuda_launch.hpp"
+#include "kernels/blocks/cuda/cuda_launch.hpp"
+#include "kernels/blocks/cuda/element.cuh"
 #include "op/registry.hpp"
 
 namespace roofline {

@@ -1,7 +1,7 @@
 // The vector kernels of the copy, one for each instruction-set level.
 #include "kernels/copy/copy.hpp"
 
-#include "kernels/streamed_map.hpp"
+#include "kernels/blocks/cpu/streamed_map.hpp"
 
 namespace roofline {
 

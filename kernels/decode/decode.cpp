@@ -8,71 +8,35 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/attention/one_query.hpp"
-#include "kernels/cpu_launch.hpp"
+#include "kernels/attention/grouped_heads.hpp"
+#include "kernels/blocks/cpu/cpu_launch.hpp"
 #include "op/registry.hpp"
-#include "op/rows.hpp"
 #include "op/sampling.hpp"
 #include "op/tolerance.hpp"
 
 namespace roofline {
 namespace {
 
-class Decode final : public Op {
+class Decode final : public GroupedHeadsOp {
  public:
+  Decode() : GroupedHeadsOp("q", "o") {}
+
   std::string_view name() const override { return "decode"; }
   std::string_view summary() const override { return "o = softmax(q K^T / sqrt(d)) V, one query a head"; }
-  std::string_view family() const override { return "attention"; }
 
   std::vector<ShapeParameter> parameters() const override {
     return {{.name = "batch", .meaning = "sequences, each with a cache of its own", .default_value = 16},
             {.name = "heads", .meaning = "heads of each sequence", .default_value = 32},
             {.name = "context", .meaning = "keys and values of a head", .default_value = 8192},
             {.name = "head_dim", .meaning = "elements of a query, key or value", .default_value = 128},
-            {.name = "kv_heads",
-             .meaning = "heads of keys and values, shared by groups of heads; 0: as many",
-             .default_value = 0,
-             .minimum = 0}};
+            kv_heads_parameter()};
   }
-
-  std::optional<std::string> invalid(const Shape& shape) const override {
-    if (!shape.contains("kv_heads") || shape["kv_heads"] == 0 || shape["heads"] % shape["kv_heads"] == 0) return {};
-    return "heads must be a multiple of kv_heads";
-  }
-
-  std::vector<TensorSpec> tensors(const Workload& w) const override {
-    const Decoded e = decoded(w);
-    const std::int64_t cache = e.kv_heads() * e.context * e.d;
-    return {{"q", TensorRole::input, e.heads * e.d, w.dtype},
-            {"K", TensorRole::input, cache, w.dtype},
-            {"V", TensorRole::input, cache, w.dtype},
-            {"o", TensorRole::output, e.heads * e.d, w.dtype}};
-  }
-
-  /// As attention's. The products have one row a head: they run on the vector pipe, which is where the bound of a
-  /// memory-bound kernel is not looked for.
-  Work work(const Workload& w, DeviceKind device) const override {
-    const Decoded e = decoded(w);
-    const auto d = static_cast<double>(e.d);
-    const auto size = static_cast<double>(element_size(w.dtype));
-    const double outputs = static_cast<double>(e.heads) * d * size;
-    const double cache = static_cast<double>(e.kv_heads()) * static_cast<double>(e.context) * d * size;
-    Work work;
-    work.flops[vector_pipe(w.dtype)] = 4 * e.scores() * d;
-    work.uncounted[vector_pipe(w.dtype)] = 4 * e.scores();
-    work.uncounted[device == DeviceKind::cuda ? Pipe::sfu : vector_pipe(w.dtype)] += e.scores();
-    work.bytes[main_memory(device)] = {.read = outputs + 2 * cache, .write = outputs};
-    return work;
-  }
-
-  void reference(const Workload& w, std::span<const HostTensor> inputs, std::span<const std::int64_t> indices,
-                 std::span<double> expected) const override;
 
   /// A row of d outputs takes two products with context × d, whose widening costs as much again.
   double reference_cost(const Workload& w) const override { return 8 * static_cast<double>(w.shape["context"]); }
   std::int64_t reference_run(const Workload& w) const override { return decoded(w).group * w.shape["head_dim"]; }
   std::vector<std::int64_t> edges(const Workload& w) const override {
-    const Decoded e = decoded(w);
+    const Attended e = decoded(w);
     return matrix_edges(e.heads, e.d);
   }
 
@@ -86,38 +50,14 @@ class Decode final : public Op {
   }
 
   std::vector<Implementation> implementations() const override;
+  std::vector<Shape> test_shapes(DeviceKind device) const override;
+
+ private:
+  Attended extents(const Workload& w) const override { return decoded(w); }
+  /// The products have one row a head: they run on the vector pipe, which is where the bound of a memory-bound kernel
+  /// is not looked for.
+  Pipe products(const Workload& w, DeviceKind) const override { return vector_pipe(w.dtype); }
 };
-
-void Decode::reference(const Workload& w, std::span<const HostTensor> inputs, std::span<const std::int64_t> indices,
-                       std::span<double> expected) const {
-  const Decoded e = decoded(w);
-  WideHead head;
-  Eigen::VectorXd query(e.d);
-  std::vector<std::int64_t> columns;
-  for_each_row(indices, expected, e.d, [&](std::int64_t row, auto wanted, auto out) {
-    head.load(row / e.group, e.context, e.d, inputs[1], inputs[2]);
-    inputs[0].read(row * e.d, {query.data(), static_cast<std::size_t>(e.d)});
-    columns.assign(wanted.begin(), wanted.end());
-    for (std::int64_t& column : columns) column -= row * e.d;
-    head.attend(query, e.context, columns, out);
-  });
-}
-
-Kernel prepare_naive(const Workload& w, Device& device) {
-  auto& pool = as_cpu(device).pool();
-  return with_cpu_type(w.dtype, [&]<typename T>() -> Kernel {
-    return [&pool, e = decoded(w)](std::span<void* const> tensors) {
-      pool.for_range(e.heads, 1, [&](std::int64_t begin, std::int64_t end) {
-        std::vector<T> scores(static_cast<std::size_t>(e.context));
-        for (std::int64_t head = begin; head < end; ++head) {
-          const std::int64_t keys = head / e.group * e.context * e.d;
-          naive_query<T>(elements<T>(tensors, 0) + head * e.d, elements<T>(tensors, 1) + keys,
-                         elements<T>(tensors, 2) + keys, elements<T>(tensors, 3) + head * e.d, scores, e.d);
-        }
-      });
-    };
-  });
-}
 
 /// One output from its head's parts, which lie `stride` apart.
 template <typename T>
@@ -136,17 +76,17 @@ void join_parts(const T* parts, std::int64_t count, std::int64_t stride, T* out,
 }
 
 /// Keys of a piece: enough to forget what a part costs, few enough that every thread gets several.
-std::int64_t piece_of(const Decoded& e, std::int64_t threads) {
+std::int64_t piece_of(const Attended& e, std::int64_t threads) {
   const std::int64_t pieces = std::max<std::int64_t>(1, 4 * threads / e.kv_heads());
-  return std::max<std::int64_t>(256, (e.context + pieces - 1) / pieces);
+  return std::max<std::int64_t>(256, (e.keys + pieces - 1) / pieces);
 }
 
 Kernel prepare_split(const Workload& w, Device& device) {
   auto& cpu = as_cpu(device);
   return with_cpu_type(w.dtype, [&]<typename T>() -> Kernel {
-    const Decoded e = decoded(w);
+    const Attended e = decoded(w);
     const std::int64_t piece = piece_of(e, cpu.pool().size());
-    const std::int64_t pieces = (e.context + piece - 1) / piece;
+    const std::int64_t pieces = (e.keys + piece - 1) / piece;
     const std::int64_t stride = e.group * part_size(e.d);  // from one piece's parts to the next
     const Workspace<T> parts(cpu, e.kv_heads() * pieces * stride, 1);
     const auto part = with_isa(cpu.isa(), []<Isa isa>() { return &decode_part<isa, T>; });
@@ -155,9 +95,9 @@ Kernel prepare_split(const Workload& w, Device& device) {
         for (std::int64_t i = begin; i < end; ++i) {
           const std::int64_t head = i / pieces;
           const std::int64_t first = i % pieces * piece;
-          const std::int64_t keys = (head * e.context + first) * e.d;
+          const std::int64_t keys = (head * e.keys + first) * e.d;
           part(elements<T>(tensors, 0) + head * e.group * e.d, elements<T>(tensors, 1) + keys,
-               elements<T>(tensors, 2) + keys, parts[0] + i * stride, e.group, std::min(piece, e.context - first), e.d);
+               elements<T>(tensors, 2) + keys, parts[0] + i * stride, e.group, std::min(piece, e.keys - first), e.d);
         }
       });
       pool.for_range(e.heads, 16, [&](std::int64_t begin, std::int64_t end) {
@@ -172,24 +112,44 @@ Kernel prepare_split(const Workload& w, Device& device) {
 
 std::vector<Implementation> Decode::implementations() const {
   const std::vector<DType> dtypes{DType::fp32, DType::fp64};
-  return {{.name = "naive", .summary = "all threads, a head at a time", .dtypes = dtypes, .prepare = prepare_naive},
+  return {{.name = "naive",
+           .summary = "all threads, a head at a time",
+           .dtypes = dtypes,
+           .prepare = [](const Workload& w, Device& device) { return naive_attention(decoded(w), w.dtype, device); }},
           {.name = "split",
            .summary = "vectors; pieces of the context side by side, read once for all heads that share them",
            .dtypes = dtypes,
            .prepare = prepare_split}};
 }
 
+std::vector<Shape> Decode::test_shapes(DeviceKind device) const {
+  if (device == DeviceKind::cpu) {
+    return {{{"batch", 1}, {"heads", 1}, {"context", 1}, {"head_dim", 1}},
+            {{"batch", 3}, {"heads", 2}, {"context", 67}, {"head_dim", 19}},
+            {{"batch", 1}, {"heads", 1}, {"context", 5003}, {"head_dim", 64}},
+            {{"batch", 2}, {"heads", 6}, {"context", 1100}, {"head_dim", 80}, {"kv_heads", 2}}};
+  }
+  return {{{"batch", 1}, {"heads", 1}, {"context", 1}, {"head_dim", 64}},
+          {{"batch", 3}, {"heads", 2}, {"context", 77}, {"head_dim", 128}},
+          {{"batch", 1}, {"heads", 6}, {"context", 1031}, {"head_dim", 80}, {"kv_heads", 2}},
+          {{"batch", 2}, {"heads", 4}, {"context", 300}, {"head_dim", 8}, {"kv_heads", 2}},
+          {{"batch", 1}, {"heads", 32}, {"context", 5000}, {"head_dim", 128}, {"kv_heads", 8}},
+          {{"batch", 2}, {"heads", 22}, {"context", 2049}, {"head_dim", 64}, {"kv_heads", 2}},
+          {{"batch", 1}, {"heads", 1}, {"context", 100000}, {"head_dim", 128}}};
+}
+
 const OpRegistrar kRegistrar(std::make_unique<Decode>());
 
 }  // namespace
 
-Decoded decoded(const Workload& workload) {
+Attended decoded(const Workload& workload) {
   const Shape& shape = workload.shape;
-  const std::int64_t kv_heads = shape.contains("kv_heads") ? shape["kv_heads"] : 0;
   return {.heads = shape["batch"] * shape["heads"],
-          .group = kv_heads == 0 ? 1 : shape["heads"] / kv_heads,
-          .context = shape["context"],
-          .d = shape["head_dim"]};
+          .group = group_of(shape),
+          .queries = 1,
+          .keys = shape["context"],
+          .d = shape["head_dim"],
+          .causal = false};
 }
 
 }  // namespace roofline

@@ -6,12 +6,13 @@
 //   tma    likewise, and the copy engine brings keys and values into a ring in shared memory (split_tma.cuh)
 #include <algorithm>
 #include <climits>
-#include <cmath>
 
 #include "device/cuda/check.hpp"
 #include "device/cuda/cuda_device.hpp"
-#include "device/cuda/handles.hpp"
+#include "kernels/attention/grouped_heads.hpp"
 #include "kernels/attention/naive.cuh"
+#include "kernels/blocks/cuda/hopper.hpp"
+#include "kernels/blocks/cuda/stretch_plan.cuh"
 #include "kernels/decode/decode.hpp"
 #include "kernels/decode/split_mma.cuh"
 #include "kernels/decode/split_simt.cuh"
@@ -21,27 +22,9 @@
 namespace roofline {
 namespace {
 
-attention_naive::Problem naive_problem(const Workload& workload) {
-  const Decoded e = decoded(workload);
-  return {.heads = e.heads,
-          .group = e.group,
-          .queries = 1,
-          .keys = e.context,
-          .head_dim = e.d,
-          .causal = false,
-          .scale = static_cast<float>(1 / std::sqrt(static_cast<double>(e.d)))};
-}
-
-std::optional<std::string> naive_unsupported(const Workload& workload, const Device& device) {
-  return attention_naive::unsupported(naive_problem(workload), device);
-}
-
-Kernel prepare_naive(const Workload& workload, Device& device) {
-  return attention_naive::prepare(naive_problem(workload), workload.dtype, device);
-}
-
 /// Keys that blocks' shares are counted in: finer than what a block looks at at once, so that the shares are equal.
 constexpr int kUnit = 16;
+constexpr int kLeastUnits = 8;  ///< of a block: with fewer, joining takes longer than attending
 
 template <typename T>
 struct Launch {
@@ -75,7 +58,7 @@ Launch<T> mma_launch(Rung rung) {
 }
 
 template <typename T, int kDim>
-Launch<T> launch_for(Rung rung, const Decoded& e) {
+Launch<T> launch_for(Rung rung, const Attended& e) {
   if constexpr (sizeof(T) == 2) {
     if (rung == Rung::mma || rung == Rung::tma) {
       return e.group <= 8 ? mma_launch<T, kDim, 1>(rung) : mma_launch<T, kDim, 2>(rung);
@@ -84,52 +67,31 @@ Launch<T> launch_for(Rung rung, const Decoded& e) {
   return simt_launch<T, kDim>(rung == Rung::fused ? 1 : e.group);
 }
 
-/// One wave of blocks, or fewer where a block would have less than kLeastKeys; `fused`: a block a task.
-Stretches cut(std::int64_t tasks, std::int64_t context, std::int64_t blocks_a_wave, Rung rung) {
-  constexpr std::int64_t kLeastKeys = 128;
-  const std::int64_t units = ceil_div(context, kUnit);
-  const std::int64_t most = ceil_div(tasks * units * kUnit, kLeastKeys);
-  return Stretches::cut(tasks, units, rung == Rung::fused ? tasks : std::min(blocks_a_wave, most));
-}
-
-/// Counters and parts of a launch.
-struct Workspace {
-  DeviceMemory parts;
-  DeviceMemory done;
-};
-
 Kernel prepare_split(const Workload& workload, Device& device, Rung rung) {
-  const Decoded e = decoded(workload);
+  const Attended e = decoded(workload);
   const CudaDevice& cuda = as_cuda(device);
   return with_element_type(workload.dtype, [&]<typename T>() -> Kernel {
     const auto launch = e.d <= 64 ? launch_for<T, 64>(rung, e) : launch_for<T, 128>(rung, e);
     const std::int64_t slices = ceil_div(e.group, launch.heads);
     const std::int64_t tasks = e.kv_heads() * slices;
-    int per_sm = 0;
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, launch.kernel, launch.threads,
-                                                        static_cast<std::size_t>(launch.shared)),
-          "asking for the decode kernel's occupancy");
-    const std::int64_t wave = std::int64_t{per_sm} * cuda.properties().sm_count;
-    const Stretches stretches = cut(tasks, e.context, wave, rung);
-    const auto parts = static_cast<std::size_t>(tasks * stretches.most_pieces() * launch.heads * (e.d + 2));
-    const std::size_t counters = static_cast<std::size_t>(tasks) * sizeof(unsigned);
-    auto workspace =
-        std::make_shared<Workspace>(Workspace{make_device_memory(parts * sizeof(float)), make_device_memory(counters)});
-    check(cudaMemsetAsync(workspace->done.get(), 0, counters, cuda.stream()), "clearing the decode kernel's counters");
-    const decode_split::Problem problem{
-        .stretches = stretches,
-        .unit = kUnit,
-        .context = e.context,
-        .group = static_cast<int>(e.group),
-        .slices = static_cast<int>(slices),
-        .width = launch.heads,
-        .head_dim = static_cast<int>(e.d),
-        .scale_log2 = static_cast<float>(1.4426950408889634 / std::sqrt(static_cast<double>(e.d))),
-        .parts = static_cast<float*>(workspace->parts.get()),
-        .done = static_cast<unsigned*>(workspace->done.get())};
-    return [=, stream = cuda.stream()](std::span<void* const> tensors) {
-      static_cast<void>(workspace);  // lives as long as this kernel
-      launch.kernel<<<static_cast<unsigned>(stretches.blocks), launch.threads, launch.shared, stream>>>(
+    const bool whole = rung == Rung::fused;  // a block a task
+    const std::int64_t blocks =
+        whole ? tasks : blocks_a_wave(cuda, launch.kernel, launch.threads, static_cast<std::size_t>(launch.shared));
+    const auto planned = plan_stretches(tasks, ceil_div(e.keys, kUnit), blocks, whole ? 1 : kLeastUnits,
+                                        launch.heads * (e.d + 2), cuda.stream());
+    const decode_split::Problem problem{.stretches = planned.plan.stretches,
+                                        .unit = kUnit,
+                                        .context = e.keys,
+                                        .group = static_cast<int>(e.group),
+                                        .slices = static_cast<int>(slices),
+                                        .width = launch.heads,
+                                        .head_dim = static_cast<int>(e.d),
+                                        .scale_log2 = scale_log2(e),
+                                        .parts = planned.plan.parts,
+                                        .done = planned.plan.done};
+    return [=, memory = planned.memory, stream = cuda.stream()](std::span<void* const> tensors) {
+      static_cast<void>(memory);  // lives as long as this kernel
+      launch.kernel<<<static_cast<unsigned>(problem.stretches.blocks), launch.threads, launch.shared, stream>>>(
           static_cast<const T*>(tensors[0]), static_cast<const T*>(tensors[1]), static_cast<const T*>(tensors[2]),
           static_cast<T*>(tensors[3]), problem);
       check_launch("decode kernel");
@@ -138,19 +100,19 @@ Kernel prepare_split(const Workload& workload, Device& device, Rung rung) {
 }
 
 std::optional<std::string> split_unsupported(const Workload& workload, const Device&) {
-  const Decoded e = decoded(workload);
-  const std::int64_t per_vector = 16 / element_size(workload.dtype);
-  if (e.d > 128) return "needs head_dim <= 128";
-  if (e.d % per_vector != 0) return "needs a head_dim that is a multiple of " + std::to_string(per_vector);
-  if (e.context > INT_MAX / 2) return "context is too long";
-  if (e.kv_heads() > INT_MAX / std::max<std::int64_t>(e.context, 1)) return "context times heads is too long";
+  const Attended e = decoded(workload);
+  if (auto reason = head_dim_unsupported(e, workload.dtype)) return reason;
+  if (e.keys > INT_MAX / 2) return "context is too long";
+  if (e.kv_heads() > INT_MAX / std::max<std::int64_t>(e.keys, 1)) return "context times heads is too long";
   if (e.heads > INT_MAX / 4096) return "needs more blocks than a grid has";
   return std::nullopt;
 }
 
 std::optional<std::string> tma_unsupported(const Workload& workload, const Device& device) {
   using Shared = decode_tma::Shared<__half, 128, 1>;
-  if (auto missing = streaming_missing(device, decode_tma::kernel<__half, 128, 1>, sizeof(Shared))) return missing;
+  if (auto missing = hopper_missing(device, Hopper::tma, decode_tma::kernel<__half, 128, 1>, sizeof(Shared))) {
+    return missing;
+  }
   return split_unsupported(workload, device);
 }
 
@@ -158,12 +120,7 @@ const std::vector<DType> kTypes = {DType::fp32, DType::fp16, DType::bf16};
 
 const ImplementationRegistrar kRegistrar(
     "decode",
-    {{.name = "naive",
-      .summary = "three kernels, every score written to memory and read again",
-      .device = DeviceKind::cuda,
-      .dtypes = kTypes,
-      .unsupported = naive_unsupported,
-      .prepare = prepare_naive},
+    {attention_naive::rung(decoded),
      {.name = "fused",
       .summary = "one block a head, 16-byte loads, online softmax in registers",
       .device = DeviceKind::cuda,

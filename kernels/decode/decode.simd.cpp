@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "kernels/vector.hpp"
+#include "kernels/blocks/cpu/vector.hpp"
 
 namespace roofline {
 namespace {

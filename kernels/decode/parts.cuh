@@ -3,9 +3,9 @@
 // problem that the kernels share.
 #pragma once
 
-#include "device/cuda/element.cuh"
-#include "device/cuda/last_block.cuh"
-#include "kernels/stretches.hpp"
+#include "kernels/blocks/cuda/element.cuh"
+#include "kernels/blocks/cuda/last_block.cuh"
+#include "kernels/blocks/stretches.hpp"
 
 namespace roofline {
 

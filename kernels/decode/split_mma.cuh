@@ -5,7 +5,7 @@
 // as both operands have the same, and so is that of the output's rows.
 #pragma once
 
-#include "device/cuda/mma.cuh"
+#include "kernels/blocks/cuda/mma.cuh"
 #include "kernels/decode/parts.cuh"
 
 namespace roofline {

@@ -3,7 +3,7 @@
 // way at any time, and whose warps have roles (stream_ring.cuh).
 #pragma once
 
-#include "device/cuda/stream_ring.cuh"
+#include "kernels/blocks/cuda/stream_ring.cuh"
 #include "kernels/decode/split_mma.cuh"
 
 namespace roofline {

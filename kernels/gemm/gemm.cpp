@@ -11,7 +11,7 @@
 #include <numeric>
 #include <vector>
 
-#include "kernels/cpu_launch.hpp"
+#include "kernels/blocks/cpu/cpu_launch.hpp"
 #include "op/registry.hpp"
 #include "op/rows.hpp"
 #include "op/sampling.hpp"
@@ -75,6 +75,7 @@ class Gemm final : public Op {
 
   Tolerance tolerance(const Workload& w) const override;
   std::vector<Implementation> implementations() const override;
+  std::vector<Shape> test_shapes(DeviceKind device) const override;
 };
 
 /// A row of C against columns of B that are rows in memory.
@@ -199,6 +200,22 @@ std::vector<Implementation> Gemm::implementations() const {
        .summary = "all threads, a block of C each, packed and register-blocked",
        .dtypes = dtypes,
        .prepare = prepare_eigen}};
+}
+
+std::vector<Shape> Gemm::test_shapes(DeviceKind device) const {
+  if (device == DeviceKind::cpu) {
+    return {{{"m", 1}, {"n", 1}, {"k", 1}}, {{"m", 3}, {"n", 130}, {"k", 7}}, {{"m", 131}, {"n", 67}, {"k", 259}}};
+  }
+  return {{{"m", 1}, {"n", 1}, {"k", 1}},         {{"m", 33}, {"n", 65}, {"k", 17}},
+          {{"m", 128}, {"n", 128}, {"k", 16}},    {{"m", 129}, {"n", 136}, {"k", 40}},
+          {{"m", 257}, {"n", 255}, {"k", 129}},   {{"m", 512}, {"n", 384}, {"k", 256}},
+          {{"m", 1}, {"n", 512}, {"k", 4099}},    {{"m", 3}, {"n", 264}, {"k", 1000}},
+          {{"m", 8}, {"n", 4096}, {"k", 512}},    {{"m", 5}, {"n", 1000}, {"k", 8}},
+          {{"m", 1001}, {"n", 1}, {"k", 1000}},   {{"m", 130}, {"n", 8}, {"k", 136}},
+          {{"m", 77}, {"n", 5}, {"k", 520}},      {{"m", 13}, {"n", 264}, {"k", 1001}},
+          {{"m", 16}, {"n", 8200}, {"k", 1040}},  {{"m", 1003}, {"n", 11}, {"k", 1304}},
+          {{"m", 3000}, {"n", 16}, {"k", 2056}},  {{"m", 20}, {"n", 7}, {"k", 16384}},
+          {{"m", 300}, {"n", 1008}, {"k", 2064}}, {{"m", 2049}, {"n", 2064}, {"k", 528}}};
 }
 
 const OpRegistrar kRegistrar(std::make_unique<Gemm>());

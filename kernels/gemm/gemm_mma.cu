@@ -6,8 +6,8 @@
 
 #include "device/cuda/check.hpp"
 #include "device/cuda/cuda_device.hpp"
-#include "device/cuda/element.cuh"
-#include "device/cuda/mma.cuh"
+#include "kernels/blocks/cuda/element.cuh"
+#include "kernels/blocks/cuda/mma.cuh"
 #include "kernels/gemm/gemm_rungs.hpp"
 
 namespace roofline {

@@ -5,7 +5,7 @@
 #include <climits>
 
 #include "device/cuda/check.hpp"
-#include "device/cuda/element.cuh"
+#include "kernels/blocks/cuda/element.cuh"
 #include "kernels/gemm/gemm_rungs.hpp"
 
 namespace roofline {

@@ -4,12 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <climits>
-#include <memory>
 
 #include "device/cuda/check.hpp"
 #include "device/cuda/cuda_device.hpp"
-#include "device/cuda/handles.hpp"
 #include "device/cuda/tensor_map.hpp"
+#include "kernels/blocks/cuda/hopper.hpp"
 #include "kernels/gemm/gemm_rungs.hpp"
 #include "kernels/gemm/skinny_mma.cuh"
 #include "kernels/gemm/skinny_simt.cuh"
@@ -24,39 +23,20 @@ constexpr std::int64_t kLeastDepth = 256;  ///< of k in a stretch: with less, jo
 /// Rows or columns that count as few.
 std::int64_t most_few(DType dtype) { return dtype == DType::fp32 ? 8 : 16; }
 
-/// What a kernel needs besides its operands, for as long as it lives.
-struct Workspace {
-  DeviceMemory partial;
-  DeviceMemory done;
-};
-
-/// The plan for one wave of blocks, and what it points to.
 template <typename Work>
-std::pair<skinny::Plan, std::shared_ptr<Workspace>> make_plan(const GemmProblem& problem, std::int64_t blocks_a_wave) {
+PlannedStretches plan_for(const GemmProblem& problem, std::int64_t blocks) {
+  static_assert(kLeastDepth % Work::kUnit == 0);
   const std::int64_t tasks = ceil_div(Work::kFewRows ? problem.n : problem.m, Work::kStrip);
-  const std::int64_t units = ceil_div(problem.k, Work::kUnit);
-  const std::int64_t most = ceil_div(tasks * units * Work::kUnit, kLeastDepth);
-  skinny::Plan plan{};
-  plan.stretches = Stretches::cut(tasks, units, std::min(blocks_a_wave, most));
-  const auto parts = static_cast<std::size_t>(tasks * plan.stretches.most_pieces() * Work::kResults);
-  const auto counters = static_cast<std::size_t>(tasks) * sizeof(unsigned);
-  auto workspace =
-      std::make_shared<Workspace>(Workspace{make_device_memory(parts * sizeof(float)), make_device_memory(counters)});
-  check(cudaMemsetAsync(workspace->done.get(), 0, counters, problem.stream), "clearing the skinny kernel's counters");
-  plan.partial = static_cast<float*>(workspace->partial.get());
-  plan.done = static_cast<unsigned*>(workspace->done.get());
-  return {plan, std::move(workspace)};
+  return plan_stretches(tasks, ceil_div(problem.k, Work::kUnit), blocks, kLeastDepth / Work::kUnit, Work::kResults,
+                        problem.stream);
 }
 
 template <typename Work>
 Kernel prepare_work(const GemmProblem& problem, const CudaDevice& device) {
   using T = typename Work::T;
-  int per_sm = 0;
-  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, skinny::kernel<Work>, skinny::kThreads, 0),
-        "asking for the skinny kernel's occupancy");
-  const auto [plan, workspace] = make_plan<Work>(problem, std::int64_t{per_sm} * device.properties().sm_count);
-  return [=, plan = plan, workspace = workspace](std::span<void* const> tensors) {
-    static_cast<void>(workspace);  // lives as long as this kernel
+  const auto planned = plan_for<Work>(problem, blocks_a_wave(device, skinny::kernel<Work>, skinny::kThreads));
+  return [=, plan = planned.plan, memory = planned.memory](std::span<void* const> tensors) {
+    static_cast<void>(memory);  // lives as long as this kernel
     skinny::kernel<Work><<<static_cast<unsigned>(plan.stretches.blocks), skinny::kThreads, 0, problem.stream>>>(
         static_cast<const T*>(tensors[0]), static_cast<const T*>(tensors[1]), static_cast<T*>(tensors[2]), problem,
         plan);
@@ -145,9 +125,9 @@ Kernel prepare_tma_work(const GemmProblem& problem, DType dtype, const CudaDevic
   constexpr std::size_t kShared = sizeof(skinny_tma::Shared<Work>);
   check(cudaFuncSetAttribute(kKernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(kShared)),
         "asking for the skinny kernel's shared memory");
-  const auto [plan, workspace] = make_plan<Work>(problem, device.properties().sm_count);
-  return [=, plan = plan, workspace = workspace](std::span<void* const> tensors) {
-    static_cast<void>(workspace);  // lives as long as this kernel
+  const auto planned = plan_for<Work>(problem, device.properties().sm_count);
+  return [=, plan = planned.plan, memory = planned.memory](std::span<void* const> tensors) {
+    static_cast<void>(memory);  // lives as long as this kernel
     const skinny_tma::Maps maps = make_maps<Work>(problem, dtype, tensors[0], tensors[1]);
     kKernel<<<static_cast<unsigned>(plan.stretches.blocks), skinny_tma::Roles::kThreads, kShared, problem.stream>>>(
         maps, static_cast<typename Work::T*>(tensors[2]), problem, plan);
@@ -186,8 +166,9 @@ std::optional<std::string> unsupported(const Workload& workload, const Device&) 
 
 std::optional<std::string> tma_unsupported(const Workload& workload, const Device& device) {
   using Work = skinny_tma::FewRows<__half, 1>;
-  if (auto missing = streaming_missing(device, skinny_tma::kernel<Work>, sizeof(skinny_tma::Shared<Work>)))
+  if (auto missing = hopper_missing(device, Hopper::tma, skinny_tma::kernel<Work>, sizeof(skinny_tma::Shared<Work>))) {
     return missing;
+  }
   const std::int64_t m = workload.shape["m"], n = workload.shape["n"], k = workload.shape["k"];
   if (k % 8 != 0 || (n % 8 != 0 && n != 1)) {
     return "needs k in multiples of 8 and n of 8 or 1, for TMA copies rows that start on 16 bytes";

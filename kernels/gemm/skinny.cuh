@@ -3,22 +3,15 @@
 // The large matrix streams; all blocks run in one wave (stretches.hpp), each through a stretch of strips and of k.
 #pragma once
 
-#include "device/cuda/element.cuh"
-#include "device/cuda/last_block.cuh"
+#include "kernels/blocks/cuda/element.cuh"
+#include "kernels/blocks/cuda/last_block.cuh"
+#include "kernels/blocks/cuda/stretch_plan.cuh"
 #include "kernels/gemm/gemm_rungs.hpp"
-#include "kernels/stretches.hpp"
 
 namespace roofline::skinny {
 
 constexpr int kWarps = 4;
 constexpr int kThreads = 32 * kWarps;
-
-/// How the work is cut, and where the pieces of a task meet.
-struct Plan {
-  Stretches stretches;
-  float* partial;  ///< [tasks, most pieces, results of a task]
-  unsigned* done;  ///< [tasks], zero between launches
-};
 
 /// A warp's share of rows [row, end) of b, where b streams: Work::kStep rows at a time, two steps' loads under way at
 /// once.
@@ -41,10 +34,10 @@ __device__ void walk_rows(Work& work, std::int64_t strip, std::int64_t row, std:
 /// in their order: take(i, sum) for each result, in the last of the task's blocks. Called by the team, all of whose
 /// threads see the parts.
 template <typename Team, int kResults, typename Take>
-__device__ void join_pieces(const float* shared, int count, int results, const Piece& piece, const Plan& plan,
+__device__ void join_pieces(const float* shared, int count, int results, const Piece& piece, const StretchPlan& plan,
                             Take take) {
   constexpr int kAhead = 8;
-  float* const parts = plan.partial + std::int64_t{piece.task} * plan.stretches.most_pieces() * kResults;
+  float* const parts = plan.parts + std::int64_t{piece.task} * plan.stretches.most_pieces() * kResults;
   const float* from = shared;
   bool whole = piece.pieces == 1;
 #pragma unroll 1
@@ -80,7 +73,7 @@ __device__ void join_pieces(const float* shared, int count, int results, const P
 /// From the parts of a piece, [Work::kParts, Work::kResults], to c. Results are [few, strip] where rows are few, else
 /// [strip, few].
 template <typename Team, typename Work>
-__device__ void finish(const float* shared, const Piece& piece, const Plan& plan, typename Work::T* c,
+__device__ void finish(const float* shared, const Piece& piece, const StretchPlan& plan, typename Work::T* c,
                        const GemmProblem& size) {
   constexpr int kWidth = Work::kFewRows ? Work::kStrip : Work::kFew;
   const std::int64_t strip = std::int64_t{piece.task} * Work::kStrip;
@@ -96,7 +89,7 @@ __device__ void finish(const float* shared, const Piece& piece, const Plan& plan
 template <typename Work>
 __global__ void __launch_bounds__(kThreads, Work::kBlocksPerSm)
     kernel(const typename Work::T* __restrict__ a, const typename Work::T* __restrict__ b,
-           typename Work::T* __restrict__ c, GemmProblem size, Plan plan) {
+           typename Work::T* __restrict__ c, GemmProblem size, StretchPlan plan) {
   __shared__ alignas(16) typename Work::Shared shared;
   plan.stretches.for_each_piece(static_cast<int>(blockIdx.x), [&](const Piece& piece) {
     const std::int64_t strip = std::int64_t{piece.task} * Work::kStrip;

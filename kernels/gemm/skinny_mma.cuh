@@ -7,7 +7,7 @@
 // In the fragments of an instruction a thread is one of four (t = lane % 4) in each of eight groups (g = lane / 4).
 #pragma once
 
-#include "device/cuda/mma.cuh"
+#include "kernels/blocks/cuda/mma.cuh"
 #include "kernels/gemm/skinny.cuh"
 
 namespace roofline::skinny_mma {

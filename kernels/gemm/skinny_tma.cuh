@@ -4,13 +4,12 @@
 // makes zeros of what lies beyond the matrices.
 #pragma once
 
-#include "device/cuda/mma.cuh"
-#include "device/cuda/stream_ring.cuh"
+#include "kernels/blocks/cuda/mma.cuh"
+#include "kernels/blocks/cuda/stream_ring.cuh"
 #include "kernels/gemm/skinny.cuh"
 
 namespace roofline::skinny_tma {
 
-using skinny::Plan;
 using Roles = StreamRoles<8, 3>;
 
 /// `large` streams; `few` are the rows or columns that meet it.
@@ -232,7 +231,7 @@ struct Shared {
 };
 
 template <typename Work>
-__device__ void feed(Shared<Work>& shared, const Maps& maps, const GemmProblem& size, const Plan& plan) {
+__device__ void feed(Shared<Work>& shared, const Maps& maps, const GemmProblem& size, const StretchPlan& plan) {
   typename decltype(shared.ring)::Position at;
   plan.stretches.for_each_piece(static_cast<int>(blockIdx.x), [&](const Piece& piece) {
     for (int from = 0; from < piece.count; from += Work::kStageUnits) {
@@ -246,7 +245,7 @@ __device__ void feed(Shared<Work>& shared, const Maps& maps, const GemmProblem& 
 }
 
 template <typename Work>
-__device__ void consume(Shared<Work>& shared, const GemmProblem& size, const Plan& plan) {
+__device__ void consume(Shared<Work>& shared, const GemmProblem& size, const StretchPlan& plan) {
   typename decltype(shared.ring)::Position at;
   std::uint32_t parity = 0;
   plan.stretches.for_each_piece(static_cast<int>(blockIdx.x), [&](const Piece& piece) {
@@ -264,7 +263,7 @@ __device__ void consume(Shared<Work>& shared, const GemmProblem& size, const Pla
 }
 
 template <typename Work>
-__device__ void join(Shared<Work>& shared, typename Work::T* c, const GemmProblem& size, const Plan& plan) {
+__device__ void join(Shared<Work>& shared, typename Work::T* c, const GemmProblem& size, const StretchPlan& plan) {
   std::uint32_t parity = 0;
   plan.stretches.for_each_piece(static_cast<int>(blockIdx.x), [&](const Piece& piece) {
     shared.parts_handed.full.wait(parity);
@@ -276,7 +275,7 @@ __device__ void join(Shared<Work>& shared, typename Work::T* c, const GemmProble
 
 template <typename Work>
 __global__ void __launch_bounds__(Roles::kThreads, 1)
-    kernel(const __grid_constant__ Maps maps, typename Work::T* __restrict__ c, GemmProblem size, Plan plan) {
+    kernel(const __grid_constant__ Maps maps, typename Work::T* __restrict__ c, GemmProblem size, StretchPlan plan) {
   extern __shared__ __align__(1024) std::byte raw[];
   auto& shared = *reinterpret_cast<Shared<Work>*>(raw);
   const int thread = static_cast<int>(threadIdx.x);

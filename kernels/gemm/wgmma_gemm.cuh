@@ -4,8 +4,8 @@
 #include <array>
 #include <map>
 
-#include "device/cuda/element.cuh"
 #include "device/cuda/tensor_map.hpp"
+#include "kernels/blocks/cuda/element.cuh"
 #include "kernels/gemm/gemm_rungs.hpp"
 #include "kernels/gemm/wgmma_launch.cuh"
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "device/cuda/check.hpp"
-#include "device/cuda/cuda_device.hpp"
+#include "kernels/blocks/cuda/hopper.hpp"
 #include "kernels/gemm/wgmma_mainloop.cuh"
 #include "model/error.hpp"
 
@@ -46,12 +46,7 @@ class WgmmaLaunch {
 
   /// Why the kernel can't run on this GPU in this build, or nothing.
   static std::optional<std::string> missing(const Device& device) {
-    if (as_cuda(device).properties().major != 9) return "only Hopper GPUs (compute capability 9.0) have wgmma";
-    // Built for another target the kernel is empty and takes a handful of registers.
-    cudaFuncAttributes attributes{};
-    check(cudaFuncGetAttributes(&attributes, kKernel), "asking for the wgmma kernel");
-    if (attributes.numRegs >= 64) return std::nullopt;
-    return "this binary holds no sm_90a code: rebuild with -DROOFLINE_CUDA_GENCODE naming it";
+    return hopper_missing(device, Hopper::wgmma, kKernel);
   }
 
  private:

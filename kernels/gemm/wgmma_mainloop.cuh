@@ -27,8 +27,8 @@
 
 #include <cooperative_groups.h>
 
-#include "device/cuda/tma.cuh"
-#include "device/cuda/wgmma.cuh"
+#include "kernels/blocks/cuda/tma.cuh"
+#include "kernels/blocks/cuda/wgmma.cuh"
 
 namespace roofline {
 

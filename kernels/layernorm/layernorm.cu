@@ -7,8 +7,8 @@
 // the differences are at most n times the variance, and a few times for all but hand-made rows.
 #include "device/cuda/check.hpp"
 #include "device/cuda/cuda_device.hpp"
-#include "device/cuda/row.cuh"
-#include "kernels/cuda_launch.hpp"
+#include "kernels/blocks/cuda/cuda_launch.hpp"
+#include "kernels/blocks/cuda/row.cuh"
 #include "op/registry.hpp"
 
 namespace roofline {
@@ -16,7 +16,6 @@ namespace {
 
 constexpr float kEpsilon = 1e-5f;
 constexpr int kThreads = 256;
-constexpr int kTwoPassThreads = 512;
 
 template <typename T>
 __global__ void __launch_bounds__(kThreads)
@@ -66,34 +65,7 @@ struct Normalise {
   }
 };
 
-template <typename T, int kWidth>
-__global__ void __launch_bounds__(kTwoPassThreads)
-    layernorm_two_pass(const T* __restrict__ x, const T* __restrict__ gamma, const T* __restrict__ beta,
-                       T* __restrict__ y, std::int64_t columns) {
-  using Load = Access<T, kWidth>;
-  const T* row = x + blockIdx.x * columns;
-  const float pivot = widen(row[0]);
-  const std::int64_t first = threadIdx.x * kWidth;
-  constexpr std::int64_t kStride = kTwoPassThreads * kWidth;
-  Moments own{0, 0};
-#pragma unroll 2
-  for (std::int64_t i = first; i < columns; i += kStride) {
-    float values[kWidth];
-    Load::widen_into(values, Load::load_once(row + i));
-    for (const float value : values) own.add(value - pivot);
-  }
-  const Normalise normalise(group_reduce<kTwoPassThreads>(own, AddMoments{}), 1.0f / static_cast<float>(columns),
-                            pivot);
-#pragma unroll 2
-  for (std::int64_t i = first; i < columns; i += kStride) {
-    float values[kWidth];
-    Load::widen_into(values, Load::load_once(row + i));
-    normalise.apply(values, gamma + i, beta + i);
-    Load::store(y + blockIdx.x * columns + i, values);
-  }
-}
-
-/// What map_rows does with a row.
+/// What map_rows and sweep_rows do with a row.
 template <typename T>
 struct LayerNormRow {
   /// Four share the price of a thread's reductions among more elements: 3 % on an H200 for 16-bit rows of 2 and 8 KiB.
@@ -108,7 +80,7 @@ struct LayerNormRow {
     Moments own{0, 0};
     tile.for_each([&](float value) { own.add(value - pivot); });
     const Normalise normalise(reduce(own, AddMoments{}), share, pivot);
-    return [*this, normalise](auto& values, int column) { normalise.apply(values, gamma + column, beta + column); };
+    return [*this, normalise](auto& values, auto column) { normalise.apply(values, gamma + column, beta + column); };
   }
 };
 
@@ -116,16 +88,13 @@ enum class Rung { three_pass, two_pass, registers };
 
 template <typename T>
 void launch(const Rows& rows, Rung rung, const T* x, const T* gamma, const T* beta, T* y) {
-  const auto blocks = static_cast<unsigned>(rows.rows);
   if (rung == Rung::three_pass) {
+    const auto blocks = static_cast<unsigned>(rows.rows);
     layernorm_three_pass<T><<<blocks, kThreads, 0, rows.stream>>>(x, gamma, beta, y, rows.columns);
-  } else if (rung == Rung::registers &&
-             launch_in_registers(rows, LayerNormRow<T>{gamma, beta, 1.0f / static_cast<float>(rows.columns)}, x, y)) {
-    return;
-  } else if (rows.columns % kLanes<T> == 0) {
-    layernorm_two_pass<T, kLanes<T>><<<blocks, kTwoPassThreads, 0, rows.stream>>>(x, gamma, beta, y, rows.columns);
   } else {
-    layernorm_two_pass<T, 1><<<blocks, kTwoPassThreads, 0, rows.stream>>>(x, gamma, beta, y, rows.columns);
+    const LayerNormRow<T> row{gamma, beta, 1.0f / static_cast<float>(rows.columns)};
+    if (rung == Rung::registers && launch_in_registers(rows, row, x, y)) return;
+    launch_sweeps(rows, true, row, x, y);
   }
   check_launch("layernorm kernel");
 }

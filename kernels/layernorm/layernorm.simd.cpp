@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "kernels/row_sums.hpp"
+#include "kernels/blocks/cpu/row_sums.hpp"
 
 namespace roofline {
 namespace {

@@ -9,7 +9,7 @@
 #include <limits>
 #include <numeric>
 
-#include "kernels/cpu_launch.hpp"
+#include "kernels/blocks/cpu/cpu_launch.hpp"
 #include "op/registry.hpp"
 #include "op/tolerance.hpp"
 
@@ -53,6 +53,11 @@ class Reduction : public Op {
   }
 
   double reference_cost(const Workload& w) const override { return static_cast<double>(w.shape["n"]); }
+
+  std::vector<Shape> test_shapes(DeviceKind device) const override {
+    if (device == DeviceKind::cpu) return {{{"n", 1}}, {{"n", 4097}}, {{"n", 1'000'003}}};
+    return {{{"n", 1}}, {{"n", 31}}, {{"n", 1000003}}, {{"n", 1 << 24}}};
+  }
 
  private:
   virtual double identity() const = 0;

@@ -11,8 +11,8 @@
 #include "device/cuda/check.hpp"
 #include "device/cuda/cuda_device.hpp"
 #include "device/cuda/handles.hpp"
-#include "device/cuda/row.cuh"
-#include "kernels/cuda_launch.hpp"
+#include "kernels/blocks/cuda/cuda_launch.hpp"
+#include "kernels/blocks/cuda/reduce.cuh"
 #include "op/registry.hpp"
 
 namespace roofline {

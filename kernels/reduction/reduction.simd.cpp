@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "kernels/vector.hpp"
+#include "kernels/blocks/cpu/vector.hpp"
 
 namespace roofline {
 namespace {

@@ -1,5 +1,5 @@
 // ReLU on a GPU: y = max(x, 0). The kernels are those of elementwise.cuh.
-#include "kernels/elementwise.cuh"
+#include "kernels/blocks/cuda/elementwise.cuh"
 #include "op/registry.hpp"
 
 namespace roofline {

@@ -1,7 +1,7 @@
 // The vector kernels of ReLU, one for each instruction-set level.
 #include "kernels/relu/relu.hpp"
 
-#include "kernels/streamed_map.hpp"
+#include "kernels/blocks/cpu/streamed_map.hpp"
 
 namespace roofline {
 namespace {

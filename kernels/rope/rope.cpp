@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "kernels/cpu_launch.hpp"
+#include "kernels/blocks/cpu/cpu_launch.hpp"
 #include "op/registry.hpp"
 #include "op/rows.hpp"
 #include "op/sampling.hpp"
@@ -80,6 +80,7 @@ class Rope final : public Op {
   Tolerance tolerance(const Workload& w) const override { return storage_tolerance(w.dtype, 0.5, 3); }
 
   std::vector<Implementation> implementations() const override;
+  std::vector<Shape> test_shapes(DeviceKind device) const override;
 };
 
 void Rope::reference(const Workload& w, std::span<const HostTensor> inputs, std::span<const std::int64_t> indices,
@@ -160,6 +161,25 @@ std::vector<Implementation> Rope::implementations() const {
        .summary = "all threads, vectors, non-temporal stores",
        .dtypes = dtypes,
        .prepare = [this](const Workload& w, Device& device) { return prepare_vectorized(*this, w, device); }}};
+}
+
+std::vector<Shape> Rope::test_shapes(DeviceKind device) const {
+  if (device == DeviceKind::cpu) {
+    return {{{"batch", 1}, {"seq", 1}, {"heads", 1}, {"head_dim", 2}},
+            {{"batch", 3}, {"seq", 7}, {"heads", 5}, {"head_dim", 38}},
+            {{"batch", 2}, {"seq", 67}, {"heads", 3}, {"head_dim", 80}},
+            {{"batch", 2}, {"seq", 31}, {"heads", 40}, {"head_dim", 128}}};
+  }
+  // Heads of whole vectors and not, tokens that share a block and that fill it in several rounds.
+  return {{{"batch", 1}, {"seq", 1}, {"heads", 1}, {"head_dim", 2}},
+          {{"batch", 3}, {"seq", 7}, {"heads", 5}, {"head_dim", 38}},
+          {{"batch", 2}, {"seq", 67}, {"heads", 1}, {"head_dim", 64}},
+          {{"batch", 2}, {"seq", 67}, {"heads", 3}, {"head_dim", 80}},
+          {{"batch", 32}, {"seq", 1}, {"heads", 40}, {"head_dim", 128}},
+          {{"batch", 1}, {"seq", 5}, {"heads", 131}, {"head_dim", 256}},
+          {{"batch", 1}, {"seq", 3}, {"heads", 2}, {"head_dim", 1022}},
+          {{"batch", 1}, {"seq", 3}, {"heads", 3}, {"head_dim", 1024}},
+          {{"batch", 2}, {"seq", 1031}, {"heads", 40}, {"head_dim", 128}}};
 }
 
 const OpRegistrar kRegistrar(std::make_unique<Rope>());

@@ -7,8 +7,8 @@
 
 #include "device/cuda/check.hpp"
 #include "device/cuda/cuda_device.hpp"
-#include "device/cuda/row.cuh"
-#include "kernels/cuda_launch.hpp"
+#include "kernels/blocks/cuda/cuda_launch.hpp"
+#include "kernels/blocks/cuda/row.cuh"
 #include "op/registry.hpp"
 
 namespace roofline {

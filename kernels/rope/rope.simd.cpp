@@ -1,7 +1,7 @@
 // The vector kernels of rotary position embedding, one for each instruction-set level.
 #include "kernels/rope/rope.hpp"
 
-#include "kernels/vector.hpp"
+#include "kernels/blocks/cpu/vector.hpp"
 
 namespace roofline {
 namespace {

@@ -5,8 +5,8 @@
 // exp(x - max) = 2^(x·log2 e - max·log2 e): one FMA and one instruction of the special-function unit.
 #include "device/cuda/check.hpp"
 #include "device/cuda/cuda_device.hpp"
-#include "device/cuda/row.cuh"
-#include "kernels/cuda_launch.hpp"
+#include "kernels/blocks/cuda/cuda_launch.hpp"
+#include "kernels/blocks/cuda/row.cuh"
 #include "op/registry.hpp"
 
 namespace roofline {

@@ -2,7 +2,7 @@
 // while the row before is stored with what its blocks lack to the row's maximum and sum.
 #include "kernels/softmax/softmax.hpp"
 
-#include "kernels/row_sums.hpp"
+#include "kernels/blocks/cpu/row_sums.hpp"
 
 namespace roofline {
 namespace {

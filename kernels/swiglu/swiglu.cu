@@ -1,5 +1,5 @@
 // SwiGLU on a GPU: z = gate / (1 + exp(-gate)) * up. The kernels are those of elementwise.cuh.
-#include "kernels/elementwise.cuh"
+#include "kernels/blocks/cuda/elementwise.cuh"
 #include "op/registry.hpp"
 
 namespace roofline {

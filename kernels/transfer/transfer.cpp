@@ -1,6 +1,6 @@
 // A transfer over the link between host and GPU. Its tensors are on the device: the copy on the host belongs to the
 // implementation. The rungs are in transfer.cu, and a CPU has none: its tensors are where it computes.
-#include "kernels/data_movement.hpp"
+#include "kernels/blocks/data_movement.hpp"
 #include "op/registry.hpp"
 
 namespace roofline {
@@ -38,6 +38,12 @@ class Transfer final : public DataMovement {
   }
 
   std::vector<Implementation> implementations() const override { return {}; }
+  std::vector<Shape> test_shapes(DeviceKind) const override {
+    return {{{"n", 1}, {"to_host", 0}},
+            {{"n", 1}, {"to_host", 1}},
+            {{"n", 1000003}, {"to_host", 0}},
+            {{"n", 1000003}, {"to_host", 1}}};
+  }
 };
 
 const OpRegistrar kRegistrar(std::make_unique<Transfer>());

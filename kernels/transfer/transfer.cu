@@ -7,7 +7,7 @@
 #include "device/cuda/check.hpp"
 #include "device/cuda/cuda_device.hpp"
 #include "device/cuda/handles.hpp"
-#include "kernels/cuda_launch.hpp"
+#include "kernels/blocks/cuda/cuda_launch.hpp"
 #include "op/registry.hpp"
 
 namespace roofline {

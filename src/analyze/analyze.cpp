@@ -9,17 +9,24 @@
 
 #include "analyze/count_workload.hpp"
 #include "analyze/measure_workload.hpp"
-#include "device/host.hpp"
-#include "device/interrupt.hpp"
 #include "device/isolate.hpp"
+#include "host/host.hpp"
+#include "host/interrupt.hpp"
 #include "model/error.hpp"
-#include "report/counters_json.hpp"
-#include "report/json.hpp"
+#include "report/json/counters_json.hpp"
+#include "report/json/json.hpp"
 
 namespace roofline {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+Outcome without_run(PointStatus status, std::string reason) {
+  Outcome outcome;
+  outcome.status = status;
+  outcome.reason = std::move(reason);
+  return outcome;
+}
 
 /// In the child: opens the device at the first workload that needs it and keeps it for those that follow.
 class WorkloadWorker {
@@ -28,28 +35,26 @@ class WorkloadWorker {
 
   AfterJob run(std::int64_t job, const Send& send) {
     const SuiteEntry& entry = suite_.entries[static_cast<std::size_t>(job)];
-    const DeviceKind kind = options_.device.kind;
-    send("");  // tells the parent which workload is at work
     AfterJob after = AfterJob::next;
-    Point point;
+    Outcome outcome;
     try {
-      if (!device_ && entry.skip_reason.empty()) {
-        device_ = open_device(kind, options_.device.index, options_.device.options);
-      }
-      point = device_ ? measure_workload(entry, *device_, options_.sampler, options_.raw, interrupted)
-                      : planned_point(entry, kind);
+      outcome = entry.skip_reason.empty() ? measure(entry) : without_run(PointStatus::skipped, entry.skip_reason);
     } catch (const std::exception& error) {
       // Either the context is lost, or the device could not be opened again after that.
-      point = planned_point(entry, kind);
-      point.status = PointStatus::failed;
-      point.reason = error.what();
+      outcome = without_run(PointStatus::failed, error.what());
       after = AfterJob::fresh_process;
     }
-    send(point_to_json(point, kind).dump());
+    send(outcome_to_json(outcome).dump(-1, ' ', false, Json::error_handler_t::replace));
     return after;
   }
 
  private:
+  Outcome measure(const SuiteEntry& entry) {
+    const DeviceChoice& choice = options_.device;
+    if (!device_) device_ = open_device(choice.kind, choice.index, choice.options);
+    return measure_workload(entry, *device_, options_.sampler, options_.raw, interrupted);
+  }
+
   const Suite& suite_;
   const AnalyzeOptions& options_;
   std::unique_ptr<Device> device_;
@@ -147,41 +152,52 @@ void count(const Suite& suite, const AnalyzeOptions& options, Report& report) {
   if (!refused.empty()) report.notes.push_back("No hardware counters: " + refused);
 }
 
-Report begin_report(const Suite& suite, const Machine& machine) {
+Report begin_report(const Suite& suite, const Machine& machine, const AnalyzeOptions& options) {
   Report report;
+  report.invocation.command = options.command;
   report.invocation.suite = suite.name;
   report.invocation.suite_path = suite.path;
   report.invocation.suite_text = suite.text;
   report.invocation.tool_version = ROOFLINE_VERSION;
   report.invocation.started_at = utc_now();
   report.machine = machine;
+  report.notes = options.notes;
   return report;
+}
+
+/// A row with everything but its outcome and what follows from that.
+Point planned_point(const SuiteEntry& entry, DeviceKind device) {
+  Point point;
+  point.workload = entry.workload;
+  point.family = entry.op->family();
+  point.work = entry.op->work(entry.workload, device);
+  if (entry.implementation) {
+    point.implementation_summary = entry.implementation->summary;
+    if (entry.implementation->extra_traffic) point.work.extra = entry.implementation->extra_traffic(entry.workload);
+  }
+  return point;
 }
 
 /// Rows whose time did not hold still. What follows from the numbers (above a roof, under a suspect one) is
 /// left to the renderers, which find it in saved runs too.
-std::vector<std::string> notes_on(const std::vector<Point>& points) {
-  std::vector<std::string> notes;
-  for (const Point& point : points) {
+void note_drift(Report& report) {
+  for (const Point& point : report.points) {
     if (point.time && point.time->drifting) {
-      notes.push_back(fmt::format("{}: the time was still drifting", point.workload.label));
+      report.notes.push_back(fmt::format("{}: the time was still drifting", point.workload.label));
     }
   }
-  return notes;
 }
 
 }  // namespace
 
 Report analyze(const Suite& suite, const Machine& machine, const AnalyzeOptions& options) {
   const double begin = wall_seconds();
-  const DeviceKind kind = options.device.kind;
-  const auto total = static_cast<std::int64_t>(suite.entries.size());
-  const auto entry_of = [&](std::int64_t job) -> const SuiteEntry& {
-    return suite.entries[static_cast<std::size_t>(job)];
-  };
-  Report report = begin_report(suite, machine);
-  std::int64_t current = 0;
-  const auto add = [&](Point point) {
+  Report report = begin_report(suite, machine, options);
+  // Rows come in the suite's order: the one at work is the first that the report lacks.
+  const auto entry_at_work = [&]() -> const SuiteEntry& { return suite.entries[report.points.size()]; };
+  const auto add = [&](Outcome outcome) {
+    Point point = planned_point(entry_at_work(), options.device.kind);
+    static_cast<Outcome&>(point) = std::move(outcome);
     point.bound = bound_of(point.work, machine, point.time ? point.time->clock_hz : std::nullopt);
     report.points.push_back(std::move(point));
     report.invocation.duration_s = wall_seconds() - begin;
@@ -190,36 +206,29 @@ Report analyze(const Suite& suite, const Machine& machine, const AnalyzeOptions&
 
   WorkloadWorker worker(suite, options);
   Jobs jobs;
-  jobs.count = total;
+  jobs.count = static_cast<std::int64_t>(suite.entries.size());
   jobs.run = [&](std::int64_t job, const Send& send) { return worker.run(job, send); };
-  jobs.on_message = [&](std::int64_t job, std::string_view text) {
-    current = job;
-    if (!text.empty()) add(point_from_json(Json::parse(text)));
-  };
+  jobs.on_message = [&](std::int64_t, std::string_view text) { add(outcome_from_json(Json::parse(text))); };
   jobs.on_lost = [&](std::int64_t job, const std::string& reason) {
     // A child that died after it had sent its row has lost nothing but itself.
-    if (static_cast<std::int64_t>(report.points.size()) > job) return;
-    Point point = planned_point(entry_of(job), kind);
-    point.status = PointStatus::failed;
-    point.reason = reason;
-    add(std::move(point));
+    if (static_cast<std::int64_t>(report.points.size()) == job) add(without_run(PointStatus::failed, reason));
   };
-  jobs.on_tick = [&] { options.progress({current, total, entry_of(current).workload.label, std::nullopt}); };
+  jobs.on_tick = [&] {
+    const auto done = static_cast<std::int64_t>(report.points.size());
+    if (done < jobs.count) options.progress({done, jobs.count, entry_at_work().workload.label, std::nullopt});
+  };
 
   report.cancelled = run_isolated(jobs) == JobsEnd::interrupted;
-  for (auto job = static_cast<std::int64_t>(report.points.size()); job < total; ++job) {
-    Point point = planned_point(entry_of(job), kind);
-    if (point.status != PointStatus::skipped) point.reason = "cancelled";
-    point.status = PointStatus::skipped;
-    add(std::move(point));
+  while (report.points.size() < suite.entries.size()) {
+    const std::string& reason = entry_at_work().skip_reason;
+    add(without_run(PointStatus::skipped, reason.empty() ? "cancelled" : reason));
   }
-  report.notes = notes_on(report.points);
+  note_drift(report);
   if (options.counters && !report.cancelled) {
     const double counting = wall_seconds();
     count(suite, options, report);
     report.invocation.counting_s = wall_seconds() - counting;
     report.invocation.duration_s = wall_seconds() - begin;
-    options.on_row(report);
   }
   return report;
 }

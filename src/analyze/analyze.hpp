@@ -21,6 +21,8 @@ struct AnalyzeOptions {
   bool raw = false;  ///< keep every sample
   /// Hardware counters to read, in a process of their own after everything has been timed.
   std::optional<CounterSet> counters = {};
+  std::vector<std::string> command = {};  ///< argv, for the report
+  std::vector<std::string> notes = {};    ///< what a reader of the report must know of its machine
   std::function<void(const Progress&)> progress = [](const Progress&) {};
   /// Called with the report so far after each row: the place to write it to disk.
   std::function<void(const Report&)> on_row = [](const Report&) {};

@@ -1,4 +1,4 @@
-// One workload → one row, on an open device: prepare, verify, sample. Knows no machine and no roofs.
+// One workload → its outcome, on an open device: prepare, verify, sample. Knows no machine and no roofs.
 #pragma once
 
 #include <functional>
@@ -10,11 +10,9 @@
 
 namespace roofline {
 
-/// A row with everything that is known before a workload has run: names, work model, the suite's reason to skip.
-Point planned_point(const SuiteEntry& entry, DeviceKind device);
-
-/// Runs it. Every error becomes a failed row, except PoisonedDevice, which is thrown on: the device is lost.
-Point measure_workload(const SuiteEntry& entry, Device& device, const SamplerOptions& sampler, bool raw,
-                       const std::function<bool()>& cancelled);
+/// Runs an entry that has no reason to skip. Every error becomes a failed row, except PoisonedDevice, which is
+/// thrown on: the device is lost.
+Outcome measure_workload(const SuiteEntry& entry, Device& device, const SamplerOptions& sampler, bool raw,
+                         const std::function<bool()>& cancelled);
 
 }  // namespace roofline

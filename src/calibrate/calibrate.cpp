@@ -14,13 +14,13 @@
 #include <thread>
 
 #include "calibrate/measure_probe.hpp"
-#include "device/host.hpp"
-#include "device/interrupt.hpp"
 #include "device/isolate.hpp"
+#include "host/host.hpp"
+#include "host/interrupt.hpp"
 #include "measure/audit.hpp"
 #include "model/error.hpp"
 #include "op/registry.hpp"
-#include "report/json.hpp"
+#include "report/json/json.hpp"
 
 namespace roofline {
 namespace {

@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "host/files.hpp"
 #include "model/error.hpp"
-#include "report/files.hpp"
-#include "report/json.hpp"
+#include "report/json/json.hpp"
 
 namespace roofline {
 namespace fs = std::filesystem;

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "calibrate/probe_bench.hpp"
-#include "device/host.hpp"
+#include "host/host.hpp"
 #include "measure/audit.hpp"
 #include "measure/plateaus.hpp"
 #include "model/error.hpp"

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "calibrate/sampling_plan.hpp"
-#include "device/host.hpp"
+#include "host/host.hpp"
 #include "measure/statistics.hpp"
 
 namespace roofline {

@@ -7,7 +7,7 @@
 
 #include "device/isolate.hpp"
 #include "model/error.hpp"
-#include "report/json.hpp"
+#include "report/json/json.hpp"
 
 namespace roofline {
 namespace {

@@ -7,14 +7,16 @@
 #include <nlohmann/json.hpp>
 
 #include "analyze/analyze.hpp"
+#include "analyze/journal.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/outputs.hpp"
 #include "cli/session.hpp"
 #include "config/suite.hpp"
+#include "host/files.hpp"
 #include "model/error.hpp"
-#include "report/files.hpp"
-#include "report/render.hpp"
+#include "render/render.hpp"
+#include "report/json/json.hpp"
 
 namespace roofline {
 namespace fs = std::filesystem;
@@ -42,14 +44,7 @@ fs::path output_folder(const AnalyzeCommand& command, const Suite& suite, const 
 fs::path journal_path(const OutputRequest& output, const fs::path& folder) {
   if (output.to_stdout()) return {};
   if (!output.is_file) return folder / "report.json";
-  return output.formats.front() == "json" ? fs::path(output.path) : fs::path();
-}
-
-/// The report, with what only the command knows: how it was called, and what it noticed before the first row.
-Report completed(Report report, const Options& options, const std::vector<std::string>& notes) {
-  report.invocation.command = options.argv;
-  report.notes.insert(report.notes.begin(), notes.begin(), notes.end());
-  return report;
+  return output.formats.front()->name == "json" ? fs::path(output.path) : fs::path();
 }
 
 ExitCode run_once(const Suite& suite, const DeviceChoice& choice) {
@@ -78,28 +73,31 @@ ExitCode run_analyze(const AnalyzeCommand& command, const Options& options) {
   const fs::path folder = output_folder(command, suite, device);
   if (!to_stdout) require_writable_folder(folder);
 
-  std::vector<std::string> notes;
-  const Machine machine = machine_for(device, command.machine, notes);
+  AnalyzeOptions analysis;
+  const Machine machine = machine_for(device, command.machine, analysis.notes);
   if (machine.cancelled && command.machine.empty()) return ExitCode::cancelled;
 
-  const fs::path journal = journal_path(command.output, folder);
-  AnalyzeOptions analysis;
+  analysis.command = options.argv;
   analysis.device = device.choice;
   analysis.sampler.max_time_s = command.max_time_s;
   analysis.raw = command.raw;
   analysis.counters = command.counters;
   ProgressLine line;
   analysis.progress = [&](const Progress& progress) { line.show(progress); };
-  analysis.on_row = [&](const Report& so_far) {
-    if (!journal.empty()) write_file(journal, render_json(completed(so_far, options, notes)));
-  };
-  const Report report = completed(analyze(suite, machine, analysis), options, notes);
+  const fs::path kept = journal_path(command.output, folder);
+  Journal journal(kept);
+  analysis.on_row = [&](const Report& so_far) { journal.add_rows(so_far); };
+  const Report report = analyze(suite, machine, analysis);
   line.clear();
 
   if (to_stdout) {
-    print_result(render(report, command.output.formats.front(), command.chart));
+    print_result(render(report, *command.output.formats.front(), command.chart));
   } else {
     const std::vector<fs::path> paths = write_outputs(report, command.output, command.chart, folder);
+    // Where another format was asked for, the journal is still to be replaced by the finished report.
+    if (!kept.empty() && std::find(paths.begin(), paths.end(), kept) == paths.end()) {
+      write_file(kept, render_json(report));
+    }
     const TerminalStyle style = stdout_style(options.color);
     print_result(render_terminal(report, style));
     if (command.plot) print_result("\n" + render_terminal_plot(report, style));

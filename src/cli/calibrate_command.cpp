@@ -9,8 +9,8 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/session.hpp"
-#include "report/files.hpp"
-#include "report/json.hpp"
+#include "host/files.hpp"
+#include "report/json/json.hpp"
 
 namespace roofline {
 namespace {

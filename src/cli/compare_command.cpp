@@ -4,9 +4,9 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/outputs.hpp"
-#include "report/comparison.hpp"
-#include "report/files.hpp"
-#include "report/json.hpp"
+#include "host/files.hpp"
+#include "report/comparison/comparison.hpp"
+#include "report/json/json.hpp"
 
 namespace roofline {
 namespace {

@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "device/host.hpp"
+#include "host/host.hpp"
 #include "model/error.hpp"
 
 namespace roofline {

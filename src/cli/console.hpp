@@ -5,7 +5,7 @@
 
 #include "calibrate/calibrate.hpp"
 #include "cli/options.hpp"
-#include "report/render.hpp"
+#include "render/render.hpp"
 
 namespace roofline {
 

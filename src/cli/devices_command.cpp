@@ -6,7 +6,7 @@
 #include "calibrate/select_device.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
-#include "report/json.hpp"
+#include "report/json/json.hpp"
 
 namespace roofline {
 namespace {

@@ -9,10 +9,10 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/session.hpp"
+#include "host/files.hpp"
 #include "model/error.hpp"
-#include "report/files.hpp"
-#include "report/json.hpp"
-#include "report/render.hpp"
+#include "render/render.hpp"
+#include "report/json/json.hpp"
 
 namespace roofline {
 namespace {

@@ -1,10 +1,11 @@
-// roofline ops: what a suite may name: ops, their shapes, types and implementations.
+// roofline ops: what a suite may name: ops, their shapes, types and implementations; and the schema of suites.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
+#include "config/suite_schema.hpp"
 #include "op/registry.hpp"
 
 namespace roofline {
@@ -57,6 +58,10 @@ Json json_of(const Op& op) {
 }  // namespace
 
 ExitCode run_ops(const OpsCommand& command, const Options&) {
+  if (command.schema) {
+    print_result(suite_schema(all_ops()));
+    return ExitCode::ok;
+  }
   Json all = Json::array();
   std::string text;
   for (const Op* op : all_ops()) {

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "config/suite.hpp"
+#include "text/nearest_name.hpp"
 
 namespace roofline {
 namespace {
@@ -27,27 +28,17 @@ std::optional<Number> number_of(std::string_view text) {
   return value;
 }
 
-/// The format that a file's ending stands for; empty when it stands for none.
-std::string format_of(const std::string& path) {
-  std::string ending = std::filesystem::path(path).extension().string();
-  if (ending.empty()) return {};
-  ending.erase(0, 1);
-  const std::vector<std::string>& known = report_formats();
-  return std::find(known.begin(), known.end(), ending) != known.end() ? ending : std::string();
+/// The format that a file's ending stands for; null when it stands for none.
+const Format* format_of_file(const std::string& path) {
+  const std::string ending = std::filesystem::path(path).extension().string();
+  return ending.empty() ? nullptr : find_format(std::string_view(ending).substr(1));
 }
 
-void check_formats(const std::vector<std::string>& formats, std::size_t runs) {
-  const std::vector<std::string>& known = report_formats();
-  for (const std::string& format : formats) {
-    if (std::find(known.begin(), known.end(), format) == known.end()) {
-      throw UsageError(fmt::format("unknown format '{}' (there are: {})", format, fmt::join(known, ", ")),
-                       nearest_hint(format, known, "roofline report --help"));
-    }
-    if (format == "json" && runs > 1) {
-      throw UsageError("json holds one run, and several files are given",
-                       "give one file, or compare two: roofline compare BASE NEW --format json");
-    }
-  }
+const Format& format_of_name(const std::string& name) {
+  if (const Format* format = find_format(name)) return *format;
+  const std::vector<std::string> known = format_names();
+  throw UsageError(fmt::format("unknown format '{}' (there are: {})", name, fmt::join(known, ", ")),
+                   nearest_hint(name, known, "roofline report --help"));
 }
 
 }  // namespace
@@ -114,25 +105,29 @@ double parse_percentage(const std::string& text, const std::string& option) {
   return *value / 100;
 }
 
-OutputRequest parse_output(const std::string& path, const std::vector<std::string>& formats, std::size_t runs) {
+OutputRequest parse_output(const std::string& path, const std::vector<std::string>& names, std::size_t runs) {
   OutputRequest request{path, {}, false};
-  for (const std::string& format : formats) {
+  for (const std::string& name : names) {
+    const Format* format = &format_of_name(name);
     if (std::find(request.formats.begin(), request.formats.end(), format) == request.formats.end()) {
       request.formats.push_back(format);
     }
   }
-  const std::string ending = format_of(path);
-  if (!ending.empty()) {
-    const bool agrees = request.formats.empty() || request.formats == std::vector<std::string>{ending};
+  if (const Format* format = format_of_file(path)) {
+    const bool agrees = request.formats.empty() || request.formats == std::vector<const Format*>{format};
     if (!agrees) {
-      throw UsageError(fmt::format("-o {}: is one {} file, and --format asks for {}", path, ending,
-                                   fmt::join(request.formats, ", ")),
-                       "leave out --format, or name a folder with -o");
+      throw UsageError(
+          fmt::format("-o {}: is one {} file, and --format asks for {}", path, format->name, fmt::join(names, ", ")),
+          "leave out --format, or name a folder with -o");
     }
-    request.formats = {ending};
+    request.formats = {format};
     request.is_file = true;
   }
-  check_formats(request.formats, runs);
+  for (const Format* format : request.formats) {
+    if (format->several || runs == 1) continue;
+    throw UsageError(fmt::format("{} holds one run, and several files are given", format->name),
+                     "give one file, or compare two: roofline compare BASE NEW --format json");
+  }
   if (path == "-" && request.formats.size() != 1) {
     throw UsageError("-o - needs exactly one --format", "for example: --format json -o -");
   }

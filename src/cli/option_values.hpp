@@ -24,7 +24,7 @@ Theme parse_theme(const std::string& text);
 double parse_percentage(const std::string& text, const std::string& option);
 
 /// Formats that exist, once each; `-o chart.svg` is the one file of that format. `runs` is how many are drawn.
-OutputRequest parse_output(const std::string& path, const std::vector<std::string>& formats, std::size_t runs);
+OutputRequest parse_output(const std::string& path, const std::vector<std::string>& names, std::size_t runs);
 
 /// "did you mean 'x'? (see: help)", or where to read on.
 std::string nearest_hint(const std::string& given, const std::vector<std::string>& names, const std::string& help);

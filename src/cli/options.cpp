@@ -34,6 +34,7 @@ struct Flags {
   int threads = 0;
   double threshold = 1;
   bool json = false;
+  bool schema = false;
   CalibrateCommand calibrate;
   AnalyzeCommand analyze;
   ReportCommand report;
@@ -48,10 +49,15 @@ void add_device_flags(CLI::App& app, Flags& flags) {
 
 /// Where a report goes, and how its chart is drawn.
 void add_report_flags(CLI::App& app, Flags& flags, const std::string& folder) {
+  std::vector<std::string_view> unusual;
+  for (const Format& format : formats()) {
+    if (!format.usual) unusual.push_back(format.name);
+  }
   app.add_option("-o,--output", flags.output,
                  fmt::format("Folder (default: {}), one file such as chart.svg, or '-' for stdout", folder));
   app.add_option("--format", flags.formats,
-                 fmt::format("Formats, comma-separated: {} (default: all but pdf)", fmt::join(report_formats(), ", ")))
+                 fmt::format("Formats, comma-separated: {} (default: all but {})", fmt::join(format_names(), ", "),
+                             fmt::join(unusual, ", ")))
       ->delimiter(',');
   app.add_option("--size", flags.size, "Chart size in pixels, such as 1600x900 (default: 1200x760)");
   app.add_option("--scale", flags.chart.scale, "PNG pixels for each pixel of --size (default: 2)")
@@ -110,7 +116,8 @@ void add_commands(CLI::App& app, Flags& flags) {
   CLI::App* devices = app.add_subcommand("devices", "List the devices, and why one can't be used");
   devices->add_flag("--json", flags.json, "As JSON");
   CLI::App* ops = app.add_subcommand("ops", "List the ops: shapes, types, implementations");
-  ops->add_flag("--json", flags.json, "As JSON");
+  CLI::Option* json = ops->add_flag("--json", flags.json, "As JSON");
+  ops->add_flag("--schema", flags.schema, "The JSON Schema of suites, for editors, with these ops")->excludes(json);
   CLI::App* machine = app.add_subcommand("machine", "Show the roofs that were measured");
   add_device_flags(*machine, flags);
   machine->add_option("file", flags.machine.file, "A machine.json or report.json (default: the one kept)");
@@ -193,7 +200,7 @@ void set_command(Options& options, const CLI::App& app, Flags& flags) {
   } else if (name == "devices") {
     options.command = DevicesCommand{flags.json};
   } else if (name == "ops") {
-    options.command = OpsCommand{flags.json};
+    options.command = OpsCommand{flags.json, flags.schema};
   } else {
     flags.machine.device = device;
     if (flags.json) flags.machine.format = "json";
@@ -227,18 +234,6 @@ std::vector<std::string> joined_values(int argc, const char* const* argv) {
 }
 
 }  // namespace
-
-const std::vector<std::string>& report_formats() {
-  static const std::vector<std::string> formats = {"json", "csv", "md", "svg", "png", "pdf", "html"};
-  return formats;
-}
-
-std::vector<std::string> usual_formats(std::size_t runs) {
-  std::vector<std::string> formats = report_formats();
-  std::erase(formats, "pdf");
-  if (runs > 1) std::erase(formats, "json");
-  return formats;
-}
 
 Options parse_options(int argc, const char* const* argv) {
   CLI::App app("Measures what a machine can do, and how close each kernel comes.", "roofline");

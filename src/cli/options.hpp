@@ -9,8 +9,9 @@
 #include "device/counter_reader.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
-#include "report/compare_runs.hpp"
-#include "report/render.hpp"
+#include "render/formats.hpp"
+#include "render/render.hpp"
+#include "report/comparison/compare_runs.hpp"
 
 namespace roofline {
 
@@ -32,9 +33,9 @@ struct CalibrateCommand {
 
 /// -o and --format: where a report goes.
 struct OutputRequest {
-  std::string path;                  ///< a folder, one file, or "-" for stdout; empty: the command's own folder
-  std::vector<std::string> formats;  ///< empty: the usual ones
-  bool is_file = false;              ///< `path` is one file, of the one format
+  std::string path;                    ///< a folder, one file, or "-" for stdout; empty: the command's own folder
+  std::vector<const Format*> formats;  ///< empty: the usual ones
+  bool is_file = false;                ///< `path` is one file, of the one format
   bool to_stdout() const { return path == "-"; }
 };
 
@@ -72,6 +73,7 @@ struct DevicesCommand {
 
 struct OpsCommand {
   bool json = false;
+  bool schema = false;  ///< the JSON Schema of suites
 };
 
 struct MachineCommand {
@@ -96,12 +98,6 @@ struct Options {
                OpsCommand, MachineCommand>
       command;
 };
-
-/// The formats that -o and --format know, in the order in which they are written.
-const std::vector<std::string>& report_formats();
-
-/// Those of them that are written when none is asked for; `runs` is how many are drawn.
-std::vector<std::string> usual_formats(std::size_t runs = 1);
 
 /// Throws UsageError with a hint: the nearest name, or the command's help.
 Options parse_options(int argc, const char* const* argv);

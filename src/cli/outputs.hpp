@@ -7,16 +7,13 @@
 
 #include "cli/options.hpp"
 #include "model/error.hpp"
-#include "report/render.hpp"
+#include "render/render.hpp"
 #include "report/report.hpp"
 
 namespace roofline {
 
-/// The file of a format: "report.json", "results.csv", "report.md", "roofline.svg", "roofline.png", "report.html".
-std::string file_name(const std::string& format);
-
 /// The runs in that format.
-std::string render(const Runs& runs, const std::string& format, const ChartOptions& chart);
+std::string render(const Runs& runs, const Format& format, const ChartOptions& chart);
 
 /// Writes each format (the usual ones when the request names none) into `folder`, or the one file that the request
 /// names; returns the paths.

@@ -6,9 +6,9 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/outputs.hpp"
-#include "report/comparison.hpp"
-#include "report/files.hpp"
-#include "report/json.hpp"
+#include "host/files.hpp"
+#include "report/comparison/comparison.hpp"
+#include "report/json/json.hpp"
 
 namespace roofline {
 namespace fs = std::filesystem;
@@ -27,7 +27,7 @@ std::vector<Report> read_runs(const std::vector<std::string>& files) {
 OutputRequest completed(OutputRequest request, const std::vector<std::string>& files) {
   if (!request.path.empty()) return request;
   if (request.formats.empty()) request.formats = usual_formats(files.size());
-  std::erase(request.formats, "json");
+  std::erase(request.formats, find_format("json"));
   request.path = files.size() > 1 ? "reports/comparison" : fs::absolute(files.front()).parent_path().string();
   return request;
 }
@@ -38,7 +38,7 @@ ExitCode run_report(const ReportCommand& command, const Options& options) {
   const std::vector<Report> reports = read_runs(command.files);
   const Runs runs(reports);
   if (command.output.to_stdout()) {
-    print_result(render(runs, command.output.formats.front(), command.chart));
+    print_result(render(runs, *command.output.formats.front(), command.chart));
     return ExitCode::ok;
   }
   const OutputRequest request = completed(command.output, command.files);

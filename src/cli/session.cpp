@@ -7,9 +7,9 @@
 
 #include "calibrate/machine_store.hpp"
 #include "cli/console.hpp"
+#include "host/files.hpp"
 #include "model/error.hpp"
-#include "report/files.hpp"
-#include "report/json.hpp"
+#include "report/json/json.hpp"
 
 namespace roofline {
 namespace {

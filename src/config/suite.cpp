@@ -2,14 +2,11 @@
 #include "config/suite.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <sstream>
 
 #include "config/suite_entry.hpp"
 #include "config/suite_expand.hpp"
 #include "config/yaml_value.hpp"
+#include "host/files.hpp"
 #include "model/error.hpp"
 
 namespace roofline {
@@ -78,14 +75,8 @@ Suite parse_suite(const std::string& text, const std::string& path, DeviceKind d
 }
 
 Suite load_suite(const std::string& path, DeviceKind device) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file) text << file.rdbuf();
-  if (!file || file.bad()) {
-    throw UsageError("can't read suite '" + path + "': " + std::strerror(errno),
-                     "suites that come with roofline: configs/ops.yaml, configs/quick.yaml");
-  }
-  return parse_suite(text.str(), path, device);
+  return parse_suite(read_file(path, "suites that come with roofline: configs/ops.yaml, configs/quick.yaml"), path,
+                     device);
 }
 
 }  // namespace roofline

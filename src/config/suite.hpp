@@ -1,17 +1,20 @@
 // A suite: YAML → the list of workloads, validated before anything is run.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "model/names.hpp"
-#include "op/workload.hpp"
+#include "op/op.hpp"
 
 namespace roofline {
 
-/// A workload of a suite. Where the device can't run it, `skip_reason` says why and it becomes a
-/// `skipped` row; everything else that is wrong with a suite is an error with file, line and column.
+/// A workload of a suite, with all that it names looked up. Where the device can't run it, `skip_reason` says why and
+/// it becomes a `skipped` row; everything else that is wrong with a suite is an error with file, line and column.
 struct SuiteEntry {
+  const Op* op = nullptr;                        ///< never null in a parsed suite
+  std::optional<Implementation> implementation;  ///< nothing only where there is a reason to skip
   Workload workload;
   std::string skip_reason;
   int line = 0;  ///< of the entry in the file
@@ -39,8 +42,5 @@ void keep_only(Suite& suite, const std::string& glob);
 /// Throws UsageError, with file and line, for the first entry that doesn't fit: its buffers, rotation and
 /// guards included, may take `free_bytes`. Both amounts in bytes, of the device that will run the suite.
 void require_memory(const Suite& suite, double last_level_cache, double free_bytes);
-
-/// The nearest candidate within a third of its length in edits, or empty.
-std::string nearest_name(const std::string& given, const std::vector<std::string>& candidates);
 
 }  // namespace roofline

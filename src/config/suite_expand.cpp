@@ -7,13 +7,15 @@
 #include <set>
 
 #include "op/registry.hpp"
+#include "text/nearest_name.hpp"
 
 namespace roofline {
 namespace {
 
-/// An implementation for a workload, or why there is none.
+/// An implementation for a workload; where it can't run it, or there is none of that name, why.
 struct Chosen {
-  std::string implementation;
+  std::string name;
+  std::optional<Implementation> implementation;
   std::string skip_reason;
 };
 
@@ -65,14 +67,13 @@ Chosen choose_named(const ImplementationChoice& choice, const Op& op, DType dtyp
   const auto named = std::find_if(here.begin(), here.end(), [&](const auto& i) { return i.name == choice.name; });
   const std::string who = std::string(op.name()) + "/" + choice.name;
   if (named != here.end()) {
-    if (supports(*named, dtype)) return {choice.name, ""};
-    return {choice.name, no_dtype_reason(who, dtype, {*named}, device)};
+    return {choice.name, *named, supports(*named, dtype) ? "" : no_dtype_reason(who, dtype, {*named}, device)};
   }
   const DeviceKind other = device == DeviceKind::cpu ? DeviceKind::cuda : DeviceKind::cpu;
   const Names elsewhere = names_of(implementations_of(op, other));
   const std::string has = here.empty() ? "nothing" : joined(names_of(here));
   const std::string absence = who + " does not exist on " + std::string(to_string(device)) + " (has: " + has + ")";
-  if (std::find(elsewhere.begin(), elsewhere.end(), choice.name) != elsewhere.end()) return {choice.name, absence};
+  if (std::find(elsewhere.begin(), elsewhere.end(), choice.name) != elsewhere.end()) return {choice.name, {}, absence};
 
   Names known = names_of(here);
   known.insert(known.end(), elsewhere.begin(), elsewhere.end());
@@ -82,7 +83,7 @@ Chosen choose_named(const ImplementationChoice& choice, const Op& op, DType dtyp
     choice.where.fail_unknown("impl", choice.name, known, "(of " + std::string(op.name()) + ")");
   }
   const std::string missing(to_string(build_has(device) ? other : device));
-  return {choice.name, absence + "; this build has nothing for " + missing};
+  return {choice.name, {}, absence + "; this build has nothing for " + missing};
 }
 
 std::vector<Chosen> choose(const EntrySettings& settings, const Op& op, DType dtype, DeviceKind device) {
@@ -95,10 +96,10 @@ std::vector<Chosen> choose(const EntrySettings& settings, const Op& op, DType dt
     return chosen;
   }
   for (const Implementation& implementation : here) {
-    if (supports(implementation, dtype)) chosen.push_back({implementation.name, ""});
+    if (supports(implementation, dtype)) chosen.push_back({implementation.name, implementation, ""});
   }
-  if (here.empty()) return {{"", name + " has no implementation on " + std::string(to_string(device))}};
-  if (chosen.empty()) return {{"", no_dtype_reason(name, dtype, here, device)}};
+  if (here.empty()) return {{"", {}, name + " has no implementation on " + std::string(to_string(device))}};
+  if (chosen.empty()) return {{"", {}, no_dtype_reason(name, dtype, here, device)}};
   // The ladder goes from the plainest to the fastest.
   if (settings.implementations.empty()) return {chosen.back()};
   return chosen;
@@ -181,8 +182,10 @@ std::vector<SuiteEntry> expand(const EntrySpec& entry, DeviceKind device) {
   require_sane_count(*settings, entry.where);
   std::vector<SuiteEntry> entries;
   const auto add = [&](const Shape& shape, DType dtype, const Chosen& chosen, CacheMode cache) {
-    entries.push_back({.workload = {.op = std::string(entry.op->name()),
-                                    .implementation = chosen.implementation,
+    entries.push_back({.op = entry.op,
+                       .implementation = chosen.implementation,
+                       .workload = {.op = std::string(entry.op->name()),
+                                    .implementation = chosen.name,
                                     .dtype = dtype,
                                     .shape = shape,
                                     .cache = cache,
@@ -208,24 +211,24 @@ void make_labels_unique(std::vector<SuiteEntry>& entries) {
   // Adds a part to every label that several workloads share and that the part tells apart.
   const auto distinguish = [&](auto part) {
     std::map<std::string, std::set<std::string>> parts;
-    for (const SuiteEntry& entry : entries) parts[entry.workload.label].insert(part(entry.workload));
+    for (const SuiteEntry& entry : entries) parts[entry.workload.label].insert(part(entry));
     for (SuiteEntry& entry : entries) {
-      const std::string text = part(entry.workload);
+      const std::string text = part(entry);
       if (parts[entry.workload.label].size() > 1 && !text.empty()) entry.workload.label += " " + text;
     }
   };
   for (SuiteEntry& entry : entries) {
     Workload& workload = entry.workload;
     if (!workload.label.empty()) continue;
-    workload.label = workload.op + " " + std::string(to_string(workload.dtype)) + " " +
-                     shape_text(workload.shape, *find_op(workload.op));
+    workload.label =
+        workload.op + " " + std::string(to_string(workload.dtype)) + " " + shape_text(workload.shape, *entry.op);
   }
-  distinguish([](const Workload& w) { return w.op; });
-  distinguish([](const Workload& w) { return std::string(to_string(w.dtype)); });
-  distinguish([](const Workload& w) { return shape_text(w.shape, *find_op(w.op)); });
-  distinguish([](const Workload& w) { return w.implementation; });
-  distinguish([](const Workload& w) { return std::string(to_string(w.cache)); });
-  distinguish([](const Workload& w) { return "seed " + std::to_string(w.seed); });
+  distinguish([](const SuiteEntry& e) { return e.workload.op; });
+  distinguish([](const SuiteEntry& e) { return std::string(to_string(e.workload.dtype)); });
+  distinguish([](const SuiteEntry& e) { return shape_text(e.workload.shape, *e.op); });
+  distinguish([](const SuiteEntry& e) { return e.workload.implementation; });
+  distinguish([](const SuiteEntry& e) { return std::string(to_string(e.workload.cache)); });
+  distinguish([](const SuiteEntry& e) { return "seed " + std::to_string(e.workload.seed); });
 
   // What is left is the same workload asked for again.
   std::set<std::string> seen;

@@ -4,7 +4,6 @@
 #include "config/suite.hpp"
 #include "model/error.hpp"
 #include "op/case.hpp"
-#include "op/registry.hpp"
 
 namespace roofline {
 namespace {
@@ -54,9 +53,7 @@ void keep_only(Suite& suite, const std::string& glob) {
 void require_memory(const Suite& suite, double last_level_cache, double free_bytes) {
   for (const SuiteEntry& entry : suite.entries) {
     if (!entry.skip_reason.empty()) continue;
-    const Op* op = find_op(entry.workload.op);
-    if (op == nullptr) continue;
-    const double needed = case_bytes(*op, entry.workload, last_level_cache);
+    const double needed = case_bytes(*entry.op, entry.workload, last_level_cache);
     if (needed <= free_bytes) continue;
     throw UsageError(fmt::format("{}:{}: '{}' needs {} of device memory, and {} are free", suite.path, entry.line,
                                  entry.workload.label, in_gib(needed), in_gib(free_bytes)),

@@ -6,6 +6,7 @@
 #include "config/integer.hpp"
 #include "config/suite.hpp"
 #include "model/error.hpp"
+#include "text/nearest_name.hpp"
 
 namespace roofline {
 namespace {

@@ -14,7 +14,7 @@
 #include <cstring>
 #include <optional>
 
-#include "device/interrupt.hpp"
+#include "host/interrupt.hpp"
 #include "model/error.hpp"
 
 namespace roofline {
@@ -46,8 +46,9 @@ void write_all(int fd, const void* data, std::size_t bytes) {
 
 void write_frame(int fd, Frame frame, std::int64_t job, std::string_view text = {}) {
   const Header header{frame, static_cast<std::uint32_t>(text.size()), job};
-  write_all(fd, &header, sizeof header);
-  write_all(fd, text.data(), text.size());
+  std::string bytes(reinterpret_cast<const char*>(&header), sizeof header);
+  bytes += text;
+  write_all(fd, bytes.data(), bytes.size());  // at once: each write wakes the parent
 }
 
 [[noreturn]] void child_main(const Jobs& jobs, std::int64_t first, int fd) {
@@ -146,9 +147,13 @@ class Child {
 bool follow(Child& child, const Jobs& jobs) {
   using Clock = std::chrono::steady_clock;
   std::optional<Clock::time_point> deadline;
+  Clock::time_point tick;  // long ago
   const int interrupts_before = interrupts();
   while (child.pump()) {
-    jobs.on_tick();
+    if (Clock::now() - tick >= kTick) {
+      jobs.on_tick();
+      tick = Clock::now();
+    }
     if (!interrupted()) continue;
     if (!deadline) {
       child.signal(SIGINT);  // kill -INT reaches the parent alone

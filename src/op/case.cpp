@@ -11,8 +11,7 @@
 #include <vector>
 
 #include "device/device.hpp"
-#include "device/host.hpp"
-#include "model/error.hpp"
+#include "host/host.hpp"
 #include "op/compare.hpp"
 #include "op/layout.hpp"
 
@@ -164,11 +163,12 @@ std::string Case::State::broken_guards() {
 /// A kernel that works in place would be verified once and then timed on its own results.
 std::string Case::State::changed_inputs() {
   std::string text;
-  std::vector<std::byte> chunk(std::size_t{1} << 22);
+  std::vector<std::byte> chunk;
   auto input = inputs.begin();
   for (std::size_t t = 0; t < specs.size(); ++t) {
     if (specs[t].role != TensorRole::input) continue;
     const auto expected = std::as_const(*input++).bytes();
+    chunk.resize(std::min(expected.size(), std::size_t{1} << 22));
     for (std::size_t begin = 0; begin < expected.size(); begin += chunk.size()) {
       const std::size_t count = std::min(chunk.size(), expected.size() - begin);
       device.download(chunk.data(), static_cast<const std::byte*>(pointers[0][t]) + begin, count);
@@ -198,6 +198,9 @@ std::vector<HostTensor> Case::State::download_outputs() {
 Case::Case(const Op& op, const Implementation& implementation, const Workload& workload, Device& device,
            InputValues values)
     : state_(std::make_unique<State>(op, workload, device)) {
+  if (implementation.unsupported) {
+    if (const auto reason = implementation.unsupported(workload, device)) throw Unsupported(*reason);
+  }
   state_->allocate();
   if (values == InputValues::repeated) {
     state_->repeat_inputs();

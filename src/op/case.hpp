@@ -7,6 +7,7 @@
 #include <string>
 
 #include "measure/sampler.hpp"
+#include "model/error.hpp"
 #include "op/op.hpp"
 #include "op/verification.hpp"
 
@@ -18,9 +19,16 @@ class Device;
 /// and over, ready sooner; for launches that are only counted.
 enum class InputValues : std::uint8_t { random, repeated };
 
+/// The implementation can't run this workload on this device, for a reason that is no fault ("needs d <= 128").
+class Unsupported final : public Error {
+ public:
+  using Error::Error;
+};
+
 class Case {
  public:
-  /// Allocates and fills everything. Throws Error when memory doesn't suffice or the kernel can't be prepared.
+  /// Allocates and fills everything. Throws Unsupported, and Error when memory doesn't suffice or the kernel can't be
+  /// prepared.
   Case(const Op& op, const Implementation& implementation, const Workload& workload, Device& device,
        InputValues values = InputValues::random);
   ~Case();

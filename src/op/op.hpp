@@ -92,6 +92,11 @@ class Op {
   virtual Tolerance tolerance(const Workload& workload) const = 0;
 
   virtual std::vector<Implementation> implementations() const = 0;
+
+  /// Shapes worth testing on such a device: the least, odd ones, and whatever takes a path of its own through an
+  /// implementation. By default the least, odd ones and large ones that are quickly done. The last one is the one
+  /// at which the tolerance must find an error of a thousandth, and small ones are those that sanitizers run.
+  virtual std::vector<Shape> test_shapes(DeviceKind device) const;
 };
 
 }  // namespace roofline

@@ -14,8 +14,13 @@
 namespace roofline {
 namespace {
 
+struct RegisteredOp {
+  std::unique_ptr<Op> op;
+  const char* source;
+};
+
 struct Registry {
-  std::map<std::string, std::unique_ptr<Op>, std::less<>> ops;
+  std::map<std::string, RegisteredOp, std::less<>> ops;
   std::map<std::string, std::vector<Implementation>, std::less<>> added;
   std::vector<std::unique_ptr<Probe>> probes;
 };
@@ -37,13 +42,18 @@ auto calibration_order(const Probe& probe) {
 
 std::vector<const Op*> all_ops() {
   std::vector<const Op*> ops;
-  for (const auto& [name, op] : registry().ops) ops.push_back(op.get());
+  for (const auto& [name, registered] : registry().ops) ops.push_back(registered.op.get());
   return ops;
 }
 
 const Op* find_op(std::string_view name) {
   const auto found = registry().ops.find(name);
-  return found == registry().ops.end() ? nullptr : found->second.get();
+  return found == registry().ops.end() ? nullptr : found->second.op.get();
+}
+
+std::string_view source_of_op(std::string_view name) {
+  const auto found = registry().ops.find(name);
+  return found == registry().ops.end() ? std::string_view() : found->second.source;
 }
 
 std::vector<const Probe*> all_probes(DeviceKind device) {
@@ -56,10 +66,13 @@ std::vector<const Probe*> all_probes(DeviceKind device) {
   return probes;
 }
 
-OpRegistrar::OpRegistrar(std::unique_ptr<Op> op) {
+OpRegistrar::OpRegistrar(std::unique_ptr<Op> op, std::source_location where) {
   std::string name(op->name());
-  if (find_op(name)) throw Error("two ops are named '" + name + "'", "rename one: the name is how a suite finds it");
-  registry().ops.emplace(std::move(name), std::move(op));
+  if (const auto other = source_of_op(name); !other.empty()) {
+    throw Error("two ops are named '" + name + "': in " + std::string(other) + " and in " + where.file_name(),
+                "rename one: the name is how a suite finds it");
+  }
+  registry().ops.emplace(std::move(name), RegisteredOp{std::move(op), where.file_name()});
 }
 
 ImplementationRegistrar::ImplementationRegistrar(std::string_view op, std::vector<Implementation> implementations) {

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <source_location>
 #include <string_view>
 #include <vector>
 
@@ -17,12 +18,16 @@ std::vector<const Op*> all_ops();
 /// The op of that name, or null.
 const Op* find_op(std::string_view name);
 
+/// The source file that registered the op of that name, as the compiler was given it; empty where there is none. Tests
+/// tell by it the ops of this repository from those of ROOFLINE_EXTRA_KERNELS.
+std::string_view source_of_op(std::string_view name);
+
 /// Every probe for devices of that kind, in the order in which a calibration runs them.
 std::vector<const Probe*> all_probes(DeviceKind device);
 
 /// Registers an op: `const OpRegistrar registrar(std::make_unique<Relu>());` at namespace scope.
 struct OpRegistrar {
-  explicit OpRegistrar(std::unique_ptr<Op> op);
+  explicit OpRegistrar(std::unique_ptr<Op> op, std::source_location where = std::source_location::current());
 };
 
 /// Adds implementations to the op of that name, which may be registered before or after: the CUDA half

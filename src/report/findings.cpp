@@ -7,9 +7,9 @@
 #include <array>
 #include <cmath>
 
-#include "report/chart/roofs.hpp"
-#include "report/format.hpp"
-#include "report/text.hpp"
+#include "report/roofs.hpp"
+#include "text/format.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {

@@ -21,22 +21,25 @@ enum class PointStatus : std::uint8_t { ok, skipped, failed };
 std::string_view to_string(PointStatus status);
 std::optional<PointStatus> parse_point_status(std::string_view text);
 
-/// One workload's row. Every row has a status; what it has beyond that follows from the status:
-/// `work`, `bound.arithmetic_intensity` always where the op is known; times only when ok.
-struct Point {
-  Workload workload;
-  std::string family;                  ///< the op's family, for colour and legend
-  std::string implementation_summary;  ///< the implementation's one line
+/// What only running a workload tells. Times only when ok.
+struct Outcome {
   PointStatus status = PointStatus::ok;
-  std::string reason;  ///< why it was skipped or failed; empty when ok
-  Work work;
-  Bound bound;
+  std::string reason;                        ///< why it was skipped or failed; empty when ok
   std::optional<Verification> verification;  ///< absent when nothing was run
   std::optional<Summary> time;               ///< present only when ok
   std::vector<double> raw_samples;           ///< seconds per launch; only on request
-  std::optional<Counters> counters;          ///< what the hardware counted, in a run of its own; only on request
   std::int64_t buffer_sets = 1;
   double resident_bytes = 0;
+};
+
+/// One workload's row: its outcome, what was known before (the names, and the work by the op's model), and its bound.
+struct Point : Outcome {
+  Workload workload;
+  std::string family;                  ///< the op's family, for colour and legend
+  std::string implementation_summary;  ///< the implementation's one line
+  Work work;
+  Bound bound;
+  std::optional<Counters> counters;  ///< what the hardware counted, in a run of its own; only on request
 
   /// Counted FLOPs over the median time, FLOP/s; 0 when not timed.
   double performance() const;

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "host/files.hpp"
 #include "model/error.hpp"
-#include "report/files.hpp"
-#include "report/json.hpp"
-#include "report/render.hpp"
+#include "render/render.hpp"
+#include "report/json/json.hpp"
 #include "tests/support/sample_report.hpp"
 
 namespace roofline {

@@ -97,6 +97,9 @@ class Usage(Workspace):
         self.assertIn("cpu", self.run_tool("devices").stdout)
         ops = {op["name"] for op in json.loads(self.run_tool("ops", "--json").stdout)}
         self.assertLessEqual({"relu", "reduction", "layernorm", "softmax", "attention", "gemm"}, ops)
+        schema = json.loads(self.run_tool("ops", "--schema").stdout)
+        self.assertEqual(ops, set(schema["$defs"]["workload"]["properties"]["op"]["anyOf"][0]["enum"]))
+        self.check(self.run_tool("ops", "--schema", "--json"), 2, "--schema")
 
 
 class Suites(Workspace):
@@ -215,6 +218,29 @@ class Analysis(Workspace):
         self.assertEqual(report["results"][-1]["status"], "skipped")
         self.assertTrue((folder / "report.html").exists())
         self.assertEqual([path for path in folder.iterdir() if path.suffix == ".tmp"], [])
+
+    def test_a_killed_run_leaves_the_rows_that_it_had(self):
+        folder = self.folder / "killed"
+        path = folder / "report.json"
+        rows = "".join(f"  - op: relu\n    dtype: fp32\n    shape: {{ n: {1000 + i} }}\n" for i in range(1000))
+        suite = self.suite("name: long\nworkloads:\n" + rows, "long.yaml")
+        process = subprocess.Popen([ROOFLINE, "analyze", suite, "--device", "cpu", "--machine", self.machine, "-o",
+                                    folder, "--max-time", "0.01"], env=self.environment, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        seen = 0
+        for _ in range(6000):
+            if path.exists():
+                seen = len(json.loads(path.read_text())["results"])
+            if seen >= 3:
+                break
+            time.sleep(0.01)
+        process.kill()
+        process.communicate(timeout=60)
+        report = json.loads(path.read_text())
+        self.assertGreaterEqual(len(report["results"]), max(seen, 3))
+        self.assertEqual({row["status"] for row in report["results"]}, {"ok"})
+        self.assertGreater(report["invocation"]["duration_s"], 0)
+        self.check(self.run_tool("report", path, "--format", "csv", "-o", folder / "again"), 0)
 
     def test_a_folder_that_can_not_be_written_is_found_before_measuring(self):
         blocker = self.folder / "file"

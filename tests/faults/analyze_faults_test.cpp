@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "analyze/analyze.hpp"
-#include "device/interrupt.hpp"
+#include "host/interrupt.hpp"
 #include "model/error.hpp"
 #include "op/registry.hpp"
 
@@ -60,6 +60,8 @@ Implementation implementation(const std::string& name, Run run) {
 
 std::vector<Implementation> Fault::implementations() const {
   const auto copy = [](const float* x, float* y, std::int64_t n) { std::copy(x, x + n, y); };
+  Implementation elsewhere = implementation("elsewhere", copy);
+  elsewhere.unsupported = [](const Workload&, const Device&) { return "needs n <= 7"; };
   return {implementation("good", copy),
           implementation("crashes", [](const float*, float*, std::int64_t) { ::raise(SIGKILL); }),
           implementation("exits", [](const float*, float*, std::int64_t) { ::_exit(3); }),
@@ -71,23 +73,16 @@ std::vector<Implementation> Fault::implementations() const {
                            copy(x, y, n);
                            y[n / 2] += 0.5F;
                          }),
-          implementation("lazy", [copy](const float* x, float* y, std::int64_t n) { copy(x, y, n - 1); })};
+          implementation("lazy", [copy](const float* x, float* y, std::int64_t n) { copy(x, y, n - 1); }),
+          elsewhere};
 }
 
 const OpRegistrar kRegistrar(std::make_unique<Fault>());
 
 Suite suite_of(const std::vector<std::string>& implementations) {
-  Suite suite;
-  suite.name = "faults";
-  for (const std::string& name : implementations) {
-    SuiteEntry entry;
-    entry.workload.op = "fault";
-    entry.workload.implementation = name;
-    entry.workload.shape = Shape{{"n", 4096}};
-    entry.workload.label = name;
-    suite.entries.push_back(entry);
-  }
-  return suite;
+  std::string text = "name: faults\nworkloads:\n";
+  for (const std::string& name : implementations) text += "  - {op: fault, impl: " + name + ", shape: {n: 4096}}\n";
+  return parse_suite(text, "faults.yaml", DeviceKind::cpu);
 }
 
 AnalyzeOptions fast_options() {
@@ -118,6 +113,14 @@ TEST(AnalyzeFaults, EachFailureCostsItsOwnRow) {
     EXPECT_TRUE(report.points[row].verification && report.points[row].verification->passed);
   }
   EXPECT_FALSE(report.cancelled);
+}
+
+TEST(AnalyzeFaults, WhatADeviceCanNotRunIsSkippedWithItsReason) {
+  const Report report = analyze(suite_of({"good", "elsewhere"}), Machine{}, fast_options());
+  EXPECT_EQ(report.points[1].status, PointStatus::skipped);
+  EXPECT_EQ(report.points[1].reason, "needs n <= 7");
+  EXPECT_EQ(report.points[1].implementation_summary, "elsewhere");
+  EXPECT_EQ(report.points[1].work.flops.at(Pipe::fp32), 4096);
 }
 
 TEST(AnalyzeFaults, TheReportIsCompleteAfterEachRow) {

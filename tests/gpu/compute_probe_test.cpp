@@ -7,7 +7,7 @@
 #include <map>
 
 #include "calibrate/measure_probe.hpp"
-#include "device/host.hpp"
+#include "host/host.hpp"
 #include "probe_rate.hpp"
 
 namespace roofline {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "device/cuda/nvml.hpp"
-#include "device/host.hpp"
+#include "host/host.hpp"
 #include "probe_rate.hpp"
 
 namespace roofline {

@@ -14,11 +14,11 @@
 #include "counted_kernels.hpp"
 #include "device/counter_reader.hpp"
 #include "device/cuda/handles.hpp"
+#include "host/files.hpp"
 #include "measure/statistics.hpp"
 #include "probe_rate.hpp"
-#include "report/files.hpp"
-#include "report/json.hpp"
-#include "report/json_value.hpp"
+#include "report/json/json.hpp"
+#include "report/json/json_value.hpp"
 #include "rule_kernels.hpp"
 
 namespace roofline {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "report/chart/chart.hpp"
+#include "render/chart/chart.hpp"
 #include "tests/support/sample_report.hpp"
 
 namespace roofline {

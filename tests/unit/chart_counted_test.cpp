@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "report/chart/canvas.hpp"
-#include "report/chart/chart.hpp"
-#include "report/chart/svg_canvas.hpp"
-#include "report/counted.hpp"
+#include "render/chart/canvas.hpp"
+#include "render/chart/chart.hpp"
+#include "render/chart/svg_canvas.hpp"
+#include "report/diagnosis/counted.hpp"
 #include "tests/support/sample_report.hpp"
 
 namespace roofline {

@@ -1,7 +1,7 @@
 // Labels of the chart never touch each other, a marker or the edge; geometry that this rests on.
 #include <gtest/gtest.h>
 
-#include "report/chart/chart.hpp"
+#include "render/chart/chart.hpp"
 #include "tests/support/sample_report.hpp"
 
 namespace roofline {

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "report/chart/chart.hpp"
+#include "render/chart/chart.hpp"
 #include "tests/support/sample_report.hpp"
 
 namespace roofline {

@@ -4,7 +4,7 @@
 
 #include <regex>
 
-#include "report/chart/chart.hpp"
+#include "render/chart/chart.hpp"
 #include "tests/support/sample_report.hpp"
 
 namespace roofline {

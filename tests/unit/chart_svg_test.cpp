@@ -12,9 +12,9 @@
 #include <string_view>
 #include <utility>
 
-#include "report/chart/chart.hpp"
-#include "report/chart/text.hpp"
+#include "render/chart/chart.hpp"
 #include "tests/support/sample_report.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {
@@ -245,18 +245,6 @@ TEST(ChartSvg, APointAboveItsRoofIsMarkedNotMoved) {
   EXPECT_THAT(svg, testing::HasSubstr("class=\"point above-roof\" data-point=\"0\""));
   EXPECT_THAT(svg, testing::HasSubstr("▲ above its roof"));
   EXPECT_THAT(render_svg(sample::sample_report()), testing::Not(testing::HasSubstr("above-roof")));
-}
-
-TEST(ChartText, CleansAndShortens) {
-  EXPECT_EQ(clean_text("a\tb\n  c "), "a b c");
-  EXPECT_EQ(clean_text("x\x01y\xffz"), "x\uFFFDy\uFFFDz");
-  EXPECT_EQ(clean_text("\u202Eabc\u2066"), "abc");
-  EXPECT_EQ(clean_text("\xed\xa0\x80\xc0\x80"), "\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD");
-  EXPECT_EQ(shorten_middle("abcdefghij", 5), "ab…ij");
-  EXPECT_EQ(shorten_middle("abcde", 5), "abcde");
-  EXPECT_EQ(decode_utf8(shorten_middle(std::string(10000, 'x'), 30)).size(), 30u);
-  EXPECT_EQ(xml_escape("<&>\"'"), "&lt;&amp;&gt;&quot;&#39;");
-  EXPECT_EQ(encode_utf8(decode_utf8("aé—😀")), "aé—😀");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Two runs compared: identical ones are the same, a scaled one is found with its size, and noise is not news.
-#include "report/compare_runs.hpp"
+#include "report/comparison/compare_runs.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,11 +10,12 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "report/comparison.hpp"
+#include "render/render.hpp"
+#include "report/comparison/comparison.hpp"
 #include "report/findings.hpp"
-#include "report/json.hpp"
-#include "report/text.hpp"
+#include "report/json/json.hpp"
 #include "tests/support/sample_report.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {

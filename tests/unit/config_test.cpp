@@ -5,6 +5,7 @@
 
 #include "config/integer.hpp"
 #include "config/suite.hpp"
+#include "text/nearest_name.hpp"
 
 namespace roofline {
 namespace {

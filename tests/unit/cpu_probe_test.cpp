@@ -13,9 +13,9 @@
 
 #include "device/cpu/cpu_device.hpp"
 #include "device/cpu/mapped_buffer.hpp"
-#include "kernels/calibration/cpu_dot.hpp"
-#include "kernels/calibration/cpu_fma.hpp"
-#include "kernels/calibration/cpu_stream_set.hpp"
+#include "kernels/calibration/cpu/dot.hpp"
+#include "kernels/calibration/cpu/fma.hpp"
+#include "kernels/calibration/cpu/stream_set.hpp"
 #include "measure/audit.hpp"
 #include "model/error.hpp"
 #include "op/registry.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "report/render.hpp"
+#include "render/render.hpp"
 #include "tests/support/sample_report.hpp"
 
 namespace roofline {

@@ -183,11 +183,11 @@ TEST_F(OwnCode, EveryArithmeticProbeUnrollsItsInstruction) {
 
 TEST_F(OwnCode, EveryTensorProbeUsesTheWarpgroupInstructions) {
   constexpr int kOfARound = 64;
-  expect(of_pipe("wgmma_kernel", Pipe::tensor_bf16), "HGMMA", kOfARound);
-  expect(of_pipe("wgmma_kernel", Pipe::tensor_fp16), "HGMMA", kOfARound);
-  expect(of_pipe("wgmma_kernel", Pipe::tensor_tf32), "HGMMA", kOfARound);
-  expect(of_pipe("wgmma_kernel", Pipe::tensor_fp8), "QGMMA", kOfARound);
-  expect(of_pipe("wgmma_kernel", Pipe::tensor_int8), "IGMMA", kOfARound);
+  expect("wgmma_kernel<__nv_bfloat16,", "HGMMA", kOfARound);
+  expect("wgmma_kernel<__half,", "HGMMA", kOfARound);
+  expect("wgmma_kernel<float,", "HGMMA", kOfARound);
+  expect("wgmma_kernel<__nv_fp8_e4m3,", "QGMMA", kOfARound);
+  expect("wgmma_kernel<signed char,", "IGMMA", kOfARound);
 }
 
 TEST_F(OwnCode, MatrixInstructionsOfAWarp) {

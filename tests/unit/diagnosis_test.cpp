@@ -1,6 +1,6 @@
 // The rules: every one fires on values just past its thresholds, stays silent on this side of each of them, and speaks
 // only of quantities that there are.
-#include "report/diagnosis.hpp"
+#include "report/diagnosis/diagnosis.hpp"
 
 #include <gmock/gmock.h>
 
@@ -8,33 +8,33 @@
 #include <regex>
 #include <set>
 
-#include "report/counted.hpp"
-#include "report/files.hpp"
-#include "report/json.hpp"
+#include "host/files.hpp"
+#include "report/diagnosis/counted.hpp"
+#include "report/json/json.hpp"
 #include "tests/support/sample_report.hpp"
 
 namespace roofline {
 namespace {
 
 double holding(const Condition& condition) {
-  switch (condition.comparison) {
-    case Comparison::below:
+  switch (condition.relation) {
+    case Relation::below:
       return condition.threshold * 0.99;
-    case Comparison::above:
+    case Relation::above:
       return condition.threshold * 1.01;
-    case Comparison::is:
+    case Relation::is:
       return condition.threshold;
   }
   return 0;
 }
 
 double failing(const Condition& condition) {
-  switch (condition.comparison) {
-    case Comparison::below:
+  switch (condition.relation) {
+    case Relation::below:
       return condition.threshold * 1.01;
-    case Comparison::above:
+    case Relation::above:
       return condition.threshold * 0.99;
-    case Comparison::is:
+    case Relation::is:
       return 1 - condition.threshold;
   }
   return 0;

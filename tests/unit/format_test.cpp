@@ -1,5 +1,5 @@
 // Numbers for people: known answers, carries at the edges of a prefix, and absent values.
-#include "report/format.hpp"
+#include "text/format.hpp"
 
 #include <gtest/gtest.h>
 

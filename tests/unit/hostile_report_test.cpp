@@ -10,12 +10,12 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "host/files.hpp"
 #include "json_sample.hpp"
 #include "model/error.hpp"
-#include "report/comparison.hpp"
-#include "report/files.hpp"
-#include "report/json.hpp"
-#include "report/render.hpp"
+#include "render/render.hpp"
+#include "report/comparison/comparison.hpp"
+#include "report/json/json.hpp"
 
 namespace roofline {
 namespace {

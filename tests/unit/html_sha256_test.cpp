@@ -1,5 +1,5 @@
 // SHA-256 against the examples of FIPS 180-4 and the lengths around a block, as base64.
-#include "report/html_sha256.hpp"
+#include "render/html/sha256.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // report.html as text: escaping, the policy and the rows. How it behaves is in tests/browser.
-#include "report/html_text.hpp"
+#include "render/html/escape.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "model/error.hpp"
-#include "report/html_compress.hpp"
-#include "report/html_sha256.hpp"
-#include "report/json.hpp"
-#include "report/render.hpp"
+#include "render/html/compress.hpp"
+#include "render/html/sha256.hpp"
+#include "render/render.hpp"
+#include "report/json/json.hpp"
 #include "tests/support/sample_report.hpp"
 
 namespace roofline {

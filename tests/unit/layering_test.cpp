@@ -14,18 +14,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What each folder of src/ may include besides itself; kernels/ is a layer too.
+/// The floors, lowest first, and what each may include besides itself; kernels/ is a floor too.
 const std::map<std::string, std::vector<std::string>> kMayInclude = {
     {"model", {}},
     {"measure", {"model"}},
-    {"device", {"measure", "model"}},
-    {"op", {"device", "measure", "model"}},
-    {"report", {"op", "device", "measure", "model"}},
-    {"config", {"op", "device", "measure", "model"}},
-    {"calibrate", {"config", "report", "op", "device", "measure", "model"}},
-    {"analyze", {"calibrate", "config", "report", "op", "device", "measure", "model"}},
-    {"cli", {"analyze", "calibrate", "config", "report", "op", "device", "measure", "model"}},
-    {"kernels", {"op", "device", "measure", "model"}},
+    {"text", {"model"}},
+    {"host", {"text", "model"}},
+    {"device", {"host", "text", "measure", "model"}},
+    {"op", {"device", "host", "text", "measure", "model"}},
+    {"kernels", {"op", "device", "host", "text", "measure", "model"}},
+    {"report", {"op", "text", "measure", "model"}},
+    {"config", {"op", "host", "text", "model"}},
+    {"calibrate", {"report", "op", "device", "host", "text", "measure", "model"}},
+    {"analyze", {"calibrate", "config", "report", "op", "device", "host", "text", "measure", "model"}},
+    {"render", {"report", "op", "text", "measure", "model"}},
+    {"cli", {"analyze", "calibrate", "render", "config", "report", "op", "device", "host", "text", "measure", "model"}},
 };
 
 struct Include {

@@ -11,19 +11,24 @@
 #include <set>
 
 #include "model/error.hpp"
+#include "tests/support/repository.hpp"
 
 namespace roofline {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::IsSupersetOf;
 using ::testing::Not;
 
 std::set<std::string> op_folders() {
   std::set<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(ROOFLINE_SOURCE_DIR "/kernels")) {
-    if (entry.is_directory() && entry.path().filename() != "calibration")
-      names.insert(entry.path().filename().string());
+    const std::string name = entry.path().filename().string();
+    if (entry.is_directory() && name != "blocks" && name != "calibration") names.insert(name);
   }
   return names;
 }
@@ -49,24 +54,57 @@ TEST(Registry, ListsOpsInTheOrderOfTheirNames) {
   EXPECT_EQ(find_op("gem"), nullptr);
 }
 
-TEST(Registry, EveryOpRunsOnACpuInFp32AndDescribesItself) {
+TEST(Registry, EveryOpDescribesItself) {
   for (const Op* op : all_ops()) {
     EXPECT_THAT(op->summary(), Not(IsEmpty())) << op->name();
     EXPECT_THAT(op->parameters(), Not(IsEmpty())) << op->name();
+    for (const DeviceKind device : {DeviceKind::cpu, DeviceKind::cuda}) {
+      std::set<std::string> names;
+      for (const auto& rung : implementations_of(*op, device)) {
+        EXPECT_TRUE(names.insert(rung.name).second) << op->name() << " has two rungs named " << rung.name;
+        EXPECT_THAT(rung.dtypes, Not(IsEmpty())) << op->name() << ' ' << rung.name;
+        EXPECT_THAT(rung.summary, Not(IsEmpty())) << op->name() << ' ' << rung.name;
+      }
+    }
+  }
+}
+
+TEST(Registry, EveryOpOfTheRepositoryRunsOnACpuInFp32) {
+  for (const Op* op : repository_ops()) {
     if (op->name() == "transfer") continue;  // there is no link to cross on a CPU
     const auto ladder = implementations_of(*op, DeviceKind::cpu);
-    ASSERT_THAT(ladder, Not(IsEmpty())) << op->name();
-    std::set<std::string> names;
-    for (const auto& rung : ladder) {
-      EXPECT_TRUE(names.insert(rung.name).second) << op->name() << " has two rungs named " << rung.name;
-      EXPECT_THAT(rung.dtypes, Contains(DType::fp32)) << op->name() << ' ' << rung.name;
-      EXPECT_THAT(rung.summary, Not(IsEmpty())) << op->name() << ' ' << rung.name;
+    EXPECT_THAT(ladder, Not(IsEmpty())) << op->name();
+    for (const auto& rung : ladder) EXPECT_THAT(rung.dtypes, Contains(DType::fp32)) << op->name() << ' ' << rung.name;
+  }
+}
+
+TEST(Registry, KnowsTheFileOfEachOp) {
+  EXPECT_THAT(std::string(source_of_op("maximum")), EndsWith("kernels/reduction/reduction.cpp"));
+  EXPECT_EQ(source_of_op("gem"), "");
+  EXPECT_THAT(repository_ops(), Contains(find_op("relu")));
+}
+
+/// Tests run at these shapes, so each must be one that a suite may name.
+TEST(Registry, ShapesWorthTestingAreValid) {
+  for (const Op* op : all_ops()) {
+    for (const DeviceKind device : {DeviceKind::cpu, DeviceKind::cuda}) {
+      if (implementations_of(*op, device).empty()) continue;
+      const auto shapes = op->test_shapes(device);
+      EXPECT_THAT(shapes, Not(IsEmpty())) << op->name();
+      for (const Shape& shape : shapes) {
+        EXPECT_EQ(op->invalid(shape), std::nullopt) << op->name();
+        for (const ShapeParameter& p : op->parameters()) {
+          if (!shape.contains(p.name)) continue;
+          EXPECT_GE(shape[p.name], p.minimum) << op->name() << ' ' << p.name;
+          EXPECT_LE(shape[p.name], p.maximum) << op->name() << ' ' << p.name;
+        }
+      }
     }
   }
 }
 
 /// The least that an op is, to be registered under a name.
-class Nothing final : public Op {
+class Nothing : public Op {
  public:
   explicit Nothing(std::string name) : name_(std::move(name)) {}
   std::string_view name() const override { return name_; }
@@ -87,7 +125,42 @@ class Nothing final : public Op {
   std::string name_;
 };
 
-TEST(Registry, RefusesASecondOpOfAName) { EXPECT_THROW(OpRegistrar(std::make_unique<Nothing>("relu")), Error); }
+TEST(Registry, RefusesASecondOpOfAName) {
+  try {
+    OpRegistrar(std::make_unique<Nothing>("relu"));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("'relu'"), HasSubstr("relu.cpp"), HasSubstr("registry_test.cpp")));
+  }
+}
+
+/// m must be a multiple of n, and only k may be 0.
+class Divisible final : public Nothing {
+ public:
+  Divisible() : Nothing("divisible") {}
+  std::vector<ShapeParameter> parameters() const override {
+    return {{.name = "m", .meaning = "", .default_value = 4096, .minimum = 4},
+            {.name = "n", .meaning = "", .default_value = 64, .minimum = 2, .maximum = 64},
+            {.name = "k", .meaning = "", .default_value = 0, .minimum = 0}};
+  }
+  std::optional<std::string> invalid(const Shape& s) const override {
+    return s["m"] % s["n"] == 0 ? std::nullopt : std::optional<std::string>("m must be a multiple of n");
+  }
+  Work work(const Workload& w, DeviceKind device) const override {
+    Work work;
+    work.bytes[main_memory(device)] = {.read = 64.0 * static_cast<double>(w.shape["m"] * w.shape["n"]), .write = 0};
+    return work;
+  }
+};
+
+TEST(OpTestShapes, AreTheLeastOddAndLargeOnesThatAreValid) {
+  const auto on = [](DeviceKind device) { return Divisible().test_shapes(device); };
+  const auto shape = [](std::int64_t m, std::int64_t n) { return Shape{{"m", m}, {"n", n}, {"k", 0}}; };
+  // The default is 16 MiB of traffic, which is what a GPU gets; a CPU 1 MiB.
+  EXPECT_THAT(on(DeviceKind::cuda), IsSupersetOf({shape(4, 2), shape(31, 31), shape(4096, 64)}));
+  EXPECT_THAT(on(DeviceKind::cpu), IsSupersetOf({shape(4, 2), shape(31, 31), shape(256, 64)}));
+  EXPECT_THAT(on(DeviceKind::cpu), Not(Contains(shape(4096, 64))));
+}
 
 TEST(Registry, JoinsImplementationsRegisteredElsewhere) {
   const ImplementationRegistrar registrar(

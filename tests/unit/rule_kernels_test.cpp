@@ -5,10 +5,10 @@
 #include <map>
 #include <string>
 
+#include "host/files.hpp"
 #include "model/bound.hpp"
-#include "report/counted.hpp"
-#include "report/files.hpp"
-#include "report/json.hpp"
+#include "report/diagnosis/counted.hpp"
+#include "report/json/json.hpp"
 
 namespace roofline {
 namespace {

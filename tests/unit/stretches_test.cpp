@@ -1,5 +1,5 @@
 // Stretches: every unit of every task is somebody's, once, and pieces are numbered as those who join them expect.
-#include "kernels/stretches.hpp"
+#include "kernels/blocks/stretches.hpp"
 
 #include <gtest/gtest.h>
 

@@ -298,7 +298,7 @@ TEST(Suite, AMissingFileIsAUsageError) {
     load_suite("no/such/suite.yaml", DeviceKind::cpu);
     FAIL();
   } catch (const UsageError& error) {
-    EXPECT_STREQ(error.what(), "can't read suite 'no/such/suite.yaml': No such file or directory");
+    EXPECT_STREQ(error.what(), "no/such/suite.yaml: No such file or directory");
   }
 }
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <sstream>
 
-#include "report/character_grid.hpp"
-#include "report/render.hpp"
-#include "report/text.hpp"
+#include "render/render.hpp"
+#include "render/terminal/character_grid.hpp"
 #include "tests/support/sample_report.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <sstream>
 
-#include "report/render.hpp"
-#include "report/terminal_table.hpp"
-#include "report/text.hpp"
+#include "render/render.hpp"
+#include "render/terminal/table.hpp"
 #include "tests/support/sample_report.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {

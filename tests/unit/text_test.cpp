@@ -1,5 +1,5 @@
 // Text from outside: malformed, hostile and wide.
-#include "report/text.hpp"
+#include "text/text.hpp"
 
 #include <gtest/gtest.h>
 
@@ -26,6 +26,17 @@ TEST(Text, OneLine) {
   EXPECT_EQ(clean_line("  a \r\n\t b\n"), "a b");
   EXPECT_EQ(clean_line("abc\u202Efed"), "abcfed");
   EXPECT_EQ(clean_line(""), "");
+}
+
+TEST(Text, EscapesWhatXmlGivesAMeaningTo) {
+  EXPECT_EQ(escape_xml("<&>\"'"), "&lt;&amp;&gt;&quot;&#39;");
+  EXPECT_EQ(escape_xml("µ 行"), "µ 行");
+  EXPECT_EQ(clean("a\xEF\xBF\xBE"), "a\uFFFD");  // U+FFFE is no character of XML
+}
+
+TEST(Text, CodePointsAreThoseOfTheStandard) {
+  EXPECT_EQ(code_points("aé—😀"), U"aé—😀");
+  EXPECT_EQ(code_points(""), U"");
 }
 
 TEST(Text, Widths) {

@@ -6,18 +6,13 @@
 #include <sstream>
 #include <vector>
 
+#include "host/files.hpp"
+
 namespace roofline {
 namespace {
 
 // Version 1 says "no limit" with the largest multiple of a page in 63 bits.
 constexpr double kUnlimited = 9e18;
-
-std::optional<double> read_number(const std::string& file) {
-  std::ifstream in(file);
-  double value = 0;
-  if (in >> value) return value;
-  return std::nullopt;  // absent, or the word "max"
-}
 
 void keep_least(std::optional<double>& least, double value) { least = least ? std::min(*least, value) : value; }
 
@@ -33,10 +28,10 @@ std::vector<std::string> path_and_parents(std::string path) {
 }
 
 void add_memory(const std::string& limit_file, const std::string& usage_file, CgroupLimits& limits) {
-  const std::optional<double> limit = read_number(limit_file);
+  const std::optional<double> limit = number_in(limit_file);
   if (!limit || *limit >= kUnlimited) return;
   keep_least(limits.memory_bytes, *limit);
-  keep_least(limits.free_memory_bytes, std::max(0.0, *limit - read_number(usage_file).value_or(0)));
+  keep_least(limits.free_memory_bytes, std::max(0.0, *limit - number_in(usage_file).value_or(0)));
 }
 
 void add_version_2(const std::string& mount, const std::string& path, CgroupLimits& limits) {
@@ -59,8 +54,8 @@ void add_version_1(const std::string& mount, const std::string& controller, cons
       add_memory(dir + "/memory.limit_in_bytes", dir + "/memory.usage_in_bytes", limits);
       continue;
     }
-    const double quota = read_number(dir + "/cpu.cfs_quota_us").value_or(-1);  // -1: no quota
-    const double period = read_number(dir + "/cpu.cfs_period_us").value_or(0);
+    const double quota = number_in(dir + "/cpu.cfs_quota_us").value_or(-1);  // -1: no quota
+    const double period = number_in(dir + "/cpu.cfs_period_us").value_or(0);
     if (quota > 0 && period > 0) keep_least(limits.cpus, quota / period);
   }
 }

@@ -7,13 +7,13 @@
 #include <cctype>
 #include <chrono>
 #include <cstring>
-#include <fstream>
-#include <sstream>
+#include <functional>
 
 #include "device/cpu/cgroup.hpp"
 #include "device/cpu/core_clock.hpp"
 #include "device/cpu/mapped_buffer.hpp"
 #include "device/cpu/power_sensors.hpp"
+#include "host/files.hpp"
 #include "model/error.hpp"
 
 namespace roofline {
@@ -21,19 +21,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::string read_file(const std::string& path) {
-  std::ifstream in(path);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-std::string first_line(const std::string& path) {
-  std::string line;
-  std::ifstream in(path);
-  std::getline(in, line);
-  return line;
-}
+constexpr std::int64_t kPageBytes = 4096;
+constexpr std::int64_t kAloneBytes = std::int64_t{1} << 16;  // 3 to 10 µs for one core
 
 /// Lower-case letters and digits, everything between them one '-'.
 std::string slug(const std::string& text) {
@@ -51,10 +40,8 @@ std::string slug(const std::string& text) {
 }
 
 std::optional<double> max_core_hz(int cpu) {
-  const std::string file = fmt::format("/sys/devices/system/cpu/cpu{}/cpufreq/cpuinfo_max_freq", cpu);
-  std::ifstream in(file);
-  double kilohertz = 0;
-  if (in >> kilohertz && kilohertz > 0) return kilohertz * 1e3;
+  const auto kilohertz = number_in(fmt::format("/sys/devices/system/cpu/cpu{}/cpufreq/cpuinfo_max_freq", cpu));
+  if (kilohertz && *kilohertz > 0) return *kilohertz * 1e3;
   return std::nullopt;  // common in virtual machines
 }
 
@@ -96,7 +83,7 @@ std::vector<Attribute> describe(const Topology& topology, const CpuName& name, c
 
 DeviceInfo describe_device(const Topology& topology, const CgroupLimits& limits, const std::vector<int>& cpus,
                            Isa isa) {
-  const CpuName name = parse_cpu_name(read_file("/proc/cpuinfo"));
+  const CpuName name = parse_cpu_name(text_of("/proc/cpuinfo"));
   DeviceInfo info;
   info.kind = DeviceKind::cpu;
   info.name = name.name;
@@ -166,6 +153,17 @@ struct CpuDevice::State {
   PowerSensors sensors;
   std::shared_ptr<Buffer> scratch;
 
+  /// On all workers, or by the caller alone what it has done before they are awake: a busy machine takes milliseconds
+  /// to give each of them its CPU, and a case has dozens of guards and small tensors to set and to look at.
+  void in_shares(std::size_t bytes, const std::function<void(std::int64_t begin, std::int64_t end)>& work) {
+    const auto count = static_cast<std::int64_t>(bytes);
+    if (count <= kAloneBytes) {
+      work(0, count);
+    } else {
+      pool.for_range(count, kPageBytes, work);
+    }
+  }
+
   /// Mapped and in nobody's use: as good as free.
   bool scratch_is_idle() const { return scratch.use_count() == 1; }
 };
@@ -183,7 +181,7 @@ int CpuDevice::cores() const { return cores_under(state_->topology, state_->cpus
 double CpuDevice::timer_resolution_s() const { return state_->resolution_s; }
 
 double CpuDevice::free_memory_bytes() const {
-  const double available = available_memory_bytes(read_file("/proc/meminfo"));
+  const double available = available_memory_bytes(text_of("/proc/meminfo"));
   const double allowed = std::min(available, read_cgroup_limits().free_memory_bytes.value_or(available));
   return allowed + (state_->scratch_is_idle() ? static_cast<double>(state_->scratch->size()) : 0);
 }
@@ -214,14 +212,14 @@ void CpuDevice::download(void* host, const void* device, std::size_t bytes) { co
 void CpuDevice::copy(void* to, const void* from, std::size_t bytes) {
   auto* target = static_cast<std::byte*>(to);
   const auto* source = static_cast<const std::byte*>(from);
-  state_->pool.for_range(static_cast<std::int64_t>(bytes), 4096, [=](std::int64_t begin, std::int64_t end) {
+  state_->in_shares(bytes, [=](std::int64_t begin, std::int64_t end) {
     std::memcpy(target + begin, source + begin, static_cast<std::size_t>(end - begin));
   });
 }
 
 void CpuDevice::fill(void* device, std::byte value, std::size_t bytes) {
   auto* target = static_cast<std::byte*>(device);
-  state_->pool.for_range(static_cast<std::int64_t>(bytes), 4096, [=](std::int64_t begin, std::int64_t end) {
+  state_->in_shares(bytes, [=](std::int64_t begin, std::int64_t end) {
     std::memset(target + begin, std::to_integer<int>(value), static_cast<std::size_t>(end - begin));
   });
 }

@@ -16,6 +16,7 @@
 #include <fstream>
 #include <utility>
 
+#include "host/files.hpp"
 #include "model/error.hpp"
 
 namespace roofline {
@@ -24,13 +25,6 @@ namespace {
 namespace fs = std::filesystem;
 constexpr double kLine = 64;
 constexpr double kMebi = 1048576;
-
-std::string first_line(const fs::path& path) {
-  std::ifstream in(path);
-  std::string line;
-  std::getline(in, line);
-  return line;
-}
 
 std::string cpu_vendor() {
   std::ifstream in("/proc/cpuinfo");

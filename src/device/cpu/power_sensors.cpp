@@ -3,27 +3,14 @@
 #include "device/cpu/power_sensors.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <string>
 #include <system_error>
+
+#include "host/files.hpp"
 
 namespace roofline {
 namespace fs = std::filesystem;
 namespace {
-
-std::string first_line(const fs::path& file) {
-  std::string line;
-  std::ifstream in(file);
-  std::getline(in, line);
-  return line;
-}
-
-std::optional<double> number_in(const fs::path& file) {
-  std::ifstream in(file);
-  double value = 0;
-  if (in >> value) return value;
-  return std::nullopt;
-}
 
 /// The entries of a folder, in the order of their names; none when there is no such folder.
 std::vector<fs::path> entries_of(const fs::path& folder) {

@@ -17,7 +17,10 @@ namespace {
 
 // A launch follows the one before within a few microseconds, and waking a sleeper costs 5 to 50 of them:
 // spinning that long keeps a dispatch near one microsecond. A core that others want is given up after it.
-constexpr auto kSpinTime = std::chrono::microseconds(50);
+constexpr std::chrono::nanoseconds kSpinTime = std::chrono::microseconds(50);
+// What is left of it after waits that were all long, as they are on a busy machine: two launches back to back are
+// still seen, and one short wait restores it.
+constexpr std::chrono::nanoseconds kLeastSpin = std::chrono::microseconds(3);
 
 // One counter for all workers would pass its cache line from core to core once for each of them.
 constexpr int kGroupSize = 8;
@@ -31,19 +34,39 @@ void relax() {
 #endif
 }
 
-/// Waits until `value` is no longer `old`.
-void await_change(const std::atomic<std::uint32_t>& value, std::uint32_t old, bool spin) {
-  if (spin) {
-    const auto end = std::chrono::steady_clock::now() + kSpinTime;
+/// One waiting thread, which spins no longer than has paid off of late.
+class Waiter {
+ public:
+  explicit Waiter(bool spins) : spins_(spins) {}
+
+  /// Waits until `value` is no longer `old`.
+  void await_change(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
+    if (!spins_) return sleep(value, old);
+    const auto start = Clock::now();
     do {
       for (int i = 0; i < 32; ++i) {
-        if (value.load(std::memory_order_acquire) != old) return;
+        if (value.load(std::memory_order_acquire) != old) {
+          spin_ = kSpinTime;
+          return;
+        }
         relax();
       }
-    } while (std::chrono::steady_clock::now() < end);
+    } while (Clock::now() - start < spin_);
+    sleep(value, old);
+    // Short in spite of the sleep, which may last 100 µs longer where the core had gone to sleep as well.
+    spin_ = Clock::now() - start < 4 * kSpinTime ? kSpinTime : std::max(spin_ / 2, kLeastSpin);
   }
-  while (value.load(std::memory_order_acquire) == old) value.wait(old, std::memory_order_acquire);
-}
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  static void sleep(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
+    while (value.load(std::memory_order_acquire) == old) value.wait(old, std::memory_order_acquire);
+  }
+
+  bool spins_;
+  std::chrono::nanoseconds spin_ = kSpinTime;
+};
 
 void pin_this_thread(int cpu) {
   if (cpu < 0) return;
@@ -79,6 +102,7 @@ struct ThreadPool::State {
   std::vector<std::exception_ptr> failures;
   std::vector<Line> groups;  // workers of a group still inside
   bool spin = true;
+  Waiter caller{true};  // of run(): whoever holds `busy`
   std::atomic<bool> stop{false};
   std::atomic<bool> busy{false};
 
@@ -102,8 +126,9 @@ struct ThreadPool::State {
 
   void serve(int worker) {
     pin_this_thread(cpus[static_cast<std::size_t>(worker)]);
+    Waiter waiter(spin);
     for (std::uint32_t region = 0;;) {
-      await_change(epoch.value, region, spin);
+      waiter.await_change(epoch.value, region);
       ++region;
       if (stop.load(std::memory_order_relaxed)) return;
       work_on(worker);
@@ -138,6 +163,7 @@ ThreadPool::ThreadPool(const std::vector<int>& cpus) : state_(std::make_unique<S
   State& state = *state_;
   state.cpus = cpus;
   state.spin = !oversubscribed(cpus.size());
+  state.caller = Waiter(state.spin);
   state.failures.resize(cpus.size());
   state.groups = std::vector<Line>((cpus.size() - 1 + kGroupSize - 1) / kGroupSize);
   try {
@@ -164,7 +190,7 @@ void ThreadPool::run(const std::function<void(int worker)>& work) {
     const std::uint32_t before = state.finished.value.load(std::memory_order_relaxed);
     state.start_region();
     state.work_on(0);
-    await_change(state.finished.value, before, state.spin);
+    state.caller.await_change(state.finished.value, before);
   } else {
     state.work_on(0);
   }

@@ -1,0 +1,51 @@
+// One pass from memory to memory on vectors of the level that a *.simd.cpp is compiled for: what copy and the
+// elementwise ops have in common. Only for *.simd.cpp files.
+#pragma once
+
+#include "kernels/blocks/cpu/vector.hpp"
+
+namespace roofline {
+
+/// y[i] = f(x[i]…) for one input or several, past the caches: with non-temporal stores, as the calibration copies. In
+/// blocks of 1 KiB, so that DRAM serves a page's reads together before it turns round for the stores, and with loads
+/// requested 16 KiB ahead into L2 (stream.hpp). `f` takes packets; at the borders, packets of equal elements.
+template <Isa isa, typename T, typename F, typename... X>
+void map_streamed(T* y, std::int64_t count, F f, const X*... x) {
+  using V = Vector<isa, T>;
+  constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
+  constexpr std::int64_t kBlock = 1024 / kSize;
+  constexpr std::int64_t kLine = 64 / kSize;
+  constexpr std::int64_t kAhead = 16384 / kSize;
+  const auto one = [&](std::int64_t i) { y[i] = Eigen::internal::pfirst(f(V::all(x[i])...)); };
+  std::int64_t i = 0;
+  for (const std::int64_t head = V::misaligned(y); i < head && i < count; ++i) one(i);
+  for (; i + kBlock <= count; i += kBlock) {
+    for (std::int64_t line = 0; line < kBlock; line += kLine) (__builtin_prefetch(x + i + kAhead + line, 0, 2), ...);
+    for (std::int64_t at = i; at < i + kBlock; at += V::kLanes) V::stream(y + at, f(V::load(x + at)...));
+  }
+  for (; i < count; ++i) one(i);
+  V::fence();
+}
+
+/// The same with ordinary stores, for outputs that stay in the caches. Four packets at once hide `f`'s latency.
+template <Isa isa, typename T, typename F, typename... X>
+void map_cached(T* y, std::int64_t count, F f, const X*... x) {
+  using V = Vector<isa, T>;
+  std::int64_t i = 0;
+  for (; i + 4 * V::kLanes <= count; i += 4 * V::kLanes) {
+    for (std::int64_t at = i; at < i + 4 * V::kLanes; at += V::kLanes) V::store(y + at, f(V::load(x + at)...));
+  }
+  for (; i < count; ++i) y[i] = Eigen::internal::pfirst(f(V::all(x[i])...));
+}
+
+/// The one or the other.
+template <Isa isa, typename T, typename F, typename... X>
+void map_elements(T* y, std::int64_t count, bool streamed, F f, const X*... x) {
+  if (streamed) {
+    map_streamed<isa>(y, count, f, x...);
+  } else {
+    map_cached<isa>(y, count, f, x...);
+  }
+}
+
+}  // namespace roofline

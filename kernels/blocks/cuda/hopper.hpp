@@ -1,0 +1,49 @@
+// Whether this GPU and this binary have the code of a kernel that older GPUs lack the instructions for. Such kernels
+// are compiled for every target, and are empty, or do nothing in places, where the target lacks their instructions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "device/cuda/check.hpp"
+#include "device/cuda/cuda_device.hpp"
+
+namespace roofline {
+
+inline cudaFuncAttributes attributes_of(const void* kernel) {
+  cudaFuncAttributes attributes{};
+  check(cudaFuncGetAttributes(&attributes, kernel), "asking for a kernel's attributes");
+  return attributes;
+}
+
+/// Whether the code for this GPU has the body of a kernel that is empty on others.
+inline bool has_body(const void* kernel) {
+  constexpr int kMoreThanEmpty = 40;  // registers: the bodies need 50 to 232, an empty kernel fewer than ten
+  return attributes_of(kernel).numRegs >= kMoreThanEmpty;
+}
+
+enum class Hopper : std::uint8_t {
+  tma,    ///< the copy engine and its barriers, which later GPUs have too
+  wgmma,  ///< warpgroup products: no other GPU has them, and only code for sm_90a
+};
+
+/// Why a kernel (a pointer to a __global__ function) that needs this, and so much shared memory a block, can't run on
+/// this GPU in this build; or nothing.
+template <typename Kernel>
+std::optional<std::string> hopper_missing(const Device& device, Hopper needed, Kernel* kernel,
+                                          std::size_t shared_bytes = 0) {
+  const CudaProperties& gpu = as_cuda(device).properties();
+  const auto* code = reinterpret_cast<const void*>(kernel);
+  if (needed == Hopper::wgmma) {
+    if (gpu.major != 9) return "only Hopper GPUs (compute capability 9.0) have wgmma";
+    if (!has_body(code)) return "this binary holds no sm_90a code: rebuild with -DROOFLINE_CUDA_GENCODE naming it";
+  } else if (attributes_of(code).binaryVersion < 90) {
+    return "needs TMA: compute capability 9.0, and code built for it";
+  }
+  if (shared_bytes <= static_cast<std::size_t>(gpu.shared_bytes_per_block)) return std::nullopt;
+  return "needs " + std::to_string(shared_bytes / 1024) + " KiB of shared memory a block";
+}
+
+}  // namespace roofline

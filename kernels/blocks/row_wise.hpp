@@ -1,0 +1,84 @@
+// What ops share that normalise a matrix row by row: all of the op but its formula and tolerance, and the launchers of
+// the CPU's rungs. The vector loops' common parts are in row_sums.hpp, the GPU's in row.cuh.
+#pragma once
+
+#include <Eigen/Core>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/blocks/cpu/cpu_launch.hpp"
+
+namespace roofline {
+
+/// An op on x[rows, cols] and `vectors` of a row's length, in this order, with an output y[rows, cols].
+class RowWise : public Op {
+ public:
+  explicit RowWise(std::vector<std::string> vectors) : vectors_(std::move(vectors)) {}
+
+  std::string_view family() const override { return "normalisation"; }
+
+  std::vector<ShapeParameter> parameters() const override {
+    return {{.name = "rows", .meaning = "rows, each normalised by itself", .default_value = 16384},
+            {.name = "cols", .meaning = "elements in a row", .default_value = 4096}};
+  }
+
+  std::vector<TensorSpec> tensors(const Workload& w) const override;
+  Work work(const Workload& w, DeviceKind device) const override;
+  void reference(const Workload& w, std::span<const HostTensor> inputs, std::span<const std::int64_t> indices,
+                 std::span<double> expected) const override;
+  std::int64_t reference_run(const Workload& w) const override { return w.shape["cols"]; }
+  std::vector<std::int64_t> edges(const Workload& w) const override;
+  std::vector<Shape> test_shapes(DeviceKind device) const override;
+
+ protected:
+  /// FLOPs an element, by pipe.
+  virtual std::map<Pipe, double> flops(DType dtype, DeviceKind device) const = 0;
+
+  /// Makes a row of y of one of x, in fp64.
+  virtual void evaluate(Eigen::ArrayXd& row, std::span<const Eigen::ArrayXd> vectors) const = 0;
+
+ private:
+  std::vector<std::string> vectors_;
+};
+
+/// Calls f(row of x, kVectors vectors…, row of y) for row `row`.
+template <typename T, std::size_t kVectors, typename F>
+void with_row(std::span<void* const> tensors, std::int64_t row, std::int64_t columns, F f) {
+  [&]<std::size_t... k>(std::index_sequence<k...>) {
+    f(elements<const T>(tensors, 0) + row * columns, elements<const T>(tensors, k + 1)...,
+      elements<T>(tensors, kVectors + 1) + row * columns);
+  }
+  (std::make_index_sequence<kVectors>{});
+}
+
+/// One thread, f(row of x, kVectors vectors…, row of y, columns) for each row.
+template <std::size_t kVectors, typename F>
+Kernel plain_rows(const Workload& w, F f) {
+  return with_cpu_type(w.dtype, [&]<typename T>() -> Kernel {
+    return [rows = w.shape["rows"], columns = w.shape["cols"], f](std::span<void* const> tensors) {
+      for (std::int64_t row = 0; row < rows; ++row) {
+        with_row<T, kVectors>(tensors, row, columns, [&](auto*... pointers) { f(pointers..., columns); });
+      }
+    };
+  });
+}
+
+/// All threads. `choose.operator()<isa, T>()` is a vector kernel (x, vectors…, y, rows, columns, streamed).
+template <std::size_t kVectors, typename Choose>
+Kernel threaded_rows(const Op& op, const Workload& w, Device& device, Choose choose) {
+  auto& cpu = as_cpu(device);
+  const bool streamed = stores_past_caches(op, w, device);
+  return with_cpu_type(w.dtype, [&]<typename T>() -> Kernel {
+    const auto kernel = with_isa(cpu.isa(), [&]<Isa isa>() { return choose.template operator()<isa, T>(); });
+    return [&pool = cpu.pool(), kernel, streamed, rows = w.shape["rows"],
+            columns = w.shape["cols"]](std::span<void* const> tensors) {
+      pool.for_range(rows, 1, [&](std::int64_t begin, std::int64_t end) {
+        with_row<T, kVectors>(tensors, begin, columns,
+                              [&](auto*... pointers) { kernel(pointers..., end - begin, columns, streamed); });
+      });
+    };
+  });
+}
+
+}  // namespace roofline

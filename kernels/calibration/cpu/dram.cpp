@@ -1,0 +1,113 @@
+// The DRAM ceilings of the CPU: read, write, copy and triad over sets that exceed the last-level cache four times,
+// and what the two kinds of stores reach each. Bytes are the compulsory ones: where a store first reads the line it
+// overwrites, that is a cost of the variant and not part of the work.
+#include "kernels/calibration/cpu/dram.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "op/registry.hpp"
+
+namespace roofline {
+namespace {
+
+// Virtual machines may show a slice of the last-level cache that they share: never less than that in all.
+constexpr double kLeastWorkingSet = 128.0 * (1 << 20);
+// 0.5 to 1 ms at 16 to 25 GB/s a thread: the barrier costs 2 us, and a second holds a thousand samples.
+constexpr double kLaunchBytes = 16.0 * (1 << 20);
+
+struct Variant {
+  LoadKind load = LoadKind::plain;
+  StoreKind store = StoreKind::regular;
+};
+
+std::string name_of(Pattern pattern, const Variant& variant) {
+  const char* load = variant.load == LoadKind::four_streams ? "loads from four streams, prefetched"
+                     : variant.load == LoadKind::prefetched ? "prefetched loads"
+                                                            : "plain loads";
+  const char* store = variant.store == StoreKind::string         ? "string instructions"
+                      : variant.store == StoreKind::non_temporal ? "non-temporal stores"
+                                                                 : "regular stores";
+  if (pattern == Pattern::read) return load;
+  if (pattern == Pattern::write || variant.store == StoreKind::string) return store;
+  return fmt::format("{}, {}", load, store);
+}
+
+/// The likely winner first: quick takes only that one.
+std::vector<Variant> variants_of(Pattern pattern) {
+  if (pattern == Pattern::read) return {{LoadKind::prefetched}, {LoadKind::four_streams}, {LoadKind::plain}};
+#if defined(__x86_64__)
+  if (pattern == Pattern::write) return {{.store = StoreKind::non_temporal}, {.store = StoreKind::string}};
+  std::vector<Variant> variants = {{LoadKind::prefetched, StoreKind::non_temporal},
+                                   {LoadKind::plain, StoreKind::non_temporal}};
+  if (pattern == Pattern::copy) variants.push_back({.store = StoreKind::string});
+  return variants;
+#else
+  if (pattern == Pattern::write) return {{}};
+  return {{LoadKind::prefetched, StoreKind::regular}, {}};
+#endif
+}
+
+std::optional<ProbeCase> make(Pattern pattern, const std::vector<Variant>& variants, Device& device,
+                              const ProbeRequest& request, int index) {
+  if (index >= static_cast<int>(request.quick ? 1 : variants.size())) return std::nullopt;
+  const Variant variant = variants[static_cast<std::size_t>(index)];
+  CpuDevice& cpu = as_cpu(device);
+  const int threads = cpu.pool().size();
+  StreamPlan plan = dram_plan(cpu, threads, request.scale);
+  plan.pattern = pattern;
+  plan.load = variant.load;
+  plan.store = variant.store;
+  return stream_case(make_stream_set(cpu, plan), Level::dram,
+                     fmt::format("{}, {}, {} threads", to_string(plan.isa), name_of(pattern, variant), threads));
+}
+
+Probe dram_probe(Pattern pattern, std::vector<Variant> variants) {
+  Probe probe;
+  probe.name = fmt::format("dram.{}", to_string(pattern));
+  probe.device = DeviceKind::cpu;
+  probe.kind = CeilingKind::bandwidth;
+  probe.level = Level::dram;
+  probe.pattern = pattern;
+  probe.make = [pattern, variants = std::move(variants)](Device& device, const ProbeRequest& request, int variant) {
+    return make(pattern, variants, device, request, variant);
+  };
+  // No limit: nothing on a CPU says, without privileges, how many channels of what memory there are.
+  return probe;
+}
+
+Probe roof(Pattern pattern) { return dram_probe(pattern, variants_of(pattern)); }
+
+std::vector<Probe> references() {
+  std::vector<Probe> probes;
+  for (const Pattern pattern : {Pattern::write, Pattern::copy}) {
+    probes.push_back(dram_probe(pattern, {{LoadKind::plain, StoreKind::regular}}));
+    probes.back().name += ".regular";
+#if defined(__x86_64__)
+    probes.push_back(dram_probe(pattern, {{LoadKind::plain, StoreKind::non_temporal}}));
+    probes.back().name += ".non_temporal";
+#endif
+  }
+  for (Probe& probe : probes) probe.role = Role::reference;
+  return probes;
+}
+
+const ProbeRegistrar kRoofs({roof(Pattern::read), roof(Pattern::write), roof(Pattern::copy), roof(Pattern::triad)});
+const ProbeRegistrar kReferences(references());
+
+}  // namespace
+
+StreamPlan dram_plan(CpuDevice& cpu, int threads, double scale) {
+  const double wanted = std::max(4 * cpu.last_level_cache_bytes(), kLeastWorkingSet);
+  StreamPlan plan;
+  plan.isa = cpu.isa();
+  plan.load = LoadKind::prefetched;
+  plan.set_bytes = std::min(wanted, cpu.free_memory_bytes() / 2) / threads;
+  plan.launch_bytes = kLaunchBytes;
+  plan.scale = whole_scale(scale);
+  return plan;
+}
+
+}  // namespace roofline

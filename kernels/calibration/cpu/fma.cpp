@@ -1,0 +1,245 @@
+// The fp32 and fp64 ceilings of the CPU: searches chains, unrolling and instruction-set level, and checks every chain
+// against a scalar replay of the same arithmetic, bit by bit. Beside the roofs of all cores at the best level stand
+// one core alone, and the lower levels.
+#include "kernels/calibration/cpu/fma.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <type_traits>
+#include <vector>
+
+#include "device/cpu/cpu_device.hpp"
+#include "op/registry.hpp"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace roofline {
+namespace {
+
+// Whole turns of the longest unrolled loop, and enough of them for some 0.4 ms at 5 cycles a round: a dispatch of 1 to
+// 2 µs is lost in it.
+constexpr std::int64_t kLongestTurn = 16;
+constexpr std::int64_t kTurns = std::int64_t{1} << 14;
+
+/// Which part of the CPU a probe is about.
+struct Scope {
+  std::optional<Isa> isa;  ///< nothing: the best level there is
+  bool one_core = false;
+};
+
+template <typename T>
+constexpr Pipe kPipe = std::is_same_v<T, float> ? Pipe::fp32 : Pipe::fp64;
+
+template <typename T>
+FmaKernels<T> kernels_of(Isa isa) {
+  return with_isa(isa, []<Isa level>() {
+    if constexpr (std::is_same_v<T, float>) {
+      return fma_kernels_fp32<level>();
+    } else {
+      return fma_kernels_fp64<level>();
+    }
+  });
+}
+
+template <typename T>
+struct Choice {
+  Isa isa = Isa::baseline;
+  FmaKernel<T> kernel;
+};
+
+/// A roof takes all kernels of the best level, and one of the level below where that has FMA too: wide registers may
+/// cost clock, or be executed as two halves. References and quick take the first two.
+template <typename T>
+std::vector<Choice<T>> choices(const Scope& scope, Isa best, bool quick) {
+  const Isa isa = scope.isa.value_or(best);
+  const bool all = !quick && !scope.isa && !scope.one_core;
+  const FmaKernels<T> kernels = kernels_of<T>(isa);
+  std::vector<Choice<T>> chosen;
+  for (int k = 0; k < (all ? kernels.count : std::min(2, kernels.count)); ++k)
+    chosen.push_back({isa, kernels.first[k]});
+  if (all && isa == Isa::avx512) chosen.push_back({Isa::avx2, kernels_of<T>(Isa::avx2).first[0]});
+  return chosen;
+}
+
+/// What each chain must have arrived at, by scalar arithmetic with the same roundings.
+template <typename T>
+std::vector<T> replay(const std::vector<T>& initial, std::int64_t rounds, bool fused) {
+  std::vector<T> x = initial;
+  for (std::int64_t round = 0; round < rounds; ++round) {
+    for (T& value : x) {
+      if (fused) {
+        value = std::fma(value, kFmaFactor<T>, kFmaIncrement<T>);
+      } else {
+        // A volatile product keeps the compiler from fusing what the kernel did not fuse.
+        volatile T product = value * kFmaFactor<T>;
+        value = product + kFmaIncrement<T>;
+      }
+    }
+  }
+  return x;
+}
+
+template <typename T>
+struct FmaState {
+  Choice<T> choice;
+  std::int64_t rounds = 0;
+  std::vector<T> initial;
+  std::vector<std::vector<T>> finals;  // one a worker
+
+  void run(int worker) { choice.kernel.run(rounds, initial.data(), finals[static_cast<std::size_t>(worker)].data()); }
+};
+
+template <typename T>
+std::optional<std::string> check(const FmaState<T>& state) {
+  const std::vector<T> expected = replay<T>(state.initial, state.rounds, has_fma(state.choice.isa));
+  const auto lanes = static_cast<std::size_t>(state.choice.kernel.lanes);
+  for (std::size_t worker = 0; worker < state.finals.size(); ++worker) {
+    for (std::size_t i = 0; i < expected.size() * lanes; ++i) {
+      if (state.finals[worker][i] == expected[i / lanes]) continue;
+      return fmt::format("thread {}, chain {}, lane {}: {} instead of {}", worker, i / lanes, i % lanes,
+                         state.finals[worker][i], expected[i / lanes]);
+    }
+  }
+  return std::nullopt;
+}
+
+/// As in "VFMADD ps, 512 bit".
+template <typename T>
+std::string instruction_of(const Choice<T>& choice) {
+#if defined(__x86_64__)
+  const char* type = std::is_same_v<T, float> ? "ps" : "pd";
+  const std::string name = has_fma(choice.isa) ? fmt::format("VFMADD {}", type) : fmt::format("MUL{0} + ADD{0}", type);
+#else
+  const std::string name = "FMLA";
+#endif
+  return fmt::format("{}, {} bit", name, choice.kernel.lanes * static_cast<int>(sizeof(T)) * 8);
+}
+
+template <typename T>
+std::optional<ProbeCase> make(const Scope& scope, Device& device, const ProbeRequest& request, int variant) {
+  CpuDevice& cpu = as_cpu(device);
+  const std::vector<Choice<T>> chosen = choices<T>(scope, cpu.isa(), request.quick);
+  if (variant >= static_cast<int>(chosen.size())) return std::nullopt;
+  ThreadPool& pool = cpu.pool();
+  const int threads = scope.one_core ? 1 : pool.size();
+  auto state = std::make_shared<FmaState<T>>();
+  state->choice = chosen[static_cast<std::size_t>(variant)];
+  state->rounds = std::llround(static_cast<double>(kTurns) * request.scale) * kLongestTurn;
+  const FmaKernel<T>& kernel = state->choice.kernel;
+  for (int chain = 0; chain < kernel.chains; ++chain) state->initial.push_back(T(1) + T(chain) / T(32));
+  state->finals.assign(static_cast<std::size_t>(threads), std::vector<T>(kMaxFmaChains * kMaxFmaLanes));
+
+  ProbeCase probe;
+  const std::string cores = scope.one_core ? "one core" : fmt::format("{} threads", threads);
+  probe.variant =
+      fmt::format("{}, {} chains x {} steps, {}", to_string(state->choice.isa), kernel.chains, kernel.unroll, cores);
+  probe.instruction = instruction_of(state->choice);
+  if (scope.one_core) probe.below_peak = "one core";
+  if (scope.isa) probe.below_peak = fmt::format("{} is not the widest level of this CPU", to_string(*scope.isa));
+  probe.amount = 2.0 * static_cast<double>(state->rounds) * kernel.chains * kernel.lanes * threads;
+  probe.work.flops[kPipe<T>] = probe.amount;
+  probe.run = [state, &pool, one = scope.one_core] {
+    // The caller is worker 0; the others sleep.
+    if (one) return state->run(0);
+    pool.run([&state](int worker) { state->run(worker); });
+  };
+  probe.verify = [state] { return check(*state); };
+  return probe;
+}
+
+/// Bits of the units behind one FMA pipe, and how that is known.
+struct DataPath {
+  int bits = 0;
+  const char* source = "";
+};
+
+DataPath data_path(Isa isa) {
+  const int width = isa == Isa::avx512 ? 512 : isa == Isa::avx2 ? 256 : 128;
+#if defined(__x86_64__)
+  unsigned eax = 0;
+  unsigned ebx = 0;
+  unsigned ecx = 0;
+  unsigned edx = 0;
+  // AMD says how wide its units are (FP128, FP256 and FP512 are bits 0, 2 and 3); Intel does not.
+  if (__get_cpuid(0x8000001a, &eax, &ebx, &ecx, &edx) != 0 && (eax & 0xdU) != 0) {
+    const int wired = (eax & 8U) != 0 ? 512 : (eax & 4U) != 0 ? 256 : 128;
+    return {std::min(width, wired), "CPUID 8000_001A"};
+  }
+#endif
+  return {width, "assumed as wide as the registers"};
+}
+
+template <typename T>
+std::optional<Limit> limit(const Scope& scope, const Device& device, std::optional<double> core_hz) {
+#if defined(__x86_64__)
+  if (!core_hz) return std::nullopt;
+  const CpuDevice& cpu = as_cpu(device);
+  const Isa isa = scope.isa.value_or(cpu.isa());
+  const DataPath path = data_path(isa);
+  const int lanes = path.bits / 8 / static_cast<int>(sizeof(T));
+  const int cores = scope.one_core ? 1 : cpu.cores();
+  // Every AVX2 server core since Haswell and Zen has two; no register of the CPU says so. Without FMA it takes as many
+  // multipliers and, beside them, adders: the same bound.
+  constexpr int kPipes = 2;
+  Limit limit;
+  limit.value = *core_hz * cores * kPipes * 2.0 * lanes;
+  limit.basis =
+      fmt::format("{} cores x 2 {} pipes (assumed) x {} lanes ({} bit, {}) x 2 FLOP x {:.0f} MHz (measured)", cores,
+                  has_fma(isa) ? "FMA" : "multiplication", lanes, path.bits, path.source, *core_hz / 1e6);
+  return limit;
+#else
+  // AArch64 cores have between one and four NEON pipes, and nothing says how many.
+  (void)scope, (void)device, (void)core_hz;
+  return std::nullopt;
+#endif
+}
+
+std::optional<std::string> unsupported(const Scope& scope, const Device& device) {
+  const CpuDevice& cpu = as_cpu(device);
+  if (scope.isa && *scope.isa >= cpu.isa()) {
+    return fmt::format("{} is the level that the roof is measured with, or beyond it", to_string(*scope.isa));
+  }
+  if (scope.one_core && cpu.info().units == 1) return "there is one thread: the roof is that of one core";
+  return std::nullopt;
+}
+
+template <typename T>
+Probe fma_probe(const Scope& scope) {
+  Probe probe;
+  probe.name = to_string(kPipe<T>);
+  if (scope.one_core) probe.name += ".one_core";
+  if (scope.isa) probe.name += fmt::format(".{}", to_string(*scope.isa));
+  probe.device = DeviceKind::cpu;
+  probe.kind = CeilingKind::compute;
+  probe.pipe = kPipe<T>;
+  probe.role = scope.isa || scope.one_core ? Role::reference : Role::roof;
+  probe.sustained = probe.role == Role::roof;
+  probe.unsupported = [scope](const Device& device) { return unsupported(scope, device); };
+  probe.make = [scope](Device& device, const ProbeRequest& request, int variant) {
+    return make<T>(scope, device, request, variant);
+  };
+  probe.limit = [scope](const Device& device, std::optional<double> core_hz) {
+    return limit<T>(scope, device, core_hz);
+  };
+  return probe;
+}
+
+template <typename T>
+std::vector<Probe> fma_probes() {
+  std::vector<Probe> probes = {fma_probe<T>({}), fma_probe<T>({.isa = {}, .one_core = true})};
+#if defined(__x86_64__)
+  for (const Isa isa : {Isa::baseline, Isa::avx2}) probes.push_back(fma_probe<T>({.isa = isa}));
+#endif
+  return probes;
+}
+
+const ProbeRegistrar kFp32(fma_probes<float>());
+const ProbeRegistrar kFp64(fma_probes<double>());
+
+}  // namespace
+}  // namespace roofline

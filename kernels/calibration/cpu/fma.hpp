@@ -1,0 +1,54 @@
+// The kernels behind the fp32 and fp64 ceilings of the CPU: independent chains of fused multiply-adds on
+// registers. They are compiled once for each instruction-set level (fma.simd.cpp).
+#pragma once
+
+#include <cstdint>
+
+#include "device/cpu/isa.hpp"
+
+namespace roofline {
+
+/// x ← x·kFactor + increment, again and again. The factor's mantissa is all ones but the last two bits, and x
+/// creeps from near 1 towards 100 and never gets there: no value repeats, so a lost round shows in the result.
+template <typename T>
+inline constexpr T kFmaFactor = T(1) - T(1) / T(4194304);
+template <typename T>
+inline constexpr T kFmaIncrement = T(100) / T(4194304);
+
+/// One kernel: `rounds` steps on each of `chains` vectors of `lanes` elements.
+template <typename T>
+struct FmaKernel {
+  int chains = 0;
+  int unroll = 0;  ///< steps of each chain in one turn of the loop; `rounds` must be a multiple of it
+  int lanes = 0;
+  /// Chain c starts with initial[c] in all lanes and ends in final[c·lanes … c·lanes + lanes - 1].
+  void (*run)(std::int64_t rounds, const T* initial, T* final) = nullptr;
+};
+
+inline constexpr int kMaxFmaChains = 24;
+inline constexpr int kMaxFmaLanes = 16;
+
+/// The kernels of one level. A plain pair of pointers: these objects must not share inline functions of the
+/// standard library with code for lower levels.
+template <typename T>
+struct FmaKernels {
+  const FmaKernel<T>* first = nullptr;
+  int count = 0;
+};
+
+template <Isa>
+FmaKernels<float> fma_kernels_fp32();
+template <Isa>
+FmaKernels<double> fma_kernels_fp64();
+
+/// Whether a step at that level is one fused operation, or a multiplication and an addition (SSE2 has no FMA).
+constexpr bool has_fma(Isa isa) {
+#if defined(__x86_64__)
+  return isa != Isa::baseline;
+#else
+  (void)isa;
+  return true;
+#endif
+}
+
+}  // namespace roofline

@@ -1,0 +1,242 @@
+// Geometry of the sets, what is in them before the first launch, and what must be in them after the last.
+#include "kernels/calibration/cpu/stream_set.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <utility>
+
+#include "device/cpu/cpu_device.hpp"
+#include "model/error.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15ULL;  // word i holds (i + set) · kOdd: no two alike
+constexpr std::uint64_t kPoison = 0xfff8dead0000beefULL;
+constexpr double kTriadFactor = 3;
+// Arrays at the same offset within a page would meet in the same sets of L1, and loads would wait for stores whose
+// address differs in high bits only. From DRAM, no offset from 0 to 68 KiB makes a difference of 1 %.
+constexpr std::int64_t kStagger = 2176;
+
+std::int64_t rounded(double bytes) {
+  return std::max<std::int64_t>(1, std::llround(bytes / kStreamGrain)) * kStreamGrain;
+}
+
+/// One array of a set, cut into slices of about the plan's launch: the set is rounded to whole slices.
+struct Geometry {
+  std::int64_t slice_bytes = 0;
+  std::int64_t slices = 1;
+  std::int64_t units = 1;
+
+  std::int64_t array_bytes() const { return slice_bytes * slices; }
+};
+
+Geometry geometry_of(const StreamPlan& plan) {
+  const int arrays = arrays_of(plan.pattern);
+  const double array = static_cast<double>(rounded(plan.set_bytes / arrays));
+  const double launch = std::max<double>(kStreamGrain, plan.launch_bytes / arrays);
+  Geometry geometry;
+  geometry.slices = std::max<std::int64_t>(1, std::llround(array / launch));
+  // Upwards, so that the set is not smaller than was asked for.
+  geometry.slice_bytes = rounded(std::ceil(array / static_cast<double>(geometry.slices) / kStreamGrain) * kStreamGrain);
+  const double slice = static_cast<double>(geometry.slice_bytes);
+  geometry.units = std::max<std::int64_t>(1, std::llround(launch / slice)) * plan.scale;
+  return geometry;
+}
+
+std::int64_t array_stride(const Geometry& geometry) { return geometry.array_bytes() + kStreamGrain + kStagger; }
+
+/// The word that a launch writes everywhere: no launch leaves what the one before left.
+std::uint64_t written_word(StoreKind store, std::uint64_t launch) {
+  return store == StoreKind::string ? (launch & 0xff) * 0x0101010101010101ULL : launch;
+}
+
+double triad_result(std::int64_t i) { return static_cast<double>(i) + kTriadFactor * static_cast<double>(2 * i + 1); }
+
+}  // namespace
+
+int arrays_of(Pattern pattern) { return pattern == Pattern::triad ? 3 : pattern == Pattern::copy ? 2 : 1; }
+
+Traffic traffic_of(Pattern pattern, double array_bytes) {
+  if (pattern == Pattern::read) return {array_bytes, 0};
+  return {array_bytes * (arrays_of(pattern) - 1), array_bytes};
+}
+
+std::size_t StreamSet::memory_bytes(const StreamPlan& plan, int workers) {
+  const std::int64_t set = arrays_of(plan.pattern) * array_stride(geometry_of(plan));
+  return static_cast<std::size_t>(workers * (set + 2 * kStreamGrain) / kStreamGrain * kStreamGrain);
+}
+
+StreamSet::StreamSet(std::shared_ptr<ThreadPool> pool, std::shared_ptr<Buffer> memory, StreamPlan plan)
+    : pool_(std::move(pool)),
+      memory_(std::move(memory)),
+      plan_(std::move(plan)),
+      sums_(static_cast<std::size_t>(pool_->size())) {
+  const Geometry geometry = geometry_of(plan_);
+  slice_bytes_ = geometry.slice_bytes;
+  slices_ = geometry.slices;
+  units_ = geometry.units;
+  if (memory_->size() < memory_bytes(plan_, pool_->size())) throw Error("a stream was given too little memory");
+  if (!plan_.rotate_within.empty() && (plan_.pattern != Pattern::read || slices_ > 1)) {
+    throw Error("only readers of whole sets can change sets");
+  }
+  group_.assign(sums_.size(), -1);
+  place_.assign(sums_.size(), 0);
+  for (std::size_t group = 0; group < plan_.rotate_within.size(); ++group) {
+    for (std::size_t place = 0; place < plan_.rotate_within[group].size(); ++place) {
+      const auto worker = static_cast<std::size_t>(plan_.rotate_within[group][place]);
+      group_[worker] = static_cast<int>(group);
+      place_[worker] = static_cast<int>(place);
+    }
+  }
+  pool_->run([this](int worker) { fill(worker); });
+}
+
+std::byte* StreamSet::array(int set, int index) const {
+  // Where MappedBuffer let this worker touch the pages.
+  const auto size = static_cast<std::int64_t>(memory_->size());
+  const std::int64_t begin = share_of(size, kStreamGrain, set, pool_->size()).first;
+  const Geometry geometry{slice_bytes_, slices_, units_};
+  return static_cast<std::byte*>(memory_->data()) + begin + index * array_stride(geometry);
+}
+
+int StreamSet::set_of(int worker, std::int64_t unit) const {
+  const auto index = static_cast<std::size_t>(worker);
+  if (group_[index] < 0) return worker;
+  const std::vector<int>& group = plan_.rotate_within[static_cast<std::size_t>(group_[index])];
+  return group[(static_cast<std::size_t>(place_[index]) + static_cast<std::size_t>(unit)) % group.size()];
+}
+
+void StreamSet::fill(int set) const {
+  const std::int64_t count = slice_bytes_ * slices_ / 8;
+  const int arrays = arrays_of(plan_.pattern);
+  for (int index = 0; index < arrays; ++index) {
+    auto* words = reinterpret_cast<std::uint64_t*>(array(set, index));
+    auto* doubles = reinterpret_cast<double*>(words);
+    if (index == 0 && plan_.pattern != Pattern::read) {
+      std::fill(words, words + count, kPoison);
+    } else if (plan_.pattern == Pattern::triad) {  // whole numbers: exact with one rounding or with two
+      for (std::int64_t i = 0; i < count; ++i) doubles[i] = static_cast<double>(index == 1 ? i : 2 * i + 1);
+    } else {
+      for (std::int64_t i = 0; i < count; ++i) words[i] = static_cast<std::uint64_t>(i + set) * kOdd;
+    }
+  }
+  if (plan_.pattern != Pattern::read) return;
+  // What was filled lies dirty in the last-level cache; reading the set once drives it out where it doesn't fit, so
+  // that no write-back falls into the time of a read.
+  std::uint64_t sum = 0;
+  const auto* words = reinterpret_cast<const std::uint64_t*>(array(set, 0));
+  for (std::int64_t i = 0; i < count; i += 8) sum += words[i];
+  asm volatile("" : : "r"(sum));
+}
+
+void StreamSet::run() {
+  ++launches_;
+  pool_->run([this](int worker) { sums_[static_cast<std::size_t>(worker)].value = stream(worker); });
+}
+
+template <typename F>
+void StreamSet::for_units(int worker, F&& f) const {
+  const auto first = static_cast<std::int64_t>(launches_ - 1) * units_;
+  if (slices_ == 1 && plan_.rotate_within.empty()) return f(worker, 0, units_);
+  for (std::int64_t unit = first; unit < first + units_; ++unit) {
+    f(set_of(worker, unit), unit % slices_ * slice_bytes_, 1);
+  }
+}
+
+std::uint64_t StreamSet::stream(int worker) const {
+  return with_isa(plan_.isa, [&]<Isa isa>() {
+    std::uint64_t sum = 0;
+    for_units(worker, [&](int set, std::int64_t begin, std::int64_t passes) {
+      sum += pass<isa>(set, begin, slice_bytes_, passes);
+    });
+    return sum;
+  });
+}
+
+template <Isa isa>
+std::uint64_t StreamSet::pass(int set, std::int64_t begin, std::int64_t bytes, std::int64_t passes) const {
+  const auto doubles = [&](int index) { return reinterpret_cast<double*>(array(set, index) + begin); };
+  switch (plan_.pattern) {
+    case Pattern::read:
+      return stream_read<isa>(plan_.load, array(set, 0) + begin, bytes, passes);
+    case Pattern::write:
+      stream_write<isa>(plan_.store, array(set, 0) + begin, bytes, passes, launches_);
+      return 0;
+    case Pattern::copy:
+      stream_copy<isa>(plan_.load, plan_.store, array(set, 0) + begin, array(set, 1) + begin, bytes, passes);
+      return 0;
+    default:
+      stream_triad<isa>(plan_.load, plan_.store, doubles(0), doubles(1), doubles(2), kTriadFactor, bytes, passes);
+      return 0;
+  }
+}
+
+std::optional<std::string> StreamSet::check() const {
+  if (launches_ == 0) return "nothing was launched";
+  std::mutex mutex;
+  std::optional<std::string> failure;
+  pool_->run([&](int worker) {
+    if (auto wrong = check_share(worker)) {
+      const std::lock_guard lock(mutex);
+      failure = std::move(wrong);
+    }
+  });
+  return failure;
+}
+
+std::optional<std::string> StreamSet::check_share(int worker) const {
+  const std::int64_t count = slice_bytes_ / 8;
+  std::uint64_t sum = 0;
+  std::int64_t wrong = -1;
+  for_units(worker, [&](int set, std::int64_t begin, std::int64_t passes) {
+    const std::int64_t first = begin / 8;
+    const auto* words = reinterpret_cast<const std::uint64_t*>(array(set, 0) + begin);
+    const auto* doubles = reinterpret_cast<const double*>(words);
+    std::uint64_t columns[kStreamColumns] = {};
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::uint64_t filled = static_cast<std::uint64_t>(first + i + set) * kOdd;
+      bool right = true;
+      if (plan_.pattern == Pattern::read) columns[i % kStreamColumns] ^= filled;
+      if (plan_.pattern == Pattern::write) right = words[i] == written_word(plan_.store, launches_);
+      if (plan_.pattern == Pattern::copy) right = words[i] == filled;
+      if (plan_.pattern == Pattern::triad) right = doubles[i] == triad_result(first + i);
+      if (!right) wrong = first + i;
+    }
+    for (const std::uint64_t column : columns) sum += column * static_cast<std::uint64_t>(passes);
+  });
+  if (wrong >= 0) return fmt::format("thread {}: word {} of the output is wrong", worker, wrong);
+  const std::uint64_t found = sums_[static_cast<std::size_t>(worker)].value;
+  if (plan_.pattern != Pattern::read || found == sum) return std::nullopt;
+  return fmt::format("thread {}: checksum {:#x} instead of {:#x}", worker, found, sum);
+}
+
+double StreamSet::working_set_bytes() const {
+  return static_cast<double>(slice_bytes_ * slices_) * arrays_of(plan_.pattern) * pool_->size();
+}
+
+Traffic StreamSet::traffic() const {
+  return traffic_of(plan_.pattern, static_cast<double>(slice_bytes_ * units_) * pool_->size());
+}
+
+std::shared_ptr<StreamSet> make_stream_set(CpuDevice& cpu, const StreamPlan& plan) {
+  // The device's pool outlives every case: it is lent, not shared.
+  const std::shared_ptr<ThreadPool> pool(std::shared_ptr<void>(), &cpu.pool());
+  return std::make_shared<StreamSet>(pool, cpu.scratch(StreamSet::memory_bytes(plan, pool->size())), plan);
+}
+
+ProbeCase stream_case(const std::shared_ptr<StreamSet>& set, Level level, std::string variant) {
+  ProbeCase probe;
+  probe.variant = std::move(variant);
+  probe.working_set_bytes = set->working_set_bytes();
+  probe.work.bytes[level] = set->traffic();
+  probe.amount = set->traffic().total();
+  probe.run = [set] { set->run(); };
+  probe.verify = [set] { return set->check(); };
+  return probe;
+}
+
+}  // namespace roofline

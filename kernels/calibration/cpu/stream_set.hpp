@@ -1,0 +1,99 @@
+// The memory that a bandwidth probe of the CPU streams over, launch after launch, and the check of what the last
+// launch did. Which sets belong to which ceiling is decided elsewhere (cpu_dram.cpp, cpu_cache.cpp, cpu_sweep.cpp).
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device/cpu/thread_pool.hpp"
+#include "device/device.hpp"
+#include "kernels/calibration/cpu/stream.hpp"
+#include "op/probe.hpp"
+
+namespace roofline {
+
+struct StreamPlan {
+  Pattern pattern = Pattern::read;
+  Isa isa = Isa::baseline;
+  LoadKind load = LoadKind::plain;
+  StoreKind store = StoreKind::regular;
+  double set_bytes = 0;  ///< of one worker's set, all its arrays together; rounded to whole pages
+  double launch_bytes =
+      0;                   ///< that a worker moves in one launch, about: passes over a smaller set, a slice of a larger
+  std::int64_t scale = 1;  ///< as many times that
+  /// Workers that change sets with each other after every pass (those under one L3): then each goes through all of
+  /// them, and finds in its own cache nothing of what it left there. For reads of sets that one launch covers. Empty:
+  /// everyone keeps his own.
+  std::vector<std::vector<int>> rotate_within = {};
+};
+
+/// The plan's scale for what a request asks: slices are not cut.
+inline std::int64_t whole_scale(double scale) { return std::max<std::int64_t>(1, std::llround(scale)); }
+
+/// Arrays that a pattern streams over: triad three, copy two, the others one. Array 0 is the output, where there is
+/// one.
+int arrays_of(Pattern pattern);
+
+/// What a pattern moves when each array has `array_bytes`.
+Traffic traffic_of(Pattern pattern, double array_bytes);
+
+/// Every worker has a set of its own, on pages that it touched first. A launch continues where the one before ended,
+/// so that launches can be short (many samples in a second, of which an interruption spoils few) while all of them
+/// together go through a set of any size.
+class StreamSet {
+ public:
+  /// Bytes of memory that the sets of a plan take.
+  static std::size_t memory_bytes(const StreamPlan& plan, int workers);
+
+  /// `memory` has memory_bytes at least; its w-th part belongs to worker w of `pool`.
+  StreamSet(std::shared_ptr<ThreadPool> pool, std::shared_ptr<Buffer> memory, StreamPlan plan);
+
+  void run();
+
+  /// Compares all that the last launch read or wrote with plain scalar arithmetic.
+  std::optional<std::string> check() const;
+
+  double working_set_bytes() const;  ///< of all workers
+  Traffic traffic() const;           ///< of one launch
+
+ private:
+  struct alignas(64) Sum {
+    std::uint64_t value = 0;
+  };
+
+  std::byte* array(int set, int index) const;
+  int set_of(int worker, std::int64_t unit) const;
+  void fill(int set) const;
+  std::uint64_t stream(int worker) const;
+  template <Isa isa>
+  std::uint64_t pass(int set, std::int64_t begin, std::int64_t bytes, std::int64_t passes) const;
+  template <typename F>
+  void for_units(int worker, F&& f) const;  ///< f(set, begin, passes) for all that a worker did in the last launch
+  std::optional<std::string> check_share(int worker) const;
+
+  std::shared_ptr<ThreadPool> pool_;
+  std::shared_ptr<Buffer> memory_;
+  StreamPlan plan_;
+  std::int64_t slice_bytes_ = 0;  ///< of one array
+  std::int64_t slices_ = 1;       ///< of one array
+  std::int64_t units_ = 1;        ///< slices of one launch
+  std::vector<int> group_;        ///< of each worker, in plan_.rotate_within
+  std::vector<int> place_;        ///< of each worker, in its group
+  std::vector<Sum> sums_;
+  std::uint64_t launches_ = 0;
+};
+
+class CpuDevice;
+
+/// A set for all workers of the device, in its scratch memory.
+std::shared_ptr<StreamSet> make_stream_set(CpuDevice& cpu, const StreamPlan& plan);
+
+/// A case that runs and checks the set, and counts its bytes at that level.
+ProbeCase stream_case(const std::shared_ptr<StreamSet>& set, Level level, std::string variant);
+
+}  // namespace roofline

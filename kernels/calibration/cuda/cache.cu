@@ -1,0 +1,185 @@
+// The caches of a GPU, L1 read, L2 read, written and copied, by walks over sets that fit into them.
+//
+// l2.read counts the bytes that SMs receive. Hardware counters of an H200 show that L2's own ports (64 byte a cycle
+// of the L2 clock and slice, 10.3 TB/s) are 88 % busy then, at 9.0 TB/s; the rest are requests of several SMs for
+// one line that meet on their way and are answered together. The smaller the set, the more of them: 12 TB/s at 8 MiB,
+// 20 at 1 MiB. So the set is 0.4 of L2, where they are 5 %; past half of L2 the lines of the farther half miss.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "device/cuda/check.hpp"
+#include "device/cuda/throughput.hpp"
+#include "kernels/calibration/cuda/stream.cuh"
+#include "kernels/calibration/cuda/walk.cuh"
+#include "op/registry.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr double kL1PortBytes = 128;
+constexpr double kL2PortBytes = 64;
+constexpr double kL2Part = 0.4;
+
+std::string mebibytes(double bytes) { return fmt::format("{:.4g} MiB", bytes / (1024.0 * 1024.0)); }
+
+/// 4 GiB a launch, or 16 of what is faster than L2, so that the ends of a launch don't show.
+constexpr std::int64_t kBytes = std::int64_t{4} << 30;
+
+/// kGroup as in walk_kernel.
+template <From kFrom, int kThreads, int kInFlight, int kGroup>
+ProbeCase read_case(CudaDevice& device, std::int64_t set_bytes, int blocks_per_sm, std::int64_t wanted_bytes,
+                    double scale) {
+  const std::shared_ptr<Buffer> set = shared_buffer(device, set_bytes);
+  fill_random<float>(device, set->data(), set_bytes / 4, 1);
+  ProbeCase made =
+      walk_case<kFrom, kThreads, kInFlight, kGroup>(device, set, set_bytes, blocks_per_sm, wanted_bytes, scale);
+  made.variant = fmt::format("{} set, {} x 16 B in flight, {} blocks of {} per SM", mebibytes(made.working_set_bytes),
+                             kInFlight, blocks_per_sm, kThreads);
+  return made;
+}
+
+/// The same 64 KiB in every L1.
+std::optional<ProbeCase> make_l1_read(Device& device, const ProbeRequest& request, int variant) {
+  constexpr std::int64_t kSet = 65536;
+  CudaDevice& cuda = as_cuda(device);
+  if (request.quick && variant > 0) return std::nullopt;
+  std::optional<ProbeCase> made;
+  if (variant == 0) made = read_case<From::any, 512, 8, 8>(cuda, kSet, 2, 4 * kBytes, request.scale);
+  if (variant == 1) made = read_case<From::any, 1024, 4, 4>(cuda, kSet, 1, 4 * kBytes, request.scale);
+  if (made) made->work.bytes[Level::l1].read = made->amount;
+  return made;
+}
+
+/// A part of L2, in whole rows of what a block of 512 reads at once.
+std::int64_t l2_part(const CudaDevice& device) {
+  constexpr std::int64_t kRow = 512 * kVectorBytes;
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(kL2Part * device.properties().l2_bytes) / kRow) * kRow;
+}
+
+/// Every SM takes in the whole set: it must be far larger than the L1 of one SM, whose content is no other's.
+double l1_of_an_sm(const CudaDevice& device) {
+  return l1_bytes(device.properties().major, device.properties().minor).value_or(0);
+}
+
+/// Loads that leave L1 aside, by as many threads as an SM holds: with fewer, blocks fall in step with each other, and
+/// the rate of one and the same launch is 9.6 or 10.3 TB/s.
+std::optional<ProbeCase> make_l2_read(Device& device, const ProbeRequest& request, int variant) {
+  CudaDevice& cuda = as_cuda(device);
+  if (request.quick && variant > 0) return std::nullopt;
+  std::optional<ProbeCase> made;
+  if (variant == 0) made = read_case<From::l2, 512, 4, 1>(cuda, l2_part(cuda), 4, kBytes, request.scale);
+  if (variant == 1) made = read_case<From::l2, 512, 2, 1>(cuda, l2_part(cuda), 4, kBytes, request.scale);
+  if (!made) return std::nullopt;
+  made->work.bytes[Level::l2].read = made->amount;
+  made->nearer_cache_bytes = l1_of_an_sm(cuda);
+  return made;
+}
+
+// --- l2.write, l2.copy: the same walk ---
+
+constexpr int kThreads = 512;
+constexpr int kInFlight = 4;
+
+__device__ void store(uint4* at, uint4 value) {
+  asm volatile("st.global.cg.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(at), "r"(value.x), "r"(value.y), "r"(value.z),
+               "r"(value.w)
+               : "memory");
+}
+
+/// Copies the set vector by vector, or writes it where there is nothing to copy from. Blocks write one vector
+/// several times, and the same each time. Sums are of what was written.
+template <bool kCopy>
+__global__ void __launch_bounds__(kThreads)
+    walk_writing_kernel(uint4* __restrict__ to, const uint4* __restrict__ from, Walk walk, std::uint32_t* sums) {
+  std::uint32_t at = walk.start(blockIdx.x) + threadIdx.x;
+  at = at >= walk.vectors ? at - walk.vectors : at;
+  std::uint32_t sum = 0;
+  for (std::uint32_t round = 0; round < walk.rounds; ++round) {
+    std::uint32_t index[kInFlight];
+    uint4 value[kInFlight];
+#pragma unroll
+    for (int i = 0; i < kInFlight; ++i) {
+      index[i] = at;
+      value[i] = kCopy ? load<From::l2>(from + at) : written_value(at);
+      at += kThreads;
+      at = at >= walk.vectors ? at - walk.vectors : at;
+    }
+#pragma unroll
+    for (int i = 0; i < kInFlight; ++i) {
+      store(to + index[i], value[i]);
+      sum += sum_of(value[i]);
+    }
+  }
+  sum = __reduce_add_sync(0xffffffffu, sum);
+  if (threadIdx.x % 32 == 0) sums[blockIdx.x * (kThreads / 32) + threadIdx.x / 32] = sum;
+}
+
+template <bool kCopy>
+ProbeCase writing_case(CudaDevice& device, int blocks_per_sm, double scale) {
+  constexpr int kArrays = kCopy ? 2 : 1;
+  const std::int64_t bytes = l2_part(device) / kArrays;
+  const Walk walk = plan_walk(device, bytes, blocks_per_sm, kThreads * kInFlight, kBytes / kArrays, scale);
+  const std::shared_ptr<Buffer> to = shared_buffer(device, bytes);
+  const std::shared_ptr<Buffer> from = kCopy ? shared_buffer(device, bytes) : nullptr;
+  const std::shared_ptr<Buffer> sums = shared_buffer(device, std::int64_t{walk.blocks} * (kThreads / 32) * 4);
+  device.fill(to->data(), std::byte{0xFF}, to->size());
+  if (from) fill_random<float>(device, from->data(), bytes / 4, 1);
+  const auto source = [from] { return static_cast<const uint4*>(from ? from->data() : nullptr); };
+
+  ProbeCase made;
+  made.working_set_bytes = static_cast<double>(bytes * kArrays);
+  made.amount = static_cast<double>(walk.bytes() * kArrays);
+  made.variant = fmt::format("{} set, {} x 16 B in flight, {} blocks of {} per SM", mebibytes(made.working_set_bytes),
+                             kInFlight, blocks_per_sm, kThreads);
+  made.nearer_cache_bytes = l1_of_an_sm(device);
+  made.work.bytes[Level::l2] = {.read = kCopy ? made.amount / 2 : 0, .write = made.amount / kArrays};
+  made.instruction = "STG.E.128";
+  made.code = looks_for(walk_writing_kernel<kCopy>, made.instruction);
+  made.operands = sample_of(device, to);
+  made.run = [=, stream = device.stream()] {
+    walk_writing_kernel<kCopy><<<walk.blocks, kThreads, 0, stream>>>(static_cast<uint4*>(to->data()), source(), walk,
+                                                                     static_cast<std::uint32_t*>(sums->data()));
+    check_launch("L2 writing kernel");
+  };
+  made.verify = [=, &device]() -> std::optional<std::string> {
+    const std::int64_t n = walk.vectors;
+    const auto wrong = count_wrong(device, kCopy ? Expect::copied : Expect::written, to->data(), source(), nullptr, n);
+    if (wrong > 0) return fmt::format("{} of {} 16-byte elements are wrong", wrong, n);
+    return check_walk(device, to->data(), walk, sums->data(), kThreads / 32);
+  };
+  return made;
+}
+
+// --- probes ---
+
+Probe cache_probe(Level level, Pattern pattern, decltype(Probe::make) make) {
+  Probe probe;
+  probe.name = fmt::format("{}.{}", to_string(level), to_string(pattern));
+  probe.device = DeviceKind::cuda;
+  probe.kind = CeilingKind::bandwidth;
+  probe.level = level;
+  probe.pattern = pattern;
+  // An SM's port to L2 can take more than L2 gives all SMs together: no probe comes near that limit.
+  probe.least_of_limit = level == Level::l1 ? 0.85 : 0;
+  probe.make = std::move(make);
+  probe.limit = [bytes = level == Level::l1 ? kL1PortBytes : kL2PortBytes](
+                    const Device& device, std::optional<double> hz) { return port_limit(device, bytes, hz); };
+  return probe;
+}
+
+template <bool kCopy>
+std::optional<ProbeCase> make_l2_writing(Device& device, const ProbeRequest& request, int variant) {
+  constexpr std::array<int, 2> kBlocksPerSm = {1, 4};
+  if (variant >= 2 || (request.quick && variant > 0)) return std::nullopt;
+  return writing_case<kCopy>(as_cuda(device), kBlocksPerSm[static_cast<std::size_t>(variant)], request.scale);
+}
+
+const ProbeRegistrar kRegistrar({cache_probe(Level::l1, Pattern::read, make_l1_read),
+                                 cache_probe(Level::l2, Pattern::read, make_l2_read),
+                                 cache_probe(Level::l2, Pattern::write, make_l2_writing<false>),
+                                 cache_probe(Level::l2, Pattern::copy, make_l2_writing<true>)});
+
+}  // namespace
+}  // namespace roofline

@@ -1,0 +1,33 @@
+// How long a launch lasts, and what the probes of the arithmetic pipes have in common (chain.cuh).
+#include "kernels/calibration/cuda/chain.cuh"
+
+#include <cmath>
+
+#include "device/cuda/throughput.hpp"
+
+namespace roofline {
+
+int chain_rounds(const CudaDevice& device, Pipe pipe, const ChainShape& shape, double operations_per_step,
+                 double scale) {
+  const CudaProperties& gpu = device.properties();
+  const double per_cycle = flops_per_cycle(gpu.major, gpu.minor, pipe).value_or(128);
+  const double cycles = 1e-3 * (gpu.max_core_hz > 0 ? gpu.max_core_hz : 1.5e9);
+  const double per_round = operations_per_step * shape.chains * shape.threads * shape.blocks * kChainUnroll;
+  return static_cast<int>(std::max(1.0, std::round(cycles * per_cycle / per_round)) * scale);
+}
+
+Probe chain_probe(Pipe pipe, double least_of_limit) {
+  Probe probe;
+  probe.name = std::string(to_string(pipe));
+  probe.device = DeviceKind::cuda;
+  probe.kind = CeilingKind::compute;
+  probe.pipe = pipe;
+  probe.sustained = true;
+  probe.least_of_limit = least_of_limit;
+  probe.limit = [pipe](const Device& device, std::optional<double> core_hz) {
+    return cycle_limit(device, pipe, core_hz);
+  };
+  return probe;
+}
+
+}  // namespace roofline

@@ -1,0 +1,165 @@
+// The launch floors of a GPU: empty kernels as nodes of a graph, launched into a stream one by one, and as graphs of
+// one kernel each. An empty kernel computes nothing, so what is verified is that launches report no error and that
+// a kernel of the same shape runs once for every launch.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <vector>
+
+#include "device/cuda/check.hpp"
+#include "device/cuda/handles.hpp"
+#include "kernels/calibration/cuda/probe.cuh"
+#include "op/registry.hpp"
+
+namespace roofline {
+namespace {
+
+__global__ void empty_kernel() {}
+
+__global__ void count_kernel(unsigned* launches) {
+  if (threadIdx.x == 0) ++*launches;  // launches of one stream never overlap
+}
+
+/// Enqueues one launch.
+using Launch = std::function<void()>;
+
+/// A graph of one kernel.
+GraphExec graph_of(cudaStream_t stream, const Launch& launch) {
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "beginning a graph capture");
+  launch();
+  cudaGraph_t captured = nullptr;
+  check(cudaStreamEndCapture(stream, &captured), "ending a graph capture");
+  const Graph graph(captured);
+  cudaGraphExec_t exec = nullptr;
+  check(cudaGraphInstantiate(&exec, graph.get(), 0), "instantiating a graph");
+  return GraphExec(exec);
+}
+
+Launch graph_launch(cudaStream_t stream, const Launch& kernel) {
+  return [stream, exec = std::make_shared<GraphExec>(graph_of(stream, kernel))] {
+    check(cudaGraphLaunch(exec->get(), stream), "launching a graph");
+  };
+}
+
+Launch plain(cudaStream_t, const Launch& kernel) { return kernel; }
+
+/// How a kernel gets to the GPU: turns its launch into another one.
+using Path = Launch (*)(cudaStream_t stream, const Launch& kernel);
+
+/// Launches a kernel that counts, `kWanted` times in the same way, and reads the count.
+std::optional<std::string> verify_launches(CudaDevice& device, Path path) {
+  constexpr unsigned kWanted = 100;
+  const auto counter = device.allocate(sizeof(unsigned));
+  device.fill(counter->data(), std::byte{0}, counter->size());
+  const Launch launch = path(device.stream(), [&] {
+    count_kernel<<<1, 32, 0, device.stream()>>>(static_cast<unsigned*>(counter->data()));
+    check_launch("counting kernel");
+  });
+  for (unsigned i = 0; i < kWanted; ++i) launch();
+  unsigned launches = 0;
+  device.download(&launches, counter->data(), sizeof launches);
+  if (launches == kWanted) return std::nullopt;
+  return fmt::format("{} of {} launches ran", launches, kWanted);
+}
+
+/// The pace of launches one by one. An H200 has run an empty kernel before the host has launched the next one, so it
+/// is the host's pace, and the host's clock can tell the launches apart: their median leaves out those that an
+/// interrupt or another program fell into. Means over 1000 launches scatter three times as much.
+class HostPacedTimer {
+ public:
+  HostPacedTimer(cudaStream_t stream, Launch launch) : stream_(stream), launch_(std::move(launch)) {}
+
+  Reading time(std::int64_t launches) const {
+    const auto count = static_cast<std::size_t>(std::max(launches, kLeast));
+    std::vector<double> marks(count + 1);
+    check(cudaStreamSynchronize(stream_), "preparing a timed batch");
+    launch_();  // the first one after an idle time wakes the GPU up
+    check(cudaEventRecord(start_.get(), stream_), "recording the start");
+    marks[0] = now_s();
+    for (std::size_t i = 1; i <= count; ++i) {
+      launch_();
+      marks[i] = now_s();
+    }
+    check(cudaEventRecord(stop_.get(), stream_), "recording the stop");
+    check(cudaEventSynchronize(stop_.get()), "waiting for a timed batch");
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, start_.get(), stop_.get()), "reading the time of a batch");
+    const double by_gpu = static_cast<double>(milliseconds) * 1e-3 / static_cast<double>(count);
+    const double by_host = median_step(marks);
+    // A GPU that can't follow lets the host fill its queue at any pace, and then sets the pace itself.
+    const double pace = by_gpu > 1.5 * by_host ? by_gpu : by_host;
+    return {.seconds = pace * static_cast<double>(launches), .clock_hz = std::nullopt};
+  }
+
+ private:
+  static double now_s() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  }
+
+  static double median_step(const std::vector<double>& marks) {
+    std::vector<double> steps;
+    for (std::size_t i = 1; i < marks.size(); ++i) steps.push_back(marks[i] - marks[i - 1]);
+    const auto middle = steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2);
+    std::nth_element(steps.begin(), middle, steps.end());
+    return *middle;
+  }
+
+  static constexpr std::int64_t kLeast = 1024;  // as many as a stream's queue holds
+  cudaStream_t stream_;
+  Launch launch_;
+  Event start_ = make_event();
+  Event stop_ = make_event();
+};
+
+ProbeCase launch_case(CudaDevice& device, const char* variant, Path path) {
+  ProbeCase made;
+  made.variant = variant;
+  made.amount = 1;
+  made.run = [stream = device.stream()] {
+    empty_kernel<<<1, 32, 0, stream>>>();
+    check_launch("empty kernel");
+  };
+  made.verify = [&device, path] { return verify_launches(device, path); };
+  return made;
+}
+
+ProbeCase host_paced_case(CudaDevice& device, const char* variant, Path path) {
+  ProbeCase made = launch_case(device, variant, path);
+  const auto timer = std::make_shared<HostPacedTimer>(device.stream(), path(device.stream(), made.run));
+  made.batch = [timer](std::int64_t launches) { return timer->time(launches); };
+  return made;
+}
+
+using Make = ProbeCase (*)(CudaDevice&);
+
+Probe launch_probe(const char* name, Role role, Make make) {
+  Probe probe;
+  probe.name = name;
+  probe.device = DeviceKind::cuda;
+  probe.kind = CeilingKind::overhead;
+  probe.role = role;
+  probe.scalable = false;  // a launch is a launch
+  probe.make = [make](Device& device, const ProbeRequest&, int variant) -> std::optional<ProbeCase> {
+    if (variant > 0) return std::nullopt;
+    return make(as_cuda(device));
+  };
+  return probe;
+}
+
+const ProbeRegistrar kRegistrar(
+    {launch_probe("launch.graph", Role::roof,
+                  [](CudaDevice& device) {
+                    return launch_case(device, "empty kernels as nodes of a CUDA graph", plain);
+                  }),
+     launch_probe("launch.stream", Role::roof,
+                  [](CudaDevice& device) {
+                    return host_paced_case(device, "empty kernels launched one by one", plain);
+                  }),
+     launch_probe("launch.graph.single", Role::reference, [](CudaDevice& device) {
+       return host_paced_case(device, "graphs of one empty kernel, launched one by one", graph_launch);
+     })});
+
+}  // namespace
+}  // namespace roofline

@@ -1,0 +1,158 @@
+// Drawing with Cairo into memory. Opaque RGB: a chart is looked at on whatever background the viewer has.
+#include "render/chart/cairo_canvas.hpp"
+
+#include <cairo-pdf.h>
+
+#include <cmath>
+
+#include "model/error.hpp"
+#include "text/text.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr double kPi = 3.14159265358979323846;
+
+void set_source(cairo_t* context, const Color& c) {
+  cairo_set_source_rgba(context, c.red / 255.0, c.green / 255.0, c.blue / 255.0, c.alpha);
+}
+
+cairo_status_t append(void* closure, const unsigned char* data, unsigned length) {
+  static_cast<std::string*>(closure)->append(reinterpret_cast<const char*>(data), length);
+  return CAIRO_STATUS_SUCCESS;
+}
+
+void check(cairo_status_t status) {
+  if (status != CAIRO_STATUS_SUCCESS)
+    throw Error(std::string("the chart can't be drawn: ") + cairo_status_to_string(status));
+}
+
+}  // namespace
+
+void CairoCanvas::open(const Scene& scene) {
+  const double width = scene.width * scene.zoom * scale_, height = scene.height * scene.zoom * scale_;
+  if (format_ == CairoFormat::png) {
+    surface_.reset(cairo_image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(std::lround(width)),
+                                              static_cast<int>(std::lround(height))));
+    return;
+  }
+  surface_.reset(cairo_pdf_surface_create_for_stream(append, &bytes_, width, height));
+  const std::string title = clean_line(scene.title);
+  cairo_pdf_surface_set_metadata(surface_.get(), CAIRO_PDF_METADATA_TITLE, title.c_str());
+  // Without a date: the same report is the same file.
+  cairo_pdf_surface_set_metadata(surface_.get(), CAIRO_PDF_METADATA_CREATE_DATE, "");
+}
+
+void CairoCanvas::begin(const Scene& scene) {
+  clip_ = scene.clip;
+  open(scene);
+  check(cairo_surface_status(surface_.get()));
+  context_.reset(cairo_create(surface_.get()));
+  check(cairo_status(context_.get()));
+  cairo_scale(context_.get(), scale_ * scene.zoom, scale_ * scene.zoom);
+  set_source(context_.get(), scene.background);
+  cairo_paint(context_.get());
+}
+
+void CairoCanvas::begin_layer(const Layer&) {}
+void CairoCanvas::end_layer() {}
+
+void CairoCanvas::begin_group(const Group& group) {
+  cairo_save(context_.get());
+  if (!group.clipped) return;
+  cairo_rectangle(context_.get(), clip_.x, clip_.y, clip_.width, clip_.height);
+  cairo_clip(context_.get());
+}
+
+void CairoCanvas::end_group() { cairo_restore(context_.get()); }
+
+void CairoCanvas::paint(const std::optional<Color>& fill, const std::optional<Stroke>& stroke) {
+  cairo_t* const context = context_.get();
+  if (fill) {
+    set_source(context, *fill);
+    cairo_fill_preserve(context);
+  }
+  if (stroke) {
+    set_source(context, stroke->color);
+    cairo_set_line_width(context, stroke->width);
+    cairo_set_dash(context, stroke->dash.data(), static_cast<int>(stroke->dash.size()), 0);
+    cairo_set_line_cap(context, stroke->round ? CAIRO_LINE_CAP_ROUND : CAIRO_LINE_CAP_BUTT);
+    cairo_set_line_join(context, CAIRO_LINE_JOIN_ROUND);
+    cairo_stroke_preserve(context);
+  }
+  cairo_new_path(context);
+}
+
+void CairoCanvas::draw(const Line& line) {
+  cairo_new_path(context_.get());
+  for (const Vec& p : line.points) cairo_line_to(context_.get(), p.x, p.y);
+  if (line.closed) cairo_close_path(context_.get());
+  paint(line.fill, line.stroke);
+}
+
+void CairoCanvas::draw(const Circle& circle) {
+  cairo_new_path(context_.get());
+  cairo_arc(context_.get(), circle.center.x, circle.center.y, circle.radius, 0, 2 * kPi);
+  paint(circle.fill, circle.stroke);
+}
+
+void CairoCanvas::trace(const std::string& text, const Font& font, double size) {
+  cairo_t* const context = context_.get();
+  Vec pen;
+  for (std::string_view rest = text; !rest.empty();) {
+    const CodePoint point = next_code_point(rest);
+    for (const Glyph::Segment& s : font.glyph(point.value).outline) {
+      const Vec to = pen + s.to * size, c1 = pen + s.control_1 * size, c2 = pen + s.control_2 * size;
+      switch (s.verb) {
+        case Glyph::Verb::move:
+          cairo_close_path(context);
+          cairo_move_to(context, to.x, to.y);
+          break;
+        case Glyph::Verb::line:
+          cairo_line_to(context, to.x, to.y);
+          break;
+        case Glyph::Verb::cubic:
+          cairo_curve_to(context, c1.x, c1.y, c2.x, c2.y, to.x, to.y);
+          break;
+      }
+    }
+    pen.x += font.width(rest.substr(0, point.bytes), size);
+    rest.remove_prefix(point.bytes);
+  }
+  cairo_close_path(context);
+}
+
+void CairoCanvas::draw(const Text& text) {
+  const std::string line = clean_line(text.text);
+  const Font& font = Font::of(text.weight);
+  const double width = font.width(line, text.size);
+  cairo_t* const context = context_.get();
+  cairo_save(context);
+  cairo_translate(context, text.at.x, text.at.y);
+  cairo_rotate(context, text.rotation * kPi / 180);
+  if (text.anchor != Anchor::start) cairo_translate(context, text.anchor == Anchor::middle ? -width / 2 : -width, 0);
+  cairo_new_path(context);
+  trace(line, font, text.size);
+  if (text.halo) {
+    set_source(context, *text.halo);
+    cairo_set_line_width(context, kHalo);
+    cairo_set_line_join(context, CAIRO_LINE_JOIN_ROUND);
+    cairo_set_dash(context, nullptr, 0, 0);
+    cairo_stroke_preserve(context);
+  }
+  set_source(context, text.color);
+  cairo_fill(context);
+  cairo_restore(context);
+}
+
+std::string CairoCanvas::finish() {
+  check(cairo_status(context_.get()));
+  if (format_ == CairoFormat::png) check(cairo_surface_write_to_png_stream(surface_.get(), append, &bytes_));
+  context_.reset();
+  cairo_surface_finish(surface_.get());
+  check(cairo_surface_status(surface_.get()));
+  surface_.reset();
+  return std::move(bytes_);
+}
+
+}  // namespace roofline

@@ -1,0 +1,248 @@
+// The page around the plot (title, legend, footnotes), and the order in which a chart is laid out.
+#include "render/chart/chart.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "render/chart/axis_ranges.hpp"
+#include "text/format.hpp"
+#include "text/text.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr double kSmall = 11;
+constexpr double kTitle = 20, kSmallTitle = 15, kSubtitle = 12.5;
+constexpr double kNoteRow = 16;
+constexpr double kHeader = 76;         // title and subtitle
+constexpr double kAxis = 58;           // ticks and the title of the axis
+constexpr double kSmallestPlot = 100;  // below that the page is left
+
+std::string joined(const std::vector<std::string>& parts, std::string_view with) {
+  std::string out;
+  for (const std::string& part : parts) out += (out.empty() ? "" : std::string(with)) + part;
+  return out;
+}
+
+/// The most important first: what does not fit into `width` is left out from the end.
+std::string subtitle_of(const Chart& chart, double width) {
+  std::vector<std::string> parts;
+  if (const Roof* r = chart.roofs.main_memory()) parts.push_back(r->label());
+  if (const Roof* r = chart.roofs.main_compute()) parts.push_back(r->label());
+  if (const auto ridge = chart.roofs.ridge()) parts.push_back("ridge " + number(*ridge, 3) + " FLOP/byte");
+  const std::size_t n = chart.points.size();
+  parts.push_back(n == 1 ? "1 kernel" : fmt::format("{} kernels", n));
+  if (!chart.report->invocation.started_at.empty()) parts.push_back(date_of(chart.report->invocation.started_at));
+  const auto too_wide = [&] { return Font::of(FontWeight::regular).width(joined(parts, " · "), kSubtitle) > width; };
+  while (parts.size() > 1 && too_wide()) parts.pop_back();
+  return joined(parts, " · ");
+}
+
+std::vector<std::string> footnotes_of(const Chart& chart) {
+  std::vector<std::string> notes;
+  for (const Roof& roof : chart.roofs.memory) {
+    if (roof.others.empty()) continue;
+    std::vector<std::string> parts;
+    for (const Ceiling* c : roof.others)
+      parts.push_back(fmt::format("{} {}", c->pattern ? to_string(*c->pattern) : c->name, rate(c->value, c->kind)));
+    notes.push_back(fmt::format("{}: also {}.", roof.level_name(), joined(parts, ", ")));
+  }
+  const std::size_t rows = chart.report->points.size(), without = rows - chart.points.size();
+  if (rows == 0) notes.emplace_back("The report has no rows.");
+  if (without > 0)
+    notes.push_back(fmt::format("{} of {} rows {} no point (skipped, failed, or without FLOPs): see the table.",
+                                without, rows, without == 1 ? "has" : "have"));
+  if (chart.roofs.memory.empty() && chart.roofs.compute.empty()) notes.emplace_back("No ceiling was measured.");
+  if (chart.report->cancelled) notes.emplace_back("The run was cancelled.");
+  const std::size_t nameless = chart.points.size() - chart.named - chart.numbered;
+  if (nameless > 0)
+    notes.push_back(fmt::format("{} {} no name here for want of room: see the table.", nameless,
+                                nameless == 1 ? "point has" : "points have"));
+  return notes;
+}
+
+std::string origin_of(const Report& report) {
+  const Machine& m = report.machine;
+  std::string text = "roofline";
+  const std::string version = clean_line(report.invocation.tool_version);
+  if (!version.empty()) text += " " + shorten(version, 20);
+  if (!m.ceilings.empty()) text += " · roofs measured on this machine";
+  if (!m.ceilings.empty() && !m.measured_at.empty()) text += " " + date_of(m.measured_at);
+  return text;
+}
+
+void shift_down(Group& group, double by) {
+  for (Item& item : group.items) {
+    if (Line* line = std::get_if<Line>(&item))
+      for (Vec& p : line->points) p.y += by;
+    if (Circle* circle = std::get_if<Circle>(&item)) circle->center.y += by;
+    if (Text* text = std::get_if<Text>(&item)) text->at.y += by;
+  }
+}
+
+void draw_header(Chart& chart, double left, double right) {
+  const Color ink = chart.colors->ink, muted = chart.colors->muted;
+  const bool fits = Font::of(FontWeight::semibold).width(chart.scene.title, kTitle) <= right - left;
+  const double size = fits ? kTitle : kSmallTitle;
+  const std::string title = fitted(chart.scene.title, right - left, size, FontWeight::semibold);
+  const std::string subtitle = fitted(chart.subtitle, right - left, kSubtitle);
+  Group g{.classes = "header"};
+  g.items.push_back(Text{{left, 34}, title, size, FontWeight::semibold, ink, Anchor::start, 0, {}, "title"});
+  g.items.push_back(
+      Text{{left, 56}, subtitle, kSubtitle, FontWeight::regular, muted, Anchor::start, 0, {}, "subtitle"});
+  chart.scene.layers.push_back({"header", {g}});
+}
+
+/// Notes from the left, the origin at the right of the last line, or below where both don't fit. Returns
+/// the height; y counts from the first line.
+double set_footer(const Chart& chart, double left, double right, Group& group) {
+  const Font& font = Font::of(FontWeight::regular);
+  const std::string origin = fitted(origin_of(*chart.report), right - left, kSmall);
+  Vec pen = {left, 0};
+  for (const std::string& note : footnotes_of(chart)) {
+    const std::string text = fitted(note, right - left, kSmall);
+    const double width = font.width(text, kSmall);
+    if (pen.x > left && pen.x + width > right) pen = {left, pen.y + kNoteRow};
+    group.items.push_back(Text{pen, text, kSmall, FontWeight::regular, chart.colors->muted});
+    pen.x += width + 12;
+  }
+  if (pen.x > left && pen.x + font.width(origin, kSmall) > right) pen.y += kNoteRow;
+  group.items.push_back(Text{{right, pen.y}, origin, kSmall, FontWeight::regular, chart.colors->muted, Anchor::end});
+  return pen.y + kNoteRow;
+}
+
+void draw_footer(Chart& chart, double left, double right, double y) {
+  Group group{.classes = "footer"};
+  set_footer(chart, left, right, group);
+  shift_down(group, y);
+  chart.scene.layers.push_back({"footer", {group}});
+}
+
+/// Everything inside the plot's frame, and the key right of it.
+bool draw_plot(Chart& chart, const Rect* key_area) {
+  std::vector<PlottedPoint> all = chart.points;
+  for (const auto& run : chart.earlier) all.insert(all.end(), run.begin(), run.end());
+  const AxisRanges ranges = axis_ranges(chart.roofs, all);
+  chart.x = LogAxis(ranges.intensity, chart.plot.x, chart.plot.right());
+  chart.y = LogAxis(ranges.performance, chart.plot.bottom(), chart.plot.y);
+  chart.scene.clip = chart.plot;
+  chart.space.bounds = chart.plot.inflated(-3);
+  for (const PlottedPoint& p : all) {
+    const double r = kMarkerRadius + (p.point->above_roof() ? 5 : 1);
+    const Vec at = chart.at(p);
+    chart.space.markers.push_back(Rect{at.x, at.y, 0, 0}.inflated(r));
+  }
+  draw_axes(chart);
+  Layer counted = counted_layer(chart);  // before the roofs are named, and drawn under their names
+  draw_roofs(chart);
+  auto& layers = chart.scene.layers;
+  if (!counted.groups.empty()) {
+    const auto roofs = std::find_if(layers.begin(), layers.end(), [](const Layer& l) { return l.name == "ceilings"; });
+    layers.insert(roofs, std::move(counted));
+  }
+  draw_paths(chart);
+  return draw_points(chart, key_area);
+}
+
+void describe(Chart& chart) {
+  const auto full = [](double v) { return fmt::format("{}", v); };
+  const auto pixel = [](double v) { return fmt::format("{:.2f}", v); };
+  chart.scene.description = chart.subtitle + ". " + joined(footnotes_of(chart), " ");
+  chart.scene.data = {{"plot-x", pixel(chart.plot.x)},         {"plot-y", pixel(chart.plot.y)},
+                      {"plot-width", pixel(chart.plot.width)}, {"plot-height", pixel(chart.plot.height)},
+                      {"x-low", full(chart.x.range().low)},    {"x-high", full(chart.x.range().high)},
+                      {"y-low", full(chart.y.range().low)},    {"y-high", full(chart.y.range().high)}};
+}
+
+/// What stands below the plot. In a small picture the plot matters most: first the notes go, then the legend.
+struct Furniture {
+  bool legend = true, footer = true;
+  double height = 0;
+};
+Furniture furniture(double page_height, double legend_height, double footer_height) {
+  constexpr double kLeastShare = 0.35;  // of the page, for the plot
+  const auto fits = [&](double height) { return page_height - kHeader - kAxis - height >= kLeastShare * page_height; };
+  const double all = legend_height + footer_height;
+  if (fits(all)) return {true, true, all};
+  if (fits(legend_height)) return {true, false, legend_height};
+  return {false, false, 0};
+}
+
+/// Beyond the size of a large screen a picture has larger letters, and no more room.
+double zoom_of(const ChartOptions& options) {
+  constexpr double kLargeWidth = 1920, kLargeHeight = 1200;
+  return std::max(1.0, std::min(options.width / kLargeWidth, options.height / kLargeHeight));
+}
+
+Chart lay_out(const Runs& runs, const ChartOptions& options, bool with_key) {
+  Chart chart;
+  const Report& report = runs.last();
+  chart.report = &report;
+  for (const Report& run : runs) chart.runs.push_back(&run);
+  chart.colors = &palette(options.theme);
+  chart.families = families_of(runs);
+  chart.points = plotted_points(report, chart.families);
+  for (std::size_t run = 0; run + 1 < runs.size(); ++run)
+    chart.earlier.push_back(plotted_points(runs[run], chart.families));
+  const auto counted = std::count_if(chart.points.begin(), chart.points.end(),
+                                     [](const PlottedPoint& p) { return p.point->counters.has_value(); });
+  chart.shows_counted = counted > 0 && static_cast<std::size_t>(counted) <= kAllCounted;
+  chart.roofs = roofs_of(report);
+  chart.scene.zoom = zoom_of(options);
+  chart.scene.width = options.width / chart.scene.zoom;
+  chart.scene.height = options.height / chart.scene.zoom;
+  chart.scene.background = chart.colors->background;
+  const double left = 82, right = chart.scene.width - 24;
+  const std::string device = clean_line(report.machine.device.name);
+  chart.scene.title = (device.empty() ? "Unknown device" : device) + " — roofline";
+  if (!options.title.empty()) chart.scene.title = clean_line(options.title);
+  chart.subtitle = options.subtitle.empty() ? subtitle_of(chart, right - left) : clean_line(options.subtitle);
+
+  double legend_height = 0;
+  std::vector<Group> legend = set_legend(chart, left, right, legend_height);
+  // Measured before any point has a name, with the note that names are missing: a line too many at most.
+  Group measured;
+  const double footer_height = set_footer(chart, left, right, measured) + 12;
+  const Furniture around = furniture(chart.scene.height, legend_height, footer_height);
+  const double plot_height = chart.scene.height - kHeader - kAxis - around.height;
+  const double key_width = with_key ? key_size(chart, plot_height, chart.scene.width >= 1000 ? 2 : 1) : 0;
+  chart.plot = {left, kHeader, std::max(right - left - key_width, kSmallestPlot), std::max(plot_height, kSmallestPlot)};
+  const Rect key_area = {right - key_width + 12, chart.plot.y, key_width - 12, chart.plot.height};
+  draw_plot(chart, with_key ? &key_area : nullptr);
+  draw_header(chart, left, right);
+  const double legend_y = chart.plot.bottom() + 66;
+  for (Group& g : legend) shift_down(g, legend_y);
+  if (around.legend) chart.scene.layers.push_back({"legend", std::move(legend)});
+  if (around.footer) draw_footer(chart, left, right, legend_y + legend_height + 4);
+  describe(chart);
+  return chart;
+}
+
+}  // namespace
+
+std::string date_of(const std::string& iso) { return clean_line(iso.substr(0, 10)); }
+
+std::string fitted(std::string text, double width, double size, FontWeight weight) {
+  const Font& font = Font::of(weight);
+  text = shorten(clean_line(text), 400);
+  if (font.width(text, size) <= width) return text;
+  int fits = 2, too_long = display_width(text);
+  while (fits + 1 < too_long) {
+    const int middle = (fits + too_long) / 2;
+    (font.width(shorten(text, middle), size) <= width ? fits : too_long) = middle;
+  }
+  return shorten(text, fits);
+}
+
+Chart lay_out_chart(const Runs& runs, const ChartOptions& options) {
+  constexpr double kRoomForKey = 620;
+  const bool has_room = options.width >= kRoomForKey;
+  // Many points are known to need a key: one layout is saved where it is the dearest.
+  if (has_room && runs.last().points.size() > 2 * kAllNamed) return lay_out(runs, options, true);
+  Chart chart = lay_out(runs, options, false);
+  return has_room && chart.named < chart.points.size() ? lay_out(runs, options, true) : chart;
+}
+
+}  // namespace roofline

@@ -1,0 +1,174 @@
+// Names, families and markers of points.
+#include "render/chart/points.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "report/roofs.hpp"
+#include "text/format.hpp"
+#include "text/text.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr double kPi = 3.14159265358979323846;
+constexpr int kLongestName = 30;
+
+std::string family_of(const Point& point) { return point.family.empty() ? "other" : clean_line(point.family); }
+
+std::string shape_text(const Shape& shape) {
+  std::string text;
+  for (const auto& extent : shape.extents()) text += (text.empty() ? "" : "×") + std::to_string(extent.second);
+  return text;
+}
+
+/// What has to stand in a name for it to be told from the others of its op.
+class Naming {
+ public:
+  explicit Naming(const Report& report) {
+    for (const Point& p : report.points) {
+      if (!is_plottable(p)) continue;
+      const Workload& w = p.workload;
+      implementations_[w.op].insert(w.implementation);
+      shapes_[w.op + '\n' + std::string(to_string(w.dtype))].insert(shape_text(w.shape));
+      modes_[w.op].insert(w.cache);
+    }
+  }
+
+  std::string name(const Workload& w) const {
+    const std::string plain = w.op + " " + std::string(to_string(w.dtype));
+    if (!w.label.empty() && !w.label.starts_with(plain)) return shorten(clean_line(w.label), kLongestName);
+    std::string name = plain;
+    if (implementations_.at(w.op).size() > 1) name += " · " + w.implementation;
+    if (shapes_.at(w.op + '\n' + std::string(to_string(w.dtype))).size() > 1) name += " " + shape_text(w.shape);
+    if (modes_.at(w.op).size() > 1 && w.cache == CacheMode::hot) name += " hot";
+    return shorten(clean_line(name), kLongestName);
+  }
+
+ private:
+  std::map<std::string, std::set<std::string>> implementations_, shapes_;
+  std::map<std::string, std::set<CacheMode>> modes_;
+};
+
+std::vector<Vec> star(Vec center, double radius, int corners, double first_degrees) {
+  std::vector<Vec> out;
+  out.reserve(static_cast<std::size_t>(corners));
+  for (int i = 0; i < corners; ++i) {
+    const double a = (first_degrees + 360.0 * i / corners) * kPi / 180;
+    out.push_back(center + Vec{std::cos(a), std::sin(a)} * radius);
+  }
+  return out;
+}
+
+std::vector<Vec> cross(Vec c, double r) {
+  const double a = r * 0.36, b = r;
+  const std::vector<Vec> upright = {{-a, -b}, {a, -b}, {a, -a}, {b, -a}, {b, a},   {a, a},
+                                    {a, b},   {-a, b}, {-a, a}, {-b, a}, {-b, -a}, {-a, -a}};
+  std::vector<Vec> out;
+  out.reserve(upright.size());
+  for (const Vec& v : upright) out.push_back(c + v);
+  return out;
+}
+
+std::vector<Vec> outline(MarkerShape shape, Vec c, double r) {
+  switch (shape) {
+    case MarkerShape::square:
+      return star(c, r * 1.22, 4, 45);
+    case MarkerShape::triangle:
+      return star(c + Vec{0, r * 0.2}, r * 1.25, 3, -90);
+    case MarkerShape::diamond:
+      return star(c, r * 1.25, 4, 0);
+    case MarkerShape::wedge:
+      return star(c - Vec{0, r * 0.2}, r * 1.25, 3, 90);
+    case MarkerShape::pentagon:
+      return star(c, r * 1.12, 5, -90);
+    case MarkerShape::cross:
+      return cross(c, r * 1.05);
+    case MarkerShape::hexagon:
+      return star(c, r * 1.1, 6, 0);
+    case MarkerShape::circle:
+      break;
+  }
+  return {};
+}
+
+/// What else a kernel on several pipes needs: "; besides, of its time: sfu 31 %, hbm.read 5 %".
+std::string other_resources(const Point& p) {
+  std::string text;
+  std::size_t pipes = 0;
+  for (const ResourceTime& r : p.bound.resources) {
+    pipes += r.kind == CeilingKind::compute;
+    if (r.ceiling == p.bound.limiting_ceiling || !(r.time_s > 0) || r.kind == CeilingKind::overhead) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", r.ceiling, percent(r.time_s / p.time->median));
+  }
+  return pipes > 1 && !text.empty() ? "; besides, of its time: " + text : "";
+}
+
+}  // namespace
+
+std::vector<std::string> families_of(const Runs& runs) {
+  std::vector<std::string> out;
+  const auto add = [&](const Report& report) {
+    for (const Point& p : report.points)
+      if (std::find(out.begin(), out.end(), family_of(p)) == out.end()) out.push_back(family_of(p));
+  };
+  add(runs.last());
+  for (const Report& run : runs) add(run);
+  return out;
+}
+
+std::vector<PlottedPoint> plotted_points(const Report& report) { return plotted_points(report, families_of(report)); }
+
+std::vector<PlottedPoint> plotted_points(const Report& report, const std::vector<std::string>& families) {
+  const Naming naming(report);
+  std::vector<PlottedPoint> out;
+  for (std::size_t i = 0; i < report.points.size(); ++i) {
+    const Point& p = report.points[i];
+    if (!is_plottable(p)) continue;
+    PlottedPoint plotted;
+    plotted.index = i;
+    plotted.point = &p;
+    plotted.intensity = p.bound.arithmetic_intensity;
+    plotted.performance = p.performance();
+    const double flops = p.work.total_flops();
+    plotted.performance_ci95 = {flops / p.time->ci95.high, flops / p.time->ci95.low};
+    plotted.family =
+        static_cast<std::size_t>(std::find(families.begin(), families.end(), family_of(p)) - families.begin());
+    plotted.name = naming.name(p.workload);
+    out.push_back(std::move(plotted));
+  }
+  return out;
+}
+
+std::string point_title(const PlottedPoint& plotted) {
+  const Point& p = *plotted.point;
+  std::string text = p.workload.label.empty() ? plotted.name : p.workload.label;
+  if (!p.workload.implementation.empty()) text += " (" + p.workload.implementation + ")";
+  text += fmt::format(": {} at {} FLOP/byte, {}", rate(plotted.performance, CeilingKind::compute),
+                      intensity(plotted.intensity), duration(p.time->median));
+  if (p.bound.limiting_ceiling.empty()) return text;
+  text += fmt::format(", {}-bound by {}, {} of its roof", to_string(p.bound.label), p.bound.limiting_ceiling,
+                      percent(p.fraction_of_roof()));
+  text += other_resources(p);
+  if (p.above_roof()) text += "; above its roof: one of the two is wrong";
+  if (p.bound.suspect) text += "; the roof is suspect";
+  return text;
+}
+
+Item marker(std::size_t family, Vec center, double radius, const Palette& colors, MarkerFill how) {
+  const Color& color = colors.families[family % colors.families.size()];
+  const bool solid = how == MarkerFill::solid;
+  const Color& fill = solid ? color : colors.background;
+  const Stroke edge = {solid ? colors.background : color, solid ? 1.4 : 1.6};
+  // Families beyond the eighth reuse the colours with other shapes.
+  const std::size_t turn = family / kMarkerStyles;
+  const auto shape = static_cast<MarkerShape>((family + turn) % kMarkerStyles);
+  if (shape == MarkerShape::circle) return Circle{center, radius, fill, edge};
+  return Line{outline(shape, center, radius), true, fill, edge};
+}
+
+}  // namespace roofline

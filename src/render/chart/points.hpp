@@ -1,0 +1,41 @@
+// Which rows of a report have a point on the chart, what they are called there, and how families look.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "render/chart/geometry.hpp"
+#include "render/chart/palette.hpp"
+#include "render/chart/scene.hpp"
+#include "report/runs.hpp"
+
+namespace roofline {
+
+/// A row that a chart can show.
+struct PlottedPoint {
+  std::size_t index = 0;  ///< in Report::points
+  const Point* point = nullptr;
+  double intensity = 0;    ///< FLOP/byte
+  double performance = 0;  ///< FLOP/s
+  Interval performance_ci95;
+  std::size_t family = 0;  ///< in families_of
+  std::string name;        ///< as short as tells it from the others: "gemm fp16 · cublas"
+};
+
+/// The families of all rows, in the order of their first appearance; those of the last run first.
+std::vector<std::string> families_of(const Runs& runs);
+
+/// They point into the report, which has to outlive them.
+std::vector<PlottedPoint> plotted_points(const Report& report, const std::vector<std::string>& families);
+std::vector<PlottedPoint> plotted_points(const Report& report);
+std::vector<PlottedPoint> plotted_points(const Report&& report) = delete;
+
+/// One line with the figures of a point, for hover and screen readers.
+std::string point_title(const PlottedPoint& point);
+
+/// The marker of a family, about `radius` pixels in radius: solid with an outline in the background's colour, or
+/// hollow.
+enum class MarkerFill : std::uint8_t { solid, hollow };
+Item marker(std::size_t family, Vec center, double radius, const Palette& colors, MarkerFill how = MarkerFill::solid);
+
+}  // namespace roofline

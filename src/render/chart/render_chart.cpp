@@ -1,0 +1,33 @@
+// The chart's renderers: one layout, two canvases.
+#include "render/chart/cairo_canvas.hpp"
+#include "render/chart/chart.hpp"
+#include "render/chart/svg_canvas.hpp"
+
+namespace roofline {
+
+ChartDrawing::ChartDrawing(const Runs& runs, const ChartOptions& options)
+    : chart_(std::make_unique<const Chart>(lay_out_chart(runs, options))), scale_(options.scale) {}
+
+ChartDrawing::~ChartDrawing() = default;
+
+std::string ChartDrawing::svg() const {
+  SvgCanvas canvas;
+  return draw_scene(chart_->scene, canvas);
+}
+
+std::string ChartDrawing::png() const {
+  CairoCanvas canvas(CairoFormat::png, scale_);
+  return draw_scene(chart_->scene, canvas);
+}
+
+std::string ChartDrawing::pdf() const {
+  constexpr double kPointsPerPixel = 0.75;  // a CSS pixel is 1/96 inch, a point 1/72
+  CairoCanvas canvas(CairoFormat::pdf, kPointsPerPixel);
+  return draw_scene(chart_->scene, canvas);
+}
+
+std::string render_svg(const Runs& runs, const ChartOptions& options) { return ChartDrawing(runs, options).svg(); }
+std::string render_png(const Runs& runs, const ChartOptions& options) { return ChartDrawing(runs, options).png(); }
+std::string render_pdf(const Runs& runs, const ChartOptions& options) { return ChartDrawing(runs, options).pdf(); }
+
+}  // namespace roofline

@@ -1,0 +1,191 @@
+// The SVG writer. Coordinates have two decimals: a hundredth of a pixel is finer than any screen.
+#include "render/chart/svg_canvas.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "text/text.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr std::string_view kClass = " class=\"";
+
+/// Text from outside on one line, as an element's text or a quoted attribute.
+std::string escaped(std::string_view text) { return escape_xml(clean_line(text)); }
+
+std::string px(double value) {
+  std::string s = fmt::format("{:.2f}", value);
+  s.erase(s.find_last_not_of('0') + 1);
+  if (s.back() == '.') s.pop_back();
+  return s == "-0" ? "0" : s;
+}
+
+std::string paint_attributes(const std::optional<Color>& fill, const std::optional<Stroke>& stroke) {
+  std::string classes, attributes;
+  if (fill) {
+    classes += fmt::format("f-{}", fill->role);
+    attributes += fmt::format(" fill=\"{}\"", fill->hex());
+    if (fill->alpha < 1) attributes += fmt::format(" fill-opacity=\"{}\"", fill->alpha);
+  }
+  if (stroke) {
+    // What can't be seen needs no theme.
+    if (stroke->color.alpha > 0) classes += fmt::format("{}s-{}", classes.empty() ? "" : " ", stroke->color.role);
+    attributes += fmt::format(" stroke=\"{}\" stroke-width=\"{}\"", stroke->color.hex(), px(stroke->width));
+    if (stroke->color.alpha < 1) attributes += fmt::format(" stroke-opacity=\"{}\"", stroke->color.alpha);
+    if (stroke->round) attributes += " stroke-linecap=\"round\"";
+    std::string dashes;
+    for (const double d : stroke->dash) dashes += (dashes.empty() ? "" : " ") + px(d);
+    if (!dashes.empty()) attributes += fmt::format(" stroke-dasharray=\"{}\"", dashes);
+  }
+  return (classes.empty() ? "" : fmt::format(" class=\"{}\"", classes)) + attributes;
+}
+
+std::string path_of(const Line& line) {
+  std::string path, last_x, last_y;
+  for (const Vec& p : line.points) {
+    const std::string x = px(p.x), y = px(p.y);
+    const bool first = path.empty();
+    if (!first && y == last_y) {
+      path += fmt::format("H{}", x);
+    } else if (!first && x == last_x) {
+      path += fmt::format("V{}", y);
+    } else {
+      path += fmt::format("{}{} {}", first ? 'M' : 'L', x, y);
+    }
+    last_x = x, last_y = y;
+  }
+  return line.closed ? path + "Z" : path;
+}
+
+/// The rest of an element's tag, and its tool tip where it has one.
+std::string end_of(std::string_view element, const std::string& title) {
+  return title.empty() ? "/>" : fmt::format("><title>{}</title></{}>", escaped(title), element);
+}
+
+std::string data_attributes(const std::vector<std::pair<std::string, std::string>>& data) {
+  std::string out;
+  for (const auto& [key, value] : data) out += fmt::format(" data-{}=\"{}\"", key, escaped(value));
+  return out;
+}
+
+/// What all shapes of a group are painted with, where that is the same for two or more; empty otherwise.
+std::string common_paint(const Group& group) {
+  std::string common;
+  for (const Item& item : group.items) {
+    std::string paint;
+    if (const Line* line = std::get_if<Line>(&item)) paint = paint_attributes(line->fill, line->stroke);
+    if (const Circle* circle = std::get_if<Circle>(&item)) paint = paint_attributes(circle->fill, circle->stroke);
+    if (paint.empty() || (!common.empty() && paint != common)) return {};
+    common = paint;
+  }
+  return group.items.size() > 1 ? common : std::string();
+}
+
+}  // namespace
+
+void SvgCanvas::begin(const Scene& scene) {
+  out_ = fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"roofline-chart\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 "
+      "{4} {5}\" role=\"graphics-document\" aria-roledescription=\"roofline chart\" "
+      "aria-labelledby=\"chart-title chart-description\" font-family=\"Inter, 'Helvetica Neue', Arial, "
+      "sans-serif\" fill=\"none\" stroke-width=\"{3}\" stroke-linejoin=\"round\"{2}>\n",
+      px(scene.width * scene.zoom), px(scene.height * scene.zoom), data_attributes(scene.data), px(kHalo),
+      px(scene.width), px(scene.height));
+  out_ += fmt::format("<title id=\"chart-title\">{}</title>\n<desc id=\"chart-description\">{}</desc>\n",
+                      escaped(scene.title), escaped(scene.description));
+  const Rect& c = scene.clip;
+  out_ += fmt::format("<clipPath id=\"chart-clip\"><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/></clipPath>\n",
+                      px(c.x), px(c.y), px(c.width), px(c.height));
+  out_ += fmt::format("<rect class=\"background f-bg\" width=\"{}\" height=\"{}\" fill=\"{}\"/>\n", px(scene.width),
+                      px(scene.height), scene.background.hex());
+}
+
+void SvgCanvas::begin_layer(const Layer& layer) { out_ += fmt::format("<g class=\"layer-{}\">\n", layer.name); }
+
+void SvgCanvas::begin_group(const Group& group) {
+  out_ += "<g";
+  if (!group.id.empty()) out_ += fmt::format(" id=\"{}\"", escaped(group.id));
+  // Only for groups of marks, whose own class names no paint.
+  group_paint_ = group.shares_paint ? common_paint(group) : "";
+  std::string paint = group_paint_;
+  if (paint.starts_with(kClass)) {
+    paint.insert(kClass.size(), group.classes + " ");
+    out_ += paint;
+  } else if (!group.classes.empty()) {
+    out_ += fmt::format(" class=\"{}\"", escaped(group.classes));
+  }
+  if (group.hidden) out_ += " display=\"none\"";
+  if (group.clipped) out_ += " clip-path=\"url(#chart-clip)\"";
+  out_ += data_attributes(group.data);
+  if (group.title.empty()) {
+    out_ += " aria-hidden=\"true\">";
+  } else {
+    out_ += fmt::format(" role=\"graphics-symbol\"><title>{}</title>", escaped(group.title));
+  }
+}
+
+void SvgCanvas::draw(const Line& line) {
+  const std::string path = path_of(line);
+  std::string paint = paint_attributes(line.fill, line.stroke);
+  if (!group_paint_.empty()) paint.clear();
+  // Neighbours that look alike are one path: grids are a seventh of a page otherwise. Not where lines show through.
+  const bool plain = group_paint_.empty() && !line.fill && line.stroke && line.stroke->color.alpha >= 1 &&
+                     !line.closed && line.title.empty();
+  if (!plain || paint != open_paint_) end_path();
+  if (plain && open_paint_.empty()) open_paint_ = paint;
+  if (plain) {
+    open_path_ += path;
+  } else {
+    out_ += fmt::format("<path{} d=\"{}\"{}", paint, path, end_of("path", line.title));
+  }
+}
+
+void SvgCanvas::end_path() {
+  if (!open_paint_.empty()) out_ += fmt::format("<path{} d=\"{}\"/>", open_paint_, open_path_);
+  open_paint_.clear();
+  open_path_.clear();
+}
+
+void SvgCanvas::draw(const Circle& circle) {
+  end_path();
+  const std::string paint = group_paint_.empty() ? paint_attributes(circle.fill, circle.stroke) : std::string();
+  out_ += fmt::format("<circle{} cx=\"{}\" cy=\"{}\" r=\"{}\"{}", paint, px(circle.center.x), px(circle.center.y),
+                      px(circle.radius), end_of("circle", circle.title));
+}
+
+void SvgCanvas::draw(const Text& text) {
+  end_path();
+  const std::string line = clean_line(text.text);
+  if (line.empty()) return;
+  static constexpr const char* kAnchors[] = {"start", "middle", "end"};
+  std::string classes = fmt::format("f-{}", text.color.role);
+  std::string attributes = fmt::format(" x=\"{}\" y=\"{}\" font-size=\"{}\" fill=\"{}\"", px(text.at.x), px(text.at.y),
+                                       px(text.size), text.color.hex());
+  if (text.weight == FontWeight::semibold) attributes += " font-weight=\"600\"";
+  if (text.anchor != Anchor::start)
+    attributes += fmt::format(" text-anchor=\"{}\"", kAnchors[static_cast<std::size_t>(text.anchor)]);
+  if (text.rotation != 0)
+    attributes += fmt::format(" transform=\"rotate({} {} {})\"", px(text.rotation), px(text.at.x), px(text.at.y));
+  if (text.halo) {
+    classes += fmt::format(" s-{}", text.halo->role);
+    attributes += fmt::format(" stroke=\"{}\" paint-order=\"stroke\"", text.halo->hex());
+  }
+  if (!text.classes.empty()) classes += " " + text.classes;
+  // The width that the layout counted with holds in whatever font the viewer has; text in a script that
+  // the embedded font lacks keeps its own width.
+  if (Font::of(text.weight).covers(line))
+    attributes += fmt::format(" textLength=\"{}\"", px(Font::of(text.weight).width(line, text.size)));
+  out_ += fmt::format("<text class=\"{}\"{}>{}</text>", classes, attributes, escape_xml(line));
+}
+
+void SvgCanvas::end_group() {
+  end_path();
+  out_ += "</g>\n";
+}
+void SvgCanvas::end_layer() { out_ += "</g>\n"; }
+
+std::string SvgCanvas::finish() { return std::move(out_ += "</svg>\n"); }
+
+}  // namespace roofline

@@ -1,0 +1,94 @@
+// A comparison for people: the table of a terminal, and Markdown for a pull request.
+#include <fmt/format.h>
+
+#include <array>
+
+#include "render/markdown_text.hpp"
+#include "render/render.hpp"
+#include "render/terminal/table.hpp"
+#include "report/findings.hpp"
+#include "text/format.hpp"
+#include "text/text.hpp"
+
+namespace roofline {
+namespace {
+
+std::string title_of(const Report& report) {
+  return fmt::format("{} · suite {} · {}", report.machine.device.name, report.invocation.suite,
+                     report.invocation.started_at);
+}
+
+std::string time_of(const Point* point) {
+  return point != nullptr && point->time ? duration(point->time->median) : kAbsent;
+}
+
+Ink ink_of(const Comparison& comparison, const PointChange& change) {
+  if (comparison.is_regression(change)) return Ink::bad;
+  if (change.change == Change::slower) return Ink::warn;
+  return change.change == Change::faster ? Ink::good : Ink::dim;
+}
+
+/// What happened comes first: a gate's reader looks for the rows that it failed on.
+std::vector<const PointChange*> in_order(const Comparison& comparison) {
+  static constexpr std::array<Change, 6> kOrder = {Change::slower,   Change::only_before, Change::faster,
+                                                   Change::only_now, Change::same,        Change::untimed};
+  std::vector<const PointChange*> rows;
+  const auto append = [&](bool regression, Change kind) {
+    for (const PointChange& change : comparison.changes) {
+      if (change.change == kind && comparison.is_regression(change) == regression) rows.push_back(&change);
+    }
+  };
+  for (const Change kind : kOrder) append(true, kind);
+  for (const Change kind : kOrder) append(false, kind);
+  return rows;
+}
+
+}  // namespace
+
+std::string render_comparison_terminal(const Comparison& comparison, const TerminalStyle& style) {
+  const auto line = [&](std::string_view first, const std::string& text) {
+    return wrapped(first, for_terminal(clean_line(text), style), style);
+  };
+  std::string text = line("before  ", title_of(*comparison.base)) + line("now     ", title_of(*comparison.now)) + "\n";
+  TerminalTable table({{"kernel", false, 0, true, 20},
+                       {"before", true, 0, false},
+                       {"now", true, 0, false},
+                       {"ratio", true, 0, false},
+                       {"95 %", true, 1, false},
+                       {"", false, 0, false}});
+  for (const PointChange* change : in_order(comparison)) {
+    table.add_row({{point_name(comparison.row(*change))},
+                   {time_of(comparison.before(*change))},
+                   {time_of(comparison.after(*change))},
+                   {ratio_text(*change)},
+                   {ratio_interval(*change), Ink::dim},
+                   {verdict(comparison, *change), ink_of(comparison, *change)}});
+  }
+  if (!comparison.changes.empty()) text += table.render(style) + '\n';
+  for (const std::string& sentence : comparison_findings(comparison)) text += line("", sentence);
+  return text;
+}
+
+std::string render_comparison_markdown(const Comparison& comparison) {
+  std::string text = fmt::format("- Before: {}\n- Now: {}\n", escape_markdown(title_of(*comparison.base)),
+                                 escape_markdown(title_of(*comparison.now)));
+  for (const std::string& sentence : comparison_findings(comparison)) text += "- " + escape_markdown(sentence) + "\n";
+  for (const std::string& note : comparison_notes(*comparison.base, *comparison.now)) {
+    text += "- Note: " + escape_markdown(note) + "\n";
+  }
+  if (comparison.changes.empty()) return text;
+  text += '\n';
+  append_markdown_row(text, {"Kernel", "Before", "Now", "Ratio", "95 %", "Change"});
+  text += "|:--|--:|--:|--:|--:|:--|\n";
+  for (const PointChange* change : in_order(comparison)) {
+    const bool differs = change->change == Change::slower || change->change == Change::faster;
+    const std::string mark = differs || comparison.is_regression(*change) ? "**" : "";
+    append_markdown_row(text,
+                        {escape_markdown(point_name(comparison.row(*change))), time_of(comparison.before(*change)),
+                         time_of(comparison.after(*change)), ratio_text(*change), ratio_interval(*change),
+                         fmt::format("{0}{1}{0}", mark, escape_markdown(verdict(comparison, *change)))});
+  }
+  return text;
+}
+
+}  // namespace roofline

@@ -1,0 +1,39 @@
+// RFC 4180.
+#include "render/csv_fields.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "text/text.hpp"
+
+namespace roofline {
+
+std::string csv_text(std::string_view text) {
+  const std::string valid = clean(text);
+  if (valid.find_first_of(",\"\r\n") == std::string::npos) return valid;
+  std::string quoted = "\"";
+  for (const char c : valid) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + '"';
+}
+
+std::string csv_number(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
+
+std::string csv_shape(const Shape& shape) {
+  std::string text;
+  for (const auto& [name, extent] : shape.extents())
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, extent);
+  return csv_text(text);
+}
+
+void append_csv_line(std::string& text, const std::vector<std::string>& fields) {
+  bool first = true;
+  for (const std::string& field : fields) {
+    if (!first) text += ',';
+    first = false;
+    text += field;
+  }
+  text += "\r\n";
+}
+
+}  // namespace roofline

@@ -1,0 +1,39 @@
+// The formats that a report can be written in: one table, and all that is asked of a format is in its row.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "render/render.hpp"
+
+namespace roofline {
+
+struct Format {
+  using Text = std::string (*)(const Runs&);
+  /// With the chart of these runs, laid out with these options.
+  using Drawn = std::string (*)(const Runs&, const ChartDrawing&, const ChartOptions&);
+
+  std::string_view name;  ///< as --format names it, and a file's ending
+  std::string_view file;  ///< in a run's folder
+  std::variant<Text, Drawn> render;
+  bool usual = true;    ///< written when no format is asked for
+  bool several = true;  ///< holds several runs
+
+  bool draws_chart() const { return std::holds_alternative<Drawn>(render); }
+};
+
+/// In the order in which they are written.
+const std::vector<Format>& formats();
+
+/// The format of that name, or null.
+const Format* find_format(std::string_view name);
+
+/// Those that are written when none is asked for; `runs` is how many are drawn.
+std::vector<const Format*> usual_formats(std::size_t runs = 1);
+
+/// The names of all.
+std::vector<std::string> format_names();
+
+}  // namespace roofline

@@ -1,0 +1,141 @@
+// What the hardware counted beside what the model says: a row a kernel, in it a line a pipe, a level
+// and a share.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "render/html/escape.hpp"
+#include "render/html/sections.hpp"
+#include "report/diagnosis/counted.hpp"
+#include "report/findings.hpp"
+#include "text/format.hpp"
+
+namespace roofline {
+namespace {
+
+struct Share {
+  std::string_view name;
+  std::string_view id;  ///< of docs/counters.md
+};
+constexpr std::string_view kTensorPipe = "tensor.active";
+constexpr Share kShares[] = {
+    {"occupancy", "occupancy"}, {"tensor pipe", kTensorPipe}, {"L2 hits", "l2.hit_rate"}, {"L1 hits", "l1.hit_rate"}};
+
+constexpr const char* kColumns[] = {"Kernel", "FLOPs", "Bytes", "Activity", "Grid \u00d7 block"};
+
+bool is_counted(const Point& point) { return point.counters.has_value(); }
+
+std::string list_cell(const std::string& lines) {
+  return lines.empty() ? fmt::format("<td>{}", kAbsent) : fmt::format("<td><ul>{}</ul>", lines);
+}
+
+/// "1.02×", and marked where the counters contradict the model. A cache's traffic has no model to contradict.
+std::string ratio_text(const CountedAmount& amount) {
+  constexpr double kHigh = 1.25, kLow = 0.8;
+  if (!std::isfinite(amount.ratio)) return {};
+  const std::string text = amount.ratio == 1 ? "exact" : factor(amount.ratio);
+  const bool contradicts = std::isfinite(amount.modelled) && (amount.ratio > kHigh || amount.ratio < kLow);
+  return contradicts ? fmt::format("<b class=\"warn\">{}</b>", text) : text;
+}
+
+/// A line each: "hbm 2.15 → 2.19 GB 1.02×".
+std::string amounts_cell(const std::vector<CountedAmount>& amounts, CeilingKind kind) {
+  const char* unit = kind == CeilingKind::compute ? "FLOP" : "B";
+  std::string html;
+  for (const CountedAmount& amount : amounts) {
+    if (amount.kind != kind) continue;
+    const std::string modelled = std::isfinite(amount.modelled) ? si(amount.modelled, unit) + " \u2192 " : "";
+    const std::string counted = std::isfinite(amount.counted) ? si(amount.counted, unit) : "not counted";
+    html += fmt::format("<li>{}<span>{}{}</span><i>{}</i>", amount.name, modelled, counted, ratio_text(amount));
+  }
+  return list_cell(html);
+}
+
+std::string shares_cell(const Counters& counters) {
+  std::string html;
+  for (const Share& share : kShares) {
+    const auto value = counters.find(share.id);
+    // Most kernels are no matrix products, and an idle pipe says nothing of them.
+    if (!value || (*value == 0 && share.id == kTensorPipe)) continue;
+    html += fmt::format("<li>{}<span>{}</span>", share.name, percent(*value));
+  }
+  return list_cell(html);
+}
+
+std::string layout_line(const KernelLaunch& kernel) {
+  return fmt::format("{} \u00d7 {}<small>{} registers, {} shared</small>", count(kernel.blocks), count(kernel.threads),
+                     kernel.registers, binary_bytes(kernel.shared_bytes));
+}
+
+std::string layout_cell(const std::vector<KernelLaunch>& kernels) {
+  constexpr std::size_t kMost = 3;
+  std::string html = "<td>";
+  if (kernels.empty()) html += kAbsent;
+  for (std::size_t i = 0; i < std::min(kernels.size(), kMost); ++i) html += layout_line(kernels[i]);
+  if (kernels.size() > kMost) html += fmt::format("<small>and {} more kernels</small>", kernels.size() - kMost);
+  return html;
+}
+
+std::string row(const Report& report, const Point& point) {
+  const std::vector<CountedAmount> amounts = counted_against_model(point, report.machine.device.kind);
+  return fmt::format("<tr><th scope=\"row\">{}</th>{}{}{}{}\n", html_name(point_name(point)),
+                     amounts_cell(amounts, CeilingKind::compute), amounts_cell(amounts, CeilingKind::bandwidth),
+                     shares_cell(*point.counters), layout_cell(point.counters->kernels));
+}
+
+std::string head() {
+  std::string html = "<thead><tr>";
+  for (const char* title : kColumns) html += fmt::format("<th scope=\"col\">{}</th>", title);
+  return html + "</tr></thead>\n";
+}
+
+/// "CUPTI 13.0 on GH100, in 4 passes": of the first point, for one process counts all.
+std::string source_of(const Report& report) {
+  const Counters& counters = *std::find_if(report.points.begin(), report.points.end(), is_counted)->counters;
+  const std::string source = counters.source.empty() ? "hardware counters" : escape_html(counters.source);
+  if (counters.passes < 1) return source;
+  return fmt::format("{}, in {} {}", source, counters.passes, counters.passes == 1 ? "pass" : "passes");
+}
+
+/// What is missing of any kernel, once, by its reason.
+std::string missing_list(const Report& report) {
+  std::map<std::string, std::set<std::string>> ids;
+  for (const Point& point : report.points) {
+    if (!point.counters) continue;
+    for (const auto& [id, reason] : point.counters->missing) ids[reason].insert(id);
+  }
+  if (ids.empty()) return {};
+  std::string html = "<details><summary>What was asked for and could not be counted</summary>\n<ul>\n";
+  for (const auto& [reason, names] : ids) {
+    html += "<li>";
+    for (const std::string& name : names) html += (name == *names.begin() ? "" : ", ") + escape_html(name);
+    html += fmt::format("<small>{}</small>\n", escape_html(reason));
+  }
+  return html + "</ul></details>\n";
+}
+
+}  // namespace
+
+std::string html_counters(const Report& report) {
+  if (std::none_of(report.points.begin(), report.points.end(), is_counted)) return {};
+  std::string rows;
+  for (const Point& point : report.points) {
+    if (point.counters) rows += row(report, point);
+  }
+  return fmt::format(
+      "<section id=\"counted\" aria-labelledby=\"counted-h\">\n<h2 id=\"counted-h\">Measured against modelled</h2>\n"
+      "<p class=\"lead\">What the work model says \u2192 what the hardware counted, and their ratio; of a cache, the "
+      "bytes that it delivered over the compulsory bytes of main memory. Counted after the timing, by {}.</p>\n"
+      "<div class=\"scroll\"><table class=\"cards\">\n{}<tbody>\n{}</tbody></table></div>\n{}</section>\n",
+      source_of(report), head(), rows, missing_list(report));
+}
+
+std::string html_counters_css() { return html_column_names("#counted", {std::begin(kColumns), std::end(kColumns)}); }
+
+}  // namespace roofline

@@ -1,0 +1,51 @@
+// Marks for tables, drawn by the chart's own canvas.
+#include "render/html/marks.hpp"
+
+#include <fmt/format.h>
+
+#include <variant>
+
+#include "render/chart/points.hpp"
+#include "render/chart/svg_canvas.hpp"
+#include "text/text.hpp"
+
+namespace roofline {
+
+std::string family_name(const Point& point) { return point.family.empty() ? "other" : clean_line(point.family); }
+
+Marks::Marks(const Runs& runs) {
+  const std::vector<std::string> families = families_of(runs);
+  const std::vector<Color>& colors = palette(Theme::light).families;
+  for (std::size_t i = 0; i < families.size(); ++i) {
+    const Color& color = colors[i % colors.size()];
+    marks_[families[i]] = fmt::format("<svg class=\"mark\"><use class=\"f-{}\" fill=\"{}\" href=\"#mark-{}\"/></svg>",
+                                      color.role, color.hex(), i);
+  }
+}
+
+const std::string& Marks::of(const Point& point) const { return marks_.at(family_name(point)); }
+
+std::string Marks::shapes() const {
+  std::string html = "<svg class=\"unseen\" width=\"0\" height=\"0\" aria-hidden=\"true\">";
+  for (std::size_t i = 0; i < marks_.size(); ++i) {
+    SvgCanvas canvas;
+    // Without a colour of its own a shape takes that of the <use> that refers to it, which a theme can reach.
+    std::visit(
+        [&canvas](auto shape) {
+          if constexpr (requires { shape.stroke; }) {
+            shape.fill.reset();
+            shape.stroke.reset();
+          }
+          canvas.draw(shape);
+        },
+        marker(i, {7, 7}, 4.5, palette(Theme::light)));
+    std::string drawing = canvas.finish();
+    drawing.erase(drawing.rfind("</svg>"));  // which finish() writes for the element that begin() opens
+    constexpr std::string_view kUnpainted = " class=\"\" fill=\"none\"";
+    if (const std::size_t at = drawing.find(kUnpainted); at != std::string::npos) drawing.erase(at, kUnpainted.size());
+    html += fmt::format("<g id=\"mark-{}\">{}</g>", i, drawing);
+  }
+  return html + "</svg>\n";
+}
+
+}  // namespace roofline

@@ -1,0 +1,69 @@
+// How the numbers were made, and how to make them again.
+#include <fmt/format.h>
+
+#include "render/html/escape.hpp"
+#include "render/html/sections.hpp"
+#include "text/format.hpp"
+#include "text/text.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr const char* kMethod = R"(<section id="method" aria-labelledby="method-h">
+<h2 id="method-h">How to read and trust it</h2>
+<div class="columns">
+<p><b>Roofs</b> are measured on this machine, with the same sampler as the kernels: a slope is a bandwidth, a level line
+is the rate of a pipe. Each carries the checks that it passed; one that failed any is shown as suspect. <i>Burst</i> is
+before the power limiter acts, <i>sustained</i> after it did: a kernel is held against the regime that its clock tells,
+at its own clock where that differs.</p>
+<p><b>Points</b> are the compulsory work of a kernel over the median time of one launch. Every output was verified
+against a reference before it was timed. Compulsory traffic means each input read once and each output written once,
+so a kernel that moves more shows as head-room.</p>
+<p><b>The bound</b>: each resource gives a time that the kernel can&#39;t beat. The largest is the attainable time and its
+resource the limiting ceiling; <i>balanced</i> means that the two largest can&#39;t be told apart. The fraction of the roof
+is attainable over measured time. It is never clamped: above 100 % means that a ceiling or a work model is wrong.</p>
+<p><b>Times</b> are medians with the exact 95 % interval, widened for samples that depend on each other. Sampling
+stops when the interval is narrow enough; where it stopped for another reason, the row says so.</p>
+</div>
+</section>
+)";
+
+/// A command for a shell: words with anything but plain characters are quoted.
+std::string shell_line(const std::vector<std::string>& command) {
+  static constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,+@%";
+  std::string line;
+  for (const std::string& word : command) {
+    if (!line.empty()) line += ' ';
+    if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) {
+      line += word;
+      continue;
+    }
+    line += '\'';
+    for (const char c : word) line += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    line += '\'';
+  }
+  return line;
+}
+
+}  // namespace
+
+std::string html_method(const Report& report) {
+  const Invocation& run = report.invocation;
+  std::string html = kMethod;
+  html += "<section id=\"reproduce\" aria-labelledby=\"reproduce-h\">\n<h2 id=\"reproduce-h\">How to reproduce</h2>\n";
+  if (!run.command.empty()) {
+    html += fmt::format("<pre tabindex=\"0\" aria-label=\"Command\"><code>{}</code></pre>\n",
+                        escape_html(shell_line(run.command)));
+  }
+  html += fmt::format("<p class=\"lead\">roofline {}, started {}, took {}.</p>\n", escape_html(run.tool_version),
+                      escape_html(run.started_at.empty() ? kAbsent : run.started_at), duration(run.duration_s));
+  if (!run.suite_text.empty()) {
+    html += fmt::format(
+        "<details><summary>The suite, {}</summary><pre tabindex=\"0\" aria-label=\"Suite\"><code>{}</code></pre>"
+        "</details>\n",
+        html_name(run.suite_path.empty() ? run.suite : run.suite_path, 80), escape_html(run.suite_text));
+  }
+  return html + "</section>\n";
+}
+
+}  // namespace roofline

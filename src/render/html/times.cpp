@@ -1,0 +1,117 @@
+// The time-based view: what each resource would need, as bars under the measured time. It also shows kernels
+// that have no FLOPs, and resources that have no ceiling. Static markup; widths are in per cent.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "render/html/escape.hpp"
+#include "render/html/marks.hpp"
+#include "render/html/sections.hpp"
+#include "report/findings.hpp"
+#include "text/format.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr int kBarHeight = 7;  // as in page.css
+constexpr int kBarPitch = 10;
+
+const char* kind_class(CeilingKind kind) {
+  static constexpr std::array<const char*, 4> kClasses = {"k-memory", "k-compute", "k-latency", "k-latency"};
+  return kClasses.at(static_cast<std::size_t>(kind));
+}
+
+constexpr std::size_t kMostRows = 250;  // nobody reads more bars, and each is a dozen elements
+
+bool is_timed(const Point& point) { return point.status == PointStatus::ok && point.time && point.time->median > 0; }
+
+std::size_t count_timed(const Report& report) {
+  return static_cast<std::size_t>(std::count_if(report.points.begin(), report.points.end(), is_timed));
+}
+
+/// The timed points in the run's order; where they are too many, those that take the most time.
+std::vector<std::size_t> longest_points(const Report& report) {
+  std::vector<std::size_t> points;
+  for (std::size_t i = 0; i < report.points.size(); ++i) {
+    if (is_timed(report.points[i])) points.push_back(i);
+  }
+  if (points.size() <= kMostRows) return points;
+  std::stable_sort(points.begin(), points.end(), [&](std::size_t a, std::size_t b) {
+    return report.points[a].time->median > report.points[b].time->median;
+  });
+  points.resize(kMostRows);
+  std::sort(points.begin(), points.end());
+  return points;
+}
+
+/// The right end of all bars, as a multiple of the measured time: 1, or more where a point is above its roof.
+double longest(const Report& report) {
+  double most = 1;
+  for (const Point& point : report.points) {
+    if (std::isfinite(point.fraction_of_roof())) most = std::max(most, point.fraction_of_roof());
+  }
+  return std::min(most, 4.0);  // an absurd point must not squeeze all others
+}
+
+std::string bars(const Point& point, double scale) {
+  const std::vector<ResourceTime>& resources = point.bound.resources;
+  const int height = std::max(1, static_cast<int>(resources.size())) * kBarPitch;
+  std::string html =
+      fmt::format("<svg class=\"times\" height=\"{0}\"><rect class=\"track\" width=\"{1:.4g}%\" height=\"{0}\"/>",
+                  height, 100 / scale);
+  for (std::size_t i = 0; i < resources.size(); ++i) {
+    const double part = resources[i].time_s / point.time->median;
+    if (!std::isfinite(part)) continue;
+    html += fmt::format("<rect class=\"{}\" y=\"{}\" width=\"{:.2f}%\"/>", kind_class(resources[i].kind),
+                        static_cast<int>(i) * kBarPitch + (kBarPitch - kBarHeight) / 2,
+                        std::clamp(100 * part / scale, 0.15, 100.0));
+  }
+  return html + "</svg>";
+}
+
+std::string resource_list(const Point& point) {
+  std::string html = "<ul>";
+  for (const ResourceTime& resource : point.bound.resources) {
+    const double part = resource.time_s / point.time->median;
+    html += fmt::format("<li><i class=\"{}\"></i>{} {}", kind_class(resource.kind), html_name(resource.ceiling, 24),
+                        std::isfinite(part) ? fmt::format("{} <b>{}</b>", duration(resource.time_s), percent(part))
+                                            : std::string("no ceiling"));
+  }
+  return html + "</ul>";
+}
+
+}  // namespace
+
+std::string html_times(const Report& report, const Marks& marks) {
+  const std::vector<std::size_t> shown = longest_points(report);
+  if (shown.empty()) return {};
+  const double scale = longest(report);
+  std::string rows;
+  for (const std::size_t i : shown) {
+    const Point& point = report.points[i];
+    rows += fmt::format("<tr><th scope=\"row\">{}<span>{}<small>{} measured</small></span><td>{}<td>{}\n",
+                        marks.of(point), html_name(point_name(point), 48), duration(point.time->median),
+                        bars(point, scale), resource_list(point));
+  }
+  const std::size_t timed = count_timed(report);
+  const std::string which = shown.size() == timed
+                                ? ""
+                                : fmt::format(" Shown are the {} kernels of {} that take the most time.", shown.size(),
+                                              count(static_cast<std::int64_t>(timed)));
+  return fmt::format(
+      "<section id=\"times\" aria-labelledby=\"times-h\">\n<h2 id=\"times-h\">Where the time goes</h2>\n"
+      "<p class=\"lead\">The grey field is the measured time. Each bar is the time that one resource would need for "
+      "the kernel's work at its ceiling: "
+      "<span class=\"key\"><i class=\"k-memory\"></i> memory</span> "
+      "<span class=\"key\"><i class=\"k-compute\"></i> compute</span> "
+      "<span class=\"key\"><i class=\"k-latency\"></i> launch</span>. The longest bar is the bound; grey beyond it is "
+      "head-room.{}</p>\n"
+      "<table class=\"times-table\"><thead><tr><th scope=\"col\">Kernel</th><th scope=\"col\">Time by resource</th>"
+      "<th scope=\"col\">Share of the measured time</th></tr></thead><tbody>\n{}</tbody></table>\n</section>\n",
+      which, rows);
+}
+
+}  // namespace roofline

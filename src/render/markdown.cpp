@@ -1,0 +1,218 @@
+// report.md: what a report says, for a pull request or an issue. GitHub's dialect; nothing in it is HTML.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "render/counters_tables.hpp"
+#include "render/markdown_text.hpp"
+#include "render/render.hpp"
+#include "report/comparison/comparison.hpp"
+#include "report/findings.hpp"
+#include "text/format.hpp"
+#include "text/text.hpp"
+
+namespace roofline {
+namespace {
+
+std::string limit_cell(const Ceiling& ceiling) {
+  if (!ceiling.limit) return kAbsent;
+  return fmt::format("{} of {}", percent(ceiling.value / ceiling.limit->value), escape_markdown(ceiling.limit->basis));
+}
+
+std::string audit_cell(const Ceiling& ceiling) {
+  if (!ceiling.suspect()) return ceiling.audit.status() == CheckStatus::pass ? "pass" : "not run";
+  std::string failed;
+  for (const Check& check : ceiling.audit.checks) {
+    if (check.status != CheckStatus::fail) continue;
+    failed += fmt::format("{}{} ({})", failed.empty() ? "" : "; ", escape_markdown(check.name),
+                          escape_markdown(check.detail));
+  }
+  return "**suspect**: " + failed;
+}
+
+std::string power_cell(const Power& power, CeilingKind kind) {
+  if (!power.watts) return kAbsent;
+  std::string text = si(*power.watts, "W");
+  if (power.joules_per_unit) text += ", " + energy(*power.joules_per_unit, kind);
+  if (power.limiter && !power.limiter->empty()) text += ", " + escape_markdown(*power.limiter);
+  return text;
+}
+
+std::string origin_cell(const Ceiling& ceiling) {
+  std::string text = escape_markdown(ceiling.origin);
+  if (!ceiling.instruction.empty()) text += ": " + escape_markdown(ceiling.instruction);
+  if (!ceiling.variant.empty()) text += fmt::format("{}{}", text.empty() ? "" : ", ", escape_markdown(ceiling.variant));
+  return ceiling.below_peak.empty() ? text : fmt::format("{} ({})", text, escape_markdown(ceiling.below_peak));
+}
+
+void append_ceilings(std::string& text, const Machine& machine, Role role) {
+  append_markdown_row(text,
+                      {"Ceiling", "Value", "95 %", "Of its limit", "Regime", "Clock", "Power", "Origin", "Audit"});
+  text += "|:--|--:|--:|:--|:--|--:|:--|:--|:--|\n";
+  for (const Ceiling& ceiling : machine.ceilings) {
+    if (ceiling.role != role) continue;
+    append_markdown_row(text,
+                        {escape_markdown(ceiling.name), ceiling_value(ceiling), plus_minus(ceiling.value, ceiling.ci95),
+                         limit_cell(ceiling), std::string(to_string(ceiling.regime)),
+                         ceiling.clocks.core_hz ? si(*ceiling.clocks.core_hz, "Hz") : kAbsent,
+                         power_cell(ceiling.power, ceiling.kind), origin_cell(ceiling), audit_cell(ceiling)});
+  }
+}
+
+/// What a machine does under load, beside what it does in a burst.
+std::string sustained_cell(const Machine& machine, const Ceiling& burst) {
+  const Ceiling* sustained = machine.find(burst.name, Regime::sustained);
+  if (sustained == nullptr) return kAbsent;
+  std::string text = ceiling_value(*sustained);
+  if (sustained->clocks.core_hz) text += ", " + si(*sustained->clocks.core_hz, "Hz");
+  if (sustained->power.watts) text += ", " + si(*sustained->power.watts, "W");
+  return sustained->suspect() ? text + " (**suspect**)" : text;
+}
+
+/// The roofs in one row each; how each was measured is what `roofline machine --format md` is for.
+void append_roofs(std::string& text, const Machine& machine) {
+  append_markdown_row(text, {"Roof", "Burst", "95 %", "Of its limit", "Sustained", "Audit"});
+  text += "|:--|--:|--:|--:|--:|:--|\n";
+  for (const Ceiling& ceiling : machine.ceilings) {
+    const bool beside_burst = ceiling.regime == Regime::sustained && machine.find(ceiling.name) != nullptr;
+    if (ceiling.role != Role::roof || beside_burst) continue;
+    append_markdown_row(
+        text, {escape_markdown(ceiling_label(ceiling)), ceiling_value(ceiling), plus_minus(ceiling.value, ceiling.ci95),
+               ceiling.limit ? percent(ceiling.value / ceiling.limit->value) : kAbsent,
+               sustained_cell(machine, ceiling), audit_cell(ceiling)});
+  }
+}
+
+/// What is no ceiling: sweeps, idle power, and what could not be had.
+void append_rest(std::string& text, const Machine& machine) {
+  if (!machine.sweeps.empty()) text += '\n';
+  for (const Sweep& sweep : machine.sweeps) {
+    text += fmt::format("- {}: {}\n", escape_markdown(sweep.name), escape_markdown(sweep_sentence(sweep)));
+  }
+  if (machine.idle_watts) text += fmt::format("\nIdle power: {}\n", si(*machine.idle_watts, "W"));
+  if (!machine.unmeasured.empty()) text += "\nNot measured:\n\n";
+  for (const Unmeasured& missing : machine.unmeasured) {
+    text += fmt::format("- {}: {}\n", escape_markdown(missing.name), escape_markdown(missing.reason));
+  }
+}
+
+std::string change_value(const CeilingChange& change, double value) {
+  return value > 0 ? ceiling_value(value, change.kind) : std::string(kAbsent);
+}
+
+std::string rate_cell(const Point& point, Level memory) {
+  if (!point.time) return kAbsent;
+  return point.performance() > 0 ? rate(point.performance(), CeilingKind::compute)
+                                 : rate(point.bandwidth(memory), CeilingKind::bandwidth);
+}
+
+std::string verification_cell(const Point& point) {
+  if (!point.verification) return "not run";
+  return point.verification->passed ? "pass" : "**fail**";
+}
+
+void append_results(std::string& text, const Report& report) {
+  const Level memory = main_memory(report.machine.device.kind);
+  text += "\n## Kernels\n\n";
+  append_markdown_row(text, {"Kernel", "Time", "95 %", "Performance", "Bandwidth", "AI", "Ridge", "Of the roof",
+                             "Bound", "Limited by", "Verified"});
+  text += "|:--|--:|--:|--:|--:|--:|--:|--:|:--|:--|:--|\n";
+  for (const Point& point : report.points) {
+    const bool timed = point.time.has_value();
+    append_markdown_row(text,
+                        {escape_markdown(point_name(point)),
+                         timed ? duration(point.time->median) : std::string(to_string(point.status)),
+                         timed ? plus_minus(point.time->median, point.time->ci95) : kAbsent, rate_cell(point, memory),
+                         timed ? rate(point.bandwidth(memory), CeilingKind::bandwidth) : kAbsent,
+                         intensity(point.bound.arithmetic_intensity), number(point.bound.ridge, 3),
+                         percent(point.fraction_of_roof()) + (point.above_roof() ? " **above**" : ""),
+                         std::string(to_string(point.bound.label)),
+                         escape_markdown(limit_label(point.bound)) + (point.bound.suspect ? " (suspect)" : ""),
+                         verification_cell(point)});
+  }
+}
+
+void append_reasons(std::string& text, const Report& report) {
+  std::string reasons;
+  for (const Point& point : report.points) {
+    if (point.reason.empty()) continue;
+    reasons += fmt::format("- {}: {}: {}\n", escape_markdown(point_name(point)), to_string(point.status),
+                           escape_markdown(point.reason));
+  }
+  if (!reasons.empty()) text += "\nWithout a time:\n\n" + reasons;
+}
+
+std::string command_line(const std::vector<std::string>& command) {
+  std::string text;
+  for (const std::string& word : command) text += (text.empty() ? "" : " ") + clean_line(word);
+  return text;
+}
+
+/// A fence longer than any run of backticks inside, so that nothing in the text can close it.
+void append_code(std::string& text, std::string_view language, const std::string& code) {
+  std::string fence = "```";
+  while (code.find(fence) != std::string::npos) fence += '`';
+  text += fmt::format("\n{}{}\n{}{}{}\n", fence, language, code, code.ends_with('\n') ? "" : "\n", fence);
+}
+
+}  // namespace
+
+std::string render_markdown(const Runs& runs) {
+  const Report& report = runs.last();
+  std::string text = fmt::format("# Roofline of {}\n\n", escape_markdown(report.machine.device.name));
+  std::string line;
+  for (const std::string& part : headline(report)) line += (line.empty() ? "" : " · ") + escape_markdown(part);
+  text += fmt::format("{}{}suite {} · {}\n\n", line, line.empty() ? "" : " · ",
+                      escape_markdown(report.invocation.suite), escape_markdown(report.invocation.started_at));
+  for (const std::string& sentence : findings(report)) text += "- " + escape_markdown(sentence) + "\n";
+  for (const std::string& note : report.notes) text += "- Note: " + escape_markdown(note) + "\n";
+  if (runs.several()) text += "\n## Compared\n\n" + render_comparison_markdown(comparison_of(runs));
+  append_results(text, report);
+  append_reasons(text, report);
+  text += counters_markdown(report);
+  text += "\n## Machine\n\n";
+  append_roofs(text, report.machine);
+  append_rest(text, report.machine);
+  text += "\n## How to reproduce\n\n";
+  text += fmt::format("roofline {}, on {}.\n", escape_markdown(report.invocation.tool_version),
+                      escape_markdown(report.machine.host));
+  append_code(text, "sh", command_line(report.invocation.command));
+  if (!report.invocation.suite_text.empty()) append_code(text, "yaml", clean(report.invocation.suite_text));
+  return text;
+}
+
+std::string render_machine_markdown(const Machine& machine) {
+  std::string text = fmt::format("# {}\n\nCalibrated {} by roofline {}{}.\n", escape_markdown(machine.device.name),
+                                 escape_markdown(machine.measured_at), escape_markdown(machine.tool_version),
+                                 machine.quick ? " (quick: wider intervals)" : "");
+  text += "\n## Machine\n\n";
+  append_ceilings(text, machine, Role::roof);
+  const bool references = std::any_of(machine.ceilings.begin(), machine.ceilings.end(),
+                                      [](const Ceiling& ceiling) { return ceiling.role == Role::reference; });
+  if (references) {
+    text += "\nFor comparison, not roofs:\n\n";
+    append_ceilings(text, machine, Role::reference);
+  }
+  append_rest(text, machine);
+  return text;
+}
+
+std::string render_changes_markdown(const std::vector<CeilingChange>& changes, const std::string& before,
+                                    const std::string& now) {
+  std::string text = fmt::format("# {} against {}\n\n", escape_markdown(now), escape_markdown(before));
+  append_markdown_row(text, {"Ceiling", "Regime", "Before", "Now", "Ratio", "95 %", "Change"});
+  text += "|:--|:--|--:|--:|--:|--:|:--|\n";
+  for (const CeilingChange& change : changes) {
+    const bool differs = change.change != Change::same;
+    append_markdown_row(
+        text, {escape_markdown(change.name), std::string(to_string(change.regime)), change_value(change, change.before),
+               change_value(change, change.now), number(change.ratio), plus_minus(change.ratio, change.ratio_ci95),
+               fmt::format("{}{}{}", differs ? "**" : "", to_string(change.change), differs ? "**" : "")});
+  }
+  return text;
+}
+
+}  // namespace roofline

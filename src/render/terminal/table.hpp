@@ -1,0 +1,61 @@
+// A table of text for terminals: columns as wide as their content, and what gives way when it is too wide.
+// Knows colours and widths, nothing of rooflines.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "render/render.hpp"
+
+namespace roofline {
+
+/// How a piece of text looks where the terminal shows colours.
+enum class Ink : std::uint8_t { plain, bold, dim, good, warn, bad, blue, magenta, cyan };
+
+struct Cell {
+  std::string text;
+  Ink ink = Ink::plain;
+};
+
+struct TerminalColumn {
+  std::string title;
+  bool right = false;  ///< aligned right
+  /// 0: always shown; else left out when the table is too wide, the highest rank first.
+  int rank = 0;
+  bool shrinks = false;  ///< its texts are shortened when leaving columns out was not enough…
+  int first_to = 0;      ///< …and to this width before any column is left out; 0: not before
+};
+
+class TerminalTable {
+ public:
+  explicit TerminalTable(std::vector<TerminalColumn> columns) : columns_(std::move(columns)) {}
+
+  void add_row(std::vector<Cell> cells) { rows_.push_back({std::move(cells), {}, false}); }
+  /// A line of its own between rows.
+  void add_heading(std::string text) { rows_.push_back({{}, std::move(text), true}); }
+
+  std::string render(const TerminalStyle& style) const;
+
+ private:
+  struct Row {
+    std::vector<Cell> cells;
+    std::string heading;
+    bool is_heading = false;
+  };
+  std::vector<int> widths(int columns, std::size_t indent) const;
+
+  std::vector<TerminalColumn> columns_;
+  std::vector<Row> rows_;
+};
+
+/// `text` in its ink, when the style has colours.
+std::string inked(std::string_view text, Ink ink, const TerminalStyle& style);
+
+/// Breaks at spaces into lines of at most style.columns, the first after `first` and the others indented alike.
+std::string wrapped(std::string_view first, std::string_view text, const TerminalStyle& style);
+
+/// Without Unicode: the signs of this tool by ASCII ones, everything else by '?'.
+std::string for_terminal(std::string text, const TerminalStyle& style);
+
+}  // namespace roofline

@@ -1,0 +1,92 @@
+// Rows are matched by what was run, never by their place.
+#include "report/comparison/compare_runs.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <tuple>
+
+namespace roofline {
+namespace {
+
+using Identity = std::tuple<std::string, std::string, std::string, DType, CacheMode,
+                            std::vector<std::pair<std::string, std::int64_t>>>;
+
+Identity identity_of(const Workload& workload) {
+  return {workload.op,    workload.label, workload.implementation,
+          workload.dtype, workload.cache, workload.shape.extents()};
+}
+
+/// The rows of a run that nothing was matched with yet.
+class Unmatched {
+ public:
+  explicit Unmatched(const Report& report) {
+    for (std::size_t i = report.points.size(); i-- > 0;) rows_[identity_of(report.points[i].workload)].push_back(i);
+  }
+
+  /// The first row left of that identity, taken out.
+  std::optional<std::size_t> take(const Workload& workload) {
+    const auto found = rows_.find(identity_of(workload));
+    if (found == rows_.end() || found->second.empty()) return std::nullopt;
+    const std::size_t row = found->second.back();
+    found->second.pop_back();
+    return row;
+  }
+
+ private:
+  std::map<Identity, std::vector<std::size_t>> rows_;  ///< the last first
+};
+
+bool is_timed(const Point* point) { return point != nullptr && point->time && point->time->median > 0; }
+
+/// The interval; where too few samples give none, all that was seen.
+Interval interval_of(const Summary& time) {
+  if (time.ci95.low > 0 && time.ci95.high > 0) return time.ci95;
+  return {std::min(time.min, time.median), std::max(time.max, time.median)};
+}
+
+void judge(PointChange& entry, const Point* before, const Point* now, double threshold) {
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  entry.time_ratio = kNaN;
+  entry.ratio_ci95 = {kNaN, kNaN};
+  if (!is_timed(before) || !is_timed(now)) {
+    entry.change = is_timed(before) ? Change::only_before : is_timed(now) ? Change::only_now : Change::untimed;
+    return;
+  }
+  const Interval then = interval_of(*before->time);
+  const Interval today = interval_of(*now->time);
+  entry.time_ratio = now->time->median / before->time->median;
+  entry.ratio_ci95 = {today.low / then.high, today.high / then.low};
+  if (entry.time_ratio > 1 + threshold && entry.ratio_ci95.low > 1) entry.change = Change::slower;
+  if (entry.time_ratio < 1 / (1 + threshold) && entry.ratio_ci95.high < 1) entry.change = Change::faster;
+}
+
+}  // namespace
+
+std::vector<PointChange> compare_runs(const Report& before, const Report& now, double threshold) {
+  Unmatched left(before);
+  std::vector<bool> matched(before.points.size(), false);
+  std::vector<PointChange> changes;
+  for (std::size_t i = 0; i < now.points.size(); ++i) {
+    PointChange entry;
+    entry.now = i;
+    entry.before = left.take(now.points[i].workload);
+    if (entry.before) matched[*entry.before] = true;
+    judge(entry, entry.before ? &before.points[*entry.before] : nullptr, &now.points[i], threshold);
+    changes.push_back(entry);
+  }
+  for (std::size_t i = 0; i < before.points.size(); ++i) {
+    if (matched[i]) continue;
+    PointChange entry;
+    entry.before = i;
+    judge(entry, &before.points[i], nullptr, threshold);
+    changes.push_back(entry);
+  }
+  return changes;
+}
+
+bool regressed(const PointChange& change, double max_slowdown) {
+  return change.time_ratio > 1 + max_slowdown && change.ratio_ci95.low > 1;
+}
+
+}  // namespace roofline

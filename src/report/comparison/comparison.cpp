@@ -1,0 +1,208 @@
+// What a comparison says in words. Times only: a kernel's distance to its roof depends on a calibration.
+#include "report/comparison/comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/findings.hpp"
+#include "text/format.hpp"
+#include "text/text.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr double kOtherClock = 0.01;  // of the same order as what runs differ by anyway
+
+std::string percent_limit(const Comparison& comparison) {
+  return fmt::format("{} %", number(100 * comparison.max_slowdown, 3));
+}
+
+bool is_compared(const PointChange& change) { return std::isfinite(change.time_ratio); }
+
+/// The median over the rows that both runs timed; 0 where no clock was read.
+double median_clock(const Comparison& comparison, bool after) {
+  std::vector<double> clocks;
+  for (const PointChange& change : comparison.changes) {
+    if (!is_compared(change)) continue;
+    const Point* point = after ? comparison.after(change) : comparison.before(change);
+    if (point->time->clock_hz) clocks.push_back(*point->time->clock_hz);
+  }
+  if (clocks.empty()) return 0;
+  const auto middle = clocks.begin() + static_cast<std::ptrdiff_t>(clocks.size() / 2);
+  std::nth_element(clocks.begin(), middle, clocks.end());
+  return *middle;
+}
+
+/// "what: a before, b now", where the two differ.
+void note_difference(std::vector<std::string>& notes, std::string_view what, const std::string& before,
+                     const std::string& now) {
+  if (before == now) return;
+  const auto named = [](const std::string& text) { return text.empty() ? "not known" : clean_line(text); };
+  notes.push_back(fmt::format("{}: {} before, {} now", what, named(before), named(now)));
+}
+
+/// "a, b and 3 more".
+std::string listed(const std::vector<std::string>& names) {
+  constexpr std::size_t kMost = 8;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), kMost); ++i) text += (i == 0 ? "" : ", ") + names[i];
+  return names.size() > kMost ? fmt::format("{} and {} more", text, names.size() - kMost) : text;
+}
+
+std::string kernels(std::size_t count) { return fmt::format("{} {}", count, count == 1 ? "kernel" : "kernels"); }
+
+std::vector<const PointChange*> with(const Comparison& comparison, Change kind) {
+  std::vector<const PointChange*> found;
+  for (const PointChange& change : comparison.changes) {
+    if (change.change == kind) found.push_back(&change);
+  }
+  return found;
+}
+
+/// "3 of 22 kernels got slower, the most softmax (cuda): 1.05× the time."
+std::string most_changed(const Comparison& comparison, Change kind, std::size_t compared) {
+  const std::vector<const PointChange*> found = with(comparison, kind);
+  if (found.empty()) return {};
+  const auto farther = [](const PointChange* a, const PointChange* b) {
+    return std::abs(std::log(a->time_ratio)) < std::abs(std::log(b->time_ratio));
+  };
+  const PointChange& most = **std::max_element(found.begin(), found.end(), farther);
+  const bool one = found.size() == 1;
+  return fmt::format("{} of {} got {}{} {}: {:.2f}× the time.", found.size(), kernels(compared), to_string(kind),
+                     one ? "," : ", the most", point_name(comparison.row(most)), most.time_ratio);
+}
+
+}  // namespace
+
+const Point* Comparison::before(const PointChange& change) const {
+  return change.before ? &base->points[*change.before] : nullptr;
+}
+
+const Point* Comparison::after(const PointChange& change) const {
+  return change.now ? &now->points[*change.now] : nullptr;
+}
+
+const Point& Comparison::row(const PointChange& change) const {
+  return change.now ? now->points[*change.now] : base->points[change.before.value()];
+}
+
+bool Comparison::is_regression(const PointChange& change) const {
+  const Point* later = after(change);
+  const bool broke = change.change == Change::only_before && later != nullptr && later->status == PointStatus::failed;
+  return broke || regressed(change, max_slowdown);
+}
+
+Comparison comparison_of(const Report& base, const Report& now, double max_slowdown) {
+  // What a gate complains about is never "no difference" in its own table.
+  return {&base, &now, max_slowdown, compare_runs(base, now, std::min(kRunToRun, max_slowdown))};
+}
+
+Comparison comparison_of(const Runs& runs) { return comparison_of(runs.base(), runs.last()); }
+
+std::string verdict(const Comparison& comparison, const PointChange& change) {
+  const auto status_of = [](const Point* point, std::string_view when, std::string_view otherwise) {
+    if (point == nullptr) return std::string(otherwise);
+    return fmt::format("{} {}", to_string(point->status), when);
+  };
+  switch (change.change) {
+    case Change::same:
+      return "no difference";
+    case Change::slower:
+      return comparison.is_regression(change) ? fmt::format("slower > {}", percent_limit(comparison)) : "slower";
+    case Change::only_before:
+      return status_of(comparison.after(change), "now", "only before");
+    case Change::only_now:
+      return status_of(comparison.before(change), "before", "only now");
+    default:
+      return std::string(to_string(change.change));
+  }
+}
+
+std::string ratio_text(const PointChange& change) {
+  return is_compared(change) ? fmt::format("{:.3f}", change.time_ratio) : kAbsent;
+}
+
+std::string ratio_interval(const PointChange& change) {
+  if (!is_compared(change)) return {};
+  return fmt::format("{:.3f}\u2013{:.3f}", change.ratio_ci95.low, change.ratio_ci95.high);
+}
+
+std::vector<std::string> comparison_notes(const Report& base, const Report& now) {
+  std::vector<std::string> notes;
+  const DeviceInfo& before = base.machine.device;
+  const DeviceInfo& after = now.machine.device;
+  const bool other_name = before.name != after.name;
+  note_difference(notes, other_name ? "different devices" : "different devices of one name",
+                  other_name ? before.name : before.identity, other_name ? after.name : after.identity);
+  note_difference(notes, "different drivers", before.driver, after.driver);
+  note_difference(notes, "different versions of roofline", base.invocation.tool_version, now.invocation.tool_version);
+  note_difference(notes, "different calibrations (times compare, fractions of the roof don't)",
+                  base.machine.measured_at, now.machine.measured_at);
+  const Comparison comparison = comparison_of(base, now);
+  const double clock_before = median_clock(comparison, false);
+  const double clock_now = median_clock(comparison, true);
+  if (clock_before > 0 && clock_now > 0 && std::abs(std::log(clock_now / clock_before)) > std::log1p(kOtherClock)) {
+    note_difference(notes, "different clocks (median over the kernels)", si(clock_before, "Hz"), si(clock_now, "Hz"));
+  }
+  if (base.cancelled) notes.emplace_back("the earlier run was cancelled: it may lack rows");
+  if (now.cancelled) notes.emplace_back("the later run was cancelled: it may lack rows");
+  return notes;
+}
+
+std::string regression_line(const Comparison& comparison) {
+  std::vector<std::string> slower;
+  std::vector<std::string> failed;
+  std::size_t compared = 0;
+  for (const PointChange& change : comparison.changes) {
+    if (is_compared(change)) ++compared;
+    if (!comparison.is_regression(change)) continue;
+    const std::string name = point_name(comparison.row(change));
+    if (is_compared(change)) {
+      slower.push_back(fmt::format("{} {:.3f}x", name, change.time_ratio));
+    } else {
+      failed.push_back(name);
+    }
+  }
+  std::string text;
+  if (!slower.empty()) {
+    text = fmt::format("{} of {} got slower by more than {} and beyond the intervals: {}", slower.size(),
+                       kernels(compared), percent_limit(comparison), listed(slower));
+  }
+  if (!failed.empty()) {
+    text += fmt::format("{}{} timed before and failed now: {}", text.empty() ? "" : "; ",
+                        failed.size() == 1 ? "1 kernel was" : fmt::format("{} kernels were", failed.size()),
+                        listed(failed));
+  }
+  return text;
+}
+
+std::vector<std::string> comparison_findings(const Comparison& comparison) {
+  std::vector<std::string> sentences;
+  std::vector<std::string> failed;
+  std::vector<std::string> missing;
+  for (const PointChange& change : comparison.changes) {
+    if (is_compared(change)) continue;
+    const bool broke = comparison.is_regression(change);
+    const std::string name = point_name(comparison.row(change));
+    if (broke) failed.push_back(name);
+    if (!broke) missing.push_back(fmt::format("{} ({})", name, verdict(comparison, change)));
+  }
+  const std::size_t compared = comparison.changes.size() - failed.size() - missing.size();
+  if (!failed.empty()) sentences.push_back(fmt::format("Timed before and failed now: {}.", listed(failed)));
+  if (compared == 0) sentences.emplace_back("The runs have no timed kernel in common.");
+  for (const Change kind : {Change::slower, Change::faster}) {
+    const std::string sentence = most_changed(comparison, kind, compared);
+    if (!sentence.empty()) sentences.push_back(sentence);
+  }
+  const std::size_t same = with(comparison, Change::same).size();
+  if (same > 0) {
+    sentences.push_back(same == compared ? fmt::format("No difference in any of {}.", kernels(compared))
+                                         : fmt::format("No difference in {} of {}.", same, compared));
+  }
+  if (!missing.empty()) sentences.push_back(fmt::format("Not compared: {}.", listed(missing)));
+  return sentences;
+}
+
+}  // namespace roofline

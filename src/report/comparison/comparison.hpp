@@ -1,0 +1,50 @@
+// Two runs compared, in words: what every renderer of a comparison says, and the gate's one line.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/comparison/compare_runs.hpp"
+#include "report/runs.hpp"
+
+namespace roofline {
+
+inline constexpr const char* kComparisonSchema = "roofline.comparison/1";
+
+/// Every row of two runs, and what a gate makes of it. A view; the reports have to outlive it.
+struct Comparison {
+  const Report* base = nullptr;
+  const Report* now = nullptr;
+  double max_slowdown = kMaxSlowdown;
+  std::vector<PointChange> changes;
+
+  /// The row in each run; null where that run has none.
+  const Point* before(const PointChange& change) const;
+  const Point* after(const PointChange& change) const;
+  /// Of the later run where it is there.
+  const Point& row(const PointChange& change) const;
+  /// Slower beyond the limit and the intervals, or timed before and failed now.
+  bool is_regression(const PointChange& change) const;
+};
+
+Comparison comparison_of(const Report& base, const Report& now, double max_slowdown = kMaxSlowdown);
+/// The last run against the first.
+Comparison comparison_of(const Runs& runs);
+
+/// One word or a few: "no difference", "slower", "slower > 3 %", "faster", "failed now", "only before".
+std::string verdict(const Comparison& comparison, const PointChange& change);
+
+/// "1.050", and its interval "1.041–1.059".
+std::string ratio_text(const PointChange& change);
+std::string ratio_interval(const PointChange& change);
+
+/// What makes two runs hard to compare: other devices, drivers, clocks, versions or calibrations; an early end.
+std::vector<std::string> comparison_notes(const Report& base, const Report& now);
+
+/// "2 of 22 kernels got slower by more than 3 % …: a, b"; empty when nothing is a regression.
+std::string regression_line(const Comparison& comparison);
+
+/// What changed, counted and named: "3 of 22 kernels got slower, the most softmax fp32: 1.05×".
+std::vector<std::string> comparison_findings(const Comparison& comparison);
+
+}  // namespace roofline

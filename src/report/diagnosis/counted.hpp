@@ -1,0 +1,33 @@
+// The work model beside the counters: what a launch had to do, and what it did.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/diagnosis/diagnosis.hpp"
+#include "report/report.hpp"
+
+namespace roofline {
+
+/// FLOPs of one pipe, or bytes of one level, of one launch.
+struct CountedAmount {
+  std::string name;  ///< "tensor.bf16", "hbm"
+  CeilingKind kind = CeilingKind::compute;
+  double modelled = 0;  ///< NaN where the model says nothing of it
+  double counted = 0;   ///< NaN where it was not counted
+  /// Counted over modelled; of a cache level, over the compulsory bytes of main memory. NaN where there is no model.
+  double ratio = 0;
+};
+
+/// Pipes that the model or the counters know work on (at least a thousandth of all), then the levels from main memory
+/// inwards. Empty without counters.
+std::vector<CountedAmount> counted_against_model(const Point& point, DeviceKind device);
+
+/// FLOP/byte by the counters at a level: all counted FLOPs of the pipes that the model uses, over the bytes that
+/// crossed it. NaN where either is not known or no byte did.
+double counted_intensity(const Point& point, Level level);
+
+/// The diagnosis of a timed point: with its counters where it has them.
+std::vector<Advice> advice_for(const Point& point, const Machine& machine);
+
+}  // namespace roofline

@@ -1,0 +1,29 @@
+// What holds a kernel back and what to try next: the rules, applied to one point.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "report/diagnosis/quantities.hpp"
+#include "report/diagnosis/rules.hpp"
+
+namespace roofline {
+
+/// A rule that fired, in words.
+struct Advice {
+  std::string rule;     ///< its id
+  std::string finding;  ///< with the figures in it
+  std::string next;
+  std::string source;
+  std::vector<std::pair<std::string, std::string>> evidence;  ///< quantity and value, of each condition
+};
+
+/// Whether all conditions of a rule hold, and all that it speaks of is known.
+bool fires(const Rule& rule, const Quantities& quantities);
+
+/// Every rule that fires on these quantities, in the order of the table. A rule is silent unless all that it
+/// asks for and speaks of is known.
+std::vector<Advice> diagnose(const Quantities& quantities);
+
+}  // namespace roofline

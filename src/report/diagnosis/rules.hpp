@@ -1,0 +1,32 @@
+// The rules of the diagnosis, as data: a condition, what it means, what to do next, and where the threshold is from.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace roofline {
+
+enum class Relation : std::uint8_t { below, above, is };
+
+/// One quantity against a threshold. False where the quantity is not known.
+struct Condition {
+  std::string_view quantity;
+  Relation relation;
+  double threshold;
+};
+
+/// Fires when all of its conditions hold.
+struct Rule {
+  std::string_view id;
+  std::span<const Condition> conditions;
+  std::string_view finding;  ///< "{occupancy} of the warps …": names in braces are quantities
+  std::string_view next;     ///< what to try
+  std::string_view source;   ///< of the threshold
+  bool last = false;         ///< when it fires, the rules after it say nothing
+};
+
+/// In the order in which they are told: what decides first comes first.
+std::span<const Rule> rules();
+
+}  // namespace roofline

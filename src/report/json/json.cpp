@@ -1,0 +1,150 @@
+// The documents: report.json as a whole, the schema versions, and the entry points of reading and writing.
+#include "report/json/json.hpp"
+
+#include <algorithm>
+#include <future>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "model/error.hpp"
+#include "report/json/json_read.hpp"
+
+namespace roofline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// How a document ends whose last member is the list of rows.
+constexpr const char* kRowsEnd = "\n  ]\n}\n";
+
+Json invocation_to_json(const Invocation& invocation) {
+  return {{"command", invocation.command},           {"suite", invocation.suite},
+          {"suite_path", invocation.suite_path},     {"suite_text", invocation.suite_text},
+          {"tool_version", invocation.tool_version}, {"started_at", invocation.started_at},
+          {"duration_s", invocation.duration_s},     {"counting_s", invocation.counting_s}};
+}
+
+std::vector<std::string> read_texts(const JsonValue& json) {
+  std::vector<std::string> texts;
+  for (const JsonValue& element : json.elements()) texts.push_back(element.text());
+  return texts;
+}
+
+Invocation read_invocation(const JsonValue& json) {
+  return {.command = read_texts(json["command"]),
+          .suite = json["suite"].text(),
+          .suite_path = json["suite_path"].text(),
+          .suite_text = json["suite_text"].text(),
+          .tool_version = json["tool_version"].text(),
+          .started_at = json["started_at"].text(),
+          .duration_s = json["duration_s"].number(),
+          .counting_s = json.number_or("counting_s", 0)};
+}
+
+/// Parses `text` and reads it; a complaint about a place in it gets the file's name in front.
+template <class Value>
+Value read_document(const std::string& text, const std::string& source, Value (*read)(const JsonValue&)) {
+  const Json document = parse_json_text(text, source);
+  try {
+    return read(JsonValue(document));
+  } catch (const UsageError& error) {
+    throw UsageError(source + ": " + error.what(), error.hint());
+  }
+}
+
+/// A machine file, or the machine that a report was measured on.
+Machine read_machine_or_report(const JsonValue& json) {
+  const auto schema = json.find("schema");
+  const bool is_report = schema && schema->text() == kReportSchema;
+  return read_machine(is_report ? json["machine"] : json);
+}
+
+/// Everything but the rows, whose place is the last.
+Json without_rows(const Report& report) {
+  Json json = {{"schema", kReportSchema}, {"cancelled", report.cancelled}};
+  json["invocation"] = invocation_to_json(report.invocation);
+  json["notes"] = report.notes;
+  json["machine"] = machine_to_json(report.machine);
+  json["results"] = Json::array();
+  return json;
+}
+
+}  // namespace
+
+Json report_to_json(const Report& report) {
+  Json json = without_rows(report);
+  for (const Point& point : report.points) json["results"].push_back(point_to_json(point, report.machine));
+  return json;
+}
+
+ReportFrame report_frame(const Report& report) {
+  std::string text = to_json_text(without_rows(report));
+  text.erase(text.rfind(']'));
+  return {.opening = std::move(text), .closing = kRowsEnd};
+}
+
+std::string row_text(const Point& point, const Machine& machine) {
+  static const std::string before = "{\n  \"results\": [";
+  Json json;
+  json["results"].push_back(point_to_json(point, machine));
+  const std::string text = to_json_text(json);
+  return text.substr(before.size(), text.size() - before.size() - std::string_view(kRowsEnd).size());
+}
+
+std::string render_json(const Report& report) {
+  if (report.points.empty()) return to_json_text(without_rows(report));
+  // Row by row, for the tree of ten thousand takes longer to build and to take down than their text.
+  constexpr std::size_t kPart = 512;
+  const std::size_t count = report.points.size();
+  std::vector<std::future<std::string>> parts;
+  for (std::size_t begin = 0; begin < count; begin += kPart) {
+    parts.push_back(std::async(count > kPart ? std::launch::async : std::launch::deferred, [&report, begin, count] {
+      std::string rows;
+      for (std::size_t i = begin; i < std::min(begin + kPart, count); ++i) {
+        if (i > 0) rows += ',';
+        rows += row_text(report.points[i], report.machine);
+      }
+      return rows;
+    }));
+  }
+  auto [text, closing] = report_frame(report);
+  for (auto& part : parts) text += part.get();
+  return text + closing;
+}
+
+Ceiling ceiling_from_json(const Json& json) { return read_ceiling(JsonValue(json)); }
+Sweep sweep_from_json(const Json& json) { return read_sweep(JsonValue(json)); }
+DeviceInfo device_from_json(const Json& json) { return read_device(JsonValue(json)); }
+
+void expect_schema(const JsonValue& json, const std::string& expected) {
+  const JsonValue schema = json["schema"];
+  const std::string found = schema.text();
+  if (found == expected) return;
+  const std::string family = expected.substr(0, expected.find('/') + 1);
+  if (found.starts_with(family)) {
+    schema.fail("this roofline reads '" + expected + "', not '" + found + "'",
+                "use the roofline that wrote the file, or run again with this one");
+  }
+  schema.fail("expected '" + expected + "', found '" + found + "'");
+}
+
+Report read_report(const JsonValue& json) {
+  expect_schema(json, kReportSchema);
+  Report report;
+  report.cancelled = json["cancelled"].boolean();
+  report.invocation = read_invocation(json["invocation"]);
+  report.notes = read_texts(json["notes"]);
+  report.machine = read_machine(json["machine"]);
+  for (const JsonValue& result : json["results"].elements()) report.points.push_back(read_point(result));
+  return report;
+}
+
+Machine parse_machine(const std::string& text, const std::string& source) {
+  return read_document(text, source, read_machine_or_report);
+}
+
+Report parse_report(const std::string& text, const std::string& source) {
+  return read_document(text, source, read_report);
+}
+
+}  // namespace roofline

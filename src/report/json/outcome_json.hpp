@@ -1,0 +1,20 @@
+// What running a workload told, to and from JSON: within a row of report.json, and alone between two processes.
+// Internal to src/report; other code calls outcome_to_json and outcome_from_json (json.hpp).
+#pragma once
+
+#include "report/json/json_value.hpp"
+#include "report/report.hpp"
+
+namespace roofline {
+
+/// `status`, and `reason` where there is one.
+void put_status(nlohmann::ordered_json& json, const Outcome& outcome);
+/// `verification`, `buffer_sets`, `resident_bytes` and `samples_s`.
+void put_run(nlohmann::ordered_json& json, const Outcome& outcome);
+/// The value of `time_s`.
+nlohmann::ordered_json summary_to_json(const Summary& time);
+
+/// From the keys of all three.
+Outcome read_outcome(const JsonValue& json);
+
+}  // namespace roofline

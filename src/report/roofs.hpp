@@ -1,0 +1,56 @@
+// Which ceilings of a machine bound the kernels of a report, and what they are called.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/report.hpp"
+
+namespace roofline {
+
+/// A rate (FLOP/s, byte/s) that a logarithmic axis can show; a file may hold any number.
+bool is_plausible(double rate);
+
+/// Whether a row can be a point: it was timed, counts FLOPs, and has a finite intensity and performance
+/// that a logarithmic axis can show.
+bool is_plottable(const Point& point);
+
+/// One line of the roofline chart.
+struct Roof {
+  const Ceiling* ceiling = nullptr;
+  std::string name;                    ///< "HBM read", "BF16 tensor", "shared memory read"
+  bool used = false;                   ///< a point of the chart runs on this level or pipe
+  bool main = false;                   ///< one of the two that make the roofline
+  std::vector<const Ceiling*> others;  ///< the level's other patterns, measured but not drawn
+
+  /// Its limit is a line of its own. Nearer than the lines are wide it would only make them ragged; hovering tells it.
+  bool shows_limit() const;
+  std::string level_name() const;  ///< "HBM": the name without the pattern
+  std::string label() const;       ///< "HBM read 4.67 TB/s"; a suspect ceiling says so
+  std::string title() const;       ///< everything there is to know about it, in one line
+};
+
+/// One line of text for roofs that lie on each other: "BF16 · FP16 tensor 917 · 877 TFLOP/s". What they share stands
+/// once. Never empty.
+std::string shared_label(const std::vector<const Roof*>& roofs);
+
+/// The values alone, for sustained roofs beside the name of their burst ones: "862 · 830 sustained".
+std::string sustained_label(const std::vector<const Roof*>& roofs);
+
+struct Roofs {
+  std::vector<Roof> memory;   ///< slopes, the steepest first
+  std::vector<Roof> compute;  ///< horizontal lines, the highest first
+
+  const Roof* main_memory() const;
+  const Roof* main_compute() const;
+  /// FLOP/byte where the two main roofs meet; nothing unless there are both.
+  std::optional<double> ridge() const;
+};
+
+/// Every level by its highest burst roof (Machine::slope), every pipe by its burst roof, and by its sustained one
+/// too where a point is held against that. References are never drawn.
+/// Ceilings without a positive finite value are left out; so are links (pcie, nvlink) that no point uses.
+Roofs roofs_of(const Report& report);
+
+}  // namespace roofline

@@ -1,0 +1,185 @@
+// UTF-8 decoding and the widths of characters, as far as names of kernels and devices need them. No
+// normalisation, no grapheme clusters.
+#include "text/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace roofline {
+namespace {
+
+constexpr char32_t kReplacement = 0xFFFD;
+constexpr std::string_view kReplacementUtf8 = "\uFFFD";
+
+/// Decodes one code point strictly: overlong forms, surrogates and stray bytes give the replacement
+/// character, with the length of the bytes to skip.
+CodePoint decode(std::string_view text) {
+  if (text.empty()) return {};
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) return {lead, 1};
+  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4) return {kReplacement, 1};
+  char32_t value = lead & (0x7Fu >> length);
+  for (std::size_t i = 1; i < length; ++i) {
+    if (i >= text.size() || (byte(i) & 0xC0u) != 0x80) return {kReplacement, i};
+    value = (value << 6) | (byte(i) & 0x3Fu);
+  }
+  static constexpr std::array<char32_t, 5> kSmallest = {0, 0, 0x80, 0x800, 0x10000};
+  if (value < kSmallest[length] || value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF)) {
+    return {kReplacement, length};
+  }
+  return {value, length};
+}
+
+// The last two are no characters, and no XML.
+bool is_control(char32_t c) { return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0xFFFE || c == 0xFFFF; }
+
+bool turns_direction(char32_t c) {
+  return (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0x200E || c == 0x200F || c == 0x061C;
+}
+
+bool is_space(char32_t c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == 0x2028 || c == 0x2029; }
+
+struct Range {
+  char32_t first;
+  char32_t last;
+};
+
+bool within(char32_t c, const Range* begin, const Range* end) {
+  return std::any_of(begin, end, [c](const Range& range) { return c >= range.first && c <= range.last; });
+}
+
+int width_of(char32_t c) {
+  static constexpr std::array<Range, 8> kZero = {{{0x0300, 0x036F},
+                                                  {0x0591, 0x05BD},
+                                                  {0x064B, 0x065F},
+                                                  {0x1AB0, 0x1AFF},
+                                                  {0x200B, 0x200F},
+                                                  {0x2060, 0x2064},
+                                                  {0x20D0, 0x20FF},
+                                                  {0xFE00, 0xFE0F}}};
+  static constexpr std::array<Range, 9> kWide = {{{0x1100, 0x115F},
+                                                  {0x2E80, 0x303E},
+                                                  {0x3041, 0xA4CF},
+                                                  {0xAC00, 0xD7A3},
+                                                  {0xF900, 0xFAFF},
+                                                  {0xFE30, 0xFE6F},
+                                                  {0xFF00, 0xFF60},
+                                                  {0x1F300, 0x1FAFF},
+                                                  {0x20000, 0x3FFFD}}};
+  if (within(c, kZero.data(), kZero.data() + kZero.size())) return 0;
+  return within(c, kWide.data(), kWide.data() + kWide.size()) ? 2 : 1;
+}
+
+}  // namespace
+
+CodePoint next_code_point(std::string_view text) { return decode(text); }
+
+std::string clean(std::string_view text) {
+  std::string result;
+  result.reserve(text.size());
+  while (!text.empty()) {
+    const CodePoint point = decode(text);
+    const bool kept = point.value == '\n' || point.value == '\t';
+    if (point.value == kReplacement || (is_control(point.value) && !kept)) {
+      result += kReplacementUtf8;
+    } else {
+      result += text.substr(0, point.bytes);
+    }
+    text.remove_prefix(point.bytes);
+  }
+  return result;
+}
+
+std::string clean_line(std::string_view text) {
+  std::string result;
+  bool space = false;
+  while (!text.empty()) {
+    const CodePoint point = decode(text);
+    if (is_space(point.value)) {
+      space = !result.empty();
+    } else if (!turns_direction(point.value)) {
+      if (space) result += ' ';
+      space = false;
+      result += clean(text.substr(0, point.bytes));
+    }
+    text.remove_prefix(point.bytes);
+  }
+  return result;
+}
+
+int display_width(std::string_view text) {
+  int width = 0;
+  while (!text.empty()) {
+    const CodePoint point = decode(text);
+    width += width_of(point.value);
+    text.remove_prefix(point.bytes);
+  }
+  return width;
+}
+
+std::string shorten(std::string_view text, int columns) {
+  if (display_width(text) <= columns) return std::string(text);
+  if (columns <= 1) return columns == 1 ? "\u2026" : "";
+  std::vector<std::string_view> points;
+  for (std::string_view rest = text; !rest.empty(); rest.remove_prefix(points.back().size())) {
+    points.push_back(rest.substr(0, decode(rest).bytes));
+  }
+  int left = columns - 1;  // columns still free beside the ellipsis
+  int head_budget = (columns - 1 + 1) / 2;
+  std::string head;
+  std::size_t first = 0;
+  for (; first < points.size() && display_width(points[first]) <= head_budget; ++first) {
+    head += points[first];
+    head_budget -= display_width(points[first]);
+    left -= display_width(points[first]);
+  }
+  std::size_t last = points.size();
+  while (last > first && display_width(points[last - 1]) <= left) {
+    left -= display_width(points[--last]);
+  }
+  std::string result = head + "\u2026";
+  for (; last < points.size(); ++last) result += points[last];
+  return result;
+}
+
+std::u32string code_points(std::string_view text) {
+  std::u32string points;
+  for (CodePoint point; !text.empty(); text.remove_prefix(point.bytes)) {
+    point = decode(text);
+    points += point.value;
+  }
+  return points;
+}
+
+std::string escape_xml(std::string_view text) {
+  std::string escaped;
+  escaped.reserve(text.size());
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      case '\'':
+        escaped += "&#39;";
+        break;
+      default:
+        escaped += c;
+    }
+  }
+  return escaped;
+}
+
+}  // namespace roofline

@@ -1,0 +1,36 @@
+// Text that came from outside (names, reasons, file contents) on its way into an output: made valid,
+// measured in terminal columns, shortened, escaped.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace roofline {
+
+/// Valid UTF-8 with a replacement character for every malformed byte and control character; tabs and line
+/// feeds are kept. A terminal must not obey an escape sequence, nor a JSON parser stumble over a name.
+std::string clean(std::string_view text);
+
+/// The same on one line: white space of any kind and length becomes one space, and characters that
+/// reverse the direction of what follows are dropped.
+std::string clean_line(std::string_view text);
+
+/// Columns that valid UTF-8 takes in a terminal: 2 for East Asian wide characters and emoji, 0 for combining marks.
+int display_width(std::string_view text);
+
+/// At most `columns` wide: the middle gives way to "…", for template names differ at both ends.
+std::string shorten(std::string_view text, int columns);
+
+/// The first code point of valid UTF-8 and its length in bytes; {0, 0} at the end.
+struct CodePoint {
+  char32_t value = 0;
+  std::size_t bytes = 0;
+};
+CodePoint next_code_point(std::string_view text);
+std::u32string code_points(std::string_view text);
+
+/// Valid UTF-8 with the five characters that XML and HTML give a meaning to written as entities: safe as an element's
+/// text and in a quoted attribute.
+std::string escape_xml(std::string_view text);
+
+}  // namespace roofline

@@ -1,0 +1,56 @@
+// The table of formats: each row is told from the others, and renders what its name says.
+#include "render/formats.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "tests/support/sample_report.hpp"
+
+namespace roofline {
+namespace {
+
+std::string rendered(const Format& format, const Runs& runs) {
+  if (const auto* text = std::get_if<Format::Text>(&format.render)) return (*text)(runs);
+  const ChartOptions options;
+  return std::get<Format::Drawn>(format.render)(runs, ChartDrawing(runs, options), options);
+}
+
+TEST(Formats, AreFoundByTheirNamesAndHaveFilesOfTheirOwn) {
+  std::set<std::string_view> files;
+  for (const Format& format : formats()) {
+    EXPECT_EQ(find_format(format.name), &format);
+    EXPECT_TRUE(files.insert(format.file).second) << format.file;
+    EXPECT_TRUE(format.file.ends_with("." + std::string(format.name))) << "`-o FILE` knows a format by its ending";
+  }
+  EXPECT_EQ(find_format("gif"), nullptr);
+  EXPECT_EQ(find_format(""), nullptr);
+}
+
+TEST(Formats, RenderWhatTheirNamesSay) {
+  const std::map<std::string_view, std::string> beginnings = {{"json", "{\n  \"schema\""},
+                                                              {"csv", "workload,"},
+                                                              {"md", "# "},
+                                                              {"svg", "<svg "},
+                                                              {"png", "\x89PNG\r"},
+                                                              {"pdf", "%PDF-"},
+                                                              {"html", "<!DOCTYPE html>"}};
+  for (const Format& format : formats()) {
+    ASSERT_TRUE(beginnings.contains(format.name)) << "how does a file of " << format.name << " begin?";
+    EXPECT_THAT(rendered(format, sample::sample_report()), testing::StartsWith(beginnings.at(format.name)));
+  }
+}
+
+TEST(Formats, UsualOnesHoldAllRuns) {
+  const std::vector<const Format*> one = usual_formats(1);
+  std::vector<const Format*> two = usual_formats(2);
+  EXPECT_THAT(one, testing::Contains(find_format("json")));
+  EXPECT_THAT(one, testing::Not(testing::Contains(find_format("pdf"))));
+  two.insert(two.begin(), find_format("json"));
+  EXPECT_EQ(one, two) << "json holds one run";
+}
+
+}  // namespace
+}  // namespace roofline

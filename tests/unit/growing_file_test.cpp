@@ -1,0 +1,105 @@
+// A file that grows is whole whenever it is opened, also when its writer has been killed.
+#include "host/growing_file.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "host/files.hpp"
+#include "model/error.hpp"
+
+namespace roofline {
+namespace {
+
+namespace fs = std::filesystem;
+
+class GrowingFileTest : public testing::Test {
+ protected:
+  GrowingFileTest() { fs::create_directories(folder_); }
+  ~GrowingFileTest() override { fs::remove_all(folder_); }
+
+  std::string text() const { return read_file(path_); }
+  auto files() const { return std::distance(fs::directory_iterator(folder_), fs::directory_iterator()); }
+
+  const fs::path folder_ = fs::path(testing::TempDir()) / ("growing-" + std::to_string(::getpid()));
+  const fs::path path_ = folder_ / "file";
+};
+
+TEST_F(GrowingFileTest, IsWholeAfterEveryText) {
+  write_file(path_, "of an earlier run");
+  {
+    GrowingFile file(path_, "[", "]\n");
+    EXPECT_EQ(text(), "of an earlier run") << "nothing has been appended";
+    file.append("1");
+    EXPECT_EQ(text(), "[1]\n");
+    file.append(", 22");
+    EXPECT_EQ(text(), "[1, 22]\n");
+    file.append("");
+    EXPECT_EQ(text(), "[1, 22]\n");
+    const std::string large(100000, '3');
+    file.append(large);
+    EXPECT_EQ(text(), "[1, 22" + large + "]\n");
+  }
+  EXPECT_EQ(files(), 1) << "only the file itself is left";
+}
+
+TEST_F(GrowingFileTest, TheOpeningChangesWithTheNextText) {
+  GrowingFile file(path_, "at 00 s: ", ".");
+  file.append("a");
+  file.replace(3, "07");
+  EXPECT_EQ(text(), "at 00 s: a.");
+  file.append("b");
+  EXPECT_EQ(text(), "at 07 s: ab.");
+  file.append("c");
+  EXPECT_EQ(text(), "at 07 s: abc.") << "the other copy";
+}
+
+TEST_F(GrowingFileTest, WhatAReaderHasOpenedStaysWhileTheNextTextComes) {
+  GrowingFile file(path_, "[", "]");
+  for (const char* text : {"1", "2"}) {
+    file.append(text);
+    const std::string whole = this->text();
+    std::ifstream reader(path_);
+    file.append("x");
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(reader), {}), whole);
+  }
+}
+
+/// Texts of several pages, whose writing a kill may cut short; 8000 is no multiple of a page.
+TEST_F(GrowingFileTest, IsWholeWhenItsWriterIsKilled) {
+  const std::string line = std::string(7999, 'x') + "\n";
+  for (int trial = 0; trial < 20; ++trial) {
+    fs::remove(path_);
+    const pid_t writer = ::fork();
+    if (writer == 0) {
+      GrowingFile file(path_, "begin\n", "end\n");
+      for (;;) file.append(line);
+    }
+    while (!fs::exists(path_)) ::usleep(100);
+    ::usleep(static_cast<useconds_t>(137 * trial));
+    ::kill(writer, SIGKILL);
+    ::waitpid(writer, nullptr, 0);
+    const std::string left = text();
+    ASSERT_TRUE(left.starts_with("begin\n") && left.ends_with("end\n"));
+    ASSERT_EQ((left.size() - 10) % line.size(), 0U);
+    ASSERT_GT(left.size(), line.size());
+    for (std::size_t at = 6; at + 4 < left.size(); at += line.size()) ASSERT_EQ(left.compare(at, line.size(), line), 0);
+  }
+}
+
+TEST_F(GrowingFileTest, SaysWhatCanNotBeWritten) {
+  try {
+    GrowingFile file(folder_ / "absent" / "file", "", "");
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_NE(std::string(error.what()).find("absent/file: can't be written: No such file"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace roofline
