@@ -93,11 +93,8 @@ ExitCode run_analyze(const AnalyzeCommand& command, const Options& options) {
   if (to_stdout) {
     print_result(render(report, *command.output.formats.front(), command.chart));
   } else {
-    const std::vector<fs::path> paths = write_outputs(report, command.output, command.chart, folder);
-    // Where another format was asked for, the journal is still to be replaced by the finished report.
-    if (!kept.empty() && std::find(paths.begin(), paths.end(), kept) == paths.end()) {
-      write_file(kept, render_json(report));
-    }
+    journal.finish(report);
+    const std::vector<fs::path> paths = write_outputs(report, command.output, command.chart, folder, kept);
     const TerminalStyle style = stdout_style(options.color);
     print_result(render_terminal(report, style));
     if (command.plot) print_result("\n" + render_terminal_plot(report, style));

@@ -20,7 +20,8 @@ class Renderer {
  public:
   Renderer(const Runs& runs, const ChartOptions& chart, const std::vector<const Format*>& formats)
       : runs_(runs), chart_(chart) {
-    if (std::any_of(formats.begin(), formats.end(), std::mem_fn(&Format::draws_chart))) drawing_.emplace(runs, chart);
+    const auto draws = [](const Format* format) { return format != nullptr && format->draws_chart(); };
+    if (std::any_of(formats.begin(), formats.end(), draws)) drawing_.emplace(runs, chart);
   }
 
   /// May be called from several threads.
@@ -42,18 +43,22 @@ std::string render(const Runs& runs, const Format& format, const ChartOptions& c
 }
 
 std::vector<std::filesystem::path> write_outputs(const Runs& runs, const OutputRequest& request,
-                                                 const ChartOptions& chart, const std::filesystem::path& folder) {
-  const std::vector<const Format*> formats = request.formats.empty() ? usual_formats(runs.size()) : request.formats;
-  const Renderer renderer(runs, chart, formats);
-  std::vector<std::future<std::string>> texts;
-  texts.reserve(formats.size());
-  for (const Format* format : formats) {
-    texts.push_back(std::async(std::launch::async, &Renderer::render, &renderer, std::cref(*format)));
-  }
+                                                 const ChartOptions& chart, const std::filesystem::path& folder,
+                                                 const std::filesystem::path& written) {
   std::vector<std::filesystem::path> paths;
+  std::vector<const Format*> formats;  // with no text for what is there already
+  for (const Format* format : request.formats.empty() ? usual_formats(runs.size()) : request.formats) {
+    paths.push_back(request.is_file ? std::filesystem::path(request.path) : folder / format->file);
+    formats.push_back(paths.back() == written ? nullptr : format);
+  }
+  const Renderer renderer(runs, chart, formats);
+  std::vector<std::future<std::string>> texts(formats.size());
   for (std::size_t i = 0; i < formats.size(); ++i) {
-    paths.push_back(request.is_file ? std::filesystem::path(request.path) : folder / formats[i]->file);
-    write_file(paths.back(), texts[i].get());
+    if (formats[i] == nullptr) continue;
+    texts[i] = std::async(std::launch::async, &Renderer::render, &renderer, std::cref(*formats[i]));
+  }
+  for (std::size_t i = 0; i < formats.size(); ++i) {
+    if (texts[i].valid()) write_file(paths[i], texts[i].get());
   }
   return paths;
 }

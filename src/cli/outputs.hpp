@@ -16,9 +16,10 @@ namespace roofline {
 std::string render(const Runs& runs, const Format& format, const ChartOptions& chart);
 
 /// Writes each format (the usual ones when the request names none) into `folder`, or the one file that the request
-/// names; returns the paths.
+/// names; returns the paths. The file `written` is there already.
 std::vector<std::filesystem::path> write_outputs(const Runs& runs, const OutputRequest& request,
-                                                 const ChartOptions& chart, const std::filesystem::path& folder);
+                                                 const ChartOptions& chart, const std::filesystem::path& folder,
+                                                 const std::filesystem::path& written = {});
 
 /// Says on stderr what was written.
 void say_written(const std::vector<std::filesystem::path>& paths);

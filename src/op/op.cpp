@@ -34,10 +34,11 @@ std::vector<Shape> Op::test_shapes(DeviceKind device) const {
         const bool shrinks = p.minimum >= 1 && shape[p.name] > p.minimum;
         if (shrinks && (largest == nullptr || shape[p.name] > shape[largest->name])) largest = &p;
       }
-      if (largest == nullptr) return;
+      if (largest == nullptr) break;
       shape.set(largest->name, std::max(largest->minimum, shape[largest->name] / 2));
     }
-    if (std::find(found.begin(), found.end(), shape) == found.end()) found.push_back(shape);
+    // What is not small enough even so is the smallest that there is.
+    if (!invalid(shape) && std::find(found.begin(), found.end(), shape) == found.end()) found.push_back(shape);
   };
   const auto within = [](const ShapeParameter& p, std::int64_t extent) {
     return std::clamp(extent, p.minimum, p.maximum);
@@ -47,6 +48,10 @@ std::vector<Shape> Op::test_shapes(DeviceKind device) const {
   add([](const ShapeParameter& p) { return p.default_value; });
   // Halving 2^n - 1 leaves it odd.
   add([&](const ShapeParameter& p) { return within(p, p.default_value - 1 + p.default_value % 2); });
+  if (found.empty()) {  // halving led to nothing that is valid, but a default is
+    Shape& shape = found.emplace_back();
+    for (const ShapeParameter& p : parameters()) shape.set(p.name, p.default_value);
+  }
   return found;
 }
 

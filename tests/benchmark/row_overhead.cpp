@@ -15,9 +15,7 @@
 
 #include "analyze/analyze.hpp"
 #include "analyze/journal.hpp"
-#include "host/files.hpp"
 #include "host/host.hpp"
-#include "report/json/json.hpp"
 
 namespace roofline {
 namespace {
@@ -108,7 +106,7 @@ void run(int rows, double sampling_s) {
   for (SuiteEntry& entry : suite.entries) watch(entry, stopwatch);
   const Report report = analyze(suite, machine_with_roofs(), options);
   const double analyzed = wall_seconds();
-  write_file(path, render_json(report));
+  journal.finish(report);
   const double written = wall_seconds();
   const double parent_cpu = cpu_seconds() - cpu_begin;
   const double child_cpu = cpu_seconds_of_children() - stopwatch.cpu_seconds;

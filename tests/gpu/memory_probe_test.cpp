@@ -1,5 +1,8 @@
 // What the memory probes of a GPU must show together: nearer levels are faster and quicker to answer, and the sweep
 // goes down from one to the next.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <functional>
@@ -58,13 +61,17 @@ TEST_F(MemoryProbeTest, TheSweepGoesDownFromLevelToLevel) {
   ASSERT_GT(points.size(), 20u);
   EXPECT_EQ(points.front().bytes, 16384);
   const double l2 = gpu().properties().l2_bytes;
-  for (std::size_t i = 1; i < points.size(); ++i) {
-    EXPECT_NEAR(points[i].bytes / points[i - 1].bytes, std::sqrt(2.0), 0.02);
-    EXPECT_LT(points[i].rate, 1.15 * points[i - 1].rate) << points[i].bytes;
-  }
   const double near = level(points, 16384, l1_of_an_sm(gpu()) / 2);
   const double middle = level(points, l2 / 4, l2 / 2);
   const double far = level(points, 8 * l2, points.back().bytes);
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    EXPECT_NEAR(points[i].bytes / points[i - 1].bytes, std::sqrt(2.0), 0.02);
+    // About the size of L2 it is for the addresses to decide how much still hits: an H100 read 47 MB a quarter faster
+    // than 33 MB. What is read there comes from L2 or from HBM, and is as fast as one of them or in between.
+    const bool on_the_slope = points[i].bytes > l2 / 2 && points[i].bytes < 2 * l2;
+    EXPECT_LT(points[i].rate, 1.15 * (on_the_slope ? middle : points[i - 1].rate)) << points[i].bytes;
+    EXPECT_GT(points[i].rate, 0.9 * far) << points[i].bytes;
+  }
   EXPECT_GT(near, 1.5 * middle);
   EXPECT_GT(middle, 1.2 * far);
   EXPECT_NEAR(far / best_rate(gpu(), "hbm.read"), 1, 0.06);
@@ -93,9 +100,15 @@ TEST_F(MemoryProbeTest, NearerLevelsAnswerSooner) {
   EXPECT_LT(latency("latency.shared"), l2);
 }
 
-TEST_F(MemoryProbeTest, BothWaysAtOnceIsMoreThanOneWay) {
+// How much more both at once are is the machine's to say: a host with an H100 moved 54.8 GB/s one way and 54.6 both
+// ways. Less than one after the other, or more than both alone, would be the probe's fault.
+TEST_F(MemoryProbeTest, BothWaysAtOnceLieBetweenTheSlowerAloneAndBothTogether) {
   const double down = best_rate(gpu(), "pcie.h2d");
-  EXPECT_GT(best_rate(gpu(), "pcie.duplex"), 1.2 * down);
+  const double up = best_rate(gpu(), "pcie.d2h");
+  const double both = best_rate(gpu(), "pcie.duplex");
+  std::cout << fmt::format("  {:.1f} GB/s down, {:.1f} up, {:.1f} both\n", down * 1e-9, up * 1e-9, both * 1e-9);
+  EXPECT_GT(both, 0.9 * std::min(down, up));
+  EXPECT_LT(both, 1.05 * (down + up));
   EXPECT_LT(best_rate(gpu(), "pcie.h2d.pageable"), 1.05 * down);
 }
 

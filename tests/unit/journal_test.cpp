@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "host/files.hpp"
@@ -32,6 +33,36 @@ TEST(Journal, IsAReportAfterEveryRow) {
     EXPECT_EQ(render_json(read), render_json(parse_report(render_json(so_far), "report")));
   }
   EXPECT_GT(whole.points.size(), 2U);
+  whole.notes.emplace_back("found at the end");
+  journal.finish(whole);
+  EXPECT_EQ(read_file(path), render_json(whole));
+  fs::remove(path);
+}
+
+TEST(Journal, FinishesWithWhatWasCountedSince) {
+  const fs::path path = fs::path(testing::TempDir()) / ("counted-" + std::to_string(::getpid()) + ".json");
+  Report report = sample::sample_report();
+  ASSERT_TRUE(std::none_of(report.points.begin(), report.points.end(), [](const Point& p) { return p.counters; }));
+  Journal journal(path);
+  journal.add_rows(report);
+  journal.finish(report);
+  EXPECT_EQ(read_file(path), render_json(report));
+  Journal counted(path);
+  counted.add_rows(report);
+  report.points.back().counters = sample::counted_sample_report().points.front().counters.value_or(Counters{});
+  counted.finish(report);
+  EXPECT_EQ(read_file(path), render_json(report));
+  EXPECT_EQ(parse_report(read_file(path), "counted").points.back().counters.has_value(), true);
+  fs::remove(path);
+}
+
+/// What was never begun (no rows) is a report too.
+TEST(Journal, FinishesWithoutRows) {
+  const fs::path path = fs::path(testing::TempDir()) / ("no-rows-" + std::to_string(::getpid()) + ".json");
+  Report report = sample::sample_report();
+  report.points.clear();
+  Journal(path).finish(report);
+  EXPECT_EQ(read_file(path), render_json(report));
   fs::remove(path);
 }
 

@@ -18,6 +18,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -160,6 +161,35 @@ TEST(OpTestShapes, AreTheLeastOddAndLargeOnesThatAreValid) {
   EXPECT_THAT(on(DeviceKind::cuda), IsSupersetOf({shape(4, 2), shape(31, 31), shape(4096, 64)}));
   EXPECT_THAT(on(DeviceKind::cpu), IsSupersetOf({shape(4, 2), shape(31, 31), shape(256, 64)}));
   EXPECT_THAT(on(DeviceKind::cpu), Not(Contains(shape(4096, 64))));
+}
+
+/// Divisible, with extents that can't be made small, or not without becoming invalid.
+class Unwieldy final : public Nothing {
+ public:
+  Unwieldy(std::int64_t least, bool only_default) : Nothing("unwieldy"), least_(least), only_default_(only_default) {}
+  std::vector<ShapeParameter> parameters() const override {
+    return {{.name = "m", .meaning = "", .default_value = 1 << 20, .minimum = least_}};
+  }
+  std::optional<std::string> invalid(const Shape& s) const override {
+    return only_default_ && s["m"] != 1 << 20 ? std::optional<std::string>("m must be 2^20") : std::nullopt;
+  }
+  Work work(const Workload& w, DeviceKind device) const override {
+    Work work;
+    work.bytes[main_memory(device)] = {.read = 64.0 * static_cast<double>(w.shape["m"]), .write = 0};
+    return work;
+  }
+
+ private:
+  std::int64_t least_;
+  bool only_default_;
+};
+
+TEST(OpTestShapes, AreTheSmallestThereIsWhereThatIsLarge) {
+  EXPECT_THAT(Unwieldy(1 << 19, false).test_shapes(DeviceKind::cpu), ElementsAre(Shape{{"m", 1 << 19}}));
+}
+
+TEST(OpTestShapes, AreTheDefaultWhereNoSmallerOneIsValid) {
+  EXPECT_THAT(Unwieldy(1, true).test_shapes(DeviceKind::cpu), ElementsAre(Shape{{"m", 1 << 20}}));
 }
 
 TEST(Registry, JoinsImplementationsRegisteredElsewhere) {

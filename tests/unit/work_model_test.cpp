@@ -3,6 +3,7 @@
 
 #include "model/work.hpp"
 #include "op/registry.hpp"
+#include "tests/support/repository.hpp"
 
 namespace roofline {
 namespace {
@@ -162,8 +163,13 @@ TEST(WorkModel, BytesAreThoseOfTheTensors) {
       (tensor.role == TensorRole::input ? read : write) += static_cast<double>(tensor.bytes());
     }
     const Traffic traffic = op->work(w, DeviceKind::cpu).bytes.at(Level::dram);
-    EXPECT_EQ(traffic.read, read) << op->name();
-    EXPECT_EQ(traffic.write, write) << op->name();
+    if (in_repository(*op)) {
+      EXPECT_EQ(traffic.read, read) << op->name();
+      EXPECT_EQ(traffic.write, write) << op->name();
+    } else {  // it may leave part of a tensor alone, as a gather does
+      EXPECT_LE(traffic.read, read) << op->name();
+      EXPECT_LE(traffic.write, write) << op->name();
+    }
   }
 }
 
