@@ -1,8 +1,5 @@
 // roofline analyze: a suite under the roofs, written to disk row by row.
 #include <fmt/format.h>
-#include <unistd.h>
-
-#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -15,8 +12,8 @@
 #include "config/suite.hpp"
 #include "host/files.hpp"
 #include "model/error.hpp"
+#include "op/layout.hpp"
 #include "render/render.hpp"
-#include "report/json/json.hpp"
 
 namespace roofline {
 namespace fs = std::filesystem;
@@ -30,7 +27,7 @@ Suite load(const AnalyzeCommand& command, const SelectedDevice& device) {
       entry.workload.cache = *command.cache == "hot" ? CacheMode::hot : CacheMode::cold;
     }
   }
-  require_memory(suite, device.last_level_cache_bytes, device.free_memory_bytes);
+  require_memory(suite, {.bytes = device.last_level_cache_bytes, .device = device.info.kind}, device.free_memory_bytes);
   return suite;
 }
 

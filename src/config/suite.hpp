@@ -10,6 +10,8 @@
 
 namespace roofline {
 
+struct LastLevelCache;
+
 /// A workload of a suite, with all that it names looked up. Where the device can't run it, `skip_reason` says why and
 /// it becomes a `skipped` row; everything else that is wrong with a suite is an error with file, line and column.
 struct SuiteEntry {
@@ -40,7 +42,7 @@ Suite load_suite(const std::string& path, DeviceKind device);
 void keep_only(Suite& suite, const std::string& glob);
 
 /// Throws UsageError, with file and line, for the first entry that doesn't fit: its buffers, rotation and
-/// guards included, may take `free_bytes`. Both amounts in bytes, of the device that will run the suite.
-void require_memory(const Suite& suite, double last_level_cache, double free_bytes);
+/// guards included, may take `free_bytes`. Both are those of the device that will run the suite.
+void require_memory(const Suite& suite, const LastLevelCache& last_level, double free_bytes);
 
 }  // namespace roofline

@@ -4,6 +4,7 @@
 #include "config/suite.hpp"
 #include "model/error.hpp"
 #include "op/case.hpp"
+#include "op/layout.hpp"
 
 namespace roofline {
 namespace {
@@ -50,10 +51,10 @@ void keep_only(Suite& suite, const std::string& glob) {
   suite.entries = std::move(kept);
 }
 
-void require_memory(const Suite& suite, double last_level_cache, double free_bytes) {
+void require_memory(const Suite& suite, const LastLevelCache& last_level, double free_bytes) {
   for (const SuiteEntry& entry : suite.entries) {
     if (!entry.skip_reason.empty()) continue;
-    const double needed = case_bytes(*entry.op, entry.workload, last_level_cache);
+    const double needed = case_bytes(*entry.op, entry.workload, last_level);
     if (needed <= free_bytes) continue;
     throw UsageError(fmt::format("{}:{}: '{}' needs {} of device memory, and {} are free", suite.path, entry.line,
                                  entry.workload.label, in_gib(needed), in_gib(free_bytes)),

@@ -61,7 +61,8 @@ struct Case::State {
 };
 
 void Case::State::allocate() {
-  sets = roofline::buffer_sets(specs, workload.cache, device.last_level_cache_bytes());
+  sets = roofline::buffer_sets(specs, workload.cache,
+                               {.bytes = device.last_level_cache_bytes(), .device = device.info().kind});
   pointers.assign(static_cast<std::size_t>(sets), std::vector<void*>(specs.size()));
   for (std::size_t t = 0; t < specs.size(); ++t) {
     const std::int64_t stride = guarded_bytes(specs[t]);

@@ -14,6 +14,7 @@
 namespace roofline {
 
 class Device;
+struct LastLevelCache;
 
 /// random: every element on its own, as verification and timing need it. repeated: some megabytes of random values over
 /// and over, ready sooner; for launches that are only counted.
@@ -54,7 +55,7 @@ class Case {
 };
 
 /// Bytes of device memory that a case of this workload takes, guards and rotation included: to refuse
-/// what doesn't fit before anything is run. `last_level_cache` in bytes.
-double case_bytes(const Op& op, const Workload& workload, double last_level_cache);
+/// what doesn't fit before anything is run.
+double case_bytes(const Op& op, const Workload& workload, const LastLevelCache& last_level);
 
 }  // namespace roofline

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "model/names.hpp"
 #include "op/tensor.hpp"
 #include "op/workload.hpp"
 
@@ -20,8 +21,16 @@ inline constexpr std::int64_t kMaxBufferSets = 4096;
 /// Bytes of one tensor with its guards, a multiple of 256: the distance between two sets of it.
 std::int64_t guarded_bytes(const TensorSpec& tensor);
 
-/// Buffer sets to rotate over: for a cold cache as many as make the tensors total at least twice the last
-/// cache level (kMaxBufferSets at most), for a hot one a single set.
-std::int64_t buffer_sets(std::span<const TensorSpec> tensors, CacheMode cache, double last_level_cache);
+/// What a cold launch must find nothing in.
+struct LastLevelCache {
+  double bytes = 0;  ///< of all its instances
+  DeviceKind device = DeviceKind::cpu;
+};
+
+/// Buffer sets to rotate over: a single one for a hot cache; for a cold one as many as leave a launch nothing of an
+/// earlier one (kMaxBufferSets at most). On a CPU that is so once they total twice the last cache level. A GPU's L2 is
+/// not LRU and keeps some of what streams through it: four sets at least, of four times its size together, but for
+/// sets beside which all of L2 is little.
+std::int64_t buffer_sets(std::span<const TensorSpec> tensors, CacheMode cache, const LastLevelCache& last_level);
 
 }  // namespace roofline

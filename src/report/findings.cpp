@@ -111,8 +111,11 @@ std::vector<std::string> alarms(const Report& report) {
   add_rows(sentences, report, "Timed without being verified", [](const Point& p) {
     return p.status == PointStatus::ok && p.time && !(p.verification && p.verification->passed);
   });
+  const auto timed = [](const Point& p) { return p.status == PointStatus::ok && p.time; };
+  add_rows(sentences, report, "Not cold, for memory can't be as fast: a cache served some of it, which is our error",
+           [&](const Point& p) { return timed(p) && not_cold(p, report.machine); });
   add_rows(sentences, report, "Above the roof, which means that the ceiling or the work model is wrong there",
-           [](const Point& p) { return p.status == PointStatus::ok && p.time && p.above_roof(); });
+           [&](const Point& p) { return timed(p) && p.above_roof() && !not_cold(p, report.machine); });
   return sentences;
 }
 

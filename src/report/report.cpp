@@ -52,4 +52,16 @@ bool Point::above_roof() const {
   return slowest < (known ? limiting->ci95.low : bound.attainable_time_s);
 }
 
+bool not_cold(const Point& point, const Machine& machine) {
+  if (point.workload.cache != CacheMode::cold || !point.time) return false;
+  const Level memory = main_memory(machine.device.kind);
+  double limit = 0;
+  for (const Ceiling& ceiling : machine.ceilings) {
+    if (ceiling.level == memory && ceiling.limit) limit = std::max(limit, ceiling.limit->value);
+  }
+  const double slowest = std::isfinite(point.time->ci95.high) ? point.time->ci95.high : point.time->median;
+  const auto traffic = point.work.bytes.find(memory);
+  return limit > 0 && traffic != point.work.bytes.end() && traffic->second.total() > limit * slowest;
+}
+
 }  // namespace roofline

@@ -51,6 +51,10 @@ struct Point : Outcome {
   bool above_roof() const;
 };
 
+/// Whether a row that was to be cold moved its bytes faster than main memory can by its own description: a cache served
+/// some of them, whatever is wrong, it is not the kernel. False for hot rows and where no limit is known.
+bool not_cold(const Point& point, const Machine& machine);
+
 struct Invocation {
   std::vector<std::string> command;  ///< argv
   std::string suite;                 ///< name of the suite

@@ -218,7 +218,7 @@ TEST(Case, LaunchesRotateOverColdSets) {
   EXPECT_EQ(bench.launch_quantum, 17);
   bench.batch(34);
   EXPECT_EQ(seen.size(), 17U);
-  EXPECT_EQ(cold.resident_bytes(), case_bytes(op, workload(1000), 100'000));
+  EXPECT_EQ(cold.resident_bytes(), case_bytes(op, workload(1000), {.bytes = 100'000}));
   EXPECT_EQ(Case(op, spy, workload(1000, CacheMode::hot), device).buffer_sets(), 1);
 }
 
@@ -245,10 +245,25 @@ TEST(Case, MemoryThatIsNotThereIsAnError) {
 TEST(Layout, SetsAreCappedAndNeverZero) {
   const TensorSpec tiny{"x", TensorRole::input, 1, DType::fp32};
   const TensorSpec huge{"x", TensorRole::input, 1 << 20, DType::fp32};
-  EXPECT_EQ(buffer_sets({&tiny, 1}, CacheMode::cold, 1 << 20), kMaxBufferSets);
-  EXPECT_EQ(buffer_sets({&huge, 1}, CacheMode::cold, 1 << 20), 1);
-  EXPECT_EQ(buffer_sets({&huge, 1}, CacheMode::cold, (1 << 21) + 1), 2);
+  EXPECT_EQ(buffer_sets({&tiny, 1}, CacheMode::cold, {.bytes = 1 << 20}), kMaxBufferSets);
+  EXPECT_EQ(buffer_sets({&huge, 1}, CacheMode::cold, {.bytes = 1 << 20}), 1);
+  EXPECT_EQ(buffer_sets({&huge, 1}, CacheMode::cold, {.bytes = (1 << 21) + 1}), 2);
   EXPECT_EQ(guarded_bytes(tiny), 768);
+}
+
+/// By what was counted on an H200: L2 keeps up to a third of itself of a single set, whatever the set's size.
+TEST(Layout, AGpuIsColdWithFourSetsOrOneThatDwarfsItsL2) {
+  const LastLevelCache l2{.bytes = 1 << 20, .device = DeviceKind::cuda};
+  const auto sets = [&](double of_l2, CacheMode cache = CacheMode::cold) {
+    const TensorSpec x{"x", TensorRole::input, static_cast<std::int64_t>(of_l2 * (1 << 20) / 4), DType::fp32};
+    return buffer_sets({&x, 1}, cache, l2);
+  };
+  EXPECT_EQ(sets(0.25), 16);
+  EXPECT_EQ(sets(1), 4);
+  EXPECT_EQ(sets(2.1), 4);
+  EXPECT_EQ(sets(31), 4);
+  EXPECT_EQ(sets(32), 1);
+  EXPECT_EQ(sets(0.25, CacheMode::hot), 1);
 }
 
 }  // namespace

@@ -73,6 +73,28 @@ TEST(Point, AboveARoofWithoutAnIntervalTheRoofCountsAsExact) {
   EXPECT_TRUE(point.above_roof());
 }
 
+TEST(Point, ColdAndFasterThanMemoryCanBeIsNotCold) {
+  Machine machine;
+  machine.device.kind = DeviceKind::cpu;
+  Ceiling& memory = machine.ceilings.emplace_back();
+  memory.level = Level::dram;
+  Point point = timed_point(4);  // 4 GB
+  EXPECT_FALSE(not_cold(point, machine)) << "no limit is known";
+  memory.limit = Limit{.value = 1.01e9, .basis = "one channel"};
+  EXPECT_FALSE(not_cold(point, machine));
+  memory.limit->value = 0.99e9;
+  EXPECT_TRUE(not_cold(point, machine));
+  point.time->ci95 = {3.9, 4.1};  // it may have taken longer
+  EXPECT_FALSE(not_cold(point, machine));
+  point.time->ci95 = {3.9, 4.01};
+  EXPECT_TRUE(not_cold(point, machine));
+  point.workload.cache = CacheMode::hot;
+  EXPECT_FALSE(not_cold(point, machine));
+  point = timed_point(4);
+  point.time.reset();
+  EXPECT_FALSE(not_cold(point, machine));
+}
+
 TEST(PointStatus, NamesAreInverse) {
   for (const PointStatus status : {PointStatus::ok, PointStatus::skipped, PointStatus::failed}) {
     EXPECT_EQ(parse_point_status(to_string(status)), status);

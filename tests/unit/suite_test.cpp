@@ -281,11 +281,11 @@ TEST(Suite, WhatDoesNotFitInMemoryIsRefusedWithItsLine) {
   const Suite suite = cpu_suite(
       "  - op: relu\n    shape: { n: 1Ki }\n  - op: relu\n    shape: { n: 2^30 }\n"
       "  - op: relu\n    dtype: fp16\n    shape: { n: 2^39 }\n");
-  const double needed = case_bytes(*find_op("relu"), suite.entries[1].workload, 1e6);
+  const double needed = case_bytes(*find_op("relu"), suite.entries[1].workload, {.bytes = 1e6});
   EXPECT_GE(needed, 8.0 * (1 << 30));
-  EXPECT_NO_THROW(require_memory(suite, 1e6, needed));  // the skipped one needs nothing
+  EXPECT_NO_THROW(require_memory(suite, {.bytes = 1e6}, needed));  // the skipped one needs nothing
   try {
-    require_memory(suite, 1e6, needed - 1);
+    require_memory(suite, {.bytes = 1e6}, needed - 1);
     FAIL();
   } catch (const UsageError& error) {
     EXPECT_THAT(error.what(), StartsWith("s.yaml:5: 'relu fp32 2^30' needs 8"));

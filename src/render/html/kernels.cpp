@@ -67,18 +67,19 @@ std::string time_cell(const Summary& time) {
 }
 
 /// How far the roof still is; nothing where there is no telling it from here.
-std::string distance(const Point& point) {
+std::string distance(const Point& point, const Machine& machine) {
   constexpr double kNear = 0.99;
   const double fraction = point.fraction_of_roof();
+  if (not_cold(point, machine)) return "<small class=\"warn\">\u25b2 not cold</small>";
   if (point.above_roof()) return "<small class=\"warn\">\u25b2 above its roof</small>";
   return fraction > 0 && fraction < kNear ? fmt::format("<small>{} to the roof</small>", factor(1 / fraction)) : "";
 }
 
-std::string roof_cell(const Point& point) {
+std::string roof_cell(const Point& point, const Machine& machine) {
   const double fraction = point.fraction_of_roof();
   if (!std::isfinite(fraction)) return kAbsent;
   return fmt::format("<svg class=\"bar{}\"><rect width=\"{:.1f}%\"/></svg>{}{}", point.above_roof() ? " above" : "",
-                     std::clamp(100 * fraction, 0.0, 100.0), percent(fraction), distance(point));
+                     std::clamp(100 * fraction, 0.0, 100.0), percent(fraction), distance(point, machine));
 }
 
 std::string verification_cell(const Point& point) {
@@ -100,7 +101,7 @@ std::string timed_row(const Report& report, const Point& point) {
   html += cell(kColumns[4], bound.arithmetic_intensity,
                two_lines(intensity(bound.arithmetic_intensity),
                          std::isfinite(bound.ridge) ? "ridge " + number(bound.ridge, 3) : ""));
-  html += cell(kColumns[5], point.fraction_of_roof(), roof_cell(point));
+  html += cell(kColumns[5], point.fraction_of_roof(), roof_cell(point, report.machine));
   html += cell(kColumns[6], std::nan(""), html_bound(bound));
   html += cell(kColumns[7], std::nan(""),
                html_name(bound.limiting_ceiling.empty() ? kAbsent : limit_label(bound), 24) +

@@ -201,6 +201,7 @@ Json point_to_json(const Point& point, const Machine& machine) {
     json["counters"] = counters_to_json(*point.counters);
     json["counted"] = counted_to_json(*point.counters, memory);
   }
+  if (not_cold(point, machine)) json["not_cold"] = true;
   if (!absent.empty()) json["absent"] = std::move(absent);
   const Json advice = advice_to_json(advice_for(point, machine));
   if (!advice.empty()) json["diagnosis"] = advice;
