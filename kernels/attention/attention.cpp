@@ -72,10 +72,10 @@ Tolerance Attention::tolerance(const Workload& w) const {
 
 Kernel prepare_fused(const Workload& w, Device& device) {
   auto& cpu = as_cpu(device);
-  return with_cpu_type(w.dtype, [&]<typename T>() -> Kernel {
+  return with_element_type(w.dtype, [&]<typename T>() -> Kernel {
     const auto rows = with_isa(cpu.isa(), []<Isa isa>() { return &attention_rows<isa, T>; });
     const Attended e = attended(w);
-    const Workspace<T> workspaces(cpu, attention_workspace(e.d), cpu.pool().size());
+    const Workspace<Computed<T>> workspaces(cpu, attention_workspace<T>(e.d), cpu.pool().size());
     return [=, &pool = cpu.pool()](std::span<void* const> tensors) {
       const std::int64_t blocks = (e.queries + kQueryBlock - 1) / kQueryBlock;
       pool.run([&](int worker) {
@@ -98,14 +98,10 @@ Kernel prepare_fused(const Workload& w, Device& device) {
 }
 
 std::vector<Implementation> Attention::implementations() const {
-  const std::vector<DType> dtypes{DType::fp32, DType::fp64};
-  return {{.name = "naive",
-           .summary = "all threads, a query at a time",
-           .dtypes = dtypes,
-           .prepare = [](const Workload& w, Device& device) { return naive_attention(attended(w), w.dtype, device); }},
+  return {naive_rung("all threads, a query at a time"),
           {.name = "fused",
            .summary = "all threads, blocks of scores on register tiles, online softmax; never the matrix",
-           .dtypes = dtypes,
+           .dtypes = cpu_dtypes(),
            .prepare = prepare_fused}};
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "device/cpu/isa.hpp"
+#include "kernels/blocks/cpu/small_float.hpp"
 #include "op/workload.hpp"
 
 namespace roofline {
@@ -33,15 +34,18 @@ inline constexpr std::int64_t kQueryBlock = 128;
 /// Keys at a time: their scores, 16 KiB with AVX-512, wait in the L1 cache for the second product.
 inline constexpr std::int64_t kKeyBlock = 64;
 
-/// Elements that attention_rows() needs as a workspace, for kQueryBlock queries: Q and the output transposed, each
-/// query's peak and sum, and a block of scores.
-inline std::int64_t attention_workspace(std::int64_t d) { return kQueryBlock * (2 * d + 2 + kKeyBlock); }
+/// Values that attention_rows() needs as a workspace, for kQueryBlock queries: Q and the output transposed, each
+/// query's peak and sum, a block of scores, and of 16-bit elements a block of keys and one of values, widened.
+template <typename T>
+std::int64_t attention_workspace(std::int64_t d) {
+  return kQueryBlock * (2 * d + 2 + kKeyBlock) + (kSmallFloat<T> ? 2 * kKeyBlock * d : 0);
+}
 
 /// O = softmax(Q K^T / sqrt(d)) V for up to kQueryBlock rows of one head: q and o are [queries × d], k and v
 /// [keys × d]. With `causal` the queries are the last ones of the keys: the i-th sees all but the last
 /// queries - 1 - i. `workspace` is aligned to 64 bytes.
 template <Isa isa, typename T>
-void attention_rows(const T* q, const T* k, const T* v, T* o, T* workspace, std::int64_t queries, std::int64_t keys,
-                    std::int64_t d, bool causal);
+void attention_rows(const T* q, const T* k, const T* v, T* o, Computed<T>* workspace, std::int64_t queries,
+                    std::int64_t keys, std::int64_t d, bool causal);
 
 }  // namespace roofline

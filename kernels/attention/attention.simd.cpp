@@ -32,21 +32,42 @@ Panel<T> panel_at(T* workspace, std::int64_t d) {
 
 /// Columns past the last query are zero, and stay harmless.
 template <typename T>
-void begin(const Panel<T>& panel, const T* q, std::int64_t queries, std::int64_t d) {
-  const T scale = T{1} / std::sqrt(static_cast<T>(d));
-  for (std::int64_t i = 0; i < kPanel<T>; ++i) {
-    for (std::int64_t c = 0; c < d; ++c) panel.scaled[c * kPanel<T> + i] = i < queries ? q[i * d + c] * scale : T{0};
-    panel.peak[i] = -Eigen::NumTraits<T>::infinity();
+void begin(const Panel<Computed<T>>& panel, const T* q, std::int64_t queries, std::int64_t d) {
+  using Value = Computed<T>;
+  constexpr std::int64_t kWidth = kPanel<Value>;
+  const Value scale = 1 / std::sqrt(static_cast<Value>(d));
+  for (std::int64_t i = 0; i < kWidth; ++i) {
+    for (std::int64_t c = 0; c < d; ++c) {
+      panel.scaled[c * kWidth + i] = i < queries ? Vector<kIsa, T>::get(q + i * d + c) * scale : 0;
+    }
+    panel.peak[i] = -Eigen::NumTraits<Value>::infinity();
     panel.sum[i] = 0;
   }
-  for (std::int64_t i = 0; i < d * kPanel<T>; ++i) panel.out[i] = 0;
+  for (std::int64_t i = 0; i < d * kWidth; ++i) panel.out[i] = 0;
 }
 
 template <typename T>
-void finish(const Panel<T>& panel, T* o, std::int64_t queries, std::int64_t d) {
+void finish(const Panel<Computed<T>>& panel, T* o, std::int64_t queries, std::int64_t d) {
   for (std::int64_t i = 0; i < queries; ++i) {
-    const T scale = T{1} / panel.sum[i];
-    for (std::int64_t c = 0; c < d; ++c) o[i * d + c] = panel.out[c * kPanel<T> + i] * scale;
+    const auto scale = 1 / panel.sum[i];
+    for (std::int64_t c = 0; c < d; ++c) {
+      Vector<kIsa, T>::put(o + i * d + c, panel.out[c * kPanel<Computed<T>> + i] * scale);
+    }
+  }
+}
+
+/// The values at `from`: themselves, or those of 16 bits widened into `copy`. One widening serves all queries of the
+/// call, and its block is in the caches when they come.
+template <typename T>
+const Computed<T>* values_at(const T* from, Computed<T>* copy, std::int64_t count) {
+  if constexpr (kSmallFloat<T>) {
+    using V = Vector<kIsa, T>;
+    std::int64_t i = 0;
+    for (; i + V::kLanes <= count; i += V::kLanes) V::Wide::store(copy + i, V::load(from + i));
+    for (; i < count; ++i) copy[i] = V::get(from + i);
+    return copy;
+  } else {
+    return from;
   }
 }
 
@@ -106,42 +127,47 @@ void attend(const Panel<T>& panel, T* scores, const T* k, const T* v, std::int64
 
 std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
 
-template <typename T>
-void attention(const T* q, const T* k, const T* v, T* o, T* workspace, std::int64_t queries, std::int64_t keys,
-               std::int64_t d, bool causal) {
-  T* scores = workspace + kQueryBlock * 2 * (d + 1);
+}  // namespace
+
+template <Isa isa, typename T>
+void attention_rows(const T* q, const T* k, const T* v, T* o, Computed<T>* workspace, std::int64_t queries,
+                    std::int64_t keys, std::int64_t d, bool causal) {
+  using Value = Computed<T>;
+  constexpr std::int64_t kWidth = kPanel<Value>;
+  Value* scores = workspace + kQueryBlock * 2 * (d + 1);
+  Value* wide = scores + kQueryBlock * kKeyBlock;
   const auto each_panel = [&](auto work) {
-    for (std::int64_t first = 0; first < queries; first += kPanel<T>) {
-      work(panel_at(workspace + first * 2 * (d + 1), d), first, smaller(kPanel<T>, queries - first));
+    for (std::int64_t first = 0; first < queries; first += kWidth) {
+      work(panel_at(workspace + first * 2 * (d + 1), d), first, smaller(kWidth, queries - first));
     }
   };
-  each_panel(
-      [&](const Panel<T>& panel, std::int64_t first, std::int64_t count) { begin(panel, q + first * d, count, d); });
+  each_panel([&](const Panel<Value>& panel, std::int64_t first, std::int64_t count) {
+    begin(panel, q + first * d, count, d);
+  });
   // Each block of keys serves all panels while it is in the caches.
   for (std::int64_t key = 0; key < keys; key += kKeyBlock) {
-    each_panel([&](const Panel<T>& panel, std::int64_t first, std::int64_t count) {
+    const std::int64_t block = smaller(kKeyBlock, keys - key);
+    const Value* block_keys = values_at(k + key * d, wide, block * d);
+    const Value* block_values = values_at(v + key * d, wide + kKeyBlock * d, block * d);
+    each_panel([&](const Panel<Value>& panel, std::int64_t first, std::int64_t count) {
       const std::int64_t by_first = causal ? keys - queries + first + 1 - key : keys - key;
       const std::int64_t by_last = causal ? by_first + count - 1 : by_first;
       if (by_last <= 0) return;
-      attend(panel, scores, k + key * d, v + key * d, smaller(kKeyBlock, by_last), d, by_first);
+      attend(panel, scores, block_keys, block_values, smaller(kKeyBlock, by_last), d, by_first);
     });
   }
-  each_panel(
-      [&](const Panel<T>& panel, std::int64_t first, std::int64_t count) { finish(panel, o + first * d, count, d); });
+  each_panel([&](const Panel<Value>& panel, std::int64_t first, std::int64_t count) {
+    finish(panel, o + first * d, count, d);
+  });
 }
 
-}  // namespace
-
-template <>
-void attention_rows<kIsa, float>(const float* q, const float* k, const float* v, float* o, float* workspace,
-                                 std::int64_t queries, std::int64_t keys, std::int64_t d, bool causal) {
-  attention(q, k, v, o, workspace, queries, keys, d, causal);
-}
-
-template <>
-void attention_rows<kIsa, double>(const double* q, const double* k, const double* v, double* o, double* workspace,
-                                  std::int64_t queries, std::int64_t keys, std::int64_t d, bool causal) {
-  attention(q, k, v, o, workspace, queries, keys, d, causal);
-}
+template void attention_rows<kIsa, float>(const float*, const float*, const float*, float*, float*, std::int64_t,
+                                          std::int64_t, std::int64_t, bool);
+template void attention_rows<kIsa, double>(const double*, const double*, const double*, double*, double*, std::int64_t,
+                                           std::int64_t, std::int64_t, bool);
+template void attention_rows<kIsa, Fp16>(const Fp16*, const Fp16*, const Fp16*, Fp16*, float*, std::int64_t,
+                                         std::int64_t, std::int64_t, bool);
+template void attention_rows<kIsa, Bf16>(const Bf16*, const Bf16*, const Bf16*, Bf16*, float*, std::int64_t,
+                                         std::int64_t, std::int64_t, bool);
 
 }  // namespace roofline

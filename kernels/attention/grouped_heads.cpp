@@ -68,6 +68,24 @@ void naive_query(const T* q, const T* k, const T* v, T* o, std::span<T> scores, 
   for (std::int64_t p = 0; p < d; ++p) o[p] /= sum;
 }
 
+Kernel naive_attention(const Attended& e, DType dtype, Device& device) {
+  auto& pool = as_cpu(device).pool();
+  return with_cpu_type(dtype, [&]<typename T>() -> Kernel {
+    return [&pool, e](std::span<void* const> tensors) {
+      pool.for_range(e.heads * e.queries, 1, [&](std::int64_t begin, std::int64_t end) {
+        std::vector<T> scores(static_cast<std::size_t>(e.keys));
+        for (std::int64_t row = begin; row < end; ++row) {
+          const std::int64_t head = row / e.queries / e.group * e.keys * e.d;
+          const auto seen = static_cast<std::size_t>(e.keys_of(row % e.queries));
+          naive_query<T>(elements<T>(tensors, 0) + row * e.d, elements<T>(tensors, 1) + head,
+                         elements<T>(tensors, 2) + head, elements<T>(tensors, 3) + row * e.d, {scores.data(), seen},
+                         e.d);
+        }
+      });
+    };
+  });
+}
+
 }  // namespace
 
 ShapeParameter kv_heads_parameter() {
@@ -126,22 +144,17 @@ void GroupedHeadsOp::reference(const Workload& w, std::span<const HostTensor> in
   });
 }
 
-Kernel naive_attention(const Attended& e, DType dtype, Device& device) {
-  auto& pool = as_cpu(device).pool();
-  return with_cpu_type(dtype, [&]<typename T>() -> Kernel {
-    return [&pool, e](std::span<void* const> tensors) {
-      pool.for_range(e.heads * e.queries, 1, [&](std::int64_t begin, std::int64_t end) {
-        std::vector<T> scores(static_cast<std::size_t>(e.keys));
-        for (std::int64_t row = begin; row < end; ++row) {
-          const std::int64_t head = row / e.queries / e.group * e.keys * e.d;
-          const auto seen = static_cast<std::size_t>(e.keys_of(row % e.queries));
-          naive_query<T>(elements<T>(tensors, 0) + row * e.d, elements<T>(tensors, 1) + head,
-                         elements<T>(tensors, 2) + head, elements<T>(tensors, 3) + row * e.d, {scores.data(), seen},
-                         e.d);
-        }
-      });
-    };
-  });
+Implementation GroupedHeadsOp::naive_rung(std::string summary) const {
+  return {.name = "naive",
+          .summary = std::move(summary),
+          .dtypes = cpu_dtypes(),
+          .extra_traffic = [this](const Workload& w) { return fp32_copies(*this, w); },
+          .prepare =
+              [this](const Workload& w, Device& device) {
+                return through_fp32(*this, w, device, [this](const Workload& wide, Device& cpu) {
+                  return naive_attention(extents(wide), wide.dtype, cpu);
+                });
+              }};
 }
 
 }  // namespace roofline

@@ -33,6 +33,8 @@ class GroupedHeadsOp : public Op {
   virtual Attended extents(const Workload& w) const = 0;
   /// The pipe that the two products run on.
   virtual Pipe products(const Workload& w, DeviceKind device) const = 0;
+  /// All of the CPU's threads, a query at a time: its scores, their softmax, the weighted sum of V's rows.
+  Implementation naive_rung(std::string summary) const;
 
  private:
   std::string queries_, outputs_;
@@ -42,9 +44,6 @@ class GroupedHeadsOp : public Op {
 ShapeParameter kv_heads_parameter();
 /// Consecutive heads that share keys and values.
 std::int64_t group_of(const Shape& shape);
-
-/// All of the CPU's threads, a query at a time: its scores, their softmax, the weighted sum of V's rows.
-Kernel naive_attention(const Attended& e, DType dtype, Device& device);
 
 /// log2(e) / sqrt(d): scores go straight into powers of two.
 inline float scale_log2(const Attended& e) {

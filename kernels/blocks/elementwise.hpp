@@ -50,7 +50,7 @@ class Elementwise : public Op {
 };
 
 /// The op of a formula, written once for the reference and the plainest rung: `T operator()(T… x) const` of an empty
-/// struct, for float and double, with one x for each of kInputs inputs.
+/// struct, for float and double, with one x for each of kInputs inputs. Elements of 16 bits are computed in float.
 template <typename Formula, std::size_t kInputs>
 class ElementwiseOf : public Elementwise {
  public:
@@ -67,18 +67,18 @@ class ElementwiseOf : public Elementwise {
   static Implementation plain_rung(std::string name) {
     return {.name = std::move(name),
             .summary = "one thread, one plain loop",
-            .dtypes = {DType::fp32, DType::fp64},
+            .dtypes = cpu_dtypes(),
             .prepare = prepare_plain};
   }
 
-  /// All threads. `choose.operator()<isa, T>()` is a vector kernel (inputs…, output, count, streamed), which gets
-  /// ranges that begin on a page.
+  /// All threads. `choose.operator()<isa, T>()` is a vector kernel (inputs…, output, count, streamed) for elements of
+  /// type float, double, Fp16 or Bf16, which gets ranges that begin on a page.
   template <typename Choose>
   Implementation vector_rung(std::string summary, Choose choose) const {
     return {
         .name = "vectorized",
         .summary = std::move(summary),
-        .dtypes = {DType::fp32, DType::fp64},
+        .dtypes = cpu_dtypes(),
         .prepare = [this, choose](const Workload& w, Device& device) { return prepare_vectors(w, device, choose); }};
   }
 
@@ -91,7 +91,7 @@ class ElementwiseOf : public Elementwise {
   }
 
   static Kernel prepare_plain(const Workload& w, Device&) {
-    return with_cpu_type(w.dtype, [&]<typename T>() -> Kernel {
+    return with_element_type(w.dtype, [&]<typename T>() -> Kernel {
       return [n = w.shape["n"]](std::span<void* const> tensors) {
         with_inputs([&](auto... k) { plain_loop(n, elements<T>(tensors, kInputs), elements<const T>(tensors, k)...); });
       };
@@ -100,14 +100,14 @@ class ElementwiseOf : public Elementwise {
 
   template <typename T, typename... X>
   static void plain_loop(std::int64_t n, T* y, const X*... x) {
-    for (std::int64_t i = 0; i < n; ++i) y[i] = Formula{}(x[i]...);
+    for (std::int64_t i = 0; i < n; ++i) y[i] = narrowed<T>(Formula{}(widened(x[i])...));
   }
 
   template <typename Choose>
   Kernel prepare_vectors(const Workload& w, Device& device, Choose choose) const {
     auto& cpu = as_cpu(device);
     const bool streamed = stores_past_caches(*this, w, device);
-    return with_cpu_type(w.dtype, [&]<typename T>() -> Kernel {
+    return with_element_type(w.dtype, [&]<typename T>() -> Kernel {
       const auto range = with_isa(cpu.isa(), [&]<Isa isa>() { return choose.template operator()<isa, T>(); });
       return [&pool = cpu.pool(), range, streamed, n = w.shape["n"]](std::span<void* const> tensors) {
         constexpr std::int64_t kPage = 4096 / sizeof(T);

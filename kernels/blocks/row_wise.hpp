@@ -4,6 +4,7 @@
 
 #include <Eigen/Core>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -52,13 +53,36 @@ void with_row(std::span<void* const> tensors, std::int64_t row, std::int64_t col
   (std::make_index_sequence<kVectors>{});
 }
 
-/// One thread, f(row of x, kVectors vectors…, row of y, columns) for each row.
+/// A row of 16-bit elements and its vectors, for f in float: calls f(row of x, kVectors vectors…, row of y) with copies
+/// of them in `wide`, (kVectors + 2) × columns, and rounds what it leaves of y.
+template <typename T, std::size_t kVectors, typename F>
+void with_wide_row(std::span<void* const> tensors, std::int64_t row, std::int64_t columns, float* wide, F f) {
+  for (std::size_t t = 0; t <= kVectors; ++t) {
+    const T* from = elements<const T>(tensors, t) + (t == 0 ? row * columns : 0);
+    for (std::int64_t i = 0; i < columns; ++i) wide[static_cast<std::int64_t>(t) * columns + i] = widened(from[i]);
+  }
+  [&]<std::size_t... k>(std::index_sequence<k...>) { f(wide + static_cast<std::int64_t>(k) * columns...); }
+  (std::make_index_sequence<kVectors + 2>{});
+  const float* from = wide + (kVectors + 1) * columns;
+  T* to = elements<T>(tensors, kVectors + 1) + row * columns;
+  for (std::int64_t i = 0; i < columns; ++i) to[i] = narrowed<T>(from[i]);
+}
+
+/// One thread, f(row of x, kVectors vectors…, row of y, columns) for each row, in float or double.
 template <std::size_t kVectors, typename F>
 Kernel plain_rows(const Workload& w, F f) {
-  return with_cpu_type(w.dtype, [&]<typename T>() -> Kernel {
-    return [rows = w.shape["rows"], columns = w.shape["cols"], f](std::span<void* const> tensors) {
+  return with_element_type(w.dtype, [&]<typename T>() -> Kernel {
+    const std::int64_t columns = w.shape["cols"];
+    const auto wide_elements = kSmallFloat<T> ? static_cast<std::int64_t>(kVectors + 2) * columns : 0;
+    return [rows = w.shape["rows"], columns, f, wide = std::vector<float>(static_cast<std::size_t>(wide_elements))](
+               std::span<void* const> tensors) mutable {
+      const auto on_row = [&](auto*... pointers) { f(pointers..., columns); };
       for (std::int64_t row = 0; row < rows; ++row) {
-        with_row<T, kVectors>(tensors, row, columns, [&](auto*... pointers) { f(pointers..., columns); });
+        if constexpr (kSmallFloat<T>) {
+          with_wide_row<T, kVectors>(tensors, row, columns, wide.data(), on_row);
+        } else {
+          with_row<T, kVectors>(tensors, row, columns, on_row);
+        }
       }
     };
   });
@@ -69,7 +93,7 @@ template <std::size_t kVectors, typename Choose>
 Kernel threaded_rows(const Op& op, const Workload& w, Device& device, Choose choose) {
   auto& cpu = as_cpu(device);
   const bool streamed = stores_past_caches(op, w, device);
-  return with_cpu_type(w.dtype, [&]<typename T>() -> Kernel {
+  return with_element_type(w.dtype, [&]<typename T>() -> Kernel {
     const auto kernel = with_isa(cpu.isa(), [&]<Isa isa>() { return choose.template operator()<isa, T>(); });
     return [&pool = cpu.pool(), kernel, streamed, rows = w.shape["rows"],
             columns = w.shape["cols"]](std::span<void* const> tensors) {

@@ -44,25 +44,24 @@ Kernel prepare_naive(const Workload& w, Device&) {
 Kernel prepare_vectorized(const Op& op, const Workload& w, Device& device) {
   auto& cpu = as_cpu(device);
   const bool streamed = stores_past_caches(op, w, device);
-  return with_cpu_type(w.dtype, [&]<typename T>() -> Kernel {
-    const auto copy = with_isa(cpu.isa(), []<Isa isa>() { return &copy_streamed<isa, T>; });
-    return [&pool = cpu.pool(), copy, streamed, n = w.shape["n"]](std::span<void* const> tensors) {
-      const T* x = elements<T>(tensors, 0);
-      T* y = elements<T>(tensors, 1);
-      constexpr std::int64_t kPage = 4096 / sizeof(T);
-      pool.for_range(n, kPage, [&](std::int64_t begin, std::int64_t end) {
-        if (streamed) {
-          copy(x + begin, y + begin, end - begin);
-        } else {
-          std::memcpy(y + begin, x + begin, static_cast<std::size_t>(end - begin) * sizeof(T));
-        }
-      });
-    };
-  });
+  const auto copy = with_isa(cpu.isa(), []<Isa isa>() { return &copy_streamed<isa>; });
+  return [&pool = cpu.pool(), copy, streamed,
+          bytes = w.shape["n"] * element_size(w.dtype)](std::span<void* const> tensors) {
+    const auto* x = elements<const std::byte>(tensors, 0);
+    auto* y = elements<std::byte>(tensors, 1);
+    constexpr std::int64_t kPage = 4096;
+    pool.for_range(bytes, kPage, [&](std::int64_t begin, std::int64_t end) {
+      if (streamed) {
+        copy(x + begin, y + begin, end - begin);
+      } else {
+        std::memcpy(y + begin, x + begin, static_cast<std::size_t>(end - begin));
+      }
+    });
+  };
 }
 
 std::vector<Implementation> Copy::implementations() const {
-  const std::vector<DType> dtypes{DType::fp32, DType::fp64};
+  const std::vector<DType> dtypes = cpu_dtypes();
   return {{.name = "naive", .summary = "one thread, memcpy", .dtypes = dtypes, .prepare = prepare_naive},
           {.name = "vectorized",
            .summary = "all threads, vectors, non-temporal stores",

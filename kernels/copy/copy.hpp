@@ -1,14 +1,15 @@
 // A copy on the CPU: what the launcher sees of the vector kernels.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "device/cpu/isa.hpp"
 
 namespace roofline {
 
-/// y[0 … count) = x[0 … count), past the caches.
-template <Isa isa, typename T>
-void copy_streamed(const T* x, T* y, std::int64_t count);
+/// Copies `bytes` from x to y, past the caches.
+template <Isa isa>
+void copy_streamed(const std::byte* x, std::byte* y, std::int64_t bytes);
 
 }  // namespace roofline

@@ -59,20 +59,23 @@ class Decode final : public GroupedHeadsOp {
   Pipe products(const Workload& w, DeviceKind) const override { return vector_pipe(w.dtype); }
 };
 
-/// One output from its head's parts, which lie `stride` apart.
+/// One output from its head's parts, which lie `stride` apart; their peaks become weights.
 template <typename T>
-void join_parts(const T* parts, std::int64_t count, std::int64_t stride, T* out, std::int64_t d) {
-  T peak = -std::numeric_limits<T>::infinity();
+void join_parts(Computed<T>* parts, std::int64_t count, std::int64_t stride, T* out, std::int64_t d) {
+  using Value = Computed<T>;
+  Value peak = -std::numeric_limits<Value>::infinity();
   for (std::int64_t i = 0; i < count; ++i) peak = std::max(peak, parts[i * stride + d + 1]);
-  T sum = 0;
-  std::fill_n(out, d, T{0});
+  Value sum = 0;
   for (std::int64_t i = 0; i < count; ++i) {
-    const T* part = parts + i * stride;
-    const T weight = std::exp(part[d + 1] - peak);
-    sum += weight * part[d];
-    for (std::int64_t c = 0; c < d; ++c) out[c] += weight * part[c];
+    Value* part = parts + i * stride;
+    part[d + 1] = std::exp(part[d + 1] - peak);
+    sum += part[d + 1] * part[d];
   }
-  for (std::int64_t c = 0; c < d; ++c) out[c] /= sum;
+  for (std::int64_t c = 0; c < d; ++c) {
+    Value total = 0;
+    for (std::int64_t i = 0; i < count; ++i) total += parts[i * stride + d + 1] * parts[i * stride + c];
+    out[c] = narrowed<T>(total / sum);
+  }
 }
 
 /// Keys of a piece: enough to forget what a part costs, few enough that every thread gets several.
@@ -83,12 +86,12 @@ std::int64_t piece_of(const Attended& e, std::int64_t threads) {
 
 Kernel prepare_split(const Workload& w, Device& device) {
   auto& cpu = as_cpu(device);
-  return with_cpu_type(w.dtype, [&]<typename T>() -> Kernel {
+  return with_element_type(w.dtype, [&]<typename T>() -> Kernel {
     const Attended e = decoded(w);
     const std::int64_t piece = piece_of(e, cpu.pool().size());
     const std::int64_t pieces = (e.keys + piece - 1) / piece;
     const std::int64_t stride = e.group * part_size(e.d);  // from one piece's parts to the next
-    const Workspace<T> parts(cpu, e.kv_heads() * pieces * stride, 1);
+    const Workspace<Computed<T>> parts(cpu, e.kv_heads() * pieces * stride, 1);
     const auto part = with_isa(cpu.isa(), []<Isa isa>() { return &decode_part<isa, T>; });
     return [=, &pool = cpu.pool()](std::span<void* const> tensors) {
       pool.for_range(e.kv_heads() * pieces, 1, [&](std::int64_t begin, std::int64_t end) {
@@ -102,7 +105,7 @@ Kernel prepare_split(const Workload& w, Device& device) {
       });
       pool.for_range(e.heads, 16, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t head = begin; head < end; ++head) {
-          const T* first = parts[0] + head / e.group * pieces * stride + head % e.group * part_size(e.d);
+          Computed<T>* first = parts[0] + head / e.group * pieces * stride + head % e.group * part_size(e.d);
           join_parts(first, pieces, stride, elements<T>(tensors, 3) + head * e.d, e.d);
         }
       });
@@ -111,14 +114,10 @@ Kernel prepare_split(const Workload& w, Device& device) {
 }
 
 std::vector<Implementation> Decode::implementations() const {
-  const std::vector<DType> dtypes{DType::fp32, DType::fp64};
-  return {{.name = "naive",
-           .summary = "all threads, a head at a time",
-           .dtypes = dtypes,
-           .prepare = [](const Workload& w, Device& device) { return naive_attention(decoded(w), w.dtype, device); }},
+  return {naive_rung("all threads, a head at a time"),
           {.name = "split",
            .summary = "vectors; pieces of the context side by side, read once for all heads that share them",
-           .dtypes = dtypes,
+           .dtypes = cpu_dtypes(),
            .prepare = prepare_split}};
 }
 

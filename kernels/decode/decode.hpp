@@ -17,6 +17,7 @@ inline std::int64_t part_size(std::int64_t d) { return (d + 2 + 15) / 16 * 16; }
 
 /// The parts of `heads` queries, q[heads × d], from k and v[keys × d]: parts[heads × part_size(d)].
 template <Isa isa, typename T>
-void decode_part(const T* q, const T* k, const T* v, T* parts, std::int64_t heads, std::int64_t keys, std::int64_t d);
+void decode_part(const T* q, const T* k, const T* v, Computed<T>* parts, std::int64_t heads, std::int64_t keys,
+                 std::int64_t d);
 
 }  // namespace roofline

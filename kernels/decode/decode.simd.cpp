@@ -9,42 +9,45 @@
 namespace roofline {
 namespace {
 
-constexpr std::int64_t kKeyBlock = 16;
+constexpr std::int64_t kScoreBlock = 16;
 constexpr int kRows = 2;  ///< of values, added at once
 
+/// Of a query, in the type that is computed in, and a key.
 template <typename T>
-T dot(const T* a, const T* b, std::int64_t count) {
+Computed<T> dot(const Computed<T>* a, const T* b, std::int64_t count) {
   using V = Vector<kIsa, T>;
+  using Values = Vector<kIsa, Computed<T>>;
   constexpr std::int64_t kWays = 4;  // independent sums hide the latency of an addition
   typename V::Packet sums[kWays];
-  for (auto& sum : sums) sum = V::all(T{0});
+  for (auto& sum : sums) sum = V::all(0);
   std::int64_t i = 0;
   for (; i + kWays * V::kLanes <= count; i += kWays * V::kLanes) {
     for (std::int64_t way = 0; way < kWays; ++way) {
       const std::int64_t at = i + way * V::kLanes;
-      sums[way] = V::multiply_add(V::load(a + at), V::load(b + at), sums[way]);
+      sums[way] = V::multiply_add(Values::load(a + at), V::load(b + at), sums[way]);
     }
   }
-  T total = V::sum(V::add(V::add(sums[0], sums[1]), V::add(sums[2], sums[3])));
-  for (; i < count; ++i) total += a[i] * b[i];
+  Computed<T> total = V::sum(V::add(V::add(sums[0], sums[1]), V::add(sums[2], sums[3])));
+  for (; i < count; ++i) total += a[i] * V::get(b + i);
   return total;
 }
 
 /// to += the sum of factors[i] times row i, of kCount rows that are `count` long: one load and one store of `to` for
 /// all.
 template <int kCount, typename T>
-void add_scaled(T* to, const T* rows, const T* factors, std::int64_t count) {
+void add_scaled(Computed<T>* to, const T* rows, const Computed<T>* factors, std::int64_t count) {
   using V = Vector<kIsa, T>;
+  using Values = Vector<kIsa, Computed<T>>;
   typename V::Packet scale[kCount];
   for (int row = 0; row < kCount; ++row) scale[row] = V::all(factors[row]);
   std::int64_t i = 0;
   for (; i + V::kLanes <= count; i += V::kLanes) {
-    auto sum = V::load(to + i);
+    auto sum = Values::load(to + i);
     for (int row = 0; row < kCount; ++row) sum = V::multiply_add(scale[row], V::load(rows + row * count + i), sum);
-    V::store(to + i, sum);
+    Values::store(to + i, sum);
   }
   for (; i < count; ++i) {
-    for (int row = 0; row < kCount; ++row) to[i] += factors[row] * rows[row * count + i];
+    for (int row = 0; row < kCount; ++row) to[i] += factors[row] * V::get(rows + row * count + i);
   }
 }
 
@@ -62,9 +65,9 @@ void request(const T* row, std::int64_t count, std::int64_t part, std::int64_t p
 template <typename T>
 void weigh(T* scores, std::int64_t keys, T* part, std::int64_t d) {
   using V = Vector<kIsa, T>;
-  for (std::int64_t j = keys; j < kKeyBlock; ++j) scores[j] = -Eigen::NumTraits<T>::infinity();
+  for (std::int64_t j = keys; j < kScoreBlock; ++j) scores[j] = -Eigen::NumTraits<T>::infinity();
   auto largest = V::load(scores);
-  for (std::int64_t j = V::kLanes; j < kKeyBlock; j += V::kLanes) largest = V::maximum(largest, V::load(scores + j));
+  for (std::int64_t j = V::kLanes; j < kScoreBlock; j += V::kLanes) largest = V::maximum(largest, V::load(scores + j));
   const T peak = V::largest(largest);
   if (peak > part[d + 1]) {
     const T shrink = std::exp(part[d + 1] - peak);
@@ -73,7 +76,7 @@ void weigh(T* scores, std::int64_t keys, T* part, std::int64_t d) {
   }
   const auto peaks = V::all(part[d + 1]);
   auto sum = V::all(T{0});
-  for (std::int64_t j = 0; j < kKeyBlock; j += V::kLanes) {
+  for (std::int64_t j = 0; j < kScoreBlock; j += V::kLanes) {
     const auto weight = V::exponential(V::subtract(V::load(scores + j), peaks));
     V::store(scores + j, weight);
     sum = V::add(sum, weight);
@@ -81,21 +84,27 @@ void weigh(T* scores, std::int64_t keys, T* part, std::int64_t d) {
   part[d] += V::sum(sum);
 }
 
-template <typename T>
-void attend(const T* q, const T* k, const T* v, T* parts, std::int64_t heads, std::int64_t keys, std::int64_t d) {
-  const T scale = T{1} / std::sqrt(static_cast<T>(d));
-  Eigen::Matrix<T, Eigen::Dynamic, kKeyBlock, Eigen::RowMajor> scores(heads, kKeyBlock);
+}  // namespace
+
+template <Isa isa, typename T>
+void decode_part(const T* q, const T* k, const T* v, Computed<T>* parts, std::int64_t heads, std::int64_t keys,
+                 std::int64_t d) {
+  using Value = Computed<T>;
+  const Value scale = 1 / std::sqrt(static_cast<Value>(d));
+  Eigen::Matrix<Value, Eigen::Dynamic, kScoreBlock, Eigen::RowMajor> scores(heads, kScoreBlock);
+  Eigen::Matrix<Value, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> queries(heads, d);
+  for (std::int64_t i = 0; i < heads * d; ++i) queries.data()[i] = Vector<isa, T>::get(q + i);
   for (std::int64_t head = 0; head < heads; ++head) {
-    T* part = parts + head * part_size(d);
+    Value* part = parts + head * part_size(d);
     for (std::int64_t i = 0; i <= d; ++i) part[i] = 0;
-    part[d + 1] = -Eigen::NumTraits<T>::infinity();
+    part[d + 1] = -Eigen::NumTraits<Value>::infinity();
   }
-  for (std::int64_t first = 0; first < keys; first += kKeyBlock) {
-    const std::int64_t count = keys - first < kKeyBlock ? keys - first : kKeyBlock;
+  for (std::int64_t first = 0; first < keys; first += kScoreBlock) {
+    const std::int64_t count = keys - first < kScoreBlock ? keys - first : kScoreBlock;
     for (std::int64_t j = 0; j < count; ++j) {
       for (std::int64_t head = 0; head < heads; ++head) {
         request(v + (first + j) * d, d, head, heads);
-        scores(head, j) = scale * dot(q + head * d, k + (first + j) * d, d);
+        scores(head, j) = scale * dot(&queries(head, 0), k + (first + j) * d, d);
       }
     }
     for (std::int64_t head = 0; head < heads; ++head) {
@@ -104,7 +113,7 @@ void attend(const T* q, const T* k, const T* v, T* parts, std::int64_t heads, st
     std::int64_t j = 0;
     for (; j + kRows <= count; j += kRows) {
       for (std::int64_t head = 0; head < heads; ++head) {
-        request(k + (first + kKeyBlock + j) * d, kRows * d, head, heads);
+        request(k + (first + kScoreBlock + j) * d, kRows * d, head, heads);
         add_scaled<kRows>(parts + head * part_size(d), v + (first + j) * d, &scores(head, j), d);
       }
     }
@@ -116,18 +125,13 @@ void attend(const T* q, const T* k, const T* v, T* parts, std::int64_t heads, st
   }
 }
 
-}  // namespace
-
-template <>
-void decode_part<kIsa, float>(const float* q, const float* k, const float* v, float* parts, std::int64_t heads,
-                              std::int64_t keys, std::int64_t d) {
-  attend(q, k, v, parts, heads, keys, d);
-}
-
-template <>
-void decode_part<kIsa, double>(const double* q, const double* k, const double* v, double* parts, std::int64_t heads,
-                               std::int64_t keys, std::int64_t d) {
-  attend(q, k, v, parts, heads, keys, d);
-}
+template void decode_part<kIsa, float>(const float*, const float*, const float*, float*, std::int64_t, std::int64_t,
+                                       std::int64_t);
+template void decode_part<kIsa, double>(const double*, const double*, const double*, double*, std::int64_t,
+                                        std::int64_t, std::int64_t);
+template void decode_part<kIsa, Fp16>(const Fp16*, const Fp16*, const Fp16*, float*, std::int64_t, std::int64_t,
+                                      std::int64_t);
+template void decode_part<kIsa, Bf16>(const Bf16*, const Bf16*, const Bf16*, float*, std::int64_t, std::int64_t,
+                                      std::int64_t);
 
 }  // namespace roofline

@@ -1,8 +1,9 @@
 // GEMM: C = A · B, row-major. Work model, reference, and the CPU's rungs; the CUDA ones are listed in gemm.cu.
 // Tensor cores take 8-bit operands only along k, so for fp8 and int8 B is stored as its transpose, n rows of k. Their
 // products are summed, and C is stored, in a wider type: fp8 in fp32, stored as bf16; int8 in int32, exactly.
-//   naive  all threads, a row of C at a time as a sum of rows of B: every row of C reads all of B again
-//   eigen  one block of C for each thread, cut near square, by Eigen's packed and register-blocked product
+//   naive   all threads, a row of C at a time as a sum of rows of B: every row of C reads all of B again
+//   eigen   one block of C for each thread, cut near square, by Eigen's packed and register-blocked product
+//   packed  int8 alone, in gemm_int8.cpp
 #include "kernels/gemm/gemm.hpp"
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <numeric>
 #include <vector>
 
+#include "kernels/blocks/cpu/convert.hpp"
 #include "kernels/blocks/cpu/cpu_launch.hpp"
 #include "op/registry.hpp"
 #include "op/rows.hpp"
@@ -18,13 +20,10 @@
 #include "op/tolerance.hpp"
 
 namespace roofline {
+
+GemmExtents gemm_extents(const Workload& w) { return {w.shape["m"], w.shape["n"], w.shape["k"]}; }
+
 namespace {
-
-struct Extents {
-  std::int64_t m, n, k;
-};
-
-Extents extents_of(const Workload& w) { return {w.shape["m"], w.shape["n"], w.shape["k"]}; }
 
 bool is_transposed_b(DType dtype) { return dtype == DType::fp8 || dtype == DType::int8; }
 
@@ -48,7 +47,7 @@ class Gemm final : public Op {
   }
 
   std::vector<TensorSpec> tensors(const Workload& w) const override {
-    const auto [m, n, k] = extents_of(w);
+    const auto [m, n, k] = gemm_extents(w);
     return {{"A", TensorRole::input, m * k, w.dtype},
             {"B", TensorRole::input, k * n, w.dtype},
             {"C", TensorRole::output, m * n, result_type(w.dtype)}};
@@ -92,7 +91,7 @@ void dot_rows(const HostTensor& transposed_b, std::span<const double> row, std::
 /// in one go; a segment costs depth × its length.
 void Gemm::reference(const Workload& w, std::span<const HostTensor> inputs, std::span<const std::int64_t> indices,
                      std::span<double> expected) const {
-  const auto [m, n, k] = extents_of(w);
+  const auto [m, n, k] = gemm_extents(w);
   std::vector<double> row(static_cast<std::size_t>(k));
   std::vector<double> segment;
   for_each_row(indices, expected, n, [&, n = n, k = k](std::int64_t i, auto wanted, auto out) {
@@ -133,6 +132,9 @@ Tolerance Gemm::tolerance(const Workload& w) const {
   return tolerance;
 }
 
+/// Blocks begin at multiples of it, which is one of every register block: 6, 12, 16 and 24 elements.
+constexpr std::int64_t kGrain = 48;
+
 template <typename T>
 void naive_row(const T* a, const T* b, T* c, std::int64_t n, std::int64_t k) {
   std::fill_n(c, n, T{0});
@@ -141,65 +143,129 @@ void naive_row(const T* a, const T* b, T* c, std::int64_t n, std::int64_t k) {
   }
 }
 
+/// int8: B lies by columns, so that an element of C is a dot product.
+void naive_int8_row(const std::int8_t* a, const std::int8_t* b, std::int32_t* c, std::int64_t n, std::int64_t k) {
+  for (std::int64_t j = 0; j < n; ++j) {
+    std::int32_t sum = 0;
+    for (std::int64_t p = 0; p < k; ++p) sum += a[p] * b[j * k + p];
+    c[j] = sum;
+  }
+}
+
 Kernel prepare_naive(const Workload& w, Device& device) {
   auto& pool = as_cpu(device).pool();
-  return with_cpu_type(w.dtype, [&]<typename T>() -> Kernel {
-    return [&pool, e = extents_of(w)](std::span<void* const> tensors) {
-      pool.for_range(e.m, 1, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) {
-          naive_row<T>(elements<T>(tensors, 0) + i * e.k, elements<T>(tensors, 1), elements<T>(tensors, 2) + i * e.n,
-                       e.n, e.k);
-        }
-      });
-    };
-  });
+  const auto by_rows =
+      [&]<typename T, typename Sum>(void (*row)(const T*, const T*, Sum*, std::int64_t, std::int64_t)) {
+        return [&pool, row, e = gemm_extents(w)](std::span<void* const> tensors) {
+          pool.for_range(e.m, 1, [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t i = begin; i < end; ++i) {
+              row(elements<const T>(tensors, 0) + i * e.k, elements<const T>(tensors, 1),
+                  elements<Sum>(tensors, 2) + i * e.n, e.n, e.k);
+            }
+          });
+        };
+      };
+  if (w.dtype == DType::int8) return by_rows(naive_int8_row);
+  return with_cpu_type(w.dtype, [&]<typename T>() -> Kernel { return by_rows(naive_row<T>); });
 }
 
-/// Rows of blocks that cut an m × n matrix for `workers` with the least border: the factor of `workers`
-/// whose blocks are nearest to squares, for every block packs its own strips of A and B.
-int block_rows(std::int64_t m, std::int64_t n, int workers) {
-  int best = 1;
-  double least = std::numeric_limits<double>::infinity();
-  for (int rows = 1; rows <= workers; ++rows) {
-    if (workers % rows != 0) continue;
-    const int columns = workers / rows;
-    const double border = static_cast<double>(m) / rows + static_cast<double>(n) / columns;
-    if (border < least) {
-      least = border;
-      best = rows;
-    }
-  }
-  return best;
-}
-
-Kernel prepare_eigen(const Workload& w, Device& device) {
-  auto& cpu = as_cpu(device);
+Kernel prepare_eigen(const Workload& w, CpuDevice& cpu) {
   return with_cpu_type(w.dtype, [&]<typename T>() -> Kernel {
     const auto block = with_isa(cpu.isa(), []<Isa isa>() { return &gemm_block<isa, T>; });
-    const Extents e = extents_of(w);
-    const int down = block_rows(e.m, e.n, cpu.pool().size());
-    const int across = cpu.pool().size() / down;
-    return [&pool = cpu.pool(), block, e, down, across](std::span<void* const> tensors) {
+    const GemmExtents e = gemm_extents(w);
+    const BlockGrid grid = block_grid(e.m, e.n, cpu.pool().size());
+    return [&pool = cpu.pool(), block, e, grid](std::span<void* const> tensors) {
       pool.run([&](int worker) {
-        constexpr std::int64_t kGrain = 48;  // a multiple of every register block: 6, 12, 16 and 24 elements
-        const auto [top, bottom] = share_of(e.m, kGrain, worker / across, down);
-        const auto [left, right] = share_of(e.n, kGrain, worker % across, across);
+        const auto [top, bottom] = share_of(e.m, kGrain, worker / grid.across, grid.down);
+        const auto [left, right] = share_of(e.n, kGrain, worker % grid.across, grid.across);
         if (top == bottom || left == right) return;
         block(elements<T>(tensors, 0) + top * e.k, e.k, elements<T>(tensors, 1) + left, e.n,
-              elements<T>(tensors, 2) + top * e.n + left, e.n, bottom - top, right - left, e.k);
+              elements<T>(tensors, 2) + top * e.n + left, e.n, bottom - top, right - left, e.k, false);
       });
     };
   });
+}
+
+/// A thread's part of a product of 16-bit elements: pieces of A and B are widened into its caches, multiplied there,
+/// and summed up in fp32. Widening takes 1 % of 1024 × 1024 products, and Eigen packs what it finds anyhow.
+template <typename T>
+struct WidenedProduct {
+  static constexpr std::int64_t kTile = 1024;  // rows and columns of C at a time
+  static constexpr std::int64_t kDepth = 512;  // of A and B
+
+  GemmExtents e;
+  Converters<T> convert;
+  decltype(&gemm_block<Isa::baseline, float>) block;
+
+  /// Rows of 16-bit elements, `stride` apart, side by side in fp32.
+  void widen(const T* from, std::int64_t stride, std::int64_t rows, std::int64_t columns, float* to) const {
+    for (std::int64_t i = 0; i < rows; ++i) convert.widen(from + i * stride, to + i * columns, columns);
+  }
+
+  /// C's rows [top, bottom) and columns [left, right).
+  void run(const T* a, const T* b, T* c, std::int64_t top, std::int64_t bottom, std::int64_t left, std::int64_t right,
+           float* wide_a, float* wide_b, float* sums) const {
+    for (std::int64_t j = left; j < right; j += kTile) {
+      const std::int64_t columns = std::min(kTile, right - j);
+      for (std::int64_t i = top; i < bottom; i += kTile) {
+        const std::int64_t rows = std::min(kTile, bottom - i);
+        for (std::int64_t p = 0; p < e.k; p += kDepth) {
+          const std::int64_t depth = std::min(kDepth, e.k - p);
+          widen(a + i * e.k + p, e.k, rows, depth, wide_a);
+          widen(b + p * e.n + j, e.n, depth, columns, wide_b);
+          block(wide_a, depth, wide_b, columns, sums, columns, rows, columns, depth, p > 0);
+        }
+        for (std::int64_t row = 0; row < rows; ++row) {
+          convert.narrow(sums + row * columns, c + (i + row) * e.n + j, columns);
+        }
+      }
+    }
+  }
+};
+
+template <typename T>
+Kernel prepare_widened(const Workload& w, CpuDevice& cpu) {
+  using Product = WidenedProduct<T>;
+  const GemmExtents e = gemm_extents(w);
+  const BlockGrid grid = block_grid(e.m, e.n, cpu.pool().size());
+  const Product product{.e = e,
+                        .convert = with_isa(cpu.isa(), []<Isa isa>() { return converters<isa, T>(); }),
+                        .block = with_isa(cpu.isa(), []<Isa isa>() { return &gemm_block<isa, float>; })};
+  const std::int64_t rows = std::min(Product::kTile, e.m / grid.down + kGrain);
+  const std::int64_t columns = std::min(Product::kTile, e.n / grid.across + kGrain);
+  const std::int64_t depth = std::min(Product::kDepth, e.k);
+  const Workspace<float> wide_a(cpu, rows * depth, cpu.pool().size());
+  const Workspace<float> wide_b(cpu, depth * columns, cpu.pool().size());
+  const Workspace<float> sums(cpu, rows * columns, cpu.pool().size());
+  return [=, &pool = cpu.pool()](std::span<void* const> tensors) {
+    pool.run([&](int worker) {
+      const auto [top, bottom] = share_of(e.m, kGrain, worker / grid.across, grid.down);
+      const auto [left, right] = share_of(e.n, kGrain, worker % grid.across, grid.across);
+      product.run(elements<const T>(tensors, 0), elements<const T>(tensors, 1), elements<T>(tensors, 2), top, bottom,
+                  left, right, wide_a[worker], wide_b[worker], sums[worker]);
+    });
+  };
 }
 
 std::vector<Implementation> Gemm::implementations() const {
-  const std::vector<DType> dtypes{DType::fp32, DType::fp64};
+  std::vector<DType> plain = cpu_dtypes();
+  plain.push_back(DType::int8);
   return {
-      {.name = "naive", .summary = "all threads, C's rows as sums of B's", .dtypes = dtypes, .prepare = prepare_naive},
+      {.name = "naive",
+       .summary = "all threads, C's rows as sums of B's",
+       .dtypes = plain,
+       .extra_traffic = [this](const Workload& w) { return fp32_copies(*this, w); },
+       .prepare = [this](const Workload& w, Device& device) { return through_fp32(*this, w, device, prepare_naive); }},
       {.name = "eigen",
-       .summary = "all threads, a block of C each, packed and register-blocked",
-       .dtypes = dtypes,
-       .prepare = prepare_eigen}};
+       .summary = "all threads, a block of C each, packed and register-blocked; 16 bits are widened on the way",
+       .dtypes = cpu_dtypes(),
+       .prepare =
+           [](const Workload& w, Device& device) {
+             if (w.dtype == DType::fp16) return prepare_widened<Fp16>(w, as_cpu(device));
+             if (w.dtype == DType::bf16) return prepare_widened<Bf16>(w, as_cpu(device));
+             return prepare_eigen(w, as_cpu(device));
+           }},
+      gemm_packed_int8()};
 }
 
 std::vector<Shape> Gemm::test_shapes(DeviceKind device) const {
@@ -221,4 +287,20 @@ std::vector<Shape> Gemm::test_shapes(DeviceKind device) const {
 const OpRegistrar kRegistrar(std::make_unique<Gemm>());
 
 }  // namespace
+
+BlockGrid block_grid(std::int64_t m, std::int64_t n, int workers) {
+  int best = 1;
+  double least = std::numeric_limits<double>::infinity();
+  for (int rows = 1; rows <= workers; ++rows) {
+    if (workers % rows != 0) continue;
+    const int columns = workers / rows;
+    const double border = static_cast<double>(m) / rows + static_cast<double>(n) / columns;
+    if (border < least) {
+      least = border;
+      best = rows;
+    }
+  }
+  return {best, workers / best};
+}
+
 }  // namespace roofline

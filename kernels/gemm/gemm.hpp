@@ -1,16 +1,33 @@
-// Matrix product on the CPU: what the launcher sees of the vector kernels.
+// Matrix product on the CPU: what the launchers see of the vector kernels, and the rung for 8-bit integers.
 #pragma once
 
 #include <cstdint>
 
 #include "device/cpu/isa.hpp"
+#include "op/op.hpp"
 
 namespace roofline {
 
-/// C[rows × columns] = A[rows × depth] · B[depth × columns] for a block of a larger product: row-major, `lda`, `ldb`
-/// and `ldc` elements from one row to the next.
+struct GemmExtents {
+  std::int64_t m, n, k;
+};
+
+GemmExtents gemm_extents(const Workload& workload);
+
+/// How many rows and columns of blocks an m × n matrix is cut into for so many workers, with the least border: for
+/// every block prepares its own strips of A and B.
+struct BlockGrid {
+  int down, across;
+};
+BlockGrid block_grid(std::int64_t m, std::int64_t n, int workers);
+
+/// C[rows × columns] = A[rows × depth] · B[depth × columns] for a block of a larger product, or C += with `add`:
+/// row-major, `lda`, `ldb` and `ldc` elements from one row to the next.
 template <Isa isa, typename T>
 void gemm_block(const T* a, std::int64_t lda, const T* b, std::int64_t ldb, T* c, std::int64_t ldc, std::int64_t rows,
-                std::int64_t columns, std::int64_t depth);
+                std::int64_t columns, std::int64_t depth, bool add);
+
+/// int8 on register tiles, as gemm.cpp lists it.
+Implementation gemm_packed_int8();
 
 }  // namespace roofline

@@ -55,7 +55,7 @@ constexpr auto kNaiveRow = []<typename T>(const T* x, const T* gamma, const T* b
 };
 
 std::vector<Implementation> LayerNorm::implementations() const {
-  const std::vector<DType> dtypes{DType::fp32, DType::fp64};
+  const std::vector<DType> dtypes = cpu_dtypes();
   return {{.name = "naive",
            .summary = "one thread, three plain loops a row",
            .dtypes = dtypes,

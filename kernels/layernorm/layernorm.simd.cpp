@@ -13,35 +13,36 @@ namespace {
 template <typename T, bool streamed>
 void layernorm(const T* x, const T* gamma, const T* beta, T* y, std::int64_t rows, std::int64_t columns) {
   using V = Vector<kIsa, T>;
-  const auto n = static_cast<T>(columns);
-  T centre = 0;   // the mean so far
-  T squares = 0;  // of the distances from it
-  T mean = 0;
-  T scale = 0;
+  using Value = Computed<T>;
+  const auto n = static_cast<Value>(columns);
+  Value centre = 0;   // the mean so far
+  Value squares = 0;  // of the distances from it
+  Value mean = 0;
+  Value scale = 0;
   pipeline_rows<kIsa, T>(
       rows, columns,
       [&](std::int64_t row, std::int64_t first, std::int64_t count, auto meanwhile) {
         const T* in = x + row * columns + first;
         meanwhile();
         if (first == 0) {
-          const T sum = sum_of<kIsa>(in, count, [](auto s, auto v, std::int64_t) { return V::add(s, v); });
-          centre = sum / static_cast<T>(count);
+          const Value sum = sum_of<kIsa>(in, count, [](auto s, auto v, std::int64_t) { return V::add(s, v); });
+          centre = sum / static_cast<Value>(count);
           squares = 0;
         }
         const auto centres = V::all(centre);
-        const T distances = sum_of<kIsa>(
+        const Value distances = sum_of<kIsa>(
             in, count, [=](auto sum, auto v, std::int64_t) { return V::add(sum, V::subtract(v, centres)); });
         squares += sum_of<kIsa>(in, count, [=](auto sum, auto v, std::int64_t) {
           const auto distance = V::subtract(v, centres);
           return V::multiply_add(distance, distance, sum);
         });
-        const T shift = distances / static_cast<T>(first + count);
+        const Value shift = distances / static_cast<Value>(first + count);
         centre += shift;
         squares -= shift * distances;
       },
       [&] {
         mean = centre;
-        scale = T{1} / std::sqrt(squares / n + static_cast<T>(kLayerNormEpsilon));
+        scale = 1 / std::sqrt(squares / n + static_cast<Value>(kLayerNormEpsilon));
       },
       [&](std::int64_t row, std::int64_t first, std::int64_t count) {
         const T* in = x + row * columns + first;
@@ -55,14 +56,18 @@ void layernorm(const T* x, const T* gamma, const T* beta, T* y, std::int64_t row
               const auto normal = V::multiply(V::subtract(V::load(in + i), means), scales);
               return V::multiply_add(normal, V::load(g + i), V::load(b + i));
             },
-            [=, m = mean, s = scale](std::int64_t i) { return (in[i] - m) * s * g[i] + b[i]; });
+            [=, m = mean, s = scale](std::int64_t i) {
+              return (V::get(in + i) - m) * s * V::get(g + i) + V::get(b + i);
+            });
       });
   if (streamed) V::fence();
 }
 
-template <typename T>
-void layernorm(const T* x, const T* gamma, const T* beta, T* y, std::int64_t rows, std::int64_t columns,
-               bool streamed) {
+}  // namespace
+
+template <Isa isa, typename T>
+void layernorm_rows(const T* x, const T* gamma, const T* beta, T* y, std::int64_t rows, std::int64_t columns,
+                    bool streamed) {
   if (streamed) {
     layernorm<T, true>(x, gamma, beta, y, rows, columns);
   } else {
@@ -70,18 +75,13 @@ void layernorm(const T* x, const T* gamma, const T* beta, T* y, std::int64_t row
   }
 }
 
-}  // namespace
-
-template <>
-void layernorm_rows<kIsa, float>(const float* x, const float* gamma, const float* beta, float* y, std::int64_t rows,
-                                 std::int64_t columns, bool streamed) {
-  layernorm(x, gamma, beta, y, rows, columns, streamed);
-}
-
-template <>
-void layernorm_rows<kIsa, double>(const double* x, const double* gamma, const double* beta, double* y,
-                                  std::int64_t rows, std::int64_t columns, bool streamed) {
-  layernorm(x, gamma, beta, y, rows, columns, streamed);
-}
+template void layernorm_rows<kIsa, float>(const float*, const float*, const float*, float*, std::int64_t, std::int64_t,
+                                          bool);
+template void layernorm_rows<kIsa, double>(const double*, const double*, const double*, double*, std::int64_t,
+                                           std::int64_t, bool);
+template void layernorm_rows<kIsa, Fp16>(const Fp16*, const Fp16*, const Fp16*, Fp16*, std::int64_t, std::int64_t,
+                                         bool);
+template void layernorm_rows<kIsa, Bf16>(const Bf16*, const Bf16*, const Bf16*, Bf16*, std::int64_t, std::int64_t,
+                                         bool);
 
 }  // namespace roofline

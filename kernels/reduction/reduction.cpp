@@ -106,15 +106,16 @@ class Maximum final : public Reduction {
 };
 
 template <typename T>
-T naive_sum(const T* x, std::int64_t n) {
+Computed<T> naive_sum(const T* x, std::int64_t n) {
+  using Value = Computed<T>;
   constexpr std::int64_t kBlock = 1024;
-  T total = 0;
-  T carried = 0;  // Kahan: only the sums of blocks are compensated, so the inner loop stays plain
+  Value total = 0;
+  Value carried = 0;  // Kahan: only the sums of blocks are compensated, so the inner loop stays plain
   for (std::int64_t first = 0; first < n; first += kBlock) {
-    T block = 0;
-    for (std::int64_t i = first; i < std::min(first + kBlock, n); ++i) block += x[i];
-    const T corrected = block - carried;
-    const T next = total + corrected;
+    Value block = 0;
+    for (std::int64_t i = first; i < std::min(first + kBlock, n); ++i) block += widened(x[i]);
+    const Value corrected = block - carried;
+    const Value next = total + corrected;
     carried = (next - total) - corrected;
     total = next;
   }
@@ -122,9 +123,9 @@ T naive_sum(const T* x, std::int64_t n) {
 }
 
 template <typename T>
-T naive_maximum(const T* x, std::int64_t n) {
-  T largest = x[0];
-  for (std::int64_t i = 1; i < n; ++i) largest = std::max(largest, x[i]);
+Computed<T> naive_maximum(const T* x, std::int64_t n) {
+  Computed<T> largest = widened(x[0]);
+  for (std::int64_t i = 1; i < n; ++i) largest = std::max(largest, widened(x[i]));
   return largest;
 }
 
@@ -132,10 +133,10 @@ enum class Kind { sum, maximum };
 
 template <Kind kind>
 Kernel prepare_naive(const Workload& w, Device&) {
-  return with_cpu_type(w.dtype, [&]<typename T>() -> Kernel {
+  return with_element_type(w.dtype, [&]<typename T>() -> Kernel {
     return [n = w.shape["n"]](std::span<void* const> tensors) {
       const T* x = elements<T>(tensors, 0);
-      *elements<T>(tensors, 1) = kind == Kind::sum ? naive_sum(x, n) : naive_maximum(x, n);
+      *elements<T>(tensors, 1) = narrowed<T>(kind == Kind::sum ? naive_sum(x, n) : naive_maximum(x, n));
     };
   });
 }
@@ -143,7 +144,7 @@ Kernel prepare_naive(const Workload& w, Device&) {
 template <Kind kind>
 Kernel prepare_vectorized(const Workload& w, Device& device) {
   auto& cpu = as_cpu(device);
-  return with_cpu_type(w.dtype, [&]<typename T>() -> Kernel {
+  return with_element_type(w.dtype, [&]<typename T>() -> Kernel {
     const auto range =
         with_isa(cpu.isa(), []<Isa isa>() { return kind == Kind::sum ? &sum_range<isa, T> : &maximum_range<isa, T>; });
     // A cache line each: neighbours would take the line from one another at the end of every launch.
@@ -161,14 +162,14 @@ Kernel prepare_vectorized(const Workload& w, Device& device) {
       for (std::size_t i = 1; i < partials.size(); ++i) {
         total = kind == Kind::sum ? total + partials[i].value : std::max(total, partials[i].value);
       }
-      *elements<T>(tensors, 1) = static_cast<T>(total);
+      *elements<T>(tensors, 1) = narrowed<T>(static_cast<Computed<T>>(total));
     };
   });
 }
 
 template <Kind kind>
 std::vector<Implementation> ladder() {
-  const std::vector<DType> dtypes{DType::fp32, DType::fp64};
+  const std::vector<DType> dtypes = cpu_dtypes();
   return {{.name = "naive",
            .summary = "one thread, one element after another",
            .dtypes = dtypes,

@@ -7,7 +7,7 @@
 
 namespace roofline {
 
-/// Sum of x[0 … count): blocks of 4096 elements in type T, their sums in fp64.
+/// Sum of x[0 … count): blocks of 4096 elements in type Computed<T>, their sums in fp64.
 template <Isa isa, typename T>
 double sum_range(const T* x, std::int64_t count);
 

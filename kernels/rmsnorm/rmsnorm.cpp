@@ -49,7 +49,7 @@ constexpr auto kNaiveRow = []<typename T>(const T* x, const T* gamma, T* y, std:
 };
 
 std::vector<Implementation> RmsNorm::implementations() const {
-  const std::vector<DType> dtypes{DType::fp32, DType::fp64};
+  const std::vector<DType> dtypes = cpu_dtypes();
   return {{.name = "naive",
            .summary = "one thread, two plain loops a row",
            .dtypes = dtypes,

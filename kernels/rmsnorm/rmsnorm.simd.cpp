@@ -11,8 +11,9 @@ namespace {
 template <typename T, bool streamed>
 void rmsnorm(const T* x, const T* gamma, T* y, std::int64_t rows, std::int64_t columns) {
   using V = Vector<kIsa, T>;
-  T squares = 0;
-  T scale = 0;
+  using Value = Computed<T>;
+  Value squares = 0;
+  Value scale = 0;
   pipeline_rows<kIsa, T>(
       rows, columns,
       [&](std::int64_t row, std::int64_t first, std::int64_t count, auto meanwhile) {
@@ -22,7 +23,7 @@ void rmsnorm(const T* x, const T* gamma, T* y, std::int64_t rows, std::int64_t c
         squares += sum_of<kIsa>(in, count, [](auto sum, auto v, std::int64_t) { return V::multiply_add(v, v, sum); });
       },
       [&] {
-        scale = T{1} / std::sqrt(squares / static_cast<T>(columns) + static_cast<T>(kRmsNormEpsilon));
+        scale = 1 / std::sqrt(squares / static_cast<Value>(columns) + static_cast<Value>(kRmsNormEpsilon));
         squares = 0;
       },
       [&](std::int64_t row, std::int64_t first, std::int64_t count) {
@@ -33,13 +34,15 @@ void rmsnorm(const T* x, const T* gamma, T* y, std::int64_t rows, std::int64_t c
             [=, scales = V::all(scale)](std::int64_t i) {
               return V::multiply(V::multiply(V::load(in + i), scales), V::load(g + i));
             },
-            [=](std::int64_t i) { return in[i] * scale * g[i]; });
+            [=](std::int64_t i) { return V::get(in + i) * scale * V::get(g + i); });
       });
   if (streamed) V::fence();
 }
 
-template <typename T>
-void rmsnorm(const T* x, const T* gamma, T* y, std::int64_t rows, std::int64_t columns, bool streamed) {
+}  // namespace
+
+template <Isa isa, typename T>
+void rmsnorm_rows(const T* x, const T* gamma, T* y, std::int64_t rows, std::int64_t columns, bool streamed) {
   if (streamed) {
     rmsnorm<T, true>(x, gamma, y, rows, columns);
   } else {
@@ -47,18 +50,9 @@ void rmsnorm(const T* x, const T* gamma, T* y, std::int64_t rows, std::int64_t c
   }
 }
 
-}  // namespace
-
-template <>
-void rmsnorm_rows<kIsa, float>(const float* x, const float* gamma, float* y, std::int64_t rows, std::int64_t columns,
-                               bool streamed) {
-  rmsnorm(x, gamma, y, rows, columns, streamed);
-}
-
-template <>
-void rmsnorm_rows<kIsa, double>(const double* x, const double* gamma, double* y, std::int64_t rows,
-                                std::int64_t columns, bool streamed) {
-  rmsnorm(x, gamma, y, rows, columns, streamed);
-}
+template void rmsnorm_rows<kIsa, float>(const float*, const float*, float*, std::int64_t, std::int64_t, bool);
+template void rmsnorm_rows<kIsa, double>(const double*, const double*, double*, std::int64_t, std::int64_t, bool);
+template void rmsnorm_rows<kIsa, Fp16>(const Fp16*, const Fp16*, Fp16*, std::int64_t, std::int64_t, bool);
+template void rmsnorm_rows<kIsa, Bf16>(const Bf16*, const Bf16*, Bf16*, std::int64_t, std::int64_t, bool);
 
 }  // namespace roofline

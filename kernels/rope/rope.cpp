@@ -119,21 +119,23 @@ Rotation<T> with_tables(Rotation<T> by, std::span<void* const> tensors) {
 }
 
 template <typename T>
-void rotate_plainly(const Rotation<T>& by, const T* x, T* y, std::int64_t tokens) {
+void rotate_plainly(const Rotation<Computed<T>>& by, const T* x, T* y, std::int64_t tokens) {
   for (std::int64_t head = 0; head < tokens * by.heads; ++head, x += 2 * by.half, y += 2 * by.half) {
     const std::int64_t entry = head / by.heads % by.positions * by.half;
     for (std::int64_t i = 0; i < by.half; ++i) {
-      const T c = by.cos[entry + i];
-      const T s = by.sin[entry + i];
-      y[i] = x[i] * c - x[by.half + i] * s;
-      y[by.half + i] = x[by.half + i] * c + x[i] * s;
+      const Computed<T> c = by.cos[entry + i];
+      const Computed<T> s = by.sin[entry + i];
+      const Computed<T> lower = widened(x[i]);
+      const Computed<T> upper = widened(x[by.half + i]);
+      y[i] = narrowed<T>(lower * c - upper * s);
+      y[by.half + i] = narrowed<T>(upper * c + lower * s);
     }
   }
 }
 
 Kernel prepare_scalar(const Workload& w, Device&) {
-  return with_cpu_type(w.dtype, [&]<typename T>() -> Kernel {
-    return [by = rotation<T>(w), tokens = tokens_of(w)](std::span<void* const> tensors) {
+  return with_element_type(w.dtype, [&]<typename T>() -> Kernel {
+    return [by = rotation<Computed<T>>(w), tokens = tokens_of(w)](std::span<void* const> tensors) {
       rotate_plainly(with_tables(by, tensors), elements<const T>(tensors, 0), elements<T>(tensors, 3), tokens);
     };
   });
@@ -142,9 +144,9 @@ Kernel prepare_scalar(const Workload& w, Device&) {
 Kernel prepare_vectorized(const Op& op, const Workload& w, Device& device) {
   auto& cpu = as_cpu(device);
   const bool streamed = stores_past_caches(op, w, device);
-  return with_cpu_type(w.dtype, [&]<typename T>() -> Kernel {
+  return with_element_type(w.dtype, [&]<typename T>() -> Kernel {
     const auto kernel = with_isa(cpu.isa(), []<Isa isa>() { return &rope_tokens<isa, T>; });
-    return [&pool = cpu.pool(), kernel, streamed, by = rotation<T>(w),
+    return [&pool = cpu.pool(), kernel, streamed, by = rotation<Computed<T>>(w),
             tokens = tokens_of(w)](std::span<void* const> tensors) {
       pool.for_range(tokens, 1, [&](std::int64_t first, std::int64_t last) {
         kernel(with_tables(by, tensors), elements<const T>(tensors, 0), elements<T>(tensors, 3), first, last, streamed);
@@ -154,7 +156,7 @@ Kernel prepare_vectorized(const Op& op, const Workload& w, Device& device) {
 }
 
 std::vector<Implementation> Rope::implementations() const {
-  const std::vector<DType> dtypes{DType::fp32, DType::fp64};
+  const std::vector<DType> dtypes = cpu_dtypes();
   return {
       {.name = "scalar", .summary = "one thread, one plain loop a head", .dtypes = dtypes, .prepare = prepare_scalar},
       {.name = "vectorized",

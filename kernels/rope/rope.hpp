@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "device/cpu/isa.hpp"
+#include "kernels/blocks/cpu/small_float.hpp"
 
 namespace roofline {
 
@@ -20,6 +21,7 @@ struct Rotation {
 /// Turns the heads of tokens [first, last) of x into y; token t is at position t mod positions. `streamed`: stores go
 /// past the caches, for outputs that don't stay in them.
 template <Isa isa, typename T>
-void rope_tokens(const Rotation<T>& by, const T* x, T* y, std::int64_t first, std::int64_t last, bool streamed);
+void rope_tokens(const Rotation<Computed<T>>& by, const T* x, T* y, std::int64_t first, std::int64_t last,
+                 bool streamed);
 
 }  // namespace roofline

@@ -58,13 +58,13 @@ constexpr auto kNaiveRow = []<typename T>(const T* x, T* y, std::int64_t columns
 
 template <Isa isa, typename T>
 void rows_with_scratch(const T* x, T* y, std::int64_t rows, std::int64_t columns, bool streamed) {
-  thread_local std::vector<T> scratch;
+  thread_local std::vector<Computed<T>> scratch;
   scratch.resize(std::max(scratch.size(), static_cast<std::size_t>(softmax_scratch<T>(columns))));
   softmax_rows<isa>(x, y, scratch.data(), rows, columns, streamed);
 }
 
 std::vector<Implementation> Softmax::implementations() const {
-  const std::vector<DType> dtypes{DType::fp32, DType::fp64};
+  const std::vector<DType> dtypes = cpu_dtypes();
   return {{.name = "naive",
            .summary = "one thread, three plain loops a row",
            .dtypes = dtypes,

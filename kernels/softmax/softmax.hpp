@@ -4,10 +4,11 @@
 #include <cstdint>
 
 #include "device/cpu/isa.hpp"
+#include "kernels/blocks/cpu/small_float.hpp"
 
 namespace roofline {
 
-/// Elements that softmax_rows() needs as scratch: a row, whose exponentials wait there in the cache, so that memory
+/// Values that softmax_rows() needs as scratch: a row, whose exponentials wait there in the cache, so that memory
 /// sees y once, and two for each of its blocks of 1 KiB.
 template <typename T>
 std::int64_t softmax_scratch(std::int64_t columns) {
@@ -16,6 +17,6 @@ std::int64_t softmax_scratch(std::int64_t columns) {
 
 /// y = exp(x - max x) / sum of those, for `rows` rows of `columns` elements.
 template <Isa isa, typename T>
-void softmax_rows(const T* x, T* y, T* scratch, std::int64_t rows, std::int64_t columns, bool streamed);
+void softmax_rows(const T* x, T* y, Computed<T>* scratch, std::int64_t rows, std::int64_t columns, bool streamed);
 
 }  // namespace roofline

@@ -20,7 +20,7 @@ SMALL_SUITE = """\
 name: small
 workloads:
   - op: relu
-    dtype: [fp32, fp16]
+    dtype: [fp32, fp8]
     shape: { n: 100000 }
   - op: gemm
     dtype: fp32
@@ -135,7 +135,7 @@ class Analysis(Workspace):
         self.assertTrue((folder / "roofline.png").read_bytes().startswith(b"\x89PNG\r\n"))
         report = json.loads((folder / "report.json").read_text())
         self.assertEqual([row["status"] for row in report["results"]], ["ok", "skipped", "ok"])
-        self.assertIn("fp16", report["results"][1]["reason"])
+        self.assertIn("fp8", report["results"][1]["reason"])
         self.assertEqual(report["results"][0]["verification"]["status"], "pass")
         self.assertEqual(report["results"][0]["bound"] in ("memory", "latency", "balanced"), True)
         self.assertFalse(report["cancelled"])

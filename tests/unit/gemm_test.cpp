@@ -1,10 +1,12 @@
-// GEMM in 8 bits, which no CPU kernel computes: the reference and the tolerance that GPU kernels are held to.
+// GEMM in 8 bits: the reference and the tolerance that kernels are held to, and the CPU's at the ends of the range.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
+#include "device/cpu/cpu_device.hpp"
 #include "op/op.hpp"
 #include "op/registry.hpp"
 
@@ -48,6 +50,29 @@ TEST(GemmTensors, HoldWiderResultsOfEightBits) {
   EXPECT_EQ(op.tensors(gemm(DType::int8, 2, 3, 4)).back().dtype, DType::int32);
   EXPECT_EQ(op.tensors(gemm(DType::fp8, 2, 3, 4)).back().dtype, DType::bf16);
   EXPECT_EQ(op.tensors(gemm(DType::tf32, 2, 3, 4)).back().dtype, DType::tf32);
+}
+
+/// C of rows of A and of B that hold one value each, at odd extents: every sum is k times a product, and -128 times
+/// -128 in pairs or fours is what overflows 16 bits first.
+TEST(GemmInt8, IsExactAtTheEndsOfTheRange) {
+  constexpr std::int64_t kM = 7, kN = 37, kK = 1031;
+  const auto value = [](std::int64_t i) { return static_cast<std::int8_t>(i % 3 == 0 ? -128 : i % 3 == 1 ? 127 : -1); };
+  std::vector<std::int8_t> a, b;
+  for (std::int64_t i = 0; i < kM * kK; ++i) a.push_back(value(i / kK));
+  for (std::int64_t j = 0; j < kN * kK; ++j) b.push_back(value(j / kK));
+  for (const Isa isa : usable_isas()) {
+    CpuDevice device({}, isa);
+    for (const Implementation& rung : implementations_of(*find_op("gemm"), DeviceKind::cpu)) {
+      if (std::find(rung.dtypes.begin(), rung.dtypes.end(), DType::int8) == rung.dtypes.end()) continue;
+      std::vector<std::int32_t> c(kM * kN);
+      void* const tensors[] = {a.data(), b.data(), c.data()};
+      rung.prepare(gemm(DType::int8, kM, kN, kK), device)(tensors);
+      for (std::int64_t i = 0; i < kM * kN; ++i) {
+        ASSERT_EQ(c[static_cast<std::size_t>(i)], kK * value(i / kN) * value(i % kN))
+            << rung.name << ' ' << to_string(isa) << ' ' << i;
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -59,8 +59,8 @@ TEST(Isa, UsableLevelsRiseFromTheBaselineToTheBest) {
 TEST(Isa, AgreesWithTheCpu) {
   const IsaVariable unset(nullptr);
 #if defined(__x86_64__)
-  EXPECT_EQ(best_isa() >= Isa::avx2,
-            __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"));
+  EXPECT_EQ(best_isa() >= Isa::avx2, __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                                         __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi2"));
 #else
   EXPECT_EQ(best_isa(), Isa::baseline);
 #endif

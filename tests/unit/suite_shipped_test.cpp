@@ -49,8 +49,7 @@ TEST_P(ShippedSuite, HoldsTheTextbookTable) {
     }
   }
   for (const SuiteEntry& entry : suite.entries) {
-    const bool fp32 = entry.workload.dtype == DType::fp32;
-    if (device == DeviceKind::cpu && fp32) {
+    if (device == DeviceKind::cpu) {
       EXPECT_EQ(entry.skip_reason, "") << entry.workload.label;
     }
   }

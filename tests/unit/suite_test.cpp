@@ -131,13 +131,13 @@ TEST(Suite, OnlyKeepsAnEntryForItsDevice) {
 }
 
 TEST(Suite, WhatTheDeviceCannotRunIsSkippedWithItsReason) {
-  const Suite suite = cpu_suite("  - op: relu\n    dtype: [fp32, fp16]\n");
+  const Suite suite = cpu_suite("  - op: relu\n    dtype: [fp32, fp8]\n");
   ASSERT_EQ(suite.entries.size(), 2U);
   EXPECT_EQ(suite.entries[0].skip_reason, "");
-  EXPECT_THAT(suite.entries[1].skip_reason, StartsWith("relu has no fp16 implementation on cpu (has: "));
+  EXPECT_THAT(suite.entries[1].skip_reason, StartsWith("relu has no fp8 implementation on cpu (has: "));
   EXPECT_THAT(suite.entries[1].skip_reason, HasSubstr("fp32"));
-  const Suite named = cpu_suite("  - op: relu\n    dtype: fp16\n    impl: naive\n");
-  EXPECT_THAT(named.entries.at(0).skip_reason, StartsWith("relu/naive has no fp16 implementation on cpu"));
+  const Suite named = cpu_suite("  - op: relu\n    dtype: fp8\n    impl: naive\n");
+  EXPECT_THAT(named.entries.at(0).skip_reason, StartsWith("relu/naive has no fp8 implementation on cpu"));
   EXPECT_EQ(named.entries.at(0).workload.implementation, "naive");
 }
 
@@ -280,7 +280,7 @@ TEST(Suite, KeepOnlyMatchesLabelOrOp) {
 TEST(Suite, WhatDoesNotFitInMemoryIsRefusedWithItsLine) {
   const Suite suite = cpu_suite(
       "  - op: relu\n    shape: { n: 1Ki }\n  - op: relu\n    shape: { n: 2^30 }\n"
-      "  - op: relu\n    dtype: fp16\n    shape: { n: 2^39 }\n");
+      "  - op: relu\n    dtype: fp8\n    shape: { n: 2^39 }\n");
   const double needed = case_bytes(*find_op("relu"), suite.entries[1].workload, {.bytes = 1e6});
   EXPECT_GE(needed, 8.0 * (1 << 30));
   EXPECT_NO_THROW(require_memory(suite, {.bytes = 1e6}, needed));  // the skipped one needs nothing

@@ -48,6 +48,22 @@ TEST(WorkModel, IntensitiesAreThoseOfTheTextbook) {
   EXPECT_NEAR(std::end(kTable)[-1].fp16, 1365.33, 0.005);
 }
 
+/// Elements of 16 bits are widened in registers: it is the fp32 pipe that computes, and half the bytes that move.
+TEST(WorkModel, SixteenBitsRunOnTheFp32PipeOfACpu) {
+  for (const auto& [op, shape, fp32, fp16, tolerance] : kTable) {
+    const Work wide = work_of(workload(op, DType::fp32, shape), DeviceKind::cpu);
+    for (const DType dtype : {DType::fp16, DType::bf16}) {
+      const Work work = work_of(workload(op, dtype, shape), DeviceKind::cpu);
+      EXPECT_EQ(work.flops, wide.flops) << op;
+      EXPECT_EQ(work.uncounted, wide.uncounted) << op;
+      EXPECT_EQ(work.flops.count(Pipe::fp32), 1U) << op;
+      EXPECT_EQ(2 * work.bytes.at(Level::dram).total(), wide.bytes.at(Level::dram).total()) << op;
+    }
+  }
+  const Work int8 = work_of(workload("gemm", DType::int8, {{"m", 2}, {"n", 3}, {"k", 5}}), DeviceKind::cpu);
+  EXPECT_EQ(int8.flops, (std::map<Pipe, double>{{Pipe::int32, 60}}));
+}
+
 TEST(WorkModel, SoftmaxRunsItsExponentialsOnTheSpecialFunctionUnits) {
   const auto w = workload("softmax", DType::fp16, {{"rows", 10}, {"cols", 100}});
   EXPECT_EQ(work_of(w, DeviceKind::cuda).flops, (std::map<Pipe, double>{{Pipe::fp32, 4000}, {Pipe::sfu, 1000}}));

@@ -1,11 +1,15 @@
-// What the CPU launchers of all ops have alike: typed pointers, workspaces, and whether to store past the caches.
+// What the CPU launchers of all ops have alike: typed pointers, workspaces, whether to store past the caches, and
+// kernels of fp32 on tensors of 16 bits.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <vector>
 
 #include "device/cpu/cpu_device.hpp"
+#include "kernels/blocks/cpu/small_float.hpp"
 #include "op/op.hpp"
 
 namespace roofline {
@@ -14,12 +18,22 @@ namespace roofline {
 /// on a set finds nothing of it), and when one set alone doesn't fit the last cache level.
 bool stores_past_caches(const Op& op, const Workload& workload, const Device& device);
 
-/// Calls `f.template operator()<T>()` with the C++ type of a dtype that CPU kernels compute in: float or
-/// double. Implementations name no other in their dtypes.
+/// The floating-point types that a CPU's rungs take: fp32, fp64, fp16 and bf16.
+std::vector<DType> cpu_dtypes();
+
+/// Calls `f.template operator()<T>()` with the C++ type that CPU kernels compute a dtype in: float or double.
 template <typename F>
 decltype(auto) with_cpu_type(DType dtype, F&& f) {
   if (dtype == DType::fp64) return f.template operator()<double>();
   return f.template operator()<float>();
+}
+
+/// The same with the C++ type of a dtype's elements, one of cpu_dtypes(): float, double, Fp16 or Bf16.
+template <typename F>
+decltype(auto) with_element_type(DType dtype, F&& f) {
+  if (dtype == DType::fp16) return f.template operator()<Fp16>();
+  if (dtype == DType::bf16) return f.template operator()<Bf16>();
+  return with_cpu_type(dtype, f);
 }
 
 /// The tensor at `index`, as elements of type T.
@@ -45,5 +59,16 @@ class Workspace {
   std::int64_t stride_;
   std::shared_ptr<Buffer> buffer_;
 };
+
+using Prepare = std::function<Kernel(const Workload&, Device&)>;
+
+/// Makes a kernel of fp32 or fp64 into one of 16-bit elements: each launch widens the inputs into copies in fp32, runs
+/// the kernel that `prepare` makes for fp32 on them, and rounds the outputs. For products, which compute for so long
+/// that one pass over their tensors takes next to nothing, and for their plain loops. Other types go to `prepare` as
+/// they are.
+Kernel through_fp32(const Op& op, const Workload& workload, Device& device, const Prepare& prepare);
+
+/// What the copies of through_fp32() move besides, where caches don't hold them: each is written once and read once.
+Traffic fp32_copies(const Op& op, const Workload& workload);
 
 }  // namespace roofline

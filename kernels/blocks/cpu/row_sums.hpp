@@ -49,11 +49,11 @@ void fetch_ahead(const T* x, std::int64_t count) {
 /// f(sum, values of x, index of the first) over packets; what is left past the last one as packets of equal elements,
 /// of which one counts. Four sums at once: an addition takes 4 cycles.
 template <Isa isa, typename T, typename F>
-T sum_of(const T* x, std::int64_t count, F f) {
+Computed<T> sum_of(const T* x, std::int64_t count, F f) {
   using V = Vector<isa, T>;
   constexpr std::int64_t kWays = 4;
   typename V::Packet sums[kWays];
-  for (auto& sum : sums) sum = V::all(T{0});
+  for (auto& sum : sums) sum = V::all(0);
   std::int64_t i = 0;
   for (; i + kWays * V::kLanes <= count; i += kWays * V::kLanes) {
     for (std::int64_t way = 0; way < kWays; ++way) {
@@ -61,17 +61,17 @@ T sum_of(const T* x, std::int64_t count, F f) {
       sums[way] = f(sums[way], V::load(x + at), at);
     }
   }
-  T total = V::sum(V::add(V::add(sums[0], sums[1]), V::add(sums[2], sums[3])));
-  for (; i < count; ++i) total += Eigen::internal::pfirst(f(V::all(T{0}), V::all(x[i]), i));
+  Computed<T> total = V::sum(V::add(V::add(sums[0], sums[1]), V::add(sums[2], sums[3])));
+  for (; i < count; ++i) total += Eigen::internal::pfirst(f(V::all(0), V::spread(x + i), i));
   return total;
 }
 
-/// y[i] = packet(i) where y is aligned and one(i) at the borders. `streamed` stores go past the caches.
+/// y[i] = packet(i) where y is aligned, and the value one(i) at the borders. `streamed` stores go past the caches.
 template <Isa isa, typename T, bool streamed, typename Packet, typename One>
 void store_block(T* y, std::int64_t count, Packet packet, One one) {
   using V = Vector<isa, T>;
   std::int64_t i = 0;
-  for (const std::int64_t head = V::misaligned(y); i < head && i < count; ++i) y[i] = one(i);
+  for (const std::int64_t head = V::misaligned(y); i < head && i < count; ++i) V::put(y + i, one(i));
   for (; i + V::kLanes <= count; i += V::kLanes) {
     if constexpr (streamed) {
       V::stream(y + i, packet(i));
@@ -79,7 +79,7 @@ void store_block(T* y, std::int64_t count, Packet packet, One one) {
       V::store(y + i, packet(i));
     }
   }
-  for (; i < count; ++i) y[i] = one(i);
+  for (; i < count; ++i) V::put(y + i, one(i));
 }
 
 }  // namespace roofline

@@ -16,7 +16,7 @@ void map_streamed(T* y, std::int64_t count, F f, const X*... x) {
   constexpr std::int64_t kBlock = 1024 / kSize;
   constexpr std::int64_t kLine = 64 / kSize;
   constexpr std::int64_t kAhead = 16384 / kSize;
-  const auto one = [&](std::int64_t i) { y[i] = Eigen::internal::pfirst(f(V::all(x[i])...)); };
+  const auto one = [&](std::int64_t i) { V::store_first(y + i, f(V::spread(x + i)...)); };
   std::int64_t i = 0;
   for (const std::int64_t head = V::misaligned(y); i < head && i < count; ++i) one(i);
   for (; i + kBlock <= count; i += kBlock) {
@@ -35,7 +35,7 @@ void map_cached(T* y, std::int64_t count, F f, const X*... x) {
   for (; i + 4 * V::kLanes <= count; i += 4 * V::kLanes) {
     for (std::int64_t at = i; at < i + 4 * V::kLanes; at += V::kLanes) V::store(y + at, f(V::load(x + at)...));
   }
-  for (; i < count; ++i) y[i] = Eigen::internal::pfirst(f(V::all(x[i])...));
+  for (; i < count; ++i) V::store_first(y + i, f(V::spread(x + i)...));
 }
 
 /// The one or the other.

@@ -1,11 +1,12 @@
-// Vectors of the level that a *.simd.cpp is compiled for, over Eigen's packets: thin names, and the one
-// operation that Eigen lacks, the non-temporal store. Only for *.simd.cpp files.
+// Vectors of the level that a *.simd.cpp is compiled for, over Eigen's packets: thin names, and what Eigen lacks, the
+// non-temporal store and elements of 16 bits, which are fp32 in registers. Only for *.simd.cpp files.
 #pragma once
 
 #include <Eigen/Core>
 #include <cstdint>
 
 #include "device/cpu/isa.hpp"
+#include "kernels/blocks/cpu/small_vector.hpp"
 
 #if defined(__SSE2__)
 #include <immintrin.h>
@@ -38,6 +39,11 @@ struct Vector {
       return Eigen::internal::pexp(a);
     }
   }
+  /// All lanes as the element at `from`, and an element as the first lane: for the borders of what vectors fill.
+  static Packet spread(const T* from) { return all(*from); }
+  static void store_first(T* to, Packet value) { *to = Eigen::internal::pfirst(value); }
+  static T get(const T* from) { return *from; }
+  static void put(T* to, T value) { *to = value; }
   static T sum(Packet a) { return Eigen::internal::predux(a); }
   static T largest(Packet a) { return Eigen::internal::predux_max(a); }
 
@@ -101,6 +107,36 @@ struct Vector {
     const auto past = reinterpret_cast<std::uintptr_t>(p) % kBytes;
     return past == 0 ? 0 : static_cast<std::int64_t>((kBytes - past) / sizeof(T));
   }
+};
+
+/// Elements of 16 bits, as many as a register has fp32 lanes: widened by every load, rounded by every store, and
+/// computed in fp32 between them. A kernel on elements T and values Computed<T> is one text for all types.
+template <Isa isa, typename T>
+requires kSmallFloat<T>
+struct Vector<isa, T> : Vector<isa, float> {
+  using Wide = Vector<isa, float>;
+  using typename Wide::Packet;
+
+  static Packet load(const T* from) { return widen(Halves<isa>::load(from)); }
+  static void store(T* to, Packet value) { Halves<isa>::store(to, narrow(value)); }
+  static Packet spread(const T* from) { return widen(Halves<isa>::all(from->bits)); }
+  static void store_first(T* to, Packet value) { to->bits = Halves<isa>::first(narrow(value)); }
+  static float get(const T* from) { return Eigen::internal::pfirst(spread(from)); }
+  static void put(T* to, float value) { store_first(to, Wide::all(value)); }
+
+  /// As for wider elements, half a vector at a time; `to` must be aligned to that.
+  static void stream(T* to, Packet value) { Halves<isa>::stream(to, narrow(value)); }
+
+  static std::int64_t misaligned(const T* p) {
+    constexpr auto kBytes = static_cast<std::uintptr_t>(Wide::kLanes) * sizeof(T);
+    const auto past = reinterpret_cast<std::uintptr_t>(p) % kBytes;
+    return past == 0 ? 0 : static_cast<std::int64_t>((kBytes - past) / sizeof(T));
+  }
+
+ private:
+  using Register = typename Halves<isa>::Register;
+  static Packet widen(Register halves) { return reinterpret_cast<Packet>(Conversion<isa, T>::widen(halves)); }
+  static Register narrow(Packet value) { return Conversion<isa, T>::narrow(reinterpret_cast<WideFloats>(value)); }
 };
 
 }  // namespace roofline

@@ -8,7 +8,7 @@
 
 namespace roofline {
 
-/// baseline is SSE2 on x86-64 and NEON on AArch64. avx2 includes FMA; avx512 is F, VL, BW and DQ.
+/// baseline is SSE2 on x86-64 and NEON on AArch64. avx2 includes FMA and F16C; avx512 is F, VL, BW and DQ.
 enum class Isa : std::uint8_t { baseline, avx2, avx512 };
 
 std::string_view to_string(Isa isa);  ///< "sse2" (or "neon"), "avx2", "avx512"
