@@ -64,16 +64,23 @@ std::string counters_markdown(const Report& report) {
   std::string text;
   if (any_counted(report)) {
     text += "\n## Measured against modelled\n\n";
-    append_markdown_row(text, {"Kernel", "What", "Modelled", "Counted", "Ratio", "Occupancy", "Grid and block"});
-    text += "|:--|:--|--:|--:|--:|--:|:--|\n";
+    // A CPU has neither of the last two columns.
+    const bool gpu = device == DeviceKind::cuda;
+    std::vector<std::string> titles = {"Kernel", "What", "Modelled", "Counted", "Ratio"};
+    if (gpu) titles.insert(titles.end(), {"Occupancy", "Grid and block"});
+    append_markdown_row(text, titles);
+    text += gpu ? "|:--|:--|--:|--:|--:|--:|:--|\n" : "|:--|:--|--:|--:|--:|\n";
     for (const Point& point : report.points) {
       bool first = true;
       for (const CountedAmount& row : counted_against_model(point, device)) {
-        const auto occupancy = point.counters->find("occupancy");
-        append_markdown_row(text,
-                            {first ? escape_markdown(point_name(point)) : "", row.name, amount(row, row.modelled),
-                             counted_text(row), ratio_text(row.ratio), first && occupancy ? percent(*occupancy) : "",
-                             first ? layout_text(*point.counters) : ""});
+        std::vector<std::string> cells = {first ? escape_markdown(point_name(point)) : "", row.name,
+                                          amount(row, row.modelled), counted_text(row), ratio_text(row.ratio)};
+        if (gpu) {
+          const auto occupancy = point.counters->find("occupancy");
+          cells.push_back(first && occupancy ? percent(*occupancy) : "");
+          cells.push_back(first ? layout_text(*point.counters) : "");
+        }
+        append_markdown_row(text, cells);
         first = false;
       }
     }

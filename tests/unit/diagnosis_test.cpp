@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <map>
 #include <regex>
 #include <set>
@@ -81,9 +82,12 @@ TEST(Rules, FireOnTheirConditionsAndOnNothingLess) {
 }
 
 TEST(Rules, AreComplete) {
-  std::set<std::string_view> ids;
+  std::set<std::pair<std::string_view, DeviceKind>> told;
   for (const Rule& rule : rules()) {
-    EXPECT_TRUE(ids.insert(rule.id).second) << rule.id << " stands twice";
+    for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::cuda}) {
+      if (!rule.is_for(kind)) continue;
+      EXPECT_TRUE(told.insert({rule.id, kind}).second) << rule.id << " stands twice for " << to_string(kind);
+    }
     EXPECT_FALSE(rule.source.empty()) << rule.id;
     EXPECT_FALSE(rule.next.empty()) << rule.id;
     for (const Condition& condition : rule.conditions) {
@@ -107,9 +111,57 @@ TEST(Rules, AreSilentWhenTheyCanNotSayTheirFigures) {
   }
 }
 
+/// All that a device is told when a rule fires on it.
+std::string told_of(const Rule& rule, DeviceKind kind) {
+  Quantities quantities = holding_all(rule);
+  for (const Advice& advice : diagnose(quantities, kind)) {
+    if (advice.rule == rule.id) return advice.finding + " " + advice.next + " (" + advice.source + ")";
+  }
+  return "";
+}
+
+/// Neither kind of device is spoken of in words of the other.
+TEST(Rules, SpeakOfTheDeviceThatTheyAreFor) {
+  const std::regex gpu_words(
+      R"(warp|occupancy|\bSMs?\b|registers a thread|shared memory|tensor core|sector|bank|wgmma|\bmma\b|TMA|\bgrid\b|blocks of|split-K|kernel launch|graph|global memory|\bL2\b|GPU|CUDA|Nsight|Triton|page-locked)",
+      std::regex::icase);
+  const std::regex cpu_words(R"(\bcores?\b|vectors?\b|\bthe caches\b|\bpages\b|start\w* .*threads|every thread\b|AVX)",
+                             std::regex::icase);
+  int of_cpus = 0, of_gpus = 0;
+  for (const Rule& rule : rules()) {
+    if (rule.is_for(DeviceKind::cpu)) {
+      const std::string text = told_of(rule, DeviceKind::cpu);
+      EXPECT_NE(text, "") << rule.id;
+      EXPECT_FALSE(std::regex_search(text, gpu_words)) << rule.id << " on a CPU: " << text;
+      ++of_cpus;
+    }
+    if (rule.is_for(DeviceKind::cuda)) {
+      std::string text = told_of(rule, DeviceKind::cuda);
+      EXPECT_NE(text, "") << rule.id;
+      text = std::regex_replace(text, std::regex("tensor cores|CUDA cores"), "");
+      EXPECT_FALSE(std::regex_search(text, cpu_words)) << rule.id << " on a GPU: " << text;
+      ++of_gpus;
+    }
+  }
+  EXPECT_GE(of_cpus, 9);
+  EXPECT_GE(of_gpus, 30);
+}
+
+/// Whatever is known of a kernel on a CPU, counts of a GPU among it, no rule of a GPU speaks of it.
+TEST(Diagnosis, OfACpuHasNoRulesOfAGpu) {
+  for (const Rule& rule : rules()) {
+    for (const Advice& advice : diagnose(holding_all(rule), DeviceKind::cpu)) {
+      EXPECT_TRUE(std::any_of(rules().begin(), rules().end(), [&](const Rule& other) {
+        return other.id == advice.rule && other.is_for(DeviceKind::cpu);
+      })) << advice.rule;
+    }
+  }
+}
+
 TEST(Diagnosis, FillsInTheFigures) {
   const std::vector<Advice> advice =
-      diagnose({{"load.excess", 8.0}, {"load.sectors", 32.0}, {"load.share", 0.9}, {"levels.utilization", 0.5}});
+      diagnose({{"load.excess", 8.0}, {"load.sectors", 32.0}, {"load.share", 0.9}, {"levels.utilization", 0.5}},
+               DeviceKind::cuda);
   ASSERT_EQ(advice.size(), 1U);
   EXPECT_EQ(advice[0].rule, "uncoalesced-loads");
   EXPECT_THAT(advice[0].finding, testing::HasSubstr("8\u00d7"));
@@ -120,12 +172,12 @@ TEST(Diagnosis, FillsInTheFigures) {
 
 TEST(Diagnosis, StopsWhereThereIsNothingLeftToGain) {
   const std::vector<Advice> advice =
-      diagnose({{"roof.fraction", 0.97}, {"compute.utilization", 0.1}, {"levels.utilization", 0.1}});
+      diagnose({{"roof.fraction", 0.97}, {"compute.utilization", 0.1}, {"levels.utilization", 0.1}}, DeviceKind::cpu);
   ASSERT_EQ(advice.size(), 1U);
   EXPECT_EQ(advice[0].rule, "good-enough");
 }
 
-TEST(Diagnosis, SaysNothingWithoutEvidence) { EXPECT_TRUE(diagnose({}).empty()); }
+TEST(Diagnosis, SaysNothingWithoutEvidence) { EXPECT_TRUE(diagnose({}, DeviceKind::cuda).empty()); }
 
 /// A bf16 product of the sample report, with counts as an H200 gave them for the kernel named.
 Quantities with_counts(Counters counters, const std::string& label_part) {
@@ -146,7 +198,7 @@ TEST(Quantities, ATiledProductOnCudaCoresHasIdleTensorCores) {
   EXPECT_EQ(quantities.at("matrix.work"), 1);
   EXPECT_EQ(quantities.at("tensor.executed"), 0);
   std::set<std::string> fired;
-  for (const Advice& advice : diagnose(quantities)) fired.insert(advice.rule);
+  for (const Advice& advice : diagnose(quantities, DeviceKind::cuda)) fired.insert(advice.rule);
   EXPECT_TRUE(fired.contains("no-tensor-cores") || fired.contains("good-enough"));
   EXPECT_FALSE(fired.contains("mma-sync"));
 }

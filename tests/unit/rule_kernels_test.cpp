@@ -86,7 +86,7 @@ const Rule& rule_named(std::string_view id) {
 
 std::vector<std::string> rules_that_fire(const Quantities& quantities) {
   std::vector<std::string> ids;
-  for (const Advice& advice : diagnose(quantities)) ids.push_back(advice.rule);
+  for (const Advice& advice : diagnose(quantities, DeviceKind::cuda)) ids.push_back(advice.rule);
   return ids;
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,7 +28,9 @@ constexpr std::string_view kTensorPipe = "tensor.active";
 constexpr Share kShares[] = {
     {"occupancy", "occupancy"}, {"tensor pipe", kTensorPipe}, {"L2 hits", "l2.hit_rate"}, {"L1 hits", "l1.hit_rate"}};
 
+/// The last two are a GPU's: a CPU's counters tell of neither.
 constexpr const char* kColumns[] = {"Kernel", "FLOPs", "Bytes", "Activity", "Grid \u00d7 block"};
+constexpr std::size_t kCpuColumns = 3;
 
 bool is_counted(const Point& point) { return point.counters.has_value(); }
 
@@ -83,15 +86,21 @@ std::string layout_cell(const std::vector<KernelLaunch>& kernels) {
 }
 
 std::string row(const Report& report, const Point& point) {
-  const std::vector<CountedAmount> amounts = counted_against_model(point, report.machine.device.kind);
-  return fmt::format("<tr><th scope=\"row\">{}</th>{}{}{}{}\n", html_name(point_name(point)),
-                     amounts_cell(amounts, CeilingKind::compute), amounts_cell(amounts, CeilingKind::bandwidth),
-                     shares_cell(*point.counters), layout_cell(point.counters->kernels));
+  const DeviceKind device = report.machine.device.kind;
+  const std::vector<CountedAmount> amounts = counted_against_model(point, device);
+  std::string html =
+      fmt::format("<tr><th scope=\"row\">{}</th>{}{}", html_name(point_name(point)),
+                  amounts_cell(amounts, CeilingKind::compute), amounts_cell(amounts, CeilingKind::bandwidth));
+  if (device == DeviceKind::cuda) html += shares_cell(*point.counters) + layout_cell(point.counters->kernels);
+  return html + "\n";
 }
 
-std::string head() {
+std::string head(DeviceKind device) {
+  const std::span columns(kColumns);
   std::string html = "<thead><tr>";
-  for (const char* title : kColumns) html += fmt::format("<th scope=\"col\">{}</th>", title);
+  for (const char* title : device == DeviceKind::cpu ? columns.first(kCpuColumns) : columns) {
+    html += fmt::format("<th scope=\"col\">{}</th>", title);
+  }
   return html + "</tr></thead>\n";
 }
 
@@ -133,7 +142,7 @@ std::string html_counters(const Report& report) {
       "<p class=\"lead\">What the work model says \u2192 what the hardware counted, and their ratio; of a cache, the "
       "bytes that it delivered over the compulsory bytes of main memory. Counted after the timing, by {}.</p>\n"
       "<div class=\"scroll\"><table class=\"cards\">\n{}<tbody>\n{}</tbody></table></div>\n{}</section>\n",
-      source_of(report), head(), rows, missing_list(report));
+      source_of(report), head(report.machine.device.kind), rows, missing_list(report));
 }
 
 std::string html_counters_css() { return html_column_names("#counted", {std::begin(kColumns), std::end(kColumns)}); }

@@ -71,7 +71,7 @@ double counted_intensity(const Point& point, Level level) {
 }
 
 std::vector<Advice> advice_for(const Point& point, const Machine& machine) {
-  return diagnose(quantities_of(point, machine, point.counters ? &*point.counters : nullptr));
+  return diagnose(quantities_of(point, machine, point.counters ? &*point.counters : nullptr), machine.device.kind);
 }
 
 }  // namespace roofline

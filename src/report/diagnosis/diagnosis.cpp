@@ -46,10 +46,10 @@ bool fires(const Rule& rule, const Quantities& quantities) {
   return all && filled(rule.finding, quantities) && filled(rule.next, quantities);
 }
 
-std::vector<Advice> diagnose(const Quantities& quantities) {
+std::vector<Advice> diagnose(const Quantities& quantities, DeviceKind device) {
   std::vector<Advice> advice;
   for (const Rule& rule : rules()) {
-    if (!fires(rule, quantities)) continue;
+    if (!rule.is_for(device) || !fires(rule, quantities)) continue;
     Advice one{.rule = std::string(rule.id),
                .finding = filled(rule.finding, quantities).value_or(""),
                .next = filled(rule.next, quantities).value_or(""),

@@ -22,8 +22,8 @@ struct Advice {
 /// Whether all conditions of a rule hold, and all that it speaks of is known.
 bool fires(const Rule& rule, const Quantities& quantities);
 
-/// Every rule that fires on these quantities, in the order of the table. A rule is silent unless all that it
-/// asks for and speaks of is known.
-std::vector<Advice> diagnose(const Quantities& quantities);
+/// Every rule for such a device that fires on these quantities, in the order of the table. A rule is silent unless all
+/// that it asks for and speaks of is known.
+std::vector<Advice> diagnose(const Quantities& quantities, DeviceKind device);
 
 }  // namespace roofline

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
+
+#include "model/names.hpp"
 
 namespace roofline {
 
@@ -16,14 +19,18 @@ struct Condition {
   double threshold;
 };
 
-/// Fires when all of its conditions hold.
+/// Fires when all of its conditions hold. What is told of either kind of device in words of its own stands twice under
+/// one id.
 struct Rule {
   std::string_view id;
+  std::optional<DeviceKind> device;  ///< whose rule it is; of every device where there is none
   std::span<const Condition> conditions;
   std::string_view finding;  ///< "{occupancy} of the warps …": names in braces are quantities
   std::string_view next;     ///< what to try
   std::string_view source;   ///< of the threshold
   bool last = false;         ///< when it fires, the rules after it say nothing
+
+  bool is_for(DeviceKind kind) const { return !device || *device == kind; }
 };
 
 /// In the order in which they are told: what decides first comes first.
