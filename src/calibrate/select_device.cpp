@@ -23,6 +23,8 @@ Json ask_child(const std::function<Json()>& question) {
     Json reply;
     try {
       reply["ok"] = question();
+    } catch (const UsageError& error) {
+      reply = {{"error", error.what()}, {"hint", error.hint()}, {"usage", true}};
     } catch (const Error& error) {
       reply = {{"error", error.what()}, {"hint", error.hint()}};
     } catch (const std::exception& error) {
@@ -36,6 +38,7 @@ Json ask_child(const std::function<Json()>& question) {
     answer = {{"error", "looking for devices failed: " + reason}, {"hint", "try --device cpu"}};
   };
   if (run_isolated(jobs) == JobsEnd::interrupted) throw DeviceError("interrupted while looking for devices");
+  if (answer.contains("usage")) throw UsageError(answer["error"], answer["hint"]);
   if (answer.contains("error")) throw DeviceError(answer["error"], answer["hint"]);
   return answer["ok"];
 }

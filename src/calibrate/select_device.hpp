@@ -19,7 +19,8 @@ struct SelectedDevice {
   std::string why;  ///< "the first CUDA GPU that works", "no usable GPU: …", "asked for"
 };
 
-/// `kind` empty: the first CUDA GPU that works, else the CPU. Throws DeviceError with the reason.
+/// `kind` empty: the first CUDA GPU that works, else the CPU. Throws DeviceError with the reason,
+/// UsageError when the options ask for threads or CPUs that this process may not use.
 SelectedDevice select_device(std::optional<DeviceKind> kind, int index, const DeviceOptions& options);
 
 /// list_devices(), likewise from a child process.

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "config/suite.hpp"
+#include "device/cpu/placement.hpp"
 #include "text/nearest_name.hpp"
 
 namespace roofline {
@@ -48,9 +49,13 @@ std::string nearest_hint(const std::string& given, const std::vector<std::string
   return near.empty() ? fmt::format("see: {}", help) : fmt::format("did you mean '{}'? (see: {})", near, help);
 }
 
-DeviceRequest parse_device(const std::string& text, int threads) {
+DeviceRequest parse_device(const std::string& text, int threads, const std::optional<std::string>& cpus) {
   DeviceRequest request;
   request.threads = threads;
+  if (cpus) {
+    request.cpus = parse_cpu_list(*cpus, "--cpus");
+    request.kind = DeviceKind::cpu;
+  }
   if (text.empty()) return request;
   const std::size_t colon = text.find(':');
   request.kind = parse_device_kind(text.substr(0, colon));
@@ -58,6 +63,10 @@ DeviceRequest parse_device(const std::string& text, int threads) {
   const bool has_index = colon != std::string::npos;
   if (!request.kind || !index || *index < 0 || (request.kind == DeviceKind::cpu && has_index)) {
     throw UsageError(fmt::format("--device {}: expected cpu, cuda or cuda:N", text), "see: roofline devices");
+  }
+  if (cpus && request.kind != DeviceKind::cpu) {
+    throw UsageError(fmt::format("--cpus {}: is for the CPU, and --device {} is a GPU", *cpus, text),
+                     "leave one of them out");
   }
   request.index = *index;
   return request;

@@ -27,6 +27,7 @@ Exit codes: 0 all good, 1 a workload failed, 2 usage or configuration error,
 /// The values that flags are bound to while CLI11 parses.
 struct Flags {
   std::string device, color = "auto", cache, counters;
+  std::optional<std::string> cpus;
   std::string output, size, theme = "light", max_slowdown;
   std::vector<std::string> formats;
   ChartOptions chart;
@@ -44,7 +45,9 @@ struct Flags {
 
 void add_device_flags(CLI::App& app, Flags& flags) {
   app.add_option("--device", flags.device, "cpu, cuda or cuda:N (default: the first GPU that works, else the CPU)");
-  app.add_option("--threads", flags.threads, "CPU worker threads (default: all cores)")->check(CLI::Range(1, 4096));
+  app.add_option("--threads", flags.threads, "CPU worker threads (default: all cores, or all performance cores)")
+      ->check(CLI::Range(1, 4096));
+  app.add_option("--cpus", flags.cpus, "Logical CPUs to pin the threads to, such as 0-3,8 (means --device cpu)");
 }
 
 /// Where a report goes, and how its chart is drawn.
@@ -172,7 +175,7 @@ ChartOptions chart_of(const Flags& flags) {
 }
 
 void set_command(Options& options, const CLI::App& app, Flags& flags) {
-  const DeviceRequest device = parse_device(flags.device, flags.threads);
+  const DeviceRequest device = parse_device(flags.device, flags.threads, flags.cpus);
   const std::string name = app.get_subcommands().front()->get_name();
   if (name == "calibrate") {
     flags.calibrate.device = device;

@@ -15,11 +15,12 @@
 
 namespace roofline {
 
-/// --device and --threads. No kind means: the first CUDA GPU that works, else the CPU.
+/// --device, --threads and --cpus. No kind means: the first CUDA GPU that works, else the CPU.
 struct DeviceRequest {
   std::optional<DeviceKind> kind;
   int index = 0;
   int threads = 0;
+  std::vector<int> cpus = {};  ///< empty: those that the CPU device chooses
 };
 
 struct CalibrateCommand {

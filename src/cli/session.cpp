@@ -38,7 +38,8 @@ void note(std::vector<std::string>& notes, const std::string& text) {
 }  // namespace
 
 SelectedDevice choose_device(const DeviceRequest& request) {
-  SelectedDevice device = select_device(request.kind, request.index, DeviceOptions{.threads = request.threads});
+  SelectedDevice device =
+      select_device(request.kind, request.index, DeviceOptions{.threads = request.threads, .cpus = request.cpus});
   say(fmt::format("device: {}: {}", name_of(device), device.why));
   return device;
 }

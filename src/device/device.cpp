@@ -1,22 +1,37 @@
 // The list of devices and the choice between them. Knows the kinds of device, not what they do.
 #include "device/device.hpp"
 
+#include <algorithm>
+
 #include "device/cpu/cpu_device.hpp"
 #include "device/cuda/open.hpp"
 #include "model/error.hpp"
 
 namespace roofline {
 
-double Device::last_level_cache_bytes() const {
+double cache_bytes(const DeviceInfo& device, Level level) {
   double bytes = 0;
-  int nearest = -1;
-  for (const CacheInfo& cache : info().caches) {
-    const int distance = cache.level == Level::l3 ? 3 : cache.level == Level::l2 ? 2 : cache.level == Level::l1 ? 1 : 0;
-    if (distance <= nearest || distance == 0) continue;
-    nearest = distance;
-    bytes = cache.bytes * static_cast<double>(cache.instances);
+  for (const CacheInfo& cache : device.caches) {
+    if (cache.level == level) bytes += cache.bytes * static_cast<double>(cache.instances);
   }
   return bytes;
+}
+
+double nearer_cache_bytes(const DeviceInfo& device, Level level) {
+  double bytes = 0;
+  for (const Level nearer : {Level::l3, Level::l2, Level::l1}) {
+    // Levels are declared from the farthest to the nearest.
+    if (nearer > level) bytes = std::max(bytes, cache_bytes(device, nearer));
+  }
+  return bytes;
+}
+
+double Device::last_level_cache_bytes() const {
+  if (info().kind == DeviceKind::cpu) return nearer_cache_bytes(info(), Level::dram);
+  for (const Level level : {Level::l3, Level::l2, Level::l1}) {
+    if (const double bytes = cache_bytes(info(), level); bytes > 0) return bytes;
+  }
+  return 0;
 }
 
 std::vector<DeviceListing> list_devices(const DeviceOptions& options) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "measure/sampler.hpp"
+#include "model/disturbance.hpp"
 #include "model/machine.hpp"
 
 namespace roofline {
@@ -80,9 +81,22 @@ class Device {
   /// Energy so far, temperature and limiter right now, as far as they can be read. Nothing by default.
   virtual PowerReading power() { return {}; }
 
-  /// Bytes of the last cache level before main memory.
+  /// Begins to watch for what disturbs this device; the function says what did since, as far as it can be read.
+  /// Nothing by default.
+  virtual std::function<Disturbance()> watch_disturbance() {
+    return [] { return Disturbance{}; };
+  }
+
+  /// Bytes of the last cache level before main memory; on a CPU of the level that holds most, as a last level that is
+  /// smaller than those before it (some servers' L3) is not all that main memory has to be told from.
   double last_level_cache_bytes() const;
 };
+
+/// Bytes of all caches of a level together.
+double cache_bytes(const DeviceInfo& device, Level level);
+
+/// Bytes of the caches nearer to the cores than that level: those of the level that holds most.
+double nearer_cache_bytes(const DeviceInfo& device, Level level);
 
 /// A device as `roofline devices` lists it: usable, or the reason why it is not.
 struct DeviceListing {
@@ -92,7 +106,8 @@ struct DeviceListing {
 };
 
 struct DeviceOptions {
-  int threads = 0;  ///< CPU worker threads; 0 means all cores
+  int threads = 0;             ///< CPU worker threads; 0 means all (performance) cores
+  std::vector<int> cpus = {};  ///< logical CPUs that they are pinned to; empty: those that place_threads chooses
 };
 
 /// Every device of this machine, the CPU last; a CUDA build without driver or GPU says so in a listing.

@@ -78,6 +78,8 @@ class Usage(Workspace):
         self.check(self.run_tool("calibrate", "--device", "gpu"), 2, "--device gpu", "cpu, cuda or cuda:N")
         self.check(self.run_tool("calibrate", "--device", "cuda:x"), 2, "cuda:x")
         self.check(self.run_tool("calibrate", "--threads", "0"), 2, "--threads")
+        self.check(self.run_tool("calibrate", "--cpus", "0-x"), 2, "--cpus 0-x", "for example: --cpus 0-3,8")
+        self.check(self.run_tool("calibrate", "--cpus", "8000"), 2, "may not use CPU 8000", "it may use --cpus ")
         self.check(self.run_tool(), 2, "roofline --help")
         self.check(self.run_tool("report", "x.json", "--format", "pngg"), 2, "unknown format 'pngg'", "'png'")
         self.check(self.run_tool("analyze", "x.yaml", "-o", "-"), 2, "exactly one --format")

@@ -34,32 +34,21 @@ Topology four_cores() {
   return topology;
 }
 
-TEST(ChooseCpus, PhysicalCoresComeFirst) {
-  EXPECT_THAT(choose_cpus(four_cores(), 0, 0), ElementsAre(0, 1, 2, 3));
-  EXPECT_THAT(choose_cpus(four_cores(), 2, 0), ElementsAre(0, 1));
-  EXPECT_THAT(choose_cpus(four_cores(), 6, 0), ElementsAre(0, 1, 2, 3, 4, 5));
-}
-
-TEST(ChooseCpus, AQuotaLimitsTheDefaultOnly) {
-  EXPECT_THAT(choose_cpus(four_cores(), 0, 2.5), ElementsAre(0, 1));
-  EXPECT_THAT(choose_cpus(four_cores(), 0, 0.5), ElementsAre(0));
-  EXPECT_THAT(choose_cpus(four_cores(), 3, 1.0), ElementsAre(0, 1, 2));
-}
-
-TEST(ChooseCpus, RefusesWhatTheMachineLacks) {
-  EXPECT_THROW(choose_cpus(four_cores(), 9, 0), UsageError);
-  EXPECT_THROW(choose_cpus(four_cores(), -1, 0), UsageError);
-}
-
 TEST(Topology, CountsWhatLiesUnderTheWorkers) {
   const Topology topology = four_cores();
   EXPECT_EQ(topology.cpus(), 8);
   EXPECT_EQ(cores_under(topology, {0, 4}), 1);
   EXPECT_EQ(cores_under(topology, {0, 1, 4}), 2);
-  EXPECT_EQ(caches_under(topology, Level::l3, {0, 1}).instances, 1);
-  EXPECT_EQ(caches_under(topology, Level::l3, {0, 2}).instances, 2);
-  EXPECT_EQ(caches_under(topology, Level::l1, {1, 2}).bytes, 32768);
-  EXPECT_EQ(caches_under(topology, Level::l2, {0}).instances, 0);
+  const auto bytes = [&](const std::vector<int>& cpus, Level level) {
+    DeviceInfo info;
+    info.caches = caches_under(topology, cpus);
+    return cache_bytes(info, level);
+  };
+  EXPECT_EQ(bytes({0, 1}, Level::l3), 1e6);
+  EXPECT_EQ(bytes({0, 2}, Level::l3), 2e6);
+  EXPECT_EQ(bytes({0, 1, 2}, Level::l1), 2 * 32768 + 49152);
+  EXPECT_EQ(caches_under(topology, {1, 2}).size(), 3U);  // L1 of two sizes, and one entry for both L3
+  EXPECT_EQ(bytes({0}, Level::l2), 0);
 }
 
 TEST(Topology, GroupsWorkersByWhatTheyShare) {
@@ -208,6 +197,38 @@ TEST(MemInfo, ReadsWhatIsAvailable) {
   EXPECT_EQ(available_memory_bytes("MemTotal: 100 kB\n"), 0);
 }
 
+TEST(HugePages, AreThoseOfTheMappingsThatMeetTheBuffer) {
+  const std::string smaps =
+      "7f0000000000-7f0000400000 rw-p 00000000 00:00 0 \nSize:               4096 kB\nAnonHugePages:      2048 kB\n"
+      "VmFlags: rd wr hg\n"
+      "7f0000400000-7f0000800000 rw-p 00000000 00:00 0                          [heap: 1-2]\n"
+      "AnonHugePages:      4096 kB\nShmemPmdMapped:        0 kB\n";
+  EXPECT_EQ(huge_page_bytes(smaps, 0x7f0000000000, 0x7f0000400000), 2 << 20);
+  EXPECT_EQ(huge_page_bytes(smaps, 0x7f00003ff000, 0x7f0000401000), 6 << 20);
+  EXPECT_EQ(huge_page_bytes(smaps, 0x7f0000800000, 0x7f0000801000), 0);
+  EXPECT_EQ(huge_page_bytes("", 0, 4096), 0);
+}
+
+TEST(HugePages, OfABufferAreNeverMoreThanItHas) {
+  ThreadPool pool({-1});
+  const MappedBuffer small(4096, pool);
+  EXPECT_LE(small.huge_page_bytes(), 4096);
+  const MappedBuffer large(std::size_t{8} << 20, pool);
+  EXPECT_LE(large.huge_page_bytes(), 8 << 20);
+  if (!huge_pages_allowed()) {
+    EXPECT_EQ(large.huge_page_bytes(), 0);
+  }
+}
+
+TEST(CpuDevice, SaysWhetherHugePagesAreGranted) {
+  CpuDevice device(DeviceOptions{1});
+  const auto& attributes = device.info().attributes;
+  const auto found = std::find_if(attributes.begin(), attributes.end(),
+                                  [](const Attribute& attribute) { return attribute.name == "huge pages"; });
+  ASSERT_NE(found, attributes.end());
+  EXPECT_THAT(found->value, HasSubstr("granted"));
+}
+
 TEST(CpuDevice, KnowsItself) {
   CpuDevice device(DeviceOptions{});
   const DeviceInfo& info = device.info();
@@ -231,11 +252,34 @@ TEST(CpuDevice, IdentityTellsThreadCountsApart) {
   for (const CacheInfo& cache : one.info().caches) EXPECT_EQ(cache.instances, 1);
 }
 
-TEST(CpuDevice, LastLevelCacheIsTheOutermost) {
+TEST(CpuDevice, RunsOnTheCpusThatAreNamedAndSaysSoInItsIdentity) {
+  const std::vector<int> usual = CpuDevice(DeviceOptions{}).cpus();
+  const int last = host_topology().cores.back().back();
+  const CpuDevice named(DeviceOptions{.threads = 0, .cpus = {last}});
+  EXPECT_THAT(named.cpus(), ElementsAre(last));
+  const std::string suffix = "-cpus-" + std::to_string(last);
+  EXPECT_EQ(named.info().identity.ends_with(suffix), last != usual.front());
+  EXPECT_EQ(CpuDevice(DeviceOptions{.threads = 0, .cpus = usual}).info().identity,
+            CpuDevice(DeviceOptions{}).info().identity);
+  EXPECT_THROW(CpuDevice(DeviceOptions{.threads = 0, .cpus = {8191}}), UsageError);
+}
+
+TEST(Caches, AddUpByLevel) {
+  DeviceInfo info;
+  info.caches = {{Level::l1, 32768, 2}, {Level::l2, 1 << 20, 2}, {Level::l2, 4 << 20, 1}, {Level::l3, 5 << 20, 1}};
+  EXPECT_EQ(cache_bytes(info, Level::l2), 6 << 20);
+  EXPECT_EQ(nearer_cache_bytes(info, Level::l2), 65536);
+  EXPECT_EQ(nearer_cache_bytes(info, Level::l1), 0);
+  EXPECT_EQ(nearer_cache_bytes(info, Level::dram), 6 << 20);  // not the last level: that one holds less
+}
+
+TEST(CpuDevice, LastLevelCacheIsTheLargest) {
   CpuDevice device(DeviceOptions{1});
-  double outermost = 0;
-  for (const CacheInfo& cache : device.info().caches) outermost = cache.bytes * static_cast<double>(cache.instances);
-  EXPECT_EQ(device.last_level_cache_bytes(), outermost);
+  double largest = 0;
+  for (const CacheInfo& cache : device.info().caches) {
+    largest = std::max(largest, cache_bytes(device.info(), cache.level));
+  }
+  EXPECT_EQ(device.last_level_cache_bytes(), largest);
 }
 
 TEST(CpuDevice, BuffersAreAlignedZeroedAndCopied) {

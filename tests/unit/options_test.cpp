@@ -40,10 +40,26 @@ TEST(Options, Analyze) {
   EXPECT_EQ(command.suite, "s.yaml");
   EXPECT_EQ(command.device.kind, DeviceKind::cpu);
   EXPECT_EQ(command.device.threads, 2);
+  EXPECT_TRUE(command.device.cpus.empty());
   EXPECT_EQ(command.output.formats, (Formats{find_format("png"), find_format("html")}));
   EXPECT_EQ(command.cache, "hot");
   EXPECT_EQ(options.color, ColorMode::never);
   EXPECT_EQ(options.argv.front(), "roofline");
+}
+
+TEST(Options, CpusAreThoseOfACpu) {
+  const auto command = std::get<CalibrateCommand>(parse({"calibrate", "--cpus", "0-2,5"}).command);
+  EXPECT_EQ(command.device.cpus, (std::vector<int>{0, 1, 2, 5}));
+  EXPECT_EQ(command.device.kind, DeviceKind::cpu);
+  EXPECT_EQ(std::get<MachineCommand>(parse({"machine", "--cpus=3"}).command).device.cpus, std::vector<int>{3});
+  EXPECT_EQ(std::get<AnalyzeCommand>(parse({"analyze", "s.yaml", "--cpus=3", "--device", "cpu"}).command).device.cpus,
+            std::vector<int>{3});
+  EXPECT_EQ(mistake({"calibrate", "--cpus", "0-x"}),
+            "--cpus 0-x: expected numbers of logical CPUs and ranges of them, separated by commas | "
+            "for example: --cpus 0-3,8");
+  EXPECT_NE(mistake({"calibrate", "--cpus="}), "no error");
+  EXPECT_EQ(mistake({"calibrate", "--cpus", "0", "--device", "cuda:1"}),
+            "--cpus 0: is for the CPU, and --device cuda:1 is a GPU | leave one of them out");
 }
 
 TEST(Options, JsonMeansJsonOnStdout) {

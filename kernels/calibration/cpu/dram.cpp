@@ -5,16 +5,16 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <memory>
 #include <vector>
 
+#include "device/cpu/mapped_buffer.hpp"
+#include "kernels/calibration/cpu/memory_plan.hpp"
 #include "op/registry.hpp"
 
 namespace roofline {
 namespace {
 
-// Virtual machines may show a slice of the last-level cache that they share: never less than that in all.
-constexpr double kLeastWorkingSet = 128.0 * (1 << 20);
 // 0.5 to 1 ms at 16 to 25 GB/s a thread: the barrier costs 2 us, and a second holds a thousand samples.
 constexpr double kLaunchBytes = 16.0 * (1 << 20);
 
@@ -56,8 +56,7 @@ std::optional<ProbeCase> make(Pattern pattern, const std::vector<Variant>& varia
   const Variant variant = variants[static_cast<std::size_t>(index)];
   CpuDevice& cpu = as_cpu(device);
   const int threads = cpu.pool().size();
-  StreamPlan plan = dram_plan(cpu, threads, request.scale);
-  plan.pattern = pattern;
+  StreamPlan plan = dram_plan(cpu, threads, pattern, request.scale);
   plan.load = variant.load;
   plan.store = variant.store;
   return stream_case(make_stream_set(cpu, plan), Level::dram,
@@ -71,6 +70,7 @@ Probe dram_probe(Pattern pattern, std::vector<Variant> variants) {
   probe.kind = CeilingKind::bandwidth;
   probe.level = Level::dram;
   probe.pattern = pattern;
+  probe.unsupported = [pattern](const Device& device) { return no_room_for_dram(as_cpu(device), pattern); };
   probe.make = [pattern, variants = std::move(variants)](Device& device, const ProbeRequest& request, int variant) {
     return make(pattern, variants, device, request, variant);
   };
@@ -79,6 +79,32 @@ Probe dram_probe(Pattern pattern, std::vector<Variant> variants) {
 }
 
 Probe roof(Pattern pattern) { return dram_probe(pattern, variants_of(pattern)); }
+
+/// The copy roof's likely winner on pages of 4 KiB: what huge pages are worth here.
+Probe small_pages() {
+  Probe probe = dram_probe(Pattern::copy, {});
+  probe.name += ".small_pages";
+  probe.unsupported = [](const Device& device) -> std::optional<std::string> {
+    if (!huge_pages_allowed()) return "the system grants no huge pages: all figures are those of small ones";
+    return no_room_for_dram(as_cpu(device), Pattern::copy);
+  };
+  probe.make = [](Device& device, const ProbeRequest& request, int index) -> std::optional<ProbeCase> {
+    if (index > 0) return std::nullopt;
+    const Variant variant = variants_of(Pattern::copy).front();
+    CpuDevice& cpu = as_cpu(device);
+    const int threads = cpu.pool().size();
+    StreamPlan plan = dram_plan(cpu, threads, Pattern::copy, request.scale);
+    plan.load = variant.load;
+    plan.store = variant.store;
+    const std::shared_ptr<ThreadPool> pool(std::shared_ptr<void>(), &cpu.pool());
+    const auto memory =
+        std::make_shared<MappedBuffer>(StreamSet::memory_bytes(plan, threads), cpu.pool(), Pages::small);
+    return stream_case(
+        std::make_shared<StreamSet>(pool, memory, plan), Level::dram,
+        fmt::format("{}, {}, {} threads, small pages", to_string(plan.isa), name_of(Pattern::copy, variant), threads));
+  };
+  return probe;
+}
 
 std::vector<Probe> references() {
   std::vector<Probe> probes;
@@ -90,6 +116,7 @@ std::vector<Probe> references() {
     probes.back().name += ".non_temporal";
 #endif
   }
+  probes.push_back(small_pages());
   for (Probe& probe : probes) probe.role = Role::reference;
   return probes;
 }
@@ -99,15 +126,20 @@ const ProbeRegistrar kReferences(references());
 
 }  // namespace
 
-StreamPlan dram_plan(CpuDevice& cpu, int threads, double scale) {
-  const double wanted = std::max(4 * cpu.last_level_cache_bytes(), kLeastWorkingSet);
+StreamPlan dram_plan(CpuDevice& cpu, int threads, Pattern pattern, double scale) {
   StreamPlan plan;
+  plan.pattern = pattern;
   plan.isa = cpu.isa();
   plan.load = LoadKind::prefetched;
-  plan.set_bytes = std::min(wanted, cpu.free_memory_bytes() / 2) / threads;
+  plan.set_bytes = plan_dram(planned_machine(cpu), threads, pattern).bytes / threads;
   plan.launch_bytes = kLaunchBytes;
   plan.scale = whole_scale(scale);
   return plan;
+}
+
+std::optional<std::string> no_room_for_dram(const CpuDevice& cpu, Pattern pattern) {
+  const DramPlan planned = plan_dram(planned_machine(cpu), static_cast<int>(cpu.cpus().size()), pattern);
+  return planned.refusal.empty() ? std::nullopt : std::optional(planned.refusal);
 }
 
 }  // namespace roofline

@@ -70,6 +70,10 @@ std::size_t StreamSet::memory_bytes(const StreamPlan& plan, int workers) {
   return static_cast<std::size_t>(workers * (set + 2 * kStreamGrain) / kStreamGrain * kStreamGrain);
 }
 
+double StreamSet::planned_bytes(const StreamPlan& plan, int workers) {
+  return static_cast<double>(geometry_of(plan).array_bytes() * arrays_of(plan.pattern) * workers);
+}
+
 StreamSet::StreamSet(std::shared_ptr<ThreadPool> pool, std::shared_ptr<Buffer> memory, StreamPlan plan)
     : pool_(std::move(pool)),
       memory_(std::move(memory)),

@@ -50,6 +50,9 @@ class StreamSet {
   /// Bytes of memory that the sets of a plan take.
   static std::size_t memory_bytes(const StreamPlan& plan, int workers);
 
+  /// Bytes that all workers stream over: the plan's, in whole grains and slices.
+  static double planned_bytes(const StreamPlan& plan, int workers);
+
   /// `memory` has memory_bytes at least; its w-th part belongs to worker w of `pool`.
   StreamSet(std::shared_ptr<ThreadPool> pool, std::shared_ptr<Buffer> memory, StreamPlan plan);
 

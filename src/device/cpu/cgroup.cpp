@@ -60,10 +60,19 @@ void add_version_1(const std::string& mount, const std::string& controller, cons
   }
 }
 
-}  // namespace
+/// "key value" lines; 0 where the key is missing.
+double value_of(const std::string& file, const std::string& key) {
+  std::ifstream in(file);
+  double value = 0;
+  for (std::string word; in >> word >> value;) {
+    if (word == key) return value;
+  }
+  return 0;
+}
 
-CgroupLimits read_cgroup_limits(const std::string& root) {
-  CgroupLimits limits;
+/// Calls version_2(mount, path) or version_1(mount, controller, path) for each group that this process is in.
+template <class Version2, class Version1>
+void for_groups(const std::string& root, Version2 version_2, Version1 version_1) {
   const std::string mount = root + "/sys/fs/cgroup";
   std::ifstream groups(root + "/proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {  // "4:memory:/a/b" (version 1) or "0::/a/b" (version 2)
@@ -72,12 +81,39 @@ CgroupLimits read_cgroup_limits(const std::string& root) {
     if (first == std::string::npos || second == std::string::npos) continue;
     const std::string path = line.substr(second + 1);
     std::istringstream controllers(line.substr(first + 1, second - first - 1));
-    if (second == first + 1) add_version_2(mount, path, limits);
-    for (std::string controller; std::getline(controllers, controller, ',');) {
-      if (controller == "memory" || controller == "cpu") add_version_1(mount, controller, path, limits);
-    }
+    if (second == first + 1) version_2(mount, path);
+    for (std::string controller; std::getline(controllers, controller, ',');) version_1(mount, controller, path);
   }
+}
+
+}  // namespace
+
+CgroupLimits read_cgroup_limits(const std::string& root) {
+  CgroupLimits limits;
+  for_groups(
+      root, [&](const std::string& mount, const std::string& path) { add_version_2(mount, path, limits); },
+      [&](const std::string& mount, const std::string& controller, const std::string& path) {
+        if (controller == "memory" || controller == "cpu") add_version_1(mount, controller, path, limits);
+      });
   return limits;
+}
+
+double read_throttled_s(const std::string& root) {
+  double throttled_s = 0;
+  for_groups(
+      root,
+      [&](const std::string& mount, const std::string& path) {
+        for (const std::string& group : path_and_parents(path)) {
+          throttled_s = std::max(throttled_s, 1e-6 * value_of(mount + group + "/cpu.stat", "throttled_usec"));
+        }
+      },
+      [&](const std::string& mount, const std::string& controller, const std::string& path) {
+        if (controller != "cpu") return;
+        for (const std::string& group : path_and_parents(path)) {
+          throttled_s = std::max(throttled_s, 1e-9 * value_of(mount + "/cpu" + group + "/cpu.stat", "throttled_time"));
+        }
+      });
+  return throttled_s;
 }
 
 }  // namespace roofline

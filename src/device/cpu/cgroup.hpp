@@ -16,4 +16,8 @@ struct CgroupLimits {
 /// Reads `root`/proc/self/cgroup and the files under `root`/sys/fs/cgroup; `root` is empty but in tests.
 CgroupLimits read_cgroup_limits(const std::string& root = {});
 
+/// Seconds for which a quota has had this process's group, or one above it, stopped so far: the CPUs of the group
+/// together, of the group that was stopped longest. 0 where there is no quota.
+double read_throttled_s(const std::string& root = {});
+
 }  // namespace roofline

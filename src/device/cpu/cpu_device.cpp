@@ -12,7 +12,9 @@
 #include "device/cpu/cgroup.hpp"
 #include "device/cpu/core_clock.hpp"
 #include "device/cpu/mapped_buffer.hpp"
+#include "device/cpu/placement.hpp"
 #include "device/cpu/power_sensors.hpp"
+#include "device/cpu/system_reading.hpp"
 #include "host/files.hpp"
 #include "model/error.hpp"
 
@@ -22,7 +24,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::int64_t kPageBytes = 4096;
-constexpr std::int64_t kAloneBytes = std::int64_t{1} << 16;  // 3 to 10 µs for one core
+constexpr std::size_t kHugePagesTrial = std::size_t{4} << 20;  // 1 ms
+constexpr std::int64_t kAloneBytes = std::int64_t{1} << 16;    // 3 to 10 µs for one core
 
 /// Lower-case letters and digits, everything between them one '-'.
 std::string slug(const std::string& text) {
@@ -45,59 +48,59 @@ std::optional<double> max_core_hz(int cpu) {
   return std::nullopt;  // common in virtual machines
 }
 
-/// "0-3,8": the kernel's own notation.
-std::string cpu_list(std::vector<int> cpus) {
-  std::sort(cpus.begin(), cpus.end());
-  std::string text;
-  for (std::size_t i = 0; i < cpus.size();) {
-    std::size_t last = i;
-    while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) ++last;
-    if (!text.empty()) text += ',';
-    text += last == i ? fmt::format("{}", cpus[i]) : fmt::format("{}-{}", cpus[i], cpus[last]);
-    i = last + 1;
-  }
-  return text;
+/// The most SMT siblings that a core has: performance cores may have two where efficiency cores have one.
+std::size_t threads_a_core(const Topology& topology) {
+  std::size_t most = 1;
+  for (const std::vector<int>& core : topology.cores) most = std::max(most, core.size());
+  return most;
+}
+
+/// Of a buffer that asks for huge pages: whether the system grants them.
+std::string huge_pages_of(const MappedBuffer& buffer) {
+  const double granted = buffer.huge_page_bytes();
+  const double all = static_cast<double>(buffer.size());
+  if (granted >= all) return "granted to large buffers";
+  const std::string setting = first_line("/sys/kernel/mm/transparent_hugepage/enabled");
+  if (granted > 0) return fmt::format("granted to {:.0f} % of a large buffer", 100 * granted / all);
+  return setting.empty() ? "not granted: this kernel has none" : "not granted: the system's setting is " + setting;
 }
 
 std::vector<Attribute> describe(const Topology& topology, const CpuName& name, const CgroupLimits& limits,
-                                const std::vector<int>& cpus) {
-  const auto cores = static_cast<int>(topology.cores.size());
+                                const Placement& placement) {
+  const std::size_t siblings = threads_a_core(topology);
   std::vector<Attribute> attributes = {
       {"packages", fmt::format("{}", topology.packages)},
       {"NUMA nodes", fmt::format("{}", std::max<std::size_t>(1, topology.numa_nodes.size()))},
-      {"physical cores", fmt::format("{}", cores)},
+      {"physical cores", fmt::format("{}", topology.cores.size())},
       {"logical CPUs", fmt::format("{}", topology.cpus())},
-      {"SMT", topology.cpus() > cores ? fmt::format("{} threads a core", topology.cpus() / cores) : "not visible"},
-      {"threads pinned to", "CPU " + cpu_list(cpus)},
+      {"SMT", siblings > 1 ? fmt::format("{} threads a core", siblings) : "not visible"},
+      {"threads pinned to", "CPU " + cpu_list(placement.cpus)},
       {"family-model-stepping", name.version},
       {"virtual machine", name.hypervisor ? "yes" : "no"},
   };
+  for (const std::string& note : placement.notes) attributes.push_back({"threads", note});
   if (limits.cpus) attributes.push_back({"cgroup CPU quota", fmt::format("{:.2f} CPUs", *limits.cpus)});
   const std::string governor =
-      first_line(fmt::format("/sys/devices/system/cpu/cpu{}/cpufreq/scaling_governor", cpus.front()));
+      first_line(fmt::format("/sys/devices/system/cpu/cpu{}/cpufreq/scaling_governor", placement.cpus.front()));
   if (!governor.empty()) attributes.push_back({"frequency governor", governor});
-  const std::string huge_pages = first_line("/sys/kernel/mm/transparent_hugepage/enabled");
-  if (!huge_pages.empty()) attributes.push_back({"transparent huge pages", huge_pages});
   return attributes;
 }
 
-DeviceInfo describe_device(const Topology& topology, const CgroupLimits& limits, const std::vector<int>& cpus,
-                           Isa isa) {
+DeviceInfo describe_device(const Topology& topology, const CgroupLimits& limits, const Placement& placement, Isa isa) {
+  const std::vector<int>& cpus = placement.cpus;
   const CpuName name = parse_cpu_name(text_of("/proc/cpuinfo"));
   DeviceInfo info;
   info.kind = DeviceKind::cpu;
   info.name = name.name;
   info.identity = slug(
       fmt::format("cpu {} {} {}c {}t {}", name.name, name.version, topology.cores.size(), cpus.size(), to_string(isa)));
+  if (placement.chosen) info.identity += "-cpus-" + cpu_set_name(cpus);
   info.units = static_cast<std::int64_t>(cpus.size());
   info.memory_bytes = std::min(topology.memory_bytes, limits.memory_bytes.value_or(topology.memory_bytes));
-  for (const Level level : {Level::l1, Level::l2, Level::l3}) {
-    const CachesUnder caches = caches_under(topology, level, cpus);
-    if (caches.instances > 0) info.caches.push_back({level, caches.bytes, caches.instances});
-  }
+  info.caches = caches_under(topology, cpus);
   info.max_core_hz = max_core_hz(cpus.front());
   info.isa = to_string(isa);
-  info.attributes = describe(topology, name, limits, cpus);
+  info.attributes = describe(topology, name, limits, placement);
   return info;
 }
 
@@ -137,15 +140,19 @@ struct CpuDevice::State {
   State(const DeviceOptions& options, Isa level)
       : topology(host_topology()),
         limits(read_cgroup_limits()),
-        cpus(choose_cpus(topology, options.threads, limits.cpus.value_or(0))),
+        placement(place_threads(topology, {options.threads, options.cpus, limits.cpus.value_or(0)})),
+        watched(with_siblings(topology, placement.cpus)),
         isa(level),
-        info(describe_device(topology, limits, cpus, isa)),
+        info(describe_device(topology, limits, placement, isa)),
         resolution_s(measure_resolution_s()),
-        pool(cpus) {}
+        pool(placement.cpus) {
+    info.attributes.push_back({"huge pages", huge_pages_of(MappedBuffer(kHugePagesTrial, pool))});
+  }
 
   const Topology& topology;
   CgroupLimits limits;
-  std::vector<int> cpus;
+  Placement placement;
+  std::vector<int> watched;  ///< where other programs would disturb the workers
   Isa isa;
   DeviceInfo info;
   double resolution_s;
@@ -175,9 +182,9 @@ const DeviceInfo& CpuDevice::info() const { return state_->info; }
 ThreadPool& CpuDevice::pool() { return state_->pool; }
 Isa CpuDevice::isa() const { return state_->isa; }
 const Topology& CpuDevice::topology() const { return state_->topology; }
-const std::vector<int>& CpuDevice::cpus() const { return state_->cpus; }
+const std::vector<int>& CpuDevice::cpus() const { return state_->placement.cpus; }
 PowerReading CpuDevice::power() { return state_->sensors.read(); }
-int CpuDevice::cores() const { return cores_under(state_->topology, state_->cpus); }
+int CpuDevice::cores() const { return cores_under(state_->topology, state_->placement.cpus); }
 double CpuDevice::timer_resolution_s() const { return state_->resolution_s; }
 
 double CpuDevice::free_memory_bytes() const {
@@ -231,6 +238,13 @@ std::unique_ptr<Timer> CpuDevice::timer(LaunchFunction launch) {
 Clocks CpuDevice::clocks() {
   const ThreadPool::PinnedCaller pinned(state_->pool);
   return {measure_core_hz(), std::nullopt};
+}
+
+std::function<Disturbance()> CpuDevice::watch_disturbance() {
+  return [this, start = Clock::now(), before = read_system()] {
+    const double wall_s = std::chrono::duration<double>(Clock::now() - start).count();
+    return disturbance_between(before, read_system(), wall_s, state_->watched, cores());
+  };
 }
 
 const CpuDevice& as_cpu(const Device& device) {

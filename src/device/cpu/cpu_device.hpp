@@ -1,6 +1,7 @@
 // The CPU as a device: hwloc topology, pinned workers, memory touched first by the worker that uses it.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -13,8 +14,8 @@ namespace roofline {
 
 class CpuDevice final : public Device {
  public:
-  /// `options.threads` workers, one a physical core first; 0 means one for each core this process may use.
-  /// Kernels run at level `isa`, which this CPU must have.
+  /// Workers as place_threads() places them for `options`. Kernels run at level `isa`, which this CPU must have. Throws
+  /// UsageError when there are no such CPUs.
   explicit CpuDevice(const DeviceOptions& options, Isa isa = best_isa());
   ~CpuDevice() override;
 
@@ -30,6 +31,7 @@ class CpuDevice final : public Device {
   double timer_resolution_s() const override;
   Clocks clocks() override;
   PowerReading power() override;
+  std::function<Disturbance()> watch_disturbance() override;
 
   ThreadPool& pool();
   Isa isa() const;

@@ -3,11 +3,14 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <cstdint>
+#include <cinttypes>
+#include <cstdio>
 #include <cstring>
 #include <sstream>
 
+#include "host/files.hpp"
 #include "model/error.hpp"
 
 namespace roofline {
@@ -22,7 +25,7 @@ std::size_t round_up(std::size_t value, std::size_t unit) { return (value + unit
 
 }  // namespace
 
-MappedBuffer::MappedBuffer(std::size_t bytes, ThreadPool& pool) : bytes_(bytes) {
+MappedBuffer::MappedBuffer(std::size_t bytes, ThreadPool& pool, Pages pages) : bytes_(bytes) {
   const bool huge = bytes >= kHugeFrom;
   const std::size_t unit = huge ? kHugePage : kPage;
   const std::size_t usable = round_up(bytes == 0 ? 1 : bytes, unit);
@@ -36,7 +39,7 @@ MappedBuffer::MappedBuffer(std::size_t bytes, ThreadPool& pool) : bytes_(bytes) 
   const auto address = reinterpret_cast<std::uintptr_t>(mapping_);
   data_ = static_cast<std::byte*>(mapping_) + (round_up(address, unit) - address);
   // 4 KiB pages cost a copy 5 to 10 % in TLB misses. Where huge pages are off, the call fails and all works.
-  if (huge) madvise(data_, usable, MADV_HUGEPAGE);
+  if (huge) madvise(data_, usable, pages == Pages::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 
   const ThreadPool::PinnedCaller pinned(pool);
   pool.for_range(static_cast<std::int64_t>(bytes), kPage, [this](std::int64_t begin, std::int64_t end) {
@@ -47,6 +50,34 @@ MappedBuffer::MappedBuffer(std::size_t bytes, ThreadPool& pool) : bytes_(bytes) 
 }
 
 MappedBuffer::~MappedBuffer() { munmap(mapping_, mapped_); }
+
+bool huge_pages_allowed() {
+  const std::string setting = first_line("/sys/kernel/mm/transparent_hugepage/enabled");  // "always [madvise] never"
+  return !setting.empty() && setting.find("[never]") == std::string::npos;
+}
+
+double MappedBuffer::huge_page_bytes() const {
+  const auto begin = reinterpret_cast<std::uintptr_t>(data_);
+  return std::min(static_cast<double>(bytes_),
+                  roofline::huge_page_bytes(text_of("/proc/self/smaps"), begin, begin + bytes_));
+}
+
+double huge_page_bytes(const std::string& smaps, std::uintptr_t begin, std::uintptr_t end) {
+  std::istringstream lines(smaps);
+  double bytes = 0;
+  bool meets = false;
+  for (std::string line; std::getline(lines, line);) {
+    std::uintptr_t from = 0;
+    std::uintptr_t to = 0;
+    double kibibytes = 0;
+    if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR " ", &from, &to) == 2) {  // "7f00-7fff rw-p 00000000 …"
+      meets = from < end && begin < to;
+    } else if (meets && std::sscanf(line.c_str(), "AnonHugePages: %lf kB", &kibibytes) == 1) {
+      bytes += kibibytes * 1024;
+    }
+  }
+  return bytes;
+}
 
 double available_memory_bytes(const std::string& meminfo) {
   std::istringstream words(meminfo);

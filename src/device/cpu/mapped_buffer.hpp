@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "device/cpu/thread_pool.hpp"
@@ -10,10 +11,16 @@
 
 namespace roofline {
 
+/// huge: where the buffer is large and the system grants them. small: never, to show what huge ones are worth.
+enum class Pages : std::uint8_t { huge, small };
+
+/// Whether the system's setting lets a buffer ask for huge pages; whether it then gets any is another question.
+bool huge_pages_allowed();
+
 class MappedBuffer final : public Buffer {
  public:
   /// Throws Error when the kernel refuses the mapping. The contents are zero.
-  MappedBuffer(std::size_t bytes, ThreadPool& pool);
+  MappedBuffer(std::size_t bytes, ThreadPool& pool, Pages pages = Pages::huge);
   ~MappedBuffer() override;
   MappedBuffer(const MappedBuffer&) = delete;
   MappedBuffer& operator=(const MappedBuffer&) = delete;
@@ -21,12 +28,19 @@ class MappedBuffer final : public Buffer {
   void* data() override { return data_; }
   std::size_t size() const override { return bytes_; }
 
+  /// Bytes of it that lie on huge pages now, as /proc/self/smaps has it.
+  double huge_page_bytes() const;
+
  private:
   std::size_t bytes_;
   void* mapping_ = nullptr;
   std::size_t mapped_ = 0;
   std::byte* data_ = nullptr;
 };
+
+/// Bytes on huge pages (AnonHugePages) of the mappings that meet [begin, end), by the text of /proc/<pid>/smaps. A
+/// mapping counts whole: the kernel doesn't say where in it they lie.
+double huge_page_bytes(const std::string& smaps, std::uintptr_t begin, std::uintptr_t end);
 
 /// MemAvailable (what can be had without swapping) in bytes from the text of /proc/meminfo; 0 if it isn't there.
 double available_memory_bytes(const std::string& meminfo);

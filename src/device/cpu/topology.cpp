@@ -1,14 +1,14 @@
 // Topology by hwloc, which is linked into this binary without its plugins: they would load the shared
-// hwloc, and CUDA or X11 with it. The choice of CPUs is plain arithmetic on what it found.
+// hwloc, and CUDA or X11 with it.
 #include "device/cpu/topology.hpp"
 
 #include <hwloc.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <memory>
+#include <span>
 #include <sstream>
 
 #include "model/error.hpp"
@@ -21,12 +21,22 @@ struct Destroy {
 };
 using Handle = std::unique_ptr<std::remove_pointer_t<hwloc_topology_t>, Destroy>;
 
-Handle load() {
+struct Free {
+  void operator()(hwloc_bitmap_t bitmap) const { hwloc_bitmap_free(bitmap); }
+};
+using Bitmap = std::unique_ptr<std::remove_pointer_t<hwloc_bitmap_t>, Free>;
+
+Handle new_handle() {
   // hwloc looks for plugins even when linked statically; an empty place keeps it from finding any.
   setenv("HWLOC_PLUGINS_PATH", "/nonexistent", 0);
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) throw DeviceError("hwloc can't be initialised");
-  Handle handle(raw);
+  return Handle(raw);
+}
+
+Handle load_host() {
+  Handle handle = new_handle();
+  hwloc_topology_t raw = handle.get();
   // Not what the machine has, but what this process may use: cpusets by default, taskset by these flags.
   hwloc_topology_set_flags(raw, HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM | HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING);
   if (hwloc_topology_load(raw) != 0) {
@@ -35,13 +45,31 @@ Handle load() {
   return handle;
 }
 
-std::vector<int> cpus_of(hwloc_obj_t object) {
-  std::vector<int> cpus;
-  for (int cpu = hwloc_bitmap_first(object->cpuset); cpu >= 0; cpu = hwloc_bitmap_next(object->cpuset, cpu)) {
-    cpus.push_back(cpu);
+Handle load_described(const std::string& description, const std::string& allowed) {
+  Handle handle = new_handle();
+  hwloc_topology_t raw = handle.get();
+  const bool xml = description.starts_with('<');
+  const int set = xml ? hwloc_topology_set_xmlbuffer(raw, description.c_str(), static_cast<int>(description.size()) + 1)
+                      : hwloc_topology_set_synthetic(raw, description.c_str());
+  if (set != 0 || hwloc_topology_load(raw) != 0) {
+    throw DeviceError("hwloc can't make a topology of '" + description.substr(0, 60) + "'");
   }
+  if (allowed.empty()) return handle;
+  const Bitmap bitmap(hwloc_bitmap_alloc());
+  if (hwloc_bitmap_list_sscanf(bitmap.get(), allowed.c_str()) != 0 ||
+      hwloc_topology_restrict(raw, bitmap.get(), 0) != 0) {
+    throw DeviceError("hwloc can't restrict a topology to the CPUs '" + allowed + "'");
+  }
+  return handle;
+}
+
+std::vector<int> members(hwloc_const_bitmap_t set) {
+  std::vector<int> cpus;
+  for (int cpu = hwloc_bitmap_first(set); cpu >= 0; cpu = hwloc_bitmap_next(set, cpu)) cpus.push_back(cpu);
   return cpus;
 }
+
+std::vector<int> cpus_of(hwloc_obj_t object) { return members(object->cpuset); }
 
 void add_caches(hwloc_topology_t topology, hwloc_obj_type_t type, Level level, std::vector<TopologyCache>& caches) {
   for (hwloc_obj_t cache = hwloc_get_next_obj_by_type(topology, type, nullptr); cache != nullptr;
@@ -50,9 +78,37 @@ void add_caches(hwloc_topology_t topology, hwloc_obj_type_t type, Level level, s
   }
 }
 
-Topology discover() {
-  const Handle handle = load();
-  hwloc_topology_t topology = handle.get();
+double number_of(const char* text) { return std::strtod(text, nullptr); }
+
+/// Cores of a kind get its rank; kinds of one design share theirs. Ranks begin at 0.
+std::vector<int> ranks_of(hwloc_topology_t topology, const std::vector<std::vector<int>>& cores) {
+  std::vector<int> ranks(cores.size(), 0);
+  const Bitmap set(hwloc_bitmap_alloc());
+  CoreKind before;
+  int rank = 0;
+  for (int index = 0; index < hwloc_cpukinds_get_nr(topology, 0); ++index) {  // slow ones first
+    CoreKind kind;
+    unsigned count = 0;
+    hwloc_info_s* infos = nullptr;
+    if (hwloc_cpukinds_get_info(topology, static_cast<unsigned>(index), set.get(), &kind.rank, &count, &infos, 0) != 0)
+      continue;
+    for (const hwloc_info_s& info : std::span(infos, count)) {
+      const std::string name = info.name;
+      if (name == "CoreType") kind.type = info.value;
+      if (name == "FrequencyMaxMHz") kind.max_mhz = number_of(info.value);
+      if (name == "LinuxCapacity") kind.capacity = number_of(info.value);
+    }
+    if (index > 0 && differ_in_design(before, kind)) ++rank;
+    const std::vector<int> cpus = members(set.get());
+    for (std::size_t core = 0; core < cores.size(); ++core) {
+      if (meet(cores[core], cpus)) ranks[core] = rank;
+    }
+    before = kind;
+  }
+  return ranks;
+}
+
+Topology facts_of(hwloc_topology_t topology) {
   Topology found;
   for (hwloc_obj_t core = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_CORE, nullptr); core != nullptr;
        core = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_CORE, core)) {
@@ -61,6 +117,7 @@ Topology discover() {
   if (found.cores.empty()) {  // some virtual machines show logical CPUs only
     for (int cpu : cpus_of(hwloc_get_root_obj(topology))) found.cores.push_back({cpu});
   }
+  found.ranks = ranks_of(topology, found.cores);
   add_caches(topology, HWLOC_OBJ_L1CACHE, Level::l1, found.caches);
   add_caches(topology, HWLOC_OBJ_L2CACHE, Level::l2, found.caches);
   add_caches(topology, HWLOC_OBJ_L3CACHE, Level::l3, found.caches);
@@ -68,18 +125,15 @@ Topology discover() {
   for (hwloc_obj_t node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, nullptr); node != nullptr;
        node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)) {
     // Nodes of memory alone (CXL, or a GPU's) have no CPU.
-    if (std::vector<int> cpus = cpus_of(node); !cpus.empty()) found.numa_nodes.push_back(std::move(cpus));
+    std::vector<int> cpus = cpus_of(node);
+    const auto memory = static_cast<double>(node->attr->numanode.local_memory);
+    if (!cpus.empty()) found.numa_nodes.push_back({std::move(cpus), memory});
   }
-  // Not hwloc's total_memory: the kernel's figures for the nodes leave out what a virtual machine was given later.
-  found.memory_bytes = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+  found.memory_bytes = static_cast<double>(hwloc_get_root_obj(topology)->total_memory);
   return found;
 }
 
 bool contains(const std::vector<int>& set, int cpu) { return std::find(set.begin(), set.end(), cpu) != set.end(); }
-
-bool meet(const std::vector<int>& a, const std::vector<int>& b) {
-  return std::any_of(a.begin(), a.end(), [&b](int cpu) { return contains(b, cpu); });
-}
 
 /// The value of the first line "key : value" of /proc/cpuinfo, or nothing.
 std::string field(const std::string& cpuinfo, const std::string& key) {
@@ -105,30 +159,31 @@ int Topology::cpus() const {
 }
 
 const Topology& host_topology() {
-  static const Topology topology = discover();
+  static const Topology topology = [] {
+    Topology found = facts_of(load_host().get());
+    // Not hwloc's total_memory: the kernel's figures for the nodes leave out what a virtual machine was given later.
+    found.memory_bytes = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+    return found;
+  }();
   return topology;
 }
 
-std::vector<int> choose_cpus(const Topology& topology, int threads, double cpu_quota) {
-  if (threads < 0) throw UsageError("the number of threads can't be negative", "leave --threads out to use every core");
-  int wanted = threads;
-  if (wanted == 0) {
-    wanted = static_cast<int>(topology.cores.size());
-    // More runnable threads than the quota pays for are all stopped together for part of every period.
-    if (cpu_quota > 0) wanted = std::clamp(static_cast<int>(std::floor(cpu_quota)), 1, wanted);
-  }
-  if (wanted > topology.cpus()) {
-    throw UsageError(std::to_string(wanted) + " threads were asked for, but this process may use only " +
-                         std::to_string(topology.cpus()) + " logical CPUs",
-                     "use --threads " + std::to_string(topology.cpus()) + " or fewer");
-  }
-  std::vector<int> chosen;
-  for (std::size_t sibling = 0; static_cast<int>(chosen.size()) < wanted; ++sibling) {
-    for (const std::vector<int>& core : topology.cores) {
-      if (sibling < core.size() && static_cast<int>(chosen.size()) < wanted) chosen.push_back(core[sibling]);
-    }
-  }
-  return chosen;
+Topology described_topology(const std::string& description, const std::string& allowed) {
+  return facts_of(load_described(description, allowed).get());
+}
+
+bool differ_in_design(const CoreKind& slow, const CoreKind& fast) {
+  // Favoured cores of one die reach up to a tenth more; compact cores of the same generation (Zen 5c) a third less.
+  constexpr double kOneDesign = 0.85;
+  if (slow.rank < 0 || fast.rank < 0) return false;
+  if (!slow.type.empty() && !fast.type.empty() && slow.type != fast.type) return true;
+  if (slow.capacity > 0 && fast.capacity > 0) return slow.capacity < kOneDesign * fast.capacity;
+  if (slow.max_mhz > 0 && fast.max_mhz > 0) return slow.max_mhz < kOneDesign * fast.max_mhz;
+  return slow.type.empty() && fast.type.empty() && slow.max_mhz == 0 && slow.capacity == 0;  // ranked by its maker
+}
+
+bool meet(const std::vector<int>& a, const std::vector<int>& b) {
+  return std::any_of(a.begin(), a.end(), [&b](int cpu) { return contains(b, cpu); });
 }
 
 int cores_under(const Topology& topology, const std::vector<int>& cpus) {
@@ -136,12 +191,20 @@ int cores_under(const Topology& topology, const std::vector<int>& cpus) {
                                         [&cpus](const std::vector<int>& core) { return meet(core, cpus); }));
 }
 
-CachesUnder caches_under(const Topology& topology, Level level, const std::vector<int>& cpus) {
-  CachesUnder under;
-  for (const TopologyCache& cache : topology.caches) {
-    if (cache.level != level || !meet(cache.cpus, cpus)) continue;
-    under.bytes = under.instances == 0 ? cache.bytes : std::min(under.bytes, cache.bytes);
-    ++under.instances;
+std::vector<CacheInfo> caches_under(const Topology& topology, const std::vector<int>& cpus) {
+  std::vector<CacheInfo> under;
+  for (const Level level : {Level::l1, Level::l2, Level::l3}) {
+    for (const TopologyCache& cache : topology.caches) {
+      if (cache.level != level || !meet(cache.cpus, cpus)) continue;
+      const auto alike = std::find_if(under.begin(), under.end(), [&cache](const CacheInfo& info) {
+        return info.level == cache.level && info.bytes == cache.bytes;
+      });
+      if (alike == under.end()) {
+        under.push_back({level, cache.bytes, 1});
+      } else {
+        ++alike->instances;
+      }
+    }
   }
   return under;
 }

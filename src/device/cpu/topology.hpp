@@ -1,11 +1,11 @@
-// The shape of the host as this process may use it: cores, caches, memory. Facts only; who is pinned
-// where is decided from them by choose_cpus.
+// The shape of the host as this process may use it: cores, caches, memory. Facts only; who is pinned where is decided
+// from them in placement.hpp, and what probes stream over in kernels/calibration/cpu/memory_plan.hpp.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "model/names.hpp"
+#include "model/machine.hpp"
 
 namespace roofline {
 
@@ -16,12 +16,21 @@ struct TopologyCache {
   std::vector<int> cpus;
 };
 
+/// Memory, and the logical CPUs that are nearest to it.
+struct NumaNode {
+  std::vector<int> cpus;
+  double memory_bytes = 0;  ///< 0: its CPUs have no memory of their own
+};
+
 struct Topology {
-  std::vector<std::vector<int>>
-      cores;                          ///< logical CPUs (the kernel's numbers) of each physical core, only those allowed
+  /// Logical CPUs (the kernel's numbers) of each physical core, only those allowed.
+  std::vector<std::vector<int>> cores;
+  /// How fast each core is beside the others, a rank: 0 for all where they are alike or nothing is known, 1 and more
+  /// for performance cores.
+  std::vector<int> ranks;
   std::vector<TopologyCache> caches;  ///< data and unified ones
   int packages = 1;
-  std::vector<std::vector<int>> numa_nodes;  ///< logical CPUs of each node that has any
+  std::vector<NumaNode> numa_nodes;  ///< those that have CPUs
   double memory_bytes = 0;
 
   int cpus() const;  ///< logical CPUs in all
@@ -31,20 +40,28 @@ struct Topology {
 /// our own don't narrow it. Throws DeviceError when it can't be read.
 const Topology& host_topology();
 
-/// The logical CPUs of `threads` workers: one on each physical core in order, then their SMT siblings.
-/// 0 means one for each core, but no more than `cpu_quota` CPUs' worth (0: no quota).
-/// Throws UsageError when there are fewer CPUs than threads.
-std::vector<int> choose_cpus(const Topology& topology, int threads, double cpu_quota);
+/// A topology that hwloc is told of instead of asking the system: its XML, or a synthetic description as in
+/// "pack:2 l3:1(size=32m) l2:8(size=1m) core:1 pu:2". `allowed` restricts it to those CPUs ("0-3,8"; empty: all).
+/// Throws DeviceError when hwloc can't make sense of it.
+Topology described_topology(const std::string& description, const std::string& allowed = {});
+
+/// What hwloc and the system say of one kind of core.
+struct CoreKind {
+  int rank = 0;         ///< hwloc's, ascending with speed; -1: it can't tell
+  std::string type;     ///< "IntelCore", "IntelAtom"; empty where the system doesn't say
+  double max_mhz = 0;   ///< 0: unknown
+  double capacity = 0;  ///< the Linux scheduler's (Arm), 0: unknown
+};
+
+/// Whether two kinds differ as performance and efficiency cores do. Cores of one design whose highest clocks differ by
+/// some per cent ("favoured" cores) don't.
+bool differ_in_design(const CoreKind& slow, const CoreKind& fast);
 
 /// Physical cores under those logical CPUs.
 int cores_under(const Topology& topology, const std::vector<int>& cpus);
 
-/// How many of a level's caches serve those logical CPUs, and the bytes of one (the smallest); 0 if none.
-struct CachesUnder {
-  int instances = 0;
-  double bytes = 0;
-};
-CachesUnder caches_under(const Topology& topology, Level level, const std::vector<int>& cpus);
+/// The caches that serve those logical CPUs, nearest level first; one entry for each size where a level has several.
+std::vector<CacheInfo> caches_under(const Topology& topology, const std::vector<int>& cpus);
 
 /// Which of `cpus` lie together in one of `sets` (the caches of a level, the NUMA nodes): for each set that holds
 /// any, their indices. Every index is in exactly one group; CPUs that no set holds form the last one.
@@ -52,6 +69,9 @@ std::vector<std::vector<int>> grouped(const std::vector<int>& cpus, const std::v
 
 /// The CPUs behind each cache of a level.
 std::vector<std::vector<int>> sets_of(const Topology& topology, Level level);
+
+/// Whether the two share an element.
+bool meet(const std::vector<int>& a, const std::vector<int>& b);
 
 /// "AMD EPYC 7763" and what tells one generation from another behind a vague name: "25-1-1"
 /// (family, model, stepping) on x86-64, implementer and part on AArch64.

@@ -1,0 +1,195 @@
+// The rules. What the audit asks of a working set (docs/method.md) is asked of each worker here: four times what he has
+// in the caches before the level, and no more than his share of the level itself.
+#include "kernels/calibration/cpu/memory_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <utility>
+
+#include "device/cpu/cpu_device.hpp"
+#include "kernels/calibration/cpu/stream_set.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr double kKiB = 1 << 10;
+constexpr double kMiB = 1 << 20;
+
+// A set that is this many times the caches before it finds next to nothing there.
+constexpr double kPast = 4;
+// Of a level: stacks, page tables and, in an L3, other tenants take some of it.
+constexpr double kMost = 0.75;
+// Servers whose L3 is hardly larger than all L2s together can still be read from where workers change sets after every
+// pass: half as much again as all L2s under one L3 is enough for most of a set to have left the others' too.
+constexpr double kPastOthers = 1.5;
+// Virtual machines may show a slice of the last-level cache that they share: never less than that in all.
+constexpr double kLeastDram = 128 * kMiB;
+// Where a CPU says nothing of its caches: four times a large L3.
+constexpr double kUnknownCaches = 1024 * kMiB;
+constexpr double kPointsPerOctave = 2;
+
+/// What workers find at a level. All zero where no core reports one.
+struct Room {
+  double total = 0;    ///< of all instances in use
+  double least = 0;    ///< of the worker with the smallest share of an instance; 0 when one has no instance at all
+  double most = 0;     ///< of the worker with the largest share
+  double largest = 0;  ///< instance
+};
+
+bool has(const std::vector<int>& cpus, int cpu) { return std::find(cpus.begin(), cpus.end(), cpu) != cpus.end(); }
+
+/// Of the workers `workers` (indices into the machine's CPUs).
+Room room_of(const PlannedMachine& machine, Level level, const std::vector<int>& workers) {
+  Room room;
+  std::size_t served = 0;
+  for (const TopologyCache& cache : machine.topology.caches) {
+    if (cache.level != level) continue;
+    const auto under = std::count_if(workers.begin(), workers.end(), [&](int worker) {
+      return has(cache.cpus, machine.cpus[static_cast<std::size_t>(worker)]);
+    });
+    if (under == 0) continue;
+    const double share = cache.bytes / static_cast<double>(under);
+    room.least = served == 0 ? share : std::min(room.least, share);
+    room.most = std::max(room.most, share);
+    room.largest = std::max(room.largest, cache.bytes);
+    room.total += cache.bytes;
+    served += static_cast<std::size_t>(under);
+  }
+  if (served < workers.size()) room.least = 0;
+  return room;
+}
+
+std::vector<int> all_workers(const PlannedMachine& machine) {
+  std::vector<int> workers(machine.cpus.size());
+  for (std::size_t i = 0; i < workers.size(); ++i) workers[i] = static_cast<int>(i);
+  return workers;
+}
+
+/// Of the levels before that one, the largest figure of each kind: a set must be past all of them.
+Room before(const PlannedMachine& machine, Level level, const std::vector<int>& workers) {
+  Room largest;
+  for (const Level nearer : {Level::l1, Level::l2, Level::l3}) {
+    const bool is_nearer = nearer > level;  // levels are declared from the farthest to the nearest
+    if (!is_nearer) continue;
+    const Room room = room_of(machine, nearer, workers);
+    largest.total = std::max(largest.total, room.total);
+    largest.most = std::max(largest.most, room.most);
+    largest.largest = std::max(largest.largest, room.largest);
+  }
+  return largest;
+}
+
+double round_up(double bytes, double grain) { return std::ceil(bytes / grain) * grain; }
+
+/// Of one worker: half of his share of the level, but of an L3 as little as misses the L2s, as others in the same
+/// machine fill the rest (68 GB/s at 16 MiB and 60 at 130 MiB of a 260 MiB L3 on a 2-core virtual machine).
+double wanted_set(Level level, const Room& own, const Room& nearer) {
+  const double past = kPast * nearer.most;
+  const bool least_will_do = level == Level::l3 && past > 0;
+  return std::min(least_will_do ? past : std::max(past, 0.5 * own.least), kMost * own.least);
+}
+
+/// Whether every group of workers under one cache is large enough to find nothing of its own when it changes sets.
+bool changes_sets(const PlannedMachine& machine, Level level, const CachePlan& plan) {
+  return std::all_of(plan.groups.begin(), plan.groups.end(), [&](const std::vector<int>& group) {
+    const double sets = plan.set_bytes * static_cast<double>(group.size());
+    const Room nearer = before(machine, level, group);
+    return group.size() > 1 && sets >= kPast * nearer.largest && sets >= kPastOthers * nearer.total;
+  });
+}
+
+/// The most that any level before main memory holds: of exclusive and small last levels that need not be the last.
+double most_cached(const PlannedMachine& machine) { return before(machine, Level::dram, all_workers(machine)).total; }
+
+double dram_bytes(const PlannedMachine& machine) {
+  const double cached = most_cached(machine);
+  return cached > 0 ? std::max(kPast * cached, kLeastDram) : kUnknownCaches;
+}
+
+}  // namespace
+
+PlannedMachine planned_machine(const CpuDevice& cpu) { return {cpu.topology(), cpu.cpus(), cpu.free_memory_bytes()}; }
+
+CachePlan plan_cache(const PlannedMachine& machine, Level level, Pattern pattern) {
+  CachePlan plan;
+  const std::vector<int> workers = all_workers(machine);
+  const Room own = room_of(machine, level, workers);
+  const Room nearer = before(machine, level, workers);
+  const std::string name(to_string(level));
+  if (own.total == 0) {
+    plan.refusal = "this CPU reports no " + name + " cache";
+    return plan;
+  }
+  if (own.least == 0) {
+    plan.refusal = "not every core under the threads reports an " + name + " cache";
+    return plan;
+  }
+  // Upwards where there is a cache before, or the sets would be smaller than what misses it.
+  const auto grain = static_cast<double>(arrays_of(pattern) * kStreamGrain);
+  const double wanted = wanted_set(level, own, nearer);
+  plan.set_bytes = nearer.most > 0 ? round_up(wanted, grain) : std::max(1.0, std::round(wanted / grain)) * grain;
+  const bool fits = plan.set_bytes <= own.least;
+  plan.own = fits && plan.set_bytes >= kPast * nearer.most;
+  if (fits && level == Level::l3 && pattern == Pattern::read) {
+    plan.groups = grouped(machine.cpus, sets_of(machine.topology, level));
+    plan.in_turn = changes_sets(machine, level, plan);
+    plan.nearer_bytes = nearer.largest;
+  }
+  if (!plan.in_turn) plan.groups.clear();
+  if (!plan.own && !plan.in_turn) {
+    plan.refusal = fits ? fmt::format("sets of {:g} x the caches before it ({:.1f} MiB) don't fit {} of {:.1f} MiB",
+                                      kPast, nearer.total / kMiB, name, own.total / kMiB)
+                        : fmt::format("a thread's share of {} ({:.0f} KiB) is too small for {:.0f} KiB of whole pages",
+                                      name, own.least / kKiB, plan.set_bytes / kKiB);
+  }
+  return plan;
+}
+
+DramPlan plan_dram(const PlannedMachine& machine, int threads, Pattern pattern) {
+  const double grains = static_cast<double>(arrays_of(pattern) * kStreamGrain) * threads;
+  DramPlan plan;
+  plan.bytes = round_up(dram_bytes(machine), grains);
+  if (plan.bytes > machine.free_memory_bytes / 2) {
+    plan.refusal =
+        fmt::format("sets of {:g} x the caches ({:.0f} MiB in all) take more than half of the free memory ({:.0f} MiB)",
+                    kPast, plan.bytes / kMiB, machine.free_memory_bytes / kMiB);
+  }
+  return plan;
+}
+
+std::vector<double> plan_sweep(const PlannedMachine& machine) {
+  // From 8 KiB a thread, well inside any L1, to past the last-level cache.
+  const double first = std::max(16 * kKiB, 8 * kKiB * static_cast<double>(machine.cpus.size()));
+  const double last = std::min(std::max(kPast * most_cached(machine), 512 * kMiB), machine.free_memory_bytes / 2);
+  std::vector<double> sizes;
+  for (int index = 0; first < last && (sizes.empty() || sizes.back() < last); ++index) {
+    sizes.push_back(std::min(last, first * std::exp2(index / kPointsPerOctave)));
+  }
+  return sizes;
+}
+
+NumaPlan plan_numa(const PlannedMachine& machine) {
+  const double wanted = 2 * dram_bytes(machine);  // a node's memory holds other things too
+  std::vector<std::vector<int>> nodes;
+  for (const NumaNode& node : machine.topology.numa_nodes) {
+    // What its workers touch first would come from another node where it has too little, or none.
+    if (node.memory_bytes < wanted) continue;
+    std::vector<int> cpus;
+    std::copy_if(machine.cpus.begin(), machine.cpus.end(), std::back_inserter(cpus),
+                 [&node](int cpu) { return has(node.cpus, cpu); });
+    if (!cpus.empty()) nodes.push_back(std::move(cpus));
+  }
+  NumaPlan plan;
+  if (nodes.size() >= 2) {
+    plan.local = nodes[0];
+    plan.remote = nodes[1];
+  } else {
+    plan.refusal = "the threads run on one NUMA node, or the others have too little memory: nothing to compare with";
+  }
+  return plan;
+}
+
+}  // namespace roofline

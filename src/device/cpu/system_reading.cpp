@@ -1,0 +1,108 @@
+// Files of /proc, whose formats are those of proc(5). getrusage(RUSAGE_THREAD) has the same counts of context switches,
+// but only for the thread that asks: the files of /proc/self/task have them for all, without waking one.
+#include "device/cpu/system_reading.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+
+#include "device/cpu/cgroup.hpp"
+#include "host/files.hpp"
+
+namespace roofline {
+namespace fs = std::filesystem;
+namespace {
+
+/// "cpu3 user nice system idle iowait irq softirq steal …", in clock ticks.
+std::map<int, CpuTimes> read_cpus(const fs::path& file) {
+  const auto ticks_per_s = static_cast<double>(::sysconf(_SC_CLK_TCK));
+  std::map<int, CpuTimes> cpus;
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line) && line.starts_with("cpu");) {
+    std::istringstream words(line.substr(3));
+    int cpu = 0;
+    double user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softirq = 0, steal = 0;
+    if (line[3] == ' ' || !(words >> cpu >> user >> nice >> system)) continue;  // the first line is the sum
+    words >> idle >> iowait >> irq >> softirq >> steal;
+    cpus[cpu] = {(user + nice + system) / ticks_per_s, steal / ticks_per_s};
+  }
+  return cpus;
+}
+
+/// Field 39 of a task's stat: the CPU that it ran on last. Its name, field 2, may contain anything but ends with the
+/// last parenthesis.
+int last_cpu(const std::string& stat) {
+  constexpr int kFieldsBetween = 36;  // fields 3 to 38
+  const std::size_t name_end = stat.rfind(')');
+  if (name_end == std::string::npos) return -1;
+  std::istringstream words(stat.substr(name_end + 1));
+  std::string skipped;
+  for (int field = 0; field < kFieldsBetween; ++field) words >> skipped;
+  int cpu = -1;
+  return words >> cpu ? cpu : -1;
+}
+
+std::int64_t involuntary_switches(const fs::path& status) {
+  std::ifstream in(status);
+  for (std::string word; in >> word;) {
+    std::int64_t count = 0;
+    if (word == "nonvoluntary_ctxt_switches:" && in >> count) return count;
+  }
+  return 0;
+}
+
+std::map<int, ThreadTimes> read_threads(const fs::path& folder) {
+  std::map<int, ThreadTimes> threads;
+  std::error_code hidden;
+  for (const fs::directory_entry& task : fs::directory_iterator(folder, hidden)) {
+    std::istringstream schedstat(text_of(task.path() / "schedstat"));  // ran, waited (ns), time slices
+    double ran_ns = 0;
+    double waited_ns = 0;
+    if (!(schedstat >> ran_ns >> waited_ns)) continue;  // a thread that has just ended, or a kernel without it
+    threads[std::atoi(task.path().filename().c_str())] = {last_cpu(text_of(task.path() / "stat")), ran_ns * 1e-9,
+                                                          waited_ns * 1e-9,
+                                                          involuntary_switches(task.path() / "status")};
+  }
+  return threads;
+}
+
+}  // namespace
+
+SystemReading read_system(const std::string& root) {
+  const fs::path proc = root + "/proc";
+  return {read_cpus(proc / "stat"), read_threads(proc / "self/task"), read_throttled_s(root)};
+}
+
+Disturbance disturbance_between(const SystemReading& before, const SystemReading& after, double wall_s,
+                                const std::vector<int>& cpus, int cores) {
+  Disturbance seen{.wall_s = wall_s, .cpus = static_cast<std::int64_t>(cpus.size()), .cores = cores};
+  std::map<int, double> own_s;
+  for (const auto& [id, now] : after.threads) {
+    const auto found = before.threads.find(id);
+    const ThreadTimes then = found == before.threads.end() ? ThreadTimes{} : found->second;
+    own_s[now.cpu] += now.ran_s - then.ran_s;
+    seen.waited_s = std::max(seen.waited_s, now.waited_s - then.waited_s);
+    seen.preemptions += now.preemptions - then.preemptions;
+  }
+  for (const int cpu : cpus) {
+    const auto then = before.cpus.find(cpu);
+    const auto now = after.cpus.find(cpu);
+    if (then == before.cpus.end() || now == after.cpus.end()) continue;
+    const double stolen = std::max(0.0, now->second.stolen_s - then->second.stolen_s);
+    // A thread's own time may hold what was stolen from it, so this is the least that others can have had.
+    const double others = std::max(0.0, now->second.busy_s - then->second.busy_s - own_s[cpu]);
+    seen.stolen_s += stolen;
+    seen.others_s += others;
+    seen.worst_cpu_s = std::max(seen.worst_cpu_s, stolen + others);
+  }
+  // Without the threads' own times, all that the CPUs did would seem to be the others'.
+  if (after.threads.empty()) seen.others_s = seen.worst_cpu_s = 0;
+  seen.throttled_s = std::max(0.0, after.throttled_s - before.throttled_s);
+  return seen;
+}
+
+}  // namespace roofline

@@ -1,0 +1,42 @@
+// What Linux says of this process's threads and of the CPUs that they run on: read before and after a measurement, the
+// difference is what disturbed it (model/disturbance.hpp). Needs no privileges; what a system doesn't tell counts as 0.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "model/disturbance.hpp"
+
+namespace roofline {
+
+/// Since the system started, in ticks of 10 ms mostly.
+struct CpuTimes {
+  double busy_s = 0;    ///< in programs and in the kernel on their behalf; no interrupts
+  double stolen_s = 0;  ///< wanted, and given to others by the hypervisor
+};
+
+/// Since the thread started, to the nanosecond.
+struct ThreadTimes {
+  int cpu = 0;                   ///< that it ran on last
+  double ran_s = 0;              ///< on a CPU
+  double waited_s = 0;           ///< ready to run, and not running
+  std::int64_t preemptions = 0;  ///< involuntary context switches
+};
+
+struct SystemReading {
+  std::map<int, CpuTimes> cpus;        ///< by their number
+  std::map<int, ThreadTimes> threads;  ///< of this process, by their id
+  double throttled_s = 0;              ///< of the control group, all its CPUs together
+};
+
+/// Reads `root`/proc/stat, `root`/proc/self/task and the control group's cpu.stat; `root` is empty but in tests. Takes
+/// some 50 us and 20 us a thread.
+SystemReading read_system(const std::string& root = {});
+
+/// What went on between two readings that lie `wall_s` apart, on those logical CPUs of so many physical cores.
+Disturbance disturbance_between(const SystemReading& before, const SystemReading& after, double wall_s,
+                                const std::vector<int>& cpus, int cores);
+
+}  // namespace roofline

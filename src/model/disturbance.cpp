@@ -1,0 +1,105 @@
+// Thresholds and sentences.
+#include "model/disturbance.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace roofline {
+namespace {
+
+constexpr double kShareLost = 0.05;     // of the CPU time
+constexpr double kWorstCpu = 0.10;      // of one CPU's time: threads that meet at a barrier wait for the slowest
+constexpr double kWaited = 0.05;        // of a thread's time
+constexpr double kThrottled = 0.01;     // of the CPU time
+constexpr double kLeastSeconds = 0.03;  // three ticks
+constexpr double kWorthSaying = 0.05;   // CPUs, or of the CPU time
+
+double cpu_time(const Disturbance& seen) {
+  return seen.wall_s * static_cast<double>(std::max<std::int64_t>(1, seen.cpus));
+}
+
+std::string joined(const std::vector<std::string>& parts) {
+  std::string text;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (i > 0) text += i + 1 == parts.size() ? " and " : ", ";
+    text += parts[i];
+  }
+  return text;
+}
+
+/// Of each kind, the largest share that any had: as if one second had been watched.
+Disturbance worst_of(std::span<const NamedDisturbance> all) {
+  Disturbance worst{.wall_s = 1};
+  for (const auto& [name, seen] : all) {
+    if (!(seen.wall_s > 0)) continue;
+    worst.cpus = std::max(worst.cpus, seen.cpus);
+    worst.cores = std::max(worst.cores, seen.cores);
+    worst.others_s = std::max(worst.others_s, seen.others_s / seen.wall_s);
+    worst.stolen_s = std::max(worst.stolen_s, seen.stolen_s / seen.wall_s);
+    worst.waited_s = std::max(worst.waited_s, seen.waited_s / seen.wall_s);
+    worst.throttled_s = std::max(worst.throttled_s, seen.throttled_s / seen.wall_s);
+  }
+  return worst;
+}
+
+}  // namespace
+
+Disturbance& Disturbance::operator+=(const Disturbance& more) {
+  wall_s += more.wall_s;
+  cpus = std::max(cpus, more.cpus);
+  cores = std::max(cores, more.cores);
+  others_s += more.others_s;
+  stolen_s += more.stolen_s;
+  worst_cpu_s += more.worst_cpu_s;
+  waited_s += more.waited_s;
+  throttled_s += more.throttled_s;
+  preemptions += more.preemptions;
+  return *this;
+}
+
+bool disturbed(const Disturbance& seen) {
+  if (!(seen.wall_s > 0)) return false;
+  const auto beyond = [](double seconds, double limit) { return seconds >= std::max(limit, kLeastSeconds); };
+  return beyond(seen.others_s + seen.stolen_s, kShareLost * cpu_time(seen)) ||
+         beyond(seen.worst_cpu_s, kWorstCpu * seen.wall_s) || beyond(seen.waited_s, kWaited * seen.wall_s) ||
+         beyond(seen.throttled_s, kThrottled * cpu_time(seen));
+}
+
+std::string describe(const Disturbance& seen, std::string_view most) {
+  if (!(seen.wall_s > 0)) return {};
+  std::vector<std::string> parts;
+  const double others = seen.others_s / seen.wall_s;
+  const double stolen = seen.stolen_s / cpu_time(seen);
+  const double throttled = seen.throttled_s / cpu_time(seen);
+  const double waited = seen.waited_s / seen.wall_s;
+  if (others >= kWorthSaying) {
+    const bool smt = seen.cpus != seen.cores;
+    parts.push_back(fmt::format("other programs used {}{:.1f} of {} {}", most, others, seen.cpus,
+                                smt              ? "logical CPUs"
+                                : seen.cpus == 1 ? "core"
+                                                 : "cores"));
+  }
+  if (stolen >= kWorthSaying / 2) parts.push_back(fmt::format("the hypervisor took {}{:.0f} %", most, 100 * stolen));
+  if (throttled >= kThrottled) {
+    parts.push_back(
+        fmt::format("the control group's quota stopped it for {}{:.0f} % of the time", most, 100 * throttled));
+  }
+  if (parts.empty())
+    parts.push_back(fmt::format("a thread waited {}{:.0f} % of the time for a CPU", most, 100 * waited));
+  return joined(parts);
+}
+
+std::string summarise(std::span<const NamedDisturbance> all, std::string_view what) {
+  constexpr std::size_t kMostNames = 5;
+  if (all.empty()) return {};
+  std::vector<std::string> names;
+  for (const NamedDisturbance& one : all.first(std::min(all.size(), kMostNames))) names.push_back(one.name);
+  if (all.size() > kMostNames) names.push_back(fmt::format("{} more", all.size() - kMostNames));
+  const bool one = all.size() == 1;
+  return fmt::format("{} {}{} measured while {}: {}", all.size(), what, one ? " was" : "s were",
+                     describe(worst_of(all), one ? "" : "up to "), joined(names));
+}
+
+}  // namespace roofline

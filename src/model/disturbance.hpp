@@ -1,0 +1,46 @@
+// What else ran on the CPUs of a measurement while it went on, as far as the system tells, and when that is too much.
+// Pure arithmetic on sums; who reads them is device/cpu/system_reading.hpp.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace roofline {
+
+/// Sums over the time that was watched; those of several stretches can be added. CPU time is that of the CPUs under the
+/// measurement's threads and of their SMT siblings.
+struct Disturbance {
+  double wall_s = 0;             ///< that was watched; 0: nothing was, and the rest says nothing
+  std::int64_t cpus = 0;         ///< logical CPUs that were watched
+  std::int64_t cores = 0;        ///< physical cores under them
+  double others_s = 0;           ///< CPU time of other programs
+  double stolen_s = 0;           ///< CPU time that the hypervisor gave to others
+  double worst_cpu_s = 0;        ///< the most that one CPU lost to both
+  double waited_s = 0;           ///< that the thread which waited longest was ready to run and had no CPU
+  double throttled_s = 0;        ///< CPU time for which the control group's quota had them stopped
+  std::int64_t preemptions = 0;  ///< involuntary context switches of all threads
+
+  Disturbance& operator+=(const Disturbance& more);
+};
+
+/// Whether it is too much for a figure to be that of an undisturbed machine: 5 % of the CPU time lost to others, 10 %
+/// of one CPU's, 5 % of a thread's time waiting for a CPU, 1 % throttled. Less than 30 ms of CPU time is never too
+/// much: the system counts it in ticks of 10 ms.
+bool disturbed(const Disturbance& seen);
+
+/// "other programs used 1.1 of 2 cores", "the hypervisor took 23 %"; what there was of both and more, joined by "and".
+/// `most` stands before each figure ("up to "). Empty when nothing was watched.
+std::string describe(const Disturbance& seen, std::string_view most = {});
+
+struct NamedDisturbance {
+  std::string name;  ///< of the row or ceiling
+  Disturbance seen;
+};
+
+/// "3 rows were measured while other programs used up to 1.1 of 2 cores: a, b and c"; empty when there are none. `what`
+/// is the singular: "row".
+std::string summarise(std::span<const NamedDisturbance> all, std::string_view what);
+
+}  // namespace roofline

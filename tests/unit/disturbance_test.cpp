@@ -1,0 +1,240 @@
+// What disturbs a measurement on a CPU: recorded texts of /proc and of control groups, in a folder that stands in for
+// the root, must give the sentences that they mean, and quiet ones none.
+#include "model/disturbance.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "device/cpu/cgroup.hpp"
+#include "device/cpu/cpu_device.hpp"
+#include "device/cpu/system_reading.hpp"
+
+namespace roofline {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+constexpr const char* kStatus =
+    "Name:\troofline\nThreads:\t2\nvoluntary_ctxt_switches:\t{}\nnonvoluntary_ctxt_switches:\t{}\n";
+
+/// A root with two CPUs and this process's two threads, pinned to one each.
+class SystemFiles : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    root_ = std::filesystem::temp_directory_path() / ("roofline-system-" + std::to_string(getpid()));
+    std::filesystem::remove_all(root_);
+  }
+  void TearDown() override { std::filesystem::remove_all(root_); }
+
+  void write(const std::string& path, const std::string& text) const {
+    const std::filesystem::path file = root_ / path;
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file) << text;
+  }
+
+  /// Ticks of 10 ms since the start: in programs, and stolen.
+  void write_stat(int busy0, int busy1, int stolen0 = 0, int stolen1 = 0) const {
+    write("proc/stat", fmt::format("cpu  9 9 9 9 9 9 9 9 0 0\ncpu0 {} 7 3 5000 20 1 4 {} 0 0\n"
+                                   "cpu1 {} 0 10 6000 20 1 4 {} 0 0\nintr 9 9\nctxt 99\n",
+                                   busy0 - 10, stolen0, busy1 - 10, stolen1));
+  }
+
+  /// A thread that ran and waited for so many seconds. The name is of the kind that breaks readers.
+  void write_thread(int id, int cpu, double ran_s, double waited_s, int preemptions) const {
+    const std::string folder = fmt::format("proc/self/task/{}/", id);
+    write(folder + "schedstat", fmt::format("{:.0f} {:.0f} 77\n", 1e9 * ran_s, 1e9 * waited_s));
+    write(folder + "status", fmt::format(fmt::runtime(kStatus), 5, preemptions));
+    write(
+        folder + "stat",
+        fmt::format("{} (a) b (c) R 1 2 3 0 -1 4194304 10 0 0 0 11 2 0 0 20 0 2 0 100 4096 25 184467 1 1 0 0 0 0 0 0 0 "
+                    "0 0 0 17 {} 0 0 0 0 0\n",
+                    id, cpu));
+  }
+
+  SystemReading read() const { return read_system(root_.string()); }
+
+  std::filesystem::path root_;
+};
+
+TEST_F(SystemFiles, AreReadAsTheKernelWritesThem) {
+  write_stat(150, 220, 11, 0);
+  write_thread(41, 0, 1.25, 0.5, 12);
+  write_thread(42, 1, 2.5, 0.125, 3);
+  const SystemReading reading = read();
+  ASSERT_THAT(reading.cpus, SizeIs(2));
+  EXPECT_NEAR(reading.cpus.at(0).busy_s, 1.5, 1e-9);  // user, nice and system; neither idle nor interrupts
+  EXPECT_NEAR(reading.cpus.at(0).stolen_s, 0.11, 1e-9);
+  EXPECT_NEAR(reading.cpus.at(1).busy_s, 2.2, 1e-9);
+  ASSERT_THAT(reading.threads, SizeIs(2));
+  EXPECT_EQ(reading.threads.at(42).cpu, 1);
+  EXPECT_NEAR(reading.threads.at(41).ran_s, 1.25, 1e-9);
+  EXPECT_NEAR(reading.threads.at(41).waited_s, 0.5, 1e-9);
+  EXPECT_EQ(reading.threads.at(41).preemptions, 12);
+}
+
+TEST_F(SystemFiles, OtherProgramsAreWhatIsBusyAndNotOurs) {
+  write_stat(100, 100);
+  write_thread(41, 0, 1, 0, 0);
+  write_thread(42, 1, 1, 0, 0);
+  const SystemReading before = read();
+  write_stat(300, 300);  // two seconds on both CPUs, of which we had 1.2 and 0.6
+  write_thread(41, 0, 2.2, 0.8, 31);
+  write_thread(42, 1, 1.6, 1.4, 40);
+  const Disturbance seen = disturbance_between(before, read(), 2, {0, 1}, 2);
+  EXPECT_NEAR(seen.others_s, 2.2, 1e-9);
+  EXPECT_NEAR(seen.worst_cpu_s, 1.4, 1e-9);
+  EXPECT_NEAR(seen.waited_s, 1.4, 1e-9);
+  EXPECT_EQ(seen.preemptions, 71);
+  EXPECT_TRUE(disturbed(seen));
+  EXPECT_EQ(describe(seen), "other programs used 1.1 of 2 cores");
+}
+
+TEST_F(SystemFiles, AQuietMachineIsNotDisturbed) {
+  write_stat(100, 100);
+  write_thread(41, 0, 1, 0, 0);
+  write_thread(42, 1, 1, 0, 0);
+  const SystemReading before = read();
+  write_stat(302, 299, 0, 2);  // a tick more or less
+  write_thread(41, 0, 2.999, 0.004, 2);
+  write_thread(42, 1, 2.998, 0.003, 1);
+  EXPECT_FALSE(disturbed(disturbance_between(before, read(), 2, {0, 1}, 2)));
+}
+
+TEST_F(SystemFiles, OnlyTheCpusOfTheMeasurementCount) {
+  write_stat(100, 100);
+  write_thread(41, 0, 1, 0, 0);
+  const SystemReading before = read();
+  write_stat(200, 200);  // another program on CPU 1
+  write_thread(41, 0, 2, 0, 0);
+  EXPECT_FALSE(disturbed(disturbance_between(before, read(), 1, {0}, 1)));
+  const Disturbance both = disturbance_between(before, read(), 1, {0, 1}, 1);  // its SMT sibling
+  EXPECT_TRUE(disturbed(both));
+  EXPECT_EQ(describe(both), "other programs used 1.0 of 2 logical CPUs");
+}
+
+TEST_F(SystemFiles, WhatTheHypervisorTook) {
+  write_stat(100, 100, 5, 5);
+  write_thread(41, 0, 1, 0, 0);
+  write_thread(42, 1, 1, 0, 0);
+  const SystemReading before = read();
+  write_stat(177, 177, 28, 28);
+  write_thread(41, 0, 2, 0, 0);  // which counts the stolen time as its own
+  write_thread(42, 1, 2, 0, 0);
+  const Disturbance seen = disturbance_between(before, read(), 1, {0, 1}, 2);
+  EXPECT_EQ(seen.others_s, 0);
+  EXPECT_TRUE(disturbed(seen));
+  EXPECT_EQ(describe(seen), "the hypervisor took 23 %");
+}
+
+TEST_F(SystemFiles, ASystemThatTellsNothingDisturbsNothing) {
+  const SystemReading before = read();
+  EXPECT_TRUE(before.cpus.empty() && before.threads.empty());
+  EXPECT_FALSE(disturbed(disturbance_between(before, read(), 1, {0, 1}, 2)));
+  write_stat(100, 100);
+  const SystemReading busy = read();
+  write_stat(200, 200);
+  // Without the threads' own times it can't be told whose they are.
+  EXPECT_FALSE(disturbed(disturbance_between(busy, read(), 1, {0, 1}, 2)));
+}
+
+TEST_F(SystemFiles, ThrottlingByVersion2) {
+  write("proc/self/cgroup", "0::/pod/box\n");
+  write("sys/fs/cgroup/pod/box/cpu.stat", "usage_usec 900\nnr_periods 20\nnr_throttled 10\nthrottled_usec 250000\n");
+  write("sys/fs/cgroup/pod/cpu.stat", "usage_usec 900\nnr_throttled 2\nthrottled_usec 600000\n");
+  EXPECT_NEAR(read_throttled_s(root_.string()), 0.6, 1e-12);
+}
+
+TEST_F(SystemFiles, ThrottlingByVersion1) {
+  write("proc/self/cgroup", "5:cpu,cpuacct:/job\n4:memory:/job\n");
+  write("sys/fs/cgroup/cpu/job/cpu.stat", "nr_periods 20\nnr_throttled 10\nthrottled_time 1500000000\n");
+  const SystemReading before = read();
+  EXPECT_NEAR(before.throttled_s, 1.5, 1e-12);
+  write("sys/fs/cgroup/cpu/job/cpu.stat", "nr_periods 40\nnr_throttled 20\nthrottled_time 2000000000\n");
+  const Disturbance seen = disturbance_between(before, read(), 1, {0, 1}, 2);
+  EXPECT_TRUE(disturbed(seen));
+  EXPECT_EQ(describe(seen), "the control group's quota stopped it for 25 % of the time");
+  EXPECT_EQ(read_throttled_s("/no/such/root"), 0);
+}
+
+Disturbance one_second(double others_s, double stolen_s = 0, double waited_s = 0) {
+  return {.wall_s = 1,
+          .cpus = 2,
+          .cores = 2,
+          .others_s = others_s,
+          .stolen_s = stolen_s,
+          .worst_cpu_s = (others_s + stolen_s) / 2,
+          .waited_s = waited_s};
+}
+
+TEST(Disturbed, HasItsThresholds) {
+  EXPECT_FALSE(disturbed({}));
+  EXPECT_FALSE(disturbed(one_second(0.09)));
+  EXPECT_TRUE(disturbed(one_second(0.1)));  // 5 % of two CPUs
+  EXPECT_FALSE(disturbed(one_second(0, 0.09)));
+  EXPECT_TRUE(disturbed(one_second(0.05, 0.05)));
+  EXPECT_FALSE(disturbed(one_second(0, 0, 0.049)));
+  EXPECT_TRUE(disturbed(one_second(0, 0, 0.05)));
+  Disturbance one_of_many = {.wall_s = 1, .cpus = 64, .cores = 64, .others_s = 0.1, .worst_cpu_s = 0.1};
+  EXPECT_TRUE(disturbed(one_of_many));  // the others wait for that one
+  one_of_many.worst_cpu_s = 0.05;
+  EXPECT_FALSE(disturbed(one_of_many));
+}
+
+TEST(Disturbed, TicksAreTooCoarseForShortTimes) {
+  Disturbance brief = one_second(0.02, 0, 0.02);
+  brief.wall_s = 0.05;
+  EXPECT_FALSE(disturbed(brief));
+  brief.others_s = 0.03;
+  EXPECT_TRUE(disturbed(brief));
+}
+
+TEST(Disturbance, StretchesAddUp) {
+  Disturbance sum;
+  EXPECT_FALSE(disturbed(sum));
+  sum += one_second(0.02);
+  sum += one_second(0.9, 0.2, 0.3);
+  EXPECT_EQ(sum.wall_s, 2);
+  EXPECT_EQ(sum.cpus, 2);
+  EXPECT_DOUBLE_EQ(sum.others_s, 0.92);
+  EXPECT_DOUBLE_EQ(sum.waited_s, 0.3);
+  EXPECT_EQ(describe(sum), "other programs used 0.5 of 2 cores and the hypervisor took 5 %");
+}
+
+TEST(Describe, NamesTheThreadThatWaitedWhereNothingElseIsKnown) {
+  EXPECT_EQ(describe(one_second(0, 0, 0.12)), "a thread waited 12 % of the time for a CPU");
+  EXPECT_EQ(describe({}), "");
+}
+
+TEST(Summarise, SaysTheMostOfSeveralRowsInOneSentence) {
+  const std::vector<NamedDisturbance> rows = {{"a", one_second(0.4)}, {"b", one_second(1.1)}, {"c", one_second(0.2)}};
+  EXPECT_EQ(summarise(rows, "row"), "3 rows were measured while other programs used up to 1.1 of 2 cores: a, b and c");
+  EXPECT_EQ(summarise(std::span(rows).first(1), "row"),
+            "1 row was measured while other programs used 0.4 of 2 cores: a");
+  EXPECT_EQ(summarise({}, "row"), "");
+  const std::vector<NamedDisturbance> many(9, {"x", one_second(0.4, 0.5)});
+  EXPECT_EQ(
+      summarise(many, "ceiling"),
+      "9 ceilings were measured while other programs used up to 0.4 of 2 cores and the hypervisor took up to 25 %: "
+      "x, x, x, x, x and 4 more");
+}
+
+TEST(WatchDisturbance, WatchesTheCpusOfTheDevice) {
+  CpuDevice device(DeviceOptions{1});
+  const auto seen = device.watch_disturbance();
+  usleep(2000);
+  const Disturbance disturbance = seen();
+  EXPECT_GE(disturbance.wall_s, 0.002);
+  EXPECT_EQ(disturbance.cores, 1);
+  EXPECT_GE(disturbance.cpus, 1);
+  EXPECT_GE(disturbance.others_s, 0);
+  EXPECT_GE(disturbance.waited_s, 0);
+}
+
+}  // namespace
+}  // namespace roofline
