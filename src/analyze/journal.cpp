@@ -44,7 +44,7 @@ void Journal::finish(const Report& report) {
   if (path_.empty()) return;
   const bool as_added = file_ && count_ == report.points.size() &&
                         std::none_of(report.points.begin(), report.points.end(),
-                                     [](const Point& point) { return point.counters.has_value(); });
+                                     [](const Point& point) { return point.counters || point.attempts > 1; });
   file_.reset();
   const auto [opening, closing] = report_frame(report);
   write_file(path_, as_added ? opening + rows_ + closing : render_json(report));

@@ -19,8 +19,8 @@ class Journal {
   /// Throws UsageError when the file can't be written.
   void add_rows(const Report& so_far);
 
-  /// Replaces the file by the finished report: its rows are those that were added, with or without counters since.
-  /// Throws UsageError when the file can't be written.
+  /// Replaces the file by the finished report: its rows are those that were added, with what was counted or measured
+  /// again since. Throws UsageError when the file can't be written.
   void finish(const Report& report);
 
  private:

@@ -19,7 +19,7 @@ void end(Outcome& outcome, PointStatus status, std::string reason) {
 }
 
 /// Verifies, and only what is right is timed.
-void run_case(Outcome& outcome, Case& workload_case, const SamplerOptions& sampler, bool raw,
+void run_case(Outcome& outcome, Case& workload_case, Device& device, const SamplerOptions& sampler, bool raw,
               const std::function<bool()>& cancelled) {
   outcome.buffer_sets = workload_case.buffer_sets();
   outcome.resident_bytes = workload_case.resident_bytes();
@@ -30,7 +30,9 @@ void run_case(Outcome& outcome, Case& workload_case, const SamplerOptions& sampl
   }
   Bench bench = workload_case.bench();
   bench.cancelled = cancelled;
+  const auto disturbance = device.watch_disturbance();
   Samples samples = sample(bench, sampler);
+  const Disturbance seen = disturbance();
   const StopReason stop = samples.summary.stop;
   if (samples.summary.samples == 0) {
     end(outcome, PointStatus::skipped, stop == StopReason::cancelled ? "cancelled" : "no sample could be taken");
@@ -41,6 +43,7 @@ void run_case(Outcome& outcome, Case& workload_case, const SamplerOptions& sampl
     return;
   }
   outcome.time = samples.summary;
+  if (disturbed(seen)) outcome.disturbed = seen;
   if (raw) outcome.raw_samples = std::move(samples.seconds);
 }
 
@@ -51,7 +54,7 @@ Outcome measure_workload(const SuiteEntry& entry, Device& device, const SamplerO
   Outcome outcome;
   try {
     Case workload_case(*entry.op, *entry.implementation, entry.workload, device);
-    run_case(outcome, workload_case, sampler, raw, cancelled);
+    run_case(outcome, workload_case, device, sampler, raw, cancelled);
   } catch (const PoisonedDevice&) {
     throw;
   } catch (const Unsupported& error) {

@@ -29,12 +29,15 @@ class ProbeRun {
     if (!made) return cancelled_() ? "cancelled" : failure_.value_or("no variant of the probe runs here");
     ProbeCase winner = std::move(*made);
     if (auto wrong = first_run(bench_, winner)) return "wrong result: " + *wrong;
+    const auto disturbance = device_.watch_disturbance();
     const Summary time = time_case(bench_, winner, burst_options(effort_, probe_));
+    const Disturbance seen = disturbance();
     if (time.samples == 0 || !(time.median > 0)) return cancelled_() ? "cancelled" : "no time could be measured";
     MeasuredProbe measured{.ceiling = describe(winner, time, Regime::burst),
                            .sustained = std::nullopt,
                            .intensity = arithmetic_intensity(winner.work, main_memory(probe_.device)),
                            .pipe = dominant_pipe(winner.work)};
+    if (disturbed(seen)) measured.ceiling.disturbed = seen;
     audit(measured.ceiling, winner, time);
     winner = ProbeCase();  // frees its buffers before those of twice the work are made
     // Before the sustained run: after that the device is hot, and its clock another one.
@@ -154,7 +157,7 @@ class ProbeRun {
                                  winner.below_peak.empty() ? probe_.least_of_limit : 0));
     checks.push_back(audit_accounting(ceiling, winner.work));
     if (ceiling.kind == CeilingKind::bandwidth || ceiling.kind == CeilingKind::latency) {
-      checks.push_back(audit_working_set(winner.working_set_bytes, nearer_cache_bytes(winner), own_capacity_bytes()));
+      checks.push_back(audit_working_set(winner.working_set_bytes, nearer_bytes(winner), own_capacity_bytes()));
     }
     if (winner.operands) checks.push_back(audit_operands(winner.operands()));
     if (winner.code) {
@@ -169,10 +172,13 @@ class ProbeRun {
     const std::optional<ProbeCase> again = make(variant, 1);
     if (!again || first_run(bench_, *again)) return std::nullopt;
     const ProbeCase& winner = *again;
+    const auto disturbance = device_.watch_disturbance();
     const LoadedTime loaded = time_under_load(bench_, winner, sustained_options(effort_, probe_));
+    const Disturbance seen = disturbance();
     if (loaded.time.samples == 0 || !(loaded.time.median > 0)) return std::nullopt;
     Ceiling ceiling = describe(winner, loaded.time, Regime::sustained);
     ceiling.power = loaded.power;
+    if (disturbed(seen)) ceiling.disturbed = seen;
     if (held(ceiling)) ceiling.ci95 = range_of(winner, loaded.time);
     audit(ceiling, winner, loaded.time, loaded.shift);
     ceiling.audit.checks.push_back(audit_duration(loaded.sampled_s, sustained_options(effort_, probe_).min_time_s));
@@ -188,25 +194,16 @@ class ProbeRun {
     return probe_.kind == CeilingKind::compute ? audit_doubling_in_cycles(once, time) : audit_doubling(once, time);
   }
 
-  /// All instances together of the cache level just nearer to the cores than the probe's level, unless the case
-  /// says that it goes past it.
-  double nearer_cache_bytes(const ProbeCase& probe_case) const {
+  /// Of the caches that the working set must be past, unless the case says that it goes past them.
+  double nearer_bytes(const ProbeCase& probe_case) const {
     if (!std::isnan(probe_case.nearer_cache_bytes)) return probe_case.nearer_cache_bytes;
-    double nearer = 0;
-    for (const CacheInfo& cache : device_.info().caches) {
-      const double bytes = cache.bytes * static_cast<double>(cache.instances);
-      // Levels are declared from the farthest to the nearest.
-      if (probe_.level && cache.level > *probe_.level && cache.level != Level::shared) nearer = std::max(nearer, bytes);
-    }
-    return nearer;
+    return probe_.level ? nearer_cache_bytes(device_.info(), *probe_.level) : 0;
   }
 
   /// Of the level that is probed, all instances together; nothing for main memory.
   std::optional<double> own_capacity_bytes() const {
-    for (const CacheInfo& cache : device_.info().caches) {
-      if (cache.level == probe_.level) return cache.bytes * static_cast<double>(cache.instances);
-    }
-    return std::nullopt;
+    const double bytes = probe_.level ? cache_bytes(device_.info(), *probe_.level) : 0;
+    return bytes > 0 ? std::optional(bytes) : std::nullopt;
   }
 
   const Probe& probe_;

@@ -51,7 +51,14 @@ Machine calibrate_with_progress(const DeviceChoice& device, const Effort& effort
   options.effort = effort;
   options.only = only;
   options.progress = [&](const Progress& progress) { line.show(progress); };
-  return calibrate(options);
+  Machine machine = calibrate(options);
+  line.clear();
+  std::vector<NamedDisturbance> roofs;
+  for (const Ceiling& ceiling : machine.ceilings) {
+    if (ceiling.disturbed && ceiling.role == Role::roof) roofs.push_back({ceiling.name, *ceiling.disturbed});
+  }
+  if (!roofs.empty()) say("note: " + summarise(roofs, "ceiling"));
+  return machine;
 }
 
 Machine machine_for(const SelectedDevice& device, const std::string& file, std::vector<std::string>& notes) {

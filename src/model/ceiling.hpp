@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "model/disturbance.hpp"
 #include "model/names.hpp"
 
 namespace roofline {
@@ -85,7 +86,8 @@ struct Ceiling {
   Clocks clocks;
   Power power;
   std::int64_t samples = 0;
-  std::string stop;   ///< why the sampling stopped
+  std::string stop;                           ///< why the sampling stopped
+  std::optional<Disturbance> disturbed = {};  ///< what else ran while it was sampled, where that was too much
   double took_s = 0;  ///< that measuring it took: search, sampling and audit (and the sustained run, in a burst one)
 
   bool suspect() const { return audit.suspect(); }

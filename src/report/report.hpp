@@ -9,6 +9,7 @@
 #include "measure/summary.hpp"
 #include "model/bound.hpp"
 #include "model/counters.hpp"
+#include "model/disturbance.hpp"
 #include "model/machine.hpp"
 #include "model/work.hpp"
 #include "op/verification.hpp"
@@ -30,6 +31,8 @@ struct Outcome {
   std::vector<double> raw_samples;           ///< seconds per launch; only on request
   std::int64_t buffer_sets = 1;
   double resident_bytes = 0;
+  std::optional<Disturbance> disturbed;  ///< what else ran while it was timed, where that was too much
+  int attempts = 1;                      ///< 2 where it was timed again because the first time was disturbed
 };
 
 /// One workload's row: its outcome, what was known before (the names, and the work by the op's model), and its bound.

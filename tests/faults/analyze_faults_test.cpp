@@ -1,6 +1,9 @@
 // A kernel that fails costs its own row and no other: an op whose implementations each fail in their own
 // way, run through analyze() on the CPU. An executable of its own, so that no other test sees this op.
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -8,6 +11,8 @@
 #include <thread>
 
 #include "analyze/analyze.hpp"
+#include "device/cpu/placement.hpp"
+#include "device/cpu/thread_pool.hpp"
 #include "host/interrupt.hpp"
 #include "model/error.hpp"
 #include "op/registry.hpp"
@@ -129,6 +134,79 @@ TEST(AnalyzeFaults, TheReportIsCompleteAfterEachRow) {
   options.on_row = [&](const Report& report) { sizes.push_back(report.points.size()); };
   analyze(suite_of({"good", "crashes", "good"}), Machine{}, options);
   EXPECT_EQ(sizes, (std::vector<std::size_t>{1, 2, 3}));
+}
+
+/// Another program, on the CPU that the one worker of these tests is pinned to.
+class Neighbour {
+ public:
+  Neighbour() : pid_(::fork()) {
+    if (pid_ != 0) return;
+    const ThreadPool pool({place_threads(host_topology(), {.threads = 1}).cpus.front()});
+    const ThreadPool::PinnedCaller pinned(pool);
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (volatile int spin = 0;;) spin = spin + 1;
+  }
+  ~Neighbour() { leave(); }
+  Neighbour(const Neighbour&) = delete;
+  Neighbour& operator=(const Neighbour&) = delete;
+
+  void leave() {
+    if (pid_ <= 0) return;
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+    pid_ = -1;
+  }
+
+ private:
+  pid_t pid_;
+};
+
+AnalyzeOptions patient_options() {
+  AnalyzeOptions options = fast_options();
+  options.sampler.min_time_s = 0.4;
+  options.sampler.max_time_s = 0.5;
+  return options;
+}
+
+std::ptrdiff_t notes_of_disturbance(const Report& report) {
+  return std::count_if(report.notes.begin(), report.notes.end(), [](const std::string& note) {
+    return note.find(" measured while other programs used ") != std::string::npos;
+  });
+}
+
+TEST(AnalyzeDisturbed, ARowThatIsDisturbedEachTimeStaysAndSaysSo) {
+  Neighbour neighbour;
+  std::vector<double> first;
+  AnalyzeOptions options = patient_options();
+  options.on_row = [&](const Report& report) { first.push_back(report.points.back().time->median); };
+  const Report report = analyze(suite_of({"good", "good"}), Machine{}, options);
+  for (std::size_t row = 0; row < 2; ++row) {
+    const Point& point = report.points[row];
+    if (!point.disturbed && point.attempts == 1) GTEST_SKIP() << "this system doesn't tell what disturbs a thread";
+    ASSERT_TRUE(point.disturbed);
+    EXPECT_GT(point.disturbed->others_s + point.disturbed->waited_s, 0.1);
+    EXPECT_EQ(point.attempts, 2);
+    EXPECT_EQ(point.time->median, first[row]);
+  }
+  EXPECT_EQ(notes_of_disturbance(report), 1);
+  EXPECT_FALSE(report.cancelled);
+}
+
+TEST(AnalyzeDisturbed, ARowIsReplacedWhenTheDisturbanceHasPassed) {
+  Neighbour neighbour;
+  double first = 0;
+  AnalyzeOptions options = patient_options();
+  options.on_row = [&](const Report& report) {
+    first = report.points.back().time->median;
+    neighbour.leave();
+  };
+  const Report report = analyze(suite_of({"good"}), Machine{}, options);
+  const Point& point = report.points[0];
+  if (point.attempts == 1) GTEST_SKIP() << "this system doesn't tell what disturbs a thread";
+  EXPECT_EQ(point.attempts, 2);
+  if (point.disturbed) GTEST_SKIP() << "this machine is busy itself";
+  EXPECT_NE(point.time->median, first);
+  EXPECT_EQ(notes_of_disturbance(report), 0);
 }
 
 TEST(AnalyzeFaultsInterrupt, KeepsWhatThereIsAndMarksTheRest) {

@@ -56,6 +56,21 @@ TEST(Journal, FinishesWithWhatWasCountedSince) {
   fs::remove(path);
 }
 
+TEST(Journal, FinishesWithWhatWasMeasuredAgain) {
+  const fs::path path = fs::path(testing::TempDir()) / ("again-" + std::to_string(::getpid()) + ".json");
+  Report report = sample::sample_report();
+  Journal journal(path);
+  journal.add_rows(report);
+  for (Point& point : report.points) {
+    if (!point.time) continue;
+    point.time->median *= 0.5;
+    point.attempts = 2;
+  }
+  journal.finish(report);
+  EXPECT_EQ(read_file(path), render_json(report));
+  fs::remove(path);
+}
+
 /// What was never begun (no rows) is a report too.
 TEST(Journal, FinishesWithoutRows) {
   const fs::path path = fs::path(testing::TempDir()) / ("no-rows-" + std::to_string(::getpid()) + ".json");

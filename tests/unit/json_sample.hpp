@@ -62,6 +62,7 @@ inline Machine sample_machine() {
   latency.level = Level::dram;
   latency.role = Role::reference;
   latency.below_peak = "one thread";
+  latency.disturbed = {.wall_s = 0.5, .cpus = 2, .cores = 1, .others_s = 0.1 / 3, .stolen_s = 0.25, .worst_cpu_s = 0.2};
   machine.ceilings = {read, copy, burst, fp32, launch, latency};
   Sweep sweep;
   sweep.name = "sweep.read";
@@ -91,6 +92,16 @@ inline Point sample_ok_point(const Machine& machine) {
                     .cache = CacheMode::hot,
                     .seed = 9007199254740991,
                     .label = "relu fp32 1000003"};
+  point.disturbed = {.wall_s = 1.5,
+                     .cpus = 2,
+                     .cores = 2,
+                     .others_s = 1.1,
+                     .stolen_s = 0.1 / 3,
+                     .worst_cpu_s = 0.75,
+                     .waited_s = 0.5,
+                     .throttled_s = 0.125,
+                     .preemptions = 77};
+  point.attempts = 2;
   point.family = "elementwise";
   point.implementation_summary = "all threads";
   point.work.flops[Pipe::fp32] = 1000003;

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "model/error.hpp"
+#include "report/json/disturbance_json.hpp"
 #include "report/json/json.hpp"
 #include "report/json/json_read.hpp"
 
@@ -136,6 +137,7 @@ Json ceiling_to_json(const Ceiling& ceiling) {
   put_power(json, ceiling.power);
   json["samples"] = ceiling.samples;
   put_text(json, "stop", ceiling.stop);
+  if (ceiling.disturbed) json["disturbed"] = disturbance_to_json(*ceiling.disturbed);
   if (ceiling.took_s > 0) put_number(json, "took_s", ceiling.took_s);
   return json;
 }
@@ -227,6 +229,7 @@ Ceiling read_ceiling(const JsonValue& json) {
   ceiling.power = read_power(json);
   ceiling.samples = json["samples"].integer();
   ceiling.stop = json.text_or("stop", "");
+  if (const auto seen = json.find("disturbed")) ceiling.disturbed = read_disturbance(*seen);
   ceiling.took_s = json.number_or("took_s", 0);
   return ceiling;
 }

@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "report/json/disturbance_json.hpp"
 #include "report/json/json.hpp"
 
 namespace roofline {
@@ -95,6 +96,8 @@ void put_run(Json& json, const Outcome& outcome) {
   if (outcome.verification) json["verification"] = verification_to_json(*outcome.verification);
   json["buffer_sets"] = outcome.buffer_sets;
   json["resident_bytes"] = outcome.resident_bytes;
+  if (outcome.disturbed) json["disturbed"] = disturbance_to_json(*outcome.disturbed);
+  if (outcome.attempts > 1) json["attempts"] = outcome.attempts;
   if (!outcome.raw_samples.empty()) json["samples_s"] = outcome.raw_samples;
 }
 
@@ -111,6 +114,8 @@ Outcome read_outcome(const JsonValue& json) {
   if (const auto samples = json.find("samples_s")) outcome.raw_samples = samples->numbers();
   outcome.buffer_sets = json["buffer_sets"].integer();
   outcome.resident_bytes = json["resident_bytes"].number();
+  if (const auto seen = json.find("disturbed")) outcome.disturbed = read_disturbance(*seen);
+  if (const auto attempts = json.find("attempts")) outcome.attempts = static_cast<int>(attempts->integer());
   return outcome;
 }
 
