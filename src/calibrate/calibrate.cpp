@@ -5,30 +5,25 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <numeric>
-#include <thread>
+#include <set>
 
 #include "calibrate/measure_probe.hpp"
+#include "calibrate/messages.hpp"
+#include "calibrate/probe_bench.hpp"
+#include "calibrate/rounds_worker.hpp"
 #include "device/isolate.hpp"
 #include "host/host.hpp"
 #include "host/interrupt.hpp"
 #include "measure/audit.hpp"
 #include "model/error.hpp"
 #include "op/registry.hpp"
-#include "report/json/json.hpp"
 
 namespace roofline {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-/// Several periods of an energy counter (0.1 s on an H200).
-constexpr std::chrono::milliseconds kIdleTime(500);
 
 /// Quick leaves out what no kernel is held against, unless it is asked for by name.
 bool left_out(const Probe& probe, const CalibrateOptions& options) {
@@ -53,65 +48,36 @@ std::vector<const Probe*> chosen_probes(const CalibrateOptions& options) {
   return chosen;
 }
 
-/// Intensity is infinite for a compute probe that touches no memory, which JSON has no word for.
-Json intensity_to_json(double intensity) {
-  return std::isfinite(intensity) ? Json(intensity) : Json(std::isinf(intensity) ? "inf" : "none");
-}
-
-double intensity_from_json(const Json& json) {
-  if (json.is_number()) return json;
-  return json == "inf" ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
-}
-
-/// In the child: opens the device at the first probe and keeps it for those that follow.
+/// In the child: opens the device at the first probe, keeps it for those that follow, and measures each in one stretch.
 class ProbeWorker {
  public:
   ProbeWorker(const CalibrateOptions& options, const std::vector<const Probe*>& probes)
       : options_(options), probes_(probes) {}
 
   AfterJob run(std::int64_t job, const Send& send) {
+    const Tell tell(send);
+    const Probe& probe = *probes_[static_cast<std::size_t>(job)];
+    tell.at_work(probe.name, job);
     try {
       if (!device_) {
         device_ = open_device(options_.device.kind, options_.device.index, options_.device.options);
-        send(Json{{"device", device_to_json(device_->info())}}.dump());
-        if (const auto watts = idle_watts()) send(Json{{"idle_watts", *watts}}.dump());
+        tell.device(device_->info());
+        // Once for a calibration, before the device has been under load.
+        const auto watts = options_.effort.quick || idle_known_ ? std::nullopt : measure_idle_watts(*device_);
+        if (watts) tell.idle_watts(*watts);
+        idle_known_ = true;
       }
-      const Probe& probe = *probes_[static_cast<std::size_t>(job)];
-      const ProbeOutcome outcome = measure_probe(probe, *device_, options_.effort, interrupted);
-      if (const auto* measured = std::get_if<MeasuredProbe>(&outcome)) {
-        Json message = {{"ceiling", ceiling_to_json(measured->ceiling)},
-                        {"intensity", intensity_to_json(measured->intensity)}};
-        if (measured->sustained) message["sustained"] = ceiling_to_json(*measured->sustained);
-        if (measured->pipe) message["pipe"] = to_string(*measured->pipe);
-        send(message.dump());
-      } else if (const auto* sweep = std::get_if<Sweep>(&outcome)) {
-        send(Json{{"sweep", sweep_to_json(*sweep)}}.dump());
-      } else {
-        send(Json{{"unmeasured", std::get<std::string>(outcome)}}.dump());
-      }
+      tell.outcome(probe.name, measure_probe(probe, *device_, options_.effort, interrupted));
       return AfterJob::next;
     } catch (const DeviceError& error) {
-      send(Json{{"unusable", error.what()}, {"hint", error.hint()}}.dump());
+      tell.unusable(error.what(), error.hint());
     } catch (const std::exception& error) {
-      send(Json{{"unmeasured", error.what()}}.dump());
+      tell.outcome(probe.name, std::string(error.what()));
     }
     return AfterJob::fresh_process;
   }
 
  private:
-  /// Once for a calibration, before the device has been under load: with its context open and nothing running.
-  std::optional<double> idle_watts() {
-    if (options_.effort.quick || idle_known_) return std::nullopt;
-    idle_known_ = true;
-    const PowerReading before = device_->power();
-    if (!before.energy_j) return std::nullopt;
-    const double start_s = wall_seconds();
-    std::this_thread::sleep_for(kIdleTime);
-    const PowerReading after = device_->power();
-    if (!after.energy_j) return std::nullopt;
-    return (*after.energy_j - *before.energy_j) / (wall_seconds() - start_s);
-  }
-
   const CalibrateOptions& options_;
   const std::vector<const Probe*>& probes_;
   bool idle_known_ = false;
@@ -142,36 +108,6 @@ class Outlook {
   double begin_s_ = wall_seconds();
 };
 
-/// What a probe did besides measuring its ceiling.
-struct ProbeFacts {
-  double intensity = 0;
-  std::optional<Pipe> pipe;
-};
-
-/// In the parent: puts the Machine together from what the child sends.
-struct Gathered {
-  Machine machine;
-  std::map<std::string, ProbeFacts> facts;
-  std::string unusable, hint;
-
-  void take(const std::string& probe, const Json& message) {
-    if (message.contains("device")) machine.device = device_from_json(message["device"]);
-    if (message.contains("unusable")) {
-      unusable = message["unusable"];
-      hint = message["hint"];
-    }
-    if (message.contains("unmeasured")) machine.unmeasured.push_back({probe, message["unmeasured"]});
-    if (message.contains("idle_watts")) machine.idle_watts = message["idle_watts"].get<double>();
-    if (message.contains("sweep")) machine.sweeps.push_back(sweep_from_json(message["sweep"]));
-    if (message.contains("ceiling")) {
-      machine.ceilings.push_back(ceiling_from_json(message["ceiling"]));
-      if (message.contains("sustained")) machine.ceilings.push_back(ceiling_from_json(message["sustained"]));
-      facts[probe].intensity = intensity_from_json(message["intensity"]);
-      if (message.contains("pipe")) facts[probe].pipe = parse_pipe(message["pipe"].get<std::string>());
-    }
-  }
-};
-
 /// Whatever an interrupt kept from being measured is said to be so.
 void note_cancelled(Machine& machine, const std::vector<const Probe*>& probes) {
   for (const Probe* probe : probes) {
@@ -187,11 +123,11 @@ void note_cancelled(Machine& machine, const std::vector<const Probe*>& probes) {
 /// A probe far on its own side of the ridge can't have measured the other resource. The ridge of a compute
 /// probe is its value over main memory's; that of a memory probe, the roof of the pipe that its few FLOPs run
 /// on over its value. One without FLOPs lies left of any ridge.
-void audit_intensities(Machine& machine, const std::map<std::string, ProbeFacts>& facts) {
+void audit_intensities(Machine& machine, const std::map<std::string, MeasuredProbe>& measured) {
   const Ceiling* memory = machine.slope(main_memory(machine.device.kind));
   for (Ceiling& ceiling : machine.ceilings) {
     if (ceiling.kind == CeilingKind::overhead || ceiling.kind == CeilingKind::latency) continue;
-    const ProbeFacts& probe = facts.at(ceiling.name);
+    const MeasuredProbe& probe = measured.at(ceiling.name);
     const bool compute = ceiling.kind == CeilingKind::compute;
     const Ceiling* pipe = compute ? &ceiling : machine.compute(probe.pipe.value_or(Pipe::fp32));
     const Ceiling* bandwidth = compute ? memory : &ceiling;
@@ -200,6 +136,59 @@ void audit_intensities(Machine& machine, const std::map<std::string, ProbeFacts>
     const double intensity = !compute && std::isnan(probe.intensity) ? 0 : probe.intensity;
     ceiling.audit.checks.push_back(audit_intensity(ceiling.kind, intensity, ridge));
   }
+}
+
+/// In the probes' order, whatever the order they were measured in.
+Machine machine_of(const Told& told, const std::vector<const Probe*>& probes) {
+  Machine machine = told.machine;
+  for (const Probe* probe : probes) {
+    if (const auto found = told.measured.find(probe->name); found != told.measured.end()) {
+      machine.ceilings.push_back(found->second.ceiling);
+      if (found->second.sustained) machine.ceilings.push_back(*found->second.sustained);
+    }
+    if (const auto found = told.sweeps.find(probe->name); found != told.sweeps.end()) {
+      machine.sweeps.push_back(found->second);
+    }
+  }
+  return machine;
+}
+
+/// A GPU's probes, each in one stretch: nothing else runs there, and its clock is a matter of what ran before.
+JobsEnd measure_one_by_one(const CalibrateOptions& options, const std::vector<const Probe*>& probes, Told& told) {
+  const Outlook outlook(probes, options.effort);
+  ProbeWorker worker(options, probes);
+  Jobs jobs;
+  jobs.count = static_cast<std::int64_t>(probes.size());
+  jobs.run = [&](std::int64_t job, const Send& send) { return worker.run(job, send); };
+  jobs.on_message = [&](std::int64_t, std::string_view text) { told.take(text); };
+  jobs.on_lost = [&](std::int64_t job, const std::string& reason) {
+    told.machine.unmeasured.push_back({probes[static_cast<std::size_t>(job)]->name, reason});
+  };
+  jobs.on_tick = [&] { options.progress({told.place, jobs.count, told.at_work, outlook.left_s(told.place)}); };
+  return run_isolated(jobs);
+}
+
+/// A CPU's, in rounds. A process that dies takes what it knew along: its successor begins anew in what is left of the
+/// time, and what was told stands until it is told again.
+JobsEnd measure_in_rounds(const CalibrateOptions& options, const std::vector<const Probe*>& probes, Told& told) {
+  std::set<std::string> lost;
+  RoundsWorker worker(options, probes, lost, wall_seconds());
+  Jobs jobs;
+  jobs.count = std::numeric_limits<std::int64_t>::max();
+  jobs.run = [&](std::int64_t, const Send& send) { return worker.run(send); };
+  jobs.on_message = [&](std::int64_t, std::string_view text) { told.take(text); };
+  jobs.on_lost = [&](std::int64_t, const std::string& reason) {
+    told.machine.unmeasured.push_back({told.at_work, reason});
+    lost.insert(told.at_work);
+  };
+  const auto total = static_cast<std::int64_t>(probes.size());
+  jobs.on_tick = [&] {
+    const double left_s = std::max(0.0, worker.end_s() - wall_seconds());
+    const std::string round = told.round > 0 ? fmt::format(", round {}", told.round + 1) : "";
+    options.progress({std::max<std::int64_t>(0, told.place - 1), total, told.at_work + round, left_s});
+  };
+  told.machine.time_s = worker.time_s();
+  return run_isolated(jobs);
 }
 
 }  // namespace
@@ -238,38 +227,18 @@ std::vector<SingleRun> run_once(const CalibrateOptions& options) {
 
 Machine calibrate(const CalibrateOptions& options) {
   const std::vector<const Probe*> probes = chosen_probes(options);
-  const Outlook outlook(probes, options.effort);
-  const auto name_of = [&](std::int64_t job) { return probes[static_cast<std::size_t>(job)]->name; };
-  const auto total = static_cast<std::int64_t>(probes.size());
-  Gathered gathered;
-  gathered.machine.measured_at = utc_now();
-  std::int64_t current = 0;
-
-  ProbeWorker worker(options, probes);
-  Jobs jobs;
-  jobs.count = total;
-  jobs.run = [&](std::int64_t job, const Send& send) {
-    send("{}");  // tells the parent which probe is at work
-    return worker.run(job, send);
-  };
-  jobs.on_message = [&](std::int64_t job, std::string_view text) {
-    current = job;
-    gathered.take(name_of(job), Json::parse(text));
-  };
-  jobs.on_lost = [&](std::int64_t job, const std::string& reason) {
-    gathered.machine.unmeasured.push_back({name_of(job), reason});
-  };
-  jobs.on_tick = [&] { options.progress({current, total, name_of(current), outlook.left_s(current)}); };
-
-  const JobsEnd end = run_isolated(jobs);
-  if (!gathered.unusable.empty()) throw DeviceError(gathered.unusable, gathered.hint);
-  Machine machine = std::move(gathered.machine);
+  Told told;
+  told.machine.measured_at = utc_now();
+  const bool rounds = options.device.kind == DeviceKind::cpu;
+  const JobsEnd end = rounds ? measure_in_rounds(options, probes, told) : measure_one_by_one(options, probes, told);
+  if (!told.unusable.empty()) throw DeviceError(told.unusable, told.hint);
+  Machine machine = machine_of(told, probes);
   machine.tool_version = ROOFLINE_VERSION;
   machine.host = host_description();
   machine.quick = options.effort.quick;
   machine.cancelled = end == JobsEnd::interrupted;
   if (machine.cancelled) note_cancelled(machine, probes);
-  audit_intensities(machine, gathered.facts);
+  audit_intensities(machine, told.measured);
   return machine;
 }
 

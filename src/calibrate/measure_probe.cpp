@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "calibrate/probe_bench.hpp"
+#include "calibrate/probe_ceiling.hpp"
 #include "host/host.hpp"
 #include "measure/audit.hpp"
 #include "measure/plateaus.hpp"
@@ -33,7 +34,7 @@ class ProbeRun {
     const Summary time = time_case(bench_, winner, burst_options(effort_, probe_));
     const Disturbance seen = disturbance();
     if (time.samples == 0 || !(time.median > 0)) return cancelled_() ? "cancelled" : "no time could be measured";
-    MeasuredProbe measured{.ceiling = describe(winner, time, Regime::burst),
+    MeasuredProbe measured{.ceiling = describe(winner, time, interval_of(time), Regime::burst),
                            .sustained = std::nullopt,
                            .intensity = arithmetic_intensity(winner.work, main_memory(probe_.device)),
                            .pipe = dominant_pipe(winner.work)};
@@ -63,7 +64,10 @@ class ProbeRun {
       const Summary time = time_case(bench_, *point, sweep_options());
       if (!(time.median > 0)) break;
       sweep.variant = point->variant;
-      sweep.points.push_back({.x = point->x, .value = point->amount / time.median, .ci95 = rate_of(*point, time)});
+      const Interval seconds = interval_of(time);
+      sweep.points.push_back({.x = point->x,
+                              .value = point->amount / time.median,
+                              .ci95 = {point->amount / seconds.high, point->amount / seconds.low}});
     }
     if (cancelled_()) return "cancelled";
     if (sweep.points.empty()) return "no point of the sweep runs here";
@@ -76,26 +80,43 @@ class ProbeRun {
     return sweep;
   }
 
+  /// A case under load, until clock and power have settled and for as long as was asked after that.
+  std::optional<Ceiling> sustain(int variant) const {
+    const double begin_s = wall_seconds();
+    const std::optional<ProbeCase> again = make(variant, 1);
+    if (!again || first_run(bench_, *again)) return std::nullopt;
+    const ProbeCase& winner = *again;
+    const auto disturbance = device_.watch_disturbance();
+    const LoadedTime loaded = time_under_load(bench_, winner, sustained_options(effort_, probe_));
+    const Disturbance seen = disturbance();
+    if (loaded.time.samples == 0 || !(loaded.time.median > 0)) return std::nullopt;
+    const Interval seconds = held(loaded.power) ? range_of(loaded.time) : interval_of(loaded.time);
+    Ceiling ceiling = describe(winner, loaded.time, seconds, Regime::sustained);
+    ceiling.power = loaded.power;
+    if (disturbed(seen)) ceiling.disturbed = seen;
+    audit(ceiling, winner, loaded.time, loaded.shift);
+    ceiling.audit.checks.push_back(audit_duration(loaded.sampled_s, sustained_options(effort_, probe_).min_time_s));
+    ceiling.took_s = wall_seconds() - begin_s;
+    return ceiling;
+  }
+
  private:
   std::optional<ProbeCase> make(int variant, double scale) const {
     return probe_.make(device_, ProbeRequest{.quick = effort_.quick, .scale = scale}, variant);
   }
 
-  /// What nine tenths of the samples reached.
-  static Interval range_of(const ProbeCase& probe_case, const Summary& time) {
-    return {probe_case.amount / time.q95, probe_case.amount / time.q05};
-  }
+  /// The seconds that nine tenths of the samples lie in.
+  static Interval range_of(const Summary& time) { return {time.q05, time.q95}; }
 
   /// The interval of the median. Samples that hang together so closely that they are worth fewer than six (a clock
   /// that is regulated) have none; their range is wider than it would be, and so never promises too much.
-  static Interval rate_of(const ProbeCase& probe_case, const Summary& time) {
+  static Interval interval_of(const Summary& time) {
     constexpr std::int64_t kEnoughForQuantiles = 20;
-    if (std::isnan(time.ci95.low) && time.samples >= kEnoughForQuantiles) return range_of(probe_case, time);
-    return {probe_case.amount / time.ci95.high, probe_case.amount / time.ci95.low};
+    return std::isnan(time.ci95.low) && time.samples >= kEnoughForQuantiles ? range_of(time) : time.ci95;
   }
 
   /// Whether a limiter held the clock down while the ceiling was measured.
-  static bool held(const Ceiling& ceiling) { return !ceiling.power.limiter.value_or("").empty(); }
+  static bool held(const Power& power) { return !power.limiter.value_or("").empty(); }
 
   /// The index of the fastest variant that computes the right thing, or -1. Quick takes the first: it is the one
   /// that is expected to win; and where there is only one, there is nothing to search.
@@ -119,25 +140,9 @@ class ProbeRun {
     return best;
   }
 
-  Ceiling describe(const ProbeCase& winner, const Summary& time, Regime regime) const {
-    Ceiling ceiling;
-    ceiling.name = probe_.name;
-    ceiling.kind = probe_.kind;
-    ceiling.level = probe_.level;
-    ceiling.pattern = probe_.pattern;
-    ceiling.pipe = probe_.pipe;
-    ceiling.value = winner.amount / time.median;
-    ceiling.ci95 = rate_of(winner, time);
+  Ceiling describe(const ProbeCase& winner, const Summary& time, const Interval& seconds, Regime regime) const {
+    Ceiling ceiling = ceiling_of(probe_, device_, winner, time.median, seconds, time.clock_hz);
     ceiling.regime = regime;
-    ceiling.role = probe_.role;
-    ceiling.origin = winner.origin.empty() ? probe_.origin : winner.origin;
-    ceiling.variant = winner.variant;
-    ceiling.instruction = winner.instruction;
-    ceiling.below_peak = winner.below_peak;
-    ceiling.amount = winner.amount;
-    ceiling.clocks = device_.clocks();
-    if (time.clock_hz) ceiling.clocks.core_hz = time.clock_hz;
-    if (probe_.limit) ceiling.limit = probe_.limit(device_, time.clock_hz);
     ceiling.samples = time.samples;
     ceiling.stop = std::string(to_string(time.stop));
     return ceiling;
@@ -146,44 +151,14 @@ class ProbeRun {
   void audit(Ceiling& ceiling, const ProbeCase& winner, const Summary& time, double shift = 0) const {
     auto& checks = ceiling.audit.checks;
     if (winner.verify) checks.push_back(audit_result(winner.verify()));
-    if (held(ceiling)) {
+    if (held(ceiling.power)) {
       checks.push_back(audit_regulation(time, *ceiling.power.limiter, shift));
     } else {
       checks.push_back(audit_interval(ceiling.value, ceiling.ci95));
       checks.push_back(audit_steadiness(time));
     }
-    // A path that can't reach the full rate is not asked to.
-    checks.push_back(audit_limit(ceiling.value, ceiling.ci95, ceiling.limit, unit_of(ceiling.kind),
-                                 winner.below_peak.empty() ? probe_.least_of_limit : 0));
-    checks.push_back(audit_accounting(ceiling, winner.work));
-    if (ceiling.kind == CeilingKind::bandwidth || ceiling.kind == CeilingKind::latency) {
-      checks.push_back(audit_working_set(winner.working_set_bytes, nearer_bytes(winner), own_capacity_bytes()));
-    }
-    if (winner.operands) checks.push_back(audit_operands(winner.operands()));
-    if (winner.code) {
-      const CodeSearch search = winner.code();
-      checks.push_back(audit_instruction(search.instruction, search.found, search.where));
-    }
-  }
-
-  /// The same case under load, until clock and power have settled and for as long as was asked after that.
-  std::optional<Ceiling> sustain(int variant) const {
-    const double begin_s = wall_seconds();
-    const std::optional<ProbeCase> again = make(variant, 1);
-    if (!again || first_run(bench_, *again)) return std::nullopt;
-    const ProbeCase& winner = *again;
-    const auto disturbance = device_.watch_disturbance();
-    const LoadedTime loaded = time_under_load(bench_, winner, sustained_options(effort_, probe_));
-    const Disturbance seen = disturbance();
-    if (loaded.time.samples == 0 || !(loaded.time.median > 0)) return std::nullopt;
-    Ceiling ceiling = describe(winner, loaded.time, Regime::sustained);
-    ceiling.power = loaded.power;
-    if (disturbed(seen)) ceiling.disturbed = seen;
-    if (held(ceiling)) ceiling.ci95 = range_of(winner, loaded.time);
-    audit(ceiling, winner, loaded.time, loaded.shift);
-    ceiling.audit.checks.push_back(audit_duration(loaded.sampled_s, sustained_options(effort_, probe_).min_time_s));
-    ceiling.took_s = wall_seconds() - begin_s;
-    return ceiling;
+    checks.push_back(audit_limit_of(probe_, ceiling));
+    for (Check& check : audit_case(probe_, device_, winner)) checks.push_back(std::move(check));
   }
 
   Check audit_doubled(int variant, const Summary& once) const {
@@ -192,18 +167,6 @@ class ProbeRun {
     if (auto wrong = first_run(bench_, *twice)) return audit_result("with twice the work: " + *wrong);
     const Summary time = time_case(bench_, *twice, doubling_options(effort_, probe_));
     return probe_.kind == CeilingKind::compute ? audit_doubling_in_cycles(once, time) : audit_doubling(once, time);
-  }
-
-  /// Of the caches that the working set must be past, unless the case says that it goes past them.
-  double nearer_bytes(const ProbeCase& probe_case) const {
-    if (!std::isnan(probe_case.nearer_cache_bytes)) return probe_case.nearer_cache_bytes;
-    return probe_.level ? nearer_cache_bytes(device_.info(), *probe_.level) : 0;
-  }
-
-  /// Of the level that is probed, all instances together; nothing for main memory.
-  std::optional<double> own_capacity_bytes() const {
-    const double bytes = probe_.level ? cache_bytes(device_.info(), *probe_.level) : 0;
-    return bytes > 0 ? std::optional(bytes) : std::nullopt;
   }
 
   const Probe& probe_;
@@ -215,6 +178,11 @@ class ProbeRun {
 };
 
 }  // namespace
+
+std::optional<Ceiling> measure_sustained(const Probe& probe, Device& device, const Effort& effort,
+                                         const std::function<bool()>& cancelled, int variant) {
+  return ProbeRun(probe, device, effort, cancelled).sustain(variant);
+}
 
 ProbeOutcome measure_probe(const Probe& probe, Device& device, const Effort& effort,
                            const std::function<bool()>& cancelled) {

@@ -1,4 +1,5 @@
-// One probe → one ceiling in one or both regimes, or one sweep: search, sample, audit.
+// One probe → one ceiling in one or both regimes, or one sweep: search, sample, audit, in one stretch. On a CPU that is
+// the way of sweeps and of what is sustained; burst ceilings take theirs in rounds (probe_rounds.hpp).
 #pragma once
 
 #include <functional>
@@ -28,6 +29,11 @@ using ProbeOutcome = std::variant<MeasuredProbe, Sweep, std::string>;
 /// becomes a reason.
 ProbeOutcome measure_probe(const Probe& probe, Device& device, const Effort& effort,
                            const std::function<bool()>& cancelled);
+
+/// The sustained ceiling of one variant of a probe; nothing when it is cancelled, or the variant is wrong. Throws what
+/// the probe throws.
+std::optional<Ceiling> measure_sustained(const Probe& probe, Device& device, const Effort& effort,
+                                         const std::function<bool()>& cancelled, int variant);
 
 /// The seconds that a probe is expected to take: for progress, and only as good as that.
 double expected_seconds(const Probe& probe, const Effort& effort);

@@ -14,6 +14,8 @@ namespace {
 
 /// Reading a sensor takes up to a millisecond, in which the device idles: now and then only.
 constexpr double kSensorPeriodS = 0.1;
+/// Several periods of an energy counter (0.1 s on an H200).
+constexpr std::chrono::milliseconds kIdleTime(500);
 
 /// Reads the sensors at the ends of the sampling, and the limiter in between, while the device is under load.
 class SensorWatch {
@@ -94,15 +96,22 @@ std::optional<std::string> first_run(const ProbeBench& bench, const ProbeCase& p
   return probe_case.verify ? probe_case.verify() : std::nullopt;
 }
 
-Summary time_case(const ProbeBench& bench, const ProbeCase& probe_case, const SamplerOptions& options) {
+Samples sample_case(const ProbeBench& bench, const ProbeCase& probe_case, const SamplerOptions& options,
+                    StopRule& rule) {
   const Batch batch = batch_of(bench, probe_case);
-  if (!(bench.probe.rest_s > 0)) return sample(sampler_bench(bench, batch), options).summary;
+  if (!(bench.probe.rest_s > 0)) return sample(sampler_bench(bench, batch), options, rule);
   const std::chrono::duration<double> rest(bench.probe.rest_s);
   const Batch after_rest = [&batch, rest](std::int64_t launches) {
     std::this_thread::sleep_for(rest);
     return batch(launches);
   };
-  return sample(sampler_bench(bench, after_rest), rested(options)).summary;
+  return sample(sampler_bench(bench, after_rest), options, rule);
+}
+
+Summary time_case(const ProbeBench& bench, const ProbeCase& probe_case, const SamplerOptions& options) {
+  const SamplerOptions asked = bench.probe.rest_s > 0 ? rested(options) : options;
+  MedianStop rule(asked.relative_half_width, asked.min_samples);
+  return sample_case(bench, probe_case, asked, rule).summary;
 }
 
 LoadedTime time_under_load(const ProbeBench& bench, const ProbeCase& probe_case, const SamplerOptions& options) {
@@ -121,6 +130,16 @@ LoadedTime time_under_load(const ProbeBench& bench, const ProbeCase& probe_case,
   loaded.sampled_s = watch.elapsed_s();
   loaded.power = watch.power(probe_case.amount);
   return loaded;
+}
+
+std::optional<double> measure_idle_watts(Device& device) {
+  const PowerReading before = device.power();
+  if (!before.energy_j) return std::nullopt;
+  const double start_s = wall_seconds();
+  std::this_thread::sleep_for(kIdleTime);
+  const PowerReading after = device.power();
+  if (!after.energy_j) return std::nullopt;
+  return (*after.energy_j - *before.energy_j) / (wall_seconds() - start_s);
 }
 
 }  // namespace roofline

@@ -7,6 +7,7 @@
 
 #include "device/device.hpp"
 #include "measure/sampler.hpp"
+#include "measure/stop_rule.hpp"
 #include "op/probe.hpp"
 
 namespace roofline {
@@ -22,6 +23,9 @@ struct ProbeBench {
 std::optional<std::string> first_run(const ProbeBench& bench, const ProbeCase& probe_case);
 
 /// Samples the case, with the probe's rests before each sample where it has any.
+Samples sample_case(const ProbeBench& bench, const ProbeCase& probe_case, const SamplerOptions& options,
+                    StopRule& rule);
+/// The same until the median is known as well as the options ask, summed up.
 Summary time_case(const ProbeBench& bench, const ProbeCase& probe_case, const SamplerOptions& options);
 
 /// The same under load without rests, and what the device's sensors said meanwhile.
@@ -32,5 +36,8 @@ struct LoadedTime {
   double shift = 0;      ///< of the median from the first half of the samples to the second, as a fraction
 };
 LoadedTime time_under_load(const ProbeBench& bench, const ProbeCase& probe_case, const SamplerOptions& options);
+
+/// Mean power with the device open and nothing running, over half a second; nothing where it has no energy counter.
+std::optional<double> measure_idle_watts(Device& device);
 
 }  // namespace roofline

@@ -5,6 +5,14 @@
 
 namespace roofline {
 
+double default_time_s(const Effort& effort, std::span<const Probe* const> probes) {
+  constexpr double kMost = 60;
+  double time_s = 0;
+  for (const Probe* probe : probes)
+    time_s += effort.quick ? 0.5 : probe->sweep ? 10 : probe->sustained ? 2 + effort.sustain_s : 2;
+  return std::min(kMost, time_s);
+}
+
 SamplerOptions search_options() {
   SamplerOptions options;
   options.settle_s = 0.01;
@@ -61,6 +69,18 @@ SamplerOptions sustained_options(const Effort& effort, const Probe& probe) {
   options.min_time_s = sustain_s / 2;
   options.max_time_s = 0.6 * sustain_s;
   options.relative_half_width = 0.005;
+  return options;
+}
+
+// A neighbour's time slice lasts 1 to 10 ms: what it leaves free is in every visit of 40 ms. Longer ones would make
+// fewer rounds, and only rounds see what lasts for seconds. Where launches wait for each other's slices, 40 ms hold
+// three of them, of which a tenth says nothing: a quarter of a second is what that may cost.
+SamplerOptions visit_options(const Effort& effort) {
+  SamplerOptions options;
+  options.settle_s = 0.01;
+  options.min_samples = 24;
+  options.min_time_s = effort.quick ? 0.02 : 0.04;
+  options.max_time_s = effort.quick ? 0.1 : 0.25;
   return options;
 }
 

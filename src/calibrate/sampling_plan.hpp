@@ -1,6 +1,9 @@
 // How long and how tightly a probe is sampled at each step of its measurement. Figures only.
 #pragma once
 
+#include <optional>
+#include <span>
+
 #include "measure/sampler.hpp"
 #include "op/probe.hpp"
 
@@ -12,7 +15,13 @@ struct Effort {
   /// About how long a probe is kept under load for its sustained ceiling: until it has settled, but half of it at
   /// most, and then sampled for half of it at least. 0: none are measured.
   double sustain_s = 2;
+  /// Wall time for a whole calibration in rounds (CPU): all of it is used while plateaus still rise, a third of it at
+  /// least. Nothing: default_time_s.
+  std::optional<double> time_s = {};
 };
+
+/// What these probes are given where the user has not said: some 2 s each, half a second with --quick, 60 s at most.
+double default_time_s(const Effort& effort, std::span<const Probe* const> probes);
 
 /// To rank variants that differ by more than a percent.
 SamplerOptions search_options();
@@ -24,6 +33,8 @@ SamplerOptions rested(SamplerOptions options);
 SamplerOptions doubling_options(const Effort& effort, const Probe& probe);
 /// Settles until clock and time hold still, half of the time at most; samples so long that nearly all is load.
 SamplerOptions sustained_options(const Effort& effort, const Probe& probe);
+/// One visit to a case in a round, with StopAtLeast.
+SamplerOptions visit_options(const Effort& effort);
 /// One point of a sweep.
 SamplerOptions sweep_options();
 

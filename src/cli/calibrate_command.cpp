@@ -69,14 +69,14 @@ ExitCode run_calibrate(const CalibrateCommand& command, const Options& options) 
   }
   const SelectedDevice device = choose_device(command.device);
   if (command.once) return run_probes_once(command, device.choice);
-  const Machine machine =
-      calibrate_with_progress(device.choice, {.quick = command.quick, .sustain_s = command.sustain_s}, command.only);
+  const Effort effort{.quick = command.quick, .sustain_s = command.sustain_s, .time_s = command.time_s};
+  const Machine machine = calibrate_with_progress(device.choice, effort, command.only);
   keep(machine, command);
   const std::string json = machine_to_json(machine).dump(2) + "\n";
   if (command.output == "-") {
     print_result(json);
   } else {
-    print_result(render_machine_terminal(machine, stdout_style(options.color)));
+    print_result(render_machine_terminal(machine, stdout_style(options.color), command.verbose));
     if (!command.output.empty()) {
       write_file(command.output, json);
       say(fmt::format("wrote {}", command.output));

@@ -78,7 +78,7 @@ ExitCode run_machine(const MachineCommand& command, const Options& options) {
   if (!command.against.empty()) return compare(machine, command, style);
   print_result(command.format == "json" ? machine_to_json(machine).dump(2) + "\n"
                : command.format == "md" ? render_machine_markdown(machine)
-                                        : render_machine_terminal(machine, style));
+                                        : render_machine_terminal(machine, style, command.verbose));
   return ExitCode::ok;
 }
 

@@ -77,11 +77,18 @@ void add_commands(CLI::App& app, Flags& flags) {
   calibrate->add_flag("--quick", flags.calibrate.quick, "Fewer variants and shorter sampling");
   calibrate->add_option("--only", flags.calibrate.only, "Only ceilings and sweeps whose name matches this glob");
   calibrate
+      ->add_option(
+          "--time", flags.calibrate.time_s,
+          "Seconds that a CPU's calibration may take (default: 60, less for a part of it); it ends early where "
+          "the machine is quiet")
+      ->check(CLI::Range(0.1, 86400.0));
+  calibrate
       ->add_option("--sustain", flags.calibrate.sustain_s,
                    "Seconds under load for each sustained ceiling, half of them sampled (default: 2; 0: none)")
       ->check(CLI::Range(0.0, 3600.0));
   calibrate->add_flag("--once", flags.calibrate.once,
                       "Measure nothing: run every probe once, verified, for a profiler (ncu --profile-from-start off)");
+  calibrate->add_flag("--verbose", flags.calibrate.verbose, "Say what every failed check of the audit found");
   calibrate->add_option("-o,--output", flags.calibrate.output, "Also write the machine to this file ('-': stdout)");
   calibrate->add_flag("--json", flags.json, "Write the machine as JSON to stdout");
 
@@ -127,6 +134,7 @@ void add_commands(CLI::App& app, Flags& flags) {
   machine->add_option("--format", flags.machine.format, "table, md or json")
       ->check(CLI::IsMember({"table", "md", "json"}));
   machine->add_flag("--json", flags.json, "As JSON");
+  machine->add_flag("--verbose", flags.machine.verbose, "Say what every failed check of the audit found");
   machine->add_option(
       "--against", flags.machine.against,
       "An earlier calibration, or another machine's: show what differs, exit 3 if something got slower");

@@ -26,8 +26,10 @@ struct DeviceRequest {
 struct CalibrateCommand {
   DeviceRequest device;
   bool quick = false;
-  double sustain_s = 2;  ///< sampling time of each sustained ceiling; 0: none
-  bool once = false;     ///< run every probe once for a profiler, and measure nothing
+  std::optional<double> time_s;  ///< wall time for a CPU's calibration; nothing: its default
+  double sustain_s = 2;          ///< sampling time of each sustained ceiling; 0: none
+  bool verbose = false;          ///< say what every failed check found
+  bool once = false;             ///< run every probe once for a profiler, and measure nothing
   std::string only = "*";
   std::string output;  ///< machine file; "-" for stdout; empty: only the cache
 };
@@ -83,6 +85,7 @@ struct MachineCommand {
   std::string format = "table";  ///< table, md or json
   std::string against;           ///< machine file to compare with; empty: none
   double threshold = 0.01;       ///< the least difference that counts, as a fraction
+  bool verbose = false;          ///< say what every failed check found
 };
 
 /// Text that was asked for with --help or --version.

@@ -24,6 +24,7 @@ constexpr std::chrono::milliseconds kTick(100);
 /// How long a child may take to send what it has after an interrupt: one batch, verification included.
 constexpr std::chrono::seconds kGrace(3);
 constexpr int kFreshProcess = 75;  // EX_TEMPFAIL: the child asks for a successor
+constexpr int kNothingLeft = 76;   // and here it says that it needs none
 
 enum class Frame : std::uint32_t { begin, message, end };
 
@@ -59,6 +60,7 @@ void write_frame(int fd, Frame frame, std::int64_t job, std::string_view text = 
     const AfterJob after = jobs.run(job, [&](std::string_view text) { write_frame(fd, Frame::message, job, text); });
     write_frame(fd, Frame::end, job);
     if (after == AfterJob::fresh_process) ::_exit(kFreshProcess);
+    if (after == AfterJob::nothing_left) ::_exit(kNothingLeft);
   }
   // Not exit(): destructors and buffers of the parent's image are not this process's to run or flush.
   ::_exit(0);
@@ -113,12 +115,15 @@ class Child {
       return fmt::format("the process was ended by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
     }
     const int code = WEXITSTATUS(status);
-    return code == 0 || code == kFreshProcess ? "" : fmt::format("the process ended with exit code {}", code);
+    nothing_left_ = code == kNothingLeft;
+    const bool as_it_should = code == 0 || code == kFreshProcess || nothing_left_;
+    return as_it_should ? "" : fmt::format("the process ended with exit code {}", code);
   }
 
   void signal(int number) const { ::kill(pid_, number); }
   std::int64_t next_job() const { return next_; }
   bool in_job() const { return in_job_; }
+  bool nothing_left() const { return nothing_left_; }  ///< after wait()
 
  private:
   bool take_frame() {
@@ -140,6 +145,7 @@ class Child {
   int fd_ = -1;
   bool in_job_ = false;
   bool reaped_ = false;
+  bool nothing_left_ = false;
   std::string pending_;
 };
 
@@ -177,6 +183,7 @@ JobsEnd run_isolated(const Jobs& jobs) {
     const std::string reason = child.wait();
     const bool lost = child.in_job() || (!reason.empty() && child.next_job() == first);
     if (lost) jobs.on_lost(child.next_job(), reason.empty() ? "the process ended early" : reason);
+    if (child.nothing_left()) return JobsEnd::finished;
     first = child.next_job() + (lost ? 1 : 0);
   }
   return JobsEnd::finished;

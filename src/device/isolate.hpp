@@ -13,6 +13,7 @@ namespace roofline {
 enum class AfterJob : std::uint8_t {
   next,           ///< go on in the same process, with what it holds open
   fresh_process,  ///< the device is lost: leave the rest to a new child
+  nothing_left,   ///< the jobs that follow need not be run
 };
 
 /// Sends a message to the parent. Messages arrive in order; a vanished parent ends the child.

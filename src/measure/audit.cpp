@@ -59,7 +59,7 @@ Check audit_intensity(CeilingKind kind, double probe_intensity, double ridge) {
 }
 
 Check audit_doubling(const Summary& once, const Summary& twice) {
-  Check check{"twice the work, twice the time", CheckStatus::not_run, {}};
+  Check check{std::string(kDoublingCheck), CheckStatus::not_run, {}};
   const double ratio = twice.median / once.median;
   if (!std::isfinite(ratio) || ratio <= 0) {
     check.detail = "one of the two times could not be measured";
@@ -87,6 +87,22 @@ Check audit_doubling_in_cycles(const Summary& once, const Summary& twice) {
   scaled.ci95 = {twice.ci95.low * slower, twice.ci95.high * slower};
   Check check = audit_doubling(once, scaled);
   check.detail += fmt::format(" (in cycles: {:.0f} MHz, then {:.0f} MHz)", *once.clock_hz / 1e6, *twice.clock_hz / 1e6);
+  return check;
+}
+
+Check audit_doubling(const FastPlateau& once, const FastPlateau& twice, double slowed_share, bool in_cycles) {
+  const auto summary_of = [](const FastPlateau& plateau) {
+    Summary summary;
+    summary.median = plateau.seconds;
+    summary.ci95 = plateau.ci95;
+    summary.clock_hz = plateau.clock_hz;
+    return summary;
+  };
+  Check check = in_cycles ? audit_doubling_in_cycles(summary_of(once), summary_of(twice))
+                          : audit_doubling(summary_of(once), summary_of(twice));
+  if (once.reached(slowed_share) && twice.reached(slowed_share)) return check;
+  if (check.status == CheckStatus::fail) check.status = CheckStatus::not_run;
+  check.detail += fmt::format("; after {} and {} rounds not both plateaus were reached", once.rounds, twice.rounds);
   return check;
 }
 
@@ -200,6 +216,17 @@ Check audit_regulation(const Summary& time, std::string_view limiter, double shi
                       "-{:.1f} % to +{:.1f} % of the median, after {:.2f} s of settling",
                       limiter, time.samples, 100 * shift, 100 * (1 - time.q05 / time.median),
                       100 * (time.q95 / time.median - 1), time.settle_s)};
+}
+
+Check audit_plateau(const FastPlateau& plateau, double slowed_share) {
+  Check check{std::string(kPlateauCheck), passed_if(plateau.reached(slowed_share)), {}};
+  check.detail = fmt::format("{} of {} rounds agree within 1 %, {} of {} samples are on the plateau", plateau.agreeing,
+                             plateau.rounds, plateau.support, plateau.samples);
+  if (plateau.slowed == 0 && slowed_share == 0) return check;
+  check.detail +=
+      fmt::format("; {} were slowed, and up to {:.0f} % of all of its kind: a chance of {:.2g} % that none was spared",
+                  plateau.slowed, 100 * slowed_share, 100 * plateau.chance_of_missing(slowed_share));
+  return check;
 }
 
 Check audit_steadiness(const Summary& time) {

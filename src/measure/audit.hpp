@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "measure/fast_plateau.hpp"
 #include "measure/summary.hpp"
 #include "model/ceiling.hpp"
 #include "model/work.hpp"
@@ -23,11 +24,16 @@ Check audit_intensity(CeilingKind kind, double probe_intensity, double ridge);
 /// cost takes the same. Fails when the whole interval of the ratio lies outside; when only the ratio does,
 /// the noise is too great to decide: not_run.
 Check audit_doubling(const Summary& once, const Summary& twice);
+inline constexpr std::string_view kDoublingCheck = "twice the work, twice the time";
 
 /// The same in cycles of the measured core clock, for what runs at that clock: twice the work lasts longer, draws
 /// the power limiter nearer, and so may run at a lower clock without being a different kernel. In seconds where
 /// a clock is missing.
 Check audit_doubling_in_cycles(const Summary& once, const Summary& twice);
+
+/// The same of two fast plateaus from the same rounds, in cycles if `in_cycles`. not_run while one of the two is not
+/// reached: a plateau and what lies above one can't be compared.
+Check audit_doubling(const FastPlateau& once, const FastPlateau& twice, double slowed_share, bool in_cycles);
 
 /// The working set must be at least 4 × the cache nearer to the cores, and must fit into `own_capacity_bytes`,
 /// the level itself, where that is a cache. not_run when there is no nearer cache and no capacity (0 bytes).
@@ -69,6 +75,11 @@ Check audit_result(const std::optional<std::string>& failure);
 /// can be asked is that it hunts about one level: `shift`, by which the median of the second half of the samples
 /// differs from that of the first (as a fraction), is within ± 2 %.
 Check audit_regulation(const Summary& time, std::string_view limiter, double shift);
+
+/// In place of steadiness where a value is a fast plateau: it must have been reached (FastPlateau::reached). A roof
+/// whose rounds never agreed, or were probably all slowed, may be too low.
+Check audit_plateau(const FastPlateau& plateau, double slowed_share);
+inline constexpr std::string_view kPlateauCheck = "fast plateau reached";
 
 /// The probe's time must have been steady: settled before, and no drift while sampling.
 Check audit_steadiness(const Summary& time);

@@ -106,32 +106,44 @@ double effective_samples(std::int64_t n, double autocorrelation) {
   return count * (1 - autocorrelation) / (1 + autocorrelation);
 }
 
-std::optional<std::pair<std::int64_t, std::int64_t>> median_ranks(std::int64_t n, double confidence) {
+std::optional<std::pair<std::int64_t, std::int64_t>> quantile_ranks(std::int64_t n, double p, double confidence) {
   if (n < 1) return std::nullopt;
   const double count = static_cast<double>(n);
-  // What lies 20 standard deviations (of sqrt(n)/2) below the middle weighs less than 1e-80.
-  const auto first = std::max<std::int64_t>(0, static_cast<std::int64_t>(count / 2 - 10 * std::sqrt(count)));
-  const double log_all = std::lgamma(count + 1) - count * std::numbers::ln2;
-  double tail = 0;  // P(Binomial <= k)
-  std::int64_t rank = first;
-  for (std::int64_t k = first; k <= n / 2; ++k) {
+  const double least = (1 - confidence) / 2;
+  // What lies 20 standard deviations below the middle weighs less than 1e-80.
+  const double deviation = std::sqrt(count * p * (1 - p));
+  const auto first = std::max<std::int64_t>(0, static_cast<std::int64_t>(count * p - 20 * deviation));
+  const double log_all = std::lgamma(count + 1);
+  double below = 0;  // P(Binomial < k)
+  std::int64_t low = first;
+  for (std::int64_t k = first; k <= n; ++k) {
+    if (below <= least) low = k;
+    if (1 - below <= least) return low < 1 ? std::nullopt : std::optional(std::pair{low, k});
     const double successes = static_cast<double>(k);
-    tail += std::exp(log_all - std::lgamma(successes + 1) - std::lgamma(count - successes + 1));
-    if (tail > (1 - confidence) / 2) break;
-    rank = k + 1;
+    const double failures = count - successes;
+    below += std::exp(log_all - std::lgamma(successes + 1) - std::lgamma(failures + 1) + successes * std::log(p) +
+                      failures * std::log1p(-p));
   }
-  if (rank < 1) return std::nullopt;
-  return std::pair{rank, n + 1 - rank};
+  return std::nullopt;
 }
 
-Interval median_interval(std::span<const double> ascending, double effective, double confidence) {
+std::optional<std::pair<std::int64_t, std::int64_t>> median_ranks(std::int64_t n, double confidence) {
+  return quantile_ranks(n, 0.5, confidence);
+}
+
+Interval quantile_interval(std::span<const double> ascending, double p, double effective, double confidence) {
   const auto n = static_cast<std::int64_t>(ascending.size());
   if (!(effective >= 1) || n == 0) return {};
   const std::int64_t worth = std::min(n, static_cast<std::int64_t>(effective));
-  const auto ranks = median_ranks(worth, confidence);
+  const auto ranks = quantile_ranks(worth, p, confidence);
   if (!ranks) return {};
   const std::int64_t low = std::max<std::int64_t>(1, ranks->first * (n + 1) / (worth + 1));
-  return {ascending[static_cast<std::size_t>(low - 1)], ascending[static_cast<std::size_t>(n - low)]};
+  const std::int64_t high = std::min(n, (ranks->second * (n + 1) + worth) / (worth + 1));
+  return {ascending[static_cast<std::size_t>(low - 1)], ascending[static_cast<std::size_t>(high - 1)]};
+}
+
+Interval median_interval(std::span<const double> ascending, double effective, double confidence) {
+  return quantile_interval(ascending, 0.5, effective, confidence);
 }
 
 MedianEstimate estimate_median(std::span<const double> series) {

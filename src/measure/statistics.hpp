@@ -27,15 +27,22 @@ double lag1_autocorrelation(std::span<const double> series);
 /// n(1-r)/(1+r), and never more than n: how many independent samples say as much about the median.
 double effective_samples(std::int64_t n, double autocorrelation);
 
-/// The 1-based ranks (l, n+1-l) of the order statistics of n independent samples that enclose the median
-/// with at least that confidence, whatever the distribution: the largest l with
-/// P(Binomial(n, 1/2) < l) <= (1-confidence)/2. Nothing when n is too small (below 6 for 95 %).
+/// The 1-based ranks (l, u) of the order statistics of n independent samples that enclose the quantile `p` with at
+/// least that confidence, whatever the distribution: the largest l with P(Binomial(n, p) < l) <= (1-confidence)/2, and
+/// the smallest u with P(Binomial(n, p) >= u) <= (1-confidence)/2. Nothing when n is too small for one of them (at 95 %
+/// below 6 for the median, below 36 for the tenth).
+std::optional<std::pair<std::int64_t, std::int64_t>> quantile_ranks(std::int64_t n, double p, double confidence);
+
+/// The same for the median: (l, n+1-l).
 std::optional<std::pair<std::int64_t, std::int64_t>> median_ranks(std::int64_t n, double confidence);
 
-/// The interval of the median of ascending values that are worth `effective` independent ones. The ranks
+/// The interval of the quantile `p` of ascending values that are worth `effective` independent ones. The ranks
 /// for m = floor(effective) samples are scaled to the full series, l(n+1)/(m+1), and rounded outwards: the
 /// l-th of m order statistics estimates the quantile l/(m+1), and the full series is the best place to read
 /// that quantile. For m = n it is the exact interval. NaN bounds when m is too small.
+Interval quantile_interval(std::span<const double> ascending, double p, double effective, double confidence = 0.95);
+
+/// The same for the median.
 Interval median_interval(std::span<const double> ascending, double effective, double confidence = 0.95);
 
 /// What a series says about its median.

@@ -74,6 +74,11 @@ struct Ceiling {
   std::optional<Pipe> pipe;        ///< compute only
   double value = 0;                ///< byte/s, FLOP/s or launch/s: amount / value is always a time
   Interval ci95;                   ///< 95 % interval of `value`
+  /// What the median sample reached, in the unit of `value`, where that is the fast plateau of several rounds (burst
+  /// ceilings of a CPU); absent where it is the median itself.
+  std::optional<double> typical;
+  std::int64_t rounds = 0;           ///< that it was measured in, over the whole calibration; 0: in one stretch
+  std::int64_t agreeing_rounds = 0;  ///< of them, those that found this value within 1 %
   Regime regime = Regime::burst;
   Role role = Role::roof;
   std::string origin;       ///< "probe", "library GEMM"

@@ -88,6 +88,7 @@ struct Machine {
   std::string tool_version;          ///< the version of roofline that measured
   std::string host;                  ///< operating system and kernel
   bool quick = false;                ///< measured with --quick: wider intervals
+  std::optional<double> time_s;      ///< that the rounds of a CPU's calibration were given (--time)
   bool cancelled = false;
 
   /// The ceiling of that name and regime, or null.

@@ -11,6 +11,7 @@
 #include "render/render.hpp"
 #include "report/comparison/comparison.hpp"
 #include "report/findings.hpp"
+#include "report/machine_findings.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -188,6 +189,9 @@ std::string render_machine_markdown(const Machine& machine) {
   std::string text = fmt::format("# {}\n\nCalibrated {} by roofline {}{}.\n", escape_markdown(machine.device.name),
                                  escape_markdown(machine.measured_at), escape_markdown(machine.tool_version),
                                  machine.quick ? " (quick: wider intervals)" : "");
+  const std::vector<std::string> sentences = machine_findings(machine);
+  if (!sentences.empty()) text += '\n';
+  for (const std::string& sentence : sentences) text += "- " + escape_markdown(sentence) + "\n";
   text += "\n## Machine\n\n";
   append_ceilings(text, machine, Role::roof);
   const bool references = std::any_of(machine.ceilings.begin(), machine.ceilings.end(),

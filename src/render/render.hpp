@@ -57,9 +57,10 @@ struct TerminalStyle {
   bool unicode = true;
   int columns = 80;
 };
-std::string render_terminal(const Report& report, const TerminalStyle& style);            ///< the results table
-std::string render_terminal_plot(const Runs& runs, const TerminalStyle& style);           ///< the chart, in characters
-std::string render_machine_terminal(const Machine& machine, const TerminalStyle& style);  ///< the ceilings table
+std::string render_terminal(const Report& report, const TerminalStyle& style);   ///< the results table
+std::string render_terminal_plot(const Runs& runs, const TerminalStyle& style);  ///< the chart, in characters
+/// The ceilings table; `verbose` adds what every failed check found.
+std::string render_machine_terminal(const Machine& machine, const TerminalStyle& style, bool verbose = false);
 std::string render_machine_markdown(const Machine& machine);
 /// What changed between two calibrations; `before` and `now` name them.
 std::string render_changes_terminal(const std::vector<CeilingChange>& changes, const std::string& before,

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 
+#include "report/machine_findings.hpp"
 #include "report/roofs.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
@@ -119,16 +120,6 @@ std::vector<std::string> alarms(const Report& report) {
   return sentences;
 }
 
-std::vector<std::string> suspects(const Machine& machine) {
-  std::vector<std::string> names;
-  for (const Ceiling& ceiling : machine.ceilings) {
-    if (ceiling.suspect() && ceiling.role == Role::roof) names.push_back(clean_line(ceiling_label(ceiling)));
-  }
-  if (names.empty()) return {};
-  return {fmt::format("Failed {} audit and {} shown as suspect: {}.", names.size() == 1 ? "its" : "their",
-                      names.size() == 1 ? "is" : "are", listed(names))};
-}
-
 }  // namespace
 
 std::string point_name(const Point& point) {
@@ -191,7 +182,7 @@ std::vector<std::string> findings(const Report& report) {
   sentences.push_back(how_many_ran(report, points.size()));
   if (!points.empty()) sentences.push_back(labels(points));
   append(extremes(points));
-  append(suspects(report.machine));
+  append(machine_findings(report));
   return sentences;
 }
 

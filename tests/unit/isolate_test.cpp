@@ -52,6 +52,15 @@ TEST(Isolate, FreshProcessOnRequest) {
   EXPECT_TRUE(outcome.lost.empty());
 }
 
+TEST(Isolate, NothingLeftEndsAll) {
+  const Outcome outcome = run_jobs(1000, [](std::int64_t job, const Send& send) {
+    send(pid());
+    return job == 2 ? AfterJob::nothing_left : AfterJob::next;
+  });
+  EXPECT_EQ(outcome.messages.size(), 3U);
+  EXPECT_TRUE(outcome.lost.empty());
+}
+
 TEST(Isolate, CrashesCostOnlyTheirOwnJob) {
   const Outcome outcome = run_jobs(5, [](std::int64_t job, const Send& send) {
     if (job == 1) ::raise(SIGKILL);

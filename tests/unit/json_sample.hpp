@@ -38,6 +38,9 @@ inline Machine sample_machine() {
   Ceiling read = sample_ceiling("dram.read", 1e10 / 3);
   read.level = Level::dram;
   read.pattern = Pattern::read;
+  read.typical = 1e10 / 7;
+  read.rounds = 12;
+  read.agreeing_rounds = 5;
   read.limit = Limit{.value = 4e10, .basis = "2 x 2500 MHz x 64 bit"};
   Ceiling copy = sample_ceiling("dram.copy", 3e9);
   copy.level = Level::dram;
@@ -76,6 +79,7 @@ inline Machine sample_machine() {
   scaling.saturates_at = 2;
   machine.sweeps = {sweep, scaling};
   machine.idle_watts = 40.25;
+  machine.time_s = 62.5;
   machine.unmeasured = {{"fp16", "no such pipe"}};
   machine.measured_at = "2031-05-04T03:02:01Z";
   machine.tool_version = "0.1.0";

@@ -64,6 +64,16 @@ TEST(Statistics, MedianRanksAreThoseOfTheTables) {
   EXPECT_EQ(median_ranks(8, 0.99), Ranks(1, 8));
 }
 
+TEST(Statistics, QuantileRanksOfATenth) {
+  using Ranks = std::pair<std::int64_t, std::int64_t>;
+  EXPECT_FALSE(quantile_ranks(35, 0.1, 0.95)) << "0.9^35 = 2.503 %";
+  const auto fewest = quantile_ranks(36, 0.1, 0.95);
+  ASSERT_TRUE(fewest);
+  EXPECT_EQ(fewest->first, 1);
+  // Binomial(100, 0.1): P(< 5) = 2.37 %, P(< 6) = 5.76 %; P(>= 17) = 2.06 %, P(>= 16) = 3.99 %.
+  EXPECT_EQ(quantile_ranks(100, 0.1, 0.95), Ranks(5, 17));
+}
+
 // Against Pascal's triangle, whose entries below 2^53 are exact.
 TEST(Statistics, MedianRanksAreTheNarrowestThatHoldTheConfidence) {
   std::vector<double> row{1};

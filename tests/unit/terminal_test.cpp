@@ -58,10 +58,13 @@ TEST(Terminal, ShowsWhatMatters) {
 
 TEST(Terminal, ShowsTheMachine) {
   const std::string text = render_machine_terminal(sample::h200(), {});
-  for (const char* part : {"hbm.read", "4.67 TB/s", "97.0 %", "suspect", "the rate by 6.1 %", "1.98 GHz", "burst",
-                           "\u00b10.2%", "2.1 \u00b5s", "tensor.fp8: no probe for this type yet"}) {
+  for (const char* part : {"hbm.read", "4.67 TB/s", "97.0 %", "suspect", "--verbose", "1.98 GHz", "burst", "\u00b10.2%",
+                           "2.1 \u00b5s", "tensor.fp8: no probe for this type yet"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
+  EXPECT_THAT(text, Not(HasSubstr("6.1 %")));
+  EXPECT_THAT(render_machine_terminal(sample::h200(), {.columns = 120}, /*verbose=*/true),
+              HasSubstr("the rate by 6.1 %"));
 }
 
 TEST(Terminal, ShowsBothRegimesReferencesAndSweeps) {

@@ -7,6 +7,7 @@
 #include "render/render.hpp"
 #include "render/terminal/table.hpp"
 #include "report/findings.hpp"
+#include "report/machine_findings.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -38,16 +39,14 @@ std::string interval_text(const Ceiling& ceiling) {
   return text;
 }
 
-std::string failed_checks(const Machine& machine, const TerminalStyle& style) {
+/// What to know of the roofs, and, where it was asked for, every failed check behind it.
+std::string audit_lines(const Machine& machine, bool verbose, const TerminalStyle& style) {
   std::string text;
-  for (const Ceiling& ceiling : machine.ceilings) {
-    for (const Check& check : ceiling.audit.checks) {
-      if (check.status != CheckStatus::fail) continue;
-      const std::string detail = check.detail.empty() ? "" : ": " + check.detail;
-      text += wrapped(
-          "  ", for_terminal(clean_line(ceiling_label(ceiling) + " is suspect, " + check.name + detail), style), style);
-    }
+  for (const std::string& sentence : machine_findings(machine)) {
+    text += wrapped(for_terminal("\u00b7 ", style), for_terminal(sentence, style), style);
   }
+  if (!verbose) return text;
+  for (const std::string& line : failed_checks(machine)) text += wrapped("  ", for_terminal(line, style), style);
   return text;
 }
 
@@ -136,7 +135,7 @@ Ink change_ink(Change change) {
 
 }  // namespace
 
-std::string render_machine_terminal(const Machine& machine, const TerminalStyle& style) {
+std::string render_machine_terminal(const Machine& machine, const TerminalStyle& style, bool verbose) {
   std::string text = inked(for_terminal(shorten(title_of(machine), style.columns), style), Ink::bold, style) + "\n\n";
   text += burst_table(machine, Role::roof, style);
   text += sustained_table(machine, style);
@@ -144,8 +143,8 @@ std::string render_machine_terminal(const Machine& machine, const TerminalStyle&
   if (!references.empty()) text += '\n' + references;
   text += sweep_lines(machine, style);
   if (machine.idle_watts) text += fmt::format("idle power: {}\n", si(*machine.idle_watts, "W"));
-  const std::string failed = failed_checks(machine, style);
-  if (!failed.empty()) text += '\n' + failed;
+  const std::string audit = audit_lines(machine, verbose, style);
+  if (!audit.empty()) text += '\n' + audit;
   if (!machine.unmeasured.empty()) text += "\nnot measured\n";
   for (const Unmeasured& missing : machine.unmeasured) {
     text += wrapped("  ", for_terminal(clean_line(missing.name + ": " + missing.reason), style), style);

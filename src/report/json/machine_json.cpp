@@ -122,6 +122,7 @@ Json ceiling_to_json(const Ceiling& ceiling) {
   json["unit"] = unit_of(ceiling.kind);
   put_interval(json, "ci95", ceiling.ci95);
   if (!json.contains("ci95")) json["absent"] = {{"ci95", "too few samples for a 95 % interval"}};
+  if (ceiling.typical) put_number(json, "typical", *ceiling.typical);
   json["regime"] = to_string(ceiling.regime);
   json["role"] = to_string(ceiling.role);
   put_text(json, "origin", ceiling.origin);
@@ -135,6 +136,10 @@ Json ceiling_to_json(const Ceiling& ceiling) {
   json["audit"] = audit_to_json(ceiling.audit);
   json["clocks"] = clocks_to_json(ceiling.clocks);
   put_power(json, ceiling.power);
+  if (ceiling.rounds > 0) {
+    json["rounds"] = ceiling.rounds;
+    json["agreeing_rounds"] = ceiling.agreeing_rounds;
+  }
   json["samples"] = ceiling.samples;
   put_text(json, "stop", ceiling.stop);
   if (ceiling.disturbed) json["disturbed"] = disturbance_to_json(*ceiling.disturbed);
@@ -168,6 +173,7 @@ Json machine_to_json(const Machine& machine) {
   json["host"] = machine.host;
   json["quick"] = machine.quick;
   json["cancelled"] = machine.cancelled;
+  if (machine.time_s) put_number(json, "time_s", *machine.time_s);
   json["device"] = device_to_json(machine.device);
   json["ceilings"] = Json::array();
   for (const Ceiling& ceiling : machine.ceilings) json["ceilings"].push_back(ceiling_to_json(ceiling));
@@ -213,6 +219,7 @@ Ceiling read_ceiling(const JsonValue& json) {
   const JsonValue unit = json["unit"];
   if (unit.text() != unit_of(ceiling.kind)) unit.fail("expected '" + std::string(unit_of(ceiling.kind)) + "'");
   ceiling.ci95 = json.optional_interval("ci95");
+  ceiling.typical = json.optional_number("typical");
   ceiling.regime = json["regime"].word(parse_regime, "regime");
   if (const auto role = json.find("role")) ceiling.role = role->word(parse_role, "role");
   ceiling.origin = json.text_or("origin", "");
@@ -227,6 +234,8 @@ Ceiling read_ceiling(const JsonValue& json) {
   const JsonValue clocks = json["clocks"];
   ceiling.clocks = {.core_hz = clocks.optional_number("core_hz"), .memory_hz = clocks.optional_number("memory_hz")};
   ceiling.power = read_power(json);
+  if (const auto rounds = json.find("rounds")) ceiling.rounds = rounds->integer();
+  if (const auto agreeing = json.find("agreeing_rounds")) ceiling.agreeing_rounds = agreeing->integer();
   ceiling.samples = json["samples"].integer();
   ceiling.stop = json.text_or("stop", "");
   if (const auto seen = json.find("disturbed")) ceiling.disturbed = read_disturbance(*seen);
@@ -257,6 +266,7 @@ Machine read_machine(const JsonValue& json) {
   machine.host = json["host"].text();
   machine.quick = json["quick"].boolean();
   machine.cancelled = json["cancelled"].boolean();
+  machine.time_s = json.optional_number("time_s");
   machine.device = read_device(json["device"]);
   for (const JsonValue& ceiling : json["ceilings"].elements()) machine.ceilings.push_back(read_ceiling(ceiling));
   if (const auto sweeps = json.find("sweeps")) {  // absent in files of version 0.1

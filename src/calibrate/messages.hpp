@@ -1,0 +1,46 @@
+// What the process that measures tells the one that keeps the result: the words of both ends.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "calibrate/measure_probe.hpp"
+#include "device/isolate.hpp"
+
+namespace roofline {
+
+/// The sending end.
+class Tell {
+ public:
+  explicit Tell(const Send& send) : send_(send) {}
+
+  /// What is measured from now on: a probe, in which round, and as which of its round (both from 0).
+  void at_work(const std::string& probe, std::int64_t place, std::int64_t round = 0) const;
+  void device(const DeviceInfo& info) const;
+  void idle_watts(double watts) const;
+  void unusable(const std::string& reason, const std::string& hint) const;
+  /// Replaces what was told of that probe before.
+  void outcome(const std::string& probe, const ProbeOutcome& outcome) const;
+  void sustained(const std::string& probe, const Ceiling& ceiling) const;
+
+ private:
+  const Send& send_;
+};
+
+/// The receiving end: everything that was told so far.
+struct Told {
+  Machine machine;  ///< device, idle power and what could not be measured
+  std::map<std::string, MeasuredProbe> measured;
+  std::map<std::string, Sweep> sweeps;
+  std::string unusable, hint;
+  std::string at_work;  ///< the probe
+  std::int64_t place = 0;
+  std::int64_t round = 0;
+
+  void take(std::string_view message);
+};
+
+}  // namespace roofline

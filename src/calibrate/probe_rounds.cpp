@@ -1,0 +1,173 @@
+// Visits to the variants of a probe and to twice the work of the best one, and the ceiling that follows.
+#include "calibrate/probe_rounds.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "calibrate/probe_bench.hpp"
+#include "calibrate/probe_ceiling.hpp"
+#include "host/host.hpp"
+#include "measure/audit.hpp"
+#include "model/error.hpp"
+
+namespace roofline {
+namespace {
+
+/// A variant behind the best one is left alone when all its visits so far were slowed with at most this chance. It is
+/// more than a ceiling is allowed, for the price of an error is only the difference between two variants.
+constexpr double kVariantDoubt = 0.05;
+
+/// What a case says, without what it holds: its buffers are lent to the next one.
+ProbeCase facts_of(const ProbeCase& made) {
+  ProbeCase facts = made;
+  facts.run = {};
+  facts.batch = {};
+  facts.verify = {};
+  facts.operands = {};
+  facts.code = {};
+  return facts;
+}
+
+}  // namespace
+
+ProbeRounds::ProbeRounds(const Probe& probe, Device& device, const Effort& effort, std::function<bool()> cancelled)
+    : probe_(probe), device_(device), effort_(effort), cancelled_(std::move(cancelled)) {}
+
+void ProbeRounds::visit(double slowed_share) {
+  const double begin_s = wall_seconds();
+  for (std::size_t i = 0; (i < variants_.size() || !tried_all_) && !cancelled_(); ++i) {
+    if (i == variants_.size()) {
+      Series next;
+      next.variant = static_cast<int>(i);
+      tried_all_ = !visit(next);
+      if (!tried_all_) variants_.push_back(std::move(next));
+      // Quick takes the first variant: it is the one that is expected to win.
+      tried_all_ = tried_all_ || effort_.quick;
+    } else if (!given_up(variants_[i], slowed_share)) {
+      visit(variants_[i]);
+    }
+  }
+  const Series* best = leader();
+  if (probe_.scalable && best != nullptr && best->plateau.rounds > 1 && !cancelled_()) {
+    if (!twice_ || twice_->variant != best->variant) {
+      twice_.emplace();
+      twice_->variant = best->variant;
+      twice_->scale = 2;
+    }
+    if (!twice_->plateau.reached(slowed_share) && !visit(*twice_)) {
+      throw Error(fmt::format("{} makes no case of twice the work", probe_.name));
+    }
+  }
+  took_s_ += wall_seconds() - begin_s;
+}
+
+/// Makes the case and samples it; false when there is no such case.
+bool ProbeRounds::visit(Series& series) {
+  const ProbeBench bench{probe_, device_, cancelled_};
+  const std::optional<ProbeCase> made =
+      probe_.make(device_, ProbeRequest{.quick = effort_.quick, .scale = series.scale}, series.variant);
+  if (!made) return false;
+  const bool first = series.facts.amount == 0;
+  if (first) {
+    series.facts = facts_of(*made);
+    series.wrong = first_run(bench, *made);
+  }
+  if (series.wrong) return true;
+  StopAtLeast rule;
+  const auto disturbance = device_.watch_disturbance();
+  Samples samples = sample_case(bench, *made, visit_options(effort_), rule);
+  disturbance_ += disturbance();
+  if (first) {
+    if (made->verify) series.wrong = made->verify();
+    series.checks = audit_case(probe_, device_, *made);
+    if (made->verify) series.checks.insert(series.checks.begin(), audit_result(series.wrong));
+  }
+  // A case made of less memory than the first one may have a little less to do.
+  for (double& seconds : samples.seconds) seconds *= series.facts.amount / made->amount;
+  if (samples.summary.stop == StopReason::cancelled || samples.seconds.empty()) return true;
+  series.rounds.push_back({std::move(samples.seconds), std::move(samples.clock_hz)});
+  series.plateau = fast_plateau(series.rounds);
+  return true;
+}
+
+bool ProbeRounds::given_up(const Series& variant, double slowed_share) const {
+  const Series* best = leader();
+  if (variant.wrong) return true;
+  return best != nullptr && best != &variant && variant.plateau.rounds > 1 &&
+         variant.plateau.chance_of_missing(slowed_share) <= kVariantDoubt;
+}
+
+const ProbeRounds::Series* ProbeRounds::leader() const {
+  const Series* best = nullptr;
+  for (const Series& series : variants_) {
+    if (series.wrong || series.plateau.rounds == 0) continue;
+    if (best == nullptr || series.rate() > best->rate()) best = &series;
+  }
+  return best;
+}
+
+std::optional<int> ProbeRounds::best() const {
+  const Series* best = leader();
+  return best == nullptr ? std::nullopt : std::optional(best->variant);
+}
+
+bool ProbeRounds::settled(double slowed_share) const {
+  const Series* best = leader();
+  if (best == nullptr) return tried_all_;
+  const bool alone = std::all_of(variants_.begin(), variants_.end(), [&](const Series& series) {
+    return &series == best || given_up(series, slowed_share);
+  });
+  const bool doubled = !probe_.scalable || (twice_ && (twice_->wrong || twice_->plateau.reached(slowed_share)));
+  return alone && doubled && best->plateau.reached(slowed_share);
+}
+
+Check ProbeRounds::audit_doubled(const Series& once, double slowed_share) const {
+  if (twice_ && twice_->wrong) return audit_result("with twice the work: " + *twice_->wrong);
+  const FastPlateau none;
+  const bool same = twice_ && twice_->variant == once.variant;
+  return audit_doubling(once.plateau, same ? twice_->plateau : none, slowed_share, probe_.kind == CeilingKind::compute);
+}
+
+std::optional<MeasuredProbe> ProbeRounds::measured(double slowed_share) const {
+  const Series* best = leader();
+  if (best == nullptr) return std::nullopt;
+  const FastPlateau& plateau = best->plateau;
+  const bool reached = plateau.reached(slowed_share);
+  MeasuredProbe measured{
+      .ceiling = ceiling_of(probe_, device_, best->facts, plateau.seconds, plateau.ci95, plateau.clock_hz),
+      .sustained = std::nullopt,
+      .intensity = arithmetic_intensity(best->facts.work, main_memory(probe_.device)),
+      .pipe = dominant_pipe(best->facts.work)};
+  Ceiling& ceiling = measured.ceiling;
+  ceiling.typical = best->facts.amount / plateau.typical_s;
+  ceiling.rounds = plateau.rounds;
+  ceiling.agreeing_rounds = plateau.agreeing;
+  ceiling.samples = plateau.samples;
+  ceiling.stop = std::string(to_string(reached ? StopReason::converged : StopReason::time_limit));
+  ceiling.took_s = took_s_;
+  if (disturbed(disturbance_)) ceiling.disturbed = disturbance_;
+  auto& checks = ceiling.audit.checks;
+  checks = {audit_interval(ceiling.value, ceiling.ci95), audit_plateau(plateau, slowed_share),
+            audit_limit_of(probe_, ceiling)};
+  checks.insert(checks.end(), best->checks.begin(), best->checks.end());
+  if (probe_.scalable) checks.push_back(audit_doubled(*best, slowed_share));
+  return measured;
+}
+
+std::string ProbeRounds::failure() const {
+  for (const Series& series : variants_) {
+    if (series.wrong) return fmt::format("{}: wrong result: {}", series.facts.variant, *series.wrong);
+  }
+  if (variants_.empty()) return cancelled_() ? "cancelled" : "no variant of the probe runs here";
+  return cancelled_() ? "cancelled" : "no time could be measured";
+}
+
+void ProbeRounds::add_to(Slowdowns& slowdowns) const {
+  for (const Series& series : variants_) slowdowns.add(series.plateau);
+  if (twice_) slowdowns.add(twice_->plateau);
+}
+
+}  // namespace roofline

@@ -1,0 +1,68 @@
+// One probe of a CPU, measured in rounds: each visit adds samples to those of its cases that still matter, and what is
+// known so far can be asked for at any time.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "calibrate/measure_probe.hpp"
+#include "measure/fast_plateau.hpp"
+
+namespace roofline {
+
+class ProbeRounds {
+ public:
+  /// `probe`, `device` and `effort` outlive the object.
+  ProbeRounds(const Probe& probe, Device& device, const Effort& effort, std::function<bool()> cancelled);
+
+  /// One round. The first tries every variant, and verifies it; later ones leave out variants that would have shown
+  /// themselves faster by now, and add twice the work of the best one, for the audit. `slowed_share` is that of the
+  /// rounds of all probes of its kind. Throws what the probe throws.
+  void visit(double slowed_share);
+
+  /// Whether another round would change nothing: plateaus are reached, and there is one variant left.
+  bool settled(double slowed_share) const;
+
+  /// The ceiling as it stands, with its audit.
+  std::optional<MeasuredProbe> measured(double slowed_share) const;
+
+  /// Why there is none.
+  std::string failure() const;
+
+  /// The best variant's index, or nothing before the first round.
+  std::optional<int> best() const;
+
+  void add_to(Slowdowns& slowdowns) const;
+
+ private:
+  struct Series {
+    int variant = 0;
+    double scale = 1;
+    ProbeCase facts;            ///< of the first visit, without what runs
+    std::vector<Check> checks;  ///< of the case: what needs no time
+    std::optional<std::string> wrong;
+    std::vector<Round> rounds;
+    FastPlateau plateau;
+
+    double rate() const { return facts.amount / plateau.seconds; }
+  };
+
+  bool visit(Series& series);
+  bool given_up(const Series& variant, double slowed_share) const;
+  const Series* leader() const;
+  Check audit_doubled(const Series& once, double slowed_share) const;
+
+  const Probe& probe_;
+  Device& device_;
+  const Effort& effort_;
+  std::function<bool()> cancelled_;
+  std::vector<Series> variants_;
+  std::optional<Series> twice_;  ///< the best variant's
+  bool tried_all_ = false;
+  Disturbance disturbance_;  ///< while samples were taken
+  double took_s_ = 0;
+};
+
+}  // namespace roofline

@@ -1,0 +1,169 @@
+// Who is measured when: a first round of everything, the sweeps, rounds until plateaus are reached or the time is over,
+// and at the end, in time that was kept for it, what has to be under load for seconds.
+#include "calibrate/rounds_worker.hpp"
+
+#include <algorithm>
+
+#include "calibrate/probe_bench.hpp"
+#include "host/host.hpp"
+#include "host/interrupt.hpp"
+#include "model/error.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr const char* kNoTime = "no time was left for it: give the calibration more with --time";
+
+bool is_sustained(const Probe& probe, const Effort& effort) {
+  return probe.sustained && !effort.quick && effort.sustain_s > 0;
+}
+
+/// Of a sustained ceiling: settling for half of the time, sampling for 0.6 of it at most, and making the case, with
+/// room for a machine under load.
+double stretch_s(const Effort& effort) { return 1.2 * effort.sustain_s + 0.4; }
+
+/// Probes that the same things slow: those of one level of memory, those of all pipes, launches.
+bool alike(const Probe& a, const Probe& b) { return a.kind == b.kind && a.level == b.level; }
+
+}  // namespace
+
+RoundsWorker::RoundsWorker(const CalibrateOptions& options, const std::vector<const Probe*>& probes,
+                           const std::set<std::string>& lost, double begin_s)
+    : options_(options),
+      lost_(lost),
+      time_s_(options.effort.time_s.value_or(default_time_s(options.effort, probes))),
+      end_s_(begin_s + time_s_) {
+  // Should the time be over before the first round is, roofs are what must be there.
+  std::vector<const Probe*> ordered = probes;
+  std::stable_partition(ordered.begin(), ordered.end(), [](const Probe* probe) { return probe->role == Role::roof; });
+  double kept_s = 0;
+  for (const Probe* probe : ordered) {
+    (probe->sweep ? sweeps_ : members_).emplace_back().probe = probe;
+    if (is_sustained(*probe, options.effort)) kept_s += stretch_s(options.effort);
+  }
+  rounds_end_s_ = end_s_ - std::min(kept_s, time_s_ / 2);
+  rounds_.emplace(members_.size(), RoundTimes{.least_s = begin_s + time_s_ / 3, .end_s = rounds_end_s_});
+}
+
+AfterJob RoundsWorker::run(const Send& send) {
+  const Tell tell(send);
+  const std::optional<Step> step = next();
+  if (!step) {
+    finish(tell);
+    return AfterJob::nothing_left;
+  }
+  Member& member = *step->member;
+  tell.at_work(member.probe->name, static_cast<std::int64_t>(rounds_->place()), rounds_->completed());
+  try {
+    if (!device_) {
+      const DeviceChoice& choice = options_.device;
+      device_ = open_device(choice.kind, choice.index, choice.options);
+      tell.device(device_->info());
+      const auto watts = options_.effort.quick ? std::nullopt : measure_idle_watts(*device_);
+      if (watts) tell.idle_watts(*watts);
+    }
+    (this->*step->work)(member, tell);
+  } catch (const DeviceError& error) {
+    tell.unusable(error.what(), error.hint());
+    return AfterJob::nothing_left;
+  } catch (const std::exception& error) {
+    const bool measured = member.rounds && member.rounds->measured(0);
+    if (!measured) tell.outcome(member.probe->name, std::string(error.what()));
+    member.over = true;
+  }
+  return AfterJob::next;
+}
+
+std::optional<RoundsWorker::Step> RoundsWorker::next() {
+  const double now = wall_seconds();
+  const auto pending = [this](const Member& member) { return !member.over && !member.stretched && !lost(member); };
+  const bool one_round = rounds_->completed() > 0 || rounds_->place() == members_.size();
+  const auto curve = std::find_if(sweeps_.begin(), sweeps_.end(), pending);
+  if (one_round && curve != sweeps_.end() && now < rounds_end_s_) return Step{&RoundsWorker::sweep, &*curve};
+  const auto gone = [this](const Member& member) { return member.over || lost(member); };
+  while (!std::all_of(members_.begin(), members_.end(), gone)) {
+    const std::optional<std::size_t> index = rounds_->next(now, [this] { return settled(); });
+    if (!index) break;
+    if (!gone(members_[*index])) return Step{&RoundsWorker::visit, &members_[*index]};
+  }
+  for (Member& member : members_) {
+    if (pending(member) && is_sustained(*member.probe, options_.effort) && member.rounds && member.rounds->best()) {
+      return Step{&RoundsWorker::sustain, &member};
+    }
+  }
+  return std::nullopt;
+}
+
+void RoundsWorker::visit(Member& member, const Tell& tell) {
+  const Probe& probe = *member.probe;
+  if (!member.rounds) {
+    if (const auto reason = probe.unsupported ? probe.unsupported(*device_) : std::nullopt) {
+      member.over = true;
+      return tell.outcome(probe.name, *reason);
+    }
+    member.rounds.emplace(probe, *device_, options_.effort, [] { return interrupted(); });
+  }
+  member.rounds->visit(slowed_share(member));
+  tell_ceiling(member, tell);
+}
+
+void RoundsWorker::tell_ceiling(Member& member, const Tell& tell) const {
+  if (const auto measured = member.rounds->measured(slowed_share(member))) {
+    tell.outcome(member.probe->name, *measured);
+  } else if (!interrupted()) {
+    member.over = true;
+    tell.outcome(member.probe->name, member.rounds->failure());
+  }
+}
+
+void RoundsWorker::sweep(Member& member, const Tell& tell) {
+  member.stretched = true;
+  const auto over = [this] { return interrupted() || wall_seconds() >= rounds_end_s_; };
+  const ProbeOutcome outcome = measure_probe(*member.probe, *device_, options_.effort, over);
+  if (interrupted()) return;
+  const bool cut = over() && std::holds_alternative<std::string>(outcome);
+  tell.outcome(member.probe->name, cut ? ProbeOutcome(kNoTime) : outcome);
+}
+
+void RoundsWorker::sustain(Member& member, const Tell& tell) {
+  member.stretched = true;
+  const Probe& probe = *member.probe;
+  constexpr double kRoom = 0.8;  // the price is reckoned at its most
+  if (wall_seconds() + kRoom * stretch_s(options_.effort) > end_s_) {
+    return tell.outcome(probe.name + " (sustained)", std::string(kNoTime));
+  }
+  const auto ceiling = measure_sustained(
+      probe, *device_, options_.effort, [] { return interrupted(); }, member.rounds->best().value());
+  if (ceiling) tell.sustained(probe.name, *ceiling);
+}
+
+/// All ceilings once more, for how much was disturbed is only known now; and what the time was too short for.
+void RoundsWorker::finish(const Tell& tell) {
+  for (Member& member : members_) {
+    if (member.over || lost(member)) continue;
+    if (member.rounds) {
+      tell_ceiling(member, tell);
+    } else {
+      tell.outcome(member.probe->name, std::string(kNoTime));
+    }
+  }
+  for (const Member& member : sweeps_) {
+    if (!member.stretched && !lost(member)) tell.outcome(member.probe->name, std::string(kNoTime));
+  }
+}
+
+double RoundsWorker::slowed_share(const Member& member) const {
+  Slowdowns slowdowns;
+  for (const Member& other : members_) {
+    if (other.rounds && alike(*other.probe, *member.probe)) other.rounds->add_to(slowdowns);
+  }
+  return slowdowns.slowed_share();
+}
+
+bool RoundsWorker::settled() const {
+  return std::all_of(members_.begin(), members_.end(), [this](const Member& member) {
+    return member.over || lost(member) || (member.rounds && member.rounds->settled(slowed_share(member)));
+  });
+}
+
+}  // namespace roofline

@@ -1,0 +1,63 @@
+// The process that calibrates a CPU: visits its probes in rounds, then what is measured in one stretch.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "calibrate/calibrate.hpp"
+#include "calibrate/messages.hpp"
+#include "calibrate/probe_rounds.hpp"
+#include "measure/rounds.hpp"
+
+namespace roofline {
+
+class RoundsWorker {
+ public:
+  /// `lost` names the probes that have cost a process its life: they are left alone. The time counts from `begin_s`
+  /// (wall_seconds) on.
+  RoundsWorker(const CalibrateOptions& options, const std::vector<const Probe*>& probes,
+               const std::set<std::string>& lost, double begin_s);
+
+  /// The next piece of work: a visit, a sweep, or a sustained ceiling.
+  AfterJob run(const Send& send);
+
+  double time_s() const { return time_s_; }
+  double end_s() const { return end_s_; }
+
+ private:
+  struct Member {
+    const Probe* probe = nullptr;
+    std::optional<ProbeRounds> rounds;  ///< from the first visit on
+    bool over = false;                  ///< there is nothing more to be had of it
+    bool stretched = false;             ///< its sweep or sustained ceiling is done
+  };
+
+  /// What to do next: `work` with the member at that index.
+  struct Step {
+    void (RoundsWorker::*work)(Member& member, const Tell& tell) = nullptr;
+    Member* member = nullptr;
+  };
+
+  std::optional<Step> next();
+  void visit(Member& member, const Tell& tell);
+  void sweep(Member& member, const Tell& tell);
+  void sustain(Member& member, const Tell& tell);
+  void finish(const Tell& tell);
+  void tell_ceiling(Member& member, const Tell& tell) const;
+  double slowed_share(const Member& member) const;
+  bool settled() const;
+  bool lost(const Member& member) const { return lost_.contains(member.probe->name); }
+
+  const CalibrateOptions& options_;
+  const std::set<std::string>& lost_;
+  double time_s_, end_s_, rounds_end_s_;
+  std::vector<Member> members_;  ///< measured in rounds: roofs first
+  std::vector<Member> sweeps_;
+  std::optional<Rounds> rounds_;
+  std::unique_ptr<Device> device_;
+};
+
+}  // namespace roofline

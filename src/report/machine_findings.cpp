@@ -1,0 +1,160 @@
+// Suspect ceilings by cause, each with what to do, and how far a disturbed machine stayed below its roofs.
+#include "report/machine_findings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "measure/audit.hpp"
+#include "measure/statistics.hpp"
+#include "text/format.hpp"
+#include "text/text.hpp"
+
+namespace roofline {
+namespace {
+
+using Ceilings = std::vector<const Ceiling*>;
+
+/// Less than this of the plateau, typically: the machine was disturbed.
+constexpr double kDisturbed = 0.97;
+constexpr double kUsualTime_s = 60;
+
+/// Checks that fail where a machine does not hold still: the ceiling may be right, and is not known well enough.
+constexpr std::array kOfUnrest{std::string_view("interval within 1 %"), kPlateauCheck,
+                               std::string_view("steady while timed"), std::string_view("regulated about one level"),
+                               std::string_view("long enough to be sustained")};
+
+bool of_unrest(const Check& check) {
+  return std::find(kOfUnrest.begin(), kOfUnrest.end(), check.name) != kOfUnrest.end();
+}
+
+/// Names with commas, the first few of many.
+std::string names_of(const Ceilings& ceilings) {
+  constexpr std::size_t kMost = 6;
+  std::string text;
+  for (std::size_t i = 0; i < ceilings.size(); ++i) {
+    const bool last = i + 1 == ceilings.size();
+    if (i == kMost && !last) return text + fmt::format(" and {} more", ceilings.size() - kMost);
+    text += (i == 0 ? "" : last ? " and " : ", ") + clean_line(ceiling_label(*ceilings[i]));
+  }
+  return text;
+}
+
+/// The check that a ceiling is suspect for: one that says more than that the machine did not hold still, if there is
+/// one. Empty for that.
+std::string cause_of(const Ceiling& ceiling) {
+  std::string cause;
+  bool unrest = false;
+  for (const Check& check : ceiling.audit.checks) {
+    if (check.status != CheckStatus::fail) continue;
+    if (of_unrest(check)) {
+      unrest = true;
+    } else if (cause.empty()) {
+      cause = check.name;
+    }
+  }
+  // Twice the work takes whatever the neighbours make of it.
+  return unrest && cause == kDoublingCheck ? std::string() : cause;
+}
+
+std::string remedy(const Machine& machine, const Ceilings& restless) {
+  const bool burst = std::any_of(restless.begin(), restless.end(),
+                                 [](const Ceiling* ceiling) { return ceiling->regime == Regime::burst; });
+  std::string text = "Calibrate on a quiet machine";
+  if (machine.device.kind == DeviceKind::cpu && burst) {
+    text += fmt::format(", or give it longer: --time {}", number(2 * machine.time_s.value_or(kUsualTime_s), 3));
+  } else if (!burst) {
+    text += ", or keep it under load for longer: --sustain 10";
+  }
+  return text + ".";
+}
+
+/// One sentence for each cause.
+std::vector<std::string> suspects(const Machine& machine, const Ceilings& ceilings) {
+  std::map<std::string, Ceilings> by_cause;
+  for (const Ceiling* ceiling : ceilings) {
+    if (ceiling->suspect()) by_cause[cause_of(*ceiling)].push_back(ceiling);
+  }
+  std::vector<std::string> sentences;
+  for (const auto& [cause, of_it] : by_cause) {
+    const char* are = of_it.size() == 1 ? "is" : "are";
+    if (cause.empty()) {
+      sentences.push_back(fmt::format("{} {} suspect, for the machine did not hold still. {}", names_of(of_it), are,
+                                      remedy(machine, of_it)));
+    } else {
+      sentences.push_back(
+          fmt::format("{} {} suspect, by the check \"{}\": `roofline machine --verbose` has the figures.",
+                      names_of(of_it), are, clean_line(cause)));
+    }
+  }
+  return sentences;
+}
+
+/// "This machine was disturbed: typically 0.61 of 12 roofs, at the least 0.42 of dram.write."
+std::vector<std::string> disturbance(const Ceilings& ceilings) {
+  std::vector<double> shares;
+  const Ceiling* least = nullptr;
+  const auto share_of = [](const Ceiling& ceiling) { return ceiling.typical.value_or(ceiling.value) / ceiling.value; };
+  for (const Ceiling* ceiling : ceilings) {
+    if (!(share_of(*ceiling) < kDisturbed)) continue;
+    shares.push_back(share_of(*ceiling));
+    if (least == nullptr || share_of(*ceiling) < share_of(*least)) least = ceiling;
+  }
+  if (least == nullptr) return {};
+  const std::string name = clean_line(ceiling_label(*least));
+  if (shares.size() == 1) {
+    return {fmt::format("This machine was disturbed while it was calibrated: typically {:.2f} of {}.", shares.front(),
+                        name)};
+  }
+  return {
+      fmt::format("This machine was disturbed while it was calibrated: typically {:.2f} of {} roofs, at the least "
+                  "{:.2f} of {}.",
+                  median(shares), shares.size(), share_of(*least), name)};
+}
+
+std::vector<std::string> findings_of(const Machine& machine, const Ceilings& ceilings) {
+  std::vector<std::string> sentences = disturbance(ceilings);
+  for (std::string& sentence : suspects(machine, ceilings)) sentences.push_back(std::move(sentence));
+  return sentences;
+}
+
+}  // namespace
+
+std::vector<std::string> machine_findings(const Machine& machine) {
+  Ceilings roofs;
+  for (const Ceiling& ceiling : machine.ceilings) {
+    if (ceiling.role == Role::roof) roofs.push_back(&ceiling);
+  }
+  return findings_of(machine, roofs);
+}
+
+std::vector<std::string> machine_findings(const Report& report) {
+  std::set<std::pair<std::string, Regime>> held;
+  for (const Point& point : report.points) {
+    if (point.status != PointStatus::ok || !point.time) continue;
+    for (const ResourceTime& resource : point.bound.resources) held.emplace(resource.ceiling, resource.regime);
+  }
+  Ceilings ceilings;
+  for (const Ceiling& ceiling : report.machine.ceilings) {
+    if (held.contains({ceiling.name, ceiling.regime})) ceilings.push_back(&ceiling);
+  }
+  return findings_of(report.machine, ceilings);
+}
+
+std::vector<std::string> failed_checks(const Machine& machine) {
+  std::vector<std::string> lines;
+  for (const Ceiling& ceiling : machine.ceilings) {
+    for (const Check& check : ceiling.audit.checks) {
+      if (check.status != CheckStatus::fail) continue;
+      const std::string detail = check.detail.empty() ? "" : ": " + check.detail;
+      lines.push_back(clean_line(ceiling_label(ceiling) + ": " + check.name + detail));
+    }
+  }
+  return lines;
+}
+
+}  // namespace roofline

@@ -1,0 +1,125 @@
+// The fast plateau on series with known answers: what supports one, what does not, and how sure its interval is.
+#include "measure/fast_plateau.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "measure/rounds.hpp"
+#include "measure/statistics.hpp"
+#include "sampler_series.hpp"
+
+namespace roofline {
+namespace {
+
+using testing::Series;
+
+/// A round of `count` samples about `level`.
+Round round_of(double level, std::uint64_t seed, int count = 100, double deviation = 0.002) {
+  return {Series({.deviation = deviation, .scale = level}, seed).take(count), {}};
+}
+
+TEST(FastPlateau, IsTheFastTenthOfRoundsThatAgree) {
+  const std::vector<Round> rounds = {round_of(1, 1), round_of(1.4, 2), round_of(1.001, 3), round_of(2, 4)};
+  const FastPlateau plateau = fast_plateau(rounds);
+  EXPECT_EQ(plateau.rounds, 4);
+  EXPECT_EQ(plateau.agreeing, 2);
+  EXPECT_EQ(plateau.slowed, 2);
+  EXPECT_EQ(plateau.samples, 400);
+  EXPECT_NEAR(plateau.seconds, 1 - 1.28 * 0.002, 0.001);
+  EXPECT_NEAR(plateau.typical_s, 1.2, 0.01) << "between the medians of the rounds";
+  EXPECT_GE(plateau.support, 190);
+  EXPECT_TRUE(plateau.supported());
+}
+
+TEST(FastPlateau, OneFastRoundIsNoPlateau) {
+  const FastPlateau plateau = fast_plateau(std::vector{round_of(1, 1), round_of(1.05, 2), round_of(1.05, 3)});
+  EXPECT_NEAR(plateau.seconds, 1, 0.005) << "it is shown";
+  EXPECT_EQ(plateau.agreeing, 1);
+  EXPECT_FALSE(plateau.supported()) << "and not believed";
+}
+
+TEST(FastPlateau, LuckyReadingsAreNoPlateau) {
+  std::vector<Round> rounds = {round_of(1, 1), round_of(1, 2), round_of(1, 3)};
+  for (Round& round : rounds) round.seconds[7] = 0.5;
+  const FastPlateau plateau = fast_plateau(rounds);
+  EXPECT_NEAR(plateau.seconds, 1, 0.005);
+  EXPECT_TRUE(plateau.reached(0));
+}
+
+TEST(FastPlateau, TooFewSamplesAreNoPlateau) {
+  const FastPlateau plateau = fast_plateau(std::vector{round_of(1, 1, 5), round_of(1, 2, 5), round_of(1, 3, 5)});
+  EXPECT_TRUE(std::isnan(plateau.ci95.low));
+  EXPECT_FALSE(plateau.supported());
+  EXPECT_TRUE(std::isnan(fast_plateau({}).seconds));
+  EXPECT_EQ(fast_plateau(std::vector{Round{}}).rounds, 0);
+}
+
+TEST(FastPlateau, IsReachedOnceItIsUnlikelyThatAllRoundsWereSlowed) {
+  std::vector<Round> rounds = {round_of(1, 1), round_of(1, 2)};
+  EXPECT_FALSE(fast_plateau(rounds).reached(0)) << "two rounds are too few, however quiet";
+  rounds.push_back(round_of(1, 3));
+  EXPECT_TRUE(fast_plateau(rounds).reached(0));
+  EXPECT_FALSE(fast_plateau(rounds).reached(0.5)) << "0.5^3";
+  for (std::uint64_t seed = 4; rounds.size() < 10; ++seed) rounds.push_back(round_of(1, seed));
+  EXPECT_TRUE(fast_plateau(rounds).reached(0.5)) << "0.5^10 is less than 0.1 %";
+  EXPECT_FALSE(fast_plateau(rounds).reached(0.75));
+}
+
+TEST(FastPlateau, TheClockIsThatOfItsSupport) {
+  std::vector<Round> rounds = {round_of(1, 1), round_of(1, 2), round_of(1.5, 3)};
+  rounds[0].clock_hz.assign(100, 3e9);
+  rounds[2].clock_hz.assign(100, 2e9);
+  EXPECT_EQ(fast_plateau(rounds).clock_hz, 3e9);
+}
+
+TEST(FastPlateau, TheIntervalCoversTheTenth) {
+  for (const double correlation : {0.0, 0.5}) {
+    int covered = 0;
+    constexpr int kSeries = 1000;
+    for (std::uint64_t seed = 1; seed <= kSeries; ++seed) {
+      Series series({.deviation = 0.005, .correlation = correlation}, seed);
+      const FastPlateau plateau = fast_plateau(std::vector{Round{series.take(200), {}}, Round{series.take(200), {}}});
+      const double tenth = 1 - 1.2816 * 0.005;
+      covered += plateau.ci95.low <= tenth && tenth <= plateau.ci95.high ? 1 : 0;
+    }
+    EXPECT_GE(covered, 0.93 * kSeries) << "correlation " << correlation;
+  }
+}
+
+TEST(Slowdowns, IsTheShareOfSlowedRoundsAtTheMost) {
+  Slowdowns slowdowns;
+  EXPECT_EQ(slowdowns.slowed_share(), 0);
+  slowdowns.add(fast_plateau(std::vector{round_of(1, 1), round_of(1.5, 2)}));
+  slowdowns.add(fast_plateau(std::vector{round_of(1, 3), round_of(1, 4)}));
+  EXPECT_DOUBLE_EQ(slowdowns.slowed_share(), 0.25 + 2 * std::sqrt(0.25 * 0.75 / 4));
+}
+
+TEST(Rounds, VisitEveryoneOnceARoundInChangingOrder) {
+  Rounds rounds(5, {.least_s = 0, .end_s = 100});
+  const auto never = [] { return false; };
+  std::vector<std::vector<std::size_t>> orders(4);
+  for (std::vector<std::size_t>& order : orders) {
+    for (int i = 0; i < 5; ++i) order.push_back(rounds.next(1, never).value());
+  }
+  EXPECT_EQ(orders[0], (std::vector<std::size_t>{0, 1, 2, 3, 4}));
+  EXPECT_TRUE(orders[1] != orders[0] || orders[2] != orders[0]);
+  for (std::vector<std::size_t>& order : orders) {
+    std::sort(order.begin(), order.end());
+    EXPECT_EQ(order, (std::vector<std::size_t>{0, 1, 2, 3, 4}));
+  }
+  EXPECT_EQ(rounds.completed(), 3);
+  EXPECT_FALSE(rounds.next(100, never)) << "the time is over";
+}
+
+TEST(Rounds, EndBetweenTwoRoundsOnceSettledAndNotTooEarly) {
+  Rounds rounds(2, {.least_s = 10, .end_s = 100});
+  const auto always = [] { return true; };
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(rounds.next(5, always));
+  EXPECT_TRUE(rounds.next(20, always)) << "in the middle of a round";
+  EXPECT_FALSE(rounds.next(20, always));
+  EXPECT_FALSE(Rounds(0, {.least_s = 0, .end_s = 100}).next(1, always)) << "nobody is there";
+}
+
+}  // namespace
+}  // namespace roofline

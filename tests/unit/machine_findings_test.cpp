@@ -1,0 +1,98 @@
+// One line for a cause, however many ceilings it has; none for what nobody is held against.
+#include "report/machine_findings.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "measure/audit.hpp"
+#include "tests/support/sample_report.hpp"
+
+namespace roofline {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+Machine cpu() {
+  Machine machine = sample::h200();
+  machine.device.kind = DeviceKind::cpu;
+  machine.time_s = 60;
+  for (Ceiling& ceiling : machine.ceilings) ceiling.audit = sample::passed("fine");
+  return machine;
+}
+
+void fail(Ceiling& ceiling, std::string_view check) {
+  ceiling.audit.checks.push_back({std::string(check), CheckStatus::fail, "by 7 %"});
+}
+
+TEST(MachineFindings, ASoundMachineHasNone) { EXPECT_THAT(machine_findings(cpu()), IsEmpty()); }
+
+TEST(MachineFindings, ManyCeilingsOfOneCauseAreOneSentence) {
+  Machine machine = cpu();
+  for (std::size_t i = 0; i < 9; ++i) {
+    fail(machine.ceilings[i], i % 2 == 0 ? kPlateauCheck : std::string_view("interval within 1 %"));
+    fail(machine.ceilings[i], kDoublingCheck);
+  }
+  EXPECT_THAT(
+      machine_findings(machine),
+      ElementsAre("hbm.read, hbm.write, hbm.copy, hbm.triad, l2.read, fp64 and 3 more are suspect, for the machine "
+                  "did not hold still. Calibrate on a quiet machine, or give it longer: --time 120."));
+}
+
+TEST(MachineFindings, AnotherCauseIsAnotherSentence) {
+  Machine machine = cpu();
+  fail(machine.ceilings[0], kPlateauCheck);
+  fail(machine.ceilings[4], "under the hardware's limit");
+  fail(machine.ceilings[4], kPlateauCheck);
+  EXPECT_THAT(
+      machine_findings(machine),
+      ElementsAre("hbm.read is suspect, for the machine did not hold still. Calibrate on a quiet machine, or give "
+                  "it longer: --time 120.",
+                  "l2.read is suspect, by the check \"under the hardware's limit\": `roofline machine --verbose` "
+                  "has the figures."));
+  EXPECT_THAT(failed_checks(machine), Contains("l2.read: under the hardware's limit: by 7 %"));
+}
+
+TEST(MachineFindings, WhatIsSustainedWantsLongerLoad) {
+  Machine machine = sample::h200();
+  for (Ceiling& ceiling : machine.ceilings) {
+    ceiling.audit = sample::passed("fine");
+    if (ceiling.regime == Regime::sustained && ceiling.role == Role::roof) fail(ceiling, "steady while timed");
+  }
+  ASSERT_EQ(machine_findings(machine).size(), 1U);
+  EXPECT_THAT(machine_findings(machine)[0], ::testing::HasSubstr("--sustain 10."));
+}
+
+TEST(MachineFindings, ADisturbedMachineSaysSoInOneLine) {
+  Machine machine = cpu();
+  machine.ceilings[0].typical = 0.98 * machine.ceilings[0].value;
+  EXPECT_THAT(machine_findings(machine), IsEmpty());
+  machine.ceilings[1].typical = 0.61 * machine.ceilings[1].value;
+  EXPECT_THAT(machine_findings(machine),
+              ElementsAre("This machine was disturbed while it was calibrated: typically 0.61 of hbm.write."));
+  machine.ceilings[2].typical = 0.8 * machine.ceilings[2].value;
+  machine.ceilings[3].typical = 0.9 * machine.ceilings[3].value;
+  EXPECT_THAT(machine_findings(machine),
+              ElementsAre("This machine was disturbed while it was calibrated: typically 0.80 "
+                          "of 3 roofs, at the least 0.61 of hbm.write."));
+}
+
+TEST(MachineFindings, WhatNoKernelIsHeldAgainstIsNotWarnedAbout) {
+  Report report = sample::sample_report();
+  for (Ceiling& ceiling : report.machine.ceilings) {
+    ceiling.audit = sample::passed("fine");
+    if (ceiling.role == Role::reference || ceiling.name == "l2.read") fail(ceiling, kPlateauCheck);
+  }
+  EXPECT_THAT(machine_findings(report), IsEmpty());
+  for (Ceiling& ceiling : report.machine.ceilings) {
+    if (ceiling.name == "hbm.copy") fail(ceiling, kPlateauCheck);
+  }
+  ASSERT_EQ(machine_findings(report).size(), 1U);
+  EXPECT_THAT(machine_findings(report)[0], ::testing::StartsWith("hbm.copy is suspect"));
+  for (Point& point : report.points) point = sample::without_time(point, PointStatus::skipped, "cancelled");
+  EXPECT_THAT(machine_findings(report), IsEmpty());
+}
+
+}  // namespace
+}  // namespace roofline

@@ -1,0 +1,135 @@
+// A probe in rounds: the variant that is fastest on its plateau wins, what is wrong never does, and a roof that was not
+// reached says so.
+#include "calibrate/probe_rounds.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "calibrate/sampling_plan.hpp"
+#include "measure/audit.hpp"
+#include "model/error.hpp"
+#include "tests/support/fake_device.hpp"
+
+namespace roofline {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// What a variant takes in a visit, counted from 0, whatever the real time is.
+struct Simulated {
+  std::string name;
+  double amount = 1e6;
+  std::function<double(int visit, double scale)> seconds = [](int, double scale) { return 1e-3 * scale; };
+  std::optional<std::string> wrong = {};
+};
+
+Probe probe_of(std::vector<Simulated> variants) {
+  Probe probe;
+  probe.name = "fp32";
+  probe.kind = CeilingKind::compute;
+  probe.pipe = Pipe::fp32;
+  const auto visits = std::make_shared<std::vector<int>>(variants.size());
+  probe.make = [variants, visits](Device&, const ProbeRequest& request, int index) -> std::optional<ProbeCase> {
+    if (index >= static_cast<int>(variants.size())) return std::nullopt;
+    const Simulated& variant = variants[static_cast<std::size_t>(index)];
+    const int visit = (*visits)[static_cast<std::size_t>(index)]++;
+    const double seconds = variant.seconds(visit, request.scale);
+    ProbeCase made;
+    made.variant = variant.name;
+    made.amount = variant.amount * request.scale;
+    made.work.flops[Pipe::fp32] = made.amount;
+    made.run = [] {};
+    made.batch = [seconds](std::int64_t launches) {
+      return Reading{.seconds = seconds * static_cast<double>(launches), .clock_hz = 1e9};
+    };
+    made.verify = [wrong = variant.wrong] { return wrong; };
+    return made;
+  };
+  return probe;
+}
+
+class ProbeInRounds {
+ public:
+  explicit ProbeInRounds(Probe probe)
+      : probe_(std::move(probe)), rounds_(probe_, device_, effort_, [] { return false; }) {}
+
+  ProbeRounds& visit(int times, double slowed_share = 0) {
+    for (int i = 0; i < times; ++i) rounds_.visit(slowed_share);
+    return rounds_;
+  }
+  const ProbeRounds* operator->() const { return &rounds_; }
+
+ private:
+  Probe probe_;
+  FakeDevice device_;
+  Effort effort_{.quick = false, .sustain_s = 0};
+  ProbeRounds rounds_;
+};
+
+CheckStatus status_of(const Ceiling& ceiling, std::string_view name) {
+  for (const Check& check : ceiling.audit.checks) {
+    if (check.name == name) return check.status;
+  }
+  return CheckStatus::not_run;
+}
+
+TEST(ProbeRounds, AQuietProbeSettlesInAFewRounds) {
+  ProbeInRounds probe(probe_of({{"slow", 1e6}, {"fast", 3e6}, {"middle", 2e6}}));
+  EXPECT_FALSE(probe.visit(1).settled(0));
+  EXPECT_TRUE(probe.visit(4).settled(0));
+  EXPECT_EQ(probe->best(), 1);
+  const MeasuredProbe measured = probe->measured(0).value();
+  EXPECT_EQ(measured.ceiling.variant, "fast");
+  EXPECT_NEAR(measured.ceiling.value, 3e9, 1);
+  EXPECT_NEAR(measured.ceiling.typical.value(), 3e9, 1);
+  EXPECT_EQ(measured.ceiling.rounds, 5);
+  EXPECT_EQ(measured.ceiling.agreeing_rounds, 5);
+  EXPECT_EQ(measured.ceiling.clocks.core_hz, 1e9);
+  EXPECT_FALSE(measured.ceiling.suspect());
+  EXPECT_EQ(status_of(measured.ceiling, kDoublingCheck), CheckStatus::pass);
+}
+
+TEST(ProbeRounds, AVariantThatWasDisturbedAtFirstStillWins) {
+  const auto late = [](int visit, double scale) { return (visit < 2 ? 5e-3 : 0.9e-3) * scale; };
+  ProbeInRounds probe(probe_of({{"steady"}, {"disturbed", 1e6, late}}));
+  EXPECT_EQ(probe.visit(2, 0.5).best(), 0);
+  EXPECT_EQ(probe.visit(3, 0.5).best(), 1) << "half of the rounds were slowed: two are no reason to give a variant up";
+}
+
+TEST(ProbeRounds, ARoofThatStillRisesIsMarked) {
+  const auto rising = [](int visit, double scale) { return 1e-3 * (2 - 0.1 * visit) * scale; };
+  ProbeInRounds probe(probe_of({{"rising", 1e6, rising}}));
+  const Ceiling ceiling = probe.visit(6).measured(0)->ceiling;
+  EXPECT_FALSE(probe->settled(0));
+  EXPECT_EQ(status_of(ceiling, kPlateauCheck), CheckStatus::fail);
+  EXPECT_TRUE(ceiling.suspect());
+  EXPECT_LT(ceiling.typical.value(), 0.97 * ceiling.value);
+}
+
+TEST(ProbeRounds, DeadCodeIsSuspect) {
+  ProbeInRounds probe(probe_of({{"dead", 1e6, [](int, double) { return 1e-3; }}}));
+  const Ceiling ceiling = probe.visit(5).measured(0)->ceiling;
+  EXPECT_EQ(status_of(ceiling, kDoublingCheck), CheckStatus::fail);
+}
+
+TEST(ProbeRounds, DoublingIsNotJudgedBeforeBothPlateausAreReached) {
+  // Twice the work is met by a neighbour, every time so far.
+  const auto met = [](int, double scale) { return scale == 2 ? 5e-3 : 1e-3; };
+  ProbeInRounds probe(probe_of({{"met", 1e6, met}}));
+  EXPECT_EQ(status_of(probe.visit(3).measured(0)->ceiling, kDoublingCheck), CheckStatus::not_run);
+  EXPECT_EQ(status_of(probe.visit(9).measured(0.6)->ceiling, kDoublingCheck), CheckStatus::not_run);
+}
+
+TEST(ProbeRounds, AWrongVariantNeverWins) {
+  ProbeInRounds probe(probe_of({{"right"}, {.name = "wrong", .amount = 9e6, .wrong = "sum is 7"}}));
+  EXPECT_EQ(probe.visit(3).measured(0)->ceiling.variant, "right");
+  ProbeInRounds wrong(probe_of({{.name = "wrong", .wrong = "sum is 7"}}));
+  EXPECT_FALSE(wrong.visit(1).measured(0));
+  EXPECT_EQ(wrong->failure(), "wrong: wrong result: sum is 7");
+  ProbeInRounds none(probe_of({}));
+  EXPECT_FALSE(none.visit(1).measured(0));
+  EXPECT_THAT(none->failure(), HasSubstr("no variant"));
+}
+
+}  // namespace
+}  // namespace roofline
