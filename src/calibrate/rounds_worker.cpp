@@ -18,9 +18,11 @@ bool is_sustained(const Probe& probe, const Effort& effort) {
   return probe.sustained && !effort.quick && effort.sustain_s > 0;
 }
 
-/// Of a sustained ceiling: settling for half of the time, sampling for 0.6 of it at most, and making the case, with
-/// room for a machine under load.
-double stretch_s(const Effort& effort) { return 1.2 * effort.sustain_s + 0.4; }
+/// Of a sustained ceiling: settling for half of the time, and sampling for 0.6 of it at most.
+double stretch_s(const Effort& effort) { return 1.1 * effort.sustain_s; }
+
+/// What is kept for one: besides, making the case, and a last visit before it that ends late on a busy machine.
+double kept_s(const Effort& effort) { return stretch_s(effort) + 0.6; }
 
 /// Probes that the same things slow: those of one level of memory, those of all pipes, launches.
 bool alike(const Probe& a, const Probe& b) { return a.kind == b.kind && a.level == b.level; }
@@ -36,12 +38,12 @@ RoundsWorker::RoundsWorker(const CalibrateOptions& options, const std::vector<co
   // Should the time be over before the first round is, roofs are what must be there.
   std::vector<const Probe*> ordered = probes;
   std::stable_partition(ordered.begin(), ordered.end(), [](const Probe* probe) { return probe->role == Role::roof; });
-  double kept_s = 0;
+  double kept_for_all_s = 0;
   for (const Probe* probe : ordered) {
     (probe->sweep ? sweeps_ : members_).emplace_back().probe = probe;
-    if (is_sustained(*probe, options.effort)) kept_s += stretch_s(options.effort);
+    if (is_sustained(*probe, options.effort)) kept_for_all_s += kept_s(options.effort);
   }
-  rounds_end_s_ = end_s_ - std::min(kept_s, time_s_ / 2);
+  rounds_end_s_ = end_s_ - std::min(kept_for_all_s, time_s_ / 2);
   rounds_.emplace(members_.size(), RoundTimes{.least_s = begin_s + time_s_ / 3, .end_s = rounds_end_s_});
 }
 
@@ -101,7 +103,7 @@ void RoundsWorker::visit(Member& member, const Tell& tell) {
       member.over = true;
       return tell.outcome(probe.name, *reason);
     }
-    member.rounds.emplace(probe, *device_, options_.effort, [] { return interrupted(); });
+    member.rounds.emplace(probe, *device_, options_.effort, [this] { return stopped(); });
   }
   member.rounds->visit(slowed_share(member));
   tell_ceiling(member, tell);
@@ -112,24 +114,23 @@ void RoundsWorker::tell_ceiling(Member& member, const Tell& tell) const {
     tell.outcome(member.probe->name, *measured);
   } else if (!interrupted()) {
     member.over = true;
-    tell.outcome(member.probe->name, member.rounds->failure());
+    const std::string reason = member.rounds->failure();
+    tell.outcome(member.probe->name, reason == "cancelled" ? std::string(kNoTime) : reason);
   }
 }
 
 void RoundsWorker::sweep(Member& member, const Tell& tell) {
   member.stretched = true;
-  const auto over = [this] { return interrupted() || wall_seconds() >= rounds_end_s_; };
-  const ProbeOutcome outcome = measure_probe(*member.probe, *device_, options_.effort, over);
+  const ProbeOutcome outcome = measure_probe(*member.probe, *device_, options_.effort, [this] { return stopped(); });
   if (interrupted()) return;
-  const bool cut = over() && std::holds_alternative<std::string>(outcome);
+  const bool cut = stopped() && std::holds_alternative<std::string>(outcome);
   tell.outcome(member.probe->name, cut ? ProbeOutcome(kNoTime) : outcome);
 }
 
 void RoundsWorker::sustain(Member& member, const Tell& tell) {
   member.stretched = true;
   const Probe& probe = *member.probe;
-  constexpr double kRoom = 0.8;  // the price is reckoned at its most
-  if (wall_seconds() + kRoom * stretch_s(options_.effort) > end_s_) {
+  if (wall_seconds() + stretch_s(options_.effort) > end_s_) {
     return tell.outcome(probe.name + " (sustained)", std::string(kNoTime));
   }
   const auto ceiling = measure_sustained(
@@ -151,6 +152,9 @@ void RoundsWorker::finish(const Tell& tell) {
     if (!member.stretched && !lost(member)) tell.outcome(member.probe->name, std::string(kNoTime));
   }
 }
+
+/// By the user, or because what is left of the time is kept for sustained ceilings.
+bool RoundsWorker::stopped() const { return interrupted() || wall_seconds() >= rounds_end_s_; }
 
 double RoundsWorker::slowed_share(const Member& member) const {
   Slowdowns slowdowns;

@@ -47,6 +47,7 @@ class RoundsWorker {
   void sustain(Member& member, const Tell& tell);
   void finish(const Tell& tell);
   void tell_ceiling(Member& member, const Tell& tell) const;
+  bool stopped() const;
   double slowed_share(const Member& member) const;
   bool settled() const;
   bool lost(const Member& member) const { return lost_.contains(member.probe->name); }

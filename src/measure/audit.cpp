@@ -224,7 +224,7 @@ Check audit_plateau(const FastPlateau& plateau, double slowed_share) {
                              plateau.rounds, plateau.support, plateau.samples);
   if (plateau.slowed == 0 && slowed_share == 0) return check;
   check.detail +=
-      fmt::format("; {} were slowed, and up to {:.0f} % of all of its kind: a chance of {:.2g} % that none was spared",
+      fmt::format("; {} were slowed, and up to {:.0f} % of all of its kind: a chance of {:.3g} % that none was spared",
                   plateau.slowed, 100 * slowed_share, 100 * plateau.chance_of_missing(slowed_share));
   return check;
 }

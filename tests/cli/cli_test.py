@@ -393,6 +393,22 @@ class Machines(Workspace):
             self.assertTrue(ceiling["audit"]["checks"], ceiling["name"])
         self.assertGreater(ceilings["fp32"]["value"], ceilings["fp64"]["value"])
 
+    def test_the_time_of_a_calibration_is_kept(self):
+        begin = time.monotonic()
+        done = self.run_tool("calibrate", "--device", "cpu", "--time", "3", "--sustain", "0", "-o", "short.json")
+        self.assertLess(time.monotonic() - begin, 8)  # opening the device and one visit are beyond it
+        machine = json.loads((self.folder / "short.json").read_text())
+        self.assertEqual(machine["time_s"], 3)
+        self.assertTrue(any("--time" in missing["reason"] for missing in machine["unmeasured"]), done.stdout)
+        for ceiling in machine["ceilings"]:
+            self.assertGreater(ceiling["rounds"], 0)
+            self.assertGreater(ceiling["typical"], 0)
+            checks = {check["name"]: check["status"] for check in ceiling["audit"]["checks"]}
+            self.assertIn("fast plateau reached", checks)
+            if ceiling["rounds"] < 3:
+                self.assertEqual(checks["fast plateau reached"], "fail", ceiling["name"])
+        self.check(self.run_tool("calibrate", "--time", "0"), 2, "--time")
+
     def test_a_part_is_not_kept(self):
         done = self.run_tool("calibrate", "--device", "cpu", "--quick", "--only", "launch.*", "-o", "part.json")
         self.check(done, 0, "not kept")
