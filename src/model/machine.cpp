@@ -49,9 +49,12 @@ const Ceiling* Machine::compute_at(Pipe pipe, std::optional<double> core_hz) con
   const Ceiling* sustained = compute(pipe, Regime::sustained);
   if (burst == nullptr || sustained == nullptr) return burst != nullptr ? burst : sustained;
   if (!core_hz || !burst->clocks.core_hz || !sustained->clocks.core_hz) return burst;
-  const auto distance = [&](const Ceiling* ceiling) { return std::abs(std::log(*core_hz / *ceiling->clocks.core_hz)); };
+  const auto distance = [](double a, double b) { return std::abs(std::log(a / b)); };
   constexpr double kSameClock = 0.01;
-  return distance(burst) > kSameClock && distance(sustained) < distance(burst) ? sustained : burst;
+  constexpr double kToldApart = 0.02;
+  if (distance(*burst->clocks.core_hz, *sustained->clocks.core_hz) < kToldApart) return burst;
+  const double from_burst = distance(*core_hz, *burst->clocks.core_hz);
+  return from_burst > kSameClock && distance(*core_hz, *sustained->clocks.core_hz) < from_burst ? sustained : burst;
 }
 
 const Ceiling* Machine::bandwidth(Level level, const Traffic& traffic) const {

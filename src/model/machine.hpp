@@ -97,8 +97,9 @@ struct Machine {
   /// The compute roof of `pipe`, or null.
   const Ceiling* compute(Pipe pipe, Regime regime = Regime::burst) const;
 
-  /// The compute roof of the regime that a kernel at that core clock ran in: burst within 1 % of its clock or where
-  /// a clock is missing, else the one measured at the nearer clock. Null when there is no roof of that pipe.
+  /// The compute roof of the regime that a kernel at that core clock ran in: burst within 1 % of its clock, where a
+  /// clock is missing or where the clocks of both regimes are within 2 % (what slowed one of them was no limiter), else
+  /// the one measured at the nearer clock. Null when there is no roof of that pipe.
   const Ceiling* compute_at(Pipe pipe, std::optional<double> core_hz) const;
 
   /// The burst bandwidth roof at `level` whose share of writes is nearest to that of `traffic`

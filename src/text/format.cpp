@@ -168,7 +168,8 @@ std::string factor(double value) {
 std::string count(std::int64_t value) {
   std::string text = fmt::format("{}", value);
   const int first = text.front() == '-' ? 1 : 0;
-  for (int at = static_cast<int>(text.size()) - 3; at > first; at -= 3) text.insert(static_cast<std::size_t>(at), 1, ',');
+  for (int at = static_cast<int>(text.size()) - 3; at > first; at -= 3)
+    text.insert(static_cast<std::size_t>(at), 1, ',');
   return text;
 }
 

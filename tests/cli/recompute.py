@@ -52,7 +52,8 @@ def bandwidth_ceiling(ceilings, level, traffic):
 
 
 def compute_ceiling(ceilings, pipe, clock=None):
-    """The roof of a pipe: burst within 1 % of its clock or where one is missing, else the nearer regime."""
+    """The roof of a pipe: burst within 1 % of its clock, where one is missing or where those of both regimes are within
+    2 %, else the nearer regime."""
     regimes = {}
     for ceiling in ceilings:
         if ceiling["kind"] == "compute" and ceiling["pipe"] == pipe and ceiling.get("role", "roof") == "roof":
@@ -62,6 +63,8 @@ def compute_ceiling(ceilings, pipe, clock=None):
         return burst or sustained
     clocks = [c["clocks"].get("core_hz") for c in (burst, sustained)]
     if clock is None or None in clocks:
+        return burst
+    if abs(math.log(clocks[0] / clocks[1])) < 0.02:
         return burst
     to_burst, to_sustained = (abs(math.log(clock / own)) for own in clocks)
     return sustained if to_burst > 0.01 and to_sustained < to_burst else burst

@@ -9,10 +9,12 @@
 namespace roofline {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 TEST(Findings, OfTheSample) {
   EXPECT_THAT(findings(sample::sample_report()),
@@ -35,13 +37,22 @@ TEST(Findings, AlarmsComeFirst) {
   Report report = sample::sample_report();
   report.cancelled = true;
   report.points[0].verification.reset();
-  report.points[1].time = sample::timed(report.points[1].bound.attainable_time_s / 1.3);
+  report.points[1].time = sample::timed(report.points[1].bound.attainable_time_s / 1.03);
   const std::vector<std::string> sentences = findings(report);
   EXPECT_THAT(sentences[0], HasSubstr("cancelled"));
   EXPECT_THAT(sentences[1], HasSubstr("Failed: attention fp64"));
   EXPECT_EQ(sentences[2], "Timed without being verified: relu fp32 268435456 (cuda).");
   EXPECT_THAT(sentences[3], HasSubstr("Above the roof"));
   EXPECT_THAT(sentences[3], HasSubstr("relu fp16"));
+}
+
+TEST(Findings, FasterThanMemoryCanBeIsNotAboveItsRoofButNotCold) {
+  Report report = sample::sample_report();
+  Point& point = report.points[1];
+  point.time = sample::timed(point.bound.attainable_time_s / 1.3);
+  EXPECT_THAT(findings(report)[1], AllOf(StartsWith("Not cold"), HasSubstr("relu fp16")));
+  point.workload.cache = CacheMode::hot;
+  EXPECT_THAT(findings(report)[1], StartsWith("Above the roof"));
 }
 
 TEST(Findings, LongListsAreCut) {

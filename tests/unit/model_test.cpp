@@ -96,6 +96,22 @@ TEST(Bound, APointIsHeldAgainstTheRegimeOfItsClock) {
   EXPECT_EQ(bound_of(work, alike, 1.8985e9).regime, Regime::burst) << "where no limiter acts the two are one";
 }
 
+/// On a CPU with neighbours the sustained rate is lower at the same clock: that is no regime of its own.
+TEST(Bound, RegimesAreToldApartByTheirClocksAlone) {
+  Machine machine;
+  Ceiling burst = compute(Pipe::fp32, 200e9);
+  burst.clocks.core_hz = 3.24e9;
+  Ceiling sustained = compute(Pipe::fp32, 130e9);
+  sustained.regime = Regime::sustained;
+  sustained.clocks.core_hz = 3.19e9;
+  machine.ceilings = {burst, sustained};
+  EXPECT_EQ(machine.compute_at(Pipe::fp32, 3.19e9)->regime, Regime::burst);
+  EXPECT_EQ(machine.compute_at(Pipe::fp32, 2.5e9)->regime, Regime::burst);
+  machine.ceilings[1].clocks.core_hz = 3.0e9;
+  EXPECT_EQ(machine.compute_at(Pipe::fp32, 3.05e9)->regime, Regime::sustained);
+  EXPECT_EQ(machine.compute_at(Pipe::fp32, 3.22e9)->regime, Regime::burst);
+}
+
 TEST(Bound, BetweenTheRegimesTheCeilingIsCarriedToTheOwnClock) {
   Work work;
   work.flops[Pipe::tensor_bf16] = 6e12;

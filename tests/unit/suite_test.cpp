@@ -8,6 +8,7 @@
 
 #include "model/error.hpp"
 #include "op/case.hpp"
+#include "op/layout.hpp"
 #include "op/registry.hpp"
 
 namespace roofline {
