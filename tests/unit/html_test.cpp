@@ -251,5 +251,18 @@ TEST(Html, HostileNamesAddNoElements) {
   }
 }
 
+TEST(Html, ARowThatIsTooFastSaysWhatIsWrong) {
+  const auto said = [](double times, const std::string& words) {
+    Report report = sample::sample_report();
+    report.points[1].time = sample::timed(report.points[1].bound.attainable_time_s / times);
+    return occurrences(render_html(report), "\u25b2 " + words + "</small>");
+  };
+  EXPECT_EQ(said(1, "above its roof"), 0);
+  EXPECT_EQ(said(1.03, "above its roof"), 1);
+  EXPECT_EQ(said(1.03, "not cold"), 0);
+  EXPECT_EQ(said(1.3, "not cold"), 1) << "faster than the memory can be";
+  EXPECT_EQ(said(1.3, "above its roof"), 0);
+}
+
 }  // namespace
 }  // namespace roofline
