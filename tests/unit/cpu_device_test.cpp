@@ -3,12 +3,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <numeric>
 
 #include "device/cpu/cgroup.hpp"
@@ -17,6 +15,7 @@
 #include "device/cpu/power_sensors.hpp"
 #include "device/cpu/topology.hpp"
 #include "model/error.hpp"
+#include "tests/support/files_under_a_root.hpp"
 
 namespace roofline {
 namespace {
@@ -71,24 +70,6 @@ TEST(CpuName, ReadsBothArchitectures) {
   EXPECT_FALSE(arm.hypervisor);
   EXPECT_EQ(parse_cpu_name("").name, "CPU");
 }
-
-/// A folder in place of the root, for what is read from /proc and /sys.
-class FilesUnderARoot : public ::testing::Test {
- protected:
-  void SetUp() override {
-    root_ = std::filesystem::temp_directory_path() / ("roofline-root-" + std::to_string(getpid()));
-    std::filesystem::remove_all(root_);
-  }
-  void TearDown() override { std::filesystem::remove_all(root_); }
-
-  void write(const std::string& path, const std::string& text) const {
-    const std::filesystem::path file = root_ / path;
-    std::filesystem::create_directories(file.parent_path());
-    std::ofstream(file) << text;
-  }
-
-  std::filesystem::path root_;
-};
 
 class CgroupFiles : public FilesUnderARoot {
  protected:

@@ -5,14 +5,11 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <filesystem>
-#include <fstream>
 
 #include "device/cpu/cgroup.hpp"
 #include "device/cpu/cpu_device.hpp"
 #include "device/cpu/system_reading.hpp"
+#include "tests/support/files_under_a_root.hpp"
 
 namespace roofline {
 namespace {
@@ -24,20 +21,8 @@ constexpr const char* kStatus =
     "Name:\troofline\nThreads:\t2\nvoluntary_ctxt_switches:\t{}\nnonvoluntary_ctxt_switches:\t{}\n";
 
 /// A root with two CPUs and this process's two threads, pinned to one each.
-class SystemFiles : public ::testing::Test {
+class SystemFiles : public FilesUnderARoot {
  protected:
-  void SetUp() override {
-    root_ = std::filesystem::temp_directory_path() / ("roofline-system-" + std::to_string(getpid()));
-    std::filesystem::remove_all(root_);
-  }
-  void TearDown() override { std::filesystem::remove_all(root_); }
-
-  void write(const std::string& path, const std::string& text) const {
-    const std::filesystem::path file = root_ / path;
-    std::filesystem::create_directories(file.parent_path());
-    std::ofstream(file) << text;
-  }
-
   /// Ticks of 10 ms since the start: in programs, and stolen.
   void write_stat(int busy0, int busy1, int stolen0 = 0, int stolen1 = 0) const {
     write("proc/stat", fmt::format("cpu  9 9 9 9 9 9 9 9 0 0\ncpu0 {} 7 3 5000 20 1 4 {} 0 0\n"
@@ -58,8 +43,6 @@ class SystemFiles : public ::testing::Test {
   }
 
   SystemReading read() const { return read_system(root_.string()); }
-
-  std::filesystem::path root_;
 };
 
 TEST_F(SystemFiles, AreReadAsTheKernelWritesThem) {
