@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstring>
 #include <optional>
+#include <thread>
 
 #include "host/interrupt.hpp"
 #include "model/error.hpp"
@@ -21,6 +22,8 @@ namespace roofline {
 namespace {
 
 constexpr std::chrono::milliseconds kTick(100);
+/// How long frames are left to gather: a parent that wakes for each one disturbs what its child measures.
+constexpr std::chrono::milliseconds kGather(5);
 /// How long a child may take to send what it has after an interrupt: one batch, verification included.
 constexpr std::chrono::seconds kGrace(3);
 constexpr int kFreshProcess = 75;  // EX_TEMPFAIL: the child asks for a successor
@@ -34,34 +37,36 @@ struct Header {
   std::int64_t job = 0;
 };
 
-void write_all(int fd, const void* data, std::size_t bytes) {
-  const char* next = static_cast<const char*>(data);
-  while (bytes > 0) {
-    const ssize_t written = ::write(fd, next, bytes);
+/// All at once where it can be: each write wakes the parent.
+void write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) ::_exit(1);  // nobody is listening any more
-    next += written;
-    bytes -= static_cast<std::size_t>(written);
+    bytes.remove_prefix(static_cast<std::size_t>(written));
   }
 }
 
-void write_frame(int fd, Frame frame, std::int64_t job, std::string_view text = {}) {
+std::string frame_bytes(Frame frame, std::int64_t job, std::string_view text = {}) {
   const Header header{frame, static_cast<std::uint32_t>(text.size()), job};
   std::string bytes(reinterpret_cast<const char*>(&header), sizeof header);
   bytes += text;
-  write_all(fd, bytes.data(), bytes.size());  // at once: each write wakes the parent
+  return bytes;
 }
 
 [[noreturn]] void child_main(const Jobs& jobs, std::int64_t first, int fd) {
   // A supervisor that is killed must not leave a benchmark running.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  for (std::int64_t job = first; job < jobs.count && !interrupted(); ++job) {
-    write_frame(fd, Frame::begin, job);
-    const AfterJob after = jobs.run(job, [&](std::string_view text) { write_frame(fd, Frame::message, job, text); });
-    write_frame(fd, Frame::end, job);
-    if (after == AfterJob::fresh_process) ::_exit(kFreshProcess);
-    if (after == AfterJob::nothing_left) ::_exit(kNothingLeft);
+  std::string ended;  // the frame of the job before, which is sent with the next one's
+  AfterJob after = AfterJob::next;
+  for (std::int64_t job = first; job < jobs.count && after == AfterJob::next && !interrupted(); ++job) {
+    write_all(fd, ended + frame_bytes(Frame::begin, job));
+    after = jobs.run(job, [&](std::string_view text) { write_all(fd, frame_bytes(Frame::message, job, text)); });
+    ended = frame_bytes(Frame::end, job);
   }
+  write_all(fd, ended);
+  if (after == AfterJob::fresh_process) ::_exit(kFreshProcess);
+  if (after == AfterJob::nothing_left) ::_exit(kNothingLeft);
   // Not exit(): destructors and buffers of the parent's image are not this process's to run or flush.
   ::_exit(0);
 }
@@ -95,6 +100,7 @@ class Child {
   bool pump() {
     pollfd waiting{fd_, POLLIN, 0};
     if (::poll(&waiting, 1, static_cast<int>(kTick.count())) <= 0) return true;
+    std::this_thread::sleep_for(kGather);
     std::array<char, 65536> chunk;
     const ssize_t got = ::read(fd_, chunk.data(), chunk.size());
     if (got < 0) return errno == EINTR;
