@@ -9,6 +9,7 @@
 
 #include "analyze/count_workload.hpp"
 #include "analyze/measure_workload.hpp"
+#include "analyze/pace_meter.hpp"
 #include "device/isolate.hpp"
 #include "host/host.hpp"
 #include "host/interrupt.hpp"
@@ -31,7 +32,8 @@ Outcome without_run(PointStatus status, std::string reason) {
 /// In the child: opens the device at the first workload that needs it and keeps it for those that follow.
 class WorkloadWorker {
  public:
-  WorkloadWorker(const Suite& suite, const AnalyzeOptions& options) : suite_(suite), options_(options) {}
+  WorkloadWorker(const Suite& suite, const Machine& machine, const AnalyzeOptions& options)
+      : suite_(suite), machine_(machine), options_(options) {}
 
   AfterJob run(std::int64_t job, const Send& send) {
     const SuiteEntry& entry = suite_.entries[static_cast<std::size_t>(job)];
@@ -51,24 +53,32 @@ class WorkloadWorker {
  private:
   Outcome measure(const SuiteEntry& entry) {
     const DeviceChoice& choice = options_.device;
-    if (!device_) device_ = open_device(choice.kind, choice.index, choice.options);
-    return measure_workload(entry, *device_, options_.sampler, options_.raw, interrupted);
+    if (!device_) {
+      device_ = open_device(choice.kind, choice.index, choice.options);
+      pace_.emplace(machine_, *device_);
+    }
+    const std::optional<Pace> before = pace_->latest();
+    Outcome outcome = measure_workload(entry, *device_, options_.sampler, options_.raw, interrupted);
+    if (before && outcome.time) outcome.pace = between(*before, *pace_->latest());
+    return outcome;
   }
 
   const Suite& suite_;
+  const Machine& machine_;
   const AnalyzeOptions& options_;
   std::unique_ptr<Device> device_;
+  std::optional<PaceMeter> pace_;
 };
 
-/// Times every disturbed row once more, for the disturbance may have passed. The second time counts if nothing
-/// disturbed it; else the first one stays, and says so.
+/// Times every row once more that was disturbed or came at a slow pace, for that may have passed. The second time
+/// counts if it was fair; else the first one stays, and says so.
 void measure_again(const Suite& suite, const Machine& machine, const AnalyzeOptions& options, Report& report) {
   std::vector<std::size_t> rows;
   for (std::size_t i = 0; i < report.points.size(); ++i) {
-    if (report.points[i].disturbed) rows.push_back(i);
+    if (report.points[i].unfair()) rows.push_back(i);
   }
   std::size_t done = 0;
-  WorkloadWorker worker(suite, options);
+  WorkloadWorker worker(suite, machine, options);
   Jobs jobs;
   jobs.count = static_cast<std::int64_t>(rows.size());
   jobs.run = [&](std::int64_t job, const Send& send) {
@@ -78,7 +88,7 @@ void measure_again(const Suite& suite, const Machine& machine, const AnalyzeOpti
     done = static_cast<std::size_t>(job) + 1;
     Point& point = report.points[rows[static_cast<std::size_t>(job)]];
     Outcome again = outcome_from_json(Json::parse(text));
-    if (again.status == PointStatus::ok && !again.disturbed) {
+    if (again.status == PointStatus::ok && !again.unfair()) {
       static_cast<Outcome&>(point) = std::move(again);
       point.bound = bound_of(point.work, machine, point.time ? point.time->clock_hz : std::nullopt);
     }
@@ -221,13 +231,19 @@ void note_drift(Report& report) {
   }
 }
 
-/// One note for all rows that were disturbed each time.
+/// One note for all rows that were disturbed each time, and one for those where only the pace tells.
 void note_disturbance(Report& report) {
   std::vector<NamedDisturbance> rows;
+  std::vector<NamedPace> slow_rows;
   for (const Point& point : report.points) {
-    if (point.disturbed) rows.push_back({point.workload.label, *point.disturbed});
+    if (point.disturbed) {
+      rows.push_back({point.workload.label, *point.disturbed});
+    } else if (point.unfair()) {
+      slow_rows.push_back({point.workload.label, *point.pace});
+    }
   }
   if (!rows.empty()) report.notes.push_back(summarise(rows, "row"));
+  if (!slow_rows.empty()) report.notes.push_back(summarise(slow_rows));
 }
 
 }  // namespace
@@ -246,7 +262,7 @@ Report analyze(const Suite& suite, const Machine& machine, const AnalyzeOptions&
     options.on_row(report);
   };
 
-  WorkloadWorker worker(suite, options);
+  WorkloadWorker worker(suite, machine, options);
   Jobs jobs;
   jobs.count = static_cast<std::int64_t>(suite.entries.size());
   jobs.run = [&](std::int64_t job, const Send& send) { return worker.run(job, send); };

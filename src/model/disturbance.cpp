@@ -15,11 +15,13 @@ constexpr double kWaited = 0.05;        // of a thread's time
 constexpr double kThrottled = 0.01;     // of the CPU time
 constexpr double kLeastSeconds = 0.03;  // three ticks
 constexpr double kWorthSaying = 0.05;   // CPUs, or of the CPU time
+constexpr double kSlowPace = 0.6;       // of the roofs
 
 double cpu_time(const Disturbance& seen) {
   return seen.wall_s * static_cast<double>(std::max<std::int64_t>(1, seen.cpus));
 }
 
+/// "a, b and c".
 std::string joined(const std::vector<std::string>& parts) {
   std::string text;
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -27,6 +29,21 @@ std::string joined(const std::vector<std::string>& parts) {
     text += parts[i];
   }
   return text;
+}
+
+/// The names of the first few, and how many more there are.
+template <class Named>
+std::string names_of(std::span<const Named> all) {
+  constexpr std::size_t kMostNames = 5;
+  std::vector<std::string> names;
+  for (const Named& one : all.first(std::min(all.size(), kMostNames))) names.push_back(one.name);
+  if (all.size() > kMostNames) names.push_back(fmt::format("{} more", all.size() - kMostNames));
+  return joined(names);
+}
+
+/// "1 row was measured while", "3 rows were measured while".
+std::string measured_while(std::size_t count, std::string_view what) {
+  return fmt::format("{} {}{} measured while", count, what, count == 1 ? " was" : "s were");
 }
 
 /// Of each kind, the largest share that any had: as if one second had been watched.
@@ -59,12 +76,22 @@ Disturbance& Disturbance::operator+=(const Disturbance& more) {
   return *this;
 }
 
+double Pace::least() const { return std::min(copy, arithmetic); }
+
+bool slow(const Pace& pace) { return pace.least() < kSlowPace; }
+
 bool disturbed(const Disturbance& seen) {
   if (!(seen.wall_s > 0)) return false;
   const auto beyond = [](double seconds, double limit) { return seconds >= std::max(limit, kLeastSeconds); };
   return beyond(seen.others_s + seen.stolen_s, kShareLost * cpu_time(seen)) ||
          beyond(seen.worst_cpu_s, kWorstCpu * seen.wall_s) || beyond(seen.waited_s, kWaited * seen.wall_s) ||
          beyond(seen.throttled_s, kThrottled * cpu_time(seen));
+}
+
+double share_lost(const Disturbance& seen) {
+  if (!(seen.wall_s > 0)) return 0;
+  return std::max({(seen.others_s + seen.stolen_s) / cpu_time(seen), seen.worst_cpu_s / seen.wall_s,
+                   seen.waited_s / seen.wall_s, seen.throttled_s / cpu_time(seen)});
 }
 
 std::string describe(const Disturbance& seen, std::string_view most) {
@@ -74,6 +101,13 @@ std::string describe(const Disturbance& seen, std::string_view most) {
   const double stolen = seen.stolen_s / cpu_time(seen);
   const double throttled = seen.throttled_s / cpu_time(seen);
   const double waited = seen.waited_s / seen.wall_s;
+  if (seen.cpus == 0) {
+    if (others >= kWorthSaying)
+      parts.push_back(fmt::format("other programs used {}{:.0f} % of the GPU", most, 100 * others));
+    if (throttled >= kThrottled)
+      parts.push_back(fmt::format("heat held the clock down for {}{:.0f} % of the time", most, 100 * throttled));
+    return joined(parts);
+  }
   if (others >= kWorthSaying) {
     const bool smt = seen.cpus != seen.cores;
     parts.push_back(fmt::format("other programs used {}{:.1f} of {} {}", most, others, seen.cpus,
@@ -92,14 +126,21 @@ std::string describe(const Disturbance& seen, std::string_view most) {
 }
 
 std::string summarise(std::span<const NamedDisturbance> all, std::string_view what) {
-  constexpr std::size_t kMostNames = 5;
   if (all.empty()) return {};
-  std::vector<std::string> names;
-  for (const NamedDisturbance& one : all.first(std::min(all.size(), kMostNames))) names.push_back(one.name);
-  if (all.size() > kMostNames) names.push_back(fmt::format("{} more", all.size() - kMostNames));
-  const bool one = all.size() == 1;
-  return fmt::format("{} {}{} measured while {}: {}", all.size(), what, one ? " was" : "s were",
-                     describe(worst_of(all), one ? "" : "up to "), joined(names));
+  return fmt::format("{} {}: {}", measured_while(all.size(), what),
+                     describe(worst_of(all), all.size() == 1 ? "" : "up to "), names_of(all));
+}
+
+std::string summarise(std::span<const NamedPace> all) {
+  if (all.empty()) return {};
+  const double least = std::min_element(all.begin(), all.end(), [](const NamedPace& a, const NamedPace& b) {
+                         return a.pace.least() < b.pace.least();
+                       })->pace.least();
+  return fmt::format(
+      "{} the machine itself ran at {}{:.2f} of its roofs, for which the system gives no reason (a neighbour on the "
+      "same "
+      "host?): {}",
+      measured_while(all.size(), "row"), all.size() == 1 ? "" : "as little as ", least, names_of(all));
 }
 
 }  // namespace roofline

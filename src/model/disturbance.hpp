@@ -1,5 +1,6 @@
-// What else ran on the CPUs of a measurement while it went on, as far as the system tells, and when that is too much.
-// Pure arithmetic on sums; who reads them is device/cpu/system_reading.hpp.
+// What else ran on the CPUs of a measurement while it went on, as far as the system tells, and when that is too much;
+// and, where the system tells nothing, how fast the machine itself was. Pure arithmetic on sums; who reads them is
+// device/cpu/system_reading.hpp, and who measures the pace analyze/pace_meter.hpp.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +11,17 @@
 namespace roofline {
 
 /// Sums over the time that was watched; those of several stretches can be added. CPU time is that of the CPUs under the
-/// measurement's threads and of their SMT siblings.
+/// measurement's threads and of their SMT siblings. A GPU has no CPUs, and says for how long others had its SMs and
+/// heat its clock.
 struct Disturbance {
   double wall_s = 0;             ///< that was watched; 0: nothing was, and the rest says nothing
-  std::int64_t cpus = 0;         ///< logical CPUs that were watched
+  std::int64_t cpus = 0;         ///< logical CPUs that were watched; 0: a GPU was
   std::int64_t cores = 0;        ///< physical cores under them
   double others_s = 0;           ///< CPU time of other programs
   double stolen_s = 0;           ///< CPU time that the hypervisor gave to others
   double worst_cpu_s = 0;        ///< the most that one CPU lost to both
   double waited_s = 0;           ///< that the thread which waited longest was ready to run and had no CPU
-  double throttled_s = 0;        ///< CPU time for which the control group's quota had them stopped
+  double throttled_s = 0;        ///< CPU time for which the control group's quota had them stopped; a GPU's heat
   std::int64_t preemptions = 0;  ///< involuntary context switches of all threads
 
   Disturbance& operator+=(const Disturbance& more);
@@ -30,17 +32,40 @@ struct Disturbance {
 /// much: the system counts it in ticks of 10 ms.
 bool disturbed(const Disturbance& seen);
 
+/// The largest of the shares that disturbed() looks at: of the CPU time, of one CPU's, of a thread's.
+double share_lost(const Disturbance& seen);
+
 /// "other programs used 1.1 of 2 cores", "the hypervisor took 23 %"; what there was of both and more, joined by "and".
 /// `most` stands before each figure ("up to "). Empty when nothing was watched.
 std::string describe(const Disturbance& seen, std::string_view most = {});
+
+/// What the probes of two roofs reached right before and after a row, as shares of these roofs.
+struct Pace {
+  double copy = 1;        ///< of main memory's copy roof
+  double arithmetic = 1;  ///< of the fp32 roof, at the core clock that there was
+
+  double least() const;
+};
+
+/// Whether a time that was taken at that pace says more of the machine than of the kernel: less than 0.6. Roofs of a
+/// shared machine are what its quietest moments reach, and 0.7 of that is an ordinary one.
+bool slow(const Pace& pace);
 
 struct NamedDisturbance {
   std::string name;  ///< of the row or ceiling
   Disturbance seen;
 };
 
+struct NamedPace {
+  std::string name;  ///< of the row
+  Pace pace;
+};
+
 /// "3 rows were measured while other programs used up to 1.1 of 2 cores: a, b and c"; empty when there are none. `what`
 /// is the singular: "row".
 std::string summarise(std::span<const NamedDisturbance> all, std::string_view what);
+/// "2 rows were measured while the machine itself ran at as little as 0.45 of its roofs, for which the system gives no
+/// reason (a neighbour on the same host?): a and b"; empty when there are none.
+std::string summarise(std::span<const NamedPace> all);
 
 }  // namespace roofline

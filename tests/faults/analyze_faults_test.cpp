@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "analyze/analyze.hpp"
+#include "analyze/pace_meter.hpp"
 #include "device/cpu/placement.hpp"
 #include "device/cpu/thread_pool.hpp"
 #include "host/interrupt.hpp"
@@ -207,6 +208,52 @@ TEST(AnalyzeDisturbed, ARowIsReplacedWhenTheDisturbanceHasPassed) {
   if (point.disturbed) GTEST_SKIP() << "this machine is busy itself";
   EXPECT_NE(point.time->median, first);
   EXPECT_EQ(notes_of_disturbance(report), 0);
+}
+
+/// This machine with roofs that are that many times what their probes reach right now, so that its pace is one over it.
+Machine machine_with_roofs(double times) {
+  const std::unique_ptr<Device> device = open_device(DeviceKind::cpu, 0, fast_options().device.options);
+  Machine machine;
+  machine.device = device->info();
+  for (const Probe* probe : all_probes(DeviceKind::cpu)) {
+    if (probe->name != "dram.copy" && probe->name != "fp32") continue;
+    Ceiling& ceiling = machine.ceilings.emplace_back();
+    ceiling.name = probe->name;
+    ceiling.kind = probe->kind;
+    ceiling.level = probe->level;
+    ceiling.pattern = probe->pattern;
+    ceiling.pipe = probe->pipe;
+    ceiling.variant = probe->make(*device, {}, 0)->variant;
+    ceiling.value = 1;
+  }
+  const Pace rates = PaceMeter(machine, *device).latest().value();
+  for (Ceiling& ceiling : machine.ceilings) ceiling.value = times * (ceiling.pipe ? rates.arithmetic : rates.copy);
+  return machine;
+}
+
+TEST(AnalyzePace, ARowOfASlowMachineIsTimedAgainAndSaysSo) {
+  const Report report = analyze(suite_of({"good"}), machine_with_roofs(10), fast_options());
+  const Point& point = report.points[0];
+  ASSERT_TRUE(point.pace);
+  EXPECT_TRUE(slow(*point.pace));
+  EXPECT_EQ(point.attempts, 2);
+  EXPECT_TRUE(std::any_of(report.notes.begin(), report.notes.end(), [&](const std::string& note) {
+    return point.disturbed || note.starts_with("1 row was measured while the machine itself ran at 0.");
+  }));
+}
+
+TEST(AnalyzePace, ARowOfAFastMachineIsTimedOnce) {
+  const Report report = analyze(suite_of({"good"}), machine_with_roofs(0.25), fast_options());
+  ASSERT_TRUE(report.points[0].pace);
+  EXPECT_GT(report.points[0].pace->least(), 0.6);
+  EXPECT_EQ(report.points[0].attempts, report.points[0].disturbed ? 2 : 1);
+}
+
+TEST(AnalyzePace, ThereIsNoneUnderTheRoofsOfAnotherMachine) {
+  Machine machine = machine_with_roofs(1);
+  machine.device.identity += "-of-another-kind";
+  EXPECT_FALSE(analyze(suite_of({"good"}), machine, fast_options()).points[0].pace);
+  EXPECT_FALSE(analyze(suite_of({"good"}), Machine{}, fast_options()).points[0].pace);
 }
 
 TEST(AnalyzeFaultsInterrupt, KeepsWhatThereIsAndMarksTheRest) {

@@ -1,6 +1,10 @@
 // The CUDA device: identity, memory, the timer and its clock, and what a lost context looks like.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <array>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <iostream>
 #include <numeric>
@@ -168,6 +172,49 @@ TEST_F(DeviceTest, AFailedCaptureLeavesTheDeviceUsable) {
     check(cudaStreamIsCapturing(gpu().stream(), std::array<cudaStreamCaptureStatus, 1>{}.data()), "asking");
   });
   EXPECT_NO_THROW(works->time(1));
+}
+
+void launch_for(CudaDevice& gpu, double seconds) {
+  constexpr std::int64_t kElements = 1 << 26;
+  const Kernel kernel = relu_kernel(gpu, kElements);
+  const auto x = gpu.allocate(kElements * sizeof(float));
+  const auto y = gpu.allocate(kElements * sizeof(float));
+  const std::array<void*, 2> tensors = {x->data(), y->data()};
+  const auto timer = gpu.timer([&](std::int64_t) { kernel(tensors); });
+  const auto now = [] { return std::chrono::steady_clock::now(); };
+  const auto begin = now();
+  while (std::chrono::duration<double>(now() - begin).count() < seconds) timer->time(50);
+}
+
+/// The neighbour of the test below, in a process of its own; nobody waits for its end.
+TEST_F(DeviceTest, DISABLED_IsANeighbour) { launch_for(gpu(), 60); }
+
+TEST_F(DeviceTest, KnowsWhetherAnotherProcessComputes) {
+  if (gpu().nvml() == nullptr) GTEST_SKIP() << "there is no NVML";
+  const auto share_of_others = [] {
+    const auto seen = gpu().watch_disturbance();
+    launch_for(gpu(), 2.5);
+    const Disturbance disturbance = seen();
+    EXPECT_EQ(disturbed(disturbance), disturbance.others_s >= 0.05 * disturbance.wall_s);
+    return disturbance.others_s / disturbance.wall_s;
+  };
+  const double alone = share_of_others();
+  if (alone > 0) GTEST_SKIP() << "another process computes on this GPU already";
+  const pid_t neighbour = ::fork();
+  if (neighbour == 0) {
+    ::execl("/proc/self/exe", "neighbour", "--gtest_filter=DeviceTest.DISABLED_IsANeighbour",
+            "--gtest_also_run_disabled_tests", "--gtest_output=", nullptr);
+    ::_exit(1);
+  }
+  double beside = 0;
+  for (int trial = 0; trial < 5 && !(beside > 0.1); ++trial) beside = share_of_others();  // it takes time to begin
+  ::kill(neighbour, SIGKILL);
+  ::waitpid(neighbour, nullptr, 0);
+  if (!gpu().nvml()->share_of_others(0))
+    GTEST_SKIP() << "the driver doesn't tell, or knows this process by another number";
+  EXPECT_GT(beside, 0.1) << "of a neighbour that never rests";
+  share_of_others();  // in which it ended
+  EXPECT_EQ(share_of_others(), 0) << "after it has gone";
 }
 
 /// Exits with 42 when an illegal access is reported as a lost context, then and from then on.

@@ -147,6 +147,26 @@ TEST(Rules, SpeakOfTheDeviceThatTheyAreFor) {
   EXPECT_GE(of_gpus, 30);
 }
 
+/// What the machine did comes first, and then nothing is said of the kernel: not that it waits for latency.
+TEST(Diagnosis, OfARowOnASlowMachineIsNotOfItsKernel) {
+  const Quantities latency = {{"compute.utilization", 0.1}, {"levels.utilization", 0.2}, {"roof.fraction", 0.2}};
+  const auto ids = [](const Quantities& quantities) {
+    std::vector<std::string> found;
+    for (const Advice& advice : diagnose(quantities, DeviceKind::cpu)) found.push_back(advice.rule);
+    return found;
+  };
+  EXPECT_EQ(ids(latency), std::vector<std::string>{"latency"});
+  Quantities slow = latency;
+  slow.insert({{"pace", 0.45}, {"pace.copy", 0.45}, {"pace.arithmetic", 0.98}});
+  EXPECT_EQ(ids(slow), std::vector<std::string>{"slow-machine"});
+  Quantities disturbed = latency;
+  disturbed["time.lost"] = 0.4;
+  EXPECT_EQ(ids(disturbed), std::vector<std::string>{"disturbed"});
+  Quantities at_its_roof = slow;
+  at_its_roof["roof.fraction"] = 0.95;
+  EXPECT_EQ(ids(at_its_roof).front(), "good-enough");
+}
+
 /// Whatever is known of a kernel on a CPU, counts of a GPU among it, no rule of a GPU speaks of it.
 TEST(Diagnosis, OfACpuHasNoRulesOfAGpu) {
   for (const Rule& rule : rules()) {

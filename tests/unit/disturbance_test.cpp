@@ -207,6 +207,32 @@ TEST(Summarise, SaysTheMostOfSeveralRowsInOneSentence) {
       "x, x, x, x, x and 4 more");
 }
 
+TEST(Describe, SpeaksOfAGpuWhereThereAreNoCpus) {
+  EXPECT_EQ(describe({.wall_s = 2, .others_s = 0.9, .throttled_s = 0.1}),
+            "other programs used 45 % of the GPU and heat held the clock down for 5 % of the time");
+  EXPECT_TRUE(disturbed({.wall_s = 1, .others_s = 0.05}));
+  EXPECT_FALSE(disturbed({.wall_s = 1, .others_s = 0.04}));
+  EXPECT_TRUE(disturbed({.wall_s = 4, .throttled_s = 0.05}));
+}
+
+TEST(ShareLost, IsTheLargestThatAnythingTook) {
+  EXPECT_EQ(share_lost({}), 0);
+  EXPECT_DOUBLE_EQ(share_lost(one_second(0.4)), 0.2);
+  EXPECT_DOUBLE_EQ(share_lost(one_second(0.4, 0, 0.7)), 0.7);
+  EXPECT_DOUBLE_EQ(share_lost({.wall_s = 2, .throttled_s = 0.5}), 0.25);
+}
+
+TEST(PaceOfTheMachine, IsSlowBelowSixTenthsOfEitherRoof) {
+  EXPECT_FALSE(slow({.copy = 0.6, .arithmetic = 0.6}));
+  EXPECT_TRUE(slow({.copy = 0.59, .arithmetic = 1.2}));
+  EXPECT_TRUE(slow({.copy = 1.1, .arithmetic = 0.2}));
+  EXPECT_EQ(summarise(std::vector<NamedPace>()), "");
+  EXPECT_EQ(summarise(std::vector<NamedPace>{{"a", {.copy = 0.5, .arithmetic = 0.9}},
+                                             {"b", {.copy = 1, .arithmetic = 0.45}}}),
+            "2 rows were measured while the machine itself ran at as little as 0.45 of its roofs, for which the system "
+            "gives no reason (a neighbour on the same host?): a and b");
+}
+
 TEST(WatchDisturbance, WatchesTheCpusOfTheDevice) {
   CpuDevice device(DeviceOptions{1});
   const auto seen = device.watch_disturbance();

@@ -105,6 +105,7 @@ inline Point sample_ok_point(const Machine& machine) {
                      .waited_s = 0.5,
                      .throttled_s = 0.125,
                      .preemptions = 77};
+  point.pace = {.copy = 1.0 / 3.0, .arithmetic = 0.98};
   point.attempts = 2;
   point.family = "elementwise";
   point.implementation_summary = "all threads";

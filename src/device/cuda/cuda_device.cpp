@@ -150,6 +150,17 @@ PowerReading CudaDevice::power() {
   return reading;
 }
 
+std::function<Disturbance()> CudaDevice::watch_disturbance() {
+  if (nvml() == nullptr) return Device::watch_disturbance();
+  return [this, start_s = seconds_since_1970(), slowed_before_s = nvml()->thermal_slowdown_s()] {
+    Disturbance seen{.wall_s = seconds_since_1970() - start_s};
+    seen.others_s = seen.wall_s * nvml()->share_of_others(start_s).value_or(0);
+    const auto slowed_s = nvml()->thermal_slowdown_s();
+    if (slowed_s && slowed_before_s) seen.throttled_s = *slowed_s - *slowed_before_s;
+    return seen;
+  };
+}
+
 CudaDevice& as_cuda(Device& device) {
   return const_cast<CudaDevice&>(as_cuda(std::as_const(device)));  // not const: it came in so
 }

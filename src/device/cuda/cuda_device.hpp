@@ -53,6 +53,7 @@ class CudaDevice final : public Device {
   double timer_resolution_s() const override { return 0.5e-6; }
   Clocks clocks() override;
   PowerReading power() override;
+  std::function<Disturbance()> watch_disturbance() override;
 
   /// The stream that every launch goes to.
   cudaStream_t stream() const;

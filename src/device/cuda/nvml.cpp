@@ -2,6 +2,8 @@
 // for good, so what is declared here stays true.
 #include "device/cuda/nvml.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <span>
@@ -53,6 +55,23 @@ struct RawField {
     unsigned long long large;
   } value;
 };
+/// nvmlProcessUtilizationSample_t.
+struct RawUtilization {
+  unsigned pid;
+  unsigned long long time_us;
+  unsigned sm_percent;
+  unsigned memory_percent;
+  unsigned encoder_percent;
+  unsigned decoder_percent;
+};
+
+/// nvmlViolationTime_t.
+struct RawViolation {
+  unsigned long long now_us;
+  unsigned long long violated_ns;
+};
+constexpr int kThermalPolicy = 1;
+
 constexpr unsigned kFieldNvLinkSpeed = 164;  // MB/s of the link that `scope` names
 constexpr unsigned kMostNvLinks = 36;  // 18 on every GPU so far; asking for one too many is answered with an error
 
@@ -75,6 +94,8 @@ struct Nvml::State {
   int (*mig_mode)(NvmlDevice, unsigned*, unsigned*) = nullptr;
   int (*samples)(NvmlDevice, int, unsigned long long, int*, unsigned*, RawSample*) = nullptr;
   int (*fields)(NvmlDevice, int, RawField*) = nullptr;
+  int (*utilization)(NvmlDevice, RawUtilization*, unsigned*, unsigned long long) = nullptr;
+  int (*violation)(NvmlDevice, int, RawViolation*) = nullptr;
   int (*pcie_generation)(NvmlDevice, unsigned*) = nullptr;
   int (*pcie_lanes)(NvmlDevice, unsigned*) = nullptr;
   int (*best_pcie_generation)(NvmlDevice, unsigned*) = nullptr;
@@ -95,6 +116,8 @@ struct Nvml::State {
     library->bind(mig_mode, "nvmlDeviceGetMigMode");
     library->bind(samples, "nvmlDeviceGetSamples");
     library->bind(fields, "nvmlDeviceGetFieldValues");
+    library->bind(utilization, "nvmlDeviceGetProcessUtilization");
+    library->bind(violation, "nvmlDeviceGetViolationStatus");
     library->bind(pcie_generation, "nvmlDeviceGetCurrPcieLinkGeneration");
     library->bind(pcie_lanes, "nvmlDeviceGetCurrPcieLinkWidth");
     library->bind(best_pcie_generation, "nvmlDeviceGetMaxPcieLinkGeneration");
@@ -228,6 +251,30 @@ std::optional<bool> Nvml::mig_enabled() const {
     return std::nullopt;
   }
   return current != 0;
+}
+
+std::optional<double> Nvml::share_of_others(double since_s) const {
+  if (state_->utilization == nullptr) return std::nullopt;
+  const auto since_us = static_cast<unsigned long long>(since_s * 1e6);
+  std::array<RawUtilization, 64> raw{};
+  auto count = static_cast<unsigned>(raw.size());
+  if (state_->utilization(state_->device, raw.data(), &count, since_us) != kSuccess) return std::nullopt;
+  const auto own = static_cast<unsigned>(::getpid());
+  bool own_is_there = false;
+  double others_percent = 0;
+  for (const RawUtilization& sample : std::span(raw).first(std::min<std::size_t>(count, raw.size()))) {
+    if (sample.pid == own) own_is_there = true;
+    if (sample.pid != own && sample.pid != 0) others_percent += sample.sm_percent;
+  }
+  return own_is_there ? std::optional(std::min(1.0, others_percent / 100)) : std::nullopt;
+}
+
+std::optional<double> Nvml::thermal_slowdown_s() const {
+  RawViolation violation{};
+  if (state_->violation == nullptr || state_->violation(state_->device, kThermalPolicy, &violation) != kSuccess) {
+    return std::nullopt;
+  }
+  return static_cast<double>(violation.violated_ns) * 1e-9;
 }
 
 }  // namespace roofline

@@ -47,6 +47,12 @@ class Nvml {
   /// What holds the clock down now: "power cap", "thermal", …; empty when nothing does.
   std::optional<std::vector<std::string>> clock_event_reasons() const;
   std::optional<bool> mig_enabled() const;
+  /// The share of the time since `since_s` (seconds since 1970) for which other processes had the SMs. The driver takes
+  /// a sample of each process about once a second: nothing where none of this process is there yet, nor where the
+  /// driver knows this process by another number than it knows itself (some containers).
+  std::optional<double> share_of_others(double since_s) const;
+  /// For how long heat has held the clock down so far, in seconds.
+  std::optional<double> thermal_slowdown_s() const;
   /// As it is trained now: a GPU may save power at a lower generation while it idles.
   std::optional<PcieLink> pcie_link() const;
   /// The best that this GPU in this slot can train to.

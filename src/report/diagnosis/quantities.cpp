@@ -21,6 +21,10 @@ constexpr auto kFlag = QuantityUnit::flag;
 
 constexpr QuantitySpec kSpecs[] = {
     {"roof.fraction", kFraction, "attainable over measured time"},
+    {"time.lost", kFraction, "of the processor's time, what others had or a limiter took while it was timed"},
+    {"pace", kFraction, "of its roofs, what the machine itself reached beside it: the lower of both"},
+    {"pace.copy", kFraction, "of main memory's copy roof, what its probe reached beside it"},
+    {"pace.arithmetic", kFraction, "the same of the fp32 roof"},
     {"launch.share", kFraction, "of the time, what its launches need at the launch floor"},
     {"transfer.share", kFraction, "of the time, what its bytes need on PCIe or NVLink"},
     {"memory.bound", kFlag, "the bound is memory"},
@@ -116,6 +120,14 @@ void add_bound(Collector& out, const Point& point, const Machine& machine) {
     out.set("clock", *point.time->clock_hz);
     out.set("clock.share", *point.time->clock_hz / *machine.device.max_core_hz);
   }
+}
+
+void add_fairness(Collector& out, const Outcome& outcome) {
+  if (outcome.disturbed) out.set("time.lost", share_lost(*outcome.disturbed));
+  if (!outcome.pace) return;
+  out.set("pace", outcome.pace->least());
+  out.set("pace.copy", outcome.pace->copy);
+  out.set("pace.arithmetic", outcome.pace->arithmetic);
 }
 
 /// Bytes a second that crossed a level, over its highest roof. Main memory's are the model's where nothing was counted.
@@ -282,6 +294,7 @@ const QuantitySpec* find_quantity(std::string_view name) {
 Quantities quantities_of(const Point& point, const Machine& machine, const Counters* counters) {
   Collector out;
   if (!point.time) return {};
+  add_fairness(out, point);
   add_bound(out, point, machine);
   add_utilization(out, point, machine, counters);
   if (counters != nullptr) {

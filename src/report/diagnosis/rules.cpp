@@ -20,6 +20,9 @@ constexpr std::string_view kBestPractices = "CUDA C++ Best Practices Guide";
 constexpr std::string_view kField = "rule of thumb of the field";
 constexpr std::string_view kMeasured = "this machine's own roofs";
 
+// What the machine did decides before anything that the kernel did, unless it is at its roof all the same.
+constexpr std::array kDisturbed = {Condition{"time.lost", kAbove, 0.005}, Condition{"roof.fraction", kBelow, 0.9}};
+constexpr std::array kSlowMachine = {Condition{"pace", kBelow, 0.6}, Condition{"roof.fraction", kBelow, 0.9}};
 // The floor is that of empty kernels in a row. A kernel that reads and writes a little takes twice that on an H200.
 constexpr std::array kLaunchBound = {Condition{"launch.share", kAbove, 0.35}};
 constexpr std::array kTransferBound = {Condition{"transfer.share", kAbove, 0.5}};
@@ -79,6 +82,16 @@ constexpr std::array kLatency = {Condition{"compute.utilization", kBelow, 0.6},
                                  Condition{"levels.utilization", kBelow, 0.6}};
 
 constexpr Rule kRules[] = {
+    {"disturbed", kAny, kDisturbed,
+     "Others, or a limiter, had up to {time.lost} of the processor's time while it was timed, and no quieter moment "
+     "came.",
+     "Time it when the machine is quiet: till then nothing can be said of the kernel.", kMeasured, true},
+    {"slow-machine", kCpu, kSlowMachine,
+     "The machine itself ran at {pace} of its roofs beside this (copying at {pace.copy}, arithmetic at "
+     "{pace.arithmetic}), and the system gives no reason: a neighbour on the same host, power or heat.",
+     "Time it when the machine is quiet, or calibrate again if it stays so: till then nothing can be said of the "
+     "kernel.",
+     kMeasured, true},
     {"launch-bound", kGpu, kLaunchBound, "{launch.share} of the time is the floor of its kernel launches.",
      "Fuse kernels, or run many of them from one graph; a larger problem hides the launch.", kMeasured},
     {"launch-bound", kCpu, kLaunchBound, "{launch.share} of the time is what starting and joining its threads takes.",

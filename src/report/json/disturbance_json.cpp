@@ -28,4 +28,10 @@ Disturbance read_disturbance(const JsonValue& json) {
           .preemptions = json["preemptions"].integer()};
 }
 
+nlohmann::ordered_json pace_to_json(const Pace& pace) { return {{"copy", pace.copy}, {"arithmetic", pace.arithmetic}}; }
+
+Pace read_pace(const JsonValue& json) {
+  return {.copy = json["copy"].number(), .arithmetic = json["arithmetic"].number()};
+}
+
 }  // namespace roofline

@@ -1,5 +1,5 @@
-// What disturbed a measurement, to and from JSON: the value of `disturbed` in rows and ceilings.
-// Internal to src/report.
+// What disturbed a measurement, to and from JSON: the values of `disturbed` in rows and ceilings, and of `pace` in
+// rows. Internal to src/report.
 #pragma once
 
 #include "model/disturbance.hpp"
@@ -9,5 +9,7 @@ namespace roofline {
 
 nlohmann::ordered_json disturbance_to_json(const Disturbance& seen);
 Disturbance read_disturbance(const JsonValue& json);
+nlohmann::ordered_json pace_to_json(const Pace& pace);
+Pace read_pace(const JsonValue& json);
 
 }  // namespace roofline

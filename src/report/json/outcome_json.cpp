@@ -97,6 +97,7 @@ void put_run(Json& json, const Outcome& outcome) {
   json["buffer_sets"] = outcome.buffer_sets;
   json["resident_bytes"] = outcome.resident_bytes;
   if (outcome.disturbed) json["disturbed"] = disturbance_to_json(*outcome.disturbed);
+  if (outcome.pace) json["pace"] = pace_to_json(*outcome.pace);
   if (outcome.attempts > 1) json["attempts"] = outcome.attempts;
   if (!outcome.raw_samples.empty()) json["samples_s"] = outcome.raw_samples;
 }
@@ -115,6 +116,7 @@ Outcome read_outcome(const JsonValue& json) {
   outcome.buffer_sets = json["buffer_sets"].integer();
   outcome.resident_bytes = json["resident_bytes"].number();
   if (const auto seen = json.find("disturbed")) outcome.disturbed = read_disturbance(*seen);
+  if (const auto pace = json.find("pace")) outcome.pace = read_pace(*pace);
   if (const auto attempts = json.find("attempts")) outcome.attempts = static_cast<int>(attempts->integer());
   return outcome;
 }

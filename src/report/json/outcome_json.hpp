@@ -9,7 +9,7 @@ namespace roofline {
 
 /// `status`, and `reason` where there is one.
 void put_status(nlohmann::ordered_json& json, const Outcome& outcome);
-/// `verification`, `buffer_sets`, `resident_bytes`, `disturbed`, `attempts` and `samples_s`.
+/// `verification`, `buffer_sets`, `resident_bytes`, `disturbed`, `pace`, `attempts` and `samples_s`.
 void put_run(nlohmann::ordered_json& json, const Outcome& outcome);
 /// The value of `time_s`.
 nlohmann::ordered_json summary_to_json(const Summary& time);

@@ -1,0 +1,36 @@
+// How fast the machine itself is between two rows: a few milliseconds of the calibration's own probes. A neighbour on
+// the same host slows every kernel of a guest and shows in none of its counters; these it slows as well.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "device/device.hpp"
+#include "model/disturbance.hpp"
+#include "model/machine.hpp"
+
+namespace roofline {
+
+/// As long as a row lasts, one pace after the other.
+Pace between(const Pace& before, const Pace& after);
+
+class PaceMeter {
+ public:
+  /// Makes the probes of main memory's copy roof and of the fp32 roof as the calibration did. There is no pace on a GPU,
+  /// nor where `machine` is another device, has not both roofs, or too little memory is free for the copy.
+  PaceMeter(const Machine& machine, Device& device);
+  ~PaceMeter();
+
+  /// Measured now, or the last time if that was so short ago that measuring would take more than 3 % of the time.
+  std::optional<Pace> latest();
+
+ private:
+  class Gauge;
+
+  std::vector<std::unique_ptr<Gauge>> gauges_;  ///< copy and arithmetic, or none
+  std::optional<Pace> last_;
+  double due_s_ = 0;
+};
+
+}  // namespace roofline
