@@ -13,14 +13,15 @@
 namespace roofline {
 namespace {
 
-constexpr int kBatches = 3;      // the median of three: one interruption is not the pace
-constexpr double kPeriod = 30;   // times what a measurement takes
+constexpr int kBatches = 3;       // the median of three: one interruption is not the pace
+constexpr double kPeriod = 30;    // times what a measurement takes
 constexpr double kLeastFree = 8;  // times what its working set takes: rows need memory, too
 
 /// The roof's probe in the variant that the roof is of, once it has computed the right thing; nothing without it.
 std::optional<ProbeCase> made_again(const Ceiling& roof, Device& device) {
   const std::vector<const Probe*> probes = all_probes(device.info().kind);
-  const auto probe = std::find_if(probes.begin(), probes.end(), [&](const Probe* one) { return one->name == roof.name; });
+  const auto probe =
+      std::find_if(probes.begin(), probes.end(), [&](const Probe* one) { return one->name == roof.name; });
   if (probe == probes.end()) return std::nullopt;
   for (int variant = 0;; ++variant) {
     std::optional<ProbeCase> made = (*probe)->make(device, ProbeRequest{}, variant);

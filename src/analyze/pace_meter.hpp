@@ -17,8 +17,8 @@ Pace between(const Pace& before, const Pace& after);
 
 class PaceMeter {
  public:
-  /// Makes the probes of main memory's copy roof and of the fp32 roof as the calibration did. There is no pace on a GPU,
-  /// nor where `machine` is another device, has not both roofs, or too little memory is free for the copy.
+  /// Makes the probes of main memory's copy roof and of the fp32 roof as the calibration did. There is no pace on a
+  /// GPU, nor where `machine` is another device, has not both roofs, or too little memory is free for the copy.
   PaceMeter(const Machine& machine, Device& device);
   ~PaceMeter();
 

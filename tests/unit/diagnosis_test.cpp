@@ -162,6 +162,9 @@ TEST(Diagnosis, OfARowOnASlowMachineIsNotOfItsKernel) {
   Quantities disturbed = latency;
   disturbed["time.lost"] = 0.4;
   EXPECT_EQ(ids(disturbed), std::vector<std::string>{"disturbed"});
+  Quantities at_the_pace = latency;
+  at_the_pace.insert({{"roof.at_pace", 0.95}, {"pace", 0.7}});
+  EXPECT_EQ(ids(at_the_pace), std::vector<std::string>{"at-the-pace"});
   Quantities at_its_roof = slow;
   at_its_roof["roof.fraction"] = 0.95;
   EXPECT_EQ(ids(at_its_roof).front(), "good-enough");

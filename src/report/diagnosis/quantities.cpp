@@ -23,6 +23,7 @@ constexpr QuantitySpec kSpecs[] = {
     {"roof.fraction", kFraction, "attainable over measured time"},
     {"time.lost", kFraction, "of the processor's time, what others had or a limiter took while it was timed"},
     {"pace", kFraction, "of its roofs, what the machine itself reached beside it: the lower of both"},
+    {"roof.at_pace", kFraction, "roof.fraction over the pace of what bounds it, memory or arithmetic"},
     {"pace.copy", kFraction, "of main memory's copy roof, what its probe reached beside it"},
     {"pace.arithmetic", kFraction, "the same of the fp32 roof"},
     {"launch.share", kFraction, "of the time, what its launches need at the launch floor"},
@@ -122,12 +123,16 @@ void add_bound(Collector& out, const Point& point, const Machine& machine) {
   }
 }
 
-void add_fairness(Collector& out, const Outcome& outcome) {
-  if (outcome.disturbed) out.set("time.lost", share_lost(*outcome.disturbed));
-  if (!outcome.pace) return;
-  out.set("pace", outcome.pace->least());
-  out.set("pace.copy", outcome.pace->copy);
-  out.set("pace.arithmetic", outcome.pace->arithmetic);
+void add_fairness(Collector& out, const Point& point) {
+  if (point.disturbed) out.set("time.lost", share_lost(*point.disturbed));
+  if (!point.pace) return;
+  out.set("pace", point.pace->least());
+  out.set("pace.copy", point.pace->copy);
+  out.set("pace.arithmetic", point.pace->arithmetic);
+  const bool memory = point.bound.label == BoundLabel::memory;
+  if (memory || point.bound.label == BoundLabel::compute) {
+    out.set("roof.at_pace", point.fraction_of_roof() / (memory ? point.pace->copy : point.pace->arithmetic));
+  }
 }
 
 /// Bytes a second that crossed a level, over its highest roof. Main memory's are the model's where nothing was counted.

@@ -23,6 +23,7 @@ constexpr std::string_view kMeasured = "this machine's own roofs";
 // What the machine did decides before anything that the kernel did, unless it is at its roof all the same.
 constexpr std::array kDisturbed = {Condition{"time.lost", kAbove, 0.005}, Condition{"roof.fraction", kBelow, 0.9}};
 constexpr std::array kSlowMachine = {Condition{"pace", kBelow, 0.6}, Condition{"roof.fraction", kBelow, 0.9}};
+constexpr std::array kAtPace = {Condition{"roof.at_pace", kAbove, 0.9}, Condition{"roof.fraction", kBelow, 0.9}};
 // The floor is that of empty kernels in a row. A kernel that reads and writes a little takes twice that on an H200.
 constexpr std::array kLaunchBound = {Condition{"launch.share", kAbove, 0.35}};
 constexpr std::array kTransferBound = {Condition{"transfer.share", kAbove, 0.5}};
@@ -92,6 +93,10 @@ constexpr Rule kRules[] = {
      "Time it when the machine is quiet, or calibrate again if it stays so: till then nothing can be said of the "
      "kernel.",
      kMeasured, true},
+    {"at-the-pace", kCpu, kAtPace,
+     "It reaches {roof.fraction} of its roof, and {roof.at_pace} of what the calibration's own probe reached beside "
+     "it.",
+     "Time it when the machine is quiet: what holds it back now is the machine.", kMeasured, true},
     {"launch-bound", kGpu, kLaunchBound, "{launch.share} of the time is the floor of its kernel launches.",
      "Fuse kernels, or run many of them from one graph; a larger problem hides the launch.", kMeasured},
     {"launch-bound", kCpu, kLaunchBound, "{launch.share} of the time is what starting and joining its threads takes.",
