@@ -256,9 +256,10 @@ std::optional<bool> Nvml::mig_enabled() const {
 std::optional<double> Nvml::share_of_others(double since_s) const {
   if (state_->utilization == nullptr) return std::nullopt;
   const auto since_us = static_cast<unsigned long long>(since_s * 1e6);
-  std::array<RawUtilization, 64> raw{};
-  auto count = static_cast<unsigned>(raw.size());
-  if (state_->utilization(state_->device, raw.data(), &count, since_us) != kSuccess) return std::nullopt;
+  unsigned count = 0;
+  state_->utilization(state_->device, nullptr, &count, since_us);  // how many it may be
+  std::vector<RawUtilization> raw(count);
+  if (count == 0 || state_->utilization(state_->device, raw.data(), &count, since_us) != kSuccess) return std::nullopt;
   const auto own = static_cast<unsigned>(::getpid());
   bool own_is_there = false;
   double others_percent = 0;
