@@ -63,7 +63,7 @@ const Computed<T>* values_at(const T* from, Computed<T>* copy, std::int64_t coun
   if constexpr (kSmallFloat<T>) {
     using V = Vector<kIsa, T>;
     std::int64_t i = 0;
-    for (; i + V::kLanes <= count; i += V::kLanes) V::Wide::store(copy + i, V::load(from + i));
+    for (; i + V::kLanes <= count; i += V::kLanes) V::store_values(copy + i, V::load(from + i));
     for (; i < count; ++i) copy[i] = V::get(from + i);
     return copy;
   } else {

@@ -12,11 +12,10 @@ namespace {
 constexpr std::int64_t kScoreBlock = 16;
 constexpr int kRows = 2;  ///< of values, added at once
 
-/// Of a query, in the type that is computed in, and a key.
+/// Of a query, which put_by() left, and a key.
 template <typename T>
 Computed<T> dot(const Computed<T>* a, const T* b, std::int64_t count) {
   using V = Vector<kIsa, T>;
-  using Values = Vector<kIsa, Computed<T>>;
   constexpr std::int64_t kWays = 4;  // independent sums hide the latency of an addition
   typename V::Packet sums[kWays];
   for (auto& sum : sums) sum = V::all(0);
@@ -24,8 +23,11 @@ Computed<T> dot(const Computed<T>* a, const T* b, std::int64_t count) {
   for (; i + kWays * V::kLanes <= count; i += kWays * V::kLanes) {
     for (std::int64_t way = 0; way < kWays; ++way) {
       const std::int64_t at = i + way * V::kLanes;
-      sums[way] = V::multiply_add(Values::load(a + at), V::load(b + at), sums[way]);
+      sums[way] = V::multiply_add(V::take_back(a + at), V::load(b + at), sums[way]);
     }
+  }
+  for (; i + V::kLanes <= count; i += V::kLanes) {
+    sums[0] = V::multiply_add(V::take_back(a + i), V::load(b + i), sums[0]);
   }
   Computed<T> total = V::sum(V::add(V::add(sums[0], sums[1]), V::add(sums[2], sums[3])));
   for (; i < count; ++i) total += a[i] * V::get(b + i);
@@ -37,14 +39,13 @@ Computed<T> dot(const Computed<T>* a, const T* b, std::int64_t count) {
 template <int kCount, typename T>
 void add_scaled(Computed<T>* to, const T* rows, const Computed<T>* factors, std::int64_t count) {
   using V = Vector<kIsa, T>;
-  using Values = Vector<kIsa, Computed<T>>;
   typename V::Packet scale[kCount];
   for (int row = 0; row < kCount; ++row) scale[row] = V::all(factors[row]);
   std::int64_t i = 0;
   for (; i + V::kLanes <= count; i += V::kLanes) {
-    auto sum = Values::load(to + i);
+    auto sum = V::take_back(to + i);
     for (int row = 0; row < kCount; ++row) sum = V::multiply_add(scale[row], V::load(rows + row * count + i), sum);
-    Values::store(to + i, sum);
+    V::put_by(to + i, sum);
   }
   for (; i < count; ++i) {
     for (int row = 0; row < kCount; ++row) to[i] += factors[row] * V::get(rows + row * count + i);
@@ -90,10 +91,16 @@ template <Isa isa, typename T>
 void decode_part(const T* q, const T* k, const T* v, Computed<T>* parts, std::int64_t heads, std::int64_t keys,
                  std::int64_t d) {
   using Value = Computed<T>;
+  using V = Vector<isa, T>;
   const Value scale = 1 / std::sqrt(static_cast<Value>(d));
   Eigen::Matrix<Value, Eigen::Dynamic, kScoreBlock, Eigen::RowMajor> scores(heads, kScoreBlock);
   Eigen::Matrix<Value, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> queries(heads, d);
-  for (std::int64_t i = 0; i < heads * d; ++i) queries.data()[i] = Vector<isa, T>::get(q + i);
+  const std::int64_t whole = d / V::kLanes * V::kLanes;
+  for (std::int64_t head = 0; head < heads; ++head) {
+    const T* query = q + head * d;
+    for (std::int64_t i = 0; i < whole; i += V::kLanes) V::put_by(&queries(head, i), V::load(query + i));
+    for (std::int64_t i = whole; i < d; ++i) queries(head, i) = V::get(query + i);
+  }
   for (std::int64_t head = 0; head < heads; ++head) {
     Value* part = parts + head * part_size(d);
     for (std::int64_t i = 0; i <= d; ++i) part[i] = 0;
@@ -122,6 +129,10 @@ void decode_part(const T* q, const T* k, const T* v, Computed<T>* parts, std::in
         add_scaled<1>(parts + head * part_size(d), v + (first + j) * d, &scores(head, j), d);
       }
     }
+  }
+  for (std::int64_t head = 0; head < heads; ++head) {
+    Value* part = parts + head * part_size(d);
+    for (std::int64_t i = 0; i < whole; i += V::kLanes) V::store_values(part + i, V::take_back(part + i));
   }
 }
 

@@ -19,23 +19,26 @@ void layernorm(const T* x, const T* gamma, const T* beta, T* y, std::int64_t row
   Value squares = 0;  // of the distances from it
   Value mean = 0;
   Value scale = 0;
-  pipeline_rows<kIsa, T>(
+  pipeline_rows<T>(
       rows, columns,
       [&](std::int64_t row, std::int64_t first, std::int64_t count, auto meanwhile) {
         const T* in = x + row * columns + first;
         meanwhile();
         if (first == 0) {
-          const Value sum = sum_of<kIsa>(in, count, [](auto s, auto v, std::int64_t) { return V::add(s, v); });
+          const Value sum = sum_of<kIsa>(in, count, [](auto s, auto v) { return V::add(s, v); });
           centre = sum / static_cast<Value>(count);
           squares = 0;
         }
         const auto centres = V::all(centre);
         const Value distances = sum_of<kIsa>(
-            in, count, [=](auto sum, auto v, std::int64_t) { return V::add(sum, V::subtract(v, centres)); });
-        squares += sum_of<kIsa>(in, count, [=](auto sum, auto v, std::int64_t) {
-          const auto distance = V::subtract(v, centres);
-          return V::multiply_add(distance, distance, sum);
-        });
+            in, count, [=](auto sum, auto v) { return V::add(sum, V::subtract(v, centres)); }, centre);
+        squares += sum_of<kIsa>(
+            in, count,
+            [=](auto sum, auto v) {
+              const auto distance = V::subtract(v, centres);
+              return V::multiply_add(distance, distance, sum);
+            },
+            centre);
         const Value shift = distances / static_cast<Value>(first + count);
         centre += shift;
         squares -= shift * distances;
@@ -49,18 +52,13 @@ void layernorm(const T* x, const T* gamma, const T* beta, T* y, std::int64_t row
         const T* next = in + columns + kAhead<T>;
         const T* g = gamma + first;
         const T* b = beta + first;
-        store_block<kIsa, T, streamed>(
-            y + row * columns + first, count,
-            [=, means = V::all(mean), scales = V::all(scale)](std::int64_t i) {
-              __builtin_prefetch(next + i, 0, 2);
-              const auto normal = V::multiply(V::subtract(V::load(in + i), means), scales);
-              return V::multiply_add(normal, V::load(g + i), V::load(b + i));
-            },
-            [=, m = mean, s = scale](std::int64_t i) {
-              return (V::get(in + i) - m) * s * V::get(g + i) + V::get(b + i);
-            });
+        store_block<kIsa, streamed>(y + row * columns + first, count,
+                                    [=, means = V::all(mean), scales = V::all(scale)](auto where) {
+                                      __builtin_prefetch(next + where.at, 0, 2);
+                                      const auto normal = V::multiply(V::subtract(where.load(in), means), scales);
+                                      return V::multiply_add(normal, where.load(g), where.load(b));
+                                    });
       });
-  if (streamed) V::fence();
 }
 
 }  // namespace
@@ -68,11 +66,8 @@ void layernorm(const T* x, const T* gamma, const T* beta, T* y, std::int64_t row
 template <Isa isa, typename T>
 void layernorm_rows(const T* x, const T* gamma, const T* beta, T* y, std::int64_t rows, std::int64_t columns,
                     bool streamed) {
-  if (streamed) {
-    layernorm<T, true>(x, gamma, beta, y, rows, columns);
-  } else {
-    layernorm<T, false>(x, gamma, beta, y, rows, columns);
-  }
+  with_stores<isa>(y, columns, streamed,
+                   [&]<bool past_caches>() { layernorm<T, past_caches>(x, gamma, beta, y, rows, columns); });
 }
 
 template void layernorm_rows<kIsa, float>(const float*, const float*, const float*, float*, std::int64_t, std::int64_t,

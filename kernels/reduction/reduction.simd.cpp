@@ -8,12 +8,12 @@
 namespace roofline {
 namespace {
 
-/// 8 accumulators: an operation takes 4 cycles and 2 are begun in each, so fewer would wait on each other where the
-/// data comes from a cache. `combine` takes packets, `whole` makes one value of a packet.
+/// 8 registers of accumulators: an operation takes 4 cycles and 2 are begun in each, so fewer would wait on each other
+/// where the data comes from a cache. `combine` takes packets, `whole` makes one value of a packet.
 template <typename T, typename Combine, typename Whole, typename Rest>
 Computed<T> reduce(const T* x, std::int64_t count, Computed<T> identity, Combine combine, Whole whole, Rest rest) {
   using V = Vector<kIsa, T>;
-  constexpr std::int64_t kWays = 8;
+  constexpr std::int64_t kWays = 8 * kVectorBytes / sizeof(typename V::Packet);
   typename V::Packet parts[kWays];
   for (auto& part : parts) part = V::all(identity);
   std::int64_t i = 0;

@@ -14,13 +14,13 @@ void rmsnorm(const T* x, const T* gamma, T* y, std::int64_t rows, std::int64_t c
   using Value = Computed<T>;
   Value squares = 0;
   Value scale = 0;
-  pipeline_rows<kIsa, T>(
+  pipeline_rows<T>(
       rows, columns,
       [&](std::int64_t row, std::int64_t first, std::int64_t count, auto meanwhile) {
         const T* in = x + row * columns + first;
-        fetch_ahead<kIsa>(in, count);
+        fetch_ahead(in, count);
         meanwhile();
-        squares += sum_of<kIsa>(in, count, [](auto sum, auto v, std::int64_t) { return V::multiply_add(v, v, sum); });
+        squares += sum_of<kIsa>(in, count, [](auto sum, auto v) { return V::multiply_add(v, v, sum); });
       },
       [&] {
         scale = 1 / std::sqrt(squares / static_cast<Value>(columns) + static_cast<Value>(kRmsNormEpsilon));
@@ -29,25 +29,18 @@ void rmsnorm(const T* x, const T* gamma, T* y, std::int64_t rows, std::int64_t c
       [&](std::int64_t row, std::int64_t first, std::int64_t count) {
         const T* in = x + row * columns + first;
         const T* g = gamma + first;
-        store_block<kIsa, T, streamed>(
-            y + row * columns + first, count,
-            [=, scales = V::all(scale)](std::int64_t i) {
-              return V::multiply(V::multiply(V::load(in + i), scales), V::load(g + i));
-            },
-            [=](std::int64_t i) { return V::get(in + i) * scale * V::get(g + i); });
+        store_block<kIsa, streamed>(y + row * columns + first, count, [=, scales = V::all(scale)](auto where) {
+          return V::multiply(V::multiply(where.load(in), scales), where.load(g));
+        });
       });
-  if (streamed) V::fence();
 }
 
 }  // namespace
 
 template <Isa isa, typename T>
 void rmsnorm_rows(const T* x, const T* gamma, T* y, std::int64_t rows, std::int64_t columns, bool streamed) {
-  if (streamed) {
-    rmsnorm<T, true>(x, gamma, y, rows, columns);
-  } else {
-    rmsnorm<T, false>(x, gamma, y, rows, columns);
-  }
+  with_stores<isa>(y, columns, streamed,
+                   [&]<bool past_caches>() { rmsnorm<T, past_caches>(x, gamma, y, rows, columns); });
 }
 
 template void rmsnorm_rows<kIsa, float>(const float*, const float*, float*, std::int64_t, std::int64_t, bool);

@@ -6,15 +6,31 @@
 namespace roofline {
 namespace {
 
-/// One head: element i of its lower half and of its upper half are the two coordinates of a point. Requests what is
-/// read 16 KiB further on, as map_streamed does.
-template <typename T, bool streamed>
-void rotate(const T* x, const Computed<T>* cos, const Computed<T>* sin, T* y, std::int64_t half) {
+/// Of a token's angles, in the order that elements have in registers.
+template <typename T>
+struct Angles {
+  static constexpr std::int64_t kMost = 256;
+  alignas(64) Computed<T> cos[kMost];
+  alignas(64) Computed<T> sin[kMost];
+};
+
+template <typename T>
+void arrange(const Computed<T>* from, Computed<T>* to, std::int64_t count) {
   using V = Vector<kIsa, T>;
-  using Table = Vector<kIsa, Computed<T>>;
+  std::int64_t i = 0;
+  for (; i + V::kLanes <= count; i += V::kLanes) V::put_by(to + i, V::load_values(from + i));
+  for (; i < count; ++i) to[i] = from[i];
+}
+
+/// `count` points of a head, whose two coordinates are `half` elements apart. Requests what is read 16 KiB further on,
+/// as map_streamed does.
+template <typename T, bool streamed>
+void rotate(const T* x, const Angles<T>& by, T* y, std::int64_t count, std::int64_t half) {
+  using V = Vector<kIsa, T>;
   constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
-  for (std::int64_t line = 0; line < 2 * half; line += 64 / kSize) {
+  for (std::int64_t line = 0; line < count; line += 64 / kSize) {
     __builtin_prefetch(x + line + 16384 / kSize, 0, 2);
+    __builtin_prefetch(x + half + line + 16384 / kSize, 0, 2);
   }
   const auto put = [](T* to, auto value) {
     if constexpr (streamed) {
@@ -24,29 +40,35 @@ void rotate(const T* x, const Computed<T>* cos, const Computed<T>* sin, T* y, st
     }
   };
   std::int64_t i = 0;
-  for (; i + V::kLanes <= half; i += V::kLanes) {
-    const auto c = Table::load(cos + i);
-    const auto s = Table::load(sin + i);
+  for (; i + V::kLanes <= count; i += V::kLanes) {
+    const auto c = V::take_back(by.cos + i);
+    const auto s = V::take_back(by.sin + i);
     const auto lower = V::load(x + i);
     const auto upper = V::load(x + half + i);
     put(y + i, V::subtract(V::multiply(lower, c), V::multiply(upper, s)));
     put(y + half + i, V::multiply_add(upper, c, V::multiply(lower, s)));
   }
-  for (; i < half; ++i) {
+  for (; i < count; ++i) {
     const auto lower = V::get(x + i);
     const auto upper = V::get(x + half + i);
-    V::put(y + i, lower * cos[i] - upper * sin[i]);
-    V::put(y + half + i, upper * cos[i] + lower * sin[i]);
+    V::put(y + i, lower * by.cos[i] - upper * by.sin[i]);
+    V::put(y + half + i, upper * by.cos[i] + lower * by.sin[i]);
   }
 }
 
 template <typename T, bool streamed>
 void rotate_tokens(const Rotation<Computed<T>>& by, const T* x, T* y, std::int64_t first, std::int64_t last) {
+  Angles<T> angles;
   for (std::int64_t token = first; token < last; ++token) {
     const std::int64_t entry = token % by.positions * by.half;
-    for (std::int64_t head = token * by.heads; head < (token + 1) * by.heads; ++head) {
-      const std::int64_t at = head * 2 * by.half;
-      rotate<T, streamed>(x + at, by.cos + entry, by.sin + entry, y + at, by.half);
+    for (std::int64_t point = 0; point < by.half; point += Angles<T>::kMost) {
+      const std::int64_t count = by.half - point < Angles<T>::kMost ? by.half - point : Angles<T>::kMost;
+      arrange<T>(by.cos + entry + point, angles.cos, count);
+      arrange<T>(by.sin + entry + point, angles.sin, count);
+      for (std::int64_t head = token * by.heads; head < (token + 1) * by.heads; ++head) {
+        const std::int64_t at = head * 2 * by.half + point;
+        rotate<T, streamed>(x + at, angles, y + at, count, by.half);
+      }
     }
   }
   if (streamed) Vector<kIsa, T>::fence();
@@ -59,7 +81,7 @@ template <Isa isa, typename T>
 void rope_tokens(const Rotation<Computed<T>>& by, const T* x, T* y, std::int64_t first, std::int64_t last,
                  bool streamed) {
   using V = Vector<isa, T>;
-  if (streamed && by.half % V::kLanes == 0 && V::misaligned(y) == 0) {
+  if (streamed && by.half % V::kLanes == 0 && misaligned<V>(y) == 0) {
     rotate_tokens<T, true>(by, x, y, first, last);
   } else {
     rotate_tokens<T, false>(by, x, y, first, last);

@@ -10,7 +10,7 @@ template <typename T>
 void widen(const T* from, float* to, std::int64_t count) {
   using V = Vector<kIsa, T>;
   std::int64_t i = 0;
-  for (; i + V::kLanes <= count; i += V::kLanes) V::Wide::store(to + i, V::load(from + i));
+  for (; i + V::kLanes <= count; i += V::kLanes) V::store_values(to + i, V::load(from + i));
   for (; i < count; ++i) to[i] = V::get(from + i);
 }
 
@@ -18,7 +18,10 @@ template <typename T>
 void narrow(const float* from, T* to, std::int64_t count) {
   using V = Vector<kIsa, T>;
   std::int64_t i = 0;
-  for (; i + V::kLanes <= count; i += V::kLanes) V::store(to + i, V::Wide::load(from + i));
+  // Here a NaN may be any, which vectors of bf16 do not expect. The compiler makes vectors of this loop, too.
+  if constexpr (!std::is_same_v<T, Bf16>) {
+    for (; i + V::kLanes <= count; i += V::kLanes) V::store(to + i, V::load_values(from + i));
+  }
   for (; i < count; ++i) V::put(to + i, from[i]);
 }
 

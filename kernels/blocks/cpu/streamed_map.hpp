@@ -16,14 +16,18 @@ void map_streamed(T* y, std::int64_t count, F f, const X*... x) {
   constexpr std::int64_t kBlock = 1024 / kSize;
   constexpr std::int64_t kLine = 64 / kSize;
   constexpr std::int64_t kAhead = 16384 / kSize;
-  const auto one = [&](std::int64_t i) { V::store_first(y + i, f(V::spread(x + i)...)); };
   std::int64_t i = 0;
-  for (const std::int64_t head = V::misaligned(y); i < head && i < count; ++i) one(i);
+  const auto part = [&](std::int64_t elements) {
+    store_part<V>(y + i, elements, f(load_part<V>(x + i, elements, 0)...));
+    i += elements;
+  };
+  const std::int64_t head = misaligned<V>(y);
+  part(head < count ? head : count);
   for (; i + kBlock <= count; i += kBlock) {
     for (std::int64_t line = 0; line < kBlock; line += kLine) (__builtin_prefetch(x + i + kAhead + line, 0, 2), ...);
     for (std::int64_t at = i; at < i + kBlock; at += V::kLanes) V::stream(y + at, f(V::load(x + at)...));
   }
-  for (; i < count; ++i) one(i);
+  for (; i < count;) part(count - i < V::kLanes ? count - i : V::kLanes);
   V::fence();
 }
 
@@ -35,7 +39,8 @@ void map_cached(T* y, std::int64_t count, F f, const X*... x) {
   for (; i + 4 * V::kLanes <= count; i += 4 * V::kLanes) {
     for (std::int64_t at = i; at < i + 4 * V::kLanes; at += V::kLanes) V::store(y + at, f(V::load(x + at)...));
   }
-  for (; i < count; ++i) V::store_first(y + i, f(V::spread(x + i)...));
+  for (; i + V::kLanes <= count; i += V::kLanes) V::store(y + i, f(V::load(x + i)...));
+  store_part<V>(y + i, count - i, f(load_part<V>(x + i, count - i, 0)...));
 }
 
 /// The one or the other.

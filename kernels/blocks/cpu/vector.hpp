@@ -29,19 +29,26 @@ struct Vector {
   static Packet divide(Packet a, Packet b) { return Eigen::internal::pdiv(a, b); }
   static Packet multiply_add(Packet a, Packet b, Packet c) { return Eigen::internal::pmadd(a, b, c); }
   static Packet maximum(Packet a, Packet b) { return Eigen::internal::pmax(a, b); }
+  static constexpr T kLog2E = T(1.44269504088896341);
+
   /// e^a. In fp32 to 1.5 + 1.3 |a| ulp, about as if a had been rounded once more; below -86 and above 88 AVX-512 goes
   /// on to 0 and infinity, the others stay where they are. Half of the instructions of Eigen's, which on a core with
   /// fast memory decide softmax's time.
   static Packet exponential(Packet a) {
     if constexpr (sizeof(T) == 4) {
-      return power_of_two(multiply(a, all(T(1.44269504088896341))));
+      return power_of_two(multiply(a, all(kLog2E)));
     } else {
       return Eigen::internal::pexp(a);
     }
   }
-  /// All lanes as the element at `from`, and an element as the first lane: for the borders of what vectors fill.
-  static Packet spread(const T* from) { return all(*from); }
-  static void store_first(T* to, Packet value) { *to = Eigen::internal::pfirst(value); }
+
+  /// Values between registers and memory of a kernel's own, in the order of the elements, or in whichever one they have
+  /// in registers.
+  static Packet load_values(const T* from) { return load(from); }
+  static void store_values(T* to, Packet value) { store(to, value); }
+  static Packet take_back(const T* from) { return load(from); }
+  static void put_by(T* to, Packet value) { store(to, value); }
+
   static T get(const T* from) { return *from; }
   static void put(T* to, T value) { *to = value; }
   static T sum(Packet a) { return Eigen::internal::predux(a); }
@@ -50,30 +57,27 @@ struct Vector {
 // GCC says that a vector type as a template argument loses its alignment; it is only looked up by it here.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wignored-attributes"
-  /// 2^t is 2^n 2^r with n the whole number nearest to t. The polynomial errs least, relative to 2^r, among those that
-  /// are 1 at r = 0: by 3e-9.
+  /// 2^t. In fp32 2^n 2^r with n the whole number nearest to t.
+  template <int kDegree = 6>
   static Packet power_of_two(Packet t) {
-    const auto power = [](Packet r) {
-      Packet p = all(T(1.5594678e-4));
-      for (const double c : {1.3406643e-3, 9.6176928e-3, 5.5503104e-2, 2.4022652e-1, 6.9314724e-1, 1.0}) {
-        p = multiply_add(p, r, all(T(c)));
-      }
-      return p;
-    };
+    if constexpr (sizeof(T) == 8) {
+      return Eigen::internal::pexp(multiply(t, all(1 / kLog2E)));
+    } else {
 #if defined(__AVX512DQ__)
-    const Packet r = _mm512_reduce_ps(t, _MM_FROUND_TO_NEAREST_INT);
-    return _mm512_scalef_ps(power(r), subtract(t, r));
+      const Packet r = _mm512_reduce_ps(t, _MM_FROUND_TO_NEAREST_INT);
+      return _mm512_scalef_ps(small_power<kDegree>(r), subtract(t, r));
 #else
-    using Integers = typename Eigen::internal::unpacket_traits<Packet>::integer_packet;
-    const auto bits = [](Packet value) { return Eigen::internal::preinterpret<Integers>(value); };
-    // Adding 1.5 * 2^23 rounds to n and leaves it in the lowest bits, from where it goes into the exponent.
-    const Packet round = all(T(12582912));
-    t = Eigen::internal::pmin(Eigen::internal::pmax(t, all(T(-125))), all(T(127)));
-    const Packet shifted = add(t, round);
-    const Packet p = power(subtract(t, subtract(shifted, round)));
-    return Eigen::internal::preinterpret<Packet>(
-        Eigen::internal::padd(bits(p), Eigen::internal::plogical_shift_left<23>(bits(shifted))));
+      using Integers = typename Eigen::internal::unpacket_traits<Packet>::integer_packet;
+      const auto bits = [](Packet value) { return Eigen::internal::preinterpret<Integers>(value); };
+      // Adding 1.5 * 2^23 rounds to n and leaves it in the lowest bits, from where it goes into the exponent.
+      const Packet round = all(T(12582912));
+      t = Eigen::internal::pmin(Eigen::internal::pmax(t, all(T(-125))), all(T(127)));
+      const Packet shifted = add(t, round);
+      const Packet p = small_power<kDegree>(subtract(t, subtract(shifted, round)));
+      return Eigen::internal::preinterpret<Packet>(
+          Eigen::internal::padd(bits(p), Eigen::internal::plogical_shift_left<23>(bits(shifted))));
 #endif
+    }
   }
 #pragma GCC diagnostic pop
 
@@ -101,42 +105,101 @@ struct Vector {
 #endif
   }
 
-  /// Elements before the first at `p` that is aligned to the vector.
-  static std::int64_t misaligned(const T* p) {
-    constexpr auto kBytes = static_cast<std::uintptr_t>(sizeof(Packet));
-    const auto past = reinterpret_cast<std::uintptr_t>(p) % kBytes;
-    return past == 0 ? 0 : static_cast<std::int64_t>((kBytes - past) / sizeof(T));
+ private:
+  /// 2^r for |r| <= 1/2. The polynomials err least, relative to it, among those that are 1 at r = 0: by 3e-9 of degree
+  /// 6, by 3e-6 of degree 4.
+  template <int kDegree>
+  static Packet small_power(Packet r) {
+    if constexpr (kDegree == 4) {
+      return polynomial(r, 9.5828533e-3, 5.5906425e-2, 2.4024099e-1, 6.9312419e-1, 1.0);
+    } else {
+      return polynomial(r, 1.5594678e-4, 1.3406643e-3, 9.6176928e-3, 5.5503104e-2, 2.4022652e-1, 6.9314724e-1, 1.0);
+    }
+  }
+  template <typename... C>
+  static Packet polynomial(Packet r, double highest, C... c) {
+    Packet p = all(T(highest));
+    ((p = multiply_add(p, r, all(T(c)))), ...);
+    return p;
   }
 };
 
-/// Elements of 16 bits, as many as a register has fp32 lanes: widened by every load, rounded by every store, and
-/// computed in fp32 between them. A kernel on elements T and values Computed<T> is one text for all types.
+/// Elements of 16 bits, a register full: widened by every load, rounded by every store, and computed between them in
+/// two registers of fp32. A kernel on elements T and values Computed<T> is one text for all types.
 template <Isa isa, typename T>
 requires kSmallFloat<T>
-struct Vector<isa, T> : Vector<isa, float> {
+struct Vector<isa, T> {
   using Wide = Vector<isa, float>;
-  using typename Wide::Packet;
+  struct Packet {
+    typename Wide::Packet first, second;
+  };
+  static constexpr std::int64_t kLanes = 2 * Wide::kLanes;
 
-  static Packet load(const T* from) { return widen(Halves<isa>::load(from)); }
-  static void store(T* to, Packet value) { Halves<isa>::store(to, narrow(value)); }
-  static Packet spread(const T* from) { return widen(Halves<isa>::all(from->bits)); }
-  static void store_first(T* to, Packet value) { to->bits = Halves<isa>::first(narrow(value)); }
-  static float get(const T* from) { return Eigen::internal::pfirst(spread(from)); }
-  static void put(T* to, float value) { store_first(to, Wide::all(value)); }
-
-  /// As for wider elements, half a vector at a time; `to` must be aligned to that.
-  static void stream(T* to, Packet value) { Halves<isa>::stream(to, narrow(value)); }
-
-  static std::int64_t misaligned(const T* p) {
-    constexpr auto kBytes = static_cast<std::uintptr_t>(Wide::kLanes) * sizeof(T);
-    const auto past = reinterpret_cast<std::uintptr_t>(p) % kBytes;
-    return past == 0 ? 0 : static_cast<std::int64_t>((kBytes - past) / sizeof(T));
+  static Packet load(const T* from) { return packet(By::widen(from)); }
+  static void store(T* to, Packet a) { Wide::store(reinterpret_cast<float*>(to), narrow(a)); }
+  static void stream(T* to, Packet a) { Wide::stream(reinterpret_cast<float*>(to), narrow(a)); }
+  static Packet load_values(const float* from) {
+    return packet(By::arranged(pair({Wide::load(from), Wide::load(from + Wide::kLanes)})));
   }
+  static void store_values(float* to, Packet a) { put_by(to, packet(By::in_memory_order(pair(a)))); }
+  static Packet take_back(const float* from) { return {Wide::load(from), Wide::load(from + Wide::kLanes)}; }
+  static void put_by(float* to, Packet a) {
+    Wide::store(to, a.first);
+    Wide::store(to + Wide::kLanes, a.second);
+  }
+  static float get(const T* from) { return widened(*from); }
+  static void put(T* to, float value) { *to = narrowed<T>(value); }
+
+  static Packet all(float value) { return {Wide::all(value), Wide::all(value)}; }
+  static Packet add(Packet a, Packet b) { return each(&Wide::add, a, b); }
+  static Packet subtract(Packet a, Packet b) { return each(&Wide::subtract, a, b); }
+  static Packet multiply(Packet a, Packet b) { return each(&Wide::multiply, a, b); }
+  static Packet divide(Packet a, Packet b) { return each(&Wide::divide, a, b); }
+  static Packet multiply_add(Packet a, Packet b, Packet c) { return each(&Wide::multiply_add, a, b, c); }
+  static Packet maximum(Packet a, Packet b) { return each(&Wide::maximum, a, b); }
+  /// To 3e-6, a hundredth of what storing it rounds away.
+  static Packet power_of_two(Packet t) { return each(&Wide::template power_of_two<4>, t); }
+  static Packet exponential(Packet a) { return power_of_two(multiply(a, all(Wide::kLog2E))); }
+  static float sum(Packet a) { return Wide::sum(Wide::add(a.first, a.second)); }
+  static float largest(Packet a) { return Wide::largest(Wide::maximum(a.first, a.second)); }
+  static void fence() { Wide::fence(); }
 
  private:
-  using Register = typename Halves<isa>::Register;
-  static Packet widen(Register halves) { return reinterpret_cast<Packet>(Conversion<isa, T>::widen(halves)); }
-  static Register narrow(Packet value) { return Conversion<isa, T>::narrow(reinterpret_cast<WideFloats>(value)); }
+  using By = Conversion<isa, T>;
+  template <typename F, typename... P>
+  static Packet each(F f, P... a) {
+    return {f(a.first...), f(a.second...)};
+  }
+  static Packet packet(WidePair<isa> a) {
+    return {reinterpret_cast<typename Wide::Packet>(a.first), reinterpret_cast<typename Wide::Packet>(a.second)};
+  }
+  static WidePair<isa> pair(Packet a) {
+    return {reinterpret_cast<WideFloats>(a.first), reinterpret_cast<WideFloats>(a.second)};
+  }
+  static typename Wide::Packet narrow(Packet a) { return reinterpret_cast<typename Wide::Packet>(By::narrow(pair(a))); }
 };
+
+/// Elements before the first at `p` that is aligned to the vector.
+template <typename V, typename T>
+std::int64_t misaligned(const T* p) {
+  constexpr auto kBytes = static_cast<std::uintptr_t>(V::kLanes) * sizeof(T);
+  const auto past = reinterpret_cast<std::uintptr_t>(p) % kBytes;
+  return past == 0 ? 0 : static_cast<std::int64_t>((kBytes - past) / sizeof(T));
+}
+
+/// The first `count` elements of a vector, for the borders of what vectors fill; `rest` for the others. Not inlined,
+/// for that would be most of every kernel.
+template <typename V, typename T>
+[[gnu::noinline]] typename V::Packet load_part(const T* from, std::int64_t count, Computed<T> rest) {
+  Computed<T> values[V::kLanes];
+  for (std::int64_t i = 0; i < V::kLanes; ++i) values[i] = i < count ? V::get(from + i) : rest;
+  return V::load_values(values);
+}
+template <typename V, typename T>
+[[gnu::noinline]] void store_part(T* to, std::int64_t count, typename V::Packet a) {
+  Computed<T> values[V::kLanes];
+  V::store_values(values, a);
+  for (std::int64_t i = 0; i < count; ++i) V::put(to + i, values[i]);
+}
 
 }  // namespace roofline
