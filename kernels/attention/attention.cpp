@@ -2,6 +2,7 @@
 // reference, and the CPU's rungs; the CUDA ones are in attention.cu.
 //   naive  all threads, a query at a time: its scores, their softmax, the weighted sum of V's rows
 //   fused  all threads, blocks of queries × keys, products on register tiles, softmax on the way (online)
+//   amx    the same in 16 bits, on the tiles of CPUs that have them, in attention_amx.cpp
 #include "kernels/attention/attention.hpp"
 
 #include <algorithm>
@@ -73,10 +74,21 @@ Tolerance Attention::tolerance(const Workload& w) const {
 Kernel prepare_fused(const Workload& w, Device& device) {
   auto& cpu = as_cpu(device);
   return with_element_type(w.dtype, [&]<typename T>() -> Kernel {
+    const auto pack = with_isa(cpu.isa(), []<Isa isa>() { return &pack_keys<isa, T>; });
     const auto rows = with_isa(cpu.isa(), []<Isa isa>() { return &attention_rows<isa, T>; });
     const Attended e = attended(w);
-    const Workspace<Computed<T>> workspaces(cpu, attention_workspace<T>(e.d), cpu.pool().size());
+    const std::int64_t key_blocks = (e.keys + kKeyBlock - 1) / kKeyBlock;
+    const Workspace<Computed<T>> heads(cpu, key_blocks * packed_block(e.d), e.kv_heads());
+    const Workspace<Computed<T>> workspaces(cpu, attention_workspace(e.d), cpu.pool().size());
     return [=, &pool = cpu.pool()](std::span<void* const> tensors) {
+      pool.for_range(e.kv_heads() * key_blocks, 1, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t block = begin; block < end; ++block) {
+          const std::int64_t first = block % key_blocks * kKeyBlock;
+          const std::int64_t at = (block / key_blocks * e.keys + first) * e.d;
+          pack(elements<T>(tensors, 1) + at, elements<T>(tensors, 2) + at, std::min(kKeyBlock, e.keys - first), e.d,
+               heads[block / key_blocks] + block % key_blocks * packed_block(e.d));
+        }
+      });
       const std::int64_t blocks = (e.queries + kQueryBlock - 1) / kQueryBlock;
       pool.run([&](int worker) {
         // Dealt out forwards and backwards in turn: under a causal mask each block of a head takes longer than the
@@ -88,13 +100,21 @@ Kernel prepare_fused(const Workload& w, Device& device) {
           const std::int64_t first = block % blocks * kQueryBlock;
           const std::int64_t last = std::min(first + kQueryBlock, e.queries);
           const std::int64_t queries = (head * e.queries + first) * e.d;
-          const std::int64_t keys = head / e.group * e.keys * e.d;
-          rows(elements<T>(tensors, 0) + queries, elements<T>(tensors, 1) + keys, elements<T>(tensors, 2) + keys,
-               elements<T>(tensors, 3) + queries, workspaces[worker], last - first, e.keys_of(last - 1), e.d, e.causal);
+          rows(elements<T>(tensors, 0) + queries, heads[head / e.group], elements<T>(tensors, 3) + queries,
+               workspaces[worker], last - first, e.keys_of(last - 1), e.d, e.causal);
         }
       });
     };
   });
+}
+
+/// Keys and values as they are packed, written once and read once where caches don't hold them.
+Traffic packed_keys_traffic(const Workload& w) {
+  const Attended e = attended(w);
+  const double blocks = std::ceil(static_cast<double>(e.keys) / static_cast<double>(kKeyBlock));
+  const double bytes =
+      static_cast<double>(e.kv_heads() * packed_block(e.d)) * blocks * (w.dtype == DType::fp64 ? 8 : 4);
+  return {.read = bytes, .write = bytes};
 }
 
 std::vector<Implementation> Attention::implementations() const {
@@ -102,6 +122,7 @@ std::vector<Implementation> Attention::implementations() const {
           {.name = "fused",
            .summary = "all threads, blocks of scores on register tiles, online softmax; never the matrix",
            .dtypes = cpu_dtypes(),
+           .extra_traffic = packed_keys_traffic,
            .prepare = prepare_fused}};
 }
 

@@ -31,21 +31,27 @@ Attended attended(const Workload& workload);
 /// Queries that one call works on at a time, and the unit in which threads share a head.
 inline constexpr std::int64_t kQueryBlock = 128;
 
-/// Keys at a time: their scores, 16 KiB with AVX-512, wait in the L1 cache for the second product.
-inline constexpr std::int64_t kKeyBlock = 64;
+/// Keys at a time, a multiple of each level's register tile: their scores, 32 KiB with AVX-512, are the right operand
+/// of the second product, and long enough to write its sums back rarely.
+inline constexpr std::int64_t kKeyBlock = 252;
+
+/// Values that a block of keys takes as pack_keys() leaves it, with its values: K's rows and V's columns in panels of
+/// register tiles, which are 12 rows high at most.
+constexpr std::int64_t packed_block(std::int64_t d) { return kKeyBlock * (2 * d + 11); }
+
+/// Packs up to kKeyBlock keys and values, [keys × d] each.
+template <Isa isa, typename T>
+void pack_keys(const T* k, const T* v, std::int64_t keys, std::int64_t d, Computed<T>* to);
 
 /// Values that attention_rows() needs as a workspace, for kQueryBlock queries: Q and the output transposed, each
-/// query's peak and sum, a block of scores, and of 16-bit elements a block of keys and one of values, widened.
-template <typename T>
-std::int64_t attention_workspace(std::int64_t d) {
-  return kQueryBlock * (2 * d + 2 + kKeyBlock) + (kSmallFloat<T> ? 2 * kKeyBlock * d : 0);
-}
+/// query's peak and sum, and a block of scores of up to 64 queries.
+constexpr std::int64_t attention_workspace(std::int64_t d) { return kQueryBlock * (2 * d + 2) + kKeyBlock * 64; }
 
-/// O = softmax(Q K^T / sqrt(d)) V for up to kQueryBlock rows of one head: q and o are [queries × d], k and v
-/// [keys × d]. With `causal` the queries are the last ones of the keys: the i-th sees all but the last
-/// queries - 1 - i. `workspace` is aligned to 64 bytes.
+/// O = softmax(Q K^T / sqrt(d)) V for up to kQueryBlock rows of one head: q and o are [queries × d], `head` holds its
+/// keys, block after block as packed. With `causal` the queries are the last ones of the `keys`: the i-th sees all but
+/// the last queries - 1 - i. `workspace` is aligned to 64 bytes.
 template <Isa isa, typename T>
-void attention_rows(const T* q, const T* k, const T* v, T* o, Computed<T>* workspace, std::int64_t queries,
+void attention_rows(const T* q, const Computed<T>* head, T* o, Computed<T>* workspace, std::int64_t queries,
                     std::int64_t keys, std::int64_t d, bool causal);
 
 }  // namespace roofline

@@ -1,6 +1,6 @@
 // Fused attention, one for each instruction-set level. Queries lie across the lanes of a vector: the scores of a block
 // of keys are K · Qᵀ, their softmax runs down the columns without adding up lanes, and what it leaves is the right
-// operand of Vᵀ · P. So only Q and the output are transposed, once for all keys, and K and V are read where they lie.
+// operand of Vᵀ · P as it lies. Q and the output are transposed once for all keys, K and V packed once for all queries.
 #include "kernels/attention/attention.hpp"
 
 #include <cmath>
@@ -56,21 +56,6 @@ void finish(const Panel<Computed<T>>& panel, T* o, std::int64_t queries, std::in
   }
 }
 
-/// The values at `from`: themselves, or those of 16 bits widened into `copy`. One widening serves all queries of the
-/// call, and its block is in the caches when they come.
-template <typename T>
-const Computed<T>* values_at(const T* from, Computed<T>* copy, std::int64_t count) {
-  if constexpr (kSmallFloat<T>) {
-    using V = Vector<kIsa, T>;
-    std::int64_t i = 0;
-    for (; i + V::kLanes <= count; i += V::kLanes) V::store_values(copy + i, V::load(from + i));
-    for (; i < count; ++i) copy[i] = V::get(from + i);
-    return copy;
-  } else {
-    return from;
-  }
-}
-
 /// The first query sees `seen` keys of the block, each next one another.
 template <typename T>
 void mask(T* scores, std::int64_t keys, std::int64_t seen) {
@@ -83,19 +68,20 @@ void mask(T* scores, std::int64_t keys, std::int64_t seen) {
 
 /// Turns scores into exponentials relative to the peaks, which they may raise. `shrink` becomes what brings earlier
 /// sums under the new peaks.
-template <typename T, typename Packet>
-void online_softmax(T* scores, std::int64_t keys, const Panel<T>& panel, Packet* shrink) {
+template <typename T>
+void online_softmax(T* scores, std::int64_t keys, const Panel<T>& panel, T* shrink) {
   using V = Vector<kIsa, T>;
   constexpr int kVectors = RegisterTile<kIsa, T>::kVectors;
-  Packet peaks[kVectors];
-  Packet sums[kVectors];
+  typename V::Packet peaks[kVectors];
+  typename V::Packet sums[kVectors];
   for (int v = 0; v < kVectors; ++v) peaks[v] = V::load(panel.peak + v * V::kLanes);
   for (std::int64_t j = 0; j < keys; ++j) {
     for (int v = 0; v < kVectors; ++v) peaks[v] = V::maximum(peaks[v], V::load(scores + j * kPanel<T> + v * V::kLanes));
   }
   for (int v = 0; v < kVectors; ++v) {
-    shrink[v] = V::exponential(V::subtract(V::load(panel.peak + v * V::kLanes), peaks[v]));
-    sums[v] = V::multiply(V::load(panel.sum + v * V::kLanes), shrink[v]);
+    const auto factor = V::exponential(V::subtract(V::load(panel.peak + v * V::kLanes), peaks[v]));
+    V::store(shrink + v * V::kLanes, factor);
+    sums[v] = V::multiply(V::load(panel.sum + v * V::kLanes), factor);
   }
   for (std::int64_t j = 0; j < keys; ++j) {
     for (int v = 0; v < kVectors; ++v) {
@@ -111,31 +97,66 @@ void online_softmax(T* scores, std::int64_t keys, const Panel<T>& panel, Packet*
   }
 }
 
-/// Adds what a block of keys and values contributes. `seen` as for mask(), which is not needed from `keys` on.
+/// Sums on top of what is there, times its column's factor.
 template <typename T>
-void attend(const Panel<T>& panel, T* scores, const T* k, const T* v, std::int64_t keys, std::int64_t d,
-            std::int64_t seen) {
-  using V = Vector<kIsa, T>;
-  multiply_rows<kIsa>(StridedMatrix<T>{k, d, 1}, panel.scaled, scores, keys, d,
-                      [zero = V::all(T{0})](auto, int) { return zero; });
-  mask(scores, keys, seen);
-  typename V::Packet shrink[RegisterTile<kIsa, T>::kVectors];
-  online_softmax(scores, keys, panel, shrink);
-  multiply_rows<kIsa>(StridedMatrix<T>{v, 1, d}, scores, panel.out, d, keys,
-                      [&](auto sum, int vector) { return V::multiply(sum, shrink[vector]); });
-}
+struct Rescale {
+  const T* factors;
+  template <typename V>
+  void put(typename V::Packet sum, T* to, int vector) const {
+    V::store(to, V::multiply_add(V::load(to), V::load(factors + vector * V::kLanes), sum));
+  }
+};
 
 std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+
+template <typename T>
+constexpr std::int64_t kTileRows = RegisterTile<kIsa, T>::kRows;
+
+/// Adds what a packed block contributes, or the first `keys` of its keys and values. `seen` as for mask(), which is not
+/// needed from `keys` on.
+template <typename T>
+void attend(const Panel<T>& panel, T* scores, const T* block, std::int64_t keys, std::int64_t d, std::int64_t seen) {
+  constexpr std::int64_t kWidth = kPanel<T>;
+  alignas(64) T shrink[kWidth];
+  multiply_rows<kIsa>(block, d, panel.scaled, d, scores, kWidth, keys, Overwrite{});
+  mask(scores, keys, seen);
+  online_softmax(scores, keys, panel, shrink);
+  multiply_rows<kIsa>(block + kKeyBlock * d, kKeyBlock, scores, keys, panel.out, kWidth, d, Rescale<T>{shrink});
+}
 
 }  // namespace
 
 template <Isa isa, typename T>
-void attention_rows(const T* q, const T* k, const T* v, T* o, Computed<T>* workspace, std::int64_t queries,
+void pack_keys(const T* k, const T* v, std::int64_t keys, std::int64_t d, Computed<T>* to) {
+  using Value = Computed<T>;
+  constexpr std::int64_t kRows = kTileRows<Value>;
+  static_assert(kKeyBlock % kRows == 0 && kRows <= 12 && kPanel<Value> <= 64);
+  for (std::int64_t first = 0; first < keys; first += kRows) {
+    const T* panel[kRows];
+    for (std::int64_t i = 0; i < kRows; ++i) panel[i] = k + smaller(first + i, keys - 1) * d;
+    pack_across<kRows, isa>(panel, d, to + first * d);
+  }
+  Value* values = to + kKeyBlock * d;
+  constexpr std::int64_t kChunk = 60;
+  for (std::int64_t j = 0; j < keys; ++j) {
+    for (std::int64_t chunk = 0; chunk < d; chunk += kChunk) {
+      alignas(64) Value wide[kChunk];
+      const std::int64_t count = smaller(kChunk, d - chunk);
+      const Value* row = values_at<isa>(v + j * d + chunk, wide, count);
+      for (std::int64_t c = 0; c < count; c += kRows) {
+        Value* panel = values + (chunk + c) * kKeyBlock + j * kRows;
+        for (std::int64_t i = 0; i < kRows && c + i < count; ++i) panel[i] = row[c + i];
+      }
+    }
+  }
+}
+
+template <Isa isa, typename T>
+void attention_rows(const T* q, const Computed<T>* head, T* o, Computed<T>* workspace, std::int64_t queries,
                     std::int64_t keys, std::int64_t d, bool causal) {
   using Value = Computed<T>;
   constexpr std::int64_t kWidth = kPanel<Value>;
   Value* scores = workspace + kQueryBlock * 2 * (d + 1);
-  Value* wide = scores + kQueryBlock * kKeyBlock;
   const auto each_panel = [&](auto work) {
     for (std::int64_t first = 0; first < queries; first += kWidth) {
       work(panel_at(workspace + first * 2 * (d + 1), d), first, smaller(kWidth, queries - first));
@@ -145,15 +166,12 @@ void attention_rows(const T* q, const T* k, const T* v, T* o, Computed<T>* works
     begin(panel, q + first * d, count, d);
   });
   // Each block of keys serves all panels while it is in the caches.
-  for (std::int64_t key = 0; key < keys; key += kKeyBlock) {
-    const std::int64_t block = smaller(kKeyBlock, keys - key);
-    const Value* block_keys = values_at(k + key * d, wide, block * d);
-    const Value* block_values = values_at(v + key * d, wide + kKeyBlock * d, block * d);
+  for (std::int64_t key = 0; key < keys; key += kKeyBlock, head += packed_block(d)) {
     each_panel([&](const Panel<Value>& panel, std::int64_t first, std::int64_t count) {
       const std::int64_t by_first = causal ? keys - queries + first + 1 - key : keys - key;
       const std::int64_t by_last = causal ? by_first + count - 1 : by_first;
       if (by_last <= 0) return;
-      attend(panel, scores, block_keys, block_values, smaller(kKeyBlock, by_last), d, by_first);
+      attend(panel, scores, head, smaller(kKeyBlock, by_last), d, by_first);
     });
   }
   each_panel([&](const Panel<Value>& panel, std::int64_t first, std::int64_t count) {
@@ -161,13 +179,18 @@ void attention_rows(const T* q, const T* k, const T* v, T* o, Computed<T>* works
   });
 }
 
-template void attention_rows<kIsa, float>(const float*, const float*, const float*, float*, float*, std::int64_t,
-                                          std::int64_t, std::int64_t, bool);
-template void attention_rows<kIsa, double>(const double*, const double*, const double*, double*, double*, std::int64_t,
-                                           std::int64_t, std::int64_t, bool);
-template void attention_rows<kIsa, Fp16>(const Fp16*, const Fp16*, const Fp16*, Fp16*, float*, std::int64_t,
-                                         std::int64_t, std::int64_t, bool);
-template void attention_rows<kIsa, Bf16>(const Bf16*, const Bf16*, const Bf16*, Bf16*, float*, std::int64_t,
-                                         std::int64_t, std::int64_t, bool);
+template void pack_keys<kIsa, float>(const float*, const float*, std::int64_t, std::int64_t, float*);
+template void pack_keys<kIsa, double>(const double*, const double*, std::int64_t, std::int64_t, double*);
+template void pack_keys<kIsa, Fp16>(const Fp16*, const Fp16*, std::int64_t, std::int64_t, float*);
+template void pack_keys<kIsa, Bf16>(const Bf16*, const Bf16*, std::int64_t, std::int64_t, float*);
+
+template void attention_rows<kIsa, float>(const float*, const float*, float*, float*, std::int64_t, std::int64_t,
+                                          std::int64_t, bool);
+template void attention_rows<kIsa, double>(const double*, const double*, double*, double*, std::int64_t, std::int64_t,
+                                           std::int64_t, bool);
+template void attention_rows<kIsa, Fp16>(const Fp16*, const float*, Fp16*, float*, std::int64_t, std::int64_t,
+                                         std::int64_t, bool);
+template void attention_rows<kIsa, Bf16>(const Bf16*, const float*, Bf16*, float*, std::int64_t, std::int64_t,
+                                         std::int64_t, bool);
 
 }  // namespace roofline

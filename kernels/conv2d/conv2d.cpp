@@ -2,7 +2,7 @@
 // are NHWC, the filters [filters, kernel, kernel, channels]. Work model, reference, and the CPU's rungs.
 //   naive     all threads, each output a sum on its own
 //   im2col    all threads; the windows of some pixels are gathered into a matrix, which Eigen multiplies by the filters
-//   implicit  all threads; no matrix: the input is read where it lies, a tap of the filters at a time
+//   implicit  all threads; no matrix: GEMM's packed product, which packs windows from the images where they lie
 #include "kernels/conv2d/conv2d.hpp"
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kernels/blocks/cpu/cpu_launch.hpp"
+#include "kernels/blocks/cpu/packed_product.hpp"
 #include "op/registry.hpp"
 #include "op/rows.hpp"
 #include "op/tolerance.hpp"
@@ -228,37 +229,28 @@ Kernel prepare_im2col(const Workload& w, Device& device) {
 
 Kernel prepare_implicit(const Workload& w, Device& device) {
   auto& cpu = as_cpu(device);
-  return with_cpu_type(w.dtype, [&]<typename T>() -> Kernel {
-    const auto kernels = with_isa(cpu.isa(), []<Isa isa>() { return conv_kernels<isa, T>(); });
+  return with_element_type(w.dtype, [&]<typename T>() -> Kernel {
+    const auto pack = with_isa(cpu.isa(), []<Isa isa>() { return &pack_windows<isa, T>; });
     const ConvSize size = conv_size(w.shape);
-    const std::int64_t panels = (size.filters + kernels.panel - 1) / kernels.panel;
-    const Workspace<T> packed(cpu, size.depth * kernels.panel, panels);
-    const Workspace<T> sums(cpu, kConvPixels * kernels.panel, cpu.pool().size());
-    return [=, &pool = cpu.pool()](std::span<void* const> tensors) {
-      pool.for_range(panels, 1, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t panel = begin; panel < end; ++panel) {
-          kernels.pack(elements<const T>(tensors, 1), packed[panel], size, panel * kernels.panel);
-        }
-      });
-      const std::int64_t rows = size.batch * size.rows;
-      pool.run([&](int worker) {
-        auto [begin, end] = share_of(panels * rows, 1, worker, pool.size());
-        while (begin < end) {
-          const std::int64_t panel = begin / rows;
-          const std::int64_t last = std::min(end, (panel + 1) * rows);
-          kernels.rows(elements<const T>(tensors, 0), packed[panel], elements<T>(tensors, 2), sums[worker], size,
-                       panel * kernels.panel, begin - panel * rows, last - panel * rows);
-          begin = last;
-        }
-      });
+    return [pack, size,
+            product = PackedProduct<T>(cpu, {size.pixels, size.filters, size.depth})](std::span<void* const> tensors) {
+      const auto* input = elements<const T>(tensors, 0);
+      const auto* filters = elements<const T>(tensors, 1);
+      product.run(
+          [&](std::int64_t pixel, std::int64_t pixels, std::int64_t depth, std::int64_t steps, Computed<T>* to) {
+            pack(input, size, pixel, pixels, depth, steps, to);
+          },
+          [&](std::int64_t filter, std::int64_t count, std::int64_t depth, std::int64_t steps, Computed<T>* to) {
+            product.kernels().pack_right_transposed(filters + filter * size.depth + depth, size.depth, count, steps,
+                                                    to);
+          },
+          elements<T>(tensors, 2));
     };
   });
 }
 
 std::vector<Implementation> Conv2d::implementations() const {
-  // Every input meets all filters: one pass that widens 16 bits to fp32 costs less than widening on the way, which each
-  // panel of filters would do again.
-  const auto rung = [this](std::string name, std::string summary, Kernel (*prepare)(const Workload&, Device&)) {
+  const auto in_fp32 = [this](std::string name, std::string summary, Kernel (*prepare)(const Workload&, Device&)) {
     return Implementation{
         .name = std::move(name),
         .summary = std::move(summary),
@@ -267,12 +259,18 @@ std::vector<Implementation> Conv2d::implementations() const {
         .prepare = [this, prepare](const Workload& w,
                                    Device& device) { return through_fp32(*this, w, device, prepare); }};
   };
-  return {
-      rung("naive", "all threads, each output on its own", prepare_naive),
-      rung("im2col", "all threads; windows gathered into a matrix in their caches, then Eigen's blocked product",
-           prepare_im2col),
-      rung("implicit", "all threads; filters packed, the input read where it lies, a tap at a time on register tiles",
-           prepare_implicit)};
+  return {in_fp32("naive", "all threads, each output on its own", prepare_naive),
+          in_fp32("im2col", "all threads; windows gathered into a matrix in their caches, then Eigen's blocked product",
+                  prepare_im2col),
+          {.name = "implicit",
+           .summary = "all threads; windows packed for register tiles straight from the images, a block at a time",
+           .dtypes = cpu_dtypes(),
+           .extra_traffic =
+               [](const Workload& w) {
+                 const ConvSize size = conv_size(w.shape);
+                 return sums_traffic(w.dtype, static_cast<double>(size.pixels) * static_cast<double>(size.filters));
+               },
+           .prepare = prepare_implicit}};
 }
 
 std::vector<Shape> Conv2d::test_shapes(DeviceKind device) const {

@@ -1,9 +1,10 @@
-// 2-D convolution: its extents, and what the CPU launcher sees of the vector kernel.
+// 2-D convolution: its extents, and what the CPU launcher sees of the vector kernels.
 #pragma once
 
 #include <cstdint>
 
 #include "device/cpu/isa.hpp"
+#include "kernels/blocks/cpu/small_float.hpp"
 #include "op/workload.hpp"
 
 namespace roofline {
@@ -25,22 +26,10 @@ template <Isa isa, typename T>
 void conv_block(const T* windows, const T* filters, T* out, std::int64_t pixels, std::int64_t filter_count,
                 std::int64_t depth);
 
-/// Output pixels whose sums wait in the cache at a time.
-inline constexpr std::int64_t kConvPixels = 256;
-
-/// What the implicit product is made of, at one instruction-set level.
-template <typename T>
-struct ConvKernels {
-  std::int64_t panel;  ///< filters side by side in vectors
-  /// The filters of one panel, tap by tap: packed[kernel * kernel * channels × panel], zeros past the last filter.
-  void (*pack)(const T* filters, T* packed, const ConvSize& size, std::int64_t first_filter);
-  /// Rows [begin, end) of all output images, for the panel of filters from `first_filter` on. `sums` has room for
-  /// kConvPixels × panel and is aligned to 64 bytes.
-  void (*rows)(const T* input, const T* packed, T* output, T* sums, const ConvSize& size, std::int64_t first_filter,
-               std::int64_t begin, std::int64_t end);
-};
-
+/// The windows of `count` output pixels as panels of rows of a product's left operand (kernels/blocks/cpu/
+/// packed_product.hpp), read from the images where they lie: `steps` of the elements of each from `depth` on.
 template <Isa isa, typename T>
-ConvKernels<T> conv_kernels();
+void pack_windows(const T* input, const ConvSize& size, std::int64_t first, std::int64_t count, std::int64_t depth,
+                  std::int64_t steps, Computed<T>* to);
 
 }  // namespace roofline

@@ -1,5 +1,5 @@
-// Convolution, compiled for each instruction-set level: the product of gathered windows and filters by Eigen, and one
-// on register tiles that reads the input where it lies.
+// Convolution, compiled for each instruction-set level: the product of gathered windows and filters by Eigen, and the
+// packing of windows for one on register tiles.
 #include "kernels/conv2d/conv2d.hpp"
 
 #include "kernels/blocks/cpu/register_tile.hpp"
@@ -18,100 +18,67 @@ void product(const T* windows, const T* filters, T* out, std::int64_t pixels, st
 }
 
 std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
-std::int64_t larger(std::int64_t a, std::int64_t b) { return a > b ? a : b; }
-
-template <typename T>
-constexpr std::int64_t kPanel = RegisterTile<kIsa, T>::kColumns;
-
-/// In blocks whose lines stay in L1 while they are taken apart.
-template <typename T>
-void pack(const T* filters, T* packed, const ConvSize& size, std::int64_t first_filter) {
-  constexpr std::int64_t kBlock = 64 / sizeof(T);
-  const std::int64_t count = smaller(kPanel<T>, size.filters - first_filter);
-  for (std::int64_t first = 0; first < size.depth; first += kBlock) {
-    const std::int64_t last = smaller(first + kBlock, size.depth);
-    for (std::int64_t lane = 0; lane < kPanel<T>; ++lane) {
-      const T* filter = filters + (first_filter + lane) * size.depth;
-      for (std::int64_t p = first; p < last; ++p) packed[p * kPanel<T> + lane] = lane < count ? filter[p] : T{0};
-    }
-  }
-}
-
-/// A rectangle of one output image.
-struct Patch {
-  std::int64_t image, top, bottom, left, right;
-
-  std::int64_t width() const { return right - left; }
-  std::int64_t pixels() const { return (bottom - top) * width(); }
+/// An output pixel: the image, and where its window begins.
+struct Corner {
+  std::int64_t image, top, left;
 };
 
-/// Adds what one tap of the filters contributes, from `depth` channels that begin at `channel`. Pixels whose tap lies
-/// in the padding are left out.
-template <typename T>
-void add_tap(const T* input, const T* packed, T* sums, const ConvSize& size, const Patch& patch, std::int64_t tap,
-             std::int64_t channel, std::int64_t depth) {
-  const std::int64_t down = tap / size.kernel - size.padding;
-  const std::int64_t across = tap % size.kernel - size.padding;
-  const std::int64_t left = larger(patch.left, -across);
-  const std::int64_t right = smaller(patch.right, size.width - across);
-  if (left >= right) return;
-  const T* factors = packed + (tap * size.channels + channel) * kPanel<T>;
-  for (std::int64_t row = larger(patch.top, -down); row < smaller(patch.bottom, size.height - down); ++row) {
-    const std::int64_t from = ((patch.image * size.height + row + down) * size.width + left + across) * size.channels;
-    T* to = sums + ((row - patch.top) * patch.width() + left - patch.left) * kPanel<T>;
-    multiply_rows<kIsa>(StridedMatrix<T>{input + from + channel, size.channels, 1}, factors, to, right - left, depth,
-                        [](auto sum, int) { return sum; });
-  }
+Corner corner_of(const ConvSize& size, std::int64_t pixel) {
+  const std::int64_t row = pixel / size.columns;
+  return {row / size.rows, row % size.rows - size.padding, pixel % size.columns - size.padding};
 }
 
+/// `count` elements of a row of a window from the `from`-th on: they lie side by side in the image. Where some are
+/// padding, all of them in `copy`.
 template <typename T>
-void convolve(const T* input, const T* packed, T* output, T* sums, const ConvSize& size, std::int64_t first_filter,
-              const Patch& patch) {
-  // The filters of this many channels, 32 KiB with AVX-512, stay in L1 for all pixels of the patch.
-  constexpr std::int64_t kDepth = 128;
-  for (std::int64_t i = 0; i < patch.pixels() * kPanel<T>; ++i) sums[i] = 0;
-  for (std::int64_t tap = 0; tap < size.kernel * size.kernel; ++tap) {
-    for (std::int64_t channel = 0; channel < size.channels; channel += kDepth) {
-      add_tap(input, packed, sums, size, patch, tap, channel, smaller(kDepth, size.channels - channel));
-    }
+const T* window_part(const T* input, const ConvSize& size, const Corner& corner, std::int64_t row, std::int64_t from,
+                     std::int64_t count, T* copy) {
+  const std::int64_t y = corner.top + row;
+  const std::int64_t line = size.width * size.channels;
+  const std::int64_t first = corner.left * size.channels + from;
+  const std::int64_t origin = (corner.image * size.height + y) * line + first;
+  const bool in_image = y >= 0 && y < size.height;
+  if (in_image && first >= 0 && first + count <= line) return input + origin;
+  for (std::int64_t i = 0; i < count; ++i) {
+    copy[i] = in_image && first + i >= 0 && first + i < line ? input[origin + i] : T{};
   }
-  const std::int64_t count = smaller(kPanel<T>, size.filters - first_filter);
-  for (std::int64_t row = patch.top; row < patch.bottom; ++row) {
-    for (std::int64_t column = patch.left; column < patch.right; ++column, sums += kPanel<T>) {
-      T* to = output + ((patch.image * size.rows + row) * size.columns + column) * size.filters + first_filter;
-      for (std::int64_t i = 0; i < count; ++i) to[i] = sums[i];
-    }
-  }
-}
-
-template <typename T>
-void convolve_rows(const T* input, const T* packed, T* output, T* sums, const ConvSize& size, std::int64_t first_filter,
-                   std::int64_t begin, std::int64_t end) {
-  const std::int64_t width = smaller(size.columns, kConvPixels);
-  const std::int64_t height = kConvPixels / width;
-  while (begin < end) {
-    const std::int64_t image = begin / size.rows;
-    const std::int64_t top = begin % size.rows;
-    const std::int64_t bottom = smaller(smaller(top + height, size.rows), top + end - begin);
-    for (std::int64_t left = 0; left < size.columns; left += width) {
-      const Patch patch{image, top, bottom, left, smaller(left + width, size.columns)};
-      convolve(input, packed, output, sums, size, first_filter, patch);
-    }
-    begin += bottom - top;
-  }
+  return copy;
 }
 
 }  // namespace
 
-template <>
-ConvKernels<float> conv_kernels<kIsa, float>() {
-  return {.panel = kPanel<float>, .pack = &pack<float>, .rows = &convolve_rows<float>};
+template <Isa isa, typename T>
+void pack_windows(const T* input, const ConvSize& size, std::int64_t first, std::int64_t count, std::int64_t depth,
+                  std::int64_t steps, Computed<T>* to) {
+  constexpr std::int64_t kRows = RegisterTile<isa, Computed<T>>::kRows;
+  constexpr std::int64_t kChunk = 256;
+  T copies[kRows * kChunk];
+  const std::int64_t line = size.kernel * size.channels;
+  for (std::int64_t pixel = first; pixel < first + count; pixel += kRows, to += kRows * steps) {
+    Corner corners[kRows];
+    for (std::int64_t i = 0; i < kRows; ++i) corners[i] = corner_of(size, smaller(pixel + i, first + count - 1));
+    for (std::int64_t p = 0; p < steps;) {
+      const std::int64_t row = (depth + p) / line;
+      const std::int64_t from = (depth + p) % line;
+      const std::int64_t chunk = smaller(smaller(line - from, steps - p), kChunk);
+      const T* parts[kRows];
+      for (std::int64_t i = 0; i < kRows; ++i) {
+        parts[i] = window_part(input, size, corners[i], row, from, chunk, copies + i * kChunk);
+      }
+      pack_across<kRows, isa>(parts, chunk, to + p * kRows);
+      p += chunk;
+    }
+  }
 }
 
-template <>
-ConvKernels<double> conv_kernels<kIsa, double>() {
-  return {.panel = kPanel<double>, .pack = &pack<double>, .rows = &convolve_rows<double>};
-}
+template void pack_windows<kIsa, float>(const float*, const ConvSize&, std::int64_t, std::int64_t, std::int64_t,
+                                        std::int64_t, float*);
+template void pack_windows<kIsa, double>(const double*, const ConvSize&, std::int64_t, std::int64_t, std::int64_t,
+                                         std::int64_t, double*);
+template void pack_windows<kIsa, Fp16>(const Fp16*, const ConvSize&, std::int64_t, std::int64_t, std::int64_t,
+                                       std::int64_t, float*);
+template void pack_windows<kIsa, Bf16>(const Bf16*, const ConvSize&, std::int64_t, std::int64_t, std::int64_t,
+                                       std::int64_t, float*);
 
 template <>
 void conv_block<kIsa, float>(const float* windows, const float* filters, float* out, std::int64_t pixels,

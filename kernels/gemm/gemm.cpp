@@ -3,7 +3,8 @@
 // products are summed, and C is stored, in a wider type: fp8 in fp32, stored as bf16; int8 in int32, exactly.
 //   naive   all threads, a row of C at a time as a sum of rows of B: every row of C reads all of B again
 //   eigen   one block of C for each thread, cut near square, by Eigen's packed and register-blocked product
-//   packed  int8 alone, in gemm_int8.cpp
+//   packed  all threads on one packed block of B, in blocks/cpu/packed_product.hpp; of int8 in gemm_int8.cpp
+//   amx     16 and 8 bits on the tiles of CPUs that have them, in gemm_amx.cpp
 #include "kernels/gemm/gemm.hpp"
 
 #include <algorithm>
@@ -12,8 +13,8 @@
 #include <numeric>
 #include <vector>
 
-#include "kernels/blocks/cpu/convert.hpp"
 #include "kernels/blocks/cpu/cpu_launch.hpp"
+#include "kernels/blocks/cpu/packed_product.hpp"
 #include "op/registry.hpp"
 #include "op/rows.hpp"
 #include "op/sampling.hpp"
@@ -180,97 +181,59 @@ Kernel prepare_eigen(const Workload& w, CpuDevice& cpu) {
         const auto [left, right] = share_of(e.n, kGrain, worker % grid.across, grid.across);
         if (top == bottom || left == right) return;
         block(elements<T>(tensors, 0) + top * e.k, e.k, elements<T>(tensors, 1) + left, e.n,
-              elements<T>(tensors, 2) + top * e.n + left, e.n, bottom - top, right - left, e.k, false);
+              elements<T>(tensors, 2) + top * e.n + left, e.n, bottom - top, right - left, e.k);
       });
     };
   });
 }
 
-/// A thread's part of a product of 16-bit elements: pieces of A and B are widened into its caches, multiplied there,
-/// and summed up in fp32. Widening takes 1 % of 1024 × 1024 products, and Eigen packs what it finds anyhow.
-template <typename T>
-struct WidenedProduct {
-  static constexpr std::int64_t kTile = 1024;  // rows and columns of C at a time
-  static constexpr std::int64_t kDepth = 512;  // of A and B
-
-  GemmExtents e;
-  Converters<T> convert;
-  decltype(&gemm_block<Isa::baseline, float>) block;
-
-  /// Rows of 16-bit elements, `stride` apart, side by side in fp32.
-  void widen(const T* from, std::int64_t stride, std::int64_t rows, std::int64_t columns, float* to) const {
-    for (std::int64_t i = 0; i < rows; ++i) convert.widen(from + i * stride, to + i * columns, columns);
-  }
-
-  /// C's rows [top, bottom) and columns [left, right).
-  void run(const T* a, const T* b, T* c, std::int64_t top, std::int64_t bottom, std::int64_t left, std::int64_t right,
-           float* wide_a, float* wide_b, float* sums) const {
-    for (std::int64_t j = left; j < right; j += kTile) {
-      const std::int64_t columns = std::min(kTile, right - j);
-      for (std::int64_t i = top; i < bottom; i += kTile) {
-        const std::int64_t rows = std::min(kTile, bottom - i);
-        for (std::int64_t p = 0; p < e.k; p += kDepth) {
-          const std::int64_t depth = std::min(kDepth, e.k - p);
-          widen(a + i * e.k + p, e.k, rows, depth, wide_a);
-          widen(b + p * e.n + j, e.n, depth, columns, wide_b);
-          block(wide_a, depth, wide_b, columns, sums, columns, rows, columns, depth, p > 0);
-        }
-        for (std::int64_t row = 0; row < rows; ++row) {
-          convert.narrow(sums + row * columns, c + (i + row) * e.n + j, columns);
-        }
-      }
-    }
-  }
-};
-
-template <typename T>
-Kernel prepare_widened(const Workload& w, CpuDevice& cpu) {
-  using Product = WidenedProduct<T>;
-  const GemmExtents e = gemm_extents(w);
-  const BlockGrid grid = block_grid(e.m, e.n, cpu.pool().size());
-  const Product product{.e = e,
-                        .convert = with_isa(cpu.isa(), []<Isa isa>() { return converters<isa, T>(); }),
-                        .block = with_isa(cpu.isa(), []<Isa isa>() { return &gemm_block<isa, float>; })};
-  const std::int64_t rows = std::min(Product::kTile, e.m / grid.down + kGrain);
-  const std::int64_t columns = std::min(Product::kTile, e.n / grid.across + kGrain);
-  const std::int64_t depth = std::min(Product::kDepth, e.k);
-  const Workspace<float> wide_a(cpu, rows * depth, cpu.pool().size());
-  const Workspace<float> wide_b(cpu, depth * columns, cpu.pool().size());
-  const Workspace<float> sums(cpu, rows * columns, cpu.pool().size());
-  return [=, &pool = cpu.pool()](std::span<void* const> tensors) {
-    pool.run([&](int worker) {
-      const auto [top, bottom] = share_of(e.m, kGrain, worker / grid.across, grid.down);
-      const auto [left, right] = share_of(e.n, kGrain, worker % grid.across, grid.across);
-      product.run(elements<const T>(tensors, 0), elements<const T>(tensors, 1), elements<T>(tensors, 2), top, bottom,
-                  left, right, wide_a[worker], wide_b[worker], sums[worker]);
-    });
-  };
+Kernel prepare_packed(const Workload& w, Device& device) {
+  if (w.dtype == DType::int8) return prepare_packed_int8(w, device);
+  return with_element_type(w.dtype, [&]<typename T>() -> Kernel {
+    const GemmExtents e = gemm_extents(w);
+    return [e, product = PackedProduct<T>(as_cpu(device), {e.m, e.n, e.k})](std::span<void* const> tensors) {
+      const auto* a = elements<const T>(tensors, 0);
+      const auto* b = elements<const T>(tensors, 1);
+      const auto& kernels = product.kernels();
+      product.run([&](std::int64_t row, std::int64_t rows, std::int64_t depth, std::int64_t steps,
+                      Computed<T>* to) { kernels.pack_left(a + row * e.k + depth, e.k, rows, steps, to); },
+                  [&](std::int64_t column, std::int64_t columns, std::int64_t depth, std::int64_t steps,
+                      Computed<T>* to) { kernels.pack_right(b + depth * e.n + column, e.n, columns, steps, to); },
+                  elements<T>(tensors, 2));
+    };
+  });
 }
 
 std::vector<Implementation> Gemm::implementations() const {
-  std::vector<DType> plain = cpu_dtypes();
-  plain.push_back(DType::int8);
+  std::vector<DType> with_int8 = cpu_dtypes();
+  with_int8.push_back(DType::int8);
   return {
       {.name = "naive",
        .summary = "all threads, C's rows as sums of B's",
-       .dtypes = plain,
+       .dtypes = with_int8,
        .extra_traffic = [this](const Workload& w) { return fp32_copies(*this, w); },
        .prepare = [this](const Workload& w, Device& device) { return through_fp32(*this, w, device, prepare_naive); }},
       {.name = "eigen",
-       .summary = "all threads, a block of C each, packed and register-blocked; 16 bits are widened on the way",
-       .dtypes = cpu_dtypes(),
-       .prepare =
-           [](const Workload& w, Device& device) {
-             if (w.dtype == DType::fp16) return prepare_widened<Fp16>(w, as_cpu(device));
-             if (w.dtype == DType::bf16) return prepare_widened<Bf16>(w, as_cpu(device));
-             return prepare_eigen(w, as_cpu(device));
-           }},
-      gemm_packed_int8()};
+       .summary = "all threads, a block of C each, packed and register-blocked",
+       .dtypes = {DType::fp32, DType::fp64},
+       .prepare = [](const Workload& w, Device& device) { return prepare_eigen(w, as_cpu(device)); }},
+      {.name = "packed",
+       .summary =
+           "all threads, blocks packed for each cache, sums in registers; 16 bits widened, int8 in pairs or fours",
+       .dtypes = with_int8,
+       .extra_traffic =
+           [](const Workload& w) {
+             return sums_traffic(w.dtype, static_cast<double>(w.shape["m"]) * static_cast<double>(w.shape["n"]));
+           },
+       .prepare = prepare_packed}};
 }
 
 std::vector<Shape> Gemm::test_shapes(DeviceKind device) const {
   if (device == DeviceKind::cpu) {
-    return {{{"m", 1}, {"n", 1}, {"k", 1}}, {{"m", 3}, {"n", 130}, {"k", 7}}, {{"m", 131}, {"n", 67}, {"k", 259}}};
+    return {{{"m", 1}, {"n", 1}, {"k", 1}},
+            {{"m", 3}, {"n", 130}, {"k", 7}},
+            {{"m", 35}, {"n", 530}, {"k", 1030}},
+            {{"m", 131}, {"n", 67}, {"k", 259}}};
   }
   return {{{"m", 1}, {"n", 1}, {"k", 1}},         {{"m", 33}, {"n", 65}, {"k", 17}},
           {{"m", 128}, {"n", 128}, {"k", 16}},    {{"m", 129}, {"n", 136}, {"k", 40}},

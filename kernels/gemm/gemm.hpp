@@ -21,13 +21,13 @@ struct BlockGrid {
 };
 BlockGrid block_grid(std::int64_t m, std::int64_t n, int workers);
 
-/// C[rows × columns] = A[rows × depth] · B[depth × columns] for a block of a larger product, or C += with `add`:
-/// row-major, `lda`, `ldb` and `ldc` elements from one row to the next.
+/// C[rows × columns] = A[rows × depth] · B[depth × columns] for a block of a larger product: row-major, `lda`, `ldb`
+/// and `ldc` elements from one row to the next.
 template <Isa isa, typename T>
 void gemm_block(const T* a, std::int64_t lda, const T* b, std::int64_t ldb, T* c, std::int64_t ldc, std::int64_t rows,
-                std::int64_t columns, std::int64_t depth, bool add);
+                std::int64_t columns, std::int64_t depth);
 
-/// int8 on register tiles, as gemm.cpp lists it.
-Implementation gemm_packed_int8();
+/// int8 on register tiles: products in pairs, or in fours where the CPU has VNNI.
+Kernel prepare_packed_int8(const Workload& workload, Device& device);
 
 }  // namespace roofline

@@ -9,11 +9,18 @@ namespace {
 
 /// Whether the device's level has instructions for dot products of bytes. A level that was lowered leaves its own ones.
 bool has_dots(const CpuDevice& cpu) {
+#if defined(__aarch64__)
+  (void)cpu;
+  return has(DotUnit::neon_dot);
+#else
   if (cpu.isa() == Isa::avx512) return has(DotUnit::avx512_vnni);
   return cpu.isa() == Isa::avx2 && has(DotUnit::avx_vnni);
+#endif
 }
 
-Kernel prepare(const Workload& w, Device& device) {
+}  // namespace
+
+Kernel prepare_packed_int8(const Workload& w, Device& device) {
   auto& cpu = as_cpu(device);
   const GemmExtents e = gemm_extents(w);
   const BlockGrid grid = block_grid(e.m, e.n, cpu.pool().size());
@@ -31,15 +38,6 @@ Kernel prepare(const Workload& w, Device& device) {
                   workspaces[worker]);
     });
   };
-}
-
-}  // namespace
-
-Implementation gemm_packed_int8() {
-  return {.name = "packed",
-          .summary = "int8: all threads, products in pairs (in fours where the CPU has VNNI) on register tiles",
-          .dtypes = {DType::int8},
-          .prepare = prepare};
 }
 
 }  // namespace roofline

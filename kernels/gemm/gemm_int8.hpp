@@ -20,7 +20,8 @@ struct Int8Product {
               std::int64_t columns, std::int64_t depth, std::uint32_t* workspace);
 };
 
-/// By dot-product instructions (VNNI) with `dots`, which the CPU must have: see has(DotUnit) in device/cpu/isa.hpp.
+/// By dot-product instructions (VNNI, sdot) with `dots`, which the CPU must have: see has(DotUnit) in
+/// device/cpu/isa.hpp.
 template <Isa isa>
 Int8Product int8_product(bool dots);
 

@@ -1,8 +1,8 @@
 // The product of 8-bit integers, one for each instruction-set level. Several neighbours along k share a 32-bit lane,
 // and one step adds their products to it: pairs, widened to 16 bits, everywhere (a multiplication of pairs and an
-// addition); fours where there is VNNI. Such lanes are numbers to the register tile of register_tile.hpp like any
-// others. VNNI takes unsigned bytes on one side: A's are raised by 128, and 128 times the sum of B's column is taken
-// off again.
+// addition); fours where there is VNNI, or AArch64's sdot. Such lanes are numbers to the register tile of
+// register_tile.hpp like any others. VNNI takes unsigned bytes on one side: A's are raised by 128, and 128 times the
+// sum of B's column is taken off again.
 #include "kernels/gemm/gemm_int8.hpp"
 
 #include <bit>
@@ -23,9 +23,14 @@ struct alignas(4) Pairs {
 };
 
 struct alignas(4) Fours {
+#if defined(__aarch64__)
+  std::int8_t of[4];
+  static constexpr std::int32_t kRaised = 0;
+#else
   std::uint8_t of[4];
-  static constexpr std::int64_t kProducts = 4;
   static constexpr std::int32_t kRaised = 128;
+#endif
+  static constexpr std::int64_t kProducts = 4;
 };
 
 inline void add_products(Lanes& sums, const Lanes& a, const Lanes& b, Pairs) {
@@ -35,6 +40,12 @@ inline void add_products(Lanes& sums, const Lanes& a, const Lanes& b, Pairs) {
   sums += reinterpret_cast<Lanes>(_mm256_madd_epi16(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
 #elif defined(__SSE2__)
   sums += reinterpret_cast<Lanes>(_mm_madd_epi16(reinterpret_cast<__m128i>(a), reinterpret_cast<__m128i>(b)));
+#elif defined(__aarch64__)
+  // Four lanes' products in eight, and neighbours added up.
+  const auto left = reinterpret_cast<int16x8_t>(a);
+  const auto right = reinterpret_cast<int16x8_t>(b);
+  const int32x4_t lower = vmull_s16(vget_low_s16(left), vget_low_s16(right));
+  sums += reinterpret_cast<Lanes>(vpaddq_s32(lower, vmull_high_s16(left, right)));
 #else
   sums += (a << 16 >> 16) * (b << 16 >> 16) + (a >> 16) * (b >> 16);
 #endif
@@ -46,6 +57,8 @@ inline void add_products(Lanes& sums, const Lanes& a, const Lanes& b, Fours) {
   asm("vpdpbusd %2, %1, %0" : "+v"(sums) : "v"(a), "v"(b));
 #elif defined(__AVX2__)
   asm("%{vex%} vpdpbusd %2, %1, %0" : "+x"(sums) : "x"(a), "x"(b));
+#elif defined(__aarch64__)
+  asm(".arch armv8.2-a+dotprod\n\tsdot %0.4s, %1.16b, %2.16b" : "+w"(sums) : "w"(a), "w"(b));
 #else
   (void)sums, (void)a, (void)b;
 #endif
@@ -76,6 +89,7 @@ struct Vector<isa, Word> {
     return packet;
   }
   static void store(Word* to, Packet packet) { std::memcpy(to, &packet, sizeof packet); }
+  static Packet add(Packet a, Packet b) { return a + b; }
   static Packet all(Word word) { return Packet{} + std::bit_cast<std::int32_t>(word); }
   static Packet multiply_add(Packet a, Packet b, Packet sums) {
     add_products(sums, a, b, Word{});
@@ -115,16 +129,16 @@ struct Parts {
         over(reinterpret_cast<std::uint32_t*>(sums + kColumns * kInt8Tile)) {}
 };
 
-/// Rows of A, `steps` words each, zeros (raised, too: B has zeros there) behind the last product.
+/// Rows of A in panels, zeros (raised, too: B has zeros there) behind the last product.
 template <typename Word>
 void pack_left(const std::int8_t* a, std::int64_t lda, std::int64_t rows, std::int64_t depth, Word* to) {
-  const std::int64_t whole = depth / Word::kProducts;
+  constexpr std::int64_t kRows = RegisterTile<kIsa, Word>::kRows;
+  const std::int64_t steps = up_to(depth, Word::kProducts) / Word::kProducts;
   for (std::int64_t i = 0; i < rows; ++i, a += lda) {
-    for (std::int64_t step = 0; step < whole; ++step) {
-      *to++ = word_of<Word>(a + step * Word::kProducts, Word::kProducts, Word::kRaised);
+    Word* row = to + i / kRows * kRows * steps + i % kRows;
+    for (std::int64_t p = 0; p < depth; p += Word::kProducts, row += kRows) {
+      *row = word_of<Word>(a + p, smaller(Word::kProducts, depth - p), Word::kRaised);
     }
-    const std::int64_t rest = depth - whole * Word::kProducts;
-    if (rest > 0) *to++ = word_of<Word>(a + whole * Word::kProducts, rest, Word::kRaised);
   }
 }
 
@@ -169,9 +183,8 @@ void sum_tile(const std::int8_t* a, const std::int8_t* b, std::int64_t rows, std
       const std::int64_t count = smaller(kRowBlock, rows - i);
       pack_left(a + i * depth + p, depth, count, products, parts.left);
       for (std::int64_t panel = 0; panel < panels; ++panel) {
-        multiply_rows<kIsa>(StridedMatrix<Word>{parts.left, steps, 1}, parts.right + panel * kPanel<Word> * steps,
-                            parts.sums + (panel * rows + i) * kPanel<Word>, count, steps,
-                            [](auto sum, int) { return sum; });
+        multiply_rows<kIsa>(parts.left, steps, parts.right + panel * kPanel<Word> * steps, steps,
+                            parts.sums + (panel * rows + i) * kPanel<Word>, kPanel<Word>, count, AddTo{});
       }
     }
   }

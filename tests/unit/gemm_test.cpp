@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 
@@ -52,24 +53,27 @@ TEST(GemmTensors, HoldWiderResultsOfEightBits) {
   EXPECT_EQ(op.tensors(gemm(DType::tf32, 2, 3, 4)).back().dtype, DType::tf32);
 }
 
-/// C of rows of A and of B that hold one value each, at odd extents: every sum is k times a product, and -128 times
-/// -128 in pairs or fours is what overflows 16 bits first.
+/// C of rows of A and of B that hold one value each: every sum is k times a product, and -128 times -128 in pairs or
+/// fours is what overflows 16 bits first. Extents below a tile, at its edges, and past a block of the depth.
 TEST(GemmInt8, IsExactAtTheEndsOfTheRange) {
-  constexpr std::int64_t kM = 7, kN = 37, kK = 1031;
   const auto value = [](std::int64_t i) { return static_cast<std::int8_t>(i % 3 == 0 ? -128 : i % 3 == 1 ? 127 : -1); };
-  std::vector<std::int8_t> a, b;
-  for (std::int64_t i = 0; i < kM * kK; ++i) a.push_back(value(i / kK));
-  for (std::int64_t j = 0; j < kN * kK; ++j) b.push_back(value(j / kK));
-  for (const Isa isa : usable_isas()) {
-    CpuDevice device({}, isa);
-    for (const Implementation& rung : implementations_of(*find_op("gemm"), DeviceKind::cpu)) {
-      if (std::find(rung.dtypes.begin(), rung.dtypes.end(), DType::int8) == rung.dtypes.end()) continue;
-      std::vector<std::int32_t> c(kM * kN);
-      void* const tensors[] = {a.data(), b.data(), c.data()};
-      rung.prepare(gemm(DType::int8, kM, kN, kK), device)(tensors);
-      for (std::int64_t i = 0; i < kM * kN; ++i) {
-        ASSERT_EQ(c[static_cast<std::size_t>(i)], kK * value(i / kN) * value(i % kN))
-            << rung.name << ' ' << to_string(isa) << ' ' << i;
+  const std::array<std::int64_t, 3> all_extents[] = {{1, 1, 1}, {6, 64, 4}, {13, 17, 3}, {7, 37, 1031}, {97, 5, 513}};
+  for (const auto& [m, n, k] : all_extents) {
+    std::vector<std::int8_t> a, b;
+    for (std::int64_t i = 0; i < m * k; ++i) a.push_back(value(i / k));
+    for (std::int64_t j = 0; j < n * k; ++j) b.push_back(value(j / k));
+    for (const Isa isa : usable_isas()) {
+      CpuDevice device({}, isa);
+      for (const Implementation& rung : implementations_of(*find_op("gemm"), DeviceKind::cpu)) {
+        if (std::find(rung.dtypes.begin(), rung.dtypes.end(), DType::int8) == rung.dtypes.end()) continue;
+        if (rung.unsupported && rung.unsupported(gemm(DType::int8, m, n, k), device)) continue;
+        std::vector<std::int32_t> c(static_cast<std::size_t>(m * n));
+        void* const tensors[] = {a.data(), b.data(), c.data()};
+        rung.prepare(gemm(DType::int8, m, n, k), device)(tensors);
+        for (std::int64_t i = 0; i < m * n; ++i) {
+          ASSERT_EQ(c[static_cast<std::size_t>(i)], k * value(i / n) * value(i % n))
+              << rung.name << ' ' << to_string(isa) << ' ' << m << " x " << n << " x " << k << ", element " << i;
+        }
       }
     }
   }
