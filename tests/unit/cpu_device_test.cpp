@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <numeric>
 
+#include "device/cpu/arm_cores.hpp"
 #include "device/cpu/cgroup.hpp"
 #include "device/cpu/core_clock.hpp"
 #include "device/cpu/mapped_buffer.hpp"
@@ -64,11 +65,29 @@ TEST(CpuName, ReadsBothArchitectures) {
       "flags\t\t: fpu hypervisor avx2\n");
   EXPECT_EQ(x86.name, "AMD EPYC 7763");
   EXPECT_EQ(x86.version, "25-1-2");
-  EXPECT_TRUE(x86.hypervisor);
+  EXPECT_EQ(x86.hypervisor, true);
   const CpuName arm = parse_cpu_name("processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n");
-  EXPECT_EQ(arm.name, "Arm 0x41-0xd0c");
-  EXPECT_FALSE(arm.hypervisor);
+  EXPECT_EQ(arm.name, "Neoverse N1");
+  EXPECT_EQ(arm.version, "0x41-0xd0c");
+  EXPECT_FALSE(arm.hypervisor);  // which is not to say that there is none
+  EXPECT_EQ(parse_cpu_name("processor\t: 0\nCPU implementer\t: 0x99\nCPU part\t: 0x001\n").name, "Arm 0x99-0x001");
   EXPECT_EQ(parse_cpu_name("").name, "CPU");
+}
+
+TEST(CpuName, IsThatOfTheCoreAskedFor) {
+  const std::string cpuinfo =
+      "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd05\n\n"
+      "processor\t: 4\nCPU implementer\t: 0x41\nCPU part\t: 0xd0b\n";
+  EXPECT_EQ(parse_cpu_name(cpuinfo).name, "Cortex-A55");
+  EXPECT_EQ(parse_cpu_name(cpuinfo, 4).name, "Cortex-A76");
+  EXPECT_EQ(parse_cpu_name(cpuinfo, 9).name, "Cortex-A55");
+}
+
+TEST(ArmCores, AreOneEntryEachAndSaySoWhereNothingIsKnown) {
+  EXPECT_EQ(find_arm_core("0x41-0xd40")->name, "Neoverse V1");
+  EXPECT_EQ(find_arm_core("0x41-0xd40")->neon_pipes * 128, find_arm_core("0x41-0xd40")->sve_pipes * 256);
+  EXPECT_EQ(find_arm_core("0x41-0xd08")->neon_pipes, 0);
+  EXPECT_EQ(find_arm_core("25-1-2"), nullptr);
 }
 
 class CgroupFiles : public FilesUnderARoot {

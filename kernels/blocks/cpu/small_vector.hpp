@@ -13,6 +13,8 @@
 
 #if defined(__SSE2__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 namespace roofline {
@@ -60,7 +62,7 @@ struct EvenOdd {
   }
 };
 
-/// The conversions of one type.
+/// The conversions of one type. narrow_lanes() leaves each element in the lower half of the lane that it came from.
 template <Isa isa, typename T>
 struct Conversion;
 
@@ -73,6 +75,8 @@ struct Conversion<isa, Bf16> : EvenOdd<isa> {
     return {reinterpret_cast<WideFloats>(both << 16), reinterpret_cast<WideFloats>(both & 0xFFFF0000)};
   }
   static WideBits narrow(WidePair<isa> wide) { return rounded(wide.first) >> 16 | (rounded(wide.second) & 0xFFFF0000); }
+
+  static WideBits narrow_lanes(WideFloats wide) { return rounded(wide) >> 16; }
 
  private:
   static WideBits rounded(WideFloats wide) {
@@ -99,6 +103,9 @@ struct Conversion<isa, Fp16> {
     const __m512i lower = _mm512_castsi256_si512(_mm512_cvtps_ph(wide.first, kNearest));
     return reinterpret_cast<WideBits>(_mm512_inserti64x4(lower, _mm512_cvtps_ph(wide.second, kNearest), 1));
   }
+  static WideBits narrow_lanes(WideFloats wide) {
+    return reinterpret_cast<WideBits>(_mm512_cvtepu16_epi32(_mm512_cvtps_ph(wide, kNearest)));
+  }
 #else
   static WidePair<isa> widen(const void* from) {
     const auto* halves = static_cast<const __m128i_u*>(from);
@@ -108,7 +115,26 @@ struct Conversion<isa, Fp16> {
     return reinterpret_cast<WideBits>(
         _mm256_set_m128i(_mm256_cvtps_ph(wide.second, kNearest), _mm256_cvtps_ph(wide.first, kNearest)));
   }
+  static WideBits narrow_lanes(WideFloats wide) {
+    return reinterpret_cast<WideBits>(_mm256_cvtepu16_epi32(_mm256_cvtps_ph(wide, kNearest)));
+  }
 #endif
+};
+#elif defined(__aarch64__)
+/// The same on NEON.
+template <Isa isa>
+struct Conversion<isa, Fp16> {
+  static WidePair<isa> arranged(WidePair<isa> values) { return values; }
+  static WidePair<isa> in_memory_order(WidePair<isa> values) { return values; }
+
+  static WidePair<isa> widen(const void* from) {
+    const float16x8_t halves = vreinterpretq_f16_u16(vld1q_u16(static_cast<const std::uint16_t*>(from)));
+    return {vcvt_f32_f16(vget_low_f16(halves)), vcvt_high_f32_f16(halves)};
+  }
+  static WideBits narrow(WidePair<isa> wide) {
+    return reinterpret_cast<WideBits>(vcvt_high_f16_f32(vcvt_f16_f32(wide.first), wide.second));
+  }
+  static WideBits narrow_lanes(WideFloats wide) { return vmovl_u16(vreinterpret_u16_f16(vcvt_f16_f32(wide))); }
 };
 #else
 /// By shifts, as widened() and fp16_bits() do it one at a time.
@@ -118,17 +144,9 @@ struct Conversion<isa, Fp16> : EvenOdd<isa> {
     const WideBits both = EvenOdd<isa>::load(from);
     return {widened(both & 0xFFFF), widened(both >> 16)};
   }
-  static WideBits narrow(WidePair<isa> wide) { return rounded(wide.first) | rounded(wide.second) << 16; }
+  static WideBits narrow(WidePair<isa> wide) { return narrow_lanes(wide.first) | narrow_lanes(wide.second) << 16; }
 
- private:
-  static WideFloats widened(WideBits bits) {
-    const WideBits magnitude = (bits & 0x7FFF) << 13;
-    const auto scaled = reinterpret_cast<WideBits>(reinterpret_cast<WideFloats>(magnitude) * 0x1p112F);
-    const WideBits special = magnitude | 0x7F800000;
-    const WideBits wide = reinterpret_cast<WideSigned>(magnitude) >= 0x7C00 << 13 ? special : scaled;
-    return reinterpret_cast<WideFloats>(wide | (bits & 0x8000) << 16);
-  }
-  static WideBits rounded(WideFloats wide) {
+  static WideBits narrow_lanes(WideFloats wide) {
     const auto bits = reinterpret_cast<WideBits>(wide);
     const WideBits magnitude = bits & 0x7FFFFFFF;
     const auto compared = reinterpret_cast<WideSigned>(magnitude);
@@ -139,6 +157,15 @@ struct Conversion<isa, Fp16> : EvenOdd<isa> {
     half = compared >= 0x477FF000 ? WideBits{} + 0x7C00 : half;
     half = compared > 0x7F800000 ? nan : half;
     return half | (bits >> 16 & 0x8000);
+  }
+
+ private:
+  static WideFloats widened(WideBits bits) {
+    const WideBits magnitude = (bits & 0x7FFF) << 13;
+    const auto scaled = reinterpret_cast<WideBits>(reinterpret_cast<WideFloats>(magnitude) * 0x1p112F);
+    const WideBits special = magnitude | 0x7F800000;
+    const WideBits wide = reinterpret_cast<WideSigned>(magnitude) >= 0x7C00 << 13 ? special : scaled;
+    return reinterpret_cast<WideFloats>(wide | (bits & 0x8000) << 16);
   }
 };
 #endif

@@ -93,12 +93,16 @@ struct Vector {
 #elif defined(__SSE2__)
     if constexpr (sizeof(T) == 4) _mm_stream_ps(to, value);
     if constexpr (sizeof(T) == 8) _mm_stream_pd(to, value);
+#elif defined(__aarch64__)
+    // There is no intrinsic, and no such store of one register: its halves go as a pair.
+    const auto bits = reinterpret_cast<uint64x2_t>(value);
+    asm("stnp %d1, %d2, %0" : "=Q"(*reinterpret_cast<Packet*>(to)) : "w"(bits), "w"(vdup_laneq_u64(bits, 1)));
 #else
     store(to, value);
 #endif
   }
 
-  /// Orders streamed stores before whatever tells another thread that they are done.
+  /// Orders streamed stores before whatever tells another thread that they are done. AArch64 orders them with others.
   static void fence() {
 #if defined(__SSE2__)
     _mm_sfence();

@@ -28,26 +28,36 @@ double launch_bytes(const CpuDevice& cpu, Level level, bool in_turn, double set_
   return set_bytes * static_cast<double>(std::clamp<std::int64_t>(cpu.info().units, 8, kMostPasses));
 }
 
+struct Variant {
+  bool in_turn = false;
+  const SveKernels* sve = nullptr;
+};
+
 /// Every worker with a set of its own, and L3 reads in turn even where they need not be: an L3 that is no copy of the
 /// L2s (Intel's since 2017) gives a line away to the one core that uses it and takes it back later, but keeps a line
 /// that several use. 524 instead of 450 GB/s on 16 cores of an Emerald Rapids.
-std::vector<bool> in_turn_variants(const CachePlan& planned, bool quick) {
-  std::vector<bool> in_turn;
-  if (planned.own) in_turn.push_back(false);
-  if (planned.in_turn && !(quick && planned.own)) in_turn.push_back(true);
-  return in_turn;
+/// Wide registers come first, where there is SVE: a core loads more through them, or as much.
+std::vector<Variant> variants_of(const CachePlan& planned, bool quick) {
+  std::vector<Variant> variants;
+  if (planned.own) variants.push_back({.in_turn = false, .sve = sve_kernels()});
+  if (planned.in_turn && !(quick && planned.own)) variants.push_back({.in_turn = true, .sve = sve_kernels()});
+  if (sve_kernels() != nullptr && !quick) {
+    for (const Variant wide : std::vector(variants)) variants.push_back({.in_turn = wide.in_turn});
+  }
+  return variants;
 }
 
 std::optional<ProbeCase> make(Level level, Pattern pattern, Device& device, const ProbeRequest& request, int index) {
   CpuDevice& cpu = as_cpu(device);
   const CachePlan planned = plan_cache(planned_machine(cpu), level, pattern);
-  const std::vector<bool> variants = in_turn_variants(planned, request.quick);
+  const std::vector<Variant> variants = variants_of(planned, request.quick);
   if (index >= static_cast<int>(variants.size())) return std::nullopt;
-  const bool in_turn = variants[static_cast<std::size_t>(index)];
+  const auto [in_turn, sve] = variants[static_cast<std::size_t>(index)];
   const int threads = cpu.pool().size();
   StreamPlan plan;
   plan.pattern = pattern;
   plan.isa = cpu.isa();
+  plan.sve = sve;
   plan.set_bytes = planned.set_bytes;
   plan.launch_bytes = launch_bytes(cpu, level, in_turn, plan.set_bytes);
   plan.scale = whole_scale(request.scale);
@@ -55,7 +65,7 @@ std::optional<ProbeCase> make(Level level, Pattern pattern, Device& device, cons
   const std::shared_ptr<StreamSet> set = make_stream_set(cpu, plan);
   const double kib = set->working_set_bytes() / threads / 1024;
   ProbeCase probe = stream_case(set, level,
-                                fmt::format("{}, {:.0f} KiB a thread{}, {} threads", to_string(plan.isa), kib,
+                                fmt::format("{}, {:.0f} KiB a thread{}, {} threads", registers_of(plan), kib,
                                             in_turn ? " in turn" : "", threads));
   if (in_turn && !planned.own) probe.nearer_cache_bytes = planned.nearer_bytes;
   return probe;

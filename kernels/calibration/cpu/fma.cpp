@@ -11,7 +11,9 @@
 #include <type_traits>
 #include <vector>
 
+#include "device/cpu/arm_cores.hpp"
 #include "device/cpu/cpu_device.hpp"
+#include "kernels/calibration/cpu/sve.hpp"
 #include "op/registry.hpp"
 
 #if defined(__x86_64__)
@@ -49,36 +51,46 @@ FmaKernels<T> kernels_of(Isa isa) {
 template <typename T>
 struct Choice {
   Isa isa = Isa::baseline;
+  std::string registers;  ///< the level's name, or SVE's
   FmaKernel<T> kernel;
 };
 
+template <typename T>
+FmaKernels<T> kernels_of(const SveKernels& sve) {
+  if constexpr (std::is_same_v<T, float>) {
+    return sve.fp32;
+  } else {
+    return sve.fp64;
+  }
+}
+
 /// A roof takes all kernels of the best level, and one of the level below where that has FMA too: wide registers may
-/// cost clock, or be executed as two halves. References and quick take the first two.
+/// cost clock, or be executed as two halves. So it is with SVE and NEON. References and quick take the first two.
 template <typename T>
 std::vector<Choice<T>> choices(const Scope& scope, Isa best, bool quick) {
   const Isa isa = scope.isa.value_or(best);
   const bool all = !quick && !scope.isa && !scope.one_core;
-  const FmaKernels<T> kernels = kernels_of<T>(isa);
+  const SveKernels* sve = scope.isa ? nullptr : sve_kernels();
+  const FmaKernels<T> kernels = sve != nullptr ? kernels_of<T>(*sve) : kernels_of<T>(isa);
   std::vector<Choice<T>> chosen;
-  for (int k = 0; k < (all ? kernels.count : std::min(2, kernels.count)); ++k)
-    chosen.push_back({isa, kernels.first[k]});
-  if (all && isa == Isa::avx512) chosen.push_back({Isa::avx2, kernels_of<T>(Isa::avx2).first[0]});
+  const auto add = [&chosen](Isa level, std::string_view registers, const FmaKernel<T>& kernel) {
+    chosen.push_back({level, std::string(registers), kernel});
+  };
+  for (int k = 0; k < (all ? kernels.count : std::min(2, kernels.count)); ++k) {
+    add(isa, sve != nullptr ? "sve" : to_string(isa), kernels.first[k]);
+  }
+  if (all && sve != nullptr) add(isa, to_string(isa), kernels_of<T>(isa).first[0]);
+  if (all && isa == Isa::avx512) add(Isa::avx2, to_string(Isa::avx2), kernels_of<T>(Isa::avx2).first[0]);
   return chosen;
 }
 
-/// What each chain must have arrived at, by scalar arithmetic with the same roundings.
+/// What each chain must have arrived at.
 template <typename T>
 std::vector<T> replay(const std::vector<T>& initial, std::int64_t rounds, bool fused) {
   std::vector<T> x = initial;
   for (std::int64_t round = 0; round < rounds; ++round) {
-    for (T& value : x) {
-      if (fused) {
-        value = std::fma(value, kFmaFactor<T>, kFmaIncrement<T>);
-      } else {
-        // A volatile product keeps the compiler from fusing what the kernel did not fuse.
-        volatile T product = value * kFmaFactor<T>;
-        value = product + kFmaIncrement<T>;
-      }
+    for (std::size_t chain = 0; chain < x.size(); ++chain) {
+      x[chain] = fma_step(x[chain], static_cast<int>(chain), fused);
     }
   }
   return x;
@@ -137,7 +149,7 @@ std::optional<ProbeCase> make(const Scope& scope, Device& device, const ProbeReq
   ProbeCase probe;
   const std::string cores = scope.one_core ? "one core" : fmt::format("{} threads", threads);
   probe.variant =
-      fmt::format("{}, {} chains x {} steps, {}", to_string(state->choice.isa), kernel.chains, kernel.unroll, cores);
+      fmt::format("{}, {} chains x {} steps, {}", state->choice.registers, kernel.chains, kernel.unroll, cores);
   probe.instruction = instruction_of(state->choice);
   if (scope.one_core) probe.below_peak = "one core";
   if (scope.isa) probe.below_peak = fmt::format("{} is not the widest level of this CPU", to_string(*scope.isa));
@@ -152,14 +164,34 @@ std::optional<ProbeCase> make(const Scope& scope, Device& device, const ProbeReq
   return probe;
 }
 
-/// Bits of the units behind one FMA pipe, and how that is known.
-struct DataPath {
+/// What a core does in a cycle, and how that is known.
+struct Pipes {
+  int pipes = 0;
+  std::string pipes_source;
   int bits = 0;
-  const char* source = "";
+  std::string bits_source;
 };
 
-DataPath data_path(Isa isa) {
-  const int width = isa == Isa::avx512 ? 512 : isa == Isa::avx2 ? 256 : 128;
+#if defined(__aarch64__)
+/// Nothing for a core that is not known: they have between one pipe and six, and nothing says how many.
+std::optional<Pipes> pipes_of(const CpuDevice& cpu, const Scope& scope) {
+  const ArmCore* core = find_arm_core(cpu.name().version);
+  const SveKernels* sve = scope.isa ? nullptr : sve_kernels();
+  if (core == nullptr) return std::nullopt;
+  const int pipes = sve != nullptr ? core->sve_pipes : core->neon_pipes;
+  if (pipes == 0) return std::nullopt;
+  return Pipes{pipes, std::string(core->name), sve != nullptr ? sve->bits : 128, "as wide as the registers"};
+}
+#else
+std::optional<Pipes> pipes_of(const CpuDevice& cpu, const Scope& scope) {
+  const Isa isa = scope.isa.value_or(cpu.isa());
+  // Every AVX2 server core since Haswell and Zen has two; no register of the CPU says so. Without FMA it takes as many
+  // multipliers and, beside them, adders: the same bound.
+  Pipes found{2, "assumed",
+              isa == Isa::avx512 ? 512
+              : isa == Isa::avx2 ? 256
+                                 : 128,
+              "assumed as wide as the registers"};
 #if defined(__x86_64__)
   unsigned eax = 0;
   unsigned ebx = 0;
@@ -167,41 +199,32 @@ DataPath data_path(Isa isa) {
   unsigned edx = 0;
   // AMD says how wide its units are (FP128, FP256 and FP512 are bits 0, 2 and 3); Intel does not.
   if (__get_cpuid(0x8000001a, &eax, &ebx, &ecx, &edx) != 0 && (eax & 0xdU) != 0) {
-    const int wired = (eax & 8U) != 0 ? 512 : (eax & 4U) != 0 ? 256 : 128;
-    return {std::min(width, wired), "CPUID 8000_001A"};
+    found.bits = std::min(found.bits, (eax & 8U) != 0 ? 512 : (eax & 4U) != 0 ? 256 : 128);
+    found.bits_source = "CPUID 8000_001A";
   }
 #endif
-  return {width, "assumed as wide as the registers"};
+  return found;
 }
+#endif
 
 template <typename T>
 std::optional<Limit> limit(const Scope& scope, const Device& device, std::optional<double> core_hz) {
-#if defined(__x86_64__)
-  if (!core_hz) return std::nullopt;
   const CpuDevice& cpu = as_cpu(device);
-  const Isa isa = scope.isa.value_or(cpu.isa());
-  const DataPath path = data_path(isa);
-  const int lanes = path.bits / 8 / static_cast<int>(sizeof(T));
+  const std::optional<Pipes> found = pipes_of(cpu, scope);
+  if (!core_hz || !found) return std::nullopt;
+  const int lanes = found->bits / 8 / static_cast<int>(sizeof(T));
   const int cores = scope.one_core ? 1 : cpu.cores();
-  // Every AVX2 server core since Haswell and Zen has two; no register of the CPU says so. Without FMA it takes as many
-  // multipliers and, beside them, adders: the same bound.
-  constexpr int kPipes = 2;
   Limit limit;
-  limit.value = *core_hz * cores * kPipes * 2.0 * lanes;
-  limit.basis =
-      fmt::format("{} cores x 2 {} pipes (assumed) x {} lanes ({} bit, {}) x 2 FLOP x {:.0f} MHz (measured)", cores,
-                  has_fma(isa) ? "FMA" : "multiplication", lanes, path.bits, path.source, *core_hz / 1e6);
+  limit.value = *core_hz * cores * found->pipes * 2.0 * lanes;
+  limit.basis = fmt::format("{} cores x {} {} pipes ({}) x {} lanes ({} bit, {}) x 2 FLOP x {:.0f} MHz (measured)",
+                            cores, found->pipes, has_fma(scope.isa.value_or(cpu.isa())) ? "FMA" : "multiplication",
+                            found->pipes_source, lanes, found->bits, found->bits_source, *core_hz / 1e6);
   return limit;
-#else
-  // AArch64 cores have between one and four NEON pipes, and nothing says how many.
-  (void)scope, (void)device, (void)core_hz;
-  return std::nullopt;
-#endif
 }
 
 std::optional<std::string> unsupported(const Scope& scope, const Device& device) {
   const CpuDevice& cpu = as_cpu(device);
-  if (scope.isa && *scope.isa >= cpu.isa()) {
+  if (scope.isa && *scope.isa >= cpu.isa() && sve_kernels() == nullptr) {
     return fmt::format("{} is the level that the roof is measured with, or beyond it", to_string(*scope.isa));
   }
   if (scope.one_core && cpu.info().units == 1) return "there is one thread: the roof is that of one core";
@@ -232,8 +255,9 @@ Probe fma_probe(const Scope& scope) {
 template <typename T>
 std::vector<Probe> fma_probes() {
   std::vector<Probe> probes = {fma_probe<T>({}), fma_probe<T>({.isa = {}, .one_core = true})};
+  probes.push_back(fma_probe<T>({.isa = Isa::baseline}));
 #if defined(__x86_64__)
-  for (const Isa isa : {Isa::baseline, Isa::avx2}) probes.push_back(fma_probe<T>({.isa = isa}));
+  probes.push_back(fma_probe<T>({.isa = Isa::avx2}));
 #endif
   return probes;
 }

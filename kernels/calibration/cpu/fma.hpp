@@ -2,18 +2,26 @@
 // registers. They are compiled once for each instruction-set level (fma.simd.cpp).
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 #include "device/cpu/isa.hpp"
 
 namespace roofline {
 
-/// x ← x·kFactor + increment, again and again. The factor's mantissa is all ones but the last two bits, and x
+/// x ← x·kFmaFactor + kFmaIncrement, again and again. The factor's mantissa is all ones but the last two bits, and x
 /// creeps from near 1 towards 100 and never gets there: no value repeats, so a lost round shows in the result.
 template <typename T>
 inline constexpr T kFmaFactor = T(1) - T(1) / T(4194304);
 template <typename T>
 inline constexpr T kFmaIncrement = T(100) / T(4194304);
+
+/// AArch64's vectors overwrite what they add to, so that a step like that would copy the increment first. There chain c
+/// takes x ← x + kFmaFactors[c mod 4]·kFmaIncrement, and x climbs.
+inline constexpr int kFmaFactorCount = 4;
+template <typename T>
+inline constexpr T kFmaFactors[kFmaFactorCount] = {kFmaFactor<T>, T(0.8660254037844386), T(0.7071067811865475),
+                                                   T(0.5773502691896257)};
 
 /// One kernel: `rounds` steps on each of `chains` vectors of `lanes` elements.
 template <typename T>
@@ -48,6 +56,21 @@ constexpr bool has_fma(Isa isa) {
 #else
   (void)isa;
   return true;
+#endif
+}
+
+/// What a step makes of x, with the roundings of the kernels.
+template <typename T>
+T fma_step(T x, int chain, bool fused) {
+#if defined(__aarch64__)
+  (void)fused;
+  return std::fma(kFmaFactors<T>[chain % kFmaFactorCount], kFmaIncrement<T>, x);
+#else
+  (void)chain;
+  if (fused) return std::fma(x, kFmaFactor<T>, kFmaIncrement<T>);
+  // A volatile product keeps the compiler from fusing what the kernel did not fuse.
+  volatile T product = x * kFmaFactor<T>;
+  return product + kFmaIncrement<T>;
 #endif
 }
 

@@ -1,7 +1,11 @@
-// FMA chains in GCC's vector types, so that one text serves SSE2, AVX2, AVX-512 and NEON. The compiler
-// contracts x·a + b to one instruction where the level has it (ISO C++ mode keeps -ffp-contract=fast);
-// cpu_fma.cpp replays the arithmetic exactly and would notice if it did not.
+// FMA chains in GCC's vector types, so that one text serves SSE2, AVX2 and AVX-512. The compiler contracts x·a + b to
+// one instruction where the level has it (ISO C++ mode keeps -ffp-contract=fast); fma.cpp replays the arithmetic
+// exactly and would notice if it did not. NEON's is named, for the compiler would take its product out of the loop.
 #include "kernels/calibration/cpu/fma.hpp"
+
+#if defined(__aarch64__)
+#include <arm_neon.h>
+#endif
 
 namespace roofline {
 namespace {
@@ -9,25 +13,42 @@ namespace {
 using VectorF32 [[gnu::vector_size(kVectorBytes)]] = float;
 using VectorF64 [[gnu::vector_size(kVectorBytes)]] = double;
 
+#if defined(__aarch64__)
+inline float32x4_t multiply_add(float32x4_t a, float32x4_t b, float32x4_t c) { return vfmaq_f32(c, a, b); }
+inline float64x2_t multiply_add(float64x2_t a, float64x2_t b, float64x2_t c) { return vfmaq_f64(c, a, b); }
+#endif
+
 template <typename T, typename V, int kChains, int kUnroll>
 void run_chains(std::int64_t rounds, const T* initial, T* final) {
   constexpr int kLanes = sizeof(V) / sizeof(T);
   V x[kChains];
 #pragma GCC unroll 32
   for (int c = 0; c < kChains; ++c) x[c] = V{} + initial[c];
-  V factor = V{} + kFmaFactor<T>;
   V increment = V{} + kFmaIncrement<T>;
   // Hides the values: they stay in registers and are not folded into memory operands.
+#if defined(__aarch64__)
+  V factor[kFmaFactorCount];
+  asm volatile("" : "+w"(increment));
+#pragma GCC unroll 4
+  for (int f = 0; f < kFmaFactorCount; ++f) {
+    factor[f] = V{} + kFmaFactors<T>[f];
+    asm volatile("" : "+w"(factor[f]));
+  }
+  const auto step = [&](V& value, int chain) {
+    value = multiply_add(factor[chain % kFmaFactorCount], increment, value);
+  };
+#else
+  V factor = V{} + kFmaFactor<T>;
 #if defined(__x86_64__)
   asm volatile("" : "+x"(factor), "+x"(increment));
-#elif defined(__aarch64__)
-  asm volatile("" : "+w"(factor), "+w"(increment));
+#endif
+  const auto step = [&](V& value, int) { value = value * factor + increment; };
 #endif
   for (std::int64_t round = 0; round < rounds; round += kUnroll) {
 #pragma GCC unroll 32
     for (int u = 0; u < kUnroll; ++u) {
 #pragma GCC unroll 32
-      for (int c = 0; c < kChains; ++c) x[c] = x[c] * factor + increment;
+      for (int c = 0; c < kChains; ++c) step(x[c], c);
     }
   }
 #pragma GCC unroll 32
@@ -42,10 +63,15 @@ constexpr FmaKernel<T> kernel() {
 }
 
 // The product of latency and pipes is 8 to 10 on most cores, 12 to 16 where multiplication and addition are
-// two instructions. Two registers hold the constants: 14 chains fill the 16 of SSE2 and AVX2. The likely winner first.
+// two instructions, and 16 to 24 where there are four pipes (Neoverse V1) or six. Two registers hold the constants: 14
+// chains fill the 16 of SSE2 and AVX2. On AArch64 five do. The likely winner first.
 template <typename T, typename V>
 constexpr FmaKernel<T> kKernels[] = {
-#if defined(__AVX512F__) || defined(__aarch64__)
+#if defined(__aarch64__)
+    kernel<T, V, 16, 2>(),
+    kernel<T, V, 24, 1>(),
+    kernel<T, V, 12, 4>(),
+#elif defined(__AVX512F__)
     kernel<T, V, 12, 4>(),
     kernel<T, V, 16, 2>(),
     kernel<T, V, 10, 4>(),

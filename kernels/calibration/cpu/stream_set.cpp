@@ -58,6 +58,8 @@ double triad_result(std::int64_t i) { return static_cast<double>(i) + kTriadFact
 
 }  // namespace
 
+std::string_view registers_of(const StreamPlan& plan) { return plan.sve != nullptr ? "sve" : to_string(plan.isa); }
+
 int arrays_of(Pattern pattern) { return pattern == Pattern::triad ? 3 : pattern == Pattern::copy ? 2 : 1; }
 
 Traffic traffic_of(Pattern pattern, double array_bytes) {
@@ -155,7 +157,8 @@ std::uint64_t StreamSet::stream(int worker) const {
   return with_isa(plan_.isa, [&]<Isa isa>() {
     std::uint64_t sum = 0;
     for_units(worker, [&](int set, std::int64_t begin, std::int64_t passes) {
-      sum += pass<isa>(set, begin, slice_bytes_, passes);
+      sum += plan_.sve != nullptr ? sve_pass(set, begin, slice_bytes_, passes)
+                                  : pass<isa>(set, begin, slice_bytes_, passes);
     });
     return sum;
   });
@@ -175,6 +178,23 @@ std::uint64_t StreamSet::pass(int set, std::int64_t begin, std::int64_t bytes, s
       return 0;
     default:
       stream_triad<isa>(plan_.load, plan_.store, doubles(0), doubles(1), doubles(2), kTriadFactor, bytes, passes);
+      return 0;
+  }
+}
+
+std::uint64_t StreamSet::sve_pass(int set, std::int64_t begin, std::int64_t bytes, std::int64_t passes) const {
+  const auto doubles = [&](int index) { return reinterpret_cast<double*>(array(set, index) + begin); };
+  switch (plan_.pattern) {
+    case Pattern::read:
+      return plan_.sve->read(array(set, 0) + begin, bytes, passes);
+    case Pattern::write:
+      plan_.sve->write(array(set, 0) + begin, bytes, passes, launches_);
+      return 0;
+    case Pattern::copy:
+      plan_.sve->copy(array(set, 0) + begin, array(set, 1) + begin, bytes, passes);
+      return 0;
+    default:
+      plan_.sve->triad(doubles(0), doubles(1), doubles(2), kTriadFactor, bytes, passes);
       return 0;
   }
 }

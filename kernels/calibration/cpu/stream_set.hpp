@@ -13,6 +13,7 @@
 #include "device/cpu/thread_pool.hpp"
 #include "device/device.hpp"
 #include "kernels/calibration/cpu/stream.hpp"
+#include "kernels/calibration/cpu/sve.hpp"
 #include "op/probe.hpp"
 
 namespace roofline {
@@ -22,7 +23,8 @@ struct StreamPlan {
   Isa isa = Isa::baseline;
   LoadKind load = LoadKind::plain;
   StoreKind store = StoreKind::regular;
-  double set_bytes = 0;  ///< of one worker's set, all its arrays together; rounded to whole pages
+  const SveKernels* sve = nullptr;  ///< instead of the level's kernels: plain loads and regular stores of these
+  double set_bytes = 0;             ///< of one worker's set, all its arrays together; rounded to whole pages
   double launch_bytes =
       0;                   ///< that a worker moves in one launch, about: passes over a smaller set, a slice of a larger
   std::int64_t scale = 1;  ///< as many times that
@@ -31,6 +33,9 @@ struct StreamPlan {
   /// everyone keeps his own.
   std::vector<std::vector<int>> rotate_within = {};
 };
+
+/// "avx2", "sve": whose registers a plan's kernels use.
+std::string_view registers_of(const StreamPlan& plan);
 
 /// The plan's scale for what a request asks: slices are not cut.
 inline std::int64_t whole_scale(double scale) { return std::max<std::int64_t>(1, std::llround(scale)); }
@@ -75,6 +80,7 @@ class StreamSet {
   std::uint64_t stream(int worker) const;
   template <Isa isa>
   std::uint64_t pass(int set, std::int64_t begin, std::int64_t bytes, std::int64_t passes) const;
+  std::uint64_t sve_pass(int set, std::int64_t begin, std::int64_t bytes, std::int64_t passes) const;
   template <typename F>
   void for_units(int worker, F&& f) const;  ///< f(set, begin, passes) for all that a worker did in the last launch
   std::optional<std::string> check_share(int worker) const;

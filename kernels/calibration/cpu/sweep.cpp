@@ -25,14 +25,14 @@ std::optional<ProbeCase> make_sweep(Device& device, const ProbeRequest& request,
   const bool near = bytes <= 2 * cache_bytes(cpu.info(), Level::l2);
   StreamPlan plan;
   plan.isa = cpu.isa();
+  plan.sve = near ? sve_kernels() : nullptr;
   plan.load = near ? LoadKind::plain : LoadKind::prefetched;
   plan.set_bytes = bytes / threads;
   plan.launch_bytes = near ? 64 * kMiB : 16 * kMiB;
   plan.scale = whole_scale(request.scale);
   const std::shared_ptr<StreamSet> set = make_stream_set(cpu, plan);
-  ProbeCase probe =
-      stream_case(set, Level::dram,
-                  fmt::format("{}, plain loads, prefetched beyond L2, {} threads", to_string(cpu.isa()), threads));
+  ProbeCase probe = stream_case(
+      set, Level::dram, fmt::format("{}, plain loads, prefetched beyond L2, {} threads", registers_of(plan), threads));
   probe.x = set->working_set_bytes();
   return probe;
 }

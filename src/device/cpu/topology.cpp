@@ -11,6 +11,7 @@
 #include <span>
 #include <sstream>
 
+#include "device/cpu/arm_cores.hpp"
 #include "model/error.hpp"
 
 namespace roofline {
@@ -135,19 +136,24 @@ Topology facts_of(hwloc_topology_t topology) {
 
 bool contains(const std::vector<int>& set, int cpu) { return std::find(set.begin(), set.end(), cpu) != set.end(); }
 
-/// The value of the first line "key : value" of /proc/cpuinfo, or nothing.
-std::string field(const std::string& cpuinfo, const std::string& key) {
+/// The value of a line "key : value" of /proc/cpuinfo: that of the logical CPU, or else of the first that has one.
+std::string field(const std::string& cpuinfo, const std::string& key, int cpu = 0) {
+  std::string found;
+  std::string at;
   std::istringstream lines(cpuinfo);
   for (std::string line; std::getline(lines, line);) {
     const std::size_t colon = line.find(':');
     if (colon == std::string::npos) continue;
     std::string name = line.substr(0, colon);
     name.erase(name.find_last_not_of(" \t") + 1);
-    if (name != key) continue;
     const std::size_t start = line.find_first_not_of(" \t", colon + 1);
-    return start == std::string::npos ? std::string() : line.substr(start);
+    const std::string value = start == std::string::npos ? std::string() : line.substr(start);
+    if (name == "processor") at = value;
+    if (name != key) continue;
+    if (at == std::to_string(cpu)) return value;
+    if (found.empty()) found = value;
   }
-  return {};
+  return found;
 }
 
 }  // namespace
@@ -228,19 +234,20 @@ std::vector<std::vector<int>> sets_of(const Topology& topology, Level level) {
   return sets;
 }
 
-CpuName parse_cpu_name(const std::string& cpuinfo) {
-  CpuName cpu;
-  cpu.name = field(cpuinfo, "model name");
-  const std::string family = field(cpuinfo, "cpu family");
+CpuName parse_cpu_name(const std::string& cpuinfo, int cpu) {
+  CpuName found;
+  found.name = field(cpuinfo, "model name", cpu);
+  const std::string family = field(cpuinfo, "cpu family", cpu);
   if (!family.empty()) {
-    cpu.version = family + '-' + field(cpuinfo, "model") + '-' + field(cpuinfo, "stepping");
-  } else if (const std::string part = field(cpuinfo, "CPU part"); !part.empty()) {
-    cpu.version = field(cpuinfo, "CPU implementer") + '-' + part;
-    if (cpu.name.empty()) cpu.name = "Arm " + cpu.version;
+    found.version = family + '-' + field(cpuinfo, "model", cpu) + '-' + field(cpuinfo, "stepping", cpu);
+    found.hypervisor = (' ' + field(cpuinfo, "flags", cpu) + ' ').find(" hypervisor ") != std::string::npos;
+  } else if (const std::string part = field(cpuinfo, "CPU part", cpu); !part.empty()) {
+    found.version = field(cpuinfo, "CPU implementer", cpu) + '-' + part;
+    const ArmCore* core = find_arm_core(found.version);
+    if (found.name.empty()) found.name = core != nullptr ? std::string(core->name) : "Arm " + found.version;
   }
-  if (cpu.name.empty()) cpu.name = "CPU";
-  cpu.hypervisor = (' ' + field(cpuinfo, "flags") + ' ').find(" hypervisor ") != std::string::npos;
-  return cpu;
+  if (found.name.empty()) found.name = "CPU";
+  return found;
 }
 
 }  // namespace roofline

@@ -2,6 +2,7 @@
 // from them in placement.hpp, and what probes stream over in kernels/calibration/cpu/memory_plan.hpp.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -74,14 +75,14 @@ std::vector<std::vector<int>> sets_of(const Topology& topology, Level level);
 bool meet(const std::vector<int>& a, const std::vector<int>& b);
 
 /// "AMD EPYC 7763" and what tells one generation from another behind a vague name: "25-1-1"
-/// (family, model, stepping) on x86-64, implementer and part on AArch64.
+/// (family, model, stepping) on x86-64, "0x41-0xd0c" (implementer and part) on AArch64.
 struct CpuName {
   std::string name;
   std::string version;
-  bool hypervisor = false;
+  std::optional<bool> hypervisor;  ///< nothing where the CPU does not say
 };
 
-/// Reads the text of /proc/cpuinfo.
-CpuName parse_cpu_name(const std::string& cpuinfo);
+/// Reads the text of /proc/cpuinfo, as it stands for a logical CPU: not all cores need be of one design.
+CpuName parse_cpu_name(const std::string& cpuinfo, int cpu = 0);
 
 }  // namespace roofline
