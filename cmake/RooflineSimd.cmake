@@ -1,6 +1,7 @@
 # *.simd.cpp files are compiled once for each instruction-set level, with ROOFLINE_ISA naming it, and the
 # level is chosen at run time (src/device/cpu/isa.hpp). Eigen is renamed for each level: its inline
 # functions would otherwise be merged by the linker into whichever level came first.
+# *.amx.cpp files are for one level alone, avx512: every CPU with AMX has it. Their tile instructions need no flags.
 set(ROOFLINE_ISAS baseline)
 set(ROOFLINE_ISA_FLAGS_baseline "")
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
@@ -10,6 +11,10 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set(ROOFLINE_ISA_FLAGS_avx512 -mf16c -mavx512f -mavx512vl -mavx512bw -mavx512dq -mfma -mbmi2 -mprefer-vector-width=512
     # g++ 12's own avx512fintrin.h sets off both warnings (GCC bug 105593).
     -Wno-maybe-uninitialized -Wno-uninitialized)
+endif()
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # Scheduled before registers are given out, the loads of a register tile come first and push sums out of them.
+  set(ROOFLINE_ISA_FLAGS_baseline -fno-schedule-insns)
 endif()
 
 # roofline_simd_sources(<name> <files…>): an object library <name>_<level> for each level, all of them in <name>_objects.
@@ -21,7 +26,11 @@ function(roofline_simd_sources name)
     set(optimise -O1 -fexpensive-optimizations)  # the latter forms FMAs, which the probes verify to the last bit
   endif()
   foreach(isa IN LISTS ROOFLINE_ISAS)
-    add_library(${name}_${isa} OBJECT ${ARGN})
+    set(sources ${ARGN})
+    if(NOT isa STREQUAL avx512)
+      list(FILTER sources EXCLUDE REGEX "\\.amx\\.cpp$")
+    endif()
+    add_library(${name}_${isa} OBJECT ${sources})
     target_link_libraries(${name}_${isa} PRIVATE roofline_options Eigen3::Eigen)
     target_precompile_headers(${name}_${isa} PRIVATE <Eigen/Core>)
     target_compile_definitions(${name}_${isa} PRIVATE ROOFLINE_ISA=${isa} Eigen=Eigen_${isa})

@@ -10,6 +10,7 @@
 #include "analyze/count_workload.hpp"
 #include "analyze/measure_workload.hpp"
 #include "analyze/pace_meter.hpp"
+#include "analyze/settle_rung.hpp"
 #include "device/isolate.hpp"
 #include "host/host.hpp"
 #include "host/interrupt.hpp"
@@ -21,6 +22,7 @@ namespace roofline {
 namespace {
 
 using Json = nlohmann::ordered_json;
+constexpr auto kReplaceBadText = Json::error_handler_t::replace;
 
 Outcome without_run(PointStatus status, std::string reason) {
   Outcome outcome;
@@ -39,26 +41,29 @@ class WorkloadWorker {
     const SuiteEntry& entry = suite_.entries[static_cast<std::size_t>(job)];
     AfterJob after = AfterJob::next;
     Outcome outcome;
+    std::string rung = entry.workload.implementation;
     try {
-      outcome = entry.skip_reason.empty() ? measure(entry) : without_run(PointStatus::skipped, entry.skip_reason);
+      outcome = entry.skip_reason.empty() ? measure(entry, rung) : without_run(PointStatus::skipped, entry.skip_reason);
     } catch (const std::exception& error) {
       // Either the context is lost, or the device could not be opened again after that.
       outcome = without_run(PointStatus::failed, error.what());
       after = AfterJob::fresh_process;
     }
-    send(outcome_to_json(outcome).dump(-1, ' ', false, Json::error_handler_t::replace));
+    send(Json({{"rung", rung}, {"outcome", outcome_to_json(outcome)}}).dump(-1, ' ', false, kReplaceBadText));
     return after;
   }
 
  private:
-  Outcome measure(const SuiteEntry& entry) {
+  Outcome measure(const SuiteEntry& entry, std::string& rung) {
     const DeviceChoice& choice = options_.device;
     if (!device_) {
       device_ = open_device(choice.kind, choice.index, choice.options);
       pace_.emplace(machine_, *device_);
     }
+    const SuiteEntry here = settled(entry, *device_);
+    rung = here.workload.implementation;
     const std::optional<Pace> before = pace_->latest();
-    Outcome outcome = measure_workload(entry, *device_, options_.sampler, options_.raw, interrupted);
+    Outcome outcome = measure_workload(here, *device_, options_.sampler, options_.raw, interrupted);
     if (before && outcome.time) outcome.pace = between(*before, *pace_->latest());
     return outcome;
   }
@@ -87,7 +92,7 @@ void measure_again(const Suite& suite, const Machine& machine, const AnalyzeOpti
   jobs.on_message = [&](std::int64_t job, std::string_view text) {
     done = static_cast<std::size_t>(job) + 1;
     Point& point = report.points[rows[static_cast<std::size_t>(job)]];
-    Outcome again = outcome_from_json(Json::parse(text));
+    Outcome again = outcome_from_json(Json::parse(text)["outcome"]);
     if (again.status == PointStatus::ok && !again.unfair()) {
       static_cast<Outcome&>(point) = std::move(again);
       point.bound = bound_of(point.work, machine, point.time ? point.time->clock_hz : std::nullopt);
@@ -209,11 +214,11 @@ Report begin_report(const Suite& suite, const Machine& machine, const AnalyzeOpt
 }
 
 /// A row with everything but its outcome and what follows from that.
-Point planned_point(const SuiteEntry& entry, DeviceKind device) {
+Point planned_point(const SuiteEntry& entry, const Machine& machine) {
   Point point;
   point.workload = entry.workload;
   point.family = entry.op->family();
-  point.work = entry.op->work(entry.workload, device);
+  point.work = on_units_of(machine, entry.op->work(entry.workload, machine.device.kind));
   if (entry.implementation) {
     point.implementation_summary = entry.implementation->summary;
     if (entry.implementation->extra_traffic) point.work.extra = entry.implementation->extra_traffic(entry.workload);
@@ -253,8 +258,8 @@ Report analyze(const Suite& suite, const Machine& machine, const AnalyzeOptions&
   Report report = begin_report(suite, machine, options);
   // Rows come in the suite's order: the one at work is the first that the report lacks.
   const auto entry_at_work = [&]() -> const SuiteEntry& { return suite.entries[report.points.size()]; };
-  const auto add = [&](Outcome outcome) {
-    Point point = planned_point(entry_at_work(), options.device.kind);
+  const auto add = [&](const SuiteEntry& entry, Outcome outcome) {
+    Point point = planned_point(entry, machine);
     static_cast<Outcome&>(point) = std::move(outcome);
     point.bound = bound_of(point.work, machine, point.time ? point.time->clock_hz : std::nullopt);
     report.points.push_back(std::move(point));
@@ -266,10 +271,14 @@ Report analyze(const Suite& suite, const Machine& machine, const AnalyzeOptions&
   Jobs jobs;
   jobs.count = static_cast<std::int64_t>(suite.entries.size());
   jobs.run = [&](std::int64_t job, const Send& send) { return worker.run(job, send); };
-  jobs.on_message = [&](std::int64_t, std::string_view text) { add(outcome_from_json(Json::parse(text))); };
+  jobs.on_message = [&](std::int64_t, std::string_view text) {
+    const Json json = Json::parse(text);
+    add(with_rung(entry_at_work(), json["rung"].get<std::string>()), outcome_from_json(json["outcome"]));
+  };
   jobs.on_lost = [&](std::int64_t job, const std::string& reason) {
     // A child that died after it had sent its row has lost nothing but itself.
-    if (static_cast<std::int64_t>(report.points.size()) == job) add(without_run(PointStatus::failed, reason));
+    if (static_cast<std::int64_t>(report.points.size()) == job)
+      add(entry_at_work(), without_run(PointStatus::failed, reason));
   };
   jobs.on_tick = [&] {
     const auto done = static_cast<std::int64_t>(report.points.size());
@@ -278,8 +287,8 @@ Report analyze(const Suite& suite, const Machine& machine, const AnalyzeOptions&
 
   report.cancelled = run_isolated(jobs) == JobsEnd::interrupted;
   while (report.points.size() < suite.entries.size()) {
-    const std::string& reason = entry_at_work().skip_reason;
-    add(without_run(PointStatus::skipped, reason.empty() ? "cancelled" : reason));
+    const SuiteEntry& entry = entry_at_work();
+    add(entry, without_run(PointStatus::skipped, entry.skip_reason.empty() ? "cancelled" : entry.skip_reason));
   }
   if (!report.cancelled) measure_again(suite, machine, options, report);
   report.invocation.duration_s = wall_seconds() - begin;
@@ -304,7 +313,11 @@ std::vector<ProfiledRun> run_suite_once(const Suite& suite, const DeviceChoice& 
     run.skipped = !entry.skip_reason.empty();
     run.failure = entry.skip_reason;
     try {
-      if (!run.skipped) run.kernels = run_workload_profiled(entry, *device);
+      if (!run.skipped) {
+        const SuiteEntry here = settled(entry, *device);
+        run.implementation = here.workload.implementation;
+        run.kernels = run_workload_profiled(here, *device);
+      }
     } catch (const PoisonedDevice&) {
       throw;
     } catch (const std::exception& error) {

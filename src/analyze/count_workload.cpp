@@ -3,6 +3,7 @@
 
 #include <list>
 
+#include "analyze/settle_rung.hpp"
 #include "op/case.hpp"
 
 namespace roofline {
@@ -12,7 +13,8 @@ std::vector<Counters> count_workloads(std::span<const SuiteEntry* const> entries
   std::list<Case> cases;  // which can't be moved
   std::vector<LaunchFunction> launches;
   for (const SuiteEntry* entry : entries) {
-    Case& made = cases.emplace_back(*entry->op, *entry->implementation, entry->workload, device, InputValues::repeated);
+    const SuiteEntry here = settled(*entry, device);
+    Case& made = cases.emplace_back(*here.op, *here.implementation, here.workload, device, InputValues::repeated);
     launches.emplace_back([&made](std::int64_t launch) { made.launch(launch); });
   }
   return reader.count(launches);

@@ -38,13 +38,8 @@ RoundsWorker::RoundsWorker(const CalibrateOptions& options, const std::vector<co
   // Should the time be over before the first round is, roofs are what must be there.
   std::vector<const Probe*> ordered = probes;
   std::stable_partition(ordered.begin(), ordered.end(), [](const Probe* probe) { return probe->role == Role::roof; });
-  double kept_for_all_s = 0;
-  for (const Probe* probe : ordered) {
-    (probe->sweep ? sweeps_ : members_).emplace_back().probe = probe;
-    if (is_sustained(*probe, options.effort)) kept_for_all_s += kept_s(options.effort);
-  }
-  rounds_end_s_ = end_s_ - std::min(kept_for_all_s, time_s_ / 2);
-  rounds_.emplace(members_.size(), RoundTimes{.least_s = begin_s + time_s_ / 3, .end_s = rounds_end_s_});
+  for (const Probe* probe : ordered) (probe->sweep ? sweeps_ : members_).emplace_back().probe = probe;
+  rounds_.emplace(members_.size(), RoundTimes{.least_s = begin_s + time_s_ / 3, .end_s = rounds_end_s()});
 }
 
 AfterJob RoundsWorker::run(const Send& send) {
@@ -81,7 +76,7 @@ std::optional<RoundsWorker::Step> RoundsWorker::next() {
   const auto pending = [this](const Member& member) { return !member.over && !member.stretched && !lost(member); };
   const bool one_round = rounds_->completed() > 0 || rounds_->place() == members_.size();
   const auto curve = std::find_if(sweeps_.begin(), sweeps_.end(), pending);
-  if (one_round && curve != sweeps_.end() && now < rounds_end_s_) return Step{&RoundsWorker::sweep, &*curve};
+  if (one_round && curve != sweeps_.end() && now < rounds_end_s()) return Step{&RoundsWorker::sweep, &*curve};
   const auto gone = [this](const Member& member) { return member.over || lost(member); };
   while (!std::all_of(members_.begin(), members_.end(), gone)) {
     const std::optional<std::size_t> index = rounds_->next(now, [this] { return settled(); });
@@ -101,6 +96,7 @@ void RoundsWorker::visit(Member& member, const Tell& tell) {
   if (!member.rounds) {
     if (const auto reason = probe.unsupported ? probe.unsupported(*device_) : std::nullopt) {
       member.over = true;
+      rounds_->end_at(rounds_end_s());  // what was kept for it is there for the others
       return tell.outcome(probe.name, *reason);
     }
     member.rounds.emplace(probe, *device_, options_.effort, [this] { return stopped(); });
@@ -154,7 +150,7 @@ void RoundsWorker::finish(const Tell& tell) {
 }
 
 /// By the user, or because what is left of the time is kept for sustained ceilings.
-bool RoundsWorker::stopped() const { return interrupted() || wall_seconds() >= rounds_end_s_; }
+bool RoundsWorker::stopped() const { return interrupted() || wall_seconds() >= rounds_end_s(); }
 
 double RoundsWorker::slowed_share(const Member& member) const {
   Slowdowns slowdowns;
@@ -162,6 +158,14 @@ double RoundsWorker::slowed_share(const Member& member) const {
     if (other.rounds && alike(*other.probe, *member.probe)) other.rounds->add_to(slowdowns);
   }
   return slowdowns.slowed_share();
+}
+
+/// What sustained ceilings need is kept for them.
+double RoundsWorker::rounds_end_s() const {
+  const auto sustained = std::count_if(members_.begin(), members_.end(), [this](const Member& member) {
+    return is_sustained(*member.probe, options_.effort) && !member.over && !lost(member);
+  });
+  return end_s_ - std::min(static_cast<double>(sustained) * kept_s(options_.effort), time_s_ / 2);
 }
 
 bool RoundsWorker::settled() const {

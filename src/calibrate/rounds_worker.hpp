@@ -50,11 +50,12 @@ class RoundsWorker {
   bool stopped() const;
   double slowed_share(const Member& member) const;
   bool settled() const;
+  double rounds_end_s() const;
   bool lost(const Member& member) const { return lost_.contains(member.probe->name); }
 
   const CalibrateOptions& options_;
   const std::set<std::string>& lost_;
-  double time_s_, end_s_, rounds_end_s_;
+  double time_s_, end_s_;
   std::vector<Member> members_;  ///< measured in rounds: roofs first
   std::vector<Member> sweeps_;
   std::optional<Rounds> rounds_;

@@ -17,6 +17,7 @@ struct LastLevelCache;
 struct SuiteEntry {
   const Op* op = nullptr;                        ///< never null in a parsed suite
   std::optional<Implementation> implementation;  ///< nothing only where there is a reason to skip
+  std::vector<Implementation> below;             ///< best first, if it is refused; empty where the suite has named it
   Workload workload;
   std::string skip_reason;
   int line = 0;  ///< of the entry in the file

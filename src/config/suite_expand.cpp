@@ -2,6 +2,7 @@
 #include "config/suite_expand.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -17,6 +18,7 @@ struct Chosen {
   std::string name;
   std::optional<Implementation> implementation;
   std::string skip_reason;
+  std::vector<Implementation> below = {};
 };
 
 using Names = std::vector<std::string>;
@@ -95,13 +97,15 @@ std::vector<Chosen> choose(const EntrySettings& settings, const Op& op, DType dt
     for (const auto& choice : settings.implementations) chosen.push_back(choose_named(choice, op, dtype, device));
     return chosen;
   }
-  for (const Implementation& implementation : here) {
-    if (supports(implementation, dtype)) chosen.push_back({implementation.name, implementation, ""});
-  }
   if (here.empty()) return {{"", {}, name + " has no implementation on " + std::string(to_string(device))}};
-  if (chosen.empty()) return {{"", {}, no_dtype_reason(name, dtype, here, device)}};
-  // The ladder goes from the plainest to the fastest.
-  if (settings.implementations.empty()) return {chosen.back()};
+  std::vector<Implementation> ladder;
+  std::copy_if(here.begin(), here.end(), std::back_inserter(ladder), [&](const auto& i) { return supports(i, dtype); });
+  if (ladder.empty()) return {{"", {}, no_dtype_reason(name, dtype, here, device)}};
+  if (settings.implementations.empty()) {
+    // The ladder goes from the plainest to the fastest.
+    return {{ladder.back().name, ladder.back(), "", {ladder.rbegin() + 1, ladder.rend()}}};
+  }
+  for (const Implementation& rung : ladder) chosen.push_back({rung.name, rung, ""});
   return chosen;
 }
 
@@ -184,6 +188,7 @@ std::vector<SuiteEntry> expand(const EntrySpec& entry, DeviceKind device) {
   const auto add = [&](const Shape& shape, DType dtype, const Chosen& chosen, CacheMode cache) {
     entries.push_back({.op = entry.op,
                        .implementation = chosen.implementation,
+                       .below = chosen.below,
                        .workload = {.op = std::string(entry.op->name()),
                                     .implementation = chosen.name,
                                     .dtype = dtype,

@@ -26,6 +26,9 @@ class Rounds {
   /// has ended, `least_s` is past and `settled` says that another one would change nothing.
   std::optional<std::size_t> next(double now_s, const std::function<bool()>& settled);
 
+  /// Another end than was said at first.
+  void end_at(double end_s) { times_.end_s = end_s; }
+
   std::int64_t completed() const { return completed_; }  ///< rounds
   std::size_t place() const { return place_; }           ///< how many have been visited in this round
 

@@ -3,7 +3,9 @@
 
 #include <array>
 #include <cmath>
+#include <map>
 #include <string_view>
+#include <utility>
 
 #include "model/spelling.hpp"
 
@@ -57,6 +59,10 @@ const Ceiling* Machine::compute_at(Pipe pipe, std::optional<double> core_hz) con
   return from_burst > kSameClock && distance(*core_hz, *sustained->clocks.core_hz) < from_burst ? sustained : burst;
 }
 
+Pipe Machine::unit_for(Pipe pipe) const {
+  return device.kind != DeviceKind::cpu || compute(pipe) != nullptr ? pipe : without_matrix_unit(pipe);
+}
+
 const Ceiling* Machine::bandwidth(Level level, const Traffic& traffic) const {
   const double wanted = traffic.total() > 0 ? traffic.write / traffic.total() : 0;
   // Shares that differ by less than this are one mix: 1/3 is not exact in binary.
@@ -89,6 +95,15 @@ const Ceiling* Machine::launch() const {
     if (const Ceiling* ceiling = find(name)) return ceiling;
   }
   return nullptr;
+}
+
+Work on_units_of(const Machine& machine, Work work) {
+  for (std::map<Pipe, double>* operations : {&work.flops, &work.uncounted}) {
+    std::map<Pipe, double> moved;
+    for (const auto& [pipe, count] : *operations) moved[machine.unit_for(pipe)] += count;
+    *operations = std::move(moved);
+  }
+  return work;
 }
 
 }  // namespace roofline

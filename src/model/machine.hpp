@@ -102,6 +102,9 @@ struct Machine {
   /// the one measured at the nearer clock. Null when there is no roof of that pipe.
   const Ceiling* compute_at(Pipe pipe, std::optional<double> core_hz) const;
 
+  /// The pipe that operations for `pipe` run on here: itself, but for a matrix unit that this CPU has no roof of.
+  Pipe unit_for(Pipe pipe) const;
+
   /// The burst bandwidth roof at `level` whose share of writes is nearest to that of `traffic`
   /// (read 0, triad 1/3, copy 1/2, write 1; the higher ceiling on a tie), or null when none was measured.
   const Ceiling* bandwidth(Level level, const Traffic& traffic) const;
@@ -112,5 +115,8 @@ struct Machine {
   /// The launch floor that kernels are timed under: launch.graph, else launch.pool, else launch.stream.
   const Ceiling* launch() const;
 };
+
+/// The work with its operations on the units that this machine has for them.
+Work on_units_of(const Machine& machine, Work work);
 
 }  // namespace roofline

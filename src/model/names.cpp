@@ -8,9 +8,9 @@
 namespace roofline {
 namespace {
 
-constexpr std::array<std::string_view, 12> kPipes = {"fp64",        "fp32",        "fp16",        "bf16",
-                                                     "int32",       "sfu",         "tensor.fp64", "tensor.tf32",
-                                                     "tensor.fp16", "tensor.bf16", "tensor.fp8",  "tensor.int8"};
+constexpr std::array<std::string_view, 13> kPipes = {
+    "fp64",        "fp32",        "fp16",        "bf16",        "int32",      "int8",       "sfu",
+    "tensor.fp64", "tensor.tf32", "tensor.fp16", "tensor.bf16", "tensor.fp8", "tensor.int8"};
 constexpr std::array<std::string_view, 8> kLevels = {"hbm", "dram", "l3", "l2", "l1", "shared", "pcie", "nvlink"};
 constexpr std::array<std::string_view, 7> kPatterns = {"read", "write", "copy", "triad", "h2d", "d2h", "duplex"};
 constexpr std::array<std::string_view, 8> kDTypes = {"fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "int8", "int32"};
@@ -56,14 +56,14 @@ std::int64_t element_size(DType dtype) {
 Level main_memory(DeviceKind kind) { return kind == DeviceKind::cuda ? Level::hbm : Level::dram; }
 
 Pipe matrix_pipe(DType dtype, DeviceKind kind) {
-  if (kind == DeviceKind::cpu) return vector_pipe(dtype);
+  const bool cpu = kind == DeviceKind::cpu;
   switch (dtype) {
     case DType::fp64:
-      return Pipe::tensor_fp64;
+      return cpu ? Pipe::fp64 : Pipe::tensor_fp64;
     case DType::fp32:
       return Pipe::fp32;
     case DType::tf32:
-      return Pipe::tensor_tf32;
+      return cpu ? Pipe::fp32 : Pipe::tensor_tf32;
     case DType::fp16:
       return Pipe::tensor_fp16;
     case DType::bf16:
@@ -76,6 +76,11 @@ Pipe matrix_pipe(DType dtype, DeviceKind kind) {
       return Pipe::int32;
   }
   return Pipe::fp32;
+}
+
+Pipe without_matrix_unit(Pipe pipe) {
+  if (pipe == Pipe::tensor_int8) return Pipe::int8;
+  return pipe == Pipe::tensor_bf16 || pipe == Pipe::tensor_fp16 ? Pipe::fp32 : pipe;
 }
 
 Pipe vector_pipe(DType dtype) {

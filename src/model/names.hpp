@@ -11,13 +11,16 @@
 namespace roofline {
 
 /// An execution resource that FLOPs are issued to. Spelled in files as in docs/report-schema.md:
-/// fp64, fp32, fp16, bf16, int32, sfu, tensor.fp64, tensor.tf32, tensor.fp16, tensor.bf16, tensor.fp8, tensor.int8.
+/// fp64, fp32, fp16, bf16, int32, int8, sfu, tensor.fp64, tensor.tf32, tensor.fp16, tensor.bf16, tensor.fp8,
+/// tensor.int8. Those of a type alone are vector units: bf16 and int8 on a CPU are its dot products of that type, whose
+/// sums are wider. `tensor` are matrix units: tensor cores of a GPU, AMX of a CPU.
 enum class Pipe : std::uint8_t {
   fp64,
   fp32,
   fp16,
   bf16,
   int32,
+  int8,
   sfu,
   tensor_fp64,
   tensor_tf32,
@@ -62,9 +65,14 @@ std::int64_t element_size(DType dtype);
 /// The level that holds a device's main memory: hbm on a GPU, dram on a CPU.
 Level main_memory(DeviceKind kind);
 
-/// The pipe of a matrix product in `dtype` at its full rate on such a device: the tensor pipe of that
-/// type on a GPU (plain fp32 has none and stays on fp32), the vector pipe on a CPU.
+/// The pipe of a matrix product in `dtype` at its full rate on such a device: the tensor pipe of that type, as far as
+/// such devices have one (plain fp32 stays on fp32 everywhere, fp64 on a CPU). Not every CPU has it: unit_for() in
+/// machine.hpp says what a machine makes of it.
 Pipe matrix_pipe(DType dtype, DeviceKind kind);
+
+/// Where products for that pipe run on a CPU without matrix units, by the kernels that there are: on the dot products
+/// of int8, and for other types, which are widened, on fp32. Other pipes stay what they are.
+Pipe without_matrix_unit(Pipe pipe);
 
 /// The pipe of elementwise arithmetic: fp64 for fp64, int32 for integers, else fp32, where narrower types are
 /// converted and computed (only their storage is narrow).

@@ -129,6 +129,22 @@ TEST(AnalyzeFaults, WhatADeviceCanNotRunIsSkippedWithItsReason) {
   EXPECT_EQ(report.points[1].work.flops.at(Pipe::fp32), 4096);
 }
 
+/// Of its own choice; what the suite has named is skipped, as above.
+TEST(AnalyzeFaults, TheLadderIsClimbedDownToWhatTheDeviceRuns) {
+  const Op& op = *find_op("fault");
+  const auto rung = [&](const char* name) { return *find_implementation(op, DeviceKind::cpu, name); };
+  Suite suite = suite_of({"elsewhere", "elsewhere"});
+  suite.entries[0].below = {rung("elsewhere"), rung("good"), rung("wrong")};
+  suite.entries[1].below = {rung("elsewhere")};
+  const Report report = analyze(suite, Machine{}, fast_options());
+  const Point& ran = report.points[0];
+  EXPECT_EQ(ran.status, PointStatus::ok) << ran.reason;
+  EXPECT_EQ(ran.workload.implementation, "good");
+  EXPECT_EQ(ran.implementation_summary, "good");
+  EXPECT_EQ(report.points[1].status, PointStatus::skipped);
+  EXPECT_EQ(report.points[1].reason, "needs n <= 7") << "where none runs, the best one's reason";
+}
+
 TEST(AnalyzeFaults, TheReportIsCompleteAfterEachRow) {
   std::vector<std::size_t> sizes;
   AnalyzeOptions options = fast_options();

@@ -16,6 +16,7 @@
 #include "kernels/calibration/cpu/dot.hpp"
 #include "kernels/calibration/cpu/fma.hpp"
 #include "kernels/calibration/cpu/stream_set.hpp"
+#include "kernels/calibration/cpu/sve.hpp"
 #include "measure/audit.hpp"
 #include "model/error.hpp"
 #include "op/registry.hpp"
@@ -41,11 +42,14 @@ TEST(CpuProbes, AreAllThere) {
     for (const char* pattern : {"read", "write", "copy", "triad"})
       EXPECT_THAT(names, Contains(fmt::format("{}.{}", level, pattern)));
   }
-  EXPECT_THAT(names, IsSupersetOf({"fp32", "fp64", "fp32.one_core", "fp64.one_core", "dram.copy.small_pages",
-                                   "bf16.dot", "int8.dot", "dram.write.regular", "numa.local", "numa.remote",
+  EXPECT_THAT(names, IsSupersetOf({"fp32", "fp64", "fp32.one_core", "fp64.one_core", "dram.copy.small_pages", "bf16",
+                                   "int8", "dram.write.regular", "dram.write.non_temporal", "numa.local", "numa.remote",
                                    "sweep.read", "scaling.dram.read", "launch.pool"}));
 #if defined(__x86_64__)
-  EXPECT_THAT(names, IsSupersetOf({"fp32.sse2", "fp32.avx2", "fp64.sse2", "fp64.avx2", "dram.write.non_temporal"}));
+  EXPECT_THAT(names, IsSupersetOf({"tensor.bf16", "tensor.fp16", "tensor.int8", "fp32.sse2", "fp32.avx2", "fp64.sse2",
+                                   "fp64.avx2"}));
+#elif defined(__aarch64__)
+  EXPECT_THAT(names, IsSupersetOf({"fp32.neon", "fp64.neon"}));
 #endif
 }
 
@@ -53,11 +57,12 @@ TEST(CpuProbes, OnlyPlainNamesAreRoofs) {
   for (const Probe* probe : all_probes(DeviceKind::cpu)) {
     if (probe->sweep) continue;
     const std::string name = probe->name;
-    const bool plain = name.find('.') == std::string::npos || name == "launch.pool" ||
+    const bool pipe = probe->pipe && name == to_string(*probe->pipe);
+    const bool plain = pipe || name == "launch.pool" ||
                        (probe->level && probe->pattern &&
                         name == fmt::format("{}.{}", to_string(*probe->level), to_string(*probe->pattern)));
     EXPECT_EQ(probe->role == Role::roof, plain) << name;
-    EXPECT_EQ(probe->sustained, name == "fp32" || name == "fp64") << name;
+    EXPECT_EQ(probe->sustained, pipe) << name;
   }
 }
 
@@ -67,7 +72,8 @@ TEST(CpuProbes, EveryVariantVerifiesAfterEveryRun) {
     if (probe->unsupported && probe->unsupported(device)) continue;
     int variants = 0;
     for (;; ++variants) {
-      const std::optional<ProbeCase> made = probe->make(device, ProbeRequest{}, variants);
+      const std::optional<ProbeCase> made =
+          probe->make(device, ProbeRequest{.quick = false, .scale = 0.0625}, variants);
       if (!made) break;
       for (int run = 0; run < 2; ++run) {
         made->run();
@@ -219,18 +225,16 @@ TEST(CpuProbes, LowerLevelsAreReferencesOfHigherOnes) {
 }
 #endif
 
-/// What rounds of the chain come to, by scalar arithmetic.
+/// What rounds of a chain come to, by scalar arithmetic.
 template <typename T>
-T chain(T x, int rounds, bool fused) {
-  for (int round = 0; round < rounds; ++round) {
-    volatile T product = x * kFmaFactor<T>;
-    x = fused ? std::fma(x, kFmaFactor<T>, kFmaIncrement<T>) : product + kFmaIncrement<T>;
-  }
+T chained(T x, int chain, int rounds, bool fused) {
+  for (int round = 0; round < rounds; ++round) x = fma_step(x, chain, fused);
   return x;
 }
 
 template <typename T>
-void expect_exact(const FmaKernels<T>& kernels, Isa isa) {
+void expect_exact(const FmaKernels<T>& kernels, bool fused) {
+  ASSERT_GT(kernels.count, 0);
   for (int k = 0; k < kernels.count; ++k) {
     const FmaKernel<T>& kernel = kernels.first[k];
     ASSERT_LE(kernel.chains, kMaxFmaChains);
@@ -240,34 +244,63 @@ void expect_exact(const FmaKernels<T>& kernels, Isa isa) {
     std::vector<T> final(static_cast<std::size_t>(kernel.chains * kernel.lanes));
     kernel.run(1000, initial.data(), final.data());
     for (std::size_t i = 0; i < final.size(); ++i) {
-      const T start = initial[i / static_cast<std::size_t>(kernel.lanes)];
-      ASSERT_EQ(final[i], chain(start, 1000, has_fma(isa))) << to_string(isa) << ", element " << i;
-      ASSERT_NE(final[i], chain(start, 999, has_fma(isa)));  // a lost round shows
+      const std::size_t c = i / static_cast<std::size_t>(kernel.lanes);
+      ASSERT_EQ(final[i], chained(initial[c], static_cast<int>(c), 1000, fused)) << "element " << i;
+      ASSERT_NE(final[i], chained(initial[c], static_cast<int>(c), 999, fused));  // a lost round shows
     }
   }
 }
 
 TEST(FmaKernels, AreExactAtEveryLevel) {
   for (const Isa isa : usable_isas()) {
+    SCOPED_TRACE(to_string(isa));
     with_isa(isa, [isa]<Isa level>() {
-      expect_exact(fma_kernels_fp32<level>(), isa);
-      expect_exact(fma_kernels_fp64<level>(), isa);
+      expect_exact(fma_kernels_fp32<level>(), has_fma(isa));
+      expect_exact(fma_kernels_fp64<level>(), has_fma(isa));
     });
   }
 }
 
-/// What a step of a dot product adds, from the manual's definition, in the field's own types.
-std::int64_t dot_of(const DotKernel& kernel, std::uint32_t left, std::uint32_t right) {
-  if (kernel.unit == DotUnit::avx512_bf16) {
-    const auto low = [](std::uint32_t word) { return std::bit_cast<float>(word << 16); };
-    const auto high = [](std::uint32_t word) { return std::bit_cast<float>(word & 0xffff0000); };
-    return std::lround(low(left) * low(right) + high(left) * high(right));
+/// What a step of the chains is that the kernels are held against.
+TEST(FmaKernels, StepsAreFusedWhereTheLevelIs) {
+#if defined(__aarch64__)
+  EXPECT_EQ(fma_step(3.0F, 1, true), std::fma(kFmaFactors<float>[1], kFmaIncrement<float>, 3.0F));
+#else
+  EXPECT_EQ(fma_step(3.0F, 1, true), std::fma(3.0F, kFmaFactor<float>, kFmaIncrement<float>));
+#endif
+}
+
+/// What a step of a dot product adds to a lane, from the manual's definition, in the field's own types.
+std::int64_t dot_of(const DotKernel& kernel, const std::uint32_t* left, const std::uint32_t* right, std::size_t lane) {
+  const auto sum_of = [&]<typename A, typename B>(A, B, std::initializer_list<std::size_t> numbers) {
+    const auto* a = reinterpret_cast<const std::byte*>(left);
+    const auto* b = reinterpret_cast<const std::byte*>(right);
+    std::int64_t sum = 0;
+    for (const std::size_t number : numbers) {
+      A x{};
+      B y{};
+      std::memcpy(&x, a + number * sizeof x, sizeof x);
+      std::memcpy(&y, b + number * sizeof y, sizeof y);
+      sum += std::int64_t{x} * y;
+    }
+    return sum;
+  };
+  switch (kernel.step) {
+    case DotStep::bf16_pairs: {
+      const auto low = [](std::uint32_t word) { return std::bit_cast<float>(word << 16); };
+      const auto high = [](std::uint32_t word) { return std::bit_cast<float>(word & 0xffff0000); };
+      return std::lround(low(left[lane]) * low(right[lane]) + high(left[lane]) * high(right[lane]));
+    }
+    case DotStep::int16_pairs:
+      return sum_of(std::int16_t{}, std::int16_t{}, {2 * lane, 2 * lane + 1});
+    case DotStep::int16_halves:
+      return sum_of(std::int16_t{}, std::int16_t{}, {lane, lane + static_cast<std::size_t>(kernel.lanes)});
+    case DotStep::mixed_bytes:
+      return sum_of(std::uint8_t{}, std::int8_t{}, {4 * lane, 4 * lane + 1, 4 * lane + 2, 4 * lane + 3});
+    case DotStep::signed_bytes:
+      return sum_of(std::int8_t{}, std::int8_t{}, {4 * lane, 4 * lane + 1, 4 * lane + 2, 4 * lane + 3});
   }
-  std::uint8_t a[4];
-  std::int8_t b[4];
-  std::memcpy(a, &left, 4);
-  std::memcpy(b, &right, 4);
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3];
+  return 0;
 }
 
 TEST(DotKernels, AreExactWhereTheCpuHasThem) {
@@ -276,39 +309,103 @@ TEST(DotKernels, AreExactWhereTheCpuHasThem) {
     const DotKernels kernels = with_isa(isa, []<Isa level>() { return dot_kernels<level>(); });
     for (int k = 0; k < kernels.count; ++k) {
       const DotKernel& kernel = kernels.first[k];
-      if (!has(kernel.unit)) continue;
+      if (kernel.unit && !has(*kernel.unit)) continue;
       ++run;
       ASSERT_LE(kernel.chains, kMaxDotChains);
       const auto lanes = static_cast<std::size_t>(kernel.lanes);
       std::vector<std::uint32_t> left(kDotOperands * lanes);
       std::vector<std::uint32_t> right(lanes);
-      // 3 and -5 in bf16; bytes above and below 128.
+      // 3 and -5 in bf16; bytes above and below 128; halves above and below 2^15.
       for (std::size_t i = 0; i < left.size(); ++i) left[i] = i % 3 == 0 ? 0x4040c0a0U : 0xc0a04040U;
       for (std::size_t i = 0; i < lanes; ++i) right[i] = i % 2 == 0 ? 0x40404040U : 0x4040c0a0U;
       std::vector<std::uint32_t> final(lanes * static_cast<std::size_t>(kernel.chains));
       kernel.run(1000, left.data(), right.data(), final.data());
       for (std::size_t i = 0; i < final.size(); ++i) {
-        const std::uint32_t a = left[i / lanes % kDotOperands * lanes + i % lanes];
-        const std::int64_t sum = 1000 * dot_of(kernel, a, right[i % lanes]);
+        const std::uint32_t* a = &left[i / lanes % kDotOperands * lanes];
+        const std::int64_t sum = 1000 * dot_of(kernel, a, right.data(), i % lanes);
         ASSERT_NE(sum, 0);  // or a lost round would not show
-        const bool bf16 = kernel.unit == DotUnit::avx512_bf16;
-        const std::uint32_t expected =
-            bf16 ? std::bit_cast<std::uint32_t>(static_cast<float>(sum)) : static_cast<std::uint32_t>(sum);
+        const std::uint32_t expected = is_bf16(kernel.step) ? std::bit_cast<std::uint32_t>(static_cast<float>(sum))
+                                                            : static_cast<std::uint32_t>(sum);
         ASSERT_EQ(final[i], expected) << kernel.instruction << ", element " << i;
       }
     }
   }
-  if (run == 0) GTEST_SKIP() << "this CPU has no dot-product instructions";
+  if (run == 0) GTEST_SKIP() << "there are no dot products for this architecture";
 }
 
 TEST(DotProbes, HaveRandomOperands) {
   CpuDevice device(DeviceOptions{1});
-  for (const char* name : {"bf16.dot", "int8.dot"}) {
+  for (const char* name : {"bf16", "int8"}) {
     const Probe& probe = probe_of(name);
     if (probe.unsupported(device)) continue;
     const std::vector<std::byte> operands = probe.make(device, ProbeRequest{}, 0)->operands();
     EXPECT_EQ(audit_operands(operands).status, CheckStatus::pass) << name;
   }
+}
+
+#if defined(__x86_64__) || defined(__aarch64__)
+/// What the GEMM of int8 is held against is there on every CPU, and is that of the level in use.
+TEST(DotProbes, HaveAnInt8RoofAtEveryLevel) {
+  for (const Isa isa : usable_isas()) {
+    CpuDevice device(DeviceOptions{1}, isa);
+    EXPECT_EQ(probe_of("int8").unsupported(device), std::nullopt) << to_string(isa);
+    const std::optional<ProbeCase> made = probe_of("int8").make(device, ProbeRequest{true, 1}, 0);
+    ASSERT_TRUE(made) << to_string(isa);
+    const char* width = isa == Isa::avx512 ? "512 bit" : isa == Isa::avx2 ? "256 bit" : "128 bit";
+    EXPECT_THAT(made->instruction, HasSubstr(width));
+  }
+}
+#endif
+
+/// Words of a set, and the checksum that stream_read() and its kin make of a pass over them.
+template <std::int64_t kWords>
+std::uint64_t fill_words(std::uint64_t (&words)[kWords]) {
+  std::uint64_t columns[kStreamColumns] = {};
+  for (std::int64_t i = 0; i < kWords; ++i)
+    columns[i % kStreamColumns] ^= words[i] = static_cast<std::uint64_t>(i * i) << 40;
+  return std::accumulate(std::begin(columns), std::end(columns), std::uint64_t{0});
+}
+
+TEST(SveKernels, AreExactWhereTheCpuHasThem) {
+  const SveKernels* sve = sve_kernels();
+  if (sve == nullptr) GTEST_SKIP() << "this CPU has no SVE that is wider than NEON";
+  expect_exact(sve->fp32, true);
+  expect_exact(sve->fp64, true);
+  EXPECT_EQ(sve->fp32.first->lanes, sve->bits / 32);
+  EXPECT_EQ(sve->fp64.first->lanes, sve->bits / 64);
+
+  constexpr std::int64_t kWords = kStreamGrain / 8;
+  constexpr std::int64_t kBytes = kStreamGrain;
+  alignas(64) static std::uint64_t from[kWords], guarded[kWords + 16];
+  const std::uint64_t sum = fill_words(from);
+  for (const std::uint64_t passes : {1, 3, 4, 11}) {
+    EXPECT_EQ(sve->read(from, kBytes, static_cast<std::int64_t>(passes)), passes * sum);
+  }
+  std::uint64_t* to = guarded + 8;
+  sve->copy(to, from, kBytes, 2);
+  EXPECT_TRUE(std::equal(from, from + kWords, to));
+  sve->write(to, kBytes, 2, 7);
+  EXPECT_EQ(std::count(std::begin(guarded), std::end(guarded), 7U), kWords);
+  EXPECT_EQ(std::count(std::begin(guarded), std::end(guarded), 0U), 16);
+  alignas(64) static double a[kWords], b[kWords], c[kWords];
+  for (std::int64_t i = 0; i < kWords; ++i) b[i] = static_cast<double>(i), c[i] = static_cast<double>(i * i);
+  sve->triad(a, b, c, 5, kBytes, 2);
+  for (std::int64_t i = 0; i < kWords; ++i) ASSERT_EQ(a[i], static_cast<double>(i + 5 * i * i));
+}
+
+TEST(SveKernels, AreRoofsBesideWhichNeonIsAReference) {
+  const SveKernels* sve = sve_kernels();
+  CpuDevice device(DeviceOptions{1});
+  for (const char* name : {"fp32", "l1.read"}) {
+    const Probe& probe = probe_of(name);
+    if (probe.unsupported(device)) continue;  // a machine that does not tell its caches
+    const std::optional<ProbeCase> made = probe.make(device, ProbeRequest{}, 0);
+    EXPECT_EQ(made->variant.starts_with("sve"), sve != nullptr) << name;
+  }
+#if defined(__aarch64__)
+  EXPECT_EQ(probe_of("fp32.neon").unsupported(device).has_value(), sve == nullptr);
+  EXPECT_THAT(probe_of("fp32.neon").make(device, ProbeRequest{}, 0)->variant, HasSubstr("neon"));
+#endif
 }
 
 /// A set of two arrays of 64 KiB for each of `workers`, on memory that the test can reach.
@@ -400,10 +497,7 @@ TEST(StreamKernels, AreExactAtEveryLevelAndStayInTheirRange) {
   alignas(64) static std::uint64_t from[kWords];
   alignas(64) static std::uint64_t guarded[kWords + 16];
   std::uint64_t* to = guarded + 8;
-  std::uint64_t columns[kStreamColumns] = {};
-  for (std::int64_t i = 0; i < kWords; ++i)
-    columns[i % kStreamColumns] ^= from[i] = static_cast<std::uint64_t>(i * i) << 40;
-  const std::uint64_t sum = std::accumulate(std::begin(columns), std::end(columns), std::uint64_t{0});
+  const std::uint64_t sum = fill_words(from);
   for (const Isa isa : usable_isas()) {
     with_isa(isa, [&]<Isa level>() {
       for (const LoadKind load : {LoadKind::plain, LoadKind::prefetched, LoadKind::four_streams}) {

@@ -107,9 +107,24 @@ TEST(DotUnit, AgreesWithTheKernel) {
 }
 #endif
 
+#if defined(__aarch64__)
+TEST(DotUnit, AgreesWithTheKernel) {
+  std::string features;
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  while (std::getline(cpuinfo, features) && !features.starts_with("Features")) {
+  }
+  if (features.empty()) GTEST_SKIP() << "/proc/cpuinfo is that of another architecture: the CPU is emulated";
+  features += ' ';
+  EXPECT_EQ(has(DotUnit::neon_dot), features.find(" asimddp ") != std::string::npos);
+}
+#endif
+
 TEST(DotUnit, NeedsTheRegistersOfTheLevel) {
   const IsaVariable lowered(baseline().c_str());
   for (const DotUnit unit : {DotUnit::avx512_bf16, DotUnit::avx512_vnni, DotUnit::avx_vnni}) EXPECT_FALSE(has(unit));
+#if defined(__x86_64__)
+  EXPECT_FALSE(has(DotUnit::neon_dot));
+#endif
 }
 
 TEST(Isa, WithIsaCallsTheLevelGiven) {

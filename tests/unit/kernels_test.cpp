@@ -15,10 +15,19 @@
 namespace roofline {
 namespace {
 
-void verify_rung(const Op& op, const Implementation& rung, CpuDevice& device) {
+/// A shape whose reference in fp64 takes a tenth of a second and more, and minutes under an emulator.
+bool large(const Op& op, const Shape& shape) {
+  Workload w;
+  w.op = std::string(op.name());
+  w.shape = shape;
+  return op.work(w, DeviceKind::cpu).total_flops() > 1e8;
+}
+
+void verify_rung(const Op& op, const Implementation& rung, CpuDevice& device, bool wanted_large) {
   const std::vector<Shape> shapes = op.test_shapes(DeviceKind::cpu);
   for (const DType dtype : rung.dtypes) {
     for (const Shape& shape : shapes) {
+      if (large(op, shape) != wanted_large) continue;
       for (const CacheMode cache : {CacheMode::cold, CacheMode::hot}) {
         // What differs is the case's layout, and 64 MiB or more to allocate and fill: once is enough for a rung.
         if (cache == CacheMode::cold && &shape != &shapes.front()) continue;
@@ -28,6 +37,7 @@ void verify_rung(const Op& op, const Implementation& rung, CpuDevice& device) {
                          .shape = shape,
                          .cache = cache,
                          .label = ""};
+        if (rung.unsupported && rung.unsupported(w, device)) continue;
         const Verification result = Case(op, rung, w, device).verify();
         EXPECT_TRUE(result.passed) << op.name() << ' ' << rung.name << ' ' << to_string(dtype) << ": "
                                    << result.failure;
@@ -36,15 +46,18 @@ void verify_rung(const Op& op, const Implementation& rung, CpuDevice& device) {
   }
 }
 
-TEST(CpuKernels, EveryRungIsRightAtEveryLevel) {
+void verify_every_rung(bool wanted_large) {
   for (const Isa isa : usable_isas()) {
     SCOPED_TRACE(to_string(isa));
     CpuDevice device({}, isa);
     for (const Op* op : all_ops()) {
-      for (const auto& rung : implementations_of(*op, DeviceKind::cpu)) verify_rung(*op, rung, device);
+      for (const auto& rung : implementations_of(*op, DeviceKind::cpu)) verify_rung(*op, rung, device, wanted_large);
     }
   }
 }
+
+TEST(CpuKernels, EveryRungIsRightAtEveryLevel) { verify_every_rung(false); }
+TEST(CpuKernels, EveryRungIsRightOnLargeShapes) { verify_every_rung(true); }
 
 TEST(CpuKernels, MoreThreadsThanRowsIsRight) {
   CpuDevice device({.threads = 2});
@@ -144,7 +157,7 @@ TEST(Tolerances, FindASlightlyWrongScaleInFp32) {
 
 /// Computes the op on a smaller shape inside of the larger one's buffers: what a kernel with a wrong limit does.
 Verification with_wrong_extent(const Op& op, const Workload& w, const std::string& extent, CpuDevice& device) {
-  Implementation rung = implementations_of(op, DeviceKind::cpu).back();
+  Implementation rung = best_in_fp32(op).value();
   rung.prepare = [prepare = rung.prepare, extent](const Workload& right, Device& dev) {
     Workload wrong = right;
     wrong.shape.set(extent, right.shape[extent] - 1);

@@ -58,7 +58,7 @@ TEST(Names, SpellAndParseAreInverse) {
   for (const auto name : level_names()) EXPECT_EQ(to_string(*parse_level(name)), name);
   for (const auto name : pattern_names()) EXPECT_EQ(to_string(*parse_pattern(name)), name);
   for (const auto name : dtype_names()) EXPECT_EQ(to_string(*parse_dtype(name)), name);
-  EXPECT_EQ(pipe_names().size(), 12U);
+  EXPECT_EQ(pipe_names().size(), 13U);
   EXPECT_EQ(to_string(Pipe::tensor_int8), "tensor.int8");
   EXPECT_EQ(to_string(Level::nvlink), "nvlink");
   EXPECT_FALSE(parse_pipe("tensor"));
@@ -146,6 +146,30 @@ TEST(Names, MatrixProductsGoToTheFastestPipeOfTheirType) {
   EXPECT_EQ(matrix_pipe(DType::fp32, DeviceKind::cuda), Pipe::fp32);
   EXPECT_EQ(matrix_pipe(DType::fp32, DeviceKind::cpu), Pipe::fp32);
   EXPECT_EQ(matrix_pipe(DType::fp64, DeviceKind::cpu), Pipe::fp64);
+  for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::cuda}) {
+    EXPECT_EQ(matrix_pipe(DType::bf16, kind), Pipe::tensor_bf16);
+    EXPECT_EQ(matrix_pipe(DType::int8, kind), Pipe::tensor_int8);
+  }
+}
+
+/// A CPU without AMX, or where it was not given, multiplies on its vectors; a GPU's missing roof stays missing.
+TEST(Machine, OperationsRunOnTheUnitsThatItHas) {
+  Work work;
+  work.flops = {{Pipe::tensor_bf16, 1e9}, {Pipe::fp32, 1e6}, {Pipe::tensor_int8, 5e8}};
+  work.uncounted = {{Pipe::tensor_fp16, 3}};
+  Machine cpu;
+  cpu.device.kind = DeviceKind::cpu;
+  cpu.ceilings = {compute(Pipe::fp32, 1e11), compute(Pipe::int8, 4e11)};
+  const Work on_vectors = on_units_of(cpu, work);
+  EXPECT_EQ(on_vectors.flops, (std::map<Pipe, double>{{Pipe::fp32, 1.001e9}, {Pipe::int8, 5e8}}));
+  EXPECT_EQ(on_vectors.uncounted, (std::map<Pipe, double>{{Pipe::fp32, 3}}));
+  cpu.ceilings.push_back(compute(Pipe::tensor_bf16, 1e12));
+  EXPECT_EQ(on_units_of(cpu, work).flops,
+            (std::map<Pipe, double>{{Pipe::tensor_bf16, 1e9}, {Pipe::fp32, 1e6}, {Pipe::int8, 5e8}}));
+  Machine gpu_without = cpu;
+  gpu_without.device.kind = DeviceKind::cuda;
+  gpu_without.ceilings.clear();
+  EXPECT_EQ(on_units_of(gpu_without, work).flops, work.flops);
 }
 
 TEST(Machine, TakesTheCeilingOfTheNearestTrafficMix) {

@@ -4,11 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <tuple>
-
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <tuple>
 
 #include "model/error.hpp"
 #include "tests/support/repository.hpp"
@@ -70,19 +69,18 @@ TEST(Registry, EveryOpDescribesItself) {
   }
 }
 
-/// A rung of integers alone has no other type; all others have every floating-point type that a CPU stores.
+/// A plain rung and a fast one at least, in every floating-point type that a CPU stores. Matrix units do not count: not
+/// every CPU has them.
 TEST(Registry, EveryOpOfTheRepositoryRunsOnACpuInEveryFloatingPointType) {
   for (const Op* op : repository_ops()) {
     if (op->name() == "transfer") continue;  // there is no link to cross on a CPU
     const auto ladder = implementations_of(*op, DeviceKind::cpu);
-    std::size_t floating = 0;
-    for (const auto& rung : ladder) {
-      if (rung.dtypes == std::vector{DType::int8}) continue;
-      ++floating;
-      EXPECT_THAT(rung.dtypes, IsSupersetOf({DType::fp32, DType::fp64, DType::fp16, DType::bf16}))
-          << op->name() << ' ' << rung.name;
+    for (const DType dtype : {DType::fp32, DType::fp64, DType::fp16, DType::bf16}) {
+      const auto rungs = std::count_if(ladder.begin(), ladder.end(), [&](const Implementation& rung) {
+        return !rung.unsupported && std::find(rung.dtypes.begin(), rung.dtypes.end(), dtype) != rung.dtypes.end();
+      });
+      EXPECT_GE(rungs, 2) << op->name() << ' ' << to_string(dtype);
     }
-    EXPECT_GE(floating, 2U) << op->name();
   }
 }
 

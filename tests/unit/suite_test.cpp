@@ -89,6 +89,22 @@ TEST(Suite, ReadsAWholeEntry) {
   EXPECT_EQ(entry.workload.shape.extents().front().first, parameters[0].name);
 }
 
+/// Whether a device runs the best rung is not known here: those below are kept, but where the suite has named one.
+TEST(Suite, KeepsTheLadderBelowItsOwnChoice) {
+  std::vector<std::string> ladder;
+  for (const Implementation& i : implementations_of(*find_op("gemm"), DeviceKind::cpu)) {
+    if (std::find(i.dtypes.begin(), i.dtypes.end(), DType::bf16) != i.dtypes.end())
+      ladder.insert(ladder.begin(), i.name);
+  }
+  const Suite suite =
+      parse_suite("name: t\nworkloads:\n  - { op: gemm, dtype: bf16 }\n  - { op: gemm, dtype: bf16, impl: naive }\n",
+                  "s.yaml", DeviceKind::cpu);
+  std::vector<std::string> kept{suite.entries[0].implementation->name};
+  for (const Implementation& rung : suite.entries[0].below) kept.push_back(rung.name);
+  EXPECT_EQ(kept, ladder);
+  EXPECT_TRUE(suite.entries[1].below.empty());
+}
+
 TEST(Suite, SweepsExpandInADocumentedOrder) {
   const Suite suite = cpu_suite(
       "  - op: relu\n    dtype: [fp64, fp32]\n    cache: [hot, cold]\n    impl: naive\n"

@@ -1,6 +1,7 @@
 // The textbook table: intensities of the standard workloads, and where their operations and bytes go.
 #include <gtest/gtest.h>
 
+#include "model/machine.hpp"
 #include "model/work.hpp"
 #include "op/registry.hpp"
 #include "tests/support/repository.hpp"
@@ -48,12 +49,13 @@ TEST(WorkModel, IntensitiesAreThoseOfTheTextbook) {
   EXPECT_NEAR(std::end(kTable)[-1].fp16, 1365.33, 0.005);
 }
 
-/// Elements of 16 bits are widened in registers: it is the fp32 pipe that computes, and half the bytes that move.
-TEST(WorkModel, SixteenBitsRunOnTheFp32PipeOfACpu) {
+/// Elements of 16 bits are widened in registers: it is the fp32 pipe that computes, and half the bytes that move. So do
+/// products, but where there is a matrix unit for them.
+TEST(WorkModel, SixteenBitsRunOnTheFp32PipeOfACpuWithoutMatrixUnits) {
   for (const auto& [op, shape, fp32, fp16, tolerance] : kTable) {
     const Work wide = work_of(workload(op, DType::fp32, shape), DeviceKind::cpu);
     for (const DType dtype : {DType::fp16, DType::bf16}) {
-      const Work work = work_of(workload(op, dtype, shape), DeviceKind::cpu);
+      const Work work = on_units_of(Machine{}, work_of(workload(op, dtype, shape), DeviceKind::cpu));
       EXPECT_EQ(work.flops, wide.flops) << op;
       EXPECT_EQ(work.uncounted, wide.uncounted) << op;
       EXPECT_EQ(work.flops.count(Pipe::fp32), 1U) << op;
@@ -61,7 +63,11 @@ TEST(WorkModel, SixteenBitsRunOnTheFp32PipeOfACpu) {
     }
   }
   const Work int8 = work_of(workload("gemm", DType::int8, {{"m", 2}, {"n", 3}, {"k", 5}}), DeviceKind::cpu);
-  EXPECT_EQ(int8.flops, (std::map<Pipe, double>{{Pipe::int32, 60}}));
+  EXPECT_EQ(int8.flops, (std::map<Pipe, double>{{Pipe::tensor_int8, 60}}));
+  EXPECT_EQ(on_units_of(Machine{}, int8).flops, (std::map<Pipe, double>{{Pipe::int8, 60}}));
+  const Shape heads{{"batch", 1}, {"heads", 2}, {"seq", 10}, {"head_dim", 8}};
+  EXPECT_EQ(work_of(workload("attention", DType::bf16, heads), DeviceKind::cpu).flops,
+            (std::map<Pipe, double>{{Pipe::tensor_bf16, 4 * 2 * 100 * 8}}));
 }
 
 TEST(WorkModel, SoftmaxRunsItsExponentialsOnTheSpecialFunctionUnits) {

@@ -1,5 +1,6 @@
-// What the CPU's dot-product instructions reach on all cores, for comparison with its FMA roofs: bf16.dot and int8.dot.
-// Operands are random and chosen so that every sum is exact, and every lane of every chain is checked.
+// What dot products reach on all cores of a CPU: its bf16 roof, where it has instructions for them, and its int8 roof,
+// which it has everywhere. Operands are random and chosen so that every sum is exact, and every lane of every chain is
+// checked.
 #include "kernels/calibration/cpu/dot.hpp"
 
 #include <fmt/format.h>
@@ -35,37 +36,66 @@ struct Operands {
 std::uint32_t to_bf16(int value) { return std::bit_cast<std::uint32_t>(static_cast<float>(value)) >> 16U; }
 double from_bf16(std::uint32_t bits) { return std::bit_cast<float>(bits << 16U); }
 
-/// What one step adds to a lane, by the definition of the instruction.
-std::int64_t dot(Pipe pipe, std::uint32_t left, std::uint32_t right) {
-  if (pipe == Pipe::bf16) {
-    return std::llround(from_bf16(left & 0xffffU) * from_bf16(right & 0xffffU) +
-                        from_bf16(left >> 16U) * from_bf16(right >> 16U));
-  }
+std::uint32_t part(std::uint32_t word, unsigned first, unsigned bits) { return word >> first & ((1U << bits) - 1); }
+std::int64_t signed_part(std::uint32_t word, unsigned first, unsigned bits) {
+  return std::bit_cast<std::int32_t>(word << (32 - first - bits)) >> (32 - bits);
+}
+
+/// What one step adds to a lane, by the definition of the instruction: `left` and `right` are whole registers.
+std::int64_t dot(DotStep step, const std::uint32_t* left, const std::uint32_t* right, int lanes, int lane) {
   std::int64_t sum = 0;
-  for (unsigned byte = 0; byte < 32; byte += 8) {  // unsigned bytes on the left, signed ones on the right
-    sum += static_cast<std::int64_t>(left >> byte & 0xffU) * static_cast<std::int8_t>(right >> byte & 0xffU);
+  switch (step) {
+    case DotStep::bf16_pairs:
+      for (const unsigned bit : {0U, 16U})
+        sum += std::llround(from_bf16(part(left[lane], bit, 16)) * from_bf16(part(right[lane], bit, 16)));
+      break;
+    case DotStep::int16_pairs:
+      for (const unsigned bit : {0U, 16U}) sum += signed_part(left[lane], bit, 16) * signed_part(right[lane], bit, 16);
+      break;
+    case DotStep::int16_halves:
+      for (const int number : {lane, lane + lanes}) {
+        const unsigned bit = number % 2 == 0 ? 0U : 16U;
+        sum += signed_part(left[number / 2], bit, 16) * signed_part(right[number / 2], bit, 16);
+      }
+      break;
+    case DotStep::mixed_bytes:
+      for (const unsigned bit : {0U, 8U, 16U, 24U})
+        sum += std::int64_t{part(left[lane], bit, 8)} * signed_part(right[lane], bit, 8);
+      break;
+    case DotStep::signed_bytes:
+      for (const unsigned bit : {0U, 8U, 16U, 24U})
+        sum += signed_part(left[lane], bit, 8) * signed_part(right[lane], bit, 8);
+      break;
   }
   return sum;
 }
 
-std::uint32_t random_element(Pipe pipe, std::mt19937& random) {
-  if (pipe != Pipe::bf16) return static_cast<std::uint32_t>(random());
+std::uint32_t random_word(DotStep step, std::mt19937& random) {
+  if (products_of(step) == 4) return static_cast<std::uint32_t>(random());
   std::uniform_int_distribution<int> whole(-127, 127);
-  return to_bf16(whole(random)) << 16U | to_bf16(whole(random));
+  const auto number = [&] {
+    return is_bf16(step) ? to_bf16(whole(random)) : static_cast<std::uint32_t>(whole(random)) & 0xffffU;
+  };
+  const std::uint32_t upper = number() << 16U;
+  return upper | number();
 }
 
 /// Drawn again until every step changes its lane, and a bf16 lane by little enough.
-Operands random_operands(Pipe pipe) {
+Operands random_operands(DotStep step, int lanes) {
   std::mt19937 random(20);
   Operands operands;
-  for (std::size_t lane = 0; lane < kDotLanes; ++lane) {
-    operands.right[lane] = random_element(pipe, random);
-    for (Operand& left : operands.left) {
-      std::int64_t step = 0;
-      do {
-        left[lane] = random_element(pipe, random);
-        step = dot(pipe, left[lane], operands.right[lane]);
-      } while (step == 0 || (pipe == Pipe::bf16 && std::abs(step) > kMostDot));
+  std::generate(operands.right.begin(), operands.right.end(), [&] { return random_word(step, random); });
+  for (Operand& left : operands.left) {
+    std::generate(left.begin(), left.end(), [&] { return random_word(step, random); });
+    for (int lane = 0; lane < lanes;) {
+      const std::int64_t sum = dot(step, left.data(), operands.right.data(), lanes, lane);
+      if (sum != 0 && !(is_bf16(step) && std::abs(sum) > kMostDot)) {
+        ++lane;
+        continue;
+      }
+      const int shared_by = step == DotStep::int16_halves ? 2 : 1;  // lanes that a word has a part in
+      left[static_cast<std::size_t>(lane / shared_by)] = random_word(step, random);
+      lane -= lane % shared_by;
     }
   }
   return operands;
@@ -73,7 +103,6 @@ Operands random_operands(Pipe pipe) {
 
 struct DotState {
   DotKernel kernel;
-  Pipe pipe = Pipe::bf16;
   std::int64_t rounds = 0;
   std::vector<std::uint32_t> left, right;          // as the kernel wants them
   std::vector<std::vector<std::uint32_t>> finals;  // one a worker
@@ -84,13 +113,15 @@ struct DotState {
 };
 
 std::optional<std::string> check(const DotState& state) {
-  const auto lanes = static_cast<std::size_t>(state.kernel.lanes);
+  const DotKernel& kernel = state.kernel;
+  const auto lanes = static_cast<std::size_t>(kernel.lanes);
   for (std::size_t worker = 0; worker < state.finals.size(); ++worker) {
-    for (std::size_t i = 0; i < lanes * static_cast<std::size_t>(state.kernel.chains); ++i) {
+    for (std::size_t i = 0; i < lanes * static_cast<std::size_t>(kernel.chains); ++i) {
       const std::size_t lane = i % lanes;
-      const std::size_t operand = i / lanes % kDotOperands;
-      const std::int64_t sum = state.rounds * dot(state.pipe, state.left[operand * lanes + lane], state.right[lane]);
-      const std::uint32_t expected = state.pipe == Pipe::bf16
+      const std::uint32_t* left = &state.left[i / lanes % kDotOperands * lanes];
+      const std::int64_t sum =
+          state.rounds * dot(kernel.step, left, state.right.data(), kernel.lanes, static_cast<int>(lane));
+      const std::uint32_t expected = is_bf16(kernel.step)
                                          ? std::bit_cast<std::uint32_t>(static_cast<float>(sum))
                                          : static_cast<std::uint32_t>(sum);  // modulo 2^32, as the instruction
       if (state.finals[worker][i] == expected) continue;
@@ -101,33 +132,31 @@ std::optional<std::string> check(const DotState& state) {
   return std::nullopt;
 }
 
-/// Those of the highest level that has any.
-std::vector<DotKernel> usable_kernels(Pipe pipe) {
+/// Those that this CPU has at a level; where it has units for dot products there, only these.
+std::vector<DotKernel> usable_kernels(Pipe pipe, Isa isa) {
+  const DotKernels kernels = with_isa(isa, []<Isa level>() { return dot_kernels<level>(); });
   std::vector<DotKernel> usable;
-  for (const Isa isa : usable_isas()) {
-    const DotKernels kernels = with_isa(isa, []<Isa level>() { return dot_kernels<level>(); });
-    std::vector<DotKernel> here;
-    for (int k = 0; k < kernels.count; ++k) {
-      const bool wanted = (kernels.first[k].unit == DotUnit::avx512_bf16) == (pipe == Pipe::bf16);
-      if (wanted && has(kernels.first[k].unit)) here.push_back(kernels.first[k]);
-    }
-    if (!here.empty()) usable = here;
+  for (int k = 0; k < kernels.count; ++k) {
+    const DotKernel& kernel = kernels.first[k];
+    if (is_bf16(kernel.step) == (pipe == Pipe::bf16) && (!kernel.unit || has(*kernel.unit))) usable.push_back(kernel);
   }
+  if (!usable.empty() && usable.front().unit)
+    std::erase_if(usable, [](const DotKernel& kernel) { return !kernel.unit; });
   return usable;
 }
 
 std::optional<ProbeCase> make(Pipe pipe, Device& device, const ProbeRequest& request, int variant) {
-  const std::vector<DotKernel> kernels = usable_kernels(pipe);
+  CpuDevice& cpu = as_cpu(device);
+  const std::vector<DotKernel> kernels = usable_kernels(pipe, cpu.isa());
   if (variant >= static_cast<int>(request.quick ? std::min<std::size_t>(1, kernels.size()) : kernels.size())) {
     return std::nullopt;
   }
-  ThreadPool& pool = as_cpu(device).pool();
+  ThreadPool& pool = cpu.pool();
   auto state = std::make_shared<DotState>();
   state->kernel = kernels[static_cast<std::size_t>(variant)];
-  state->pipe = pipe;
   state->rounds = std::llround(kRounds * request.scale);
-  const Operands operands = random_operands(pipe);
   const int lanes = state->kernel.lanes;
+  const Operands operands = random_operands(state->kernel.step, lanes);
   for (const Operand& left : operands.left) state->left.insert(state->left.end(), left.begin(), left.begin() + lanes);
   state->right.assign(operands.right.begin(), operands.right.begin() + lanes);
   state->finals.assign(static_cast<std::size_t>(pool.size()), std::vector<std::uint32_t>(kMaxDotChains * kDotLanes));
@@ -135,8 +164,8 @@ std::optional<ProbeCase> make(Pipe pipe, Device& device, const ProbeRequest& req
   ProbeCase probe;
   probe.variant = fmt::format("{} chains, {} threads", state->kernel.chains, pool.size());
   probe.instruction = state->kernel.instruction;
-  probe.amount =
-      2.0 * static_cast<double>(state->rounds) * state->kernel.chains * lanes * state->kernel.products * pool.size();
+  probe.amount = 2.0 * static_cast<double>(state->rounds) * state->kernel.chains * lanes *
+                 products_of(state->kernel.step) * pool.size();
   probe.work.flops[pipe] = probe.amount;
   probe.run = [state, &pool] { pool.run([&state](int worker) { state->run(worker); }); };
   probe.verify = [state] { return check(*state); };
@@ -151,31 +180,38 @@ std::optional<ProbeCase> make(Pipe pipe, Device& device, const ProbeRequest& req
 }
 
 std::optional<Limit> limit(Pipe pipe, const Device& device, std::optional<double> core_hz) {
-  const std::vector<DotKernel> kernels = usable_kernels(pipe);
+#if defined(__x86_64__)
+  const std::vector<DotKernel> kernels = usable_kernels(pipe, as_cpu(device).isa());
   if (!core_hz || kernels.empty()) return std::nullopt;
   const DotKernel& kernel = kernels.front();
-  // Cores that give half of it have one pipe, or start one of these every other cycle; no register says so.
+  // Cores that give half of it have one pipe, or start one of these every other cycle, or add the products of pairs on
+  // the same pipes; no register says so.
   constexpr int kPipes = 2;
   const int cores = as_cpu(device).cores();
+  const int products = products_of(kernel.step);
   Limit limit;
-  limit.value = *core_hz * cores * kPipes * kernel.lanes * kernel.products * 2.0;
+  limit.value = *core_hz * cores * kPipes * kernel.lanes * products * 2.0;
   limit.basis =
       fmt::format("{} cores x 2 pipes (assumed) x {} lanes x {} products x 2 operations x {:.0f} MHz (measured)", cores,
-                  kernel.lanes, kernel.products, *core_hz / 1e6);
+                  kernel.lanes, products, *core_hz / 1e6);
   return limit;
+#else
+  // As for NEON's multiply-adds (fma.cpp).
+  (void)pipe, (void)device, (void)core_hz;
+  return std::nullopt;
+#endif
 }
 
-Probe dot_probe(const char* name, Pipe pipe) {
+Probe dot_probe(Pipe pipe) {
   Probe probe;
-  probe.name = name;
+  probe.name = to_string(pipe);
   probe.device = DeviceKind::cpu;
   probe.kind = CeilingKind::compute;
   probe.pipe = pipe;
-  probe.role = Role::reference;
-  probe.unsupported = [pipe](const Device&) -> std::optional<std::string> {
-    if (!usable_kernels(pipe).empty()) return std::nullopt;
-    return pipe == Pipe::bf16 ? "this CPU has no AVX512_BF16 at the level in use"
-                              : "this CPU has neither AVX512_VNNI nor AVX-VNNI at the level in use";
+  probe.sustained = true;
+  probe.unsupported = [pipe](const Device& device) -> std::optional<std::string> {
+    if (!usable_kernels(pipe, as_cpu(device).isa()).empty()) return std::nullopt;
+    return fmt::format("this CPU has no dot products of {} at the level in use", to_string(pipe));
   };
   probe.make = [pipe](Device& device, const ProbeRequest& request, int variant) {
     return make(pipe, device, request, variant);
@@ -184,7 +220,7 @@ Probe dot_probe(const char* name, Pipe pipe) {
   return probe;
 }
 
-const ProbeRegistrar kRegistrar({dot_probe("bf16.dot", Pipe::bf16), dot_probe("int8.dot", Pipe::tensor_int8)});
+const ProbeRegistrar kRegistrar({dot_probe(Pipe::bf16), dot_probe(Pipe::int8)});
 
 }  // namespace
 }  // namespace roofline

@@ -1,8 +1,9 @@
-// The kernels behind the dot-product ceilings of the CPU: independent chains of one instruction that multiplies pairs
-// of bf16 or quadruples of 8-bit integers and adds the products to a wider accumulator (dot.simd.cpp).
+// The kernels behind the dot-product ceilings of the CPU: independent chains of steps that multiply pairs of bf16, or
+// pairs or quadruples of 8-bit integers, and add the products to a wider accumulator (dot.simd.cpp).
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "device/cpu/isa.hpp"
 
@@ -13,12 +14,26 @@ inline constexpr int kDotLanes = 16;  ///< 32-bit accumulators of a 512-bit regi
 /// Left operands that the chains share: chain c takes number c mod 4. The right operand is the same for all.
 inline constexpr int kDotOperands = 4;
 
+/// What a step multiplies and adds to a lane of 32 bits.
+enum class DotStep : std::uint8_t {
+  bf16_pairs,    ///< the bf16 of the lane
+  int16_pairs,   ///< the 16-bit integers of the lane, which 8-bit ones have been widened to
+  int16_halves,  ///< such integers too: number l of the lower half of the register, and of the upper, for lane l
+  mixed_bytes,   ///< the bytes of the lane, unsigned on the left and signed on the right
+  signed_bytes,  ///< signed on both sides
+};
+
+constexpr bool is_bf16(DotStep step) { return step == DotStep::bf16_pairs; }
+constexpr int products_of(DotStep step) {
+  return step == DotStep::mixed_bytes || step == DotStep::signed_bytes ? 4 : 2;
+}
+
 /// One kernel: `rounds` steps on each of `chains` accumulators of `lanes` lanes, all zero at first.
 struct DotKernel {
-  DotUnit unit = DotUnit::avx512_bf16;
+  DotStep step = DotStep::int16_pairs;
+  std::optional<DotUnit> unit;  ///< that it needs beyond its level
   int chains = 0;
   int lanes = 0;
-  int products = 0;              ///< of a lane and step
   const char* instruction = "";  ///< "VDPBF16PS, 512 bit"
   /// `left` holds kDotOperands registers, `right` one, each of lanes x 4 bytes; lane l of chain c ends in
   /// final[c·lanes + l], as 4 bytes.
@@ -26,7 +41,7 @@ struct DotKernel {
               std::uint32_t* final) = nullptr;
 };
 
-/// The kernels of one level, the likely winner of a unit first; only those whose unit this CPU has() may be run. A
+/// The kernels of one level, the likely winner of a step first; only those whose unit this CPU has() may be run. A
 /// plain pair, for the reason that FmaKernels is one.
 struct DotKernels {
   const DotKernel* first = nullptr;

@@ -1,5 +1,5 @@
-// Dot-product chains. The instruction that does the work is written out: no compiler can replace it, the level's flags
-// need not include it, and it is only ever run where the CPU has it.
+// Dot-product chains. The instructions that do the work are written out: no compiler can replace them or take them out
+// of the loop, the level's flags need not include them, and they are only ever run where the CPU has them.
 #include "kernels/calibration/cpu/dot.hpp"
 
 namespace roofline {
@@ -9,18 +9,35 @@ using Words [[gnu::vector_size(kVectorBytes)]] = std::uint32_t;
 using UnalignedWords [[gnu::vector_size(kVectorBytes), gnu::aligned(4)]] = std::uint32_t;
 constexpr int kLanes = kVectorBytes / 4;
 
-#if defined(__x86_64__)
-template <DotUnit unit>
+#if defined(__x86_64__) || defined(__aarch64__)
+template <DotStep kStep>
 inline void step(Words& sum, const Words& a, const Words& b) {
-  if constexpr (unit == DotUnit::avx512_bf16) asm("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
-  if constexpr (unit == DotUnit::avx512_vnni) asm("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
-  if constexpr (unit == DotUnit::avx_vnni) asm("%{vex%} vpdpbusd %2, %1, %0" : "+x"(sum) : "x"(a), "x"(b));
+#if defined(__AVX512BW__)
+  Words products;
+  if constexpr (kStep == DotStep::bf16_pairs) asm("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
+  if constexpr (kStep == DotStep::mixed_bytes) asm("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
+  if constexpr (kStep == DotStep::int16_pairs)
+    asm("vpmaddwd %3, %2, %1\n\tvpaddd %1, %0, %0" : "+v"(sum), "=&v"(products) : "v"(a), "v"(b));
+#elif defined(__AVX2__)
+  Words products;
+  if constexpr (kStep == DotStep::mixed_bytes) asm("%{vex%} vpdpbusd %2, %1, %0" : "+x"(sum) : "x"(a), "x"(b));
+  if constexpr (kStep == DotStep::int16_pairs)
+    asm("vpmaddwd %3, %2, %1\n\tvpaddd %1, %0, %0" : "+x"(sum), "=&x"(products) : "x"(a), "x"(b));
+#elif defined(__x86_64__)
+  Words products = a;
+  asm("pmaddwd %2, %1\n\tpaddd %1, %0" : "+x"(sum), "+x"(products) : "x"(b));
+#else
+  if constexpr (kStep == DotStep::signed_bytes)
+    asm(".arch armv8.2-a+dotprod\n\tsdot %0.4s, %1.16b, %2.16b" : "+w"(sum) : "w"(a), "w"(b));
+  if constexpr (kStep == DotStep::int16_halves)
+    asm("smlal %0.4s, %1.4h, %2.4h\n\tsmlal2 %0.4s, %1.8h, %2.8h" : "+w"(sum) : "w"(a), "w"(b));
+#endif
 }
 
 Words load(const std::uint32_t* from) { return *reinterpret_cast<const UnalignedWords*>(from); }
 
 // Every loop is unrolled, and nothing takes the address of an array: they must live in registers.
-template <DotUnit unit, int kChains>
+template <DotStep kStep, int kChains>
 void run_chains(std::int64_t rounds, const std::uint32_t* left, const std::uint32_t* right, std::uint32_t* final) {
   Words a[kDotOperands];
   Words sum[kChains];
@@ -31,28 +48,37 @@ void run_chains(std::int64_t rounds, const std::uint32_t* left, const std::uint3
   for (int c = 0; c < kChains; ++c) sum[c] = Words{};
   for (std::int64_t round = 0; round < rounds; ++round) {
 #pragma GCC unroll 16
-    for (int c = 0; c < kChains; ++c) step<unit>(sum[c], a[c % kDotOperands], b);
+    for (int c = 0; c < kChains; ++c) step<kStep>(sum[c], a[c % kDotOperands], b);
   }
 #pragma GCC unroll 16
   for (int c = 0; c < kChains; ++c) *reinterpret_cast<UnalignedWords*>(final + c * kLanes) = sum[c];
 }
 
-template <DotUnit unit, int kChains>
-constexpr DotKernel kernel(int products, const char* instruction) {
-  return {unit, kChains, kLanes, products, instruction, run_chains<unit, kChains>};
+template <DotStep kStep, int kChains>
+constexpr DotKernel kernel(const char* instruction, std::optional<DotUnit> unit = std::nullopt) {
+  return {kStep, unit, kChains, kLanes, instruction, run_chains<kStep, kChains>};
 }
-#endif
 
-// Latency times pipes is 5 to 10. With 16 registers, four of them for operands and one for the other, 10 chains fit.
-#if defined(__AVX512F__)
-constexpr DotKernel kKernels[] = {kernel<DotUnit::avx512_bf16, 12>(2, "VDPBF16PS, 512 bit"),
-                                  kernel<DotUnit::avx512_bf16, 16>(2, "VDPBF16PS, 512 bit"),
-                                  kernel<DotUnit::avx512_vnni, 12>(4, "VPDPBUSD, 512 bit"),
-                                  kernel<DotUnit::avx512_vnni, 16>(4, "VPDPBUSD, 512 bit")};
-constexpr DotKernels kAll = {kKernels, 4};
+// Latency times pipes is 5 to 10. With 16 registers, four of them for operands, one for the other and one for products,
+// 10 chains fit.
+constexpr DotKernel kKernels[] = {
+#if defined(__AVX512BW__)
+    kernel<DotStep::bf16_pairs, 12>("VDPBF16PS, 512 bit", DotUnit::avx512_bf16),
+    kernel<DotStep::bf16_pairs, 16>("VDPBF16PS, 512 bit", DotUnit::avx512_bf16),
+    kernel<DotStep::mixed_bytes, 12>("VPDPBUSD, 512 bit", DotUnit::avx512_vnni),
+    kernel<DotStep::mixed_bytes, 16>("VPDPBUSD, 512 bit", DotUnit::avx512_vnni),
+    kernel<DotStep::int16_pairs, 12>("VPMADDWD + VPADDD, 512 bit"),
 #elif defined(__AVX2__)
-constexpr DotKernel kKernels[] = {kernel<DotUnit::avx_vnni, 10>(4, "VPDPBUSD, 256 bit")};
-constexpr DotKernels kAll = {kKernels, 1};
+    kernel<DotStep::mixed_bytes, 10>("VPDPBUSD, 256 bit", DotUnit::avx_vnni),
+    kernel<DotStep::int16_pairs, 10>("VPMADDWD + VPADDD, 256 bit"),
+#elif defined(__x86_64__)
+    kernel<DotStep::int16_pairs, 10>("PMADDWD + PADDD, 128 bit"),
+#else
+    kernel<DotStep::signed_bytes, 16>("SDOT, 128 bit", DotUnit::neon_dot),
+    kernel<DotStep::int16_halves, 16>("SMLAL + SMLAL2, 128 bit"),
+#endif
+};
+constexpr DotKernels kAll = {kKernels, sizeof kKernels / sizeof *kKernels};
 #else
 constexpr DotKernels kAll = {};
 #endif

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <functional>
 
+#include "device/cpu/amx.hpp"
 #include "device/cpu/cgroup.hpp"
 #include "device/cpu/core_clock.hpp"
 #include "device/cpu/mapped_buffer.hpp"
@@ -66,18 +67,26 @@ std::string huge_pages_of(const MappedBuffer& buffer) {
 }
 
 std::vector<Attribute> describe(const Topology& topology, const CpuName& name, const CgroupLimits& limits,
-                                const Placement& placement) {
+                                const Placement& placement, Isa isa) {
   const std::size_t siblings = threads_a_core(topology);
   std::vector<Attribute> attributes = {
-      {"packages", fmt::format("{}", topology.packages)},
-      {"NUMA nodes", fmt::format("{}", std::max<std::size_t>(1, topology.numa_nodes.size()))},
-      {"physical cores", fmt::format("{}", topology.cores.size())},
-      {"logical CPUs", fmt::format("{}", topology.cpus())},
-      {"SMT", siblings > 1 ? fmt::format("{} threads a core", siblings) : "not visible"},
-      {"threads pinned to", "CPU " + cpu_list(placement.cpus)},
-      {"family-model-stepping", name.version},
-      {"virtual machine", name.hypervisor ? "yes" : "no"},
+    {"packages", fmt::format("{}", topology.packages)},
+    {"NUMA nodes", fmt::format("{}", std::max<std::size_t>(1, topology.numa_nodes.size()))},
+    {"physical cores", fmt::format("{}", topology.cores.size())},
+    {"logical CPUs", fmt::format("{}", topology.cpus())},
+    {"SMT", siblings > 1 ? fmt::format("{} threads a core", siblings) : "not visible"},
+    {"threads pinned to", "CPU " + cpu_list(placement.cpus)},
+#if defined(__aarch64__)
+    {"implementer-part", name.version},
+#else
+    {"family-model-stepping", name.version},
+#endif
+    {"virtual machine", !name.hypervisor   ? "not visible"
+                        : *name.hypervisor ? "yes"
+                                           : "no"},
   };
+  // Asks for the tiles: before there are threads that use them, for State makes its description before its pool.
+  if (const auto amx = describe_amx(isa)) attributes.push_back({"AMX", *amx});
   for (const std::string& note : placement.notes) attributes.push_back({"threads", note});
   if (limits.cpus) attributes.push_back({"cgroup CPU quota", fmt::format("{:.2f} CPUs", *limits.cpus)});
   const std::string governor =
@@ -86,9 +95,9 @@ std::vector<Attribute> describe(const Topology& topology, const CpuName& name, c
   return attributes;
 }
 
-DeviceInfo describe_device(const Topology& topology, const CgroupLimits& limits, const Placement& placement, Isa isa) {
+DeviceInfo describe_device(const Topology& topology, const CpuName& name, const CgroupLimits& limits,
+                           const Placement& placement, Isa isa) {
   const std::vector<int>& cpus = placement.cpus;
-  const CpuName name = parse_cpu_name(text_of("/proc/cpuinfo"));
   DeviceInfo info;
   info.kind = DeviceKind::cpu;
   info.name = name.name;
@@ -100,7 +109,7 @@ DeviceInfo describe_device(const Topology& topology, const CgroupLimits& limits,
   info.caches = caches_under(topology, cpus);
   info.max_core_hz = max_core_hz(cpus.front());
   info.isa = to_string(isa);
-  info.attributes = describe(topology, name, limits, placement);
+  info.attributes = describe(topology, name, limits, placement, isa);
   return info;
 }
 
@@ -143,7 +152,8 @@ struct CpuDevice::State {
         placement(place_threads(topology, {options.threads, options.cpus, limits.cpus.value_or(0)})),
         watched(with_siblings(topology, placement.cpus)),
         isa(level),
-        info(describe_device(topology, limits, placement, isa)),
+        name(parse_cpu_name(text_of("/proc/cpuinfo"), placement.cpus.front())),
+        info(describe_device(topology, name, limits, placement, isa)),
         resolution_s(measure_resolution_s()),
         pool(placement.cpus) {
     info.attributes.push_back({"huge pages", huge_pages_of(MappedBuffer(kHugePagesTrial, pool))});
@@ -154,6 +164,7 @@ struct CpuDevice::State {
   Placement placement;
   std::vector<int> watched;  ///< where other programs would disturb the workers
   Isa isa;
+  CpuName name;
   DeviceInfo info;
   double resolution_s;
   ThreadPool pool;
@@ -181,6 +192,7 @@ CpuDevice::~CpuDevice() = default;
 const DeviceInfo& CpuDevice::info() const { return state_->info; }
 ThreadPool& CpuDevice::pool() { return state_->pool; }
 Isa CpuDevice::isa() const { return state_->isa; }
+const CpuName& CpuDevice::name() const { return state_->name; }
 const Topology& CpuDevice::topology() const { return state_->topology; }
 const std::vector<int>& CpuDevice::cpus() const { return state_->placement.cpus; }
 PowerReading CpuDevice::power() { return state_->sensors.read(); }

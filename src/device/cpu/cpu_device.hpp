@@ -35,6 +35,7 @@ class CpuDevice final : public Device {
 
   ThreadPool& pool();
   Isa isa() const;
+  const CpuName& name() const;  ///< of the first worker's core
   const Topology& topology() const;
 
   /// The logical CPU of each worker, in the workers' order.

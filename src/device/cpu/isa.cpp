@@ -10,6 +10,9 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#elif defined(__aarch64__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
 #endif
 
 namespace roofline {
@@ -64,8 +67,8 @@ std::span<const Isa> usable_isas() {
   return std::span<const Isa>(kAllIsas).first(static_cast<std::size_t>(best_isa()) + 1);
 }
 
-// The bits are those of Intel's manual, volume 2, CPUID. Whether the operating system saves the registers is part of
-// the level already.
+// On x86-64 the bits are those of Intel's manual, volume 2, CPUID. Whether the operating system saves the registers is
+// part of the level already.
 bool has(DotUnit unit) {
 #if defined(__x86_64__)
   unsigned eax = 0;
@@ -81,10 +84,20 @@ bool has(DotUnit unit) {
       return best_isa() == Isa::avx512 && (ecx >> 11U & 1U) != 0;
     case DotUnit::avx_vnni:
       return best_isa() >= Isa::avx2 && (eax >> 4U & 1U) != 0;
+    default:
+      return false;
   }
-#endif
+#elif defined(__aarch64__)
+  switch (unit) {
+    case DotUnit::neon_dot:
+      return (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0;
+    default:
+      return false;
+  }
+#else
   (void)unit;
   return false;
+#endif
 }
 
 }  // namespace roofline

@@ -24,6 +24,7 @@ enum class DotUnit : std::uint8_t {
   avx512_bf16,  ///< vdpbf16ps on 512 bits: pairs of bf16 into fp32
   avx512_vnni,  ///< vpdpbusd on 512 bits: quadruples of 8-bit integers into 32 bits
   avx_vnni,     ///< the same on 256 bits, for CPUs without AVX-512
+  neon_dot,     ///< sdot on 128 bits: quadruples of signed 8-bit integers into 32 bits
 };
 
 /// Whether this CPU has it, and the level that best_isa() allows includes its registers.

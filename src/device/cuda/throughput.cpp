@@ -58,6 +58,8 @@ double rate(const Rates& row, Pipe pipe) {
       return 2 * row.bf16;
     case Pipe::int32:
       return 2 * row.int32;
+    case Pipe::int8:
+      return 0;  // dp4a: no probe measures it
     case Pipe::sfu:
       return row.sfu;
     case Pipe::tensor_fp64:

@@ -1,0 +1,121 @@
+// The matrix ceilings of the CPU: tensor.bf16, tensor.fp16 and tensor.int8, by the tiles of AMX on all threads. Every
+// sum is checked to the last bit.
+#include "kernels/calibration/cpu/tile_chains.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "device/cpu/amx.hpp"
+#include "device/cpu/cpu_device.hpp"
+#include "kernels/calibration/cpu/tile_operands.hpp"
+#include "op/registry.hpp"
+
+#if defined(__x86_64__)
+namespace roofline {
+namespace {
+
+// Some 0.2 ms at 64 cycles a round.
+constexpr std::int64_t kRounds = std::int64_t{1} << 13;
+/// The audit asks for twice the rounds: their sums must be exact too.
+constexpr double kMostScale = 2;
+
+/// Multiplications and additions of one product.
+template <typename T>
+constexpr double kOperations = 2.0 * kTileRows* kTileRows* kTileDepth<T>;
+
+template <typename T>
+struct TileState {
+  std::int64_t rounds = 0;
+  TileOperands operands;
+  std::vector<std::array<Tile, kBlockTiles>> sums;  // one block a worker
+};
+
+template <typename T>
+std::optional<std::string> check(const TileState<T>& state) {
+  for (int sum = 0; sum < kBlockTiles; ++sum) {
+    for (int i = 0; i < kTileRows; ++i) {
+      for (int j = 0; j < kTileRows; ++j) {
+        const std::uint32_t expected = expected_tile_sum<T>(state.operands, state.rounds, sum, i, j);
+        for (std::size_t worker = 0; worker < state.sums.size(); ++worker) {
+          const std::uint32_t found = state.sums[worker][static_cast<std::size_t>(sum)].words[i][j];
+          if (found == expected) continue;
+          return fmt::format("thread {}, tile {}, element ({}, {}): {:#x} instead of {:#x}", worker, sum, i, j, found,
+                             expected);
+        }
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+template <typename T>
+constexpr const char* kInstruction = std::is_same_v<T, Bf16>   ? "TDPBF16PS 16x16x32"
+                                     : std::is_same_v<T, Fp16> ? "TDPFP16PS 16x16x32"
+                                                               : "TDPBSSD 16x16x64";
+
+template <typename T>
+std::optional<ProbeCase> make(Pipe pipe, Device& device, const ProbeRequest& request, int variant) {
+  if (variant > 0) return std::nullopt;
+  ThreadPool& pool = as_cpu(device).pool();
+  auto state = std::make_shared<TileState<T>>();
+  state->rounds = std::llround(kRounds * request.scale);
+  state->operands = random_tile_operands<T>(std::llround(kRounds * kMostScale));
+  state->sums.resize(static_cast<std::size_t>(pool.size()));
+
+  ProbeCase probe;
+  probe.variant = fmt::format("{} tiles of sums, {} threads", kBlockTiles, pool.size());
+  probe.instruction = kInstruction<T>;
+  probe.amount = static_cast<double>(state->rounds) * kBlockTiles * kOperations<T> * pool.size();
+  probe.work.flops[pipe] = probe.amount;
+  probe.run = [state, &pool] {
+    pool.run([&state](int worker) {
+      tile_chains<Isa::avx512, T>(state->rounds, state->operands, state->sums[static_cast<std::size_t>(worker)].data());
+    });
+  };
+  probe.verify = [state] { return check(*state); };
+  probe.operands = [state] {
+    const auto bytes = std::as_bytes(std::span(&state->operands, 1));
+    return std::vector<std::byte>(bytes.begin(), bytes.end());
+  };
+  return probe;
+}
+
+/// A product every 16 cycles: Intel's optimization manual, 20.5.
+template <typename T>
+std::optional<Limit> limit(const Device& device, std::optional<double> core_hz) {
+  if (!core_hz) return std::nullopt;
+  constexpr double kCycles = 16;
+  const int cores = as_cpu(device).cores();
+  return Limit{
+      .value = *core_hz * cores * kOperations<T> / kCycles,
+      .basis = fmt::format("{} cores x 16 x 16 x {} products x 2 operations / {:g} cycles x {:.0f} MHz (measured)",
+                           cores, kTileDepth<T>, kCycles, *core_hz / 1e6)};
+}
+
+template <typename T>
+Probe tile_probe(Pipe pipe, DType dtype) {
+  Probe probe;
+  probe.name = to_string(pipe);
+  probe.device = DeviceKind::cpu;
+  probe.kind = CeilingKind::compute;
+  probe.pipe = pipe;
+  probe.sustained = true;
+  probe.unsupported = [dtype](const Device& device) { return amx_missing(dtype, as_cpu(device).isa()); };
+  probe.make = [pipe](Device& device, const ProbeRequest& request, int variant) {
+    return make<T>(pipe, device, request, variant);
+  };
+  probe.limit = limit<T>;
+  return probe;
+}
+
+const ProbeRegistrar kRegistrar({tile_probe<Bf16>(Pipe::tensor_bf16, DType::bf16),
+                                 tile_probe<Fp16>(Pipe::tensor_fp16, DType::fp16),
+                                 tile_probe<std::int8_t>(Pipe::tensor_int8, DType::int8)});
+
+}  // namespace
+}  // namespace roofline
+#endif

@@ -1,0 +1,21 @@
+// Operands for the matrix ceilings of the CPU, and what they come to. No instruction of any CPU in it.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/blocks/cpu/small_float.hpp"
+#include "kernels/calibration/cpu/tile_chains.hpp"
+
+namespace roofline {
+
+/// Random whole numbers, such that after so many rounds every sum is exact: int8 of any size, whose sums are those
+/// modulo 2^32; of 16 bits up to 127, whose sums stay below 2^24. Up to 16384 rounds.
+template <typename T>
+TileOperands random_tile_operands(std::int64_t rounds);
+
+/// Element (i, j) of tile `sum` of the block after so many rounds, as it stands in 32 bits, by the definition of the
+/// product.
+template <typename T>
+std::uint32_t expected_tile_sum(const TileOperands& operands, std::int64_t rounds, int sum, int i, int j);
+
+}  // namespace roofline
