@@ -293,6 +293,9 @@ int main(int count, char** arguments) {
     const Prepared peer = (given[0] == "openblas" ? openblas : onednn)(given[1], given[2], shape, sets);
     std::printf("%s\n", peer.name.c_str());
     if (peer.launch) time_launches(peer.launch, sets, std::stod(given[4]), std::stod(given[5]));
+  } catch (const std::out_of_range&) {  // an extent that only this op has
+    std::fprintf(stderr, "has no %s\n", given[1].c_str());
+    return 1;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;
