@@ -13,8 +13,6 @@
 namespace roofline {
 namespace {
 
-constexpr std::int64_t up(std::int64_t count, std::int64_t unit) { return (count + unit - 1) / unit; }
-
 template <typename T>
 Kernel prepare_as(const Workload& w, CpuDevice& cpu) {
   const Attended e = attended(w);
@@ -22,7 +20,7 @@ Kernel prepare_as(const Workload& w, CpuDevice& cpu) {
   const Workspace<Tile> packed(cpu, e.kv_heads() * head_size, 1);
   const Workspace<Tile> workspaces(cpu, tiled_attention_workspace(e.d), cpu.pool().size());
   return [=, &pool = cpu.pool()](std::span<void* const> tensors) {
-    const std::int64_t key_blocks = up(e.keys, kTiledKeys);
+    const std::int64_t key_blocks = ceil_div(e.keys, kTiledKeys);
     pool.for_range(e.kv_heads() * key_blocks, 1, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t block = begin; block < end; ++block) {
         const std::int64_t head = block / key_blocks;
@@ -33,7 +31,7 @@ Kernel prepare_as(const Workload& w, CpuDevice& cpu) {
                                    packed[0] + head * head_size + head_tiles(first, e.d));
       }
     });
-    const std::int64_t query_blocks = up(e.queries, kTiledQueries);
+    const std::int64_t query_blocks = ceil_div(e.queries, kTiledQueries);
     pool.run([&](int worker) {
       // Dealt out forwards and backwards in turn, as in attention.cpp.
       for (std::int64_t round = 0; round * pool.size() < e.heads * query_blocks; ++round) {

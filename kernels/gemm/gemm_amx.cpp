@@ -11,11 +11,8 @@
 namespace roofline {
 
 std::int64_t tiled_workspace(std::int64_t rows, std::int64_t columns) {
-  const auto blocks = [](std::int64_t count, std::int64_t most) {
-    return (std::min(count, most) + kTileBlock - 1) / kTileBlock;
-  };
-  const std::int64_t strips = blocks(rows, kTiledRows);
-  const std::int64_t panels = blocks(columns, kTiledColumns);
+  const std::int64_t strips = ceil_div(std::min(rows, kTiledRows), kTileBlock);
+  const std::int64_t panels = ceil_div(std::min(columns, kTiledColumns), kTileBlock);
   const std::int64_t coming = kBlockTiles;  // is asked for behind the last block
   return (1 + panels) * kTiledSteps * kStepTiles + (strips * panels + 1) * kBlockTiles + coming;
 }

@@ -15,7 +15,6 @@ constexpr double kWaited = 0.05;        // of a thread's time
 constexpr double kThrottled = 0.01;     // of the CPU time
 constexpr double kLeastSeconds = 0.03;  // three ticks
 constexpr double kWorthSaying = 0.05;   // CPUs, or of the CPU time
-constexpr double kSlowPace = 0.6;       // of the roofs
 
 double cpu_time(const Disturbance& seen) {
   return seen.wall_s * static_cast<double>(std::max<std::int64_t>(1, seen.cpus));

@@ -47,8 +47,9 @@ struct Pace {
   double least() const;
 };
 
-/// Whether a time that was taken at that pace says more of the machine than of the kernel: less than 0.6. Roofs of a
-/// shared machine are what its quietest moments reach, and 0.7 of that is an ordinary one.
+/// A time that was taken at a pace below this says more of the machine than of the kernel. Roofs of a shared machine
+/// are what its quietest moments reach, and 0.7 of that is an ordinary one.
+inline constexpr double kSlowPace = 0.6;
 bool slow(const Pace& pace);
 
 struct NamedDisturbance {

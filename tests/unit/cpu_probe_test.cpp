@@ -267,6 +267,8 @@ TEST(FmaKernels, StepsAreFusedWhereTheLevelIs) {
   EXPECT_EQ(fma_step(3.0F, 1, true), std::fma(kFmaFactors<float>[1], kFmaIncrement<float>, 3.0F));
 #else
   EXPECT_EQ(fma_step(3.0F, 1, true), std::fma(3.0F, kFmaFactor<float>, kFmaIncrement<float>));
+  const float tells = 0x1.000006p+4F;  // most numbers, all below 16 among them, come to the same either way
+  EXPECT_NE(fma_step(tells, 1, true), fma_step(tells, 1, false));
 #endif
 }
 

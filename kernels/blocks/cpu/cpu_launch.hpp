@@ -14,6 +14,9 @@
 
 namespace roofline {
 
+/// As few units as hold `count`.
+constexpr std::int64_t ceil_div(std::int64_t count, std::int64_t unit) { return (count + unit - 1) / unit; }
+
 /// Whether outputs of a workload should go past the caches: always when its sets rotate (the next launch
 /// on a set finds nothing of it), and when one set alone doesn't fit the last cache level.
 bool stores_past_caches(const Op& op, const Workload& workload, const Device& device);

@@ -7,7 +7,6 @@
 namespace roofline {
 namespace {
 
-std::int64_t ceil_div(std::int64_t count, std::int64_t unit) { return (count + unit - 1) / unit; }
 std::int64_t up_to(std::int64_t count, std::int64_t unit) { return ceil_div(count, unit) * unit; }
 
 /// What a worker has of a cache level, its caches being shared evenly; `fallback` where the level is not known.

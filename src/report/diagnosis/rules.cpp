@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "model/disturbance.hpp"
+
 namespace roofline {
 namespace {
 
@@ -22,7 +24,7 @@ constexpr std::string_view kMeasured = "this machine's own roofs";
 
 // What the machine did decides before anything that the kernel did, unless it is at its roof all the same.
 constexpr std::array kDisturbed = {Condition{"time.lost", kAbove, 0.005}, Condition{"roof.fraction", kBelow, 0.9}};
-constexpr std::array kSlowMachine = {Condition{"pace", kBelow, 0.6}, Condition{"roof.fraction", kBelow, 0.9}};
+constexpr std::array kSlowMachine = {Condition{"pace", kBelow, kSlowPace}, Condition{"roof.fraction", kBelow, 0.9}};
 constexpr std::array kAtPace = {Condition{"roof.at_pace", kAbove, 0.9}, Condition{"roof.fraction", kBelow, 0.9}};
 // The floor is that of empty kernels in a row. A kernel that reads and writes a little takes twice that on an H200.
 constexpr std::array kLaunchBound = {Condition{"launch.share", kAbove, 0.35}};
