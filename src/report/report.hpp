@@ -14,6 +14,7 @@
 #include "model/work.hpp"
 #include "op/verification.hpp"
 #include "op/workload.hpp"
+#include "report/profile.hpp"
 
 namespace roofline {
 
@@ -46,7 +47,8 @@ struct Point : Outcome {
   std::string implementation_summary;  ///< the implementation's one line
   Work work;
   Bound bound;
-  std::optional<Counters> counters;  ///< what the hardware counted, in a run of its own; only on request
+  std::optional<Counters> counters;      ///< what the hardware counted, in a run of its own; only on request
+  std::optional<ProfiledKind> profiled;  ///< of a program's rows: the kind of launch that it is
 
   /// Counted FLOPs over the median time, FLOP/s; 0 when not timed.
   double performance() const;
@@ -79,6 +81,7 @@ struct Report {
   std::vector<Point> points;
   std::vector<std::string> notes;  ///< what a reader must know: a stale calibration, a clock that drifted
   bool cancelled = false;
+  std::optional<Profile> profile;  ///< of a program that was profiled; its rows are kinds of launches
 };
 
 }  // namespace roofline

@@ -1,0 +1,291 @@
+// The spool: what the library inside a profiled program writes, one file a process, and what `roofline profile` reads.
+//
+// A file is a sequence of records, each a Header, a struct of this file, and for some a tail of bytes; sizes are
+// multiples of 8. It only grows, by whole writes, so that whatever ends the process leaves a readable file: a record
+// cut off at the end is no error. What is named by an id (texts, ranges, lines, places, kinds) is defined before its
+// first use; id 0 is "none". Times are nanoseconds of CLOCK_MONOTONIC, on the host and on the GPU.
+#pragma once
+
+#include <cstdint>
+
+namespace roofline::spool {
+
+inline constexpr std::uint64_t kMagic = 0x314c4f4f50534652;  ///< "RFSPOOL1", the first 8 bytes of a file
+/// A file is <folder>/<pid>.<start in ns>.spool; the folder is in this variable, without which the library does
+/// nothing.
+inline constexpr const char* kFolderVariable = "ROOFLINE_SPOOL";
+
+/// What the parent asks of the library, as variables of the environment; an absent one means the default.
+inline constexpr const char* kWarmupVariable = "ROOFLINE_WARMUP_S";         ///< 0; from the first launch on
+inline constexpr const char* kWindowVariable = "ROOFLINE_WINDOW_S";         ///< unlimited
+inline constexpr const char* kCountTimeVariable = "ROOFLINE_COUNT_TIME_S";  ///< seconds that counting may cost; 0: none
+inline constexpr const char* kPythonVariable = "ROOFLINE_PYTHON";           ///< "off": no lines, no modules
+inline constexpr const char* kSpoolLimitVariable = "ROOFLINE_SPOOL_LIMIT";  ///< bytes a file; 1 GiB
+inline constexpr const char* kCuptiVariable = "ROOFLINE_CUPTI";             ///< path of libcupti.so, tried first
+
+/// A file of this name in the folder lists what to count, a line each: id, scale, and the chip's names of it, best
+/// first, separated by spaces ("dram.read_bytes 1 dram__bytes_read.sum dram__bytes_op_read.sum"). The library makes
+/// groups of one pass from it, in this order.
+inline constexpr const char* kMetricsFile = "metrics";
+/// When a file of this name appears in the folder, recording ends as at the end of a window.
+inline constexpr const char* kStopFile = "stop";
+
+enum class Type : std::uint16_t {
+  process = 1,
+  note,
+  text,
+  device,
+  context,
+  range,
+  line,
+  place,
+  kind,
+  launch,
+  kernel,
+  copy,
+  fill,
+  call,
+  range_time,
+  overhead,
+  metric,
+  counts,
+  uncounted,
+  tally,
+  thread,
+};
+
+struct Header {
+  std::uint32_t size;  ///< of the record with this header and its tail, a multiple of 8
+  Type type;
+  std::uint16_t reserved;
+};
+
+using Id = std::uint32_t;
+
+/// First record.
+struct Process {
+  std::uint64_t start;      ///< when the library was loaded
+  std::uint64_t wall_zero;  ///< CLOCK_REALTIME minus CLOCK_MONOTONIC, ns
+  std::uint32_t pid, parent_pid;
+  std::uint32_t cupti_version;   ///< as cuptiGetVersion has it; 0: not found
+  std::uint32_t driver_version;  ///< as cuDriverGetVersion has it
+  // Tail: the command line, arguments separated by '\0'.
+};
+
+/// What the library has to say to a person, or that recording began or ended.
+enum class NoteCode : std::uint32_t {
+  recording = 1,  ///< trace is on: the sign of life
+  not_traced,     ///< why nothing is recorded in this process
+  not_counted,    ///< why nothing is counted in this process
+  window_began,
+  window_ended,
+  spool_full,
+  counting_ended,  ///< all kinds have their counts, or why the rest has not
+  python,          ///< what of Python could be used: lines, modules
+  remark,
+};
+struct Note {
+  std::uint64_t time;
+  NoteCode code;
+  std::uint32_t reserved;
+  // Tail: the text.
+};
+
+struct Text {
+  Id id;
+  std::uint32_t length;
+  // Tail: `length` bytes of UTF-8, padded with zeros.
+};
+
+struct Device {
+  std::uint32_t index;  ///< as the process numbers it
+  Id name;
+  Id chip;  ///< as CUPTI names it ("GH100"); 0 where it was not asked
+  std::uint32_t sms;
+  std::uint8_t uuid[16];
+  std::uint32_t compute_major, compute_minor;
+  std::uint32_t threads_per_sm, blocks_per_sm, registers_per_sm, registers_per_block;
+  std::uint32_t shared_per_sm, shared_per_block;
+  std::uint32_t warps_per_sm, reserved;
+};
+
+struct Context {
+  std::uint32_t id, device;
+};
+
+/// A node of the tree of NVTX ranges.
+struct Range {
+  Id id, parent;
+  Id name, domain;  ///< texts; domain 0 is the default one
+};
+
+/// A line of the program's own Python code.
+struct Line {
+  Id id, file, function;
+  std::uint32_t number;
+};
+
+/// Where launches come from.
+struct Place {
+  Id id;
+  Id range;                ///< innermost push/pop range of the launching thread
+  Id line;                 ///< of a backward launch: the line of its forward
+  Id module;               ///< text: the module's path ("blocks.3.attn.qkv"); of a backward launch: of its forward
+  std::uint32_t backward;  ///< 1 where autograd launched it
+  Id operation;            ///< text: autograd's node ("AddmmBackward0"); 0 in forward
+};
+
+/// What launches have in common that are taken for alike: the function, its geometry, its scalar parameters, the place.
+struct Kind {
+  Id id;
+  Id name;  ///< text: the function's symbol, mangled
+  std::uint32_t grid[3], block[3], cluster[3];
+  std::uint32_t dynamic_shared;  ///< bytes
+  std::uint64_t scalars;         ///< hash of the parameters that are no pointers; 0 where they are not known or vary
+  Id place;
+  std::uint32_t flags;  ///< KindFlag
+};
+enum KindFlag : std::uint32_t {
+  kInGraph = 1,  ///< a kernel of a graph; its place is that of its capture
+  kGraph = 2,    ///< a whole graph: `name` describes it ("graph of 42 kernels")
+  kMerged = 4,   ///< its scalar parameters vary, and were left out
+  kCooperative = 8,
+  kUncountable = 16  ///< on the list of what must not be serialised
+};
+
+/// A launch by the host, of a kernel or of a graph.
+struct Launch {
+  std::uint64_t start, end;  ///< of the driver's call
+  std::uint32_t correlation;
+  Id kind;
+  std::uint32_t thread;
+  std::uint32_t flags;  ///< LaunchFlag
+};
+enum LaunchFlag : std::uint32_t {
+  kCounted = 1,   ///< counters were read around it: its time is not the program's
+  kCaptured = 2,  ///< into a graph; nothing ran
+};
+
+/// A kernel that ran. Of a graph's kernels `kind` is set; of others it is the launch's of the same correlation.
+struct Kernel {
+  std::uint64_t start, end;  ///< 0: not known
+  std::uint32_t correlation;
+  Id kind;
+  std::uint32_t device, context, stream;
+  std::uint32_t graph;  ///< 0: of no graph
+  std::uint64_t graph_node;
+  std::uint32_t registers;      ///< of a thread
+  std::uint32_t static_shared;  ///< bytes of a block
+  std::uint32_t local_bytes;    ///< of a thread
+  std::uint32_t reserved;
+};
+
+/// Kinds of memory that copies go between.
+enum class Memory : std::uint8_t { unknown, pageable, pinned, device, array, managed };
+
+struct Copy {
+  std::uint64_t start, end;
+  std::uint64_t bytes;
+  std::uint32_t correlation;
+  std::uint32_t device, context, stream;
+  std::uint32_t peer;  ///< destination's device, of a copy between two; else `device`
+  Memory from, to;
+  std::uint8_t asynchronous, reserved;
+  std::uint32_t graph;
+  Id place;  ///< of the call
+};
+
+/// A memset.
+struct Fill {
+  std::uint64_t start, end;
+  std::uint64_t bytes;
+  std::uint32_t correlation;
+  std::uint32_t device, context, stream;
+  std::uint32_t graph;
+  Id place;
+};
+
+enum class CallKind : std::uint32_t {
+  other,
+  launch,
+  graph_launch,
+  copy,
+  fill,
+  synchronise,
+  allocate,
+  release,
+  load,
+  event
+};
+
+/// A call of the driver that is worth summing; launches are not in here.
+struct Call {
+  std::uint64_t start, end;
+  std::uint32_t correlation;
+  Id name;  ///< text: "cuStreamSynchronize"
+  CallKind kind;
+  std::uint32_t thread;
+  Id place;
+  std::uint32_t reserved;
+};
+
+/// A push/pop range that has ended.
+struct RangeTime {
+  std::uint64_t start, end;
+  Id range;
+  std::uint32_t thread;
+};
+
+/// What CUPTI says that it or the driver needed: "lazy function loading", "buffer flush".
+struct Overhead {
+  std::uint64_t start, end;
+  Id what;
+  std::uint32_t reserved;
+};
+
+/// A quantity of the metrics file, as this chip has it. Groups are numbered from 0 on.
+struct Metric {
+  std::uint32_t index;  ///< into Counts's values of its group
+  std::uint32_t group;
+  Id quantity;  ///< text: "dram.read_bytes"
+  Id name;      ///< text: the chip's; 0 where it has none, and then `group` and `index` mean nothing
+};
+
+/// One counted launch of a kind.
+struct Counts {
+  Id kind;
+  std::uint32_t group;
+  std::uint32_t correlation;
+  std::uint32_t values;  ///< how many follow
+  // Tail: that many doubles, scaled to the quantity's unit; NaN where the chip gave none.
+};
+
+/// A kind that will have no counts, and why; also where only some of its groups are missing.
+struct Uncounted {
+  Id kind, reason;
+};
+
+/// Written every second, and at the end: what was seen so far, from the beginning.
+struct Tally {
+  std::uint64_t time;
+  std::uint64_t launches;      ///< of kernels and graphs seen by the callbacks, captured ones left out
+  std::uint64_t kernels;       ///< records of kernels written
+  std::uint64_t dropped;       ///< records that CUPTI dropped
+  std::uint64_t without_time;  ///< kernels without timestamps
+  std::uint64_t counting;      ///< ns that counting has cost the program
+  std::uint64_t last;          ///< 1: the process has ended in order
+};
+
+struct Thread {
+  std::uint32_t id;  ///< as in other records: the system's
+  Id name;
+};
+
+template <typename... Record>
+constexpr bool keep_alignment() {
+  return ((sizeof(Record) % 8 == 0) && ...);
+}
+static_assert(keep_alignment<Header, Process, Note, Text, Device, Context, Range, Line, Place, Kind, Launch, Kernel,
+                             Copy, Fill, Call, RangeTime, Overhead, Metric, Counts, Uncounted, Tally, Thread>());
+
+}  // namespace roofline::spool

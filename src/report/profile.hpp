@@ -1,0 +1,152 @@
+// What `roofline profile` adds to a report: a program's wall time, what it went to, and what could be won. Plain data.
+// Rows of the report are kinds of launches; sums here refer to them by index.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace roofline {
+
+/// A kind of launch: what a point is a row of. Beside the point's median and quantiles of its time.
+struct ProfiledKind {
+  std::string full_name;  ///< demangled, with its parameters
+  std::int64_t launches = 0;
+  double total_s = 0;
+  std::array<std::int64_t, 3> grid = {}, block = {}, cluster = {};
+  int device = 0;
+  std::string range;      ///< NVTX path where it is launched, "step/forward"; empty: none
+  std::string module;     ///< "blocks.3.attn.qkv"; empty: none
+  std::string line;       ///< "model.py:10 forward"; empty: not known
+  std::string operation;  ///< autograd's node where backward launched it
+  bool backward = false;
+  bool in_graph = false;     ///< a kernel of a graph: its time is traced, its counts are in the graph's total
+  bool graph = false;        ///< a whole graph, launched by one call
+  std::int64_t counted = 0;  ///< launches that counters were read of, all groups together
+  bool complete = false;     ///< every group has counts
+  std::string not_counted;   ///< why counts are missing, or not all there; empty when complete
+  std::string mixed;         ///< why its launches are taken for more than one kind of work; empty: they are alike
+};
+
+/// What one GPU's share of the wall time went to; the parts add up to `wall_s`.
+struct WallTime {
+  int device = 0;
+  std::string device_name;
+  double wall_s = 0;
+  double before_s = 0;          ///< until the first activity
+  double kernels_s = 0;         ///< at least one kernel runs
+  double copies_s = 0;          ///< copies or memsets run, and no kernel
+  double idle_launching_s = 0;  ///< nothing runs, and the host is inside of calls that launch
+  double idle_waiting_s = 0;    ///< nothing runs, and the host waits, allocates, loads modules: in another call of CUDA
+  double idle_elsewhere_s = 0;  ///< nothing runs, and the host is outside of CUDA
+  double after_s = 0;           ///< from the last activity on
+};
+
+struct CallSum {
+  std::string name;
+  std::int64_t calls = 0;
+  double total_s = 0, median_s = 0, max_s = 0;
+};
+
+struct CopySum {
+  std::string direction;  ///< "host to device, pageable"
+  std::int64_t copies = 0;
+  double bytes = 0;
+  double total_s = 0;
+  std::string roof;  ///< ceiling that it is held against; empty: none was measured
+  double roof_bytes_per_s = 0;
+};
+
+/// A node of a tree: NVTX ranges, or modules. Parents stand before their children; times of a node hold its children's.
+struct TreeSum {
+  std::string name;  ///< the last part of its path
+  int parent = -1;   ///< index of the parent; -1: a root
+  std::int64_t launches = 0;
+  double total_s = 0;     ///< of kernels launched in it
+  double backward_s = 0;  ///< of that, launched by autograd for what ran forward in it
+  double self_s = 0;      ///< of that, in no child
+  double wall_s = 0;      ///< the host's time in it; 0 where it was not recorded (modules)
+};
+
+struct LineSum {
+  std::string file, function;
+  int number = 0;
+  std::int64_t launches = 0;
+  double total_s = 0;
+  double backward_s = 0;  ///< of that, launched by autograd for this line
+};
+
+enum class WinKind : std::uint8_t { idle, copies, kernel, fusion, traffic };
+
+/// Something to do, and what it could win.
+struct Win {
+  WinKind kind = WinKind::kernel;
+  double seconds = 0;    ///< of the wall time, at most
+  std::string what;      ///< "softmax_kernel at 31 % of its roof"
+  std::string evidence;  ///< figures that show it
+  std::string action;    ///< one thing to do
+  int point = -1;        ///< row that it is about; -1: none
+};
+
+/// A bar of the timeline.
+struct Slice {
+  double start_s = 0, end_s = 0;  ///< from the timeline's beginning
+  int point = -1;                 ///< row of a kernel; -1: something else
+  std::string text;               ///< for what is no row: "copy, host to device"
+};
+struct Lane {
+  std::string name;  ///< "GPU 0, stream 7", "thread 4711"
+  bool host = false;
+  std::vector<Slice> slices;
+};
+struct Timeline {
+  double start_s = 0;  ///< from the beginning of the recording
+  double length_s = 0;
+  std::vector<Lane> lanes;
+};
+
+struct ProfiledProcess {
+  std::int64_t pid = 0;
+  std::string command;
+  std::int64_t launches = 0;  ///< seen
+  std::int64_t kernels = 0;   ///< recorded
+  std::int64_t dropped = 0;
+  std::int64_t without_time = 0;
+  bool torn = false;               ///< ended without a word: up to a second of it is lost
+  std::vector<std::string> notes;  ///< what its library had to say
+};
+
+struct Profile {
+  std::vector<std::string> program;  ///< argv
+  std::string folder;                ///< working directory
+  std::optional<int> exit_status;
+  std::optional<int> signal;  ///< that ended it
+  std::vector<ProfiledProcess> processes;
+
+  double wall_s = 0;                 ///< of the recording
+  std::optional<double> untraced_s;  ///< wall time of the same program without us
+  std::optional<double> traced_s;    ///< of the program with us, from start to end, to compare with it
+  double counting_s = 0;             ///< of wall_s, spent on counting
+  std::vector<WallTime> devices;
+  double at_roof_s = 0;   ///< sum of attainable times, over the rows that have one
+  double roofed_s = 0;    ///< time of those rows: the rest has no roof
+  double kernel_s = 0;    ///< sum of kernel times
+  double counted_s = 0;   ///< of kernel_s, of kinds with all groups: coverage
+  bool counters = false;  ///< whether they were asked for and permitted
+  std::string why_no_counters;
+
+  std::vector<Win> wins;  ///< largest first
+  std::vector<CallSum> calls;
+  std::vector<CopySum> copies;
+  std::vector<TreeSum> ranges, modules;
+  std::vector<LineSum> lines;
+  double without_line_s = 0, without_module_s = 0;  ///< of kernel_s: what `lines` and roots of `modules` leave
+  std::optional<Timeline> timeline;
+};
+
+/// How much longer the program took with us than without; nothing where that was not measured.
+std::optional<double> inflation(const Profile& profile);
+
+}  // namespace roofline
