@@ -23,34 +23,22 @@ using GemmEx = cublasStatus_t(cublasHandle_t, cublasOperation_t, cublasOperation
                               int ldb, const void* beta, void* c, cudaDataType, int ldc, cublasComputeType_t,
                               cublasGemmAlgo_t);
 
-struct Functions {
-  std::unique_ptr<SharedLibrary> library;
-  decltype(&cublasCreate_v2) create = nullptr;
-  decltype(&cublasDestroy_v2) destroy = nullptr;
-  decltype(&cublasSetStream_v2) set_stream = nullptr;
-  decltype(&cublasSetWorkspace_v2) set_workspace = nullptr;
-  decltype(&cublasSetMathMode) set_math_mode = nullptr;
-  GemmEx* gemm_ex = nullptr;
-  decltype(&cublasGetStatusString) status_string = nullptr;
-  decltype(&cublasGetProperty) get_property = nullptr;
-
-  bool bind() {
-    return library->bind(create, "cublasCreate_v2") && library->bind(destroy, "cublasDestroy_v2") &&
-           library->bind(set_stream, "cublasSetStream_v2") && library->bind(set_workspace, "cublasSetWorkspace_v2") &&
-           library->bind(set_math_mode, "cublasSetMathMode") && library->bind(gemm_ex, "cublasGemmEx") &&
-           library->bind(status_string, "cublasGetStatusString") && library->bind(get_property, "cublasGetProperty");
-  }
+struct Functions : SharedLibrary {
+  using SharedLibrary::SharedLibrary;
+  decltype(&cublasCreate_v2) create = symbol("cublasCreate_v2");
+  decltype(&cublasDestroy_v2) destroy = symbol("cublasDestroy_v2");
+  decltype(&cublasSetStream_v2) set_stream = symbol("cublasSetStream_v2");
+  decltype(&cublasSetWorkspace_v2) set_workspace = symbol("cublasSetWorkspace_v2");
+  decltype(&cublasSetMathMode) set_math_mode = symbol("cublasSetMathMode");
+  GemmEx* gemm_ex = symbol("cublasGemmEx");
+  decltype(&cublasGetStatusString) status_string = symbol("cublasGetStatusString");
+  decltype(&cublasGetProperty) get_property = symbol("cublasGetProperty");
 };
 
 /// Null where cuBLAS is missing or lacks a function.
 const Functions* functions() {
-  static const std::unique_ptr<Functions> table = [] {
-    auto found = std::make_unique<Functions>();
-    found->library = SharedLibrary::open(cublas_library_names("libcublas"));
-    if (!found->library || !found->bind()) found.reset();
-    return found;
-  }();
-  return table.get();
+  static const Functions table(cublas_library_names("libcublas"));
+  return table.complete() ? &table : nullptr;
 }
 
 void check_cublas(cublasStatus_t status, const char* what) {

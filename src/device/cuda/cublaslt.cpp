@@ -18,46 +18,27 @@ namespace {
 constexpr std::size_t kWorkspaceBytes = std::size_t{64} << 20;
 constexpr int kMostCandidates = 16;
 
-struct Functions {
-  std::unique_ptr<SharedLibrary> library;
-  decltype(&cublasLtCreate) create = nullptr;
-  decltype(&cublasLtDestroy) destroy = nullptr;
-  decltype(&cublasLtMatmul) matmul = nullptr;
-  decltype(&cublasLtMatmulAlgoGetHeuristic) get_heuristic = nullptr;
-  decltype(&cublasLtMatmulDescCreate) create_description = nullptr;
-  decltype(&cublasLtMatmulDescDestroy) destroy_description = nullptr;
-  decltype(&cublasLtMatmulDescSetAttribute) describe = nullptr;
-  decltype(&cublasLtMatrixLayoutCreate) create_layout = nullptr;
-  decltype(&cublasLtMatrixLayoutDestroy) destroy_layout = nullptr;
-  decltype(&cublasLtMatmulPreferenceCreate) create_preference = nullptr;
-  decltype(&cublasLtMatmulPreferenceDestroy) destroy_preference = nullptr;
-  decltype(&cublasLtMatmulPreferenceSetAttribute) prefer = nullptr;
-  decltype(&cublasLtGetStatusString) status_string = nullptr;
-
-  bool bind() {
-    return library->bind(create, "cublasLtCreate") && library->bind(destroy, "cublasLtDestroy") &&
-           library->bind(matmul, "cublasLtMatmul") && library->bind(get_heuristic, "cublasLtMatmulAlgoGetHeuristic") &&
-           library->bind(create_description, "cublasLtMatmulDescCreate") &&
-           library->bind(destroy_description, "cublasLtMatmulDescDestroy") &&
-           library->bind(describe, "cublasLtMatmulDescSetAttribute") &&
-           library->bind(create_layout, "cublasLtMatrixLayoutCreate") &&
-           library->bind(destroy_layout, "cublasLtMatrixLayoutDestroy") &&
-           library->bind(create_preference, "cublasLtMatmulPreferenceCreate") &&
-           library->bind(destroy_preference, "cublasLtMatmulPreferenceDestroy") &&
-           library->bind(prefer, "cublasLtMatmulPreferenceSetAttribute") &&
-           library->bind(status_string, "cublasLtGetStatusString");
-  }
+struct Functions : SharedLibrary {
+  using SharedLibrary::SharedLibrary;
+  decltype(&cublasLtCreate) create = symbol("cublasLtCreate");
+  decltype(&cublasLtDestroy) destroy = symbol("cublasLtDestroy");
+  decltype(&cublasLtMatmul) matmul = symbol("cublasLtMatmul");
+  decltype(&cublasLtMatmulAlgoGetHeuristic) get_heuristic = symbol("cublasLtMatmulAlgoGetHeuristic");
+  decltype(&cublasLtMatmulDescCreate) create_description = symbol("cublasLtMatmulDescCreate");
+  decltype(&cublasLtMatmulDescDestroy) destroy_description = symbol("cublasLtMatmulDescDestroy");
+  decltype(&cublasLtMatmulDescSetAttribute) describe = symbol("cublasLtMatmulDescSetAttribute");
+  decltype(&cublasLtMatrixLayoutCreate) create_layout = symbol("cublasLtMatrixLayoutCreate");
+  decltype(&cublasLtMatrixLayoutDestroy) destroy_layout = symbol("cublasLtMatrixLayoutDestroy");
+  decltype(&cublasLtMatmulPreferenceCreate) create_preference = symbol("cublasLtMatmulPreferenceCreate");
+  decltype(&cublasLtMatmulPreferenceDestroy) destroy_preference = symbol("cublasLtMatmulPreferenceDestroy");
+  decltype(&cublasLtMatmulPreferenceSetAttribute) prefer = symbol("cublasLtMatmulPreferenceSetAttribute");
+  decltype(&cublasLtGetStatusString) status_string = symbol("cublasLtGetStatusString");
 };
 
 /// Null where cuBLASLt is missing or lacks a function.
 const Functions* functions() {
-  static const std::unique_ptr<Functions> table = [] {
-    auto found = std::make_unique<Functions>();
-    found->library = SharedLibrary::open(cublas_library_names("libcublasLt"));
-    if (!found->library || !found->bind()) found.reset();
-    return found;
-  }();
-  return table.get();
+  static const Functions table(cublas_library_names("libcublasLt"));
+  return table.complete() ? &table : nullptr;
 }
 
 void check_lt(cublasStatus_t status, const char* what) {

@@ -31,41 +31,16 @@ std::vector<std::string> folders() {
   return places;
 }
 
-bool bind(Cupti& table) {
-  const SharedLibrary& library = *table.library;
-  return library.bind(table.host_initialize, "cuptiProfilerHostInitialize") &&
-         library.bind(table.host_deinitialize, "cuptiProfilerHostDeinitialize") &&
-         library.bind(table.metric_properties, "cuptiProfilerHostGetMetricProperties") &&
-         library.bind(table.add_metrics, "cuptiProfilerHostConfigAddMetrics") &&
-         library.bind(table.config_size, "cuptiProfilerHostGetConfigImageSize") &&
-         library.bind(table.config_image, "cuptiProfilerHostGetConfigImage") &&
-         library.bind(table.passes, "cuptiProfilerHostGetNumOfPasses") &&
-         library.bind(table.evaluate, "cuptiProfilerHostEvaluateToGpuValues") &&
-         library.bind(table.initialize, "cuptiProfilerInitialize") &&
-         library.bind(table.chip_name, "cuptiDeviceGetChipName") &&
-         library.bind(table.availability, "cuptiProfilerGetCounterAvailability") &&
-         library.bind(table.enable, "cuptiRangeProfilerEnable") &&
-         library.bind(table.disable, "cuptiRangeProfilerDisable") &&
-         library.bind(table.set_config, "cuptiRangeProfilerSetConfig") &&
-         library.bind(table.start, "cuptiRangeProfilerStart") && library.bind(table.stop, "cuptiRangeProfilerStop") &&
-         library.bind(table.push_range, "cuptiRangeProfilerPushRange") &&
-         library.bind(table.pop_range, "cuptiRangeProfilerPopRange") &&
-         library.bind(table.decode, "cuptiRangeProfilerDecodeData") &&
-         library.bind(table.data_size, "cuptiRangeProfilerGetCounterDataSize") &&
-         library.bind(table.data_initialize, "cuptiRangeProfilerCounterDataImageInitialize") &&
-         library.bind(table.message, "cuptiGetErrorMessage");
-}
-
 /// CUPTI and its counter library of one folder, or nothing.
-std::optional<Cupti> open_in(const std::string& folder) {
-  Cupti found;
+std::unique_ptr<Cupti> open_in(const std::string& folder) {
   const std::array<std::string, 1> host = {folder + "libnvperf_host.so"};
   const std::array<std::string, 2> names = {folder + fmt::format("libcupti.so.{}", CUDA_VERSION / 1000),
                                             folder + "libcupti.so"};
-  found.counters = SharedLibrary::open(host);
-  found.library = SharedLibrary::open(names);
-  if (!found.library || !bind(found)) return std::nullopt;
-  found.version = fmt::format("{}.{}", CUDA_VERSION / 1000, CUDA_VERSION / 10 % 100);
+  auto counters = std::make_unique<SharedLibrary>(host);
+  auto found = std::make_unique<Cupti>(names);
+  if (!found->complete()) return nullptr;
+  found->counters = std::move(counters);
+  found->version = fmt::format("{}.{}", CUDA_VERSION / 1000, CUDA_VERSION / 10 % 100);
   return found;
 }
 
@@ -91,13 +66,13 @@ std::string remedy(CUptiResult status) {
 }  // namespace
 
 const Cupti& cupti() {
-  static const Cupti table = [] {
+  static const std::unique_ptr<Cupti> table = [] {
     for (const std::string& folder : folders()) {
-      if (auto found = open_in(folder)) return std::move(*found);
+      if (auto found = open_in(folder)) return found;
     }
     throw Error("CUPTI was not found", "install the CUDA Toolkit's CUPTI, or set CUDA_HOME to the toolkit");
   }();
-  return table;
+  return *table;
 }
 
 void check_cupti(CUptiResult status, const char* what) {

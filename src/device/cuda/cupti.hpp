@@ -13,35 +13,37 @@
 
 namespace roofline {
 
-struct Cupti {
+struct Cupti : SharedLibrary {
+  using SharedLibrary::SharedLibrary;
+
   std::unique_ptr<SharedLibrary> counters;  ///< libnvperf_host, which CUPTI looks for by its bare name
-  std::unique_ptr<SharedLibrary> library;
-  std::string version;  ///< "13.0"
+  std::string version;                      ///< "13.0"
 
   // The host half: names and plans. Needs neither GPU nor driver.
-  decltype(&cuptiProfilerHostInitialize) host_initialize = nullptr;
-  decltype(&cuptiProfilerHostDeinitialize) host_deinitialize = nullptr;
-  decltype(&cuptiProfilerHostGetMetricProperties) metric_properties = nullptr;
-  decltype(&cuptiProfilerHostConfigAddMetrics) add_metrics = nullptr;
-  decltype(&cuptiProfilerHostGetConfigImageSize) config_size = nullptr;
-  decltype(&cuptiProfilerHostGetConfigImage) config_image = nullptr;
-  decltype(&cuptiProfilerHostGetNumOfPasses) passes = nullptr;
-  decltype(&cuptiProfilerHostEvaluateToGpuValues) evaluate = nullptr;
+  decltype(&cuptiProfilerHostInitialize) host_initialize = symbol("cuptiProfilerHostInitialize");
+  decltype(&cuptiProfilerHostDeinitialize) host_deinitialize = symbol("cuptiProfilerHostDeinitialize");
+  decltype(&cuptiProfilerHostGetMetricProperties) metric_properties = symbol("cuptiProfilerHostGetMetricProperties");
+  decltype(&cuptiProfilerHostConfigAddMetrics) add_metrics = symbol("cuptiProfilerHostConfigAddMetrics");
+  decltype(&cuptiProfilerHostGetConfigImageSize) config_size = symbol("cuptiProfilerHostGetConfigImageSize");
+  decltype(&cuptiProfilerHostGetConfigImage) config_image = symbol("cuptiProfilerHostGetConfigImage");
+  decltype(&cuptiProfilerHostGetNumOfPasses) passes = symbol("cuptiProfilerHostGetNumOfPasses");
+  decltype(&cuptiProfilerHostEvaluateToGpuValues) evaluate = symbol("cuptiProfilerHostEvaluateToGpuValues");
   // The device's half.
-  decltype(&cuptiProfilerInitialize) initialize = nullptr;
-  decltype(&cuptiDeviceGetChipName) chip_name = nullptr;
-  decltype(&cuptiProfilerGetCounterAvailability) availability = nullptr;
-  decltype(&cuptiRangeProfilerEnable) enable = nullptr;
-  decltype(&cuptiRangeProfilerDisable) disable = nullptr;
-  decltype(&cuptiRangeProfilerSetConfig) set_config = nullptr;
-  decltype(&cuptiRangeProfilerStart) start = nullptr;
-  decltype(&cuptiRangeProfilerStop) stop = nullptr;
-  decltype(&cuptiRangeProfilerPushRange) push_range = nullptr;
-  decltype(&cuptiRangeProfilerPopRange) pop_range = nullptr;
-  decltype(&cuptiRangeProfilerDecodeData) decode = nullptr;
-  decltype(&cuptiRangeProfilerGetCounterDataSize) data_size = nullptr;
-  decltype(&cuptiRangeProfilerCounterDataImageInitialize) data_initialize = nullptr;
-  decltype(&cuptiGetErrorMessage) message = nullptr;
+  decltype(&cuptiProfilerInitialize) initialize = symbol("cuptiProfilerInitialize");
+  decltype(&cuptiDeviceGetChipName) chip_name = symbol("cuptiDeviceGetChipName");
+  decltype(&cuptiProfilerGetCounterAvailability) availability = symbol("cuptiProfilerGetCounterAvailability");
+  decltype(&cuptiRangeProfilerEnable) enable = symbol("cuptiRangeProfilerEnable");
+  decltype(&cuptiRangeProfilerDisable) disable = symbol("cuptiRangeProfilerDisable");
+  decltype(&cuptiRangeProfilerSetConfig) set_config = symbol("cuptiRangeProfilerSetConfig");
+  decltype(&cuptiRangeProfilerStart) start = symbol("cuptiRangeProfilerStart");
+  decltype(&cuptiRangeProfilerStop) stop = symbol("cuptiRangeProfilerStop");
+  decltype(&cuptiRangeProfilerPushRange) push_range = symbol("cuptiRangeProfilerPushRange");
+  decltype(&cuptiRangeProfilerPopRange) pop_range = symbol("cuptiRangeProfilerPopRange");
+  decltype(&cuptiRangeProfilerDecodeData) decode = symbol("cuptiRangeProfilerDecodeData");
+  decltype(&cuptiRangeProfilerGetCounterDataSize) data_size = symbol("cuptiRangeProfilerGetCounterDataSize");
+  decltype(&cuptiRangeProfilerCounterDataImageInitialize) data_initialize =
+      symbol("cuptiRangeProfilerCounterDataImageInitialize");
+  decltype(&cuptiGetErrorMessage) message = symbol("cuptiGetErrorMessage");
 };
 
 /// Throws Error where CUPTI is missing or too old, saying what would help.

@@ -19,30 +19,19 @@
 namespace roofline {
 namespace {
 
-struct Driver {
-  std::unique_ptr<SharedLibrary> library;
-  CUresult (*node_params)(CUgraphNode, CUDA_KERNEL_NODE_PARAMS_v2*) = nullptr;
-  decltype(&cuKernelGetFunction) kernel_function = nullptr;
-  decltype(&cuFuncGetName) name = nullptr;
-  decltype(&cuFuncGetAttribute) attribute = nullptr;
-  decltype(&cuOccupancyMaxActiveBlocksPerMultiprocessor) blocks_per_sm = nullptr;
-
-  bool bind() {
-    return library->bind(node_params, "cuGraphKernelNodeGetParams_v2") &&
-           library->bind(kernel_function, "cuKernelGetFunction") && library->bind(name, "cuFuncGetName") &&
-           library->bind(attribute, "cuFuncGetAttribute") &&
-           library->bind(blocks_per_sm, "cuOccupancyMaxActiveBlocksPerMultiprocessor");
-  }
+struct Driver : SharedLibrary {
+  using SharedLibrary::SharedLibrary;
+  CUresult (*node_params)(CUgraphNode, CUDA_KERNEL_NODE_PARAMS_v2*) = symbol("cuGraphKernelNodeGetParams_v2");
+  decltype(&cuKernelGetFunction) kernel_function = symbol("cuKernelGetFunction");
+  decltype(&cuFuncGetName) name = symbol("cuFuncGetName");
+  decltype(&cuFuncGetAttribute) attribute = symbol("cuFuncGetAttribute");
+  decltype(&cuOccupancyMaxActiveBlocksPerMultiprocessor) blocks_per_sm =
+      symbol("cuOccupancyMaxActiveBlocksPerMultiprocessor");
 };
 
 const Driver& driver() {
-  static const Driver table = [] {
-    Driver found;
-    const std::array<std::string, 1> names = {"libcuda.so.1"};
-    found.library = SharedLibrary::open(names);
-    if (!found.library || !found.bind()) throw Error("the CUDA driver is too old to tell how kernels are laid out");
-    return found;
-  }();
+  static const Driver table(std::array<std::string, 1>{"libcuda.so.1"});
+  if (!table.complete()) throw Error("the CUDA driver is too old to tell how kernels are laid out");
   return table;
 }
 

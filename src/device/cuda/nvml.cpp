@@ -77,72 +77,54 @@ constexpr unsigned kMostNvLinks = 36;  // 18 on every GPU so far; asking for one
 
 }  // namespace
 
-struct Nvml::State {
-  std::unique_ptr<SharedLibrary> library;
-  NvmlDevice device = nullptr;
-  bool initialised = false;
-
-  int (*init)() = nullptr;
-  int (*shutdown)() = nullptr;
-  int (*by_pci)(const char*, NvmlDevice*) = nullptr;
-  int (*driver_version)(char*, unsigned) = nullptr;
-  int (*clock)(NvmlDevice, unsigned, unsigned*) = nullptr;
-  int (*temperature)(NvmlDevice, unsigned, unsigned*) = nullptr;
-  int (*power_limit)(NvmlDevice, unsigned*) = nullptr;
-  int (*energy)(NvmlDevice, unsigned long long*) = nullptr;
-  int (*reasons)(NvmlDevice, unsigned long long*) = nullptr;
-  int (*mig_mode)(NvmlDevice, unsigned*, unsigned*) = nullptr;
-  int (*samples)(NvmlDevice, int, unsigned long long, int*, unsigned*, RawSample*) = nullptr;
-  int (*fields)(NvmlDevice, int, RawField*) = nullptr;
-  int (*utilization)(NvmlDevice, RawUtilization*, unsigned*, unsigned long long) = nullptr;
-  int (*violation)(NvmlDevice, int, RawViolation*) = nullptr;
-  int (*pcie_generation)(NvmlDevice, unsigned*) = nullptr;
-  int (*pcie_lanes)(NvmlDevice, unsigned*) = nullptr;
-  int (*best_pcie_generation)(NvmlDevice, unsigned*) = nullptr;
-  int (*best_pcie_lanes)(NvmlDevice, unsigned*) = nullptr;
-  int (*nvlink_state)(NvmlDevice, unsigned, unsigned*) = nullptr;
-
+struct Nvml::State : SharedLibrary {
+  State() : SharedLibrary(std::array<std::string, 1>{"libnvidia-ml.so.1"}) {
+    // Renamed in driver 535; the old name stays.
+    if (reasons == nullptr) reasons = symbol("nvmlDeviceGetCurrentClocksThrottleReasons");
+  }
   ~State() {
     if (initialised) shutdown();
   }
 
-  /// Binds everything; false when what all else needs is missing.
-  bool bind() {
-    library->bind(driver_version, "nvmlSystemGetDriverVersion");
-    library->bind(clock, "nvmlDeviceGetClockInfo");
-    library->bind(temperature, "nvmlDeviceGetTemperature");
-    library->bind(power_limit, "nvmlDeviceGetEnforcedPowerLimit");
-    library->bind(energy, "nvmlDeviceGetTotalEnergyConsumption");
-    library->bind(mig_mode, "nvmlDeviceGetMigMode");
-    library->bind(samples, "nvmlDeviceGetSamples");
-    library->bind(fields, "nvmlDeviceGetFieldValues");
-    library->bind(utilization, "nvmlDeviceGetProcessUtilization");
-    library->bind(violation, "nvmlDeviceGetViolationStatus");
-    library->bind(pcie_generation, "nvmlDeviceGetCurrPcieLinkGeneration");
-    library->bind(pcie_lanes, "nvmlDeviceGetCurrPcieLinkWidth");
-    library->bind(best_pcie_generation, "nvmlDeviceGetMaxPcieLinkGeneration");
-    library->bind(best_pcie_lanes, "nvmlDeviceGetMaxPcieLinkWidth");
-    library->bind(nvlink_state, "nvmlDeviceGetNvLinkState");
-    // Renamed in driver 535; the old name stays.
-    if (!library->bind(reasons, "nvmlDeviceGetCurrentClocksEventReasons")) {
-      library->bind(reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
-    }
-    return library->bind(init, "nvmlInit_v2") && library->bind(shutdown, "nvmlShutdown") &&
-           library->bind(by_pci, "nvmlDeviceGetHandleByPciBusId_v2");
+  NvmlDevice device = nullptr;
+  bool initialised = false;
+
+  int (*init)() = symbol("nvmlInit_v2");
+  int (*shutdown)() = symbol("nvmlShutdown");
+  int (*by_pci)(const char*, NvmlDevice*) = symbol("nvmlDeviceGetHandleByPciBusId_v2");
+  int (*driver_version)(char*, unsigned) = symbol("nvmlSystemGetDriverVersion");
+  int (*clock)(NvmlDevice, unsigned, unsigned*) = symbol("nvmlDeviceGetClockInfo");
+  int (*temperature)(NvmlDevice, unsigned, unsigned*) = symbol("nvmlDeviceGetTemperature");
+  int (*power_limit)(NvmlDevice, unsigned*) = symbol("nvmlDeviceGetEnforcedPowerLimit");
+  int (*energy)(NvmlDevice, unsigned long long*) = symbol("nvmlDeviceGetTotalEnergyConsumption");
+  int (*reasons)(NvmlDevice, unsigned long long*) = symbol("nvmlDeviceGetCurrentClocksEventReasons");
+  int (*mig_mode)(NvmlDevice, unsigned*, unsigned*) = symbol("nvmlDeviceGetMigMode");
+  int (*samples)(NvmlDevice, int, unsigned long long, int*, unsigned*, RawSample*) = symbol("nvmlDeviceGetSamples");
+  int (*fields)(NvmlDevice, int, RawField*) = symbol("nvmlDeviceGetFieldValues");
+  int (*utilization)(NvmlDevice, RawUtilization*, unsigned*,
+                     unsigned long long) = symbol("nvmlDeviceGetProcessUtilization");
+  int (*violation)(NvmlDevice, int, RawViolation*) = symbol("nvmlDeviceGetViolationStatus");
+  int (*pcie_generation)(NvmlDevice, unsigned*) = symbol("nvmlDeviceGetCurrPcieLinkGeneration");
+  int (*pcie_lanes)(NvmlDevice, unsigned*) = symbol("nvmlDeviceGetCurrPcieLinkWidth");
+  int (*best_pcie_generation)(NvmlDevice, unsigned*) = symbol("nvmlDeviceGetMaxPcieLinkGeneration");
+  int (*best_pcie_lanes)(NvmlDevice, unsigned*) = symbol("nvmlDeviceGetMaxPcieLinkWidth");
+  int (*nvlink_state)(NvmlDevice, unsigned, unsigned*) = symbol("nvmlDeviceGetNvLinkState");
+
+  /// Asks the device; false where the driver has no such question, or no answer.
+  template <typename Function, typename... Arguments>
+  bool ask(Function* function, Arguments... arguments) const {
+    return function != nullptr && function(device, arguments...) == kSuccess;
   }
 
   std::optional<double> clock_hz(unsigned domain) const {
     unsigned mhz = 0;
-    if (clock == nullptr || clock(device, domain, &mhz) != kSuccess) return std::nullopt;
-    return mhz * 1e6;
+    return ask(clock, domain, &mhz) ? std::optional(mhz * 1e6) : std::nullopt;
   }
 
   using Question = int (*)(NvmlDevice, unsigned*);
   std::optional<PcieLink> link(Question generation, Question lanes) const {
     PcieLink link;
-    if (generation == nullptr || generation(device, &link.generation) != kSuccess) return std::nullopt;
-    if (lanes == nullptr || lanes(device, &link.lanes) != kSuccess) return std::nullopt;
-    return link;
+    return ask(generation, &link.generation) && ask(lanes, &link.lanes) ? std::optional(link) : std::nullopt;
   }
 };
 
@@ -151,9 +133,8 @@ Nvml::~Nvml() = default;
 
 std::unique_ptr<Nvml> Nvml::open(const std::string& pci_bus_id) {
   auto state = std::make_unique<State>();
-  const std::array<std::string, 1> names = {"libnvidia-ml.so.1"};
-  state->library = SharedLibrary::open(names);
-  if (!state->library || !state->bind() || state->init() != kSuccess) return nullptr;
+  if (state->init == nullptr || state->shutdown == nullptr || state->by_pci == nullptr) return nullptr;
+  if (state->init() != kSuccess) return nullptr;
   state->initialised = true;
   if (state->by_pci(pci_bus_id.c_str(), &state->device) != kSuccess) return nullptr;
   return std::unique_ptr<Nvml>(new Nvml(std::move(state)));
@@ -172,37 +153,29 @@ std::optional<double> Nvml::memory_clock_hz() const { return state_->clock_hz(kC
 
 std::optional<double> Nvml::temperature_c() const {
   unsigned celsius = 0;
-  if (state_->temperature == nullptr || state_->temperature(state_->device, kTemperatureGpu, &celsius) != kSuccess) {
-    return std::nullopt;
-  }
+  if (!state_->ask(state_->temperature, kTemperatureGpu, &celsius)) return std::nullopt;
   return celsius;
 }
 
 std::optional<double> Nvml::power_limit_w() const {
   unsigned milliwatts = 0;
-  if (state_->power_limit == nullptr || state_->power_limit(state_->device, &milliwatts) != kSuccess) {
-    return std::nullopt;
-  }
+  if (!state_->ask(state_->power_limit, &milliwatts)) return std::nullopt;
   return milliwatts * 1e-3;
 }
 
 std::optional<double> Nvml::energy_j() const {
   unsigned long long millijoules = 0;
-  if (state_->energy == nullptr || state_->energy(state_->device, &millijoules) != kSuccess) return std::nullopt;
+  if (!state_->ask(state_->energy, &millijoules)) return std::nullopt;
   return static_cast<double>(millijoules) * 1e-3;
 }
 
 std::vector<PowerSample> Nvml::power_samples(double since_s) const {
-  if (state_->samples == nullptr) return {};
   const auto since_us = static_cast<unsigned long long>(since_s * 1e6);
   int type = 0;
   unsigned count = 0;
-  if (state_->samples(state_->device, kTotalPowerSamples, since_us, &type, &count, nullptr) != kSuccess) return {};
+  if (!state_->ask(state_->samples, kTotalPowerSamples, since_us, &type, &count, nullptr) || count == 0) return {};
   std::vector<RawSample> raw(count);
-  if (count == 0 ||
-      state_->samples(state_->device, kTotalPowerSamples, since_us, &type, &count, raw.data()) != kSuccess) {
-    return {};
-  }
+  if (!state_->ask(state_->samples, kTotalPowerSamples, since_us, &type, &count, raw.data())) return {};
   std::vector<PowerSample> samples;
   if (type != kUnsignedValue) return samples;
   for (const RawSample& sample : std::span(raw).first(std::min<std::size_t>(count, raw.size()))) {
@@ -222,21 +195,20 @@ std::optional<NvLinks> Nvml::nvlinks() const {
   NvLinks all;
   for (unsigned link = 0; link < kMostNvLinks; ++link) {
     unsigned active = 0;
-    if (state_->nvlink_state(state_->device, link, &active) != kSuccess) break;
+    if (!state_->ask(state_->nvlink_state, link, &active)) break;
     if (active == 0) continue;
     ++all.links;
     RawField speed{};
     speed.id = kFieldNvLinkSpeed;
     speed.scope = link;
-    const bool told = state_->fields != nullptr && state_->fields(state_->device, 1, &speed) == kSuccess;
-    if (told && speed.status == kSuccess) all.bytes_per_s = speed.value.small * 1e6;
+    if (state_->ask(state_->fields, 1, &speed) && speed.status == kSuccess) all.bytes_per_s = speed.value.small * 1e6;
   }
   return all;
 }
 
 std::optional<std::vector<std::string>> Nvml::clock_event_reasons() const {
   unsigned long long bits = 0;
-  if (state_->reasons == nullptr || state_->reasons(state_->device, &bits) != kSuccess) return std::nullopt;
+  if (!state_->ask(state_->reasons, &bits)) return std::nullopt;
   std::vector<std::string> names;
   for (const auto& [bit, name] : kReasons) {
     if ((bits & bit) != 0) names.emplace_back(name);
@@ -247,9 +219,7 @@ std::optional<std::vector<std::string>> Nvml::clock_event_reasons() const {
 std::optional<bool> Nvml::mig_enabled() const {
   unsigned current = 0;
   unsigned pending = 0;
-  if (state_->mig_mode == nullptr || state_->mig_mode(state_->device, &current, &pending) != kSuccess) {
-    return std::nullopt;
-  }
+  if (!state_->ask(state_->mig_mode, &current, &pending)) return std::nullopt;
   return current != 0;
 }
 
@@ -259,7 +229,7 @@ std::optional<double> Nvml::share_of_others(double since_s) const {
   unsigned count = 0;
   state_->utilization(state_->device, nullptr, &count, since_us);  // how many it may be
   std::vector<RawUtilization> raw(count);
-  if (count == 0 || state_->utilization(state_->device, raw.data(), &count, since_us) != kSuccess) return std::nullopt;
+  if (count == 0 || !state_->ask(state_->utilization, raw.data(), &count, since_us)) return std::nullopt;
   const auto own = static_cast<unsigned>(::getpid());
   bool own_is_there = false;
   double others_percent = 0;
@@ -272,9 +242,7 @@ std::optional<double> Nvml::share_of_others(double since_s) const {
 
 std::optional<double> Nvml::thermal_slowdown_s() const {
   RawViolation violation{};
-  if (state_->violation == nullptr || state_->violation(state_->device, kThermalPolicy, &violation) != kSuccess) {
-    return std::nullopt;
-  }
+  if (!state_->ask(state_->violation, kThermalPolicy, &violation)) return std::nullopt;
   return static_cast<double>(violation.violated_ns) * 1e-9;
 }
 

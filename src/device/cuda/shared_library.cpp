@@ -5,17 +5,21 @@
 
 namespace roofline {
 
-std::unique_ptr<SharedLibrary> SharedLibrary::open(std::span<const std::string> names) {
+SharedLibrary::SharedLibrary(std::span<const std::string> names) {
   for (const std::string& name : names) {
-    if (void* handle = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL)) {
-      return std::unique_ptr<SharedLibrary>(new SharedLibrary(handle));
-    }
+    if (handle_ == nullptr) handle_ = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);
   }
-  return nullptr;
+  complete_ = handle_ != nullptr;
 }
 
-SharedLibrary::~SharedLibrary() { dlclose(handle_); }
+SharedLibrary::~SharedLibrary() {
+  if (handle_ != nullptr) dlclose(handle_);
+}
 
-void* SharedLibrary::address(const char* symbol) const { return dlsym(handle_, symbol); }
+SharedLibrary::Symbol SharedLibrary::symbol(const char* name) {
+  void* const address = handle_ != nullptr ? dlsym(handle_, name) : nullptr;
+  complete_ = complete_ && address != nullptr;
+  return {address};
+}
 
 }  // namespace roofline

@@ -2,32 +2,38 @@
 // depends on it.
 #pragma once
 
-#include <memory>
 #include <span>
 #include <string>
 
 namespace roofline {
 
+/// A table of functions derives from it and has a member for each of them, initialised by symbol().
 class SharedLibrary {
  public:
-  /// The first of `names` that can be loaded, or null. Kept loaded as long as the object lives.
-  static std::unique_ptr<SharedLibrary> open(std::span<const std::string> names);
+  /// The first of `names` that can be loaded, kept loaded as long as the object lives.
+  explicit SharedLibrary(std::span<const std::string> names);
   ~SharedLibrary();
   SharedLibrary(const SharedLibrary&) = delete;
   SharedLibrary& operator=(const SharedLibrary&) = delete;
 
-  /// Sets `function` to the symbol of that name; false, and null, where there is none.
-  template <typename Function>
-  bool bind(Function*& function, const char* symbol) const {
-    function = reinterpret_cast<Function*>(address(symbol));
-    return function != nullptr;
-  }
+  /// Whether it was found, and has every symbol that was asked of it so far.
+  bool complete() const { return complete_; }
+
+ protected:
+  /// Whatever pointer it is assigned to.
+  struct Symbol {
+    void* address;
+    template <typename Function>
+    operator Function*() const {  // NOLINT(google-explicit-constructor)
+      return reinterpret_cast<Function*>(address);
+    }
+  };
+  /// Null where there is none of that name.
+  Symbol symbol(const char* name);
 
  private:
-  explicit SharedLibrary(void* handle) : handle_(handle) {}
-  void* address(const char* symbol) const;
-
-  void* handle_;
+  void* handle_ = nullptr;
+  bool complete_;
 };
 
 }  // namespace roofline
