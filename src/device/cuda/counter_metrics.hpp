@@ -11,12 +11,10 @@ namespace roofline {
 
 /// One quantity, and the names that a chip may have for it, the best first.
 struct CounterMetric {
-  std::string_view id;    ///< key of Counters::values
-  std::string_view unit;  ///< of the value: "byte", "FLOP", "Hz", "1" for a fraction
-  std::string_view meaning;
-  double scale = 1;  ///< from the metric's unit to `unit`
+  std::string_view id;  ///< key of Counters::values
   CounterSet set = CounterSet::standard;
   std::array<std::string_view, 4> candidates = {};
+  double scale = 1;  ///< from the metric's unit to the id's
 };
 
 std::span<const CounterMetric> counter_metrics();
