@@ -14,6 +14,9 @@ constexpr std::array<std::string_view, 13> kPipes = {
 constexpr std::array<std::string_view, 8> kLevels = {"hbm", "dram", "l3", "l2", "l1", "shared", "pcie", "nvlink"};
 constexpr std::array<std::string_view, 7> kPatterns = {"read", "write", "copy", "triad", "h2d", "d2h", "duplex"};
 constexpr std::array<std::string_view, 8> kDTypes = {"fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "int8", "int32"};
+constexpr std::array<std::int64_t, 8> kElementSizes = {8, 4, 4, 2, 2, 1, 1, 4};  // of the types in that order
+constexpr std::array<Pipe, 8> kMatrixPipes = {Pipe::tensor_fp64, Pipe::fp32,       Pipe::tensor_tf32, Pipe::tensor_fp16,
+                                              Pipe::tensor_bf16, Pipe::tensor_fp8, Pipe::tensor_int8, Pipe::int32};
 constexpr std::array<std::string_view, 2> kDeviceKinds = {"cpu", "cuda"};
 
 }  // namespace
@@ -35,47 +38,13 @@ std::span<const std::string_view> level_names() { return kLevels; }
 std::span<const std::string_view> pattern_names() { return kPatterns; }
 std::span<const std::string_view> dtype_names() { return kDTypes; }
 
-std::int64_t element_size(DType dtype) {
-  switch (dtype) {
-    case DType::fp64:
-      return 8;
-    case DType::fp32:
-    case DType::tf32:
-    case DType::int32:
-      return 4;
-    case DType::fp16:
-    case DType::bf16:
-      return 2;
-    case DType::fp8:
-    case DType::int8:
-      return 1;
-  }
-  return 0;
-}
+std::int64_t element_size(DType dtype) { return kElementSizes.at(static_cast<std::size_t>(dtype)); }
 
 Level main_memory(DeviceKind kind) { return kind == DeviceKind::cuda ? Level::hbm : Level::dram; }
 
 Pipe matrix_pipe(DType dtype, DeviceKind kind) {
-  const bool cpu = kind == DeviceKind::cpu;
-  switch (dtype) {
-    case DType::fp64:
-      return cpu ? Pipe::fp64 : Pipe::tensor_fp64;
-    case DType::fp32:
-      return Pipe::fp32;
-    case DType::tf32:
-      return cpu ? Pipe::fp32 : Pipe::tensor_tf32;
-    case DType::fp16:
-      return Pipe::tensor_fp16;
-    case DType::bf16:
-      return Pipe::tensor_bf16;
-    case DType::fp8:
-      return Pipe::tensor_fp8;
-    case DType::int8:
-      return Pipe::tensor_int8;
-    case DType::int32:
-      return Pipe::int32;
-  }
-  return Pipe::fp32;
+  const bool no_unit = kind == DeviceKind::cpu && (dtype == DType::fp64 || dtype == DType::tf32);
+  return no_unit ? vector_pipe(dtype) : kMatrixPipes.at(static_cast<std::size_t>(dtype));
 }
 
 Pipe without_matrix_unit(Pipe pipe) {

@@ -76,17 +76,9 @@ std::string number(double value, int digits) {
 std::string si(double value, std::string_view unit, int digits) { return with_prefix(value, unit, digits, false); }
 
 std::string rate(double value, CeilingKind kind, int digits) {
-  switch (kind) {
-    case CeilingKind::bandwidth:
-      return si(value, "B/s", digits);
-    case CeilingKind::compute:
-      return si(value, "FLOP/s", digits);
-    case CeilingKind::latency:
-      return with_prefix(value, "accesses/s", digits, true);
-    case CeilingKind::overhead:
-      break;
-  }
-  return with_prefix(value, "launches/s", digits, true);
+  static constexpr std::array kUnits = {"B/s", "FLOP/s", "launches/s", "accesses/s"};  // by the kind
+  const bool in_words = kind == CeilingKind::overhead || kind == CeilingKind::latency;
+  return with_prefix(value, kUnits.at(static_cast<std::size_t>(kind)), digits, in_words);
 }
 
 std::string ceiling_value(const Ceiling& ceiling) { return ceiling_value(ceiling.value, ceiling.kind); }
@@ -102,17 +94,8 @@ std::string ceiling_label(const Ceiling& ceiling) {
 }
 
 std::string energy(double joules, CeilingKind kind) {
-  switch (kind) {
-    case CeilingKind::bandwidth:
-      return si(joules, "J/B");
-    case CeilingKind::compute:
-      return si(joules, "J/FLOP");
-    case CeilingKind::latency:
-      return si(joules, "J/access");
-    case CeilingKind::overhead:
-      break;
-  }
-  return si(joules, "J/launch");
+  static constexpr std::array kUnits = {"J/B", "J/FLOP", "J/launch", "J/access"};  // by the kind
+  return si(joules, kUnits.at(static_cast<std::size_t>(kind)));
 }
 
 std::string duration(double seconds) {

@@ -156,28 +156,13 @@ std::u32string code_points(std::string_view text) {
 }
 
 std::string escape_xml(std::string_view text) {
+  static constexpr std::string_view kSpecial = "&<>\"'";
+  static constexpr std::array<std::string_view, 5> kEntities = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
   std::string escaped;
   escaped.reserve(text.size());
   for (const char c : text) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      case '\'':
-        escaped += "&#39;";
-        break;
-      default:
-        escaped += c;
-    }
+    const std::size_t special = kSpecial.find(c);
+    escaped += special == kSpecial.npos ? std::string_view(&c, 1) : kEntities.at(special);
   }
   return escaped;
 }

@@ -4,6 +4,7 @@
 #include <cublas_v2.h>
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdlib>
 
 #include "device/cuda/handles.hpp"
@@ -54,23 +55,13 @@ struct Types {
 };
 
 Types types_of(DType dtype) {
-  switch (dtype) {
-    case DType::fp32:
-      return {CUDA_R_32F, CUBLAS_COMPUTE_32F};
-    case DType::tf32:
-      return {CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32};
-    case DType::fp16:
-      return {CUDA_R_16F, CUBLAS_COMPUTE_32F};
-    case DType::bf16:
-      return {CUDA_R_16BF, CUBLAS_COMPUTE_32F};
-    case DType::fp64:
-      return {CUDA_R_64F, CUBLAS_COMPUTE_64F};
-    case DType::fp8:
-    case DType::int8:
-    case DType::int32:
-      break;
-  }
-  throw Error("cuBLAS is not used for this type");
+  static constexpr std::array kTypes = {Types{CUDA_R_64F, CUBLAS_COMPUTE_64F}, Types{CUDA_R_32F, CUBLAS_COMPUTE_32F},
+                                        Types{CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32},
+                                        Types{CUDA_R_16F, CUBLAS_COMPUTE_32F},
+                                        Types{CUDA_R_16BF, CUBLAS_COMPUTE_32F}};  // fp64, fp32, tf32, fp16, bf16
+  const auto index = static_cast<std::size_t>(dtype);
+  if (index >= kTypes.size()) throw Error("cuBLAS is not used for this type");
+  return kTypes[index];
 }
 
 }  // namespace

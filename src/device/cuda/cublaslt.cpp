@@ -48,24 +48,9 @@ void check_lt(cublasStatus_t status, const char* what) {
 }
 
 cudaDataType data_type(DType dtype) {
-  switch (dtype) {
-    case DType::fp64:
-      return CUDA_R_64F;
-    case DType::fp32:
-    case DType::tf32:
-      return CUDA_R_32F;
-    case DType::fp16:
-      return CUDA_R_16F;
-    case DType::bf16:
-      return CUDA_R_16BF;
-    case DType::fp8:
-      return CUDA_R_8F_E4M3;
-    case DType::int8:
-      return CUDA_R_8I;
-    case DType::int32:
-      return CUDA_R_32I;
-  }
-  throw Error("cuBLASLt is not used for this type");
+  static constexpr std::array kTypes = {CUDA_R_64F,  CUDA_R_32F,     CUDA_R_32F, CUDA_R_16F,
+                                        CUDA_R_16BF, CUDA_R_8F_E4M3, CUDA_R_8I,  CUDA_R_32I};  // by the DType
+  return kTypes.at(static_cast<std::size_t>(dtype));
 }
 
 struct Computation {

@@ -3,6 +3,7 @@
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
+#include <array>
 #include <vector>
 
 #include "device/cuda/check.hpp"
@@ -22,24 +23,11 @@ Function driver_function(const char* name) {
 }
 
 CUtensorMapDataType data_type(DType dtype) {
-  switch (dtype) {
-    case DType::fp64:
-      return CU_TENSOR_MAP_DATA_TYPE_FLOAT64;
-    case DType::fp32:
-      return CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
-    case DType::tf32:
-      return CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
-    case DType::fp16:
-      return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
-    case DType::bf16:
-      return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
-    case DType::fp8:
-    case DType::int8:
-      return CU_TENSOR_MAP_DATA_TYPE_UINT8;
-    case DType::int32:
-      return CU_TENSOR_MAP_DATA_TYPE_INT32;
-  }
-  throw Error("no tensor map for this type");
+  static constexpr std::array kTypes = {
+      CU_TENSOR_MAP_DATA_TYPE_FLOAT64, CU_TENSOR_MAP_DATA_TYPE_FLOAT32,  CU_TENSOR_MAP_DATA_TYPE_TFLOAT32,
+      CU_TENSOR_MAP_DATA_TYPE_FLOAT16, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, CU_TENSOR_MAP_DATA_TYPE_UINT8,
+      CU_TENSOR_MAP_DATA_TYPE_UINT8,   CU_TENSOR_MAP_DATA_TYPE_INT32};  // by the DType: fp8 and int8 as bytes
+  return kTypes.at(static_cast<std::size_t>(dtype));
 }
 
 std::vector<cuuint64_t> extents_of(std::span<const std::int64_t> extents) { return {extents.begin(), extents.end()}; }

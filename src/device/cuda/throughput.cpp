@@ -11,17 +11,7 @@ namespace {
 struct Rates {
   int major;
   int minor;
-  double fp64;
-  double fp32;
-  double fp16;  ///< packed
-  double bf16;  ///< packed
-  double int32;
-  double sfu;
-  double tensor_fp64;
-  double tensor_tf32;
-  double tensor_16bit;
-  double tensor_fp8;
-  double tensor_int8;
+  std::array<double, 13> of_pipe;  ///< by the Pipe; fp16 and bf16 packed
   double l1_kib;
 };
 
@@ -29,14 +19,15 @@ struct Rates {
 // capability don't: left out, like 12.0's, for a limit that half of the devices can't reach proves nothing.
 // GA100 alone has twice the packed fp16 rate, and not of bf16: 78 and 39 TFLOP/s (A100 whitepaper, table 1).
 constexpr std::array kTable = {
-    //     cc     fp64 fp32 fp16 bf16 int32 sfu  fp64 tf32  16-bit  fp8   int8   KiB of L1
-    Rates{8, 0, 32, 64, 256, 128, 64, 16, 128, 1024, 2048, 0, 4096, 192},
-    Rates{8, 6, 2, 128, 128, 128, 64, 16, 0, 0, 0, 0, 2048, 128},
-    Rates{8, 7, 2, 128, 128, 128, 64, 16, 0, 1024, 2048, 0, 4096, 192},
-    Rates{8, 9, 2, 128, 128, 128, 64, 16, 0, 0, 0, 0, 2048, 128},
-    Rates{9, 0, 64, 128, 256, 256, 64, 16, 256, 2048, 4096, 8192, 8192, 256},
-    Rates{10, 0, 64, 128, 0, 0, 0, 16, 128, 4096, 8192, 16384, 0, 256},
-    Rates{12, 0, 2, 128, 0, 0, 0, 16, 0, 0, 0, 0, 0, 128},
+    // int8 is dp4a, which no probe measures.
+    //     cc      fp64 fp32 fp16 bf16 int32 int8 sfu  fp64 tf32  fp16  bf16  fp8   int8   KiB of L1
+    Rates{8, 0, {32, 64, 256, 128, 64, 0, 16, 128, 1024, 2048, 2048, 0, 4096}, 192},
+    Rates{8, 6, {2, 128, 128, 128, 64, 0, 16, 0, 0, 0, 0, 0, 2048}, 128},
+    Rates{8, 7, {2, 128, 128, 128, 64, 0, 16, 0, 1024, 2048, 2048, 0, 4096}, 192},
+    Rates{8, 9, {2, 128, 128, 128, 64, 0, 16, 0, 0, 0, 0, 0, 2048}, 128},
+    Rates{9, 0, {64, 128, 256, 256, 64, 0, 16, 256, 2048, 4096, 4096, 8192, 8192}, 256},
+    Rates{10, 0, {64, 128, 0, 0, 0, 0, 16, 128, 4096, 8192, 8192, 16384, 0}, 256},
+    Rates{12, 0, {2, 128, 0, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0}, 128},
 };
 
 const Rates* find(int major, int minor) {
@@ -47,34 +38,7 @@ const Rates* find(int major, int minor) {
 }
 
 double rate(const Rates& row, Pipe pipe) {
-  switch (pipe) {
-    case Pipe::fp64:
-      return 2 * row.fp64;
-    case Pipe::fp32:
-      return 2 * row.fp32;
-    case Pipe::fp16:
-      return 2 * row.fp16;
-    case Pipe::bf16:
-      return 2 * row.bf16;
-    case Pipe::int32:
-      return 2 * row.int32;
-    case Pipe::int8:
-      return 0;  // dp4a: no probe measures it
-    case Pipe::sfu:
-      return row.sfu;
-    case Pipe::tensor_fp64:
-      return row.tensor_fp64;
-    case Pipe::tensor_tf32:
-      return row.tensor_tf32;
-    case Pipe::tensor_fp16:
-    case Pipe::tensor_bf16:
-      return row.tensor_16bit;
-    case Pipe::tensor_fp8:
-      return row.tensor_fp8;
-    case Pipe::tensor_int8:
-      return row.tensor_int8;
-  }
-  return 0;
+  return row.of_pipe.at(static_cast<std::size_t>(pipe)) * (pipe < Pipe::sfu ? 2 : 1);
 }
 
 }  // namespace

@@ -7,53 +7,47 @@
 namespace roofline {
 namespace {
 
-constexpr Color rgb(std::uint32_t hex, std::string_view role, double alpha = 1) {
+/// A role's colour, as 0xrrggbb, in either theme; `alpha` where it is not opaque.
+struct ThemeColor {
+  Color Palette::*color;
+  std::string_view name;
+  std::uint32_t light, dark;
+  double light_alpha = 1, dark_alpha = 1;
+};
+constexpr ThemeColor kRoles[] = {{&Palette::background, "bg", 0xffffff, 0x0d1117},
+                                 {&Palette::ink, "ink", 0x1f2328, 0xf0f6fc},
+                                 {&Palette::muted, "muted", 0x59636e, 0x9ea7b3},
+                                 {&Palette::faint, "faint", 0x8c959f, 0x6e7681},
+                                 {&Palette::grid, "grid", 0xe2e7ec, 0x242b34},
+                                 {&Palette::grid_minor, "grid-minor", 0xf1f4f6, 0x171d25},
+                                 {&Palette::axis, "axis", 0x6e7781, 0x848d97},
+                                 {&Palette::roof_main, "roof-main", 0x1f2328, 0xf0f6fc},
+                                 {&Palette::roof, "roof", 0x59636e, 0xa4adb8},
+                                 {&Palette::roof_idle, "roof-idle", 0xa9b1ba, 0x565e68},
+                                 {&Palette::under, "under", 0x0072b2, 0x56b4e9, 0.045, 0.06},
+                                 {&Palette::band, "band", 0x59636e, 0xa4adb8, 0.22, 0.28},
+                                 {&Palette::suspect, "suspect", 0xb54708, 0xf0a35e},
+                                 {&Palette::above, "above", 0xcf222e, 0xff7b72}};
+constexpr std::string_view kFamilyNames[] = {"family-0", "family-1", "family-2", "family-3",
+                                             "family-4", "family-5", "family-6", "family-7"};
+constexpr std::uint32_t kLightFamilies[] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7,
+                                            0xe69f00, 0x56b4e9, 0x33383d, 0x8a7a00};
+constexpr std::uint32_t kDarkFamilies[] = {0x56b4e9, 0xf58a45, 0x2fc79b, 0xe9a3cb,
+                                           0xf2bb45, 0xa9dcfa, 0xd0d7de, 0xf0e442};
+
+Color rgb(std::uint32_t hex, std::string_view role, double alpha = 1) {
   return {static_cast<std::uint8_t>(hex >> 16), static_cast<std::uint8_t>(hex >> 8 & 0xff),
           static_cast<std::uint8_t>(hex & 0xff), alpha, role};
 }
 
-Palette light() {
-  Palette p;
-  p.background = rgb(0xffffff, "bg");
-  p.ink = rgb(0x1f2328, "ink");
-  p.muted = rgb(0x59636e, "muted");
-  p.faint = rgb(0x8c959f, "faint");
-  p.grid = rgb(0xe2e7ec, "grid");
-  p.grid_minor = rgb(0xf1f4f6, "grid-minor");
-  p.axis = rgb(0x6e7781, "axis");
-  p.roof_main = rgb(0x1f2328, "roof-main");
-  p.roof = rgb(0x59636e, "roof");
-  p.roof_idle = rgb(0xa9b1ba, "roof-idle");
-  p.under = rgb(0x0072b2, "under", 0.045);
-  p.band = rgb(0x59636e, "band", 0.22);
-  p.suspect = rgb(0xb54708, "suspect");
-  p.above = rgb(0xcf222e, "above");
-  p.families = {rgb(0x0072b2, "family-0"), rgb(0xd55e00, "family-1"), rgb(0x009e73, "family-2"),
-                rgb(0xcc79a7, "family-3"), rgb(0xe69f00, "family-4"), rgb(0x56b4e9, "family-5"),
-                rgb(0x33383d, "family-6"), rgb(0x8a7a00, "family-7")};
-  return p;
-}
-
-Palette dark() {
-  Palette p;
-  p.background = rgb(0x0d1117, "bg");
-  p.ink = rgb(0xf0f6fc, "ink");
-  p.muted = rgb(0x9ea7b3, "muted");
-  p.faint = rgb(0x6e7681, "faint");
-  p.grid = rgb(0x242b34, "grid");
-  p.grid_minor = rgb(0x171d25, "grid-minor");
-  p.axis = rgb(0x848d97, "axis");
-  p.roof_main = rgb(0xf0f6fc, "roof-main");
-  p.roof = rgb(0xa4adb8, "roof");
-  p.roof_idle = rgb(0x565e68, "roof-idle");
-  p.under = rgb(0x56b4e9, "under", 0.06);
-  p.band = rgb(0xa4adb8, "band", 0.28);
-  p.suspect = rgb(0xf0a35e, "suspect");
-  p.above = rgb(0xff7b72, "above");
-  p.families = {rgb(0x56b4e9, "family-0"), rgb(0xf58a45, "family-1"), rgb(0x2fc79b, "family-2"),
-                rgb(0xe9a3cb, "family-3"), rgb(0xf2bb45, "family-4"), rgb(0xa9dcfa, "family-5"),
-                rgb(0xd0d7de, "family-6"), rgb(0xf0e442, "family-7")};
-  return p;
+Palette make(Theme theme) {
+  const bool light = theme == Theme::light;
+  Palette palette;
+  for (const ThemeColor& role : kRoles)
+    palette.*role.color = rgb(light ? role.light : role.dark, role.name, light ? role.light_alpha : role.dark_alpha);
+  for (std::size_t i = 0; i < kMarkerStyles; ++i)
+    palette.families.push_back(rgb(light ? kLightFamilies[i] : kDarkFamilies[i], kFamilyNames[i]));
+  return palette;
 }
 
 }  // namespace
@@ -66,15 +60,15 @@ std::string Color::hex() const {
 }
 
 std::vector<Color> Palette::all() const {
-  std::vector<Color> out = {background, ink,  muted,     faint, grid, grid_minor, axis,
-                            roof_main,  roof, roof_idle, under, band, suspect,    above};
+  std::vector<Color> out;
+  for (const ThemeColor& role : kRoles) out.push_back(this->*role.color);
   out.insert(out.end(), families.begin(), families.end());
   return out;
 }
 
 const Palette& palette(Theme theme) {
-  static const Palette kLight = light();
-  static const Palette kDark = dark();
+  static const Palette kLight = make(Theme::light);
+  static const Palette kDark = make(Theme::dark);
   return theme == Theme::light ? kLight : kDark;
 }
 
