@@ -1,6 +1,8 @@
 // A comparison for programs: CSV and JSON (docs/report-schema.md), rows in the order of compare_runs.
 #include <nlohmann/json.hpp>
 
+#include <cmath>
+
 #include "render/csv_fields.hpp"
 #include "render/render.hpp"
 #include "report/json/json_value.hpp"
@@ -9,11 +11,6 @@ namespace roofline {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::vector<std::string> time_fields(const Point* point) {
-  if (point == nullptr || !point->time) return std::vector<std::string>(3);
-  return {csv_number(point->time->median), csv_number(point->time->ci95.low), csv_number(point->time->ci95.high)};
-}
 
 std::string status_of(const Point* point) { return point == nullptr ? "" : std::string(to_string(point->status)); }
 
@@ -54,32 +51,41 @@ Json row_to_json(const Comparison& comparison, const PointChange& change) {
   return json;
 }
 
+/// The rows of both runs; null where there is none.
+CsvRow csv_row(const Workload& workload, const Point* before, const Point* now, const PointChange& change,
+               bool regression) {
+  Summary none;
+  none.median = std::nan("");
+  const Summary& then = before && before->time ? *before->time : none;
+  const Summary& today = now && now->time ? *now->time : none;
+  return {{"workload", csv_text(workload.label)},
+          {"op", csv_text(workload.op)},
+          {"implementation", csv_text(workload.implementation)},
+          {"dtype", std::string(to_string(workload.dtype))},
+          {"shape", csv_shape(workload.shape)},
+          {"cache", std::string(to_string(workload.cache))},
+          {"status_before", status_of(before)},
+          {"status_now", status_of(now)},
+          {"before_s", csv_number(then.median)},
+          {"before_low_s", csv_number(then.ci95.low)},
+          {"before_high_s", csv_number(then.ci95.high)},
+          {"now_s", csv_number(today.median)},
+          {"now_low_s", csv_number(today.ci95.low)},
+          {"now_high_s", csv_number(today.ci95.high)},
+          {"time_ratio", csv_number(change.time_ratio)},
+          {"ratio_low", csv_number(change.ratio_ci95.low)},
+          {"ratio_high", csv_number(change.ratio_ci95.high)},
+          {"change", std::string(to_string(change.change))},
+          {"regression", regression ? "true" : "false"}};
+}
+
 }  // namespace
 
 std::string render_comparison_csv(const Comparison& comparison) {
-  std::string text;
-  append_csv_line(text, {"workload", "op", "implementation", "dtype", "shape", "cache", "status_before", "status_now",
-                         "before_s", "before_low_s", "before_high_s", "now_s", "now_low_s", "now_high_s", "time_ratio",
-                         "ratio_low", "ratio_high", "change", "regression"});
+  std::string text = csv_names(csv_row({}, nullptr, nullptr, {}, false));
   for (const PointChange& change : comparison.changes) {
-    const Workload& workload = comparison.row(change).workload;
-    std::vector<std::string> fields = {csv_text(workload.label),
-                                       csv_text(workload.op),
-                                       csv_text(workload.implementation),
-                                       std::string(to_string(workload.dtype)),
-                                       csv_shape(workload.shape),
-                                       std::string(to_string(workload.cache)),
-                                       status_of(comparison.before(change)),
-                                       status_of(comparison.after(change))};
-    for (const Point* point : {comparison.before(change), comparison.after(change)}) {
-      for (std::string& field : time_fields(point)) fields.push_back(std::move(field));
-    }
-    for (const double value : {change.time_ratio, change.ratio_ci95.low, change.ratio_ci95.high}) {
-      fields.push_back(csv_number(value));
-    }
-    fields.emplace_back(to_string(change.change));
-    fields.emplace_back(comparison.is_regression(change) ? "true" : "false");
-    append_csv_line(text, fields);
+    text += csv_line(csv_row(comparison.row(change).workload, comparison.before(change), comparison.after(change),
+                             change, comparison.is_regression(change)));
   }
   return text;
 }

@@ -1,9 +1,8 @@
 // results.csv by RFC 4180: one row a point, timed or not; SI base units; an absent value is an empty field.
 #include <fmt/format.h>
 
-#include <array>
+#include <optional>
 #include <string>
-#include <vector>
 
 #include "render/csv_fields.hpp"
 #include "render/render.hpp"
@@ -12,108 +11,72 @@
 namespace roofline {
 namespace {
 
-constexpr std::array<const char*, 36> kHeader = {"workload",
-                                                 "op",
-                                                 "implementation",
-                                                 "dtype",
-                                                 "shape",
-                                                 "cache",
-                                                 "status",
-                                                 "reason",
-                                                 "flops",
-                                                 "bytes",
-                                                 "arithmetic_intensity",
-                                                 "ridge",
-                                                 "time_s",
-                                                 "time_low_s",
-                                                 "time_high_s",
-                                                 "samples",
-                                                 "stop",
-                                                 "performance_flops_per_s",
-                                                 "bandwidth_bytes_per_s",
-                                                 "bound",
-                                                 "limiting_ceiling",
-                                                 "limiting_regime",
-                                                 "attainable_time_s",
-                                                 "fraction_of_roof",
-                                                 "above_roof",
-                                                 "suspect",
-                                                 "verification",
-                                                 "error",
-                                                 "tolerance",
-                                                 "clock_hz",
-                                                 "device",
-                                                 "counted_flops",
-                                                 "counted_bytes",
-                                                 "counted_l2_bytes",
-                                                 "occupancy",
-                                                 "diagnosis"};
+std::string optional_number(const std::optional<double>& value) { return value ? csv_number(*value) : ""; }
+std::string truth(bool value) { return value ? "true" : "false"; }
 
-std::vector<std::string> time_fields(const Point& point, Level memory) {
-  if (!point.time) return std::vector<std::string>(7);
-  const Summary& time = *point.time;
-  return {csv_number(time.median),
-          csv_number(time.ci95.low),
-          csv_number(time.ci95.high),
-          fmt::format("{}", time.samples),
-          std::string(to_string(time.stop)),
-          csv_number(point.performance()),
-          csv_number(point.bandwidth(memory))};
-}
-
-/// What was counted, and the ids of the rules that speak of the point, most important first.
-std::vector<std::string> counter_fields(const Point& point, const Machine& machine) {
+/// The ids of the rules that speak of the point, most important first.
+std::string rules_of(const Point& point, const Machine& machine) {
   std::string rules;
   for (const Advice& advice : advice_for(point, machine)) rules += (rules.empty() ? "" : " ") + advice.rule;
-  if (!point.counters) return {"", "", "", "", csv_text(rules)};
-  double flops = 0;
-  for (const auto& [pipe, count] : counted_flops(*point.counters)) flops += count;
-  const auto optional = [](const std::optional<double>& value) { return value ? csv_number(*value) : std::string(); };
-  return {csv_number(flops), optional(counted_bytes(*point.counters, main_memory(machine.device.kind))),
-          optional(counted_bytes(*point.counters, Level::l2)), optional(point.counters->find("occupancy")),
-          csv_text(rules)};
+  return rules;
 }
 
-std::vector<std::string> row(const Point& point, const Machine& machine) {
-  const DeviceInfo& device = machine.device;
-  const Level memory = main_memory(device.kind);
+CsvRow row_of(const Point& point, const Machine& machine) {
+  const Level memory = main_memory(machine.device.kind);
   const Workload& workload = point.workload;
+  const Bound& bound = point.bound;
+  const Summary* time = point.time ? &*point.time : nullptr;
+  const Verification* verification = point.verification ? &*point.verification : nullptr;
+  const Counters* counters = point.counters ? &*point.counters : nullptr;
   const auto traffic = point.work.bytes.find(memory);
-  std::vector<std::string> fields = {csv_text(workload.label),
-                                     csv_text(workload.op),
-                                     csv_text(workload.implementation),
-                                     std::string(to_string(workload.dtype)),
-                                     csv_shape(workload.shape),
-                                     std::string(to_string(workload.cache)),
-                                     std::string(to_string(point.status)),
-                                     csv_text(point.reason),
-                                     csv_number(point.work.total_flops()),
-                                     traffic == point.work.bytes.end() ? "" : csv_number(traffic->second.total()),
-                                     csv_number(point.bound.arithmetic_intensity),
-                                     csv_number(point.bound.ridge)};
-  for (std::string& field : time_fields(point, memory)) fields.push_back(std::move(field));
-  const bool timed = point.time.has_value();
-  for (std::string& field : std::vector<std::string>{
-           std::string(to_string(point.bound.label)), csv_text(point.bound.limiting_ceiling),
-           point.bound.limiting_ceiling.empty() ? std::string() : std::string(to_string(point.bound.regime)),
-           csv_number(point.bound.attainable_time_s), csv_number(point.fraction_of_roof()),
-           timed ? (point.above_roof() ? "true" : "false") : "", point.bound.suspect ? "true" : "false",
-           point.verification ? (point.verification->passed ? "pass" : "fail") : "",
-           point.verification ? csv_number(point.verification->error) : "",
-           point.verification ? csv_number(point.verification->tolerance) : "",
-           timed && point.time->clock_hz ? csv_number(*point.time->clock_hz) : "", csv_text(device.name)}) {
-    fields.push_back(std::move(field));
+  const auto counted = [&](Level level) { return counters ? counted_bytes(*counters, level) : std::nullopt; };
+  double flops = 0;
+  if (counters) {
+    for (const auto& [pipe, count] : counted_flops(*counters)) flops += count;
   }
-  for (std::string& field : counter_fields(point, machine)) fields.push_back(std::move(field));
-  return fields;
+  return {{"workload", csv_text(workload.label)},
+          {"op", csv_text(workload.op)},
+          {"implementation", csv_text(workload.implementation)},
+          {"dtype", std::string(to_string(workload.dtype))},
+          {"shape", csv_shape(workload.shape)},
+          {"cache", std::string(to_string(workload.cache))},
+          {"status", std::string(to_string(point.status))},
+          {"reason", csv_text(point.reason)},
+          {"flops", csv_number(point.work.total_flops())},
+          {"bytes", traffic == point.work.bytes.end() ? "" : csv_number(traffic->second.total())},
+          {"arithmetic_intensity", csv_number(bound.arithmetic_intensity)},
+          {"ridge", csv_number(bound.ridge)},
+          {"time_s", time ? csv_number(time->median) : ""},
+          {"time_low_s", time ? csv_number(time->ci95.low) : ""},
+          {"time_high_s", time ? csv_number(time->ci95.high) : ""},
+          {"samples", time ? fmt::format("{}", time->samples) : ""},
+          {"stop", std::string(time ? to_string(time->stop) : "")},
+          {"performance_flops_per_s", time ? csv_number(point.performance()) : ""},
+          {"bandwidth_bytes_per_s", time ? csv_number(point.bandwidth(memory)) : ""},
+          {"bound", std::string(to_string(bound.label))},
+          {"limiting_ceiling", csv_text(bound.limiting_ceiling)},
+          {"limiting_regime", std::string(bound.limiting_ceiling.empty() ? "" : to_string(bound.regime))},
+          {"attainable_time_s", csv_number(bound.attainable_time_s)},
+          {"fraction_of_roof", csv_number(point.fraction_of_roof())},
+          {"above_roof", time ? truth(point.above_roof()) : ""},
+          {"suspect", truth(bound.suspect)},
+          {"verification", verification ? (verification->passed ? "pass" : "fail") : ""},
+          {"error", verification ? csv_number(verification->error) : ""},
+          {"tolerance", verification ? csv_number(verification->tolerance) : ""},
+          {"clock_hz", time ? optional_number(time->clock_hz) : ""},
+          {"device", csv_text(machine.device.name)},
+          {"counted_flops", counters ? csv_number(flops) : ""},
+          {"counted_bytes", optional_number(counted(memory))},
+          {"counted_l2_bytes", optional_number(counted(Level::l2))},
+          {"occupancy", counters ? optional_number(counters->find("occupancy")) : ""},
+          {"diagnosis", csv_text(rules_of(point, machine))}};
 }
 
 }  // namespace
 
 std::string render_csv(const Report& report) {
-  std::string text;
-  append_csv_line(text, {kHeader.begin(), kHeader.end()});
-  for (const Point& point : report.points) append_csv_line(text, row(point, report.machine));
+  std::string text = csv_names(row_of({}, report.machine));
+  for (const Point& point : report.points) text += csv_line(row_of(point, report.machine));
   return text;
 }
 

@@ -2,8 +2,10 @@
 #include "render/csv_fields.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
+#include <ranges>
 
 #include "text/text.hpp"
 
@@ -26,14 +28,7 @@ std::string csv_shape(const Shape& shape) {
   return csv_text(text);
 }
 
-void append_csv_line(std::string& text, const std::vector<std::string>& fields) {
-  bool first = true;
-  for (const std::string& field : fields) {
-    if (!first) text += ',';
-    first = false;
-    text += field;
-  }
-  text += "\r\n";
-}
+std::string csv_names(const CsvRow& row) { return fmt::format("{}\r\n", fmt::join(std::views::keys(row), ",")); }
+std::string csv_line(const CsvRow& row) { return fmt::format("{}\r\n", fmt::join(std::views::values(row), ",")); }
 
 }  // namespace roofline

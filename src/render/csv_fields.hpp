@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "op/workload.hpp"
@@ -18,7 +19,11 @@ std::string csv_number(double value);
 /// "m=4096 n=4096".
 std::string csv_shape(const Shape& shape);
 
-/// Appends the fields and the line's end.
-void append_csv_line(std::string& text, const std::vector<std::string>& fields);
+/// A row: its fields, each under the name of its column.
+using CsvRow = std::vector<std::pair<std::string_view, std::string>>;
+
+/// The names or the fields of a row, and the line's end.
+std::string csv_names(const CsvRow& row);
+std::string csv_line(const CsvRow& row);
 
 }  // namespace roofline
