@@ -1,6 +1,8 @@
 // The cartesian product of an entry's lists, the choice of implementations, and labels.
 #include "config/suite_expand.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -23,11 +25,7 @@ struct Chosen {
 
 using Names = std::vector<std::string>;
 
-std::string joined(const Names& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
+std::string joined(const Names& names) { return fmt::format("{}", fmt::join(names, ", ")); }
 
 Names names_of(const std::vector<Implementation>& implementations) {
   Names names;

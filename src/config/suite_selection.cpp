@@ -1,5 +1,6 @@
 // What of a suite is run: the part that was asked for, if it fits in memory.
 #include <fmt/core.h>
+#include <fnmatch.h>
 
 #include "config/suite.hpp"
 #include "model/error.hpp"
@@ -9,27 +10,11 @@
 namespace roofline {
 namespace {
 
-/// Whether `text` as a whole matches: '*' stands for any characters, '?' for one.
-bool matches(std::string_view glob, std::string_view text) {
-  std::size_t g = 0;
-  std::size_t t = 0;
-  std::size_t star = std::string_view::npos;  // the last '*' seen, and where its match began
-  std::size_t resume = 0;
-  while (t < text.size()) {
-    if (g < glob.size() && glob[g] == '*') {
-      star = g++;
-      resume = t;
-    } else if (g < glob.size() && (glob[g] == '?' || glob[g] == text[t])) {
-      ++g;
-      ++t;
-    } else if (star != std::string_view::npos) {
-      g = star + 1;
-      t = ++resume;
-    } else {
-      return false;
-    }
-  }
-  return glob.find_first_not_of('*', g) == std::string_view::npos;
+/// Whether `text` as a whole matches: '*' stands for any characters, '?' for one, and everything else for itself.
+bool matches(const std::string& glob, const std::string& text) {
+  std::string pattern;
+  for (const char c : glob) pattern += c == '*' || c == '?' ? std::string{c} : std::string{'\\', c};
+  return ::fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
 }
 
 std::string in_gib(double bytes) { return fmt::format("{:.3g} GiB", bytes / (1024.0 * 1024.0 * 1024.0)); }

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "model/spelling.hpp"
+
 namespace roofline {
 namespace {
 
@@ -16,12 +18,9 @@ double measured_time_s(const Point& point) { return point.time && point.time->me
 
 }  // namespace
 
-std::string_view to_string(PointStatus status) { return kStatusNames.at(static_cast<std::size_t>(status)); }
-
+std::string_view to_string(PointStatus status) { return spell(kStatusNames, status); }
 std::optional<PointStatus> parse_point_status(std::string_view text) {
-  const auto* found = std::find(kStatusNames.begin(), kStatusNames.end(), text);
-  if (found == kStatusNames.end()) return std::nullopt;
-  return static_cast<PointStatus>(found - kStatusNames.begin());
+  return unspell<PointStatus>(kStatusNames, text);
 }
 
 double Point::performance() const {

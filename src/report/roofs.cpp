@@ -35,11 +35,7 @@ std::string capitalised(std::string text) {
   return text;
 }
 
-std::string joined(const std::vector<std::string>& parts) {
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : " · ") + part;
-  return text;
-}
+std::string joined(const std::vector<std::string>& parts) { return fmt::format("{}", fmt::join(parts, " · ")); }
 
 /// Takes the last words that all have in common off, and returns them: {"BF16 tensor", "FP16 tensor"} -> " tensor".
 std::string split_common_end(std::vector<std::string>& names) {

@@ -21,9 +21,7 @@ constexpr double kAxis = 58;           // ticks and the title of the axis
 constexpr double kSmallestPlot = 100;  // below that the page is left
 
 std::string joined(const std::vector<std::string>& parts, std::string_view with) {
-  std::string out;
-  for (const std::string& part : parts) out += (out.empty() ? "" : std::string(with)) + part;
-  return out;
+  return fmt::format("{}", fmt::join(parts, with));
 }
 
 /// The most important first: what does not fit into `width` is left out from the end.
