@@ -80,12 +80,10 @@ Batch batch_of(const ProbeBench& bench, const ProbeCase& probe_case) {
 }
 
 Bench sampler_bench(const ProbeBench& bench, Batch batch) {
-  Bench made;
-  made.batch = std::move(batch);
-  made.now = wall_seconds;
-  made.cancelled = bench.cancelled;
-  made.timer_resolution_s = bench.device.timer_resolution_s();
-  return made;
+  return {.batch = std::move(batch),
+          .now = wall_seconds,
+          .cancelled = bench.cancelled,
+          .timer_resolution_s = bench.device.timer_resolution_s()};
 }
 
 }  // namespace

@@ -14,13 +14,7 @@ double default_time_s(const Effort& effort, std::span<const Probe* const> probes
 }
 
 SamplerOptions search_options() {
-  SamplerOptions options;
-  options.settle_s = 0.01;
-  options.min_samples = 7;
-  options.min_time_s = 0.005;
-  options.max_time_s = 0.06;
-  options.relative_half_width = 0.01;
-  return options;
+  return {.settle_s = 0.01, .min_samples = 7, .min_time_s = 0.005, .max_time_s = 0.06, .relative_half_width = 0.01};
 }
 
 // Quick: a few hundredths of a second are enough for a median within half a per cent where a machine is quiet.
@@ -59,39 +53,29 @@ SamplerOptions doubling_options(const Effort& effort, const Probe& probe) {
 SamplerOptions sustained_options(const Effort& effort, const Probe& probe) {
   // Of memory only the energy is wanted besides, and no limiter acts on it: half the time will do.
   const double sustain_s = probe.kind == CeilingKind::compute ? effort.sustain_s : effort.sustain_s / 2;
-  SamplerOptions options;
   // Windows of 0.15 s, twice alike: 0.45 s at least, by which time a power limiter has acted.
-  options.settle = SettleMode::stable;
-  options.settle_s = std::min(0.15, sustain_s / 8);
-  options.settle_cap_s = sustain_s / 2;
-  options.min_sample_s = std::min(0.03, sustain_s / 40);
-  options.min_samples = 16;
-  options.min_time_s = sustain_s / 2;
-  options.max_time_s = 0.6 * sustain_s;
-  options.relative_half_width = 0.005;
-  return options;
+  return {.min_sample_s = std::min(0.03, sustain_s / 40),
+          .settle = SettleMode::stable,
+          .settle_s = std::min(0.15, sustain_s / 8),
+          .settle_cap_s = sustain_s / 2,
+          .min_samples = 16,
+          .min_time_s = sustain_s / 2,
+          .max_time_s = 0.6 * sustain_s,
+          .relative_half_width = 0.005};
 }
 
 // A neighbour's time slice lasts 1 to 10 ms: what it leaves free is in every visit of 40 ms. Longer ones would make
 // fewer rounds, and only rounds see what lasts for seconds. Where launches wait for each other's slices, 40 ms hold
 // three of them, of which a tenth says nothing: a quarter of a second is what that may cost.
 SamplerOptions visit_options(const Effort& effort) {
-  SamplerOptions options;
-  options.settle_s = 0.01;
-  options.min_samples = 24;
-  options.min_time_s = effort.quick ? 0.02 : 0.04;
-  options.max_time_s = effort.quick ? 0.1 : 0.25;
-  return options;
+  return {.settle_s = 0.01,
+          .min_samples = 24,
+          .min_time_s = effort.quick ? 0.02 : 0.04,
+          .max_time_s = effort.quick ? 0.1 : 0.25};
 }
 
 SamplerOptions sweep_options() {
-  SamplerOptions options;
-  options.settle_s = 0.002;
-  options.min_samples = 7;
-  options.min_time_s = 0.005;
-  options.max_time_s = 0.03;
-  options.relative_half_width = 0.01;
-  return options;
+  return {.settle_s = 0.002, .min_samples = 7, .min_time_s = 0.005, .max_time_s = 0.03, .relative_half_width = 0.01};
 }
 
 }  // namespace roofline

@@ -243,12 +243,10 @@ Bench Case::bench() {
     throw Error(fmt::format("'{}' has not been verified, so it can't be timed", state.workload.label));
   }
   state.timer = state.device.timer([this](std::int64_t number) { launch(number); });
-  Bench bench;
-  bench.batch = [&state](std::int64_t launches) { return state.timer->time(launches); };
-  bench.now = wall_seconds;
-  bench.timer_resolution_s = state.device.timer_resolution_s();
-  bench.launch_quantum = state.sets;
-  return bench;
+  return {.batch = [&state](std::int64_t launches) { return state.timer->time(launches); },
+          .now = wall_seconds,
+          .timer_resolution_s = state.device.timer_resolution_s(),
+          .launch_quantum = state.sets};
 }
 
 void Case::launch(std::int64_t number) {

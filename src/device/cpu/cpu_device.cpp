@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <chrono>
 #include <cstring>
 #include <functional>
@@ -16,6 +15,7 @@
 #include "device/cpu/placement.hpp"
 #include "device/cpu/power_sensors.hpp"
 #include "device/cpu/system_reading.hpp"
+#include "device/slug.hpp"
 #include "host/files.hpp"
 #include "model/error.hpp"
 
@@ -27,21 +27,6 @@ using Clock = std::chrono::steady_clock;
 constexpr std::int64_t kPageBytes = 4096;
 constexpr std::size_t kHugePagesTrial = std::size_t{4} << 20;  // 1 ms
 constexpr std::int64_t kAloneBytes = std::int64_t{1} << 16;    // 3 to 10 µs for one core
-
-/// Lower-case letters and digits, everything between them one '-'.
-std::string slug(const std::string& text) {
-  std::string out;
-  for (const char character : text) {
-    const auto byte = static_cast<unsigned char>(character);
-    if (std::isalnum(byte) != 0) {
-      out += static_cast<char>(std::tolower(byte));
-    } else if (!out.empty() && out.back() != '-') {
-      out += '-';
-    }
-  }
-  while (!out.empty() && out.back() == '-') out.pop_back();
-  return out;
-}
 
 std::optional<double> max_core_hz(int cpu) {
   const auto kilohertz = number_in(fmt::format("/sys/devices/system/cpu/cpu{}/cpufreq/cpuinfo_max_freq", cpu));

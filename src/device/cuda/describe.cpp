@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cctype>
 #include <string>
 #include <string_view>
 
@@ -10,6 +9,7 @@
 #include "device/cuda/cuda_device.hpp"
 #include "device/cuda/nvml.hpp"
 #include "device/cuda/throughput.hpp"
+#include "device/slug.hpp"
 
 namespace roofline {
 namespace {
@@ -22,21 +22,6 @@ int attribute(cudaDeviceAttr which, int index) {
     return 0;
   }
   return value;
-}
-
-/// "NVIDIA H200" → "nvidia-h200".
-std::string slug(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (std::isalnum(byte) != 0) {
-      out += static_cast<char>(std::tolower(byte));
-    } else if (!out.empty() && out.back() != '-') {
-      out += '-';
-    }
-  }
-  if (!out.empty() && out.back() == '-') out.pop_back();
-  return out;
 }
 
 std::string uuid_text(const cudaUUID_t& uuid) {
@@ -85,21 +70,19 @@ std::vector<CacheInfo> caches_of(const CudaProperties& properties) {
 CudaProperties cuda_properties(int index) {
   cudaDeviceProp raw;
   check(cudaGetDeviceProperties(&raw, index), "reading the GPU's properties");
-  CudaProperties properties;
-  properties.index = index;
-  properties.major = raw.major;
-  properties.minor = raw.minor;
-  properties.sm_count = raw.multiProcessorCount;
-  properties.threads_per_sm = raw.maxThreadsPerMultiProcessor;
-  properties.shared_bytes_per_block = static_cast<int>(raw.sharedMemPerBlockOptin);
-  properties.shared_bytes_per_sm = static_cast<int>(raw.sharedMemPerMultiprocessor);
-  properties.l2_bytes = raw.l2CacheSize;
-  properties.memory_bytes = static_cast<double>(raw.totalGlobalMem);
-  properties.memory_bus_bits = raw.memoryBusWidth;
-  // CUDA 13 took the clocks out of cudaDeviceProp; as attributes (in kHz) they stay.
-  properties.max_core_hz = 1e3 * attribute(cudaDevAttrClockRate, index);
-  properties.max_memory_hz = 1e3 * attribute(cudaDevAttrMemoryClockRate, index);
-  return properties;
+  return {.index = index,
+          .major = raw.major,
+          .minor = raw.minor,
+          .sm_count = raw.multiProcessorCount,
+          .threads_per_sm = raw.maxThreadsPerMultiProcessor,
+          .shared_bytes_per_block = static_cast<int>(raw.sharedMemPerBlockOptin),
+          .shared_bytes_per_sm = static_cast<int>(raw.sharedMemPerMultiprocessor),
+          .l2_bytes = static_cast<double>(raw.l2CacheSize),
+          .memory_bytes = static_cast<double>(raw.totalGlobalMem),
+          // CUDA 13 took the clocks out of cudaDeviceProp; as attributes (in kHz) they stay.
+          .max_core_hz = 1e3 * attribute(cudaDevAttrClockRate, index),
+          .max_memory_hz = 1e3 * attribute(cudaDevAttrMemoryClockRate, index),
+          .memory_bus_bits = raw.memoryBusWidth};
 }
 
 DeviceInfo describe_cuda_device(const CudaProperties& properties, const Nvml* nvml) {

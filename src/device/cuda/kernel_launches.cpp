@@ -1,16 +1,14 @@
 // How the kernels of a launch are laid out: a captured graph, read node by node through the driver, which also knows
 // the kernels of libraries. Copies and fills are left out.
 #include <cuda.h>
-#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <array>
-#include <cstdlib>
-#include <memory>
 #include <string>
 
 #include "device/cuda/capture.hpp"
 #include "device/cuda/cuda_device.hpp"
+#include "device/cuda/machine_code.hpp"
 #include "device/cuda/open.hpp"
 #include "device/cuda/shared_library.hpp"
 #include "model/error.hpp"
@@ -37,13 +35,6 @@ const Driver& driver() {
 
 void check_driver(CUresult status, const char* what) {
   if (status != CUDA_SUCCESS) throw Error(fmt::format("{} (CUDA driver error {})", what, static_cast<int>(status)));
-}
-
-std::string demangled(const char* name) {
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(name, nullptr, nullptr, &status),
-                                                         &std::free);
-  return status == 0 && text ? text.get() : name;
 }
 
 std::int64_t attribute_of(CUfunction function, CUfunction_attribute attribute) {

@@ -39,10 +39,7 @@ class OwnCode {
 /// "void roofline::(anonymous namespace)::fma_kernel<float, 8>(float*, int)" without what surrounds the name.
 std::string readable(const std::string& mangled) {
   constexpr std::string_view kAnonymous = "(anonymous namespace)::";
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(
-      abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), &std::free);
-  std::string name = status == 0 ? text.get() : mangled;
+  std::string name = demangled(mangled.c_str());
   for (std::size_t at = name.find(kAnonymous); at != name.npos; at = name.find(kAnonymous)) {
     name.erase(at, kAnonymous.size());
   }
@@ -56,6 +53,13 @@ std::string readable(const std::string& mangled) {
 }
 
 }  // namespace
+
+std::string demangled(const char* name) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(name, nullptr, nullptr, &status),
+                                                         &std::free);
+  return status == 0 && text ? text.get() : name;
+}
 
 InstructionCount find_instruction(const void* kernel, std::string_view instruction) {
   static const OwnCode own;
