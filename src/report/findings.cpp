@@ -165,14 +165,6 @@ std::string sweep_sentence(const Sweep& sweep) {
   return text + (sweep.boundaries.empty() ? " throughout" : " beyond");
 }
 
-std::string head_room(const Point& point) {
-  const double fraction = point.fraction_of_roof();
-  if (!std::isfinite(fraction) || fraction <= 0) return {};
-  const std::string ceiling = limit_label(point.bound);
-  if (point.above_roof()) return fmt::format("{} above {}", factor(fraction), ceiling);
-  return fmt::format("{} to {}", factor(std::max(1.0, 1 / fraction)), ceiling);
-}
-
 std::vector<std::string> findings(const Report& report) {
   const std::vector<const Point*> points = timed_points(report);
   std::vector<std::string> sentences = alarms(report);

@@ -23,9 +23,6 @@ std::string sweep_sentence(const Sweep& sweep);
 /// nothing limits it.
 std::string limit_label(const Bound& bound);
 
-/// How far away the roof still is: "1.9× to tensor.fp16"; empty when not timed or nothing limits it.
-std::string head_room(const Point& point);
-
 /// Plain sentences, the most important first: what failed or is not to be trusted, then counts and extremes.
 std::vector<std::string> findings(const Report& report);
 

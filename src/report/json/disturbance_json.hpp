@@ -3,13 +3,26 @@
 #pragma once
 
 #include "model/disturbance.hpp"
-#include "report/json/json_value.hpp"
+#include "report/json/json_members.hpp"
 
 namespace roofline {
 
-nlohmann::ordered_json disturbance_to_json(const Disturbance& seen);
-Disturbance read_disturbance(const JsonValue& json);
-nlohmann::ordered_json pace_to_json(const Pace& pace);
-Pace read_pace(const JsonValue& json);
+void members(auto& io, Disturbance& seen) {
+  io.derived("because", describe(seen));  // the sentence is for people
+  io("wall_s", seen.wall_s);
+  io("cpus", seen.cpus);
+  io("cores", seen.cores);
+  io("others_s", seen.others_s);
+  io("stolen_s", seen.stolen_s);
+  io("worst_cpu_s", seen.worst_cpu_s);
+  io("waited_s", seen.waited_s);
+  io("throttled_s", seen.throttled_s);
+  io("preemptions", seen.preemptions);
+}
+
+void members(auto& io, Pace& pace) {
+  io("copy", pace.copy);
+  io("arithmetic", pace.arithmetic);
+}
 
 }  // namespace roofline

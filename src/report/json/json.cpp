@@ -7,39 +7,27 @@
 #include <vector>
 
 #include "model/error.hpp"
+#include "report/json/json_members.hpp"
 #include "report/json/json_read.hpp"
 
 namespace roofline {
-namespace {
-
 using Json = nlohmann::ordered_json;
+
+void members(auto& io, Invocation& invocation) {
+  io("command", invocation.command);
+  io("suite", invocation.suite);
+  io("suite_path", invocation.suite_path);
+  io("suite_text", invocation.suite_text);
+  io("tool_version", invocation.tool_version);
+  io("started_at", invocation.started_at);
+  io("duration_s", invocation.duration_s);
+  io.number_or("counting_s", invocation.counting_s, 0);
+}
+
+namespace {
 
 /// How a document ends whose last member is the list of rows.
 constexpr const char* kRowsEnd = "\n  ]\n}\n";
-
-Json invocation_to_json(const Invocation& invocation) {
-  return {{"command", invocation.command},           {"suite", invocation.suite},
-          {"suite_path", invocation.suite_path},     {"suite_text", invocation.suite_text},
-          {"tool_version", invocation.tool_version}, {"started_at", invocation.started_at},
-          {"duration_s", invocation.duration_s},     {"counting_s", invocation.counting_s}};
-}
-
-std::vector<std::string> read_texts(const JsonValue& json) {
-  std::vector<std::string> texts;
-  for (const JsonValue& element : json.elements()) texts.push_back(element.text());
-  return texts;
-}
-
-Invocation read_invocation(const JsonValue& json) {
-  return {.command = read_texts(json["command"]),
-          .suite = json["suite"].text(),
-          .suite_path = json["suite_path"].text(),
-          .suite_text = json["suite_text"].text(),
-          .tool_version = json["tool_version"].text(),
-          .started_at = json["started_at"].text(),
-          .duration_s = json["duration_s"].number(),
-          .counting_s = json.number_or("counting_s", 0)};
-}
 
 /// Parses `text` and reads it; a complaint about a place in it gets the file's name in front.
 template <class Value>
@@ -62,7 +50,7 @@ Machine read_machine_or_report(const JsonValue& json) {
 /// Everything but the rows, whose place is the last.
 Json without_rows(const Report& report) {
   Json json = {{"schema", kReportSchema}, {"cancelled", report.cancelled}};
-  json["invocation"] = invocation_to_json(report.invocation);
+  json["invocation"] = to_json_value(report.invocation);
   json["notes"] = report.notes;
   json["machine"] = machine_to_json(report.machine);
   json["results"] = Json::array();
@@ -132,8 +120,8 @@ Report read_report(const JsonValue& json) {
   expect_schema(json, kReportSchema);
   Report report;
   report.cancelled = json["cancelled"].boolean();
-  report.invocation = read_invocation(json["invocation"]);
-  report.notes = read_texts(json["notes"]);
+  report.invocation = read_value<Invocation>(json["invocation"]);
+  report.notes = read_value<std::vector<std::string>>(json["notes"]);
   report.machine = read_machine(json["machine"]);
   for (const JsonValue& result : json["results"].elements()) report.points.push_back(read_point(result));
   return report;

@@ -109,11 +109,6 @@ double JsonValue::number_or(std::string_view key, double otherwise) const {
   return member ? member->number() : otherwise;
 }
 
-bool JsonValue::boolean_or(std::string_view key, bool otherwise) const {
-  const std::optional<JsonValue> member = find(key);
-  return member ? member->boolean() : otherwise;
-}
-
 std::string JsonValue::text_or(std::string_view key, const std::string& otherwise) const {
   const std::optional<JsonValue> member = find(key);
   return member ? member->text() : otherwise;

@@ -47,7 +47,6 @@ class JsonValue {
 
   // Members that may be absent.
   double number_or(std::string_view key, double otherwise) const;
-  bool boolean_or(std::string_view key, bool otherwise) const;
   std::string text_or(std::string_view key, const std::string& otherwise) const;
   std::optional<double> optional_number(std::string_view key) const;
   Interval optional_interval(std::string_view key) const;

@@ -1,0 +1,117 @@
+// The members of a value, told once for writing and for reading: members(io, value) names them in the order of the
+// file, and `io` is a JsonWriter or a JsonReader. Words have a function vocabulary(word), which gives what parses them
+// and what messages call them. Internal to src/report.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "report/json/json_value.hpp"
+
+namespace roofline {
+
+nlohmann::ordered_json to_json_value(const auto& value);
+
+/// Each method is a way for a member to be there; those of JsonReader take the same back.
+class JsonWriter {
+ public:
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+
+  /// Always.
+  void operator()(const char* key, const auto& value) { json[key] = to_json_value(value); }
+  void operator()(const char* key, double value) { put_number(json, key, value); }
+  /// Always, but for files of older versions.
+  void since(const char* key, const auto& value) { (*this)(key, value); }
+  /// Where there is a value; there must be one where it is `needed`.
+  void optional(const char* key, const auto& value, [[maybe_unused]] bool needed = false) {
+    if (value) (*this)(key, *value);
+  }
+  void positive(const char* key, auto value) {
+    if (value > 0) (*this)(key, value);
+  }
+  void number_or(const char* key, double value, double) { put_number(json, key, value); }
+  void text(const char* key, const std::string& value) { put_text(json, key, value); }
+  void interval(const char* key, const Interval& value) { put_interval(json, key, value); }
+  /// An object, where any of its members is there.
+  void unless_empty(const char* key, const auto& value) {
+    if (auto object = to_json_value(value); !object.empty()) json[key] = std::move(object);
+  }
+  /// What follows from other members: not read.
+  void derived(const char* key, std::string_view value) { json[key] = value; }
+  /// Says why a member is missing, where it is.
+  void absent(const char* key, const char* reason) {
+    if (!json.contains(key)) json["absent"] = {{key, reason}};
+  }
+  /// What must hold of a file that was read: call(json).
+  void require(const auto&) {}
+};
+
+class JsonReader {
+ public:
+  const JsonValue& json;
+
+  void operator()(const char* key, auto&& value) { read_into(json[key], value); }
+  void since(const char* key, auto& value) {
+    if (const auto found = json.find(key)) read_into(*found, value);
+  }
+  void optional(const char* key, auto& value, bool needed = false) {
+    if (needed || json.find(key)) read_into(json[key], value.emplace());
+  }
+  void positive(const char* key, auto& value) { since(key, value); }
+  void number_or(const char* key, double& value, double otherwise) { value = json.number_or(key, otherwise); }
+  void text(const char* key, std::string& value) { value = json.text_or(key, ""); }
+  void interval(const char* key, Interval& value) { value = json.optional_interval(key); }
+  void unless_empty(const char* key, auto& value) { since(key, value); }
+  void derived(const char*, std::string_view) {}
+  void absent(const char*, const char*) {}
+  void require(const auto& call) { call(json); }
+};
+
+nlohmann::ordered_json to_json_value(const auto& value) {
+  using Value = std::remove_cvref_t<decltype(value)>;
+  if constexpr (std::is_enum_v<Value>) {
+    return to_string(value);
+  } else if constexpr (std::is_arithmetic_v<Value> || std::is_same_v<Value, std::string>) {
+    return value;
+  } else if constexpr (requires { value.front(); }) {
+    auto list = nlohmann::ordered_json::array();
+    for (const auto& element : value) list.push_back(to_json_value(element));
+    return list;
+  } else {
+    JsonWriter io;
+    members(io, const_cast<Value&>(value));  // which a writer does not change
+    return std::move(io.json);
+  }
+}
+
+inline void read_into(const JsonValue& json, bool& value) { value = json.boolean(); }
+inline void read_into(const JsonValue& json, int& value) { value = static_cast<int>(json.integer()); }
+inline void read_into(const JsonValue& json, std::int64_t& value) { value = json.integer(); }
+inline void read_into(const JsonValue& json, double& value) { value = json.number(); }
+inline void read_into(const JsonValue& json, std::string& value) { value = json.text(); }
+
+template <class Value>
+void read_into(const JsonValue& json, Value& value) {
+  if constexpr (std::is_enum_v<Value>) {
+    const auto [parse, what] = vocabulary(value);
+    value = json.word(parse, what);
+  } else if constexpr (requires { value.emplace_back(); }) {
+    for (const JsonValue& element : json.elements()) read_into(element, value.emplace_back());
+  } else {
+    JsonReader io{json};
+    members(io, value);
+  }
+}
+
+template <class Value>
+Value read_value(const JsonValue& json) {
+  Value value;
+  read_into(json, value);
+  return value;
+}
+
+}  // namespace roofline
