@@ -9,6 +9,7 @@
 #include "device/cpu/cpu_device.hpp"
 #include "kernels/calibration/cpu/memory_plan.hpp"
 #include "kernels/calibration/cpu/stream_set.hpp"
+#include "kernels/calibration/probes.hpp"
 #include "op/registry.hpp"
 
 namespace roofline {
@@ -80,12 +81,8 @@ std::vector<Probe> cache_probes() {
   std::vector<Probe> probes;
   for (const Level level : {Level::l3, Level::l2, Level::l1}) {
     for (const Pattern pattern : {Pattern::read, Pattern::write, Pattern::copy, Pattern::triad}) {
-      Probe& probe = probes.emplace_back();
-      probe.name = fmt::format("{}.{}", to_string(level), to_string(pattern));
-      probe.device = DeviceKind::cpu;
-      probe.kind = CeilingKind::bandwidth;
-      probe.level = level;
-      probe.pattern = pattern;
+      const std::string name = fmt::format("{}.{}", to_string(level), to_string(pattern));
+      Probe& probe = probes.emplace_back(bandwidth_probe(DeviceKind::cpu, name, level, pattern));
       probe.unsupported = [=](const Device& device) { return unsupported(device, level, pattern); };
       probe.make = [=](Device& device, const ProbeRequest& request, int variant) {
         return make(level, pattern, device, request, variant);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "device/cpu/cpu_device.hpp"
+#include "kernels/calibration/probes.hpp"
 #include "op/registry.hpp"
 
 namespace roofline {
@@ -189,12 +190,10 @@ std::optional<Limit> limit(Pipe pipe, const Device& device, std::optional<double
   constexpr int kPipes = 2;
   const int cores = as_cpu(device).cores();
   const int products = products_of(kernel.step);
-  Limit limit;
-  limit.value = *core_hz * cores * kPipes * kernel.lanes * products * 2.0;
-  limit.basis =
-      fmt::format("{} cores x 2 pipes (assumed) x {} lanes x {} products x 2 operations x {:.0f} MHz (measured)", cores,
-                  kernel.lanes, products, *core_hz / 1e6);
-  return limit;
+  return Limit{.value = *core_hz * cores * kPipes * kernel.lanes * products * 2.0,
+               .basis = fmt::format(
+                   "{} cores x 2 pipes (assumed) x {} lanes x {} products x 2 operations x {:.0f} MHz (measured)",
+                   cores, kernel.lanes, products, *core_hz / 1e6)};
 #else
   // As for NEON's multiply-adds (fma.cpp).
   (void)pipe, (void)device, (void)core_hz;
@@ -203,11 +202,7 @@ std::optional<Limit> limit(Pipe pipe, const Device& device, std::optional<double
 }
 
 Probe dot_probe(Pipe pipe) {
-  Probe probe;
-  probe.name = to_string(pipe);
-  probe.device = DeviceKind::cpu;
-  probe.kind = CeilingKind::compute;
-  probe.pipe = pipe;
+  Probe probe = compute_probe(DeviceKind::cpu, pipe);
   probe.sustained = true;
   probe.unsupported = [pipe](const Device& device) -> std::optional<std::string> {
     if (!usable_kernels(pipe, as_cpu(device).isa()).empty()) return std::nullopt;

@@ -10,6 +10,7 @@
 
 #include "device/cpu/mapped_buffer.hpp"
 #include "kernels/calibration/cpu/memory_plan.hpp"
+#include "kernels/calibration/probes.hpp"
 #include "op/registry.hpp"
 
 namespace roofline {
@@ -69,12 +70,7 @@ std::optional<ProbeCase> make(Pattern pattern, const std::vector<Variant>& varia
 }
 
 Probe dram_probe(Pattern pattern, std::vector<Variant> variants) {
-  Probe probe;
-  probe.name = fmt::format("dram.{}", to_string(pattern));
-  probe.device = DeviceKind::cpu;
-  probe.kind = CeilingKind::bandwidth;
-  probe.level = Level::dram;
-  probe.pattern = pattern;
+  Probe probe = bandwidth_probe(DeviceKind::cpu, fmt::format("dram.{}", to_string(pattern)), Level::dram, pattern);
   probe.unsupported = [pattern](const Device& device) { return no_room_for_dram(as_cpu(device), pattern); };
   probe.make = [pattern, variants = std::move(variants)](Device& device, const ProbeRequest& request, int variant) {
     return make(pattern, variants, device, request, variant);

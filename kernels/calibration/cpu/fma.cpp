@@ -14,6 +14,7 @@
 #include "device/cpu/arm_cores.hpp"
 #include "device/cpu/cpu_device.hpp"
 #include "kernels/calibration/cpu/sve.hpp"
+#include "kernels/calibration/probes.hpp"
 #include "op/registry.hpp"
 
 #if defined(__x86_64__)
@@ -214,12 +215,11 @@ std::optional<Limit> limit(const Scope& scope, const Device& device, std::option
   if (!core_hz || !found) return std::nullopt;
   const int lanes = found->bits / 8 / static_cast<int>(sizeof(T));
   const int cores = scope.one_core ? 1 : cpu.cores();
-  Limit limit;
-  limit.value = *core_hz * cores * found->pipes * 2.0 * lanes;
-  limit.basis = fmt::format("{} cores x {} {} pipes ({}) x {} lanes ({} bit, {}) x 2 FLOP x {:.0f} MHz (measured)",
-                            cores, found->pipes, has_fma(scope.isa.value_or(cpu.isa())) ? "FMA" : "multiplication",
-                            found->pipes_source, lanes, found->bits, found->bits_source, *core_hz / 1e6);
-  return limit;
+  return Limit{
+      .value = *core_hz * cores * found->pipes * 2.0 * lanes,
+      .basis = fmt::format("{} cores x {} {} pipes ({}) x {} lanes ({} bit, {}) x 2 FLOP x {:.0f} MHz (measured)",
+                           cores, found->pipes, has_fma(scope.isa.value_or(cpu.isa())) ? "FMA" : "multiplication",
+                           found->pipes_source, lanes, found->bits, found->bits_source, *core_hz / 1e6)};
 }
 
 std::optional<std::string> unsupported(const Scope& scope, const Device& device) {
@@ -233,13 +233,9 @@ std::optional<std::string> unsupported(const Scope& scope, const Device& device)
 
 template <typename T>
 Probe fma_probe(const Scope& scope) {
-  Probe probe;
-  probe.name = to_string(kPipe<T>);
+  Probe probe = compute_probe(DeviceKind::cpu, kPipe<T>);
   if (scope.one_core) probe.name += ".one_core";
   if (scope.isa) probe.name += fmt::format(".{}", to_string(*scope.isa));
-  probe.device = DeviceKind::cpu;
-  probe.kind = CeilingKind::compute;
-  probe.pipe = kPipe<T>;
   probe.role = scope.isa || scope.one_core ? Role::reference : Role::roof;
   probe.sustained = probe.role == Role::roof;
   probe.unsupported = [scope](const Device& device) { return unsupported(scope, device); };

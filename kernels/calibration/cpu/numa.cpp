@@ -6,6 +6,7 @@
 #include "device/cpu/mapped_buffer.hpp"
 #include "kernels/calibration/cpu/dram.hpp"
 #include "kernels/calibration/cpu/memory_plan.hpp"
+#include "kernels/calibration/probes.hpp"
 #include "op/registry.hpp"
 
 namespace roofline {
@@ -32,12 +33,7 @@ std::optional<std::string> unsupported(const Device& device) {
 }
 
 Probe numa_probe(bool remote) {
-  Probe probe;
-  probe.name = remote ? "numa.remote" : "numa.local";
-  probe.device = DeviceKind::cpu;
-  probe.kind = CeilingKind::bandwidth;
-  probe.level = Level::dram;
-  probe.pattern = Pattern::read;
+  Probe probe = bandwidth_probe(DeviceKind::cpu, remote ? "numa.remote" : "numa.local", Level::dram, Pattern::read);
   probe.role = Role::reference;
   probe.unsupported = unsupported;
   probe.make = [remote](Device& device, const ProbeRequest& request, int variant) {

@@ -48,12 +48,7 @@ std::optional<ProbeCase> make(Device& device, const ProbeRequest& request, int v
 }
 
 Probe pool_probe() {
-  Probe probe;
-  probe.name = "launch.pool";
-  probe.device = DeviceKind::cpu;
-  probe.kind = CeilingKind::overhead;
-  probe.make = make;
-  return probe;
+  return {.name = "launch.pool", .device = DeviceKind::cpu, .kind = CeilingKind::overhead, .make = make};
 }
 
 const ProbeRegistrar kRegistrar({pool_probe()});

@@ -8,6 +8,7 @@
 #include "device/cpu/mapped_buffer.hpp"
 #include "kernels/calibration/cpu/dram.hpp"
 #include "kernels/calibration/cpu/memory_plan.hpp"
+#include "kernels/calibration/probes.hpp"
 #include "op/registry.hpp"
 
 namespace roofline {
@@ -65,23 +66,14 @@ std::optional<ProbeCase> make_scaling(Device& device, const ProbeRequest& reques
 }
 
 Probe sweep_probe() {
-  Probe probe;
-  probe.name = "sweep.read";
-  probe.device = DeviceKind::cpu;
-  probe.kind = CeilingKind::bandwidth;
-  probe.pattern = Pattern::read;
+  Probe probe = bandwidth_probe(DeviceKind::cpu, "sweep.read", std::nullopt, Pattern::read);
   probe.sweep = SweepAxis::working_set;
   probe.make = make_sweep;
   return probe;
 }
 
 Probe scaling_probe() {
-  Probe probe;
-  probe.name = "scaling.dram.read";
-  probe.device = DeviceKind::cpu;
-  probe.kind = CeilingKind::bandwidth;
-  probe.level = Level::dram;
-  probe.pattern = Pattern::read;
+  Probe probe = bandwidth_probe(DeviceKind::cpu, "scaling.dram.read", Level::dram, Pattern::read);
   probe.sweep = SweepAxis::threads;
   probe.unsupported = [](const Device& device) { return no_room_for_dram(as_cpu(device), Pattern::read); };
   probe.make = make_scaling;

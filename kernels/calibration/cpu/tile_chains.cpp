@@ -12,6 +12,7 @@
 #include "device/cpu/amx.hpp"
 #include "device/cpu/cpu_device.hpp"
 #include "kernels/calibration/cpu/tile_operands.hpp"
+#include "kernels/calibration/probes.hpp"
 #include "op/registry.hpp"
 
 #if defined(__x86_64__)
@@ -98,11 +99,7 @@ std::optional<Limit> limit(const Device& device, std::optional<double> core_hz) 
 
 template <typename T>
 Probe tile_probe(Pipe pipe, DType dtype) {
-  Probe probe;
-  probe.name = to_string(pipe);
-  probe.device = DeviceKind::cpu;
-  probe.kind = CeilingKind::compute;
-  probe.pipe = pipe;
+  Probe probe = compute_probe(DeviceKind::cpu, pipe);
   probe.sustained = true;
   probe.unsupported = [dtype](const Device& device) { return amx_missing(dtype, as_cpu(device).isa()); };
   probe.make = [pipe](Device& device, const ProbeRequest& request, int variant) {

@@ -13,6 +13,7 @@
 #include "device/cuda/throughput.hpp"
 #include "kernels/calibration/cuda/stream.cuh"
 #include "kernels/calibration/cuda/walk.cuh"
+#include "kernels/calibration/probes.hpp"
 #include "op/registry.hpp"
 
 namespace roofline {
@@ -143,10 +144,9 @@ ProbeCase writing_case(CudaDevice& device, int blocks_per_sm, double scale) {
                                                                      static_cast<std::uint32_t*>(sums->data()));
     check_launch("L2 writing kernel");
   };
-  made.verify = [=, &device]() -> std::optional<std::string> {
-    const std::int64_t n = walk.vectors;
-    const auto wrong = count_wrong(device, kCopy ? Expect::copied : Expect::written, to->data(), source(), nullptr, n);
-    if (wrong > 0) return fmt::format("{} of {} 16-byte elements are wrong", wrong, n);
+  made.verify = [=, &device] {
+    const Expect expect = kCopy ? Expect::copied : Expect::written;
+    if (auto wrong = check_written(device, expect, to->data(), source(), nullptr, walk.vectors)) return wrong;
     return check_walk(device, to->data(), walk, sums->data(), kThreads / 32);
   };
   return made;
@@ -155,12 +155,8 @@ ProbeCase writing_case(CudaDevice& device, int blocks_per_sm, double scale) {
 // --- probes ---
 
 Probe cache_probe(Level level, Pattern pattern, decltype(Probe::make) make) {
-  Probe probe;
-  probe.name = fmt::format("{}.{}", to_string(level), to_string(pattern));
-  probe.device = DeviceKind::cuda;
-  probe.kind = CeilingKind::bandwidth;
-  probe.level = level;
-  probe.pattern = pattern;
+  const std::string name = fmt::format("{}.{}", to_string(level), to_string(pattern));
+  Probe probe = bandwidth_probe(DeviceKind::cuda, name, level, pattern);
   // An SM's port to L2 can take more than L2 gives all SMs together: no probe comes near that limit.
   probe.least_of_limit = level == Level::l1 ? 0.85 : 0;
   probe.make = std::move(make);

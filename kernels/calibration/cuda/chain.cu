@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "device/cuda/throughput.hpp"
+#include "kernels/calibration/probes.hpp"
 
 namespace roofline {
 
@@ -17,11 +18,7 @@ int chain_rounds(const CudaDevice& device, Pipe pipe, const ChainShape& shape, d
 }
 
 Probe chain_probe(Pipe pipe, double least_of_limit) {
-  Probe probe;
-  probe.name = std::string(to_string(pipe));
-  probe.device = DeviceKind::cuda;
-  probe.kind = CeilingKind::compute;
-  probe.pipe = pipe;
+  Probe probe = compute_probe(DeviceKind::cuda, pipe);
   probe.sustained = true;
   probe.least_of_limit = least_of_limit;
   probe.limit = [pipe](const Device& device, std::optional<double> core_hz) {

@@ -62,14 +62,9 @@ ProbeCase exponential_case(CudaDevice& device, const ProbeRequest& request, int 
 std::optional<ProbeCase> make(Device& device, const ProbeRequest& request, int variant) {
   CudaDevice& cuda = as_cuda(device);
   if (request.quick && variant > 0) return std::nullopt;
-  switch (variant) {
-    case 0:
-      return exponential_case<8>(cuda, request, 256, 4);
-    case 1:
-      return exponential_case<4>(cuda, request, 256, 4);
-    default:
-      return std::nullopt;
-  }
+  if (variant == 0) return exponential_case<8>(cuda, request, 256, 4);
+  if (variant == 1) return exponential_case<4>(cuda, request, 256, 4);
+  return std::nullopt;
 }
 
 Probe exponential_probe() {

@@ -253,14 +253,9 @@ template <Pipe kPipe>
 std::optional<ProbeCase> make(Device& device, const ProbeRequest& request, int variant) {
   CudaDevice& cuda = as_cuda(device);
   if (request.quick && variant > 0) return std::nullopt;
-  switch (variant) {
-    case 0:
-      return fma_case<kPipe, 16>(cuda, request, 256, 2);
-    case 1:
-      return fma_case<kPipe, 4>(cuda, request, 256, 8);
-    default:
-      return std::nullopt;
-  }
+  if (variant == 0) return fma_case<kPipe, 16>(cuda, request, 256, 2);
+  if (variant == 1) return fma_case<kPipe, 4>(cuda, request, 256, 8);
+  return std::nullopt;
 }
 
 template <Pipe kPipe>

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <vector>
 
 #include "device/cuda/check.hpp"
 #include "kernels/blocks/cuda/element.cuh"
 #include "kernels/calibration/cuda/probe.cuh"
 #include "kernels/calibration/cuda/stream.cuh"
+#include "kernels/calibration/probes.hpp"
 #include "op/registry.hpp"
 
 namespace roofline {
@@ -66,14 +66,7 @@ ProbeCase read_case(CudaDevice& device, double scale, int blocks_per_sm) {
                                                                       chunks, static_cast<unsigned*>(sums->data()));
     check_launch("read kernel");
   };
-  made.verify = [=, &device]() -> std::optional<std::string> {
-    std::vector<unsigned> parts(blocks);
-    device.download(parts.data(), sums->data(), parts.size() * sizeof(unsigned));
-    const unsigned sum = std::accumulate(parts.begin(), parts.end(), 0u);
-    const unsigned expected = sum_of_words(device, data(buffers, 0), n);
-    if (sum == expected) return std::nullopt;
-    return fmt::format("the sum of all words is {:#x}, not {:#x}", sum, expected);
-  };
+  made.verify = [=, &device] { return check_read(device, *sums, data(buffers, 0), n); };
   return made;
 }
 
@@ -118,11 +111,8 @@ ProbeCase writing_case(CudaDevice& device, double scale, Pattern pattern, int th
   const Expect expect = pattern == Pattern::write  ? Expect::written
                         : pattern == Pattern::copy ? Expect::copied
                                                    : Expect::triad;
-  made.verify = [=, &device]() -> std::optional<std::string> {
-    const unsigned long long wrong =
-        count_wrong(device, expect, data(buffers, 0), data(buffers, 1), data(buffers, 2), n);
-    if (wrong == 0) return std::nullopt;
-    return fmt::format("{} of {} 16-byte elements are wrong", wrong, n);
+  made.verify = [=, &device] {
+    return check_written(device, expect, data(buffers, 0), data(buffers, 1), data(buffers, 2), n);
   };
   return made;
 }
@@ -131,16 +121,10 @@ std::optional<ProbeCase> make_read(Device& device, const ProbeRequest& request, 
   CudaDevice& cuda = as_cuda(device);
   if (request.quick && variant > 1) return std::nullopt;
   // Two H200s prefer different ones, by 0.5 %.
-  switch (variant) {
-    case 0:
-      return read_case<512, 8>(cuda, request.scale, 0);
-    case 1:
-      return read_case<512, 8>(cuda, request.scale, 32);
-    case 2:
-      return read_case<512, 4>(cuda, request.scale, 4);
-    default:
-      return std::nullopt;
-  }
+  if (variant == 0) return read_case<512, 8>(cuda, request.scale, 0);
+  if (variant == 1) return read_case<512, 8>(cuda, request.scale, 32);
+  if (variant == 2) return read_case<512, 4>(cuda, request.scale, 4);
+  return std::nullopt;
 }
 
 std::optional<ProbeCase> make_writing(Device& device, const ProbeRequest& request, int variant, Pattern pattern) {
@@ -159,12 +143,7 @@ std::optional<Limit> memory_limit(const Device& device, std::optional<double>) {
 }
 
 Probe hbm_probe(Pattern pattern) {
-  Probe probe;
-  probe.name = fmt::format("hbm.{}", to_string(pattern));
-  probe.device = DeviceKind::cuda;
-  probe.kind = CeilingKind::bandwidth;
-  probe.level = Level::hbm;
-  probe.pattern = pattern;
+  Probe probe = bandwidth_probe(DeviceKind::cuda, fmt::format("hbm.{}", to_string(pattern)), Level::hbm, pattern);
   // Energy per byte is read off sustained runs: of reads, and of both directions.
   probe.sustained = pattern == Pattern::read || pattern == Pattern::copy;
   // An H200 reaches 0.97 reading, and 0.88 to 0.91 where it writes.

@@ -23,10 +23,6 @@ struct Extents {
 // tensor cores are fed without a transposition.
 constexpr std::array<Extents, 3> kVariants = {{{8192, 8192, 8192}, {8192, 8192, 4096}, {4096, 8192, 16384}}};
 
-DType dtype_of(Pipe pipe) {
-  return pipe == Pipe::tensor_fp16 ? DType::fp16 : pipe == Pipe::tensor_bf16 ? DType::bf16 : DType::tf32;
-}
-
 HostTensor host_row(CudaDevice& device, Buffer& matrix, DType dtype, std::int64_t row, std::int64_t columns) {
   HostTensor host({.name = "row", .role = TensorRole::input, .elements = columns, .dtype = dtype});
   const std::int64_t bytes = columns * element_size(dtype);

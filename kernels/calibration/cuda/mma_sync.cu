@@ -101,9 +101,7 @@ __global__ void __launch_bounds__(kThreads, 1)
 template <typename M>
 std::optional<std::string> compare(int blocks, int chains, int rounds, const std::vector<Bits<M>>& words,
                                    const std::vector<double>& sums) {
-  const double largest = std::abs(
-      *std::max_element(sums.begin(), sums.end(), [](double x, double y) { return std::abs(x) < std::abs(y); }));
-  const double tolerance = accumulation_error(M::kPipe) * largest;
+  const double tolerance = accumulation_error(M::kPipe, sums);
   const auto word = [&](int block, int slot, int thread) {
     return words[(std::size_t(block) * (M::kC + 1) + std::size_t(slot)) * kThreads + std::size_t(thread)];
   };
@@ -173,14 +171,9 @@ ProbeCase make_case(CudaDevice& device, Fill fill, double scale, int blocks_per_
 template <typename M>
 std::optional<ProbeCase> make(CudaDevice& device, Fill fill, const ProbeRequest& request, int variant) {
   if (request.quick && variant > 0) return std::nullopt;
-  switch (variant) {
-    case 0:
-      return make_case<M, 8>(device, fill, request.scale, 2);
-    case 1:
-      return make_case<M, 8>(device, fill, request.scale, 1);
-    default:
-      return std::nullopt;
-  }
+  if (variant == 0) return make_case<M, 8>(device, fill, request.scale, 2);
+  if (variant == 1) return make_case<M, 8>(device, fill, request.scale, 1);
+  return std::nullopt;
 }
 
 /// Hopper's large shape where it is, Ampere's small one elsewhere.
@@ -189,14 +182,9 @@ std::optional<ProbeCase> make_fp64(CudaDevice& device, Fill fill, const ProbeReq
   using mma_sync::Fp64Small;
   if (device.properties().major < 9) return make<Fp64Small>(device, fill, request, variant);
   if (request.quick && variant > 0) return std::nullopt;
-  switch (variant) {
-    case 0:
-      return make_case<Fp64Large, 4>(device, fill, request.scale, 1);
-    case 1:
-      return make_case<Fp64Large, 2>(device, fill, request.scale, 2);
-    default:
-      return std::nullopt;
-  }
+  if (variant == 0) return make_case<Fp64Large, 4>(device, fill, request.scale, 1);
+  if (variant == 1) return make_case<Fp64Large, 2>(device, fill, request.scale, 2);
+  return std::nullopt;
 }
 
 }  // namespace

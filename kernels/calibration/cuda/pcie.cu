@@ -10,6 +10,7 @@
 #include "device/cuda/nvml.hpp"
 #include "device/pcie.hpp"
 #include "kernels/calibration/cuda/probe.cuh"
+#include "kernels/calibration/probes.hpp"
 #include "op/registry.hpp"
 
 namespace roofline {
@@ -184,12 +185,7 @@ std::optional<Limit> link_limit(const Device& device, int directions) {
 }
 
 Probe pcie_probe(const char* name, Pattern pattern, HostMemory memory) {
-  Probe probe;
-  probe.name = name;
-  probe.device = DeviceKind::cuda;
-  probe.kind = CeilingKind::bandwidth;
-  probe.level = Level::pcie;
-  probe.pattern = pattern;
+  Probe probe = bandwidth_probe(DeviceKind::cuda, name, Level::pcie, pattern);
   const bool roof = memory == HostMemory::pinned && pattern != Pattern::duplex;
   probe.role = roof ? Role::roof : Role::reference;
   probe.least_of_limit = roof ? 0.75 : 0;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
 #include "device/cuda/check.hpp"
@@ -12,6 +11,7 @@
 #include "kernels/blocks/cuda/element.cuh"
 #include "kernels/calibration/cuda/probe.cuh"
 #include "kernels/calibration/cuda/stream.cuh"
+#include "kernels/calibration/probes.hpp"
 #include "op/registry.hpp"
 
 namespace roofline {
@@ -125,22 +125,8 @@ ProbeCase read_by_sms(CudaDevice& device, double scale) {
                                                                       static_cast<unsigned*>(sums->data()));
     check_launch("peer reading kernel");
   };
-  made.verify = [=, &device]() -> std::optional<std::string> {
-    std::vector<unsigned> parts(blocks);
-    device.download(parts.data(), sums->data(), parts.size() * sizeof(unsigned));
-    const unsigned sum = std::accumulate(parts.begin(), parts.end(), 0u);
-    const unsigned expected = sum_of_words(device, pair->there.get(), pair->vectors);
-    if (sum == expected) return std::nullopt;
-    return fmt::format("the sum of all words is {:#x}, not {:#x}", sum, expected);
-  };
+  made.verify = [=, &device] { return check_read(device, *sums, pair->there.get(), pair->vectors); };
   return made;
-}
-
-std::optional<std::string> check_written(CudaDevice& device, Expect expect, const void* out, const void* from,
-                                         std::int64_t n) {
-  const unsigned long long wrong = count_wrong(device, expect, out, from, nullptr, n);
-  if (wrong == 0) return std::nullopt;
-  return fmt::format("{} of {} 16-byte elements are wrong", wrong, n);
 }
 
 ProbeCase write_by_sms(CudaDevice& device, double scale) {
@@ -156,7 +142,7 @@ ProbeCase write_by_sms(CudaDevice& device, double scale) {
     check_launch("peer writing kernel");
   };
   made.verify = [=, &device] {
-    return check_written(device, Expect::written, pair->there.get(), nullptr, pair->vectors);
+    return check_written(device, Expect::written, pair->there.get(), nullptr, nullptr, pair->vectors);
   };
   return made;
 }
@@ -174,7 +160,7 @@ ProbeCase by_copy_engine(CudaDevice& device, Pattern pattern, double scale) {
     check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(pair->bytes()), cudaMemcpyDeviceToDevice, stream),
           "copying between GPUs");
   };
-  made.verify = [=, &device] { return check_written(device, Expect::copied, to, from, pair->vectors); };
+  made.verify = [=, &device] { return check_written(device, Expect::copied, to, from, nullptr, pair->vectors); };
   return made;
 }
 
@@ -196,12 +182,7 @@ std::optional<Limit> nvlink_limit(const Device& device, std::optional<double>) {
 }
 
 Probe peer_probe(Pattern pattern) {
-  Probe probe;
-  probe.name = fmt::format("nvlink.{}", to_string(pattern));
-  probe.device = DeviceKind::cuda;
-  probe.kind = CeilingKind::bandwidth;
-  probe.level = Level::nvlink;
-  probe.pattern = pattern;
+  Probe probe = bandwidth_probe(DeviceKind::cuda, fmt::format("nvlink.{}", to_string(pattern)), Level::nvlink, pattern);
   probe.unsupported = unsupported;
   probe.make = [pattern](Device& device, const ProbeRequest& request, int variant) {
     return make(device, request, variant, pattern);

@@ -5,6 +5,7 @@
 
 #include "device/cuda/check.hpp"
 #include "kernels/calibration/cuda/probe.cuh"
+#include "kernels/calibration/probes.hpp"
 #include "op/registry.hpp"
 
 namespace roofline {
@@ -95,12 +96,7 @@ std::optional<ProbeCase> make(Device& device, const ProbeRequest& request, int v
 }
 
 Probe shared_probe() {
-  Probe probe;
-  probe.name = "shared.read";
-  probe.device = DeviceKind::cuda;
-  probe.kind = CeilingKind::bandwidth;
-  probe.level = Level::shared;
-  probe.pattern = Pattern::read;
+  Probe probe = bandwidth_probe(DeviceKind::cuda, "shared.read", Level::shared, Pattern::read);
   probe.least_of_limit = 0.85;
   probe.make = make;
   // 32 banks of 4 bytes.

@@ -1,6 +1,11 @@
 // The streaming kernels and their checks (stream.cuh).
 #include "kernels/calibration/cuda/stream.cuh"
 
+#include <fmt/format.h>
+
+#include <numeric>
+#include <vector>
+
 #include "device/cuda/check.hpp"
 #include "kernels/blocks/cuda/element.cuh"
 
@@ -75,18 +80,25 @@ __global__ void triad_kernel(float4* __restrict__ a, const float4* __restrict__ 
   if (i < n) __stcs(a + i, triad(__ldcs(b + i), __ldcs(c + i)));
 }
 
-unsigned long long count_wrong(CudaDevice& device, Expect expect, const void* out, const void* b, const void* c,
-                               std::int64_t n) {
-  return counted(device, [&](unsigned blocks, unsigned long long* counter) {
+std::optional<std::string> check_written(CudaDevice& device, Expect expect, const void* out, const void* b,
+                                         const void* c, std::int64_t n) {
+  const unsigned long long wrong = counted(device, [&](unsigned blocks, unsigned long long* counter) {
     wrong_kernel<<<blocks, 512, 0, device.stream()>>>(
         expect, static_cast<const uint4*>(out), static_cast<const uint4*>(b), static_cast<const uint4*>(c), n, counter);
   });
+  if (wrong == 0) return std::nullopt;
+  return fmt::format("{} of {} 16-byte elements are wrong", wrong, n);
 }
 
-std::uint32_t sum_of_words(CudaDevice& device, const void* x, std::int64_t n) {
-  return static_cast<std::uint32_t>(counted(device, [&](unsigned blocks, unsigned long long* counter) {
+std::optional<std::string> check_read(CudaDevice& device, Buffer& sums, const void* x, std::int64_t n) {
+  std::vector<unsigned> parts(sums.size() / sizeof(unsigned));
+  device.download(parts.data(), sums.data(), sums.size());
+  const unsigned sum = std::accumulate(parts.begin(), parts.end(), 0u);
+  const auto expected = static_cast<unsigned>(counted(device, [&](unsigned blocks, unsigned long long* counter) {
     sum_kernel<<<blocks, 512, 0, device.stream()>>>(static_cast<const uint4*>(x), n, counter);
   }));
+  if (sum == expected) return std::nullopt;
+  return fmt::format("the sum of all words is {:#x}, not {:#x}", sum, expected);
 }
 
 }  // namespace roofline

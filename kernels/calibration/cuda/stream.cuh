@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 
 #include "device/cuda/cuda_device.hpp"
 
@@ -44,13 +46,13 @@ __global__ void copy_kernel(uint4* __restrict__ to, const uint4* __restrict__ fr
 __global__ void triad_kernel(float4* __restrict__ a, const float4* __restrict__ b, const float4* __restrict__ c,
                              std::int64_t n);
 
-/// How many of the `n` vectors of `out` are not what write_kernel, copy_kernel (from b) or triad_kernel
-/// (of b and c) make.
+/// Why some of the `n` vectors of `out` are not what write_kernel, copy_kernel (from b) or triad_kernel (of b and c)
+/// make, or nothing.
 enum class Expect { written, copied, triad };
-unsigned long long count_wrong(CudaDevice& device, Expect expect, const void* out, const void* b, const void* c,
-                               std::int64_t n);
+std::optional<std::string> check_written(CudaDevice& device, Expect expect, const void* out, const void* b,
+                                         const void* c, std::int64_t n);
 
-/// The sum of all 32-bit words of `n` vectors.
-std::uint32_t sum_of_words(CudaDevice& device, const void* x, std::int64_t n);
+/// Why the sums of read_kernel do not add up to the words of `n` vectors, or nothing.
+std::optional<std::string> check_read(CudaDevice& device, Buffer& sums, const void* x, std::int64_t n);
 
 }  // namespace roofline

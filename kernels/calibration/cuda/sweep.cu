@@ -12,6 +12,7 @@
 #include "device/cuda/check.hpp"
 #include "device/cuda/throughput.hpp"
 #include "kernels/calibration/cuda/walk.cuh"
+#include "kernels/calibration/probes.hpp"
 #include "op/registry.hpp"
 
 namespace roofline {
@@ -49,11 +50,7 @@ std::optional<ProbeCase> make_point(Device& device, const ProbeRequest&, int ste
 }
 
 Probe sweep_probe() {
-  Probe probe;
-  probe.name = "sweep.read";
-  probe.device = DeviceKind::cuda;
-  probe.kind = CeilingKind::bandwidth;
-  probe.pattern = Pattern::read;
+  Probe probe = bandwidth_probe(DeviceKind::cuda, "sweep.read", std::nullopt, Pattern::read);
   probe.role = Role::reference;
   probe.sweep = SweepAxis::working_set;
   probe.scalable = false;

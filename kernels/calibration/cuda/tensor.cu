@@ -4,6 +4,7 @@
 #include <array>
 
 #include "kernels/calibration/cuda/tensor.cuh"
+#include "kernels/calibration/probes.hpp"
 #include "op/registry.hpp"
 
 namespace roofline {
@@ -44,11 +45,8 @@ std::optional<ProbeCase> make_roof(CudaDevice& device, Pipe pipe, Fill fill, con
 }
 
 Probe tensor_probe(Pipe pipe, std::string_view suffix) {
-  Probe probe;
-  probe.name = fmt::format("{}{}", to_string(pipe), suffix);
-  probe.device = DeviceKind::cuda;
-  probe.kind = CeilingKind::compute;
-  probe.pipe = pipe;
+  Probe probe = compute_probe(DeviceKind::cuda, pipe);
+  probe.name += suffix;
   probe.role = suffix.empty() ? Role::roof : Role::reference;
   // An H200's limiter lowers the clock after 30 ms of such load without a pause; at one part in three it sees too
   // little power to act. Longer rests change nothing: under tensor load the clock is 1650 to 1800 MHz, by type and

@@ -22,7 +22,8 @@ constexpr double kTensorLaunch_s = 1e-3;
 /// the pipe's rate.
 int tensor_rounds(const CudaDevice& device, Pipe pipe, double operations_per_round, double share, double scale);
 
-/// Bytes of one element of a tensor pipe's operands.
+/// The type of a tensor pipe's operands, and the bytes of one element.
+DType dtype_of(Pipe pipe);
 int operand_bytes(Pipe pipe);
 
 /// Elements of the pipe's type: uniform in [-1, 1), all 256 values for int8; or zeros.
@@ -31,8 +32,8 @@ std::vector<std::byte> make_operands(Pipe pipe, std::size_t bytes, Fill fill);
 /// The products of all rows of `a` with all rows of `b`, summed in fp64: element (row of a) * (rows of b) + (row of b).
 std::vector<double> row_products(Pipe pipe, std::span<const std::byte> a, std::span<const std::byte> b, int row_bytes);
 
-/// How far a sum on that pipe may lie from the exact one, as a share of the largest: 0 for int8.
-double accumulation_error(Pipe pipe);
+/// How far any of these sums on that pipe may lie from the exact one: 0 for int8, else a share of the largest.
+double accumulation_error(Pipe pipe, std::span<const double> sums);
 
 /// Operands in device memory, and the same on the host.
 struct Operands {

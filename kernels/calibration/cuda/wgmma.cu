@@ -101,9 +101,7 @@ double value_of(Pipe pipe, unsigned bits) {
 /// `sums`: of one round, (64 rows of each warpgroup) x 256.
 std::optional<std::string> compare(const Shape& shape, const std::vector<unsigned>& words,
                                    const std::vector<double>& sums) {
-  const double largest = std::abs(
-      *std::max_element(sums.begin(), sums.end(), [](double x, double y) { return std::abs(x) < std::abs(y); }));
-  const double tolerance = accumulation_error(shape.pipe) * largest;
+  const double tolerance = accumulation_error(shape.pipe, sums);
   const int threads = shape.threads();
   const auto word = [&](int block, int slot, int thread) {
     return words[(std::size_t(block) * (kStored + 1) + std::size_t(slot)) * std::size_t(threads) + std::size_t(thread)];
