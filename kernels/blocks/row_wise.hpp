@@ -1,5 +1,5 @@
 // What ops share that normalise a matrix row by row: all of the op but its formula and tolerance, and the launchers of
-// the CPU's rungs. The vector loops' common parts are in row_sums.hpp, the GPU's in row.cuh.
+// the CPU's rungs. The vector loops' common parts are in row_pipeline.hpp, the GPU's in row.cuh.
 #pragma once
 
 #include <Eigen/Core>

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "kernels/blocks/cpu/normalise_rows.hpp"
 #include "kernels/blocks/row_wise.hpp"
 #include "op/registry.hpp"
 #include "op/tolerance.hpp"
@@ -58,7 +59,11 @@ std::vector<Implementation> RmsNorm::implementations() const {
            .summary = "all threads, vectors; a row is summed up while the one before is stored",
            .dtypes = dtypes,
            .prepare = [this](const Workload& w, Device& device) {
-             return threaded_rows<1>(*this, w, device, []<Isa isa, typename T>() { return &rmsnorm_rows<isa, T>; });
+             return threaded_rows<1>(*this, w, device, []<Isa isa, typename T>() {
+               return +[](const T* x, const T* gamma, T* y, std::int64_t rows, std::int64_t columns, bool streamed) {
+                 normalise_rows<isa, T>(x, gamma, nullptr, y, rows, columns, kRmsNormEpsilon, streamed);
+               };
+             });
            }}};
 }
 

@@ -9,10 +9,10 @@
 namespace roofline {
 
 /// Values that softmax_rows() needs as scratch: a row, whose exponentials wait there in the cache, so that memory
-/// sees y once, what is left of its last vector, and two for each of its blocks of 1 KiB.
+/// sees y once, what is left of its last vector, and three for each of its blocks of 4 KiB.
 template <typename T>
 std::int64_t softmax_scratch(std::int64_t columns) {
-  return columns + 64 + 2 * (columns * std::int64_t{sizeof(T)} / 1024 + 1);
+  return columns + 64 + 3 * (columns * std::int64_t{sizeof(T)} / 4096 + 1);
 }
 
 /// y = exp(x - max x) / sum of those, for `rows` rows of `columns` elements.
