@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <memory>
 #include <type_traits>
@@ -85,39 +86,70 @@ std::vector<Choice<T>> choices(const Scope& scope, Isa best, bool quick) {
   return chosen;
 }
 
-/// What each chain must have arrived at.
-template <typename T>
-std::vector<T> replay(const std::vector<T>& initial, std::int64_t rounds, bool fused) {
-  std::vector<T> x = initial;
-  for (std::int64_t round = 0; round < rounds; ++round) {
-    for (std::size_t chain = 0; chain < x.size(); ++chain) {
-      x[chain] = fma_step(x[chain], static_cast<int>(chain), fused);
-    }
-  }
-  return x;
-}
-
+/// Steps are claimed by whichever worker is ready for them, fewer and fewer towards the end, as a product's rows are
+/// (packed_product.cpp): the roof is what all cores do together. With fixed shares it would be that of the slowest one
+/// times their number, half of the truth where a hypervisor has put but one pair of its CPUs on one core.
 template <typename T>
 struct FmaState {
+  struct alignas(64) Worker {
+    std::vector<T> state;
+    std::int64_t rounds = 0;
+  };
+
   Choice<T> choice;
-  std::int64_t rounds = 0;
-  std::vector<T> initial;
-  std::vector<std::vector<T>> finals;  // one a worker
+  std::int64_t rounds = 0;  ///< of all workers
+  std::vector<T> initial;   ///< of each chain
+  std::vector<Worker> workers;
+  alignas(64) std::atomic<std::int64_t> left{0};
 
-  void run(int worker) { choice.kernel.run(rounds, initial.data(), finals[static_cast<std::size_t>(worker)].data()); }
-};
+  std::int64_t claim() {
+    constexpr std::int64_t kLeast = 32;  // turns: a microsecond, which costs 50 ns to claim
+    const std::int64_t share = 2 * kLongestTurn * static_cast<std::int64_t>(workers.size());
+    std::int64_t from = left.load(std::memory_order_relaxed);
+    std::int64_t claimed = 0;
+    do {
+      claimed = std::min(from, std::max(from / share, kLeast) * kLongestTurn);
+    } while (!left.compare_exchange_weak(from, from - claimed, std::memory_order_relaxed));
+    return claimed;
+  }
 
-template <typename T>
-std::optional<std::string> check(const FmaState<T>& state) {
-  const std::vector<T> expected = replay<T>(state.initial, state.rounds, has_fma(state.choice.isa));
-  const auto lanes = static_cast<std::size_t>(state.choice.kernel.lanes);
-  for (std::size_t worker = 0; worker < state.finals.size(); ++worker) {
-    for (std::size_t i = 0; i < expected.size() * lanes; ++i) {
-      if (state.finals[worker][i] == expected[i / lanes]) continue;
-      return fmt::format("thread {}, chain {}, lane {}: {} instead of {}", worker, i / lanes, i % lanes,
-                         state.finals[worker][i], expected[i / lanes]);
+  void run(std::size_t number) {
+    Worker& worker = workers[number];
+    const auto lanes = static_cast<std::size_t>(choice.kernel.lanes);
+    for (std::size_t i = 0; i < worker.state.size(); ++i) worker.state[i] = initial[i / lanes];
+    worker.rounds = 0;
+    for (std::int64_t count = claim(); count > 0; count = claim()) {
+      choice.kernel.run(count, worker.state.data());
+      worker.rounds += count;
     }
   }
+};
+
+/// Replays the chains, as far as each worker has taken them.
+template <typename T>
+std::optional<std::string> check(const FmaState<T>& state) {
+  using Worker = typename FmaState<T>::Worker;
+  std::vector<const Worker*> workers;
+  for (const Worker& worker : state.workers) workers.push_back(&worker);
+  std::sort(workers.begin(), workers.end(), [](auto* a, auto* b) { return a->rounds < b->rounds; });
+  const auto lanes = static_cast<std::size_t>(state.choice.kernel.lanes);
+  std::vector<T> expected = state.initial;
+  std::int64_t round = 0;
+  std::int64_t rounds = 0;
+  for (const Worker* worker : workers) {
+    rounds += worker->rounds;
+    for (; round < worker->rounds; ++round) {
+      for (std::size_t chain = 0; chain < expected.size(); ++chain) {
+        expected[chain] = fma_step(expected[chain], static_cast<int>(chain), has_fma(state.choice.isa));
+      }
+    }
+    for (std::size_t i = 0; i < worker->state.size(); ++i) {
+      if (worker->state[i] == expected[i / lanes]) continue;
+      return fmt::format("thread {}, chain {}, lane {}: {} instead of {}", worker - state.workers.data(), i / lanes,
+                         i % lanes, worker->state[i], expected[i / lanes]);
+    }
+  }
+  if (rounds != state.rounds) return fmt::format("{} rounds instead of {}", rounds, state.rounds);
   return std::nullopt;
 }
 
@@ -142,10 +174,11 @@ std::optional<ProbeCase> make(const Scope& scope, Device& device, const ProbeReq
   const int threads = scope.one_core ? 1 : pool.size();
   auto state = std::make_shared<FmaState<T>>();
   state->choice = chosen[static_cast<std::size_t>(variant)];
-  state->rounds = std::llround(static_cast<double>(kTurns) * request.scale) * kLongestTurn;
+  state->rounds = std::llround(static_cast<double>(kTurns) * request.scale) * kLongestTurn * threads;
   const FmaKernel<T>& kernel = state->choice.kernel;
   for (int chain = 0; chain < kernel.chains; ++chain) state->initial.push_back(T(1) + T(chain) / T(32));
-  state->finals.assign(static_cast<std::size_t>(threads), std::vector<T>(kMaxFmaChains * kMaxFmaLanes));
+  state->workers = std::vector<typename FmaState<T>::Worker>(static_cast<std::size_t>(threads));
+  for (auto& worker : state->workers) worker.state.resize(static_cast<std::size_t>(kernel.chains * kernel.lanes));
 
   ProbeCase probe;
   const std::string cores = scope.one_core ? "one core" : fmt::format("{} threads", threads);
@@ -154,12 +187,13 @@ std::optional<ProbeCase> make(const Scope& scope, Device& device, const ProbeReq
   probe.instruction = instruction_of(state->choice);
   if (scope.one_core) probe.below_peak = "one core";
   if (scope.isa) probe.below_peak = fmt::format("{} is not the widest level of this CPU", to_string(*scope.isa));
-  probe.amount = 2.0 * static_cast<double>(state->rounds) * kernel.chains * kernel.lanes * threads;
+  probe.amount = 2.0 * static_cast<double>(state->rounds) * kernel.chains * kernel.lanes;
   probe.work.flops[kPipe<T>] = probe.amount;
   probe.run = [state, &pool, one = scope.one_core] {
+    state->left.store(state->rounds, std::memory_order_relaxed);
     // The caller is worker 0; the others sleep.
     if (one) return state->run(0);
-    pool.run([&state](int worker) { state->run(worker); });
+    pool.run([&state](int worker) { state->run(static_cast<std::size_t>(worker)); });
   };
   probe.verify = [state] { return check(*state); };
   return probe;

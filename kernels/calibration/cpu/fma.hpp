@@ -29,12 +29,9 @@ struct FmaKernel {
   int chains = 0;
   int unroll = 0;  ///< steps of each chain in one turn of the loop; `rounds` must be a multiple of it
   int lanes = 0;
-  /// Chain c starts with initial[c] in all lanes and ends in final[c·lanes … c·lanes + lanes - 1].
-  void (*run)(std::int64_t rounds, const T* initial, T* final) = nullptr;
+  /// Takes chain c, whose value is state[c·lanes … c·lanes + lanes - 1], `rounds` steps further.
+  void (*run)(std::int64_t rounds, T* state) = nullptr;
 };
-
-inline constexpr int kMaxFmaChains = 24;
-inline constexpr int kMaxFmaLanes = 16;
 
 /// The kernels of one level. A plain pair of pointers: these objects must not share inline functions of the
 /// standard library with code for lower levels.

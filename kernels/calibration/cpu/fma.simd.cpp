@@ -3,6 +3,8 @@
 // exactly and would notice if it did not. NEON's is named, for the compiler would take its product out of the loop.
 #include "kernels/calibration/cpu/fma.hpp"
 
+#include <cstring>
+
 #if defined(__aarch64__)
 #include <arm_neon.h>
 #endif
@@ -19,11 +21,11 @@ inline float64x2_t multiply_add(float64x2_t a, float64x2_t b, float64x2_t c) { r
 #endif
 
 template <typename T, typename V, int kChains, int kUnroll>
-void run_chains(std::int64_t rounds, const T* initial, T* final) {
+void run_chains(std::int64_t rounds, T* state) {
   constexpr int kLanes = sizeof(V) / sizeof(T);
   V x[kChains];
 #pragma GCC unroll 32
-  for (int c = 0; c < kChains; ++c) x[c] = V{} + initial[c];
+  for (int c = 0; c < kChains; ++c) std::memcpy(&x[c], state + c * kLanes, sizeof(V));
   V increment = V{} + kFmaIncrement<T>;
   // Hides the values: they stay in registers and are not folded into memory operands.
 #if defined(__aarch64__)
@@ -52,9 +54,7 @@ void run_chains(std::int64_t rounds, const T* initial, T* final) {
     }
   }
 #pragma GCC unroll 32
-  for (int c = 0; c < kChains; ++c) {
-    for (int lane = 0; lane < kLanes; ++lane) final[c * kLanes + lane] = x[c][lane];
-  }
+  for (int c = 0; c < kChains; ++c) std::memcpy(state + c * kLanes, &x[c], sizeof(V));
 }
 
 template <typename T, typename V, int kChains, int kUnroll>

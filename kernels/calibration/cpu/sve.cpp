@@ -25,7 +25,7 @@ inline svfloat32_t spread(float value) { return svdup_f32(value); }
 inline svfloat64_t spread(double value) { return svdup_f64(value); }
 
 template <typename T, typename... Chain>
-[[gnu::always_inline]] inline void run_chains(std::int64_t rounds, T* final, Chain... x) {
+[[gnu::always_inline]] inline void run_chains(std::int64_t rounds, T* state, Chain... x) {
   const svbool_t all = svptrue_b8();
   auto increment = spread(kFmaIncrement<T>);
   auto f0 = spread(kFmaFactors<T>[0]);
@@ -42,17 +42,17 @@ template <typename T, typename... Chain>
     };
     ((x = step(x)), ...);
   }
-  ((svst1(all, final, x), final += svcntb() / sizeof(T)), ...);
+  ((svst1(all, state, x), state += svcntb() / sizeof(T)), ...);
 }
 
 template <typename T, int... chain>
-void fma_chains(std::int64_t rounds, const T* initial, T* final, std::integer_sequence<int, chain...>) {
-  run_chains(rounds, final, spread(initial[chain])...);
+void fma_chains(std::int64_t rounds, T* state, std::integer_sequence<int, chain...>) {
+  run_chains(rounds, state, svld1_vnum(svptrue_b8(), state, chain)...);
 }
 
 template <typename T, int kCount>
-void fma(std::int64_t rounds, const T* initial, T* final) {
-  fma_chains(rounds, initial, final, std::make_integer_sequence<int, kCount>());
+void fma(std::int64_t rounds, T* state) {
+  fma_chains(rounds, state, std::make_integer_sequence<int, kCount>());
 }
 
 /// A pass of stream_read(), whose columns lie in kGroups vectors: all of them are loaded, those of one quarter, or all
