@@ -1,0 +1,37 @@
+// Counters around launches: what the trace asks of counting, from inside the callbacks of launches.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+
+#include "inject/spool.hpp"
+
+namespace roofline::inject {
+
+/// A launch that is about to happen, or has just happened, in the thread that calls.
+struct LaunchSite {
+  CUcontext context;
+  CUstream stream;
+  spool::Id kind;
+  std::uint32_t flags;    ///< the kind's, spool::KindFlag
+  std::uint64_t number;   ///< of this launch among those of its kind, from 1 on
+  CUgraphExec graph;      ///< nullptr: a kernel is launched
+  std::uint32_t correlation;
+};
+
+/// Before a launch, never during a capture. True: its counts are being taken, and counting_exits follows in the same
+/// thread with an equal site.
+bool counting_enters(const LaunchSite& site);
+void counting_exits(const LaunchSite& site);
+
+/// Before the driver destroys a context, from its callback.
+void counting_context_destroyed(CUcontext context);
+
+/// Recording ends: at the end of the window, or of the process. May come more than once.
+void counting_finish();
+
+/// Nanoseconds that counting has cost the program so far.
+std::uint64_t counting_cost();
+
+}  // namespace roofline::inject
