@@ -14,9 +14,9 @@ struct LaunchSite {
   CUcontext context;
   CUstream stream;
   spool::Id kind;
-  std::uint32_t flags;    ///< the kind's, spool::KindFlag
-  std::uint64_t number;   ///< of this launch among those of its kind, from 1 on
-  CUgraphExec graph;      ///< nullptr: a kernel is launched
+  std::uint32_t flags;   ///< the kind's, spool::KindFlag
+  std::uint64_t number;  ///< of this launch among those of its kind, from 1 on
+  CUgraphExec graph;     ///< nullptr: a kernel is launched
   std::uint32_t correlation;
 };
 

@@ -1,0 +1,44 @@
+// Which calls of the driver are followed, and how their arguments are read.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "inject/spool.hpp"
+
+namespace roofline::inject {
+
+/// What a call's arguments are read for.
+enum class Arguments : std::uint8_t {
+  none,
+  kernel,
+  kernel_ex,
+  cooperative,
+  multi_device,
+  grid,  ///< of the old calls, which set everything else before
+  graph,
+  memory,  ///< result and bytes
+  pitched,
+  registered,
+  begin_capture,
+  end_capture,
+  kernel_node,
+  any_node
+};
+
+struct DriverCall {
+  spool::CallKind kind = spool::CallKind::other;
+  Arguments arguments = Arguments::none;
+  bool followed = false;
+  bool recorded = false;           ///< as a Call or a Launch; others are followed for what they tell
+  bool per_thread_stream = false;  ///< a stream of 0 is the thread's own
+};
+
+/// By the driver's name of a call, with its version.
+DriverCall driver_call(std::string_view name);
+
+/// Without the endings that tell versions apart: "cuMemcpyHtoDAsync".
+std::string plain_name(std::string_view name);
+
+}  // namespace roofline::inject

@@ -1,0 +1,251 @@
+// The library's life inside a program: loaded by the driver, by NVTX, or both; on, off, and at the end.
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <string>
+
+#include "inject/clock.hpp"
+#include "inject/counting.hpp"
+#include "inject/cupti_library.hpp"
+#include "inject/session.hpp"
+#include "inject/trace.hpp"
+
+namespace roofline::inject {
+namespace {
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+constexpr std::uint64_t kTick = kSecond / 10;
+/// A process that lives for less than a second should leave something, too.
+constexpr std::uint64_t kYoung = 2 * kSecond;
+constexpr std::uint64_t kDrain = 3 * kSecond;
+constexpr std::uint64_t kDefaultLimit = std::uint64_t{1} << 30;
+
+std::atomic<Session*> current_session;
+
+double seconds_of(const char* variable) {
+  const char* const text = std::getenv(variable);
+  return text != nullptr ? std::strtod(text, nullptr) : 0;
+}
+
+/// A child of fork() has neither our thread nor CUPTI. It starts anew if it brings up CUDA by itself, which it can only
+/// where its parent had not.
+void after_fork() { current_session = nullptr; }
+
+Session* make_session() {
+  const char* const folder = std::getenv(spool::kFolderVariable);
+  if (folder == nullptr || *folder == '\0') return nullptr;
+  static const int registered = pthread_atfork(nullptr, nullptr, after_fork);
+  if (registered != 0) return nullptr;
+  auto* const made = new Session;
+  made->folder = folder;
+  made->started = now();
+  made->warmup_s = seconds_of(spool::kWarmupVariable);
+  made->window_s = seconds_of(spool::kWindowVariable);
+  const char* const python = std::getenv(spool::kPythonVariable);
+  made->python = python == nullptr || std::strcmp(python, "off") != 0;
+  Session* expected = nullptr;
+  if (current_session.compare_exchange_strong(expected, made)) return made;
+  delete made;
+  return expected;
+}
+
+std::string command_line() {
+  std::string text;
+  const int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return text;
+  char part[4096];
+  for (ssize_t count = 0; (count = read(file, part, sizeof(part))) > 0 && text.size() < (1 << 16);) {
+    text.append(part, static_cast<std::size_t>(count));
+  }
+  close(file);
+  if (!text.empty() && text.back() == '\0') text.pop_back();
+  return text;
+}
+
+bool open_spool(Session& session) {
+  std::uint64_t limit = kDefaultLimit;
+  if (const char* const text = std::getenv(spool::kSpoolLimitVariable)) limit = std::strtoull(text, nullptr, 10);
+  const std::string path = session.folder + "/" + std::to_string(getpid()) + "." + std::to_string(session.started) + ".spool";
+  return session.spool.open(path, limit);
+}
+
+void write_process(Session& session, int driver_version) {
+  timespec wall{};
+  clock_gettime(CLOCK_REALTIME, &wall);
+  const std::uint64_t wall_ns = static_cast<std::uint64_t>(wall.tv_sec) * kSecond + static_cast<std::uint64_t>(wall.tv_nsec);
+  spool::Process process = {};
+  process.start = session.started;
+  process.wall_zero = wall_ns - now();
+  process.pid = static_cast<std::uint32_t>(getpid());
+  process.parent_pid = static_cast<std::uint32_t>(getppid());
+  if (cupti().version != nullptr) cupti().version(&process.cupti_version);
+  process.driver_version = static_cast<std::uint32_t>(driver_version);
+  session.spool.write_first(spool::Type::process, process, command_line());
+}
+
+void finish_window(Session& session) {
+  const std::lock_guard lock(session.finish_mutex);
+  if (session.phase != Phase::draining) return;
+  counting_finish();
+  flush_activities(true);
+  session.phase = Phase::ended;
+  stop_trace();
+  session.spool.write(spool::Type::note, spool::Note{session.window_ended, spool::NoteCode::window_ended, 0});
+  write_tally(session, false);
+  session.spool.flush();
+}
+
+/// Writes what has come together, and ends the window where a launch does not.
+class Scribe {
+ public:
+  explicit Scribe(Session& session) : session_(session), last_write_(now()) {}
+
+  /// False: there is nothing left to do.
+  bool tick() {
+    const std::uint64_t time = now();
+    const Phase phase = session_.phase;
+    if (phase == Phase::ended) return false;
+    if (phase == Phase::recording && over(time)) end_window(session_);
+    if (session_.phase == Phase::draining) {
+      drain(time);
+      return true;
+    }
+    const bool young = time - session_.started < kYoung;
+    if (time - last_write_ < (young ? kSecond / 4 : kSecond)) return true;
+    last_write_ = time;
+    flush_activities(false);
+    write_tally(session_, false);
+    session_.spool.flush();
+    if (session_.spool.full()) {
+      session_.spool.note(spool::NoteCode::spool_full, {});
+      end_window(session_);
+    }
+    return true;
+  }
+
+ private:
+  bool over(std::uint64_t time) const {
+    struct stat status {};
+    if (stat((session_.folder + "/" + spool::kStopFile).c_str(), &status) == 0) return true;
+    const std::uint64_t began = session_.window_began;
+    return session_.window_s > 0 && began != 0 && time >= began + static_cast<std::uint64_t>(session_.window_s * 1e9);
+  }
+
+  /// Until the kernels of the window have run.
+  void drain(std::uint64_t time) {
+    flush_activities(false);
+    const std::uint64_t kernels = session_.kernels;
+    const bool all = kernels == drained_kernels_ && kernels >= session_.launches;
+    drained_kernels_ = kernels;
+    if (all || time > session_.window_ended + kDrain) finish_window(session_);
+  }
+
+  Session& session_;
+  std::uint64_t last_write_;
+  std::uint64_t drained_kernels_ = UINT64_MAX;
+};
+
+void* write_until_the_end(void* given) {
+  pthread_setname_np(pthread_self(), "roofline");
+  try {
+    Scribe scribe(*static_cast<Session*>(given));
+    const timespec pause = {0, kTick};
+    while (scribe.tick()) nanosleep(&pause, nullptr);
+  } catch (...) {  // the program runs on without its profile
+  }
+  return nullptr;
+}
+
+/// With all signals blocked: they are the program's.
+bool start_scribe(Session& session) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_t thread{};
+  const int status = pthread_create(&thread, nullptr, write_until_the_end, &session);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (status == 0) pthread_detach(thread);
+  return status == 0;
+}
+
+void at_exit() {
+  Session* const ending = session();
+  if (ending == nullptr) return;
+  try {
+    const std::lock_guard lock(ending->finish_mutex);
+    if (ending->phase != Phase::ended) {
+      counting_finish();
+      flush_activities(true);
+      ending->phase = Phase::ended;
+    }
+    write_tally(*ending, true);
+    ending->spool.flush();
+  } catch (...) {  // the program ends all the same
+  }
+}
+
+void initialize() {
+  Session* const started = make_session();
+  if (started == nullptr || started->phase != Phase::loaded || !open_spool(*started)) return;
+  int driver_version = 0;
+  if (driver().version != nullptr) driver().version(&driver_version);
+  const bool found = find_cupti(driver_version);
+  write_process(*started, driver_version);
+  const std::string reason =
+      found ? start_trace(*started)
+            : "CUPTI of the driver's version was not found: install the CUDA Toolkit, or name its libcupti.so";
+  if (reason.empty()) {
+    started->spool.note(spool::NoteCode::recording, "with " + cupti().path);
+    std::atexit(at_exit);
+    if (!start_scribe(*started)) started->spool.note(spool::NoteCode::remark, "no thread to write could be started");
+  } else {
+    started->spool.note(spool::NoteCode::not_traced, reason);
+    started->phase = Phase::ended;
+  }
+  started->spool.flush();
+}
+
+}  // namespace
+
+Session* session() { return current_session.load(std::memory_order_acquire); }
+
+Session* session_or_new() {
+  Session* const found = session();
+  return found != nullptr ? found : make_session();
+}
+
+void end_window(Session& session) {
+  const std::uint64_t time = now();
+  Phase expected = Phase::recording;
+  if (!session.phase.compare_exchange_strong(expected, Phase::draining)) {
+    if (expected != Phase::warming || !session.phase.compare_exchange_strong(expected, Phase::draining)) return;
+  }
+  session.window_ended = time;
+}
+
+void write_tally(Session& session, bool last) {
+  session.spool.write(spool::Type::tally,
+                      spool::Tally{now(), session.launches, session.kernels, session.dropped, session.without_time,
+                                   counting_cost(), last ? std::uint64_t{1} : 0});
+}
+
+}  // namespace roofline::inject
+
+#define ROOFLINE_EXPORT extern "C" __attribute__((visibility("default")))
+
+/// The driver calls this once, as it starts.
+ROOFLINE_EXPORT int InitializeInjection() {
+  try {
+    roofline::inject::initialize();
+  } catch (...) {  // the program runs on without its profile
+  }
+  return 1;
+}

@@ -1,0 +1,102 @@
+// Kinds of launches: function, geometry, scalar parameters and place.
+#pragma once
+
+#include <cuda.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "inject/spool_writer.hpp"
+
+namespace roofline::inject {
+
+/// Zero where nothing is known.
+struct Geometry {
+  std::array<std::uint32_t, 3> grid = {}, block = {}, cluster = {};
+  std::uint32_t dynamic_shared = 0;
+
+  bool operator==(const Geometry&) const = default;
+};
+
+/// Lives as long as the process.
+struct Kind {
+  spool::Id id = 0;
+  spool::Id name = 0;
+  spool::Id place = 0;
+  std::uint32_t flags = 0;
+  Geometry geometry;
+  std::atomic<std::uint64_t> launches = 0;
+};
+
+/// What a launch gives the driver.
+struct KernelLaunch {
+  CUfunction function = nullptr;
+  const char* symbol = nullptr;  ///< nullptr: the driver is asked
+  Geometry geometry;
+  void** parameters = nullptr;
+  void** extra = nullptr;
+  bool cooperative = false;
+  bool uncountable = false;
+};
+
+class Kinds {
+ public:
+  explicit Kinds(SpoolWriter& spool) : spool_(spool) {}
+
+  Kind& of_kernel(const KernelLaunch& launch, spool::Id place) { return of_launch(launch, place, 0); }
+  /// A kernel that becomes a node of a graph.
+  Kind& of_node(const KernelLaunch& launch, spool::Id place) { return of_launch(launch, place, spool::kInGraph); }
+  /// A node that was given another function or geometry after its making, or was not seen made: as its record shows it.
+  Kind& of_changed_node(const char* symbol, const Geometry& geometry, spool::Id place);
+  Kind& of_graph(std::uint32_t kernels, std::uint64_t signature, spool::Id place);
+
+  /// Handles of functions may be reused from here on.
+  void forget_functions();
+
+  /// Remembers where device memory lies, so that parameters which point there are told from numbers.
+  static void remember_memory(std::uint64_t address, std::uint64_t bytes);
+
+ private:
+  struct Parameter {
+    std::uint32_t offset, size;
+  };
+  struct Function {
+    spool::Id name = 0;
+    bool uncountable = false;
+    bool known = false;  ///< its parameters are
+    std::vector<Parameter> parameters;
+  };
+  struct Key {
+    Geometry geometry;
+    spool::Id name = 0, place = 0;
+    std::uint64_t scalars = 0;
+    std::uint32_t flags = 0, reserved = 0;
+
+    bool operator==(const Key&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Key& key) const;
+  };
+  struct Recent;
+
+  const Function& function_of(CUfunction handle, const char* symbol);
+  Kind& find(Key key);
+  Kind& find_locked(const Key& key, std::uint64_t recorded_scalars);
+  Kind& of_launch(const KernelLaunch& launch, spool::Id place, std::uint32_t flags);
+  static std::uint64_t scalars_of(const Function& function, const KernelLaunch& launch);
+
+  SpoolWriter& spool_;
+  std::mutex mutex_;
+  std::unordered_map<CUfunction, Function*> functions_;  ///< never freed: threads may hold what was forgotten
+  std::atomic<std::uint32_t> epoch_ = 1;
+  std::unordered_map<Key, Kind*, Hash> kinds_;
+  std::unordered_map<Key, int, Hash> variants_;
+};
+
+}  // namespace roofline::inject

@@ -1,0 +1,35 @@
+// Places: the innermost range of a thread, and where in the program's Python it is.
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "inject/session.hpp"
+#include "inject/thread_state.hpp"
+
+namespace roofline::inject {
+
+ThreadState& thread_state(const Session& session) {
+  static thread_local ThreadState state;
+  if (state.session != &session) {
+    state = {};
+    state.session = &session;
+    state.id = static_cast<std::uint32_t>(syscall(SYS_gettid));
+  }
+  return state;
+}
+
+spool::Id current_place(Session& session, ThreadState& thread) {
+  spool::Place origin = {};
+  if (thread.open_ranges > 0) {
+    const std::size_t last = thread.ranges.size() - 1;
+    origin.range = thread.ranges[thread.open_ranges > last ? last : thread.open_ranges - 1].range;
+  }
+  const spool::Place& known = thread.last_origin;
+  if (origin.range != known.range || origin.line != known.line || origin.module != known.module ||
+      origin.backward != known.backward || origin.operation != known.operation) {
+    thread.last_origin = origin;
+    thread.last_place = session.spool.place(origin);
+  }
+  return thread.last_place;
+}
+
+}  // namespace roofline::inject

@@ -1,0 +1,59 @@
+// What is recorded of a process, from the library's loading to its end.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+#include "inject/graphs.hpp"
+#include "inject/launches.hpp"
+#include "inject/spool_writer.hpp"
+
+namespace roofline::inject {
+
+enum class Phase : int {
+  loaded,     ///< ranges are followed, nothing is recorded
+  warming,    ///< CUPTI is on, the window has not begun
+  recording,
+  draining,  ///< the window has ended, kernels launched in it may still run
+  ended
+};
+
+/// One a process, never freed: threads may be in it when the process ends.
+struct Session {
+  SpoolWriter spool;
+  Kinds kinds{spool};
+  Graphs graphs;
+
+  std::string folder;
+  std::uint64_t started = 0;
+  double warmup_s = 0;
+  double window_s = 0;  ///< 0: unlimited
+  bool python = true;
+
+  std::atomic<Phase> phase = Phase::loaded;
+  std::atomic<std::uint64_t> first_launch = 0;
+  std::atomic<std::uint64_t> window_began = 0;
+  std::atomic<std::uint64_t> window_ended = 0;
+  /// Correlations of the window: what other activities belong to is not recorded.
+  std::atomic<std::uint32_t> first_correlation = 0;
+  std::atomic<std::uint32_t> end_correlation = 0;
+  std::atomic<bool> end_correlation_known = false;
+
+  std::atomic<std::uint64_t> launches = 0, kernels = 0, dropped = 0, without_time = 0;
+
+  std::mutex finish_mutex;
+};
+
+/// nullptr: nothing is to be done in this process.
+Session* session();
+/// Made by the first to be loaded by the driver or by NVTX.
+Session* session_or_new();
+
+/// The end of a window: what is launched from now on is not recorded.
+void end_window(Session& session);
+
+void write_tally(Session& session, bool last);
+
+}  // namespace roofline::inject

@@ -1,0 +1,165 @@
+#include "inject/spool_writer.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "inject/clock.hpp"
+
+namespace roofline::inject {
+namespace {
+
+constexpr std::size_t kBuffer = 4 << 20;
+/// More names than this are a program that makes them up as it runs.
+constexpr std::size_t kMostNames = 1 << 18;
+constexpr int kAlikeSiblings = 64;
+constexpr std::size_t kLongestText = 4096;
+
+/// "step 17" becomes "step #".
+std::string without_digits(std::string_view text) {
+  std::string result;
+  for (const char letter : text) {
+    const bool digit = letter >= '0' && letter <= '9';
+    if (!digit) {
+      result += letter;
+    } else if (result.empty() || result.back() != '#') {
+      result += '#';
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+SpoolWriter::SpoolWriter() {
+  buffer_.reserve(kBuffer);
+  writing_.reserve(kBuffer);
+}
+
+bool SpoolWriter::open(const std::string& path, std::uint64_t limit) {
+  const std::lock_guard file_lock(file_mutex_);
+  file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
+  if (file_ < 0) return false;
+  const std::lock_guard lock(buffer_mutex_);
+  limit_ = limit;
+  return ::write(file_, &spool::kMagic, sizeof(spool::kMagic)) == sizeof(spool::kMagic);
+}
+
+void SpoolWriter::append(spool::Type type, const void* record, std::size_t size, std::string_view tail) {
+  const std::size_t whole = (sizeof(spool::Header) + size + tail.size() + 7) / 8 * 8;
+  const spool::Header header = {static_cast<std::uint32_t>(whole), type, 0};
+  const std::lock_guard lock(buffer_mutex_);
+  if (taken_ + whole > limit_) full_ = true;
+  if (full_ && type != spool::Type::note && type != spool::Type::tally) return;
+  taken_ += whole;
+  const std::size_t begin = buffer_.size();
+  buffer_.resize(begin + whole);  // zeros pad the tail
+  char* const place = buffer_.data() + begin;
+  std::memcpy(place, &header, sizeof(header));
+  std::memcpy(place + sizeof(header), record, size);
+  if (!tail.empty()) std::memcpy(place + sizeof(header) + size, tail.data(), tail.size());
+}
+
+void SpoolWriter::put_first(spool::Type type, const void* record, std::size_t size, std::string_view tail) {
+  std::vector<char> rest;
+  {
+    const std::lock_guard lock(buffer_mutex_);
+    rest.swap(buffer_);
+  }
+  append(type, record, size, tail);
+  const std::lock_guard lock(buffer_mutex_);
+  buffer_.insert(buffer_.end(), rest.begin(), rest.end());
+}
+
+spool::Id SpoolWriter::text_locked(std::string_view text) {
+  if (text.empty()) return 0;
+  std::string key(text.substr(0, kLongestText));
+  if (const auto found = texts_.find(key); found != texts_.end()) return found->second;
+  if (texts_.size() >= kMostNames) return 0;
+  const spool::Text record = {static_cast<spool::Id>(texts_.size() + 1), static_cast<std::uint32_t>(key.size())};
+  write(spool::Type::text, record, key);
+  texts_.emplace(std::move(key), record.id);
+  return record.id;
+}
+
+spool::Id SpoolWriter::text(std::string_view text) {
+  const std::lock_guard lock(names_mutex_);
+  return text_locked(text);
+}
+
+spool::Id SpoolWriter::range_locked(spool::Id parent, spool::Id name, spool::Id domain) {
+  const auto [found, added] =
+      ranges_.try_emplace(std::tuple(parent, name, domain), static_cast<spool::Id>(ranges_.size() + 1));
+  if (added) write(spool::Type::range, spool::Range{found->second, parent, name, domain});
+  return found->second;
+}
+
+spool::Id SpoolWriter::range(spool::Id parent, std::string_view name, spool::Id domain) {
+  const std::lock_guard lock(names_mutex_);
+  const auto known = texts_.find(std::string(name.substr(0, kLongestText)));
+  if (known != texts_.end() && ranges_.count({parent, known->second, domain}) != 0) {
+    return range_locked(parent, known->second, domain);
+  }
+  if (ranges_.size() >= kMostNames) return parent;
+  const std::string alike = without_digits(name);
+  if (alike == name) return range_locked(parent, text_locked(name), domain);
+  const spool::Id pattern = text_locked(alike);
+  if (++alike_[{parent, pattern, domain}] > kAlikeSiblings) return range_locked(parent, pattern, domain);
+  return range_locked(parent, text_locked(name), domain);
+}
+
+spool::Id SpoolWriter::line(std::string_view file, std::string_view function, std::uint32_t number) {
+  const std::lock_guard lock(names_mutex_);
+  const spool::Id file_id = text_locked(file);
+  const spool::Id function_id = text_locked(function);
+  if (lines_.size() >= kMostNames) return 0;
+  const auto [found, added] =
+      lines_.try_emplace(std::tuple(file_id, function_id, number), static_cast<spool::Id>(lines_.size() + 1));
+  if (added) write(spool::Type::line, spool::Line{found->second, file_id, function_id, number});
+  return found->second;
+}
+
+spool::Id SpoolWriter::place(const spool::Place& place) {
+  if (place.range == 0 && place.line == 0 && place.module == 0 && place.backward == 0 && place.operation == 0) return 0;
+  const std::lock_guard lock(names_mutex_);
+  const std::tuple key(place.range, place.line, place.module, place.backward, place.operation);
+  if (const auto found = places_.find(key); found != places_.end()) return found->second;
+  if (places_.size() >= kMostNames) return 0;
+  spool::Place record = place;
+  record.id = static_cast<spool::Id>(places_.size() + 1);
+  write(spool::Type::place, record);
+  places_.emplace(key, record.id);
+  return record.id;
+}
+
+void SpoolWriter::note(spool::NoteCode code, std::string_view text) {
+  write(spool::Type::note, spool::Note{now(), code, 0}, text);
+}
+
+bool SpoolWriter::flush() {
+  const std::lock_guard file_lock(file_mutex_);
+  if (file_ < 0) return false;
+  {
+    const std::lock_guard lock(buffer_mutex_);
+    writing_.swap(buffer_);
+  }
+  std::size_t done = 0;
+  while (done < writing_.size()) {
+    const ssize_t count = ::write(file_, writing_.data() + done, writing_.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) {  // the disk is full: what is there stays readable, so nothing may follow a torn record
+      full_ = true;
+      ::close(file_);
+      file_ = -1;
+      break;
+    }
+    done += static_cast<std::size_t>(count);
+  }
+  writing_.clear();
+  return file_ >= 0;
+}
+
+}  // namespace roofline::inject

@@ -1,0 +1,78 @@
+// The process's spool: records gathered in memory, handed to the system by the thread that calls flush().
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "inject/spool.hpp"
+
+namespace roofline::inject {
+
+class SpoolWriter {
+ public:
+  SpoolWriter();
+
+  /// False: the file can't be made. What was written before is kept for it.
+  bool open(const std::string& path, std::uint64_t limit);
+
+  template <typename Record>
+  void write(spool::Type type, const Record& record, std::string_view tail = {}) {
+    static_assert(sizeof(Record) % 8 == 0);
+    append(type, &record, sizeof(Record), tail);
+  }
+
+  /// Before all that was written until now.
+  template <typename Record>
+  void write_first(spool::Type type, const Record& record, std::string_view tail) {
+    static_assert(sizeof(Record) % 8 == 0);
+    put_first(type, &record, sizeof(Record), tail);
+  }
+
+  /// The ids of what is named by ids, written before they are given out. An empty text is 0.
+  spool::Id text(std::string_view text);
+  /// Of siblings that differ in their digits alone ("step 17"), the first 64 are told apart.
+  spool::Id range(spool::Id parent, std::string_view name, spool::Id domain);
+  spool::Id line(std::string_view file, std::string_view function, std::uint32_t number);
+  /// place.id is ignored.
+  spool::Id place(const spool::Place& place);
+
+  void note(spool::NoteCode code, std::string_view text);
+
+  /// Gives the system all that was written so far. False: it takes no more.
+  bool flush();
+
+  /// The file has reached its limit, or the system's: from then on only notes and tallies are taken.
+  bool full() const { return full_; }
+
+ private:
+  void append(spool::Type type, const void* record, std::size_t size, std::string_view tail);
+  void put_first(spool::Type type, const void* record, std::size_t size, std::string_view tail);
+  spool::Id text_locked(std::string_view text);
+  spool::Id range_locked(spool::Id parent, spool::Id name, spool::Id domain);
+
+  std::mutex names_mutex_;  // before buffer_mutex_
+  std::unordered_map<std::string, spool::Id> texts_;
+  std::map<std::tuple<spool::Id, spool::Id, spool::Id>, spool::Id> ranges_;
+  std::map<std::tuple<spool::Id, spool::Id, spool::Id>, int> alike_;
+  std::map<std::tuple<spool::Id, spool::Id, std::uint32_t>, spool::Id> lines_;
+  std::map<std::tuple<spool::Id, spool::Id, spool::Id, std::uint32_t, spool::Id>, spool::Id> places_;
+
+  std::mutex buffer_mutex_;
+  std::vector<char> buffer_;
+  std::uint64_t taken_ = 0;  // bytes, the buffer's included
+  std::uint64_t limit_ = UINT64_MAX;
+  std::atomic<bool> full_ = false;
+
+  std::mutex file_mutex_;  // before buffer_mutex_
+  std::vector<char> writing_;
+  int file_ = -1;
+};
+
+}  // namespace roofline::inject

@@ -1,0 +1,65 @@
+// What the library knows of a thread of the program.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "inject/counting.hpp"
+#include "inject/spool.hpp"
+
+namespace roofline::inject {
+
+struct Kind;
+struct Session;
+
+/// Trivial, so that callbacks that come while a thread ends find it whole.
+struct ThreadState {
+  struct OpenRange {
+    spool::Id range, domain;
+    std::uint64_t start;
+  };
+  struct Call {
+    std::uint64_t start = 0;
+    std::uint32_t correlation = 0;
+    spool::Id place = 0;
+    Kind* kind = nullptr;  ///< of a launch, and of a node that is being made
+    bool recorded = false, captured = false, counted = false;
+    LaunchSite site = {};  ///< of a counted launch
+  };
+
+  const Session* session;  ///< that the rest is of
+  std::uint32_t id;        ///< the system's
+  bool announced;          ///< its record is written
+  bool working;            ///< in our own code: what it calls is not the program's
+  int nesting;             ///< calls of the driver it is in
+  Call call;               ///< the outermost of them
+
+  std::array<OpenRange, 64> ranges;
+  std::uint32_t open_ranges;  ///< may be more than there is room for
+
+  spool::Place last_origin;  ///< of which last_place is the id
+  spool::Id last_place;
+
+  bool instantiating;  ///< a graph, whose nodes are counted here
+  std::uint32_t graph_kernels;
+  std::uint64_t graph_signature;
+};
+
+ThreadState& thread_state(const Session& session);
+
+/// While it lives, the thread is in our own code.
+class Working {
+ public:
+  explicit Working(ThreadState& state) : state_(state) { state_.working = true; }
+  ~Working() { state_.working = false; }
+  Working(const Working&) = delete;
+  Working& operator=(const Working&) = delete;
+
+ private:
+  ThreadState& state_;
+};
+
+/// The place of what the thread launches now.
+spool::Id current_place(Session& session, ThreadState& thread);
+
+}  // namespace roofline::inject

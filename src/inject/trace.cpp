@@ -1,0 +1,410 @@
+#include "inject/trace.hpp"
+
+#include <sys/prctl.h>
+
+#include <array>
+#include <atomic>
+#include <cstring>
+
+#include "inject/clock.hpp"
+#include "inject/counting.hpp"
+#include "inject/cupti_library.hpp"
+#include "inject/driver_calls.hpp"
+#include "inject/thread_state.hpp"
+
+namespace roofline::inject {
+namespace {
+
+constexpr std::size_t kMostCalls = 2048;  // CUPTI 13.0 numbers 806
+std::array<DriverCall, kMostCalls> calls;
+std::array<std::atomic<spool::Id>, kMostCalls> call_names;
+
+CUpti_SubscriberHandle subscriber;
+std::atomic<int> captures;
+
+constexpr std::array kActivities = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
+                                    CUPTI_ACTIVITY_KIND_MEMCPY2,           CUPTI_ACTIVITY_KIND_MEMSET,
+                                    CUPTI_ACTIVITY_KIND_OVERHEAD,          CUPTI_ACTIVITY_KIND_DEVICE,
+                                    CUPTI_ACTIVITY_KIND_CONTEXT};
+
+bool is_launch(spool::CallKind kind) {
+  return kind == spool::CallKind::launch || kind == spool::CallKind::graph_launch;
+}
+
+template <typename Parameters>
+KernelLaunch plain_launch(const Parameters& given) {
+  KernelLaunch launch;
+  launch.function = given.f;
+  launch.geometry.grid = {given.gridDimX, given.gridDimY, given.gridDimZ};
+  launch.geometry.block = {given.blockDimX, given.blockDimY, given.blockDimZ};
+  launch.geometry.dynamic_shared = given.sharedMemBytes;
+  launch.parameters = given.kernelParams;
+  return launch;
+}
+
+KernelLaunch extended_launch(const cuLaunchKernelEx_params& given) {
+  const CUlaunchConfig& config = *given.config;
+  KernelLaunch launch;
+  launch.function = given.f;
+  launch.geometry.grid = {config.gridDimX, config.gridDimY, config.gridDimZ};
+  launch.geometry.block = {config.blockDimX, config.blockDimY, config.blockDimZ};
+  launch.geometry.dynamic_shared = config.sharedMemBytes;
+  for (unsigned index = 0; index < config.numAttrs; ++index) {
+    const CUlaunchAttribute& attribute = config.attrs[index];
+    if (attribute.id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
+      const auto& cluster = attribute.value.clusterDim;
+      launch.geometry.cluster = {cluster.x, cluster.y, cluster.z};
+    } else if (attribute.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) {
+      launch.cooperative = attribute.value.cooperative != 0;
+    }
+  }
+  launch.parameters = given.kernelParams;
+  launch.extra = given.extra;
+  return launch;
+}
+
+/// What the calls that add nodes have in common with a launch.
+template <typename Node>
+KernelLaunch node_launch(const Node& node) {
+  KernelLaunch launch;
+  launch.function = node.func;
+  if constexpr (requires { node.kern; }) {
+    if (launch.function == nullptr) launch.function = reinterpret_cast<CUfunction>(node.kern);
+  }
+  launch.geometry.grid = {node.gridDimX, node.gridDimY, node.gridDimZ};
+  launch.geometry.block = {node.blockDimX, node.blockDimY, node.blockDimZ};
+  launch.geometry.dynamic_shared = node.sharedMemBytes;
+  launch.parameters = node.kernelParams;
+  launch.extra = node.extra;
+  return launch;
+}
+
+struct LaunchArguments {
+  KernelLaunch kernel;
+  CUstream stream = nullptr;
+  CUgraphExec graph = nullptr;
+};
+
+LaunchArguments launch_arguments(Arguments arguments, const CUpti_CallbackData& data) {
+  LaunchArguments result;
+  const void* const given = data.functionParams;
+  switch (arguments) {
+    case Arguments::kernel: {
+      const auto& launch = *static_cast<const cuLaunchKernel_params*>(given);
+      result.kernel = plain_launch(launch);
+      result.kernel.extra = launch.extra;
+      result.stream = launch.hStream;
+      break;
+    }
+    case Arguments::kernel_ex: {
+      const auto& launch = *static_cast<const cuLaunchKernelEx_params*>(given);
+      result.kernel = extended_launch(launch);
+      result.stream = launch.config->hStream;
+      break;
+    }
+    case Arguments::cooperative: {
+      const auto& launch = *static_cast<const cuLaunchCooperativeKernel_params*>(given);
+      result.kernel = plain_launch(launch);
+      result.kernel.cooperative = true;
+      result.stream = launch.hStream;
+      break;
+    }
+    case Arguments::multi_device: {
+      const auto& launches = *static_cast<const cuLaunchCooperativeKernelMultiDevice_params*>(given);
+      const CUDA_LAUNCH_PARAMS& first = launches.launchParamsList[0];
+      result.kernel.function = first.function;
+      result.kernel.geometry.grid = {first.gridDimX, first.gridDimY, first.gridDimZ};
+      result.kernel.geometry.block = {first.blockDimX, first.blockDimY, first.blockDimZ};
+      result.kernel.geometry.dynamic_shared = first.sharedMemBytes;
+      result.kernel.parameters = first.kernelParams;
+      result.kernel.cooperative = result.kernel.uncountable = true;
+      result.stream = first.hStream;
+      break;
+    }
+    case Arguments::grid:
+      result.kernel.function = static_cast<const cuLaunch_params*>(given)->f;
+      result.kernel.uncountable = true;
+      break;
+    case Arguments::graph: {
+      const auto& launch = *static_cast<const cuGraphLaunch_params*>(given);
+      result.graph = launch.hGraph;
+      result.stream = launch.hStream;
+      break;
+    }
+    default:
+      break;
+  }
+  if (result.graph == nullptr) result.kernel.symbol = data.symbolName;
+  return result;
+}
+
+bool is_captured(CUstream stream, bool per_thread) {
+  if (captures.load(std::memory_order_relaxed) <= 0) return false;
+  const auto ask = per_thread ? driver().stream_is_capturing_ptsz : driver().stream_is_capturing;
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  // The legacy stream may not even be asked while another one is captured.
+  return ask == nullptr || ask(stream, &status) != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+/// Whether what is called now belongs to the window; launches begin and end it.
+bool in_window(Session& session, bool launch, std::uint32_t correlation) {
+  const Phase phase = session.phase.load(std::memory_order_acquire);
+  if (phase == Phase::recording) {
+    if (session.window_s <= 0) return true;
+    const auto length = static_cast<std::uint64_t>(session.window_s * 1e9);
+    const std::uint64_t began = session.window_began.load(std::memory_order_relaxed);
+    if (began == 0 || now() < began + length) return true;
+    end_window(session);
+  } else if (phase == Phase::warming && launch) {
+    const std::uint64_t time = now();
+    std::uint64_t first = 0;
+    if (session.first_launch.compare_exchange_strong(first, time)) first = time;
+    if (static_cast<double>(time - first) < session.warmup_s * 1e9) return false;
+    session.first_correlation = correlation;
+    session.window_began = time;
+    Phase expected = Phase::warming;
+    if (session.phase.compare_exchange_strong(expected, Phase::recording)) {
+      session.spool.note(spool::NoteCode::window_began, {});
+    }
+    return true;
+  }
+  if (session.phase.load() == Phase::draining && launch && !session.end_correlation_known) {
+    session.end_correlation = correlation;
+    session.end_correlation_known = true;
+  }
+  return false;
+}
+
+void announce(Session& session, ThreadState& thread) {
+  if (thread.announced) return;
+  thread.announced = true;
+  char name[17] = {};
+  prctl(PR_GET_NAME, name);
+  session.spool.write(spool::Type::thread, spool::Thread{thread.id, session.spool.text(name)});
+}
+
+void enter_launch(Session& session, ThreadState& thread, const DriverCall& call, const CUpti_CallbackData& data) {
+  ThreadState::Call& state = thread.call;
+  const LaunchArguments arguments = launch_arguments(call.arguments, data);
+  state.captured = is_captured(arguments.stream, call.per_thread_stream);
+  if (!state.recorded && !state.captured) return;
+  state.place = current_place(session, thread);
+  if (arguments.graph != nullptr) {
+    const Graphs::Kernels kernels = session.graphs.kernels(arguments.graph);
+    state.kind = &session.kinds.of_graph(kernels.count, kernels.signature, state.place);
+  } else if (state.captured) {
+    state.kind = &session.kinds.of_node(arguments.kernel, state.place);
+  } else {
+    state.kind = &session.kinds.of_kernel(arguments.kernel, state.place);
+  }
+  if (state.captured) return;
+  const std::uint64_t number = ++state.kind->launches;
+  state.site = {data.context,     arguments.stream, state.kind->id,    state.kind->flags,
+                number, arguments.graph,  data.correlationId};
+  state.counted = counting_enters(state.site);
+}
+
+void enter(Session& session, ThreadState& thread, const DriverCall& call, const CUpti_CallbackData& data) {
+  if (thread.nesting++ != 0) return;
+  ThreadState::Call& state = thread.call;
+  state = {};
+  state.correlation = data.correlationId;
+  state.recorded = call.recorded && in_window(session, is_launch(call.kind), data.correlationId);
+  if (is_launch(call.kind)) {
+    enter_launch(session, thread, call, data);
+  } else if (call.arguments == Arguments::kernel_node) {
+    const auto* node = static_cast<const cuGraphAddKernelNode_params*>(data.functionParams)->nodeParams;
+    if (node == nullptr) return;
+    state.place = current_place(session, thread);
+    // The second version of the parameters has the first one's beginning.
+    state.kind = &session.kinds.of_node(
+        std::strcmp(data.functionName, "cuGraphAddKernelNode") == 0
+            ? node_launch(*node)
+            : node_launch(*reinterpret_cast<const CUDA_KERNEL_NODE_PARAMS_v2*>(node)),
+        state.place);
+  } else if (call.arguments == Arguments::any_node) {
+    const auto* node = std::strcmp(data.functionName, "cuGraphAddNode") == 0
+                           ? static_cast<const cuGraphAddNode_params*>(data.functionParams)->nodeParams
+                           : static_cast<const cuGraphAddNode_v2_params*>(data.functionParams)->nodeParams;
+    if (node == nullptr) return;
+    state.place = current_place(session, thread);
+    if (node->type == CU_GRAPH_NODE_TYPE_KERNEL) {
+      state.kind = &session.kinds.of_node(node_launch(node->kernel), state.place);
+    }
+  } else if (state.recorded || captures.load(std::memory_order_relaxed) > 0) {
+    state.place = current_place(session, thread);
+    if (call.kind == spool::CallKind::copy || call.kind == spool::CallKind::fill) {
+      remember_place(data.correlationId, state.place);
+    }
+  }
+  state.start = now();
+}
+
+void learn_memory(Arguments arguments, const void* given) {
+  if (arguments == Arguments::memory) {
+    const auto& call = *static_cast<const cuMemAlloc_v2_params*>(given);
+    if (call.dptr != nullptr) Kinds::remember_memory(*call.dptr, call.bytesize);
+  } else if (arguments == Arguments::pitched) {
+    const auto& call = *static_cast<const cuMemAllocPitch_v2_params*>(given);
+    if (call.dptr != nullptr && call.pPitch != nullptr) Kinds::remember_memory(*call.dptr, *call.pPitch * call.Height);
+  } else if (arguments == Arguments::registered) {
+    const auto& call = *static_cast<const cuMemHostRegister_v2_params*>(given);
+    Kinds::remember_memory(reinterpret_cast<std::uintptr_t>(call.p), call.bytesize);
+  }
+}
+
+spool::Id name_of(Session& session, CUpti_CallbackId id, const char* name) {
+  spool::Id known = call_names[id].load(std::memory_order_relaxed);
+  if (known == 0) {
+    known = session.spool.text(plain_name(name));
+    call_names[id].store(known, std::memory_order_relaxed);
+  }
+  return known;
+}
+
+void leave(Session& session, ThreadState& thread, const DriverCall& call, CUpti_CallbackId id,
+           const CUpti_CallbackData& data) {
+  const std::uint64_t end = now();
+  if (thread.nesting == 0 || --thread.nesting != 0) return;
+  ThreadState::Call& state = thread.call;
+  const auto* const status = static_cast<const CUresult*>(data.functionReturnValue);
+  const bool succeeded = status == nullptr || *status == CUDA_SUCCESS;
+  if (state.counted) counting_exits(state.site);
+  if (call.arguments == Arguments::begin_capture && succeeded) ++captures;
+  if (call.arguments == Arguments::end_capture && captures > 0) --captures;
+  if (succeeded) learn_memory(call.arguments, data.functionParams);
+  if (!state.recorded || session.phase.load(std::memory_order_relaxed) == Phase::ended) return;
+  announce(session, thread);
+  if (!is_launch(call.kind)) {
+    session.spool.write(spool::Type::call, spool::Call{state.start, end, state.correlation,
+                                                       name_of(session, id, data.functionName), call.kind, thread.id,
+                                                       state.place, 0});
+  } else if (succeeded && state.kind != nullptr) {
+    const std::uint32_t flags = (state.counted ? spool::kCounted : 0U) | (state.captured ? spool::kCaptured : 0U);
+    session.spool.write(spool::Type::launch,
+                        spool::Launch{state.start, end, state.correlation, state.kind->id, thread.id, flags});
+    if (!state.captured) ++session.launches;
+  }
+}
+
+void on_resource(Session& session, ThreadState& thread, CUpti_CallbackId id, const CUpti_ResourceData& data) {
+  const auto& graph = *static_cast<const CUpti_GraphData*>(data.resourceDescriptor);
+  std::uint64_t node = 0, original = 0;
+  switch (id) {
+    case CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING:
+      counting_context_destroyed(data.context);
+      flush_activities(true);
+      session.spool.flush();
+      break;
+    case CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING:
+      session.kinds.forget_functions();
+      break;
+    case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED:
+      if (thread.nesting == 0 || cupti().graph_node_id(graph.node, &node) != CUPTI_SUCCESS) break;
+      session.graphs.made(node, {graph.nodeType == CU_GRAPH_NODE_TYPE_KERNEL ? thread.call.kind : nullptr,
+                                 thread.call.place});
+      if (thread.call.kind != nullptr) thread.call.captured = true;
+      break;
+    case CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED:
+      if (cupti().graph_node_id(graph.node, &node) != CUPTI_SUCCESS ||
+          cupti().graph_node_id(graph.originalNode, &original) != CUPTI_SUCCESS) {
+        break;
+      }
+      if (const Graphs::Node clone = session.graphs.cloned(node, original);
+          clone.kind != nullptr && thread.instantiating) {
+        Graphs::Kernels seen = {thread.graph_kernels, thread.graph_signature};
+        seen.add(clone);
+        thread.graph_kernels = seen.count;
+        thread.graph_signature = seen.signature;
+      }
+      break;
+    case CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATE_STARTING:
+      thread.instantiating = true;
+      thread.graph_kernels = 0;
+      thread.graph_signature = 0;
+      break;
+    case CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED:
+      thread.instantiating = false;
+      session.graphs.instantiated(graph.graphExec, {thread.graph_kernels, thread.graph_signature});
+      break;
+    default:
+      break;
+  }
+}
+
+void on_callback(Session& session, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
+  ThreadState& thread = thread_state(session);
+  if (thread.working) return;
+  const Working working(thread);
+  if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
+    on_resource(session, thread, id, *static_cast<const CUpti_ResourceData*>(data));
+    return;
+  }
+  if (domain != CUPTI_CB_DOMAIN_DRIVER_API || id >= kMostCalls) return;
+  const auto& call_data = *static_cast<const CUpti_CallbackData*>(data);
+  if (call_data.callbackSite == CUPTI_API_ENTER) {
+    enter(session, thread, calls[id], call_data);
+  } else {
+    leave(session, thread, calls[id], id, call_data);
+  }
+}
+
+void CUPTIAPI callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
+  Session* const current = session();
+  if (current == nullptr || current->phase.load(std::memory_order_relaxed) == Phase::ended) return;
+  try {
+    on_callback(*current, domain, id, data);
+  } catch (...) {  // the driver, which calls, knows no exceptions
+  }
+}
+
+std::uint64_t CUPTIAPI clock() { return now(); }
+
+}  // namespace
+
+std::string start_trace(Session& session) {
+  const Cupti& library = cupti();
+  if (const CUptiResult status = library.subscribe(&subscriber, callback, nullptr); status != CUPTI_SUCCESS) {
+    return status == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
+               ? "another profiler is attached to this process: run without it"
+               : "CUPTI refuses: " + library.explain(status);
+  }
+  prepare_buffers();
+  std::uint8_t zeroed = 1;
+  std::size_t bytes = sizeof(zeroed);
+  library.set_attribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &bytes, &zeroed);
+  CUptiResult status = library.register_clock(clock);
+  if (status == CUPTI_SUCCESS) status = library.register_buffers(give_buffer, take_buffer);
+  for (std::size_t index = 0; status == CUPTI_SUCCESS && index < kActivities.size(); ++index) {
+    status = library.enable(kActivities[index]);
+    // Everything but kernels may be missing.
+    if (index > 0) status = CUPTI_SUCCESS;
+  }
+  if (status != CUPTI_SUCCESS) return "CUPTI can't trace kernels: " + library.explain(status);
+
+  session.phase = Phase::warming;
+  for (CUpti_CallbackId id = 1; id < kMostCalls; ++id) {
+    const char* name = nullptr;
+    if (library.callback_name(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) != CUPTI_SUCCESS || name == nullptr) break;
+    calls[id] = driver_call(name);
+    if (calls[id].followed) library.enable_callback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
+  }
+  for (const CUpti_CallbackId id :
+       {CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING,
+        CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,
+        CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATE_STARTING, CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED}) {
+    library.enable_callback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, id);
+  }
+  return {};
+}
+
+void flush_activities(bool all) { cupti().flush(all ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0); }
+
+void stop_trace() {
+  for (const CUpti_ActivityKind kind : kActivities) cupti().disable(kind);
+  for (const CUpti_CallbackDomain domain : {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_CB_DOMAIN_RESOURCE}) {
+    cupti().enable_domain(0, subscriber, domain);
+  }
+}
+
+}  // namespace roofline::inject
