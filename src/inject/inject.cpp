@@ -30,9 +30,11 @@ constexpr std::uint64_t kDefaultLimit = std::uint64_t{1} << 30;
 
 std::atomic<Session*> current_session;
 
-double seconds_of(const char* variable) {
+/// Nanoseconds from a variable in seconds; 0 where it is absent, or no time.
+std::uint64_t duration_of(const char* variable) {
   const char* const text = std::getenv(variable);
-  return text != nullptr ? std::strtod(text, nullptr) : 0;
+  const double seconds = text != nullptr ? std::strtod(text, nullptr) : 0;
+  return seconds > 0 && seconds < 1e9 ? static_cast<std::uint64_t>(seconds * 1e9) : 0;
 }
 
 /// A child of fork() has neither our thread nor CUPTI. It starts anew if it brings up CUDA by itself, which it can only
@@ -47,8 +49,8 @@ Session* make_session() {
   auto* const made = new Session;
   made->folder = folder;
   made->started = now();
-  made->warmup_s = seconds_of(spool::kWarmupVariable);
-  made->window_s = seconds_of(spool::kWindowVariable);
+  made->warmup = duration_of(spool::kWarmupVariable);
+  made->window = duration_of(spool::kWindowVariable);
   const char* const python = std::getenv(spool::kPythonVariable);
   made->python = python == nullptr || std::strcmp(python, "off") != 0;
   Session* expected = nullptr;
@@ -113,7 +115,7 @@ class Scribe {
     const std::uint64_t time = now();
     const Phase phase = session_.phase;
     if (phase == Phase::ended) return false;
-    if (phase == Phase::recording && over(time)) end_window(session_);
+    if ((phase == Phase::recording || phase == Phase::warming) && over(time, phase)) end_window(session_);
     if (session_.phase == Phase::draining) {
       drain(time);
       return true;
@@ -132,11 +134,10 @@ class Scribe {
   }
 
  private:
-  bool over(std::uint64_t time) const {
+  bool over(std::uint64_t time, Phase phase) const {
     struct stat status {};
     if (stat((session_.folder + "/" + spool::kStopFile).c_str(), &status) == 0) return true;
-    const std::uint64_t began = session_.window_began;
-    return session_.window_s > 0 && began != 0 && time >= began + static_cast<std::uint64_t>(session_.window_s * 1e9);
+    return phase == Phase::recording && session_.window > 0 && time >= session_.window_end();
   }
 
   /// Until the kernels of the window have run.
@@ -220,6 +221,15 @@ Session* session() { return current_session.load(std::memory_order_acquire); }
 Session* session_or_new() {
   Session* const found = session();
   return found != nullptr ? found : make_session();
+}
+
+void begin_window(Session& session, std::uint32_t correlation) {
+  session.first_correlation = correlation;
+  session.window_began = now();
+  Phase expected = Phase::warming;
+  if (session.phase.compare_exchange_strong(expected, Phase::recording)) {
+    session.spool.note(spool::NoteCode::window_began, {});
+  }
 }
 
 void end_window(Session& session) {

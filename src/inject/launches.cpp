@@ -76,23 +76,24 @@ const Kinds::Function& Kinds::function_of(CUfunction handle, const char* symbol)
   }
   auto* const function = new Function;
   const Driver& table = driver();
-  // What a handle is, a function or a context-less kernel, only the driver knows: the wrong question is refused.
+  // What a handle is, a function or a kernel without a context, the driver tells by refusing the wrong question.
   CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
   if (table.exchange_capture_mode != nullptr) table.exchange_capture_mode(&mode);
-  for (std::size_t index = 0; table.function_parameter != nullptr; ++index) {
-    std::size_t offset = 0, size = 0;
-    CUresult status = table.function_parameter(handle, index, &offset, &size);
-    if (status != CUDA_SUCCESS && index == 0 && table.kernel_parameter != nullptr) {
-      status = table.kernel_parameter(reinterpret_cast<CUkernel>(handle), index, &offset, &size);
-    }
+  const auto kernel = reinterpret_cast<CUkernel>(handle);
+  std::size_t offset = 0, size = 0;
+  const bool is_function = table.function_parameter == nullptr ||
+                           table.function_parameter(handle, 0, &offset, &size) != CUDA_ERROR_INVALID_HANDLE;
+  for (std::size_t index = 0; table.function_parameter != nullptr && table.kernel_parameter != nullptr; ++index) {
+    const CUresult status = is_function ? table.function_parameter(handle, index, &offset, &size)
+                                        : table.kernel_parameter(kernel, index, &offset, &size);
     function->known = status == CUDA_SUCCESS || status == CUDA_ERROR_INVALID_VALUE;
     if (status != CUDA_SUCCESS) break;
     function->parameters.push_back({static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(size)});
   }
-  if (symbol == nullptr && table.function_name != nullptr &&
-      table.function_name(&symbol, handle) != CUDA_SUCCESS &&
-      (table.kernel_name == nullptr || table.kernel_name(&symbol, reinterpret_cast<CUkernel>(handle)) != CUDA_SUCCESS)) {
-    symbol = nullptr;
+  if (symbol == nullptr) {
+    const bool named = is_function ? table.function_name != nullptr && table.function_name(&symbol, handle) == CUDA_SUCCESS
+                                   : table.kernel_name != nullptr && table.kernel_name(&symbol, kernel) == CUDA_SUCCESS;
+    if (!named) symbol = nullptr;
   }
   if (table.exchange_capture_mode != nullptr) table.exchange_capture_mode(&mode);
   const std::string_view name = symbol != nullptr ? symbol : "unknown kernel";

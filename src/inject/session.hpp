@@ -28,8 +28,8 @@ struct Session {
 
   std::string folder;
   std::uint64_t started = 0;
-  double warmup_s = 0;
-  double window_s = 0;  ///< 0: unlimited
+  std::uint64_t warmup = 0;  ///< ns
+  std::uint64_t window = 0;  ///< ns; 0: unlimited
   bool python = true;
 
   std::atomic<Phase> phase = Phase::loaded;
@@ -44,6 +44,8 @@ struct Session {
   std::atomic<std::uint64_t> launches = 0, kernels = 0, dropped = 0, without_time = 0;
 
   std::mutex finish_mutex;
+
+  std::uint64_t window_end() const { return first_launch + warmup + window; }
 };
 
 /// nullptr: nothing is to be done in this process.
@@ -51,7 +53,9 @@ Session* session();
 /// Made by the first to be loaded by the driver or by NVTX.
 Session* session_or_new();
 
-/// The end of a window: what is launched from now on is not recorded.
+/// From this correlation on all is recorded.
+void begin_window(Session& session, std::uint32_t correlation);
+/// What is launched from now on is not recorded.
 void end_window(Session& session);
 
 void write_tally(Session& session, bool last);

@@ -146,26 +146,19 @@ bool is_captured(CUstream stream, bool per_thread) {
   return ask == nullptr || ask(stream, &status) != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-/// Whether what is called now belongs to the window; launches begin and end it.
+/// Whether what is called now belongs to the window, which launches begin and end.
 bool in_window(Session& session, bool launch, std::uint32_t correlation) {
   const Phase phase = session.phase.load(std::memory_order_acquire);
+  if (phase == Phase::recording && session.window == 0) return true;
   if (phase == Phase::recording) {
-    if (session.window_s <= 0) return true;
-    const auto length = static_cast<std::uint64_t>(session.window_s * 1e9);
-    const std::uint64_t began = session.window_began.load(std::memory_order_relaxed);
-    if (began == 0 || now() < began + length) return true;
+    if (now() < session.window_end()) return true;
     end_window(session);
   } else if (phase == Phase::warming && launch) {
     const std::uint64_t time = now();
     std::uint64_t first = 0;
     if (session.first_launch.compare_exchange_strong(first, time)) first = time;
-    if (static_cast<double>(time - first) < session.warmup_s * 1e9) return false;
-    session.first_correlation = correlation;
-    session.window_began = time;
-    Phase expected = Phase::warming;
-    if (session.phase.compare_exchange_strong(expected, Phase::recording)) {
-      session.spool.note(spool::NoteCode::window_began, {});
-    }
+    if (time < first + session.warmup) return false;
+    begin_window(session, correlation);
     return true;
   }
   if (session.phase.load() == Phase::draining && launch && !session.end_correlation_known) {
@@ -383,6 +376,8 @@ std::string start_trace(Session& session) {
   if (status != CUPTI_SUCCESS) return "CUPTI can't trace kernels: " + library.explain(status);
 
   session.phase = Phase::warming;
+  // Without a window all is recorded; a window begins with a launch.
+  if (session.warmup == 0 && session.window == 0) begin_window(session, 0);
   for (CUpti_CallbackId id = 1; id < kMostCalls; ++id) {
     const char* name = nullptr;
     if (library.callback_name(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) != CUPTI_SUCCESS || name == nullptr) break;
