@@ -94,7 +94,8 @@ Cupti found_cupti;
 
 std::string Cupti::explain(CUptiResult status) const {
   const char* text = nullptr;
-  if (result_string == nullptr || result_string(status, &text) != CUPTI_SUCCESS || text == nullptr) text = "no explanation";
+  if (result_string == nullptr || result_string(status, &text) != CUPTI_SUCCESS || text == nullptr)
+    text = "no explanation";
   return std::string(text) + " (CUPTI error " + std::to_string(static_cast<int>(status)) + ")";
 }
 

@@ -15,7 +15,9 @@
 #include "inject/clock.hpp"
 #include "inject/counting.hpp"
 #include "inject/cupti_library.hpp"
+#include "inject/python.hpp"
 #include "inject/session.hpp"
+#include "inject/torch.hpp"
 #include "inject/trace.hpp"
 
 namespace roofline::inject {
@@ -75,14 +77,16 @@ std::string command_line() {
 bool open_spool(Session& session) {
   std::uint64_t limit = kDefaultLimit;
   if (const char* const text = std::getenv(spool::kSpoolLimitVariable)) limit = std::strtoull(text, nullptr, 10);
-  const std::string path = session.folder + "/" + std::to_string(getpid()) + "." + std::to_string(session.started) + ".spool";
+  const std::string path =
+      session.folder + "/" + std::to_string(getpid()) + "." + std::to_string(session.started) + ".spool";
   return session.spool.open(path, limit);
 }
 
 void write_process(Session& session, int driver_version) {
   timespec wall{};
   clock_gettime(CLOCK_REALTIME, &wall);
-  const std::uint64_t wall_ns = static_cast<std::uint64_t>(wall.tv_sec) * kSecond + static_cast<std::uint64_t>(wall.tv_nsec);
+  const std::uint64_t wall_ns =
+      static_cast<std::uint64_t>(wall.tv_sec) * kSecond + static_cast<std::uint64_t>(wall.tv_nsec);
   spool::Process process = {};
   process.start = session.started;
   process.wall_zero = wall_ns - now();
@@ -123,6 +127,8 @@ class Scribe {
     const bool young = time - session_.started < kYoung;
     if (time - last_write_ < (young ? kSecond / 4 : kSecond)) return true;
     last_write_ = time;
+    look_for_python(session_);
+    look_for_torch();
     flush_activities(false);
     write_tally(session_, false);
     session_.spool.flush();
@@ -204,6 +210,8 @@ void initialize() {
       found ? start_trace(*started)
             : "CUPTI of the driver's version was not found: install the CUDA Toolkit, or name its libcupti.so";
   if (reason.empty()) {
+    look_for_python(*started);
+    look_for_torch();
     started->spool.note(spool::NoteCode::recording, "with " + cupti().path);
     std::atexit(at_exit);
     if (!start_scribe(*started)) started->spool.note(spool::NoteCode::remark, "no thread to write could be started");

@@ -24,8 +24,8 @@ constexpr std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
 /// Kernels that wait for others, on this GPU or another: serialised or replayed they may never end.
 bool waits_for_others(std::string_view symbol) {
   for (const std::string_view part :
-       {"ncclDevKernel", "ncclKernel", "ncclSymk", "nvshmem", "multimem", "symm_mem", "symmetric_memory", "one_shot_all_reduce",
-        "two_shot_all_reduce", "cross_device_reduce", "allreduce_fusion"}) {
+       {"ncclDevKernel", "ncclKernel", "ncclSymk", "nvshmem", "multimem", "symm_mem", "symmetric_memory",
+        "one_shot_all_reduce", "two_shot_all_reduce", "cross_device_reduce", "allreduce_fusion"}) {
     if (symbol.find(part) != std::string_view::npos) return true;
   }
   return false;
@@ -91,8 +91,9 @@ const Kinds::Function& Kinds::function_of(CUfunction handle, const char* symbol)
     function->parameters.push_back({static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(size)});
   }
   if (symbol == nullptr) {
-    const bool named = is_function ? table.function_name != nullptr && table.function_name(&symbol, handle) == CUDA_SUCCESS
-                                   : table.kernel_name != nullptr && table.kernel_name(&symbol, kernel) == CUDA_SUCCESS;
+    const bool named = is_function
+                           ? table.function_name != nullptr && table.function_name(&symbol, handle) == CUDA_SUCCESS
+                           : table.kernel_name != nullptr && table.kernel_name(&symbol, kernel) == CUDA_SUCCESS;
     if (!named) symbol = nullptr;
   }
   if (table.exchange_capture_mode != nullptr) table.exchange_capture_mode(&mode);

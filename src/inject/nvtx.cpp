@@ -1,5 +1,5 @@
-// NVTX: ranges of the program, by taking the places of its functions. A range's node in the tree is its parent's child of
-// that name; a thread's open ranges are a stack, across domains.
+// NVTX: ranges of the program, by taking the places of its functions. A range's node in the tree is its parent's child
+// of that name; a thread's open ranges are a stack, across domains.
 #define NVTX_NO_IMPL  // nothing of NVTX's own: this library is what it calls
 #include <nvtx3/nvToolsExt.h>
 
@@ -82,7 +82,8 @@ std::string message_of(const nvtxEventAttributes_t* event) {
   }
 }
 
-/// Runs `work` in the session and the thread's state, unless the thread is in our own code. What fails returns `failed`.
+/// Runs `work` in the session and the thread's state, unless the thread is in our own code. What fails returns
+/// `failed`.
 template <typename Result, typename Work>
 Result in_session(Result failed, const Work& work) {
   Session* const current = session();
@@ -206,7 +207,9 @@ nvtxStringHandle_t NVTX_API register_w(nvtxDomainHandle_t, const wchar_t* text) 
   return handle_of<nvtxStringHandle_t, RegisteredString>(narrow(text));
 }
 nvtxDomainHandle_t NVTX_API create_a(const char* text) { return handle_of<nvtxDomainHandle_t, Domain>(text_of(text)); }
-nvtxDomainHandle_t NVTX_API create_w(const wchar_t* text) { return handle_of<nvtxDomainHandle_t, Domain>(narrow(text)); }
+nvtxDomainHandle_t NVTX_API create_w(const wchar_t* text) {
+  return handle_of<nvtxDomainHandle_t, Domain>(narrow(text));
+}
 
 /// Puts functions of ours into one of the program's tables, as far as it reaches.
 class Table {

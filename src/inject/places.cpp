@@ -2,8 +2,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "inject/python.hpp"
 #include "inject/session.hpp"
 #include "inject/thread_state.hpp"
+#include "inject/torch.hpp"
 
 namespace roofline::inject {
 
@@ -22,6 +24,12 @@ spool::Id current_place(Session& session, ThreadState& thread) {
   if (thread.open_ranges > 0) {
     const std::size_t last = thread.ranges.size() - 1;
     origin.range = thread.ranges[thread.open_ranges > last ? last : thread.open_ranges - 1].range;
+  }
+  if (session.python) {
+    const PythonOrigin python = python_origin(session);
+    origin.line = python.line;
+    origin.module = python.module;
+    add_autograd(session, thread, origin);
   }
   const spool::Place& known = thread.last_origin;
   if (origin.range != known.range || origin.line != known.line || origin.module != known.module ||

@@ -13,8 +13,8 @@
 namespace roofline::inject {
 
 enum class Phase : int {
-  loaded,     ///< ranges are followed, nothing is recorded
-  warming,    ///< CUPTI is on, the window has not begun
+  loaded,   ///< ranges are followed, nothing is recorded
+  warming,  ///< CUPTI is on, the window has not begun
   recording,
   draining,  ///< the window has ended, kernels launched in it may still run
   ended

@@ -40,6 +40,12 @@ struct ThreadState {
   spool::Place last_origin;  ///< of which last_place is the id
   spool::Id last_place;
 
+  std::uint64_t last_sequence;  ///< of autograd, at the last launch in forward
+  const void* python_node;      ///< of autograd, a Python function that was met last
+  std::uint64_t python_node_sequence;
+  spool::Id python_node_name;
+  spool::Id last_backward_line, last_backward_module;
+
   bool instantiating;  ///< a graph, whose nodes are counted here
   std::uint32_t graph_kernels;
   std::uint64_t graph_signature;

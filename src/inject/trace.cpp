@@ -22,9 +22,12 @@ std::array<std::atomic<spool::Id>, kMostCalls> call_names;
 CUpti_SubscriberHandle subscriber;
 std::atomic<int> captures;
 
-constexpr std::array kActivities = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
-                                    CUPTI_ACTIVITY_KIND_MEMCPY2,           CUPTI_ACTIVITY_KIND_MEMSET,
-                                    CUPTI_ACTIVITY_KIND_OVERHEAD,          CUPTI_ACTIVITY_KIND_DEVICE,
+constexpr std::array kActivities = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+                                    CUPTI_ACTIVITY_KIND_MEMCPY,
+                                    CUPTI_ACTIVITY_KIND_MEMCPY2,
+                                    CUPTI_ACTIVITY_KIND_MEMSET,
+                                    CUPTI_ACTIVITY_KIND_OVERHEAD,
+                                    CUPTI_ACTIVITY_KIND_DEVICE,
                                     CUPTI_ACTIVITY_KIND_CONTEXT};
 
 bool is_launch(spool::CallKind kind) {
@@ -192,8 +195,8 @@ void enter_launch(Session& session, ThreadState& thread, const DriverCall& call,
   }
   if (state.captured) return;
   const std::uint64_t number = ++state.kind->launches;
-  state.site = {data.context,     arguments.stream, state.kind->id,    state.kind->flags,
-                number, arguments.graph,  data.correlationId};
+  state.site = {data.context, arguments.stream, state.kind->id,    state.kind->flags,
+                number,       arguments.graph,  data.correlationId};
   state.counted = counting_enters(state.site);
 }
 
@@ -210,11 +213,10 @@ void enter(Session& session, ThreadState& thread, const DriverCall& call, const 
     if (node == nullptr) return;
     state.place = current_place(session, thread);
     // The second version of the parameters has the first one's beginning.
-    state.kind = &session.kinds.of_node(
-        std::strcmp(data.functionName, "cuGraphAddKernelNode") == 0
-            ? node_launch(*node)
-            : node_launch(*reinterpret_cast<const CUDA_KERNEL_NODE_PARAMS_v2*>(node)),
-        state.place);
+    state.kind = &session.kinds.of_node(std::strcmp(data.functionName, "cuGraphAddKernelNode") == 0
+                                            ? node_launch(*node)
+                                            : node_launch(*reinterpret_cast<const CUDA_KERNEL_NODE_PARAMS_v2*>(node)),
+                                        state.place);
   } else if (call.arguments == Arguments::any_node) {
     const auto* node = std::strcmp(data.functionName, "cuGraphAddNode") == 0
                            ? static_cast<const cuGraphAddNode_params*>(data.functionParams)->nodeParams
@@ -269,9 +271,9 @@ void leave(Session& session, ThreadState& thread, const DriverCall& call, CUpti_
   if (!state.recorded || session.phase.load(std::memory_order_relaxed) == Phase::ended) return;
   announce(session, thread);
   if (!is_launch(call.kind)) {
-    session.spool.write(spool::Type::call, spool::Call{state.start, end, state.correlation,
-                                                       name_of(session, id, data.functionName), call.kind, thread.id,
-                                                       state.place, 0});
+    session.spool.write(spool::Type::call,
+                        spool::Call{state.start, end, state.correlation, name_of(session, id, data.functionName),
+                                    call.kind, thread.id, state.place, 0});
   } else if (succeeded && state.kind != nullptr) {
     const std::uint32_t flags = (state.counted ? spool::kCounted : 0U) | (state.captured ? spool::kCaptured : 0U);
     session.spool.write(spool::Type::launch,
@@ -294,8 +296,8 @@ void on_resource(Session& session, ThreadState& thread, CUpti_CallbackId id, con
       break;
     case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED:
       if (thread.nesting == 0 || cupti().graph_node_id(graph.node, &node) != CUPTI_SUCCESS) break;
-      session.graphs.made(node, {graph.nodeType == CU_GRAPH_NODE_TYPE_KERNEL ? thread.call.kind : nullptr,
-                                 thread.call.place});
+      session.graphs.made(
+          node, {graph.nodeType == CU_GRAPH_NODE_TYPE_KERNEL ? thread.call.kind : nullptr, thread.call.place});
       if (thread.call.kind != nullptr) thread.call.captured = true;
       break;
     case CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED:

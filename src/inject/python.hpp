@@ -1,0 +1,26 @@
+// Where in the program's Python a launch comes from: its line, and the torch module that runs.
+#pragma once
+
+#include "inject/session.hpp"
+
+namespace roofline::inject {
+
+/// Looks for an interpreter in the process. To be called again from time to time until it finds one.
+void look_for_python(Session& session);
+
+struct PythonOrigin {
+  spool::Id line = 0;
+  spool::Id module = 0;
+};
+
+/// Of the calling thread; nothing where it runs no Python.
+PythonOrigin python_origin(Session& session);
+
+/// Of the node of autograd that the calling thread evaluates, where it is a Python class: the class's name. Costs
+/// microseconds.
+spool::Id python_node_name(Session& session);
+
+/// As Python says it; 0 where it does not.
+std::uint64_t python_node_sequence();
+
+}  // namespace roofline::inject

@@ -1,0 +1,15 @@
+// What PyTorch's autograd is doing in a thread, from its C++ library alone.
+#pragma once
+
+#include "inject/session.hpp"
+#include "inject/thread_state.hpp"
+
+namespace roofline::inject {
+
+/// Looks for PyTorch in the process. To be called again from time to time until it finds it.
+void look_for_torch();
+
+/// Completes the origin of a launch: backward ones get the line and the module of their forward.
+void add_autograd(Session& session, ThreadState& thread, spool::Place& origin);
+
+}  // namespace roofline::inject
