@@ -187,7 +187,7 @@ Kind& Kinds::find(Key key) {
 
 /// Kinds that a thread met lately, found without a lock: most launches repeat.
 struct Kinds::Recent {
-  static constexpr std::size_t kSlots = 256;
+  static constexpr std::size_t kSlots = 1024;
   struct Slot {
     std::uint32_t epoch = 0;
     std::uint32_t flags = 0;

@@ -29,7 +29,7 @@ spool::Id current_place(Session& session, ThreadState& thread) {
     const PythonOrigin python = python_origin(session);
     origin.line = python.line;
     origin.module = python.module;
-    add_autograd(session, thread, origin);
+    add_autograd(session, thread, python.own, origin);
   }
   const spool::Place& known = thread.last_origin;
   if (origin.range != known.range || origin.line != known.line || origin.module != known.module ||

@@ -1,7 +1,7 @@
 // Frames of the interpreter are read where they lie: they are the calling thread's own, so they stand still while it
-// launches, and its lock, which another thread may hold, is not waited for. What a frame's code and module are called is
-// asked of Python, with the lock, once for each. Where frames lie is known for some versions and checked against what
-// Python itself says; for others Python is asked each time.
+// launches, and its lock, which another thread may hold, is not waited for. What a frame's code and module are called
+// is asked of Python, with the lock, once for each. Where frames lie is known for some versions and checked against
+// what Python itself says; for others Python is asked each time.
 #include "inject/python.hpp"
 
 #include <dlfcn.h>
@@ -103,7 +103,9 @@ Value at(const void* base, int offset) {
 /// The interpreter's lock, with the program's pending error put aside.
 class Locked {
  public:
-  explicit Locked(const Api& api) : api_(api), state_(api.ensure()) { api_.fetch_error(&error_[0], &error_[1], &error_[2]); }
+  explicit Locked(const Api& api) : api_(api), state_(api.ensure()) {
+    api_.fetch_error(&error_[0], &error_[1], &error_[2]);
+  }
   ~Locked() {
     api_.restore_error(error_[0], error_[1], error_[2]);
     api_.release(state_);
@@ -189,8 +191,10 @@ void walk(const Api& api, void* thread, const Visit& visit) {
   Reference frame(api, api.thread_frame(thread));
   for (int depth = 0; frame && depth < kDeepest; ++depth) {
     const Reference code(api, api.frame_code(frame.get()));
-    const int instruction = api.frame_instruction != nullptr ? api.frame_instruction(frame.get()) : api.frame_line(frame.get());
-    if (!visit(code.get(), reinterpret_cast<const void*>(static_cast<std::intptr_t>(instruction) + 1), frame.get())) return;
+    const int instruction =
+        api.frame_instruction != nullptr ? api.frame_instruction(frame.get()) : api.frame_line(frame.get());
+    if (!visit(code.get(), reinterpret_cast<const void*>(static_cast<std::intptr_t>(instruction) + 1), frame.get()))
+      return;
     frame = Reference(api, api.frame_back(frame.get()));
   }
 }
@@ -236,12 +240,14 @@ bool check(const Layout& layout, const Api& api, void* thread) {
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-/// By the file that code comes from: the program's own, a package's, or a library's whose lines nobody could change.
+/// By the file that code comes from: the program's own; another's, which stands in where there is no own; or a
+/// library's, whose lines nobody could change.
 Owner owner_of(std::string_view file) {
   if (file.empty()) return Owner::library;
   if (file.front() == '<') {
-    const bool typed = file == "<string>" || file == "<stdin>" || file.starts_with("<ipython");
-    return typed ? Owner::program : Owner::library;
+    if (file == "<stdin>" || file.starts_with("<ipython")) return Owner::program;
+    // "python -c", but also what Triton makes its launchers of.
+    return file == "<string>" ? Owner::package : Owner::library;
   }
   // Code that torch.compile and Triton make.
   if (contains(file, "/torchinductor_") || contains(file, "/.triton/")) return Owner::library;
@@ -300,8 +306,8 @@ std::size_t hash_of(const void* pointer) { return reinterpret_cast<std::uintptr_
 /// What a thread remembers of the session's Python.
 struct ThreadCache {
   const Session* session = nullptr;
-  Recent<const Object*, Code, 512> codes;
-  Recent<std::pair<const Object*, const void*>, spool::Id, 512> lines;
+  Recent<const Object*, Code, 1024> codes;
+  Recent<std::pair<const Object*, const void*>, spool::Id, 1024> lines;
   Recent<const Object*, ModuleName, 128> modules;
 };
 ThreadCache& thread_cache(const Session& session) {
@@ -433,7 +439,8 @@ ModuleName ask_module(Session& session, Python& python, Object* module, Object* 
 
 Object* self_of(const Python& python, const void* frame) {
   auto* self = at<Object*>(frame, python.layout->locals);
-  if (self != nullptr && at<const void*>(self, kTypeOffset) == python.api.cell_type) self = at<Object*>(self, kCellContent);
+  if (self != nullptr && at<const void*>(self, kTypeOffset) == python.api.cell_type)
+    self = at<Object*>(self, kCellContent);
   return self;
 }
 
@@ -527,6 +534,7 @@ PythonOrigin asked_origin(Session& session, Python& python, ThreadCache& cache, 
     const Owner owner = code_of(python, cache, code).owner;
     if (owner == Owner::program) {
       origin.line = line_of(session, python, cache, code, instruction);
+      origin.own = true;
       return false;
     }
     if (owner == Owner::package && package_code == nullptr) {
@@ -587,6 +595,7 @@ PythonOrigin python_origin(Session& session) {
     return module == nullptr || owner_of_line != Owner::program;
   });
   PythonOrigin origin;
+  origin.own = owner_of_line == Owner::program;
   if (code_of_line != nullptr) origin.line = line_of(session, *python, cache, code_of_line, instruction_of_line);
   if (module != nullptr) origin.module = module_of(session, *python, cache, thread, module);
   return origin;

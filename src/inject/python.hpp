@@ -10,6 +10,7 @@ void look_for_python(Session& session);
 
 struct PythonOrigin {
   spool::Id line = 0;
+  bool own = false;  ///< the line is the program's, not one of a package's
   spool::Id module = 0;
 };
 

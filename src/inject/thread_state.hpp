@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "inject/counting.hpp"
+#include "inject/graphs.hpp"
 #include "inject/spool.hpp"
 
 namespace roofline::inject {
@@ -46,9 +47,7 @@ struct ThreadState {
   spool::Id python_node_name;
   spool::Id last_backward_line, last_backward_module;
 
-  bool instantiating;  ///< a graph, whose nodes are counted here
-  std::uint32_t graph_kernels;
-  std::uint64_t graph_signature;
+  Graphs::Kernels cloned;  ///< in the call it is in, which may be the instantiation of a graph
 };
 
 ThreadState& thread_state(const Session& session);

@@ -1,6 +1,6 @@
 // A node of autograd knows the number it was made with, and launches of the forward that follow its making find that
-// counter one higher: so a launch in backward finds the forward's. Nodes are read where they lie; what is read is checked
-// once against what Python says of the same node.
+// counter one higher: so a launch in backward finds the forward's. Nodes are read where they lie; what is read is
+// checked once against what Python says of the same node.
 #include "inject/torch.hpp"
 
 #include <cxxabi.h>
@@ -132,14 +132,13 @@ void look_for_torch() {
   void* const library = dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
   if (library == nullptr) return;
   auto* const torch = new Torch;
-  torch->current_node = reinterpret_cast<decltype(torch->current_node)>(
-      dlsym(library, "_ZN5torch8autograd16get_current_nodeEv"));
-  torch->sequence =
-      reinterpret_cast<decltype(torch->sequence)>(dlsym(library, "_ZN2at15sequence_number4peekEv"));
+  torch->current_node =
+      reinterpret_cast<decltype(torch->current_node)>(dlsym(library, "_ZN5torch8autograd16get_current_nodeEv"));
+  torch->sequence = reinterpret_cast<decltype(torch->sequence)>(dlsym(library, "_ZN2at15sequence_number4peekEv"));
   if (torch->current_node != nullptr && torch->sequence != nullptr) found_torch = torch;
 }
 
-void add_autograd(Session& session, ThreadState& thread, spool::Place& origin) {
+void add_autograd(Session& session, ThreadState& thread, bool own_line, spool::Place& origin) {
   const Torch* const torch = found_torch.load(std::memory_order_acquire);
   if (torch == nullptr) return;
   const std::shared_ptr<void> held = torch->current_node();
@@ -165,13 +164,12 @@ void add_autograd(Session& session, ThreadState& thread, spool::Place& origin) {
     origin.operation = thread.python_node_name;
   }
   // A Python function's backward has a line of its own, and may run modules again.
-  const bool own_line = type.python && origin.line != 0;
   spool::Place forward = {};
   if (node.sequence == kNoSequence || !forwards().find(node.sequence, forward)) {
     forward.line = thread.last_backward_line;
     forward.module = thread.last_backward_module;
   }
-  if (!own_line) origin.line = forward.line;
+  if (!type.python || !own_line) origin.line = forward.line;
   if (origin.module == 0) origin.module = forward.module;
   thread.last_backward_line = forward.line;
   thread.last_backward_module = forward.module;

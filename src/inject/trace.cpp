@@ -205,6 +205,7 @@ void enter(Session& session, ThreadState& thread, const DriverCall& call, const 
   ThreadState::Call& state = thread.call;
   state = {};
   state.correlation = data.correlationId;
+  thread.cloned = {};
   state.recorded = call.recorded && in_window(session, is_launch(call.kind), data.correlationId);
   if (is_launch(call.kind)) {
     enter_launch(session, thread, call, data);
@@ -295,9 +296,10 @@ void on_resource(Session& session, ThreadState& thread, CUpti_CallbackId id, con
       session.kinds.forget_functions();
       break;
     case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED:
+      // A kernel's, if a launch or a kernel node's making is under way; the callback itself says of all nodes that they
+      // are kernels.
       if (thread.nesting == 0 || cupti().graph_node_id(graph.node, &node) != CUPTI_SUCCESS) break;
-      session.graphs.made(
-          node, {graph.nodeType == CU_GRAPH_NODE_TYPE_KERNEL ? thread.call.kind : nullptr, thread.call.place});
+      session.graphs.made(node, {thread.call.kind, thread.call.place});
       if (thread.call.kind != nullptr) thread.call.captured = true;
       break;
     case CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED:
@@ -305,22 +307,12 @@ void on_resource(Session& session, ThreadState& thread, CUpti_CallbackId id, con
           cupti().graph_node_id(graph.originalNode, &original) != CUPTI_SUCCESS) {
         break;
       }
-      if (const Graphs::Node clone = session.graphs.cloned(node, original);
-          clone.kind != nullptr && thread.instantiating) {
-        Graphs::Kernels seen = {thread.graph_kernels, thread.graph_signature};
-        seen.add(clone);
-        thread.graph_kernels = seen.count;
-        thread.graph_signature = seen.signature;
+      if (const Graphs::Node clone = session.graphs.cloned(node, original); clone.kind != nullptr) {
+        thread.cloned.add(clone);
       }
       break;
-    case CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATE_STARTING:
-      thread.instantiating = true;
-      thread.graph_kernels = 0;
-      thread.graph_signature = 0;
-      break;
     case CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED:
-      thread.instantiating = false;
-      session.graphs.instantiated(graph.graphExec, {thread.graph_kernels, thread.graph_signature});
+      session.graphs.instantiated(graph.graphExec, thread.cloned);
       break;
     default:
       break;
@@ -386,10 +378,9 @@ std::string start_trace(Session& session) {
     calls[id] = driver_call(name);
     if (calls[id].followed) library.enable_callback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
   }
-  for (const CUpti_CallbackId id :
-       {CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING,
-        CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,
-        CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATE_STARTING, CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED}) {
+  for (const CUpti_CallbackId id : {CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING,
+                                    CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
+                                    CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED}) {
     library.enable_callback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, id);
   }
   return {};
