@@ -1,8 +1,6 @@
 // A driver without a GPU: launches end at once, copies move nothing, and CUPTI is told of all.
 #include <dlfcn.h>
-#include <time.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
@@ -65,7 +63,7 @@ void add_node(Graph& graph, FakeNode node) {
   CUpti_GraphData data = {};
   data.graph = reinterpret_cast<CUgraph>(&graph);
   data.node = reinterpret_cast<CUgraphNode>(graph.nodes.back().get());
-  data.nodeType = node.type;
+  data.nodeType = CU_GRAPH_NODE_TYPE_KERNEL;  // whatever it is: so does CUPTI 13.0
   if (const auto* told = hooks.load()) told->resource(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, kContext, &data);
 }
 
@@ -74,7 +72,8 @@ FakeFunction* function_of(CUfunction handle) { return reinterpret_cast<FakeFunct
 CUresult launch(const Call& call, CUfunction function, const unsigned* grid, const unsigned* block, CUstream stream) {
   const char* const symbol = function_of(function)->symbol;
   if (Graph* const graph = capturing(stream)) {
-    add_node(*graph, {0, CU_GRAPH_NODE_TYPE_KERNEL, symbol, {grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}, 0});
+    add_node(*graph,
+             {0, CU_GRAPH_NODE_TYPE_KERNEL, symbol, {grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}, 0});
   } else if (const auto* told = hooks.load()) {
     told->kernel(symbol, call.correlation(), grid, block, 0, 0);
   }
@@ -107,7 +106,8 @@ FAKE_EXPORT CUresult cuInit(unsigned) {
 }
 
 FAKE_EXPORT CUresult cuDriverGetVersion(int* version) {
-  *version = 13000;
+  const char* const given = std::getenv("FAKE_DRIVER_VERSION");
+  *version = given != nullptr ? std::atoi(given) : 13000;
   return CUDA_SUCCESS;
 }
 
@@ -122,7 +122,8 @@ FAKE_EXPORT CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsi
 
 FAKE_EXPORT CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction f, void** parameters, void** extra) {
   const cuLaunchKernelEx_params given = {config, f, parameters, extra};
-  const Call call(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz, "cuLaunchKernelEx_ptsz", &given, function_of(f)->symbol);
+  const Call call(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz, "cuLaunchKernelEx_ptsz", &given,
+                  function_of(f)->symbol);
   const unsigned grid[3] = {config->gridDimX, config->gridDimY, config->gridDimZ};
   const unsigned block[3] = {config->blockDimX, config->blockDimY, config->blockDimZ};
   return launch(call, f, grid, block, config->hStream);
@@ -225,27 +226,25 @@ FAKE_EXPORT CUresult cuGraphAddKernelNode_v2(CUgraphNode* node, CUgraph graph, c
   return CUDA_SUCCESS;
 }
 
-FAKE_EXPORT CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode* nodes, size_t* count) {
-  const auto& held = reinterpret_cast<Graph*>(graph)->nodes;
-  if (nodes != nullptr) {
-    for (size_t index = 0; index < std::min(*count, held.size()); ++index) {
-      nodes[index] = reinterpret_cast<CUgraphNode>(held[index].get());
-    }
-  }
-  *count = held.size();
-  return CUDA_SUCCESS;
-}
-
-FAKE_EXPORT CUresult cuGraphNodeGetType(CUgraphNode node, CUgraphNodeType* type) {
-  *type = reinterpret_cast<FakeNode*>(node)->type;
-  return CUDA_SUCCESS;
-}
-
-/// Nodes of an executable graph keep their numbers.
+/// Of clones, as the driver makes them: each is told of as made, with no word of its type, and then as cloned.
 FAKE_EXPORT CUresult cuGraphInstantiateWithFlags(CUgraphExec* made, CUgraph graph, unsigned long long flags) {
   const cuGraphInstantiateWithFlags_params given = {made, graph, flags};
   FAKE_CALL(cuGraphInstantiateWithFlags, &given);
-  *made = reinterpret_cast<CUgraphExec>(graph);
+  auto* const clone = new Graph;
+  for (const auto& node : reinterpret_cast<Graph*>(graph)->nodes) {
+    add_node(*clone, *node);
+    CUpti_GraphData data = {};
+    data.graph = reinterpret_cast<CUgraph>(clone);
+    data.originalGraph = graph;
+    data.node = reinterpret_cast<CUgraphNode>(clone->nodes.back().get());
+    data.originalNode = reinterpret_cast<CUgraphNode>(node.get());
+    if (const auto* told = hooks.load()) told->resource(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, kContext, &data);
+  }
+  *made = reinterpret_cast<CUgraphExec>(clone);
+  CUpti_GraphData data = {};
+  data.graph = graph;
+  data.graphExec = *made;
+  if (const auto* told = hooks.load()) told->resource(CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED, kContext, &data);
   return CUDA_SUCCESS;
 }
 

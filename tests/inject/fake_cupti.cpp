@@ -206,9 +206,9 @@ FAKE_EXPORT CUptiResult cuptiEnableDomain(std::uint32_t on, CUpti_SubscriberHand
 FAKE_EXPORT CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain, std::uint32_t id, const char** name) {
   if (id >= kCalls) return CUPTI_ERROR_INVALID_PARAMETER;
   switch (id) {
-#define FAKE_NAME(call)                  \
-  case CUPTI_DRIVER_TRACE_CBID_##call:   \
-    *name = #call;                       \
+#define FAKE_NAME(call)                \
+  case CUPTI_DRIVER_TRACE_CBID_##call: \
+    *name = #call;                     \
     break
     FAKE_NAME(cuLaunchKernel);
     FAKE_NAME(cuLaunchKernelEx_ptsz);

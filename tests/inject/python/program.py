@@ -16,13 +16,12 @@ class Function(ctypes.Structure):
 kernel = Function(b"kernel", 0)
 
 
-def launch():
-    cuda.cuLaunchKernel(ctypes.byref(kernel), 1, 1, 1, 32, 1, 1, 0, None, None, None)
+GEOMETRY = (1, 1, 1, 32, 1, 1, 0, None, None, None)
 
 
 class Leaf(Module):
     def forward(self):
-        launch()  # line of the leaf
+        cuda.cuLaunchKernel(ctypes.byref(kernel), *GEOMETRY)  # line of the leaf
 
 
 class Block(Module):
@@ -36,7 +35,7 @@ class Block(Module):
         self.first()
         self.second()
         self.hidden[0]()
-        launch()  # line of the block
+        cuda.cuLaunchKernel(ctypes.byref(kernel), *GEOMETRY)  # line of the block
 
 
 class Model(Module):
@@ -56,14 +55,14 @@ def fails():
     try:
         Broken()()
     except ValueError:
-        launch()  # line after the failure
+        cuda.cuLaunchKernel(ctypes.byref(kernel), *GEOMETRY)  # line after the failure
 
 
 cuda.cuInit(0)
 model = Model()
 for _ in range(3):
     model()
-launch()  # line of the script
+cuda.cuLaunchKernel(ctypes.byref(kernel), *GEOMETRY)  # line of the script
 fails()
 thread = threading.Thread(target=model, name="worker")
 thread.start()

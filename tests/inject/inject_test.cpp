@@ -1,0 +1,413 @@
+// The injected library inside of programs that use a fake driver, by what it leaves in the spool.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "spool_reader.hpp"
+
+namespace roofline::inject {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::UnorderedElementsAre;
+
+struct Outcome {
+  int status = 0;  ///< as waitpid has it
+  std::vector<Spool> spools;
+};
+
+using Environment = std::map<std::string, std::string>;
+
+class Injected : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "roofline-inject-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  Outcome run(const std::vector<std::string>& command, const Environment& more = {}) {
+    Environment environment = {{"ROOFLINE_SPOOL", folder_.string()},
+                               {"CUDA_INJECTION64_PATH", ROOFLINE_INJECT_LIBRARY},
+                               {"NVTX_INJECTION64_PATH", ROOFLINE_INJECT_LIBRARY},
+                               {"ROOFLINE_CUPTI", ROOFLINE_FAKE_CUPTI},
+                               {"LD_LIBRARY_PATH", fs::path(ROOFLINE_FAKE_CUDA).parent_path().string()}};
+    for (const auto& [name, value] : more) environment[name] = value;
+    const pid_t child = fork();
+    if (child == 0) {
+      for (const auto& [name, value] : environment) {
+        if (value.empty()) {
+          unsetenv(name.c_str());
+        } else {
+          setenv(name.c_str(), value.c_str(), 1);
+        }
+      }
+      std::vector<char*> arguments;
+      for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+      arguments.push_back(nullptr);
+      execv(arguments[0], arguments.data());
+      _exit(127);
+    }
+    Outcome result;
+    waitpid(child, &result.status, 0);
+    std::set<fs::path> files;
+    for (const auto& entry : fs::directory_iterator(folder_)) {
+      if (entry.path().extension() == ".spool") files.insert(entry.path());
+    }
+    for (const fs::path& file : files) {
+      result.spools.push_back(read_spool(file));
+      EXPECT_EQ(result.spools.back().broken, "");
+    }
+    return result;
+  }
+
+  Outcome scenario(const std::string& name, const Environment& more = {}) {
+    return run({ROOFLINE_INJECT_PROGRAM, name}, more);
+  }
+
+  /// The spool of a program that ends well.
+  Spool spool_of(const std::string& name, const Environment& more = {}) {
+    Outcome result = scenario(name, more);
+    EXPECT_EQ(result.status, 0);
+    EXPECT_EQ(result.spools.size(), 1U);
+    return result.spools.empty() ? Spool() : std::move(result.spools[0]);
+  }
+
+  fs::path folder_;
+};
+
+std::set<spool::Id> kinds_of(const Spool& spool, const std::string& name) {
+  std::set<spool::Id> kinds;
+  for (const spool::Launch& launch : spool.launches_of(name)) kinds.insert(launch.kind);
+  return kinds;
+}
+
+TEST_F(Injected, AProcessIsIntroducedAndEndsInOrder) {
+  const Spool spool = spool_of("ends");
+  ASSERT_TRUE(spool.process);
+  EXPECT_EQ(spool.process->driver_version, 13000U);
+  EXPECT_NE(spool.process->cupti_version, 0U);
+  EXPECT_EQ(spool.process->parent_pid, static_cast<std::uint32_t>(getpid()));
+  EXPECT_THAT(spool.command, HasSubstr("ends"));
+  EXPECT_TRUE(spool.has_note(spool::NoteCode::recording));
+  ASSERT_EQ(spool.devices.size(), 1U);
+  EXPECT_EQ(spool.texts.at(spool.devices[0].name), "Fake GPU");
+  EXPECT_EQ(spool.devices[0].threads_per_sm, 2048U);
+  ASSERT_EQ(spool.launches.size(), 1U);
+  ASSERT_EQ(spool.kernels.size(), 1U);
+  EXPECT_EQ(spool.kernels[0].correlation, spool.launches[0].correlation);
+  EXPECT_EQ(spool.kernels[0].kind, 0U);
+  EXPECT_GE(spool.kernels[0].start, spool.launches[0].start);
+  EXPECT_LE(spool.launches[0].start, spool.launches[0].end);
+  EXPECT_GE(spool.launches[0].start, spool.process->start);
+  ASSERT_FALSE(spool.tallies.empty());
+  EXPECT_EQ(spool.tallies.back().last, 1U);
+  EXPECT_EQ(spool.tallies.back().launches, 1U);
+  EXPECT_EQ(spool.tallies.back().kernels, 1U);
+}
+
+TEST_F(Injected, KindsAreFunctionGeometryAndScalars) {
+  const Spool spool = spool_of("kinds");
+  const auto scales = spool.launches_of("scale");
+  ASSERT_EQ(scales.size(), 5U);
+  // Pointers make no difference, nor the way in which parameters are given; numbers do.
+  for (int index = 1; index < 4; ++index) EXPECT_EQ(scales[index].kind, scales[0].kind) << index;
+  EXPECT_NE(scales[4].kind, scales[0].kind);
+  EXPECT_NE(spool.kinds.at(scales[0].kind).scalars, 0U);
+
+  // A kernel without a context has parameters, too; thirty seeds are eight kinds and one for the rest.
+  std::map<spool::Id, int> seeds;
+  for (const spool::Launch& launch : spool.launches_of("scale_kernel")) {
+    if (spool.kinds.at(launch.kind).grid[0] == 5) ++seeds[launch.kind];
+  }
+  EXPECT_EQ(seeds.size(), 9U);
+  for (const auto& [id, launches] : seeds) {
+    const spool::Kind& kind = spool.kinds.at(id);
+    const bool merged = (kind.flags & spool::kMerged) != 0;
+    EXPECT_EQ(launches, merged ? 22 : 1);
+    EXPECT_EQ(kind.scalars == 0, merged);
+  }
+
+  EXPECT_EQ(kinds_of(spool, "mapped").size(), 1U) << "the address in a tensor map is no scalar";
+  ASSERT_EQ(spool.launches_of("ncclDevKernel_AllReduce").size(), 1U);
+  EXPECT_EQ(spool.kinds.at(spool.launches_of("ncclDevKernel_AllReduce")[0].kind).flags, spool::kUncountable);
+  const auto plain = spool.launches_of("plain");
+  ASSERT_EQ(plain.size(), 1U) << "the other one was refused by the driver";
+  const spool::Kind& extended = spool.kinds.at(plain[0].kind);
+  EXPECT_THAT(extended.grid, ElementsAre(4, 3, 2));
+  EXPECT_THAT(extended.block, ElementsAre(128, 1, 1));
+  EXPECT_THAT(extended.cluster, ElementsAre(2, 1, 1));
+  EXPECT_EQ(extended.dynamic_shared, 1024U);
+  EXPECT_EQ(extended.flags, spool::kCooperative);
+}
+
+TEST_F(Injected, HandlesOfAnUnloadedModuleAreForgotten) {
+  const Spool spool = spool_of("reloads_a_module");
+  EXPECT_EQ(spool.launches_of("scale").size(), 1U);
+  EXPECT_EQ(spool.launches_of("another").size(), 1U);
+}
+
+TEST_F(Injected, CallsCopiesAndFillsAreBookedToTheirPlace) {
+  const Spool spool = spool_of("calls");
+  std::vector<std::string> names;
+  for (const spool::Call& call : spool.calls) names.push_back(spool.texts.at(call.name));
+  EXPECT_THAT(names, ElementsAre("cuMemcpyHtoDAsync", "cuMemsetD8Async", "cuStreamSynchronize"));
+  ASSERT_EQ(spool.copies.size(), 1U);
+  EXPECT_EQ(spool.copies[0].bytes, 16U);
+  EXPECT_EQ(spool.copies[0].from, spool::Memory::pageable);
+  EXPECT_EQ(spool.copies[0].to, spool::Memory::device);
+  EXPECT_EQ(spool.copies[0].asynchronous, 1U);
+  EXPECT_EQ(spool.range_path(spool.places.at(spool.copies[0].place).range), "copies");
+  ASSERT_EQ(spool.fills.size(), 1U);
+  EXPECT_EQ(spool.fills[0].bytes, 32U);
+  EXPECT_EQ(spool.fills[0].place, 0U);
+  EXPECT_EQ(spool.tallies.back().without_time, 1U);
+  EXPECT_EQ(spool.tallies.back().dropped, 3U);
+}
+
+TEST_F(Injected, KernelsOfAGraphHaveThePlaceOfTheirCapture) {
+  const Spool spool = spool_of("graph");
+  int captured = 0, graphs = 0;
+  for (const spool::Launch& launch : spool.launches) {
+    if ((launch.flags & spool::kCaptured) != 0) {
+      ++captured;
+      EXPECT_EQ(spool.kinds.at(launch.kind).flags, spool::kInGraph);
+      EXPECT_EQ(spool.range_path(spool.place(launch).range), "capture");
+    } else if ((spool.kinds.at(launch.kind).flags & spool::kGraph) != 0) {
+      ++graphs;
+      EXPECT_EQ(spool.name(launch), "graph of 3 kernels");
+    }
+  }
+  EXPECT_EQ(captured, 2);
+  EXPECT_EQ(graphs, 5);
+  EXPECT_EQ(spool.launches_of("timeless").size(), 1U);
+  EXPECT_EQ(spool.launches_of("timeless")[0].flags, 0U) << "its stream was not captured";
+  // Of the last replay, after an update, kernels are another kind's; their place is still that of the capture.
+  std::map<std::string, int> replayed;
+  for (const spool::Kernel& kernel : spool.kernels) {
+    if (kernel.graph == 0) continue;
+    const spool::Kind& kind = spool.kinds.at(kernel.kind);
+    EXPECT_NE(kind.flags & spool::kInGraph, 0U);
+    ++replayed[spool.texts.at(kind.name) + " " + std::to_string(kind.grid[0]) + " " +
+               spool.range_path(spool.places.at(kind.place).range)];
+  }
+  const std::map<std::string, int> expected = {
+      {"plain 3 capture", 8}, {"mapped 9 ", 4}, {"plain 21 capture", 2}, {"mapped 21 ", 1}};
+  EXPECT_EQ(replayed, expected);
+  ASSERT_EQ(spool.copies.size(), 5U);
+  for (const spool::Copy& copy : spool.copies) {
+    EXPECT_EQ(spool.range_path(spool.places.at(copy.place).range), "capture");
+  }
+  EXPECT_EQ(spool.tallies.back().launches, 6U) << "captured ones left out";
+}
+
+TEST_F(Injected, RangesAreATreeAcrossDomains) {
+  const Spool spool = spool_of("ranges");
+  std::map<std::uint32_t, std::string> by_grid;
+  std::map<std::string, int> steps;
+  for (const spool::Launch& launch : spool.launches) {
+    const std::uint32_t grid = spool.kinds.at(launch.kind).grid[0];
+    by_grid[grid] = spool.range_path(spool.place(launch).range);
+    if (grid == 4) ++steps[by_grid[grid]];
+  }
+  EXPECT_EQ(by_grid[1], "outer/größer");
+  EXPECT_EQ(by_grid[2], "outer/größer/registered");
+  EXPECT_EQ(by_grid[3], "outer/größer/registered");
+  EXPECT_THAT(by_grid[5], HasSubstr("deep/deep/deep"));
+  EXPECT_EQ(by_grid[6], "");
+  EXPECT_EQ(steps.size(), 65U);
+  EXPECT_EQ(steps["step 7"], 1);
+  EXPECT_EQ(steps["step #"], 36);
+  std::set<std::string> ended;
+  for (const spool::RangeTime& time : spool.range_times) {
+    EXPECT_LE(time.start, time.end);
+    ended.insert(spool.range_path(time.range));
+  }
+  EXPECT_EQ(ended.count("outer/größer/registered"), 1U);
+  EXPECT_EQ(ended.count("from a thread to another"), 1U);
+  for (const auto& [id, range] : spool.ranges) {
+    EXPECT_EQ(spool.texts.at(range.domain), spool.texts.at(range.name) == "registered" ? "library" : "");
+  }
+}
+
+TEST_F(Injected, ThreadsDoNotLoseLaunches) {
+  const Spool spool = spool_of("threads");
+  std::map<std::uint32_t, int> launches;
+  for (const spool::Launch& launch : spool.launches) {
+    const std::uint32_t grid = spool.kinds.at(launch.kind).grid[0];
+    ++launches[grid];
+    EXPECT_EQ(spool.threads.at(launch.thread), "worker " + std::to_string(grid - 1));
+    EXPECT_EQ(spool.range_path(spool.place(launch).range), grid % 2 == 1 ? "even" : "odd");
+  }
+  EXPECT_EQ(launches, (std::map<std::uint32_t, int>{{1, 2000}, {2, 2000}, {3, 2000}, {4, 2000}}));
+  EXPECT_EQ(spool.kernels.size(), 8000U);
+  EXPECT_EQ(spool.kinds.size(), 4U);
+  EXPECT_EQ(spool.range_times.size(), 8000U);
+}
+
+TEST_F(Injected, AForkedChildLeavesTheParentAlone) {
+  const Spool spool = spool_of("forks");
+  ASSERT_EQ(spool.launches.size(), 2U);
+  EXPECT_EQ(spool.tallies.back().last, 1U);
+  for (const auto& [id, range] : spool.ranges) EXPECT_NE(spool.texts.at(range.name), "child");
+}
+
+TEST_F(Injected, AChildThatBringsUpCudaHasItsOwnSpool) {
+  const Spool spool = spool_of("forks_first");
+  ASSERT_EQ(spool.launches.size(), 1U);
+  EXPECT_EQ(spool.range_path(spool.place(spool.launches[0]).range), "in the child");
+}
+
+TEST_F(Injected, ProgramsThatAreStartedHaveTheirOwnSpool) {
+  const Outcome result = scenario("starts_another");
+  EXPECT_EQ(result.status, 0);
+  ASSERT_EQ(result.spools.size(), 2U);
+  for (const Spool& spool : result.spools) EXPECT_EQ(spool.launches.size(), 1U);
+}
+
+TEST_F(Injected, ASuddenEndLosesLittle) {
+  const Outcome ended = scenario("exits_suddenly");
+  EXPECT_EQ(WEXITSTATUS(ended.status), 3);
+  ASSERT_EQ(ended.spools.size(), 1U);
+  EXPECT_EQ(ended.spools[0].launches.size(), 50U);
+  EXPECT_EQ(ended.spools[0].kernels.size(), 50U);
+  ASSERT_FALSE(ended.spools[0].tallies.empty());
+  EXPECT_EQ(ended.spools[0].tallies.back().last, 0U);
+}
+
+TEST_F(Injected, AKilledProgramLeavesAReadableSpool) {
+  const Outcome killed = scenario("dies");
+  EXPECT_EQ(WTERMSIG(killed.status), SIGKILL);
+  ASSERT_EQ(killed.spools.size(), 1U);
+  EXPECT_GE(killed.spools[0].launches.size(), 50U);
+  EXPECT_GE(killed.spools[0].kernels.size(), 50U);
+}
+
+TEST_F(Injected, AContextsEndWritesWhatWasSeen) {
+  const Spool spool = spool_of("destroys_its_context");
+  EXPECT_EQ(spool.launches.size(), 1U);
+  EXPECT_EQ(spool.kernels.size(), 1U);
+}
+
+TEST_F(Injected, AWindowBeginsAfterTheWarmupAndEnds) {
+  const Spool spool = spool_of("goes_on", {{"ROOFLINE_WARMUP_S", "0.4"}, {"ROOFLINE_WINDOW_S", "0.5"}});
+  ASSERT_FALSE(spool.launches.empty());
+  EXPECT_GT(spool.kinds.at(spool.launches.front().kind).grid[0], 1U);
+  EXPECT_LT(spool.kinds.at(spool.launches.back().kind).grid[0], 200U);
+  EXPECT_LE(spool.launches.back().start - spool.launches.front().start, 500'000'000U);
+  std::set<std::uint32_t> launched, ran;
+  for (const spool::Launch& launch : spool.launches) launched.insert(launch.correlation);
+  for (const spool::Kernel& kernel : spool.kernels) ran.insert(kernel.correlation);
+  EXPECT_EQ(launched, ran);
+  EXPECT_TRUE(spool.has_note(spool::NoteCode::window_began));
+  EXPECT_TRUE(spool.has_note(spool::NoteCode::window_ended));
+  EXPECT_EQ(spool.tallies.back().launches, spool.launches.size());
+}
+
+TEST_F(Injected, TheParentMayEndTheRecording) {
+  const Spool spool = spool_of("is_stopped");
+  EXPECT_EQ(spool.launches.size(), 1U);
+  EXPECT_EQ(spool.kernels.size(), 1U);
+  EXPECT_TRUE(spool.has_note(spool::NoteCode::window_ended));
+}
+
+TEST_F(Injected, AFullSpoolSaysSo) {
+  const Spool spool = spool_of("writes_much", {{"ROOFLINE_SPOOL_LIMIT", "100000"}});
+  EXPECT_TRUE(spool.has_note(spool::NoteCode::spool_full));
+  EXPECT_LT(spool.bytes, 110000U);
+  EXPECT_FALSE(spool.torn);
+  EXPECT_GT(spool.tallies.back().launches, spool.launches.size());
+}
+
+TEST_F(Injected, AnotherToolIsNotDisturbed) {
+  const Spool spool = spool_of("ends", {{"FAKE_CUPTI", "subscribed"}});
+  ASSERT_TRUE(spool.has_note(spool::NoteCode::not_traced));
+  EXPECT_THAT(spool.notes.back().second, HasSubstr("another profiler"));
+  EXPECT_TRUE(spool.launches.empty());
+}
+
+TEST_F(Injected, WithoutCuptiTheProgramRunsOn) {
+  const Spool spool = spool_of("ends", {{"ROOFLINE_CUPTI", "/nowhere/libcupti.so"}, {"FAKE_DRIVER_VERSION", "99000"}});
+  ASSERT_TRUE(spool.has_note(spool::NoteCode::not_traced));
+  EXPECT_THAT(spool.notes.back().second, HasSubstr("not found"));
+  EXPECT_EQ(spool.process->cupti_version, 0U);
+  EXPECT_TRUE(spool.launches.empty());
+}
+
+TEST_F(Injected, ARefusedTraceIsExplained) {
+  const Spool spool = spool_of("ends", {{"FAKE_CUPTI", "no kernels"}});
+  ASSERT_TRUE(spool.has_note(spool::NoteCode::not_traced));
+  EXPECT_THAT(spool.notes.back().second, HasSubstr("as the test wants it"));
+}
+
+TEST_F(Injected, WithoutAFolderNothingHappens) {
+  const Outcome result = scenario("ranges", {{"ROOFLINE_SPOOL", ""}});
+  EXPECT_EQ(WEXITSTATUS(result.status), 9) << "NVTX answers as without a tool";
+  EXPECT_TRUE(result.spools.empty());
+  EXPECT_EQ(scenario("ends", {{"ROOFLINE_SPOOL", folder_ / "missing"}}).status, 0);
+}
+
+TEST_F(Injected, AProgramThatNeverLaunchesIsRecorded) {
+  const Spool spool = spool_of("never_launches");
+  EXPECT_TRUE(spool.has_note(spool::NoteCode::recording));
+  EXPECT_EQ(spool.tallies.back().launches, 0U);
+}
+
+#ifdef ROOFLINE_PYTHON
+std::uint32_t marked_line(const std::string& mark) {
+  std::ifstream script(ROOFLINE_SOURCE_DIR "/tests/inject/python/program.py");
+  std::uint32_t number = 0;
+  for (std::string line; std::getline(script, line);) {
+    ++number;
+    if (line.ends_with("# " + mark)) return number;
+  }
+  return 0;
+}
+
+TEST_F(Injected, PythonsLinesAndModules) {
+  const Outcome result = run({ROOFLINE_PYTHON, "-B", ROOFLINE_SOURCE_DIR "/tests/inject/python/program.py"});
+  ASSERT_EQ(result.status, 0);
+  ASSERT_EQ(result.spools.size(), 1U);
+  const Spool& spool = result.spools[0];
+  bool modules = false;
+  for (const auto& [note, text] : spool.notes) {
+    modules = modules || (note.code == spool::NoteCode::python && text.ends_with("modules"));
+  }
+  std::map<std::string, int> expected, found;
+  const auto add = [](std::map<std::string, int>& counts, std::uint32_t line, const std::string& module, int count) {
+    counts[std::to_string(line) + " " + module] += count;
+  };
+  for (const char* module : {"block.first", "block.second", "Leaf"}) {
+    add(expected, marked_line("line of the leaf"), modules ? module : "", 5);
+  }
+  add(expected, marked_line("line of the block"), modules ? "block" : "", 5);
+  add(expected, marked_line("line of the script"), "", 1);
+  add(expected, marked_line("line after the failure"), "", 1);
+  for (const spool::Launch& launch : spool.launches) {
+    add(found, spool.line(launch), spool.module(launch), 1);
+    EXPECT_THAT(spool.texts.at(spool.lines.at(spool.place(launch).line).file), HasSubstr("program.py"));
+  }
+  EXPECT_EQ(found, expected);
+}
+
+TEST_F(Injected, PythonIsLeftAloneWhereItIsNotWanted) {
+  const Outcome result =
+      run({ROOFLINE_PYTHON, "-B", ROOFLINE_SOURCE_DIR "/tests/inject/python/program.py"}, {{"ROOFLINE_PYTHON", "off"}});
+  ASSERT_EQ(result.status, 0);
+  ASSERT_EQ(result.spools.size(), 1U);
+  EXPECT_FALSE(result.spools[0].launches.empty());
+  EXPECT_TRUE(result.spools[0].lines.empty());
+}
+#endif
+
+}  // namespace
+}  // namespace roofline::inject
