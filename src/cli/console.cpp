@@ -41,13 +41,20 @@ std::string shortened(const std::string& text, std::size_t bytes) {
 
 }  // namespace
 
-TerminalStyle stdout_style(ColorMode color) {
+namespace {
+
+TerminalStyle style_of(int fd, ColorMode color) {
   const char* no_color = std::getenv("NO_COLOR");
-  const bool wanted = (no_color == nullptr || *no_color == '\0') && ::isatty(STDOUT_FILENO) == 1;
+  const bool wanted = (no_color == nullptr || *no_color == '\0') && ::isatty(fd) == 1;
   return {.color = color == ColorMode::automatic ? wanted : color == ColorMode::always,
           .unicode = utf8_locale(),
-          .columns = columns_of(STDOUT_FILENO)};
+          .columns = columns_of(fd)};
 }
+
+}  // namespace
+
+TerminalStyle stdout_style(ColorMode color) { return style_of(STDOUT_FILENO, color); }
+TerminalStyle stderr_style(ColorMode color) { return style_of(STDERR_FILENO, color); }
 
 void print_result(const std::string& text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;

@@ -9,9 +9,10 @@
 
 namespace roofline {
 
-/// How results on stdout may look: colour as asked for, else on a terminal without NO_COLOR; Unicode in a
+/// How results may look: colour as asked for, else on a terminal without NO_COLOR; Unicode in a
 /// UTF-8 locale; as wide as the terminal, 80 columns where that is not known.
 TerminalStyle stdout_style(ColorMode color);
+TerminalStyle stderr_style(ColorMode color);
 
 /// Writes to stdout; throws Error when that fails (a full disk, a closed pipe).
 void print_result(const std::string& text);

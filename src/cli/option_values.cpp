@@ -114,6 +114,19 @@ double parse_percentage(const std::string& text, const std::string& option) {
   return *value / 100;
 }
 
+double parse_duration(const std::string& text, const std::string& option) {
+  static constexpr std::pair<std::string_view, double> kUnits[] = {{"ms", 1e-3}, {"min", 60}, {"s", 1}, {"", 1}};
+  for (const auto& [unit, seconds] : kUnits) {
+    if (!text.ends_with(unit)) continue;
+    const std::optional<double> value = number_of<double>(std::string_view(text).substr(0, text.size() - unit.size()));
+    constexpr double kDay = 86400;
+    if (value && *value >= 0 && *value * seconds <= kDay) return *value * seconds;
+    break;
+  }
+  throw UsageError(fmt::format("{} {}: expected a time of at most a day", option, text),
+                   fmt::format("for example: {} 5s, {} 500ms, {} 2min", option, option, option));
+}
+
 OutputRequest parse_output(const std::string& path, const std::vector<std::string>& names, std::size_t runs) {
   OutputRequest request{path, {}, false};
   for (const std::string& name : names) {

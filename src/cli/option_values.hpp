@@ -24,6 +24,9 @@ Theme parse_theme(const std::string& text);
 /// "3%", "3 %" or "3" is 0.03.
 double parse_percentage(const std::string& text, const std::string& option);
 
+/// "5s", "500ms", "2min" or "5": seconds.
+double parse_duration(const std::string& text, const std::string& option);
+
 /// Formats that exist, once each; `-o chart.svg` is the one file of that format. `runs` is how many are drawn.
 OutputRequest parse_output(const std::string& path, const std::vector<std::string>& names, std::size_t runs);
 

@@ -16,6 +16,7 @@ Examples:
   roofline calibrate                      measure this machine's roofs
   roofline analyze configs/ops.yaml       time the standard suite under them
   roofline analyze configs/ops.yaml --device cpu --only 'gemm*'
+  roofline profile -- python train.py     where a program's GPU time goes, under the roofs
   roofline machine --against last-month.json   name what got slower (exit code 3)
   roofline report reports/ops-cpu/report.json -o slide.png --size 1600x900 --theme dark
   roofline report before.json after.json -o comparison      lay two runs over each other
@@ -41,6 +42,9 @@ struct Flags {
   ReportCommand report;
   CompareCommand compare;
   MachineCommand machine;
+  ProfileCommand profile;
+  std::string warmup, window, count_time;
+  bool no_counters = false, no_python = false;
 };
 
 void add_device_flags(CLI::App& app, Flags& flags) {
@@ -108,6 +112,24 @@ void add_commands(CLI::App& app, Flags& flags) {
   analyze->add_flag("--once", flags.analyze.once,
                     "Time nothing: run every workload once, for a profiler (ncu --profile-from-start off)");
   analyze->add_flag("--json", flags.json, "Write the report as JSON to stdout");
+
+  CLI::App* profile = app.add_subcommand(
+      "profile", "Run any program and place its kernels under the roofs: roofline profile [options] -- program [args]");
+  add_device_flags(*profile, flags);
+  profile->add_option("--machine", flags.profile.machine, "Machine file (default: the one kept for this device)");
+  profile->add_option("--warmup", flags.warmup, "Record only from so long after the first launch on, such as 10s");
+  profile->add_option("--window", flags.window, "Record for so long, such as 5s or 500ms; then end the program");
+  profile->add_flag("--no-counters", flags.no_counters, "Trace only: no FLOPs, no bytes");
+  profile->add_option("--count-time", flags.count_time, "What counting may add to the program's time (default: 30s)");
+  profile->add_option("--runs", flags.profile.runs, "Run the program so often, for kinds of launches that are too few")
+      ->check(CLI::Range(1, 100));
+  profile->add_flag("--baseline", flags.profile.baseline, "Run the program without us first, and say what we cost it");
+  profile->add_flag("--no-python", flags.no_python, "Leave Python alone: no lines, no modules");
+  profile->add_option("--keep", flags.profile.keep, "Keep what was recorded in this folder");
+  profile->add_option("--from", flags.profile.from, "Run nothing: report on what --keep has kept");
+  add_report_flags(*profile, flags, "reports/<program>-<device>");
+  profile->add_flag("--json", flags.json,
+                    "Write the report as JSON to stdout; the program's own stdout goes to stderr");
 
   CLI::App* report = app.add_subcommand("report", "Draw a saved run again, or several over each other");
   report->add_option("files", flags.report.files, "report.json of a run; of several, the first is the base")
@@ -182,6 +204,24 @@ ChartOptions chart_of(const Flags& flags) {
   return chart;
 }
 
+void set_profile(Options& options, Flags& flags, const DeviceRequest& device) {
+  ProfileCommand& profile = flags.profile;
+  profile.device = device;
+  if (!flags.warmup.empty()) profile.warmup_s = parse_duration(flags.warmup, "--warmup");
+  if (!flags.window.empty()) profile.window_s = parse_duration(flags.window, "--window");
+  if (!flags.count_time.empty()) profile.count_time_s = parse_duration(flags.count_time, "--count-time");
+  profile.counters = !flags.no_counters;
+  profile.python = !flags.no_python;
+  profile.output = flags.json ? parse_output("-", {"json"}, 1) : parse_output(flags.output, flags.formats, 1);
+  profile.chart = chart_of(flags);
+  profile.plot = flags.plot;
+  if (profile.program.empty() == profile.from.empty()) {
+    throw UsageError(profile.from.empty() ? "no program was given" : "--from runs no program, and one was given",
+                     "roofline profile [options] -- program [arguments], or roofline profile --from FOLDER");
+  }
+  options.command = profile;
+}
+
 void set_command(Options& options, const CLI::App& app, Flags& flags) {
   const DeviceRequest device = parse_device(flags.device, flags.threads, flags.cpus);
   const std::string name = app.get_subcommands().front()->get_name();
@@ -197,6 +237,8 @@ void set_command(Options& options, const CLI::App& app, Flags& flags) {
     flags.analyze.chart = chart_of(flags);
     flags.analyze.plot = flags.plot;
     options.command = flags.analyze;
+  } else if (name == "profile") {
+    set_profile(options, flags, device);
   } else if (name == "report") {
     flags.report.output = parse_output(flags.output, flags.formats, flags.report.files.size());
     flags.report.chart = chart_of(flags);
@@ -244,6 +286,12 @@ std::vector<std::string> joined_values(int argc, const char* const* argv) {
   return words;
 }
 
+/// How many of the words are ours: of `profile`, those before "--"; what follows is somebody's program.
+int own_words(int argc, const char* const* argv) {
+  if (argc < 2 || std::string_view(argv[1]) != "profile") return argc;
+  return static_cast<int>(std::find(argv, argv + argc, std::string_view("--")) - argv);
+}
+
 }  // namespace
 
 Options parse_options(int argc, const char* const* argv) {
@@ -258,8 +306,10 @@ Options parse_options(int argc, const char* const* argv) {
 
   Options options;
   options.argv.assign(argv, argv + argc);
+  const int own = own_words(argc, argv);
+  if (own < argc) flags.profile.program.assign(argv + own + 1, argv + argc);
   try {
-    app.parse(joined_values(argc, argv));
+    app.parse(joined_values(own, argv));
   } catch (const CLI::CallForHelp&) {
     const auto chosen = app.get_subcommands();
     options.command = PrintCommand{chosen.empty() ? app.help() : chosen.front()->help()};
@@ -268,7 +318,7 @@ Options parse_options(int argc, const char* const* argv) {
     options.command = PrintCommand{std::string(version.what()) + "\n"};
     return options;
   } catch (const CLI::ParseError& error) {
-    explain(app, error, argc, argv);
+    explain(app, error, own, argv);
   }
   if (flags.color != "auto") options.color = flags.color == "always" ? ColorMode::always : ColorMode::never;
   set_command(options, app, flags);

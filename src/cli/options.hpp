@@ -57,6 +57,24 @@ struct AnalyzeCommand {
   bool once = false;                   ///< run every workload once for a profiler, and time nothing
 };
 
+struct ProfileCommand {
+  DeviceRequest device;
+  std::vector<std::string> program;  ///< argv, from behind "--"
+  std::string machine;               ///< machine file; empty: the one in the cache
+  std::string from;                  ///< folder of spools to report on, instead of running a program
+  std::string keep;                  ///< folder that the spools are kept in; empty: nowhere
+  double warmup_s = 0;
+  std::optional<double> window_s;
+  bool counters = true;
+  double count_time_s = 30;
+  int runs = 1;
+  bool baseline = false;
+  bool python = true;
+  OutputRequest output;  ///< its own folder is reports/<program>-<device>/
+  ChartOptions chart;
+  bool plot = false;
+};
+
 struct ReportCommand {
   std::vector<std::string> files;  ///< several are laid over each other
   OutputRequest output;            ///< its own folder is that of the file, or reports/comparison/ for several
@@ -98,8 +116,8 @@ enum class ColorMode : std::uint8_t { automatic, always, never };
 struct Options {
   std::vector<std::string> argv;
   ColorMode color = ColorMode::automatic;
-  std::variant<PrintCommand, CalibrateCommand, AnalyzeCommand, ReportCommand, CompareCommand, DevicesCommand,
-               OpsCommand, MachineCommand>
+  std::variant<PrintCommand, CalibrateCommand, AnalyzeCommand, ProfileCommand, ReportCommand, CompareCommand,
+               DevicesCommand, OpsCommand, MachineCommand>
       command;
 };
 

@@ -9,6 +9,13 @@ void catch_interrupts();
 /// How often the user has asked to stop.
 int interrupts();
 
+/// The last one: SIGINT or SIGTERM, and whether it came from the keyboard and so went to all processes of the terminal.
+struct Interrupt {
+  int signal = 0;
+  bool by_terminal = false;
+};
+Interrupt last_interrupt();
+
 inline bool interrupted() { return interrupts() > 0; }
 
 }  // namespace roofline

@@ -38,6 +38,7 @@ struct WallTime {
   double before_s = 0;          ///< until the first activity
   double kernels_s = 0;         ///< at least one kernel runs
   double copies_s = 0;          ///< copies or memsets run, and no kernel
+  double counting_s = 0;        ///< nothing runs, and the host waits for our reading of counters
   double idle_launching_s = 0;  ///< nothing runs, and the host is inside of calls that launch
   double idle_waiting_s = 0;    ///< nothing runs, and the host waits, allocates, loads modules: in another call of CUDA
   double idle_elsewhere_s = 0;  ///< nothing runs, and the host is outside of CUDA
@@ -146,7 +147,8 @@ struct Profile {
   std::optional<Timeline> timeline;
 };
 
-/// How much longer the program took with us than without; nothing where that was not measured.
+/// How much longer the program took with us than without, counting left out, which ends; nothing where that was not
+/// measured.
 std::optional<double> inflation(const Profile& profile);
 
 }  // namespace roofline

@@ -375,6 +375,61 @@ class Reports(Workspace):
         self.assertFalse((self.folder / "never").exists())
 
 
+class Profiles(Workspace):
+    """Without a GPU: the machine is a file, and what was recorded of real programs is in the tree."""
+    ROOFS = ROOT / "reports/reference/h200-ops/report.json"
+    SPOOLS = ROOT / "tests/inject/spools"
+
+    def profile(self, *arguments):
+        return self.run_tool("profile", "--machine", self.ROOFS, *arguments)
+
+    def recorded(self, *names):
+        folder = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
+        for name in names:
+            (folder / name).write_bytes((self.SPOOLS / name).read_bytes())
+        return folder
+
+    def test_what_is_asked_for_is_checked_first(self):
+        self.check(self.run_tool("profile"), 2, "no program was given")
+        self.check(self.profile("--window", "5x", "--", "true"), 2, "--window 5s")
+        self.check(self.profile("--device", "cpu", "--", "true"), 2, "--device is cpu")
+        self.check(self.profile("--from", "nowhere"), 2, "is no folder")
+        self.check(self.profile("--windw", "5s", "--", "true"), 2, "--window")
+
+    def test_a_program_without_a_gpu_is_said_and_runs_as_it_would(self):
+        done = self.profile("-o", "none", "--", "sh", "-c", "echo out; echo err >&2; pwd")
+        if "built without CUDA" in done.stderr:
+            self.skipTest("this roofline was built without CUDA")
+        self.check(done, 4, "never used a GPU")
+        self.assertEqual(done.stdout, f"out\n{self.folder}\n")
+        self.assertEqual(json.loads((self.folder / "none/report.json").read_text())["profile"]["exit_status"], 0)
+        self.check(self.profile("--", "/no/such/program"), 2, "No such file")
+        taken = dict(self.environment, CUDA_INJECTION64_PATH="/other/tool.so")
+        done = subprocess.run([ROOFLINE, "profile", "--machine", self.ROOFS, "--", "true"], env=taken, cwd=self.folder,
+                              text=True, capture_output=True)
+        self.check(done, 2, "/other/tool.so")
+
+    def test_a_recording_makes_every_format_and_its_figures_can_be_recomputed(self):
+        spools = self.recorded("graph_replay.spool")
+        done = self.profile("--from", spools, "-o", "graph")
+        self.check(done, 0)
+        for name in ["report.json", "results.csv", "report.md", "roofline.svg", "roofline.png", "report.html"]:
+            self.assertGreater((self.folder / "graph" / name).stat().st_size, 500, name)
+        done = subprocess.run([sys.executable, ROOT / "tests/cli/recompute.py", self.folder / "graph/report.json"],
+                              text=True, capture_output=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_json_alone_is_on_stdout(self):
+        done = self.profile("--from", self.recorded("two_processes_1.spool", "two_processes_2.spool"), "--json")
+        self.check(done, 0)
+        self.assertEqual(len(json.loads(done.stdout)["profile"]["processes"]), 2)
+
+    def test_profiles_compare(self):
+        for name in ["a", "b"]:
+            self.check(self.profile("--from", self.recorded("graph_replay.spool"), "-o", f"{name}.json"), 0)
+        self.check(self.run_tool("compare", "a.json", "b.json"), 0)
+
+
 class Machines(Workspace):
     def test_a_calibration_is_kept_and_found_again(self):
         done = self.run_tool("analyze", self.suite(), "--device", "cpu", "--max-time", "0.05", "--json")

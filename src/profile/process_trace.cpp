@@ -1,0 +1,213 @@
+// Reads a spool. It comes from inside of somebody else's process: nothing in it is trusted.
+#include "profile/process_trace.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <optional>
+
+#include "model/error.hpp"
+
+namespace roofline {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Ids are given in order; threads may overtake each other by so many. Beyond that the file is broken.
+constexpr std::size_t kAhead = 4096;
+
+template <typename Record>
+const Record& by_id(const std::vector<Record>& records, spool::Id id) {
+  static const Record kNone = {};
+  return id < records.size() ? records[id] : kNone;
+}
+
+template <typename Record>
+void define(std::vector<Record>& records, spool::Id id, Record record) {
+  if (id == 0 || id > records.size() + kAhead) return;
+  if (id >= records.size()) records.resize(id + 1);
+  records[id] = std::move(record);
+}
+
+/// One record's bytes after its header.
+struct Body {
+  spool::Type type;
+  std::string_view bytes;
+
+  /// The struct that it begins with; nothing where the record is too short for it.
+  template <typename Record>
+  std::optional<Record> as() const {
+    if (bytes.size() < sizeof(Record)) return std::nullopt;
+    Record record;
+    std::memcpy(&record, bytes.data(), sizeof(Record));
+    return record;
+  }
+  template <typename Record>
+  std::string_view tail() const {
+    return bytes.substr(std::min(bytes.size(), sizeof(Record)));
+  }
+};
+
+class Reader {
+ public:
+  explicit Reader(ProcessTrace& trace) : trace_(trace) {}
+
+  void take(const Body& body) {
+    switch (body.type) {
+      case spool::Type::process:
+        if (const auto record = body.as<spool::Process>()) process(*record, body.tail<spool::Process>());
+        break;
+      case spool::Type::note:
+        if (const auto record = body.as<spool::Note>()) {
+          trace_.notes.push_back({record->time, record->code, unpadded(body.tail<spool::Note>())});
+          seen(record->time);
+        }
+        break;
+      case spool::Type::text:
+        if (const auto record = body.as<spool::Text>()) {
+          define(trace_.texts, record->id, std::string(body.tail<spool::Text>().substr(0, record->length)));
+        }
+        break;
+      case spool::Type::range:
+        if (const auto record = body.as<spool::Range>()) define(trace_.ranges, record->id, *record);
+        break;
+      case spool::Type::line:
+        if (const auto record = body.as<spool::Line>()) define(trace_.lines, record->id, *record);
+        break;
+      case spool::Type::place:
+        if (const auto record = body.as<spool::Place>()) define(trace_.places, record->id, *record);
+        break;
+      case spool::Type::kind:
+        if (const auto record = body.as<spool::Kind>()) define(trace_.kinds, record->id, *record);
+        break;
+      case spool::Type::counts:
+        if (const auto record = body.as<spool::Counts>()) counts(*record, body.tail<spool::Counts>());
+        break;
+      case spool::Type::tally:
+        if (const auto record = body.as<spool::Tally>()) {
+          trace_.tally = *record;
+          seen(record->time);
+        }
+        break;
+      case spool::Type::device:
+        append(trace_.devices, body);
+        break;
+      case spool::Type::context:
+        append(trace_.contexts, body);
+        break;
+      case spool::Type::launch:
+        append_timed(trace_.launches, body);
+        break;
+      case spool::Type::kernel:
+        append_timed(trace_.kernels, body);
+        break;
+      case spool::Type::copy:
+        append_timed(trace_.copies, body);
+        break;
+      case spool::Type::fill:
+        append_timed(trace_.fills, body);
+        break;
+      case spool::Type::call:
+        append_timed(trace_.calls, body);
+        break;
+      case spool::Type::range_time:
+        append_timed(trace_.range_times, body);
+        break;
+      case spool::Type::overhead:
+        append_timed(trace_.overheads, body);
+        break;
+      case spool::Type::metric:
+        append(trace_.metrics, body);
+        break;
+      case spool::Type::uncounted:
+        append(trace_.uncounted, body);
+        break;
+      case spool::Type::thread:
+        append(trace_.threads, body);
+        break;
+    }
+  }
+
+ private:
+  static std::string unpadded(std::string_view text) { return std::string(text.substr(0, text.find('\0'))); }
+
+  void seen(std::uint64_t time) { trace_.last_time = std::max(trace_.last_time, time); }
+
+  template <typename Record>
+  void append(std::vector<Record>& records, const Body& body) {
+    if (const auto record = body.as<Record>()) records.push_back(*record);
+  }
+  template <typename Record>
+  void append_timed(std::vector<Record>& records, const Body& body) {
+    const auto record = body.as<Record>();
+    if (!record || record->end < record->start) return;
+    records.push_back(*record);
+    seen(record->end);
+  }
+
+  void process(const spool::Process& record, std::string_view command) {
+    trace_.process = record;
+    seen(record.start);
+    while (!command.empty() && command.front() != '\0') {
+      const std::size_t length = std::min(command.find('\0'), command.size());
+      trace_.command.emplace_back(command.substr(0, length));
+      command.remove_prefix(std::min(length + 1, command.size()));
+    }
+  }
+
+  void counts(const spool::Counts& record, std::string_view tail) {
+    ProcessTrace::Counts counts = {record, {}};
+    counts.values.resize(std::min<std::size_t>(record.values, tail.size() / sizeof(double)));
+    if (!counts.values.empty()) std::memcpy(counts.values.data(), tail.data(), counts.values.size() * sizeof(double));
+    trace_.counts.push_back(std::move(counts));
+  }
+
+  ProcessTrace& trace_;
+};
+
+}  // namespace
+
+std::string_view ProcessTrace::text(spool::Id id) const { return by_id(texts, id); }
+const spool::Range& ProcessTrace::range(spool::Id id) const { return by_id(ranges, id); }
+const spool::Line& ProcessTrace::line(spool::Id id) const { return by_id(lines, id); }
+const spool::Place& ProcessTrace::place(spool::Id id) const { return by_id(places, id); }
+const spool::Kind& ProcessTrace::kind(spool::Id id) const { return by_id(kinds, id); }
+
+ProcessTrace read_spool(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::uint64_t magic = 0;
+  if (!in.read(reinterpret_cast<char*>(&magic), sizeof magic) || magic != spool::kMagic) {
+    throw Error(fmt::format("{}: is no spool of this version of roofline", file.string()));
+  }
+  ProcessTrace trace;
+  Reader reader(trace);
+  std::vector<char> bytes;
+  for (spool::Header header = {}; in.read(reinterpret_cast<char*>(&header), sizeof header);) {
+    constexpr std::uint32_t kMost = 16U << 20U;
+    if (header.size < sizeof header || header.size > kMost || header.size % 8 != 0) break;  // the rest can not be found
+    bytes.resize(header.size - sizeof header);
+    if (!in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) break;
+    reader.take({header.type, {bytes.data(), bytes.size()}});
+  }
+  trace.torn = trace.tally.last == 0;
+  return trace;
+}
+
+std::vector<ProcessTrace> read_spools(const fs::path& folder, std::vector<std::string>& notes) {
+  std::vector<ProcessTrace> traces;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() != ".spool") continue;
+    try {
+      traces.push_back(read_spool(entry.path()));
+    } catch (const Error& error) {
+      notes.emplace_back(error.what());
+    }
+  }
+  std::sort(traces.begin(), traces.end(),
+            [](const ProcessTrace& a, const ProcessTrace& b) { return a.process.start < b.process.start; });
+  return traces;
+}
+
+}  // namespace roofline

@@ -1,0 +1,68 @@
+// What the library inside one process recorded: a spool, read back.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "inject/spool.hpp"
+
+namespace roofline {
+
+/// Records in the order in which they were written; what has an id is looked up by it.
+struct ProcessTrace {
+  struct Note {
+    std::uint64_t time = 0;
+    spool::NoteCode code = spool::NoteCode::remark;
+    std::string text;
+  };
+  struct Counts {
+    spool::Counts about;
+    std::vector<double> values;
+  };
+
+  spool::Process process = {};
+  std::vector<std::string> command;  ///< argv
+  std::vector<Note> notes;
+  std::vector<spool::Device> devices;
+  std::vector<spool::Context> contexts;
+  std::vector<spool::Launch> launches;
+  std::vector<spool::Kernel> kernels;
+  std::vector<spool::Copy> copies;
+  std::vector<spool::Fill> fills;
+  std::vector<spool::Call> calls;
+  std::vector<spool::RangeTime> range_times;
+  std::vector<spool::Overhead> overheads;
+  std::vector<spool::Metric> metrics;
+  std::vector<Counts> counts;
+  std::vector<spool::Uncounted> uncounted;
+  std::vector<spool::Thread> threads;
+  spool::Tally tally = {};      ///< the last one
+  std::uint64_t last_time = 0;  ///< latest time in any record
+  bool counts_only = false;     ///< of a run for counts alone: its times are not the program's
+  bool torn = false;            ///< no last tally: the process ended without a word
+
+  /// What has that id; id 0, and one that was never defined, is an empty value.
+  std::string_view text(spool::Id id) const;
+  const spool::Range& range(spool::Id id) const;
+  const spool::Line& line(spool::Id id) const;
+  const spool::Place& place(spool::Id id) const;
+  const spool::Kind& kind(spool::Id id) const;
+
+  // By id.
+  std::vector<std::string> texts;
+  std::vector<spool::Range> ranges;
+  std::vector<spool::Line> lines;
+  std::vector<spool::Place> places;
+  std::vector<spool::Kind> kinds;
+};
+
+/// Throws Error when the file is no spool. One that is cut off is read as far as it goes.
+ProcessTrace read_spool(const std::filesystem::path& file);
+
+/// All spools of a folder, by process start. A file that is none is left out, and said in `notes`.
+std::vector<ProcessTrace> read_spools(const std::filesystem::path& folder, std::vector<std::string>& notes);
+
+}  // namespace roofline

@@ -1,0 +1,193 @@
+// Runs a program with the library in it, in a private folder that is gone afterwards.
+#include "profile/profile.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "host/files.hpp"
+#include "host/host.hpp"
+#include "host/interrupt.hpp"
+#include "inject/spool.hpp"
+#include "model/error.hpp"
+#include "profile/metrics.hpp"
+
+extern "C" {
+extern const char roofline_inject_library_begin[];
+extern const char roofline_inject_library_end[];
+}
+
+namespace roofline {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder that nobody else can read, removed at the end.
+class PrivateFolder {
+ public:
+  PrivateFolder() {
+    std::string name = (fs::temp_directory_path() / "roofline-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) {
+      throw UsageError(fmt::format("can't make a folder in {}", fs::temp_directory_path().string()),
+                       "set TMPDIR to a folder that can be written");
+    }
+    path_ = name;
+  }
+  ~PrivateFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  PrivateFolder(const PrivateFolder&) = delete;
+  PrivateFolder& operator=(const PrivateFolder&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+void require_library() {
+  if (&roofline_inject_library_begin[0] != &roofline_inject_library_end[0]) return;
+  throw DeviceError("this roofline was built without CUDA: it can't look into a program's use of a GPU",
+                    "build it where the CUDA Toolkit is installed");
+}
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+/// Puts the library and what it needs into the folder, and says in which environment it is loaded.
+std::map<std::string, std::string> prepare(const fs::path& folder, const ProfileOptions& options) {
+  const fs::path library = folder / "libroofline_inject.so";
+  write_file(library, {roofline_inject_library_begin, roofline_inject_library_end});
+  write_file(folder / "spools" / spool::kMetricsFile, metrics_text());
+  std::map<std::string, std::string> changes = {
+      {"CUDA_INJECTION64_PATH", library.string()},
+      {"NVTX_INJECTION64_PATH", library.string()},
+      {spool::kFolderVariable, (folder / "spools").string()},
+      {spool::kCountTimeVariable, fmt::format("{}", options.counters ? options.count_time_s : 0)},
+      {spool::kWarmupVariable, fmt::format("{}", options.warmup_s)},
+  };
+  if (options.window_s) changes[spool::kWindowVariable] = fmt::format("{}", *options.window_s);
+  if (!options.python) changes[spool::kPythonVariable] = "off";
+  return changes;
+}
+
+void check_environment() {
+  const std::string other = environment("CUDA_INJECTION64_PATH");
+  if (other.empty()) return;
+  throw UsageError(fmt::format("another tool is to be loaded into CUDA programs: CUDA_INJECTION64_PATH is {}", other),
+                   "unset CUDA_INJECTION64_PATH, and run the program under one tool at a time");
+}
+
+void keep(const fs::path& spools, const fs::path& where) {
+  std::error_code failure;
+  fs::create_directories(where, failure);
+  for (const auto& entry : fs::directory_iterator(spools)) {
+    if (entry.path().extension() != ".spool") continue;
+    fs::copy_file(entry.path(), where / entry.path().filename(), fs::copy_options::overwrite_existing, failure);
+    if (failure) throw UsageError(fmt::format("{}: {}", where.string(), failure.message()));
+  }
+}
+
+void add_invocation(Report& report, const ProfileOptions& options, const std::string& started_at, double duration_s) {
+  report.invocation.command = options.command;
+  report.invocation.suite =
+      report.profile->program.empty() ? "program" : fs::path(report.profile->program.front()).filename().string();
+  report.invocation.tool_version = ROOFLINE_VERSION;
+  report.invocation.started_at = started_at;
+  report.invocation.duration_s = duration_s;
+  report.invocation.counting_s = report.profile->counting_s;
+}
+
+/// Adds the counts of a run that was made for them alone.
+void add_counts(std::vector<ProcessTrace>& traces, std::vector<ProcessTrace> more) {
+  for (ProcessTrace& trace : more) {
+    if (trace.counts.empty()) continue;
+    ProcessTrace counts = std::move(trace);
+    counts.counts_only = true;
+    counts.launches.clear();
+    counts.kernels.clear();
+    counts.copies.clear();
+    counts.fills.clear();
+    counts.calls.clear();
+    counts.range_times.clear();
+    counts.notes.clear();
+    traces.push_back(std::move(counts));
+  }
+}
+
+}  // namespace
+
+Report profile_program(const ProfileOptions& options, const Machine& machine) {
+  require_library();
+  check_environment();
+  const std::string started_at = utc_now();
+  const double start = wall_seconds();
+  ProgramFacts facts = {.program = options.program,
+                        .folder = fs::current_path().string(),
+                        .run = {},
+                        .untraced_s = {},
+                        .counters_wanted = options.counters,
+                        .window = options.window_s || options.warmup_s > 0};
+  ProgramOptions plain = {.command = options.program, .environment = {}, .spools = {}};
+  plain.output_to_stderr = options.output_to_stderr;
+  // The first run of a program also warms the system's caches, so it is the quicker of two that counts.
+  const auto run_plain = [&](const char* when) {
+    if (!options.baseline || interrupted()) return;
+    options.say(fmt::format("running the program without us {}, for its own time", when));
+    const ProgramRun run = run_program(plain);
+    const double time = static_cast<double>(run.end - run.start) * 1e-9;
+    if (!run.interrupted) facts.untraced_s = std::min(time, facts.untraced_s.value_or(time));
+  };
+  run_plain("before");
+  std::vector<ProcessTrace> traces;
+  std::vector<std::string> notes;
+  for (int number = 0; number < options.runs && !(facts.run && facts.run->interrupted); ++number) {
+    const PrivateFolder folder;
+    ProgramOptions injected = plain;
+    injected.environment = prepare(folder.path(), options);
+    injected.environment[spool::kFirstGroupVariable] = fmt::format("{}", number);
+    injected.spools = folder.path() / "spools";
+    injected.has_window = options.window_s.has_value();
+    if (number > 0)
+      options.say(fmt::format("running the program again for counts: {} of {}", number + 1, options.runs));
+    const ProgramRun run = run_program(injected);
+    std::vector<ProcessTrace> of_run = read_spools(injected.spools, notes);
+    if (!options.spools.empty())
+      keep(injected.spools, number == 0 ? options.spools : options.spools / fmt::format("run-{}", number + 1));
+    if (number == 0) {
+      facts.run = run;
+      traces = std::move(of_run);
+    } else {
+      add_counts(traces, std::move(of_run));
+    }
+  }
+  run_plain("after");
+  Report report = report_of(traces, facts, machine);
+  report.notes.insert(report.notes.end(), notes.begin(), notes.end());
+  add_invocation(report, options, started_at, wall_seconds() - start);
+  return report;
+}
+
+Report profile_of_spools(const ProfileOptions& options, const Machine& machine) {
+  if (!fs::is_directory(options.spools)) {
+    throw UsageError(fmt::format("{}: is no folder", options.spools.string()),
+                     "give a folder that roofline profile --keep has made");
+  }
+  std::vector<std::string> notes;
+  const std::vector<ProcessTrace> traces = read_spools(options.spools, notes);
+  if (traces.empty()) {
+    throw UsageError(fmt::format("{}: has no spools", options.spools.string()),
+                     "give a folder that roofline profile --keep has made");
+  }
+  Report report = report_of(traces, {.program = options.program, .folder = {}, .run = {}, .untraced_s = {}}, machine);
+  report.notes.insert(report.notes.end(), notes.begin(), notes.end());
+  add_invocation(report, options, utc_now(), 0);
+  return report;
+}
+
+}  // namespace roofline

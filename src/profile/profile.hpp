@@ -1,0 +1,52 @@
+// From a program to a report: runs it with the library in it, and makes rows, sums and the answer of what that wrote.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/machine.hpp"
+#include "profile/process_trace.hpp"
+#include "profile/program.hpp"
+#include "report/report.hpp"
+
+namespace roofline {
+
+struct ProfileOptions {
+  std::vector<std::string> command;  ///< roofline's own argv
+  std::vector<std::string> program;  ///< argv of the program
+  std::optional<double> window_s;    ///< of recording; nothing: to the program's end
+  double warmup_s = 0;               ///< from its first launch to the window's beginning
+  bool counters = true;
+  double count_time_s = 30;  ///< that counting may add
+  bool python = true;        ///< lines and modules
+  bool baseline = false;     ///< run it without us too, before and after
+  int runs = 1;              ///< with us; all but the first for counts that are missing
+  bool output_to_stderr = false;
+  std::filesystem::path spools;  ///< keep what was recorded there; empty: nowhere
+  std::function<void(const std::string&)> say = [](const std::string&) {};  ///< a line for the user
+};
+
+/// Runs the program and reports on it. Throws UsageError when it can't be started, DeviceError when this build has no
+/// library for it. A program that never used a GPU has a report without rows and with a note.
+Report profile_program(const ProfileOptions& options, const Machine& machine);
+
+/// The report of what was recorded into a folder before.
+Report profile_of_spools(const ProfileOptions& options, const Machine& machine);
+
+/// What is known of the program beside its spools.
+struct ProgramFacts {
+  std::vector<std::string> program;
+  std::string folder;             ///< working directory
+  std::optional<ProgramRun> run;  ///< nothing for spools of another time
+  std::optional<double> untraced_s;
+  bool counters_wanted = true;
+  bool window = false;  ///< only a part of it was to be recorded
+};
+
+/// The report of these traces: a function of its arguments.
+Report report_of(const std::vector<ProcessTrace>& traces, const ProgramFacts& facts, const Machine& machine);
+
+}  // namespace roofline

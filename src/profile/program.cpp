@@ -1,0 +1,202 @@
+#include "profile/program.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+
+#include "host/interrupt.hpp"
+#include "inject/spool.hpp"
+#include "model/error.hpp"
+
+extern "C" char** environ;  // NOLINT(readability-redundant-declaration)
+
+namespace roofline {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+constexpr std::uint64_t kGrace = 10 * kSecond;  ///< from asking a program to end to ending it
+constexpr useconds_t kPoll = 20'000;
+
+std::uint64_t monotonic_now() {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * kSecond + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> list;
+  for (std::string& text : texts) list.push_back(text.data());
+  list.push_back(nullptr);
+  return list;
+}
+
+std::vector<std::string> environment_with(const std::map<std::string, std::string>& changes) {
+  std::vector<std::string> all;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    if (!changes.contains(std::string(text.substr(0, text.find('='))))) all.emplace_back(text);
+  }
+  for (const auto& [name, value] : changes) all.push_back(name + "=" + value);
+  return all;
+}
+
+/// Whether the windows of recording processes are over: what their spools say, read as they grow.
+class Windows {
+ public:
+  bool over(const fs::path& spool) {
+    Reading& reading = readings_[spool];
+    std::ifstream in(spool, std::ios::binary);
+    spool::Header header = {};
+    while (!reading.over && in.seekg(reading.offset) && in.read(reinterpret_cast<char*>(&header), sizeof header) &&
+           header.size >= sizeof header) {
+      spool::Note note = {};
+      if (header.type == spool::Type::note && !in.read(reinterpret_cast<char*>(&note), sizeof note)) break;
+      reading.over = note.code == spool::NoteCode::window_ended;
+      reading.offset += header.size;
+    }
+    return reading.over;
+  }
+
+ private:
+  struct Reading {
+    std::streamoff offset = sizeof spool::kMagic;
+    bool over = false;
+  };
+  std::map<fs::path, Reading> readings_;
+};
+
+/// The running program.
+class Program {
+ public:
+  explicit Program(const ProgramOptions& options) : options_(options) {
+    // Processes that outlive their parents become ours, so that we can wait for them.
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    run_.start = monotonic_now();
+    start();
+  }
+
+  ProgramRun wait() {
+    while (!ended()) {
+      pass_signals_on();
+      if (options_.has_window && !run_.stopped && windows_are_over()) {
+        run_.stopped = true;
+        ask_to_end(SIGTERM);
+      }
+      usleep(kPoll);
+    }
+    run_.end = monotonic_now();
+    return run_;
+  }
+
+ private:
+  void start() {
+    std::vector<std::string> command = options_.command;
+    std::vector<std::string> environment = environment_with(options_.environment);
+    const std::vector<char*> argv = pointers(command), envp = pointers(environment);
+    std::array<int, 2> failure = {};
+    if (pipe2(failure.data(), O_CLOEXEC) != 0) throw Error("can't make a pipe");
+    child_ = fork();
+    if (child_ == 0) {
+      std::signal(SIGINT, SIG_DFL);
+      std::signal(SIGTERM, SIG_DFL);
+      if (options_.output_to_stderr) dup2(STDERR_FILENO, STDOUT_FILENO);
+      execvpe(argv[0], argv.data(), envp.data());
+      const int reason = errno;
+      static_cast<void>(!write(failure[1], &reason, sizeof reason));
+      _exit(127);
+    }
+    close(failure[1]);
+    int reason = 0;
+    const bool failed = child_ < 0 || read(failure[0], &reason, sizeof reason) == sizeof reason;
+    close(failure[0]);
+    if (!failed) return;
+    if (child_ > 0) waitpid(child_, nullptr, 0);
+    throw UsageError(fmt::format("can't start '{}': {}", options_.command.front(), std::strerror(reason)),
+                     "the program and its arguments come after --");
+  }
+
+  /// Whether the program has ended, and with it all of its processes that record.
+  bool ended() {
+    int status = 0;
+    for (pid_t pid = 0; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+      if (pid != child_) continue;
+      child_ended_ = true;
+      if (WIFEXITED(status)) run_.exit_status = WEXITSTATUS(status);
+      if (WIFSIGNALED(status)) run_.signal = WTERMSIG(status);
+    }
+    return child_ended_ && (killed_ || recording().empty());
+  }
+
+  /// Processes that have a spool and live, with their spools.
+  std::map<pid_t, fs::path> recording() const {
+    std::map<pid_t, fs::path> processes;
+    if (options_.spools.empty()) return processes;
+    std::error_code gone;
+    for (const auto& entry : fs::directory_iterator(options_.spools, gone)) {
+      const std::string name = entry.path().filename().string();
+      pid_t pid = 0;
+      std::from_chars(name.data(), name.data() + name.size(), pid);
+      if (entry.path().extension() == ".spool" && pid > 0 && kill(pid, 0) == 0) processes[pid] = entry.path();
+    }
+    return processes;
+  }
+
+  bool windows_are_over() {
+    const std::map<pid_t, fs::path> processes = recording();
+    return !processes.empty() && std::all_of(processes.begin(), processes.end(),
+                                             [this](const auto& process) { return windows_.over(process.second); });
+  }
+
+  /// Ctrl-C at the terminal has reached the program by itself; another signal is ours to pass on. What has not ended
+  /// after a while, or at the third time, is killed.
+  void pass_signals_on() {
+    const int asked = interrupts();
+    if (asked > passed_on_) {
+      run_.interrupted = true;
+      const Interrupt last = last_interrupt();
+      ask_to_end(last.by_terminal ? 0 : last.signal);
+    }
+    passed_on_ = asked;
+    constexpr int kPatience = 2;
+    if (asked_at_ != 0 && !killed_ && (asked > kPatience || monotonic_now() > asked_at_ + kGrace)) {
+      killed_ = true;
+      ask_to_end(SIGKILL);
+    }
+  }
+
+  void ask_to_end(int signal) {
+    if (asked_at_ == 0) asked_at_ = monotonic_now();
+    if (signal == 0) return;
+    std::map<pid_t, fs::path> processes = recording();
+    if (!child_ended_) processes[child_];
+    for (const auto& [pid, spool] : processes) kill(pid, signal);
+  }
+
+  const ProgramOptions& options_;
+  ProgramRun run_;
+  Windows windows_;
+  pid_t child_ = -1;
+  bool child_ended_ = false;
+  bool killed_ = false;
+  int passed_on_ = 0;
+  std::uint64_t asked_at_ = 0;
+};
+
+}  // namespace
+
+ProgramRun run_program(const ProgramOptions& options) { return Program(options).wait(); }
+
+}  // namespace roofline

@@ -1,0 +1,34 @@
+// Runs somebody's program: with the library in it or without, its streams, signals and folder its own.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace roofline {
+
+struct ProgramRun {
+  std::optional<int> exit_status;
+  std::optional<int> signal;         ///< that ended it
+  std::uint64_t start = 0, end = 0;  ///< ns of CLOCK_MONOTONIC: from its start to the end of its last process
+  bool interrupted = false;          ///< the user asked to stop
+  bool stopped = false;              ///< we ended it, because its window was over
+};
+
+struct ProgramOptions {
+  std::vector<std::string> command;                ///< argv; the first is looked up in PATH
+  std::map<std::string, std::string> environment;  ///< set or replaced
+  std::filesystem::path spools;                    ///< of its processes; empty: none, run it as it is
+  bool has_window = false;                         ///< end it when the windows of all recording processes are over
+  bool output_to_stderr = false;                   ///< its stdout goes to stderr: ours is for a program to read
+};
+
+/// Starts the program and waits for it and for those of its processes that record. Ctrl-C reaches it as it would
+/// without us, SIGTERM is passed on; it is given ten seconds to end then. Throws UsageError when it can't be started
+/// (not found, not executable).
+ProgramRun run_program(const ProgramOptions& options);
+
+}  // namespace roofline

@@ -1,0 +1,380 @@
+#include "profile/recording.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+
+namespace roofline {
+namespace {
+
+double seconds(std::uint64_t start, std::uint64_t end) { return static_cast<double>(end - start) * 1e-9; }
+
+/// One process's records, as the recording takes them in.
+class Gathering {
+ public:
+  Gathering(Recording& recording, int process, std::map<std::string, int>& by_key)
+      : recording_(recording),
+        by_key_(by_key),
+        trace_(recording.traces[static_cast<std::size_t>(process)]),
+        process_(process) {
+    for (const spool::Device& device : trace_.devices) devices_[device.index] = seen(device);
+    for (const spool::Launch& launch : trace_.launches) launches_[launch.correlation] = &launch;
+    for (const spool::Call& call : trace_.calls) calls_[call.correlation] = &call;
+    for (const auto& counts : trace_.counts) counted_.insert(counts.about.correlation);
+  }
+
+  void take() {
+    for (std::size_t i = 0; i < trace_.kernels.size(); ++i) take_kernel(i);
+    take_transfers(trace_.copies, ActivityKind::copy);
+    take_transfers(trace_.fills, ActivityKind::fill);
+    take_graphs();
+    take_counts();
+  }
+
+ private:
+  int seen(const spool::Device& device) {
+    for (std::size_t i = 0; i < recording_.devices.size(); ++i) {
+      if (std::memcmp(recording_.devices[i].about.uuid, device.uuid, sizeof device.uuid) == 0) {
+        if (recording_.devices[i].chip.empty()) recording_.devices[i].chip = trace_.text(device.chip);
+        return static_cast<int>(i);
+      }
+    }
+    recording_.devices.push_back(
+        {device, std::string(trace_.text(device.name)), std::string(trace_.text(device.chip))});
+    return static_cast<int>(recording_.devices.size()) - 1;
+  }
+
+  /// A device that was never described still has a place.
+  int device(std::uint32_t index) {
+    const auto found = devices_.find(index);
+    if (found != devices_.end()) return found->second;
+    spool::Device unknown = {};
+    unknown.index = index;
+    return devices_[index] = seen(unknown);
+  }
+
+  template <typename Map>
+  static auto find(const Map& map, std::uint32_t correlation) -> typename Map::mapped_type {
+    const auto found = map.find(correlation);
+    return found == map.end() ? nullptr : found->second;
+  }
+
+  /// The group of that kind; a new one where none is like it.
+  int group_of(spool::Id id, int device) {
+    const auto known = groups_.find({id, device});
+    if (known != groups_.end()) return known->second;
+    const spool::Kind& kind = trace_.kind(id);
+    const spool::Place& place = trace_.place(kind.place);
+    LaunchGroup group;
+    group.process = process_;
+    group.kind = kind;
+    group.device = device;
+    group.symbol = trace_.text(kind.name);
+    group.module = any_block(trace_.text(place.module));
+    group.range = without_numbers(range_path(trace_, place.range));
+    group.identity = identity_of(group, place);
+    const std::string key = fmt::format("{}|{:x}", group.identity, kind.scalars);
+    const auto [alike, is_new] = by_key_.try_emplace(key, static_cast<int>(recording_.groups.size()));
+    if (is_new) recording_.groups.push_back(std::move(group));
+    return groups_[{id, device}] = alike->second;
+  }
+
+  std::string identity_of(const LaunchGroup& group, const spool::Place& place) const {
+    const spool::Line& line = trace_.line(place.line);
+    constexpr std::uint32_t kWho = spool::kInGraph | spool::kGraph;
+    return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}:{}|{}|{}|{}", group.symbol, fmt::join(group.kind.grid, "x"),
+                       fmt::join(group.kind.block, "x"), fmt::join(group.kind.cluster, "x"), group.kind.dynamic_shared,
+                       group.kind.flags & kWho, group.module, group.range, trace_.text(line.file), line.number,
+                       place.backward, trace_.text(place.operation),
+                       recording_.devices[static_cast<std::size_t>(group.device)].name);
+  }
+
+  void take_kernel(std::size_t index) {
+    const spool::Kernel& kernel = trace_.kernels[index];
+    const spool::Launch* launch = find(launches_, kernel.correlation);
+    Activity activity;
+    activity.start = kernel.start;
+    activity.end = kernel.end;
+    activity.device = device(kernel.device);
+    activity.process = process_;
+    activity.stream = kernel.stream;
+    activity.index = index;
+    activity.launch = launch;
+    activity.counted = launch != nullptr && (launch->flags & spool::kCounted) != 0;
+    const spool::Id kind = kernel.kind != 0 ? kernel.kind : launch != nullptr ? launch->kind : 0;
+    activity.group = group_of(kind, activity.device);
+    LaunchGroup& group = recording_.groups[static_cast<std::size_t>(activity.group)];
+    if (group.launches == 0) group.kernel = kernel;
+    ++group.launches;
+    if (kernel.start == 0 || kernel.end == 0) return;  // it ran, but nobody knows when
+    add_time(group, seconds(kernel.start, kernel.end), activity.counted);
+    recording_.activities.push_back(activity);
+    if (kernel.graph != 0) graphs_[kernel.correlation].push_back(&kernel);
+  }
+
+  static void add_time(LaunchGroup& group, double time, bool counted) {
+    (counted ? group.counted_times : group.times).push_back(time);
+    group.total_s += time;
+  }
+
+  template <typename Record>
+  void take_transfers(const std::vector<Record>& records, ActivityKind what) {
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      const Record& record = records[i];
+      if (record.start == 0 || record.end == 0) continue;
+      Activity activity;
+      activity.start = record.start;
+      activity.end = record.end;
+      activity.what = what;
+      activity.device = device(record.device);
+      activity.process = process_;
+      activity.stream = record.stream;
+      activity.index = i;
+      activity.call = find(calls_, record.correlation);
+      recording_.activities.push_back(activity);
+    }
+  }
+
+  /// A launch of a graph lasts from its first kernel's start to its last one's end.
+  void take_graphs() {
+    for (const auto& [correlation, kernels] : graphs_) {
+      const spool::Launch* launch = find(launches_, correlation);
+      if (launch == nullptr) continue;
+      std::uint64_t start = std::numeric_limits<std::uint64_t>::max(), end = 0;
+      for (const spool::Kernel* kernel : kernels) {
+        start = std::min(start, kernel->start);
+        end = std::max(end, kernel->end);
+      }
+      const int of_device = device(kernels.front()->device);
+      LaunchGroup& group = recording_.groups[static_cast<std::size_t>(group_of(launch->kind, of_device))];
+      ++group.launches;
+      add_time(group, seconds(start, end), (launch->flags & spool::kCounted) != 0);
+    }
+  }
+
+  void take_counts() {
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> quantities;
+    for (const spool::Metric& metric : trace_.metrics) {
+      const std::string quantity(trace_.text(metric.quantity));
+      if (metric.name == 0) {
+        recording_.absent.emplace(quantity, "this chip has no counter for it");
+        continue;
+      }
+      quantities[{metric.group, metric.index}] = quantity;
+      const bool instrumented = trace_.text(metric.name).find("_sass_") != std::string_view::npos;
+      if (instrumented) recording_.instrumented.insert(metric.group);
+      recording_.counter_groups = std::max<std::size_t>(recording_.counter_groups, metric.group + 1);
+    }
+    for (const auto& counts : trace_.counts) {
+      LaunchGroup* group = counted_group(counts.about.kind);
+      if (group == nullptr) continue;
+      for (std::size_t i = 0; i < counts.values.size(); ++i) {
+        const auto quantity = quantities.find({counts.about.group, static_cast<std::uint32_t>(i)});
+        if (quantity != quantities.end()) group->values[quantity->second].push_back(counts.values[i]);
+      }
+      ++group->counted;
+      group->groups_counted.insert(counts.about.group);
+    }
+    for (const spool::Uncounted& uncounted : trace_.uncounted) {
+      LaunchGroup* group = counted_group(uncounted.kind);
+      if (group == nullptr) continue;
+      const std::string reason(trace_.text(uncounted.reason));
+      if (std::find(group->missing.begin(), group->missing.end(), reason) == group->missing.end()) {
+        group->missing.push_back(reason);
+      }
+    }
+  }
+
+  /// The group that launches of this kind went to; null where none was recorded.
+  LaunchGroup* counted_group(spool::Id kind) {
+    if (trace_.counts_only) return &recording_.groups[static_cast<std::size_t>(group_of(kind, 0))];
+    const auto found = groups_.lower_bound({kind, 0});
+    if (found == groups_.end() || found->first.first != kind) return nullptr;
+    return &recording_.groups[static_cast<std::size_t>(found->second)];
+  }
+
+  Recording& recording_;
+  std::map<std::string, int>& by_key_;  ///< groups, of all processes
+  const ProcessTrace& trace_;
+  int process_;
+  std::map<std::uint32_t, int> devices_;
+  std::unordered_map<std::uint32_t, const spool::Launch*> launches_;
+  std::unordered_map<std::uint32_t, const spool::Call*> calls_;
+  std::set<std::uint32_t> counted_;
+  std::map<std::pair<spool::Id, int>, int> groups_;
+  std::map<std::uint32_t, std::vector<const spool::Kernel*>> graphs_;  ///< by the correlation of their launch
+};
+
+}  // namespace
+
+namespace {
+
+double median_of(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+double median_time(const LaunchGroup& group) {
+  return median_of(group.times.empty() ? group.counted_times : group.times);
+}
+
+/// Whether launches of two groups that differ in scalar parameters alone do the same, as far as anybody can see. `a` is
+/// not the slower one.
+bool make_no_difference(const LaunchGroup& a, const LaunchGroup& b) {
+  constexpr std::size_t kFew = 5;  // launches whose median says little
+  const bool few = a.times.size() < kFew || b.times.size() < kFew;
+  const double same_time = few ? 1.15 : 1.05;
+  constexpr double kSameCount = 1.02;
+  const double fast = median_time(a), slow = median_time(b);
+  if (fast > 0 && slow > same_time * fast) return false;
+  return std::all_of(a.values.begin(), a.values.end(), [&b](const auto& counted) {
+    if (!counted.first.ends_with("_ops")) return true;  // work, which does not depend on what caches hold
+    const auto other = b.values.find(counted.first);
+    if (other == b.values.end()) return true;
+    const double here = median_of(counted.second), there = median_of(other->second);
+    return std::max(here, there) <= kSameCount * std::min(here, there);
+  });
+}
+
+template <typename List>
+void append(List& to, const List& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+void join(LaunchGroup& group, const LaunchGroup& other) {
+  append(group.times, other.times);
+  append(group.counted_times, other.counted_times);
+  append(group.missing, other.missing);
+  for (const auto& [quantity, samples] : other.values) append(group.values[quantity], samples);
+  group.groups_counted.insert(other.groups_counted.begin(), other.groups_counted.end());
+  group.total_s += other.total_s;
+  group.launches += other.launches;
+  group.counted += other.counted;
+  if (group.kernel.start == 0) group.kernel = other.kernel;
+}
+
+}  // namespace
+
+bool LaunchGroup::complete(const Recording& recording) const {
+  const bool never_instrumented = graph() || (kind.flags & spool::kCooperative) != 0;
+  const std::size_t wanted = recording.counter_groups - (never_instrumented ? recording.instrumented.size() : 0);
+  return wanted > 0 && groups_counted.size() >= wanted;
+}
+
+std::optional<std::uint64_t> note_time(const ProcessTrace& trace, spool::NoteCode code) {
+  for (const ProcessTrace::Note& note : trace.notes) {
+    if (note.code == code) return note.time;
+  }
+  return std::nullopt;
+}
+
+Recording::Recording(const std::vector<ProcessTrace>& all) : traces(all) {
+  std::map<std::string, int> by_key;
+  for (std::size_t i = 0; i < traces.size(); ++i) {
+    Gathering(*this, static_cast<int>(i), by_key).take();
+    if (traces[i].counts_only) continue;
+    const std::uint64_t begin = note_time(traces[i], spool::NoteCode::window_began).value_or(traces[i].process.start);
+    const std::uint64_t stop = note_time(traces[i], spool::NoteCode::window_ended).value_or(traces[i].last_time);
+    start = i == 0 ? begin : std::min(start, begin);
+    end = std::max(end, stop);
+  }
+  join_variants();
+  std::stable_sort(activities.begin(), activities.end(),
+                   [](const Activity& a, const Activity& b) { return a.start < b.start; });
+}
+
+// Groups that differ in scalar parameters alone become one where nothing shows that these matter.
+void Recording::join_variants() {
+  std::map<std::string, std::vector<int>> variants;
+  for (std::size_t i = 0; i < groups.size(); ++i) variants[groups[i].identity].push_back(static_cast<int>(i));
+  std::vector<int> place(groups.size());
+  std::vector<LaunchGroup> joined;
+  for (auto& [identity, members] : variants) {
+    std::stable_sort(members.begin(), members.end(), [this](int a, int b) {
+      return median_time(groups[static_cast<std::size_t>(a)]) < median_time(groups[static_cast<std::size_t>(b)]);
+    });
+    bool first = true;
+    for (const int member : members) {
+      LaunchGroup& group = groups[static_cast<std::size_t>(member)];
+      if (!first && make_no_difference(joined.back(), group)) {
+        join(joined.back(), group);
+      } else {
+        joined.push_back(std::move(group));
+      }
+      first = false;
+      place[static_cast<std::size_t>(member)] = static_cast<int>(joined.size()) - 1;
+    }
+    if (joined.back().launches == 0) joined.pop_back();  // counted in a later run only
+  }
+  groups = std::move(joined);
+  for (Activity& activity : activities) {
+    if (activity.group >= 0) activity.group = place[static_cast<std::size_t>(activity.group)];
+  }
+}
+
+const spool::Place& Recording::place(const Activity& activity) const {
+  const ProcessTrace& trace = traces[static_cast<std::size_t>(activity.process)];
+  switch (activity.what) {
+    case ActivityKind::copy:
+      return trace.place(trace.copies[activity.index].place);
+    case ActivityKind::fill:
+      return trace.place(trace.fills[activity.index].place);
+    case ActivityKind::kernel:
+      break;
+  }
+  const spool::Kernel& kernel = trace.kernels[activity.index];
+  const spool::Id kind = kernel.kind != 0 ? kernel.kind : activity.launch != nullptr ? activity.launch->kind : 0;
+  return trace.place(trace.kind(kind).place);
+}
+
+std::string without_numbers(std::string_view text) {
+  std::string result;
+  for (const char character : text) {
+    const bool digit = std::isdigit(static_cast<unsigned char>(character)) != 0;
+    if (!digit) result += character;
+    if (digit && (result.empty() || result.back() != '*')) result += '*';
+  }
+  return result;
+}
+
+std::string any_block(std::string_view module) {
+  std::string result;
+  while (!module.empty()) {
+    const std::string_view part = module.substr(0, module.find('.'));
+    const bool number = part.find_first_not_of("0123456789") == std::string_view::npos;
+    result += (result.empty() ? "" : ".") + (number ? "*" : std::string(part));
+    module.remove_prefix(std::min(part.size() + 1, module.size()));
+  }
+  return result;
+}
+
+std::vector<spool::Id> range_chain(const ProcessTrace& trace, spool::Id range) {
+  std::vector<spool::Id> chain;
+  while (range != 0) {
+    chain.push_back(range);
+    // A parent is defined before its children, so its id is smaller: also in a file that was made to loop.
+    const spool::Id parent = trace.range(range).parent;
+    range = parent < range ? parent : 0;
+  }
+  std::reverse(chain.begin(), chain.end());
+  return chain;
+}
+
+std::string range_path(const ProcessTrace& trace, spool::Id range) {
+  std::string path;
+  for (const spool::Id part : range_chain(trace, range)) {
+    path += (path.empty() ? "" : "/") + std::string(trace.text(trace.range(part).name));
+  }
+  return path;
+}
+
+}  // namespace roofline

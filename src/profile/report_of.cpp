@@ -1,0 +1,176 @@
+// Traces → report.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "profile/profile.hpp"
+#include "profile/recording.hpp"
+#include "profile/rows.hpp"
+#include "profile/sums.hpp"
+#include "profile/timeline.hpp"
+#include "profile/wall_time.hpp"
+#include "profile/wins.hpp"
+#include "text/format.hpp"
+
+namespace roofline {
+namespace {
+
+double seconds(std::uint64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
+
+/// Why nothing was counted, in the library's words where it has any.
+std::string why_no_counters(const std::vector<ProcessTrace>& traces, bool wanted) {
+  if (!wanted) return "counters were not asked for (--no-counters)";
+  bool metrics = false;
+  for (const ProcessTrace& trace : traces) {
+    metrics |= !trace.metrics.empty();
+    for (const ProcessTrace::Note& note : trace.notes) {
+      if (note.code == spool::NoteCode::not_counted) return note.text;
+    }
+  }
+  return metrics ? "" : "no counters were read in this recording";
+}
+
+ProfiledProcess process_of(const ProcessTrace& trace) {
+  ProfiledProcess process;
+  process.pid = trace.process.pid;
+  process.command = fmt::format("{}", fmt::join(trace.command, " "));
+  process.launches = static_cast<std::int64_t>(trace.tally.launches);
+  process.kernels = static_cast<std::int64_t>(trace.kernels.size());
+  process.dropped = static_cast<std::int64_t>(trace.tally.dropped);
+  process.without_time = static_cast<std::int64_t>(trace.tally.without_time);
+  process.torn = trace.torn && !note_time(trace, spool::NoteCode::window_ended);
+  for (const ProcessTrace::Note& note : trace.notes) {
+    if (note.code != spool::NoteCode::recording && !note.text.empty()) process.notes.push_back(note.text);
+  }
+  return process;
+}
+
+/// Before there are rows.
+Profile profile_of(const Recording& recording, const ProgramFacts& facts, const Machine& machine) {
+  Profile profile;
+  profile.program = facts.program;
+  if (profile.program.empty() && !recording.traces.empty()) profile.program = recording.traces.front().command;
+  profile.folder = facts.folder;
+  profile.untraced_s = facts.untraced_s;
+  if (facts.run) {
+    if (!facts.run->stopped) {
+      profile.exit_status = facts.run->exit_status;
+      profile.signal = facts.run->signal;
+    }
+    profile.traced_s = seconds(facts.run->end - facts.run->start);
+  }
+  profile.wall_s = seconds(recording.end - recording.start);
+  for (const ProcessTrace& trace : recording.traces) {
+    if (trace.counts_only) continue;
+    profile.processes.push_back(process_of(trace));
+    profile.counting_s += seconds(trace.tally.counting);
+  }
+  profile.devices = wall_times(recording);
+  profile.kernel_s = kernel_seconds(recording);
+  profile.calls = sum_calls(recording);
+  profile.copies = sum_copies(recording, machine);
+  profile.ranges = sum_ranges(recording);
+  profile.modules = sum_modules(recording);
+  profile.lines = sum_lines(recording, facts.folder);
+  profile.timeline = busiest_window(recording);
+  double lines = 0, modules = 0;
+  for (const LineSum& line : profile.lines) lines += line.total_s;
+  for (const TreeSum& module : profile.modules) modules += module.parent < 0 ? module.total_s : 0;
+  profile.without_line_s = std::max(0.0, profile.kernel_s - lines);
+  profile.without_module_s = std::max(0.0, profile.kernel_s - modules);
+  return profile;
+}
+
+/// Sums over rows. A graph's kernels have their time in their rows and their counts in the graph's.
+void add_roofs(Profile& profile, const std::vector<Point>& points) {
+  for (const Point& point : points) {
+    const ProfiledKind& kind = *point.profiled;
+    if (kind.in_graph) continue;
+    if (kind.complete) profile.counted_s += kind.total_s;
+    if (!point.time || !std::isfinite(point.bound.attainable_time_s)) continue;
+    profile.roofed_s += kind.total_s;
+    profile.at_roof_s += point.bound.attainable_time_s * static_cast<double>(kind.launches);
+  }
+  profile.counted_s = std::min(profile.counted_s, profile.kernel_s);
+}
+
+/// Rows by total time, the largest first, with all that refers to them.
+void sort_rows(Report& report) {
+  std::vector<Point>& points = report.points;
+  std::vector<int> order(points.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&points](int a, int b) {
+    return points[static_cast<std::size_t>(a)].profiled->total_s >
+           points[static_cast<std::size_t>(b)].profiled->total_s;
+  });
+  std::vector<int> place(points.size());
+  std::vector<Point> sorted;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    place[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
+    sorted.push_back(std::move(points[static_cast<std::size_t>(order[i])]));
+  }
+  points = std::move(sorted);
+  const auto moved = [&place](int& point) {
+    if (point >= 0) point = place[static_cast<std::size_t>(point)];
+  };
+  for (Win& win : report.profile->wins) moved(win.point);
+  if (!report.profile->timeline) return;
+  for (Lane& lane : report.profile->timeline->lanes) {
+    for (Slice& slice : lane.slices) moved(slice.point);
+  }
+}
+
+void add_notes(Report& report) {
+  const Profile& profile = *report.profile;
+  std::vector<std::string>& notes = report.notes;
+  if (report.points.empty()) {
+    notes.emplace_back(
+        profile.processes.empty()
+            ? "the program never used a GPU: no process of it opened the CUDA driver with our library in "
+              "it (a program that scrubs its environment, or a container without the driver, looks alike)"
+            : "the program opened the CUDA driver and ran no kernel while it was recorded");
+  }
+  std::int64_t dropped = 0;
+  for (const ProfiledProcess& process : profile.processes) dropped += process.dropped;
+  if (dropped > 0) {
+    notes.push_back(fmt::format("{} records were dropped: the sums are short of them", count(dropped)));
+  }
+  if (!profile.counters && !profile.why_no_counters.empty() && !report.points.empty()) {
+    notes.push_back("no counters: " + profile.why_no_counters);
+  }
+  if (const auto slower = inflation(profile); slower && *slower > kMostInflation) {
+    notes.push_back(fmt::format("with us the program took {} longer: idle time is not explained", percent(*slower)));
+  }
+}
+
+}  // namespace
+
+Report report_of(const std::vector<ProcessTrace>& traces, const ProgramFacts& facts, const Machine& machine) {
+  Recording recording(traces);
+  // A program's time is all of its time, also before it opened the driver; a window's is the window's.
+  if (facts.run && !facts.window) {
+    recording.start = facts.run->start;
+    recording.end = std::max(recording.end, facts.run->end);
+  }
+  Report report;
+  report.machine = machine;
+  report.profile = profile_of(recording, facts, machine);
+  Profile& profile = *report.profile;
+  profile.why_no_counters = why_no_counters(traces, facts.counters_wanted);
+  for (const LaunchGroup& group : recording.groups) {
+    profile.counters |= !group.values.empty();
+    report.points.push_back(row_of(group, recording, machine, profile.why_no_counters));
+  }
+  if (profile.counters) profile.why_no_counters.clear();
+  make_labels_unique(report.points);
+  add_roofs(profile, report.points);
+  profile.wins = wins_of(recording, report.points, machine, profile);
+  sort_rows(report);
+  add_notes(report);
+  report.cancelled = facts.run && facts.run->interrupted;
+  return report;
+}
+
+}  // namespace roofline

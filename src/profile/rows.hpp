@@ -1,0 +1,27 @@
+// Kinds of launches as rows of a report.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/machine.hpp"
+#include "profile/recording.hpp"
+#include "report/report.hpp"
+
+namespace roofline {
+
+/// The row of that group: its times, and as far as it was counted its work, bound and place under the roofs.
+/// `why_not_counted` is why nothing was, for the whole program; empty where something was.
+Point row_of(const LaunchGroup& group, const Recording& recording, const Machine& machine,
+             const std::string& why_not_counted);
+
+/// "model.py:10 forward", with the file's path below `folder` where it lies there; empty for no line.
+std::string line_text(const ProcessTrace& trace, spool::Id line, const std::string& folder = {});
+
+/// Gives rows of one name a number each, so that a label names one row.
+void make_labels_unique(std::vector<Point>& points);
+
+/// Why these times are taken for more than one kind of work, in words; empty where they are alike. Seconds, any order.
+std::string modes_of(std::vector<double> times);
+
+}  // namespace roofline

@@ -1,0 +1,223 @@
+#include "profile/sums.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace roofline {
+namespace {
+
+double seconds(std::uint64_t start, std::uint64_t end) { return static_cast<double>(end - start) * 1e-9; }
+
+double duration_of(const Activity& activity) { return seconds(activity.start, activity.end); }
+
+template <typename Sum>
+void largest_first(std::vector<Sum>& sums) {
+  std::stable_sort(sums.begin(), sums.end(), [](const Sum& a, const Sum& b) { return a.total_s > b.total_s; });
+}
+
+std::string_view words(spool::Memory memory) {
+  switch (memory) {
+    case spool::Memory::pageable:
+      return "pageable";
+    case spool::Memory::pinned:
+      return "pinned";
+    case spool::Memory::device:
+      return "device";
+    case spool::Memory::array:
+      return "array";
+    case spool::Memory::managed:
+      return "managed";
+    case spool::Memory::unknown:
+      break;
+  }
+  return "unknown";
+}
+
+bool on_host(spool::Memory memory) { return memory == spool::Memory::pageable || memory == spool::Memory::pinned; }
+
+std::string direction_of(const spool::Copy& copy) {
+  if (copy.peer != copy.device) return "device to another device";
+  if (on_host(copy.from) && on_host(copy.to)) return "host to host";
+  if (on_host(copy.from)) return fmt::format("host to device, {}", words(copy.from));
+  if (on_host(copy.to)) return fmt::format("device to host, {}", words(copy.to));
+  if (copy.from == spool::Memory::device && copy.to == spool::Memory::device) return "device to device";
+  return fmt::format("{} to {}", words(copy.from), words(copy.to));
+}
+
+/// The ceiling that such copies are held against. A pageable one as well: page-locked memory is what could be used.
+const Ceiling* roof_of(const std::string& direction, const Machine& machine) {
+  if (direction.starts_with("host to device")) return machine.find("pcie.h2d");
+  if (direction.starts_with("device to host")) return machine.find("pcie.d2h");
+  if (direction == "device to another device") return machine.find("nvlink.write");
+  if (direction == "device to device") return machine.find("hbm.copy");
+  if (direction == "memset") return machine.find("hbm.write");
+  return nullptr;
+}
+
+/// A tree that grows by paths.
+class Tree {
+ public:
+  /// The node of that name below `parent`.
+  int child(int parent, const std::string& name) {
+    const auto [found, is_new] = index_.try_emplace({parent, name}, static_cast<int>(nodes_.size()));
+    if (is_new) nodes_.push_back({.name = name, .parent = parent});
+    return found->second;
+  }
+
+  TreeSum& operator[](int node) { return nodes_[static_cast<std::size_t>(node)]; }
+
+  /// Adds a launch to a node and to all above it.
+  void add(int node, double time, bool backward) {
+    if (node < 0) return;
+    (*this)[node].self_s += time;
+    for (; node >= 0; node = (*this)[node].parent) {
+      TreeSum& sum = (*this)[node];
+      ++sum.launches;
+      sum.total_s += time;
+      if (backward) sum.backward_s += time;
+    }
+  }
+
+  std::vector<TreeSum> take() { return std::move(nodes_); }
+
+ private:
+  std::map<std::pair<int, std::string>, int> index_;
+  std::vector<TreeSum> nodes_;
+};
+
+int range_node(Tree& tree, const ProcessTrace& trace, spool::Id id) {
+  int node = -1;
+  for (const spool::Id part : range_chain(trace, id)) {
+    node = tree.child(node, std::string(trace.text(trace.range(part).name)));
+  }
+  return node;
+}
+
+int module_node(Tree& tree, std::string_view path) {
+  int node = -1;
+  while (!path.empty()) {
+    const std::string_view part = path.substr(0, path.find('.'));
+    node = tree.child(node, std::string(part));
+    path.remove_prefix(std::min(part.size() + 1, path.size()));
+  }
+  return node;
+}
+
+/// `add` is called with each kernel and the place that it was launched from.
+template <typename Add>
+void for_each_kernel(const Recording& recording, Add&& add) {
+  for (const Activity& activity : recording.activities) {
+    if (activity.what != ActivityKind::kernel) continue;
+    add(activity, recording.traces[static_cast<std::size_t>(activity.process)], recording.place(activity));
+  }
+}
+
+}  // namespace
+
+std::vector<CallSum> sum_calls(const Recording& recording) {
+  std::map<std::string, std::vector<double>, std::less<>> times;
+  for (const ProcessTrace& trace : recording.traces) {
+    for (const spool::Call& call : trace.calls) {
+      times[std::string(trace.text(call.name))].push_back(seconds(call.start, call.end));
+    }
+    for (const spool::Launch& launch : trace.launches) {
+      if ((launch.flags & spool::kCounted) != 0) continue;
+      const bool graph = (trace.kind(launch.kind).flags & spool::kGraph) != 0;
+      times[graph ? "graph launch" : "kernel launch"].push_back(seconds(launch.start, launch.end));
+    }
+  }
+  std::vector<CallSum> sums;
+  for (auto& [name, of] : times) {
+    std::sort(of.begin(), of.end());
+    CallSum sum = {.name = name, .calls = static_cast<std::int64_t>(of.size())};
+    for (const double time : of) sum.total_s += time;
+    sum.median_s = of[of.size() / 2];
+    sum.max_s = of.back();
+    sums.push_back(std::move(sum));
+  }
+  largest_first(sums);
+  return sums;
+}
+
+std::vector<CopySum> sum_copies(const Recording& recording, const Machine& machine) {
+  std::map<std::string, CopySum> sums;
+  for (const Activity& activity : recording.activities) {
+    if (activity.what == ActivityKind::kernel) continue;
+    const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(activity.process)];
+    const bool copy = activity.what == ActivityKind::copy;
+    const std::string direction = copy ? direction_of(trace.copies[activity.index]) : "memset";
+    CopySum& sum = sums[direction];
+    sum.direction = direction;
+    ++sum.copies;
+    const auto bytes =
+        static_cast<double>(copy ? trace.copies[activity.index].bytes : trace.fills[activity.index].bytes);
+    sum.bytes += direction == "device to device" ? 2 * bytes : bytes;  // read and written in one memory
+    sum.total_s += duration_of(activity);
+  }
+  std::vector<CopySum> list;
+  for (auto& [direction, sum] : sums) {
+    if (const Ceiling* roof = roof_of(direction, machine)) {
+      sum.roof = roof->name;
+      sum.roof_bytes_per_s = roof->value;
+    }
+    list.push_back(sum);
+  }
+  largest_first(list);
+  return list;
+}
+
+std::vector<TreeSum> sum_ranges(const Recording& recording) {
+  Tree tree;
+  for (const ProcessTrace& trace : recording.traces) {
+    for (const spool::RangeTime& time : trace.range_times) {
+      const int node = range_node(tree, trace, time.range);
+      if (node >= 0) tree[node].wall_s += seconds(time.start, time.end);
+    }
+  }
+  for_each_kernel(recording, [&](const Activity& kernel, const ProcessTrace& trace, const spool::Place& place) {
+    tree.add(range_node(tree, trace, place.range), duration_of(kernel), place.backward != 0);
+  });
+  return tree.take();
+}
+
+std::vector<TreeSum> sum_modules(const Recording& recording) {
+  Tree tree;
+  for_each_kernel(recording, [&](const Activity& kernel, const ProcessTrace& trace, const spool::Place& place) {
+    tree.add(module_node(tree, trace.text(place.module)), duration_of(kernel), place.backward != 0);
+  });
+  return tree.take();
+}
+
+std::vector<LineSum> sum_lines(const Recording& recording, const std::string& folder) {
+  std::map<std::tuple<std::string, std::uint32_t, std::string>, LineSum> sums;
+  for_each_kernel(recording, [&](const Activity& kernel, const ProcessTrace& trace, const spool::Place& place) {
+    const spool::Line& line = trace.line(place.line);
+    if (line.id == 0) return;
+    std::string_view file = trace.text(line.file);
+    if (!folder.empty() && file.starts_with(folder + "/")) file.remove_prefix(folder.size() + 1);
+    LineSum& sum = sums[{std::string(file), line.number, std::string(trace.text(line.function))}];
+    sum.file = file;
+    sum.function = trace.text(line.function);
+    sum.number = static_cast<int>(line.number);
+    ++sum.launches;
+    sum.total_s += duration_of(kernel);
+    if (place.backward != 0) sum.backward_s += duration_of(kernel);
+  });
+  std::vector<LineSum> list;
+  for (auto& [key, sum] : sums) list.push_back(std::move(sum));
+  largest_first(list);
+  return list;
+}
+
+double kernel_seconds(const Recording& recording) {
+  double sum = 0;
+  for (const Activity& activity : recording.activities) {
+    if (activity.what == ActivityKind::kernel) sum += duration_of(activity);
+  }
+  return sum;
+}
+
+}  // namespace roofline

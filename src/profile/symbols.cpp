@@ -1,0 +1,121 @@
+#include "profile/symbols.hpp"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+namespace roofline {
+namespace {
+
+/// Follows brackets: how deep a position is inside of them.
+class Depth {
+ public:
+  /// Before the character: how deep it stands.
+  int at(char character) {
+    if (character == '>' && last_ == '-') return depth_;  // an arrow
+    if (character == ')' || character == '>' || character == '}') depth_ = std::max(0, depth_ - 1);
+    const int here = depth_;
+    if (character == '(' || character == '<' || character == '{') ++depth_;
+    last_ = character;
+    return here;
+  }
+
+ private:
+  int depth_ = 0;
+  char last_ = 0;
+};
+
+/// Where `separator` stands outside of all brackets.
+std::vector<std::size_t> outside(std::string_view text, std::string_view separator) {
+  std::vector<std::size_t> places;
+  Depth depth;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (depth.at(text[i]) == 0 && text.substr(i).starts_with(separator)) places.push_back(i);
+  }
+  return places;
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+
+/// What precedes the first such bracket outside of others.
+std::string_view before(std::string_view text, std::string_view bracket) {
+  const std::vector<std::size_t> places = outside(text, bracket);
+  return places.empty() ? text : text.substr(0, places.front());
+}
+
+std::vector<std::string_view> parts(std::string_view text, std::string_view separator) {
+  std::vector<std::string_view> found;
+  std::size_t begin = 0;
+  for (const std::size_t end : outside(text, separator)) {
+    found.push_back(trimmed(text.substr(begin, end - begin)));
+    begin = end + separator.size();
+  }
+  found.push_back(trimmed(text.substr(begin)));
+  return found;
+}
+
+/// "cutlass::gemm::Gemm<float, 4>" → "Gemm"; of a lambda the function that it stands in, or what that is a template of;
+/// empty for numbers.
+std::string_view argument_name(std::string_view argument) {
+  std::vector<std::string_view> names = parts(argument, "::");
+  bool lambda = false;
+  while (names.size() > 1 && (names.back().starts_with("{") || names.back().starts_with("operator"))) {
+    names.pop_back();
+    lambda = true;
+  }
+  std::string_view name = before(before(names.back(), "<"), "(");
+  if (lambda && name.size() + 1 < names.back().size() && names.back()[name.size()] == '<') {
+    const std::string_view inner = argument_name(before(names.back().substr(name.size() + 1), ","));
+    if (!inner.empty()) return inner;
+  }
+  while (!name.empty() && (name.back() == '*' || name.back() == '&' || name.back() == ' ')) name.remove_suffix(1);
+  if (const std::size_t space = name.rfind(' '); space != std::string_view::npos) name.remove_prefix(space + 1);
+  const bool is_name = !name.empty() && (std::isalpha(static_cast<unsigned char>(name.front())) != 0 || name[0] == '_');
+  return is_name && name != "true" && name != "false" ? name : std::string_view();
+}
+
+void erase_all(std::string& text, std::string_view what) {
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at)) text.erase(at, what.size());
+}
+
+}  // namespace
+
+std::string demangled(std::string_view symbol) {
+  if (!symbol.starts_with("_Z")) return std::string(symbol);
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> name(
+      abi::__cxa_demangle(std::string(symbol).c_str(), nullptr, nullptr, &status), std::free);
+  return status == 0 && name ? name.get() : std::string(symbol);
+}
+
+std::string short_name(std::string_view demangled) {
+  std::string text(demangled);
+  erase_all(text, "(anonymous namespace)::");
+  std::string_view name = before(text, "(");
+  if (const auto words = outside(name, " "); !words.empty()) name.remove_prefix(words.back() + 1);
+  const std::string_view own = parts(name, "::").back();
+  const std::string_view base = before(own, "<");
+  if (base.empty()) return std::string(demangled);
+  std::string arguments;
+  if (base.size() + 2 < own.size()) {
+    constexpr int kMost = 3;
+    int taken = 0;
+    for (const std::string_view argument : parts(own.substr(base.size() + 1, own.size() - base.size() - 2), ",")) {
+      const std::string_view of = argument_name(argument);
+      if (of.empty() || taken == kMost) continue;
+      arguments += (arguments.empty() ? "" : ", ") + std::string(of);
+      ++taken;
+    }
+  }
+  return std::string(base) + (arguments.empty() ? "" : "<" + arguments + ">");
+}
+
+}  // namespace roofline

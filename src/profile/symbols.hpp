@@ -1,0 +1,16 @@
+// Names of kernels for people.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace roofline {
+
+/// The name as in the source, with its parameters; a name that is not mangled as it is.
+std::string demangled(std::string_view symbol);
+
+/// The part that people call it by: no return type, namespaces, parameters or numbers, of the template arguments the
+/// names ("vectorized_elementwise_kernel<CUDAFunctor_add>").
+std::string short_name(std::string_view demangled);
+
+}  // namespace roofline

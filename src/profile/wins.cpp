@@ -1,0 +1,300 @@
+#include "profile/wins.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+
+#include "profile/rows.hpp"
+#include "report/diagnosis/counted.hpp"
+#include "text/format.hpp"
+
+namespace roofline {
+namespace {
+
+double seconds(std::uint64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
+
+double median_of(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+Win win_of(WinKind kind, double seconds, int point = -1) {
+  Win win;
+  win.kind = kind;
+  win.seconds = seconds;
+  win.point = point;
+  return win;
+}
+
+/// The length of what repeats in it; its own where nothing does.
+std::size_t period_of(const std::vector<int>& chain) {
+  for (std::size_t period = 1; period < chain.size(); ++period) {
+    if (std::equal(chain.begin() + static_cast<std::ptrdiff_t>(period), chain.end(), chain.begin())) return period;
+  }
+  return chain.size();
+}
+
+/// Gaps of one cause.
+struct GapSum {
+  double total_s = 0;
+  std::vector<double> lengths;
+  std::map<std::string, double> places;  ///< lines, else modules or ranges, that they end in
+  std::map<std::string, double> calls;
+};
+
+std::string largest_of(const std::map<std::string, double>& sums) {
+  const auto most = std::max_element(sums.begin(), sums.end(), [](auto& a, auto& b) { return a.second < b.second; });
+  return most == sums.end() ? "" : most->first;
+}
+
+std::string place_text(const ProcessTrace& trace, spool::Id id) {
+  const spool::Place& place = trace.place(id);
+  if (place.line != 0) return line_text(trace, place.line);
+  if (place.module != 0) return std::string(trace.text(place.module));
+  return range_path(trace, place.range);
+}
+
+class Wins {
+ public:
+  Wins(const Recording& recording, const std::vector<Point>& points, const Machine& machine, const Profile& profile)
+      : recording_(recording), points_(points), machine_(machine), profile_(profile) {}
+
+  std::vector<Win> find() {
+    if (inflation(profile_).value_or(0) <= kMostInflation) add_idle();
+    add_copies();
+    add_kernels();
+    add_fusions();
+    add_traffic();
+    const double least = 1e-3 * profile_.wall_s;
+    std::erase_if(wins_, [least](const Win& win) { return !(win.seconds >= least); });
+    std::stable_sort(wins_.begin(), wins_.end(), [](const Win& a, const Win& b) { return a.seconds > b.seconds; });
+    return std::move(wins_);
+  }
+
+ private:
+  std::string share(double of) const { return percent(of / profile_.wall_s); }
+
+  void add_idle() {
+    std::map<GapCause, GapSum> causes;
+    for (const Gap& gap : gaps_of(recording_)) {
+      const ProcessTrace& trace = recording_.traces[static_cast<std::size_t>(gap.process)];
+      const double length = seconds(gap.span.length());
+      GapSum& sum = causes[gap.cause];
+      sum.total_s += length;
+      sum.lengths.push_back(length);
+      if (const std::string place = place_text(trace, gap.place); !place.empty()) sum.places[place] += length;
+      if (gap.call != 0) sum.calls[std::string(trace.text(gap.call))] += length;
+    }
+    for (const auto& [cause, sum] : causes) add_idle(cause, sum);
+  }
+
+  void add_idle(GapCause cause, const GapSum& sum) {
+    const std::string gaps = fmt::format(
+        "{} gap{}, {} each (median), {} of the wall time", count(static_cast<std::int64_t>(sum.lengths.size())),
+        sum.lengths.size() == 1 ? "" : "s", duration(median_of(sum.lengths)), share(sum.total_s));
+    const std::string where = largest_of(sum.places);
+    const std::string most = where.empty() ? "" : fmt::format("; most of it before {}", where);
+    const std::string call = largest_of(sum.calls);
+    Win win = win_of(WinKind::idle, sum.total_s);
+    switch (cause) {
+      case GapCause::host:
+        win.what = "The GPU waits for the host to launch";
+        win.evidence = gaps + most;
+        win.action =
+            "Launch less often: a CUDA graph of the repeated part (torch.compile with mode=\"reduce-overhead\"), fused "
+            "kernels, or larger batches.";
+        break;
+      case GapCause::away:
+        win.what = "The GPU has nothing to do while the host is busy with something else";
+        win.evidence = gaps + most;
+        win.action =
+            "Prepare data ahead of time in other threads or processes; where it is start-up or compilation, leave it "
+            "out "
+            "of the recording with --warmup.";
+        break;
+      case GapCause::synchronised:
+        win.what = fmt::format("The GPU is idle after the host waited for it in {}", call);
+        win.evidence = gaps + most;
+        win.action =
+            "Wait less often: keep results on the GPU (no .item(), .cpu() or print in the loop), and let the "
+            "host run ahead.";
+        break;
+      case GapCause::allocated:
+        win.what = fmt::format("The GPU is idle while the host is in {}", call);
+        win.evidence = gaps + most;
+        win.action = "Allocate once and reuse the memory, or from a pool (cudaMallocAsync).";
+        break;
+      case GapCause::loaded:
+        win.what = fmt::format("The GPU is idle while modules are loaded ({})", call);
+        win.evidence = gaps + most;
+        win.action = "It happens once: leave it out with --warmup, or load ahead (CUDA_MODULE_LOADING=EAGER).";
+        break;
+      case GapCause::queued:
+        win.seconds -= launch_floor() * static_cast<double>(sum.lengths.size());
+        win.what = "The GPU pauses between kernels that were launched in time";
+        win.evidence = gaps + most;
+        win.action =
+            "Fewer and larger kernels, or a CUDA graph; where streams wait for each other, look at the "
+            "timeline for the event that holds them.";
+        break;
+      case GapCause::counted:
+        return;  // ours
+    }
+    wins_.push_back(std::move(win));
+  }
+
+  /// What the machine itself needs between two kernels.
+  double launch_floor() const {
+    const Ceiling* launch = machine_.launch();
+    return launch != nullptr && launch->value > 0 ? 1 / launch->value : 0;
+  }
+
+  void add_copies() {
+    double exposed = 0, copied = 0;
+    for (const WallTime& wall : profile_.devices) exposed += wall.copies_s;
+    for (const CopySum& copy : profile_.copies) copied += copy.total_s;
+    if (!(copied > 0)) return;
+    for (const CopySum& copy : profile_.copies) {
+      Win win = win_of(WinKind::copies, exposed * copy.total_s / copied);
+      const double rate_of = copy.bytes / copy.total_s;
+      const double fraction = copy.roof_bytes_per_s > 0 ? rate_of / copy.roof_bytes_per_s : std::nan("");
+      win.what = fmt::format("Copies that nothing overlaps: {}", copy.direction);
+      win.evidence = fmt::format("{} of {} in {}, {}", count(copy.copies),
+                                 binary_bytes(copy.bytes / static_cast<double>(copy.copies)), duration(copy.total_s),
+                                 rate(rate_of, CeilingKind::bandwidth));
+      if (std::isfinite(fraction)) win.evidence += fmt::format(", {} of {}", percent(fraction), copy.roof);
+      win.action = action_for(copy, fraction);
+      wins_.push_back(std::move(win));
+    }
+  }
+
+  static std::string action_for(const CopySum& copy, double fraction) {
+    constexpr double kSmall = 64 << 10;
+    if (copy.direction.ends_with("pageable")) {
+      return "Use page-locked memory (pin_memory=True, cudaHostAlloc) and copy on a stream of its own, beside kernels.";
+    }
+    if (copy.bytes / static_cast<double>(copy.copies) < kSmall) return "Put the small ones together in one copy.";
+    if (copy.direction == "memset")
+      return "Let the kernel that writes the memory next set it, where all is overwritten.";
+    if (copy.direction == "device to device")
+      return "Write the result where it is wanted, or fuse the copy into its neighbour.";
+    if (fraction > 0.7)
+      return "They are as fast as the link: overlap them with kernels on another stream, or send fewer bytes.";
+    return "Overlap them with kernels on a stream of their own.";
+  }
+
+  void add_kernels() {
+    for (std::size_t i = 0; i < points_.size(); ++i) {
+      const Point& point = points_[i];
+      if (!point.time || !point.profiled || !std::isfinite(point.bound.attainable_time_s)) continue;
+      const double least = point.bound.attainable_time_s * static_cast<double>(point.profiled->launches);
+      Win win = win_of(WinKind::kernel, point.profiled->total_s - least, static_cast<int>(i));
+      win.what = fmt::format("{} at {} of its roof", point.workload.label, percent(point.fraction_of_roof()));
+      win.evidence =
+          fmt::format("{} of {}: {} in all, {} at {}", count(point.profiled->launches), duration(point.time->median),
+                      duration(point.profiled->total_s), duration(least), point.bound.limiting_ceiling);
+      const std::vector<Advice> advice = advice_for(point, machine_);
+      win.action = advice.empty() ? "Compare it with a library's kernel of the same shape, or tune its tile and launch."
+                                  : advice.front().next;
+      if (!advice.empty()) win.evidence += "; " + advice.front().finding;
+      wins_.push_back(std::move(win));
+    }
+  }
+
+  const Point* streaming(int group) const {
+    if (group < 0) return nullptr;
+    const Point& point = points_[static_cast<std::size_t>(group)];
+    const bool streams = point.bound.label == BoundLabel::memory && point.bound.limiting_ceiling.starts_with("hbm.");
+    return streams && point.work.bytes.contains(Level::hbm) ? &point : nullptr;
+  }
+
+  /// Kernels that stream one after another on a stream could hand their results over in registers.
+  void add_fusions() {
+    std::map<std::tuple<int, int, std::uint32_t>, std::vector<int>> running;
+    std::map<std::vector<int>, std::int64_t> chains;
+    const auto close = [&chains](std::vector<int>& chain) {
+      const std::size_t period = period_of(chain);
+      if (period > 1)
+        chains[{chain.begin(), chain.begin() + static_cast<std::ptrdiff_t>(period)}] +=
+            static_cast<std::int64_t>(chain.size() / period);
+      chain.clear();
+    };
+    constexpr std::size_t kLongest = 24;
+    for (const Activity& activity : recording_.activities) {
+      std::vector<int>& chain = running[{activity.process, activity.device, activity.stream}];
+      const bool streams = activity.what == ActivityKind::kernel && streaming(activity.group) != nullptr;
+      if (!streams || chain.size() == kLongest) close(chain);
+      if (streams) chain.push_back(activity.group);
+    }
+    for (auto& [stream, chain] : running) close(chain);
+    for (const auto& [chain, times] : chains) add_fusion(chain, times);
+  }
+
+  void add_fusion(const std::vector<int>& chain, std::int64_t times) {
+    double saved_bytes = 0, saved_s = 0, total_s = 0;
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < chain.size(); ++i) {
+      const Point& point = *streaming(chain[i]);
+      names.push_back(point.workload.op);
+      total_s += point.time ? point.time->median : 0;
+      if (i == 0) continue;
+      // What one wrote and the next read, at most.
+      const Traffic& before = streaming(chain[i - 1])->work.bytes.at(Level::hbm);
+      const double handed = 2 * std::min(before.write, point.work.bytes.at(Level::hbm).read);
+      const Ceiling* roof = machine_.bandwidth(Level::hbm, {.read = 1, .write = 1});
+      saved_bytes += handed;
+      if (roof != nullptr && roof->value > 0) saved_s += handed / roof->value;
+    }
+    const auto often = static_cast<double>(times);
+    Win win = win_of(WinKind::fusion, often * std::min(saved_s, total_s), chain.front());
+    win.what = fmt::format("{} kernels in a row that only move memory: {}", chain.size(), fmt::join(names, " → "));
+    win.evidence = fmt::format("{} times; fused, {} of traffic less each time", count(times), si(saved_bytes, "B"));
+    win.action =
+        "Fuse them into one kernel (torch.compile, Triton, an epilogue): intermediate results then stay in "
+        "registers.";
+    wins_.push_back(std::move(win));
+  }
+
+  /// Kernels that fetch more than their threads ask for.
+  void add_traffic() {
+    constexpr double kSector = 32;
+    constexpr double kMuch = 2;
+    for (std::size_t i = 0; i < points_.size(); ++i) {
+      const Point& point = points_[i];
+      if (!point.counters || !point.profiled || point.bound.label != BoundLabel::memory) continue;
+      const auto sectors = point.counters->sum({"global.load_sectors", "global.store_sectors"});
+      const auto bytes = point.counters->sum({"global.load_bytes", "global.store_bytes"});
+      if (!sectors || !bytes || !(*bytes > 0)) continue;
+      const double excess = *sectors * kSector / *bytes;
+      if (excess < kMuch) continue;
+      Win win = win_of(WinKind::traffic, point.profiled->total_s * (1 - 1 / excess), static_cast<int>(i));
+      win.what = fmt::format("{} moves {} the bytes that its threads ask for", point.workload.label, factor(excess));
+      win.evidence = fmt::format("{} asked for, {} moved in sectors of 32 bytes, {} launches", si(*bytes, "B"),
+                                 si(*sectors * kSector, "B"), count(point.profiled->launches));
+      win.action =
+          "Let neighbouring threads read and write neighbouring addresses; stage strided data through shared "
+          "memory.";
+      wins_.push_back(std::move(win));
+    }
+  }
+
+  const Recording& recording_;
+  const std::vector<Point>& points_;
+  const Machine& machine_;
+  const Profile& profile_;
+  std::vector<Win> wins_;
+};
+
+}  // namespace
+
+std::vector<Win> wins_of(const Recording& recording, const std::vector<Point>& points, const Machine& machine,
+                         const Profile& profile) {
+  return Wins(recording, points, machine, profile).find();
+}
+
+}  // namespace roofline

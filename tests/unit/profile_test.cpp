@@ -1,0 +1,591 @@
+// From spools with known launches to the report of a program.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <signal.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "device/cuda/counter_metrics.hpp"
+#include "model/error.hpp"
+#include "profile/intervals.hpp"
+#include "profile/metrics.hpp"
+#include "profile/process_trace.hpp"
+#include "profile/profile.hpp"
+#include "profile/recording.hpp"
+#include "profile/rows.hpp"
+#include "profile/symbols.hpp"
+#include "profile/wall_time.hpp"
+#include "spool_builder.hpp"
+
+namespace roofline {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr std::uint64_t kUs = 1000;
+constexpr std::uint64_t kMs = 1000 * kUs;
+
+Ceiling roof(const std::string& name, CeilingKind kind, double value) {
+  Ceiling ceiling;
+  ceiling.name = name;
+  ceiling.kind = kind;
+  ceiling.value = value;
+  ceiling.ci95 = {value * 0.999, value * 1.001};
+  return ceiling;
+}
+
+/// 4 TB/s, 800 TFLOP/s, 50 GB/s to the host.
+Machine machine() {
+  Machine machine;
+  machine.device.kind = DeviceKind::cuda;
+  machine.device.name = "NVIDIA Test";
+  machine.device.identity = "nvidia-test";
+  const auto memory = [](const std::string& name, Level level, Pattern pattern, double value) {
+    Ceiling ceiling = roof(name, CeilingKind::bandwidth, value);
+    ceiling.level = level;
+    ceiling.pattern = pattern;
+    return ceiling;
+  };
+  machine.ceilings = {
+      memory("hbm.copy", Level::hbm, Pattern::copy, 4e12), memory("hbm.read", Level::hbm, Pattern::read, 4e12),
+      memory("pcie.h2d", Level::pcie, Pattern::h2d, 50e9), memory("pcie.d2h", Level::pcie, Pattern::d2h, 50e9)};
+  Ceiling tensor = roof("tensor.bf16", CeilingKind::compute, 800e12);
+  tensor.pipe = Pipe::tensor_bf16;
+  machine.ceilings.push_back(tensor);
+  return machine;
+}
+
+class ProfileTest : public testing::Test {
+ protected:
+  ProfileTest() {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  ~ProfileTest() override { fs::remove_all(folder_); }
+
+  ProcessTrace trace(const SpoolBuilder& spool, const std::string& name = "100.1.spool") const {
+    return read_spool(spool.write(folder_ / name));
+  }
+  Report report(const SpoolBuilder& spool, const ProgramFacts& facts = {}) const {
+    const std::vector<ProcessTrace> traces = {trace(spool)};
+    return report_of(traces, facts, machine());
+  }
+
+  fs::path folder_ = fs::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
+};
+
+TEST(Symbols, PeoplesNames) {
+  EXPECT_EQ(demangled("_Z5saxpyPfi"), "saxpy(float*, int)");
+  EXPECT_EQ(demangled("nvjet_sm90_tst_NNT"), "nvjet_sm90_tst_NNT");
+  EXPECT_EQ(short_name("saxpy(float*, int)"), "saxpy");
+  EXPECT_EQ(short_name("void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, "
+                       "std::array<char*, 3ul> >(int, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul>)"),
+            "vectorized_elementwise_kernel<CUDAFunctor_add, array>");
+  EXPECT_EQ(short_name("void at::native::elementwise_kernel<128, 2, at::native::gpu_kernel_impl_nocast<at::native::"
+                       "direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#3}::operator()() const::{lambda("
+                       "float)#1}>(at::TensorIteratorBase&, int)::{lambda(int)#1}>(int, int)"),
+            "elementwise_kernel<direct_copy_kernel_cuda>");
+  EXPECT_EQ(short_name("void at::native::(anonymous namespace)::layer_norm_kernel<float>(int)"),
+            "layer_norm_kernel<float>");
+  for (const char* odd : {"", "(", "<>", ")(", "a<b", "::", "operator<(int)"}) {
+    EXPECT_NO_FATAL_FAILURE(short_name(odd)) << odd;
+  }
+}
+
+TEST(Intervals, KnownAnswers) {
+  const std::vector<Span> spans = covered({{5, 9}, {0, 2}, {8, 12}, {2, 3}, {20, 20}});
+  EXPECT_THAT(spans, testing::ElementsAre(Span{0, 3}, Span{5, 12}));
+  EXPECT_THAT(uncovered({{0, 20}}, spans), testing::ElementsAre(Span{3, 5}, Span{12, 20}));
+  EXPECT_THAT(common(spans, {{1, 6}, {11, 30}}), testing::ElementsAre(Span{1, 3}, Span{5, 6}, Span{11, 12}));
+  EXPECT_EQ(total_length(spans), 10U);
+  // What is covered and what is not make up the whole, whatever is given.
+  const std::vector<Span> within = {{0, 7}, {9, 30}};
+  EXPECT_EQ(total_length(common(within, spans)) + total_length(uncovered(within, spans)), total_length(within));
+}
+
+TEST_F(ProfileTest, ASpoolThatIsCutOffIsReadAsFarAsItGoes) {
+  SpoolBuilder spool;
+  const spool::Id kind = spool.kind("_Z5saxpyPfi");
+  for (std::uint64_t i = 0; i < 10; ++i)
+    spool.launch(kind, i * kMs, i * kMs + 2 * kUs, i * kMs + 10 * kUs, i * kMs + 20 * kUs);
+  spool.end(10 * kMs);
+  const std::string whole = spool.bytes();
+  std::size_t most = 0;
+  for (std::size_t length = 8; length <= whole.size(); ++length) {
+    std::ofstream(folder_ / "cut.spool", std::ios::binary) << whole.substr(0, length);
+    const ProcessTrace cut = read_spool(folder_ / "cut.spool");
+    EXPECT_GE(cut.kernels.size(), most) << length;
+    EXPECT_EQ(cut.torn, length < whole.size()) << length;
+    most = cut.kernels.size();
+  }
+  EXPECT_EQ(most, 10U);
+  std::ofstream(folder_ / "other.spool", std::ios::binary) << "no spool at all";
+  EXPECT_THROW(read_spool(folder_ / "other.spool"), Error);
+  std::vector<std::string> notes;
+  EXPECT_EQ(read_spools(folder_, notes).size(), 1U);
+  EXPECT_THAT(notes, testing::ElementsAre(HasSubstr("is no spool")));
+}
+
+TEST_F(ProfileTest, AnyByteMayBeWrong) {
+  SpoolBuilder spool;
+  const spool::Id range = spool.range("step", spool.range("epoch"));
+  const spool::Id kind = spool.kind("_Z5saxpyPfi", spool.place({.range = range, .module = "a.b"}));
+  spool.launch(kind, kMs, 2 * kMs, 3 * kMs, 4 * kMs);
+  spool.counts(kind, {{"dram.read_bytes", 1e6}});
+  spool.end(5 * kMs);
+  for (std::size_t at = 8; at < spool.bytes().size(); ++at) {
+    for (const char value : {'\0', '\x01', '\x7f', '\xff'}) {
+      std::string broken = spool.bytes();
+      broken[at] = value;
+      std::ofstream(folder_ / "broken.spool", std::ios::binary) << broken;
+      const std::vector<ProcessTrace> traces = {read_spool(folder_ / "broken.spool")};
+      EXPECT_NO_THROW(report_of(traces, {}, machine())) << at;
+    }
+  }
+}
+
+// 1 ms of nothing, then per 100 us: a kernel of 40 us, a copy of 20 us half of which is under the kernel, 50 us of idle
+// of which 10 us are a launch and 15 us a synchronisation.
+TEST_F(ProfileTest, WallTimeIsDividedWithoutRemainder) {
+  SpoolBuilder spool;
+  const spool::Id kind = spool.kind("_Z5saxpyPfi");
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    const std::uint64_t at = kMs + i * 100 * kUs;
+    spool.launch(kind, at - 10 * kUs, at, at, at + 40 * kUs);
+    spool.copy(1 << 20, spool::Memory::pageable, spool::Memory::device, at + 5 * kUs, at + 30 * kUs, at + 50 * kUs);
+    spool.call("cuStreamSynchronize", spool::CallKind::synchronise, at + 20 * kUs, at + 65 * kUs);
+  }
+  spool.end(10 * kMs);
+  const Report done = report(spool);
+  ASSERT_EQ(done.profile->devices.size(), 1U);
+  const WallTime& wall = done.profile->devices[0];
+  EXPECT_DOUBLE_EQ(wall.wall_s, 10e-3);
+  EXPECT_NEAR(wall.before_s, 1e-3, 1e-12);
+  EXPECT_NEAR(wall.kernels_s, 20 * 40e-6, 1e-12);
+  EXPECT_NEAR(wall.copies_s, 20 * 10e-6, 1e-12);
+  EXPECT_NEAR(wall.idle_launching_s, 19 * 10e-6, 1e-12);
+  EXPECT_NEAR(wall.idle_waiting_s, 19 * 15e-6, 1e-12);
+  EXPECT_NEAR(wall.idle_elsewhere_s, 19 * 25e-6, 1e-12);
+  EXPECT_NEAR(wall.before_s + wall.kernels_s + wall.copies_s + wall.counting_s + wall.idle_launching_s +
+                  wall.idle_waiting_s + wall.idle_elsewhere_s + wall.after_s,
+              wall.wall_s, 1e-12);
+}
+
+TEST_F(ProfileTest, EveryGapHasACause) {
+  SpoolBuilder spool;
+  const spool::Id kind = spool.kind("_Z5saxpyPfi");
+  const auto run = [&](std::uint64_t call, std::uint64_t start) {
+    spool.launch(kind, call * kUs, (call + 2) * kUs, start * kUs, (start + 10) * kUs);
+  };
+  run(0, 5);    // ends at 15
+  run(30, 35);  // the host was late: its launch came in the gap
+  run(40, 50);  // launched while the one before ran
+  spool.call("cuStreamSynchronize", spool::CallKind::synchronise, 45 * kUs, 61 * kUs);
+  run(80, 85);  // the host had waited
+  spool.call("cuMemAlloc_v2", spool::CallKind::allocate, 96 * kUs, 120 * kUs);
+  run(125, 130);  // the host allocated
+  spool.call("cuModuleLoadData", spool::CallKind::load, 141 * kUs, 190 * kUs);
+  run(195, 200);
+  spool.end(kMs);
+  const std::vector<ProcessTrace> traces = {trace(spool)};
+  const Recording recording(traces);
+  std::vector<GapCause> causes;
+  std::uint64_t total = 0;
+  for (const Gap& gap : gaps_of(recording)) {
+    causes.push_back(gap.cause);
+    total += gap.span.length();
+  }
+  using enum GapCause;
+  EXPECT_THAT(causes, testing::ElementsAre(host, queued, synchronised, host, allocated, host, host, loaded, host));
+  EXPECT_EQ(total, (20 + 5 + 25 + 35 + 60) * kUs) << "the parts of a gap are the gap";
+}
+
+TEST_F(ProfileTest, SumsAddUpAndBackwardBelongsToItsForward) {
+  SpoolBuilder spool;
+  const spool::Id line = spool.line("/home/me/model.py", 10, "forward");
+  const spool::Id forward = spool.place({.line = line, .module = "blocks.0.fc1"});
+  const spool::Id backward = spool.place({.line = line, .module = "blocks.0.fc1", .backward = true});
+  const spool::Id other = spool.place({.module = "blocks.1.fc1"});
+  std::uint64_t at = 0;
+  const auto run = [&](spool::Id kind, std::uint64_t us) {
+    spool.launch(kind, at, at + kUs, at + 2 * kUs, at + (2 + us) * kUs);
+    at += (us + 10) * kUs;
+  };
+  run(spool.kind("a", forward), 30);
+  run(spool.kind("b", backward), 60);
+  run(spool.kind("a", other), 10);
+  run(spool.kind("c"), 5);
+  spool.end(at);
+  const Profile profile =
+      *report(spool, {.program = {"python"}, .folder = "/home/me", .run = {}, .untraced_s = {}}).profile;
+  EXPECT_NEAR(profile.kernel_s, 105e-6, 1e-12);
+  ASSERT_EQ(profile.lines.size(), 1U);
+  EXPECT_EQ(profile.lines[0].file, "model.py");
+  EXPECT_NEAR(profile.lines[0].total_s, 90e-6, 1e-12);
+  EXPECT_NEAR(profile.lines[0].backward_s, 60e-6, 1e-12);
+  EXPECT_NEAR(profile.lines[0].total_s + profile.without_line_s, profile.kernel_s, 1e-12);
+  ASSERT_EQ(profile.modules.size(), 5U);  // blocks, 0, fc1, 1, fc1
+  EXPECT_EQ(profile.modules[0].name, "blocks");
+  EXPECT_NEAR(profile.modules[0].total_s, 100e-6, 1e-12);
+  EXPECT_NEAR(profile.modules[0].self_s, 0, 1e-12);
+  EXPECT_NEAR(profile.modules[0].backward_s, 60e-6, 1e-12);
+  EXPECT_NEAR(profile.modules[0].total_s + profile.without_module_s, profile.kernel_s, 1e-12);
+}
+
+TEST_F(ProfileTest, RepeatedBlocksAreOneRow) {
+  SpoolBuilder spool;
+  for (std::uint64_t block = 0; block < 8; ++block) {
+    const spool::Id place = spool.place({.module = "blocks." + std::to_string(block) + ".fc1"});
+    const spool::Id kind = spool.kind("gemm", place);
+    for (std::uint64_t i = 0; i < 4; ++i) {
+      const std::uint64_t at = (block * 4 + i) * 100 * kUs;
+      spool.launch(kind, at, at + kUs, at + 5 * kUs, at + 15 * kUs);
+    }
+  }
+  const spool::Id elsewhere = spool.kind("gemm", spool.place({.module = "blocks.0.fc2"}));
+  spool.launch(elsewhere, 4 * kMs, 4 * kMs + kUs, 4 * kMs + 5 * kUs, 4 * kMs + 15 * kUs);
+  spool.end(5 * kMs);
+  const Report done = report(spool);
+  ASSERT_EQ(done.points.size(), 2U);
+  EXPECT_EQ(done.points[0].profiled->launches, 32);
+  EXPECT_EQ(done.points[0].profiled->module, "blocks.*.fc1");
+  EXPECT_EQ(done.points[0].workload.label, "gemm, blocks.*.fc1");
+  EXPECT_EQ(done.points[1].workload.label, "gemm, blocks.*.fc2");
+}
+
+// A kind of its own for each set of scalar parameters: rows of their own only where these matter.
+TEST_F(ProfileTest, ScalarParametersThatMakeADifferenceAreRows) {
+  SpoolBuilder spool;
+  const auto run = [&](std::uint64_t scalars, std::uint64_t us) {
+    const spool::Id kind = spool.kind("gemm", 0, 0, 132, scalars);
+    for (std::uint64_t i = 0; i < 5; ++i) spool.launch(kind, i * kMs, i * kMs, i * kMs + kUs, i * kMs + (1 + us) * kUs);
+    return kind;
+  };
+  run(1, 100);
+  run(2, 101);  // a seed
+  run(3, 300);  // another shape
+  const spool::Id same_time = run(4, 301);
+  const spool::Id more_work = run(5, 302);
+  spool.counts(same_time, {{"tensor.wgmma_bf16_ops", 1e9}});
+  spool.counts(more_work, {{"tensor.wgmma_bf16_ops", 2e9}});
+  spool.end(6 * kMs);
+  std::vector<std::int64_t> launches;
+  const Report done = report(spool);
+  for (const Point& point : done.points) launches.push_back(point.profiled->launches);
+  EXPECT_THAT(launches, testing::UnorderedElementsAre(10, 10, 5));
+}
+
+TEST_F(ProfileTest, CountsMakeARowOfTheRoofline) {
+  SpoolBuilder spool;
+  const spool::Id kind = spool.kind("gemm");
+  for (std::uint64_t i = 0; i < 6; ++i) {
+    const std::uint64_t at = i * kMs;
+    // The third is counted: it takes ten times as long, which is not the program's doing.
+    const bool counted = i == 2;
+    spool.launch(kind, at, at + kUs, at + 5 * kUs, at + (counted ? 405 : 205) * kUs,
+                 counted ? std::uint32_t{spool::kCounted} : 0U);
+  }
+  spool.counts(kind,
+               {{"tensor.wgmma_bf16_ops", 137438953472.0}, {"dram.read_bytes", 67e6}, {"dram.write_bytes", 33e6}});
+  spool.end(7 * kMs);
+  const Report done = report(spool);
+  ASSERT_EQ(done.points.size(), 1U);
+  const Point& point = done.points[0];
+  EXPECT_DOUBLE_EQ(point.work.flops.at(Pipe::tensor_bf16), 137438953472.0);
+  EXPECT_DOUBLE_EQ(point.work.bytes.at(Level::hbm).total(), 100e6);
+  EXPECT_NEAR(point.time->median, 200e-6, 1e-12);
+  EXPECT_EQ(point.time->samples, 5);
+  EXPECT_NEAR(point.profiled->total_s, 5 * 200e-6 + 400e-6, 1e-12);
+  EXPECT_EQ(point.bound.limiting_ceiling, "tensor.bf16");
+  EXPECT_NEAR(point.fraction_of_roof(), 137438953472.0 / 800e12 / 200e-6, 1e-9);
+  EXPECT_TRUE(point.profiled->complete);
+  EXPECT_EQ(point.workload.dtype, DType::bf16);
+  EXPECT_NEAR(done.profile->at_roof_s, 6 * 137438953472.0 / 800e12, 1e-12);
+  EXPECT_NEAR(done.profile->counted_s, done.profile->kernel_s, 1e-12);
+  EXPECT_TRUE(done.profile->counters);
+}
+
+TEST(ProfileMetrics, EveryQuantityStandsOnceAndTheStandardSetIsWhole) {
+  const std::string text = metrics_text();
+  std::set<std::string> ids;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const std::string id = line.substr(0, line.find(' '));
+    EXPECT_TRUE(ids.insert(id).second) << id;
+    EXPECT_GE(std::count(line.begin(), line.end(), ' '), 2) << line << ": id, scale and a name at least";
+  }
+  const std::set<std::string> left_out = {"time_s", "sm.clock_hz", "l2.hit_rate"};
+  for (const CounterMetric& metric : counter_metrics()) {
+    const bool wanted = metric.set == CounterSet::standard && !left_out.contains(std::string(metric.id));
+    EXPECT_EQ(ids.contains(std::string(metric.id)), wanted) << metric.id;
+  }
+}
+
+TEST_F(ProfileTest, WithoutCountersNothingIsGuessed) {
+  SpoolBuilder spool;
+  spool.launch(spool.kind("gemm"), 0, kUs, 5 * kUs, 205 * kUs);
+  spool.note(spool::NoteCode::not_counted, 10, "no permission: run as root");
+  spool.end(kMs);
+  const Report done = report(spool);
+  const Point& point = done.points.at(0);
+  EXPECT_THAT(point.work.flops, IsEmpty());
+  EXPECT_THAT(point.work.bytes, IsEmpty());
+  EXPECT_EQ(point.bound.label, BoundLabel::unknown);
+  EXPECT_TRUE(std::isnan(point.fraction_of_roof()));
+  EXPECT_EQ(done.profile->why_no_counters, "no permission: run as root");
+  ASSERT_EQ(point.counters->kernels.size(), 1U);
+  EXPECT_EQ(point.counters->kernels[0].blocks, 132);
+  EXPECT_GT(point.counters->kernels[0].occupancy, 0);
+  EXPECT_THAT(point.profiled->not_counted, HasSubstr("no permission"));
+}
+
+TEST_F(ProfileTest, AGraphHasItsKernelsTimesAndItsOwnCounts) {
+  SpoolBuilder spool;
+  const spool::Id graph = spool.kind("graph of 2 kernels", 0, spool::kGraph);
+  const spool::Id first = spool.kind("a", 0, spool::kInGraph);
+  const spool::Id second = spool.kind("b", 0, spool::kInGraph);
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    const std::uint64_t at = i * kMs;
+    const std::uint32_t correlation = spool.launch_graph(graph, at, at + 5 * kUs);
+    spool.kernel(first, correlation, at + 10 * kUs, at + 30 * kUs, 1);
+    spool.kernel(second, correlation, at + 31 * kUs, at + 61 * kUs, 1);
+  }
+  spool.counts(graph, {{"dram.read_bytes", 100e6}, {"dram.write_bytes", 100e6}});
+  spool.end(4 * kMs);
+  const Report done = report(spool);
+  ASSERT_EQ(done.points.size(), 3U);
+  const Point& whole = done.points[0];
+  EXPECT_TRUE(whole.profiled->graph);
+  EXPECT_NEAR(whole.time->median, 51e-6, 1e-12);
+  EXPECT_NEAR(whole.bound.attainable_time_s, 50e-6, 1e-12);
+  EXPECT_NEAR(done.profile->kernel_s, 3 * 50e-6, 1e-12) << "its kernels once, not once more as the graph";
+  EXPECT_THAT(done.points[1].profiled->not_counted, HasSubstr("graph's total"));
+}
+
+TEST(ProfileModes, TwoModesAreSeenAndScatterIsNot) {
+  std::vector<double> alike, two;
+  for (int i = 0; i < 200; ++i) {
+    const double scatter = 1 + 0.05 * std::sin(i * 12.9898);
+    alike.push_back(1e-5 * scatter);
+    two.push_back((i % 4 == 0 ? 3e-5 : 1e-5) * scatter);
+  }
+  EXPECT_EQ(modes_of(alike), "");
+  EXPECT_THAT(modes_of(two), HasSubstr("150 launches"));
+  EXPECT_EQ(modes_of({1e-5, 9e-5, 1e-5}), "") << "too few to tell";
+}
+
+// Four programs made to be one thing each: the first line of the answer says which.
+class FirstWin : public ProfileTest {
+ protected:
+  /// `n` times a kernel of `kernel` us every `period` us, that reads and writes `bytes` and does `flops`.
+  SpoolBuilder loop(std::uint64_t kernel, std::uint64_t period, double bytes, double flops, bool copies) {
+    SpoolBuilder spool;
+    const spool::Id kind = spool.kind("work");
+    for (std::uint64_t i = 0; i < 100; ++i) {
+      const std::uint64_t at = i * period * kUs;
+      if (copies) {
+        spool.copy(8 << 20, spool::Memory::pageable, spool::Memory::device, at, at + 2 * kUs,
+                   at + (period - kernel - 5) * kUs);
+      }
+      const std::uint64_t begin = at + (period - kernel - 4) * kUs;
+      spool.launch(kind, begin, begin + 2 * kUs, begin + 4 * kUs, begin + (4 + kernel) * kUs);
+    }
+    spool.counts(kind,
+                 {{"dram.read_bytes", bytes / 2}, {"dram.write_bytes", bytes / 2}, {"tensor.wgmma_bf16_ops", flops}});
+    spool.end(100 * period * kUs);
+    return spool;
+  }
+  Win first(const SpoolBuilder& spool) const { return report(spool).profile->wins.at(0); }
+};
+
+TEST_F(FirstWin, OfALaunchBoundProgramIsTheHost) {
+  const Win win = first(loop(2, 12, 4e6, 0, false));
+  EXPECT_EQ(win.kind, WinKind::idle);
+  EXPECT_THAT(win.what, HasSubstr("waits for the host to launch"));
+  EXPECT_NEAR(win.seconds, 99 * 10e-6, 1e-9);
+}
+
+TEST_F(FirstWin, OfACopyBoundProgramIsTheCopies) {
+  const Win win = first(loop(10, 500, 20e6, 0, true));
+  EXPECT_EQ(win.kind, WinKind::copies);
+  EXPECT_THAT(win.action, HasSubstr("page-locked"));
+}
+
+TEST_F(FirstWin, OfAPoorStreamingProgramIsItsKernel) {
+  const Win win = first(loop(100, 106, 100e6, 0, false));  // 25 us would do
+  EXPECT_EQ(win.kind, WinKind::kernel);
+  EXPECT_NEAR(win.seconds, 100 * 75e-6, 1e-9);
+  EXPECT_THAT(win.evidence, HasSubstr("hbm.copy"));
+}
+
+TEST_F(FirstWin, OfAPoorProductIsItsKernel) {
+  const Win win = first(loop(400, 406, 1e6, 80e9, false));  // 100 us would do
+  EXPECT_EQ(win.kind, WinKind::kernel);
+  EXPECT_THAT(win.evidence, HasSubstr("tensor.bf16"));
+}
+
+TEST_F(FirstWin, OfStreamingKernelsInARowIsTheirFusion) {
+  SpoolBuilder spool;
+  const spool::Id relu = spool.kind("relu"), scale = spool.kind("scale");
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    const std::uint64_t at = i * 260 * kUs;
+    for (std::uint64_t k = 0; k < 10; ++k) {
+      spool.launch(k % 2 == 0 ? relu : scale, at, at, at + (k * 26) * kUs, at + (k * 26 + 26) * kUs);
+    }
+  }
+  for (const spool::Id kind : {relu, scale}) {
+    spool.counts(kind, {{"dram.read_bytes", 50e6}, {"dram.write_bytes", 50e6}});
+  }
+  spool.end(26 * kMs);
+  const Win win = first(spool);
+  EXPECT_EQ(win.kind, WinKind::fusion);
+  EXPECT_THAT(win.what, HasSubstr("2 kernels in a row"));
+}
+
+TEST_F(FirstWin, IdleIsNotExplainedWhereWeWereTheCause) {
+  const SpoolBuilder spool = loop(2, 12, 4e6, 0, false);
+  ProgramRun run;
+  run.end = 1200 * kUs;
+  const auto kinds = [&](double untraced_s) {
+    const Report done = report(spool, {.program = {"p"}, .folder = {}, .run = run, .untraced_s = untraced_s});
+    std::vector<WinKind> found;
+    for (const Win& win : done.profile->wins) found.push_back(win.kind);
+    return found;
+  };
+  EXPECT_THAT(kinds(1150e-6), testing::Contains(WinKind::idle));
+  EXPECT_THAT(kinds(800e-6), testing::Not(testing::Contains(WinKind::idle)));
+}
+
+TEST_F(ProfileTest, TheTimelineIsOfTheBusiestMoments) {
+  SpoolBuilder spool;
+  const spool::Id kind = spool.kind("work");
+  for (std::uint64_t i = 0; i < 50; ++i) {
+    const std::uint64_t at = i * 20 * kMs;
+    const std::uint64_t length = i == 30 ? 15 * kMs : kUs;
+    spool.launch(kind, at, at + kUs, at + 2 * kUs, at + 2 * kUs + length);
+  }
+  spool.end(1000 * kMs);
+  const Profile profile = *report(spool).profile;
+  ASSERT_TRUE(profile.timeline);
+  EXPECT_LE(profile.timeline->start_s, 0.6001);
+  EXPECT_GE(profile.timeline->start_s + profile.timeline->length_s, 0.615);
+  ASSERT_EQ(profile.timeline->lanes.size(), 2U);
+  EXPECT_TRUE(profile.timeline->lanes[1].host);
+  for (const Slice& slice : profile.timeline->lanes[0].slices) {
+    EXPECT_GE(slice.start_s, 0);
+    EXPECT_LE(slice.end_s, profile.timeline->length_s + 1e-12);
+    EXPECT_EQ(slice.point, 0);
+  }
+}
+
+TEST_F(ProfileTest, AProgramThatNeverUsedAGpuSaysSo) {
+  const Report done =
+      report_of({}, {.program = {"true"}, .folder = {}, .run = ProgramRun{}, .untraced_s = {}}, machine());
+  EXPECT_THAT(done.points, IsEmpty());
+  EXPECT_THAT(done.notes, testing::ElementsAre(HasSubstr("never used a GPU")));
+}
+
+ProgramRun run(std::vector<std::string> command, const fs::path& spools = {}, bool has_window = false) {
+  ProgramOptions options;
+  options.command = std::move(command);
+  options.environment = {{"ROOFLINE_TEST_VARIABLE", "7"}};
+  options.spools = spools;
+  options.has_window = has_window;
+  return run_program(options);
+}
+
+TEST(ProgramTest, ItsEndIsItsOwn) {
+  EXPECT_EQ(run({"sh", "-c", "exit $ROOFLINE_TEST_VARIABLE"}).exit_status, 7);
+  const ProgramRun killed = run({"sh", "-c", "kill -9 $$"});
+  EXPECT_EQ(killed.signal, 9);
+  EXPECT_FALSE(killed.exit_status);
+  EXPECT_FALSE(killed.stopped);
+  EXPECT_GE(killed.end, killed.start);
+  EXPECT_THROW(run({"/no/such/program"}), UsageError);
+}
+
+TEST_F(ProfileTest, ProcessesThatRecordAreWaitedForAndOthersAreNot) {
+  // The first leaves a process behind that has a spool, and one that has none.
+  const std::string script = "(sleep 1; echo done > " + (folder_ / "done").string() + ") & touch " +
+                             (folder_ / "$!.1.spool").string() + "; sleep 600 & echo $! > " +
+                             (folder_ / "pid").string();
+  EXPECT_EQ(run({"sh", "-c", script}, folder_).exit_status, 0);
+  EXPECT_TRUE(fs::exists(folder_ / "done"));
+  pid_t other = 0;
+  std::ifstream(folder_ / "pid") >> other;
+  ASSERT_GT(other, 0);
+  EXPECT_EQ(kill(other, SIGKILL), 0) << "it has ended, so it was waited for";
+}
+
+TEST_F(ProfileTest, AProgramIsEndedWhenItsWindowIsOver) {
+  SpoolBuilder spool;
+  spool.note(spool::NoteCode::window_began, 1, "");
+  spool.note(spool::NoteCode::window_ended, 2, "");
+  spool.write(folder_ / "over");
+  const std::string script =
+      "mv " + (folder_ / "over").string() + " " + (folder_ / "$$.1.spool").string() + "; exec sleep 60";
+  const ProgramRun ended = run({"sh", "-c", script}, folder_, true);
+  EXPECT_TRUE(ended.stopped);
+  EXPECT_EQ(ended.signal, 15);
+}
+
+/// What was recorded of real programs on an H200; tests/inject/spools says what each is.
+class RecordedSpools : public ProfileTest {
+ protected:
+  static std::vector<ProcessTrace> traces(std::initializer_list<const char*> names) {
+    std::vector<ProcessTrace> all;
+    for (const char* name : names)
+      all.push_back(read_spool(fs::path(ROOFLINE_SOURCE_DIR) / "tests/inject/spools" / name));
+    return all;
+  }
+  static void expect_sums(const Report& done) {
+    const Profile& profile = *done.profile;
+    double rows = 0, lines = 0, modules = 0;
+    for (const Point& point : done.points) rows += point.profiled->graph ? 0 : point.profiled->total_s;
+    for (const LineSum& line : profile.lines) lines += line.total_s;
+    for (const TreeSum& module : profile.modules) modules += module.parent < 0 ? module.total_s : 0;
+    EXPECT_NEAR(rows, profile.kernel_s, 1e-9);
+    EXPECT_NEAR(lines + profile.without_line_s, profile.kernel_s, 1e-9);
+    EXPECT_NEAR(modules + profile.without_module_s, profile.kernel_s, 1e-9);
+    for (const WallTime& wall : profile.devices) {
+      EXPECT_NEAR(wall.before_s + wall.kernels_s + wall.copies_s + wall.counting_s + wall.idle_launching_s +
+                      wall.idle_waiting_s + wall.idle_elsewhere_s + wall.after_s,
+                  wall.wall_s, 1e-9);
+    }
+  }
+};
+
+TEST_F(RecordedSpools, GraphReplay) {
+  const std::vector<ProcessTrace> recorded = traces({"graph_replay.spool"});
+  const Report done = report_of(recorded, {}, machine());
+  expect_sums(done);
+  EXPECT_TRUE(std::any_of(done.points.begin(), done.points.end(), [](const Point& p) { return p.profiled->graph; }));
+  EXPECT_TRUE(std::any_of(done.points.begin(), done.points.end(), [](const Point& p) { return p.profiled->in_graph; }));
+  EXPECT_GT(done.profile->modules.size(), 0U) << "kernels of a graph have the module of their capture";
+}
+
+TEST_F(RecordedSpools, TwoProcesses) {
+  const std::vector<ProcessTrace> recorded = traces({"two_processes_1.spool", "two_processes_2.spool"});
+  const Report done = report_of(recorded, {}, machine());
+  expect_sums(done);
+  EXPECT_EQ(done.profile->processes.size(), 2U);
+  EXPECT_EQ(done.profile->devices.size(), 1U) << "one GPU, told apart by its UUID";
+}
+
+TEST_F(RecordedSpools, Killed) {
+  const std::vector<ProcessTrace> recorded = traces({"killed.spool"});
+  const Report done = report_of(recorded, {}, machine());
+  expect_sums(done);
+  EXPECT_TRUE(done.profile->processes.at(0).torn);
+  EXPECT_THAT(done.points, testing::Not(IsEmpty()));
+}
+
+}  // namespace
+}  // namespace roofline
