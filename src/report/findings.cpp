@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "report/machine_findings.hpp"
+#include "report/profile_findings.hpp"
 #include "report/roofs.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
@@ -166,6 +167,7 @@ std::string sweep_sentence(const Sweep& sweep) {
 }
 
 std::vector<std::string> findings(const Report& report) {
+  if (report.profile) return profile_findings(report);
   const std::vector<const Point*> points = timed_points(report);
   std::vector<std::string> sentences = alarms(report);
   const auto append = [&](const std::vector<std::string>& more) {

@@ -52,7 +52,8 @@ bool Point::above_roof() const {
 }
 
 bool not_cold(const Point& point, const Machine& machine) {
-  if (point.workload.cache != CacheMode::cold || !point.time) return false;
+  // A program's kernels find in caches what the program left there.
+  if (point.workload.cache != CacheMode::cold || !point.time || point.profiled) return false;
   const Level memory = main_memory(machine.device.kind);
   double limit = 0;
   for (const Ceiling& ceiling : machine.ceilings) {

@@ -9,6 +9,7 @@
 #include "model/error.hpp"
 #include "report/json/json_members.hpp"
 #include "report/json/json_read.hpp"
+#include "report/json/profile_json.hpp"
 
 namespace roofline {
 using Json = nlohmann::ordered_json;
@@ -53,6 +54,7 @@ Json without_rows(const Report& report) {
   json["invocation"] = to_json_value(report.invocation);
   json["notes"] = report.notes;
   json["machine"] = machine_to_json(report.machine);
+  if (report.profile) json["profile"] = profile_to_json(*report.profile);
   json["results"] = Json::array();
   return json;
 }
@@ -124,6 +126,7 @@ Report read_report(const JsonValue& json) {
   report.notes = read_value<std::vector<std::string>>(json["notes"]);
   report.machine = read_machine(json["machine"]);
   for (const JsonValue& result : json["results"].elements()) report.points.push_back(read_point(result));
+  if (const auto profile = json.find("profile")) report.profile = read_profile(*profile, report.points.size());
   return report;
 }
 

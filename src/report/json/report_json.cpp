@@ -9,6 +9,8 @@
 #include "report/json/json.hpp"
 #include "report/json/json_read.hpp"
 #include "report/json/outcome_json.hpp"
+#include "report/json/profile_json.hpp"
+#include "report/profile_findings.hpp"
 
 namespace roofline {
 namespace {
@@ -68,13 +70,15 @@ Json resources_to_json(const std::vector<ResourceTime>& resources) {
 /// The bound, as far as there is one, and under `absent` why the rest is missing.
 void put_bound(Json& json, const Point& point, Json& absent) {
   const Bound& bound = point.bound;
-  put_number(json, "ridge", bound.ridge);
+  const std::string no_work = why_no_work(point);
+  if (no_work.empty()) put_number(json, "ridge", bound.ridge);
   if (!json.contains("ridge")) {
-    absent["ridge"] = point.work.total_flops() > 0 ? "no ceiling was measured for its pipe or its memory"
-                                                   : "the work has no counted FLOPs";
+    absent["ridge"] = !no_work.empty()               ? no_work.c_str()
+                      : point.work.total_flops() > 0 ? "no ceiling was measured for its pipe or its memory"
+                                                     : "the work has no counted FLOPs";
   }
   if (bound.label == BoundLabel::unknown) {
-    absent["bound"] = "no ceiling was measured for any resource of this work";
+    absent["bound"] = no_work.empty() ? "no ceiling was measured for any resource of this work" : no_work;
   } else {
     json["bound"] = to_string(bound.label);
     json["limiting_ceiling"] = bound.limiting_ceiling;
@@ -188,7 +192,8 @@ Json point_to_json(const Point& point, const Machine& machine) {
   Json absent = Json::object();
   put_number(json, "arithmetic_intensity", arithmetic_intensity(point.work, memory));
   if (!json.contains("arithmetic_intensity")) {
-    absent["arithmetic_intensity"] = "no byte crosses " + std::string(to_string(memory));
+    const std::string no_work = why_no_work(point);
+    absent["arithmetic_intensity"] = no_work.empty() ? "no byte crosses " + std::string(to_string(memory)) : no_work;
   }
   if (point.time) {
     json["time_s"] = summary_to_json(*point.time);
@@ -197,6 +202,7 @@ Json point_to_json(const Point& point, const Machine& machine) {
   }
   put_bound(json, point, absent);
   put_run(json, point);
+  if (point.profiled) json["profiled"] = profiled_to_json(point);
   if (point.counters) {
     json["counters"] = counters_to_json(*point.counters);
     json["counted"] = counted_to_json(*point.counters, memory);
@@ -217,6 +223,7 @@ Point read_point(const JsonValue& json) {
   point.work = read_work(json["work"]);
   point.bound = read_bound(json, point.work);
   if (const auto counters = json.find("counters")) point.counters = read_counters(*counters);
+  if (const auto profiled = json.find("profiled")) point.profiled = read_profiled(*profiled);
   return point;
 }
 

@@ -1,0 +1,362 @@
+// Stored as it was traced; of what follows from it, only what other programs would have to compute is written too.
+#include "report/json/profile_json.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+
+#include "report/profile_findings.hpp"
+
+namespace roofline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+int read_int(const JsonValue& json) {
+  const std::int64_t value = json.integer();
+  if (value < std::numeric_limits<int>::min() || value > std::numeric_limits<int>::max()) json.fail("out of range");
+  return static_cast<int>(value);
+}
+
+/// An index below `count`; -1 where there is none.
+int read_index(const JsonValue& json, std::string_view key, std::size_t count, const std::string& of) {
+  const auto member = json.find(key);
+  if (!member) return -1;
+  const std::int64_t index = member->integer();
+  if (index < 0 || static_cast<std::uint64_t>(index) >= count) {
+    member->fail("there is no " + of + " " + std::to_string(index));
+  }
+  return static_cast<int>(index);
+}
+
+std::vector<std::string> read_texts(const JsonValue& json) {
+  std::vector<std::string> texts;
+  for (const JsonValue& element : json.elements()) texts.push_back(element.text());
+  return texts;
+}
+
+template <class Value>
+Json list_to_json(const std::vector<Value>& values, Json (*to_json)(const Value&)) {
+  Json json = Json::array();
+  for (const Value& value : values) json.push_back(to_json(value));
+  return json;
+}
+
+template <class Read>
+auto read_list(const JsonValue& json, Read read) {
+  std::vector<std::invoke_result_t<Read, const JsonValue&>> values;
+  for (const JsonValue& element : json.elements()) values.push_back(read(element));
+  return values;
+}
+
+Json process_to_json(const ProfiledProcess& process) {
+  return {{"pid", process.pid},
+          {"command", process.command},
+          {"launches", process.launches},
+          {"kernels", process.kernels},
+          {"dropped", process.dropped},
+          {"without_time", process.without_time},
+          {"torn", process.torn},
+          {"notes", process.notes}};
+}
+
+ProfiledProcess read_process(const JsonValue& json) {
+  return {.pid = json["pid"].integer(),
+          .command = json["command"].text(),
+          .launches = json["launches"].integer(),
+          .kernels = json["kernels"].integer(),
+          .dropped = json["dropped"].integer(),
+          .without_time = json["without_time"].integer(),
+          .torn = json["torn"].boolean(),
+          .notes = read_texts(json["notes"])};
+}
+
+Json wall_to_json(const WallTime& wall) {
+  return {{"device", wall.device},
+          {"name", wall.device_name},
+          {"wall_s", wall.wall_s},
+          {"before_s", wall.before_s},
+          {"kernels_s", wall.kernels_s},
+          {"copies_s", wall.copies_s},
+          {"idle_launching_s", wall.idle_launching_s},
+          {"idle_waiting_s", wall.idle_waiting_s},
+          {"idle_elsewhere_s", wall.idle_elsewhere_s},
+          {"after_s", wall.after_s}};
+}
+
+WallTime read_wall(const JsonValue& json) {
+  return {.device = read_int(json["device"]),
+          .device_name = json["name"].text(),
+          .wall_s = json["wall_s"].number(),
+          .before_s = json["before_s"].number(),
+          .kernels_s = json["kernels_s"].number(),
+          .copies_s = json["copies_s"].number(),
+          .idle_launching_s = json["idle_launching_s"].number(),
+          .idle_waiting_s = json["idle_waiting_s"].number(),
+          .idle_elsewhere_s = json["idle_elsewhere_s"].number(),
+          .after_s = json["after_s"].number()};
+}
+
+Json win_to_json(const Win& win) {
+  Json json = {{"kind", to_string(win.kind)},
+               {"seconds", win.seconds},
+               {"what", win.what},
+               {"evidence", win.evidence},
+               {"action", win.action}};
+  if (win.point >= 0) json["result"] = win.point;
+  return json;
+}
+
+Win read_win(const JsonValue& json, std::size_t rows) {
+  return {.kind = json["kind"].word(parse_win_kind, "kind of win"),
+          .seconds = json["seconds"].number(),
+          .what = json["what"].text(),
+          .evidence = json["evidence"].text(),
+          .action = json["action"].text(),
+          .point = read_index(json, "result", rows, "result")};
+}
+
+Json call_to_json(const CallSum& call) {
+  return {{"name", call.name},
+          {"calls", call.calls},
+          {"total_s", call.total_s},
+          {"median_s", call.median_s},
+          {"max_s", call.max_s}};
+}
+
+CallSum read_call(const JsonValue& json) {
+  return {.name = json["name"].text(),
+          .calls = json["calls"].integer(),
+          .total_s = json["total_s"].number(),
+          .median_s = json["median_s"].number(),
+          .max_s = json["max_s"].number()};
+}
+
+Json copy_to_json(const CopySum& copy) {
+  Json json = {
+      {"direction", copy.direction}, {"copies", copy.copies}, {"bytes", copy.bytes}, {"total_s", copy.total_s}};
+  if (copy.roof.empty()) return json;
+  json["roof"] = copy.roof;
+  json["roof_bytes_per_s"] = copy.roof_bytes_per_s;
+  put_number(json, "fraction_of_roof", fraction_of_roof(copy));
+  return json;
+}
+
+CopySum read_copy(const JsonValue& json) {
+  CopySum copy = {.direction = json["direction"].text(),
+                  .copies = json["copies"].integer(),
+                  .bytes = json["bytes"].number(),
+                  .total_s = json["total_s"].number(),
+                  .roof = json.text_or("roof", ""),
+                  .roof_bytes_per_s = 0};
+  if (!copy.roof.empty()) copy.roof_bytes_per_s = json["roof_bytes_per_s"].number();
+  return copy;
+}
+
+Json node_to_json(const TreeSum& node) {
+  Json json = {{"name", node.name}};
+  if (node.parent >= 0) json["parent"] = node.parent;
+  json.update(Json{{"launches", node.launches},
+                   {"total_s", node.total_s},
+                   {"backward_s", node.backward_s},
+                   {"self_s", node.self_s}});
+  if (node.wall_s > 0) json["wall_s"] = node.wall_s;
+  return json;
+}
+
+/// Parents stand before their children, so that nothing is its own ancestor.
+std::vector<TreeSum> read_tree(const JsonValue& json) {
+  std::vector<TreeSum> nodes;
+  for (const JsonValue& node : json.elements()) {
+    nodes.push_back({.name = node["name"].text(),
+                     .parent = read_index(node, "parent", nodes.size(), "earlier node"),
+                     .launches = node["launches"].integer(),
+                     .total_s = node["total_s"].number(),
+                     .backward_s = node["backward_s"].number(),
+                     .self_s = node["self_s"].number(),
+                     .wall_s = node.number_or("wall_s", 0)});
+  }
+  return nodes;
+}
+
+Json line_to_json(const LineSum& line) {
+  Json json = {{"file", line.file}, {"line", line.number}};
+  put_text(json, "function", line.function);
+  json.update(Json{{"launches", line.launches}, {"total_s", line.total_s}, {"backward_s", line.backward_s}});
+  return json;
+}
+
+LineSum read_line(const JsonValue& json) {
+  return {.file = json["file"].text(),
+          .function = json.text_or("function", ""),
+          .number = read_int(json["line"]),
+          .launches = json["launches"].integer(),
+          .total_s = json["total_s"].number(),
+          .backward_s = json["backward_s"].number()};
+}
+
+Json slice_to_json(const Slice& slice) {
+  Json json = {{"start_s", slice.start_s}, {"end_s", slice.end_s}};
+  if (slice.point >= 0) json["result"] = slice.point;
+  put_text(json, "text", slice.text);
+  return json;
+}
+
+Json lane_to_json(const Lane& lane) {
+  return {{"name", lane.name}, {"host", lane.host}, {"slices", list_to_json(lane.slices, slice_to_json)}};
+}
+
+Timeline read_timeline(const JsonValue& json, std::size_t rows) {
+  const auto slice = [rows](const JsonValue& one) {
+    return Slice{.start_s = one["start_s"].number(),
+                 .end_s = one["end_s"].number(),
+                 .point = read_index(one, "result", rows, "result"),
+                 .text = one.text_or("text", "")};
+  };
+  const auto lane = [&](const JsonValue& one) {
+    return Lane{.name = one["name"].text(),
+                .host = one["host"].boolean(),
+                .slices = read_list(one["slices"], slice)};
+  };
+  return {.start_s = json["start_s"].number(),
+          .length_s = json["length_s"].number(),
+          .lanes = read_list(json["lanes"], lane)};
+}
+
+/// Where sums are from; a row says it of its own figures.
+Json sources_of(const Profile& profile) {
+  Json sources;
+  for (const char* traced : {"wall_s", "devices", "kernel_s", "calls", "copies", "ranges", "modules", "lines"}) {
+    sources[traced] = "traced";
+  }
+  if (profile.roofed_s > 0) sources["at_roof_s"] = profile.counted_s > 0 ? "counted" : "modelled";
+  return sources;
+}
+
+void put_end(Json& json, const Profile& profile) {
+  if (profile.exit_status) json["exit_status"] = *profile.exit_status;
+  if (profile.signal) json["signal"] = *profile.signal;
+}
+
+std::optional<int> optional_int(const JsonValue& json, std::string_view key) {
+  const auto member = json.find(key);
+  return member ? std::optional(read_int(*member)) : std::nullopt;
+}
+
+Json dimensions(const std::array<std::int64_t, 3>& extents) { return Json::array({extents[0], extents[1], extents[2]}); }
+
+std::array<std::int64_t, 3> read_dimensions(const JsonValue& json) {
+  const std::vector<JsonValue> elements = json.elements();
+  if (elements.size() != 3) json.fail("expected three extents");
+  return {elements[0].integer(), elements[1].integer(), elements[2].integer()};
+}
+
+}  // namespace
+
+Json profile_to_json(const Profile& profile) {
+  Json json = {{"program", profile.program}, {"folder", profile.folder}};
+  put_end(json, profile);
+  json["processes"] = list_to_json(profile.processes, process_to_json);
+  json["wall_s"] = profile.wall_s;
+  if (profile.untraced_s) json["untraced_s"] = *profile.untraced_s;
+  if (profile.traced_s) json["traced_s"] = *profile.traced_s;
+  if (const auto longer = inflation(profile)) json["inflation"] = *longer;
+  json["counting_s"] = profile.counting_s;
+  json["devices"] = list_to_json(profile.devices, wall_to_json);
+  json["kernel_s"] = profile.kernel_s;
+  json["roofed_s"] = profile.roofed_s;
+  json["at_roof_s"] = profile.at_roof_s;
+  json["counted_s"] = profile.counted_s;
+  json["counters"] = profile.counters;
+  put_text(json, "why_no_counters", profile.why_no_counters);
+  json["sources"] = sources_of(profile);
+  json["wins"] = list_to_json(profile.wins, win_to_json);
+  json["calls"] = list_to_json(profile.calls, call_to_json);
+  json["copies"] = list_to_json(profile.copies, copy_to_json);
+  json["ranges"] = list_to_json(profile.ranges, node_to_json);
+  json["modules"] = list_to_json(profile.modules, node_to_json);
+  json["lines"] = list_to_json(profile.lines, line_to_json);
+  json["without_line_s"] = profile.without_line_s;
+  json["without_module_s"] = profile.without_module_s;
+  if (const auto& timeline = profile.timeline) {
+    json["timeline"] = {{"start_s", timeline->start_s}, {"length_s", timeline->length_s}};
+    json["timeline"]["lanes"] = list_to_json(timeline->lanes, lane_to_json);
+  }
+  return json;
+}
+
+Profile read_profile(const JsonValue& json, std::size_t rows) {
+  Profile profile{.program = read_texts(json["program"]),
+                  .folder = json["folder"].text(),
+                  .exit_status = optional_int(json, "exit_status"),
+                  .signal = optional_int(json, "signal"),
+                  .processes = read_list(json["processes"], read_process),
+                  .wall_s = json["wall_s"].number(),
+                  .untraced_s = json.optional_number("untraced_s"),
+                  .traced_s = json.optional_number("traced_s"),
+                  .counting_s = json["counting_s"].number(),
+                  .devices = read_list(json["devices"], read_wall),
+                  .at_roof_s = json["at_roof_s"].number(),
+                  .roofed_s = json["roofed_s"].number(),
+                  .kernel_s = json["kernel_s"].number(),
+                  .counted_s = json["counted_s"].number(),
+                  .counters = json["counters"].boolean(),
+                  .why_no_counters = json.text_or("why_no_counters", ""),
+                  .wins = read_list(json["wins"], [rows](const JsonValue& win) { return read_win(win, rows); }),
+                  .calls = read_list(json["calls"], read_call),
+                  .copies = read_list(json["copies"], read_copy),
+                  .ranges = read_tree(json["ranges"]),
+                  .modules = read_tree(json["modules"]),
+                  .lines = read_list(json["lines"], read_line),
+                  .without_line_s = json["without_line_s"].number(),
+                  .without_module_s = json["without_module_s"].number(),
+                  .timeline = std::nullopt};
+  if (const auto timeline = json.find("timeline")) profile.timeline = read_timeline(*timeline, rows);
+  return profile;
+}
+
+Json profiled_to_json(const Point& point) {
+  const ProfiledKind& kind = *point.profiled;
+  Json json = {{"full_name", kind.full_name}, {"launches", kind.launches}, {"total_s", kind.total_s}};
+  json["sources"] = {{"time_s", "traced"}};
+  if (const std::string_view source = work_source(point); !source.empty()) json["sources"]["work"] = source;
+  json["grid"] = dimensions(kind.grid);
+  json["block"] = dimensions(kind.block);
+  json["cluster"] = dimensions(kind.cluster);
+  json["device"] = kind.device;
+  put_text(json, "range", kind.range);
+  put_text(json, "module", kind.module);
+  put_text(json, "line", kind.line);
+  put_text(json, "operation", kind.operation);
+  json["backward"] = kind.backward;
+  json["in_graph"] = kind.in_graph;
+  json["graph"] = kind.graph;
+  json["counted"] = kind.counted;
+  json["complete"] = kind.complete;
+  put_text(json, "not_counted", kind.not_counted);
+  put_text(json, "mixed", kind.mixed);
+  return json;
+}
+
+ProfiledKind read_profiled(const JsonValue& json) {
+  return {.full_name = json["full_name"].text(),
+          .launches = json["launches"].integer(),
+          .total_s = json["total_s"].number(),
+          .grid = read_dimensions(json["grid"]),
+          .block = read_dimensions(json["block"]),
+          .cluster = read_dimensions(json["cluster"]),
+          .device = read_int(json["device"]),
+          .range = json.text_or("range", ""),
+          .module = json.text_or("module", ""),
+          .line = json.text_or("line", ""),
+          .operation = json.text_or("operation", ""),
+          .backward = json["backward"].boolean(),
+          .in_graph = json["in_graph"].boolean(),
+          .graph = json["graph"].boolean(),
+          .counted = json["counted"].integer(),
+          .complete = json["complete"].boolean(),
+          .not_counted = json.text_or("not_counted", ""),
+          .mixed = json.text_or("mixed", "")};
+}
+
+}  // namespace roofline

@@ -1,0 +1,18 @@
+// A profiled program to and from JSON (docs/report-schema.md, "profile" and "profiled"). Internal to src/report.
+#pragma once
+
+#include "report/json/json_value.hpp"
+#include "report/report.hpp"
+
+namespace roofline {
+
+/// The value of a report's `profile`.
+nlohmann::ordered_json profile_to_json(const Profile& profile);
+/// `rows` is how many results the report has: what refers to one that isn't there is refused.
+Profile read_profile(const JsonValue& json, std::size_t rows);
+
+/// The value of a row's `profiled`.
+nlohmann::ordered_json profiled_to_json(const Point& point);
+ProfiledKind read_profiled(const JsonValue& json);
+
+}  // namespace roofline

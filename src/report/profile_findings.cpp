@@ -1,0 +1,472 @@
+// What a profile says. Figures that are shown beside each other are rounded together, so that they add up as shown.
+#include "report/profile_findings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+
+#include "report/machine_findings.hpp"
+#include "report/roofs.hpp"
+#include "text/format.hpp"
+#include "text/text.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr std::array<std::string_view, 5> kWinNames = {"idle", "copies", "kernel", "fusion", "traffic"};
+
+double positive(double value) { return value > 0 && std::isfinite(value) ? value : 0; }
+
+/// "a, b and c".
+std::string listed(const std::vector<std::string>& parts) {
+  std::string text;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (i > 0) text += i + 1 == parts.size() ? " and " : ", ";
+    text += parts[i];
+  }
+  return text;
+}
+
+std::string counted_noun(std::int64_t n, const char* one, const char* many) {
+  return fmt::format("{} {}", count(n), n == 1 ? one : many);
+}
+
+/// Seconds of the units that figures are shown in, and the least total that is shown in each.
+struct TimeUnit {
+  double least = 0, seconds = 1;
+  const char* name = "s";
+};
+const TimeUnit& unit_of(double seconds) {
+  static constexpr std::array<TimeUnit, 6> kUnits = {
+      {{7200, 3600, "h"}, {600, 60, "min"}, {0.9995, 1, "s"}, {0.9995e-3, 1e-3, "ms"}, {0.9995e-6, 1e-6, "µs"}, {0, 1e-9, "ns"}}};
+  return *std::find_if(kUnits.begin(), kUnits.end(), [&](const TimeUnit& unit) { return seconds >= unit.least; });
+}
+
+/// Three digits of the whole.
+int decimals_of(double in_units) { return in_units < 9.995 ? 2 : in_units < 99.95 ? 1 : 0; }
+
+/// Rounds the shares to whole steps whose sum is that of the whole: the largest remainders are rounded up.
+void round_together(Budget& budget) {
+  const TimeUnit& unit = unit_of(budget.wall_s);
+  budget.step_s = unit.seconds * std::pow(10.0, -decimals_of(budget.wall_s / unit.seconds));
+  budget.steps = std::llround(budget.wall_s / budget.step_s);
+  std::int64_t left = budget.steps;
+  std::vector<WallShare*> order;
+  for (WallShare& share : budget.shares) {
+    share.steps = static_cast<std::int64_t>(std::floor(share.seconds / budget.step_s));
+    left -= share.steps;
+    order.push_back(&share);
+  }
+  const auto remainder = [&](const WallShare* share) {
+    return share->seconds / budget.step_s - static_cast<double>(share->steps);
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](const WallShare* a, const WallShare* b) { return remainder(a) > remainder(b); });
+  for (std::size_t i = 0; i < order.size() && left > 0; ++i, --left) ++order[i]->steps;
+}
+
+/// What is left of a GPU's kernels once time in which several run is counted once, and the roofs that they have.
+struct KernelTime {
+  double all = 0, roofed = 0, at_roof = 0;
+};
+
+/// From the rows of one device: where a graph's kernels have rows of their own, the graph's row adds its roof only.
+KernelTime kernel_time(const Report& report, int device) {
+  const auto here = [&](const Point& p) { return p.profiled && p.profiled->device == device && p.time; };
+  const bool nodes = std::any_of(report.points.begin(), report.points.end(),
+                                 [&](const Point& p) { return here(p) && p.profiled->in_graph; });
+  KernelTime time;
+  for (const Point& p : report.points) {
+    if (!here(p)) continue;
+    const double total = positive(p.profiled->total_s);
+    if (!(p.profiled->graph && nodes)) time.all += total;
+    if (!std::isfinite(p.fraction_of_roof())) continue;
+    time.roofed += total;
+    time.at_roof += total * std::min(1.0, p.fraction_of_roof());
+  }
+  return time;
+}
+
+KernelTime kernel_time(const Report& report, const WallTime& wall) {
+  const Profile& profile = *report.profile;
+  KernelTime time = kernel_time(report, wall.device);
+  if (profile.devices.size() == 1) time = {profile.kernel_s, profile.roofed_s, profile.at_roof_s};
+  time.all = positive(time.all);
+  time.roofed = std::min(positive(time.roofed), time.all);
+  time.at_roof = std::min(positive(time.at_roof), time.roofed);
+  return time;
+}
+
+using Parts = std::array<double, kWallParts>;
+double& of(Parts& parts, WallPart part) { return parts.at(static_cast<std::size_t>(part)); }
+
+Parts parts_of(const Report& report, const WallTime& wall) {
+  Parts parts = {};
+  const KernelTime time = kernel_time(report, wall);
+  const double kernels = positive(wall.kernels_s);
+  // Of kernels that run side by side each has its share of the time.
+  const double once = time.all > 0 ? kernels / time.all : 0;
+  of(parts, WallPart::at_roof) = time.at_roof * once;
+  of(parts, WallPart::beyond) = (time.roofed - time.at_roof) * once;
+  of(parts, WallPart::roofless) = std::max(0.0, kernels - time.roofed * once);
+  if (time.roofed == time.all && time.all > 0) of(parts, WallPart::roofless) = 0;
+  of(parts, WallPart::copies) = positive(wall.copies_s);
+  of(parts, WallPart::launching) = positive(wall.idle_launching_s);
+  of(parts, WallPart::waiting) = positive(wall.idle_waiting_s);
+  of(parts, WallPart::elsewhere) = positive(wall.idle_elsewhere_s);
+  of(parts, WallPart::before) = positive(wall.before_s);
+  of(parts, WallPart::after) = positive(wall.after_s);
+  const double sum = std::accumulate(parts.begin(), parts.end(), 0.0);
+  const double left = positive(wall.wall_s) - sum;
+  if (left > 1e-6 * sum) of(parts, WallPart::unknown) = left;
+  return parts;
+}
+
+Budget budget_of(std::string device, const Parts& parts) {
+  Budget budget;
+  budget.device = std::move(device);
+  budget.wall_s = std::accumulate(parts.begin(), parts.end(), 0.0);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts.at(i) > 0) budget.shares.push_back({static_cast<WallPart>(i), parts.at(i), 0});
+  }
+  round_together(budget);
+  return budget;
+}
+
+std::string status_sentence(const Profile& profile) {
+  if (profile.signal) return fmt::format("The program was ended by signal {}.", *profile.signal);
+  if (profile.exit_status.value_or(0) != 0) {
+    return fmt::format("The program ended with exit status {}.", *profile.exit_status);
+  }
+  return {};
+}
+
+struct Launches {
+  std::int64_t seen = 0, recorded = 0, dropped = 0, without_time = 0, torn = 0;
+};
+Launches launches_of(const Profile& profile) {
+  Launches all;
+  for (const ProfiledProcess& process : profile.processes) {
+    all.seen += process.launches;
+    all.recorded += process.kernels;
+    all.dropped += process.dropped;
+    all.without_time += process.without_time;
+    all.torn += process.torn ? 1 : 0;
+  }
+  return all;
+}
+
+/// What a reader must know before any figure.
+std::vector<std::string> alarms(const Report& report) {
+  constexpr double kMuchLonger = 0.1;
+  const Profile& profile = *report.profile;
+  std::vector<std::string> sentences;
+  if (report.cancelled) sentences.emplace_back("The recording was ended early: what ran until then is here.");
+  if (std::string ended = status_sentence(profile); !ended.empty()) sentences.push_back(std::move(ended));
+  const Launches launches = launches_of(profile);
+  if (launches.dropped > 0) {
+    sentences.push_back(fmt::format("{} dropped by the driver: times are of the others.",
+                                    counted_noun(launches.dropped, "record was", "records were")));
+  }
+  if (launches.torn > 0) {
+    sentences.push_back(fmt::format("{} without a word: up to a second of {} is lost.",
+                                    counted_noun(launches.torn, "process ended", "processes ended"),
+                                    launches.torn == 1 ? "it" : "each"));
+  }
+  if (const auto longer = inflation(profile); longer && *longer > kMuchLonger) {
+    sentences.push_back(
+        fmt::format("The program took {} longer with the recording than without: idle time is partly ours.",
+                    percent(*longer)));
+  }
+  return sentences;
+}
+
+std::string how_many(const Report& report) {
+  std::int64_t launches = 0;
+  for (const Point& point : report.points) launches += point.profiled ? point.profiled->launches : 0;
+  if (report.points.empty()) return "No kernel was recorded.";
+  return fmt::format("{} in {}, {} in all.",
+                     counted_noun(static_cast<std::int64_t>(report.points.size()), "kind of kernel", "kinds of kernels"),
+                     counted_noun(launches, "launch", "launches"), duration(report.profile->kernel_s));
+}
+
+/// "Of the kernels' time 61 % is memory-bound, 30 % compute-bound and 9 % without a known roof."
+std::string by_bound(const Report& report) {
+  static constexpr std::array<std::pair<BoundLabel, const char*>, 5> kWords = {
+      {{BoundLabel::memory, "memory-bound"},
+       {BoundLabel::compute, "compute-bound"},
+       {BoundLabel::latency, "latency-bound"},
+       {BoundLabel::balanced, "balanced"},
+       {BoundLabel::unknown, "without a known roof"}}};
+  double all = 0;
+  std::map<BoundLabel, double> seconds;
+  for (const Point& point : report.points) {
+    all += positive(cost_of(point));
+    seconds[point.bound.label] += positive(cost_of(point));
+  }
+  std::vector<std::string> parts;
+  for (const auto& [label, words] : kWords) {
+    if (!(seconds[label] > 0)) continue;
+    parts.push_back(fmt::format("{}{} {}", percent(seconds[label] / all), parts.empty() ? " is" : "", words));
+  }
+  const bool says_nothing = parts.empty() || (parts.size() == 1 && seconds[BoundLabel::unknown] > 0);
+  return says_nothing ? "" : fmt::format("Of the kernels' time {}.", listed(parts));
+}
+
+std::string above_roofs(const Report& report) {
+  std::int64_t above = 0;
+  for (const Point& point : report.points) above += point.above_roof() ? 1 : 0;
+  if (above == 0) return {};
+  return fmt::format("{} faster than its roof allows, which means that the roof or the counts are wrong there.",
+                     counted_noun(above, "kernel is", "kernels are"));
+}
+
+std::string launches_fact(const Launches& launches) {
+  std::string text = count(launches.seen) + " seen, ";
+  text += launches.recorded == launches.seen ? "all recorded" : count(launches.recorded) + " recorded";
+  text += launches.dropped == 0 ? ", none dropped" : fmt::format(", {} dropped", count(launches.dropped));
+  if (launches.without_time > 0) text += fmt::format(", {} without a time", count(launches.without_time));
+  return text;
+}
+
+std::string inflation_fact(const Profile& profile) {
+  const auto longer = inflation(profile);
+  if (!longer) return "not measured: no run without it to compare with";
+  return fmt::format("{}{} ({} with the recording, {} without)", *longer < 0 ? "" : "+", percent(*longer),
+                     duration(*profile.traced_s), duration(*profile.untraced_s));
+}
+
+std::string share_fact(double without, double all, const char* what) {
+  return all > 0 ? fmt::format("known for {} of the kernel time{}", percent(std::max(0.0, 1 - without / all)), what)
+                 : std::string(kAbsent);
+}
+
+}  // namespace
+
+std::string_view to_string(WinKind kind) { return kWinNames.at(static_cast<std::size_t>(kind)); }
+
+std::optional<WinKind> parse_win_kind(std::string_view text) {
+  const auto* found = std::find(kWinNames.begin(), kWinNames.end(), text);
+  if (found == kWinNames.end()) return std::nullopt;
+  return static_cast<WinKind>(found - kWinNames.begin());
+}
+
+std::string_view work_source(const Point& point) {
+  if (!point.profiled || (point.work.flops.empty() && point.work.bytes.empty())) return {};
+  return point.counters || point.profiled->counted > 0 ? "counted" : "modelled";
+}
+
+std::string why_no_work(const Point& point) {
+  if (!point.profiled || !work_source(point).empty()) return {};
+  if (!point.profiled->not_counted.empty()) return clean_line(point.profiled->not_counted);
+  return point.profiled->in_graph ? "counted with its graph" : "not counted";
+}
+
+double fraction_of_roof(const CopySum& copy) {
+  const bool known = copy.total_s > 0 && copy.roof_bytes_per_s > 0;
+  return known ? copy.bytes / copy.total_s / copy.roof_bytes_per_s : kNaN;
+}
+
+std::string program_name(const Profile& profile) {
+  const auto base = [](const std::string& path) { return path.substr(path.find_last_of('/') + 1); };
+  // Of an interpreter the script is the program.
+  const bool script = profile.program.size() > 1 && base(profile.program.front()).starts_with("python") &&
+                      !profile.program[1].starts_with("-");
+  std::string name;
+  for (std::size_t i = script ? 1 : 0; i < profile.program.size(); ++i) {
+    name += name.empty() ? base(profile.program[i]) : " " + profile.program[i];
+  }
+  return name.empty() ? "a program" : clean_line(name);
+}
+
+std::string_view name_of(WallPart part) {
+  static constexpr std::array<std::string_view, kWallParts> kNames = {"kernels at their roof",
+                                                                      "kernels slower than their roof",
+                                                                      "kernels without a known roof",
+                                                                      "copies",
+                                                                      "idle, the host launches",
+                                                                      "idle, the host waits in CUDA",
+                                                                      "idle, the host is elsewhere",
+                                                                      "before the first activity",
+                                                                      "after the last activity",
+                                                                      "not accounted for"};
+  return kNames.at(static_cast<std::size_t>(part));
+}
+
+double Budget::seconds(WallPart part) const {
+  for (const WallShare& share : shares)
+    if (share.part == part) return share.seconds;
+  return 0;
+}
+
+std::int64_t Budget::steps_of(WallPart part) const {
+  for (const WallShare& share : shares)
+    if (share.part == part) return share.steps;
+  return 0;
+}
+
+std::string Budget::text(std::int64_t shown) const {
+  const TimeUnit& unit = unit_of(wall_s);
+  const int decimals = decimals_of(wall_s / unit.seconds);
+  return fmt::format("{:.{}f} {}", static_cast<double>(shown) * step_s / unit.seconds, decimals, unit.name);
+}
+
+std::string Budget::text(const WallShare& share) const {
+  return share.steps == 0 && share.seconds > 0 ? "<" + text(std::int64_t{1}) : text(share.steps);
+}
+
+std::vector<Budget> budgets(const Report& report) {
+  std::vector<Budget> all;
+  if (!report.profile) return all;
+  for (const WallTime& wall : report.profile->devices) {
+    all.push_back(budget_of(fmt::format("GPU {} \u00b7 {}", wall.device, shorten(clean_line(wall.device_name), 40)),
+                            parts_of(report, wall)));
+  }
+  return all;
+}
+
+std::optional<Budget> whole_budget(const Report& report) {
+  if (!report.profile || report.profile->devices.empty()) return std::nullopt;
+  if (report.profile->devices.size() == 1) return budgets(report).front();
+  Parts sum = {};
+  for (const WallTime& wall : report.profile->devices) {
+    const Parts parts = parts_of(report, wall);
+    for (std::size_t i = 0; i < parts.size(); ++i) sum.at(i) += parts.at(i);
+  }
+  return budget_of(fmt::format("{} GPUs together", report.profile->devices.size()), sum);
+}
+
+std::string answer(const Report& report) {
+  const Profile& profile = *report.profile;
+  const auto budget = whole_budget(report);
+  if (!budget) return fmt::format("{} of wall time, and no GPU was used.", duration(profile.wall_s));
+  const bool several = profile.devices.size() > 1;
+  const std::string wall = several
+                               ? fmt::format("{} of wall time on {} GPUs, {} together", duration(profile.wall_s),
+                                             profile.devices.size(), budget->text(budget->steps))
+                               : fmt::format("{} of wall time", budget->text(budget->steps));
+  if (budget->has_roof()) {
+    return fmt::format("{}. At the roofs of {} the kernels would need {}.", wall, several ? "the GPUs" : "this GPU",
+                       budget->text(budget->steps_of(WallPart::at_roof)));
+  }
+  const std::int64_t kernels = budget->steps_of(WallPart::roofless);
+  if (kernels == 0) return wall + ", and no kernel was recorded.";
+  return fmt::format("{}. {} ran kernels for {} of it, {}.", wall, several ? "The GPUs" : "The GPU",
+                     budget->text(kernels), percent(budget->seconds(WallPart::roofless) / budget->wall_s));
+}
+
+std::string where_the_rest_is(const Report& report) {
+  const auto budget = whole_budget(report);
+  if (!budget) return {};
+  const WallPart told = budget->has_roof() ? WallPart::at_roof : WallPart::roofless;
+  std::vector<WallShare> rest;
+  for (const WallShare& share : budget->shares)
+    if (share.part != told) rest.push_back(share);
+  if (rest.empty()) return {};
+  std::stable_sort(rest.begin(), rest.end(),
+                   [](const WallShare& a, const WallShare& b) { return a.seconds > b.seconds; });
+  std::vector<std::string> parts;
+  for (const WallShare& share : rest) parts.push_back(fmt::format("{} {}", budget->text(share), name_of(share.part)));
+  return fmt::format("The other {}: {}.", budget->text(budget->steps - budget->steps_of(told)), fmt::join(parts, "; "));
+}
+
+std::string why_no_roofs(const Report& report) {
+  const Profile& profile = *report.profile;
+  if (profile.counters) return {};
+  const std::string why =
+      profile.why_no_counters.empty() ? "counters were not asked for" : clean_line(profile.why_no_counters);
+  return fmt::format(
+      "No FLOPs and no bytes, and so no roofs: {}. To read counters, run as root or with CAP_SYS_ADMIN, or have the "
+      "driver loaded with NVreg_RestrictProfilingToAdminUsers=0. All that is here needs none of it.",
+      why.ends_with('.') ? why.substr(0, why.size() - 1) : why);
+}
+
+double cost_of(const Point& point) {
+  if (point.profiled) return point.profiled->total_s;
+  return point.time ? point.time->median : 0;
+}
+
+std::vector<std::size_t> by_total_time(const Report& report) {
+  std::vector<std::size_t> order(report.points.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return positive(cost_of(report.points[a])) > positive(cost_of(report.points[b]));
+  });
+  return order;
+}
+
+double share_of_time(const Report& report, const Point& point) {
+  return report.profile && report.profile->kernel_s > 0 ? cost_of(point) / report.profile->kernel_s : kNaN;
+}
+
+std::string where_from(const ProfiledKind& kind) {
+  std::string text;
+  const auto append = [&](const std::string& part) {
+    if (!part.empty()) text += (text.empty() ? "" : " \u203a ") + clean_line(part);
+  };
+  append(kind.module);
+  append(kind.line);
+  if (text.empty()) append(kind.range);
+  if (kind.backward) append(kind.operation.empty() ? "backward" : kind.operation);
+  return text;
+}
+
+std::string off_chart(const Report& report) {
+  std::int64_t uncounted = 0, flopless = 0, other = 0;
+  for (const Point& point : report.points) {
+    if (is_plottable(point)) continue;
+    if (work_source(point).empty()) {
+      ++uncounted;
+    } else if (!(point.work.total_flops() > 0)) {
+      ++flopless;
+    } else {
+      ++other;
+    }
+  }
+  const std::int64_t off = uncounted + flopless + other;
+  if (off == 0) return {};
+  std::vector<std::string> reasons;
+  if (flopless > 0) reasons.push_back(count(flopless) + (flopless == 1 ? " does" : " do") + " no FLOPs");
+  if (uncounted > 0) reasons.push_back(count(uncounted) + (uncounted == 1 ? " was" : " were") + " not counted");
+  if (other > 0) reasons.push_back(count(other) + (other == 1 ? " has" : " have") + " no intensity that can be shown");
+  return fmt::format("{} of {} {} not on the chart: {}.", count(off),
+                     counted_noun(static_cast<std::int64_t>(report.points.size()), "kernel", "kernels"),
+                     off == 1 ? "is" : "are", listed(reasons));
+}
+
+std::vector<std::pair<std::string, std::string>> completeness(const Report& report) {
+  const Profile& profile = *report.profile;
+  const std::string ended = profile.signal ? fmt::format("by signal {}", *profile.signal)
+                            : profile.exit_status ? fmt::format("with exit status {}", *profile.exit_status)
+                                                  : "not known";
+  return {{"Launches", launches_fact(launches_of(profile))},
+          {"Counters", profile.counters ? share_fact(profile.kernel_s - profile.counted_s, profile.kernel_s, "")
+                                        : "none: " + (profile.why_no_counters.empty()
+                                                          ? std::string("not asked for")
+                                                          : clean_line(profile.why_no_counters))},
+          {"Longer by the recording", inflation_fact(profile)},
+          {"Spent on counting",
+           profile.counting_s > 0 ? fmt::format("{} of {}", duration(profile.counting_s), duration(profile.wall_s))
+                                  : "nothing"},
+          {"Lines", share_fact(profile.without_line_s, profile.kernel_s, "")},
+          {"Modules", share_fact(profile.without_module_s, profile.kernel_s, "")},
+          {"Ended", ended}};
+}
+
+std::vector<std::string> profile_findings(const Report& report) {
+  std::vector<std::string> sentences = alarms(report);
+  sentences.push_back(how_many(report));
+  for (std::string sentence : {by_bound(report), above_roofs(report)}) {
+    if (!sentence.empty()) sentences.push_back(std::move(sentence));
+  }
+  for (std::string& sentence : machine_findings(report)) sentences.push_back(std::move(sentence));
+  return sentences;
+}
+
+}  // namespace roofline

@@ -1,0 +1,172 @@
+// A program's profile in report.json: exact round trips, the keys of the schema, and complaints that name the place.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "model/error.hpp"
+#include "report/json/json.hpp"
+#include "tests/support/profile_report.hpp"
+
+namespace roofline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+std::string complaint_after(const std::function<void(Json&)>& edit) {
+  Json json = report_to_json(sample::profile_report());
+  edit(json);
+  try {
+    parse_report(json.dump(), "run.json");
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "(read without complaint)";
+}
+
+/// What the schema's structure refuses of a value: types, keys, words; enough to find a key that one of both lacks.
+class Schema {
+ public:
+  Schema() {
+    std::ifstream file(std::string(ROOFLINE_SOURCE_DIR) + "/docs/schema/report.schema.json");
+    root_ = Json::parse(file);
+  }
+
+  void check(const Json& value) const { check(value, root_, "report"); }
+
+ private:
+  void check(const Json& value, const Json& schema, const std::string& at) const {
+    if (schema.contains("$ref")) {
+      check(value, root_["$defs"][schema["$ref"].get<std::string>().substr(std::string("#/$defs/").size())], at);
+    }
+    if (schema.contains("type")) {
+      EXPECT_TRUE(is(value, schema["type"])) << at << ": " << value.type_name();
+    }
+    if (schema.contains("enum")) {
+      EXPECT_NE(std::find(schema["enum"].begin(), schema["enum"].end(), value), schema["enum"].end()) << at << value;
+    }
+    if (schema.contains("minimum") && value.is_number()) {
+      EXPECT_GE(value.get<double>(), schema["minimum"].get<double>()) << at;
+    }
+    if (schema.contains("items") && schema["items"].is_object()) {
+      for (const Json& element : value) check(element, schema["items"], at + "[]");
+    }
+    if (schema.contains("properties") && value.is_object()) check_members(value, schema, at);
+  }
+
+  void check_members(const Json& value, const Json& schema, const std::string& at) const {
+    for (const auto& [key, member] : value.items()) {
+      const bool known = schema["properties"].contains(key);
+      EXPECT_TRUE(known || schema.value("additionalProperties", Json(true)) != Json(false)) << at << "." << key;
+      if (known && schema["properties"][key].is_object()) check(member, schema["properties"][key], at + "." + key);
+    }
+    if (!schema.contains("required")) return;
+    for (const std::string key : schema["required"]) EXPECT_TRUE(value.contains(key)) << at << "." << key;
+  }
+
+  static bool is(const Json& value, const std::string& type) {
+    if (type == "integer") return value.is_number_integer();
+    if (type == "number") return value.is_number();
+    return type == value.type_name();
+  }
+
+  Json root_;
+};
+
+TEST(ProfileJson, RoundTripIsExact) {
+  for (const Report& report : {sample::profile_report(), sample::uncounted_profile_report(),
+                               sample::small_profile_report()}) {
+    const std::string text = render_json(report);
+    EXPECT_EQ(render_json(parse_report(text, "run.json")), text);
+  }
+}
+
+TEST(ProfileJson, ReadingRestoresTheValuesThemselves) {
+  const Report written = sample::profile_report();
+  const Report read = parse_report(render_json(written), "run.json");
+  ASSERT_TRUE(read.profile);
+  const Profile& before = *written.profile;
+  const Profile& after = *read.profile;
+  EXPECT_EQ(after.program, before.program);
+  EXPECT_EQ(after.exit_status, 0);
+  EXPECT_FALSE(after.signal);
+  EXPECT_EQ(after.untraced_s, before.untraced_s);
+  EXPECT_EQ(after.devices[0].idle_launching_s, before.devices[0].idle_launching_s);
+  EXPECT_EQ(after.wins.size(), before.wins.size());
+  EXPECT_EQ(after.wins[0].point, before.wins[0].point);
+  EXPECT_EQ(after.modules[1].parent, before.modules[1].parent);
+  EXPECT_EQ(after.modules[0].parent, -1);
+  EXPECT_EQ(after.lines[0].number, before.lines[0].number);
+  EXPECT_EQ(after.copies.back().roof, "");
+  EXPECT_EQ(after.timeline->lanes[0].slices.back().point, before.timeline->lanes[0].slices.back().point);
+  EXPECT_EQ(after.timeline->lanes[2].slices[0].text, "cudaLaunchKernel");
+  const ProfiledKind& kind = *read.points[5].profiled;
+  EXPECT_EQ(kind.full_name, written.points[5].profiled->full_name);
+  EXPECT_EQ(kind.grid, written.points[5].profiled->grid);
+  EXPECT_EQ(kind.module, "blocks.0.attn.proj");
+  EXPECT_TRUE(kind.complete);
+  EXPECT_FALSE(read.points[5].verification);
+}
+
+TEST(ProfileJson, TheSchemaHasItsKeys) {
+  const Schema schema;
+  for (const Report& report : {sample::profile_report(), sample::uncounted_profile_report(),
+                               sample::small_profile_report(), sample::sample_report()}) {
+    schema.check(report_to_json(report));
+  }
+}
+
+TEST(ProfileJson, EachFigureSaysWhereItIsFrom) {
+  const Json json = report_to_json(sample::profile_report());
+  EXPECT_EQ(json["profile"]["sources"]["kernel_s"], "traced");
+  EXPECT_EQ(json["profile"]["sources"]["at_roof_s"], "counted");
+  EXPECT_EQ(json["results"][0]["profiled"]["sources"]["work"], "counted");
+  const Json without = report_to_json(sample::uncounted_profile_report());
+  EXPECT_FALSE(without["profile"]["sources"].contains("at_roof_s"));
+  EXPECT_FALSE(without["results"][0]["profiled"]["sources"].contains("work"));
+  EXPECT_EQ(without["results"][0]["absent"]["arithmetic_intensity"], "counters are not permitted");
+  EXPECT_EQ(without["results"][0]["absent"]["bound"], "counters are not permitted");
+}
+
+TEST(ProfileJson, HostileNamesAreRepairedAndNotRefused) {
+  const Report read = parse_report(render_json(sample::hostile_profile_report()), "run.json");
+  EXPECT_EQ(read.points.size(), sample::profile_report().points.size());
+}
+
+TEST(ProfileJson, WhatCannotBeIsRefusedWithItsPlace) {
+  const auto profile = [](const char* key, const Json& value) {
+    return complaint_after([&](Json& json) { json["profile"][key] = value; });
+  };
+  EXPECT_THAT(profile("wall_s", "long"), StartsWith("run.json: profile.wall_s: expected a number, found string"));
+  EXPECT_THAT(profile("wins", 3), StartsWith("run.json: profile.wins: expected an array"));
+  EXPECT_THAT(complaint_after([](Json& j) { j["profile"].erase("kernel_s"); }), HasSubstr("profile.kernel_s: missing"));
+  EXPECT_THAT(complaint_after([](Json& j) { j["profile"]["wins"][1]["kind"] = "luck"; }),
+              HasSubstr("profile.wins[1].kind: unknown kind of win 'luck'"));
+  EXPECT_THAT(complaint_after([](Json& j) { j["profile"]["wins"][0]["result"] = 999; }),
+              HasSubstr("profile.wins[0].result: there is no result 999"));
+  EXPECT_THAT(complaint_after([](Json& j) { j["profile"]["wins"][0]["result"] = -1; }), HasSubstr("no result -1"));
+  EXPECT_THAT(complaint_after([](Json& j) { j["profile"]["modules"][0]["parent"] = 0; }),
+              HasSubstr("profile.modules[0].parent: there is no earlier node 0"));
+  EXPECT_THAT(complaint_after([](Json& j) { j["profile"]["timeline"]["lanes"][0]["slices"][2]["result"] = 1e9; }),
+              HasSubstr("profile.timeline.lanes[0].slices[2].result: expected an integer"));
+  EXPECT_THAT(complaint_after([](Json& j) { j["profile"]["lines"][0]["line"] = 5000000000; }),
+              HasSubstr("profile.lines[0].line: out of range"));
+  EXPECT_THAT(complaint_after([](Json& j) { j["results"][2]["profiled"]["grid"] = {1, 2}; }),
+              HasSubstr("results[2].profiled.grid: expected three extents"));
+  EXPECT_THAT(complaint_after([](Json& j) { j["results"][2]["profiled"].erase("launches"); }),
+              HasSubstr("results[2].profiled.launches: missing"));
+}
+
+TEST(ProfileJson, AReportOfASuiteHasNone) {
+  const Json json = report_to_json(sample::sample_report());
+  EXPECT_FALSE(json.contains("profile"));
+  EXPECT_FALSE(json["results"][0].contains("profiled"));
+  EXPECT_FALSE(parse_report(json.dump(), "run.json").profile);
+}
+
+}  // namespace
+}  // namespace roofline
