@@ -43,8 +43,12 @@ struct TimeUnit {
   const char* name = "s";
 };
 const TimeUnit& unit_of(double seconds) {
-  static constexpr std::array<TimeUnit, 6> kUnits = {
-      {{7200, 3600, "h"}, {600, 60, "min"}, {0.9995, 1, "s"}, {0.9995e-3, 1e-3, "ms"}, {0.9995e-6, 1e-6, "µs"}, {0, 1e-9, "ns"}}};
+  static constexpr std::array<TimeUnit, 6> kUnits = {{{7200, 3600, "h"},
+                                                      {600, 60, "min"},
+                                                      {0.9995, 1, "s"},
+                                                      {0.9995e-3, 1e-3, "ms"},
+                                                      {0.9995e-6, 1e-6, "µs"},
+                                                      {0, 1e-9, "ns"}}};
   return *std::find_if(kUnits.begin(), kUnits.end(), [&](const TimeUnit& unit) { return seconds >= unit.least; });
 }
 
@@ -180,9 +184,8 @@ std::vector<std::string> alarms(const Report& report) {
                                     launches.torn == 1 ? "it" : "each"));
   }
   if (const auto longer = inflation(profile); longer && *longer > kMuchLonger) {
-    sentences.push_back(
-        fmt::format("The program took {} longer with the recording than without: idle time is partly ours.",
-                    percent(*longer)));
+    sentences.push_back(fmt::format(
+        "The program took {} longer with the recording than without: idle time is partly ours.", percent(*longer)));
   }
   return sentences;
 }
@@ -191,9 +194,10 @@ std::string how_many(const Report& report) {
   std::int64_t launches = 0;
   for (const Point& point : report.points) launches += point.profiled ? point.profiled->launches : 0;
   if (report.points.empty()) return "No kernel was recorded.";
-  return fmt::format("{} in {}, {} in all.",
-                     counted_noun(static_cast<std::int64_t>(report.points.size()), "kind of kernel", "kinds of kernels"),
-                     counted_noun(launches, "launch", "launches"), duration(report.profile->kernel_s));
+  return fmt::format(
+      "{} in {}, {} in all.",
+      counted_noun(static_cast<std::int64_t>(report.points.size()), "kind of kernel", "kinds of kernels"),
+      counted_noun(launches, "launch", "launches"), duration(report.profile->kernel_s));
 }
 
 /// "Of the kernels' time 61 % is memory-bound, 30 % compute-bound and 9 % without a known roof."
@@ -286,16 +290,12 @@ std::string program_name(const Profile& profile) {
 }
 
 std::string_view name_of(WallPart part) {
-  static constexpr std::array<std::string_view, kWallParts> kNames = {"kernels at their roof",
-                                                                      "kernels slower than their roof",
-                                                                      "kernels without a known roof",
-                                                                      "copies",
-                                                                      "idle, the host launches",
-                                                                      "idle, the host waits in CUDA",
-                                                                      "idle, the host is elsewhere",
-                                                                      "before the first activity",
-                                                                      "after the last activity",
-                                                                      "not accounted for"};
+  static constexpr std::array<std::string_view, kWallParts> kNames = {
+      "kernels at their roof",        "kernels slower than their roof",
+      "kernels without a known roof", "copies",
+      "idle, the host launches",      "idle, the host waits in CUDA",
+      "idle, the host is elsewhere",  "before the first activity",
+      "after the last activity",      "not accounted for"};
   return kNames.at(static_cast<std::size_t>(part));
 }
 
@@ -347,10 +347,9 @@ std::string answer(const Report& report) {
   const auto budget = whole_budget(report);
   if (!budget) return fmt::format("{} of wall time, and no GPU was used.", duration(profile.wall_s));
   const bool several = profile.devices.size() > 1;
-  const std::string wall = several
-                               ? fmt::format("{} of wall time on {} GPUs, {} together", duration(profile.wall_s),
-                                             profile.devices.size(), budget->text(budget->steps))
-                               : fmt::format("{} of wall time", budget->text(budget->steps));
+  const std::string wall = several ? fmt::format("{} of wall time on {} GPUs, {} together", duration(profile.wall_s),
+                                                 profile.devices.size(), budget->text(budget->steps))
+                                   : fmt::format("{} of wall time", budget->text(budget->steps));
   if (budget->has_roof()) {
     return fmt::format("{}. At the roofs of {} the kernels would need {}.", wall, several ? "the GPUs" : "this GPU",
                        budget->text(budget->steps_of(WallPart::at_roof)));
@@ -442,18 +441,18 @@ std::string off_chart(const Report& report) {
 
 std::vector<std::pair<std::string, std::string>> completeness(const Report& report) {
   const Profile& profile = *report.profile;
-  const std::string ended = profile.signal ? fmt::format("by signal {}", *profile.signal)
+  const std::string ended = profile.signal        ? fmt::format("by signal {}", *profile.signal)
                             : profile.exit_status ? fmt::format("with exit status {}", *profile.exit_status)
                                                   : "not known";
   return {{"Launches", launches_fact(launches_of(profile))},
-          {"Counters", profile.counters ? share_fact(profile.kernel_s - profile.counted_s, profile.kernel_s, "")
-                                        : "none: " + (profile.why_no_counters.empty()
-                                                          ? std::string("not asked for")
-                                                          : clean_line(profile.why_no_counters))},
+          {"Counters", profile.counters
+                           ? share_fact(profile.kernel_s - profile.counted_s, profile.kernel_s, "")
+                           : "none: " + (profile.why_no_counters.empty() ? std::string("not asked for")
+                                                                         : clean_line(profile.why_no_counters))},
           {"Longer by the recording", inflation_fact(profile)},
-          {"Spent on counting",
-           profile.counting_s > 0 ? fmt::format("{} of {}", duration(profile.counting_s), duration(profile.wall_s))
-                                  : "nothing"},
+          {"Spent on counting", profile.counting_s > 0
+                                    ? fmt::format("{} of {}", duration(profile.counting_s), duration(profile.wall_s))
+                                    : "nothing"},
           {"Lines", share_fact(profile.without_line_s, profile.kernel_s, "")},
           {"Modules", share_fact(profile.without_module_s, profile.kernel_s, "")},
           {"Ended", ended}};

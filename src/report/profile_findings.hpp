@@ -28,9 +28,9 @@ std::string program_name(const Profile& profile);
 
 /// What the wall time of a GPU goes to, in the order in which it is told.
 enum class WallPart : std::uint8_t {
-  at_roof,  ///< what the kernels' work needs at the measured roofs
-  beyond,   ///< what kernels take beyond that
-  roofless, ///< kernels whose roof is not known
+  at_roof,   ///< what the kernels' work needs at the measured roofs
+  beyond,    ///< what kernels take beyond that
+  roofless,  ///< kernels whose roof is not known
   copies,
   launching,
   waiting,

@@ -11,7 +11,7 @@
 #include "model/error.hpp"
 #include "render/render.hpp"
 #include "report/json/json.hpp"
-#include "tests/support/sample_report.hpp"
+#include "tests/support/profile_report.hpp"
 
 namespace roofline {
 namespace {
@@ -75,6 +75,22 @@ std::vector<Report> two_runs() {
   return runs;
 }
 
+/// A program before and after the fused loss: its softmax kernels are gone, one kernel is slower.
+std::vector<Report> two_profiles() {
+  std::vector<Report> runs(2, sample::profile_report());
+  const auto at = [&](const char* op) { return static_cast<std::size_t>(sample::row_of(runs[0], op)); };
+  Point& slower = runs[1].points[at("flash_fwd_kernel")];
+  slower.time = sample::timed(slower.time->median * 1.25);
+  slower.profiled->total_s *= 1.25;
+  runs[1].profile->wins.clear();
+  runs[1].profile->timeline.reset();
+  runs[1].profile->devices[0].kernels_s -= 0.4;
+  runs[1].profile->devices[0].wall_s -= 0.4;
+  runs[1].points.erase(runs[1].points.begin() + static_cast<std::ptrdiff_t>(at("softmax_warp_backward_log")));
+  runs[1].invocation.started_at = "2026-01-16T09:32:10Z";
+  return runs;
+}
+
 void write_pages(const std::filesystem::path& folder, const std::string& name, const Report& report) {
   write_file(folder / (name + ".html"), render_html(report));
   write_file(folder / (name + ".json"), render_json(report));
@@ -108,6 +124,11 @@ int main(int argc, char** argv) {
     roofline::write_pages(folder, "odd", roofline::odd_report());
     roofline::write_pages(folder, "empty", roofline::Report{});
     roofline::write_pages(folder, "many", roofline::sample::random_report(500));
+    roofline::write_pages(folder, "profile", roofline::sample::profile_report());
+    roofline::write_pages(folder, "profile-uncounted", roofline::sample::uncounted_profile_report());
+    roofline::write_pages(folder, "profile-small", roofline::sample::small_profile_report());
+    roofline::write_pages(folder, "profile-hostile", roofline::sample::hostile_profile_report());
+    roofline::write_file(folder / "profile-two.html", roofline::render_html(roofline::two_profiles()));
     const std::vector<roofline::Report> runs = roofline::two_runs();
     roofline::write_file(folder / "two.html", roofline::render_html(runs));
     roofline::write_file(folder / "two.before.json", roofline::render_json(runs.front()));

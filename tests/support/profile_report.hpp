@@ -22,9 +22,9 @@ struct KindSpec {
   const char* range;
   int per_step;
   Pipe pipe;
-  double flops;     ///< of one launch
-  double read, written;  ///< bytes of one launch
-  double fraction;  ///< of its roof
+  double flops;                ///< of one launch
+  double read, written;        ///< bytes of one launch
+  double fraction;             ///< of its roof
   const char* operation = "";  ///< where backward launched it
 };
 
@@ -45,29 +45,46 @@ inline std::vector<KindSpec> step_kinds() {
   for (const char* block : {"blocks.0", "blocks.1"}) {
     const auto module = [&](const char* part) { return std::string(block) + "." + part; };
     const std::vector<KindSpec> forward = {
-        {"vectorized_layer_norm_kernel", module("norm1"), "model.py:27 forward", "step/forward", 1, fp32, 4 * kRow, kRow, kRow, 0.71},
-        {"nvjet_tst_256x128_64x4_2x1_v_bz_coopA_TNT", module("attn.qkv"), "model.py:12 forward", "step/forward", 1, tensor, 3 * kProduct, kRow + 6.3e6, 3 * kRow, 0.74},
-        {"flash_fwd_kernel", module("attn"), "model.py:15 forward", "step/forward", 1, tensor, 3.4e10, 3 * kRow, kRow, 0.52},
-        {"nvjet_tst_192x192_64x3_1x2_h_bz_coopB_TNT", module("attn.proj"), "model.py:17 forward", "step/forward", 1, tensor, kProduct, kRow + 2.1e6, kRow, 0.58},
-        {"vectorized_elementwise_kernel", module("mlp.gelu"), "model.py:22 forward", "step/forward", 1, fp32, 18 * kRow, 4 * kRow, 4 * kRow, 0.82},
-        {"nvjet_tst_256x128_64x4_2x1_v_bz_coopA_TNT", module("mlp.fc1"), "model.py:21 forward", "step/forward", 1, tensor, 4 * kProduct, kRow + 8.4e6, 4 * kRow, 0.79},
-        {"nvjet_tst_256x128_64x4_2x1_v_bz_splitK_TNT", module("mlp.fc2"), "model.py:23 forward", "step/forward", 1, tensor, 4 * kProduct, 4 * kRow + 8.4e6, kRow, 0.69},
-        {"flash_bwd_dq_dk_dv_loop_kernel", module("attn"), "model.py:15 forward", "step/backward", 1, tensor, 8.6e10, 6 * kRow, 3 * kRow, 0.41, "FlashAttentionBackward0"},
-        {"nvjet_tst_256x128_64x4_2x1_v_bz_coopA_NNT", module("mlp"), "model.py:23 forward", "step/backward", 4, tensor, 4 * kProduct, 4 * kRow, 4 * kRow, 0.66, "AddmmBackward0"},
-        {"layer_norm_grad_input_kernel_vectorized", module("norm1"), "model.py:27 forward", "step/backward", 1, fp32, 9 * kRow, 3 * kRow, kRow, 0.49, "NativeLayerNormBackward0"},
-        {"GammaBetaBackwardCUDAKernelTemplate", module("norm1"), "model.py:27 forward", "step/backward", 1, fp32, 2 * kRow, 2 * kRow, 4096, 0.12, "NativeLayerNormBackward0"},
+        {"vectorized_layer_norm_kernel", module("norm1"), "model.py:27 forward", "step/forward", 1, fp32, 4 * kRow,
+         kRow, kRow, 0.71},
+        {"nvjet_tst_256x128_64x4_2x1_v_bz_coopA_TNT", module("attn.qkv"), "model.py:12 forward", "step/forward", 1,
+         tensor, 3 * kProduct, kRow + 6.3e6, 3 * kRow, 0.74},
+        {"flash_fwd_kernel", module("attn"), "model.py:15 forward", "step/forward", 1, tensor, 3.4e10, 3 * kRow, kRow,
+         0.52},
+        {"nvjet_tst_192x192_64x3_1x2_h_bz_coopB_TNT", module("attn.proj"), "model.py:17 forward", "step/forward", 1,
+         tensor, kProduct, kRow + 2.1e6, kRow, 0.58},
+        {"vectorized_elementwise_kernel", module("mlp.gelu"), "model.py:22 forward", "step/forward", 1, fp32, 18 * kRow,
+         4 * kRow, 4 * kRow, 0.82},
+        {"nvjet_tst_256x128_64x4_2x1_v_bz_coopA_TNT", module("mlp.fc1"), "model.py:21 forward", "step/forward", 1,
+         tensor, 4 * kProduct, kRow + 8.4e6, 4 * kRow, 0.79},
+        {"nvjet_tst_256x128_64x4_2x1_v_bz_splitK_TNT", module("mlp.fc2"), "model.py:23 forward", "step/forward", 1,
+         tensor, 4 * kProduct, 4 * kRow + 8.4e6, kRow, 0.69},
+        {"flash_bwd_dq_dk_dv_loop_kernel", module("attn"), "model.py:15 forward", "step/backward", 1, tensor, 8.6e10,
+         6 * kRow, 3 * kRow, 0.41, "FlashAttentionBackward0"},
+        {"nvjet_tst_256x128_64x4_2x1_v_bz_coopA_NNT", module("mlp"), "model.py:23 forward", "step/backward", 4, tensor,
+         4 * kProduct, 4 * kRow, 4 * kRow, 0.66, "AddmmBackward0"},
+        {"layer_norm_grad_input_kernel_vectorized", module("norm1"), "model.py:27 forward", "step/backward", 1, fp32,
+         9 * kRow, 3 * kRow, kRow, 0.49, "NativeLayerNormBackward0"},
+        {"GammaBetaBackwardCUDAKernelTemplate", module("norm1"), "model.py:27 forward", "step/backward", 1, fp32,
+         2 * kRow, 2 * kRow, 4096, 0.12, "NativeLayerNormBackward0"},
     };
     kinds.insert(kinds.end(), forward.begin(), forward.end());
   }
   const std::vector<KindSpec> rest = {
-      {"nvjet_tst_256x128_64x4_2x1_v_bz_coopA_TNN", "head", "model.py:58 forward", "step/forward", 1, tensor, kProduct * kWords / kWidth, kRow + 65e6, 2 * kLogits, 0.83},
-      {"softmax_warp_forward_log", "", "train.py:36 step", "step/loss", 1, fp32, 5 * kLogits, 4 * kLogits, 4 * kLogits, 0.31},
+      {"nvjet_tst_256x128_64x4_2x1_v_bz_coopA_TNN", "head", "model.py:58 forward", "step/forward", 1, tensor,
+       kProduct * kWords / kWidth, kRow + 65e6, 2 * kLogits, 0.83},
+      {"softmax_warp_forward_log", "", "train.py:36 step", "step/loss", 1, fp32, 5 * kLogits, 4 * kLogits, 4 * kLogits,
+       0.31},
       {"nll_loss_forward_reduce_cuda_kernel_2d", "", "train.py:36 step", "step/loss", 1, fp32, 8192, 98e3, 8, 0.004},
       {"unrolled_elementwise_kernel", "", "train.py:36 step", "step/loss", 1, fp32, 0, 2 * kLogits, 4 * kLogits, 0.87},
-      {"softmax_warp_backward_log", "", "train.py:36 step", "step/backward", 1, fp32, 4 * kLogits, 8 * kLogits, 4 * kLogits, 0.36, "LogSoftmaxBackward0"},
-      {"nvjet_tst_256x128_64x4_2x1_v_bz_coopA_NTT", "head", "model.py:58 forward", "step/backward", 2, tensor, kProduct * kWords / kWidth, 2 * kLogits + kRow, 65e6, 0.77, "MmBackward0"},
-      {"embedding_backward_feature_kernel", "embed", "model.py:52 forward", "step/backward", 1, fp32, kRow / 2, 2 * kRow, 65e6, 0.09, "EmbeddingBackward0"},
-      {"multi_tensor_apply_kernel", "", "optim.py:14 step", "step/optimizer", 4, fp32, 14 * kWeights / 4, 16 * kWeights / 4, 12 * kWeights / 4, 0.88},
+      {"softmax_warp_backward_log", "", "train.py:36 step", "step/backward", 1, fp32, 4 * kLogits, 8 * kLogits,
+       4 * kLogits, 0.36, "LogSoftmaxBackward0"},
+      {"nvjet_tst_256x128_64x4_2x1_v_bz_coopA_NTT", "head", "model.py:58 forward", "step/backward", 2, tensor,
+       kProduct * kWords / kWidth, 2 * kLogits + kRow, 65e6, 0.77, "MmBackward0"},
+      {"embedding_backward_feature_kernel", "embed", "model.py:52 forward", "step/backward", 1, fp32, kRow / 2,
+       2 * kRow, 65e6, 0.09, "EmbeddingBackward0"},
+      {"multi_tensor_apply_kernel", "", "optim.py:14 step", "step/optimizer", 4, fp32, 14 * kWeights / 4,
+       16 * kWeights / 4, 12 * kWeights / 4, 0.88},
       {"reduce_kernel", "", "train.py:41 step", "step/optimizer", 12, fp32, kWeights / 12, 4 * kWeights / 12, 64, 0.38},
       {"fill_kernel", "", "", "step/optimizer", 24, fp32, 0, 0, 2e5, 0.03},
       {"CatArrayBatchedCopy", "", "data.py:70 __next__", "", 1, fp32, 0, 65536, 65536, 0.01},
@@ -106,8 +123,9 @@ inline Point profiled_point(const Machine& machine, const KindSpec& kind) {
   p.time->launches_per_sample = 1;
   p.time->samples = std::int64_t{kind.per_step} * kSteps;
   ProfiledKind& k = p.profiled.emplace();
-  k.full_name = std::string("void at::native::") + kind.op +
-                "<c10::BFloat16, float, 4, at::detail::Array<char*, 3>>(int, float const*, at::detail::Array<char*, 3>)";
+  k.full_name =
+      std::string("void at::native::") + kind.op +
+      "<c10::BFloat16, float, 4, at::detail::Array<char*, 3>>(int, float const*, at::detail::Array<char*, 3>)";
   k.launches = std::int64_t{kind.per_step} * kSteps;
   k.total_s = median * static_cast<double>(k.launches) * 1.01;
   k.grid = {264, 4, 1};
@@ -126,8 +144,15 @@ inline Point profiled_point(const Machine& machine, const KindSpec& kind) {
     c.source = "CUPTI 13.0 on GH100";
     c.passes = 3;
     c.values = {{"dram.read_bytes", kind.read}, {"dram.write_bytes", kind.written}};
-    c.kernels = {{.kernel = kind.op, .blocks = 1056, .threads = 256, .registers = 168, .shared_bytes = 98304,
-                  .local_bytes = 0, .blocks_per_sm = 2, .occupancy = 0.25, .limit = OccupancyLimit::shared_memory,
+    c.kernels = {{.kernel = kind.op,
+                  .blocks = 1056,
+                  .threads = 256,
+                  .registers = 168,
+                  .shared_bytes = 98304,
+                  .local_bytes = 0,
+                  .blocks_per_sm = 2,
+                  .occupancy = 0.25,
+                  .limit = OccupancyLimit::shared_memory,
                   .waves = 4}};
   }
   return p;
@@ -153,7 +178,9 @@ inline std::vector<TreeSum> tree_of(const Report& report, char separator, const 
     for (const std::string& part : split((*p.profiled).*path, separator)) {
       so_far += separator + part;
       const auto [at, is_new] = known.try_emplace(so_far, static_cast<int>(nodes.size()));
-      if (is_new) nodes.push_back({.name = part, .parent = parent, .launches = 0, .total_s = 0, .backward_s = 0, .self_s = 0, .wall_s = 0});
+      if (is_new)
+        nodes.push_back(
+            {.name = part, .parent = parent, .launches = 0, .total_s = 0, .backward_s = 0, .self_s = 0, .wall_s = 0});
       parent = at->second;
       TreeSum& node = nodes[static_cast<std::size_t>(parent)];
       node.launches += p.profiled->launches;
@@ -181,7 +208,8 @@ inline std::vector<LineSum> lines_of(const Report& report) {
   }
   std::vector<LineSum> lines;
   for (auto& [name, sum] : sums) lines.push_back(std::move(sum));
-  std::stable_sort(lines.begin(), lines.end(), [](const LineSum& a, const LineSum& b) { return a.total_s > b.total_s; });
+  std::stable_sort(lines.begin(), lines.end(),
+                   [](const LineSum& a, const LineSum& b) { return a.total_s > b.total_s; });
   return lines;
 }
 
@@ -199,7 +227,8 @@ inline Timeline timeline_of(const Report& report) {
       host.slices.push_back({.start_s = at * 0.6, .end_s = at * 0.6 + 4e-6, .point = -1, .text = "cudaLaunchKernel"});
       const double end = at + p.time->median;
       const bool other = p.workload.op.starts_with("nccl");
-      (other ? copies : compute).slices.push_back({.start_s = at, .end_s = end, .point = static_cast<int>(i), .text = {}});
+      (other ? copies : compute)
+          .slices.push_back({.start_s = at, .end_s = end, .point = static_cast<int>(i), .text = {}});
       at = end + (p.profiled->range == "step/optimizer" ? 9e-6 : 0.8e-6);
     }
   }
@@ -230,8 +259,8 @@ inline void sum_up(Report& report) {
 }
 
 inline int row_of(const Report& report, const std::string& op) {
-  const auto found = std::find_if(report.points.begin(), report.points.end(),
-                                  [&](const Point& p) { return p.workload.op == op; });
+  const auto found =
+      std::find_if(report.points.begin(), report.points.end(), [&](const Point& p) { return p.workload.op == op; });
   return found == report.points.end() ? -1 : static_cast<int>(found - report.points.begin());
 }
 
@@ -246,17 +275,21 @@ inline std::vector<Win> wins_of(const Report& report) {
       {WinKind::kernel, lost(softmax), "softmax_warp_backward_log at 36 % of its roof",
        "874 \u00b5s a launch, 312 \u00b5s at the roof of hbm.triad; 22 % occupancy",
        "Fuse it with the loss (a cross entropy in one pass), which moves a third of the bytes.", softmax},
-      {WinKind::idle, 0.244, "The GPU waits for the host to launch", "3,100 gaps of 9 \u00b5s under step/optimizer: 24 small kernels a step",
+      {WinKind::idle, 0.244, "The GPU waits for the host to launch",
+       "3,100 gaps of 9 \u00b5s under step/optimizer: 24 small kernels a step",
        "Capture the step in a CUDA graph, or use the fused optimizer.", -1},
-      {WinKind::kernel, lost(forward), "softmax_warp_forward_log at 31 % of its roof", "816 \u00b5s a launch, 253 \u00b5s at the roof of hbm.copy",
-       "Use the fused cross entropy.", forward},
-      {WinKind::fusion, 0.071, "5 elementwise kernels in a row under train.py:36", "each reads what the one before it wrote: 4.2 GB of 6.1 GB",
-       "torch.compile that function, or write one kernel.", row_of(report, "unrolled_elementwise_kernel")},
-      {WinKind::kernel, lost(flash), "flash_bwd_dq_dk_dv_loop_kernel at 41 % of its roof", "tensor pipe active 38 %", "Use FlashAttention 3 on this chip.", flash},
+      {WinKind::kernel, lost(forward), "softmax_warp_forward_log at 31 % of its roof",
+       "816 \u00b5s a launch, 253 \u00b5s at the roof of hbm.copy", "Use the fused cross entropy.", forward},
+      {WinKind::fusion, 0.071, "5 elementwise kernels in a row under train.py:36",
+       "each reads what the one before it wrote: 4.2 GB of 6.1 GB", "torch.compile that function, or write one kernel.",
+       row_of(report, "unrolled_elementwise_kernel")},
+      {WinKind::kernel, lost(flash), "flash_bwd_dq_dk_dv_loop_kernel at 41 % of its roof", "tensor pipe active 38 %",
+       "Use FlashAttention 3 on this chip.", flash},
       {WinKind::copies, 0.018, "Copies from pageable memory at 4.1 GB/s", "64 MB a step at 8 % of pcie.h2d",
        "Pin the memory of the loader (pin_memory=True) and copy with non_blocking=True.", -1},
-      {WinKind::traffic, 0.011, "embedding_backward_feature_kernel reads its input twice", "L2 hits 12 %, 131 MB counted for 82 MB needed",
-       "Sort the indices.", row_of(report, "embedding_backward_feature_kernel")}};
+      {WinKind::traffic, 0.011, "embedding_backward_feature_kernel reads its input twice",
+       "L2 hits 12 %, 131 MB counted for 82 MB needed", "Sort the indices.",
+       row_of(report, "embedding_backward_feature_kernel")}};
   std::stable_sort(wins.begin(), wins.end(), [](const Win& a, const Win& b) { return a.seconds > b.seconds; });
   return wins;
 }
@@ -266,10 +299,22 @@ inline Profile training_run() {
   p.program = {"/usr/bin/python3", "train.py", "--steps", "100"};
   p.folder = "/home/user/gpt";
   p.exit_status = 0;
-  p.processes = {{.pid = 4711, .command = "python3 train.py --steps 100", .launches = 8400, .kernels = 8400, .dropped = 0,
-                  .without_time = 0, .torn = false, .notes = {"torch.profiler was not used by the program"}},
-                 {.pid = 4740, .command = "python3 -c from multiprocessing.spawn import spawn_main", .launches = 0,
-                  .kernels = 0, .dropped = 0, .without_time = 0, .torn = false, .notes = {}}};
+  p.processes = {{.pid = 4711,
+                  .command = "python3 train.py --steps 100",
+                  .launches = 8400,
+                  .kernels = 8400,
+                  .dropped = 0,
+                  .without_time = 0,
+                  .torn = false,
+                  .notes = {"torch.profiler was not used by the program"}},
+                 {.pid = 4740,
+                  .command = "python3 -c from multiprocessing.spawn import spawn_main",
+                  .launches = 0,
+                  .kernels = 0,
+                  .dropped = 0,
+                  .without_time = 0,
+                  .torn = false,
+                  .notes = {}}};
   p.untraced_s = 7.94;
   p.traced_s = 8.22;
   p.counting_s = 0.41;
@@ -348,14 +393,27 @@ inline Report small_profile_report() {
   profile.folder = "/tmp";
   profile.exit_status = 0;
   profile.counters = true;
-  profile.processes = {{.pid = 12, .command = "./vector_norm", .launches = 100, .kernels = 100, .dropped = 0,
-                        .without_time = 0, .torn = false, .notes = {}}};
+  profile.processes = {{.pid = 12,
+                        .command = "./vector_norm",
+                        .launches = 100,
+                        .kernels = 100,
+                        .dropped = 0,
+                        .without_time = 0,
+                        .torn = false,
+                        .notes = {}}};
   report.profile = profile;
   sum_up(report);
   Profile& p = *report.profile;
-  p.devices = {{.device = 0, .device_name = "NVIDIA H200", .wall_s = p.kernel_s + 0.31, .before_s = 0.3,
-                .kernels_s = p.kernel_s, .copies_s = 0, .idle_launching_s = 0.01, .idle_waiting_s = 0,
-                .idle_elsewhere_s = 0, .after_s = 0}};
+  p.devices = {{.device = 0,
+                .device_name = "NVIDIA H200",
+                .wall_s = p.kernel_s + 0.31,
+                .before_s = 0.3,
+                .kernels_s = p.kernel_s,
+                .copies_s = 0,
+                .idle_launching_s = 0.01,
+                .idle_waiting_s = 0,
+                .idle_elsewhere_s = 0,
+                .after_s = 0}};
   p.wall_s = p.devices[0].wall_s;
   return report;
 }

@@ -78,8 +78,8 @@ class Schema {
 };
 
 TEST(ProfileJson, RoundTripIsExact) {
-  for (const Report& report : {sample::profile_report(), sample::uncounted_profile_report(),
-                               sample::small_profile_report()}) {
+  for (const Report& report :
+       {sample::profile_report(), sample::uncounted_profile_report(), sample::small_profile_report()}) {
     const std::string text = render_json(report);
     EXPECT_EQ(render_json(parse_report(text, "run.json")), text);
   }
@@ -155,7 +155,9 @@ TEST(ProfileJson, WhatCannotBeIsRefusedWithItsPlace) {
               HasSubstr("profile.timeline.lanes[0].slices[2].result: expected an integer"));
   EXPECT_THAT(complaint_after([](Json& j) { j["profile"]["lines"][0]["line"] = 5000000000; }),
               HasSubstr("profile.lines[0].line: out of range"));
-  EXPECT_THAT(complaint_after([](Json& j) { j["results"][2]["profiled"]["grid"] = {1, 2}; }),
+  EXPECT_THAT(complaint_after([](Json& j) {
+                j["results"][2]["profiled"]["grid"] = {1, 2};
+              }),
               HasSubstr("results[2].profiled.grid: expected three extents"));
   EXPECT_THAT(complaint_after([](Json& j) { j["results"][2]["profiled"].erase("launches"); }),
               HasSubstr("results[2].profiled.launches: missing"));

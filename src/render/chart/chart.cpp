@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "render/chart/axis_ranges.hpp"
+#include "report/profile_findings.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -31,7 +32,7 @@ std::string subtitle_of(const Chart& chart, double width) {
   if (const Roof* r = chart.roofs.main_compute()) parts.push_back(r->label());
   if (const auto ridge = chart.roofs.ridge()) parts.push_back("ridge " + number(*ridge, 3) + " FLOP/byte");
   const std::size_t n = chart.points.size();
-  parts.push_back(n == 1 ? "1 kernel" : fmt::format("{} kernels", n));
+  if (n > 0 || !chart.of_program) parts.push_back(n == 1 ? "1 kernel" : fmt::format("{} kernels", n));
   if (!chart.report->invocation.started_at.empty()) parts.push_back(date_of(chart.report->invocation.started_at));
   const auto too_wide = [&] { return Font::of(FontWeight::regular).width(joined(parts, " · "), kSubtitle) > width; };
   while (parts.size() > 1 && too_wide()) parts.pop_back();
@@ -49,15 +50,21 @@ std::vector<std::string> footnotes_of(const Chart& chart) {
   }
   const std::size_t rows = chart.report->points.size(), without = rows - chart.points.size();
   if (rows == 0) notes.emplace_back("The report has no rows.");
-  if (without > 0)
+  if (chart.of_program) {
+    if (without > 0) notes.push_back(off_chart(*chart.report));
+  } else if (without > 0) {
     notes.push_back(fmt::format("{} of {} rows {} no point (skipped, failed, or without FLOPs): see the table.",
                                 without, rows, without == 1 ? "has" : "have"));
+  }
   if (chart.roofs.memory.empty() && chart.roofs.compute.empty()) notes.emplace_back("No ceiling was measured.");
   if (chart.report->cancelled) notes.emplace_back("The run was cancelled.");
   const std::size_t nameless = chart.points.size() - chart.named - chart.numbered;
-  if (nameless > 0)
+  if (nameless > 0 && chart.of_program) {
+    notes.push_back(fmt::format("Named are {} that take the most time.", chart.named));
+  } else if (nameless > 0) {
     notes.push_back(fmt::format("{} {} no name here for want of room: see the table.", nameless,
                                 nameless == 1 ? "point has" : "points have"));
+  }
   return notes;
 }
 
@@ -118,6 +125,15 @@ void draw_footer(Chart& chart, double left, double right, double y) {
   chart.scene.layers.push_back({"footer", {group}});
 }
 
+/// What an empty chart of a program has to say.
+void draw_notice(Chart& chart) {
+  const Vec middle = {chart.plot.x + chart.plot.width / 2, chart.plot.y + chart.plot.height * 0.55};
+  Group group{.classes = "notice"};
+  group.items.push_back(Text{middle, "No marks: no kernel's FLOPs and bytes are known", 15, FontWeight::semibold,
+                             chart.colors->muted, Anchor::middle, 0, chart.colors->background});
+  chart.scene.layers.push_back({"notice", {std::move(group)}});
+}
+
 /// Everything inside the plot's frame, and the key right of it.
 bool draw_plot(Chart& chart, const Rect* key_area) {
   std::vector<PlottedPoint> all = chart.points;
@@ -128,7 +144,7 @@ bool draw_plot(Chart& chart, const Rect* key_area) {
   chart.scene.clip = chart.plot;
   chart.space.bounds = chart.plot.inflated(-3);
   for (const PlottedPoint& p : all) {
-    const double r = kMarkerRadius + (p.point->above_roof() ? 5 : 1);
+    const double r = p.radius + (p.point->above_roof() ? 5 : 1);
     const Vec at = chart.at(p);
     chart.space.markers.push_back(Rect{at.x, at.y, 0, 0}.inflated(r));
   }
@@ -141,6 +157,7 @@ bool draw_plot(Chart& chart, const Rect* key_area) {
     layers.insert(roofs, std::move(counted));
   }
   draw_paths(chart);
+  if (chart.of_program && chart.points.empty()) draw_notice(chart);
   return draw_points(chart, key_area);
 }
 
@@ -178,6 +195,7 @@ Chart lay_out(const Runs& runs, const ChartOptions& options, bool with_key) {
   Chart chart;
   const Report& report = runs.last();
   chart.report = &report;
+  chart.of_program = report.profile.has_value();
   for (const Report& run : runs) chart.runs.push_back(&run);
   chart.colors = &palette(options.theme);
   chart.families = families_of(runs);
@@ -186,7 +204,7 @@ Chart lay_out(const Runs& runs, const ChartOptions& options, bool with_key) {
     chart.earlier.push_back(plotted_points(runs[run], chart.families));
   const auto counted = std::count_if(chart.points.begin(), chart.points.end(),
                                      [](const PlottedPoint& p) { return p.point->counters.has_value(); });
-  chart.shows_counted = counted > 0 && static_cast<std::size_t>(counted) <= kAllCounted;
+  chart.shows_counted = !chart.of_program && counted > 0 && static_cast<std::size_t>(counted) <= kAllCounted;
   chart.roofs = roofs_of(report);
   chart.scene.zoom = zoom_of(options);
   chart.scene.width = options.width / chart.scene.zoom;
@@ -194,7 +212,8 @@ Chart lay_out(const Runs& runs, const ChartOptions& options, bool with_key) {
   chart.scene.background = chart.colors->background;
   const double left = 82, right = chart.scene.width - 24;
   const std::string device = clean_line(report.machine.device.name);
-  chart.scene.title = (device.empty() ? "Unknown device" : device) + " — roofline";
+  const std::string program = chart.of_program ? shorten(program_name(*report.profile), 60) + " — " : "";
+  chart.scene.title = program + (device.empty() ? "Unknown device" : device) + (chart.of_program ? "" : " — roofline");
   if (!options.title.empty()) chart.scene.title = clean_line(options.title);
   chart.subtitle = options.subtitle.empty() ? subtitle_of(chart, right - left) : clean_line(options.subtitle);
 
@@ -236,7 +255,7 @@ std::string fitted(std::string text, double width, double size, FontWeight weigh
 
 Chart lay_out_chart(const Runs& runs, const ChartOptions& options) {
   constexpr double kRoomForKey = 620;
-  const bool has_room = options.width >= kRoomForKey;
+  const bool has_room = options.width >= kRoomForKey && !runs.last().profile;
   // Many points are known to need a key: one layout is saved where it is the dearest.
   if (has_room && runs.last().points.size() > 2 * kAllNamed) return lay_out(runs, options, true);
   Chart chart = lay_out(runs, options, false);

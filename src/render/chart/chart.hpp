@@ -30,6 +30,7 @@ struct Chart {
   bool shows_counted = false;    ///< what counters say is drawn, not only there for a page to show
   std::size_t named = 0;         ///< points with their name beside them
   std::size_t numbered = 0;      ///< points with a number, and their name in the key
+  bool of_program = false;       ///< marks are sized by their time, and only those that take most have a name
   std::vector<std::size_t> key;  ///< the numbered points, in order: indices into `points`
 
   Vec at(double intensity, double performance) const { return {x.pixel(intensity), y.pixel(performance)}; }
@@ -37,10 +38,10 @@ struct Chart {
   const Color& color_of(const PlottedPoint& p) const { return colors->families[p.family % colors->families.size()]; }
 };
 
-/// Radius of a point's marker in pixels.
-inline constexpr double kMarkerRadius = 6;
 /// Radius of the marks of what was counted.
 inline constexpr double kCountedRadius = 3.4;
+/// Of a program so many are named beside their marks; the others have their rows in the table.
+inline constexpr std::size_t kNamedOfProgram = 12;
 /// Up to here every point is named beside it, where there is room.
 inline constexpr std::size_t kAllNamed = 25;
 /// Up to so many points show what was counted of them; of more, their marks would hide them.

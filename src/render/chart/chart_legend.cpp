@@ -53,6 +53,12 @@ void add_runs(const Chart& chart, std::vector<LegendEntry>& out) {
   }
 }
 
+/// A small mark and a large one.
+std::vector<Item> sizes(const Chart& chart) {
+  const Stroke edge{chart.colors->muted, 1.4};
+  return {Circle{{4, 0}, 3.5, {}, edge}, Circle{{21, 0}, 9, {}, edge}};
+}
+
 std::vector<LegendEntry> legend_of(const Chart& chart) {
   std::vector<LegendEntry> out;
   for (std::size_t i = 0; i < chart.families.size(); ++i)
@@ -60,6 +66,7 @@ std::vector<LegendEntry> legend_of(const Chart& chart) {
       out.push_back(
           {shorten(chart.families[i], 32), chart.families[i], {marker(i, {6, 0}, kMarkerRadius, *chart.colors)}});
   add_runs(chart, out);
+  if (chart.of_program && !chart.points.empty()) out.push_back({"area: time of all launches", "", sizes(chart), 34});
   bool sustained = false, limits = false, band = false, suspect = false;
   for (const auto* roofs : {&chart.roofs.memory, &chart.roofs.compute}) {
     for (const Roof& roof : *roofs) {

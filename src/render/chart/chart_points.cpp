@@ -8,6 +8,7 @@
 #include <span>
 
 #include "render/chart/chart.hpp"
+#include "report/profile_findings.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
@@ -30,9 +31,17 @@ std::vector<std::size_t> by_cost(const Chart& chart) {
   std::vector<std::size_t> order(chart.points.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return chart.points[a].point->time->median > chart.points[b].point->time->median;
+    return cost_of(*chart.points[a].point) > cost_of(*chart.points[b].point);
   });
   return order;
+}
+
+/// Large marks lie on each other.
+void see_through(Item& mark) {
+  constexpr double kOpacity = 0.72;
+  const auto fill = [](std::optional<Color>& color) { color->alpha = kOpacity; };
+  if (Line* line = std::get_if<Line>(&mark)) fill(line->fill);
+  if (Circle* circle = std::get_if<Circle>(&mark)) fill(circle->fill);
 }
 
 /// `run` is the place of an earlier run, nothing for the last.
@@ -48,24 +57,26 @@ Group point_group(const Chart& chart, const PlottedPoint& p, std::optional<std::
                                {"family", chart.families[p.family]},
                                {"bound", std::string(to_string(p.point->bound.label))},
                                {"limiting", p.point->bound.limiting_ceiling}});
+  if (chart.of_program) g.data.emplace_back("radius", fmt::format("{:.1f}", p.radius));
   const Vec at = chart.at(p);
   const Interval& ci = p.performance_ci95;
   if (ci.low > 0 && std::isfinite(ci.high)) {
     const double low = chart.y.pixel(std::max(ci.low, chart.y.range().low));
     const double high = chart.y.pixel(std::min(ci.high, chart.y.range().high));
-    if (low - high > 2 * kMarkerRadius + 2)
+    if (low - high > 2 * p.radius + 2)
       g.items.push_back(Line{{{at.x, low}, {at.x, high}}, false, {}, Stroke{chart.color_of(p), 1.6, {}, true}});
   }
   if (p.point->above_roof()) {
     g.classes += " above-roof";
-    g.items.push_back(Circle{at, kMarkerRadius + 4, {}, Stroke{chart.colors->above, 1.8}});
+    g.items.push_back(Circle{at, p.radius + 4, {}, Stroke{chart.colors->above, 1.8}});
   }
   const MarkerFill fill = run ? MarkerFill::hollow : MarkerFill::solid;
-  g.items.push_back(marker(p.family, at, kMarkerRadius, *chart.colors, fill));
+  g.items.push_back(marker(p.family, at, p.radius, *chart.colors, fill));
+  if (chart.of_program && !run) see_through(g.items.back());
   return g;
 }
 
-double clearance_of(const PlottedPoint& p) { return p.point->above_roof() ? kMarkerRadius + 5 : kMarkerRadius + 1; }
+double clearance_of(const PlottedPoint& p) { return p.radius + (p.point->above_roof() ? 5 : 1); }
 
 Group label_group(const Chart& chart, const PlottedPoint& p, const LabelPlacement& place, const std::string& text,
                   double size, FontWeight weight) {
@@ -90,7 +101,7 @@ std::vector<std::size_t> name_points(Chart& chart, const std::vector<std::size_t
   for (const std::size_t i : which) {
     const PlottedPoint& p = chart.points[i];
     const double width = Font::of(FontWeight::regular).width(name_of(p), kNameSize);
-    requests.push_back({chart.at(p), clearance_of(p), width, text_height(kNameSize), reach});
+    requests.push_back({chart.at(p), clearance_of(p), width, text_height(kNameSize), reach + p.radius - kMarkerRadius});
   }
   const auto places = place_labels(requests, chart.space);
   std::vector<std::size_t> left;
@@ -193,10 +204,14 @@ bool draw_points(Chart& chart, const Rect* key_area) {
   const std::vector<std::size_t> order = by_cost(chart);
   for (std::size_t run = 0; run < chart.earlier.size(); ++run)
     for (const PlottedPoint& p : chart.earlier[run]) marks.groups.push_back(point_group(chart, p, run));
-  // The costliest is drawn last, so that no cheaper one hides it.
+  // The costliest is drawn last, so that no cheaper one hides it; but where it is the largest, below all others.
   for (auto i = order.rbegin(); i != order.rend(); ++i)
     marks.groups.push_back(point_group(chart, chart.points[*i], std::nullopt));
-  const std::size_t named = order.size() <= kAllNamed ? order.size() : kCostliest;
+  if (chart.of_program) {
+    std::reverse(marks.groups.end() - static_cast<std::ptrdiff_t>(order.size()), marks.groups.end());
+  }
+  const std::size_t all = chart.of_program ? kNamedOfProgram : kAllNamed;
+  const std::size_t named = order.size() <= all ? order.size() : chart.of_program ? kNamedOfProgram : kCostliest;
   const auto split = order.begin() + static_cast<std::ptrdiff_t>(named);
   std::vector<std::size_t> rest =
       name_points(chart, {order.begin(), split}, key_area ? kShortReach : kNameReach, names);

@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <set>
 
+#include "report/profile_findings.hpp"
 #include "report/roofs.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
@@ -18,12 +20,39 @@ namespace {
 constexpr double kPi = 3.14159265358979323846;
 constexpr int kLongestName = 30;
 
-std::string family_of(const Point& point) { return point.family.empty() ? "other" : clean_line(point.family); }
+constexpr double kSmallest = 3.5, kLargest = 21;  // radii of a profile's marks
+
+/// The words of BoundLabel, in its order.
+constexpr std::array<const char*, 5> kBounds = {"memory-bound", "compute-bound", "latency-bound", "balanced",
+                                                "no known roof"};
+
+/// The most time that a point of the chart takes; 0 where marks are all alike.
+double largest_cost(const Report& report) {
+  double most = 0;
+  for (const Point& p : report.points) {
+    if (p.profiled && is_plottable(p) && std::isfinite(cost_of(p))) most = std::max(most, cost_of(p));
+  }
+  return most;
+}
+
+double radius_of(const Point& point, double largest) {
+  if (!(largest > 0)) return kMarkerRadius;
+  const double share = std::max(0.0, cost_of(point) / largest);
+  return std::clamp(kLargest * std::sqrt(std::isfinite(share) ? share : 0), kSmallest, kLargest);
+}
 
 std::string shape_text(const Shape& shape) {
   std::string text;
   for (const auto& extent : shape.extents()) text += (text.empty() ? "" : "×") + std::to_string(extent.second);
   return text;
+}
+
+/// "nvjet_tst_…TNT · blocks.0.attn.qkv": long kernels' names give way, not what tells their launches apart.
+std::string name_of_kind(const Workload& w) {
+  constexpr int kKernel = 20, kRest = 28;
+  const std::string op = clean_line(w.op), label = clean_line(w.label);
+  if (!label.starts_with(op)) return shorten(label.empty() ? op : label, kKernel + kRest);
+  return shorten(op, kKernel) + shorten(label.substr(op.size()), kRest);
 }
 
 /// What has to stand in a name for it to be told from the others of its op.
@@ -39,7 +68,9 @@ class Naming {
     }
   }
 
-  std::string name(const Workload& w) const {
+  std::string name(const Point& point) const {
+    const Workload& w = point.workload;
+    if (point.profiled) return name_of_kind(w);
     const std::string plain = w.op + " " + std::string(to_string(w.dtype));
     if (!w.label.empty() && !w.label.starts_with(plain)) return shorten(clean_line(w.label), kLongestName);
     std::string name = plain;
@@ -110,8 +141,14 @@ std::string other_resources(const Point& p) {
 
 }  // namespace
 
+std::string family_of(const Point& point) {
+  if (point.profiled) return kBounds.at(static_cast<std::size_t>(point.bound.label));
+  return point.family.empty() ? "other" : clean_line(point.family);
+}
+
 std::vector<std::string> families_of(const Runs& runs) {
   std::vector<std::string> out;
+  if (runs.last().profile) out.assign(kBounds.begin(), kBounds.end());
   const auto add = [&](const Report& report) {
     for (const Point& p : report.points)
       if (std::find(out.begin(), out.end(), family_of(p)) == out.end()) out.push_back(family_of(p));
@@ -125,6 +162,7 @@ std::vector<PlottedPoint> plotted_points(const Report& report) { return plotted_
 
 std::vector<PlottedPoint> plotted_points(const Report& report, const std::vector<std::string>& families) {
   const Naming naming(report);
+  const double largest = largest_cost(report);
   std::vector<PlottedPoint> out;
   for (std::size_t i = 0; i < report.points.size(); ++i) {
     const Point& p = report.points[i];
@@ -138,7 +176,8 @@ std::vector<PlottedPoint> plotted_points(const Report& report, const std::vector
     plotted.performance_ci95 = {flops / p.time->ci95.high, flops / p.time->ci95.low};
     plotted.family =
         static_cast<std::size_t>(std::find(families.begin(), families.end(), family_of(p)) - families.begin());
-    plotted.name = naming.name(p.workload);
+    plotted.name = naming.name(p);
+    plotted.radius = radius_of(p, largest);
     out.push_back(std::move(plotted));
   }
   return out;
@@ -150,6 +189,9 @@ std::string point_title(const PlottedPoint& plotted) {
   if (!p.workload.implementation.empty()) text += " (" + p.workload.implementation + ")";
   text += fmt::format(": {} at {} FLOP/byte, {}", rate(plotted.performance, CeilingKind::compute),
                       intensity(plotted.intensity), duration(p.time->median));
+  if (p.profiled) {
+    text += fmt::format(" a launch, {} in {} launches", duration(p.profiled->total_s), count(p.profiled->launches));
+  }
   if (p.bound.limiting_ceiling.empty()) return text;
   text += fmt::format(", {}-bound by {}, {} of its roof", to_string(p.bound.label), p.bound.limiting_ceiling,
                       percent(p.fraction_of_roof()));

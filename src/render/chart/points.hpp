@@ -11,6 +11,9 @@
 
 namespace roofline {
 
+/// Radius of a point's marker in pixels.
+inline constexpr double kMarkerRadius = 6;
+
 /// A row that a chart can show.
 struct PlottedPoint {
   std::size_t index = 0;  ///< in Report::points
@@ -20,9 +23,16 @@ struct PlottedPoint {
   Interval performance_ci95;
   std::size_t family = 0;  ///< in families_of
   std::string name;        ///< as short as tells it from the others: "gemm fp16 · cublas"
+  /// Of its marker. In a profile the area is the row's share of the time, as far as marks that small or large can show.
+  double radius = kMarkerRadius;
 };
 
-/// The families of all rows, in the order of their first appearance; those of the last run first.
+/// What a row's colour and shape stand for: its op's family, or in a profile, where each name is one of a kind, what
+/// bounds it.
+std::string family_of(const Point& point);
+
+/// The families of all rows, in the order of their first appearance; those of the last run first. A profile's have an
+/// order of their own, so that a colour means the same in each.
 std::vector<std::string> families_of(const Runs& runs);
 
 /// They point into the report, which has to outlive them.

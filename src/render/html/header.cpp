@@ -7,21 +7,25 @@
 #include "render/html/escape.hpp"
 #include "render/html/sections.hpp"
 #include "report/findings.hpp"
+#include "report/profile_findings.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
 
 std::string html_title(const Runs& runs) {
-  const std::string name = shorten(clean_line(runs.last().machine.device.name), 80);
+  std::string name = shorten(clean_line(runs.last().machine.device.name), 80);
+  if (const auto& profile = runs.last().profile) name = shorten(program_name(*profile), 80) + " on " + name;
   return runs.several() ? fmt::format("{}: {} runs", name, runs.size()) : name;
 }
 
 std::string html_header(const Runs& runs) {
   const Report& report = runs.last();
   std::vector<std::string> parts = headline(report);
-  parts.push_back(fmt::format("{} {}", report.points.size(), report.points.size() == 1 ? "kernel" : "kernels"));
-  if (!report.invocation.suite.empty()) parts.push_back("suite " + shorten(clean_line(report.invocation.suite), 40));
+  if (!report.profile)
+    parts.push_back(fmt::format("{} {}", report.points.size(), report.points.size() == 1 ? "kernel" : "kernels"));
+  if (!report.invocation.suite.empty() && !report.profile)
+    parts.push_back("suite " + shorten(clean_line(report.invocation.suite), 40));
   if (!report.invocation.started_at.empty()) parts.push_back(html_time(report.invocation.started_at));
   std::string facts;
   for (const std::string& part : parts) {

@@ -12,6 +12,7 @@
 #include "render/html/compress.hpp"
 #include "render/html/escape.hpp"
 #include "render/html/marks.hpp"
+#include "render/html/profile_sections.hpp"
 #include "render/html/sections.hpp"
 #include "render/html/sha256.hpp"
 #include "render/render.hpp"
@@ -60,8 +61,8 @@ std::string chart_themes() {
 }
 
 const std::string& style_sheet() {
-  static const std::string kStyle = font_faces() + std::string(page_css()) + html_kernels_css() + html_machine_css() +
-                                    html_counters_css() + chart_themes();
+  static const std::string kStyle = font_faces() + std::string(page_css()) + html_kernels_css() + html_kinds_css() +
+                                    html_machine_css() + html_counters_css() + chart_themes();
   return kStyle;
 }
 
@@ -95,11 +96,28 @@ constexpr const char* kHint =
     "Ctrl + wheel or a double click, and drag to move. Tab to the chart, then walk the points with the arrow keys; "
     "Enter goes to the row. Click a legend entry or a ceiling to hide it.</p>\n";
 
-std::string chart(const ChartDrawing& drawing) {
+std::string chart(const Runs& runs, const ChartDrawing& drawing) {
+  const std::string lead = runs.last().profile ? html_chart_lead(runs.last()) : "";
   return fmt::format(
-      "<section id=\"chart\" aria-label=\"Roofline chart\">\n{}<div class=\"scroll\" id=\"chart-scroll\">\n{}</div>\n{}"
+      "<section id=\"chart\" aria-label=\"Roofline chart\">\n{}{}<div class=\"scroll\" "
+      "id=\"chart-scroll\">\n{}</div>\n{}"
       "</section>\n",
-      kChartControls, drawing.svg(), kHint);
+      lead, kChartControls, drawing.svg(), kHint);
+}
+
+std::string body_of_suite(const Runs& runs, const ChartDrawing& drawing, const Marks& marks) {
+  const Report& report = runs.last();
+  return findings_list(runs) + chart(runs, drawing) + html_changes(runs) + html_kernels(report, marks) +
+         html_counters(report) + html_advice(report) + html_times(report, marks);
+}
+
+/// What a reader wants in ten seconds, in a minute, in an hour.
+std::string body_of_profile(const Runs& runs, const ChartDrawing& drawing, const Marks& marks) {
+  const Report& report = runs.last();
+  return html_answer(report) + findings_list(runs) + html_wins(report) + html_changes(runs) + chart(runs, drawing) +
+         html_lines(report) + html_trees(report) + html_kinds(report, marks) + html_copies(report) +
+         html_calls(report) + html_timeline(report) + html_advice(report) + html_counters(report) +
+         html_times(report, marks) + html_recording(report);
 }
 
 /// The run, or an array of all runs, for the downloads and for what the tables leave out.
@@ -128,10 +146,9 @@ std::string render_html(const Runs& runs, const ChartDrawing& drawing) {
       "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"generator\" content=\"roofline {}\">\n"
       "<title>{} \u2014 roofline</title>\n<style>{}</style>\n</head>\n<body>\n",
       policy(), escape_html(report.invocation.tool_version), escape_html(html_title(runs)), style_sheet());
-  html += html_header(runs) + "<main>\n" + findings_list(runs) + chart(drawing) + html_changes(runs) +
-          html_kernels(report, marks) + html_counters(report) + html_advice(report) + html_times(report, marks) +
-          html_machine(report.machine) + html_sweeps(report.machine) + html_method(report) + "</main>\n" +
-          marks.shapes();
+  const auto body = report.profile ? body_of_profile : body_of_suite;
+  html += html_header(runs) + "<main>\n" + body(runs, drawing, marks) + html_machine(report.machine) +
+          html_sweeps(report.machine) + html_method(report) + "</main>\n" + marks.shapes();
   html +=
       "<div id=\"card\" class=\"card\" aria-hidden=\"true\" hidden></div>\n"
       "<div id=\"live\" class=\"unseen\" aria-live=\"polite\"></div>\n" +

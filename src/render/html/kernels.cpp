@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "render/chart/points.hpp"
 #include "render/html/escape.hpp"
 #include "render/html/marks.hpp"
 #include "render/html/sections.hpp"
@@ -121,7 +122,7 @@ std::string untimed_row(const Point& point) {
 
 /// What the filters ask for: family, type and bound.
 std::string row_data(const Point& point) {
-  std::string data = fmt::format(" data-family=\"{}\" data-dtype=\"{}\"", escape_html(family_name(point)),
+  std::string data = fmt::format(" data-family=\"{}\" data-dtype=\"{}\"", escape_html(family_of(point)),
                                  to_string(point.workload.dtype));
   const bool timed = point.status == PointStatus::ok && point.time;
   return data + (timed ? fmt::format(" data-bound=\"{}\"", to_string(point.bound.label)) : " class=\"untimed\"");

@@ -7,11 +7,8 @@
 
 #include "render/chart/points.hpp"
 #include "render/chart/svg_canvas.hpp"
-#include "text/text.hpp"
 
 namespace roofline {
-
-std::string family_name(const Point& point) { return point.family.empty() ? "other" : clean_line(point.family); }
 
 Marks::Marks(const Runs& runs) {
   const std::vector<std::string> families = families_of(runs);
@@ -23,7 +20,7 @@ Marks::Marks(const Runs& runs) {
   }
 }
 
-const std::string& Marks::of(const Point& point) const { return marks_.at(family_name(point)); }
+const std::string& Marks::of(const Point& point) const { return marks_.at(family_of(point)); }
 
 std::string Marks::shapes() const {
   std::string html = "<svg class=\"unseen\" width=\"0\" height=\"0\" aria-hidden=\"true\">";

@@ -8,9 +8,6 @@
 
 namespace roofline {
 
-/// The family's name as the chart's legend has it.
-std::string family_name(const Point& point);
-
 class Marks {
  public:
   explicit Marks(const Runs& runs);

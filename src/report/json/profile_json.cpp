@@ -50,14 +50,9 @@ auto read_list(const JsonValue& json, Read read) {
 }
 
 Json process_to_json(const ProfiledProcess& process) {
-  return {{"pid", process.pid},
-          {"command", process.command},
-          {"launches", process.launches},
-          {"kernels", process.kernels},
-          {"dropped", process.dropped},
-          {"without_time", process.without_time},
-          {"torn", process.torn},
-          {"notes", process.notes}};
+  return {{"pid", process.pid},         {"command", process.command}, {"launches", process.launches},
+          {"kernels", process.kernels}, {"dropped", process.dropped}, {"without_time", process.without_time},
+          {"torn", process.torn},       {"notes", process.notes}};
 }
 
 ProfiledProcess read_process(const JsonValue& json) {
@@ -214,9 +209,7 @@ Timeline read_timeline(const JsonValue& json, std::size_t rows) {
                  .text = one.text_or("text", "")};
   };
   const auto lane = [&](const JsonValue& one) {
-    return Lane{.name = one["name"].text(),
-                .host = one["host"].boolean(),
-                .slices = read_list(one["slices"], slice)};
+    return Lane{.name = one["name"].text(), .host = one["host"].boolean(), .slices = read_list(one["slices"], slice)};
   };
   return {.start_s = json["start_s"].number(),
           .length_s = json["length_s"].number(),
@@ -243,7 +236,9 @@ std::optional<int> optional_int(const JsonValue& json, std::string_view key) {
   return member ? std::optional(read_int(*member)) : std::nullopt;
 }
 
-Json dimensions(const std::array<std::int64_t, 3>& extents) { return Json::array({extents[0], extents[1], extents[2]}); }
+Json dimensions(const std::array<std::int64_t, 3>& extents) {
+  return Json::array({extents[0], extents[1], extents[2]});
+}
 
 std::array<std::int64_t, 3> read_dimensions(const JsonValue& json) {
   const std::vector<JsonValue> elements = json.elements();

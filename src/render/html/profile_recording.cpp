@@ -1,0 +1,49 @@
+// How far a profile can be trusted: what was recorded and what not, and what the recording cost.
+#include <fmt/format.h>
+
+#include <string>
+
+#include "render/html/escape.hpp"
+#include "render/html/profile_sections.hpp"
+#include "report/profile_findings.hpp"
+#include "text/format.hpp"
+
+namespace roofline {
+namespace {
+
+std::string process_row(const ProfiledProcess& process) {
+  std::string notes;
+  if (process.torn) notes += "<small class=\"warn\">ended without a word: up to a second of it is lost</small>";
+  for (const std::string& note : process.notes) notes += fmt::format("<small>{}</small>", escape_html(note));
+  const auto cell = [](std::int64_t value) { return fmt::format("<td class=\"n\">{}", count(value)); };
+  return fmt::format("<tr><th scope=\"row\">{}{}</th>{}{}{}{}{}\n", html_name(process.command, 80), notes,
+                     fmt::format("<td class=\"n\">{}", process.pid), cell(process.launches), cell(process.kernels),
+                     cell(process.dropped), cell(process.without_time));
+}
+
+std::string processes(const Profile& profile) {
+  if (profile.processes.empty()) return {};
+  std::string rows;
+  for (const ProfiledProcess& process : profile.processes) rows += process_row(process);
+  return fmt::format(
+      "<div class=\"scroll\"><table class=\"sums\"><caption class=\"unseen\">Processes of the program</caption><thead><tr>"
+      "<th scope=\"col\">Process</th><th scope=\"col\" class=\"n\">PID</th><th scope=\"col\" class=\"n\">Launches</th>"
+      "<th scope=\"col\" class=\"n\">Recorded</th><th scope=\"col\" class=\"n\">Dropped</th><th scope=\"col\" "
+      "class=\"n\">Without a time</th></tr></thead><tbody>\n{}</tbody></table></div>\n",
+      rows);
+}
+
+}  // namespace
+
+std::string html_recording(const Report& report) {
+  std::string facts;
+  for (const auto& [name, text] : completeness(report)) {
+    facts += fmt::format("<dt>{}</dt><dd>{}</dd>\n", name, escape_html(text));
+  }
+  return fmt::format(
+      "<section id=\"recording\" aria-labelledby=\"recording-h\">\n<h2 id=\"recording-h\">How complete it is, and what it "
+      "cost</h2>\n<dl class=\"facts wide\">\n{}</dl>\n{}</section>\n",
+      facts, processes(*report.profile));
+}
+
+}  // namespace roofline
