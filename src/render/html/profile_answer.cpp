@@ -30,8 +30,9 @@ std::string bar(const Budget& budget) {
     words += (words.empty() ? "" : ", ") + text;
     at += width;
   }
-  return fmt::format("<svg class=\"budget-bar\" height=\"26\" role=\"img\" aria-label=\"{} of wall time: {}\">{}</svg>\n",
-                     budget.text(budget.steps), escape_html(words), html);
+  return fmt::format(
+      "<svg class=\"budget-bar\" height=\"26\" role=\"img\" aria-label=\"{} of wall time: {}\">{}</svg>\n",
+      budget.text(budget.steps), escape_html(words), html);
 }
 
 std::string parts(const Budget& budget) {
@@ -45,10 +46,9 @@ std::string parts(const Budget& budget) {
 
 std::string figure(const Budget& budget, bool named) {
   if (!(budget.wall_s > 0)) return {};
-  const std::string caption =
-      named ? fmt::format("<figcaption><b>{}</b> {} of wall time</figcaption>\n", escape_html(budget.device),
-                          budget.text(budget.steps))
-            : "";
+  const std::string caption = named ? fmt::format("<figcaption><b>{}</b> {} of wall time</figcaption>\n",
+                                                  escape_html(budget.device), budget.text(budget.steps))
+                                    : "";
   return "<figure class=\"budget\">\n" + caption + bar(budget) + parts(budget) + "</figure>\n";
 }
 
@@ -90,7 +90,8 @@ std::string html_wins(const Report& report) {
   const std::string more = wins.size() > kMostWins ? fmt::format(" Shown are {} of {}.", kMostWins, wins.size()) : "";
   return fmt::format(
       "<section id=\"wins\" aria-labelledby=\"wins-h\">\n<h2 id=\"wins-h\">What to do, and what it could win</h2>\n"
-      "<p class=\"lead\">Of the wall time at most, the largest first. They may overlap, so they don&#39;t add up.{}</p>\n"
+      "<p class=\"lead\">Of the wall time at most, the largest first. They may overlap, so they don&#39;t add "
+      "up.{}</p>\n"
       "<ol class=\"wins\">\n{}</ol>\n</section>\n",
       more, items);
 }
@@ -98,7 +99,8 @@ std::string html_wins(const Report& report) {
 std::string html_chart_lead(const Report& report) {
   const std::string off = off_chart(report);
   return fmt::format(
-      "<h2 id=\"chart-h\">The kernels under their roofs</h2>\n<p class=\"lead\">Each mark is a kernel as it is launched "
+      "<h2 id=\"chart-h\">The kernels under their roofs</h2>\n<p class=\"lead\">Each mark is a kernel as it is "
+      "launched "
       "from one place; its area is the time of all launches. Under a slope it waits for memory, under a level line for "
       "arithmetic; the farther below, the more there is to win.{}{}</p>\n",
       off.empty() ? "" : " ", escape_html(off));

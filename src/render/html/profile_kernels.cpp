@@ -24,16 +24,15 @@ struct Column {
   const char* meaning;  ///< tool tip
 };
 
-constexpr Column kColumns[] = {
-    {"Kernel", "name", "What is launched, and from where; below it grid and block"},
-    {"Launches", "n", "Of this kind"},
-    {"Total", "n", "Time of all launches, as traced"},
-    {"Share", "share", "Of the time of all kernels"},
-    {"Median", "n", "Of one launch; below it the range from the 5th to the 95th percentile"},
-    {"% of roof", "roof", "Attainable over measured time"},
-    {"AI", "n", "Arithmetic intensity at main memory, FLOP/byte; below it the rate"},
-    {"Bound", "bound", "The kind of resource that needs the most time, and its ceiling"},
-    {"Where from", "from", "Module, line and range that launch it"}};
+constexpr Column kColumns[] = {{"Kernel", "name", "What is launched, and from where; below it grid and block"},
+                               {"Launches", "n", "Of this kind"},
+                               {"Total", "n", "Time of all launches, as traced"},
+                               {"Share", "share", "Of the time of all kernels"},
+                               {"Median", "n", "Of one launch; below it the range from the 5th to the 95th percentile"},
+                               {"% of roof", "roof", "Attainable over measured time"},
+                               {"AI", "n", "Arithmetic intensity at main memory, FLOP/byte; below it the rate"},
+                               {"Bound", "bound", "The kind of resource that needs the most time, and its ceiling"},
+                               {"Where from", "from", "Module, line and range that launch it"}};
 
 std::string cell(const Column& column, double sort_by, const std::string& content) {
   const std::string value = std::isfinite(sort_by) ? fmt::format(" data-v=\"{:.6g}\"", sort_by) : "";
@@ -63,9 +62,10 @@ std::string name_cell(const std::string& mark, const Point& point, std::size_t i
   std::string name = html_name(point.workload.label.empty() ? point.workload.op : point.workload.label, 72);
   if (is_plottable(point)) name = fmt::format("<a href=\"#point-{}\">{}</a>", index, name);
   const std::string full = escape_html(shorten(clean_line(point.profiled->full_name), 1000));
-  return fmt::format("<th scope=\"row\" class=\"name\">{}<span title=\"{}\">{}{}{}</span></th>", mark, full, name,
-                     below(layout(*point.profiled)),
-                     point.profiled->mixed.empty() ? "" : below("mixed: " + escape_html(point.profiled->mixed), " class=\"warn\""));
+  return fmt::format(
+      "<th scope=\"row\" class=\"name\">{}<span title=\"{}\">{}{}{}</span></th>", mark, full, name,
+      below(layout(*point.profiled)),
+      point.profiled->mixed.empty() ? "" : below("mixed: " + escape_html(point.profiled->mixed), " class=\"warn\""));
 }
 
 std::string median_cell(const Point& point) {
@@ -78,9 +78,9 @@ std::string median_cell(const Point& point) {
 std::string roof_cell(const Point& point) {
   const double fraction = point.fraction_of_roof();
   if (!std::isfinite(fraction)) return kAbsent;
-  std::string text = fmt::format("<svg class=\"bar{}\"><rect width=\"{:.1f}%\"/></svg>{}",
-                                 point.above_roof() ? " above" : "", std::clamp(100 * fraction, 0.0, 100.0),
-                                 percent(fraction));
+  std::string text =
+      fmt::format("<svg class=\"bar{}\"><rect width=\"{:.1f}%\"/></svg>{}", point.above_roof() ? " above" : "",
+                  std::clamp(100 * fraction, 0.0, 100.0), percent(fraction));
   if (point.above_roof()) return text + "<small class=\"warn\">\u25b2 above its roof</small>";
   constexpr double kNear = 0.99;
   return text + (fraction > 0 && fraction < kNear ? below(factor(1 / fraction) + " to the roof") : "");
@@ -90,7 +90,8 @@ std::string intensity_cell(const Point& point) {
   if (work_source(point).empty()) return kAbsent;
   const double flops = point.performance();
   return intensity(point.bound.arithmetic_intensity) +
-         below(flops > 0 ? rate(flops, CeilingKind::compute) : rate(point.bandwidth(Level::hbm), CeilingKind::bandwidth));
+         below(flops > 0 ? rate(flops, CeilingKind::compute)
+                         : rate(point.bandwidth(Level::hbm), CeilingKind::bandwidth));
 }
 
 std::string bound_cell(const Point& point) {
@@ -113,9 +114,9 @@ std::string row(const Report& report, const Marks& marks, std::size_t index) {
   const ProfiledKind& kind = *point.profiled;
   const double share = share_of_time(report, point);
   const bool has_work = !work_source(point).empty();
-  std::string html = fmt::format("<tr id=\"row-{}\" data-family=\"{}\" data-dtype=\"{}\">{}", index,
-                                 escape_html(family_of(point)), to_string(point.workload.dtype),
-                                 name_cell(marks.of(point), point, index));
+  std::string html =
+      fmt::format("<tr id=\"row-{}\" data-family=\"{}\" data-dtype=\"{}\">{}", index, escape_html(family_of(point)),
+                  to_string(point.workload.dtype), name_cell(marks.of(point), point, index));
   html += cell(kColumns[1], static_cast<double>(kind.launches), count(kind.launches));
   html += cell(kColumns[2], kind.total_s, duration(kind.total_s));
   html += cell(kColumns[3], share, html_share(share));
@@ -137,10 +138,11 @@ std::string head() {
 }
 
 std::string lead(const Report& report) {
-  const bool graphs =
-      std::any_of(report.points.begin(), report.points.end(), [](const Point& p) { return p.profiled && p.profiled->graph; });
-  return std::string("<p class=\"lead\">Times are traced, of every launch; FLOPs and bytes are those of one launch, "
-                     "counted by the hardware where the row has a roof.") +
+  const bool graphs = std::any_of(report.points.begin(), report.points.end(),
+                                  [](const Point& p) { return p.profiled && p.profiled->graph; });
+  return std::string(
+             "<p class=\"lead\">Times are traced, of every launch; FLOPs and bytes are those of one launch, "
+             "counted by the hardware where the row has a roof.") +
          (graphs ? " A graph&#39;s row holds the time of its kernels, which have rows of their own." : "") + "</p>\n";
 }
 
@@ -154,16 +156,16 @@ std::string html_share(double share) {
 
 std::string html_kinds(const Report& report, const Marks& marks) {
   constexpr std::size_t kLong = 1000;  // rows that a browser need not lay out before they are scrolled to
-  std::string html =
-      "<section id=\"kernels\" class=\"" + std::string(report.points.size() > kLong ? "long" : "") +
-      "\" aria-labelledby=\"kernels-h\">\n<div class=\"row\"><h2 id=\"kernels-h\">By kernel</h2>"
-      "<label class=\"filter\" hidden>Filter <input type=\"search\" id=\"filter\" autocomplete=\"off\" "
-      "placeholder=\"name, module, line\"></label></div>\n" +
-      lead(report) + "<div class=\"filters\" id=\"chips\" hidden></div>\n";
+  std::string html = "<section id=\"kernels\" class=\"" + std::string(report.points.size() > kLong ? "long" : "") +
+                     "\" aria-labelledby=\"kernels-h\">\n<div class=\"row\"><h2 id=\"kernels-h\">By kernel</h2>"
+                     "<label class=\"filter\" hidden>Filter <input type=\"search\" id=\"filter\" autocomplete=\"off\" "
+                     "placeholder=\"name, module, line\"></label></div>\n" +
+                     lead(report) + "<div class=\"filters\" id=\"chips\" hidden></div>\n";
   if (report.points.empty()) return html + "<p>No kernel was recorded.</p>\n</section>\n";
-  html += "<div class=\"scroll\"><table id=\"results\" class=\"cards kinds\" data-family=\"Bound\">"
-          "<caption class=\"unseen\">Kernels by the time of all their launches</caption>\n" +
-          head() + "<tbody>\n";
+  html +=
+      "<div class=\"scroll\"><table id=\"results\" class=\"cards kinds\" data-family=\"Bound\">"
+      "<caption class=\"unseen\">Kernels by the time of all their launches</caption>\n" +
+      head() + "<tbody>\n";
   for (const std::size_t index : by_total_time(report)) {
     if (report.points[index].profiled) html += row(report, marks, index);
   }

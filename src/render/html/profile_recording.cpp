@@ -26,7 +26,8 @@ std::string processes(const Profile& profile) {
   std::string rows;
   for (const ProfiledProcess& process : profile.processes) rows += process_row(process);
   return fmt::format(
-      "<div class=\"scroll\"><table class=\"sums\"><caption class=\"unseen\">Processes of the program</caption><thead><tr>"
+      "<div class=\"scroll\"><table class=\"sums\"><caption class=\"unseen\">Processes of the "
+      "program</caption><thead><tr>"
       "<th scope=\"col\">Process</th><th scope=\"col\" class=\"n\">PID</th><th scope=\"col\" class=\"n\">Launches</th>"
       "<th scope=\"col\" class=\"n\">Recorded</th><th scope=\"col\" class=\"n\">Dropped</th><th scope=\"col\" "
       "class=\"n\">Without a time</th></tr></thead><tbody>\n{}</tbody></table></div>\n",
@@ -41,7 +42,8 @@ std::string html_recording(const Report& report) {
     facts += fmt::format("<dt>{}</dt><dd>{}</dd>\n", name, escape_html(text));
   }
   return fmt::format(
-      "<section id=\"recording\" aria-labelledby=\"recording-h\">\n<h2 id=\"recording-h\">How complete it is, and what it "
+      "<section id=\"recording\" aria-labelledby=\"recording-h\">\n<h2 id=\"recording-h\">How complete it is, and what "
+      "it "
       "cost</h2>\n<dl class=\"facts wide\">\n{}</dl>\n{}</section>\n",
       facts, processes(*report.profile));
 }

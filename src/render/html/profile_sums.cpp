@@ -29,7 +29,8 @@ std::string section(const char* id, const char* title, const char* lead, const c
   }
   return fmt::format(
       "<section id=\"{0}\" aria-labelledby=\"{0}-h\">\n<h2 id=\"{0}-h\">{1}</h2>\n{2}<div class=\"scroll\"><table "
-      "class=\"sums\"><caption class=\"unseen\">{3}</caption><thead><tr>{4}</tr></thead><tbody>\n{5}</tbody></table></div>\n"
+      "class=\"sums\"><caption "
+      "class=\"unseen\">{3}</caption><thead><tr>{4}</tr></thead><tbody>\n{5}</tbody></table></div>\n"
       "</section>\n",
       id, title, *lead == '\0' ? "" : fmt::format("<p class=\"lead\">{}</p>\n", lead), caption, head, rows);
 }
@@ -46,9 +47,10 @@ std::string line_row(const LineSum& line, double all) {
   const std::string file = line.file.substr(line.file.find_last_of('/') + 1);
   const std::string place = fmt::format("{}:{}", file, line.number);
   return fmt::format("<tr><th scope=\"row\" title=\"{}\">{}<small>{}</small></th>{}{}{}{}\n",
-                     escape_html(shorten(clean_line(line.file), 400)), html_name(place, 60), html_name(line.function, 60),
-                     number_cell(duration(line.total_s)), share_cell(share_of(line.total_s, all)),
-                     number_cell(backward_text(line.backward_s, line.total_s)), number_cell(count(line.launches)));
+                     escape_html(shorten(clean_line(line.file), 400)), html_name(place, 60),
+                     html_name(line.function, 60), number_cell(duration(line.total_s)),
+                     share_cell(share_of(line.total_s, all)), number_cell(backward_text(line.backward_s, line.total_s)),
+                     number_cell(count(line.launches)));
 }
 
 std::string rest_row(const std::string& name, double seconds, double all) {
@@ -75,7 +77,8 @@ std::string html_lines(const Report& report) {
   const Profile& profile = *report.profile;
   if (profile.lines.empty()) return {};
   std::vector<LineSum> lines = profile.lines;
-  std::stable_sort(lines.begin(), lines.end(), [](const LineSum& a, const LineSum& b) { return a.total_s > b.total_s; });
+  std::stable_sort(lines.begin(), lines.end(),
+                   [](const LineSum& a, const LineSum& b) { return a.total_s > b.total_s; });
   std::string rows;
   double more = 0;
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -107,7 +110,8 @@ std::string html_copies(const Report& report) {
 std::string html_calls(const Report& report) {
   std::vector<CallSum> calls = report.profile->calls;
   if (calls.empty()) return {};
-  std::stable_sort(calls.begin(), calls.end(), [](const CallSum& a, const CallSum& b) { return a.total_s > b.total_s; });
+  std::stable_sort(calls.begin(), calls.end(),
+                   [](const CallSum& a, const CallSum& b) { return a.total_s > b.total_s; });
   std::string rows;
   for (std::size_t i = 0; i < std::min(calls.size(), kMostRows); ++i) {
     rows += fmt::format("<tr><th scope=\"row\">{}</th>{}{}{}{}\n", html_name(calls[i].name, 60),

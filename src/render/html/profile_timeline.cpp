@@ -19,10 +19,10 @@
 namespace roofline {
 namespace {
 
-constexpr double kTop = 22;         // the axis
-constexpr double kLane = 42;        // a lane's name, its bars, and the gap to the next
+constexpr double kTop = 22;   // the axis
+constexpr double kLane = 42;  // a lane's name, its bars, and the gap to the next
 constexpr double kBarTop = 16, kBarHeight = 20;
-constexpr double kLabelled = 4;     // per cent of the window from which a bar has room for a name
+constexpr double kLabelled = 4;  // per cent of the window from which a bar has room for a name
 constexpr std::size_t kMostLanes = 24, kMostSlices = 4000;
 
 struct Look {
@@ -35,7 +35,8 @@ Look look_of(const Report& report, const Lane& lane, const Slice& slice) {
   if (!is_row) return {lane.host ? "class=\"host\"" : "class=\"copy\"", slice.text};
   const Point& point = report.points[static_cast<std::size_t>(slice.point)];
   const auto families = families_of(report);
-  const auto family = static_cast<std::size_t>(std::find(families.begin(), families.end(), family_of(point)) - families.begin());
+  const auto family =
+      static_cast<std::size_t>(std::find(families.begin(), families.end(), family_of(point)) - families.begin());
   const std::vector<Color>& colors = palette(Theme::light).families;
   const Color& color = colors[family % colors.size()];
   return {fmt::format("class=\"f-{}\" fill=\"{}\"", color.role, color.hex()), point_name(point)};
@@ -56,11 +57,12 @@ std::string slice_html(const Report& report, const Lane& lane, const Slice& slic
   const Look look = look_of(report, lane, slice);
   const std::string name = escape_html(shorten(clean_line(look.name), 80));
   const std::string row = slice.point >= 0 ? fmt::format(" data-row=\"{}\"", slice.point) : "";
-  return fmt::format("<svg class=\"slice\"{} x=\"{:.4f}%\" y=\"{}\" width=\"{:.4f}%\" height=\"{}\"><title>{}: {}, from "
-                     "{}</title><rect {} width=\"100%\" height=\"100%\"/>{}</svg>",
-                     row, extent.at, y, extent.width, kBarHeight, name, duration(slice.end_s - slice.start_s),
-                     duration(std::max(0.0, slice.start_s)), look.style,
-                     extent.width >= kLabelled ? fmt::format("<text x=\"5\" y=\"14\">{}</text>", name) : "");
+  return fmt::format(
+      "<svg class=\"slice\"{} x=\"{:.4f}%\" y=\"{}\" width=\"{:.4f}%\" height=\"{}\"><title>{}: {}, from "
+      "{}</title><rect {} width=\"100%\" height=\"100%\"/>{}</svg>",
+      row, extent.at, y, extent.width, kBarHeight, name, duration(slice.end_s - slice.start_s),
+      duration(std::max(0.0, slice.start_s)), look.style,
+      extent.width >= kLabelled ? fmt::format("<text x=\"5\" y=\"14\">{}</text>", name) : "");
 }
 
 /// Even steps of 1, 2 or 5, some eight over the window.
@@ -93,12 +95,14 @@ std::string legend(const Report& report) {
   }
   std::string html = "<ul class=\"parts\">\n";
   const auto entry = [&](const std::string& style, const std::string& name) {
-    html += fmt::format("<li><svg class=\"swatch\" aria-hidden=\"true\"><rect {} width=\"100%\" height=\"100%\"/></svg>{}\n",
-                        style, name);
+    html += fmt::format(
+        "<li><svg class=\"swatch\" aria-hidden=\"true\"><rect {} width=\"100%\" height=\"100%\"/></svg>{}\n", style,
+        name);
   };
   for (std::size_t i = 0; i < families.size(); ++i) {
     const Color& color = colors[i % colors.size()];
-    if (used.contains(families[i])) entry(fmt::format("class=\"f-{}\" fill=\"{}\"", color.role, color.hex()), families[i]);
+    if (used.contains(families[i]))
+      entry(fmt::format("class=\"f-{}\" fill=\"{}\"", color.role, color.hex()), families[i]);
   }
   if (copies) entry("class=\"copy\"", "copies and memsets");
   if (host) entry("class=\"host\"", "calls of the host");
@@ -107,12 +111,15 @@ std::string legend(const Report& report) {
 
 constexpr const char* kControls =
     "<div class=\"zoom\" role=\"group\" aria-label=\"Timeline\" hidden><button type=\"button\" id=\"timeline-in\" "
-    "aria-label=\"Zoom into the timeline\">+</button><button type=\"button\" id=\"timeline-out\" aria-label=\"Zoom out of "
+    "aria-label=\"Zoom into the timeline\">+</button><button type=\"button\" id=\"timeline-out\" aria-label=\"Zoom out "
+    "of "
     "the timeline\">\u2212</button><button type=\"button\" id=\"timeline-reset\">Reset</button></div>\n";
 
 constexpr const char* kHint =
-    "<p class=\"hint\" hidden>Hover a bar for its name and time; click it to hold its kernel in the chart and the table. "
-    "Zoom with + \u2212 0, Ctrl + wheel or a double click, and drag to move. Tab to the timeline, then walk the bars with "
+    "<p class=\"hint\" hidden>Hover a bar for its name and time; click it to hold its kernel in the chart and the "
+    "table. "
+    "Zoom with + \u2212 0, Ctrl + wheel or a double click, and drag to move. Tab to the timeline, then walk the bars "
+    "with "
     "the arrow keys; Enter goes to the row.</p>\n";
 
 }  // namespace
@@ -143,12 +150,15 @@ std::string html_timeline(const Report& report) {
     bars += "</g>\n";
   }
   const double height = kTop + kLane * static_cast<double>(lanes.size());
-  const std::string note = left_out > 0 ? fmt::format(" {} bars are left out.", count(static_cast<std::int64_t>(left_out))) : "";
+  const std::string note =
+      left_out > 0 ? fmt::format(" {} bars are left out.", count(static_cast<std::int64_t>(left_out))) : "";
   return fmt::format(
-      "<section id=\"time\" aria-labelledby=\"time-h\">\n<h2 id=\"time-h\">The busiest window</h2>\n<p class=\"lead\">{} "
+      "<section id=\"time\" aria-labelledby=\"time-h\">\n<h2 id=\"time-h\">The busiest window</h2>\n<p "
+      "class=\"lead\">{} "
       "from {} after the beginning of the recording: a lane a stream, the host&#39;s threads below.{}</p>\n{}<svg "
       "id=\"timeline\" height=\"{}\" data-length=\"{}\" role=\"img\" aria-label=\"Timeline of {}: {} lanes\"><svg "
-      "class=\"window\" width=\"100%\" height=\"{}\">{}\n{}</svg><g aria-hidden=\"true\">{}</g></svg>\n{}{}</section>\n",
+      "class=\"window\" width=\"100%\" height=\"{}\">{}\n{}</svg><g "
+      "aria-hidden=\"true\">{}</g></svg>\n{}{}</section>\n",
       duration(timeline->length_s), duration(std::max(0.0, timeline->start_s)), note, kControls, height,
       timeline->length_s, duration(timeline->length_s), lanes.size(), height, ticks(timeline->length_s, height), bars,
       names, legend(report), kHint);

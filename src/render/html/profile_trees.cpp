@@ -47,18 +47,20 @@ class Tree {
 
   std::string item(std::size_t index, int depth) const {
     const std::vector<std::size_t>& children = children_[index];
-    if (children.empty() || depth >= kDeepest) return fmt::format("<li><div class=\"node\">{}</div>\n", cells(nodes_[index]));
-    return fmt::format("<li><details{}><summary class=\"node\">{}</summary>\n{}</details>\n",
-                       depth == 0 ? " open" : "", cells(nodes_[index]), list(children, depth + 1));
+    if (children.empty() || depth >= kDeepest)
+      return fmt::format("<li><div class=\"node\">{}</div>\n", cells(nodes_[index]));
+    return fmt::format("<li><details{}><summary class=\"node\">{}</summary>\n{}</details>\n", depth == 0 ? " open" : "",
+                       cells(nodes_[index]), list(children, depth + 1));
   }
 
   std::string cells(const TreeSum& node) const {
-    std::string html = fmt::format("<span class=\"what\">{}</span><span class=\"n\">{}</span><span class=\"share\">{}</span>",
-                                   html_name(node.name, 60), duration(node.total_s),
-                                   html_share(all_s_ > 0 ? node.total_s / all_s_ : 0));
+    std::string html = fmt::format(
+        "<span class=\"what\">{}</span><span class=\"n\">{}</span><span class=\"share\">{}</span>",
+        html_name(node.name, 60), duration(node.total_s), html_share(all_s_ > 0 ? node.total_s / all_s_ : 0));
     html += fmt::format("<span class=\"n opt\">{}</span>",
                         has_wall_ ? node.wall_s > 0 ? duration(node.wall_s) : std::string(kAbsent)
-                                  : node.backward_s > 0 && node.total_s > 0 ? percent(node.backward_s / node.total_s) : kAbsent);
+                        : node.backward_s > 0 && node.total_s > 0 ? percent(node.backward_s / node.total_s)
+                                                                  : kAbsent);
     return html + fmt::format("<span class=\"n opt\">{}</span>", count(node.launches));
   }
 
@@ -70,11 +72,14 @@ class Tree {
 
 std::string section(const char* id, const char* title, const char* lead, const Tree& tree, const char* fourth) {
   return fmt::format(
-      "<section id=\"{0}\" aria-labelledby=\"{0}-h\">\n<div class=\"row\"><h2 id=\"{0}-h\">{1}</h2><span class=\"folds\" "
+      "<section id=\"{0}\" aria-labelledby=\"{0}-h\">\n<div class=\"row\"><h2 id=\"{0}-h\">{1}</h2><span "
+      "class=\"folds\" "
       "hidden><button type=\"button\" data-fold=\"open\">Unfold all</button> <button type=\"button\" "
-      "data-fold=\"close\">Fold all</button></span></div>\n<p class=\"lead\">{2}</p>\n<div class=\"tree\"><div class=\"node "
+      "data-fold=\"close\">Fold all</button></span></div>\n<p class=\"lead\">{2}</p>\n<div class=\"tree\"><div "
+      "class=\"node "
       "titles\" aria-hidden=\"true\"><span class=\"what\">{3}</span><span class=\"n\">Kernels</span><span "
-      "class=\"share\">Share</span><span class=\"n opt\">{4}</span><span class=\"n opt\">Launches</span></div>\n{5}</div>\n"
+      "class=\"share\">Share</span><span class=\"n opt\">{4}</span><span class=\"n "
+      "opt\">Launches</span></div>\n{5}</div>\n"
       "</section>\n",
       id, title, lead, *id == 'm' ? "Module" : "Range", fourth, tree.html());
 }
@@ -87,12 +92,14 @@ std::string html_trees(const Report& report) {
   if (!profile.modules.empty()) {
     const std::string lead = fmt::format(
         "Time of the kernels that a module launches, forward and backward; a module holds its parts.{}",
-        profile.without_module_s > 0 ? fmt::format(" {} of the kernels&#39; time belongs to none.", duration(profile.without_module_s))
-                                     : "");
+        profile.without_module_s > 0
+            ? fmt::format(" {} of the kernels&#39; time belongs to none.", duration(profile.without_module_s))
+            : "");
     html += section("modules", "By module", lead.c_str(), Tree(profile.modules, profile.kernel_s, false), "Backward");
   }
   if (!profile.ranges.empty()) {
-    html += section("ranges", "By range", "NVTX ranges: time of the kernels launched in them, and the host&#39;s own time there.",
+    html += section("ranges", "By range",
+                    "NVTX ranges: time of the kernels launched in them, and the host&#39;s own time there.",
                     Tree(profile.ranges, profile.kernel_s, true), "Host time");
   }
   return html;

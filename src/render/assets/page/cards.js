@@ -29,7 +29,12 @@ const add_details = (list, result) => {
   const shares = (result.resources ?? []).filter(r => r.time_s > 0)
     .map(r => `${r.ceiling} ${percent(r.time_s / time.median)}`);
   fact(list, 'Resources', shares.join(', '));
-  fact(list, 'Samples', `${time.samples}, each of ${time.launches_per_sample} launch${time.launches_per_sample === 1 ? '' : 'es'}, ${String(time.stop).replace('_', ' ')}`);
+  const kind = result.profiled;
+  if (kind) {
+    fact(list, 'Times', 'traced, of every launch');
+    if (kind.sources.work) fact(list, 'FLOPs and bytes', kind.sources.work + (kind.counted > 0 ? ` on ${kind.counted} launches` : ''));
+    fact(list, 'Full name', kind.full_name.slice(0, 400));
+  } else fact(list, 'Samples', `${time.samples}, each of ${time.launches_per_sample} launch${time.launches_per_sample === 1 ? '' : 'es'}, ${String(time.stop).replace('_', ' ')}`);
   if (time.clock_hz) fact(list, 'Clock', si(time.clock_hz, 'Hz'));
 };
 let results = null;
@@ -159,7 +164,7 @@ const show_focus = () => {
     if (!what?.element) continue;
     const point = what.ceiling ? null : points_by_element().get(what.element);
     if (point && (point.out || !point.shown)) continue;
-    if (point && what.row && what === current) overlay.append(...head_room(point, Number(what.row.cells[5]?.dataset.v)));
+    if (point && what.row && what === current) overlay.append(...head_room(point, Number(one('td.roof', what.row)?.dataset.v)));
     if (point && point.run === undefined) add_counted(point.index);
     const copy = what.element.cloneNode(true);
     ['id', 'tabindex', 'role', 'aria-label', 'aria-pressed'].forEach(name => copy.removeAttribute(name));

@@ -38,6 +38,12 @@ const csv_columns = {
   counted_l2_bytes: r => r.counted?.bytes?.l2, occupancy: r => r.counters?.values?.occupancy,
   diagnosis: r => (r.diagnosis ?? []).map(advice => advice.rule).join(' '),
 };
+// Of a program's rows.
+const csv_kind_columns = {
+  launches: k => k.launches, total_s: k => k.total_s, device_index: k => k.device, module: k => k.module, line: k => k.line,
+  range: k => k.range, operation: k => k.operation, backward: k => k.backward, counted: k => k.counted,
+  not_counted: k => k.not_counted, full_name: k => k.full_name,
+};
 const csv_field = value => {
   const text = String(value ?? '');
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
@@ -46,6 +52,8 @@ one('#save-csv').addEventListener('click', async () => {
   const run = await last_run();
   const device = run.machine.device;
   const memory = device.kind === 'cuda' ? 'hbm' : 'dram';
-  const lines = (run.results ?? []).map(r => Object.values(csv_columns).map(of => csv_field(of(r, memory, device))));
-  save('results.csv', 'text/csv', [Object.keys(csv_columns), ...lines].map(line => line.join(',') + '\r\n').join(''));
+  const kinds = run.profile ? csv_kind_columns : {};
+  const lines = (run.results ?? []).map(r => [...Object.values(csv_columns).map(of => csv_field(of(r, memory, device))),
+    ...Object.values(kinds).map(of => csv_field(r.profiled && of(r.profiled)))]);
+  save('results.csv', 'text/csv', [[...Object.keys(csv_columns), ...Object.keys(kinds)], ...lines].map(line => line.join(',') + '\r\n').join(''));
 });

@@ -83,18 +83,18 @@ const point_name = point => {
     .filter(([, text]) => !/^\d*$/.test(text)));
   return known_names.get(point.index) ?? title_of(point.element).split(': ')[0];
 };
-// The drawing's order is that of cost, the costliest last.
+// The drawing's order is that of cost, the costliest last; but of a profile the largest, first.
 const most_names = 60;
 const name_points = (names, space) => {
-  const seen = points.filter(p => p.run === undefined && p.shown && inside(p.at)).reverse();
-  seen.forEach(({at: [x, y]}) => space.add([x - 7, y - 7, 14, 14]));
+  const seen = points.filter(p => p.run === undefined && p.shown && inside(p.at)).reverse().sort((a, b) => b.radius - a.radius);
+  seen.forEach(({at: [x, y], radius}) => space.add([x - radius - 1, y - radius - 1, 2 * radius + 2, 2 * radius + 2]));
   let named = 0;
   for (const point of seen.slice(0, 10 * most_names)) {
     if (named === most_names) break;
     const text = point_name(point);
-    const [width, [x, y]] = [width_of(text), point.at];
-    const places = [[x + 10, y - 7], [x - 10 - width, y - 7], [x - width / 2, y - 23], [x - width / 2, y + 9],
-      [x + 7, y - 20], [x + 7, y + 6], [x - 7 - width, y - 20], [x - 7 - width, y + 6]];
+    const [width, [x, y], r] = [width_of(text), point.at, point.radius + 4];
+    const places = [[x + r, y - 7], [x - r - width, y - 7], [x - width / 2, y - r - 13], [x - width / 2, y + r - 1],
+      [x + r - 3, y - r - 10], [x + r - 3, y + r - 4], [x - r + 3 - width, y - r - 10], [x - r + 3 - width, y + r - 4]];
     const free = places.find(([left, top]) => space.free([[left, top, width, 14]]));
     if (!free) continue;
     space.add([free[0] - 2, free[1], width + 4, 14]);
@@ -106,7 +106,7 @@ const draw_names = names => {
   const space = new Space();
   if (view.zoom > 1) name_points(names, space);
   else {
-    points.forEach(({at: [x, y], shown}) => { if (shown) space.add([x - 7, y - 7, 14, 14]); });
+    points.forEach(({at: [x, y], radius, shown}) => { if (shown) space.add([x - radius - 1, y - radius - 1, 2 * radius + 2, 2 * radius + 2]); });
     all('.point-label text', svg).forEach(text => {
       const box = text.getBBox();
       space.add([box.x, box.y, box.width, box.height]);

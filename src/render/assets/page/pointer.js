@@ -17,7 +17,7 @@ const nearest = (x, y, reach) => {
   for (let i = -1; i <= 1; ++i) {
     for (let j = -1; j <= 1; ++j) {
       for (const point of buckets.get(bucket_key(x + i * bucket, y + j * bucket)) ?? []) {
-        const distance = Math.hypot(point.at[0] - x, point.at[1] - y);
+        const distance = Math.hypot(point.at[0] - x, point.at[1] - y) - Math.max(0, point.radius - 6);
         if (distance <= best_distance) [best, best_distance] = [point, distance];
       }
     }

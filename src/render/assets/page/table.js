@@ -92,7 +92,7 @@ for (const key of svg ? all('[data-family]:not(.point)', svg) : []) {
 
 // A chip for each value that tells rows apart.
 const most_chips = 12;
-for (const [kind, title] of [['family', 'Family'], ['dtype', 'Type'], ['bound', 'Bound']]) {
+for (const [kind, title] of [['family', one('#results')?.dataset.family ?? 'Family'], ['dtype', 'Type'], ['bound', 'Bound']]) {
   const values = new Map();
   for (const row of rows) {
     const value = row.dataset[kind];

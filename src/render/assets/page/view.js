@@ -17,7 +17,7 @@ const inside = ([x, y], by = 0) =>
 
 const points = (svg ? all('.point', svg) : []).map(element => {
   const at = [base_x(Number(element.dataset.intensity)), base_y(Number(element.dataset.performance))];
-  return {element, index: Number(element.dataset.point), run: element.dataset.run, base: at, at, shown: true, out: false, moved: false};
+  return {element, radius: Number(element.dataset.radius ?? 6), index: Number(element.dataset.point), run: element.dataset.run, base: at, at, shown: true, out: false, moved: false};
 });
 // By index, of the run that is shown in full.
 const point_of = new Map(points.filter(p => p.run === undefined).map(p => [p.index, p]));
