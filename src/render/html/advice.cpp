@@ -10,6 +10,7 @@
 #include "render/html/sections.hpp"
 #include "report/diagnosis/counted.hpp"
 #include "report/findings.hpp"
+#include "report/profile_findings.hpp"
 #include "text/format.hpp"
 
 namespace roofline {
@@ -31,7 +32,9 @@ std::vector<Diagnosis> diagnoses_of(const Report& report) {
     const Point& point = report.points[i];
     if (point.status != PointStatus::ok || !point.time) continue;
     std::vector<Advice> advice = advice_for(point, report.machine);
-    if (!advice.empty()) out.push_back({i, point.time->median - point.bound.attainable_time_s, std::move(advice)});
+    const double lost = point.profiled ? cost_of(point) * (1 - point.fraction_of_roof())
+                                       : point.time->median - point.bound.attainable_time_s;
+    if (!advice.empty()) out.push_back({i, lost, std::move(advice)});
   }
   return out;
 }

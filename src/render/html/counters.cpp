@@ -48,14 +48,16 @@ std::string ratio_text(const CountedAmount& amount) {
 }
 
 /// A line each: "hbm 2.15 → 2.19 GB 1.02×".
-std::string amounts_cell(const std::vector<CountedAmount>& amounts, CeilingKind kind) {
+std::string amounts_cell(const std::vector<CountedAmount>& amounts, CeilingKind kind, bool of_program) {
   const char* unit = kind == CeilingKind::compute ? "FLOP" : "B";
   std::string html;
   for (const CountedAmount& amount : amounts) {
     if (amount.kind != kind) continue;
-    const std::string modelled = std::isfinite(amount.modelled) ? si(amount.modelled, unit) + " \u2192 " : "";
+    const std::string modelled =
+        !of_program && std::isfinite(amount.modelled) ? si(amount.modelled, unit) + " \u2192 " : "";
     const std::string counted = std::isfinite(amount.counted) ? si(amount.counted, unit) : "not counted";
-    html += fmt::format("<li>{}<span>{}{}</span><i>{}</i>", amount.name, modelled, counted, ratio_text(amount));
+    html += fmt::format("<li>{}<span>{}{}</span><i>{}</i>", amount.name, modelled, counted,
+                        of_program ? "" : ratio_text(amount));
   }
   return list_cell(html);
 }
@@ -88,9 +90,10 @@ std::string layout_cell(const std::vector<KernelLaunch>& kernels) {
 std::string row(const Report& report, const Point& point) {
   const DeviceKind device = report.machine.device.kind;
   const std::vector<CountedAmount> amounts = counted_against_model(point, device);
-  std::string html =
-      fmt::format("<tr><th scope=\"row\">{}</th>{}{}", html_name(point_name(point)),
-                  amounts_cell(amounts, CeilingKind::compute), amounts_cell(amounts, CeilingKind::bandwidth));
+  const bool of_program = point.profiled.has_value();
+  std::string html = fmt::format("<tr><th scope=\"row\">{}</th>{}{}", html_name(point_name(point)),
+                                 amounts_cell(amounts, CeilingKind::compute, of_program),
+                                 amounts_cell(amounts, CeilingKind::bandwidth, of_program));
   if (device == DeviceKind::cuda) html += shares_cell(*point.counters) + layout_cell(point.counters->kernels);
   return html + "\n";
 }
@@ -137,12 +140,17 @@ std::string html_counters(const Report& report) {
   for (const Point& point : report.points) {
     if (point.counters) rows += row(report, point);
   }
+  const char* title = report.profile ? "What was counted" : "Measured against modelled";
+  const char* lead =
+      report.profile
+          ? "FLOPs and bytes of one launch, counted while the program ran, by"
+          : "What the work model says \u2192 what the hardware counted, and their ratio; of a cache, the bytes "
+            "that it delivered over the compulsory bytes of main memory. Counted after the timing, by";
   return fmt::format(
-      "<section id=\"counted\" aria-labelledby=\"counted-h\">\n<h2 id=\"counted-h\">Measured against modelled</h2>\n"
-      "<p class=\"lead\">What the work model says \u2192 what the hardware counted, and their ratio; of a cache, the "
-      "bytes that it delivered over the compulsory bytes of main memory. Counted after the timing, by {}.</p>\n"
+      "<section id=\"counted\" aria-labelledby=\"counted-h\">\n<h2 id=\"counted-h\">{}</h2>\n<p class=\"lead\">{} "
+      "{}.</p>\n"
       "<div class=\"scroll\"><table class=\"cards\">\n{}<tbody>\n{}</tbody></table></div>\n{}</section>\n",
-      source_of(report), head(report.machine.device.kind), rows, missing_list(report));
+      title, lead, source_of(report), head(report.machine.device.kind), rows, missing_list(report));
 }
 
 std::string html_counters_css() { return html_column_names("#counted", {std::begin(kColumns), std::end(kColumns)}); }

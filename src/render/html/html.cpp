@@ -111,13 +111,21 @@ std::string body_of_suite(const Runs& runs, const ChartDrawing& drawing, const M
          html_counters(report) + html_advice(report) + html_times(report, marks);
 }
 
+/// Each kernel's, folded: it is long, and what matters most of it is among the wins.
+std::string html_evidence(const Report& report, const Marks& marks) {
+  const std::string evidence = html_advice(report) + html_counters(report) + html_times(report, marks);
+  if (evidence.empty()) return {};
+  return "<details class=\"more\"><summary>Each kernel&#39;s evidence: diagnosis, counters, time by "
+         "resource</summary>\n" +
+         evidence + "</details>\n";
+}
+
 /// What a reader wants in ten seconds, in a minute, in an hour.
 std::string body_of_profile(const Runs& runs, const ChartDrawing& drawing, const Marks& marks) {
   const Report& report = runs.last();
   return html_answer(report) + findings_list(runs) + html_wins(report) + html_changes(runs) + chart(runs, drawing) +
          html_lines(report) + html_trees(report) + html_kinds(report, marks) + html_copies(report) +
-         html_calls(report) + html_timeline(report) + html_advice(report) + html_counters(report) +
-         html_times(report, marks) + html_recording(report);
+         html_calls(report) + html_timeline(report) + html_evidence(report, marks) + html_recording(report);
 }
 
 /// The run, or an array of all runs, for the downloads and for what the tables leave out.

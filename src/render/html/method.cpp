@@ -28,6 +28,22 @@ stops when the interval is narrow enough; where it stopped for another reason, t
 </section>
 )";
 
+constexpr const char* kProfileMethod = R"(<section id="method" aria-labelledby="method-h">
+<h2 id="method-h">How to read and trust it</h2>
+<div class="columns">
+<p><b>Times</b> are traced: the driver&#39;s own record of the beginning and the end of every kernel and copy. Launches of
+one kernel from one place, on one grid, are one row; its median is of all its launches.</p>
+<p><b>FLOPs and bytes</b> are counted by the hardware on some launches of a row, a group of counters at a time. They are
+what the kernel did, not what it had to do: a kernel that moves bytes twice can stand at its roof all the same.</p>
+<p><b>Roofs</b> are measured on this machine, by <i>roofline calibrate</i>. Each carries the checks that it passed; one that
+failed any is shown as suspect. Each resource gives a time that the kernel can&#39;t beat; the largest is the attainable
+time, and its share of the measured one is the fraction of the roof. It is never clamped.</p>
+<p><b>The wall time</b> of a GPU is divided without remainder: time in which a kernel runs, in which only copies run, and in
+which nothing does, by what the host was doing. Where kernels run side by side each has its share.</p>
+</div>
+</section>
+)";
+
 /// A command for a shell: words with anything but plain characters are quoted.
 std::string shell_line(const std::vector<std::string>& command) {
   static constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,+@%";
@@ -49,7 +65,7 @@ std::string shell_line(const std::vector<std::string>& command) {
 
 std::string html_method(const Report& report) {
   const Invocation& run = report.invocation;
-  std::string html = kMethod;
+  std::string html = report.profile ? kProfileMethod : kMethod;
   html += "<section id=\"reproduce\" aria-labelledby=\"reproduce-h\">\n<h2 id=\"reproduce-h\">How to reproduce</h2>\n";
   if (!run.command.empty()) {
     html += fmt::format("<pre tabindex=\"0\" aria-label=\"Command\"><code>{}</code></pre>\n",

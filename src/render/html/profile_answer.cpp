@@ -52,12 +52,12 @@ std::string figure(const Budget& budget, bool named) {
   return "<figure class=\"budget\">\n" + caption + bar(budget) + parts(budget) + "</figure>\n";
 }
 
-std::string win_item(const Report& report, const Win& win, double wall_s) {
+std::string win_item(const Report& report, const Win& win, double largest_s) {
   std::string what = html_name(win.what, 120);
   if (win.point >= 0 && static_cast<std::size_t>(win.point) < report.points.size()) {
     what = fmt::format("<a href=\"#row-{}\">{}</a>", win.point, what);
   }
-  const double share = wall_s > 0 ? win.seconds / wall_s : 0;
+  const double share = largest_s > 0 ? win.seconds / largest_s : 0;
   return fmt::format(
       "<li><span class=\"win\"><b>{}</b><svg class=\"bar\" aria-hidden=\"true\"><rect width=\"{:.1f}%\"/></svg></span>"
       "<div><b>{}</b> <span class=\"chip\">{}</span><small>{}</small><em>{}</em></div>\n",
@@ -85,7 +85,7 @@ std::string html_wins(const Report& report) {
   std::stable_sort(wins.begin(), wins.end(), [](const Win& a, const Win& b) { return a.seconds > b.seconds; });
   std::string items;
   for (std::size_t i = 0; i < std::min(wins.size(), kMostWins); ++i) {
-    items += win_item(report, wins[i], report.profile->wall_s);
+    items += win_item(report, wins[i], wins.front().seconds);
   }
   const std::string more = wins.size() > kMostWins ? fmt::format(" Shown are {} of {}.", kMostWins, wins.size()) : "";
   return fmt::format(

@@ -89,7 +89,7 @@ std::string roof_cell(const Point& point) {
 std::string intensity_cell(const Point& point) {
   if (work_source(point).empty()) return kAbsent;
   const double flops = point.performance();
-  return intensity(point.bound.arithmetic_intensity) +
+  return (flops > 0 ? intensity(point.bound.arithmetic_intensity) : "no FLOPs") +
          below(flops > 0 ? rate(flops, CeilingKind::compute)
                          : rate(point.bandwidth(Level::hbm), CeilingKind::bandwidth));
 }
@@ -104,9 +104,13 @@ std::string bound_cell(const Point& point) {
 }
 
 std::string from_cell(const ProfiledKind& kind) {
-  const std::string from = where_from(kind);
-  return (from.empty() ? std::string(kAbsent) : html_name(from, 60)) +
-         below(kind.range.empty() ? "" : html_name(kind.range, 48));
+  const bool both = !kind.module.empty() && !kind.line.empty();
+  const std::string place = both ? html_name(kind.module, 40) + " \u203a " + html_name(kind.line, 40)
+                                 : html_name(kind.module.empty() ? kind.line : kind.module, 60);
+  std::string further = kind.backward ? html_name(kind.operation.empty() ? "backward" : kind.operation, 40) : "";
+  if (!kind.range.empty()) further += (further.empty() ? "" : " \u00b7 ") + html_name(kind.range, 48);
+  return (kind.module.empty() && kind.line.empty() ? std::string(further.empty() ? kAbsent : "") : place) +
+         below(further);
 }
 
 std::string row(const Report& report, const Marks& marks, std::size_t index) {

@@ -39,7 +39,7 @@ std::string processes(const Profile& profile) {
 std::string html_recording(const Report& report) {
   std::string facts;
   for (const auto& [name, text] : completeness(report)) {
-    facts += fmt::format("<dt>{}</dt><dd>{}</dd>\n", name, escape_html(text));
+    facts += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", name, escape_html(text));
   }
   return fmt::format(
       "<section id=\"recording\" aria-labelledby=\"recording-h\">\n<h2 id=\"recording-h\">How complete it is, and what "

@@ -20,16 +20,22 @@ constexpr std::size_t kMostRows = 60;  // nobody reads more
 
 std::string number_cell(const std::string& value) { return "<td class=\"n\">" + value; }
 
+bool is_share(std::string_view column) { return column == "Share" || column == "% of roof"; }
+
 /// A section of one table, whose first column is text and whose others are numbers.
 std::string section(const char* id, const char* title, const char* lead, const char* caption,
                     const std::vector<const char*>& columns, const std::string& rows) {
   std::string head;
   for (std::size_t i = 0; i < columns.size(); ++i) {
-    head += fmt::format("<th scope=\"col\"{}>{}</th>", i == 0 ? "" : " class=\"n\"", columns[i]);
+    head += fmt::format("<th scope=\"col\"{}>{}</th>",
+                        i == 0                 ? ""
+                        : is_share(columns[i]) ? " class=\"share\""
+                                               : " class=\"n\"",
+                        columns[i]);
   }
   return fmt::format(
       "<section id=\"{0}\" aria-labelledby=\"{0}-h\">\n<h2 id=\"{0}-h\">{1}</h2>\n{2}<div class=\"scroll\"><table "
-      "class=\"sums\"><caption "
+      "class=\"sums {0}\"><caption "
       "class=\"unseen\">{3}</caption><thead><tr>{4}</tr></thead><tbody>\n{5}</tbody></table></div>\n"
       "</section>\n",
       id, title, *lead == '\0' ? "" : fmt::format("<p class=\"lead\">{}</p>\n", lead), caption, head, rows);

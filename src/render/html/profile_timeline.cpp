@@ -110,7 +110,7 @@ std::string legend(const Report& report) {
 }
 
 constexpr const char* kControls =
-    "<div class=\"zoom\" role=\"group\" aria-label=\"Timeline\" hidden><button type=\"button\" id=\"timeline-in\" "
+    "<div class=\"zoom over\" role=\"group\" aria-label=\"Timeline\" hidden><button type=\"button\" id=\"timeline-in\" "
     "aria-label=\"Zoom into the timeline\">+</button><button type=\"button\" id=\"timeline-out\" aria-label=\"Zoom out "
     "of "
     "the timeline\">\u2212</button><button type=\"button\" id=\"timeline-reset\">Reset</button></div>\n";

@@ -11,6 +11,7 @@
 #include "render/html/marks.hpp"
 #include "render/html/sections.hpp"
 #include "report/findings.hpp"
+#include "report/profile_findings.hpp"
 #include "text/format.hpp"
 
 namespace roofline {
@@ -26,7 +27,11 @@ const char* kind_class(CeilingKind kind) {
 
 constexpr std::size_t kMostRows = 250;  // nobody reads more bars, and each is a dozen elements
 
-bool is_timed(const Point& point) { return point.status == PointStatus::ok && point.time && point.time->median > 0; }
+/// Of a program's kernels, those whose work is known.
+bool is_timed(const Point& point) {
+  return point.status == PointStatus::ok && point.time && point.time->median > 0 &&
+         (!point.profiled || !point.bound.resources.empty());
+}
 
 std::size_t count_timed(const Report& report) {
   return static_cast<std::size_t>(std::count_if(report.points.begin(), report.points.end(), is_timed));
@@ -39,9 +44,8 @@ std::vector<std::size_t> longest_points(const Report& report) {
     if (is_timed(report.points[i])) points.push_back(i);
   }
   if (points.size() <= kMostRows) return points;
-  std::stable_sort(points.begin(), points.end(), [&](std::size_t a, std::size_t b) {
-    return report.points[a].time->median > report.points[b].time->median;
-  });
+  std::stable_sort(points.begin(), points.end(),
+                   [&](std::size_t a, std::size_t b) { return cost_of(report.points[a]) > cost_of(report.points[b]); });
   points.resize(kMostRows);
   std::sort(points.begin(), points.end());
   return points;
