@@ -7,6 +7,7 @@
 #include "render/render.hpp"
 #include "render/terminal/table.hpp"
 #include "report/findings.hpp"
+#include "report/profile_findings.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -14,8 +15,8 @@ namespace roofline {
 namespace {
 
 std::string title_of(const Report& report) {
-  return fmt::format("{} · suite {} · {}", report.machine.device.name, report.invocation.suite,
-                     report.invocation.started_at);
+  const std::string what = report.profile ? program_name(*report.profile) : "suite " + report.invocation.suite;
+  return fmt::format("{} · {} · {}", report.machine.device.name, what, report.invocation.started_at);
 }
 
 std::string time_of(const Point* point) {
@@ -50,19 +51,19 @@ std::string render_comparison_terminal(const Comparison& comparison, const Termi
     return wrapped(first, for_terminal(clean_line(text), style), style);
   };
   std::string text = line("before  ", title_of(*comparison.base)) + line("now     ", title_of(*comparison.now)) + "\n";
-  TerminalTable table({{"kernel", false, 0, true, 20},
-                       {"before", true, 0, false},
-                       {"now", true, 0, false},
-                       {"ratio", true, 0, false},
-                       {"95 %", true, 1, false},
-                       {"", false, 0, false}});
+  std::vector<TerminalColumn> columns = {{"kernel", false, 0, true, 20}, {"before", true, 0, false},
+                                         {"now", true, 0, false},        {"ratio", true, 0, false},
+                                         {"95 %", true, 1, false},       {"", false, 0, false}};
+  const bool programs = comparison.of_programs();
+  if (programs) columns.insert(columns.end() - 1, {"in total", true, 0, false});
+  TerminalTable table(columns);
   for (const PointChange* change : in_order(comparison)) {
-    table.add_row({{point_name(comparison.row(*change))},
-                   {time_of(comparison.before(*change))},
-                   {time_of(comparison.after(*change))},
-                   {ratio_text(*change)},
-                   {ratio_interval(*change), Ink::dim},
-                   {verdict(comparison, *change), ink_of(comparison, *change)}});
+    std::vector<Cell> row = {
+        {point_name(comparison.row(*change))}, {time_of(comparison.before(*change))},
+        {time_of(comparison.after(*change))},  {ratio_text(*change)},
+        {ratio_interval(*change), Ink::dim},   {verdict(comparison, *change), ink_of(comparison, *change)}};
+    if (programs) row.insert(row.end() - 1, Cell{total_change_text(comparison, *change)});
+    table.add_row(std::move(row));
   }
   if (!comparison.changes.empty()) text += table.render(style) + '\n';
   for (const std::string& sentence : comparison_findings(comparison)) text += line("", sentence);
@@ -78,15 +79,22 @@ std::string render_comparison_markdown(const Comparison& comparison) {
   }
   if (comparison.changes.empty()) return text;
   text += '\n';
-  append_markdown_row(text, {"Kernel", "Before", "Now", "Ratio", "95 %", "Change"});
-  text += "|:--|--:|--:|--:|--:|:--|\n";
+  const bool programs = comparison.of_programs();
+  std::vector<std::string> titles = {"Kernel", "Before", "Now", "Ratio", "95 %", "Change"};
+  if (programs) titles.emplace_back("In total");
+  append_markdown_row(text, titles);
+  text += programs ? "|:--|--:|--:|--:|--:|:--|--:|\n" : "|:--|--:|--:|--:|--:|:--|\n";
   for (const PointChange* change : in_order(comparison)) {
     const bool differs = change->change == Change::slower || change->change == Change::faster;
     const std::string mark = differs || comparison.is_regression(*change) ? "**" : "";
-    append_markdown_row(text,
-                        {escape_markdown(point_name(comparison.row(*change))), time_of(comparison.before(*change)),
-                         time_of(comparison.after(*change)), ratio_text(*change), ratio_interval(*change),
-                         fmt::format("{0}{1}{0}", mark, escape_markdown(verdict(comparison, *change)))});
+    std::vector<std::string> cells = {escape_markdown(point_name(comparison.row(*change))),
+                                      time_of(comparison.before(*change)),
+                                      time_of(comparison.after(*change)),
+                                      ratio_text(*change),
+                                      ratio_interval(*change),
+                                      fmt::format("{0}{1}{0}", mark, escape_markdown(verdict(comparison, *change)))};
+    if (programs) cells.push_back(total_change_text(comparison, *change));
+    append_markdown_row(text, cells);
   }
   return text;
 }

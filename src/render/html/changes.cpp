@@ -1,6 +1,7 @@
 // Two or more runs: what changed from the first to the last, kernel by kernel, and whether the machine did.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -42,21 +43,32 @@ std::string time_cell(const Point* point) {
   return number_cell(duration(time.median), escape_html(plus_minus(time.median, time.ci95)));
 }
 
+/// "2.04 s → 1.63 s".
+std::string total_below(const Comparison& comparison, const PointChange& change) {
+  const auto total = [](const Point* point) {
+    return point != nullptr && point->profiled ? duration(point->profiled->total_s) : std::string(kAbsent);
+  };
+  return fmt::format("{} \u2192 {}", total(comparison.before(change)), total(comparison.after(change)));
+}
+
 std::string kernel_row(const Comparison& comparison, const PointChange& change) {
   std::string name = html_name(point_name(comparison.row(change)));
   if (change.now) name = fmt::format("<a href=\"#row-{}\">{}</a>", *change.now, name);
-  return fmt::format("<tr><th scope=\"row\" class=\"name\">{}</th>{}{}{}{}\n", name,
+  const std::string total = comparison.of_programs()
+                                ? number_cell(total_change_text(comparison, change), total_below(comparison, change))
+                                : "";
+  return fmt::format("<tr><th scope=\"row\" class=\"name\">{}</th>{}{}{}{}{}\n", name,
                      time_cell(comparison.before(change)), time_cell(comparison.after(change)),
-                     number_cell(ratio_text(change), ratio_interval(change)),
+                     number_cell(ratio_text(change), ratio_interval(change)), total,
                      chip(chip_of(change.change, comparison.is_regression(change)), verdict(comparison, change)));
 }
 
-std::string table(const char* what, const std::string& rows) {
+std::string table(const char* what, const std::string& rows, bool totals = false) {
   return fmt::format(
       "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">{}</th><th scope=\"col\" class=\"n\">Before</th>"
       "<th scope=\"col\" class=\"n\">Now</th><th scope=\"col\" class=\"n\">Now / before</th>"
-      "<th scope=\"col\">Verdict</th></tr></thead><tbody>\n{}</tbody></table></div>\n",
-      what, rows);
+      "{}<th scope=\"col\">Verdict</th></tr></thead><tbody>\n{}</tbody></table></div>\n",
+      what, totals ? "<th scope=\"col\" class=\"n\">In total</th>" : "", rows);
 }
 
 std::string ceiling_row(const CeilingChange& change) {
@@ -91,13 +103,39 @@ std::string date_of(const Report& run) {
   return run.invocation.started_at.empty() ? "an unknown date" : escape_html(html_time(run.invocation.started_at));
 }
 
+std::string suite_rows(const Comparison& comparison) {
+  std::string rows;
+  for (const PointChange& change : comparison.changes) rows += kernel_row(comparison, change);
+  return table("Kernel", rows);
+}
+
+/// By how much the totals of their launches changed; those that did not are folded.
+std::string program_rows(const Comparison& comparison) {
+  std::vector<const PointChange*> order;
+  for (const PointChange& change : comparison.changes) order.push_back(&change);
+  std::stable_sort(order.begin(), order.end(), [&](const PointChange* a, const PointChange* b) {
+    return std::abs(comparison.total_change(*a)) > std::abs(comparison.total_change(*b));
+  });
+  const double visible = 0.001 * comparison.base->profile->kernel_s;
+  std::string changed, alike;
+  std::size_t alike_count = 0;
+  for (const PointChange* change : order) {
+    const bool same = change->change == Change::same && std::abs(comparison.total_change(*change)) <= visible;
+    (same ? alike : changed) += kernel_row(comparison, *change);
+    alike_count += same ? 1 : 0;
+  }
+  std::string html = changed.empty() ? "" : table("Kernel", changed, true);
+  if (alike.empty()) return html;
+  return html + fmt::format("<details><summary>{} {} no difference</summary>\n{}</details>\n", alike_count,
+                            alike_count == 1 ? "kernel has" : "kernels have", table("Kernel", alike, true));
+}
+
 }  // namespace
 
 std::string html_changes(const Runs& runs) {
   if (!runs.several()) return {};
   const Comparison comparison = comparison_of(runs);
-  std::string rows;
-  for (const PointChange& change : comparison.changes) rows += kernel_row(comparison, change);
+  const std::string kernels = comparison.of_programs() ? program_rows(comparison) : suite_rows(comparison);
   return fmt::format(
              "<section id=\"changes\" aria-labelledby=\"changes-h\">\n<h2 id=\"changes-h\">Before and now</h2>\n"
              "<p class=\"lead\">Before is the run of {}, now that of {}. A kernel changed where its time differs by "
@@ -105,8 +143,7 @@ std::string html_changes(const Runs& runs) {
              "than {} and the 95 % interval of the ratio leaves out 1.{}</p>\n",
              date_of(runs.base()), date_of(runs.last()), percent(kRunToRun),
              runs.size() > 2 ? " The runs between are on the chart only." : "") +
-         notes_list(comparison_notes(runs.base(), runs.last())) + table("Kernel", rows) + machine_changes(runs) +
-         "</section>\n";
+         notes_list(comparison_notes(runs.base(), runs.last())) + kernels + machine_changes(runs) + "</section>\n";
 }
 
 }  // namespace roofline

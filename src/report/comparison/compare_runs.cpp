@@ -12,7 +12,10 @@ namespace {
 using Identity = std::tuple<std::string, std::string, std::string, DType, CacheMode,
                             std::vector<std::pair<std::string, std::int64_t>>>;
 
-Identity identity_of(const Workload& workload) {
+/// A program's kernels are known by their labels: how they are counted may differ from run to run.
+Identity identity_of(const Point& point) {
+  const Workload& workload = point.workload;
+  if (point.profiled) return {"", workload.label, "", DType::fp32, CacheMode::cold, {}};
   return {workload.op,    workload.label, workload.implementation,
           workload.dtype, workload.cache, workload.shape.extents()};
 }
@@ -21,12 +24,12 @@ Identity identity_of(const Workload& workload) {
 class Unmatched {
  public:
   explicit Unmatched(const Report& report) {
-    for (std::size_t i = report.points.size(); i-- > 0;) rows_[identity_of(report.points[i].workload)].push_back(i);
+    for (std::size_t i = report.points.size(); i-- > 0;) rows_[identity_of(report.points[i])].push_back(i);
   }
 
   /// The first row left of that identity, taken out.
-  std::optional<std::size_t> take(const Workload& workload) {
-    const auto found = rows_.find(identity_of(workload));
+  std::optional<std::size_t> take(const Point& point) {
+    const auto found = rows_.find(identity_of(point));
     if (found == rows_.end() || found->second.empty()) return std::nullopt;
     const std::size_t row = found->second.back();
     found->second.pop_back();
@@ -70,7 +73,7 @@ std::vector<PointChange> compare_runs(const Report& before, const Report& now, d
   for (std::size_t i = 0; i < now.points.size(); ++i) {
     PointChange entry;
     entry.now = i;
-    entry.before = left.take(now.points[i].workload);
+    entry.before = left.take(now.points[i]);
     if (entry.before) matched[*entry.before] = true;
     judge(entry, entry.before ? &before.points[*entry.before] : nullptr, &now.points[i], threshold);
     changes.push_back(entry);

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "report/findings.hpp"
+#include "report/profile_findings.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -74,6 +75,35 @@ std::string most_changed(const Comparison& comparison, Change kind, std::size_t 
                      one ? "," : ", the most", point_name(comparison.row(most)), most.time_ratio);
 }
 
+/// "Wall time 6.9 s before, 6.5 s now: 0.942×."
+std::string changed_sum(std::string_view what, double before, double now) {
+  const std::string ratio = before > 0 && now > 0 ? fmt::format(": {:.3f}×", now / before) : "";
+  return fmt::format("{} {} before, {} now{}.", what, duration(before), duration(now), ratio);
+}
+
+/// What the programs took as a whole, and the kernels whose totals changed most.
+std::vector<std::string> program_changes(const Comparison& comparison) {
+  constexpr std::size_t kMost = 3;
+  constexpr double kVisible = 0.005;  // of the kernels' time
+  const Profile &before = *comparison.base->profile, &now = *comparison.now->profile;
+  std::vector<const PointChange*> changed;
+  for (const PointChange& change : comparison.changes) {
+    if (std::abs(comparison.total_change(change)) > kVisible * before.kernel_s) changed.push_back(&change);
+  }
+  std::stable_sort(changed.begin(), changed.end(), [&](const PointChange* a, const PointChange* b) {
+    return std::abs(comparison.total_change(*a)) > std::abs(comparison.total_change(*b));
+  });
+  std::vector<std::string> sentences = {changed_sum("Wall time", before.wall_s, now.wall_s),
+                                        changed_sum("All kernels", before.kernel_s, now.kernel_s)};
+  std::string most;
+  for (std::size_t i = 0; i < std::min(changed.size(), kMost); ++i) {
+    most += fmt::format("{}{} {}", most.empty() ? "" : ", ", point_name(comparison.row(*changed[i])),
+                        total_change_text(comparison, *changed[i]));
+  }
+  if (!most.empty()) sentences.push_back(fmt::format("In total most changed {}.", most));
+  return sentences;
+}
+
 }  // namespace
 
 const Point* Comparison::before(const PointChange& change) const {
@@ -86,6 +116,13 @@ const Point* Comparison::after(const PointChange& change) const {
 
 const Point& Comparison::row(const PointChange& change) const {
   return change.now ? now->points[*change.now] : base->points[change.before.value()];
+}
+
+bool Comparison::of_programs() const { return base->profile && now->profile; }
+
+double Comparison::total_change(const PointChange& change) const {
+  const auto total = [](const Point* point) { return point == nullptr ? 0 : cost_of(*point); };
+  return total(after(change)) - total(before(change));
 }
 
 bool Comparison::is_regression(const PointChange& change) const {
@@ -120,6 +157,12 @@ std::string verdict(const Comparison& comparison, const PointChange& change) {
   }
 }
 
+std::string total_change_text(const Comparison& comparison, const PointChange& change) {
+  const double seconds = comparison.total_change(change);
+  if (seconds == 0) return "0 s";
+  return fmt::format("{}{}", seconds < 0 ? "\u2212" : "+", duration(std::abs(seconds)));
+}
+
 std::string ratio_text(const PointChange& change) {
   return is_compared(change) ? fmt::format("{:.3f}", change.time_ratio) : kAbsent;
 }
@@ -140,6 +183,11 @@ std::vector<std::string> comparison_notes(const Report& base, const Report& now)
   note_difference(notes, "different versions of roofline", base.invocation.tool_version, now.invocation.tool_version);
   note_difference(notes, "different calibrations (times compare, fractions of the roof don't)",
                   base.machine.measured_at, now.machine.measured_at);
+  if (base.profile.has_value() != now.profile.has_value()) {
+    notes.emplace_back("one is of a program, the other of a suite: their rows have nothing in common");
+  } else if (base.profile) {
+    note_difference(notes, "different programs", program_name(*base.profile), program_name(*now.profile));
+  }
   const Comparison comparison = comparison_of(base, now);
   const double clock_before = median_clock(comparison, false);
   const double clock_now = median_clock(comparison, true);
@@ -180,6 +228,7 @@ std::string regression_line(const Comparison& comparison) {
 
 std::vector<std::string> comparison_findings(const Comparison& comparison) {
   std::vector<std::string> sentences;
+  if (comparison.of_programs()) sentences = program_changes(comparison);
   std::vector<std::string> failed;
   std::vector<std::string> missing;
   for (const PointChange& change : comparison.changes) {

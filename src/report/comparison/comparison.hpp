@@ -23,6 +23,10 @@ struct Comparison {
   const Point* after(const PointChange& change) const;
   /// Of the later run where it is there.
   const Point& row(const PointChange& change) const;
+  /// Whether both are of programs: then rows have a total over all of their launches besides.
+  bool of_programs() const;
+  /// Seconds of all launches now, less those before; what one run lacks took none there.
+  double total_change(const PointChange& change) const;
   /// Slower beyond the limit and the intervals, or timed before and failed now.
   bool is_regression(const PointChange& change) const;
 };
@@ -33,6 +37,9 @@ Comparison comparison_of(const Runs& runs);
 
 /// One word or a few: "no difference", "slower", "slower > 3 %", "faster", "failed now", "only before".
 std::string verdict(const Comparison& comparison, const PointChange& change);
+
+/// "−0.8 s": how much more all launches of a row take.
+std::string total_change_text(const Comparison& comparison, const PointChange& change);
 
 /// "1.050", and its interval "1.041–1.059".
 std::string ratio_text(const PointChange& change);
