@@ -8,10 +8,12 @@
 
 #include "render/counters_tables.hpp"
 #include "render/markdown_text.hpp"
+#include "render/profile_markdown.hpp"
 #include "render/render.hpp"
 #include "report/comparison/comparison.hpp"
 #include "report/findings.hpp"
 #include "report/machine_findings.hpp"
+#include "report/profile_findings.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -163,17 +165,25 @@ void append_code(std::string& text, std::string_view language, const std::string
 
 std::string render_markdown(const Runs& runs) {
   const Report& report = runs.last();
-  std::string text = fmt::format("# Roofline of {}\n\n", escape_markdown(report.machine.device.name));
+  const bool of_program = report.profile.has_value();
+  const std::string subject = of_program ? program_name(*report.profile) + " on " : "";
+  std::string text = fmt::format("# Roofline of {}\n\n", escape_markdown(subject + report.machine.device.name));
+  if (of_program) text += profile_markdown_answer(report);
   std::string line;
   for (const std::string& part : headline(report)) line += (line.empty() ? "" : " · ") + escape_markdown(part);
-  text += fmt::format("{}{}suite {} · {}\n\n", line, line.empty() ? "" : " · ",
-                      escape_markdown(report.invocation.suite), escape_markdown(report.invocation.started_at));
+  const std::string suite = of_program ? "" : fmt::format("suite {} · ", escape_markdown(report.invocation.suite));
+  text += fmt::format("{}{}{}{}\n\n", line, line.empty() ? "" : " · ", suite,
+                      escape_markdown(report.invocation.started_at));
   for (const std::string& sentence : findings(report)) text += "- " + escape_markdown(sentence) + "\n";
   for (const std::string& note : report.notes) text += "- Note: " + escape_markdown(note) + "\n";
   if (runs.several()) text += "\n## Compared\n\n" + render_comparison_markdown(comparison_of(runs));
-  append_results(text, report);
-  append_reasons(text, report);
-  text += counters_markdown(report);
+  if (of_program) {
+    text += profile_markdown_tables(report);
+  } else {
+    append_results(text, report);
+    append_reasons(text, report);
+    text += counters_markdown(report);
+  }
   text += "\n## Machine\n\n";
   append_roofs(text, report.machine);
   append_rest(text, report.machine);

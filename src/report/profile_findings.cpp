@@ -119,7 +119,7 @@ Parts parts_of(const Report& report, const WallTime& wall) {
   of(parts, WallPart::at_roof) = time.at_roof * once;
   of(parts, WallPart::beyond) = (time.roofed - time.at_roof) * once;
   of(parts, WallPart::roofless) = std::max(0.0, kernels - time.roofed * once);
-  if (time.roofed == time.all && time.all > 0) of(parts, WallPart::roofless) = 0;
+  if (of(parts, WallPart::roofless) < 1e-9 * kernels) of(parts, WallPart::roofless) = 0;
   of(parts, WallPart::copies) = positive(wall.copies_s);
   of(parts, WallPart::launching) = positive(wall.idle_launching_s);
   of(parts, WallPart::waiting) = positive(wall.idle_waiting_s);
@@ -246,8 +246,9 @@ std::string inflation_fact(const Profile& profile) {
                      duration(*profile.traced_s), duration(*profile.untraced_s));
 }
 
-std::string share_fact(double without, double all, const char* what) {
-  return all > 0 ? fmt::format("known for {} of the kernel time{}", percent(std::max(0.0, 1 - without / all)), what)
+std::string share_fact(double without, double all) {
+  if (all > 0 && !(without < all)) return "none known";
+  return all > 0 ? fmt::format("known for {} of the kernel time", percent(std::max(0.0, 1 - without / all)))
                  : std::string(kAbsent);
 }
 
@@ -430,6 +431,8 @@ std::string off_chart(const Report& report) {
   }
   const std::int64_t off = uncounted + flopless + other;
   if (off == 0) return {};
+  if (uncounted == static_cast<std::int64_t>(report.points.size()))
+    return "No kernel is on the chart, for none was counted.";
   std::vector<std::string> reasons;
   if (flopless > 0) reasons.push_back(count(flopless) + (flopless == 1 ? " does" : " do") + " no FLOPs");
   if (uncounted > 0) reasons.push_back(count(uncounted) + (uncounted == 1 ? " was" : " were") + " not counted");
@@ -446,15 +449,15 @@ std::vector<std::pair<std::string, std::string>> completeness(const Report& repo
                                                   : "not known";
   return {{"Launches", launches_fact(launches_of(profile))},
           {"Counters", profile.counters
-                           ? share_fact(profile.kernel_s - profile.counted_s, profile.kernel_s, "")
+                           ? share_fact(profile.kernel_s - profile.counted_s, profile.kernel_s)
                            : "none: " + (profile.why_no_counters.empty() ? std::string("not asked for")
                                                                          : clean_line(profile.why_no_counters))},
           {"Longer by the recording", inflation_fact(profile)},
           {"Spent on counting", profile.counting_s > 0
                                     ? fmt::format("{} of {}", duration(profile.counting_s), duration(profile.wall_s))
                                     : "nothing"},
-          {"Lines", share_fact(profile.without_line_s, profile.kernel_s, "")},
-          {"Modules", share_fact(profile.without_module_s, profile.kernel_s, "")},
+          {"Lines", share_fact(profile.without_line_s, profile.kernel_s)},
+          {"Modules", share_fact(profile.without_module_s, profile.kernel_s)},
           {"Ended", ended}};
 }
 

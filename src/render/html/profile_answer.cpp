@@ -9,6 +9,7 @@
 #include "render/html/escape.hpp"
 #include "render/html/profile_sections.hpp"
 #include "report/profile_findings.hpp"
+#include "report/roofs.hpp"
 #include "text/format.hpp"
 
 namespace roofline {
@@ -98,6 +99,9 @@ std::string html_wins(const Report& report) {
 
 std::string html_chart_lead(const Report& report) {
   const std::string off = off_chart(report);
+  if (std::none_of(report.points.begin(), report.points.end(), is_plottable)) {
+    return fmt::format("<h2 id=\"chart-h\">The roofs of this GPU</h2>\n<p class=\"lead\">{}</p>\n", escape_html(off));
+  }
   return fmt::format(
       "<h2 id=\"chart-h\">The kernels under their roofs</h2>\n<p class=\"lead\">Each mark is a kernel as it is "
       "launched "

@@ -9,6 +9,7 @@
 #include "render/counters_tables.hpp"
 #include "render/render.hpp"
 #include "render/terminal/bound.hpp"
+#include "render/terminal/profile.hpp"
 #include "render/terminal/table.hpp"
 #include "report/findings.hpp"
 #include "text/format.hpp"
@@ -134,6 +135,7 @@ std::string untimed_rows(const Report& report, const TerminalStyle& style) {
 }  // namespace
 
 std::string render_terminal(const Report& report, const TerminalStyle& style) {
+  if (report.profile) return profile_terminal(report, style);
   std::string text = title(report, style) + '\n';
   const std::string table = results_table(report, style);
   if (!table.empty()) text += table + '\n';

@@ -1,0 +1,420 @@
+// What is said of a profiled program, in every output: figures that add up, the largest first, and no sentence that only
+// makes sense for a suite.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+#include <sstream>
+
+#include "nlohmann/json.hpp"
+#include "render/chart/chart.hpp"
+#include "render/render.hpp"
+#include "report/comparison/comparison.hpp"
+#include "report/findings.hpp"
+#include "report/profile_findings.hpp"
+#include "tests/support/profile_report.hpp"
+#include "text/text.hpp"
+
+namespace roofline {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+/// A profile of one GPU, as a program spends its seconds, with a row at half of its roof.
+Report report_of(const WallTime& wall, double kernel_s, double roofed_s, double at_roof_s) {
+  Report report;
+  Profile& profile = report.profile.emplace();
+  profile.wall_s = wall.wall_s;
+  profile.kernel_s = kernel_s;
+  profile.roofed_s = roofed_s;
+  profile.at_roof_s = at_roof_s;
+  profile.counters = true;
+  profile.devices = {wall};
+  return report;
+}
+
+std::vector<double> seconds_of(const Budget& budget) {
+  std::vector<double> seconds;
+  for (const WallShare& share : budget.shares) seconds.push_back(share.seconds);
+  return seconds;
+}
+
+TEST(ProfileBudget, DividesTheWallTimeWithoutRemainder) {
+  const WallTime wall{.device = 0, .device_name = "G", .wall_s = 10, .before_s = 1, .kernels_s = 4, .copies_s = 2,
+                      .idle_launching_s = 1, .idle_waiting_s = 0.5, .idle_elsewhere_s = 1, .after_s = 0.5};
+  // Eight seconds of kernels in four: each has half of its time.
+  const Budget budget = budgets(report_of(wall, 8, 6, 2)).at(0);
+  EXPECT_DOUBLE_EQ(budget.wall_s, 10);
+  EXPECT_DOUBLE_EQ(budget.seconds(WallPart::at_roof), 1);
+  EXPECT_DOUBLE_EQ(budget.seconds(WallPart::beyond), 2);
+  EXPECT_DOUBLE_EQ(budget.seconds(WallPart::roofless), 1);
+  EXPECT_DOUBLE_EQ(budget.seconds(WallPart::copies), 2);
+  EXPECT_EQ(budget.seconds(WallPart::unknown), 0);
+  const std::vector<double> seconds = seconds_of(budget);
+  EXPECT_DOUBLE_EQ(std::accumulate(seconds.begin(), seconds.end(), 0.0), 10);
+}
+
+TEST(ProfileBudget, WhatAFileLeavesIsSaid) {
+  const Budget budget =
+      budgets(report_of({.device = 0, .device_name = "", .wall_s = 5, .kernels_s = 2}, 2, 2, 1)).at(0);
+  EXPECT_DOUBLE_EQ(budget.seconds(WallPart::unknown), 3);
+}
+
+TEST(ProfileBudget, ShownFiguresAddUpToTheShownWhole) {
+  for (const double scale : {1.0, 1e-3, 37.7, 3e-6, 4000.0}) {
+    WallTime wall{.device = 0, .device_name = "G", .wall_s = 0, .before_s = 0.3333, .kernels_s = 1.0049,
+                  .copies_s = 0.0149, .idle_launching_s = 0.4449, .idle_waiting_s = 0.2249,
+                  .idle_elsewhere_s = 0.1249, .after_s = 0.0049};
+    for (double* part : {&wall.before_s, &wall.kernels_s, &wall.copies_s, &wall.idle_launching_s, &wall.idle_waiting_s,
+                         &wall.idle_elsewhere_s, &wall.after_s}) {
+      *part *= scale;
+      wall.wall_s += *part;
+    }
+    const Budget budget = budgets(report_of(wall, wall.kernels_s, wall.kernels_s, 0.3 * wall.kernels_s)).at(0);
+    std::int64_t steps = 0;
+    for (const WallShare& share : budget.shares) steps += share.steps;
+    EXPECT_EQ(steps, budget.steps) << scale;
+    // Rounded, and never by more than a step.
+    for (const WallShare& share : budget.shares) {
+      EXPECT_NEAR(static_cast<double>(share.steps) * budget.step_s, share.seconds, budget.step_s) << scale;
+    }
+  }
+}
+
+TEST(ProfileBudget, UnitsFollowTheWhole) {
+  const auto text = [](double wall_s) {
+    const Budget budget =
+        budgets(report_of({.device = 0, .device_name = "", .wall_s = wall_s, .after_s = wall_s}, 0, 0, 0)).at(0);
+    return budget.text(budget.steps);
+  };
+  EXPECT_EQ(text(6.9), "6.90 s");
+  EXPECT_EQ(text(0.0041), "4.10 ms");
+  EXPECT_EQ(text(72.44), "72.4 s");
+  EXPECT_EQ(text(0.9999), "1.00 s");
+  EXPECT_EQ(text(1800), "30.0 min");
+  EXPECT_EQ(text(36000), "10.0 h");
+}
+
+TEST(ProfileAnswer, SaysHowLongItTookAndHowLongItHadTo) {
+  const WallTime wall{.device = 0, .device_name = "G", .wall_s = 8.1, .before_s = 1.1, .kernels_s = 6, .copies_s = 1};
+  const Report report = report_of(wall, 6, 6, 2.3);
+  EXPECT_EQ(answer(report), "8.10 s of wall time. At the roofs of this GPU the kernels would need 2.30 s.");
+  EXPECT_EQ(where_the_rest_is(report),
+            "The other 5.80 s: 3.70 s kernels slower than their roof; 1.10 s before the first activity; 1.00 s copies.");
+}
+
+TEST(ProfileAnswer, WithoutCountersSaysWhyAndWhatWouldAllowThem) {
+  const Report report = sample::uncounted_profile_report();
+  EXPECT_THAT(answer(report), HasSubstr("The GPU ran kernels for 4.09 s of it, 59.3 %."));
+  EXPECT_THAT(answer(report), Not(HasSubstr("roof")));
+  EXPECT_THAT(why_no_roofs(report), HasSubstr("ERR_NVGPUCTRPERM"));
+  EXPECT_THAT(why_no_roofs(report), HasSubstr("CAP_SYS_ADMIN"));
+  EXPECT_EQ(why_no_roofs(sample::profile_report()), "");
+}
+
+TEST(ProfileAnswer, OfAProgramThatUsedNoGpu) {
+  Report report;
+  report.profile.emplace().wall_s = 2;
+  EXPECT_EQ(answer(report), "2 s of wall time, and no GPU was used.");
+  EXPECT_EQ(where_the_rest_is(report), "");
+  for (const std::string& text : {render_html(report), render_markdown(report), render_terminal(report, {})}) {
+    EXPECT_THAT(text, HasSubstr("no GPU was used"));
+  }
+}
+
+TEST(ProfileAnswer, SeveralGpusAreToldTogetherAndOneByOne) {
+  Report report = sample::profile_report();
+  report.profile->devices.push_back(report.profile->devices[0]);
+  report.profile->devices[1].device = 1;
+  const Budget whole = whole_budget(report).value();
+  EXPECT_DOUBLE_EQ(whole.wall_s, budgets(report)[0].wall_s + budgets(report)[1].wall_s);
+  EXPECT_THAT(answer(report), HasSubstr("on 2 GPUs, 13.8 s together"));
+}
+
+TEST(ProfileNames, AScriptIsItsInterpretersProgram) {
+  const auto name = [](std::vector<std::string> program) {
+    Profile profile;
+    profile.program = std::move(program);
+    return program_name(profile);
+  };
+  EXPECT_EQ(name({"/usr/bin/python3", "/home/u/train.py", "--n", "3"}), "train.py --n 3");
+  EXPECT_EQ(name({"python", "-m", "pkg"}), "python -m pkg");
+  EXPECT_EQ(name({"./a.out"}), "a.out");
+  EXPECT_EQ(name({}), "a program");
+}
+
+/// A page without all elements of that name.
+std::string without(std::string html, const std::string& name) {
+  for (std::size_t at = html.find("<" + name); at != std::string::npos; at = html.find("<" + name)) {
+    html.erase(at, html.find("</" + name + ">", at) - at + 1);
+  }
+  return html;
+}
+
+TEST(ProfileFindings, SpeakOfAProgramAndNotOfASuite) {
+  for (const Report& report : {sample::profile_report(), sample::uncounted_profile_report(),
+                               sample::small_profile_report()}) {
+    const std::string page = without(without(render_html(report), "style"), "script");
+    for (const std::string& text : {page, render_markdown(report), render_terminal(report, {})}) {
+      for (const char* word : {"suite", "erified", "ompulsory", "workload", "not cold", "work model"}) {
+        EXPECT_THAT(text, Not(HasSubstr(word)));
+      }
+    }
+  }
+}
+
+TEST(ProfileFindings, WhatIsWrongComesFirst) {
+  Report report = sample::profile_report();
+  Profile& profile = *report.profile;
+  profile.signal = 9;
+  profile.exit_status.reset();
+  profile.processes[0].dropped = 7;
+  profile.processes[1].torn = true;
+  profile.traced_s = 2 * *profile.untraced_s;
+  const std::vector<std::string> said = findings(report);
+  ASSERT_GT(said.size(), 4U);
+  EXPECT_EQ(said[0], "The program was ended by signal 9.");
+  EXPECT_THAT(said[1], StartsWith("7 records were dropped"));
+  EXPECT_THAT(said[2], StartsWith("1 process ended without a word"));
+  EXPECT_THAT(said[3], StartsWith("The program took 100.0 % longer"));
+}
+
+TEST(ProfileFindings, HotCachesAreNoErrorOfAProgram) {
+  Report report = sample::profile_report();
+  Point& point = report.points[0];
+  point.time = sample::timed(point.bound.attainable_time_s / 4);
+  EXPECT_FALSE(not_cold(point, report.machine));
+  point.profiled.reset();
+  EXPECT_TRUE(not_cold(point, report.machine));
+}
+
+void expect_in_order(const std::string& text, const std::vector<std::string>& parts) {
+  std::size_t at = 0;
+  for (const std::string& part : parts) {
+    const std::size_t found = text.find(part, at);
+    EXPECT_NE(found, std::string::npos) << part;
+    if (found != std::string::npos) at = found;
+  }
+}
+
+TEST(ProfilePage, OpensWithTheAnswerThenWhatToDo) {
+  const std::string html = render_html(sample::profile_report());
+  expect_in_order(html, {"6.90 s of wall time", "The other 4.63 s", "budget-bar", "id=\"wins\"", "id=\"chart\"",
+                         "id=\"lines\"", "id=\"modules\"", "id=\"ranges\"", "id=\"kernels\"", "id=\"copies\"",
+                         "id=\"calls\"", "id=\"time\"", "id=\"recording\"", "id=\"machine\"", "id=\"method\""});
+}
+
+TEST(ProfilePage, WinsStandInTheOrderOfWhatTheyWin) {
+  Report report = sample::profile_report();
+  std::reverse(report.profile->wins.begin(), report.profile->wins.end());
+  const std::vector<std::string> order = {"softmax_warp_backward_log at 36", "softmax_warp_forward_log at 31",
+                                          "waits for the host to launch", "5 elementwise kernels"};
+  const std::string html = render_html(report);
+  expect_in_order(html.substr(html.find("id=\"wins\"")), order);
+  expect_in_order(render_terminal(report, {}), order);
+  EXPECT_THAT(html, HasSubstr("<a href=\"#row-" + std::to_string(sample::row_of(report, "softmax_warp_backward_log"))));
+}
+
+TEST(ProfilePage, EveryKernelHasARowAndTheirSharesAddUp) {
+  const Report report = sample::profile_report();
+  double share = 0;
+  const std::string html = render_html(report);
+  for (std::size_t i = 0; i < report.points.size(); ++i) {
+    EXPECT_THAT(html, HasSubstr("<tr id=\"row-" + std::to_string(i) + "\""));
+    share += share_of_time(report, report.points[i]);
+  }
+  EXPECT_NEAR(share, 1, 1e-9);
+  std::vector<double> totals;
+  for (const std::size_t i : by_total_time(report)) totals.push_back(cost_of(report.points[i]));
+  EXPECT_TRUE(std::is_sorted(totals.rbegin(), totals.rend()));
+}
+
+TEST(ProfilePage, LinesAndWhatHasNoneAreAllOfTheKernels) {
+  const Profile profile = *sample::profile_report().profile;
+  double seconds = profile.without_line_s;
+  for (const LineSum& line : profile.lines) seconds += line.total_s;
+  EXPECT_NEAR(seconds, profile.kernel_s, 1e-9 * profile.kernel_s);
+  EXPECT_THAT(render_html(sample::profile_report()), HasSubstr("no line known"));
+}
+
+TEST(ProfilePage, LeavesOutWhatAProgramDoesNotHave) {
+  const std::string html = render_html(sample::small_profile_report());
+  for (const char* id : {"lines", "modules", "ranges", "copies", "calls", "time", "wins"}) {
+    EXPECT_THAT(html, Not(HasSubstr("<section id=\"" + std::string(id) + "\""))) << id;
+  }
+  EXPECT_THAT(html, HasSubstr("none known"));
+}
+
+TEST(ProfilePage, HostileNamesStayText) {
+  const std::string html = render_html(sample::hostile_profile_report());
+  EXPECT_THAT(html, Not(HasSubstr("<script>window")));
+  EXPECT_THAT(html, Not(HasSubstr("<img")));
+  EXPECT_THAT(html, Not(HasSubstr("\" onmouseover")));
+}
+
+TEST(ProfileChart, MarksAreAsLargeAsTheirTime) {
+  const Report report = sample::profile_report();
+  const Chart chart = lay_out_chart(report, {});
+  const auto radius = [&](const char* op) {
+    const auto row = static_cast<std::size_t>(sample::row_of(report, op));
+    for (const PlottedPoint& p : chart.points)
+      if (p.index == row) return p.radius;
+    return 0.0;
+  };
+  const auto total = [&](const char* op) {
+    return report.points[static_cast<std::size_t>(sample::row_of(report, op))].profiled->total_s;
+  };
+  const double area = std::pow(radius("softmax_warp_backward_log") / radius("softmax_warp_forward_log"), 2);
+  EXPECT_NEAR(area, total("softmax_warp_backward_log") / total("softmax_warp_forward_log"), 0.01);
+  EXPECT_GT(radius("nll_loss_forward_reduce_cuda_kernel_2d"), 2);
+  EXPECT_EQ(chart.scene.title, "train.py --steps 400 — NVIDIA H200");
+  EXPECT_LE(chart.named, kNamedOfProgram);
+  EXPECT_GT(chart.named, 5U);
+  EXPECT_EQ(chart.numbered, 0U);
+  EXPECT_THAT(chart.scene.description, HasSubstr("6 of 37 kernels are not on the chart: 5 do no FLOPs and 1 was not counted."));
+}
+
+TEST(ProfileChart, ColoursStandForBoundsInEveryProfile) {
+  Report report = sample::profile_report();
+  const auto names = families_of(report);
+  std::reverse(report.points.begin(), report.points.end());
+  EXPECT_EQ(families_of(report), names);
+  EXPECT_EQ(names.front(), "memory-bound");
+  const Report suite = sample::sample_report();
+  EXPECT_EQ(lay_out_chart(suite, {}).points[0].radius, kMarkerRadius);
+}
+
+TEST(ProfileChart, AnEmptyOneSaysWhy) {
+  const std::string svg = render_svg(sample::uncounted_profile_report());
+  EXPECT_THAT(svg, HasSubstr("No marks"));
+  EXPECT_THAT(svg, HasSubstr("none was counted"));
+}
+
+TEST(ProfileTerminal, FitsItsColumns) {
+  for (const Report& report : {sample::profile_report(), sample::uncounted_profile_report(),
+                               sample::small_profile_report(), sample::hostile_profile_report()}) {
+    for (const int columns : {72, 80, 120}) {
+      for (const bool unicode : {false, true}) {
+        const std::string text = render_terminal(report, {.color = false, .unicode = unicode, .columns = columns});
+        std::istringstream lines(text);
+        for (std::string line; std::getline(lines, line);) {
+          EXPECT_LE(display_width(line), columns) << line;
+          EXPECT_FALSE(line.ends_with(' ')) << "'" << line << "'";
+          EXPECT_EQ(line.find('\x1b'), std::string::npos) << line;
+          if (unicode) continue;
+          EXPECT_TRUE(std::all_of(line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < 128; })) << line;
+        }
+      }
+    }
+  }
+}
+
+TEST(ProfileTerminal, TheAnswerComesFirst) {
+  const std::string text = render_terminal(sample::profile_report(), {});
+  expect_in_order(text, {"6.90 s of wall time", "kernels at their roof 2.27 s", "What to do", "softmax_warp", "and 17 more",
+                         "train.py:36 step", "32,800 seen, all recorded"});
+}
+
+TEST(ProfileMarkdown, TablesHoldTogether) {
+  for (const Report& report : {sample::profile_report(), sample::hostile_profile_report()}) {
+    std::istringstream lines(render_markdown(report));
+    int width = 0;
+    for (std::string line; std::getline(lines, line);) {
+      int bars = 0;
+      for (std::size_t i = 0; i < line.size(); ++i) {
+        if (line[i] == '\\') {
+          ++i;
+        } else if (line[i] == '|') {
+          ++bars;
+        }
+      }
+      if (!line.starts_with("|")) {
+        width = 0;
+        continue;
+      }
+      if (width == 0) width = bars;
+      EXPECT_EQ(bars, width) << line;
+    }
+  }
+}
+
+TEST(ProfileCsv, RowsAreKindsOfLaunches) {
+  std::istringstream lines(render_csv(sample::profile_report()));
+  std::string header, first;
+  std::getline(lines, header);
+  std::getline(lines, first);
+  EXPECT_THAT(header, HasSubstr(",diagnosis,launches,total_s,device_index,module,line,range,operation,backward,"));
+  EXPECT_THAT(first, HasSubstr(",embed,model.py:52 forward,step/forward,"));
+  EXPECT_THAT(render_csv(sample::sample_report()), Not(HasSubstr("total_s")));
+}
+
+/// The same program with the loss's backward kernel gone and attention slower.
+std::vector<Report> before_and_after() {
+  std::vector<Report> runs(2, sample::profile_report());
+  Point& slower = runs[1].points[static_cast<std::size_t>(sample::row_of(runs[1], "flash_fwd_kernel"))];
+  slower.time = sample::timed(1.25 * slower.time->median);
+  slower.profiled->total_s *= 1.25;
+  slower.workload.dtype = DType::fp16;  // another pipe was counted most
+  runs[1].points.erase(runs[1].points.begin() + sample::row_of(runs[1], "softmax_warp_backward_log"));
+  runs[1].profile->wins.clear();
+  runs[1].profile->timeline.reset();
+  runs[1].profile->kernel_s -= 0.8;
+  runs[1].profile->wall_s -= 0.8;
+  return runs;
+}
+
+TEST(ProfileComparison, RowsAreMatchedByTheirLabels) {
+  const std::vector<Report> runs = before_and_after();
+  const Comparison comparison = comparison_of(Runs(runs));
+  EXPECT_TRUE(comparison.of_programs());
+  std::size_t slower = 0, gone = 0;
+  for (const PointChange& change : comparison.changes) {
+    if (change.change == Change::slower) {
+      ++slower;
+      EXPECT_NEAR(change.time_ratio, 1.25, 1e-9);
+      EXPECT_NEAR(comparison.total_change(change), 0.2 * comparison.after(change)->profiled->total_s, 1e-9);
+    }
+    if (change.change == Change::only_before) {
+      ++gone;
+      EXPECT_NEAR(comparison.total_change(change), -comparison.before(change)->profiled->total_s, 1e-12);
+    }
+  }
+  EXPECT_EQ(slower, 1U);
+  EXPECT_EQ(gone, 1U);
+}
+
+TEST(ProfileComparison, TellsWhatTheProgramsTook) {
+  const std::vector<Report> runs = before_and_after();
+  const Comparison comparison = comparison_of(Runs(runs));
+  const std::vector<std::string> said = comparison_findings(comparison);
+  EXPECT_EQ(said[0], "Wall time 6.9 s before, 6.1 s now: 0.884×.");
+  EXPECT_THAT(said[1], StartsWith("All kernels 4.15 s before, 3.35 s now"));
+  EXPECT_THAT(said[2], HasSubstr("softmax_warp_backward_log"));
+  for (const std::string& text : {render_comparison_terminal(comparison, {}), render_comparison_markdown(comparison),
+                                  render_html(runs)}) {
+    EXPECT_THAT(text, HasSubstr("−803 ms"));
+    EXPECT_THAT(text, Not(HasSubstr("suite ")));
+  }
+  const auto json = nlohmann::json::parse(render_comparison_json(comparison));
+  EXPECT_EQ(json["base"]["program"][1], "train.py");
+  EXPECT_EQ(json["rows"][0]["now"]["launches"], 400);
+  EXPECT_THAT(render_comparison_csv(comparison), HasSubstr("launches_before,total_before_s,launches_now,total_now_s"));
+}
+
+TEST(ProfileComparison, AProgramAndASuiteAreSaidToBeTwoThings) {
+  EXPECT_THAT(comparison_notes(sample::sample_report(), sample::profile_report()),
+              ::testing::Contains(HasSubstr("one is of a program")));
+  for (const std::vector<Report>& runs : {std::vector<Report>{sample::sample_report(), sample::profile_report()},
+                                          std::vector<Report>{sample::profile_report(), sample::sample_report()}}) {
+    EXPECT_FALSE(render_html(runs).empty());
+    EXPECT_FALSE(render_svg(runs).empty());
+    EXPECT_FALSE(render_markdown(runs).empty());
+  }
+}
+
+}  // namespace
+}  // namespace roofline
