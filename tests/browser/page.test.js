@@ -24,7 +24,8 @@ describe('report.html', { skip: reason ?? false }, () => {
     }
   }
 
-  const names = ['h200', 'counted', 'cpu', 'stress', 'hostile', 'odd', 'empty', 'many', 'two'];
+  const names = ['h200', 'counted', 'cpu', 'stress', 'hostile', 'odd', 'empty', 'many', 'two',
+    'profile', 'profile-uncounted', 'profile-small', 'profile-hostile', 'profile-two'];
   const plottable = async page => page.locator('.layer-points .point').count();
 
   for (const name of names) {

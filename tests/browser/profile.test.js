@@ -1,0 +1,184 @@
+// The page of a profiled program in a real browser: folding, the timeline, narrow windows, accessibility.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, test } from 'node:test';
+import { downloaded, embedded, missing, open_session, validator, violations } from './pages.js';
+
+const reason = missing();
+if (reason) console.log(`browser tests skipped: ${reason}`);
+
+describe('report.html of a profile', { skip: reason ?? false }, () => {
+  let session;
+  before(async () => { session = await open_session(); });
+  after(async () => { await session?.close(); });
+
+  async function on(name, options, check) {
+    const { page, problems, close } = await session.open(name, options);
+    try {
+      await check(page);
+      assert.deepEqual(problems, []);
+    } finally {
+      await close();
+    }
+  }
+  const names = ['profile', 'profile-uncounted', 'profile-small', 'profile-hostile', 'profile-two'];
+
+  for (const name of names) {
+    test(`${name}: accessible in both themes, and nothing is wider than a phone`, async () => {
+      for (const colorScheme of ['light', 'dark']) {
+        await on(`${name}.html`, { colorScheme }, async page => assert.deepEqual(await violations(page), []));
+      }
+      await on(`${name}.html`, { viewport: { width: 390, height: 800 } }, async page => {
+        assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
+        assert.equal(await page.evaluate(() => window.pwned), undefined);
+      });
+    });
+  }
+
+  test('the file in the page is by its schema', async () => {
+    const schema = new URL('../../docs/schema/report.schema.json', import.meta.url);
+    const validate = validator(JSON.parse(readFileSync(schema, 'utf8')));
+    for (const name of ['profile', 'profile-uncounted', 'profile-small']) {
+      await on(`${name}.html`, {}, async page => {
+        assert.ok(validate(await embedded(page)), JSON.stringify(validate.errors?.slice(0, 3)));
+      });
+    }
+  });
+
+  test('the answer is what is seen first, and a win leads to its row', async () => {
+    await on('profile.html', {}, async page => {
+      const answer = await page.locator('.answer').boundingBox();
+      assert.ok(answer.y < 200, `${answer.y}`);
+      assert.match(await page.locator('.answer').innerText(), /6\.90 s of wall time.*2\.27 s/);
+      // The parts as shown add up to the whole as shown.
+      const parts = await page.locator('#answer .parts b').allInnerTexts();
+      const sum = parts.reduce((all, text) => all + Math.round(100 * parseFloat(text)), 0);
+      assert.equal(sum, 690);
+      await page.locator('.wins a').first().click();
+      assert.match(await page.locator('#results tr.sel').innerText(), /softmax_warp_backward_log/);
+    });
+  });
+
+  test('trees fold, also without script', async () => {
+    await on('profile.html', { javaScriptEnabled: false }, async page => {
+      const part = page.locator('#modules summary', { hasText: 'attn' }).first();
+      assert.equal(await part.isVisible(), false);
+      await page.locator('#modules summary', { hasText: /^0/ }).first().click();
+      assert.equal(await part.isVisible(), true);
+    });
+    await on('profile.html', {}, async page => {
+      await page.locator('#modules [data-fold=open]').click();
+      assert.equal(await page.locator('#modules details:not([open])').count(), 0);
+      await page.locator('#modules [data-fold=close]').click();
+      assert.equal(await page.locator('#modules details[open]').count(), 0);
+    });
+  });
+
+  test('the timeline zooms by button, key and wheel, moves when dragged, and comes back', async () => {
+    await on('profile.html', {}, async page => {
+      const window_of = () => page.evaluate(() => {
+        const inner = document.querySelector('#timeline .window');
+        return [parseFloat(inner.getAttribute('x') ?? 0), parseFloat(inner.getAttribute('width'))];
+      });
+      const settled = () => page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))));
+      const timeline = page.locator('#timeline');
+      await timeline.scrollIntoViewIfNeeded();
+      const ticks = await page.locator('#timeline .ticks text').allTextContents();
+      await page.locator('#timeline-in').click();
+      await settled();
+      assert.equal(Math.round((await window_of())[1]), 160);
+      await timeline.focus();
+      await page.keyboard.press('+');
+      await settled();
+      const [x, width] = await window_of();
+      assert.equal(Math.round(width), 256);
+      assert.notDeepEqual(await page.locator('#timeline .ticks text').allTextContents(), ticks);
+      assert.equal(await page.locator('.roofline-chart.zoomed').count(), 0, 'the chart keeps its own view');
+      const box = await timeline.boundingBox();
+      await page.mouse.move(box.x + 300, box.y + 45);
+      await page.mouse.down();
+      await page.mouse.move(box.x + 500, box.y + 45, { steps: 4 });
+      await page.mouse.up();
+      await settled();
+      assert.ok((await window_of())[0] > x, 'dragged to the right, earlier times come in');
+      await page.mouse.wheel(0, -300);
+      await settled();
+      assert.ok((await window_of())[1] > width);
+      await timeline.focus();
+      await page.keyboard.press('0');
+      await settled();
+      assert.deepEqual(await window_of(), [0, 100]);
+    });
+  });
+
+  test('the timeline says what a bar is, by pointer and by keyboard, and leads to its row', async () => {
+    await on('profile.html', {}, async page => {
+      const timeline = page.locator('#timeline');
+      await timeline.scrollIntoViewIfNeeded();
+      const bar = page.locator('#timeline .slice', { hasText: 'softmax_warp_forward' }).first();
+      await bar.hover({ force: true });
+      assert.match(await page.locator('.card:visible').innerText(), /softmax_warp_forward_log[\s\S]*1\.59 ms, from[\s\S]*stream 7/);
+      await timeline.focus();
+      await page.keyboard.press('ArrowRight');
+      const first = await page.locator('#live').textContent();
+      assert.match(first, /GPU 0, stream 7/);
+      await page.keyboard.press('ArrowRight');
+      assert.notEqual(await page.locator('#live').textContent(), first);
+      await page.keyboard.press('ArrowDown');
+      assert.match(await page.locator('#live').textContent(), /stream 13/);
+      await page.keyboard.press('ArrowUp');
+      await page.keyboard.press('Enter');
+      assert.equal(await page.evaluate(() => /^row-\d+$/.test(document.activeElement.id)), true);
+    });
+  });
+
+  test('is complete without script: names of long bars, tool tips, every row', async () => {
+    await on('profile.html', { javaScriptEnabled: false }, async page => {
+      assert.equal(await page.locator('#results tbody tr').count(), 37);
+      assert.ok(await page.locator('#timeline text', { hasText: 'cudaStreamSynchronize' }).isVisible());
+      assert.ok(await page.locator('#timeline .slice title').count() > 50);
+      assert.equal(await page.locator('#time .zoom').isVisible(), false);
+    });
+  });
+
+  test('a large mark is found at its edge, and its card tells of its launches', async () => {
+    await on('profile.html', {}, async page => {
+      const mark = page.locator('.point[data-radius="21.0"]');
+      await mark.scrollIntoViewIfNeeded();
+      // Scrolling hides cards, and its event comes a frame late.
+      await page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))));
+      const box = await mark.boundingBox();
+      await page.mouse.move(box.x + 3, box.y + box.height / 2);
+      const card = page.locator('.card:visible');
+      assert.match(await card.innerText(), /softmax_warp_backward_log[\s\S]*Launches\s*400[\s\S]*Full name/);
+    });
+  });
+
+  test('the CSV that a page saves is the one of the file', async () => {
+    await on('profile.html', {}, async page => {
+      const [saved, written] = [await downloaded(page, '#save-csv'), session.text('profile.csv')];
+      const lines = text => text.toString().split('\r\n');
+      assert.equal(lines(saved)[0], lines(written)[0]);
+      assert.equal(lines(saved).length, lines(written).length);
+      assert.match(lines(saved)[1], /,embed,model\.py:52 forward,step\/forward,/);
+    });
+  });
+
+  test('two profiles show first what changed in total', async () => {
+    await on('profile-two.html', {}, async page => {
+      assert.match(await page.locator('#summary').innerText(), /Wall time|All kernels/);
+      const rows = await page.locator('#changes tbody tr:visible').allInnerTexts();
+      assert.match(rows[0], /softmax_warp_backward_log[\s\S]*−803 ms/);
+      assert.ok(rows.length < 5, `${rows.length}`);
+    });
+  });
+
+  test('prints', async () => {
+    await on('profile.html', {}, async page => {
+      await page.emulateMedia({ media: 'print' });
+      assert.equal(await page.locator('.tools').isVisible(), false);
+      assert.ok(await page.locator('.budget-bar').isVisible());
+      assert.ok((await page.pdf({ format: 'A4' })).length > 20_000);
+    });
+  });
+});
