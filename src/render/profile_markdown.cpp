@@ -47,8 +47,8 @@ std::string wins_list(const Report& report) {
 
 std::string kernels_table(const Report& report) {
   std::string text = "\n## By kernel\n\n";
-  append_markdown_row(text, {"Kernel", "Launches", "Total", "Share", "Median", "Of the roof", "AI", "Bound", "Limited by",
-                             "Where from"});
+  append_markdown_row(text, {"Kernel", "Launches", "Total", "Share", "Median", "Of the roof", "AI", "Bound",
+                             "Limited by", "Where from"});
   text += "|:--|--:|--:|--:|--:|--:|--:|:--|:--|:--|\n";
   std::size_t rows = 0;
   for (const std::size_t i : by_total_time(report)) {
@@ -70,15 +70,16 @@ std::string kernels_table(const Report& report) {
 std::string lines_table(const Profile& profile) {
   if (profile.lines.empty()) return {};
   std::vector<LineSum> lines = profile.lines;
-  std::stable_sort(lines.begin(), lines.end(), [](const LineSum& a, const LineSum& b) { return a.total_s > b.total_s; });
+  std::stable_sort(lines.begin(), lines.end(),
+                   [](const LineSum& a, const LineSum& b) { return a.total_s > b.total_s; });
   std::string text = "\n## By line\n\n";
   append_markdown_row(text, {"Line", "Kernels", "Share", "Of it backward", "Launches"});
   text += "|:--|--:|--:|--:|--:|\n";
   for (std::size_t i = 0; i < std::min(lines.size(), kMostRows); ++i) {
     const LineSum& line = lines[i];
-    append_markdown_row(text, {escape_markdown(fmt::format("{}:{} {}", line.file, line.number, line.function)),
-                               duration(line.total_s), share(line.total_s, profile.kernel_s),
-                               share(line.backward_s, line.total_s), count(line.launches)});
+    append_markdown_row(
+        text, {escape_markdown(fmt::format("{}:{} {}", line.file, line.number, line.function)), duration(line.total_s),
+               share(line.total_s, profile.kernel_s), share(line.backward_s, line.total_s), count(line.launches)});
   }
   return text;
 }
@@ -132,7 +133,8 @@ std::string calls_table(const Profile& profile) {
 }  // namespace
 
 std::string profile_markdown_answer(const Report& report) {
-  std::string text = fmt::format("**{}**\n\n{}\n", escape_markdown(answer(report)), escape_markdown(where_the_rest_is(report)));
+  std::string text =
+      fmt::format("**{}**\n\n{}\n", escape_markdown(answer(report)), escape_markdown(where_the_rest_is(report)));
   if (const std::string why = why_no_roofs(report); !why.empty()) text += "\n" + escape_markdown(why) + "\n";
   return text + budget_table(report) + wins_list(report) + "\n";
 }

@@ -173,10 +173,19 @@ describe('report.html of a profile', { skip: reason ?? false }, () => {
     });
   });
 
+  test('on a phone each figure of a kernel has the name of its own column', async () => {
+    await on('profile.html', { viewport: { width: 390, height: 800 } }, async page => {
+      const [shown, titles] = await page.evaluate(() => [
+        [...document.querySelectorAll('#results tbody tr:first-child td')].map(td => getComputedStyle(td, '::before').content),
+        [...document.querySelectorAll('#results thead th')].slice(1).map(th => JSON.stringify(th.textContent))]);
+      assert.deepEqual(shown, titles);
+    });
+  });
+
   test('prints', async () => {
     await on('profile.html', {}, async page => {
       await page.emulateMedia({ media: 'print' });
-      assert.equal(await page.locator('.tools').isVisible(), false);
+      assert.equal(await page.locator('.tools, .folds').first().isVisible(), false);
       assert.ok(await page.locator('.budget-bar').isVisible());
       assert.ok((await page.pdf({ format: 'A4' })).length > 20_000);
     });

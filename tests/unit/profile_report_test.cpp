@@ -1,5 +1,5 @@
-// What is said of a profiled program, in every output: figures that add up, the largest first, and no sentence that only
-// makes sense for a suite.
+// What is said of a profiled program, in every output: figures that add up, the largest first, and no sentence that
+// only makes sense for a suite.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -44,8 +44,16 @@ std::vector<double> seconds_of(const Budget& budget) {
 }
 
 TEST(ProfileBudget, DividesTheWallTimeWithoutRemainder) {
-  const WallTime wall{.device = 0, .device_name = "G", .wall_s = 10, .before_s = 1, .kernels_s = 4, .copies_s = 2,
-                      .idle_launching_s = 1, .idle_waiting_s = 0.5, .idle_elsewhere_s = 1, .after_s = 0.5};
+  const WallTime wall{.device = 0,
+                      .device_name = "G",
+                      .wall_s = 10,
+                      .before_s = 1,
+                      .kernels_s = 4,
+                      .copies_s = 2,
+                      .idle_launching_s = 1,
+                      .idle_waiting_s = 0.5,
+                      .idle_elsewhere_s = 1,
+                      .after_s = 0.5};
   // Eight seconds of kernels in four: each has half of its time.
   const Budget budget = budgets(report_of(wall, 8, 6, 2)).at(0);
   EXPECT_DOUBLE_EQ(budget.wall_s, 10);
@@ -66,9 +74,16 @@ TEST(ProfileBudget, WhatAFileLeavesIsSaid) {
 
 TEST(ProfileBudget, ShownFiguresAddUpToTheShownWhole) {
   for (const double scale : {1.0, 1e-3, 37.7, 3e-6, 4000.0}) {
-    WallTime wall{.device = 0, .device_name = "G", .wall_s = 0, .before_s = 0.3333, .kernels_s = 1.0049,
-                  .copies_s = 0.0149, .idle_launching_s = 0.4449, .idle_waiting_s = 0.2249,
-                  .idle_elsewhere_s = 0.1249, .after_s = 0.0049};
+    WallTime wall{.device = 0,
+                  .device_name = "G",
+                  .wall_s = 0,
+                  .before_s = 0.3333,
+                  .kernels_s = 1.0049,
+                  .copies_s = 0.0149,
+                  .idle_launching_s = 0.4449,
+                  .idle_waiting_s = 0.2249,
+                  .idle_elsewhere_s = 0.1249,
+                  .after_s = 0.0049};
     for (double* part : {&wall.before_s, &wall.kernels_s, &wall.copies_s, &wall.idle_launching_s, &wall.idle_waiting_s,
                          &wall.idle_elsewhere_s, &wall.after_s}) {
       *part *= scale;
@@ -103,8 +118,9 @@ TEST(ProfileAnswer, SaysHowLongItTookAndHowLongItHadTo) {
   const WallTime wall{.device = 0, .device_name = "G", .wall_s = 8.1, .before_s = 1.1, .kernels_s = 6, .copies_s = 1};
   const Report report = report_of(wall, 6, 6, 2.3);
   EXPECT_EQ(answer(report), "8.10 s of wall time. At the roofs of this GPU the kernels would need 2.30 s.");
-  EXPECT_EQ(where_the_rest_is(report),
-            "The other 5.80 s: 3.70 s kernels slower than their roof; 1.10 s before the first activity; 1.00 s copies.");
+  EXPECT_EQ(
+      where_the_rest_is(report),
+      "The other 5.80 s: 3.70 s kernels slower than their roof; 1.10 s before the first activity; 1.00 s copies.");
 }
 
 TEST(ProfileAnswer, WithoutCountersSaysWhyAndWhatWouldAllowThem) {
@@ -156,8 +172,8 @@ std::string without(std::string html, const std::string& name) {
 }
 
 TEST(ProfileFindings, SpeakOfAProgramAndNotOfASuite) {
-  for (const Report& report : {sample::profile_report(), sample::uncounted_profile_report(),
-                               sample::small_profile_report()}) {
+  for (const Report& report :
+       {sample::profile_report(), sample::uncounted_profile_report(), sample::small_profile_report()}) {
     const std::string page = without(without(render_html(report), "style"), "script");
     for (const std::string& text : {page, render_markdown(report), render_terminal(report, {})}) {
       for (const char* word : {"suite", "erified", "ompulsory", "workload", "not cold", "work model"}) {
@@ -275,7 +291,8 @@ TEST(ProfileChart, MarksAreAsLargeAsTheirTime) {
   EXPECT_LE(chart.named, kNamedOfProgram);
   EXPECT_GT(chart.named, 5U);
   EXPECT_EQ(chart.numbered, 0U);
-  EXPECT_THAT(chart.scene.description, HasSubstr("6 of 37 kernels are not on the chart: 5 do no FLOPs and 1 was not counted."));
+  EXPECT_THAT(chart.scene.description,
+              HasSubstr("6 of 37 kernels are not on the chart: 5 do no FLOPs and 1 was not counted."));
 }
 
 TEST(ProfileChart, ColoursStandForBoundsInEveryProfile) {
@@ -306,7 +323,8 @@ TEST(ProfileTerminal, FitsItsColumns) {
           EXPECT_FALSE(line.ends_with(' ')) << "'" << line << "'";
           EXPECT_EQ(line.find('\x1b'), std::string::npos) << line;
           if (unicode) continue;
-          EXPECT_TRUE(std::all_of(line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < 128; })) << line;
+          EXPECT_TRUE(std::all_of(line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < 128; }))
+              << line;
         }
       }
     }
@@ -315,8 +333,8 @@ TEST(ProfileTerminal, FitsItsColumns) {
 
 TEST(ProfileTerminal, TheAnswerComesFirst) {
   const std::string text = render_terminal(sample::profile_report(), {});
-  expect_in_order(text, {"6.90 s of wall time", "kernels at their roof 2.27 s", "What to do", "softmax_warp", "and 17 more",
-                         "train.py:36 step", "32,800 seen, all recorded"});
+  expect_in_order(text, {"6.90 s of wall time", "kernels at their roof 2.27 s", "What to do", "softmax_warp",
+                         "and 17 more", "train.py:36 step", "32,800 seen, all recorded"});
 }
 
 TEST(ProfileMarkdown, TablesHoldTogether) {
@@ -394,8 +412,8 @@ TEST(ProfileComparison, TellsWhatTheProgramsTook) {
   EXPECT_EQ(said[0], "Wall time 6.9 s before, 6.1 s now: 0.884×.");
   EXPECT_THAT(said[1], StartsWith("All kernels 4.15 s before, 3.35 s now"));
   EXPECT_THAT(said[2], HasSubstr("softmax_warp_backward_log"));
-  for (const std::string& text : {render_comparison_terminal(comparison, {}), render_comparison_markdown(comparison),
-                                  render_html(runs)}) {
+  for (const std::string& text :
+       {render_comparison_terminal(comparison, {}), render_comparison_markdown(comparison), render_html(runs)}) {
     EXPECT_THAT(text, HasSubstr("−803 ms"));
     EXPECT_THAT(text, Not(HasSubstr("suite ")));
   }

@@ -49,7 +49,7 @@ std::string shape_text(const Shape& shape) {
 
 /// "nvjet_tst_…TNT · blocks.0.attn.qkv": long kernels' names give way, not what tells their launches apart.
 std::string name_of_kind(const Workload& w) {
-  constexpr int kKernel = 20, kRest = 28;
+  constexpr int kKernel = 26, kRest = 24;
   const std::string op = clean_line(w.op), label = clean_line(w.label);
   if (!label.starts_with(op)) return shorten(label.empty() ? op : label, kKernel + kRest);
   return shorten(op, kKernel) + shorten(label.substr(op.size()), kRest);

@@ -179,7 +179,7 @@ std::string html_kinds(const Report& report, const Marks& marks) {
 std::string html_kinds_css() {
   std::vector<std::string> titles;
   for (const Column& column : kColumns) titles.emplace_back(column.title);
-  return html_column_names(".kinds", titles);
+  return html_column_names("#results.kinds", titles);
 }
 
 }  // namespace roofline

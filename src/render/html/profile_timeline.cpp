@@ -74,7 +74,7 @@ std::string ticks(double length, double height) {
   for (int i = 0; i * step <= length && i < 20; ++i) {
     const double x = 100 * i * step / length;
     html += fmt::format("<line x1=\"{0:.3f}%\" x2=\"{0:.3f}%\" y1=\"{1}\" y2=\"{2}\"/>", x, kTop - 6, height);
-    if (x < 97) html += fmt::format("<text x=\"{:.3f}%\" y=\"12\">{}</text>", x, i == 0 ? "0" : duration(i * step));
+    if (x < 94) html += fmt::format("<text x=\"{:.3f}%\" y=\"12\">{}</text>", x, i == 0 ? "0" : duration(i * step));
   }
   return html + "</g>";
 }

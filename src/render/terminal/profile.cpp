@@ -106,7 +106,8 @@ std::string wins_list(const Report& report, const TerminalStyle& style) {
   std::string text = inked("What to do, and what it could win", Ink::bold, style) + '\n';
   for (std::size_t i = 0; i < std::min(wins.size(), kMostWins); ++i) {
     const std::string seconds = for_terminal(duration(wins[i].seconds), style);
-    const std::string first = std::string(static_cast<std::size_t>(std::max(0, 8 - display_width(seconds))), ' ') + seconds + "  ";
+    const std::string first =
+        std::string(static_cast<std::size_t>(std::max(0, 8 - display_width(seconds))), ' ') + seconds + "  ";
     const auto part = [&](std::string_view before, const std::string& words) {
       if (!words.empty()) text += wrapped(before, for_terminal(clean_line(words), style), style);
     };
@@ -173,7 +174,8 @@ std::string lines_table(const Report& report, const TerminalStyle& style) {
   const Profile& profile = *report.profile;
   if (profile.lines.empty()) return {};
   std::vector<LineSum> lines = profile.lines;
-  std::stable_sort(lines.begin(), lines.end(), [](const LineSum& a, const LineSum& b) { return a.total_s > b.total_s; });
+  std::stable_sort(lines.begin(), lines.end(),
+                   [](const LineSum& a, const LineSum& b) { return a.total_s > b.total_s; });
   TerminalTable table({{"line", false, 0, true, 24},
                        {"kernels", true, 0, false},
                        {"share", true, 0, false},
@@ -193,7 +195,8 @@ std::string lines_table(const Report& report, const TerminalStyle& style) {
 
 std::string completeness_line(const Report& report, const TerminalStyle& style) {
   std::string text;
-  for (const auto& [name, fact] : completeness(report)) text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", name, fact);
+  for (const auto& [name, fact] : completeness(report))
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", name, fact);
   return wrapped("", for_terminal(text, style), style);
 }
 

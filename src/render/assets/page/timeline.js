@@ -35,7 +35,9 @@ const start_timeline = () => {
     ticks.replaceChildren();
     for (let i = Math.floor(from / step); i * step <= Math.min(length, from + span); ++i) {
       const x = (100 * i * step / length) + '%';
-      ticks.append(svg_element('line', {x1: x, x2: x, y1: 16, y2: height}), svg_element('text', {x, y: 12}, time_text(i * step)));
+      ticks.append(svg_element('line', {x1: x, x2: x, y1: 16, y2: height}));
+      // At the right edge a label would be cut.
+      if ((i * step - from) * timeline.clientWidth / span < timeline.clientWidth - 44) ticks.append(svg_element('text', {x, y: 12}, time_text(i * step)));
     }
   };
   const name_bars = () => {
