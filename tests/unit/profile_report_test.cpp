@@ -3,11 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <sstream>
 
-#include "nlohmann/json.hpp"
 #include "render/chart/chart.hpp"
 #include "render/render.hpp"
 #include "report/comparison/comparison.hpp"
@@ -263,6 +264,17 @@ TEST(ProfilePage, LeavesOutWhatAProgramDoesNotHave) {
     EXPECT_THAT(html, Not(HasSubstr("<section id=\"" + std::string(id) + "\""))) << id;
   }
   EXPECT_THAT(html, HasSubstr("none known"));
+}
+
+TEST(ProfilePage, ALongTimelineIsCutAndSaysSo) {
+  Report report = sample::profile_report();
+  Timeline& timeline = *report.profile->timeline;
+  timeline.lanes[0].slices.assign(5000, timeline.lanes[0].slices[0]);
+  timeline.lanes.resize(30, timeline.lanes[2]);
+  const std::string html = render_html(report);
+  EXPECT_THAT(html, HasSubstr("bars are left out"));
+  EXPECT_THAT(html, HasSubstr("6 lanes are left out"));
+  EXPECT_THAT(render_html(sample::profile_report()), Not(HasSubstr("left out")));
 }
 
 TEST(ProfilePage, HostileNamesStayText) {

@@ -30,11 +30,11 @@ struct Look {
   std::string name;
 };
 
-Look look_of(const Report& report, const Lane& lane, const Slice& slice) {
+/// `families` are the report's, found once: a window has thousands of bars.
+Look look_of(const Report& report, const std::vector<std::string>& families, const Lane& lane, const Slice& slice) {
   const bool is_row = slice.point >= 0 && static_cast<std::size_t>(slice.point) < report.points.size();
   if (!is_row) return {lane.host ? "class=\"host\"" : "class=\"copy\"", slice.text};
   const Point& point = report.points[static_cast<std::size_t>(slice.point)];
-  const auto families = families_of(report);
   const auto family =
       static_cast<std::size_t>(std::find(families.begin(), families.end(), family_of(point)) - families.begin());
   const std::vector<Color>& colors = palette(Theme::light).families;
@@ -51,10 +51,11 @@ Extent extent_of(const Slice& slice, double length) {
   return {100 * begin / length, 100 * (end - begin) / length};
 }
 
-std::string slice_html(const Report& report, const Lane& lane, const Slice& slice, double y) {
+std::string slice_html(const Report& report, const std::vector<std::string>& families, const Lane& lane,
+                       const Slice& slice, double y) {
   const Extent extent = extent_of(slice, report.profile->timeline->length_s);
   if (!(extent.width > 0)) return {};
-  const Look look = look_of(report, lane, slice);
+  const Look look = look_of(report, families, lane, slice);
   const std::string name = escape_html(shorten(clean_line(look.name), 80));
   const std::string row = slice.point >= 0 ? fmt::format(" data-row=\"{}\"", slice.point) : "";
   return fmt::format(
@@ -133,6 +134,7 @@ std::string html_timeline(const Report& report) {
       if (lane.host == host && lanes.size() < kMostLanes) lanes.push_back(&lane);
     }
   }
+  const std::vector<std::string> families = families_of(report);
   std::string names, bars;
   std::size_t slices = 0, left_out = 0;
   for (std::size_t i = 0; i < lanes.size(); ++i) {
@@ -144,14 +146,17 @@ std::string html_timeline(const Report& report) {
       if (slices++ >= kMostSlices) {
         ++left_out;
       } else {
-        bars += slice_html(report, *lanes[i], slice, y + kBarTop);
+        bars += slice_html(report, families, *lanes[i], slice, y + kBarTop);
       }
     }
     bars += "</g>\n";
   }
   const double height = kTop + kLane * static_cast<double>(lanes.size());
-  const std::string note =
+  std::string note =
       left_out > 0 ? fmt::format(" {} bars are left out.", count(static_cast<std::int64_t>(left_out))) : "";
+  if (lanes.size() < timeline->lanes.size()) {
+    note += fmt::format(" {} lanes are left out.", timeline->lanes.size() - lanes.size());
+  }
   return fmt::format(
       "<section id=\"time\" aria-labelledby=\"time-h\">\n<h2 id=\"time-h\">The busiest window</h2>\n<p "
       "class=\"lead\">{} "

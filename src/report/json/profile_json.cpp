@@ -1,7 +1,6 @@
 // Stored as it was traced; of what follows from it, only what other programs would have to compute is written too.
 #include "report/json/profile_json.hpp"
 
-#include <algorithm>
 #include <limits>
 #include <type_traits>
 
