@@ -1,11 +1,541 @@
+// Counts launches in the program's own threads, inside the callbacks around them.
+//
+// It must not hang the program. A launch is counted alone: before it, what is queued in the context is waited for, and
+// after it, the launch is, both no longer than a limit, and without a call that could wait for ever. What does not end
+// in time is left to itself, and nothing is counted until it has ended: it may need what the program does next. Threads
+// that launch meanwhile wait for a moment, then go on; what they have disturbed is thrown away.
 #include "inject/counting.hpp"
 
-namespace roofline::inject {
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
 
-bool counting_enters(const LaunchSite&) { return false; }
-void counting_exits(const LaunchSite&) {}
-void counting_context_destroyed(CUcontext) {}
-void counting_finish() {}
-std::uint64_t counting_cost() { return 0; }
+#include "inject/clock.hpp"
+#include "inject/counter_groups.hpp"
+#include "inject/counting_plan.hpp"
+#include "inject/cupti_library.hpp"
+#include "inject/profiler_library.hpp"
+#include "inject/range_session.hpp"
+#include "inject/session.hpp"
+
+namespace roofline::inject {
+namespace {
+
+constexpr std::uint64_t kMillisecond = 1'000'000;
+constexpr double kDefaultBudget = 30;                      // s
+constexpr std::uint64_t kFirstDrain = 200 * kMillisecond;  // what is queued may take that long to end, at first
+constexpr std::uint64_t kLongestDrain = 3000 * kMillisecond;
+constexpr std::uint64_t kLongestLaunch = 500 * kMillisecond;
+constexpr std::uint64_t kSpin = kMillisecond / 10;
+constexpr std::chrono::milliseconds kPatience{100};  // of a launch, while another is counted
+constexpr std::chrono::seconds kLongPatience{2};     // of what must not happen while one is counted
+constexpr int kMostDrains = 3;
+constexpr std::uint32_t kMostGroups = 64;
+
+std::string seconds(std::uint64_t nanoseconds) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.1f s", static_cast<double>(nanoseconds) * 1e-9);
+  return text;
+}
+
+std::uint64_t budget() {
+  const char* const text = std::getenv(spool::kCountTimeVariable);
+  return static_cast<std::uint64_t>((text != nullptr ? std::max(std::strtod(text, nullptr), 0.0) : kDefaultBudget) *
+                                    1e9);
+}
+
+class Counting {
+ public:
+  explicit Counting(Session& session) : process_(session), plan_(budget()) {
+    std::ifstream file(session.folder + "/" + spool::kMetricsFile);
+    quantities_ = read_quantities(file);
+    off_ = quantities_.empty() || plan_.over();
+  }
+
+  bool enters(const LaunchSite& site);
+  void exits(const LaunchSite& site, bool launched);
+  void disturbed() { disturbed_.store(true, std::memory_order_relaxed); }
+  void capture_begins();
+  void capture_ends();
+  void context_destroyed(CUcontext context);
+  void finish();
+  std::uint64_t cost() const { return cost_.load(std::memory_order_relaxed); }
+
+ private:
+  /// All GPUs of one name.
+  struct Chip {
+    Chip(const Profiler& profiler, const std::string& name, std::vector<std::uint8_t> availability,
+         const std::vector<Quantity>& quantities)
+        : groups(profiler, name, std::move(availability), quantities) {}
+    CounterGroups groups;
+    GroupRange range;
+  };
+  struct Context {
+    Chip* chip = nullptr;  ///< nullptr: nothing can be counted
+    CUevent event = nullptr;
+  };
+  /// A counted launch whose values are not read yet.
+  struct Sample {
+    spool::Id kind = 0;  ///< 0: to be thrown away
+    std::uint32_t correlation = 0;
+  };
+  /// What did not end in time.
+  struct Unended {
+    CUevent event = nullptr;
+    CUcontext context = nullptr;
+    std::uint64_t since = 0;
+    bool counted = false;  ///< a range is still open around it
+  };
+
+  const Context& context_of(const LaunchSite& site);
+  void prepare(CUcontext handle, Context& context);
+  Chip& chip_of(const std::string& name, std::vector<std::uint8_t> availability);
+  bool begin(const LaunchSite& site, std::uint64_t start);
+  void change(const Configuration& configuration, const Context& context, std::uint64_t& start);
+  bool ends(CUcontext handle, CUevent event, std::uint64_t limit, bool counted);
+  bool drained(CUcontext handle, CUevent event);
+  bool settled();
+  void collect();
+  bool stop_session();
+  void refuse(CUcontext context, const std::string& reason);
+  void tell(const char* more);
+  void publish_cost() { cost_.store(plan_.cost(), std::memory_order_relaxed); }
+
+  Session& process_;
+
+  std::atomic<bool> off_ = false;
+  std::atomic<int> captures_ = 0;
+  std::atomic<bool> disturbed_ = false;
+  std::atomic<std::uint64_t> cost_ = 0;
+
+  std::timed_mutex mutex_;  // held from enters() to exits() of a counted launch; everything below is behind it
+  CountingPlan plan_;
+  std::optional<Profiler> profiler_;
+  std::optional<Waiting> waiting_;
+  std::vector<Quantity> quantities_;
+  std::map<std::string, std::unique_ptr<Chip>> chips_;
+  std::map<CUcontext, Context> contexts_;
+  std::set<std::string> reasons_;  ///< told already
+  std::set<CUgraphExec> graphs_;   ///< launched before
+  std::uint32_t groups_ = 0;
+
+  std::unique_ptr<RangeSession> session_;
+  CUcontext session_context_ = nullptr;
+  std::uint32_t session_group_ = 0;
+  std::vector<Sample> samples_;
+  std::optional<Unended> unended_;
+  std::uint64_t drain_limit_ = kFirstDrain;
+
+  std::uint64_t entered_ = 0, launched_ = 0;  ///< of the launch that is being counted
+};
+
+bool Counting::enters(const LaunchSite& site) {
+  if (off_.load(std::memory_order_relaxed) || captures_.load() > 0) return false;
+  std::unique_lock lock(mutex_, std::defer_lock);
+  if (!lock.try_lock_for(kPatience)) {
+    disturbed_ = true;
+    return false;
+  }
+  const std::uint64_t start = now();
+  try {
+    if (!begin(site, start)) return false;
+  } catch (const Refused& refused) {
+    plan_.spent(now() - start);
+    refuse(site.context, refused.reason);
+    return false;
+  }
+  static_cast<void>(lock.release());
+  return true;
+}
+
+/// The launch is to be counted, and all is ready for it.
+bool Counting::begin(const LaunchSite& site, std::uint64_t start) {
+  CountingPlan::Launch launch;
+  launch.context = reinterpret_cast<std::uintptr_t>(site.context);
+  launch.kind = site.kind;
+  launch.number = site.graph != nullptr && graphs_.insert(site.graph).second ? 1 : site.number;
+  // Of graphs only what is instantiated after CUPTI has changed the kernels would have its code; a cooperative kernel
+  // may not fit on the GPU with it.
+  launch.instrumentable = site.graph == nullptr && (site.flags & spool::kCooperative) == 0;
+  launch.uncountable = (site.flags & spool::kUncountable) != 0;
+  launch.time = start;
+  const Context* context = nullptr;
+  if (launch.number >= 2) {
+    context = &context_of(site);
+    if (context->chip == nullptr || !settled()) return false;
+    launch.groups = context->chip->range;
+    start = now();
+  }
+  const std::optional<Configuration> chosen = plan_.choose(launch);
+  if (plan_.over()) {
+    stop_session();
+    tell("the time allowed for it is spent");
+    off_ = true;
+    return false;
+  }
+  if (!chosen) {
+    if (plan_.idle(start) && stop_session() && plan_.summary().unfinished == 0) tell("");
+    return false;
+  }
+  CUcontext current = nullptr;
+  if (waiting_->current_context(&current) != CUDA_SUCCESS || current != site.context) return false;
+
+  bool ready = drained(site.context, context->event);
+  const bool changes = chosen != plan_.current();
+  if (ready && changes) {
+    change(*chosen, *context, start);
+    ready = drained(site.context, context->event);  // of what other threads have launched
+  }
+  if (captures_.load() > 0) return false;
+  if (!ready) {
+    plan_.failed(site.kind, "what is queued before it does not end within seconds", now() - start);
+    publish_cost();
+    return false;
+  }
+  session_->start();
+  if (changes) {
+    plan_.began(*chosen, now() - start);
+    start = now();
+  }
+  session_->begin();
+  entered_ = start;
+  launched_ = now();
+  return true;
+}
+
+/// A session for this configuration instead of the present one.
+void Counting::change(const Configuration& configuration, const Context& context, std::uint64_t& start) {
+  collect();
+  session_.reset();
+  const std::uint32_t number = configuration.group - context.chip->range.first;
+  const CounterGroup& group = context.chip->groups.groups()[number];
+  session_context_ = reinterpret_cast<CUcontext>(configuration.context);
+  session_group_ = configuration.group;
+  session_ = std::make_unique<RangeSession>(*profiler_, context.chip->groups, group, session_context_,
+                                            group.instrumented ? Ranges::CUPTIs : Ranges::ours);
+  // CUPTI would take the launch of another thread for the one that is to be counted.
+  if (session_->ranges() == Ranges::ours) session_->start();
+  const std::uint64_t end = now();
+  plan_.began(configuration, end - start);
+  start = end;
+}
+
+void Counting::exits(const LaunchSite& site, bool launched) {
+  const std::unique_lock lock(mutex_, std::adopt_lock);
+  try {
+    const Context& context = contexts_.at(site.context);
+    if (session_->ranges() == Ranges::ours) {
+      if (!ends(site.context, context.event, kLongestLaunch, true)) {
+        plan_.failed(site.kind, "it does not end within 0.5 s while nothing else is launched", now() - entered_);
+        publish_cost();
+        return;
+      }
+      session_->end();
+    }
+    const std::uint64_t duration = now() - launched_;
+    const bool disturbed = disturbed_.load();
+    samples_.push_back({disturbed || !launched ? 0 : site.kind, site.correlation});
+    if (session_->full()) collect();
+    const std::uint64_t end = now();
+    if (!launched) {
+      plan_.spent(end - entered_);
+    } else if (disturbed) {
+      plan_.overlapped(site.kind, end - entered_);
+    } else {
+      plan_.counted(site.kind, duration, end - entered_, end);
+    }
+  } catch (const Refused& refused) {
+    plan_.spent(now() - entered_);
+    refuse(site.context, refused.reason);
+  }
+  publish_cost();
+}
+
+const Counting::Context& Counting::context_of(const LaunchSite& site) {
+  const auto [entry, is_new] = contexts_.try_emplace(site.context);
+  if (!is_new) return entry->second;
+  const std::uint64_t start = now();
+  try {
+    prepare(site.context, entry->second);
+  } catch (const Refused& refused) {
+    refuse(site.context, refused.reason);
+  }
+  plan_.spent(now() - start);
+  publish_cost();
+  return entry->second;
+}
+
+void Counting::prepare(CUcontext handle, Context& context) {
+  if (!profiler_) {
+    profiler_ = bind_profiler(cupti().library);
+    waiting_ = bind_waiting(driver().library);
+    ROOFLINE_PROFILER_PARAMS(CUpti_Profiler_Initialize_Params, params);
+    profiler_->check(profiler_->initialize(&params), "opening the profiler");
+  }
+  CUcontext current = nullptr;
+  CUdevice device = 0;
+  if (waiting_->current_context(&current) != CUDA_SUCCESS || current != handle ||
+      waiting_->context_device(&device) != CUDA_SUCCESS) {
+    throw Refused{"a launch into a context that is not its thread's"};
+  }
+  ROOFLINE_PROFILER_PARAMS(CUpti_Profiler_DeviceSupported_Params, support);
+  support.cuDevice = device;
+  support.api = CUPTI_PROFILER_RANGE_PROFILING;
+  profiler_->check(profiler_->supported(&support), "asking whether this GPU's counters can be read");
+  const auto forbids = [](CUpti_Profiler_Support_Level level) {
+    return level == CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED || level == CUPTI_PROFILER_CONFIGURATION_DISABLED;
+  };
+  if (forbids(support.confidentialCompute)) throw Refused{"confidential computing forbids counters"};
+  if (forbids(support.vGpu)) throw Refused{"this virtual GPU forbids counters: have its host allow profiling"};
+  if (forbids(support.architecture)) throw Refused{"CUPTI has no counters of this GPU's architecture"};
+  if (forbids(support.isSupported)) throw Refused{"CUPTI reads no counters of this GPU as it is set up"};
+  ROOFLINE_PROFILER_PARAMS(CUpti_Device_GetChipName_Params, chip);
+  chip.deviceIndex = static_cast<std::size_t>(device);
+  profiler_->check(profiler_->chip_name(&chip), "asking for the chip's name");
+
+  ROOFLINE_PROFILER_PARAMS(CUpti_Profiler_GetCounterAvailability_Params, image);
+  image.ctx = handle;
+  profiler_->check(profiler_->availability(&image), "asking which counters can be read");
+  std::vector<std::uint8_t> availability(image.counterAvailabilityImageSize);
+  image.pCounterAvailabilityImage = availability.data();
+  profiler_->check(profiler_->availability(&image), "asking which counters can be read");
+  Chip& found = chip_of(chip.pChipName, std::move(availability));
+  if (waiting_->event_create(&context.event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS) {
+    throw Refused{"the driver makes no event"};
+  }
+  context.chip = &found;
+}
+
+Counting::Chip& Counting::chip_of(const std::string& name, std::vector<std::uint8_t> availability) {
+  std::unique_ptr<Chip>& chip = chips_[name];
+  if (chip) return *chip;
+  auto made = std::make_unique<Chip>(*profiler_, name, std::move(availability), quantities_);
+  const std::vector<CounterGroup>& groups = made->groups.groups();
+  if (groups.empty() || groups_ + groups.size() > kMostGroups) {
+    throw Refused{"the " + name + " has none of the counters that were asked for"};
+  }
+  made->range.first = groups_;
+  made->range.count = static_cast<std::uint32_t>(groups.size());
+  for (std::size_t group = 0; group < groups.size(); ++group) {
+    if (groups[group].instrumented) made->range.instrumented |= std::uint64_t{1} << (groups_ + group);
+  }
+  for (std::size_t quantity = 0; quantity < quantities_.size(); ++quantity) {
+    const CounterGroups::Place& place = made->groups.places()[quantity];
+    process_.spool.write(spool::Type::metric,
+                         spool::Metric{place.index, groups_ + place.group,
+                                       process_.spool.text(quantities_[quantity].id), process_.spool.text(place.name)});
+  }
+  groups_ += made->range.count;
+  chip = std::move(made);
+  return *chip;
+}
+
+/// Whether all that the context has to do ends in time; what does not is remembered.
+bool Counting::ends(CUcontext handle, CUevent event, std::uint64_t limit, bool counted) {
+  // During a capture even this would break it.
+  if (!counted && captures_.load() > 0) return false;
+  const std::uint64_t since = now();
+  if (const CUresult status = waiting_->context_record(handle, event); status != CUDA_SUCCESS) {
+    throw Refused{"the driver does not tell when a GPU has nothing to do (CUDA error " +
+                  std::to_string(static_cast<int>(status)) + ")"};
+  }
+  while (waiting_->event_query(event) == CUDA_ERROR_NOT_READY) {
+    const std::uint64_t waited = now() - since;
+    if (waited > limit) {
+      unended_ = Unended{event, handle, since, counted};
+      return false;
+    }
+    if (waited < kSpin) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
+  }
+  return true;
+}
+
+/// Whether the context has nothing to do, and nothing came meanwhile.
+bool Counting::drained(CUcontext handle, CUevent event) {
+  for (int attempt = 0; attempt < kMostDrains; ++attempt) {
+    disturbed_ = false;
+    if (!ends(handle, event, drain_limit_, false)) return false;
+    if (!disturbed_) break;
+  }
+  return true;
+}
+
+/// Whether what did not end in time has ended since.
+bool Counting::settled() {
+  if (!unended_) return true;
+  if (waiting_->event_query(unended_->event) == CUDA_ERROR_NOT_READY) return false;
+  const Unended ended = *unended_;
+  unended_.reset();
+  if (ended.counted) {
+    samples_.push_back({});
+    session_->end();
+    collect();
+  } else {
+    // A program whose queue is long is waited for accordingly.
+    drain_limit_ = std::clamp(2 * (now() - ended.since), drain_limit_, kLongestDrain);
+  }
+  return true;
+}
+
+/// Reads the values of what was counted, and writes them down.
+void Counting::collect() {
+  if (!session_) return;
+  const std::vector<std::vector<double>> values = session_->collect();
+  for (std::size_t i = 0; i < std::min(values.size(), samples_.size()); ++i) {
+    if (samples_[i].kind == 0) continue;
+    const auto count = static_cast<std::uint32_t>(values[i].size());
+    process_.spool.write(
+        spool::Type::counts, spool::Counts{samples_[i].kind, session_group_, samples_[i].correlation, count},
+        std::string_view(reinterpret_cast<const char*>(values[i].data()), values[i].size() * sizeof(double)));
+  }
+  samples_.clear();
+}
+
+/// The program runs at its own speed from here on. False: it can't be stopped now.
+bool Counting::stop_session() {
+  if (!session_) return true;
+  const std::uint64_t start = now();
+  try {
+    if (!settled() || !drained(session_context_, contexts_.at(session_context_).event)) return false;
+    collect();
+    session_.reset();
+    plan_.released();
+    plan_.spent(now() - start);
+    publish_cost();
+  } catch (const Refused& refused) {
+    refuse(session_context_, refused.reason);
+  }
+  return true;
+}
+
+void Counting::refuse(CUcontext context, const std::string& reason) {
+  if (session_context_ == context) {
+    session_.reset();
+    samples_.clear();
+  }
+  if (unended_ && unended_->context == context) unended_.reset();
+  contexts_[context].chip = nullptr;
+  plan_.lost(reinterpret_cast<std::uintptr_t>(context));
+  publish_cost();
+  if (reasons_.insert(reason).second) process_.spool.note(spool::NoteCode::not_counted, reason);
+}
+
+void Counting::tell(const char* more) {
+  if (chips_.empty()) return;
+  const CountingPlan::Summary summary = plan_.summary();
+  std::string text = std::to_string(summary.complete) + " of " + std::to_string(summary.kinds) +
+                     " kinds of launches have all their counts, which took " + seconds(plan_.cost());
+  if (*more != '\0') text += std::string("; ") + more;
+  process_.spool.note(spool::NoteCode::counting_ended, text);
+}
+
+void Counting::capture_begins() {
+  ++captures_;
+  // A launch that is being counted is waited for: its end would break the capture.
+  const std::unique_lock lock(mutex_, kLongPatience);
+}
+
+void Counting::capture_ends() {
+  if (--captures_ < 0) captures_ = 0;
+}
+
+void Counting::context_destroyed(CUcontext context) {
+  const std::unique_lock lock(mutex_, kLongPatience);
+  if (!lock) return;
+  if (session_ && session_context_ == context && !stop_session()) {
+    // What runs there ends with the context, if it does: the profiler is not asked to wait for it.
+    static_cast<void>(session_.release());
+    samples_.clear();
+    plan_.lost(reinterpret_cast<std::uintptr_t>(context));
+  }
+  if (unended_ && unended_->context == context) unended_.reset();
+  contexts_.erase(context);
+}
+
+void Counting::finish() {
+  off_ = true;
+  const std::unique_lock lock(mutex_, kLongPatience);
+  if (!lock) return;
+  if (!stop_session()) static_cast<void>(session_.release());
+  if (chips_.empty()) return;
+  const std::vector<CountingPlan::Missing> missing = plan_.missing();
+  for (const CountingPlan::Missing& kind : missing) {
+    process_.spool.write(spool::Type::uncounted, spool::Uncounted{kind.kind, process_.spool.text(kind.reason)});
+  }
+  tell(unended_ ? "work that did not end kept the rest from being counted" : "");
+}
+
+/// Never freed: threads may be in it when the process ends. nullptr: none of this process yet.
+std::atomic<Counting*> instance;
+std::atomic<Session*> instance_session;
+
+/// Made with the first launch; anew in a child of fork() that brings up CUDA by itself.
+Counting* counting() {
+  Session* const current = session();
+  if (instance_session.load(std::memory_order_acquire) == current) return instance.load(std::memory_order_relaxed);
+  static std::mutex making;
+  const std::lock_guard lock(making);
+  if (instance_session.load() != current) {
+    instance = current != nullptr ? new Counting(*current) : nullptr;
+    instance_session.store(current, std::memory_order_release);
+  }
+  return instance;
+}
+
+/// The launch that is being counted is this thread's.
+thread_local bool own = false;
+
+}  // namespace
+
+bool counting_enters(const LaunchSite& site) {
+  Counting* const counter = counting();
+  return counter != nullptr && (own = counter->enters(site));
+}
+
+void counting_exits(const LaunchSite& site, bool launched) {
+  if (!own) return;
+  own = false;
+  counting()->exits(site, launched);
+}
+
+void counting_disturbed() {
+  if (Counting* const counter = instance.load(); counter != nullptr && !own) counter->disturbed();
+}
+
+void counting_capture_begins() {
+  if (Counting* const counter = counting()) counter->capture_begins();
+}
+
+void counting_capture_ends() {
+  if (Counting* const counter = counting()) counter->capture_ends();
+}
+
+void counting_context_destroyed(CUcontext context) {
+  if (Counting* const counter = instance.load()) counter->context_destroyed(context);
+}
+
+void counting_finish() {
+  if (Counting* const counter = instance.load()) counter->finish();
+}
+
+std::uint64_t counting_cost() {
+  const Counting* const counter = instance.load();
+  return counter != nullptr ? counter->cost() : 0;
+}
 
 }  // namespace roofline::inject

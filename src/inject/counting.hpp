@@ -23,7 +23,15 @@ struct LaunchSite {
 /// Before a launch, never during a capture. True: its counts are being taken, and counting_exits follows in the same
 /// thread with an equal site.
 bool counting_enters(const LaunchSite& site);
-void counting_exits(const LaunchSite& site);
+/// `launched`: the driver took the launch.
+void counting_exits(const LaunchSite& site, bool launched);
+
+/// Another thread copies or fills memory, which a launch that is being counted must not be blamed for.
+void counting_disturbed();
+
+/// Around a capture, from before cuStreamBeginCapture on: nothing may wait for the GPU meanwhile.
+void counting_capture_begins();
+void counting_capture_ends();
 
 /// Before the driver destroys a context, from its callback.
 void counting_context_destroyed(CUcontext context);

@@ -118,6 +118,7 @@ const Driver& driver() {
     Driver found;
     void* const library = dlopen("libcuda.so.1", RTLD_NOW);
     if (library == nullptr) return found;
+    found.library = library;
     bind(library, found.version, "cuDriverGetVersion");
     bind(library, found.context_device, "cuCtxGetDevice");
     bind(library, found.device_name, "cuDeviceGetName");

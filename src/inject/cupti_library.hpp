@@ -39,6 +39,8 @@ const Cupti& cupti();
 
 /// The few calls of the driver that callbacks need.
 struct Driver {
+  void* library = nullptr;
+
   decltype(&cuDriverGetVersion) version = nullptr;
   decltype(&cuCtxGetDevice) context_device = nullptr;
   decltype(&cuDeviceGetName) device_name = nullptr;

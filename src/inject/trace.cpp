@@ -205,6 +205,8 @@ void enter(Session& session, ThreadState& thread, const DriverCall& call, const 
   ThreadState::Call& state = thread.call;
   state = {};
   state.correlation = data.correlationId;
+  if (call.arguments == Arguments::begin_capture) counting_capture_begins();
+  if (call.kind == spool::CallKind::copy || call.kind == spool::CallKind::fill) counting_disturbed();
   thread.cloned = {};
   state.recorded = call.recorded && in_window(session, is_launch(call.kind), data.correlationId);
   if (is_launch(call.kind)) {
@@ -265,9 +267,12 @@ void leave(Session& session, ThreadState& thread, const DriverCall& call, CUpti_
   ThreadState::Call& state = thread.call;
   const auto* const status = static_cast<const CUresult*>(data.functionReturnValue);
   const bool succeeded = status == nullptr || *status == CUDA_SUCCESS;
-  if (state.counted) counting_exits(state.site);
+  if (state.counted) counting_exits(state.site, succeeded);
   if (call.arguments == Arguments::begin_capture && succeeded) ++captures;
   if (call.arguments == Arguments::end_capture && captures > 0) --captures;
+  if (call.arguments == Arguments::end_capture || (call.arguments == Arguments::begin_capture && !succeeded)) {
+    counting_capture_ends();
+  }
   if (succeeded) learn_memory(call.arguments, data.functionParams);
   if (!state.recorded || session.phase.load(std::memory_order_relaxed) == Phase::ended) return;
   announce(session, thread);

@@ -1,0 +1,164 @@
+#include "inject/counting_plan.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <utility>
+
+namespace roofline::inject {
+namespace {
+
+constexpr std::uint32_t kPatience = 2;      // launches of a kind in a round that does nothing for it
+constexpr std::uint32_t kMostFailures = 3;  // of a kind
+constexpr std::uint32_t kMostOverlaps = 8;
+constexpr std::uint64_t kIdle = 1'000'000'000;
+constexpr std::uint64_t kChoicesOfARanking = 64;
+constexpr double kUsualDuration = 10e3;  // of a kernel that was never timed, ns
+
+std::uint64_t bits(const GroupRange& groups) { return ((std::uint64_t{1} << groups.count) - 1) << groups.first; }
+
+/// The first of `groups` in the cycle that goes on behind `after`.
+std::uint32_t next_group(std::uint64_t groups, std::uint32_t after) {
+  std::uint32_t group = after;
+  do {
+    group = (group + 1) % 64;
+  } while ((groups >> group & 1) == 0);
+  return group;
+}
+
+}  // namespace
+
+std::optional<Configuration> CountingPlan::choose(const Launch& launch) {
+  Kind& kind = kinds_[launch.kind];
+  kind.launches = std::max(kind.launches, launch.number);
+  kind.wanted |= bits(launch.groups);
+  if (!launch.instrumentable) kind.wanted &= ~launch.groups.instrumented;
+  if (launch.uncountable && kind.refused.empty()) kind.refused = "it must not be run alone";
+  // First launches include what is loaded and touched for the first time.
+  if (!kind.refused.empty() || kind.complete() || launch.number < 2 || over()) return std::nullopt;
+
+  std::uint64_t missing = kind.wanted & ~kind.have & bits(launch.groups);
+  // An instrumented launch is waited for by CUPTI, without a limit: it must have been seen to end by itself.
+  if (kind.have == 0 && (missing & ~launch.groups.instrumented) != 0) missing &= ~launch.groups.instrumented;
+  if (missing == 0 || !affordable(kind)) return std::nullopt;
+  last_wanted_ = launch.time;
+
+  if (current_ && current_->context == launch.context && (missing >> current_->group & 1) != 0) {
+    return current_;
+  }
+  if (kind.round != round_) {
+    kind.round = round_;
+    kind.launches_in_round = 0;
+  }
+  ++kind.launches_in_round;
+  // Other kinds may come that lack the present group, and would cost a change later.
+  const bool waited = kind.launches_in_round >= kPatience && launch.time >= last_counted_ + change_cost_ / 4;
+  if ((current_ || last_counted_ != 0) && !waited) return std::nullopt;
+  const std::uint32_t behind = current_ ? current_->group : 63;
+  return Configuration{launch.context, next_group(missing, behind)};
+}
+
+void CountingPlan::began(const Configuration& configuration, std::uint64_t cost) {
+  change_cost_ = (current_ == configuration ? change_cost_ : 0) + cost;
+  current_ = configuration;
+  spent_ += cost;
+}
+
+void CountingPlan::counted(spool::Id id, std::uint64_t duration, std::uint64_t cost, std::uint64_t time) {
+  Kind& kind = kinds_[id];
+  kind.have |= std::uint64_t{1} << current_->group;
+  if (kind.duration == 0) kind.duration = duration;
+  kind.failures = 0;
+  spent_ += cost;
+  launch_cost_ += (static_cast<double>(cost) - launch_cost_) / 16;
+  last_counted_ = time;
+  ++round_;
+}
+
+void CountingPlan::failed(spool::Id id, const char* reason, std::uint64_t cost) {
+  Kind& kind = kinds_[id];
+  if (++kind.failures >= kMostFailures) kind.refused = reason;
+  spent_ += cost;
+}
+
+void CountingPlan::overlapped(spool::Id id, std::uint64_t cost) {
+  Kind& kind = kinds_[id];
+  if (++kind.overlaps >= kMostOverlaps) kind.refused = "work of other threads always ran beside it";
+  spent_ += cost;
+}
+
+void CountingPlan::lost(std::uint64_t context) {
+  if (current_ && current_->context == context) current_.reset();
+}
+
+bool CountingPlan::idle(std::uint64_t time) const {
+  return current_ && time >= std::max(last_counted_, last_wanted_) + kIdle;
+}
+
+double CountingPlan::weight(const Kind& kind) const {
+  const double duration = kind.duration != 0 ? static_cast<double>(kind.duration) : kUsualDuration;
+  return static_cast<double>(kind.launches) * duration;
+}
+
+bool CountingPlan::affordable(const Kind& kind) {
+  if (ranked_++ % kChoicesOfARanking == 0) rank();
+  return weight(kind) >= least_weight_;
+}
+
+/// Where time is left for some kinds only, those get it that the program spends most in.
+void CountingPlan::rank() {
+  std::vector<std::pair<double, double>> needs;  // weight, cost
+  double all = 0;
+  std::uint64_t phases = 0;
+  for (const auto& [id, kind] : kinds_) {
+    if (!kind.refused.empty() || kind.complete() || kind.launches < 2) continue;
+    const std::uint64_t missing = kind.wanted & ~kind.have;
+    needs.emplace_back(weight(kind), std::popcount(missing) * launch_cost_);
+    all += needs.back().second;
+    phases |= missing;
+  }
+  least_weight_ = 0;
+  if (current_) phases &= ~(std::uint64_t{1} << current_->group);
+  const double changes = static_cast<double>(change_cost_) * std::popcount(phases);
+  double left = static_cast<double>(budget_) - static_cast<double>(spent_) - changes;
+  if (all <= left) return;
+  std::sort(needs.begin(), needs.end(), std::greater<>());
+  for (const auto& [weight, cost] : needs) {
+    if (least_weight_ != 0 && cost > left) break;  // one at least
+    left -= cost;
+    least_weight_ = weight;
+  }
+}
+
+std::string CountingPlan::why_missing(const Kind& kind) const {
+  if (!kind.refused.empty()) return kind.refused;
+  if (kind.launches < 2) return "launched only once";
+  if (over()) return "the time for counting was spent";
+  return "not launched often enough";
+}
+
+std::vector<CountingPlan::Missing> CountingPlan::missing() {
+  std::vector<Missing> result;
+  for (auto& [id, kind] : kinds_) {
+    if (kind.told || kind.complete()) continue;
+    kind.told = true;
+    result.push_back({id, why_missing(kind)});
+  }
+  std::sort(result.begin(), result.end(), [](const Missing& a, const Missing& b) { return a.kind < b.kind; });
+  return result;
+}
+
+CountingPlan::Summary CountingPlan::summary() const {
+  Summary summary;
+  for (const auto& [id, kind] : kinds_) {
+    ++summary.kinds;
+    if (kind.complete()) {
+      ++summary.complete;
+    } else if (kind.refused.empty() && kind.launches >= 2) {
+      ++summary.unfinished;
+    }
+  }
+  return summary;
+}
+
+}  // namespace roofline::inject

@@ -1,0 +1,114 @@
+// Which launches are counted, with which group of counters. Knows neither CUPTI nor the driver nor a clock.
+//
+// Counters are read in groups, and a session of the profiler has one group for one context: to begin another takes
+// about a quarter of a second, a launch within it about a millisecond. So groups take turns in phases: one of them
+// until every kind that still comes has it, then the next.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "inject/spool.hpp"
+
+namespace roofline::inject {
+
+/// What a session counts.
+struct Configuration {
+  std::uint64_t context = 0;
+  std::uint32_t group = 0;
+
+  bool operator==(const Configuration&) const = default;
+};
+
+/// The groups of a chip, by their numbers in the whole process.
+struct GroupRange {
+  std::uint32_t first = 0, count = 0;
+  std::uint64_t instrumented = 0;  ///< bits of those that count by code which CUPTI puts into the kernels
+};
+
+class CountingPlan {
+ public:
+  struct Launch {
+    std::uint64_t context = 0;
+    GroupRange groups;
+    spool::Id kind = 0;
+    std::uint64_t number = 0;    ///< of this launch among those of its kind, from 1 on
+    bool instrumentable = true;  ///< CUPTI may put code into what is launched
+    bool uncountable = false;
+    std::uint64_t time = 0;
+  };
+
+  /// Nanoseconds that counting may cost.
+  explicit CountingPlan(std::uint64_t budget) : budget_(budget) {}
+
+  /// How this launch is to be counted, if it is. Where that is not current(), a session has to begin first.
+  std::optional<Configuration> choose(const Launch& launch);
+
+  // What came of it. A session may begin in parts.
+  void began(const Configuration& configuration, std::uint64_t cost);
+  void counted(spool::Id kind, std::uint64_t duration, std::uint64_t cost, std::uint64_t time);
+  /// What was before the launch did not end in time, or the launch itself.
+  void failed(spool::Id kind, const char* reason, std::uint64_t cost);
+  /// Another thread's work ran beside it.
+  void overlapped(spool::Id kind, std::uint64_t cost);
+  /// Time that was neither.
+  void spent(std::uint64_t cost) { spent_ += cost; }
+  /// The session is over; the next one begins when enough asks for it.
+  void released() { current_.reset(); }
+  /// Nothing of this context can be counted.
+  void lost(std::uint64_t context);
+
+  const std::optional<Configuration>& current() const { return current_; }
+  /// Whether nobody has asked for anything for so long that the session only stands in the way.
+  bool idle(std::uint64_t time) const;
+  bool over() const { return spent_ >= budget_; }
+  std::uint64_t cost() const { return spent_; }
+
+  struct Missing {
+    spool::Id kind = 0;
+    std::string reason;
+  };
+  /// Kinds that lack counts, and why, each told once.
+  std::vector<Missing> missing();
+  struct Summary {
+    std::size_t kinds = 0, complete = 0;
+    std::size_t unfinished = 0;  ///< launched more than once, and neither complete nor given up
+  };
+  Summary summary() const;
+
+ private:
+  struct Kind {
+    std::uint64_t launches = 0;
+    std::uint64_t wanted = 0, have = 0;  ///< bits of groups
+    std::uint64_t duration = 0;          ///< ns; 0: not known
+    std::uint64_t round = 0;
+    std::uint32_t launches_in_round = 0;
+    std::uint32_t failures = 0, overlaps = 0;
+    std::string refused;  ///< why it will not be counted
+    bool told = false;
+
+    bool complete() const { return wanted != 0 && (wanted & ~have) == 0; }
+  };
+
+  bool affordable(const Kind& kind);
+  double weight(const Kind& kind) const;
+  std::string why_missing(const Kind& kind) const;
+  void rank();
+
+  std::uint64_t budget_;
+  std::uint64_t spent_ = 0;
+  std::unordered_map<spool::Id, Kind> kinds_;
+  std::optional<Configuration> current_;
+  /// Rounds begin when something is counted. Who comes twice in one that does nothing for it has waited for all.
+  std::uint64_t round_ = 1;
+  std::uint64_t last_counted_ = 0, last_wanted_ = 0;
+  std::uint64_t change_cost_ = 0;  ///< of the last one
+  double launch_cost_ = 2e6;       ///< ns, running mean
+  double least_weight_ = 0;        ///< of a kind that the budget reaches
+  std::uint64_t ranked_ = 0;       ///< choices since the kinds were ranked
+};
+
+}  // namespace roofline::inject
