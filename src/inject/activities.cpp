@@ -24,8 +24,9 @@ using OverheadRecord = CUpti_ActivityOverhead2;
 using DeviceRecord = CUpti_ActivityDevice4;
 using ContextRecord = CUpti_ActivityContext2;
 
-constexpr std::size_t kBufferBytes = 2 << 20;
-constexpr std::size_t kPrepared = 4;
+/// A busy GPU's buffers come when they are full: a thousand kernels, which are not too many to lose with a process.
+constexpr std::size_t kBufferBytes = 256 << 10;
+constexpr std::size_t kPrepared = 16;
 /// Copies whose records are awaited; more than these were lost.
 constexpr std::size_t kMostAwaited = 1 << 16;
 

@@ -24,9 +24,10 @@ namespace roofline::inject {
 namespace {
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
-constexpr std::uint64_t kTick = kSecond / 10;
-/// A process that lives for less than a second should leave something, too.
-constexpr std::uint64_t kYoung = 2 * kSecond;
+constexpr std::uint64_t kTick = kSecond / 20;
+/// What a process that is killed may lose. The records of kernels come when CUPTI has them, which is as soon when the
+/// GPU rests, and by the bufferful while it does not.
+constexpr std::uint64_t kWritePause = kSecond / 4;
 constexpr std::uint64_t kDrain = 3 * kSecond;
 constexpr std::uint64_t kDefaultLimit = std::uint64_t{1} << 30;
 
@@ -98,8 +99,6 @@ void write_process(Session& session, int driver_version) {
 }
 
 void finish_window(Session& session) {
-  const std::lock_guard lock(session.finish_mutex);
-  if (session.phase != Phase::draining) return;
   counting_finish();
   flush_activities(true);
   session.phase = Phase::ended;
@@ -116,6 +115,8 @@ class Scribe {
 
   /// False: there is nothing left to do.
   bool tick() {
+    // The end of the process waits for a tick, as it takes CUPTI down.
+    const std::lock_guard lock(session_.scribe_mutex);
     const std::uint64_t time = now();
     const Phase phase = session_.phase;
     if (phase == Phase::ended) return false;
@@ -124,8 +125,7 @@ class Scribe {
       drain(time);
       return true;
     }
-    const bool young = time - session_.started < kYoung;
-    if (time - last_write_ < (young ? kSecond / 4 : kSecond)) return true;
+    if (time - last_write_ < kWritePause) return true;
     last_write_ = time;
     look_for_python(session_);
     look_for_torch();
@@ -187,7 +187,7 @@ void at_exit() {
   Session* const ending = session();
   if (ending == nullptr) return;
   try {
-    const std::lock_guard lock(ending->finish_mutex);
+    const std::lock_guard lock(ending->scribe_mutex);
     if (ending->phase != Phase::ended) {
       counting_finish();
       flush_activities(true);

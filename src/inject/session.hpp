@@ -43,7 +43,7 @@ struct Session {
 
   std::atomic<std::uint64_t> launches = 0, kernels = 0, dropped = 0, without_time = 0;
 
-  std::mutex finish_mutex;
+  std::mutex scribe_mutex;  ///< held by the thread that writes, while it does
 
   std::uint64_t window_end() const { return first_launch + warmup + window; }
 };

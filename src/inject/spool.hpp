@@ -148,7 +148,9 @@ struct Kind {
 enum KindFlag : std::uint32_t {
   kInGraph = 1,  ///< a kernel of a graph; its place is that of its capture
   kGraph = 2,    ///< a whole graph: `name` describes it ("graph of 42 kernels")
-  kMerged = 4,   ///< its scalar parameters vary, and were left out
+  /// Its scalar parameters vary, and were left out. The first few launches of such a family are kinds of their own,
+  /// which have name, geometry and place in common with this one.
+  kMerged = 4,
   kCooperative = 8,
   kUncountable = 16  ///< on the list of what must not be serialised
 };
@@ -265,7 +267,7 @@ struct Uncounted {
   Id kind, reason;
 };
 
-/// Written every second, and at the end: what was seen so far, from the beginning.
+/// Written with everything else some times a second, and at the end: what was seen so far, from the beginning.
 struct Tally {
   std::uint64_t time;
   std::uint64_t launches;      ///< of kernels and graphs seen by the callbacks, captured ones left out
