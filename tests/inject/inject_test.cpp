@@ -363,8 +363,8 @@ TEST_F(Injected, AProgramThatNeverLaunchesIsRecorded) {
 }
 
 #ifdef ROOFLINE_PYTHON
-std::uint32_t marked_line(const std::string& mark) {
-  std::ifstream script(ROOFLINE_SOURCE_DIR "/tests/inject/python/program.py");
+std::uint32_t marked_line(const std::string& mark, const std::string& name = "program.py") {
+  std::ifstream script(ROOFLINE_SOURCE_DIR "/tests/inject/python/" + name);
   std::uint32_t number = 0;
   for (std::string line; std::getline(script, line);) {
     ++number;
@@ -373,15 +373,19 @@ std::uint32_t marked_line(const std::string& mark) {
   return 0;
 }
 
+bool has_modules(const Spool& spool) {
+  for (const auto& [note, text] : spool.notes) {
+    if (note.code == spool::NoteCode::python && text.ends_with("modules")) return true;
+  }
+  return false;
+}
+
 TEST_F(Injected, PythonsLinesAndModules) {
   const Outcome result = run({ROOFLINE_PYTHON, "-B", ROOFLINE_SOURCE_DIR "/tests/inject/python/program.py"});
   ASSERT_EQ(result.status, 0);
   ASSERT_EQ(result.spools.size(), 1U);
   const Spool& spool = result.spools[0];
-  bool modules = false;
-  for (const auto& [note, text] : spool.notes) {
-    modules = modules || (note.code == spool::NoteCode::python && text.ends_with("modules"));
-  }
+  const bool modules = has_modules(spool);
   std::map<std::string, int> expected, found;
   const auto add = [](std::map<std::string, int>& counts, std::uint32_t line, const std::string& module, int count) {
     counts[std::to_string(line) + " " + module] += count;
@@ -397,6 +401,33 @@ TEST_F(Injected, PythonsLinesAndModules) {
     EXPECT_THAT(spool.texts.at(spool.lines.at(spool.place(launch).line).file), HasSubstr("program.py"));
   }
   EXPECT_EQ(found, expected);
+}
+
+TEST_F(Injected, BackwardIsBookedToItsForward) {
+  const Outcome result = run({ROOFLINE_PYTHON, "-B", ROOFLINE_SOURCE_DIR "/tests/inject/python/backward.py"});
+  ASSERT_EQ(result.status, 0);
+  ASSERT_EQ(result.spools.size(), 1U);
+  const Spool& spool = result.spools[0];
+  if (!has_modules(spool)) GTEST_SKIP() << "this version of Python gives lines alone";
+  const std::string forward = std::to_string(marked_line("line of the forward", "backward.py"));
+  const std::string backward = std::to_string(marked_line("line of the backward", "backward.py"));
+  std::vector<std::string> found;
+  for (const spool::Launch& launch : spool.launches) {
+    const spool::Place& place = spool.place(launch);
+    EXPECT_EQ(place.backward != 0, place.operation != 0);
+    found.push_back(spool.module(launch) + " " + std::to_string(spool.line(launch)) + " " +
+                    spool.texts.at(place.operation));
+  }
+  // A leaf's gradient belongs to what was evaluated before it; a Python function's backward has its own line.
+  const std::vector<std::string> step = {"first " + forward + " ",
+                                         "second " + forward + " ",
+                                         "second " + forward + " AddmmBackward0",
+                                         "second " + forward + " AccumulateGrad",
+                                         "first " + backward + " ScaleBackward",
+                                         "first " + forward + " AddmmBackward0"};
+  std::vector<std::string> steps = step;
+  steps.insert(steps.end(), step.begin(), step.end());
+  EXPECT_EQ(found, steps);
 }
 
 TEST_F(Injected, PythonIsLeftAloneWhereItIsNotWanted) {
