@@ -36,7 +36,7 @@ void counting_capture_ends();
 /// Before the driver destroys a context, from its callback.
 void counting_context_destroyed(CUcontext context);
 
-/// Recording ends: at the end of the window, or of the process. May come more than once.
+/// Recording ends: at the end of the window, or of the process. From any thread, and more than once.
 void counting_finish();
 
 /// Nanoseconds that counting has cost the program so far.

@@ -102,11 +102,15 @@ std::string Cupti::explain(CUptiResult status) const {
 bool find_cupti(int driver_version) {
   Cupti& table = found_cupti;
   if (const char* path = std::getenv(spool::kCuptiVariable); path != nullptr && open(table, path)) return true;
-  // CUPTI of another major version than the driver's refuses to work.
-  const std::string name = "libcupti.so." + std::to_string(driver_version / 1000);
-  if (open(table, name, RTLD_NOLOAD) || open(table, name)) return true;
-  for (const std::string& folder : folders()) {
-    if (open(table, folder + name)) return true;
+  // CUPTI of a newer major version than the driver's refuses to work, one of an older may: as a program brings it
+  // along.
+  const int newest = driver_version / 1000;
+  for (const int major : {newest, newest - 1}) {
+    const std::string name = "libcupti.so." + std::to_string(major);
+    if (open(table, name, RTLD_NOLOAD) || open(table, name)) return true;
+    for (const std::string& folder : folders()) {
+      if (open(table, folder + name)) return true;
+    }
   }
   return false;
 }
