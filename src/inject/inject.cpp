@@ -257,10 +257,9 @@ void write_tally(Session& session, bool last) {
 
 }  // namespace roofline::inject
 
-#define ROOFLINE_EXPORT extern "C" __attribute__((visibility("default")))
-
 /// The driver calls this once, as it starts.
-ROOFLINE_EXPORT int InitializeInjection() {
+// NOLINTNEXTLINE(readability-identifier-naming): the driver's name for it
+extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   try {
     roofline::inject::initialize();
   } catch (...) {  // the program runs on without its profile

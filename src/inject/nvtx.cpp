@@ -45,7 +45,7 @@ constexpr std::size_t kMostStarted = 1 << 16;
 std::string narrow(const wchar_t* text) {
   std::string result;
   for (; text != nullptr && *text != 0; ++text) {
-    const auto point = static_cast<std::uint32_t>(*text);
+    const std::uint32_t point = static_cast<char32_t>(*text);
     const auto put = [&](std::uint32_t value) { result += static_cast<char>(value); };
     if (point < 0x80) {
       put(point);
@@ -257,6 +257,7 @@ bool fill_tables(NvtxGetExportTableFunc_t export_table) {
 }  // namespace roofline::inject
 
 /// NVTX calls this for each library of the program that uses it. 0: it works as if no tool were there.
+// NOLINTNEXTLINE(readability-identifier-naming): NVTX's name for it
 extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t export_table) {
   try {
     return roofline::inject::session_or_new() != nullptr && roofline::inject::fill_tables(export_table) ? 1 : 0;

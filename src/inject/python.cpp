@@ -23,6 +23,9 @@ namespace {
 
 struct Object;  // a PyObject
 
+/// Where in its code a frame is: an address, or a number, which only has to be the same again.
+using Instruction = std::uintptr_t;
+
 /// Functions of the interpreter's stable C API, and a few that are as old.
 struct Api {
   int (*is_initialized)() = nullptr;
@@ -87,7 +90,7 @@ struct Python {
 
   std::mutex mutex;  // never held while Python is asked
   std::unordered_map<const Object*, Code> codes;
-  std::unordered_map<const Object*, std::unordered_map<const void*, spool::Id>> lines;
+  std::unordered_map<const Object*, std::unordered_map<Instruction, spool::Id>> lines;
   std::unordered_map<const Object*, ModuleName> modules;
   std::string plain_root;  ///< class whose modules' paths stand without it
 };
@@ -96,7 +99,8 @@ std::atomic<Python*> found_python;
 template <typename Value>
 Value at(const void* base, int offset) {
   Value value;
-  std::memcpy(&value, static_cast<const char*>(base) + offset, sizeof(value));
+  // NOLINTNEXTLINE(bugprone-sizeof-expression): what is read may be a pointer
+  std::memcpy(&value, static_cast<const char*>(base) + offset, sizeof(Value));
   return value;
 }
 
@@ -178,7 +182,7 @@ void walk(const Layout& layout, const void* thread, const Visit& visit) {
   if (layout.indirect && frame != nullptr) frame = at<const char*>(frame, layout.pointed_frame);
   for (int depth = 0; frame != nullptr && depth < kDeepest; ++depth) {
     if (at<char>(frame, layout.owner) != layout.c_stack_owner &&
-        !visit(at<Object*>(frame, layout.code), at<const void*>(frame, layout.instruction), frame)) {
+        !visit(at<Object*>(frame, layout.code), at<Instruction>(frame, layout.instruction), frame)) {
       return;
     }
     frame = at<const char*>(frame, layout.previous);
@@ -193,8 +197,7 @@ void walk(const Api& api, void* thread, const Visit& visit) {
     const Reference code(api, api.frame_code(frame.get()));
     const int instruction =
         api.frame_instruction != nullptr ? api.frame_instruction(frame.get()) : api.frame_line(frame.get());
-    if (!visit(code.get(), reinterpret_cast<const void*>(static_cast<std::intptr_t>(instruction) + 1), frame.get()))
-      return;
+    if (!visit(code.get(), static_cast<Instruction>(instruction) + 1, frame.get())) return;
     frame = Reference(api, api.frame_back(frame.get()));
   }
 }
@@ -208,13 +211,14 @@ bool read_safely(const void* from, void* to, std::size_t size) {
 
 template <typename Value>
 bool read_safely(const void* base, int offset, Value& value) {
-  return base != nullptr && read_safely(static_cast<const char*>(base) + offset, &value, sizeof(value));
+  // NOLINTNEXTLINE(bugprone-sizeof-expression): what is read may be a pointer
+  return base != nullptr && read_safely(static_cast<const char*>(base) + offset, &value, sizeof(Value));
 }
 
 /// Whether frames lie where the layout says: the codes found there must be those that Python names.
 bool check(const Layout& layout, const Api& api, void* thread) {
   std::vector<const Object*> said;
-  walk(api, thread, [&](const Object* code, const void*, const void*) {
+  walk(api, thread, [&](const Object* code, Instruction, const void*) {
     said.push_back(code);
     return true;
   });
@@ -307,7 +311,7 @@ std::size_t hash_of(const void* pointer) { return reinterpret_cast<std::uintptr_
 struct ThreadCache {
   const Session* session = nullptr;
   Recent<const Object*, Code, 1024> codes;
-  Recent<std::pair<const Object*, const void*>, spool::Id, 1024> lines;
+  Recent<std::pair<const Object*, Instruction>, spool::Id, 1024> lines;
   Recent<const Object*, ModuleName, 128> modules;
 };
 ThreadCache& thread_cache(const Session& session) {
@@ -343,7 +347,7 @@ spool::Id ask_line(Session& session, const Api& api, const Object* code) {
   const Locked locked(api);
   int number = 0;
   std::string file, function;
-  walk(api, api.this_thread(), [&](Object* own, const void*, Object* frame) {
+  walk(api, api.this_thread(), [&](Object* own, Instruction, Object* frame) {
     if (own != code) return true;
     number = api.frame_line(frame);
     file = text_attribute(api, own, "co_filename");
@@ -353,9 +357,9 @@ spool::Id ask_line(Session& session, const Api& api, const Object* code) {
   return number > 0 ? session.spool.line(file, function, static_cast<std::uint32_t>(number)) : 0;
 }
 
-spool::Id line_of(Session& session, Python& python, ThreadCache& cache, const Object* code, const void* instruction) {
+spool::Id line_of(Session& session, Python& python, ThreadCache& cache, const Object* code, Instruction instruction) {
   const std::pair key(code, instruction);
-  const std::size_t hash = hash_of(code) * 31 + reinterpret_cast<std::uintptr_t>(instruction) / 2;
+  const std::size_t hash = hash_of(code) * 31 + instruction / 2;
   if (const spool::Id* known = cache.lines.find(key, hash)) return *known;
   spool::Id line = 0;
   {
@@ -380,7 +384,9 @@ std::string joined(const std::string& path, const std::string& part) {
   for (const std::string_view wrapper : {"_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module"}) {
     if (part == wrapper) return path;
   }
-  return path.empty() ? part : path + "." + part;
+  std::string result = path;
+  if (!path.empty()) result += '.';
+  return result += part;
 }
 
 /// `visit(module, path)` for a module and all below it. Runs no code of the program's.
@@ -426,7 +432,7 @@ ModuleName ask_module(Session& session, Python& python, Object* module, Object* 
       if (known != python.modules.end() && alive(known->second, part)) continue;
     }
     ModuleName name;
-    const std::string own = path.empty() ? class_name(api, part) : prefix.empty() ? path : prefix + "." + path;
+    const std::string own = path.empty() ? class_name(api, part) : prefix.empty() ? path : joined(prefix, path);
     name.name = session.spool.text(own);
     name.reference = api.weak_reference(part, nullptr);
     if (name.reference == nullptr) forget_error(api);
@@ -460,7 +466,7 @@ spool::Id known_module(Python& python, ThreadCache& cache, const Object* module)
 spool::Id module_of(Session& session, Python& python, ThreadCache& cache, void* thread, Object* module) {
   if (const spool::Id known = known_module(python, cache, module)) return known;
   Object* outermost = module;
-  walk(*python.layout, thread, [&](Object* code, const void*, const void* frame) {
+  walk(*python.layout, thread, [&](Object* code, Instruction, const void* frame) {
     if (!code_of(python, cache, code).runs_module) return true;
     if (Object* const self = self_of(python, frame)) outermost = self;
     return true;
@@ -529,8 +535,8 @@ PythonOrigin asked_origin(Session& session, Python& python, ThreadCache& cache, 
   PythonOrigin origin;
   const Locked locked(python.api);
   const Object* package_code = nullptr;
-  const void* package_instruction = nullptr;
-  walk(python.api, thread, [&](Object* code, const void* instruction, Object*) {
+  Instruction package_instruction = 0;
+  walk(python.api, thread, [&](Object* code, Instruction instruction, Object*) {
     const Owner owner = code_of(python, cache, code).owner;
     if (owner == Owner::program) {
       origin.line = line_of(session, python, cache, code, instruction);
@@ -581,10 +587,10 @@ PythonOrigin python_origin(Session& session) {
   if (python->layout == nullptr) return asked_origin(session, *python, cache, thread);
 
   const Object* code_of_line = nullptr;
-  const void* instruction_of_line = nullptr;
+  Instruction instruction_of_line = 0;
   Owner owner_of_line = Owner::unknown;
   Object* module = nullptr;
-  walk(*python->layout, thread, [&](Object* code, const void* instruction, const void* frame) {
+  walk(*python->layout, thread, [&](Object* code, Instruction instruction, const void* frame) {
     const Code known = code_of(*python, cache, code);
     if (known.runs_module && module == nullptr) module = self_of(*python, frame);
     if (known.owner > owner_of_line && known.owner >= Owner::package) {

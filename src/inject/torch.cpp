@@ -131,11 +131,11 @@ void look_for_torch() {
   if (found_torch.load() != nullptr) return;
   void* const library = dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
   if (library == nullptr) return;
-  auto* const torch = new Torch;
+  auto torch = std::make_unique<Torch>();
   torch->current_node =
       reinterpret_cast<decltype(torch->current_node)>(dlsym(library, "_ZN5torch8autograd16get_current_nodeEv"));
   torch->sequence = reinterpret_cast<decltype(torch->sequence)>(dlsym(library, "_ZN2at15sequence_number4peekEv"));
-  if (torch->current_node != nullptr && torch->sequence != nullptr) found_torch = torch;
+  if (torch->current_node != nullptr && torch->sequence != nullptr) found_torch = torch.release();
 }
 
 void add_autograd(Session& session, ThreadState& thread, bool own_line, spool::Place& origin) {

@@ -184,6 +184,7 @@ FAKE_EXPORT CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus*
   *status = capturing(stream) != nullptr ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
   return CUDA_SUCCESS;
 }
+// NOLINTNEXTLINE(readability-identifier-naming): the driver's name for it
 FAKE_EXPORT CUresult cuStreamIsCapturing_ptsz(CUstream stream, CUstreamCaptureStatus* status) {
   return cuStreamIsCapturing(stream, status);
 }

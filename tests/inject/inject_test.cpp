@@ -17,7 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::UnorderedElementsAre;
 
 struct Outcome {
   int status = 0;  ///< as waitpid has it
@@ -52,6 +51,7 @@ class Injected : public testing::Test {
         }
       }
       std::vector<char*> arguments;
+      arguments.reserve(command.size() + 1);
       for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
       arguments.push_back(nullptr);
       execv(arguments[0], arguments.data());
