@@ -1,9 +1,12 @@
 // Counts launches in the program's own threads, inside the callbacks around them.
 //
-// It must not hang the program. A launch is counted alone: before it, what is queued in the context is waited for, and
-// after it, the launch is, both no longer than a limit, and without a call that could wait for ever. What does not end
-// in time is left to itself, and nothing is counted until it has ended: it may need what the program does next. Threads
-// that launch meanwhile wait for a moment, then go on; what they have disturbed is thrown away.
+// It must not hang the program. CUPTI's profiler waits for all that the context has to do, without a limit, in calls of
+// which one wouldn't think so: it is called, from its opening on, only while the context is seen to have nothing to do
+// and a gate keeps other threads from giving it anything. Both are waited for no longer than a limit, and without a
+// call that could wait for ever. What does not end in time is left to itself, and nothing is counted until it has
+// ended: it may need what the program does next. While a launch is counted in a range of ours, the gate is open:
+// threads that launch meanwhile wait for a moment, then go on; what they have disturbed is thrown away. In a range of
+// CUPTI's it stays closed, since CUPTI would count what they launch, and lose the launch of a graph.
 #include "inject/counting.hpp"
 
 #include <algorithm>
@@ -38,9 +41,13 @@ constexpr std::uint64_t kFirstDrain = 200 * kMillisecond;  // what is queued may
 constexpr std::uint64_t kLongestDrain = 3000 * kMillisecond;
 constexpr std::uint64_t kLongestLaunch = 500 * kMillisecond;
 constexpr std::uint64_t kSpin = kMillisecond / 10;
-constexpr std::chrono::milliseconds kPatience{100};  // of a launch, while another is counted
-constexpr std::chrono::seconds kLongPatience{2};     // of what must not happen while one is counted
-constexpr int kMostDrains = 3;
+constexpr std::chrono::milliseconds kPatience{100};        // of a launch, while another is counted
+constexpr std::chrono::seconds kLongPatience{2};           // of what must not happen while one is counted
+constexpr std::uint64_t kFirstPause = 500 * kMillisecond;  // after the GPU was not seen idle; doubles each time
+constexpr int kMostAttempts = 6;
+constexpr std::uint64_t kLongUnended = 10'000 * kMillisecond;
+constexpr const char* kNeverIdle =
+    "the GPU was not seen idle: kernels that wait for the host or for other work, or run as long as the program";
 constexpr std::uint32_t kMostGroups = 64;
 
 std::string seconds(std::uint64_t nanoseconds) {
@@ -55,17 +62,52 @@ std::uint64_t budget() {
                                     1e9);
 }
 
+/// Calls that give the GPU work or code go through it. Closed, it is quiet behind them.
+class Gate {
+ public:
+  /// Waits while it is closed.
+  void enter() {
+    for (inside_.fetch_add(1); closed_.load(); inside_.fetch_add(1)) {
+      leave();
+      closed_.wait(true);
+    }
+  }
+  void leave() { inside_.fetch_sub(1); }
+
+  /// False, and open: who was inside has not come out in time.
+  bool close(std::uint64_t limit) {
+    closed_ = true;
+    for (const std::uint64_t since = now(); inside_.load() > 0;) {
+      if (now() - since > limit) {
+        open();
+        return false;
+      }
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
+    return true;
+  }
+  void open() {
+    closed_ = false;
+    closed_.notify_all();
+  }
+
+ private:
+  std::atomic<bool> closed_ = false;
+  std::atomic<int> inside_ = 0;
+};
+
 class Counting {
  public:
   explicit Counting(Session& session) : process_(session), plan_(budget()) {
     std::ifstream file(session.folder + "/" + spool::kMetricsFile);
     quantities_ = read_quantities(file);
-    off_ = quantities_.empty() || plan_.over();
+    off_ = unused_ = quantities_.empty() || plan_.over();
   }
 
   bool enters(const LaunchSite& site);
   void exits(const LaunchSite& site, bool launched);
-  void disturbed() { disturbed_.store(true, std::memory_order_relaxed); }
+  bool work_begins();
+  void work_ends() { gate_.leave(); }
   void capture_begins();
   void capture_ends();
   void context_destroyed(CUcontext context);
@@ -82,8 +124,9 @@ class Counting {
     GroupRange range;
   };
   struct Context {
-    Chip* chip = nullptr;  ///< nullptr: nothing can be counted
+    Chip* chip = nullptr;  ///< nullptr: nothing can be counted, or is yet
     CUevent event = nullptr;
+    bool prepared = false;
   };
   /// A counted launch whose values are not read yet.
   struct Sample {
@@ -98,25 +141,32 @@ class Counting {
     bool counted = false;  ///< a range is still open around it
   };
 
-  const Context& context_of(const LaunchSite& site);
+  const Context* context_of(const LaunchSite& site);
+  void make_event(CUcontext handle, Context& context);
   void prepare(CUcontext handle, Context& context);
   Chip& chip_of(const std::string& name, std::vector<std::uint8_t> availability);
   bool begin(const LaunchSite& site, std::uint64_t start);
   void change(const Configuration& configuration, const Context& context, std::uint64_t& start);
-  bool ends(CUcontext handle, CUevent event, std::uint64_t limit, bool counted);
-  bool drained(CUcontext handle, CUevent event);
+  bool ends(CUcontext handle, CUevent event, std::uint64_t limit, bool interruptible);
+  bool ends_alone(CUcontext handle, CUevent event, std::uint64_t limit);
+  bool quiet(CUcontext handle, bool counted = false);
+  void open_gate();
+  void put_off();
   bool settled();
   void collect();
   bool stop_session();
   void refuse(CUcontext context, const std::string& reason);
+  void note_once(const std::string& reason);
   void tell(const char* more);
   void publish_cost() { cost_.store(plan_.cost(), std::memory_order_relaxed); }
 
   Session& process_;
 
+  bool unused_ = false;  ///< never on
   std::atomic<bool> off_ = false;
   std::atomic<int> captures_ = 0;
-  std::atomic<bool> disturbed_ = false;
+  std::atomic<bool> disturbed_ = false;  ///< somebody went through the gate
+  Gate gate_;
   std::atomic<std::uint64_t> cost_ = 0;
 
   std::timed_mutex mutex_;  // held from enters() to exits() of a counted launch; everything below is behind it
@@ -136,6 +186,9 @@ class Counting {
   std::vector<Sample> samples_;
   std::optional<Unended> unended_;
   std::uint64_t drain_limit_ = kFirstDrain;
+  bool quiet_ = false;        ///< the gate is closed, and the contexts concerned have nothing to do
+  int attempts_ = 0;          ///< in vain, one after the other, to find it so
+  std::uint64_t resume_ = 0;  ///< the next one's time
 
   std::uint64_t entered_ = 0, launched_ = 0;  ///< of the launch that is being counted
 };
@@ -143,19 +196,25 @@ class Counting {
 bool Counting::enters(const LaunchSite& site) {
   if (off_.load(std::memory_order_relaxed) || captures_.load() > 0) return false;
   std::unique_lock lock(mutex_, std::defer_lock);
-  if (!lock.try_lock_for(kPatience)) {
-    disturbed_ = true;
-    return false;
-  }
+  // A capture is announced before it waits for the lock, and so is seen here, or waits until the launch is counted.
+  if (!lock.try_lock_for(kPatience) || off_ || captures_.load() > 0) return false;
   const std::uint64_t start = now();
+  bool counted = false;
   try {
-    if (!begin(site, start)) return false;
+    counted = begin(site, start);
   } catch (const Refused& refused) {
     plan_.spent(now() - start);
     refuse(site.context, refused.reason);
-    return false;
   }
-  static_cast<void>(lock.release());
+  if (!counted || session_->ranges() == Ranges::ours) open_gate();
+  if (counted) static_cast<void>(lock.release());
+  return counted;
+}
+
+bool Counting::work_begins() {
+  if (unused_) return false;
+  gate_.enter();
+  disturbed_ = true;
   return true;
 }
 
@@ -172,8 +231,9 @@ bool Counting::begin(const LaunchSite& site, std::uint64_t start) {
   launch.time = start;
   const Context* context = nullptr;
   if (launch.number >= 2) {
-    context = &context_of(site);
-    if (context->chip == nullptr || !settled()) return false;
+    if (!settled()) return false;
+    context = context_of(site);
+    if (context == nullptr || context->chip == nullptr || now() < resume_) return false;
     launch.groups = context->chip->range;
     start = now();
   }
@@ -191,18 +251,15 @@ bool Counting::begin(const LaunchSite& site, std::uint64_t start) {
   CUcontext current = nullptr;
   if (waiting_->current_context(&current) != CUDA_SUCCESS || current != site.context) return false;
 
-  bool ready = drained(site.context, context->event);
   const bool changes = chosen != plan_.current();
-  if (ready && changes) {
-    change(*chosen, *context, start);
-    ready = drained(site.context, context->event);  // of what other threads have launched
-  }
-  if (captures_.load() > 0) return false;
-  if (!ready) {
+  if (!quiet(site.context)) {
+    if (captures_.load() > 0) return false;
     plan_.failed(site.kind, "what is queued before it does not end within seconds", now() - start);
     publish_cost();
     return false;
   }
+  disturbed_ = false;
+  if (changes) change(*chosen, *context, start);
   session_->start();
   if (changes) {
     plan_.began(*chosen, now() - start);
@@ -224,8 +281,6 @@ void Counting::change(const Configuration& configuration, const Context& context
   session_group_ = configuration.group;
   session_ = std::make_unique<RangeSession>(*profiler_, context.chip->groups, group, session_context_,
                                             group.instrumented ? Ranges::CUPTIs : Ranges::ours);
-  // CUPTI would take the launch of another thread for the one that is to be counted.
-  if (session_->ranges() == Ranges::ours) session_->start();
   const std::uint64_t end = now();
   plan_.began(configuration, end - start);
   start = end;
@@ -235,14 +290,14 @@ void Counting::exits(const LaunchSite& site, bool launched) {
   const std::unique_lock lock(mutex_, std::adopt_lock);
   try {
     const Context& context = contexts_.at(site.context);
-    if (session_->ranges() == Ranges::ours) {
-      if (!ends(site.context, context.event, kLongestLaunch, true)) {
-        plan_.failed(site.kind, "it does not end within 0.5 s while nothing else is launched", now() - entered_);
-        publish_cost();
-        return;
-      }
-      session_->end();
+    const bool ours = session_->ranges() == Ranges::ours;
+    if (!ends_alone(site.context, context.event, ours ? kLongestLaunch : kLongestDrain)) {
+      plan_.failed(site.kind, "it does not end within 0.5 s while nothing else is launched", now() - entered_);
+      publish_cost();
+      open_gate();
+      return;
     }
+    session_->end();
     const std::uint64_t duration = now() - launched_;
     const bool disturbed = disturbed_.load();
     samples_.push_back({disturbed || !launched ? 0 : site.kind, site.correlation});
@@ -259,36 +314,49 @@ void Counting::exits(const LaunchSite& site, bool launched) {
     plan_.spent(now() - entered_);
     refuse(site.context, refused.reason);
   }
+  open_gate();
   publish_cost();
 }
 
-const Counting::Context& Counting::context_of(const LaunchSite& site) {
-  const auto [entry, is_new] = contexts_.try_emplace(site.context);
-  if (!is_new) return entry->second;
+/// nullptr: what it takes to count in it must wait.
+const Counting::Context* Counting::context_of(const LaunchSite& site) {
+  Context& context = contexts_[site.context];
+  if (context.prepared) return &context;
   const std::uint64_t start = now();
+  if (start < resume_) return nullptr;
   try {
-    prepare(site.context, entry->second);
+    make_event(site.context, context);
+    context.prepared = quiet(site.context);
+    if (context.prepared) prepare(site.context, context);
   } catch (const Refused& refused) {
+    context.prepared = true;
     refuse(site.context, refused.reason);
   }
   plan_.spent(now() - start);
   publish_cost();
-  return entry->second;
+  return context.prepared ? &context : nullptr;
+}
+
+void Counting::make_event(CUcontext handle, Context& context) {
+  if (context.event != nullptr) return;
+  if (!waiting_) waiting_ = bind_waiting(driver().library);
+  CUcontext current = nullptr;
+  if (waiting_->current_context(&current) != CUDA_SUCCESS || current != handle) {
+    throw Refused{"a launch into a context that is not its thread's"};
+  }
+  if (waiting_->event_create(&context.event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS) {
+    throw Refused{"the driver makes no event"};
+  }
 }
 
 void Counting::prepare(CUcontext handle, Context& context) {
   if (!profiler_) {
     profiler_ = bind_profiler(cupti().library);
-    waiting_ = bind_waiting(driver().library);
     ROOFLINE_PROFILER_PARAMS(CUpti_Profiler_Initialize_Params, params);
     profiler_->check(profiler_->initialize(&params), "opening the profiler");
   }
-  CUcontext current = nullptr;
   CUdevice device = 0;
-  if (waiting_->current_context(&current) != CUDA_SUCCESS || current != handle ||
-      waiting_->context_device(&device) != CUDA_SUCCESS) {
-    throw Refused{"a launch into a context that is not its thread's"};
-  }
+  if (waiting_->context_device(&device) != CUDA_SUCCESS) throw Refused{"a context without a device"};
   ROOFLINE_PROFILER_PARAMS(CUpti_Profiler_DeviceSupported_Params, support);
   support.cuDevice = device;
   support.api = CUPTI_PROFILER_RANGE_PROFILING;
@@ -310,11 +378,7 @@ void Counting::prepare(CUcontext handle, Context& context) {
   std::vector<std::uint8_t> availability(image.counterAvailabilityImageSize);
   image.pCounterAvailabilityImage = availability.data();
   profiler_->check(profiler_->availability(&image), "asking which counters can be read");
-  Chip& found = chip_of(chip.pChipName, std::move(availability));
-  if (waiting_->event_create(&context.event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS) {
-    throw Refused{"the driver makes no event"};
-  }
-  context.chip = &found;
+  context.chip = &chip_of(chip.pChipName, std::move(availability));
 }
 
 Counting::Chip& Counting::chip_of(const std::string& name, std::vector<std::uint8_t> availability) {
@@ -341,21 +405,19 @@ Counting::Chip& Counting::chip_of(const std::string& name, std::vector<std::uint
   return *chip;
 }
 
-/// Whether all that the context has to do ends in time; what does not is remembered.
-bool Counting::ends(CUcontext handle, CUevent event, std::uint64_t limit, bool counted) {
-  // During a capture even this would break it.
-  if (!counted && captures_.load() > 0) return false;
+/// Whether all that the context has to do ends in time. `interruptible`: a capture that is to begin ends the wait.
+bool Counting::ends(CUcontext handle, CUevent event, std::uint64_t limit, bool interruptible) {
+  const auto interrupted = [&] { return interruptible && captures_.load() > 0; };
+  if (interrupted()) return false;  // even this would break a capture
   const std::uint64_t since = now();
   if (const CUresult status = waiting_->context_record(handle, event); status != CUDA_SUCCESS) {
     throw Refused{"the driver does not tell when a GPU has nothing to do (CUDA error " +
                   std::to_string(static_cast<int>(status)) + ")"};
   }
   while (waiting_->event_query(event) == CUDA_ERROR_NOT_READY) {
+    if (interrupted()) return false;
     const std::uint64_t waited = now() - since;
-    if (waited > limit) {
-      unended_ = Unended{event, handle, since, counted};
-      return false;
-    }
+    if (waited > limit) return false;
     if (waited < kSpin) {
       std::this_thread::yield();
     } else {
@@ -365,29 +427,69 @@ bool Counting::ends(CUcontext handle, CUevent event, std::uint64_t limit, bool c
   return true;
 }
 
-/// Whether the context has nothing to do, and nothing came meanwhile.
-bool Counting::drained(CUcontext handle, CUevent event) {
-  for (int attempt = 0; attempt < kMostDrains; ++attempt) {
-    disturbed_ = false;
-    if (!ends(handle, event, drain_limit_, false)) return false;
-    if (!disturbed_) break;
+/// Whether a counted launch has ended and nothing is left of what other threads launched meanwhile. The gate is closed.
+bool Counting::ends_alone(CUcontext handle, CUevent event, std::uint64_t limit) {
+  const std::uint64_t since = now();
+  quiet_ = false;
+  quiet_ = ends(handle, event, limit, false) && gate_.close(limit) && ends(handle, event, limit, false);
+  if (!quiet_) unended_ = Unended{event, handle, since, true};
+  return quiet_;
+}
+
+/// Whether this context, and the session's, have nothing to do. If so, the gate is closed, and it stays like that.
+/// `counted`: a range is still open.
+bool Counting::quiet(CUcontext handle, bool counted) {
+  quiet_ = false;
+  if (captures_.load() > 0) return false;
+  const std::uint64_t since = now();
+  bool ended = gate_.close(drain_limit_);
+  for (const CUcontext each : {handle, session_ ? session_context_ : handle}) {
+    const CUevent event = contexts_.at(each).event;
+    ended = ended && ends(each, event, drain_limit_, true);
+    if (ended) continue;
+    open_gate();
+    if (captures_.load() > 0) return false;
+    unended_ = Unended{event, each, since, counted};
+    put_off();
+    return false;
   }
+  attempts_ = 0;
+  quiet_ = true;
   return true;
+}
+
+void Counting::open_gate() {
+  quiet_ = false;
+  gate_.open();
+}
+
+/// The GPU is not idle: other attempts follow at growing distances.
+void Counting::put_off() {
+  resume_ = now() + (kFirstPause << attempts_);
+  if (++attempts_ < kMostAttempts || off_) return;
+  off_ = true;
+  note_once(kNeverIdle);
 }
 
 /// Whether what did not end in time has ended since.
 bool Counting::settled() {
   if (!unended_) return true;
-  if (waiting_->event_query(unended_->event) == CUDA_ERROR_NOT_READY) return false;
-  const Unended ended = *unended_;
-  unended_.reset();
-  if (ended.counted) {
+  if (captures_.load() > 0) return false;
+  const std::uint64_t time = now();
+  if (waiting_->event_query(unended_->event) == CUDA_ERROR_NOT_READY) {
+    if (time - unended_->since > kLongUnended) note_once(kNeverIdle);
+    return false;
+  }
+  if (unended_->counted) {
+    if (time < resume_ || !quiet(unended_->context, true)) return false;
+    unended_.reset();
     samples_.push_back({});
     session_->end();
     collect();
   } else {
     // A program whose queue is long is waited for accordingly.
-    drain_limit_ = std::clamp(2 * (now() - ended.since), drain_limit_, kLongestDrain);
+    drain_limit_ = std::clamp(2 * (time - unended_->since), drain_limit_, kLongestDrain);
+    unended_.reset();
   }
   return true;
 }
@@ -411,7 +513,10 @@ bool Counting::stop_session() {
   if (!session_) return true;
   const std::uint64_t start = now();
   try {
-    if (!settled() || !drained(session_context_, contexts_.at(session_context_).event)) return false;
+    if (!settled() || !quiet(session_context_)) {
+      open_gate();
+      return false;
+    }
     collect();
     session_.reset();
     plan_.released();
@@ -420,11 +525,14 @@ bool Counting::stop_session() {
   } catch (const Refused& refused) {
     refuse(session_context_, refused.reason);
   }
+  open_gate();
   return true;
 }
 
 void Counting::refuse(CUcontext context, const std::string& reason) {
   if (session_context_ == context) {
+    // The profiler would wait for what is still under way.
+    if (!quiet_) static_cast<void>(session_.release());
     session_.reset();
     samples_.clear();
   }
@@ -432,6 +540,10 @@ void Counting::refuse(CUcontext context, const std::string& reason) {
   contexts_[context].chip = nullptr;
   plan_.lost(reinterpret_cast<std::uintptr_t>(context));
   publish_cost();
+  note_once(reason);
+}
+
+void Counting::note_once(const std::string& reason) {
   if (reasons_.insert(reason).second) process_.spool.note(spool::NoteCode::not_counted, reason);
 }
 
@@ -448,6 +560,9 @@ void Counting::capture_begins() {
   ++captures_;
   // A launch that is being counted is waited for: its end would break the capture.
   const std::unique_lock lock(mutex_, kLongPatience);
+  if (lock) return;
+  gate_.enter();
+  gate_.leave();
 }
 
 void Counting::capture_ends() {
@@ -471,13 +586,17 @@ void Counting::finish() {
   off_ = true;
   const std::unique_lock lock(mutex_, kLongPatience);
   if (!lock) return;
+  resume_ = 0;
   if (!stop_session()) static_cast<void>(session_.release());
-  if (chips_.empty()) return;
+  if (chips_.empty()) {
+    if (attempts_ > 0) note_once(kNeverIdle);
+    return;
+  }
   const std::vector<CountingPlan::Missing> missing = plan_.missing();
   for (const CountingPlan::Missing& kind : missing) {
     process_.spool.write(spool::Type::uncounted, spool::Uncounted{kind.kind, process_.spool.text(kind.reason)});
   }
-  tell(unended_ ? "work that did not end kept the rest from being counted" : "");
+  tell(unended_ || attempts_ > 0 ? "work that did not end kept the rest from being counted" : "");
 }
 
 /// Never freed: threads may be in it when the process ends. nullptr: none of this process yet.
@@ -497,25 +616,21 @@ Counting* counting() {
   return instance;
 }
 
-/// The launch that is being counted is this thread's.
-thread_local bool own = false;
-
 }  // namespace
 
 bool counting_enters(const LaunchSite& site) {
   Counting* const counter = counting();
-  return counter != nullptr && (own = counter->enters(site));
+  return counter != nullptr && counter->enters(site);
 }
 
-void counting_exits(const LaunchSite& site, bool launched) {
-  if (!own) return;
-  own = false;
-  counting()->exits(site, launched);
+void counting_exits(const LaunchSite& site, bool launched) { instance.load()->exits(site, launched); }
+
+bool counting_work_begins() {
+  Counting* const counter = counting();
+  return counter != nullptr && counter->work_begins();
 }
 
-void counting_disturbed() {
-  if (Counting* const counter = instance.load(); counter != nullptr && !own) counter->disturbed();
-}
+void counting_work_ends() { instance.load()->work_ends(); }
 
 void counting_capture_begins() {
   if (Counting* const counter = counting()) counter->capture_begins();

@@ -26,8 +26,10 @@ bool counting_enters(const LaunchSite& site);
 /// `launched`: the driver took the launch.
 void counting_exits(const LaunchSite& site, bool launched);
 
-/// Another thread copies or fills memory, which a launch that is being counted must not be blamed for.
-void counting_disturbed();
+/// Around each call that gives the GPU work or code and is not itself counted. Waits while the GPU must have none of
+/// it. True: counting_work_ends follows in the same thread.
+bool counting_work_begins();
+void counting_work_ends();
 
 /// Around a capture, from before cuStreamBeginCapture on: nothing may wait for the GPU meanwhile.
 void counting_capture_begins();

@@ -25,6 +25,7 @@ struct ThreadState {
     spool::Id place = 0;
     Kind* kind = nullptr;  ///< of a launch, and of a node that is being made
     bool recorded = false, captured = false, counted = false;
+    bool working = false;  ///< counting knows of it
     LaunchSite site = {};  ///< of a counted launch
   };
 

@@ -34,6 +34,12 @@ bool is_launch(spool::CallKind kind) {
   return kind == spool::CallKind::launch || kind == spool::CallKind::graph_launch;
 }
 
+/// Of what counting keeps out while the GPU must be idle.
+bool gives_work(spool::CallKind kind) {
+  return is_launch(kind) || kind == spool::CallKind::copy || kind == spool::CallKind::fill ||
+         kind == spool::CallKind::load;
+}
+
 template <typename Parameters>
 KernelLaunch plain_launch(const Parameters& given) {
   KernelLaunch launch;
@@ -206,7 +212,6 @@ void enter(Session& session, ThreadState& thread, const DriverCall& call, const 
   state = {};
   state.correlation = data.correlationId;
   if (call.arguments == Arguments::begin_capture) counting_capture_begins();
-  if (call.kind == spool::CallKind::copy || call.kind == spool::CallKind::fill) counting_disturbed();
   thread.cloned = {};
   state.recorded = call.recorded && in_window(session, is_launch(call.kind), data.correlationId);
   if (is_launch(call.kind)) {
@@ -235,6 +240,7 @@ void enter(Session& session, ThreadState& thread, const DriverCall& call, const 
       remember_place(data.correlationId, state.place);
     }
   }
+  if (gives_work(call.kind) && !state.counted) state.working = counting_work_begins();
   state.start = now();
 }
 
@@ -268,6 +274,7 @@ void leave(Session& session, ThreadState& thread, const DriverCall& call, CUpti_
   const auto* const status = static_cast<const CUresult*>(data.functionReturnValue);
   const bool succeeded = status == nullptr || *status == CUDA_SUCCESS;
   if (state.counted) counting_exits(state.site, succeeded);
+  if (state.working) counting_work_ends();
   if (call.arguments == Arguments::begin_capture && succeeded) ++captures;
   if (call.arguments == Arguments::end_capture && captures > 0) --captures;
   if (call.arguments == Arguments::end_capture || (call.arguments == Arguments::begin_capture && !succeeded)) {

@@ -31,12 +31,14 @@ namespace {
 /// Both machines and what has been asked of them. Two counters of the hardware fit into a pass.
 struct Fake {
   std::map<std::string, CUptiResult> refusals;  ///< by the name of CUPTI's function
+  std::string called;                           ///< of the profiler, last
   CUpti_Profiler_Support_Level confidential = CUPTI_PROFILER_CONFIGURATION_SUPPORTED;
-  bool busy = false;  ///< the GPU has something to do, for ever unless it is told otherwise
-  bool capturing = false;
-  int calls = 0;       ///< of the profiler
-  int would_hang = 0;  ///< of these, while the GPU was busy or a capture under way
-  int misuses = 0;     ///< out of their order
+  std::atomic<bool> busy = false;  ///< the GPU has something to do, for ever unless it is told otherwise
+  std::atomic<bool> capturing = false;
+  std::atomic<int> under_way = 0;  ///< work of threads that are not counted
+  int calls = 0;                   ///< of the profiler
+  int would_hang = 0;              ///< of these, while the GPU was busy or a capture under way
+  int misuses = 0;                 ///< out of their order
 
   CUcontext current = nullptr;
   CUcontext enabled = nullptr;
