@@ -17,10 +17,13 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "inject/cupti_library.hpp"
@@ -31,27 +34,37 @@ namespace {
 /// Both machines and what has been asked of them. Two counters of the hardware fit into a pass.
 struct Fake {
   std::map<std::string, CUptiResult> refusals;  ///< by the name of CUPTI's function
-  std::string called;                           ///< of the profiler, last
+  std::function<void()> starting;               ///< called while CUPTI's ranges are being switched on
   CUpti_Profiler_Support_Level confidential = CUPTI_PROFILER_CONFIGURATION_SUPPORTED;
   std::atomic<bool> busy = false;  ///< the GPU has something to do, for ever unless it is told otherwise
   std::atomic<bool> capturing = false;
-  std::atomic<int> under_way = 0;  ///< work of threads that are not counted
-  int calls = 0;                   ///< of the profiler
-  int would_hang = 0;              ///< of these, while the GPU was busy or a capture under way
-  int misuses = 0;                 ///< out of their order
+  std::atomic<int> under_way = 0;     ///< launches that the driver is in and that are not counted
+  std::atomic<bool> refills = false;  ///< busy again whenever its end is to be waited for
+  int waits = 0;                      ///< for its end
+  int calls = 0;                      ///< of the profiler
+  std::atomic<int> would_hang = 0;    ///< calls while the GPU was busy, a launch or a capture under way
+  std::atomic<int> lost = 0;          ///< launches that fell into another one's range of CUPTI's
+  int misuses = 0;                    ///< out of their order
 
   CUcontext current = nullptr;
   CUcontext enabled = nullptr;
   bool automatic = false, configured = false, started = false, in_range = false;
   std::size_t room = 0;
-  std::vector<int> ranges;  ///< the kernel that ran in each
-  int kernel = 0;           ///< the last one
+  std::vector<int> ranges;      ///< the kernel that ran in each
+  std::atomic<int> kernel = 0;  ///< the last one
 };
 Fake fake;
 
-CUptiResult used(const char* function, bool waits, bool in_order = true) {
+void make_anew() {
+  std::destroy_at(&fake);
+  std::construct_at(&fake);
+  fake.current = reinterpret_cast<CUcontext>(std::uintptr_t{1});
+}
+
+/// Any of the profiler's calls may wait for all that the context has to do.
+CUptiResult used(const char* function, bool in_order = true) {
   ++fake.calls;
-  if (waits && (fake.busy || fake.capturing)) ++fake.would_hang;
+  if (fake.busy || fake.capturing || fake.under_way > 0) ++fake.would_hang;
   if (!in_order) ++fake.misuses;
   const auto refusal = fake.refusals.find(function);
   return refusal != fake.refusals.end() ? refusal->second : CUPTI_SUCCESS;
@@ -112,7 +125,7 @@ FAKE CUptiResult cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_Evalua
   }
   return CUPTI_SUCCESS;
 }
-FAKE CUptiResult cuptiProfilerInitialize(CUpti_Profiler_Initialize_Params*) { return CUPTI_SUCCESS; }
+FAKE CUptiResult cuptiProfilerInitialize(CUpti_Profiler_Initialize_Params*) { return used("initialize"); }
 FAKE CUptiResult cuptiProfilerDeviceSupported(CUpti_Profiler_DeviceSupported_Params* params) {
   params->isSupported = params->architecture = params->vGpu = CUPTI_PROFILER_CONFIGURATION_SUPPORTED;
   params->confidentialCompute = fake.confidential;
@@ -124,10 +137,10 @@ FAKE CUptiResult cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params* params)
 }
 FAKE CUptiResult cuptiProfilerGetCounterAvailability(CUpti_Profiler_GetCounterAvailability_Params* params) {
   params->counterAvailabilityImageSize = 4;
-  return used("availability", false);
+  return used("availability");
 }
 FAKE CUptiResult cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params* params) {
-  const CUptiResult result = used("enable", true, fake.enabled == nullptr);
+  const CUptiResult result = used("enable", fake.enabled == nullptr);
   if (result != CUPTI_SUCCESS) return result;
   fake.enabled = params->ctx;
   fake.configured = fake.started = fake.in_range = false;
@@ -135,7 +148,7 @@ FAKE CUptiResult cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params* par
   return result;
 }
 FAKE CUptiResult cuptiRangeProfilerDisable(CUpti_RangeProfiler_Disable_Params*) {
-  const CUptiResult result = used("disable", true, fake.enabled != nullptr && !fake.started);
+  const CUptiResult result = used("disable", fake.enabled != nullptr && !fake.started);
   fake.enabled = nullptr;
   return result;
 }
@@ -151,15 +164,16 @@ FAKE CUptiResult cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_Param
   fake.automatic = params->range == CUPTI_AutoRange;
   fake.room = params->maxRangesPerPass;
   fake.configured = true;
-  return used("set_config", false, fake.enabled != nullptr && !fake.started);
+  return used("set_config", fake.enabled != nullptr && !fake.started);
 }
 FAKE CUptiResult cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params*) {
-  const CUptiResult result = used("start", true, fake.configured && !fake.started);
+  const CUptiResult result = used("start", fake.configured && !fake.started);
   fake.started = result == CUPTI_SUCCESS;
+  if (fake.automatic && fake.starting) std::exchange(fake.starting, nullptr)();
   return result;
 }
 FAKE CUptiResult cuptiRangeProfilerStop(CUpti_RangeProfiler_Stop_Params*) {
-  const CUptiResult result = used("stop", true, fake.started && !fake.in_range);
+  const CUptiResult result = used("stop", fake.started && !fake.in_range);
   fake.started = fake.configured = false;
   return result;
 }
@@ -167,16 +181,16 @@ FAKE CUptiResult cuptiRangeProfilerPushRange(CUpti_RangeProfiler_PushRange_Param
   const bool in_order = fake.started && !fake.in_range && !fake.automatic && fake.ranges.size() < fake.room;
   fake.in_range = true;
   fake.kernel = 0;
-  return used("push", true, in_order);
+  return used("push", in_order);
 }
 FAKE CUptiResult cuptiRangeProfilerPopRange(CUpti_RangeProfiler_PopRange_Params*) {
-  const CUptiResult result = used("pop", true, fake.in_range);
+  const CUptiResult result = used("pop", fake.in_range);
   fake.in_range = false;
   fake.ranges.push_back(fake.kernel);
   return result;
 }
 FAKE CUptiResult cuptiRangeProfilerDecodeData(CUpti_RangeProfiler_DecodeData_Params*) {
-  return used("decode", true, !fake.started);
+  return used("decode", !fake.started);
 }
 FAKE CUptiResult cuptiRangeProfilerGetCounterDataInfo(CUpti_RangeProfiler_GetCounterDataInfo_Params* params) {
   params->numTotalRanges = fake.ranges.size();
@@ -200,9 +214,14 @@ FAKE CUresult cuEventCreate(CUevent* event, unsigned) {
   *event = reinterpret_cast<CUevent>(&fake);
   return CUDA_SUCCESS;
 }
-FAKE CUresult cuEventQuery(CUevent) { return fake.busy ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS; }
+FAKE CUresult cuEventQuery(CUevent) {
+  if (fake.capturing) ++fake.would_hang;
+  return fake.busy ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+}
 FAKE CUresult cuCtxRecordEvent(CUcontext, CUevent) {
   if (fake.capturing) ++fake.would_hang;
+  ++fake.waits;
+  if (fake.refills) fake.busy = true;
   return CUDA_SUCCESS;
 }
 
@@ -261,8 +280,7 @@ Record record_at(const std::string& bytes, std::size_t position) {
 class CountingTest : public testing::Test {
  protected:
   void SetUp() override {
-    fake = {};
-    fake.current = context_number(1);
+    make_anew();
     folder_ = std::filesystem::temp_directory_path() / ("roofline-counting-" + std::to_string(getpid()));
     std::filesystem::create_directories(folder_);
     setenv(spool::kCountTimeVariable, "30", 1);
@@ -271,6 +289,7 @@ class CountingTest : public testing::Test {
   }
   void TearDown() override {
     EXPECT_EQ(fake.would_hang, 0);
+    EXPECT_EQ(fake.lost, 0);
     EXPECT_EQ(fake.misuses, 0);
     fake.busy = false;
     fake.capturing = false;
@@ -293,9 +312,27 @@ class CountingTest : public testing::Test {
   /// Whether it was counted.
   bool launch(const LaunchSite& site, bool succeeds = true) {
     const bool counted = counting_enters(site);
-    run(static_cast<int>(site.kind));
-    if (counted) counting_exits(site, succeeds);
+    if (counted) {
+      run(static_cast<int>(site.kind));
+      counting_exits(site, succeeds);
+    } else {
+      work([&] { fake.kernel = static_cast<int>(site.kind); });
+    }
     return counted;
+  }
+  /// What is given to the GPU and not counted.
+  template <typename Call>
+  static void work(Call call) {
+    const bool known = counting_work_begins();
+    ++fake.under_way;
+    call();
+    if (fake.started && fake.automatic) ++fake.lost;
+    --fake.under_way;
+    if (known) counting_work_ends();
+  }
+  /// Launches until it is counted: attempts keep a distance.
+  void launch_until_counted(spool::Id kind) {
+    while (!launch(kind)) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   bool launch(spool::Id kind, std::uint32_t flags = 0) { return launch(site_of(kind, flags)); }
   static void run(int kernel) {
@@ -384,10 +421,10 @@ TEST_F(CountingTest, NoMoreRangesThanThereIsRoomFor) {
 }
 
 TEST_F(CountingTest, ARefusalIsSaidOnceAndNothingIsAskedAgain) {
-  for (const char* function : {"availability", "enable", "set_config", "start", "push", "pop", "stop", "decode"}) {
+  for (const char* function :
+       {"initialize", "availability", "enable", "set_config", "start", "push", "pop", "stop", "decode"}) {
     SCOPED_TRACE(function);
-    fake = {};
-    fake.current = context_number(1);
+    make_anew();
     begin_process();
     fake.refusals[function] = CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
     steps(20, 40);
@@ -525,7 +562,104 @@ TEST_F(CountingTest, ALongQueueIsWaitedForOnlySoLong) {
   for (int i = 0; i < 100; ++i) EXPECT_FALSE(launch(1));
   EXPECT_EQ(fake.calls, calls);
   fake.busy = false;
-  EXPECT_TRUE(launch(1));
+  launch_until_counted(1);
+}
+
+TEST_F(CountingTest, BesideAKernelThatDoesNotEndTheProfilerIsNotEvenOpened) {
+  fake.busy = true;
+  steps(100, 3);
+  EXPECT_EQ(fake.calls, 0);
+  EXPECT_EQ(fake.waits, 1) << "until that kernel has ended, once is enough";
+  counting_finish();
+  EXPECT_THAT(written().not_counted, ElementsAre(HasSubstr("not seen idle")));
+}
+
+TEST_F(CountingTest, WhenTheKernelThatDidNotEndHasEndedAllIsCounted) {
+  fake.busy = true;
+  steps(3, 2);
+  fake.busy = false;
+  launch_until_counted(1);
+  steps(40, 2);
+  counting_finish();
+  const Written spool = written();
+  EXPECT_THAT(spool.counts, SizeIs(2));
+  EXPECT_THAT(spool.uncounted, IsEmpty());
+  EXPECT_THAT(spool.not_counted, IsEmpty());
+}
+
+TEST_F(CountingTest, AfterAnAttemptInVainTheProgramIsLeftAloneForAWhile) {
+  fake.refills = true;
+  launch(1);
+  for (int i = 0; i < 4; ++i) {
+    launch(1);
+    fake.busy = false;  // what was waited for has ended since
+  }
+  EXPECT_EQ(fake.waits, 1);
+  fake.refills = false;
+  launch_until_counted(1);
+}
+
+TEST_F(CountingTest, TheProfilerWaitsForACallOfAnotherThread) {
+  launch(1);
+  std::atomic<bool> inside = false;
+  std::thread other([&] {
+    work([&] {
+      inside = true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    });
+  });
+  while (!inside) std::this_thread::yield();
+  launch_until_counted(1);
+  other.join();
+}
+
+TEST_F(CountingTest, WhatOtherThreadsLaunchStaysOutOfCUPTIsRanges) {
+  write_metrics("a 1 a\ne 1 e_sass_e\n");
+  begin_process();
+  std::atomic<bool> launched = false;
+  std::thread other;
+  fake.starting = [&] {
+    other = std::thread([&] {
+      LaunchSite graph = {fake.current, nullptr, 9, spool::kGraph, 3, reinterpret_cast<CUgraphExec>(&fake), 1000};
+      launch(graph);
+      launched = true;
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));  // to switch on takes a while
+    EXPECT_FALSE(launched);
+  };
+  steps(40, 1);
+  ASSERT_TRUE(other.joinable());
+  other.join();
+  counting_finish();
+  const Written spool = written();
+  EXPECT_TRUE(spool.counts.at(1).contains("e"));
+}
+
+TEST_F(CountingTest, CapturesAndGraphsOfOneThreadBesideLaunchesOfOthers) {
+  std::atomic<bool> stop = false;
+  const auto launches = [&](spool::Id kind) {
+    for (std::uint64_t number = 1; !stop; ++number) {
+      launch({fake.current, nullptr, kind, 0, number, nullptr, 0});
+      std::this_thread::sleep_for(std::chrono::microseconds(300));
+    }
+  };
+  std::thread one(launches, 1), other(launches, 2);
+  for (std::uintptr_t graph = 1; graph <= 60; ++graph) {
+    counting_capture_begins();
+    fake.capturing = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    fake.capturing = false;
+    counting_capture_ends();
+    for (std::uint64_t number = 1; number <= 3; ++number) {
+      launch({fake.current, nullptr, 3, spool::kGraph, number, reinterpret_cast<CUgraphExec>(graph), 0});
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  stop = true;
+  one.join();
+  other.join();
+  counting_finish();
+  EXPECT_FALSE(written().counts.empty());
 }
 
 TEST_F(CountingTest, WhatAnotherThreadDisturbsIsThrownAway) {
@@ -536,7 +670,7 @@ TEST_F(CountingTest, WhatAnotherThreadDisturbsIsThrownAway) {
     ASSERT_TRUE(counting_enters(site));
     std::thread other([&] {
       if (copies) {
-        counting_disturbed();
+        work([] {});
       } else {
         EXPECT_FALSE(launch(2));
       }
