@@ -44,7 +44,7 @@ constexpr std::uint64_t kSpin = kMillisecond / 10;
 constexpr std::chrono::milliseconds kPatience{100};        // of a launch, while another is counted
 constexpr std::chrono::seconds kLongPatience{2};           // of what must not happen while one is counted
 constexpr std::uint64_t kFirstPause = 500 * kMillisecond;  // after the GPU was not seen idle; doubles each time
-constexpr int kMostAttempts = 6;
+constexpr int kMostAttempts = 5;
 constexpr std::uint64_t kLongUnended = 10'000 * kMillisecond;
 constexpr const char* kNeverIdle =
     "the GPU was not seen idle: kernels that wait for the host or for other work, or run as long as the program";
@@ -140,6 +140,13 @@ class Counting {
     std::uint64_t since = 0;
     bool counted = false;  ///< a range is still open around it
   };
+  /// Opens the gate in the end, whatever happens.
+  struct Opening {
+    Counting* counting;
+    ~Opening() {
+      if (counting != nullptr) counting->open_gate();
+    }
+  };
 
   const Context* context_of(const LaunchSite& site);
   void make_event(CUcontext handle, Context& context);
@@ -199,6 +206,7 @@ bool Counting::enters(const LaunchSite& site) {
   // A capture is announced before it waits for the lock, and so is seen here, or waits until the launch is counted.
   if (!lock.try_lock_for(kPatience) || off_ || captures_.load() > 0) return false;
   const std::uint64_t start = now();
+  Opening opening{this};
   bool counted = false;
   try {
     counted = begin(site, start);
@@ -206,9 +214,10 @@ bool Counting::enters(const LaunchSite& site) {
     plan_.spent(now() - start);
     refuse(site.context, refused.reason);
   }
-  if (!counted || session_->ranges() == Ranges::ours) open_gate();
-  if (counted) static_cast<void>(lock.release());
-  return counted;
+  if (!counted) return false;
+  if (session_->ranges() == Ranges::CUPTIs) opening.counting = nullptr;
+  static_cast<void>(lock.release());
+  return true;
 }
 
 bool Counting::work_begins() {
@@ -288,13 +297,13 @@ void Counting::change(const Configuration& configuration, const Context& context
 
 void Counting::exits(const LaunchSite& site, bool launched) {
   const std::unique_lock lock(mutex_, std::adopt_lock);
+  const Opening opening{this};
   try {
     const Context& context = contexts_.at(site.context);
     const bool ours = session_->ranges() == Ranges::ours;
     if (!ends_alone(site.context, context.event, ours ? kLongestLaunch : kLongestDrain)) {
       plan_.failed(site.kind, "it does not end within 0.5 s while nothing else is launched", now() - entered_);
       publish_cost();
-      open_gate();
       return;
     }
     session_->end();
@@ -314,7 +323,6 @@ void Counting::exits(const LaunchSite& site, bool launched) {
     plan_.spent(now() - entered_);
     refuse(site.context, refused.reason);
   }
-  open_gate();
   publish_cost();
 }
 
@@ -442,20 +450,24 @@ bool Counting::quiet(CUcontext handle, bool counted) {
   quiet_ = false;
   if (captures_.load() > 0) return false;
   const std::uint64_t since = now();
-  bool ended = gate_.close(drain_limit_);
-  for (const CUcontext each : {handle, session_ ? session_context_ : handle}) {
-    const CUevent event = contexts_.at(each).event;
-    ended = ended && ends(each, event, drain_limit_, true);
-    if (ended) continue;
-    open_gate();
-    if (captures_.load() > 0) return false;
-    unended_ = Unended{event, each, since, counted};
-    put_off();
-    return false;
+  CUcontext asked = handle;
+  const auto idle = [&](CUcontext context) {
+    asked = context;
+    return ends(context, contexts_.at(context).event, drain_limit_, true);
+  };
+  // With the gate open at first: what is under way may need what other threads launch.
+  const bool ended = idle(handle);
+  const bool closed = ended && gate_.close(drain_limit_);
+  quiet_ = closed && idle(handle) && (!session_ || session_context_ == handle || idle(session_context_));
+  if (quiet_) {
+    attempts_ = 0;
+    return true;
   }
-  attempts_ = 0;
-  quiet_ = true;
-  return true;
+  open_gate();
+  if (captures_.load() > 0) return false;
+  if (!ended || closed) unended_ = Unended{contexts_.at(asked).event, asked, since, counted};
+  put_off();
+  return false;
 }
 
 void Counting::open_gate() {
@@ -512,11 +524,9 @@ void Counting::collect() {
 bool Counting::stop_session() {
   if (!session_) return true;
   const std::uint64_t start = now();
+  const Opening opening{this};
   try {
-    if (!settled() || !quiet(session_context_)) {
-      open_gate();
-      return false;
-    }
+    if (!settled() || !quiet(session_context_)) return false;
     collect();
     session_.reset();
     plan_.released();
@@ -525,7 +535,6 @@ bool Counting::stop_session() {
   } catch (const Refused& refused) {
     refuse(session_context_, refused.reason);
   }
-  open_gate();
   return true;
 }
 
