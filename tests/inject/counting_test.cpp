@@ -47,6 +47,7 @@ struct Fake {
   int misuses = 0;                    ///< out of their order
 
   CUcontext current = nullptr;
+  CUcontext busy_one = nullptr;  ///< has something to do, others need not
   CUcontext enabled = nullptr;
   bool automatic = false, configured = false, started = false, in_range = false;
   std::size_t room = 0;
@@ -64,7 +65,8 @@ void make_anew() {
 /// Any of the profiler's calls may wait for all that the context has to do.
 CUptiResult used(const char* function, bool in_order = true) {
   ++fake.calls;
-  if (fake.busy || fake.capturing || fake.under_way > 0) ++fake.would_hang;
+  const bool session_busy = fake.enabled != nullptr && fake.enabled == fake.busy_one;
+  if (fake.busy || session_busy || fake.capturing || fake.under_way > 0) ++fake.would_hang;
   if (!in_order) ++fake.misuses;
   const auto refusal = fake.refusals.find(function);
   return refusal != fake.refusals.end() ? refusal->second : CUPTI_SUCCESS;
@@ -211,12 +213,12 @@ FAKE CUresult cuCtxGetDevice(CUdevice* device) {
   return CUDA_SUCCESS;
 }
 FAKE CUresult cuEventCreate(CUevent* event, unsigned) {
-  *event = reinterpret_cast<CUevent>(&fake);
+  *event = reinterpret_cast<CUevent>(fake.current);
   return CUDA_SUCCESS;
 }
-FAKE CUresult cuEventQuery(CUevent) {
+FAKE CUresult cuEventQuery(CUevent event) {
   if (fake.capturing) ++fake.would_hang;
-  return fake.busy ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+  return fake.busy || event == reinterpret_cast<CUevent>(fake.busy_one) ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
 FAKE CUresult cuCtxRecordEvent(CUcontext, CUevent) {
   if (fake.capturing) ++fake.would_hang;
@@ -624,11 +626,20 @@ TEST_F(CountingTest, WhatOtherThreadsLaunchStaysOutOfCUPTIsRanges) {
       launch(graph);
       launched = true;
     });
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));  // to switch on takes a while
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));  // to switch on takes a while
     EXPECT_FALSE(launched);
   };
-  steps(40, 1);
-  ASSERT_TRUE(other.joinable());
+  while (!other.joinable()) {
+    const LaunchSite site = site_of(1);
+    if (!counting_enters(site)) {
+      work([] {});
+      continue;
+    }
+    if (other.joinable()) std::this_thread::sleep_for(std::chrono::milliseconds(200));  // the driver takes its time
+    EXPECT_FALSE(launched);
+    run(1);
+    counting_exits(site, true);
+  }
   other.join();
   counting_finish();
   const Written spool = written();
@@ -742,6 +753,19 @@ TEST_F(CountingTest, ContextsComeAndGo) {
   const Written spool = written();
   EXPECT_THAT(spool.counts, SizeIs(3));
   EXPECT_THAT(spool.quantities, SizeIs(5)) << "the chip's are said once";
+}
+
+TEST_F(CountingTest, ASessionIsNotTakenFromAContextThatIsBusy) {
+  launch(1);
+  EXPECT_TRUE(launch(1));
+  fake.busy_one = fake.current;
+  fake.current = context_number(2);
+  const int calls = fake.calls;
+  for (int i = 0; i < 10; ++i) EXPECT_FALSE(launch(2));
+  EXPECT_EQ(fake.calls, calls);
+  fake.busy_one = nullptr;
+  launch_until_counted(3);
+  EXPECT_EQ(fake.enabled, fake.current);
 }
 
 TEST_F(CountingTest, ALaunchIntoAnotherContextThanTheThreadsIsLeftAlone) {
