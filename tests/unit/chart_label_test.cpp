@@ -1,7 +1,10 @@
 // Labels of the chart never touch each other, a marker or the edge; geometry that this rests on.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "render/chart/chart.hpp"
+#include "render/chart/labels.hpp"
 #include "tests/support/sample_report.hpp"
 
 namespace roofline {
@@ -124,6 +127,24 @@ TEST(ChartLabels, CoincidentPointsGetDifferentPlaces) {
   for (std::size_t i = 0; i < places.size(); ++i) {
     ASSERT_TRUE(places[i]);
     for (std::size_t j = 0; j < i; ++j) EXPECT_FALSE(places[i]->box.overlaps(places[j]->box));
+  }
+}
+
+// Wide names of marks that nearly coincide, as a program's products do: more than there is room for.
+TEST(ChartLabels, OfAClusterThoseWithoutRoomAreLeftOut) {
+  for (int layout = 0; layout < 40; ++layout) {
+    std::vector<LabelRequest> requests;
+    for (int i = 0; i < 9; ++i) {
+      const Vec anchor = {400 + 7.3 * std::sin(i * 12.9898 + layout), 120 + 5.1 * std::sin(i * 78.233 + layout)};
+      requests.push_back({.anchor = anchor, .clearance = 9.7, .width = 260.3 + i, .height = 13.7, .reach = 74});
+    }
+    const auto places = place_labels(requests, {.bounds = {0, 60, 800, 200}});
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        if (!places[i] || !places[j]) continue;
+        EXPECT_FALSE(places[i]->box.overlaps(places[j]->box)) << layout;
+      }
+    }
   }
 }
 

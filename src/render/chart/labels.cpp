@@ -256,7 +256,7 @@ class Annealer {
   void drop_conflicts() {
     for (;;) {
       std::size_t worst = kNone;
-      double worst_cost = kConflict;
+      double worst_cost = kConflict / 2;  // leaders that cross cost less, and sums are not exact
       for (std::size_t i = 0; i < choice_.size(); ++i) {
         if (choice_[i] == kNone) continue;
         const Candidate& c = candidates_[i][choice_[i]];
