@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -215,13 +216,15 @@ bool read_safely(const void* base, int offset, Value& value) {
   return base != nullptr && read_safely(static_cast<const char*>(base) + offset, &value, sizeof(Value));
 }
 
-/// Whether frames lie where the layout says: the codes found there must be those that Python names.
-bool check(const Layout& layout, const Api& api, void* thread) {
+/// Whether frames lie where the layout says: the codes found there must be those that Python names. Nothing where the
+/// thread has none, as autograd's.
+std::optional<bool> check(const Layout& layout, const Api& api, void* thread) {
   std::vector<const Object*> said;
   walk(api, thread, [&](const Object* code, Instruction, const void*) {
     said.push_back(code);
     return true;
   });
+  if (said.empty()) return std::nullopt;
   std::vector<const Object*> found;
   const char* frame = nullptr;
   if (!read_safely(thread, layout.thread_frame, frame)) return false;
@@ -237,7 +240,7 @@ bool check(const Layout& layout, const Api& api, void* thread) {
     if (owner != layout.c_stack_owner) found.push_back(code);
     frame = previous;
   }
-  return !said.empty() && found == said;
+  return found == said;
 }
 
 // --- what code is
@@ -508,7 +511,8 @@ const Layout* layout_of(std::string_view version) {
   return nullptr;
 }
 
-/// False: another thread is at it. It must not be waited for, as it waits for the interpreter's lock.
+/// False: another thread is at it, which must not be waited for, as it waits for the interpreter's lock; or this one
+/// has no frames to tell by.
 bool checked(Session& session, Python& python, void* thread) {
   if (python.check.load(std::memory_order_acquire) == Python::Check::done) return true;
   Python::Check expected = Python::Check::due;
@@ -516,7 +520,12 @@ bool checked(Session& session, Python& python, void* thread) {
   const std::string version = python.api.version();
   {
     const Locked locked(python.api);
-    if (python.layout != nullptr && !check(*python.layout, python.api, thread)) python.layout = nullptr;
+    const std::optional<bool> right = python.layout != nullptr ? check(*python.layout, python.api, thread) : false;
+    if (!right) {
+      python.check.store(Python::Check::due, std::memory_order_release);
+      return false;
+    }
+    if (!*right) python.layout = nullptr;
   }
   session.spool.note(spool::NoteCode::python, "Python " + version.substr(0, version.find(' ')) +
                                                   (python.layout != nullptr ? ": lines and modules" : ": lines"));

@@ -1,6 +1,9 @@
 // As much of PyTorch's C++ library as tells of autograd: its counter, and the node that a thread evaluates.
+#include <dlfcn.h>
+
 #include <cstdint>
 #include <memory>
+#include <thread>
 
 namespace torch::autograd {
 
@@ -51,4 +54,24 @@ FAKE_EXPORT void fake_torch_evaluate(char kind, std::uint64_t sequence) {
 FAKE_EXPORT std::uint64_t fake_torch_sequence() {
   const auto node = torch::autograd::get_current_node();
   return node != nullptr ? node->sequence_nr_ : 0;
+}
+
+namespace {
+template <typename Function>
+Function python(const char* name) {
+  return reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
+}
+}  // namespace
+
+/// A thread that Python knows and that runs no Python, as autograd's are, launches the function.
+FAKE_EXPORT void fake_torch_launch_elsewhere(int (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                                           unsigned, unsigned, void*, void**, void**),
+                                             void* function) {
+  std::thread([&] {
+    const int state = python<int (*)()>("PyGILState_Ensure")();
+    void* const saved = python<void* (*)()>("PyEval_SaveThread")();
+    launch(function, 1, 1, 1, 32, 1, 1, 0, nullptr, nullptr, nullptr);
+    python<void (*)(void*)>("PyEval_RestoreThread")(saved);
+    python<void (*)(int)>("PyGILState_Release")(state);
+  }).join();
 }
