@@ -9,6 +9,7 @@ namespace roofline::inject {
 namespace {
 
 constexpr std::uint32_t kPatience = 2;      // launches of a kind in a round that does nothing for it
+constexpr std::uint32_t kOften = 4;         // launches after which it is worth looking whether all others came, too
 constexpr std::uint32_t kMostFailures = 3;  // of a kind
 constexpr std::uint32_t kMostOverlaps = 8;
 constexpr std::uint64_t kIdle = 1'000'000'000;
@@ -52,10 +53,20 @@ std::optional<Configuration> CountingPlan::choose(const Launch& launch) {
   }
   ++kind.launches_in_round;
   // Other kinds may come that lack the present group, and would cost a change later.
-  const bool waited = kind.launches_in_round >= kPatience && launch.time >= last_counted_ + change_cost_ / 4;
+  const bool late = kind.launches_in_round >= kPatience && launch.time >= last_counted_ + change_cost_ / 4;
+  const bool waited = late || (kind.launches_in_round % kOften == 0 && all_have_come());
   if ((current_ || last_counted_ != 0) && !waited) return std::nullopt;
   const std::uint32_t behind = current_ ? current_->group : 63;
   return Configuration{launch.context, next_group(missing, behind)};
+}
+
+/// Whether every kind that lacks something was launched in this round: a host that runs far ahead of the GPU is soon
+/// through with its launches. One kind alone may be a burst.
+bool CountingPlan::all_have_come() const {
+  return kinds_.size() > 1 && std::all_of(kinds_.begin(), kinds_.end(), [this](const auto& entry) {
+           const Kind& kind = entry.second;
+           return kind.complete() || !kind.refused.empty() || kind.round == round_;
+         });
 }
 
 void CountingPlan::began(const Configuration& configuration, std::uint64_t cost) {

@@ -94,6 +94,7 @@ class CountingPlan {
   };
 
   bool affordable(const Kind& kind);
+  bool all_have_come() const;
   double weight(const Kind& kind) const;
   std::string why_missing(const Kind& kind) const;
   void rank();

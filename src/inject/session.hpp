@@ -45,7 +45,7 @@ struct Session {
 
   std::mutex scribe_mutex;  ///< held by the thread that writes, while it does
 
-  std::uint64_t window_end() const { return first_launch + warmup + window; }
+  std::uint64_t window_end() const { return window_began + window; }
 };
 
 /// nullptr: nothing is to be done in this process.

@@ -102,6 +102,13 @@ TEST(CountingPlan, ABurstDoesNotEndAPhase) {
   for (spool::Id kind = 1; kind <= 21; ++kind) EXPECT_EQ(program.have(kind), kAll) << kind;
 }
 
+// A loop that is enqueued in a millisecond: no time passes between its launches.
+TEST(CountingPlan, AQueueThatIsSoonFullIsCounted) {
+  Program program;
+  for (int step = 0; step < 40; ++step) program.steps(1, 3, 0);
+  for (spool::Id kind = 1; kind <= 3; ++kind) EXPECT_EQ(program.have(kind), kAll) << kind;
+}
+
 TEST(CountingPlan, WhatComesEverySecondStepIsWaitedFor) {
   Program program;
   for (int step = 0; step < 40; ++step) {
