@@ -19,6 +19,7 @@ inline constexpr const char* kFolderVariable = "ROOFLINE_SPOOL";
 inline constexpr const char* kWarmupVariable = "ROOFLINE_WARMUP_S";         ///< 0; from the first launch on
 inline constexpr const char* kWindowVariable = "ROOFLINE_WINDOW_S";         ///< unlimited
 inline constexpr const char* kCountTimeVariable = "ROOFLINE_COUNT_TIME_S";  ///< seconds that counting may cost; 0: none
+inline constexpr const char* kFirstGroupVariable = "ROOFLINE_FIRST_GROUP";  ///< group of counters to begin with; 0
 inline constexpr const char* kPythonVariable = "ROOFLINE_PYTHON";           ///< "off": no lines, no modules
 inline constexpr const char* kSpoolLimitVariable = "ROOFLINE_SPOOL_LIMIT";  ///< bytes a file; 1 GiB
 inline constexpr const char* kCuptiVariable = "ROOFLINE_CUPTI";             ///< path of libcupti.so, tried first
@@ -237,6 +238,9 @@ struct RangeTime {
   Id range;
   std::uint32_t thread;
 };
+
+/// `what` of time that the program waited for our counters.
+inline constexpr const char* kCountingOverhead = "reading counters";
 
 /// What CUPTI says that it or the driver needed: "lazy function loading", "buffer flush".
 struct Overhead {

@@ -185,6 +185,15 @@ void announce(Session& session, ThreadState& thread) {
   session.spool.write(spool::Type::thread, spool::Thread{thread.id, session.spool.text(name)});
 }
 
+/// Time of the program's thread that counting took, since then.
+void say_held_up(Session& session, std::uint64_t since) {
+  constexpr std::uint64_t kNoticeable = 20'000;
+  const std::uint64_t time = now();
+  if (time - since < kNoticeable) return;
+  session.spool.write(spool::Type::overhead,
+                      spool::Overhead{since, time, session.spool.text(spool::kCountingOverhead), 0});
+}
+
 void enter_launch(Session& session, ThreadState& thread, const DriverCall& call, const CUpti_CallbackData& data) {
   ThreadState::Call& state = thread.call;
   const LaunchArguments arguments = launch_arguments(call.arguments, data);
@@ -203,7 +212,9 @@ void enter_launch(Session& session, ThreadState& thread, const DriverCall& call,
   const std::uint64_t number = ++state.kind->launches;
   state.site = {data.context, arguments.stream, state.kind->id,    state.kind->flags,
                 number,       arguments.graph,  data.correlationId};
+  const std::uint64_t before = now();
   state.counted = counting_enters(state.site);
+  say_held_up(session, before);
 }
 
 void enter(Session& session, ThreadState& thread, const DriverCall& call, const CUpti_CallbackData& data) {
@@ -273,7 +284,10 @@ void leave(Session& session, ThreadState& thread, const DriverCall& call, CUpti_
   ThreadState::Call& state = thread.call;
   const auto* const status = static_cast<const CUresult*>(data.functionReturnValue);
   const bool succeeded = status == nullptr || *status == CUDA_SUCCESS;
-  if (state.counted) counting_exits(state.site, succeeded);
+  if (state.counted) {
+    counting_exits(state.site, succeeded);
+    say_held_up(session, end);
+  }
   if (state.working) counting_work_ends();
   if (call.arguments == Arguments::begin_capture && succeeded) ++captures;
   if (call.arguments == Arguments::end_capture && captures > 0) --captures;

@@ -126,6 +126,7 @@ Parts parts_of(const Report& report, const WallTime& wall) {
   of(parts, WallPart::elsewhere) = positive(wall.idle_elsewhere_s);
   of(parts, WallPart::before) = positive(wall.before_s);
   of(parts, WallPart::after) = positive(wall.after_s);
+  of(parts, WallPart::counting) = positive(wall.counting_s);
   const double sum = std::accumulate(parts.begin(), parts.end(), 0.0);
   const double left = positive(wall.wall_s) - sum;
   if (left > 1e-6 * sum) of(parts, WallPart::unknown) = left;
@@ -291,12 +292,17 @@ std::string program_name(const Profile& profile) {
 }
 
 std::string_view name_of(WallPart part) {
-  static constexpr std::array<std::string_view, kWallParts> kNames = {
-      "kernels at their roof",        "kernels slower than their roof",
-      "kernels without a known roof", "copies",
-      "idle, the host launches",      "idle, the host waits in CUDA",
-      "idle, the host is elsewhere",  "before the first activity",
-      "after the last activity",      "not accounted for"};
+  static constexpr std::array<std::string_view, kWallParts> kNames = {"kernels at their roof",
+                                                                      "kernels slower than their roof",
+                                                                      "kernels without a known roof",
+                                                                      "copies",
+                                                                      "idle, the host launches",
+                                                                      "idle, the host waits in CUDA",
+                                                                      "idle, the host is elsewhere",
+                                                                      "before the first activity",
+                                                                      "after the last activity",
+                                                                      "reading counters, ours",
+                                                                      "not accounted for"};
   return kNames.at(static_cast<std::size_t>(part));
 }
 

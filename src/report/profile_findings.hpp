@@ -38,9 +38,10 @@ enum class WallPart : std::uint8_t {
   elsewhere,
   before,
   after,
-  unknown,  ///< what the file leaves; nothing in a recording of ours
+  counting,  ///< nothing ran, and the program waited for counters to be read
+  unknown,   ///< what the file leaves; nothing in a recording of ours
 };
-inline constexpr std::size_t kWallParts = 10;
+inline constexpr std::size_t kWallParts = 11;
 /// "kernels at their roof", "idle, the host launches".
 std::string_view name_of(WallPart part);
 

@@ -191,7 +191,7 @@ TEST(ProfileFindings, WhatIsWrongComesFirst) {
   profile.exit_status.reset();
   profile.processes[0].dropped = 7;
   profile.processes[1].torn = true;
-  profile.traced_s = 2 * *profile.untraced_s;
+  profile.traced_s = 2 * *profile.untraced_s + profile.counting_s;
   const std::vector<std::string> said = findings(report);
   ASSERT_GT(said.size(), 4U);
   EXPECT_EQ(said[0], "The program was ended by signal 9.");

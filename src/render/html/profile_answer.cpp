@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMostWins = 20;
 
-/// Class of a part's colour: "w0" to "w9", as in page.css.
+/// Class of a part's colour: "w0" to "w10", as in page.css.
 std::string part_class(WallPart part) { return fmt::format("w{}", static_cast<int>(part)); }
 
 std::string bar(const Budget& budget) {

@@ -36,6 +36,7 @@ const PartLook& look_of(WallPart part) {
                                                                {"\u00b7", ".", Ink::warn},
                                                                {"<", "<", Ink::dim},
                                                                {">", ">", Ink::dim},
+                                                               {":", ":", Ink::dim},
                                                                {"?", "?", Ink::dim}}};
   return kLooks.at(static_cast<std::size_t>(part));
 }
