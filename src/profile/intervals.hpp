@@ -6,6 +6,9 @@
 
 namespace roofline {
 
+/// Of nanoseconds.
+inline double seconds(std::uint64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
+
 /// From `start` on, before `end`; nanoseconds.
 struct Span {
   std::uint64_t start = 0, end = 0;

@@ -11,10 +11,11 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "measure/statistics.hpp"
+#include "profile/intervals.hpp"
+
 namespace roofline {
 namespace {
-
-double seconds(std::uint64_t start, std::uint64_t end) { return static_cast<double>(end - start) * 1e-9; }
 
 /// One process's records, as the recording takes them in.
 class Gathering {
@@ -114,7 +115,7 @@ class Gathering {
     if (group.launches == 0) group.kernel = kernel;
     ++group.launches;
     if (kernel.start == 0 || kernel.end == 0) return;  // it ran, but nobody knows when
-    add_time(group, seconds(kernel.start, kernel.end), activity.counted);
+    add_time(group, seconds(kernel.end - kernel.start), activity.counted);
     recording_.activities.push_back(activity);
     if (kernel.graph != 0) graphs_[kernel.correlation].push_back(&kernel);
   }
@@ -155,7 +156,7 @@ class Gathering {
       const int of_device = device(kernels.front()->device);
       LaunchGroup& group = recording_.groups[static_cast<std::size_t>(group_of(launch->kind, of_device))];
       ++group.launches;
-      add_time(group, seconds(start, end), (launch->flags & spool::kCounted) != 0);
+      add_time(group, seconds(end - start), (launch->flags & spool::kCounted) != 0);
     }
   }
 
@@ -216,15 +217,9 @@ class Gathering {
 
 namespace {
 
-double median_of(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 double median_time(const LaunchGroup& group) {
-  return median_of(group.times.empty() ? group.counted_times : group.times);
+  const std::vector<double>& times = group.times.empty() ? group.counted_times : group.times;
+  return times.empty() ? 0 : median(times);
 }
 
 /// Whether launches of two groups that differ in scalar parameters alone do the same, as far as anybody can see. `a` is
@@ -240,7 +235,7 @@ bool make_no_difference(const LaunchGroup& a, const LaunchGroup& b) {
     if (!counted.first.ends_with("_ops")) return true;  // work, which does not depend on what caches hold
     const auto other = b.values.find(counted.first);
     if (other == b.values.end()) return true;
-    const double here = median_of(counted.second), there = median_of(other->second);
+    const double here = median(counted.second), there = median(other->second);
     return std::max(here, there) <= kSameCount * std::min(here, there);
   });
 }

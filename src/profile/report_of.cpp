@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "profile/intervals.hpp"
 #include "profile/profile.hpp"
 #include "profile/recording.hpp"
 #include "profile/rows.hpp"
@@ -12,12 +13,11 @@
 #include "profile/timeline.hpp"
 #include "profile/wall_time.hpp"
 #include "profile/wins.hpp"
+#include "report/profile_findings.hpp"
 #include "text/format.hpp"
 
 namespace roofline {
 namespace {
-
-double seconds(std::uint64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
 
 /// Why nothing was counted, in the library's words where it has any.
 std::string why_no_counters(const std::vector<ProcessTrace>& traces, bool wanted) {

@@ -10,6 +10,7 @@
 #include "measure/statistics.hpp"
 #include "model/occupancy.hpp"
 #include "profile/symbols.hpp"
+#include "text/demangle.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -19,10 +20,7 @@ namespace {
 /// What of the counted samples stands for the kind: their median; launches of a kind do the same work.
 double typical(std::vector<double> samples) {
   std::erase_if(samples, [](double value) { return !std::isfinite(value); });
-  if (samples.empty()) return std::nan("");
-  const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
-  std::nth_element(samples.begin(), middle, samples.end());
-  return *middle;
+  return median(std::move(samples));
 }
 
 KernelLaunch layout_of(const LaunchGroup& group, const spool::Device& device) {

@@ -6,12 +6,12 @@
 #include <map>
 #include <tuple>
 
+#include "profile/intervals.hpp"
+
 namespace roofline {
 namespace {
 
-double seconds(std::uint64_t start, std::uint64_t end) { return static_cast<double>(end - start) * 1e-9; }
-
-double duration_of(const Activity& activity) { return seconds(activity.start, activity.end); }
+double duration_of(const Activity& activity) { return seconds(activity.end - activity.start); }
 
 template <typename Sum>
 void largest_first(std::vector<Sum>& sums) {
@@ -121,12 +121,12 @@ std::vector<CallSum> sum_calls(const Recording& recording) {
   std::map<std::string, std::vector<double>, std::less<>> times;
   for (const ProcessTrace& trace : recording.traces) {
     for (const spool::Call& call : trace.calls) {
-      times[std::string(trace.text(call.name))].push_back(seconds(call.start, call.end));
+      times[std::string(trace.text(call.name))].push_back(seconds(call.end - call.start));
     }
     for (const spool::Launch& launch : trace.launches) {
       if ((launch.flags & spool::kCounted) != 0) continue;
       const bool graph = (trace.kind(launch.kind).flags & spool::kGraph) != 0;
-      times[graph ? "graph launch" : "kernel launch"].push_back(seconds(launch.start, launch.end));
+      times[graph ? "graph launch" : "kernel launch"].push_back(seconds(launch.end - launch.start));
     }
   }
   std::vector<CallSum> sums;
@@ -174,7 +174,7 @@ std::vector<TreeSum> sum_ranges(const Recording& recording) {
   for (const ProcessTrace& trace : recording.traces) {
     for (const spool::RangeTime& time : trace.range_times) {
       const int node = range_node(tree, trace, time.range);
-      if (node >= 0) tree[node].wall_s += seconds(time.start, time.end);
+      if (node >= 0) tree[node].wall_s += seconds(time.end - time.start);
     }
   }
   for_each_kernel(recording, [&](const Activity& kernel, const ProcessTrace& trace, const spool::Place& place) {

@@ -1,11 +1,7 @@
 #include "profile/symbols.hpp"
 
-#include <cxxabi.h>
-
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
-#include <memory>
 #include <vector>
 
 namespace roofline {
@@ -87,14 +83,6 @@ void erase_all(std::string& text, std::string_view what) {
 }
 
 }  // namespace
-
-std::string demangled(std::string_view symbol) {
-  if (!symbol.starts_with("_Z")) return std::string(symbol);
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> name(
-      abi::__cxa_demangle(std::string(symbol).c_str(), nullptr, nullptr, &status), std::free);
-  return status == 0 && name ? name.get() : std::string(symbol);
-}
 
 std::string short_name(std::string_view demangled) {
   std::string text(demangled);

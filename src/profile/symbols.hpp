@@ -6,11 +6,8 @@
 
 namespace roofline {
 
-/// The name as in the source, with its parameters; a name that is not mangled as it is.
-std::string demangled(std::string_view symbol);
-
-/// The part that people call it by: no return type, namespaces, parameters or numbers, of the template arguments the
-/// names ("vectorized_elementwise_kernel<CUDAFunctor_add>").
+/// The part of a demangled name that people call it by: no return type, namespaces, parameters or numbers, of the
+/// template arguments the names ("vectorized_elementwise_kernel<CUDAFunctor_add>").
 std::string short_name(std::string_view demangled);
 
 }  // namespace roofline

@@ -12,8 +12,6 @@
 namespace roofline {
 namespace {
 
-double seconds(std::uint64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
-
 /// Bars that a reader can still tell apart when zooming in, and a page carry.
 constexpr std::size_t kMostSlices = 1500;
 

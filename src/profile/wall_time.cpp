@@ -6,8 +6,6 @@
 namespace roofline {
 namespace {
 
-double seconds(std::uint64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
-
 /// What the hosts of some processes were doing.
 struct HostTimes {
   std::vector<Span> counting, launching, waiting;

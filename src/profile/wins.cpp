@@ -8,20 +8,15 @@
 #include <set>
 #include <string>
 
+#include "measure/statistics.hpp"
+#include "profile/intervals.hpp"
 #include "profile/rows.hpp"
 #include "report/diagnosis/counted.hpp"
+#include "report/profile_findings.hpp"
 #include "text/format.hpp"
 
 namespace roofline {
 namespace {
-
-double seconds(std::uint64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
-
-double median_of(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 Win win_of(WinKind kind, double seconds, int point = -1) {
   Win win;
@@ -96,7 +91,7 @@ class Wins {
   void add_idle(GapCause cause, const GapSum& sum) {
     const std::string gaps = fmt::format(
         "{} gap{}, {} each (median), {} of the wall time", count(static_cast<std::int64_t>(sum.lengths.size())),
-        sum.lengths.size() == 1 ? "" : "s", duration(median_of(sum.lengths)), share(sum.total_s));
+        sum.lengths.size() == 1 ? "" : "s", duration(median(sum.lengths)), share(sum.total_s));
     const std::string where = largest_of(sum.places);
     const std::string most = where.empty() ? "" : fmt::format("; most of it before {}", where);
     const std::string call = largest_of(sum.calls);

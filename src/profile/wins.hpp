@@ -15,6 +15,4 @@ namespace roofline {
 std::vector<Win> wins_of(const Recording& recording, const std::vector<Point>& points, const Machine& machine,
                          const Profile& profile);
 
-inline constexpr double kMostInflation = 0.1;
-
 }  // namespace roofline

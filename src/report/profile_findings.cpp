@@ -169,7 +169,6 @@ Launches launches_of(const Profile& profile) {
 
 /// What a reader must know before any figure.
 std::vector<std::string> alarms(const Report& report) {
-  constexpr double kMuchLonger = 0.1;
   const Profile& profile = *report.profile;
   std::vector<std::string> sentences;
   if (report.cancelled) sentences.emplace_back("The recording was ended early: what ran until then is here.");
@@ -184,7 +183,7 @@ std::vector<std::string> alarms(const Report& report) {
                                     counted_noun(launches.torn, "process ended", "processes ended"),
                                     launches.torn == 1 ? "it" : "each"));
   }
-  if (const auto longer = inflation(profile); longer && *longer > kMuchLonger) {
+  if (const auto longer = inflation(profile); longer && *longer > kMostInflation) {
     sentences.push_back(fmt::format(
         "The program took {} longer with the recording than without: idle time is partly ours.", percent(*longer)));
   }

@@ -12,6 +12,9 @@
 
 namespace roofline {
 
+/// A program that took so much longer with us has idle time that may be ours, which is not explained.
+inline constexpr double kMostInflation = 0.1;
+
 std::string_view to_string(WinKind kind);
 std::optional<WinKind> parse_win_kind(std::string_view text);
 

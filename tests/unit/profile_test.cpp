@@ -21,6 +21,7 @@
 #include "profile/symbols.hpp"
 #include "profile/wall_time.hpp"
 #include "spool_builder.hpp"
+#include "text/demangle.hpp"
 
 namespace roofline {
 namespace {

@@ -8,11 +8,11 @@
 
 #include "device/cuda/capture.hpp"
 #include "device/cuda/cuda_device.hpp"
-#include "device/cuda/machine_code.hpp"
 #include "device/cuda/open.hpp"
 #include "device/cuda/shared_library.hpp"
 #include "model/error.hpp"
 #include "model/occupancy.hpp"
+#include "text/demangle.hpp"
 
 namespace roofline {
 namespace {

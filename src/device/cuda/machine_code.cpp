@@ -2,17 +2,15 @@
 #include "device/cuda/machine_code.hpp"
 
 #include <cuda_runtime_api.h>
-#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
-#include <memory>
 #include <vector>
 
 #include "device/cubin.hpp"
 #include "device/cuda/check.hpp"
+#include "text/demangle.hpp"
 
 namespace roofline {
 namespace {
@@ -39,7 +37,7 @@ class OwnCode {
 /// "void roofline::(anonymous namespace)::fma_kernel<float, 8>(float*, int)" without what surrounds the name.
 std::string readable(const std::string& mangled) {
   constexpr std::string_view kAnonymous = "(anonymous namespace)::";
-  std::string name = demangled(mangled.c_str());
+  std::string name = demangled(mangled);
   for (std::size_t at = name.find(kAnonymous); at != name.npos; at = name.find(kAnonymous)) {
     name.erase(at, kAnonymous.size());
   }
@@ -53,13 +51,6 @@ std::string readable(const std::string& mangled) {
 }
 
 }  // namespace
-
-std::string demangled(const char* name) {
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(name, nullptr, nullptr, &status),
-                                                         &std::free);
-  return status == 0 && text ? text.get() : name;
-}
 
 InstructionCount find_instruction(const void* kernel, std::string_view instruction) {
   static const OwnCode own;

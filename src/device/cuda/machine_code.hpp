@@ -8,9 +8,6 @@
 
 namespace roofline {
 
-/// "roofline::fma_kernel<float, 8>(float*, int)"; the name as it is where it is none of C++.
-std::string demangled(const char* name);
-
 /// How often an instruction stands in a kernel.
 struct InstructionCount {
   std::string where;         ///< "fma_kernel<float, 8>(…) for sm_90"; or why the code could not be looked at

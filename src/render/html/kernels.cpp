@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "render/chart/points.hpp"
+#include "render/html/column.hpp"
 #include "render/html/escape.hpp"
 #include "render/html/marks.hpp"
 #include "render/html/sections.hpp"
@@ -17,12 +18,6 @@
 
 namespace roofline {
 namespace {
-
-struct Column {
-  const char* title;
-  const char* style;    ///< class of its cells
-  const char* meaning;  ///< tool tip
-};
 
 constexpr Column kColumns[] = {
     {"Kernel", "name", "As the suite names it; below it the implementation"},
@@ -34,11 +29,6 @@ constexpr Column kColumns[] = {
     {"Bound", "bound", "The kind of resource that needs the most time"},
     {"Limited by", "limit", "The ceiling that stands in front of the kernel"},
     {"Verified", "check", "Largest error against the reference, relative; below it the tolerance"}};
-
-std::string cell(const Column& column, double sort_by, const std::string& content) {
-  const std::string value = std::isfinite(sort_by) ? fmt::format(" data-v=\"{:.6g}\"", sort_by) : "";
-  return fmt::format("<td class=\"{}\"{}>{}", column.style, value, content);
-}
 
 std::string two_lines(const std::string& first, const std::string& second) {
   return second.empty() ? first : fmt::format("{}<small>{}</small>", first, second);
@@ -96,18 +86,19 @@ std::string timed_row(const Report& report, const Point& point) {
   const Bound& bound = point.bound;
   const double bandwidth = point.bandwidth(memory);
   const double flops = point.performance();
-  std::string html = cell(kColumns[1], point.time->median, time_cell(*point.time));
-  html += cell(kColumns[2], flops, flops > 0 ? rate(flops, CeilingKind::compute) : "no FLOPs");
-  html += cell(kColumns[3], bandwidth, bandwidth > 0 ? rate(bandwidth, CeilingKind::bandwidth) : "no bytes");
-  html += cell(kColumns[4], bound.arithmetic_intensity,
-               two_lines(intensity(bound.arithmetic_intensity),
-                         std::isfinite(bound.ridge) ? "ridge " + number(bound.ridge, 3) : ""));
-  html += cell(kColumns[5], point.fraction_of_roof(), roof_cell(point, report.machine));
-  html += cell(kColumns[6], std::nan(""), html_bound(bound));
-  html += cell(kColumns[7], std::nan(""),
-               html_name(bound.limiting_ceiling.empty() ? kAbsent : limit_label(bound), 24) +
-                   (bound.suspect ? "<small class=\"warn\">suspect</small>" : ""));
-  html += cell(kColumns[8], point.verification ? point.verification->error : std::nan(""), verification_cell(point));
+  std::string html = html_cell(kColumns[1], point.time->median, time_cell(*point.time));
+  html += html_cell(kColumns[2], flops, flops > 0 ? rate(flops, CeilingKind::compute) : "no FLOPs");
+  html += html_cell(kColumns[3], bandwidth, bandwidth > 0 ? rate(bandwidth, CeilingKind::bandwidth) : "no bytes");
+  html += html_cell(kColumns[4], bound.arithmetic_intensity,
+                    two_lines(intensity(bound.arithmetic_intensity),
+                              std::isfinite(bound.ridge) ? "ridge " + number(bound.ridge, 3) : ""));
+  html += html_cell(kColumns[5], point.fraction_of_roof(), roof_cell(point, report.machine));
+  html += html_cell(kColumns[6], std::nan(""), html_bound(bound));
+  html += html_cell(kColumns[7], std::nan(""),
+                    html_name(bound.limiting_ceiling.empty() ? kAbsent : limit_label(bound), 24) +
+                        (bound.suspect ? "<small class=\"warn\">suspect</small>" : ""));
+  html +=
+      html_cell(kColumns[8], point.verification ? point.verification->error : std::nan(""), verification_cell(point));
   return html;
 }
 

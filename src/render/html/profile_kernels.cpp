@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "render/chart/points.hpp"
+#include "render/html/column.hpp"
 #include "render/html/escape.hpp"
 #include "render/html/profile_sections.hpp"
 #include "report/findings.hpp"
@@ -19,12 +20,6 @@
 namespace roofline {
 namespace {
 
-struct Column {
-  const char* title;
-  const char* style;    ///< class of its cells
-  const char* meaning;  ///< tool tip
-};
-
 constexpr Column kColumns[] = {{"Kernel", "name", "What is launched, and from where; below it grid and block"},
                                {"Launches", "n", "Of this kind"},
                                {"Total", "n", "Time of all launches, as traced"},
@@ -34,11 +29,6 @@ constexpr Column kColumns[] = {{"Kernel", "name", "What is launched, and from wh
                                {"AI", "n", "Arithmetic intensity at main memory, FLOP/byte; below it the rate"},
                                {"Bound", "bound", "The kind of resource that needs the most time, and its ceiling"},
                                {"Where from", "from", "Module, line and range that launch it"}};
-
-std::string cell(const Column& column, double sort_by, const std::string& content) {
-  const std::string value = std::isfinite(sort_by) ? fmt::format(" data-v=\"{:.6g}\"", sort_by) : "";
-  return fmt::format("<td class=\"{}\"{}>{}", column.style, value, content);
-}
 
 std::string below(const std::string& text, const char* style = "") {
   return text.empty() ? "" : fmt::format("<small{}>{}</small>", style, text);
@@ -122,13 +112,14 @@ std::string row(const Report& report, const Marks& marks, std::size_t index) {
   std::string html =
       fmt::format("<tr id=\"row-{}\" data-family=\"{}\" data-dtype=\"{}\">{}", index, escape_html(family_of(point)),
                   to_string(point.workload.dtype), name_cell(marks.of(point), point, index));
-  html += cell(kColumns[1], static_cast<double>(kind.launches), count(kind.launches));
-  html += cell(kColumns[2], kind.total_s, duration(kind.total_s));
-  html += cell(kColumns[3], share, html_share(share));
-  html += cell(kColumns[4], point.time ? point.time->median : std::nan(""), median_cell(point));
-  html += cell(kColumns[5], point.fraction_of_roof(), roof_cell(point));
-  html += cell(kColumns[6], has_work ? point.bound.arithmetic_intensity : std::nan(""), intensity_cell(point));
-  html += cell(kColumns[7], std::nan(""), bound_cell(point)) + cell(kColumns[8], std::nan(""), from_cell(kind));
+  html += html_cell(kColumns[1], static_cast<double>(kind.launches), count(kind.launches));
+  html += html_cell(kColumns[2], kind.total_s, duration(kind.total_s));
+  html += html_cell(kColumns[3], share, html_share(share));
+  html += html_cell(kColumns[4], point.time ? point.time->median : std::nan(""), median_cell(point));
+  html += html_cell(kColumns[5], point.fraction_of_roof(), roof_cell(point));
+  html += html_cell(kColumns[6], has_work ? point.bound.arithmetic_intensity : std::nan(""), intensity_cell(point));
+  html +=
+      html_cell(kColumns[7], std::nan(""), bound_cell(point)) + html_cell(kColumns[8], std::nan(""), from_cell(kind));
   return html + "\n";
 }
 
