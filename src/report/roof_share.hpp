@@ -1,0 +1,32 @@
+// How near a point is to its roof, with its interval, and by both clocks: the one that it ran at, and the roof's own.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "report/report.hpp"
+
+namespace roofline {
+
+/// Attainable over measured time, never clamped. The interval joins those of the roof and of the median (NaN where one
+/// of them could not be had).
+struct RoofShare {
+  double fraction = 0;
+  Interval ci95;
+};
+
+/// Of what the kernel's own clock allows: the bound rule's answer. NaN when not timed or no ceiling applies.
+RoofShare share_of_roof(const Point& point);
+
+/// Of the burst roof, at the clock that it was measured at: what there would be to win with all power and no limiter.
+/// Nothing where the limiting ceiling has not been moved to another clock or regime.
+std::optional<RoofShare> share_of_burst_roof(const Point& point, const Machine& machine);
+
+/// "91.1 % (90–98 %)"; without an interval the share alone; "—" where there is none.
+std::string share_text(const RoofShare& share);
+
+/// Whether its interval or its independence of samples is too poor to conclude anything from the row: drifting, no
+/// interval, too few effective samples, or an interval wider than a tenth of the median.
+bool badly_measured(const Point& point);
+
+}  // namespace roofline
