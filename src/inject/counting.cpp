@@ -62,6 +62,11 @@ std::uint64_t budget() {
                                     1e9);
 }
 
+std::uint32_t first_group() {
+  const char* const text = std::getenv(spool::kFirstGroupVariable);
+  return text != nullptr ? static_cast<std::uint32_t>(std::strtoul(text, nullptr, 10)) : 0;
+}
+
 /// Calls that give the GPU work or code go through it. Closed, it is quiet behind them.
 class Gate {
  public:
@@ -98,7 +103,7 @@ class Gate {
 
 class Counting {
  public:
-  explicit Counting(Session& session) : process_(session), plan_(budget()) {
+  explicit Counting(Session& session) : process_(session), plan_(budget(), first_group()) {
     std::ifstream file(session.folder + "/" + spool::kMetricsFile);
     quantities_ = read_quantities(file);
     off_ = unused_ = quantities_.empty() || plan_.over();

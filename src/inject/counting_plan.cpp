@@ -9,7 +9,9 @@ namespace roofline::inject {
 namespace {
 
 constexpr std::uint32_t kPatience = 2;      // launches of a kind in a round that does nothing for it
-constexpr std::uint32_t kOften = 4;         // launches after which it is worth looking whether all others came, too
+constexpr std::uint32_t kOften = 4;         // launches in vain after which it is worth looking whether others may come
+constexpr std::uint32_t kBurst = 16;        // the same where there is one kind alone
+constexpr double kLeastShare = 0.01;        // of all kinds' time, that a change is worth without having waited
 constexpr std::uint32_t kMostFailures = 3;  // of a kind
 constexpr std::uint32_t kMostOverlaps = 8;
 constexpr std::uint64_t kIdle = 1'000'000'000;
@@ -20,7 +22,7 @@ std::uint64_t bits(const GroupRange& groups) { return ((std::uint64_t{1} << grou
 
 /// The first of `groups` in the cycle that goes on behind `after`.
 std::uint32_t next_group(std::uint64_t groups, std::uint32_t after) {
-  std::uint32_t group = after;
+  std::uint32_t group = after % 64;
   do {
     group = (group + 1) % 64;
   } while ((groups >> group & 1) == 0);
@@ -31,6 +33,10 @@ std::uint32_t next_group(std::uint64_t groups, std::uint32_t after) {
 
 std::optional<Configuration> CountingPlan::choose(const Launch& launch) {
   Kind& kind = kinds_[launch.kind];
+  ++launches_;
+  kind.gap = kind.last != 0 ? launches_ - kind.last : 0;
+  kind.last = launches_;
+  if (kind.first == 0) kind.first = launches_;
   kind.launches = std::max(kind.launches, launch.number);
   kind.wanted |= bits(launch.groups);
   if (!launch.instrumentable) kind.wanted &= ~launch.groups.instrumented;
@@ -52,26 +58,39 @@ std::optional<Configuration> CountingPlan::choose(const Launch& launch) {
     kind.launches_in_round = 0;
   }
   ++kind.launches_in_round;
+  ++in_vain_;
   // Other kinds may come that lack the present group, and would cost a change later.
   const bool late = kind.launches_in_round >= kPatience && launch.time >= last_counted_ + change_cost_ / 4;
-  const bool waited = late || (kind.launches_in_round % kOften == 0 && all_have_come());
-  if ((current_ || last_counted_ != 0) && !waited) return std::nullopt;
-  const std::uint32_t behind = current_ ? current_->group : 63;
-  return Configuration{launch.context, next_group(missing, behind)};
+  if ((current_ || last_counted_ != 0) && !late && !phase_is_through()) return std::nullopt;
+  const std::uint32_t start = launch.groups.first + first_group_ % launch.groups.count;
+  return Configuration{launch.context, next_group(missing, current_ ? current_->group : start + 63)};
 }
 
-/// Whether every kind that lacks something was launched in this round: a host that runs far ahead of the GPU is soon
-/// through with its launches. One kind alone may be a burst.
-bool CountingPlan::all_have_come() const {
-  return kinds_.size() > 1 && std::all_of(kinds_.begin(), kinds_.end(), [this](const auto& entry) {
-           const Kind& kind = entry.second;
-           return kind.complete() || !kind.refused.empty() || kind.round == round_;
-         });
+/// Whether no kind that lacks the present group is to be expected soon, and others that wait are worth the next phase:
+/// those that came for most of this one, and so will go on to.
+bool CountingPlan::phase_is_through() const {
+  if (!current_ || in_vain_ % kOften != 0) return false;
+  const std::uint64_t bit = std::uint64_t{1} << current_->group;
+  std::size_t kinds = 0;
+  double waiting = 0, all = 0;
+  for (const auto& [id, kind] : kinds_) {
+    all += weight(kind);
+    if (kind.launches < 2 || kind.complete() || !kind.refused.empty()) continue;
+    ++kinds;
+    if ((kind.wanted & ~kind.have & bit) == 0) {
+      if (kind.last - kind.first >= (launches_ - phase_) / 2) waiting += weight(kind);
+    } else if (launches_ - kind.last <= 2 * kind.gap) {
+      return false;
+    }
+  }
+  return waiting >= kLeastShare * all && in_vain_ >= (kinds > 1 ? kOften : kBurst);
 }
 
 void CountingPlan::began(const Configuration& configuration, std::uint64_t cost) {
   change_cost_ = (current_ == configuration ? change_cost_ : 0) + cost;
   current_ = configuration;
+  phase_ = launches_;
+  in_vain_ = 0;
   spent_ += cost;
 }
 

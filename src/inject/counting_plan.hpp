@@ -2,7 +2,9 @@
 //
 // Counters are read in groups, and a session of the profiler has one group for one context: to begin another takes
 // about a quarter of a second, a launch within it about a millisecond. So groups take turns in phases: one of them
-// until every kind that still comes has it, then the next.
+// until every kind that still comes has it, then the next. A phase is through when no kind that lacks its group is to
+// be expected, by the distance at which each came so far: a host that runs far ahead of its GPU is soon through with
+// its launches. Where that can't be known, or little is to be won, it is over when for some time nothing was counted.
 #pragma once
 
 #include <cstdint>
@@ -41,8 +43,10 @@ class CountingPlan {
     std::uint64_t time = 0;
   };
 
-  /// Nanoseconds that counting may cost.
-  explicit CountingPlan(std::uint64_t budget) : budget_(budget) {}
+  /// `budget`: nanoseconds that counting may cost. `first_group`: of a chip's, the one to begin with, so that runs of a
+  /// program that is short complete each other.
+  explicit CountingPlan(std::uint64_t budget, std::uint32_t first_group = 0)
+      : budget_(budget), first_group_(first_group) {}
 
   /// How this launch is to be counted, if it is. Where that is not current(), a session has to begin first.
   std::optional<Configuration> choose(const Launch& launch);
@@ -86,6 +90,8 @@ class CountingPlan {
     std::uint64_t duration = 0;          ///< ns; 0: not known
     std::uint64_t round = 0;
     std::uint32_t launches_in_round = 0;
+    std::uint64_t first = 0, last = 0;  ///< of its launches, among all
+    std::uint64_t gap = 0;              ///< between its last two; 0: not known
     std::uint32_t failures = 0, overlaps = 0;
     std::string refused;  ///< why it will not be counted
     bool told = false;
@@ -94,18 +100,22 @@ class CountingPlan {
   };
 
   bool affordable(const Kind& kind);
-  bool all_have_come() const;
+  bool phase_is_through() const;
   double weight(const Kind& kind) const;
   std::string why_missing(const Kind& kind) const;
   void rank();
 
   std::uint64_t budget_;
+  std::uint32_t first_group_;
   std::uint64_t spent_ = 0;
   std::unordered_map<spool::Id, Kind> kinds_;
   std::optional<Configuration> current_;
   /// Rounds begin when something is counted. Who comes twice in one that does nothing for it has waited for all.
   std::uint64_t round_ = 1;
   std::uint64_t last_counted_ = 0, last_wanted_ = 0;
+  std::uint64_t launches_ = 0;
+  std::uint64_t phase_ = 0;        ///< the launch with which it began
+  std::uint32_t in_vain_ = 0;      ///< launches in this phase that it does nothing for
   std::uint64_t change_cost_ = 0;  ///< of the last one
   double launch_cost_ = 2e6;       ///< ns, running mean
   double least_weight_ = 0;        ///< of a kind that the budget reaches
