@@ -143,7 +143,7 @@ class Scribe {
   bool over(std::uint64_t time, Phase phase) const {
     struct stat status {};
     if (stat((session_.folder + "/" + spool::kStopFile).c_str(), &status) == 0) return true;
-    return phase == Phase::recording && session_.window > 0 && time >= session_.window_end();
+    return phase == Phase::recording && session_.window > 0 && time >= window_end(session_);
   }
 
   /// Until the kernels of the window have run.
@@ -230,6 +230,8 @@ Session* session_or_new() {
   Session* const found = session();
   return found != nullptr ? found : make_session();
 }
+
+std::uint64_t window_end(const Session& session) { return session.window_began + session.window + counting_cost(); }
 
 void begin_window(Session& session, std::uint32_t correlation) {
   session.first_correlation = correlation;

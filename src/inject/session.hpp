@@ -44,14 +44,15 @@ struct Session {
   std::atomic<std::uint64_t> launches = 0, kernels = 0, dropped = 0, without_time = 0;
 
   std::mutex scribe_mutex;  ///< held by the thread that writes, while it does
-
-  std::uint64_t window_end() const { return window_began + window; }
 };
 
 /// nullptr: nothing is to be done in this process.
 Session* session();
 /// Made by the first to be loaded by the driver or by NVTX.
 Session* session_or_new();
+
+/// When the window is over, as far as is known: the time that counting takes is none of it.
+std::uint64_t window_end(const Session& session);
 
 /// From this correlation on all is recorded.
 void begin_window(Session& session, std::uint32_t correlation);

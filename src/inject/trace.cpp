@@ -160,7 +160,7 @@ bool in_window(Session& session, bool launch, std::uint32_t correlation) {
   const Phase phase = session.phase.load(std::memory_order_acquire);
   if (phase == Phase::recording && session.window == 0) return true;
   if (phase == Phase::recording) {
-    if (now() < session.window_end()) return true;
+    if (now() < window_end(session)) return true;
     end_window(session);
   } else if (phase == Phase::warming && launch) {
     const std::uint64_t time = now();
