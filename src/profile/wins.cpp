@@ -54,6 +54,30 @@ std::string place_text(const ProcessTrace& trace, spool::Id id) {
   return range_path(trace, place.range);
 }
 
+/// "reduce_kernel → multi_tensor_apply_kernel (16×) → … 3 more → layer_norm_kernel": without template arguments, and
+/// no longer than a line or two.
+std::string chain_text(const std::vector<std::string>& names) {
+  constexpr std::size_t kMostLinks = 5;
+  std::vector<std::pair<std::string, std::size_t>> links;
+  for (const std::string& name : names) {
+    const std::string plain = name.substr(0, name.find('<'));
+    if (links.empty() || links.back().first != plain) links.emplace_back(plain, 0);
+    ++links.back().second;
+  }
+  std::vector<std::string> texts;
+  std::size_t left_out = 0;
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    const auto& [name, times] = links[i];
+    if (links.size() > kMostLinks && i >= kMostLinks - 1 && i + 1 < links.size()) {
+      left_out += times;
+      continue;
+    }
+    if (left_out > 0) texts.push_back(fmt::format("… {} more", left_out));
+    texts.push_back(times == 1 ? name : fmt::format("{} ({}×)", name, times));
+  }
+  return fmt::format("{}", fmt::join(texts, " → "));
+}
+
 class Wins {
  public:
   Wins(const Recording& recording, const std::vector<Point>& points, const Machine& machine, const Profile& profile)
@@ -247,7 +271,7 @@ class Wins {
     }
     const auto often = static_cast<double>(times);
     Win win = win_of(WinKind::fusion, often * std::min(saved_s, total_s), chain.front());
-    win.what = fmt::format("{} kernels in a row that only move memory: {}", chain.size(), fmt::join(names, " → "));
+    win.what = fmt::format("{} kernels in a row that only move memory: {}", chain.size(), chain_text(names));
     win.evidence = fmt::format("{} times; fused, {} of traffic less each time", count(times), si(saved_bytes, "B"));
     win.action =
         "Fuse them into one kernel (torch.compile, Triton, an epilogue): intermediate results then stay in "

@@ -450,6 +450,33 @@ TEST_F(FirstWin, OfStreamingKernelsInARowIsTheirFusion) {
   EXPECT_THAT(win.what, HasSubstr("2 kernels in a row"));
 }
 
+// An optimizer's kernels have one name and many arguments of templates.
+TEST_F(FirstWin, LongChainsAreToldShort) {
+  const auto what_of = [this](const std::vector<std::string>& names) {
+    SpoolBuilder spool;
+    std::vector<spool::Id> kinds;
+    for (const std::string& name : names) kinds.push_back(spool.kind(name));
+    for (std::uint64_t i = 0; i < 100; ++i) {
+      const std::uint64_t at = i * 1000 * kUs;
+      for (std::uint64_t k = 0; k < kinds.size(); ++k) {
+        spool.launch(kinds[k], at, at, at + (k * 26) * kUs, at + (k * 26 + 26) * kUs);
+      }
+      const std::uint64_t rest = at + kinds.size() * 26 * kUs;
+      spool.launch(spool.kind("product"), rest, rest, rest, rest + kUs);
+    }
+    for (const spool::Id kind : kinds) spool.counts(kind, {{"dram.read_bytes", 50e6}, {"dram.write_bytes", 50e6}});
+    spool.end(101 * kMs);
+    const std::vector<Win> wins = report(spool).profile->wins;
+    const auto fusion =
+        std::find_if(wins.begin(), wins.end(), [](const Win& win) { return win.kind == WinKind::fusion; });
+    return fusion == wins.end() ? std::string() : fusion->what;
+  };
+  EXPECT_EQ(what_of({"norm<float, 4>", "apply<Add, float>", "apply<Mul, float>", "apply<Div>", "cast"}),
+            "5 kernels in a row that only move memory: norm → apply (3×) → cast");
+  EXPECT_EQ(what_of({"a", "b", "c", "d", "e", "f", "g<int>"}),
+            "7 kernels in a row that only move memory: a → b → c → d → … 2 more → g");
+}
+
 TEST_F(FirstWin, IdleIsNotExplainedWhereWeWereTheCause) {
   const SpoolBuilder spool = loop(2, 12, 4e6, 0, false);
   ProgramRun run;
