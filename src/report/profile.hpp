@@ -43,6 +43,8 @@ struct WallTime {
   double idle_waiting_s = 0;    ///< nothing runs, and the host waits, allocates, loads modules: in another call of CUDA
   double idle_elsewhere_s = 0;  ///< nothing runs, and the host is outside of CUDA
   double after_s = 0;           ///< from the last activity on
+  // Sums over its kernels, of which several may run side by side, as Profile has them of all GPUs.
+  double kernel_s = 0, roofed_s = 0, at_roof_s = 0;
 };
 
 struct CallSum {

@@ -80,26 +80,9 @@ struct KernelTime {
   double all = 0, roofed = 0, at_roof = 0;
 };
 
-/// From the rows of one device: where a graph's kernels have rows of their own, the graph's row adds its roof only.
-KernelTime kernel_time(const Report& report, int device) {
-  const auto here = [&](const Point& p) { return p.profiled && p.profiled->device == device && p.time; };
-  const bool nodes = std::any_of(report.points.begin(), report.points.end(),
-                                 [&](const Point& p) { return here(p) && p.profiled->in_graph; });
-  KernelTime time;
-  for (const Point& p : report.points) {
-    if (!here(p)) continue;
-    const double total = positive(p.profiled->total_s);
-    if (!(p.profiled->graph && nodes)) time.all += total;
-    if (!std::isfinite(p.fraction_of_roof())) continue;
-    time.roofed += total;
-    time.at_roof += total * std::min(1.0, p.fraction_of_roof());
-  }
-  return time;
-}
-
 KernelTime kernel_time(const Report& report, const WallTime& wall) {
   const Profile& profile = *report.profile;
-  KernelTime time = kernel_time(report, wall.device);
+  KernelTime time = {wall.kernel_s, wall.roofed_s, wall.at_roof_s};
   if (profile.devices.size() == 1) time = {profile.kernel_s, profile.roofed_s, profile.at_roof_s};
   time.all = positive(time.all);
   time.roofed = std::min(positive(time.roofed), time.all);

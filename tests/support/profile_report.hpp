@@ -353,6 +353,9 @@ inline Report profile_report() {
   wall.after_s = 0.087;
   wall.wall_s = wall.before_s + wall.kernels_s + wall.copies_s + wall.idle_launching_s + wall.idle_waiting_s +
                 wall.idle_elsewhere_s + wall.after_s;
+  wall.kernel_s = p.kernel_s;
+  wall.roofed_s = p.roofed_s;
+  wall.at_roof_s = p.at_roof_s;
   p.devices = {wall};
   p.wall_s = wall.wall_s;
   p.wins = wins_of(report);
@@ -413,7 +416,10 @@ inline Report small_profile_report() {
                 .idle_launching_s = 0.01,
                 .idle_waiting_s = 0,
                 .idle_elsewhere_s = 0,
-                .after_s = 0}};
+                .after_s = 0,
+                .kernel_s = p.kernel_s,
+                .roofed_s = p.roofed_s,
+                .at_roof_s = p.at_roof_s}};
   p.wall_s = p.devices[0].wall_s;
   return report;
 }

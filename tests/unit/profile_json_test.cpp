@@ -97,6 +97,7 @@ TEST(ProfileJson, ReadingRestoresTheValuesThemselves) {
   EXPECT_FALSE(after.signal);
   EXPECT_EQ(after.untraced_s, before.untraced_s);
   EXPECT_EQ(after.devices[0].idle_launching_s, before.devices[0].idle_launching_s);
+  EXPECT_EQ(after.devices[0].at_roof_s, before.devices[0].at_roof_s);
   EXPECT_EQ(after.wins.size(), before.wins.size());
   EXPECT_EQ(after.wins[0].point, before.wins[0].point);
   EXPECT_EQ(after.modules[1].parent, before.modules[1].parent);

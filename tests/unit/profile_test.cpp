@@ -450,6 +450,30 @@ TEST_F(FirstWin, OfStreamingKernelsInARowIsTheirFusion) {
   EXPECT_THAT(win.what, HasSubstr("2 kernels in a row"));
 }
 
+TEST_F(FirstWin, EachGpuHasTheRoofsOfItsOwnKernels) {
+  const auto gpu = [](std::uint32_t pid, std::uint8_t uuid, std::uint64_t launches) {
+    SpoolBuilder spool(pid, uuid);
+    const spool::Id copy = spool.kind("copy");
+    for (std::uint64_t i = 0; i < launches; ++i) {
+      spool.launch(copy, i * 100 * kUs, i * 100 * kUs, i * 100 * kUs, (i * 100 + 50) * kUs);
+    }
+    if (pid == 1) spool.counts(copy, {{"dram.read_bytes", 50e6}, {"dram.write_bytes", 50e6}});  // 25 us would do
+    spool.end(40 * kMs);
+    return spool;
+  };
+  const std::vector<ProcessTrace> traces = {trace(gpu(1, 1, 100), "1.1.spool"), trace(gpu(2, 2, 300), "2.1.spool")};
+  const Report done = report_of(traces, {}, machine());
+  ASSERT_EQ(done.points.size(), 1U) << "one kind of launch, on two GPUs";
+  const std::vector<WallTime>& gpus = done.profile->devices;
+  ASSERT_EQ(gpus.size(), 2U);
+  EXPECT_NEAR(gpus[0].kernel_s, 100 * 50e-6, 1e-9);
+  EXPECT_NEAR(gpus[1].kernel_s, 300 * 50e-6, 1e-9);
+  EXPECT_NEAR(gpus[0].at_roof_s * 3, gpus[1].at_roof_s, 1e-9);
+  EXPECT_NEAR(gpus[0].at_roof_s + gpus[1].at_roof_s, done.profile->at_roof_s, 1e-9);
+  EXPECT_NEAR(gpus[0].roofed_s + gpus[1].roofed_s, done.profile->kernel_s, 1e-9);
+  for (const Budget& budget : budgets(done)) EXPECT_EQ(budget.seconds(WallPart::roofless), 0) << budget.device;
+}
+
 // An optimizer's kernels have one name and many arguments of templates.
 TEST_F(FirstWin, LongChainsAreToldShort) {
   const auto what_of = [this](const std::vector<std::string>& names) {
@@ -583,6 +607,7 @@ class RecordedSpools : public ProfileTest {
     EXPECT_NEAR(lines + profile.without_line_s, profile.kernel_s, 1e-9);
     EXPECT_NEAR(modules + profile.without_module_s, profile.kernel_s, 1e-9);
     for (const WallTime& wall : profile.devices) {
+      EXPECT_GE(wall.kernel_s, wall.roofed_s);
       EXPECT_NEAR(wall.before_s + wall.kernels_s + wall.copies_s + wall.counting_s + wall.idle_launching_s +
                       wall.idle_waiting_s + wall.idle_elsewhere_s + wall.after_s,
                   wall.wall_s, 1e-9);

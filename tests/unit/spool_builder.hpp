@@ -15,7 +15,7 @@ namespace roofline {
 
 class SpoolBuilder {
  public:
-  explicit SpoolBuilder(std::uint32_t pid = 100) {
+  explicit SpoolBuilder(std::uint32_t pid = 100, std::uint8_t gpu = 7) {
     bytes_.append(reinterpret_cast<const char*>(&spool::kMagic), sizeof spool::kMagic);
     spool::Process process = {};
     process.start = 0;
@@ -25,7 +25,7 @@ class SpoolBuilder {
     device.name = text("NVIDIA Test");
     device.chip = text("GH100");
     device.sms = 132;
-    device.uuid[0] = 7;
+    device.uuid[0] = gpu;
     device.threads_per_sm = 2048;
     device.blocks_per_sm = 32;
     device.registers_per_sm = 65536;

@@ -76,7 +76,10 @@ Json wall_to_json(const WallTime& wall) {
           {"idle_launching_s", wall.idle_launching_s},
           {"idle_waiting_s", wall.idle_waiting_s},
           {"idle_elsewhere_s", wall.idle_elsewhere_s},
-          {"after_s", wall.after_s}};
+          {"after_s", wall.after_s},
+          {"kernel_s", wall.kernel_s},
+          {"roofed_s", wall.roofed_s},
+          {"at_roof_s", wall.at_roof_s}};
 }
 
 WallTime read_wall(const JsonValue& json) {
@@ -90,7 +93,10 @@ WallTime read_wall(const JsonValue& json) {
           .idle_launching_s = json["idle_launching_s"].number(),
           .idle_waiting_s = json["idle_waiting_s"].number(),
           .idle_elsewhere_s = json["idle_elsewhere_s"].number(),
-          .after_s = json["after_s"].number()};
+          .after_s = json["after_s"].number(),
+          .kernel_s = json.optional_number("kernel_s").value_or(0),
+          .roofed_s = json.optional_number("roofed_s").value_or(0),
+          .at_roof_s = json.optional_number("at_roof_s").value_or(0)};
 }
 
 Json win_to_json(const Win& win) {
