@@ -4,6 +4,7 @@
 
 #include "kernels/attention/attention_amx.hpp"
 #include "kernels/blocks/cpu/small_float.hpp"
+#include "kernels/calibration/cpu/tile_chains.hpp"
 #include "kernels/gemm/gemm_amx.hpp"
 
 namespace roofline {
@@ -20,6 +21,10 @@ EmulatedForms emulated_forms();
 /// sums += left · right, once, by the definition.
 template <Isa isa, typename T>
 void emulated_step(const Tile& left, const Tile& right, Tile& sums);
+
+/// As tile_chains().
+template <Isa isa, typename T>
+void emulated_chains(std::int64_t rounds, const TileOperands& operands, Tile* totals);
 
 /// As amx_product().
 template <Isa isa, typename T>

@@ -2,6 +2,7 @@
 #include "tests/emulated/tile_kernels.hpp"
 
 #include "kernels/attention/tiled_attention.hpp"
+#include "kernels/calibration/cpu/tile_chain_loops.hpp"
 #include "kernels/gemm/tiled_product.hpp"
 
 namespace roofline {
@@ -70,6 +71,11 @@ void emulated_step(const Tile& left, const Tile& right, Tile& sums) {
 }
 
 template <Isa isa, typename T>
+void emulated_chains(std::int64_t rounds, const TileOperands& operands, Tile* totals) {
+  run_tile_chains<isa, T, EmulatedTiles>(rounds, operands, totals);
+}
+
+template <Isa isa, typename T>
 void emulated_product(const TiledProduct<T>& product, Tile* workspace) {
   TiledLoops<isa, T, EmulatedTiles>(product, workspace).run();
 }
@@ -88,6 +94,9 @@ void emulated_attention(const T* q, const Tile* head, std::int64_t head_keys, T*
 template void emulated_step<kIsa, Bf16>(const Tile&, const Tile&, Tile&);
 template void emulated_step<kIsa, Fp16>(const Tile&, const Tile&, Tile&);
 template void emulated_step<kIsa, std::int8_t>(const Tile&, const Tile&, Tile&);
+template void emulated_chains<kIsa, Bf16>(std::int64_t, const TileOperands&, Tile*);
+template void emulated_chains<kIsa, Fp16>(std::int64_t, const TileOperands&, Tile*);
+template void emulated_chains<kIsa, std::int8_t>(std::int64_t, const TileOperands&, Tile*);
 template void emulated_product<kIsa>(const TiledProduct<Bf16>&, Tile*);
 template void emulated_product<kIsa>(const TiledProduct<Fp16>&, Tile*);
 template void emulated_product<kIsa>(const TiledProduct<std::int8_t>&, Tile*);

@@ -60,6 +60,7 @@ std::vector<T> random_elements(std::int64_t count) {
 }
 double value(std::int8_t element) { return element; }
 double value(std::int32_t element) { return element; }
+double value(float element) { return static_cast<double>(element); }
 template <typename T>
 double value(T element) {
   return static_cast<double>(widened(element));
@@ -241,11 +242,11 @@ void expect_exact_sums() {
     int differs = 0;
     for (int i = 0; i < kTileRows; ++i) {
       for (int j = 0; j < kTileRows; ++j) {
-        ASSERT_EQ(computed.words[i][j], expected_tile_sum<T>(operands, kRounds, sum, i, j));
-        differs += computed.words[i][j] != expected_tile_sum<T>(operands, kRounds - 1, sum, i, j) ? 1 : 0;
+        const std::int64_t step = tile_step<T>(operands, sum, i, j);
+        ASSERT_EQ(std::llround(value(std::bit_cast<TileSum<T>>(computed.words[i][j]))), kRounds * step);
+        differs += step != 0 ? 1 : 0;
         if constexpr (!std::is_same_v<T, std::int8_t>) {
-          const auto most = std::bit_cast<float>(expected_tile_sum<T>(operands, 1 << 14, sum, i, j));
-          EXPECT_LT(std::abs(most), 0x1p24F) << "fp32 would round";
+          EXPECT_LT(std::abs(step) << 14, 1 << 24) << "fp32 would round";
         }
       }
     }
@@ -253,6 +254,31 @@ void expect_exact_sums() {
   }
   const auto bytes = std::as_bytes(std::span(&operands, 1));
   EXPECT_EQ(audit_operands(bytes).status, CheckStatus::pass);
+}
+
+/// On computed tiles, claims of different length, one after the other.
+template <Isa isa, typename T>
+void expect_exact_chains() {
+  const TileOperands operands = random_tile_operands<T>(1 << 14);
+  GuardedTiles totals(kBlockTiles);
+  std::fill_n(totals.data(), kBlockTiles, Tile{});
+  for (const std::int64_t rounds : {5, 1, 3}) emulated_chains<isa, T>(rounds, operands, totals.data());
+  EXPECT_TRUE(totals.intact());
+  for (int sum = 0; sum < kBlockTiles; ++sum) {
+    for (int i = 0; i < kTileRows; ++i) {
+      for (int j = 0; j < kTileRows; ++j) {
+        ASSERT_EQ(totals.data()[sum].words[i][j], static_cast<std::uint32_t>(9 * tile_step<T>(operands, sum, i, j)));
+      }
+    }
+  }
+}
+
+TEST(TileChains, AddUpWhatClaimsComeTo) {
+  at_every_level([]<Isa isa>() {
+    expect_exact_chains<isa, Bf16>();
+    expect_exact_chains<isa, Fp16>();
+    expect_exact_chains<isa, std::int8_t>();
+  });
 }
 
 TEST(TileOperands, AreRandomAndTheirSumsExact) {
