@@ -3,6 +3,7 @@
 
 #include "kernels/attention/tiled_attention.hpp"
 #include "kernels/calibration/cpu/tile_chain_loops.hpp"
+#include "kernels/conv2d/tiled_conv.hpp"
 #include "kernels/gemm/tiled_product.hpp"
 
 namespace roofline {
@@ -81,6 +82,17 @@ void emulated_product(const TiledProduct<T>& product, Tile* workspace) {
 }
 
 template <Isa isa, typename T>
+void emulated_pack_filters(const T* filters, const ConvSize& size, std::int64_t first, std::int64_t count, Tile* to) {
+  TiledConv<isa, T, EmulatedTiles>::pack(filters, size, first, count, to);
+}
+
+template <Isa isa, typename T>
+void emulated_convolution(const T* input, const Tile* filters, T* output, const ConvSize& size, std::int64_t first,
+                          std::int64_t count, Tile* workspace) {
+  TiledConv<isa, T, EmulatedTiles>(input, filters, output, size, workspace).run(first, count);
+}
+
+template <Isa isa, typename T>
 void emulated_pack_head(const T* k, const T* v, std::int64_t keys, std::int64_t d, Tile* to) {
   TiledAttention<isa, T, EmulatedTiles>::pack(k, v, keys, d, to);
 }
@@ -100,6 +112,12 @@ template void emulated_chains<kIsa, std::int8_t>(std::int64_t, const TileOperand
 template void emulated_product<kIsa>(const TiledProduct<Bf16>&, Tile*);
 template void emulated_product<kIsa>(const TiledProduct<Fp16>&, Tile*);
 template void emulated_product<kIsa>(const TiledProduct<std::int8_t>&, Tile*);
+template void emulated_pack_filters<kIsa>(const Bf16*, const ConvSize&, std::int64_t, std::int64_t, Tile*);
+template void emulated_pack_filters<kIsa>(const Fp16*, const ConvSize&, std::int64_t, std::int64_t, Tile*);
+template void emulated_convolution<kIsa>(const Bf16*, const Tile*, Bf16*, const ConvSize&, std::int64_t, std::int64_t,
+                                         Tile*);
+template void emulated_convolution<kIsa>(const Fp16*, const Tile*, Fp16*, const ConvSize&, std::int64_t, std::int64_t,
+                                         Tile*);
 template void emulated_pack_head<kIsa>(const Bf16*, const Bf16*, std::int64_t, std::int64_t, Tile*);
 template void emulated_pack_head<kIsa>(const Fp16*, const Fp16*, std::int64_t, std::int64_t, Tile*);
 template void emulated_attention<kIsa>(const Bf16*, const Tile*, std::int64_t, Bf16*, Tile*, std::int64_t, std::int64_t,
