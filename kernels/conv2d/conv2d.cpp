@@ -3,6 +3,7 @@
 //   naive     all threads, each output a sum on its own
 //   im2col    all threads; the windows of some pixels are gathered into a matrix, which Eigen multiplies by the filters
 //   implicit  all threads; no matrix: GEMM's packed product, which packs windows from the images where they lie
+//   amx       the same on the tiles of AMX, in conv2d_amx.cpp
 #include "kernels/conv2d/conv2d.hpp"
 
 #include <algorithm>

@@ -89,7 +89,11 @@ class TiledLoops {
         };
         multiply_block<isa, T>(tiles_, left_, right_ + panel * steps * kStepTiles, steps, p > 0 ? sums : nullptr,
                                last ? last_ : sums, beside);
-        if (last) write(piece, strip, panel);
+        if (!last) continue;
+        const std::int64_t i = strip * kTileBlock;
+        const std::int64_t j = panel * kTileBlock;
+        write_block<isa>(last_, piece.rows - i, piece.columns - j,
+                         product_.c + (piece.top + i) * product_.ldc + piece.left + j, product_.ldc);
       }
     }
   }
@@ -142,25 +146,6 @@ class TiledLoops {
     const std::int64_t depth = depth_from(p);
     return {b_at(p, piece.left), bytes(product_.ldb), kTransposed ? piece.columns : depth,
             bytes(kTransposed ? depth : piece.columns)};
-  }
-
-  /// A finished block to C, as far as it is inside.
-  void write(const Piece& piece, std::int64_t strip, std::int64_t panel) const {
-    for (std::int64_t i = 0; i < smaller(kTileBlock, piece.rows - strip * kTileBlock); ++i) {
-      for (std::int64_t half = 0; half < 2; ++half) {
-        const std::int64_t j = panel * kTileBlock + half * kTileRows;
-        auto* to = product_.c + (piece.top + strip * kTileBlock + i) * product_.ldc + piece.left + j;
-        put(last_[i / kTileRows * 2 + half].words[i % kTileRows], to, smaller(kTileRows, piece.columns - j));
-      }
-    }
-  }
-
-  static void put(const std::uint32_t* sums, std::int32_t* to, std::int64_t count) {
-    for (std::int64_t j = 0; j < count; ++j) to[j] = static_cast<std::int32_t>(sums[j]);
-  }
-  template <typename Small>
-  static void put(const std::uint32_t* sums, Small* to, std::int64_t count) {
-    Forms::narrow(sums, 1, count, to);
   }
 
   const TiledProduct<T> product_;

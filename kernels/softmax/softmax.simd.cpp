@@ -43,7 +43,7 @@ struct Softmax {
   void begin_row(const T* in, std::int64_t columns) {
     reference = largest_of(in, columns < V::kLanes ? columns : V::kLanes);
   }
-  Value rest() const { return kLeast; }
+  Value rest() const { return -Eigen::NumTraits<Value>::infinity(); }
   template <typename W, std::size_t n>
   void gather(const W (&where)[n], Packet (&a)[n], std::int64_t first) {
     for (Packet& value : a) value = V::subtract(value, V::all(reference));
@@ -70,6 +70,9 @@ struct Softmax {
       b->factor = std::exp(b->reference - largest);
       total += b->factor * b->sum;
     }
+    // The largest reference is an element, whose own power is 1, unless the row is -inf throughout: then it is NaN, as
+    // -inf less -inf is.
+    if (!(total > Value(0.5))) total = Eigen::NumTraits<Value>::quiet_NaN();
     for (Block* b = blocks; b < end; ++b) b->factor /= total;
   }
   void emit_block(std::int64_t first) { factors = V::all(block(first).factor); }

@@ -4,6 +4,8 @@
 
 #include "kernels/attention/attention_amx.hpp"
 #include "kernels/blocks/cpu/small_float.hpp"
+#include "kernels/calibration/cpu/tile_chains.hpp"
+#include "kernels/conv2d/conv2d_amx.hpp"
 #include "kernels/gemm/gemm_amx.hpp"
 
 namespace roofline {
@@ -21,9 +23,20 @@ EmulatedForms emulated_forms();
 template <Isa isa, typename T>
 void emulated_step(const Tile& left, const Tile& right, Tile& sums);
 
+/// As tile_chains().
+template <Isa isa, typename T>
+void emulated_chains(std::int64_t rounds, const TileOperands& operands, Tile* totals);
+
 /// As amx_product().
 template <Isa isa, typename T>
 void emulated_product(const TiledProduct<T>& product, Tile* workspace);
+
+/// As amx_pack_filters() and amx_convolution().
+template <Isa isa, typename T>
+void emulated_pack_filters(const T* filters, const ConvSize& size, std::int64_t first, std::int64_t count, Tile* to);
+template <Isa isa, typename T>
+void emulated_convolution(const T* input, const Tile* filters, T* output, const ConvSize& size, std::int64_t first,
+                          std::int64_t count, Tile* workspace);
 
 /// As amx_pack_head() and amx_attention().
 template <Isa isa, typename T>

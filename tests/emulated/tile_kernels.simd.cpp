@@ -2,6 +2,8 @@
 #include "tests/emulated/tile_kernels.hpp"
 
 #include "kernels/attention/tiled_attention.hpp"
+#include "kernels/calibration/cpu/tile_chain_loops.hpp"
+#include "kernels/conv2d/tiled_conv.hpp"
 #include "kernels/gemm/tiled_product.hpp"
 
 namespace roofline {
@@ -70,8 +72,24 @@ void emulated_step(const Tile& left, const Tile& right, Tile& sums) {
 }
 
 template <Isa isa, typename T>
+void emulated_chains(std::int64_t rounds, const TileOperands& operands, Tile* totals) {
+  run_tile_chains<isa, T, EmulatedTiles>(rounds, operands, totals);
+}
+
+template <Isa isa, typename T>
 void emulated_product(const TiledProduct<T>& product, Tile* workspace) {
   TiledLoops<isa, T, EmulatedTiles>(product, workspace).run();
+}
+
+template <Isa isa, typename T>
+void emulated_pack_filters(const T* filters, const ConvSize& size, std::int64_t first, std::int64_t count, Tile* to) {
+  TiledConv<isa, T, EmulatedTiles>::pack(filters, size, first, count, to);
+}
+
+template <Isa isa, typename T>
+void emulated_convolution(const T* input, const Tile* filters, T* output, const ConvSize& size, std::int64_t first,
+                          std::int64_t count, Tile* workspace) {
+  TiledConv<isa, T, EmulatedTiles>(input, filters, output, size, workspace).run(first, count);
 }
 
 template <Isa isa, typename T>
@@ -88,9 +106,18 @@ void emulated_attention(const T* q, const Tile* head, std::int64_t head_keys, T*
 template void emulated_step<kIsa, Bf16>(const Tile&, const Tile&, Tile&);
 template void emulated_step<kIsa, Fp16>(const Tile&, const Tile&, Tile&);
 template void emulated_step<kIsa, std::int8_t>(const Tile&, const Tile&, Tile&);
+template void emulated_chains<kIsa, Bf16>(std::int64_t, const TileOperands&, Tile*);
+template void emulated_chains<kIsa, Fp16>(std::int64_t, const TileOperands&, Tile*);
+template void emulated_chains<kIsa, std::int8_t>(std::int64_t, const TileOperands&, Tile*);
 template void emulated_product<kIsa>(const TiledProduct<Bf16>&, Tile*);
 template void emulated_product<kIsa>(const TiledProduct<Fp16>&, Tile*);
 template void emulated_product<kIsa>(const TiledProduct<std::int8_t>&, Tile*);
+template void emulated_pack_filters<kIsa>(const Bf16*, const ConvSize&, std::int64_t, std::int64_t, Tile*);
+template void emulated_pack_filters<kIsa>(const Fp16*, const ConvSize&, std::int64_t, std::int64_t, Tile*);
+template void emulated_convolution<kIsa>(const Bf16*, const Tile*, Bf16*, const ConvSize&, std::int64_t, std::int64_t,
+                                         Tile*);
+template void emulated_convolution<kIsa>(const Fp16*, const Tile*, Fp16*, const ConvSize&, std::int64_t, std::int64_t,
+                                         Tile*);
 template void emulated_pack_head<kIsa>(const Bf16*, const Bf16*, std::int64_t, std::int64_t, Tile*);
 template void emulated_pack_head<kIsa>(const Fp16*, const Fp16*, std::int64_t, std::int64_t, Tile*);
 template void emulated_attention<kIsa>(const Bf16*, const Tile*, std::int64_t, Bf16*, Tile*, std::int64_t, std::int64_t,

@@ -60,6 +60,7 @@ std::vector<T> random_elements(std::int64_t count) {
 }
 double value(std::int8_t element) { return element; }
 double value(std::int32_t element) { return element; }
+double value(float element) { return static_cast<double>(element); }
 template <typename T>
 double value(T element) {
   return static_cast<double>(widened(element));
@@ -175,6 +176,69 @@ TEST(TiledProduct, IsRightAtEveryEdge) {
   });
 }
 
+/// Blocks of pixels in two parts, as two threads would take them.
+template <Isa isa, typename T>
+void expect_convolution(const Shape& shape) {
+  SCOPED_TRACE(testing::Message() << shape["height"] << 'x' << shape["width"] << ", " << shape["channels"]
+                                  << " channels, kernel " << shape["kernel"]);
+  const ConvSize size = conv_size(shape);
+  const ConvTiles count(size);
+  const auto input = random_elements<T>(size.batch * size.height * size.width * size.channels);
+  const auto filters = random_elements<T>(size.filters * size.depth);
+  std::vector<T> output(static_cast<std::size_t>(size.pixels * size.filters + 1), T{0x7777});
+  GuardedTiles packed(count.filters);
+  GuardedTiles workspace(count.workspace);
+  const std::int64_t some = count.filter_blocks * count.steps / 3;
+  emulated_pack_filters<isa>(filters.data(), size, 0, some, packed.data());
+  emulated_pack_filters<isa>(filters.data(), size, some, count.filter_blocks * count.steps - some, packed.data());
+  const std::int64_t blocks = count.pixel_blocks / 3;
+  for (const auto& [first, part] :
+       {std::pair(blocks, count.pixel_blocks - blocks), std::pair(std::int64_t{0}, blocks)}) {
+    emulated_convolution<isa>(input.data(), packed.data(), output.data(), size, first, part, workspace.data());
+  }
+  EXPECT_TRUE(packed.intact());
+  EXPECT_TRUE(workspace.intact());
+  EXPECT_EQ(output.back().bits, 0x7777);
+  const double unit = std::is_same_v<T, Bf16> ? 0x1p-8 : 0x1p-11;
+  const double magnitude = std::sqrt(static_cast<double>(size.depth)) / 3;
+  for (std::int64_t i = 0; i < size.pixels * size.filters; ++i) {
+    const std::int64_t pixel = i / size.filters;
+    double sum = 0;
+    for (std::int64_t p = 0; p < size.depth; ++p) {
+      const std::int64_t y = pixel / size.columns % size.rows - size.padding + p / size.channels / size.kernel;
+      const std::int64_t x = pixel % size.columns - size.padding + p / size.channels % size.kernel;
+      if (y < 0 || y >= size.height || x < 0 || x >= size.width) continue;
+      const std::int64_t image = pixel / size.columns / size.rows;
+      const std::int64_t at = ((image * size.height + y) * size.width + x) * size.channels + p % size.channels;
+      sum += value(input[static_cast<std::size_t>(at)]) *
+             value(filters[static_cast<std::size_t>(i % size.filters * size.depth + p)]);
+    }
+    ASSERT_NEAR(value(output[static_cast<std::size_t>(i)]), sum, 2 * unit * (std::abs(sum) + magnitude))
+        << "pixel " << pixel << ", filter " << i % size.filters;
+  }
+}
+
+Shape conv_shape(std::int64_t batch, std::int64_t height, std::int64_t width, std::int64_t channels,
+                 std::int64_t filters, std::int64_t kernel, std::int64_t padding) {
+  return {{"batch", batch},     {"height", height}, {"width", width},    {"channels", channels},
+          {"filters", filters}, {"kernel", kernel}, {"padding", padding}};
+}
+
+TEST(TiledConv, IsRightAtEveryEdge) {
+  at_every_level([]<Isa isa>() {
+    for (const Shape& shape : {
+             conv_shape(1, 1, 1, 1, 1, 1, 0), conv_shape(1, 1, 2, 3, 2, 3, 1),  // a window's row is shorter than a step
+             conv_shape(3, 7, 5, 19, 33, 5, 2),    // steps that begin in one row and end in another
+             conv_shape(2, 6, 6, 64, 17, 3, 1),    // and that never do; several depths
+             conv_shape(2, 5, 9, 48, 31, 2, 2),    // padding wider than the kernel reaches
+             conv_shape(1, 33, 33, 4, 540, 1, 0),  // more blocks than are worked on at a time
+         }) {
+      expect_convolution<isa, Bf16>(shape);
+      expect_convolution<isa, Fp16>(shape);
+    }
+  });
+}
+
 template <Isa isa, typename T>
 void expect_attention(std::int64_t queries, std::int64_t keys, std::int64_t d, bool causal) {
   SCOPED_TRACE(testing::Message() << queries << " of " << keys << ", d " << d << (causal ? ", causal" : ""));
@@ -241,11 +305,11 @@ void expect_exact_sums() {
     int differs = 0;
     for (int i = 0; i < kTileRows; ++i) {
       for (int j = 0; j < kTileRows; ++j) {
-        ASSERT_EQ(computed.words[i][j], expected_tile_sum<T>(operands, kRounds, sum, i, j));
-        differs += computed.words[i][j] != expected_tile_sum<T>(operands, kRounds - 1, sum, i, j) ? 1 : 0;
+        const std::int64_t step = tile_step<T>(operands, sum, i, j);
+        ASSERT_EQ(std::llround(value(std::bit_cast<TileSum<T>>(computed.words[i][j]))), kRounds * step);
+        differs += step != 0 ? 1 : 0;
         if constexpr (!std::is_same_v<T, std::int8_t>) {
-          const auto most = std::bit_cast<float>(expected_tile_sum<T>(operands, 1 << 14, sum, i, j));
-          EXPECT_LT(std::abs(most), 0x1p24F) << "fp32 would round";
+          EXPECT_LT(std::abs(step) << 14, 1 << 24) << "fp32 would round";
         }
       }
     }
@@ -253,6 +317,31 @@ void expect_exact_sums() {
   }
   const auto bytes = std::as_bytes(std::span(&operands, 1));
   EXPECT_EQ(audit_operands(bytes).status, CheckStatus::pass);
+}
+
+/// On computed tiles, claims of different length, one after the other.
+template <Isa isa, typename T>
+void expect_exact_chains() {
+  const TileOperands operands = random_tile_operands<T>(1 << 14);
+  GuardedTiles totals(kBlockTiles);
+  std::fill_n(totals.data(), kBlockTiles, Tile{});
+  for (const std::int64_t rounds : {5, 1, 3}) emulated_chains<isa, T>(rounds, operands, totals.data());
+  EXPECT_TRUE(totals.intact());
+  for (int sum = 0; sum < kBlockTiles; ++sum) {
+    for (int i = 0; i < kTileRows; ++i) {
+      for (int j = 0; j < kTileRows; ++j) {
+        ASSERT_EQ(totals.data()[sum].words[i][j], static_cast<std::uint32_t>(9 * tile_step<T>(operands, sum, i, j)));
+      }
+    }
+  }
+}
+
+TEST(TileChains, AddUpWhatClaimsComeTo) {
+  at_every_level([]<Isa isa>() {
+    expect_exact_chains<isa, Bf16>();
+    expect_exact_chains<isa, Fp16>();
+    expect_exact_chains<isa, std::int8_t>();
+  });
 }
 
 TEST(TileOperands, AreRandomAndTheirSumsExact) {
@@ -280,6 +369,16 @@ TEST(AmxRungs, RunOrSayWhyNot) {
        .implementation = "amx",
        .dtype = DType::int8,
        .shape = {{"m", 300}, {"n", 700}, {"k", 2100}},
+       .label = ""},
+      {.op = "conv2d",
+       .implementation = "amx",
+       .dtype = DType::bf16,
+       .shape = conv_shape(2, 30, 40, 70, 100, 3, 1),
+       .label = ""},
+      {.op = "conv2d",
+       .implementation = "amx",
+       .dtype = DType::fp16,
+       .shape = conv_shape(1, 56, 56, 64, 64, 3, 1),
        .label = ""},
       {.op = "attention",
        .implementation = "amx",

@@ -150,4 +150,21 @@ void multiply_block(Tiles& tiles, const Tile* left, const Tile* right, std::int6
   tiles.template store<3>(to[3]);
 }
 
+/// A finished block to a matrix with `stride` elements from one row to the next, as far as it is inside.
+template <Isa isa, typename Result>
+void write_block(const Tile* block, std::int64_t rows, std::int64_t columns, Result* to, std::int64_t stride) {
+  for (std::int64_t i = 0; i < kTileBlock && i < rows; ++i, to += stride) {
+    for (std::int64_t half = 0; half < 2; ++half) {
+      const std::uint32_t* sums = block[i / kTileRows * 2 + half].words[i % kTileRows];
+      const std::int64_t j = half * kTileRows;
+      const std::int64_t count = columns - j < kTileRows ? columns - j : kTileRows;
+      if constexpr (std::is_same_v<Result, std::int32_t>) {
+        for (std::int64_t e = 0; e < count; ++e) to[j + e] = static_cast<std::int32_t>(sums[e]);
+      } else {
+        TileForms<isa>::narrow(sums, 1, count, to + j);
+      }
+    }
+  }
+}
+
 }  // namespace roofline

@@ -15,15 +15,18 @@
 #include <vector>
 
 #include "device/cpu/cpu_device.hpp"
+#include "kernels/calibration/cpu/shared_rounds.hpp"
 #include "kernels/calibration/probes.hpp"
 #include "op/registry.hpp"
 
 namespace roofline {
 namespace {
 
-// Some 0.2 ms at 6 to 12 cycles a round.
-constexpr std::int64_t kRounds = std::int64_t{1} << 16;
-// Sums of bf16 products are whole numbers that fp32 holds exactly: 2 x kRounds x kMostDot < 2^24.
+// Some 0.4 ms at 6 to 12 cycles a round.
+constexpr std::int64_t kRounds = std::int64_t{1} << 17;
+constexpr std::int64_t kLeastRounds = 512;
+// Sums of bf16 products are whole numbers that fp32 holds exactly: a claim is half of a fair share at the most, of
+// which the audit asks for twice as many rounds, and kRounds x kMostDot < 2^24.
 constexpr int kMostDot = 96;
 
 using Operand = std::array<std::uint32_t, kDotLanes>;
@@ -103,33 +106,44 @@ Operands random_operands(DotStep step, int lanes) {
 }
 
 struct DotState {
-  DotKernel kernel;
-  std::int64_t rounds = 0;
-  std::vector<std::uint32_t> left, right;          // as the kernel wants them
-  std::vector<std::vector<std::uint32_t>> finals;  // one a worker
+  struct alignas(64) Worker {
+    std::vector<std::uint32_t> totals;
+    std::int64_t rounds = 0;
+  };
 
-  void run(int worker) {
-    kernel.run(rounds, left.data(), right.data(), finals[static_cast<std::size_t>(worker)].data());
+  DotKernel kernel;
+  std::vector<std::uint32_t> left, right;  // as the kernel wants them
+  std::vector<Worker> workers;
+  SharedRounds rounds;
+
+  void run(int number) {
+    Worker& worker = workers[static_cast<std::size_t>(number)];
+    std::fill(worker.totals.begin(), worker.totals.end(), 0);
+    worker.rounds = 0;
+    for (std::int64_t count = rounds.claim(); count > 0; count = rounds.claim()) {
+      kernel.run(count, left.data(), right.data(), worker.totals.data());
+      worker.rounds += count;
+    }
   }
 };
 
 std::optional<std::string> check(const DotState& state) {
   const DotKernel& kernel = state.kernel;
   const auto lanes = static_cast<std::size_t>(kernel.lanes);
-  for (std::size_t worker = 0; worker < state.finals.size(); ++worker) {
+  std::int64_t rounds = 0;
+  for (const DotState::Worker& worker : state.workers) {
+    rounds += worker.rounds;
     for (std::size_t i = 0; i < lanes * static_cast<std::size_t>(kernel.chains); ++i) {
       const std::size_t lane = i % lanes;
       const std::uint32_t* left = &state.left[i / lanes % kDotOperands * lanes];
-      const std::int64_t sum =
-          state.rounds * dot(kernel.step, left, state.right.data(), kernel.lanes, static_cast<int>(lane));
-      const std::uint32_t expected = is_bf16(kernel.step)
-                                         ? std::bit_cast<std::uint32_t>(static_cast<float>(sum))
-                                         : static_cast<std::uint32_t>(sum);  // modulo 2^32, as the instruction
-      if (state.finals[worker][i] == expected) continue;
-      return fmt::format("thread {}, chain {}, lane {}: {:#x} instead of {:#x}", worker, i / lanes, lane,
-                         state.finals[worker][i], expected);
+      const auto expected = static_cast<std::uint32_t>(
+          worker.rounds * dot(kernel.step, left, state.right.data(), kernel.lanes, static_cast<int>(lane)));
+      if (worker.totals[i] == expected) continue;
+      return fmt::format("thread {}, chain {}, lane {}: {:#x} instead of {:#x}", &worker - state.workers.data(),
+                         i / lanes, lane, worker.totals[i], expected);
     }
   }
+  if (rounds != state.rounds.all) return fmt::format("{} rounds instead of {}", rounds, state.rounds.all);
   return std::nullopt;
 }
 
@@ -155,20 +169,25 @@ std::optional<ProbeCase> make(Pipe pipe, Device& device, const ProbeRequest& req
   ThreadPool& pool = cpu.pool();
   auto state = std::make_shared<DotState>();
   state->kernel = kernels[static_cast<std::size_t>(variant)];
-  state->rounds = std::llround(kRounds * request.scale);
+  state->rounds.all = std::llround(kRounds * request.scale) * pool.size();
+  state->rounds.least = kLeastRounds;
+  state->rounds.workers = pool.size();
   const int lanes = state->kernel.lanes;
   const Operands operands = random_operands(state->kernel.step, lanes);
   for (const Operand& left : operands.left) state->left.insert(state->left.end(), left.begin(), left.begin() + lanes);
   state->right.assign(operands.right.begin(), operands.right.begin() + lanes);
-  state->finals.assign(static_cast<std::size_t>(pool.size()), std::vector<std::uint32_t>(kMaxDotChains * kDotLanes));
+  state->workers.assign(static_cast<std::size_t>(pool.size()), {std::vector<std::uint32_t>(kMaxDotChains * kDotLanes)});
 
   ProbeCase probe;
   probe.variant = fmt::format("{} chains, {} threads", state->kernel.chains, pool.size());
   probe.instruction = state->kernel.instruction;
-  probe.amount = 2.0 * static_cast<double>(state->rounds) * state->kernel.chains * lanes *
-                 products_of(state->kernel.step) * pool.size();
+  probe.amount =
+      2.0 * static_cast<double>(state->rounds.all) * state->kernel.chains * lanes * products_of(state->kernel.step);
   probe.work.flops[pipe] = probe.amount;
-  probe.run = [state, &pool] { pool.run([&state](int worker) { state->run(worker); }); };
+  probe.run = [state, &pool] {
+    state->rounds.begin();
+    pool.run([&state](int worker) { state->run(worker); });
+  };
   probe.verify = [state] { return check(*state); };
   probe.operands = [state] {
     const auto left = std::as_bytes(std::span(state->left));

@@ -28,17 +28,18 @@ constexpr int products_of(DotStep step) {
   return step == DotStep::mixed_bytes || step == DotStep::signed_bytes ? 4 : 2;
 }
 
-/// One kernel: `rounds` steps on each of `chains` accumulators of `lanes` lanes, all zero at first.
+/// One kernel: `rounds` steps on each of `chains` accumulators of `lanes` lanes, all zero at first, which are added to
+/// totals, modulo 2^32. A sum of bf16 products must be a whole number that fp32 holds.
 struct DotKernel {
   DotStep step = DotStep::int16_pairs;
   std::optional<DotUnit> unit;  ///< that it needs beyond its level
   int chains = 0;
   int lanes = 0;
   const char* instruction = "";  ///< "VDPBF16PS, 512 bit"
-  /// `left` holds kDotOperands registers, `right` one, each of lanes x 4 bytes; lane l of chain c ends in
-  /// final[c·lanes + l], as 4 bytes.
+  /// `left` holds kDotOperands registers, `right` one, each of lanes x 4 bytes; lane l of chain c is added to
+  /// totals[c·lanes + l].
   void (*run)(std::int64_t rounds, const std::uint32_t* left, const std::uint32_t* right,
-              std::uint32_t* final) = nullptr;
+              std::uint32_t* totals) = nullptr;
 };
 
 /// The kernels of one level, the likely winner of a step first; only those whose unit this CPU has() may be run. A

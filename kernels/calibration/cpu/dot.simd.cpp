@@ -36,9 +36,20 @@ inline void step(Words& sum, const Words& a, const Words& b) {
 
 Words load(const std::uint32_t* from) { return *reinterpret_cast<const UnalignedWords*>(from); }
 
+template <DotStep kStep>
+Words whole(Words sum) {
+  using Floats [[gnu::vector_size(kVectorBytes)]] = float;
+  using Integers [[gnu::vector_size(kVectorBytes)]] = std::int32_t;
+  if constexpr (is_bf16(kStep)) {
+    return reinterpret_cast<Words>(__builtin_convertvector(reinterpret_cast<Floats>(sum), Integers));
+  } else {
+    return sum;
+  }
+}
+
 // Every loop is unrolled, and nothing takes the address of an array: they must live in registers.
 template <DotStep kStep, int kChains>
-void run_chains(std::int64_t rounds, const std::uint32_t* left, const std::uint32_t* right, std::uint32_t* final) {
+void run_chains(std::int64_t rounds, const std::uint32_t* left, const std::uint32_t* right, std::uint32_t* totals) {
   Words a[kDotOperands];
   Words sum[kChains];
 #pragma GCC unroll 16
@@ -51,7 +62,7 @@ void run_chains(std::int64_t rounds, const std::uint32_t* left, const std::uint3
     for (int c = 0; c < kChains; ++c) step<kStep>(sum[c], a[c % kDotOperands], b);
   }
 #pragma GCC unroll 16
-  for (int c = 0; c < kChains; ++c) *reinterpret_cast<UnalignedWords*>(final + c * kLanes) = sum[c];
+  for (int c = 0; c < kChains; ++c) *reinterpret_cast<UnalignedWords*>(totals + c * kLanes) += whole<kStep>(sum[c]);
 }
 
 template <DotStep kStep, int kChains>

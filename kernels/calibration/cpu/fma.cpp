@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <memory>
 #include <type_traits>
@@ -14,6 +13,7 @@
 
 #include "device/cpu/arm_cores.hpp"
 #include "device/cpu/cpu_device.hpp"
+#include "kernels/calibration/cpu/shared_rounds.hpp"
 #include "kernels/calibration/cpu/sve.hpp"
 #include "kernels/calibration/probes.hpp"
 #include "op/registry.hpp"
@@ -29,6 +29,7 @@ namespace {
 // 2 µs is lost in it.
 constexpr std::int64_t kLongestTurn = 16;
 constexpr std::int64_t kTurns = std::int64_t{1} << 14;
+constexpr std::int64_t kLeastTurns = 32;  // a microsecond
 
 /// Which part of the CPU a probe is about.
 struct Scope {
@@ -86,9 +87,6 @@ std::vector<Choice<T>> choices(const Scope& scope, Isa best, bool quick) {
   return chosen;
 }
 
-/// Steps are claimed by whichever worker is ready for them, fewer and fewer towards the end, as a product's rows are
-/// (packed_product.cpp): the roof is what all cores do together. With fixed shares it would be that of the slowest one
-/// times their number, half of the truth where a hypervisor has put but one pair of its CPUs on one core.
 template <typename T>
 struct FmaState {
   struct alignas(64) Worker {
@@ -97,28 +95,16 @@ struct FmaState {
   };
 
   Choice<T> choice;
-  std::int64_t rounds = 0;  ///< of all workers
-  std::vector<T> initial;   ///< of each chain
+  std::vector<T> initial;  ///< of each chain
   std::vector<Worker> workers;
-  alignas(64) std::atomic<std::int64_t> left{0};
-
-  std::int64_t claim() {
-    constexpr std::int64_t kLeast = 32;  // turns: a microsecond, which costs 50 ns to claim
-    const std::int64_t share = 2 * kLongestTurn * static_cast<std::int64_t>(workers.size());
-    std::int64_t from = left.load(std::memory_order_relaxed);
-    std::int64_t claimed = 0;
-    do {
-      claimed = std::min(from, std::max(from / share, kLeast) * kLongestTurn);
-    } while (!left.compare_exchange_weak(from, from - claimed, std::memory_order_relaxed));
-    return claimed;
-  }
+  SharedRounds rounds;
 
   void run(std::size_t number) {
     Worker& worker = workers[number];
     const auto lanes = static_cast<std::size_t>(choice.kernel.lanes);
     for (std::size_t i = 0; i < worker.state.size(); ++i) worker.state[i] = initial[i / lanes];
     worker.rounds = 0;
-    for (std::int64_t count = claim(); count > 0; count = claim()) {
+    for (std::int64_t count = rounds.claim(); count > 0; count = rounds.claim()) {
       choice.kernel.run(count, worker.state.data());
       worker.rounds += count;
     }
@@ -149,7 +135,7 @@ std::optional<std::string> check(const FmaState<T>& state) {
                          i % lanes, worker->state[i], expected[i / lanes]);
     }
   }
-  if (rounds != state.rounds) return fmt::format("{} rounds instead of {}", rounds, state.rounds);
+  if (rounds != state.rounds.all) return fmt::format("{} rounds instead of {}", rounds, state.rounds.all);
   return std::nullopt;
 }
 
@@ -174,7 +160,9 @@ std::optional<ProbeCase> make(const Scope& scope, Device& device, const ProbeReq
   const int threads = scope.one_core ? 1 : pool.size();
   auto state = std::make_shared<FmaState<T>>();
   state->choice = chosen[static_cast<std::size_t>(variant)];
-  state->rounds = std::llround(static_cast<double>(kTurns) * request.scale) * kLongestTurn * threads;
+  state->rounds.all = std::llround(static_cast<double>(kTurns) * request.scale) * kLongestTurn * threads;
+  state->rounds.least = kLeastTurns * kLongestTurn;
+  state->rounds.workers = threads;
   const FmaKernel<T>& kernel = state->choice.kernel;
   for (int chain = 0; chain < kernel.chains; ++chain) state->initial.push_back(T(1) + T(chain) / T(32));
   state->workers = std::vector<typename FmaState<T>::Worker>(static_cast<std::size_t>(threads));
@@ -187,10 +175,10 @@ std::optional<ProbeCase> make(const Scope& scope, Device& device, const ProbeReq
   probe.instruction = instruction_of(state->choice);
   if (scope.one_core) probe.below_peak = "one core";
   if (scope.isa) probe.below_peak = fmt::format("{} is not the widest level of this CPU", to_string(*scope.isa));
-  probe.amount = 2.0 * static_cast<double>(state->rounds) * kernel.chains * kernel.lanes;
+  probe.amount = 2.0 * static_cast<double>(state->rounds.all) * kernel.chains * kernel.lanes;
   probe.work.flops[kPipe<T>] = probe.amount;
   probe.run = [state, &pool, one = scope.one_core] {
-    state->left.store(state->rounds, std::memory_order_relaxed);
+    state->rounds.begin();
     // The caller is worker 0; the others sleep.
     if (one) return state->run(0);
     pool.run([&state](int worker) { state->run(static_cast<std::size_t>(worker)); });

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 #include <memory>
 #include <span>
@@ -11,6 +12,7 @@
 
 #include "device/cpu/amx.hpp"
 #include "device/cpu/cpu_device.hpp"
+#include "kernels/calibration/cpu/shared_rounds.hpp"
 #include "kernels/calibration/cpu/tile_operands.hpp"
 #include "kernels/calibration/probes.hpp"
 #include "op/registry.hpp"
@@ -19,10 +21,10 @@
 namespace roofline {
 namespace {
 
-// Some 0.2 ms at 64 cycles a round.
-constexpr std::int64_t kRounds = std::int64_t{1} << 13;
-/// The audit asks for twice the rounds: their sums must be exact too.
-constexpr double kMostScale = 2;
+// Some 0.4 ms at 64 cycles a round. A claim is half of a fair share at the most, of which the audit asks for twice as
+// many rounds: kRounds of a claim must be exact.
+constexpr std::int64_t kRounds = std::int64_t{1} << 14;
+constexpr std::int64_t kLeastRounds = 64;
 
 /// Multiplications and additions of one product.
 template <typename T>
@@ -30,9 +32,23 @@ constexpr double kOperations = 2.0 * kTileRows* kTileRows* kTileDepth<T>;
 
 template <typename T>
 struct TileState {
-  std::int64_t rounds = 0;
+  struct Worker {
+    std::array<Tile, kBlockTiles> totals;
+    std::int64_t rounds = 0;
+  };
+
   TileOperands operands;
-  std::vector<std::array<Tile, kBlockTiles>> sums;  // one block a worker
+  std::vector<Worker> workers;
+  SharedRounds rounds;
+
+  void run(int number) {
+    Worker& worker = workers[static_cast<std::size_t>(number)];
+    worker = {};
+    for (std::int64_t count = rounds.claim(); count > 0; count = rounds.claim()) {
+      tile_chains<Isa::avx512, T>(count, operands, worker.totals.data());
+      worker.rounds += count;
+    }
+  }
 };
 
 template <typename T>
@@ -40,16 +56,20 @@ std::optional<std::string> check(const TileState<T>& state) {
   for (int sum = 0; sum < kBlockTiles; ++sum) {
     for (int i = 0; i < kTileRows; ++i) {
       for (int j = 0; j < kTileRows; ++j) {
-        const std::uint32_t expected = expected_tile_sum<T>(state.operands, state.rounds, sum, i, j);
-        for (std::size_t worker = 0; worker < state.sums.size(); ++worker) {
-          const std::uint32_t found = state.sums[worker][static_cast<std::size_t>(sum)].words[i][j];
+        const std::int64_t step = tile_step<T>(state.operands, sum, i, j);
+        for (const auto& worker : state.workers) {
+          const auto expected = static_cast<std::uint32_t>(worker.rounds * step);
+          const std::uint32_t found = worker.totals[static_cast<std::size_t>(sum)].words[i][j];
           if (found == expected) continue;
-          return fmt::format("thread {}, tile {}, element ({}, {}): {:#x} instead of {:#x}", worker, sum, i, j, found,
-                             expected);
+          return fmt::format("thread {}, tile {}, element ({}, {}): {:#x} instead of {:#x}",
+                             &worker - state.workers.data(), sum, i, j, found, expected);
         }
       }
     }
   }
+  std::int64_t rounds = 0;
+  for (const auto& worker : state.workers) rounds += worker.rounds;
+  if (rounds != state.rounds.all) return fmt::format("{} rounds instead of {}", rounds, state.rounds.all);
   return std::nullopt;
 }
 
@@ -63,19 +83,20 @@ std::optional<ProbeCase> make(Pipe pipe, Device& device, const ProbeRequest& req
   if (variant > 0) return std::nullopt;
   ThreadPool& pool = as_cpu(device).pool();
   auto state = std::make_shared<TileState<T>>();
-  state->rounds = std::llround(kRounds * request.scale);
-  state->operands = random_tile_operands<T>(std::llround(kRounds * kMostScale));
-  state->sums.resize(static_cast<std::size_t>(pool.size()));
+  state->rounds.all = std::llround(kRounds * request.scale) * pool.size();
+  state->rounds.least = kLeastRounds;
+  state->rounds.workers = pool.size();
+  state->operands = random_tile_operands<T>(kRounds);
+  state->workers.resize(static_cast<std::size_t>(pool.size()));
 
   ProbeCase probe;
   probe.variant = fmt::format("{} tiles of sums, {} threads", kBlockTiles, pool.size());
   probe.instruction = kInstruction<T>;
-  probe.amount = static_cast<double>(state->rounds) * kBlockTiles * kOperations<T> * pool.size();
+  probe.amount = static_cast<double>(state->rounds.all) * kBlockTiles * kOperations<T>;
   probe.work.flops[pipe] = probe.amount;
   probe.run = [state, &pool] {
-    pool.run([&state](int worker) {
-      tile_chains<Isa::avx512, T>(state->rounds, state->operands, state->sums[static_cast<std::size_t>(worker)].data());
-    });
+    state->rounds.begin();
+    pool.run([&state](int worker) { state->run(worker); });
   };
   probe.verify = [state] { return check(*state); };
   probe.operands = [state] {

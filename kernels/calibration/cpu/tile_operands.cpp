@@ -1,7 +1,6 @@
 // Sums that stay small without small operands: the second half of the depth nearly cancels the first.
 #include "kernels/calibration/cpu/tile_operands.hpp"
 
-#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -113,19 +112,14 @@ TileOperands random_tile_operands(std::int64_t rounds) {
 }
 
 template <typename T>
-std::uint32_t expected_tile_sum(const TileOperands& operands, std::int64_t rounds, int sum, int i, int j) {
-  const std::int64_t total = rounds * step<T>(operands.left[sum / kStepTiles], operands.right[sum % kStepTiles], i, j);
-  if constexpr (std::is_same_v<T, std::int8_t>) {
-    return static_cast<std::uint32_t>(total);
-  } else {
-    return std::bit_cast<std::uint32_t>(static_cast<float>(total));
-  }
+std::int64_t tile_step(const TileOperands& operands, int sum, int i, int j) {
+  return step<T>(operands.left[sum / kStepTiles], operands.right[sum % kStepTiles], i, j);
 }
 
 template TileOperands random_tile_operands<Bf16>(std::int64_t);
 template TileOperands random_tile_operands<Fp16>(std::int64_t);
-template std::uint32_t expected_tile_sum<Bf16>(const TileOperands&, std::int64_t, int, int, int);
-template std::uint32_t expected_tile_sum<Fp16>(const TileOperands&, std::int64_t, int, int, int);
-template std::uint32_t expected_tile_sum<std::int8_t>(const TileOperands&, std::int64_t, int, int, int);
+template std::int64_t tile_step<Bf16>(const TileOperands&, int, int, int);
+template std::int64_t tile_step<Fp16>(const TileOperands&, int, int, int);
+template std::int64_t tile_step<std::int8_t>(const TileOperands&, int, int, int);
 
 }  // namespace roofline

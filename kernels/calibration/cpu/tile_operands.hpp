@@ -13,9 +13,8 @@ namespace roofline {
 template <typename T>
 TileOperands random_tile_operands(std::int64_t rounds);
 
-/// Element (i, j) of tile `sum` of the block after so many rounds, as it stands in 32 bits, by the definition of the
-/// product.
+/// What a round adds to element (i, j) of tile `sum` of the block, by the definition of the product.
 template <typename T>
-std::uint32_t expected_tile_sum(const TileOperands& operands, std::int64_t rounds, int sum, int i, int j);
+std::int64_t tile_step(const TileOperands& operands, int sum, int i, int j);
 
 }  // namespace roofline

@@ -1,0 +1,81 @@
+// The CPU's rung on AMX, the last one of the ladder: filters are packed by all threads, then each takes blocks of
+// pixels as it is ready for them (conv2d_amx.amx.cpp).
+#include "kernels/conv2d/conv2d_amx.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+
+#include "device/cpu/amx.hpp"
+#include "kernels/blocks/cpu/cpu_launch.hpp"
+#include "op/registry.hpp"
+
+namespace roofline {
+
+ConvTiles::ConvTiles(const ConvSize& size)
+    : pixel_blocks(ceil_div(size.pixels, kTileBlock)),
+      filter_blocks(ceil_div(size.filters, kTileBlock)),
+      steps(ceil_div(size.depth, kTileDepth<Bf16>)),
+      filters(filter_blocks * steps * kStepTiles),
+      workspace(kConvSteps * kStepTiles +
+                (1 + std::min(pixel_blocks, kConvPixelBlocks) * std::min(filter_blocks, kConvFilterBlocks)) *
+                    kBlockTiles) {}
+
+#if defined(__x86_64__)
+namespace {
+
+struct Claimed {
+  std::atomic<std::int64_t> blocks{0};
+};
+
+/// Fewer and fewer, as in packed_product.cpp.
+std::pair<std::int64_t, std::int64_t> claim(Claimed& claimed, std::int64_t blocks, std::int64_t workers) {
+  std::int64_t first = claimed.blocks.load(std::memory_order_relaxed);
+  std::int64_t count = 0;
+  do {
+    if (first >= blocks) return {blocks, 0};
+    count = std::clamp<std::int64_t>((blocks - first) / (2 * workers), 1, kConvPixelBlocks);
+  } while (!claimed.blocks.compare_exchange_weak(first, first + count, std::memory_order_relaxed));
+  return {first, count};
+}
+
+template <typename T>
+Kernel prepare_as(const Workload& w, CpuDevice& cpu) {
+  const ConvSize size = conv_size(w.shape);
+  const ConvTiles count(size);
+  const Workspace<Tile> packed(cpu, count.filters, 1);
+  const Workspace<Tile> workspaces(cpu, count.workspace, cpu.pool().size());
+  return [=, &pool = cpu.pool(), claimed = std::make_shared<Claimed>()](std::span<void* const> tensors) {
+    pool.for_range(count.filter_blocks * count.steps, 1, [&](std::int64_t begin, std::int64_t end) {
+      amx_pack_filters<Isa::avx512>(elements<const T>(tensors, 1), size, begin, end - begin, packed[0]);
+    });
+    claimed->blocks.store(0, std::memory_order_relaxed);
+    pool.run([&](int worker) {
+      for (;;) {
+        const auto [first, blocks] = claim(*claimed, count.pixel_blocks, pool.size());
+        if (blocks == 0) return;
+        amx_convolution<Isa::avx512>(elements<const T>(tensors, 0), packed[0], elements<T>(tensors, 2), size, first,
+                                     blocks, workspaces[worker]);
+      }
+    });
+  };
+}
+
+Kernel prepare(const Workload& w, Device& device) {
+  if (w.dtype == DType::fp16) return prepare_as<Fp16>(w, as_cpu(device));
+  return prepare_as<Bf16>(w, as_cpu(device));
+}
+
+const ImplementationRegistrar kRegistrar(
+    "conv2d",
+    {{.name = "amx",
+      .summary =
+          "all threads; windows gathered into tiles of AMX, a block of pixels at a time, filters packed for them",
+      .dtypes = {DType::fp16, DType::bf16},
+      .unsupported = [](const Workload& w, const Device& device) { return amx_missing(w.dtype, as_cpu(device).isa()); },
+      .prepare = prepare}});
+
+}  // namespace
+#endif
+
+}  // namespace roofline
