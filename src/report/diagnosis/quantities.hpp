@@ -17,7 +17,8 @@ namespace roofline {
 enum class QuantityUnit : std::uint8_t { fraction, factor, number, hertz, bytes, flag };
 
 struct QuantitySpec {
-  std::string_view name;
+  std::string_view name;   ///< its id in files
+  std::string_view label;  ///< for people, before its value: "L2 hit rate"
   QuantityUnit unit;
   std::string_view meaning;
 };
