@@ -65,8 +65,8 @@ std::vector<Advice> diagnose(const Quantities& quantities, DeviceKind device) {
   std::vector<Advice> advice;
   bool caused = false;
   for (const Rule& rule : rules()) {
-    if (!rule.is_for(device) || (rule.tells == Tells::otherwise && caused) || !fires(rule, quantities)) continue;
-    caused = caused || rule.tells == Tells::cause || rule.tells == Tells::otherwise;
+    if (!rule.is_for(device) || (rule.is_rest() && caused) || !fires(rule, quantities)) continue;
+    caused = caused || rule.tells == Tells::cause || rule.is_rest();
     Advice one{.rule = std::string(rule.id),
                .tells = rule.tells,
                .finding = filled(rule.finding, quantities).value_or(""),

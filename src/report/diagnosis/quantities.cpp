@@ -55,6 +55,8 @@ constexpr QuantitySpec kSpecs[] = {
     {"clock.known", "clock known", kFlag, "its core clock was read"},
     {"clock.gain", "more by the burst roof", kFraction,
      "of its time, what its roof would allow less at the clock that the burst ceiling was measured at"},
+    {"clock.explains", "", kFraction,
+     "of what is missing to the roof, what is missing to the share of cycles in which tensor cores worked"},
     {"clock", "core clock", kHertz, "core clock while it was timed"},
     {"clock.share", "of the highest clock", kFraction, "of the highest core clock"},
     {"memory.utilization", "main memory busy", kFraction,
@@ -67,9 +69,11 @@ constexpr QuantitySpec kSpecs[] = {
     {"level", "busiest level", kLevel, "the one that levels.utilization is of"},
     {"level.need", "level's own time over the roof's", kFraction,
      "of the attainable time, what the busiest level's bytes need at its roof"},
-    {"busy.sum", "busy times added up", kFraction, "compute.utilization and levels.utilization together"},
+    {"busy.sum", "", kFraction, "compute.utilization and levels.utilization together"},
     {"second.need", "second pipe's time over the roof's", kFraction,
      "of the attainable time, what the pipe after the first needs at its roof"},
+    {"second.explains", "", kFraction, "of what is missing to the roof, second.need were it not hidden at all"},
+    {"arithmetic.explains", "", kFraction, "the same of arithmetic.need"},
     {"second", "second pipe", kPipe, "the pipe that needs the most time after the first"},
     {"arithmetic.need", "arithmetic's time over the bytes'", kFraction,
      "of a memory-bound row's attainable time, what its busiest pipe needs"},
@@ -91,9 +95,9 @@ constexpr QuantitySpec kSpecs[] = {
     {"waves", "waves of blocks", kNumber, "blocks over those that are resident at once"},
     {"tail.idle", "last wave empty", kFraction, "block slots that are empty in the last wave"},
     {"tail.share", "slots empty in the last wave", kFraction, "of the block slots of all waves, those left empty"},
-    {"tail.explains", "explained by the last wave", kFraction, "of what is missing to the roof, tail.share"},
-    {"blocks.explains", "explained by idle SMs", kFraction,
-     "of what is missing to the roof, the share of SMs without a block"},
+    {"grid.fill", "block slots filled", kFraction, "of those that are there at once, those that the grid fills"},
+    {"tail.explains", "", kFraction, "of what is missing to the roof, tail.share"},
+    {"blocks.explains", "", kFraction, "of what is missing to the roof, the share of SMs without a block"},
     {"warps.per_sm", "warps an SM", kNumber, "that were resident, mean"},
     {"limit.registers", "limited by registers", kFlag, "registers limit the blocks on an SM"},
     {"limit.shared", "limited by shared memory", kFlag, "shared memory does"},
@@ -193,18 +197,21 @@ std::string level_name(double value) {
 bool is_tensor(Pipe pipe) { return to_string(pipe).starts_with("tensor."); }
 
 /// Arithmetic beside what limits: it has to run at the same time, or the row stays below its roof.
-void add_second_pipe(Collector& out, const Bound& bound) {
+void add_second_pipe(Collector& out, const Bound& bound, double time) {
   const double attainable = bound.attainable_time_s;
+  const double above_roof_s = std::max(0.0, time - attainable);
   bool first = true;
   for (const ResourceTime& resource : bound.resources) {
     const std::optional<Pipe> pipe = parse_pipe(resource.ceiling);
     if (resource.kind == CeilingKind::compute && pipe && bound.label == BoundLabel::memory) {
       out.set("arithmetic.need", resource.time_s / attainable);
+      out.set("arithmetic.explains", resource.time_s / above_roof_s);
       out.set("second", static_cast<double>(*pipe));
       return;
     }
     if (resource.kind == CeilingKind::compute && pipe && !first) {
       out.set("second.need", resource.time_s / attainable);
+      out.set("second.explains", resource.time_s / above_roof_s);
       out.set("second", static_cast<double>(*pipe));
       return;
     }
@@ -255,7 +262,7 @@ void add_bound(Collector& out, const Point& point, const Machine& machine) {
     out.set("clock", *point.time->clock_hz);
     out.set("clock.share", *point.time->clock_hz / *machine.device.max_core_hz);
   }
-  add_second_pipe(out, point.bound);
+  add_second_pipe(out, point.bound, time);
   if (std::isfinite(fraction)) {
     const double burst = bound_of(point.work, machine).attainable_time_s;
     out.set("clock.gain", (point.bound.attainable_time_s - burst) / time);
@@ -306,7 +313,10 @@ std::optional<std::pair<double, Pipe>> busiest_pipe(const Point& point, const Ma
     if (roof == nullptr) {
       known = false;
     } else {
-      busiest = std::max(busiest, {count / point.time->median / roof->value, pipe});
+      // At the clock that the row had, as the bound has it.
+      const bool clocks = point.time->clock_hz && roof->clocks.core_hz;
+      const double slower = clocks ? *roof->clocks.core_hz / *point.time->clock_hz : 1;
+      busiest = std::max(busiest, {slower * count / point.time->median / roof->value, pipe});
     }
   }
   return known || busiest.first > 0 ? std::optional(busiest) : std::nullopt;
@@ -353,6 +363,9 @@ void add_tensor(Collector& out, const Point& point, const Machine& machine, cons
   if (tensor > 0 || known) out.flag_is("tensor.executed", tensor > 0);
   out.set("tensor.active", active);
   if (active) out.set("tensor.gap", 1 - *active);
+  if (const auto missing = out.get("roof.missing"); active && missing) {
+    out.set("clock.explains", (*active - (1 - *missing)) / *missing);
+  }
   out.set("wgmma.share", wgmma_share(counters));
   out.flag_is("wgmma.available", machine.device.isa.starts_with("sm_9"));
   if (!dominant) return;
@@ -390,6 +403,7 @@ void add_layout(Collector& out, const Point& point, const Machine& machine, cons
   if (sms > 0) out.set("blocks.per_sm", blocks / sms);
   if (most->waves > 0) {
     out.set("waves", most->waves);
+    out.set("grid.fill", std::min(1.0, most->waves));
     out.set("tail.idle", 1 - (most->waves - std::ceil(most->waves) + 1));
     out.set("tail.share", 1 - most->waves / std::ceil(most->waves));
   }

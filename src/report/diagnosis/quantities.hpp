@@ -19,7 +19,7 @@ enum class QuantityUnit : std::uint8_t { fraction, factor, number, hertz, bytes,
 
 struct QuantitySpec {
   std::string_view name;   ///< its id in files
-  std::string_view label;  ///< for people, before its value: "L2 hit rate"
+  std::string_view label;  ///< for people, before its value: "L2 hit rate"; empty where it only serves a condition
   QuantityUnit unit;
   std::string_view meaning;
 };

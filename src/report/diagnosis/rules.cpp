@@ -56,14 +56,14 @@ constexpr std::array kMmaSync = {Condition{"wgmma.share", kBelow, 0.5}, Conditio
 constexpr std::array kTensorIdle = {Condition{"matrix.work", kIs, 1}, Condition{"tensor.executed", kIs, 1},
                                     Condition{"tensor.active", kBelow, 0.5}};
 constexpr std::array kTensorGaps = {kUnderRoof, kComputeBound, Condition{"matrix.work", kIs, 1},
-                                    Condition{"tensor.active", kAbove, 0.5}, Condition{"tensor.active", kBelow, 0.94}};
+                                    Condition{"tensor.active", kAbove, 0.5}, Condition{"tensor.active", kBelow, 0.96}};
 // The cycles are full and the seconds are not: what is missing is cycles a second.
-constexpr std::array kClockUnknown = {kUnderRoof, kComputeBound, Condition{"tensor.active", kAbove, 0.94},
-                                      Condition{"clock.known", kIs, 0}};
+constexpr std::array kClockUnknown = {Condition{"tensor.active", kAbove, 0.8}, kUnderRoof, kComputeBound,
+                                      Condition{"clock.explains", kAbove, 0.5}, Condition{"clock.known", kIs, 0}};
 // SMs without a block, or without a full one, only matter where they are a good part of what is missing.
 constexpr Condition kIdleSms = {"blocks.explains", kAbove, 0.25};
 constexpr std::array kFewBlocks = {Condition{"blocks.per_sm", kBelow, 1}, kIdleSms};
-constexpr std::array kSmallGrid = {kUnderRoof, kMemoryBound, Condition{"waves", kBelow, 0.75},
+constexpr std::array kSmallGrid = {kUnderRoof, kMemoryBound, Condition{"grid.fill", kBelow, 0.75},
                                    Condition{"occupancy", kBelow, 0.6}};
 constexpr std::array kTail = {Condition{"waves", kAbove, 1}, Condition{"waves", kBelow, 6},
                               Condition{"tail.idle", kAbove, 0.15}, Condition{"tail.explains", kAbove, 0.33}};
@@ -101,18 +101,25 @@ constexpr std::array kL2Passes = {Condition{"l2.over_model", kAbove, 2}, Conditi
 constexpr std::array kFromCache = {Condition{"dram.over_model", kBelow, 0.8}, kMemoryBound};
 constexpr std::array kExtraFlops = {Condition{"flops.over_model", kAbove, 1.1}, kComputeBound};
 // Beside a pipe that is to be busy all the time, a level that has to be busy for most of it has no room to be late.
-constexpr std::array kLevelBeside = {kUnderRoof, kComputeBound, kCounted, Condition{"level.need", kAbove, 0.6},
-                                     Condition{"compute.utilization", kAbove, 0.4}};
-constexpr std::array kSecondPipe = {kUnderRoof, kComputeBound, Condition{"second.need", kAbove, 0.4},
-                                    Condition{"compute.utilization", kAbove, 0.4}};
-constexpr std::array kArithmeticBeside = {kUnderRoof, kMemoryBound, Condition{"arithmetic.need", kAbove, 0.5}};
+// Tensor cores are fed by copies that run by themselves.
+constexpr std::array kLevelBeside = {kUnderRoof,
+                                     kComputeBound,
+                                     kCounted,
+                                     Condition{"levels.utilization", kAbove, 0.4},
+                                     Condition{"compute.utilization", kAbove, 0.4},
+                                     Condition{"level.need", kAbove, 0.6},
+                                     Condition{"tensor.executed", kIs, 0}};
+constexpr std::array kSecondPipe = {kUnderRoof, kComputeBound, Condition{"compute.utilization", kAbove, 0.4},
+                                    Condition{"second.need", kAbove, 0.4}, Condition{"second.explains", kAbove, 0.33}};
+constexpr std::array kArithmeticBeside = {kUnderRoof, kMemoryBound, Condition{"arithmetic.need", kAbove, 0.5},
+                                          Condition{"arithmetic.explains", kAbove, 0.33}};
 constexpr std::array kFewWarps = {kUnderRoof,
                                   kComputeBound,
-                                  Condition{"warps.per_sm", kBelow, 12},
-                                  Condition{"tensor.executed", kIs, 0},
-                                  Condition{"waves", kAbove, 0.99},
                                   Condition{"compute.utilization", kAbove, 0.4},
-                                  Condition{"levels.utilization", kBelow, 0.5}};
+                                  Condition{"warps.per_sm", kBelow, 12},
+                                  Condition{"levels.utilization", kBelow, 0.5},
+                                  Condition{"tensor.executed", kIs, 0},
+                                  Condition{"waves", kAbove, 0.99}};
 constexpr std::array kIssueBound = {kUnderRoof, kComputeBound, Condition{"issue.active", kAbove, 0.8},
                                     Condition{"tensor.executed", kIs, 0}};
 constexpr std::array kNarrowLoads = {kUnderRoof,
@@ -120,7 +127,7 @@ constexpr std::array kNarrowLoads = {kUnderRoof,
                                      Condition{"load.width", kBelow, 12},
                                      Condition{"load.share", kAbove, 0.2},
                                      Condition{"memory.utilization", kBelow, 0.85},
-                                     Condition{"memory.utilization", kAbove, 0.3}};
+                                     Condition{"memory.utilization", kAbove, 0.15}};
 constexpr std::array kMemoryStalls = {Condition{"stall.long_scoreboard.share", kAbove, 0.5}};
 constexpr std::array kSharedStalls = {Condition{"stall.shared.share", kAbove, 0.3}};
 constexpr std::array kBarrierStalls = {Condition{"stall.barrier.share", kAbove, 0.2}};
@@ -154,16 +161,17 @@ constexpr std::array kManyNodes = {kUnderRoof, kMemoryBound, Condition{"numa.nod
                                    Condition{"numa.remote", kBelow, 0.9}};
 constexpr std::array kSmallPages = {kUnderRoof, kMemoryBound, Condition{"pages.small", kIs, 1}};
 constexpr std::array kUnexplained = {kUnderRoof, kCounted};
+constexpr std::array kUnexplainedMemory = {kUnderRoof, kCounted, kMemoryBound};
 constexpr std::array kUncounted = {kUnderRoof, kNotCounted};
 constexpr std::array kUnknown = {kUnderRoof};
 constexpr std::array kUncountedCompute = {kUnderRoof, kNotCounted, kComputeBound};
 constexpr std::array kUncountedMemory = {kUnderRoof, kNotCounted, kMemoryBound};
 
 constexpr std::string_view kLibraryKernel =
-    "Its code is a library's: give it shapes that fill its tiles and all SMs, or try another of the library's "
+    "The code is a library's: give it shapes that fill its tiles and all SMs, or try another of the library's "
     "algorithms or a newer version.";
 constexpr std::string_view kLibraryStream =
-    "Its code is a library's: fuse it with its neighbours (torch.compile, an epilogue), or lay the data out so that it "
+    "The code is a library's: fuse it with its neighbours (torch.compile, an epilogue), or lay the data out so that it "
     "is not needed.";
 
 constexpr Rule kRules[] = {
@@ -185,8 +193,8 @@ constexpr Rule kRules[] = {
      "Its time was still moving when sampling ended: between {time.q05} and {time.q95}, which is no one time.",
      "Time it again for longer (--max-time), when clock and neighbours have settled.", kStatistics, Tells::measure},
     {"no-interval", kAny, kNoInterval,
-     "Its median has no interval: {samples} samples that are worth {samples.effective} independent ones, between "
-     "{time.q05} and {time.q95}.",
+     "Its median has no interval, for its samples ({samples}) are worth {samples.effective} independent ones: they lie "
+     "between {time.q05} and {time.q95}.",
      "Time it again for longer (--max-time), when clock and neighbours have settled.", kStatistics, Tells::measure},
     {"wide-interval", kAny, kWideInterval,
      "Its median is only known within an interval that is {interval.width} of it wide.",
@@ -237,15 +245,16 @@ constexpr Rule kRules[] = {
     {"mma-sync", kGpu, kMmaSync,
      "Its tensor work goes through mma.sync ({wgmma.share} through wgmma), which does not reach the chip's full rate.",
      "Use wgmma with operands in shared memory (CUTLASS 3, or Triton for sm_90).", kMeasured, Tells::cause,
-     "Its code is a library's, and older than the chip: use a newer version, or one of its kernels for sm_90."},
-    {"too-few-blocks", kGpu, kFewBlocks, "{blocks} blocks for {sms} SMs: some SMs have nothing to do.",
+     "The code is a library's, and older than the chip: use a newer version, or one of its kernels for sm_90."},
+    {"too-few-blocks", kGpu, kFewBlocks, "A grid of {blocks} leaves some of the {sms} SMs without a block.",
      "Split the work finer (split-K, shorter rows a block), or give it a larger problem.", kBestPractices, Tells::cause,
-     "Its grid follows its problem: give it a larger one, or several in one call."},
+     "The grid follows the problem: give it a larger one, or several in one call."},
     {"small-grid", kGpu, kSmallGrid,
-     "Its grid fills {waves} of the block slots ({occupancy} occupancy): too few loads are under way to keep memory "
+     "The grid fills {grid.fill} of the block slots ({occupancy} occupancy): too few loads are under way to keep "
+     "memory "
      "busy.",
      "Start more or larger blocks, or give each thread several loads before it uses the first.", kBestPractices,
-     Tells::cause, "Its grid follows its problem: give it a larger one, or several in one call."},
+     Tells::cause, "The grid follows the problem: give it a larger one, or several in one call."},
     {"spills", kGpu, kSpills,
      "Local memory (spilled registers, arrays indexed at run time) is {local.share} of its L1 traffic.",
      "Keep arrays in registers by unrolling, or allow more registers a thread.", kNsight, Tells::cause, kLibraryKernel},
@@ -293,30 +302,31 @@ constexpr Rule kRules[] = {
      kMeasured},
     {"tail", kGpu, kTail, "{waves} waves of blocks: in the last one {tail.idle} of the block slots are empty.",
      "Choose a grid that fills whole waves, make blocks smaller, or let a persistent grid share out the work.", kNsight,
-     Tells::cause, "Its grid follows its problem: choose sizes that fill whole waves, or larger ones."},
+     Tells::cause, "The grid follows the problem: choose sizes that fill whole waves, or larger ones."},
     {"second-pipe", kGpu, kSecondPipe,
-     "Beside its {pipe} the {second} needs {second.need} of the time that the roof allows, and the two do not fully "
-     "overlap.",
+     "Beside the products, work on the {second} alone takes {second.need} of the time that the roof allows, and is not "
+     "fully hidden under them.",
      "Let the one run under the other: groups of warps that take turns (softmax of one under the products of the "
      "next), or part of the exponentials as polynomials on the FP32 pipe.",
-     kMeasured, Tells::cause, "Its code is a library's: try another of its algorithms, or a newer version."},
+     kMeasured, Tells::cause, "The code is a library's: try another of its algorithms, or a newer version."},
     {"tensor-idle", kGpu, kTensorIdle, "The tensor cores work in {tensor.active} of the cycles.",
      "Feed them better: asynchronous copies (TMA) into more stages, larger tiles, loads and products in different "
      "warps.",
      kField, Tells::cause, kLibraryKernel},
+    {"clock-below-roof", kGpu, kClockUnknown,
+     "The tensor cores work in {tensor.active} of the cycles: most of what is missing is clock, which power must have "
+     "held below that of the roof.",
+     "Leave its code: fewer operations, a smaller type or a higher power limit make it faster.", kMeasured},
     {"tensor-gaps", kGpu, kTensorGaps,
      "The tensor cores stand still in {tensor.gap} of the cycles: while tiles begin and end, or wait for their "
      "operands.",
      "Let one tile end under the products of the next (groups of warps that take turns), and keep another stage of "
      "copies under way.",
      kMeasured, Tells::cause, kLibraryKernel},
-    {"clock-below-roof", kGpu, kClockUnknown,
-     "The tensor cores work in {tensor.active} of the cycles: what is missing is clock, which power holds below that "
-     "of the roof.",
-     "Stop at its code: fewer operations, a smaller type or a higher power limit make it faster.", kMeasured},
     {"level-beside", kGpu, kLevelBeside,
-     "Beside its {pipe} ({compute.utilization} busy) its traffic from {level} needs {level.need} of the time that the "
-     "roof allows: neither can wait for the other.",
+     "Traffic from {level} alone takes {level.need} of the time that the {pipe}'s roof allows, and the products wait "
+     "for "
+     "it: the {pipe} is busy {compute.utilization} of the time, {level} {levels.utilization}.",
      "Do more with each byte that is loaded from there: more results a thread (larger register tiles), wider loads, "
      "operands kept in registers.",
      kMeasured, Tells::cause, kLibraryKernel},
@@ -326,10 +336,10 @@ constexpr Rule kRules[] = {
      "Fewer instructions beside the arithmetic: addresses computed once, wider loads, loops unrolled.", kNsight,
      Tells::cause, kLibraryKernel},
     {"few-warps", kGpu, kFewWarps,
-     "Its {pipe} works {compute.utilization} of the time, no level of memory more than {levels.utilization}, and with "
-     "{registers} registers a thread there are only {warps.per_sm} warps an SM to fill the gaps.",
-     "Fewer instructions between the products (wider loads from shared memory, addresses computed once), loads further "
-     "ahead; --counters full tells slots from waiting.",
+     "The {pipe} is busy {compute.utilization} of the time and no level of memory more than {levels.utilization}: with "
+     "{registers} registers a thread there are {warps.per_sm} warps an SM, too few to fill the gaps.",
+     "Put fewer instructions between the products (wider loads from shared memory, addresses computed once) and run "
+     "loads further ahead; --counters full tells full issue slots from waiting.",
      kField, Tells::cause, kLibraryKernel},
     {"occupancy-registers", kGpu, kOccupancyRegisters,
      "{occupancy} occupancy; {registers} registers a thread keep more blocks from an SM.",
@@ -392,73 +402,80 @@ constexpr Rule kRules[] = {
      "Its buffers lie in small pages: the system grants no huge ones, and each new page costs a walk of the tables.",
      "Allow huge pages (transparent_hugepage set to madvise or always, and madvise in the program).", kMeasured},
     {"arithmetic-beside", kAny, kArithmeticBeside,
-     "Beside its bytes the {second} needs {arithmetic.need} of the time that the roof allows, and the two do not fully "
-     "overlap.",
+     "Beside the bytes, work on the {second} alone takes {arithmetic.need} of the time that the roof allows, and is "
+     "not "
+     "fully hidden under them.",
      "Make the arithmetic cheaper (fewer conversions, cheaper exponentials and divisions), or let loads run further "
      "ahead of it.",
      kMeasured},
     {"poor-memory", kGpu, kPoorMemory,
      "Memory-bound, and no level of memory is used to more than {levels.utilization}.",
      "Have more loads under way: more threads, wider loads, several of them before the first is used.", kField,
-     Tells::cause, kLibraryStream},
+     Tells::otherwise, kLibraryStream},
     {"poor-memory", kCpu, kPoorMemory,
      "Memory-bound, and no level of memory is used to more than {levels.utilization}.",
      "Look first at how it walks memory (whole vectors side by side, few streams, few pages) and at whether all "
      "threads "
      "have work.",
-     kField},
+     kField, Tells::otherwise},
     {"latency", kGpu, kLatency,
      "Neither a pipe ({compute.utilization}) nor a level of memory ({levels.utilization}) is busy: latency.",
-     "More parallelism: more warps, more loads in flight, more independent work a thread.", kNsight, Tells::cause,
+     "More parallelism: more warps, more loads in flight, more independent work a thread.", kNsight, Tells::otherwise,
      kLibraryStream},
     {"latency", kCpu, kLatency,
      "Neither a pipe ({compute.utilization}) nor a level of memory ({levels.utilization}) is busy: latency.",
      "More independent work in each thread (several vector accumulators, loads ahead of their use), and work for every "
      "thread.",
-     kField},
+     kField, Tells::otherwise},
+    {"unexplained-memory", kGpu, kUnexplainedMemory,
+     "No counter explains the missing {roof.missing}: {level} is busy {levels.utilization} of the time, the {pipe} "
+     "{compute.utilization}, at {occupancy} occupancy.",
+     "Have more bytes under way: wider loads, several of them before the first is used; --counters full tells what "
+     "warps wait for.",
+     kMeasured, Tells::unexplained, kLibraryStream},
     {"unexplained", kGpu, kUnexplained,
      "No counter explains the missing {roof.missing}: busiest are the {pipe}, {compute.utilization} of the time, and "
      "{level}, {levels.utilization}.",
      "Compare it with a library's kernel of the same shape, or count stalls too (--counters full).", kMeasured,
-     Tells::otherwise, kLibraryKernel},
+     Tells::unexplained, kLibraryKernel},
     {"unexplained", kCpu, kUnexplained,
      "No counter explains the missing {roof.missing}: busiest are the {pipe}, {compute.utilization} of the time, and "
      "{level}, {levels.utilization}.",
-     "Compare it with a library's kernel of the same shape.", kMeasured, Tells::otherwise},
+     "Compare it with a library's kernel of the same shape.", kMeasured, Tells::unexplained},
     {"uncounted-compute", kGpu, kUncountedCompute,
      "Its {pipe} does what {compute.utilization} of the time would do, and by the model no other resource is near. "
      "Nothing was counted that tells why.",
      "Count (--counters): the model alone can't tell waiting from traffic between caches.", kMeasured,
-     Tells::otherwise},
+     Tells::unexplained},
     {"uncounted-memory", kGpu, kUncountedMemory,
      "By the model main memory has work for {memory.utilization} of the time, and arithmetic for "
      "{compute.utilization}. Nothing was counted that tells why.",
      "Count (--counters): the model alone can't tell loads that wait from bytes too many.", kMeasured,
-     Tells::otherwise},
+     Tells::unexplained},
     {"cache-blocks", kCpu, kCacheBlocks,
      "Its arithmetic has work for {compute.utilization} of the time. Its {working_set} are {cache.multiple} the last "
      "cache of {last_cache}, so that it lives by what it uses again; caches were not counted.",
      "Block the loops for each cache (a tile of sums in registers, its operands in the first two levels, packed side "
      "by side), then see that every thread has as many blocks.",
-     kMeasured, Tells::otherwise},
+     kMeasured, Tells::unexplained},
     {"instruction-mix", kCpu, kFitsCache,
      "Its arithmetic has work for {compute.utilization} of the time, and its {working_set} fit into the last cache: "
      "loads, conversions, dependent sums or idle threads have the rest; nothing was counted that tells which.",
      "Look at the inner loop first: whole vectors, some ten independent sums, operands loaded once; then at whether "
      "every thread has work.",
-     kMeasured, Tells::otherwise},
+     kMeasured, Tells::unexplained},
     {"uncounted-memory", kCpu, kUncountedMemory,
      "By the model main memory has work for {memory.utilization} of the time, and arithmetic for "
      "{compute.utilization}. Nothing was counted that tells why.",
      "Look at how it walks memory: whole vectors side by side, few streams at once, prefetched, as many bytes for each "
      "thread.",
-     kMeasured, Tells::otherwise},
+     kMeasured, Tells::unexplained},
     {"uncounted", kAny, kUncounted,
      "{roof.missing} are missing to its roof; by the model arithmetic has work for {compute.utilization} of the time. "
      "Nothing was counted that tells why.",
-     "Count (--counters), where this machine allows it.", kMeasured, Tells::otherwise},
+     "Count (--counters), where this machine allows it.", kMeasured, Tells::unexplained},
     {"unknown", kAny, kUnknown, "{roof.missing} are missing to its roof, and nothing is known that tells why.",
-     "Count (--counters), where this machine allows it.", kMeasured, Tells::otherwise},
+     "Count (--counters), where this machine allows it.", kMeasured, Tells::unexplained},
 };
 
 }  // namespace

@@ -39,10 +39,11 @@ VerdictKind kind_of(Tells tells) {
       return VerdictKind::at_roof;
     case Tells::roofless:
       return VerdictKind::roofless;
-    case Tells::otherwise:
+    case Tells::unexplained:
     case Tells::note:
       return VerdictKind::unknown;
     case Tells::cause:
+    case Tells::otherwise:
       break;
   }
   return VerdictKind::slow;
@@ -53,6 +54,12 @@ std::string label_of(const QuantitySpec& spec, const Quantities& quantities) {
   const auto named = [&](const char* what) { return quantity_text(what, quantities.find(what)->second); };
   if (spec.name == "compute.utilization" && quantities.contains("pipe")) return named("pipe") + " busy";
   if (spec.name == "levels.utilization" && quantities.contains("level")) return named("level") + " busy";
+  // Where main memory is the busiest level, it has one name.
+  const auto levels = quantities.find("levels.utilization");
+  if (spec.name == "memory.utilization" && levels != quantities.end() &&
+      levels->second == quantities.find(spec.name)->second) {
+    return named("level") + " busy";
+  }
   return std::string(spec.label);
 }
 
@@ -63,7 +70,8 @@ class Evidence {
   void show(std::string_view name) {
     const auto found = quantities_.find(name);
     const QuantitySpec* spec = find_quantity(name);
-    if (found == quantities_.end() || spec == nullptr || spec->unit == QuantityUnit::flag) return;
+    if (found == quantities_.end() || spec == nullptr || spec->unit == QuantityUnit::flag || spec->label.empty())
+      return;
     std::string label = label_of(*spec, quantities_);
     const bool told = std::any_of(shown_.begin(), shown_.end(), [&](const auto& one) { return one.first == label; });
     if (!told && shown_.size() < kMostEvidence)
@@ -77,6 +85,14 @@ class Evidence {
   std::vector<std::pair<std::string, std::string>> shown_;
 };
 
+/// What is busy, up to so many: what limits by the model comes first.
+void evidence_of_use(Evidence& evidence, bool memory_first, std::size_t most) {
+  constexpr std::array kMemoryFirst = {"levels.utilization", "compute.utilization", "occupancy"};
+  constexpr std::array kComputeFirst = {"compute.utilization", "levels.utilization", "occupancy"};
+  for (const char* name : memory_first ? kMemoryFirst : kComputeFirst)
+    if (evidence.size() < most) evidence.show(name);
+}
+
 /// What the rule's conditions are of, the one that decides first; then what is busy.
 std::vector<std::pair<std::string, std::string>> evidence_of(const Rule& rule, const Quantities& quantities) {
   Evidence evidence(quantities);
@@ -87,9 +103,9 @@ std::vector<std::pair<std::string, std::string>> evidence_of(const Rule& rule, c
   if (rule.tells == Tells::measure) {
     for (const char* name : {"autocorrelation", "samples.effective", "samples"}) evidence.show(name);
   } else {
-    for (const char* name : {"compute.utilization", "levels.utilization", "memory.utilization", "occupancy"}) {
-      if (evidence.size() < kLeastEvidence || rule.tells == Tells::otherwise) evidence.show(name);
-    }
+    const auto memory = quantities.find("memory.bound");
+    const bool memory_first = memory != quantities.end() && memory->second == 1;
+    evidence_of_use(evidence, memory_first, rule.tells == Tells::unexplained ? kMostEvidence : kLeastEvidence);
   }
   if (evidence.size() == 0) evidence.show("roof.fraction");
   return evidence.take();
@@ -161,32 +177,39 @@ bool wins_more(double a, double b) {
 /// Known and unknown gains together: the known ones.
 double sum_of_gains(double a, double b) { return std::isnan(a) ? b : std::isnan(b) ? a : a + b; }
 
-std::string several(std::size_t n, const std::string& what) {
-  return fmt::format("{} kernels: {}", count(static_cast<std::int64_t>(n)), what);
+/// "a: what"; of two "a and b: what", of more "a and 6 more: what".
+std::string several(const VerdictGroup& group, const std::string& what, const Report& report) {
+  const auto name = [&](std::size_t i) { return point_name(report.points[group.rows[i]]); };
+  const std::size_t n = group.rows.size();
+  if (n == 1) return fmt::format("{}: {}", name(0), what);
+  if (n == 2) return fmt::format("{} and {}: {}", name(0), name(1), what);
+  return fmt::format("{} and {} more: {}", name(0), count(static_cast<std::int64_t>(n - 1)), what);
 }
 
 /// One sentence for all of them: the rule's, with ranges for figures.
 std::string shared_text(const VerdictGroup& group, const std::string& rule_id, const std::string& first,
                         const Report& report) {
-  if (group.rows.size() == 1) return fmt::format("{}: {}", point_name(report.points[group.rows.front()]), first);
+  if (group.rows.size() == 1) return several(group, first, report);
   std::vector<Quantities> all;
   for (const std::size_t row : group.rows) all.push_back(quantities_of(report, row));
   const Rule* rule = find_rule(rule_id, report.machine.device.kind);
-  if (rule == nullptr) return several(group.rows.size(), first);
+  if (rule == nullptr || group.kind == VerdictKind::roofless) return several(group, first, report);
   if (group.kind == VerdictKind::at_roof) {
     return fmt::format("{} kernels are at their roof ({} of it).", count(static_cast<std::int64_t>(group.rows.size())),
                        filled_by_all("{roof.fraction}", all).value_or("90 % or more"));
   }
-  return several(group.rows.size(), filled_by_all(rule->finding, all).value_or(first));
+  return several(group, filled_by_all(rule->finding, all).value_or(first), report);
 }
 
-/// What held the clock down in the calibration, where that is known.
+/// What holds clocks down on this machine, as its calibration found.
 std::string limiter_of(const Report& report, const std::vector<std::size_t>& rows) {
-  const bool capped = std::all_of(rows.begin(), rows.end(), [&](std::size_t row) {
+  bool power = false, other = false;
+  for (const std::size_t row : rows) {
     const Ceiling* sustained = report.machine.find(report.points[row].bound.limiting_ceiling, Regime::sustained);
-    return sustained != nullptr && sustained->power.limiter == "power cap";
-  });
-  return capped ? "the power limit" : "power or heat";
+    if (sustained == nullptr || sustained->power.limiter.value_or("").empty()) continue;
+    (*sustained->power.limiter == "power cap" ? power : other) = true;
+  }
+  return power && !other ? "the power limit" : "power or heat";
 }
 
 /// "13 kernels were held at 1.36–1.75 GHz by the power limit: …", with what they would win at the clock of the burst
@@ -198,7 +221,7 @@ std::optional<VerdictGroup> held_by_clock(const std::vector<Verdict>& verdicts, 
   std::vector<Quantities> all;
   for (const Verdict& verdict : verdicts) {
     Quantities quantities = quantities_of(report, verdict.row);
-    if (verdict.kind == VerdictKind::measure || !fires(*rule, quantities)) continue;
+    if (!fires(*rule, quantities)) continue;
     const auto share = quantities.find("clock.gain");
     const double gain = share == quantities.end() ? 0 : std::max(0.0, share->second);
     rows.emplace_back(gain * cost_of(report.points[verdict.row]), verdict.row);
