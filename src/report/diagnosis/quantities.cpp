@@ -121,12 +121,15 @@ constexpr QuantitySpec kSpecs[] = {
     {"l2.hit_rate", "L2 hit rate", kFraction, "sectors that L2 had"},
     {"traffic.by_design", "traffic by design over compulsory", kFactor,
      "compulsory bytes and those that the implementation's design adds, over the former"},
+    {"design.need", "its design's bytes over the roof's time", kFraction,
+     "of the attainable time, what those bytes need at main memory's highest roof"},
     {"dram.over_model", "DRAM bytes over compulsory", kFactor, "DRAM bytes over compulsory bytes"},
     {"l2.over_model", "L2 bytes over compulsory", kFactor, "bytes that SMs asked of L2 over compulsory bytes"},
     {"flops.over_model", "FLOPs over the model's", kFactor, "executed over modelled FLOPs of the dominant pipe"},
     {"issue.active", "cycles with an instruction issued", kFraction, "of a scheduler's cycles"},
     {"threads.of", "threads", kNumber, "worker threads of the run"},
     {"cores", "cores of the machine", kNumber, "physical ones"},
+    {"threads.share", "threads a core", kNumber, "worker threads over physical cores"},
     {"one_core", "of one core's arithmetic", kFraction, "its FLOP/s over what one core alone reached"},
     {"scalar", "of arithmetic without vectors", kFraction,
      "its FLOP/s over the roof divided by the elements of a vector"},
@@ -253,6 +256,9 @@ void add_bound(Collector& out, const Point& point, const Machine& machine) {
   const auto compulsory = point.work.bytes.find(main_memory(machine.device.kind));
   if (compulsory != point.work.bytes.end()) {
     out.set("traffic.by_design", 1 + point.work.extra.total() / compulsory->second.total());
+    const double all = compulsory->second.total() + point.work.extra.total();
+    const Ceiling* slope = machine.slope(main_memory(machine.device.kind));
+    if (slope != nullptr) out.set("design.need", all / slope->value / point.bound.attainable_time_s);
   }
   // The work of a program's row is its kernel's own, and says nothing of launches: it is one.
   const Ceiling* launch = machine.launch();
@@ -504,6 +510,8 @@ void add_cpu(Collector& out, const Point& point, const Machine& machine, const C
   const double time = point.time->median;
   out.set("threads.of", static_cast<double>(device.units));
   out.set("cores", attribute(device, "physical cores"));
+  if (const auto cores = out.get("cores"); cores > 0)
+    out.set("threads.share", static_cast<double>(device.units) / *cores);
   const std::optional<Pipe> pipe = dominant_pipe(point.work);
   if (pipe == Pipe::fp32 || pipe == Pipe::fp64) {
     const double rate = point.work.flops.at(*pipe) / time;
@@ -565,7 +573,10 @@ Quantities quantities_of(const Point& point, const Machine& machine, const Count
   return out.take();
 }
 
+std::string occupancy_text(double share) { return share > 1 ? "full" : percent(share); }
+
 std::string quantity_text(std::string_view name, double value) {
+  if (name == "occupancy") return occupancy_text(value);
   const QuantitySpec* spec = find_quantity(name);
   switch (spec == nullptr ? kNumber : spec->unit) {
     case kFraction:

@@ -35,6 +35,9 @@ Quantities quantities_of(const Point& point, const Machine& machine, const Count
 /// As text, in its unit.
 std::string quantity_text(std::string_view name, double value);
 
+/// "24.1 %". Warps and cycles can be counted in different passes, so that all slots may come out as 101 %: "full".
+std::string occupancy_text(double share);
+
 /// Of several rows: "1.36–1.75 GHz", "71.7–84.5 %"; the one text where they read alike.
 std::string quantity_range_text(std::string_view name, double low, double high);
 

@@ -95,7 +95,7 @@ constexpr std::array kL2Misses = {Condition{"l2.hit_rate", kBelow, 0.2}, Conditi
                                   kDramLimits};
 constexpr std::array kDramExcess = {Condition{"dram.over_model", kAbove, 1.25}, Condition{"l2.hit_rate", kAbove, 0.2},
                                     kDramLimits};
-constexpr std::array kByDesign = {Condition{"traffic.by_design", kAbove, 1.1}};
+constexpr std::array kByDesign = {Condition{"traffic.by_design", kAbove, 1.1}, Condition{"design.need", kAbove, 0.5}};
 constexpr std::array kL2Passes = {Condition{"l2.over_model", kAbove, 2}, Condition{"dram.over_model", kBelow, 1.25},
                                   Condition{"l2.utilization", kAbove, 0.4}, kMemoryBound};
 constexpr std::array kFromCache = {Condition{"dram.over_model", kBelow, 0.8}, kMemoryBound};
@@ -160,6 +160,7 @@ constexpr std::array kOrdinaryStores = {kUnderRoof,
 constexpr std::array kManyNodes = {kUnderRoof, kMemoryBound, Condition{"numa.nodes", kAbove, 1},
                                    Condition{"numa.remote", kBelow, 0.9}};
 constexpr std::array kSmallPages = {kUnderRoof, kMemoryBound, Condition{"pages.small", kIs, 1}};
+constexpr std::array kFewThreads = {Condition{"threads.share", kBelow, 0.9}};
 constexpr std::array kUnexplained = {kUnderRoof, kCounted};
 constexpr std::array kUnexplainedMemory = {kUnderRoof, kCounted, kMemoryBound};
 constexpr std::array kUncounted = {kUnderRoof, kNotCounted};
@@ -227,6 +228,9 @@ constexpr Rule kRules[] = {
      "The core clock was {clock}, {clock.share} of the highest: power, heat or wide vectors held it down.",
      "Compare it with others at that clock only; fewer bytes moved and less recomputation save power.", kMeasured,
      Tells::note},
+    {"few-threads", kCpu, kFewThreads,
+     "It ran on {threads.of} threads, as its roofs were measured, and the machine has {cores} cores.",
+     "Give both all cores (--threads).", kMeasured, Tells::note},
     {"from-cache", kGpu, kFromCache,
      "DRAM moves only {dram.over_model} of the compulsory bytes: the rest stays in cache.",
      "Hold it against L2's roof, or time it with inputs that do not fit.", kMeasured, Tells::note},
@@ -443,7 +447,7 @@ constexpr Rule kRules[] = {
      "{level}, {levels.utilization}.",
      "Compare it with a library's kernel of the same shape.", kMeasured, Tells::unexplained},
     {"uncounted-compute", kGpu, kUncountedCompute,
-     "Its {pipe} does what {compute.utilization} of the time would do, and by the model no other resource is near. "
+     "By the model the {pipe} has work for {compute.utilization} of the time and main memory for {memory.utilization}. "
      "Nothing was counted that tells why.",
      "Count (--counters): the model alone can't tell waiting from traffic between caches.", kMeasured,
      Tells::unexplained},
@@ -453,14 +457,16 @@ constexpr Rule kRules[] = {
      "Count (--counters): the model alone can't tell loads that wait from bytes too many.", kMeasured,
      Tells::unexplained},
     {"cache-blocks", kCpu, kCacheBlocks,
-     "Its arithmetic has work for {compute.utilization} of the time. Its {working_set} are {cache.multiple} the last "
-     "cache of {last_cache}, so that it lives by what it uses again; caches were not counted.",
+     "By the model arithmetic fills {compute.utilization} of the time and main memory {memory.utilization}. With "
+     "{working_set}, {cache.multiple} the last cache, all depends on using again what a cache holds, and caches were "
+     "not counted.",
      "Block the loops for each cache (a tile of sums in registers, its operands in the first two levels, packed side "
      "by side), then see that every thread has as many blocks.",
      kMeasured, Tells::unexplained},
     {"instruction-mix", kCpu, kFitsCache,
-     "Its arithmetic has work for {compute.utilization} of the time, and its {working_set} fit into the last cache: "
-     "loads, conversions, dependent sums or idle threads have the rest; nothing was counted that tells which.",
+     "By the model arithmetic fills {compute.utilization} of the time, and {working_set} fit into the last cache: "
+     "loads, "
+     "conversions, dependent sums or idle threads have the rest. Nothing was counted that tells which.",
      "Look at the inner loop first: whole vectors, some ten independent sums, operands loaded once; then at whether "
      "every thread has work.",
      kMeasured, Tells::unexplained},

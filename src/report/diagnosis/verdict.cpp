@@ -216,7 +216,13 @@ std::string limiter_of(const Report& report, const std::vector<std::size_t>& row
 /// roof. Beside their own verdicts, for it is the one thing that they have in common.
 std::optional<VerdictGroup> held_by_clock(const std::vector<Verdict>& verdicts, const Report& report) {
   const Rule* rule = find_rule("throttled", report.machine.device.kind);
-  VerdictGroup group{VerdictKind::slow, {}, std::string(rule->next), 0, {}};
+  VerdictGroup group{VerdictKind::slow,
+                     {},
+                     "Compare them with others at that clock only; fewer bytes moved, a smaller "
+                     "type or a higher power limit let it rise.",
+                     0,
+                     {},
+                     true};
   std::vector<std::pair<double, std::size_t>> rows;
   std::vector<Quantities> all;
   for (const Verdict& verdict : verdicts) {
@@ -260,7 +266,7 @@ std::vector<VerdictGroup> where_to_spend_time(const std::vector<Verdict>& verdic
   for (const Verdict& verdict : verdicts) {
     const auto [at, added] = known.try_emplace({verdict.kind, verdict.rule, verdict.action}, groups.size());
     if (added) {
-      groups.push_back({verdict.kind, {}, verdict.action, kNaN, {}});
+      groups.push_back({verdict.kind, {}, verdict.action, kNaN, {}, false});
       firsts.push_back(&verdict);
     }
     VerdictGroup& group = groups[at->second];
