@@ -1,0 +1,66 @@
+// Quotients of what the bound rule allows and what was measured.
+#include "report/roof_share.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "text/format.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+/// The interval of attainable over measured time: each end of one by the other end of the other.
+RoofShare share_of(const Bound& bound, const Summary& time) {
+  RoofShare share{.fraction = fraction_of_roof(bound, time.median), .ci95 = {}};
+  const Interval roof = bound.resources.front().ci95;
+  if (time.ci95.low > 0 && std::isfinite(time.ci95.high) && roof.low > 0 && std::isfinite(roof.high)) {
+    share.ci95 = {roof.low / time.ci95.high, roof.high / time.ci95.low};
+  }
+  return share;
+}
+
+bool has_roof(const Bound& bound) {
+  return bound.label != BoundLabel::unknown && !bound.resources.empty() && bound.attainable_time_s > 0;
+}
+
+}  // namespace
+
+RoofShare share_of_roof(const Point& point) {
+  if (!point.time || !(point.time->median > 0) || !has_roof(point.bound)) return {.fraction = kNaN, .ci95 = {}};
+  return share_of(point.bound, *point.time);
+}
+
+std::optional<RoofShare> share_of_burst_roof(const Point& point, const Machine& machine) {
+  if (!point.time || !(point.time->median > 0) || !has_roof(point.bound)) return std::nullopt;
+  const ResourceTime& limiting = point.bound.resources.front();
+  if (limiting.regime == Regime::burst && !limiting.at_clock_hz) return std::nullopt;
+  const Bound burst = bound_of(point.work, machine);
+  return has_roof(burst) ? std::optional(share_of(burst, *point.time)) : std::nullopt;
+}
+
+std::string share_text(const RoofShare& share) {
+  if (!std::isfinite(share.fraction)) return kAbsent;
+  std::string text = percent(share.fraction);
+  if (!std::isfinite(share.ci95.low) || !std::isfinite(share.ci95.high)) return text;
+  constexpr double kWide = 0.02;
+  const int digits = share.ci95.high - share.ci95.low >= kWide ? 0 : 1;
+  const auto rounded = [&](double fraction) { return fmt::format("{:.{}f}", 100 * fraction, digits); };
+  const std::string low = rounded(share.ci95.low), high = rounded(share.ci95.high);
+  // Narrower than its last digit, it would only say the same again.
+  return low == high ? text : fmt::format("{} ({}\u2013{} %)", text, low, high);
+}
+
+bool badly_measured(const Point& point) {
+  // Of a program's kernels every launch was timed: their sum is no sample of anything.
+  if (!point.time || point.profiled) return false;
+  constexpr double kWidest = 0.1;
+  const Summary& time = *point.time;
+  return time.drifting || !(time.ci95.high - time.ci95.low <= kWidest * time.median);
+}
+
+}  // namespace roofline
