@@ -20,6 +20,7 @@
 #include "profile/rows.hpp"
 #include "profile/symbols.hpp"
 #include "profile/wall_time.hpp"
+#include "report/profile_findings.hpp"
 #include "spool_builder.hpp"
 #include "text/demangle.hpp"
 
