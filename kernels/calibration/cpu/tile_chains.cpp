@@ -74,7 +74,9 @@ std::optional<ProbeCase> make(Pipe pipe, Device& device, const ProbeRequest& req
   probe.work.flops[pipe] = probe.amount;
   probe.run = [state, &pool] {
     pool.run([&state](int worker) {
-      tile_chains<Isa::avx512, T>(state->rounds, state->operands, state->sums[static_cast<std::size_t>(worker)].data());
+      if constexpr (kAmxIsBuilt)
+        tile_chains<Isa::avx512, T>(state->rounds, state->operands,
+                                    state->sums[static_cast<std::size_t>(worker)].data());
     });
   };
   probe.verify = [state] { return check(*state); };
