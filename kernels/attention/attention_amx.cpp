@@ -26,9 +26,10 @@ Kernel prepare_as(const Workload& w, CpuDevice& cpu) {
         const std::int64_t head = block / key_blocks;
         const std::int64_t first = block % key_blocks * kTiledKeys;
         const std::int64_t at = (head * e.keys + first) * e.d;
-        amx_pack_head<Isa::avx512>(elements<const T>(tensors, 1) + at, elements<const T>(tensors, 2) + at,
-                                   std::min(kTiledKeys, e.keys - first), e.d,
-                                   packed[0] + head * head_size + head_tiles(first, e.d));
+        if constexpr (kAmxIsBuilt)
+          amx_pack_head<Isa::avx512>(elements<const T>(tensors, 1) + at, elements<const T>(tensors, 2) + at,
+                                     std::min(kTiledKeys, e.keys - first), e.d,
+                                     packed[0] + head * head_size + head_tiles(first, e.d));
       }
     });
     const std::int64_t query_blocks = ceil_div(e.queries, kTiledQueries);
@@ -41,9 +42,10 @@ Kernel prepare_as(const Workload& w, CpuDevice& cpu) {
         const std::int64_t first = block % query_blocks * kTiledQueries;
         const std::int64_t last = std::min(first + kTiledQueries, e.queries);
         const std::int64_t at = (head * e.queries + first) * e.d;
-        amx_attention<Isa::avx512>(elements<const T>(tensors, 0) + at, packed[0] + head / e.group * head_size, e.keys,
-                                   elements<T>(tensors, 3) + at, workspaces[worker], last - first, e.keys_of(last - 1),
-                                   e.d, e.causal);
+        if constexpr (kAmxIsBuilt)
+          amx_attention<Isa::avx512>(elements<const T>(tensors, 0) + at, packed[0] + head / e.group * head_size, e.keys,
+                                     elements<T>(tensors, 3) + at, workspaces[worker], last - first,
+                                     e.keys_of(last - 1), e.d, e.causal);
       }
     });
   };

@@ -47,15 +47,17 @@ Kernel prepare_as(const Workload& w, CpuDevice& cpu) {
   const Workspace<Tile> workspaces(cpu, count.workspace, cpu.pool().size());
   return [=, &pool = cpu.pool(), claimed = std::make_shared<Claimed>()](std::span<void* const> tensors) {
     pool.for_range(count.filter_blocks * count.steps, 1, [&](std::int64_t begin, std::int64_t end) {
-      amx_pack_filters<Isa::avx512>(elements<const T>(tensors, 1), size, begin, end - begin, packed[0]);
+      if constexpr (kAmxIsBuilt)
+        amx_pack_filters<Isa::avx512>(elements<const T>(tensors, 1), size, begin, end - begin, packed[0]);
     });
     claimed->blocks.store(0, std::memory_order_relaxed);
     pool.run([&](int worker) {
       for (;;) {
         const auto [first, blocks] = claim(*claimed, count.pixel_blocks, pool.size());
         if (blocks == 0) return;
-        amx_convolution<Isa::avx512>(elements<const T>(tensors, 0), packed[0], elements<T>(tensors, 2), size, first,
-                                     blocks, workspaces[worker]);
+        if constexpr (kAmxIsBuilt)
+          amx_convolution<Isa::avx512>(elements<const T>(tensors, 0), packed[0], elements<T>(tensors, 2), size, first,
+                                       blocks, workspaces[worker]);
       }
     });
   };

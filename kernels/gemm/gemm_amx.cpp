@@ -33,17 +33,18 @@ Kernel prepare_as(const Workload& w, CpuDevice& cpu) {
       const auto [left, right] = share_of(e.n, kTileBlock, worker % grid.across, grid.across);
       if (top == bottom || left == right) return;
       const bool transposed = w.dtype == DType::int8;
-      amx_product<Isa::avx512>(
-          TiledProduct<T>{.a = elements<const T>(tensors, 0) + top * e.k,
-                          .lda = e.k,
-                          .b = elements<const T>(tensors, 1) + left * (transposed ? e.k : 1),
-                          .ldb = transposed ? e.k : e.n,
-                          .c = elements<typename TiledProduct<T>::Result>(tensors, 2) + top * e.n + left,
-                          .ldc = e.n,
-                          .rows = bottom - top,
-                          .columns = right - left,
-                          .depth = e.k},
-          workspaces[worker]);
+      if constexpr (kAmxIsBuilt)
+        amx_product<Isa::avx512>(
+            TiledProduct<T>{.a = elements<const T>(tensors, 0) + top * e.k,
+                            .lda = e.k,
+                            .b = elements<const T>(tensors, 1) + left * (transposed ? e.k : 1),
+                            .ldb = transposed ? e.k : e.n,
+                            .c = elements<typename TiledProduct<T>::Result>(tensors, 2) + top * e.n + left,
+                            .ldc = e.n,
+                            .rows = bottom - top,
+                            .columns = right - left,
+                            .depth = e.k},
+            workspaces[worker]);
     });
   };
 }

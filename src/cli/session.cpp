@@ -7,6 +7,7 @@
 
 #include "calibrate/machine_store.hpp"
 #include "cli/console.hpp"
+#include "device/cpu/isa.hpp"
 #include "host/files.hpp"
 #include "model/error.hpp"
 #include "report/json/json.hpp"
@@ -41,6 +42,8 @@ SelectedDevice choose_device(const DeviceRequest& request) {
   SelectedDevice device =
       select_device(request.kind, request.index, DeviceOptions{.threads = request.threads, .cpus = request.cpus});
   say(fmt::format("device: {}: {}", name_of(device), device.why));
+  const std::string lacking = lacking_levels(cpu_isa(), kHighestIsa);
+  if (device.info.kind == DeviceKind::cpu && !lacking.empty()) say("note: this build has " + lacking);
   return device;
 }
 

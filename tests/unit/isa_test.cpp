@@ -57,13 +57,44 @@ TEST(Isa, UsableLevelsRiseFromTheBaselineToTheBest) {
 }
 
 TEST(Isa, AgreesWithTheCpu) {
-  const IsaVariable unset(nullptr);
 #if defined(__x86_64__)
-  EXPECT_EQ(best_isa() >= Isa::avx2, __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                                         __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi2"));
+  EXPECT_EQ(cpu_isa() >= Isa::avx2, __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                                        __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi2"));
 #else
-  EXPECT_EQ(best_isa(), Isa::baseline);
+  EXPECT_EQ(cpu_isa(), Isa::baseline);
 #endif
+}
+
+// Tests of every level are else tests of some.
+TEST(Isa, ThisBuildHasAllLevelsOfThisCpu) { EXPECT_EQ(lacking_levels(cpu_isa(), kHighestIsa), ""); }
+
+TEST(Isa, WhatTheBuildLacksIsSaid) {
+  EXPECT_EQ(lacking_levels(Isa::avx2, Isa::avx2), "");
+  EXPECT_EQ(lacking_levels(Isa::avx2, Isa::avx512), "");
+  EXPECT_EQ(lacking_levels(Isa::avx512, Isa::avx2),
+            "no kernels for avx512, which this CPU runs: build with -DROOFLINE_CPU_LEVELS=ALL");
+}
+
+TEST(Isa, ALevelThatTheBuildLacksIsNotPicked) {
+  EXPECT_EQ(isa_in_use(Isa::avx512, Isa::avx512, ""), Isa::avx512);
+  EXPECT_EQ(isa_in_use(Isa::avx512, Isa::avx2, ""), Isa::avx2);
+  EXPECT_EQ(isa_in_use(Isa::avx2, Isa::avx512, ""), Isa::avx2);
+  EXPECT_EQ(isa_in_use(Isa::avx512, Isa::baseline, ""), Isa::baseline);
+  EXPECT_EQ(isa_in_use(Isa::avx512, Isa::avx2, baseline()), Isa::baseline);
+  EXPECT_EQ(isa_in_use(Isa::avx512, Isa::avx2, "avx2"), Isa::avx2);
+}
+
+TEST(Isa, WantingALevelThatTheBuildLacksIsAMistakeOfTheUser) {
+  try {
+    isa_in_use(Isa::avx512, Isa::avx2, "avx512");
+    FAIL() << "nothing was thrown";
+  } catch (const UsageError& error) {
+    EXPECT_NE(std::string(error.what()).find("'avx512', which this build has no kernels for"), std::string::npos);
+    EXPECT_NE(error.hint().find("-DROOFLINE_CPU_LEVELS=ALL"), std::string::npos);
+  }
+  // A CPU that could not run it would not have been given it either way.
+  EXPECT_EQ(isa_in_use(Isa::avx2, Isa::avx2, "avx512"), Isa::avx2);
+  EXPECT_EQ(isa_in_use(Isa::baseline, Isa::avx2, "avx512"), Isa::baseline);
 }
 
 TEST(Isa, TheEnvironmentLowersTheLevel) {
@@ -78,8 +109,9 @@ TEST(Isa, TheEnvironmentNeverRaisesTheLevel) {
     const IsaVariable unset(nullptr);
     best = best_isa();
   }
-  const IsaVariable highest("avx512");
+  const IsaVariable highest(std::string(to_string(kHighestIsa)).c_str());
   EXPECT_EQ(best_isa(), best);
+  EXPECT_EQ(isa_in_use(Isa::avx2, Isa::avx512, "avx512"), Isa::avx2);
 }
 
 TEST(Isa, AnUnknownLevelIsAMistakeOfTheUser) {

@@ -45,7 +45,7 @@ struct TileState {
     Worker& worker = workers[static_cast<std::size_t>(number)];
     worker = {};
     for (std::int64_t count = rounds.claim(); count > 0; count = rounds.claim()) {
-      tile_chains<Isa::avx512, T>(count, operands, worker.totals.data());
+      if constexpr (kAmxIsBuilt) tile_chains<Isa::avx512, T>(count, operands, worker.totals.data());
       worker.rounds += count;
     }
   }

@@ -10,6 +10,10 @@
 
 namespace roofline {
 
+/// Whether this build contains kernels on tiles: they are of the level avx512. Without it amx_missing() always has a
+/// reason, and nobody gets to where they are called.
+inline constexpr bool kAmxIsBuilt = kHighestIsa >= Isa::avx512;
+
 /// What CPUID and XGETBV say about it. All zero on other architectures.
 struct AmxFacts {
   std::uint32_t leaf_7_edx = 0;    ///< of CPUID 7.0: tiles, bf16 and int8

@@ -70,6 +70,8 @@ std::vector<Attribute> describe(const Topology& topology, const CpuName& name, c
                         : *name.hypervisor ? "yes"
                                            : "no"},
   };
+  const std::string lacking = lacking_levels(cpu_isa(), kHighestIsa);
+  if (!lacking.empty()) attributes.push_back({"this build", lacking});
   // Asks for the tiles: before there are threads that use them, for State makes its description before its pool.
   if (const auto amx = describe_amx(isa)) attributes.push_back({"AMX", *amx});
   for (const std::string& note : placement.notes) attributes.push_back({"threads", note});

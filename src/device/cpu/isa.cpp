@@ -1,7 +1,8 @@
-// Finds the instruction-set level at run time: what the CPU and its operating system run, lowered by the
-// environment variable ROOFLINE_ISA (sse2, avx2, avx512) for tests and comparisons. It never raises it.
+// Finds the instruction-set level at run time: what the CPU and its operating system run and this build contains,
+// lowered by the environment variable ROOFLINE_ISA (sse2, avx2, avx512) for tests and comparisons.
 #include "device/cpu/isa.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <string>
@@ -19,6 +20,7 @@ namespace roofline {
 namespace {
 
 constexpr std::array kAllIsas = {Isa::baseline, Isa::avx2, Isa::avx512};
+constexpr const char* kBuildThem = "build with -DROOFLINE_CPU_LEVELS=ALL";
 
 Isa detect() {
 #if defined(__x86_64__)
@@ -52,15 +54,34 @@ std::string_view to_string(Isa isa) {
 #endif
 }
 
-Isa best_isa() {
+Isa cpu_isa() {
   static const Isa detected = detect();
-  const char* wanted = std::getenv("ROOFLINE_ISA");
-  if (wanted == nullptr || *wanted == '\0') return detected;
+  return detected;
+}
+
+Isa isa_in_use(Isa cpu, Isa highest, std::string_view wanted) {
+  const Isa best = std::min(cpu, highest);
+  if (wanted.empty()) return best;
   for (const Isa isa : kAllIsas) {
-    if (to_string(isa) == wanted) return isa < detected ? isa : detected;
+    if (to_string(isa) != wanted) continue;
+    if (isa > highest && isa <= cpu) {
+      throw UsageError("ROOFLINE_ISA is '" + std::string(wanted) + "', which this build has no kernels for",
+                       kBuildThem + std::string(", or unset it"));
+    }
+    return std::min(isa, best);
   }
   throw UsageError("ROOFLINE_ISA is '" + std::string(wanted) + "', which is no instruction-set level",
                    "use sse2 (neon on AArch64), avx2 or avx512, or unset it");
+}
+
+std::string lacking_levels(Isa cpu, Isa highest) {
+  if (cpu <= highest) return "";
+  return "no kernels for " + std::string(to_string(cpu)) + ", which this CPU runs: " + kBuildThem;
+}
+
+Isa best_isa() {
+  const char* wanted = std::getenv("ROOFLINE_ISA");
+  return isa_in_use(cpu_isa(), kHighestIsa, wanted == nullptr ? "" : wanted);
 }
 
 std::span<const Isa> usable_isas() {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace roofline {
@@ -13,10 +14,25 @@ enum class Isa : std::uint8_t { baseline, avx2, avx512 };
 
 std::string_view to_string(Isa isa);  ///< "sse2" (or "neon"), "avx2", "avx512"
 
-/// The highest level that this build contains and this CPU (and its operating system) runs.
+/// The highest level that this build contains: all of them, or those of the machine that it was made on
+/// (ROOFLINE_CPU_LEVELS). Kernels at a level beyond it do not exist.
+inline constexpr Isa kHighestIsa = Isa::ROOFLINE_HIGHEST_ISA;
+
+/// The highest level that this CPU and its operating system run, whether this build contains it or not.
+Isa cpu_isa();
+
+/// The level in use of a CPU that runs `cpu`, in a build up to `highest`, where the user wants `wanted` (empty: the
+/// best one). What the user wants lowers it and never raises it. Throws UsageError when it is no level, or one that the
+/// CPU runs and the build lacks.
+Isa isa_in_use(Isa cpu, Isa highest, std::string_view wanted);
+
+/// "no kernels for avx512, which this CPU runs: …", or nothing where the build has kernels for all that the CPU runs.
+std::string lacking_levels(Isa cpu, Isa highest);
+
+/// isa_in_use of this CPU, this build and $ROOFLINE_ISA.
 Isa best_isa();
 
-/// The levels that this CPU runs, lowest first.
+/// The levels up to best_isa(), lowest first.
 std::span<const Isa> usable_isas();
 
 /// Dot-product instructions, which lie beside the levels: a CPU with AVX-512 may have any of them or none.
@@ -37,14 +53,16 @@ inline constexpr Isa kIsa = Isa::ROOFLINE_ISA;
 inline constexpr int kVectorBytes = kIsa == Isa::avx512 ? 64 : kIsa == Isa::avx2 ? 32 : 16;
 #endif
 
-/// Calls `f.template operator()<level>()` for the level given: how a caller picks a kernel at run time.
-/// On AArch64 only the baseline exists, so only it is instantiated.
+/// Calls `f.template operator()<level>()` for the level given: how a caller picks a kernel at run time. It is
+/// instantiated for the levels that this build contains.
 template <typename F>
 decltype(auto) with_isa(Isa isa, F&& f) {
-#if defined(__x86_64__)
-  if (isa == Isa::avx512) return f.template operator()<Isa::avx512>();
-  if (isa == Isa::avx2) return f.template operator()<Isa::avx2>();
-#endif
+  if constexpr (kHighestIsa >= Isa::avx512) {
+    if (isa == Isa::avx512) return f.template operator()<Isa::avx512>();
+  }
+  if constexpr (kHighestIsa >= Isa::avx2) {
+    if (isa == Isa::avx2) return f.template operator()<Isa::avx2>();
+  }
   (void)isa;
   return f.template operator()<Isa::baseline>();
 }
