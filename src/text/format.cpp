@@ -9,6 +9,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "text/operations.hpp"
+
 namespace roofline {
 namespace {
 
@@ -81,7 +83,10 @@ std::string rate(double value, CeilingKind kind, int digits) {
   return with_prefix(value, kUnits.at(static_cast<std::size_t>(kind)), digits, in_words);
 }
 
-std::string ceiling_value(const Ceiling& ceiling) { return ceiling_value(ceiling.value, ceiling.kind); }
+std::string ceiling_value(const Ceiling& ceiling) {
+  if (ceiling.kind == CeilingKind::compute && counts_integers(ceiling.name)) return si(ceiling.value, "OP/s");
+  return ceiling_value(ceiling.value, ceiling.kind);
+}
 
 std::string ceiling_value(double value, CeilingKind kind) {
   const bool quoted_as_time = kind == CeilingKind::latency || kind == CeilingKind::overhead;

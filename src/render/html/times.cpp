@@ -77,14 +77,20 @@ std::string bars(const Point& point, double scale) {
 }
 
 std::string resource_list(const Point& point) {
+  constexpr double kLeast = 0.01;
   std::string html = "<ul>";
+  std::size_t idle = 0;
   for (const ResourceTime& resource : point.bound.resources) {
     const double part = resource.time_s / point.time->median;
+    if (part < kLeast) {
+      ++idle;
+      continue;
+    }
     html += fmt::format("<li><i class=\"{}\"></i>{} {}", kind_class(resource.kind), html_name(resource.ceiling, 24),
                         std::isfinite(part) ? fmt::format("{} <b>{}</b>", duration(resource.time_s), percent(part))
                                             : std::string("no ceiling"));
   }
-  return html + "</ul>";
+  return html + (idle > 0 ? fmt::format("<li>{} below 1 %", idle) : "") + "</ul>";
 }
 
 }  // namespace
@@ -106,7 +112,7 @@ std::string html_times(const Report& report, const Marks& marks) {
                                 : fmt::format(" Shown are the {} kernels of {} that take the most time.", shown.size(),
                                               count(static_cast<std::int64_t>(timed)));
   return fmt::format(
-      "<section id=\"times\" aria-labelledby=\"times-h\">\n<h2 id=\"times-h\">Where the time goes</h2>\n"
+      "<section id=\"times\" aria-labelledby=\"times-h\">\n<h2 id=\"times-h\">Time by resource</h2>\n"
       "<p class=\"lead\">The grey field is the measured time. Each bar is the time that one resource would need for "
       "the kernel's work at its ceiling: "
       "<span class=\"key\"><i class=\"k-memory\"></i> memory</span> "
