@@ -54,8 +54,9 @@ std::string html_header(const Runs& runs) {
                   escape_html(html_title(runs)), facts);
   html +=
       "<div class=\"tools\" hidden><button type=\"button\" id=\"copy-md\" title=\"What is seen now, for a pull "
-      "request\">Copy as Markdown</button><button type=\"button\" id=\"copy-link\" title=\"This file with its "
-      "filters, order, zoom and what is held\">Copy link to this view</button><button type=\"button\" "
+      "request\">Copy as Markdown</button><button type=\"button\" id=\"copy-link\" title=\"To this view: the file with "
+      "its "
+      "filters, order, zoom and what is held\">Copy link</button><button type=\"button\" "
       "id=\"theme\">Theme: auto</button><span class=\"save\">Save <button type=\"button\" "
       "id=\"save-svg\">SVG</button><button type=\"button\" id=\"save-png\">PNG</button><button type=\"button\" "
       "id=\"save-csv\">CSV</button><button type=\"button\" id=\"save-json\">JSON</button></span></div>\n</header>\n";

@@ -33,7 +33,7 @@ constexpr Column kColumns[] = {
     {"Bandwidth", "n bytes", "Compulsory bytes of main memory (each input and output once) over the median time"},
     {"AI", "n", "Arithmetic intensity at main memory, FLOP/byte; below it the ridge point of its pipe"},
     {"Bound", "bound", "The kind of resource that needs the most time; below it the ceiling that limits the kernel"},
-    {"Verified", "check", "Largest error against the reference, relative; below it the tolerance"},
+    {"Verified", "check", "Whether the output is that of the reference"},
     {"Verdict", "verdict", "What holds the kernel; it leads to the evidence"}};
 
 bool is_timed(const Point& point) { return point.status == PointStatus::ok && point.time; }
@@ -44,11 +44,14 @@ std::string two_lines(const std::string& first, const std::string& second) {
 
 /// The name leads to the point on the chart, where it has one.
 std::string name_cell(const std::string& mark, const Point& point, std::size_t index) {
-  std::string below = html_name(point.workload.implementation, 40);
-  if (point.workload.cache == CacheMode::hot) below += ", hot cache";
-  std::string name = html_name(point.workload.label.empty() ? point.workload.op : point.workload.label);
+  const Workload& workload = point.workload;
+  // A suite that runs several implementations on one shape says which in the label already.
+  const bool said = workload.label.ends_with(" " + workload.implementation);
+  std::string below = said ? "" : html_name(workload.implementation, 40);
+  if (workload.cache == CacheMode::hot) below += below.empty() ? "hot cache" : ", hot cache";
+  std::string name = html_name(workload.label.empty() ? workload.op : workload.label);
   if (point.performance() > 0) name = fmt::format("<a href=\"#point-{}\">{}</a>", index, name);
-  return fmt::format("<th scope=\"row\" class=\"name\">{}<span>{}<small>{}</small></span></th>", mark, name, below);
+  return fmt::format("<th scope=\"row\" class=\"name\">{}<span>{}</span></th>", mark, two_lines(name, below));
 }
 
 /// "time limit": the file's word, as people write it.
@@ -96,8 +99,9 @@ std::string verification_cell(const Point& point) {
   if (!point.verification) return kAbsent;
   const Verification& verification = *point.verification;
   const char* state = verification.passed ? "pass" : "fail";
-  return fmt::format("{}<small>{} \u2264 {}</small>", html_verdict(state, state),
-                     escape_html(number(verification.error, 2)), escape_html(number(verification.tolerance, 2)));
+  return fmt::format("<span title=\"largest error {}, tolerance {}\">{}</span>",
+                     escape_html(number(verification.error, 2)), escape_html(number(verification.tolerance, 2)),
+                     html_verdict(state, state));
 }
 
 struct Timed {

@@ -12,7 +12,7 @@
 namespace roofline {
 namespace {
 
-constexpr std::size_t kFirstRows = 500;
+constexpr std::size_t kMany = 120, kFirstRows = 60;
 
 /// Digits as the number that they are; everything else as it is.
 bool natural_less(std::string_view a, std::string_view b) {
@@ -71,7 +71,8 @@ std::string html_results(const ResultsTable& table, const std::vector<ResultRow>
       table.title, table.placeholder, table.lead.empty() ? "" : fmt::format("<p class=\"lead\">{}</p>\n", table.lead));
   if (rows.empty()) return html + fmt::format("<p>{}</p>\n</section>\n", table.empty);
   std::string first, later;
-  for (std::size_t i = 0; i < rows.size(); ++i) (i < kFirstRows ? first : later) += row_html(rows[i]);
+  const std::size_t elements = rows.size() > kMany ? kFirstRows : rows.size();
+  for (std::size_t i = 0; i < rows.size(); ++i) (i < elements ? first : later) += row_html(rows[i]);
   html += "<div class=\"scroll\">" + table_html(table, "results", first) + "</div>\n";
   if (!later.empty())
     html += "<noscript id=\"later-rows\">" + table_html(table, "results-later", later) + "</noscript>\n";

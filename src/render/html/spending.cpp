@@ -12,6 +12,7 @@
 #include "render/html/sections.hpp"
 #include "report/findings.hpp"
 #include "text/format.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {
@@ -26,7 +27,8 @@ std::string text_of(const Report& report, const Spending& spending) {
       return html_row_link(report, spending.rows.front()) + escape_html(spending.text.substr(name.size()));
     }
   }
-  return escape_html(spending.text);
+  constexpr int kMostColumns = 220;
+  return escape_html(shorten(spending.text, kMostColumns));
 }
 
 std::string names_of(const Report& report, const std::vector<std::size_t>& rows) {
@@ -38,7 +40,7 @@ std::string names_of(const Report& report, const std::vector<std::size_t>& rows)
 
 std::string which(const Report& report, const Spending& spending) {
   if (spending.rows.size() < 2) return {};
-  return fmt::format("<details><summary>Which {}</summary>{}.</details>", spending.rows.size(),
+  return fmt::format("<details><summary>All {} kernels</summary>{}.</details>", spending.rows.size(),
                      names_of(report, spending.rows));
 }
 

@@ -43,6 +43,13 @@ const report_text = () => text_promise ??= (async () => {
 let run_promise = null;
 const last_run = () => run_promise ??= report_text().then(text => [JSON.parse(text)].flat().at(-1));
 
+// The place on the page that the address names (state.js): what is held, or a part.
+let place = '';
+const address = name => {
+  place = name;
+  keep_view(false);
+};
+
 const prefixes = ['p', 'n', 'µ', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 const si = (value, unit, digits = 3) => {
   const power = Math.min(6, Math.max(-4, Math.floor(Math.log10(Math.abs(value)) / 3 + 1e-9)));

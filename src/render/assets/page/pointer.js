@@ -243,10 +243,9 @@ addEventListener('scroll', () => {
   else if (held && same(current, held)) leave();
   else hide();
 }, {passive: true});
-addEventListener('hashchange', follow_address);
-follow_address();
 requestIdleCallback?.(() => {
   if (rows.length <= many) know_results();
+  rows.forEach(text_of_row);
   // What the first hover would otherwise wait for.
   if (svg) nearest(0, 0, 0);
   points_by_element();
