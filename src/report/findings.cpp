@@ -1,4 +1,4 @@
-// What a report says, in sentences. Counts and superlatives only; no diagnosis of why a kernel is slow.
+// What a report says, in sentences: they follow the verdicts.
 #include "report/findings.hpp"
 
 #include <fmt/format.h>
@@ -7,8 +7,10 @@
 #include <array>
 #include <cmath>
 
+#include "report/diagnosis/verdict.hpp"
 #include "report/machine_findings.hpp"
 #include "report/profile_findings.hpp"
+#include "report/roof_share.hpp"
 #include "report/roofs.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
@@ -73,20 +75,39 @@ std::string labels(const std::vector<const Point*>& points) {
   return listed(parts) + ".";
 }
 
-/// Which kernel has the farthest to go, and which the least.
-std::vector<std::string> extremes(std::vector<const Point*> points) {
-  std::erase_if(points, [](const Point* point) { return !std::isfinite(point->fraction_of_roof()); });
-  if (points.empty()) return {};
-  const auto [far, near] = std::minmax_element(points.begin(), points.end(), [](const Point* a, const Point* b) {
-    return a->fraction_of_roof() < b->fraction_of_roof();
-  });
+std::string how_much(const Verdict& verdict, const Report& report) {
+  return fmt::format("{} of {}", duration(verdict.total_gain_s), duration(cost_of(report.points[verdict.row])));
+}
+
+bool has_gain(const Verdict& verdict) {
+  return verdict.total_gain_s > 0 && (verdict.kind == VerdictKind::slow || verdict.kind == VerdictKind::unknown);
+}
+
+/// What is slowest, why, and what to do; what comes next; what many have in common; and what is at its roof.
+std::vector<std::string> where_the_time_is(const std::vector<Verdict>& verdicts, const Report& report) {
+  std::vector<const Verdict*> slow;
+  for (const Verdict& verdict : verdicts)
+    if (has_gain(verdict)) slow.push_back(&verdict);
   std::vector<std::string> sentences;
-  if (*far != *near && (*far)->fraction_of_roof() > 0 && !(*far)->above_roof()) {
-    sentences.push_back(fmt::format("{} has the most head-room: {} under {}.", point_name(**far),
-                                    factor(std::max(1.0, 1 / (*far)->fraction_of_roof())), limit_label((*far)->bound)));
+  const auto name = [&](const Verdict* verdict) { return point_name(report.points[verdict->row]); };
+  if (!slow.empty()) {
+    sentences.push_back(fmt::format("{} has the most to win, {}: {} {}", name(slow.front()),
+                                    how_much(*slow.front(), report), slow.front()->held_by, slow.front()->action));
   }
-  sentences.push_back(fmt::format("{} is nearest to its roof: {} of {}.", point_name(**near),
-                                  percent((*near)->fraction_of_roof()), limit_label((*near)->bound)));
+  constexpr std::size_t kNext = 3;
+  std::vector<std::string> next;
+  for (std::size_t i = 1; i < std::min(slow.size(), kNext + 1); ++i)
+    next.push_back(fmt::format("{} ({})", name(slow[i]), how_much(*slow[i], report)));
+  if (!next.empty()) sentences.push_back(fmt::format("Next: {}.", listed(next)));
+  for (const VerdictGroup& group : where_to_spend_time(verdicts, report))
+    if (group.by_clock) sentences.push_back(group.text);
+  const auto at_roof = std::count_if(verdicts.begin(), verdicts.end(),
+                                     [](const Verdict& verdict) { return verdict.kind == VerdictKind::at_roof; });
+  if (at_roof > 0) {
+    sentences.push_back(fmt::format("{} of {} {} at {} roof: only less work makes {} faster.", at_roof, verdicts.size(),
+                                    at_roof == 1 ? "is" : "are", at_roof == 1 ? "its" : "their",
+                                    at_roof == 1 ? "it" : "them"));
+  }
   return sentences;
 }
 
@@ -163,6 +184,17 @@ std::vector<std::string> alarms(const Report& report) {
            [&](const Point& p) { return timed(p) && not_cold(p, report.machine); });
   add_rows(sentences, report, "Above the roof, which means that the ceiling or the work model is wrong there",
            [&](const Point& p) { return timed(p) && p.above_roof() && !not_cold(p, report.machine); });
+  add_rows(sentences, report, "Badly measured, so that nothing can be concluded from their times",
+           [&](const Point& p) { return timed(p) && badly_measured(p); });
+  return sentences;
+}
+
+std::vector<std::string> run_facts(const Report& report) {
+  if (report.profile) return profile_facts(report);
+  const std::vector<const Point*> points = timed_points(report);
+  std::vector<std::string> sentences = {how_many_ran(report, points.size())};
+  if (!points.empty()) sentences.push_back(labels(points));
+  for (std::string& sentence : machine_findings(report)) sentences.push_back(std::move(sentence));
   return sentences;
 }
 
@@ -175,7 +207,7 @@ std::vector<std::string> findings(const Report& report) {
   };
   sentences.push_back(how_many_ran(report, points.size()));
   if (!points.empty()) sentences.push_back(labels(points));
-  append(extremes(points));
+  append(where_the_time_is(verdicts(report), report));
   append(machine_findings(report));
   return sentences;
 }

@@ -25,6 +25,8 @@ std::string limit_label(const Bound& bound);
 
 /// What a reader must know before any figure: what failed, ended early, or is not to be trusted.
 std::vector<std::string> alarms(const Report& report);
+/// How many ran, by what they are bound, and what to know of the machine.
+std::vector<std::string> run_facts(const Report& report);
 
 /// Plain sentences, the most important first: the alarms, then counts and extremes.
 std::vector<std::string> findings(const Report& report);

@@ -498,13 +498,18 @@ std::vector<std::string> profile_alarms(const Report& report) {
   return sentences;
 }
 
-std::vector<std::string> profile_findings(const Report& report) {
-  std::vector<std::string> sentences = profile_alarms(report);
-  sentences.push_back(how_many(report));
+std::vector<std::string> profile_facts(const Report& report) {
+  std::vector<std::string> sentences = {how_many(report)};
   for (std::string sentence : {by_bound(report), above_roofs(report)}) {
     if (!sentence.empty()) sentences.push_back(std::move(sentence));
   }
   for (std::string& sentence : machine_findings(report)) sentences.push_back(std::move(sentence));
+  return sentences;
+}
+
+std::vector<std::string> profile_findings(const Report& report) {
+  std::vector<std::string> sentences = profile_alarms(report);
+  for (std::string& sentence : profile_facts(report)) sentences.push_back(std::move(sentence));
   return sentences;
 }
 

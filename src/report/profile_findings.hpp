@@ -97,8 +97,9 @@ std::string off_chart(const Report& report);
 /// What there is to know of the recording, one fact a line: {"Launches", "24,900 seen, all recorded"}.
 std::vector<std::pair<std::string, std::string>> completeness(const Report& report);
 
-/// Plain sentences for a profile, as alarms() and findings() have them for a suite.
+/// Plain sentences for a profile, as alarms(), run_facts() and findings() have them for a suite.
 std::vector<std::string> profile_alarms(const Report& report);
+std::vector<std::string> profile_facts(const Report& report);
 std::vector<std::string> profile_findings(const Report& report);
 
 }  // namespace roofline

@@ -47,8 +47,11 @@ std::string share_text(const RoofShare& share) {
   if (!std::isfinite(share.fraction)) return kAbsent;
   std::string text = percent(share.fraction);
   if (!std::isfinite(share.ci95.low) || !std::isfinite(share.ci95.high)) return text;
-  const auto rounded = [](double fraction) { return fmt::format("{:.0f}", 100 * fraction); };
+  constexpr double kWide = 0.02;
+  const int digits = share.ci95.high - share.ci95.low >= kWide ? 0 : 1;
+  const auto rounded = [&](double fraction) { return fmt::format("{:.{}f}", 100 * fraction, digits); };
   const std::string low = rounded(share.ci95.low), high = rounded(share.ci95.high);
+  // Narrower than its last digit, it would only say the same again.
   return low == high ? text : fmt::format("{} ({}\u2013{} %)", text, low, high);
 }
 

@@ -31,7 +31,8 @@ std::vector<Spending> spending_of(const Report& report, const std::vector<Verdic
                       .text = std::move(group.text),
                       .evidence = {},
                       .action = std::move(group.action),
-                      .rows = std::move(group.rows)};
+                      .rows = std::move(group.rows),
+                      .beside = group.by_clock};
     const auto first = std::find_if(verdicts.begin(), verdicts.end(), [&](const Verdict& verdict) {
       return !spending.rows.empty() && verdict.row == spending.rows.front();
     });
@@ -46,7 +47,8 @@ std::vector<Spending> spending_of(const Report& report, const std::vector<Verdic
                    .text = win.what,
                    .evidence = win.evidence,
                    .action = win.action,
-                   .rows = {}});
+                   .rows = {},
+                   .beside = false});
     if (win.point >= 0 && static_cast<std::size_t>(win.point) < report.points.size())
       all.back().rows.push_back(static_cast<std::size_t>(win.point));
   }

@@ -17,6 +17,7 @@ struct Spending {
   std::string evidence;  ///< figures in one line; may be empty
   std::string action;
   std::vector<std::size_t> rows;  ///< in Report::points, the largest gain first
+  bool beside = false;            ///< told beside the others, for its rows are among theirs: it adds nothing
 };
 
 /// The largest gain first; what has nothing to win, or nothing that is known, last.

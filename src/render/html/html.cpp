@@ -74,19 +74,11 @@ std::string policy() {
       csp_hash(style_sheet()), csp_hash(page_js()));
 }
 
-/// What was found besides; warnings stand in the header.
-std::string findings_list(const Runs& runs) {
-  const std::vector<std::string> warned = alarms(runs.last());
+/// What is known besides; warnings stand in the header, and what is slow in its own part.
+std::string facts_list(const Report& report) {
   std::string items;
-  for (const std::string& sentence : findings(runs.last())) {
-    if (std::find(warned.begin(), warned.end(), sentence) == warned.end())
-      items += fmt::format("<li>{}</li>\n", escape_html(sentence));
-  }
-  return items.empty()
-             ? ""
-             : fmt::format(
-                   "<section id=\"summary\" aria-label=\"Findings\">\n<ul class=\"findings\">\n{}</ul>\n</section>\n",
-                   items);
+  for (const std::string& sentence : run_facts(report)) items += fmt::format("<li>{}</li>\n", escape_html(sentence));
+  return "<section id=\"summary\" aria-label=\"Findings\">\n<ul class=\"findings\">\n" + items + "</ul>\n</section>\n";
 }
 
 constexpr const char* kChartControls =
@@ -144,7 +136,7 @@ std::string contents(const std::string& body) {
 std::string body_of(const Runs& runs, const ChartDrawing& drawing, const Marks& marks) {
   const Report& report = runs.last();
   const std::vector<Verdict> judged = verdicts(report);
-  std::string html = html_answer(report) + html_changes(runs) + html_spending(report, judged) + findings_list(runs) +
+  std::string html = html_answer(report) + html_changes(runs) + html_spending(report, judged) + facts_list(report) +
                      chart(runs, drawing, marks);
   if (report.profile) {
     html += html_lines(report) + html_trees(report) + html_kinds(report, marks, judged) +

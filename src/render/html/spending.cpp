@@ -70,11 +70,12 @@ std::string html_spending(const Report& report, const std::vector<Verdict>& verd
   std::size_t shown = 0, more = 0;
   double later_s = 0;
   for (const Spending& spending : all) {
-    // What has nothing to win, or nothing that is known, is told after the others, in a line.
-    const bool wins = !(spending.seconds <= 0) && spending.kind != VerdictKind::at_roof;
+    // What has nothing to win of its own, or nothing that is known, is told after the others, in a line.
+    const bool wins = !(spending.seconds <= 0) && spending.kind != VerdictKind::at_roof && !spending.beside;
     if (!wins || (!std::isfinite(spending.seconds) && spending.kind == VerdictKind::roofless)) {
-      rest += fmt::format("<p class=\"rest-of\"><span class=\"chip\">{}</span> {} {}</p>\n", kind_words(spending.kind),
-                          text_of(report, spending), which(report, spending));
+      rest += fmt::format("<p class=\"rest-of\"><span class=\"chip\">{}</span> {} {}</p>\n",
+                          spending.beside ? "clock" : kind_words(spending.kind), text_of(report, spending),
+                          which(report, spending));
       continue;
     }
     if (shown < kShown) {

@@ -2,6 +2,7 @@
 #include "report/diagnosis/diagnosis.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 namespace roofline {
@@ -21,21 +22,35 @@ bool holds(const Condition& condition, const Quantities& quantities) {
   return false;
 }
 
-/// Names in braces replaced by their values; nothing when one of them is not known.
-std::optional<std::string> filled(std::string_view text, const Quantities& quantities) {
+/// Names in braces replaced by what `text_of` says of them; nothing when it says nothing.
+template <class TextOf>
+std::optional<std::string> filled_by(std::string_view text, TextOf text_of) {
   std::string out;
   while (!text.empty()) {
     const std::size_t open = text.find('{');
     const std::size_t close = text.find('}', open);
     if (open == std::string_view::npos || close == std::string_view::npos) break;
-    const std::string_view name = text.substr(open + 1, close - open - 1);
-    const auto found = quantities.find(name);
-    if (found == quantities.end()) return std::nullopt;
+    const std::optional<std::string> value = text_of(text.substr(open + 1, close - open - 1));
+    if (!value) return std::nullopt;
     out += text.substr(0, open);
-    out += quantity_text(name, found->second);
+    out += *value;
     text.remove_prefix(close + 1);
   }
   return out.append(text);
+}
+
+std::optional<std::string> filled(std::string_view text, const Quantities& quantities) {
+  return filled_by(text, [&](std::string_view name) -> std::optional<std::string> {
+    const auto found = quantities.find(name);
+    return found == quantities.end() ? std::nullopt : std::optional(quantity_text(name, found->second));
+  });
+}
+
+/// A library's kernel is told what its caller can do.
+std::string_view next_of(const Rule& rule, const Quantities& quantities) {
+  const auto library = quantities.find("library");
+  const bool others = library != quantities.end() && library->second == 1;
+  return others && !rule.for_library.empty() ? rule.for_library : rule.next;
 }
 
 }  // namespace
@@ -48,11 +63,14 @@ bool fires(const Rule& rule, const Quantities& quantities) {
 
 std::vector<Advice> diagnose(const Quantities& quantities, DeviceKind device) {
   std::vector<Advice> advice;
+  bool caused = false;
   for (const Rule& rule : rules()) {
-    if (!rule.is_for(device) || !fires(rule, quantities)) continue;
+    if (!rule.is_for(device) || (rule.is_rest() && caused) || !fires(rule, quantities)) continue;
+    caused = caused || rule.tells == Tells::cause || rule.is_rest();
     Advice one{.rule = std::string(rule.id),
+               .tells = rule.tells,
                .finding = filled(rule.finding, quantities).value_or(""),
-               .next = filled(rule.next, quantities).value_or(""),
+               .next = filled(next_of(rule, quantities), quantities).value_or(""),
                .source = std::string(rule.source),
                .evidence = {}};
     for (const Condition& condition : rule.conditions) {
@@ -62,9 +80,31 @@ std::vector<Advice> diagnose(const Quantities& quantities, DeviceKind device) {
                                 quantity_text(condition.quantity, quantities.find(condition.quantity)->second));
     }
     advice.push_back(std::move(one));
-    if (rule.last) break;
+    if (rule.last()) break;
   }
   return advice;
+}
+
+const Rule* find_rule(std::string_view id, DeviceKind device) {
+  for (const Rule& rule : rules())
+    if (rule.id == id && rule.is_for(device)) return &rule;
+  return nullptr;
+}
+
+std::optional<std::string> filled_by_all(std::string_view text, std::span<const Quantities> rows) {
+  return filled_by(text, [&](std::string_view name) -> std::optional<std::string> {
+    double low = std::numeric_limits<double>::infinity(), high = -low;
+    for (const Quantities& row : rows) {
+      const auto found = row.find(name);
+      if (found == row.end()) return std::nullopt;
+      low = std::min(low, found->second);
+      high = std::max(high, found->second);
+    }
+    const QuantitySpec* spec = find_quantity(name);
+    const bool named = spec != nullptr && (spec->unit == QuantityUnit::pipe || spec->unit == QuantityUnit::level);
+    if (named && low != high) return std::string(spec->label);
+    return quantity_range_text(name, low, high);
+  });
 }
 
 }  // namespace roofline

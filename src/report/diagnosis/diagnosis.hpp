@@ -1,7 +1,10 @@
 // What holds a kernel back and what to try next: the rules, applied to one point.
 #pragma once
 
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,7 +15,8 @@ namespace roofline {
 
 /// A rule that fired, in words.
 struct Advice {
-  std::string rule;     ///< its id
+  std::string rule;  ///< its id
+  Tells tells = Tells::cause;
   std::string finding;  ///< with the figures in it
   std::string next;
   std::string source;
@@ -25,5 +29,12 @@ bool fires(const Rule& rule, const Quantities& quantities);
 /// Every rule for such a device that fires on these quantities, in the order of the table. A rule is silent unless all
 /// that it asks for and speaks of is known.
 std::vector<Advice> diagnose(const Quantities& quantities, DeviceKind device);
+
+/// The rule of that id for such a device; null where there is none.
+const Rule* find_rule(std::string_view id, DeviceKind device);
+
+/// A text of a rule with the figures of several rows: ranges where they differ. Nothing where a figure is not known of
+/// one of them.
+std::optional<std::string> filled_by_all(std::string_view text, std::span<const Quantities> rows);
 
 }  // namespace roofline

@@ -13,12 +13,13 @@
 
 namespace roofline {
 
-/// How a quantity is written: 0.31 as "31 %", "0.31×", "0.31", "0.31 s", …; a flag is 0 or 1 and is never written.
-enum class QuantityUnit : std::uint8_t { fraction, factor, number, hertz, bytes, flag };
+/// How a quantity is written: 0.31 as "31 %", "0.31×", "0.31", "0.31 GHz", …; a flag is 0 or 1 and is never written.
+/// A pipe and a level are the numbers of their names: "FP32 pipe", "shared memory".
+enum class QuantityUnit : std::uint8_t { fraction, factor, number, hertz, bytes, seconds, flag, pipe, level };
 
 struct QuantitySpec {
   std::string_view name;   ///< its id in files
-  std::string_view label;  ///< for people, before its value: "L2 hit rate"
+  std::string_view label;  ///< for people, before its value: "L2 hit rate"; empty where it only serves a condition
   QuantityUnit unit;
   std::string_view meaning;
 };
@@ -33,5 +34,11 @@ Quantities quantities_of(const Point& point, const Machine& machine, const Count
 
 /// As text, in its unit.
 std::string quantity_text(std::string_view name, double value);
+
+/// "24.1 %". Warps and cycles can be counted in different passes, so that all slots may come out as 101 %: "full".
+std::string occupancy_text(double share);
+
+/// Of several rows: "1.36–1.75 GHz", "71.7–84.5 %"; the one text where they read alike.
+std::string quantity_range_text(std::string_view name, double low, double high);
 
 }  // namespace roofline

@@ -1,5 +1,4 @@
-// What decides of each row, in the order of trust: whether it was measured, whether there is a roof, and then the
-// rules.
+// The rules say what holds a row; here is chosen which of them decides, what shows it, and what it would win.
 #include "report/diagnosis/verdict.hpp"
 
 #include <fmt/format.h>
@@ -9,6 +8,8 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
+#include <tuple>
 
 #include "model/spelling.hpp"
 #include "report/diagnosis/counted.hpp"
@@ -22,110 +23,92 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr std::array<std::string_view, 5> kKinds = {"slow", "unknown", "at_roof", "measure", "roofless"};
-constexpr double kAtRoof = 0.9;
+constexpr std::size_t kLeastEvidence = 2;
 constexpr std::size_t kMostEvidence = 3;
 
-using Evidence = std::vector<std::pair<std::string, std::string>>;
+Quantities quantities_of(const Report& report, std::size_t row) {
+  const Point& point = report.points[row];
+  return quantities_of(point, report.machine, point.counters ? &*point.counters : nullptr);
+}
 
-/// What of a row is known, for the sentences below.
-struct Row {
-  const Point& point;
-  const Machine& machine;
-  Quantities quantities;
-
-  void show(Evidence& evidence, std::string_view name) const {
-    const auto found = quantities.find(name);
-    const QuantitySpec* spec = find_quantity(name);
-    if (found == quantities.end() || spec == nullptr || spec->unit == QuantityUnit::flag) return;
-    if (evidence.size() < kMostEvidence) evidence.emplace_back(spec->label, quantity_text(name, found->second));
+VerdictKind kind_of(Tells tells) {
+  switch (tells) {
+    case Tells::measure:
+      return VerdictKind::measure;
+    case Tells::at_roof:
+      return VerdictKind::at_roof;
+    case Tells::roofless:
+      return VerdictKind::roofless;
+    case Tells::unexplained:
+    case Tells::note:
+      return VerdictKind::unknown;
+    case Tells::cause:
+    case Tells::otherwise:
+      break;
   }
+  return VerdictKind::slow;
+}
+
+/// "FP32 pipe busy": the label, with the name of the pipe or level that the quantity is of.
+std::string label_of(const QuantitySpec& spec, const Quantities& quantities) {
+  const auto named = [&](const char* what) { return quantity_text(what, quantities.find(what)->second); };
+  if (spec.name == "compute.utilization" && quantities.contains("pipe")) return named("pipe") + " busy";
+  if (spec.name == "levels.utilization" && quantities.contains("level")) return named("level") + " busy";
+  // Where main memory is the busiest level, it has one name.
+  const auto levels = quantities.find("levels.utilization");
+  if (spec.name == "memory.utilization" && levels != quantities.end() &&
+      levels->second == quantities.find(spec.name)->second) {
+    return named("level") + " busy";
+  }
+  return std::string(spec.label);
+}
+
+class Evidence {
+ public:
+  explicit Evidence(const Quantities& quantities) : quantities_(quantities) {}
+
+  void show(std::string_view name) {
+    const auto found = quantities_.find(name);
+    const QuantitySpec* spec = find_quantity(name);
+    if (found == quantities_.end() || spec == nullptr || spec->unit == QuantityUnit::flag || spec->label.empty())
+      return;
+    std::string label = label_of(*spec, quantities_);
+    const bool told = std::any_of(shown_.begin(), shown_.end(), [&](const auto& one) { return one.first == label; });
+    if (!told && shown_.size() < kMostEvidence)
+      shown_.emplace_back(std::move(label), quantity_text(name, found->second));
+  }
+  std::size_t size() const { return shown_.size(); }
+  std::vector<std::pair<std::string, std::string>> take() { return std::move(shown_); }
+
+ private:
+  const Quantities& quantities_;
+  std::vector<std::pair<std::string, std::string>> shown_;
 };
 
-std::string why_not_measured(const Point& point) {
-  const Summary& time = *point.time;
-  if (time.drifting) return "Its time was still drifting when sampling ended.";
-  if (!std::isfinite(time.ci95.low) || !std::isfinite(time.ci95.high)) {
-    return fmt::format("Its median has no interval: {} samples follow each other so closely that they are worth {}.",
-                       count(time.samples), number(time.effective_samples, 2));
-  }
-  return fmt::format("Its median is known to {} only.", plus_minus(time.median, time.ci95));
+/// What is busy, up to so many: what limits by the model comes first.
+void evidence_of_use(Evidence& evidence, bool memory_first, std::size_t most) {
+  constexpr std::array kMemoryFirst = {"levels.utilization", "compute.utilization", "occupancy"};
+  constexpr std::array kComputeFirst = {"compute.utilization", "levels.utilization", "occupancy"};
+  for (const char* name : memory_first ? kMemoryFirst : kComputeFirst)
+    if (evidence.size() < most) evidence.show(name);
 }
 
-void set_measure(Verdict& verdict, const Row& row) {
-  const Summary& time = *row.point.time;
-  verdict.kind = VerdictKind::measure;
-  if (row.point.bound.suspect && !badly_measured(row.point)) {
-    verdict.rule = "suspect-roof";
-    verdict.held_by = fmt::format("It is held against {}, which failed its audit.", limit_label(row.point.bound));
-    verdict.action = "Calibrate again before anything is concluded from this row.";
-    row.show(verdict.evidence, "roof.fraction");
-    return;
+/// What the rule's conditions are of, the one that decides first; then what is busy.
+std::vector<std::pair<std::string, std::string>> evidence_of(const Rule& rule, const Quantities& quantities) {
+  Evidence evidence(quantities);
+  for (const Condition& condition : rule.conditions) {
+    // That it is below its roof is what all of them are about.
+    if (condition.quantity != "roof.fraction") evidence.show(condition.quantity);
   }
-  verdict.rule = "badly-measured";
-  verdict.held_by = why_not_measured(row.point);
-  verdict.action = "Time it again, alone and for longer.";
-  verdict.evidence = {{"quantiles 5 to 95 %", fmt::format("{} to {}", duration(time.q05), duration(time.q95))},
-                      {"autocorrelation", number(time.autocorrelation, 3)}};
-}
-
-void set_unknown(Verdict& verdict, const Row& row) {
-  verdict.kind = VerdictKind::unknown;
-  const double missing = 1 - row.point.fraction_of_roof();
-  for (const char* name : {"compute.utilization", "levels.utilization", "occupancy"}) row.show(verdict.evidence, name);
-  std::string busy;
-  for (const auto& [name, value] : verdict.evidence)
-    busy += fmt::format("{}{} {}", busy.empty() ? "" : ", ", name, value);
-  if (row.point.counters) {
-    verdict.rule = "unexplained";
-    verdict.held_by = fmt::format("No counter explains the missing {}: {}.", percent(missing), busy);
-    verdict.action = "Count stalls too (--counters full), or compare it with a library's kernel of the same shape.";
+  if (rule.tells == Tells::measure) {
+    for (const char* name : {"autocorrelation", "samples.effective", "samples"}) evidence.show(name);
   } else {
-    verdict.rule = "not-counted";
-    verdict.held_by = fmt::format("{} are missing to {}, and nothing was counted that says why.", percent(missing),
-                                  limit_label(row.point.bound));
-    verdict.action = "Count (--counters): the model alone can't tell.";
+    const auto memory = quantities.find("memory.bound");
+    const bool memory_first = memory != quantities.end() && memory->second == 1;
+    evidence_of_use(evidence, memory_first, rule.tells == Tells::unexplained ? kMostEvidence : kLeastEvidence);
   }
-}
-
-bool decides(const Advice& advice) { return advice.rule != "throttled" && advice.rule != "from-cache"; }
-
-bool of_machine(const std::string& rule) {
-  return rule == "disturbed" || rule == "slow-machine" || rule == "at-the-pace";
-}
-
-void set_rules(Verdict& verdict, const Row& row) {
-  std::vector<Advice> advice = diagnose(row.quantities, row.machine.device.kind);
-  const auto first = std::find_if(advice.begin(), advice.end(), decides);
-  if (first == advice.end() || first->rule == "good-enough") {
-    const bool throttled = !advice.empty() && advice.front().rule == "throttled";
-    if (!(row.point.fraction_of_roof() >= kAtRoof)) {
-      set_unknown(verdict, row);
-    } else {
-      verdict.kind = VerdictKind::at_roof;
-      verdict.rule = throttled ? "throttled" : "good-enough";
-      verdict.held_by = throttled ? advice.front().finding
-                                  : fmt::format("It reaches {} of its roof.", percent(row.point.fraction_of_roof()));
-      verdict.action =
-          "Stop here: only less work makes it faster (fusion with a neighbour, a smaller type, fewer bytes).";
-      row.show(verdict.evidence, "roof.fraction");
-    }
-    for (const Advice& one : advice) {
-      if (one.rule != verdict.rule && one.rule != "good-enough") verdict.also.push_back(one.finding);
-    }
-    return;
-  }
-  verdict.kind = of_machine(first->rule) ? VerdictKind::measure : VerdictKind::slow;
-  verdict.rule = first->rule;
-  verdict.held_by = first->finding;
-  verdict.action = first->next;
-  verdict.source = first->source;
-  const auto rule = std::find_if(rules().begin(), rules().end(), [&](const Rule& one) {
-    return one.id == first->rule && one.is_for(row.machine.device.kind);
-  });
-  for (const Condition& condition : rule->conditions) row.show(verdict.evidence, condition.quantity);
-  for (auto other = advice.begin(); other != advice.end(); ++other) {
-    if (other != first) verdict.also.push_back(other->finding);
-  }
+  if (evidence.size() == 0) evidence.show("roof.fraction");
+  return evidence.take();
 }
 
 /// Seconds of all launches above what the bound rule allows.
@@ -135,33 +118,130 @@ double total_gain(const Point& point) {
   return std::max(0.0, cost_of(point) - launches * point.bound.attainable_time_s);
 }
 
-Verdict verdict_of(const Report& report, std::size_t index) {
-  const Point& point = report.points[index];
-  const Row row{point, report.machine,
-                quantities_of(point, report.machine, point.counters ? &*point.counters : nullptr)};
+double launches_of(const Point& point) {
+  return point.profiled && point.profiled->launches > 0 ? static_cast<double>(point.profiled->launches) : 1;
+}
+
+/// "It reaches 91.1 % (90–98 %) of what its clock allows, and 84.2 % of the burst roof."
+std::string reach(const Point& point, const Machine& machine) {
+  const std::string share = share_text(share_of_roof(point));
+  const auto burst = share_of_burst_roof(point, machine);
+  if (!burst) return fmt::format("It reaches {} of its roof.", share);
+  return fmt::format("It reaches {} of what its clock allows, and {} of the burst roof.", share,
+                     percent(burst->fraction));
+}
+
+/// Of a program's row without work: why there is none.
+void explain_roofless(Verdict& verdict, const Point& point) {
+  const std::string why = why_no_work(point);
+  if (why.empty()) return;
+  verdict.held_by = fmt::format("Its work is not known ({}), and so no roof.", why);
+  verdict.action = "Record a longer stretch, in which it is launched more often.";
+}
+
+Verdict verdict_of(const Report& report, std::size_t row) {
+  const Point& point = report.points[row];
+  const DeviceKind device = report.machine.device.kind;
+  const Quantities quantities = quantities_of(report, row);
   Verdict verdict;
-  verdict.row = index;
+  verdict.row = row;
   verdict.total_gain_s = total_gain(point);
-  if (badly_measured(point) || point.bound.suspect) {
-    set_measure(verdict, row);
-  } else if (!std::isfinite(point.fraction_of_roof())) {
-    verdict.kind = VerdictKind::roofless;
-    verdict.rule = "roofless";
-    verdict.held_by = "No roof of this machine limits it.";
-    verdict.action = "Count it (--counters), so that there is work to hold it against.";
-  } else {
-    set_rules(verdict, row);
+  std::vector<Advice> advice = diagnose(quantities, device);
+  const auto decides =
+      std::find_if(advice.begin(), advice.end(), [](const Advice& one) { return one.tells != Tells::note; });
+  for (auto one = advice.begin(); one != advice.end(); ++one)
+    if (one != decides) verdict.also.push_back(one->finding);
+  if (decides != advice.end()) {
+    verdict.kind = kind_of(decides->tells);
+    verdict.rule = decides->rule;
+    verdict.held_by = decides->finding;
+    verdict.action = decides->next;
+    verdict.source = decides->source;
+    verdict.evidence = evidence_of(*find_rule(decides->rule, device), quantities);
   }
-  if (verdict.kind == VerdictKind::at_roof) verdict.total_gain_s = 0;
-  const bool many = point.profiled && point.profiled->launches > 0;
-  verdict.gain_s = verdict.total_gain_s / (many ? static_cast<double>(point.profiled->launches) : 1);
+  if (verdict.kind == VerdictKind::at_roof) {
+    verdict.held_by = reach(point, report.machine);
+    verdict.total_gain_s = 0;
+  }
+  if (verdict.kind == VerdictKind::roofless) explain_roofless(verdict, point);
+  verdict.gain_s = verdict.total_gain_s / launches_of(point);
   return verdict;
 }
 
-/// Ascending in the rank of what is compared last: nothing known, then nothing to win.
+/// What is not a number comes last.
 bool wins_more(double a, double b) {
   if (std::isnan(a) || std::isnan(b)) return !std::isnan(a) && std::isnan(b);
   return a > b;
+}
+
+/// Known and unknown gains together: the known ones.
+double sum_of_gains(double a, double b) { return std::isnan(a) ? b : std::isnan(b) ? a : a + b; }
+
+/// "a: what"; of two "a and b: what", of more "a and 6 more: what".
+std::string several(const VerdictGroup& group, const std::string& what, const Report& report) {
+  const auto name = [&](std::size_t i) { return point_name(report.points[group.rows[i]]); };
+  const std::size_t n = group.rows.size();
+  if (n == 1) return fmt::format("{}: {}", name(0), what);
+  if (n == 2) return fmt::format("{} and {}: {}", name(0), name(1), what);
+  return fmt::format("{} and {} more: {}", name(0), count(static_cast<std::int64_t>(n - 1)), what);
+}
+
+/// One sentence for all of them: the rule's, with ranges for figures.
+std::string shared_text(const VerdictGroup& group, const std::string& rule_id, const std::string& first,
+                        const Report& report) {
+  if (group.rows.size() == 1) return several(group, first, report);
+  std::vector<Quantities> all;
+  for (const std::size_t row : group.rows) all.push_back(quantities_of(report, row));
+  const Rule* rule = find_rule(rule_id, report.machine.device.kind);
+  if (rule == nullptr || group.kind == VerdictKind::roofless) return several(group, first, report);
+  if (group.kind == VerdictKind::at_roof) {
+    return fmt::format("{} kernels are at their roof ({} of it).", count(static_cast<std::int64_t>(group.rows.size())),
+                       filled_by_all("{roof.fraction}", all).value_or("90 % or more"));
+  }
+  return several(group, filled_by_all(rule->finding, all).value_or(first), report);
+}
+
+/// What holds clocks down on this machine, as its calibration found.
+std::string limiter_of(const Report& report, const std::vector<std::size_t>& rows) {
+  bool power = false, other = false;
+  for (const std::size_t row : rows) {
+    const Ceiling* sustained = report.machine.find(report.points[row].bound.limiting_ceiling, Regime::sustained);
+    if (sustained == nullptr || sustained->power.limiter.value_or("").empty()) continue;
+    (*sustained->power.limiter == "power cap" ? power : other) = true;
+  }
+  return power && !other ? "the power limit" : "power or heat";
+}
+
+/// "13 kernels were held at 1.36–1.75 GHz by the power limit: …", with what they would win at the clock of the burst
+/// roof. Beside their own verdicts, for it is the one thing that they have in common.
+std::optional<VerdictGroup> held_by_clock(const std::vector<Verdict>& verdicts, const Report& report) {
+  const Rule* rule = find_rule("throttled", report.machine.device.kind);
+  VerdictGroup group{VerdictKind::slow,
+                     {},
+                     "Compare them with others at that clock only; fewer bytes moved, a smaller "
+                     "type or a higher power limit let it rise.",
+                     0,
+                     {},
+                     true};
+  std::vector<std::pair<double, std::size_t>> rows;
+  std::vector<Quantities> all;
+  for (const Verdict& verdict : verdicts) {
+    Quantities quantities = quantities_of(report, verdict.row);
+    if (!fires(*rule, quantities)) continue;
+    const auto share = quantities.find("clock.gain");
+    const double gain = share == quantities.end() ? 0 : std::max(0.0, share->second);
+    rows.emplace_back(gain * cost_of(report.points[verdict.row]), verdict.row);
+    all.push_back(std::move(quantities));
+  }
+  if (rows.size() < 2) return std::nullopt;
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (const auto& [gain, row] : rows) {
+    group.rows.push_back(row);
+    group.total_gain_s += gain;
+  }
+  group.text = fmt::format("{} kernels were held at {} by {}.", count(static_cast<std::int64_t>(rows.size())),
+                           filled_by_all("{clock}", all).value_or("a lower clock"), limiter_of(report, group.rows));
+  return group;
 }
 
 }  // namespace
@@ -180,24 +260,22 @@ std::vector<Verdict> verdicts(const Report& report) {
 
 std::vector<VerdictGroup> where_to_spend_time(const std::vector<Verdict>& verdicts, const Report& report) {
   std::vector<VerdictGroup> groups;
-  std::map<std::pair<VerdictKind, std::string>, std::size_t> known;
-  std::vector<const Verdict*> first;
+  std::vector<const Verdict*> firsts;
+  // A library's kernel has another action under the same rule.
+  std::map<std::tuple<VerdictKind, std::string, std::string>, std::size_t> known;
   for (const Verdict& verdict : verdicts) {
-    const auto [at, added] = known.try_emplace({verdict.kind, verdict.rule}, groups.size());
+    const auto [at, added] = known.try_emplace({verdict.kind, verdict.rule, verdict.action}, groups.size());
     if (added) {
-      groups.push_back({verdict.kind, verdict.held_by, verdict.action, 0, {}});
-      first.push_back(&verdict);
+      groups.push_back({verdict.kind, {}, verdict.action, kNaN, {}, false});
+      firsts.push_back(&verdict);
     }
     VerdictGroup& group = groups[at->second];
     group.rows.push_back(verdict.row);
-    group.total_gain_s += verdict.total_gain_s;
+    group.total_gain_s = sum_of_gains(group.total_gain_s, verdict.total_gain_s);
   }
-  for (VerdictGroup& group : groups) {
-    const std::string name = point_name(report.points[group.rows.front()]);
-    group.text = group.rows.size() == 1
-                     ? fmt::format("{}: {}", name, group.text)
-                     : fmt::format("{} kernels, {} among them: {}", group.rows.size(), name, group.text);
-  }
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    groups[i].text = shared_text(groups[i], firsts[i]->rule, firsts[i]->held_by, report);
+  if (auto clock = held_by_clock(verdicts, report)) groups.push_back(std::move(*clock));
   std::stable_sort(groups.begin(), groups.end(), [](const VerdictGroup& a, const VerdictGroup& b) {
     return wins_more(a.total_gain_s, b.total_gain_s);
   });

@@ -49,6 +49,8 @@ struct VerdictGroup {
   std::string action;
   double total_gain_s = 0;
   std::vector<std::size_t> rows;  ///< in Report::points, the largest gain first
+  /// What the clock cost them, beside their own verdicts: its rows stand in other groups too, its gain in none.
+  bool by_clock = false;
 };
 
 /// Where to spend time: groups by the time that could be won, the largest first. Those that have nothing to win (at

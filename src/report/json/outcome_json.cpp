@@ -36,7 +36,16 @@ void members(auto& io, Verification& verification) {
 struct Quantiles {
   Summary& time;
 };
+/// Times are of something that ran.
+void require_times(const JsonValue& json, std::initializer_list<const char*> keys) {
+  for (const char* key : keys) {
+    const JsonValue time = json[key];
+    if (!(time.number() > 0)) time.fail("a time has to be more than 0 s");
+  }
+}
+
 void members(auto& io, Quantiles& of) {
+  io.require([](const JsonValue& json) { require_times(json, {"min", "q05", "q25", "q75", "q95", "max"}); });
   io("min", of.time.min);
   io("q05", of.time.q05);
   io("q25", of.time.q25);
@@ -46,6 +55,11 @@ void members(auto& io, Quantiles& of) {
 }
 
 void members(auto& io, Summary& time) {
+  io.require([](const JsonValue& json) {
+    require_times(json, {"median"});
+    if (const auto clock = json.find("clock_hz"); clock && !(clock->number() > 0))
+      clock->fail("a clock has to be more than 0 Hz");
+  });
   io("median", time.median);
   io.interval("ci95", time.ci95);
   io.absent("ci95", "too few samples for a 95 % interval");
