@@ -13,16 +13,7 @@ describe('report.html', { skip: reason ?? false }, () => {
   before(async () => { session = await open_session(); });
   after(async () => { await session?.close(); });
 
-  /** Runs `check` on an opened page, which must stay free of errors and requests. */
-  async function on(name, options, check) {
-    const { page, problems, close } = await session.open(name, options);
-    try {
-      await check(page);
-      assert.deepEqual(problems, []);
-    } finally {
-      await close();
-    }
-  }
+  const on = (name, options, check) => session.on(name, options, check);
 
   const names = ['h200', 'counted', 'cpu', 'stress', 'hostile', 'odd', 'empty', 'many', 'two',
     'profile', 'profile-uncounted', 'profile-small', 'profile-hostile', 'profile-two'];

@@ -1,5 +1,6 @@
 // What every test of the page needs: the sample pages, one Chromium for all, and pages that record what goes
 // wrong in them. No tests here.
+import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -59,7 +60,19 @@ export async function open_session() {
         if (request.url().split('#')[0] !== url && !/^(data|blob|about):/.test(request.url())) problems.push(`request: ${request.url()}`);
       });
       await page.goto(url);
+      // The script is unpacked a moment after the page is there.
+      if (options.javaScriptEnabled !== false) await page.locator('html.js').waitFor({ state: 'attached' });
       return { page, problems, close: () => context.close() };
+    },
+    /** Runs `check` on an opened page, which must stay free of errors and requests. */
+    async on(name, options, check) {
+      const { page, problems, close } = await this.open(name, options);
+      try {
+        await check(page);
+        assert.deepEqual(problems, []);
+      } finally {
+        await close();
+      }
     },
     async close() {
       await browser.close();

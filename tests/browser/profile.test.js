@@ -12,15 +12,7 @@ describe('report.html of a profile', { skip: reason ?? false }, () => {
   before(async () => { session = await open_session(); });
   after(async () => { await session?.close(); });
 
-  async function on(name, options, check) {
-    const { page, problems, close } = await session.open(name, options);
-    try {
-      await check(page);
-      assert.deepEqual(problems, []);
-    } finally {
-      await close();
-    }
-  }
+  const on = (name, options, check) => session.on(name, options, check);
   const names = ['profile', 'profile-uncounted', 'profile-small', 'profile-hostile', 'profile-two'];
 
   for (const name of names) {

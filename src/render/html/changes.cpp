@@ -122,10 +122,22 @@ std::string date_of(const Report& run) {
   return run.invocation.started_at.empty() ? "an unknown date" : escape_html(html_time(run.invocation.started_at));
 }
 
+std::string folded_rows(const std::string& rows, std::size_t count, bool totals) {
+  if (rows.empty()) return {};
+  return fmt::format("<details class=\"fold\"><summary>{} {} no difference</summary>\n{}</details>\n", count,
+                     count == 1 ? "kernel shows" : "kernels show", table("Kernel", rows, true, totals));
+}
+
+/// The worst first; those that did not change are folded.
 std::string suite_rows(const Comparison& comparison) {
-  std::string rows;
-  for (const PointChange* change : worst_first(comparison)) rows += kernel_row(comparison, *change);
-  return table("Kernel", rows, true);
+  std::string changed, alike;
+  std::size_t alike_count = 0;
+  for (const PointChange* change : worst_first(comparison)) {
+    const bool same = change->change == Change::same;
+    (same ? alike : changed) += kernel_row(comparison, *change);
+    alike_count += same ? 1 : 0;
+  }
+  return (changed.empty() ? "" : table("Kernel", changed, true)) + folded_rows(alike, alike_count, false);
 }
 
 /// By how much the totals of their launches changed; those that did not are folded.
@@ -144,9 +156,7 @@ std::string program_rows(const Comparison& comparison) {
     alike_count += same ? 1 : 0;
   }
   std::string html = changed.empty() ? "" : table("Kernel", changed, true, true);
-  if (alike.empty()) return html;
-  return html + fmt::format("<details><summary>{} {} no difference</summary>\n{}</details>\n", alike_count,
-                            alike_count == 1 ? "kernel has" : "kernels have", table("Kernel", alike, true, true));
+  return html + folded_rows(alike, alike_count, true);
 }
 
 }  // namespace

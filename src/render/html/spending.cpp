@@ -27,8 +27,8 @@ std::string text_of(const Report& report, const Spending& spending) {
       return html_row_link(report, spending.rows.front()) + escape_html(spending.text.substr(name.size()));
     }
   }
-  constexpr int kMostColumns = 220;
-  return escape_html(shorten(spending.text, kMostColumns));
+  // A chain of kernels can be as long as a page; what holds one is a sentence or two.
+  return escape_html(shorten(spending.text, spending.what.empty() ? 600 : 200));
 }
 
 std::string names_of(const Report& report, const std::vector<std::size_t>& rows) {
@@ -54,7 +54,9 @@ std::string item(const Report& report, const Spending& spending, double largest_
       "class=\"do\">{}</p>\n",
       to_string(spending.kind), known ? duration(spending.seconds) : "?", std::clamp(100 * share, 0.0, 100.0), tag,
       text_of(report, spending),
-      spending.evidence.empty() ? "" : fmt::format("<small>{}</small>", escape_html(spending.evidence)),
+      spending.what.empty() || spending.evidence.empty()
+          ? ""
+          : fmt::format("<small>{}</small>", escape_html(spending.evidence)),
       which(report, spending), escape_html(spending.action));
 }
 

@@ -27,21 +27,23 @@ const char* kind_class(CeilingKind kind) {
 
 constexpr std::size_t kMostRows = 250;  // nobody reads more bars, and each is a dozen elements
 
-/// Of a program's kernels, those whose work is known.
-bool is_timed(const Point& point) {
+/// Of a program's kernels, those whose work is known; none that is at its roof, whose longest bar is all of its time.
+bool is_shown(const Point& point) {
+  constexpr double kAtRoof = 0.9;
   return point.status == PointStatus::ok && point.time && point.time->median > 0 &&
-         (!point.profiled || !point.bound.resources.empty());
+         (!point.profiled || !point.bound.resources.empty()) &&
+         !(point.fraction_of_roof() >= kAtRoof && !point.above_roof());
 }
 
 std::size_t count_timed(const Report& report) {
-  return static_cast<std::size_t>(std::count_if(report.points.begin(), report.points.end(), is_timed));
+  return static_cast<std::size_t>(std::count_if(report.points.begin(), report.points.end(), is_shown));
 }
 
 /// The timed points in the run's order; where they are too many, those that take the most time.
 std::vector<std::size_t> longest_points(const Report& report) {
   std::vector<std::size_t> points;
   for (std::size_t i = 0; i < report.points.size(); ++i) {
-    if (is_timed(report.points[i])) points.push_back(i);
+    if (is_shown(report.points[i])) points.push_back(i);
   }
   if (points.size() <= kMostRows) return points;
   std::stable_sort(points.begin(), points.end(),
@@ -118,7 +120,7 @@ std::string html_times(const Report& report, const Marks& marks) {
       "<span class=\"key\"><i class=\"k-memory\"></i> memory</span> "
       "<span class=\"key\"><i class=\"k-compute\"></i> compute</span> "
       "<span class=\"key\"><i class=\"k-latency\"></i> launch</span>. The longest bar is the bound; grey beyond it is "
-      "head-room.{}</p>\n"
+      "head-room. Kernels above 90 % of their roof are left out.{}</p>\n"
       "<table class=\"times-table\"><thead><tr><th scope=\"col\">Kernel</th><th scope=\"col\">Time by resource</th>"
       "<th scope=\"col\">Share of the measured time</th></tr></thead><tbody>\n{}</tbody></table>\n</section>\n",
       which, rows);
