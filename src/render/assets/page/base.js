@@ -19,6 +19,13 @@ all('.tools, .hint, .filter, .filters, .zoom').forEach(e => { e.hidden = false; 
 // What the SVG and PNG buttons save: the drawing as it came, before the page moves anything in it.
 const drawing = svg?.cloneNode(true);
 
+// A phone sees the plot alone, and as large as it can be: names and key are told by a tap.
+if (svg && matchMedia('(max-width:760px)').matches) {
+  const {plotX, plotY, plotWidth, plotHeight} = svg.dataset;
+  svg.setAttribute('viewBox', `${plotX - 72} ${plotY - 12} ${Number(plotWidth) + 92} ${Number(plotHeight) + 60}`);
+  all('[textLength]', svg).forEach(text => text.removeAttribute('textLength'));
+}
+
 // Storage may be forbidden for a local file.
 const themes = ['auto', 'light', 'dark'];
 const theme_button = one('#theme');

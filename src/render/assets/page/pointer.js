@@ -26,8 +26,9 @@ const nearest = (x, y, reach) => {
 };
 const in_drawing = e => {
   const box = svg.getBoundingClientRect();
-  const scale = svg.viewBox.baseVal.width / box.width;
-  return [(e.clientX - box.left) * scale, (e.clientY - box.top) * scale];
+  const {x, y, width} = svg.viewBox.baseVal;
+  const scale = width / box.width;
+  return [x + (e.clientX - box.left) * scale, y + (e.clientY - box.top) * scale];
 };
 const under = e => {
   const [x, y] = in_drawing(e);
