@@ -229,10 +229,19 @@ Check audit_plateau(const FastPlateau& plateau, double slowed_share) {
   return check;
 }
 
+/// Why sampling stopped. A narrow interval does not say that the level held still.
+std::string why_stopped(StopReason stop) {
+  std::string words(to_string(stop));
+  if (stop == StopReason::converged) return "a narrow interval";
+  std::replace(words.begin(), words.end(), '_', ' ');
+  return words;
+}
+
 Check audit_steadiness(const Summary& time) {
   Check check{"steady while timed", passed_if(!time.drifting), {}};
-  check.detail = fmt::format("{} after {:.2f} s of settling, {} samples, stopped by {}",
-                             time.drifting ? "drifting" : "steady", time.settle_s, time.samples, to_string(time.stop));
+  check.detail =
+      fmt::format("{} after {:.2f} s of settling, {} samples, stopped by {}", time.drifting ? "drifting" : "steady",
+                  time.settle_s, time.samples, why_stopped(time.stop));
   if (time.samples == 0) check.status = CheckStatus::fail;
   return check;
 }

@@ -122,6 +122,7 @@ void sort_rows(Report& report) {
   }
 }
 
+/// What was dropped, and how much longer it took, the findings tell.
 void add_notes(Report& report) {
   const Profile& profile = *report.profile;
   std::vector<std::string>& notes = report.notes;
@@ -132,16 +133,8 @@ void add_notes(Report& report) {
               "it (a program that scrubs its environment, or a container without the driver, looks alike)"
             : "the program opened the CUDA driver and ran no kernel while it was recorded");
   }
-  std::int64_t dropped = 0;
-  for (const ProfiledProcess& process : profile.processes) dropped += process.dropped;
-  if (dropped > 0) {
-    notes.push_back(fmt::format("{} records were dropped: the sums are short of them", count(dropped)));
-  }
   if (!profile.counters && !profile.why_no_counters.empty() && !report.points.empty()) {
     notes.push_back("no counters: " + profile.why_no_counters);
-  }
-  if (const auto slower = inflation(profile); slower && *slower > kMostInflation) {
-    notes.push_back(fmt::format("with us the program took {} longer: idle time is not explained", percent(*slower)));
   }
 }
 

@@ -136,13 +136,18 @@ std::string point_name(const Point& point) {
   return fmt::format("{} ({})", shorten(label, kNameColumns), shorten(implementation, kNameColumns / 2));
 }
 
+std::string performance_text(const Point& point) {
+  const std::optional<Pipe> pipe = dominant_pipe(point.work);
+  return pipe && point.performance() > 0 ? si(point.performance(), unit_of(*pipe)) : std::string();
+}
+
 std::vector<std::string> headline(const Report& report) {
   const Roofs roofs = roofs_of(report);
   std::vector<std::string> parts;
   for (const Roof* roof : {roofs.main_memory(), roofs.main_compute()}) {
     if (roof == nullptr) continue;
     const Ceiling& ceiling = *roof->ceiling;
-    parts.push_back(fmt::format("{} {}", clean_line(ceiling.name), rate(ceiling.value, ceiling.kind)));
+    parts.push_back(fmt::format("{} {}", clean_line(ceiling.name), ceiling_value(ceiling)));
   }
   if (const auto ridge = roofs.ridge()) parts.push_back(fmt::format("ridge {} FLOP/byte", number(*ridge, 3)));
   return parts;

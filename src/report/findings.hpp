@@ -16,6 +16,9 @@ std::string point_name(const Point& point);
 /// uses.
 std::vector<std::string> headline(const Report& report);
 
+/// Its operations a second: "798 TFLOP/s", of integers "1.34 POP/s"; empty where it has none.
+std::string performance_text(const Point& point);
+
 /// What a sweep shows: "33.1 TB/s up to 231 KiB, 9.8 TB/s up to 44.5 MiB, 4.67 TB/s beyond".
 std::string sweep_sentence(const Sweep& sweep);
 

@@ -9,8 +9,6 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "text/operations.hpp"
-
 namespace roofline {
 namespace {
 
@@ -83,8 +81,13 @@ std::string rate(double value, CeilingKind kind, int digits) {
   return with_prefix(value, kUnits.at(static_cast<std::size_t>(kind)), digits, in_words);
 }
 
+std::string_view unit_of(Pipe pipe) {
+  const bool flops = pipe != Pipe::int32 && pipe != Pipe::int8 && pipe != Pipe::sfu && pipe != Pipe::tensor_int8;
+  return flops ? "FLOP/s" : "OP/s";
+}
+
 std::string ceiling_value(const Ceiling& ceiling) {
-  if (ceiling.kind == CeilingKind::compute && counts_integers(ceiling.name)) return si(ceiling.value, "OP/s");
+  if (ceiling.kind == CeilingKind::compute && ceiling.pipe) return si(ceiling.value, unit_of(*ceiling.pipe));
   return ceiling_value(ceiling.value, ceiling.kind);
 }
 

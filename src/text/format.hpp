@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "model/ceiling.hpp"
+#include "model/names.hpp"
 
 namespace roofline {
 
@@ -22,6 +23,9 @@ std::string si(double value, std::string_view unit, int digits = 3);
 
 /// A rate in the unit of its kind: "4.67 TB/s", "798 TFLOP/s", "526 k launches/s".
 std::string rate(double value, CeilingKind kind, int digits = 3);
+
+/// "OP/s" of pipes whose operations are no FLOPs (integers, special functions), else "FLOP/s".
+std::string_view unit_of(Pipe pipe);
 
 /// What a ceiling measured, as people quote it: a rate, or for launches and latencies the time of one.
 std::string ceiling_value(const Ceiling& ceiling);

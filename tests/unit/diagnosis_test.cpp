@@ -90,6 +90,7 @@ TEST(Rules, AreComplete) {
     }
     EXPECT_FALSE(rule.source.empty()) << rule.id;
     EXPECT_FALSE(rule.next.empty()) << rule.id;
+    EXPECT_TRUE(rule.for_library.empty() || !rule.is_for(DeviceKind::cpu)) << rule.id;
     for (const Condition& condition : rule.conditions) {
       EXPECT_NE(find_quantity(condition.quantity), nullptr) << rule.id << ": " << condition.quantity;
     }
@@ -149,7 +150,11 @@ TEST(Rules, SpeakOfTheDeviceThatTheyAreFor) {
 
 /// What the machine did comes first, and then nothing is said of the kernel: not that it waits for latency.
 TEST(Diagnosis, OfARowOnASlowMachineIsNotOfItsKernel) {
-  const Quantities latency = {{"compute.utilization", 0.1}, {"levels.utilization", 0.2}, {"roof.fraction", 0.2}};
+  const Quantities latency = {{"compute.utilization", 0.1},
+                              {"levels.utilization", 0.2},
+                              {"busy.sum", 0.3},
+                              {"counted", 1},
+                              {"roof.fraction", 0.2}};
   const auto ids = [](const Quantities& quantities) {
     std::vector<std::string> found;
     for (const Advice& advice : diagnose(quantities, DeviceKind::cpu)) found.push_back(advice.rule);
@@ -198,6 +203,44 @@ TEST(Diagnosis, StopsWhereThereIsNothingLeftToGain) {
       diagnose({{"roof.fraction", 0.97}, {"compute.utilization", 0.1}, {"levels.utilization", 0.1}}, DeviceKind::cpu);
   ASSERT_EQ(advice.size(), 1U);
   EXPECT_EQ(advice[0].rule, "good-enough");
+}
+
+/// What is a sum of other findings, or none, is heard where there is no other.
+TEST(Diagnosis, LooksForTheRestWhereNothingWasFound) {
+  Quantities quantities = {
+      {"roof.fraction", 0.5},       {"counted", 1},    {"roof.missing", 0.5},      {"pipe", 1}, {"level", 0},
+      {"compute.utilization", 0.7}, {"busy.sum", 0.9}, {"levels.utilization", 0.2}};
+  const auto first = [&] { return diagnose(quantities, DeviceKind::cuda).front(); };
+  EXPECT_EQ(first().rule, "unexplained");
+  EXPECT_THAT(first().finding, testing::HasSubstr("No counter explains the missing 50.0 %"));
+  quantities["compute.utilization"] = 0.3;
+  EXPECT_EQ(first().rule, "latency");
+  EXPECT_EQ(diagnose(quantities, DeviceKind::cuda).size(), 1U);
+  quantities.insert({{"stall.barrier.share", 0.5}});
+  EXPECT_EQ(first().rule, "barrier-stalls");
+  EXPECT_EQ(diagnose(quantities, DeviceKind::cuda).size(), 1U);
+}
+
+TEST(Diagnosis, TellsCallersOfALibraryWhatTheyCanDo) {
+  Quantities quantities = {{"matrix.work", 1}, {"tensor.executed", 1}, {"tensor.active", 0.3}, {"library", 0}};
+  const std::string own = diagnose(quantities, DeviceKind::cuda).front().next;
+  quantities["library"] = 1;
+  const std::string of_library = diagnose(quantities, DeviceKind::cuda).front().next;
+  EXPECT_NE(own, of_library);
+  EXPECT_THAT(of_library, testing::HasSubstr("library"));
+}
+
+TEST(Quantities, AreWrittenAsRangesWhereRowsDiffer) {
+  EXPECT_EQ(quantity_range_text("clock", 1.36e9, 1.75e9), "1.36\u20131.75 GHz");
+  EXPECT_EQ(quantity_range_text("clock", 0.95e9, 1.75e9), "950 MHz\u20131.75 GHz");
+  EXPECT_EQ(quantity_range_text("occupancy", 0.125, 0.125), "12.5 %");
+  EXPECT_EQ(quantity_range_text("blocks", 1, 97), "1\u201397");
+}
+
+/// Counted in two passes, all slots can come out as more than all.
+TEST(Quantities, NoOccupancyIsMoreThanFull) {
+  EXPECT_EQ(quantity_text("occupancy", 1.015), "full");
+  EXPECT_EQ(quantity_text("occupancy", 0.5), "50.0 %");
 }
 
 TEST(Diagnosis, SaysNothingWithoutEvidence) { EXPECT_TRUE(diagnose({}, DeviceKind::cuda).empty()); }
@@ -279,10 +322,10 @@ TEST(Diagnosis, OfARecordedRun) {
     EXPECT_THAT(rules_of.at(tensor), Not(Contains("mma-sync"))) << tensor;
   }
   // Attention on CUDA cores has so many registers that few of its blocks fit on an SM.
-  EXPECT_THAT(rules_of.at("attention fp32 fused"), Contains("occupancy-registers"));
+  EXPECT_THAT(rules_of.at("attention fp32 fused"), ElementsAre("level-beside", "occupancy-registers"));
   // A product that the power limit slows down is told so, also where it is at the roof of its clock.
   EXPECT_THAT(rules_of.at("gemm fp16 cublaslt"), ElementsAre("throttled", "good-enough"));
-  EXPECT_THAT(rules_of.at("conv2d fp16 wgmma"), ElementsAre("throttled"));
+  EXPECT_THAT(rules_of.at("conv2d fp16 wgmma"), ElementsAre("throttled", "tensor-gaps"));
   for (const auto& [kernel, fired] : rules_of) {
     EXPECT_THAT(fired, Not(Contains("uncoalesced-loads"))) << kernel;
     EXPECT_THAT(fired, Not(Contains("launch-bound"))) << kernel;

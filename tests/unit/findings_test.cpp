@@ -21,8 +21,12 @@ TEST(Findings, OfTheSample) {
               ElementsAre("Failed: attention fp64 4x16x2048x128 (cuda).",
                           "22 of 24 kernels verified and timed; 1 skipped and 1 failed, each with its reason below.",
                           "12 of 22 kernels are memory-bound and 10 compute-bound.",
-                          "attention bf16 4x16x2048x128 (cuda) has the most head-room: 2.4× under tensor.bf16.",
-                          HasSubstr("is nearest to its roof: ")));
+                          AllOf(StartsWith("attention fp32 4x16x2048x128 (cuda) has the most to win, 2.32 ms of 4.43 "
+                                           "ms: By the model the FP32 pipe"),
+                                HasSubstr("--counters")),
+                          "Next: gemm fp32 4096x4096x4096 (cuda) (1.46 ms of 3.58 ms), gemm fp32 4096x4096x4096 "
+                          "(cublas) (591 µs of 2.71 ms) and attention bf16 4x16x2048x128 (cuda) (233 µs of 405 µs).",
+                          "8 of 22 are at their roof: only less work makes them faster."));
 }
 
 TEST(Findings, OfOneKernel) {
@@ -30,7 +34,7 @@ TEST(Findings, OfOneKernel) {
   report.points.resize(1);
   report.machine.ceilings[4].audit = sample::passed("fine");
   EXPECT_THAT(findings(report), ElementsAre("1 kernel verified and timed.", "1 of 1 kernel is memory-bound.",
-                                            "relu fp32 268435456 (cuda) is nearest to its roof: 99.4 % of hbm.copy."));
+                                            "1 of 1 is at its roof: only less work makes it faster."));
 }
 
 TEST(Findings, AlarmsComeFirst) {
@@ -61,7 +65,28 @@ TEST(Findings, LongListsAreCut) {
     if (point.time) point = sample::without_time(point, PointStatus::failed, "wrong");
   }
   EXPECT_THAT(findings(report)[0], HasSubstr(" and 15 more."));
-  EXPECT_THAT(findings(report), Not(Contains(HasSubstr("head-room"))));
+  EXPECT_THAT(findings(report), Not(Contains(HasSubstr("to win"))));
+}
+
+/// The row that loses the most time comes first, not the one that is the least of its roof.
+TEST(Findings, AreRankedByTime) {
+  Report report = sample::sample_report();
+  Point& shortest = report.points[0];
+  const double roof = shortest.bound.attainable_time_s;
+  report.points.resize(2);
+  report.points[0].time = sample::timed(1.5 * roof);
+  report.points[1].workload.cache = CacheMode::hot;
+  report.points[1].bound.attainable_time_s = 0.1 * roof;
+  report.points[1].time = sample::timed(0.4 * roof);
+  const std::vector<std::string> sentences = findings(report);
+  EXPECT_THAT(sentences, Contains(AllOf(StartsWith("relu fp32"), HasSubstr("has the most to win"))));
+  EXPECT_THAT(sentences, Contains(StartsWith("Next: relu fp16")));
+}
+
+TEST(Findings, BadlyMeasuredRowsAreAnAlarm) {
+  Report report = sample::sample_report();
+  report.points[1].time->ci95 = {};
+  EXPECT_THAT(findings(report)[1], AllOf(StartsWith("Badly measured"), HasSubstr("relu fp16")));
 }
 
 TEST(Findings, NothingRun) { EXPECT_THAT(findings(Report{}), ElementsAre("No workload was run.")); }

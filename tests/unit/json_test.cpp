@@ -44,6 +44,24 @@ std::string machine_complaint(const std::string& text) {
   return "(read without complaint)";
 }
 
+/// Nothing runs in no time, and less.
+TEST(Json, ATimeOfNothingIsRefusedWithItsKey) {
+  for (const double bad : {0.0, -1e-3}) {
+    for (const char* key : {"median", "quantiles", "clock_hz", "attainable_time_s"}) {
+      const std::string complaint = complaint_after([&](Json& json) {
+        Json& row = json["results"][0];
+        Json& time = row["time_s"];
+        if (std::string(key) == "quantiles") {
+          time["quantiles"]["q05"] = bad;
+        } else {
+          (row.contains(key) ? row[key] : time[key]) = bad;
+        }
+      });
+      EXPECT_THAT(complaint, testing::AllOf(HasSubstr("results[0]"), HasSubstr(key), HasSubstr("more than 0"))) << bad;
+    }
+  }
+}
+
 TEST(Json, ReportRoundTripIsExact) {
   const std::string text = render_json(sample_report());
   EXPECT_EQ(render_json(parse_report(text, "run.json")), text);

@@ -134,7 +134,9 @@ TEST(ProfileJson, EachFigureSaysWhereItIsFrom) {
 }
 
 TEST(ProfileJson, HostileNamesAreRepairedAndNotRefused) {
-  const Report read = parse_report(render_json(sample::hostile_profile_report()), "run.json");
+  Report hostile = sample::hostile_profile_report();
+  hostile.profile->copies[2].total_s = 0;  // a negative one is refused
+  const Report read = parse_report(render_json(hostile), "run.json");
   EXPECT_EQ(read.points.size(), sample::profile_report().points.size());
 }
 
@@ -143,6 +145,7 @@ TEST(ProfileJson, WhatCannotBeIsRefusedWithItsPlace) {
     return complaint_after([&](Json& json) { json["profile"][key] = value; });
   };
   EXPECT_THAT(profile("wall_s", "long"), StartsWith("run.json: profile.wall_s: expected a number, found string"));
+  EXPECT_THAT(profile("wall_s", -1), StartsWith("run.json: profile.wall_s: a time can't be negative"));
   EXPECT_THAT(profile("wins", 3), StartsWith("run.json: profile.wins: expected an array"));
   EXPECT_THAT(complaint_after([](Json& j) { j["profile"].erase("kernel_s"); }), HasSubstr("profile.kernel_s: missing"));
   EXPECT_THAT(complaint_after([](Json& j) { j["profile"]["wins"][1]["kind"] = "luck"; }),

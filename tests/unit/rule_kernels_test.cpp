@@ -19,6 +19,10 @@ struct Pair {
   const char* silent_on;
 };
 
+constexpr const char* kSmallMultiTensor =
+    "multi_tensor_apply_kernel<TensorListMetadata, UnaryOpFunctor, Sqrt>, train.py:67 step, grid 320x1x1";
+constexpr const char* kFullProduct = "nvjet_sm90_tst_128x256_64x4_2x1_v_bz_coopA_NTN, train.py:40 forward";
+
 constexpr Pair kPairs[] = {
     {"launch-bound", "32 tiny launches", "a large launch"},
     {"launch-bound", "one launch", "a large launch"},
@@ -40,8 +44,9 @@ constexpr Pair kPairs[] = {
     {"occupancy-uneven", "chase, one long warp", "chase"},
     {"occupancy-uneven", "chase, one long warp", "stream by 16 blocks"},  // has no more blocks
     {"uncoalesced-loads", "loads, stride 32", "loads, stride 1"},
-    {"uncoalesced-loads", "product on CUDA cores", "tensor.bf16.mma_sync"},  // loads its operands once
-    {"uncoalesced-loads", "loads, stride 32", "chase"},                      // one address for all threads of a warp
+    {"uncoalesced-loads", "loads, stride 32", "tensor.bf16.mma_sync"},  // loads its operands once
+    {"scattered-loads", "product on CUDA cores", "loads, stride 1"},
+    {"uncoalesced-loads", "loads, stride 32", "chase"},  // one address for all threads of a warp
     {"uncoalesced-stores", "stores, stride 32", "stores, stride 1"},
     {"spills", "local array", "shared memory, used once"},
     {"bank-conflicts", "transpose", "transpose, padded"},
@@ -58,6 +63,17 @@ constexpr Pair kPairs[] = {
     {"fetch-stalls", "long code", "short code"},
     {"dependency-stalls", "one chain, 4 warps an SM", "chains of fp32"},
     {"ready-warps", "chains of fp32", "one chain, 4 warps an SM"},
+    {"level-beside", "gemm fp32 4096x4096x4096 tiled", "conv2d fp32 32x56x56x256x256x3x1"},
+    {"level-beside", "attention fp32 4x16x2048x128",
+     "conv2d bf16 32x56x56x256x256x3x1"},  // tensor cores are fed by TMA
+    {"few-warps", "conv2d fp32 32x56x56x256x256x3x1", "gemm fp32 4096x4096x4096 tiled"},
+    {"issue-bound", "chains of fp32, half of them padding", "tensor.bf16"},
+    {"small-grid", kSmallMultiTensor, "stream"},
+    {"clock-below-roof", kFullProduct, "conv2d bf16 32x56x56x256x256x3x1"},  // its clock is known
+    {"narrow-loads", "CatArrayBatchedCopy<OpaqueType, int>, train.py:25 forward", "loads, stride 1"},
+    {"arithmetic-beside", "nvjet_sm90_tst_128x64_64x8_1x2_h_bz_NTT", "stream"},
+    {"second-pipe", "attention bf16 4x16x2048x128", "conv2d bf16 32x56x56x256x256x3x1"},
+    {"tensor-gaps", "conv2d bf16 32x56x56x256x256x3x1", "gemm bf16 4096x4096x4096 cublaslt"},
     {"poor-memory", "stream by 16 blocks", "stream"},
     {"poor-memory", "chase", "loads, stride 1"},  // L2 serves it, and DRAM is idle
     {"memory-before-compute", "eight busy passes over all", "eight busy passes over chunks"},
@@ -65,14 +81,19 @@ constexpr Pair kPairs[] = {
     {"latency", "stream by 16 blocks", "shared memory, used once"},  // shared memory is busy
 };
 
-/// What is known of each kernel, by its name.
+/// What is known of each kernel, by its name: of those that were made for it, and of the rows of the reference runs.
 std::map<std::string, Quantities> recorded_quantities() {
-  const std::string path = std::string(ROOFLINE_SOURCE_DIR) + "/tests/data/counted-kernels-h200.json";
-  const Report report = parse_report(read_file(path), path);
   std::map<std::string, Quantities> of;
-  for (Point point : report.points) {
-    point.bound = bound_of(point.work, report.machine, point.time->clock_hz);
-    of[point.workload.label] = quantities_of(point, report.machine, &*point.counters);
+  for (const char* file : {"tests/data/counted-kernels-h200.json", "reports/reference/h200-ops/report.json",
+                           "reports/reference/h200-train/report.json"}) {
+    const std::string path = std::string(ROOFLINE_SOURCE_DIR) + "/" + file;
+    const Report report = parse_report(read_file(path), path);
+    for (Point point : report.points) {
+      if (!point.counters) continue;
+      point.bound = bound_of(point.work, report.machine, point.time->clock_hz);
+      of[point.workload.label] = quantities_of(point, report.machine, &*point.counters);
+      of[point.workload.label].erase("interval.known");  // of kernels that were only counted there is one time
+    }
   }
   return of;
 }
@@ -93,7 +114,11 @@ std::vector<std::string> rules_that_fire(const Quantities& quantities) {
 TEST(RuleKernels, EachFaultIsFoundAndIsGoneWhenItIsMended) {
   const std::map<std::string, Quantities> of = recorded_quantities();
   for (const Pair& pair : kPairs) {
-    EXPECT_THAT(rules_that_fire(of.at(pair.fires_on)), testing::Contains(pair.rule)) << pair.fires_on;
+    const bool rest = rule_named(pair.rule).is_rest();  // heard where there is nothing else to hear
+    EXPECT_TRUE(fires(rule_named(pair.rule), of.at(pair.fires_on))) << pair.rule << " on " << pair.fires_on;
+    if (!rest) {
+      EXPECT_THAT(rules_that_fire(of.at(pair.fires_on)), testing::Contains(pair.rule)) << pair.fires_on;
+    }
     // By itself: not because a rule before it ended the diagnosis.
     EXPECT_FALSE(fires(rule_named(pair.rule), of.at(pair.silent_on))) << pair.rule << " on " << pair.silent_on;
   }
@@ -101,7 +126,9 @@ TEST(RuleKernels, EachFaultIsFoundAndIsGoneWhenItIsMended) {
 
 TEST(RuleKernels, NoRuleIsLeftOut) {
   for (const Rule& rule : rules()) {
-    if (rule.last && rule.id != "good-enough") continue;  // no kernel does that
+    // What the machine did, or what was not measured, no kernel does.
+    if (!rule.is_for(DeviceKind::cuda) || (rule.last() && rule.id != "good-enough")) continue;
+    if (rule.tells == Tells::unexplained || rule.id == "suspect-roof-below") continue;
     EXPECT_TRUE(std::any_of(std::begin(kPairs), std::end(kPairs), [&](const Pair& pair) {
       return rule.id == pair.rule;
     })) << rule.id;

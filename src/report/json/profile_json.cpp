@@ -17,6 +17,12 @@ int read_int(const JsonValue& json) {
   return static_cast<int>(value);
 }
 
+double read_seconds(const JsonValue& json) {
+  const double seconds = json.number();
+  if (seconds < 0) json.fail("a time can't be negative");
+  return seconds;
+}
+
 /// An index below `count`; -1 where there is none.
 int read_index(const JsonValue& json, std::string_view key, std::size_t count, const std::string& of) {
   const auto member = json.find(key);
@@ -82,10 +88,10 @@ Json wall_to_json(const WallTime& wall) {
 WallTime read_wall(const JsonValue& json) {
   return {.device = read_int(json["device"]),
           .device_name = json["name"].text(),
-          .wall_s = json["wall_s"].number(),
+          .wall_s = read_seconds(json["wall_s"]),
           .before_s = json["before_s"].number(),
-          .kernels_s = json["kernels_s"].number(),
-          .copies_s = json["copies_s"].number(),
+          .kernels_s = read_seconds(json["kernels_s"]),
+          .copies_s = read_seconds(json["copies_s"]),
           .counting_s = json["counting_s"].number(),
           .idle_launching_s = json["idle_launching_s"].number(),
           .idle_waiting_s = json["idle_waiting_s"].number(),
@@ -123,9 +129,9 @@ Json call_to_json(const CallSum& call) {
 CallSum read_call(const JsonValue& json) {
   return {.name = json["name"].text(),
           .calls = json["calls"].integer(),
-          .total_s = json["total_s"].number(),
-          .median_s = json["median_s"].number(),
-          .max_s = json["max_s"].number()};
+          .total_s = read_seconds(json["total_s"]),
+          .median_s = read_seconds(json["median_s"]),
+          .max_s = read_seconds(json["max_s"])};
 }
 
 Json copy_to_json(const CopySum& copy) {
@@ -142,7 +148,7 @@ CopySum read_copy(const JsonValue& json) {
   CopySum copy = {.direction = json["direction"].text(),
                   .copies = json["copies"].integer(),
                   .bytes = json["bytes"].number(),
-                  .total_s = json["total_s"].number(),
+                  .total_s = read_seconds(json["total_s"]),
                   .roof = json.text_or("roof", ""),
                   .roof_bytes_per_s = 0};
   if (!copy.roof.empty()) copy.roof_bytes_per_s = json["roof_bytes_per_s"].number();
@@ -167,7 +173,7 @@ std::vector<TreeSum> read_tree(const JsonValue& json) {
     nodes.push_back({.name = node["name"].text(),
                      .parent = read_index(node, "parent", nodes.size(), "earlier node"),
                      .launches = node["launches"].integer(),
-                     .total_s = node["total_s"].number(),
+                     .total_s = read_seconds(node["total_s"]),
                      .backward_s = node["backward_s"].number(),
                      .self_s = node["self_s"].number(),
                      .wall_s = node.number_or("wall_s", 0)});
@@ -187,7 +193,7 @@ LineSum read_line(const JsonValue& json) {
           .function = json.text_or("function", ""),
           .number = read_int(json["line"]),
           .launches = json["launches"].integer(),
-          .total_s = json["total_s"].number(),
+          .total_s = read_seconds(json["total_s"]),
           .backward_s = json["backward_s"].number()};
 }
 
@@ -287,14 +293,14 @@ Profile read_profile(const JsonValue& json, std::size_t rows) {
                   .exit_status = optional_int(json, "exit_status"),
                   .signal = optional_int(json, "signal"),
                   .processes = read_list(json["processes"], read_process),
-                  .wall_s = json["wall_s"].number(),
+                  .wall_s = read_seconds(json["wall_s"]),
                   .untraced_s = json.optional_number("untraced_s"),
                   .traced_s = json.optional_number("traced_s"),
                   .counting_s = json["counting_s"].number(),
                   .devices = read_list(json["devices"], read_wall),
                   .at_roof_s = json["at_roof_s"].number(),
                   .roofed_s = json["roofed_s"].number(),
-                  .kernel_s = json["kernel_s"].number(),
+                  .kernel_s = read_seconds(json["kernel_s"]),
                   .counted_s = json["counted_s"].number(),
                   .counters = json["counters"].boolean(),
                   .why_no_counters = json.text_or("why_no_counters", ""),
@@ -337,7 +343,7 @@ Json profiled_to_json(const Point& point) {
 ProfiledKind read_profiled(const JsonValue& json) {
   return {.full_name = json["full_name"].text(),
           .launches = json["launches"].integer(),
-          .total_s = json["total_s"].number(),
+          .total_s = read_seconds(json["total_s"]),
           .grid = read_dimensions(json["grid"]),
           .block = read_dimensions(json["block"]),
           .cluster = read_dimensions(json["cluster"]),

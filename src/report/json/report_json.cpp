@@ -134,6 +134,7 @@ Bound read_bound(const JsonValue& json, const Work& work) {
     bound.label = label->word(parse_bound_label, "bound");
     bound.limiting_ceiling = json["limiting_ceiling"].text();
     bound.attainable_time_s = json["attainable_time_s"].number();
+    if (!(bound.attainable_time_s > 0)) json["attainable_time_s"].fail("a time has to be more than 0 s");
     if (const auto regime = json.find("limiting_regime")) bound.regime = regime->word(parse_regime, "regime");
     bound.suspect = json["suspect"].boolean();
   }

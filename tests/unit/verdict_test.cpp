@@ -1,0 +1,453 @@
+// Verdicts: every row has one, the checked-in runs' are known, and figures that are none do no harm.
+#include "report/diagnosis/verdict.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <regex>
+#include <set>
+
+#include "host/files.hpp"
+#include "report/diagnosis/counted.hpp"
+#include "report/findings.hpp"
+#include "report/json/json.hpp"
+#include "report/profile_findings.hpp"
+#include "report/roof_share.hpp"
+#include "tests/support/sample_report.hpp"
+#include "text/format.hpp"
+
+namespace roofline {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+Report recorded(const std::string& run) {
+  const std::string path = std::string(ROOFLINE_SOURCE_DIR) + "/reports/reference/" + run + "/report.json";
+  return parse_report(read_file(path), path);
+}
+
+const Verdict& verdict_on(const std::vector<Verdict>& all, const Report& report, const std::string& name) {
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Verdict& verdict) {
+    return point_name(report.points[verdict.row]).find(name) != std::string::npos;
+  });
+  if (found == all.end()) throw std::runtime_error("no verdict on " + name);
+  return *found;
+}
+
+std::vector<std::string> texts_of(const Verdict& verdict) {
+  std::vector<std::string> texts = {verdict.held_by, verdict.action};
+  texts.insert(texts.end(), verdict.also.begin(), verdict.also.end());
+  for (const auto& [name, value] : verdict.evidence) texts.push_back(name + " " + value);
+  return texts;
+}
+
+class RecordedRuns : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Verdicts, RecordedRuns, testing::Values("h200-ops", "h200-train"));
+
+TEST_P(RecordedRuns, EachRowUnderItsRoofHasAVerdictWithAGain) {
+  const Report report = recorded(GetParam());
+  const std::vector<Verdict> all = verdicts(report);
+  EXPECT_EQ(all.size(), report.points.size());
+  int under = 0;
+  for (const Verdict& verdict : all) {
+    const Point& point = report.points[verdict.row];
+    const std::string name = point_name(point);
+    EXPECT_NE(verdict.held_by, "") << name;
+    EXPECT_NE(verdict.action, "") << name;
+    EXPECT_NE(verdict.rule, "") << name;
+    EXPECT_LE(verdict.evidence.size(), 3U) << name;
+    if (!(point.fraction_of_roof() < 0.9)) continue;
+    ++under;
+    EXPECT_NE(verdict.kind, VerdictKind::at_roof) << name;
+    EXPECT_GE(verdict.evidence.size(), 2U) << name << ": " << verdict.rule;
+    EXPECT_NEAR(verdict.gain_s * (point.profiled ? static_cast<double>(point.profiled->launches) : 1),
+                verdict.total_gain_s, 1e-9 * verdict.total_gain_s)
+        << name;
+    EXPECT_GT(verdict.gain_s, 0) << name;
+    EXPECT_LT(verdict.total_gain_s, cost_of(point)) << name;
+  }
+  EXPECT_GT(under, 10);
+}
+
+TEST_P(RecordedRuns, TheMostThatCouldBeWonComesFirst) {
+  const Report report = recorded(GetParam());
+  const std::vector<Verdict> all = verdicts(report);
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    const double before = all[i - 1].total_gain_s, after = all[i].total_gain_s;
+    EXPECT_TRUE(std::isnan(after) || before >= after) << i;
+  }
+  const std::vector<VerdictGroup> groups = where_to_spend_time(all, report);
+  for (std::size_t i = 1; i < groups.size(); ++i) {
+    const double before = groups[i - 1].total_gain_s, after = groups[i].total_gain_s;
+    EXPECT_TRUE(std::isnan(after) || before >= after) << groups[i].text;
+  }
+}
+
+TEST_P(RecordedRuns, EvidenceIsToldInWordsForPeople) {
+  static const std::regex kId(R"(\b[a-z0-9_]+\.[a-z_]+\b|\{|\}|nan|inf)");
+  const Report report = recorded(GetParam());
+  for (const Verdict& verdict : verdicts(report)) {
+    for (const auto& [name, value] : verdict.evidence) {
+      EXPECT_FALSE(std::regex_search(name, kId)) << name;
+      EXPECT_NE(value, "") << name;
+    }
+    EXPECT_THAT(verdict.held_by, Not(HasSubstr("{")));
+  }
+}
+
+/// Each row is in one group, beside the one that only says what the clock cost.
+TEST_P(RecordedRuns, GroupsHoldEachRowOnce) {
+  const Report report = recorded(GetParam());
+  const std::vector<Verdict> all = verdicts(report);
+  std::multiset<std::size_t> rows;
+  double gain = 0, of_groups = 0;
+  for (const Verdict& verdict : all) gain += std::isnan(verdict.total_gain_s) ? 0 : verdict.total_gain_s;
+  for (const VerdictGroup& group : where_to_spend_time(all, report)) {
+    EXPECT_NE(group.text, "");
+    EXPECT_NE(group.action, "");
+    if (group.by_clock) continue;
+    rows.insert(group.rows.begin(), group.rows.end());
+    of_groups += std::isnan(group.total_gain_s) ? 0 : group.total_gain_s;
+  }
+  EXPECT_EQ(rows.size(), all.size());
+  EXPECT_EQ(std::set<std::size_t>(rows.begin(), rows.end()).size(), all.size());
+  EXPECT_NEAR(of_groups, gain, 1e-9 * gain);
+}
+
+TEST(Verdicts, OfTheRecordedSuite) {
+  const Report report = recorded("h200-ops");
+  const std::vector<Verdict> all = verdicts(report);
+  const auto rule_of = [&](const char* name) { return verdict_on(all, report, name).rule; };
+  EXPECT_EQ(rule_of("attention fp32"), "level-beside");
+  EXPECT_EQ(rule_of("gemm fp32 4096x4096x4096 tiled"), "level-beside");
+  EXPECT_EQ(rule_of("gemm fp32 4096x4096x4096 cublaslt"), "level-beside");
+  EXPECT_EQ(rule_of("conv2d fp32"), "few-warps");
+  EXPECT_EQ(rule_of("attention bf16"), "second-pipe");
+  EXPECT_EQ(rule_of("conv2d bf16"), "tensor-gaps");
+  EXPECT_EQ(rule_of("relu fp32"), "good-enough");
+  const Verdict& tiled = verdict_on(all, report, "gemm fp32 4096x4096x4096 tiled");
+  EXPECT_NEAR(tiled.gain_s, 1.285e-3, 1e-6);
+  EXPECT_THAT(tiled.evidence, Contains(testing::Pair("FP32 pipe busy", "62.1 %")));
+  EXPECT_THAT(tiled.evidence, Contains(testing::Pair("shared memory busy", "53.4 %")));
+  // Nobody edits a library's kernel.
+  EXPECT_THAT(verdict_on(all, report, "gemm fp32 4096x4096x4096 cublaslt").action, HasSubstr("library"));
+  EXPECT_THAT(tiled.action, Not(HasSubstr("library")));
+}
+
+/// 1.8 to 4 times the compulsory bytes, and DRAM is idle for three quarters of the time and more.
+TEST(Verdicts, BytesThatNobodyWaitsForAreNoFinding) {
+  const Report report = recorded("h200-ops");
+  for (const Verdict& verdict : verdicts(report)) {
+    for (const std::string& text : texts_of(verdict)) EXPECT_THAT(text, Not(HasSubstr("DRAM moves"))) << text;
+  }
+  Quantities excess = {{"dram.over_model", 3.1}, {"l2.hit_rate", 0.5}, {"memory.utilization", 0.23}};
+  EXPECT_TRUE(diagnose(excess, DeviceKind::cuda).empty());
+  excess["memory.utilization"] = 0.7;
+  EXPECT_EQ(diagnose(excess, DeviceKind::cuda).front().rule, "extra-dram-traffic");
+}
+
+TEST(Verdicts, FoldWhatManyHaveInCommon) {
+  const Report report = recorded("h200-ops");
+  const std::vector<VerdictGroup> groups = where_to_spend_time(verdicts(report), report);
+  const auto clock = std::find_if(groups.begin(), groups.end(), [](const auto& group) { return group.by_clock; });
+  ASSERT_NE(clock, groups.end());
+  EXPECT_EQ(clock->text, "13 kernels were held at 1.33\u20131.69 GHz by the power limit.");
+  EXPECT_EQ(clock->rows.size(), 13U);
+  const auto folded = [&](const std::string& text) {
+    return std::any_of(groups.begin(), groups.end(),
+                       [&](const VerdictGroup& group) { return group.text.find(text) != std::string::npos; });
+  };
+  EXPECT_TRUE(folded("attention fp32 4x16x2048x128 (fused) and gemm fp32 4096x4096x4096 tiled: "));
+  EXPECT_TRUE(folded("86.0\u201391.0 %"));
+  EXPECT_TRUE(folded("17 kernels are at their roof (90.5\u201399.6 % of it)."));
+  EXPECT_EQ(groups.back().kind, VerdictKind::at_roof);
+}
+
+TEST(Verdicts, OfAProgramCountAllLaunches) {
+  const Report report = recorded("h200-train");
+  const std::vector<Verdict> all = verdicts(report);
+  const Verdict& first = all.front();
+  EXPECT_NEAR(first.total_gain_s, 0.465, 1e-3);
+  EXPECT_NEAR(first.gain_s, 107e-6, 1e-6);
+  EXPECT_EQ(all.back().kind, VerdictKind::roofless);
+  EXPECT_TRUE(std::isnan(all.back().gain_s));
+  EXPECT_THAT(all.back().held_by, HasSubstr("launched"));
+}
+
+// --- badly measured ---
+
+TEST(Verdicts, ARowWithoutAnIntervalIsToBeTimedAgain) {
+  const Report report = recorded("h200-ops");
+  const std::vector<Verdict> all = verdicts(report);
+  const Verdict& verdict = verdict_on(all, report, "gemm fp64");
+  EXPECT_EQ(verdict.kind, VerdictKind::measure);
+  EXPECT_EQ(verdict.rule, "no-interval");
+  EXPECT_GT(report.points[verdict.row].fraction_of_roof(), 0.9);  // or it would prove nothing
+  for (const std::string& text : texts_of(verdict)) EXPECT_THAT(text, Not(HasSubstr("Stop here")));
+  EXPECT_THAT(findings(report), Contains(AllOf(HasSubstr("Badly measured"), HasSubstr("gemm fp64"))));
+}
+
+/// One row that is at its roof, measured as is said.
+Verdict verdict_at_roof(const std::function<void(Point&)>& change) {
+  Report report = sample::sample_report();
+  report.points.resize(1);
+  for (Ceiling& ceiling : report.machine.ceilings) ceiling.audit = sample::passed("fine");
+  Point& point = report.points[0];
+  point.bound = bound_of(point.work, report.machine, point.time->clock_hz);
+  change(point);
+  return verdicts(report).front();
+}
+
+TEST(Verdicts, NobodyIsToldToStopByAFigureThatNobodyKnows) {
+  EXPECT_EQ(verdict_at_roof([](Point&) {}).kind, VerdictKind::at_roof);
+  EXPECT_EQ(verdict_at_roof([](Point& point) { point.time->drifting = true; }).rule, "drifting");
+  EXPECT_EQ(verdict_at_roof([](Point& point) { point.time->ci95 = {}; }).rule, "no-interval");
+  EXPECT_EQ(verdict_at_roof([](Point& point) { point.bound.suspect = true; }).rule, "suspect-roof");
+  const auto wide = [](double width) {
+    return verdict_at_roof([&](Point& point) {
+      point.time->ci95 = {point.time->median, point.time->median * (1 + width)};
+    });
+  };
+  EXPECT_EQ(wide(0.101).rule, "wide-interval");
+  EXPECT_EQ(wide(0.099).kind, VerdictKind::at_roof);
+  for (const char* rule : {"drifting", "no-interval", "wide-interval", "suspect-roof", "disturbed"})
+    EXPECT_EQ(find_rule(rule, DeviceKind::cuda)->tells, Tells::measure) << rule;
+}
+
+/// Below a suspect roof there still is something to do; that the roof is suspect is said beside it.
+TEST(Verdicts, BelowASuspectRoofTheCauseIsTold) {
+  const Verdict verdict = verdict_at_roof([](Point& point) {
+    point.time = sample::timed(2 * point.bound.attainable_time_s);
+    point.bound.suspect = true;
+  });
+  EXPECT_NE(verdict.kind, VerdictKind::measure);
+  EXPECT_NE(verdict.kind, VerdictKind::at_roof);
+  EXPECT_THAT(verdict.also, Contains(HasSubstr("failed its audit")));
+}
+
+TEST(BadlyMeasured, SaysWhatTheVerdictSays) {
+  const Report report = recorded("h200-ops");
+  for (const Point& point : report.points)
+    EXPECT_EQ(badly_measured(point), point.workload.op == "gemm" && point.workload.dtype == DType::fp64);
+  // A program's launches are all there are, and no sample.
+  for (const Point& point : recorded("h200-train").points) EXPECT_FALSE(badly_measured(point));
+}
+
+// --- shares of the roof ---
+
+Point with_share(Interval roof, Interval time) {
+  Point point;
+  point.time = sample::timed(2e-3);
+  point.time->ci95 = time;
+  point.bound.label = BoundLabel::compute;
+  point.bound.attainable_time_s = 1e-3;
+  point.bound.limiting_ceiling = "fp32";
+  point.bound.resources = {{.ceiling = "fp32",
+                            .kind = CeilingKind::compute,
+                            .amount = 1e9,
+                            .time_s = 1e-3,
+                            .ci95 = roof,
+                            .regime = Regime::burst,
+                            .at_clock_hz = {}}};
+  return point;
+}
+
+TEST(RoofShare, JoinsTheIntervalsOfRoofAndTime) {
+  const RoofShare share = share_of_roof(with_share({0.9e-3, 1.2e-3}, {1.5e-3, 3e-3}));
+  EXPECT_DOUBLE_EQ(share.fraction, 0.5);
+  EXPECT_DOUBLE_EQ(share.ci95.low, 0.3);
+  EXPECT_DOUBLE_EQ(share.ci95.high, 0.8);
+  EXPECT_EQ(share_text(share), "50.0 % (30\u201380 %)");
+  EXPECT_TRUE(std::isnan(share_of_roof(with_share({0.9e-3, 1.2e-3}, {})).ci95.low));
+  EXPECT_EQ(share_text(share_of_roof(with_share({}, {1.5e-3, 3e-3}))), "50.0 %");
+  EXPECT_EQ(share_text(share_of_roof(with_share({1e-3, 1.002e-3}, {1.998e-3, 2.002e-3}))), "50.0 % (50.0\u201350.2 %)");
+}
+
+TEST(RoofShare, OfTheRecordedProducts) {
+  const Report report = recorded("h200-ops");
+  for (const Point& point : report.points) {
+    const RoofShare share = share_of_roof(point);
+    EXPECT_DOUBLE_EQ(share.fraction, point.fraction_of_roof());
+    const auto burst = share_of_burst_roof(point, report.machine);
+    const bool moved = point.bound.resources.front().at_clock_hz || point.bound.regime != Regime::burst;
+    EXPECT_EQ(burst.has_value(), moved) << point_name(point);
+    // Power held all of these below the clock of the burst roof.
+    if (burst) {
+      EXPECT_LT(burst->fraction, share.fraction) << point_name(point);
+    }
+    if (std::isfinite(share.ci95.low)) {
+      EXPECT_LE(share.ci95.low, share.fraction);
+      EXPECT_GE(share.ci95.high, share.fraction);
+    }
+  }
+}
+
+TEST(RoofShare, HostileFiguresGiveNone) {
+  for (const double bad : {0.0, -1.0, kNaN, kInfinity}) {
+    Point point = with_share({0.9e-3, 1.2e-3}, {1.5e-3, 3e-3});
+    point.time->median = bad;
+    EXPECT_FALSE(share_of_roof(point).fraction > 0) << bad;
+    point = with_share({bad, bad}, {bad, bad});
+    EXPECT_FALSE(std::isfinite(share_of_roof(point).ci95.high)) << bad;
+    point.bound.attainable_time_s = bad;
+    if (!(bad > 0)) {
+      EXPECT_EQ(share_text(share_of_roof(point)), kAbsent);
+    }
+  }
+  Point point = with_share({}, {});
+  point.bound.resources.clear();
+  EXPECT_EQ(share_text(share_of_roof(point)), kAbsent);
+  EXPECT_EQ(share_of_burst_roof(point, Machine{}), std::nullopt);
+  EXPECT_EQ(share_text(share_of_roof(Point{})), kAbsent);
+  EXPECT_FALSE(badly_measured(Point{}));
+}
+
+TEST(Verdicts, HostileFiguresDoNoHarm) {
+  for (const double bad : {0.0, -1.0, kNaN, kInfinity, 1e-300, 1e300}) {
+    Report report = sample::counted_sample_report();
+    for (Point& point : report.points) {
+      if (!point.time) continue;
+      point.time->median = bad;
+      point.time->clock_hz = bad;
+      if (point.counters)
+        for (auto& [id, value] : point.counters->values) value = bad;
+    }
+    const std::vector<Verdict> all = verdicts(report);
+    EXPECT_FALSE(all.empty());
+    for (const Verdict& verdict : all) {
+      for (const std::string& text : texts_of(verdict)) {
+        EXPECT_THAT(text, AllOf(Not(HasSubstr("{")), Not(HasSubstr("nan")))) << bad;
+      }
+      EXPECT_FALSE(verdict.gain_s < 0) << bad;
+    }
+    EXPECT_FALSE(where_to_spend_time(all, report).empty());
+    EXPECT_FALSE(findings(report).empty());
+  }
+  EXPECT_TRUE(verdicts(Report{}).empty());
+  EXPECT_TRUE(where_to_spend_time({}, Report{}).empty());
+}
+
+// --- without counters, and on a CPU ---
+
+/// The first row of the sample's CPU that has that op.
+struct OnCpu {
+  Report report = sample::cpu_sample_report();
+  Point& point;
+
+  explicit OnCpu(const std::string& op) : point(only(report, op)) {}
+  static Point& only(Report& report, const std::string& op) {
+    std::erase_if(report.points, [&](const Point& point) { return point.workload.op != op; });
+    return report.points.front();
+  }
+  void at(double fraction) { point.time = sample::timed(point.bound.attainable_time_s / fraction); }
+  Verdict verdict() const { return verdicts(report).front(); }
+};
+
+TEST(CpuVerdicts, ArithmeticOneElementAtATime) {
+  OnCpu gemm("gemm");
+  gemm.at(1.15 / 8);
+  EXPECT_EQ(gemm.verdict().rule, "no-vectors");
+  gemm.at(1.25 / 8);
+  EXPECT_NE(gemm.verdict().rule, "no-vectors");
+}
+
+TEST(CpuVerdicts, NoFasterThanOneCore) {
+  OnCpu gemm("gemm");
+  gemm.report.machine.device.units = 4;
+  gemm.report.machine.ceilings.push_back(sample::compute(Pipe::fp32, 207e9 / 4));
+  gemm.report.machine.ceilings.back().name = "fp32.one_core";
+  gemm.at(0.25);
+  EXPECT_EQ(gemm.verdict().rule, "one-core");
+  gemm.at(0.27);
+  EXPECT_NE(gemm.verdict().rule, "one-core");
+  gemm.at(0.25);
+  gemm.report.machine.device.units = 2;
+  EXPECT_NE(gemm.verdict().rule, "one-core");
+}
+
+TEST(CpuVerdicts, OrdinaryStores) {
+  OnCpu relu("relu");
+  Ceiling regular = sample::bandwidth(Level::dram, Pattern::copy, 14.2e9);
+  regular.name = "dram.copy.regular";
+  regular.role = Role::reference;
+  relu.report.machine.ceilings.push_back(regular);
+  relu.at(14.2 / 21.3);
+  EXPECT_EQ(relu.verdict().rule, "ordinary-stores");
+  relu.at(0.8);
+  EXPECT_NE(relu.verdict().rule, "ordinary-stores");
+}
+
+TEST(CpuVerdicts, PagesAndNodes) {
+  OnCpu reduction("reduction");
+  reduction.at(0.7);
+  EXPECT_EQ(reduction.verdict().rule, "uncounted-memory");
+  reduction.report.machine.device.attributes = {{"huge pages", "not granted: the system's setting is never"}};
+  EXPECT_EQ(reduction.verdict().rule, "small-pages");
+  reduction.report.machine.device.attributes = {{"huge pages", "granted to large buffers"}, {"NUMA nodes", "2"}};
+  EXPECT_EQ(reduction.verdict().rule, "uncounted-memory");
+  for (const auto& [name, value] : {std::pair("numa.local", 20e9), std::pair("numa.remote", 11e9)}) {
+    reduction.report.machine.ceilings.push_back(sample::bandwidth(Level::dram, Pattern::read, value));
+    reduction.report.machine.ceilings.back().name = name;
+    reduction.report.machine.ceilings.back().role = Role::reference;
+  }
+  EXPECT_EQ(reduction.verdict().rule, "numa");
+  EXPECT_THAT(reduction.verdict().held_by, HasSubstr("55.0 %"));
+}
+
+TEST(CpuVerdicts, BlocksForCachesOrTheInnerLoop) {
+  OnCpu gemm("gemm");
+  gemm.at(0.6);
+  EXPECT_EQ(gemm.verdict().rule, "instruction-mix");  // three matrices of 4 MiB, and 32 MiB of cache
+  gemm.report.machine.device.caches = {{Level::l2, 512.0 * 1024, 2}};
+  EXPECT_EQ(gemm.verdict().rule, "cache-blocks");
+}
+
+TEST(CpuVerdicts, FewerThreadsThanCoresAreNoted) {
+  OnCpu relu("relu");
+  relu.report.machine.device.attributes = {{"physical cores", "2"}};
+  EXPECT_THAT(relu.verdict().also, Not(Contains(HasSubstr("cores"))));
+  relu.report.machine.device.attributes = {{"physical cores", "8"}};
+  relu.at(0.5);
+  EXPECT_THAT(relu.verdict().also, Contains(HasSubstr("on 2 threads")));
+}
+
+TEST(CpuVerdicts, SpeakOfNothingThatOnlyAGpuHas) {
+  static const std::regex kGpu(R"(warp|\bSMs?\b|block of threads|blocks of|registers a thread|shared memory|tensor)");
+  Report report = sample::cpu_sample_report();
+  for (const double fraction : {0.05, 0.13, 0.3, 0.5, 0.7, 0.85, 0.95}) {
+    for (Point& point : report.points) point.time = sample::timed(point.bound.attainable_time_s / fraction);
+    for (const Verdict& verdict : verdicts(report)) {
+      for (const std::string& text : texts_of(verdict)) EXPECT_FALSE(std::regex_search(text, kGpu)) << text;
+      EXPECT_EQ(verdict.kind == VerdictKind::at_roof, fraction > 0.9);
+      EXPECT_EQ(verdict.total_gain_s > 0, fraction < 0.9);
+    }
+  }
+}
+
+TEST(Verdicts, WithoutCountersTheModelSaysWhatItCan) {
+  Report report = recorded("h200-ops");
+  for (Point& point : report.points) point.counters.reset();
+  for (const Verdict& verdict : verdicts(report)) {
+    const Point& point = report.points[verdict.row];
+    if (!(point.fraction_of_roof() < 0.9)) continue;
+    EXPECT_GT(verdict.gain_s, 0);
+    EXPECT_FALSE(verdict.evidence.empty()) << point_name(point);
+    const bool explained = verdict.rule == "second-pipe";  // by the model: so many exponentials
+    EXPECT_EQ(verdict.kind, explained ? VerdictKind::slow : VerdictKind::unknown) << verdict.rule;
+    if (!explained) {
+      EXPECT_THAT(verdict.action, HasSubstr("--counters"));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace roofline
