@@ -12,7 +12,6 @@
 #include "report/findings.hpp"
 #include "report/spending.hpp"
 #include "text/format.hpp"
-#include "text/operations.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
@@ -25,7 +24,7 @@ bool any_counted(const Report& report) {
 
 std::string amount(const CountedAmount& row, double value) {
   if (!std::isfinite(value)) return kAbsent;
-  return si(value, row.kind != CeilingKind::compute ? "B" : counts_integers(row.name) ? "OP" : "FLOP");
+  return si(value, unit_of(row));
 }
 
 std::string counted_text(const CountedAmount& row) {

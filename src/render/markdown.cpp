@@ -18,7 +18,6 @@
 #include "report/profile_findings.hpp"
 #include "report/roof_share.hpp"
 #include "text/format.hpp"
-#include "text/operations.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
@@ -112,8 +111,7 @@ std::string change_value(const CeilingChange& change, double value) {
 
 std::string rate_cell(const Point& point, Level memory) {
   if (!point.time) return kAbsent;
-  return point.performance() > 0 ? compute_rate(point.performance(), point.workload.dtype)
-                                 : rate(point.bandwidth(memory), CeilingKind::bandwidth);
+  return point.performance() > 0 ? performance_text(point) : rate(point.bandwidth(memory), CeilingKind::bandwidth);
 }
 
 std::string verification_cell(const Point& point) {

@@ -16,7 +16,6 @@
 #include "report/diagnosis/counted.hpp"
 #include "report/findings.hpp"
 #include "text/format.hpp"
-#include "text/operations.hpp"
 
 namespace roofline {
 namespace {
@@ -59,7 +58,7 @@ std::string amounts_cell(const std::vector<CountedAmount>& amounts, CeilingKind 
   std::string html;
   for (const CountedAmount& amount : amounts) {
     if (amount.kind != kind) continue;
-    const char* unit = kind != CeilingKind::compute ? "B" : counts_integers(amount.name) ? "OP" : "FLOP";
+    const std::string_view unit = unit_of(amount);
     const std::string modelled =
         !of_program && std::isfinite(amount.modelled) ? si(amount.modelled, unit) + " \u2192 " : "";
     const std::string counted = std::isfinite(amount.counted) ? si(amount.counted, unit) : "not counted";

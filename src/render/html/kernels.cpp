@@ -16,7 +16,6 @@
 #include "report/findings.hpp"
 #include "report/roof_share.hpp"
 #include "text/format.hpp"
-#include "text/operations.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
@@ -136,7 +135,7 @@ struct Timed {
                         roof_cell(point, share, report.machine));
     html += html_cell(kColumns[4],
                       std::isfinite(burst.fraction) ? two_lines(percent(burst.fraction), interval_of(burst)) : kAbsent);
-    html += html_cell(kColumns[5], flops > 0 ? compute_rate(flops, point.workload.dtype) : "no FLOPs");
+    html += html_cell(kColumns[5], flops > 0 ? performance_text(point) : "no FLOPs");
     html += html_cell(kColumns[6], bandwidth > 0 ? rate(bandwidth, CeilingKind::bandwidth) : "no bytes");
     html += html_cell(kColumns[7], two_lines(intensity(bound.arithmetic_intensity),
                                              std::isfinite(bound.ridge) ? "ridge " + number(bound.ridge, 3) : ""));

@@ -14,7 +14,6 @@
 #include "report/findings.hpp"
 #include "report/roof_share.hpp"
 #include "text/format.hpp"
-#include "text/operations.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
@@ -81,7 +80,7 @@ std::vector<Cell> timed_row(const Report& report, const Point& point, const Term
   // A kernel under a memory roof is judged by its bandwidth, any other by its FLOPs.
   const bool by_bytes = flops <= 0 || point.bound.label == BoundLabel::memory;
   const std::string achieved =
-      by_bytes ? rate(point.bandwidth(memory), CeilingKind::bandwidth) : compute_rate(flops, point.workload.dtype);
+      by_bytes ? rate(point.bandwidth(memory), CeilingKind::bandwidth) : performance_text(point);
   const std::string_view mark = point.above_roof() ? "\u25b2" : badly_measured(point) ? "?" : "";
   const RoofShare share = share_of_roof(point);
   const auto burst = share_of_burst_roof(point, report.machine);
