@@ -277,8 +277,14 @@ describe('report.html', { skip: reason ?? false }, () => {
   const frames = page => page.evaluate(() => new Promise(done =>
     requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done)))));
 
+  const chart_in_sight = async page => {
+    await page.locator('.roofline-chart').evaluate(e => e.scrollIntoView({ block: 'center' }));
+    await frames(page);
+  };
+
   test('zooming moves the points apart, keeps markers and text, and 0 brings the drawing back', async () => {
     await on('h200.html', {}, async page => {
+      await chart_in_sight(page);
       const before = await shape(page);
       const original = await page.locator('.roofline-chart').innerHTML();
       const target = before.points.find(p => p.index === '16');
@@ -308,10 +314,14 @@ describe('report.html', { skip: reason ?? false }, () => {
 
   test('the wheel scrolls the page until the chart is clicked', async () => {
     await on('h200.html', {}, async page => {
-      const box = await page.locator('.roofline-chart').boundingBox();
+      await chart_in_sight(page);
+      const from = await page.evaluate(() => scrollY);
+      let box = await page.locator('.roofline-chart').boundingBox();
       await page.mouse.move(box.x + 300, box.y + 300);
       await page.mouse.wheel(0, 120);
-      await page.waitForFunction(() => scrollY > 0);
+      await page.waitForFunction(y => scrollY > y, from);
+      await frames(page);
+      box = await page.locator('.roofline-chart').boundingBox();
       assert.equal(await page.locator('.zoomed').count(), 0);
       await page.mouse.click(box.x + 300, box.y + 100);
       await page.mouse.wheel(0, -300);
@@ -322,6 +332,7 @@ describe('report.html', { skip: reason ?? false }, () => {
 
   test('buttons and keys zoom, dragging moves, a double click zooms', async () => {
     await on('h200.html', {}, async page => {
+      await chart_in_sight(page);
       const box = await page.locator('.roofline-chart').boundingBox();
       await page.locator('#zoom-in').click();
       await page.keyboard.press('+');
@@ -377,6 +388,7 @@ describe('report.html', { skip: reason ?? false }, () => {
 
   test('two fingers zoom', async () => {
     await on('h200.html', { hasTouch: true }, async page => {
+      await chart_in_sight(page);
       const box = await page.locator('.roofline-chart').boundingBox();
       const client = await page.context().newCDPSession(page);
       const touch = (type, ...at) => client.send('Input.dispatchTouchEvent',
@@ -434,7 +446,7 @@ describe('report.html', { skip: reason ?? false }, () => {
       await frames(page);
       await page.locator('#row-19').hover();
       assert.ok(await page.locator('.overlay [data-of="19"]').isVisible());
-      await page.locator('#row-19 a').click();
+      await page.locator('#row-19 .name a').click();
       assert.equal(await page.evaluate(() => location.hash), '#point-19');
       assert.equal(await page.evaluate(() => document.activeElement.id), 'point-19');
       const link = page.url();

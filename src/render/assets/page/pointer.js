@@ -246,7 +246,7 @@ addEventListener('scroll', () => {
 }, {passive: true});
 requestIdleCallback?.(() => {
   if (rows.length <= many) know_results();
-  rows.forEach(text_of_row);
+  rows.forEach(row => { text_of_row(row); values_of(row); });
   // What the first hover would otherwise wait for.
   if (svg) nearest(0, 0, 0);
   points_by_element();

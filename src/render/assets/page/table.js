@@ -65,33 +65,35 @@ const sort_rows = () => {
   const rank = (row, value) => row.untimed ? 2 : Number.isNaN(value) || value === undefined ? 1 : 0;
   in_order = keyed.sort(([a, x], [b, y]) => rank(a, x) - rank(b, y) || (rank(a, x) === 0 ? (down ? y - x : x - y) : 0)).map(([row]) => row);
 };
+// Of very many points a frame after the rows, which the reader looks at.
+const show_points = words => {
+  const kept = new Set(matching.map(row => row.index));
+  for (const point of points) {
+    // Points of an earlier run have no row: their own words count.
+    set_shown(point, point.run === undefined ? kept.has(point.index)
+      : matches(() => text_of(point.element), point.element.dataset, words));
+  }
+  names_of_points ??= all('.layer-labels .point-label, .key-row', svg);
+  for (const name of names_of_points) {
+    name.classList.toggle('gone', point_of.get(Number(name.dataset.labelOf))?.shown === false);
+  }
+  forget_places();
+  if (view.zoom > 1 || view.all_roofs) redraw();
+};
+let names_of_points = null;
 const apply = () => {
   const words = (filter?.value ?? '').toLowerCase().split(/\s+/).filter(Boolean);
   matching = [];
   asked_for = null;
   shown_rows = page_of_rows;
   sort_rows();
-  for (const row of in_order) {
-    const keep = matches(() => text_of_row(row), row, words);
-    if (keep) matching.push(row);
-    const point = point_of.get(row.index);
-    if (point) set_shown(point, keep);
-  }
-  // Points of an earlier run have no row: their own words count.
-  for (const point of points) {
-    if (point.run !== undefined) set_shown(point, matches(() => text_of(point.element), point.element.dataset, words));
-  }
-  for (const name of svg ? all('.point-label, .key-row', svg) : []) {
-    name.classList.toggle('gone', point_of.get(Number(name.dataset.labelOf))?.shown === false);
-  }
+  for (const row of in_order) if (matches(() => text_of_row(row), row, words)) matching.push(row);
   show_rows();
   const none = one('#none');
   if (none) none.hidden = matching.length > 0 || rows.length === 0;
   live.textContent = `${matching.length} of ${rows.length} kernels shown`;
-  if (svg) {
-    forget_places();
-    if (view.zoom > 1 || view.all_roofs) redraw();
-  }
+  if (svg && points.length > many) requestAnimationFrame(() => setTimeout(() => show_points(words)));
+  else if (svg) show_points(words);
 };
 filter?.addEventListener('input', apply);
 
