@@ -25,7 +25,7 @@ ExitCode run_compare(const CompareCommand& command, const Options& options) {
   const Report now = parse_report(read_file(command.now), command.now);
   check_comparable(base, now, command.base, command.now);
   const Comparison comparison = comparison_of(base, now, command.max_slowdown);
-  print_result(render(comparison, command.format, stdout_style(options.color)));
+  print_result(render(comparison, command.format, stdout_table_style(options.color)));
   const std::string regressions = regression_line(comparison);
   if (regressions.empty()) return ExitCode::ok;
   say(regressions);

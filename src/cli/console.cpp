@@ -54,6 +54,12 @@ TerminalStyle style_of(int fd, ColorMode color) {
 }  // namespace
 
 TerminalStyle stdout_style(ColorMode color) { return style_of(STDOUT_FILENO, color); }
+TerminalStyle stdout_table_style(ColorMode color) {
+  constexpr int kUncut = 1000;
+  TerminalStyle style = stdout_style(color);
+  if (::isatty(STDOUT_FILENO) != 1) style.columns = kUncut;
+  return style;
+}
 TerminalStyle stderr_style(ColorMode color) { return style_of(STDERR_FILENO, color); }
 
 void print_result(const std::string& text) {

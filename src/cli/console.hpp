@@ -13,6 +13,8 @@ namespace roofline {
 /// UTF-8 locale; as wide as the terminal, 80 columns where that is not known.
 TerminalStyle stdout_style(ColorMode color);
 TerminalStyle stderr_style(ColorMode color);
+/// The same as stdout_style() on a terminal; in a pipe as wide as names are, for grep finds no name that is cut.
+TerminalStyle stdout_table_style(ColorMode color);
 
 /// Writes to stdout; throws Error when that fails (a full disk, a closed pipe).
 void print_result(const std::string& text);

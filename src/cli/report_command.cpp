@@ -46,7 +46,7 @@ ExitCode run_report(const ReportCommand& command, const Options& options) {
                                           ? std::vector<fs::path>()
                                           : write_outputs(runs, request, command.chart, request.path);
   const TerminalStyle style = stdout_style(options.color);
-  print_result(runs.several() ? render_comparison_terminal(comparison_of(runs), style)
+  print_result(runs.several() ? render_comparison_terminal(comparison_of(runs), stdout_table_style(options.color))
                               : render_terminal(runs.last(), style));
   if (command.plot) print_result("\n" + render_terminal_plot(runs, style));
   say_written(paths);

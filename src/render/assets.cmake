@@ -3,7 +3,7 @@ roofline_embed(roofline_render roofline_page_css render/assets/page.css)
 
 # The page's script, in the order in which its parts need each other.
 set(script_parts "")
-foreach(part base view names cards pointer table timeline files)
+foreach(part base rows view names cards pointer table timeline files state)
   list(APPEND script_parts ${CMAKE_CURRENT_LIST_DIR}/assets/page/${part}.js)
 endforeach()
 list(JOIN script_parts "," script_list)

@@ -1,8 +1,6 @@
 // A comparison for people: the table of a terminal, and Markdown for a pull request.
 #include <fmt/format.h>
 
-#include <array>
-
 #include "render/markdown_text.hpp"
 #include "render/render.hpp"
 #include "render/terminal/table.hpp"
@@ -29,21 +27,6 @@ Ink ink_of(const Comparison& comparison, const PointChange& change) {
   return change.change == Change::faster ? Ink::good : Ink::dim;
 }
 
-/// What happened comes first: a gate's reader looks for the rows that it failed on.
-std::vector<const PointChange*> in_order(const Comparison& comparison) {
-  static constexpr std::array<Change, 6> kOrder = {Change::slower,   Change::only_before, Change::faster,
-                                                   Change::only_now, Change::same,        Change::untimed};
-  std::vector<const PointChange*> rows;
-  const auto append = [&](bool regression, Change kind) {
-    for (const PointChange& change : comparison.changes) {
-      if (change.change == kind && comparison.is_regression(change) == regression) rows.push_back(&change);
-    }
-  };
-  for (const Change kind : kOrder) append(true, kind);
-  for (const Change kind : kOrder) append(false, kind);
-  return rows;
-}
-
 }  // namespace
 
 std::string render_comparison_terminal(const Comparison& comparison, const TerminalStyle& style) {
@@ -51,18 +34,22 @@ std::string render_comparison_terminal(const Comparison& comparison, const Termi
     return wrapped(first, for_terminal(clean_line(text), style), style);
   };
   std::string text = line("before  ", title_of(*comparison.base)) + line("now     ", title_of(*comparison.now)) + "\n";
-  std::vector<TerminalColumn> columns = {{"kernel", false, 0, true, 20}, {"before", true, 0, false},
-                                         {"now", true, 0, false},        {"ratio", true, 0, false},
-                                         {"95 %", true, 1, false},       {"", false, 0, false}};
+  std::vector<TerminalColumn> columns = {
+      {"kernel", false, 0, true, 20}, {"before", true, 0, false}, {"now", true, 0, false}, {"ratio", true, 0, false},
+      {"95 %", true, 1, false},       {"", false, 0, false},      {"", false, 2, false}};
   const bool programs = comparison.of_programs();
-  if (programs) columns.insert(columns.end() - 1, {"in total", true, 0, false});
+  if (programs) columns.insert(columns.end() - 2, {"in total", true, 0, false});
   TerminalTable table(columns);
-  for (const PointChange* change : in_order(comparison)) {
+  for (const PointChange* change : worst_first(comparison)) {
     std::vector<Cell> row = {
-        {point_name(comparison.row(*change))}, {time_of(comparison.before(*change))},
-        {time_of(comparison.after(*change))},  {ratio_text(*change)},
-        {ratio_interval(*change), Ink::dim},   {verdict(comparison, *change), ink_of(comparison, *change)}};
-    if (programs) row.insert(row.end() - 1, Cell{total_change_text(comparison, *change)});
+        {point_name(comparison.row(*change))},
+        {time_of(comparison.before(*change))},
+        {time_of(comparison.after(*change))},
+        {ratio_text(*change)},
+        {ratio_interval(*change), Ink::dim},
+        {verdict(comparison, *change), ink_of(comparison, *change)},
+        {std::string(pass_or_fail(comparison, *change)), comparison.is_regression(*change) ? Ink::bad : Ink::dim}};
+    if (programs) row.insert(row.end() - 2, Cell{total_change_text(comparison, *change)});
     table.add_row(std::move(row));
   }
   if (!comparison.changes.empty()) text += table.render(style) + '\n';
@@ -71,8 +58,9 @@ std::string render_comparison_terminal(const Comparison& comparison, const Termi
 }
 
 std::string render_comparison_markdown(const Comparison& comparison) {
-  std::string text = fmt::format("- Before: {}\n- Now: {}\n", escape_markdown(title_of(*comparison.base)),
-                                 escape_markdown(title_of(*comparison.now)));
+  std::string text =
+      fmt::format("**{}**\n\n- Before: {}\n- Now: {}\n", escape_markdown(outcome_line(comparison)),
+                  escape_markdown(title_of(*comparison.base)), escape_markdown(title_of(*comparison.now)));
   for (const std::string& sentence : comparison_findings(comparison)) text += "- " + escape_markdown(sentence) + "\n";
   for (const std::string& note : comparison_notes(*comparison.base, *comparison.now)) {
     text += "- Note: " + escape_markdown(note) + "\n";
@@ -80,11 +68,11 @@ std::string render_comparison_markdown(const Comparison& comparison) {
   if (comparison.changes.empty()) return text;
   text += '\n';
   const bool programs = comparison.of_programs();
-  std::vector<std::string> titles = {"Kernel", "Before", "Now", "Ratio", "95 %", "Change"};
+  std::vector<std::string> titles = {"Kernel", "Before", "Now", "Ratio", "95 %", "Change", "Verdict"};
   if (programs) titles.emplace_back("In total");
   append_markdown_row(text, titles);
-  text += programs ? "|:--|--:|--:|--:|--:|:--|--:|\n" : "|:--|--:|--:|--:|--:|:--|\n";
-  for (const PointChange* change : in_order(comparison)) {
+  text += programs ? "|:--|--:|--:|--:|--:|:--|:--|--:|\n" : "|:--|--:|--:|--:|--:|:--|:--|\n";
+  for (const PointChange* change : worst_first(comparison)) {
     const bool differs = change->change == Change::slower || change->change == Change::faster;
     const std::string mark = differs || comparison.is_regression(*change) ? "**" : "";
     std::vector<std::string> cells = {escape_markdown(point_name(comparison.row(*change))),
@@ -92,7 +80,8 @@ std::string render_comparison_markdown(const Comparison& comparison) {
                                       time_of(comparison.after(*change)),
                                       ratio_text(*change),
                                       ratio_interval(*change),
-                                      fmt::format("{0}{1}{0}", mark, escape_markdown(verdict(comparison, *change)))};
+                                      fmt::format("{0}{1}{0}", mark, escape_markdown(verdict(comparison, *change))),
+                                      std::string(pass_or_fail(comparison, *change))};
     if (programs) cells.push_back(total_change_text(comparison, *change));
     append_markdown_row(text, cells);
   }

@@ -1,4 +1,4 @@
-// One table row a kernel in Markdown, two or three lines a kernel in a terminal.
+// One table row a kernel in Markdown, some lines a kernel in a terminal.
 #include "render/counters_tables.hpp"
 
 #include <fmt/format.h>
@@ -10,6 +10,7 @@
 #include "render/terminal/table.hpp"
 #include "report/diagnosis/counted.hpp"
 #include "report/findings.hpp"
+#include "report/spending.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -23,7 +24,7 @@ bool any_counted(const Report& report) {
 
 std::string amount(const CountedAmount& row, double value) {
   if (!std::isfinite(value)) return kAbsent;
-  return row.kind == CeilingKind::compute ? si(value, "FLOP") : si(value, "B");
+  return si(value, unit_of(row));
 }
 
 std::string counted_text(const CountedAmount& row) {
@@ -53,7 +54,8 @@ std::string summary_line(const Point& point, DeviceKind device) {
     append(std::isfinite(row.ratio) ? fmt::format("{} {}", row.name, ratio_text(row.ratio))
                                     : fmt::format("{} {}", row.name, counted_text(row)));
   }
-  if (const auto occupancy = point.counters->find("occupancy")) append("occupancy " + percent(*occupancy));
+  if (const auto occupancy = point.counters->find("occupancy"))
+    append("occupancy " + percent(std::min(1.0, *occupancy)));
   return text;
 }
 
@@ -77,7 +79,7 @@ std::string counters_markdown(const Report& report) {
                                           amount(row, row.modelled), counted_text(row), ratio_text(row.ratio)};
         if (gpu) {
           const auto occupancy = point.counters->find("occupancy");
-          cells.push_back(first && occupancy ? percent(*occupancy) : "");
+          cells.push_back(first && occupancy ? percent(std::min(1.0, *occupancy)) : "");
           cells.push_back(first ? layout_text(*point.counters) : "");
         }
         append_markdown_row(text, cells);
@@ -85,31 +87,76 @@ std::string counters_markdown(const Report& report) {
       }
     }
   }
-  std::string advice;
-  for (const Point& point : report.points) {
-    for (const Advice& one : advice_for(point, report.machine)) {
-      advice += fmt::format("- **{}**: {} {} *({}: {})*\n", escape_markdown(point_name(point)),
-                            escape_markdown(one.finding), escape_markdown(one.next), one.rule, one.source);
-    }
-  }
-  if (!advice.empty()) text += "\n## What to do next\n\n" + advice;
   return text;
 }
 
-std::string counters_terminal(const Report& report, const TerminalStyle& style) {
+std::string spending_markdown(const Report& report, const std::vector<Verdict>& verdicts) {
+  constexpr std::size_t kMost = 12;
   std::string text;
-  for (const Point& point : report.points) {
-    const std::vector<Advice> advice = advice_for(point, report.machine);
-    const bool stop = !advice.empty() && advice.front().rule == "good-enough";
-    if (!point.counters && (advice.empty() || stop)) continue;
-    text += inked(for_terminal(shorten(point_name(point), style.columns), style), Ink::bold, style) + '\n';
+  std::size_t told = 0;
+  for (const Spending& spending : spending_of(report, verdicts)) {
+    if (!(spending.seconds > 0) || ++told > kMost) continue;
+    const std::string tag = spending.what.empty() ? std::string(kind_words(spending.kind)) : spending.what;
+    text += fmt::format("1. **{}**, {}: {} {}\n", duration(spending.seconds), tag,
+                        escape_markdown(shorten(spending.text, 300)), escape_markdown(spending.action));
+  }
+  if (text.empty()) return {};
+  return "\n## Where to spend time\n\n" + text + (told > kMost ? fmt::format("\nand {} more.\n", told - kMost) : "");
+}
+
+std::string verdicts_markdown(const Report& report, const std::vector<Verdict>& verdicts) {
+  constexpr std::size_t kMost = 60;
+  std::string text, at_roof;
+  std::size_t told = 0;
+  for (const Verdict& verdict : verdicts) {
+    const std::string name = escape_markdown(point_name(report.points[verdict.row]));
+    if (verdict.kind == VerdictKind::at_roof) {
+      at_roof += (at_roof.empty() ? "" : ", ") + name;
+      continue;
+    }
+    if (++told > kMost) continue;
+    std::string evidence = evidence_text(verdict);
+    for (const std::string& part : {verdict.rule, verdict.source}) {
+      if (!part.empty()) evidence += (evidence.empty() ? "" : " \u00b7 ") + part;
+    }
+    text += fmt::format("- **{}** ({}, {}): {} {} *({})*\n", name, kind_words(verdict.kind),
+                        std::isfinite(verdict.total_gain_s) ? duration(verdict.total_gain_s) + " to win"
+                                                            : std::string("what it could win is not known"),
+                        escape_markdown(verdict.held_by), escape_markdown(verdict.action), escape_markdown(evidence));
+  }
+  if (told > kMost) text += fmt::format("\nand {} more.\n", told - kMost);
+  if (!at_roof.empty()) text += fmt::format("{}At their roof: {}.\n", text.empty() ? "" : "\n", at_roof);
+  return text.empty() ? text : "\n## Verdicts\n\n" + text;
+}
+
+std::string verdicts_terminal(const Report& report, const TerminalStyle& style) {
+  constexpr std::size_t kMost = 20;
+  std::string text, at_roof;
+  std::size_t told = 0, done = 0;
+  for (const Verdict& verdict : verdicts(report)) {
+    const Point& point = report.points[verdict.row];
+    if (verdict.kind == VerdictKind::at_roof) {
+      ++done;
+      continue;
+    }
+    if (++told > kMost) continue;
+    const std::string gain =
+        fmt::format("{}: {}", kind_words(verdict.kind),
+                    std::isfinite(verdict.total_gain_s) ? duration(verdict.total_gain_s) + " to win"
+                                                        : std::string("what it could win is not known"));
+    const int room = std::max(20, style.columns - display_width(gain) - 2);
+    text += inked(for_terminal(shorten(point_name(point), room), style), Ink::bold, style) + "  " +
+            inked(for_terminal(gain, style), Ink::dim, style) + '\n';
+    text += wrapped("  ", for_terminal(verdict.held_by, style), style);
+    text += wrapped(for_terminal("  \u2192 ", style), for_terminal(verdict.action, style), style);
     if (point.counters) {
       text += wrapped("  ", for_terminal(summary_line(point, report.machine.device.kind), style), style);
     }
-    for (const Advice& one : advice) {
-      text += wrapped(for_terminal("  \u2192 ", style), for_terminal(one.finding + " " + one.next, style), style);
-    }
   }
+  if (told > kMost) text += fmt::format("and {} more kernels below their roof\n", told - kMost);
+  if (done > 0)
+    text +=
+        fmt::format("{} {} at {} roof\n", done, done == 1 ? "kernel is" : "kernels are", done == 1 ? "its" : "their");
   return text;
 }
 

@@ -1,16 +1,22 @@
-// What was counted and what follows from it, for the renderers of text.
+// What was counted and what follows from it: verdicts, for the renderers of text.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "render/render.hpp"
+#include "report/diagnosis/verdict.hpp"
 
 namespace roofline {
 
-/// "## Measured against modelled" and "## What to do next"; the first only where something was counted.
+/// "## Measured against modelled"; empty where nothing was counted.
 std::string counters_markdown(const Report& report);
 
-/// A block for each kernel that a rule speaks of, or that was counted; at most so wide as the style says.
-std::string counters_terminal(const Report& report, const TerminalStyle& style);
+/// "## Where to spend time", a list, and "## Verdicts", one for each kernel; empty where there are none.
+std::string spending_markdown(const Report& report, const std::vector<Verdict>& verdicts);
+std::string verdicts_markdown(const Report& report, const std::vector<Verdict>& verdicts);
+
+/// The verdicts, the most to win first, with what was counted; at most so wide as the style says.
+std::string verdicts_terminal(const Report& report, const TerminalStyle& style);
 
 }  // namespace roofline

@@ -12,7 +12,10 @@
 namespace roofline {
 
 std::string csv_text(std::string_view text) {
-  const std::string valid = clean(text);
+  std::string valid = clean(text);
+  // A spreadsheet would take such a text for a formula.
+  if (!valid.empty() && std::string_view("=+-@\t").find(valid.front()) != std::string_view::npos)
+    valid.insert(0, 1, '\'');
   if (valid.find_first_of(",\"\r\n") == std::string::npos) return valid;
   std::string quoted = "\"";
   for (const char c : valid) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -11,9 +12,11 @@
 #include "render/profile_markdown.hpp"
 #include "render/render.hpp"
 #include "report/comparison/comparison.hpp"
+#include "report/diagnosis/verdict.hpp"
 #include "report/findings.hpp"
 #include "report/machine_findings.hpp"
 #include "report/profile_findings.hpp"
+#include "report/roof_share.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -108,8 +111,7 @@ std::string change_value(const CeilingChange& change, double value) {
 
 std::string rate_cell(const Point& point, Level memory) {
   if (!point.time) return kAbsent;
-  return point.performance() > 0 ? rate(point.performance(), CeilingKind::compute)
-                                 : rate(point.bandwidth(memory), CeilingKind::bandwidth);
+  return point.performance() > 0 ? performance_text(point) : rate(point.bandwidth(memory), CeilingKind::bandwidth);
 }
 
 std::string verification_cell(const Point& point) {
@@ -117,21 +119,37 @@ std::string verification_cell(const Point& point) {
   return point.verification->passed ? "pass" : "**fail**";
 }
 
-void append_results(std::string& text, const Report& report) {
+void append_results(std::string& text, const Report& report, const std::vector<Verdict>& verdicts) {
   const Level memory = main_memory(report.machine.device.kind);
   text += "\n## Kernels\n\n";
-  append_markdown_row(text, {"Kernel", "Time", "95 %", "Performance", "Bandwidth", "AI", "Ridge", "Of the roof",
-                             "Bound", "Limited by", "Verified"});
-  text += "|:--|--:|--:|--:|--:|--:|--:|--:|:--|:--|:--|\n";
-  for (const Point& point : report.points) {
+  append_markdown_row(text, {"Kernel", "To win", "Time", "95 %", "Of the roof", "Of the burst roof", "Performance",
+                             "Bandwidth", "AI", "Ridge", "Bound", "Limited by", "Verified"});
+  text += "|:--|--:|--:|--:|--:|--:|--:|--:|--:|--:|:--|:--|:--|\n";
+  // By the time that could be won, then what has no time.
+  std::map<std::size_t, const Verdict*> verdict_of;
+  std::vector<std::size_t> order;
+  for (const Verdict& verdict : verdicts) {
+    verdict_of[verdict.row] = &verdict;
+    order.push_back(verdict.row);
+  }
+  for (std::size_t i = 0; i < report.points.size(); ++i) {
+    if (!verdict_of.contains(i)) order.push_back(i);
+  }
+  for (const std::size_t i : order) {
+    const Point& point = report.points[i];
+    const Verdict* verdict = verdict_of.contains(i) ? verdict_of.at(i) : nullptr;
+    const auto burst = share_of_burst_roof(point, report.machine);
     const bool timed = point.time.has_value();
     append_markdown_row(text,
                         {escape_markdown(point_name(point)),
+                         verdict != nullptr && std::isfinite(verdict->gain_s) ? duration(verdict->gain_s) : kAbsent,
                          timed ? duration(point.time->median) : std::string(to_string(point.status)),
-                         timed ? plus_minus(point.time->median, point.time->ci95) : kAbsent, rate_cell(point, memory),
+                         timed ? plus_minus(point.time->median, point.time->ci95) : kAbsent,
+                         share_text(share_of_roof(point)) + (point.above_roof() ? " **above**" : "") +
+                             (timed && badly_measured(point) ? " (badly measured)" : ""),
+                         burst ? share_text(*burst) : std::string("the same"), rate_cell(point, memory),
                          timed ? rate(point.bandwidth(memory), CeilingKind::bandwidth) : kAbsent,
                          intensity(point.bound.arithmetic_intensity), number(point.bound.ridge, 3),
-                         percent(point.fraction_of_roof()) + (point.above_roof() ? " **above**" : ""),
                          std::string(to_string(point.bound.label)),
                          escape_markdown(limit_label(point.bound)) + (point.bound.suspect ? " (suspect)" : ""),
                          verification_cell(point)});
@@ -168,22 +186,29 @@ std::string render_markdown(const Runs& runs) {
   const bool of_program = report.profile.has_value();
   const std::string subject = of_program ? program_name(*report.profile) + " on " : "";
   std::string text = fmt::format("# Roofline of {}\n\n", escape_markdown(subject + report.machine.device.name));
-  if (of_program) text += profile_markdown_answer(report);
+  const std::vector<Verdict> judged = verdicts(report);
+  if (of_program) {
+    text += profile_markdown_answer(report);
+  } else if (!report.points.empty()) {
+    text += fmt::format("**{}**\n\n", escape_markdown(answer(report)));
+  }
   std::string line;
   for (const std::string& part : headline(report)) line += (line.empty() ? "" : " · ") + escape_markdown(part);
   const std::string suite = of_program ? "" : fmt::format("suite {} · ", escape_markdown(report.invocation.suite));
   text += fmt::format("{}{}{}{}\n\n", line, line.empty() ? "" : " · ", suite,
                       escape_markdown(report.invocation.started_at));
-  for (const std::string& sentence : findings(report)) text += "- " + escape_markdown(sentence) + "\n";
+  for (const std::string& warning : alarms(report)) text += "- **Warning**: " + escape_markdown(warning) + "\n";
+  for (const std::string& sentence : run_facts(report)) text += "- " + escape_markdown(sentence) + "\n";
   for (const std::string& note : report.notes) text += "- Note: " + escape_markdown(note) + "\n";
   if (runs.several()) text += "\n## Compared\n\n" + render_comparison_markdown(comparison_of(runs));
+  text += spending_markdown(report, judged);
   if (of_program) {
     text += profile_markdown_tables(report);
   } else {
-    append_results(text, report);
+    append_results(text, report, judged);
     append_reasons(text, report);
-    text += counters_markdown(report);
   }
+  text += verdicts_markdown(report, judged) + counters_markdown(report);
   text += "\n## Machine\n\n";
   append_roofs(text, report.machine);
   append_rest(text, report.machine);

@@ -33,18 +33,6 @@ std::string budget_table(const Report& report) {
   return text;
 }
 
-std::string wins_list(const Report& report) {
-  std::vector<Win> wins = report.profile->wins;
-  if (wins.empty()) return {};
-  std::stable_sort(wins.begin(), wins.end(), [](const Win& a, const Win& b) { return a.seconds > b.seconds; });
-  std::string text = "\n## What to do, and what it could win\n\n";
-  for (std::size_t i = 0; i < std::min(wins.size(), kMostRows); ++i) {
-    text += fmt::format("1. **{}**: {} ({}). {}\n", duration(wins[i].seconds), escape_markdown(wins[i].what),
-                        escape_markdown(wins[i].evidence), escape_markdown(wins[i].action));
-  }
-  return text;
-}
-
 std::string kernels_table(const Report& report) {
   std::string text = "\n## By kernel\n\n";
   append_markdown_row(text, {"Kernel", "Launches", "Total", "Share", "Median", "Of the roof", "AI", "Bound",
@@ -81,6 +69,7 @@ std::string lines_table(const Profile& profile) {
         text, {escape_markdown(fmt::format("{}:{} {}", line.file, line.number, line.function)), duration(line.total_s),
                share(line.total_s, profile.kernel_s), share(line.backward_s, line.total_s), count(line.launches)});
   }
+  if (lines.size() > kMostRows) text += fmt::format("\nand {} more.\n", lines.size() - kMostRows);
   return text;
 }
 
@@ -98,6 +87,8 @@ std::string tree_table(const char* title, const std::vector<TreeSum>& nodes, dou
     append_markdown_row(text, {(second ? "\u00b7 " : "") + escape_markdown(node.name), duration(node.total_s),
                                share(node.total_s, all), count(node.launches)});
   }
+  if (rows < nodes.size())
+    text += fmt::format("\nDeeper levels are left out: {} nodes.\n", nodes.size() - std::min(rows, kMostRows));
   return text;
 }
 
@@ -127,6 +118,7 @@ std::string calls_table(const Profile& profile) {
     append_markdown_row(text, {escape_markdown(call.name), count(call.calls), duration(call.total_s),
                                duration(call.median_s), duration(call.max_s)});
   }
+  if (profile.calls.size() > kMostRows) text += fmt::format("\nand {} more.\n", profile.calls.size() - kMostRows);
   return text;
 }
 
@@ -136,7 +128,7 @@ std::string profile_markdown_answer(const Report& report) {
   std::string text =
       fmt::format("**{}**\n\n{}\n", escape_markdown(answer(report)), escape_markdown(where_the_rest_is(report)));
   if (const std::string why = why_no_roofs(report); !why.empty()) text += "\n" + escape_markdown(why) + "\n";
-  return text + budget_table(report) + wins_list(report) + "\n";
+  return text + budget_table(report) + "\n";
 }
 
 std::string profile_markdown_tables(const Report& report) {

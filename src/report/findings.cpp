@@ -126,24 +126,6 @@ void add_rows(std::vector<std::string>& sentences, const Report& report, std::st
   sentences.push_back(fmt::format("{}: {}.", what, listed(names)));
 }
 
-/// What a reader must know before any figure.
-std::vector<std::string> alarms(const Report& report) {
-  std::vector<std::string> sentences;
-  if (report.cancelled) sentences.emplace_back("The run was cancelled: what had been measured until then is here.");
-  add_rows(sentences, report, "Failed", [](const Point& p) { return p.status == PointStatus::failed; });
-  add_rows(sentences, report, "Timed without being verified", [](const Point& p) {
-    return p.status == PointStatus::ok && p.time && !(p.verification && p.verification->passed);
-  });
-  const auto timed = [](const Point& p) { return p.status == PointStatus::ok && p.time; };
-  add_rows(sentences, report, "Not cold, for memory can't be as fast: a cache served some of it, which is our error",
-           [&](const Point& p) { return timed(p) && not_cold(p, report.machine); });
-  add_rows(sentences, report, "Above the roof, which means that the ceiling or the work model is wrong there",
-           [&](const Point& p) { return timed(p) && p.above_roof() && !not_cold(p, report.machine); });
-  add_rows(sentences, report, "Badly measured, so that nothing can be concluded from their times",
-           [&](const Point& p) { return timed(p) && badly_measured(p); });
-  return sentences;
-}
-
 }  // namespace
 
 std::string point_name(const Point& point) {
@@ -192,6 +174,33 @@ std::string sweep_sentence(const Sweep& sweep) {
   }
   if (sweep.plateaus.empty()) return "no plateau was found";
   return text + (sweep.boundaries.empty() ? " throughout" : " beyond");
+}
+
+std::vector<std::string> alarms(const Report& report) {
+  if (report.profile) return profile_alarms(report);
+  std::vector<std::string> sentences;
+  if (report.cancelled) sentences.emplace_back("The run was cancelled: what had been measured until then is here.");
+  add_rows(sentences, report, "Failed", [](const Point& p) { return p.status == PointStatus::failed; });
+  add_rows(sentences, report, "Timed without being verified", [](const Point& p) {
+    return p.status == PointStatus::ok && p.time && !(p.verification && p.verification->passed);
+  });
+  const auto timed = [](const Point& p) { return p.status == PointStatus::ok && p.time; };
+  add_rows(sentences, report, "Not cold, for memory can't be as fast: a cache served some of it, which is our error",
+           [&](const Point& p) { return timed(p) && not_cold(p, report.machine); });
+  add_rows(sentences, report, "Above the roof, which means that the ceiling or the work model is wrong there",
+           [&](const Point& p) { return timed(p) && p.above_roof() && !not_cold(p, report.machine); });
+  add_rows(sentences, report, "Badly measured, so that nothing can be concluded from their times",
+           [&](const Point& p) { return timed(p) && badly_measured(p); });
+  return sentences;
+}
+
+std::vector<std::string> run_facts(const Report& report) {
+  if (report.profile) return profile_facts(report);
+  const std::vector<const Point*> points = timed_points(report);
+  std::vector<std::string> sentences = {how_many_ran(report, points.size())};
+  if (!points.empty()) sentences.push_back(labels(points));
+  for (std::string& sentence : machine_findings(report)) sentences.push_back(std::move(sentence));
+  return sentences;
 }
 
 std::vector<std::string> findings(const Report& report) {

@@ -26,7 +26,12 @@ std::string sweep_sentence(const Sweep& sweep);
 /// nothing limits it.
 std::string limit_label(const Bound& bound);
 
-/// Plain sentences, the most important first: what failed or is not to be trusted, then counts and extremes.
+/// What a reader must know before any figure: what failed, ended early, or is not to be trusted.
+std::vector<std::string> alarms(const Report& report);
+/// How many ran, by what they are bound, and what to know of the machine.
+std::vector<std::string> run_facts(const Report& report);
+
+/// Plain sentences, the most important first: the alarms, then counts and extremes.
 std::vector<std::string> findings(const Report& report);
 
 }  // namespace roofline

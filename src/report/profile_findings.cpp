@@ -127,6 +127,34 @@ Budget budget_of(std::string device, const Parts& parts) {
   return budget;
 }
 
+/// Of a suite: one launch of each kernel that was timed.
+Parts parts_of_suite(const Report& report) {
+  Parts parts = {};
+  for (const Point& point : report.points) {
+    if (point.status != PointStatus::ok || !point.time) continue;
+    const double time = positive(point.time->median), fraction = point.fraction_of_roof();
+    of(parts, WallPart::at_roof) += std::isfinite(fraction) ? time * std::min(1.0, fraction) : 0;
+    of(parts, WallPart::beyond) += std::isfinite(fraction) ? time * std::max(0.0, 1 - fraction) : 0;
+    of(parts, WallPart::roofless) += std::isfinite(fraction) ? 0 : time;
+  }
+  return parts;
+}
+
+std::string suite_answer(const Report& report) {
+  const std::vector<Budget> all = budgets(report);
+  if (all.empty()) return "No kernel was timed.";
+  const auto kernels = std::count_if(report.points.begin(), report.points.end(), [](const Point& point) {
+    return point.status == PointStatus::ok && point.time.has_value();
+  });
+  const Budget& budget = all.front();
+  const std::string takes = kernels == 1 ? fmt::format("The kernel takes {}", budget.text(budget.steps))
+                                         : fmt::format("The {} kernels take {}, one launch of each", count(kernels),
+                                                       budget.text(budget.steps));
+  if (!budget.has_roof()) return takes + ". None has a roof to be held against.";
+  return fmt::format("{}. At {} of this machine {} would need {}.", takes, kernels == 1 ? "the roof" : "the roofs",
+                     kernels == 1 ? "it" : "they", budget.text(budget.steps_of(WallPart::at_roof)));
+}
+
 std::string status_sentence(const Profile& profile) {
   if (profile.signal) return fmt::format("The program was ended by signal {}.", *profile.signal);
   if (profile.exit_status.value_or(0) != 0) {
@@ -148,29 +176,6 @@ Launches launches_of(const Profile& profile) {
     all.torn += process.torn ? 1 : 0;
   }
   return all;
-}
-
-/// What a reader must know before any figure.
-std::vector<std::string> alarms(const Report& report) {
-  const Profile& profile = *report.profile;
-  std::vector<std::string> sentences;
-  if (report.cancelled) sentences.emplace_back("The recording was ended early: what ran until then is here.");
-  if (std::string ended = status_sentence(profile); !ended.empty()) sentences.push_back(std::move(ended));
-  const Launches launches = launches_of(profile);
-  if (launches.dropped > 0) {
-    sentences.push_back(fmt::format("{} dropped by the driver: times are of the others.",
-                                    counted_noun(launches.dropped, "record was", "records were")));
-  }
-  if (launches.torn > 0) {
-    sentences.push_back(fmt::format("{} without a word: up to a second of {} is lost.",
-                                    counted_noun(launches.torn, "process ended", "processes ended"),
-                                    launches.torn == 1 ? "it" : "each"));
-  }
-  if (const auto longer = inflation(profile); longer && *longer > kMostInflation) {
-    sentences.push_back(fmt::format(
-        "The program took {} longer with the recording than without: idle time is partly ours.", percent(*longer)));
-  }
-  return sentences;
 }
 
 std::string how_many(const Report& report) {
@@ -311,8 +316,12 @@ std::string Budget::text(const WallShare& share) const {
 }
 
 std::vector<Budget> budgets(const Report& report) {
+  if (!report.profile) {
+    const Parts parts = parts_of_suite(report);
+    return std::accumulate(parts.begin(), parts.end(), 0.0) > 0 ? std::vector{budget_of({}, parts)}
+                                                                : std::vector<Budget>{};
+  }
   std::vector<Budget> all;
-  if (!report.profile) return all;
   for (const WallTime& wall : report.profile->devices) {
     all.push_back(budget_of(fmt::format("GPU {} \u00b7 {}", wall.device, shorten(clean_line(wall.device_name), 40)),
                             parts_of(report, wall)));
@@ -332,6 +341,7 @@ std::optional<Budget> whole_budget(const Report& report) {
 }
 
 std::string answer(const Report& report) {
+  if (!report.profile) return suite_answer(report);
   const Profile& profile = *report.profile;
   const auto budget = whole_budget(report);
   if (!budget) return fmt::format("{} of wall time, and no GPU was used.", duration(profile.wall_s));
@@ -449,13 +459,40 @@ std::vector<std::pair<std::string, std::string>> completeness(const Report& repo
           {"Ended", ended}};
 }
 
-std::vector<std::string> profile_findings(const Report& report) {
-  std::vector<std::string> sentences = alarms(report);
-  sentences.push_back(how_many(report));
+std::vector<std::string> profile_alarms(const Report& report) {
+  const Profile& profile = *report.profile;
+  std::vector<std::string> sentences;
+  if (report.cancelled) sentences.emplace_back("The recording was ended early: what ran until then is here.");
+  if (std::string ended = status_sentence(profile); !ended.empty()) sentences.push_back(std::move(ended));
+  const Launches launches = launches_of(profile);
+  if (launches.dropped > 0) {
+    sentences.push_back(fmt::format("{} dropped by the driver: times are of the others.",
+                                    counted_noun(launches.dropped, "record was", "records were")));
+  }
+  if (launches.torn > 0) {
+    sentences.push_back(fmt::format("{} without a word: up to a second of {} is lost.",
+                                    counted_noun(launches.torn, "process ended", "processes ended"),
+                                    launches.torn == 1 ? "it" : "each"));
+  }
+  if (const auto longer = inflation(profile); longer && *longer > kMostInflation) {
+    sentences.push_back(fmt::format(
+        "The program took {} longer with the recording than without: idle time is partly ours.", percent(*longer)));
+  }
+  return sentences;
+}
+
+std::vector<std::string> profile_facts(const Report& report) {
+  std::vector<std::string> sentences = {how_many(report)};
   for (std::string sentence : {by_bound(report), above_roofs(report)}) {
     if (!sentence.empty()) sentences.push_back(std::move(sentence));
   }
   for (std::string& sentence : machine_findings(report)) sentences.push_back(std::move(sentence));
+  return sentences;
+}
+
+std::vector<std::string> profile_findings(const Report& report) {
+  std::vector<std::string> sentences = profile_alarms(report);
+  for (std::string& sentence : profile_facts(report)) sentences.push_back(std::move(sentence));
   return sentences;
 }
 

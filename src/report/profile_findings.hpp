@@ -70,12 +70,12 @@ struct Budget {
   std::string text(const WallShare& share) const;
 };
 
-/// One for each GPU.
+/// One for each GPU; of a suite one launch of each kernel, as one.
 std::vector<Budget> budgets(const Report& report);
 /// Of all GPUs together; of one GPU its own. Nothing where no GPU was seen.
 std::optional<Budget> whole_budget(const Report& report);
 
-/// The answer in one sentence: the wall time, and what the same work would take at the roofs.
+/// The answer in one sentence: the wall time (of a suite its kernels'), and what the same work would take at the roofs.
 std::string answer(const Report& report);
 /// "Of the other 5.81 s: 3.02 s kernels beyond their roof, …", the largest first.
 std::string where_the_rest_is(const Report& report);
@@ -97,7 +97,9 @@ std::string off_chart(const Report& report);
 /// What there is to know of the recording, one fact a line: {"Launches", "24,900 seen, all recorded"}.
 std::vector<std::pair<std::string, std::string>> completeness(const Report& report);
 
-/// Plain sentences for a profile, as findings() has them for a suite.
+/// Plain sentences for a profile, as alarms(), run_facts() and findings() have them for a suite.
+std::vector<std::string> profile_alarms(const Report& report);
+std::vector<std::string> profile_facts(const Report& report);
 std::vector<std::string> profile_findings(const Report& report);
 
 }  // namespace roofline

@@ -1,5 +1,6 @@
 // What every test of the page needs: the sample pages, one Chromium for all, and pages that record what goes
 // wrong in them. No tests here.
+import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -59,7 +60,19 @@ export async function open_session() {
         if (request.url().split('#')[0] !== url && !/^(data|blob|about):/.test(request.url())) problems.push(`request: ${request.url()}`);
       });
       await page.goto(url);
+      // The script is unpacked a moment after the page is there.
+      if (options.javaScriptEnabled !== false) await page.locator('html.js').waitFor({ state: 'attached' });
       return { page, problems, close: () => context.close() };
+    },
+    /** Runs `check` on an opened page, which must stay free of errors and requests. */
+    async on(name, options, check) {
+      const { page, problems, close } = await this.open(name, options);
+      try {
+        await check(page);
+        assert.deepEqual(problems, []);
+      } finally {
+        await close();
+      }
     },
     async close() {
       await browser.close();
@@ -79,11 +92,12 @@ export async function downloaded(page, button) {
   return readFileSync(await download.path());
 }
 
-/** The violations that axe finds in a page, one line each. Its source runs outside the page's own policy. */
+/** What axe finds in a page, violations and undecided contrasts, one line each. Its source runs outside the page's own policy. */
 export async function violations(page) {
   await page.evaluate(package_at('axe-core').source);
-  const result = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
-  return result.violations.map(v => `${v.id}: ${v.help}: ${v.nodes.slice(0, 3).map(n => n.html.slice(0, 200)).join(' | ')}`);
+  const result = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations', 'incomplete'] }));
+  // What axe can't decide of contrast a person can't read at a glance either.
+  return [...result.violations, ...result.incomplete.filter(v => v.id === 'color-contrast')].map(v => `${v.id}: ${v.help}: ${v.nodes.slice(0, 3).map(n => n.html.slice(0, 200)).join(' | ')}`);
 }
 
 export function validator(schema) {

@@ -99,6 +99,17 @@ TEST(Csv, TextWithSeparatorsSurvives) {
   EXPECT_EQ(at(table, 3, "workload"), "\uFFFD");
 }
 
+TEST(Csv, ATextIsNoFormula) {
+  Report report = sample::sample_report();
+  const std::vector<std::string> formulas = {"=1+1", "+1", "-1", "@SUM(A1)", "\t=1"};
+  for (std::size_t i = 0; i < formulas.size(); ++i) report.points[i].workload.label = formulas[i];
+  report.points[5].time->median = -1.5e-9;
+  const Table table = parse(render_csv(report));
+  for (std::size_t i = 0; i < formulas.size(); ++i) EXPECT_EQ(at(table, i + 1, "workload"), "'" + formulas[i]);
+  EXPECT_EQ(at(table, 6, "time_s"), "-1.5e-09") << "a number stays one";
+  EXPECT_EQ(at(table, 6, "workload"), report.points[5].workload.label);
+}
+
 TEST(Csv, AnEmptyReportIsItsHeader) { EXPECT_EQ(parse(render_csv({})).size(), 1u); }
 
 }  // namespace

@@ -1,17 +1,22 @@
 // report.html as text: escaping, the policy and the rows. How it behaves is in tests/browser.
 #include "render/html/escape.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "model/error.hpp"
 #include "render/html/compress.hpp"
+#include "render/html/results_table.hpp"
 #include "render/html/sha256.hpp"
 #include "render/render.hpp"
+#include "report/diagnosis/verdict.hpp"
 #include "report/json/json.hpp"
+#include "tests/support/profile_report.hpp"
 #include "tests/support/sample_report.hpp"
 
 namespace roofline {
@@ -143,7 +148,8 @@ TEST(Html, SeveralRunsAreAnArrayAndComeWithWhatChanged) {
   EXPECT_THAT(html, HasSubstr("<title>NVIDIA H200: 2 runs"));
   const std::string changes = between(html, "<section id=\"changes\"", "</section>");
   EXPECT_THAT(changes, HasSubstr("1.050"));
-  EXPECT_EQ(occurrences(changes, "no difference"), 21);
+  EXPECT_THAT(changes, HasSubstr("21 kernels show no difference</summary>"));
+  EXPECT_EQ(occurrences(changes, "<td>no difference"), 21);
   EXPECT_THAT(render_html(runs[0]), Not(HasSubstr("id=\"changes\"")));
 }
 
@@ -180,33 +186,121 @@ TEST(Html, ARatioFarFromOneStandsOut) {
   }
 }
 
-TEST(Html, SaysWhatToDoNext) {
-  const std::string next = between(render_html(sample::counted_sample_report()), "<section id=\"next\"", "</section>");
-  const std::string attention = between(next, "<li id=\"next-13\">", "\n");
-  EXPECT_THAT(attention, HasSubstr("<p>The tensor cores work in 41.0 % of the cycles. <em>Feed them better"));
-  EXPECT_THAT(attention, HasSubstr("<small>tensor-idle \u00b7 tensor.active 41.0 %"));
-  EXPECT_LT(attention.find("mma-sync"), attention.find("tensor-idle"));
-  EXPECT_THAT(between(next, "<p id=\"at-roof\">", "</p>"), HasSubstr("href=\"#row-0\""));
-  EXPECT_THAT(next, Not(HasSubstr("id=\"next-0\"")));
-  // Some rules need no counters.
-  EXPECT_THAT(render_html(sample::sample_report()), HasSubstr("<p id=\"at-roof\">"));
-  EXPECT_THAT(render_html(Report{}), Not(HasSubstr("id=\"next\"")));
+TEST(Html, IsInTheOrderInWhichItIsRead) {
+  for (const Report& report : {sample::counted_sample_report(), sample::profile_report()}) {
+    const std::string html = render_html(report);
+    std::size_t last = 0;
+    for (const char* id : {"answer", "spend", "chart", "kernels", "verdicts", "evidence", "counted", "device",
+                           "machine", "about", "method"}) {
+      const std::size_t at = html.find(fmt::format(" id=\"{}\"", id));
+      ASSERT_NE(at, std::string::npos) << id;
+      EXPECT_GT(at, last) << id;
+      last = at;
+    }
+    for (const char* id : {"evidence", "device", "about"})
+      EXPECT_THAT(html, HasSubstr(fmt::format("<details class=\"more\" id=\"{}\"><summary>", id)));
+    EXPECT_THAT(between(html, "<nav class=\"toc\"", "</nav>"), HasSubstr("<a href=\"#spend\">Where to spend time</a>"));
+  }
+}
+
+std::string part_of(const Report& report, const std::string& id) {
+  return between(render_html(report), "<section id=\"" + id + "\"", "</section>");
+}
+
+TEST(Html, EveryTimedKernelHasAVerdict) {
+  const Report report = sample::counted_sample_report();
+  const std::string rows = part_of(report, "kernels"), told = part_of(report, "verdicts");
+  for (const Verdict& verdict : verdicts(report)) {
+    const std::string row = between(rows, fmt::format("<tr id=\"row-{}\"", verdict.row), "\n");
+    const std::size_t cell = row.find("<td class=\"verdict\">");
+    ASSERT_NE(cell, std::string::npos) << row;
+    EXPECT_GT(row.size() - cell, 40u) << row;
+    const bool at_roof = verdict.kind == VerdictKind::at_roof;
+    EXPECT_EQ(occurrences(told, fmt::format("id=\"verdict-{}\"", verdict.row)), at_roof ? 0 : 1);
+    EXPECT_EQ(occurrences(row, fmt::format("href=\"#verdict-{}\"", verdict.row)), at_roof ? 0 : 1);
+    EXPECT_THAT(told, HasSubstr(fmt::format("href=\"#row-{}\"", verdict.row)));
+  }
+  EXPECT_THAT(render_html(Report{}), Not(HasSubstr("id=\"verdicts\"")));
 }
 
 TEST(Html, TheKernelsThatLoseMostComeFirst) {
   Report report = sample::sample_report();
   report.points[20].time = sample::timed(1);
   report.points[4].time = sample::timed(0.5);
-  const std::string next = between(render_html(report), "<section id=\"next\"", "</section>");
-  EXPECT_LT(next.find("next-20"), next.find("next-4"));
-  EXPECT_LT(next.find("next-4"), next.find("next-12"));
+  for (const auto& [id, row] : {std::pair("kernels", "row"), std::pair("verdicts", "verdict")}) {
+    const std::string part = part_of(report, id);
+    const auto at = [&, name = row](int index) { return part.find(fmt::format(" id=\"{}-{}\"", name, index)); };
+    EXPECT_LT(at(20), at(4)) << id;
+    EXPECT_LT(at(4), at(12)) << id;
+  }
+  EXPECT_THAT(part_of(report, "kernels"), HasSubstr("aria-sort=\"descending\" title=\"Time of one launch above"));
+}
+
+TEST(Html, WhatIsBadlyMeasuredIsMarkedAndWarnedOf) {
+  Report report = sample::sample_report();
+  report.points[19].time->ci95 = {std::nan(""), std::nan("")};
+  report.notes = {"first note", "second note"};
+  const std::string html = render_html(report);
+  const std::string row = between(html, "<tr id=\"row-19\"", "\n");
+  EXPECT_THAT(row, HasSubstr("measure again"));
+  EXPECT_THAT(row, Not(HasSubstr("stop here")));
+  const std::string warnings = between(html, "<aside class=\"notes\"", "</aside>");
+  EXPECT_THAT(warnings, HasSubstr("<details><summary><b>4 warnings, the first:</b>")) << "one line that unfolds";
+  EXPECT_THAT(warnings, HasSubstr("Badly measured"));
+  EXPECT_THAT(warnings, HasSubstr("second note"));
+  EXPECT_THAT(render_html(sample::cpu_sample_report()), Not(HasSubstr("<aside")));
+}
+
+TEST(Html, AShareOfTheRoofHasItsInterval) {
+  const std::string row = between(render_html(sample::sample_report()), "<tr id=\"row-19\"", "\n");
+  EXPECT_THAT(between(row, "<td class=\"roof\"", "<td"),
+              ::testing::ContainsRegex("%<small>[0-9.]+\u2013[0-9.]+ %</small>"));
+  EXPECT_THAT(row, HasSubstr("<td class=\"n burst\">"));
+}
+
+TEST(Html, OfManyRowsOnlyTheFirstAreElementsForAScript) {
+  const std::string html = render_html(sample::random_report(300));
+  const std::string later = between(html, "<noscript id=\"later-rows\">", "</noscript>");
+  EXPECT_EQ(occurrences(html, "<tr id=\"row-"), 300);
+  EXPECT_EQ(occurrences(later, "<tr id=\"row-"), 240);
+  EXPECT_THAT(later, HasSubstr("<thead>")) << "a table of its own, to be read without a script";
+  EXPECT_THAT(render_html(sample::random_report(100)), Not(HasSubstr("<noscript")));
 }
 
 TEST(Html, ALongRunShowsTheTimesOfItsLongestKernelsOnly) {
-  const std::string html = render_html(sample::random_report(300));
-  EXPECT_EQ(occurrences(html, "<tr id=\"row-"), 300);
+  Report report = sample::random_report(300);
+  for (Point& point : report.points) point.time = sample::timed(2 * point.bound.attainable_time_s);
+  const std::string html = render_html(report);
   EXPECT_EQ(occurrences(between(html, "<section id=\"times\"", "</section>"), "<tr><th"), 251);
   EXPECT_THAT(html, HasSubstr("the 250 kernels of 300 that take the most time"));
+}
+
+TEST(Html, IntegersDoNoFlops) {
+  Report report = sample::sample_report();
+  report.points[19].workload.dtype = DType::int8;
+  EXPECT_THAT(between(render_html(report), "<tr id=\"row-19\"", "\n"), HasSubstr("356 TOP/s"));
+}
+
+TEST(Html, NoMoreWarpsThanAll) {
+  Report report = sample::counted_sample_report();
+  report.points[0].counters->values["occupancy"] = 1.015;
+  EXPECT_THAT(counted_row(report, "relu fp32 268435456 (cuda)"), HasSubstr("<li>occupancy<span>100.0 %"));
+}
+
+TEST(Html, WhatIsCutSaysSo) {
+  Report report = sample::profile_report();
+  report.profile->calls.assign(70, {.name = "cudaFree", .calls = 2, .total_s = 0.5, .median_s = 0.1, .max_s = 0.2});
+  report.profile->modules.clear();
+  for (int depth = 0; depth < 40; ++depth)
+    report.profile->modules.push_back(
+        {.name = fmt::format("m{}", depth), .parent = depth - 1, .launches = 1, .total_s = 1});
+  EXPECT_THAT(part_of(report, "calls"), HasSubstr("10 more functions</th><td class=\"n\">20<td class=\"n\">5.0 s"));
+  EXPECT_THAT(part_of(report, "modules"), HasSubstr("nested too deeply to be shown"));
+}
+
+TEST(HtmlTable, NumbersInNamesAreNumbers) {
+  EXPECT_EQ(natural_ranks({"gemm 4096", "gemm 512", "gemm 512", "attention", "gemm 4096x8"}),
+            (std::vector<double>{2, 1, 1, 0, 3}));
 }
 
 TEST(Html, DrawsTheSweep) {

@@ -84,7 +84,9 @@ TEST(Markdown, SeveralRunsAreComparedFirst) {
   EXPECT_THAT(text, HasSubstr("## Compared"));
   EXPECT_THAT(text, HasSubstr("- 1 of 22 kernels got slower, softmax fp32 32768x4096 (cuda): 1.05× the time."));
   EXPECT_THAT(text, HasSubstr("- Note: different drivers: 580.159.04 before, 590.1 now"));
-  EXPECT_THAT(text, HasSubstr("| 1.050 | 1.046–1.054 | **slower \\> 3 %** |"));
+  EXPECT_THAT(text, HasSubstr("| 1.050 | 1.046–1.054 | **slower \\> 3 %** | fail |"));
+  EXPECT_THAT(text, HasSubstr("## Compared\n\n**Fail: 1 of 22 kernels"));
+  EXPECT_LT(text.find("| fail |"), text.find("| pass |"));
   EXPECT_LT(text.find("## Compared"), text.find("## Kernels"));
   EXPECT_THAT(render_markdown(runs[0]), Not(HasSubstr("## Compared")));
   expect_even_tables(text);
@@ -104,6 +106,16 @@ TEST(Markdown, TheMachineIsOneRowARoof) {
   std::erase_if(only_sustained.machine.ceilings,
                 [](const Ceiling& c) { return c.name == "tensor.bf16" && c.regime == Regime::burst; });
   EXPECT_THAT(render_markdown(only_sustained), HasSubstr("| tensor.bf16 (sustained) | 650 TFLOP/s |"));
+}
+
+TEST(Markdown, SaysWhereToSpendTimeAndTheVerdictOnEachKernel) {
+  const std::string text = render_markdown(sample::sample_report());
+  EXPECT_THAT(text, HasSubstr("one launch of each. At the roofs of this machine they would need"));
+  EXPECT_THAT(text, HasSubstr("## Where to spend time\n\n1. **"));
+  EXPECT_THAT(text, HasSubstr("## Verdicts\n\n- **"));
+  EXPECT_THAT(text, HasSubstr("At their roof: "));
+  EXPECT_LT(text.find("## Where to spend time"), text.find("## Kernels"));
+  EXPECT_LT(text.find("## Kernels"), text.find("## Verdicts"));
 }
 
 TEST(Markdown, AnEmptyReport) { EXPECT_THAT(render_markdown(Report()), HasSubstr("No workload was run.")); }

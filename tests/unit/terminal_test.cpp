@@ -7,6 +7,8 @@
 
 #include "render/render.hpp"
 #include "render/terminal/table.hpp"
+#include "report/findings.hpp"
+#include "report/spending.hpp"
 #include "tests/support/sample_report.hpp"
 #include "text/text.hpp"
 
@@ -90,6 +92,24 @@ TEST(Terminal, ShowsWhatChanged) {
   EXPECT_THAT(text, HasSubstr("0.960"));
   EXPECT_THAT(text, HasSubstr("slower"));
   expect_tidy(text, 80);
+}
+
+TEST(Terminal, HasAVerdictOnEachKernelBelowItsRoof) {
+  const Report report = sample::sample_report();
+  const std::string text = render_terminal(report, {.columns = 160});
+  for (const Verdict& verdict : verdicts(report)) {
+    if (verdict.kind == VerdictKind::at_roof) continue;
+    EXPECT_THAT(text, HasSubstr(point_name(report.points[verdict.row]) + "  " + std::string(kind_words(verdict.kind))));
+  }
+  EXPECT_THAT(text, HasSubstr(" to win\n"));
+  EXPECT_THAT(text, HasSubstr("kernels are at their roof\n"));
+}
+
+TEST(Terminal, ARowThatIsBadlyMeasuredIsMarked) {
+  Report report = sample::sample_report();
+  EXPECT_THAT(render_terminal(report, {}), Not(HasSubstr("?88.5 %")));
+  report.points[21].time->ci95 = {std::nan(""), std::nan("")};
+  EXPECT_THAT(render_terminal(report, {}), HasSubstr("?88.5 %"));
 }
 
 TEST(Terminal, ColourOnlyWhereAskedFor) {

@@ -51,24 +51,43 @@ std::string total_below(const Comparison& comparison, const PointChange& change)
   return fmt::format("{} \u2192 {}", total(comparison.before(change)), total(comparison.after(change)));
 }
 
+/// What the page's script sorts by, a number a column.
+std::string sort_values(const Comparison& comparison, const PointChange& change) {
+  const auto time = [](const Point* point) {
+    return point != nullptr && point->time ? point->time->median : std::nan("");
+  };
+  std::vector<double> values = {static_cast<double>(&change - comparison.changes.data()),
+                                time(comparison.before(change)), time(comparison.after(change)), change.time_ratio};
+  if (comparison.of_programs()) values.push_back(comparison.total_change(change));
+  values.push_back(static_cast<double>(change.change));
+  values.push_back(comparison.is_regression(change) ? 0 : 1);
+  std::string text;
+  for (const double value : values)
+    text += (text.empty() ? "" : " ") + (std::isfinite(value) ? fmt::format("{:.5g}", value) : std::string("-"));
+  return text;
+}
+
 std::string kernel_row(const Comparison& comparison, const PointChange& change) {
   std::string name = html_name(point_name(comparison.row(change)));
   if (change.now) name = fmt::format("<a href=\"#row-{}\">{}</a>", *change.now, name);
   const std::string total = comparison.of_programs()
                                 ? number_cell(total_change_text(comparison, change), total_below(comparison, change))
                                 : "";
-  return fmt::format("<tr><th scope=\"row\" class=\"name\">{}</th>{}{}{}{}{}\n", name,
-                     time_cell(comparison.before(change)), time_cell(comparison.after(change)),
-                     number_cell(ratio_text(change), ratio_interval(change)), total,
-                     chip(chip_of(change.change, comparison.is_regression(change)), verdict(comparison, change)));
+  const bool regression = comparison.is_regression(change);
+  return fmt::format("<tr data-v=\"{}\"><th scope=\"row\" class=\"name\">{}</th>{}{}{}{}{}<td>{}\n",
+                     sort_values(comparison, change), name, time_cell(comparison.before(change)),
+                     time_cell(comparison.after(change)), number_cell(ratio_text(change), ratio_interval(change)),
+                     total, chip(chip_of(change.change, regression), verdict(comparison, change)),
+                     html_verdict(regression ? "fail" : "pass", pass_or_fail(comparison, change)));
 }
 
-std::string table(const char* what, const std::string& rows, bool totals = false) {
+std::string table(const char* what, const std::string& rows, bool of_kernels = false, bool totals = false) {
   return fmt::format(
-      "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">{}</th><th scope=\"col\" class=\"n\">Before</th>"
-      "<th scope=\"col\" class=\"n\">Now</th><th scope=\"col\" class=\"n\">Now / before</th>"
-      "{}<th scope=\"col\">Verdict</th></tr></thead><tbody>\n{}</tbody></table></div>\n",
-      what, totals ? "<th scope=\"col\" class=\"n\">In total</th>" : "", rows);
+      "<div class=\"scroll\"><table class=\"{}\"><thead><tr><th scope=\"col\">{}</th><th scope=\"col\" "
+      "class=\"n\">Before</th><th scope=\"col\" class=\"n\">Now</th><th scope=\"col\" class=\"n\">Now / before</th>"
+      "{}<th scope=\"col\">Change</th>{}</tr></thead><tbody>\n{}</tbody></table></div>\n",
+      of_kernels ? "sortable" : "", what, totals ? "<th scope=\"col\" class=\"n\">In total</th>" : "",
+      of_kernels ? "<th scope=\"col\">Verdict</th>" : "", rows);
 }
 
 std::string ceiling_row(const CeilingChange& change) {
@@ -103,10 +122,22 @@ std::string date_of(const Report& run) {
   return run.invocation.started_at.empty() ? "an unknown date" : escape_html(html_time(run.invocation.started_at));
 }
 
+std::string folded_rows(const std::string& rows, std::size_t count, bool totals) {
+  if (rows.empty()) return {};
+  return fmt::format("<details class=\"fold\"><summary>{} {} no difference</summary>\n{}</details>\n", count,
+                     count == 1 ? "kernel shows" : "kernels show", table("Kernel", rows, true, totals));
+}
+
+/// The worst first; those that did not change are folded.
 std::string suite_rows(const Comparison& comparison) {
-  std::string rows;
-  for (const PointChange& change : comparison.changes) rows += kernel_row(comparison, change);
-  return table("Kernel", rows);
+  std::string changed, alike;
+  std::size_t alike_count = 0;
+  for (const PointChange* change : worst_first(comparison)) {
+    const bool same = change->change == Change::same;
+    (same ? alike : changed) += kernel_row(comparison, *change);
+    alike_count += same ? 1 : 0;
+  }
+  return (changed.empty() ? "" : table("Kernel", changed, true)) + folded_rows(alike, alike_count, false);
 }
 
 /// By how much the totals of their launches changed; those that did not are folded.
@@ -124,10 +155,8 @@ std::string program_rows(const Comparison& comparison) {
     (same ? alike : changed) += kernel_row(comparison, *change);
     alike_count += same ? 1 : 0;
   }
-  std::string html = changed.empty() ? "" : table("Kernel", changed, true);
-  if (alike.empty()) return html;
-  return html + fmt::format("<details><summary>{} {} no difference</summary>\n{}</details>\n", alike_count,
-                            alike_count == 1 ? "kernel has" : "kernels have", table("Kernel", alike, true));
+  std::string html = changed.empty() ? "" : table("Kernel", changed, true, true);
+  return html + folded_rows(alike, alike_count, true);
 }
 
 }  // namespace
@@ -135,13 +164,18 @@ std::string program_rows(const Comparison& comparison) {
 std::string html_changes(const Runs& runs) {
   if (!runs.several()) return {};
   const Comparison comparison = comparison_of(runs);
+  std::string findings;
+  for (const std::string& sentence : comparison_findings(comparison))
+    findings += fmt::format("<li>{}</li>\n", escape_html(sentence));
+  const std::string outcome = fmt::format("<p class=\"outcome\">{}</p>\n<ul class=\"findings\">\n{}</ul>\n",
+                                          escape_html(outcome_line(comparison)), findings);
   const std::string kernels = comparison.of_programs() ? program_rows(comparison) : suite_rows(comparison);
   return fmt::format(
-             "<section id=\"changes\" aria-labelledby=\"changes-h\">\n<h2 id=\"changes-h\">Before and now</h2>\n"
+             "<section id=\"changes\" aria-labelledby=\"changes-h\">\n<h2 id=\"changes-h\">Before and now</h2>\n{}"
              "<p class=\"lead\">Before is the run of {}, now that of {}. A kernel changed where its time differs by "
              "more "
              "than {} and the 95 % interval of the ratio leaves out 1.{}</p>\n",
-             date_of(runs.base()), date_of(runs.last()), percent(kRunToRun),
+             outcome, date_of(runs.base()), date_of(runs.last()), percent(kRunToRun),
              runs.size() > 2 ? " The runs between are on the chart only." : "") +
          notes_list(comparison_notes(runs.base(), runs.last())) + kernels + machine_changes(runs) + "</section>\n";
 }

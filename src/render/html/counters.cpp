@@ -43,16 +43,22 @@ std::string ratio_text(const CountedAmount& amount) {
   constexpr double kHigh = 1.25, kLow = 0.8;
   if (!std::isfinite(amount.ratio)) return {};
   const std::string text = amount.ratio == 1 ? "exact" : factor(amount.ratio);
+  if (amount.kind == CeilingKind::compute && amount.counted == 0) {
+    return "<abbr title=\"Maxima, comparisons and conversions are no FLOPs to the counters\">none</abbr>";
+  }
+  if (amount.name == "l1" && amount.ratio < kLow) {
+    return fmt::format("<abbr title=\"Loads by the copy engine (TMA) pass L1 by\">{}</abbr>", text);
+  }
   const bool contradicts = std::isfinite(amount.modelled) && (amount.ratio > kHigh || amount.ratio < kLow);
   return contradicts ? fmt::format("<b class=\"warn\">{}</b>", text) : text;
 }
 
 /// A line each: "hbm 2.15 → 2.19 GB 1.02×".
 std::string amounts_cell(const std::vector<CountedAmount>& amounts, CeilingKind kind, bool of_program) {
-  const char* unit = kind == CeilingKind::compute ? "FLOP" : "B";
   std::string html;
   for (const CountedAmount& amount : amounts) {
     if (amount.kind != kind) continue;
+    const std::string_view unit = unit_of(amount);
     const std::string modelled =
         !of_program && std::isfinite(amount.modelled) ? si(amount.modelled, unit) + " \u2192 " : "";
     const std::string counted = std::isfinite(amount.counted) ? si(amount.counted, unit) : "not counted";
@@ -68,7 +74,8 @@ std::string shares_cell(const Counters& counters) {
     const auto value = counters.find(share.id);
     // Most kernels are no matrix products, and an idle pipe says nothing of them.
     if (!value || (*value == 0 && share.id == kTensorPipe)) continue;
-    html += fmt::format("<li>{}<span>{}</span>", share.name, percent(*value));
+    // Cycles of two passes are divided by each other: a little more than all is all.
+    html += fmt::format("<li>{}<span>{}</span>", share.name, percent(std::min(1.0, *value)));
   }
   return list_cell(html);
 }
@@ -145,7 +152,10 @@ std::string html_counters(const Report& report) {
       report.profile
           ? "FLOPs and bytes of one launch, counted while the program ran, by"
           : "What the work model says \u2192 what the hardware counted, and their ratio; of a cache, the bytes "
-            "that it delivered over the compulsory bytes of main memory. Counted after the timing, by";
+            "that it delivered over the compulsory bytes of main memory. The counters see every addition, product and "
+            "multiply-add that was executed: more than the model where exponentials are polynomials, none where a "
+            "kernel "
+            "takes maxima. Counted after the timing, by";
   return fmt::format(
       "<section id=\"counted\" aria-labelledby=\"counted-h\">\n<h2 id=\"counted-h\">{}</h2>\n<p class=\"lead\">{} "
       "{}.</p>\n"

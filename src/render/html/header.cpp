@@ -19,6 +19,24 @@ std::string html_title(const Runs& runs) {
   return runs.several() ? fmt::format("{}: {} runs", name, runs.size()) : name;
 }
 
+namespace {
+
+/// One line that unfolds where there is more than one.
+std::string warnings_box(const Runs& runs) {
+  std::vector<std::string> all = alarms(runs.last());
+  all.insert(all.end(), runs.last().notes.begin(), runs.last().notes.end());
+  if (all.empty()) return {};
+  std::string lines;
+  for (const std::string& warning : all) lines += fmt::format("<li>{}\n", escape_html(warning));
+  return fmt::format(
+      "<aside class=\"notes\" aria-label=\"Warnings\"><details><summary><b>{}</b> <span>{}</span></summary>\n"
+      "<ul>\n{}</ul></details></aside>\n",
+      all.size() == 1 ? "1 warning:" : fmt::format("{} warnings, the first:", all.size()), escape_html(all.front()),
+      lines);
+}
+
+}  // namespace
+
 std::string html_header(const Runs& runs) {
   const Report& report = runs.last();
   std::vector<std::string> parts = headline(report);
@@ -35,17 +53,14 @@ std::string html_header(const Runs& runs) {
       fmt::format("<header>\n<div><h1><bdi>{}</bdi> <span>\u2014 roofline</span></h1>\n<p class=\"sub\">{}</p></div>\n",
                   escape_html(html_title(runs)), facts);
   html +=
-      "<div class=\"tools\" hidden><button type=\"button\" id=\"theme\">Theme: auto</button>"
-      "<button type=\"button\" id=\"save-svg\">SVG</button><button type=\"button\" id=\"save-png\">PNG</button>"
-      "<button type=\"button\" id=\"save-csv\">CSV</button><button type=\"button\" id=\"save-json\">JSON</button>"
-      "</div>\n</header>\n";
-  if (report.cancelled || !report.notes.empty()) {
-    html += "<aside class=\"notes\" aria-label=\"Notes\">\n";
-    if (report.cancelled) html += "<p><strong>Cancelled.</strong> Only what was measured until then is shown.</p>\n";
-    for (const std::string& note : report.notes) html += fmt::format("<p>{}</p>\n", escape_html(note));
-    html += "</aside>\n";
-  }
-  return html;
+      "<div class=\"tools\" hidden><button type=\"button\" id=\"copy-md\" title=\"What is seen now, for a pull "
+      "request\">Copy as Markdown</button><button type=\"button\" id=\"copy-link\" title=\"To this view: the file with "
+      "its "
+      "filters, order, zoom and what is held\">Copy link</button><button type=\"button\" "
+      "id=\"theme\">Theme: auto</button><span class=\"save\">Save <button type=\"button\" "
+      "id=\"save-svg\">SVG</button><button type=\"button\" id=\"save-png\">PNG</button><button type=\"button\" "
+      "id=\"save-csv\">CSV</button><button type=\"button\" id=\"save-json\">JSON</button></span></div>\n</header>\n";
+  return html + warnings_box(runs);
 }
 
 }  // namespace roofline

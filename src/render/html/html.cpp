@@ -2,6 +2,7 @@
 // without it. The parts come from html_*.cpp, the drawing from the chart, the look from assets/page.css.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -16,7 +17,7 @@
 #include "render/html/sections.hpp"
 #include "render/html/sha256.hpp"
 #include "render/render.hpp"
-#include "report/comparison/comparison.hpp"
+#include "report/diagnosis/verdict.hpp"
 #include "report/findings.hpp"
 #include "report/json/json.hpp"
 
@@ -37,6 +38,15 @@ namespace {
 std::string_view embedded(const char* begin, const char* end) { return {begin, static_cast<std::size_t>(end - begin)}; }
 
 std::string_view page_css() { return embedded(roofline_page_css_begin, roofline_page_css_end); }
+/// The page's script travels compressed, a third as long, and this short one unpacks it: the policy names both.
+constexpr std::string_view kUnpack =
+    "(async()=>{const packed=document.getElementById('code').textContent,"
+    "bytes=Uint8Array.from(atob(packed),c=>c.charCodeAt(0)),"
+    "stream=new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate')),"
+    "script=document.createElement('script');"
+    "script.textContent=await new Response(stream).text();"
+    "document.body.append(script)})()";
+
 std::string_view page_js() { return embedded(roofline_page_js_begin, roofline_page_js_end); }
 
 std::string font_face(int weight, std::string_view file) {
@@ -68,19 +78,16 @@ const std::string& style_sheet() {
 
 std::string policy() {
   return fmt::format(
-      "default-src 'none'; style-src '{}'; script-src '{}'; img-src data:; font-src data:; base-uri 'none'; "
+      "default-src 'none'; style-src '{}'; script-src '{}' '{}'; img-src data:; font-src data:; base-uri 'none'; "
       "form-action 'none'",
-      csp_hash(style_sheet()), csp_hash(page_js()));
+      csp_hash(style_sheet()), csp_hash(kUnpack), csp_hash(page_js()));
 }
 
-/// Of several runs, what changed comes first.
-std::string findings_list(const Runs& runs) {
-  std::vector<std::string> sentences;
-  if (runs.several()) sentences = comparison_findings(comparison_of(runs));
-  for (std::string& sentence : findings(runs.last())) sentences.push_back(std::move(sentence));
-  std::string html = "<section id=\"summary\" aria-label=\"Findings\">\n<ul class=\"findings\">\n";
-  for (const std::string& sentence : sentences) html += fmt::format("<li>{}</li>\n", escape_html(sentence));
-  return html + "</ul>\n</section>\n";
+/// What is known besides; warnings stand in the header, and what is slow in its own part.
+std::string facts_list(const Report& report) {
+  std::string items;
+  for (const std::string& sentence : run_facts(report)) items += fmt::format("<li>{}</li>\n", escape_html(sentence));
+  return "<section id=\"summary\" aria-label=\"Findings\">\n<ul class=\"findings\">\n" + items + "</ul>\n</section>\n";
 }
 
 constexpr const char* kChartControls =
@@ -91,41 +98,67 @@ constexpr const char* kChartControls =
     "<button type=\"button\" id=\"zoom-reset\">Reset</button></div>\n";
 
 constexpr const char* kHint =
-    "<p class=\"hint\" hidden>Hover a point, a ceiling or a row for its figures; click to hold it. Zoom with + \u2212 "
-    "0, "
-    "Ctrl + wheel or a double click, and drag to move. Tab to the chart, then walk the points with the arrow keys; "
-    "Enter goes to the row. Click a legend entry or a ceiling to hide it.</p>\n";
+    "<details class=\"hint\" hidden><summary>How to use the chart</summary><p>Hover a point, a ceiling or a row for "
+    "its "
+    "figures; click to hold it. Zoom with + \u2212 0, Ctrl + wheel or a double click, and drag to move. Tab to the "
+    "chart, then walk the points with the arrow keys; Enter goes to the row. Click a legend entry or a ceiling to hide "
+    "it.</p></details>\n";
 
-std::string chart(const Runs& runs, const ChartDrawing& drawing) {
-  const std::string lead = runs.last().profile ? html_chart_lead(runs.last()) : "";
+std::string chart(const Runs& runs, const ChartDrawing& drawing, const Marks& marks) {
   return fmt::format(
-      "<section id=\"chart\" aria-label=\"Roofline chart\">\n{}{}<div class=\"scroll\" "
-      "id=\"chart-scroll\">\n{}</div>\n{}"
+      "<section id=\"chart\" aria-label=\"Roofline chart\">\n{}{}<div id=\"chart-scroll\">\n{}</div>\n{}{}"
       "</section>\n",
-      lead, kChartControls, drawing.svg(), kHint);
+      html_chart_lead(runs.last()), kChartControls, drawing.svg(), marks.legend(), kHint);
 }
 
-std::string body_of_suite(const Runs& runs, const ChartDrawing& drawing, const Marks& marks) {
-  const Report& report = runs.last();
-  return findings_list(runs) + chart(runs, drawing) + html_changes(runs) + html_kernels(report, marks) +
-         html_counters(report) + html_advice(report) + html_times(report, marks);
+/// A part that only some readers want.
+std::string folded(const char* id, const char* title, const std::string& content) {
+  if (content.empty()) return {};
+  return fmt::format("<details class=\"more\" id=\"{}\"><summary>{}</summary>\n{}</details>\n", id, title, content);
 }
 
-/// Each kernel's, folded: it is long, and what matters most of it is among the wins.
-std::string html_evidence(const Report& report, const Marks& marks) {
-  const std::string evidence = html_advice(report) + html_counters(report) + html_times(report, marks);
-  if (evidence.empty()) return {};
-  return "<details class=\"more\"><summary>Each kernel&#39;s evidence: diagnosis, counters, time by "
-         "resource</summary>\n" +
-         evidence + "</details>\n";
+/// Links to what the page has of these.
+std::string contents(const std::string& body) {
+  static constexpr std::pair<const char*, const char*> kParts[] = {{"changes", "Before and now"},
+                                                                   {"spend", "Where to spend time"},
+                                                                   {"chart", "Chart"},
+                                                                   {"lines", "Lines"},
+                                                                   {"modules", "Modules"},
+                                                                   {"ranges", "Ranges"},
+                                                                   {"kernels", "Kernels"},
+                                                                   {"verdicts", "Verdicts"},
+                                                                   {"time", "Timeline"},
+                                                                   {"copies", "Copies"},
+                                                                   {"calls", "Calls"},
+                                                                   {"evidence", "Counters"},
+                                                                   {"device", "Machine"},
+                                                                   {"about", "Method"}};
+  std::string html = "<nav class=\"toc\" aria-label=\"On this page\">\n";
+  for (const auto& [id, title] : kParts) {
+    if (body.find(fmt::format(" id=\"{}\"", id)) != std::string::npos)
+      html += fmt::format("<a href=\"#{}\">{}</a>\n", id, title);
+  }
+  return html + "</nav>\n";
 }
 
 /// What a reader wants in ten seconds, in a minute, in an hour.
-std::string body_of_profile(const Runs& runs, const ChartDrawing& drawing, const Marks& marks) {
+std::string body_of(const Runs& runs, const ChartDrawing& drawing, const Marks& marks) {
   const Report& report = runs.last();
-  return html_answer(report) + findings_list(runs) + html_wins(report) + html_changes(runs) + chart(runs, drawing) +
-         html_lines(report) + html_trees(report) + html_kinds(report, marks) + html_copies(report) +
-         html_calls(report) + html_timeline(report) + html_evidence(report, marks) + html_recording(report);
+  const std::vector<Verdict> judged = verdicts(report);
+  std::string html = html_answer(report) + html_changes(runs) + html_spending(report, judged) + facts_list(report) +
+                     chart(runs, drawing, marks);
+  if (report.profile) {
+    html += html_lines(report) + html_trees(report) + html_kinds(report, marks, judged) +
+            html_verdicts(report, judged) + html_timeline(report) + html_copies(report) + html_calls(report);
+  } else {
+    html += html_kernels(report, marks, judged) + html_verdicts(report, judged);
+  }
+  html += folded("evidence", "Counters, and time by resource", html_counters(report) + html_times(report, marks));
+  html +=
+      folded("device", "Machine: roofs, audits, sweeps", html_machine(report.machine) + html_sweeps(report.machine));
+  html += folded("about", "Method, terms, how to reproduce",
+                 (report.profile ? html_recording(report) : "") + html_method(report) + html_glossary());
+  return html;
 }
 
 /// The run, or an array of all runs, for the downloads and for what the tables leave out.
@@ -154,14 +187,16 @@ std::string render_html(const Runs& runs, const ChartDrawing& drawing) {
       "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"generator\" content=\"roofline {}\">\n"
       "<title>{} \u2014 roofline</title>\n<style>{}</style>\n</head>\n<body>\n",
       policy(), escape_html(report.invocation.tool_version), escape_html(html_title(runs)), style_sheet());
-  const auto body = report.profile ? body_of_profile : body_of_suite;
-  html += html_header(runs) + "<main>\n" + body(runs, drawing, marks) + html_machine(report.machine) +
-          html_sweeps(report.machine) + html_method(report) + "</main>\n" + marks.shapes();
+  const std::string body = body_of(runs, drawing, marks);
+  html += html_header(runs) + contents(body) + "<main>\n" + body + "</main>\n" + marks.shapes();
   html +=
       "<div id=\"card\" class=\"card\" aria-hidden=\"true\" hidden></div>\n"
       "<div id=\"live\" class=\"unseen\" aria-live=\"polite\"></div>\n" +
       embedded_data(runs);
-  html += fmt::format("<script>{}</script>\n</body>\n</html>\n", page_js());
+  html += fmt::format(
+      "<script type=\"application/octet-stream\" id=\"code\" data-format=\"javascript,zlib,base64\">{}</script>\n"
+      "<script>{}</script>\n</body>\n</html>\n",
+      base64(compressed(page_js())), kUnpack);
   return html;
 }
 

@@ -1,18 +1,20 @@
-// The results table: one row a workload, also where it has no point, and then why. Cells that sort by
-// number carry it in data-v. End tags that HTML doesn't ask for are left out: a row a kernel, ten thousand of them.
+// The results table: one row a workload, also where it has no point, and then why.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "render/chart/points.hpp"
-#include "render/html/column.hpp"
 #include "render/html/escape.hpp"
 #include "render/html/marks.hpp"
+#include "render/html/results_table.hpp"
 #include "render/html/sections.hpp"
 #include "report/findings.hpp"
+#include "report/roof_share.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -21,14 +23,19 @@ namespace {
 
 constexpr Column kColumns[] = {
     {"Kernel", "name", "As the suite names it; below it the implementation"},
+    {"To win", "n", "Time of one launch above what its roof allows"},
     {"Time", "n", "Median of one launch, with half its 95 % interval"},
-    {"Performance", "n", "Counted FLOPs over the median time"},
-    {"Bandwidth", "n", "Compulsory bytes of main memory over the median time"},
+    {"% of roof", "roof",
+     "Attainable over measured time, at the clock that the kernel ran at; below it the 95 % interval"},
+    {"% of burst roof", "n burst", "The same against the roof before the power limit acts, with its 95 % interval"},
+    {"Performance", "n", "FLOPs of the work model over the median time"},
+    {"Bandwidth", "n bytes", "Compulsory bytes of main memory (each input and output once) over the median time"},
     {"AI", "n", "Arithmetic intensity at main memory, FLOP/byte; below it the ridge point of its pipe"},
-    {"% of roof", "roof", "Attainable over measured time"},
-    {"Bound", "bound", "The kind of resource that needs the most time"},
-    {"Limited by", "limit", "The ceiling that stands in front of the kernel"},
-    {"Verified", "check", "Largest error against the reference, relative; below it the tolerance"}};
+    {"Bound", "bound", "The kind of resource that needs the most time; below it the ceiling that limits the kernel"},
+    {"Verified", "check", "Whether the output is that of the reference"},
+    {"Verdict", "verdict", "What holds the kernel; it leads to the evidence"}};
+
+bool is_timed(const Point& point) { return point.status == PointStatus::ok && point.time; }
 
 std::string two_lines(const std::string& first, const std::string& second) {
   return second.empty() ? first : fmt::format("{}<small>{}</small>", first, second);
@@ -36,11 +43,14 @@ std::string two_lines(const std::string& first, const std::string& second) {
 
 /// The name leads to the point on the chart, where it has one.
 std::string name_cell(const std::string& mark, const Point& point, std::size_t index) {
-  std::string below = html_name(point.workload.implementation, 40);
-  if (point.workload.cache == CacheMode::hot) below += ", hot cache";
-  std::string name = html_name(point.workload.label.empty() ? point.workload.op : point.workload.label);
+  const Workload& workload = point.workload;
+  // A suite that runs several implementations on one shape says which in the label already.
+  const bool said = workload.label.ends_with(" " + workload.implementation);
+  std::string below = said ? "" : html_name(workload.implementation, 40);
+  if (workload.cache == CacheMode::hot) below += below.empty() ? "hot cache" : ", hot cache";
+  std::string name = html_name(workload.label.empty() ? workload.op : workload.label);
   if (point.performance() > 0) name = fmt::format("<a href=\"#point-{}\">{}</a>", index, name);
-  return fmt::format("<th scope=\"row\" class=\"name\">{}<span>{}<small>{}</small></span></th>", mark, name, below);
+  return fmt::format("<th scope=\"row\" class=\"name\">{}<span>{}</span></th>", mark, two_lines(name, below));
 }
 
 /// "time limit": the file's word, as people write it.
@@ -50,61 +60,105 @@ std::string stop_words(StopReason reason) {
   return words;
 }
 
-std::string time_cell(const Summary& time) {
+std::string time_cell(const Point& point) {
+  const Summary& time = *point.time;
   std::string below = plus_minus(time.median, time.ci95);
-  if (time.stop != StopReason::converged) below += " \u00b7 " + stop_words(time.stop);
-  if (time.drifting) below += " \u00b7 drifting";
-  return two_lines(duration(time.median), below);
+  if (time.drifting) {
+    below += " \u00b7 drifting";
+  } else if (time.stop != StopReason::converged) {
+    below += " \u00b7 " + stop_words(time.stop);
+  }
+  return duration(time.median) +
+         fmt::format("<small{}>{}</small>", badly_measured(point) ? " class=\"warn\"" : "", below);
 }
 
-/// How far the roof still is; nothing where there is no telling it from here.
-std::string distance(const Point& point, const Machine& machine) {
-  constexpr double kNear = 0.99;
-  const double fraction = point.fraction_of_roof();
+/// The interval in "91.1 % (90\u201398 %)"; empty where there is none.
+std::string interval_of(const RoofShare& share) {
+  const std::string text = share_text(share);
+  const std::size_t at = text.find('(');
+  return at == std::string::npos ? "" : text.substr(at + 1, text.rfind(')') - at - 1);
+}
+
+/// Its interval, or what is wrong with it.
+std::string below_share(const Point& point, const RoofShare& share, const Machine& machine) {
   if (not_cold(point, machine)) return "<small class=\"warn\">\u25b2 not cold</small>";
   if (point.above_roof()) return "<small class=\"warn\">\u25b2 above its roof</small>";
-  return fraction > 0 && fraction < kNear ? fmt::format("<small>{} to the roof</small>", factor(1 / fraction)) : "";
+  const std::string interval = interval_of(share);
+  return interval.empty() ? "" : fmt::format("<small>{}</small>", interval);
 }
 
-std::string roof_cell(const Point& point, const Machine& machine) {
-  const double fraction = point.fraction_of_roof();
-  if (!std::isfinite(fraction)) return kAbsent;
+std::string roof_cell(const Point& point, const RoofShare& share, const Machine& machine) {
+  if (!std::isfinite(share.fraction)) return kAbsent;
   return fmt::format("<svg class=\"bar{}\"><rect width=\"{:.1f}%\"/></svg>{}{}", point.above_roof() ? " above" : "",
-                     std::clamp(100 * fraction, 0.0, 100.0), percent(fraction), distance(point, machine));
+                     std::clamp(100 * share.fraction, 0.0, 100.0), percent(share.fraction),
+                     below_share(point, share, machine));
 }
 
 std::string verification_cell(const Point& point) {
   if (!point.verification) return kAbsent;
   const Verification& verification = *point.verification;
   const char* state = verification.passed ? "pass" : "fail";
-  return fmt::format("{}<small>{} \u2264 {}</small>", html_verdict(state, state),
-                     escape_html(number(verification.error, 2)), escape_html(number(verification.tolerance, 2)));
+  return fmt::format("<span title=\"largest error {}, tolerance {}\">{}</span>",
+                     escape_html(number(verification.error, 2)), escape_html(number(verification.tolerance, 2)),
+                     html_verdict(state, state));
 }
 
-std::string timed_row(const Report& report, const Point& point) {
-  const Level memory = main_memory(report.machine.device.kind);
-  const Bound& bound = point.bound;
-  const double bandwidth = point.bandwidth(memory);
-  const double flops = point.performance();
-  std::string html = html_cell(kColumns[1], point.time->median, time_cell(*point.time));
-  html += html_cell(kColumns[2], flops, flops > 0 ? rate(flops, CeilingKind::compute) : "no FLOPs");
-  html += html_cell(kColumns[3], bandwidth, bandwidth > 0 ? rate(bandwidth, CeilingKind::bandwidth) : "no bytes");
-  html += html_cell(kColumns[4], bound.arithmetic_intensity,
-                    two_lines(intensity(bound.arithmetic_intensity),
-                              std::isfinite(bound.ridge) ? "ridge " + number(bound.ridge, 3) : ""));
-  html += html_cell(kColumns[5], point.fraction_of_roof(), roof_cell(point, report.machine));
-  html += html_cell(kColumns[6], std::nan(""), html_bound(bound));
-  html += html_cell(kColumns[7], std::nan(""),
-                    html_name(bound.limiting_ceiling.empty() ? kAbsent : limit_label(bound), 24) +
-                        (bound.suspect ? "<small class=\"warn\">suspect</small>" : ""));
-  html +=
-      html_cell(kColumns[8], point.verification ? point.verification->error : std::nan(""), verification_cell(point));
-  return html;
-}
+struct Timed {
+  const Report& report;
+  const Point& point;
+  const Verdict* verdict;
+  bool told;               ///< whether the verdict stands in full below the table
+  RoofShare share, burst;  ///< the same where the kernel is held against the burst roof
+
+  /// In the order of the columns, from the second on.
+  std::vector<double> sort_by(double bound_rank) const {
+    return {verdict != nullptr ? verdict->gain_s : std::nan(""),
+            point.time->median,
+            share.fraction,
+            burst.fraction,
+            point.performance(),
+            point.bandwidth(memory()),
+            point.bound.arithmetic_intensity,
+            bound_rank,
+            point.verification ? point.verification->error : std::nan(""),
+            verdict != nullptr ? static_cast<double>(verdict->kind) : std::nan("")};
+  }
+
+  std::string cells() const {
+    const Bound& bound = point.bound;
+    const double bandwidth = point.bandwidth(memory()), flops = point.performance();
+    std::string html = html_cell(kColumns[1], gain());
+    html += html_cell(kColumns[2], time_cell(point));
+    // The page's script draws the head-room by the number.
+    html += fmt::format("<td class=\"roof\"{}>{}",
+                        std::isfinite(share.fraction) ? fmt::format(" data-v=\"{:.5g}\"", share.fraction) : "",
+                        roof_cell(point, share, report.machine));
+    html += html_cell(kColumns[4],
+                      std::isfinite(burst.fraction) ? two_lines(percent(burst.fraction), interval_of(burst)) : kAbsent);
+    html += html_cell(kColumns[5], flops > 0 ? performance_text(point) : "no FLOPs");
+    html += html_cell(kColumns[6], bandwidth > 0 ? rate(bandwidth, CeilingKind::bandwidth) : "no bytes");
+    html += html_cell(kColumns[7], two_lines(intensity(bound.arithmetic_intensity),
+                                             std::isfinite(bound.ridge) ? "ridge " + number(bound.ridge, 3) : ""));
+    html += html_cell(kColumns[8],
+                      html_bound(bound) + (bound.limiting_ceiling.empty()
+                                               ? ""
+                                               : fmt::format("<small>{}{}</small>", html_name(limit_label(bound), 24),
+                                                             bound.suspect ? ", suspect" : "")));
+    html += html_cell(kColumns[9], verification_cell(point));
+    return html + html_cell(kColumns[10], verdict != nullptr ? html_verdict_cell(*verdict, told) : "");
+  }
+
+ private:
+  Level memory() const { return main_memory(report.machine.device.kind); }
+  std::string gain() const {
+    if (verdict == nullptr || !std::isfinite(verdict->gain_s)) return kAbsent;
+    return verdict->gain_s > 0 ? duration(verdict->gain_s) : "0";
+  }
+};
 
 std::string untimed_row(const Point& point) {
   const std::string reason = point.reason.empty() ? "no reason was recorded" : point.reason;
-  return fmt::format("<td class=\"reason\" colspan=\"8\"><span class=\"chip {0}\">{0}</span> <span>{1}</span>{2}",
+  return fmt::format("<td class=\"reason\" colspan=\"10\"><span class=\"chip {0}\">{0}</span> <span>{1}</span>{2}",
                      to_string(point.status), escape_html(shorten(clean_line(reason), 600)),
                      std::isnan(point.bound.arithmetic_intensity)
                          ? ""
@@ -115,17 +169,8 @@ std::string untimed_row(const Point& point) {
 std::string row_data(const Point& point) {
   std::string data = fmt::format(" data-family=\"{}\" data-dtype=\"{}\"", escape_html(family_of(point)),
                                  to_string(point.workload.dtype));
-  const bool timed = point.status == PointStatus::ok && point.time;
-  return data + (timed ? fmt::format(" data-bound=\"{}\"", to_string(point.bound.label)) : " class=\"untimed\"");
-}
-
-std::string head() {
-  std::string html = "<thead><tr>";
-  for (const Column& column : kColumns) {
-    html +=
-        fmt::format("<th scope=\"col\" class=\"{}\" title=\"{}\">{}</th>", column.style, column.meaning, column.title);
-  }
-  return html + "</tr></thead>\n";
+  return data +
+         (is_timed(point) ? fmt::format(" data-bound=\"{}\"", to_string(point.bound.label)) : " class=\"untimed\"");
 }
 
 }  // namespace
@@ -135,28 +180,55 @@ std::string html_bound(const Bound& bound) {
   return fmt::format("<span class=\"b b-{}\">{}</span>", name, name);
 }
 
-std::string html_kernels(const Report& report, const Marks& marks) {
-  constexpr std::size_t kLong = 1000;  // rows that a browser need not lay out before they are scrolled to
-  std::string html =
-      "<section id=\"kernels\" class=\"" + std::string(report.points.size() > kLong ? "long" : "") +
-      "\" aria-labelledby=\"kernels-h\">\n<div class=\"row\"><h2 id=\"kernels-h\">Kernels</h2>"
-      "<label class=\"filter\" hidden>Filter <input type=\"search\" id=\"filter\" autocomplete=\"off\" "
-      "placeholder=\"name, bound, ceiling\"></label></div>\n<div class=\"filters\" id=\"chips\" hidden></div>\n";
-  if (report.points.empty()) return html + "<p>No workload was run.</p>\n</section>\n";
-  html += "<div class=\"scroll\"><table id=\"results\" class=\"cards\">\n" + head() + "<tbody>\n";
-  for (std::size_t i = 0; i < report.points.size(); ++i) {
-    const Point& point = report.points[i];
-    const bool timed = point.status == PointStatus::ok && point.time;
-    html += fmt::format("<tr id=\"row-{}\"{}>{}{}\n", i, row_data(point), name_cell(marks.of(point), point, i),
-                        timed ? timed_row(report, point) : untimed_row(point));
+std::string html_kernels(const Report& report, const Marks& marks, const std::vector<Verdict>& verdicts) {
+  std::map<std::size_t, const Verdict*> verdict_of;
+  for (const Verdict& verdict : verdicts) verdict_of[verdict.row] = &verdict;
+  std::set<std::size_t> told;
+  for (const Verdict* verdict : told_verdicts(verdicts)) told.insert(verdict->row);
+  std::vector<std::string> names, bounds;
+  for (const Point& point : report.points) {
+    names.push_back(point_name(point));
+    bounds.push_back(fmt::format("{} {}", to_string(point.bound.label), limit_label(point.bound)));
   }
-  return html + "</tbody>\n</table></div>\n<p id=\"none\" hidden>No kernel matches the filters.</p>\n</section>\n";
+  const std::vector<double> name_ranks = natural_ranks(names), bound_ranks = natural_ranks(bounds);
+  const auto row = [&](std::size_t i) {
+    const Point& point = report.points[i];
+    ResultRow result{.attributes = fmt::format("id=\"row-{}\"{}", i, row_data(point)),
+                     .sort_by = {name_ranks[i]},
+                     .cells = name_cell(marks.of(point), point, i)};
+    if (!is_timed(point)) {
+      result.cells += untimed_row(point);
+      return result;
+    }
+    const RoofShare share = share_of_roof(point);
+    const auto verdict = verdict_of.find(i);
+    const Timed timed{report,           point, verdict == verdict_of.end() ? nullptr : verdict->second,
+                      told.contains(i), share, share_of_burst_roof(point, report.machine).value_or(share)};
+    const std::vector<double> sort_by = timed.sort_by(bound_ranks[i]);
+    result.sort_by.insert(result.sort_by.end(), sort_by.begin(), sort_by.end());
+    result.cells += timed.cells();
+    return result;
+  };
+  // By the time that could be won, as the verdicts are; then what has no time.
+  std::vector<ResultRow> rows;
+  for (const Verdict& verdict : verdicts) rows.push_back(row(verdict.row));
+  for (std::size_t i = 0; i < report.points.size(); ++i) {
+    if (!verdict_of.contains(i)) rows.push_back(row(i));
+  }
+  return html_results(
+      {.title = "Kernels",
+       .lead = "<i>% of roof</i> is of what the roof allows at the clock that the kernel ran at, <i>% of "
+               "burst roof</i> of what it allows before the power limit acts: a kernel that draws more "
+               "power runs at a lower clock. Both with the 95 % interval.",
+       .placeholder = "name, bound, verdict",
+       .style = "suite",
+       .families = "Family",
+       .empty = "No workload was run.",
+       .columns = kColumns,
+       .sorted = 1},
+      rows);
 }
 
-std::string html_kernels_css() {
-  std::vector<std::string> titles;
-  for (const Column& column : kColumns) titles.emplace_back(column.title);
-  return html_column_names("#results", titles);
-}
+std::string html_kernels_css() { return html_column_names(".suite", kColumns); }
 
 }  // namespace roofline

@@ -69,13 +69,16 @@ std::string audit_table(const Machine& machine) {
   return html + "</tbody></table></div></details>\n";
 }
 
-std::string limit_cell(const Ceiling& ceiling) {
+/// A sustained ceiling has its burst one above it, which says where the limit is from.
+std::string limit_cell(const Ceiling& ceiling, bool below_burst) {
   if (!ceiling.limit || !(ceiling.limit->value > 0)) return kAbsent;
+  if (below_burst) return percent(ceiling.value / ceiling.limit->value);
   return fmt::format("{}<small>{} = {}</small>", percent(ceiling.value / ceiling.limit->value),
                      rate(ceiling.limit->value, ceiling.kind), escape_html(ceiling.limit->basis));
 }
 
-std::string origin_cell(const Ceiling& ceiling) {
+std::string origin_cell(const Ceiling& ceiling, bool below_burst) {
+  if (below_burst) return "the same";
   std::string origin = escape_html(ceiling.origin.empty() ? kAbsent : ceiling.origin);
   if (!ceiling.instruction.empty()) origin += ": " + escape_html(ceiling.instruction);
   if (!ceiling.variant.empty()) origin += fmt::format("<small>{}</small>", escape_html(ceiling.variant));
@@ -114,16 +117,22 @@ std::string cell(std::size_t column, const std::string& content) {
   return "<td" + (style.empty() ? "" : fmt::format(" class=\"{}\"", style)) + ">" + content;
 }
 
-std::string ceiling_row(const Ceiling& ceiling, std::size_t index) {
+std::string ceiling_row(const Machine& machine, std::size_t index) {
+  const Ceiling& ceiling = machine.ceilings[index];
+  const Ceiling* burst = ceiling.regime == Regime::sustained ? machine.find(ceiling.name) : nullptr;
+  const bool same_limit =
+      burst != nullptr && burst->limit && ceiling.limit && burst->limit->basis == ceiling.limit->basis;
+  const bool same_origin = burst != nullptr && burst->origin == ceiling.origin && burst->variant == ceiling.variant &&
+                           burst->instruction == ceiling.instruction && ceiling.below_peak.empty();
   std::string html = fmt::format("<tr data-label=\"{}\" data-at=\"{}\"{}><th scope=\"row\">{}</th>",
                                  escape_html(clean_line(ceiling_label(ceiling))), index,
                                  ceiling.suspect() ? " class=\"suspect\"" : "", html_name(ceiling.name, 32));
   html += cell(1, fmt::format("{}<small>{}</small>", ceiling_value(ceiling),
                               escape_html(plus_minus(ceiling.value, ceiling.ci95))));
-  html += cell(2, limit_cell(ceiling));
+  html += cell(2, limit_cell(ceiling, same_limit));
   html += cell(3, regime_cell(ceiling));
   html += cell(4, power_cell(ceiling.power, ceiling.kind));
-  html += cell(5, origin_cell(ceiling));
+  html += cell(5, origin_cell(ceiling, same_origin));
   return html + cell(6, audit_cell(ceiling.audit)) + "\n";
 }
 
@@ -140,7 +149,7 @@ std::string cache_text(const CacheInfo& cache) {
 std::string ceilings_table(const Machine& machine, Role role, const char* title) {
   std::string rows, head;
   for (std::size_t i = 0; i < machine.ceilings.size(); ++i) {
-    if (machine.ceilings[i].role == role) rows += ceiling_row(machine.ceilings[i], i);
+    if (machine.ceilings[i].role == role) rows += ceiling_row(machine, i);
   }
   if (rows.empty()) return {};
   for (const CeilingColumn& column : kColumns) {

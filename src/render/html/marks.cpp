@@ -7,6 +7,7 @@
 
 #include "render/chart/points.hpp"
 #include "render/chart/svg_canvas.hpp"
+#include "render/html/escape.hpp"
 
 namespace roofline {
 
@@ -21,6 +22,13 @@ Marks::Marks(const Runs& runs) {
 }
 
 const std::string& Marks::of(const Point& point) const { return marks_.at(family_of(point)); }
+
+std::string Marks::legend() const {
+  if (marks_.size() < 2) return {};
+  std::string html = "<ul class=\"parts legend\">\n";
+  for (const auto& [family, mark] : marks_) html += fmt::format("<li>{}{}\n", mark, html_name(family, 30));
+  return html + "</ul>\n";
+}
 
 std::string Marks::shapes() const {
   std::string html = "<svg class=\"unseen\" width=\"0\" height=\"0\" aria-hidden=\"true\">";

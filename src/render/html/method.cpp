@@ -1,6 +1,8 @@
 // How the numbers were made, and how to make them again.
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "render/html/escape.hpp"
 #include "render/html/sections.hpp"
 #include "text/format.hpp"
@@ -27,6 +29,33 @@ stops when the interval is narrow enough; where it stopped for another reason, t
 </div>
 </section>
 )";
+
+constexpr std::pair<const char*, const char*> kTerms[] = {
+    {"Roof",
+     "The most that a unit of this machine has been seen to do: bytes a second of a memory, operations a second of a "
+     "pipe. A kernel needs at least its work divided by the roof."},
+    {"Arithmetic intensity (AI)", "FLOPs of a kernel for each byte that it has to move from or to main memory."},
+    {"Ridge",
+     "The intensity at which a memory roof meets a pipe\u2019s: to the left of it memory limits, to the right "
+     "arithmetic."},
+    {"FLOP, OP",
+     "One addition, product or comparison of floating-point numbers; of integers it is an OP. A multiply-add "
+     "counts as two."},
+    {"Pipe",
+     "A unit that computes: the FP32 or FP64 units, the tensor cores (small matrix products in hardware), the SFU "
+     "(special functions: exponentials, square roots)."},
+    {"HBM, L2, L1, shared memory",
+     "A GPU\u2019s main memory, its caches, and the memory that threads of a block manage "
+     "themselves; nearer ones are smaller and faster."},
+    {"Burst, sustained", "Before and after the power limit lowers the clock."},
+    {"Warp, block, SM",
+     "32 threads that run together; warps that share memory; the processor on which blocks run. A wave "
+     "is as many blocks as all SMs hold at once."},
+    {"Occupancy", "Warps that an SM holds, as a share of those it could hold."},
+    {"TMA, WGMMA",
+     "Hopper\u2019s copy engine, which loads tiles into shared memory by itself, and its matrix instruction "
+     "for four warps at once."},
+    {"95 % interval", "Where the true median lies in 95 of 100 such measurements."}};
 
 constexpr const char* kProfileMethod = R"(<section id="method" aria-labelledby="method-h">
 <h2 id="method-h">How to read and trust it</h2>
@@ -62,6 +91,13 @@ std::string shell_line(const std::vector<std::string>& command) {
 }
 
 }  // namespace
+
+std::string html_glossary() {
+  std::string html =
+      "<section id=\"terms\" aria-labelledby=\"terms-h\">\n<h2 id=\"terms-h\">Terms</h2>\n<dl class=\"terms\">\n";
+  for (const auto& [term, meaning] : kTerms) html += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", term, meaning);
+  return html + "</dl>\n</section>\n";
+}
 
 std::string html_method(const Report& report) {
   const Invocation& run = report.invocation;

@@ -4,13 +4,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "render/chart/points.hpp"
-#include "render/html/column.hpp"
 #include "render/html/escape.hpp"
 #include "render/html/profile_sections.hpp"
+#include "render/html/results_table.hpp"
+#include "render/html/sections.hpp"
 #include "report/findings.hpp"
 #include "report/profile_findings.hpp"
 #include "report/roofs.hpp"
@@ -20,15 +23,18 @@
 namespace roofline {
 namespace {
 
-constexpr Column kColumns[] = {{"Kernel", "name", "What is launched, and from where; below it grid and block"},
-                               {"Launches", "n", "Of this kind"},
-                               {"Total", "n", "Time of all launches, as traced"},
-                               {"Share", "share", "Of the time of all kernels"},
-                               {"Median", "n", "Of one launch; below it the range from the 5th to the 95th percentile"},
-                               {"% of roof", "roof", "Attainable over measured time"},
-                               {"AI", "n", "Arithmetic intensity at main memory, FLOP/byte; below it the rate"},
-                               {"Bound", "bound", "The kind of resource that needs the most time, and its ceiling"},
-                               {"Where from", "from", "Module, line and range that launch it"}};
+constexpr Column kColumns[] = {
+    {"Kernel", "name", "What is launched, and from where; below it grid and block"},
+    {"To win", "n", "Time of all launches above what their roof allows"},
+    {"Total", "n", "Time of all launches, as traced"},
+    {"Share", "share", "Of the time of all kernels"},
+    {"% of roof", "roof", "Attainable over measured time, at the clock that the kernel ran at"},
+    {"Launches", "n", "Of this kind"},
+    {"Median", "n", "Of one launch; below it the range from the 5th to the 95th percentile"},
+    {"AI", "n", "Arithmetic intensity at main memory, FLOP/byte; below it the rate"},
+    {"Bound", "bound", "The kind of resource that needs the most time, and its ceiling"},
+    {"Where from", "from", "Module, line and range that launch it"},
+    {"Verdict", "verdict", "What holds the kernel; it leads to the evidence"}};
 
 std::string below(const std::string& text, const char* style = "") {
   return text.empty() ? "" : fmt::format("<small{}>{}</small>", style, text);
@@ -73,8 +79,7 @@ std::string roof_cell(const Point& point) {
       fmt::format("<svg class=\"bar{}\"><rect width=\"{:.1f}%\"/></svg>{}", point.above_roof() ? " above" : "",
                   std::clamp(100 * fraction, 0.0, 100.0), percent(fraction));
   if (point.above_roof()) return text + "<small class=\"warn\">\u25b2 above its roof</small>";
-  constexpr double kNear = 0.99;
-  return text + (fraction > 0 && fraction < kNear ? below(factor(1 / fraction) + " to the roof") : "");
+  return text;
 }
 
 std::string intensity_cell(const Point& point) {
@@ -104,42 +109,65 @@ std::string from_cell(const ProfiledKind& kind) {
          below(further);
 }
 
-std::string row(const Report& report, const Marks& marks, std::size_t index) {
-  const Point& point = report.points[index];
-  const ProfiledKind& kind = *point.profiled;
-  const double share = share_of_time(report, point);
-  const bool has_work = !work_source(point).empty();
-  std::string html =
-      fmt::format("<tr id=\"row-{}\" data-family=\"{}\" data-dtype=\"{}\">{}", index, escape_html(family_of(point)),
-                  to_string(point.workload.dtype), name_cell(marks.of(point), point, index));
-  html += html_cell(kColumns[1], static_cast<double>(kind.launches), count(kind.launches));
-  html += html_cell(kColumns[2], kind.total_s, duration(kind.total_s));
-  html += html_cell(kColumns[3], share, html_share(share));
-  html += html_cell(kColumns[4], point.time ? point.time->median : std::nan(""), median_cell(point));
-  html += html_cell(kColumns[5], point.fraction_of_roof(), roof_cell(point));
-  html += html_cell(kColumns[6], has_work ? point.bound.arithmetic_intensity : std::nan(""), intensity_cell(point));
-  html +=
-      html_cell(kColumns[7], std::nan(""), bound_cell(point)) + html_cell(kColumns[8], std::nan(""), from_cell(kind));
-  return html + "\n";
+struct Ranks {
+  std::vector<double> name, bound, from;
+};
+Ranks ranks_of(const Report& report) {
+  std::vector<std::string> names, bounds, places;
+  for (const Point& point : report.points) {
+    names.push_back(point_name(point));
+    bounds.push_back(fmt::format("{} {}", to_string(point.bound.label), limit_label(point.bound)));
+    places.push_back(point.profiled ? where_from(*point.profiled) : "");
+  }
+  return {natural_ranks(names), natural_ranks(bounds), natural_ranks(places)};
 }
 
-std::string head() {
-  std::string html = "<thead><tr>";
-  for (const Column& column : kColumns) {
-    html += fmt::format("<th scope=\"col\" class=\"{}\"{} title=\"{}\">{}</th>", column.style,
-                        std::string_view(column.title) == "Total" ? " aria-sort=\"descending\"" : "", column.meaning,
-                        column.title);
-  }
-  return html + "</tr></thead>\n";
+std::string gain_cell(const Verdict* verdict) {
+  if (verdict == nullptr || !std::isfinite(verdict->total_gain_s)) return kAbsent;
+  return verdict->total_gain_s > 0 ? duration(verdict->total_gain_s) : "0";
+}
+
+ResultRow row(const Report& report, const Marks& marks, std::size_t index, const Ranks& ranks, const Verdict* verdict,
+              bool told) {
+  const Point& point = report.points[index];
+  const ProfiledKind& kind = *point.profiled;
+  const double share = share_of_time(report, point), fraction = point.fraction_of_roof();
+  const bool has_work = !work_source(point).empty();
+  ResultRow result;
+  result.attributes = fmt::format("id=\"row-{}\" data-family=\"{}\" data-dtype=\"{}\"", index,
+                                  escape_html(family_of(point)), to_string(point.workload.dtype));
+  result.sort_by = {ranks.name[index],
+                    verdict != nullptr ? verdict->total_gain_s : std::nan(""),
+                    kind.total_s,
+                    share,
+                    fraction,
+                    static_cast<double>(kind.launches),
+                    point.time ? point.time->median : std::nan(""),
+                    has_work ? point.bound.arithmetic_intensity : std::nan(""),
+                    ranks.bound[index],
+                    ranks.from[index],
+                    verdict != nullptr ? static_cast<double>(verdict->kind) : std::nan("")};
+  result.cells = name_cell(marks.of(point), point, index) + html_cell(kColumns[1], gain_cell(verdict)) +
+                 html_cell(kColumns[2], duration(kind.total_s)) + html_cell(kColumns[3], html_share(share));
+  // The page's script draws the head-room by the number.
+  result.cells +=
+      fmt::format("<td class=\"roof\"{}>{}", std::isfinite(fraction) ? fmt::format(" data-v=\"{:.5g}\"", fraction) : "",
+                  roof_cell(point));
+  result.cells += html_cell(kColumns[5], count(kind.launches)) + html_cell(kColumns[6], median_cell(point)) +
+                  html_cell(kColumns[7], intensity_cell(point)) + html_cell(kColumns[8], bound_cell(point)) +
+                  html_cell(kColumns[9], from_cell(kind)) +
+                  html_cell(kColumns[10], verdict != nullptr ? html_verdict_cell(*verdict, told) : kAbsent);
+  return result;
 }
 
 std::string lead(const Report& report) {
   const bool graphs = std::any_of(report.points.begin(), report.points.end(),
                                   [](const Point& p) { return p.profiled && p.profiled->graph; });
   return std::string(
-             "<p class=\"lead\">Times are traced, of every launch; FLOPs and bytes are those of one launch, "
-             "counted by the hardware where the row has a roof.") +
-         (graphs ? " A graph&#39;s row holds the time of its kernels, which have rows of their own." : "") + "</p>\n";
+             "Times are traced, of every launch; FLOPs and bytes are those of one launch, counted by the hardware "
+             "where "
+             "the row has a roof.") +
+         (graphs ? " A graph&#39;s row holds the time of its kernels, which have rows of their own." : "");
 }
 
 }  // namespace
@@ -150,28 +178,37 @@ std::string html_share(double share) {
                      std::clamp(100 * share, 0.0, 100.0), percent(share));
 }
 
-std::string html_kinds(const Report& report, const Marks& marks) {
-  constexpr std::size_t kLong = 1000;  // rows that a browser need not lay out before they are scrolled to
-  std::string html = "<section id=\"kernels\" class=\"" + std::string(report.points.size() > kLong ? "long" : "") +
-                     "\" aria-labelledby=\"kernels-h\">\n<div class=\"row\"><h2 id=\"kernels-h\">By kernel</h2>"
-                     "<label class=\"filter\" hidden>Filter <input type=\"search\" id=\"filter\" autocomplete=\"off\" "
-                     "placeholder=\"name, module, line\"></label></div>\n" +
-                     lead(report) + "<div class=\"filters\" id=\"chips\" hidden></div>\n";
-  if (report.points.empty()) return html + "<p>No kernel was recorded.</p>\n</section>\n";
-  html +=
-      "<div class=\"scroll\"><table id=\"results\" class=\"cards kinds\" data-family=\"Bound\">"
-      "<caption class=\"unseen\">Kernels by the time of all their launches</caption>\n" +
-      head() + "<tbody>\n";
+std::string html_kinds(const Report& report, const Marks& marks, const std::vector<Verdict>& verdicts) {
+  std::map<std::size_t, const Verdict*> verdict_of;
+  for (const Verdict& verdict : verdicts) verdict_of[verdict.row] = &verdict;
+  std::set<std::size_t> told;
+  for (const Verdict* verdict : told_verdicts(verdicts)) told.insert(verdict->row);
+  const Ranks ranks = ranks_of(report);
+  std::vector<ResultRow> rows;
   for (const std::size_t index : by_total_time(report)) {
-    if (report.points[index].profiled) html += row(report, marks, index);
+    if (!report.points[index].profiled) continue;
+    const auto verdict = verdict_of.find(index);
+    rows.push_back(row(report, marks, index, ranks, verdict == verdict_of.end() ? nullptr : verdict->second,
+                       told.contains(index)));
   }
-  return html + "</tbody>\n</table></div>\n<p id=\"none\" hidden>No kernel matches the filters.</p>\n</section>\n";
+  // Where something could be won the rows are by that; else by their time.
+  const auto gain = [](const ResultRow& r) { return std::isfinite(r.sort_by[1]) ? r.sort_by[1] : -1; };
+  const bool any = std::any_of(rows.begin(), rows.end(), [&](const ResultRow& r) { return gain(r) >= 0; });
+  if (any) {
+    std::stable_sort(rows.begin(), rows.end(),
+                     [&](const ResultRow& a, const ResultRow& b) { return gain(a) > gain(b); });
+  }
+  return html_results({.title = "Kernels",
+                       .lead = lead(report),
+                       .placeholder = "name, module, line",
+                       .style = "kinds",
+                       .families = "Bound",
+                       .empty = "No kernel was recorded.",
+                       .columns = kColumns,
+                       .sorted = any ? std::size_t{1} : std::size_t{2}},
+                      rows);
 }
 
-std::string html_kinds_css() {
-  std::vector<std::string> titles;
-  for (const Column& column : kColumns) titles.emplace_back(column.title);
-  return html_column_names("#results.kinds", titles);
-}
+std::string html_kinds_css() { return html_column_names(".kinds", kColumns); }
 
 }  // namespace roofline

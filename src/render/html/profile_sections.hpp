@@ -3,22 +3,22 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "render/html/marks.hpp"
+#include "report/diagnosis/verdict.hpp"
 #include "report/report.hpp"
 
 namespace roofline {
 
-std::string html_answer(const Report& report);                     ///< headline, budget of the wall time
-std::string html_wins(const Report& report);                       ///< what to do, and what it could win
-std::string html_chart_lead(const Report& report);                 ///< how to read the chart, what is not on it
-std::string html_kinds(const Report& report, const Marks& marks);  ///< the kernels
-std::string html_lines(const Report& report);                      ///< by line of the program
-std::string html_trees(const Report& report);                      ///< by module and by range
-std::string html_copies(const Report& report);                     ///< copies against their roofs
-std::string html_calls(const Report& report);                      ///< calls of CUDA on the host
-std::string html_timeline(const Report& report);                   ///< the busiest window
-std::string html_recording(const Report& report);                  ///< overhead and completeness
+std::string html_kinds(const Report& report, const Marks& marks,
+                       const std::vector<Verdict>& verdicts);  ///< the kernels
+std::string html_lines(const Report& report);                  ///< by line of the program
+std::string html_trees(const Report& report);                  ///< by module and by range
+std::string html_copies(const Report& report);                 ///< copies against their roofs
+std::string html_calls(const Report& report);                  ///< calls of CUDA on the host
+std::string html_timeline(const Report& report);               ///< the busiest window
+std::string html_recording(const Report& report);              ///< overhead and completeness
 
 /// What the table of kernels wants of the style sheet.
 std::string html_kinds_css();

@@ -124,6 +124,17 @@ std::string html_calls(const Report& report) {
                         number_cell(count(calls[i].calls)), number_cell(duration(calls[i].total_s)),
                         number_cell(duration(calls[i].median_s)), number_cell(duration(calls[i].max_s)));
   }
+  if (calls.size() > kMostRows) {
+    std::int64_t more = 0;
+    double more_s = 0;
+    for (std::size_t i = kMostRows; i < calls.size(); ++i) {
+      more += calls[i].calls;
+      more_s += calls[i].total_s;
+    }
+    rows += fmt::format("<tr><th scope=\"row\">{} more functions</th>{}{}{}{}\n", calls.size() - kMostRows,
+                        number_cell(count(more)), number_cell(duration(more_s)), number_cell(kAbsent),
+                        number_cell(kAbsent));
+  }
   return section("calls", "By call", "The host&#39;s time inside of calls of CUDA, over all threads.",
                  "Calls of CUDA by the host's time in them", {"Call", "Calls", "Total", "Median", "Longest"}, rows);
 }

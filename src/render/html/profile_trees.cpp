@@ -47,8 +47,13 @@ class Tree {
 
   std::string item(std::size_t index, int depth) const {
     const std::vector<std::size_t>& children = children_[index];
-    if (children.empty() || depth >= kDeepest)
-      return fmt::format("<li><div class=\"node\">{}</div>\n", cells(nodes_[index]));
+    if (children.empty() || depth >= kDeepest) {
+      return fmt::format("<li><div class=\"node\">{}</div>{}\n", cells(nodes_[index]),
+                         children.empty() ? ""
+                                          : fmt::format("<ul><li class=\"leaf\">what it holds, {} of it, is nested too "
+                                                        "deeply to be shown\n</ul>",
+                                                        children.size()));
+    }
     return fmt::format("<li><details{}><summary class=\"node\">{}</summary>\n{}</details>\n", depth == 0 ? " open" : "",
                        cells(nodes_[index]), list(children, depth + 1));
   }

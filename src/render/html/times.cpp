@@ -27,21 +27,23 @@ const char* kind_class(CeilingKind kind) {
 
 constexpr std::size_t kMostRows = 250;  // nobody reads more bars, and each is a dozen elements
 
-/// Of a program's kernels, those whose work is known.
-bool is_timed(const Point& point) {
+/// Of a program's kernels, those whose work is known; none that is at its roof, whose longest bar is all of its time.
+bool is_shown(const Point& point) {
+  constexpr double kAtRoof = 0.9;
   return point.status == PointStatus::ok && point.time && point.time->median > 0 &&
-         (!point.profiled || !point.bound.resources.empty());
+         (!point.profiled || !point.bound.resources.empty()) &&
+         !(point.fraction_of_roof() >= kAtRoof && !point.above_roof());
 }
 
 std::size_t count_timed(const Report& report) {
-  return static_cast<std::size_t>(std::count_if(report.points.begin(), report.points.end(), is_timed));
+  return static_cast<std::size_t>(std::count_if(report.points.begin(), report.points.end(), is_shown));
 }
 
 /// The timed points in the run's order; where they are too many, those that take the most time.
 std::vector<std::size_t> longest_points(const Report& report) {
   std::vector<std::size_t> points;
   for (std::size_t i = 0; i < report.points.size(); ++i) {
-    if (is_timed(report.points[i])) points.push_back(i);
+    if (is_shown(report.points[i])) points.push_back(i);
   }
   if (points.size() <= kMostRows) return points;
   std::stable_sort(points.begin(), points.end(),
@@ -77,14 +79,20 @@ std::string bars(const Point& point, double scale) {
 }
 
 std::string resource_list(const Point& point) {
+  constexpr double kLeast = 0.01;
   std::string html = "<ul>";
+  std::size_t idle = 0;
   for (const ResourceTime& resource : point.bound.resources) {
     const double part = resource.time_s / point.time->median;
+    if (part < kLeast) {
+      ++idle;
+      continue;
+    }
     html += fmt::format("<li><i class=\"{}\"></i>{} {}", kind_class(resource.kind), html_name(resource.ceiling, 24),
                         std::isfinite(part) ? fmt::format("{} <b>{}</b>", duration(resource.time_s), percent(part))
                                             : std::string("no ceiling"));
   }
-  return html + "</ul>";
+  return html + (idle > 0 ? fmt::format("<li>{} below 1 %", idle) : "") + "</ul>";
 }
 
 }  // namespace
@@ -106,13 +114,13 @@ std::string html_times(const Report& report, const Marks& marks) {
                                 : fmt::format(" Shown are the {} kernels of {} that take the most time.", shown.size(),
                                               count(static_cast<std::int64_t>(timed)));
   return fmt::format(
-      "<section id=\"times\" aria-labelledby=\"times-h\">\n<h2 id=\"times-h\">Where the time goes</h2>\n"
+      "<section id=\"times\" aria-labelledby=\"times-h\">\n<h2 id=\"times-h\">Time by resource</h2>\n"
       "<p class=\"lead\">The grey field is the measured time. Each bar is the time that one resource would need for "
       "the kernel's work at its ceiling: "
       "<span class=\"key\"><i class=\"k-memory\"></i> memory</span> "
       "<span class=\"key\"><i class=\"k-compute\"></i> compute</span> "
       "<span class=\"key\"><i class=\"k-latency\"></i> launch</span>. The longest bar is the bound; grey beyond it is "
-      "head-room.{}</p>\n"
+      "head-room. Kernels above 90 % of their roof are left out.{}</p>\n"
       "<table class=\"times-table\"><thead><tr><th scope=\"col\">Kernel</th><th scope=\"col\">Time by resource</th>"
       "<th scope=\"col\">Share of the measured time</th></tr></thead><tbody>\n{}</tbody></table>\n</section>\n",
       which, rows);

@@ -12,6 +12,7 @@
 #include "render/terminal/table.hpp"
 #include "report/findings.hpp"
 #include "report/profile_findings.hpp"
+#include "report/spending.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -100,24 +101,25 @@ std::string answer_lines(const Report& report, const TerminalStyle& style) {
   return text;
 }
 
-std::string wins_list(const Report& report, const TerminalStyle& style) {
-  std::vector<Win> wins = report.profile->wins;
-  if (wins.empty()) return {};
-  std::stable_sort(wins.begin(), wins.end(), [](const Win& a, const Win& b) { return a.seconds > b.seconds; });
-  std::string text = inked("What to do, and what it could win", Ink::bold, style) + '\n';
-  for (std::size_t i = 0; i < std::min(wins.size(), kMostWins); ++i) {
-    const std::string seconds = for_terminal(duration(wins[i].seconds), style);
+std::string spending_list(const Report& report, const TerminalStyle& style) {
+  const std::vector<Spending> all = spending_of(report, verdicts(report));
+  std::string text;
+  std::size_t told = 0;
+  for (const Spending& spending : all) {
+    if (!(spending.seconds > 0) || ++told > kMostWins) continue;
+    const std::string seconds = for_terminal(duration(spending.seconds), style);
     const std::string first =
         std::string(static_cast<std::size_t>(std::max(0, 8 - display_width(seconds))), ' ') + seconds + "  ";
     const auto part = [&](std::string_view before, const std::string& words) {
       if (!words.empty()) text += wrapped(before, for_terminal(clean_line(words), style), style);
     };
-    part(first, wins[i].what);
-    part("          ", wins[i].evidence);
-    part(for_terminal("        \u2192 ", style), wins[i].action);
+    part(first, shorten(spending.text, 200));
+    part("          ", spending.evidence);
+    part(for_terminal("        \u2192 ", style), spending.action);
   }
-  if (wins.size() > kMostWins) text += fmt::format("          and {} more\n", wins.size() - kMostWins);
-  return text + '\n';
+  if (text.empty()) return {};
+  if (told > kMostWins) text += fmt::format("          and {} more\n", told - kMostWins);
+  return inked("Where to spend time", Ink::bold, style) + '\n' + text + '\n';
 }
 
 Ink roof_ink(const Point& point) {
@@ -209,7 +211,7 @@ std::string profile_terminal(const Report& report, const TerminalStyle& style) {
   const std::string title = program_name(*report.profile) + " \u00b7 " + clean_line(report.machine.device.name);
   std::string text = for_terminal(shorten(title, style.columns), style) + '\n';
   if (!facts.empty()) text += for_terminal(shorten(facts, style.columns), style) + '\n';
-  text += '\n' + answer_lines(report, style) + '\n' + wins_list(report, style) + kernels_table(report, style) +
+  text += '\n' + answer_lines(report, style) + '\n' + spending_list(report, style) + kernels_table(report, style) +
           lines_table(report, style);
   for (const std::string& sentence : findings(report)) {
     text += wrapped(for_terminal("\u00b7 ", style), for_terminal(sentence, style), style);

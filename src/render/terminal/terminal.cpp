@@ -12,6 +12,7 @@
 #include "render/terminal/profile.hpp"
 #include "render/terminal/table.hpp"
 #include "report/findings.hpp"
+#include "report/roof_share.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -65,20 +66,33 @@ std::string time_with_interval(const Summary& time) {
   return fmt::format("{} {}{}", duration(time.median), std::string(static_cast<std::size_t>(padding), ' '), interval);
 }
 
-std::vector<Cell> timed_row(const Point& point, Level memory, const TerminalStyle& style) {
+/// "90\u201398": the interval of a share, without what stands beside it; empty where there is none.
+std::string interval_of(const RoofShare& share) {
+  const std::string text = share_text(share);
+  const std::size_t at = text.find('('), to = text.find(" %)");
+  return at == std::string::npos || to == std::string::npos ? "" : text.substr(at + 1, to - at - 1);
+}
+
+std::vector<Cell> timed_row(const Report& report, const Point& point, const TerminalStyle& style) {
+  const Level memory = main_memory(report.machine.device.kind);
   const double flops = point.performance();
   const double fraction = point.fraction_of_roof();
   // A kernel under a memory roof is judged by its bandwidth, any other by its FLOPs.
   const bool by_bytes = flops <= 0 || point.bound.label == BoundLabel::memory;
   const std::string achieved =
-      by_bytes ? rate(point.bandwidth(memory), CeilingKind::bandwidth) : rate(flops, CeilingKind::compute);
-  const std::string_view mark = point.above_roof() ? "\u25b2" : "";
+      by_bytes ? rate(point.bandwidth(memory), CeilingKind::bandwidth) : performance_text(point);
+  const std::string_view mark = point.above_roof() ? "\u25b2" : badly_measured(point) ? "?" : "";
+  const RoofShare share = share_of_roof(point);
+  const auto burst = share_of_burst_roof(point, report.machine);
   return {{row_name(point.workload)},
-          {time_with_interval(*point.time), point.time->stop == StopReason::converged ? Ink::plain : Ink::warn},
+          {time_with_interval(*point.time),
+           badly_measured(point) || point.time->stop != StopReason::converged ? Ink::warn : Ink::plain},
           {achieved},
           {intensity(point.bound.arithmetic_intensity)},
           {bar(fraction, 6, style), roof_ink(point)},
           {fmt::format("{}{}", mark, percent(fraction)), roof_ink(point)},
+          {interval_of(share), Ink::dim},
+          {burst ? percent(burst->fraction) : "", Ink::dim},
           {std::string(to_string(point.bound.label)), bound_ink(point.bound.label)},
           {clean_line(point.bound.limiting_ceiling) + (point.bound.suspect ? "?" : ""),
            point.bound.suspect ? Ink::warn : bound_ink(point.bound.label)}};
@@ -93,6 +107,8 @@ std::string results_table(const Report& report, const TerminalStyle& style) {
                        {"AI", true, 2, false},
                        {"", false, 5, false},
                        {"roof", true, 0, false},
+                       {"95 %", true, 4, false},
+                       {"burst", true, 6, false},
                        {"bound", false, 3, false},
                        {"limited by", false, 1, false}});
   std::string group;
@@ -103,7 +119,7 @@ std::string results_table(const Report& report, const TerminalStyle& style) {
     if (first || name != group) table.add_heading(name);
     group = name;
     first = false;
-    table.add_row(timed_row(point, main_memory(report.machine.device.kind), style));
+    table.add_row(timed_row(report, point, style));
   }
   return first ? "" : table.render(style);
 }
@@ -141,8 +157,8 @@ std::string render_terminal(const Report& report, const TerminalStyle& style) {
   if (!table.empty()) text += table + '\n';
   const std::string untimed = untimed_rows(report, style);
   if (!untimed.empty()) text += untimed + '\n';
-  const std::string advice = counters_terminal(report, style);
-  if (!advice.empty()) text += advice + '\n';
+  const std::string told = verdicts_terminal(report, style);
+  if (!told.empty()) text += told + '\n';
   for (const std::string& sentence : findings(report)) {
     text += wrapped(for_terminal("\u00b7 ", style), for_terminal(sentence, style), style);
   }

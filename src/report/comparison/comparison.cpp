@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <utility>
 
 #include "report/findings.hpp"
 #include "report/profile_findings.hpp"
@@ -155,6 +157,36 @@ std::string verdict(const Comparison& comparison, const PointChange& change) {
     default:
       return std::string(to_string(change.change));
   }
+}
+
+std::string_view pass_or_fail(const Comparison& comparison, const PointChange& change) {
+  return comparison.is_regression(change) ? "fail" : "pass";
+}
+
+std::string outcome_line(const Comparison& comparison) {
+  const std::string regressions = regression_line(comparison);
+  if (!regressions.empty()) return "Fail: " + regressions;
+  return fmt::format("Pass: no kernel got slower by more than {}.", percent(comparison.max_slowdown));
+}
+
+std::vector<const PointChange*> worst_first(const Comparison& comparison) {
+  static constexpr std::array<Change, 6> kOrder = {Change::slower,   Change::only_before, Change::faster,
+                                                   Change::only_now, Change::same,        Change::untimed};
+  std::vector<const PointChange*> rows;
+  for (const PointChange& change : comparison.changes) rows.push_back(&change);
+  const auto rank = [&](const PointChange* change) {
+    const auto kind = std::find(kOrder.begin(), kOrder.end(), change->change) - kOrder.begin();
+    return std::pair(comparison.is_regression(*change) ? 0 : 1, kind);
+  };
+  const auto ratio = [](const PointChange* change) {
+    return std::isfinite(change->time_ratio) ? change->time_ratio : 0;
+  };
+  std::stable_sort(rows.begin(), rows.end(), [&](const PointChange* a, const PointChange* b) {
+    if (rank(a) != rank(b)) return rank(a) < rank(b);
+    const bool told = a->change == Change::slower || a->change == Change::faster;
+    return told && ratio(a) > ratio(b);
+  });
+  return rows;
 }
 
 std::string total_change_text(const Comparison& comparison, const PointChange& change) {

@@ -38,6 +38,15 @@ Comparison comparison_of(const Runs& runs);
 /// One word or a few: "no difference", "slower", "slower > 3 %", "faster", "failed now", "only before".
 std::string verdict(const Comparison& comparison, const PointChange& change);
 
+/// "fail" for a regression, "pass" for every other row.
+std::string_view pass_or_fail(const Comparison& comparison, const PointChange& change);
+
+/// "Fail: 2 of 22 kernels …", "Pass: no kernel got slower by more than 3 %."
+std::string outcome_line(const Comparison& comparison);
+
+/// Regressions, then what got slower, went, got faster, came, and stayed as it was; of each the worst first.
+std::vector<const PointChange*> worst_first(const Comparison& comparison);
+
 /// "−0.8 s": how much more all launches of a row take.
 std::string total_change_text(const Comparison& comparison, const PointChange& change);
 

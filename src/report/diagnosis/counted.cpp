@@ -5,6 +5,8 @@
 #include <limits>
 #include <map>
 
+#include "text/format.hpp"
+
 namespace roofline {
 namespace {
 
@@ -50,6 +52,12 @@ void add_levels(std::vector<CountedAmount>& rows, const Point& point, DeviceKind
 }
 
 }  // namespace
+
+std::string_view unit_of(const CountedAmount& amount) {
+  if (amount.kind != CeilingKind::compute) return "B";
+  const auto pipe = parse_pipe(amount.name);
+  return pipe && unit_of(*pipe) == "OP/s" ? "OP" : "FLOP";
+}
 
 std::vector<CountedAmount> counted_against_model(const Point& point, DeviceKind device) {
   std::vector<CountedAmount> rows;

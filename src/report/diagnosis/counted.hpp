@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "report/diagnosis/diagnosis.hpp"
@@ -18,6 +19,9 @@ struct CountedAmount {
   /// Counted over modelled; of a cache level, over the compulsory bytes of main memory. NaN where there is no model.
   double ratio = 0;
 };
+
+/// What an amount is of: "B", "FLOP", of integers "OP".
+std::string_view unit_of(const CountedAmount& amount);
 
 /// Pipes that the model or the counters know work on (at least a thousandth of all), then the levels from main memory
 /// inwards. Empty without counters.

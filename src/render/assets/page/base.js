@@ -19,6 +19,13 @@ all('.tools, .hint, .filter, .filters, .zoom').forEach(e => { e.hidden = false; 
 // What the SVG and PNG buttons save: the drawing as it came, before the page moves anything in it.
 const drawing = svg?.cloneNode(true);
 
+// A phone sees the plot alone, and as large as it can be: names and key are told by a tap.
+if (svg && matchMedia('(max-width:760px)').matches) {
+  const {plotX, plotY, plotWidth, plotHeight} = svg.dataset;
+  svg.setAttribute('viewBox', `${plotX - 72} ${plotY - 12} ${Number(plotWidth) + 92} ${Number(plotHeight) + 60}`);
+  all('[textLength]', svg).forEach(text => text.removeAttribute('textLength'));
+}
+
 // Storage may be forbidden for a local file.
 const themes = ['auto', 'light', 'dark'];
 const theme_button = one('#theme');
@@ -42,6 +49,13 @@ const report_text = () => text_promise ??= (async () => {
 })();
 let run_promise = null;
 const last_run = () => run_promise ??= report_text().then(text => [JSON.parse(text)].flat().at(-1));
+
+// The place on the page that the address names (state.js): what is held, or a part.
+let place = '';
+const address = name => {
+  place = name;
+  keep_view(false);
+};
 
 const prefixes = ['p', 'n', 'µ', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 const si = (value, unit, digits = 3) => {

@@ -1,10 +1,5 @@
 // Cards: what a point, a row or a ceiling says when it is hovered, focused or held. Their words are the tables' own.
 const card = one('#card');
-const rows = all('#results tbody tr');
-const row_of = new Map(rows.map(row => [Number(row.id.slice(4)), row]));
-const index_of = row => Number(row.id.slice(4));
-// A row that the table leaves out for now (table.js) is laid out after all.
-const reveal = row => row.classList.remove('later');
 const column_names = table => all('thead th', table).map(th => th.textContent);
 let current = null;
 let held = null;
@@ -16,7 +11,7 @@ const fact = (list, name, ...content) => {
 const copy_of = cell => [...cell.childNodes]
   .flatMap(node => node.nodeName === 'DETAILS' ? [...node.firstChild.childNodes] : [node]).map(node => node.cloneNode(true));
 const facts_of = row => {
-  const names = column_names(row.closest('table'));
+  const names = column_names(row.closest('table') ?? results_table);
   const list = make('dl');
   if (row.classList.contains('untimed')) fact(list, 'Status', ...copy_of(row.cells[1]));
   else [...row.cells].slice(1).forEach((cell, i) => fact(list, names[i + 1], ...copy_of(cell)));
@@ -61,7 +56,7 @@ const fill_card = what => {
     const summary = results?.[index]?.impl_summary;
     card.append(make('p', {}, summary ? `${below}: ${summary}` : below ?? ''));
     add_details(list, results?.[index]);
-    const advice = one(`#next-${index} p`);
+    const advice = one(`#verdict-${index} p + p`);
     if (advice) fact(list, 'Next', ...[...advice.childNodes].filter(n => n.nodeName !== 'SMALL').map(n => n.cloneNode(true)));
   }
   card.append(list);
@@ -174,10 +169,7 @@ const show_focus = () => {
   }
 };
 
-// Selection: one row or point is held, and the address names it.
-const address = name => {
-  try { history.replaceState(null, '', name ? '#' + name : location.pathname + location.search); } catch { /* as it was */ }
-};
+// Selection: one row or point is held, and the address names it (state.js).
 const release = () => {
   if (!held) return;
   held.row?.classList.remove('sel');
@@ -195,20 +187,3 @@ const hold = what => {
 };
 const scroll_to = (element, block = 'center') =>
   element.scrollIntoView({block, behavior: calm.matches ? 'auto' : 'smooth'});
-// "#point-7" opens with the point held, on the chart or, where it has none there, in the table.
-const follow_address = () => {
-  const [, index] = /^#(?:point|row)-(\d+)$/.exec(location.hash) ?? [];
-  const row = index === undefined ? undefined : row_of.get(Number(index));
-  if (!row) return;
-  const what = about_row(row);
-  hold(what);
-  const target = what.element && location.hash.startsWith('#point') ? what.element : row;
-  reveal(row);
-  const come = () => {
-    target.scrollIntoView({block: 'center'});
-    requestAnimationFrame(() => requestAnimationFrame(() => show_beside(what, target)));
-  };
-  // The browser's own jump, to the upper edge of the window, comes with the end of loading.
-  if (document.readyState === 'complete') come();
-  else addEventListener('load', () => setTimeout(come), {once: true});
-};

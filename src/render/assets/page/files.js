@@ -45,7 +45,8 @@ const csv_kind_columns = {
   not_counted: k => k.not_counted, full_name: k => k.full_name,
 };
 const csv_field = value => {
-  const text = String(value ?? '');
+  // A spreadsheet would take such a text for a formula.
+  const text = (typeof value === 'string' && /^[=+\-@\t]/.test(value) ? "'" : '') + String(value ?? '');
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 };
 one('#save-csv').addEventListener('click', async () => {
@@ -56,4 +57,55 @@ one('#save-csv').addEventListener('click', async () => {
   const lines = (run.results ?? []).map(r => [...Object.values(csv_columns).map(of => csv_field(of(r, memory, device))),
     ...Object.values(kinds).map(of => csv_field(r.profiled && of(r.profiled)))]);
   save('results.csv', 'text/csv', [[...Object.keys(csv_columns), ...Object.keys(kinds)], ...lines].map(line => line.join(',') + '\r\n').join(''));
+});
+
+// What is seen now, for a pull request.
+const markdown = text => text.replace(/\s+/g, ' ').trim().replace(/[\\`*_[\]|~#<>]/g, '\\$&');
+const text_in = (selector, within = document) => one(selector, within) ? markdown(one(selector, within).innerText) : '';
+const markdown_row = cells => `| ${cells.join(' | ')} |\n`;
+const markdown_table = (titles, lines) => markdown_row(titles) + markdown_row(titles.map((title, i) => i === 0 ? ':--' : '--:')) + lines.map(markdown_row).join('');
+// A cell's first line, for what stands below it explains.
+const first_line = found => markdown([...found.childNodes].filter(n => n.nodeName !== 'SMALL').map(n => n.textContent).join(' '));
+const page_markdown = () => {
+  const most = 60;
+  let text = `### ${text_in('h1')}\n\n${text_in('.sub')}\n\n`;
+  if (one('.answer')) text += `**${text_in('.answer')}**\n\n`;
+  const changes = one('#changes');
+  if (changes) {
+    text += `${text_in('.outcome', changes)}\n\n`;
+    const body = one('table.sortable', changes);
+    if (body) text += markdown_table(column_names(body).map(markdown), [...body.tBodies[0].rows].slice(0, most).map(row => [...row.cells].map(first_line))) + '\n';
+  }
+  const spend = all('#spend > .spend > li');
+  if (spend.length) text += 'Where to spend time:\n\n' + spend.map(item => `1. **${text_in('.win b', item)}**: ${text_in('div > p', item)} ${text_in('.do', item)}\n`).join('') + '\n';
+  if (rows.length && !changes) {
+    const names = column_names(results_table);
+    const wanted = ['Kernel', 'To win', 'Time', 'Total', '% of roof', '% of burst roof', 'Bound', 'Verdict'].map(name => names.indexOf(name)).filter(i => i >= 0);
+    text += markdown_table(wanted.map(i => names[i]), matching.filter(row => !row.untimed).slice(0, most).map(row =>
+      wanted.map(i => i === 0 ? markdown(one('bdi', element_of(row)).textContent) : first_line(element_of(row).cells[i]))));
+    if (matching.length > most) text += `\nand ${matching.length - most} more.\n`;
+  }
+  return text;
+};
+const copy_text = async (button, text) => {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    // Pages of files may not have that clipboard.
+    const area = document.body.appendChild(make('textarea', {class: 'unseen', 'aria-hidden': 'true'}));
+    area.value = text;
+    area.select();
+    document.execCommand('copy');
+    area.remove();
+    button.focus();
+  }
+  const words = button.textContent;
+  button.textContent = 'Copied';
+  live.textContent = 'Copied';
+  setTimeout(() => { button.textContent = words; }, 1500);
+};
+one('#copy-md').addEventListener('click', e => copy_text(e.currentTarget, page_markdown()));
+one('#copy-link').addEventListener('click', e => {
+  keep_view(false);
+  copy_text(e.currentTarget, location.href);
 });

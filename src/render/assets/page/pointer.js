@@ -26,8 +26,9 @@ const nearest = (x, y, reach) => {
 };
 const in_drawing = e => {
   const box = svg.getBoundingClientRect();
-  const scale = svg.viewBox.baseVal.width / box.width;
-  return [(e.clientX - box.left) * scale, (e.clientY - box.top) * scale];
+  const {x, y, width} = svg.viewBox.baseVal;
+  const scale = width / box.width;
+  return [x + (e.clientX - box.left) * scale, y + (e.clientY - box.top) * scale];
 };
 const under = e => {
   const [x, y] = in_drawing(e);
@@ -243,10 +244,9 @@ addEventListener('scroll', () => {
   else if (held && same(current, held)) leave();
   else hide();
 }, {passive: true});
-addEventListener('hashchange', follow_address);
-follow_address();
 requestIdleCallback?.(() => {
   if (rows.length <= many) know_results();
+  rows.forEach(row => { text_of_row(row); values_of(row); });
   // What the first hover would otherwise wait for.
   if (svg) nearest(0, 0, 0);
   points_by_element();

@@ -8,80 +8,122 @@ const text_of = element => {
   if (!texts.has(element)) texts.set(element, (element.getAttribute('aria-label') ?? element.textContent).toLowerCase());
   return texts.get(element);
 };
-const matches = (text, attributes, words) => !hidden_families.has(attributes.family)
-  && Object.entries(chosen).every(([kind, set]) => set.size === 0 || attributes[kind] === undefined || set.has(attributes[kind]))
-  && words.every(word => text.includes(word));
+const matches = (text, what, words) => !hidden_families.has(what.family)
+  && Object.entries(chosen).every(([kind, set]) => set.size === 0 || what[kind] === undefined || set.has(what[kind]))
+  && words.every(word => text().includes(word));
 const set_shown = (point, shown) => {
   if (point.shown === shown) return;
   point.shown = shown;
   point.element.classList.toggle('gone', !shown);
 };
-// Of very many rows only the first that match are laid out, until the reader asks for all: the browser walks every row
-// of a table whenever the pointer moves, even over the chart.
-const first_rows = 500;
-let folded = rows.length > many;
-const unfold = folded ? make('button', {type: 'button', id: 'unfold'}) : null;
-const fold = () => {
-  if (!unfold) return;
-  let left = 0;
-  for (const row of one('#results').tBodies[0].rows) {
-    if (row.hidden) continue;
-    ++left;
-    row.classList.toggle('later', folded && left > first_rows && row !== held?.row);
-  }
-  unfold.hidden = !folded || left <= first_rows;
-  unfold.textContent = `Show all ${left} rows`;
+
+// The rows that match, in their order; of very many those of the first page are elements, until the reader asks for more.
+const headers = all('#results thead th');
+const sorted = headers.findIndex(th => th.hasAttribute('aria-sort'));
+const natural_order = {column: Math.max(0, sorted), down: true};
+let order_by = {...natural_order};
+let in_order = rows;
+let matching = rows;
+let shown_rows = page_of_rows;
+const more_rows = page_of_rows < Infinity ? make('button', {type: 'button', id: 'more-rows'}) : null;
+const show_rows = () => {
+  if (!results_table) return;
+  const shown = matching.slice(0, shown_rows);
+  if (asked_for && !shown.includes(asked_for)) shown.push(asked_for);
+  results_table.tBodies[0].replaceChildren(...shown.map(element_of));
+  if (!more_rows) return;
+  more_rows.hidden = matching.length <= shown_rows;
+  more_rows.textContent = `Show ${Math.min(page_of_rows, matching.length - shown_rows)} more of ${matching.length} rows`;
 };
-if (unfold) {
-  one('#results').parentNode.after(unfold);
-  unfold.addEventListener('click', () => {
-    folded = false;
-    fold();
+if (more_rows) {
+  results_table.parentNode.after(more_rows);
+  const more = () => {
+    shown_rows += page_of_rows;
+    show_rows();
+  };
+  more_rows.addEventListener('click', more);
+  // Whoever scrolls down to it wants them.
+  new IntersectionObserver(seen => { if (seen.some(entry => entry.isIntersecting)) more(); }, {rootMargin: '400px'}).observe(more_rows);
+  // Paper has no button.
+  addEventListener('beforeprint', () => {
+    shown_rows = Infinity;
+    show_rows();
   });
-  fold();
+  addEventListener('afterprint', () => {
+    shown_rows = page_of_rows;
+    show_rows();
+  });
 }
-const apply = () => {
-  const words = (filter?.value ?? '').toLowerCase().split(/\s+/).filter(Boolean);
-  let left = 0;
-  for (const row of rows) {
-    const keep = matches(words.length ? text_of(row) : '', row.dataset, words);
-    if (row.hidden === keep) row.hidden = !keep;
-    left += keep;
-    const point = point_of.get(index_of(row));
-    if (point) set_shown(point, keep);
+// By a column's numbers; what has none comes after the others, and rows without a time last.
+const sort_rows = () => {
+  const {column, down} = order_by;
+  if (column === natural_order.column && down === natural_order.down) {
+    in_order = rows;
+    return;
   }
-  // Points of an earlier run have no row: their own words count.
+  const keyed = rows.map(row => [row, row.untimed ? NaN : values_of(row)[column]]);
+  const rank = (row, value) => row.untimed ? 2 : Number.isNaN(value) || value === undefined ? 1 : 0;
+  in_order = keyed.sort(([a, x], [b, y]) => rank(a, x) - rank(b, y) || (rank(a, x) === 0 ? (down ? y - x : x - y) : 0)).map(([row]) => row);
+};
+// Of very many points a frame after the rows, which the reader looks at.
+const show_points = words => {
+  const kept = new Set(matching.map(row => row.index));
   for (const point of points) {
-    if (point.run !== undefined) set_shown(point, matches(words.length ? text_of(point.element) : '', point.element.dataset, words));
+    // Points of an earlier run have no row: their own words count.
+    set_shown(point, point.run === undefined ? kept.has(point.index)
+      : matches(() => text_of(point.element), point.element.dataset, words));
   }
-  for (const name of svg ? all('.point-label, .key-row', svg) : []) {
+  names_of_points ??= all('.layer-labels .point-label, .key-row', svg);
+  for (const name of names_of_points) {
     name.classList.toggle('gone', point_of.get(Number(name.dataset.labelOf))?.shown === false);
   }
-  fold();
+  forget_places();
+  if (view.zoom > 1 || view.all_roofs) redraw();
+};
+let names_of_points = null;
+const apply = () => {
+  const words = (filter?.value ?? '').toLowerCase().split(/\s+/).filter(Boolean);
+  matching = [];
+  asked_for = null;
+  shown_rows = page_of_rows;
+  sort_rows();
+  for (const row of in_order) if (matches(() => text_of_row(row), row, words)) matching.push(row);
+  show_rows();
   const none = one('#none');
-  if (none) none.hidden = left > 0 || rows.length === 0;
-  live.textContent = `${left} of ${rows.length} kernels shown`;
-  if (svg) {
-    forget_places();
-    if (view.zoom > 1 || view.all_roofs) redraw();
-  }
+  if (none) none.hidden = matching.length > 0 || rows.length === 0;
+  live.textContent = `${matching.length} of ${rows.length} kernels shown`;
+  if (svg && points.length > many) requestAnimationFrame(() => setTimeout(() => show_points(words)));
+  else if (svg) show_points(words);
 };
 filter?.addEventListener('input', apply);
 
+// Whatever sets them, what can be pressed shows how it stands.
+const controls = [];
+const show_controls = () => {
+  controls.forEach(show => show());
+  headers.forEach((th, i) => {
+    if (i === order_by.column) th.setAttribute('aria-sort', order_by.down ? 'descending' : 'ascending');
+    else th.removeAttribute('aria-sort');
+  });
+};
+const change = act => {
+  act();
+  show_controls();
+  apply();
+  keep_view(true);
+};
+
 for (const key of svg ? all('[data-family]:not(.point)', svg) : []) {
+  const family = key.dataset.family;
   key.removeAttribute('aria-hidden');
   key.setAttribute('aria-label', 'Show ' + key.textContent.trim());
   key.setAttribute('tabindex', '0');
   key.setAttribute('role', 'button');
-  key.setAttribute('aria-pressed', 'true');
-  const toggle = () => {
-    const family = key.dataset.family;
-    const on = hidden_families.delete(family);
-    if (!on) hidden_families.add(family);
-    key.setAttribute('aria-pressed', String(on));
-    key.classList.toggle('off', !on);
-    apply();
-  };
+  controls.push(() => {
+    key.setAttribute('aria-pressed', String(!hidden_families.has(family)));
+    key.classList.toggle('off', hidden_families.has(family));
+  });
+  const toggle = () => change(() => { if (!hidden_families.delete(family)) hidden_families.add(family); });
   key.addEventListener('click', toggle);
   key.addEventListener('keydown', e => {
     if (e.key !== 'Enter' && e.key !== ' ') return;
@@ -92,53 +134,48 @@ for (const key of svg ? all('[data-family]:not(.point)', svg) : []) {
 
 // A chip for each value that tells rows apart.
 const most_chips = 12;
-for (const [kind, title] of [['family', one('#results')?.dataset.family ?? 'Family'], ['dtype', 'Type'], ['bound', 'Bound']]) {
+for (const [kind, title] of [['family', results_table?.dataset.family ?? 'Family'], ['dtype', 'Type'], ['bound', 'Bound']]) {
   const values = new Map();
   for (const row of rows) {
-    const value = row.dataset[kind];
+    const value = row[kind];
     if (value && !values.has(value)) values.set(value, row);
   }
   if (values.size < 2 || values.size > most_chips) continue;
   const group = make('span', {role: 'group', 'aria-label': title, class: 'chips'}, make('small', {}, title));
   for (const [value, row] of values) {
-    const mark = kind === 'family' ? one('.mark', row)?.cloneNode(true) : null;
-    const chip = make('button', {type: 'button', 'aria-pressed': 'false'}, ...(mark ? [mark] : []), make('bdi', {}, value));
-    chip.addEventListener('click', () => {
-      const on = !chosen[kind].delete(value);
-      if (on) chosen[kind].add(value);
-      chip.setAttribute('aria-pressed', String(on));
-      apply();
-    });
+    const mark = kind === 'family' ? one('.mark', element_of(row))?.cloneNode(true) : null;
+    const chip = make('button', {type: 'button'}, ...(mark ? [mark] : []), make('bdi', {}, value));
+    controls.push(() => chip.setAttribute('aria-pressed', String(chosen[kind].has(value))));
+    chip.addEventListener('click', () => change(() => { if (!chosen[kind].delete(value)) chosen[kind].add(value); }));
     group.append(chip);
   }
   one('#chips').append(group);
 }
 
-// Sorting: by data-v where a column has it, else by text; rows without a time stay last.
-const headers = all('#results thead th');
-headers.forEach((th, column) => {
+const head_button = (th, act) => {
   const button = make('button', {type: 'button'}, th.textContent);
   th.replaceChildren(button);
-  button.addEventListener('click', () => {
+  button.addEventListener('click', act);
+};
+headers.forEach((th, column) => head_button(th, () => change(() => {
+  order_by = {column, down: th.getAttribute('aria-sort') === 'ascending'};
+})));
+show_controls();
+if (more_rows) show_rows();
+
+// Comparisons: tables that fit into the page as they are.
+for (const sortable of all('table.sortable')) {
+  const titles = all('thead th', sortable);
+  titles.forEach((th, column) => head_button(th, () => {
     const down = th.getAttribute('aria-sort') === 'ascending';
-    headers.forEach(h => h.removeAttribute('aria-sort'));
+    titles.forEach(other => other.removeAttribute('aria-sort'));
     th.setAttribute('aria-sort', down ? 'descending' : 'ascending');
-    const key = row => {
-      const found = row.cells[column];
-      return found?.dataset.v === undefined ? found?.textContent ?? '' : Number(found.dataset.v);
-    };
-    const order = ([a, x], [b, y]) => {
-      const late = a.classList.contains('untimed') - b.classList.contains('untimed');
-      if (late) return late;
-      if (a.classList.contains('untimed')) return 0;
-      const c = typeof x === 'number' && typeof y === 'number' ? x - y
-        : String(x).localeCompare(String(y), 'en', {numeric: true});
-      return down ? -c : c;
-    };
-    table.append(...all('tr', table).map(row => [row, key(row)]).sort(order).map(([row]) => row));
-    fold();
-  });
-});
+    const key = row => Number((row.dataset.v ?? '').split(' ')[column]);
+    const late = (x, y) => Number.isNaN(x) - Number.isNaN(y);
+    const body = sortable.tBodies[0];
+    body.append(...[...body.rows].sort((a, b) => late(key(a), key(b)) || (down ? key(b) - key(a) : key(a) - key(b)) || 0));
+  }));
+}
 
 // The audit's figures: a list that opens, a ceiling.
 for (const row of all('.ceilings tbody tr')) {

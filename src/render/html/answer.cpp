@@ -1,0 +1,85 @@
+// What a reader wants in ten seconds: how long it took, and how long it had to.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "render/html/escape.hpp"
+#include "render/html/sections.hpp"
+#include "report/profile_findings.hpp"
+#include "report/roofs.hpp"
+#include "text/format.hpp"
+
+namespace roofline {
+namespace {
+
+/// Class of a part's colour: "w0" to "w10", as in page.css.
+std::string part_class(WallPart part) { return fmt::format("w{}", static_cast<int>(part)); }
+
+std::string bar(const Budget& budget) {
+  std::string html, words;
+  double at = 0;
+  for (const WallShare& share : budget.shares) {
+    const double width = 100 * share.seconds / budget.wall_s;
+    const std::string text = fmt::format("{} {}", budget.text(share), name_of(share.part));
+    html += fmt::format("<rect class=\"{}\" x=\"{:.3f}%\" width=\"{:.3f}%\" height=\"22\"><title>{}, {}</title></rect>",
+                        part_class(share.part), at, width, escape_html(text), percent(width / 100));
+    words += (words.empty() ? "" : ", ") + text;
+    at += width;
+  }
+  return fmt::format("<svg class=\"budget-bar\" height=\"22\" role=\"img\" aria-label=\"{}: {}\">{}</svg>\n",
+                     budget.text(budget.steps), escape_html(words), html);
+}
+
+std::string parts(const Budget& budget) {
+  std::string html = "<ul class=\"parts\">\n";
+  for (const WallShare& share : budget.shares) {
+    html += fmt::format("<li><i class=\"{}\"></i>{} <b>{}</b> <span>{}</span>\n", part_class(share.part),
+                        name_of(share.part), escape_html(budget.text(share)), percent(share.seconds / budget.wall_s));
+  }
+  return html + "</ul>\n";
+}
+
+std::string figure(const Budget& budget, bool named) {
+  if (!(budget.wall_s > 0)) return {};
+  const std::string caption = named ? fmt::format("<figcaption><b>{}</b> {} of wall time</figcaption>\n",
+                                                  escape_html(budget.device), budget.text(budget.steps))
+                                    : "";
+  return "<figure class=\"budget\">\n" + caption + bar(budget) + parts(budget) + "</figure>\n";
+}
+
+}  // namespace
+
+std::string html_answer(const Report& report) {
+  if (report.points.empty() && !report.profile) return {};
+  const std::vector<Budget> all = budgets(report);
+  const std::string rest = report.profile ? where_the_rest_is(report) : "";
+  const std::string why = report.profile ? why_no_roofs(report) : "";
+  std::string html = fmt::format(
+      "<section id=\"answer\" aria-labelledby=\"answer-h\">\n<h2 id=\"answer-h\" class=\"answer\">{}</h2>\n",
+      escape_html(answer(report)));
+  if (!rest.empty()) html += fmt::format("<p class=\"rest\">{}</p>\n", escape_html(rest));
+  if (!why.empty()) html += fmt::format("<p class=\"why\">{}</p>\n", escape_html(why));
+  for (const Budget& budget : all) html += figure(budget, all.size() > 1);
+  return html + "</section>\n";
+}
+
+std::string html_chart_lead(const Report& report) {
+  const std::string off = report.profile ? off_chart(report) : "";
+  if (std::none_of(report.points.begin(), report.points.end(), is_plottable)) {
+    return fmt::format("<h2 id=\"chart-h\">The roofs of this machine</h2>\n{}",
+                       off.empty() ? "" : fmt::format("<p class=\"lead\">{}</p>\n", escape_html(off)));
+  }
+  return fmt::format(
+      "<h2 id=\"chart-h\">The kernels under their roofs</h2>\n<ul class=\"how\">\n"
+      "<li>Each mark is a kernel{}: to the right it does more FLOPs for each byte of main memory, further up it is "
+      "faster.\n"
+      "<li>Under a slope it waits for memory, under a level line for arithmetic. That line is its roof.\n"
+      "<li>The gap up to its roof is what could be won. Both scales are logarithmic: a gap of the same height is the "
+      "same factor.\n"
+      "<li>Point at a mark, or tap it, for its figures and the roof that it is held against.{}\n</ul>\n",
+      report.profile ? " as it is launched from one place" : "", off.empty() ? "" : " " + escape_html(off));
+}
+
+}  // namespace roofline

@@ -1,0 +1,107 @@
+// Where to spend time: one line a cause, its bar the time that could be won, equal findings folded into one.
+#include "report/spending.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "render/html/escape.hpp"
+#include "render/html/sections.hpp"
+#include "report/findings.hpp"
+#include "text/format.hpp"
+#include "text/text.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr std::size_t kShown = 7, kMost = 40, kMostNames = 30;
+
+/// The sentence; a single kernel's name at its beginning leads to its row.
+std::string text_of(const Report& report, const Spending& spending) {
+  if (spending.rows.size() == 1) {
+    const std::string name = point_name(report.points[spending.rows.front()]);
+    if (spending.text.starts_with(name)) {
+      return html_row_link(report, spending.rows.front()) + escape_html(spending.text.substr(name.size()));
+    }
+  }
+  // A chain of kernels can be as long as a page; what holds one is a sentence or two.
+  return escape_html(shorten(spending.text, spending.what.empty() ? 600 : 200));
+}
+
+std::string names_of(const Report& report, const std::vector<std::size_t>& rows) {
+  std::string names;
+  for (std::size_t i = 0; i < std::min(rows.size(), kMostNames); ++i)
+    names += (i == 0 ? "" : ", ") + html_row_link(report, rows[i]);
+  return names + (rows.size() > kMostNames ? fmt::format(" and {} more", rows.size() - kMostNames) : "");
+}
+
+std::string which(const Report& report, const Spending& spending) {
+  if (spending.rows.size() < 2) return {};
+  return fmt::format("<details><summary>All {} kernels</summary>{}.</details>", spending.rows.size(),
+                     names_of(report, spending.rows));
+}
+
+std::string item(const Report& report, const Spending& spending, double largest_s) {
+  const std::string tag = spending.what.empty() ? std::string(kind_words(spending.kind)) : spending.what;
+  const bool known = std::isfinite(spending.seconds);
+  const double share = largest_s > 0 && known ? spending.seconds / largest_s : 0;
+  return fmt::format(
+      "<li class=\"v-{}\"><span class=\"win\"><b>{}</b><svg class=\"bar\" aria-hidden=\"true\"><rect "
+      "width=\"{:.1f}%\"/></svg></span><div><p><span class=\"chip\">{}</span> {}</p>{}{}</div><p "
+      "class=\"do\">{}</p>\n",
+      to_string(spending.kind), known ? duration(spending.seconds) : "?", std::clamp(100 * share, 0.0, 100.0), tag,
+      text_of(report, spending),
+      spending.what.empty() || spending.evidence.empty()
+          ? ""
+          : fmt::format("<small>{}</small>", escape_html(spending.evidence)),
+      which(report, spending), escape_html(spending.action));
+}
+
+}  // namespace
+
+std::string html_row_link(const Report& report, std::size_t index) {
+  return fmt::format("<a href=\"#row-{}\">{}</a>", index, html_name(point_name(report.points[index])));
+}
+
+std::string html_spending(const Report& report, const std::vector<Verdict>& verdicts) {
+  const std::vector<Spending> all = spending_of(report, verdicts);
+  std::string first, later, rest;
+  std::size_t shown = 0, more = 0;
+  double later_s = 0;
+  for (const Spending& spending : all) {
+    // What has nothing to win of its own, or nothing that is known, is told after the others, in a line.
+    const bool wins = !(spending.seconds <= 0) && spending.kind != VerdictKind::at_roof && !spending.beside;
+    if (!wins || (!std::isfinite(spending.seconds) && spending.kind == VerdictKind::roofless)) {
+      rest += fmt::format("<p class=\"rest-of\"><span class=\"chip\">{}</span> {} {}</p>\n",
+                          spending.beside ? "clock" : kind_words(spending.kind), text_of(report, spending),
+                          which(report, spending));
+      continue;
+    }
+    if (shown < kShown) {
+      first += item(report, spending, all.front().seconds);
+      ++shown;
+    } else {
+      if (more++ < kMost) later += item(report, spending, all.front().seconds);
+      if (std::isfinite(spending.seconds)) later_s += spending.seconds;
+    }
+  }
+  if (first.empty() && rest.empty()) return {};
+  if (!later.empty()) {
+    const std::string cut = more > kMost ? fmt::format("<p>Shown are the first {}.</p>", kMost) : "";
+    later = fmt::format(
+        "<details class=\"fold\"><summary>{} more, {} at most</summary><ol class=\"spend\">\n{}</ol>{}</details>\n",
+        more, duration(later_s), later, cut);
+  }
+  return fmt::format(
+      "<section id=\"spend\" aria-labelledby=\"spend-h\">\n<h2 id=\"spend-h\">Where to spend time</h2>\n"
+      "<p class=\"lead\">{}</p>\n{}{}{}</section>\n",
+      report.profile ? "What each could win of the wall time at most, the largest first. They may overlap, so they "
+                       "don&#39;t add up."
+                     : "What each could win of a launch at most, the largest first, and what to do for it.",
+      first.empty() ? "" : "<ol class=\"spend\">\n" + first + "</ol>\n", later, rest);
+}
+
+}  // namespace roofline

@@ -1,0 +1,100 @@
+// The verdict on each kernel: what holds it, how that is known, what to do and what it would win.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "render/html/escape.hpp"
+#include "render/html/sections.hpp"
+#include "report/spending.hpp"
+#include "text/format.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr std::size_t kMostKernels = 60;  // nobody acts on more; the table has every verdict in short
+constexpr std::size_t kMostNames = 30;
+
+std::string gain_text(const Verdict& verdict) {
+  if (!std::isfinite(verdict.gain_s)) return "not known";
+  const bool many = verdict.total_gain_s > 1.5 * verdict.gain_s;
+  return duration(verdict.total_gain_s) + (many ? fmt::format("<small>{} each</small>", duration(verdict.gain_s)) : "");
+}
+
+std::string also_list(const Verdict& verdict) {
+  if (verdict.also.empty()) return {};
+  std::string html = fmt::format("<details><summary>{} more {}</summary><ul>", verdict.also.size(),
+                                 verdict.also.size() == 1 ? "observation" : "observations");
+  for (const std::string& sentence : verdict.also) html += "<li>" + escape_html(sentence);
+  return html + "</ul></details>";
+}
+
+std::string kernel_item(const Report& report, const Verdict& verdict) {
+  std::string evidence = evidence_text(verdict);
+  for (const std::string& part : {verdict.rule, verdict.source}) {
+    if (!part.empty()) evidence += (evidence.empty() ? "" : " \u00b7 ") + part;
+  }
+  return fmt::format(
+      "<li id=\"verdict-{0}\" class=\"v-{1}\"><span class=\"win\"><b>{2}</b></span><div><p><b>{3}</b> <span "
+      "class=\"chip\">{4}</span></p><p>{5} <em>{6}</em></p><small>{7}</small>{8}</div>\n",
+      verdict.row, to_string(verdict.kind), gain_text(verdict), html_row_link(report, verdict.row),
+      kind_words(verdict.kind), escape_html(verdict.held_by), escape_html(verdict.action), escape_html(evidence),
+      also_list(verdict));
+}
+
+std::string at_roof_line(const Report& report, const std::vector<Verdict>& verdicts) {
+  std::string names, action;
+  std::size_t n = 0;
+  for (const Verdict& verdict : verdicts) {
+    if (verdict.kind != VerdictKind::at_roof) continue;
+    if (n++ < kMostNames) names += (names.empty() ? "" : ", ") + html_row_link(report, verdict.row);
+    action = verdict.action;
+  }
+  if (n == 0) return {};
+  if (n > kMostNames) names += fmt::format(" and {} more", n - kMostNames);
+  return fmt::format("<p id=\"at-roof\"><b>At their roof:</b> {}. {}</p>\n", names, escape_html(action));
+}
+
+}  // namespace
+
+std::vector<const Verdict*> told_verdicts(const std::vector<Verdict>& verdicts) {
+  std::vector<const Verdict*> told;
+  for (const Verdict& verdict : verdicts) {
+    if (verdict.kind != VerdictKind::at_roof && told.size() < kMostKernels) told.push_back(&verdict);
+  }
+  return told;
+}
+
+std::string html_verdict_cell(const Verdict& verdict, bool told) {
+  const std::string words = verdict.kind == VerdictKind::at_roof && verdict.rule == "good-enough"
+                                ? "At its roof: stop here."
+                                : verdict.held_by;
+  const std::string text =
+      told ? fmt::format("<a href=\"#verdict-{}\">{}</a>", verdict.row, escape_html(words)) : escape_html(words);
+  const bool chip = verdict.kind == VerdictKind::measure;
+  return (chip ? fmt::format("<span class=\"chip warning\">{}</span> ", kind_words(verdict.kind)) : "") + text;
+}
+
+std::string html_verdicts(const Report& report, const std::vector<Verdict>& verdicts) {
+  if (verdicts.empty()) return {};
+  const std::vector<const Verdict*> told = told_verdicts(verdicts);
+  std::string items;
+  for (const Verdict* verdict : told) items += kernel_item(report, *verdict);
+  if (!items.empty()) items = fmt::format("<ol class=\"verdicts\">\n{}</ol>\n", items);
+  const auto open = std::count_if(verdicts.begin(), verdicts.end(),
+                                  [](const Verdict& verdict) { return verdict.kind != VerdictKind::at_roof; });
+  const std::string which =
+      static_cast<std::size_t>(open) > told.size()
+          ? fmt::format(" Shown are {} of {}; the table has all of them in short.", told.size(), count(open))
+          : "";
+  return fmt::format(
+      "<section id=\"verdicts\" aria-labelledby=\"verdicts-h\">\n<h2 id=\"verdicts-h\">Verdicts</h2>\n"
+      "<p class=\"lead\">What holds each kernel, the figures that show it, one thing to do, and the time that this "
+      "could win; the most first.{}</p>\n{}{}</section>\n",
+      which, items, at_roof_line(report, verdicts));
+}
+
+}  // namespace roofline
