@@ -14,6 +14,7 @@
 #include "report/comparison/comparison.hpp"
 #include "report/findings.hpp"
 #include "report/profile_findings.hpp"
+#include "report/spending.hpp"
 #include "tests/support/profile_report.hpp"
 #include "text/text.hpp"
 
@@ -220,20 +221,29 @@ void expect_in_order(const std::string& text, const std::vector<std::string>& pa
 
 TEST(ProfilePage, OpensWithTheAnswerThenWhatToDo) {
   const std::string html = render_html(sample::profile_report());
-  expect_in_order(html, {"6.90 s of wall time", "The other 4.63 s", "budget-bar", "id=\"wins\"", "id=\"chart\"",
-                         "id=\"lines\"", "id=\"modules\"", "id=\"ranges\"", "id=\"kernels\"", "id=\"copies\"",
-                         "id=\"calls\"", "id=\"time\"", "id=\"recording\"", "id=\"machine\"", "id=\"method\""});
+  expect_in_order(html, {"6.90 s of wall time", "The other 4.63 s", "<svg class=\"budget-bar", "<section id=\"spend\"",
+                         "<section id=\"chart\"", "<section id=\"lines\"", "<section id=\"modules\"",
+                         "<section id=\"ranges\"", "<section id=\"kernels\"", "<section id=\"verdicts\"",
+                         "<section id=\"time\"", "<section id=\"copies\"", "<section id=\"calls\"",
+                         "<section id=\"machine\"", "<section id=\"recording\"", "<section id=\"method\""});
 }
 
-TEST(ProfilePage, WinsStandInTheOrderOfWhatTheyWin) {
+TEST(ProfilePage, WhatTimeIsLostToStandsInTheOrderOfWhatItCouldWin) {
   Report report = sample::profile_report();
   std::reverse(report.profile->wins.begin(), report.profile->wins.end());
-  const std::vector<std::string> order = {"softmax_warp_backward_log at 36", "softmax_warp_forward_log at 31",
-                                          "waits for the host to launch", "5 elementwise kernels"};
+  const std::vector<Spending> all = spending_of(report, verdicts(report));
+  EXPECT_TRUE(std::is_sorted(all.begin(), all.end(), [](const Spending& a, const Spending& b) {
+    return std::isfinite(a.seconds) && (!std::isfinite(b.seconds) || a.seconds > b.seconds);
+  }));
+  // Of a kernel's own time its verdict tells, and no win of the file again.
+  for (const Spending& spending : all) EXPECT_NE(spending.what, "kernel");
   const std::string html = render_html(report);
-  expect_in_order(html.substr(html.find("id=\"wins\"")), order);
+  const std::string spend = html.substr(html.find("<section id=\"spend\""));
+  const std::vector<std::string> order = {"waits for the host to launch", "5 elementwise kernels"};
+  expect_in_order(spend, order);
   expect_in_order(render_terminal(report, {}), order);
-  EXPECT_THAT(html, HasSubstr("<a href=\"#row-" + std::to_string(sample::row_of(report, "softmax_warp_backward_log"))));
+  EXPECT_THAT(spend,
+              HasSubstr("<a href=\"#row-" + std::to_string(sample::row_of(report, "softmax_warp_backward_log"))));
 }
 
 TEST(ProfilePage, EveryKernelHasARowAndTheirSharesAddUp) {
@@ -345,7 +355,7 @@ TEST(ProfileTerminal, FitsItsColumns) {
 
 TEST(ProfileTerminal, TheAnswerComesFirst) {
   const std::string text = render_terminal(sample::profile_report(), {});
-  expect_in_order(text, {"6.90 s of wall time", "kernels at their roof 2.27 s", "What to do", "softmax_warp",
+  expect_in_order(text, {"6.90 s of wall time", "kernels at their roof 2.27 s", "Where to spend time", "softmax_warp",
                          "and 17 more", "train.py:36 step", "32,800 seen, all recorded"});
 }
 

@@ -221,7 +221,7 @@ std::string html_kernels(const Report& report, const Marks& marks, const std::ve
                "burst roof</i> of what it allows before the power limit acts: a kernel that draws more "
                "power runs at a lower clock. Both with the 95 % interval.",
        .placeholder = "name, bound, verdict",
-       .style = "suite",
+       .style = "ops",
        .families = "Family",
        .empty = "No workload was run.",
        .columns = kColumns,
@@ -229,6 +229,6 @@ std::string html_kernels(const Report& report, const Marks& marks, const std::ve
       rows);
 }
 
-std::string html_kernels_css() { return html_column_names(".suite", kColumns); }
+std::string html_kernels_css() { return html_column_names(".ops", kColumns); }
 
 }  // namespace roofline

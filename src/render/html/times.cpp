@@ -120,7 +120,7 @@ std::string html_times(const Report& report, const Marks& marks) {
       "<span class=\"key\"><i class=\"k-memory\"></i> memory</span> "
       "<span class=\"key\"><i class=\"k-compute\"></i> compute</span> "
       "<span class=\"key\"><i class=\"k-latency\"></i> launch</span>. The longest bar is the bound; grey beyond it is "
-      "head-room. Kernels above 90 % of their roof are left out.{}</p>\n"
+      "head-room. Kernels above 90 % of their roof have none.{}</p>\n"
       "<table class=\"times-table\"><thead><tr><th scope=\"col\">Kernel</th><th scope=\"col\">Time by resource</th>"
       "<th scope=\"col\">Share of the measured time</th></tr></thead><tbody>\n{}</tbody></table>\n</section>\n",
       which, rows);
