@@ -102,7 +102,7 @@ std::string chart(const Runs& runs, const ChartDrawing& drawing) {
       "<section id=\"chart\" aria-label=\"Roofline chart\">\n{}{}<div class=\"scroll\" "
       "id=\"chart-scroll\">\n{}</div>\n{}"
       "</section>\n",
-      lead, kChartControls, drawing.svg(), kHint);
+      lead, kChartControls, drawing.svg_for_page(), kHint);
 }
 
 std::string body_of_suite(const Runs& runs, const ChartDrawing& drawing, const Marks& marks) {
