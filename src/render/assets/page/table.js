@@ -57,13 +57,14 @@ const apply = () => {
   for (const name of svg ? all('.point-label, .key-row', svg) : []) {
     name.classList.toggle('gone', point_of.get(Number(name.dataset.labelOf))?.shown === false);
   }
+  show_paths();
   fold();
   const none = one('#none');
   if (none) none.hidden = left > 0 || rows.length === 0;
   live.textContent = `${left} of ${rows.length} kernels shown`;
   if (svg) {
     forget_places();
-    if (view.zoom > 1 || view.all_roofs) redraw();
+    if (view.zoom > 1 || view.all_roofs || view.all_counted) redraw();
   }
 };
 filter?.addEventListener('input', apply);
