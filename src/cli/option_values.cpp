@@ -102,6 +102,12 @@ Theme parse_theme(const std::string& text) {
   throw UsageError(fmt::format("--theme {}: expected light or dark", text), "for example: --theme dark");
 }
 
+MarkSize parse_marks(const std::string& text) {
+  if (text == "time") return MarkSize::time;
+  if (text == "equal") return MarkSize::equal;
+  throw UsageError(fmt::format("--marks {}: expected time or equal", text), "for example: --marks equal");
+}
+
 double parse_percentage(const std::string& text, const std::string& option) {
   std::string digits = text;
   if (digits.ends_with('%')) digits.pop_back();

@@ -20,6 +20,7 @@ void parse_size(const std::string& text, ChartOptions& chart);
 void check_pixels(const ChartOptions& chart);
 
 Theme parse_theme(const std::string& text);
+MarkSize parse_marks(const std::string& text);
 
 /// "3%", "3 %" or "3" is 0.03.
 double parse_percentage(const std::string& text, const std::string& option);

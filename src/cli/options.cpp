@@ -29,7 +29,7 @@ Exit codes: 0 all good, 1 a workload failed, 2 usage or configuration error,
 struct Flags {
   std::string device, color = "auto", cache, counters;
   std::optional<std::string> cpus;
-  std::string output, size, theme = "light", max_slowdown;
+  std::string output, size, theme = "light", marks = "time", max_slowdown;
   std::vector<std::string> formats;
   ChartOptions chart;
   bool plot = false;
@@ -70,6 +70,7 @@ void add_report_flags(CLI::App& app, Flags& flags, const std::string& folder) {
   app.add_option("--scale", flags.chart.scale, "PNG pixels for each pixel of --size (default: 2)")
       ->check(CLI::Range(0.25, 8.0));
   app.add_option("--theme", flags.theme, "Chart colours: light or dark");
+  app.add_option("--marks", flags.marks, "Size of the chart's marks: time (their area) or equal (default: time)");
   app.add_option("--title", flags.chart.title, "Title of the chart (default: the device)");
   app.add_option("--subtitle", flags.chart.subtitle, "Line below the title (default: roofs, kernels, date)");
   app.add_flag("--plot", flags.plot, "Draw the chart in the terminal too");
@@ -200,6 +201,7 @@ ChartOptions chart_of(const Flags& flags) {
   ChartOptions chart = flags.chart;
   if (!flags.size.empty()) parse_size(flags.size, chart);
   chart.theme = parse_theme(flags.theme);
+  chart.marks = parse_marks(flags.marks);
   check_pixels(chart);
   return chart;
 }

@@ -23,10 +23,10 @@ std::string pdf(const Runs&, const Chart& chart, const ChartOptions&) { return c
 
 /// A page's chart takes its theme and size from the reader's window, and its title from the page.
 std::string html(const Runs& runs, const Chart& chart, const ChartOptions& options) {
-  const ChartOptions page;
+  const ChartOptions page{.marks = options.marks};
   const bool suits = options.width == page.width && options.height == page.height && options.theme == page.theme &&
                      options.title.empty() && options.subtitle.empty();
-  return suits ? render_html(runs, chart) : render_html(runs);
+  return suits ? render_html(runs, chart) : render_html(runs, ChartDrawing(runs, page));
 }
 
 }  // namespace

@@ -13,6 +13,8 @@
 namespace roofline {
 
 enum class Theme : std::uint8_t { light, dark };
+/// What the area of a point's mark stands for: the time that it takes, or nothing.
+enum class MarkSize : std::uint8_t { time, equal };
 
 /// How a chart is drawn.
 struct ChartOptions {
@@ -20,8 +22,9 @@ struct ChartOptions {
   int height = 760;
   double scale = 2;  ///< device pixels per CSS pixel (PNG only)
   Theme theme = Theme::light;
+  MarkSize marks = MarkSize::time;
   std::string title = {};     ///< empty: the device's name
-  std::string subtitle = {};  ///< empty: the main roofs, the ridge, the number of kernels and the date
+  std::string subtitle = {};  ///< empty: the main roofs, the ridges, the number of kernels and the date
 };
 
 struct Chart;
@@ -35,8 +38,9 @@ class ChartDrawing {
   ChartDrawing& operator=(const ChartDrawing&) = delete;
 
   std::string svg() const;
-  std::string png() const;  ///< bytes
-  std::string pdf() const;  ///< bytes
+  std::string svg_for_page() const;  ///< with what a page shows when it is asked
+  std::string png() const;           ///< bytes
+  std::string pdf() const;           ///< bytes
 
  private:
   std::unique_ptr<const Chart> chart_;

@@ -149,7 +149,7 @@ std::vector<std::string> headline(const Report& report) {
     const Ceiling& ceiling = *roof->ceiling;
     parts.push_back(fmt::format("{} {}", clean_line(ceiling.name), ceiling_value(ceiling)));
   }
-  if (const auto ridge = roofs.ridge()) parts.push_back(fmt::format("ridge {} FLOP/byte", number(*ridge, 3)));
+  if (std::string ridge = ridge_label(roofs); !ridge.empty()) parts.push_back(std::move(ridge));
   return parts;
 }
 

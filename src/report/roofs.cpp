@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "text/format.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {
@@ -65,13 +67,22 @@ std::string joined_rates(const std::vector<const Roof*>& roofs) {
 bool drawable(const Ceiling& c) { return c.role == Role::roof && is_plausible(c.value); }
 bool is_link(Level level) { return level == Level::pcie || level == Level::nvlink; }
 
-struct Usage {
-  std::set<Pipe> pipes;
-  std::set<std::string> sustained;  ///< names of the ceilings that points are held against in that regime
-  std::set<Level> levels;
+/// FLOP/byte.
+struct Stretch {
+  double from = 0, to = 0;
 };
 
-/// What the points of the chart run on: each one's busiest pipe, and every level that it moves bytes over.
+struct Usage {
+  std::set<Pipe> pipes;
+  std::set<Level> levels;
+  std::set<std::string> sustained;          ///< names of the ceilings that points are held against in that regime
+  std::map<std::string, Stretch> limiting;  ///< by name, where the points lie that a ceiling limits
+
+  bool limited_by(const Ceiling& ceiling) const { return limiting.contains(ceiling.name); }
+};
+
+/// What the points of the chart run on (each one's busiest pipe, and every level that it moves bytes over), and what
+/// limits them.
 Usage usage_of(const Report& report) {
   Usage usage;
   for (const Point& point : report.points) {
@@ -83,16 +94,35 @@ Usage usage_of(const Report& report) {
       if (traffic.total() > 0) usage.levels.insert(level);
     for (const ResourceTime& resource : point.bound.resources)
       if (resource.regime == Regime::sustained) usage.sustained.insert(resource.ceiling);
+    const double at = point.bound.arithmetic_intensity;
+    Stretch& stretch = usage.limiting.try_emplace(point.bound.limiting_ceiling, Stretch{at, at}).first->second;
+    stretch = {std::min(stretch.from, at), std::max(stretch.to, at)};
   }
   return usage;
 }
+
+/// Nearer lines can't be told apart.
+constexpr double kApart = 0.98;
 
 /// A sustained roof is a line of its own where a point is held against it and it lies visibly lower than the burst one.
 bool shows_regime(const Ceiling& ceiling, const Machine& machine, const Usage& usage) {
   if (ceiling.regime == Regime::burst) return true;
   const Ceiling* burst = machine.find(ceiling.name);
-  constexpr double kVisible = 0.98;
-  return burst == nullptr || (usage.sustained.contains(ceiling.name) && ceiling.value < kVisible * burst->value);
+  return burst == nullptr || (usage.sustained.contains(ceiling.name) && ceiling.value < kApart * burst->value);
+}
+
+/// What was measured of a level in the regime of `first`, the pattern of its slope first.
+std::vector<const Ceiling*> patterns_of(const Machine& machine, const Ceiling& first) {
+  std::vector<const Ceiling*> all;
+  for (const Ceiling& c : machine.ceilings) {
+    if (c.kind == CeilingKind::bandwidth && c.level == first.level && c.regime == first.regime && drawable(c))
+      all.push_back(&c);
+  }
+  const auto rank = [](const Ceiling* c) { return std::pair(c->pattern == Pattern::read, c->value); };
+  const auto slope =
+      std::max_element(all.begin(), all.end(), [&](const Ceiling* a, const Ceiling* b) { return rank(a) < rank(b); });
+  std::rotate(all.begin(), slope, slope + 1);
+  return all;
 }
 
 void add_memory(Roofs& roofs, const Machine& machine, const Usage& usage) {
@@ -103,32 +133,47 @@ void add_memory(Roofs& roofs, const Machine& machine, const Usage& usage) {
     const bool used = usage.levels.contains(level);
     if (first.regime == Regime::sustained && machine.find(first.name) != nullptr) continue;
     if ((is_link(level) && !used) || !seen.insert({level, first.regime}).second) continue;
-    Roof roof;
-    for (const Ceiling& c : machine.ceilings) {
-      if (c.kind != CeilingKind::bandwidth || c.level != level || c.regime != first.regime || !drawable(c)) continue;
-      roof.others.push_back(&c);
-      if (!roof.ceiling || c.value > roof.ceiling->value) roof.ceiling = &c;
+    Roof slope;
+    for (const Ceiling* c : patterns_of(machine, first)) {
+      const bool limits = usage.limited_by(*c);
+      slope.limits |= limits;
+      const double ratio = slope.ceiling ? c->value / slope.ceiling->value : 1;
+      if (slope.ceiling == nullptr) {
+        slope.ceiling = c;
+      } else if (limits && (ratio < kApart || ratio > 1 / kApart)) {
+        const Stretch where = usage.limiting.at(c->name);
+        roofs.patterns.push_back({c, name_of(*c), true, false, {}, true, where.from, where.to});
+      } else {
+        slope.others.push_back(c);
+      }
     }
-    std::erase(roof.others, roof.ceiling);
-    roof.name = name_of(*roof.ceiling);
-    roof.used = used;
-    roof.main = level == main_memory(machine.device.kind) && first.regime == Regime::burst;
-    roofs.memory.push_back(std::move(roof));
+    slope.name = name_of(*slope.ceiling);
+    slope.used = used || slope.limits;
+    slope.main = level == main_memory(machine.device.kind) && first.regime == Regime::burst;
+    roofs.memory.push_back(std::move(slope));
   }
 }
 
 void add_compute(Roofs& roofs, const Machine& machine, const Usage& usage) {
   for (const Ceiling& c : machine.ceilings) {
     if (c.kind != CeilingKind::compute || !drawable(c) || !shows_regime(c, machine, usage)) continue;
-    roofs.compute.push_back({&c, name_of(c), c.pipe && usage.pipes.contains(*c.pipe), false, {}});
+    const bool limits = usage.limited_by(c);
+    roofs.compute.push_back({&c, name_of(c), limits || (c.pipe && usage.pipes.contains(*c.pipe)), false, {}, limits});
   }
-  // The main ceiling is the highest that is in use, so that the ridge is one that these kernels can meet.
+  // The main ceiling is the highest that limits these kernels, so that its ridge is one that they can meet.
   const auto rank = [](const Roof& r) {
-    return std::tuple(r.used, r.ceiling->regime == Regime::burst, r.ceiling->value);
+    return std::tuple(r.limits, r.used, r.ceiling->regime == Regime::burst, r.ceiling->value);
   };
   const auto top = std::max_element(roofs.compute.begin(), roofs.compute.end(),
                                     [&](const Roof& a, const Roof& b) { return rank(a) < rank(b); });
   if (top != roofs.compute.end()) top->main = true;
+}
+
+/// "bf16" for "tensor.bf16", where no other of the names comes to the same.
+std::string short_pipe(const std::string& name, const std::vector<std::string>& all) {
+  const std::string rest = name.substr(name.find('.') + 1);
+  const auto same = [&](const std::string& other) { return other.substr(other.find('.') + 1) == rest; };
+  return std::count_if(all.begin(), all.end(), same) == 1 ? rest : name;
 }
 
 }  // namespace
@@ -144,21 +189,25 @@ bool is_plottable(const Point& point) {
 }
 
 bool Roof::shows_limit() const {
-  constexpr double kApart = 1.05;
+  constexpr double kFarther = 1.05;
   return used && ceiling->limit && std::isfinite(ceiling->limit->value) &&
-         ceiling->limit->value > kApart * ceiling->value;
+         ceiling->limit->value > kFarther * ceiling->value;
 }
 
 std::string Roof::level_name() const { return capitalised(name.substr(0, name.rfind(' '))); }
 
 std::string Roof::label() const { return shared_label({this}); }
 
-std::string shared_label(const std::vector<const Roof*>& roofs) {
+std::string shared_name(const std::vector<const Roof*>& roofs) {
   std::vector<std::string> names;
   names.reserve(roofs.size());
   for (const Roof* roof : roofs) names.push_back(roof->name);
   const std::string last_words = split_common_end(names);
-  std::string text = capitalised(joined(names)) + last_words + " " + joined_rates(roofs);
+  return capitalised(joined(names)) + last_words;
+}
+
+std::string shared_label(const std::vector<const Roof*>& roofs) {
+  std::string text = shared_name(roofs) + " " + joined_rates(roofs);
   const Ceiling& first = *roofs.front()->ceiling;
   if (first.regime == Regime::sustained) text += " sustained";
   if (first.suspect()) text += " · suspect";
@@ -193,9 +242,50 @@ const Roof* Roofs::main_compute() const {
   return found == compute.end() ? nullptr : &*found;
 }
 
-std::optional<double> Roofs::ridge() const {
-  if (!main_memory() || !main_compute()) return std::nullopt;
-  return main_compute()->ceiling->value / main_memory()->ceiling->value;
+std::vector<Ridge> Roofs::ridges() const {
+  const Roof* slope = main_memory();
+  if (slope == nullptr) return {};
+  const auto meeting = [&](auto wanted) {
+    std::vector<Ridge> found;
+    for (const Roof& roof : compute) {
+      // A pipe's sustained roof has no ridge beside that of its burst one.
+      const bool repeated = std::any_of(found.begin(), found.end(), [&](const Ridge& ridge) {
+        return ridge.roof->ceiling->name == roof.ceiling->name;
+      });
+      if (wanted(roof) && !repeated) found.push_back({&roof, roof.ceiling->value / slope->ceiling->value});
+    }
+    std::reverse(found.begin(), found.end());
+    return found;
+  };
+  std::vector<Ridge> ridges = meeting([](const Roof& roof) { return roof.limits; });
+  if (ridges.empty()) ridges = meeting([](const Roof& roof) { return roof.used; });
+  if (ridges.empty()) ridges = meeting([](const Roof& roof) { return roof.main; });
+  return ridges;
+}
+
+std::string ridge_value(double intensity) { return number(intensity, intensity < 100 ? 2 : 3); }
+
+std::string ridge_range(const Roofs& roofs) {
+  const std::vector<Ridge> ridges = roofs.ridges();
+  if (ridges.empty()) return {};
+  const std::string low = ridge_value(ridges.front().intensity), high = ridge_value(ridges.back().intensity);
+  return (low == high ? "ridge " + low : "ridges " + low + "–" + high) + " FLOP/byte";
+}
+
+std::string ridge_label(const Roofs& roofs) {
+  const std::vector<Ridge> ridges = roofs.ridges();
+  std::vector<std::string> names;
+  names.reserve(ridges.size());
+  for (const Ridge& ridge : ridges) names.push_back(shorten(clean_line(ridge.roof->ceiling->name), 24));
+  std::string text, last;
+  for (std::size_t i = 0; i < ridges.size(); ++i) {
+    const std::string value = ridge_value(ridges[i].intensity), pipe = short_pipe(names[i], names);
+    const bool coincides = value == last;  // "fp32 · fp64 14"
+    if (coincides) text.erase(text.size() - value.size() - 1);
+    text += (text.empty() ? "" : coincides ? " · " : ", ") + pipe + " " + value;
+    last = value;
+  }
+  return text.empty() ? text : "ridge: " + text + " FLOP/byte";
 }
 
 Roofs roofs_of(const Report& report) {
@@ -205,6 +295,7 @@ Roofs roofs_of(const Report& report) {
   add_compute(roofs, report.machine, usage);
   const auto higher = [](const Roof& a, const Roof& b) { return a.ceiling->value > b.ceiling->value; };
   std::stable_sort(roofs.memory.begin(), roofs.memory.end(), higher);
+  std::stable_sort(roofs.patterns.begin(), roofs.patterns.end(), higher);
   std::stable_sort(roofs.compute.begin(), roofs.compute.end(), higher);
   return roofs;
 }

@@ -23,6 +23,8 @@ struct Roof {
   bool used = false;                   ///< a point of the chart runs on this level or pipe
   bool main = false;                   ///< one of the two that make the roofline
   std::vector<const Ceiling*> others;  ///< the level's other patterns, measured but not drawn
+  bool limits = false;                 ///< a point is held against it, so that it always has a name
+  double from = 0, to = 0;             ///< FLOP/byte of the points that hang on a pattern: it is drawn there alone
 
   /// Its limit is a line of its own. Nearer than the lines are wide it would only make them ragged; hovering tells it.
   bool shows_limit() const;
@@ -35,21 +37,40 @@ struct Roof {
 /// once. Never empty.
 std::string shared_label(const std::vector<const Roof*>& roofs);
 
+/// The same without the values: "BF16 · FP16 tensor".
+std::string shared_name(const std::vector<const Roof*>& roofs);
+
 /// The values alone, for sustained roofs beside the name of their burst ones: "862 · 830 sustained".
 std::string sustained_label(const std::vector<const Roof*>& roofs);
 
+/// Where a pipe's roof meets the read roof of main memory.
+struct Ridge {
+  const Roof* roof = nullptr;
+  double intensity = 0;  ///< FLOP/byte
+};
+
 struct Roofs {
-  std::vector<Roof> memory;   ///< slopes, the steepest first
-  std::vector<Roof> compute;  ///< horizontal lines, the highest first
+  std::vector<Roof>
+      memory;  ///< slopes, the steepest first: a level's read roof, or its highest where none was measured
+  std::vector<Roof> patterns;  ///< copy, triad…: what points hang on beside their level's own slope
+  std::vector<Roof> compute;   ///< horizontal lines, the highest first
 
   const Roof* main_memory() const;
   const Roof* main_compute() const;
-  /// FLOP/byte where the two main roofs meet; nothing unless there are both.
-  std::optional<double> ridge() const;
+  /// Of each pipe that limits a point, the lowest first; where memory limits them all, of those that they run on, and
+  /// without any point of the highest. Empty without a roof of either kind.
+  std::vector<Ridge> ridges() const;
 };
 
-/// Every level by its highest burst roof (Machine::slope), every pipe by its burst roof, and by its sustained one
-/// too where a point is held against that. References are never drawn.
+/// FLOP/byte of a ridge, as it is written: "4.8", "14", "203".
+std::string ridge_value(double intensity);
+/// "ridge: fp32 14, bf16 203 FLOP/byte"; empty where there is none.
+std::string ridge_label(const Roofs& roofs);
+/// "ridges 14–203 FLOP/byte", where there is no room for each.
+std::string ridge_range(const Roofs& roofs);
+
+/// Every level by one slope, and by its other patterns where a point is held against them; every pipe by its burst
+/// roof, and by its sustained one too where a point is held against that. References are never drawn.
 /// Ceilings without a positive finite value are left out; so are links (pcie, nvlink) that no point uses.
 Roofs roofs_of(const Report& report);
 

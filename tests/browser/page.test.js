@@ -54,7 +54,51 @@ describe('report.html', { skip: reason ?? false }, () => {
       assert.equal(await shown.count(), 0);
     });
     await on('counted.html', { javaScriptEnabled: false }, async page => {
-      assert.equal(await page.locator('.hierarchy').first().isVisible(), true);
+      assert.equal(await page.locator('.hierarchy:visible, .pipes:visible').count(), 0);
+    });
+  });
+
+  test('a switch shows what was counted of all kernels that are shown', async () => {
+    await on('counted.html', {}, async page => {
+      const shown = page.locator('.made :is(.hierarchy, .pipes)');
+      const button = page.locator('#all-counted');
+      await button.click();
+      await frames(page);
+      const all = await shown.count();
+      assert.equal(all, await page.evaluate(() => document.querySelectorAll('.layer-counted > g').length));
+      assert.ok(all > 8, `${all} groups`);
+      await page.locator('#filter').fill('attention');
+      await frames(page);
+      const some = await shown.count();
+      assert.ok(some > 0 && some < all / 2, `${some} of ${all}`);
+      await page.locator('#filter').fill('');
+      await button.click();
+      await frames(page);
+      assert.equal(await shown.count(), 0);
+      assert.equal(await button.getAttribute('aria-pressed'), 'false');
+    });
+    await on('h200.html', {}, async page => assert.equal(await page.locator('#all-counted').count(), 0));
+  });
+
+  test('filters hide the paths of their points, arrowheads too', async () => {
+    await on('h200.html', {}, async page => {
+      const visible = () => page.$$eval('.trajectory', list => list.filter(e => getComputedStyle(e).display !== 'none').length);
+      const all = await visible();
+      assert.equal(all, 2);
+      await page.locator('#filter').fill('gemm fp16');
+      assert.equal(await visible(), 1);
+      await page.locator('#filter').fill('cublas');  // the plainer rung is gone
+      assert.equal(await visible(), 0);
+      await page.locator('#filter').fill('');
+      assert.equal(await visible(), all);
+    });
+    await on('two.html', {}, async page => {
+      const visible = () => page.$$eval('.change', list => list.filter(e => getComputedStyle(e).display !== 'none').length);
+      assert.equal(await visible(), 2);
+      await page.locator('.legend-family[data-family="attention"]').click();
+      assert.equal(await visible(), 1);
+      await page.locator('#filter').fill('relu');
+      assert.equal(await visible(), 0);
     });
   });
 
@@ -470,9 +514,42 @@ describe('report.html', { skip: reason ?? false }, () => {
       const line = await page.locator('.overlay .head-room').boundingBox();
       const point = await page.locator('#point-13').boundingBox();
       assert.ok(line.y < point.y - 10 && line.height > 15);
-      assert.match(await page.locator('.overlay text').textContent() + await page.locator('.card').innerText(), /2\.3×/);
+      assert.ok((await page.locator('.overlay text').allTextContents()).includes('2.3×'));
       await page.mouse.move(3, 3);
       assert.equal(await page.locator('.overlay .head-room').count(), 0);
+    });
+  });
+
+  test('a hovered point shows the roof that it is held against: its pattern, its pipe', async () => {
+    await on('h200.html', {}, async page => {
+      const at = async (index, name) => {
+        await page.locator(`#point-${index}`).hover({ force: true });
+        await page.waitForFunction(words => [...document.querySelectorAll('.overlay text')]
+          .some(t => t.textContent === words), name);
+        return page.evaluate(i => {
+          const svg = document.querySelector('.roofline-chart');
+          const point = document.querySelector(`#point-${i}`).dataset;
+          const line = document.querySelector('.overlay .held-roof');
+          const numbers = line.getAttribute('d').match(/-?[\d.]+/g).map(Number);
+          const { plotY, plotHeight, yLow, yHigh, plotX, plotWidth, xLow, xHigh } = svg.dataset;
+          const share = (v, low, high) => Math.log10(v / low) / Math.log10(high / low);
+          return {
+            line: numbers,
+            sloped: line.getAttribute('d').includes('L'),
+            x: Number(plotX) + Number(plotWidth) * share(point.intensity, xLow, xHigh),
+            y: Number(plotY) + Number(plotHeight) * (1 - share(point.roof, yLow, yHigh)),
+          };
+        }, index);
+      };
+      const flat = await at(13, 'FP16 tensor: 786 TFLOP/s');
+      assert.ok(!flat.sloped && Math.abs(flat.line[1] - flat.y) < 0.5, JSON.stringify(flat));
+      // ReLU reads and writes: it is held against copying, whatever is faster.
+      const slope = await at(0, 'HBM copy: 4.26 TB/s');
+      const [x1, y1, x2, y2] = slope.line;
+      const there = y1 + (y2 - y1) * (slope.x - x1) / (x2 - x1);
+      assert.ok(slope.sloped && Math.abs(there - slope.y) < 0.5, JSON.stringify({ ...slope, there }));
+      await page.keyboard.press('Escape');
+      assert.equal(await page.locator('.overlay .held-roof').count(), 0);
     });
   });
 
@@ -701,6 +778,15 @@ describe('report.html', { skip: reason ?? false }, () => {
     await on('two.html', { permissions: ['clipboard-read', 'clipboard-write'] }, async page => {
       await page.locator('#copy-md').click();
       assert.match(await page.evaluate(() => navigator.clipboard.readText()), /Fail: 2 of 20[\s\S]*\| gemm tf32.*fail \|/);
+    });
+  });
+
+  test('in landscape the chart is on the first page', async () => {
+    await on('h200.html', {}, async page => {
+      await page.emulateMedia({ media: 'print' });
+      await page.setViewportSize({ width: 1031, height: 703 });  // A4 within its margins
+      const end = await page.locator('.roofline-chart').evaluate(e => e.getBoundingClientRect().bottom + scrollY);
+      assert.ok(end <= 703, `${end} px`);
     });
   });
 

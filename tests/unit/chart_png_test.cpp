@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -126,6 +127,45 @@ TEST(ChartPdf, IsAPdfOfTheSameEveryTime) {
   EXPECT_EQ(pdf.find("CreationDate"), std::string::npos);
   EXPECT_EQ(pdf, render_pdf(sample::sample_report(), {.width = 800, .height = 600}));
   EXPECT_NE(pdf, render_pdf(sample::cpu_sample_report(), {.width = 800, .height = 600}));
+}
+
+/// What a search in a PDF finds: the strings of its unpacked streams, a line for each that is shown. What is beyond
+/// ASCII is in fonts and codes of their own.
+std::string text_of_pdf(const std::string& pdf) {
+  std::string all;
+  for (std::size_t at = pdf.find("stream\n"); at != std::string::npos; at = pdf.find("stream\n", at + 7)) {
+    std::string content(1 << 20, '\0');
+    uLongf size = content.size();
+    const auto* packed = reinterpret_cast<const Bytef*>(pdf.data() + at + 7);
+    if (uncompress(reinterpret_cast<Bytef*>(content.data()), &size, packed, pdf.size() - at - 7) != Z_OK) continue;
+    content.resize(size);
+    bool inside = false;
+    for (std::size_t i = 0; i < content.size(); ++i) {
+      if (!inside && content.compare(i, 2, "Tj") * content.compare(i, 2, "TJ") == 0) all += '\n';
+      if (inside && content[i] == '\\') {
+        all += content[++i];
+      } else if (content[i] == (inside ? ')' : '(')) {
+        inside = !inside;
+      } else if (inside) {
+        all += content[i];
+      }
+    }
+  }
+  return all;
+}
+
+TEST(ChartPdf, HoldsRealTextAndItsFonts) {
+  const std::string pdf = render_pdf(sample::sample_report());
+  EXPECT_NE(pdf.find("/FontFile3"), std::string::npos);
+  EXPECT_NE(pdf.find("/ToUnicode"), std::string::npos);
+  const std::string text = text_of_pdf(pdf);
+  for (const char* words :
+       {"HBM read 4.67 TB/s", "gemm tf32", "Arithmetic intensity (FLOP/byte)", "memory-bound", "TF32 tensor"})
+    EXPECT_NE(text.find(words), std::string::npos) << words << " is not in:\n" << text;
+  // What the font lacks is drawn, not written as something else.
+  Report foreign = sample::sample_report();
+  foreign.machine.device.name = "\u65e5\u672c";
+  EXPECT_EQ(render_pdf(foreign).substr(0, 5), "%PDF-");
 }
 
 TEST(ChartPng, IsTheSameEveryTime) {

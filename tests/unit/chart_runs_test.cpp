@@ -37,7 +37,10 @@ Color fill_of(const Group& point) {
     else
       return shape.fill;
   };
-  return *std::visit(fill, point.items.back());
+  // The mark is the last shape; the line of a roof that it is above of follows it.
+  for (auto item = point.items.rbegin(); item != point.items.rend(); ++item)
+    if (const auto found = std::visit(fill, *item)) return *found;
+  return {};
 }
 
 /// The standard suite twice; the first row four times faster, the second half as fast, all others as before.

@@ -14,6 +14,7 @@
 
 #include "render/chart/chart.hpp"
 #include "tests/support/sample_report.hpp"
+#include "text/format.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
@@ -166,7 +167,7 @@ TEST(ChartSvg, CarriesTheReportsValues) {
               testing::HasSubstr("data-ceiling=\"hbm.read\" data-kind=\"bandwidth\" data-value=\"4671000000000\""));
   EXPECT_THAT(svg,
               testing::HasSubstr("data-ceiling=\"tensor.bf16\" data-kind=\"compute\" data-value=\"798000000000000\""));
-  EXPECT_THAT(svg, testing::HasSubstr(">HBM read 4.67 TB/s</text>"));
+  EXPECT_THAT(svg, testing::HasSubstr(">HBM read 4.67 TB/s · copy 4.26 TB/s</text>"));
   EXPECT_THAT(svg, testing::HasSubstr(">BF16 · FP16 tensor 798 · 786 TFLOP/s</text>"));
   EXPECT_THAT(svg, testing::HasSubstr(">gemm bf16 · cublas</text>"));
   EXPECT_THAT(svg, testing::HasSubstr("suspect"));
@@ -243,8 +244,157 @@ TEST(ChartSvg, APointAboveItsRoofIsMarkedNotMoved) {
   EXPECT_NEAR(chart.points[0].performance, 4.229e12 / 0.7 * 0.125, 1e6);
   const std::string svg = render_svg(report);
   EXPECT_THAT(svg, testing::HasSubstr("class=\"point above-roof\" data-point=\"0\""));
-  EXPECT_THAT(svg, testing::HasSubstr("▲ above its roof"));
+  EXPECT_THAT(svg, testing::HasSubstr("above its roof, the red line"));
   EXPECT_THAT(render_svg(sample::sample_report()), testing::Not(testing::HasSubstr("above-roof")));
+}
+
+/// relu fp32 is held against copying: faster than that, and still under the read roof, it is seen above the line of
+/// copying.
+TEST(ChartSvg, APointIsSeenAboveTheLineThatItIsAboveOf) {
+  Report report = sample::sample_report();
+  Point& relu = report.points[0];
+  ASSERT_EQ(relu.bound.limiting_ceiling, "hbm.copy");
+  relu.time = sample::timed(relu.bound.attainable_time_s / 1.04);
+  ASSERT_TRUE(relu.above_roof());
+  ASSERT_LT(relu.bandwidth(Level::hbm), 4.671e12);
+  const Chart chart = lay_out_chart(report, {});
+  for (const Layer& layer : chart.scene.layers) {
+    for (const Group& group : layer.groups) {
+      if (group.id != "point-0") continue;
+      const Line& roof = std::get<Line>(group.items.back());
+      EXPECT_EQ(roof.stroke->color.role, "above");
+      const double intensity = chart.x.value((roof.points.front().x + roof.points.back().x) / 2);
+      EXPECT_NEAR(chart.y.value(roof.points.front().y) / (4.255e12 * intensity), 1, 1e-6);
+      EXPECT_GT(roof.points.front().y, chart.at(chart.points[0]).y);  // lower on the screen
+      EXPECT_GT(roof.points.back().x - roof.points.front().x, 2 * chart.points[0].radius);
+      return;
+    }
+  }
+  FAIL() << "no group of the point";
+}
+
+TEST(ChartMarks, AreasAreTimes) {
+  const Report report = sample::sample_report();
+  const Chart chart = lay_out_chart(report, {.height = 1000});
+  double longest = 0, widest = 0, smallest = 100;
+  for (const PlottedPoint& p : chart.points) {
+    longest = std::max(longest, p.point->time->median);
+    widest = std::max(widest, p.radius);
+    smallest = std::min(smallest, p.radius);
+  }
+  EXPECT_GT(widest, 2 * kMarkerRadius);
+  std::size_t exact = 0;
+  for (const PlottedPoint& p : chart.points) {
+    const double share = p.point->time->median / longest;
+    EXPECT_GE(p.radius, widest * std::sqrt(share) - 1e-9) << p.name;
+    if (p.radius == smallest) continue;  // no mark is so small that its shape can't be told
+    EXPECT_NEAR(p.radius, widest * std::sqrt(share), 1e-9) << p.name;
+    ++exact;
+  }
+  EXPECT_GT(exact, 3u);
+  EXPECT_THAT(render_svg(report), testing::HasSubstr(">time of a launch: "));
+}
+
+TEST(ChartMarks, AreAllAlikeWhereThatIsAskedFor) {
+  const Report report = sample::sample_report();
+  const ChartOptions equal{.marks = MarkSize::equal};
+  for (const PlottedPoint& p : lay_out_chart(report, equal).points) EXPECT_EQ(p.radius, kMarkerRadius);
+  EXPECT_THAT(render_svg(report, equal), testing::Not(testing::HasSubstr("time of a launch")));
+  EXPECT_THAT(render_svg(report, equal), testing::Not(testing::HasSubstr("data-radius")));
+}
+
+/// The samples of the legend are as large as marks of the times beside them.
+TEST(ChartMarks, TheLegendTellsTheirScale) {
+  const Report report = sample::sample_report();
+  const Chart chart = lay_out_chart(report, {});
+  for (const Layer& layer : chart.scene.layers) {
+    for (const Group& group : layer.groups) {
+      const Text* text = group.items.empty() ? nullptr : std::get_if<Text>(&group.items.back());
+      if (text == nullptr || !text->text.starts_with("time of a launch")) continue;
+      const auto radius = [&](std::size_t i) { return std::get<Circle>(group.items[i]).radius; };
+      EXPECT_EQ(radius(0), kSmallestRadius);
+      const double seconds = chart.seconds * radius(1) * radius(1);
+      const std::string large = duration(seconds);
+      EXPECT_THAT(text->text, testing::EndsWith(", " + large));
+      EXPECT_THAT(text->text, testing::HasSubstr(": ≤ "));
+      return;
+    }
+  }
+  FAIL() << "no scale in the legend";
+}
+
+TEST(ChartMarks, RunsShareAScale) {
+  std::vector<Report> runs(2, sample::sample_report());
+  runs[1].points[12].time = sample::timed(runs[0].points[12].time->median * 4);
+  const Chart chart = lay_out_chart(runs, {});
+  EXPECT_NEAR(chart.points[12].radius / chart.earlier[0][12].radius, 2, 1e-9);
+}
+
+/// Its colour and shape, whatever else is in the chart.
+TEST(ChartMarks, AFamilyLooksTheSameEverywhere) {
+  const Report all = sample::sample_report();
+  const auto fill = [](const Report& report, const std::string& family) {
+    const std::string svg = render_svg(report);
+    const std::size_t at = svg.find("data-family=\"" + family + "\"");
+    const std::size_t paint = svg.find("f-family-", at);
+    return svg.substr(paint, 10) + (svg.substr(svg.rfind('<', paint), 5) == "<path" ? " path" : " circle");
+  };
+  Report products = all, reversed = all;
+  std::erase_if(products.points, [](const Point& p) { return p.family != "matrix product"; });
+  std::reverse(reversed.points.begin(), reversed.points.end());
+  EXPECT_EQ(fill(products, "matrix product"), fill(all, "matrix product"));
+  for (const char* family : {"elementwise", "reduction", "normalisation", "attention", "matrix product"})
+    EXPECT_EQ(fill(reversed, family), fill(all, family));
+  EXPECT_EQ(fill(all, "elementwise"), "f-family-0 circle");
+}
+
+TEST(ChartMarks, FamiliesDiffer) {
+  std::set<std::size_t> styles;
+  const std::vector<std::string> families = {"elementwise",    "reduction",   "normalisation", "attention",
+                                             "matrix product", "convolution", "data movement", "other",
+                                             "stencil",        "fft"};
+  for (const std::string& family : families) styles.insert(style_of(family));
+  EXPECT_EQ(styles.size(), families.size());
+}
+
+double luminance(const Color& c) {
+  const auto linear = [](double channel) {
+    channel /= 255;
+    return channel <= 0.03928 ? channel / 12.92 : std::pow((channel + 0.055) / 1.055, 2.4);
+  };
+  return 0.2126 * linear(c.red) + 0.7152 * linear(c.green) + 0.0722 * linear(c.blue);
+}
+
+double contrast(const Color& a, const Color& b) {
+  const auto [dark, light] = std::minmax(luminance(a), luminance(b));
+  return (light + 0.05) / (dark + 0.05);
+}
+
+TEST(ChartPalette, MarksAndTextStandOut) {
+  EXPECT_NEAR(contrast({255, 255, 255, 1, ""}, {0, 0, 0, 1, ""}), 21, 1e-9);
+  EXPECT_LT(contrast({255, 255, 255, 1, ""}, {0xe6, 0x9f, 0, 1, ""}), 3);  // what it was
+  for (const Theme theme : {Theme::light, Theme::dark}) {
+    const Palette& colors = palette(theme);
+    for (const Color& family : colors.families) EXPECT_GE(contrast(family, colors.background), 3) << family.hex();
+    for (const Color& text : {colors.ink, colors.muted, colors.suspect})
+      EXPECT_GE(contrast(text, colors.background), 4.5) << text.hex();
+    EXPECT_GE(contrast(colors.above, colors.background), 3);
+  }
+}
+
+/// Where there is no room for names, legend or notes, a line says so.
+TEST(ChartSvg, ASmallPictureSaysWhatItLeavesOut) {
+  for (const auto& [width, height] : {std::pair{480, 320}, {320, 240}}) {
+    const Report report = sample::sample_report();
+    const ChartOptions options{.width = width, .height = height};
+    const Chart chart = lay_out_chart(report, options);
+    const std::size_t more = report.points.size() - chart.named - chart.numbered;
+    ASSERT_GT(more, 0u);
+    EXPECT_THAT(
+        render_svg(report, options),
+        testing::HasSubstr(fmt::format(">{}{} in the table", more, chart.named + chart.numbered > 0 ? " more" : "")));
+  }
+  EXPECT_THAT(render_svg(sample::sample_report()), testing::Not(testing::HasSubstr(" in the table<")));
 }
 
 }  // namespace

@@ -323,8 +323,6 @@ TEST(ProfileChart, ColoursStandForBoundsInEveryProfile) {
   std::reverse(report.points.begin(), report.points.end());
   EXPECT_EQ(families_of(report), names);
   EXPECT_EQ(names.front(), "memory-bound");
-  const Report suite = sample::sample_report();
-  EXPECT_EQ(lay_out_chart(suite, {}).points[0].radius, kMarkerRadius);
 }
 
 TEST(ProfileChart, AnEmptyOneSaysWhy) {

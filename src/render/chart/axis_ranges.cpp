@@ -6,6 +6,7 @@
 namespace roofline {
 
 AxisRanges axis_ranges(const Roofs& roofs, const std::vector<PlottedPoint>& points) {
+  constexpr double kAbove = 2.2;  // over the highest roof, for its name
   // 1/16 (relu in fp64) to 1365 (a 4096-cube product in fp16) is where the field's kernels lie; a
   // machine whose ridges are elsewhere moves the borders out, by its ridges and not by its points.
   AxisRanges r = {{0.05, 3000}, {1e9, 1e15}};
@@ -21,7 +22,7 @@ AxisRanges axis_ranges(const Roofs& roofs, const std::vector<PlottedPoint>& poin
     r.intensity.low = std::min(r.intensity.low, c.ceiling->value / slope / 16);
     r.intensity.high = std::max(r.intensity.high, c.ceiling->value / slope * 32);
   }
-  if (top > 0) r.performance = {slope > 0 ? slope * r.intensity.low * 0.6 : lowest / 1e4, top * 1.7};
+  if (top > 0) r.performance = {slope > 0 ? slope * r.intensity.low * 0.6 : lowest / 1e4, top * kAbove};
   if (top == 0 && slope > 0) r.performance = {slope * r.intensity.low * 0.6, slope * r.intensity.high};
   if (top > 0 || slope > 0) r.performance.low = std::min(r.performance.low, r.performance.high / 100);
   for (const PlottedPoint& p : points) {

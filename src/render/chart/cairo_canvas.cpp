@@ -1,9 +1,11 @@
 // Drawing with Cairo into memory. Opaque RGB: a chart is looked at on whatever background the viewer has.
 #include "render/chart/cairo_canvas.hpp"
 
+#include <cairo-ft.h>
 #include <cairo-pdf.h>
 
 #include <cmath>
+#include <vector>
 
 #include "model/error.hpp"
 #include "text/text.hpp"
@@ -21,6 +23,28 @@ cairo_status_t append(void* closure, const unsigned char* data, unsigned length)
   static_cast<std::string*>(closure)->append(reinterpret_cast<const char*>(data), length);
   return CAIRO_STATUS_SUCCESS;
 }
+
+/// The embedded font as Cairo takes it. FreeType's face has to outlive Cairo's, which caches it, and goes with it.
+class FaceFile {
+ public:
+  explicit FaceFile(FontWeight weight) {
+    const std::string_view file = Font::file(weight);
+    if (FT_Init_FreeType(&library_) != 0) throw Error("the chart can't be drawn: FreeType does not start");
+    if (FT_New_Memory_Face(library_, reinterpret_cast<const FT_Byte*>(file.data()), static_cast<FT_Long>(file.size()),
+                           0, &face_) != 0) {
+      FT_Done_FreeType(library_);
+      throw Error("the chart can't be drawn: the embedded font can't be read");
+    }
+  }
+  ~FaceFile() { FT_Done_FreeType(library_); }  // and its faces
+  FaceFile(const FaceFile&) = delete;
+  FaceFile& operator=(const FaceFile&) = delete;
+  FT_Face face() const { return face_; }
+
+ private:
+  FT_Library library_ = nullptr;
+  FT_Face face_ = nullptr;
+};
 
 void check(cairo_status_t status) {
   if (status != CAIRO_STATUS_SUCCESS)
@@ -122,6 +146,38 @@ void CairoCanvas::trace(const std::string& text, const Font& font, double size) 
   cairo_close_path(context);
 }
 
+/// One glyph where each character stands, with the characters beside them for whoever copies or searches.
+void CairoCanvas::show(const std::string& text, FontWeight weight, double size) {
+  const auto at = static_cast<std::size_t>(weight);
+  if (!faces_[at]) {
+    auto file = std::make_unique<FaceFile>(weight);
+    faces_[at].reset(cairo_ft_font_face_create_for_ft_face(file->face(), FT_LOAD_NO_HINTING));
+    static const cairo_user_data_key_t kKey{};
+    const FT_Face face = file->face();
+    check(cairo_font_face_set_user_data(faces_[at].get(), &kKey, file.get(),
+                                        [](void* owned) { delete static_cast<FaceFile*>(owned); }));
+    file.release();  // NOLINT(bugprone-unused-return-value): Cairo's now
+    ft_faces_[at] = face;
+  }
+  const Font& font = Font::of(weight);
+  std::vector<cairo_glyph_t> glyphs;
+  std::vector<cairo_text_cluster_t> clusters;
+  double x = 0;
+  for (std::string_view rest = text; !rest.empty();) {
+    const CodePoint point = next_code_point(rest);
+    glyphs.push_back({FT_Get_Char_Index(ft_faces_[at], point.value), x, 0});
+    clusters.push_back({static_cast<int>(point.bytes), 1});
+    x += font.width(rest.substr(0, point.bytes), size);
+    rest.remove_prefix(point.bytes);
+  }
+  cairo_t* const context = context_.get();
+  cairo_set_font_face(context, faces_[at].get());
+  cairo_set_font_size(context, size);
+  cairo_show_text_glyphs(context, text.data(), static_cast<int>(text.size()), glyphs.data(),
+                         static_cast<int>(glyphs.size()), clusters.data(), static_cast<int>(clusters.size()),
+                         static_cast<cairo_text_cluster_flags_t>(0));
+}
+
 void CairoCanvas::draw(const Text& text) {
   const std::string line = clean_line(text.text);
   const Font& font = Font::of(text.weight);
@@ -135,13 +191,19 @@ void CairoCanvas::draw(const Text& text) {
   trace(line, font, text.size);
   if (text.halo) {
     set_source(context, *text.halo);
-    cairo_set_line_width(context, kHalo);
+    cairo_set_line_width(context, text.halo_width);
     cairo_set_line_join(context, CAIRO_LINE_JOIN_ROUND);
     cairo_set_dash(context, nullptr, 0, 0);
     cairo_stroke_preserve(context);
   }
   set_source(context, text.color);
-  cairo_fill(context);
+  // A character that the font lacks is a box, which no font has.
+  if (format_ == CairoFormat::pdf && font.covers(line)) {
+    cairo_new_path(context);
+    show(line, text.weight, text.size);
+  } else {
+    cairo_fill(context);
+  }
   cairo_restore(context);
 }
 

@@ -1,14 +1,17 @@
-// A PNG or a PDF, drawn by Cairo. Text is filled outlines of the embedded font: Cairo's own text interfaces would
-// ask the machine for fonts.
+// A PNG or a PDF, drawn by Cairo. A picture's text is filled outlines of the embedded font: Cairo's own text interfaces
+// would ask the machine for fonts. A PDF's is text of that same font, embedded, so that it can be searched and copied.
 #pragma once
 
 #include <cairo.h>
+#include <ft2build.h>
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
 
 #include "render/chart/canvas.hpp"
+#include FT_FREETYPE_H
 
 namespace roofline {
 
@@ -34,11 +37,13 @@ class CairoCanvas : public Canvas {
   struct Release {
     void operator()(cairo_surface_t* surface) const { cairo_surface_destroy(surface); }
     void operator()(cairo_t* context) const { cairo_destroy(context); }
+    void operator()(cairo_font_face_t* face) const { cairo_font_face_destroy(face); }
   };
 
   void open(const Scene& scene);
   void paint(const std::optional<Color>& fill, const std::optional<Stroke>& stroke);
   void trace(const std::string& text, const Font& font, double size);
+  void show(const std::string& text, FontWeight weight, double size);
 
   CairoFormat format_;
   double scale_;
@@ -46,6 +51,8 @@ class CairoCanvas : public Canvas {
   std::string bytes_;  ///< outlives the surface, which writes a PDF into it to the last
   std::unique_ptr<cairo_surface_t, Release> surface_;
   std::unique_ptr<cairo_t, Release> context_;
+  std::array<std::unique_ptr<cairo_font_face_t, Release>, 2> faces_;  ///< by weight; of a PDF
+  std::array<FT_Face, 2> ft_faces_{};                                 ///< theirs
 };
 
 }  // namespace roofline

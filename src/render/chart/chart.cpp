@@ -17,26 +17,39 @@ namespace {
 constexpr double kSmall = 11;
 constexpr double kTitle = 20, kSmallTitle = 15, kSubtitle = 12.5;
 constexpr double kNoteRow = 16;
-constexpr double kHeader = 76;         // title and subtitle
-constexpr double kAxis = 58;           // ticks and the title of the axis
 constexpr double kSmallestPlot = 100;  // below that the page is left
+constexpr double kSmallHeight = 420;   // of a picture that has no room to give away
+
+double header_height(const Chart& chart) { return chart.small ? 54 : 76; }  // title and subtitle
+double axis_height(const Chart& chart) { return chart.small ? 50 : 58; }    // ticks and the title of the axis
 
 std::string joined(const std::vector<std::string>& parts, std::string_view with) {
   return fmt::format("{}", fmt::join(parts, with));
 }
 
-/// The most important first: what does not fit into `width` is left out from the end.
+/// As much as fits into `width`: the day goes first, then the count, then each pipe's ridge for the range of them, and
+/// then the highest pipe, which has its name in the plot.
 std::string subtitle_of(const Chart& chart, double width) {
-  std::vector<std::string> parts;
-  if (const Roof* r = chart.roofs.main_memory()) parts.push_back(r->label());
-  if (const Roof* r = chart.roofs.main_compute()) parts.push_back(r->label());
-  if (const auto ridge = chart.roofs.ridge()) parts.push_back("ridge " + number(*ridge, 3) + " FLOP/byte");
+  const Roof *memory = chart.roofs.main_memory(), *compute = chart.roofs.main_compute();
+  const std::string slope = memory ? memory->label() : "", top = compute ? compute->label() : "";
+  const std::string ridges = ridge_label(chart.roofs), range = ridge_range(chart.roofs);
   const std::size_t n = chart.points.size();
-  if (n > 0 || !chart.of_program) parts.push_back(n == 1 ? "1 kernel" : fmt::format("{} kernels", n));
-  if (!chart.report->invocation.started_at.empty()) parts.push_back(date_of(chart.report->invocation.started_at));
-  const auto too_wide = [&] { return Font::of(FontWeight::regular).width(joined(parts, " · "), kSubtitle) > width; };
-  while (parts.size() > 1 && too_wide()) parts.pop_back();
-  return joined(parts, " · ");
+  const std::string kernels = n == 0 && chart.of_program ? "" : n == 1 ? "1 kernel" : fmt::format("{} kernels", n);
+  const std::string day = date_of(chart.report->invocation.started_at);
+  const std::vector<std::string> choices[] = {{slope, top, ridges, kernels, day},
+                                              {slope, top, ridges, kernels},
+                                              {slope, top, ridges},
+                                              {slope, top, range, kernels},
+                                              {slope, top, range},
+                                              {slope, range},
+                                              {slope}};
+  std::string text;
+  for (std::vector<std::string> parts : choices) {
+    std::erase(parts, "");
+    text = joined(parts, " · ");
+    if (Font::of(FontWeight::regular).width(text, kSubtitle) <= width) break;
+  }
+  return text;
 }
 
 std::vector<std::string> footnotes_of(const Chart& chart) {
@@ -89,14 +102,15 @@ void shift_down(Group& group, double by) {
 
 void draw_header(Chart& chart, double left, double right) {
   const Color ink = chart.colors->ink, muted = chart.colors->muted;
-  const bool fits = Font::of(FontWeight::semibold).width(chart.scene.title, kTitle) <= right - left;
+  const bool fits = !chart.small && Font::of(FontWeight::semibold).width(chart.scene.title, kTitle) <= right - left;
+  const double up = chart.small ? 12 : 0;
   const double size = fits ? kTitle : kSmallTitle;
   const std::string title = fitted(chart.scene.title, right - left, size, FontWeight::semibold);
   const std::string subtitle = fitted(chart.subtitle, right - left, kSubtitle);
   Group g{.classes = "header"};
-  g.items.push_back(Text{{left, 34}, title, size, FontWeight::semibold, ink, Anchor::start, 0, {}, "title"});
+  g.items.push_back(Text{{left, 34 - up}, title, size, FontWeight::semibold, ink, Anchor::start, 0, {}, "title"});
   g.items.push_back(
-      Text{{left, 56}, subtitle, kSubtitle, FontWeight::regular, muted, Anchor::start, 0, {}, "subtitle"});
+      Text{{left, 56 - up * 1.3}, subtitle, kSubtitle, FontWeight::regular, muted, Anchor::start, 0, {}, "subtitle"});
   chart.scene.layers.push_back({"header", {g}});
 }
 
@@ -118,9 +132,21 @@ double set_footer(const Chart& chart, double left, double right, Group& group) {
   return pen.y + kNoteRow;
 }
 
-void draw_footer(Chart& chart, double left, double right, double y) {
+/// What a picture without notes must not pass over in silence.
+void set_short_footer(const Chart& chart, double left, double right, bool legend, Group& group) {
+  const std::size_t named = chart.named + chart.numbered, more = chart.report->points.size() - named;
+  std::string text = more == 0    ? ""
+                     : named == 0 ? fmt::format("{} in the table", more)
+                                  : fmt::format("{} more in the table", more);
+  if (!legend) text += std::string(text.empty() ? "" : " · ") + "colours: see the table";
+  group.items.push_back(Text{
+      {right, 0}, fitted(text, right - left, kSmall), kSmall, FontWeight::regular, chart.colors->muted, Anchor::end});
+}
+
+void draw_footer(Chart& chart, double left, double right, double y, bool whole, bool legend) {
   Group group{.classes = "footer"};
-  set_footer(chart, left, right, group);
+  if (whole) set_footer(chart, left, right, group);
+  if (!whole) set_short_footer(chart, left, right, legend, group);
   shift_down(group, y);
   chart.scene.layers.push_back({"footer", {group}});
 }
@@ -134,6 +160,22 @@ void draw_notice(Chart& chart) {
   chart.scene.layers.push_back({"notice", {std::move(group)}});
 }
 
+/// What recedes is drawn first, the roofline itself last.
+Layer roofs_layer(RoofGroups roofs) {
+  Layer layer{"ceilings"};
+  for (auto* groups : {&roofs.slopes, &roofs.patterns, &roofs.flats})
+    for (Group& g : *groups) layer.groups.push_back(std::move(g));
+  const auto rank = [](const Group& g) {
+    return g.classes.find(" main") != std::string::npos ? 2 : g.classes.find(" idle") == std::string::npos ? 1 : 0;
+  };
+  std::stable_sort(layer.groups.begin(), layer.groups.end(),
+                   [&](const Group& a, const Group& b) { return rank(a) < rank(b); });
+  return layer;
+}
+
+/// The radius of the mark that takes the most time: a share of the picture.
+double largest_mark(const Chart& chart) { return std::clamp(chart.scene.height / 46, 7.0, 18.0); }
+
 /// Everything inside the plot's frame, and the key right of it.
 bool draw_plot(Chart& chart, const Rect* key_area) {
   std::vector<PlottedPoint> all = chart.points;
@@ -144,21 +186,22 @@ bool draw_plot(Chart& chart, const Rect* key_area) {
   chart.scene.clip = chart.plot;
   chart.space.bounds = chart.plot.inflated(-3);
   for (const PlottedPoint& p : all) {
-    const double r = p.radius + (p.point->above_roof() ? 5 : 1);
     const Vec at = chart.at(p);
-    chart.space.markers.push_back(Rect{at.x, at.y, 0, 0}.inflated(r));
+    chart.space.markers.push_back(Rect{at.x, at.y, 0, 0}.inflated(p.radius + 1));
   }
   draw_axes(chart);
-  Layer counted = counted_layer(chart);  // before the roofs are named, and drawn under their names
-  draw_roofs(chart);
-  auto& layers = chart.scene.layers;
-  if (!counted.groups.empty()) {
-    const auto roofs = std::find_if(layers.begin(), layers.end(), [](const Layer& l) { return l.name == "ceilings"; });
-    layers.insert(roofs, std::move(counted));
-  }
+  RoofGroups roofs = draw_roofs(chart);
+  name_limiting_roofs(chart, roofs);
+  if (Layer counted = counted_layer(chart); !counted.groups.empty()) chart.scene.layers.push_back(std::move(counted));
+  const std::size_t under_points = chart.scene.layers.size();
+  draw_ridges(chart);
   draw_paths(chart);
   if (chart.of_program && chart.points.empty()) draw_notice(chart);
-  return draw_points(chart, key_area);
+  const bool all_named = draw_points(chart, key_area);
+  name_other_roofs(chart, roofs);
+  chart.scene.layers.insert(chart.scene.layers.begin() + static_cast<std::ptrdiff_t>(under_points),
+                            roofs_layer(std::move(roofs)));
+  return all_named;
 }
 
 void describe(Chart& chart) {
@@ -171,18 +214,21 @@ void describe(Chart& chart) {
                       {"y-low", full(chart.y.range().low)},    {"y-high", full(chart.y.range().high)}};
 }
 
-/// What stands below the plot. In a small picture the plot matters most: first the notes go, then the legend.
+/// What stands below the plot. In a small picture the plot matters most: first the notes go, then the legend; a line
+/// that says what is missing stays.
 struct Furniture {
   bool legend = true, footer = true;
   double height = 0;
 };
-Furniture furniture(double page_height, double legend_height, double footer_height) {
-  constexpr double kLeastShare = 0.35;  // of the page, for the plot
-  const auto fits = [&](double height) { return page_height - kHeader - kAxis - height >= kLeastShare * page_height; };
+Furniture furniture(const Chart& chart, double legend_height, double footer_height) {
+  const double page = chart.scene.height, least = chart.small ? 0.45 : 0.35;  // share of the page, for the plot
+  const auto fits = [&](double height) {
+    return page - header_height(chart) - axis_height(chart) - height >= least * page;
+  };
   const double all = legend_height + footer_height;
   if (fits(all)) return {true, true, all};
-  if (fits(legend_height)) return {true, false, legend_height};
-  return {false, false, 0};
+  if (fits(legend_height + kNoteRow)) return {true, false, legend_height + kNoteRow};
+  return {false, false, kNoteRow};
 }
 
 /// Beyond the size of a large screen a picture has larger letters, and no more room.
@@ -202,15 +248,18 @@ Chart lay_out(const Runs& runs, const ChartOptions& options, bool with_key) {
   chart.points = plotted_points(report, chart.families);
   for (std::size_t run = 0; run + 1 < runs.size(); ++run)
     chart.earlier.push_back(plotted_points(runs[run], chart.families));
-  const auto counted = std::count_if(chart.points.begin(), chart.points.end(),
-                                     [](const PlottedPoint& p) { return p.point->counters.has_value(); });
-  chart.shows_counted = !chart.of_program && counted > 0 && static_cast<std::size_t>(counted) <= kAllCounted;
   chart.roofs = roofs_of(report);
   chart.scene.zoom = zoom_of(options);
   chart.scene.width = options.width / chart.scene.zoom;
   chart.scene.height = options.height / chart.scene.zoom;
   chart.scene.background = chart.colors->background;
-  const double left = 82, right = chart.scene.width - 24;
+  chart.small = chart.scene.height < kSmallHeight;
+  if (options.marks == MarkSize::time) {
+    std::vector<std::vector<PlottedPoint>*> all = {&chart.points};
+    for (auto& run : chart.earlier) all.push_back(&run);
+    chart.seconds = size_by_time(all, largest_mark(chart));
+  }
+  const double left = chart.small ? 72 : 82, right = chart.scene.width - 24;
   const std::string device = clean_line(report.machine.device.name);
   const std::string program = chart.of_program ? shorten(program_name(*report.profile), 60) + " — " : "";
   chart.scene.title = program + (device.empty() ? "Unknown device" : device) + (chart.of_program ? "" : " — roofline");
@@ -222,17 +271,18 @@ Chart lay_out(const Runs& runs, const ChartOptions& options, bool with_key) {
   // Measured before any point has a name, with the note that names are missing: a line too many at most.
   Group measured;
   const double footer_height = set_footer(chart, left, right, measured) + 12;
-  const Furniture around = furniture(chart.scene.height, legend_height, footer_height);
-  const double plot_height = chart.scene.height - kHeader - kAxis - around.height;
+  const Furniture around = furniture(chart, legend_height, footer_height);
+  const double top = header_height(chart), plot_height = chart.scene.height - top - axis_height(chart) - around.height;
   const double key_width = with_key ? key_size(chart, plot_height, chart.scene.width >= 1000 ? 2 : 1) : 0;
-  chart.plot = {left, kHeader, std::max(right - left - key_width, kSmallestPlot), std::max(plot_height, kSmallestPlot)};
+  chart.plot = {left, top, std::max(right - left - key_width, kSmallestPlot), std::max(plot_height, kSmallestPlot)};
   const Rect key_area = {right - key_width + 12, chart.plot.y, key_width - 12, chart.plot.height};
   draw_plot(chart, with_key ? &key_area : nullptr);
   draw_header(chart, left, right);
-  const double legend_y = chart.plot.bottom() + 66;
+  const double legend_y = chart.plot.bottom() + axis_height(chart) + 8;
   for (Group& g : legend) shift_down(g, legend_y);
   if (around.legend) chart.scene.layers.push_back({"legend", std::move(legend)});
-  if (around.footer) draw_footer(chart, left, right, legend_y + legend_height + 4);
+  const double footer_y = around.footer ? legend_y + legend_height + 4 : chart.scene.height - 6;
+  draw_footer(chart, left, right, footer_y, around.footer, around.legend);
   describe(chart);
   return chart;
 }

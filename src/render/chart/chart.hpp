@@ -27,25 +27,22 @@ struct Chart {
   LabelSpace space;  ///< what the names of points have to keep clear of
   std::string subtitle;
   Scene scene;
-  bool shows_counted = false;    ///< what counters say is drawn, not only there for a page to show
   std::size_t named = 0;         ///< points with their name beside them
   std::size_t numbered = 0;      ///< points with a number, and their name in the key
-  bool of_program = false;       ///< marks are sized by their time, and only those that take most have a name
+  bool of_program = false;       ///< only the points that take most have a name
+  double seconds = 0;            ///< that a mark of radius 1 stands for; 0 where marks are all alike
+  bool small = false;            ///< a picture with no room to give away
   std::vector<std::size_t> key;  ///< the numbered points, in order: indices into `points`
 
   Vec at(double intensity, double performance) const { return {x.pixel(intensity), y.pixel(performance)}; }
   Vec at(const PlottedPoint& p) const { return at(p.intensity, p.performance); }
-  const Color& color_of(const PlottedPoint& p) const { return colors->families[p.family % colors->families.size()]; }
+  const Color& color_of(const PlottedPoint& p) const { return colors->families[p.style % colors->families.size()]; }
 };
 
-/// Radius of the marks of what was counted.
-inline constexpr double kCountedRadius = 3.4;
 /// Of a program so many are named beside their marks; the others have their rows in the table.
 inline constexpr std::size_t kNamedOfProgram = 12;
 /// Up to here every point is named beside it, where there is room.
 inline constexpr std::size_t kAllNamed = 25;
-/// Up to so many points show what was counted of them; of more, their marks would hide them.
-inline constexpr std::size_t kAllCounted = 32;
 /// A ceiling's 95 % interval is drawn where its ends differ by this factor: less is thinner than the line.
 inline constexpr double kVisibleInterval = 1.05;
 
@@ -70,18 +67,27 @@ RoofSpan roof_span(const Chart& chart, const Roof& roof, double value);
 /// Entries in rows from `x` to `right`; y counts from the first row, and `height` is that of all.
 std::vector<Group> set_legend(const Chart& chart, double x, double right, double& height);
 
+/// The FLOP/s that its roof allows a point; NaN where it has none.
+double roof_at(const PlottedPoint& p);
+
+/// The roofs' groups, in the order of chart.roofs: their lines, and in time their names.
+struct RoofGroups {
+  std::vector<Group> slopes, patterns, flats;
+};
+
 // The steps of the layout; each adds layers to chart.scene, and obstacles to chart.space.
 void draw_axes(Chart& chart);
-void draw_roofs(Chart& chart);
-/// Writes the roofs' names where they cross no line; the groups are those of chart.roofs, in its order.
-void name_roofs(Chart& chart, std::vector<Group>& slopes, std::vector<Group>& flats, Group& ridge);
+/// The lines, and the names of what limits points: points' own names give way to these.
+RoofGroups draw_roofs(Chart& chart);
+void name_limiting_roofs(Chart& chart, RoofGroups& groups);
+/// Where there is room when all else stands.
+void name_other_roofs(Chart& chart, RoofGroups& groups);
+/// The ridges' lines and values, and on which side of them memory or compute is the bound.
+void draw_ridges(Chart& chart);
 /// Ladders and sweeps, or the changes from the first run to the last; under the markers.
 void draw_paths(Chart& chart);
-/// What the hardware counted of the last run's points, for names to keep clear of; not yet in the scene.
-Layer counted_layer(Chart& chart);
-/// Its marks as the legend shows them, around the origin; empty where the chart draws none of the kind.
-std::vector<Item> counted_levels_sample(const Chart& chart);
-std::vector<Item> counted_pipes_sample(const Chart& chart);
+/// What the hardware counted of the last run's points: hidden, for a page to show.
+Layer counted_layer(const Chart& chart);
 /// Width of the key of numbered points beside a plot of that height, in at most so many columns.
 double key_size(const Chart& chart, double height, std::size_t most_columns);
 /// `key_area` takes the names of numbered points; without one, what can't be named has no name. Returns

@@ -46,8 +46,8 @@ Group x_axis(const Chart& chart) {
     if (!t.label.empty()) labels.emplace_back(tick_label({x, p.bottom() + 20}, t, Anchor::middle, chart.colors->muted));
   }
   std::move(labels.begin(), labels.end(), std::back_inserter(g.items));
-  g.items.push_back(
-      axis_title({p.center().x, p.bottom() + 40}, "Arithmetic intensity (FLOP/byte)", 0, chart.colors->ink));
+  g.items.push_back(axis_title({p.center().x, p.bottom() + (chart.small ? 36 : 40)}, "Arithmetic intensity (FLOP/byte)",
+                               0, chart.colors->ink));
   return g;
 }
 
@@ -62,7 +62,8 @@ Group y_axis(const Chart& chart) {
     if (!t.label.empty()) labels.emplace_back(tick_label({p.x - 10, y + 4}, t, Anchor::end, chart.colors->muted));
   }
   std::move(labels.begin(), labels.end(), std::back_inserter(g.items));
-  g.items.push_back(axis_title({p.x - 56, p.center().y}, "Performance (FLOP/s)", -90, chart.colors->ink));
+  g.items.push_back(
+      axis_title({p.x - (chart.small ? 52 : 56), p.center().y}, "Performance (FLOP/s)", -90, chart.colors->ink));
   return g;
 }
 

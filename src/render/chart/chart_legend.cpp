@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "render/chart/chart.hpp"
+#include "text/format.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
@@ -17,8 +19,8 @@ bool has_point(const Chart& chart, std::size_t family) {
   return has(chart.points) || std::any_of(chart.earlier.begin(), chart.earlier.end(), has);
 }
 
-constexpr double kLegendSize = 12;
-constexpr double kLegendRow = 21;
+double text_size(const Chart& chart) { return chart.small ? 10.5 : 12; }
+double row_height(const Chart& chart) { return chart.small ? 16 : 21; }
 
 /// "2026-01-15", or with the time of day where runs of one day are told apart.
 std::string when(const Chart& chart, const Report& run) {
@@ -53,20 +55,37 @@ void add_runs(const Chart& chart, std::vector<LegendEntry>& out) {
   }
 }
 
-/// A small mark and a large one.
-std::vector<Item> sizes(const Chart& chart) {
-  const Stroke edge{chart.colors->muted, 1.4};
-  return {Circle{{4, 0}, 3.5, {}, edge}, Circle{{21, 0}, 9, {}, edge}};
+double two_digits(double value) {
+  const double power = std::pow(10.0, std::floor(std::log10(value)) - 1);
+  return std::round(value / power) * power;
 }
 
-std::vector<LegendEntry> legend_of(const Chart& chart) {
-  std::vector<LegendEntry> out;
-  for (std::size_t i = 0; i < chart.families.size(); ++i)
-    if (has_point(chart, i))
-      out.push_back(
-          {shorten(chart.families[i], 32), chart.families[i], {marker(i, {6, 0}, kMarkerRadius, *chart.colors)}});
-  add_runs(chart, out);
-  if (chart.of_program && !chart.points.empty()) out.push_back({"area: time of all launches", "", sizes(chart), 34});
+/// 1, 2 or 5 times a power of ten, not more than `value`.
+double round_below(double value) {
+  const double power = std::pow(10.0, std::floor(std::log10(value)));
+  const double digit = value / power;
+  return power * (digit >= 5 ? 5 : digit >= 2 ? 2 : 1);
+}
+
+/// The smallest mark and a larger one, with the times that they stand for. Filled, because a hollow one is an earlier
+/// run's.
+void add_sizes(const Chart& chart, std::vector<LegendEntry>& out) {
+  if (!(chart.seconds > 0) || chart.points.empty()) return;
+  constexpr double kRoom = 9.5;  // pixels, the radius that a row of the legend has room for
+  const double small = chart.seconds * kSmallestRadius * kSmallestRadius;
+  const double large = round_below(chart.seconds * kRoom * kRoom), radius = std::sqrt(large / chart.seconds);
+  const Color& color = chart.colors->faint;
+  const double first = 2 * kSmallestRadius + 4;
+  out.push_back(
+      {fmt::format("time {}: ≤ {}, {}", chart.of_program ? "of all launches" : "of a launch",
+                   duration(two_digits(small)), duration(large)),
+       "",
+       {Circle{{kSmallestRadius, 0}, kSmallestRadius, color, {}}, Circle{{first + radius, 0}, radius, color, {}}},
+       first + 2 * radius});
+}
+
+/// The lines that are not simply roofs.
+void add_lines(const Chart& chart, std::vector<LegendEntry>& out) {
   bool sustained = false, limits = false, band = false, suspect = false;
   for (const auto* roofs : {&chart.roofs.memory, &chart.roofs.compute}) {
     for (const Roof& roof : *roofs) {
@@ -81,25 +100,36 @@ std::vector<LegendEntry> legend_of(const Chart& chart) {
   if (limits) out.push_back({"hardware limit", "", {sample_line(chart.colors->faint, 1.2, {1.2, 3})}, 24});
   if (band) out.push_back({"95 % interval", "", {sample_line(chart.colors->band, 8, {})}, 24});
   if (suspect) out.push_back({"failed its audit", "", {sample_line(chart.colors->suspect, 1.5, {9, 3, 2, 3})}, 24});
-  const auto above = [](const PlottedPoint& p) { return p.point->above_roof(); };
-  if (std::any_of(chart.points.begin(), chart.points.end(), above))
-    out.push_back({"▲ above its roof", "", {Circle{{7, 0}, 6, {}, Stroke{chart.colors->above, 1.8}}}, 14});
-  if (auto marks = counted_levels_sample(chart); !marks.empty())
-    out.push_back({"counted at L2, L1, DRAM", "", std::move(marks), 30});
-  if (auto marks = counted_pipes_sample(chart); !marks.empty())
-    out.push_back({"counted by pipe", "", std::move(marks), 12});
-  return out;
 }
 
+std::vector<LegendEntry> legend_of(const Chart& chart) {
+  std::vector<LegendEntry> out;
+  for (std::size_t i = 0; i < chart.families.size(); ++i)
+    if (has_point(chart, i))
+      out.push_back({shorten(chart.families[i], 32),
+                     chart.families[i],
+                     {marker(style_of(chart.families[i]), {6, 0}, kMarkerRadius, *chart.colors)}});
+  add_runs(chart, out);
+  add_sizes(chart, out);
+  const auto above = [](const PlottedPoint& p) { return p.point->above_roof(); };
+  if (std::any_of(chart.points.begin(), chart.points.end(), above))
+    out.push_back({"above its roof, the red line",
+                   "",
+                   {Circle{{9, -2}, 5, chart.colors->muted, Stroke{chart.colors->above, 1.6}},
+                    Line{{{0, 5}, {18, 5}}, false, {}, Stroke{chart.colors->above, 2}}},
+                   18});
+  if (!chart.small) add_lines(chart, out);
+  return out;
+}
 }  // namespace
 
 std::vector<Group> set_legend(const Chart& chart, double x, double right, double& height) {
   std::vector<Group> out;
   Vec pen = {x, 0};
   for (const LegendEntry& e : legend_of(chart)) {
-    const std::string label = fitted(e.text, right - x - 40, kLegendSize);
-    const double width = e.sample_width + 7 + Font::of(FontWeight::regular).width(label, kLegendSize);
-    if (pen.x > x && pen.x + width > right) pen = {x, pen.y + kLegendRow};
+    const std::string label = fitted(e.text, right - x - 40, text_size(chart));
+    const double width = e.sample_width + 7 + Font::of(FontWeight::regular).width(label, text_size(chart));
+    if (pen.x > x && pen.x + width > right) pen = {x, pen.y + row_height(chart)};
     Group g{.classes = e.family.empty() ? "legend-entry" : "legend-entry legend-family"};
     if (!e.family.empty()) g.data = {{"family", e.family}};
     for (Item item : e.sample) {
@@ -109,11 +139,11 @@ std::vector<Group> set_legend(const Chart& chart, double x, double right, double
       g.items.push_back(std::move(item));
     }
     g.items.push_back(
-        Text{pen + Vec{e.sample_width + 7, 4}, label, kLegendSize, FontWeight::regular, chart.colors->ink});
+        Text{pen + Vec{e.sample_width + 7, 4}, label, text_size(chart), FontWeight::regular, chart.colors->ink});
     out.push_back(std::move(g));
     pen.x += width + 22;
   }
-  height = pen.y + kLegendRow;
+  height = pen.y + row_height(chart);
   return out;
 }
 

@@ -22,14 +22,14 @@ std::map<std::size_t, const PlottedPoint*> by_row(const std::vector<PlottedPoint
 
 Vec toward(Vec from, Vec to, double distance) { return from + (to - from) * (distance / length(to - from)); }
 
-/// Draws a path that ends in an arrow at the last marker's edge, and keeps labels from lying on it. False, and nothing
-/// is drawn, where the last step is shorter than a marker.
-bool add_arrow(Chart& chart, std::vector<Vec> path, const Color& color, double width, Group& group) {
+/// Draws a path that ends in an arrow at the edge of the last marker, whose radius is given, and keeps labels from
+/// lying on it. False, and nothing is drawn, where the last step ends within the markers.
+bool add_arrow(Chart& chart, std::vector<Vec> path, double radius, const Color& color, double width, Group& group) {
   const Vec before = path[path.size() - 2];
   const double last_step = length(path.back() - before);
-  if (last_step <= 2 * kMarkerRadius) return false;
-  const Vec tip = toward(path.back(), before, kMarkerRadius + 1);
-  const Vec base = toward(tip, before, std::min(kHead, last_step - kMarkerRadius - 1));
+  if (last_step <= radius + kMarkerRadius) return false;
+  const Vec tip = toward(path.back(), before, radius + 1);
+  const Vec base = toward(tip, before, std::min(kHead, last_step - radius - 1));
   const Vec side = {(base.y - tip.y) * 0.45, (tip.x - base.x) * 0.45};
   path.back() = base;
   for (std::size_t i = 1; i < path.size(); ++i) chart.space.lines.push_back(Quad::stroke(path[i - 1], path[i], width));
@@ -56,7 +56,8 @@ void draw_trajectories(Chart& chart) {
     }
     if (path.size() < 2) continue;
     Group group{.classes = "trajectory", .data = {{"series", series.name}, {"points", rows}}};
-    if (add_arrow(chart, std::move(path), chart.color_of(*last), 1.3, group)) layer.groups.push_back(std::move(group));
+    if (add_arrow(chart, std::move(path), last->radius, chart.color_of(*last), 1.3, group))
+      layer.groups.push_back(std::move(group));
   }
   chart.scene.layers.push_back(std::move(layer));
 }
@@ -68,7 +69,8 @@ void draw_changes(Chart& chart) {
     if (!change.before || !change.now || !before.contains(*change.before) || !now.contains(*change.now)) continue;
     const PlottedPoint& p = *now.at(*change.now);
     Group group{.classes = "change", .data = {{"point", fmt::format("{}", p.index)}}};
-    if (add_arrow(chart, {chart.at(*before.at(*change.before)), chart.at(p)}, chart.colors->muted, 1.3, group))
+    if (add_arrow(chart, {chart.at(*before.at(*change.before)), chart.at(p)}, p.radius, chart.colors->muted, 1.3,
+                  group))
       layer.groups.push_back(std::move(group));
   }
   chart.scene.layers.push_back(std::move(layer));

@@ -24,7 +24,7 @@ constexpr std::size_t kCostliest = 14;  // above kAllNamed points, this many are
 
 double text_height(double size) { return (Font::kAscent + Font::kDescent) * size; }
 
-std::string name_of(const PlottedPoint& p) { return p.point->above_roof() ? p.name + " ▲" : p.name; }
+std::string name_of(const PlottedPoint& p) { return p.point->above_roof() ? p.name + " ↑" : p.name; }
 
 /// Points by the time they take, the longest first.
 std::vector<std::size_t> by_cost(const Chart& chart) {
@@ -36,12 +36,14 @@ std::vector<std::size_t> by_cost(const Chart& chart) {
   return order;
 }
 
-/// Large marks lie on each other.
-void see_through(Item& mark) {
-  constexpr double kOpacity = 0.72;
-  const auto fill = [](std::optional<Color>& color) { color->alpha = kOpacity; };
-  if (Line* line = std::get_if<Line>(&mark)) fill(line->fill);
-  if (Circle* circle = std::get_if<Circle>(&mark)) fill(circle->fill);
+/// The roof that a point is above of, over its mark: whatever line is drawn there, it is of another clock or pattern.
+void add_roof(const Chart& chart, const PlottedPoint& p, Group& group) {
+  const double roof = roof_at(p);
+  if (!chart.y.contains(roof)) return;
+  const Vec at = {chart.at(p).x, chart.y.pixel(roof)}, half = {p.radius + 7, 0};
+  group.items.push_back(Line{{chart.at(p), at}, false, {}, Stroke{chart.colors->above, 1}});
+  group.items.push_back(Line{{at - half, at + half}, false, {}, Stroke{chart.colors->background, 4.5}});
+  group.items.push_back(Line{{at - half, at + half}, false, {}, Stroke{chart.colors->above, 2}});
 }
 
 /// `run` is the place of an earlier run, nothing for the last.
@@ -57,7 +59,8 @@ Group point_group(const Chart& chart, const PlottedPoint& p, std::optional<std::
                                {"family", chart.families[p.family]},
                                {"bound", std::string(to_string(p.point->bound.label))},
                                {"limiting", p.point->bound.limiting_ceiling}});
-  if (chart.of_program) g.data.emplace_back("radius", fmt::format("{:.1f}", p.radius));
+  if (p.radius != kMarkerRadius) g.data.emplace_back("radius", fmt::format("{:.1f}", p.radius));
+  if (!run && std::isfinite(roof_at(p))) g.data.emplace_back("roof", fmt::format("{:.4g}", roof_at(p)));
   const Vec at = chart.at(p);
   const Interval& ci = p.performance_ci95;
   if (ci.low > 0 && std::isfinite(ci.high)) {
@@ -66,28 +69,50 @@ Group point_group(const Chart& chart, const PlottedPoint& p, std::optional<std::
     if (low - high > 2 * p.radius + 2)
       g.items.push_back(Line{{{at.x, low}, {at.x, high}}, false, {}, Stroke{chart.color_of(p), 1.6, {}, true}});
   }
+  const MarkerFill fill = run ? MarkerFill::hollow : MarkerFill::solid;
+  g.items.push_back(marker(p.style, at, p.radius, *chart.colors, fill));
   if (p.point->above_roof()) {
     g.classes += " above-roof";
-    g.items.push_back(Circle{at, p.radius + 4, {}, Stroke{chart.colors->above, 1.8}});
+    const auto outline = [&](std::optional<Stroke>& edge) { edge = Stroke{chart.colors->above, 1.6}; };
+    if (Line* line = std::get_if<Line>(&g.items.back())) outline(line->stroke);
+    if (Circle* circle = std::get_if<Circle>(&g.items.back())) outline(circle->stroke);
+    add_roof(chart, p, g);
   }
-  const MarkerFill fill = run ? MarkerFill::hollow : MarkerFill::solid;
-  g.items.push_back(marker(p.family, at, p.radius, *chart.colors, fill));
-  if (chart.of_program && !run) see_through(g.items.back());
   return g;
 }
 
-double clearance_of(const PlottedPoint& p) { return p.radius + (p.point->above_roof() ? 5 : 1); }
+double clearance_of(const PlottedPoint& p) { return p.radius + 1; }
 
-Group label_group(const Chart& chart, const PlottedPoint& p, const LabelPlacement& place, const std::string& text,
-                  double size, FontWeight weight) {
+/// Whether another mark lies where the leader of a point runs or ends.
+bool is_covered(const Chart& chart, const PlottedPoint& p, const LabelPlacement& place) {
+  const Quad leader = Quad::stroke(place.leader_from, place.leader_to, 1);
+  return std::any_of(chart.points.begin(), chart.points.end(), [&](const PlottedPoint& other) {
+    const Vec at = chart.at(other);
+    return &other != &p && overlap(leader, Quad::from(Rect{at.x, at.y, 0, 0}.inflated(other.radius)));
+  });
+}
+
+/// Names stand under the marks, so that no leader runs over one; but those whose mark another may cover stand over
+/// them.
+struct Labels {
+  Layer under{"labels"}, over{"labels over"};
+};
+
+void add_label(const Chart& chart, const PlottedPoint& p, const LabelPlacement& place, const std::string& text,
+               double size, FontWeight weight, Labels& labels) {
   Group g{.classes = "point-label"};
   g.data = {{"label-of", fmt::format("{}", p.index)}};
-  if (place.has_leader)
-    g.items.push_back(Line{{place.leader_from, place.leader_to}, false, {}, Stroke{chart.colors->faint, 1}});
+  // Where marks lie on each other a leader goes on to the middle of its own.
+  const bool covered = place.has_leader && is_covered(chart, p, place);
+  if (place.has_leader) {
+    const Stroke thin{covered ? chart.colors->ink : chart.colors->faint, covered ? 0.9 : 1};
+    g.items.push_back(Line{{covered ? chart.at(p) : place.leader_from, place.leader_to}, false, {}, thin});
+    if (covered) g.items.push_back(Circle{chart.at(p), 1.6, chart.colors->ink, {}});
+  }
   const Vec baseline = {place.box.center().x, place.box.y + Font::kAscent * size};
   g.items.push_back(
       Text{baseline, text, size, weight, chart.colors->ink, Anchor::middle, 0, chart.colors->background, "name"});
-  return g;
+  (covered ? labels.over : labels.under).groups.push_back(std::move(g));
 }
 
 void occupy(LabelSpace& space, const LabelPlacement& place) {
@@ -96,7 +121,8 @@ void occupy(LabelSpace& space, const LabelPlacement& place) {
 }
 
 /// Names those of `which` that find a place; returns the others.
-std::vector<std::size_t> name_points(Chart& chart, const std::vector<std::size_t>& which, double reach, Layer& layer) {
+std::vector<std::size_t> name_points(Chart& chart, const std::vector<std::size_t>& which, double reach,
+                                     Labels& labels) {
   std::vector<LabelRequest> requests;
   for (const std::size_t i : which) {
     const PlottedPoint& p = chart.points[i];
@@ -111,14 +137,14 @@ std::vector<std::size_t> name_points(Chart& chart, const std::vector<std::size_t
       continue;
     }
     const PlottedPoint& p = chart.points[which[k]];
-    layer.groups.push_back(label_group(chart, p, *places[k], name_of(p), kNameSize, FontWeight::regular));
+    add_label(chart, p, *places[k], name_of(p), kNameSize, FontWeight::regular, labels);
     occupy(chart.space, *places[k]);
     ++chart.named;
   }
   return left;
 }
 
-void place_numbers(Chart& chart, std::span<const std::size_t> which, Layer& layer) {
+void place_numbers(Chart& chart, std::span<const std::size_t> which, Labels& labels) {
   // Numbers are given after placing, so that they run without gaps: room for the widest is asked for.
   const double width = Font::of(FontWeight::semibold).width(chart.points.size() > 99 ? "888" : "88", kNumberSize);
   std::vector<LabelRequest> requests;
@@ -131,27 +157,25 @@ void place_numbers(Chart& chart, std::span<const std::size_t> which, Layer& laye
     if (!places[k]) continue;
     chart.key.push_back(which[k]);
     const std::string number = fmt::format("{}", chart.key.size());
-    layer.groups.push_back(
-        label_group(chart, chart.points[which[k]], *places[k], number, kNumberSize, FontWeight::semibold));
+    add_label(chart, chart.points[which[k]], *places[k], number, kNumberSize, FontWeight::semibold, labels);
     occupy(chart.space, *places[k]);
     ++chart.numbered;
   }
 }
 
 /// Numbers as many of `which` as the key has room for, in their order; what finds no place leaves its to the next.
-void number_points(Chart& chart, const std::vector<std::size_t>& which, std::size_t room, Layer& layer) {
+void number_points(Chart& chart, const std::vector<std::size_t>& which, std::size_t room, Labels& labels) {
   constexpr std::size_t kRounds = 3;
   std::size_t next = 0;
   for (std::size_t round = 0; round < kRounds && next < which.size() && chart.key.size() < room; ++round) {
     const std::size_t end = std::min(which.size(), next + room - chart.key.size());
-    place_numbers(chart, {which.data() + next, end - next}, layer);
+    place_numbers(chart, {which.data() + next, end - next}, labels);
     next = end;
   }
 }
 
-constexpr double kKeyMargin = 12;   // between the plot and the key
-constexpr double kKeyBefore = 39;   // number and marker before a name
-constexpr double kKeyWidest = 180;  // a longer name is cut
+constexpr double kKeyMargin = 12;  // between the plot and the key
+constexpr double kKeyBefore = 39;  // number and marker before a name
 constexpr double kKeyTextSize = 11;
 
 std::size_t key_rows(double height) { return std::max<std::size_t>(1, static_cast<std::size_t>(height / kKeyRow)); }
@@ -160,7 +184,7 @@ double key_column(const Chart& chart) {
   double widest = 40;
   for (const PlottedPoint& p : chart.points)
     widest = std::max(widest, Font::of(FontWeight::regular).width(name_of(p), kKeyTextSize));
-  return std::min(kKeyBefore + widest + 8, kKeyWidest);
+  return std::min(kKeyBefore + widest + 8, std::clamp(0.25 * chart.scene.width, 150.0, 260.0));  // longer ones are cut
 }
 
 std::size_t key_room(const Chart& chart, const Rect& area) {
@@ -180,7 +204,7 @@ void draw_key(Chart& chart, const Rect& area) {
     g.data = {{"label-of", fmt::format("{}", p.index)}};
     g.items.push_back(Text{
         {x + 20, y}, fmt::format("{}", k + 1), kNumberSize, FontWeight::semibold, chart.colors->muted, Anchor::end});
-    g.items.push_back(marker(p.family, {x + 30, y - 3.6}, 4, *chart.colors));
+    g.items.push_back(marker(p.style, {x + 30, y - 3.6}, 4, *chart.colors));
     g.items.push_back(Text{{x + kKeyBefore, y},
                            fitted(name_of(p), column - kKeyBefore - 4, kKeyTextSize),
                            kKeyTextSize,
@@ -189,6 +213,18 @@ void draw_key(Chart& chart, const Rect& area) {
     layer.groups.push_back(std::move(g));
   }
   chart.scene.layers.push_back(std::move(layer));
+}
+
+/// As they are drawn: where marks stand for time the largest first, so that a small one is seen on it; where all are
+/// alike the costliest last, so that no cheaper one hides it.
+std::vector<Group> point_groups(const Chart& chart, const std::vector<std::size_t>& by_cost) {
+  std::vector<Group> groups;
+  for (std::size_t run = 0; run < chart.earlier.size(); ++run)
+    for (const PlottedPoint& p : chart.earlier[run]) groups.push_back(point_group(chart, p, run));
+  std::vector<std::size_t> order = by_cost;
+  if (chart.seconds == 0) std::reverse(order.begin(), order.end());
+  for (const std::size_t i : order) groups.push_back(point_group(chart, chart.points[i], std::nullopt));
+  return groups;
 }
 
 }  // namespace
@@ -200,26 +236,18 @@ double key_size(const Chart& chart, double height, std::size_t most_columns) {
 }
 
 bool draw_points(Chart& chart, const Rect* key_area) {
-  Layer marks{"points"}, names{"labels"};
+  Labels labels;
   const std::vector<std::size_t> order = by_cost(chart);
-  for (std::size_t run = 0; run < chart.earlier.size(); ++run)
-    for (const PlottedPoint& p : chart.earlier[run]) marks.groups.push_back(point_group(chart, p, run));
-  // The costliest is drawn last, so that no cheaper one hides it; but where it is the largest, below all others.
-  for (auto i = order.rbegin(); i != order.rend(); ++i)
-    marks.groups.push_back(point_group(chart, chart.points[*i], std::nullopt));
-  if (chart.of_program) {
-    std::reverse(marks.groups.end() - static_cast<std::ptrdiff_t>(order.size()), marks.groups.end());
-  }
   const std::size_t all = chart.of_program ? kNamedOfProgram : kAllNamed;
   const std::size_t named = order.size() <= all ? order.size() : chart.of_program ? kNamedOfProgram : kCostliest;
   const auto split = order.begin() + static_cast<std::ptrdiff_t>(named);
   std::vector<std::size_t> rest =
-      name_points(chart, {order.begin(), split}, key_area ? kShortReach : kNameReach, names);
+      name_points(chart, {order.begin(), split}, key_area ? kShortReach : kNameReach, labels);
   rest.insert(rest.end(), split, order.end());
-  if (key_area && !rest.empty()) number_points(chart, rest, key_room(chart, *key_area), names);
-  // Under the markers, so that a leader never runs over one.
-  chart.scene.layers.push_back(std::move(names));
-  chart.scene.layers.push_back(std::move(marks));
+  if (key_area && !rest.empty()) number_points(chart, rest, key_room(chart, *key_area), labels);
+  chart.scene.layers.push_back(std::move(labels.under));
+  chart.scene.layers.push_back({"points", point_groups(chart, order)});
+  chart.scene.layers.push_back(std::move(labels.over));
   if (key_area) draw_key(chart, *key_area);
   return chart.named + chart.numbered == chart.points.size();
 }

@@ -1,7 +1,9 @@
-// The names of roofs. Each stands on its line where it crosses no other line, mark or name; roofs that lie on each
-// other share one; what finds no room keeps its title for hovering.
+// The names of roofs. What limits a point is always named: above its line where that is free, else on the line or where
+// it covers least, and before any point has its name. The other roofs are named where there is room in the end, and
+// keep their titles for hovering. Roofs that lie on each other share a name.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -11,62 +13,97 @@
 namespace roofline {
 namespace {
 
-constexpr double kNameSize = 11.5;
-constexpr double kIdleSize = 10;
-constexpr double kRow = 16;       // horizontal ceilings closer than this share a row of names
-constexpr double kCoincide = 5;   // slopes closer than this are one for the eye
+constexpr double kCoincide = 5;   // pixels; lines closer than this are one for the eye
 constexpr double kAboveLine = 5;  // from a line up to the baseline of its name
+constexpr double kOnLine = 0.36;  // of the size, from a line down to the baseline of a name that stands on it
 
-bool is_free(const Chart& chart, const Text& text, bool over_limits = false) {
+// What a place costs: a mark under it most, its distance from the best place least.
+constexpr double kMark = 200, kRoofline = 30, kLine = 12, kLimit = 4, kOffLine = 3, kBelow = 10;
+
+/// What a name may not do, or what it costs there.
+std::optional<double> cost_of(const Chart& chart, const Text& text) {
   const Quad box = text.box();
-  return chart.plot.inflated(-2).contains(box.bounds()) && !overlaps_any(box, chart.space.solid) &&
-         !overlaps_any(box, chart.space.lines) && (over_limits || !overlaps_any(box, chart.space.limits)) &&
-         !overlaps_any(box, chart.space.markers);
+  if (!chart.plot.inflated(-2).contains(box.bounds()) || overlaps_any(box, chart.space.solid) ||
+      overlaps_any(box, chart.space.leaders))
+    return std::nullopt;
+  double cost = 0;
+  const Rect bounds = box.bounds();
+  for (const Rect& mark : chart.space.markers)
+    if (mark.overlaps(bounds) && overlap(Quad::from(mark), box)) cost += kMark;
+  for (const Quad& line : chart.space.lines) cost += overlap(line, box) ? kLine : 0;
+  for (const Quad& line : chart.space.roofline) cost += overlap(line, box) ? kRoofline : 0;
+  for (const Quad& limit : chart.space.limits) cost += overlap(limit, box) ? kLimit : 0;
+  return cost;
 }
+
+/// The cheapest of the places that are offered to it; one that costs more than its distance only for what limits.
+class Best {
+ public:
+  Best(const Chart& chart, bool at_any_cost) : chart_(chart), at_any_cost_(at_any_cost) {}
+  void offer(const Text& text, double distance) {
+    if (distance >= cost_) return;
+    const std::optional<double> cost = cost_of(chart_, text);
+    if (!cost || (*cost > 0 && !at_any_cost_) || distance + *cost >= cost_) return;
+    cost_ = distance + *cost;
+    text_ = text;
+  }
+  /// On its line, which it breaks.
+  void offer_on(Text text, double distance) {
+    text.halo_width = kPlate;
+    offer(text, distance);
+  }
+  bool covers_marks() const { return cost_ >= kMark; }
+  const std::optional<Text>& text() const { return text_; }
+
+ private:
+  const Chart& chart_;
+  bool at_any_cost_;
+  double cost_ = std::numeric_limits<double>::infinity();
+  std::optional<Text> text_;
+};
 
 /// What has one name: roofs of one look, by their places in Roofs::memory or Roofs::compute.
 using Shared = std::vector<std::size_t>;
 
 class RoofNames {
  public:
-  RoofNames(Chart& chart, std::vector<Group>& slopes, std::vector<Group>& flats)
-      : chart_(chart), slopes_(slopes), flats_(flats) {}
+  RoofNames(Chart& chart, RoofGroups& groups) : chart_(chart), groups_(groups) {}
 
-  void write() {
-    const std::vector<Shared> rows = rows_of(chart_.roofs.compute, kRow);
-    const std::vector<Shared> slopes = rows_of(chart_.roofs.memory, kCoincide);
-    for (const Shared& row : rows) name_row(row, true);
-    for (const Shared& row : slopes) name_slopes(row, true);
-    for (const Shared& row : slopes) name_slopes(row, false);
-    for (const Shared& row : rows) name_row(row, false);
+  /// The roofs that limit points, wherever it costs least; or the others, where it costs nothing.
+  void write(bool limiting) {
+    limiting_ = limiting;
+    for (const Shared& shared : rows_of(chart_.roofs.memory)) name_slopes(shared);
+    for (const Shared& shared : rows_of(chart_.roofs.compute)) name_flats(shared);
   }
 
  private:
-  /// The visible roofs, highest first, cut where one lies more than `height` below the first of its row.
-  std::vector<Shared> rows_of(const std::vector<Roof>& roofs, double height) const {
+  /// The visible roofs of this round that look alike, highest first, cut where one lies apart from the first of its
+  /// row.
+  std::vector<Shared> rows_of(const std::vector<Roof>& roofs) const {
     std::vector<Shared> rows;
-    double top = 0;
     for (std::size_t i = 0; i < roofs.size(); ++i) {
-      const RoofSpan span = roof_span(chart_, roofs[i], roofs[i].ceiling->value);
-      if (!span.visible) continue;
-      const double y = chart_.y.pixel(roofs[i].ceiling->value);
-      if (rows.empty() || y - top >= height) rows.emplace_back(), top = y;
-      rows.back().push_back(i);
+      const Roof& roof = roofs[i];
+      const bool repeated =
+          roof.ceiling->regime == Regime::sustained && chart_.report->machine.find(roof.ceiling->name);
+      if (roof.limits != limiting_ || repeated || !roof_span(chart_, roof, roof.ceiling->value).visible) continue;
+      const auto shares = [&](const Shared& row) {
+        const Roof& first = roofs[row.front()];
+        const double apart = chart_.y.pixel(roof.ceiling->value) - chart_.y.pixel(first.ceiling->value);
+        return apart < kCoincide && roof.used == first.used && roof.ceiling->suspect() == first.ceiling->suspect();
+      };
+      const auto row = std::find_if(rows.begin(), rows.end(), shares);
+      if (row == rows.end()) {
+        rows.push_back({i});
+      } else {
+        row->push_back(i);
+      }
     }
     return rows;
   }
 
-  /// Those of a row that look alike.
-  template <typename Predicate>
-  static Shared those(const std::vector<Roof>& roofs, const Shared& row, Predicate predicate) {
-    Shared out;
-    for (const std::size_t i : row)
-      if (predicate(roofs[i])) out.push_back(i);
-    return out;
-  }
-
   static std::vector<const Roof*> pointers(const std::vector<Roof>& roofs, const Shared& shared) {
     std::vector<const Roof*> out;
+    out.reserve(shared.size());
     for (const std::size_t i : shared) out.push_back(&roofs[i]);
     return out;
   }
@@ -74,8 +111,9 @@ class RoofNames {
   Text text_of(const Roof& roof, std::string words) const {
     Color color = roof.main ? chart_.colors->ink : chart_.colors->muted;
     if (roof.ceiling->suspect()) color = chart_.colors->suspect;
-    const FontWeight weight = roof.used ? FontWeight::semibold : FontWeight::regular;
-    Text text{{}, std::move(words), roof.used ? kNameSize : kIdleSize, weight, color};
+    const FontWeight weight = roof.limits ? FontWeight::semibold : FontWeight::regular;
+    const double size = roof.limits ? 11.5 : 10;
+    Text text{{}, std::move(words), chart_.small ? 10 : size, weight, color};
     text.halo = chart_.colors->background;
     text.classes = "ceiling-name";
     return text;
@@ -89,71 +127,83 @@ class RoofNames {
     group.items.push_back(std::move(text));
   }
 
-  /// Names the roofs of a row that are in use, or those that recede.
-  void name_row(const Shared& row, bool used) {
-    const std::vector<Roof>& roofs = chart_.roofs.compute;
-    for (const bool suspect : {false, true}) {
-      const auto of = [&](Regime regime) {
-        return those(roofs, row, [&](const Roof& r) {
-          return r.used == used && r.ceiling->regime == regime && r.ceiling->suspect() == suspect;
-        });
-      };
-      const Shared burst = of(Regime::burst), sustained = of(Regime::sustained);
-      if (burst.empty()) {
-        name_each(sustained, row);
-        continue;
-      }
-      const auto place = name_flat(burst, row, shared_label(pointers(roofs, burst)));
-      if (!place) name_each(burst, row);
-      if (place && !sustained.empty() && !suspect) name_beside(*place, sustained);
+  /// At the right, above the lines, on them, or below; as long as can stand there without covering a mark.
+  void name_flats(const Shared& shared) {
+    const std::vector<const Roof*> roofs = pointers(chart_.roofs.compute, shared);
+    std::optional<Text> place;
+    for (const std::string& words : {shared_label(roofs), shared_name(roofs)}) {
+      const Best best = flat_place(shared, words);
+      if (best.text() && (!place || !best.covers_marks())) place = best.text();
+      if (!limiting_ || (place && !best.covers_marks())) break;
     }
+    if (!place) return;
+    keep(*place, groups_.flats[shared.front()]);
+    if (limiting_) name_beside(*place, shared);
   }
 
-  void name_each(const Shared& shared, const Shared& row) {
-    for (const std::size_t i : shared) name_flat({i}, row, chart_.roofs.compute[i].label());
-  }
-
-  /// The rightmost free place above the lines of the row, else below them. Returns where the name went.
-  std::optional<Text> name_flat(const Shared& shared, const Shared& row, const std::string& words) {
+  Best flat_place(const Shared& shared, const std::string& words) const {
     const std::vector<Roof>& roofs = chart_.roofs.compute;
-    Text text = text_of(roofs[shared.front()], words);
+    const Roof &first = roofs[shared.front()], &last = roofs[shared.back()];
+    Text text = text_of(first, words);
     text.anchor = Anchor::end;
-    const double above = chart_.y.pixel(roofs[row.front()].ceiling->value) - kAboveLine;
-    const double below = chart_.y.pixel(roofs[row.back()].ceiling->value) + Font::kAscent * text.size + 3;
-    const Roof& first = roofs[shared.front()];
-    const double left = roof_span(chart_, first, first.ceiling->value).a.x + text.width();
-    for (const auto& [y, over_limits] : {std::pair{above, false}, {below, false}, {above, true}}) {
-      for (double x = chart_.plot.right() - 8; x > left; x -= 6) {
-        text.at = {x, y};
-        if (!is_free(chart_, text, over_limits)) continue;
-        keep(text, flats_[shared.front()]);
-        return text;
-      }
+    const double top = chart_.y.pixel(first.ceiling->value), bottom = chart_.y.pixel(last.ceiling->value);
+    // At need a name stands left of where its line begins: above the slopes nothing else is drawn.
+    const double left = limiting_ ? chart_.plot.x : roof_span(chart_, first, first.ceiling->value).a.x;
+    Best best(chart_, limiting_);
+    for (double x = chart_.plot.right() - 8; x > left + text.width(); x -= 6) {
+      const double away = 0.02 * (chart_.plot.right() - x);
+      text.at = {x, top - kAboveLine};
+      best.offer(text, away);
+      text.at.y = (top + bottom) / 2 + kOnLine * text.size;
+      best.offer_on(text, away + kOffLine);
+      text.at.y = bottom + Font::kAscent * text.size + 3;
+      best.offer(text, away + kBelow);
     }
-    return std::nullopt;
+    return best;
   }
 
-  /// The values of sustained roofs stand left of their burst ones' name, or nowhere.
-  void name_beside(const Text& burst, const Shared& sustained) {
-    Text text =
-        text_of(chart_.roofs.compute[sustained.front()], sustained_label(pointers(chart_.roofs.compute, sustained)));
+  /// The values of their sustained roofs stand left of the burst ones' name, or nowhere.
+  void name_beside(const Text& burst, const Shared& shared) {
+    const std::vector<Roof>& roofs = chart_.roofs.compute;
+    Shared sustained;
+    for (const std::size_t i : shared)
+      for (std::size_t k = 0; k < roofs.size(); ++k)
+        if (k != i && roofs[k].ceiling->name == roofs[i].ceiling->name) sustained.push_back(k);
+    if (sustained.empty()) return;
+    Text text = text_of(roofs[sustained.front()], sustained_label(pointers(roofs, sustained)));
     text.weight = FontWeight::regular;
     text.anchor = Anchor::end;
     text.at = {burst.box().bounds().x - 12, burst.at.y};
-    if (is_free(chart_, text)) keep(text, flats_[sustained.front()]);
+    if (cost_of(chart_, text) == 0) keep(text, groups_.flats[sustained.front()]);
   }
 
-  void name_slopes(const Shared& row, bool used) {
-    const std::vector<Roof>& roofs = chart_.roofs.memory;
-    for (const bool suspect : {false, true}) {
-      const Shared shared =
-          those(roofs, row, [&](const Roof& r) { return r.used == used && r.ceiling->suspect() == suspect; });
-      if (!shared.empty()) name_slope(shared, shared_label(pointers(roofs, shared)));
+  /// "HBM read 4.7 TB/s · copy 4.34 TB/s": the patterns stand with their level, for their own lines are short.
+  std::string slope_label(const Shared& shared, bool values) const {
+    const std::vector<const Roof*> roofs = pointers(chart_.roofs.memory, shared);
+    std::string text = values ? shared_label(roofs) : shared_name(roofs);
+    for (const Roof* roof : roofs) {
+      for (const Roof& pattern : chart_.roofs.patterns) {
+        if (pattern.ceiling->level != roof->ceiling->level) continue;
+        const std::string name = roofs.size() > 1 ? pattern.name : std::string(to_string(*pattern.ceiling->pattern));
+        text += " · " + name;
+        if (values) text += " " + rate(pattern.ceiling->value, CeilingKind::bandwidth);
+      }
     }
+    return text;
   }
 
-  /// Along the slope, as near to two fifths of it as there is room.
-  void name_slope(const Shared& shared, const std::string& words) {
+  void name_slopes(const Shared& shared) {
+    std::optional<Text> place;
+    for (const bool values : {true, false}) {
+      const Best best = slope_place(shared, slope_label(shared, values));
+      if (best.text() && (!place || !best.covers_marks())) place = best.text();
+      if (!limiting_ || (place && !best.covers_marks())) break;
+    }
+    if (place) keep(*place, groups_.slopes[shared.front()]);
+  }
+
+  /// Along the slope, as near to two fifths of it as it can: above the line, on it, or below.
+  Best slope_place(const Shared& shared, const std::string& words) const {
     const Roof& roof = chart_.roofs.memory[shared.front()];
     const RoofSpan s = roof_span(chart_, roof, roof.ceiling->value);
     const Vec along = (s.b - s.a) * (1 / std::max(length(s.b - s.a), 1e-9));
@@ -162,51 +212,30 @@ class RoofNames {
     text.anchor = Anchor::middle;
     text.rotation = std::atan2(along.y, along.x) * 180 / 3.14159265358979323846;
     constexpr double kBest = 0.42;
-    for (const bool over_limits : {false, true}) {
-      for (int step = 0; step <= 110; ++step) {
-        const double away = 0.01 * ((step + 1) / 2);  // NOLINT(bugprone-integer-division)
-        const double t = step % 2 == 0 ? kBest + away : kBest - away;
-        text.at = s.a + (s.b - s.a) * t + up * kAboveLine;
-        if (t < 0 || t > 1 || !is_free(chart_, text, over_limits)) continue;
-        keep(text, slopes_[shared.front()]);
-        return;
-      }
+    Best best(chart_, limiting_);
+    for (int step = 0; step <= 110; ++step) {
+      const double away = 0.01 * ((step + 1) / 2);  // NOLINT(bugprone-integer-division)
+      const double t = step % 2 == 0 ? kBest + away : kBest - away;
+      if (t < 0 || t > 1) continue;
+      const Vec on = s.a + (s.b - s.a) * t;
+      text.at = on + up * kAboveLine;
+      best.offer(text, 5 * away);
+      text.at = on - up * (kOnLine * text.size);
+      best.offer_on(text, 5 * away + kOffLine);
+      text.at = on - up * (Font::kAscent * text.size + 3);
+      best.offer(text, 5 * away + kBelow);
     }
+    return best;
   }
 
   Chart& chart_;
-  std::vector<Group>& slopes_;
-  std::vector<Group>& flats_;
+  RoofGroups& groups_;
+  bool limiting_ = true;
 };
-
-/// At the foot of the ridge line, beside it.
-void name_ridge(Chart& chart, Group& drop) {
-  if (drop.items.empty()) return;
-  const double x = chart.x.pixel(*chart.roofs.ridge());
-  Text text{{},
-            "ridge " + number(*chart.roofs.ridge(), 3) + " FLOP/byte",
-            kNameSize,
-            FontWeight::regular,
-            chart.colors->muted};
-  text.halo = chart.colors->background;
-  text.classes = "ridge-name";
-  for (double up = 10; up < chart.plot.height * 0.7; up += 10) {
-    for (const Anchor side : {Anchor::start, Anchor::end}) {
-      text.anchor = side;
-      text.at = {side == Anchor::start ? x + 7 : x - 7, chart.plot.bottom() - up};
-      if (!is_free(chart, text)) continue;
-      chart.space.solid.push_back(text.box());
-      drop.items.push_back(text);
-      return;
-    }
-  }
-}
 
 }  // namespace
 
-void name_roofs(Chart& chart, std::vector<Group>& slopes, std::vector<Group>& flats, Group& ridge) {
-  RoofNames(chart, slopes, flats).write();
-  name_ridge(chart, ridge);
-}
+void name_limiting_roofs(Chart& chart, RoofGroups& groups) { RoofNames(chart, groups).write(true); }
+void name_other_roofs(Chart& chart, RoofGroups& groups) { RoofNames(chart, groups).write(false); }
 
 }  // namespace roofline

@@ -1,4 +1,4 @@
-// The roofs: slopes, horizontal ceilings, their intervals, limits and ridges. Names are chart_roof_names.cpp's.
+// The roofs: slopes, horizontal ceilings, their intervals and limits. Names are chart_roof_names.cpp's.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ Color color_of(const Chart& chart, const Roof& roof) {
   return roof.used ? chart.colors->roof : chart.colors->roof_idle;
 }
 
-double width_of(const Roof& roof) { return roof.main ? 2.4 : roof.used ? 1.5 : 0.8; }
+double width_of(const Roof& roof) { return roof.main ? 2.4 : roof.limits ? 1.6 : roof.used ? 1.2 : 0.8; }
 
 std::vector<double> dash_of(const Roof& roof) {
   if (roof.ceiling->suspect()) return {9, 3, 2, 3};
@@ -55,6 +55,11 @@ std::string id_of(const Ceiling& c) {
       id.begin(), id.end(), [](char ch) { return !std::isalnum(static_cast<unsigned char>(ch)); }, '-');
   return id;
 }
+
+/// A pattern is drawn a little beyond the points that hang on it, so that a line is seen, and no second slope.
+constexpr double kBeyond = 1.8;
+double begin_of(const Roof& pattern) { return pattern.from / kBeyond; }
+double end_of(const Roof& pattern) { return pattern.to * kBeyond; }
 
 void add_interval(const Chart& chart, const Roof& roof, Group& group) {
   const Interval& ci = roof.ceiling->ci95;
@@ -88,11 +93,13 @@ Group roof_group(Chart& chart, const Roof& roof) {
   Group group{.id = id_of(c), .classes = "ceiling", .title = roof.title()};
   if (roof.main) group.classes += " main";
   if (!roof.used) group.classes += " idle";
+  if (roof.to > 0) group.classes += " pattern";
   if (c.suspect()) group.classes += " suspect";
   group.data = {{"ceiling", ceiling_label(c)},
                 {"kind", std::string(to_string(c.kind))},
                 {"value", fmt::format("{}", c.value)},
                 {"regime", std::string(to_string(c.regime))}};
+  if (roof.to > 0) group.data.emplace_back("stretch", fmt::format("{:.4g} {:.4g}", begin_of(roof), end_of(roof)));
   add_interval(chart, roof, group);
   add_limit(chart, roof, group);
   add_extension(chart, roof, group);
@@ -111,8 +118,8 @@ Group roof_group(Chart& chart, const Roof& roof) {
 void add_area(Chart& chart) {
   const Roof *memory = chart.roofs.main_memory(), *compute = chart.roofs.main_compute();
   if (!memory || !compute) return;
-  const double ridge = *chart.roofs.ridge(), low = chart.x.range().low, high = chart.x.range().high;
-  const double top = compute->ceiling->value, bottom = chart.y.range().low;
+  const double low = chart.x.range().low, high = chart.x.range().high, bottom = chart.y.range().low;
+  const double top = compute->ceiling->value, ridge = top / memory->ceiling->value;
   Group group{.classes = "under-roof", .clipped = true};
   group.items.push_back(Line{{chart.at(low, bottom), chart.at(low, low * memory->ceiling->value), chart.at(ridge, top),
                               chart.at(std::max(high, ridge), top), chart.at(std::max(high, ridge), bottom)},
@@ -122,59 +129,25 @@ void add_area(Chart& chart) {
   chart.scene.layers.push_back({"area", {group}});
 }
 
-/// Where ceilings meet the main slope.
-Group ridge_marks(Chart& chart) {
-  Group marks{.classes = "ridges"};
-  const Roof* memory = chart.roofs.main_memory();
-  for (const Roof& roof : chart.roofs.compute) {
-    if (!memory || !roof.used) continue;
-    const double ridge = roof.ceiling->value / memory->ceiling->value;
-    if (!chart.x.contains(ridge) || !chart.y.contains(roof.ceiling->value)) continue;
-    const Vec at = chart.at(ridge, roof.ceiling->value);
-    const double radius = roof.main ? 3.6 : 2.8;
-    marks.items.push_back(Circle{at, radius, chart.colors->background, Stroke{color_of(chart, roof), 1.4}});
-    chart.space.solid.push_back(Quad::from(Rect{at.x, at.y, 0, 0}.inflated(radius)));
-  }
-  return marks;
-}
-
-/// The line from the main ridge down to the axis.
-Group ridge_drop(Chart& chart) {
-  Group drop{.id = "ridge", .classes = "ridge"};
-  const auto ridge = chart.roofs.ridge();
-  if (!ridge || !chart.x.contains(*ridge)) return drop;
-  drop.data = {{"ridge", fmt::format("{}", *ridge)}};
-  const double x = chart.x.pixel(*ridge), y = chart.y.pixel(top_of(chart)) + 4;
-  drop.items.push_back(Line{{{x, y}, {x, chart.plot.bottom()}}, false, {}, Stroke{chart.colors->faint, 1.2, {3, 4}}});
-  chart.space.lines.push_back(Quad::stroke({x, y}, {x, chart.plot.bottom()}, 1));
-  return drop;
-}
-
 }  // namespace
 
 RoofSpan roof_span(const Chart& chart, const Roof& roof, double value) {
-  if (roof.ceiling->kind == CeilingKind::bandwidth)
-    return slope_span(chart, value, beyond_left(chart), top_of(chart) / value);
-  return visible(chart, chart.at(flat_begin(chart, roof, value), value), chart.at(chart.x.range().high, value));
+  if (roof.ceiling->kind != CeilingKind::bandwidth)
+    return visible(chart, chart.at(flat_begin(chart, roof, value), value), chart.at(chart.x.range().high, value));
+  const double end = top_of(chart) / value;
+  if (roof.to > 0) return slope_span(chart, value, begin_of(roof), std::min(end_of(roof), end));
+  return slope_span(chart, value, beyond_left(chart), end);
 }
 
-void draw_roofs(Chart& chart) {
+double roof_at(const PlottedPoint& p) { return p.point->work.total_flops() / p.point->bound.attainable_time_s; }
+
+RoofGroups draw_roofs(Chart& chart) {
   add_area(chart);
-  std::vector<Group> slopes, flats;
-  for (const Roof& roof : chart.roofs.memory) slopes.push_back(roof_group(chart, roof));
-  for (const Roof& roof : chart.roofs.compute) flats.push_back(roof_group(chart, roof));
-  Group marks = ridge_marks(chart), drop = ridge_drop(chart);
-  name_roofs(chart, slopes, flats, drop);
-  // What recedes is drawn first, the roofline itself last.
-  std::vector<Group> all;
-  for (auto* groups : {&slopes, &flats})
-    for (Group& g : *groups) all.push_back(std::move(g));
-  const auto rank = [](const Group& g) {
-    return g.classes.find(" main") != std::string::npos ? 2 : g.classes.find(" idle") == std::string::npos ? 1 : 0;
-  };
-  std::stable_sort(all.begin(), all.end(), [&](const Group& a, const Group& b) { return rank(a) < rank(b); });
-  chart.scene.layers.push_back({"ceilings", std::move(all)});
-  chart.scene.layers.push_back({"ridges", {std::move(drop), std::move(marks)}});
+  RoofGroups groups;
+  for (const Roof& roof : chart.roofs.memory) groups.slopes.push_back(roof_group(chart, roof));
+  for (const Roof& roof : chart.roofs.patterns) groups.patterns.push_back(roof_group(chart, roof));
+  for (const Roof& roof : chart.roofs.compute) groups.flats.push_back(roof_group(chart, roof));
+  return groups;
 }
 
 }  // namespace roofline

@@ -92,7 +92,7 @@ bool add_leader(Candidate& c, const LabelRequest& request, const LabelSpace& spa
   c.leader_bounds = c.leader.bounds();
   if (overlaps_any(c.leader, space.solid)) return false;
   for (const Rect& m : space.markers)
-    if (m.overlaps(c.leader_bounds) && !m.contains(request.anchor) && overlap(Quad::from(m), c.leader)) c.cost += 25;
+    if (m.overlaps(c.leader_bounds) && !m.contains(request.anchor) && overlap(Quad::from(m), c.leader)) c.cost += 90;
   for (const Quad& q : space.leaders)
     if (overlap(q, c.leader)) c.cost += kCrossing;
   return true;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <map>
 #include <set>
@@ -18,33 +19,27 @@ namespace roofline {
 namespace {
 
 constexpr double kPi = 3.14159265358979323846;
-constexpr int kLongestName = 30;
+constexpr int kLongestName = 48;
 
-constexpr double kSmallest = 3.5, kLargest = 21;  // radii of a profile's marks
+/// The families of the ops that come with the program; their places are their styles.
+constexpr std::array<const char*, kMarkerStyles> kFamilies = {"elementwise",   "reduction",      "normalisation",
+                                                              "attention",     "matrix product", "convolution",
+                                                              "data movement", "other"};
 
 /// The words of BoundLabel, in its order.
 constexpr std::array<const char*, 5> kBounds = {"memory-bound", "compute-bound", "latency-bound", "balanced",
                                                 "no known roof"};
 
-/// The most time that a point of the chart takes; 0 where marks are all alike.
-double largest_cost(const Report& report) {
-  double most = 0;
-  for (const Point& p : report.points) {
-    if (p.profiled && is_plottable(p) && std::isfinite(cost_of(p))) most = std::max(most, cost_of(p));
-  }
-  return most;
-}
-
-double radius_of(const Point& point, double largest) {
-  if (!(largest > 0)) return kMarkerRadius;
-  const double share = std::max(0.0, cost_of(point) / largest);
-  return std::clamp(kLargest * std::sqrt(std::isfinite(share) ? share : 0), kSmallest, kLargest);
-}
-
+/// "2^29", as rows are labelled, and "4096³" where a shape is a cube.
 std::string shape_text(const Shape& shape) {
-  std::string text;
-  for (const auto& extent : shape.extents()) text += (text.empty() ? "" : "×") + std::to_string(extent.second);
-  return text;
+  std::vector<std::string> parts;
+  for (const auto& [name, extent] : shape.extents()) {
+    const auto bits = std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(extent, 1))) - 1;
+    const bool power = bits > 16 && extent == std::int64_t{1} << bits;
+    parts.push_back(power ? fmt::format("2^{}", bits) : std::to_string(extent));
+  }
+  const bool cube = parts.size() == 3 && parts[0] == parts[1] && parts[1] == parts[2];
+  return cube ? parts[0] + "³" : fmt::format("{}", fmt::join(parts, "×"));
 }
 
 /// "nvjet_tst_…TNT · blocks.0.attn.qkv": long kernels' names give way, not what tells their launches apart.
@@ -71,16 +66,28 @@ class Naming {
   std::string name(const Point& point) const {
     const Workload& w = point.workload;
     if (point.profiled) return name_of_kind(w);
-    const std::string plain = w.op + " " + std::string(to_string(w.dtype));
-    if (!w.label.empty() && !w.label.starts_with(plain)) return shorten(clean_line(w.label), kLongestName);
+    const bool several = implementations_.at(w.op).size() > 1;
+    const std::string plain = w.op + " " + std::string(to_string(w.dtype)), rung = clean_line(w.implementation);
+    if (!w.label.empty() && !w.label.starts_with(plain)) {
+      const std::string label = clean_line(w.label);
+      const bool told = !several || label.find(rung) != std::string::npos;
+      return told ? shorten(label, kLongestName) : with(shorten(label, kLongestName / 2), rung);
+    }
     std::string name = plain;
-    if (implementations_.at(w.op).size() > 1) name += " · " + w.implementation;
-    if (shapes_.at(w.op + '\n' + std::string(to_string(w.dtype))).size() > 1) name += " " + shape_text(w.shape);
+    if (several) name = with(plain, rung);
+    // Of a long name the shape gives way: the rung is what a reader of a ladder looks for.
+    const std::string shape = shape_text(w.shape);
+    if (shapes_.at(w.op + '\n' + std::string(to_string(w.dtype))).size() > 1)
+      name += " " + shorten(shape, std::max(8, kLongestName - display_width(name) - 1));
     if (modes_.at(w.op).size() > 1 && w.cache == CacheMode::hot) name += " hot";
-    return shorten(clean_line(name), kLongestName);
+    return clean_line(name);
   }
 
  private:
+  static std::string with(const std::string& what, const std::string& rung) {
+    return what + " · " + shorten(rung, kLongestName / 2);
+  }
+
   std::map<std::string, std::set<std::string>> implementations_, shapes_;
   std::map<std::string, std::set<CacheMode>> modes_;
 };
@@ -158,11 +165,35 @@ std::vector<std::string> families_of(const Runs& runs) {
   return out;
 }
 
+std::size_t style_of(const std::string& family) {
+  const auto place = [&](const auto& names) { return std::find(names.begin(), names.end(), family) - names.begin(); };
+  if (const auto bound = static_cast<std::size_t>(place(kBounds)); bound < kBounds.size()) return bound;
+  if (const auto known = static_cast<std::size_t>(place(kFamilies)); known < kFamilies.size()) return known;
+  // Others have the pairs of colour and shape that are left, by their name alone (FNV-1a).
+  std::uint32_t hash = 2166136261U;
+  for (const char c : family) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+  return kMarkerStyles + (hash >> 16) % (kMarkerStyles * (kMarkerStyles - 1));
+}
+
+double size_by_time(const std::vector<std::vector<PlottedPoint>*>& runs, double largest) {
+  double most = 0;
+  for (const auto* points : runs)
+    for (const PlottedPoint& p : *points)
+      if (const double cost = cost_of(*p.point); std::isfinite(cost)) most = std::max(most, cost);
+  if (!(most > 0)) return 0;
+  for (auto* points : runs) {
+    for (PlottedPoint& p : *points) {
+      const double share = std::max(0.0, cost_of(*p.point) / most);
+      p.radius = std::clamp(largest * std::sqrt(std::isfinite(share) ? share : 0), kSmallestRadius, largest);
+    }
+  }
+  return most / (largest * largest);
+}
+
 std::vector<PlottedPoint> plotted_points(const Report& report) { return plotted_points(report, families_of(report)); }
 
 std::vector<PlottedPoint> plotted_points(const Report& report, const std::vector<std::string>& families) {
   const Naming naming(report);
-  const double largest = largest_cost(report);
   std::vector<PlottedPoint> out;
   for (std::size_t i = 0; i < report.points.size(); ++i) {
     const Point& p = report.points[i];
@@ -176,8 +207,8 @@ std::vector<PlottedPoint> plotted_points(const Report& report, const std::vector
     plotted.performance_ci95 = {flops / p.time->ci95.high, flops / p.time->ci95.low};
     plotted.family =
         static_cast<std::size_t>(std::find(families.begin(), families.end(), family_of(p)) - families.begin());
+    plotted.style = style_of(family_of(p));
     plotted.name = naming.name(p);
-    plotted.radius = radius_of(p, largest);
     out.push_back(std::move(plotted));
   }
   return out;
@@ -201,14 +232,14 @@ std::string point_title(const PlottedPoint& plotted) {
   return text;
 }
 
-Item marker(std::size_t family, Vec center, double radius, const Palette& colors, MarkerFill how) {
-  const Color& color = colors.families[family % colors.families.size()];
+Item marker(std::size_t style, Vec center, double radius, const Palette& colors, MarkerFill how) {
+  const Color& color = colors.families[style % colors.families.size()];
   const bool solid = how == MarkerFill::solid;
   const Color& fill = solid ? color : colors.background;
   const Stroke edge = {solid ? colors.background : color, solid ? 1.4 : 1.6};
-  // Families beyond the eighth reuse the colours with other shapes.
-  const std::size_t turn = family / kMarkerStyles;
-  const auto shape = static_cast<MarkerShape>((family + turn) % kMarkerStyles);
+  // Styles beyond the eighth are the colours with other shapes.
+  const std::size_t turn = style / kMarkerStyles;
+  const auto shape = static_cast<MarkerShape>((style + turn) % kMarkerStyles);
   if (shape == MarkerShape::circle) return Circle{center, radius, fill, edge};
   return Line{outline(shape, center, radius), true, fill, edge};
 }

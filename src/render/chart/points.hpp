@@ -11,8 +11,10 @@
 
 namespace roofline {
 
-/// Radius of a point's marker in pixels.
+/// Radius of a point's marker in pixels, where all are alike.
 inline constexpr double kMarkerRadius = 6;
+/// The shape of a smaller mark can't be told.
+inline constexpr double kSmallestRadius = 4.5;
 
 /// A row that a chart can show.
 struct PlottedPoint {
@@ -22,8 +24,8 @@ struct PlottedPoint {
   double performance = 0;  ///< FLOP/s
   Interval performance_ci95;
   std::size_t family = 0;  ///< in families_of
+  std::size_t style = 0;   ///< its marker's, style_of its family
   std::string name;        ///< as short as tells it from the others: "gemm fp16 · cublas"
-  /// Of its marker. In a profile the area is the row's share of the time, as far as marks that small or large can show.
   double radius = kMarkerRadius;
 };
 
@@ -35,6 +37,9 @@ std::string family_of(const Point& point);
 /// order of their own, so that a colour means the same in each.
 std::vector<std::string> families_of(const Runs& runs);
 
+/// The colour and shape of a family's markers, which are the same in every chart: a function of its name.
+std::size_t style_of(const std::string& family);
+
 /// They point into the report, which has to outlive them.
 std::vector<PlottedPoint> plotted_points(const Report& report, const std::vector<std::string>& families);
 std::vector<PlottedPoint> plotted_points(const Report& report);
@@ -43,9 +48,13 @@ std::vector<PlottedPoint> plotted_points(const Report&& report) = delete;
 /// One line with the figures of a point, for hover and screen readers.
 std::string point_title(const PlottedPoint& point);
 
-/// The marker of a family, about `radius` pixels in radius: solid with an outline in the background's colour, or
-/// hollow.
+/// Gives each marker the area of its row's share of the time, as far as marks that small or large can show; `largest`
+/// is the radius of the one that takes the most. Runs laid over each other share a scale. Returns the seconds that a
+/// mark of radius 1 stands for; 0 where marks stay as they are, because no time is known.
+double size_by_time(const std::vector<std::vector<PlottedPoint>*>& runs, double largest);
+
+/// A marker of a style, about `radius` pixels in radius: solid with an outline in the background's colour, or hollow.
 enum class MarkerFill : std::uint8_t { solid, hollow };
-Item marker(std::size_t family, Vec center, double radius, const Palette& colors, MarkerFill how = MarkerFill::solid);
+Item marker(std::size_t style, Vec center, double radius, const Palette& colors, MarkerFill how = MarkerFill::solid);
 
 }  // namespace roofline

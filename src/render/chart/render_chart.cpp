@@ -15,6 +15,11 @@ std::string ChartDrawing::svg() const {
   return draw_scene(chart_->scene, canvas);
 }
 
+std::string ChartDrawing::svg_for_page() const {
+  SvgCanvas canvas(true);
+  return draw_scene(chart_->scene, canvas);
+}
+
 std::string ChartDrawing::png() const {
   CairoCanvas canvas(CairoFormat::png, scale_);
   return draw_scene(chart_->scene, canvas);

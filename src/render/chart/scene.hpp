@@ -40,8 +40,8 @@ struct Circle {
 
 enum class Anchor : std::uint8_t { start, middle, end };
 
-/// Width of the stroke around letters, half of which shows.
-inline constexpr double kHalo = 3;
+/// Width of the stroke around letters, half of which shows; and of one that breaks the line that a name stands on.
+inline constexpr double kHalo = 3, kPlate = 8;
 
 /// One line of text. `at` is on the baseline.
 struct Text {
@@ -54,6 +54,7 @@ struct Text {
   double rotation = 0;             ///< degrees about `at`, clockwise
   std::optional<Color> halo = {};  ///< drawn around the letters, so that lines behind don't cut them
   std::string classes = {};
+  double halo_width = kHalo;
 
   double width() const { return Font::of(weight).width(text, size); }
   /// What the text covers.

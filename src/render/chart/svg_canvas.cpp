@@ -171,6 +171,7 @@ void SvgCanvas::draw(const Text& text) {
   if (text.halo) {
     classes += fmt::format(" s-{}", text.halo->role);
     attributes += fmt::format(" stroke=\"{}\" paint-order=\"stroke\"", text.halo->hex());
+    if (text.halo_width != kHalo) attributes += fmt::format(" stroke-width=\"{}\"", px(text.halo_width));
   }
   if (!text.classes.empty()) classes += " " + text.classes;
   // The width that the layout counted with holds in whatever font the viewer has; text in a script that

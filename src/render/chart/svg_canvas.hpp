@@ -7,8 +7,11 @@ namespace roofline {
 
 class SvgCanvas : public Canvas {
  public:
+  /// A page has use for hidden groups, a picture has none.
+  explicit SvgCanvas(bool for_page = false) : for_page_(for_page) {}
+
   void begin(const Scene& scene) override;
-  bool keeps_hidden() const override { return true; }
+  bool keeps_hidden() const override { return for_page_; }
   void begin_layer(const Layer& layer) override;
   void begin_group(const Group& group) override;
   void draw(const Line& line) override;
@@ -21,6 +24,7 @@ class SvgCanvas : public Canvas {
  private:
   void end_path();
 
+  bool for_page_;
   std::string out_;
   std::string group_paint_;  ///< of all shapes of the open group; empty where each has its own
   std::string open_paint_;   ///< of a path that further lines may still join; empty when there is none

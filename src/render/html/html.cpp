@@ -108,7 +108,7 @@ std::string chart(const Runs& runs, const ChartDrawing& drawing, const Marks& ma
   return fmt::format(
       "<section id=\"chart\" aria-label=\"Roofline chart\">\n{}{}<div id=\"chart-scroll\">\n{}</div>\n{}{}"
       "</section>\n",
-      html_chart_lead(runs.last()), kChartControls, drawing.svg(), marks.legend(), kHint);
+      html_chart_lead(runs.last()), kChartControls, drawing.svg_for_page(), marks.legend(), kHint);
 }
 
 /// A part that only some readers want.

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <set>
 #include <variant>
 
 #include "render/chart/points.hpp"
@@ -12,12 +13,12 @@
 namespace roofline {
 
 Marks::Marks(const Runs& runs) {
-  const std::vector<std::string> families = families_of(runs);
   const std::vector<Color>& colors = palette(Theme::light).families;
-  for (std::size_t i = 0; i < families.size(); ++i) {
-    const Color& color = colors[i % colors.size()];
-    marks_[families[i]] = fmt::format("<svg class=\"mark\"><use class=\"f-{}\" fill=\"{}\" href=\"#mark-{}\"/></svg>",
-                                      color.role, color.hex(), i);
+  for (const std::string& family : families_of(runs)) {
+    const std::size_t style = style_of(family);
+    const Color& color = colors[style % colors.size()];
+    marks_[family] = fmt::format("<svg class=\"mark\"><use class=\"f-{}\" fill=\"{}\" href=\"#mark-{}\"/></svg>",
+                                 color.role, color.hex(), style);
   }
 }
 
@@ -32,7 +33,9 @@ std::string Marks::legend() const {
 
 std::string Marks::shapes() const {
   std::string html = "<svg class=\"unseen\" width=\"0\" height=\"0\" aria-hidden=\"true\">";
-  for (std::size_t i = 0; i < marks_.size(); ++i) {
+  std::set<std::size_t> styles;
+  for (const auto& [family, mark] : marks_) styles.insert(style_of(family));
+  for (const std::size_t style : styles) {
     SvgCanvas canvas;
     // Without a colour of its own a shape takes that of the <use> that refers to it, which a theme can reach.
     std::visit(
@@ -43,12 +46,12 @@ std::string Marks::shapes() const {
           }
           canvas.draw(shape);
         },
-        marker(i, {7, 7}, 4.5, palette(Theme::light)));
+        marker(style, {7, 7}, 4.5, palette(Theme::light)));
     std::string drawing = canvas.finish();
     drawing.erase(drawing.rfind("</svg>"));  // which finish() writes for the element that begin() opens
     constexpr std::string_view kUnpainted = " class=\"\" fill=\"none\"";
     if (const std::size_t at = drawing.find(kUnpainted); at != std::string::npos) drawing.erase(at, kUnpainted.size());
-    html += fmt::format("<g id=\"mark-{}\">{}</g>", i, drawing);
+    html += fmt::format("<g id=\"mark-{}\">{}</g>", style, drawing);
   }
   return html + "</svg>\n";
 }

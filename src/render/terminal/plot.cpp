@@ -118,11 +118,13 @@ Ink roof_ink(const Roof& roof) {
   return roof.main ? Ink::bold : Ink::dim;
 }
 
+/// A pattern beside its level's own slope is drawn where points hang on it.
 void draw_slope(Plot& plot, const Roof& roof, double most) {
   const int width = plot.grid.columns() * CharacterGrid::kCellWidth;
   for (int pixel = 0; pixel < width; ++pixel) {
-    const double performance = roof.ceiling->value * plot.x.value(pixel);
-    if (performance <= most) plot.grid.dot(pixel, plot.y.pixel(performance), roof_ink(roof), '/');
+    const double intensity = plot.x.value(pixel), performance = roof.ceiling->value * intensity;
+    const bool within = roof.to == 0 || (intensity >= roof.from / 1.5 && intensity <= roof.to * 1.5);
+    if (within && performance <= most) plot.grid.dot(pixel, plot.y.pixel(performance), roof_ink(roof), '/');
   }
 }
 
@@ -179,19 +181,23 @@ bool name_slope(Plot& plot, const Roof& roof) {
 /// Returns the names that found no place.
 std::vector<std::string> draw_roofs(Plot& plot, const Roofs& roofs) {
   const std::vector<const Roof*> memory = shown(roofs.memory, plot);
-  const std::vector<const Roof*> compute = shown(roofs.compute, plot);
+  std::vector<const Roof*> compute = shown(roofs.compute, plot);
   const double most = highest(compute, plot.y.range().high);
   const double steepest = highest(memory, most / plot.x.range().low);
+  for (const Roof& roof : roofs.patterns) draw_slope(plot, roof, most);
   for (const Roof* roof : memory) draw_slope(plot, *roof, most);
   for (const Roof* roof : compute) draw_ceiling(plot, *roof, steepest);
   std::vector<std::string> unnamed;
   const auto name = [&](const Roof& roof, bool named) {
     if (!named) unnamed.push_back(for_terminal(clean_line(roof.label()), plot.style));
   };
-  for (auto roof = compute.rbegin(); roof != compute.rend(); ++roof) {  // the main one has the first choice
+  std::stable_partition(compute.begin(), compute.end(), [](const Roof* roof) { return !roof->limits; });
+  for (auto roof = compute.rbegin(); roof != compute.rend();
+       ++roof) {  // the main one has the first choice, then what limits
     name(**roof, name_ceiling(plot, **roof, plot.column((*roof)->ceiling->value / steepest)));
   }
   for (auto roof = memory.rbegin(); roof != memory.rend(); ++roof) name(**roof, name_slope(plot, **roof));
+  for (const Roof& roof : roofs.patterns) name(roof, false);  // so near to its level's that a name could be of either
   return unnamed;
 }
 

@@ -38,6 +38,7 @@ const know_results = async () => {
   if (current === null) return;
   fill_card(current);
   place_card(...card_at);
+  show_focus();
 };
 
 const fill_card = what => {
@@ -113,7 +114,8 @@ const leave = () => {
 };
 const leave_by_pointer = () => { if (by_pointer) leave(); };
 
-// What is meant, drawn over the chart: the mark or the line, and from a point straight up to its roof the head-room.
+// What is meant, drawn over the chart: the mark or the line; and of a point the roof that it is held against, with the
+// head-room up to it.
 const overlay = svg?.cloneNode(false);
 if (svg) {
   ['role', 'aria-labelledby', 'aria-roledescription'].forEach(name => overlay.removeAttribute(name));
@@ -121,20 +123,62 @@ if (svg) {
   overlay.setAttribute('aria-hidden', 'true');
   svg.after(overlay);
 }
-const head_room = (point, fraction) => {
-  const [x, y] = point.at;
-  const roof = Math.max(plot.y, y + Math.log10(fraction) * axis_y.pixels * view.zoom);
-  if (!(fraction > 0) || Math.abs(y - roof) < 3) return [];
-  const line = like('.layer-axes .s-axis', {d: `M${x} ${y}V${roof}M${x - 5} ${roof}h10`, 'stroke-dasharray': '3 3', class: 's-axis head-room'});
-  if (y - roof < 34) return [line];
-  return [line, like('.point-label .name',
-    {x: x + 7, y: (y + roof) / 2 + 4, 'text-anchor': 'start', 'font-weight': 600}, `${Number((1 / fraction).toPrecision(2))}×`)];
+// The line of the roof that a kernel is held against: its own pattern's slope, its pipe's rate at its own clock. Where
+// these are not those of a line that is drawn, a point may lie above its roof and under the line. `end` is where its name
+// ends: above the slopes nothing else is drawn.
+const roof_line = (point, y) => {
+  const {limiting, roof} = point.element.dataset;
+  const kind = ceilings.find(c => c.dataset.ceiling === limiting)?.dataset.kind
+    ?? (/^(hbm|dram|l[123]|shared|pcie|nvlink)\b/.test(limiting) ? 'bandwidth' : null);
+  const [x] = point.at;
+  if (kind === 'bandwidth') {
+    const slope = axis_y.pixels / axis_x.pixels;
+    const [left, right] = [axis_x.pixels * view.zoom, 0.6 * axis_x.pixels * view.zoom];
+    return {d: `M${x - left} ${y + left * slope}L${x + right} ${y - right * slope}`, end: [x + right - 12, y - right * slope]};
+  }
+  if (kind !== 'compute') return {d: `M${x - 14} ${y}h28`, end: [x - 20, y + 4]};
+  const slope = ceilings.find(c => c.classList.contains('main') && c.dataset.kind === 'bandwidth');
+  const from = slope ? on_screen([base_x(Number(roof) / Number(slope.dataset.value)), 0])[0] : plot.x;
+  return {d: `M${Math.min(from, x - 14)} ${y}H${plot.right}`, end: [Math.min(from, x - 14) - 8, y + 4]};
 };
-// What was counted of a point: its marks, which the drawing hides, each with its name where there is room.
-const add_counted = index => {
+// "FP16 tensor at 1.62 GHz: 741 TFLOP/s", "HBM copy: 4.34 TB/s"; what it needs of the report may not be there yet.
+const roof_name = point => {
+  const {limiting} = point.element.dataset;
+  const result = results?.[point.index];
+  const resource = result?.resources?.find(r => r.ceiling === limiting);
+  const drawn = ceilings.find(c => c.dataset.ceiling === limiting);
+  const [, name, value] = (drawn && /^(.*?): (.*?) \(/.exec(title_of(drawn))) ?? [null, limiting, ''];
+  const rate = resource?.time_s > 0 ? resource.amount / resource.time_s : NaN;
+  const moved = !drawn || Math.abs(rate / Number(drawn.dataset.value) - 1) > 0.005;
+  if (!moved || Number.isNaN(rate)) return value ? `${name}: ${value}` : name;
+  const unit = / [pnµmkMGTPE]?(\S+)$/.exec(value)?.[1] ?? (resource.kind === 'bandwidth' ? 'B/s' : resource.kind === 'compute' ? 'FLOP/s' : '/s');
+  const clock = drawn && resource.kind === 'compute' && result.time_s.clock_hz ? ` at ${si(result.time_s.clock_hz, 'Hz')}` : '';
+  return `${name}${clock}: ${si(rate, unit)}`;
+};
+const held_against = point => {
+  const {roof, performance} = point.element.dataset;
+  if (!(Number(roof) > 0)) return [];
+  const [x, y] = point.at;
+  const factor = Number(roof) / Number(performance);
+  const top = y - Math.log10(factor) * axis_y.pixels * view.zoom;
+  const clip = {'clip-path': 'url(#chart-clip)'};
+  const {d, end} = roof_line(point, top);
+  const line = like('.layer-axes .s-axis', {...clip, d, class: 'held-roof', 'stroke-width': 2.2});
+  const text = roof_name(point);
+  const at = {x: Math.max(plot.x + 6 + width_of(text, 600), end[0]), y: Math.max(plot.y + 12, end[1])};
+  const name = like('.point-label .name', {...at, 'text-anchor': 'end', 'font-weight': 600}, text);
+  name.classList.add('held-name');
+  if (Math.abs(y - top) < 3) return [line, name];
+  const gap = like('.layer-axes .s-axis', {...clip, d: `M${x} ${y}V${top}`, 'stroke-dasharray': '3 3', class: 's-axis head-room'});
+  if (y - top < 34) return [line, gap, name];
+  return [line, gap, name, like('.point-label .name',
+    {x: x + 7, y: (y + Math.max(top, plot.y)) / 2 + 4, 'text-anchor': 'start', 'font-weight': 600}, `${Number(factor.toPrecision(2))}×`)];
+};
+// What was counted of a point: its ticks, which the drawing hides, each with its name where that is wanted and has room.
+const add_counted = (index, into, named = false) => {
   const names = [point_of.get(index).at];
   for (const group of all(`[data-of="${index}"]`, drawing)) {
-    const marks = overlay.appendChild(group.cloneNode(true));
+    const marks = into.appendChild(group.cloneNode(true));
     marks.removeAttribute('display');
     marks.setAttribute('clip-path', 'url(#chart-clip)');
     for (const mark of marks.children) {
@@ -143,13 +187,14 @@ const add_counted = index => {
       const base = [box.x + box.width / 2, box.y + box.height / 2];
       if (!title) {
         mark.setAttribute('transform', `matrix(${view.zoom} 0 0 ${view.zoom} ${view.x} ${view.y})`);
+        mark.setAttribute('vector-effect', 'non-scaling-stroke');
         continue;
       }
       mark.setAttribute('transform', shift(base));
       const [x, y] = on_screen(base);
-      if (!inside([x, y]) || names.some(at => Math.hypot(at[0] - x, at[1] - y) < 30)) continue;
+      if (!named || !inside([x, y]) || names.some(at => Math.hypot(at[0] - x, at[1] - y) < 30)) continue;
       names.push([x, y]);
-      overlay.append(like('.point-label .name', {x, y: y - 8, 'text-anchor': 'middle'}, title.split(':')[0]));
+      into.append(like('.point-label .name', {x, y: y - 8, 'text-anchor': 'middle'}, title.split(':')[0]));
     }
   }
 };
@@ -159,8 +204,10 @@ const show_focus = () => {
     if (!what?.element) continue;
     const point = what.ceiling ? null : points_by_element().get(what.element);
     if (point && (point.out || !point.shown)) continue;
-    if (point && what.row && what === current) overlay.append(...head_room(point, Number(one('td.roof', what.row)?.dataset.v)));
-    if (point && point.run === undefined) add_counted(point.index);
+    if (point && point.run === undefined) {
+      if (what === (current ?? held)) overlay.append(...held_against(point));
+      add_counted(point.index, overlay, true);
+    }
     const copy = what.element.cloneNode(true);
     ['id', 'tabindex', 'role', 'aria-label', 'aria-pressed'].forEach(name => copy.removeAttribute(name));
     if (point) copy.dataset.of = point.index;

@@ -42,12 +42,15 @@ const name_flat = (y, width, space) => {
   }
   return null;
 };
-const name_slope = (value, width, space) => {
+const name_slope = (element, width, space) => {
+  const value = Number(element.dataset.value);
+  const [from, to] = element.dataset.stretch?.split(' ').map(Number) ?? [0, Infinity];
   const turn = -Math.atan2(axis_y.pixels, axis_x.pixels);
   const [cos, sin] = [Math.cos(turn), Math.sin(turn)];
   for (let share = 0.06; share < 0.9; share += 0.03) {
     const x = plot.x + plot.width * share;
     const intensity = 10 ** (axis_x.from + ((x - view.x) / view.zoom - plot.x) / axis_x.pixels);
+    if (intensity < from || intensity > to) continue;
     const y = on_screen([0, base_y(intensity * value)])[1];
     const [left, base] = [x + 5 * sin, y - 5 * cos];
     const boxes = [];
@@ -65,7 +68,7 @@ const name_ceilings = (names, space) => {
     const width = width_of(text, main ? 600 : 400);
     const slope = element.dataset.kind === 'bandwidth';
     const place = text === '' ? null
-      : slope ? name_slope(value, width, space) : name_flat(on_screen([0, base_y(value)])[1], width, space);
+      : slope ? name_slope(element, width, space) : name_flat(on_screen([0, base_y(value)])[1], width, space);
     if (!place) continue;
     place.boxes.forEach(box => space.add(box));
     const attributes = {x: place.x.toFixed(1), y: place.y.toFixed(1), 'text-anchor': 'start'};

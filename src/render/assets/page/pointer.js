@@ -188,6 +188,15 @@ const start_chart = () => {
     roofs.setAttribute('aria-pressed', String(view.all_roofs));
     redraw();
   });
+  if (!one('.layer-counted', svg)) return;
+  const counted = make('button', {type: 'button', id: 'all-counted', 'aria-pressed': 'false',
+    title: 'Show what the hardware counted of every kernel, not only of the one under the pointer'}, 'All counted');
+  roofs.after(counted);
+  counted.addEventListener('click', () => {
+    view.all_counted = !view.all_counted;
+    counted.setAttribute('aria-pressed', String(view.all_counted));
+    redraw();
+  });
 };
 if (svg) start_chart();
 

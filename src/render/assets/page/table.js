@@ -77,8 +77,9 @@ const show_points = words => {
   for (const name of names_of_points) {
     name.classList.toggle('gone', point_of.get(Number(name.dataset.labelOf))?.shown === false);
   }
+  show_paths();
   forget_places();
-  if (view.zoom > 1 || view.all_roofs) redraw();
+  if (view.zoom > 1 || view.all_roofs || view.all_counted) redraw();
 };
 let names_of_points = null;
 const apply = () => {

@@ -22,6 +22,11 @@ const points = (svg ? all('.point', svg) : []).map(element => {
 // By index, of the run that is shown in full.
 const point_of = new Map(points.filter(p => p.run === undefined).map(p => [p.index, p]));
 const ceilings = svg ? all('[data-ceiling]', svg) : [];
+// A path goes with its points: without one of them it would lead past a place where nothing is.
+const paths = (svg ? all('.trajectory, .change', svg) : []).map(element =>
+  ({element, points: (element.dataset.points ?? element.dataset.point).split(' ').map(index => point_of.get(Number(index)))}));
+const show_paths = () => paths.forEach(path =>
+  path.element.classList.toggle('gone', path.points.some(point => point?.shown === false)));
 // A title becomes a label, up to its first semicolon: the card says the rest, and no tool tip covers it.
 for (const title of svg ? all('.point > title, [data-ceiling] > title', svg) : []) {
   const element = title.parentNode;
@@ -34,7 +39,7 @@ const title_of = element => titles.get(element) ?? element.getAttribute('aria-la
 let by_element = null;
 const points_by_element = () => by_element ??= new Map(points.map(p => [p.element, p]));
 
-const view = {zoom: 1, x: 0, y: 0, all_roofs: false};
+const view = {zoom: 1, x: 0, y: 0, all_roofs: false, all_counted: false};
 const on_screen = ([x, y]) => [view.zoom * x + view.x, view.zoom * y + view.y];
 const most_zoom = 60;
 
@@ -168,6 +173,11 @@ const draw = () => {
     draw_names(names);
     one('.layer-grid', svg).after(grid);
     one('.layer-points', svg).before(axes, names);
+  }
+  if (view.all_counted) {
+    const marks = layer('made');
+    points.filter(p => p.run === undefined && p.shown && !p.out).forEach(p => add_counted(p.index, marks));
+    one('.layer-points', svg).before(marks);
   }
   forget_places();
   show_focus();
