@@ -455,7 +455,7 @@ TEST_F(FirstWin, EachGpuHasTheRoofsOfItsOwnKernels) {
   const auto gpu = [](std::uint32_t pid, std::uint8_t uuid, std::uint64_t launches) {
     SpoolBuilder spool(pid, uuid);
     const spool::Id copy = spool.kind("copy");
-    for (std::uint64_t i = 0; i < launches; ++i) {
+    for (std::uint64_t i = 1; i <= launches; ++i) {
       spool.launch(copy, i * 100 * kUs, i * 100 * kUs, i * 100 * kUs, (i * 100 + 50) * kUs);
     }
     if (pid == 1) spool.counts(copy, {{"dram.read_bytes", 50e6}, {"dram.write_bytes", 50e6}});  // 25 us would do
