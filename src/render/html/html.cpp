@@ -93,8 +93,8 @@ std::string facts_list(const Report& report) {
 constexpr const char* kChartControls =
     "<div class=\"zoom\" role=\"group\" aria-label=\"Chart\" hidden><button type=\"button\" id=\"all-roofs\" "
     "aria-pressed=\"false\" title=\"Show the roofs that no kernel uses as strongly as the others\">All roofs</button>"
-    "<button type=\"button\" id=\"zoom-in\" aria-label=\"Zoom in\">+</button>"
-    "<button type=\"button\" id=\"zoom-out\" aria-label=\"Zoom out\">\u2212</button>"
+    "<button type=\"button\" id=\"zoom-in\">Zoom in</button>"
+    "<button type=\"button\" id=\"zoom-out\">Zoom out</button>"
     "<button type=\"button\" id=\"zoom-reset\">Reset</button></div>\n";
 
 constexpr const char* kHint =

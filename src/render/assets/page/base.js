@@ -22,7 +22,10 @@ const drawing = svg?.cloneNode(true);
 // A phone sees the plot alone, and as large as it can be: names and key are told by a tap.
 if (svg && matchMedia('(max-width:760px)').matches) {
   const {plotX, plotY, plotWidth, plotHeight} = svg.dataset;
-  svg.setAttribute('viewBox', `${plotX - 72} ${plotY - 12} ${Number(plotWidth) + 92} ${Number(plotHeight) + 60}`);
+  const [width, height] = [Number(plotWidth) + 92, Number(plotHeight) + 60];
+  svg.setAttribute('viewBox', `${plotX - 72} ${plotY - 12} ${width} ${height}`);
+  svg.setAttribute('width', width);
+  svg.setAttribute('height', height);
   all('[textLength]', svg).forEach(text => text.removeAttribute('textLength'));
 }
 
