@@ -111,10 +111,9 @@ std::string legend(const Report& report) {
 }
 
 constexpr const char* kControls =
-    "<div class=\"zoom over\" role=\"group\" aria-label=\"Timeline\" hidden><button type=\"button\" id=\"timeline-in\" "
-    "aria-label=\"Zoom into the timeline\">+</button><button type=\"button\" id=\"timeline-out\" aria-label=\"Zoom out "
-    "of "
-    "the timeline\">\u2212</button><button type=\"button\" id=\"timeline-reset\">Reset</button></div>\n";
+    "<div class=\"zoom over\" role=\"group\" aria-label=\"Timeline\" hidden><button type=\"button\" "
+    "id=\"timeline-in\">Zoom in</button><button type=\"button\" id=\"timeline-out\">Zoom out</button><button "
+    "type=\"button\" id=\"timeline-reset\">Reset</button></div>\n";
 
 constexpr const char* kHint =
     "<p class=\"hint\" hidden>Hover a bar for its name and time; click it to hold its kernel in the chart and the "
