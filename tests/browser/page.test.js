@@ -780,12 +780,14 @@ describe('report.html', { skip: reason ?? false }, () => {
     });
   });
 
-  test('in landscape the chart is on the first page', async () => {
+  test('in landscape the first page has the ranking, and the chart fits a page', async () => {
     await on('h200.html', {}, async page => {
       await page.emulateMedia({ media: 'print' });
       await page.setViewportSize({ width: 1031, height: 703 });  // A4 within its margins
-      const end = await page.locator('.roofline-chart').evaluate(e => e.getBoundingClientRect().bottom + scrollY);
-      assert.ok(end <= 703, `${end} px`);
+      const height = await page.locator('.roofline-chart').evaluate(e => e.getBoundingClientRect().height);
+      assert.ok(height > 300 && height <= 703, `${height} px`);
+      const ranking = await page.locator('#spend').evaluate(e => e.getBoundingClientRect().top + scrollY);
+      assert.ok(ranking < 400, `${ranking} px`);
     });
   });
 

@@ -137,7 +137,7 @@ describe('report.html of a profile', { skip: reason ?? false }, () => {
 
   test('a large mark is found at its edge, and its card tells of its launches', async () => {
     await on('profile.html', {}, async page => {
-      const mark = page.locator('.point[data-radius="21.0"]');
+      const mark = page.locator('.point[aria-label*="softmax_warp_backward_log"]').first();
       await mark.scrollIntoViewIfNeeded();
       // Scrolling hides cards, and its event comes a frame late.
       await page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))));
