@@ -117,6 +117,9 @@ describe('report.html', { skip: reason ?? false }, () => {
   test('a point shows its card on hover, and marks its row', async () => {
     await on('h200.html', {}, async page => {
       const mark = page.locator('#point-19');
+      await mark.scrollIntoViewIfNeeded();
+      // Scrolling hides cards, and its event comes a frame late.
+      await page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))));
       await mark.hover({ force: true });
       const card = page.locator('.card:visible');
       assert.equal(await card.count(), 1);
