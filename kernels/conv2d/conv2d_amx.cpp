@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "device/cpu/amx.hpp"
+#include "kernels/blocks/cpu/claim.hpp"
 #include "kernels/blocks/cpu/cpu_launch.hpp"
 #include "op/registry.hpp"
 
@@ -24,40 +25,26 @@ ConvTiles::ConvTiles(const ConvSize& size)
 #if defined(__x86_64__)
 namespace {
 
-struct Claimed {
-  std::atomic<std::int64_t> blocks{0};
-};
-
-/// Fewer and fewer, as in packed_product.cpp.
-std::pair<std::int64_t, std::int64_t> claim(Claimed& claimed, std::int64_t blocks, std::int64_t workers) {
-  std::int64_t first = claimed.blocks.load(std::memory_order_relaxed);
-  std::int64_t count = 0;
-  do {
-    if (first >= blocks) return {blocks, 0};
-    count = std::clamp<std::int64_t>((blocks - first) / (2 * workers), 1, kConvPixelBlocks);
-  } while (!claimed.blocks.compare_exchange_weak(first, first + count, std::memory_order_relaxed));
-  return {first, count};
-}
-
 template <typename T>
 Kernel prepare_as(const Workload& w, CpuDevice& cpu) {
   const ConvSize size = conv_size(w.shape);
   const ConvTiles count(size);
   const Workspace<Tile> packed(cpu, count.filters, 1);
   const Workspace<Tile> workspaces(cpu, count.workspace, cpu.pool().size());
-  return [=, &pool = cpu.pool(), claimed = std::make_shared<Claimed>()](std::span<void* const> tensors) {
+  return [=, &pool = cpu.pool(),
+          claimed = std::make_shared<std::atomic<std::int64_t>>(0)](std::span<void* const> tensors) {
     pool.for_range(count.filter_blocks * count.steps, 1, [&](std::int64_t begin, std::int64_t end) {
       if constexpr (kAmxIsBuilt)
         amx_pack_filters<Isa::avx512>(elements<const T>(tensors, 1), size, begin, end - begin, packed[0]);
     });
-    claimed->blocks.store(0, std::memory_order_relaxed);
+    claimed->store(0, std::memory_order_relaxed);
     pool.run([&](int worker) {
       for (;;) {
-        const auto [first, blocks] = claim(*claimed, count.pixel_blocks, pool.size());
-        if (blocks == 0) return;
+        const auto [first, last] = claim(*claimed, count.pixel_blocks, pool.size(), kConvPixelBlocks);
+        if (first == last) return;
         if constexpr (kAmxIsBuilt)
           amx_convolution<Isa::avx512>(elements<const T>(tensors, 0), packed[0], elements<T>(tensors, 2), size, first,
-                                       blocks, workspaces[worker]);
+                                       last - first, workspaces[worker]);
       }
     });
   };

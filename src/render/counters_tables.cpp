@@ -115,14 +115,9 @@ std::string verdicts_markdown(const Report& report, const std::vector<Verdict>& 
       continue;
     }
     if (++told > kMost) continue;
-    std::string evidence = evidence_text(verdict);
-    for (const std::string& part : {verdict.rule, verdict.source}) {
-      if (!part.empty()) evidence += (evidence.empty() ? "" : " \u00b7 ") + part;
-    }
-    text += fmt::format("- **{}** ({}, {}): {} {} *({})*\n", name, kind_words(verdict.kind),
-                        std::isfinite(verdict.total_gain_s) ? duration(verdict.total_gain_s) + " to win"
-                                                            : std::string("what it could win is not known"),
-                        escape_markdown(verdict.held_by), escape_markdown(verdict.action), escape_markdown(evidence));
+    text += fmt::format("- **{}** ({}, {}): {} {} *({})*\n", name, kind_words(verdict.kind), to_win_text(verdict),
+                        escape_markdown(verdict.held_by), escape_markdown(verdict.action),
+                        escape_markdown(grounds_text(verdict)));
   }
   if (told > kMost) text += fmt::format("\nand {} more.\n", told - kMost);
   if (!at_roof.empty()) text += fmt::format("{}At their roof: {}.\n", text.empty() ? "" : "\n", at_roof);
@@ -140,10 +135,7 @@ std::string verdicts_terminal(const Report& report, const TerminalStyle& style) 
       continue;
     }
     if (++told > kMost) continue;
-    const std::string gain =
-        fmt::format("{}: {}", kind_words(verdict.kind),
-                    std::isfinite(verdict.total_gain_s) ? duration(verdict.total_gain_s) + " to win"
-                                                        : std::string("what it could win is not known"));
+    const std::string gain = fmt::format("{}: {}", kind_words(verdict.kind), to_win_text(verdict));
     const int room = std::max(20, style.columns - display_width(gain) - 2);
     text += inked(for_terminal(shorten(point_name(point), room), style), Ink::bold, style) + "  " +
             inked(for_terminal(gain, style), Ink::dim, style) + '\n';

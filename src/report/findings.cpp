@@ -99,8 +99,7 @@ std::vector<std::string> where_the_time_is(const std::vector<Verdict>& verdicts,
   for (std::size_t i = 1; i < std::min(slow.size(), kNext + 1); ++i)
     next.push_back(fmt::format("{} ({})", name(slow[i]), how_much(*slow[i], report)));
   if (!next.empty()) sentences.push_back(fmt::format("Next: {}.", listed(next)));
-  for (const VerdictGroup& group : where_to_spend_time(verdicts, report))
-    if (group.by_clock) sentences.push_back(group.text);
+  if (const auto clock = held_by_clock(verdicts, report)) sentences.push_back(clock->text);
   const auto at_roof = std::count_if(verdicts.begin(), verdicts.end(),
                                      [](const Verdict& verdict) { return verdict.kind == VerdictKind::at_roof; });
   if (at_roof > 0) {

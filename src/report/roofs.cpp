@@ -9,27 +9,19 @@
 #include <map>
 #include <set>
 
+#include "report/titles.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
 namespace {
 
-std::string upper(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return out;
-}
-
 std::string name_of(const Ceiling& ceiling) {
   if (ceiling.level) {
-    const std::string level =
-        *ceiling.level == Level::shared ? std::string("shared memory") : upper(to_string(*ceiling.level));
+    const std::string level = title_of(*ceiling.level);
     return ceiling.pattern ? level + " " + std::string(to_string(*ceiling.pattern)) : level;
   }
-  const std::string_view tensor = "tensor.";
-  if (ceiling.name.starts_with(tensor)) return upper(ceiling.name.substr(tensor.size())) + " tensor";
-  return upper(ceiling.name);
+  return title_of_pipe(ceiling.name);
 }
 
 std::string capitalised(std::string text) {

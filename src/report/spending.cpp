@@ -8,17 +8,13 @@
 #include <cmath>
 
 #include "report/profile_findings.hpp"
+#include "text/format.hpp"
 
 namespace roofline {
 namespace {
 
 /// Of a kernel's own time its verdict tells.
 bool of_one_kernel(const Win& win) { return win.kind == WinKind::kernel || win.kind == WinKind::traffic; }
-
-bool wins_more(const Spending& a, const Spending& b) {
-  if (std::isnan(a.seconds) || std::isnan(b.seconds)) return !std::isnan(a.seconds) && std::isnan(b.seconds);
-  return a.seconds > b.seconds;
-}
 
 }  // namespace
 
@@ -52,7 +48,8 @@ std::vector<Spending> spending_of(const Report& report, const std::vector<Verdic
     if (win.point >= 0 && static_cast<std::size_t>(win.point) < report.points.size())
       all.back().rows.push_back(static_cast<std::size_t>(win.point));
   }
-  std::stable_sort(all.begin(), all.end(), wins_more);
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Spending& a, const Spending& b) { return wins_more(a.seconds, b.seconds); });
   return all;
 }
 
@@ -61,6 +58,19 @@ std::string evidence_text(const Verdict& verdict) {
   for (const auto& [name, value] : verdict.evidence)
     text += fmt::format("{}{} {}", text.empty() ? "" : " \u00b7 ", name, value);
   return text;
+}
+
+std::string grounds_text(const Verdict& verdict) {
+  std::string text = evidence_text(verdict);
+  for (const std::string& part : {verdict.rule, verdict.source}) {
+    if (!part.empty()) text += (text.empty() ? "" : " \u00b7 ") + part;
+  }
+  return text;
+}
+
+std::string to_win_text(const Verdict& verdict) {
+  if (!std::isfinite(verdict.total_gain_s)) return "what it could win is not known";
+  return duration(verdict.total_gain_s) + " to win";
 }
 
 std::string_view kind_words(VerdictKind kind) {

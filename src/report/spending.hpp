@@ -26,6 +26,12 @@ std::vector<Spending> spending_of(const Report& report, const std::vector<Verdic
 /// "FMA pipe busy 61 % · occupancy 24 %".
 std::string evidence_text(const Verdict& verdict);
 
+/// The same, with the rule and where its threshold is from.
+std::string grounds_text(const Verdict& verdict);
+
+/// "81 µs to win", of all launches.
+std::string to_win_text(const Verdict& verdict);
+
 /// A verdict's kind in a word or two for people: "slow", "unexplained", "at its roof", "measure again", "no roof".
 std::string_view kind_words(VerdictKind kind);
 

@@ -176,8 +176,8 @@ TEST(Verdicts, OfAProgramCountAllLaunches) {
   const Report report = recorded("h200-train");
   const std::vector<Verdict> all = verdicts(report);
   const Verdict& first = all.front();
-  EXPECT_NEAR(first.total_gain_s, 0.465, 1e-3);
-  EXPECT_NEAR(first.gain_s, 107e-6, 1e-6);
+  EXPECT_NEAR(first.total_gain_s, 0.4706, 1e-4);
+  EXPECT_NEAR(first.gain_s, 103.8e-6, 1e-7);
   EXPECT_EQ(all.back().kind, VerdictKind::roofless);
   EXPECT_TRUE(std::isnan(all.back().gain_s));
   EXPECT_THAT(all.back().held_by, HasSubstr("launched"));

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "kernels/blocks/cpu/claim.hpp"
+
 namespace roofline {
 namespace {
 
@@ -93,21 +95,12 @@ void PackedProduct<T>::run(const PackLeft& left, const PackRight& right, T* c) c
   }
 }
 
-/// Rows are taken as workers are ready for them, fewer and fewer towards the end: what slows one worker down, another
-/// program or the chip, then costs all of them its share instead of its whole.
 template <typename T>
-std::pair<std::int64_t, std::int64_t> PackedProduct<T>::claim(int group) const {
+std::pair<std::int64_t, std::int64_t> PackedProduct<T>::claim_rows(int group) const {
   const std::int64_t rows = kernels_.tile.rows;
-  const std::int64_t panels = ceil_div(product_.m, rows);
-  const std::int64_t members = pool_->size() / blocks_.across;
-  auto& claimed = (*claimed_)[static_cast<std::size_t>(group)].count;
-  std::int64_t begin = claimed.load(std::memory_order_relaxed);
-  std::int64_t end = begin;
-  do {
-    if (begin >= panels) return {product_.m, product_.m};
-    end = begin + std::clamp<std::int64_t>((panels - begin) / (2 * members), 1, blocks_.rows / rows);
-  } while (!claimed.compare_exchange_weak(begin, end, std::memory_order_relaxed));
-  return {begin * rows, std::min(end * rows, product_.m)};
+  const auto [begin, end] = claim((*claimed_)[static_cast<std::size_t>(group)].count, ceil_div(product_.m, rows),
+                                  pool_->size() / blocks_.across, blocks_.rows / rows);
+  return {std::min(begin * rows, product_.m), std::min(end * rows, product_.m)};
 }
 
 template <typename T>
@@ -117,7 +110,7 @@ void PackedProduct<T>::multiply(int worker, const Step& step, const PackLeft& le
   const Value* right = right_[0] + columns.first * step.steps;
   if (columns.first == columns.second) return;
   const bool last = step.depth + step.steps == product_.k;
-  for (auto [row, bottom] = claim(group); row < bottom; std::tie(row, bottom) = claim(group)) {
+  for (auto [row, bottom] = claim_rows(group); row < bottom; std::tie(row, bottom) = claim_rows(group)) {
     const ProductExtents piece{bottom - row, columns.second - columns.first, step.steps};
     left(row, piece.m, step.depth, step.steps, left_[worker]);
     const auto multiply_into = [&](Value* sums, std::int64_t stride) {

@@ -89,7 +89,7 @@ class PackedProduct {
  private:
   struct Step;
   void multiply(int worker, const Step& step, const PackLeft& left, T* c) const;
-  std::pair<std::int64_t, std::int64_t> claim(int group) const;
+  std::pair<std::int64_t, std::int64_t> claim_rows(int group) const;
 
   ThreadPool* pool_;
   ProductExtents product_;

@@ -33,16 +33,12 @@ std::string also_list(const Verdict& verdict) {
 }
 
 std::string kernel_item(const Report& report, const Verdict& verdict) {
-  std::string evidence = evidence_text(verdict);
-  for (const std::string& part : {verdict.rule, verdict.source}) {
-    if (!part.empty()) evidence += (evidence.empty() ? "" : " \u00b7 ") + part;
-  }
   return fmt::format(
       "<li id=\"verdict-{0}\" class=\"v-{1}\"><span class=\"win\"><b>{2}</b></span><div><p><b>{3}</b> <span "
       "class=\"chip\">{4}</span></p><p>{5} <em>{6}</em></p><small>{7}</small>{8}</div>\n",
       verdict.row, to_string(verdict.kind), gain_text(verdict), html_row_link(report, verdict.row),
-      kind_words(verdict.kind), escape_html(verdict.held_by), escape_html(verdict.action), escape_html(evidence),
-      also_list(verdict));
+      kind_words(verdict.kind), escape_html(verdict.held_by), escape_html(verdict.action),
+      escape_html(grounds_text(verdict)), also_list(verdict));
 }
 
 std::string at_roof_line(const Report& report, const std::vector<Verdict>& verdicts) {

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 
+#include "report/titles.hpp"
 #include "text/format.hpp"
 
 namespace roofline {
@@ -178,25 +178,14 @@ class Collector {
   Quantities values_;
 };
 
-std::string upper(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return out;
-}
-
 /// "FP32 pipe", "BF16 tensor cores", "special function pipe".
 std::string pipe_name(double value) {
   const auto pipe = static_cast<Pipe>(value);
   if (pipe == Pipe::sfu) return "special function pipe";
-  constexpr std::string_view kTensor = "tensor.";
-  const std::string_view name = to_string(pipe);
-  return name.starts_with(kTensor) ? upper(name.substr(kTensor.size())) + " tensor pipe" : upper(name) + " pipe";
+  return title_of_pipe(to_string(pipe)) + " pipe";
 }
 
-std::string level_name(double value) {
-  const auto level = static_cast<Level>(value);
-  return level == Level::shared ? "shared memory" : upper(to_string(level));
-}
+std::string level_name(double value) { return title_of(static_cast<Level>(value)); }
 
 bool is_tensor(Pipe pipe) { return to_string(pipe).starts_with("tensor."); }
 

@@ -168,12 +168,6 @@ Verdict verdict_of(const Report& report, std::size_t row) {
   return verdict;
 }
 
-/// What is not a number comes last.
-bool wins_more(double a, double b) {
-  if (std::isnan(a) || std::isnan(b)) return !std::isnan(a) && std::isnan(b);
-  return a > b;
-}
-
 /// Known and unknown gains together: the known ones.
 double sum_of_gains(double a, double b) { return std::isnan(a) ? b : std::isnan(b) ? a : a + b; }
 
@@ -212,8 +206,25 @@ std::string limiter_of(const Report& report, const std::vector<std::size_t>& row
   return power && !other ? "the power limit" : "power or heat";
 }
 
-/// "13 kernels were held at 1.36–1.75 GHz by the power limit: …", with what they would win at the clock of the burst
-/// roof. Beside their own verdicts, for it is the one thing that they have in common.
+}  // namespace
+
+std::string_view to_string(VerdictKind kind) { return spell(kKinds, kind); }
+
+bool wins_more(double a, double b) {
+  if (std::isnan(a) || std::isnan(b)) return !std::isnan(a) && std::isnan(b);
+  return a > b;
+}
+
+std::vector<Verdict> verdicts(const Report& report) {
+  std::vector<Verdict> all;
+  for (std::size_t i = 0; i < report.points.size(); ++i) {
+    if (report.points[i].status == PointStatus::ok && report.points[i].time) all.push_back(verdict_of(report, i));
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Verdict& a, const Verdict& b) { return wins_more(a.total_gain_s, b.total_gain_s); });
+  return all;
+}
+
 std::optional<VerdictGroup> held_by_clock(const std::vector<Verdict>& verdicts, const Report& report) {
   const Rule* rule = find_rule("throttled", report.machine.device.kind);
   VerdictGroup group{VerdictKind::slow,
@@ -242,20 +253,6 @@ std::optional<VerdictGroup> held_by_clock(const std::vector<Verdict>& verdicts, 
   group.text = fmt::format("{} kernels were held at {} by {}.", count(static_cast<std::int64_t>(rows.size())),
                            filled_by_all("{clock}", all).value_or("a lower clock"), limiter_of(report, group.rows));
   return group;
-}
-
-}  // namespace
-
-std::string_view to_string(VerdictKind kind) { return spell(kKinds, kind); }
-
-std::vector<Verdict> verdicts(const Report& report) {
-  std::vector<Verdict> all;
-  for (std::size_t i = 0; i < report.points.size(); ++i) {
-    if (report.points[i].status == PointStatus::ok && report.points[i].time) all.push_back(verdict_of(report, i));
-  }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Verdict& a, const Verdict& b) { return wins_more(a.total_gain_s, b.total_gain_s); });
-  return all;
 }
 
 std::vector<VerdictGroup> where_to_spend_time(const std::vector<Verdict>& verdicts, const Report& report) {

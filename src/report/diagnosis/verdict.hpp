@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -41,6 +42,9 @@ struct Verdict {
 /// One for each row that was timed, by the time that could be won, the largest first; NaN comes last.
 std::vector<Verdict> verdicts(const Report& report);
 
+/// The order of gains: the larger first, what is not a number last.
+bool wins_more(double a, double b);
+
 /// Verdicts that are told in one line, for what decides is the same: "13 kernels were held at 1.36 to 1.75 GHz by the
 /// power limit."; of a single one its own words.
 struct VerdictGroup {
@@ -52,6 +56,10 @@ struct VerdictGroup {
   /// What the clock cost them, beside their own verdicts: its rows stand in other groups too, its gain in none.
   bool by_clock = false;
 };
+
+/// "13 kernels were held at 1.36–1.75 GHz by the power limit.", with what they would win at the clock of the burst
+/// roof. Beside their own verdicts, for it is the one thing that they have in common. Nothing where fewer than two are.
+std::optional<VerdictGroup> held_by_clock(const std::vector<Verdict>& verdicts, const Report& report);
 
 /// Where to spend time: groups by the time that could be won, the largest first. Those that have nothing to win (at
 /// their roof) or nothing that is known come last.
