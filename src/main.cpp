@@ -23,6 +23,7 @@ struct RunCommand {
   ExitCode operator()(const CalibrateCommand& command) const { return run_calibrate(command, options); }
   ExitCode operator()(const AnalyzeCommand& command) const { return run_analyze(command, options); }
   ExitCode operator()(const ProfileCommand& command) const { return run_profile(command, options); }
+  ExitCode operator()(const ImportCommand& command) const { return run_import(command, options); }
   ExitCode operator()(const ReportCommand& command) const { return run_report(command, options); }
   ExitCode operator()(const CompareCommand& command) const { return run_compare(command, options); }
   ExitCode operator()(const DevicesCommand& command) const { return run_devices(command, options); }

@@ -44,6 +44,23 @@ std::optional<Machine> find_machine(const std::string& identity) {
   return parse_machine(read_file(path), path.string());
 }
 
+std::optional<Machine> find_machine_named(const std::string& device_name) {
+  std::optional<Machine> best;
+  std::error_code hidden;
+  for (const auto& entry : fs::directory_iterator(cache_folder(), hidden)) {
+    if (entry.path().extension() != ".json") continue;
+    try {
+      Machine machine = parse_machine(read_file(entry.path()), entry.path().string());
+      const auto rank = [](const Machine& of) { return std::pair(is_full(of), of.measured_at); };
+      const bool better = machine.device.name == device_name && (!best || rank(machine) > rank(*best));
+      if (better) best = std::move(machine);
+    } catch (const UsageError&) {
+      // Another version's, or half a file: not one to look at.
+    }
+  }
+  return best;
+}
+
 bool keep_machine(const Machine& machine) {
   const fs::path path = machine_path(machine.device.identity);
   std::error_code hidden;

@@ -21,6 +21,9 @@ bool keep_machine(const Machine& machine);
 /// The machine kept for that device, or nothing. Throws UsageError when the file can't be understood.
 std::optional<Machine> find_machine(const std::string& identity);
 
+/// The latest one kept of any device of that name; whole ones before quick ones.
+std::optional<Machine> find_machine_named(const std::string& device_name);
+
 /// Why `machine` may no longer hold for `device` ("driver 580.1 then, 590.2 now"), a sentence each; empty when it does.
 std::vector<std::string> staleness(const Machine& machine, const DeviceInfo& device, const std::string& tool_version);
 

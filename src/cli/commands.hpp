@@ -8,6 +8,7 @@ namespace roofline {
 ExitCode run_calibrate(const CalibrateCommand& command, const Options& options);
 ExitCode run_analyze(const AnalyzeCommand& command, const Options& options);
 ExitCode run_profile(const ProfileCommand& command, const Options& options);
+ExitCode run_import(const ImportCommand& command, const Options& options);
 ExitCode run_report(const ReportCommand& command, const Options& options);
 ExitCode run_compare(const CompareCommand& command, const Options& options);
 ExitCode run_devices(const DevicesCommand& command, const Options& options);

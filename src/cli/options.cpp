@@ -17,6 +17,7 @@ Examples:
   roofline analyze configs/ops.yaml       time the standard suite under them
   roofline analyze configs/ops.yaml --device cpu --only 'gemm*'
   roofline profile -- python train.py     where a program's GPU time goes, under the roofs
+  roofline import trace.json.gz           a profile of torch.profiler, ncu, nsys or Proton, under the roofs
   roofline machine --against last-month.json   name what got slower (exit code 3)
   roofline report reports/ops-cpu/report.json -o slide.png --size 1600x900 --theme dark
   roofline report before.json after.json -o comparison      lay two runs over each other
@@ -43,6 +44,7 @@ struct Flags {
   CompareCommand compare;
   MachineCommand machine;
   ProfileCommand profile;
+  ImportCommand import;
   std::string warmup, window, count_time;
   bool no_counters = false, no_python = false;
 };
@@ -131,6 +133,18 @@ void add_commands(CLI::App& app, Flags& flags) {
   add_report_flags(*profile, flags, "reports/<program>-<device>");
   profile->add_flag("--json", flags.json,
                     "Write the report as JSON to stdout; the program's own stdout goes to stderr");
+
+  CLI::App* import = app.add_subcommand(
+      "import", "Place kernels under the roofs that ncu, nsys, torch.profiler or Triton Proton has recorded");
+  import
+      ->add_option(
+          "files", flags.import.files,
+          "ncu: .ncu-rep, .ncu-repz, CSV of --page raw; nsys: export --type sqlite; torch.profiler and Proton: "
+          "JSON, .json.gz. Several of one program are joined")
+      ->required();
+  import->add_option("--machine", flags.import.machine, "Machine file (default: the one kept of such a GPU)");
+  add_report_flags(*import, flags, "reports/<file>");
+  import->add_flag("--json", flags.json, "Write the report as JSON to stdout");
 
   CLI::App* report = app.add_subcommand("report", "Draw a saved run again, or several over each other");
   report->add_option("files", flags.report.files, "report.json of a run; of several, the first is the base")
@@ -241,6 +255,11 @@ void set_command(Options& options, const CLI::App& app, Flags& flags) {
     options.command = flags.analyze;
   } else if (name == "profile") {
     set_profile(options, flags, device);
+  } else if (name == "import") {
+    flags.import.output = flags.json ? parse_output("-", {"json"}, 1) : parse_output(flags.output, flags.formats, 1);
+    flags.import.chart = chart_of(flags);
+    flags.import.plot = flags.plot;
+    options.command = flags.import;
   } else if (name == "report") {
     flags.report.output = parse_output(flags.output, flags.formats, flags.report.files.size());
     flags.report.chart = chart_of(flags);

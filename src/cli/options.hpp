@@ -75,6 +75,14 @@ struct ProfileCommand {
   bool plot = false;
 };
 
+struct ImportCommand {
+  std::vector<std::string> files;  ///< of other tools; joined where they are several
+  std::string machine;             ///< machine file; empty: the one kept of such a GPU
+  OutputRequest output;            ///< its own folder is reports/<file>/
+  ChartOptions chart;
+  bool plot = false;
+};
+
 struct ReportCommand {
   std::vector<std::string> files;  ///< several are laid over each other
   OutputRequest output;            ///< its own folder is that of the file, or reports/comparison/ for several
@@ -116,8 +124,8 @@ enum class ColorMode : std::uint8_t { automatic, always, never };
 struct Options {
   std::vector<std::string> argv;
   ColorMode color = ColorMode::automatic;
-  std::variant<PrintCommand, CalibrateCommand, AnalyzeCommand, ProfileCommand, ReportCommand, CompareCommand,
-               DevicesCommand, OpsCommand, MachineCommand>
+  std::variant<PrintCommand, CalibrateCommand, AnalyzeCommand, ProfileCommand, ImportCommand, ReportCommand,
+               CompareCommand, DevicesCommand, OpsCommand, MachineCommand>
       command;
 };
 

@@ -3,16 +3,23 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "inject/spool.hpp"
+#include "model/work.hpp"
 
 namespace roofline {
 
 /// Records in the order in which they were written; what has an id is looked up by it.
 struct ProcessTrace {
+  /// Work that somebody states of a kind of launch, where nothing was counted.
+  struct Model {
+    Work work;
+    std::string by;  ///< "roofline, from the shapes of aten::mm(…)"
+  };
   struct Note {
     std::uint64_t time = 0;
     spool::NoteCode code = spool::NoteCode::remark;
@@ -50,6 +57,11 @@ struct ProcessTrace {
   const spool::Line& line(spool::Id id) const;
   const spool::Place& place(spool::Id id) const;
   const spool::Kind& kind(spool::Id id) const;
+
+  // Of a trace that another tool recorded; empty of our own.
+  std::string times_by;               ///< "torch.profiler"
+  std::string counts_by;              ///< "ncu 2025.3.1"
+  std::map<spool::Id, Model> models;  ///< by kind
 
   // By id.
   std::vector<std::string> texts;

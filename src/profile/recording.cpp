@@ -82,6 +82,8 @@ class Gathering {
     group.range = without_numbers(range_path(trace_, place.range));
     group.identity = identity_of(group, place);
     const std::string key = fmt::format("{}|{:x}", group.identity, kind.scalars);
+    const auto model = trace_.models.find(id);
+    if (model != trace_.models.end()) group.model = &model->second;
     const auto [alike, is_new] = by_key_.try_emplace(key, static_cast<int>(recording_.groups.size()));
     if (is_new) recording_.groups.push_back(std::move(group));
     return groups_[{id, device}] = alike->second;
@@ -255,6 +257,7 @@ void join(LaunchGroup& group, const LaunchGroup& other) {
   group.launches += other.launches;
   group.counted += other.counted;
   if (group.kernel.start == 0) group.kernel = other.kernel;
+  if (group.model == nullptr) group.model = other.model;
 }
 
 }  // namespace

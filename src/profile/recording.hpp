@@ -58,9 +58,10 @@ struct LaunchGroup {
   std::int64_t launches = 0;
   std::int64_t counted = 0;
   CountedValues values;
-  std::set<std::uint32_t> groups_counted;  ///< of counters
-  std::string identity;                    ///< all that launches have in common but scalar parameters
-  std::vector<std::string> missing;        ///< why some are missing, each reason once
+  std::set<std::uint32_t> groups_counted;      ///< of counters
+  std::string identity;                        ///< all that launches have in common but scalar parameters
+  std::vector<std::string> missing;            ///< why some are missing, each reason once
+  const ProcessTrace::Model* model = nullptr;  ///< of its work, where somebody states one
 
   bool graph() const { return (kind.flags & spool::kGraph) != 0; }
   /// Whether every group of counters that it can have was read.

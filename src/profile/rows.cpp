@@ -43,7 +43,9 @@ KernelLaunch layout_of(const LaunchGroup& group, const spool::Device& device) {
 Counters counters_of(const LaunchGroup& group, const Recording& recording, const std::string& why_not_counted) {
   const SeenDevice& device = recording.devices[static_cast<std::size_t>(group.device)];
   Counters counters;
-  counters.source = fmt::format("CUPTI{}", device.chip.empty() ? "" : " on " + device.chip);
+  const std::string& other = recording.traces[static_cast<std::size_t>(group.process)].counts_by;
+  counters.source =
+      fmt::format("{}{}", other.empty() ? "CUPTI" : other, device.chip.empty() ? "" : " on " + device.chip);
   counters.missing = recording.absent;
   for (const auto& [quantity, samples] : group.values) {
     const double value = typical(samples);
@@ -118,6 +120,16 @@ ProfiledKind kind_of(const LaunchGroup& group, const Recording& recording, const
   return kind;
 }
 
+/// Who says what of a row that another tool recorded; empty of our own.
+std::string sources_of(const LaunchGroup& group, const Recording& recording, bool counted) {
+  const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(group.process)];
+  if (trace.times_by.empty()) return {};
+  std::string text = "time: " + trace.times_by;
+  if (counted) text += fmt::format("; FLOPs and bytes: counted by {}", trace.counts_by);
+  if (!counted && group.model != nullptr) text += fmt::format("; FLOPs and bytes: modelled by {}", group.model->by);
+  return text;
+}
+
 }  // namespace
 
 std::string line_text(const ProcessTrace& trace, spool::Id id, const std::string& folder) {
@@ -138,7 +150,14 @@ Point row_of(const LaunchGroup& group, const Recording& recording, const Machine
   point.profiled = kind_of(group, recording, why_not_counted);
   point.counters = counters_of(group, recording, why_not_counted);
   // Part of the work is no work: a bound by it would be a guess.
-  if (group.complete(recording)) point.work = work_of(*point.counters);
+  const bool counted = group.complete(recording);
+  if (counted) point.work = work_of(*point.counters);
+  if (!counted && group.model != nullptr) {
+    point.work = group.model->work;
+    point.counters.reset();  // what is modelled is not shown as counted
+    point.profiled->not_counted.clear();
+  }
+  point.implementation_summary = sources_of(group, recording, counted);
   point.work.launches = 0;  // times are the kernel's own, launching is no part of them
   point.bound = bound_of(point.work, machine);
   point.workload.op = group.graph() ? group.symbol : short_name(point.profiled->full_name);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "render/exports.hpp"
 #include "report/comparison/comparison.hpp"
 #include "report/json/json.hpp"
 
@@ -40,6 +41,13 @@ const std::vector<Format>& formats() {
       {.name = "png", .file = "roofline.png", .render = png},
       {.name = "pdf", .file = "roofline.pdf", .render = pdf, .usual = false},
       {.name = "html", .file = "report.html", .render = html},
+      {.name = "trace", .file = "timeline.trace", .render = render_trace, .usual = false, .several = false},
+      {.name = "prometheus",
+       .file = "metrics.prometheus",
+       .render = render_prometheus,
+       .usual = false,
+       .several = false},
+      {.name = "jsonl", .file = "results.jsonl", .render = render_json_lines, .usual = false, .several = false},
   };
   return table;
 }

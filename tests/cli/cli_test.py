@@ -524,5 +524,29 @@ class Machines(Workspace):
         self.check(self.run_tool("calibrate", "--sustain", "-1"), 2, "--sustain")
 
 
+class Imports(Workspace):
+    """The files of other tools are in the tree, and so are the roofs."""
+    ROOFS = ROOT / "reports/reference/h200-ops/report.json"
+    RECORDED = ROOT / "tests/import/recorded"
+
+    def test_files_are_joined_and_drawn(self):
+        done = self.run_tool("import", self.RECORDED / "trace.json.gz", self.RECORDED / "kernels.ncu-rep",
+                             "--machine", self.ROOFS, "-o", "out")
+        self.check(done, 0, "joined: kernels.ncu-rep")
+        report = json.loads((self.folder / "out/report.json").read_text())
+        self.assertIn("counted by ncu", report["results"][0]["impl_summary"])
+        self.check(self.run_tool("report", "out/report.json", "--format", "trace,prometheus,jsonl"), 0, "wrote")
+        events = json.loads((self.folder / "out/timeline.trace").read_text())["traceEvents"]
+        self.assertTrue(any(event["ph"] == "X" for event in events))
+        for line in (self.folder / "out/results.jsonl").read_text().splitlines():
+            self.assertIn("workload", json.loads(line))
+
+    def test_what_is_no_profile_is_refused(self):
+        (self.folder / "text").write_text("hello")
+        self.check(self.run_tool("import", "text"), 2, "no profile that is known here")
+        self.check(self.run_tool("import", "missing"), 2, "missing")
+        self.check(self.run_tool("import", "step.nsys-rep"), 2, "nsys export --type sqlite")
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -29,10 +29,11 @@ const std::map<std::string, std::vector<std::string>> kMayInclude = {
     {"calibrate", {"report", "op", "device", "host", "text", "measure", "model"}},
     {"analyze", {"calibrate", "config", "report", "op", "device", "host", "text", "measure", "model"}},
     {"profile", {"inject", "calibrate", "report", "op", "device", "host", "text", "measure", "model"}},
+    {"import", {"profile", "inject", "calibrate", "report", "op", "device", "host", "text", "measure", "model"}},
     {"render", {"report", "op", "text", "measure", "model"}},
     {"cli",
-     {"profile", "analyze", "calibrate", "render", "config", "report", "op", "device", "host", "text", "measure",
-      "model"}},
+     {"import", "profile", "analyze", "calibrate", "render", "config", "report", "op", "device", "host", "text",
+      "measure", "model"}},
 };
 
 struct Include {

@@ -2,6 +2,7 @@
 #include "report/comparison/compare_runs.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 #include <tuple>
@@ -40,6 +41,39 @@ class Unmatched {
   std::map<Identity, std::vector<std::size_t>> rows_;  ///< the last first
 };
 
+/// What tools agree about that name a kernel's place differently.
+using Launch = std::tuple<std::string, std::array<std::int64_t, 3>, std::array<std::int64_t, 3>>;
+
+/// A program's rows that no label matched are matched by kernel, grid and block, the slowest with the slowest, where
+/// both runs have equally many left.
+void match_by_launch(const Report& before, const Report& now, std::vector<bool>& matched,
+                     std::vector<std::optional<std::size_t>>& partners) {
+  std::map<Launch, std::pair<std::vector<std::size_t>, std::vector<std::size_t>>> left;
+  const auto launch_of = [](const Point& point) {
+    return Launch(point.workload.op, point.profiled->grid, point.profiled->block);
+  };
+  for (std::size_t i = 0; i < before.points.size(); ++i) {
+    if (!matched[i] && before.points[i].profiled) left[launch_of(before.points[i])].first.push_back(i);
+  }
+  for (std::size_t i = 0; i < now.points.size(); ++i) {
+    if (!partners[i] && now.points[i].profiled) left[launch_of(now.points[i])].second.push_back(i);
+  }
+  const auto slowest_first = [](std::vector<std::size_t>& rows, const Report& report) {
+    const auto time = [&](std::size_t row) { return report.points[row].time ? report.points[row].time->median : 0; };
+    std::stable_sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) { return time(a) > time(b); });
+  };
+  for (auto& [launch, rows] : left) {
+    auto& [then, today] = rows;
+    if (then.size() != today.size()) continue;
+    slowest_first(then, before);
+    slowest_first(today, now);
+    for (std::size_t i = 0; i < then.size(); ++i) {
+      partners[today[i]] = then[i];
+      matched[then[i]] = true;
+    }
+  }
+}
+
 bool is_timed(const Point* point) { return point != nullptr && point->time && point->time->median > 0; }
 
 /// The interval; where too few samples give none, all that was seen.
@@ -70,11 +104,16 @@ std::vector<PointChange> compare_runs(const Report& before, const Report& now, d
   Unmatched left(before);
   std::vector<bool> matched(before.points.size(), false);
   std::vector<PointChange> changes;
+  std::vector<std::optional<std::size_t>> partners(now.points.size());
+  for (std::size_t i = 0; i < now.points.size(); ++i) {
+    partners[i] = left.take(now.points[i]);
+    if (partners[i]) matched[*partners[i]] = true;
+  }
+  match_by_launch(before, now, matched, partners);
   for (std::size_t i = 0; i < now.points.size(); ++i) {
     PointChange entry;
     entry.now = i;
-    entry.before = left.take(now.points[i]);
-    if (entry.before) matched[*entry.before] = true;
+    entry.before = partners[i];
     judge(entry, entry.before ? &before.points[*entry.before] : nullptr, &now.points[i], threshold);
     changes.push_back(entry);
   }

@@ -1,0 +1,67 @@
+// roofline import: profiles of other tools under the roofs. Measures nothing.
+#include <fmt/format.h>
+
+#include <ctime>
+#include <filesystem>
+
+#include "calibrate/machine_store.hpp"
+#include "cli/commands.hpp"
+#include "cli/console.hpp"
+#include "cli/outputs.hpp"
+#include "host/files.hpp"
+#include "import/import.hpp"
+#include "import/roofs.hpp"
+#include "render/render.hpp"
+#include "report/json/json.hpp"
+
+namespace roofline {
+namespace fs = std::filesystem;
+namespace {
+
+/// The roofs: of the file that was named, else those kept of such a GPU, else what it promises.
+Machine machine_of(const ImportCommand& command, const DeviceFacts& device, std::vector<std::string>& notes) {
+  if (!command.machine.empty()) {
+    Machine machine = parse_machine(read_file(command.machine), command.machine);
+    if (!device.name.empty() && machine.device.name != device.name) {
+      notes.push_back(
+          fmt::format("the roofs are those of {}, and the program ran on {}", machine.device.name, device.name));
+    }
+    return machine;
+  }
+  if (std::optional<Machine> kept = device.name.empty() ? std::nullopt : find_machine_named(device.name)) {
+    say(fmt::format("roofs: {} ({})", machine_path(kept->device.identity).string(),
+                    age_of(kept->measured_at, std::time(nullptr))));
+    return *kept;
+  }
+  return promised_machine(device);
+}
+
+}  // namespace
+
+ExitCode run_import(const ImportCommand& command, const Options& options) {
+  std::vector<ImportedProfile> profiles;
+  for (const std::string& file : command.files) profiles.push_back(read_profile_file(file));
+  std::vector<std::string> notes, joined;
+  const Machine machine = machine_of(command, device_of(profiles), notes);
+  Report report = report_of_imports(std::move(profiles), machine, options.argv, joined);
+  report.notes.insert(report.notes.begin(), notes.begin(), notes.end());
+  if (const std::string warning = not_measured(machine); !warning.empty()) say("note: " + warning);
+  for (const std::string& note : notes) say("note: " + note);
+  for (const std::string& sentence : joined) say("joined: " + sentence);
+  const ExitCode done = report.points.empty() ? ExitCode::device_unusable : ExitCode::ok;
+  if (command.output.to_stdout()) {
+    print_result(render(report, *command.output.formats.front(), command.chart));
+    return done;
+  }
+  const fs::path folder = command.output.is_file         ? fs::absolute(command.output.path).parent_path()
+                          : !command.output.path.empty() ? fs::path(command.output.path)
+                                                         : fs::path("reports") / report.invocation.suite;
+  const std::vector<fs::path> paths = write_outputs(report, command.output, command.chart, folder);
+  const TerminalStyle style = stdout_style(options.color);
+  print_result(render_terminal(report, style));
+  if (command.plot) print_result("\n" + render_terminal_plot(report, style));
+  say_written(paths);
+  return done;
+}
+
+}  // namespace roofline

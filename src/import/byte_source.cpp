@@ -1,0 +1,238 @@
+#include "import/byte_source.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+#include "model/error.hpp"
+
+namespace roofline {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kBuffer = std::size_t{1} << 18;
+/// Traces pack to a tenth, dull ones to a thirtieth. What unpacks to more than this is made to hurt.
+constexpr std::uint64_t kMostUnpacked = 150;
+constexpr std::uint64_t kHarmless = std::uint64_t{1} << 28;
+
+/// zstd's streaming interface, as libzstd.so.1 has had it since 2016. Found at run time: only .ncu-repz need it.
+class Zstd {
+ public:
+  struct Input {
+    const void* bytes;
+    std::size_t size, position;
+  };
+  struct Output {
+    void* bytes;
+    std::size_t size, position;
+  };
+
+  Zstd() {
+    library_ = dlopen("libzstd.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (library_ == nullptr) return;
+    create_ = reinterpret_cast<void* (*)()>(dlsym(library_, "ZSTD_createDStream"));
+    free_ = reinterpret_cast<std::size_t (*)(void*)>(dlsym(library_, "ZSTD_freeDStream"));
+    unpack_ = reinterpret_cast<std::size_t (*)(void*, Output*, Input*)>(dlsym(library_, "ZSTD_decompressStream"));
+    is_error_ = reinterpret_cast<unsigned (*)(std::size_t)>(dlsym(library_, "ZSTD_isError"));
+    if (create_ != nullptr && free_ != nullptr && unpack_ != nullptr && is_error_ != nullptr) stream_ = create_();
+  }
+  ~Zstd() {
+    if (stream_ != nullptr) free_(stream_);
+    if (library_ != nullptr) dlclose(library_);
+  }
+  Zstd(const Zstd&) = delete;
+  Zstd& operator=(const Zstd&) = delete;
+
+  bool found() const { return stream_ != nullptr; }
+  /// Whether it went well. `left` is 0 at the end of a frame.
+  bool unpack(Output& output, Input& input, std::size_t& left) {
+    left = unpack_(stream_, &output, &input);
+    return is_error_(left) == 0;
+  }
+
+ private:
+  void* library_ = nullptr;
+  void* stream_ = nullptr;
+  void* (*create_)() = nullptr;
+  std::size_t (*free_)(void*) = nullptr;
+  std::size_t (*unpack_)(void*, Output*, Input*) = nullptr;
+  unsigned (*is_error_)(std::size_t) = nullptr;
+};
+
+}  // namespace
+
+/// What fills the buffer.
+struct ByteSource::Unpacker {
+  Unpacker() : buffer(kBuffer) {}
+  virtual ~Unpacker() = default;
+  /// Bytes that it put into `buffer`; 0 at the end. `problem` is set where the file is broken.
+  virtual std::size_t next() = 0;
+
+  std::vector<char> buffer;
+  std::uint64_t packed_size = 0;
+  bool packed = false;
+  std::string problem;
+};
+
+namespace {
+
+/// Of gzip, and of what is not packed at all: zlib tells one from the other.
+struct Gzip final : ByteSource::Unpacker {
+  explicit Gzip(gzFile opened) : file(opened) {
+    gzbuffer(file, kBuffer);
+    packed = gzdirect(file) == 0;
+  }
+  ~Gzip() override { gzclose(file); }
+  Gzip(const Gzip&) = delete;
+  Gzip& operator=(const Gzip&) = delete;
+
+  std::size_t next() override {
+    const int got = gzread(file, buffer.data(), static_cast<unsigned>(buffer.size()));
+    int code = Z_OK;
+    const char* text = gzerror(file, &code);
+    if (code == Z_BUF_ERROR) problem = "the packed file ends in the middle";
+    if (code != Z_OK && code != Z_BUF_ERROR && code != Z_STREAM_END) {
+      problem = code == Z_ERRNO ? std::strerror(errno) : text;
+    }
+    return got > 0 ? static_cast<std::size_t>(got) : 0;
+  }
+
+  gzFile file;
+};
+
+struct ZstdFile final : ByteSource::Unpacker {
+  explicit ZstdFile(std::FILE* opened) : file(opened), packed_bytes(kBuffer) { packed = true; }
+  ~ZstdFile() override { std::fclose(file); }
+  ZstdFile(const ZstdFile&) = delete;
+  ZstdFile& operator=(const ZstdFile&) = delete;
+
+  std::size_t next() override {
+    Zstd::Output output = {buffer.data(), buffer.size(), 0};
+    while (output.position == 0) {
+      if (input.position == input.size) {
+        input = {packed_bytes.data(), std::fread(packed_bytes.data(), 1, packed_bytes.size(), file), 0};
+        if (input.size == 0) {
+          if (left != 0) problem = "the packed file ends in the middle";
+          return 0;
+        }
+      }
+      if (!zstd.unpack(output, input, left)) {
+        problem = "this is no valid zstd";
+        return 0;
+      }
+    }
+    return output.position;
+  }
+
+  Zstd zstd;
+  std::FILE* file;
+  std::vector<char> packed_bytes;
+  Zstd::Input input = {nullptr, 0, 0};
+  std::size_t left = 0;
+};
+
+std::unique_ptr<ByteSource::Unpacker> open(const fs::path& path) {
+  const auto refuse = [&] { throw UsageError(fmt::format("{}: {}", path.string(), std::strerror(errno))); };
+  if (fs::is_directory(path)) throw UsageError(fmt::format("{}: is a folder", path.string()));
+  std::FILE* file = std::fopen(path.c_str(), "rb");
+  if (file == nullptr) refuse();
+  unsigned char magic[4] = {};
+  const bool zstd = std::fread(magic, 1, 4, file) == 4 && magic[0] == 0x28 && magic[1] == 0xb5 && magic[2] == 0x2f &&
+                    magic[3] == 0xfd;
+  if (zstd) {
+    std::rewind(file);
+    auto unpacker = std::make_unique<ZstdFile>(file);
+    if (!unpacker->zstd.found()) {
+      throw UsageError(fmt::format("{}: is packed with zstd, and there is no libzstd.so.1 here", path.string()),
+                       "install libzstd, or unpack it with zstd -d");
+    }
+    return unpacker;
+  }
+  std::fclose(file);
+  gzFile opened = gzopen(path.c_str(), "rb");
+  if (opened == nullptr) refuse();
+  return std::make_unique<Gzip>(opened);
+}
+
+}  // namespace
+
+ByteSource::ByteSource(const fs::path& path) : name_(path.string()), unpacker_(open(path)) {
+  std::error_code ignored;
+  const auto size = fs::file_size(path, ignored);
+  unpacker_->packed_size = ignored ? 0 : size;
+}
+
+ByteSource::~ByteSource() = default;
+
+bool ByteSource::fill() {
+  before_ += static_cast<std::uint64_t>(end_ - begin_);
+  const std::size_t size = unpacker_->next();
+  begin_ = next_ = unpacker_->buffer.data();
+  end_ = begin_ + size;
+  if (!unpacker_->problem.empty()) {
+    end_ = begin_;
+    fail(unpacker_->problem);
+  }
+  if (unpacker_->packed && before_ + size > kHarmless && before_ + size > kMostUnpacked * unpacker_->packed_size) {
+    fail(fmt::format("it unpacks to more than {} times its size", kMostUnpacked));
+  }
+  return size > 0;
+}
+
+std::size_t ByteSource::read(char* to, std::size_t size) {
+  std::size_t done = 0;
+  while (done < size && (next_ < end_ || fill())) {
+    const std::size_t some = std::min(size - done, static_cast<std::size_t>(end_ - next_));
+    std::memcpy(to + done, next_, some);
+    next_ += some;
+    done += some;
+  }
+  return done;
+}
+
+std::uint64_t ByteSource::pass_over(std::uint64_t size) {
+  std::uint64_t done = 0;
+  while (done < size && (next_ < end_ || fill())) {
+    const auto some = std::min<std::uint64_t>(size - done, static_cast<std::uint64_t>(end_ - next_));
+    next_ += some;
+    done += some;
+  }
+  return done;
+}
+
+bool ByteSource::line(std::string& text) {
+  constexpr std::size_t kLongest = std::size_t{1} << 24;
+  text.clear();
+  bool any = false;
+  while (next_ < end_ || fill()) {
+    any = true;
+    const char* stop = static_cast<const char*>(std::memchr(next_, '\n', static_cast<std::size_t>(end_ - next_)));
+    text.append(next_, stop == nullptr ? end_ : stop);
+    next_ = stop == nullptr ? end_ : stop + 1;
+    if (text.size() > kLongest) fail("a line of more than 16 MB");
+    if (stop != nullptr) break;
+  }
+  return any;
+}
+
+void ByteSource::fail(const std::string& what) const { fail_at(offset(), what); }
+
+void ByteSource::fail_at(std::uint64_t offset, const std::string& what) const {
+  throw UsageError(fmt::format("{}: byte {}{}: {}", name_, offset, unpacker_->packed ? " (unpacked)" : "", what));
+}
+
+std::string first_bytes(const fs::path& path, std::size_t size) {
+  ByteSource source(path);
+  std::string bytes(size, '\0');
+  bytes.resize(source.read(bytes.data(), size));
+  return bytes;
+}
+
+}  // namespace roofline

@@ -1,0 +1,54 @@
+// The bytes of a file, unpacked as they come (gzip, zstd), with limits on what a hostile one may cost.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace roofline {
+
+class ByteSource {
+ public:
+  /// Throws UsageError when the file can't be opened.
+  explicit ByteSource(const std::filesystem::path& path);
+  ~ByteSource();
+  ByteSource(const ByteSource&) = delete;
+  ByteSource& operator=(const ByteSource&) = delete;
+
+  /// The next byte, which stays; -1 at the end.
+  int peek() { return next_ < end_ || fill() ? static_cast<unsigned char>(*next_) : -1; }
+  void skip() { ++next_; }
+
+  /// Up to `size` bytes; fewer at the end alone.
+  std::size_t read(char* to, std::size_t size);
+  /// Passes over bytes without keeping them. Fewer at the end alone.
+  std::uint64_t pass_over(std::uint64_t size);
+  /// A line without its end; false when there is none left. Throws on a line beyond any sense.
+  bool line(std::string& text);
+
+  /// Of the next byte, unpacked.
+  std::uint64_t offset() const { return before_ + static_cast<std::uint64_t>(next_ - begin_); }
+  const std::string& name() const { return name_; }
+  /// "trace.json.gz: byte 4711 (unpacked): " and what is wrong, as UsageError.
+  [[noreturn]] void fail(const std::string& what) const;
+  [[noreturn]] void fail_at(std::uint64_t offset, const std::string& what) const;
+
+  struct Unpacker;
+
+ private:
+  bool fill();
+
+  std::string name_;
+  std::unique_ptr<Unpacker> unpacker_;
+  const char* begin_ = nullptr;
+  const char* next_ = nullptr;
+  const char* end_ = nullptr;
+  std::uint64_t before_ = 0;  ///< bytes before `begin_`
+};
+
+/// The first bytes of a file, unpacked: what tells its format.
+std::string first_bytes(const std::filesystem::path& path, std::size_t size);
+
+}  // namespace roofline

@@ -1,0 +1,268 @@
+#include "import/chrome_events.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "import/json_stream.hpp"
+
+namespace roofline {
+namespace {
+
+/// Both shapes: an array of events, or an object with them in "traceEvents".
+class Reader final : public JsonEvents {
+ public:
+  Reader(ChromeTrace& trace, const std::function<bool(std::string_view)>& wanted,
+         const std::function<void(ChromeEvent&)>& take)
+      : trace_(trace), wanted_(wanted), take_(take) {}
+
+  bool any() const { return any_; }
+
+ private:
+  enum class Part : std::uint8_t { other, events, devices, distributed };
+
+  void open(bool object) override {
+    if (depth() == 1 && !object) {
+      part_ = Part::events;
+      base_ = 1;
+      any_ = true;
+    } else if (depth() == 2 && base_ == 2) {
+      part_ = key_ == "traceEvents" && !object        ? Part::events
+              : key_ == "deviceProperties" && !object ? Part::devices
+              : key_ == "distributedInfo" && object   ? Part::distributed
+                                                      : Part::other;
+      any_ |= part_ == Part::events;
+    } else if (part_ == Part::events && depth() == base_ + 1) {
+      event_.clear();
+      bad_ = !object;
+    } else if (part_ == Part::events && depth() == base_ + 2) {
+      in_arguments_ = object && key_ == "args";
+    } else if (collecting()) {
+      if (depth() == base_ + 3) begin_argument();
+      if (argument_ != nullptr) separate();
+      if (argument_ != nullptr) argument_->text += object ? '{' : '[';
+      fresh_ = true;
+    } else if (part_ == Part::devices && depth() == 3 && object) {
+      trace_.devices.emplace_back();
+    }
+  }
+
+  void close(bool object) override {
+    if (part_ == Part::events && depth() == base_) {
+      event_.offset = source().offset();
+      if (!bad_) take_(event_);
+    } else if (part_ == Part::events && depth() == base_ + 1) {
+      in_arguments_ = false;
+    } else if (collecting() && depth() >= base_ + 2) {
+      if (argument_ != nullptr) argument_->text += object ? '}' : ']';
+      fresh_ = false;
+      if (depth() == base_ + 2) argument_ = nullptr;
+    }
+    if (depth() == 1 && base_ == 2) part_ = Part::other;
+  }
+
+  void on_key(std::string& name) override {
+    if (collecting() && depth() > base_ + 2) {
+      if (argument_ != nullptr) {
+        separate();
+        argument_->text += '"' + name + "\":";
+        fresh_ = true;
+      }
+      return;
+    }
+    key_.swap(name);
+  }
+
+  void on_text(std::string& text) override {
+    if (part_ == Part::events && depth() == base_ + 1) {
+      if (key_ == "ph") event_.phase.swap(text);
+      if (key_ == "cat") event_.category.swap(text);
+      if (key_ == "name") event_.name.swap(text);
+      if (key_ == "pid") event_.process_name.swap(text);
+      if (key_ == "tid") event_.thread_name.swap(text);
+    } else if (collecting()) {
+      if (depth() == base_ + 2) {
+        if (begin_argument()) argument_->text.swap(text);
+        argument_ = nullptr;
+      } else if (argument_ != nullptr) {
+        separate();
+        argument_->text += '"' + text + '"';
+      }
+    } else if (part_ == Part::devices && depth() == 3 && !trace_.devices.empty() && key_ == "name") {
+      trace_.devices.back().name.swap(text);
+    }
+  }
+
+  void on_number(const JsonNumber& number) override {
+    if (part_ == Part::events && depth() == base_ + 1) {
+      if (key_ == "ts") {
+        event_.time_us = number.value;
+        event_.has_time = true;
+      }
+      if (key_ == "dur") event_.duration_us = number.value;
+      if (key_ == "pid") event_.process = number.integer;
+      if (key_ == "tid") event_.thread = number.integer;
+      if (key_ == "id") event_.id = number.integer;
+    } else if (collecting()) {
+      if (depth() == base_ + 2) {
+        if (begin_argument()) {
+          argument_->number = number.value;
+          argument_->integer = number.is_integer ? number.integer : clamped(number.value);
+          argument_->is_number = true;
+        }
+        argument_ = nullptr;
+      } else if (argument_ != nullptr) {
+        separate();
+        auto out = std::back_inserter(argument_->text);
+        if (number.is_integer) {
+          fmt::format_to(out, "{}", number.integer);
+        } else {
+          fmt::format_to(out, "{}", number.value);
+        }
+      }
+    } else if (part_ == Part::devices && depth() == 3 && !trace_.devices.empty()) {
+      take_device(trace_.devices.back(), number);
+    } else if (part_ == Part::distributed && depth() == 2 && key_ == "rank") {
+      trace_.rank = number.integer;
+    }
+  }
+
+  void on_null() override {
+    if (collecting() && depth() > base_ + 2 && argument_ != nullptr) {
+      separate();
+      argument_->text += "null";
+    }
+  }
+
+  static std::int64_t clamped(double value) {
+    constexpr double kMost = 9e18;
+    return std::isfinite(value) ? static_cast<std::int64_t>(std::clamp(value, -kMost, kMost)) : 0;
+  }
+
+  void take_device(DeviceFacts& device, const JsonNumber& number) {
+    const auto small = static_cast<std::uint32_t>(std::clamp<std::int64_t>(number.integer, 0, 1 << 30));
+    if (key_ == "id") device.index = small;
+    if (key_ == "totalGlobalMem") device.memory_bytes = number.value;
+    if (key_ == "computeMajor") device.compute_major = small;
+    if (key_ == "computeMinor") device.compute_minor = small;
+    if (key_ == "numSms") device.sms = small;
+    if (key_ == "maxThreadsPerMultiprocessor") device.threads_per_sm = small;
+    if (key_ == "regsPerMultiprocessor") device.registers_per_sm = small;
+    if (key_ == "regsPerBlock") device.registers_per_block = small;
+    if (key_ == "sharedMemPerMultiprocessor") device.shared_per_sm = small;
+    if (key_ == "sharedMemPerBlock") device.shared_per_block = small;
+  }
+
+  bool collecting() const { return part_ == Part::events && in_arguments_ && depth() >= base_ + 2; }
+
+  bool begin_argument() {
+    argument_ = nullptr;
+    constexpr std::size_t kMostArguments = 256;
+    if (!wanted_(key_) || event_.argument_count >= kMostArguments) return false;
+    if (event_.argument_count == event_.arguments.size()) event_.arguments.emplace_back();
+    argument_ = &event_.arguments[event_.argument_count++];
+    argument_->name = key_;
+    argument_->text.clear();
+    argument_->is_number = false;
+    fresh_ = true;
+    return true;
+  }
+
+  void separate() {
+    constexpr std::size_t kLongest = std::size_t{1} << 20;
+    if (argument_->text.size() > kLongest) source().fail("an argument of more than 1 MB");
+    if (!fresh_) argument_->text += ',';
+    fresh_ = false;
+  }
+
+  ChromeTrace& trace_;
+  const std::function<bool(std::string_view)>& wanted_;
+  const std::function<void(ChromeEvent&)>& take_;
+  ChromeEvent event_;
+  ChromeEvent::Argument* argument_ = nullptr;
+  std::string key_;
+  Part part_ = Part::other;
+  int base_ = 2;  ///< depth inside of the array of events
+  bool in_arguments_ = false;
+  bool fresh_ = true;  ///< nothing stands before the next element
+  bool bad_ = false;
+  bool any_ = false;
+};
+
+}  // namespace
+
+const ChromeEvent::Argument* ChromeEvent::find(std::string_view wanted) const {
+  for (std::size_t i = argument_count; i-- > 0;) {  // of duplicates the last
+    if (arguments[i].name == wanted) return &arguments[i];
+  }
+  return nullptr;
+}
+
+std::string_view ChromeEvent::text(std::string_view wanted) const {
+  const Argument* found = find(wanted);
+  return found == nullptr ? std::string_view() : found->text;
+}
+
+double ChromeEvent::number(std::string_view wanted, double otherwise) const {
+  const Argument* found = find(wanted);
+  return found != nullptr && found->is_number && std::isfinite(found->number) ? found->number : otherwise;
+}
+
+std::int64_t ChromeEvent::integer(std::string_view wanted, std::int64_t otherwise) const {
+  const Argument* found = find(wanted);
+  return found != nullptr && found->is_number ? found->integer : otherwise;
+}
+
+std::array<std::uint32_t, 3> ChromeEvent::extents(std::string_view wanted) const {
+  std::array<std::uint32_t, 3> extents = {1, 1, 1};
+  const std::string_view list = text(wanted);
+  std::size_t at = 0;
+  for (std::uint32_t& extent : extents) {
+    at = list.find_first_of("0123456789", at);
+    if (at == std::string_view::npos) break;
+    std::uint64_t value = 0;
+    for (; at < list.size() && list[at] >= '0' && list[at] <= '9'; ++at) {
+      value = std::min<std::uint64_t>(10 * value + static_cast<std::uint64_t>(list[at] - '0'), 0xffffffffU);
+    }
+    extent = static_cast<std::uint32_t>(value);
+  }
+  return extents;
+}
+
+bool ChromeEvent::sane() const {
+  constexpr double kMost = 4e15;  // µs: 127 years
+  return has_time && time_us >= 0 && time_us < kMost && duration_us >= 0 && duration_us < kMost;
+}
+
+std::uint64_t ChromeEvent::start_ns(const ByteSource& source) const {
+  if (!sane()) {
+    source.fail_at(offset, fmt::format("an event \"{}\" that starts at {} µs and takes {} µs", name.substr(0, 80),
+                                       time_us, duration_us));
+  }
+  return static_cast<std::uint64_t>(std::llround(time_us * 1e3));
+}
+
+std::uint64_t ChromeEvent::end_ns(const ByteSource& source) const {
+  return start_ns(source) + static_cast<std::uint64_t>(std::llround(duration_us * 1e3));
+}
+
+void ChromeEvent::clear() {
+  for (std::string* text : {&phase, &category, &name, &process_name, &thread_name}) text->clear();
+  time_us = duration_us = 0;
+  process = thread = id = 0;
+  has_time = false;
+  argument_count = 0;
+}
+
+ChromeTrace read_chrome_trace(ByteSource& source, const std::function<bool(std::string_view)>& wanted,
+                              const std::function<void(ChromeEvent&)>& take) {
+  ChromeTrace trace;
+  Reader reader(trace, wanted, take);
+  read_json(source, reader);
+  if (!reader.any()) source.fail("JSON without \"traceEvents\": no chrome trace");
+  return trace;
+}
+
+}  // namespace roofline

@@ -1,0 +1,60 @@
+// The events of a chrome trace, one after another, whatever wrote it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "import/byte_source.hpp"
+#include "import/imported.hpp"
+
+namespace roofline {
+
+/// One event; its texts live until the next one.
+struct ChromeEvent {
+  struct Argument {
+    std::string name;
+    std::string text;  ///< of a string, or the JSON of an array
+    double number = 0;
+    std::int64_t integer = 0;
+    bool is_number = false;
+  };
+
+  std::string phase, category, name;
+  double time_us = 0, duration_us = 0;
+  std::int64_t process = 0, thread = 0;  ///< 0 where they are names
+  std::string process_name, thread_name;
+  std::int64_t id = 0;
+  bool has_time = false;
+  std::vector<Argument> arguments;
+  std::size_t argument_count = 0;  ///< of `arguments`, those of this event: the others keep their memory for the next
+  std::uint64_t offset = 0;        ///< in the file, of its end
+
+  const Argument* find(std::string_view wanted) const;
+  std::string_view text(std::string_view wanted) const;
+  double number(std::string_view wanted, double otherwise) const;
+  std::int64_t integer(std::string_view wanted, std::int64_t otherwise) const;
+  bool has(std::string_view wanted) const { return find(wanted) != nullptr; }
+  /// "[132,1,1]" as three extents; 1 where there is none.
+  std::array<std::uint32_t, 3> extents(std::string_view wanted) const;
+  /// Nanoseconds; throws through `source` where it is no time.
+  std::uint64_t start_ns(const ByteSource& source) const;
+  std::uint64_t end_ns(const ByteSource& source) const;
+  bool sane() const;
+  void clear();
+};
+
+/// What stands beside the events.
+struct ChromeTrace {
+  std::vector<DeviceFacts> devices;
+  std::int64_t rank = -1;
+};
+
+/// Calls `take` with each event. Only arguments that `wanted` accepts are kept.
+ChromeTrace read_chrome_trace(ByteSource& source, const std::function<bool(std::string_view)>& wanted,
+                              const std::function<void(ChromeEvent&)>& take);
+
+}  // namespace roofline

@@ -1,0 +1,119 @@
+#include "import/import.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+
+#include "host/host.hpp"
+#include "import/byte_source.hpp"
+#include "import/join.hpp"
+#include "import/kineto.hpp"
+#include "import/ncu.hpp"
+#include "import/nsys.hpp"
+#include "import/proton.hpp"
+#include "import/roofs.hpp"
+#include "model/error.hpp"
+#include "profile/intervals.hpp"
+#include "profile/profile.hpp"
+
+namespace roofline {
+namespace {
+
+namespace fs = std::filesystem;
+
+ImportedProfile read_by_content(const fs::path& file) {
+  constexpr std::size_t kBeginning = std::size_t{1} << 16;
+  const std::string ending = file.extension().string();
+  if (ending == ".nsys-rep" || ending == ".qdrep") {
+    throw UsageError(fmt::format("{}: a report of Nsight Systems is read as its export", file.string()),
+                     fmt::format("nsys export --type sqlite -o {0}.sqlite {0}{1}, and import that",
+                                 (file.parent_path() / file.stem()).string(), ending));
+  }
+  const std::string beginning = first_bytes(file, kBeginning);
+  if (beginning.starts_with("SQLite format 3")) return read_nsys(file);
+  ByteSource source(file);
+  if (beginning.starts_with(std::string_view("NVR\0", 4))) return read_ncu_report(source);
+  const std::size_t first = beginning.find_first_not_of(" \t\r\n\xef\xbb\xbf");
+  const char sign = first == std::string::npos ? '\0' : beginning[first];
+  if (sign == '{' || sign == '[') {
+    if (looks_like_proton_tree(beginning)) return read_proton_tree(source);
+    return looks_like_proton_trace(beginning) ? read_proton_trace(source) : read_kineto(source);
+  }
+  if (looks_like_ncu_csv(beginning)) return read_ncu_csv(source);
+  throw UsageError(
+      fmt::format("{}: no profile that is known here", file.string()),
+      "ncu (.ncu-rep, .ncu-repz, --page raw --csv), nsys (--type sqlite), torch.profiler and Triton Proton "
+      "(JSON, .gz) are");
+}
+
+std::string stem_of(const std::string& file) { return file.substr(0, file.find('.', file.starts_with('.') ? 1 : 0)); }
+
+}  // namespace
+
+ImportedProfile read_profile_file(const fs::path& file) {
+  ImportedProfile profile = read_by_content(file);
+  profile.file = file.filename().string();
+  return profile;
+}
+
+DeviceFacts device_of(const std::vector<ImportedProfile>& profiles) {
+  std::map<std::pair<std::size_t, std::uint32_t>, double> times;
+  for (std::size_t i = 0; i < profiles.size(); ++i) {
+    for (const spool::Kernel& kernel : profiles[i].trace.kernels) {
+      times[{i, kernel.device}] += seconds(kernel.end - kernel.start);
+    }
+  }
+  const auto most = std::max_element(times.begin(), times.end(), [](auto& a, auto& b) { return a.second < b.second; });
+  if (most == times.end()) return {};
+  DeviceFacts best;
+  for (const DeviceFacts& device : profiles[most->first.first].devices) {
+    if (device.index == most->first.second) best = device;
+  }
+  // Another file of the program may know it better.
+  for (const ImportedProfile& profile : profiles) {
+    for (const DeviceFacts& device : profile.devices) {
+      const bool better = device.core_hz > 0 && !(best.core_hz > 0);
+      if (better && (best.name.empty() || best.name == device.name)) best = device;
+    }
+  }
+  return best;
+}
+
+Report report_of_imports(std::vector<ImportedProfile> profiles, const Machine& machine,
+                         const std::vector<std::string>& command, std::vector<std::string>& joined) {
+  std::vector<std::string> files, notes;
+  for (const ImportedProfile& profile : profiles) {
+    files.push_back(profile.file);
+    notes.push_back(fmt::format("{}: recorded by {}", profile.file, profile.tool));
+    for (const std::string& note : profile.notes) notes.push_back(profile.file + ": " + note);
+  }
+  for (const JoinResult& result : join_profiles(profiles)) {
+    for (std::string& sentence : sentences_of(result)) joined.push_back(std::move(sentence));
+  }
+  const bool has_starts =
+      std::all_of(profiles.begin(), profiles.end(), [](const ImportedProfile& profile) { return profile.has_starts; });
+  if (!has_starts) {
+    notes.emplace_back("the file has no timeline: kernels are laid end to end, and idle time is not in it");
+  }
+  std::vector<ProcessTrace> traces;
+  for (ImportedProfile& profile : profiles) {
+    profile.trace.command = {profile.file};
+    traces.push_back(std::move(profile.trace));
+  }
+  Report report = report_of(traces, {.program = files, .folder = {}, .run = {}, .untraced_s = {}}, machine);
+  if (!has_starts) report.profile->timeline.reset();
+  if (const std::string warning = not_measured(machine); !warning.empty()) {
+    report.notes.insert(report.notes.begin(), warning);
+  }
+  report.notes.insert(report.notes.end(), notes.begin(), notes.end());
+  report.notes.insert(report.notes.end(), joined.begin(), joined.end());
+  report.invocation.command = command;
+  report.invocation.suite = files.empty() ? "import" : stem_of(files.front());
+  report.invocation.tool_version = ROOFLINE_VERSION;
+  report.invocation.started_at = utc_now();
+  return report;
+}
+
+}  // namespace roofline

@@ -1,0 +1,173 @@
+#include "import/imported.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <limits>
+
+namespace roofline {
+
+TraceBuilder::TraceBuilder(ProcessTrace& trace) : trace_(trace) {
+  // Id 0 is nothing.
+  trace_.texts.resize(1);
+  trace_.ranges.resize(1);
+  trace_.lines.resize(1);
+  trace_.places.resize(1);
+  trace_.kinds.resize(1);
+  trace_.tally.last = 1;
+}
+
+template <typename Key, typename Record, typename Make>
+spool::Id TraceBuilder::intern(std::map<Key, spool::Id>& known, std::vector<Record>& records, const Key& key,
+                               Make&& make) {
+  const auto [found, is_new] = known.try_emplace(key, static_cast<spool::Id>(records.size()));
+  if (is_new) records.push_back(make(found->second));
+  return found->second;
+}
+
+spool::Id TraceBuilder::text(std::string_view text) {
+  if (text.empty()) return 0;
+  const auto [found, is_new] = texts_.try_emplace(std::string(text), static_cast<spool::Id>(trace_.texts.size()));
+  if (is_new) trace_.texts.push_back(found->first);
+  return found->second;
+}
+
+spool::Id TraceBuilder::range(spool::Id parent, std::string_view name) {
+  const spool::Id of = text(name);
+  return intern(ranges_, trace_.ranges, {parent, of},
+                [&](spool::Id id) { return spool::Range{.id = id, .parent = parent, .name = of, .domain = 0}; });
+}
+
+spool::Id TraceBuilder::place(const ImportedPlace& place) {
+  spool::Id line = 0;
+  if (!place.file.empty()) {
+    const spool::Id file = text(place.file), function = text(place.function);
+    line = intern(lines_, trace_.lines, {file, function, place.line}, [&](spool::Id id) {
+      return spool::Line{.id = id, .file = file, .function = function, .number = place.line};
+    });
+  }
+  const spool::Id module = text(place.module), operation = text(place.operation);
+  const std::array<spool::Id, 5> key = {place.range, line, module, operation, place.backward ? 1U : 0U};
+  if (key == std::array<spool::Id, 5>{}) return 0;
+  return intern(places_, trace_.places, key, [&](spool::Id id) {
+    return spool::Place{.id = id,
+                        .range = place.range,
+                        .line = line,
+                        .module = module,
+                        .backward = place.backward ? 1U : 0U,
+                        .operation = operation};
+  });
+}
+
+spool::Id TraceBuilder::kind(const ImportedKernel& kernel) {
+  const spool::Id name = text(kernel.name);
+  std::array<std::uint32_t, 15> key = {name, kernel.dynamic_shared, kernel.place};
+  key[13] = static_cast<std::uint32_t>(kernel.scalars);
+  key[14] = static_cast<std::uint32_t>(kernel.scalars >> 32U);
+  std::copy(kernel.grid.begin(), kernel.grid.end(), key.begin() + 3);
+  std::copy(kernel.block.begin(), kernel.block.end(), key.begin() + 6);
+  std::copy(kernel.cluster.begin(), kernel.cluster.end(), key.begin() + 9);
+  return intern(kinds_, trace_.kinds, key, [&](spool::Id id) {
+    spool::Kind kind = {};
+    kind.id = id;
+    kind.name = name;
+    std::copy(kernel.grid.begin(), kernel.grid.end(), kind.grid);
+    std::copy(kernel.block.begin(), kernel.block.end(), kind.block);
+    std::copy(kernel.cluster.begin(), kernel.cluster.end(), kind.cluster);
+    kind.dynamic_shared = kernel.dynamic_shared;
+    kind.scalars = kernel.scalars;
+    kind.place = kernel.place;
+    return kind;
+  });
+}
+
+spool::Id TraceBuilder::graph_launch() {
+  std::array<std::uint32_t, 15> key = {};
+  key[12] = spool::kGraph;
+  return intern(kinds_, trace_.kinds, key, [&](spool::Id id) {
+    spool::Kind kind = {};
+    kind.id = id;
+    kind.flags = spool::kGraph;
+    return kind;
+  });
+}
+
+std::uint32_t TraceBuilder::quantity(std::string_view name) {
+  const auto known = quantities_.find(name);
+  if (known != quantities_.end()) return known->second;
+  const auto index = static_cast<std::uint32_t>(quantities_.size());
+  quantities_.emplace(name, index);
+  const spool::Id id = text(name);
+  trace_.metrics.push_back({.index = index, .group = 0, .quantity = id, .name = id});
+  return index;
+}
+
+void TraceBuilder::device(const DeviceFacts& facts, std::string_view file) {
+  spool::Device device = {};
+  device.index = facts.index;
+  device.name = text(facts.name);
+  device.chip = text(facts.chip);
+  device.sms = facts.sms;
+  // No file has it, and devices are told apart by it: those of one file by their number, those of two not at all alike.
+  const std::uint64_t identity[2] = {std::hash<std::string_view>()(file), facts.index};
+  static_assert(sizeof identity == sizeof device.uuid);
+  std::memcpy(device.uuid, identity, sizeof identity);
+  device.compute_major = facts.compute_major;
+  device.compute_minor = facts.compute_minor;
+  device.threads_per_sm = facts.threads_per_sm;
+  // As all chips since Ampere have it, where the file doesn't say.
+  device.blocks_per_sm = facts.blocks_per_sm != 0 ? facts.blocks_per_sm : 32;
+  device.registers_per_sm = facts.registers_per_sm;
+  device.registers_per_block = facts.registers_per_block;
+  device.shared_per_sm = facts.shared_per_sm;
+  device.shared_per_block = facts.shared_per_block;
+  device.warps_per_sm = facts.warps_per_sm;
+  trace_.devices.push_back(device);
+}
+
+void TraceBuilder::without_work(spool::Id kind, std::string_view reason) {
+  trace_.uncounted.push_back({.kind = kind, .reason = text(reason)});
+}
+
+void TraceBuilder::finish() {
+  std::uint64_t first = std::numeric_limits<std::uint64_t>::max(), last = 0;
+  const auto for_all = [this](auto&& visit) {
+    for (auto& record : trace_.kernels) visit(record);
+    for (auto& record : trace_.copies) visit(record);
+    for (auto& record : trace_.fills) visit(record);
+    for (auto& record : trace_.launches) visit(record);
+    for (auto& record : trace_.calls) visit(record);
+    for (auto& record : trace_.range_times) visit(record);
+  };
+  for_all([&](const auto& record) {
+    first = std::min(first, record.start);
+    last = std::max(last, record.end);
+  });
+  if (first > last) first = last = 0;
+  constexpr std::uint64_t kBegin = 1;  // 0 is "not known"
+  for_all([&](auto& record) {
+    record.start = record.start - first + kBegin;
+    record.end = record.end - first + kBegin;
+  });
+  trace_.process.start = kBegin;
+  trace_.last_time = last - first + kBegin;
+  trace_.tally.kernels = trace_.kernels.size();
+  trace_.tally.launches = trace_.kernels.size();
+  trace_.tally.time = trace_.last_time;
+}
+
+spool::CallKind call_kind(std::string_view name) {
+  const auto has = [name](std::string_view part) { return name.find(part) != std::string_view::npos; };
+  if (has("GraphLaunch")) return spool::CallKind::graph_launch;
+  if (has("Launch") && !has("Query")) return spool::CallKind::launch;
+  if (has("Memcpy")) return spool::CallKind::copy;
+  if (has("Memset")) return spool::CallKind::fill;
+  if (has("Synchronize")) return spool::CallKind::synchronise;
+  if (has("Malloc") || has("MemAlloc") || has("HostAlloc") || has("MemCreate")) return spool::CallKind::allocate;
+  if (has("Free") || has("MemRelease")) return spool::CallKind::release;
+  if (has("ModuleLoad") || has("LibraryLoad") || has("ModuleGetFunction")) return spool::CallKind::load;
+  if (has("Event")) return spool::CallKind::event;
+  return spool::CallKind::other;
+}
+
+}  // namespace roofline

@@ -1,0 +1,100 @@
+// What a file of another tool says, in the words of a spool: so that everything behind it is that of `roofline
+// profile`.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "profile/process_trace.hpp"
+
+namespace roofline {
+
+/// A GPU as a file describes it; 0 and empty: it doesn't say.
+struct DeviceFacts {
+  std::uint32_t index = 0;
+  std::string name;
+  std::string chip;  ///< "gh100"
+  std::uint32_t compute_major = 0, compute_minor = 0;
+  std::uint32_t sms = 0, threads_per_sm = 0, blocks_per_sm = 0, registers_per_sm = 0, registers_per_block = 0;
+  std::uint32_t shared_per_sm = 0, shared_per_block = 0, warps_per_sm = 0;
+  double memory_bytes = 0, l2_bytes = 0;
+  double core_hz = 0, memory_hz = 0, bus_bits = 0;
+};
+
+/// Which of several files a value is from decides what it is good for.
+enum class ImportedKind : std::uint8_t { ncu, nsys, kineto, proton };
+
+struct ImportedProfile {
+  ImportedKind kind = ImportedKind::kineto;
+  std::string file;  ///< its name, without folders
+  std::string tool;  ///< "torch.profiler", "ncu 2025.3.1"
+  ProcessTrace trace;
+  std::vector<DeviceFacts> devices;
+  bool has_starts = true;          ///< when things ran is known, not only for how long
+  std::vector<std::string> notes;  ///< what a reader must know: "12 launches without a kernel"
+};
+
+/// Where something was launched.
+struct ImportedPlace {
+  spool::Id range = 0;
+  std::string_view file, function;  ///< the line of the program's own code; empty: not known
+  std::uint32_t line = 0;
+  std::string_view module;
+  std::string_view operation;
+  bool backward = false;
+};
+
+/// A kind of launch.
+struct ImportedKernel {
+  std::string_view name;  ///< mangled where the file has it
+  std::array<std::uint32_t, 3> grid = {}, block = {}, cluster = {};
+  std::uint32_t dynamic_shared = 0;
+  spool::Id place = 0;
+  std::uint64_t scalars = 0;  ///< what tells launches apart that do different work, as their parameters would
+};
+
+/// Writes a trace: each text, range, place and kind once.
+class TraceBuilder {
+ public:
+  explicit TraceBuilder(ProcessTrace& trace);
+
+  spool::Id text(std::string_view text);
+  spool::Id range(spool::Id parent, std::string_view name);
+  spool::Id place(const ImportedPlace& place);
+  spool::Id kind(const ImportedKernel& kernel);
+  /// The kind that launches of graphs have, whose kernels are rows of their own.
+  spool::Id graph_launch();
+  /// The quantity's place among the values of a launch.
+  std::uint32_t quantity(std::string_view name);
+
+  void device(const DeviceFacts& device, std::string_view file);
+  /// Why that kind has no work.
+  void without_work(spool::Id kind, std::string_view reason);
+
+  /// Times in ns of any clock; finish() moves all of them so that the first is small.
+  void finish();
+
+ private:
+  template <typename Key, typename Record, typename Make>
+  spool::Id intern(std::map<Key, spool::Id>& known, std::vector<Record>& records, const Key& key, Make&& make);
+
+  ProcessTrace& trace_;
+  std::unordered_map<std::string, spool::Id> texts_;
+  std::map<std::pair<spool::Id, spool::Id>, spool::Id> ranges_;
+  std::map<std::tuple<spool::Id, spool::Id, std::uint32_t>, spool::Id> lines_;
+  std::map<std::array<spool::Id, 5>, spool::Id> places_;
+  std::map<std::array<std::uint32_t, 15>, spool::Id> kinds_;
+  std::map<std::string, std::uint32_t, std::less<>> quantities_;
+};
+
+/// What a call of CUDA is about, by its name in the runtime or the driver.
+spool::CallKind call_kind(std::string_view name);
+
+}  // namespace roofline

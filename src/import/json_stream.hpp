@@ -1,0 +1,86 @@
+// JSON read as a stream of events, in memory that does not grow with the file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "import/byte_source.hpp"
+
+namespace roofline {
+
+/// A number as it stands in the file: times in ns since 1970 are more than a double holds.
+struct JsonNumber {
+  double value = 0;
+  std::int64_t integer = 0;  ///< where it is one
+  bool is_integer = false;
+};
+
+/// What nlohmann's parser reports to, with limits on what a token and what nesting may cost. A reader overrides what it
+/// wants: on_key(), and on_text(), on_number(), on_null() of values; open() and close() of arrays and objects.
+class JsonEvents {
+ public:
+  virtual ~JsonEvents() = default;
+
+  // What nlohmann calls.
+  bool null() {
+    return passed([this] { on_null(); });
+  }
+  bool boolean(bool value) { return number({value ? 1.0 : 0.0, value ? 1 : 0, true}); }
+  bool number_integer(std::int64_t value) { return number({static_cast<double>(value), value, true}); }
+  bool number_unsigned(std::uint64_t value) {
+    const bool fits = value <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    return number({static_cast<double>(value), fits ? static_cast<std::int64_t>(value) : 0, fits});
+  }
+  bool number_float(double value, const std::string&) { return number({value, 0, false}); }
+  bool string(std::string& text) {
+    return passed([&] { on_text(text); });
+  }
+  bool binary(nlohmann::json::binary_t&) { return false; }
+  bool key(std::string& name) {
+    return passed([&] { on_key(name); });
+  }
+  bool start_object(std::size_t) { return opened(true); }
+  bool start_array(std::size_t) { return opened(false); }
+  bool end_object() { return closed(true); }
+  bool end_array() { return closed(false); }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception& error);
+
+ protected:
+  virtual void on_null() {}
+  virtual void on_number(const JsonNumber& value) = 0;
+  virtual void on_text(std::string& text) = 0;
+  virtual void on_key(std::string& name) = 0;
+  virtual void open(bool object) = 0;   ///< depth() is that of what is inside
+  virtual void close(bool object) = 0;  ///< depth() is that of what is around
+  int depth() const { return depth_; }
+  const ByteSource& source() const { return *source_; }
+
+ private:
+  friend void read_json(ByteSource& source, JsonEvents& events);
+  friend class JsonBytes;
+
+  template <typename Do>
+  bool passed(Do&& what) {
+    token_begin_ = source_->offset();
+    what();
+    return true;
+  }
+  bool number(const JsonNumber& value) {
+    return passed([&] { on_number(value); });
+  }
+  bool opened(bool object);
+  bool closed(bool object);
+
+  ByteSource* source_ = nullptr;
+  std::uint64_t token_begin_ = 0;  ///< at most
+  int depth_ = 0;
+};
+
+/// Reads all of it. Throws UsageError with the byte at which it is no JSON, or too much of it.
+void read_json(ByteSource& source, JsonEvents& events);
+
+}  // namespace roofline

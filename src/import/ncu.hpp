@@ -1,0 +1,18 @@
+// Nsight Compute: its reports and its CSV.
+#pragma once
+
+#include "import/byte_source.hpp"
+#include "import/imported.hpp"
+
+namespace roofline {
+
+/// .ncu-rep, and .ncu-repz as the source unpacks it.
+ImportedProfile read_ncu_report(ByteSource& source);
+
+/// --csv of the pages "raw" (a row a launch) and "details" (a row a metric), in any locale and any units.
+ImportedProfile read_ncu_csv(ByteSource& source);
+
+/// Whether a file that begins so may be such CSV: what is printed before its header is anything.
+bool looks_like_ncu_csv(std::string_view beginning);
+
+}  // namespace roofline

@@ -1,0 +1,540 @@
+// Tables come and go with versions, and so do their columns: each is looked for, and only names that the database
+// itself lists get into a statement, quoted. Nothing in the file is trusted to be of the type that it should be.
+#include "import/nsys.hpp"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <memory>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "model/error.hpp"
+
+namespace roofline {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string quoted_name(std::string_view name) {
+  std::string text = "\"";
+  for (const char character : name) text += character == '"' ? "\"\"" : std::string(1, character);
+  return text + '"';
+}
+
+/// What a column of a row holds, whatever the file says of its type.
+class Row {
+ public:
+  Row(sqlite3_stmt* statement, const std::vector<int>& places) : statement_(statement), places_(places) {}
+
+  bool has(std::size_t column) const {
+    return places_[column] >= 0 && sqlite3_column_type(statement_, places_[column]) != SQLITE_NULL;
+  }
+  std::int64_t integer(std::size_t column, std::int64_t otherwise = 0) const {
+    return has(column) ? sqlite3_column_int64(statement_, places_[column]) : otherwise;
+  }
+  std::uint32_t small(std::size_t column) const {
+    return static_cast<std::uint32_t>(
+        std::clamp<std::int64_t>(integer(column), 0, std::numeric_limits<std::uint32_t>::max()));
+  }
+  double number(std::size_t column) const {
+    const double value = has(column) ? sqlite3_column_double(statement_, places_[column]) : 0;
+    return std::isfinite(value) ? value : 0;
+  }
+  std::string text(std::size_t column) const {
+    if (!has(column)) return {};
+    const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement_, places_[column]));
+    return bytes == nullptr
+               ? std::string()
+               : std::string(bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_, places_[column])));
+  }
+
+ private:
+  sqlite3_stmt* statement_;
+  const std::vector<int>& places_;
+};
+
+class Database {
+ public:
+  explicit Database(const fs::path& file) : name_(file.string()) {
+    // As it is: no journal is looked for beside it, nothing is written.
+    const std::string uri = "file:" + escaped(fs::absolute(file).string()) + "?mode=ro&immutable=1";
+    const int code = sqlite3_open_v2(uri.c_str(), &database_, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);
+    if (code != SQLITE_OK) fail("the database");
+    sqlite3_db_config(database_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+    sqlite3_db_config(database_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+    sqlite3_db_config(database_, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);  // a view could run for ever
+    sqlite3_limit(database_, SQLITE_LIMIT_LENGTH, 1 << 26);
+    sqlite3_limit(database_, SQLITE_LIMIT_VDBE_OP, 100'000);
+    query("SELECT name FROM sqlite_master WHERE type = 'table'", "the list of tables", [&](sqlite3_stmt* statement) {
+      const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement, 0));
+      if (text != nullptr) tables_.insert(text);
+    });
+  }
+  ~Database() { sqlite3_close(database_); }
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+
+  bool has(std::string_view table) const { return tables_.contains(table); }
+
+  /// Calls `take` with each row of a table, and of these columns; those that the table has not are empty. Rows in the
+  /// order of the file. Nothing where there is no such table.
+  template <typename Take>
+  void rows(const std::string& table, std::initializer_list<std::string_view> columns, Take&& take) {
+    if (!has(table)) return;
+    std::set<std::string, std::less<>> known;
+    query("PRAGMA table_info(" + quoted_name(table) + ")", table, [&](sqlite3_stmt* statement) {
+      const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement, 1));
+      if (text != nullptr) known.insert(text);
+    });
+    std::vector<int> places;
+    std::string list;
+    int next = 0;
+    for (const std::string_view column : columns) {
+      places.push_back(known.contains(column) ? next++ : -1);
+      if (places.back() >= 0) list += (list.empty() ? "" : ", ") + quoted_name(column);
+    }
+    if (list.empty()) return;
+    row_ = 0;
+    query(fmt::format("SELECT {} FROM {}", list, quoted_name(table)), table, [&](sqlite3_stmt* statement) {
+      constexpr std::int64_t kMostRows = 200'000'000;
+      if (++row_ > kMostRows) fail_row(table, "more than 200 million rows");
+      take(Row(statement, places));
+    });
+  }
+
+  [[noreturn]] void fail_row(std::string_view table, const std::string& what) const {
+    throw UsageError(fmt::format("{}: table {}, row {}: {}", name_, table, row_, what));
+  }
+
+ private:
+  static std::string escaped(const std::string& path) {
+    std::string text;
+    for (const char character : path) {
+      const bool special = character == '%' || character == '?' || character == '#';
+      text += special ? fmt::format("%{:02x}", static_cast<unsigned char>(character)) : std::string(1, character);
+    }
+    return text;
+  }
+
+  [[noreturn]] void fail(std::string_view where) const {
+    throw UsageError(fmt::format("{}: {}: {}", name_, where, sqlite3_errmsg(database_)),
+                     "nsys export --type sqlite writes what is read here");
+  }
+
+  template <typename Take>
+  void query(const std::string& text, std::string_view where, Take&& take) {
+    sqlite3_stmt* statement = nullptr;
+    if (sqlite3_prepare_v2(database_, text.c_str(), static_cast<int>(text.size()), &statement, nullptr) != SQLITE_OK) {
+      fail(where);
+    }
+    const std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> held(statement, sqlite3_finalize);
+    int code = SQLITE_ROW;
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) take(statement);
+    if (code != SQLITE_DONE) fail(fmt::format("{}, after row {}", where, row_));
+  }
+
+  std::string name_;
+  sqlite3* database_ = nullptr;
+  std::set<std::string, std::less<>> tables_;
+  std::int64_t row_ = 0;
+};
+
+/// "globalTid" is a machine, a process and a thread in one number.
+std::uint32_t thread_of(std::int64_t global) {
+  return static_cast<std::uint32_t>(static_cast<std::uint64_t>(global) % 0x1000000U);
+}
+std::int64_t process_of(std::int64_t global) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(global) / 0x1000000U % 0x1000000U);
+}
+
+struct Range {
+  std::uint64_t start = 0, end = 0;
+  std::int64_t thread = 0;  ///< global
+  std::string name;
+};
+
+/// A launch's moment, to be found among the ranges of its thread.
+struct Moment {
+  std::int64_t thread = 0;
+  std::uint64_t time = 0;
+  std::int64_t key = 0;  ///< of the call
+};
+
+class Nsys {
+ public:
+  explicit Nsys(const fs::path& file) : database_(file), file_(file.string()) {}
+
+  ImportedProfile read() {
+    if (!database_.has("StringIds")) {
+      throw UsageError(fmt::format("{}: a database, and no export of Nsight Systems", file_),
+                       "nsys export --type sqlite writes what is read here");
+    }
+    profile_.kind = ImportedKind::nsys;
+    profile_.tool = "nsys" + version();
+    profile_.trace.times_by = profile_.tool;
+    TraceBuilder builder(profile_.trace);
+    read_strings();
+    read_devices(builder);
+    read_calls(builder);
+    read_ranges(builder);
+    read_kernels(builder);
+    read_transfers(builder);
+    builder.finish();
+    profile_.trace.notes.push_back({.time = 0,
+                                    .code = spool::NoteCode::not_counted,
+                                    .text = "nsys traces and does not count; add an ncu report of the program"});
+    if (profile_.trace.kernels.empty()) {
+      profile_.notes.emplace_back("no kernel in it (nsys profile --trace cuda,nvtx)");
+    }
+    return std::move(profile_);
+  }
+
+ private:
+  std::string version() {
+    std::string text;
+    for (const char* table : {"META_DATA_EXPORT", "META_DATA_CAPTURE"}) {
+      database_.rows(table, {"name", "value"}, [&](const Row& row) {
+        if (text.empty() && row.text(0) == "EXPORT_SCHEMA_VERSION") text = " (schema " + row.text(1) + ")";
+      });
+    }
+    return text;
+  }
+
+  void read_strings() {
+    database_.rows("StringIds", {"id", "value"},
+                   [&](const Row& row) { strings_.emplace(row.integer(0), row.text(1)); });
+  }
+
+  /// A name is an index into the strings, or in old versions a text.
+  const std::string& string(const Row& row, std::size_t column) {
+    static const std::string kNone;
+    const auto found = strings_.find(row.integer(column, -1));
+    return found == strings_.end() ? kNone : found->second;
+  }
+
+  void read_devices(TraceBuilder& builder) {
+    database_.rows("TARGET_INFO_GPU",
+                   {"id", "name", "totalMemory", "clockRate", "smCount", "l2CacheSize", "maxWarpsPerSm", "chipName",
+                    "maxBlocksPerSm", "maxRegistersPerSm", "maxShmemPerSm", "computeMajor", "computeMinor",
+                    "threadsPerWarp", "maxRegistersPerBlock", "maxShmemPerBlock", "cuDevice", "memoryBandwidth"},
+                   [&](const Row& row) {
+                     DeviceFacts device;
+                     device.index = row.has(16) ? row.small(16) : row.small(0);
+                     device.name = row.text(1);
+                     device.memory_bytes = row.number(2);
+                     device.core_hz = row.number(3);
+                     device.sms = row.small(4);
+                     device.l2_bytes = row.number(5);
+                     device.warps_per_sm = row.small(6);
+                     device.chip = row.text(7);
+                     device.blocks_per_sm = row.small(8);
+                     device.registers_per_sm = row.small(9);
+                     device.shared_per_sm = row.small(10);
+                     device.compute_major = row.small(11);
+                     device.compute_minor = row.small(12);
+                     device.threads_per_sm = device.warps_per_sm * std::max(1U, row.small(13));
+                     device.registers_per_block = row.small(14);
+                     device.shared_per_block = row.small(15);
+                     constexpr double kBits = 8, kEdges = 2;  // as a clock and a bus that give this bandwidth
+                     device.bus_bits = kBits / kEdges;
+                     device.memory_hz = row.number(17);
+                     profile_.devices.push_back(device);
+                   });
+    constexpr std::size_t kMost = 256;
+    if (profile_.devices.size() > kMost) profile_.devices.resize(kMost);
+    for (const DeviceFacts& device : profile_.devices) builder.device(device, file_);
+  }
+
+  /// Start and end of a row, in ns; those that are none are refused with their place.
+  std::pair<std::uint64_t, std::uint64_t> times(std::string_view table, const Row& row) const {
+    const std::int64_t start = row.integer(0, -1), end = row.integer(1, -1);
+    if (start < 0 || end < start) database_.fail_row(table, fmt::format("from {} to {} ns", start, end));
+    return {static_cast<std::uint64_t>(start), static_cast<std::uint64_t>(end)};
+  }
+
+  void read_calls(TraceBuilder& builder) {
+    for (const char* table : {"CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_DRIVER"}) {
+      database_.rows(table, {"start", "end", "correlationId", "nameId", "globalTid"}, [&](const Row& row) {
+        const auto [start, end] = times(table, row);
+        const std::int64_t thread = row.integer(4);
+        const std::string_view name = plain(string(row, 3));
+        const spool::CallKind kind = call_kind(name);
+        const std::int64_t key = key_of(process_of(thread), row.integer(2));
+        const auto number = number_of(key);
+        moments_.push_back({.thread = thread, .time = start, .key = key});
+        if (kind == spool::CallKind::launch || kind == spool::CallKind::graph_launch) {
+          profile_.trace.launches.push_back({.start = start,
+                                             .end = end,
+                                             .correlation = number,
+                                             .kind = kind == spool::CallKind::graph_launch ? builder.graph_launch() : 0,
+                                             .thread = thread_of(thread),
+                                             .flags = 0});
+        } else {
+          profile_.trace.calls.push_back({.start = start,
+                                          .end = end,
+                                          .correlation = number,
+                                          .name = builder.text(name),
+                                          .kind = kind,
+                                          .thread = thread_of(thread),
+                                          .place = 0,
+                                          .reserved = 0});
+        }
+        if (profile_.trace.process.pid == 0) {
+          profile_.trace.process.pid = static_cast<std::uint32_t>(process_of(thread));
+        }
+      });
+    }
+  }
+
+  /// "cudaLaunchKernel_v7000".
+  static std::string_view plain(std::string_view name) {
+    const std::size_t version = name.rfind("_v");
+    const bool numbered = version != std::string_view::npos && version + 2 < name.size() &&
+                          name.find_first_not_of("0123456789", version + 2) == std::string_view::npos;
+    constexpr std::size_t kDigits = 4;
+    return numbered && name.size() - version - 2 >= kDigits ? name.substr(0, version) : name;
+  }
+
+  /// Correlations are one process's alone.
+  static std::int64_t key_of(std::int64_t process, std::int64_t correlation) {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(process) << 40U ^
+                                     static_cast<std::uint64_t>(correlation));
+  }
+  std::uint32_t number_of(std::int64_t key) {
+    return correlations_.try_emplace(key, static_cast<std::uint32_t>(correlations_.size() + 1)).first->second;
+  }
+
+  void read_ranges(TraceBuilder& builder) {
+    constexpr std::int64_t kPushPop = 59;
+    std::vector<Range> ranges;
+    database_.rows("NVTX_EVENTS", {"start", "end", "eventType", "text", "textId", "globalTid"}, [&](const Row& row) {
+      if (row.integer(2, kPushPop) != kPushPop || !row.has(0) || !row.has(1)) return;  // one that never ended
+      const auto [start, end] = times("NVTX_EVENTS", row);
+      std::string name = row.text(3);
+      if (name.empty()) name = string(row, 4);
+      ranges.push_back({.start = start, .end = end, .thread = row.integer(5), .name = std::move(name)});
+    });
+    std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) {
+      return std::tie(a.thread, a.start, b.end) < std::tie(b.thread, b.start, a.end);
+    });
+    std::sort(moments_.begin(), moments_.end(),
+              [](const Moment& a, const Moment& b) { return std::tie(a.thread, a.time) < std::tie(b.thread, b.time); });
+    struct Open {
+      const Range* range;
+      spool::Id id;
+    };
+    std::vector<Open> stack;
+    std::size_t next = 0;
+    const auto open_until = [&](std::int64_t thread, std::uint64_t time) {
+      for (; next < ranges.size(); ++next) {
+        const Range& range = ranges[next];
+        if (std::tie(range.thread, range.start) > std::tie(thread, time)) break;
+        close(stack, range.thread, range.start);
+        constexpr std::size_t kDeepest = 4096;
+        if (stack.size() >= kDeepest) database_.fail_row("NVTX_EVENTS", "more than 4096 ranges inside of each other");
+        const spool::Id id = builder.range(stack.empty() ? 0 : stack.back().id, range.name);
+        profile_.trace.range_times.push_back(
+            {.start = range.start, .end = range.end, .range = id, .thread = thread_of(range.thread)});
+        stack.push_back({&range, id});
+      }
+      close(stack, thread, time);
+    };
+    for (const Moment& moment : moments_) {
+      open_until(moment.thread, moment.time);
+      if (!stack.empty()) range_of_[moment.key] = stack.back().id;
+    }
+    open_until(std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::uint64_t>::max());
+    moments_ = {};
+  }
+
+  template <typename Stack>
+  static void close(Stack& stack, std::int64_t thread, std::uint64_t time) {
+    std::erase_if(stack, [&](const auto& open) { return open.range->thread != thread || open.range->end < time; });
+  }
+
+  spool::Id range_of(std::int64_t key) const {
+    const auto found = range_of_.find(key);
+    return found == range_of_.end() ? 0 : found->second;
+  }
+
+  /// A device that the table of them has not is unknown, and has a place all the same.
+  std::uint32_t device(std::uint32_t index, TraceBuilder& builder) {
+    const bool known = std::any_of(profile_.devices.begin(), profile_.devices.end(),
+                                   [&](const DeviceFacts& facts) { return facts.index == index; });
+    if (!known) {
+      DeviceFacts facts = profile_.devices.empty() ? DeviceFacts{} : profile_.devices.front();
+      facts.index = index;
+      constexpr std::size_t kMost = 1024;
+      if (profile_.devices.size() >= kMost) database_.fail_row("CUPTI_ACTIVITY_KIND_KERNEL", "more than 1024 devices");
+      profile_.devices.push_back(facts);
+      builder.device(facts, file_);
+    }
+    return index;
+  }
+
+  void read_kernels(TraceBuilder& builder) {
+    const char* table = "CUPTI_ACTIVITY_KIND_KERNEL";
+    database_.rows(table,
+                   {"start",
+                    "end",
+                    "deviceId",
+                    "contextId",
+                    "streamId",
+                    "correlationId",
+                    "globalPid",
+                    "mangledName",
+                    "demangledName",
+                    "shortName",
+                    "gridX",
+                    "gridY",
+                    "gridZ",
+                    "blockX",
+                    "blockY",
+                    "blockZ",
+                    "clusterX",
+                    "clusterY",
+                    "clusterZ",
+                    "dynamicSharedMemory",
+                    "staticSharedMemory",
+                    "registersPerThread",
+                    "localMemoryPerThread",
+                    "graphId",
+                    "graphNodeId"},
+                   [&](const Row& row) {
+                     const auto [start, end] = times(table, row);
+                     const std::int64_t key = key_of(process_of(row.integer(6)), row.integer(5));
+                     ImportedKernel kernel;
+                     for (const std::size_t column : {7U, 8U, 9U}) {
+                       if (kernel.name.empty()) kernel.name = string(row, column);
+                     }
+                     kernel.grid = {row.small(10), row.small(11), row.small(12)};
+                     kernel.block = {row.small(13), row.small(14), row.small(15)};
+                     kernel.cluster = {row.small(16), row.small(17), row.small(18)};
+                     kernel.dynamic_shared = row.small(19);
+                     ImportedPlace place;
+                     place.range = range_of(key);
+                     kernel.place = builder.place(place);
+                     spool::Kernel record = {};
+                     record.start = start;
+                     record.end = end;
+                     record.correlation = number_of(key);
+                     record.kind = builder.kind(kernel);
+                     record.device = device(row.small(2), builder);
+                     record.context = row.small(3);
+                     record.stream = row.small(4);
+                     record.static_shared = row.small(20);
+                     record.registers = row.small(21);
+                     record.local_bytes = row.small(22);
+                     profile_.trace.kernels.push_back(record);
+                   });
+    // Graphs that were traced as a whole have no kernels: their time is all that there is.
+    database_.rows("CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+                   {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", "graphId"},
+                   [&](const Row& row) {
+                     const auto [start, end] = times("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", row);
+                     const std::int64_t key = key_of(process_of(row.integer(6)), row.integer(5));
+                     ImportedPlace place;
+                     place.range = range_of(key);
+                     spool::Kernel record = {};
+                     record.start = start;
+                     record.end = end;
+                     record.correlation = number_of(key);
+                     const std::string name = fmt::format("graph {}", row.integer(7));
+                     record.kind = builder.kind({.name = name, .place = builder.place(place)});
+                     record.device = device(row.small(2), builder);
+                     record.context = row.small(3);
+                     record.stream = row.small(4);
+                     profile_.trace.kernels.push_back(record);
+                     builder.without_work(record.kind, "a graph that was traced as a whole (--cuda-graph-trace=node)");
+                   });
+  }
+
+  static spool::Memory memory(std::int64_t kind) {
+    switch (kind) {
+      case 0:
+        return spool::Memory::pageable;
+      case 1:
+        return spool::Memory::pinned;
+      case 2:
+        return spool::Memory::device;
+      case 3:
+        return spool::Memory::array;
+      case 4:
+      case 5:
+        return spool::Memory::managed;
+      default:
+        return spool::Memory::unknown;
+    }
+  }
+
+  void read_transfers(TraceBuilder& builder) {
+    const char* copies = "CUPTI_ACTIVITY_KIND_MEMCPY";
+    database_.rows(copies,
+                   {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", "bytes",
+                    "copyKind", "srcKind", "dstKind", "srcDeviceId", "dstDeviceId"},
+                   [&](const Row& row) {
+                     const auto [start, end] = times(copies, row);
+                     spool::Copy copy = {};
+                     copy.start = start;
+                     copy.end = end;
+                     const std::int64_t key = key_of(process_of(row.integer(6)), row.integer(5));
+                     copy.correlation = number_of(key);
+                     copy.bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, row.integer(7)));
+                     copy.device = copy.peer = device(row.small(2), builder);
+                     copy.context = row.small(3);
+                     copy.stream = row.small(4);
+                     constexpr std::int64_t kToDevice = 1, kToHost = 2, kPeer = 10;
+                     const std::int64_t way = row.integer(8);
+                     copy.from = row.has(9)         ? memory(row.integer(9))
+                                 : way == kToDevice ? spool::Memory::pageable
+                                                    : spool::Memory::device;
+                     copy.to = row.has(10)      ? memory(row.integer(10))
+                               : way == kToHost ? spool::Memory::pageable
+                                                : spool::Memory::device;
+                     if (way == kPeer) copy.peer = row.has(12) ? row.small(12) : copy.device + 1;
+                     ImportedPlace place;
+                     place.range = range_of(key);
+                     copy.place = builder.place(place);
+                     profile_.trace.copies.push_back(copy);
+                   });
+    const char* fills = "CUPTI_ACTIVITY_KIND_MEMSET";
+    database_.rows(fills, {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", "bytes"},
+                   [&](const Row& row) {
+                     const auto [start, end] = times(fills, row);
+                     const std::int64_t key = key_of(process_of(row.integer(6)), row.integer(5));
+                     ImportedPlace place;
+                     place.range = range_of(key);
+                     profile_.trace.fills.push_back(
+                         {.start = start,
+                          .end = end,
+                          .bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, row.integer(7))),
+                          .correlation = number_of(key),
+                          .device = device(row.small(2), builder),
+                          .context = row.small(3),
+                          .stream = row.small(4),
+                          .graph = 0,
+                          .place = builder.place(place)});
+                   });
+  }
+
+  Database database_;
+  std::string file_;
+  ImportedProfile profile_;
+  std::unordered_map<std::int64_t, std::string> strings_;
+  std::unordered_map<std::int64_t, std::uint32_t> correlations_;
+  std::unordered_map<std::int64_t, spool::Id> range_of_;  ///< of a call
+  std::vector<Moment> moments_;
+};
+
+}  // namespace
+
+ImportedProfile read_nsys(const fs::path& file) { return Nsys(file).read(); }
+
+}  // namespace roofline

@@ -1,0 +1,13 @@
+// Nsight Systems, exported to SQLite.
+#pragma once
+
+#include <filesystem>
+
+#include "import/imported.hpp"
+
+namespace roofline {
+
+/// `nsys export --type sqlite`, of any version: what a table has no column for is left out.
+ImportedProfile read_nsys(const std::filesystem::path& file);
+
+}  // namespace roofline

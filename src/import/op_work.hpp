@@ -1,0 +1,38 @@
+// The work of PyTorch's operators, from the shapes that a trace has of their arguments: by the conventions of our own
+// ops (docs/method.md), for which tests hold one against the other. Bytes are the compulsory ones, a lower bound.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "model/work.hpp"
+
+namespace roofline {
+
+/// A call as a trace has it; arrays as the JSON that they are.
+struct OpCall {
+  std::string_view name;      ///< "aten::addmm"
+  std::string_view dims;      ///< "[[1024],[32768,4096],[4096,1024],[],[]]"
+  std::string_view types;     ///< "["c10::BFloat16",…]"
+  std::string_view concrete;  ///< "["","","[1, 1]",…]"; empty: not recorded
+};
+
+struct OpWork {
+  Work work;
+  /// Of several kernels that it launches, the longest does it all: products, whose other kernels prepare or add up.
+  bool by_longest_kernel = false;
+  /// Each of its kernels with that in its name does it once ("dgrad", "wgrad").
+  bool by_gradient = false;
+};
+
+/// Nothing where the operator has no model, or its shapes were not recorded.
+std::optional<OpWork> work_of(const OpCall& call);
+
+/// "aten::addmm(1024, 32768x4096, 4096x1024)"; the name alone where there are no shapes.
+std::string text_of(const OpCall& call);
+
+/// Whether `concrete` says anything of the work.
+bool wants_concrete(std::string_view name);
+
+}  // namespace roofline

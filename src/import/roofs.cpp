@@ -1,0 +1,199 @@
+#include "import/roofs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <string_view>
+
+namespace roofline {
+namespace {
+
+/// Operations a cycle and SM, dense; fused multiply-adds are two.
+struct SmRates {
+  std::uint32_t compute;  ///< capability times ten
+  double fp64, fp32, fp16, int32, sfu;
+  double tensor_fp64, tensor_tf32, tensor_16, tensor_fp8, tensor_int8;
+};
+
+// CUDA programming guide, "Arithmetic Instructions"; tensor cores by the architectures' white papers.
+constexpr SmRates kRates[] = {
+    {80, 64, 128, 512, 64, 16, 128, 1024, 2048, 0, 4096},
+    {86, 4, 256, 256, 64, 16, 0, 256, 512, 0, 1024},
+    {89, 4, 256, 256, 64, 16, 0, 256, 512, 1024, 1024},
+    {90, 128, 256, 512, 64, 16, 256, 2048, 4096, 8192, 8192},
+};
+
+/// TFLOP/s, dense, and TB/s, as the vendor's data sheets have them.
+struct Sheet {
+  std::string_view name;  ///< in the device's name, lower case
+  double fp64, fp32, tensor_fp64, tensor_tf32, tensor_16, tensor_fp8, tensor_int8, memory;
+};
+
+constexpr Sheet kSheets[] = {
+    {"h200 nvl", 30, 60, 60, 418, 835, 1671, 1671, 4.8},
+    {"h200", 34, 67, 67, 495, 989, 1979, 1979, 4.8},
+    {"gh200 480gb", 34, 67, 67, 495, 989, 1979, 1979, 4.0},
+    {"gh200", 34, 67, 67, 495, 989, 1979, 1979, 4.9},
+    {"h100 nvl", 30, 60, 60, 418, 835, 1671, 1671, 3.9},
+    {"h100 pcie", 26, 51, 51, 378, 756, 1513, 1513, 2.0},
+    {"h100", 34, 67, 67, 495, 989, 1979, 1979, 3.35},
+    {"h800", 1, 67, 1, 495, 989, 1979, 1979, 3.35},
+    {"h20", 1, 44, 1, 74, 148, 296, 296, 4.0},
+    {"a100 80gb pcie", 9.7, 19.5, 19.5, 156, 312, 0, 624, 1.935},
+    {"a100-sxm4-80gb", 9.7, 19.5, 19.5, 156, 312, 0, 624, 2.039},
+    {"a100", 9.7, 19.5, 19.5, 156, 312, 0, 624, 1.555},
+    {"a30", 5.2, 10.3, 10.3, 82, 165, 0, 330, 0.933},
+    {"a40", 0, 37.4, 0, 74.8, 149.7, 0, 299.3, 0.696},
+    {"a10g", 0, 35, 0, 35, 70, 0, 140, 0.6},
+    {"a10", 0, 31.2, 0, 62.5, 125, 0, 250, 0.6},
+    {"b200", 37, 75, 37, 1125, 2250, 4500, 4500, 8.0},
+    {"l40s", 0, 91.6, 0, 183, 362, 733, 733, 0.864},
+    {"l40", 0, 90.5, 0, 90.5, 181, 362, 362, 0.864},
+    {"l4", 0, 30.3, 0, 60, 121, 242, 242, 0.3},
+    {"rtx 4090", 0, 82.6, 0, 82.6, 165.2, 330.3, 660.6, 1.008},
+    {"rtx 3090", 0, 35.6, 0, 35.6, 71, 0, 284, 0.936},
+};
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return result;
+}
+
+class Promises {
+ public:
+  Promises(Machine& machine, std::string origin, std::string basis)
+      : machine_(machine), origin_(std::move(origin)), basis_(std::move(basis)) {}
+
+  void compute(Pipe pipe, double flops) {
+    if (!(flops > 0)) return;
+    Ceiling ceiling = promise(std::string(to_string(pipe)), CeilingKind::compute, flops);
+    ceiling.pipe = pipe;
+    machine_.ceilings.push_back(std::move(ceiling));
+  }
+
+  void memory(double bytes) {
+    if (!(bytes > 0)) return;
+    for (const Pattern pattern : {Pattern::read, Pattern::write, Pattern::copy}) {
+      Ceiling ceiling = promise(fmt::format("hbm.{}", to_string(pattern)), CeilingKind::bandwidth, bytes);
+      ceiling.level = Level::hbm;
+      ceiling.pattern = pattern;
+      machine_.ceilings.push_back(std::move(ceiling));
+    }
+  }
+
+ private:
+  Ceiling promise(std::string name, CeilingKind kind, double value) const {
+    Ceiling ceiling;
+    ceiling.name = std::move(name);
+    ceiling.kind = kind;
+    ceiling.value = value;
+    ceiling.ci95 = {value, value};
+    ceiling.origin = origin_;
+    ceiling.variant = "not measured: " + basis_;
+    ceiling.limit = Limit{.value = value, .basis = basis_};
+    ceiling.stop = "not measured";
+    return ceiling;
+  }
+
+  Machine& machine_;
+  std::string origin_, basis_;
+};
+
+bool promise_by_attributes(Machine& machine, const DeviceFacts& device) {
+  const auto* rates = std::find_if(std::begin(kRates), std::end(kRates), [&](const SmRates& of) {
+    return of.compute == device.compute_major * 10 + device.compute_minor;
+  });
+  if (rates == std::end(kRates) || device.sms == 0 || !(device.core_hz > 0) || !(device.memory_hz > 0) ||
+      !(device.bus_bits > 0)) {
+    return false;
+  }
+  Promises promises(machine, "attributes",
+                    fmt::format("{} SMs x {:.0f} MHz, {:.0f} MHz x {:.0f} bit", device.sms, device.core_hz * 1e-6,
+                                device.memory_hz * 1e-6, device.bus_bits));
+  const double each = device.sms * device.core_hz;
+  const std::pair<Pipe, double> pipes[] = {{Pipe::fp64, rates->fp64},
+                                           {Pipe::fp32, rates->fp32},
+                                           {Pipe::fp16, rates->fp16},
+                                           {Pipe::bf16, rates->fp16},
+                                           {Pipe::int32, rates->int32},
+                                           {Pipe::sfu, rates->sfu},
+                                           {Pipe::tensor_fp64, rates->tensor_fp64},
+                                           {Pipe::tensor_tf32, rates->tensor_tf32},
+                                           {Pipe::tensor_fp16, rates->tensor_16},
+                                           {Pipe::tensor_bf16, rates->tensor_16},
+                                           {Pipe::tensor_fp8, rates->tensor_fp8},
+                                           {Pipe::tensor_int8, rates->tensor_int8}};
+  for (const auto& [pipe, rate] : pipes) promises.compute(pipe, rate * each);
+  constexpr double kEdges = 2, kBits = 8;  // memories send on both edges of their clock
+  promises.memory(kEdges * device.memory_hz * device.bus_bits / kBits);
+  return true;
+}
+
+/// Whether the word stands there by itself: "l4" is not in "l40".
+bool names(const std::string& device, std::string_view word) {
+  const std::size_t at = device.find(word);
+  if (at == std::string::npos) return false;
+  const auto letter = [&](std::size_t i) {
+    return i < device.size() && std::isalnum(static_cast<unsigned char>(device[i]));
+  };
+  return (at == 0 || !letter(at - 1)) && !letter(at + word.size());
+}
+
+void promise_by_sheet(Machine& machine, const DeviceFacts& device) {
+  const std::string name = lower(device.name);
+  const auto* sheet =
+      std::find_if(std::begin(kSheets), std::end(kSheets), [&](const Sheet& of) { return names(name, of.name); });
+  if (sheet == std::end(kSheets)) return;
+  constexpr double kTera = 1e12;
+  Promises promises(machine, "data sheet", "the data sheet of " + device.name);
+  promises.compute(Pipe::fp64, sheet->fp64 * kTera);
+  promises.compute(Pipe::fp32, sheet->fp32 * kTera);
+  promises.compute(Pipe::tensor_fp64, sheet->tensor_fp64 * kTera);
+  promises.compute(Pipe::tensor_tf32, sheet->tensor_tf32 * kTera);
+  promises.compute(Pipe::tensor_fp16, sheet->tensor_16 * kTera);
+  promises.compute(Pipe::tensor_bf16, sheet->tensor_16 * kTera);
+  promises.compute(Pipe::tensor_fp8, sheet->tensor_fp8 * kTera);
+  promises.compute(Pipe::tensor_int8, sheet->tensor_int8 * kTera);
+  promises.memory(sheet->memory * kTera);
+}
+
+}  // namespace
+
+Machine promised_machine(const DeviceFacts& device) {
+  Machine machine;
+  machine.device.kind = DeviceKind::cuda;
+  machine.device.index = static_cast<int>(device.index);
+  machine.device.name = device.name.empty() ? "a GPU that the file doesn't name" : device.name;
+  machine.device.identity = "not-measured";
+  machine.device.units = device.sms;
+  machine.device.memory_bytes = device.memory_bytes;
+  if (device.l2_bytes > 0) machine.device.caches.push_back({.level = Level::l2, .bytes = device.l2_bytes});
+  if (device.core_hz > 0) machine.device.max_core_hz = device.core_hz;
+  if (device.memory_hz > 0) machine.device.memory_hz = device.memory_hz;
+  if (device.compute_major > 0) {
+    machine.device.isa = fmt::format("sm_{}{}", device.compute_major, device.compute_minor);
+  }
+  if (!promise_by_attributes(machine, device)) promise_by_sheet(machine, device);
+  return machine;
+}
+
+std::string not_measured(const Machine& machine) {
+  for (const Ceiling& ceiling : machine.ceilings) {
+    if (ceiling.origin == "attributes" || ceiling.origin == "data sheet") {
+      return fmt::format(
+          "no roof here was measured: they are what {} promises; calibrate such a GPU, or give its "
+          "machine.json with --machine",
+          ceiling.origin == "attributes" ? "the device's own description (" + ceiling.limit->basis + ")"
+                                         : ceiling.limit->basis);
+    }
+  }
+  if (machine.ceilings.empty())
+    return "no roofs: what this GPU promises is not known; give a machine.json with --machine";
+  return {};
+}
+
+}  // namespace roofline

@@ -1,0 +1,18 @@
+// Roofs of a GPU that nobody has measured: what its own attributes or its data sheet promise.
+#pragma once
+
+#include <optional>
+
+#include "import/imported.hpp"
+#include "model/machine.hpp"
+
+namespace roofline {
+
+/// A machine with such roofs alone, each with the origin "attributes" or "data sheet"; without any where neither is
+/// known.
+Machine promised_machine(const DeviceFacts& device);
+
+/// What a reader must know of such a machine; empty where its roofs were measured.
+std::string not_measured(const Machine& machine);
+
+}  // namespace roofline

@@ -1,0 +1,206 @@
+// Nsight Compute: the report and the pages of one recording say the same, and broken ones are refused with their place.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "import/ncu_units.hpp"
+#include "import/protobuf.hpp"
+#include "tests/support/import_files.hpp"
+
+namespace roofline {
+namespace {
+
+using testing::HasSubstr;
+
+/// Messages as protocol buffers have them.
+class Message {
+ public:
+  Message& number(unsigned field, std::uint64_t value) {
+    varint(field << 3U);
+    varint(value);
+    return *this;
+  }
+  Message& text(unsigned field, std::string_view value) {
+    varint(field << 3U | 2U);
+    varint(value.size());
+    bytes_ += value;
+    return *this;
+  }
+  Message& real(unsigned field, double value) {
+    varint(field << 3U | 1U);
+    char bytes[sizeof value];
+    std::memcpy(bytes, &value, sizeof value);
+    bytes_.append(bytes, sizeof value);
+    return *this;
+  }
+  const std::string& bytes() const { return bytes_; }
+  /// With its length before it.
+  std::string framed() const { return length_of(bytes_.size()) + bytes_; }
+  static std::string length_of(std::size_t length) {
+    std::string text;
+    for (unsigned shift = 0; shift < 32; shift += 8) text += static_cast<char>(length >> shift & 0xffU);
+    return text;
+  }
+
+ private:
+  void varint(std::uint64_t value) {
+    for (; value >= 0x80; value >>= 7U) bytes_ += static_cast<char>(value | 0x80U);
+    bytes_ += static_cast<char>(value);
+  }
+  std::string bytes_;
+};
+
+const std::string kBegin = std::string("NVR\0", 4) + Message().number(1, 7).framed();
+
+struct Metric {
+  std::string name;
+  double value;
+};
+
+std::string report_of_metrics(const std::vector<Metric>& metrics, std::uint64_t wrong_name = 0) {
+  Message table, result;
+  result.number(1, 1).text(5, "_Z6kernelPf").text(6, "kernel");
+  result.text(10, Message().number(1, 4).number(2, 1).number(3, 1).bytes());
+  result.text(11, Message().number(1, 128).number(2, 1).number(3, 1).bytes());
+  std::uint64_t id = wrong_name;
+  for (const Metric& metric : metrics) {
+    table.text(1, metric.name);
+    result.text(13, Message().number(1, id++).text(2, Message().real(3, metric.value).bytes()).bytes());
+  }
+  result.text(99, "a field of later versions").number(23, 7);
+  const std::string payload = result.framed();
+  return kBegin + Message().number(2, 1).text(4, table.bytes()).number(5, payload.size()).framed() + payload;
+}
+
+std::vector<Metric> whole_launch() {
+  return {{"gpu__time_duration.sum", 1000},
+          {"dram__bytes_read.sum", 4096},
+          {"dram__bytes_write.sum", 2048},
+          {"smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", 10},
+          {"smsp__sass_thread_inst_executed_op_fmul_pred_on.sum", 20},
+          {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", 30},
+          {"sm__ops_path_tensor_src_fp8_sparsity_off.sum", 500},
+          {"sm__ops_path_tensor_src_fp8_sparsity_on.sum", 0}};
+}
+
+TEST(NcuReport, ALaunchHasItsTimesAndCounts) {
+  const TemporaryFile file("a.ncu-rep", report_of_metrics(whole_launch()));
+  const Report report = report_of_file(file.path());
+  ASSERT_EQ(report.points.size(), 1U);
+  const Point& point = report.points[0];
+  EXPECT_EQ(point.profiled->full_name, "kernel(float*)");
+  EXPECT_EQ(point.profiled->grid, (std::array<std::int64_t, 3>{4, 1, 1}));
+  EXPECT_NEAR(point.time->median, 1e-6, 1e-12);
+  EXPECT_EQ(point.work.bytes.at(Level::hbm).read, 4096);
+  EXPECT_EQ(point.work.bytes.at(Level::hbm).write, 2048);
+  EXPECT_EQ(point.work.flops.at(Pipe::fp32), 10 + 20 + 2 * 30);
+  EXPECT_EQ(point.work.flops.at(Pipe::tensor_fp8), 500) << "with and without sparsity together";
+  EXPECT_FALSE(report.profile->timeline) << "when kernels ran is not in such a file";
+}
+
+TEST(NcuReport, WhatIsMissingIsNamedAndNothingGuessed) {
+  std::vector<Metric> metrics = whole_launch();
+  metrics.resize(6);  // no tensor cores
+  const TemporaryFile file("a.ncu-rep", report_of_metrics(metrics));
+  const Report report = report_of_file(file.path());
+  EXPECT_TRUE(report.points.at(0).work.flops.empty());
+  EXPECT_THAT(report.points.at(0).profiled->not_counted, HasSubstr("tensor cores"));
+}
+
+TEST(NcuReport, BrokenOnesAreRefusedWithTheirPlace) {
+  const std::string whole = report_of_metrics(whole_launch());
+  for (std::size_t size = 4; size + 1 < whole.size(); ++size) {
+    if (size == kBegin.size()) continue;  // a report without a block
+    EXPECT_THAT(refusal_of("a.ncu-rep", whole.substr(0, size)), HasSubstr("byte")) << size;
+  }
+  EXPECT_THAT(refusal_of("a.ncu-rep", report_of_metrics(whole_launch(), 1000)), HasSubstr("string 1000 of 8"));
+  EXPECT_THAT(refusal_of("a.ncu-rep", kBegin + "\xff\xff\xff\xff"), HasSubstr("of 4294967295 bytes"));
+  const std::string endless = "\x08" + std::string(12, '\xff');
+  EXPECT_THAT(refusal_of("a.ncu-rep", kBegin + Message::length_of(endless.size()) + endless), HasSubstr("is broken"));
+}
+
+TEST(NcuNumbers, ALocaleIsLearnedFromTheWholeFile) {
+  NcuNumbers english, german, french;
+  for (const char* text : {"1,205,000", "25,120", "0.25"}) english.learn(text);
+  for (const char* text : {"1.205.000", "25.120", "0,25"}) german.learn(text);
+  EXPECT_EQ(english.read("25,120"), 25120);
+  EXPECT_EQ(german.read("25.120"), 25120);
+  EXPECT_EQ(german.read("1.205,5"), 1205.5);
+  for (const char* text : {"1\u202f205,5", "25\u202f120"}) french.learn(text);
+  EXPECT_EQ(french.read("25\u202f120"), 25120);
+  EXPECT_EQ(english.read("12,345,678.5"), 12345678.5);
+  EXPECT_FALSE(english.read("(none)"));
+}
+
+TEST(NcuUnits, OldAndNewSpellings) {
+  EXPECT_EQ(ncu_unit_scale("Mbyte"), 1e6);
+  EXPECT_EQ(ncu_unit_scale("usecond"), 1e3);
+  EXPECT_EQ(ncu_unit_scale("ms"), 1e6);
+  EXPECT_EQ(ncu_unit_scale("Ghz"), 1e9);
+  EXPECT_EQ(ncu_unit_scale("cycle/nsecond"), 1e9);
+  EXPECT_EQ(ncu_unit_scale("Tbyte/s"), 1e12);
+  EXPECT_EQ(ncu_unit_scale("Kbyte/block"), 1e3);
+  EXPECT_EQ(ncu_unit_scale("%"), 1);
+  EXPECT_EQ(ncu_unit_scale(""), 1);
+  EXPECT_FALSE(ncu_unit_scale("parsec"));
+}
+
+constexpr const char* kWide =
+    "==PROF== Connected to process 1\nthe program's own output\n"
+    "\"ID\",\"Process ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"dram__bytes_read.sum\","
+    "\"gpu__time_duration.sum\",\"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active\"\n"
+    "\"\",\"\",\"\",\"\",\"\",\"Mbyte\",\"us\",\"%\"\n"
+    "\"0\",\"1\",\"void k<float, 8>(int)\",\"(128, 1, 1)\",\"(32, 2, 1)\",\"1,5\",\"2,25\",\"0\"\n";
+
+TEST(NcuCsv, WideRowsAreReadByTheirUnitsAndLocale) {
+  const TemporaryFile file("a.csv", kWide);
+  const Report report = report_of_file(file.path());
+  const Point& point = report.points.at(0);
+  EXPECT_NEAR(point.time->median, 2.25e-6, 1e-12);
+  EXPECT_EQ(point.counters->find("dram.read_bytes"), 1.5e6);
+  EXPECT_EQ(point.profiled->grid, (std::array<std::int64_t, 3>{32, 2, 1}));
+}
+
+TEST(NcuCsv, BrokenOnesAreRefusedWithTheirLine) {
+  EXPECT_THAT(refusal_of("a.csv", std::string(kWide) + "\"x\",\"1\"\n"), HasSubstr("line 6"));
+  EXPECT_THAT(refusal_of("a.csv", "==PROF== nothing\n"), HasSubstr("no header"));
+  EXPECT_THAT(refusal_of("a.csv", std::string(kWide) + "\"1\",\"unended\n"), HasSubstr("quoted field"));
+}
+
+/// What the report says, every other form of the same recording says too.
+class NcuPages : public testing::TestWithParam<const char*> {};
+
+TEST_P(NcuPages, SayWhatTheReportSays) {
+  const Report report = report_of_file(recorded("kernels.ncu-rep"));
+  const Report page = report_of_file(recorded(GetParam()));
+  const auto totals = [](const Report& of) {
+    double time = 0, flops = 0, bytes = 0, launches = 0;
+    for (const Point& point : of.points) {
+      const auto often = static_cast<double>(point.profiled->launches);
+      launches += often;
+      time += point.profiled->total_s;
+      flops += often * point.work.total_flops();
+      if (point.work.bytes.contains(Level::hbm)) bytes += often * point.work.bytes.at(Level::hbm).total();
+    }
+    return std::array<double, 4>{launches, time, flops, bytes};
+  };
+  const auto expected = totals(report), found = totals(page);
+  EXPECT_EQ(found[0], expected[0]);
+  for (std::size_t i = 1; i < 4; ++i) EXPECT_NEAR(found[i] / expected[i], 1, 0.01) << i;
+}
+INSTANTIATE_TEST_SUITE_P(Recorded, NcuPages, testing::Values("wide.csv.gz", "wide-base.csv.gz", "details.csv.gz"));
+
+TEST(NcuReport, ARecordedTrainingStep) {
+  const Report report = report_of_file(recorded("kernels.ncu-rep"));
+  // What ncu's own page shows of these launches.
+  const Point& gemm = row_named(report, "nvjet_sm90_tst_192x192_64x4_2x1_v_bz_coopB_bias_TNN");
+  EXPECT_EQ(gemm.work.flops.at(Pipe::tensor_bf16), 284'021'489'664.0);
+  EXPECT_EQ(gemm.profiled->range.substr(0, 4), "step");
+  const Point& axpy = row_named(report, "axpy");
+  EXPECT_EQ(axpy.work.flops.at(Pipe::fp32), 2.0 * (1 << 26));
+  EXPECT_NEAR(axpy.work.bytes.at(Level::hbm).total(), 2.0 * 4 * (1 << 26), 1e7) << "both inputs are one";
+}
+
+}  // namespace
+}  // namespace roofline

@@ -1,0 +1,67 @@
+// Triton Proton: what authors state is a row's work, and is told to be theirs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/import_files.hpp"
+
+namespace roofline {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kTree =
+    R"json([{"frame": {"name": "ROOT", "type": "function"}, "metrics": {"count": 0, "time (ns)": 0},
+  "children": [{"frame": {"name": "step", "type": "function"}, "metrics": {}, "children": [
+    {"frame": {"name": "matmul_64", "type": "function"}, "metrics": {"count": 4, "time (ns)": 8000, "flops16": 4000,
+      "bytes": 1600, "device_id": "0", "device_type": "CUDA"}, "children": []},
+    {"frame": {"name": "__proton_launch_metadata:x", "type": "function"}, "metrics": {"count": 4, "time (ns)": 100},
+      "children": []}]}]},
+  {"CUDA": {"0": {"arch": "90", "bus_width": 5120, "clock_rate": 1980000, "memory_clock_rate": 2619000, "num_sms": 132}}}])json";
+
+TEST(Proton, ATreeHasMeansAndWhatAuthorsState) {
+  const TemporaryFile file("proton.hatchet", kTree);
+  const Report report = report_of_file(file.path());
+  ASSERT_EQ(report.points.size(), 1U) << "Proton's own kernels are no rows";
+  const Point& point = report.points[0];
+  EXPECT_EQ(point.workload.op, "matmul_64");
+  EXPECT_EQ(point.profiled->launches, 4);
+  EXPECT_NEAR(point.time->median, 2e-6, 1e-12);
+  EXPECT_EQ(point.work.flops.at(Pipe::tensor_fp16), 1000);
+  EXPECT_EQ(point.work.bytes.at(Level::hbm).total(), 400);
+  EXPECT_EQ(point.profiled->range, "step");
+  EXPECT_THAT(point.implementation_summary, HasSubstr("the kernel's author"));
+  const DeviceFacts device = device_of({read_profile_file(file.path())});
+  EXPECT_EQ(device.sms, 132U);
+  EXPECT_EQ(device.core_hz, 1.98e9);
+}
+
+TEST(Proton, ATraceHasTimes) {
+  const TemporaryFile file("proton.chrome_trace", R"json({"displayTimeUnit": "us", "traceEvents": [
+    {"args": {"name": "GPU Stream 7"}, "name": "thread_name", "ph": "M", "pid": 0, "tid": 2000007},
+    {"args": {"call_stack": ["ROOT", "step", "matmul_64"], "metrics": {"flops16": 1000, "bytes": 400}}, "cat": "kernel",
+     "dur": 2.5, "name": "matmul_64", "ph": "X", "pid": 0, "tid": 2000007, "ts": 1.0},
+    {"args": {"call_stack": ["ROOT", "other"]}, "cat": "kernel", "dur": 1, "name": "other", "ph": "X", "pid": 0,
+     "tid": 2000007, "ts": 10.0}]})json");
+  const Report report = report_of_file(file.path());
+  ASSERT_EQ(report.points.size(), 2U);
+  const Point& point = row_named(report, "matmul_64");
+  EXPECT_EQ(point.work.flops.at(Pipe::tensor_fp16), 1000);
+  EXPECT_NEAR(point.time->median, 2.5e-6, 1e-12);
+  EXPECT_EQ(point.profiled->range, "step");
+  EXPECT_THAT(row_named(report, "other").profiled->not_counted, HasSubstr("launch_metadata"));
+  EXPECT_EQ(report.profile->timeline->lanes.at(0).name, "GPU 0, stream 7");
+}
+
+TEST(Proton, HostileTreesAreRefused) {
+  EXPECT_THAT(
+      refusal_of("a.hatchet",
+                 R"json([{"frame": {"name": "a"}, "metrics": {"count": 1e300, "time (ns)": 5}, "children": []}])json"),
+      HasSubstr("launches"));
+  EXPECT_THAT(refusal_of("a.hatchet", R"json([{"frame": {"name": "a"}, "children": [)json"), HasSubstr("byte"));
+  EXPECT_THAT(
+      refusal_of("a.hatchet", R"json([{"frame": {"name": "a"}, "metrics": {"time (ns)": -5}, "children": []}])json"),
+      HasSubstr("no kernel"));
+}
+
+}  // namespace
+}  // namespace roofline
