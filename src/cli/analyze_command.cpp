@@ -5,6 +5,7 @@
 
 #include "analyze/analyze.hpp"
 #include "analyze/journal.hpp"
+#include "analyze/own_kernels.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/outputs.hpp"
@@ -66,6 +67,10 @@ ExitCode run_analyze(const AnalyzeCommand& command, const Options& options) {
   const SelectedDevice device = choose_device(command.device);
   // Everything that can be wrong with the request is found before anything is measured.
   const Suite suite = load(command, device);
+  ProgressLine line;
+  compile_own_kernels(suite, device.info.isa, [&](std::size_t done) {
+    line.show({static_cast<std::int64_t>(done), 0, "compiling kernels", std::nullopt});
+  });
   if (command.once) return run_once(suite, device.choice);
   const fs::path folder = output_folder(command, suite, device);
   if (!to_stdout) require_writable_folder(folder);
@@ -79,7 +84,6 @@ ExitCode run_analyze(const AnalyzeCommand& command, const Options& options) {
   analysis.sampler.max_time_s = command.max_time_s;
   analysis.raw = command.raw;
   analysis.counters = command.counters;
-  ProgressLine line;
   analysis.progress = [&](const Progress& progress) { line.show(progress); };
   const fs::path kept = journal_path(command.output, folder);
   Journal journal(kept);
