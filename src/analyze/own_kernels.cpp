@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 #include <vector>
@@ -19,12 +20,15 @@ namespace {
 using Choice =
     std::tuple<const KernelSpec*, DType, std::vector<std::pair<std::string, std::int64_t>>, CacheMode, std::uint64_t>;
 
-/// "3.1 % (2.9 to 3.4 %) faster than 'block=128'"
+/// "3.1 % (2.9 to 3.4 %) faster than block=128"; without the interval where one of the two has none.
 std::string lead_over(const Point& fastest, const Point& next) {
   const auto percent = [](double slower, double faster) { return 100 * (slower / faster - 1); };
-  return fmt::format("{:.1f} % ({:.1f} to {:.1f} %) faster than {}", percent(next.time->median, fastest.time->median),
-                     percent(next.time->ci95.low, fastest.time->ci95.high),
-                     percent(next.time->ci95.high, fastest.time->ci95.low), next.workload.implementation);
+  const double low = percent(next.time->ci95.low, fastest.time->ci95.high);
+  const double high = percent(next.time->ci95.high, fastest.time->ci95.low);
+  const std::string interval =
+      std::isfinite(low) && std::isfinite(high) ? fmt::format(" ({:.1f} to {:.1f} %)", low, high) : "";
+  return fmt::format("{:.1f} %{} faster than {}", percent(next.time->median, fastest.time->median), interval,
+                     next.workload.implementation);
 }
 
 }  // namespace
