@@ -6,6 +6,7 @@ usage: own_kernels_test.py PATH_OF_ROOFLINE [unittest arguments]
 import json
 import os
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
@@ -319,12 +320,15 @@ class GoesWrong(OwnKernels):
             ("{ kernel: scal,", "{ kernel: scale,", "did you mean 'scale'?"),
             ("shape: { }", "shape: { n: 10000 }", "unknown name 'n'"),
             ("{ kernel: scale, dtype: fp16,", "{ kernel: scale,", "types of a suite's own kernel"),
-            ("  relu:", "  scale:", "'relu' is an op"),
             ("{ scalar: 2^40, dtype: int32 }", "{ scalar: n, dtype: int64 }", "which is no int32"),
         ]:
             with self.subTest(wrong):
                 self.assertIn(right, good)
                 self.refused(good.replace(right, wrong, 1), "suite.yaml:", message)
+
+    def test_ops_keep_their_names(self):
+        self.refused(self.kernel().replace("  scale:", "  relu:").replace("kernel: scale", "kernel: relu"),
+                     "suite.yaml:3:3: 'relu' is an op of roofline's")
 
     def test_a_suite_that_says_nothing_of_what_is_right_is_refused(self):
         self.refused(self.kernel(more=""), "must say what is right by one of: expect, same_as, like or unverified")
@@ -345,6 +349,68 @@ class GoesWrong(OwnKernels):
             self.assertEqual(self.run_tool(*command).returncode, 0)
         self.assertFalse(mark.exists())
         self.assertFalse((self.folder / "cache" / "roofline" / "kernels").exists())
+
+
+class Tutorial(OwnKernels):
+    def test_its_steps_work(self):
+        text = (ROOT / "docs" / "your-kernels.md").read_text()
+        steps = 0
+        for info, block in re.findall(r"^```(.*)\n((?:(?!```).*\n)*)```$", text, re.MULTILINE):
+            if "file=" in info:
+                self.write(info.split("file=")[1], block)
+            elif info == "sh":
+                for line in block.splitlines():
+                    words = line.split()
+                    self.assertEqual(words[0], "roofline")
+                    more = ["--machine", self.machine, "--max-time", "0.05", "--format", "json"] if words[1] == "analyze" else []
+                    done = self.run_tool(*words[1:], *more)
+                    self.assertEqual(done.returncode, 0, line + done.stdout + done.stderr)
+                    steps += 1
+        self.assertGreaterEqual(steps, 6)
+
+    def test_a_first_suite_needs_decisions_and_no_repairs(self):
+        self.write("first.cpp", "// void not_this(float* x) {}\ntemplate <typename T>\nvoid twice(const T* x, T* y, long n)"
+                                " { for (long i = 0; i < n; ++i) y[i] = 2 * x[i]; }\n")
+        self.check_ok(self.run_tool("new", "kernel", "first.cpp"))
+        text = (self.folder / "first.yaml").read_text()
+        self.assertIn("decide", text)
+        self.assertIn("twice<float>", text)
+        row = self.rows(text.replace("unverified: true", "expect: { y: 2*x }"))[0]
+        self.assertEqual(row["status"], "ok", row.get("reason"))
+        again = self.run_tool("new", "kernel", "first.cpp")
+        self.assertEqual(again.returncode, 2)
+        self.assertIn("is there already", again.stderr)
+
+    def test_of_cuda_too(self):
+        done = self.run_tool("new", "kernel", ROOT / "configs" / "examples" / "saxpy.cu", "-o", "-")
+        self.check_ok(done)
+        for text in ("saxpy<float>", "{ input: x, dtype: fp32, size: n }", "{ scalar: n, dtype: int64 }", "block: [128, 256, 512]"):
+            self.assertIn(text, done.stdout)
+
+    def test_the_examples_are_read(self):
+        for path in sorted((ROOT / "configs" / "examples").glob("*.yaml")):
+            with self.subTest(path.name):
+                done = self.run_tool("analyze", path, "--device", "cpu", "--machine", self.machine, "--max-time", "0.05", "--json")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                for row in json.loads(done.stdout)["results"]:
+                    self.assertIn(row["status"], ("ok", "skipped"), row)
+                    if row["status"] == "skipped":
+                        self.assertIn("is for cuda", row["reason"])
+
+    def test_a_slower_kernel_is_a_regression(self):
+        suite = self.kernel(SCALE.replace("for", "for (int again = 0; again < AGAIN; ++again) for").replace(
+            "y[i] =", "((volatile float*)y)[i] ="), more="    define: { AGAIN: 1 }\n    expect: { y: 2*x }\n", shape="{ n: 100000 }")
+        self.assertEqual(self.analyze(suite, "--save", "before").returncode, 0)
+        self.assertEqual(self.analyze(suite, "--against", "before", "--max-slowdown", "300%").returncode, 0)
+        done = self.analyze(suite.replace("AGAIN: 1", "AGAIN: 30"), "--against", "before", "--max-slowdown", "300%")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        done = self.analyze(suite, "--against", "never")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--save never", done.stderr)
+        self.assertEqual(self.analyze(suite, "--save", "../x").returncode, 2)
+
+    def check_ok(self, done):
+        self.assertEqual(done.returncode, 0, done.stderr)
 
 
 if __name__ == "__main__":

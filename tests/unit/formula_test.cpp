@@ -50,7 +50,6 @@ TEST(Formula, SizesAreExactUpTo2To53) {
   EXPECT_THAT(complaint("2^63"), HasSubstr("larger than 2^53"));
   EXPECT_THAT(complaint("n * n / n", {{"n", 0x1p40}}), HasSubstr("larger than 2^53"))
       << "what is lost on the way does not come back";
-  EXPECT_THAT(complaint("9007199254740993 + 0"), testing::Not(testing::HasSubstr("zero")));
 }
 
 TEST(Formula, DivisionByZeroFractionsAndNegativesHaveTheirPlaceAndTheirValues) {
