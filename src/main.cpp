@@ -28,6 +28,7 @@ struct RunCommand {
   ExitCode operator()(const CompareCommand& command) const { return run_compare(command, options); }
   ExitCode operator()(const DevicesCommand& command) const { return run_devices(command, options); }
   ExitCode operator()(const OpsCommand& command) const { return run_ops(command, options); }
+  ExitCode operator()(const NewCommand& command) const { return run_new(command, options); }
   ExitCode operator()(const MachineCommand& command) const { return run_machine(command, options); }
 };
 

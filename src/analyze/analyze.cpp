@@ -9,6 +9,7 @@
 
 #include "analyze/count_workload.hpp"
 #include "analyze/measure_workload.hpp"
+#include "analyze/own_kernels.hpp"
 #include "analyze/pace_meter.hpp"
 #include "analyze/settle_rung.hpp"
 #include "device/isolate.hpp"
@@ -100,6 +101,7 @@ void measure_again(const Suite& suite, const Machine& machine, const AnalyzeOpti
     point.attempts = 2;
   };
   jobs.on_lost = [](std::int64_t, const std::string&) {};  // the first time stays
+  jobs.limit_s = [&](std::int64_t job) { return suite.entries[rows[static_cast<std::size_t>(job)]].time_limit_s(); };
   jobs.on_tick = [&] {
     if (done >= rows.size()) return;
     options.progress({static_cast<std::int64_t>(done), jobs.count,
@@ -191,6 +193,13 @@ void count(const Suite& suite, const AnalyzeOptions& options, Report& report) {
       report.notes.push_back(fmt::format("{}: no counters: {}", report.points[rows[done]].workload.label, reason));
     }
   };
+  jobs.limit_s = [&](std::int64_t job) {
+    std::optional<double> limit;
+    for (const SuiteEntry* entry : entries_of(job)) {
+      if (const auto own = entry->time_limit_s()) limit = limit.value_or(0) + *own;
+    }
+    return limit;
+  };
   jobs.on_tick = [&] {
     if (done >= rows.size()) return;
     options.progress({static_cast<std::int64_t>(done), static_cast<std::int64_t>(rows.size()),
@@ -280,6 +289,7 @@ Report analyze(const Suite& suite, const Machine& machine, const AnalyzeOptions&
     if (static_cast<std::int64_t>(report.points.size()) == job)
       add(entry_at_work(), without_run(PointStatus::failed, reason));
   };
+  jobs.limit_s = [&](std::int64_t job) { return suite.entries[static_cast<std::size_t>(job)].time_limit_s(); };
   jobs.on_tick = [&] {
     const auto done = static_cast<std::int64_t>(report.points.size());
     if (done < jobs.count) options.progress({done, jobs.count, entry_at_work().workload.label, std::nullopt});
@@ -297,9 +307,11 @@ Report analyze(const Suite& suite, const Machine& machine, const AnalyzeOptions&
   if (options.counters && !report.cancelled) {
     const double counting = wall_seconds();
     count(suite, options, report);
+    take_counted_work(suite, report);
     report.invocation.counting_s = wall_seconds() - counting;
     report.invocation.duration_s = wall_seconds() - begin;
   }
+  keep_fastest(suite, report);
   return report;
 }
 

@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <ctime>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "host/cache_folder.hpp"
 #include "host/files.hpp"
 #include "model/error.hpp"
 #include "report/json/json.hpp"
@@ -16,16 +16,6 @@
 namespace roofline {
 namespace fs = std::filesystem;
 namespace {
-
-fs::path cache_folder() {
-  // The XDG specification: a relative path in the variable is invalid and to be ignored.
-  const char* xdg = std::getenv("XDG_CACHE_HOME");
-  if (xdg != nullptr && fs::path(xdg).is_absolute()) return fs::path(xdg) / "roofline";
-  const char* home = std::getenv("HOME");
-  if (home != nullptr && *home != '\0') return fs::path(home) / ".cache" / "roofline";
-  throw UsageError("neither XDG_CACHE_HOME nor HOME is set, so calibrations can't be kept",
-                   "set one of them, or name a file: calibrate -o machine.json, analyze --machine machine.json");
-}
 
 bool is_full(const Machine& machine) { return !machine.quick && !machine.cancelled; }
 
@@ -35,7 +25,11 @@ bool differ(const std::optional<double>& a, const std::optional<double>& b) {
 
 }  // namespace
 
-fs::path machine_path(const std::string& identity) { return cache_folder() / (identity + ".json"); }
+fs::path machine_path(const std::string& identity) {
+  return cache_folder("calibrations",
+                      "set one of them, or name a file: calibrate -o machine.json, analyze --machine machine.json") /
+         (identity + ".json");
+}
 
 std::optional<Machine> find_machine(const std::string& identity) {
   const fs::path path = machine_path(identity);

@@ -5,6 +5,7 @@
 
 #include "analyze/analyze.hpp"
 #include "analyze/journal.hpp"
+#include "analyze/own_kernels.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/outputs.hpp"
@@ -14,6 +15,8 @@
 #include "model/error.hpp"
 #include "op/layout.hpp"
 #include "render/render.hpp"
+#include "report/comparison/comparison.hpp"
+#include "report/json/json.hpp"
 
 namespace roofline {
 namespace fs = std::filesystem;
@@ -44,6 +47,34 @@ fs::path journal_path(const OutputRequest& output, const fs::path& folder) {
   return output.formats.front()->name == "json" ? fs::path(output.path) : fs::path();
 }
 
+/// Where a run is kept by its name: with the suite and the device that it is of.
+fs::path saved_path(const std::string& name, const Suite& suite, const SelectedDevice& device) {
+  return fs::path("reports") / fmt::format("{}-{}", suite.name, device.info.identity) / "saved" / (name + ".json");
+}
+
+Report load_saved(const std::string& name, const Suite& suite, const SelectedDevice& device) {
+  const fs::path path = saved_path(name, suite, device);
+  return parse_report(
+      read_file(path, fmt::format("a run is kept there by: roofline analyze {} --save {}", suite.path, name)),
+      path.string());
+}
+
+/// What changed since the run that is kept by that name.
+ExitCode compare_with(const Report& base, const Report& now, const AnalyzeCommand& command,
+                      const TerminalStyle& style) {
+  const Comparison comparison = comparison_of(base, now, command.max_slowdown);
+  const std::string table = render_comparison_terminal(comparison, style);
+  if (command.output.to_stdout()) {
+    say(table);
+  } else {
+    print_result("\n" + table);
+  }
+  const std::string regressions = regression_line(comparison);
+  if (regressions.empty()) return ExitCode::ok;
+  say(regressions);
+  return ExitCode::regression;
+}
+
 ExitCode run_once(const Suite& suite, const DeviceChoice& choice) {
   auto list = nlohmann::ordered_json::array();
   bool failed = false;
@@ -66,8 +97,15 @@ ExitCode run_analyze(const AnalyzeCommand& command, const Options& options) {
   const SelectedDevice device = choose_device(command.device);
   // Everything that can be wrong with the request is found before anything is measured.
   const Suite suite = load(command, device);
+  ProgressLine line;
+  compile_own_kernels(suite, device.info.isa, [&](std::size_t done) {
+    line.show({static_cast<std::int64_t>(done), 0, "compiling kernels", std::nullopt});
+  });
   if (command.once) return run_once(suite, device.choice);
   const fs::path folder = output_folder(command, suite, device);
+  std::optional<Report> base;
+  if (!command.against.empty()) base = load_saved(command.against, suite, device);
+  if (!command.save.empty()) require_writable_folder(saved_path(command.save, suite, device).parent_path());
   if (!to_stdout) require_writable_folder(folder);
 
   AnalyzeOptions analysis;
@@ -79,7 +117,6 @@ ExitCode run_analyze(const AnalyzeCommand& command, const Options& options) {
   analysis.sampler.max_time_s = command.max_time_s;
   analysis.raw = command.raw;
   analysis.counters = command.counters;
-  ProgressLine line;
   analysis.progress = [&](const Progress& progress) { line.show(progress); };
   const fs::path kept = journal_path(command.output, folder);
   Journal journal(kept);
@@ -97,7 +134,15 @@ ExitCode run_analyze(const AnalyzeCommand& command, const Options& options) {
     if (command.plot) print_result("\n" + render_terminal_plot(report, style));
     say_written(paths);
   }
-  return exit_code_of(report);
+  if (!command.save.empty() && !report.cancelled) {
+    const fs::path path = saved_path(command.save, suite, device);
+    write_file(path, render_json(report));
+    say_written({path});
+  }
+  const ExitCode outcome = exit_code_of(report);
+  if (!base || report.cancelled) return outcome;
+  const ExitCode compared = compare_with(*base, report, command, stdout_style(options.color));
+  return outcome == ExitCode::ok ? compared : outcome;
 }
 
 }  // namespace roofline

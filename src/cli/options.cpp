@@ -45,6 +45,7 @@ struct Flags {
   MachineCommand machine;
   ProfileCommand profile;
   ImportCommand import;
+  NewCommand begin;
   std::string warmup, window, count_time;
   bool no_counters = false, no_python = false;
 };
@@ -114,6 +115,11 @@ void add_commands(CLI::App& app, Flags& flags) {
                     "Read hardware counters after the timing; '--counters full' adds stall reasons");
   analyze->add_flag("--once", flags.analyze.once,
                     "Time nothing: run every workload once, for a profiler (ncu --profile-from-start off)");
+  analyze->add_option("--save", flags.analyze.save, "Keep this run by a name, for --against");
+  analyze->add_option("--against", flags.analyze.against,
+                      "Compare with the run kept by that name; exit 3 if a kernel got slower");
+  analyze->add_option("--max-slowdown", flags.max_slowdown,
+                      "How much slower than --against a kernel may get (default: 3%)");
   analyze->add_flag("--json", flags.json, "Write the report as JSON to stdout");
 
   CLI::App* profile = app.add_subcommand(
@@ -159,6 +165,13 @@ void add_commands(CLI::App& app, Flags& flags) {
   compare->add_option("--format", flags.compare.format, "table, md, json or csv")
       ->check(CLI::IsMember({"table", "md", "json", "csv"}));
   compare->add_flag("--json", flags.json, "As JSON");
+
+  CLI::App* begin =
+      app.add_subcommand("new", "Write a first file: roofline new kernel FILE, a suite from its signatures");
+  begin->require_subcommand(1);
+  CLI::App* kernel = begin->add_subcommand("kernel", "A suite for the kernels of a .cu, .c or .cpp file");
+  kernel->add_option("source", flags.begin.source, "The file")->required();
+  kernel->add_option("-o,--output", flags.begin.output, "The suite's file ('-': stdout; default: beside the source)");
 
   CLI::App* devices = app.add_subcommand("devices", "List the devices, and why one can't be used");
   devices->add_flag("--json", flags.json, "As JSON");
@@ -238,6 +251,22 @@ void set_profile(Options& options, Flags& flags, const DeviceRequest& device) {
   options.command = profile;
 }
 
+/// Names of kept runs name files.
+void set_saved_runs(Flags& flags) {
+  for (const auto& [name, option] : {std::pair(flags.analyze.save, "--save"), {flags.analyze.against, "--against"}}) {
+    const bool safe = std::all_of(name.begin(), name.end(), [](unsigned char c) {
+      return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.';
+    });
+    if (!safe || (!name.empty() && name[0] == '.')) {
+      throw UsageError(fmt::format("{} {}: a name is made of letters, digits, '-', '_' and '.'", option, name));
+    }
+  }
+  if (flags.max_slowdown.empty()) return;
+  if (flags.analyze.against.empty())
+    throw UsageError("--max-slowdown is how much slower than --against", "name a kept run with --against");
+  flags.analyze.max_slowdown = parse_percentage(flags.max_slowdown, "--max-slowdown");
+}
+
 void set_command(Options& options, const CLI::App& app, Flags& flags) {
   const DeviceRequest device = parse_device(flags.device, flags.threads, flags.cpus);
   const std::string name = app.get_subcommands().front()->get_name();
@@ -251,6 +280,7 @@ void set_command(Options& options, const CLI::App& app, Flags& flags) {
     if (!flags.counters.empty()) flags.analyze.counters = parse_counter_set(flags.counters);
     flags.analyze.output = flags.json ? parse_output("-", {"json"}, 1) : parse_output(flags.output, flags.formats, 1);
     flags.analyze.chart = chart_of(flags);
+    set_saved_runs(flags);
     flags.analyze.plot = flags.plot;
     options.command = flags.analyze;
   } else if (name == "profile") {
@@ -271,6 +301,8 @@ void set_command(Options& options, const CLI::App& app, Flags& flags) {
     }
     if (flags.json) flags.compare.format = "json";
     options.command = flags.compare;
+  } else if (name == "new") {
+    options.command = flags.begin;
   } else if (name == "devices") {
     options.command = DevicesCommand{flags.json};
   } else if (name == "ops") {

@@ -55,6 +55,9 @@ struct AnalyzeCommand {
   bool raw = false;                    ///< keep the raw samples in report.json
   std::optional<CounterSet> counters;  ///< read hardware counters after the timing
   bool once = false;                   ///< run every workload once for a profiler, and time nothing
+  std::string save;                    ///< name to keep the run by; empty: none
+  std::string against;                 ///< name of a kept run to compare with; empty: none
+  double max_slowdown = kMaxSlowdown;  ///< against it, as a fraction
 };
 
 struct ProfileCommand {
@@ -114,6 +117,11 @@ struct MachineCommand {
   bool verbose = false;          ///< say what every failed check found
 };
 
+struct NewCommand {
+  std::string source;  ///< of a kernel
+  std::string output;  ///< the suite's file, "-" for stdout; empty: beside the source
+};
+
 /// Text that was asked for with --help or --version.
 struct PrintCommand {
   std::string text;
@@ -125,7 +133,7 @@ struct Options {
   std::vector<std::string> argv;
   ColorMode color = ColorMode::automatic;
   std::variant<PrintCommand, CalibrateCommand, AnalyzeCommand, ProfileCommand, ImportCommand, ReportCommand,
-               CompareCommand, DevicesCommand, OpsCommand, MachineCommand>
+               CompareCommand, DevicesCommand, OpsCommand, MachineCommand, NewCommand>
       command;
 };
 

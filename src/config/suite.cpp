@@ -2,7 +2,9 @@
 #include "config/suite.hpp"
 
 #include <algorithm>
+#include <tuple>
 
+#include "config/kernel_section.hpp"
 #include "config/suite_entry.hpp"
 #include "config/suite_expand.hpp"
 #include "config/yaml_value.hpp"
@@ -24,10 +26,13 @@ std::string read_name(const YamlValue& yaml) {
   return name;
 }
 
-std::vector<EntrySpec> read_workloads(const YamlValue& yaml, const EntrySettings& defaults) {
+std::vector<EntrySpec> read_workloads(const YamlValue& yaml, const EntrySettings& defaults,
+                                      const SuiteKernels& kernels) {
   if (!yaml.is_list()) yaml.fail("workloads must be a list ('- op: …')");
   std::vector<EntrySpec> specs;
-  for (const YamlValue& element : yaml.elements("workloads")) specs.push_back(read_entry(element, defaults));
+  for (const YamlValue& element : yaml.elements("workloads")) {
+    specs.push_back(read_entry(element, defaults, kernels));
+  }
   return specs;
 }
 
@@ -35,10 +40,24 @@ std::vector<EntrySpec> read_workloads(const YamlValue& yaml, const EntrySettings
 /// should not wait for the day when that device is there.
 std::vector<SuiteEntry> expand_all(const std::vector<EntrySpec>& specs, DeviceKind device) {
   std::vector<SuiteEntry> entries;
+  std::vector<Workload> beside;  // built-in rungs that stand beside a kernel that is like their op
   for (const EntrySpec& spec : specs) {
     for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::cuda}) {
-      std::vector<SuiteEntry> expanded = expand(spec, kind);
-      if (kind == device) std::move(expanded.begin(), expanded.end(), std::back_inserter(entries));
+      for (SuiteEntry& entry : expand(spec, kind)) {
+        if (kind != device) continue;
+        if (spec.kernel != nullptr && entry.kernel == nullptr) {
+          // Two kernels that are like one op need it once.
+          const Workload& w = entry.workload;
+          const bool there = std::any_of(beside.begin(), beside.end(), [&](const Workload& other) {
+            return std::tie(w.op, w.implementation, w.dtype, w.cache, w.seed) ==
+                       std::tie(other.op, other.implementation, other.dtype, other.cache, other.seed) &&
+                   w.shape == other.shape;
+          });
+          if (there) continue;
+          beside.push_back(w);
+        }
+        entries.push_back(std::move(entry));
+      }
     }
   }
   return entries;
@@ -48,7 +67,7 @@ std::vector<SuiteEntry> expand_all(const std::vector<EntrySpec>& specs, DeviceKi
 
 Suite parse_suite(const std::string& text, const std::string& path, DeviceKind device) {
   const YamlValue root = parse_yaml(text, path);
-  const std::vector<std::string> known = {"name", "description", "defaults", "workloads"};
+  const std::vector<std::string> known = {"name", "description", "kernels", "defaults", "workloads"};
   const std::vector<YamlMember> members = root.members("a suite");
   const auto find = [&](std::string_view key) {
     const auto found = std::find_if(members.begin(), members.end(), [&](const auto& m) { return m.key == key; });
@@ -62,10 +81,16 @@ Suite parse_suite(const std::string& text, const std::string& path, DeviceKind d
     if (find(required) == nullptr) root.fail("a suite needs '" + std::string(required) + "'");
   }
 
-  Suite suite{.name = read_name(*find("name")), .description = {}, .path = path, .text = text, .entries = {}};
+  Suite suite{
+      .name = read_name(*find("name")), .description = {}, .path = path, .text = text, .entries = {}, .own_ops = {}};
   if (const YamlValue* description = find("description")) suite.description = description->text("description");
   const YamlValue* defaults = find("defaults");
-  const auto specs = read_workloads(*find("workloads"), defaults ? read_defaults(*defaults) : EntrySettings{});
+  const YamlValue* kernels_section = find("kernels");
+  const SuiteKernels kernels = kernels_section ? read_kernels(*kernels_section, *find("workloads")) : SuiteKernels{};
+  for (const auto& [name, kernel] : kernels) {
+    if (kernel.op) suite.own_ops.push_back(kernel.op);
+  }
+  const auto specs = read_workloads(*find("workloads"), defaults ? read_defaults(*defaults) : EntrySettings{}, kernels);
   suite.entries = expand_all(specs, device);
   if (suite.entries.empty()) {
     find("workloads")->fail("no workload of this suite is for " + std::string(to_string(device)) + " (see 'only')");

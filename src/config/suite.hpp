@@ -1,6 +1,7 @@
 // A suite: YAML → the list of workloads, validated before anything is run.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 
 namespace roofline {
 
+struct KernelSpec;
 struct LastLevelCache;
 
 /// A workload of a suite, with all that it names looked up. Where the device can't run it, `skip_reason` says why and
@@ -20,7 +22,13 @@ struct SuiteEntry {
   std::vector<Implementation> below;             ///< best first, if it is refused; empty where the suite has named it
   Workload workload;
   std::string skip_reason;
-  int line = 0;  ///< of the entry in the file
+  int line = 0;                              ///< of the entry in the file
+  std::shared_ptr<const KernelSpec> kernel;  ///< of the suite's own, where the implementation is one of its rungs
+
+  /// Seconds after which its process is ended; nothing for what is built in.
+  std::optional<double> time_limit_s() const;
+  /// Whether only the fastest of its kernel's configurations is to be kept for this shape.
+  bool chooses_fastest() const;
 };
 
 struct Suite {
@@ -29,6 +37,7 @@ struct Suite {
   std::string path;
   std::string text;
   std::vector<SuiteEntry> entries;
+  std::vector<std::shared_ptr<const Op>> own_ops = {};  ///< of its `kernels`: entries point to them
 };
 
 /// Parses and validates a suite for devices of that kind. What it says for other kinds of device is

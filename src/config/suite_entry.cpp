@@ -147,6 +147,35 @@ const YamlMember* find_member(const std::vector<YamlMember>& members, std::strin
   return found == members.end() ? nullptr : &*found;
 }
 
+const SuiteKernel& read_kernel(const YamlValue& yaml, const SuiteKernels& kernels) {
+  const std::string given = yaml.text("kernel");
+  const auto found = kernels.find(given);
+  if (found != kernels.end()) return found->second;
+  Keys names;
+  for (const auto& [name, kernel] : kernels) names.push_back(name);
+  yaml.fail_unknown("kernel", given, names, "(see 'kernels' in this suite)");
+}
+
+/// Types are those of the kernel's arguments.
+void require_no_dtype(const std::vector<YamlMember>& members) {
+  if (const YamlMember* dtype = find_member(members, "dtype")) {
+    dtype->name.fail("the types of a suite's own kernel are those of its arguments");
+  }
+}
+
+/// The extents of a suite's own kernel have no defaults.
+void require_whole_shapes(const EntrySpec& spec, const EntrySettings& settings) {
+  for (const ShapeSweep& shape : settings.shapes) {
+    for (const std::string& extent : spec.kernel->extents) {
+      const bool given =
+          std::any_of(shape.begin(), shape.end(), [&](const ExtentSweep& e) { return e.name == extent; });
+      if (!given)
+        settings.shape_where.value_or(spec.where)
+            .fail("this shape of '" + spec.kernel->name + "' lacks '" + extent + "'");
+    }
+  }
+}
+
 }  // namespace
 
 EntrySettings read_defaults(const YamlValue& yaml) {
@@ -157,15 +186,28 @@ EntrySettings read_defaults(const YamlValue& yaml) {
   return settings;
 }
 
-EntrySpec read_entry(const YamlValue& yaml, const EntrySettings& defaults) {
+EntrySpec read_entry(const YamlValue& yaml, const EntrySettings& defaults, const SuiteKernels& kernels) {
   const std::vector<YamlMember> members = yaml.members("a workload");
-  require_known(members, {"op", "shape", "dtype", "impl", "cache", "seed", "label", "only", "cpu", "cuda"},
+  require_known(members, {"op", "kernel", "shape", "dtype", "impl", "cache", "seed", "label", "only", "cpu", "cuda"},
                 "a workload");
   const YamlMember* op_member = find_member(members, "op");
-  if (op_member == nullptr) yaml.fail("a workload needs an 'op' (see: roofline ops)");
-  EntrySpec spec{.op = &read_op(op_member->value), .where = yaml, .settings = {}};
-
+  const YamlMember* kernel_member = find_member(members, "kernel");
+  if (op_member == nullptr && kernel_member == nullptr) {
+    yaml.fail("a workload needs an 'op' (see: roofline ops), or a 'kernel' of this suite's 'kernels'");
+  }
+  if (op_member != nullptr && kernel_member != nullptr)
+    kernel_member->name.fail("a workload has an 'op' or a 'kernel'");
+  EntrySpec spec{.op = nullptr, .kernel = nullptr, .where = yaml, .settings = {}};
   EntrySettings common = defaults;
+  if (op_member != nullptr) {
+    spec.op = &read_op(op_member->value);
+  } else {
+    const SuiteKernel& kernel = read_kernel(kernel_member->value, kernels);
+    spec.kernel = kernel.spec;
+    spec.op = kernel.op ? kernel.op.get() : kernel.spec->like;
+    if (kernel.op) require_no_dtype(members);
+    common.dtypes = kernel.op ? std::vector{kernel.op->dtype()} : kernel.spec->dtypes;
+  }
   apply_all(members, spec.op, common);
   const YamlMember* only = find_member(members, "only");
   const auto kinds = only != nullptr ? read_list(*only, read_device_kind)
@@ -176,10 +218,12 @@ EntrySpec read_entry(const YamlValue& yaml, const EntrySettings& defaults) {
     if (changes != nullptr) {
       const std::vector<YamlMember> overrides = changes->value.members(changes->key);
       require_known(overrides, {"shape", "dtype", "impl", "cache", "seed", "label"}, changes->key);
+      if (spec.kernel != nullptr && spec.kernel->like == nullptr) require_no_dtype(overrides);
       apply_all(overrides, spec.op, settings);
     }
     const bool wanted = std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
     if (!wanted && changes != nullptr) changes->name.fail("'only' leaves " + changes->key + " out");
+    if (wanted && spec.kernel != nullptr && spec.kernel->like == nullptr) require_whole_shapes(spec, settings);
     if (wanted) spec.settings[static_cast<std::size_t>(kind)] = std::move(settings);
   }
   return spec;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "config/kernel_section.hpp"
 #include "config/yaml_value.hpp"
 #include "op/op.hpp"
 
@@ -40,6 +41,7 @@ struct EntrySettings {
 
 struct EntrySpec {
   const Op* op = nullptr;
+  std::shared_ptr<const KernelSpec> kernel;  ///< of the suite's own: whose rungs stand beside the op's
   YamlValue where;
   /// By DeviceKind; nothing where `only` leaves the kind out.
   std::array<std::optional<EntrySettings>, 2> settings;
@@ -50,6 +52,6 @@ struct EntrySpec {
 /// The settings of a suite's `defaults`.
 EntrySettings read_defaults(const YamlValue& yaml);
 
-EntrySpec read_entry(const YamlValue& yaml, const EntrySettings& defaults);
+EntrySpec read_entry(const YamlValue& yaml, const EntrySettings& defaults, const SuiteKernels& kernels);
 
 }  // namespace roofline

@@ -10,7 +10,9 @@
 #include <set>
 
 #include "op/registry.hpp"
+#include "op/suite_op.hpp"
 #include "text/nearest_name.hpp"
+#include "user/user_implementation.hpp"
 
 namespace roofline {
 namespace {
@@ -62,8 +64,8 @@ std::string no_dtype_reason(const std::string& who, DType dtype, const std::vect
 
 /// The implementation of that name, or why it is not to be had here. A name that no device has is an
 /// error, unless this build lacks the other half of the program and the name may well be from there.
-Chosen choose_named(const ImplementationChoice& choice, const Op& op, DType dtype, DeviceKind device) {
-  const std::vector<Implementation> here = implementations_of(op, device);
+Chosen choose_named(const ImplementationChoice& choice, const Op& op, DType dtype, DeviceKind device,
+                    const std::vector<Implementation>& here) {
   const auto named = std::find_if(here.begin(), here.end(), [&](const auto& i) { return i.name == choice.name; });
   const std::string who = std::string(op.name()) + "/" + choice.name;
   if (named != here.end()) {
@@ -86,20 +88,34 @@ Chosen choose_named(const ImplementationChoice& choice, const Op& op, DType dtyp
   return {choice.name, {}, absence + "; this build has nothing for " + missing};
 }
 
-std::vector<Chosen> choose(const EntrySettings& settings, const Op& op, DType dtype, DeviceKind device) {
-  const std::vector<Implementation> here = implementations_of(op, device);
+/// The rungs that stand beside the op's own: those of a kernel of the suite that is like it.
+std::vector<Implementation> rungs_beside(const EntrySpec& entry) {
+  const bool like = entry.kernel != nullptr && entry.kernel->like != nullptr;
+  return like ? user_implementations(entry.kernel) : std::vector<Implementation>{};
+}
+
+std::vector<Chosen> choose(const EntrySettings& settings, const EntrySpec& entry, DType dtype, DeviceKind device) {
+  const Op& op = *entry.op;
+  std::vector<Implementation> here = implementations_of(op, device);
+  if (entry.kernel != nullptr && entry.kernel->device() != device) {
+    const std::string kinds(to_string(entry.kernel->device()));
+    return {{entry.kernel->name,
+             {},
+             entry.kernel->name + " is for " + kinds + " (" + entry.kernel->source.filename().string() + ")"}};
+  }
+  for (const Implementation& rung : rungs_beside(entry)) here.push_back(rung);
   const std::string name(op.name());
   const bool named = !settings.implementations.empty() && settings.implementations.front().name != "all";
   std::vector<Chosen> chosen;
   if (named) {
-    for (const auto& choice : settings.implementations) chosen.push_back(choose_named(choice, op, dtype, device));
+    for (const auto& choice : settings.implementations) chosen.push_back(choose_named(choice, op, dtype, device, here));
     return chosen;
   }
   if (here.empty()) return {{"", {}, name + " has no implementation on " + std::string(to_string(device))}};
   std::vector<Implementation> ladder;
   std::copy_if(here.begin(), here.end(), std::back_inserter(ladder), [&](const auto& i) { return supports(i, dtype); });
   if (ladder.empty()) return {{"", {}, no_dtype_reason(name, dtype, here, device)}};
-  if (settings.implementations.empty()) {
+  if (settings.implementations.empty() && entry.kernel == nullptr) {
     // The ladder goes from the plainest to the fastest.
     return {{ladder.back().name, ladder.back(), "", {ladder.rbegin() + 1, ladder.rend()}}};
   }
@@ -162,8 +178,18 @@ void require_possible(const Shape& shape, const Op& op, const YamlValue& where) 
   }
 }
 
+/// Evaluates all formulas of the suite's own kernel, which name their places.
+void require_bindable(const EntrySpec& entry, const Shape& shape, DType dtype) {
+  Workload workload;
+  workload.op = std::string(entry.op->name());
+  workload.dtype = dtype;
+  workload.shape = shape;
+  check_bindings(*entry.kernel, workload);
+  if (entry.kernel->like == nullptr) static_cast<void>(entry.op->work(workload, entry.kernel->device()));
+}
+
 /// A typing slip must not become a run of weeks.
-void require_sane_count(const EntrySettings& settings, const YamlValue& where) {
+void require_sane_count(const EntrySpec& entry, const EntrySettings& settings) {
   constexpr double kMaxWorkloads = 10000;
   double count = 0;
   for (const ShapeSweep& sweep : settings.shapes) {
@@ -173,15 +199,36 @@ void require_sane_count(const EntrySettings& settings, const YamlValue& where) {
   }
   count *= static_cast<double>(settings.dtypes.size() * settings.caches.size() *
                                std::max<std::size_t>(1, settings.implementations.size()));
-  if (count > kMaxWorkloads) where.fail("this sweep expands to more than 10000 workloads");
+  if (entry.kernel != nullptr) count *= configuration_count(*entry.kernel);
+  if (count > kMaxWorkloads) entry.where.fail("this sweep expands to more than 10000 workloads");
+}
+
+/// The names of the rungs that are the suite's own.
+std::set<std::string> own_rungs(const EntrySpec& entry) {
+  std::set<std::string> names;
+  if (entry.kernel == nullptr) return names;
+  for (const Implementation& rung : user_implementations(entry.kernel)) names.insert(rung.name);
+  for (const Implementation& rung : implementations_of(*entry.op, entry.kernel->device())) {
+    if (entry.kernel->like == nullptr || !names.contains(rung.name)) continue;
+    entry.where.fail(std::string(entry.op->name()) + " has a rung '" + rung.name +
+                     "' already: choose another name for the kernel");
+  }
+  return names;
 }
 
 }  // namespace
 
+std::optional<double> SuiteEntry::time_limit_s() const {
+  return kernel ? std::optional(kernel->time_limit_s) : std::nullopt;
+}
+
+bool SuiteEntry::chooses_fastest() const { return kernel != nullptr && kernel->choose_fastest; }
+
 std::vector<SuiteEntry> expand(const EntrySpec& entry, DeviceKind device) {
   const std::optional<EntrySettings>& settings = entry.on(device);
   if (!settings) return {};
-  require_sane_count(*settings, entry.where);
+  require_sane_count(entry, *settings);
+  const std::set<std::string> own = own_rungs(entry);
   std::vector<SuiteEntry> entries;
   const auto add = [&](const Shape& shape, DType dtype, const Chosen& chosen, CacheMode cache) {
     entries.push_back({.op = entry.op,
@@ -195,13 +242,15 @@ std::vector<SuiteEntry> expand(const EntrySpec& entry, DeviceKind device) {
                                     .seed = settings->seed,
                                     .label = settings->label},
                        .skip_reason = chosen.skip_reason,
-                       .line = entry.where.line()});
+                       .line = entry.where.line(),
+                       .kernel = own.contains(chosen.name) ? entry.kernel : nullptr});
   };
   for (const ShapeSweep& sweep : settings->shapes) {
     for (const Shape& shape : expand_shape(sweep, *entry.op)) {
       require_possible(shape, *entry.op, settings->shape_where.value_or(entry.where));
       for (const DType dtype : settings->dtypes) {
-        for (const Chosen& chosen : choose(*settings, *entry.op, dtype, device)) {
+        if (entry.kernel != nullptr) require_bindable(entry, shape, dtype);
+        for (const Chosen& chosen : choose(*settings, entry, dtype, device)) {
           for (const CacheMode cache : settings->caches) add(shape, dtype, chosen, cache);
         }
       }
@@ -222,9 +271,15 @@ void make_labels_unique(std::vector<SuiteEntry>& entries) {
   };
   for (SuiteEntry& entry : entries) {
     Workload& workload = entry.workload;
-    if (!workload.label.empty()) continue;
+    const SuiteOp* own = as_suite_op(*entry.op);
+    const std::string unverified = own != nullptr && !own->has_reference() ? " unverified" : "";
+    if (!workload.label.empty()) {
+      workload.label += unverified;
+      continue;
+    }
     workload.label =
         workload.op + " " + std::string(to_string(workload.dtype)) + " " + shape_text(workload.shape, *entry.op);
+    workload.label += unverified;
   }
   distinguish([](const SuiteEntry& e) { return e.workload.op; });
   distinguish([](const SuiteEntry& e) { return std::string(to_string(e.workload.dtype)); });

@@ -27,6 +27,11 @@ constexpr std::string_view kSuite = R"json({
       },
       "additionalProperties": false
     },
+    "kernels": {
+      "description": "Kernels of your own, by name (docs/your-kernels.md). They are compiled and run by analyze: a suite with kernels is code.",
+      "type": "object", "additionalProperties": {"$ref": "#/$defs/kernel"},
+      "propertyNames": {"pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}
+    },
     "workloads": {"type": "array", "items": {"$ref": "#/$defs/workload"}, "minItems": 1}
   },
   "required": ["name", "workloads"],
@@ -90,9 +95,181 @@ constexpr std::string_view kSuite = R"json({
       "additionalProperties": false,
       "minProperties": 1
     },
+    "formula": {
+      "description": "A number, or a formula over extents and defines: ceil(n / (block * 4)).",
+      "type": ["string", "number"]
+    },
+    "formulas": {
+      "anyOf": [{"$ref": "#/$defs/formula"}, {"type": "array", "items": {"$ref": "#/$defs/formula"}, "minItems": 1}]
+    },
+    "extent3": {
+      "anyOf": [
+        {"$ref": "#/$defs/formula"},
+        {
+          "type": "object", "additionalProperties": false,
+          "properties": {
+            "x": {"$ref": "#/$defs/formula"}, "y": {"$ref": "#/$defs/formula"}, "z": {"$ref": "#/$defs/formula"}
+          }
+        }
+      ]
+    },
+    "extent3s": {
+      "anyOf": [{"$ref": "#/$defs/extent3"}, {"type": "array", "items": {"$ref": "#/$defs/extent3"}, "minItems": 1}]
+    },
+    "texts": {
+      "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]
+    },
+    "scalar_type": {
+      "enum": ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "fp16", "bf16", "fp32", "fp64"]
+    },
+    "npy": {
+      "type": "object", "properties": {"npy": {"type": "string"}}, "required": ["npy"], "additionalProperties": false
+    },
+    "values": {
+      "description": "What is read holds this before the first launch. Default: uniform in [-1, 1].",
+      "anyOf": [
+        {"enum": ["uniform", "normal", "ones", "zeros"]},
+        {"$ref": "#/$defs/npy"},
+        {
+          "type": "object", "additionalProperties": false, "minProperties": 1, "maxProperties": 1,
+          "properties": {
+            "range": {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2},
+            "constant": {"type": "number"}
+          }
+        }
+      ]
+    },
+    "buffer": {
+      "type": "object", "additionalProperties": false,
+      "properties": {
+        "input": {"type": "string"}, "output": {"type": "string"},
+        "inout": {"description": "Read, and then written by each launch.", "type": "string"},
+        "workspace": {"description": "Scratch memory; nobody looks at it.", "type": "string"},
+        "dtype": {"$ref": "#/$defs/dtype"},
+        "size": {"$ref": "#/$defs/formula", "description": "Elements."},
+        "values": {"$ref": "#/$defs/values"}
+      }
+    },
+    "scalar": {
+      "type": "object", "additionalProperties": false, "required": ["scalar", "dtype"],
+      "properties": {"scalar": {"$ref": "#/$defs/formula"}, "dtype": {"$ref": "#/$defs/scalar_type"}}
+    },
+    "argument": {
+      "anyOf": [
+        {"$ref": "#/$defs/buffer"},
+        {"$ref": "#/$defs/scalar"},
+        {
+          "type": "object", "additionalProperties": false, "required": ["pointer"],
+          "properties": {
+            "pointer": {"description": "A buffer that is declared elsewhere.", "type": "string"},
+            "offset": {"$ref": "#/$defs/formula", "description": "Elements."}
+          }
+        },
+        {
+          "type": "object", "additionalProperties": false, "required": ["struct"],
+          "properties": {
+            "struct": {"type": "array", "items": {"$ref": "#/$defs/scalar"}, "minItems": 1},
+            "type": {"description": "Its C type, for a CPU's compiler.", "type": "string"}
+          }
+        },
+        {
+          "type": "object", "additionalProperties": false,
+          "required": ["tensor_map", "rows", "columns", "box_rows", "box_columns"],
+          "properties": {
+            "tensor_map": {"description": "A buffer, seen by the copy engine as a matrix in tiles.", "type": "string"},
+            "rows": {"$ref": "#/$defs/formula"}, "columns": {"$ref": "#/$defs/formula"},
+            "box_rows": {"$ref": "#/$defs/formula"}, "box_columns": {"$ref": "#/$defs/formula"},
+            "swizzle": {"enum": [0, 128]}
+          }
+        }
+      ]
+    },
+    "arguments": {"type": "array", "items": {"$ref": "#/$defs/argument"}, "minItems": 1},
+    "launch": {
+      "description": "Lists are tried value by value.",
+      "type": "object", "additionalProperties": false,
+      "properties": {
+        "grid": {"$ref": "#/$defs/extent3s"}, "block": {"$ref": "#/$defs/extent3s"},
+        "cluster": {"$ref": "#/$defs/extent3s"},
+        "shared": {"$ref": "#/$defs/formulas", "description": "Bytes of dynamic shared memory."},
+        "cooperative": {"type": "boolean"},
+        "threads": {
+          "description": "Of a CPU: all, or a number. The names thread and threads stand in the scalars' formulas.",
+          "anyOf": [
+            {"enum": ["all"]}, {"type": "integer", "minimum": 1},
+            {"type": "array", "items": {"anyOf": [{"enum": ["all"]}, {"type": "integer", "minimum": 1}]}, "minItems": 1}
+          ]
+        }
+      }
+    },
+    "pipes": {"type": "object", "additionalProperties": {"$ref": "#/$defs/formula"}},
+    "kernel": {
+      "type": "object", "additionalProperties": false, "required": ["source"],
+      "properties": {
+        "source": {"description": ".cu, .ptx, .cubin, .fatbin; .c, .cpp, .so for the CPU.", "type": "string"},
+        "compiler": {"enum": ["auto", "nvrtc", "nvcc"]},
+        "options": {"$ref": "#/$defs/texts"}, "include": {"$ref": "#/$defs/texts"},
+        "define": {
+          "description": "Macros of the source and names in formulas; lists are tried value by value.",
+          "type": "object",
+          "additionalProperties": {
+            "anyOf": [
+              {"type": ["string", "number"]},
+              {"type": "array", "items": {"type": ["string", "number"]}, "minItems": 1}
+            ]
+          }
+        },
+        "entry": {"description": "The function's name; templates are instantiated.", "type": "string"},
+        "buffers": {"type": "array", "items": {"$ref": "#/$defs/buffer"}, "minItems": 1},
+        "arguments": {"$ref": "#/$defs/arguments"},
+        "launch": {"$ref": "#/$defs/launch"},
+        "steps": {
+          "description": "Several launches as one workload.",
+          "type": "array", "minItems": 1,
+          "items": {
+            "type": "object", "additionalProperties": false, "required": ["entry"],
+            "properties": {
+              "entry": {"type": "string"}, "arguments": {"$ref": "#/$defs/arguments"},
+              "launch": {"$ref": "#/$defs/launch"}
+            }
+          }
+        },
+        "work": {
+          "description": "Of one launch. Bytes left out: every input once and every output once. Left out as a whole: operations are counted, with --counters.",
+          "type": "object", "additionalProperties": false,
+          "properties": {
+            "flops": {"$ref": "#/$defs/pipes"}, "uncounted": {"$ref": "#/$defs/pipes"},
+            "read": {"$ref": "#/$defs/formula"}, "write": {"$ref": "#/$defs/formula"}
+          }
+        },
+        "expect": {
+          "description": "Every output as a formula over inputs at the same index, elements such as x[i + 1] and the index i; or a file.",
+          "type": "object", "minProperties": 1,
+          "additionalProperties": {"anyOf": [{"$ref": "#/$defs/formula"}, {"$ref": "#/$defs/npy"}]}
+        },
+        "same_as": {"description": "A kernel of this suite whose outputs are right.", "type": "string"},
+        "unverified": {"description": "Nobody says what is right; every row says so.", "type": "boolean"},
+        "tolerance": {
+          "anyOf": [
+            {"type": "number", "minimum": 0},
+            {
+              "type": "object", "additionalProperties": false,
+              "properties": {
+                "relative": {"type": "number", "minimum": 0}, "magnitude": {"type": "number", "exclusiveMinimum": 0}
+              }
+            }
+          ]
+        },
+        "like": {"description": "An op of roofline's that this kernel computes: its rungs stand beside.", "type": "string"},
+        "dtype": {"$ref": "#/$defs/dtypes", "description": "Types of the op that the kernel is written for."},
+        "choose": {"description": "Keeps the fastest configuration for each shape.", "enum": ["fastest"]},
+        "time_limit": {"description": "Seconds that a row may take. Default: 60.", "type": "number", "minimum": 1}
+      }
+    },
     "workload": {
       "type": "object",
       "properties": {
+        "kernel": {"description": "One of this suite's kernels.", "type": "string"},
         "op": {
           "description": "What to run (roofline ops). Those named here come with roofline; yours are welcome too.",
           "anyOf": [{"enum": []}, {"type": "string", "pattern": "^[a-z][a-z0-9_]*$"}]
@@ -115,7 +292,7 @@ constexpr std::string_view kSuite = R"json({
           "description": "What is different on a CUDA GPU. A shape mapping changes single extents."
         }
       },
-      "required": ["op"],
+      "anyOf": [{"required": ["op"]}, {"required": ["kernel"]}],
       "additionalProperties": false,
       "allOf": []
     }

@@ -85,6 +85,11 @@ std::string YamlValue::place() const { return at(path_, node_.Mark()); }
 
 int YamlValue::line() const { return std::max(node_.Mark().line, 0) + 1; }
 
+Place YamlValue::origin() const {
+  const YAML::Mark mark = node_.Mark();
+  return {path_, std::max(mark.line, 0) + 1, std::max(mark.column, 0) + (is_quoted(node_) ? 2 : 1)};
+}
+
 void YamlValue::fail(const std::string& complaint) const { throw UsageError(place() + ": " + complaint); }
 
 void YamlValue::fail_unknown(std::string_view what, const std::string& given,

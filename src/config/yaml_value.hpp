@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "user/place.hpp"
+
 namespace roofline {
 
 class YamlValue;
@@ -44,6 +46,8 @@ class YamlValue {
   /// "configs/ops.yaml:14:9"
   std::string place() const;
   int line() const;
+  /// Where the text of a scalar begins, behind its quote.
+  Place origin() const;
 
   /// Throws UsageError: the place and the complaint.
   [[noreturn]] void fail(const std::string& complaint) const;

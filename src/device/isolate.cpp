@@ -117,6 +117,7 @@ class Child {
     while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
     }
     reaped_ = true;
+    if (!stopped_.empty()) return stopped_;
     if (WIFSIGNALED(status)) {
       return fmt::format("the process was ended by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
     }
@@ -131,6 +132,15 @@ class Child {
   bool in_job() const { return in_job_; }
   bool nothing_left() const { return nothing_left_; }  ///< after wait()
 
+  /// Kills it when its job has had its time, and says so; an endless kernel on a GPU ends with its process.
+  void keep_to_limit() {
+    const std::optional<double> limit = in_job_ && stopped_.empty() ? jobs_.limit_s(next_) : std::nullopt;
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - job_began_;
+    if (!limit || taken.count() < *limit) return;
+    stopped_ = fmt::format("it was ended after {:g} s, the time limit", *limit);
+    signal(SIGKILL);
+  }
+
  private:
   bool take_frame() {
     if (pending_.size() < sizeof(Header)) return false;
@@ -140,6 +150,7 @@ class Child {
     const std::string text = pending_.substr(sizeof header, header.bytes);
     pending_.erase(0, sizeof header + header.bytes);
     in_job_ = header.frame != Frame::end;
+    if (header.frame == Frame::begin) job_began_ = std::chrono::steady_clock::now();
     next_ = header.job + (in_job_ ? 0 : 1);
     if (header.frame == Frame::message) jobs_.on_message(header.job, text);
     return true;
@@ -153,6 +164,8 @@ class Child {
   bool reaped_ = false;
   bool nothing_left_ = false;
   std::string pending_;
+  std::chrono::steady_clock::time_point job_began_;
+  std::string stopped_;  ///< why it was killed
 };
 
 /// Feeds on a child until it ends; true when an interrupt ended it.
@@ -166,6 +179,7 @@ bool follow(Child& child, const Jobs& jobs) {
       jobs.on_tick();
       tick = Clock::now();
     }
+    child.keep_to_limit();
     if (!interrupted()) continue;
     if (!deadline) {
       child.signal(SIGINT);  // kill -INT reaches the parent alone

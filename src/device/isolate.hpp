@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,6 +28,8 @@ struct Jobs {
   std::function<void(std::int64_t job, std::string_view message)> on_message;
   /// In the parent: the child died within this job ("the process was ended by signal 11 (Segmentation fault)").
   std::function<void(std::int64_t job, const std::string& reason)> on_lost;
+  /// In the parent: seconds after which a job's process is killed, for on_lost to hear of; nothing: never.
+  std::function<std::optional<double>(std::int64_t job)> limit_s = [](std::int64_t) { return std::nullopt; };
   /// In the parent, some ten times a second.
   std::function<void()> on_tick = [] {};
 };

@@ -11,7 +11,10 @@
 
 namespace roofline {
 
-enum class TensorRole : std::uint8_t { input, output };
+/// inout: read and then written by each launch. No op of ours has one, for its launches would not be alike.
+enum class TensorRole : std::uint8_t { input, output, inout };
+constexpr bool is_read(TensorRole role) { return role != TensorRole::output; }
+constexpr bool is_written(TensorRole role) { return role != TensorRole::input; }
 
 /// One tensor of an op, in the order in which kernels receive their pointers.
 struct TensorSpec {

@@ -25,14 +25,15 @@ const std::map<std::string, std::vector<std::string>> kMayInclude = {
     {"kernels", {"op", "device", "host", "text", "measure", "model"}},
     {"report", {"op", "text", "measure", "model"}},
     {"inject", {}},
-    {"config", {"op", "host", "text", "model"}},
+    {"user", {"op", "device", "host", "text", "measure", "model"}},
+    {"config", {"user", "op", "host", "text", "model"}},
     {"calibrate", {"report", "op", "device", "host", "text", "measure", "model"}},
-    {"analyze", {"calibrate", "config", "report", "op", "device", "host", "text", "measure", "model"}},
+    {"analyze", {"calibrate", "config", "user", "report", "op", "device", "host", "text", "measure", "model"}},
     {"profile", {"inject", "calibrate", "report", "op", "device", "host", "text", "measure", "model"}},
     {"import", {"profile", "inject", "calibrate", "report", "op", "device", "host", "text", "measure", "model"}},
     {"render", {"report", "op", "text", "measure", "model"}},
     {"cli",
-     {"import", "profile", "analyze", "calibrate", "render", "config", "report", "op", "device", "host", "text",
+     {"import", "profile", "analyze", "calibrate", "render", "config", "user", "report", "op", "device", "host", "text",
       "measure", "model"}},
 };
 

@@ -1,0 +1,386 @@
+// Evaluates a kernel's formulas in their order: block, then what may use it; and writes the call that a CPU's compiler
+// checks against the kernel's own declaration.
+#include "user/binding.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "op/tensor.hpp"
+
+namespace roofline {
+namespace {
+
+template <typename T>
+void append(BoundBytes& bytes, T value) {
+  const std::size_t at = (bytes.size() + sizeof(T) - 1) / sizeof(T) * sizeof(T);
+  bytes.resize(at + sizeof(T));
+  std::memcpy(bytes.data() + at, &value, sizeof(T));
+}
+
+template <typename T>
+void append_integer(BoundBytes& bytes, const ScalarSpec& scalar, double value) {
+  const bool fits = value == std::floor(value) && value >= static_cast<double>(std::numeric_limits<T>::min()) &&
+                    value <= static_cast<double>(std::numeric_limits<T>::max()) && std::abs(value) <= 0x1p53;
+  if (!fits) {
+    scalar.value.place().fail(
+        fmt::format("'{}' is {}, which is no {}", scalar.value.text(), value, to_string(scalar.type)));
+  }
+  append(bytes, static_cast<T>(value));
+}
+
+void append_scalar(BoundBytes& bytes, const ScalarSpec& scalar, const Values& values) {
+  const double value = scalar.value.number(values);
+  switch (scalar.type) {
+    case ScalarType::int8:
+      return append_integer<std::int8_t>(bytes, scalar, value);
+    case ScalarType::uint8:
+      return append_integer<std::uint8_t>(bytes, scalar, value);
+    case ScalarType::int16:
+      return append_integer<std::int16_t>(bytes, scalar, value);
+    case ScalarType::uint16:
+      return append_integer<std::uint16_t>(bytes, scalar, value);
+    case ScalarType::int32:
+      return append_integer<std::int32_t>(bytes, scalar, value);
+    case ScalarType::uint32:
+      return append_integer<std::uint32_t>(bytes, scalar, value);
+    case ScalarType::int64:
+      return append_integer<std::int64_t>(bytes, scalar, value);
+    case ScalarType::uint64:
+      return append_integer<std::uint64_t>(bytes, scalar, value);
+    case ScalarType::fp16:
+      return append(bytes, to_fp16(value));
+    case ScalarType::bf16:
+      return append(bytes, to_bf16(value));
+    case ScalarType::fp32:
+      return append(bytes, static_cast<float>(value));
+    case ScalarType::fp64:
+      return append(bytes, value);
+  }
+}
+
+/// Bytes of the structure, padded at its end to its largest member.
+BoundBytes bind_struct(const StructSpec& structure, const Values& values) {
+  BoundBytes bytes;
+  std::size_t largest = 1;
+  for (const ScalarSpec& field : structure.fields) {
+    append_scalar(bytes, field, values);
+    largest = std::max(largest, scalar_size(field.type));
+  }
+  bytes.resize((bytes.size() + largest - 1) / largest * largest);
+  return bytes;
+}
+
+struct Buffer {
+  std::string name;
+  std::int64_t elements = 0;
+  DType dtype = DType::fp32;
+};
+
+/// Tensors, then workspaces.
+std::vector<Buffer> buffers_of(const KernelSpec& spec, const Values& values, const std::vector<TensorSpec>& tensors) {
+  std::vector<Buffer> buffers;
+  for (const TensorSpec& tensor : tensors) buffers.push_back({tensor.name, tensor.elements, tensor.dtype});
+  for (const BufferSpec& buffer : spec.buffers) {
+    if (buffer.workspace) buffers.push_back({buffer.name, buffer.size.size(values, 1), buffer.dtype});
+  }
+  return buffers;
+}
+
+std::size_t find_buffer(const std::vector<Buffer>& buffers, const std::string& name, const Place& place) {
+  const auto found = std::find_if(buffers.begin(), buffers.end(), [&](const Buffer& b) { return b.name == name; });
+  if (found == buffers.end()) {
+    std::vector<std::string> names;
+    for (const Buffer& buffer : buffers) names.push_back(buffer.name);
+    place.fail(fmt::format("there is no buffer '{}' (there is {})", name, fmt::join(names, ", ")));
+  }
+  return static_cast<std::size_t>(found - buffers.begin());
+}
+
+BoundPointer bind_pointer(const PointerSpec& pointer, const std::vector<Buffer>& buffers, const Values& values,
+                          const Place& place) {
+  const std::size_t index = find_buffer(buffers, pointer.buffer, place);
+  if (pointer.offset.empty()) return {index, 0};
+  const std::int64_t offset = pointer.offset.size(values);
+  if (offset > buffers[index].elements) {
+    pointer.offset.place().fail(fmt::format("an offset of {} lies outside of '{}', which has {} elements", offset,
+                                            pointer.buffer, buffers[index].elements));
+  }
+  return {index, offset * element_size(buffers[index].dtype)};
+}
+
+BoundTensorMap bind_map(const TensorMapSpec& map, const std::vector<Buffer>& buffers, const Values& values,
+                        const Place& place) {
+  const std::size_t index = find_buffer(buffers, map.buffer, place);
+  BoundTensorMap bound{.buffer = index, .dtype = buffers[index].dtype, .swizzle_128 = map.swizzle_128};
+  bound.rows = map.rows.size(values, 1);
+  bound.columns = map.columns.size(values, 1);
+  if (bound.rows > buffers[index].elements / bound.columns) {
+    place.fail(fmt::format("a map of {} x {} elements is larger than '{}', which has {}", bound.rows, bound.columns,
+                           map.buffer, buffers[index].elements));
+  }
+  const auto box = [&](const Formula& formula) {
+    const std::int64_t extent = formula.size(values, 1);
+    if (extent > 256) formula.place().fail("the box of a tensor map has 256 elements at most in each direction");
+    return static_cast<int>(extent);
+  };
+  bound.box_rows = box(map.box_rows);
+  bound.box_columns = box(map.box_columns);
+  return bound;
+}
+
+BoundArgument bind_argument(const ArgumentSpec& argument, const std::vector<Buffer>& buffers, const Values& values) {
+  if (const auto* pointer = std::get_if<PointerSpec>(&argument.value)) {
+    return bind_pointer(*pointer, buffers, values, argument.place);
+  }
+  if (const auto* map = std::get_if<TensorMapSpec>(&argument.value)) {
+    return bind_map(*map, buffers, values, argument.place);
+  }
+  if (const auto* structure = std::get_if<StructSpec>(&argument.value)) return bind_struct(*structure, values);
+  BoundBytes bytes;
+  append_scalar(bytes, std::get<ScalarSpec>(argument.value), values);
+  return bytes;
+}
+
+std::array<std::int64_t, 3> bind_extent(const std::vector<Extent3>& choices, std::size_t choice, const Values& values) {
+  std::array<std::int64_t, 3> extent = {1, 1, 1};
+  if (choices.empty()) return extent;
+  const Extent3& chosen = choices[std::min(choice, choices.size() - 1)];
+  for (std::size_t i = 0; i < extent.size(); ++i) {
+    if (!chosen[i].empty()) extent[i] = chosen[i].size(values, 1);
+  }
+  return extent;
+}
+
+void add_extent(const std::string& name, const std::array<std::int64_t, 3>& extent, Values& values) {
+  values[name] = static_cast<double>(extent[0]);
+  values[name + "_y"] = static_cast<double>(extent[1]);
+  values[name + "_z"] = static_cast<double>(extent[2]);
+}
+
+BoundStep bind_step(const StepSpec& step, const Configuration& configuration, const std::vector<Buffer>& buffers,
+                    Values values) {
+  BoundStep bound;
+  const LaunchSpec& launch = step.launch;
+  bound.block = bind_extent(launch.block, configuration.block, values);
+  add_extent("block", bound.block, values);
+  bound.grid = bind_extent(launch.grid, configuration.grid, values);
+  add_extent("grid", bound.grid, values);
+  bound.cluster = bind_extent(launch.cluster, configuration.cluster, values);
+  if (!launch.shared.empty()) {
+    bound.shared_bytes = launch.shared[std::min(configuration.shared, launch.shared.size() - 1)].size(values);
+  }
+  values["shared"] = static_cast<double>(bound.shared_bytes);
+  bound.cooperative = launch.cooperative;
+  for (const ArgumentSpec& argument : step.arguments) {
+    bound.arguments.push_back(bind_argument(argument, buffers, values));
+  }
+  return bound;
+}
+
+bool is_name_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+/// The entry with every define's name in it replaced by its value.
+std::string with_defines(const std::string& entry, const Configuration& configuration) {
+  std::string text;
+  for (std::size_t at = 0; at < entry.size();) {
+    std::size_t end = at;
+    while (end < entry.size() && is_name_character(entry[end])) ++end;
+    if (end == at) {
+      text += entry[at++];
+      continue;
+    }
+    std::string word = entry.substr(at, end - at);
+    for (const auto& [name, value] : configuration.defines) {
+      if (word == name) word = value;
+    }
+    text += word;
+    at = end;
+  }
+  return text;
+}
+
+std::string_view scalar_c_type(ScalarType type, const Place& place) {
+  switch (type) {
+    case ScalarType::fp32:
+      return "float";
+    case ScalarType::fp64:
+      return "double";
+    case ScalarType::fp16:
+    case ScalarType::bf16:
+      place.fail("a CPU's functions take no scalars of 16-bit floating point");
+    default: {
+      static const std::array<std::string_view, 8> integers = {"int8_t",  "uint8_t",  "int16_t", "uint16_t",
+                                                               "int32_t", "uint32_t", "int64_t", "uint64_t"};
+      return integers.at(static_cast<std::size_t>(type));
+    }
+  }
+}
+
+/// The type that a buffer is passed as; what C has no name for fits any pointer.
+std::string_view pointer_c_type(DType dtype, bool c) {
+  switch (dtype) {
+    case DType::fp64:
+      return "double*";
+    case DType::fp32:
+    case DType::tf32:
+      return "float*";
+    case DType::int8:
+      return "int8_t*";
+    case DType::int32:
+      return "int32_t*";
+    default:
+      return c ? "void*" : "roofline_any";
+  }
+}
+
+/// The C type of each argument. `dtype_of` tells a buffer's.
+template <typename DTypeOf>
+std::vector<std::string> c_types(const StepSpec& step, bool c, DTypeOf dtype_of) {
+  std::vector<std::string> types;
+  for (const ArgumentSpec& argument : step.arguments) {
+    if (const auto* pointer = std::get_if<PointerSpec>(&argument.value)) {
+      types.emplace_back(pointer_c_type(dtype_of(pointer->buffer), c));
+    } else if (const auto* scalar = std::get_if<ScalarSpec>(&argument.value)) {
+      types.emplace_back(scalar_c_type(scalar->type, argument.place));
+    } else if (const auto* structure = std::get_if<StructSpec>(&argument.value)) {
+      if (structure->type.empty())
+        argument.place.fail("a structure needs the name of its C type on a CPU (type: Params)");
+      types.push_back(structure->type);
+    } else {
+      argument.place.fail("a CPU has no tensor maps");
+    }
+  }
+  return types;
+}
+
+/// roofline_call_0(function, arguments) and so on: it calls the step's entry, and returns what was thrown.
+std::string calls(const KernelSpec& spec, const Configuration& configuration, const std::vector<StepSpec>& steps) {
+  const bool c = spec.kind == SourceKind::c;
+  const bool library = spec.kind == SourceKind::shared_library;
+  const auto dtype_of = [&](const std::string& name) {
+    const BufferSpec* buffer = spec.find_buffer(name);
+    // Of an op that the kernel is like, the type comes with the workload.
+    return buffer == nullptr || (spec.like != nullptr && !buffer->workspace) ? DType::fp16 : buffer->dtype;
+  };
+  std::string text = "#include <stdint.h>\n";
+  if (!c) {
+    text +=
+        "#include <exception>\n#include <stdlib.h>\n#include <string.h>\n"
+        "namespace { struct roofline_any { void* p; template <class T> operator T*() const { return "
+        "static_cast<T*>(p); } "
+        "operator void*() const { return p; } }; }\n";
+  }
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const std::vector<std::string> types = c_types(steps[i], c, dtype_of);
+    std::vector<std::string> given;
+    for (std::size_t a = 0; a < types.size(); ++a) given.push_back(fmt::format("*({}*)roofline_a[{}]", types[a], a));
+    std::vector<std::string> declared = types;
+    for (std::string& type : declared) type = type == "roofline_any" ? "void*" : type;
+    const std::string function = library ? fmt::format("((void (*)({}))roofline_f)", fmt::join(declared, ", "))
+                                         : with_defines(steps[i].entry, configuration);
+    const std::string call = fmt::format("{}({});", function, fmt::join(given, ", "));
+    const std::string signature = fmt::format("const char* roofline_call_{}(void* roofline_f, void** roofline_a)", i);
+    if (c) {
+      text += fmt::format("{} {{ (void)roofline_f; {} return 0; }}\n", signature, call);
+    } else {
+      text += fmt::format(
+          "extern \"C\" {} {{\n  (void)roofline_f;\n#if __cpp_exceptions\n  try {{\n    {}\n  }} catch (const "
+          "std::exception& error) "
+          "{{\n    return strdup(error.what());\n  }} catch (...) {{\n    return \"something that is no exception of "
+          "the "
+          "standard library\";\n  }}\n#else\n  {}\n#endif\n  return 0;\n}}\n",
+          signature, call, call);
+    }
+  }
+  return text;
+}
+
+/// What nvcc and NVRTC call it: with the instructions that only this chip has.
+std::string cuda_architecture(const std::string& isa) {
+  const bool has_its_own = isa == "sm_90" || isa.starts_with("sm_1");
+  return has_its_own ? isa + "a" : isa;
+}
+
+}  // namespace
+
+int threads_of(const KernelSpec& spec, const Configuration& configuration) {
+  const auto threaded = std::find_if(spec.steps.begin(), spec.steps.end(),
+                                     [](const StepSpec& step) { return !step.launch.threads.empty(); });
+  if (threaded == spec.steps.end()) return 1;
+  const auto& choices = threaded->launch.threads;
+  const std::string& text = choices[std::min(configuration.threads, choices.size() - 1)];
+  if (text == "all") return 0;
+  int count = 0;
+  std::from_chars(text.data(), text.data() + text.size(), count);
+  return count;
+}
+
+Values values_of(const Configuration& configuration, const Workload& workload) {
+  Values values;
+  for (const auto& [name, extent] : workload.shape.extents()) values[name] = static_cast<double>(extent);
+  add_defines(configuration, values);
+  return values;
+}
+
+std::vector<TensorSpec> tensors_of(const KernelSpec& spec, const Workload& workload) {
+  const Values values = values_of({}, workload);
+  std::vector<TensorSpec> tensors;
+  for (const BufferSpec& buffer : spec.buffers) {
+    if (buffer.workspace) continue;
+    const std::int64_t elements = buffer.size.size(values, 1);
+    if (elements > kLargestSize / element_size(buffer.dtype)) {
+      buffer.size.place().fail(fmt::format("'{}' is beyond any machine: {} elements", buffer.name, elements));
+    }
+    tensors.push_back({buffer.name, buffer.role, elements, buffer.dtype});
+  }
+  return tensors;
+}
+
+BoundKernel bind_kernel(const KernelSpec& spec, const Configuration& configuration, const Workload& workload,
+                        const std::vector<TensorSpec>& tensors, CallingThread thread) {
+  Values values = values_of(configuration, workload);
+  for (const std::string& extent : spec.extents)
+    values.try_emplace(extent, 0);  // options that are 0 are left out of shapes
+  values["thread"] = thread.index;
+  values["threads"] = thread.count;
+  const std::vector<Buffer> buffers = buffers_of(spec, values, tensors);
+  BoundKernel bound;
+  bound.tensors = tensors.size();
+  bound.scratch_bytes = spec.scratch_bytes;
+  for (std::size_t b = tensors.size(); b < buffers.size(); ++b) {
+    bound.workspace_bytes.push_back(buffers[b].elements * element_size(buffers[b].dtype));
+  }
+  for (const StepSpec& step : spec.steps) {
+    bound.steps.push_back(bind_step(step, configuration, buffers, values));
+    bound.steps.back().entry = with_defines(step.entry, configuration);
+  }
+  return bound;
+}
+
+CompileRequest compile_request(const KernelSpec& spec, const Configuration& configuration,
+                               const std::string& architecture) {
+  CompileRequest request{.source = spec.source,
+                         .kind = spec.kind,
+                         .compiler = spec.compiler,
+                         .architecture = {},
+                         .options = spec.options,
+                         .include = spec.include,
+                         .defines = configuration.defines,
+                         .entries = {},
+                         .epilogue = {}};
+  if (spec.device() == DeviceKind::cpu) {
+    request.epilogue = calls(spec, configuration, spec.steps);
+    return request;
+  }
+  request.architecture = cuda_architecture(architecture);
+  for (const StepSpec& step : spec.steps) request.entries.push_back(with_defines(step.entry, configuration));
+  return request;
+}
+
+}  // namespace roofline

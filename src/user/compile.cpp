@@ -1,0 +1,458 @@
+// Compilers are other people's programs: run without a shell, believed when they fail, and asked once for each content.
+#include "user/compile.hpp"
+
+#include <cxxabi.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <set>
+#include <sstream>
+
+#include "device/cubin.hpp"
+#include "host/cache_folder.hpp"
+#include "host/files.hpp"
+#include "host/interrupt.hpp"
+#include "op/host_parallel.hpp"
+#include "user/nvrtc.hpp"
+
+extern "C" char** environ;
+
+namespace roofline {
+namespace fs = std::filesystem;
+namespace {
+
+/// Two FNV-1a sums with different beginnings: enough for one user's files, of which none is somebody else's.
+class ContentHash {
+ public:
+  void add(std::string_view text) {
+    for (const char c : text) step(static_cast<unsigned char>(c));
+    step(0x100);  // where one text ends
+  }
+  std::string text() const { return fmt::format("{:016x}{:016x}", a_, b_); }
+
+ private:
+  void step(std::uint64_t value) {
+    a_ = (a_ ^ value) * 0x100000001B3U;
+    b_ = (b_ ^ (value + 0x9E37U)) * 0x100000001B3U;
+    b_ ^= b_ >> 29;
+  }
+  std::uint64_t a_ = 0xCBF29CE484222325U;
+  std::uint64_t b_ = 0x84222325CBF29CE4U;
+};
+
+/// Adds a file and all that it includes by a name which is found beside it or in one of the folders; whether a
+/// condition leaves an include out, is not asked. Headers of the system belong to the compiler, whose version is added.
+void add_with_includes(ContentHash& hash, const fs::path& file, const std::vector<fs::path>& folders,
+                       std::set<fs::path>& seen) {
+  if (!seen.insert(fs::weakly_canonical(file)).second) return;
+  const std::string text = text_of(file);
+  hash.add(text);
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t at = line.find_first_not_of(" \t");
+    if (at == std::string::npos || line[at] != '#') continue;
+    const std::size_t word = line.find_first_not_of(" \t", at + 1);
+    if (word == std::string::npos || line.compare(word, 7, "include") != 0) continue;
+    const std::size_t open = line.find_first_of("\"<", word + 7);
+    if (open == std::string::npos) continue;
+    const std::size_t close = line.find(line[open] == '"' ? '"' : '>', open + 1);
+    if (close == std::string::npos) continue;
+    const fs::path name = line.substr(open + 1, close - open - 1);
+    std::vector<fs::path> places = {file.parent_path()};
+    places.insert(places.end(), folders.begin(), folders.end());
+    for (const fs::path& folder : places) {
+      std::error_code hidden;
+      if (!fs::is_regular_file(folder / name, hidden)) continue;
+      add_with_includes(hash, folder / name, folders, seen);
+      break;
+    }
+  }
+}
+
+/// The words of $CC and the like: a compiler, perhaps behind a launcher.
+std::vector<std::string> command_in(const char* variable, const std::string& otherwise) {
+  const char* text = std::getenv(variable);
+  std::istringstream words(text != nullptr && *text != '\0' ? text : otherwise);
+  std::vector<std::string> command;
+  for (std::string word; words >> word;) command.push_back(word);
+  return command;
+}
+
+std::vector<std::string> host_compiler(SourceKind kind) {
+  return kind == SourceKind::c ? command_in("CC", "cc") : command_in("CXX", "c++");
+}
+
+std::string nvcc_path() {
+  if (const char* named = std::getenv("CUDACXX"); named != nullptr && *named != '\0') return named;
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path != nullptr ? path : "");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (::access((folder + "/nvcc").c_str(), X_OK) == 0) return folder + "/nvcc";
+  }
+  return ::access("/usr/local/cuda/bin/nvcc", X_OK) == 0 ? "/usr/local/cuda/bin/nvcc" : "";
+}
+
+/// What a compiler says of itself, asked once.
+std::string version_of(const std::vector<std::string>& compiler) {
+  static std::map<std::vector<std::string>, std::string> known;
+  const auto found = known.find(compiler);
+  if (found != known.end()) return found->second;
+  std::vector<std::string> command = compiler;
+  command.emplace_back("--version");
+  return known[compiler] = run_compiler(command).output;
+}
+
+std::string compiler_version(const CompileRequest& request) {
+  if (request.kind == SourceKind::c || request.kind == SourceKind::cpp || request.kind == SourceKind::shared_library) {
+    // -march=native is of this CPU; a home folder may be that of several machines.
+    const std::string cpu = text_of("/proc/cpuinfo");
+    const std::size_t flags = cpu.find("flags");
+    const std::string features = flags == std::string::npos ? cpu : cpu.substr(flags, cpu.find('\n', flags) - flags);
+    return version_of(host_compiler(request.kind)) + features;
+  }
+  const std::string nvcc = request.compiler == CudaCompiler::nvrtc ? "" : nvcc_path();
+  return nvrtc_version() + (nvcc.empty() ? "" : version_of({nvcc}));
+}
+
+fs::path kernel_folder() {
+  const fs::path kernels =
+      cache_folder("compiled kernels", "set one of them to a folder that can be written") / "kernels";
+  std::error_code error;
+  fs::create_directories(kernels, error);
+  // What lies here is loaded and run: nobody else may put anything into it.
+  if (!error) fs::permissions(kernels, fs::perms::owner_all, error);
+  struct stat status {};
+  if (error || ::stat(kernels.c_str(), &status) != 0 || status.st_uid != ::geteuid()) {
+    throw Error(fmt::format("{}: can't be used for compiled kernels{}", kernels.string(),
+                            error ? ": " + error.message() : ", for it is somebody else's"),
+                "set XDG_CACHE_HOME to a folder of your own");
+  }
+  return kernels;
+}
+
+std::string key_of(const CompileRequest& request) {
+  ContentHash hash;
+  hash.add("1");  // of this format
+  hash.add(fmt::format("{} {} {}", static_cast<int>(request.kind), static_cast<int>(request.compiler),
+                       request.architecture));
+  hash.add(request.source.string());  // stands in messages and in __FILE__
+  for (const auto& option : request.options) hash.add("option " + option);
+  for (const auto& folder : request.include) hash.add("include " + folder.string());
+  for (const auto& [name, value] : request.defines) hash.add("define " + name + "=" + value);
+  for (const auto& entry : request.entries) hash.add("entry " + entry);
+  hash.add(request.epilogue);
+  hash.add(compiler_version(request));
+  std::set<fs::path> seen;
+  if (request.kind != SourceKind::shared_library) add_with_includes(hash, request.source, request.include, seen);
+  return hash.text();
+}
+
+/// A file that is gone when the object is.
+class Temporary {
+ public:
+  explicit Temporary(fs::path path) : path_(std::move(path)) {}
+  ~Temporary() {
+    std::error_code ignored;
+    fs::remove(path_, ignored);
+  }
+  Temporary(const Temporary&) = delete;
+  Temporary& operator=(const Temporary&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+std::vector<std::string> preprocessor_options(const CompileRequest& request) {
+  std::vector<std::string> options;
+  for (const fs::path& folder : request.include) options.push_back("-I" + folder.string());
+  for (const auto& [name, value] : request.defines) options.push_back("-D" + name + "=" + value);
+  return options;
+}
+
+[[noreturn]] void fail(const CompileRequest& request, const std::string& message) {
+  throw Error(fmt::format("{} does not compile:\n{}", request.source.string(), message));
+}
+
+void run_or_fail(const CompileRequest& request, const std::vector<std::string>& command) {
+  const CompilerRun run = run_compiler(command);
+  if (run.status != 0) fail(request, run.output.empty() ? fmt::format("{} failed", command[0]) : run.output);
+}
+
+void compile_for_host(const CompileRequest& request, const fs::path& out) {
+  const bool c = request.kind == SourceKind::c;
+  const Temporary text(out.string() + (c ? ".c" : ".cpp"));
+  const std::string source =
+      request.kind == SourceKind::shared_library
+          ? ""
+          : fmt::format("#include \"{}\"\n#line 1 \"(the call of the kernel)\"\n", request.source.string());
+  write_file(text.path(), source + request.epilogue);
+  std::vector<std::string> command = host_compiler(request.kind);
+  for (const char* option : {"-shared", "-fPIC", "-O3", "-march=native"}) command.emplace_back(option);
+  command.emplace_back(c ? "-std=gnu11" : "-std=gnu++17");
+  // In C a pointer of the wrong type would be a warning, and the kernel's result nonsense.
+  if (c) command.insert(command.end(), {"-Werror=incompatible-pointer-types", "-Werror=int-conversion"});
+  if (c) command.emplace_back("-Werror=implicit-function-declaration");
+  const auto more = preprocessor_options(request);
+  command.insert(command.end(), more.begin(), more.end());
+  command.insert(command.end(), {"-o", out.string(), text.path().string()});
+  command.insert(command.end(), request.options.begin(), request.options.end());
+  command.emplace_back("-lm");
+  run_or_fail(request, command);
+}
+
+/// "saxpy<float>" of "void saxpy<float>(float const*, float*)", without blanks.
+std::string base_name(const std::string& mangled) {
+  int status = 0;
+  char* text = abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status);
+  if (status != 0 || text == nullptr) return mangled;
+  std::string name = text;
+  std::free(text);
+  int depth = 0;
+  std::size_t end = name.size();
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '<') ++depth;
+    if (name[i] == '>') --depth;
+    if (depth == 0 && name[i] == ' ' && end == name.size()) begin = i + 1;
+    if (depth == 0 && name[i] == '(' && end == name.size()) end = i;
+  }
+  name = begin < end ? name.substr(begin, end - begin) : name;
+  std::erase(name, ' ');
+  return name;
+}
+
+std::vector<std::string> kernels_in(const fs::path& file) {
+  const std::string bytes = read_file(file);
+  std::vector<std::string> names;
+  if (file.extension() == ".ptx") {
+    std::istringstream words(bytes);
+    for (std::string word; words >> word;) {
+      if (word != ".entry" || !(words >> word)) continue;
+      names.push_back(word.substr(0, word.find('(')));
+    }
+    return names;
+  }
+  for (const KernelCode& kernel : find_kernels(std::as_bytes(std::span(bytes)))) {
+    if (std::find(names.begin(), names.end(), kernel.name) == names.end()) names.push_back(kernel.name);
+  }
+  return names;
+}
+
+/// The kernel that an entry means: by its name in the machine code, or as C++ writes it.
+std::string find_entry(const CompileRequest& request, const std::string& entry,
+                       const std::vector<std::string>& kernels) {
+  std::string wanted = entry;
+  std::erase(wanted, ' ');
+  std::vector<std::string> found;
+  for (const std::string& kernel : kernels) {
+    if (kernel == wanted) return kernel;
+    if (base_name(kernel) == wanted) found.push_back(kernel);
+  }
+  if (found.size() == 1) return found.front();
+  // A compressed fat binary can't be looked into: then the name is the driver's to know.
+  if (kernels.empty() && request.kind == SourceKind::fatbin) return entry;
+  std::vector<std::string> names;
+  for (const std::string& kernel : found.empty() ? kernels : found) names.push_back(base_name(kernel));
+  throw Error(fmt::format("{} has {} '{}' (it has: {})", request.source.string(),
+                          found.empty() ? "no kernel" : "several kernels", entry, fmt::join(names, ", ")));
+}
+
+void write_names(const fs::path& out, const std::vector<std::string>& names) {
+  write_file(out.string() + ".names", fmt::format("{}\n", fmt::join(names, "\n")));
+}
+
+void compile_by_nvcc(const CompileRequest& request, const std::string& nvcc, const fs::path& out) {
+  std::string text = fmt::format("#include \"{}\"\n", request.source.string());
+  // A template whose address is taken is instantiated.
+  for (std::size_t i = 0; i < request.entries.size(); ++i) {
+    const std::string& entry = request.entries[i];
+    if (entry.find('<') == std::string::npos) continue;
+    text +=
+        fmt::format("__attribute__((used)) static void* roofline_entry_{} = reinterpret_cast<void*>(&{});\n", i, entry);
+  }
+  const Temporary source(out.string() + ".cu");
+  write_file(source.path(), text);
+  std::vector<std::string> command = {nvcc, "-cubin", "-arch=" + request.architecture, "-O3", "-lineinfo"};
+  const auto more = preprocessor_options(request);
+  command.insert(command.end(), more.begin(), more.end());
+  command.insert(command.end(), {"-o", out.string(), source.path().string()});
+  command.insert(command.end(), request.options.begin(), request.options.end());
+  run_or_fail(request, command);
+}
+
+void compile_for_cuda(const CompileRequest& request, const fs::path& out) {
+  const std::string nvcc = request.compiler == CudaCompiler::nvrtc ? "" : nvcc_path();
+  if (request.compiler != CudaCompiler::nvcc) {
+    std::vector<std::string> options = preprocessor_options(request);
+    options.push_back("-I" + request.source.parent_path().string());
+    options.insert(options.end(), request.options.begin(), request.options.end());
+    const NvrtcResult result = nvrtc_compile(read_file(request.source), request.source.string(), request.architecture,
+                                             options, request.entries);
+    if (result.compiled) {
+      write_file(out, result.cubin);
+      write_names(out, result.names);
+      return;
+    }
+    if (nvcc.empty() && !result.available) {
+      throw Error("there is no CUDA compiler: neither NVRTC (libnvrtc.so) nor nvcc was found",
+                  "install the CUDA Toolkit, or name a .ptx or .cubin as the source");
+    }
+    if (nvcc.empty()) fail(request, result.log);
+  }
+  if (nvcc.empty()) throw Error("nvcc was not found", "put it in PATH, or name it in $CUDACXX");
+  compile_by_nvcc(request, nvcc, out);
+  std::vector<std::string> names;
+  const std::vector<std::string> kernels = kernels_in(out);
+  for (const std::string& entry : request.entries) names.push_back(find_entry(request, entry, kernels));
+  write_names(out, names);
+}
+
+/// What failed in compile_ahead(), by key: a process that is forked later knows it.
+std::map<std::string, std::string>& failures() {
+  static std::map<std::string, std::string> known;
+  return known;
+}
+
+bool needs_compiler(SourceKind kind) {
+  return kind != SourceKind::ptx && kind != SourceKind::cubin && kind != SourceKind::fatbin;
+}
+
+fs::path cached(const CompileRequest& request, const std::string& key) {
+  return kernel_folder() / (key + (device_of(request.kind) == DeviceKind::cuda ? ".cubin" : ".so"));
+}
+
+fs::path compile_as(const CompileRequest& request, const std::string& key) {
+  const fs::path path = cached(request, key);
+  std::error_code hidden;
+  if (fs::exists(path, hidden)) return path;
+  // Renamed when it is whole, its names first: another process may be at the same.
+  const Temporary out(kernel_folder() / fmt::format("{}.{}{}", key, ::getpid(), path.extension().string()));
+  const Temporary names(out.path().string() + ".names");
+  if (device_of(request.kind) == DeviceKind::cuda) {
+    compile_for_cuda(request, out.path());
+    fs::rename(names.path(), path.string() + ".names");
+  } else {
+    compile_for_host(request, out.path());
+  }
+  fs::rename(out.path(), path);
+  return path;
+}
+
+}  // namespace
+
+CompilerRun run_compiler(const std::vector<std::string>& argv) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) throw Error(fmt::format("can't make a pipe: {}", std::strerror(errno)));
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+  std::vector<char*> words;
+  for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  pid_t child = 0;
+  const int error = ::posix_spawnp(&child, words[0], &actions, nullptr, words.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  ::close(ends[1]);
+  if (error != 0) {
+    ::close(ends[0]);
+    throw Error(fmt::format("can't run the compiler '{}': {}", argv[0], std::strerror(error)),
+                "install it, or name another one in $CC, $CXX or $CUDACXX");
+  }
+  CompilerRun run;
+  char chunk[4096];
+  for (ssize_t got = 0; (got = ::read(ends[0], chunk, sizeof chunk)) != 0;) {
+    if (got > 0) run.output.append(chunk, static_cast<std::size_t>(got));
+    if (got < 0 && errno != EINTR) break;
+  }
+  ::close(ends[0]);
+  while (::waitpid(child, &run.status, 0) < 0 && errno == EINTR) {
+  }
+  while (!run.output.empty() && run.output.back() == '\n') run.output.pop_back();
+  return run;
+}
+
+fs::path compiled(const CompileRequest& request) {
+  if (!needs_compiler(request.kind)) return request.source;
+  const std::string key = key_of(request);
+  const auto failed = failures().find(key);
+  if (failed != failures().end()) throw Error(failed->second);
+  return compile_as(request, key);
+}
+
+void compile_ahead(const std::vector<CompileRequest>& requests, const std::function<void(std::size_t)>& progress) {
+  struct Running {
+    std::string key;
+    fs::path complaint;
+  };
+  std::map<pid_t, Running> running;
+  std::set<std::string> begun;
+  std::size_t done = 0;
+  const auto wait_for_one = [&] {
+    int status = 0;
+    const pid_t child = ::waitpid(-1, &status, 0);
+    const auto found = running.find(child);
+    if (found == running.end()) return;
+    const Temporary complaint(found->second.complaint);
+    if (status != 0) {
+      const std::string text = text_of(complaint.path());
+      failures()[found->second.key] = text.empty() ? "the compiler ended unexpectedly" : text;
+    }
+    running.erase(found);
+    progress(++done);
+  };
+  for (const CompileRequest& request : requests) {
+    if (interrupted()) break;
+    std::error_code hidden;
+    if (!needs_compiler(request.kind)) continue;
+    const std::string key = key_of(request);
+    if (!begun.insert(key).second || fs::exists(cached(request, key), hidden)) continue;
+    while (running.size() >= static_cast<std::size_t>(host_threads())) wait_for_one();
+    const fs::path complaint = kernel_folder() / fmt::format("{}.{}.error", key, ::getpid());
+    const pid_t child = ::fork();
+    if (child < 0) break;  // the rest is compiled when it is needed
+    if (child == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      int status = 0;
+      try {
+        compile_as(request, key);
+      } catch (const std::exception& error) {
+        status = 1;
+        try {
+          write_file(complaint, error.what());
+        } catch (const std::exception&) {
+        }
+      }
+      ::_exit(status);
+    }
+    running[child] = {key, complaint};
+  }
+  while (!running.empty()) wait_for_one();
+}
+
+std::vector<std::string> entry_names(const CompileRequest& request, const fs::path& compiled) {
+  std::vector<std::string> names;
+  if (request.kind == SourceKind::cuda) {
+    std::istringstream lines(read_file(compiled.string() + ".names"));
+    for (std::string line; std::getline(lines, line);) names.push_back(line);
+    return names;
+  }
+  const std::vector<std::string> kernels = kernels_in(compiled);
+  for (const std::string& entry : request.entries) names.push_back(find_entry(request, entry, kernels));
+  return names;
+}
+
+}  // namespace roofline

@@ -1,0 +1,45 @@
+// From a kernel's source to something that can be loaded, kept in a private folder of the cache by its content.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "user/kernel_spec.hpp"
+
+namespace roofline {
+
+/// What is compiled: the same for two configurations whose difference the compiler doesn't see.
+struct CompileRequest {
+  std::filesystem::path source;
+  SourceKind kind = SourceKind::c;
+  CudaCompiler compiler = CudaCompiler::automatic;
+  std::string architecture;  ///< "sm_90" for CUDA
+  std::vector<std::string> options;
+  std::vector<std::filesystem::path> include;
+  std::vector<std::pair<std::string, std::string>> defines;
+  std::vector<std::string> entries;  ///< of CUDA C++: names that templates are instantiated for
+  std::string epilogue;              ///< C or C++ that follows the source
+};
+
+/// The file that can be loaded: a shared library, a cubin, or what was given where nothing is to be compiled. Throws
+/// Error with the compiler's own words. Compiles only what the cache lacks.
+std::filesystem::path compiled(const CompileRequest& request);
+
+/// Compiles all of them, several at a time, each in a process of its own. What fails, fails again, and at once, when
+/// compiled() is asked for it.
+void compile_ahead(const std::vector<CompileRequest>& requests, const std::function<void(std::size_t done)>& progress);
+
+/// The names of `compiled` entries as the machine code has them: beside a cubin, one a line.
+std::vector<std::string> entry_names(const CompileRequest& request, const std::filesystem::path& compiled);
+
+/// Runs a compiler without a shell, its output taken; throws Error where it can't be started.
+struct CompilerRun {
+  int status = 0;
+  std::string output;  ///< stdout and stderr
+};
+CompilerRun run_compiler(const std::vector<std::string>& argv);
+
+}  // namespace roofline

@@ -1,0 +1,174 @@
+// A kernel as a suite describes it: plain values, formulas not yet evaluated, and the place of each for complaints.
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "model/names.hpp"
+#include "op/op.hpp"
+#include "user/formula.hpp"
+
+namespace roofline {
+
+/// The types that scalars are passed as.
+enum class ScalarType : std::uint8_t {
+  int8,
+  uint8,
+  int16,
+  uint16,
+  int32,
+  uint32,
+  int64,
+  uint64,
+  fp16,
+  bf16,
+  fp32,
+  fp64
+};
+std::string_view to_string(ScalarType type);
+std::optional<ScalarType> parse_scalar_type(std::string_view text);
+std::vector<std::string> scalar_type_names();
+std::size_t scalar_size(ScalarType type);
+
+/// What an input holds before the first launch.
+struct InputFill {
+  enum class Kind : std::uint8_t { uniform, normal, constant, range, npy };
+  Kind kind = Kind::uniform;
+  double low = -1, high = 1;   ///< range: uniform in [low, high); constant: `low`
+  std::filesystem::path file;  ///< npy
+  Place place;
+};
+
+/// Memory that a kernel works on. Workspaces are nobody's result: they hold what the launch before left.
+struct BufferSpec {
+  std::string name;
+  TensorRole role = TensorRole::input;
+  bool workspace = false;
+  DType dtype = DType::fp32;
+  Formula size;  ///< elements; empty where the op that the kernel is like gives it
+  InputFill fill;
+  Place place;
+};
+
+struct ScalarSpec {
+  ScalarType type = ScalarType::fp32;
+  Formula value;
+};
+
+/// The address of a buffer's element.
+struct PointerSpec {
+  std::string buffer;
+  Formula offset;  ///< elements; empty: 0
+};
+
+/// How the copy engine of sm_90 finds tiles of a row-major matrix: passed as a CUtensorMap.
+struct TensorMapSpec {
+  std::string buffer;
+  Formula rows, columns, box_rows, box_columns;
+  bool swizzle_128 = false;
+};
+
+/// Scalars that are passed as one, laid out as C does. A CPU's compiler must know the type by its name.
+struct StructSpec {
+  std::vector<ScalarSpec> fields;
+  std::string type;
+};
+
+struct ArgumentSpec {
+  std::variant<PointerSpec, ScalarSpec, StructSpec, TensorMapSpec> value;
+  Place place;
+};
+
+using Extent3 = std::array<Formula, 3>;  ///< empty: 1
+
+struct LaunchSpec {
+  /// Every value that is to be tried. Grids may use the block's extents: block, block_y, block_z.
+  std::vector<Extent3> grid, block, cluster;
+  std::vector<Formula> shared;  ///< bytes of dynamic shared memory
+  bool cooperative = false;
+  std::vector<std::string> threads;  ///< of a CPU: "all", or a number; a step without runs on one thread
+  Place place;
+};
+
+/// One launch; a kernel has one or several, in this order.
+struct StepSpec {
+  std::string entry;
+  std::vector<ArgumentSpec> arguments;
+  LaunchSpec launch;
+  Place place;
+};
+
+/// A macro of the source and a name in formulas, with every value that is to be tried.
+struct DefineSpec {
+  std::string name;
+  std::vector<std::string> values;
+  Place place;
+};
+
+struct WorkSpec {
+  std::map<Pipe, Formula> flops, uncounted;
+  Formula read, write;  ///< bytes of main memory; empty: every input once, every output once
+};
+
+struct ExpectSpec {
+  std::map<std::string, Formula> formulas;             ///< by output
+  std::map<std::string, std::filesystem::path> files;  ///< .npy, by output
+  std::string same_as;                                 ///< another kernel of the suite
+  bool unverified = false;
+  Place place;
+};
+
+enum class SourceKind : std::uint8_t { c, cpp, shared_library, cuda, ptx, cubin, fatbin };
+std::optional<SourceKind> source_kind(const std::filesystem::path& path);
+DeviceKind device_of(SourceKind kind);
+
+enum class CudaCompiler : std::uint8_t { automatic, nvrtc, nvcc };
+
+struct KernelSpec {
+  std::string name;
+  std::filesystem::path source;
+  SourceKind kind = SourceKind::c;
+  CudaCompiler compiler = CudaCompiler::automatic;
+  std::vector<std::string> options;
+  std::vector<std::filesystem::path> include;
+  std::vector<DefineSpec> defines;
+  std::vector<BufferSpec> buffers;
+  std::vector<StepSpec> steps;
+  WorkSpec work;
+  bool has_work = false;
+  ExpectSpec expect;
+  std::optional<double> relative_tolerance, magnitude;
+  const Op* like = nullptr;
+  std::vector<DType> dtypes;  ///< of a kernel that is like an op
+  bool choose_fastest = false;
+  double time_limit_s = 60;
+  /// Of Triton's kernels: bytes a block of the scratch memory whose pointers follow the arguments that are written
+  /// down.
+  std::vector<std::int64_t> scratch_bytes;
+  std::vector<std::string> extents;  ///< names of the shape
+  Place place;
+
+  DeviceKind device() const { return device_of(kind); }
+  const BufferSpec* find_buffer(std::string_view name) const;
+};
+
+/// One choice of everything that is a list.
+struct Configuration {
+  std::vector<std::pair<std::string, std::string>> defines;
+  std::size_t grid = 0, block = 0, cluster = 0, shared = 0, threads = 0;  ///< indices into the first step's lists
+  std::string text;  ///< what tells it from the others: "TILE=16 block=128"; empty where there is one only
+};
+
+/// Every combination, the last list fastest: defines in their order, then block, grid, cluster, shared, threads.
+std::vector<Configuration> configurations(const KernelSpec& spec);
+double configuration_count(const KernelSpec& spec);
+
+/// The defines that are numbers, as formulas know them.
+void add_defines(const Configuration& configuration, Values& values);
+
+}  // namespace roofline

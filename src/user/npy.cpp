@@ -1,0 +1,93 @@
+// The format is a line of a Python dictionary before the bytes; three of its keys matter.
+#include "user/npy.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "host/files.hpp"
+#include "model/error.hpp"
+#include "op/tensor.hpp"
+
+namespace roofline {
+namespace {
+
+/// What stands behind "'key':", up to where the next key begins.
+std::string_view value_of(std::string_view header, std::string_view key) {
+  const std::size_t at = header.find(fmt::format("'{}':", key));
+  if (at == std::string_view::npos) return {};
+  header.remove_prefix(at + key.size() + 3);
+  header.remove_prefix(std::min(header.find_first_not_of(' '), header.size()));
+  const bool tuple = header.starts_with('(');
+  return header.substr(0, tuple ? header.find(')') : header.find(','));
+}
+
+template <typename T, typename Widen>
+std::vector<double> widen(std::string_view bytes, std::size_t count, Widen to_double) {
+  std::vector<double> values(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    T value;
+    std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
+    values[i] = to_double(value);
+  }
+  return values;
+}
+
+template <typename T>
+std::vector<double> widen(std::string_view bytes, std::size_t count) {
+  return widen<T>(bytes, count, [](T value) { return static_cast<double>(value); });
+}
+
+}  // namespace
+
+std::vector<double> read_npy(const std::filesystem::path& path, std::int64_t elements) {
+  const std::string file = read_file(path);
+  const auto refuse = [&](const std::string& why) { throw Error(fmt::format("{}: {}", path.string(), why)); };
+  if (file.size() < 12 || file.compare(0, 6, "\x93NUMPY") != 0) refuse("is no .npy file");
+  const bool first_version = file[6] == 1;
+  const auto byte = [&](std::size_t at) { return static_cast<std::size_t>(static_cast<unsigned char>(file[at])); };
+  const std::size_t begin = first_version ? 10 : 12;
+  const std::size_t length = byte(8) | byte(9) << 8 | (first_version ? 0 : byte(10) << 16 | byte(11) << 24);
+  if (file.size() - begin < length) refuse("ends within its header");
+  const std::string_view header = std::string_view(file).substr(begin, length);
+  if (value_of(header, "fortran_order") != "False") refuse("is in Fortran's order; save a C-contiguous array");
+
+  double count = 1;
+  std::string_view shape = value_of(header, "shape");
+  for (std::size_t at = 0; (at = shape.find_first_of("0123456789")) != std::string_view::npos;) {
+    shape.remove_prefix(at);
+    const std::size_t digits = std::min(shape.find_first_not_of("0123456789"), shape.size());
+    count *= std::stod(std::string(shape.substr(0, digits)));
+    shape.remove_prefix(digits);
+  }
+  if (count != static_cast<double>(elements)) {
+    refuse(fmt::format("has {:.0f} elements, and {} are needed", count, elements));
+  }
+  std::string_view type = value_of(header, "descr");
+  if (type.size() < 4) refuse("does not say its type");
+  type = type.substr(1, type.size() - 2);
+  if (type.front() == '>') refuse("is big-endian");
+  const std::string_view kind = type.substr(1);
+  const std::string_view bytes = std::string_view(file).substr(begin + length);
+  const auto n = static_cast<std::size_t>(elements);
+  const std::size_t size = kind.size() == 2 ? static_cast<std::size_t>(kind[1] - '0') : 0;
+  if (size == 0 || size > 8 || bytes.size() / size < n)
+    refuse(fmt::format("of type {} is cut short, or of no use", type));
+  if (kind == "f8") return widen<double>(bytes, n);
+  if (kind == "f4") return widen<float>(bytes, n);
+  if (kind == "f2") return widen<std::uint16_t>(bytes, n, from_fp16);
+  if (kind == "i1") return widen<std::int8_t>(bytes, n);
+  if (kind == "i2") return widen<std::int16_t>(bytes, n);
+  if (kind == "i4") return widen<std::int32_t>(bytes, n);
+  if (kind == "i8") return widen<std::int64_t>(bytes, n);
+  if (kind == "u1" || kind == "b1") return widen<std::uint8_t>(bytes, n);
+  if (kind == "u2") return widen<std::uint16_t>(bytes, n);
+  if (kind == "u4") return widen<std::uint32_t>(bytes, n);
+  if (kind == "u8") return widen<std::uint64_t>(bytes, n);
+  refuse(fmt::format("has elements of type {}", type));
+  return {};
+}
+
+}  // namespace roofline

@@ -1,0 +1,21 @@
+// A configuration of a user's kernel as an implementation: of an op of its own, or of the one that it is like.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "op/op.hpp"
+#include "user/kernel_spec.hpp"
+
+namespace roofline {
+
+/// One for each configuration. Named by what tells them apart; of a kernel that is like an op, by the kernel first.
+std::vector<Implementation> user_implementations(const std::shared_ptr<const KernelSpec>& spec);
+
+/// The tensors that the kernel works on for a workload: its own, or those of the op that it is like.
+std::vector<TensorSpec> kernel_tensors(const KernelSpec& spec, const Workload& workload);
+
+/// Evaluates everything for a workload, so that what is wrong is known when the suite is read. Throws UsageError.
+void check_bindings(const KernelSpec& spec, const Workload& workload);
+
+}  // namespace roofline

@@ -1,0 +1,49 @@
+// An op made of a suite's YAML: its tensors, work and reference are formulas.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "op/suite_op.hpp"
+#include "user/kernel_spec.hpp"
+
+namespace roofline {
+
+class UserOp final : public SuiteOp {
+ public:
+  /// `same_as`: the kernel whose outputs are right, where the description names one.
+  explicit UserOp(std::shared_ptr<const KernelSpec> spec, std::shared_ptr<const KernelSpec> same_as = {});
+  ~UserOp() override;
+
+  std::string_view name() const override;
+  std::string_view summary() const override;
+  std::string_view family() const override { return "user kernel"; }
+  std::vector<ShapeParameter> parameters() const override;
+  std::vector<TensorSpec> tensors(const Workload& workload) const override;
+  Work work(const Workload& workload, DeviceKind device) const override;
+  void reference(const Workload& workload, std::span<const HostTensor> inputs, std::span<const std::int64_t> indices,
+                 std::span<double> expected) const override;
+  double reference_cost(const Workload& workload) const override;
+  Tolerance tolerance(const Workload& workload) const override;
+  std::vector<Implementation> implementations() const override;
+
+  void fill(const Workload& workload, std::size_t t, std::uint64_t seed, HostTensor& tensor) const override;
+  bool has_reference() const override;
+  void prepare_reference(const Workload& workload, Device& device, std::span<const HostTensor> inputs) const override;
+  std::string reference_name() const override;
+  bool wants_counted_work() const override;
+
+  const KernelSpec& spec() const { return *spec_; }
+  /// The type of a row: that of the first output.
+  DType dtype() const;
+
+ private:
+  struct Known;  ///< expected values that are not formulas
+  std::shared_ptr<const KernelSpec> spec_;
+  std::shared_ptr<const KernelSpec> same_as_;
+  std::string summary_;
+  std::unique_ptr<Known> known_;
+};
+
+}  // namespace roofline

@@ -1,0 +1,417 @@
+#!/usr/bin/env python3
+"""Kernels that a suite brings with it, on the CPU, by the binary: what they compute, what goes wrong, what it costs.
+
+usage: own_kernels_test.py PATH_OF_ROOFLINE [unittest arguments]
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOFLINE = os.path.abspath(sys.argv.pop(1))
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CC = os.environ.get("CC", "cc")
+
+SCALE = """\
+#include <stdint.h>
+void scale(const float* x, float* y, float factor, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) y[i] = factor * x[i];
+}
+"""
+
+KERNEL = """\
+    source: {source}
+    entry: {entry}
+    arguments:
+      - {{ input: x, dtype: fp32, size: n }}
+      - {{ output: y, dtype: fp32, size: n }}
+      - {{ scalar: 2.0, dtype: fp32 }}
+      - {{ scalar: n, dtype: int64 }}
+"""
+
+
+class OwnKernels(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls._folder = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls._folder.name)
+        cls.environment = dict(os.environ, XDG_CACHE_HOME=str(cls.folder / "cache"), NO_COLOR="1")
+        cls.machine = cls.folder / "machine.json"
+        done = cls.run_tool("calibrate", "--device", "cpu", "--quick", "--only", "dram*", "-o", cls.machine)
+        assert done.returncode == 0, done.stderr
+
+    @classmethod
+    def tearDownClass(cls):
+        cls._folder.cleanup()
+
+    @classmethod
+    def run_tool(cls, *arguments):
+        return subprocess.run([ROOFLINE, *map(str, arguments)], env=cls.environment, cwd=cls.folder, text=True,
+                              capture_output=True, stdin=subprocess.DEVNULL)
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
+    def analyze(self, suite, *arguments):
+        path = self.write("suite.yaml", suite)
+        return self.run_tool("analyze", path, "--device", "cpu", "--machine", self.machine, "--max-time", "0.05",
+                             "--json", *arguments)
+
+    def rows(self, suite, *arguments, code=0):
+        done = self.analyze(suite, *arguments)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return json.loads(done.stdout)["results"]
+
+    def refused(self, suite, *messages):
+        done = self.analyze(suite)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        for message in messages:
+            self.assertIn(message, done.stderr)
+
+    def kernel(self, source=SCALE, entry="scale", name="scale.c", more="    expect: { y: 2*x }\n", shape="{ n: 10000 }"):
+        self.write(name, source)
+        return ("name: own\nkernels:\n  scale:\n" + KERNEL.format(source=name, entry=entry) + more +
+                f"workloads:\n  - {{ kernel: scale, shape: {shape} }}\n")
+
+    def row(self, *arguments, code=0, **options):
+        rows = self.rows(self.kernel(*arguments, **options), code=code)
+        self.assertEqual(len(rows), 1)
+        return rows[0]
+
+
+class Works(OwnKernels):
+    def test_a_c_function_is_verified_timed_and_under_the_roof(self):
+        row = self.row()
+        self.assertEqual((row["status"], row["workload"], row["impl"]), ("ok", "scale", "scale.c"))
+        self.assertGreater(row["time_s"]["median"], 0)
+        self.assertEqual(row["verification"]["status"], "pass")
+        self.assertIn("formula", row["verification"]["reference"])
+        self.assertEqual(row["work"]["bytes"]["dram"], 80000)
+
+    def test_templates_of_cpp(self):
+        source = "template <class T> void scale(const T* x, T* y, T f, long n) { for (long i = 0; i < n; ++i) y[i] = f * x[i]; }\n"
+        self.assertEqual(self.row(source, "scale<float>", "scale.cpp")["status"], "ok")
+
+    def test_functions_of_a_shared_library(self):
+        self.write("library.c", SCALE)
+        subprocess.run([CC, "-shared", "-fPIC", "-O2", "-o", self.folder / "library.so", self.folder / "library.c"],
+                       check=True)
+        suite = ("name: own\nkernels:\n  scale:\n" + KERNEL.format(source="library.so", entry="scale") +
+                 "    expect: { y: 2*x }\nworkloads:\n  - { kernel: scale, shape: { n: 1000 } }\n")
+        self.assertEqual(self.rows(suite)[0]["status"], "ok")
+        row = self.rows(suite.replace("entry: scale", "entry: scales"), code=1)[0]
+        self.assertIn("has no function 'scales'", row["reason"])
+
+    def test_what_is_read_and_written_starts_as_it_was(self):
+        source = "#include <stdint.h>\nvoid saxpy(const float* x, float* y, float a, int64_t n) { for (int64_t i = 0; i < n; ++i) y[i] += a * x[i]; }\n"
+        suite = self.kernel(source, "saxpy", "saxpy.c", "    expect: { y: 2*x + y }\n").replace("output: y", "inout: y")
+        row = self.rows(suite)[0]
+        self.assertEqual(row["status"], "ok", row.get("reason"))
+        self.assertEqual(row["work"]["bytes"]["dram"], 120000)
+
+    def test_all_threads_know_which_they_are(self):
+        source = """\
+#include <stdint.h>
+void scale(const float* x, float* y, float factor, int64_t n, int32_t thread, int32_t threads) {
+  for (int64_t i = n * thread / threads; i < n * (thread + 1) / threads; ++i) y[i] = factor * x[i];
+}
+"""
+        suite = self.kernel(source).replace("      - { scalar: n, dtype: int64 }\n",
+                                            "      - { scalar: n, dtype: int64 }\n      - { scalar: thread, dtype: int32 }\n"
+                                            "      - { scalar: threads, dtype: int32 }\n    launch: { threads: all }\n")
+        row = self.rows(suite)[0]
+        self.assertEqual(row["status"], "ok", row.get("reason"))
+
+    def test_structures_and_pointers_into_buffers(self):
+        source = """\
+#include <stdint.h>
+struct Params { int8_t one; double factor; int32_t n; };
+void scale(const float* second_half, float* y, struct Params p) {
+  for (int32_t i = 0; i < p.n; ++i) y[i] = (float)(p.factor * p.one) * second_half[i];
+}
+"""
+        self.write("struct.c", source)
+        suite = """\
+name: own
+kernels:
+  scale:
+    source: struct.c
+    entry: scale
+    buffers:
+      - { input: x, dtype: fp32, size: 2*n, values: normal }
+      - { output: y, dtype: fp32, size: n }
+    arguments:
+      - { pointer: x, offset: n }
+      - { pointer: y }
+      - { struct: [{ scalar: 1, dtype: int8 }, { scalar: 3, dtype: fp64 }, { scalar: n, dtype: int32 }], type: struct Params }
+    expect: { y: "3 * x[i + n]" }
+workloads:
+  - { kernel: scale, shape: { n: 777 } }
+"""
+        row = self.rows(suite)[0]
+        self.assertEqual(row["status"], "ok", row.get("reason"))
+
+    def test_an_expected_file_and_another_kernel(self):
+        header = "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }"
+        header += " " * (63 - (len(header) + 10) % 64) + "\n"
+        npy = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode()
+        (self.folder / "x.npy").write_bytes(npy + struct.pack("<3f", 1, 2, 3))
+        (self.folder / "y.npy").write_bytes(npy + struct.pack("<3f", 2, 4, 6))
+        (self.folder / "wrong.npy").write_bytes(npy + struct.pack("<3f", 2, 4, 7))
+        suite = self.kernel(more="    expect: { y: { npy: y.npy } }\n", shape="{ n: 3 }").replace(
+            "size: n }\n      - { output", "size: n, values: { npy: x.npy } }\n      - { output", 1)
+        self.assertEqual(self.rows(suite)[0]["status"], "ok")
+        self.assertIn("y[2] is 6, expected 7", self.rows(suite.replace("y.npy", "wrong.npy"), code=1)[0]["reason"])
+        self.assertIn("3 elements, and 4 are needed", self.rows(suite.replace("n: 3", "n: 4"), code=1)[0]["reason"])
+
+        plain = self.kernel(more="    same_as: plain\n").replace(
+            "kernels:\n", "kernels:\n  plain:\n" + KERNEL.format(source="scale.c", entry="scale") + "    expect: { y: 2*x }\n")
+        row = self.rows(plain)[0]
+        self.assertEqual(row["status"], "ok", row.get("reason"))
+        self.assertIn("plain", row["verification"]["reference"])
+        other = self.write("other.c", SCALE.replace("factor * x[i]", "factor * x[i] + 0.01f"))
+        row = self.rows(plain.replace("source: scale.c\n", "source: other.c\n", 1), code=1)[0]
+        self.assertIn("wrong result", row["reason"], other)
+
+    def test_unverified_is_said_on_every_row(self):
+        row = self.row(more="    unverified: true\n")
+        self.assertEqual(row["status"], "ok")
+        self.assertIn("unverified", row["label"])
+        self.assertIn("unverified", row["verification"]["reference"])
+
+    def test_a_kernel_like_an_op_stands_beside_its_rungs(self):
+        source = """\
+void relu(const float* x, float* y, int n) { for (int i = 0; i < n; ++i) y[i] = x[i] > 0 ? x[i] : 0; }
+void relic(const float* x, float* y, int n) { for (int i = 0; i < n; ++i) y[i] = x[i]; }
+"""
+        self.write("relu.c", source)
+        suite = """\
+name: own
+kernels:
+  mine:
+    source: relu.c
+    like: relu
+    entry: relu
+    arguments: [{ input: x }, { output: y }, { scalar: n, dtype: int32 }]
+workloads:
+  - { kernel: mine, shape: { n: 100000 } }
+"""
+        rows = self.rows(suite)
+        self.assertEqual([row["impl"] for row in rows][-1], "mine")
+        self.assertIn("naive", [row["impl"] for row in rows])
+        self.assertEqual({row["workload"] for row in rows}, {"relu"})
+        self.assertEqual({row["status"] for row in rows}, {"ok"})
+        self.assertEqual(len({json.dumps(row["work"]) for row in rows}), 1)
+        rows = self.rows(suite.replace("entry: relu", "entry: relic"), code=1)
+        self.assertEqual([row["status"] for row in rows][-1], "failed")
+        self.assertIn("wrong result", rows[-1]["reason"])
+        self.assertNotIn("time_s", rows[-1])
+
+    def test_lists_are_tried_and_the_fastest_is_kept(self):
+        source = SCALE.replace("for", "for (int again = 0; again < AGAIN; ++again) for").replace(
+            "y[i] =", "((volatile float*)y)[i] =")
+        suite = self.kernel(source, more="    define: { AGAIN: [5, 1, 9] }\n    expect: { y: 2*x }\n", shape="{ n: 100000 }")
+        self.assertEqual([row["impl"] for row in self.rows(suite)], ["AGAIN=5", "AGAIN=1", "AGAIN=9"])
+        done = self.analyze(suite.replace("    expect", "    choose: fastest\n    expect"))
+        report = json.loads(done.stdout)
+        self.assertEqual([row["impl"] for row in report["results"]], ["AGAIN=1"])
+        self.assertIn("AGAIN=1 is the fastest of 3", " ".join(report["notes"]))
+        failing = suite.replace("[5, 1, 9]", "[5, oops, 1]").replace("    expect", "    choose: fastest\n    expect")
+        self.assertEqual([(row["impl"], row["status"]) for row in self.rows(failing, code=1)],
+                         [("AGAIN=oops", "failed"), ("AGAIN=1", "ok")])
+
+    def test_compiled_code_is_kept_by_content(self):
+        kernels = self.folder / "cache" / "roofline" / "kernels"
+        suite = self.kernel("#include \"factor.h\"\n" + SCALE, name="kept.c")
+        self.write("factor.h", "// one\n")
+        self.rows(suite)
+        before = set(kernels.iterdir())
+        self.rows(suite)
+        self.assertEqual(set(kernels.iterdir()), before)
+        self.write("factor.h", "// two\n")
+        self.rows(suite)
+        self.assertEqual(len(set(kernels.iterdir()) - before), 1, "an included file is content too")
+        self.assertEqual(kernels.stat().st_mode & 0o777, 0o700)
+        self.assertEqual({path.suffix for path in kernels.iterdir()}, {".so"}, "nothing else is left behind")
+
+
+class GoesWrong(OwnKernels):
+    def test_a_compilers_message_comes_as_it_is(self):
+        row = self.row(SCALE.replace("factor *", "factr *"), code=1)
+        self.assertIn("scale.c:3", row["reason"])
+        self.assertIn("factr", row["reason"])
+
+    def test_arguments_of_the_wrong_type_do_not_compile(self):
+        row = self.row(SCALE.replace("const float* x", "const double* x"), code=1)
+        self.assertEqual(row["status"], "failed")
+        self.assertIn("double", row["reason"])
+        self.assertIn("scal", self.row(entry="scal", code=1)["reason"])
+
+    def test_each_fault_costs_its_own_row(self):
+        faults = {
+            "endless": "for (;;) ((volatile float*)y)[0] = 1;",
+            "leaves": "exit(0);",
+            "crashes": "((volatile float*)8)[0] = 1;",
+            "overflows": "volatile char stack[1 << 30]; stack[0] = stack[sizeof stack - 1] = 1; y[0] = stack[0];",
+            "throws": "throw std::runtime_error(\"no luck\");",
+            "aborts": "abort();",
+            "outside": "for (long i = 0; i < n + 8; ++i) y[i] = 2 * x[i < n ? i : 0];",
+            "nothing": "",
+            "changes": "for (long i = 0; i < n; ++i) { y[i] = 2 * x[i]; const_cast<float*>(x)[i] = 0; }",
+        }
+        self.write("faults.cpp", "#include <cstdlib>\n#include <stdexcept>\n" + "".join(
+            f"void {name}(const float* x, float* y, float f, long n) {{ (void)x; (void)y; (void)f; (void)n; {body} }}\n"
+            for name, body in faults.items()) +
+            "void good(const float* x, float* y, float f, long n) { for (long i = 0; i < n; ++i) y[i] = f * x[i]; }\n")
+        names = [*faults, "good"]
+        suite = "name: own\nkernels:\n" + "".join(
+            f"  {name}:\n" + KERNEL.format(source="faults.cpp", entry=name) + "    options: [-O0]\n    time_limit: 2\n"
+            "    expect: { y: 2*x }\n" for name in names) + "workloads:\n" + "".join(
+            f"  - {{ kernel: {name}, shape: {{ n: 1000 }} }}\n" for name in names)
+        rows = {row["workload"]: row for row in self.rows(suite, code=1)}
+        self.assertEqual([name for name, row in rows.items() if row["status"] == "ok"], ["good"])
+        for name, words in {"endless": "after 2 s, the time limit", "leaves": "ended", "crashes": "signal 11",
+                            "overflows": "signal 11", "throws": "no luck", "aborts": "signal 6",
+                            "outside": "past the end of 'y'", "nothing": "not written", "changes": "changed its input x"}.items():
+            self.assertIn(words, rows[name]["reason"])
+            self.assertNotIn("time_s", rows[name])
+
+    def test_a_library_that_crashes_as_it_is_loaded(self):
+        self.write("crash.c", SCALE + "__attribute__((constructor)) static void crash(void) { *(volatile int*)8 = 1; }\n")
+        subprocess.run([CC, "-shared", "-fPIC", "-o", self.folder / "crash.so", self.folder / "crash.c"], check=True)
+        suite = ("name: own\nkernels:\n  scale:\n" + KERNEL.format(source="crash.so", entry="scale") +
+                 "    expect: { y: 2*x }\nworkloads:\n  - { kernel: scale, shape: { n: 1000 } }\n")
+        self.assertIn("signal 11", self.rows(suite, code=1)[0]["reason"])
+
+    def test_a_source_that_is_no_source(self):
+        self.assertEqual(self.row("", name="empty.c", code=1)["status"], "failed")
+        self.write("text.so", "no library")
+        suite = ("name: own\nkernels:\n  scale:\n" + KERNEL.format(source="text.so", entry="scale") +
+                 "    expect: { y: 2*x }\nworkloads:\n  - { kernel: scale, shape: { n: 1000 } }\n")
+        self.assertIn("can't be loaded", self.rows(suite, code=1)[0]["reason"])
+        self.refused(suite.replace("text.so", "nothing.c"), "suite.yaml:4:13: source 'nothing.c' does not exist")
+        self.refused(suite.replace("text.so", "/dev/zero"), "is no file")
+        self.refused(suite.replace("text.so", "."), "is no file")
+        self.refused(suite.replace("text.so", "suite.yaml"), "'suite.yaml' ends in nothing that is known")
+
+    def test_mistakes_in_the_file_have_their_place(self):
+        good = self.kernel()
+        for wrong, right, message in [
+            ("size: m }", "size: n }", "unknown name 'm' in 'm'"),
+            ("size: n/0 }", "size: n }", "divides by zero"),
+            ("size: n/3 }", "size: n }", "must be a whole number"),
+            ("size: 0-n }", "size: n }", "must be at least 1"),
+            ("size: 2^63 }", "size: n }", "larger than 2^53"),
+            ("size: 2^53 }", "size: n }", "beyond any machine"),
+            ("size: \"(n\" }", "size: n }", "')' is missing"),
+            ("dtype: fp33", "dtype: fp32", "unknown dtype 'fp33'"),
+            ("entry_: scale", "entry: scale", "unknown key 'entry_'"),
+            ("{ y: 2*z }", "{ y: 2*x }", "unknown name 'z'"),
+            ("{ z: 2*x }", "{ y: 2*x }", "expected to be"),
+            ("{ y: 2*x }\n    unverified: true", "{ y: 2*x }", "in more than one way"),
+            ("{ kernel: scal,", "{ kernel: scale,", "did you mean 'scale'?"),
+            ("shape: { }", "shape: { n: 10000 }", "unknown name 'n'"),
+            ("{ kernel: scale, dtype: fp16,", "{ kernel: scale,", "types of a suite's own kernel"),
+            ("{ scalar: 2^40, dtype: int32 }", "{ scalar: n, dtype: int64 }", "which is no int32"),
+        ]:
+            with self.subTest(wrong):
+                self.assertIn(right, good)
+                self.refused(good.replace(right, wrong, 1), "suite.yaml:", message)
+
+    def test_ops_keep_their_names(self):
+        self.refused(self.kernel().replace("  scale:", "  relu:").replace("kernel: scale", "kernel: relu"),
+                     "suite.yaml:3:3: 'relu' is an op of roofline's")
+
+    def test_a_suite_that_says_nothing_of_what_is_right_is_refused(self):
+        self.refused(self.kernel(more=""), "must say what is right by one of: expect, same_as, like or unverified")
+
+    def test_only_analyze_runs_what_a_suite_names(self):
+        mark = self.folder / "ran"
+        self.write("mark.c", SCALE + "#include <stdio.h>\n__attribute__((constructor)) static void mark(void) "
+                                     f"{{ fclose(fopen(\"{mark}\", \"w\")); }}\n")
+        suite = self.write("mark.yaml", self.kernel().replace("scale.c", "mark.c"))
+        done = self.run_tool("analyze", suite, "--device", "cpu", "--machine", self.machine, "--max-time", "0.05",
+                             "--format", "json", "-o", self.folder / "marked")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(mark.exists())
+        mark.unlink()
+        report = self.folder / "marked" / "report.json"
+        shutil.rmtree(self.folder / "cache" / "roofline" / "kernels")
+        for command in (["report", report, "-o", self.folder / "again"], ["compare", report, report]):
+            self.assertEqual(self.run_tool(*command).returncode, 0)
+        self.assertFalse(mark.exists())
+        self.assertFalse((self.folder / "cache" / "roofline" / "kernels").exists())
+
+
+class Tutorial(OwnKernels):
+    def test_its_steps_work(self):
+        text = (ROOT / "docs" / "your-kernels.md").read_text()
+        steps = 0
+        for info, block in re.findall(r"^```(.*)\n((?:(?!```).*\n)*)```$", text, re.MULTILINE):
+            if "file=" in info:
+                self.write(info.split("file=")[1], block)
+            elif info == "sh":
+                for line in block.splitlines():
+                    words = line.split()
+                    self.assertEqual(words[0], "roofline")
+                    more = ["--machine", self.machine, "--max-time", "0.05", "--format", "json"] if words[1] == "analyze" else []
+                    done = self.run_tool(*words[1:], *more)
+                    self.assertEqual(done.returncode, 0, line + done.stdout + done.stderr)
+                    steps += 1
+        self.assertGreaterEqual(steps, 6)
+
+    def test_a_first_suite_needs_decisions_and_no_repairs(self):
+        self.write("first.cpp", "// void not_this(float* x) {}\ntemplate <typename T>\nvoid twice(const T* x, T* y, long n)"
+                                " { for (long i = 0; i < n; ++i) y[i] = 2 * x[i]; }\n")
+        self.check_ok(self.run_tool("new", "kernel", "first.cpp"))
+        text = (self.folder / "first.yaml").read_text()
+        self.assertIn("decide", text)
+        self.assertIn("twice<float>", text)
+        row = self.rows(text.replace("unverified: true", "expect: { y: 2*x }"))[0]
+        self.assertEqual(row["status"], "ok", row.get("reason"))
+        again = self.run_tool("new", "kernel", "first.cpp")
+        self.assertEqual(again.returncode, 2)
+        self.assertIn("is there already", again.stderr)
+
+    def test_of_cuda_too(self):
+        done = self.run_tool("new", "kernel", ROOT / "configs" / "examples" / "saxpy.cu", "-o", "-")
+        self.check_ok(done)
+        for text in ("saxpy<float>", "{ input: x, dtype: fp32, size: n }", "{ scalar: n, dtype: int64 }", "block: [128, 256, 512]"):
+            self.assertIn(text, done.stdout)
+
+    def test_the_examples_are_read(self):
+        for path in sorted((ROOT / "configs" / "examples").glob("*.yaml")):
+            with self.subTest(path.name):
+                done = self.run_tool("analyze", path, "--device", "cpu", "--machine", self.machine, "--max-time", "0.05", "--json")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                for row in json.loads(done.stdout)["results"]:
+                    self.assertIn(row["status"], ("ok", "skipped"), row)
+                    if row["status"] == "skipped":
+                        self.assertIn("is for cuda", row["reason"])
+
+    def test_a_slower_kernel_is_a_regression(self):
+        suite = self.kernel(SCALE.replace("for", "for (int again = 0; again < AGAIN; ++again) for").replace(
+            "y[i] =", "((volatile float*)y)[i] ="), more="    define: { AGAIN: 1 }\n    expect: { y: 2*x }\n", shape="{ n: 100000 }")
+        self.assertEqual(self.analyze(suite, "--save", "before").returncode, 0)
+        self.assertEqual(self.analyze(suite, "--against", "before", "--max-slowdown", "300%").returncode, 0)
+        done = self.analyze(suite.replace("AGAIN: 1", "AGAIN: 30"), "--against", "before", "--max-slowdown", "300%")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        done = self.analyze(suite, "--against", "never")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--save never", done.stderr)
+        self.assertEqual(self.analyze(suite, "--save", "../x").returncode, 2)
+
+    def check_ok(self, done):
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
