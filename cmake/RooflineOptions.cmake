@@ -30,7 +30,8 @@ target_compile_options(roofline_options INTERFACE
   $<$<AND:${werror},$<COMPILE_LANGUAGE:CXX>>:-Werror>
   # CMake 3.25 ignores CMAKE_CUDA_STANDARD 20 with nvcc 13.
   # fmt 9 takes nvcc for a compiler without constexpr functions, and then can't compile its own constants.
-  $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 -Xcompiler=-Wall,-Wextra -DFMT_USE_CONSTEXPR=1>
+  # Of a .cu the host compiler gets launches only, which need no more than -O1.
+  $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 -Xcompiler=-Wall,-Wextra,-O1 -DFMT_USE_CONSTEXPR=1>
   $<$<AND:$<COMPILE_LANGUAGE:CUDA>,${cuda_werror}>:-Werror=all-warnings -Xcompiler=-Werror>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC bug 105651: std::string's operator+ and insert warn of an overlap, and of an overflow, that can't be.

@@ -23,13 +23,14 @@ bool differ(const std::optional<double>& a, const std::optional<double>& b) {
   return a && b && std::abs(*a - *b) > 1e-3 * std::abs(*b);
 }
 
+fs::path machines_folder() {
+  return cache_folder("calibrations",
+                      "set one of them, or name a file: calibrate -o machine.json, analyze --machine machine.json");
+}
+
 }  // namespace
 
-fs::path machine_path(const std::string& identity) {
-  return cache_folder("calibrations",
-                      "set one of them, or name a file: calibrate -o machine.json, analyze --machine machine.json") /
-         (identity + ".json");
-}
+fs::path machine_path(const std::string& identity) { return machines_folder() / (identity + ".json"); }
 
 std::optional<Machine> find_machine(const std::string& identity) {
   const fs::path path = machine_path(identity);
@@ -41,7 +42,7 @@ std::optional<Machine> find_machine(const std::string& identity) {
 std::optional<Machine> find_machine_named(const std::string& device_name) {
   std::optional<Machine> best;
   std::error_code hidden;
-  for (const auto& entry : fs::directory_iterator(cache_folder(), hidden)) {
+  for (const auto& entry : fs::directory_iterator(machines_folder(), hidden)) {
     if (entry.path().extension() != ".json") continue;
     try {
       Machine machine = parse_machine(read_file(entry.path()), entry.path().string());

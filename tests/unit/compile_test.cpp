@@ -87,7 +87,7 @@ TEST_P(CompileForCuda, WhatFailedAheadFailsAtOnceAndWithTheSameWords) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Compilers, CompileForCuda, testing::Values(CudaCompiler::nvrtc, CudaCompiler::nvcc),
-                         [](const auto& info) { return info.param == CudaCompiler::nvrtc ? "Nvrtc" : "Nvcc"; });
+                         [](const auto& tested) { return tested.param == CudaCompiler::nvrtc ? "Nvrtc" : "Nvcc"; });
 
 TEST(Triton, AnEntryIsFoundInACubin) {
   CompileRequest made;

@@ -434,13 +434,15 @@ TEST(SveKernels, AreRoofsBesideWhichNeonIsAReference) {
 
 /// A set of two arrays of 64 KiB for each of `workers`, on memory that the test can reach.
 struct SmallSet {
-  explicit SmallSet(Pattern pattern, int workers, double launch_bytes, std::vector<std::vector<int>> rotate = {})
+  explicit SmallSet(Pattern pattern, int workers, double launch_bytes, std::vector<std::vector<int>> rotate = {},
+                    int pieces = 1)
       : pool(std::make_shared<ThreadPool>(std::vector<int>(static_cast<std::size_t>(workers), -1))) {
     plan.pattern = pattern;
     plan.isa = best_isa();
     plan.set_bytes = 65536.0 * arrays_of(pattern);
     plan.launch_bytes = launch_bytes;
     plan.rotate_within = std::move(rotate);
+    plan.pieces = pieces;
     memory = std::make_shared<MappedBuffer>(StreamSet::memory_bytes(plan, workers), *pool);
     set = std::make_unique<StreamSet>(pool, memory, plan);
   }
@@ -477,9 +479,24 @@ TEST(StreamSets, SmallSetsAreStreamedOverAgain) {
   }
 }
 
+/// Launches of seven pieces a worker over eight slices, so that claims end within the set and run across its end; and
+/// of passes over a set that is smaller than a piece.
+TEST(StreamSets, PiecesAreClaimedAndAllOfThemDone) {
+  for (const Pattern pattern : kPatterns) {
+    for (const double launch : {7 * 8192.0, 19 * 65536.0}) {
+      const SmallSet small(pattern, 3, launch * arrays_of(pattern), {}, 7);
+      EXPECT_EQ(small.set->traffic().total(), 3 * launch * arrays_of(pattern));
+      for (int run = 0; run < 20; ++run) {
+        small.set->run();
+        EXPECT_EQ(small.set->check(), std::nullopt) << to_string(pattern) << ", launch " << run;
+      }
+    }
+  }
+}
+
 TEST(StreamSets, AWrongWordIsNoticedInTheSliceOfTheLaunch) {
   for (const Pattern pattern : kPatterns) {
-    SmallSet small(pattern, 2, 16384.0 * arrays_of(pattern));
+    SmallSet small(pattern, 1, 16384.0 * arrays_of(pattern));
     if (pattern == Pattern::read) small.word(5) ^= 1;  // what is read must be what was filled
     small.set->run();
     if (pattern != Pattern::read) small.word(5) ^= 1;

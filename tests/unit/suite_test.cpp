@@ -222,7 +222,8 @@ TEST(Suite, WrongTypesAndRangesNameTheirPlace) {
   EXPECT_EQ(workload_complaint("  - op: relu\n    dtype: [fp32, fp32]\n"), "s.yaml:4:19: 'fp32' is listed twice");
   EXPECT_EQ(workload_complaint("  - op: relu\n    impl: [all, naive]\n"), "s.yaml:4:11: 'all' leaves nothing to add");
   EXPECT_EQ(workload_complaint("  - op: relu\n    seed: -1\n"), "s.yaml:4:11: seed must be at least 0, not -1");
-  EXPECT_EQ(workload_complaint("  - dtype: fp32\n"), "s.yaml:3:5: a workload needs an 'op' (see: roofline ops)");
+  EXPECT_EQ(workload_complaint("  - dtype: fp32\n"),
+            "s.yaml:3:5: a workload needs an 'op' (see: roofline ops), or a 'kernel' of this suite's 'kernels'");
   EXPECT_EQ(workload_complaint("  - relu\n"), "s.yaml:3:5: a workload must be a mapping (key: value), not 'relu'");
   EXPECT_EQ(workload_complaint("  - op: relu\n    only: cuda\n    cpu: { seed: 2 }\n"),
             "s.yaml:5:5: 'only' leaves cpu out");

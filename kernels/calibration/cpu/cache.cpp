@@ -61,6 +61,7 @@ std::optional<ProbeCase> make(Level level, Pattern pattern, Device& device, cons
   plan.sve = sve;
   plan.set_bytes = planned.set_bytes;
   plan.launch_bytes = launch_bytes(cpu, level, in_turn, plan.set_bytes);
+  plan.pieces = kStreamPieces;
   plan.scale = whole_scale(request.scale);
   if (in_turn) plan.rotate_within = planned.groups;
   const std::shared_ptr<StreamSet> set = make_stream_set(cpu, plan);

@@ -132,6 +132,7 @@ StreamPlan dram_plan(CpuDevice& cpu, int threads, Pattern pattern, double scale)
   plan.load = LoadKind::prefetched;
   plan.set_bytes = plan_dram(planned_machine(cpu), threads, pattern).bytes / threads;
   plan.launch_bytes = kLaunchBytes;
+  plan.pieces = kStreamPieces;
   plan.scale = whole_scale(scale);
   return plan;
 }

@@ -25,11 +25,12 @@ std::int64_t rounded(double bytes) {
   return std::max<std::int64_t>(1, std::llround(bytes / kStreamGrain)) * kStreamGrain;
 }
 
-/// One array of a set, cut into slices of about the plan's launch: the set is rounded to whole slices.
+/// One array of a set, cut into slices of about a piece of the plan's launch: the set is rounded to whole slices.
 struct Geometry {
   std::int64_t slice_bytes = 0;
   std::int64_t slices = 1;
   std::int64_t units = 1;
+  std::int64_t claim = 1;  ///< units that are claimed at once, at least
 
   std::int64_t array_bytes() const { return slice_bytes * slices; }
 };
@@ -38,12 +39,19 @@ Geometry geometry_of(const StreamPlan& plan) {
   const int arrays = arrays_of(plan.pattern);
   const double array = static_cast<double>(rounded(plan.set_bytes / arrays));
   const double launch = std::max<double>(kStreamGrain, plan.launch_bytes / arrays);
+  const double piece = std::max<double>(kStreamGrain, launch / plan.pieces);
   Geometry geometry;
-  geometry.slices = std::max<std::int64_t>(1, std::llround(array / launch));
+  // Those that change sets read them whole.
+  if (plan.rotate_within.empty() || array > launch)
+    geometry.slices = std::max<std::int64_t>(1, std::llround(array / piece));
   // Upwards, so that the set is not smaller than was asked for.
   geometry.slice_bytes = rounded(std::ceil(array / static_cast<double>(geometry.slices) / kStreamGrain) * kStreamGrain);
   const double slice = static_cast<double>(geometry.slice_bytes);
-  geometry.units = std::max<std::int64_t>(1, std::llround(launch / slice)) * plan.scale;
+  const std::int64_t units = std::max<std::int64_t>(1, std::llround(launch / slice));
+  geometry.units = units * plan.scale;
+  // Passes by fours, as readers check them (stream.simd.cpp).
+  geometry.claim = std::max<std::int64_t>(1, units / plan.pieces);
+  if (geometry.slices == 1) geometry.claim = std::min(units, (geometry.claim + 3) / 4 * 4);
   return geometry;
 }
 
@@ -80,17 +88,20 @@ StreamSet::StreamSet(std::shared_ptr<ThreadPool> pool, std::shared_ptr<Buffer> m
     : pool_(std::move(pool)),
       memory_(std::move(memory)),
       plan_(std::move(plan)),
-      sums_(static_cast<std::size_t>(pool_->size())) {
+      workers_(static_cast<std::size_t>(pool_->size())) {
   const Geometry geometry = geometry_of(plan_);
   slice_bytes_ = geometry.slice_bytes;
   slices_ = geometry.slices;
   units_ = geometry.units;
+  claims_.all = units_ * pool_->size();
+  claims_.least = geometry.claim;
+  claims_.workers = pool_->size();
   if (memory_->size() < memory_bytes(plan_, pool_->size())) throw Error("a stream was given too little memory");
   if (!plan_.rotate_within.empty() && (plan_.pattern != Pattern::read || slices_ > 1)) {
     throw Error("only readers of whole sets can change sets");
   }
-  group_.assign(sums_.size(), -1);
-  place_.assign(sums_.size(), 0);
+  group_.assign(workers_.size(), -1);
+  place_.assign(workers_.size(), 0);
   for (std::size_t group = 0; group < plan_.rotate_within.size(); ++group) {
     for (std::size_t place = 0; place < plan_.rotate_within[group].size(); ++place) {
       const auto worker = static_cast<std::size_t>(plan_.rotate_within[group][place]);
@@ -105,7 +116,7 @@ std::byte* StreamSet::array(int set, int index) const {
   // Where MappedBuffer let this worker touch the pages.
   const auto size = static_cast<std::int64_t>(memory_->size());
   const std::int64_t begin = share_of(size, kStreamGrain, set, pool_->size()).first;
-  const Geometry geometry{slice_bytes_, slices_, units_};
+  const Geometry geometry{slice_bytes_, slices_, units_, 1};
   return static_cast<std::byte*>(memory_->data()) + begin + index * array_stride(geometry);
 }
 
@@ -141,24 +152,50 @@ void StreamSet::fill(int set) const {
 
 void StreamSet::run() {
   ++launches_;
-  pool_->run([this](int worker) { sums_[static_cast<std::size_t>(worker)].value = stream(worker); });
+  claims_.begin();
+  pool_->run([this](int worker) { stream(worker); });
 }
 
 template <typename F>
-void StreamSet::for_units(int worker, F&& f) const {
-  const auto first = static_cast<std::int64_t>(launches_ - 1) * units_;
-  if (slices_ == 1 && plan_.rotate_within.empty()) return f(worker, 0, units_);
-  for (std::int64_t unit = first; unit < first + units_; ++unit) {
-    f(set_of(worker, unit), unit % slices_ * slice_bytes_, 1);
+void StreamSet::for_stretches(int worker, std::int64_t unit, std::int64_t units, F&& f) const {
+  if (!plan_.rotate_within.empty()) {
+    for (const std::int64_t end = unit + units; unit < end; ++unit) f(set_of(worker, unit), 0, slice_bytes_, 1);
+    return;
+  }
+  if (slices_ == 1) return f(worker, 0, slice_bytes_, units);
+  while (units > 0) {
+    const std::int64_t slice = unit % slices_;
+    const std::int64_t count = std::min(units, slices_ - slice);
+    f(worker, slice * slice_bytes_, count * slice_bytes_, 1);
+    unit += count;
+    units -= count;
   }
 }
 
-std::uint64_t StreamSet::stream(int worker) const {
+void StreamSet::stream(int number) {
+  Worker& worker = workers_[static_cast<std::size_t>(number)];
+  worker.begin += worker.units;
+  worker.units = 0;
+  worker.sum = 0;
+  worker.claims.clear();
+  const auto take = [&](std::int64_t units) {
+    worker.sum += stream(number, worker.begin + worker.units, units);
+    worker.units += units;
+    worker.claims.push_back(units);
+  };
+  if (!plan_.rotate_within.empty()) return take(units_);
+  while (worker.units < 2 * units_) {
+    const std::int64_t units = claims_.claim();
+    if (units == 0) return;
+    take(units);
+  }
+}
+
+std::uint64_t StreamSet::stream(int worker, std::int64_t begin, std::int64_t units) const {
   return with_isa(plan_.isa, [&]<Isa isa>() {
     std::uint64_t sum = 0;
-    for_units(worker, [&](int set, std::int64_t begin, std::int64_t passes) {
-      sum += plan_.sve != nullptr ? sve_pass(set, begin, slice_bytes_, passes)
-                                  : pass<isa>(set, begin, slice_bytes_, passes);
+    for_stretches(worker, begin, units, [&](int set, std::int64_t at, std::int64_t bytes, std::int64_t passes) {
+      sum += plan_.sve != nullptr ? sve_pass(set, at, bytes, passes) : pass<isa>(set, at, bytes, passes);
     });
     return sum;
   });
@@ -209,15 +246,21 @@ std::optional<std::string> StreamSet::check() const {
       failure = std::move(wrong);
     }
   });
-  return failure;
+  if (failure) return failure;
+  std::int64_t units = 0;
+  for (const Worker& worker : workers_) units += worker.units;
+  const std::int64_t all = units_ * pool_->size();
+  if (units != all) return fmt::format("{} pieces instead of {}", units, all);
+  return std::nullopt;
 }
 
 std::optional<std::string> StreamSet::check_share(int worker) const {
-  const std::int64_t count = slice_bytes_ / 8;
+  const Worker& last = workers_[static_cast<std::size_t>(worker)];
   std::uint64_t sum = 0;
   std::int64_t wrong = -1;
-  for_units(worker, [&](int set, std::int64_t begin, std::int64_t passes) {
+  const auto check = [&](int set, std::int64_t begin, std::int64_t bytes, std::int64_t passes) {
     const std::int64_t first = begin / 8;
+    const std::int64_t count = bytes / 8;
     const auto* words = reinterpret_cast<const std::uint64_t*>(array(set, 0) + begin);
     const auto* doubles = reinterpret_cast<const double*>(words);
     std::uint64_t columns[kStreamColumns] = {};
@@ -231,11 +274,15 @@ std::optional<std::string> StreamSet::check_share(int worker) const {
       if (!right) wrong = first + i;
     }
     for (const std::uint64_t column : columns) sum += column * static_cast<std::uint64_t>(passes);
-  });
+  };
+  std::int64_t unit = last.begin;
+  for (const std::int64_t units : last.claims) {
+    for_stretches(worker, unit, units, check);
+    unit += units;
+  }
   if (wrong >= 0) return fmt::format("thread {}: word {} of the output is wrong", worker, wrong);
-  const std::uint64_t found = sums_[static_cast<std::size_t>(worker)].value;
-  if (plan_.pattern != Pattern::read || found == sum) return std::nullopt;
-  return fmt::format("thread {}: checksum {:#x} instead of {:#x}", worker, found, sum);
+  if (plan_.pattern != Pattern::read || last.sum == sum) return std::nullopt;
+  return fmt::format("thread {}: checksum {:#x} instead of {:#x}", worker, last.sum, sum);
 }
 
 double StreamSet::working_set_bytes() const {

@@ -12,11 +12,16 @@
 
 #include "device/cpu/thread_pool.hpp"
 #include "device/device.hpp"
+#include "kernels/calibration/cpu/shared_rounds.hpp"
 #include "kernels/calibration/cpu/stream.hpp"
 #include "kernels/calibration/cpu/sve.hpp"
 #include "op/probe.hpp"
 
 namespace roofline {
+
+/// Pieces of a worker's share of a launch where cores may differ in pace: some 16 us from DRAM and 5 us from caches, of
+/// which all but the last worker to finish wait half, in a launch of a millisecond or a third of one.
+constexpr int kStreamPieces = 64;
 
 struct StreamPlan {
   Pattern pattern = Pattern::read;
@@ -28,6 +33,7 @@ struct StreamPlan {
   double launch_bytes =
       0;                   ///< that a worker moves in one launch, about: passes over a smaller set, a slice of a larger
   std::int64_t scale = 1;  ///< as many times that
+  int pieces = 1;          ///< of what a worker moves in a launch of scale 1: the least that is claimed at once
   /// Workers that change sets with each other after every pass (those under one L3): then each goes through all of
   /// them, and finds in its own cache nothing of what it left there. For reads of sets that one launch covers. Empty:
   /// everyone keeps his own.
@@ -49,7 +55,9 @@ Traffic traffic_of(Pattern pattern, double array_bytes);
 
 /// Every worker has a set of its own, on pages that it touched first. A launch continues where the one before ended,
 /// so that launches can be short (many samples in a second, of which an interruption spoils few) while all of them
-/// together go through a set of any size.
+/// together go through a set of any size. What a launch moves is claimed by whichever worker is ready for more, each
+/// going on in its own set (SharedRounds says why); no worker takes more than twice its share, or the bytes between two
+/// visits to a line could be fewer than the caches hold. Workers that change sets take what is theirs.
 class StreamSet {
  public:
   /// Bytes of memory that the sets of a plan take.
@@ -70,19 +78,23 @@ class StreamSet {
   Traffic traffic() const;           ///< of one launch
 
  private:
-  struct alignas(64) Sum {
-    std::uint64_t value = 0;
+  struct alignas(64) Worker {
+    std::uint64_t sum = 0;             ///< of what it read in the last launch
+    std::int64_t begin = 0;            ///< the unit with which it began there
+    std::int64_t units = 0;            ///< that it took there
+    std::vector<std::int64_t> claims;  ///< those units, as it claimed them: each was summed by itself
   };
 
   std::byte* array(int set, int index) const;
   int set_of(int worker, std::int64_t unit) const;
   void fill(int set) const;
-  std::uint64_t stream(int worker) const;
+  void stream(int worker);
+  std::uint64_t stream(int worker, std::int64_t begin, std::int64_t units) const;
   template <Isa isa>
   std::uint64_t pass(int set, std::int64_t begin, std::int64_t bytes, std::int64_t passes) const;
   std::uint64_t sve_pass(int set, std::int64_t begin, std::int64_t bytes, std::int64_t passes) const;
   template <typename F>
-  void for_units(int worker, F&& f) const;  ///< f(set, begin, passes) for all that a worker did in the last launch
+  void for_stretches(int worker, std::int64_t unit, std::int64_t units, F&& f) const;  ///< f(set, begin, bytes, passes)
   std::optional<std::string> check_share(int worker) const;
 
   std::shared_ptr<ThreadPool> pool_;
@@ -90,10 +102,11 @@ class StreamSet {
   StreamPlan plan_;
   std::int64_t slice_bytes_ = 0;  ///< of one array
   std::int64_t slices_ = 1;       ///< of one array
-  std::int64_t units_ = 1;        ///< slices of one launch
+  std::int64_t units_ = 1;        ///< slices, or passes over a set of one, of one worker's share of a launch
   std::vector<int> group_;        ///< of each worker, in plan_.rotate_within
   std::vector<int> place_;        ///< of each worker, in its group
-  std::vector<Sum> sums_;
+  std::vector<Worker> workers_;
+  SharedRounds claims_;  ///< units of a launch, of all workers
   std::uint64_t launches_ = 0;
 };
 

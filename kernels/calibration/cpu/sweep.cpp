@@ -30,6 +30,7 @@ std::optional<ProbeCase> make_sweep(Device& device, const ProbeRequest& request,
   plan.load = near ? LoadKind::plain : LoadKind::prefetched;
   plan.set_bytes = bytes / threads;
   plan.launch_bytes = near ? 64 * kMiB : 16 * kMiB;
+  plan.pieces = kStreamPieces;
   plan.scale = whole_scale(request.scale);
   const std::shared_ptr<StreamSet> set = make_stream_set(cpu, plan);
   ProbeCase probe = stream_case(
