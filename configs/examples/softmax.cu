@@ -18,9 +18,11 @@ __global__ void softmax(const float* x, float* y, int columns) {
   float* to = y + static_cast<size_t>(blockIdx.x) * columns;
   float largest = -CUDART_INF_F;
   for (int i = threadIdx.x; i < columns; i += blockDim.x) largest = fmaxf(largest, from[i]);
-  largest = join_block(largest, [](float a, float b) { return fmaxf(a, b); }, shared);
+  largest = join_block(
+      largest, [](float a, float b) { return fmaxf(a, b); }, shared);
   float sum = 0;
   for (int i = threadIdx.x; i < columns; i += blockDim.x) sum += __expf(from[i] - largest);
-  sum = join_block(sum, [](float a, float b) { return a + b; }, shared);
+  sum = join_block(
+      sum, [](float a, float b) { return a + b; }, shared);
   for (int i = threadIdx.x; i < columns; i += blockDim.x) to[i] = __expf(from[i] - largest) / sum;
 }

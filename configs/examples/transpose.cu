@@ -2,7 +2,8 @@
 __global__ void transpose_naive(const float* a, float* b, int rows, int columns) {
   const int column = blockIdx.x * blockDim.x + threadIdx.x;
   const int row = blockIdx.y * blockDim.y + threadIdx.y;
-  if (row < rows && column < columns) b[static_cast<size_t>(column) * rows + row] = a[static_cast<size_t>(row) * columns + column];
+  if (row < rows && column < columns)
+    b[static_cast<size_t>(column) * rows + row] = a[static_cast<size_t>(row) * columns + column];
 }
 
 // Rows of TILE threads read and write whole lines; the column more keeps them in different banks.
@@ -11,12 +12,14 @@ __global__ void transpose_tiled(const float* a, float* b, int rows, int columns)
   int column = blockIdx.x * TILE + threadIdx.x;
   int row = blockIdx.y * TILE + threadIdx.y;
   for (int i = 0; i < TILE; i += ROWS) {
-    if (row + i < rows && column < columns) tile[threadIdx.y + i][threadIdx.x] = a[static_cast<size_t>(row + i) * columns + column];
+    if (row + i < rows && column < columns)
+      tile[threadIdx.y + i][threadIdx.x] = a[static_cast<size_t>(row + i) * columns + column];
   }
   __syncthreads();
   column = blockIdx.y * TILE + threadIdx.x;
   row = blockIdx.x * TILE + threadIdx.y;
   for (int i = 0; i < TILE; i += ROWS) {
-    if (row + i < columns && column < rows) b[static_cast<size_t>(row + i) * rows + column] = tile[threadIdx.x][threadIdx.y + i];
+    if (row + i < columns && column < rows)
+      b[static_cast<size_t>(row + i) * rows + column] = tile[threadIdx.x][threadIdx.y + i];
   }
 }

@@ -13,6 +13,7 @@
 #include "import/roofs.hpp"
 #include "render/render.hpp"
 #include "report/json/json.hpp"
+#include "text/format.hpp"
 
 namespace roofline {
 namespace fs = std::filesystem;
@@ -40,12 +41,20 @@ Machine machine_of(const ImportCommand& command, const DeviceFacts& device, std:
 
 ExitCode run_import(const ImportCommand& command, const Options& options) {
   std::vector<ImportedProfile> profiles;
-  for (const std::string& file : command.files) profiles.push_back(read_profile_file(file));
+  for (const std::string& file : command.files) {
+    constexpr double kLarge = 64e6;  // bytes, a second or more
+    std::error_code ignored;
+    const auto size = fs::file_size(file, ignored);
+    if (!ignored && static_cast<double>(size) > kLarge) {
+      say(fmt::format("reading {}: {}", file, si(static_cast<double>(size), "B")));
+    }
+    profiles.push_back(read_profile_file(file));
+  }
   std::vector<std::string> notes, joined;
   const Machine machine = machine_of(command, device_of(profiles), notes);
   Report report = report_of_imports(std::move(profiles), machine, options.argv, joined);
   report.notes.insert(report.notes.begin(), notes.begin(), notes.end());
-  if (const std::string warning = not_measured(machine); !warning.empty()) say("note: " + warning);
+  if (const std::string warning = about_roofs(machine); !warning.empty()) say("note: " + warning);
   for (const std::string& note : notes) say("note: " + note);
   for (const std::string& sentence : joined) say("joined: " + sentence);
   const ExitCode done = report.points.empty() ? ExitCode::device_unusable : ExitCode::ok;

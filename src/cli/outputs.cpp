@@ -57,8 +57,13 @@ std::vector<std::filesystem::path> write_outputs(const Runs& runs, const OutputR
     if (formats[i] == nullptr) continue;
     texts[i] = std::async(std::launch::async, &Renderer::render, &renderer, std::cref(*formats[i]));
   }
+  // All or nothing: what can't be rendered leaves no half of a folder behind.
+  std::vector<std::optional<std::string>> rendered(formats.size());
   for (std::size_t i = 0; i < formats.size(); ++i) {
-    if (texts[i].valid()) write_file(paths[i], texts[i].get());
+    if (texts[i].valid()) rendered[i] = texts[i].get();
+  }
+  for (std::size_t i = 0; i < formats.size(); ++i) {
+    if (rendered[i]) write_file(paths[i], *rendered[i]);
   }
   return paths;
 }

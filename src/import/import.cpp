@@ -32,6 +32,7 @@ ImportedProfile read_by_content(const fs::path& file) {
                                  (file.parent_path() / file.stem()).string(), ending));
   }
   const std::string beginning = first_bytes(file, kBeginning);
+  if (beginning.empty()) throw UsageError(fmt::format("{}: is empty", file.string()));
   if (beginning.starts_with("SQLite format 3")) return read_nsys(file);
   ByteSource source(file);
   if (beginning.starts_with(std::string_view("NVR\0", 4))) return read_ncu_report(source);
@@ -104,7 +105,7 @@ Report report_of_imports(std::vector<ImportedProfile> profiles, const Machine& m
   }
   Report report = report_of(traces, {.program = files, .folder = {}, .run = {}, .untraced_s = {}}, machine);
   if (!has_starts) report.profile->timeline.reset();
-  if (const std::string warning = not_measured(machine); !warning.empty()) {
+  if (const std::string warning = about_roofs(machine); !warning.empty()) {
     report.notes.insert(report.notes.begin(), warning);
   }
   report.notes.insert(report.notes.end(), notes.begin(), notes.end());

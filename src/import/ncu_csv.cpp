@@ -158,15 +158,20 @@ class NcuCsv {
   }
 
   void take(const std::vector<std::string>& fields) {
-    if (fields.size() == 1) return;  // an empty line, or what was printed after it
     const std::string& id = fields.front();
+    const bool numbered = !id.empty() && id.find_first_not_of("0123456789") == std::string::npos;
+    if (fields.size() == 1 && !numbered) return;  // an empty line, or what was printed after it
     if (id.empty()) {
       if (!is_long_) read_units(fields);
       return;
     }
     if (id.starts_with("==")) return;
-    if (id.find_first_not_of("0123456789") != std::string::npos)
-      fail(fmt::format("\"{}\" is no launch's ID", id.substr(0, 40)));
+    if (!numbered) fail(fmt::format("\"{}\" is no launch's ID", id.substr(0, 40)));
+    // Rows of the details page end where the columns of its rules begin.
+    const std::size_t least = is_long_ ? columns_.find("Metric Value")->second + 1 : names_.size();
+    if (fields.size() < least) {
+      fail(fmt::format("{} fields, and the header has {}: the file is cut off", fields.size(), names_.size()));
+    }
     if (fields.size() > names_.size())
       fail(fmt::format("{} fields, and the header has {}", fields.size(), names_.size()));
     if (is_long_) {

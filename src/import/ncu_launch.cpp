@@ -160,6 +160,7 @@ void add_ncu_launches(ImportedProfile& profile, const std::vector<NcuLaunch>& la
   ProcessTrace& trace = profile.trace;
   TraceBuilder builder(trace);
   trace.times_by = trace.counts_by = profile.tool;
+  trace.times = TimeSource::replayed;
   profile.has_starts = false;
   std::map<std::uint32_t, DeviceFacts> devices;
   std::set<std::string> short_of;

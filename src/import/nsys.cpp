@@ -65,21 +65,20 @@ class Database {
   explicit Database(const fs::path& file) : name_(file.string()) {
     // As it is: no journal is looked for beside it, nothing is written.
     const std::string uri = "file:" + escaped(fs::absolute(file).string()) + "?mode=ro&immutable=1";
-    const int code = sqlite3_open_v2(uri.c_str(), &database_, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);
+    sqlite3* opened = nullptr;
+    const int code = sqlite3_open_v2(uri.c_str(), &opened, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);
+    database_.reset(opened);  // one that can't be opened has a handle, too
     if (code != SQLITE_OK) fail("the database");
-    sqlite3_db_config(database_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-    sqlite3_db_config(database_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
-    sqlite3_db_config(database_, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);  // a view could run for ever
-    sqlite3_limit(database_, SQLITE_LIMIT_LENGTH, 1 << 26);
-    sqlite3_limit(database_, SQLITE_LIMIT_VDBE_OP, 100'000);
+    sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+    sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+    sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);  // a view could run for ever
+    sqlite3_limit(database_.get(), SQLITE_LIMIT_LENGTH, 1 << 26);
+    sqlite3_limit(database_.get(), SQLITE_LIMIT_VDBE_OP, 100'000);
     query("SELECT name FROM sqlite_master WHERE type = 'table'", "the list of tables", [&](sqlite3_stmt* statement) {
       const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement, 0));
       if (text != nullptr) tables_.insert(text);
     });
   }
-  ~Database() { sqlite3_close(database_); }
-  Database(const Database&) = delete;
-  Database& operator=(const Database&) = delete;
 
   bool has(std::string_view table) const { return tables_.contains(table); }
 
@@ -124,14 +123,15 @@ class Database {
   }
 
   [[noreturn]] void fail(std::string_view where) const {
-    throw UsageError(fmt::format("{}: {}: {}", name_, where, sqlite3_errmsg(database_)),
+    throw UsageError(fmt::format("{}: {}: {}", name_, where, sqlite3_errmsg(database_.get())),
                      "nsys export --type sqlite writes what is read here");
   }
 
   template <typename Take>
   void query(const std::string& text, std::string_view where, Take&& take) {
     sqlite3_stmt* statement = nullptr;
-    if (sqlite3_prepare_v2(database_, text.c_str(), static_cast<int>(text.size()), &statement, nullptr) != SQLITE_OK) {
+    if (sqlite3_prepare_v2(database_.get(), text.c_str(), static_cast<int>(text.size()), &statement, nullptr) !=
+        SQLITE_OK) {
       fail(where);
     }
     const std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> held(statement, sqlite3_finalize);
@@ -141,7 +141,7 @@ class Database {
   }
 
   std::string name_;
-  sqlite3* database_ = nullptr;
+  std::unique_ptr<sqlite3, int (*)(sqlite3*)> database_{nullptr, sqlite3_close};
   std::set<std::string, std::less<>> tables_;
   std::int64_t row_ = 0;
 };

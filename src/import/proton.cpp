@@ -55,7 +55,8 @@ spool::Id add_kind(ProcessTrace& trace, TraceBuilder& builder, const std::vector
   }
   const spool::Id kind = builder.kind({.name = name, .place = builder.place(place)});
   const auto work = work_of(metrics, launches);
-  if (work && !trace.models.contains(kind)) trace.models[kind] = {.work = *work, .by = kAuthor};
+  if (work && !trace.models.contains(kind))
+    trace.models[kind] = {.work = *work, .by = kAuthor, .source = WorkSource::stated};
   if (!work) builder.without_work(kind, "its author states no FLOPs and bytes (launch_metadata)");
   return kind;
 }
@@ -225,6 +226,7 @@ ImportedProfile read_proton_tree(ByteSource& source) {
   if (profile.devices.empty()) profile.devices.emplace_back();
   for (const DeviceFacts& device : profile.devices) builder.device(device, source.name());
   builder.finish();
+  profile.trace.times = TimeSource::averaged;
   profile.notes.emplace_back("Proton's tree has each kernel's mean time: how much single launches differ is not in it");
   return profile;
 }

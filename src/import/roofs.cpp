@@ -7,25 +7,40 @@
 #include <map>
 #include <string_view>
 
+#include "report/roofs.hpp"
+
 namespace roofline {
 namespace {
 
-/// Operations a cycle and SM, dense; fused multiply-adds are two.
+/// Operations a cycle and SM, dense, with sums in fp32; fused multiply-adds are two.
 struct SmRates {
   std::uint32_t compute;  ///< capability times ten
   double fp64, fp32, fp16, int32, sfu;
   double tensor_fp64, tensor_tf32, tensor_16, tensor_fp8, tensor_int8;
 };
 
-// CUDA programming guide, "Arithmetic Instructions"; tensor cores by the architectures' white papers.
+// CUDA programming guide, "Arithmetic Instructions"; tensor cores by the data sheets below, over their SMs and boost
+// clocks: V100 125 T = 80 x 1.53 GHz x 1024, A40 149.7 T = 84 x 1.74 GHz x 1024, L40S 362 T = 142 x 2.52 GHz x 1024,
+// B200 2250 T = 148 x 1.86 GHz x 8192.
 constexpr SmRates kRates[] = {
+    {70, 64, 128, 256, 64, 16, 0, 0, 1024, 0, 0},
+    {75, 4, 128, 256, 64, 16, 0, 0, 1024, 0, 2048},
     {80, 64, 128, 512, 64, 16, 128, 1024, 2048, 0, 4096},
-    {86, 4, 256, 256, 64, 16, 0, 256, 512, 0, 1024},
-    {89, 4, 256, 256, 64, 16, 0, 256, 512, 1024, 1024},
+    {86, 4, 256, 256, 64, 16, 0, 512, 1024, 0, 2048},
+    {89, 4, 256, 256, 64, 16, 0, 512, 1024, 2048, 2048},
     {90, 128, 256, 512, 64, 16, 256, 2048, 4096, 8192, 8192},
+    {100, 128, 256, 512, 64, 16, 128, 4096, 8192, 16384, 16384},
 };
 
-/// TFLOP/s, dense, and TB/s, as the vendor's data sheets have them.
+/// GeForce cards, and by their sheets L40 and A10G, do half of that with sums in fp32 (RTX 4090: 165 T = 128 x 2.52 GHz
+/// x 512); products of integers are not halved.
+constexpr std::string_view kHalved[] = {"geforce", "l40", "a10g"};
+
+/// TFLOP/s, dense, and TB/s, as the vendor's data sheets have them: half of what they print "with sparsity". NVIDIA's
+/// "H100 Tensor Core GPU Datasheet" (SXM, PCIe, NVL), "H200 Tensor Core GPU Datasheet", "A100 Tensor Core GPU
+/// Datasheet" (nvidia-1758950), "A10", "A30", "A40", "L4", "L40" and "L40S" datasheets, "V100 Datasheet" (SXM2, PCIe,
+/// S), "T4 Datasheet", "HGX B200" specifications, and the white papers "NVIDIA Ada GPU Architecture" and "NVIDIA Ampere
+/// GA102" for RTX cards (products with sums in fp32).
 struct Sheet {
   std::string_view name;  ///< in the device's name, lower case
   double fp64, fp32, tensor_fp64, tensor_tf32, tensor_16, tensor_fp8, tensor_int8, memory;
@@ -48,6 +63,10 @@ constexpr Sheet kSheets[] = {
     {"a40", 0, 37.4, 0, 74.8, 149.7, 0, 299.3, 0.696},
     {"a10g", 0, 35, 0, 35, 70, 0, 140, 0.6},
     {"a10", 0, 31.2, 0, 62.5, 125, 0, 250, 0.6},
+    {"v100s", 8.2, 16.4, 0, 0, 130, 0, 0, 1.134},
+    {"v100-pcie", 7, 14, 0, 0, 112, 0, 0, 0.9},
+    {"v100", 7.8, 15.7, 0, 0, 125, 0, 0, 0.9},
+    {"t4", 0, 8.1, 0, 0, 65, 0, 130, 0.32},
     {"b200", 37, 75, 37, 1125, 2250, 4500, 4500, 8.0},
     {"l40s", 0, 91.6, 0, 183, 362, 733, 733, 0.864},
     {"l40", 0, 90.5, 0, 90.5, 181, 362, 362, 0.864},
@@ -62,6 +81,19 @@ std::string lower(std::string_view text) {
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return result;
 }
+
+/// Whether the word stands there by itself: "l4" is not in "l40".
+bool names(const std::string& device, std::string_view word) {
+  const std::size_t at = device.find(word);
+  if (at == std::string::npos) return false;
+  const auto letter = [&](std::size_t i) {
+    return i < device.size() && std::isalnum(static_cast<unsigned char>(device[i]));
+  };
+  return (at == 0 || !letter(at - 1)) && !letter(at + word.size());
+}
+
+/// 1, or 0 of Volta and Turing: BF16 came with TF32.
+double has_bf16(double tensor_tf32) { return tensor_tf32 > 0 ? 1 : 0; }
 
 class Promises {
  public:
@@ -115,32 +147,26 @@ bool promise_by_attributes(Machine& machine, const DeviceFacts& device) {
                     fmt::format("{} SMs x {:.0f} MHz, {:.0f} MHz x {:.0f} bit", device.sms, device.core_hz * 1e-6,
                                 device.memory_hz * 1e-6, device.bus_bits));
   const double each = device.sms * device.core_hz;
-  const std::pair<Pipe, double> pipes[] = {{Pipe::fp64, rates->fp64},
-                                           {Pipe::fp32, rates->fp32},
-                                           {Pipe::fp16, rates->fp16},
-                                           {Pipe::bf16, rates->fp16},
-                                           {Pipe::int32, rates->int32},
-                                           {Pipe::sfu, rates->sfu},
-                                           {Pipe::tensor_fp64, rates->tensor_fp64},
-                                           {Pipe::tensor_tf32, rates->tensor_tf32},
-                                           {Pipe::tensor_fp16, rates->tensor_16},
-                                           {Pipe::tensor_bf16, rates->tensor_16},
-                                           {Pipe::tensor_fp8, rates->tensor_fp8},
-                                           {Pipe::tensor_int8, rates->tensor_int8}};
+  const std::string name = lower(device.name);
+  const bool halved = std::any_of(std::begin(kHalved), std::end(kHalved), [&](auto word) { return names(name, word); });
+  const double products = halved ? 0.5 : 1;
+  const std::pair<Pipe, double> pipes[] = {
+      {Pipe::fp64, rates->fp64},
+      {Pipe::fp32, rates->fp32},
+      {Pipe::fp16, rates->fp16},
+      {Pipe::bf16, has_bf16(rates->tensor_tf32) * rates->fp16},
+      {Pipe::int32, rates->int32},
+      {Pipe::sfu, rates->sfu},
+      {Pipe::tensor_fp64, rates->tensor_fp64},
+      {Pipe::tensor_tf32, products * rates->tensor_tf32},
+      {Pipe::tensor_fp16, products * rates->tensor_16},
+      {Pipe::tensor_bf16, has_bf16(rates->tensor_tf32) * products * rates->tensor_16},
+      {Pipe::tensor_fp8, products * rates->tensor_fp8},
+      {Pipe::tensor_int8, rates->tensor_int8}};
   for (const auto& [pipe, rate] : pipes) promises.compute(pipe, rate * each);
   constexpr double kEdges = 2, kBits = 8;  // memories send on both edges of their clock
   promises.memory(kEdges * device.memory_hz * device.bus_bits / kBits);
   return true;
-}
-
-/// Whether the word stands there by itself: "l4" is not in "l40".
-bool names(const std::string& device, std::string_view word) {
-  const std::size_t at = device.find(word);
-  if (at == std::string::npos) return false;
-  const auto letter = [&](std::size_t i) {
-    return i < device.size() && std::isalnum(static_cast<unsigned char>(device[i]));
-  };
-  return (at == 0 || !letter(at - 1)) && !letter(at + word.size());
 }
 
 void promise_by_sheet(Machine& machine, const DeviceFacts& device) {
@@ -155,7 +181,7 @@ void promise_by_sheet(Machine& machine, const DeviceFacts& device) {
   promises.compute(Pipe::tensor_fp64, sheet->tensor_fp64 * kTera);
   promises.compute(Pipe::tensor_tf32, sheet->tensor_tf32 * kTera);
   promises.compute(Pipe::tensor_fp16, sheet->tensor_16 * kTera);
-  promises.compute(Pipe::tensor_bf16, sheet->tensor_16 * kTera);
+  promises.compute(Pipe::tensor_bf16, has_bf16(sheet->tensor_tf32) * sheet->tensor_16 * kTera);
   promises.compute(Pipe::tensor_fp8, sheet->tensor_fp8 * kTera);
   promises.compute(Pipe::tensor_int8, sheet->tensor_int8 * kTera);
   promises.memory(sheet->memory * kTera);
@@ -181,19 +207,9 @@ Machine promised_machine(const DeviceFacts& device) {
   return machine;
 }
 
-std::string not_measured(const Machine& machine) {
-  for (const Ceiling& ceiling : machine.ceilings) {
-    if (ceiling.origin == "attributes" || ceiling.origin == "data sheet") {
-      return fmt::format(
-          "no roof here was measured: they are what {} promises; calibrate such a GPU, or give its "
-          "machine.json with --machine",
-          ceiling.origin == "attributes" ? "the device's own description (" + ceiling.limit->basis + ")"
-                                         : ceiling.limit->basis);
-    }
-  }
-  if (machine.ceilings.empty())
-    return "no roofs: what this GPU promises is not known; give a machine.json with --machine";
-  return {};
+std::string about_roofs(const Machine& machine) {
+  return machine.ceilings.empty() ? "no roofs: what this GPU promises is not known; give a machine.json with --machine"
+                                  : not_measured(machine);
 }
 
 }  // namespace roofline

@@ -1,7 +1,7 @@
 // Roofs of a GPU that nobody has measured: what its own attributes or its data sheet promise.
 #pragma once
 
-#include <optional>
+#include <string>
 
 #include "import/imported.hpp"
 #include "model/machine.hpp"
@@ -12,7 +12,7 @@ namespace roofline {
 /// known.
 Machine promised_machine(const DeviceFacts& device);
 
-/// What a reader must know of such a machine; empty where its roofs were measured.
-std::string not_measured(const Machine& machine);
+/// What a reader must know of roofs that nobody measured, or that are not there; empty where they were measured.
+std::string about_roofs(const Machine& machine);
 
 }  // namespace roofline

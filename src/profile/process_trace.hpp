@@ -10,6 +10,7 @@
 
 #include "inject/spool.hpp"
 #include "model/work.hpp"
+#include "report/profile.hpp"
 
 namespace roofline {
 
@@ -19,6 +20,7 @@ struct ProcessTrace {
   struct Model {
     Work work;
     std::string by;  ///< "roofline, from the shapes of aten::mm(…)"
+    WorkSource source = WorkSource::modelled;
   };
   struct Note {
     std::uint64_t time = 0;
@@ -59,7 +61,8 @@ struct ProcessTrace {
   const spool::Kind& kind(spool::Id id) const;
 
   // Of a trace that another tool recorded; empty of our own.
-  std::string times_by;               ///< "torch.profiler"
+  std::string times_by;  ///< "torch.profiler"
+  TimeSource times = TimeSource::traced;
   std::string counts_by;              ///< "ncu 2025.3.1"
   std::map<spool::Id, Model> models;  ///< by kind
 

@@ -117,6 +117,7 @@ ProfiledKind kind_of(const LaunchGroup& group, const Recording& recording, const
                                                   : "its launches ended before all counters had their turn";
   }
   kind.mixed = modes_of(group.times);
+  kind.time_source = trace.times;
   return kind;
 }
 
@@ -124,9 +125,11 @@ ProfiledKind kind_of(const LaunchGroup& group, const Recording& recording, const
 std::string sources_of(const LaunchGroup& group, const Recording& recording, bool counted) {
   const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(group.process)];
   if (trace.times_by.empty()) return {};
-  std::string text = "time: " + trace.times_by;
+  std::string text = fmt::format("time: {} by {}", to_string(trace.times), trace.times_by);
   if (counted) text += fmt::format("; FLOPs and bytes: counted by {}", trace.counts_by);
-  if (!counted && group.model != nullptr) text += fmt::format("; FLOPs and bytes: modelled by {}", group.model->by);
+  if (!counted && group.model != nullptr) {
+    text += fmt::format("; FLOPs and bytes: {} by {}", to_string(group.model->source), group.model->by);
+  }
   return text;
 }
 
@@ -151,9 +154,13 @@ Point row_of(const LaunchGroup& group, const Recording& recording, const Machine
   point.counters = counters_of(group, recording, why_not_counted);
   // Part of the work is no work: a bound by it would be a guess.
   const bool counted = group.complete(recording);
-  if (counted) point.work = work_of(*point.counters);
+  if (counted) {
+    point.work = work_of(*point.counters);
+    point.profiled->work_source = WorkSource::counted;
+  }
   if (!counted && group.model != nullptr) {
     point.work = group.model->work;
+    point.profiled->work_source = group.model->source;
     point.counters.reset();  // what is modelled is not shown as counted
     point.profiled->not_counted.clear();
   }

@@ -33,7 +33,9 @@ void append_kind(CsvRow& row, const ProfiledKind& kind) {
                          {"backward", truth(kind.backward)},
                          {"counted", fmt::format("{}", kind.counted)},
                          {"not_counted", csv_text(kind.not_counted)},
-                         {"full_name", csv_text(kind.full_name)}});
+                         {"full_name", csv_text(kind.full_name)},
+                         {"time_source", std::string(to_string(kind.time_source))},
+                         {"work_source", std::string(to_string(kind.work_source))}});
 }
 
 /// `kind` is null for reports of suites.
@@ -87,6 +89,7 @@ CsvRow row_of(const Point& point, const Machine& machine, const ProfiledKind* ki
                 {"occupancy", counters ? optional_number(counters->find("occupancy")) : ""},
                 {"diagnosis", csv_text(rules_of(point, machine))}};
   if (kind != nullptr) append_kind(row, *kind);
+  if (kind != nullptr) row.emplace_back("sources", csv_text(point.implementation_summary));
   return row;
 }
 

@@ -35,21 +35,34 @@ std::string budget_table(const Report& report) {
 
 std::string kernels_table(const Report& report) {
   std::string text = "\n## By kernel\n\n";
-  append_markdown_row(text, {"Kernel", "Launches", "Total", "Share", "Median", "Of the roof", "AI", "Bound",
-                             "Limited by", "Where from"});
-  text += "|:--|--:|--:|--:|--:|--:|--:|:--|:--|:--|\n";
+  const bool told = tells_sources(report);
+  if (told) text += where_figures_are_from(report) + "\n\n";
+  std::vector<std::string> names = {"Kernel",      "Launches", "Total", "Share",      "Median",
+                                    "Of the roof", "AI",       "Bound", "Limited by", "Where from"};
+  if (told) names.insert(names.end(), {"Time", "Work"});
+  append_markdown_row(text, names);
+  text += fmt::format("|:--|--:|--:|--:|--:|--:|--:|:--|:--|:--|{}\n", told ? ":--|:--|" : "");
   std::size_t rows = 0;
   for (const std::size_t i : by_total_time(report)) {
     const Point& point = report.points[i];
     if (!point.profiled || ++rows > kMostKernels) continue;
     const bool known = point.bound.label != BoundLabel::unknown;
-    append_markdown_row(
-        text, {escape_markdown(point_name(point)), count(point.profiled->launches), duration(point.profiled->total_s),
-               percent(share_of_time(report, point)), point.time ? duration(point.time->median) : kAbsent,
-               percent(point.fraction_of_roof()) + (point.above_roof() ? " **above**" : ""),
-               point.work.total_flops() > 0 ? intensity(point.bound.arithmetic_intensity) : kAbsent,
-               known ? std::string(to_string(point.bound.label)) : escape_markdown(why_no_work(point)),
-               escape_markdown(limit_label(point.bound)), escape_markdown(where_from(*point.profiled))});
+    std::vector<std::string> row = {
+        escape_markdown(point_name(point)),
+        count(point.profiled->launches),
+        duration(point.profiled->total_s),
+        percent(share_of_time(report, point)),
+        point.time ? duration(point.time->median) : kAbsent,
+        at_least(point) + percent(point.fraction_of_roof()) + (point.above_roof() ? " **above**" : ""),
+        point.work.total_flops() > 0 ? at_most(point) + intensity(point.bound.arithmetic_intensity) : kAbsent,
+        known ? std::string(to_string(point.bound.label)) : escape_markdown(why_no_work(point)),
+        escape_markdown(limit_label(point.bound)),
+        escape_markdown(where_from(*point.profiled))};
+    if (told) {
+      row.emplace_back(to_string(point.profiled->time_source));
+      row.emplace_back(work_source(point).empty() ? kAbsent : work_source(point));
+    }
+    append_markdown_row(text, row);
   }
   if (rows > kMostKernels) text += fmt::format("\nand {} more.\n", rows - kMostKernels);
   return rows == 0 ? "" : text;

@@ -148,6 +148,7 @@ std::vector<std::string> headline(const Report& report) {
     const Ceiling& ceiling = *roof->ceiling;
     parts.push_back(fmt::format("{} {}", clean_line(ceiling.name), ceiling_value(ceiling)));
   }
+  if (!not_measured(report.machine).empty()) parts.emplace_back("roofs not measured");
   if (std::string ridge = ridge_label(roofs); !ridge.empty()) parts.push_back(std::move(ridge));
   return parts;
 }

@@ -6,9 +6,21 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace roofline {
+
+/// Where a row's time is from. Replayed: a profiler ran each launch by itself, several times over; averaged: a mean of
+/// launches that were traced.
+enum class TimeSource : std::uint8_t { traced, replayed, averaged };
+/// Where a row's FLOPs and bytes are from. Modelled: from shapes, bytes the compulsory ones, which are the least that
+/// there can be; stated: what the kernel's author says.
+enum class WorkSource : std::uint8_t { none, counted, modelled, stated };
+std::string_view to_string(TimeSource source);
+std::string_view to_string(WorkSource source);  ///< empty for none
+std::optional<TimeSource> parse_time_source(std::string_view text);
+std::optional<WorkSource> parse_work_source(std::string_view text);
 
 /// A kind of launch: what a point is a row of. Beside the point's median and quantiles of its time.
 struct ProfiledKind {
@@ -28,6 +40,8 @@ struct ProfiledKind {
   bool complete = false;     ///< every group has counts
   std::string not_counted;   ///< why counts are missing, or not all there; empty when complete
   std::string mixed;         ///< why its launches are taken for more than one kind of work; empty: they are alike
+  TimeSource time_source = TimeSource::traced;
+  WorkSource work_source = WorkSource::none;
 };
 
 /// What one GPU's share of the wall time went to; the parts add up to `wall_s`.

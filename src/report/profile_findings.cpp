@@ -252,7 +252,63 @@ std::optional<WinKind> parse_win_kind(std::string_view text) {
 
 std::string_view work_source(const Point& point) {
   if (!point.profiled || (point.work.flops.empty() && point.work.bytes.empty())) return {};
-  return point.counters || point.profiled->counted > 0 ? "counted" : "modelled";
+  return to_string(point.profiled->work_source);
+}
+
+bool bytes_are_least(const Point& point) {
+  return point.profiled && point.profiled->work_source == WorkSource::modelled;
+}
+
+std::string at_most(const Point& point) { return bytes_are_least(point) ? "\u2264 " : ""; }
+
+std::string at_least(const Point& point) {
+  const bool memory = point.bound.label == BoundLabel::memory && std::isfinite(point.fraction_of_roof());
+  return memory && bytes_are_least(point) ? "\u2265 " : "";
+}
+
+bool tells_sources(const Report& report) {
+  return std::any_of(report.points.begin(), report.points.end(), [](const Point& point) {
+    return point.profiled &&
+           (!point.implementation_summary.empty() || point.profiled->time_source != TimeSource::traced ||
+            point.profiled->work_source > WorkSource::counted);
+  });
+}
+
+std::string where_figures_are_from(const Report& report) {
+  std::array<std::int64_t, 3> times = {};
+  std::array<std::int64_t, 4> work = {};
+  for (const Point& point : report.points) {
+    if (!point.profiled) continue;
+    ++times.at(static_cast<std::size_t>(point.profiled->time_source));
+    ++work.at(static_cast<std::size_t>(point.profiled->work_source));
+  }
+  const auto all = std::accumulate(times.begin(), times.end(), std::int64_t{0});
+  static constexpr std::array<std::string_view, 3> kTimes = {
+      "traced, of every launch",
+      "of a profiler's replays, which run each launch by itself: in the program it may be faster or slower",
+      "means over launches"};
+  // "counted by the hardware (73)": how many rows each has, where it is not all of them.
+  const auto told = [all](std::string_view what, std::int64_t rows) {
+    return rows == all ? std::string(what) : fmt::format("{} ({})", what, counted_noun(rows, "row", "rows"));
+  };
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < times.size(); ++i)
+    if (times.at(i) > 0) parts.push_back(told(kTimes.at(i), times.at(i)));
+  std::string text = fmt::format("Times are {}.", fmt::join(parts, "; "));
+  static constexpr std::array<std::string_view, 4> kWork = {
+      "not known", "counted by the hardware", "modelled from the shapes", "stated by the kernel's author"};
+  parts.clear();
+  for (const WorkSource source : {WorkSource::counted, WorkSource::modelled, WorkSource::stated, WorkSource::none}) {
+    const auto i = static_cast<std::size_t>(source);
+    if (work.at(i) > 0) parts.push_back(told(kWork.at(i), work.at(i)));
+  }
+  if (!parts.empty()) text += fmt::format(" FLOPs and bytes, of one launch, are {}.", fmt::join(parts, "; "));
+  if (work.at(static_cast<std::size_t>(WorkSource::modelled)) > 0) {
+    text +=
+        " Modelled bytes, each input and output once, are the least that there can be: the intensity is then at most, "
+        "and the share of a memory roof at least, what is shown (\u2264, \u2265, an arrow to the left on the chart).";
+  }
+  return text;
 }
 
 std::string why_no_work(const Point& point) {
@@ -346,11 +402,15 @@ std::string answer(const Report& report) {
   const auto budget = whole_budget(report);
   if (!budget) return fmt::format("{} of wall time, and no GPU was used.", duration(profile.wall_s));
   const bool several = profile.devices.size() > 1;
+  const std::string gpus = several ? "the GPUs" : "this GPU";
+  const std::string roofs = not_measured(report.machine).empty()
+                                ? "of " + gpus
+                                : fmt::format("that {} promise{}, which nobody measured,", gpus, several ? "" : "s");
   const std::string wall = several ? fmt::format("{} of wall time on {} GPUs, {} together", duration(profile.wall_s),
                                                  profile.devices.size(), budget->text(budget->steps))
                                    : fmt::format("{} of wall time", budget->text(budget->steps));
   if (budget->has_roof()) {
-    return fmt::format("{}. At the roofs of {} the kernels would need {}.", wall, several ? "the GPUs" : "this GPU",
+    return fmt::format("{}. At the roofs {} the kernels would need {}.", wall, roofs,
                        budget->text(budget->steps_of(WallPart::at_roof)));
   }
   const std::int64_t kernels = budget->steps_of(WallPart::roofless);
@@ -377,8 +437,12 @@ std::string where_the_rest_is(const Report& report) {
 std::string why_no_roofs(const Report& report) {
   const Profile& profile = *report.profile;
   if (profile.counters) return {};
+  const auto has_work = [](const Point& point) { return !work_source(point).empty(); };
+  if (std::any_of(report.points.begin(), report.points.end(), has_work)) return {};
   const std::string why =
       profile.why_no_counters.empty() ? "counters were not asked for" : clean_line(profile.why_no_counters);
+  // Another tool's file has what it has.
+  if (tells_sources(report)) return fmt::format("No FLOPs and no bytes, and so no roofs: {}.", why);
   return fmt::format(
       "No FLOPs and no bytes, and so no roofs: {}. To read counters, run as root or with CAP_SYS_ADMIN, or have the "
       "driver loaded with NVreg_RestrictProfilingToAdminUsers=0. All that is here needs none of it.",
@@ -417,6 +481,7 @@ std::string where_from(const ProfiledKind& kind) {
 
 std::string off_chart(const Report& report) {
   std::int64_t uncounted = 0, flopless = 0, other = 0;
+  const bool counted = !tells_sources(report);
   for (const Point& point : report.points) {
     if (is_plottable(point)) continue;
     if (work_source(point).empty()) {
@@ -430,10 +495,15 @@ std::string off_chart(const Report& report) {
   const std::int64_t off = uncounted + flopless + other;
   if (off == 0) return {};
   if (uncounted == static_cast<std::int64_t>(report.points.size()))
-    return "No kernel is on the chart, for none was counted.";
+    return counted ? "No kernel is on the chart, for none was counted."
+                   : "No kernel is on the chart, for of none FLOPs and bytes are known.";
   std::vector<std::string> reasons;
   if (flopless > 0) reasons.push_back(count(flopless) + (flopless == 1 ? " does" : " do") + " no FLOPs");
-  if (uncounted > 0) reasons.push_back(count(uncounted) + (uncounted == 1 ? " was" : " were") + " not counted");
+  if (uncounted > 0) {
+    reasons.push_back(count(uncounted) + (!counted         ? " without known FLOPs and bytes"
+                                          : uncounted == 1 ? " was not counted"
+                                                           : " were not counted"));
+  }
   if (other > 0) reasons.push_back(count(other) + (other == 1 ? " has" : " have") + " no intensity that can be shown");
   return fmt::format("{} of {} {} not on the chart: {}.", count(off),
                      counted_noun(static_cast<std::int64_t>(report.points.size()), "kernel", "kernels"),

@@ -18,8 +18,22 @@ inline constexpr double kMostInflation = 0.1;
 std::string_view to_string(WinKind kind);
 std::optional<WinKind> parse_win_kind(std::string_view text);
 
-/// Where a row's FLOPs and bytes are from: "counted", "modelled"; empty where it has none, or is no program's.
+/// Where a row's FLOPs and bytes are from: "counted", "modelled", "stated"; empty where it has none, or is no
+/// program's.
 std::string_view work_source(const Point& point);
+
+/// Whether its bytes are the least that there can be: the intensity is at most, and the share of a memory roof at
+/// least, what is shown.
+bool bytes_are_least(const Point& point);
+/// "≤ " and "≥ " before such an intensity and such a share; empty where the figure is what it says.
+std::string at_most(const Point& point);
+std::string at_least(const Point& point);
+
+/// Whether rows differ in where their figures are from, or are not all traced and counted by ourselves: then each says
+/// it.
+bool tells_sources(const Report& report);
+/// Where times, FLOPs and bytes are from, in sentences.
+std::string where_figures_are_from(const Report& report);
 
 /// Why a program's row has no work; empty where it has.
 std::string why_no_work(const Point& point);

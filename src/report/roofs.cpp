@@ -203,6 +203,7 @@ std::string shared_label(const std::vector<const Roof*>& roofs) {
   const Ceiling& first = *roofs.front()->ceiling;
   if (first.regime == Regime::sustained) text += " sustained";
   if (first.suspect()) text += " · suspect";
+  if (is_promised(first)) text += " · not measured";
   return text;
 }
 
@@ -211,8 +212,26 @@ std::string sustained_label(const std::vector<const Roof*>& roofs) {
   return rates.substr(0, rates.rfind(' ')) + " sustained";
 }
 
+bool is_promised(const Ceiling& ceiling) { return ceiling.origin == "attributes" || ceiling.origin == "data sheet"; }
+
+std::string not_measured(const Machine& machine) {
+  const auto promised = std::find_if(machine.ceilings.begin(), machine.ceilings.end(), is_promised);
+  if (promised != machine.ceilings.end()) {
+    const std::string basis = promised->limit ? clean_line(promised->limit->basis) : std::string();
+    return fmt::format(
+        "no roof here was measured: they are what {} promises, which no kernel quite reaches; calibrate such a GPU, or "
+        "give its machine.json with --machine",
+        promised->origin == "attributes" ? fmt::format("the device's own description ({})", basis) : basis);
+  }
+  return {};
+}
+
 std::string Roof::title() const {
   const Ceiling& c = *ceiling;
+  if (is_promised(c)) {
+    return fmt::format("{}: {} (not measured: {}{})", capitalised(name), rate(c.value, c.kind), clean_line(c.origin),
+                       c.limit ? ", " + clean_line(c.limit->basis) : "");
+  }
   std::string text = fmt::format("{}: {} ({}", capitalised(name), rate(c.value, c.kind), to_string(c.regime));
   if (std::isfinite(c.ci95.low) && std::isfinite(c.ci95.high)) text += ", " + plus_minus(c.value, c.ci95);
   if (!c.origin.empty()) text += ", " + c.origin;

@@ -16,6 +16,12 @@ bool is_plausible(double rate);
 /// that a logarithmic axis can show.
 bool is_plottable(const Point& point);
 
+/// Whether nobody measured it: it is what the device's attributes or its data sheet promise.
+bool is_promised(const Ceiling& ceiling);
+
+/// What a reader must know of a machine whose roofs are such; empty where they were measured.
+std::string not_measured(const Machine& machine);
+
 /// One line of the roofline chart.
 struct Roof {
   const Ceiling* ceiling = nullptr;

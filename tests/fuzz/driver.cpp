@@ -1,4 +1,5 @@
-// In the place of libFuzzer, where the compiler has none: runs the files that it is given, and all of a folder.
+// In the place of libFuzzer (tests/fuzz/run), where there is no clang: runs the files that it is given, and all of a
+// folder.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

@@ -138,6 +138,7 @@ inline Point profiled_point(const Machine& machine, const KindSpec& kind) {
   k.backward = *kind.operation != '\0';
   k.counted = known ? 5 : 0;
   k.complete = known;
+  k.work_source = known ? WorkSource::counted : WorkSource::none;
   if (!known) k.not_counted = "a collective: it waits for other processes, and is never counted";
   if (known) {
     Counters& c = p.counters.emplace();
@@ -371,6 +372,7 @@ inline Report uncounted_profile_report() {
     point.work = {};
     point.bound = {};
     point.counters.reset();
+    point.profiled->work_source = WorkSource::none;
     point.profiled->counted = 0;
     point.profiled->complete = false;
     point.profiled->not_counted = "counters are not permitted";

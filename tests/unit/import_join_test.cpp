@@ -5,6 +5,7 @@
 
 #include "import/join.hpp"
 #include "import/roofs.hpp"
+#include "report/roofs.hpp"
 #include "tests/support/import_files.hpp"
 
 namespace roofline {
@@ -28,7 +29,8 @@ TEST(Join, ARecordedTraceGetsTheCountsOfTheReport) {
   EXPECT_THAT(joined[0], HasSubstr("kernels.ncu-rep"));
   EXPECT_GT(report.profile->counted_s / report.profile->kernel_s, 0.99);
   const Point& gemm = row_named(report, "aten::addmm(4096, 32768x1024, 1024x4096)");
-  EXPECT_THAT(gemm.implementation_summary, HasSubstr("time: torch.profiler; FLOPs and bytes: counted by ncu"));
+  EXPECT_THAT(gemm.implementation_summary,
+              HasSubstr("time: traced by torch.profiler; FLOPs and bytes: counted by ncu"));
   // Tiles of 192 columns don't divide 4096: what ran is 3 % more than the product asks for.
   EXPECT_EQ(gemm.work.flops.at(Pipe::tensor_bf16), 284'021'489'664.0);
   EXPECT_TRUE(report.profile->timeline) << "the trace has one";
@@ -47,7 +49,8 @@ TEST(Roofs, OfAttributesAndOfDataSheetsAreNoMeasurement) {
   const Machine sheet = promised_machine(device);
   EXPECT_EQ(sheet.compute(Pipe::tensor_bf16)->value, 989e12);
   EXPECT_EQ(sheet.slope(Level::hbm)->value, 4.8e12);
-  EXPECT_THAT(not_measured(sheet), HasSubstr("data sheet of NVIDIA H200"));
+  EXPECT_THAT(about_roofs(sheet), HasSubstr("data sheet of NVIDIA H200"));
+  for (const Ceiling& ceiling : sheet.ceilings) EXPECT_TRUE(is_promised(ceiling));
   for (const Ceiling& ceiling : sheet.ceilings) EXPECT_THAT(ceiling.variant, HasSubstr("not measured"));
 
   device.compute_major = 9;
@@ -65,7 +68,29 @@ TEST(Roofs, OfAttributesAndOfDataSheetsAreNoMeasurement) {
   EXPECT_NEAR(promised_machine(device).slope(Level::hbm)->value, 0.864e12, 1) << "no L4";
   device.name = "Somebody's GPU";
   EXPECT_TRUE(promised_machine(device).ceilings.empty());
-  EXPECT_THAT(not_measured(promised_machine(device)), HasSubstr("no roofs"));
+  EXPECT_THAT(about_roofs(promised_machine(device)), HasSubstr("no roofs"));
+}
+
+TEST(Roofs, PromisesOfAChipAreThoseOfItsDataSheet) {
+  const auto tensor = [](const char* name, std::uint32_t major, std::uint32_t minor, std::uint32_t sms, double hz) {
+    DeviceFacts device;
+    device.name = name;
+    device.compute_major = major;
+    device.compute_minor = minor;
+    device.sms = sms;
+    device.core_hz = hz;
+    device.memory_hz = 1e9;
+    device.bus_bits = 256;
+    const Ceiling* ceiling = promised_machine(device).find("tensor.fp16");
+    return ceiling == nullptr ? 0 : ceiling->value * 1e-12;
+  };
+  // TFLOP/s with sums in fp32, without sparsity.
+  EXPECT_NEAR(tensor("Tesla V100-SXM2-16GB", 7, 0, 80, 1.53e9), 125, 1.5);
+  EXPECT_NEAR(tensor("NVIDIA A100-SXM4-80GB", 8, 0, 108, 1.41e9), 312, 1.5);
+  EXPECT_NEAR(tensor("NVIDIA A40", 8, 6, 84, 1.74e9), 149.7, 1);
+  EXPECT_NEAR(tensor("NVIDIA L40S", 8, 9, 142, 2.52e9), 366, 1);
+  EXPECT_NEAR(tensor("NVIDIA GeForce RTX 4090", 8, 9, 128, 2.52e9), 165.2, 1) << "half of it on these";
+  EXPECT_NEAR(tensor("NVIDIA H100 80GB HBM3", 9, 0, 132, 1.83e9), 989, 2);
 }
 
 }  // namespace

@@ -4,12 +4,18 @@
 #include <gtest/gtest.h>
 
 #include "import/byte_source.hpp"
+#include "import/roofs.hpp"
+#include "render/render.hpp"
+#include "report/json/json.hpp"
+#include "report/profile_findings.hpp"
 #include "tests/support/import_files.hpp"
 
 namespace roofline {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 std::string trace_of(const std::string& events) {
   return R"({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "NVIDIA H100 80GB HBM3", "numSms": 132,
@@ -51,7 +57,7 @@ TEST(Kineto, KernelsHaveTheirOperatorsPlacesAndWork) {
   EXPECT_EQ(gemm.work.flops.at(Pipe::tensor_bf16), 2.0 * 64 * 32 * 16);
   EXPECT_EQ(gemm.work.bytes.at(Level::hbm).read, 2.0 * (64 * 32 + 32 * 16));
   EXPECT_EQ(gemm.work.bytes.at(Level::hbm).write, 2.0 * 64 * 16);
-  EXPECT_THAT(gemm.implementation_summary, HasSubstr("time: torch.profiler"));
+  EXPECT_THAT(gemm.implementation_summary, HasSubstr("time: traced by torch.profiler"));
   EXPECT_THAT(gemm.implementation_summary, HasSubstr("modelled by roofline"));
   EXPECT_FALSE(gemm.counters) << "what is modelled is not shown as counted";
   EXPECT_EQ(gemm.profiled->grid, (std::array<std::int64_t, 3>{4, 2, 1}));
@@ -128,6 +134,27 @@ TEST(Kineto, ARecordedTrainingStep) {
     if (!point.work.bytes.empty()) modelled += point.profiled->total_s;
   }
   EXPECT_GT(modelled / report.profile->kernel_s, 0.8) << "the models cover most of its time";
+}
+
+TEST(Kineto, ModelledBytesAreTheLeastEverywhere) {
+  DeviceFacts device;
+  device.name = "NVIDIA H100 80GB HBM3";
+  const TemporaryFile file("trace.json", trace_of(kStep));
+  const Report report = report_of_file(file.path(), promised_machine(device));
+  const Point& gemm = report.points[0];
+  EXPECT_EQ(work_source(gemm), "modelled");
+  EXPECT_TRUE(bytes_are_least(gemm));
+  EXPECT_FALSE(bytes_are_least(report.points[1])) << "without work there is nothing to say of it";
+  EXPECT_EQ(why_no_roofs(report), "") << "models have roofs, too";
+  EXPECT_THAT(answer(report), HasSubstr("promises, which nobody measured, the kernels would need"));
+  const std::string json = render_json(report);
+  EXPECT_THAT(json, AllOf(HasSubstr("\"work\": \"modelled\""), HasSubstr("\"at_roof_s\": \"modelled\"")));
+  EXPECT_EQ(parse_report(json, "report.json").points[0].profiled->work_source, WorkSource::modelled);
+  const std::string svg = render_svg(report, {});
+  EXPECT_THAT(svg, AllOf(HasSubstr("data-bytes=\"least\""), HasSubstr("intensity at most"), HasSubstr("not measured"),
+                         Not(HasSubstr("roofs measured on this machine"))));
+  EXPECT_THAT(render_markdown(report), AllOf(HasSubstr("| modelled |"), HasSubstr("\u2264 ")));
+  EXPECT_THAT(render_csv(report), AllOf(HasSubstr("time_source,work_source,sources"), HasSubstr(",traced,modelled,")));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "import/ncu_units.hpp"
 #include "import/protobuf.hpp"
+#include "report/profile_findings.hpp"
 #include "tests/support/import_files.hpp"
 
 namespace roofline {
@@ -97,6 +98,10 @@ TEST(NcuReport, ALaunchHasItsTimesAndCounts) {
   EXPECT_EQ(point.work.flops.at(Pipe::fp32), 10 + 20 + 2 * 30);
   EXPECT_EQ(point.work.flops.at(Pipe::tensor_fp8), 500) << "with and without sparsity together";
   EXPECT_FALSE(report.profile->timeline) << "when kernels ran is not in such a file";
+  EXPECT_EQ(point.profiled->time_source, TimeSource::replayed);
+  EXPECT_EQ(work_source(point), "counted");
+  EXPECT_FALSE(bytes_are_least(point));
+  EXPECT_THAT(point.implementation_summary, HasSubstr("time: replayed by ncu"));
 }
 
 TEST(NcuReport, WhatIsMissingIsNamedAndNothingGuessed) {

@@ -432,6 +432,7 @@ TEST(ProfileComparison, TellsWhatTheProgramsTook) {
   EXPECT_EQ(said[0], "Wall time 6.9 s before, 6.1 s now: 0.884×.");
   EXPECT_THAT(said[1], StartsWith("All kernels 4.15 s before, 3.35 s now"));
   EXPECT_THAT(said[2], HasSubstr("softmax_warp_backward_log"));
+  EXPECT_THAT(said[3], HasSubstr("36 kernels are in both"));
   for (const std::string& text :
        {render_comparison_terminal(comparison, {}), render_comparison_markdown(comparison), render_html(runs)}) {
     EXPECT_THAT(text, HasSubstr("−803 ms"));

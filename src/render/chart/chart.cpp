@@ -8,6 +8,7 @@
 
 #include "render/chart/axis_ranges.hpp"
 #include "report/profile_findings.hpp"
+#include "report/roofs.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -86,8 +87,10 @@ std::string origin_of(const Report& report) {
   std::string text = "roofline";
   const std::string version = clean_line(report.invocation.tool_version);
   if (!version.empty()) text += " " + shorten(version, 20);
-  if (!m.ceilings.empty()) text += " · roofs measured on this machine";
-  if (!m.ceilings.empty() && !m.measured_at.empty()) text += " " + date_of(m.measured_at);
+  const bool promised = !not_measured(m).empty();
+  if (promised) text += " · no roof here was measured: " + clean_line(m.ceilings.front().origin);
+  if (!m.ceilings.empty() && !promised) text += " · roofs measured on this machine";
+  if (!m.ceilings.empty() && !promised && !m.measured_at.empty()) text += " " + date_of(m.measured_at);
   return text;
 }
 

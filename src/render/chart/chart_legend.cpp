@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "render/chart/chart.hpp"
+#include "report/profile_findings.hpp"
+#include "report/roofs.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -86,7 +88,7 @@ void add_sizes(const Chart& chart, std::vector<LegendEntry>& out) {
 
 /// The lines that are not simply roofs.
 void add_lines(const Chart& chart, std::vector<LegendEntry>& out) {
-  bool sustained = false, limits = false, band = false, suspect = false;
+  bool sustained = false, limits = false, band = false, suspect = false, promised = false;
   for (const auto* roofs : {&chart.roofs.memory, &chart.roofs.compute}) {
     for (const Roof& roof : *roofs) {
       const Ceiling& c = *roof.ceiling;
@@ -94,11 +96,13 @@ void add_lines(const Chart& chart, std::vector<LegendEntry>& out) {
       limits |= roof.shows_limit();
       band |= c.ci95.low > 0 && c.ci95.high / c.ci95.low >= kVisibleInterval;
       suspect |= c.suspect();
+      promised |= is_promised(c);
     }
   }
   if (sustained) out.push_back({"sustained", "", {sample_line(chart.colors->roof, 1.5, {7, 5})}, 24});
   if (limits) out.push_back({"hardware limit", "", {sample_line(chart.colors->faint, 1.2, {1.2, 3})}, 24});
   if (band) out.push_back({"95 % interval", "", {sample_line(chart.colors->band, 8, {})}, 24});
+  if (promised) out.push_back({"roof that nobody measured", "", {sample_line(chart.colors->roof, 1.5, {2, 4})}, 24});
   if (suspect) out.push_back({"failed its audit", "", {sample_line(chart.colors->suspect, 1.5, {9, 3, 2, 3})}, 24});
 }
 
@@ -118,6 +122,13 @@ std::vector<LegendEntry> legend_of(const Chart& chart) {
                    {Circle{{9, -2}, 5, chart.colors->muted, Stroke{chart.colors->above, 1.6}},
                     Line{{{0, 5}, {18, 5}}, false, {}, Stroke{chart.colors->above, 2}}},
                    18});
+  const auto least = [](const PlottedPoint& p) { return bytes_are_least(*p.point); };
+  if (std::any_of(chart.points.begin(), chart.points.end(), least)) {
+    LegendEntry entry{"bytes modelled: intensity at most", "", {}, 22};
+    add_arrow({16, 0}, 5, chart.colors->muted, entry.sample);
+    entry.sample.push_back(Circle{{16, 0}, 5, chart.colors->muted, {}});
+    out.push_back(std::move(entry));
+  }
   if (!chart.small) add_lines(chart, out);
   return out;
 }

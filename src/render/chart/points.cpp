@@ -229,7 +229,16 @@ std::string point_title(const PlottedPoint& plotted) {
   text += other_resources(p);
   if (p.above_roof()) text += "; above its roof: one of the two is wrong";
   if (p.bound.suspect) text += "; the roof is suspect";
+  if (bytes_are_least(p)) text += "; bytes modelled, the least that there can be: the intensity is at most this";
+  if (!p.implementation_summary.empty() && p.profiled) text += "; " + clean_line(p.implementation_summary);
   return text;
+}
+
+void add_arrow(Vec center, double radius, const Color& color, std::vector<Item>& items) {
+  constexpr double kReach = 8, kBarb = 3.2, kWidth = 1.5;  // pixels
+  const Vec tip = center - Vec{radius + kReach, 0};
+  items.push_back(Line{{center, tip}, false, {}, Stroke{color, kWidth}});
+  items.push_back(Line{{tip + Vec{kBarb, -kBarb}, tip, tip + Vec{kBarb, kBarb}}, false, {}, Stroke{color, kWidth}});
 }
 
 Item marker(std::size_t style, Vec center, double radius, const Palette& colors, MarkerFill how) {

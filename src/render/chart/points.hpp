@@ -53,6 +53,9 @@ std::string point_title(const PlottedPoint& point);
 /// mark of radius 1 stands for; 0 where marks stay as they are, because no time is known.
 double size_by_time(const std::vector<std::vector<PlottedPoint>*>& runs, double largest);
 
+/// From a mark to the left: its intensity is at most what is shown.
+void add_arrow(Vec center, double radius, const Color& color, std::vector<Item>& items);
+
 /// A marker of a style, about `radius` pixels in radius: solid with an outline in the background's colour, or hollow.
 enum class MarkerFill : std::uint8_t { solid, hollow };
 Item marker(std::size_t style, Vec center, double radius, const Palette& colors, MarkerFill how = MarkerFill::solid);

@@ -71,15 +71,19 @@ std::string html_chart_lead(const Report& report) {
     return fmt::format("<h2 id=\"chart-h\">The roofs of this machine</h2>\n{}",
                        off.empty() ? "" : fmt::format("<p class=\"lead\">{}</p>\n", escape_html(off)));
   }
+  const char* least = std::any_of(report.points.begin(), report.points.end(), bytes_are_least)
+                          ? "<li>A mark with an arrow to the left has modelled bytes, the least that there can be: "
+                            "what it really moves can only put it further to the left.\n"
+                          : "";
   return fmt::format(
       "<h2 id=\"chart-h\">The kernels under their roofs</h2>\n<ul class=\"how\">\n"
       "<li>Each mark is a kernel{}: to the right it does more FLOPs for each byte of main memory, further up it is "
       "faster.\n"
       "<li>Under a slope it waits for memory, under a level line for arithmetic. That line is its roof.\n"
       "<li>The gap up to its roof is what could be won. Both scales are logarithmic: a gap of the same height is the "
-      "same factor.\n"
+      "same factor.\n{}"
       "<li>Point at a mark, or tap it, for its figures and the roof that it is held against.{}\n</ul>\n",
-      report.profile ? " as it is launched from one place" : "", off.empty() ? "" : " " + escape_html(off));
+      report.profile ? " as it is launched from one place" : "", least, off.empty() ? "" : " " + escape_html(off));
 }
 
 }  // namespace roofline

@@ -5,6 +5,8 @@
 
 #include "render/html/escape.hpp"
 #include "render/html/sections.hpp"
+#include "report/profile_findings.hpp"
+#include "report/roofs.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -73,6 +75,18 @@ which nothing does, by what the host was doing. Where kernels run side by side e
 </section>
 )";
 
+/// In what this report differs from what the section says.
+std::string exceptions(const Report& report) {
+  std::string text;
+  if (report.profile && tells_sources(report)) {
+    text = "This report is from another tool's files. " + where_figures_are_from(report);
+  }
+  if (const std::string roofs = not_measured(report.machine); !roofs.empty()) {
+    text += fmt::format("{}Its roofs are promises: {}.", text.empty() ? "" : " ", roofs);
+  }
+  return text;
+}
+
 /// A command for a shell: words with anything but plain characters are quoted.
 std::string shell_line(const std::vector<std::string>& command) {
   static constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,+@%";
@@ -102,6 +116,9 @@ std::string html_glossary() {
 std::string html_method(const Report& report) {
   const Invocation& run = report.invocation;
   std::string html = report.profile ? kProfileMethod : kMethod;
+  if (const std::string facts = exceptions(report); !facts.empty()) {
+    html.insert(html.find("<div class=\"columns\">"), fmt::format("<p class=\"lead\">{}</p>\n", escape_html(facts)));
+  }
   html += "<section id=\"reproduce\" aria-labelledby=\"reproduce-h\">\n<h2 id=\"reproduce-h\">How to reproduce</h2>\n";
   if (!run.command.empty()) {
     html += fmt::format("<pre tabindex=\"0\" aria-label=\"Command\"><code>{}</code></pre>\n",

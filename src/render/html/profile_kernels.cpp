@@ -26,7 +26,7 @@ namespace {
 constexpr Column kColumns[] = {
     {"Kernel", "name", "What is launched, and from where; below it grid and block"},
     {"To win", "n", "Time of all launches above what their roof allows"},
-    {"Total", "n", "Time of all launches, as traced"},
+    {"Total", "n", "Time of all launches"},
     {"Share", "share", "Of the time of all kernels"},
     {"% of roof", "roof", "Attainable over measured time, at the clock that the kernel ran at"},
     {"Launches", "n", "Of this kind"},
@@ -69,7 +69,9 @@ std::string median_cell(const Point& point) {
   if (!point.time) return kAbsent;
   const Summary& time = *point.time;
   const bool spread = time.q05 > 0 && time.q95 > 0 && time.samples > 1;
-  return duration(time.median) + below(spread ? duration(time.q05) + " \u2013 " + duration(time.q95) : "");
+  const TimeSource source = point.profiled->time_source;
+  return duration(time.median) + below(spread ? duration(time.q05) + " \u2013 " + duration(time.q95) : "") +
+         below(source == TimeSource::traced ? "" : std::string(to_string(source)));
 }
 
 std::string roof_cell(const Point& point) {
@@ -77,17 +79,25 @@ std::string roof_cell(const Point& point) {
   if (!std::isfinite(fraction)) return kAbsent;
   std::string text =
       fmt::format("<svg class=\"bar{}\"><rect width=\"{:.1f}%\"/></svg>{}", point.above_roof() ? " above" : "",
-                  std::clamp(100 * fraction, 0.0, 100.0), percent(fraction));
+                  std::clamp(100 * fraction, 0.0, 100.0), at_least(point) + percent(fraction));
   if (point.above_roof()) return text + "<small class=\"warn\">\u25b2 above its roof</small>";
   return text;
 }
 
-std::string intensity_cell(const Point& point) {
+/// Where its FLOPs and bytes are from, where rows differ in that.
+std::string source_of(const Point& point, bool told) {
+  if (!told) return {};
+  return fmt::format("<small title=\"{}\">{}</small>", escape_html(clean_line(point.implementation_summary)),
+                     work_source(point));
+}
+
+std::string intensity_cell(const Point& point, bool told) {
   if (work_source(point).empty()) return kAbsent;
   const double flops = point.performance();
-  return (flops > 0 ? intensity(point.bound.arithmetic_intensity) : "no FLOPs") +
+  return (flops > 0 ? at_most(point) + intensity(point.bound.arithmetic_intensity) : "no FLOPs") +
          below(flops > 0 ? rate(flops, CeilingKind::compute)
-                         : rate(point.bandwidth(Level::hbm), CeilingKind::bandwidth));
+                         : rate(point.bandwidth(Level::hbm), CeilingKind::bandwidth)) +
+         source_of(point, told);
 }
 
 std::string bound_cell(const Point& point) {
@@ -154,8 +164,8 @@ ResultRow row(const Report& report, const Marks& marks, std::size_t index, const
       fmt::format("<td class=\"roof\"{}>{}", std::isfinite(fraction) ? fmt::format(" data-v=\"{:.5g}\"", fraction) : "",
                   roof_cell(point));
   result.cells += html_cell(kColumns[5], count(kind.launches)) + html_cell(kColumns[6], median_cell(point)) +
-                  html_cell(kColumns[7], intensity_cell(point)) + html_cell(kColumns[8], bound_cell(point)) +
-                  html_cell(kColumns[9], from_cell(kind)) +
+                  html_cell(kColumns[7], intensity_cell(point, tells_sources(report))) +
+                  html_cell(kColumns[8], bound_cell(point)) + html_cell(kColumns[9], from_cell(kind)) +
                   html_cell(kColumns[10], verdict != nullptr ? html_verdict_cell(*verdict, told) : kAbsent);
   return result;
 }
@@ -163,11 +173,11 @@ ResultRow row(const Report& report, const Marks& marks, std::size_t index, const
 std::string lead(const Report& report) {
   const bool graphs = std::any_of(report.points.begin(), report.points.end(),
                                   [](const Point& p) { return p.profiled && p.profiled->graph; });
-  return std::string(
-             "Times are traced, of every launch; FLOPs and bytes are those of one launch, counted by the hardware "
-             "where "
-             "the row has a roof.") +
-         (graphs ? " A graph&#39;s row holds the time of its kernels, which have rows of their own." : "");
+  const std::string sources = tells_sources(report)
+                                  ? where_figures_are_from(report)
+                                  : "Times are traced, of every launch; FLOPs and bytes are those of one launch, "
+                                    "counted by the hardware where the row has a roof.";
+  return sources + (graphs ? " A graph&#39;s row holds the time of its kernels, which have rows of their own." : "");
 }
 
 }  // namespace

@@ -129,38 +129,45 @@ Ink roof_ink(const Point& point) {
   return fraction >= 0.8 ? Ink::good : fraction < 0.4 ? Ink::warn : Ink::plain;
 }
 
-std::vector<Cell> kernel_row(const Report& report, const Point& point) {
+/// With where its work is from, where rows differ in that.
+std::vector<Cell> kernel_row(const Report& report, const Point& point, bool told) {
   const ProfiledKind& kind = *point.profiled;
   const bool has_work = point.work.total_flops() > 0;
-  return {{clean_line(point.workload.label.empty() ? point.workload.op : point.workload.label)},
-          {count(kind.launches)},
-          {duration(kind.total_s)},
-          {percent(share_of_time(report, point))},
-          {point.time ? duration(point.time->median) : kAbsent},
-          {has_work ? intensity(point.bound.arithmetic_intensity) : kAbsent},
-          {percent(point.fraction_of_roof()), roof_ink(point)},
-          {point.bound.label == BoundLabel::unknown ? kAbsent : std::string(to_string(point.bound.label)),
-           bound_ink(point.bound.label)},
-          {limit_label(point.bound), bound_ink(point.bound.label)}};
+  std::vector<Cell> row = {
+      {clean_line(point.workload.label.empty() ? point.workload.op : point.workload.label)},
+      {count(kind.launches)},
+      {duration(kind.total_s)},
+      {percent(share_of_time(report, point))},
+      {point.time ? duration(point.time->median) : kAbsent},
+      {has_work ? at_most(point) + intensity(point.bound.arithmetic_intensity) : kAbsent},
+      {at_least(point) + percent(point.fraction_of_roof()), roof_ink(point)},
+      {point.bound.label == BoundLabel::unknown ? kAbsent : std::string(to_string(point.bound.label)),
+       bound_ink(point.bound.label)},
+      {limit_label(point.bound), bound_ink(point.bound.label)}};
+  if (told) row.push_back({work_source(point).empty() ? kAbsent : std::string(work_source(point))});
+  return row;
 }
 
 std::string kernels_table(const Report& report, const TerminalStyle& style) {
-  TerminalTable table({{"kernel", false, 0, true, 38},
-                       {"launches", true, 3, false},
-                       {"total", true, 0, false},
-                       {"share", true, 0, false},
-                       {"median", true, 1, false},
-                       {"AI", true, 4, false},
-                       {"roof", true, 0, false},
-                       {"bound", false, 2, false},
-                       {"limited by", false, 5, false}});
+  const bool told = tells_sources(report);
+  std::vector<TerminalColumn> columns = {{"kernel", false, 0, true, told ? 24 : 38},
+                                         {"launches", true, 3, false},
+                                         {"total", true, 0, false},
+                                         {"share", true, 0, false},
+                                         {"median", true, 1, false},
+                                         {"AI", true, 4, false},
+                                         {"roof", true, 0, false},
+                                         {"bound", false, 2, false},
+                                         {"limited by", false, 5, false}};
+  if (told) columns.push_back({"work", false, 0, false});
+  TerminalTable table(columns);
   double more_s = 0;
   std::size_t shown = 0, more = 0;
   for (const std::size_t i : by_total_time(report)) {
     const Point& point = report.points[i];
     if (!point.profiled) continue;
     if (shown < kMostKernels) {
-      table.add_row(kernel_row(report, point));
+      table.add_row(kernel_row(report, point, told));
       ++shown;
     } else {
       more_s += point.profiled->total_s;
@@ -170,6 +177,7 @@ std::string kernels_table(const Report& report, const TerminalStyle& style) {
   if (shown == 0) return {};
   std::string text = table.render(style);
   if (more > 0) text += for_terminal(fmt::format("and {} more, {} in all\n", more, duration(more_s)), style);
+  if (told) text += wrapped("", for_terminal(where_figures_are_from(report), style), style);
   return text + '\n';
 }
 

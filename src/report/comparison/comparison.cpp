@@ -2,10 +2,13 @@
 #include "report/comparison/comparison.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "report/findings.hpp"
@@ -83,6 +86,51 @@ std::string changed_sum(std::string_view what, double before, double now) {
   return fmt::format("{} {} before, {} now{}.", what, duration(before), duration(now), ratio);
 }
 
+/// Where a program's times, or its FLOPs and bytes, are from: "traced", "counted, modelled".
+std::string sources_of(const Report& report, bool times) {
+  std::set<std::string_view> sources;
+  for (const Point& point : report.points) {
+    if (!point.profiled) continue;
+    sources.insert(times ? to_string(point.profiled->time_source) : to_string(point.profiled->work_source));
+  }
+  sources.erase("");
+  return fmt::format("{}", fmt::join(sources, ", "));
+}
+
+/// "67 kernels are in both: 82 % of the kernels' time before, 79 % now."
+std::string matched(const Comparison& comparison) {
+  std::size_t both = 0;
+  double before = 0, now = 0;
+  for (const PointChange& change : comparison.changes) {
+    if (comparison.before(change) == nullptr || comparison.after(change) == nullptr) continue;
+    ++both;
+    before += cost_of(*comparison.before(change));
+    now += cost_of(*comparison.after(change));
+  }
+  const auto share = [](double part, const Report& of) {
+    double all = 0;
+    for (const Point& point : of.points) all += cost_of(point);
+    return all > 0 ? percent(part / all) : kAbsent;
+  };
+  return fmt::format("{} {} in both: {} of the kernels' time before, {} now.", kernels(both), both == 1 ? "is" : "are",
+                     share(before, *comparison.base), share(now, *comparison.now));
+}
+
+/// Totals of programs that ran for different times say little.
+std::string other_launches(const Comparison& comparison) {
+  constexpr double kAlike = 0.1;
+  const auto launches = [](const Report& report) {
+    std::int64_t sum = 0;
+    for (const Point& point : report.points) sum += point.profiled ? point.profiled->launches : 0;
+    return sum;
+  };
+  const std::int64_t before = launches(*comparison.base), now = launches(*comparison.now);
+  if (before <= 0 || now <= 0) return {};
+  if (std::abs(std::log(static_cast<double>(now) / static_cast<double>(before))) < std::log1p(kAlike)) return {};
+  return fmt::format("Launches {} before, {} now: what is said of totals is of different amounts of work.",
+                     count(before), count(now));
+}
+
 /// What the programs took as a whole, and the kernels whose totals changed most.
 std::vector<std::string> program_changes(const Comparison& comparison) {
   constexpr std::size_t kMost = 3;
@@ -103,6 +151,8 @@ std::vector<std::string> program_changes(const Comparison& comparison) {
                         total_change_text(comparison, *changed[i]));
   }
   if (!most.empty()) sentences.push_back(fmt::format("In total most changed {}.", most));
+  sentences.push_back(matched(comparison));
+  if (std::string launches = other_launches(comparison); !launches.empty()) sentences.push_back(std::move(launches));
   return sentences;
 }
 
@@ -219,6 +269,10 @@ std::vector<std::string> comparison_notes(const Report& base, const Report& now)
     notes.emplace_back("one is of a program, the other of a suite: their rows have nothing in common");
   } else if (base.profile) {
     note_difference(notes, "different programs", program_name(*base.profile), program_name(*now.profile));
+    note_difference(notes, "times are not of one kind (a replayed launch ran by itself: a few per cent say nothing)",
+                    sources_of(base, true), sources_of(now, true));
+    note_difference(notes, "FLOPs and bytes are not of one kind (times compare, fractions of the roof don't)",
+                    sources_of(base, false), sources_of(now, false));
   }
   const Comparison comparison = comparison_of(base, now);
   const double clock_before = median_clock(comparison, false);

@@ -460,13 +460,15 @@ constexpr Rule kRules[] = {
     {"uncounted-compute", kGpu, kUncountedCompute,
      "By the model the {pipe} has work for {compute.utilization} of the time and main memory for {memory.utilization}. "
      "Nothing was counted that tells why.",
-     "Count (--counters): the model alone can't tell waiting from traffic between caches.", kMeasured,
-     Tells::unexplained},
+     "Count (--counters; of an import add an ncu report): the model alone can't tell waiting from traffic between "
+     "caches.",
+     kMeasured, Tells::unexplained},
     {"uncounted-memory", kGpu, kUncountedMemory,
      "By the model main memory has work for {memory.utilization} of the time, and arithmetic for "
      "{compute.utilization}. Nothing was counted that tells why.",
-     "Count (--counters): the model alone can't tell loads that wait from bytes too many.", kMeasured,
-     Tells::unexplained},
+     "Count (--counters; of an import add an ncu report): the model alone can't tell loads that wait from bytes too "
+     "many.",
+     kMeasured, Tells::unexplained},
     {"cache-blocks", kCpu, kCacheBlocks,
      "By the model arithmetic fills {compute.utilization} of the time and main memory {memory.utilization}. With "
      "{working_set}, {cache.multiple} the last cache, all depends on using again what a cache holds, and caches were "

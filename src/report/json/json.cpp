@@ -54,7 +54,7 @@ Json without_rows(const Report& report) {
   json["invocation"] = to_json_value(report.invocation);
   json["notes"] = report.notes;
   json["machine"] = machine_to_json(report.machine);
-  if (report.profile) json["profile"] = profile_to_json(*report.profile);
+  if (report.profile) json["profile"] = profile_to_json(report);
   json["results"] = Json::array();
   return json;
 }

@@ -1,7 +1,10 @@
 // Stored as it was traced; of what follows from it, only what other programs would have to compute is written too.
 #include "report/json/profile_json.hpp"
 
+#include <cmath>
 #include <limits>
+#include <set>
+#include <string_view>
 #include <type_traits>
 
 #include "report/profile_findings.hpp"
@@ -230,12 +233,20 @@ Timeline read_timeline(const JsonValue& json, std::size_t rows) {
 }
 
 /// Where sums are from; a row says it of its own figures.
-Json sources_of(const Profile& profile) {
+Json sources_of(const Report& report) {
   Json sources;
-  for (const char* traced : {"wall_s", "devices", "kernel_s", "calls", "copies", "ranges", "modules", "lines"}) {
-    sources[traced] = "traced";
+  std::set<std::string_view> times, work;
+  for (const Point& point : report.points) {
+    if (!point.profiled) continue;
+    times.insert(to_string(point.profiled->time_source));
+    if (std::isfinite(point.bound.attainable_time_s)) work.insert(work_source(point));
   }
-  if (profile.roofed_s > 0) sources["at_roof_s"] = profile.counted_s > 0 ? "counted" : "modelled";
+  work.erase("");
+  const auto one_of = [](const std::set<std::string_view>& all) { return all.size() == 1 ? *all.begin() : "mixed"; };
+  for (const char* sum : {"wall_s", "devices", "kernel_s", "calls", "copies", "ranges", "modules", "lines"}) {
+    sources[sum] = times.empty() ? to_string(TimeSource::traced) : one_of(times);
+  }
+  if (report.profile->roofed_s > 0 && !work.empty()) sources["at_roof_s"] = one_of(work);
   return sources;
 }
 
@@ -261,7 +272,8 @@ std::array<std::int64_t, 3> read_dimensions(const JsonValue& json) {
 
 }  // namespace
 
-Json profile_to_json(const Profile& profile) {
+Json profile_to_json(const Report& report) {
+  const Profile& profile = *report.profile;
   Json json = {{"program", profile.program}, {"folder", profile.folder}};
   put_end(json, profile);
   json["processes"] = list_to_json(profile.processes, process_to_json);
@@ -277,7 +289,7 @@ Json profile_to_json(const Profile& profile) {
   json["counted_s"] = profile.counted_s;
   json["counters"] = profile.counters;
   put_text(json, "why_no_counters", profile.why_no_counters);
-  json["sources"] = sources_of(profile);
+  json["sources"] = sources_of(report);
   json["wins"] = list_to_json(profile.wins, win_to_json);
   json["calls"] = list_to_json(profile.calls, call_to_json);
   json["copies"] = list_to_json(profile.copies, copy_to_json);
@@ -326,7 +338,7 @@ Profile read_profile(const JsonValue& json, std::size_t rows) {
 Json profiled_to_json(const Point& point) {
   const ProfiledKind& kind = *point.profiled;
   Json json = {{"full_name", kind.full_name}, {"launches", kind.launches}, {"total_s", kind.total_s}};
-  json["sources"] = {{"time_s", "traced"}};
+  json["sources"] = {{"time_s", to_string(kind.time_source)}};
   if (const std::string_view source = work_source(point); !source.empty()) json["sources"]["work"] = source;
   json["grid"] = dimensions(kind.grid);
   json["block"] = dimensions(kind.block);
@@ -347,6 +359,8 @@ Json profiled_to_json(const Point& point) {
 }
 
 ProfiledKind read_profiled(const JsonValue& json) {
+  const JsonValue sources = json["sources"];
+  const auto work = sources.find("work");
   return {.full_name = json["full_name"].text(),
           .launches = json["launches"].integer(),
           .total_s = read_seconds(json["total_s"]),
@@ -364,7 +378,9 @@ ProfiledKind read_profiled(const JsonValue& json) {
           .counted = json["counted"].integer(),
           .complete = json["complete"].boolean(),
           .not_counted = json.text_or("not_counted", ""),
-          .mixed = json.text_or("mixed", "")};
+          .mixed = json.text_or("mixed", ""),
+          .time_source = sources["time_s"].word(parse_time_source, "source of times"),
+          .work_source = work ? work->word(parse_work_source, "source of work") : WorkSource::none};
 }
 
 }  // namespace roofline

@@ -7,7 +7,7 @@
 namespace roofline {
 
 /// The value of a report's `profile`.
-nlohmann::ordered_json profile_to_json(const Profile& profile);
+nlohmann::ordered_json profile_to_json(const Report& report);
 /// `rows` is how many results the report has: what refers to one that isn't there is refused.
 Profile read_profile(const JsonValue& json, std::size_t rows);
 

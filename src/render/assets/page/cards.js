@@ -26,8 +26,9 @@ const add_details = (list, result) => {
   fact(list, 'Resources', shares.join(', '));
   const kind = result.profiled;
   if (kind) {
-    fact(list, 'Times', 'traced, of every launch');
-    if (kind.sources.work) fact(list, 'FLOPs and bytes', kind.sources.work + (kind.counted > 0 ? ` on ${kind.counted} launches` : ''));
+    fact(list, 'Times', {traced: 'traced, of every launch', replayed: 'of launches that a profiler replayed by themselves', averaged: 'means over launches'}[kind.sources.time_s]);
+    const from = {counted: `counted on ${kind.counted} launches`, modelled: 'modelled: at least so many bytes', stated: 'stated by its author'};
+    if (kind.sources.work) fact(list, 'FLOPs and bytes', from[kind.sources.work]);
     fact(list, 'Full name', kind.full_name.slice(0, 400));
   } else fact(list, 'Samples', `${time.samples}, each of ${time.launches_per_sample} launch${time.launches_per_sample === 1 ? '' : 'es'}, ${String(time.stop).replace('_', ' ')}`);
   if (time.clock_hz) fact(list, 'Clock', si(time.clock_hz, 'Hz'));
