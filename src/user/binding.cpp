@@ -373,7 +373,8 @@ CompileRequest compile_request(const KernelSpec& spec, const Configuration& conf
                          .include = spec.include,
                          .defines = configuration.defines,
                          .entries = {},
-                         .epilogue = {}};
+                         .epilogue = {},
+                         .limit_s = 5 * spec.time_limit_s};
   if (spec.device() == DeviceKind::cpu) {
     request.epilogue = calls(spec, configuration, spec.steps);
     return request;

@@ -74,6 +74,28 @@ void store_all(HostTensor& tensor, Value value) {
   });
 }
 
+/// Every element is a number, and one that the type can hold, if rounded: integers stay what they are.
+void require_representable(const std::vector<double>& values, const HostTensor& stored, const std::string& file) {
+  const DType dtype = stored.spec().dtype;
+  const bool integers = unit_roundoff(dtype) == 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double kept = stored[static_cast<std::int64_t>(i)];
+    const bool overflows = std::isinf(kept) || (dtype == DType::fp8 && std::abs(values[i]) > 464);
+    if (std::isfinite(values[i]) && !overflows && (!integers || kept == values[i])) continue;
+    throw Error(fmt::format("{}: element {} is {}, which is no {}", file, i, values[i], to_string(dtype)));
+  }
+}
+
+/// What outputs are compared with: numbers.
+std::vector<double> read_expected(const std::filesystem::path& file, std::int64_t elements) {
+  std::vector<double> values = read_npy(file, elements);
+  const auto odd = std::find_if(values.begin(), values.end(), [](double value) { return !std::isfinite(value); });
+  if (odd != values.end())
+    throw Error(fmt::format("{}: element {} is {}, which no output can be compared with", file.string(),
+                            odd - values.begin(), *odd));
+  return values;
+}
+
 std::vector<const BufferSpec*> outputs_of(const KernelSpec& spec) {
   std::vector<const BufferSpec*> outputs;
   for (const BufferSpec& buffer : spec.buffers) {
@@ -200,7 +222,7 @@ void UserOp::prepare_reference(const Workload& workload, Device& device, std::sp
   for (const auto& [output, path] : spec_->expect.files) {
     const auto tensor =
         std::find_if(tensors.begin(), tensors.end(), [&, &name = output](const auto& t) { return t.name == name; });
-    known_->files[output] = read_npy(path, tensor->elements);
+    known_->files[output] = read_expected(path, tensor->elements);
   }
   if (!same_as_) return;
   // The other kernel's tensors, by their names: our inputs, and outputs of its own.
@@ -271,8 +293,10 @@ void UserOp::fill(const Workload& workload, std::size_t t, std::uint64_t seed, H
     case InputFill::Kind::range:
       return store_all(tensor, [&](std::uint64_t i) { return fill.low + (fill.high - fill.low) * uniform(seed, i); });
     case InputFill::Kind::npy: {
-      const std::vector<double> values = read_npy(fill.file, tensors(workload).at(t).elements);
-      return store_all(tensor, [&](std::uint64_t i) { return values[i]; });
+      std::vector<double> values = read_npy(fill.file, tensors(workload).at(t).elements);
+      values.resize(static_cast<std::size_t>(tensor.spec().elements));
+      store_all(tensor, [&](std::uint64_t i) { return values[i]; });
+      return require_representable(values, tensor, fill.file.string());
     }
   }
 }
