@@ -42,8 +42,10 @@ void put(HostTensor& tensor, std::int64_t index, T value) {
 
 template <typename T>
 T nearest_integer(double value) {
-  return static_cast<T>(
-      std::clamp<double>(std::nearbyint(value), std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
+  // The largest of 64 bits are no doubles.
+  constexpr double kLow = std::max(static_cast<double>(std::numeric_limits<T>::min()), -0x1p53);
+  constexpr double kHigh = std::min(static_cast<double>(std::numeric_limits<T>::max()), 0x1p53);
+  return static_cast<T>(std::clamp(std::nearbyint(value), kLow, kHigh));
 }
 
 /// Stores one element, rounded to the tensor's type.
@@ -64,6 +66,18 @@ void store(HostTensor& tensor, std::int64_t index, double value) {
       return put(tensor, index, nearest_integer<std::int8_t>(value));
     case DType::int32:
       return put(tensor, index, nearest_integer<std::int32_t>(value));
+    case DType::uint8:
+      return put(tensor, index, nearest_integer<std::uint8_t>(value));
+    case DType::int16:
+      return put(tensor, index, nearest_integer<std::int16_t>(value));
+    case DType::uint16:
+      return put(tensor, index, nearest_integer<std::uint16_t>(value));
+    case DType::uint32:
+      return put(tensor, index, nearest_integer<std::uint32_t>(value));
+    case DType::int64:
+      return put(tensor, index, nearest_integer<std::int64_t>(value));
+    case DType::uint64:
+      return put(tensor, index, nearest_integer<std::uint64_t>(value));
   }
 }
 

@@ -248,6 +248,31 @@ workloads:
         wrong = suite.replace("i % rows * columns", "i % columns * rows")
         self.assertIn("the expected value asks for x[", self.rows(wrong, code=1)[0]["reason"])
 
+    def test_buffers_of_every_type_of_c(self):
+        types = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "uint16": "uint16_t", "int32": "int32_t",
+                 "uint32": "uint32_t", "int64": "int64_t", "uint64": "uint64_t", "fp32": "float", "fp64": "double",
+                 "fp16": "_Float16"}
+        self.write("types.cpp", "#include <cstdint>\n" + "".join(
+            f"void copy_{name}(const {type}* x, {type}* y, bool* odd, const int64_t* at, int64_t n) {{\n"
+            f"  for (int64_t i = 0; i < n; ++i) {{ y[i] = x[at[i]]; odd[i] = i % 2; }}\n}}\n" for name, type in types.items()))
+        (self.folder / "at.npy").write_bytes(npy(*range(99, -1, -1), format="q", descr="'<i8'"))
+        suite = "name: own\nkernels:\n" + "".join(f"""\
+  copy_{name}:
+    source: types.cpp
+    entry: copy_{name}
+    arguments:
+      - {{ input: x, dtype: {name}, size: n }}
+      - {{ output: y, dtype: {name}, size: n }}
+      - {{ output: odd, dtype: uint8, size: n }}
+      - {{ input: at, dtype: int64, size: n, values: {{ npy: at.npy }} }}
+      - {{ scalar: n, dtype: int64 }}
+    tolerance: 0
+    expect: {{ y: "x[at]", odd: i % 2 }}
+""" for name in types) + "workloads:\n" + "".join(f"  - {{ kernel: copy_{name}, shape: {{ n: 100 }} }}\n" for name in types)
+        for row in self.rows(suite):
+            self.assertEqual((row["status"], row["dtype"]), ("ok", row["workload"].split("_")[1]), row.get("reason"))
+        self.assertIn("y[0] is", self.rows(suite.replace("x[at]", "x[at] + 1"), code=1)[0]["reason"])
+
     def test_unverified_is_said_on_every_row(self):
         row = self.row(more="    unverified: true\n")
         self.assertEqual(row["status"], "ok")
