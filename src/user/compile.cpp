@@ -145,7 +145,7 @@ fs::path kernel_folder() {
 
 std::string key_of(const CompileRequest& request) {
   ContentHash hash;
-  hash.add("1");  // of this format
+  hash.add("2");  // of this format, and of the options below
   hash.add(fmt::format("{} {} {}", static_cast<int>(request.kind), static_cast<int>(request.compiler),
                        request.architecture));
   hash.add(request.source.string());  // stands in messages and in __FILE__
@@ -201,7 +201,9 @@ void compile_for_host(const CompileRequest& request, const fs::path& out) {
           : fmt::format("#include \"{}\"\n#line 1 \"(the call of the kernel)\"\n", request.source.string());
   write_file(text.path(), source + request.epilogue);
   std::vector<std::string> command = host_compiler(request.kind);
-  for (const char* option : {"-shared", "-fPIC", "-O3", "-march=native"}) command.emplace_back(option);
+  // Nobody replaces a function of the library: calls within it are direct and can be inlined, as in a program.
+  for (const char* option : {"-shared", "-fPIC", "-fno-semantic-interposition", "-O3", "-march=native"})
+    command.emplace_back(option);
   command.emplace_back(c ? "-std=gnu11" : "-std=gnu++17");
   // In C a pointer of the wrong type would be a warning, and the kernel's result nonsense.
   if (c) command.insert(command.end(), {"-Werror=incompatible-pointer-types", "-Werror=int-conversion"});
