@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <set>
 
@@ -65,6 +66,7 @@ double read_number(const YamlValue& yaml, std::string_view what, double minimum)
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size())
     yaml.fail(fmt::format("{} must be a number, not '{}'", what, text));
+  if (!std::isfinite(value)) yaml.fail(fmt::format("{} must be finite, not {}", what, text));
   if (!(value >= minimum)) yaml.fail(fmt::format("{} must be at least {}, not {}", what, minimum, text));
   return value;
 }
@@ -109,8 +111,9 @@ class KernelReader {
  private:
   fs::path read_path(const YamlValue& yaml, std::string_view what) {
     const std::string text = yaml.text(what);
-    const fs::path path = fs::weakly_canonical(folder_ / text);
     std::error_code hidden;
+    const fs::path path = fs::weakly_canonical(folder_ / text, hidden);
+    if (hidden) yaml.fail(fmt::format("{} '{}' can't be read: {}", what, text, hidden.message()));
     if (!fs::exists(path, hidden)) yaml.fail(fmt::format("{} '{}' does not exist ({})", what, text, path.string()));
     return path;
   }
@@ -130,8 +133,12 @@ class KernelReader {
       for (const YamlValue& option : value.elements("options")) spec_.options.push_back(option.text("an option"));
     }
     if (member.key == "include") {
-      for (const YamlValue& folder : value.elements("include"))
+      for (const YamlValue& folder : value.elements("include")) {
         spec_.include.push_back(read_path(folder, "include folder"));
+        std::error_code hidden;
+        if (!fs::is_directory(spec_.include.back(), hidden))
+          folder.fail(fmt::format("include folder '{}' is no folder", spec_.include.back().string()));
+      }
     }
     if (member.key == "define") read_defines(value);
     if (member.key == "buffers") {

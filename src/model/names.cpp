@@ -13,10 +13,13 @@ constexpr std::array<std::string_view, 13> kPipes = {
     "tensor.fp64", "tensor.tf32", "tensor.fp16", "tensor.bf16", "tensor.fp8", "tensor.int8"};
 constexpr std::array<std::string_view, 8> kLevels = {"hbm", "dram", "l3", "l2", "l1", "shared", "pcie", "nvlink"};
 constexpr std::array<std::string_view, 7> kPatterns = {"read", "write", "copy", "triad", "h2d", "d2h", "duplex"};
-constexpr std::array<std::string_view, 8> kDTypes = {"fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "int8", "int32"};
-constexpr std::array<std::int64_t, 8> kElementSizes = {8, 4, 4, 2, 2, 1, 1, 4};  // of the types in that order
-constexpr std::array<Pipe, 8> kMatrixPipes = {Pipe::tensor_fp64, Pipe::fp32,       Pipe::tensor_tf32, Pipe::tensor_fp16,
-                                              Pipe::tensor_bf16, Pipe::tensor_fp8, Pipe::tensor_int8, Pipe::int32};
+constexpr std::array<std::string_view, 14> kDTypes = {"fp64",  "fp32",  "tf32",  "fp16",   "bf16",   "fp8",   "int8",
+                                                      "int32", "uint8", "int16", "uint16", "uint32", "int64", "uint64"};
+constexpr std::array<std::int64_t, 14> kElementSizes = {8, 4, 4, 2, 2, 1, 1, 4, 1, 2, 2, 4, 8, 8};  // in that order
+constexpr std::array<Pipe, 14> kMatrixPipes = {
+    Pipe::tensor_fp64, Pipe::fp32,        Pipe::tensor_tf32, Pipe::tensor_fp16, Pipe::tensor_bf16,
+    Pipe::tensor_fp8,  Pipe::tensor_int8, Pipe::int32,       Pipe::int32,       Pipe::int32,
+    Pipe::int32,       Pipe::int32,       Pipe::int32,       Pipe::int32};
 constexpr std::array<std::string_view, 2> kDeviceKinds = {"cpu", "cuda"};
 
 }  // namespace
@@ -53,7 +56,7 @@ Pipe without_matrix_unit(Pipe pipe) {
 }
 
 Pipe vector_pipe(DType dtype) {
-  if (dtype == DType::int8 || dtype == DType::int32) return Pipe::int32;
+  if (dtype >= DType::int8) return Pipe::int32;
   return dtype == DType::fp64 ? Pipe::fp64 : Pipe::fp32;
 }
 

@@ -36,8 +36,24 @@ enum class Level : std::uint8_t { hbm, dram, l3, l2, l1, shared, pcie, nvlink };
 /// How a bandwidth probe walks its memory. h2d, d2h and duplex (both directions at once) belong to links.
 enum class Pattern : std::uint8_t { read, write, copy, triad, h2d, d2h, duplex };
 
-/// The type of a tensor's elements: fp8 is E4M3 (finite, 448 at most); int32 holds the sums of int8 products.
-enum class DType : std::uint8_t { fp64, fp32, tf32, fp16, bf16, fp8, int8, int32 };
+/// The type of a tensor's elements: fp8 is E4M3 (finite, 448 at most); int32 holds the sums of int8 products. Those
+/// behind int32 are indices, masks and counts of a suite's own kernels: no op computes in them.
+enum class DType : std::uint8_t {
+  fp64,
+  fp32,
+  tf32,
+  fp16,
+  bf16,
+  fp8,
+  int8,
+  int32,
+  uint8,
+  int16,
+  uint16,
+  uint32,
+  int64,
+  uint64
+};
 
 enum class DeviceKind : std::uint8_t { cpu, cuda };
 

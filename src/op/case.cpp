@@ -41,8 +41,10 @@ struct Case::State {
   std::int64_t sets = 1;
   double resident = 0;
   std::vector<std::unique_ptr<Buffer>> buffers;
-  std::vector<std::vector<void*>> pointers;  ///< [set][tensor]
-  std::vector<HostTensor> inputs;            ///< on the host until they are verified against
+  std::vector<std::vector<void*>> pointers;           ///< [set][tensor]
+  std::vector<HostTensor> inputs;                     ///< on the host until they are verified against
+  std::vector<std::unique_ptr<Buffer>> first_values;  ///< [tensor] of an inout: what it holds before the first launch
+  std::int64_t launches_since_restored = 0;
   Kernel kernel;
   std::unique_ptr<Timer> timer;
   bool verified = false;
@@ -56,6 +58,8 @@ struct Case::State {
   void repeat_inputs();
   void upload_inputs();
   void repeat_in_all_sets(std::size_t t);
+  void keep_first_values();
+  void restore_inouts();
   void arm();
   std::string broken_guards();
   std::string changed_inputs();
@@ -141,6 +145,29 @@ void Case::State::repeat_in_all_sets(std::size_t t) {
   }
 }
 
+void Case::State::keep_first_values() {
+  first_values.resize(specs.size());
+  for (std::size_t t = 0; t < specs.size(); ++t) {
+    if (specs[t].role != TensorRole::inout) continue;
+    const auto bytes = static_cast<std::size_t>(specs[t].bytes());
+    first_values[t] = device.allocate(bytes);
+    resident += static_cast<double>(bytes);
+    device.copy(first_values[t]->data(), pointers[0][t], bytes);
+  }
+}
+
+/// What is read and written goes on from the launch before; over many it may run to infinity, or to the subnormal
+/// numbers that a CPU computes with a hundred times slower.
+void Case::State::restore_inouts() {
+  for (std::size_t t = 0; t < specs.size(); ++t) {
+    if (specs[t].role != TensorRole::inout) continue;
+    device.copy(pointers[0][t], first_values[t]->data(), static_cast<std::size_t>(specs[t].bytes()));
+    repeat_in_all_sets(t);
+  }
+  device.synchronize();
+  launches_since_restored = 0;
+}
+
 /// Sets the traps for the verified launch: patterned guards, poisoned outputs.
 void Case::State::arm() {
   const auto pattern = guard_pattern();
@@ -221,6 +248,7 @@ Case::Case(const Op& op, const Implementation& implementation, const Workload& w
     state_->make_inputs();
     state_->upload_inputs();
   }
+  state_->keep_first_values();
   state_->kernel = implementation.prepare(workload, device);
 }
 
@@ -233,6 +261,7 @@ Verification Case::verify() {
     state.make_inputs();
     state.upload_inputs();
   }
+  state.restore_inouts();
   state.arm();
   state.device.synchronize();
   state.kernel(state.pointers[0]);
@@ -265,7 +294,15 @@ Bench Case::bench() {
     throw Error(fmt::format("'{}' has not been verified, so it can't be timed", state.workload.label));
   }
   state.timer = state.device.timer([this](std::int64_t number) { launch(number); });
-  return {.batch = [&state](std::int64_t launches) { return state.timer->time(launches); },
+  // Restoring takes about a launch: once in some launches on each set, it is no large part of a measurement.
+  constexpr std::int64_t kLaunchesOnASet = 16;
+  state.restore_inouts();
+  return {.batch =
+              [&state](std::int64_t launches) {
+                if (state.launches_since_restored >= kLaunchesOnASet * state.sets) state.restore_inouts();
+                state.launches_since_restored += launches;
+                return state.timer->time(launches);
+              },
           .now = wall_seconds,
           .timer_resolution_s = state.device.timer_resolution_s(),
           .launch_quantum = state.sets};

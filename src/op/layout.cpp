@@ -39,7 +39,11 @@ double case_bytes(const Op& op, const Workload& workload, const LastLevelCache& 
   const auto tensors = op.tensors(workload);
   double set = 0;
   for (const auto& tensor : tensors) set += static_cast<double>(guarded_bytes(tensor));
-  return set * static_cast<double>(buffer_sets(tensors, workload.cache, last_level));
+  double first_values = 0;
+  for (const auto& tensor : tensors) {
+    if (tensor.role == TensorRole::inout) first_values += static_cast<double>(tensor.bytes());
+  }
+  return set * static_cast<double>(buffer_sets(tensors, workload.cache, last_level)) + first_values;
 }
 
 }  // namespace roofline

@@ -67,6 +67,12 @@ T random_integer(std::uint64_t bits) {
   return static_cast<T>(std::lround(random_double(bits) * std::numeric_limits<T>::max()));
 }
 
+/// In [0, max] of the type.
+template <typename T>
+T random_natural(std::uint64_t bits) {
+  return static_cast<T>(bits >> (64 - std::numeric_limits<T>::digits));
+}
+
 template <typename T>
 T load(const std::byte* data, std::int64_t index) {
   T value;
@@ -145,6 +151,18 @@ void HostTensor::read(std::int64_t first, std::span<double> out) const {
       return widen_all<std::int8_t>(data(), first, out, same);
     case DType::int32:
       return widen_all<std::int32_t>(data(), first, out, same);
+    case DType::uint8:
+      return widen_all<std::uint8_t>(data(), first, out, same);
+    case DType::int16:
+      return widen_all<std::int16_t>(data(), first, out, same);
+    case DType::uint16:
+      return widen_all<std::uint16_t>(data(), first, out, same);
+    case DType::uint32:
+      return widen_all<std::uint32_t>(data(), first, out, same);
+    case DType::int64:
+      return widen_all<std::int64_t>(data(), first, out, same);
+    case DType::uint64:
+      return widen_all<std::uint64_t>(data(), first, out, same);
   }
 }
 
@@ -169,6 +187,19 @@ void HostTensor::fill_random(std::uint64_t seed) {
       return fill_all<std::int8_t>(data(), count, base, random_integer<std::int8_t>);
     case DType::int32:
       return fill_all<std::int32_t>(data(), count, base, random_integer<std::int32_t>);
+    case DType::uint8:
+      return fill_all<std::uint8_t>(data(), count, base, random_natural<std::uint8_t>);
+    case DType::int16:
+      return fill_all<std::int16_t>(data(), count, base, random_integer<std::int16_t>);
+    case DType::uint16:
+      return fill_all<std::uint16_t>(data(), count, base, random_natural<std::uint16_t>);
+    case DType::uint32:
+      return fill_all<std::uint32_t>(data(), count, base, random_natural<std::uint32_t>);
+    // Indices and counts: what fp64 holds exactly, after some arithmetic too.
+    case DType::int64:
+      return fill_all<std::int64_t>(data(), count, base, random_integer<std::int32_t>);
+    case DType::uint64:
+      return fill_all<std::uint64_t>(data(), count, base, random_natural<std::uint32_t>);
   }
 }
 

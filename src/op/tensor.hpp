@@ -42,8 +42,9 @@ class HostTensor {
   /// Widens `out.size()` elements from `first` on, exactly. Fast: the way for references to read rows.
   void read(std::int64_t first, std::span<double> out) const;
 
-  /// Fills with uniform values in [-1, 1], rounded to the tensor's type (integers: in [-max, max]). The value of
-  /// an element depends on (seed, index) only, so that it is the same for any number of threads.
+  /// Fills with uniform values in [-1, 1], rounded to the tensor's type (integers: in [-max, max] or [0, max], those of
+  /// 64 bits as those of 32). The value of an element depends on (seed, index) only, so that it is the same for any
+  /// number of threads.
   void fill_random(std::uint64_t seed);
 
  private:

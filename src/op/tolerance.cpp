@@ -6,19 +6,21 @@
 namespace roofline {
 namespace {
 
-// By the type, in the order of their declaration: fp64, fp32, tf32, fp16, bf16, fp8, int8, int32.
-constexpr std::array kSmallestPositive = {0x1p-1074, 0x1p-149, 0x1p-149, 0x1p-24, 0x1p-133, 0x1p-9, 1.0, 1.0};
-constexpr std::array kUnitRoundoff = {0x1p-53, 0x1p-24, 0x1p-24, 0x1p-11, 0x1p-8, 0x1p-4, 0.0, 0.0};
+// By the type, in the order of their declaration: fp64, fp32, tf32, fp16, bf16, fp8. Behind them are the integers.
+constexpr std::array kSmallestPositive = {0x1p-1074, 0x1p-149, 0x1p-149, 0x1p-24, 0x1p-133, 0x1p-9};
+constexpr std::array kUnitRoundoff = {0x1p-53, 0x1p-24, 0x1p-24, 0x1p-11, 0x1p-8, 0x1p-4};
 
 }  // namespace
 
-double unit_roundoff(DType dtype) { return kUnitRoundoff.at(static_cast<std::size_t>(dtype)); }
+double unit_roundoff(DType dtype) {
+  return dtype >= DType::int8 ? 0 : kUnitRoundoff.at(static_cast<std::size_t>(dtype));
+}
 
 double operand_roundoff(DType dtype) { return dtype == DType::tf32 ? 0x1p-11 : unit_roundoff(dtype); }
 
 Tolerance storage_tolerance(DType dtype, double magnitude, double roundings) {
   const double accumulator = unit_roundoff(dtype == DType::fp64 ? DType::fp64 : DType::fp32);
-  const double smallest = kSmallestPositive.at(static_cast<std::size_t>(dtype));
+  const double smallest = dtype >= DType::int8 ? 1 : kSmallestPositive.at(static_cast<std::size_t>(dtype));
   return {.relative = unit_roundoff(dtype) + smallest / (2 * magnitude) + 8 * accumulator * roundings,
           .magnitude = magnitude};
 }

@@ -234,6 +234,16 @@ std::string_view pointer_c_type(DType dtype, bool c) {
       return "int8_t*";
     case DType::int32:
       return "int32_t*";
+    case DType::int16:
+      return "int16_t*";
+    case DType::uint16:
+      return "uint16_t*";
+    case DType::uint32:
+      return "uint32_t*";
+    case DType::int64:
+      return "int64_t*";
+    case DType::uint64:
+      return "uint64_t*";
     default:
       return c ? "void*" : "roofline_any";
   }
@@ -373,7 +383,8 @@ CompileRequest compile_request(const KernelSpec& spec, const Configuration& conf
                          .include = spec.include,
                          .defines = configuration.defines,
                          .entries = {},
-                         .epilogue = {}};
+                         .epilogue = {},
+                         .limit_s = 5 * spec.time_limit_s};
   if (spec.device() == DeviceKind::cpu) {
     request.epilogue = calls(spec, configuration, spec.steps);
     return request;

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -22,6 +23,7 @@
 #include "device/cubin.hpp"
 #include "host/cache_folder.hpp"
 #include "host/files.hpp"
+#include "host/host.hpp"
 #include "host/interrupt.hpp"
 #include "op/host_parallel.hpp"
 #include "user/nvrtc.hpp"
@@ -110,7 +112,7 @@ std::string version_of(const std::vector<std::string>& compiler) {
   if (found != known.end()) return found->second;
   std::vector<std::string> command = compiler;
   command.emplace_back("--version");
-  return known[compiler] = run_compiler(command).output;
+  return known[compiler] = run_compiler(command, 60).output;
 }
 
 std::string compiler_version(const CompileRequest& request) {
@@ -143,7 +145,7 @@ fs::path kernel_folder() {
 
 std::string key_of(const CompileRequest& request) {
   ContentHash hash;
-  hash.add("1");  // of this format
+  hash.add("2");  // of this format, and of the options below
   hash.add(fmt::format("{} {} {}", static_cast<int>(request.kind), static_cast<int>(request.compiler),
                        request.architecture));
   hash.add(request.source.string());  // stands in messages and in __FILE__
@@ -186,7 +188,7 @@ std::vector<std::string> preprocessor_options(const CompileRequest& request) {
 }
 
 void run_or_fail(const CompileRequest& request, const std::vector<std::string>& command) {
-  const CompilerRun run = run_compiler(command);
+  const CompilerRun run = run_compiler(command, request.limit_s);
   if (run.status != 0) fail(request, run.output.empty() ? fmt::format("{} failed", command[0]) : run.output);
 }
 
@@ -199,7 +201,9 @@ void compile_for_host(const CompileRequest& request, const fs::path& out) {
           : fmt::format("#include \"{}\"\n#line 1 \"(the call of the kernel)\"\n", request.source.string());
   write_file(text.path(), source + request.epilogue);
   std::vector<std::string> command = host_compiler(request.kind);
-  for (const char* option : {"-shared", "-fPIC", "-O3", "-march=native"}) command.emplace_back(option);
+  // Nobody replaces a function of the library: calls within it are direct and can be inlined, as in a program.
+  for (const char* option : {"-shared", "-fPIC", "-fno-semantic-interposition", "-O3", "-march=native"})
+    command.emplace_back(option);
   command.emplace_back(c ? "-std=gnu11" : "-std=gnu++17");
   // In C a pointer of the wrong type would be a warning, and the kernel's result nonsense.
   if (c) command.insert(command.end(), {"-Werror=incompatible-pointer-types", "-Werror=int-conversion"});
@@ -352,7 +356,7 @@ fs::path compile_as(const CompileRequest& request, const std::string& key) {
 
 }  // namespace
 
-CompilerRun run_compiler(const std::vector<std::string>& argv) {
+CompilerRun run_compiler(const std::vector<std::string>& argv, double limit_s) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) throw Error(fmt::format("can't make a pipe: {}", std::strerror(errno)));
   posix_spawn_file_actions_t actions;
@@ -360,12 +364,18 @@ CompilerRun run_compiler(const std::vector<std::string>& argv) {
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+  // Compilers start others: they are ended as one group.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setpgroup(&attributes, 0);
   std::vector<char*> words;
   for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
   pid_t child = 0;
-  const int error = ::posix_spawnp(&child, words[0], &actions, nullptr, words.data(), environ);
+  const int error = ::posix_spawnp(&child, words[0], &actions, &attributes, words.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
   ::close(ends[1]);
   if (error != 0) {
     ::close(ends[0]);
@@ -374,12 +384,25 @@ CompilerRun run_compiler(const std::vector<std::string>& argv) {
   }
   CompilerRun run;
   char chunk[4096];
-  for (ssize_t got = 0; (got = ::read(ends[0], chunk, sizeof chunk)) != 0;) {
+  const double end = wall_seconds() + limit_s;
+  bool ended = false;
+  for (ssize_t got = 1; got != 0;) {
+    if (!ended && (interrupted() || wall_seconds() > end)) {
+      ended = true;
+      ::kill(-child, SIGKILL);
+    }
+    pollfd output{.fd = ends[0], .events = POLLIN, .revents = 0};
+    if (::poll(&output, 1, 100) <= 0) continue;
+    got = ::read(ends[0], chunk, sizeof chunk);
     if (got > 0) run.output.append(chunk, static_cast<std::size_t>(got));
     if (got < 0 && errno != EINTR) break;
   }
   ::close(ends[0]);
   while (::waitpid(child, &run.status, 0) < 0 && errno == EINTR) {
+  }
+  if (ended && !interrupted()) {
+    throw Error(
+        fmt::format("'{}' was ended after {:g} s, the limit for compiling (five times time_limit)", argv[0], limit_s));
   }
   while (!run.output.empty() && run.output.back() == '\n') run.output.pop_back();
   return run;

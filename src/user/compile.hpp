@@ -22,6 +22,7 @@ struct CompileRequest {
   std::vector<std::pair<std::string, std::string>> defines;
   std::vector<std::string> entries;  ///< of CUDA C++: names that templates are instantiated for
   std::string epilogue;              ///< C or C++ that follows the source
+  double limit_s = 300;              ///< a compiler that takes longer is ended: it may read a pipe that nobody writes
 };
 
 /// The file that can be loaded: a shared library, a cubin, or what was given where nothing is to be compiled. Throws
@@ -35,11 +36,11 @@ void compile_ahead(const std::vector<CompileRequest>& requests, const std::funct
 /// The names of `compiled` entries as the machine code has them: beside a cubin, one a line.
 std::vector<std::string> entry_names(const CompileRequest& request, const std::filesystem::path& compiled);
 
-/// Runs a compiler without a shell, its output taken; throws Error where it can't be started.
+/// Runs a compiler without a shell, its output taken; throws Error where it can't be started or takes too long.
 struct CompilerRun {
   int status = 0;
   std::string output;  ///< stdout and stderr
 };
-CompilerRun run_compiler(const std::vector<std::string>& argv);
+CompilerRun run_compiler(const std::vector<std::string>& argv, double limit_s);
 
 }  // namespace roofline

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,6 +24,23 @@ std::string_view value_of(std::string_view header, std::string_view key) {
   header.remove_prefix(std::min(header.find_first_not_of(' '), header.size()));
   const bool tuple = header.starts_with('(');
   return header.substr(0, tuple ? header.find(')') : header.find(','));
+}
+
+/// Elements of "(2, 3": the product of its numbers; nothing where one is none or the product is too large.
+std::optional<std::int64_t> elements_of(std::string_view shape) {
+  if (!shape.starts_with('(')) return std::nullopt;
+  std::int64_t count = 1;
+  for (std::size_t at = 1; at < shape.size();) {
+    if (shape[at] == ' ' || shape[at] == ',') {
+      ++at;
+      continue;
+    }
+    std::int64_t extent = 0;
+    const auto [end, error] = std::from_chars(shape.data() + at, shape.data() + shape.size(), extent);
+    if (error != std::errc() || extent < 0 || __builtin_mul_overflow(count, extent, &count)) return std::nullopt;
+    at = static_cast<std::size_t>(end - shape.data());
+  }
+  return count;
 }
 
 template <typename T, typename Widen>
@@ -52,29 +71,27 @@ std::vector<double> read_npy(const std::filesystem::path& path, std::int64_t ele
   const std::size_t length = byte(8) | byte(9) << 8 | (first_version ? 0 : byte(10) << 16 | byte(11) << 24);
   if (file.size() - begin < length) refuse("ends within its header");
   const std::string_view header = std::string_view(file).substr(begin, length);
-  if (value_of(header, "fortran_order") != "False") refuse("is in Fortran's order; save a C-contiguous array");
+  const std::string_view fortran = value_of(header, "fortran_order");
+  if (fortran == "True") refuse("is in Fortran's order; save a C-contiguous array");
+  if (fortran != "False") refuse("has no header as NumPy writes it");
 
-  double count = 1;
-  std::string_view shape = value_of(header, "shape");
-  for (std::size_t at = 0; (at = shape.find_first_of("0123456789")) != std::string_view::npos;) {
-    shape.remove_prefix(at);
-    const std::size_t digits = std::min(shape.find_first_not_of("0123456789"), shape.size());
-    count *= std::stod(std::string(shape.substr(0, digits)));
-    shape.remove_prefix(digits);
-  }
-  if (count != static_cast<double>(elements)) {
-    refuse(fmt::format("has {:.0f} elements, and {} are needed", count, elements));
+  const std::string_view shape = value_of(header, "shape").substr(0, 60);
+  if (elements_of(shape) != elements) {
+    refuse(fmt::format("has the shape {}), and {} elements are needed", shape.empty() ? "(?" : shape, elements));
   }
   std::string_view type = value_of(header, "descr");
-  if (type.size() < 4) refuse("does not say its type");
+  if (type.size() < 4 || (type[0] != '\'' && type[0] != '"'))
+    refuse(fmt::format("has elements of type {}, not numbers of one type", type.empty() ? "?" : type));
   type = type.substr(1, type.size() - 2);
   if (type.front() == '>') refuse("is big-endian");
   const std::string_view kind = type.substr(1);
   const std::string_view bytes = std::string_view(file).substr(begin + length);
   const auto n = static_cast<std::size_t>(elements);
-  const std::size_t size = kind.size() == 2 ? static_cast<std::size_t>(kind[1] - '0') : 0;
-  if (size == 0 || size > 8 || bytes.size() / size < n)
-    refuse(fmt::format("of type {} is cut short, or of no use", type));
+  const bool known = kind.size() == 2 && std::string_view("fiub").find(kind[0]) != std::string_view::npos;
+  const std::size_t size = known ? static_cast<std::size_t>(kind[1] - '0') : 0;
+  if (size == 0 || size > 8) refuse(fmt::format("has elements of type {}", type));
+  if (bytes.size() / size < n)
+    refuse(fmt::format("is cut short: {} bytes of {} elements of type {}", bytes.size(), n, type));
   if (kind == "f8") return widen<double>(bytes, n);
   if (kind == "f4") return widen<float>(bytes, n);
   if (kind == "f2") return widen<std::uint16_t>(bytes, n, from_fp16);

@@ -42,8 +42,10 @@ void put(HostTensor& tensor, std::int64_t index, T value) {
 
 template <typename T>
 T nearest_integer(double value) {
-  return static_cast<T>(
-      std::clamp<double>(std::nearbyint(value), std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
+  // The largest of 64 bits are no doubles.
+  constexpr double kLow = std::max(static_cast<double>(std::numeric_limits<T>::min()), -0x1p53);
+  constexpr double kHigh = std::min(static_cast<double>(std::numeric_limits<T>::max()), 0x1p53);
+  return static_cast<T>(std::clamp(std::nearbyint(value), kLow, kHigh));
 }
 
 /// Stores one element, rounded to the tensor's type.
@@ -64,6 +66,18 @@ void store(HostTensor& tensor, std::int64_t index, double value) {
       return put(tensor, index, nearest_integer<std::int8_t>(value));
     case DType::int32:
       return put(tensor, index, nearest_integer<std::int32_t>(value));
+    case DType::uint8:
+      return put(tensor, index, nearest_integer<std::uint8_t>(value));
+    case DType::int16:
+      return put(tensor, index, nearest_integer<std::int16_t>(value));
+    case DType::uint16:
+      return put(tensor, index, nearest_integer<std::uint16_t>(value));
+    case DType::uint32:
+      return put(tensor, index, nearest_integer<std::uint32_t>(value));
+    case DType::int64:
+      return put(tensor, index, nearest_integer<std::int64_t>(value));
+    case DType::uint64:
+      return put(tensor, index, nearest_integer<std::uint64_t>(value));
   }
 }
 
@@ -72,6 +86,28 @@ void store_all(HostTensor& tensor, Value value) {
   host_parallel(tensor.spec().elements, std::int64_t{1} << 16, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) store(tensor, i, value(static_cast<std::uint64_t>(i)));
   });
+}
+
+/// Every element is a number, and one that the type can hold, if rounded: integers stay what they are.
+void require_representable(const std::vector<double>& values, const HostTensor& stored, const std::string& file) {
+  const DType dtype = stored.spec().dtype;
+  const bool integers = unit_roundoff(dtype) == 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double kept = stored[static_cast<std::int64_t>(i)];
+    const bool overflows = std::isinf(kept) || (dtype == DType::fp8 && std::abs(values[i]) > 464);
+    if (std::isfinite(values[i]) && !overflows && (!integers || kept == values[i])) continue;
+    throw Error(fmt::format("{}: element {} is {}, which is no {}", file, i, values[i], to_string(dtype)));
+  }
+}
+
+/// What outputs are compared with: numbers.
+std::vector<double> read_expected(const std::filesystem::path& file, std::int64_t elements) {
+  std::vector<double> values = read_npy(file, elements);
+  const auto odd = std::find_if(values.begin(), values.end(), [](double value) { return !std::isfinite(value); });
+  if (odd != values.end())
+    throw Error(fmt::format("{}: element {} is {}, which no output can be compared with", file.string(),
+                            odd - values.begin(), *odd));
+  return values;
 }
 
 std::vector<const BufferSpec*> outputs_of(const KernelSpec& spec) {
@@ -200,7 +236,7 @@ void UserOp::prepare_reference(const Workload& workload, Device& device, std::sp
   for (const auto& [output, path] : spec_->expect.files) {
     const auto tensor =
         std::find_if(tensors.begin(), tensors.end(), [&, &name = output](const auto& t) { return t.name == name; });
-    known_->files[output] = read_npy(path, tensor->elements);
+    known_->files[output] = read_expected(path, tensor->elements);
   }
   if (!same_as_) return;
   // The other kernel's tensors, by their names: our inputs, and outputs of its own.
@@ -271,8 +307,10 @@ void UserOp::fill(const Workload& workload, std::size_t t, std::uint64_t seed, H
     case InputFill::Kind::range:
       return store_all(tensor, [&](std::uint64_t i) { return fill.low + (fill.high - fill.low) * uniform(seed, i); });
     case InputFill::Kind::npy: {
-      const std::vector<double> values = read_npy(fill.file, tensors(workload).at(t).elements);
-      return store_all(tensor, [&](std::uint64_t i) { return values[i]; });
+      std::vector<double> values = read_npy(fill.file, tensors(workload).at(t).elements);
+      values.resize(static_cast<std::size_t>(tensor.spec().elements));
+      store_all(tensor, [&](std::uint64_t i) { return values[i]; });
+      return require_representable(values, tensor, fill.file.string());
     }
   }
 }

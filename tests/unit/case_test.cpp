@@ -236,6 +236,50 @@ TEST(Case, EverySetHoldsTheSameInputs) {
   EXPECT_EQ(values.size(), 1U);
 }
 
+/// y = 2 y, in place.
+class Doubled final : public Op {
+ public:
+  std::string_view name() const override { return "doubled"; }
+  std::string_view summary() const override { return "y = 2 y"; }
+  std::string_view family() const override { return "elementwise"; }
+  std::vector<ShapeParameter> parameters() const override { return {{.name = "n", .meaning = "elements"}}; }
+  std::vector<TensorSpec> tensors(const Workload& w) const override {
+    return {{"y", TensorRole::inout, w.shape["n"], w.dtype}};
+  }
+  Work work(const Workload&, DeviceKind) const override { return {}; }
+  void reference(const Workload&, std::span<const HostTensor> inputs, std::span<const std::int64_t> indices,
+                 std::span<double> expected) const override {
+    for (std::size_t i = 0; i < indices.size(); ++i) expected[i] = 2 * inputs[0][indices[i]];
+  }
+  double reference_cost(const Workload&) const override { return 1; }
+  Tolerance tolerance(const Workload& w) const override { return storage_tolerance(w.dtype, 1, 2); }
+  std::vector<Implementation> implementations() const override { return {}; }
+};
+
+TEST(Case, WhatIsWrittenInPlaceStartsAgainFromItsFirstValues) {
+  const Doubled op;
+  for (const std::int64_t n :
+       {std::int64_t{1000}, std::int64_t{1} << 19}) {  // in one slab, and in buffers of their own
+    FakeDevice device;
+    float largest = 0;
+    const Implementation doubling = {
+        .name = "test", .summary = "", .dtypes = {DType::fp32}, .prepare = [&](const Workload&, Device&) -> Kernel {
+          return [&largest, n](std::span<void* const> t) {
+            auto* y = static_cast<float*>(t[0]);
+            largest = std::max(largest, std::abs(y[0]));
+            for (std::int64_t i = 0; i < n; ++i) y[i] *= 2;
+          };
+        }};
+    Case c(op, doubling, workload(n, CacheMode::hot), device);
+    EXPECT_TRUE(c.verify().passed);
+    EXPECT_TRUE(c.verify().passed) << "each verification starts from the same values";
+    const Bench bench = c.bench();
+    for (int batch = 0; batch < 100; ++batch) bench.batch(4);
+    EXPECT_GT(largest, 0);
+    EXPECT_LT(largest, 0x1p20F) << "400 launches on the same values are beyond fp32";
+  }
+}
+
 TEST(Case, MemoryThatIsNotThereIsAnError) {
   FakeDevice device(1 << 20, /*memory=*/1000);
   const Axpy op;

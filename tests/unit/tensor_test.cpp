@@ -108,7 +108,8 @@ TEST(HostTensor, FillIsUniformInEveryType) {
 }
 
 TEST(HostTensor, FillOfIntegersIsUniformOverTheirRange) {
-  const std::pair<DType, double> types[] = {{DType::int8, 127}, {DType::int32, 2147483647}};
+  const std::pair<DType, double> types[] = {
+      {DType::int8, 127}, {DType::int16, 32767}, {DType::int32, 2147483647}, {DType::int64, 2147483647}};
   for (const auto& [dtype, largest] : types) {
     HostTensor tensor({"x", TensorRole::input, 1'000'003, dtype});
     tensor.fill_random(7);
@@ -122,6 +123,26 @@ TEST(HostTensor, FillOfIntegersIsUniformOverTheirRange) {
     EXPECT_GT(most, 0.99 * largest);
     const auto n = static_cast<double>(tensor.spec().elements);
     EXPECT_NEAR(squares / n / largest / largest, 1.0 / 3, 0.003) << to_string(dtype);
+  }
+}
+
+TEST(HostTensor, IntegersWithoutASignAreUniformFromZero) {
+  const std::pair<DType, double> types[] = {
+      {DType::uint8, 255}, {DType::uint16, 65535}, {DType::uint32, 4294967295}, {DType::uint64, 4294967295}};
+  for (const auto& [dtype, largest] : types) {
+    HostTensor tensor({"x", TensorRole::input, 1'000'003, dtype});
+    tensor.fill_random(7);
+    double sum = 0, most = 0, least = largest;
+    for (const double value : values_of(tensor)) {
+      most = std::max(most, value);
+      least = std::min(least, value);
+      sum += value;
+    }
+    EXPECT_GE(least, 0);
+    EXPECT_LT(least, 0.01 * largest);
+    EXPECT_LE(most, largest);
+    EXPECT_GT(most, 0.99 * largest);
+    EXPECT_NEAR(sum / static_cast<double>(tensor.spec().elements) / largest, 0.5, 0.003) << to_string(dtype);
   }
 }
 
