@@ -6,6 +6,7 @@ pkg_check_modules(HWLOC REQUIRED hwloc)
 pkg_check_modules(CAIRO REQUIRED cairo)
 pkg_check_modules(FREETYPE REQUIRED freetype2)
 pkg_check_modules(ZLIB REQUIRED zlib)
+pkg_check_modules(DEFLATE REQUIRED libdeflate)
 pkg_check_modules(SQLITE REQUIRED sqlite3>=3.34)
 pkg_check_modules(MUPARSER REQUIRED muparser>=2.3)
 

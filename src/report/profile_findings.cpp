@@ -234,10 +234,11 @@ std::string inflation_fact(const Profile& profile) {
                      duration(*profile.traced_s), duration(*profile.untraced_s));
 }
 
-std::string share_fact(double without, double all) {
-  if (all > 0 && !(without < all)) return "none known";
-  return all > 0 ? fmt::format("known for {} of the kernel time", percent(std::max(0.0, 1 - without / all)))
-                 : std::string(kAbsent);
+/// "known for 98 % of the kernel time".
+std::string share_fact(std::string_view done, double without, double all) {
+  if (!(all > 0)) return std::string(kAbsent);
+  if (!(without < all)) return fmt::format("{} for no kernel", done);
+  return fmt::format("{} for {} of the kernel time", done, percent(std::max(0.0, 1 - without / all)));
 }
 
 }  // namespace
@@ -517,15 +518,15 @@ std::vector<std::pair<std::string, std::string>> completeness(const Report& repo
                                                   : "not known";
   return {{"Launches", launches_fact(launches_of(profile))},
           {"Counters", profile.counters
-                           ? share_fact(profile.kernel_s - profile.counted_s, profile.kernel_s)
+                           ? share_fact("read", profile.kernel_s - profile.counted_s, profile.kernel_s)
                            : "none: " + (profile.why_no_counters.empty() ? std::string("not asked for")
                                                                          : clean_line(profile.why_no_counters))},
           {"Longer by the recording", inflation_fact(profile)},
           {"Spent on counting", profile.counting_s > 0
                                     ? fmt::format("{} of {}", duration(profile.counting_s), duration(profile.wall_s))
                                     : "nothing"},
-          {"Lines", share_fact(profile.without_line_s, profile.kernel_s)},
-          {"Modules", share_fact(profile.without_module_s, profile.kernel_s)},
+          {"Lines", share_fact("known", profile.without_line_s, profile.kernel_s)},
+          {"Modules", share_fact("known", profile.without_module_s, profile.kernel_s)},
           {"Ended", ended}};
 }
 

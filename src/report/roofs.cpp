@@ -46,11 +46,16 @@ std::string split_common_end(std::vector<std::string>& names) {
   }
 }
 
+/// In the unit of its pipe: integers do no FLOPs.
+std::string rate_of(const Ceiling& c, double value) {
+  return c.kind == CeilingKind::compute && c.pipe ? si(value, unit_of(*c.pipe)) : rate(value, c.kind);
+}
+
 /// "917 · 877 TFLOP/s": the unit once where it is the same, and a value once that all have.
 std::string joined_rates(const std::vector<const Roof*>& roofs) {
   std::vector<std::string> rates;
   rates.reserve(roofs.size());
-  for (const Roof* roof : roofs) rates.push_back(rate(roof->ceiling->value, roof->ceiling->kind));
+  for (const Roof* roof : roofs) rates.push_back(rate_of(*roof->ceiling, roof->ceiling->value));
   if (std::equal(rates.begin() + 1, rates.end(), rates.begin())) return rates.front();
   const std::string unit = split_common_end(rates);
   return joined(rates) + unit;
@@ -209,7 +214,10 @@ std::string shared_label(const std::vector<const Roof*>& roofs) {
 
 std::string sustained_label(const std::vector<const Roof*>& roofs) {
   const std::string rates = joined_rates(roofs);
-  return rates.substr(0, rates.rfind(' ')) + " sustained";
+  const std::size_t unit = rates.rfind(' ');
+  // The unit is the burst roofs', beside which this stands; where there are several, each stays with its value.
+  const bool one_unit = rates.find("P/s") > unit;
+  return (one_unit ? rates.substr(0, unit) : rates) + " sustained";
 }
 
 bool is_promised(const Ceiling& ceiling) { return ceiling.origin == "attributes" || ceiling.origin == "data sheet"; }
@@ -229,14 +237,14 @@ std::string not_measured(const Machine& machine) {
 std::string Roof::title() const {
   const Ceiling& c = *ceiling;
   if (is_promised(c)) {
-    return fmt::format("{}: {} (not measured: {}{})", capitalised(name), rate(c.value, c.kind), clean_line(c.origin),
+    return fmt::format("{}: {} (not measured: {}{})", capitalised(name), rate_of(c, c.value), clean_line(c.origin),
                        c.limit ? ", " + clean_line(c.limit->basis) : "");
   }
-  std::string text = fmt::format("{}: {} ({}", capitalised(name), rate(c.value, c.kind), to_string(c.regime));
+  std::string text = fmt::format("{}: {} ({}", capitalised(name), rate_of(c, c.value), to_string(c.regime));
   if (std::isfinite(c.ci95.low) && std::isfinite(c.ci95.high)) text += ", " + plus_minus(c.value, c.ci95);
   if (!c.origin.empty()) text += ", " + c.origin;
   text += ")";
-  if (c.limit) text += fmt::format("; limit {} = {}", rate(c.limit->value, c.kind), c.limit->basis);
+  if (c.limit) text += fmt::format("; limit {} = {}", rate_of(c, c.limit->value), c.limit->basis);
   for (const Ceiling* other : others) text += fmt::format("; {} {}", name_of(*other), rate(other->value, other->kind));
   for (const Check& check : c.audit.checks)
     if (check.status == CheckStatus::fail) text += fmt::format("; suspect: {} ({})", check.name, check.detail);

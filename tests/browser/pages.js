@@ -7,7 +7,6 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { inflateSync } from 'node:zlib';
 
 const require = createRequire(import.meta.url);
 
@@ -81,9 +80,9 @@ export async function open_session() {
   };
 }
 
-/** The report in the page, or all runs of it. */
+/** The report in the page, or all runs of it, as the page itself unpacks it. */
 export async function embedded(page) {
-  return JSON.parse(inflateSync(Buffer.from(await page.locator('#report').textContent(), 'base64')).toString());
+  return JSON.parse(await page.evaluate("unpack('report')"));
 }
 
 /** The file that a button saves. */

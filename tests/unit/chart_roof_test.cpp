@@ -57,8 +57,8 @@ TEST(ChartRoofs, CoincidingRoofsShareAName) {
   const std::vector<std::string> found = names(crowded_report());
   EXPECT_THAT(found, testing::Contains("BF16 · FP16 tensor 798 · 786 TFLOP/s"));
   EXPECT_THAT(found, testing::Contains("Shared memory · L1 read 33.1 TB/s"));
-  EXPECT_THAT(found, testing::Contains("INT8 · FP8 tensor 1.92 · 1.78 PFLOP/s"));
-  EXPECT_THAT(found, testing::Contains("FP64 · INT32 33.3 TFLOP/s"));
+  EXPECT_THAT(found, testing::Contains("INT8 · FP8 tensor 1.92 POP/s · 1.78 PFLOP/s"));
+  EXPECT_THAT(found, testing::Contains("FP64 · INT32 33.3 TFLOP/s · 33.3 TOP/s"));
   // Beside one that is in use, one that is not has its own name.
   EXPECT_THAT(found, testing::Contains("FP32 65 TFLOP/s"));
   EXPECT_THAT(found, testing::Contains("FP64 tensor 66.2 TFLOP/s"));
@@ -79,9 +79,10 @@ TEST(ChartRoofs, SharedLabelsSayWhatIsCommonOnce) {
              i32 = roof(d, "INT32");
   EXPECT_EQ(shared_label({&bf16}), "BF16 tensor 917 TFLOP/s");
   EXPECT_EQ(shared_label({&bf16, &fp16}), "BF16 · FP16 tensor 917 · 877 TFLOP/s");
-  EXPECT_EQ(shared_label({&fp32, &i32}), "FP32 · INT32 1.2 PFLOP/s · 917 TFLOP/s");
-  EXPECT_EQ(shared_label({&i32, &bf16}), "INT32 · BF16 tensor 917 TFLOP/s");
+  EXPECT_EQ(shared_label({&fp32, &i32}), "FP32 · INT32 1.2 PFLOP/s · 917 TOP/s");
+  EXPECT_EQ(shared_label({&i32, &bf16}), "INT32 · BF16 tensor 917 TOP/s · 917 TFLOP/s");
   EXPECT_EQ(sustained_label({&bf16, &fp16}), "917 · 877 sustained");
+  EXPECT_EQ(sustained_label({&i32, &bf16}), "917 TOP/s · 917 TFLOP/s sustained");
 }
 
 TEST(ChartRoofs, NamesCrossNoLineAndNoOtherName) {
@@ -216,7 +217,7 @@ TEST(ChartRoofs, TheRegionsAreWritten) {
 TEST(ChartRoofs, EveryRoofKeepsItsTitle) {
   const std::string svg = render_svg(crowded_report());
   for (const char* title : {"L1 read: 33.1 TB/s", "Shared memory read: 33.1 TB/s", "FP16 tensor: 786 TFLOP/s",
-                            "BF16 tensor: 798 TFLOP/s", "FP8 tensor: 1.78 PFLOP/s", "INT8 tensor: 1.92 PFLOP/s"})
+                            "BF16 tensor: 798 TFLOP/s", "FP8 tensor: 1.78 PFLOP/s", "INT8 tensor: 1.92 POP/s"})
     EXPECT_THAT(svg, testing::HasSubstr(std::string("<title>") + title));
 }
 

@@ -54,8 +54,8 @@ std::vector<CountedMark> pipe_marks(const Chart& chart, const PlottedPoint& p) {
     const bool expected = work.flops.contains(pipe) || work.uncounted.contains(pipe);
     if (!(flops > (expected ? kVisible : kUnexpected) * all)) continue;
     const double performance = flops / p.point->time->median;
-    marks.push_back({flops / *bytes, performance,
-                     fmt::format("{}: {}, counted", to_string(pipe), rate(performance, CeilingKind::compute))});
+    marks.push_back(
+        {flops / *bytes, performance, fmt::format("{}: {}, counted", to_string(pipe), si(performance, unit_of(pipe)))});
   }
   if (marks.size() < 2) marks.clear();
   return marks;

@@ -54,8 +54,8 @@ Group point_group(const Chart& chart, const PlottedPoint& p, std::optional<std::
     g.data = {{"run", fmt::format("{}", *run)}};
   }
   g.data.insert(g.data.end(), {{"point", fmt::format("{}", p.index)},
-                               {"intensity", fmt::format("{}", p.intensity)},
-                               {"performance", fmt::format("{}", p.performance)},
+                               {"intensity", fmt::format("{:.6g}", p.intensity)},
+                               {"performance", fmt::format("{:.6g}", p.performance)},
                                {"family", chart.families[p.family]},
                                {"bound", std::string(to_string(p.point->bound.label))},
                                {"limiting", p.point->bound.limiting_ceiling}});

@@ -100,8 +100,7 @@ Group roof_group(Chart& chart, const Roof& roof) {
   if (is_promised(c)) group.classes += " promised";
   group.data = {{"ceiling", ceiling_label(c)},
                 {"kind", std::string(to_string(c.kind))},
-                {"value", fmt::format("{}", c.value)},
-                {"regime", std::string(to_string(c.regime))}};
+                {"value", fmt::format("{:.6g}", c.value)}};
   if (roof.to > 0) group.data.emplace_back("stretch", fmt::format("{:.4g} {:.4g}", begin_of(roof), end_of(roof)));
   add_interval(chart, roof, group);
   add_limit(chart, roof, group);

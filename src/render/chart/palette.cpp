@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 namespace roofline {
 namespace {
 
@@ -73,10 +76,16 @@ const Palette& palette(Theme theme) {
   return theme == Theme::light ? kLight : kDark;
 }
 
-std::string theme_css(Theme theme, std::string_view scope) {
+std::string theme_css(Theme theme) {
+  // Nothing is filled with the colour of a line.
+  static constexpr std::array<std::string_view, 6> kLines = {"grid",      "grid-minor", "axis",
+                                                             "roof-main", "roof",       "roof-idle"};
   std::string css;
-  for (const Color& c : palette(theme).all())
-    css += fmt::format("{0}.f-{1}{{fill:{2}}}{0}.s-{1}{{stroke:{2}}}", scope, c.role, c.hex());
+  for (const Color& c : palette(theme).all()) {
+    if (std::find(kLines.begin(), kLines.end(), c.role) == kLines.end())
+      css += fmt::format(".f-{}{{fill:{}}}", c.role, c.hex());
+    css += fmt::format(".s-{}{{stroke:{}}}", c.role, c.hex());
+  }
   return css;
 }
 

@@ -38,8 +38,7 @@ struct Palette {
 
 const Palette& palette(Theme theme);
 
-/// CSS rules that give every role its colour of `theme`, each selector prefixed with `scope` ("" or
-/// "[data-theme=dark] "): ".f-ink{fill:#1f2328}.s-ink{stroke:#1f2328}…".
-std::string theme_css(Theme theme, std::string_view scope);
+/// CSS rules that give every role its colour of `theme`: ".f-ink{fill:#1f2328}.s-ink{stroke:#1f2328}…".
+std::string theme_css(Theme theme);
 
 }  // namespace roofline

@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 
+#include "report/findings.hpp"
 #include "report/profile_findings.hpp"
 #include "report/roofs.hpp"
 #include "text/format.hpp"
@@ -217,9 +218,11 @@ std::vector<PlottedPoint> plotted_points(const Report& report, const std::vector
 std::string point_title(const PlottedPoint& plotted) {
   const Point& p = *plotted.point;
   std::string text = p.workload.label.empty() ? plotted.name : p.workload.label;
-  if (!p.workload.implementation.empty()) text += " (" + p.workload.implementation + ")";
-  text += fmt::format(": {} at {} FLOP/byte, {}", rate(plotted.performance, CeilingKind::compute),
-                      intensity(plotted.intensity), duration(p.time->median));
+  const std::string& implementation = p.workload.implementation;
+  // A suite that runs several implementations on one shape says which in the label already.
+  if (!implementation.empty() && !text.ends_with(" " + implementation)) text += " (" + implementation + ")";
+  text += fmt::format(": {} at {} FLOP/byte, {}", performance_text(p), intensity(plotted.intensity),
+                      duration(p.time->median));
   if (p.profiled) {
     text += fmt::format(" a launch, {} in {} launches", duration(p.profiled->total_s), count(p.profiled->launches));
   }

@@ -67,7 +67,7 @@ using Item = std::variant<Line, Circle, Text>;
 struct Group {
   std::string id = {};  ///< unique in the scene; empty for none
   std::string classes = {};
-  /// Shown on hover, and read by screen readers; a page shortens it to its first semicolon. Empty for decoration.
+  /// Shown on hover, and read by screen readers; a page has it up to its first semicolon. Empty for decoration.
   std::string title = {};
   std::vector<std::pair<std::string, std::string>> data = {};  ///< data-<first>="<second>"
   std::vector<Item> items = {};

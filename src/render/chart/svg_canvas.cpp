@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "text/text.hpp"
 
@@ -11,6 +13,7 @@ namespace roofline {
 namespace {
 
 constexpr std::string_view kClass = " class=\"";
+constexpr std::string_view kUnspoken = " aria-hidden=\"true\"", kHidden = " display=\"none\"";
 
 /// Text from outside on one line, as an element's text or a quoted attribute.
 std::string escaped(std::string_view text) { return escape_xml(clean_line(text)); }
@@ -20,26 +23,6 @@ std::string px(double value) {
   s.erase(s.find_last_not_of('0') + 1);
   if (s.back() == '.') s.pop_back();
   return s == "-0" ? "0" : s;
-}
-
-std::string paint_attributes(const std::optional<Color>& fill, const std::optional<Stroke>& stroke) {
-  std::string classes, attributes;
-  if (fill) {
-    classes += fmt::format("f-{}", fill->role);
-    attributes += fmt::format(" fill=\"{}\"", fill->hex());
-    if (fill->alpha < 1) attributes += fmt::format(" fill-opacity=\"{}\"", fill->alpha);
-  }
-  if (stroke) {
-    // What can't be seen needs no theme.
-    if (stroke->color.alpha > 0) classes += fmt::format("{}s-{}", classes.empty() ? "" : " ", stroke->color.role);
-    attributes += fmt::format(" stroke=\"{}\" stroke-width=\"{}\"", stroke->color.hex(), px(stroke->width));
-    if (stroke->color.alpha < 1) attributes += fmt::format(" stroke-opacity=\"{}\"", stroke->color.alpha);
-    if (stroke->round) attributes += " stroke-linecap=\"round\"";
-    std::string dashes;
-    for (const double d : stroke->dash) dashes += (dashes.empty() ? "" : " ") + px(d);
-    if (!dashes.empty()) attributes += fmt::format(" stroke-dasharray=\"{}\"", dashes);
-  }
-  return (classes.empty() ? "" : fmt::format(" class=\"{}\"", classes)) + attributes;
 }
 
 std::string path_of(const Line& line) {
@@ -70,8 +53,47 @@ std::string data_attributes(const std::vector<std::pair<std::string, std::string
   return out;
 }
 
+constexpr const char* kAnchors[] = {"start", "middle", "end"};
+std::string anchor_of(const Text& text) { return kAnchors[static_cast<std::size_t>(text.anchor)]; }
+
+std::string weight_of(const Text& text) { return text.weight == FontWeight::semibold ? "600" : "400"; }
+
+/// The text that was counted most; the first of several.
+std::string most_frequent(const std::map<std::string, int>& counts, std::string none) {
+  const auto most =
+      std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == counts.end() ? std::move(none) : most->first;
+}
+
+}  // namespace
+
+std::string SvgCanvas::paint_attributes(const std::optional<Color>& fill, const std::optional<Stroke>& stroke) const {
+  std::string classes, attributes;
+  if (fill) {
+    classes += fmt::format("f-{}", fill->role);
+    if (!for_page_) attributes += fmt::format(" fill=\"{}\"", fill->hex());
+    if (fill->alpha < 1) attributes += fmt::format(" fill-opacity=\"{}\"", fill->alpha);
+  }
+  if (stroke) {
+    // What can't be seen has the same colour in every theme.
+    const bool seen = stroke->color.alpha > 0;
+    const std::string_view role = seen ? stroke->color.role : "none";
+    if (seen || for_page_) classes += fmt::format("{}s-{}", classes.empty() ? "" : " ", role);
+    if (!for_page_) attributes += fmt::format(" stroke=\"{}\"", stroke->color.hex());
+    if (px(stroke->width) != inherited_.stroke_width)
+      attributes += fmt::format(" stroke-width=\"{}\"", px(stroke->width));
+    if (stroke->color.alpha < 1 && (seen || !for_page_))
+      attributes += fmt::format(" stroke-opacity=\"{}\"", stroke->color.alpha);
+    if (stroke->round) attributes += " stroke-linecap=\"round\"";
+    std::string dashes;
+    for (const double d : stroke->dash) dashes += (dashes.empty() ? "" : " ") + px(d);
+    if (!dashes.empty()) attributes += fmt::format(" stroke-dasharray=\"{}\"", dashes);
+  }
+  return (classes.empty() ? "" : fmt::format(" class=\"{}\"", classes)) + attributes;
+}
+
 /// What all shapes of a group are painted with, where that is the same for two or more; empty otherwise.
-std::string common_paint(const Group& group) {
+std::string SvgCanvas::common_paint(const Group& group) const {
   std::string common;
   for (const Item& item : group.items) {
     std::string paint;
@@ -83,7 +105,26 @@ std::string common_paint(const Group& group) {
   return group.items.size() > 1 ? common : std::string();
 }
 
-}  // namespace
+/// What most elements of a layer have.
+SvgCanvas::Inherited SvgCanvas::common_of(const Layer& layer) {
+  std::map<std::string, int> widths, sizes, weights, anchors;
+  for (const Group& group : layer.groups) {
+    for (const Item& item : group.items) {
+      if (const Line* line = std::get_if<Line>(&item); line && line->stroke) ++widths[px(line->stroke->width)];
+      if (const Circle* circle = std::get_if<Circle>(&item); circle && circle->stroke)
+        ++widths[px(circle->stroke->width)];
+      if (const Text* text = std::get_if<Text>(&item)) {
+        if (text->halo) ++widths[px(text->halo_width)];
+        ++sizes[px(text->size)];
+        ++weights[weight_of(*text)];
+        ++anchors[anchor_of(*text)];
+      }
+    }
+  }
+  const Inherited root;
+  return {most_frequent(widths, root.stroke_width), most_frequent(sizes, root.font_size),
+          most_frequent(weights, root.weight), most_frequent(anchors, root.anchor)};
+}
 
 void SvgCanvas::begin(const Scene& scene) {
   out_ = fmt::format(
@@ -102,7 +143,25 @@ void SvgCanvas::begin(const Scene& scene) {
                       px(scene.height), scene.background.hex());
 }
 
-void SvgCanvas::begin_layer(const Layer& layer) { out_ += fmt::format("<g class=\"layer-{}\">\n", layer.name); }
+void SvgCanvas::begin_layer(const Layer& layer) {
+  out_ += fmt::format("<g class=\"layer-{}\"", layer.name);
+  if (for_page_) {
+    const Inherited root;
+    inherited_ = common_of(layer);
+    if (inherited_.stroke_width != root.stroke_width)
+      out_ += fmt::format(" stroke-width=\"{}\"", inherited_.stroke_width);
+    if (inherited_.font_size != root.font_size) out_ += fmt::format(" font-size=\"{}\"", inherited_.font_size);
+    if (inherited_.weight != root.weight) out_ += fmt::format(" font-weight=\"{}\"", inherited_.weight);
+    if (inherited_.anchor != root.anchor) out_ += fmt::format(" text-anchor=\"{}\"", inherited_.anchor);
+    layer_is_decoration_ =
+        std::all_of(layer.groups.begin(), layer.groups.end(), [](const Group& group) { return group.title.empty(); });
+    if (layer_is_decoration_) out_ += kUnspoken;
+    layer_is_hidden_ = !layer.groups.empty() && std::all_of(layer.groups.begin(), layer.groups.end(),
+                                                            [](const Group& group) { return group.hidden; });
+    if (layer_is_hidden_) out_ += kHidden;
+  }
+  out_ += ">\n";
+}
 
 void SvgCanvas::begin_group(const Group& group) {
   out_ += "<g";
@@ -116,13 +175,17 @@ void SvgCanvas::begin_group(const Group& group) {
   } else if (!group.classes.empty()) {
     out_ += fmt::format(" class=\"{}\"", escaped(group.classes));
   }
-  if (group.hidden) out_ += " display=\"none\"";
+  if (group.hidden && !layer_is_hidden_) out_ += kHidden;
   if (group.clipped) out_ += " clip-path=\"url(#chart-clip)\"";
   out_ += data_attributes(group.data);
   if (group.title.empty()) {
-    out_ += " aria-hidden=\"true\">";
+    if (!layer_is_decoration_) out_ += kUnspoken;
+    out_ += ">";
   } else {
-    out_ += fmt::format(" role=\"graphics-symbol\"><title>{}</title>", escaped(group.title));
+    // What follows a title's first semicolon stands in the page's tables, too.
+    const std::string_view title = group.title;
+    out_ += for_page_ ? fmt::format("><title>{}</title>", escaped(title.substr(0, title.find("; "))))
+                      : fmt::format(" role=\"graphics-symbol\"><title>{}</title>", escaped(title));
   }
 }
 
@@ -159,24 +222,24 @@ void SvgCanvas::draw(const Text& text) {
   end_path();
   const std::string line = clean_line(text.text);
   if (line.empty()) return;
-  static constexpr const char* kAnchors[] = {"start", "middle", "end"};
   std::string classes = fmt::format("f-{}", text.color.role);
-  std::string attributes = fmt::format(" x=\"{}\" y=\"{}\" font-size=\"{}\" fill=\"{}\"", px(text.at.x), px(text.at.y),
-                                       px(text.size), text.color.hex());
-  if (text.weight == FontWeight::semibold) attributes += " font-weight=\"600\"";
-  if (text.anchor != Anchor::start)
-    attributes += fmt::format(" text-anchor=\"{}\"", kAnchors[static_cast<std::size_t>(text.anchor)]);
+  std::string attributes = fmt::format(" x=\"{}\" y=\"{}\"", px(text.at.x), px(text.at.y));
+  if (px(text.size) != inherited_.font_size) attributes += fmt::format(" font-size=\"{}\"", px(text.size));
+  if (!for_page_) attributes += fmt::format(" fill=\"{}\"", text.color.hex());
+  if (weight_of(text) != inherited_.weight) attributes += fmt::format(" font-weight=\"{}\"", weight_of(text));
+  if (anchor_of(text) != inherited_.anchor) attributes += fmt::format(" text-anchor=\"{}\"", anchor_of(text));
   if (text.rotation != 0)
     attributes += fmt::format(" transform=\"rotate({} {} {})\"", px(text.rotation), px(text.at.x), px(text.at.y));
   if (text.halo) {
     classes += fmt::format(" s-{}", text.halo->role);
-    attributes += fmt::format(" stroke=\"{}\" paint-order=\"stroke\"", text.halo->hex());
-    if (text.halo_width != kHalo) attributes += fmt::format(" stroke-width=\"{}\"", px(text.halo_width));
+    if (!for_page_) attributes += fmt::format(" stroke=\"{}\" paint-order=\"stroke\"", text.halo->hex());
+    if (px(text.halo_width) != inherited_.stroke_width)
+      attributes += fmt::format(" stroke-width=\"{}\"", px(text.halo_width));
   }
   if (!text.classes.empty()) classes += " " + text.classes;
   // The width that the layout counted with holds in whatever font the viewer has; text in a script that
-  // the embedded font lacks keeps its own width.
-  if (Font::of(text.weight).covers(line))
+  // the embedded font lacks keeps its own width. A page brings the font.
+  if (!for_page_ && Font::of(text.weight).covers(line))
     attributes += fmt::format(" textLength=\"{}\"", px(Font::of(text.weight).width(line, text.size)));
   out_ += fmt::format("<text class=\"{}\"{}>{}</text>", classes, attributes, escape_xml(line));
 }

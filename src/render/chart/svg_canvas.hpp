@@ -7,7 +7,8 @@ namespace roofline {
 
 class SvgCanvas : public Canvas {
  public:
-  /// A page has use for hidden groups, a picture has none.
+  /// A page shows hidden groups, and paints by class: there no element names the colour of its role, and a layer names
+  /// what most of its elements have in common.
   explicit SvgCanvas(bool for_page = false) : for_page_(for_page) {}
 
   void begin(const Scene& scene) override;
@@ -22,9 +23,20 @@ class SvgCanvas : public Canvas {
   std::string finish() override;
 
  private:
+  /// What an element has that says nothing else: by default that of the root, which says nothing of sizes.
+  struct Inherited {
+    std::string stroke_width = "3", font_size, weight = "400", anchor = "start";
+  };
+
+  std::string paint_attributes(const std::optional<Color>& fill, const std::optional<Stroke>& stroke) const;
+  std::string common_paint(const Group& group) const;
+  static Inherited common_of(const Layer& layer);
   void end_path();
 
   bool for_page_;
+  bool layer_is_decoration_ = false;  ///< nothing in it is for screen readers
+  bool layer_is_hidden_ = false;
+  Inherited inherited_;
   std::string out_;
   std::string group_paint_;  ///< of all shapes of the open group; empty where each has its own
   std::string open_paint_;   ///< of a path that further lines may still join; empty when there is none

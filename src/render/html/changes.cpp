@@ -74,7 +74,7 @@ std::string kernel_row(const Comparison& comparison, const PointChange& change) 
                                 ? number_cell(total_change_text(comparison, change), total_below(comparison, change))
                                 : "";
   const bool regression = comparison.is_regression(change);
-  return fmt::format("<tr data-v=\"{}\"><th scope=\"row\" class=\"name\">{}</th>{}{}{}{}{}<td>{}\n",
+  return fmt::format("<tr data-v=\"{}\"><th scope=\"row\" class=\"name\">{}{}{}{}{}{}<td>{}\n",
                      sort_values(comparison, change), name, time_cell(comparison.before(change)),
                      time_cell(comparison.after(change)), number_cell(ratio_text(change), ratio_interval(change)),
                      total, chip(chip_of(change.change, regression), verdict(comparison, change)),
@@ -83,11 +83,11 @@ std::string kernel_row(const Comparison& comparison, const PointChange& change) 
 
 std::string table(const char* what, const std::string& rows, bool of_kernels = false, bool totals = false) {
   return fmt::format(
-      "<div class=\"scroll\"><table class=\"{}\"><thead><tr><th scope=\"col\">{}</th><th scope=\"col\" "
-      "class=\"n\">Before</th><th scope=\"col\" class=\"n\">Now</th><th scope=\"col\" class=\"n\">Now / before</th>"
-      "{}<th scope=\"col\">Change</th>{}</tr></thead><tbody>\n{}</tbody></table></div>\n",
-      of_kernels ? "sortable" : "", what, totals ? "<th scope=\"col\" class=\"n\">In total</th>" : "",
-      of_kernels ? "<th scope=\"col\">Verdict</th>" : "", rows);
+      "<div class=\"scroll\"><table class=\"{}\"><thead><tr><th scope=\"col\">{}<th scope=\"col\" "
+      "class=\"n\">Before<th scope=\"col\" class=\"n\">Now<th scope=\"col\" class=\"n\">Now / before"
+      "{}<th scope=\"col\">Change{}</tr></thead><tbody>\n{}</tbody></table></div>\n",
+      of_kernels ? "sortable" : "", what, totals ? "<th scope=\"col\" class=\"n\">In total" : "",
+      of_kernels ? "<th scope=\"col\">Verdict" : "", rows);
 }
 
 std::string ceiling_row(const CeilingChange& change) {
@@ -95,7 +95,7 @@ std::string ceiling_row(const CeilingChange& change) {
   std::string name = change.name;
   if (change.regime != Regime::burst) name += fmt::format(" ({})", to_string(change.regime));
   const bool known = std::isfinite(change.ratio);
-  return fmt::format("<tr><th scope=\"row\">{}</th>{}{}{}{}\n", html_name(name), number_cell(value(change.before), {}),
+  return fmt::format("<tr><th scope=\"row\">{}{}{}{}{}\n", html_name(name), number_cell(value(change.before), {}),
                      number_cell(value(change.now), {}),
                      number_cell(known ? fmt::format("{:.3f}", change.ratio) : kAbsent, {}),
                      chip(chip_of(change.change, false), std::string(to_string(change.change))));

@@ -1,4 +1,4 @@
-// What makes a page smaller: zlib's format for its data, and WOFF, which is the same around a font's tables.
+// What makes a page smaller.
 #pragma once
 
 #include <string>
@@ -8,8 +8,5 @@ namespace roofline {
 
 /// RFC 1950, what a browser's DecompressionStream calls "deflate".
 std::string compressed(std::string_view bytes);
-
-/// An OpenType font as WOFF 1.0, its tables compressed.
-std::string woff(std::string_view font);
 
 }  // namespace roofline

@@ -35,7 +35,7 @@ constexpr std::size_t kCpuColumns = 3;
 bool is_counted(const Point& point) { return point.counters.has_value(); }
 
 std::string list_cell(const std::string& lines) {
-  return lines.empty() ? fmt::format("<td>{}", kAbsent) : fmt::format("<td><ul>{}</ul>", lines);
+  return lines.empty() ? fmt::format("<td>{}", kAbsent) : fmt::format("<td><dl>{}</dl>", lines);
 }
 
 /// "1.02×", and marked where the counters contradict the model. A cache's traffic has no model to contradict.
@@ -62,8 +62,9 @@ std::string amounts_cell(const std::vector<CountedAmount>& amounts, CeilingKind 
     const std::string modelled =
         !of_program && std::isfinite(amount.modelled) ? si(amount.modelled, unit) + " \u2192 " : "";
     const std::string counted = std::isfinite(amount.counted) ? si(amount.counted, unit) : "not counted";
-    html += fmt::format("<li>{}<span>{}{}</span><i>{}</i>", amount.name, modelled, counted,
-                        of_program ? "" : ratio_text(amount));
+    const std::string ratio = of_program ? "" : ratio_text(amount);
+    html += fmt::format("<dt>{}<dd>{}{}", amount.name, modelled, counted);
+    if (!ratio.empty()) html += "<dd>" + ratio;
   }
   return list_cell(html);
 }
@@ -75,7 +76,7 @@ std::string shares_cell(const Counters& counters) {
     // Most kernels are no matrix products, and an idle pipe says nothing of them.
     if (!value || (*value == 0 && share.id == kTensorPipe)) continue;
     // Cycles of two passes are divided by each other: a little more than all is all.
-    html += fmt::format("<li>{}<span>{}</span>", share.name, percent(std::min(1.0, *value)));
+    html += fmt::format("<dt>{}<dd>{}", share.name, percent(std::min(1.0, *value)));
   }
   return list_cell(html);
 }
@@ -98,7 +99,7 @@ std::string row(const Report& report, const Point& point) {
   const DeviceKind device = report.machine.device.kind;
   const std::vector<CountedAmount> amounts = counted_against_model(point, device);
   const bool of_program = point.profiled.has_value();
-  std::string html = fmt::format("<tr><th scope=\"row\">{}</th>{}{}", html_name(point_name(point)),
+  std::string html = fmt::format("<tr><th scope=\"row\">{}{}{}", html_name(point_name(point)),
                                  amounts_cell(amounts, CeilingKind::compute, of_program),
                                  amounts_cell(amounts, CeilingKind::bandwidth, of_program));
   if (device == DeviceKind::cuda) html += shares_cell(*point.counters) + layout_cell(point.counters->kernels);
@@ -109,7 +110,7 @@ std::string head(DeviceKind device) {
   const std::span columns(kColumns);
   std::string html = "<thead><tr>";
   for (const char* title : device == DeviceKind::cpu ? columns.first(kCpuColumns) : columns) {
-    html += fmt::format("<th scope=\"col\">{}</th>", title);
+    html += fmt::format("<th scope=\"col\">{}", title);
   }
   return html + "</tr></thead>\n";
 }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include "text/text.hpp"
@@ -11,13 +12,19 @@ namespace roofline {
 
 std::string escape_html(std::string_view text) { return escape_xml(clean(text)); }
 
-std::string html_name(std::string_view name, int columns) {
+std::string html_isolated(std::string_view name, int columns) {
   constexpr int kToolTipColumns = 1000;
   const std::string line = clean_line(name);
   const std::string short_name = shorten(line, columns);
   if (short_name == line) return fmt::format("<bdi>{}</bdi>", escape_html(line));
   return fmt::format("<bdi title=\"{}\">{}</bdi>", escape_html(shorten(line, kToolTipColumns)),
                      escape_html(short_name));
+}
+
+std::string html_name(std::string_view name, int columns) {
+  const std::string line = clean_line(name);
+  const bool ascii = std::all_of(line.begin(), line.end(), [](unsigned char c) { return c < 0x80; });
+  return ascii && shorten(line, columns) == line ? escape_html(line) : html_isolated(name, columns);
 }
 
 std::string html_time(const std::string& iso) {
@@ -39,6 +46,23 @@ std::string base64(std::string_view bytes) {
   }
   const std::size_t padding = (3 - bytes.size() % 3) % 3;
   text.replace(text.size() - padding, padding, padding, '=');
+  return text;
+}
+
+std::string base85(std::string_view bytes) {
+  static constexpr std::string_view kDigits =
+      "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;,=>?@^_`{|}~";
+  std::string text;
+  text.reserve((bytes.size() + 3) / 4 * 5);
+  for (std::size_t i = 0; i < bytes.size(); i += 4) {
+    const std::string_view four = bytes.substr(i, 4);
+    std::uint32_t group = 0;
+    for (std::size_t k = 0; k < 4; ++k)
+      group = (group << 8) | (k < four.size() ? static_cast<unsigned char>(four[k]) : 0u);
+    std::string digits(5, '0');
+    for (std::size_t k = 5; k-- > 0; group /= 85) digits[k] = kDigits[group % 85];
+    text += digits.substr(0, four.size() + 1);
+  }
   return text;
 }
 

@@ -12,12 +12,18 @@ std::string escape_html(std::string_view text);
 
 /// A name from outside on one line, escaped, shortened to `columns` with the whole name (up to a length that
 /// a tool tip can show) in a title, and isolated, so that a right-to-left name can't reorder what follows.
+std::string html_isolated(std::string_view name, int columns = 56);
+
+/// The same for what no script looks for: ASCII needs no isolation.
 std::string html_name(std::string_view name, int columns = 56);
 
 /// "2026-01-15T09:32:10Z" as people write it: "2026-01-15 09:32 UTC". Anything else is left as it is.
 std::string html_time(const std::string& iso);
 
 std::string base64(std::string_view bytes);
+
+/// Five characters for four bytes, those of RFC 1924 with a comma for its '<': safe as the text of a script element.
+std::string base85(std::string_view bytes);
 
 /// CSS that names each cell of a table by its column where a narrow page sets rows as cards.
 std::string html_column_names(std::string_view table, const std::vector<std::string>& titles);

@@ -22,14 +22,15 @@
 #include "report/json/json.hpp"
 
 extern "C" {
-extern const char roofline_page_css_begin[];
-extern const char roofline_page_css_end[];
-extern const char roofline_page_js_begin[];
-extern const char roofline_page_js_end[];
-extern const char roofline_page_font_regular_begin[];
-extern const char roofline_page_font_regular_end[];
-extern const char roofline_page_font_semibold_begin[];
-extern const char roofline_page_font_semibold_end[];
+extern const char roofline_page_css_begin[], roofline_page_css_end[];                    // NOLINT(*-identifier-naming)
+extern const char roofline_dark_css_begin[], roofline_dark_css_end[];                    // NOLINT(*-identifier-naming)
+extern const char roofline_profile_css_begin[], roofline_profile_css_end[];              // NOLINT(*-identifier-naming)
+extern const char roofline_unpack_js_begin[], roofline_unpack_js_end[];                  // NOLINT(*-identifier-naming)
+extern const char roofline_suite_js_begin[], roofline_suite_js_end[];                    // NOLINT(*-identifier-naming)
+extern const char roofline_profile_js_begin[], roofline_profile_js_end[];                // NOLINT(*-identifier-naming)
+extern const char roofline_page_font_regular_begin[], roofline_page_font_regular_end[];  // NOLINT(*-identifier-naming)
+extern const char roofline_page_font_semibold_begin[],
+    roofline_page_font_semibold_end[];  // NOLINT(*-identifier-naming)
 }
 
 namespace roofline {
@@ -37,50 +38,42 @@ namespace {
 
 std::string_view embedded(const char* begin, const char* end) { return {begin, static_cast<std::size_t>(end - begin)}; }
 
-std::string_view page_css() { return embedded(roofline_page_css_begin, roofline_page_css_end); }
-/// The page's script travels compressed, a third as long, and this short one unpacks it: the policy names both.
-constexpr std::string_view kUnpack =
-    "(async()=>{const packed=document.getElementById('code').textContent,"
-    "bytes=Uint8Array.from(atob(packed),c=>c.charCodeAt(0)),"
-    "stream=new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate')),"
-    "script=document.createElement('script');"
-    "script.textContent=await new Response(stream).text();"
-    "document.body.append(script)})()";
+std::string_view unpack_js() { return embedded(roofline_unpack_js_begin, roofline_unpack_js_end); }
 
-std::string_view page_js() { return embedded(roofline_page_js_begin, roofline_page_js_end); }
+/// A suite's page carries nothing that only a program's needs.
+std::string_view page_js(bool of_program) {
+  return of_program ? embedded(roofline_profile_js_begin, roofline_profile_js_end)
+                    : embedded(roofline_suite_js_begin, roofline_suite_js_end);
+}
 
 std::string font_face(int weight, std::string_view file) {
   return fmt::format(
-      "@font-face{{font-family:Inter;font-weight:{};src:url(data:font/woff;base64,{}) format(\"woff\")}}\n", weight,
-      base64(woff(file)));
+      "@font-face{{font-family:Inter;font-weight:{};src:url(data:font/woff2;base64,{}) format(\"woff2\")}}\n", weight,
+      base64(file));
 }
 
-std::string font_faces() {
-  return font_face(400, embedded(roofline_page_font_regular_begin, roofline_page_font_regular_end)) +
-         font_face(600, embedded(roofline_page_font_semibold_begin, roofline_page_font_semibold_end));
+/// The chart's elements have their colours from here: "text.s-bg" are letters with a halo, "s-none" what only a pointer
+/// finds.
+std::string style_sheet(bool of_program) {
+  std::string css = font_face(400, embedded(roofline_page_font_regular_begin, roofline_page_font_regular_end)) +
+                    font_face(600, embedded(roofline_page_font_semibold_begin, roofline_page_font_semibold_end)) +
+                    theme_css(Theme::light) + "text.s-bg{paint-order:stroke}.s-none{stroke:#fff;stroke-opacity:0}\n";
+  css += embedded(roofline_page_css_begin, roofline_page_css_end);
+  if (of_program) css += embedded(roofline_profile_css_begin, roofline_profile_css_end);
+  return css + (of_program ? html_kinds_css() : html_kernels_css()) + html_machine_css() + html_counters_css();
 }
 
-/// The chart's colours follow the page's theme: dark where the reader chose it, or where the system did
-/// and the reader didn't choose light. Paper is white in any theme.
-std::string chart_themes() {
+/// Where the system is dark, or the reader chose it: the page's script moves the sheet's media.
+std::string dark_style_sheet() {
+  return std::string(embedded(roofline_dark_css_begin, roofline_dark_css_end)) + theme_css(Theme::dark);
+}
+
+std::string policy(bool of_program) {
   return fmt::format(
-      "@media "
-      "screen{{\n:root[data-theme=dark]{{{0}}}\n@media(prefers-color-scheme:dark){{:root[data-theme=auto]{{{0}}}}}\n}}"
-      "\n",
-      theme_css(Theme::dark, ""));
-}
-
-const std::string& style_sheet() {
-  static const std::string kStyle = font_faces() + std::string(page_css()) + html_kernels_css() + html_kinds_css() +
-                                    html_machine_css() + html_counters_css() + chart_themes();
-  return kStyle;
-}
-
-std::string policy() {
-  return fmt::format(
-      "default-src 'none'; style-src '{}'; script-src '{}' '{}'; img-src data:; font-src data:; base-uri 'none'; "
+      "default-src 'none'; style-src '{}' '{}'; script-src '{}' '{}'; img-src data:; font-src data:; base-uri 'none'; "
       "form-action 'none'",
-      csp_hash(style_sheet()), csp_hash(kUnpack), csp_hash(page_js()));
+      csp_hash(style_sheet(of_program)), csp_hash(dark_style_sheet()), csp_hash(unpack_js()),
+      csp_hash(page_js(of_program)));
 }
 
 /// What is known besides; warnings stand in the header, and what is slow in its own part.
@@ -169,8 +162,8 @@ std::string embedded_data(const Runs& runs) {
   std::string json = dump(runs[0]);
   for (std::size_t i = 1; i < runs.size(); ++i) json += "," + dump(runs[i]);
   return fmt::format(
-      "<script type=\"application/octet-stream\" id=\"report\" data-format=\"json,zlib,base64\">{}</script>\n",
-      base64(compressed(runs.several() ? "[" + json + "]" : json)));
+      "<script type=\"application/octet-stream\" id=\"report\" data-format=\"json,zlib,base85\">{}</script>\n",
+      base85(compressed(runs.several() ? "[" + json + "]" : json)));
 }
 
 }  // namespace
@@ -179,14 +172,17 @@ std::string render_html(const Runs& runs) { return render_html(runs, ChartDrawin
 
 std::string render_html(const Runs& runs, const ChartDrawing& drawing) {
   const Report& report = runs.last();
+  const bool of_program = report.profile.has_value();
   const Marks marks(runs);
   std::string html = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\" data-theme=\"auto\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"generator\" content=\"roofline {}\">\n"
-      "<title>{} \u2014 roofline</title>\n<style>{}</style>\n</head>\n<body>\n",
-      policy(), escape_html(report.invocation.tool_version), escape_html(html_title(runs)), style_sheet());
+      "<title>{} \u2014 roofline</title>\n<style>{}</style>\n<style id=\"dark\" media=\"screen and "
+      "(prefers-color-scheme:dark)\">{}</style>\n</head>\n<body>\n",
+      policy(of_program), escape_html(report.invocation.tool_version), escape_html(html_title(runs)),
+      style_sheet(of_program), dark_style_sheet());
   const std::string body = body_of(runs, drawing, marks);
   html += html_header(runs) + contents(body) + "<main>\n" + body + "</main>\n" + marks.shapes();
   html +=
@@ -194,9 +190,9 @@ std::string render_html(const Runs& runs, const ChartDrawing& drawing) {
       "<div id=\"live\" class=\"unseen\" aria-live=\"polite\"></div>\n" +
       embedded_data(runs);
   html += fmt::format(
-      "<script type=\"application/octet-stream\" id=\"code\" data-format=\"javascript,zlib,base64\">{}</script>\n"
+      "<script type=\"application/octet-stream\" id=\"code\">{}</script>\n"
       "<script>{}</script>\n</body>\n</html>\n",
-      base64(compressed(page_js())), kUnpack);
+      base85(compressed(page_js(of_program))), unpack_js());
   return html;
 }
 

@@ -48,9 +48,9 @@ std::string name_cell(const std::string& mark, const Point& point, std::size_t i
   const bool said = workload.label.ends_with(" " + workload.implementation);
   std::string below = said ? "" : html_name(workload.implementation, 40);
   if (workload.cache == CacheMode::hot) below += below.empty() ? "hot cache" : ", hot cache";
-  std::string name = html_name(workload.label.empty() ? workload.op : workload.label);
+  std::string name = html_isolated(workload.label.empty() ? workload.op : workload.label);
   if (point.performance() > 0) name = fmt::format("<a href=\"#point-{}\">{}</a>", index, name);
-  return fmt::format("<th scope=\"row\" class=\"name\">{}<span>{}</span></th>", mark, two_lines(name, below));
+  return fmt::format("<th scope=\"row\" class=\"name\">{}<span>{}</span>", mark, two_lines(name, below));
 }
 
 /// "time limit": the file's word, as people write it.
@@ -129,10 +129,7 @@ struct Timed {
     const double bandwidth = point.bandwidth(memory()), flops = point.performance();
     std::string html = html_cell(kColumns[1], gain());
     html += html_cell(kColumns[2], time_cell(point));
-    // The page's script draws the head-room by the number.
-    html += fmt::format("<td class=\"roof\"{}>{}",
-                        std::isfinite(share.fraction) ? fmt::format(" data-v=\"{:.5g}\"", share.fraction) : "",
-                        roof_cell(point, share, report.machine));
+    html += html_cell(kColumns[3], roof_cell(point, share, report.machine));
     html += html_cell(kColumns[4],
                       std::isfinite(burst.fraction) ? two_lines(percent(burst.fraction), interval_of(burst)) : kAbsent);
     html += html_cell(kColumns[5], flops > 0 ? performance_text(point) : "no FLOPs");

@@ -58,8 +58,8 @@ std::string audit_table(const Machine& machine) {
   std::string html =
       "<details id=\"audit\"><summary>Every check of every ceiling</summary>\n<p class=\"lead\">\u00b7 passed, "
       "\u2013 could not be run, empty: has no meaning there. The figures that decided it are in the report\u2019s "
-      "JSON.</p>\n<div class=\"scroll\"><table class=\"audit\"><thead><tr><th scope=\"col\">Ceiling</th>";
-  for (const std::string& name : names) html += fmt::format("<th scope=\"col\">{}</th>", escape_html(name));
+      "JSON.</p>\n<div class=\"scroll\"><table class=\"audit\"><thead><tr><th scope=\"col\">Ceiling";
+  for (const std::string& name : names) html += fmt::format("<th scope=\"col\">{}", escape_html(name));
   html += "</tr></thead><tbody>\n";
   for (const Ceiling& ceiling : machine.ceilings) {
     html += fmt::format("<tr><th scope=\"row\">{}", html_name(ceiling_label(ceiling), 36));
@@ -112,9 +112,13 @@ struct CeilingColumn {
 constexpr CeilingColumn kColumns[] = {{"Ceiling", ""}, {"Value", "n"}, {"Of its limit", ""}, {"Regime", ""},
                                       {"Power", ""},   {"Origin", ""}, {"Audit", ""}};
 
+std::string class_of(const CeilingColumn& column) {
+  const std::string style = column.style;
+  return style.empty() ? "" : fmt::format(" class=\"{}\"", style);
+}
+
 std::string cell(std::size_t column, const std::string& content) {
-  const std::string style = kColumns[column].style;
-  return "<td" + (style.empty() ? "" : fmt::format(" class=\"{}\"", style)) + ">" + content;
+  return "<td" + class_of(kColumns[column]) + ">" + content;
 }
 
 std::string ceiling_row(const Machine& machine, std::size_t index) {
@@ -124,7 +128,7 @@ std::string ceiling_row(const Machine& machine, std::size_t index) {
       burst != nullptr && burst->limit && ceiling.limit && burst->limit->basis == ceiling.limit->basis;
   const bool same_origin = burst != nullptr && burst->origin == ceiling.origin && burst->variant == ceiling.variant &&
                            burst->instruction == ceiling.instruction && ceiling.below_peak.empty();
-  std::string html = fmt::format("<tr data-label=\"{}\" data-at=\"{}\"{}><th scope=\"row\">{}</th>",
+  std::string html = fmt::format("<tr data-label=\"{}\" data-at=\"{}\"{}><th scope=\"row\">{}",
                                  escape_html(clean_line(ceiling_label(ceiling))), index,
                                  ceiling.suspect() ? " class=\"suspect\"" : "", html_name(ceiling.name, 32));
   html += cell(1, fmt::format("{}<small>{}</small>", ceiling_value(ceiling),
@@ -153,7 +157,7 @@ std::string ceilings_table(const Machine& machine, Role role, const char* title)
   }
   if (rows.empty()) return {};
   for (const CeilingColumn& column : kColumns) {
-    head += fmt::format("<th scope=\"col\" class=\"{}\">{}</th>", column.style, column.title);
+    head += fmt::format("<th scope=\"col\"{}>{}", class_of(column), column.title);
   }
   return fmt::format(
       "<h3>{}</h3>\n<div class=\"scroll\"><table class=\"cards ceilings\"><thead><tr>{}</tr></thead><tbody>\n{}</tbody>"

@@ -16,9 +16,8 @@ Marks::Marks(const Runs& runs) {
   const std::vector<Color>& colors = palette(Theme::light).families;
   for (const std::string& family : families_of(runs)) {
     const std::size_t style = style_of(family);
-    const Color& color = colors[style % colors.size()];
-    marks_[family] = fmt::format("<svg class=\"mark\"><use class=\"f-{}\" fill=\"{}\" href=\"#mark-{}\"/></svg>",
-                                 color.role, color.hex(), style);
+    marks_[family] = fmt::format("<svg class=\"mark\"><use class=\"f-{}\" href=\"#mark-{}\"/></svg>",
+                                 colors[style % colors.size()].role, style);
   }
 }
 

@@ -56,11 +56,11 @@ std::string layout(const ProfiledKind& kind) {
 }
 
 std::string name_cell(const std::string& mark, const Point& point, std::size_t index) {
-  std::string name = html_name(point.workload.label.empty() ? point.workload.op : point.workload.label, 72);
+  std::string name = html_isolated(point.workload.label.empty() ? point.workload.op : point.workload.label, 72);
   if (is_plottable(point)) name = fmt::format("<a href=\"#point-{}\">{}</a>", index, name);
   const std::string full = escape_html(shorten(clean_line(point.profiled->full_name), 1000));
   return fmt::format(
-      "<th scope=\"row\" class=\"name\">{}<span title=\"{}\">{}{}{}</span></th>", mark, full, name,
+      "<th scope=\"row\" class=\"name\">{}<span title=\"{}\">{}{}{}</span>", mark, full, name,
       below(layout(*point.profiled)),
       point.profiled->mixed.empty() ? "" : below("mixed: " + escape_html(point.profiled->mixed), " class=\"warn\""));
 }

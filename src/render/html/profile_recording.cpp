@@ -16,7 +16,7 @@ std::string process_row(const ProfiledProcess& process) {
   if (process.torn) notes += "<small class=\"warn\">ended without a word: up to a second of it is lost</small>";
   for (const std::string& note : process.notes) notes += fmt::format("<small>{}</small>", escape_html(note));
   const auto cell = [](std::int64_t value) { return fmt::format("<td class=\"n\">{}", count(value)); };
-  return fmt::format("<tr><th scope=\"row\">{}{}</th>{}{}{}{}{}\n", html_name(process.command, 80), notes,
+  return fmt::format("<tr><th scope=\"row\">{}{}{}{}{}{}{}\n", html_name(process.command, 80), notes,
                      fmt::format("<td class=\"n\">{}", process.pid), cell(process.launches), cell(process.kernels),
                      cell(process.dropped), cell(process.without_time));
 }
@@ -28,9 +28,9 @@ std::string processes(const Profile& profile) {
   return fmt::format(
       "<div class=\"scroll\"><table class=\"sums\"><caption class=\"unseen\">Processes of the "
       "program</caption><thead><tr>"
-      "<th scope=\"col\">Process</th><th scope=\"col\" class=\"n\">PID</th><th scope=\"col\" class=\"n\">Launches</th>"
-      "<th scope=\"col\" class=\"n\">Recorded</th><th scope=\"col\" class=\"n\">Dropped</th><th scope=\"col\" "
-      "class=\"n\">Without a time</th></tr></thead><tbody>\n{}</tbody></table></div>\n",
+      "<th scope=\"col\">Process<th scope=\"col\" class=\"n\">PID<th scope=\"col\" class=\"n\">Launches"
+      "<th scope=\"col\" class=\"n\">Recorded<th scope=\"col\" class=\"n\">Dropped<th scope=\"col\" "
+      "class=\"n\">Without a time</tr></thead><tbody>\n{}</tbody></table></div>\n",
       rows);
 }
 

@@ -27,7 +27,7 @@ std::string section(const char* id, const char* title, const char* lead, const c
                     const std::vector<const char*>& columns, const std::string& rows) {
   std::string head;
   for (std::size_t i = 0; i < columns.size(); ++i) {
-    head += fmt::format("<th scope=\"col\"{}>{}</th>",
+    head += fmt::format("<th scope=\"col\"{}>{}",
                         i == 0                 ? ""
                         : is_share(columns[i]) ? " class=\"share\""
                                                : " class=\"n\"",
@@ -52,7 +52,7 @@ std::string backward_text(double backward, double total) {
 std::string line_row(const LineSum& line, double all) {
   const std::string file = line.file.substr(line.file.find_last_of('/') + 1);
   const std::string place = fmt::format("{}:{}", file, line.number);
-  return fmt::format("<tr><th scope=\"row\" title=\"{}\">{}<small>{}</small></th>{}{}{}{}\n",
+  return fmt::format("<tr><th scope=\"row\" title=\"{}\">{}<small>{}</small>{}{}{}{}\n",
                      escape_html(shorten(clean_line(line.file), 400)), html_name(place, 60),
                      html_name(line.function, 60), number_cell(duration(line.total_s)),
                      share_cell(share_of(line.total_s, all)), number_cell(backward_text(line.backward_s, line.total_s)),
@@ -60,14 +60,14 @@ std::string line_row(const LineSum& line, double all) {
 }
 
 std::string rest_row(const std::string& name, double seconds, double all) {
-  return fmt::format("<tr><th scope=\"row\">{}</th>{}{}{}{}\n", name, number_cell(duration(seconds)),
+  return fmt::format("<tr><th scope=\"row\">{}{}{}{}{}\n", name, number_cell(duration(seconds)),
                      share_cell(share_of(seconds, all)), number_cell(kAbsent), number_cell(kAbsent));
 }
 
 std::string copy_row(const CopySum& copy) {
   const double rate_now = copy.total_s > 0 ? copy.bytes / copy.total_s : std::nan("");
   const double fraction = fraction_of_roof(copy);
-  return fmt::format("<tr><th scope=\"row\">{}</th>{}{}{}{}{}{}\n", html_name(copy.direction, 60),
+  return fmt::format("<tr><th scope=\"row\">{}{}{}{}{}{}{}\n", html_name(copy.direction, 60),
                      number_cell(count(copy.copies)), number_cell(si(copy.bytes, "B")),
                      number_cell(duration(copy.total_s)), number_cell(rate(rate_now, CeilingKind::bandwidth)),
                      number_cell(copy.roof.empty() ? "none measured"
@@ -120,7 +120,7 @@ std::string html_calls(const Report& report) {
                    [](const CallSum& a, const CallSum& b) { return a.total_s > b.total_s; });
   std::string rows;
   for (std::size_t i = 0; i < std::min(calls.size(), kMostRows); ++i) {
-    rows += fmt::format("<tr><th scope=\"row\">{}</th>{}{}{}{}\n", html_name(calls[i].name, 60),
+    rows += fmt::format("<tr><th scope=\"row\">{}{}{}{}{}\n", html_name(calls[i].name, 60),
                         number_cell(count(calls[i].calls)), number_cell(duration(calls[i].total_s)),
                         number_cell(duration(calls[i].median_s)), number_cell(duration(calls[i].max_s)));
   }
@@ -131,7 +131,7 @@ std::string html_calls(const Report& report) {
       more += calls[i].calls;
       more_s += calls[i].total_s;
     }
-    rows += fmt::format("<tr><th scope=\"row\">{} more functions</th>{}{}{}{}\n", calls.size() - kMostRows,
+    rows += fmt::format("<tr><th scope=\"row\">{} more functions{}{}{}{}\n", calls.size() - kMostRows,
                         number_cell(count(more)), number_cell(duration(more_s)), number_cell(kAbsent),
                         number_cell(kAbsent));
   }

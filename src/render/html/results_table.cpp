@@ -50,7 +50,7 @@ std::string head(const ResultsTable& table) {
   std::string html = "<thead><tr>";
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const Column& column = table.columns[i];
-    html += fmt::format("<th scope=\"col\" class=\"{}\"{} title=\"{}\">{}</th>", column.style,
+    html += fmt::format("<th scope=\"col\" class=\"{}\"{} title=\"{}\">{}", column.style,
                         i == table.sorted ? " aria-sort=\"descending\"" : "", column.meaning, column.title);
   }
   return html + "</tr></thead>\n";

@@ -19,14 +19,25 @@ namespace {
 
 constexpr std::size_t kShown = 7, kMost = 40, kMostNames = 30;
 
-/// The sentence; a single kernel's name at its beginning leads to its row.
-std::string text_of(const Report& report, const Spending& spending) {
-  if (spending.rows.size() == 1) {
-    const std::string name = point_name(report.points[spending.rows.front()]);
-    if (spending.text.starts_with(name)) {
-      return html_row_link(report, spending.rows.front()) + escape_html(spending.text.substr(name.size()));
-    }
+/// The kernels that the sentence names, and how: it begins with one or two.
+struct Named {
+  std::string plain, links;
+};
+Named named_in(const Report& report, const Spending& spending) {
+  Named named;
+  for (const std::size_t row : spending.rows) {
+    const std::string_view between = named.plain.empty() ? "" : " and ";
+    named.plain += between;
+    named.plain += point_name(report.points[row]);
+    named.links += between;
+    named.links += html_row_link(report, row);
   }
+  return spending.rows.size() <= 2 && spending.text.starts_with(named.plain) ? named : Named();
+}
+
+std::string text_of(const Report& report, const Spending& spending) {
+  if (const Named named = named_in(report, spending); !named.plain.empty())
+    return named.links + escape_html(spending.text.substr(named.plain.size()));
   // A chain of kernels can be as long as a page; what holds one is a sentence or two.
   return escape_html(shorten(spending.text, spending.what.empty() ? 600 : 200));
 }
@@ -39,7 +50,7 @@ std::string names_of(const Report& report, const std::vector<std::size_t>& rows)
 }
 
 std::string which(const Report& report, const Spending& spending) {
-  if (spending.rows.size() < 2) return {};
+  if (spending.rows.size() < 2 || !named_in(report, spending).plain.empty()) return {};
   return fmt::format("<details><summary>All {} kernels</summary>{}.</details>", spending.rows.size(),
                      names_of(report, spending.rows));
 }

@@ -71,7 +71,7 @@ std::string bars(const Point& point, double scale) {
   for (std::size_t i = 0; i < resources.size(); ++i) {
     const double part = resources[i].time_s / point.time->median;
     if (!std::isfinite(part)) continue;
-    html += fmt::format("<rect class=\"{}\" y=\"{}\" width=\"{:.2f}%\"/>", kind_class(resources[i].kind),
+    html += fmt::format("<rect class=\"{}\" y=\"{}\" width=\"{:.1f}%\"/>", kind_class(resources[i].kind),
                         static_cast<int>(i) * kBarPitch + (kBarPitch - kBarHeight) / 2,
                         std::clamp(100 * part / scale, 0.15, 100.0));
   }
@@ -121,8 +121,8 @@ std::string html_times(const Report& report, const Marks& marks) {
       "<span class=\"key\"><i class=\"k-compute\"></i> compute</span> "
       "<span class=\"key\"><i class=\"k-latency\"></i> launch</span>. The longest bar is the bound; grey beyond it is "
       "head-room. Kernels above 90 % of their roof have none.{}</p>\n"
-      "<table class=\"times-table\"><thead><tr><th scope=\"col\">Kernel</th><th scope=\"col\">Time by resource</th>"
-      "<th scope=\"col\">Share of the measured time</th></tr></thead><tbody>\n{}</tbody></table>\n</section>\n",
+      "<table class=\"times-table\"><thead><tr><th scope=\"col\">Kernel<th scope=\"col\">Time by resource"
+      "<th scope=\"col\">Share of the measured time</tr></thead><tbody>\n{}</tbody></table>\n</section>\n",
       which, rows);
 }
 

@@ -16,7 +16,6 @@ namespace roofline {
 namespace {
 
 constexpr std::size_t kMostKernels = 60;  // nobody acts on more; the table has every verdict in short
-constexpr std::size_t kMostNames = 30;
 
 std::string gain_text(const Verdict& verdict) {
   if (!std::isfinite(verdict.gain_s)) return "not known";
@@ -41,17 +40,18 @@ std::string kernel_item(const Report& report, const Verdict& verdict) {
       escape_html(grounds_text(verdict)), also_list(verdict));
 }
 
-std::string at_roof_line(const Report& report, const std::vector<Verdict>& verdicts) {
-  std::string names, action;
+/// Their names stand where time is to be spent, and in the table.
+std::string at_roof_line(const std::vector<Verdict>& verdicts) {
+  std::string action;
   std::size_t n = 0;
   for (const Verdict& verdict : verdicts) {
     if (verdict.kind != VerdictKind::at_roof) continue;
-    if (n++ < kMostNames) names += (names.empty() ? "" : ", ") + html_row_link(report, verdict.row);
+    ++n;
     action = verdict.action;
   }
   if (n == 0) return {};
-  if (n > kMostNames) names += fmt::format(" and {} more", n - kMostNames);
-  return fmt::format("<p id=\"at-roof\"><b>At their roof:</b> {}. {}</p>\n", names, escape_html(action));
+  return fmt::format("<p id=\"at-roof\"><b>At their roof:</b> <a href=\"#spend\">{} {}</a>. {}</p>\n",
+                     count(static_cast<std::int64_t>(n)), n == 1 ? "kernel" : "kernels", escape_html(action));
 }
 
 }  // namespace
@@ -90,7 +90,7 @@ std::string html_verdicts(const Report& report, const std::vector<Verdict>& verd
       "<section id=\"verdicts\" aria-labelledby=\"verdicts-h\">\n<h2 id=\"verdicts-h\">Verdicts</h2>\n"
       "<p class=\"lead\">What holds each kernel, the figures that show it, one thing to do, and the time that this "
       "could win; the most first.{}</p>\n{}{}</section>\n",
-      which, items, at_roof_line(report, verdicts));
+      which, items, at_roof_line(verdicts));
 }
 
 }  // namespace roofline

@@ -1,3 +1,4 @@
+'use strict';
 // What all parts use: finding and making elements, the theme, the embedded report.
 // The page without this script is complete; with it, it can be asked.
 const root = document.documentElement;
@@ -16,6 +17,14 @@ const calm = matchMedia('(prefers-reduced-motion: reduce)');
 const many = 2000;
 root.classList.add('js');
 all('.tools, .hint, .filter, .filters, .zoom').forEach(e => { e.hidden = false; });
+// What a layer says for its elements, each says for itself from here on, for they are copied to other places.
+for (const name of ['aria-hidden', 'stroke-width', 'font-size', 'font-weight', 'text-anchor']) {
+  for (const layer of svg ? all(`g[class^=layer-][${name}]`, svg) : []) {
+    const shapes = name === 'aria-hidden' ? [...layer.children] : all(name === 'stroke-width' ? 'path, circle, text' : 'text', layer);
+    shapes.filter(shape => !shape.hasAttribute(name)).forEach(shape => shape.setAttribute(name, layer.getAttribute(name)));
+    layer.removeAttribute(name);
+  }
+}
 // What the SVG and PNG buttons save: the drawing as it came, before the page moves anything in it.
 const drawing = svg?.cloneNode(true);
 
@@ -26,14 +35,16 @@ if (svg && matchMedia('(max-width:760px)').matches) {
   svg.setAttribute('viewBox', `${plotX - 72} ${plotY - 12} ${width} ${height}`);
   svg.setAttribute('width', width);
   svg.setAttribute('height', height);
-  all('[textLength]', svg).forEach(text => text.removeAttribute('textLength'));
 }
 
 // Storage may be forbidden for a local file.
-const themes = ['auto', 'light', 'dark'];
+const dark = one('#dark');
+const media = {auto: dark.media, light: 'not all', dark: 'screen'};
+const themes = Object.keys(media);
 const theme_button = one('#theme');
 const set_theme = name => {
   root.dataset.theme = name;
+  dark.media = media[name];
   theme_button.textContent = 'Theme: ' + name;
   try { localStorage.setItem('roofline-theme', name); } catch { /* stays for this view */ }
 };
@@ -45,11 +56,7 @@ theme_button.addEventListener('click', () =>
 
 // The report is inflated when it is asked for, once.
 let text_promise = null;
-const report_text = () => text_promise ??= (async () => {
-  const bytes = Uint8Array.from(atob(one('#report').textContent), c => c.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'));
-  return new Response(stream).text();
-})();
+const report_text = () => text_promise ??= unpack('report');
 let run_promise = null;
 const last_run = () => run_promise ??= report_text().then(text => [JSON.parse(text)].flat().at(-1));
 

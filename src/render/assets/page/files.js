@@ -4,7 +4,19 @@ const save = (name, type, ...parts) => {
   make('a', {download: name, href: url}).click();
   setTimeout(() => URL.revokeObjectURL(url), 60000);
 };
-const svg_text = () => new XMLSerializer().serializeToString(drawing);
+// The page paints by class and brings its font; a file has to name its colours, which are those of the light theme, and
+// how wide its texts are.
+const svg_text = () => {
+  const painted = drawing.cloneNode(true);
+  for (const {selectorText, style} of document.styleSheets[0].cssRules) {
+    if (!/^(text)?\.[fs]-/.test(selectorText)) continue;
+    for (const element of all(selectorText, painted)) [...style].forEach(name => element.setAttribute(name, style.getPropertyValue(name)));
+  }
+  for (const text of all('text', painted)) {
+    text.setAttribute('textLength', width_of(text.textContent, text.getAttribute('font-weight') ?? 400, text.getAttribute('font-size')).toFixed(2));
+  }
+  return new XMLSerializer().serializeToString(painted);
+};
 one('#save-json').addEventListener('click', async () => save('report.json', 'application/json', await report_text()));
 one('#save-svg').addEventListener('click', () => save('roofline.svg', 'image/svg+xml', svg_text()));
 one('#save-png').addEventListener('click', () => {

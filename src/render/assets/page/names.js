@@ -25,8 +25,8 @@ class Space {
 }
 
 const ruler = document.createElement('canvas').getContext('2d');
-const width_of = (text, weight = 400) => {
-  ruler.font = `${weight} 11.5px Inter, Arial, sans-serif`;
+const width_of = (text, weight = 400, size = 11.5) => {
+  ruler.font = `${weight} ${size}px Inter, Arial, sans-serif`;
   return ruler.measureText(text).width;
 };
 

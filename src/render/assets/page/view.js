@@ -27,10 +27,11 @@ const paths = (svg ? all('.trajectory, .change', svg) : []).map(element =>
   ({element, points: (element.dataset.points ?? element.dataset.point).split(' ').map(index => point_of.get(Number(index)))}));
 const show_paths = () => paths.forEach(path =>
   path.element.classList.toggle('gone', path.points.some(point => point?.shown === false)));
-// A title becomes a label, up to its first semicolon: the card says the rest, and no tool tip covers it.
+// A title becomes a label: no tool tip covers the card.
 for (const title of svg ? all('.point > title, [data-ceiling] > title', svg) : []) {
   const element = title.parentNode;
-  element.setAttribute('aria-label', title.textContent.split('; ')[0]);
+  element.setAttribute('role', 'graphics-symbol');
+  element.setAttribute('aria-label', title.textContent);
   title.remove();
 }
 // What the drawing says of a ceiling or a point, as it came.
@@ -51,7 +52,7 @@ const collect_moving = () => {
     if (/layer-(grid|axes|points|counted|labels|header|legend|footer|key)/.test(name)) continue;
     layer.classList.add('moved');
     for (const element of all('path, circle', layer)) {
-      const head = element.closest('.trajectory, .change') && (element.getAttribute('fill') ?? 'none') !== 'none';
+      const head = element.closest('.trajectory, .change') && /\bf-/.test(element.getAttribute('class'));
       if (element.tagName === 'path' && !head) {
         moving.push({element, line: true});
       } else {
@@ -123,7 +124,7 @@ const ticks_between = (from, to) => {
 const like = (selector, attributes, text) => {
   const found = one(selector, drawing);
   const element = found ? found.cloneNode(false) : document.createElementNS(svg.namespaceURI, text === undefined ? 'path' : 'text');
-  ['textLength', 'lengthAdjust', 'transform', 'id'].forEach(name => element.removeAttribute(name));
+  ['transform', 'id'].forEach(name => element.removeAttribute(name));
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
   if (text !== undefined) element.textContent = text;
   return element;
