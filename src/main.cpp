@@ -30,6 +30,7 @@ struct RunCommand {
   ExitCode operator()(const OpsCommand& command) const { return run_ops(command, options); }
   ExitCode operator()(const NewCommand& command) const { return run_new(command, options); }
   ExitCode operator()(const MachineCommand& command) const { return run_machine(command, options); }
+  ExitCode operator()(const FleetCommand& command) const { return run_fleet(command, options); }
 };
 
 ExitCode run(int argc, const char* const* argv) {

@@ -235,6 +235,9 @@ Machine calibrate(const CalibrateOptions& options) {
   Machine machine = machine_of(told, probes);
   machine.tool_version = ROOFLINE_VERSION;
   machine.host = host_description();
+  if (const std::string name = host_name(); !name.empty()) {
+    machine.device.attributes.push_back({"host name", name});
+  }
   machine.quick = options.effort.quick;
   machine.cancelled = end == JobsEnd::interrupted;
   if (machine.cancelled) note_cancelled(machine, probes);

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <ctime>
 #include <nlohmann/json.hpp>
@@ -31,6 +33,31 @@ fs::path machines_folder() {
 }  // namespace
 
 fs::path machine_path(const std::string& identity) { return machines_folder() / (identity + ".json"); }
+
+std::string shared_file_name(const DeviceInfo& device, const std::string& host) {
+  std::string name = host.empty() ? "host" : host;
+  if (device.kind == DeviceKind::cpu) {
+    name += "-cpu";
+  } else {
+    // Which of several GPUs has index 0 is up to the environment of each process.
+    const auto uuid = std::find_if(device.attributes.begin(), device.attributes.end(),
+                                   [](const Attribute& attribute) { return attribute.name == "UUID"; });
+    name += fmt::format("-gpu{}", device.index);
+    if (uuid != device.attributes.end()) {
+      const std::size_t prefix = uuid->value.starts_with("GPU-") ? 4 : 0;
+      name += "-" + uuid->value.substr(prefix, 8);
+    }
+  }
+  constexpr std::size_t kLongest = 200;
+  if (name.size() > kLongest) name.erase(0, name.size() - kLongest);
+  for (char& character : name) {
+    const bool safe = std::isalnum(static_cast<unsigned char>(character)) != 0 || character == '.' ||
+                      character == '_' || character == '-';
+    if (!safe) character = '-';
+  }
+  if (name.front() == '.') name.front() = '-';
+  return name + ".json";
+}
 
 std::optional<Machine> find_machine(const std::string& identity) {
   const fs::path path = machine_path(identity);

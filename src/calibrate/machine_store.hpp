@@ -14,6 +14,10 @@ namespace roofline {
 /// $XDG_CACHE_HOME/roofline (else ~/.cache/roofline) / <identity>.json.
 std::filesystem::path machine_path(const std::string& identity);
 
+/// The name of a machine's file in a folder that many hosts write to: "node017-gpu3-360f7906.json", "node017-cpu.json".
+/// Letters, digits, '.', '_' and '-', whatever the host is called.
+std::string shared_file_name(const DeviceInfo& device, const std::string& host);
+
 /// Keeps a machine there. A quick or partial one never replaces a full one: then the path is not written
 /// and false is returned.
 bool keep_machine(const Machine& machine);

@@ -10,6 +10,7 @@
 #include "cli/console.hpp"
 #include "cli/session.hpp"
 #include "host/files.hpp"
+#include "host/host.hpp"
 #include "report/json/json.hpp"
 
 namespace roofline {
@@ -25,6 +26,12 @@ void keep(const Machine& machine, const CalibrateCommand& command) {
   } else {
     say("not kept: a full calibration of this device is there already");
   }
+}
+
+/// A folder has room for the files of many machines.
+bool names_folder(const std::string& output) {
+  std::error_code hidden;
+  return output.ends_with('/') || std::filesystem::is_directory(output, hidden);
 }
 
 nlohmann::ordered_json to_json(const SingleRun& run) {
@@ -57,6 +64,9 @@ ExitCode run_probes_once(const CalibrateCommand& command, const DeviceChoice& de
   }
   const bool to_stdout = command.output == "-";
   print_result(to_stdout ? json.dump(2) + "\n" : text);
+  if (names_folder(command.output)) {
+    throw UsageError(fmt::format("-o {}: is a folder, and --once writes one file", command.output), "name a file");
+  }
   if (!command.output.empty() && !to_stdout) write_file(command.output, json.dump(2) + "\n");
   return ExitCode::ok;
 }
@@ -64,8 +74,10 @@ ExitCode run_probes_once(const CalibrateCommand& command, const DeviceChoice& de
 }  // namespace
 
 ExitCode run_calibrate(const CalibrateCommand& command, const Options& options) {
+  const bool to_folder = names_folder(command.output);
   if (!command.output.empty() && command.output != "-") {
-    require_writable_folder(std::filesystem::absolute(command.output).parent_path());
+    const std::filesystem::path output = std::filesystem::absolute(command.output);
+    require_writable_folder(to_folder ? output : output.parent_path());
   }
   const SelectedDevice device = choose_device(command.device);
   if (command.once) return run_probes_once(command, device.choice);
@@ -78,8 +90,11 @@ ExitCode run_calibrate(const CalibrateCommand& command, const Options& options) 
   } else {
     print_result(render_machine_terminal(machine, stdout_style(options.color), command.verbose));
     if (!command.output.empty()) {
-      write_file(command.output, json);
-      say(fmt::format("wrote {}", command.output));
+      const std::filesystem::path file =
+          to_folder ? command.output / std::filesystem::path(shared_file_name(machine.device, host_name()))
+                    : std::filesystem::path(command.output);
+      write_file(file, json);
+      say(fmt::format("wrote {}", file.string()));
     }
   }
   if (machine.cancelled) return ExitCode::cancelled;

@@ -14,6 +14,7 @@ ExitCode run_compare(const CompareCommand& command, const Options& options);
 ExitCode run_devices(const DevicesCommand& command, const Options& options);
 ExitCode run_ops(const OpsCommand& command, const Options& options);
 ExitCode run_new(const NewCommand& command, const Options& options);
+ExitCode run_fleet(const FleetCommand& command, const Options& options);
 ExitCode run_machine(const MachineCommand& command, const Options& options);
 
 }  // namespace roofline

@@ -19,12 +19,13 @@ Examples:
   roofline profile -- python train.py     where a program's GPU time goes, under the roofs
   roofline import trace.json.gz           a profile of torch.profiler, ncu, nsys or Proton, under the roofs
   roofline machine --against last-month.json   name what got slower (exit code 3)
+  roofline fleet shared/fleet/            which of many machines falls behind, and why (exit code 3)
   roofline report reports/ops-cpu/report.json -o slide.png --size 1600x900 --theme dark
   roofline report before.json after.json -o comparison      lay two runs over each other
   roofline compare before.json after.json --max-slowdown 3%   exit code 3 when a kernel got slower
 
 Exit codes: 0 all good, 1 a workload failed, 2 usage or configuration error,
-3 a regression was found, 4 the device can't be used, 130 interrupted.)";
+3 a regression or an outlier was found, 4 the device can't be used, 130 interrupted.)";
 
 /// The values that flags are bound to while CLI11 parses.
 struct Flags {
@@ -45,6 +46,7 @@ struct Flags {
   MachineCommand machine;
   ProfileCommand profile;
   ImportCommand import;
+  FleetCommand fleet;
   NewCommand begin;
   std::string warmup, window, count_time;
   bool no_counters = false, no_python = false;
@@ -97,7 +99,8 @@ void add_commands(CLI::App& app, Flags& flags) {
   calibrate->add_flag("--once", flags.calibrate.once,
                       "Measure nothing: run every probe once, verified, for a profiler (ncu --profile-from-start off)");
   calibrate->add_flag("--verbose", flags.calibrate.verbose, "Say what every failed check of the audit found");
-  calibrate->add_option("-o,--output", flags.calibrate.output, "Also write the machine to this file ('-': stdout)");
+  calibrate->add_option("-o,--output", flags.calibrate.output,
+                        "Also write the machine to this file, or to HOST-GPU.json in this folder ('-': stdout)");
   calibrate->add_flag("--json", flags.json, "Write the machine as JSON to stdout");
 
   CLI::App* analyze = app.add_subcommand("analyze", "Time a suite of workloads and place them under the roofs");
@@ -190,6 +193,18 @@ void add_commands(CLI::App& app, Flags& flags) {
       "An earlier calibration, or another machine's: show what differs, exit 3 if something got slower");
   machine->add_option("--threshold", flags.threshold, "The least difference that counts, in per cent (default: 1)")
       ->check(CLI::Range(0.0, 1000.0));
+
+  CLI::App* fleet =
+      app.add_subcommand("fleet", "Which of many machines falls behind those like it; exit 3 if one does");
+  fleet->add_option("paths", flags.fleet.paths, "Machine files, and folders of them (see calibrate -o FOLDER/)")
+      ->required();
+  fleet->add_option("-o,--output", flags.output,
+                    "Folder (default: reports/fleet), one file such as fleet.csv, or '-' for stdout");
+  fleet->add_option("--format", flags.formats, "Formats, comma-separated: html, json, csv (default: html, json)")
+      ->delimiter(',');
+  fleet->add_option("--top", flags.fleet.top, "So many outliers, changes and files are listed (default: 20)")
+      ->check(CLI::Range(1, 1000000));
+  fleet->add_flag("--json", flags.json, "Write fleet.json to stdout");
 }
 
 /// The argument to blame: the first flag that is not known, or else the first word too many.
@@ -251,6 +266,20 @@ void set_profile(Options& options, Flags& flags, const DeviceRequest& device) {
   options.command = profile;
 }
 
+void set_fleet(Options& options, const Flags& flags) {
+  FleetCommand fleet = flags.fleet;
+  fleet.output = flags.json ? "-" : flags.output;
+  fleet.formats = flags.json ? std::vector<std::string>{"json"} : flags.formats;
+  for (const std::string& format : fleet.formats) {
+    if (format == "html" || format == "json" || format == "csv") continue;
+    throw UsageError(fmt::format("--format {}: a fleet is written as html, json or csv", format));
+  }
+  if (fleet.output == "-" && fleet.formats.size() != 1) {
+    throw UsageError("-o - needs exactly one --format", "for example: --format json -o -");
+  }
+  options.command = fleet;
+}
+
 /// Names of kept runs name files.
 void set_saved_runs(Flags& flags) {
   for (const auto& [name, option] : {std::pair(flags.analyze.save, "--save"), {flags.analyze.against, "--against"}}) {
@@ -301,6 +330,8 @@ void set_command(Options& options, const CLI::App& app, Flags& flags) {
     }
     if (flags.json) flags.compare.format = "json";
     options.command = flags.compare;
+  } else if (name == "fleet") {
+    set_fleet(options, flags);
   } else if (name == "new") {
     options.command = flags.begin;
   } else if (name == "devices") {

@@ -117,6 +117,13 @@ struct MachineCommand {
   bool verbose = false;          ///< say what every failed check found
 };
 
+struct FleetCommand {
+  std::vector<std::string> paths;    ///< files and folders
+  std::string output;                ///< a folder, one file, or "-" for stdout; empty: reports/fleet
+  std::vector<std::string> formats;  ///< html, json, csv; empty: html and json
+  std::size_t top = 20;              ///< outliers, changes and files that the terminal lists of each
+};
+
 struct NewCommand {
   std::string source;  ///< of a kernel
   std::string output;  ///< the suite's file, "-" for stdout; empty: beside the source
@@ -133,7 +140,7 @@ struct Options {
   std::vector<std::string> argv;
   ColorMode color = ColorMode::automatic;
   std::variant<PrintCommand, CalibrateCommand, AnalyzeCommand, ProfileCommand, ImportCommand, ReportCommand,
-               CompareCommand, DevicesCommand, OpsCommand, MachineCommand, NewCommand>
+               CompareCommand, DevicesCommand, OpsCommand, MachineCommand, FleetCommand, NewCommand>
       command;
 };
 

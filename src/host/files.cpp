@@ -8,6 +8,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <random>
 #include <system_error>
 
 #include "model/error.hpp"
@@ -40,7 +41,8 @@ std::string read_file(const fs::path& path, const std::string& hint) {
 
 void write_file(const fs::path& path, const std::string& content) {
   make_folder(path.parent_path());
-  const fs::path temporary = fmt::format("{}.{}.tmp", path.string(), ::getpid());
+  // Other hosts and containers have processes of the same number and may write to the same folder.
+  const fs::path temporary = fmt::format("{}.{}-{:08x}.tmp", path.string(), ::getpid(), std::random_device()());
   std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
   file.write(content.data(), static_cast<std::streamsize>(content.size()));
   file.close();

@@ -15,6 +15,11 @@ std::string host_description() {
   return fmt::format("{} {} {}", system.sysname, system.release, system.machine);
 }
 
+std::string host_name() {
+  utsname system{};
+  return ::uname(&system) == 0 ? system.nodename : "";
+}
+
 std::string utc_now() {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};

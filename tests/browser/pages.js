@@ -60,7 +60,8 @@ export async function open_session() {
       });
       await page.goto(url);
       // The script is unpacked a moment after the page is there.
-      if (options.javaScriptEnabled !== false) await page.locator('html.js').waitFor({ state: 'attached' });
+      const still = await page.locator('script').count() === 0;
+      if (options.javaScriptEnabled !== false && !still) await page.locator('html.js').waitFor({ state: 'attached' });
       return { page, problems, close: () => context.close() };
     },
     /** Runs `check` on an opened page, which must stay free of errors and requests. */

@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "fleet/fleet.hpp"
 #include "host/files.hpp"
 #include "model/error.hpp"
+#include "render/fleet/fleet_render.hpp"
 #include "render/render.hpp"
 #include "report/json/json.hpp"
 #include "tests/support/profile_report.hpp"
@@ -91,6 +93,42 @@ std::vector<Report> two_profiles() {
   return runs;
 }
 
+/// Sixty machines in two groups and two that nobody can judge; three fall behind, and one of them has a hostile name.
+Fleet sample_fleet() {
+  std::vector<Sheet> sheets;
+  for (int i = 0; i < 62; ++i) {
+    Sheet& sheet = sheets.emplace_back();
+    sheet.host = "node" + std::to_string(i);
+    sheet.file = "fleet/" + sheet.host + "-gpu0.json";
+    sheet.host_recorded = true;
+    sheet.kind = DeviceKind::cuda;
+    sheet.name = i < 40 ? "NVIDIA H200" : i < 60 ? "NVIDIA H100 80GB HBM3" : "NVIDIA L4";
+    sheet.uuid = "GPU-" + std::to_string(10000000 + i);
+    sheet.units = 132;
+    sheet.memory_bytes = 150e9;
+    sheet.measured_at = "2026-01-15T09:32:10Z";
+    sheet.facts = {{"driver", i % 9 == 0 ? "570.2" : "580.1"}, {"power limit", "700 W"}};
+    for (const char* label : {"hbm.read", "l2.read", "pcie.h2d", "tensor.bf16 (sustained)"}) {
+      const double noise = 0.002 * std::sin(12.9898 * (i + 1) * (1 + static_cast<double>(sheet.ceilings.size())));
+      sheet.ceilings.push_back(
+          {.label = label, .audit = CheckStatus::pass, .value = 4.7e12 * (1 + noise), .core_hz = 1.98e9F});
+    }
+    sheet.ceilings[1].role = Role::reference;
+  }
+  sheets[3].ceilings[0].value *= 0.95;
+  sheets[7].ceilings[3].value *= 0.85;
+  sheets[7].ceilings[3].core_hz = 1.41e9F;
+  sheets[7].facts[1].value = "400 W";
+  sheets[45].ceilings[2].value *= 0.5;
+  sheets[45].host = "</td><script>window.pwned=1</script>";
+  Fleet fleet =
+      fleet_of(std::move(sheets), {{"fleet/<img src=x onerror=window.pwned=2>.json", "breaks off: half a file"}});
+  fleet.files = 63;
+  fleet.created_at = "2026-01-16T09:32:10Z";
+  fleet.tool_version = "0.2.0";
+  return fleet;
+}
+
 void write_pages(const std::filesystem::path& folder, const std::string& name, const Report& report) {
   write_file(folder / (name + ".html"), render_html(report));
   write_file(folder / (name + ".json"), render_json(report));
@@ -129,6 +167,9 @@ int main(int argc, char** argv) {
     roofline::write_pages(folder, "profile-small", roofline::sample::small_profile_report());
     roofline::write_pages(folder, "profile-hostile", roofline::sample::hostile_profile_report());
     roofline::write_file(folder / "profile-two.html", roofline::render_html(roofline::two_profiles()));
+    const roofline::Fleet fleet = roofline::sample_fleet();
+    roofline::write_file(folder / "fleet.html", roofline::render_fleet_html(fleet));
+    roofline::write_file(folder / "fleet.json", roofline::render_fleet_json(fleet));
     const std::vector<roofline::Report> runs = roofline::two_runs();
     roofline::write_file(folder / "two.html", roofline::render_html(runs));
     roofline::write_file(folder / "two.before.json", roofline::render_json(runs.front()));

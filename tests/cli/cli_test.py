@@ -483,6 +483,60 @@ class Machines(Workspace):
         path.write_text(json.dumps(machine))
         return path
 
+    def fleet_folder(self, name, slow=None):
+        """Eight machines of the reference's H200, one of them 10 % slower in one roof."""
+        folder = self.folder / name
+        folder.mkdir()
+        machine = json.loads((ROOT / "reports/reference/h200-ops/report.json").read_text())["machine"]
+        machine["device"]["attributes"] = [a for a in machine["device"]["attributes"] if a["name"] != "UUID"]
+        attributes = machine["device"]["attributes"]
+        for number in range(8):
+            copy = json.loads(json.dumps(machine))
+            copy["device"]["attributes"] = attributes + [{"name": "UUID", "value": f"GPU-{number:08x}"},
+                                                         {"name": "host name", "value": f"node{number}"}]
+            if number == slow:
+                copy["ceilings"][0]["value"] *= 0.9
+            (folder / f"{number}.json").write_text(json.dumps(copy))
+        return folder
+
+    def test_a_fleet_names_who_falls_behind(self):
+        good = self.fleet_folder("good-fleet")
+        done = self.run_tool("fleet", good, "-o", "fleet-out")
+        self.check(done, 0, "fleet.html", "fleet.json")
+        self.assertIn("8 machines in 1 group, no outlier", done.stdout)
+        bad = self.fleet_folder("bad-fleet", slow=3)
+        (bad / "half.json").write_text((bad / "1.json").read_text()[:5000])
+        done = self.run_tool("fleet", bad, "-o", "fleet-out")
+        self.check(done, 3)
+        for text in ("1 outlier", "node3 GPU 0 (00000003)", "hbm.read", "10.0 % below", "half.json"):
+            self.assertIn(text, done.stdout)
+        fleet = json.loads((self.folder / "fleet-out/fleet.json").read_text())
+        self.assertEqual(fleet["schema"], "roofline.fleet/1")
+        self.assertEqual([o["host"] for g in fleet["groups"] for o in g["outliers"]], ["node3"])
+        self.assertIn("node3", (self.folder / "fleet-out/fleet.html").read_text())
+        rows = self.run_tool("fleet", bad, "--format", "csv", "-o", "-").stdout.splitlines()
+        self.assertEqual([row.split(",")[0] for row in rows if ",true," in row], ["node3"])
+
+    def test_a_fleet_says_what_is_wrong_with_the_command(self):
+        self.check(self.run_tool("fleet"), 2, "paths")
+        self.check(self.run_tool("fleet", "nowhere"), 2, "nowhere")
+        self.check(self.run_tool("fleet", self.folder, "--format", "pdf"), 2, "html, json or csv")
+        (self.folder / "nothing").mkdir()
+        self.check(self.run_tool("fleet", "nothing"), 2, "no calibration was found")
+
+    def test_calibrations_go_to_a_folder_by_host_and_device(self):
+        done = self.run_tool("calibrate", "--device", "cpu", "--quick", "--only", "dram.read", "-o", "shared/fleet/")
+        self.assertIn("wrote shared/fleet/", done.stderr)  # also where there was no time for the one roof
+        names = [path.name for path in (self.folder / "shared/fleet").iterdir()]
+        self.assertEqual(len(names), 1)
+        self.assertRegex(names[0], r"^[A-Za-z0-9._-]+-cpu\.json$")
+        again = self.run_tool("calibrate", "--device", "cpu", "--quick", "--only", "dram.read", "-o", "shared/fleet")
+        self.assertIn("wrote shared/fleet/", again.stderr)
+        self.assertEqual([path.name for path in (self.folder / "shared/fleet").iterdir()], names)
+        machine = json.loads((self.folder / "shared/fleet" / names[0]).read_text())
+        host = [a["value"] for a in machine["device"]["attributes"] if a["name"] == "host name"]
+        self.assertEqual(host, [os.uname().nodename])
+
     def test_machines_are_compared(self):
         same = self.run_tool("machine", self.machine, "--against", self.machine)
         self.check(same, 0)

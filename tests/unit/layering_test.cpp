@@ -31,10 +31,11 @@ const std::map<std::string, std::vector<std::string>> kMayInclude = {
     {"analyze", {"calibrate", "config", "user", "report", "op", "device", "host", "text", "measure", "model"}},
     {"profile", {"inject", "calibrate", "report", "op", "device", "host", "text", "measure", "model"}},
     {"import", {"profile", "inject", "calibrate", "report", "op", "device", "host", "text", "measure", "model"}},
-    {"render", {"report", "op", "text", "measure", "model"}},
+    {"fleet", {"report", "host", "text", "measure", "model"}},
+    {"render", {"fleet", "report", "op", "text", "measure", "model"}},
     {"cli",
-     {"import", "profile", "analyze", "calibrate", "render", "config", "user", "report", "op", "device", "host", "text",
-      "measure", "model"}},
+     {"import", "profile", "analyze", "calibrate", "fleet", "render", "config", "user", "report", "op", "device",
+      "host", "text", "measure", "model"}},
 };
 
 struct Include {

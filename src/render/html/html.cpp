@@ -13,6 +13,7 @@
 #include "render/html/compress.hpp"
 #include "render/html/escape.hpp"
 #include "render/html/marks.hpp"
+#include "render/html/page.hpp"
 #include "render/html/profile_sections.hpp"
 #include "render/html/sections.hpp"
 #include "render/html/sha256.hpp"
@@ -22,15 +23,10 @@
 #include "report/json/json.hpp"
 
 extern "C" {
-extern const char roofline_page_css_begin[], roofline_page_css_end[];                    // NOLINT(*-identifier-naming)
-extern const char roofline_dark_css_begin[], roofline_dark_css_end[];                    // NOLINT(*-identifier-naming)
-extern const char roofline_profile_css_begin[], roofline_profile_css_end[];              // NOLINT(*-identifier-naming)
-extern const char roofline_unpack_js_begin[], roofline_unpack_js_end[];                  // NOLINT(*-identifier-naming)
-extern const char roofline_suite_js_begin[], roofline_suite_js_end[];                    // NOLINT(*-identifier-naming)
-extern const char roofline_profile_js_begin[], roofline_profile_js_end[];                // NOLINT(*-identifier-naming)
-extern const char roofline_page_font_regular_begin[], roofline_page_font_regular_end[];  // NOLINT(*-identifier-naming)
-extern const char roofline_page_font_semibold_begin[],
-    roofline_page_font_semibold_end[];  // NOLINT(*-identifier-naming)
+extern const char roofline_profile_css_begin[], roofline_profile_css_end[];  // NOLINT(*-identifier-naming)
+extern const char roofline_unpack_js_begin[], roofline_unpack_js_end[];      // NOLINT(*-identifier-naming)
+extern const char roofline_suite_js_begin[], roofline_suite_js_end[];        // NOLINT(*-identifier-naming)
+extern const char roofline_profile_js_begin[], roofline_profile_js_end[];    // NOLINT(*-identifier-naming)
 }
 
 namespace roofline {
@@ -46,27 +42,18 @@ std::string_view page_js(bool of_program) {
                     : embedded(roofline_suite_js_begin, roofline_suite_js_end);
 }
 
-std::string font_face(int weight, std::string_view file) {
-  return fmt::format(
-      "@font-face{{font-family:Inter;font-weight:{};src:url(data:font/woff2;base64,{}) format(\"woff2\")}}\n", weight,
-      base64(file));
-}
-
 /// The chart's elements have their colours from here: "text.s-bg" are letters with a halo, "s-none" what only a pointer
 /// finds.
 std::string style_sheet(bool of_program) {
-  std::string css = font_face(400, embedded(roofline_page_font_regular_begin, roofline_page_font_regular_end)) +
-                    font_face(600, embedded(roofline_page_font_semibold_begin, roofline_page_font_semibold_end)) +
-                    theme_css(Theme::light) + "text.s-bg{paint-order:stroke}.s-none{stroke:#fff;stroke-opacity:0}\n";
-  css += embedded(roofline_page_css_begin, roofline_page_css_end);
+  std::string css =
+      html_letters() + theme_css(Theme::light) + "text.s-bg{paint-order:stroke}.s-none{stroke:#fff;stroke-opacity:0}\n";
+  css += html_base_style();
   if (of_program) css += embedded(roofline_profile_css_begin, roofline_profile_css_end);
   return css + (of_program ? html_kinds_css() : html_kernels_css()) + html_machine_css() + html_counters_css();
 }
 
 /// Where the system is dark, or the reader chose it: the page's script moves the sheet's media.
-std::string dark_style_sheet() {
-  return std::string(embedded(roofline_dark_css_begin, roofline_dark_css_end)) + theme_css(Theme::dark);
-}
+std::string dark_style_sheet() { return std::string(html_dark_style()) + theme_css(Theme::dark); }
 
 std::string policy(bool of_program) {
   return fmt::format(

@@ -1,0 +1,167 @@
+// Why a machine falls behind, as far as its file tells: what differs from the rest of its group.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "fleet/fleet.hpp"
+#include "measure/statistics.hpp"
+#include "text/format.hpp"
+
+namespace roofline {
+namespace {
+
+/// What most have is normal when so many have it.
+constexpr double kMost = 0.6;
+constexpr double kAll = 0.95;
+constexpr double kRare = 0.1;
+constexpr double kOtherClock = 0.01;
+constexpr float kHotter = 8;  ///< °C
+
+struct Usual {
+  std::string value;
+  double share = 0;  ///< of the machines that record the fact
+};
+
+/// What a group's machines have in common.
+struct Usuals {
+  std::map<std::string, Usual> facts;
+  std::map<std::string_view, double> limiters;  ///< share of the machines that anything was held down by it
+  double recorded_limiters = 0;                 ///< share of the machines that say whether something was
+  double hottest_c = 0;                         ///< median; 0 where it is not recorded
+};
+
+float hottest(const Sheet& sheet) {
+  float most = 0;
+  for (const SheetCeiling& ceiling : sheet.ceilings) {
+    if (ceiling.temperature_c > most) most = ceiling.temperature_c;
+  }
+  return most;
+}
+
+std::set<std::string_view> limiters_of(const Sheet& sheet) {
+  std::set<std::string_view> all;
+  for (const SheetCeiling& ceiling : sheet.ceilings) {
+    if (ceiling.limiter) all.insert(*ceiling.limiter);
+  }
+  return all;
+}
+
+Usuals usuals_of(const FleetGroup& group, const std::vector<Sheet>& machines) {
+  std::map<std::string, std::unordered_map<std::string_view, std::size_t>> counts;
+  std::vector<double> temperatures;
+  Usuals usuals;
+  const auto size = static_cast<double>(group.machines.size());
+  for (const std::size_t machine : group.machines) {
+    const Sheet& sheet = machines[machine];
+    for (const Attribute& fact : sheet.facts) ++counts[fact.name][fact.value];
+    if (const float most = hottest(sheet); most > 0) temperatures.push_back(most);
+    const auto limiters = limiters_of(sheet);
+    if (!limiters.empty()) usuals.recorded_limiters += 1 / size;
+    for (const std::string_view limiter : limiters) usuals.limiters[limiter] += 1 / size;
+  }
+  for (const auto& [name, values] : counts) {
+    std::size_t all = 0;
+    for (const auto& [value, times] : values) all += times;
+    const auto most = std::max_element(values.begin(), values.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    usuals.facts[name] = {std::string(most->first), static_cast<double>(most->second) / static_cast<double>(all)};
+  }
+  if (!temperatures.empty()) usuals.hottest_c = median(temperatures);
+  return usuals;
+}
+
+/// Whether a fact may slow such a ceiling down.
+bool bears_on(std::string_view fact, const Deviation& slow) {
+  const auto of = [&](std::string_view word) { return slow.label.find(word) != std::string_view::npos; };
+  if (fact == "PCIe link") return of("pcie");
+  if (fact == "ECC" || fact == "memory clock" || fact == "memory bus") return of("hbm") || of("dram") || of("l2.");
+  if (fact == "power limit" || fact == "highest core clock") return !of("pcie");
+  // Software: it changes launches, and is told besides what it doesn't explain.
+  if (fact == "driver" || fact == "CUDA runtime" || fact == "system") return slow.kind == CeilingKind::overhead;
+  return fact != "roofline";
+}
+
+std::string others(double share) { return share >= kAll ? "others" : "most others"; }
+
+void compare_facts(Outlier& outlier, const Sheet& sheet, const Usuals& usuals) {
+  for (const Attribute& fact : sheet.facts) {
+    const auto usual = usuals.facts.find(fact.name);
+    if (usual == usuals.facts.end() || usual->second.share < kMost || usual->second.value == fact.value) continue;
+    const bool bears = std::any_of(outlier.slow.begin(), outlier.slow.end(),
+                                   [&](const Deviation& slow) { return bears_on(fact.name, slow); });
+    (bears ? outlier.why : outlier.also)
+        .push_back(
+            fmt::format("{} {}, {} {}", fact.name, fact.value, others(usual->second.share), usual->second.value));
+  }
+}
+
+/// The clock, where it was lowest beside that of the others.
+void compare_clocks(Outlier& outlier, const Sheet& sheet, const FleetGroup& group) {
+  double least = 1 - kOtherClock;
+  std::string text;
+  for (const Deviation& slow : outlier.slow) {
+    const SheetCeiling* ceiling = sheet.find(slow.label);
+    const auto norm = std::find_if(group.norms.begin(), group.norms.end(),
+                                   [&](const CeilingNorm& known) { return known.label == slow.label; });
+    if (ceiling == nullptr || norm == group.norms.end() || ceiling->core_hz <= 0 || norm->core_hz <= 0) continue;
+    const double ratio = ceiling->core_hz / norm->core_hz;
+    if (ratio > least) continue;
+    least = ratio;
+    text = fmt::format("core clock {:.0f} MHz in {}, others {:.0f} MHz", ceiling->core_hz / 1e6, slow.label,
+                       norm->core_hz / 1e6);
+  }
+  if (!text.empty()) outlier.why.push_back(std::move(text));
+}
+
+void compare_heat(Outlier& outlier, const Sheet& sheet, const Usuals& usuals) {
+  for (const std::string_view limiter : limiters_of(sheet)) {
+    const auto usual = usuals.limiters.find(limiter);
+    if (limiter.empty() || usuals.recorded_limiters < kMost || usual->second > kRare) continue;
+    outlier.why.push_back(fmt::format("clock held down by {}, which others were not", limiter));
+  }
+  const float most = hottest(sheet);
+  if (most > 0 && usuals.hottest_c > 0 && most >= usuals.hottest_c + kHotter) {
+    outlier.why.push_back(fmt::format("{:.0f} °C, others {:.0f} °C", most, usuals.hottest_c));
+  }
+}
+
+void name_neighbours(Outlier& outlier, const Sheet& sheet) {
+  for (const Deviation& slow : outlier.slow) {
+    const SheetCeiling* ceiling = sheet.find(slow.label);
+    if (ceiling == nullptr || ceiling->disturbed.empty()) continue;
+    outlier.why.push_back(fmt::format("{} while {} was measured", ceiling->disturbed, slow.label));
+    return;
+  }
+}
+
+void name_unrecorded(Outlier& outlier, const Sheet& sheet) {
+  const SheetCeiling* worst = sheet.find(outlier.slow.front().label);
+  if (worst == nullptr || worst->core_hz <= 0) outlier.unrecorded.emplace_back("core clock");
+  if (sheet.kind == DeviceKind::cpu) return;
+  if (hottest(sheet) <= 0) outlier.unrecorded.emplace_back("temperature");
+  if (limiters_of(sheet).empty()) outlier.unrecorded.emplace_back("what held the clock down");
+  for (const char* fact : {"power limit", "ECC", "PCIe link", "driver"}) {
+    if (sheet.fact(fact) == nullptr) outlier.unrecorded.emplace_back(fact);
+  }
+}
+
+}  // namespace
+
+void explain(FleetGroup& group, const std::vector<Sheet>& machines) {
+  if (group.outliers.empty()) return;
+  const Usuals usuals = usuals_of(group, machines);
+  for (Outlier& outlier : group.outliers) {
+    const Sheet& sheet = machines[outlier.machine];
+    compare_facts(outlier, sheet, usuals);
+    compare_clocks(outlier, sheet, group);
+    compare_heat(outlier, sheet, usuals);
+    name_neighbours(outlier, sheet);
+    name_unrecorded(outlier, sheet);
+  }
+}
+
+}  // namespace roofline

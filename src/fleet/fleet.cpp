@@ -1,0 +1,72 @@
+// From calibrations to what is said of them.
+#include "fleet/fleet.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace roofline {
+namespace {
+
+/// Calibrations of the same machine, in the order of time.
+using Histories = std::map<std::string, std::vector<Sheet>>;
+
+Histories histories_of(std::vector<Sheet> sheets, std::vector<LeftOut>& left_out) {
+  Histories histories;
+  for (Sheet& sheet : sheets) {
+    if (sheet.quick || sheet.cancelled) {
+      left_out.push_back({sheet.file, sheet.quick ? "measured with --quick" : "cancelled before its end"});
+    } else if (sheet.ceilings.empty()) {
+      left_out.push_back({sheet.file, "has no ceilings"});
+    } else {
+      histories[sheet.key()].push_back(std::move(sheet));
+    }
+  }
+  for (auto& [key, history] : histories) {
+    std::stable_sort(history.begin(), history.end(), [](const Sheet& a, const Sheet& b) {
+      return std::tie(a.measured_at, a.file) < std::tie(b.measured_at, b.file);
+    });
+    const auto again = [&](const Sheet& first, const Sheet& second) {
+      const bool same = first.measured_at == second.measured_at;
+      if (same) left_out.push_back({second.file, fmt::format("the same device and time as {}", first.file)});
+      return same;
+    };
+    history.erase(std::unique(history.begin(), history.end(), again), history.end());
+  }
+  return histories;
+}
+
+}  // namespace
+
+std::size_t Fleet::outliers() const {
+  std::size_t all = 0;
+  for (const FleetGroup& group : groups) all += group.outliers.size();
+  return all;
+}
+
+Fleet fleet_of(std::vector<Sheet> sheets, std::vector<LeftOut> left_out) {
+  Fleet fleet;
+  fleet.left_out = std::move(left_out);
+  for (auto& [key, history] : histories_of(std::move(sheets), fleet.left_out)) {
+    if (history.size() > 1) {
+      std::vector<const Sheet*> all;
+      for (const Sheet& sheet : history) all.push_back(&sheet);
+      const std::vector<CeilingDrift> drifts = drifts_of(all, fleet.machines.size());
+      fleet.drifts.insert(fleet.drifts.end(), drifts.begin(), drifts.end());
+    }
+    fleet.machines.push_back(std::move(history.back()));
+  }
+  std::stable_sort(fleet.drifts.begin(), fleet.drifts.end(),
+                   [](const CeilingDrift& a, const CeilingDrift& b) { return a.ratio < b.ratio; });
+  fleet.groups = groups_of(fleet.machines);
+  for (FleetGroup& group : fleet.groups) {
+    judge(group, fleet.machines);
+    explain(group, fleet.machines);
+  }
+  std::sort(fleet.left_out.begin(), fleet.left_out.end(),
+            [](const LeftOut& a, const LeftOut& b) { return a.file < b.file; });
+  return fleet;
+}
+
+}  // namespace roofline

@@ -1,0 +1,111 @@
+#include "fleet/read_fleet.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "host/interrupt.hpp"
+#include "model/error.hpp"
+
+namespace roofline {
+namespace fs = std::filesystem;
+namespace {
+
+/// A calibration has some 0.2 MB, of eight GPUs 2 MB, a report of thousands of rows 30 MB.
+constexpr std::uintmax_t kLargest = std::uintmax_t{64} << 20;
+
+void list_folder(const fs::path& folder, FleetFiles& found, std::vector<std::string>& files) {
+  std::vector<fs::path> left{folder};
+  while (!left.empty()) {
+    const fs::path here = std::move(left.back());
+    left.pop_back();
+    std::error_code error;
+    fs::directory_iterator entry(here, error);
+    for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+      std::error_code unknown;
+      if (entry->is_directory(unknown)) {
+        // A link to a folder may lead back up.
+        if (!entry->is_symlink(unknown)) left.push_back(entry->path());
+      } else if (entry->path().extension() == ".json") {
+        files.push_back(entry->path().string());
+      }
+    }
+    if (error) found.left_out.push_back({here.string(), error.message()});
+  }
+}
+
+std::vector<std::string> files_at(const std::vector<std::string>& paths, FleetFiles& found) {
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    const fs::file_status status = fs::status(path, error);
+    if (!fs::exists(status)) throw UsageError(fmt::format("{}: no such file or folder", path));
+    if (fs::is_directory(status)) {
+      list_folder(path, found, files);
+    } else {
+      files.push_back(path);
+    }
+  }
+  std::sort(files.begin(), files.end());
+  files.erase(std::unique(files.begin(), files.end()), files.end());
+  return files;
+}
+
+/// Into `text`, whose memory is used again and again.
+void read_whole(const std::string& path, std::string& text) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) throw UsageError(error ? error.message() : "is no file");
+  const std::uintmax_t size = fs::file_size(path, error);
+  if (!error && size > kLargest) throw UsageError("larger than 64 MB, which no calibration is");
+  std::ifstream file(path, std::ios::binary);
+  if (error || !file) throw UsageError(error ? error.message() : std::strerror(errno));
+  text.resize(static_cast<std::size_t>(size));
+  file.read(text.data(), static_cast<std::streamsize>(size));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+}
+
+struct Outcome {
+  std::vector<Sheet> sheets;
+  std::string reason;
+};
+
+}  // namespace
+
+FleetFiles read_fleet(const std::vector<std::string>& paths) {
+  FleetFiles found;
+  const std::vector<std::string> files = files_at(paths, found);
+  found.files = files.size();
+  std::vector<Outcome> outcomes(files.size());
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    std::string text;
+    for (std::size_t i = next++; i < files.size() && !interrupted(); i = next++) {
+      try {
+        read_whole(files[i], text);
+        outcomes[i].sheets = read_sheets(text, files[i]);
+      } catch (const std::exception& error) {
+        outcomes[i].reason = error.what();
+      }
+    }
+  };
+  constexpr unsigned kMostThreads = 16;
+  const std::size_t threads = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, kMostThreads);
+  std::vector<std::jthread> others;
+  for (std::size_t i = 1; i < std::min(threads, files.size()); ++i) others.emplace_back(work);
+  work();
+  others.clear();
+  if (interrupted()) throw Error("interrupted");
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (!outcomes[i].reason.empty()) found.left_out.push_back({files[i], outcomes[i].reason});
+    for (Sheet& sheet : outcomes[i].sheets) found.sheets.push_back(std::move(sheet));
+  }
+  return found;
+}
+
+}  // namespace roofline

@@ -1,0 +1,39 @@
+#include "fleet/sheet.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <mutex>
+#include <unordered_set>
+
+namespace roofline {
+
+std::string_view interned(std::string_view text) {
+  static std::mutex mutex;
+  static std::unordered_set<std::string> words;
+  const std::lock_guard lock(mutex);
+  return *words.emplace(text).first;
+}
+
+std::string Sheet::device() const {
+  if (kind == DeviceKind::cpu) return "cpu";
+  const std::string_view id = uuid.starts_with("GPU-") ? std::string_view(uuid).substr(4, 8) : std::string_view(uuid);
+  return "GPU " + std::to_string(index) + (id.empty() ? "" : " (" + std::string(id) + ")");
+}
+
+std::string Sheet::key() const {
+  return (host_recorded || uuid.empty() ? host : "") + '\n' + (uuid.empty() ? identity : uuid);
+}
+
+const std::string* Sheet::fact(std::string_view wanted) const {
+  const auto found =
+      std::find_if(facts.begin(), facts.end(), [&](const Attribute& known) { return known.name == wanted; });
+  return found == facts.end() ? nullptr : &found->value;
+}
+
+const SheetCeiling* Sheet::find(std::string_view label) const {
+  const auto found =
+      std::find_if(ceilings.begin(), ceilings.end(), [&](const SheetCeiling& known) { return known.label == label; });
+  return found == ceilings.end() ? nullptr : &*found;
+}
+
+}  // namespace roofline

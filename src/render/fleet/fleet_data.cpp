@@ -1,0 +1,137 @@
+// A fleet for programs: fleet.json and fleet.csv (docs/report-schema.md).
+#include <nlohmann/json.hpp>
+
+#include <map>
+
+#include "render/csv_fields.hpp"
+#include "render/fleet/fleet_render.hpp"
+#include "report/json/json_value.hpp"
+
+namespace roofline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void put_machine(Json& json, const Sheet& sheet) {
+  json["host"] = sheet.host;
+  json["device"] = sheet.device();
+  json["index"] = sheet.index;
+  put_text(json, "uuid", sheet.uuid);
+  json["file"] = sheet.file;
+  json["measured_at"] = sheet.measured_at;
+}
+
+Json norm_to_json(const CeilingNorm& norm, const Fleet& fleet) {
+  Json json = {{"name", norm.label},
+               {"kind", to_string(norm.kind)},
+               {"unit", unit_of(norm.kind)},
+               {"role", to_string(norm.role)},
+               {"machines", norm.relative.size()}};
+  if (!norm.relative.empty()) {
+    json["median"] = norm.median;
+    json["spread"] = norm.spread;
+    json["quantiles"] = {{"p01", norm.quantile(0.01)}, {"p05", norm.quantile(0.05)}, {"p25", norm.quantile(0.25)},
+                         {"p75", norm.quantile(0.75)}, {"p95", norm.quantile(0.95)}, {"p99", norm.quantile(0.99)}};
+  }
+  if (norm.threshold) json["outlier_below"] = norm.median * (1 - *norm.threshold);
+  json["suspect"] = Json::array();
+  for (const std::size_t machine : norm.suspects) json["suspect"].push_back(fleet_machine(fleet.machines[machine]));
+  return json;
+}
+
+Json outlier_to_json(const Outlier& outlier, const Fleet& fleet) {
+  Json json = Json::object();
+  put_machine(json, fleet.machines[outlier.machine]);
+  json["ceilings"] = Json::array();
+  for (const Deviation& slow : outlier.slow) {
+    json["ceilings"].push_back({{"name", slow.label},
+                                {"value", slow.value},
+                                {"unit", unit_of(slow.kind)},
+                                {"relative", slow.relative},
+                                {"score", slow.score}});
+  }
+  json["why"] = outlier.why;
+  json["also"] = outlier.also;
+  json["not_recorded"] = outlier.unrecorded;
+  return json;
+}
+
+Json drift_to_json(const CeilingDrift& drift, const Fleet& fleet) {
+  const Sheet& sheet = fleet.machines[drift.machine];
+  Json json = {{"host", sheet.host},     {"device", sheet.device()},
+               {"ceiling", drift.label}, {"change", drift.step ? "step" : "drift"},
+               {"ratio", drift.ratio},   {"from", drift.from},
+               {"to", drift.to}};
+  put_text(json, "along", drift.along);
+  return json;
+}
+
+Json group_to_json(const FleetGroup& group, const Fleet& fleet) {
+  const Sheet& one = fleet.machines[group.machines.front()];
+  Json json = {{"name", group.name},
+               {"kind", to_string(one.kind)},
+               {"device", one.name},
+               {"units", one.units},
+               {"memory_bytes", one.memory_bytes},
+               {"machines", group.machines.size()},
+               {"judged", group.judged()},
+               {"notes", group.notes}};
+  json["ceilings"] = Json::array();
+  for (const CeilingNorm& norm : group.norms) json["ceilings"].push_back(norm_to_json(norm, fleet));
+  json["outliers"] = Json::array();
+  for (const Outlier& outlier : group.outliers) json["outliers"].push_back(outlier_to_json(outlier, fleet));
+  return json;
+}
+
+}  // namespace
+
+std::string render_fleet_json(const Fleet& fleet) {
+  Json json = {{"schema", kFleetSchema},         {"tool_version", fleet.tool_version},
+               {"created_at", fleet.created_at}, {"paths", fleet.paths},
+               {"files", fleet.files},           {"machines", fleet.machines.size()},
+               {"outliers", fleet.outliers()}};
+  json["groups"] = Json::array();
+  for (const FleetGroup& group : fleet.groups) json["groups"].push_back(group_to_json(group, fleet));
+  json["changes"] = Json::array();
+  for (const CeilingDrift& drift : fleet.drifts) json["changes"].push_back(drift_to_json(drift, fleet));
+  json["left_out"] = Json::array();
+  for (const LeftOut& left : fleet.left_out) json["left_out"].push_back({{"file", left.file}, {"reason", left.reason}});
+  return to_json_text(json);
+}
+
+std::string render_fleet_csv(const Fleet& fleet) {
+  std::string text;
+  const auto row_of = [](const Sheet& sheet, const FleetGroup& group, const SheetCeiling& ceiling,
+                         const CeilingNorm* norm, bool outlier) {
+    const bool counts = ceiling.audit == CheckStatus::pass && norm != nullptr;
+    return CsvRow{{"host", csv_text(sheet.host)},
+                  {"device", csv_text(sheet.device())},
+                  {"group", csv_text(group.name)},
+                  {"measured_at", csv_text(sheet.measured_at)},
+                  {"ceiling", csv_text(ceiling.label)},
+                  {"value", csv_number(ceiling.value)},
+                  {"unit", std::string(unit_of(ceiling.kind))},
+                  {"median", counts ? csv_number(norm->median) : ""},
+                  {"relative", counts ? csv_number(ceiling.value / norm->median - 1) : ""},
+                  {"audit", std::string(to_string(ceiling.audit))},
+                  {"outlier", outlier ? "true" : "false"},
+                  {"file", csv_text(sheet.file)}};
+  };
+  text = csv_names(row_of({}, {}, {}, nullptr, false));
+  for (const FleetGroup& group : fleet.groups) {
+    std::map<std::string_view, const CeilingNorm*> norms;
+    for (const CeilingNorm& norm : group.norms) norms[norm.label] = &norm;
+    for (const std::size_t machine : group.machines) {
+      const Sheet& sheet = fleet.machines[machine];
+      for (const SheetCeiling& ceiling : sheet.ceilings) {
+        const CeilingNorm* norm = norms.at(ceiling.label);
+        const bool outlier = norm->threshold && ceiling.audit == CheckStatus::pass &&
+                             ceiling.value <= norm->median * (1 - *norm->threshold);
+        text += csv_line(row_of(sheet, group, ceiling, norm, outlier));
+      }
+    }
+  }
+  return text;
+}
+
+}  // namespace roofline

@@ -1,0 +1,53 @@
+#include "render/html/page.hpp"
+
+#include <fmt/format.h>
+
+#include "render/html/escape.hpp"
+#include "render/html/sha256.hpp"
+
+extern "C" {
+extern const char roofline_page_css_begin[], roofline_page_css_end[];                    // NOLINT(*-identifier-naming)
+extern const char roofline_dark_css_begin[], roofline_dark_css_end[];                    // NOLINT(*-identifier-naming)
+extern const char roofline_page_font_regular_begin[], roofline_page_font_regular_end[];  // NOLINT(*-identifier-naming)
+extern const char roofline_page_font_semibold_begin[],
+    roofline_page_font_semibold_end[];  // NOLINT(*-identifier-naming)
+}
+
+namespace roofline {
+namespace {
+
+std::string_view embedded(const char* begin, const char* end) { return {begin, static_cast<std::size_t>(end - begin)}; }
+
+std::string font_face(int weight, std::string_view file) {
+  return fmt::format(
+      "@font-face{{font-family:Inter;font-weight:{};src:url(data:font/woff2;base64,{}) format(\"woff2\")}}\n", weight,
+      base64(file));
+}
+
+}  // namespace
+
+std::string html_letters() {
+  return font_face(400, embedded(roofline_page_font_regular_begin, roofline_page_font_regular_end)) +
+         font_face(600, embedded(roofline_page_font_semibold_begin, roofline_page_font_semibold_end));
+}
+
+std::string_view html_base_style() { return embedded(roofline_page_css_begin, roofline_page_css_end); }
+
+std::string_view html_dark_style() { return embedded(roofline_dark_css_begin, roofline_dark_css_end); }
+
+std::string html_still_page(std::string_view title, std::string_view tool_version, std::string_view style,
+                            std::string_view body) {
+  const std::string sheet = html_letters() + std::string(html_base_style()) + std::string(style);
+  return fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\" data-theme=\"auto\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src '{}' '{}'; img-src data:; "
+      "font-src data:; base-uri 'none'; form-action 'none'\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"generator\" content=\"roofline {}\">\n"
+      "<title>{} \u2014 roofline</title>\n<style>{}</style>\n<style media=\"screen and "
+      "(prefers-color-scheme:dark)\">{}</style>\n</head>\n<body>\n{}</body>\n</html>\n",
+      csp_hash(sheet), csp_hash(html_dark_style()), escape_html(tool_version), escape_html(title), sheet,
+      html_dark_style(), body);
+}
+
+}  // namespace roofline

@@ -1,0 +1,20 @@
+// What every page is made of: letters, style sheets, and the frame of pages that run nothing.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace roofline {
+
+/// The letters, as @font-face.
+std::string html_letters();
+
+/// assets/page.css, and assets/dark.css for screens that are dark.
+std::string_view html_base_style();
+std::string_view html_dark_style();
+
+/// A page without a script: `style` besides the base, and the content of its body.
+std::string html_still_page(std::string_view title, std::string_view tool_version, std::string_view style,
+                            std::string_view body);
+
+}  // namespace roofline

@@ -1,0 +1,356 @@
+// Many machines: nothing found where there is nothing, planted faults found and explained, files of any kind survived.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "calibrate/machine_store.hpp"
+#include "fleet/fleet.hpp"
+#include "fleet/read_fleet.hpp"
+#include "model/error.hpp"
+#include "render/fleet/fleet_render.hpp"
+#include "report/json/json.hpp"
+
+namespace roofline {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+using Noise = std::function<double(std::mt19937_64&)>;
+
+double gaussian(std::mt19937_64& random) { return std::normal_distribution(0.0, 0.003)(random); }
+/// Student's t with three degrees of freedom, half of it within 0.03 %: of 2,000 machines and 40 ceilings the furthest
+/// is 2 % off.
+double heavy(std::mt19937_64& random) { return 0.0004 * std::student_t_distribution(3.0)(random); }
+/// Neighbours make machines slower and never faster.
+double skewed(std::mt19937_64& random) {
+  return std::normal_distribution(0.0, 0.001)(random) - std::exponential_distribution(1 / 0.002)(random);
+}
+
+Sheet sheet_of(std::size_t number) {
+  Sheet sheet;
+  sheet.file = fmt::format("node{}.json", number);
+  sheet.host = fmt::format("node{}", number);
+  sheet.host_recorded = true;
+  sheet.kind = DeviceKind::cuda;
+  sheet.name = "Some GPU";
+  sheet.uuid = fmt::format("GPU-{:08x}", number);
+  sheet.units = 132;
+  sheet.memory_bytes = 150e9;
+  sheet.measured_at = "2026-01-15T09:32:10Z";
+  sheet.facts = {{"driver", "580.1"}, {"power limit", "700 W"}, {"ECC", "on"}, {"PCIe link", "generation 5, 16 lanes"}};
+  return sheet;
+}
+
+SheetCeiling ceiling_of(std::string_view label, double value) {
+  return {
+      .label = label, .kind = CeilingKind::bandwidth, .audit = CheckStatus::pass, .value = value, .core_hz = 1.98e9F};
+}
+
+/// Machines with that many ceilings, of which a third share their noise, as they share a clock.
+std::vector<Sheet> fleet_with(std::size_t machines, const Noise& noise, std::uint64_t seed, int ceilings = 40) {
+  std::mt19937_64 random(seed);
+  std::vector<Sheet> sheets;
+  for (std::size_t i = 0; i < machines; ++i) {
+    Sheet& sheet = sheets.emplace_back(sheet_of(i));
+    const double shared = noise(random);
+    for (int k = 0; k < ceilings; ++k) {
+      const double own = noise(random);
+      sheet.ceilings.push_back(
+          ceiling_of(interned(fmt::format("hbm.{}", k)), 1e12 * (k + 1) * std::exp(k % 3 == 0 ? shared : own)));
+    }
+  }
+  return sheets;
+}
+
+const Outlier* outlier_of(const Fleet& fleet, const std::string& host) {
+  for (const FleetGroup& group : fleet.groups) {
+    for (const Outlier& outlier : group.outliers) {
+      if (fleet.machines[outlier.machine].host == host) return &outlier;
+    }
+  }
+  return nullptr;
+}
+
+TEST(Fleet, MachinesThatAreEqualHaveNoOutlier) {
+  for (const std::size_t machines : {5U, 8U, 60U, 700U}) {
+    const Fleet fleet = fleet_of(fleet_with(
+        machines, [](auto&) { return 0.0; }, 1));
+    ASSERT_EQ(fleet.groups.size(), 1U);
+    EXPECT_TRUE(fleet.groups[0].judged());
+    EXPECT_EQ(fleet.outliers(), 0U);
+    EXPECT_EQ(fleet.groups[0].norms[2].median, 3e12);
+  }
+}
+
+TEST(Fleet, OfFewMachinesNobodyCanTellWhoIsNormal) {
+  for (const std::size_t machines : {1U, 2U, 4U}) {
+    std::vector<Sheet> sheets = fleet_with(machines, gaussian, 1);
+    sheets[0].ceilings[0].value *= 0.5;
+    const Fleet fleet = fleet_of(std::move(sheets));
+    EXPECT_EQ(fleet.outliers(), 0U);
+    EXPECT_FALSE(fleet.groups[0].judged());
+    EXPECT_THAT(fleet.groups[0].notes, ElementsAre(HasSubstr("too few")));
+    EXPECT_THAT(fleet_headline(fleet), HasSubstr("too few"));
+  }
+}
+
+/// Half a false alarm is wanted of 2,000 machines; over several fleets there are at most a few.
+TEST(Fleet, NoiseOfAnyShapeRaisesAtMostOneFalseAlarmInTwoThousandMachines) {
+  for (const auto& [name, noise] :
+       {std::pair<const char*, Noise>{"gaussian", gaussian}, {"heavy", heavy}, {"skewed", skewed}}) {
+    std::size_t alarms = 0;
+    constexpr std::uint64_t kFleets = 6;
+    for (std::uint64_t seed = 1; seed <= kFleets; ++seed) {
+      const std::vector<Sheet> sheets = fleet_with(2000, noise, seed);
+      FleetGroup group = groups_of(sheets).front();
+      judge(group, sheets);
+      alarms += group.outliers.size();
+    }
+    EXPECT_LE(alarms, kFleets) << name;
+  }
+}
+
+TEST(Fleet, SmallGroupsRaiseFewFalseAlarmsToo) {
+  for (const auto& [name, noise] :
+       {std::pair<const char*, Noise>{"gaussian", gaussian}, {"heavy", heavy}, {"skewed", skewed}}) {
+    std::size_t alarms = 0;
+    for (std::uint64_t seed = 1; seed <= 250; ++seed) {
+      const std::vector<Sheet> sheets = fleet_with(8, noise, seed);
+      FleetGroup group = groups_of(sheets).front();
+      judge(group, sheets);
+      alarms += group.outliers.size();
+    }
+    EXPECT_LE(alarms, 1U) << name << ": of 250 groups of 8";
+  }
+}
+
+/// In how many of `times` fleets the planted fault is found, in a machine and a ceiling that change each time.
+int found(std::size_t machines, const Noise& noise, double fault, int times) {
+  int hits = 0;
+  for (int time = 0; time < times; ++time) {
+    std::vector<Sheet> sheets = fleet_with(machines, noise, 100 + static_cast<std::uint64_t>(time));
+    const std::size_t bad = static_cast<std::size_t>(7 * time + 3) % machines;
+    SheetCeiling& ceiling = sheets[bad].ceilings[static_cast<std::size_t>(5 * time + 1) % 40];
+    ceiling.value *= 1 - fault;
+    FleetGroup group = groups_of(sheets).front();
+    judge(group, sheets);
+    for (const Outlier& outlier : group.outliers) {
+      if (outlier.machine == bad && outlier.slow.front().label == ceiling.label) ++hits;
+    }
+  }
+  return hits;
+}
+
+TEST(Fleet, PlantedFaultsAreFound) {
+  EXPECT_EQ(found(2000, gaussian, 0.05, 10), 10);
+  EXPECT_EQ(found(2000, heavy, 0.05, 10), 10);
+  EXPECT_EQ(found(2000, skewed, 0.05, 10), 10);
+  EXPECT_GE(found(2000, gaussian, 0.03, 20), 14);
+  for (const Noise& noise : {Noise(gaussian), Noise(heavy), Noise(skewed)}) {
+    EXPECT_EQ(found(8, noise, 0.10, 40), 40);
+    EXPECT_EQ(found(10000, noise, 0.10, 1), 1);
+  }
+  EXPECT_EQ(found(10000, gaussian, 0.05, 1), 1);
+  EXPECT_GE(found(8, gaussian, 0.05, 40), 26);
+}
+
+TEST(Fleet, ManyBadMachinesDoNotHideEachOther) {
+  std::vector<Sheet> sheets = fleet_with(1000, gaussian, 5);
+  for (std::size_t i = 0; i < 60; ++i) {
+    for (SheetCeiling& ceiling : sheets[i].ceilings) ceiling.value *= 0.9;
+  }
+  EXPECT_EQ(fleet_of(std::move(sheets)).outliers(), 60U);
+}
+
+TEST(Fleet, OnlyCeilingsWhoseAuditPassedCount) {
+  std::vector<Sheet> sheets = fleet_with(20, gaussian, 1);
+  sheets[3].ceilings[7].value *= 0.5;
+  sheets[3].ceilings[7].audit = CheckStatus::fail;
+  sheets[4].ceilings[7].value *= 0.5;
+  sheets[4].ceilings[7].role = Role::reference;
+  const Fleet fleet = fleet_of(std::move(sheets));
+  std::size_t suspects = 0;
+  for (const CeilingNorm& norm : fleet.groups[0].norms) suspects += norm.suspects.size();
+  EXPECT_EQ(suspects, 1U);
+  EXPECT_EQ(outlier_of(fleet, "node3"), nullptr);
+  EXPECT_THAT(render_fleet_terminal(fleet, {}, 20), HasSubstr("1 roof did not pass its audit"));
+}
+
+TEST(Fleet, SaysWhatDiffersAndBearsOnIt) {
+  std::vector<Sheet> sheets = fleet_with(40, gaussian, 1, 6);
+  for (Sheet& sheet : sheets) {
+    sheet.ceilings.push_back(ceiling_of("pcie.h2d", 5e10));
+    sheet.ceilings.push_back(ceiling_of("tensor.bf16 (sustained)", 8e14));
+    sheet.ceilings.back().kind = CeilingKind::compute;
+    sheet.ceilings.back().temperature_c = 60;
+    sheet.ceilings.back().limiter = "";
+  }
+  const auto slow = [&](std::size_t machine, std::size_t ceiling) -> SheetCeiling& {
+    sheets[machine].ceilings[ceiling].value *= 0.8;
+    return sheets[machine].ceilings[ceiling];
+  };
+  slow(1, 6);
+  sheets[1].facts[3].value = "generation 5, 8 lanes";
+  sheets[1].facts[0].value = "570.2";
+  slow(2, 7).core_hz = 1.41e9F;
+  sheets[2].facts[1].value = "400 W";
+  SheetCeiling& hot = slow(3, 7);
+  hot.temperature_c = 87;
+  hot.limiter = "thermal";
+  slow(4, 2).disturbed = "other programs used 1.1 of 2 cores";
+  slow(5, 2);
+  sheets[5].facts = {};
+  const Fleet fleet = fleet_of(std::move(sheets));
+  ASSERT_EQ(fleet.groups.size(), 1U) << "one power limit of 40 is no class of its own";
+  ASSERT_EQ(fleet.outliers(), 5U);
+  EXPECT_THAT(outlier_of(fleet, "node1")->why,
+              ElementsAre("PCIe link generation 5, 8 lanes, others generation 5, 16 lanes"));
+  EXPECT_THAT(outlier_of(fleet, "node1")->also, ElementsAre("driver 570.2, others 580.1"));
+  EXPECT_THAT(outlier_of(fleet, "node2")->why,
+              ElementsAre("power limit 400 W, others 700 W",
+                          "core clock 1410 MHz in tensor.bf16 (sustained), others 1980 MHz"));
+  EXPECT_THAT(outlier_of(fleet, "node3")->why,
+              ElementsAre("clock held down by thermal, which others were not", "87 °C, others 60 °C"));
+  EXPECT_THAT(outlier_of(fleet, "node4")->why,
+              ElementsAre("other programs used 1.1 of 2 cores while hbm.2 was measured"));
+  EXPECT_THAT(outlier_of(fleet, "node5")->why, IsEmpty());
+  EXPECT_THAT(outlier_of(fleet, "node5")->unrecorded, Contains("power limit"));
+  EXPECT_THAT(fleet_reason(*outlier_of(fleet, "node5")), HasSubstr("tells no cause; not recorded"));
+}
+
+TEST(Fleet, GroupsEqualHardware) {
+  std::vector<Sheet> sheets = fleet_with(100, gaussian, 1, 2);
+  for (std::size_t i = 0; i < 30; ++i) sheets[i].facts[1].value = "400 W";
+  for (std::size_t i = 30; i < 40; ++i) sheets[i].name = "Other GPU";
+  for (std::size_t i = 40; i < 46; ++i) sheets[i].memory_bytes = 80e9;
+  for (std::size_t i = 46; i < 50; ++i) sheets[i].memory_bytes *= 1.001;
+  for (std::size_t i = 46; i < 50; ++i) sheets[i].facts[0].value = "570.2";
+  const std::vector<FleetGroup> groups = groups_of(sheets);
+  std::vector<std::size_t> sizes;
+  for (const FleetGroup& group : groups) sizes.push_back(group.machines.size());
+  EXPECT_THAT(sizes, ElementsAre(54, 30, 10, 6));
+  EXPECT_THAT(groups[0].notes, ElementsAre("driver 580: 50, 570: 4"));
+}
+
+TEST(Fleet, TheLatestCalibrationCountsAndChangesHaveADate) {
+  std::vector<Sheet> sheets;
+  for (int week = 0; week < 8; ++week) {
+    for (Sheet& sheet : fleet_with(
+             6, [](auto&) { return 0.0; }, 1, 3)) {
+      sheet.file = fmt::format("{}-{}", week, sheet.file);
+      sheet.measured_at = fmt::format("2026-01-{:02}T00:00:00Z", 1 + 3 * week);
+      if (sheet.host == "node2" && week >= 5) {
+        sheet.ceilings[1].value *= 0.9;
+        sheet.facts[0].value = "590.1";
+      }
+      if (sheet.host == "node3") sheet.ceilings[2].value *= 1 - 0.01 * week;
+      sheets.push_back(sheet);
+    }
+  }
+  sheets.push_back(sheets.back());
+  sheets.back().file = "again.json";
+  const Fleet fleet = fleet_of(std::move(sheets));
+  EXPECT_EQ(fleet.machines.size(), 6U);
+  ASSERT_EQ(fleet.left_out.size(), 1U);
+  EXPECT_THAT(fleet.left_out[0].reason, HasSubstr("the same device and time as"));
+  ASSERT_EQ(fleet.drifts.size(), 2U);
+  EXPECT_EQ(fleet_drift(fleet.drifts[0]),
+            "hbm.1 fell by 10.0 % between 2026-01-13 and 2026-01-16 (driver 580.1 before, 590.1 then)");
+  EXPECT_EQ(fleet.machines[fleet.drifts[1].machine].host, "node3");
+  EXPECT_THAT(fleet_drift(fleet.drifts[1]), HasSubstr("hbm.2 drifted down by"));
+}
+
+TEST(Fleet, FilesOfAnyKindAreListedAndNeverFatal) {
+  const fs::path folder = fs::temp_directory_path() / fmt::format("roofline-fleet-{}", ::getpid());
+  Machine machine;
+  machine.device.kind = DeviceKind::cuda;
+  machine.device.name = "Some GPU";
+  machine.device.units = 132;
+  machine.device.attributes = {{"UUID", "GPU-360f7906-7754"}, {"host name", "node7"}, {"power limit", "700 W"}};
+  machine.measured_at = "2026-01-15T09:32:10Z";
+  machine.ceilings.resize(2);
+  for (Ceiling& ceiling : machine.ceilings) {
+    ceiling.name = "fp32";
+    ceiling.kind = CeilingKind::compute;
+    ceiling.pipe = Pipe::fp32;
+    ceiling.value = 6e13;
+    ceiling.audit.checks = {{"result verified", CheckStatus::pass, "right"}};
+  }
+  machine.ceilings[1].regime = Regime::sustained;
+  machine.ceilings[1].power.temperature_c = 61;
+  machine.ceilings[1].power.limiter = "power cap";
+  const std::string whole = machine_to_json(machine).dump(2);
+  const auto write = [&](const std::string& name, const std::string& text) {
+    fs::create_directories((folder / name).parent_path());
+    std::ofstream(folder / name) << text;
+  };
+  write("deep/er/good.json", whole);
+  write("half.json", whole.substr(0, whole.size() / 2));
+  write("empty.json", "");
+  write("foreign.json", R"({"schema": "another/1", "device": 3})");
+  write("list.json", "[1, 2, 3]");
+  write("text.json", "hello");
+  write("object.json", "{}");
+  write("notes.txt", "not looked at");
+  write("wrong.json", R"({"schema": "roofline.machine/1", "device": {"name": 3}})");
+  machine.quick = true;
+  write("quick.json", machine_to_json(machine).dump(2));
+  fs::create_directory_symlink(folder, folder / "loop");
+  FleetFiles files = read_fleet({folder.string()});
+  EXPECT_EQ(files.files, 9U);
+  const Fleet fleet = fleet_of(std::move(files.sheets), std::move(files.left_out));
+  ASSERT_EQ(fleet.machines.size(), 1U);
+  EXPECT_EQ(fleet_machine(fleet.machines[0]), "node7 GPU 0 (360f7906)");
+  EXPECT_EQ(*fleet.machines[0].fact("power limit"), "700 W");
+  ASSERT_NE(fleet.machines[0].find("fp32 (sustained)"), nullptr);
+  EXPECT_EQ(fleet.machines[0].find("fp32 (sustained)")->limiter, "power cap");
+  std::string reasons;
+  for (const LeftOut& left : fleet.left_out) {
+    reasons += fs::path(left.file).filename().string() + ": " + left.reason + "\n";
+  }
+  EXPECT_EQ(reasons,
+            "empty.json: is empty\n"
+            "foreign.json: schema: is another/1, no calibration\n"
+            "half.json: breaks off: half a file\n"
+            "list.json: is no machine file\n"
+            "object.json: is no machine file\n"
+            "quick.json: measured with --quick\n"
+            "text.json: no JSON from byte 1 on\n"
+            "wrong.json: device.name: expected text\n");
+  EXPECT_THROW(read_fleet({(folder / "nowhere").string()}), UsageError);
+  fs::remove_all(folder);
+}
+
+TEST(Fleet, NamesFromOutsideAreEscaped) {
+  std::vector<Sheet> sheets = fleet_with(8, gaussian, 1, 3);
+  sheets[2].host = "<script>alert(1)</script>\x1b[31m";
+  sheets[2].ceilings[1].value *= 0.5;
+  const Fleet fleet = fleet_of(std::move(sheets), {{"<b>.json", "</td><script>"}});
+  ASSERT_EQ(fleet.outliers(), 1U);
+  EXPECT_THAT(render_fleet_html(fleet), Not(HasSubstr("<script")));
+  EXPECT_THAT(render_fleet_terminal(fleet, {}, 20), Not(HasSubstr("\x1b")));
+}
+
+TEST(Fleet, SharedFilesAreNamedByHostAndDevice) {
+  DeviceInfo device;
+  EXPECT_EQ(shared_file_name(device, "node017.cluster"), "node017.cluster-cpu.json");
+  device.kind = DeviceKind::cuda;
+  device.index = 3;
+  EXPECT_EQ(shared_file_name(device, "../a b"), "-.-a-b-gpu3.json");
+  device.attributes = {{"UUID", "GPU-360f7906-7754-f037"}};
+  EXPECT_EQ(shared_file_name(device, ""), "host-gpu3-360f7906.json");
+}
+
+}  // namespace
+}  // namespace roofline
