@@ -40,12 +40,15 @@ SweepAxes axes_of(const std::vector<SweepPoint>& points) {
   return {{{x.low / 1.15, x.high * 1.15}, kLeft, kRight}, {{y.low / 1.5, y.high * 1.7}, kBottom, kTop}};
 }
 
+double tenths(double pixels) { return std::round(pixels * 10) / 10; }
+
 std::string line(std::string_view style, double x1, double y1, double x2, double y2) {
-  return fmt::format("<path class=\"{}\" d=\"M{:.1f} {:.1f}L{:.1f} {:.1f}\"/>", style, x1, y1, x2, y2);
+  return fmt::format("<path class=\"{}\" d=\"M{} {}L{} {}\"/>", style, tenths(x1), tenths(y1), tenths(x2), tenths(y2));
 }
 
 std::string text(std::string_view style, double x, double y, const std::string& content) {
-  return fmt::format("<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", style, x, y, escape_html(content));
+  return fmt::format("<text class=\"{}\" x=\"{}\" y=\"{}\">{}</text>", style, tenths(x), tenths(y),
+                     escape_html(content));
 }
 
 std::string x_label(const Sweep& sweep, double x) {
@@ -78,8 +81,8 @@ std::string curve(const std::vector<SweepPoint>& points, const SweepAxes& axes) 
   std::string path, dots;
   for (const SweepPoint& point : points) {
     const double x = axes.x.pixel(point.x), y = axes.y.pixel(point.value);
-    path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", x, y);
-    dots += fmt::format("M{:.1f} {:.1f}h0", x, y);  // round caps make dots of them
+    path += fmt::format("{}{} {}", path.empty() ? "M" : "L", tenths(x), tenths(y));
+    dots += fmt::format("M{} {}h0", tenths(x), tenths(y));  // round caps make dots of them
   }
   return fmt::format("<path class=\"c\" d=\"{}\"/><path class=\"d\" d=\"{}\"/>", path, dots);
 }
