@@ -7,6 +7,7 @@
 #include "render/csv_fields.hpp"
 #include "render/render.hpp"
 #include "report/diagnosis/counted.hpp"
+#include "report/profile_findings.hpp"
 
 namespace roofline {
 namespace {
@@ -22,7 +23,7 @@ std::string rules_of(const Point& point, const Machine& machine) {
 }
 
 /// What a program's rows have besides, which are kinds of launches.
-void append_kind(CsvRow& row, const ProfiledKind& kind) {
+void append_kind(CsvRow& row, const ProfiledKind& kind, std::string_view work) {
   row.insert(row.end(), {{"launches", fmt::format("{}", kind.launches)},
                          {"total_s", csv_number(kind.total_s)},
                          {"device_index", fmt::format("{}", kind.device)},
@@ -35,7 +36,7 @@ void append_kind(CsvRow& row, const ProfiledKind& kind) {
                          {"not_counted", csv_text(kind.not_counted)},
                          {"full_name", csv_text(kind.full_name)},
                          {"time_source", std::string(to_string(kind.time_source))},
-                         {"work_source", std::string(to_string(kind.work_source))}});
+                         {"work_source", std::string(work)}});
 }
 
 /// `kind` is null for reports of suites.
@@ -88,7 +89,7 @@ CsvRow row_of(const Point& point, const Machine& machine, const ProfiledKind* ki
                 {"counted_l2_bytes", optional_number(counted(Level::l2))},
                 {"occupancy", counters ? optional_number(counters->find("occupancy")) : ""},
                 {"diagnosis", csv_text(rules_of(point, machine))}};
-  if (kind != nullptr) append_kind(row, *kind);
+  if (kind != nullptr) append_kind(row, *kind, work_source(point));
   if (kind != nullptr) row.emplace_back("sources", csv_text(point.implementation_summary));
   return row;
 }

@@ -55,6 +55,7 @@ const csv_kind_columns = {
   launches: k => k.launches, total_s: k => k.total_s, device_index: k => k.device, module: k => k.module, line: k => k.line,
   range: k => k.range, operation: k => k.operation, backward: k => k.backward, counted: k => k.counted,
   not_counted: k => k.not_counted, full_name: k => k.full_name,
+  time_source: k => k.sources?.time_s, work_source: k => k.sources?.work,
 };
 const csv_field = value => {
   // A spreadsheet would take such a text for a formula.
