@@ -56,6 +56,7 @@ const csv_kind_columns = {
   range: k => k.range, operation: k => k.operation, backward: k => k.backward, counted: k => k.counted,
   not_counted: k => k.not_counted, full_name: k => k.full_name,
   time_source: k => k.sources?.time_s, work_source: k => k.sources?.work,
+  sources: (k, r) => r.impl_summary,
 };
 const csv_field = value => {
   // A spreadsheet would take such a text for a formula.
@@ -68,7 +69,7 @@ one('#save-csv').addEventListener('click', async () => {
   const memory = device.kind === 'cuda' ? 'hbm' : 'dram';
   const kinds = run.profile ? csv_kind_columns : {};
   const lines = (run.results ?? []).map(r => [...Object.values(csv_columns).map(of => csv_field(of(r, memory, device))),
-    ...Object.values(kinds).map(of => csv_field(r.profiled && of(r.profiled)))]);
+    ...Object.values(kinds).map(of => csv_field(r.profiled && of(r.profiled, r)))]);
   save('results.csv', 'text/csv', [[...Object.keys(csv_columns), ...Object.keys(kinds)], ...lines].map(line => line.join(',') + '\r\n').join(''));
 });
 
