@@ -91,8 +91,10 @@ const hide = () => {
 };
 // What the keyboard shows stays when the page scrolls away under a resting pointer.
 let by_pointer = false;
+let shown_at = 0;
 const show = (what, x, y) => {
   by_pointer = true;
+  shown_at = scrollY;
   if (!same(what, current)) {
     hide();
     current = what;

@@ -245,9 +245,10 @@ table?.addEventListener('focusin', e => {
 });
 table?.addEventListener('focusout', leave);
 
-// Focus itself may scroll; the card of what has the focus, or is held, goes along.
+// Focus itself may scroll; the card of what has the focus, or is held, goes along. The event may come late, of a scroll
+// before the pointer moved to what is shown.
 addEventListener('scroll', () => {
-  if (card.hidden) return;
+  if (card.hidden || scrollY === shown_at) return;
   const focused = document.activeElement?.closest?.('.point, [data-ceiling]');
   if (focused && current?.element === focused) show_beside(current, focused);
   else if (held && same(current, held)) leave();
