@@ -38,6 +38,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   target_compile_options(roofline_options INTERFACE
     "$<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict;-Wno-stringop-overflow>")
 endif()
+if(ROOFLINE_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # A bundle's file is not the one that it compiles: GCC takes it for a header, whose anonymous namespaces are mistakes.
+  target_compile_options(roofline_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
+endif()
 if(ROOFLINE_SANITIZE)
   target_compile_options(roofline_options INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${ROOFLINE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all>)

@@ -18,18 +18,6 @@ namespace {
 
 using Keys = std::vector<std::string>;
 
-const YamlMember* find_member(const std::vector<YamlMember>& members, std::string_view key) {
-  const auto found = std::find_if(members.begin(), members.end(), [&](const auto& m) { return m.key == key; });
-  return found == members.end() ? nullptr : &*found;
-}
-
-void require_known(const std::vector<YamlMember>& members, const Keys& known, const std::string& where) {
-  for (const YamlMember& member : members) {
-    const bool is_known = std::find(known.begin(), known.end(), member.key) != known.end();
-    if (!is_known) member.name.fail_unknown("key", member.key, known, "(in " + where + ")");
-  }
-}
-
 bool is_identifier(const std::string& name) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
   return !name.empty() && letter(name[0]) &&
@@ -69,12 +57,6 @@ double read_number(const YamlValue& yaml, std::string_view what, double minimum)
   if (!std::isfinite(value)) yaml.fail(fmt::format("{} must be finite, not {}", what, text));
   if (!(value >= minimum)) yaml.fail(fmt::format("{} must be at least {}, not {}", what, minimum, text));
   return value;
-}
-
-DType read_dtype(const YamlValue& yaml) {
-  const std::string given = yaml.text("dtype");
-  if (const auto dtype = parse_dtype(given)) return *dtype;
-  yaml.fail_unknown("dtype", given, Keys(dtype_names().begin(), dtype_names().end()));
 }
 
 /// Reads one kernel. Formulas are checked when all of it is known.

@@ -15,16 +15,6 @@ constexpr std::int64_t kMaxSeed = (std::int64_t{1} << 53) - 1;
 
 using Keys = std::vector<std::string>;
 
-bool contains(const Keys& keys, const std::string& key) {
-  return std::find(keys.begin(), keys.end(), key) != keys.end();
-}
-
-DType read_dtype(const YamlValue& yaml) {
-  const std::string given = yaml.text("dtype");
-  if (const auto dtype = parse_dtype(given)) return *dtype;
-  yaml.fail_unknown("dtype", given, Keys(dtype_names().begin(), dtype_names().end()));
-}
-
 CacheMode read_cache(const YamlValue& yaml) {
   const std::string given = yaml.text("cache");
   for (const CacheMode mode : {CacheMode::cold, CacheMode::hot}) {
@@ -134,17 +124,6 @@ void apply(const YamlMember& member, const Op* op, EntrySettings& settings) {
 
 void apply_all(const std::vector<YamlMember>& members, const Op* op, EntrySettings& settings) {
   for (const YamlMember& member : members) apply(member, op, settings);
-}
-
-void require_known(const std::vector<YamlMember>& members, const Keys& known, const std::string& where) {
-  for (const YamlMember& member : members) {
-    if (!contains(known, member.key)) member.name.fail_unknown("key", member.key, known, "(in " + where + ")");
-  }
-}
-
-const YamlMember* find_member(const std::vector<YamlMember>& members, std::string_view key) {
-  const auto found = std::find_if(members.begin(), members.end(), [&](const auto& m) { return m.key == key; });
-  return found == members.end() ? nullptr : &*found;
 }
 
 const SuiteKernel& read_kernel(const YamlValue& yaml, const SuiteKernels& kernels) {

@@ -9,9 +9,7 @@
 namespace roofline {
 namespace {
 
-using Json = nlohmann::json;
-
-std::int64_t integer_in(const Json& json, const char* key, std::int64_t otherwise) {
+std::int64_t integer_in(const nlohmann::json& json, const char* key, std::int64_t otherwise) {
   const auto found = json.find(key);
   return found != json.end() && found->is_number_integer() ? found->get<std::int64_t>() : otherwise;
 }
@@ -23,7 +21,7 @@ std::optional<TritonEntry> triton_entry(const std::filesystem::path& cubin) {
   path.replace_extension(".json");
   std::error_code hidden;
   if (cubin.extension() != ".cubin" || !std::filesystem::exists(path, hidden)) return std::nullopt;
-  const Json json = Json::parse(read_file(path), nullptr, false);
+  const nlohmann::json json = nlohmann::json::parse(read_file(path), nullptr, false);
   if (!json.is_object() || !json.contains("num_warps") || !json.contains("name")) return std::nullopt;
   if (!json["name"].is_string()) throw Error(path.string() + ": 'name' is no text");
   TritonEntry entry;

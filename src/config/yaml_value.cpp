@@ -113,6 +113,25 @@ std::string YamlValue::kind() const {
   return "'" + node_.Scalar() + "'";
 }
 
+const YamlMember* find_member(const std::vector<YamlMember>& members, std::string_view key) {
+  const auto found = std::find_if(members.begin(), members.end(), [&](const auto& m) { return m.key == key; });
+  return found == members.end() ? nullptr : &*found;
+}
+
+void require_known(const std::vector<YamlMember>& members, const std::vector<std::string>& known,
+                   const std::string& where) {
+  for (const YamlMember& member : members) {
+    const bool is_known = std::find(known.begin(), known.end(), member.key) != known.end();
+    if (!is_known) member.name.fail_unknown("key", member.key, known, "(in " + where + ")");
+  }
+}
+
+DType read_dtype(const YamlValue& yaml) {
+  const std::string given = yaml.text("dtype");
+  if (const auto dtype = parse_dtype(given)) return *dtype;
+  yaml.fail_unknown("dtype", given, {dtype_names().begin(), dtype_names().end()});
+}
+
 YamlValue parse_yaml(const std::string& text, const std::string& path) {
   try {
     const std::vector<YAML::Node> documents = YAML::LoadAll(text);

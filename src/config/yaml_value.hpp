@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/names.hpp"
 #include "user/place.hpp"
 
 namespace roofline {
@@ -68,6 +69,15 @@ struct YamlMember {
   YamlValue name;  ///< the key as a value, for complaints about it
   YamlValue value;
 };
+
+/// The member of that key, or null.
+const YamlMember* find_member(const std::vector<YamlMember>& members, std::string_view key);
+
+/// Throws UsageError for the first member whose key is none of the known ones, and says what it might mean.
+void require_known(const std::vector<YamlMember>& members, const std::vector<std::string>& known,
+                   const std::string& where);
+
+DType read_dtype(const YamlValue& yaml);
 
 /// The one document of a YAML text. Throws UsageError with file, line and column.
 YamlValue parse_yaml(const std::string& text, const std::string& path);

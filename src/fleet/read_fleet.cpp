@@ -70,7 +70,7 @@ void read_whole(const std::string& path, std::string& text) {
   text.resize(static_cast<std::size_t>(file.gcount()));
 }
 
-struct Outcome {
+struct SheetsOrReason {
   std::vector<Sheet> sheets;
   std::string reason;
 };
@@ -81,7 +81,7 @@ FleetFiles read_fleet(const std::vector<std::string>& paths) {
   FleetFiles found;
   const std::vector<std::string> files = files_at(paths, found);
   found.files = files.size();
-  std::vector<Outcome> outcomes(files.size());
+  std::vector<SheetsOrReason> outcomes(files.size());
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
     std::string text;

@@ -152,9 +152,9 @@ class NcuCsv {
   }
 
   const std::string& field(const std::vector<std::string>& fields, std::string_view column) const {
-    static const std::string kNone;
+    static const std::string nothing;
     const auto found = columns_.find(column);
-    return found == columns_.end() || found->second >= fields.size() ? kNone : fields[found->second];
+    return found == columns_.end() || found->second >= fields.size() ? nothing : fields[found->second];
   }
 
   void take(const std::vector<std::string>& fields) {

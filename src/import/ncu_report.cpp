@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kMagic = {"NVR\0", 4};
 /// Of a header with the whole table of strings, and of a result with its source and sections.
-constexpr std::uint32_t kLongest = 256U << 20U;
+constexpr std::uint32_t kLongestPart = 256U << 20U;
 constexpr std::size_t kMostNames = std::size_t{1} << 22;
 constexpr std::size_t kMostLaunches = std::size_t{1} << 22;
 
@@ -54,7 +54,7 @@ class NcuReport {
     const std::uint32_t value = bytes[0] | static_cast<std::uint32_t>(bytes[1]) << 8U |
                                 static_cast<std::uint32_t>(bytes[2]) << 16U |
                                 static_cast<std::uint32_t>(bytes[3]) << 24U;
-    if (value > kLongest) source_.fail_at(at, fmt::format("{} of {} bytes", of, value));
+    if (value > kLongestPart) source_.fail_at(at, fmt::format("{} of {} bytes", of, value));
     return value;
   }
 

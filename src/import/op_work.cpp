@@ -119,8 +119,8 @@ class Arguments {
 
  private:
   static Json parsed(std::string_view text) {
-    constexpr std::size_t kLongest = std::size_t{1} << 20;
-    return text.empty() || text.size() > kLongest ? Json() : Json::parse(text, nullptr, false);
+    constexpr std::size_t kLongestJson = std::size_t{1} << 20;
+    return text.empty() || text.size() > kLongestJson ? Json() : Json::parse(text, nullptr, false);
   }
 
   std::vector<std::optional<Tensor>> tensors_;

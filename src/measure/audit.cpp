@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
+
+#include "model/nan.hpp"
 
 namespace roofline {
 namespace {
@@ -18,7 +19,6 @@ constexpr double kIntervalWithin = 0.01;
 /// Readings of one clock scatter by about 0.1 %, and most limits are such a clock times a constant.
 constexpr double kClockScatter = 0.002;
 constexpr double kRegulatedWithin = 0.02;
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// Equal but for the rounding of sums.
 bool same(double a, double b) { return std::abs(a - b) <= 1e-9 * std::abs(b) && b > 0; }

@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
+
+#include "model/nan.hpp"
 
 namespace roofline {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// Below this many there is no 95 % interval of a median (2 · 2^-5 > 5 %), nor a correlation worth the name.
 constexpr std::size_t kFewest = 6;

@@ -4,14 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
+#include "model/nan.hpp"
 #include "model/spelling.hpp"
 
 namespace roofline {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr std::array<std::string_view, 5> kLabels = {"memory", "compute", "latency", "balanced", "unknown"};
 
 /// The time that `amount` takes at a ceiling; one that is missing leaves a NaN under the resource's own name.

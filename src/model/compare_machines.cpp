@@ -3,14 +3,13 @@
 
 #include <array>
 #include <cmath>
-#include <limits>
 
+#include "model/nan.hpp"
 #include "model/spelling.hpp"
 
 namespace roofline {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr std::array<std::string_view, 6> kChanges = {"same",        "faster",   "slower",
                                                       "only before", "only now", "not timed"};
 

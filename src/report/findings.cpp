@@ -33,15 +33,6 @@ std::int64_t with_status(const Report& report, PointStatus status) {
                        [status](const Point& point) { return point.status == status; });
 }
 
-std::string listed(const std::vector<std::string>& parts) {
-  std::string text;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (i > 0) text += i + 1 == parts.size() ? " and " : ", ";
-    text += parts[i];
-  }
-  return text;
-}
-
 std::string how_many_ran(const Report& report, std::size_t timed) {
   const std::size_t all = report.points.size();
   if (all == 0) return "No workload was run.";

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <numeric>
 
+#include "model/nan.hpp"
 #include "report/machine_findings.hpp"
 #include "report/roofs.hpp"
 #include "text/format.hpp"
@@ -18,20 +18,9 @@
 namespace roofline {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr std::array<std::string_view, 5> kWinNames = {"idle", "copies", "kernel", "fusion", "traffic"};
 
 double positive(double value) { return value > 0 && std::isfinite(value) ? value : 0; }
-
-/// "a, b and c".
-std::string listed(const std::vector<std::string>& parts) {
-  std::string text;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (i > 0) text += i + 1 == parts.size() ? " and " : ", ";
-    text += parts[i];
-  }
-  return text;
-}
 
 std::string counted_noun(std::int64_t n, const char* one, const char* many) {
   return fmt::format("{} {}", count(n), n == 1 ? one : many);

@@ -5,14 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "model/nan.hpp"
 #include "text/format.hpp"
 
 namespace roofline {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// The interval of attainable over measured time: each end of one by the other end of the other.
 RoofShare share_of(const Bound& bound, const Summary& time) {

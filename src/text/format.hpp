@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -54,6 +55,9 @@ std::string plus_minus(double value, const Interval& interval);
 
 /// A factor: "1.9×".
 std::string factor(double value);
+
+/// "a, b and c".
+std::string listed(std::span<const std::string> parts);
 
 /// An exact count with its thousands grouped: "1,048,576".
 std::string count(std::int64_t value);

@@ -76,15 +76,16 @@ BoundBytes bind_struct(const StructSpec& structure, const Values& values) {
   return bytes;
 }
 
-struct Buffer {
+struct NamedBuffer {
   std::string name;
   std::int64_t elements = 0;
   DType dtype = DType::fp32;
 };
 
 /// Tensors, then workspaces.
-std::vector<Buffer> buffers_of(const KernelSpec& spec, const Values& values, const std::vector<TensorSpec>& tensors) {
-  std::vector<Buffer> buffers;
+std::vector<NamedBuffer> buffers_of(const KernelSpec& spec, const Values& values,
+                                    const std::vector<TensorSpec>& tensors) {
+  std::vector<NamedBuffer> buffers;
   for (const TensorSpec& tensor : tensors) buffers.push_back({tensor.name, tensor.elements, tensor.dtype});
   for (const BufferSpec& buffer : spec.buffers) {
     if (buffer.workspace) buffers.push_back({buffer.name, buffer.size.size(values, 1), buffer.dtype});
@@ -92,17 +93,17 @@ std::vector<Buffer> buffers_of(const KernelSpec& spec, const Values& values, con
   return buffers;
 }
 
-std::size_t find_buffer(const std::vector<Buffer>& buffers, const std::string& name, const Place& place) {
-  const auto found = std::find_if(buffers.begin(), buffers.end(), [&](const Buffer& b) { return b.name == name; });
+std::size_t find_buffer(const std::vector<NamedBuffer>& buffers, const std::string& name, const Place& place) {
+  const auto found = std::find_if(buffers.begin(), buffers.end(), [&](const NamedBuffer& b) { return b.name == name; });
   if (found == buffers.end()) {
     std::vector<std::string> names;
-    for (const Buffer& buffer : buffers) names.push_back(buffer.name);
+    for (const NamedBuffer& buffer : buffers) names.push_back(buffer.name);
     place.fail(fmt::format("there is no buffer '{}' (there is {})", name, fmt::join(names, ", ")));
   }
   return static_cast<std::size_t>(found - buffers.begin());
 }
 
-BoundPointer bind_pointer(const PointerSpec& pointer, const std::vector<Buffer>& buffers, const Values& values,
+BoundPointer bind_pointer(const PointerSpec& pointer, const std::vector<NamedBuffer>& buffers, const Values& values,
                           const Place& place) {
   const std::size_t index = find_buffer(buffers, pointer.buffer, place);
   if (pointer.offset.empty()) return {index, 0};
@@ -114,7 +115,7 @@ BoundPointer bind_pointer(const PointerSpec& pointer, const std::vector<Buffer>&
   return {index, offset * element_size(buffers[index].dtype)};
 }
 
-BoundTensorMap bind_map(const TensorMapSpec& map, const std::vector<Buffer>& buffers, const Values& values,
+BoundTensorMap bind_map(const TensorMapSpec& map, const std::vector<NamedBuffer>& buffers, const Values& values,
                         const Place& place) {
   const std::size_t index = find_buffer(buffers, map.buffer, place);
   BoundTensorMap bound{.buffer = index, .dtype = buffers[index].dtype, .swizzle_128 = map.swizzle_128};
@@ -134,7 +135,8 @@ BoundTensorMap bind_map(const TensorMapSpec& map, const std::vector<Buffer>& buf
   return bound;
 }
 
-BoundArgument bind_argument(const ArgumentSpec& argument, const std::vector<Buffer>& buffers, const Values& values) {
+BoundArgument bind_argument(const ArgumentSpec& argument, const std::vector<NamedBuffer>& buffers,
+                            const Values& values) {
   if (const auto* pointer = std::get_if<PointerSpec>(&argument.value)) {
     return bind_pointer(*pointer, buffers, values, argument.place);
   }
@@ -163,7 +165,7 @@ void add_extent(const std::string& name, const std::array<std::int64_t, 3>& exte
   values[name + "_z"] = static_cast<double>(extent[2]);
 }
 
-BoundStep bind_step(const StepSpec& step, const Configuration& configuration, const std::vector<Buffer>& buffers,
+BoundStep bind_step(const StepSpec& step, const Configuration& configuration, const std::vector<NamedBuffer>& buffers,
                     Values values) {
   BoundStep bound;
   const LaunchSpec& launch = step.launch;
@@ -359,7 +361,7 @@ BoundKernel bind_kernel(const KernelSpec& spec, const Configuration& configurati
     values.try_emplace(extent, 0);  // options that are 0 are left out of shapes
   values["thread"] = thread.index;
   values["threads"] = thread.count;
-  const std::vector<Buffer> buffers = buffers_of(spec, values, tensors);
+  const std::vector<NamedBuffer> buffers = buffers_of(spec, values, tensors);
   BoundKernel bound;
   bound.tensors = tensors.size();
   bound.scratch_bytes = spec.scratch_bytes;

@@ -20,7 +20,7 @@ namespace {
 
 /// Names that try to break out of wherever they are put.
 Report hostile_report() {
-  Report report = sample::sample_report();
+  Report report = example::sample_report();
   const std::string script = "</script><script>window.pwned=1</script>";
   const std::string image = "<img src=x onerror=window.pwned=2>";
   report.machine.device.name = script + "GPU \"quoted\" & 'single'";
@@ -47,8 +47,8 @@ Report hostile_report() {
 
 /// Above its roof, without FLOPs, without a ceiling, badly sampled: what a healthy run doesn't have.
 Report odd_report() {
-  Report report = sample::sample_report();
-  report.points[0].time = sample::timed(report.points[0].bound.attainable_time_s / 1.3);
+  Report report = example::sample_report();
+  report.points[0].time = example::timed(report.points[0].bound.attainable_time_s / 1.3);
   report.points[1].work.flops.clear();
   report.points[1].bound = bound_of(report.points[1].work, report.machine);
   report.points[2].time->stop = StopReason::time_limit;
@@ -61,9 +61,9 @@ Report odd_report() {
 
 /// Before and after: one kernel slower, one faster, one gone, one new.
 std::vector<Report> two_runs() {
-  std::vector<Report> runs(2, sample::sample_report());
+  std::vector<Report> runs(2, example::sample_report());
   const auto scale = [&](std::size_t point, double by) {
-    runs[1].points[point].time = sample::timed(runs[0].points[point].time->median * by);
+    runs[1].points[point].time = example::timed(runs[0].points[point].time->median * by);
   };
   scale(3, 1.05);
   scale(13, 0.5);
@@ -79,10 +79,10 @@ std::vector<Report> two_runs() {
 
 /// A program before and after the fused loss: its softmax kernels are gone, one kernel is slower.
 std::vector<Report> two_profiles() {
-  std::vector<Report> runs(2, sample::profile_report());
-  const auto at = [&](const char* op) { return static_cast<std::size_t>(sample::row_of(runs[0], op)); };
+  std::vector<Report> runs(2, example::profile_report());
+  const auto at = [&](const char* op) { return static_cast<std::size_t>(example::row_of(runs[0], op)); };
   Point& slower = runs[1].points[at("flash_fwd_kernel")];
-  slower.time = sample::timed(slower.time->median * 1.25);
+  slower.time = example::timed(slower.time->median * 1.25);
   slower.profiled->total_s *= 1.25;
   runs[1].profile->wins.clear();
   runs[1].profile->timeline.reset();
@@ -154,18 +154,18 @@ int main(int argc, char** argv) {
       roofline::write_file(folder / "report.html", roofline::render_html(runs));
       return 0;
     }
-    roofline::write_pages(folder, "h200", roofline::sample::sample_report());
-    roofline::write_pages(folder, "counted", roofline::sample::counted_sample_report());
-    roofline::write_pages(folder, "cpu", roofline::sample::cpu_sample_report());
-    roofline::write_pages(folder, "stress", roofline::sample::random_report(60));
+    roofline::write_pages(folder, "h200", roofline::example::sample_report());
+    roofline::write_pages(folder, "counted", roofline::example::counted_sample_report());
+    roofline::write_pages(folder, "cpu", roofline::example::cpu_sample_report());
+    roofline::write_pages(folder, "stress", roofline::example::random_report(60));
     roofline::write_pages(folder, "hostile", roofline::hostile_report());
     roofline::write_pages(folder, "odd", roofline::odd_report());
     roofline::write_pages(folder, "empty", roofline::Report{});
-    roofline::write_pages(folder, "many", roofline::sample::random_report(500));
-    roofline::write_pages(folder, "profile", roofline::sample::profile_report());
-    roofline::write_pages(folder, "profile-uncounted", roofline::sample::uncounted_profile_report());
-    roofline::write_pages(folder, "profile-small", roofline::sample::small_profile_report());
-    roofline::write_pages(folder, "profile-hostile", roofline::sample::hostile_profile_report());
+    roofline::write_pages(folder, "many", roofline::example::random_report(500));
+    roofline::write_pages(folder, "profile", roofline::example::profile_report());
+    roofline::write_pages(folder, "profile-uncounted", roofline::example::uncounted_profile_report());
+    roofline::write_pages(folder, "profile-small", roofline::example::small_profile_report());
+    roofline::write_pages(folder, "profile-hostile", roofline::example::hostile_profile_report());
     roofline::write_file(folder / "profile-two.html", roofline::render_html(roofline::two_profiles()));
     const roofline::Fleet fleet = roofline::sample_fleet();
     roofline::write_file(folder / "fleet.html", roofline::render_fleet_html(fleet));
@@ -174,7 +174,7 @@ int main(int argc, char** argv) {
     roofline::write_file(folder / "two.html", roofline::render_html(runs));
     roofline::write_file(folder / "two.before.json", roofline::render_json(runs.front()));
     roofline::write_file(folder / "two.json", roofline::render_json(runs.back()));
-    roofline::write_file(folder / "huge.html", roofline::render_html(roofline::sample::random_report(10000)));
+    roofline::write_file(folder / "huge.html", roofline::render_html(roofline::example::random_report(10000)));
   } catch (const roofline::Error& error) {
     std::cerr << error.what() << '\n';
     return 1;

@@ -12,7 +12,7 @@
 
 #include "tests/support/sample_report.hpp"
 
-namespace roofline::sample {
+namespace roofline::example {
 
 /// A kind of launch of the step, in words that a row follows from.
 struct KindSpec {
@@ -470,4 +470,4 @@ inline Report hostile_profile_report() {
   return report;
 }
 
-}  // namespace roofline::sample
+}  // namespace roofline::example

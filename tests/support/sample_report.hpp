@@ -11,7 +11,7 @@
 
 #include "report/report.hpp"
 
-namespace roofline::sample {
+namespace roofline::example {
 
 inline Audit passed(const std::string& check) { return {{{check, CheckStatus::pass, "within 2 %"}}}; }
 
@@ -443,4 +443,4 @@ inline Report random_report(int count, unsigned seed = 1) {
   return r;
 }
 
-}  // namespace roofline::sample
+}  // namespace roofline::example

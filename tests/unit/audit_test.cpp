@@ -6,14 +6,12 @@
 
 #include <limits>
 
+#include "tests/support/values.hpp"
+
 namespace roofline {
 namespace {
 
 using ::testing::HasSubstr;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kMiB = 1024.0 * 1024.0;
 
 Summary timed(double median, double relative_half_width = 0.003) {
   Summary time;

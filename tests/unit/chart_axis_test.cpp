@@ -43,7 +43,7 @@ TEST(ChartAxis, LabelsNeverCrowd) {
 }
 
 TEST(ChartAxis, FollowsFromTheMachineNotFromThePoints) {
-  const Report report = sample::sample_report();
+  const Report report = example::sample_report();
   const Chart all = lay_out_chart(report, {});
   Report fewer = report;
   fewer.points.erase(fewer.points.begin() + 3, fewer.points.begin() + 12);
@@ -55,16 +55,16 @@ TEST(ChartAxis, FollowsFromTheMachineNotFromThePoints) {
 }
 
 TEST(ChartAxis, PointsOutsideExtendIt) {
-  Report report = sample::sample_report();
-  report.points.push_back(sample::ok_point(report.machine, sample::workload("spmv", "cuda", DType::fp32, {{"n", 1}}),
-                                           "x", Work{{{Pipe::fp32, 1e6}}, {}, {{Level::hbm, {1e9, 0}}}, 1}, 1e-2));
+  Report report = example::sample_report();
+  report.points.push_back(example::ok_point(report.machine, example::workload("spmv", "cuda", DType::fp32, {{"n", 1}}),
+                                            "x", Work{{{Pipe::fp32, 1e6}}, {}, {{Level::hbm, {1e9, 0}}}, 1}, 1e-2));
   const Chart chart = lay_out_chart(report, {});
   EXPECT_LT(chart.x.range().low, 1e-3);
   EXPECT_LT(chart.y.range().low, 1e8);
 }
 
 TEST(ChartAxis, RooflineMeetsItsRidge) {
-  const Report report = sample::sample_report();
+  const Report report = example::sample_report();
   const Chart chart = lay_out_chart(report, {});
   ASSERT_FALSE(chart.roofs.ridges().empty());
   EXPECT_NEAR(chart.roofs.ridges().back().intensity, 798e12 / 4.671e12, 1e-9);
@@ -75,7 +75,7 @@ TEST(ChartAxis, RooflineMeetsItsRidge) {
 }
 
 TEST(ChartAxis, CeilingsThatNoPointUsesRecede) {
-  const Report report = sample::sample_report();
+  const Report report = example::sample_report();
   const Chart chart = lay_out_chart(report, {});
   for (const Roof& roof : chart.roofs.compute) EXPECT_EQ(roof.used, roof.ceiling->name != "fp64") << roof.name;
   for (const Roof& roof : chart.roofs.memory) EXPECT_EQ(roof.used, roof.ceiling->level == Level::hbm) << roof.name;

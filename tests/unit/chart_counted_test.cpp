@@ -58,7 +58,7 @@ std::string svg_of(const Chart& chart, bool for_page = true) {
 }
 
 TEST(ChartCounted, LevelsStandAtTheirIntensityOnThePointsHeight) {
-  const Report report = sample::counted_sample_report();
+  const Report report = example::counted_sample_report();
   const Chart chart = lay_out_chart(report, {});
   const Point& gemm = report.points[kVectorGemm];
   // 2·4096³ FLOP over 3·4096²·4 bytes is 682.7; counted are 150, 12 and 1.4 times those bytes.
@@ -76,7 +76,7 @@ TEST(ChartCounted, LevelsStandAtTheirIntensityOnThePointsHeight) {
 }
 
 TEST(ChartCounted, EveryPipeOfAKernelHasItsOwnMark) {
-  const Report report = sample::counted_sample_report();
+  const Report report = example::counted_sample_report();
   const Chart chart = lay_out_chart(report, {});
   const std::vector<Mark> marks = marks_of(chart, kAttention, "pipes");
   ASSERT_EQ(marks.size(), 2u);
@@ -92,8 +92,8 @@ TEST(ChartCounted, EveryPipeOfAKernelHasItsOwnMark) {
 }
 
 TEST(ChartCounted, WhatThePointCoversIsNotDrawn) {
-  Report report = sample::counted_sample_report();
-  report.points[kVectorGemm].counters = sample::counters(report.points[kVectorGemm], 1.02, 1.02, 20);
+  Report report = example::counted_sample_report();
+  report.points[kVectorGemm].counters = example::counters(report.points[kVectorGemm], 1.02, 1.02, 20);
   report.points[kVectorGemm].counters->values["fp32.fma"] = report.points[kVectorGemm].work.total_flops() / 2;
   const std::vector<Mark> marks = marks_of(lay_out_chart(report, {}), kVectorGemm, "hierarchy");
   ASSERT_EQ(marks.size(), 1u);
@@ -101,14 +101,14 @@ TEST(ChartCounted, WhatThePointCoversIsNotDrawn) {
 }
 
 TEST(ChartCounted, NothingWithoutCounters) {
-  const Report report = sample::sample_report();
+  const Report report = example::sample_report();
   const Chart chart = lay_out_chart(report, {});
   EXPECT_TRUE(counted_groups(chart).empty());
   EXPECT_THAT(svg_of(chart), Not(HasSubstr("counted")));
 }
 
 TEST(ChartCounted, NothingOfItIsInThePicture) {
-  const Report counted = sample::counted_sample_report();
+  const Report counted = example::counted_sample_report();
   const Chart chart = lay_out_chart(counted, {});
   EXPECT_GT(counted_groups(chart).size(), 10u);
   for (const Group& group : counted_groups(chart)) EXPECT_TRUE(group.hidden);
@@ -116,12 +116,12 @@ TEST(ChartCounted, NothingOfItIsInThePicture) {
   EXPECT_THAT(svg_of(chart, false), Not(HasSubstr("hierarchy")));
   EXPECT_THAT(render_svg(counted), Not(HasSubstr("pipes")));
   // Names stand where they would without it.
-  EXPECT_EQ(render_png(counted, {.scale = 1}), render_png(sample::sample_report(), {.scale = 1}));
+  EXPECT_EQ(render_png(counted, {.scale = 1}), render_png(example::sample_report(), {.scale = 1}));
 }
 
 /// A hollow mark is an earlier run's, and shapes are families': what was counted is neither.
 TEST(ChartCounted, MarksAreTicks) {
-  const Report counted = sample::counted_sample_report();
+  const Report counted = example::counted_sample_report();
   for (const Group& group : counted_groups(lay_out_chart(counted, {}))) {
     for (const Item& item : group.items) {
       const auto* line = std::get_if<Line>(&item);

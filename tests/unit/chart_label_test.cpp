@@ -55,7 +55,7 @@ void expect_no_overlap(const Report& report, const ChartOptions& options) {
 }
 
 TEST(ChartLabels, StandardSuiteIsNamedCompletelyWithoutOverlap) {
-  const Report report = sample::sample_report();
+  const Report report = example::sample_report();
   const Chart chart = lay_out_chart(report, {});
   EXPECT_EQ(chart.points.size(), 22u);
   EXPECT_EQ(chart.named, 22u);
@@ -66,14 +66,14 @@ TEST(ChartLabels, StandardSuiteIsNamedCompletelyWithoutOverlap) {
 TEST(ChartLabels, NoOverlapAtOtherSizes) {
   for (const auto& [width, height] : {std::pair{1600, 1000}, {1000, 700}, {800, 600}, {560, 480}}) {
     SCOPED_TRACE(width);
-    expect_no_overlap(sample::sample_report(), {.width = width, .height = height});
-    expect_no_overlap(sample::cpu_sample_report(), {.width = width, .height = height});
+    expect_no_overlap(example::sample_report(), {.width = width, .height = height});
+    expect_no_overlap(example::cpu_sample_report(), {.width = width, .height = height});
   }
 }
 
 TEST(ChartLabels, NoOverlapAmongSixtyRandomPoints) {
-  for (unsigned seed = 1; seed <= 3; ++seed) expect_no_overlap(sample::random_report(60, seed), {});
-  const Report report = sample::random_report(60);
+  for (unsigned seed = 1; seed <= 3; ++seed) expect_no_overlap(example::random_report(60, seed), {});
+  const Report report = example::random_report(60);
   const Chart chart = lay_out_chart(report, {});
   EXPECT_GE(chart.named, 12u);
   EXPECT_GE(chart.named + chart.numbered, 55u);
@@ -81,11 +81,11 @@ TEST(ChartLabels, NoOverlapAmongSixtyRandomPoints) {
 }
 
 TEST(ChartLabels, NoOverlapAmongFiveHundredRandomPoints) {
-  for (unsigned seed = 1; seed <= 2; ++seed) expect_no_overlap(sample::random_report(500, seed), {});
+  for (unsigned seed = 1; seed <= 2; ++seed) expect_no_overlap(example::random_report(500, seed), {});
 }
 
 TEST(ChartLabels, KeyNumbersTheCostliestInOrderAndTheFootnoteCountsTheRest) {
-  const Report report = sample::random_report(500);
+  const Report report = example::random_report(500);
   const Chart chart = lay_out_chart(report, {});
   ASSERT_GE(chart.key.size(), 40u);
   const auto cost = [&](std::size_t k) { return chart.points[chart.key[k]].point->time->median; };
@@ -96,7 +96,7 @@ TEST(ChartLabels, KeyNumbersTheCostliestInOrderAndTheFootnoteCountsTheRest) {
 
 TEST(ChartLabels, LeadersStayShort) {
   for (const int points : {60, 500}) {
-    const Report report = sample::random_report(points);
+    const Report report = example::random_report(points);
     for (const Line& leader : leaders(lay_out_chart(report, {})))
       EXPECT_LE(length(leader.points.back() - leader.points.front()), 60);
   }
@@ -105,7 +105,7 @@ TEST(ChartLabels, LeadersStayShort) {
 /// Where marks lie on each other a leader that stops at an edge seems to end at another's.
 TEST(ChartLabels, LeadersEndAtTheirOwnMark) {
   std::size_t leaders = 0, covered = 0;
-  for (const Report& report : {sample::sample_report(), sample::random_report(60)}) {
+  for (const Report& report : {example::sample_report(), example::random_report(60)}) {
     const Chart chart = lay_out_chart(report, {});
     for (const Layer& layer : chart.scene.layers) {
       for (const Group& group : layer.groups) {
@@ -132,7 +132,7 @@ TEST(ChartLabels, LeadersEndAtTheirOwnMark) {
 }
 
 TEST(ChartLabels, NamesTellImplementationsApartOnlyWhereThereAreSeveral) {
-  const Report report = sample::sample_report();
+  const Report report = example::sample_report();
   const std::vector<PlottedPoint> points = plotted_points(report);
   EXPECT_EQ(points.front().name, "relu fp32");
   EXPECT_EQ(points.back().name, "gemm bf16 · cublas");
@@ -140,12 +140,12 @@ TEST(ChartLabels, NamesTellImplementationsApartOnlyWhereThereAreSeveral) {
 
 /// A ladder at two shapes: whatever is cut, the rungs' names are whole.
 TEST(ChartLabels, RungsKeepTheirNames) {
-  Report report = sample::around(sample::h200(), "ladder");
+  Report report = example::around(example::h200(), "ladder");
   const std::vector<std::string> rungs = {"naive", "one_block_a_row_in_shared_memory", "cluster_of_blocks"};
   for (const std::string& rung : rungs) {
     for (const std::int64_t rows : {1024, 16384}) {
-      Point p = sample::streaming(report.machine, "softmax", "normalisation", DType::bf16,
-                                  {{"rows", rows}, {"cols", 65536}}, 5, 1, 1, 1e12);
+      Point p = example::streaming(report.machine, "softmax", "normalisation", DType::bf16,
+                                   {{"rows", rows}, {"cols", 65536}}, 5, 1, 1, 1e12);
       p.workload.implementation = rung;
       report.points.push_back(p);
     }
@@ -161,12 +161,12 @@ TEST(ChartLabels, RungsKeepTheirNames) {
 }
 
 TEST(ChartLabels, PowersOfTwoAreWrittenAsTheRowsWriteThem) {
-  Report report = sample::around(sample::h200(), "sizes");
+  Report report = example::around(example::h200(), "sizes");
   for (const std::int64_t n : {std::int64_t{1} << 29, std::int64_t{1} << 16, (std::int64_t{1} << 29) + 1})
     report.points.push_back(
-        sample::streaming(report.machine, "relu", "elementwise", DType::fp32, {{"n", n}}, 1, 1, 1, 4e12));
-  report.points.push_back(sample::gemm(report.machine, "cublas", DType::bf16, 4096, 7e14));
-  report.points.push_back(sample::gemm(report.machine, "cublas", DType::bf16, 8192, 7e14));
+        example::streaming(report.machine, "relu", "elementwise", DType::fp32, {{"n", n}}, 1, 1, 1, 4e12));
+  report.points.push_back(example::gemm(report.machine, "cublas", DType::bf16, 4096, 7e14));
+  report.points.push_back(example::gemm(report.machine, "cublas", DType::bf16, 8192, 7e14));
   const std::vector<PlottedPoint> points = plotted_points(report);
   EXPECT_EQ(points[0].name, "relu fp32 2^29");
   EXPECT_EQ(points[1].name, "relu fp32 65536");

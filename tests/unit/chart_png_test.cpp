@@ -58,14 +58,14 @@ int distance(std::uint32_t a, std::uint32_t b) {
 }
 
 TEST(ChartPng, HasTheSizeAskedFor) {
-  const std::string png = render_png(sample::sample_report(), {.width = 600, .height = 400, .scale = 1.5});
+  const std::string png = render_png(example::sample_report(), {.width = 600, .height = 400, .scale = 1.5});
   const Image image(png);
   EXPECT_EQ(image.width(), 900);
   EXPECT_EQ(image.height(), 600);
 }
 
 TEST(ChartPng, ShowsMarkersAndRoofsWhereTheyBelong) {
-  const Report report = sample::cpu_sample_report();
+  const Report report = example::cpu_sample_report();
   for (const Theme theme : {Theme::light, Theme::dark}) {
     const ChartOptions options = {.scale = 1, .theme = theme};
     const Chart chart = lay_out_chart(report, options);
@@ -87,7 +87,7 @@ TEST(ChartPng, ShowsMarkersAndRoofsWhereTheyBelong) {
 /// a step of grey here and there is no difference, a moved line or letter is.
 TEST(ChartPng, LooksAsItDid) {
   const std::string png =
-      render_png(sample::sample_report(), {.width = 640, .height = 480, .scale = 1, .theme = Theme::light});
+      render_png(example::sample_report(), {.width = 640, .height = 480, .scale = 1, .theme = Theme::light});
   const std::string path = ROOFLINE_SOURCE_DIR "/tests/data/chart.png";
   const std::string now_path = testing::TempDir() + "chart.png";
   std::ofstream(now_path, std::ios::binary) << png;
@@ -109,9 +109,9 @@ TEST(ChartPng, TheComparisonOfPicturesCanFail) {
   EXPECT_EQ(distance(0x102030, 0x102030), 0);
   EXPECT_EQ(distance(0x102030, 0x10e030), 0xc0);
   const ChartOptions options = {.width = 640, .height = 480, .scale = 1};
-  Report report = sample::sample_report();
+  Report report = example::sample_report();
   const std::string png = render_png(report, options);
-  report.points[0].time = sample::timed(report.points[0].time->median * 1.05);
+  report.points[0].time = example::timed(report.points[0].time->median * 1.05);
   const std::string moved = render_png(report, options);
   const Image a(png), b(moved);
   std::size_t different = 0;
@@ -121,12 +121,12 @@ TEST(ChartPng, TheComparisonOfPicturesCanFail) {
 }
 
 TEST(ChartPdf, IsAPdfOfTheSameEveryTime) {
-  const std::string pdf = render_pdf(sample::sample_report(), {.width = 800, .height = 600});
+  const std::string pdf = render_pdf(example::sample_report(), {.width = 800, .height = 600});
   EXPECT_EQ(pdf.substr(0, 5), "%PDF-");
   EXPECT_NE(pdf.find("MediaBox [ 0 0 600 450 ]"), std::string::npos);  // points: three quarters of the pixels
   EXPECT_EQ(pdf.find("CreationDate"), std::string::npos);
-  EXPECT_EQ(pdf, render_pdf(sample::sample_report(), {.width = 800, .height = 600}));
-  EXPECT_NE(pdf, render_pdf(sample::cpu_sample_report(), {.width = 800, .height = 600}));
+  EXPECT_EQ(pdf, render_pdf(example::sample_report(), {.width = 800, .height = 600}));
+  EXPECT_NE(pdf, render_pdf(example::cpu_sample_report(), {.width = 800, .height = 600}));
 }
 
 /// What a search in a PDF finds: the strings of its unpacked streams, a line for each that is shown. What is beyond
@@ -155,7 +155,7 @@ std::string text_of_pdf(const std::string& pdf) {
 }
 
 TEST(ChartPdf, HoldsRealTextAndItsFonts) {
-  const std::string pdf = render_pdf(sample::sample_report());
+  const std::string pdf = render_pdf(example::sample_report());
   EXPECT_NE(pdf.find("/FontFile3"), std::string::npos);
   EXPECT_NE(pdf.find("/ToUnicode"), std::string::npos);
   const std::string text = text_of_pdf(pdf);
@@ -163,14 +163,14 @@ TEST(ChartPdf, HoldsRealTextAndItsFonts) {
        {"HBM read 4.67 TB/s", "gemm tf32", "Arithmetic intensity (FLOP/byte)", "memory-bound", "TF32 tensor"})
     EXPECT_NE(text.find(words), std::string::npos) << words << " is not in:\n" << text;
   // What the font lacks is drawn, not written as something else.
-  Report foreign = sample::sample_report();
+  Report foreign = example::sample_report();
   foreign.machine.device.name = "\u65e5\u672c";
   EXPECT_EQ(render_pdf(foreign).substr(0, 5), "%PDF-");
 }
 
 TEST(ChartPng, IsTheSameEveryTime) {
-  EXPECT_EQ(render_png(sample::sample_report()), render_png(sample::sample_report()));
-  EXPECT_NE(render_png(sample::sample_report()), render_png(sample::cpu_sample_report()));
+  EXPECT_EQ(render_png(example::sample_report()), render_png(example::sample_report()));
+  EXPECT_NE(render_png(example::sample_report()), render_png(example::cpu_sample_report()));
 }
 
 TEST(ChartPng, NeedsNoFontOnTheMachine) {
@@ -184,7 +184,7 @@ TEST(ChartPng, NeedsNoFontOnTheMachine) {
     setenv("FONTCONFIG_PATH", "/nonexistent", 1);
     setenv("XDG_DATA_HOME", "/nonexistent", 1);
     setenv("HOME", "/nonexistent", 1);
-    const std::string png = render_png(sample::sample_report(), {.scale = 1});
+    const std::string png = render_png(example::sample_report(), {.scale = 1});
     std::size_t sent = 0;
     while (sent < png.size()) {
       const ssize_t n = write(ends[1], png.data() + sent, png.size() - sent);
@@ -202,7 +202,7 @@ TEST(ChartPng, NeedsNoFontOnTheMachine) {
   int status = 0;
   waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
-  EXPECT_EQ(without_fonts, render_png(sample::sample_report(), {.scale = 1}));
+  EXPECT_EQ(without_fonts, render_png(example::sample_report(), {.scale = 1}));
 }
 
 TEST(ChartFont, MeasuresAndCovers) {

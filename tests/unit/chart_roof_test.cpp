@@ -41,15 +41,15 @@ std::vector<std::string> names(const Report& report, const ChartOptions& options
 
 /// The standard suite on a machine whose caches are equally fast, with what else an H200 has.
 Report crowded_report() {
-  Report r = sample::sample_report();
+  Report r = example::sample_report();
   auto& all = r.machine.ceilings;
-  all.push_back(sample::bandwidth(Level::l1, Pattern::read, 33.1e12));
-  all.push_back(sample::bandwidth(Level::shared, Pattern::read, 33.11e12));
-  all.push_back(sample::compute(Pipe::tensor_fp8, 1.78e15));
-  all.push_back(sample::compute(Pipe::tensor_int8, 1.92e15));
-  all.push_back(sample::compute(Pipe::int32, 33.3e12));
-  all.push_back(sample::compute(Pipe::tensor_fp64, 66.2e12));
-  all.push_back(sample::compute(Pipe::sfu, 4.16e12));
+  all.push_back(example::bandwidth(Level::l1, Pattern::read, 33.1e12));
+  all.push_back(example::bandwidth(Level::shared, Pattern::read, 33.11e12));
+  all.push_back(example::compute(Pipe::tensor_fp8, 1.78e15));
+  all.push_back(example::compute(Pipe::tensor_int8, 1.92e15));
+  all.push_back(example::compute(Pipe::int32, 33.3e12));
+  all.push_back(example::compute(Pipe::tensor_fp64, 66.2e12));
+  all.push_back(example::compute(Pipe::sfu, 4.16e12));
   return r;
 }
 
@@ -65,15 +65,15 @@ TEST(ChartRoofs, CoincidingRoofsShareAName) {
 }
 
 TEST(ChartRoofs, RoofsThatLieApartKeepTheirOwnNames) {
-  const std::vector<std::string> found = names(sample::cpu_sample_report());
+  const std::vector<std::string> found = names(example::cpu_sample_report());
   EXPECT_THAT(found,
               testing::IsSupersetOf({"FP32 207 GFLOP/s", "FP64 103 GFLOP/s", "DRAM read 24.6 GB/s · copy 21.3 GB/s",
                                      "L3 read 91 GB/s", "L2 read 196 GB/s", "L1 read 402 GB/s"}));
 }
 
 TEST(ChartRoofs, SharedLabelsSayWhatIsCommonOnce) {
-  const Ceiling a = sample::compute(Pipe::tensor_bf16, 917e12), b = sample::compute(Pipe::tensor_fp16, 877e12),
-                c = sample::compute(Pipe::fp32, 1.2e15), d = sample::compute(Pipe::int32, 917e12);
+  const Ceiling a = example::compute(Pipe::tensor_bf16, 917e12), b = example::compute(Pipe::tensor_fp16, 877e12),
+                c = example::compute(Pipe::fp32, 1.2e15), d = example::compute(Pipe::int32, 917e12);
   const auto roof = [](const Ceiling& ceiling, const char* name) { return Roof{&ceiling, name, true, false, {}}; };
   const Roof bf16 = roof(a, "BF16 tensor"), fp16 = roof(b, "FP16 tensor"), fp32 = roof(c, "FP32"),
              i32 = roof(d, "INT32");
@@ -87,7 +87,7 @@ TEST(ChartRoofs, SharedLabelsSayWhatIsCommonOnce) {
 
 TEST(ChartRoofs, NamesCrossNoLineAndNoOtherName) {
   for (const auto& [width, height] : {std::pair{1200, 760}, {1920, 1080}, {800, 600}, {400, 300}}) {
-    for (const Report& report : {crowded_report(), sample::cpu_sample_report(), sample::random_report(60)}) {
+    for (const Report& report : {crowded_report(), example::cpu_sample_report(), example::random_report(60)}) {
       const Chart chart = lay_out_chart(report, {.width = width, .height = height});
       const Drawn found = drawn(chart);
       for (const Text* name : found.names) {
@@ -122,7 +122,7 @@ TEST(ChartRoofs, RoofsThatLimitPointsAreAlwaysNamed) {
   Report crowd = crowded_report();
   for (Point& p : crowd.points) p.workload.label = "a_kernel_with_quite_a_long_name_" + p.workload.label;
   for (const auto& [width, height] : {std::pair{480, 320}, {560, 480}, {700, 500}, {1200, 760}, {1440, 900}}) {
-    for (const Report& report : {crowd, crowded_report(), sample::sample_report(), sample::cpu_sample_report()}) {
+    for (const Report& report : {crowd, crowded_report(), example::sample_report(), example::cpu_sample_report()}) {
       const Chart chart = lay_out_chart(report, {.width = width, .height = height});
       std::string all;
       for (const Text* text : chart.scene.texts())
@@ -143,7 +143,7 @@ TEST(ChartRoofs, RoofsThatLimitPointsAreAlwaysNamed) {
 
 /// A machine that writes faster than it reads: data sheets, and so ridges, are of reading.
 TEST(ChartRoofs, TheMainSlopeIsReading) {
-  Report report = sample::sample_report();
+  Report report = example::sample_report();
   report.machine.ceilings[1].value = 4.9e12;
   const Roofs roofs = roofs_of(report);
   EXPECT_EQ(roofs.main_memory()->ceiling->name, "hbm.read");
@@ -152,7 +152,7 @@ TEST(ChartRoofs, TheMainSlopeIsReading) {
 }
 
 TEST(ChartRoofs, RidgesAreOfThePipesThatLimit) {
-  Report report = sample::sample_report();
+  Report report = example::sample_report();
   EXPECT_EQ(ridge_label(roofs_of(report)), "ridge: fp32 14, tf32 90, fp16 168, bf16 171 FLOP/byte");
   EXPECT_EQ(ridge_range(roofs_of(report)), "ridges 14–171 FLOP/byte");
   const auto keep = [&](auto wanted) {
@@ -161,7 +161,7 @@ TEST(ChartRoofs, RidgesAreOfThePipesThatLimit) {
     return ridge_label(roofs_of(some));
   };
   // INT8 stands there in the machine and limits nothing.
-  report.machine.ceilings.push_back(sample::compute(Pipe::tensor_int8, 1.92e15));
+  report.machine.ceilings.push_back(example::compute(Pipe::tensor_int8, 1.92e15));
   EXPECT_EQ(keep([](const Point& p) { return p.workload.op == "gemm" && p.workload.dtype == DType::bf16; }),
             "ridge: bf16 171 FLOP/byte");
   // Memory limits all: the ridge of what they run on.
@@ -171,9 +171,9 @@ TEST(ChartRoofs, RidgesAreOfThePipesThatLimit) {
 }
 
 TEST(ChartRoofs, RidgesOfOneValueStandTogether) {
-  Report report = sample::sample_report();
-  report.machine.ceilings.push_back(sample::compute(Pipe::tensor_fp64, 66.2e12));
-  report.points.push_back(sample::gemm(report.machine, "cublas", DType::fp64, 4096, 60e12));
+  Report report = example::sample_report();
+  report.machine.ceilings.push_back(example::compute(Pipe::tensor_fp64, 66.2e12));
+  report.points.push_back(example::gemm(report.machine, "cublas", DType::fp64, 4096, 60e12));
   std::erase_if(report.points, [](const Point& p) {
     return p.workload.op != "gemm" || (p.workload.dtype != DType::fp64 && p.workload.dtype != DType::fp32);
   });
@@ -182,7 +182,7 @@ TEST(ChartRoofs, RidgesOfOneValueStandTogether) {
 
 /// The line of copying is drawn where points hang on it, and nowhere else.
 TEST(ChartRoofs, PatternsAreDrawnWherePointsHangOnThem) {
-  Report report = sample::sample_report();
+  Report report = example::sample_report();
   const Roofs roofs = roofs_of(report);
   ASSERT_EQ(roofs.patterns.size(), 1u);
   EXPECT_EQ(roofs.patterns[0].ceiling->name, "hbm.copy");
@@ -198,13 +198,13 @@ TEST(ChartRoofs, PatternsAreDrawnWherePointsHangOnThem) {
   std::erase_if(report.points, [](const Point& p) { return p.bound.limiting_ceiling == "hbm.copy"; });
   EXPECT_TRUE(roofs_of(report).patterns.empty());
   // Too near to be told apart: it stays with its level.
-  report = sample::sample_report();
+  report = example::sample_report();
   report.machine.ceilings[2].value = 4.65e12;
   EXPECT_TRUE(roofs_of(report).patterns.empty());
 }
 
 TEST(ChartRoofs, TheRegionsAreWritten) {
-  const Report report = sample::sample_report();
+  const Report report = example::sample_report();
   const Chart chart = lay_out_chart(report, {});
   std::map<std::string, Vec> words;
   for (const Text* text : chart.scene.texts())
@@ -223,7 +223,7 @@ TEST(ChartRoofs, EveryRoofKeepsItsTitle) {
 
 TEST(ChartRoofs, AllSizesHaveAPlot) {
   for (const auto& [width, height] : {std::pair{320, 240}, {640, 360}, {1080, 1920}, {3840, 2160}}) {
-    for (const Report& report : {crowded_report(), sample::random_report(60)}) {
+    for (const Report& report : {crowded_report(), example::random_report(60)}) {
       const Chart chart = lay_out_chart(report, {.width = width, .height = height});
       EXPECT_GE(chart.plot.width, 0.45 * width) << width;
       EXPECT_GE(chart.plot.height, 0.3 * height) << height;

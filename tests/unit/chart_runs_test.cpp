@@ -45,10 +45,10 @@ Color fill_of(const Group& point) {
 
 /// The standard suite twice; the first row four times faster, the second half as fast, all others as before.
 std::vector<Report> two_runs() {
-  std::vector<Report> runs = {sample::sample_report(), sample::sample_report()};
+  std::vector<Report> runs = {example::sample_report(), example::sample_report()};
   runs[1].invocation.started_at = "2026-02-01T10:00:00Z";
   const auto scale = [&](std::size_t i, double by) {
-    runs[1].points[i].time = sample::timed(runs[1].points[i].time->median * by);
+    runs[1].points[i].time = example::timed(runs[1].points[i].time->median * by);
   };
   scale(0, 2);
   scale(12, 0.25);
@@ -87,7 +87,7 @@ TEST(ChartRuns, LegendTellsWhichIsWhich) {
   const std::string svg = render_svg(two_runs());
   EXPECT_THAT(svg, testing::HasSubstr(">before (2026-01-15)</text>"));
   EXPECT_THAT(svg, testing::HasSubstr(">now (2026-02-01)</text>"));
-  const std::string one = render_svg(sample::sample_report());
+  const std::string one = render_svg(example::sample_report());
   EXPECT_THAT(one, testing::Not(testing::HasSubstr(">now (")));
   EXPECT_THAT(one, testing::Not(testing::HasSubstr("data-run")));
   std::vector<Report> same_day = two_runs();
@@ -96,27 +96,27 @@ TEST(ChartRuns, LegendTellsWhichIsWhich) {
 }
 
 TEST(ChartRuns, AxesHoldThePointsOfAllRuns) {
-  std::vector<Report> runs = {sample::cpu_sample_report(), sample::cpu_sample_report()};
-  runs[0].points[0].time = sample::timed(runs[0].points[0].time->median * 1e4);
+  std::vector<Report> runs = {example::cpu_sample_report(), example::cpu_sample_report()};
+  runs[0].points[0].time = example::timed(runs[0].points[0].time->median * 1e4);
   const Chart chart = lay_out_chart(runs, {});
   EXPECT_TRUE(chart.y.contains(chart.earlier[0][0].performance));
   EXPECT_LT(chart.y.range().low, lay_out_chart(runs[1], {}).y.range().low);
 }
 
 TEST(ChartRuns, LaddersAreJoinedFromThePlainestToTheBest) {
-  const Report report = sample::sample_report();  // gemm in three types by cuda, then by cublas
+  const Report report = example::sample_report();  // gemm in three types by cuda, then by cublas
   const Chart chart = lay_out_chart(report, {});
   std::vector<std::string> ladders;
   for (const Group* g : groups(chart, "trajectories")) ladders.push_back(data_of(*g, "series"));
   EXPECT_THAT(ladders, testing::Contains("gemm bf16 4096x4096x4096"));
   const std::string svg = render_svg(report);
   EXPECT_THAT(svg, testing::HasSubstr("data-series=\"gemm fp16 4096x4096x4096\" data-points=\"16 20\""));
-  EXPECT_THAT(render_svg(sample::cpu_sample_report()), testing::Not(testing::HasSubstr("class=\"trajectory\"")));
+  EXPECT_THAT(render_svg(example::cpu_sample_report()), testing::Not(testing::HasSubstr("class=\"trajectory\"")));
   EXPECT_THAT(render_svg(two_runs()), testing::Not(testing::HasSubstr("class=\"trajectory\"")));
 }
 
 TEST(ChartRuns, PathsLieUnderMarkersAndLabels) {
-  const Report report = sample::sample_report();
+  const Report report = example::sample_report();
   const Chart chart = lay_out_chart(report, {});
   std::vector<std::string> order;
   for (const Layer& l : chart.scene.layers) order.push_back(l.name);

@@ -114,7 +114,7 @@ TEST(ChartSvg, TheCheckOfWellFormednessCanFail) {
 }
 
 Report hostile() {
-  Report r = sample::sample_report();
+  Report r = example::sample_report();
   r.machine.device.name = "<script>alert(\"&'\")</script>";
   r.points[0].workload.label = "void <T>&\"'\x01\x1b[31m\x7f\xff\xc0\x80";
   r.points[1].workload.label = std::string(10000, 'k') + "_end";
@@ -132,8 +132,8 @@ Report hostile() {
 }
 
 TEST(ChartSvg, IsWellFormed) {
-  EXPECT_EQ(xml_fault(render_svg(sample::sample_report())), "");
-  EXPECT_EQ(xml_fault(render_svg(sample::cpu_sample_report(), {.theme = Theme::dark})), "");
+  EXPECT_EQ(xml_fault(render_svg(example::sample_report())), "");
+  EXPECT_EQ(xml_fault(render_svg(example::cpu_sample_report(), {.theme = Theme::dark})), "");
   EXPECT_EQ(xml_fault("<a b=\"1\" b=\"2\"/>"), "repeated attribute: <a b=\"1\" b=\"2\"/>");
   EXPECT_EQ(xml_fault("<a><b></a></b>"), "wrong end tag: </a>");
 }
@@ -148,7 +148,7 @@ TEST(ChartSvg, HostileTextStaysText) {
 }
 
 TEST(ChartSvg, DegenerateReportsAreDrawn) {
-  Report empty, no_points = sample::sample_report(), no_ceilings = no_points, one = no_points;
+  Report empty, no_points = example::sample_report(), no_ceilings = no_points, one = no_points;
   no_points.points.clear();
   no_ceilings.machine.ceilings.clear();
   one.points.resize(1);
@@ -161,7 +161,7 @@ TEST(ChartSvg, DegenerateReportsAreDrawn) {
 }
 
 TEST(ChartSvg, CarriesTheReportsValues) {
-  const Report report = sample::sample_report();
+  const Report report = example::sample_report();
   const std::string svg = render_svg(report);
   EXPECT_THAT(svg, testing::HasSubstr("data-ceiling=\"hbm.read\" data-kind=\"bandwidth\" data-value=\"4.671e+12\""));
   EXPECT_THAT(svg, testing::HasSubstr("data-ceiling=\"tensor.bf16\" data-kind=\"compute\" data-value=\"7.98e+14\""));
@@ -176,7 +176,7 @@ TEST(ChartSvg, CarriesTheReportsValues) {
 }
 
 TEST(ChartSvg, LinesPassThroughTheirValues) {
-  const Report report = sample::sample_report();
+  const Report report = example::sample_report();
   const Chart chart = lay_out_chart(report, {});
   const std::string svg = render_svg(report);
   const auto ends = [&](const std::string& id) {
@@ -202,7 +202,7 @@ TEST(ChartSvg, LinesPassThroughTheirValues) {
 }
 
 TEST(ChartSvg, TitleAndSubtitleCanBeSet) {
-  const std::string svg = render_svg(sample::sample_report(), {.title = "Before <the> merge", .subtitle = "nightly"});
+  const std::string svg = render_svg(example::sample_report(), {.title = "Before <the> merge", .subtitle = "nightly"});
   EXPECT_EQ(xml_fault(svg), "");
   EXPECT_THAT(svg, testing::HasSubstr("<title id=\"chart-title\">Before &lt;the&gt; merge</title>"));
   EXPECT_THAT(svg, testing::HasSubstr(">nightly</text>"));
@@ -210,7 +210,7 @@ TEST(ChartSvg, TitleAndSubtitleCanBeSet) {
 }
 
 TEST(ChartSvg, TheLegendHasTheFamiliesThatHaveAPoint) {
-  Report report = sample::sample_report();
+  Report report = example::sample_report();
   const std::string family = report.points.front().family;
   EXPECT_THAT(render_svg(report), testing::HasSubstr("data-family=\"" + family + "\""));
   Point moved = report.points.front();
@@ -222,7 +222,7 @@ TEST(ChartSvg, TheLegendHasTheFamiliesThatHaveAPoint) {
 }
 
 TEST(ChartSvg, APointOnSeveralPipesNamesTheOthers) {
-  Report report = sample::sample_report();
+  Report report = example::sample_report();
   const Point& attention = report.points[13];
   ASSERT_EQ(attention.workload.op, "attention");
   const std::string svg = render_svg(report);
@@ -237,23 +237,23 @@ TEST(ChartSvg, APointOnSeveralPipesNamesTheOthers) {
 }
 
 TEST(ChartSvg, APointAboveItsRoofIsMarkedNotMoved) {
-  Report report = sample::sample_report();
-  report.points[0].time = sample::timed(report.points[0].time->median * 0.7);
+  Report report = example::sample_report();
+  report.points[0].time = example::timed(report.points[0].time->median * 0.7);
   const Chart chart = lay_out_chart(report, {});
   EXPECT_NEAR(chart.points[0].performance, 4.229e12 / 0.7 * 0.125, 1e6);
   const std::string svg = render_svg(report);
   EXPECT_THAT(svg, testing::HasSubstr("class=\"point above-roof\" data-point=\"0\""));
   EXPECT_THAT(svg, testing::HasSubstr("above its roof, the red line"));
-  EXPECT_THAT(render_svg(sample::sample_report()), testing::Not(testing::HasSubstr("above-roof")));
+  EXPECT_THAT(render_svg(example::sample_report()), testing::Not(testing::HasSubstr("above-roof")));
 }
 
 /// relu fp32 is held against copying: faster than that, and still under the read roof, it is seen above the line of
 /// copying.
 TEST(ChartSvg, APointIsSeenAboveTheLineThatItIsAboveOf) {
-  Report report = sample::sample_report();
+  Report report = example::sample_report();
   Point& relu = report.points[0];
   ASSERT_EQ(relu.bound.limiting_ceiling, "hbm.copy");
-  relu.time = sample::timed(relu.bound.attainable_time_s / 1.04);
+  relu.time = example::timed(relu.bound.attainable_time_s / 1.04);
   ASSERT_TRUE(relu.above_roof());
   ASSERT_LT(relu.bandwidth(Level::hbm), 4.671e12);
   const Chart chart = lay_out_chart(report, {});
@@ -273,7 +273,7 @@ TEST(ChartSvg, APointIsSeenAboveTheLineThatItIsAboveOf) {
 }
 
 TEST(ChartMarks, AreasAreTimes) {
-  const Report report = sample::sample_report();
+  const Report report = example::sample_report();
   const Chart chart = lay_out_chart(report, {.height = 1000});
   double longest = 0, widest = 0, smallest = 100;
   for (const PlottedPoint& p : chart.points) {
@@ -295,7 +295,7 @@ TEST(ChartMarks, AreasAreTimes) {
 }
 
 TEST(ChartMarks, AreAllAlikeWhereThatIsAskedFor) {
-  const Report report = sample::sample_report();
+  const Report report = example::sample_report();
   const ChartOptions equal{.marks = MarkSize::equal};
   for (const PlottedPoint& p : lay_out_chart(report, equal).points) EXPECT_EQ(p.radius, kMarkerRadius);
   EXPECT_THAT(render_svg(report, equal), testing::Not(testing::HasSubstr("time of a launch")));
@@ -304,7 +304,7 @@ TEST(ChartMarks, AreAllAlikeWhereThatIsAskedFor) {
 
 /// The samples of the legend are as large as marks of the times beside them.
 TEST(ChartMarks, TheLegendTellsTheirScale) {
-  const Report report = sample::sample_report();
+  const Report report = example::sample_report();
   const Chart chart = lay_out_chart(report, {});
   for (const Layer& layer : chart.scene.layers) {
     for (const Group& group : layer.groups) {
@@ -323,15 +323,15 @@ TEST(ChartMarks, TheLegendTellsTheirScale) {
 }
 
 TEST(ChartMarks, RunsShareAScale) {
-  std::vector<Report> runs(2, sample::sample_report());
-  runs[1].points[12].time = sample::timed(runs[0].points[12].time->median * 4);
+  std::vector<Report> runs(2, example::sample_report());
+  runs[1].points[12].time = example::timed(runs[0].points[12].time->median * 4);
   const Chart chart = lay_out_chart(runs, {});
   EXPECT_NEAR(chart.points[12].radius / chart.earlier[0][12].radius, 2, 1e-9);
 }
 
 /// Its colour and shape, whatever else is in the chart.
 TEST(ChartMarks, AFamilyLooksTheSameEverywhere) {
-  const Report all = sample::sample_report();
+  const Report all = example::sample_report();
   const auto fill = [](const Report& report, const std::string& family) {
     const std::string svg = render_svg(report);
     const std::size_t at = svg.find("data-family=\"" + family + "\"");
@@ -384,7 +384,7 @@ TEST(ChartPalette, MarksAndTextStandOut) {
 /// Where there is no room for names, legend or notes, a line says so.
 TEST(ChartSvg, ASmallPictureSaysWhatItLeavesOut) {
   for (const auto& [width, height] : {std::pair{480, 320}, {320, 240}}) {
-    const Report report = sample::sample_report();
+    const Report report = example::sample_report();
     const ChartOptions options{.width = width, .height = height};
     const Chart chart = lay_out_chart(report, options);
     const std::size_t more = report.points.size() - chart.named - chart.numbered;
@@ -393,7 +393,7 @@ TEST(ChartSvg, ASmallPictureSaysWhatItLeavesOut) {
         render_svg(report, options),
         testing::HasSubstr(fmt::format(">{}{} in the table", more, chart.named + chart.numbered > 0 ? " more" : "")));
   }
-  EXPECT_THAT(render_svg(sample::sample_report()), testing::Not(testing::HasSubstr(" in the table<")));
+  EXPECT_THAT(render_svg(example::sample_report()), testing::Not(testing::HasSubstr(" in the table<")));
 }
 
 }  // namespace

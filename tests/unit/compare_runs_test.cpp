@@ -52,7 +52,7 @@ std::size_t how_many(const std::vector<PointChange>& changes, Change kind) {
 }
 
 TEST(CompareRuns, IdenticalRunsAreTheSame) {
-  const Report report = sample::sample_report();
+  const Report report = example::sample_report();
   const std::vector<PointChange> changes = compare_runs(report, report);
   ASSERT_EQ(changes.size(), report.points.size());
   EXPECT_EQ(how_many(changes, Change::same), 22U);
@@ -65,7 +65,7 @@ TEST(CompareRuns, IdenticalRunsAreTheSame) {
 }
 
 TEST(CompareRuns, AScaledRunIsFoundWithItsSize) {
-  const Report before = sample::sample_report();
+  const Report before = example::sample_report();
   for (const PointChange& change : compare_runs(before, scaled(before, 1.05))) {
     if (change.change == Change::untimed) continue;
     EXPECT_EQ(change.change, Change::slower);
@@ -81,20 +81,20 @@ TEST(CompareRuns, AScaledRunIsFoundWithItsSize) {
 }
 
 TEST(CompareRuns, WithinTheIntervalsThereIsNoDifference) {
-  const Report before = with_intervals(sample::sample_report(), 0.03);
+  const Report before = with_intervals(example::sample_report(), 0.03);
   const std::vector<PointChange> changes = compare_runs(before, scaled(before, 1.05));
   EXPECT_EQ(how_many(changes, Change::same), 22U);
   for (const PointChange& change : changes) EXPECT_FALSE(regressed(change, 0.03));
 }
 
 TEST(CompareRuns, BelowTheThresholdThereIsNoDifference) {
-  const Report before = sample::sample_report();
+  const Report before = example::sample_report();
   EXPECT_EQ(how_many(compare_runs(before, scaled(before, 1.008)), Change::same), 22U);
   EXPECT_EQ(how_many(compare_runs(before, scaled(before, 1.008), 0.005), Change::slower), 22U);
 }
 
 TEST(CompareRuns, RowsAreMatchedByWhatWasRunAndNotByTheirPlace) {
-  const Report before = sample::sample_report();
+  const Report before = example::sample_report();
   Report now = before;
   std::reverse(now.points.begin(), now.points.end());
   const std::vector<PointChange> changes = compare_runs(before, now);
@@ -104,7 +104,7 @@ TEST(CompareRuns, RowsAreMatchedByWhatWasRunAndNotByTheirPlace) {
 
 TEST(CompareRuns, WhatStandsTwiceIsMatchedInOrder) {
   Report before;
-  before.points = {sample::sample_report().points[0], sample::sample_report().points[0]};
+  before.points = {example::sample_report().points[0], example::sample_report().points[0]};
   Report now = before;
   scale_time(now.points[1], 2);
   const std::vector<PointChange> changes = compare_runs(before, now);
@@ -117,10 +117,10 @@ TEST(CompareRuns, WhatStandsTwiceIsMatchedInOrder) {
 }
 
 TEST(CompareRuns, MissingFailedAndRenamedRows) {
-  const Report before = sample::sample_report();
+  const Report before = example::sample_report();
   Report now = before;
-  now.points[0] = sample::without_time(now.points[0], PointStatus::failed, "wrong");
-  now.points[1] = sample::without_time(now.points[1], PointStatus::skipped, "no such type");
+  now.points[0] = example::without_time(now.points[0], PointStatus::failed, "wrong");
+  now.points[1] = example::without_time(now.points[1], PointStatus::skipped, "no such type");
   now.points[2].workload.label = "renamed";
   now.points.erase(now.points.begin() + 3);
   const Comparison comparison = comparison_of(before, now);
@@ -144,9 +144,9 @@ TEST(CompareRuns, MissingFailedAndRenamedRows) {
 
 TEST(CompareRuns, NoCommonRowAndNoRowAtAll) {
   Report other;
-  other.points = {sample::sample_report().points[0]};
+  other.points = {example::sample_report().points[0]};
   other.points[0].workload.op = "another";
-  const Report before = sample::sample_report();
+  const Report before = example::sample_report();
   const Comparison comparison = comparison_of(before, other);
   EXPECT_THAT(comparison_findings(comparison), testing::Contains("The runs have no timed kernel in common."));
   const Report nothing;
@@ -154,7 +154,7 @@ TEST(CompareRuns, NoCommonRowAndNoRowAtAll) {
 }
 
 TEST(CompareRuns, TimesThatAreNoTimesAreNotCompared) {
-  const Report before = sample::sample_report();
+  const Report before = example::sample_report();
   for (const double bad : {0.0, -1.0, std::nan("")}) {
     Report now = before;
     now.points[0].time->median = bad;
@@ -166,7 +166,7 @@ TEST(CompareRuns, TimesThatAreNoTimesAreNotCompared) {
 }
 
 TEST(Comparison, TheGateNamesWhatGotSlower) {
-  const Report before = sample::sample_report();
+  const Report before = example::sample_report();
   Report now = before;
   scale_time(now.points[9], 1.05);
   scale_time(now.points[10], 1.02);
@@ -188,7 +188,7 @@ TEST(Comparison, TheGateNamesWhatGotSlower) {
 }
 
 TEST(Comparison, AStricterGateThanUsualIsNotContradictedByItsTable) {
-  const Report before = sample::sample_report();
+  const Report before = example::sample_report();
   const Report now = scaled(before, 1.006);
   const Comparison strict = comparison_of(before, now, 0.005);
   EXPECT_THAT(regression_line(strict), StartsWith("22 of 22 kernels got slower by more than 0.5 %"));
@@ -197,7 +197,7 @@ TEST(Comparison, AStricterGateThanUsualIsNotContradictedByItsTable) {
 }
 
 TEST(Comparison, NotesSayWhatElseIsDifferent) {
-  Report before = sample::sample_report();
+  Report before = example::sample_report();
   for (Point& point : before.points) {
     if (point.time) point.time->clock_hz = 2e9;
   }
@@ -228,7 +228,7 @@ TEST(Comparison, NotesSayWhatElseIsDifferent) {
 }
 
 TEST(Comparison, FitsTheTerminalWhateverTheNames) {
-  Report before = sample::sample_report();
+  Report before = example::sample_report();
   before.points[0].workload.label = std::string(10000, 'x');
   before.points[1].workload.label = "\x1b[2J\x1b]0;owned\x07";
   before.machine.device.name = std::string(300, 'z');
@@ -251,7 +251,7 @@ TEST(Comparison, FitsTheTerminalWhateverTheNames) {
 }
 
 TEST(Comparison, MarkdownKeepsHostileNamesInTheirCells) {
-  Report before = sample::sample_report();
+  Report before = example::sample_report();
   before.points[0].workload.label = "a|b\n|c|<script>";
   const std::string text = render_comparison_markdown(comparison_of(before, scaled(before, 1.05)));
   EXPECT_THAT(text, HasSubstr("a\\|b \\|c\\|&lt;script\\>"));
@@ -260,9 +260,9 @@ TEST(Comparison, MarkdownKeepsHostileNamesInTheirCells) {
 }
 
 TEST(Comparison, JsonAndCsvHoldTheSameRows) {
-  const Report before = sample::sample_report();
+  const Report before = example::sample_report();
   Report now = scaled(before, 1.05);
-  now.points[0] = sample::without_time(now.points[0], PointStatus::failed, "wrong");
+  now.points[0] = example::without_time(now.points[0], PointStatus::failed, "wrong");
   const Comparison comparison = comparison_of(before, now);
   const auto json = nlohmann::json::parse(render_comparison_json(comparison));
   EXPECT_EQ(json["schema"], kComparisonSchema);
@@ -292,7 +292,7 @@ TEST(Comparison, JsonHasTheKeysOfItsSchema) {
   std::ifstream file(std::string(ROOFLINE_SOURCE_DIR) + "/docs/schema/comparison.schema.json");
   const auto schema = nlohmann::json::parse(file);
   const nlohmann::json& definitions = schema["$defs"];
-  const Report before = sample::sample_report();
+  const Report before = example::sample_report();
   Report now = before;
   now.points.erase(now.points.begin());
   const auto json = nlohmann::json::parse(render_comparison_json(comparison_of(before, now)));

@@ -21,6 +21,7 @@
 #include "measure/audit.hpp"
 #include "model/error.hpp"
 #include "op/registry.hpp"
+#include "tests/support/values.hpp"
 
 namespace roofline {
 namespace {
@@ -455,10 +456,8 @@ struct SmallSet {
   std::unique_ptr<StreamSet> set;
 };
 
-constexpr Pattern kPatterns[] = {Pattern::read, Pattern::write, Pattern::copy, Pattern::triad};
-
 TEST(StreamSets, SlicesFollowEachOtherThroughTheWholeSet) {
-  for (const Pattern pattern : kPatterns) {
+  for (const Pattern pattern : kStreamPatterns) {
     // Four slices of 16 KiB an array: the fifth launch is back at the first.
     const SmallSet small(pattern, 3, 16384.0 * arrays_of(pattern));
     EXPECT_EQ(small.set->working_set_bytes(), 3 * 65536.0 * arrays_of(pattern));
@@ -471,7 +470,7 @@ TEST(StreamSets, SlicesFollowEachOtherThroughTheWholeSet) {
 }
 
 TEST(StreamSets, SmallSetsAreStreamedOverAgain) {
-  for (const Pattern pattern : kPatterns) {
+  for (const Pattern pattern : kStreamPatterns) {
     SmallSet small(pattern, 2, 5 * 65536.0 * arrays_of(pattern));
     EXPECT_EQ(small.set->traffic().total(), 5 * small.set->working_set_bytes());
     small.set->run();
@@ -482,7 +481,7 @@ TEST(StreamSets, SmallSetsAreStreamedOverAgain) {
 /// Launches of seven pieces a worker over eight slices, so that claims end within the set and run across its end; and
 /// of passes over a set that is smaller than a piece.
 TEST(StreamSets, PiecesAreClaimedAndAllOfThemDone) {
-  for (const Pattern pattern : kPatterns) {
+  for (const Pattern pattern : kStreamPatterns) {
     for (const double launch : {7 * 8192.0, 19 * 65536.0}) {
       const SmallSet small(pattern, 3, launch * arrays_of(pattern), {}, 7);
       EXPECT_EQ(small.set->traffic().total(), 3 * launch * arrays_of(pattern));
@@ -495,7 +494,7 @@ TEST(StreamSets, PiecesAreClaimedAndAllOfThemDone) {
 }
 
 TEST(StreamSets, AWrongWordIsNoticedInTheSliceOfTheLaunch) {
-  for (const Pattern pattern : kPatterns) {
+  for (const Pattern pattern : kStreamPatterns) {
     SmallSet small(pattern, 1, 16384.0 * arrays_of(pattern));
     if (pattern == Pattern::read) small.word(5) ^= 1;  // what is read must be what was filled
     small.set->run();

@@ -56,14 +56,14 @@ std::string at(const Table& table, std::size_t row, const std::string& column) {
 }
 
 TEST(Csv, OneRowAPointAndEveryRowAsWideAsTheHeader) {
-  const Report report = sample::sample_report();
+  const Report report = example::sample_report();
   const Table table = parse(render_csv(report));
   ASSERT_EQ(table.size(), report.points.size() + 1);
   for (const auto& row : table) EXPECT_EQ(row.size(), table[0].size());
 }
 
 TEST(Csv, NumbersReadBackExactly) {
-  const Report report = sample::sample_report();
+  const Report report = example::sample_report();
   const Table table = parse(render_csv(report));
   for (std::size_t i = 0; i < report.points.size(); ++i) {
     const Point& point = report.points[i];
@@ -78,7 +78,7 @@ TEST(Csv, NumbersReadBackExactly) {
 }
 
 TEST(Csv, RowsWithoutATimeSayWhyAndHaveNoNumbers) {
-  const Table table = parse(render_csv(sample::sample_report()));
+  const Table table = parse(render_csv(example::sample_report()));
   EXPECT_EQ(at(table, 23, "status"), "skipped");
   EXPECT_EQ(at(table, 23, "reason"), "implementation 'cuda' has no tf32 kernel");
   EXPECT_EQ(at(table, 23, "time_s"), "");
@@ -89,7 +89,7 @@ TEST(Csv, RowsWithoutATimeSayWhyAndHaveNoNumbers) {
 }
 
 TEST(Csv, TextWithSeparatorsSurvives) {
-  Report report = sample::sample_report();
+  Report report = example::sample_report();
   report.points[0].workload.label = "a,b \"c\"\r\nd";
   report.points[1].workload.label = "";
   report.points[2].workload.label = "\xFF";
@@ -100,7 +100,7 @@ TEST(Csv, TextWithSeparatorsSurvives) {
 }
 
 TEST(Csv, ATextIsNoFormula) {
-  Report report = sample::sample_report();
+  Report report = example::sample_report();
   const std::vector<std::string> formulas = {"=1+1", "+1", "-1", "@SUM(A1)", "\t=1"};
   for (std::size_t i = 0; i < formulas.size(); ++i) report.points[i].workload.label = formulas[i];
   report.points[5].time->median = -1.5e-9;

@@ -217,7 +217,7 @@ struct Line {
   std::string first_source;
 };
 
-std::optional<Line> parse(const std::string& text) {
+std::optional<Line> parse_listing(const std::string& text) {
   const std::size_t comment = text.find("*/");
   if (text.find("/*") == text.npos || comment == text.npos || text.find(';') == text.npos) return std::nullopt;
   std::istringstream words(text.substr(comment + 2));
@@ -270,7 +270,7 @@ TEST_F(OwnCode, CuobjdumpCountsTheSame) {
       continue;
     }
     if (!hopper || kernel.empty()) continue;
-    const auto line = parse(text);
+    const auto line = parse_listing(text);
     if (!line) continue;
     for (const std::string_view known : known_instructions()) counts[kernel][known] += is(*line, known) ? 1 : 0;
   }

@@ -247,7 +247,7 @@ TEST(Diagnosis, SaysNothingWithoutEvidence) { EXPECT_TRUE(diagnose({}, DeviceKin
 
 /// A bf16 product of the sample report, with counts as an H200 gave them for the kernel named.
 Quantities with_counts(Counters counters, const std::string& label_part) {
-  const Report report = sample::sample_report();
+  const Report report = example::sample_report();
   for (const Point& point : report.points) {
     if (point.time && point.workload.label.find(label_part) != std::string::npos) {
       return quantities_of(point, report.machine, &counters);
@@ -285,7 +285,7 @@ TEST(Quantities, TheLastWaveOfBlocks) {
 }
 
 TEST(Quantities, NothingIsInventedWithoutCounters) {
-  const Report report = sample::sample_report();
+  const Report report = example::sample_report();
   const Quantities quantities = quantities_of(report.points[0], report.machine, nullptr);
   EXPECT_TRUE(quantities.contains("roof.fraction"));
   for (const char* name : {"occupancy", "dram.over_model", "load.excess", "tensor.active"}) {

@@ -12,7 +12,7 @@
 namespace roofline {
 namespace {
 
-using testing::Series;
+using synthetic::Series;
 
 /// A round of `count` samples about `level`.
 Round round_of(double level, std::uint64_t seed, int count = 100, double deviation = 0.002) {

@@ -17,7 +17,7 @@ using ::testing::Not;
 using ::testing::StartsWith;
 
 TEST(Findings, OfTheSample) {
-  EXPECT_THAT(findings(sample::sample_report()),
+  EXPECT_THAT(findings(example::sample_report()),
               ElementsAre("Failed: attention fp64 4x16x2048x128 (cuda).",
                           "22 of 24 kernels verified and timed; 1 skipped and 1 failed, each with its reason below.",
                           "12 of 22 kernels are memory-bound and 10 compute-bound.",
@@ -30,18 +30,18 @@ TEST(Findings, OfTheSample) {
 }
 
 TEST(Findings, OfOneKernel) {
-  Report report = sample::sample_report();
+  Report report = example::sample_report();
   report.points.resize(1);
-  report.machine.ceilings[4].audit = sample::passed("fine");
+  report.machine.ceilings[4].audit = example::passed("fine");
   EXPECT_THAT(findings(report), ElementsAre("1 kernel verified and timed.", "1 of 1 kernel is memory-bound.",
                                             "1 of 1 is at its roof: only less work makes it faster."));
 }
 
 TEST(Findings, AlarmsComeFirst) {
-  Report report = sample::sample_report();
+  Report report = example::sample_report();
   report.cancelled = true;
   report.points[0].verification.reset();
-  report.points[1].time = sample::timed(report.points[1].bound.attainable_time_s / 1.03);
+  report.points[1].time = example::timed(report.points[1].bound.attainable_time_s / 1.03);
   const std::vector<std::string> sentences = findings(report);
   EXPECT_THAT(sentences[0], HasSubstr("cancelled"));
   EXPECT_THAT(sentences[1], HasSubstr("Failed: attention fp64"));
@@ -51,18 +51,18 @@ TEST(Findings, AlarmsComeFirst) {
 }
 
 TEST(Findings, FasterThanMemoryCanBeIsNotAboveItsRoofButNotCold) {
-  Report report = sample::sample_report();
+  Report report = example::sample_report();
   Point& point = report.points[1];
-  point.time = sample::timed(point.bound.attainable_time_s / 1.3);
+  point.time = example::timed(point.bound.attainable_time_s / 1.3);
   EXPECT_THAT(findings(report)[1], AllOf(StartsWith("Not cold"), HasSubstr("relu fp16")));
   point.workload.cache = CacheMode::hot;
   EXPECT_THAT(findings(report)[1], StartsWith("Above the roof"));
 }
 
 TEST(Findings, LongListsAreCut) {
-  Report report = sample::sample_report();
+  Report report = example::sample_report();
   for (Point& point : report.points) {
-    if (point.time) point = sample::without_time(point, PointStatus::failed, "wrong");
+    if (point.time) point = example::without_time(point, PointStatus::failed, "wrong");
   }
   EXPECT_THAT(findings(report)[0], HasSubstr(" and 15 more."));
   EXPECT_THAT(findings(report), Not(Contains(HasSubstr("to win"))));
@@ -70,21 +70,21 @@ TEST(Findings, LongListsAreCut) {
 
 /// The row that loses the most time comes first, not the one that is the least of its roof.
 TEST(Findings, AreRankedByTime) {
-  Report report = sample::sample_report();
+  Report report = example::sample_report();
   Point& shortest = report.points[0];
   const double roof = shortest.bound.attainable_time_s;
   report.points.resize(2);
-  report.points[0].time = sample::timed(1.5 * roof);
+  report.points[0].time = example::timed(1.5 * roof);
   report.points[1].workload.cache = CacheMode::hot;
   report.points[1].bound.attainable_time_s = 0.1 * roof;
-  report.points[1].time = sample::timed(0.4 * roof);
+  report.points[1].time = example::timed(0.4 * roof);
   const std::vector<std::string> sentences = findings(report);
   EXPECT_THAT(sentences, Contains(AllOf(StartsWith("relu fp32"), HasSubstr("has the most to win"))));
   EXPECT_THAT(sentences, Contains(StartsWith("Next: relu fp16")));
 }
 
 TEST(Findings, BadlyMeasuredRowsAreAnAlarm) {
-  Report report = sample::sample_report();
+  Report report = example::sample_report();
   report.points[1].time->ci95 = {};
   EXPECT_THAT(findings(report)[1], AllOf(StartsWith("Badly measured"), HasSubstr("relu fp16")));
 }
@@ -92,7 +92,7 @@ TEST(Findings, BadlyMeasuredRowsAreAnAlarm) {
 TEST(Findings, NothingRun) { EXPECT_THAT(findings(Report{}), ElementsAre("No workload was run.")); }
 
 TEST(PointName, NamesTheImplementationOnce) {
-  Point point = sample::sample_report().points[0];
+  Point point = example::sample_report().points[0];
   EXPECT_EQ(point_name(point), "relu fp32 268435456 (cuda)");
   point.workload.label = "relu fp32 268435456 cuda";
   EXPECT_EQ(point_name(point), "relu fp32 268435456 cuda");

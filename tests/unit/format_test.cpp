@@ -5,11 +5,10 @@
 
 #include <limits>
 
+#include "tests/support/values.hpp"
+
 namespace roofline {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 TEST(Format, SiChoosesThePrefix) {
   EXPECT_EQ(si(4.671e12, "B/s"), "4.67 TB/s");

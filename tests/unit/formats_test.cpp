@@ -44,7 +44,7 @@ TEST(Formats, RenderWhatTheirNamesSay) {
   for (const Format& format : formats()) {
     ASSERT_TRUE(beginnings.contains(format.name)) << "how does a file of " << format.name << " begin?";
     const bool timeline = format.name == "trace";
-    EXPECT_THAT(rendered(format, timeline ? sample::profile_report() : sample::sample_report()),
+    EXPECT_THAT(rendered(format, timeline ? example::profile_report() : example::sample_report()),
                 testing::StartsWith(beginnings.at(format.name)));
   }
 }

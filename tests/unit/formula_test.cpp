@@ -19,7 +19,7 @@ std::int64_t size(const std::string& text, const Values& values = {}, std::int64
   return Formula(text, kPlace).size(values, minimum);
 }
 
-std::string complaint(const std::string& text, const Values& values = {}) {
+std::string complaint_of(const std::string& text, const Values& values = {}) {
   try {
     size(text, values);
   } catch (const UsageError& error) {
@@ -46,38 +46,38 @@ TEST(Formula, ComputesSizes) {
 TEST(Formula, SizesAreExactUpTo2To53) {
   EXPECT_EQ(size("2^53"), kLargestSize);
   EXPECT_EQ(size("2^53 - 1"), kLargestSize - 1);
-  EXPECT_THAT(complaint("2^53 + 1"), HasSubstr("larger than 2^53"));
-  EXPECT_THAT(complaint("2^63"), HasSubstr("larger than 2^53"));
-  EXPECT_THAT(complaint("n * n / n", {{"n", 0x1p40}}), HasSubstr("larger than 2^53"))
+  EXPECT_THAT(complaint_of("2^53 + 1"), HasSubstr("larger than 2^53"));
+  EXPECT_THAT(complaint_of("2^63"), HasSubstr("larger than 2^53"));
+  EXPECT_THAT(complaint_of("n * n / n", {{"n", 0x1p40}}), HasSubstr("larger than 2^53"))
       << "what is lost on the way does not come back";
 }
 
 TEST(Formula, DivisionByZeroFractionsAndNegativesHaveTheirPlaceAndTheirValues) {
-  EXPECT_EQ(complaint("n / zero", {{"n", 4}, {"zero", 0}}),
+  EXPECT_EQ(complaint_of("n / zero", {{"n", 4}, {"zero", 0}}),
             "s.yaml:3:10: 'n / zero': it divides by zero with n = 4, zero = 0");
-  EXPECT_THAT(complaint("min(n / zero, 5)", {{"n", 4}, {"zero", 0}}), HasSubstr("divides by zero"))
+  EXPECT_THAT(complaint_of("min(n / zero, 5)", {{"n", 4}, {"zero", 0}}), HasSubstr("divides by zero"))
       << "also where the result would be finite";
-  EXPECT_THAT(complaint("4 % (2 - 2)"), HasSubstr("divides by zero"));
-  EXPECT_EQ(complaint("n / 3", {{"n", 10}}), "s.yaml:3:10: 'n / 3' must be a whole number, and is 3.333333");
-  EXPECT_EQ(complaint("2 - 3"), "s.yaml:3:10: '2 - 3' must be at least 0, and is -1");
-  EXPECT_THAT(complaint("sqrt(0 - 1)"), HasSubstr("no number"));
+  EXPECT_THAT(complaint_of("4 % (2 - 2)"), HasSubstr("divides by zero"));
+  EXPECT_EQ(complaint_of("n / 3", {{"n", 10}}), "s.yaml:3:10: 'n / 3' must be a whole number, and is 3.333333");
+  EXPECT_EQ(complaint_of("2 - 3"), "s.yaml:3:10: '2 - 3' must be at least 0, and is -1");
+  EXPECT_THAT(complaint_of("sqrt(0 - 1)"), HasSubstr("no number"));
 }
 
 TEST(Formula, MistakesAreNamedAtTheirColumn) {
-  EXPECT_THAT(complaint("n *", {{"n", 1}}), StartsWith("s.yaml:3:13: "));
-  EXPECT_THAT(complaint("n) + 1", {{"n", 1}}), StartsWith("s.yaml:3:11: unexpected ')'"));
-  EXPECT_THAT(complaint("(n + 1", {{"n", 1}}), StartsWith("s.yaml:3:16: a ')' is missing"));
-  EXPECT_THAT(complaint("n = 3", {{"n", 1}}), StartsWith("s.yaml:3:12: unexpected '='"));
-  EXPECT_THAT(complaint("n ~ 3", {{"n", 1}}), StartsWith("s.yaml:3:12: unexpected '~'")) << "what muParser is given";
-  EXPECT_THAT(complaint("n ** 2", {{"n", 1}}), HasSubstr("\"*"));
-  EXPECT_THAT(complaint("foo(n)", {{"n", 1}}), StartsWith("s.yaml:3:1"));
-  EXPECT_NE(complaint(""), "");
+  EXPECT_THAT(complaint_of("n *", {{"n", 1}}), StartsWith("s.yaml:3:13: "));
+  EXPECT_THAT(complaint_of("n) + 1", {{"n", 1}}), StartsWith("s.yaml:3:11: unexpected ')'"));
+  EXPECT_THAT(complaint_of("(n + 1", {{"n", 1}}), StartsWith("s.yaml:3:16: a ')' is missing"));
+  EXPECT_THAT(complaint_of("n = 3", {{"n", 1}}), StartsWith("s.yaml:3:12: unexpected '='"));
+  EXPECT_THAT(complaint_of("n ~ 3", {{"n", 1}}), StartsWith("s.yaml:3:12: unexpected '~'")) << "what muParser is given";
+  EXPECT_THAT(complaint_of("n ** 2", {{"n", 1}}), HasSubstr("\"*"));
+  EXPECT_THAT(complaint_of("foo(n)", {{"n", 1}}), StartsWith("s.yaml:3:1"));
+  EXPECT_NE(complaint_of(""), "");
 }
 
 TEST(Formula, BombsAreRefused) {
-  EXPECT_THAT(complaint(std::string(2000, '1')), HasSubstr("1000 characters"));
-  EXPECT_THAT(complaint(std::string(200, '(') + "1" + std::string(200, ')')), HasSubstr("nested too deeply"));
-  EXPECT_NE(complaint("9^9^9^9"), "");
+  EXPECT_THAT(complaint_of(std::string(2000, '1')), HasSubstr("1000 characters"));
+  EXPECT_THAT(complaint_of(std::string(200, '(') + "1" + std::string(200, ')')), HasSubstr("nested too deeply"));
+  EXPECT_NE(complaint_of("9^9^9^9"), "");
 }
 
 TEST(Formula, UnknownNamesAreNamedWithTheNearest) {

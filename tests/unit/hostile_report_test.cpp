@@ -184,7 +184,7 @@ TEST(HostileReport, TextsAreShownAndNeverObeyed) {
   }
 }
 
-std::string complaint(const std::string& text) {
+std::string report_complaint(const std::string& text) {
   try {
     parse_report(text, kFile);
   } catch (const UsageError& error) {
@@ -194,22 +194,23 @@ std::string complaint(const std::string& text) {
 }
 
 TEST(HostileReport, WhatIsNoJsonIsRefusedWithItsPlace) {
-  EXPECT_THAT(complaint(""), StartsWith("run.json:1:1: not valid JSON"));
-  EXPECT_THAT(complaint("\xEF\xBB\xBF"), HasSubstr("not valid JSON"));
-  EXPECT_THAT(complaint(std::string("\0\0", 2)), StartsWith("run.json:1:1: not valid JSON"));
-  EXPECT_THAT(complaint("{\n\"a\": Infinity}"), StartsWith("run.json:2:6: not valid JSON"));
-  EXPECT_THAT(complaint("{\"schema\": \"\xff\"}"), StartsWith("run.json:1:13: not valid JSON"));
-  EXPECT_THAT(complaint("{\"schema\": 1e999}"), HasSubstr("1e999"));
-  EXPECT_THAT(complaint("{\"schema\": \"\\u001b[2J\"}"), HasSubstr("found '\uFFFD[2J'"));
-  EXPECT_LT(complaint("{\"schema\": \"" + std::string(10000, 'x') + "\"}").size(), 400U);
-  EXPECT_THAT(complaint(std::string(1000000, '[')), HasSubstr("not valid JSON"));
-  EXPECT_THAT(complaint(std::string(1000000, '[') + std::string(1000000, ']')),
+  EXPECT_THAT(report_complaint(""), StartsWith("run.json:1:1: not valid JSON"));
+  EXPECT_THAT(report_complaint("\xEF\xBB\xBF"), HasSubstr("not valid JSON"));
+  EXPECT_THAT(report_complaint(std::string("\0\0", 2)), StartsWith("run.json:1:1: not valid JSON"));
+  EXPECT_THAT(report_complaint("{\n\"a\": Infinity}"), StartsWith("run.json:2:6: not valid JSON"));
+  EXPECT_THAT(report_complaint("{\"schema\": \"\xff\"}"), StartsWith("run.json:1:13: not valid JSON"));
+  EXPECT_THAT(report_complaint("{\"schema\": 1e999}"), HasSubstr("1e999"));
+  EXPECT_THAT(report_complaint("{\"schema\": \"\\u001b[2J\"}"), HasSubstr("found '\uFFFD[2J'"));
+  EXPECT_LT(report_complaint("{\"schema\": \"" + std::string(10000, 'x') + "\"}").size(), 400U);
+  EXPECT_THAT(report_complaint(std::string(1000000, '[')), HasSubstr("not valid JSON"));
+  EXPECT_THAT(report_complaint(std::string(1000000, '[') + std::string(1000000, ']')),
               StartsWith("run.json: the document: expected an object, found array"));
-  EXPECT_THAT(complaint(R"({"schema": "roofline.report/2"})"), HasSubstr("this roofline reads 'roofline.report/1'"));
-  EXPECT_THAT(complaint(R"({"schema": "roofline.machine/1"})"), StartsWith("run.json: schema: expected"));
+  EXPECT_THAT(report_complaint(R"({"schema": "roofline.report/2"})"),
+              HasSubstr("this roofline reads 'roofline.report/1'"));
+  EXPECT_THAT(report_complaint(R"({"schema": "roofline.machine/1"})"), StartsWith("run.json: schema: expected"));
   const std::string whole = render_json(sample_report());
   for (std::size_t length = 0; length + 2 < whole.size(); length += 97) {
-    EXPECT_THAT(complaint(whole.substr(0, length)), StartsWith("run.json:")) << length;
+    EXPECT_THAT(report_complaint(whole.substr(0, length)), StartsWith("run.json:")) << length;
   }
 }
 

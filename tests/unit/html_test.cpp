@@ -106,7 +106,7 @@ TEST(HtmlText, Base85OfEveryRemainder) {
 }
 
 TEST(Html, ThePolicyNamesThePagesOwnStyleAndScript) {
-  const std::string html = render_html(sample::sample_report());
+  const std::string html = render_html(example::sample_report());
   const std::string policy = between(html, "Content-Security-Policy\" content=\"", "\"");
   EXPECT_THAT(policy, HasSubstr("default-src 'none'"));
   EXPECT_THAT(policy, Not(HasSubstr("unsafe")));
@@ -140,13 +140,13 @@ TEST(Html, TheStandardSuiteWithCountersIsAPageOf250KB) {
 }
 
 TEST(Html, EmbedsTheReport) {
-  const Report report = sample::sample_report();
+  const Report report = example::sample_report();
   EXPECT_EQ(embedded_in(render_html(report)), report_to_json(report));
 }
 
 TEST(Html, SeveralRunsAreAnArrayAndComeWithWhatChanged) {
-  std::vector<Report> runs(2, sample::sample_report());
-  runs[1].points[3].time = sample::timed(runs[0].points[3].time->median * 1.05);
+  std::vector<Report> runs(2, example::sample_report());
+  runs[1].points[3].time = example::timed(runs[0].points[3].time->median * 1.05);
   const std::string html = render_html(runs);
   const nlohmann::ordered_json both = embedded_in(html);
   ASSERT_EQ(both.size(), 2u);
@@ -166,7 +166,7 @@ std::string counted_row(const Report& report, const std::string& name) {
 }
 
 TEST(Html, CountersStandBesideTheModel) {
-  const Report report = sample::counted_sample_report();
+  const Report report = example::counted_sample_report();
   const std::string relu = counted_row(report, "relu fp32 268435456 (cuda)");
   EXPECT_THAT(relu, HasSubstr("<dt>fp32<dd>268 MFLOP \u2192 268 MFLOP<dd>exact"));
   EXPECT_THAT(relu, HasSubstr("<dt>hbm<dd>2.15 GB \u2192 2.19 GB<dd>1.02\u00d7"));
@@ -180,13 +180,13 @@ TEST(Html, CountersStandBesideTheModel) {
   const std::string section = between(render_html(report), "<section id=\"counted\"", "</section>");
   EXPECT_THAT(section, HasSubstr("by CUPTI 13.0 on GH100, in 4 passes."));
   EXPECT_EQ(occurrences(section, "<li>tensor.mma_int8_ops, tensor.mma_tf32_ops<small>in the full set only</small>"), 1);
-  EXPECT_THAT(render_html(sample::sample_report()), Not(HasSubstr("id=\"counted\"")));
+  EXPECT_THAT(render_html(example::sample_report()), Not(HasSubstr("id=\"counted\"")));
 }
 
 TEST(Html, ARatioFarFromOneStandsOut) {
   for (const auto& [ratio, stands_out] : {std::pair(1.24, false), {1.26, true}, {0.81, false}, {0.79, true}}) {
-    Report report = sample::counted_sample_report();
-    report.points[0].counters = sample::counters(report.points[0], ratio, 9, 9);
+    Report report = example::counted_sample_report();
+    report.points[0].counters = example::counters(report.points[0], ratio, 9, 9);
     const std::string row = counted_row(report, "relu fp32 268435456 (cuda)");
     EXPECT_EQ(occurrences(between(row, "<dt>hbm", "<dt>"), "class=\"warn\""), stands_out ? 1 : 0) << ratio;
     EXPECT_EQ(occurrences(between(row, "<dt>l2", "</dl>"), "class=\"warn\""), 0) << "a cache has no model";
@@ -194,7 +194,7 @@ TEST(Html, ARatioFarFromOneStandsOut) {
 }
 
 TEST(Html, IsInTheOrderInWhichItIsRead) {
-  for (const Report& report : {sample::counted_sample_report(), sample::profile_report()}) {
+  for (const Report& report : {example::counted_sample_report(), example::profile_report()}) {
     const std::string html = render_html(report);
     std::size_t last = 0;
     for (const char* id : {"answer", "spend", "chart", "kernels", "verdicts", "evidence", "counted", "device",
@@ -215,7 +215,7 @@ std::string part_of(const Report& report, const std::string& id) {
 }
 
 TEST(Html, EveryTimedKernelHasAVerdict) {
-  const Report report = sample::counted_sample_report();
+  const Report report = example::counted_sample_report();
   const std::string rows = part_of(report, "kernels"), told = part_of(report, "verdicts");
   const std::string spend = part_of(report, "spend");
   for (const Verdict& verdict : verdicts(report)) {
@@ -232,9 +232,9 @@ TEST(Html, EveryTimedKernelHasAVerdict) {
 }
 
 TEST(Html, TheKernelsThatLoseMostComeFirst) {
-  Report report = sample::sample_report();
-  report.points[20].time = sample::timed(1);
-  report.points[4].time = sample::timed(0.5);
+  Report report = example::sample_report();
+  report.points[20].time = example::timed(1);
+  report.points[4].time = example::timed(0.5);
   for (const auto& [id, row] : {std::pair("kernels", "row"), std::pair("verdicts", "verdict")}) {
     const std::string part = part_of(report, id);
     const auto at = [&, name = row](int index) { return part.find(fmt::format(" id=\"{}-{}\"", name, index)); };
@@ -245,7 +245,7 @@ TEST(Html, TheKernelsThatLoseMostComeFirst) {
 }
 
 TEST(Html, WhatIsBadlyMeasuredIsMarkedAndWarnedOf) {
-  Report report = sample::sample_report();
+  Report report = example::sample_report();
   report.points[19].time->ci95 = {std::nan(""), std::nan("")};
   report.notes = {"first note", "second note"};
   const std::string html = render_html(report);
@@ -256,47 +256,47 @@ TEST(Html, WhatIsBadlyMeasuredIsMarkedAndWarnedOf) {
   EXPECT_THAT(warnings, HasSubstr("<details><summary><b>4 warnings, the first:</b>")) << "one line that unfolds";
   EXPECT_THAT(warnings, HasSubstr("Badly measured"));
   EXPECT_THAT(warnings, HasSubstr("second note"));
-  EXPECT_THAT(render_html(sample::cpu_sample_report()), Not(HasSubstr("<aside")));
+  EXPECT_THAT(render_html(example::cpu_sample_report()), Not(HasSubstr("<aside")));
 }
 
 TEST(Html, AShareOfTheRoofHasItsInterval) {
-  const std::string row = between(render_html(sample::sample_report()), "<tr id=\"row-19\"", "\n");
+  const std::string row = between(render_html(example::sample_report()), "<tr id=\"row-19\"", "\n");
   EXPECT_THAT(between(row, "<td class=\"roof\"", "<td"),
               ::testing::ContainsRegex("%<small>[0-9.]+\u2013[0-9.]+ %</small>"));
   EXPECT_THAT(row, HasSubstr("<td class=\"n burst\">"));
 }
 
 TEST(Html, OfManyRowsOnlyTheFirstAreElementsForAScript) {
-  const std::string html = render_html(sample::random_report(300));
+  const std::string html = render_html(example::random_report(300));
   const std::string later = between(html, "<noscript id=\"later-rows\">", "</noscript>");
   EXPECT_EQ(occurrences(html, "<tr id=\"row-"), 300);
   EXPECT_EQ(occurrences(later, "<tr id=\"row-"), 240);
   EXPECT_THAT(later, HasSubstr("<thead>")) << "a table of its own, to be read without a script";
-  EXPECT_THAT(render_html(sample::random_report(100)), Not(HasSubstr("<noscript")));
+  EXPECT_THAT(render_html(example::random_report(100)), Not(HasSubstr("<noscript")));
 }
 
 TEST(Html, ALongRunShowsTheTimesOfItsLongestKernelsOnly) {
-  Report report = sample::random_report(300);
-  for (Point& point : report.points) point.time = sample::timed(2 * point.bound.attainable_time_s);
+  Report report = example::random_report(300);
+  for (Point& point : report.points) point.time = example::timed(2 * point.bound.attainable_time_s);
   const std::string html = render_html(report);
   EXPECT_EQ(occurrences(between(html, "<section id=\"times\"", "</section>"), "<tr><th"), 251);
   EXPECT_THAT(html, HasSubstr("the 250 kernels of 300 that take the most time"));
 }
 
 TEST(Html, IntegersDoNoFlops) {
-  Report report = sample::sample_report();
+  Report report = example::sample_report();
   report.points[19].work.flops = {{Pipe::tensor_int8, report.points[19].work.total_flops()}};
   EXPECT_THAT(between(render_html(report), "<tr id=\"row-19\"", "\n"), HasSubstr("356 TOP/s"));
 }
 
 TEST(Html, NoMoreWarpsThanAll) {
-  Report report = sample::counted_sample_report();
+  Report report = example::counted_sample_report();
   report.points[0].counters->values["occupancy"] = 1.015;
   EXPECT_THAT(counted_row(report, "relu fp32 268435456 (cuda)"), HasSubstr("<dt>occupancy<dd>100.0 %"));
 }
 
 TEST(Html, WhatIsCutSaysSo) {
-  Report report = sample::profile_report();
+  Report report = example::profile_report();
   report.profile->calls.assign(70, {.name = "cudaFree", .calls = 2, .total_s = 0.5, .median_s = 0.1, .max_s = 0.2});
   report.profile->modules.clear();
   for (int depth = 0; depth < 40; ++depth)
@@ -312,16 +312,16 @@ TEST(HtmlTable, NumbersInNamesAreNumbers) {
 }
 
 TEST(Html, DrawsTheSweep) {
-  const std::string sweeps = between(render_html(sample::sample_report()), "<section id=\"sweeps\"", "</section>");
+  const std::string sweeps = between(render_html(example::sample_report()), "<section id=\"sweeps\"", "</section>");
   for (const char* text : {"33 TB/s", "9.7 TB/s", "4.67 TB/s", "231 KiB", "44.5 MiB"})
     EXPECT_THAT(sweeps, HasSubstr(text));
-  Report without = sample::sample_report();
+  Report without = example::sample_report();
   without.machine.sweeps[0].points.resize(1);
   EXPECT_EQ(occurrences(between(render_html(without), "<section id=\"sweeps\"", "</section>"), "<svg"), 0);
 }
 
 TEST(Html, EveryRowIsThereAndEveryReason) {
-  const std::string html = render_html(sample::sample_report());
+  const std::string html = render_html(example::sample_report());
   EXPECT_EQ(occurrences(html, "<tr id=\"row-"), 24);
   EXPECT_THAT(html, HasSubstr("implementation &#39;cuda&#39; has no tf32 kernel"));
   EXPECT_THAT(html, HasSubstr("element 17 is 0.25"));
@@ -331,12 +331,12 @@ TEST(Html, EveryRowIsThereAndEveryReason) {
 }
 
 TEST(Html, TheSameReportGivesTheSamePage) {
-  EXPECT_EQ(render_html(sample::sample_report()), render_html(sample::sample_report()));
+  EXPECT_EQ(render_html(example::sample_report()), render_html(example::sample_report()));
 }
 
 TEST(Html, HostileNamesAddNoElements) {
-  const std::string plain = render_html(sample::sample_report());
-  Report report = sample::sample_report();
+  const std::string plain = render_html(example::sample_report());
+  Report report = example::sample_report();
   const std::string hostile = "</script></style></title><script>x()</script><img src=x onerror=x()>";
   report.points[0].workload.label = hostile;
   report.points[1].workload.implementation = hostile;
@@ -355,8 +355,8 @@ TEST(Html, HostileNamesAddNoElements) {
 
 TEST(Html, ARowThatIsTooFastSaysWhatIsWrong) {
   const auto said = [](double times, const std::string& words) {
-    Report report = sample::sample_report();
-    report.points[1].time = sample::timed(report.points[1].bound.attainable_time_s / times);
+    Report report = example::sample_report();
+    report.points[1].time = example::timed(report.points[1].bound.attainable_time_s / times);
     return occurrences(render_html(report), "\u25b2 " + words + "</small>");
   };
   EXPECT_EQ(said(1, "above its roof"), 0);

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 TEST(Journal, IsAReportAfterEveryRow) {
   const fs::path path = fs::path(testing::TempDir()) / ("journal-" + std::to_string(::getpid()) + ".json");
-  Report whole = sample::counted_sample_report();
+  Report whole = example::counted_sample_report();
   whole.invocation.suite_text = R"(# "duration_s": 0.0, "results": [])";
   whole.points.front().reason = "not UTF-8: \xFF";
   Report so_far = whole;
@@ -41,7 +41,7 @@ TEST(Journal, IsAReportAfterEveryRow) {
 
 TEST(Journal, FinishesWithWhatWasCountedSince) {
   const fs::path path = fs::path(testing::TempDir()) / ("counted-" + std::to_string(::getpid()) + ".json");
-  Report report = sample::sample_report();
+  Report report = example::sample_report();
   ASSERT_TRUE(std::none_of(report.points.begin(), report.points.end(), [](const Point& p) { return p.counters; }));
   Journal journal(path);
   journal.add_rows(report);
@@ -49,7 +49,7 @@ TEST(Journal, FinishesWithWhatWasCountedSince) {
   EXPECT_EQ(read_file(path), render_json(report));
   Journal counted(path);
   counted.add_rows(report);
-  report.points.back().counters = sample::counted_sample_report().points.front().counters.value_or(Counters{});
+  report.points.back().counters = example::counted_sample_report().points.front().counters.value_or(Counters{});
   counted.finish(report);
   EXPECT_EQ(read_file(path), render_json(report));
   EXPECT_EQ(parse_report(read_file(path), "counted").points.back().counters.has_value(), true);
@@ -58,7 +58,7 @@ TEST(Journal, FinishesWithWhatWasCountedSince) {
 
 TEST(Journal, FinishesWithWhatWasMeasuredAgain) {
   const fs::path path = fs::path(testing::TempDir()) / ("again-" + std::to_string(::getpid()) + ".json");
-  Report report = sample::sample_report();
+  Report report = example::sample_report();
   Journal journal(path);
   journal.add_rows(report);
   for (Point& point : report.points) {
@@ -74,7 +74,7 @@ TEST(Journal, FinishesWithWhatWasMeasuredAgain) {
 /// What was never begun (no rows) is a report too.
 TEST(Journal, FinishesWithoutRows) {
   const fs::path path = fs::path(testing::TempDir()) / ("no-rows-" + std::to_string(::getpid()) + ".json");
-  Report report = sample::sample_report();
+  Report report = example::sample_report();
   report.points.clear();
   Journal(path).finish(report);
   EXPECT_EQ(read_file(path), render_json(report));
@@ -82,7 +82,7 @@ TEST(Journal, FinishesWithoutRows) {
 }
 
 TEST(Journal, KeepsNothingWithoutAPlace) {
-  Journal("").add_rows(sample::sample_report());
+  Journal("").add_rows(example::sample_report());
   EXPECT_FALSE(fs::exists(".0.tmp"));
 }
 

@@ -15,10 +15,10 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 Machine cpu() {
-  Machine machine = sample::h200();
+  Machine machine = example::h200();
   machine.device.kind = DeviceKind::cpu;
   machine.time_s = 60;
-  for (Ceiling& ceiling : machine.ceilings) ceiling.audit = sample::passed("fine");
+  for (Ceiling& ceiling : machine.ceilings) ceiling.audit = example::passed("fine");
   return machine;
 }
 
@@ -55,9 +55,9 @@ TEST(MachineFindings, AnotherCauseIsAnotherSentence) {
 }
 
 TEST(MachineFindings, WhatIsSustainedWantsLongerLoad) {
-  Machine machine = sample::h200();
+  Machine machine = example::h200();
   for (Ceiling& ceiling : machine.ceilings) {
-    ceiling.audit = sample::passed("fine");
+    ceiling.audit = example::passed("fine");
     if (ceiling.regime == Regime::sustained && ceiling.role == Role::roof) fail(ceiling, "steady while timed");
   }
   ASSERT_EQ(machine_findings(machine).size(), 1U);
@@ -79,9 +79,9 @@ TEST(MachineFindings, ADisturbedMachineSaysSoInOneLine) {
 }
 
 TEST(MachineFindings, WhatNoKernelIsHeldAgainstIsNotWarnedAbout) {
-  Report report = sample::sample_report();
+  Report report = example::sample_report();
   for (Ceiling& ceiling : report.machine.ceilings) {
-    ceiling.audit = sample::passed("fine");
+    ceiling.audit = example::passed("fine");
     if (ceiling.role == Role::reference || ceiling.name == "l2.read") fail(ceiling, kPlateauCheck);
   }
   EXPECT_THAT(machine_findings(report), IsEmpty());
@@ -90,7 +90,7 @@ TEST(MachineFindings, WhatNoKernelIsHeldAgainstIsNotWarnedAbout) {
   }
   ASSERT_EQ(machine_findings(report).size(), 1U);
   EXPECT_THAT(machine_findings(report)[0], ::testing::StartsWith("hbm.copy is suspect"));
-  for (Point& point : report.points) point = sample::without_time(point, PointStatus::skipped, "cancelled");
+  for (Point& point : report.points) point = example::without_time(point, PointStatus::skipped, "cancelled");
   EXPECT_THAT(machine_findings(report), IsEmpty());
 }
 

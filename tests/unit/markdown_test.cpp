@@ -42,7 +42,7 @@ void expect_even_tables(const std::string& text) {
 }
 
 TEST(Markdown, SaysWhatARunFound) {
-  const std::string text = render_markdown(sample::sample_report());
+  const std::string text = render_markdown(example::sample_report());
   EXPECT_THAT(text, HasSubstr("# Roofline of NVIDIA H200"));
   EXPECT_THAT(text, HasSubstr("22 of 24 kernels verified and timed; 1 skipped and 1 failed"));
   EXPECT_THAT(text, HasSubstr("706 TFLOP/s"));
@@ -55,7 +55,7 @@ TEST(Markdown, SaysWhatARunFound) {
 }
 
 TEST(Markdown, HostileNamesStayInTheirCells) {
-  Report report = sample::sample_report();
+  Report report = example::sample_report();
   report.points[0].workload.label = "a|b\n|c|\n# heading <script>alert(1)</script>";
   report.points[1].workload.label = "back\\|slash `code` *bold*";
   report.machine.ceilings[0].name = "x|y\r\nz";
@@ -71,14 +71,14 @@ TEST(Markdown, HostileNamesStayInTheirCells) {
 }
 
 TEST(Markdown, AboveItsRoofIsMarkedAndNotClamped) {
-  Report report = sample::sample_report();
-  report.points[0].time = sample::timed(report.points[0].bound.attainable_time_s / 1.3);
+  Report report = example::sample_report();
+  report.points[0].time = example::timed(report.points[0].bound.attainable_time_s / 1.3);
   EXPECT_THAT(render_markdown(report), ::testing::ContainsRegex("130\\.0 % \\([^)]*\\) \\*\\*above"));
 }
 
 TEST(Markdown, SeveralRunsAreComparedFirst) {
-  std::vector<Report> runs = {sample::sample_report(), sample::sample_report()};
-  runs[1].points[9].time = sample::timed(runs[0].points[9].time->median * 1.05);
+  std::vector<Report> runs = {example::sample_report(), example::sample_report()};
+  runs[1].points[9].time = example::timed(runs[0].points[9].time->median * 1.05);
   runs[1].machine.device.driver = "590.1";
   const std::string text = render_markdown(runs);
   EXPECT_THAT(text, HasSubstr("## Compared"));
@@ -93,23 +93,23 @@ TEST(Markdown, SeveralRunsAreComparedFirst) {
 }
 
 TEST(Markdown, TheMachineIsOneRowARoof) {
-  const std::string text = render_markdown(sample::sample_report());
+  const std::string text = render_markdown(example::sample_report());
   EXPECT_THAT(text, HasSubstr("| tensor.bf16 | 798 TFLOP/s | ±0.2 % | 74.6 % | 650 TFLOP/s, 1.32 GHz, 692 W | pass |"));
   EXPECT_THAT(text, HasSubstr("| fp32 | 65 TFLOP/s | ±0.2 % | 97.2 % | – | pass |"));
   EXPECT_THAT(text, Not(HasSubstr("mma\\_sync")));
-  Report suspect = sample::sample_report();
+  Report suspect = example::sample_report();
   for (Ceiling& ceiling : suspect.machine.ceilings) {
     if (ceiling.regime == Regime::sustained) ceiling.audit.checks.push_back({"steady", CheckStatus::fail, "drifting"});
   }
   EXPECT_THAT(render_markdown(suspect), HasSubstr("692 W (**suspect**) | pass |"));
-  Report only_sustained = sample::sample_report();
+  Report only_sustained = example::sample_report();
   std::erase_if(only_sustained.machine.ceilings,
                 [](const Ceiling& c) { return c.name == "tensor.bf16" && c.regime == Regime::burst; });
   EXPECT_THAT(render_markdown(only_sustained), HasSubstr("| tensor.bf16 (sustained) | 650 TFLOP/s |"));
 }
 
 TEST(Markdown, SaysWhereToSpendTimeAndTheVerdictOnEachKernel) {
-  const std::string text = render_markdown(sample::sample_report());
+  const std::string text = render_markdown(example::sample_report());
   EXPECT_THAT(text, HasSubstr("one launch of each. At the roofs of this machine they would need"));
   EXPECT_THAT(text, HasSubstr("## Where to spend time\n\n1. **"));
   EXPECT_THAT(text, HasSubstr("## Verdicts\n\n- **"));

@@ -10,11 +10,11 @@
 #include "kernels/blocks/cpu/packed_product.hpp"
 #include "op/op.hpp"
 #include "op/registry.hpp"
+#include "tests/support/values.hpp"
 
 namespace roofline {
 namespace {
 
-constexpr double kKiB = 1024;
 constexpr TileExtents kTiles[] = {{6, 16, 4}, {6, 8, 8}, {12, 32, 4}, {12, 16, 8}, {6, 4, 8}};
 
 struct Caches {

@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 /// Four cores with an SMT sibling each.
-Topology four_cores() {
+Topology four_equal_cores() {
   Topology topology;
   topology.cores = {{0, 4}, {1, 5}, {2, 6}, {3, 7}};
   topology.ranks = {0, 0, 0, 0};
@@ -41,29 +41,29 @@ std::string refusal(const Topology& topology, const PlacementRequest& request) {
 }
 
 TEST(PlaceThreads, PhysicalCoresComeFirst) {
-  EXPECT_THAT(place_threads(four_cores(), {}).cpus, ElementsAre(0, 1, 2, 3));
-  EXPECT_THAT(place_threads(four_cores(), {.threads = 2}).cpus, ElementsAre(0, 1));
-  EXPECT_THAT(place_threads(four_cores(), {.threads = 6}).cpus, ElementsAre(0, 1, 2, 3, 4, 5));
-  EXPECT_THAT(place_threads(four_cores(), {}).notes, IsEmpty());
+  EXPECT_THAT(place_threads(four_equal_cores(), {}).cpus, ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(place_threads(four_equal_cores(), {.threads = 2}).cpus, ElementsAre(0, 1));
+  EXPECT_THAT(place_threads(four_equal_cores(), {.threads = 6}).cpus, ElementsAre(0, 1, 2, 3, 4, 5));
+  EXPECT_THAT(place_threads(four_equal_cores(), {}).notes, IsEmpty());
 }
 
 TEST(PlaceThreads, AQuotaLimitsTheDefaultAndIsSaid) {
-  const Placement limited = place_threads(four_cores(), {.cpu_quota = 2.5});
+  const Placement limited = place_threads(four_equal_cores(), {.cpu_quota = 2.5});
   EXPECT_THAT(limited.cpus, ElementsAre(0, 1));
   EXPECT_THAT(limited.notes, ElementsAre("2 threads, for the control group's quota is 2.5 CPUs"));
-  EXPECT_THAT(place_threads(four_cores(), {.cpu_quota = 0.5}).notes, ElementsAre(HasSubstr("1 thread, for")));
-  EXPECT_THAT(place_threads(four_cores(), {.cpu_quota = 0.5}).cpus, ElementsAre(0));
-  EXPECT_THAT(place_threads(four_cores(), {.cpu_quota = 8}).notes, IsEmpty());
-  EXPECT_THAT(place_threads(four_cores(), {.threads = 3, .cpu_quota = 1}).cpus, ElementsAre(0, 1, 2));
-  EXPECT_THAT(place_threads(four_cores(), {.cpus = {1, 2, 3}, .cpu_quota = 1.5}).cpus, ElementsAre(1));
+  EXPECT_THAT(place_threads(four_equal_cores(), {.cpu_quota = 0.5}).notes, ElementsAre(HasSubstr("1 thread, for")));
+  EXPECT_THAT(place_threads(four_equal_cores(), {.cpu_quota = 0.5}).cpus, ElementsAre(0));
+  EXPECT_THAT(place_threads(four_equal_cores(), {.cpu_quota = 8}).notes, IsEmpty());
+  EXPECT_THAT(place_threads(four_equal_cores(), {.threads = 3, .cpu_quota = 1}).cpus, ElementsAre(0, 1, 2));
+  EXPECT_THAT(place_threads(four_equal_cores(), {.cpus = {1, 2, 3}, .cpu_quota = 1.5}).cpus, ElementsAre(1));
 }
 
 TEST(PlaceThreads, RefusesWhatTheMachineLacks) {
-  EXPECT_THAT(refusal(four_cores(), {.threads = 9}), HasSubstr("only 8 logical CPUs | use --threads 8 or fewer"));
-  EXPECT_THAT(refusal(four_cores(), {.threads = -1}), HasSubstr("negative"));
-  EXPECT_THAT(refusal(four_cores(), {.cpus = {0, 8, 11}}),
+  EXPECT_THAT(refusal(four_equal_cores(), {.threads = 9}), HasSubstr("only 8 logical CPUs | use --threads 8 or fewer"));
+  EXPECT_THAT(refusal(four_equal_cores(), {.threads = -1}), HasSubstr("negative"));
+  EXPECT_THAT(refusal(four_equal_cores(), {.cpus = {0, 8, 11}}),
               HasSubstr("--cpus 0,8,11: this process may not use CPU 8,11 | it may use --cpus 0-7"));
-  EXPECT_THAT(refusal(four_cores(), {.threads = 3, .cpus = {0, 1}}), HasSubstr("--cpus names 2 logical CPUs"));
+  EXPECT_THAT(refusal(four_equal_cores(), {.threads = 3, .cpus = {0, 1}}), HasSubstr("--cpus names 2 logical CPUs"));
 }
 
 TEST(PlaceThreads, OnlyPerformanceCoresUnlessEfficiencyCoresAreNamed) {
@@ -78,16 +78,16 @@ TEST(PlaceThreads, OnlyPerformanceCoresUnlessEfficiencyCoresAreNamed) {
 }
 
 TEST(PlaceThreads, NamedCpusGetAThreadEachInTheOrderOfCores) {
-  EXPECT_THAT(place_threads(four_cores(), {.cpus = {7, 0, 4, 3}}).cpus, ElementsAre(0, 3, 4, 7));
-  EXPECT_THAT(place_threads(four_cores(), {.threads = 2, .cpus = {3, 2, 1}}).cpus, ElementsAre(1, 2));
+  EXPECT_THAT(place_threads(four_equal_cores(), {.cpus = {7, 0, 4, 3}}).cpus, ElementsAre(0, 3, 4, 7));
+  EXPECT_THAT(place_threads(four_equal_cores(), {.threads = 2, .cpus = {3, 2, 1}}).cpus, ElementsAre(1, 2));
 }
 
 TEST(PlaceThreads, OnlyAnotherSetThanTheUsualOneIsChosen) {
-  EXPECT_FALSE(place_threads(four_cores(), {}).chosen);
-  EXPECT_FALSE(place_threads(four_cores(), {.threads = 2}).chosen);
-  EXPECT_FALSE(place_threads(four_cores(), {.cpus = {3, 2, 1, 0}}).chosen);  // what --threads 4 does
-  EXPECT_FALSE(place_threads(four_cores(), {.cpus = {0, 1}}).chosen);
-  EXPECT_TRUE(place_threads(four_cores(), {.cpus = {1, 2}}).chosen);
+  EXPECT_FALSE(place_threads(four_equal_cores(), {}).chosen);
+  EXPECT_FALSE(place_threads(four_equal_cores(), {.threads = 2}).chosen);
+  EXPECT_FALSE(place_threads(four_equal_cores(), {.cpus = {3, 2, 1, 0}}).chosen);  // what --threads 4 does
+  EXPECT_FALSE(place_threads(four_equal_cores(), {.cpus = {0, 1}}).chosen);
+  EXPECT_TRUE(place_threads(four_equal_cores(), {.cpus = {1, 2}}).chosen);
   EXPECT_TRUE(place_threads(hybrid(), {.cpus = {0, 1, 2, 3, 4, 5, 6, 7}}).chosen);
 }
 
@@ -128,7 +128,7 @@ TEST(CpuSetName, TellsSetsApartAndFitsAFileName) {
 }
 
 TEST(WithSiblings, AddsTheOtherThreadsOfTheSameCores) {
-  EXPECT_THAT(with_siblings(four_cores(), {1, 6}), ElementsAre(1, 5, 2, 6));
+  EXPECT_THAT(with_siblings(four_equal_cores(), {1, 6}), ElementsAre(1, 5, 2, 6));
   EXPECT_THAT(with_siblings(hybrid(), {4}), ElementsAre(4));
 }
 

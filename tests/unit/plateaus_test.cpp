@@ -6,11 +6,10 @@
 #include <cmath>
 #include <random>
 
+#include "tests/support/values.hpp"
+
 namespace roofline {
 namespace {
-
-constexpr double kKiB = 1024;
-constexpr double kMiB = 1024 * kKiB;
 
 /// Sizes of a sweep: two an octave.
 std::vector<SweepPoint> sizes(double from, double to) {

@@ -16,14 +16,14 @@ namespace {
 using ::testing::HasSubstr;
 
 /// What a variant takes in a visit, counted from 0, whatever the real time is.
-struct Simulated {
+struct Variant {
   std::string name;
   double amount = 1e6;
   std::function<double(int visit, double scale)> seconds = [](int, double scale) { return 1e-3 * scale; };
   std::optional<std::string> wrong = {};
 };
 
-Probe probe_of(std::vector<Simulated> variants) {
+Probe probe_of(std::vector<Variant> variants) {
   Probe probe;
   probe.name = "fp32";
   probe.kind = CeilingKind::compute;
@@ -31,7 +31,7 @@ Probe probe_of(std::vector<Simulated> variants) {
   const auto visits = std::make_shared<std::vector<int>>(variants.size());
   probe.make = [variants, visits](Device&, const ProbeRequest& request, int index) -> std::optional<ProbeCase> {
     if (index >= static_cast<int>(variants.size())) return std::nullopt;
-    const Simulated& variant = variants[static_cast<std::size_t>(index)];
+    const Variant& variant = variants[static_cast<std::size_t>(index)];
     const int visit = (*visits)[static_cast<std::size_t>(index)]++;
     const double seconds = variant.seconds(visit, request.scale);
     ProbeCase made;

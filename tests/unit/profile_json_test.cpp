@@ -18,8 +18,8 @@ using Json = nlohmann::ordered_json;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-std::string complaint_after(const std::function<void(Json&)>& edit) {
-  Json json = report_to_json(sample::profile_report());
+std::string profile_complaint_after(const std::function<void(Json&)>& edit) {
+  Json json = report_to_json(example::profile_report());
   edit(json);
   try {
     parse_report(json.dump(), "run.json");
@@ -80,14 +80,14 @@ class Schema {
 
 TEST(ProfileJson, RoundTripIsExact) {
   for (const Report& report :
-       {sample::profile_report(), sample::uncounted_profile_report(), sample::small_profile_report()}) {
+       {example::profile_report(), example::uncounted_profile_report(), example::small_profile_report()}) {
     const std::string text = render_json(report);
     EXPECT_EQ(render_json(parse_report(text, "run.json")), text);
   }
 }
 
 TEST(ProfileJson, ReadingRestoresTheValuesThemselves) {
-  const Report written = sample::profile_report();
+  const Report written = example::profile_report();
   const Report read = parse_report(render_json(written), "run.json");
   ASSERT_TRUE(read.profile);
   const Profile& before = *written.profile;
@@ -116,18 +116,18 @@ TEST(ProfileJson, ReadingRestoresTheValuesThemselves) {
 
 TEST(ProfileJson, TheSchemaHasItsKeys) {
   const Schema schema;
-  for (const Report& report : {sample::profile_report(), sample::uncounted_profile_report(),
-                               sample::small_profile_report(), sample::sample_report()}) {
+  for (const Report& report : {example::profile_report(), example::uncounted_profile_report(),
+                               example::small_profile_report(), example::sample_report()}) {
     schema.check(report_to_json(report));
   }
 }
 
 TEST(ProfileJson, EachFigureSaysWhereItIsFrom) {
-  const Json json = report_to_json(sample::profile_report());
+  const Json json = report_to_json(example::profile_report());
   EXPECT_EQ(json["profile"]["sources"]["kernel_s"], "traced");
   EXPECT_EQ(json["profile"]["sources"]["at_roof_s"], "counted");
   EXPECT_EQ(json["results"][0]["profiled"]["sources"]["work"], "counted");
-  const Json without = report_to_json(sample::uncounted_profile_report());
+  const Json without = report_to_json(example::uncounted_profile_report());
   EXPECT_FALSE(without["profile"]["sources"].contains("at_roof_s"));
   EXPECT_FALSE(without["results"][0]["profiled"]["sources"].contains("work"));
   EXPECT_EQ(without["results"][0]["absent"]["arithmetic_intensity"], "counters are not permitted");
@@ -135,41 +135,44 @@ TEST(ProfileJson, EachFigureSaysWhereItIsFrom) {
 }
 
 TEST(ProfileJson, HostileNamesAreRepairedAndNotRefused) {
-  Report hostile = sample::hostile_profile_report();
+  Report hostile = example::hostile_profile_report();
   hostile.profile->copies[2].total_s = 0;  // a negative one is refused
   const Report read = parse_report(render_json(hostile), "run.json");
-  EXPECT_EQ(read.points.size(), sample::profile_report().points.size());
+  EXPECT_EQ(read.points.size(), example::profile_report().points.size());
 }
 
 TEST(ProfileJson, WhatCannotBeIsRefusedWithItsPlace) {
   const auto profile = [](const char* key, const Json& value) {
-    return complaint_after([&](Json& json) { json["profile"][key] = value; });
+    return profile_complaint_after([&](Json& json) { json["profile"][key] = value; });
   };
   EXPECT_THAT(profile("wall_s", "long"), StartsWith("run.json: profile.wall_s: expected a number, found string"));
   EXPECT_THAT(profile("wall_s", -1), StartsWith("run.json: profile.wall_s: a time can't be negative"));
   EXPECT_THAT(profile("wins", 3), StartsWith("run.json: profile.wins: expected an array"));
-  EXPECT_THAT(complaint_after([](Json& j) { j["profile"].erase("kernel_s"); }), HasSubstr("profile.kernel_s: missing"));
-  EXPECT_THAT(complaint_after([](Json& j) { j["profile"]["wins"][1]["kind"] = "luck"; }),
+  EXPECT_THAT(profile_complaint_after([](Json& j) { j["profile"].erase("kernel_s"); }),
+              HasSubstr("profile.kernel_s: missing"));
+  EXPECT_THAT(profile_complaint_after([](Json& j) { j["profile"]["wins"][1]["kind"] = "luck"; }),
               HasSubstr("profile.wins[1].kind: unknown kind of win 'luck'"));
-  EXPECT_THAT(complaint_after([](Json& j) { j["profile"]["wins"][0]["result"] = 999; }),
+  EXPECT_THAT(profile_complaint_after([](Json& j) { j["profile"]["wins"][0]["result"] = 999; }),
               HasSubstr("profile.wins[0].result: there is no result 999"));
-  EXPECT_THAT(complaint_after([](Json& j) { j["profile"]["wins"][0]["result"] = -1; }), HasSubstr("no result -1"));
-  EXPECT_THAT(complaint_after([](Json& j) { j["profile"]["modules"][0]["parent"] = 0; }),
+  EXPECT_THAT(profile_complaint_after([](Json& j) { j["profile"]["wins"][0]["result"] = -1; }),
+              HasSubstr("no result -1"));
+  EXPECT_THAT(profile_complaint_after([](Json& j) { j["profile"]["modules"][0]["parent"] = 0; }),
               HasSubstr("profile.modules[0].parent: there is no earlier node 0"));
-  EXPECT_THAT(complaint_after([](Json& j) { j["profile"]["timeline"]["lanes"][0]["slices"][2]["result"] = 1e9; }),
-              HasSubstr("profile.timeline.lanes[0].slices[2].result: expected an integer"));
-  EXPECT_THAT(complaint_after([](Json& j) { j["profile"]["lines"][0]["line"] = 5000000000; }),
+  EXPECT_THAT(
+      profile_complaint_after([](Json& j) { j["profile"]["timeline"]["lanes"][0]["slices"][2]["result"] = 1e9; }),
+      HasSubstr("profile.timeline.lanes[0].slices[2].result: expected an integer"));
+  EXPECT_THAT(profile_complaint_after([](Json& j) { j["profile"]["lines"][0]["line"] = 5000000000; }),
               HasSubstr("profile.lines[0].line: out of range"));
-  EXPECT_THAT(complaint_after([](Json& j) {
+  EXPECT_THAT(profile_complaint_after([](Json& j) {
                 j["results"][2]["profiled"]["grid"] = {1, 2};
               }),
               HasSubstr("results[2].profiled.grid: expected three extents"));
-  EXPECT_THAT(complaint_after([](Json& j) { j["results"][2]["profiled"].erase("launches"); }),
+  EXPECT_THAT(profile_complaint_after([](Json& j) { j["results"][2]["profiled"].erase("launches"); }),
               HasSubstr("results[2].profiled.launches: missing"));
 }
 
 TEST(ProfileJson, AReportOfASuiteHasNone) {
-  const Json json = report_to_json(sample::sample_report());
+  const Json json = report_to_json(example::sample_report());
   EXPECT_FALSE(json.contains("profile"));
   EXPECT_FALSE(json["results"][0].contains("profiled"));
   EXPECT_FALSE(parse_report(json.dump(), "run.json").profile);

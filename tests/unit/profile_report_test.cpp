@@ -126,12 +126,12 @@ TEST(ProfileAnswer, SaysHowLongItTookAndHowLongItHadTo) {
 }
 
 TEST(ProfileAnswer, WithoutCountersSaysWhyAndWhatWouldAllowThem) {
-  const Report report = sample::uncounted_profile_report();
+  const Report report = example::uncounted_profile_report();
   EXPECT_THAT(answer(report), HasSubstr("The GPU ran kernels for 4.09 s of it, 59.3 %."));
   EXPECT_THAT(answer(report), Not(HasSubstr("roof")));
   EXPECT_THAT(why_no_roofs(report), HasSubstr("ERR_NVGPUCTRPERM"));
   EXPECT_THAT(why_no_roofs(report), HasSubstr("CAP_SYS_ADMIN"));
-  EXPECT_EQ(why_no_roofs(sample::profile_report()), "");
+  EXPECT_EQ(why_no_roofs(example::profile_report()), "");
 }
 
 TEST(ProfileAnswer, OfAProgramThatUsedNoGpu) {
@@ -145,7 +145,7 @@ TEST(ProfileAnswer, OfAProgramThatUsedNoGpu) {
 }
 
 TEST(ProfileAnswer, SeveralGpusAreToldTogetherAndOneByOne) {
-  Report report = sample::profile_report();
+  Report report = example::profile_report();
   report.profile->devices.push_back(report.profile->devices[0]);
   report.profile->devices[1].device = 1;
   const Budget whole = whole_budget(report).value();
@@ -175,7 +175,7 @@ std::string without(std::string html, const std::string& name) {
 
 TEST(ProfileFindings, SpeakOfAProgramAndNotOfASuite) {
   for (const Report& report :
-       {sample::profile_report(), sample::uncounted_profile_report(), sample::small_profile_report()}) {
+       {example::profile_report(), example::uncounted_profile_report(), example::small_profile_report()}) {
     const std::string page = without(without(render_html(report), "style"), "script");
     for (const std::string& text : {page, render_markdown(report), render_terminal(report, {})}) {
       for (const char* word : {"suite", "erified", "ompulsory", "workload", "not cold", "work model"}) {
@@ -186,7 +186,7 @@ TEST(ProfileFindings, SpeakOfAProgramAndNotOfASuite) {
 }
 
 TEST(ProfileFindings, WhatIsWrongComesFirst) {
-  Report report = sample::profile_report();
+  Report report = example::profile_report();
   Profile& profile = *report.profile;
   profile.signal = 9;
   profile.exit_status.reset();
@@ -202,9 +202,9 @@ TEST(ProfileFindings, WhatIsWrongComesFirst) {
 }
 
 TEST(ProfileFindings, HotCachesAreNoErrorOfAProgram) {
-  Report report = sample::profile_report();
+  Report report = example::profile_report();
   Point& point = report.points[0];
-  point.time = sample::timed(point.bound.attainable_time_s / 4);
+  point.time = example::timed(point.bound.attainable_time_s / 4);
   EXPECT_FALSE(not_cold(point, report.machine));
   point.profiled.reset();
   EXPECT_TRUE(not_cold(point, report.machine));
@@ -220,7 +220,7 @@ void expect_in_order(const std::string& text, const std::vector<std::string>& pa
 }
 
 TEST(ProfilePage, OpensWithTheAnswerThenWhatToDo) {
-  const std::string html = render_html(sample::profile_report());
+  const std::string html = render_html(example::profile_report());
   expect_in_order(html, {"6.90 s of wall time", "The other 4.63 s", "<svg class=\"budget-bar", "<section id=\"spend\"",
                          "<section id=\"chart\"", "<section id=\"lines\"", "<section id=\"modules\"",
                          "<section id=\"ranges\"", "<section id=\"kernels\"", "<section id=\"verdicts\"",
@@ -229,7 +229,7 @@ TEST(ProfilePage, OpensWithTheAnswerThenWhatToDo) {
 }
 
 TEST(ProfilePage, WhatTimeIsLostToStandsInTheOrderOfWhatItCouldWin) {
-  Report report = sample::profile_report();
+  Report report = example::profile_report();
   std::reverse(report.profile->wins.begin(), report.profile->wins.end());
   const std::vector<Spending> all = spending_of(report, verdicts(report));
   EXPECT_TRUE(std::is_sorted(all.begin(), all.end(), [](const Spending& a, const Spending& b) {
@@ -243,11 +243,11 @@ TEST(ProfilePage, WhatTimeIsLostToStandsInTheOrderOfWhatItCouldWin) {
   expect_in_order(spend, order);
   expect_in_order(render_terminal(report, {}), order);
   EXPECT_THAT(spend,
-              HasSubstr("<a href=\"#row-" + std::to_string(sample::row_of(report, "softmax_warp_backward_log"))));
+              HasSubstr("<a href=\"#row-" + std::to_string(example::row_of(report, "softmax_warp_backward_log"))));
 }
 
 TEST(ProfilePage, EveryKernelHasARowAndTheirSharesAddUp) {
-  const Report report = sample::profile_report();
+  const Report report = example::profile_report();
   double share = 0;
   const std::string html = render_html(report);
   for (std::size_t i = 0; i < report.points.size(); ++i) {
@@ -261,15 +261,15 @@ TEST(ProfilePage, EveryKernelHasARowAndTheirSharesAddUp) {
 }
 
 TEST(ProfilePage, LinesAndWhatHasNoneAreAllOfTheKernels) {
-  const Profile profile = *sample::profile_report().profile;
+  const Profile profile = *example::profile_report().profile;
   double seconds = profile.without_line_s;
   for (const LineSum& line : profile.lines) seconds += line.total_s;
   EXPECT_NEAR(seconds, profile.kernel_s, 1e-9 * profile.kernel_s);
-  EXPECT_THAT(render_html(sample::profile_report()), HasSubstr("no line known"));
+  EXPECT_THAT(render_html(example::profile_report()), HasSubstr("no line known"));
 }
 
 TEST(ProfilePage, LeavesOutWhatAProgramDoesNotHave) {
-  const std::string html = render_html(sample::small_profile_report());
+  const std::string html = render_html(example::small_profile_report());
   for (const char* id : {"lines", "modules", "ranges", "copies", "calls", "time", "wins"}) {
     EXPECT_THAT(html, Not(HasSubstr("<section id=\"" + std::string(id) + "\""))) << id;
   }
@@ -277,34 +277,34 @@ TEST(ProfilePage, LeavesOutWhatAProgramDoesNotHave) {
 }
 
 TEST(ProfilePage, ALongTimelineIsCutAndSaysSo) {
-  Report report = sample::profile_report();
+  Report report = example::profile_report();
   Timeline& timeline = *report.profile->timeline;
   timeline.lanes[0].slices.assign(5000, timeline.lanes[0].slices[0]);
   timeline.lanes.resize(30, timeline.lanes[2]);
   const std::string html = render_html(report);
   EXPECT_THAT(html, HasSubstr("bars are left out"));
   EXPECT_THAT(html, HasSubstr("6 lanes are left out"));
-  EXPECT_THAT(render_html(sample::profile_report()), Not(HasSubstr("left out")));
+  EXPECT_THAT(render_html(example::profile_report()), Not(HasSubstr("left out")));
 }
 
 TEST(ProfilePage, HostileNamesStayText) {
-  const std::string html = render_html(sample::hostile_profile_report());
+  const std::string html = render_html(example::hostile_profile_report());
   EXPECT_THAT(html, Not(HasSubstr("<script>window")));
   EXPECT_THAT(html, Not(HasSubstr("<img")));
   EXPECT_THAT(html, Not(HasSubstr("\" onmouseover")));
 }
 
 TEST(ProfileChart, MarksAreAsLargeAsTheirTime) {
-  const Report report = sample::profile_report();
+  const Report report = example::profile_report();
   const Chart chart = lay_out_chart(report, {});
   const auto radius = [&](const char* op) {
-    const auto row = static_cast<std::size_t>(sample::row_of(report, op));
+    const auto row = static_cast<std::size_t>(example::row_of(report, op));
     for (const PlottedPoint& p : chart.points)
       if (p.index == row) return p.radius;
     return 0.0;
   };
   const auto total = [&](const char* op) {
-    return report.points[static_cast<std::size_t>(sample::row_of(report, op))].profiled->total_s;
+    return report.points[static_cast<std::size_t>(example::row_of(report, op))].profiled->total_s;
   };
   const double area = std::pow(radius("softmax_warp_backward_log") / radius("softmax_warp_forward_log"), 2);
   EXPECT_NEAR(area, total("softmax_warp_backward_log") / total("softmax_warp_forward_log"), 0.01);
@@ -318,7 +318,7 @@ TEST(ProfileChart, MarksAreAsLargeAsTheirTime) {
 }
 
 TEST(ProfileChart, ColoursStandForBoundsInEveryProfile) {
-  Report report = sample::profile_report();
+  Report report = example::profile_report();
   const auto names = families_of(report);
   std::reverse(report.points.begin(), report.points.end());
   EXPECT_EQ(families_of(report), names);
@@ -326,14 +326,14 @@ TEST(ProfileChart, ColoursStandForBoundsInEveryProfile) {
 }
 
 TEST(ProfileChart, AnEmptyOneSaysWhy) {
-  const std::string svg = render_svg(sample::uncounted_profile_report());
+  const std::string svg = render_svg(example::uncounted_profile_report());
   EXPECT_THAT(svg, HasSubstr("No marks"));
   EXPECT_THAT(svg, HasSubstr("none was counted"));
 }
 
 TEST(ProfileTerminal, FitsItsColumns) {
-  for (const Report& report : {sample::profile_report(), sample::uncounted_profile_report(),
-                               sample::small_profile_report(), sample::hostile_profile_report()}) {
+  for (const Report& report : {example::profile_report(), example::uncounted_profile_report(),
+                               example::small_profile_report(), example::hostile_profile_report()}) {
     for (const int columns : {72, 80, 120}) {
       for (const bool unicode : {false, true}) {
         const std::string text = render_terminal(report, {.color = false, .unicode = unicode, .columns = columns});
@@ -352,13 +352,13 @@ TEST(ProfileTerminal, FitsItsColumns) {
 }
 
 TEST(ProfileTerminal, TheAnswerComesFirst) {
-  const std::string text = render_terminal(sample::profile_report(), {});
+  const std::string text = render_terminal(example::profile_report(), {});
   expect_in_order(text, {"6.90 s of wall time", "kernels at their roof 2.27 s", "Where to spend time", "softmax_warp",
                          "and 17 more", "train.py:36 step", "32,800 seen, all recorded"});
 }
 
 TEST(ProfileMarkdown, TablesHoldTogether) {
-  for (const Report& report : {sample::profile_report(), sample::hostile_profile_report()}) {
+  for (const Report& report : {example::profile_report(), example::hostile_profile_report()}) {
     std::istringstream lines(render_markdown(report));
     int width = 0;
     for (std::string line; std::getline(lines, line);) {
@@ -381,23 +381,23 @@ TEST(ProfileMarkdown, TablesHoldTogether) {
 }
 
 TEST(ProfileCsv, RowsAreKindsOfLaunches) {
-  std::istringstream lines(render_csv(sample::profile_report()));
+  std::istringstream lines(render_csv(example::profile_report()));
   std::string header, first;
   std::getline(lines, header);
   std::getline(lines, first);
   EXPECT_THAT(header, HasSubstr(",diagnosis,launches,total_s,device_index,module,line,range,operation,backward,"));
   EXPECT_THAT(first, HasSubstr(",embed,model.py:52 forward,step/forward,"));
-  EXPECT_THAT(render_csv(sample::sample_report()), Not(HasSubstr("total_s")));
+  EXPECT_THAT(render_csv(example::sample_report()), Not(HasSubstr("total_s")));
 }
 
 /// The same program with the loss's backward kernel gone and attention slower.
 std::vector<Report> before_and_after() {
-  std::vector<Report> runs(2, sample::profile_report());
-  Point& slower = runs[1].points[static_cast<std::size_t>(sample::row_of(runs[1], "flash_fwd_kernel"))];
-  slower.time = sample::timed(1.25 * slower.time->median);
+  std::vector<Report> runs(2, example::profile_report());
+  Point& slower = runs[1].points[static_cast<std::size_t>(example::row_of(runs[1], "flash_fwd_kernel"))];
+  slower.time = example::timed(1.25 * slower.time->median);
   slower.profiled->total_s *= 1.25;
   slower.workload.dtype = DType::fp16;  // another pipe was counted most
-  runs[1].points.erase(runs[1].points.begin() + sample::row_of(runs[1], "softmax_warp_backward_log"));
+  runs[1].points.erase(runs[1].points.begin() + example::row_of(runs[1], "softmax_warp_backward_log"));
   runs[1].profile->wins.clear();
   runs[1].profile->timeline.reset();
   runs[1].profile->kernel_s -= 0.8;
@@ -445,10 +445,10 @@ TEST(ProfileComparison, TellsWhatTheProgramsTook) {
 }
 
 TEST(ProfileComparison, AProgramAndASuiteAreSaidToBeTwoThings) {
-  EXPECT_THAT(comparison_notes(sample::sample_report(), sample::profile_report()),
+  EXPECT_THAT(comparison_notes(example::sample_report(), example::profile_report()),
               ::testing::Contains(HasSubstr("one is of a program")));
-  for (const std::vector<Report>& runs : {std::vector<Report>{sample::sample_report(), sample::profile_report()},
-                                          std::vector<Report>{sample::profile_report(), sample::sample_report()}}) {
+  for (const std::vector<Report>& runs : {std::vector<Report>{example::sample_report(), example::profile_report()},
+                                          std::vector<Report>{example::profile_report(), example::sample_report()}}) {
     EXPECT_FALSE(render_html(runs).empty());
     EXPECT_FALSE(render_svg(runs).empty());
     EXPECT_FALSE(render_markdown(runs).empty());

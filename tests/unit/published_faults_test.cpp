@@ -11,16 +11,15 @@
 #include "measure/audit.hpp"
 #include "model/error.hpp"
 #include "tests/support/fake_device.hpp"
+#include "tests/support/values.hpp"
 
 namespace roofline {
 namespace {
 
 using ::testing::HasSubstr;
 
-constexpr double kMiB = 1 << 20;
-
 /// A probe of one variant that takes `fixed_s` plus `seconds` for each unit of scale, whatever it counts.
-struct Simulated {
+struct Fault {
   double amount = 1e9;
   double seconds = 1e-3;
   double fixed_s = 0;
@@ -29,7 +28,7 @@ struct Simulated {
   std::function<std::vector<std::byte>()> operands = {};
 };
 
-Probe probe_of(const Simulated& simulated, CeilingKind kind) {
+Probe probe_of(const Fault& simulated, CeilingKind kind) {
   Probe probe;
   probe.name = kind == CeilingKind::compute ? "fp32" : "dram.read";
   probe.kind = kind;
@@ -60,7 +59,7 @@ Probe probe_of(const Simulated& simulated, CeilingKind kind) {
   return probe;
 }
 
-MeasuredProbe measure(const Probe& probe, double last_level_cache = kMiB) {
+MeasuredProbe measure_fault(const Probe& probe, double last_level_cache = kMiB) {
   FakeDevice device(last_level_cache);
   Effort effort;
   effort.sustain_s = 0;
@@ -78,29 +77,29 @@ std::string failures(const Ceiling& ceiling) {
   return names;
 }
 
-Simulated honest_compute() {
-  Simulated simulated;
+Fault honest_compute() {
+  Fault simulated;
   simulated.work.flops[Pipe::fp32] = simulated.amount;
   return simulated;
 }
 
-Simulated honest_read() {
-  Simulated simulated;
+Fault honest_read() {
+  Fault simulated;
   simulated.work.bytes[Level::dram] = {.read = simulated.amount, .write = 0};
   simulated.working_set = 64 * kMiB;
   return simulated;
 }
 
 TEST(PublishedFaults, AnHonestProbeIsNotSuspect) {
-  EXPECT_EQ(failures(measure(probe_of(honest_compute(), CeilingKind::compute)).ceiling), "");
-  EXPECT_EQ(failures(measure(probe_of(honest_read(), CeilingKind::bandwidth)).ceiling), "");
+  EXPECT_EQ(failures(measure_fault(probe_of(honest_compute(), CeilingKind::compute)).ceiling), "");
+  EXPECT_EQ(failures(measure_fault(probe_of(honest_read(), CeilingKind::bandwidth)).ceiling), "");
 }
 
 TEST(PublishedFaults, ATensorPeakThatLoadsItsOperandsFromMemory) {
   // 170.7 FLOP/byte on a machine whose ridge is 143: what it measures is the bandwidth times 170.7.
-  Simulated simulated = honest_compute();
+  Fault simulated = honest_compute();
   simulated.work.bytes[Level::dram] = {.read = simulated.amount / 170.7, .write = 0};
-  const MeasuredProbe measured = measure(probe_of(simulated, CeilingKind::compute));
+  const MeasuredProbe measured = measure_fault(probe_of(simulated, CeilingKind::compute));
   EXPECT_NEAR(measured.intensity, 170.7, 0.1);
   const Check check = audit_intensity(CeilingKind::compute, measured.intensity, 686e12 / 4.8e12);
   EXPECT_EQ(check.status, CheckStatus::fail);
@@ -113,7 +112,7 @@ TEST(PublishedFaults, FmaChainsTooShortReachTooLittleOfTheLimit) {
   probe.limit = [](const Device&, std::optional<double> clock) {
     return Limit{.value = 1e12 / 0.63 * (*clock / 1e9), .basis = "lanes x clock"};
   };
-  EXPECT_THAT(failures(measure(probe).ceiling), HasSubstr("63.00 % of"));
+  EXPECT_THAT(failures(measure_fault(probe).ceiling), HasSubstr("63.00 % of"));
 }
 
 TEST(PublishedFaults, AmongVariantsTheLongerChainsWinAndAreNamed) {
@@ -127,34 +126,34 @@ TEST(PublishedFaults, AmongVariantsTheLongerChainsWinAndAreNamed) {
     }
     return made;
   };
-  EXPECT_EQ(measure(probe).ceiling.variant, "8 chains");
+  EXPECT_EQ(measure_fault(probe).ceiling.variant, "8 chains");
 }
 
 TEST(PublishedFaults, ABufferThatFitsTheCache) {
-  Simulated simulated = honest_read();
+  Fault simulated = honest_read();
   simulated.working_set = 48 * kMiB;
-  const Ceiling ceiling = measure(probe_of(simulated, CeilingKind::bandwidth), 72 * kMiB).ceiling;
+  const Ceiling ceiling = measure_fault(probe_of(simulated, CeilingKind::bandwidth), 72 * kMiB).ceiling;
   EXPECT_THAT(failures(ceiling), HasSubstr("working set where it belongs"));
 }
 
 TEST(PublishedFaults, ATriadCountedAsTwoStreams) {
-  Simulated simulated = honest_read();
+  Fault simulated = honest_read();
   simulated.work.bytes[Level::dram] = {.read = 2e9 / 3, .write = 1e9 / 3};
   simulated.amount = 2e9 / 3;
   Probe probe = probe_of(simulated, CeilingKind::bandwidth);
   probe.pattern = Pattern::triad;
-  EXPECT_THAT(failures(measure(probe).ceiling), HasSubstr("counted by the work model")) << "not what the model says";
+  EXPECT_THAT(failures(measure_fault(probe).ceiling), HasSubstr("counted by the work model")) << "not what the model says";
   simulated.work.bytes[Level::dram] = {.read = 1e9 / 3, .write = 1e9 / 3};
   probe = probe_of(simulated, CeilingKind::bandwidth);
   probe.pattern = Pattern::triad;
-  EXPECT_THAT(failures(measure(probe).ceiling), HasSubstr("50.0 % of them written, 33.3 % wanted"))
+  EXPECT_THAT(failures(measure_fault(probe).ceiling), HasSubstr("50.0 % of them written, 33.3 % wanted"))
       << "and a model of two streams is no triad";
 }
 
 TEST(PublishedFaults, AnImpossibleValueIsShownAndNotClamped) {
   Probe probe = probe_of(honest_compute(), CeilingKind::compute);
   probe.limit = [](const Device&, std::optional<double>) { return Limit{.value = 0.7e12, .basis = "half the truth"}; };
-  const Ceiling ceiling = measure(probe).ceiling;
+  const Ceiling ceiling = measure_fault(probe).ceiling;
   EXPECT_NEAR(ceiling.value, 1e12, 1e9);
   EXPECT_THAT(failures(ceiling), HasSubstr("142.86 %"));
 }
@@ -166,14 +165,14 @@ TEST(PublishedFaults, ASpecificationWithTheSparseRate) {
   probe.limit = [](const Device&, std::optional<double>) {
     return Limit{.value = 2.02e12, .basis = "data sheet, with sparsity"};
   };
-  EXPECT_THAT(failures(measure(probe).ceiling), HasSubstr("at least 90 % wanted"));
+  EXPECT_THAT(failures(measure_fault(probe).ceiling), HasSubstr("at least 90 % wanted"));
 }
 
 TEST(PublishedFaults, HostLatencyWithinTheInterval) {
   // The stop event is recorded after a host synchronise: 60 us of the host's time in every 1 ms.
-  Simulated simulated = honest_compute();
+  Fault simulated = honest_compute();
   simulated.fixed_s = 60e-6;
-  EXPECT_THAT(failures(measure(probe_of(simulated, CeilingKind::compute)).ceiling),
+  EXPECT_THAT(failures(measure_fault(probe_of(simulated, CeilingKind::compute)).ceiling),
               HasSubstr("twice the work, twice the time: 1.943 x"));
 }
 
@@ -192,9 +191,9 @@ TEST(PublishedFaults, ALaunchErrorThatIsNeverPrinted) {
 }
 
 TEST(PublishedFaults, ZerosAsData) {
-  Simulated simulated = honest_compute();
+  Fault simulated = honest_compute();
   simulated.operands = [] { return std::vector<std::byte>(4096); };
-  EXPECT_THAT(failures(measure(probe_of(simulated, CeilingKind::compute)).ceiling),
+  EXPECT_THAT(failures(measure_fault(probe_of(simulated, CeilingKind::compute)).ceiling),
               HasSubstr("operands are random: 0.00 bits"));
   simulated.operands = [] {
     std::mt19937 generator(1);
@@ -206,14 +205,14 @@ TEST(PublishedFaults, ZerosAsData) {
     }
     return bytes;
   };
-  EXPECT_EQ(failures(measure(probe_of(simulated, CeilingKind::compute)).ceiling), "");
+  EXPECT_EQ(failures(measure_fault(probe_of(simulated, CeilingKind::compute)).ceiling), "");
 }
 
 TEST(PublishedFaults, CodeThatTheCompilerRemoved) {
-  Simulated simulated = honest_compute();
+  Fault simulated = honest_compute();
   simulated.seconds = 0;
   simulated.fixed_s = 1e-3;
-  EXPECT_THAT(failures(measure(probe_of(simulated, CeilingKind::compute)).ceiling),
+  EXPECT_THAT(failures(measure_fault(probe_of(simulated, CeilingKind::compute)).ceiling),
               HasSubstr("twice the work, twice the time: 1 x"));
 }
 

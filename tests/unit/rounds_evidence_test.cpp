@@ -21,7 +21,7 @@
 namespace roofline {
 namespace {
 
-using testing::FakeDevice;
+using synthetic::FakeDevice;
 
 /// Someone else on the machine: at work for `on_s`, then idle for `off_s`, each exponential with that mean. Meanwhile
 /// we run at `speed` of what the machine can do; at 0, not at all.
@@ -91,9 +91,9 @@ constexpr std::size_t kMembers = 8;
 double clean_seconds(std::size_t member) { return 0.2e-3 * std::pow(std::sqrt(2.0), static_cast<double>(member)); }
 
 /// One calibration's clock and kernels.
-class Machine {
+class SharedHost {
  public:
-  Machine(const std::vector<Neighbour>& neighbours, std::uint64_t seed)
+  SharedHost(const std::vector<Neighbour>& neighbours, std::uint64_t seed)
       : world_(neighbours, seed), device_([this](std::int64_t launches, int, double now) {
           const double noise = 1 + kNoise * world_.random().gaussian();
           return world_.finish(now, noise * clean_seconds(member_) * static_cast<double>(launches)) - now;
@@ -127,7 +127,7 @@ struct Calibration {
   double took_s = 0;
 };
 
-Calibration calibrate_in_rounds(Machine& machine) {
+Calibration calibrate_in_rounds(SharedHost& machine) {
   std::vector<std::vector<Round>> rounds(kMembers);
   Calibration found{.plateaus = std::vector<FastPlateau>(kMembers)};
   const auto settled = [&] {
@@ -150,7 +150,7 @@ Calibration calibrate_in_rounds(Machine& machine) {
 }
 
 /// What a table row says, of all members of all calibrations. Errors are those of the rate: below 0 is too low.
-struct Row {
+struct RoundsRow {
   double reached = 0;        ///< share of ceilings that are not marked
   double silently_low = 0;   ///< share that are not marked and more than 2 % too low
   double plateau_low = 0;    ///< 5th percentile of the error of what is not marked
@@ -167,12 +167,12 @@ double at(std::vector<double> values, double p) {
   return quantile(values, p);
 }
 
-Row simulate(const std::string& title, const std::vector<Neighbour>& neighbours, int calibrations = 50) {
+RoundsRow simulate(const std::string& title, const std::vector<Neighbour>& neighbours, int calibrations = 50) {
   std::vector<double> plateau_errors, median_errors, best_errors, typical, took;
-  Row row;
+  RoundsRow row;
   const double weight = 1.0 / (calibrations * static_cast<double>(kMembers));
   for (int seed = 1; seed <= calibrations; ++seed) {
-    Machine machine(neighbours, static_cast<std::uint64_t>(seed));
+    SharedHost machine(neighbours, static_cast<std::uint64_t>(seed));
     const Calibration found = calibrate_in_rounds(machine);
     took.push_back(found.took_s);
     for (std::size_t member = 0; member < kMembers; ++member) {
@@ -185,7 +185,7 @@ Row simulate(const std::string& title, const std::vector<Neighbour>& neighbours,
       if (error < -0.02) row.silently_low += weight;
     }
     // The classical way: each in one stretch, one after another.
-    Machine other(neighbours, static_cast<std::uint64_t>(seed));
+    SharedHost other(neighbours, static_cast<std::uint64_t>(seed));
     for (std::size_t member = 0; member < kMembers; member += 2) {
       SamplerOptions options;
       options.settle_s = 0.1;
@@ -210,14 +210,14 @@ Row simulate(const std::string& title, const std::vector<Neighbour>& neighbours,
   return row;
 }
 
-void print_header() {
+void print_rounds_header() {
   std::printf("%-40s %9s %8s %18s %8s %10s %10s %21s\n", "neighbours", "reached", "low", "plateau's error", "typical",
               "took", "median", "best of the stretch");
 }
 
 TEST(RoundsEvidence, AQuietMachineEndsEarlyAndItsMedianIsThePlateau) {
-  print_header();
-  const Row quiet = simulate("none", {});
+  print_rounds_header();
+  const RoundsRow quiet = simulate("none", {});
   EXPECT_NEAR(quiet.reached, 1, 1e-9);
   EXPECT_GE(quiet.plateau_low, 0);
   EXPECT_LE(quiet.plateau_high, 0.01);
@@ -227,20 +227,21 @@ TEST(RoundsEvidence, AQuietMachineEndsEarlyAndItsMedianIsThePlateau) {
 
 TEST(RoundsEvidence, ThePlateauIsReachedOrMarkedAndNeverSilentlyLow) {
   const double slice = 0.004;
-  const Row bursts = simulate("bursts of 5 ms, five a second", {{0.005, 0.2, 0}});
-  const Row quarter = simulate("25 % stolen in slices of 4 ms", {{slice, 3 * slice, 0}});
-  const Row half = simulate("50 % stolen in slices of 4 ms", {{slice, slice, 0}});
-  const Row most = simulate("75 % stolen in slices of 4 ms", {{slice, slice / 3, 0}});
-  const Row quarter_phases = simulate("0.6 of the speed in phases of 1 s, 25 %", {{1, 3, 0.6}});
-  const Row half_phases = simulate("0.6 of the speed in phases of 2 s, 50 %", {{2, 2, 0.6}});
-  const Row most_phases = simulate("0.6 of the speed in phases of 3 s, 75 %", {{3, 1, 0.6}});
-  const Row two_phases = simulate("two: 0.7 for 2 of 4 s, 0.6 for 1 of 4 s", {{2, 2, 0.7}, {1, 3, 0.6}});
-  const Row mixed = simulate("two: slices of 4 in 12 ms, 0.7 for 2 of 4 s", {{slice, 2 * slice, 0}, {2, 2, 0.7}});
-  for (const Row& row : {bursts, quarter, half, most, quarter_phases, half_phases, most_phases, two_phases, mixed}) {
+  const RoundsRow bursts = simulate("bursts of 5 ms, five a second", {{0.005, 0.2, 0}});
+  const RoundsRow quarter = simulate("25 % stolen in slices of 4 ms", {{slice, 3 * slice, 0}});
+  const RoundsRow half = simulate("50 % stolen in slices of 4 ms", {{slice, slice, 0}});
+  const RoundsRow most = simulate("75 % stolen in slices of 4 ms", {{slice, slice / 3, 0}});
+  const RoundsRow quarter_phases = simulate("0.6 of the speed in phases of 1 s, 25 %", {{1, 3, 0.6}});
+  const RoundsRow half_phases = simulate("0.6 of the speed in phases of 2 s, 50 %", {{2, 2, 0.6}});
+  const RoundsRow most_phases = simulate("0.6 of the speed in phases of 3 s, 75 %", {{3, 1, 0.6}});
+  const RoundsRow two_phases = simulate("two: 0.7 for 2 of 4 s, 0.6 for 1 of 4 s", {{2, 2, 0.7}, {1, 3, 0.6}});
+  const RoundsRow mixed = simulate("two: slices of 4 in 12 ms, 0.7 for 2 of 4 s", {{slice, 2 * slice, 0}, {2, 2, 0.7}});
+  for (const RoundsRow& row :
+       {bursts, quarter, half, most, quarter_phases, half_phases, most_phases, two_phases, mixed}) {
     EXPECT_EQ(row.silently_low, 0);
     EXPECT_FALSE(row.plateau_high > 0.015);  // NaN where none is reached
   }
-  for (const Row& row : {bursts, quarter, half, quarter_phases, half_phases}) {
+  for (const RoundsRow& row : {bursts, quarter, half, quarter_phases, half_phases}) {
     EXPECT_GE(row.reached, 0.9);
   }
   // What it replaces: a median that follows the neighbours.

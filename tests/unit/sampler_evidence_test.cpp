@@ -16,9 +16,9 @@
 namespace roofline {
 namespace {
 
-using testing::FakeDevice;
-using testing::Noise;
-using testing::Series;
+using synthetic::FakeDevice;
+using synthetic::Noise;
+using synthetic::Series;
 
 constexpr double kHalfWidth = 0.005;
 
@@ -228,19 +228,19 @@ Interval interval_of(Noise noise, double scale, std::uint64_t seed) {
 // The two things that would make a sampler worse than useless: a difference between identical kernels, and
 // a real one missed.
 TEST(SamplerEvidence, IdenticalKernelsAreAlikeAndDifferentOnesAreTold) {
-  constexpr int kPairs = 500;
+  constexpr int kComparisons = 500;
   for (const Noise& noise : {kGaussian, kSpiked, kCorrelated5, kCorrelated9}) {
     int alike = 0;
     int told = 0;
-    for (std::uint64_t seed = 1; seed <= kPairs; ++seed) {
+    for (std::uint64_t seed = 1; seed <= kComparisons; ++seed) {
       const Interval base = interval_of(noise, 1, 3 * seed);
       alike += overlap(base, interval_of(noise, 1, 3 * seed + 1)) ? 1 : 0;
       told += overlap(base, interval_of(noise, 1.03, 3 * seed + 2)) ? 0 : 1;
     }
     std::printf("r = %.1f, %.0f %% spiked: %5.1f %% of identical pairs overlap, %5.1f %% of pairs 3 %% apart do not\n",
-                noise.correlation, 100 * noise.spike_share, 100.0 * alike / kPairs, 100.0 * told / kPairs);
-    EXPECT_GE(alike, 0.97 * kPairs);
-    EXPECT_GE(told, 0.99 * kPairs);
+                noise.correlation, 100 * noise.spike_share, 100.0 * alike / kComparisons, 100.0 * told / kPairs);
+    EXPECT_GE(alike, 0.97 * kComparisons);
+    EXPECT_GE(told, 0.99 * kComparisons);
   }
 }
 

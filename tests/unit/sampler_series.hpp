@@ -12,7 +12,7 @@
 
 #include "measure/sampler.hpp"
 
-namespace roofline::testing {
+namespace roofline::synthetic {
 
 /// Times around 1 (times `scale`): Gaussian with lag-1 correlation `correlation`, a share of them spiked.
 struct Noise {
@@ -93,4 +93,4 @@ class FakeDevice {
   Seconds seconds_of_;
 };
 
-}  // namespace roofline::testing
+}  // namespace roofline::synthetic

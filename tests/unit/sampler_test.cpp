@@ -10,16 +10,14 @@
 #include <stdexcept>
 
 #include "sampler_series.hpp"
+#include "tests/support/values.hpp"
 
 namespace roofline {
 namespace {
 
-using testing::FakeDevice;
-using testing::Noise;
-using testing::Series;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+using synthetic::FakeDevice;
+using synthetic::Noise;
+using synthetic::Series;
 
 /// Launches of `launch_s` each, with noise.
 FakeDevice::Seconds noisy(double launch_s, const Noise& noise = {}, std::uint64_t seed = 1) {

@@ -14,8 +14,8 @@ using testing::IsEmpty;
 
 Point row(const std::string& op, const std::string& implementation, Shape shape, DType type = DType::fp32) {
   Point p;
-  p.workload = sample::workload(op, implementation, type, std::move(shape));
-  p.time = sample::timed(1e-3);
+  p.workload = example::workload(op, implementation, type, std::move(shape));
+  p.time = example::timed(1e-3);
   return p;
 }
 

@@ -11,10 +11,10 @@
 
 #include "kernels/softmax/softmax.hpp"
 
+#include "tests/support/values.hpp"
+
 namespace roofline {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Element i of a row so long.
 using Row = std::function<double(double i, double columns)>;

@@ -15,8 +15,8 @@
 namespace roofline {
 namespace {
 
-using testing::Noise;
-using testing::Series;
+using synthetic::Noise;
+using synthetic::Series;
 
 std::vector<double> counting(int n) {
   std::vector<double> values(static_cast<std::size_t>(n));

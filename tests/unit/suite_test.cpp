@@ -23,7 +23,7 @@ Suite cpu_suite(const std::string& workloads) {
 }
 
 /// What parsing `text` says, or an empty text.
-std::string complaint(const std::string& text, DeviceKind device = DeviceKind::cpu) {
+std::string suite_complaint(const std::string& text, DeviceKind device = DeviceKind::cpu) {
   try {
     parse_suite(text, "s.yaml", device);
   } catch (const UsageError& error) {
@@ -33,7 +33,9 @@ std::string complaint(const std::string& text, DeviceKind device = DeviceKind::c
 }
 
 /// The same for a file whose line 3 is the first line of `workloads`.
-std::string workload_complaint(const std::string& workloads) { return complaint("name: t\nworkloads:\n" + workloads); }
+std::string workload_complaint(const std::string& workloads) {
+  return suite_complaint("name: t\nworkloads:\n" + workloads);
+}
 
 std::vector<std::string> labels(const Suite& suite) {
   std::vector<std::string> result;
@@ -199,9 +201,9 @@ TEST(Suite, UnknownNamesComeWithTheNearest) {
   EXPECT_THAT(workload_complaint("  - op: relu\n    only: gpu\n"),
               StartsWith("s.yaml:4:11: unknown device kind 'gpu'"));
   EXPECT_THAT(workload_complaint("  - op: relu\n    cpu: { op: gemm }\n"), StartsWith("s.yaml:4:12: unknown key 'op'"));
-  EXPECT_THAT(complaint("name: t\ndefaults: { shape: { n: 4 } }\nworkloads: [{ op: relu }]\n"),
+  EXPECT_THAT(suite_complaint("name: t\ndefaults: { shape: { n: 4 } }\nworkloads: [{ op: relu }]\n"),
               StartsWith("s.yaml:2:13: unknown key 'shape'"));
-  EXPECT_EQ(complaint("name: t\nworkload: [{ op: relu }]\n"),
+  EXPECT_EQ(suite_complaint("name: t\nworkload: [{ op: relu }]\n"),
             "s.yaml:2:1: unknown key 'workload'; did you mean 'workloads'? (in a suite)");
 }
 
@@ -248,19 +250,21 @@ TEST(Suite, MistakesForTheOtherDeviceAreFoundToo) {
 }
 
 TEST(Suite, TheFileAsAWhole) {
-  EXPECT_THAT(complaint(""), StartsWith("s.yaml:1:1: the file is empty"));
-  EXPECT_THAT(complaint("# nothing\n"), StartsWith("s.yaml:1:1: "));
-  EXPECT_THAT(complaint("- op: relu\n"), StartsWith("s.yaml:1:1: a suite must be a mapping (key: value), not a list"));
-  EXPECT_EQ(complaint("workloads: [{ op: relu }]\n"), "s.yaml:1:1: a suite needs 'name'");
-  EXPECT_EQ(complaint("name: t\n"), "s.yaml:1:1: a suite needs 'workloads'");
-  EXPECT_EQ(complaint("name: t\nworkloads: []\n"), "s.yaml:2:12: workloads must not be an empty list");
-  EXPECT_EQ(complaint("name: t\nworkloads: { op: relu }\n"), "s.yaml:2:12: workloads must be a list ('- op: …')");
-  EXPECT_THAT(complaint("name: ../up\nworkloads: [{ op: relu }]\n"), StartsWith("s.yaml:1:7: name '../up' must be"));
-  EXPECT_THAT(complaint("name: t\nworkloads: [{ op: relu }]\n---\nname: u\n"),
+  EXPECT_THAT(suite_complaint(""), StartsWith("s.yaml:1:1: the file is empty"));
+  EXPECT_THAT(suite_complaint("# nothing\n"), StartsWith("s.yaml:1:1: "));
+  EXPECT_THAT(suite_complaint("- op: relu\n"),
+              StartsWith("s.yaml:1:1: a suite must be a mapping (key: value), not a list"));
+  EXPECT_EQ(suite_complaint("workloads: [{ op: relu }]\n"), "s.yaml:1:1: a suite needs 'name'");
+  EXPECT_EQ(suite_complaint("name: t\n"), "s.yaml:1:1: a suite needs 'workloads'");
+  EXPECT_EQ(suite_complaint("name: t\nworkloads: []\n"), "s.yaml:2:12: workloads must not be an empty list");
+  EXPECT_EQ(suite_complaint("name: t\nworkloads: { op: relu }\n"), "s.yaml:2:12: workloads must be a list ('- op: …')");
+  EXPECT_THAT(suite_complaint("name: ../up\nworkloads: [{ op: relu }]\n"),
+              StartsWith("s.yaml:1:7: name '../up' must be"));
+  EXPECT_THAT(suite_complaint("name: t\nworkloads: [{ op: relu }]\n---\nname: u\n"),
               StartsWith("s.yaml:4:1: a second document"));
-  EXPECT_THAT(complaint("name: t\nworkloads: [\n  { op: relu }\n"),
+  EXPECT_THAT(suite_complaint("name: t\nworkloads: [\n  { op: relu }\n"),
               testing::MatchesRegex("s.yaml:[0-9]+:[0-9]+: not valid YAML: .*"));
-  EXPECT_EQ(complaint("name: t\nname: u\nworkloads: [{ op: relu }]\n"), "s.yaml:2:1: 'name' is given twice");
+  EXPECT_EQ(suite_complaint("name: t\nname: u\nworkloads: [{ op: relu }]\n"), "s.yaml:2:1: 'name' is given twice");
   EXPECT_EQ(workload_complaint("  - op: relu\n    shape: { n: 4, n: 8 }\n"), "s.yaml:4:20: 'n' is given twice");
 }
 

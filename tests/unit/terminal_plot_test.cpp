@@ -24,16 +24,16 @@ std::vector<std::string> lines_of(const std::string& text) {
 }
 
 /// An H200 with fp32 and hbm only, and a kernel at each of these intensities and rates.
-Report report_of(const std::vector<std::pair<double, double>>& kernels) {
-  Report report = sample::around(sample::h200(), "plot");
+Report report_with(const std::vector<std::pair<double, double>>& kernels) {
+  Report report = example::around(example::h200(), "plot");
   std::erase_if(report.machine.ceilings, [](const Ceiling& c) { return c.name != "fp32" && c.name != "hbm.read"; });
   for (const auto& [intensity, flops_per_s] : kernels) {
     Work work;
     work.flops[Pipe::fp32] = 1e9 * intensity;
     work.bytes[Level::hbm] = {1e9, 0};
     const std::string op = "k" + std::to_string(report.points.size());
-    report.points.push_back(sample::ok_point(report.machine, sample::workload(op, "cuda", DType::fp32, {{"n", 1}}),
-                                             "any", work, 1e9 * intensity / flops_per_s));
+    report.points.push_back(example::ok_point(report.machine, example::workload(op, "cuda", DType::fp32, {{"n", 1}}),
+                                              "any", work, 1e9 * intensity / flops_per_s));
   }
   return report;
 }
@@ -62,17 +62,17 @@ TEST(CharacterGrid, LettersHideLinesAndStayInside) {
 }
 
 TEST(TerminalPlot, FitsItsColumns) {
-  Report hostile = sample::sample_report();
+  Report hostile = example::sample_report();
   for (Point& point : hostile.points) point.workload.label = "\x1b[2J" + std::string(5000, 'x');
   hostile.machine.device.name = std::string(300, 'z');
-  const std::vector<Report> both = {sample::sample_report(), sample::sample_report()};
+  const std::vector<Report> both = {example::sample_report(), example::sample_report()};
   for (const int columns : {60, 80, 120, 200}) {
     for (const bool unicode : {false, true}) {
       const TerminalStyle style{.color = false, .unicode = unicode, .columns = columns};
       for (const std::string& text :
-           {render_terminal_plot(sample::sample_report(), style),
-            render_terminal_plot(sample::cpu_sample_report(), style),
-            render_terminal_plot(sample::random_report(500), style), render_terminal_plot(hostile, style),
+           {render_terminal_plot(example::sample_report(), style),
+            render_terminal_plot(example::cpu_sample_report(), style),
+            render_terminal_plot(example::random_report(500), style), render_terminal_plot(hostile, style),
             render_terminal_plot(Report{}, style), render_terminal_plot(both, style)}) {
         for (const std::string& line : lines_of(text)) {
           EXPECT_LE(display_width(line), columns) << line;
@@ -88,7 +88,7 @@ TEST(TerminalPlot, FitsItsColumns) {
 
 TEST(TerminalPlot, LettersGoFromLeftToRightAndTheKeyNamesThem) {
   const std::string text =
-      render_terminal_plot(report_of({{100, 30e12}, {0.1, 0.4e12}, {1, 2e12}}), {.unicode = false});
+      render_terminal_plot(report_with({{100, 30e12}, {0.1, 0.4e12}, {1, 2e12}}), {.unicode = false});
   EXPECT_THAT(text, HasSubstr("A k1 fp32"));
   EXPECT_THAT(text, HasSubstr("B k2 fp32"));
   EXPECT_THAT(text, HasSubstr("C k0 fp32"));
@@ -106,14 +106,14 @@ TEST(TerminalPlot, LettersGoFromLeftToRightAndTheKeyNamesThem) {
 }
 
 TEST(TerminalPlot, PointsOfOneCellShareALetter) {
-  const std::string text = render_terminal_plot(report_of({{1, 2e12}, {1.001, 2e12}, {100, 30e12}}), {});
+  const std::string text = render_terminal_plot(report_with({{1, 2e12}, {1.001, 2e12}, {100, 30e12}}), {});
   EXPECT_THAT(text, HasSubstr("A k0 fp32"));
   EXPECT_THAT(text, HasSubstr("A k1 fp32"));
   EXPECT_THAT(text, HasSubstr("B k2 fp32"));
 }
 
 TEST(TerminalPlot, RoofsAreLinesWithTheirNames) {
-  const std::string text = render_terminal_plot(report_of({{1, 2e12}}), {.unicode = false});
+  const std::string text = render_terminal_plot(report_with({{1, 2e12}}), {.unicode = false});
   EXPECT_THAT(text, HasSubstr("HBM read 4.67 TB/s"));
   EXPECT_THAT(text, HasSubstr("FP32 65 TFLOP/s"));
   EXPECT_THAT(text, HasSubstr("----------"));
@@ -122,7 +122,7 @@ TEST(TerminalPlot, RoofsAreLinesWithTheirNames) {
 }
 
 TEST(TerminalPlot, ManyPointsLeaveTheKeyShort) {
-  const std::string text = render_terminal_plot(sample::random_report(500), {.columns = 80});
+  const std::string text = render_terminal_plot(example::random_report(500), {.columns = 80});
   const std::vector<std::string> lines = lines_of(text);
   EXPECT_LT(lines.size(), 24U + 4 * 52 / 2);
   EXPECT_THAT(text, HasSubstr(" more, in the table"));
@@ -135,20 +135,20 @@ TEST(TerminalPlot, ManyPointsLeaveTheKeyShort) {
 }
 
 TEST(TerminalPlot, WhatHasNoPointIsCounted) {
-  EXPECT_THAT(render_terminal_plot(sample::sample_report(), {}), HasSubstr("2 without a point: see the table"));
-  EXPECT_THAT(render_terminal_plot(report_of({{1, 2e12}}), {}), Not(HasSubstr("without a point")));
+  EXPECT_THAT(render_terminal_plot(example::sample_report(), {}), HasSubstr("2 without a point: see the table"));
+  EXPECT_THAT(render_terminal_plot(report_with({{1, 2e12}}), {}), Not(HasSubstr("without a point")));
   EXPECT_THAT(render_terminal_plot(Report{}, {}), HasSubstr("no roof and no point to draw"));
 }
 
 TEST(TerminalPlot, ColourSaysTheBound) {
-  const std::string text = render_terminal_plot(report_of({{1, 2e12}, {100, 30e12}}), {.color = true});
+  const std::string text = render_terminal_plot(report_with({{1, 2e12}, {100, 30e12}}), {.color = true});
   EXPECT_THAT(text, HasSubstr("\x1b[36mA\x1b[0m"));
   EXPECT_THAT(text, HasSubstr("\x1b[35mB\x1b[0m"));
   EXPECT_THAT(text, HasSubstr("bound: \x1b[36mmemory\x1b[0m, \x1b[35mcompute\x1b[0m"));
 }
 
 TEST(TerminalPlot, AnEarlierRunIsHollow) {
-  const std::vector<Report> runs = {report_of({{1, 0.5e12}}), report_of({{1, 2e12}})};
+  const std::vector<Report> runs = {report_with({{1, 0.5e12}}), report_with({{1, 2e12}})};
   const std::string text = render_terminal_plot(runs, {});
   EXPECT_THAT(text, HasSubstr("\u25cb an earlier run"));
   const std::size_t first = text.find("\u25cb");

@@ -28,7 +28,7 @@ void expect_tidy(const std::string& text, int columns) {
 }
 
 Report hostile_report() {
-  Report report = sample::sample_report();
+  Report report = example::sample_report();
   report.points[0].workload.label = "\u884C\u5217\u884C\u5217\u884C\u5217\u884C\u5217\u884C\u5217\u884C\u5217";
   report.points[0].workload.implementation = "\u884C\u5217\u884C\u5217\u884C\u5217\u884C\u5217\u884C\u5217\u884C\u5217";
   report.points[1].workload.label = std::string(10000, 'x');
@@ -39,7 +39,7 @@ Report hostile_report() {
 }
 
 TEST(Terminal, FitsItsColumns) {
-  for (const Report& report : {sample::sample_report(), sample::cpu_sample_report(), hostile_report(), Report{}}) {
+  for (const Report& report : {example::sample_report(), example::cpu_sample_report(), hostile_report(), Report{}}) {
     for (const int columns : {72, 80, 100, 160}) {
       for (const bool unicode : {false, true}) {
         const TerminalStyle style{.color = false, .unicode = unicode, .columns = columns};
@@ -51,7 +51,7 @@ TEST(Terminal, FitsItsColumns) {
 }
 
 TEST(Terminal, ShowsWhatMatters) {
-  const std::string text = render_terminal(sample::sample_report(), {});
+  const std::string text = render_terminal(example::sample_report(), {});
   for (const char* part : {"NVIDIA H200", "gemm 4096x4096x4096", "bf16 cublas", "706 TFLOP/s", "1365.3", "tensor.bf16",
                            "88.5 %", "compute", "has no tf32 kernel", "element 17 is 0.25", "calibrated 3 days ago"}) {
     EXPECT_THAT(text, HasSubstr(part));
@@ -59,24 +59,24 @@ TEST(Terminal, ShowsWhatMatters) {
 }
 
 TEST(Terminal, ShowsTheMachine) {
-  const std::string text = render_machine_terminal(sample::h200(), {});
+  const std::string text = render_machine_terminal(example::h200(), {});
   for (const char* part : {"hbm.read", "4.67 TB/s", "97.0 %", "suspect", "--verbose", "1.98 GHz", "burst", "\u00b10.2%",
                            "2.1 \u00b5s", "tensor.fp8: no probe for this type yet"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
   EXPECT_THAT(text, Not(HasSubstr("6.1 %")));
-  EXPECT_THAT(render_machine_terminal(sample::h200(), {.columns = 120}, /*verbose=*/true),
+  EXPECT_THAT(render_machine_terminal(example::h200(), {.columns = 120}, /*verbose=*/true),
               HasSubstr("the rate by 6.1 %"));
 }
 
 TEST(Terminal, ShowsBothRegimesReferencesAndSweeps) {
-  const std::string text = render_machine_terminal(sample::h200(), {.color = false, .unicode = true, .columns = 120});
+  const std::string text = render_machine_terminal(example::h200(), {.color = false, .unicode = true, .columns = 120});
   for (const char* part : {"roof (sustained)", "650 TFLOP/s", "81.5 %", "1.32 GHz", "692 W", "1.06 pJ/FLOP",
                            "power cap", "for comparison", "tensor.bf16.mma_sync", "two thirds", "640 ns",
                            "idle power: 76 W", "33 TB/s up to 231 KiB, 9.7 TB/s up to 44.5 MiB, 4.67 TB/s beyond"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
-  const std::string markdown = render_machine_markdown(sample::h200());
+  const std::string markdown = render_machine_markdown(example::h200());
   for (const char* part :
        {"# NVIDIA H200", "| sustained |", "692 W, 1.06 pJ/FLOP, power cap", "For comparison, not roofs"}) {
     EXPECT_THAT(markdown, HasSubstr(part));
@@ -84,7 +84,7 @@ TEST(Terminal, ShowsBothRegimesReferencesAndSweeps) {
 }
 
 TEST(Terminal, ShowsWhatChanged) {
-  const Machine before = sample::h200();
+  const Machine before = example::h200();
   Machine now = before;
   now.ceilings[0].value *= 0.96;
   now.ceilings[0].ci95 = {now.ceilings[0].value * 0.999, now.ceilings[0].value * 1.001};
@@ -95,7 +95,7 @@ TEST(Terminal, ShowsWhatChanged) {
 }
 
 TEST(Terminal, HasAVerdictOnEachKernelBelowItsRoof) {
-  const Report report = sample::sample_report();
+  const Report report = example::sample_report();
   const std::string text = render_terminal(report, {.columns = 160});
   for (const Verdict& verdict : verdicts(report)) {
     if (verdict.kind == VerdictKind::at_roof) continue;
@@ -106,33 +106,33 @@ TEST(Terminal, HasAVerdictOnEachKernelBelowItsRoof) {
 }
 
 TEST(Terminal, ARowThatIsBadlyMeasuredIsMarked) {
-  Report report = sample::sample_report();
+  Report report = example::sample_report();
   EXPECT_THAT(render_terminal(report, {}), Not(HasSubstr("?88.5 %")));
   report.points[21].time->ci95 = {std::nan(""), std::nan("")};
   EXPECT_THAT(render_terminal(report, {}), HasSubstr("?88.5 %"));
 }
 
 TEST(Terminal, ColourOnlyWhereAskedFor) {
-  const Report report = sample::sample_report();
+  const Report report = example::sample_report();
   EXPECT_THAT(render_terminal(report, {.color = true}), HasSubstr("\x1b[32m"));
   EXPECT_THAT(render_terminal(report, {.color = false}), Not(HasSubstr("\x1b")));
 }
 
 TEST(Terminal, AsciiWithoutUnicode) {
   for (const std::string& text : {render_terminal(hostile_report(), {.unicode = false}),
-                                  render_machine_terminal(sample::h200(), {.unicode = false})}) {
+                                  render_machine_terminal(example::h200(), {.unicode = false})}) {
     for (const char c : text) EXPECT_LT(static_cast<unsigned char>(c), 0x80) << text;
   }
 }
 
 TEST(Terminal, AboveItsRoofIsMarked) {
-  Report report = sample::sample_report();
-  report.points[0].time = sample::timed(report.points[0].bound.attainable_time_s / 1.3);
+  Report report = example::sample_report();
+  report.points[0].time = example::timed(report.points[0].bound.attainable_time_s / 1.3);
   EXPECT_THAT(render_terminal(report, {}), HasSubstr("\u25b2130.0 %"));
 }
 
 TEST(Terminal, ARowWithoutACeilingHasNoBar) {
-  Report report = sample::sample_report();
+  Report report = example::sample_report();
   report.points[4].bound = bound_of(report.points[4].work, Machine{});
   ASSERT_TRUE(std::isnan(report.points[4].fraction_of_roof()));
   const std::string text = render_terminal(report, {.columns = 120});

@@ -17,6 +17,7 @@
 #include "kernels/calibration/cpu/stream_set.hpp"
 #include "measure/audit.hpp"
 #include "model/error.hpp"
+#include "tests/support/values.hpp"
 
 namespace roofline {
 namespace {
@@ -24,7 +25,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-constexpr double kMiB = 1 << 20;
 constexpr double kGiB = 1 << 30;
 
 struct Known {
@@ -209,8 +209,6 @@ class OnEveryMachine : public ::testing::TestWithParam<Known> {
   Topology topology = topology_of(GetParam());
 };
 
-constexpr Pattern kPatterns[] = {Pattern::read, Pattern::write, Pattern::copy, Pattern::triad};
-
 double streamed(double set_bytes, Pattern pattern, std::size_t workers, double launch_bytes) {
   StreamPlan plan;
   plan.pattern = pattern;
@@ -243,7 +241,7 @@ TEST_P(OnEveryMachine, ThreadsStandOnCpusThatTheyMayUseAndNoneTwice) {
 TEST_P(OnEveryMachine, CacheSetsPassTheirAuditOrAreRefusedWithAReason) {
   for_placements([&](const PlacementRequest&, const Placement& placement) {
     for (const Level level : {Level::l1, Level::l2, Level::l3}) {
-      for (const Pattern pattern : kPatterns) {
+      for (const Pattern pattern : kStreamPatterns) {
         SCOPED_TRACE(fmt::format("{}.{}", to_string(level), to_string(pattern)));
         const CachePlan plan = plan_cache(planned(placement), level, pattern);
         EXPECT_EQ(plan.refusal.empty(), plan.own || plan.in_turn) << plan.refusal;
@@ -309,7 +307,7 @@ TEST_P(OnEveryMachine, WorkersChangeSetsOnlyWithinOneCacheAndFindNoneOfTheirOwn)
 
 TEST_P(OnEveryMachine, MainMemoryIsToldFromEveryCacheOrRefusedWithAReason) {
   for_placements([&](const PlacementRequest&, const Placement& placement) {
-    for (const Pattern pattern : kPatterns) {
+    for (const Pattern pattern : kStreamPatterns) {
       for (const int threads : {1, static_cast<int>(placement.cpus.size())}) {
         const DramPlan plan = plan_dram(planned(placement), threads, pattern);
         if (!plan.refusal.empty()) {
@@ -377,7 +375,7 @@ TEST_P(OnEveryMachine, WhatIsKnownOfItComesOut) {
 INSTANTIATE_TEST_SUITE_P(Topologies, OnEveryMachine, ::testing::ValuesIn(all_machines()),
                          [](const auto& known) { return known.param.name; });
 
-const Known& machine(const std::string& name) {
+const Known& machine_of(const std::string& name) {
   for (const Known& known : all_machines()) {
     if (known.name == name) return known;
   }
@@ -385,9 +383,9 @@ const Known& machine(const std::string& name) {
 }
 
 double default_set(const std::string& name, Level level, Pattern pattern) {
-  const Topology topology = topology_of(machine(name));
+  const Topology topology = topology_of(machine_of(name));
   const Placement placement = place_threads(topology, {});
-  return plan_cache({topology, placement.cpus, machine(name).free_bytes}, level, pattern).set_bytes;
+  return plan_cache({topology, placement.cpus, machine_of(name).free_bytes}, level, pattern).set_bytes;
 }
 
 /// Figures that were right before plans were separated from probes, and must stay.
@@ -401,7 +399,7 @@ TEST(Plans, GiveTheSetsThatMeasuredMachinesHad) {
 
 /// Six performance cores have 7.5 MiB of L2 before 24 MiB of L3: no room for four times as much, but changing sets.
 TEST(Plans, ReadALaptopsL3InTurn) {
-  const Topology topology = topology_of(machine("AlderLakeLaptop"));
+  const Topology topology = topology_of(machine_of("AlderLakeLaptop"));
   const Placement placement = place_threads(topology, {});
   const CachePlan read = plan_cache({topology, placement.cpus, 8 * kGiB}, Level::l3, Pattern::read);
   EXPECT_FALSE(read.own);
@@ -410,13 +408,13 @@ TEST(Plans, ReadALaptopsL3InTurn) {
 }
 
 TEST(Plans, CountTheLargestLevelWhereTheLastIsSmaller) {
-  const Topology topology = topology_of(machine("Graviton2"));  // 64 MiB of L2 before 32 MiB of L3
+  const Topology topology = topology_of(machine_of("Graviton2"));  // 64 MiB of L2 before 32 MiB of L3
   const Placement placement = place_threads(topology, {});
   EXPECT_EQ(plan_dram({topology, placement.cpus, 32 * kGiB}, 64, Pattern::read).bytes, 256 * kMiB);
 }
 
 TEST(Plans, RefuseMainMemoryThatCachesCouldHold) {
-  const Topology topology = topology_of(machine("LittleMemoryUnderALargeL3"));
+  const Topology topology = topology_of(machine_of("LittleMemoryUnderALargeL3"));
   const Placement placement = place_threads(topology, {});
   EXPECT_THAT(plan_dram({topology, placement.cpus, 1 * kGiB}, 2, Pattern::copy).refusal,
               HasSubstr("more than half of the free memory (1024 MiB)"));
@@ -424,7 +422,7 @@ TEST(Plans, RefuseMainMemoryThatCachesCouldHold) {
 }
 
 TEST(Plans, CompareTwoNodesAndNeverOneWithoutMemory) {
-  Topology topology = topology_of(machine("HaswellClusterOnDie"));
+  Topology topology = topology_of(machine_of("HaswellClusterOnDie"));
   const Placement placement = place_threads(topology, {});
   const NumaPlan plan = plan_numa({topology, placement.cpus, 32 * kGiB});
   EXPECT_THAT(plan.local, SizeIs(6));

@@ -17,6 +17,7 @@
 #include "report/profile_findings.hpp"
 #include "report/roof_share.hpp"
 #include "tests/support/sample_report.hpp"
+#include "tests/support/values.hpp"
 #include "text/format.hpp"
 
 namespace roofline {
@@ -26,9 +27,6 @@ using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 Report recorded(const std::string& run) {
   const std::string path = std::string(ROOFLINE_SOURCE_DIR) + "/reports/reference/" + run + "/report.json";
@@ -198,9 +196,9 @@ TEST(Verdicts, ARowWithoutAnIntervalIsToBeTimedAgain) {
 
 /// One row that is at its roof, measured as is said.
 Verdict verdict_at_roof(const std::function<void(Point&)>& change) {
-  Report report = sample::sample_report();
+  Report report = example::sample_report();
   report.points.resize(1);
-  for (Ceiling& ceiling : report.machine.ceilings) ceiling.audit = sample::passed("fine");
+  for (Ceiling& ceiling : report.machine.ceilings) ceiling.audit = example::passed("fine");
   Point& point = report.points[0];
   point.bound = bound_of(point.work, report.machine, point.time->clock_hz);
   change(point);
@@ -226,7 +224,7 @@ TEST(Verdicts, NobodyIsToldToStopByAFigureThatNobodyKnows) {
 /// Below a suspect roof there still is something to do; that the roof is suspect is said beside it.
 TEST(Verdicts, BelowASuspectRoofTheCauseIsTold) {
   const Verdict verdict = verdict_at_roof([](Point& point) {
-    point.time = sample::timed(2 * point.bound.attainable_time_s);
+    point.time = example::timed(2 * point.bound.attainable_time_s);
     point.bound.suspect = true;
   });
   EXPECT_NE(verdict.kind, VerdictKind::measure);
@@ -246,7 +244,7 @@ TEST(BadlyMeasured, SaysWhatTheVerdictSays) {
 
 Point with_share(Interval roof, Interval time) {
   Point point;
-  point.time = sample::timed(2e-3);
+  point.time = example::timed(2e-3);
   point.time->ci95 = time;
   point.bound.label = BoundLabel::compute;
   point.bound.attainable_time_s = 1e-3;
@@ -313,7 +311,7 @@ TEST(RoofShare, HostileFiguresGiveNone) {
 
 TEST(Verdicts, HostileFiguresDoNoHarm) {
   for (const double bad : {0.0, -1.0, kNaN, kInfinity, 1e-300, 1e300}) {
-    Report report = sample::counted_sample_report();
+    Report report = example::counted_sample_report();
     for (Point& point : report.points) {
       if (!point.time) continue;
       point.time->median = bad;
@@ -340,7 +338,7 @@ TEST(Verdicts, HostileFiguresDoNoHarm) {
 
 /// The first row of the sample's CPU that has that op.
 struct OnCpu {
-  Report report = sample::cpu_sample_report();
+  Report report = example::cpu_sample_report();
   Point& point;
 
   explicit OnCpu(const std::string& op) : point(only(report, op)) {}
@@ -348,7 +346,7 @@ struct OnCpu {
     std::erase_if(report.points, [&](const Point& point) { return point.workload.op != op; });
     return report.points.front();
   }
-  void at(double fraction) { point.time = sample::timed(point.bound.attainable_time_s / fraction); }
+  void at(double fraction) { point.time = example::timed(point.bound.attainable_time_s / fraction); }
   Verdict verdict() const { return verdicts(report).front(); }
 };
 
@@ -363,7 +361,7 @@ TEST(CpuVerdicts, ArithmeticOneElementAtATime) {
 TEST(CpuVerdicts, NoFasterThanOneCore) {
   OnCpu gemm("gemm");
   gemm.report.machine.device.units = 4;
-  gemm.report.machine.ceilings.push_back(sample::compute(Pipe::fp32, 207e9 / 4));
+  gemm.report.machine.ceilings.push_back(example::compute(Pipe::fp32, 207e9 / 4));
   gemm.report.machine.ceilings.back().name = "fp32.one_core";
   gemm.at(0.25);
   EXPECT_EQ(gemm.verdict().rule, "one-core");
@@ -376,7 +374,7 @@ TEST(CpuVerdicts, NoFasterThanOneCore) {
 
 TEST(CpuVerdicts, OrdinaryStores) {
   OnCpu relu("relu");
-  Ceiling regular = sample::bandwidth(Level::dram, Pattern::copy, 14.2e9);
+  Ceiling regular = example::bandwidth(Level::dram, Pattern::copy, 14.2e9);
   regular.name = "dram.copy.regular";
   regular.role = Role::reference;
   relu.report.machine.ceilings.push_back(regular);
@@ -395,7 +393,7 @@ TEST(CpuVerdicts, PagesAndNodes) {
   reduction.report.machine.device.attributes = {{"huge pages", "granted to large buffers"}, {"NUMA nodes", "2"}};
   EXPECT_EQ(reduction.verdict().rule, "uncounted-memory");
   for (const auto& [name, value] : {std::pair("numa.local", 20e9), std::pair("numa.remote", 11e9)}) {
-    reduction.report.machine.ceilings.push_back(sample::bandwidth(Level::dram, Pattern::read, value));
+    reduction.report.machine.ceilings.push_back(example::bandwidth(Level::dram, Pattern::read, value));
     reduction.report.machine.ceilings.back().name = name;
     reduction.report.machine.ceilings.back().role = Role::reference;
   }
@@ -422,9 +420,9 @@ TEST(CpuVerdicts, FewerThreadsThanCoresAreNoted) {
 
 TEST(CpuVerdicts, SpeakOfNothingThatOnlyAGpuHas) {
   static const std::regex kGpu(R"(warp|\bSMs?\b|block of threads|blocks of|registers a thread|shared memory|tensor)");
-  Report report = sample::cpu_sample_report();
+  Report report = example::cpu_sample_report();
   for (const double fraction : {0.05, 0.13, 0.3, 0.5, 0.7, 0.85, 0.95}) {
-    for (Point& point : report.points) point.time = sample::timed(point.bound.attainable_time_s / fraction);
+    for (Point& point : report.points) point.time = example::timed(point.bound.attainable_time_s / fraction);
     for (const Verdict& verdict : verdicts(report)) {
       for (const std::string& text : texts_of(verdict)) EXPECT_FALSE(std::regex_search(text, kGpu)) << text;
       EXPECT_EQ(verdict.kind == VerdictKind::at_roof, fraction > 0.9);

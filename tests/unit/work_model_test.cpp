@@ -16,21 +16,22 @@ Workload workload(std::string op, DType dtype, Shape shape) {
 Work work_of(const Workload& w, DeviceKind device) { return find_op(w.op)->work(w, device); }
 
 const Shape kLong{{"n", std::int64_t{1} << 26}};
-const Shape kRows{{"rows", 16384}, {"cols", 4096}};
+const Shape kModelRows{{"rows", 16384}, {"cols", 4096}};
 const Shape kHeads{{"batch", 2}, {"heads", 16}, {"seq", 2048}, {"head_dim", 128}};
 const Shape kSquare{{"m", 4096}, {"n", 4096}, {"k", 4096}};
 
-struct Row {
+struct ModelRow {
   std::string op;
   Shape shape;
   double fp32, fp16, tolerance;
 };
 
-const Row kTable[] = {{"relu", kLong, 0.125, 0.25, 1e-12},        {"add", kLong, 1.0 / 12, 1.0 / 6, 1e-12},
-                      {"swiglu", kLong, 1.0 / 3, 2.0 / 3, 1e-12}, {"reduction", kLong, 0.25, 0.5, 1e-6},
-                      {"maximum", kLong, 0.25, 0.5, 1e-6},        {"rmsnorm", kRows, 0.625, 1.25, 1e-3},
-                      {"layernorm", kRows, 1.25, 2.5, 1e-3},      {"softmax", kRows, 0.625, 1.25, 1e-12},
-                      {"attention", kHeads, 512, 1024, 1e-12},    {"gemm", kSquare, 4096.0 / 6, 4096.0 / 3, 1e-12}};
+const ModelRow kTable[] = {
+    {"relu", kLong, 0.125, 0.25, 1e-12},        {"add", kLong, 1.0 / 12, 1.0 / 6, 1e-12},
+    {"swiglu", kLong, 1.0 / 3, 2.0 / 3, 1e-12}, {"reduction", kLong, 0.25, 0.5, 1e-6},
+    {"maximum", kLong, 0.25, 0.5, 1e-6},        {"rmsnorm", kModelRows, 0.625, 1.25, 1e-3},
+    {"layernorm", kModelRows, 1.25, 2.5, 1e-3}, {"softmax", kModelRows, 0.625, 1.25, 1e-12},
+    {"attention", kHeads, 512, 1024, 1e-12},    {"gemm", kSquare, 4096.0 / 6, 4096.0 / 3, 1e-12}};
 
 TEST(WorkModel, IntensitiesAreThoseOfTheTextbook) {
   for (const DeviceKind device : {DeviceKind::cpu, DeviceKind::cuda}) {

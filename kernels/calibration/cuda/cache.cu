@@ -4,7 +4,7 @@
 // of the L2 clock and slice, 10.3 TB/s) are 88 % busy then, at 9.0 TB/s; the rest are requests of several SMs for
 // one line that meet on their way and are answered together. The smaller the set, the more of them: 12 TB/s at 8 MiB,
 // 20 at 1 MiB. So the set is 0.4 of L2, where they are 5 %; past half of L2 the lines of the farther half miss.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // What a pair of events can tell apart: the smallest step between two times that they have read.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <vector>

@@ -1,5 +1,5 @@
 // The peak of a GPU's special-function unit: exponentials (ex2). An op of this pipe is one result.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <cstring>

@@ -1,6 +1,6 @@
 // The arithmetic peaks of a GPU's own cores: multiply-adds in fp64, fp32, packed fp16 and bf16, and int32.
 // Independent chains in registers, no memory until the end, every bit replayed on the host.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <cstring>

@@ -1,6 +1,6 @@
 // HBM bandwidth on a GPU: read, write, copy, triad over a set far larger than L2.
 // What is counted is what the program asks for; a GPU's L2 fetches nothing for a line that is written whole.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

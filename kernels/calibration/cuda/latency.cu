@@ -1,7 +1,7 @@
 // Latency by pointer chase: one thread follows a random cycle through a set, each address being what the last access
 // brought. A launch goes on where the one before it ended, so that a set larger than L2 comes round again only when
 // all of it has passed by.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <bit>

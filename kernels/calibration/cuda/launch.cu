@@ -1,7 +1,7 @@
 // The launch floors of a GPU: empty kernels as nodes of a graph, launched into a stream one by one, and as graphs of
 // one kernel each. An empty kernel computes nothing, so what is verified is that launches report no error and that
 // a kernel of the same shape runs once for every launch.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>

@@ -1,6 +1,6 @@
 // Tensor peaks so far as a library reaches them: a large cuBLAS product on random data. Only for GPUs whose tensor
 // cores no probe here can feed at full rate: newer than Hopper, or Hopper in a build without sm_90a.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <cmath>

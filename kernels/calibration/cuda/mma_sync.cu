@@ -1,7 +1,7 @@
 // Tensor peaks by a warp's own matrix instructions (mma.sync), operands and accumulators in registers: the roof on
 // Ampere and Ada, and of fp64 everywhere; on Hopper and later a reference, for other types don't reach the full rate.
 // Proven as in wgmma.cu: accumulators of the last round against exact sums, and a checksum of every round.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 // The link between host and GPU: copies out of and into page-locked memory in either direction and in both at once,
 // and, for reference, pageable memory, which the driver moves through a buffer of its own.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstring>
 #include <memory>

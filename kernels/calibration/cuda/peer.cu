@@ -1,6 +1,6 @@
 // The link between two GPUs: this one reads from and writes to the memory of the next GPU that it can reach, by loads
 // and stores of its SMs or by its copy engines, whichever is faster.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <vector>

@@ -1,7 +1,7 @@
 // Random fills and limits for the CUDA probes.
 #include "kernels/calibration/cuda/probe.cuh"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <utility>

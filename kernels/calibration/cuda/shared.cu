@@ -1,5 +1,5 @@
 // Shared memory of a GPU: every thread reads 16 bytes at a time out of 32 KiB, over and over, without conflicts.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <vector>
 

@@ -1,7 +1,7 @@
 // The streaming kernels and their checks (stream.cuh).
 #include "kernels/calibration/cuda/stream.cuh"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <numeric>
 #include <vector>

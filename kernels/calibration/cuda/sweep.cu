@@ -5,7 +5,7 @@
 // What the curve of an H200 shows: L1 up to 192 KiB, L2 up to its 60 MiB, HBM from 128 MiB on. In between lie slopes,
 // for a set somewhat larger than a cache still hits in part of it. L2 itself falls from 12 to 9.2 TB/s as the set
 // grows: requests of several SMs for one line meet on their way to L2 (cache.cu).
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 

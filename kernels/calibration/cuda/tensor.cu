@@ -1,5 +1,5 @@
 // The tensor roofs of a GPU: which way to its tensor cores is the fastest there is, and which are shown beside it.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 

@@ -2,7 +2,7 @@
 // far it went, so its sum can be had without walking.
 #include "kernels/calibration/cuda/walk.cuh"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <numeric>

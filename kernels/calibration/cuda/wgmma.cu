@@ -1,7 +1,7 @@
 // Hopper's tensor peaks: warpgroup matrix instructions (wgmma) with both operands in shared memory.
 // What is proven: every accumulator of the last round, from blocks on many SMs, against exact sums; that every block
 // and every round came to the very same bits (a checksum of one accumulator a thread and round).
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

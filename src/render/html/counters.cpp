@@ -29,7 +29,7 @@ constexpr Share kShares[] = {
     {"occupancy", "occupancy"}, {"tensor pipe", kTensorPipe}, {"L2 hits", "l2.hit_rate"}, {"L1 hits", "l1.hit_rate"}};
 
 /// The last two are a GPU's: a CPU's counters tell of neither.
-constexpr const char* kColumns[] = {"Kernel", "FLOPs", "Bytes", "Activity", "Grid \u00d7 block"};
+constexpr const char* kCountedColumns[] = {"Kernel", "FLOPs", "Bytes", "Activity", "Grid \u00d7 block"};
 constexpr std::size_t kCpuColumns = 3;
 
 bool is_counted(const Point& point) { return point.counters.has_value(); }
@@ -107,7 +107,7 @@ std::string row(const Report& report, const Point& point) {
 }
 
 std::string head(DeviceKind device) {
-  const std::span columns(kColumns);
+  const std::span columns(kCountedColumns);
   std::string html = "<thead><tr>";
   for (const char* title : device == DeviceKind::cpu ? columns.first(kCpuColumns) : columns) {
     html += fmt::format("<th scope=\"col\">{}", title);
@@ -164,6 +164,8 @@ std::string html_counters(const Report& report) {
       title, lead, source_of(report), head(report.machine.device.kind), rows, missing_list(report));
 }
 
-std::string html_counters_css() { return html_column_names("#counted", {std::begin(kColumns), std::end(kColumns)}); }
+std::string html_counters_css() {
+  return html_column_names("#counted", {std::begin(kCountedColumns), std::end(kCountedColumns)});
+}
 
 }  // namespace roofline

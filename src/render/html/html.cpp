@@ -32,14 +32,12 @@ extern const char roofline_profile_js_begin[], roofline_profile_js_end[];    // 
 namespace roofline {
 namespace {
 
-std::string_view embedded(const char* begin, const char* end) { return {begin, static_cast<std::size_t>(end - begin)}; }
-
-std::string_view unpack_js() { return embedded(roofline_unpack_js_begin, roofline_unpack_js_end); }
+std::string_view unpack_js() { return std::string_view(roofline_unpack_js_begin, roofline_unpack_js_end); }
 
 /// A suite's page carries nothing that only a program's needs.
 std::string_view page_js(bool of_program) {
-  return of_program ? embedded(roofline_profile_js_begin, roofline_profile_js_end)
-                    : embedded(roofline_suite_js_begin, roofline_suite_js_end);
+  return of_program ? std::string_view(roofline_profile_js_begin, roofline_profile_js_end)
+                    : std::string_view(roofline_suite_js_begin, roofline_suite_js_end);
 }
 
 /// The chart's elements have their colours from here: "text.s-bg" are letters with a halo, "s-none" what only a pointer
@@ -48,7 +46,7 @@ std::string style_sheet(bool of_program) {
   std::string css =
       html_letters() + theme_css(Theme::light) + "text.s-bg{paint-order:stroke}.s-none{stroke:#fff;stroke-opacity:0}\n";
   css += html_base_style();
-  if (of_program) css += embedded(roofline_profile_css_begin, roofline_profile_css_end);
+  if (of_program) css += std::string_view(roofline_profile_css_begin, roofline_profile_css_end);
   return css + (of_program ? html_kinds_css() : html_kernels_css()) + html_machine_css() + html_counters_css();
 }
 

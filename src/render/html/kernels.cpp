@@ -21,7 +21,7 @@
 namespace roofline {
 namespace {
 
-constexpr Column kColumns[] = {
+constexpr Column kOpColumns[] = {
     {"Kernel", "name", "As the suite names it; below it the implementation"},
     {"To win", "n", "Time of one launch above what its roof allows"},
     {"Time", "n", "Median of one launch, with half its 95 % interval"},
@@ -127,22 +127,22 @@ struct Timed {
   std::string cells() const {
     const Bound& bound = point.bound;
     const double bandwidth = point.bandwidth(memory()), flops = point.performance();
-    std::string html = html_cell(kColumns[1], gain());
-    html += html_cell(kColumns[2], time_cell(point));
-    html += html_cell(kColumns[3], roof_cell(point, share, report.machine));
-    html += html_cell(kColumns[4],
+    std::string html = html_cell(kOpColumns[1], gain());
+    html += html_cell(kOpColumns[2], time_cell(point));
+    html += html_cell(kOpColumns[3], roof_cell(point, share, report.machine));
+    html += html_cell(kOpColumns[4],
                       std::isfinite(burst.fraction) ? two_lines(percent(burst.fraction), interval_of(burst)) : kAbsent);
-    html += html_cell(kColumns[5], flops > 0 ? performance_text(point) : "no FLOPs");
-    html += html_cell(kColumns[6], bandwidth > 0 ? rate(bandwidth, CeilingKind::bandwidth) : "no bytes");
-    html += html_cell(kColumns[7], two_lines(intensity(bound.arithmetic_intensity),
-                                             std::isfinite(bound.ridge) ? "ridge " + number(bound.ridge, 3) : ""));
-    html += html_cell(kColumns[8],
+    html += html_cell(kOpColumns[5], flops > 0 ? performance_text(point) : "no FLOPs");
+    html += html_cell(kOpColumns[6], bandwidth > 0 ? rate(bandwidth, CeilingKind::bandwidth) : "no bytes");
+    html += html_cell(kOpColumns[7], two_lines(intensity(bound.arithmetic_intensity),
+                                               std::isfinite(bound.ridge) ? "ridge " + number(bound.ridge, 3) : ""));
+    html += html_cell(kOpColumns[8],
                       html_bound(bound) + (bound.limiting_ceiling.empty()
                                                ? ""
                                                : fmt::format("<small>{}{}</small>", html_name(limit_label(bound), 24),
                                                              bound.suspect ? ", suspect" : "")));
-    html += html_cell(kColumns[9], verification_cell(point));
-    return html + html_cell(kColumns[10], verdict != nullptr ? html_verdict_cell(*verdict, told) : "");
+    html += html_cell(kOpColumns[9], verification_cell(point));
+    return html + html_cell(kOpColumns[10], verdict != nullptr ? html_verdict_cell(*verdict, told) : "");
   }
 
  private:
@@ -221,11 +221,11 @@ std::string html_kernels(const Report& report, const Marks& marks, const std::ve
        .style = "ops",
        .families = "Family",
        .empty = "No workload was run.",
-       .columns = kColumns,
+       .columns = kOpColumns,
        .sorted = 1},
       rows);
 }
 
-std::string html_kernels_css() { return html_column_names(".ops", kColumns); }
+std::string html_kernels_css() { return html_column_names(".ops", kOpColumns); }
 
 }  // namespace roofline

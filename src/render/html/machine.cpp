@@ -109,8 +109,8 @@ struct CeilingColumn {
   const char* style;
 };
 
-constexpr CeilingColumn kColumns[] = {{"Ceiling", ""}, {"Value", "n"}, {"Of its limit", ""}, {"Regime", ""},
-                                      {"Power", ""},   {"Origin", ""}, {"Audit", ""}};
+constexpr CeilingColumn kCeilingColumns[] = {{"Ceiling", ""}, {"Value", "n"}, {"Of its limit", ""}, {"Regime", ""},
+                                             {"Power", ""},   {"Origin", ""}, {"Audit", ""}};
 
 std::string class_of(const CeilingColumn& column) {
   const std::string style = column.style;
@@ -118,7 +118,7 @@ std::string class_of(const CeilingColumn& column) {
 }
 
 std::string cell(std::size_t column, const std::string& content) {
-  return "<td" + class_of(kColumns[column]) + ">" + content;
+  return "<td" + class_of(kCeilingColumns[column]) + ">" + content;
 }
 
 std::string ceiling_row(const Machine& machine, std::size_t index) {
@@ -156,7 +156,7 @@ std::string ceilings_table(const Machine& machine, Role role, const char* title)
     if (machine.ceilings[i].role == role) rows += ceiling_row(machine, i);
   }
   if (rows.empty()) return {};
-  for (const CeilingColumn& column : kColumns) {
+  for (const CeilingColumn& column : kCeilingColumns) {
     head += fmt::format("<th scope=\"col\"{}>{}", class_of(column), column.title);
   }
   return fmt::format(
@@ -206,7 +206,7 @@ std::string html_machine(const Machine& machine) {
 
 std::string html_machine_css() {
   std::vector<std::string> titles;
-  for (const CeilingColumn& column : kColumns) titles.emplace_back(column.title);
+  for (const CeilingColumn& column : kCeilingColumns) titles.emplace_back(column.title);
   return html_column_names(".ceilings", titles);
 }
 

@@ -16,8 +16,6 @@ extern const char roofline_page_font_semibold_begin[],
 namespace roofline {
 namespace {
 
-std::string_view embedded(const char* begin, const char* end) { return {begin, static_cast<std::size_t>(end - begin)}; }
-
 std::string font_face(int weight, std::string_view file) {
   return fmt::format(
       "@font-face{{font-family:Inter;font-weight:{};src:url(data:font/woff2;base64,{}) format(\"woff2\")}}\n", weight,
@@ -27,13 +25,13 @@ std::string font_face(int weight, std::string_view file) {
 }  // namespace
 
 std::string html_letters() {
-  return font_face(400, embedded(roofline_page_font_regular_begin, roofline_page_font_regular_end)) +
-         font_face(600, embedded(roofline_page_font_semibold_begin, roofline_page_font_semibold_end));
+  return font_face(400, std::string_view(roofline_page_font_regular_begin, roofline_page_font_regular_end)) +
+         font_face(600, std::string_view(roofline_page_font_semibold_begin, roofline_page_font_semibold_end));
 }
 
-std::string_view html_base_style() { return embedded(roofline_page_css_begin, roofline_page_css_end); }
+std::string_view html_base_style() { return std::string_view(roofline_page_css_begin, roofline_page_css_end); }
 
-std::string_view html_dark_style() { return embedded(roofline_dark_css_begin, roofline_dark_css_end); }
+std::string_view html_dark_style() { return std::string_view(roofline_dark_css_begin, roofline_dark_css_end); }
 
 std::string html_still_page(std::string_view title, std::string_view tool_version, std::string_view style,
                             std::string_view body) {

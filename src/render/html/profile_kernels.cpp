@@ -23,7 +23,7 @@
 namespace roofline {
 namespace {
 
-constexpr Column kColumns[] = {
+constexpr Column kKindColumns[] = {
     {"Kernel", "name", "What is launched, and from where; below it grid and block"},
     {"To win", "n", "Time of all launches above what their roof allows"},
     {"Total", "n", "Time of all launches"},
@@ -55,7 +55,7 @@ std::string layout(const ProfiledKind& kind) {
   return text;
 }
 
-std::string name_cell(const std::string& mark, const Point& point, std::size_t index) {
+std::string kind_cell(const std::string& mark, const Point& point, std::size_t index) {
   std::string name = html_isolated(point.workload.label.empty() ? point.workload.op : point.workload.label, 72);
   if (is_plottable(point)) name = fmt::format("<a href=\"#point-{}\">{}</a>", index, name);
   const std::string full = escape_html(shorten(clean_line(point.profiled->full_name), 1000));
@@ -157,16 +157,16 @@ ResultRow row(const Report& report, const Marks& marks, std::size_t index, const
                     ranks.bound[index],
                     ranks.from[index],
                     verdict != nullptr ? static_cast<double>(verdict->kind) : std::nan("")};
-  result.cells = name_cell(marks.of(point), point, index) + html_cell(kColumns[1], gain_cell(verdict)) +
-                 html_cell(kColumns[2], duration(kind.total_s)) + html_cell(kColumns[3], html_share(share));
+  result.cells = kind_cell(marks.of(point), point, index) + html_cell(kKindColumns[1], gain_cell(verdict)) +
+                 html_cell(kKindColumns[2], duration(kind.total_s)) + html_cell(kKindColumns[3], html_share(share));
   // The page's script draws the head-room by the number.
   result.cells +=
       fmt::format("<td class=\"roof\"{}>{}", std::isfinite(fraction) ? fmt::format(" data-v=\"{:.5g}\"", fraction) : "",
                   roof_cell(point));
-  result.cells += html_cell(kColumns[5], count(kind.launches)) + html_cell(kColumns[6], median_cell(point)) +
-                  html_cell(kColumns[7], intensity_cell(point, tells_sources(report))) +
-                  html_cell(kColumns[8], bound_cell(point)) + html_cell(kColumns[9], from_cell(kind)) +
-                  html_cell(kColumns[10], verdict != nullptr ? html_verdict_cell(*verdict, told) : kAbsent);
+  result.cells += html_cell(kKindColumns[5], count(kind.launches)) + html_cell(kKindColumns[6], median_cell(point)) +
+                  html_cell(kKindColumns[7], intensity_cell(point, tells_sources(report))) +
+                  html_cell(kKindColumns[8], bound_cell(point)) + html_cell(kKindColumns[9], from_cell(kind)) +
+                  html_cell(kKindColumns[10], verdict != nullptr ? html_verdict_cell(*verdict, told) : kAbsent);
   return result;
 }
 
@@ -214,11 +214,11 @@ std::string html_kinds(const Report& report, const Marks& marks, const std::vect
                        .style = "kinds",
                        .families = "Bound",
                        .empty = "No kernel was recorded.",
-                       .columns = kColumns,
+                       .columns = kKindColumns,
                        .sorted = any ? std::size_t{1} : std::size_t{2}},
                       rows);
 }
 
-std::string html_kinds_css() { return html_column_names(".kinds", kColumns); }
+std::string html_kinds_css() { return html_column_names(".kinds", kKindColumns); }
 
 }  // namespace roofline

@@ -19,7 +19,7 @@
 namespace roofline {
 namespace {
 
-constexpr double kTop = 22;   // the axis
+constexpr double kAxisHeight = 22;
 constexpr double kLane = 42;  // a lane's name, its bars, and the gap to the next
 constexpr double kBarTop = 16, kBarHeight = 20;
 constexpr double kLabelled = 4;  // per cent of the window from which a bar has room for a name
@@ -74,7 +74,7 @@ std::string ticks(double length, double height) {
   std::string html = "<g class=\"ticks\" aria-hidden=\"true\">";
   for (int i = 0; i * step <= length && i < 20; ++i) {
     const double x = 100 * i * step / length;
-    html += fmt::format("<line x1=\"{0:.3f}%\" x2=\"{0:.3f}%\" y1=\"{1}\" y2=\"{2}\"/>", x, kTop - 6, height);
+    html += fmt::format("<line x1=\"{0:.3f}%\" x2=\"{0:.3f}%\" y1=\"{1}\" y2=\"{2}\"/>", x, kAxisHeight - 6, height);
     if (x < 94) html += fmt::format("<text x=\"{:.3f}%\" y=\"12\">{}</text>", x, i == 0 ? "0" : duration(i * step));
   }
   return html + "</g>";
@@ -137,7 +137,7 @@ std::string html_timeline(const Report& report) {
   std::string names, bars;
   std::size_t slices = 0, left_out = 0;
   for (std::size_t i = 0; i < lanes.size(); ++i) {
-    const double y = kTop + kLane * static_cast<double>(i);
+    const double y = kAxisHeight + kLane * static_cast<double>(i);
     names += fmt::format("<text class=\"lane-name\" x=\"2\" y=\"{}\">{}</text>", y + 11,
                          escape_html(shorten(clean_line(lanes[i]->name), 50)));
     bars += fmt::format("<g class=\"lane\" data-name=\"{}\">", escape_html(shorten(clean_line(lanes[i]->name), 50)));
@@ -150,7 +150,7 @@ std::string html_timeline(const Report& report) {
     }
     bars += "</g>\n";
   }
-  const double height = kTop + kLane * static_cast<double>(lanes.size());
+  const double height = kAxisHeight + kLane * static_cast<double>(lanes.size());
   std::string note =
       left_out > 0 ? fmt::format(" {} bars are left out.", count(static_cast<std::int64_t>(left_out))) : "";
   if (lanes.size() < timeline->lanes.size()) {

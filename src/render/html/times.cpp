@@ -17,7 +17,7 @@
 namespace roofline {
 namespace {
 
-constexpr int kBarHeight = 7;  // as in page.css
+constexpr int kBarThickness = 7;  // as in page.css
 constexpr int kBarPitch = 10;
 
 const char* kind_class(CeilingKind kind) {
@@ -25,7 +25,7 @@ const char* kind_class(CeilingKind kind) {
   return kClasses.at(static_cast<std::size_t>(kind));
 }
 
-constexpr std::size_t kMostRows = 250;  // nobody reads more bars, and each is a dozen elements
+constexpr std::size_t kMostBars = 250;  // nobody reads more bars, and each is a dozen elements
 
 /// Of a program's kernels, those whose work is known; none that is at its roof, whose longest bar is all of its time.
 bool is_shown(const Point& point) {
@@ -45,10 +45,10 @@ std::vector<std::size_t> longest_points(const Report& report) {
   for (std::size_t i = 0; i < report.points.size(); ++i) {
     if (is_shown(report.points[i])) points.push_back(i);
   }
-  if (points.size() <= kMostRows) return points;
+  if (points.size() <= kMostBars) return points;
   std::stable_sort(points.begin(), points.end(),
                    [&](std::size_t a, std::size_t b) { return cost_of(report.points[a]) > cost_of(report.points[b]); });
-  points.resize(kMostRows);
+  points.resize(kMostBars);
   std::sort(points.begin(), points.end());
   return points;
 }
@@ -72,7 +72,7 @@ std::string bars(const Point& point, double scale) {
     const double part = resources[i].time_s / point.time->median;
     if (!std::isfinite(part)) continue;
     html += fmt::format("<rect class=\"{}\" y=\"{}\" width=\"{:.1f}%\"/>", kind_class(resources[i].kind),
-                        static_cast<int>(i) * kBarPitch + (kBarPitch - kBarHeight) / 2,
+                        static_cast<int>(i) * kBarPitch + (kBarPitch - kBarThickness) / 2,
                         std::clamp(100 * part / scale, 0.15, 100.0));
   }
   return html + "</svg>";

@@ -15,7 +15,7 @@
 namespace roofline {
 namespace {
 
-constexpr std::size_t kMostKernels = 60;  // nobody acts on more; the table has every verdict in short
+constexpr std::size_t kMostVerdicts = 60;  // nobody acts on more; the table has every verdict in short
 
 std::string gain_text(const Verdict& verdict) {
   if (!std::isfinite(verdict.gain_s)) return "not known";
@@ -59,7 +59,7 @@ std::string at_roof_line(const std::vector<Verdict>& verdicts) {
 std::vector<const Verdict*> told_verdicts(const std::vector<Verdict>& verdicts) {
   std::vector<const Verdict*> told;
   for (const Verdict& verdict : verdicts) {
-    if (verdict.kind != VerdictKind::at_roof && told.size() < kMostKernels) told.push_back(&verdict);
+    if (verdict.kind != VerdictKind::at_roof && told.size() < kMostVerdicts) told.push_back(&verdict);
   }
   return told;
 }

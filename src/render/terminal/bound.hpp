@@ -1,16 +1,26 @@
-// The colour of what limits a kernel, the same in the terminal's table and in its chart.
+// The colours of what limits a kernel and of its share of its roof, the same in all that a terminal shows.
 #pragma once
 
 #include <array>
+#include <cmath>
 
 #include "model/bound.hpp"
 #include "render/terminal/table.hpp"
+#include "report/report.hpp"
 
 namespace roofline {
 
 inline Ink bound_ink(BoundLabel label) {
   static constexpr std::array kInks = {Ink::cyan, Ink::magenta, Ink::blue, Ink::plain, Ink::dim};  // by the label
   return kInks.at(static_cast<std::size_t>(label));
+}
+
+/// Of a point's share of its roof.
+inline Ink roof_ink(const Point& point) {
+  const double fraction = point.fraction_of_roof();
+  if (point.above_roof()) return Ink::bad;
+  if (!std::isfinite(fraction)) return Ink::dim;
+  return fraction >= 0.8 ? Ink::good : fraction < 0.4 ? Ink::warn : Ink::plain;
 }
 
 }  // namespace roofline

@@ -19,7 +19,7 @@
 namespace roofline {
 namespace {
 
-constexpr std::size_t kMostWins = 8, kMostKernels = 20, kMostLines = 10;
+constexpr std::size_t kMostWins = 8, kMostTopKernels = 20, kMostLines = 10;
 
 /// How a part of the wall time looks: told apart without colours, too.
 struct PartLook {
@@ -122,13 +122,6 @@ std::string spending_list(const Report& report, const TerminalStyle& style) {
   return inked("Where to spend time", Ink::bold, style) + '\n' + text + '\n';
 }
 
-Ink roof_ink(const Point& point) {
-  const double fraction = point.fraction_of_roof();
-  if (point.above_roof()) return Ink::bad;
-  if (!std::isfinite(fraction)) return Ink::dim;
-  return fraction >= 0.8 ? Ink::good : fraction < 0.4 ? Ink::warn : Ink::plain;
-}
-
 /// With where its work is from, where rows differ in that.
 std::vector<Cell> kernel_row(const Report& report, const Point& point, bool told) {
   const ProfiledKind& kind = *point.profiled;
@@ -166,7 +159,7 @@ std::string kernels_table(const Report& report, const TerminalStyle& style) {
   for (const std::size_t i : by_total_time(report)) {
     const Point& point = report.points[i];
     if (!point.profiled) continue;
-    if (shown < kMostKernels) {
+    if (shown < kMostTopKernels) {
       table.add_row(kernel_row(report, point, told));
       ++shown;
     } else {

@@ -51,13 +51,6 @@ std::string bar(double fraction, int width, const TerminalStyle& style) {
   return text;
 }
 
-Ink roof_ink(const Point& point) {
-  const double fraction = point.fraction_of_roof();
-  if (point.above_roof()) return Ink::bad;
-  if (!std::isfinite(fraction)) return Ink::dim;
-  return fraction >= 0.8 ? Ink::good : fraction < 0.4 ? Ink::warn : Ink::plain;
-}
-
 /// "2.71 ms  ±0.2%": one cell, for 80 columns have no room for a gap more.
 std::string time_with_interval(const Summary& time) {
   std::string interval = plus_minus(time.median, time.ci95);

@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <map>
 #include <tuple>
+
+#include "model/nan.hpp"
 
 namespace roofline {
 namespace {
@@ -83,7 +84,6 @@ Interval interval_of(const Summary& time) {
 }
 
 void judge(PointChange& entry, const Point* before, const Point* now, double threshold) {
-  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   entry.time_ratio = kNaN;
   entry.ratio_ci95 = {kNaN, kNaN};
   if (!is_timed(before) || !is_timed(now)) {

@@ -50,7 +50,7 @@ void note_difference(std::vector<std::string>& notes, std::string_view what, con
 }
 
 /// "a, b and 3 more".
-std::string listed(const std::vector<std::string>& names) {
+std::string some_of(const std::vector<std::string>& names) {
   constexpr std::size_t kMost = 8;
   std::string text;
   for (std::size_t i = 0; i < std::min(names.size(), kMost); ++i) text += (i == 0 ? "" : ", ") + names[i];
@@ -302,12 +302,12 @@ std::string regression_line(const Comparison& comparison) {
   std::string text;
   if (!slower.empty()) {
     text = fmt::format("{} of {} got slower by more than {} and beyond the intervals: {}", slower.size(),
-                       kernels(compared), percent_limit(comparison), listed(slower));
+                       kernels(compared), percent_limit(comparison), some_of(slower));
   }
   if (!failed.empty()) {
     text += fmt::format("{}{} timed before and failed now: {}", text.empty() ? "" : "; ",
                         failed.size() == 1 ? "1 kernel was" : fmt::format("{} kernels were", failed.size()),
-                        listed(failed));
+                        some_of(failed));
   }
   return text;
 }
@@ -325,7 +325,7 @@ std::vector<std::string> comparison_findings(const Comparison& comparison) {
     if (!broke) missing.push_back(fmt::format("{} ({})", name, verdict(comparison, change)));
   }
   const std::size_t compared = comparison.changes.size() - failed.size() - missing.size();
-  if (!failed.empty()) sentences.push_back(fmt::format("Timed before and failed now: {}.", listed(failed)));
+  if (!failed.empty()) sentences.push_back(fmt::format("Timed before and failed now: {}.", some_of(failed)));
   if (compared == 0) sentences.emplace_back("The runs have no timed kernel in common.");
   for (const Change kind : {Change::slower, Change::faster}) {
     const std::string sentence = most_changed(comparison, kind, compared);
@@ -336,7 +336,7 @@ std::vector<std::string> comparison_findings(const Comparison& comparison) {
     sentences.push_back(same == compared ? fmt::format("No difference in any of {}.", kernels(compared))
                                          : fmt::format("No difference in {} of {}.", same, compared));
   }
-  if (!missing.empty()) sentences.push_back(fmt::format("Not compared: {}.", listed(missing)));
+  if (!missing.empty()) sentences.push_back(fmt::format("Not compared: {}.", some_of(missing)));
   return sentences;
 }
 

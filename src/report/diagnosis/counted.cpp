@@ -2,15 +2,13 @@
 #include "report/diagnosis/counted.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 
+#include "model/nan.hpp"
 #include "text/format.hpp"
 
 namespace roofline {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// Everything that the model says runs on a pipe, counted in the op's FLOPs or not.
 std::map<Pipe, double> modelled_operations(const Work& work) {

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <optional>
 #include <tuple>
 
+#include "model/nan.hpp"
 #include "model/spelling.hpp"
 #include "report/diagnosis/counted.hpp"
 #include "report/findings.hpp"
@@ -21,7 +21,6 @@
 namespace roofline {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr std::array<std::string_view, 5> kKinds = {"slow", "unknown", "at_roof", "measure", "roofless"};
 constexpr std::size_t kLeastEvidence = 2;
 constexpr std::size_t kMostEvidence = 3;

@@ -1,8 +1,7 @@
 // Times, verification, status: the keys are those of docs/report-schema.md.
 #include "report/json/outcome_json.hpp"
 
-#include <limits>
-
+#include "model/nan.hpp"
 #include "report/json/disturbance_json.hpp"
 #include "report/json/json.hpp"
 
@@ -10,8 +9,6 @@ namespace roofline {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 

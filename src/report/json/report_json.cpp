@@ -2,8 +2,8 @@
 // derived ones (performance, bandwidth, fraction of the roof) are written for other programs and
 // recomputed on reading. The keys are those of docs/report-schema.md.
 #include <cmath>
-#include <limits>
 
+#include "model/nan.hpp"
 #include "report/diagnosis/counted.hpp"
 #include "report/json/counters_json.hpp"
 #include "report/json/json.hpp"
@@ -16,8 +16,6 @@ namespace roofline {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 Json operations_to_json(const std::map<Pipe, double>& operations) {
   Json json = Json::object();
