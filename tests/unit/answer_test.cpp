@@ -67,8 +67,8 @@ TEST(Answer, FieldsAndWhyOneIsAbsent) {
 }
 
 TEST(Answer, AFieldThatNoRowHasMayBeASlip) {
-  const Json whole = answer_of({kRun, {}, {}}, {.json = true, .top = {}, .fields = {"statsu"}});
-  EXPECT_EQ(whole["warnings"][0]["message"], "--fields: no row has 'statsu'; did you mean 'status'?");
+  const Json whole = answer_of({kRun, {}, {}}, {.json = true, .top = {}, .fields = {"statuss"}});
+  EXPECT_EQ(whole["warnings"][0]["message"], "--fields: no row has 'statuss'; did you mean 'status'?");
 }
 
 TEST(Answer, FailedRowsAreErrorsAlsoWhereTheyAreNotShown) {
