@@ -52,7 +52,7 @@ std::string ceiling_id(const Json& row) {
 
 std::string comparison_id(const Json& row) {
   return text_at(row, "impl").empty() && row.value("shape", Json::object()).empty() ? text_at(row, "label")
-                                                                                   : result_id(row);
+                                                                                    : result_id(row);
 }
 
 std::string outlier_id(const Json& row) {
@@ -271,11 +271,16 @@ void add_failed_rows(const Json& data, Json& errors) {
 
 std::string message_of(ExitCode code) {
   switch (code) {
-    case ExitCode::workload_failed: return "something failed: see the rows";
-    case ExitCode::regression: return "something got slower, or a machine falls behind: see the rows";
-    case ExitCode::cancelled: return "interrupted: what there was until then is here";
-    case ExitCode::device_unusable: return "there is nothing to show of a GPU";
-    default: return fmt::format("exit code {}", static_cast<int>(code));
+    case ExitCode::workload_failed:
+      return "something failed: see the rows";
+    case ExitCode::regression:
+      return "something got slower, or a machine falls behind: see the rows";
+    case ExitCode::cancelled:
+      return "interrupted: what there was until then is here";
+    case ExitCode::device_unusable:
+      return "there is nothing to show of a GPU";
+    default:
+      return fmt::format("exit code {}", static_cast<int>(code));
   }
 }
 
@@ -297,12 +302,18 @@ bool asks_for_json(int argc, const char* const* argv) {
 
 std::string error_code(ExitCode code) {
   switch (code) {
-    case ExitCode::ok: return "ok";
-    case ExitCode::workload_failed: return "failed";
-    case ExitCode::usage: return "usage";
-    case ExitCode::regression: return "regression";
-    case ExitCode::device_unusable: return "device";
-    case ExitCode::cancelled: return "interrupted";
+    case ExitCode::ok:
+      return "ok";
+    case ExitCode::workload_failed:
+      return "failed";
+    case ExitCode::usage:
+      return "usage";
+    case ExitCode::regression:
+      return "regression";
+    case ExitCode::device_unusable:
+      return "device";
+    case ExitCode::cancelled:
+      return "interrupted";
   }
   return "program_failed";  // the exit code of a profiled program is its own
 }
@@ -313,9 +324,8 @@ std::string render_answer(const Answer& answer, const std::string& command, cons
   Json errors = Json::array();
   const std::string help = command.empty() ? "see: roofline --help" : fmt::format("see: roofline help {}", command);
   for (const Problem& problem : answer.errors) {
-    errors.push_back({{"code", problem.code},
-                      {"message", problem.message},
-                      {"hint", problem.hint.empty() ? help : problem.hint}});
+    errors.push_back(
+        {{"code", problem.code}, {"message", problem.message}, {"hint", problem.hint.empty() ? help : problem.hint}});
   }
   Json rows, data;
   if (!answer.document.empty()) {
@@ -335,12 +345,8 @@ std::string render_answer(const Answer& answer, const std::string& command, cons
   if (code != ExitCode::ok && errors.empty()) {
     errors.push_back({{"code", error_code(code)}, {"message", message_of(code)}, {"hint", help}});
   }
-  Json whole = {{"schema", kAnswerSchema},
-                {"tool_version", ROOFLINE_VERSION},
-                {"command", command},
-                {"ok", code == ExitCode::ok},
-                {"exit_code", static_cast<int>(code)},
-                {"warnings", Json::array()},
+  Json whole = {{"schema", kAnswerSchema},    {"tool_version", ROOFLINE_VERSION},    {"command", command},
+                {"ok", code == ExitCode::ok}, {"exit_code", static_cast<int>(code)}, {"warnings", Json::array()},
                 {"errors", std::move(errors)}};
   for (const std::string& warning : warnings) whole["warnings"].push_back({{"message", warning}});
   if (!rows.is_null()) whole["rows"] = std::move(rows);

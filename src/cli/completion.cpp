@@ -58,7 +58,8 @@ std::vector<Candidate> prefixed(const std::vector<Candidate>& candidates, const 
   return with;
 }
 
-/// What an option or an argument takes. `prefix` is what of the word stands before it: "--device=", or "png," of a list.
+/// What an option or an argument takes. `prefix` is what of the word stands before it: "--device=", or "png," of a
+/// list.
 Completions values_of(const OptionEntry& option, const std::string& word, const CompletionSources& sources) {
   if (!option.choices.empty()) {
     Completions choices;
@@ -71,8 +72,7 @@ Completions values_of(const OptionEntry& option, const std::string& word, const 
   if (option.value == "TOPIC") return {sources.topics(), ShellNames::none};
   if (option.value == "FORMAT") {
     const std::size_t comma = word.rfind(',');
-    return {prefixed(sources.formats(), comma == std::string::npos ? "" : word.substr(0, comma + 1)),
-            ShellNames::none};
+    return {prefixed(sources.formats(), comma == std::string::npos ? "" : word.substr(0, comma + 1)), ShellNames::none};
   }
   if (option.value == "FILE" || option.value == "PATH") return {{}, ShellNames::files};
   if (option.value == "FOLDER") return {{}, ShellNames::folders};
@@ -136,10 +136,14 @@ std::string render_completions(const Completions& completions) {
     text += '\n';
   }
   switch (completions.names) {
-    case ShellNames::files: return text + ":files\n";
-    case ShellNames::folders: return text + ":folders\n";
-    case ShellNames::commands: return text + ":commands\n";
-    case ShellNames::none: break;
+    case ShellNames::files:
+      return text + ":files\n";
+    case ShellNames::folders:
+      return text + ":folders\n";
+    case ShellNames::commands:
+      return text + ":commands\n";
+    case ShellNames::none:
+      break;
   }
   return text + ":none\n";
 }

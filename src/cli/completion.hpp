@@ -1,5 +1,5 @@
-// What a shell may put behind what has been typed so far. The shells' scripts ask the program itself, so they know what it
-// knows.
+// What a shell may put behind what has been typed so far. The shells' scripts ask the program itself, so they know what
+// it knows.
 #pragma once
 
 #include <string>

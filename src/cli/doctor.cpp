@@ -23,8 +23,8 @@ constexpr Library kLibraries[] = {
     {"libcublasLt", "cuBLAS", "GEMM has no cublas rungs, and no roof is checked against a library", kToolkit, true},
     {"libcupti", "CUPTI", "no counters of GPUs, and `roofline profile` sees no kernels", kToolkit, true},
     {"libnvrtc", "NVRTC", "a suite's own CUDA kernels need nvcc", kToolkit, true},
-    {"libnccl", "NCCL", "nothing of roofline's own: programs that use several GPUs do",
-     "sudo apt-get install libnccl2", true},
+    {"libnccl", "NCCL", "nothing of roofline's own: programs that use several GPUs do", "sudo apt-get install libnccl2",
+     true},
     {"libmuparser", "muParser", "suites can't bring kernels of their own: their formulas need it",
      "sudo apt-get install libmuparser2v5", false},
     {"libzstd", "zstd", "`roofline import` can't read .ncu-repz", "sudo apt-get install libzstd1", false},
@@ -42,7 +42,8 @@ HealthCheck device_check(const DeviceListing& listing, const MachineFacts& facts
     return {info.name.empty() ? "GPU" : name_of(info), Health::missing, listing.reason,
             "everything runs on the CPU alone",
             no_cuda     ? "cmake --preset release -DROOFLINE_CUDA=ON && cmake --build --preset release"
-            : no_driver ? "sudo apt-get install nvidia-driver   # in a container: docker run --gpus all …" : "nvidia-smi"};
+            : no_driver ? "sudo apt-get install nvidia-driver   # in a container: docker run --gpus all …"
+                        : "nvidia-smi"};
   }
   std::string found = info.name;
   if (info.kind == DeviceKind::cuda) {
@@ -84,10 +85,11 @@ HealthCheck cpu_counters_check(const MachineFacts& facts) {
 HealthCheck gpu_counters_check(const MachineFacts& facts) {
   const std::string name = "counters of the GPU";
   if (!facts.gpu_counters) return {name, Health::works, "CUPTI's range profiler", {}, {}};
-  return {name, Health::missing, *facts.gpu_counters,
-          "`--counters` adds nothing on the GPU, and profiles have no FLOPs and bytes",
-          "echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | sudo tee /etc/modprobe.d/nvidia-profiling.conf "
-          "&& sudo update-initramfs -u && sudo reboot"};
+  return {
+      name, Health::missing, *facts.gpu_counters,
+      "`--counters` adds nothing on the GPU, and profiles have no FLOPs and bytes",
+      "echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | sudo tee /etc/modprobe.d/nvidia-profiling.conf "
+      "&& sudo update-initramfs -u && sudo reboot"};
 }
 
 HealthCheck compiler_check(const MachineFacts& facts, bool gpu) {
@@ -124,9 +126,12 @@ HealthCheck cache_check(const MachineFacts& facts) {
 
 std::string_view to_string(Health health) {
   switch (health) {
-    case Health::works: return "works";
-    case Health::limited: return "limited";
-    case Health::missing: return "missing";
+    case Health::works:
+      return "works";
+    case Health::limited:
+      return "limited";
+    case Health::missing:
+      return "missing";
   }
   return "";
 }
@@ -147,7 +152,8 @@ std::vector<HealthCheck> checks_of(const MachineFacts& facts) {
   checks.push_back(compiler_check(facts, gpu));
   checks.push_back(huge_pages_check(facts));
   if (!facts.governor.empty() && facts.governor != "performance") {
-    checks.push_back({"clock governor", Health::limited, facts.governor, "the clock rises only under load: times vary more",
+    checks.push_back({"clock governor", Health::limited, facts.governor,
+                      "the clock rises only under load: times vary more",
                       "sudo cpupower frequency-set -g performance"});
   }
   return checks;

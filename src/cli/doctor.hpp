@@ -16,7 +16,7 @@ enum class Health { works, limited, missing };
 std::string_view to_string(Health health);
 
 struct HealthCheck {
-  std::string name;     ///< "counters of the GPU"
+  std::string name;  ///< "counters of the GPU"
   Health health = Health::works;
   std::string found;    ///< what is there, or why it is not
   std::string without;  ///< what can't be had for that; empty where all is well
@@ -31,10 +31,10 @@ struct MachineFacts {
   std::optional<std::string> cpu_counters;       ///< why they can't be read; nothing: they can
   std::optional<std::string> gpu_counters;       ///< likewise; says nothing without a usable GPU
   bool c_compiler = false, cxx_compiler = false, cuda_compiler = false;
-  std::string huge_pages;  ///< "always [madvise] never"; empty where Linux doesn't say
-  std::string governor;    ///< of CPU 0; empty likewise
-  std::string cache;       ///< the folder; empty where there is none
-  std::string cache_fault; ///< why nothing can be written there; empty: it can
+  std::string huge_pages;                           ///< "always [madvise] never"; empty where Linux doesn't say
+  std::string governor;                             ///< of CPU 0; empty likewise
+  std::string cache;                                ///< the folder; empty where there is none
+  std::string cache_fault;                          ///< why nothing can be written there; empty: it can
   std::map<std::string, std::string> calibrations;  ///< identity of a device → "3 days old"; absent: never measured
 };
 

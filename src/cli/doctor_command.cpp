@@ -115,8 +115,8 @@ MachineFacts gather() {
   MachineFacts facts;
   facts.devices = list_devices_isolated({});
   facts.lacking_isa = lacking_levels(cpu_isa(), kHighestIsa);
-  const auto answers = ask_child({libraries, [] { return counters_refused(DeviceKind::cpu); },
-                                  [] { return counters_refused(DeviceKind::cuda); }});
+  const auto answers = ask_child(
+      {libraries, [] { return counters_refused(DeviceKind::cpu); }, [] { return counters_refused(DeviceKind::cuda); }});
   if (answers[0].is_object()) facts.libraries = answers[0].get<std::map<std::string, std::string>>();
   facts.cpu_counters = reason_of(answers[1]);
   facts.gpu_counters = reason_of(answers[2]);

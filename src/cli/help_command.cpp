@@ -55,7 +55,8 @@ std::vector<Candidate> topic_candidates() {
   std::vector<Candidate> found;
   for (const std::string& name : help_names(tree)) {
     const CommandEntry* const command = find_command(tree, name);
-    const auto topic = std::find_if(topics().begin(), topics().end(), [&](const Topic& one) { return one.name == name; });
+    const auto topic =
+        std::find_if(topics().begin(), topics().end(), [&](const Topic& one) { return one.name == name; });
     found.push_back({name, command != nullptr ? command->summary : topic->title});
   }
   return found;
@@ -64,8 +65,8 @@ std::vector<Candidate> topic_candidates() {
 Json json_of(const CommandEntry& command) {
   Json json = {{"name", command.name}, {"summary", command.summary}, {"options", Json::array()}};
   for (const OptionEntry& option : command.options) {
-    Json entry = {{"names", option.names}, {"help", option.help}, {"required", option.required},
-                  {"several", option.several}};
+    Json entry = {
+        {"names", option.names}, {"help", option.help}, {"required", option.required}, {"several", option.several}};
     if (!option.argument.empty()) entry["argument"] = option.argument;
     if (!option.value.empty()) entry["value"] = option.value;
     if (!option.choices.empty()) entry["choices"] = option.choices;

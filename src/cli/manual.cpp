@@ -14,7 +14,7 @@ extern "C" const char roofline_manual_begin[], roofline_manual_end[];
 namespace roofline {
 namespace {
 
-constexpr std::size_t kWidth = 100;  // of the terminal's pages
+constexpr std::size_t kWidth = 100;            // of the terminal's pages
 constexpr const char* kOverview = "overview";  // the chapter of roofline(1)
 
 std::vector<std::string_view> lines_of(std::string_view text) {
@@ -277,8 +277,7 @@ std::string help_page(const CommandEntry& tree, const std::string& name) {
                      nearest_hint(name, help_names(tree), "roofline help"));
   }
   if (command == nullptr) return fmt::format("{}: {}\n\n{}", name, topic->title, terminal_text(topic->text));
-  std::string page =
-      fmt::format("roofline {}: {}\n\nUsage: {}\n", name, command->summary, usage_of(tree, *command));
+  std::string page = fmt::format("roofline {}: {}\n\nUsage: {}\n", name, command->summary, usage_of(tree, *command));
   if (topic != nullptr) page += "\n" + terminal_text(topic->text);
   page += "\nOptions:\n";
   add_options(page, *command);
@@ -291,8 +290,8 @@ ManPage man_page(const CommandEntry& tree, const std::string& name) {
   const std::string page = name.empty() ? "roofline" : "roofline-" + name;
   if (command == nullptr) {
     if (topic == nullptr) static_cast<void>(help_page(tree, name));  // says what there is
-    return {page + ".7", head_of(page, 7, topic->title) + ".SH DESCRIPTION\n" + troff_text(topic->text) +
-                             see_also(tree, name)};
+    return {page + ".7",
+            head_of(page, 7, topic->title) + ".SH DESCRIPTION\n" + troff_text(topic->text) + see_also(tree, name)};
   }
   std::string source = head_of(page, 1, command->summary);
   source += fmt::format(".SH SYNOPSIS\n\\fB{}\\fR\n.SH DESCRIPTION\n", escaped(usage_of(tree, *command)));

@@ -12,8 +12,8 @@ struct KnownSuite {
   std::filesystem::path path;
 };
 
-/// Where suites are that belong to a program which lies there: installed beside it (../share/roofline/configs), or in the
-/// source tree that it was built in. Never the working folder: a suite may bring kernels, and those are code.
+/// Where suites are that belong to a program which lies there: installed beside it (../share/roofline/configs), or in
+/// the source tree that it was built in. Never the working folder: a suite may bring kernels, and those are code.
 std::vector<std::filesystem::path> suite_folders(const std::filesystem::path& program);
 
 /// Those of the first folder that is there, by name.

@@ -147,7 +147,7 @@ class Usage(Workspace):
         for arguments, code in ((("devices",), 0), (("ops", "--top", 1), 0), (("doctor",), 0), (("help",), 0),
                                 (("help", "json"), 0), (("completion", "bash"), 0), (("report", run), 0),
                                 (("report", run, run), 0), (("compare", run, run), 0), (("machine", run), 0),
-                                (("machine", run, "--against", run), 0), (("fleet", self.machine, "-o", "fleet-json"), 0),
+                                (("machine", run, "--against", run), 0),
                                 (("import", ROOT / "tests/import/recorded/trace.json.gz"), 0),
                                 (("calibrate", "--device", "cpu", "--only", "launch.*", "--quick"), 0),
                                 (("calibrate", "--device", "cpu", "--only", "launch.*", "--once"), 0),
@@ -164,7 +164,9 @@ class Usage(Workspace):
     def test_rows_as_many_and_as_much_as_asked_for(self):
         run = ROOT / "reports/reference/h200-ops/report.json"
         done = self.run_tool("report", run, "--json", "--top", 3, "--fields", "label,time_s.median,time_s.ci95")
-        data = self.data(done)
+        answer = json.loads(done.stdout)
+        check_by("answer", answer)
+        data = answer["data"]
         self.assertEqual(list(data), ["schema", "results"])
         self.assertEqual(len(data["results"]), 3)
         for row in data["results"]:
@@ -371,6 +373,28 @@ class Reports(Workspace):
             self.check(self.run_tool("report", path, "-o", self.folder / "never"), 2, message)
         self.assertFalse((self.folder / "never").exists())
 
+
+    def test_files_of_every_version_are_read_for_ever(self):
+        """tests/corpus: at least one of the version that this program writes, or it was forgotten."""
+        corpus, read = ROOT / "tests/corpus", set()
+        for path in sorted(corpus.glob("*.json")):
+            with self.subTest(path.name):
+                document = json.loads(path.read_text())
+                read.add((document["schema"], document.get("tool_version") or document["invocation"]["tool_version"]))
+                if document["schema"].startswith("roofline.report/"):
+                    again = self.folder / "corpus" / path.name
+                    self.check(self.run_tool("report", path, "-o", again.parent), 0)
+                    self.check(self.run_tool("report", path, "-o", again), 0)
+                    self.assertEqual([row["label"] for row in json.loads(again.read_text())["results"]],
+                                     [row["label"] for row in document["results"]])
+                shown = json.loads(self.run_tool("machine", path, "--format", "json").stdout)
+                machine = document.get("machine", document)
+                self.assertEqual([(c["name"], c["value"]) for c in shown["ceilings"]],
+                                 [(c["name"], c["value"]) for c in machine["ceilings"]])
+        version = self.run_tool("--version").stdout.split()[1]
+        for name in ("report", "machine"):
+            current = schema_of(name)["properties"]["schema"]["const"]
+            self.assertIn((current, version), read, f"tests/corpus has no {name} of {version}")
 
     def reference(self):
         return ROOT / "reports/reference/h200-ops/report.json"
@@ -627,6 +651,8 @@ class Machines(Workspace):
         self.assertEqual(fleet["schema"], "roofline.fleet/1")
         self.assertEqual([o["host"] for g in fleet["groups"] for o in g["outliers"]], ["node3"])
         self.assertIn("node3", (self.folder / "fleet-out/fleet.html").read_text())
+        data = self.data(self.run_tool("fleet", bad, "--json", "--top", 1), "roofline.fleet/1")
+        self.assertRegex(data["groups"][0]["outliers"][0]["id"], "^node3/.*hbm.read")
         rows = self.run_tool("fleet", bad, "--format", "csv", "-o", "-").stdout.splitlines()
         self.assertEqual([row.split(",")[0] for row in rows if ",true," in row], ["node3"])
 

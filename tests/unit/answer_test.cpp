@@ -56,7 +56,8 @@ TEST(Answer, TopIsWhatCouldBeWonMost) {
 }
 
 TEST(Answer, FieldsAndWhyOneIsAbsent) {
-  const Json whole = answer_of({kRun, {}, {}}, {.json = true, .top = {}, .fields = {"label", "time_s.median", "bound"}});
+  const Json whole =
+      answer_of({kRun, {}, {}}, {.json = true, .top = {}, .fields = {"label", "time_s.median", "bound"}});
   EXPECT_EQ(whole["data"], Json::parse(R"({"schema": "roofline.report/1", "results": [
     {"id": "gemm/tiled/fp32/m=4,k=2/cold", "label": "gemm A", "time_s.median": 3.0,
      "absent": {"bound": "this row has no such value"}},
@@ -72,7 +73,8 @@ TEST(Answer, AFieldThatNoRowHasMayBeASlip) {
 }
 
 TEST(Answer, FailedRowsAreErrorsAlsoWhereTheyAreNotShown) {
-  const Json whole = answer_of({kRun, {}, {}}, {.json = true, .top = 1, .fields = {"label"}}, ExitCode::workload_failed);
+  const Json whole =
+      answer_of({kRun, {}, {}}, {.json = true, .top = 1, .fields = {"label"}}, ExitCode::workload_failed);
   EXPECT_EQ(whole["ok"], false);
   ASSERT_EQ(whole["errors"].size(), 1U);
   EXPECT_EQ(whole["errors"][0]["code"], "row_failed");
@@ -98,9 +100,7 @@ TEST(Answer, NoExitCodeWithoutAnError) {
   EXPECT_EQ(error_code(static_cast<ExitCode>(17)), "program_failed");
 }
 
-TEST(Answer, TextIsDataToo) {
-  EXPECT_EQ(answer_of({"name: mine\n", {}, {}})["data"]["text"], "name: mine\n");
-}
+TEST(Answer, TextIsDataToo) { EXPECT_EQ(answer_of({"name: mine\n", {}, {}})["data"]["text"], "name: mine\n"); }
 
 TEST(Answer, AskedForBeforeWhatBelongsToAProgram) {
   const char* ours[] = {"roofline", "profile", "--json", "--", "a"};

@@ -24,8 +24,8 @@ TEST(Manual, EveryCommandHasAChapterAndEveryFlagAWord) {
   const CommandEntry tree = command_tree();
   ASSERT_GT(tree.commands.size(), 10U);
   for (const CommandEntry& command : tree.commands) {
-    const bool has_chapter = std::any_of(topics().begin(), topics().end(),
-                                         [&](const Topic& topic) { return topic.name == command.name; });
+    const bool has_chapter =
+        std::any_of(topics().begin(), topics().end(), [&](const Topic& topic) { return topic.name == command.name; });
     EXPECT_TRUE(has_chapter) << "manual.md says nothing about " << command.name;
     const std::string page = help_page(tree, command.name);
     const std::string man = man_page(tree, command.name).source;
@@ -69,11 +69,21 @@ TEST(Manual, NoLineOfAPageIsARequestByAccident) {
 }
 
 std::vector<std::string> words_for(const std::vector<std::string>& typed, ShellNames* names = nullptr) {
-  static const CompletionSources sources = {
-      [] { return std::vector<Candidate>{{"gemm", ""}, {"gelu", ""}}; }, [] { return std::vector<Candidate>{{"ops", ""}}; },
-      [] { return std::vector<Candidate>{{"cpu", ""}, {"cuda:1", ""}}; },
-      [] { return std::vector<Candidate>{{"png", ""}, {"svg", ""}}; },
-      [] { return std::vector<Candidate>{{"json", ""}}; }};
+  static const CompletionSources sources = {[] {
+                                              return std::vector<Candidate>{{"gemm", ""}, {"gelu", ""}};
+                                            },
+                                            [] {
+                                              return std::vector<Candidate>{{"ops", ""}};
+                                            },
+                                            [] {
+                                              return std::vector<Candidate>{{"cpu", ""}, {"cuda:1", ""}};
+                                            },
+                                            [] {
+                                              return std::vector<Candidate>{{"png", ""}, {"svg", ""}};
+                                            },
+                                            [] {
+                                              return std::vector<Candidate>{{"json", ""}};
+                                            }};
   const Completions found = complete(command_tree(), typed, sources);
   if (names != nullptr) *names = found.names;
   std::vector<std::string> words;
@@ -134,7 +144,8 @@ MachineFacts whole_machine() {
   gpu.info.name = "a GPU";
   gpu.info.identity = "gpu";
   facts.devices = {gpu, cpu};
-  for (const char* name : {"libnvidia-ml", "libcublasLt", "libcupti", "libnvrtc", "libnccl", "libmuparser", "libzstd"}) {
+  for (const char* name :
+       {"libnvidia-ml", "libcublasLt", "libcupti", "libnvrtc", "libnccl", "libmuparser", "libzstd"}) {
     facts.libraries[name] = "/there";
   }
   facts.c_compiler = facts.cxx_compiler = true;
