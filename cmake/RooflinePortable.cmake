@@ -25,4 +25,7 @@ function(roofline_portable target)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS "-fPIC;-O2")
   target_link_libraries(${target} PRIVATE ${portable_libraries})
   target_link_options(${target} PRIVATE LINKER:--no-as-needed)
+  add_custom_command(TARGET ${target} POST_BUILD VERBATIM
+    COMMAND ${CMAKE_COMMAND} -DOBJDUMP=${CMAKE_OBJDUMP} -DFILE=$<TARGET_FILE:${target}> -DFLOOR=${ROOFLINE_GLIBC_FLOOR}
+      -P ${PROJECT_SOURCE_DIR}/cmake/check_glibc.cmake)
 endfunction()

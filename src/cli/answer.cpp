@@ -11,6 +11,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "cli/command_tree.hpp"
+#include "cli/doctor.hpp"
 #include "text/nearest_name.hpp"
 
 namespace roofline {
@@ -291,7 +293,45 @@ Json data_of(const std::string& document) {
   return {{"schema", "roofline.text/1"}, {"text", document}};
 }
 
+Json json_of(const CommandEntry& command) {
+  Json json = {{"name", command.name}, {"summary", command.summary}, {"options", Json::array()}};
+  for (const OptionEntry& option : command.options) {
+    Json entry = {
+        {"names", option.names}, {"help", option.help}, {"required", option.required}, {"several", option.several}};
+    if (!option.argument.empty()) entry["argument"] = option.argument;
+    if (!option.value.empty()) entry["value"] = option.value;
+    if (!option.choices.empty()) entry["choices"] = option.choices;
+    json["options"].push_back(std::move(entry));
+  }
+  if (!command.commands.empty()) json["commands"] = Json::array();
+  for (const CommandEntry& below : command.commands) json["commands"].push_back(json_of(below));
+  return json;
+}
+
 }  // namespace
+
+std::string document_of(const CommandEntry& tree) {
+  Json document = {{"schema", "roofline.help/1"}};
+  document.update(json_of(tree));
+  return document.dump(2) + "\n";
+}
+
+std::string document_of(const std::vector<HealthCheck>& checks) {
+  Json document = {{"schema", "roofline.doctor/1"}, {"checks", Json::array()}};
+  for (const HealthCheck& check : checks) {
+    Json row = {{"name", check.name}, {"health", to_string(check.health)}, {"found", check.found}};
+    Json absent = Json::object();
+    const auto add = [&](const char* key, const std::string& value, const char* reason) {
+      (value.empty() ? absent : row)[key] = value.empty() ? reason : value;
+    };
+    const bool works = check.health == Health::works;
+    add("without", check.without, "nothing is missing");
+    add("remedy", check.remedy, works ? "nothing is missing" : "nothing to type helps here");
+    if (!absent.empty()) row["absent"] = std::move(absent);
+    document["checks"].push_back(std::move(row));
+  }
+  return document.dump(2) + "\n";
+}
 
 bool asks_for_json(int argc, const char* const* argv) {
   for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i) {

@@ -8,6 +8,9 @@
 
 namespace roofline {
 
+struct CommandEntry;
+struct HealthCheck;
+
 inline constexpr const char* kAnswerSchema = "roofline.answer/1";
 
 struct Problem {
@@ -29,6 +32,10 @@ bool asks_for_json(int argc, const char* const* argv);
 /// The document, as docs/schema/answer.schema.json has it. `command` is what the user has called.
 std::string render_answer(const Answer& answer, const std::string& command, const AnswerRequest& request,
                           ExitCode code);
+
+/// What the manual and the doctor know, as documents.
+std::string document_of(const CommandEntry& tree);
+std::string document_of(const std::vector<HealthCheck>& checks);
 
 /// The name of an exit code, for programs.
 std::string error_code(ExitCode code);

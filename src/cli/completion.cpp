@@ -160,7 +160,7 @@ _roofline() {
     word=${line%%$'\t'*} about=${line#*$'\t'}
     if [[ $about == $line ]]; then candidates+=("${word//:/\\:}"); else candidates+=("${word//:/\\:}:$about"); fi
   done
-  (( $#candidates )) && _describe -o 'roofline' candidates
+  (( $#candidates )) && _describe roofline candidates
   case ${answer[-1]} in
     :files) _files ;;
     :folders) _files -/ ;;

@@ -8,10 +8,11 @@
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
-#include <nlohmann/json.hpp>
+#include <functional>
 
 #include "calibrate/machine_store.hpp"
 #include "calibrate/select_device.hpp"
+#include "cli/answer.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/doctor.hpp"
@@ -25,7 +26,6 @@ namespace roofline {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 struct Names {
   const char* library;
@@ -56,16 +56,28 @@ std::string library_file(const Names& names) {
   return {};
 }
 
-Json libraries() {
-  Json found = Json::object();
+/// "libnvrtc<tab>file" a line.
+std::string libraries() {
+  std::string found;
   for (const Names& names : kLibraryFiles) {
-    if (const std::string file = library_file(names); !file.empty()) found[names.library] = file;
+    if (const std::string file = library_file(names); !file.empty())
+      found += fmt::format("{}\t{}\n", names.library, file);
+  }
+  return found;
+}
+
+std::map<std::string, std::string> parse_libraries(std::string_view lines) {
+  std::map<std::string, std::string> found;
+  while (!lines.empty()) {
+    const std::size_t tab = lines.find('\t'), end = lines.find('\n');
+    found[std::string(lines.substr(0, tab))] = lines.substr(tab + 1, end - tab - 1);
+    lines.remove_prefix(end + 1);
   }
   return found;
 }
 
 /// Why that device's counters can't be read; empty where they can.
-Json counters_refused(DeviceKind kind) {
+std::string counters_refused(DeviceKind kind) {
   try {
     const std::unique_ptr<Device> device = open_device(kind, 0, {.threads = kind == DeviceKind::cpu ? 1 : 0});
     make_counter_reader(*device, CounterSet::standard);
@@ -75,23 +87,27 @@ Json counters_refused(DeviceKind kind) {
   }
 }
 
-/// Answers of a child process; one that dies has none.
-std::vector<Json> ask_child(const std::vector<std::function<Json()>>& questions) {
-  std::vector<Json> answers(questions.size());
+/// The answer of a child process; where it dies, why.
+struct Reply {
+  std::string text;
+  bool lost = false;
+};
+
+std::vector<Reply> ask_children(const std::vector<std::function<std::string()>>& questions) {
+  std::vector<Reply> replies(questions.size());
+  const auto reply_of = [&](std::int64_t job) -> Reply& { return replies[static_cast<std::size_t>(job)]; };
   Jobs jobs;
   jobs.count = static_cast<std::int64_t>(questions.size());
   jobs.run = [&](std::int64_t job, const Send& send) {
-    send(questions[static_cast<std::size_t>(job)]().dump());
+    send(questions[static_cast<std::size_t>(job)]());
     return AfterJob::fresh_process;
   };
-  jobs.on_message = [&](std::int64_t job, std::string_view text) {
-    answers[static_cast<std::size_t>(job)] = Json::parse(text);
-  };
-  jobs.on_lost = [&](std::int64_t job, const std::string& reason) { answers[static_cast<std::size_t>(job)] = reason; };
+  jobs.on_message = [&](std::int64_t job, std::string_view text) { reply_of(job).text = text; };
+  jobs.on_lost = [&](std::int64_t job, const std::string& reason) { reply_of(job) = {reason, true}; };
   constexpr double kLimit = 60;  // a driver that is stuck answers never
   jobs.limit_s = [](std::int64_t) { return kLimit; };
   run_isolated(jobs);
-  return answers;
+  return replies;
 }
 
 bool in_path(std::string_view program) {
@@ -106,20 +122,15 @@ bool in_path(std::string_view program) {
   return false;
 }
 
-std::optional<std::string> reason_of(const Json& answer) {
-  if (!answer.is_string() || answer.get<std::string>().empty()) return std::nullopt;
-  return answer.get<std::string>();
-}
-
 MachineFacts gather() {
   MachineFacts facts;
   facts.devices = list_devices_isolated({});
   facts.lacking_isa = lacking_levels(cpu_isa(), kHighestIsa);
-  const auto answers = ask_child(
+  const auto replies = ask_children(
       {libraries, [] { return counters_refused(DeviceKind::cpu); }, [] { return counters_refused(DeviceKind::cuda); }});
-  if (answers[0].is_object()) facts.libraries = answers[0].get<std::map<std::string, std::string>>();
-  facts.cpu_counters = reason_of(answers[1]);
-  facts.gpu_counters = reason_of(answers[2]);
+  if (!replies[0].lost) facts.libraries = parse_libraries(replies[0].text);
+  if (!replies[1].text.empty()) facts.cpu_counters = replies[1].text;
+  if (!replies[2].text.empty()) facts.gpu_counters = replies[2].text;
   facts.c_compiler = in_path("cc") || in_path("gcc") || in_path("clang");
   facts.cxx_compiler = in_path("c++") || in_path("g++") || in_path("clang++");
   facts.cuda_compiler = in_path("nvcc") || ::access("/usr/local/cuda/bin/nvcc", X_OK) == 0;
@@ -148,28 +159,7 @@ MachineFacts gather() {
 
 ExitCode run_doctor(const DoctorCommand&, const Options& options) {
   const std::vector<HealthCheck> checks = checks_of(gather());
-  if (!options.answer.json) {
-    print_result(render_checks(checks));
-    return ExitCode::ok;
-  }
-  Json document = {{"schema", "roofline.doctor/1"}, {"checks", Json::array()}};
-  for (const HealthCheck& check : checks) {
-    Json row = {{"name", check.name}, {"health", to_string(check.health)}, {"found", check.found}};
-    Json absent = Json::object();
-    const auto add = [&](const char* key, const std::string& value, const char* reason) {
-      if (value.empty()) {
-        absent[key] = reason;
-      } else {
-        row[key] = value;
-      }
-    };
-    const bool works = check.health == Health::works;
-    add("without", check.without, "nothing is missing");
-    add("remedy", check.remedy, works ? "nothing is missing" : "nothing to type helps here");
-    if (!absent.empty()) row["absent"] = std::move(absent);
-    document["checks"].push_back(std::move(row));
-  }
-  print_result(document.dump(2) + "\n");
+  print_result(options.answer.json ? document_of(checks) : render_checks(checks));
   return ExitCode::ok;
 }
 

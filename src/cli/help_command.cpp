@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
+#include "cli/answer.hpp"
 #include "cli/command_tree.hpp"
 #include "cli/commands.hpp"
 #include "cli/completion.hpp"
@@ -18,7 +18,6 @@ namespace roofline {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 std::vector<Candidate> ops() {
   std::vector<Candidate> found;
@@ -62,21 +61,6 @@ std::vector<Candidate> topic_candidates() {
   return found;
 }
 
-Json json_of(const CommandEntry& command) {
-  Json json = {{"name", command.name}, {"summary", command.summary}, {"options", Json::array()}};
-  for (const OptionEntry& option : command.options) {
-    Json entry = {
-        {"names", option.names}, {"help", option.help}, {"required", option.required}, {"several", option.several}};
-    if (!option.argument.empty()) entry["argument"] = option.argument;
-    if (!option.value.empty()) entry["value"] = option.value;
-    if (!option.choices.empty()) entry["choices"] = option.choices;
-    json["options"].push_back(std::move(entry));
-  }
-  if (!command.commands.empty()) json["commands"] = Json::array();
-  for (const CommandEntry& below : command.commands) json["commands"].push_back(json_of(below));
-  return json;
-}
-
 }  // namespace
 
 ExitCode run_help(const HelpCommand& command, const Options& options) {
@@ -94,10 +78,7 @@ ExitCode run_help(const HelpCommand& command, const Options& options) {
   if (command.man) {
     print_result(man_page(tree, name).source);
   } else if (options.answer.json && name.empty()) {
-    Json json = json_of(tree);
-    Json whole = {{"schema", "roofline.help/1"}};
-    whole.update(json);
-    print_result(whole.dump(2) + "\n");
+    print_result(document_of(tree));
   } else {
     print_result(help_page(tree, name));
   }
