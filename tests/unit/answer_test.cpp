@@ -69,7 +69,7 @@ TEST(Answer, FieldsAndWhyOneIsAbsent) {
 
 TEST(Answer, AFieldThatNoRowHasMayBeASlip) {
   const Json whole = answer_of({kRun, {}, {}}, {.json = true, .top = {}, .fields = {"statuss"}});
-  EXPECT_EQ(whole["warnings"][0]["message"], "--fields: no row has 'statuss'; did you mean 'status'?");
+  EXPECT_EQ(whole["warnings"].back()["message"], "--fields: no row has 'statuss'; did you mean 'status'?");
 }
 
 TEST(Answer, FailedRowsAreErrorsAlsoWhereTheyAreNotShown) {
