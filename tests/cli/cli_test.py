@@ -21,6 +21,7 @@ try:
     import jsonschema
 except ImportError:
     jsonschema = None
+    print("cli_test: without python3-jsonschema nothing is held against its schema", file=sys.stderr)
 
 
 def schema_of(name):
