@@ -57,9 +57,11 @@ std::string comparison_id(const Json& row) {
                                                                                     : result_id(row);
 }
 
+/// A machine, or what changed of it; the name of a file only where no more is known.
 std::string outlier_id(const Json& row) {
+  if (!row.contains("host")) return text_at(row, "file");
   std::string id;
-  for (const char* key : {"host", "device", "file", "ceiling", "change", "from"}) {
+  for (const char* key : {"host", "device", "ceiling", "change", "from"}) {
     if (const std::string part = text_at(row, key); !part.empty()) id += (id.empty() ? "" : "/") + part;
   }
   return id;

