@@ -5,6 +5,7 @@
 #include <exception>
 #include <variant>
 
+#include "cli/answer.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/options.hpp"
@@ -31,21 +32,43 @@ struct RunCommand {
   ExitCode operator()(const NewCommand& command) const { return run_new(command, options); }
   ExitCode operator()(const MachineCommand& command) const { return run_machine(command, options); }
   ExitCode operator()(const FleetCommand& command) const { return run_fleet(command, options); }
+  ExitCode operator()(const HelpCommand& command) const { return run_help(command, options); }
+  ExitCode operator()(const CompletionCommand& command) const { return run_completion(command, options); }
+  ExitCode operator()(const DoctorCommand& command) const { return run_doctor(command, options); }
 };
 
-ExitCode run(int argc, const char* const* argv) {
+/// Runs `work`; an error is said, and is the exit code.
+template <class Work>
+ExitCode guarded(const Work& work) {
   try {
-    const Options options = parse_options(argc, argv);
-    catch_interrupts();
-    return std::visit(RunCommand{options}, options.command);
+    return work();
   } catch (const Error& error) {
-    fmt::print(stderr, "roofline: {}\n", error.what());
-    if (!error.hint().empty()) fmt::print(stderr, "  {}\n", error.hint());
-    return interrupted() ? ExitCode::cancelled : error.exit_code();
+    const ExitCode code = interrupted() ? ExitCode::cancelled : error.exit_code();
+    say_problem({error_code(code), error.what(), error.hint()}, "roofline: ");
+    return code;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "roofline: {}\n  this is a mistake of the program; please report it\n", error.what());
+    say_problem({"internal", error.what(), "this is a mistake of the program; please report it"}, "roofline: ");
     return ExitCode::workload_failed;
   }
+}
+
+ExitCode run(int argc, const char* const* argv) {
+  Answer answer;
+  const bool json = asks_for_json(argc, argv);
+  if (json) answer_with(answer);
+  AnswerRequest request;
+  const ExitCode code = guarded([&] {
+    const Options options = parse_options(argc, argv);
+    request = options.answer;
+    catch_interrupts();
+    return std::visit(RunCommand{options}, options.command);
+  });
+  if (!json) return code;
+  const std::string command = argv[1][0] == '-' ? "" : argv[1];
+  return guarded([&] {
+    write_stdout(render_answer(answer, command, request, code));
+    return code;
+  });
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "cli/console.hpp"
 #include "cli/outputs.hpp"
 #include "cli/session.hpp"
+#include "cli/suites.hpp"
 #include "config/suite.hpp"
 #include "host/files.hpp"
 #include "model/error.hpp"
@@ -23,7 +24,7 @@ namespace fs = std::filesystem;
 namespace {
 
 Suite load(const AnalyzeCommand& command, const SelectedDevice& device) {
-  Suite suite = load_suite(command.suite, device.info.kind);
+  Suite suite = load_suite(find_suite(command.suite, own_suites()), device.info.kind);
   if (command.only != "*") keep_only(suite, command.only);
   if (command.cache) {
     for (SuiteEntry& entry : suite.entries) {
@@ -60,22 +61,22 @@ Report load_saved(const std::string& name, const Suite& suite, const SelectedDev
 }
 
 /// What changed since the run that is kept by that name.
-ExitCode compare_with(const Report& base, const Report& now, const AnalyzeCommand& command,
-                      const TerminalStyle& style) {
+ExitCode compare_with(const Report& base, const Report& now, const AnalyzeCommand& command, const TerminalStyle& style,
+                      bool json) {
   const Comparison comparison = comparison_of(base, now, command.max_slowdown);
   const std::string table = render_comparison_terminal(comparison, style);
-  if (command.output.to_stdout()) {
+  if (command.output.to_stdout() || json) {
     say(table);
   } else {
     print_result("\n" + table);
   }
   const std::string regressions = regression_line(comparison);
   if (regressions.empty()) return ExitCode::ok;
-  say(regressions);
+  say_problem({"regression", regressions, {}});
   return ExitCode::regression;
 }
 
-ExitCode run_once(const Suite& suite, const DeviceChoice& choice) {
+ExitCode run_once(const Suite& suite, const DeviceChoice& choice, bool json) {
   auto list = nlohmann::ordered_json::array();
   bool failed = false;
   for (const ProfiledRun& run : run_suite_once(suite, choice)) {
@@ -86,7 +87,8 @@ ExitCode run_once(const Suite& suite, const DeviceChoice& choice) {
                     {"failure", run.failure}});
     failed |= !run.skipped && !run.failure.empty();
   }
-  print_result(list.dump(2) + "\n");
+  nlohmann::ordered_json document = {{"schema", "roofline.runs/1"}, {"runs", list}};
+  print_result((json ? document : list).dump(2) + "\n");
   return failed ? ExitCode::workload_failed : ExitCode::ok;
 }
 
@@ -101,7 +103,7 @@ ExitCode run_analyze(const AnalyzeCommand& command, const Options& options) {
   compile_own_kernels(suite, device.info.isa, [&](std::size_t done) {
     line.show({static_cast<std::int64_t>(done), 0, "compiling kernels", std::nullopt});
   });
-  if (command.once) return run_once(suite, device.choice);
+  if (command.once) return run_once(suite, device.choice, options.answer.json);
   const fs::path folder = output_folder(command, suite, device);
   std::optional<Report> base;
   if (!command.against.empty()) base = load_saved(command.against, suite, device);
@@ -130,8 +132,7 @@ ExitCode run_analyze(const AnalyzeCommand& command, const Options& options) {
     journal.finish(report);
     const std::vector<fs::path> paths = write_outputs(report, command.output, command.chart, folder, kept);
     const TerminalStyle style = stdout_style(options.color);
-    print_result(render_terminal(report, style));
-    if (command.plot) print_result("\n" + render_terminal_plot(report, style));
+    print_report(report, style, command.plot, options.answer.json);
     say_written(paths);
   }
   if (!command.save.empty() && !report.cancelled) {
@@ -141,7 +142,7 @@ ExitCode run_analyze(const AnalyzeCommand& command, const Options& options) {
   }
   const ExitCode outcome = exit_code_of(report);
   if (!base || report.cancelled) return outcome;
-  const ExitCode compared = compare_with(*base, report, command, stdout_style(options.color));
+  const ExitCode compared = compare_with(*base, report, command, stdout_style(options.color), options.answer.json);
   return outcome == ExitCode::ok ? compared : outcome;
 }
 

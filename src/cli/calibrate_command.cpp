@@ -50,7 +50,7 @@ nlohmann::ordered_json to_json(const SingleRun& run) {
 }
 
 /// For profilers: what each probe's one launch had to do, and whether it did it.
-ExitCode run_probes_once(const CalibrateCommand& command, const DeviceChoice& device) {
+ExitCode run_probes_once(const CalibrateCommand& command, const DeviceChoice& device, bool answer) {
   CalibrateOptions options;
   options.device = device;
   options.only = command.only;
@@ -63,7 +63,8 @@ ExitCode run_probes_once(const CalibrateCommand& command, const DeviceChoice& de
                         run.failure.empty() ? "verified: " + run.variant : run.failure);
   }
   const bool to_stdout = command.output == "-";
-  print_result(to_stdout ? json.dump(2) + "\n" : text);
+  nlohmann::ordered_json document = {{"schema", "roofline.probes/1"}, {"probes", json}};
+  print_result(answer ? document.dump(2) + "\n" : to_stdout ? json.dump(2) + "\n" : text);
   if (names_folder(command.output)) {
     throw UsageError(fmt::format("-o {}: is a folder, and --once writes one file", command.output), "name a file");
   }
@@ -80,7 +81,7 @@ ExitCode run_calibrate(const CalibrateCommand& command, const Options& options) 
     require_writable_folder(to_folder ? output : output.parent_path());
   }
   const SelectedDevice device = choose_device(command.device);
-  if (command.once) return run_probes_once(command, device.choice);
+  if (command.once) return run_probes_once(command, device.choice, options.answer.json);
   const Effort effort{.quick = command.quick, .sustain_s = command.sustain_s, .time_s = command.time_s};
   const Machine machine = calibrate_with_progress(device.choice, effort, command.only);
   keep(machine, command);
@@ -88,7 +89,8 @@ ExitCode run_calibrate(const CalibrateCommand& command, const Options& options) 
   if (command.output == "-") {
     print_result(json);
   } else {
-    print_result(render_machine_terminal(machine, stdout_style(options.color), command.verbose));
+    print_result(options.answer.json ? json
+                                     : render_machine_terminal(machine, stdout_style(options.color), command.verbose));
     if (!command.output.empty()) {
       const std::filesystem::path file =
           to_folder ? command.output / std::filesystem::path(shared_file_name(machine.device, host_name()))

@@ -16,5 +16,8 @@ ExitCode run_ops(const OpsCommand& command, const Options& options);
 ExitCode run_new(const NewCommand& command, const Options& options);
 ExitCode run_fleet(const FleetCommand& command, const Options& options);
 ExitCode run_machine(const MachineCommand& command, const Options& options);
+ExitCode run_help(const HelpCommand& command, const Options& options);
+ExitCode run_completion(const CompletionCommand& command, const Options& options);
+ExitCode run_doctor(const DoctorCommand& command, const Options& options);
 
 }  // namespace roofline

@@ -28,7 +28,7 @@ ExitCode run_compare(const CompareCommand& command, const Options& options) {
   print_result(render(comparison, command.format, stdout_table_style(options.color)));
   const std::string regressions = regression_line(comparison);
   if (regressions.empty()) return ExitCode::ok;
-  say(regressions);
+  say_problem({"regression", regressions, "time both again where the intervals are wide"});
   return ExitCode::regression;
 }
 

@@ -35,6 +35,9 @@ bool utf8_locale() {
   return false;
 }
 
+/// Where output goes with --json; null without it.
+Answer* kept_answer = nullptr;
+
 std::string shortened(const std::string& text, std::size_t bytes) {
   return text.size() <= bytes ? text : text.substr(0, bytes > 3 ? bytes - 3 : 0) + "...";
 }
@@ -62,12 +65,33 @@ TerminalStyle stdout_table_style(ColorMode color) {
 }
 TerminalStyle stderr_style(ColorMode color) { return style_of(STDERR_FILENO, color); }
 
+void answer_with(Answer& answer) { kept_answer = &answer; }
+
 void print_result(const std::string& text) {
+  if (kept_answer != nullptr) {
+    kept_answer->document += text;
+  } else {
+    write_stdout(text);
+  }
+}
+
+void write_stdout(const std::string& text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
   if (!written) throw Error(fmt::format("can't write to stdout: {}", std::strerror(errno)));
 }
 
 void say(const std::string& line) { fmt::print(stderr, "{}\n", line); }
+
+void warn(const std::string& line) {
+  say("note: " + line);
+  if (kept_answer != nullptr) kept_answer->warnings.push_back(line);
+}
+
+void say_problem(const Problem& problem, const std::string& prefix) {
+  say(prefix + problem.message);
+  if (!problem.hint.empty()) say("  " + problem.hint);
+  if (kept_answer != nullptr) kept_answer->errors.push_back(problem);
+}
 
 ProgressLine::ProgressLine() : enabled_(::isatty(STDERR_FILENO) == 1), begin_s_(wall_seconds()) {}
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "calibrate/calibrate.hpp"
+#include "cli/answer.hpp"
 #include "cli/options.hpp"
 #include "render/render.hpp"
 
@@ -16,11 +17,19 @@ TerminalStyle stderr_style(ColorMode color);
 /// The same as stdout_style() on a terminal; in a pipe as wide as names are, for grep finds no name that is cut.
 TerminalStyle stdout_table_style(ColorMode color);
 
+/// From now on what is printed is kept for the answer, and so is what users are warned of; stderr stays as it is.
+void answer_with(Answer& answer);
+
 /// Writes to stdout; throws Error when that fails (a full disk, a closed pipe).
 void print_result(const std::string& text);
+void write_stdout(const std::string& text);  ///< also where an answer is made
 
 /// One line on stderr.
 void say(const std::string& line);
+/// "note: …": what must be known to understand the result.
+void warn(const std::string& line);
+/// What went wrong, or what a gate found: it decides the exit code. On stderr it is said behind `prefix`.
+void say_problem(const Problem& problem, const std::string& prefix = {});
 
 /// A progress line on stderr, redrawn in place; silent where stderr is no terminal.
 class ProgressLine {

@@ -43,16 +43,17 @@ std::string details(const DeviceInfo& info) {
 
 }  // namespace
 
-ExitCode run_devices(const DevicesCommand& command, const Options&) {
+ExitCode run_devices(const DevicesCommand&, const Options& options) {
   const std::vector<DeviceListing> listings = list_devices_isolated({});
-  if (command.json) {
+  if (options.answer.json) {
     auto all = nlohmann::ordered_json::array();
     for (const DeviceListing& listing : listings) {
       nlohmann::ordered_json entry = {{"device", device_to_json(listing.info)}, {"usable", listing.usable}};
       if (!listing.usable) entry["reason"] = listing.reason;
       all.push_back(std::move(entry));
     }
-    print_result(all.dump(2) + "\n");
+    const nlohmann::ordered_json document = {{"schema", "roofline.devices/1"}, {"devices", std::move(all)}};
+    print_result(document.dump(2) + "\n");
     return ExitCode::ok;
   }
   std::string text;

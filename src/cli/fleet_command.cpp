@@ -63,7 +63,8 @@ ExitCode run_fleet(const FleetCommand& command, const Options& options) {
       write_file(path, render(fleet, format));
       written.push_back(path);
     }
-    print_result(render_fleet_terminal(fleet, stdout_style(options.color), command.top));
+    print_result(options.answer.json ? render_fleet_json(fleet)
+                                     : render_fleet_terminal(fleet, stdout_style(options.color), command.top));
     say_written(written);
   }
   if (fleet.machines.empty()) {

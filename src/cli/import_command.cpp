@@ -54,8 +54,8 @@ ExitCode run_import(const ImportCommand& command, const Options& options) {
   const Machine machine = machine_of(command, device_of(profiles), notes);
   Report report = report_of_imports(std::move(profiles), machine, options.argv, joined);
   report.notes.insert(report.notes.begin(), notes.begin(), notes.end());
-  if (const std::string warning = about_roofs(machine); !warning.empty()) say("note: " + warning);
-  for (const std::string& note : notes) say("note: " + note);
+  if (const std::string warning = about_roofs(machine); !warning.empty()) warn(warning);
+  for (const std::string& note : notes) warn(note);
   for (const std::string& sentence : joined) say("joined: " + sentence);
   const ExitCode done = report.points.empty() ? ExitCode::device_unusable : ExitCode::ok;
   if (command.output.to_stdout()) {
@@ -67,8 +67,7 @@ ExitCode run_import(const ImportCommand& command, const Options& options) {
                                                          : fs::path("reports") / report.invocation.suite;
   const std::vector<fs::path> paths = write_outputs(report, command.output, command.chart, folder);
   const TerminalStyle style = stdout_style(options.color);
-  print_result(render_terminal(report, style));
-  if (command.plot) print_result("\n" + render_terminal_plot(report, style));
+  print_report(report, style, command.plot, options.answer.json);
   say_written(paths);
   return done;
 }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <ctime>
 #include <nlohmann/json.hpp>
 
@@ -26,7 +27,7 @@ Machine kept_machine(const DeviceRequest& request) {
   }
   say(fmt::format("measured {} ({})", kept->measured_at, age_of(kept->measured_at, std::time(nullptr))));
   for (const std::string& reason : staleness(*kept, device.info, ROOFLINE_VERSION)) {
-    say(fmt::format("note: it may be stale: {}", reason));
+    warn(fmt::format("it may be stale: {}", reason));
   }
   return *kept;
 }
@@ -44,6 +45,36 @@ std::string title_of(const Machine& machine) {
                      machine.quick ? ", quick" : "");
 }
 
+std::string changes_json(const std::vector<CeilingChange>& changes, const Machine& before, const Machine& now) {
+  using Json = nlohmann::ordered_json;
+  Json json = {{"schema", "roofline.changes/1"},
+               {"before", {{"identity", before.device.identity}, {"measured_at", before.measured_at}}},
+               {"now", {{"identity", now.device.identity}, {"measured_at", now.measured_at}}},
+               {"changes", Json::array()}};
+  for (const CeilingChange& change : changes) {
+    Json row = {{"name", change.name},
+                {"kind", to_string(change.kind)},
+                {"regime", to_string(change.regime)},
+                {"role", to_string(change.role)},
+                {"change", to_string(change.change)}};
+    Json absent = Json::object();
+    const auto add = [&](const char* key, double value, const char* reason) {
+      if (std::isnan(value)) {
+        absent[key] = reason;
+      } else {
+        row[key] = value;
+      }
+    };
+    add("before", change.before, "the earlier calibration lacks this ceiling");
+    add("now", change.now, "the later calibration lacks this ceiling");
+    add("ratio", change.ratio, "only one calibration has this ceiling");
+    if (row.contains("ratio")) row["ratio_ci95"] = {change.ratio_ci95.low, change.ratio_ci95.high};
+    if (!absent.empty()) row["absent"] = std::move(absent);
+    json["changes"].push_back(std::move(row));
+  }
+  return json.dump(2) + "\n";
+}
+
 /// Exit code 3 when a roof got slower: a gate for whoever looks after many machines. References are shown and don't
 /// count: the host's pace (pageable copies, launches one by one) differs by some per cent from run to run.
 ExitCode compare(const Machine& now, const MachineCommand& command, const TerminalStyle& style) {
@@ -54,19 +85,22 @@ ExitCode compare(const Machine& now, const MachineCommand& command, const Termin
                      "compare devices of one kind");
   }
   if (before.device.name != now.device.name) {
-    say(fmt::format("note: these are different devices: {} and {}", before.device.name, now.device.name));
+    warn(fmt::format("these are different devices: {} and {}", before.device.name, now.device.name));
   }
   const std::vector<CeilingChange> changes = compare_machines(before, now, command.threshold);
-  print_result(command.format == "md" ? render_changes_markdown(changes, title_of(before), title_of(now))
-                                      : render_changes_terminal(changes, title_of(before), title_of(now), style));
+  print_result(command.format == "json" ? changes_json(changes, before, now)
+               : command.format == "md" ? render_changes_markdown(changes, title_of(before), title_of(now))
+                                        : render_changes_terminal(changes, title_of(before), title_of(now), style));
   const auto slower = std::count_if(changes.begin(), changes.end(), [](const CeilingChange& change) {
     return change.role == Role::roof && change.change == Change::slower;
   });
   const auto roofs = std::count_if(changes.begin(), changes.end(),
                                    [](const CeilingChange& change) { return change.role == Role::roof; });
   if (slower == 0) return ExitCode::ok;
-  say(fmt::format("{} of {} roofs got slower by more than {:g} % and beyond their intervals", slower, roofs,
-                  100 * command.threshold));
+  say_problem({"regression",
+               fmt::format("{} of {} roofs got slower by more than {:g} % and beyond their intervals", slower, roofs,
+                           100 * command.threshold),
+               {}});
   return ExitCode::regression;
 }
 

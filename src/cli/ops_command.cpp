@@ -57,7 +57,7 @@ Json json_of(const Op& op) {
 
 }  // namespace
 
-ExitCode run_ops(const OpsCommand& command, const Options&) {
+ExitCode run_ops(const OpsCommand& command, const Options& options) {
   if (command.schema) {
     print_result(suite_schema(all_ops()));
     return ExitCode::ok;
@@ -65,13 +65,14 @@ ExitCode run_ops(const OpsCommand& command, const Options&) {
   Json all = Json::array();
   std::string text;
   for (const Op* op : all_ops()) {
-    if (command.json) {
+    if (options.answer.json) {
       all.push_back(json_of(*op));
     } else {
       text += (text.empty() ? "" : "\n") + text_of(*op);
     }
   }
-  print_result(command.json ? all.dump(2) + "\n" : text);
+  const Json document = {{"schema", "roofline.ops/1"}, {"ops", std::move(all)}};
+  print_result(options.answer.json ? document.dump(2) + "\n" : text);
   return ExitCode::ok;
 }
 

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "cli/command_tree.hpp"
 #include "cli/option_values.hpp"
 
 namespace roofline {
@@ -37,8 +38,10 @@ struct Flags {
   bool plot = false;
   int threads = 0;
   double threshold = 1;
-  bool json = false;
+  AnswerRequest answer;
   bool schema = false;
+  HelpCommand help;
+  CompletionCommand completion;
   CalibrateCommand calibrate;
   AnalyzeCommand analyze;
   ReportCommand report;
@@ -53,10 +56,13 @@ struct Flags {
 };
 
 void add_device_flags(CLI::App& app, Flags& flags) {
-  app.add_option("--device", flags.device, "cpu, cuda or cuda:N (default: the first GPU that works, else the CPU)");
+  app.add_option("--device", flags.device, "cpu, cuda or cuda:N (default: the first GPU that works, else the CPU)")
+      ->type_name("DEVICE");
   app.add_option("--threads", flags.threads, "CPU worker threads (default: all cores, or all performance cores)")
-      ->check(CLI::Range(1, 4096));
-  app.add_option("--cpus", flags.cpus, "Logical CPUs to pin the threads to, such as 0-3,8 (means --device cpu)");
+      ->check(CLI::Range(1, 4096))
+      ->type_name("COUNT");
+  app.add_option("--cpus", flags.cpus, "Logical CPUs to pin the threads to, such as 0-3,8 (means --device cpu)")
+      ->type_name("CPUS");
 }
 
 /// Where a report goes, and how its chart is drawn.
@@ -66,51 +72,83 @@ void add_report_flags(CLI::App& app, Flags& flags, const std::string& folder) {
     if (!format.usual) unusual.push_back(format.name);
   }
   app.add_option("-o,--output", flags.output,
-                 fmt::format("Folder (default: {}), one file such as chart.svg, or '-' for stdout", folder));
+                 fmt::format("Folder (default: {}), one file such as chart.svg, or '-' for stdout", folder))
+      ->type_name("PATH");
   app.add_option("--format", flags.formats,
                  fmt::format("Formats, comma-separated: {} (default: all but {})", fmt::join(format_names(), ", "),
                              fmt::join(unusual, ", ")))
-      ->delimiter(',');
-  app.add_option("--size", flags.size, "Chart size in pixels, such as 1600x900 (default: 1200x760)");
+      ->delimiter(',')
+      ->type_name("FORMAT");
+  app.add_option("--size", flags.size, "Chart size in pixels, such as 1600x900 (default: 1200x760)")->type_name("WxH");
   app.add_option("--scale", flags.chart.scale, "PNG pixels for each pixel of --size (default: 2)")
-      ->check(CLI::Range(0.25, 8.0));
-  app.add_option("--theme", flags.theme, "Chart colours: light or dark");
-  app.add_option("--marks", flags.marks, "Size of the chart's marks: time (their area) or equal (default: time)");
-  app.add_option("--title", flags.chart.title, "Title of the chart (default: the device)");
-  app.add_option("--subtitle", flags.chart.subtitle, "Line below the title (default: roofs, kernels, date)");
+      ->check(CLI::Range(0.25, 8.0))
+      ->type_name("FACTOR");
+  app.add_option("--theme", flags.theme, "Chart colours (default: light)")->type_name("{light,dark}");
+  app.add_option("--marks", flags.marks, "Size of the chart's marks: their time as area, or equal (default: time)")
+      ->type_name("{time,equal}");
+  app.add_option("--title", flags.chart.title, "Title of the chart (default: the device)")->type_name("TEXT");
+  app.add_option("--subtitle", flags.chart.subtitle, "Line below the title (default: roofs, kernels, date)")
+      ->type_name("TEXT");
   app.add_flag("--plot", flags.plot, "Draw the chart in the terminal too");
+}
+
+/// What every command has for programs (`roofline help json`).
+void add_answer_flags(CLI::App& app, Flags& flags) {
+  const std::string group = "For programs";
+  app.add_flag("--json", flags.answer.json, "One JSON document on stdout: result, warnings, errors")->group(group);
+  if (app.get_option_no_throw("--top") == nullptr) {
+    app.add_option("--top", flags.answer.top, "With --json: so many rows, those that matter most first")
+        ->check(CLI::Range(1, 1000000))
+        ->type_name("COUNT")
+        ->group(group);
+  }
+  app.add_option("--fields", flags.answer.fields, "With --json: these fields of each row, such as time_s.median,bound")
+      ->delimiter(',')
+      ->type_name("FIELD")
+      ->group(group);
 }
 
 void add_commands(CLI::App& app, Flags& flags) {
   CLI::App* calibrate = app.add_subcommand("calibrate", "Measure the machine's roofs and keep them");
   add_device_flags(*calibrate, flags);
   calibrate->add_flag("--quick", flags.calibrate.quick, "Fewer variants and shorter sampling");
-  calibrate->add_option("--only", flags.calibrate.only, "Only ceilings and sweeps whose name matches this glob");
+  calibrate->add_option("--only", flags.calibrate.only, "Only ceilings and sweeps whose name matches this glob")
+      ->type_name("GLOB");
   calibrate
       ->add_option(
           "--time", flags.calibrate.time_s,
           "Seconds that a CPU's calibration may take (default: 60, less for a part of it); it ends early where "
           "the machine is quiet")
-      ->check(CLI::Range(0.1, 86400.0));
+      ->check(CLI::Range(0.1, 86400.0))
+      ->type_name("SECONDS");
   calibrate
       ->add_option("--sustain", flags.calibrate.sustain_s,
                    "Seconds under load for each sustained ceiling, half of them sampled (default: 2; 0: none)")
-      ->check(CLI::Range(0.0, 3600.0));
+      ->check(CLI::Range(0.0, 3600.0))
+      ->type_name("SECONDS");
   calibrate->add_flag("--once", flags.calibrate.once,
                       "Measure nothing: run every probe once, verified, for a profiler (ncu --profile-from-start off)");
   calibrate->add_flag("--verbose", flags.calibrate.verbose, "Say what every failed check of the audit found");
-  calibrate->add_option("-o,--output", flags.calibrate.output,
-                        "Also write the machine to this file, or to HOST-GPU.json in this folder ('-': stdout)");
-  calibrate->add_flag("--json", flags.json, "Write the machine as JSON to stdout");
+  calibrate
+      ->add_option("-o,--output", flags.calibrate.output,
+                   "Also write the machine to this file, or to HOST-GPU.json in this folder ('-': stdout)")
+      ->type_name("PATH");
 
   CLI::App* analyze = app.add_subcommand("analyze", "Time a suite of workloads and place them under the roofs");
-  analyze->add_option("suite", flags.analyze.suite, "Suite file, e.g. configs/ops.yaml")->required();
+  analyze
+      ->add_option("suite", flags.analyze.suite,
+                   "Suite file, or the name of one that came with roofline: ops, quick, ladder, sweep, llm")
+      ->required()
+      ->type_name("SUITE");
   add_device_flags(*analyze, flags);
-  analyze->add_option("--machine", flags.analyze.machine, "Machine file (default: the one kept for this device)");
-  analyze->add_option("--only", flags.analyze.only, "Only workloads whose op or label matches this glob");
+  analyze->add_option("--machine", flags.analyze.machine, "Machine file (default: the one kept for this device)")
+      ->type_name("FILE");
+  analyze->add_option("--only", flags.analyze.only, "Only workloads whose op or label matches this glob")
+      ->type_name("OP");
   add_report_flags(*analyze, flags, "reports/<suite>-<device>");
   analyze->add_option("--max-time", flags.analyze.max_time_s, "Seconds of sampling for each workload (default: 3)")
-      ->check(CLI::Range(0.01, 3600.0));
+      ->check(CLI::Range(0.01, 3600.0))
+      ->type_name("SECONDS");
   analyze->add_option("--cache", flags.cache, "cold or hot, instead of what the suite says")
       ->check(CLI::IsMember({"cold", "hot"}));
   analyze->add_flag("--raw", flags.analyze.raw, "Keep every sample in report.json");
@@ -118,30 +156,36 @@ void add_commands(CLI::App& app, Flags& flags) {
                     "Read hardware counters after the timing; '--counters full' adds stall reasons");
   analyze->add_flag("--once", flags.analyze.once,
                     "Time nothing: run every workload once, for a profiler (ncu --profile-from-start off)");
-  analyze->add_option("--save", flags.analyze.save, "Keep this run by a name, for --against");
-  analyze->add_option("--against", flags.analyze.against,
-                      "Compare with the run kept by that name; exit 3 if a kernel got slower");
-  analyze->add_option("--max-slowdown", flags.max_slowdown,
-                      "How much slower than --against a kernel may get (default: 3%)");
-  analyze->add_flag("--json", flags.json, "Write the report as JSON to stdout");
+  analyze->add_option("--save", flags.analyze.save, "Keep this run by a name, for --against")->type_name("NAME");
+  analyze
+      ->add_option("--against", flags.analyze.against,
+                   "Compare with the run kept by that name; exit 3 if a kernel got slower")
+      ->type_name("NAME");
+  analyze
+      ->add_option("--max-slowdown", flags.max_slowdown,
+                   "How much slower than --against a kernel may get (default: 3%)")
+      ->type_name("PERCENT");
 
   CLI::App* profile = app.add_subcommand(
       "profile", "Run any program and place its kernels under the roofs: roofline profile [options] -- program [args]");
   add_device_flags(*profile, flags);
-  profile->add_option("--machine", flags.profile.machine, "Machine file (default: the one kept for this device)");
-  profile->add_option("--warmup", flags.warmup, "Record only from so long after the first launch on, such as 10s");
-  profile->add_option("--window", flags.window, "Record for so long, such as 5s or 500ms; then end the program");
+  profile->add_option("--machine", flags.profile.machine, "Machine file (default: the one kept for this device)")
+      ->type_name("FILE");
+  profile->add_option("--warmup", flags.warmup, "Record only from so long after the first launch on, such as 10s")
+      ->type_name("DURATION");
+  profile->add_option("--window", flags.window, "Record for so long, such as 5s or 500ms; then end the program")
+      ->type_name("DURATION");
   profile->add_flag("--no-counters", flags.no_counters, "Trace only: no FLOPs, no bytes");
-  profile->add_option("--count-time", flags.count_time, "What counting may add to the program's time (default: 30s)");
+  profile->add_option("--count-time", flags.count_time, "What counting may add to the program's time (default: 30s)")
+      ->type_name("DURATION");
   profile->add_option("--runs", flags.profile.runs, "Run the program so often, for kinds of launches that are too few")
-      ->check(CLI::Range(1, 100));
+      ->check(CLI::Range(1, 100))
+      ->type_name("COUNT");
   profile->add_flag("--baseline", flags.profile.baseline, "Run the program without us first, and say what we cost it");
   profile->add_flag("--no-python", flags.no_python, "Leave Python alone: no lines, no modules");
-  profile->add_option("--keep", flags.profile.keep, "Keep what was recorded in this folder");
-  profile->add_option("--from", flags.profile.from, "Run nothing: report on what --keep has kept");
+  profile->add_option("--keep", flags.profile.keep, "Keep what was recorded in this folder")->type_name("FOLDER");
+  profile->add_option("--from", flags.profile.from, "Run nothing: report on what --keep has kept")->type_name("FOLDER");
   add_report_flags(*profile, flags, "reports/<program>-<device>");
-  profile->add_flag("--json", flags.json,
-                    "Write the report as JSON to stdout; the program's own stdout goes to stderr");
 
   CLI::App* import = app.add_subcommand(
       "import", "Place kernels under the roofs that ncu, nsys, torch.profiler or Triton Proton has recorded");
@@ -150,61 +194,80 @@ void add_commands(CLI::App& app, Flags& flags) {
           "files", flags.import.files,
           "ncu: .ncu-rep, .ncu-repz, CSV of --page raw; nsys: export --type sqlite; torch.profiler and Proton: "
           "JSON, .json.gz. Several of one program are joined")
-      ->required();
-  import->add_option("--machine", flags.import.machine, "Machine file (default: the one kept of such a GPU)");
+      ->required()
+      ->type_name("FILE");
+  import->add_option("--machine", flags.import.machine, "Machine file (default: the one kept of such a GPU)")
+      ->type_name("FILE");
   add_report_flags(*import, flags, "reports/<file>");
-  import->add_flag("--json", flags.json, "Write the report as JSON to stdout");
 
   CLI::App* report = app.add_subcommand("report", "Draw a saved run again, or several over each other");
   report->add_option("files", flags.report.files, "report.json of a run; of several, the first is the base")
-      ->required();
+      ->required()
+      ->type_name("FILE");
   add_report_flags(*report, flags, "that of the file; reports/comparison for several");
 
   CLI::App* compare = app.add_subcommand("compare", "What changed between two runs; exit 3 if a kernel got slower");
-  compare->add_option("base", flags.compare.base, "report.json of the earlier run")->required();
-  compare->add_option("new", flags.compare.now, "report.json of the later run")->required();
-  compare->add_option("--max-slowdown", flags.max_slowdown,
-                      "How much slower a kernel may get before it is a regression (default: 3%)");
+  compare->add_option("base", flags.compare.base, "report.json of the earlier run")->required()->type_name("FILE");
+  compare->add_option("new", flags.compare.now, "report.json of the later run")->required()->type_name("FILE");
+  compare
+      ->add_option("--max-slowdown", flags.max_slowdown,
+                   "How much slower a kernel may get before it is a regression (default: 3%)")
+      ->type_name("PERCENT");
   compare->add_option("--format", flags.compare.format, "table, md, json or csv")
       ->check(CLI::IsMember({"table", "md", "json", "csv"}));
-  compare->add_flag("--json", flags.json, "As JSON");
 
   CLI::App* begin =
       app.add_subcommand("new", "Write a first file: roofline new kernel FILE, a suite from its signatures");
   begin->require_subcommand(1);
   CLI::App* kernel = begin->add_subcommand("kernel", "A suite for the kernels of a .cu, .c or .cpp file");
-  kernel->add_option("source", flags.begin.source, "The file")->required();
-  kernel->add_option("-o,--output", flags.begin.output, "The suite's file ('-': stdout; default: beside the source)");
+  kernel->add_option("source", flags.begin.source, "The file")->required()->type_name("FILE");
+  kernel->add_option("-o,--output", flags.begin.output, "The suite's file ('-': stdout; default: beside the source)")
+      ->type_name("FILE");
 
-  CLI::App* devices = app.add_subcommand("devices", "List the devices, and why one can't be used");
-  devices->add_flag("--json", flags.json, "As JSON");
+  app.add_subcommand("devices", "List the devices, and why one can't be used");
   CLI::App* ops = app.add_subcommand("ops", "List the ops: shapes, types, implementations");
-  CLI::Option* json = ops->add_flag("--json", flags.json, "As JSON");
-  ops->add_flag("--schema", flags.schema, "The JSON Schema of suites, for editors, with these ops")->excludes(json);
+  ops->add_flag("--schema", flags.schema, "The JSON Schema of suites, for editors, with these ops");
   CLI::App* machine = app.add_subcommand("machine", "Show the roofs that were measured");
   add_device_flags(*machine, flags);
-  machine->add_option("file", flags.machine.file, "A machine.json or report.json (default: the one kept)");
+  machine->add_option("file", flags.machine.file, "A machine.json or report.json (default: the one kept)")
+      ->type_name("FILE");
   machine->add_option("--format", flags.machine.format, "table, md or json")
       ->check(CLI::IsMember({"table", "md", "json"}));
-  machine->add_flag("--json", flags.json, "As JSON");
   machine->add_flag("--verbose", flags.machine.verbose, "Say what every failed check of the audit found");
-  machine->add_option(
-      "--against", flags.machine.against,
-      "An earlier calibration, or another machine's: show what differs, exit 3 if something got slower");
+  machine
+      ->add_option("--against", flags.machine.against,
+                   "An earlier calibration, or another machine's: show what differs, exit 3 if something got slower")
+      ->type_name("FILE");
   machine->add_option("--threshold", flags.threshold, "The least difference that counts, in per cent (default: 1)")
-      ->check(CLI::Range(0.0, 1000.0));
+      ->check(CLI::Range(0.0, 1000.0))
+      ->type_name("PERCENT");
 
   CLI::App* fleet =
       app.add_subcommand("fleet", "Which of many machines falls behind those like it; exit 3 if one does");
   fleet->add_option("paths", flags.fleet.paths, "Machine files, and folders of them (see calibrate -o FOLDER/)")
-      ->required();
-  fleet->add_option("-o,--output", flags.output,
-                    "Folder (default: reports/fleet), one file such as fleet.csv, or '-' for stdout");
+      ->required()
+      ->type_name("PATH");
+  fleet
+      ->add_option("-o,--output", flags.output,
+                   "Folder (default: reports/fleet), one file such as fleet.csv, or '-' for stdout")
+      ->type_name("PATH");
   fleet->add_option("--format", flags.formats, "Formats, comma-separated: html, json, csv (default: html, json)")
-      ->delimiter(',');
-  fleet->add_option("--top", flags.fleet.top, "So many outliers, changes and files are listed (default: 20)")
-      ->check(CLI::Range(1, 1000000));
-  fleet->add_flag("--json", flags.json, "Write fleet.json to stdout");
+      ->delimiter(',')
+      ->type_name("FORMAT");
+  fleet->add_option("--top", flags.answer.top, "So many outliers, changes and files are listed (default: 20)")
+      ->check(CLI::Range(1, 1000000))
+      ->type_name("COUNT");
+
+  app.add_subcommand("doctor", "What works on this machine, and what each missing thing would take");
+  CLI::App* help = app.add_subcommand("help", "The manual: of a command, or of a topic");
+  help->add_option("topic", flags.help.topic, "A command or a topic (default: what there is)")->type_name("TOPIC");
+  help->add_flag("--man", flags.help.man, "As the source of a man page");
+  help->add_option("--man-pages", flags.help.man_pages, "Write every man page to this folder")->type_name("FOLDER");
+  CLI::App* completion = app.add_subcommand("completion", "The script that lets a shell complete this program's words");
+  completion->add_option("shell", flags.completion.shell, "Of which shell")
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+
+  for (CLI::App* command : app.get_subcommands(nullptr)) add_answer_flags(*command, flags);
 }
 
 /// The argument to blame: the first flag that is not known, or else the first word too many.
@@ -248,6 +311,16 @@ ChartOptions chart_of(const Flags& flags) {
   return chart;
 }
 
+/// With --json and nothing else a report is what is answered, and no file is written.
+OutputRequest output_of(const Flags& flags, std::size_t runs = 1) {
+  const bool answer_only = flags.answer.json && flags.output.empty() && flags.formats.empty();
+  if (!answer_only) return parse_output(flags.output, flags.formats, runs);
+  OutputRequest request;
+  request.path = "-";
+  request.formats = {find_format("json")};
+  return request;
+}
+
 void set_profile(Options& options, Flags& flags, const DeviceRequest& device) {
   ProfileCommand& profile = flags.profile;
   profile.device = device;
@@ -256,7 +329,7 @@ void set_profile(Options& options, Flags& flags, const DeviceRequest& device) {
   if (!flags.count_time.empty()) profile.count_time_s = parse_duration(flags.count_time, "--count-time");
   profile.counters = !flags.no_counters;
   profile.python = !flags.no_python;
-  profile.output = flags.json ? parse_output("-", {"json"}, 1) : parse_output(flags.output, flags.formats, 1);
+  profile.output = output_of(flags);
   profile.chart = chart_of(flags);
   profile.plot = flags.plot;
   if (profile.program.empty() == profile.from.empty()) {
@@ -268,8 +341,10 @@ void set_profile(Options& options, Flags& flags, const DeviceRequest& device) {
 
 void set_fleet(Options& options, const Flags& flags) {
   FleetCommand fleet = flags.fleet;
-  fleet.output = flags.json ? "-" : flags.output;
-  fleet.formats = flags.json ? std::vector<std::string>{"json"} : flags.formats;
+  const bool answer_only = flags.answer.json && flags.output.empty() && flags.formats.empty();
+  fleet.output = answer_only ? "-" : flags.output;
+  fleet.formats = answer_only ? std::vector<std::string>{"json"} : flags.formats;
+  fleet.top = flags.answer.top.value_or(fleet.top);
   for (const std::string& format : fleet.formats) {
     if (format == "html" || format == "json" || format == "csv") continue;
     throw UsageError(fmt::format("--format {}: a fleet is written as html, json or csv", format));
@@ -301,13 +376,13 @@ void set_command(Options& options, const CLI::App& app, Flags& flags) {
   const std::string name = app.get_subcommands().front()->get_name();
   if (name == "calibrate") {
     flags.calibrate.device = device;
-    if (flags.json) flags.calibrate.output = "-";
+    if (flags.answer.json && flags.calibrate.output.empty()) flags.calibrate.output = "-";
     options.command = flags.calibrate;
   } else if (name == "analyze") {
     flags.analyze.device = device;
     if (!flags.cache.empty()) flags.analyze.cache = flags.cache;
     if (!flags.counters.empty()) flags.analyze.counters = parse_counter_set(flags.counters);
-    flags.analyze.output = flags.json ? parse_output("-", {"json"}, 1) : parse_output(flags.output, flags.formats, 1);
+    flags.analyze.output = output_of(flags);
     flags.analyze.chart = chart_of(flags);
     set_saved_runs(flags);
     flags.analyze.plot = flags.plot;
@@ -315,12 +390,12 @@ void set_command(Options& options, const CLI::App& app, Flags& flags) {
   } else if (name == "profile") {
     set_profile(options, flags, device);
   } else if (name == "import") {
-    flags.import.output = flags.json ? parse_output("-", {"json"}, 1) : parse_output(flags.output, flags.formats, 1);
+    flags.import.output = output_of(flags);
     flags.import.chart = chart_of(flags);
     flags.import.plot = flags.plot;
     options.command = flags.import;
   } else if (name == "report") {
-    flags.report.output = parse_output(flags.output, flags.formats, flags.report.files.size());
+    flags.report.output = output_of(flags, flags.report.files.size());
     flags.report.chart = chart_of(flags);
     flags.report.plot = flags.plot;
     options.command = flags.report;
@@ -328,23 +403,29 @@ void set_command(Options& options, const CLI::App& app, Flags& flags) {
     if (!flags.max_slowdown.empty()) {
       flags.compare.max_slowdown = parse_percentage(flags.max_slowdown, "--max-slowdown");
     }
-    if (flags.json) flags.compare.format = "json";
+    if (flags.answer.json) flags.compare.format = "json";
     options.command = flags.compare;
   } else if (name == "fleet") {
     set_fleet(options, flags);
   } else if (name == "new") {
     options.command = flags.begin;
   } else if (name == "devices") {
-    options.command = DevicesCommand{flags.json};
+    options.command = DevicesCommand{};
   } else if (name == "ops") {
-    options.command = OpsCommand{flags.json, flags.schema};
+    options.command = OpsCommand{flags.schema};
+  } else if (name == "doctor") {
+    options.command = DoctorCommand{};
+  } else if (name == "help") {
+    options.command = flags.help;
+  } else if (name == "completion") {
+    if (flags.completion.shell.empty() && flags.completion.words.empty()) {
+      throw UsageError("which shell's script?", "roofline completion bash, zsh or fish; see: roofline help completion");
+    }
+    options.command = flags.completion;
   } else {
     flags.machine.device = device;
-    if (flags.json) flags.machine.format = "json";
+    if (flags.answer.json) flags.machine.format = "json";
     flags.machine.threshold = flags.threshold / 100;
-    if (!flags.machine.against.empty() && flags.machine.format == "json") {
-      throw UsageError("--against writes a table or Markdown, not JSON", "leave out --json, or compare the two files");
-    }
     options.command = flags.machine;
   }
 }
@@ -370,28 +451,87 @@ std::vector<std::string> joined_values(int argc, const char* const* argv) {
   return words;
 }
 
-/// How many of the words are ours: of `profile`, those before "--"; what follows is somebody's program.
+/// How many of the words are ours: of `profile` and `completion`, those before "--"; what follows is somebody's
+/// program, or what somebody has typed so far.
 int own_words(int argc, const char* const* argv) {
-  if (argc < 2 || std::string_view(argv[1]) != "profile") return argc;
+  const std::string_view command = argc < 2 ? std::string_view() : argv[1];
+  if (command != "profile" && command != "completion") return argc;
   return static_cast<int>(std::find(argv, argv + argc, std::string_view("--")) - argv);
 }
 
 }  // namespace
 
-Options parse_options(int argc, const char* const* argv) {
-  CLI::App app("Measures what a machine can do, and how close each kernel comes.", "roofline");
+namespace {
+
+void build(CLI::App& app, Flags& flags) {
   app.footer(kExamples);
   app.require_subcommand(1);
   app.fallthrough();
   app.set_version_flag("--version", "roofline " ROOFLINE_VERSION);
-  Flags flags;
-  app.add_option("--color", flags.color, "auto, always or never")->check(CLI::IsMember({"auto", "always", "never"}));
+  app.add_option("--color", flags.color, "Of what is printed (default: auto)")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
   add_commands(app, flags);
+}
+
+/// CLI11 keeps the words that an option takes in the name of its type: "TEXT:{cold,hot}".
+std::vector<std::string> choices_in(const std::string& type) {
+  std::vector<std::string> choices;
+  const std::size_t open = type.find('{'), close = type.find('}');
+  if (open == std::string::npos || close == std::string::npos) return choices;
+  for (std::size_t at = open + 1; at < close;) {
+    const std::size_t end = std::min(type.find(',', at), close);
+    choices.push_back(type.substr(at, end - at));
+    at = end + 1;
+  }
+  return choices;
+}
+
+OptionEntry entry_of(const CLI::Option& option) {
+  OptionEntry entry;
+  for (const std::string& name : option.get_snames()) entry.names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) entry.names.push_back("--" + name);
+  if (entry.names.empty()) entry.argument = option.get_name(true);
+  const std::string type = option.get_type_name();
+  entry.choices = choices_in(type);
+  const bool takes_value = option.get_items_expected_max() > 0 && !type.empty();
+  if (takes_value) entry.value = entry.choices.empty() ? type.substr(0, type.find(':')) : "WORD";
+  entry.help = option.get_description();
+  entry.required = option.get_required();
+  entry.several = option.get_items_expected_max() > 1;
+  return entry;
+}
+
+CommandEntry entry_of(const CLI::App& app) {
+  CommandEntry entry{app.get_name(), app.get_description(), {}, {}};
+  for (const CLI::Option* option : app.get_options()) entry.options.push_back(entry_of(*option));
+  for (const CLI::App* command : app.get_subcommands(nullptr)) entry.commands.push_back(entry_of(*command));
+  return entry;
+}
+
+constexpr const char* kSummary = "Measures what a machine can do, and how close each kernel comes.";
+
+}  // namespace
+
+CommandEntry command_tree() {
+  CLI::App app(kSummary, "roofline");
+  Flags flags;
+  build(app, flags);
+  return entry_of(app);
+}
+
+Options parse_options(int argc, const char* const* argv) {
+  CLI::App app(kSummary, "roofline");
+  Flags flags;
+  build(app, flags);
 
   Options options;
   options.argv.assign(argv, argv + argc);
   const int own = own_words(argc, argv);
-  if (own < argc) flags.profile.program.assign(argv + own + 1, argv + argc);
+  if (own < argc) {
+    std::vector<std::string>& rest =
+        std::string_view(argv[1]) == "profile" ? flags.profile.program : flags.completion.words;
+    rest.assign(argv + own + 1, argv + argc);
+  }
   try {
     app.parse(joined_values(own, argv));
   } catch (const CLI::CallForHelp&) {
@@ -405,6 +545,10 @@ Options parse_options(int argc, const char* const* argv) {
     explain(app, error, own, argv);
   }
   if (flags.color != "auto") options.color = flags.color == "always" ? ColorMode::always : ColorMode::never;
+  if (!flags.answer.json && !flags.answer.fields.empty()) {
+    throw UsageError("--fields chooses of what --json writes", "add --json");
+  }
+  options.answer = flags.answer;
   set_command(options, app, flags);
   return options;
 }

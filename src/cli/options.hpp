@@ -99,12 +99,9 @@ struct CompareCommand {
   std::string format = "table";        ///< table, md, json or csv
 };
 
-struct DevicesCommand {
-  bool json = false;
-};
+struct DevicesCommand {};
 
 struct OpsCommand {
-  bool json = false;
   bool schema = false;  ///< the JSON Schema of suites
 };
 
@@ -124,6 +121,7 @@ struct FleetCommand {
   std::size_t top = 20;              ///< outliers, changes and files that the terminal lists of each
 };
 
+/// roofline new kernel.
 struct NewCommand {
   std::string source;  ///< of a kernel
   std::string output;  ///< the suite's file, "-" for stdout; empty: beside the source
@@ -134,13 +132,36 @@ struct PrintCommand {
   std::string text;
 };
 
+/// What a topic, a command or all of it is about.
+struct HelpCommand {
+  std::vector<std::string> topic;  ///< a command's or a topic's name; empty: all of it in short
+  bool man = false;                ///< as the source of a man page
+  std::string man_pages;           ///< folder that all man pages are written to; empty: none
+};
+
+struct CompletionCommand {
+  std::string shell;               ///< bash, zsh or fish: its script; empty where there are words
+  std::vector<std::string> words;  ///< what has been typed behind `roofline`; the last is to be completed
+};
+
+struct DoctorCommand {};
+
+/// What programs ask for: one JSON document on stdout, and of its rows how many and which fields.
+struct AnswerRequest {
+  bool json = false;
+  std::optional<std::size_t> top;
+  std::vector<std::string> fields;
+};
+
 enum class ColorMode : std::uint8_t { automatic, always, never };
 
 struct Options {
   std::vector<std::string> argv;
   ColorMode color = ColorMode::automatic;
+  AnswerRequest answer;
   std::variant<PrintCommand, CalibrateCommand, AnalyzeCommand, ProfileCommand, ImportCommand, ReportCommand,
-               CompareCommand, DevicesCommand, OpsCommand, MachineCommand, FleetCommand, NewCommand>
+               CompareCommand, DevicesCommand, OpsCommand, MachineCommand, FleetCommand, NewCommand, HelpCommand,
+               CompletionCommand, DoctorCommand>
       command;
 };
 

@@ -11,6 +11,7 @@
 #include "cli/console.hpp"
 #include "host/files.hpp"
 #include "report/comparison/comparison.hpp"
+#include "report/json/json.hpp"
 
 namespace roofline {
 namespace {
@@ -68,6 +69,12 @@ std::vector<std::filesystem::path> write_outputs(const Runs& runs, const OutputR
   return paths;
 }
 
+void print_report(const Report& report, const TerminalStyle& style, bool plot, bool json) {
+  if (json) return print_result(render_json(report));
+  print_result(render_terminal(report, style));
+  if (plot) print_result("\n" + render_terminal_plot(report, style));
+}
+
 void say_written(const std::vector<std::filesystem::path>& paths) {
   for (const std::filesystem::path& path : paths) say(fmt::format("wrote {}", path.string()));
 }
@@ -81,7 +88,7 @@ void check_comparable(const Report& base, const Report& now, const std::string& 
                                  now_file, to_string(after.kind)),
                      "give runs of one kind of device");
   }
-  for (const std::string& note : comparison_notes(base, now)) say("note: " + note);
+  for (const std::string& note : comparison_notes(base, now)) warn(note);
 }
 
 ExitCode exit_code_of(const Report& report) {

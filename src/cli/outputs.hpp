@@ -21,6 +21,9 @@ std::vector<std::filesystem::path> write_outputs(const Runs& runs, const OutputR
                                                  const ChartOptions& chart, const std::filesystem::path& folder,
                                                  const std::filesystem::path& written = {});
 
+/// A report as the terminal has it, or as the answer to --json.
+void print_report(const Report& report, const TerminalStyle& style, bool plot, bool json);
+
 /// Says on stderr what was written.
 void say_written(const std::vector<std::filesystem::path>& paths);
 

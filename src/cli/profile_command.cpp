@@ -38,7 +38,7 @@ ProfileOptions profile_options(const ProfileCommand& command, const Options& opt
   profile.python = command.python;
   profile.baseline = command.baseline;
   profile.runs = command.runs;
-  profile.output_to_stderr = command.output.to_stdout();
+  profile.output_to_stderr = command.output.to_stdout() || options.answer.json;
   profile.spools = command.from.empty() ? command.keep : command.from;
   profile.say = [](const std::string& line) { say("roofline: " + line); };
   return profile;
@@ -81,6 +81,7 @@ ExitCode run_profile(const ProfileCommand& command, const Options& options) {
   }
   const std::vector<fs::path> paths =
       write_outputs(report, command.output, command.chart, output_folder(command, report));
+  if (options.answer.json) print_result(render_json(report));
   const TerminalStyle style = stderr_style(options.color);
   say("\n" + render_terminal(report, style));
   if (command.plot) say(render_terminal_plot(report, style));

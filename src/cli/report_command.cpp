@@ -37,6 +37,11 @@ OutputRequest completed(OutputRequest request, const std::vector<std::string>& f
 ExitCode run_report(const ReportCommand& command, const Options& options) {
   const std::vector<Report> reports = read_runs(command.files);
   const Runs runs(reports);
+  const bool json = options.answer.json;
+  if (json && runs.several() && command.output.to_stdout()) {
+    print_result(render_comparison_json(comparison_of(runs)));
+    return ExitCode::ok;
+  }
   if (command.output.to_stdout()) {
     print_result(render(runs, *command.output.formats.front(), command.chart));
     return ExitCode::ok;
@@ -46,9 +51,14 @@ ExitCode run_report(const ReportCommand& command, const Options& options) {
                                           ? std::vector<fs::path>()
                                           : write_outputs(runs, request, command.chart, request.path);
   const TerminalStyle style = stdout_style(options.color);
-  print_result(runs.several() ? render_comparison_terminal(comparison_of(runs), stdout_table_style(options.color))
-                              : render_terminal(runs.last(), style));
-  if (command.plot) print_result("\n" + render_terminal_plot(runs, style));
+  if (!runs.several()) {
+    print_report(runs.last(), style, command.plot, json);
+  } else if (json) {
+    print_result(render_comparison_json(comparison_of(runs)));
+  } else {
+    print_result(render_comparison_terminal(comparison_of(runs), stdout_table_style(options.color)));
+    if (command.plot) print_result("\n" + render_terminal_plot(runs, style));
+  }
   say_written(paths);
   return ExitCode::ok;
 }

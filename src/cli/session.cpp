@@ -32,7 +32,7 @@ Machine read_machine(const SelectedDevice& device, const std::string& file) {
 }
 
 void note(std::vector<std::string>& notes, const std::string& text) {
-  say("note: " + text);
+  warn(text);
   notes.push_back(text);
 }
 
@@ -43,7 +43,7 @@ SelectedDevice choose_device(const DeviceRequest& request) {
       select_device(request.kind, request.index, DeviceOptions{.threads = request.threads, .cpus = request.cpus});
   say(fmt::format("device: {}: {}", name_of(device), device.why));
   const std::string lacking = lacking_levels(cpu_isa(), kHighestIsa);
-  if (device.info.kind == DeviceKind::cpu && !lacking.empty()) say("note: this build has " + lacking);
+  if (device.info.kind == DeviceKind::cpu && !lacking.empty()) warn("this build has " + lacking);
   return device;
 }
 
@@ -60,7 +60,7 @@ Machine calibrate_with_progress(const DeviceChoice& device, const Effort& effort
   for (const Ceiling& ceiling : machine.ceilings) {
     if (ceiling.disturbed && ceiling.role == Role::roof) roofs.push_back({ceiling.name, *ceiling.disturbed});
   }
-  if (!roofs.empty()) say("note: " + summarise(roofs, "ceiling"));
+  if (!roofs.empty()) warn(summarise(roofs, "ceiling"));
   return machine;
 }
 

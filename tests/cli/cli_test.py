@@ -6,6 +6,7 @@ usage: cli_test.py PATH_OF_ROOFLINE [unittest arguments]
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +16,36 @@ import unittest
 
 ROOFLINE = os.path.abspath(sys.argv.pop(1))
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+    print("cli_test: without python3-jsonschema nothing is held against its schema", file=sys.stderr)
+
+
+def schema_of(name):
+    return json.loads((ROOT / f"docs/schema/{name}.schema.json").read_text())
+
+
+def check_by(name, document):
+    if jsonschema:
+        jsonschema.Draft202012Validator(schema_of(name)).validate(document)
+
+
+def check_answer(answer):
+    """The envelope, and what is in it: a document whose rows have an id besides."""
+    check_by("answer", answer)
+    data = json.loads(json.dumps(answer.get("data", {})))
+    name, _, _ = data.get("schema", "").removeprefix("roofline.").partition("/")
+    if name not in ("report", "machine", "comparison", "fleet"):
+        return
+    lists = [data.get(key, []) for key in ("results", "ceilings", "rows", "changes", "left_out")]
+    lists += [group["outliers"] for group in data.get("groups", [])]
+    for row in (row for rows in lists for row in rows):
+        del row["id"]
+    check_by(name, data)
+
 
 SMALL_SUITE = """\
 name: small
@@ -58,6 +89,15 @@ class Workspace(unittest.TestCase):
         return self.run_tool("analyze", suite, "--device", "cpu", "--machine", self.machine, "--max-time", "0.1",
                              *arguments)
 
+    def data(self, done, schema=None):
+        """What is answered to --json, held against its schema where there is a validator."""
+        answer = json.loads(done.stdout)
+        check_answer(answer)
+        self.assertEqual(answer["exit_code"], done.returncode)
+        if schema:
+            self.assertEqual(answer["data"]["schema"], schema)
+        return answer["data"]
+
     def check(self, done, code, *texts):
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         for text in texts:
@@ -91,17 +131,92 @@ class Usage(Workspace):
         self.assertEqual(done.stdout, "")
 
     def test_devices_and_ops_list_what_there_is(self):
-        devices = json.loads(self.run_tool("devices", "--json").stdout)
+        devices = self.data(self.run_tool("devices", "--json"), "roofline.devices/1")["devices"]
         self.assertEqual(devices[-1]["device"]["kind"], "cpu")
         self.assertTrue(devices[-1]["usable"])
         for device in devices:
             self.assertTrue(device["usable"] or device["reason"])
         self.assertIn("cpu", self.run_tool("devices").stdout)
-        ops = {op["name"] for op in json.loads(self.run_tool("ops", "--json").stdout)}
+        ops = {op["id"] for op in self.data(self.run_tool("ops", "--json"), "roofline.ops/1")["ops"]}
         self.assertLessEqual({"relu", "reduction", "layernorm", "softmax", "attention", "gemm"}, ops)
         schema = json.loads(self.run_tool("ops", "--schema").stdout)
         self.assertEqual(ops, set(schema["$defs"]["workload"]["properties"]["op"]["anyOf"][0]["enum"]))
-        self.check(self.run_tool("ops", "--schema", "--json"), 2, "--schema")
+        self.assertEqual(schema["$defs"], self.data(self.run_tool("ops", "--schema", "--json"))["$defs"])
+
+    def test_every_command_answers_programs(self):
+        run = ROOT / "reports/reference/h200-ops/report.json"
+        for arguments, code in ((("devices",), 0), (("ops", "--top", 1), 0), (("doctor",), 0), (("help",), 0),
+                                (("help", "json"), 0), (("completion", "bash"), 0), (("report", run), 0),
+                                (("report", run, run), 0), (("compare", run, run), 0), (("machine", run), 0),
+                                (("machine", run, "--against", run), 0),
+                                (("import", ROOT / "tests/import/recorded/trace.json.gz"), 0),
+                                (("calibrate", "--device", "cpu", "--only", "launch.*", "--quick"), None),
+                                (("calibrate", "--device", "cpu", "--only", "launch.*", "--once"), 0),
+                                (("report", "nowhere.json"), 2), (("analyse",), 2), (("analyze", "--bogus"), 2),
+                                (("profile", "--machine", run), 2), (("calibrate", "--device", "cuda:7"), 4)):
+            with self.subTest(arguments):
+                done = self.run_tool(*arguments, "--json")
+                answer = json.loads(done.stdout)
+                check_answer(answer)
+                self.assertEqual(answer["exit_code"], done.returncode)
+                if code is None:  # a busy machine may leave nothing that was measured
+                    continue
+                self.assertEqual(done.returncode, code, done.stderr)
+                self.assertEqual("data" in answer, code == 0)
+
+    def test_rows_as_many_and_as_much_as_asked_for(self):
+        run = ROOT / "reports/reference/h200-ops/report.json"
+        done = self.run_tool("report", run, "--json", "--top", 3, "--fields", "label,time_s.median,time_s.ci95")
+        answer = json.loads(done.stdout)
+        check_by("answer", answer)
+        data = answer["data"]
+        self.assertEqual(list(data), ["schema", "results"])
+        self.assertEqual(len(data["results"]), 3)
+        for row in data["results"]:
+            self.assertLessEqual(set(row), {"id", "label", "time_s.median", "time_s.ci95", "absent"})
+        self.check(self.run_tool("report", run, "--fields", "label"), 2, "add --json")
+
+    def test_files_and_an_answer_in_one_run(self):
+        done = self.analyze(self.suite(), "--json", "-o", "both")
+        self.check(done, 0, "wrote ")
+        self.assertEqual(len(self.data(done, "roofline.report/1")["results"]), 3)
+        self.assertTrue((self.folder / "both/report.html").exists())
+
+    def test_the_manual(self):
+        pages = self.folder / "man"
+        self.check(self.run_tool("help", "--man-pages", pages), 0)
+        names = {path.name for path in pages.iterdir()}
+        self.assertLessEqual({"roofline.1", "roofline-analyze.1", "roofline-json.7"}, names)
+        if shutil.which("groff"):
+            for page in sorted(pages.iterdir()):
+                done = subprocess.run(["groff", "-man", "-ww", "-Tutf8", "-z", page], text=True, capture_output=True)
+                self.assertEqual(done.stderr, "", page.name)
+        self.check(self.run_tool("help", "analyse"), 2, "'analyze'")
+        self.assertIn("--counters", self.run_tool("help", "analyze").stdout)
+
+    def test_shells_complete(self):
+        for shell in ("bash", "zsh", "fish"):
+            script = self.run_tool("completion", shell)
+            self.check(script, 0)
+            if shutil.which(shell):
+                done = subprocess.run([shell, "-n"], input=script.stdout, text=True, capture_output=True)
+                self.assertEqual((done.returncode, done.stderr), (0, ""), shell)
+        script = self.folder / "completion.bash"
+        script.write_text(self.run_tool("completion", "bash").stdout)
+        for line, expected in (("roofline ana", "analyze"), ("roofline analyze --device cu", "cuda"),
+                               ("roofline analyze --device=cu", "cuda"), ("roofline analyze ops --only gem", "gemm"),
+                               ("roofline analyze opts.ya", "opts.yaml")):
+            (self.folder / "opts.yaml").touch()
+            shown = subprocess.run(
+                ["bash", "-c", f"source {script}; COMP_LINE='{line}'; COMP_POINT=${{#COMP_LINE}}; compopt() {{ :; }}; "
+                 "_roofline; printf '%s\\n' \"${COMPREPLY[@]}\""],
+                env=dict(self.environment, PATH=f"{os.path.dirname(ROOFLINE)}:{os.environ['PATH']}"), cwd=self.folder,
+                text=True, capture_output=True)
+            self.assertIn(expected, shown.stdout.split(), f"{line}: {shown.stderr}")
+
+    def test_suites_by_name(self):
+        done = self.run_tool("analyze", "opss", "--device", "cpu", "--machine", self.machine)
+        self.check(done, 2, "did you mean 'ops'?")
 
 
 class Suites(Workspace):
@@ -152,7 +267,9 @@ class Analysis(Workspace):
     def test_json_on_stdout_is_nothing_but_json(self):
         done = self.analyze(self.suite(), "--json")
         self.check(done, 0)
-        self.assertEqual(json.loads(done.stdout)["schema"], "roofline.report/1")
+        self.data(done, "roofline.report/1")
+        bare = self.analyze(self.suite(), "--format", "json", "-o", "-")
+        self.assertEqual(json.loads(bare.stdout)["schema"], "roofline.report/1")
 
     def test_counters_leave_the_run_whole(self):
         """With hardware events there are values, without one line says why; the exit code and the times don't care."""
@@ -259,6 +376,28 @@ class Reports(Workspace):
             self.check(self.run_tool("report", path, "-o", self.folder / "never"), 2, message)
         self.assertFalse((self.folder / "never").exists())
 
+
+    def test_files_of_every_version_are_read_for_ever(self):
+        """tests/corpus: at least one of the version that this program writes, or it was forgotten."""
+        corpus, read = ROOT / "tests/corpus", set()
+        for path in sorted(corpus.glob("*.json")):
+            with self.subTest(path.name):
+                document = json.loads(path.read_text())
+                read.add((document["schema"], document.get("tool_version") or document["invocation"]["tool_version"]))
+                if document["schema"].startswith("roofline.report/"):
+                    again = self.folder / "corpus" / path.name
+                    self.check(self.run_tool("report", path, "-o", again.parent), 0)
+                    self.check(self.run_tool("report", path, "-o", again), 0)
+                    self.assertEqual([row["label"] for row in json.loads(again.read_text())["results"]],
+                                     [row["label"] for row in document["results"]])
+                shown = json.loads(self.run_tool("machine", path, "--format", "json").stdout)
+                machine = document.get("machine", document)
+                self.assertEqual([(c["name"], c["value"]) for c in shown["ceilings"]],
+                                 [(c["name"], c["value"]) for c in machine["ceilings"]])
+        version = self.run_tool("--version").stdout.split()[1]
+        for name in ("report", "machine"):
+            current = schema_of(name)["properties"]["schema"]["const"]
+            self.assertIn((current, version), read, f"tests/corpus has no {name} of {version}")
 
     def reference(self):
         return ROOT / "reports/reference/h200-ops/report.json"
@@ -422,7 +561,7 @@ class Profiles(Workspace):
     def test_json_alone_is_on_stdout(self):
         done = self.profile("--from", self.recorded("two_processes_1.spool", "two_processes_2.spool"), "--json")
         self.check(done, 0)
-        self.assertEqual(len(json.loads(done.stdout)["profile"]["processes"]), 2)
+        self.assertEqual(len(self.data(done)["profile"]["processes"]), 2)
 
     def test_profiles_compare(self):
         for name in ["a", "b"]:
@@ -434,10 +573,11 @@ class Machines(Workspace):
     def test_a_calibration_is_kept_and_found_again(self):
         done = self.run_tool("analyze", self.suite(), "--device", "cpu", "--max-time", "0.05", "--json")
         self.check(done, 0, "roofs: ", "old)", "--quick")
-        self.assertTrue(any("--quick" in note for note in json.loads(done.stdout)["notes"]))
-        shown = self.run_tool("machine", "--device", "cpu", "--json")
+        self.assertTrue(any("--quick" in note for note in self.data(done)["notes"]))
+        shown = self.run_tool("machine", "--device", "cpu", "--format", "json")
         self.check(shown, 0)
-        self.assertEqual(json.loads(shown.stdout)["ceilings"], json.loads(self.machine.read_text())["ceilings"])
+        kept = json.loads(shown.stdout)["ceilings"]
+        self.assertEqual(kept, json.loads(self.machine.read_text())["ceilings"])
 
     def test_first_set_of_cpu_ceilings(self):
         ceilings = {ceiling["name"]: ceiling for ceiling in json.loads(self.machine.read_text())["ceilings"]}
@@ -514,6 +654,8 @@ class Machines(Workspace):
         self.assertEqual(fleet["schema"], "roofline.fleet/1")
         self.assertEqual([o["host"] for g in fleet["groups"] for o in g["outliers"]], ["node3"])
         self.assertIn("node3", (self.folder / "fleet-out/fleet.html").read_text())
+        data = self.data(self.run_tool("fleet", bad, "--json", "--top", 1), "roofline.fleet/1")
+        self.assertRegex(data["groups"][0]["outliers"][0]["id"], "^node3/GPU 0")
         rows = self.run_tool("fleet", bad, "--format", "csv", "-o", "-").stdout.splitlines()
         self.assertEqual([row.split(",")[0] for row in rows if ",true," in row], ["node3"])
 
@@ -557,7 +699,8 @@ class Machines(Workspace):
         self.check(markdown, 3)
         self.assertIn("**slower**", markdown.stdout)
         self.check(self.run_tool("machine", slow, "--against", self.folder / "nowhere.json"), 2, "nowhere.json")
-        self.check(self.run_tool("machine", slow, "--against", fast, "--json"), 2, "--against")
+        changes = self.data(self.run_tool("machine", slow, "--against", fast, "--json"), "roofline.changes/1")["changes"]
+        self.assertIn("slower", {change["change"] for change in changes})
 
     def test_a_machine_as_markdown(self):
         shown = self.run_tool("machine", self.machine, "--format", "md")

@@ -82,7 +82,7 @@ class OwnKernels(unittest.TestCase):
     def rows(self, suite, *arguments, code=0):
         done = self.analyze(suite, *arguments)
         self.assertEqual(done.returncode, code, done.stderr)
-        return json.loads(done.stdout)["results"]
+        return json.loads(done.stdout)["data"]["results"]
 
     def refused(self, suite, *messages):
         done = self.analyze(suite)
@@ -313,7 +313,7 @@ workloads:
         suite = self.kernel(source, more="    define: { AGAIN: [5, 1, 9] }\n    expect: { y: 2*x }\n", shape="{ n: 100000 }")
         self.assertEqual([row["impl"] for row in self.rows(suite)], ["AGAIN=5", "AGAIN=1", "AGAIN=9"])
         done = self.analyze(suite.replace("    expect", "    choose: fastest\n    expect"))
-        report = json.loads(done.stdout)
+        report = json.loads(done.stdout)["data"]
         self.assertEqual([row["impl"] for row in report["results"]], ["AGAIN=1"])
         self.assertIn("AGAIN=1 is the fastest of 3", " ".join(report["notes"]))
         failing = suite.replace("[5, 1, 9]", "[5, oops, 1]").replace("    expect", "    choose: fastest\n    expect")
@@ -520,7 +520,7 @@ class Tutorial(OwnKernels):
                 path.write_text(path.read_text().replace("n: 2^24", "n: 2^16"))  # on the CPU; sooner, and not less
                 done = self.run_tool("analyze", path, "--device", "cpu", "--machine", self.machine, "--max-time", "0.01", "--json")
                 self.assertEqual(done.returncode, 0, done.stderr)
-                for row in json.loads(done.stdout)["results"]:
+                for row in json.loads(done.stdout)["data"]["results"]:
                     self.assertIn(row["status"], ("ok", "skipped"), row)
                     if row["status"] == "skipped":
                         self.assertIn("is for cuda", row["reason"])

@@ -25,6 +25,7 @@ const std::map<std::string, std::vector<std::string>> kMayInclude = {
     {"kernels", {"op", "device", "host", "text", "measure", "model"}},
     {"report", {"op", "text", "measure", "model"}},
     {"inject", {}},
+    {"portable", {}},
     {"user", {"op", "device", "host", "text", "measure", "model"}},
     {"config", {"user", "op", "host", "text", "model"}},
     {"calibrate", {"report", "op", "device", "host", "text", "measure", "model"}},

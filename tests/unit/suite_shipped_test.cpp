@@ -33,6 +33,12 @@ TEST(SuiteSchema, KnowsWhateverOpsItIsGiven) {
   }
 }
 
+TEST(SuiteCorpus, SuitesOfEveryVersionAreRead) {
+  for (const DeviceKind device : {DeviceKind::cpu, DeviceKind::cuda}) {
+    EXPECT_FALSE(load_suite(ROOFLINE_SOURCE_DIR "/tests/corpus/suite-0.1.0.yaml", device).entries.empty());
+  }
+}
+
 /// The suites that come with the program: the textbook table in each, on either kind of device.
 class ShippedSuite : public testing::TestWithParam<std::tuple<std::string, DeviceKind>> {};
 

@@ -1,0 +1,38 @@
+# Where `cmake --install` puts things, and the packages that `cpack` makes of it. Man pages and completions are written by
+# the program itself, from what its command line is parsed by, so a cross-compiled one comes without.
+include(GNUInstallDirs)
+
+install(TARGETS roofline)
+install(DIRECTORY configs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/roofline/configs)
+install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs/schema DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
+
+if(NOT CMAKE_CROSSCOMPILING)
+  install(CODE "
+    set(roofline \"$<TARGET_FILE:roofline>\")
+    set(man \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}\")
+    set(data \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}\")")
+  install(SCRIPT ${PROJECT_SOURCE_DIR}/cmake/install_manual.cmake)
+endif()
+
+set(CPACK_GENERATOR DEB TGZ)
+set(CPACK_PACKAGE_NAME roofline)
+set(CPACK_PACKAGE_VENDOR roofline)
+set(CPACK_PACKAGE_CONTACT "The roofline authors <noreply@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "measures a machine's roofs, and how close each kernel comes")
+set(CPACK_PACKAGE_DESCRIPTION "Roofline measures what a machine can really do (compute pipes, caches, memory, links; NVIDIA GPUs and CPUs)\nand shows for each kernel of a suite, or of any program, how close it comes and what holds it back.\nWithout a GPU, a driver or CUDA it works on the CPU.")
+set(CPACK_PACKAGE_FILE_NAME roofline-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR})
+set(CPACK_STRIP_FILES OFF)  # the machine code of its kernels is read from its own file
+set(CPACK_ARCHIVE_COMPONENT_INSTALL OFF)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+# All that is not linked statically is glibc; the rest is opened at run time where it is needed, and there.
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6 (>= ${ROOFLINE_GLIBC_FLOOR})")
+if(NOT ROOFLINE_PORTABLE)
+  set(CPACK_DEBIAN_PACKAGE_DEPENDS "")
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+endif()
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libmuparser2v5")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "gcc, g++, libzstd1, nvidia-driver")
+include(CPack)

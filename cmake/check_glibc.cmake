@@ -1,0 +1,12 @@
+# Fails where FILE needs a symbol of a glibc newer than FLOOR.
+execute_process(COMMAND ${OBJDUMP} -T ${FILE} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "GLIBC_[0-9.]+[^\n]*" needed "${symbols}")
+foreach(symbol IN LISTS needed)
+  string(REGEX MATCH "GLIBC_([0-9.]+)" version "${symbol}")
+  if(CMAKE_MATCH_1 VERSION_GREATER FLOOR)
+    message(SEND_ERROR "${FILE} needs ${symbol}, and glibc ${FLOOR} is promised: see src/portable")
+  endif()
+endforeach()
+if(NOT needed)
+  message(FATAL_ERROR "${FILE}: no symbols of glibc were found, so nothing was checked")
+endif()

@@ -1,0 +1,175 @@
+#include "cli/doctor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace roofline {
+namespace {
+
+/// Which libraries are looked for, what each is good for, and whether a machine without a GPU could use it.
+struct Library {
+  const char* name;
+  const char* check;
+  const char* without;
+  const char* remedy;
+  bool gpu;
+};
+
+constexpr const char* kToolkit = "sudo apt-get install cuda-toolkit   # NVIDIA's repository";
+constexpr Library kLibraries[] = {
+    {"libnvidia-ml", "NVML", "clocks, power and other programs on the GPU are not seen",
+     "sudo apt-get install nvidia-driver", true},
+    {"libcublasLt", "cuBLAS", "GEMM has no cublas rungs, and no roof is checked against a library", kToolkit, true},
+    {"libcupti", "CUPTI", "no counters of GPUs, and `roofline profile` sees no kernels", kToolkit, true},
+    {"libnvrtc", "NVRTC", "a suite's own CUDA kernels need nvcc", kToolkit, true},
+    {"libnccl", "NCCL", "nothing of roofline's own: programs that use several GPUs do", "sudo apt-get install libnccl2",
+     true},
+    {"libmuparser", "muParser", "suites can't bring kernels of their own: their formulas need it",
+     "sudo apt-get install libmuparser2v5", false},
+    {"libzstd", "zstd", "`roofline import` can't read .ncu-repz", "sudo apt-get install libzstd1", false},
+};
+
+std::string name_of(const DeviceInfo& info) {
+  return info.kind == DeviceKind::cuda ? fmt::format("GPU {}", info.index) : "CPU";
+}
+
+HealthCheck device_check(const DeviceListing& listing, const MachineFacts& facts) {
+  const DeviceInfo& info = listing.info;
+  if (!listing.usable) {
+    const bool no_driver = listing.reason.find("libcuda") != std::string::npos;
+    const bool no_cuda = listing.reason.find("built without CUDA") != std::string::npos;
+    return {info.name.empty() ? "GPU" : name_of(info), Health::missing, listing.reason,
+            "everything runs on the CPU alone",
+            no_cuda     ? "cmake --preset release -DROOFLINE_CUDA=ON && cmake --build --preset release"
+            : no_driver ? "sudo apt-get install nvidia-driver   # in a container: docker run --gpus all …"
+                        : "nvidia-smi"};
+  }
+  std::string found = info.name;
+  if (info.kind == DeviceKind::cuda) {
+    found += fmt::format(", driver {}", info.driver);
+  } else {
+    found += fmt::format(", {}, {} thread{}", info.isa, info.units, info.units == 1 ? "" : "s");
+  }
+  if (info.kind == DeviceKind::cpu && !facts.lacking_isa.empty()) {
+    return {name_of(info), Health::limited, found, "this build has " + facts.lacking_isa,
+            "cmake --preset release && cmake --build --preset release"};
+  }
+  return {name_of(info), Health::works, found, {}, {}};
+}
+
+HealthCheck calibration_check(const DeviceInfo& info, const MachineFacts& facts) {
+  const std::string name = "roofs of the " + name_of(info);
+  const auto kept = facts.calibrations.find(info.identity);
+  if (kept != facts.calibrations.end()) return {name, Health::works, kept->second, {}, {}};
+  return {name, Health::limited, "not measured yet", "the first `roofline analyze` measures them",
+          fmt::format("roofline calibrate --device {}",
+                      info.kind == DeviceKind::cpu ? "cpu" : fmt::format("cuda:{}", info.index))};
+}
+
+HealthCheck library_check(const Library& library, bool gpu, const MachineFacts& facts) {
+  const auto found = facts.libraries.find(library.name);
+  if (found != facts.libraries.end()) return {library.check, Health::works, found->second, {}, {}};
+  const std::string without = library.gpu && !gpu ? fmt::format("with a GPU: {}", library.without) : library.without;
+  return {library.check, Health::missing, fmt::format("{}.so was not found", library.name), without, library.remedy};
+}
+
+HealthCheck cpu_counters_check(const MachineFacts& facts) {
+  const std::string name = "counters of the CPU";
+  if (!facts.cpu_counters) return {name, Health::works, "perf_event_open", {}, {}};
+  const bool permission = facts.cpu_counters->find("not permitted") != std::string::npos;
+  return {name, Health::missing, *facts.cpu_counters, "`--counters` adds nothing on the CPU",
+          permission ? "sudo sysctl kernel.perf_event_paranoid=1" : ""};
+}
+
+HealthCheck gpu_counters_check(const MachineFacts& facts) {
+  const std::string name = "counters of the GPU";
+  if (!facts.gpu_counters) return {name, Health::works, "CUPTI's range profiler", {}, {}};
+  return {
+      name, Health::missing, *facts.gpu_counters,
+      "`--counters` adds nothing on the GPU, and profiles have no FLOPs and bytes",
+      "echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | sudo tee /etc/modprobe.d/nvidia-profiling.conf "
+      "&& sudo update-initramfs -u && sudo reboot"};
+}
+
+HealthCheck compiler_check(const MachineFacts& facts, bool gpu) {
+  const std::string name = "compilers for own kernels";
+  std::vector<std::string> found, missing;
+  (facts.c_compiler ? found : missing).emplace_back("C");
+  (facts.cxx_compiler ? found : missing).emplace_back("C++");
+  if (gpu) (facts.cuda_compiler || facts.libraries.contains("libnvrtc") ? found : missing).emplace_back("CUDA");
+  const std::string have = found.empty() ? "none" : fmt::format("{}", fmt::join(found, ", "));
+  if (missing.empty()) return {name, Health::works, have, {}, {}};
+  const bool cuda_only = missing.size() == 1 && missing.front() == "CUDA";
+  return {name, found.empty() ? Health::missing : Health::limited, have,
+          fmt::format("a suite's own kernels in {} can't be compiled", fmt::join(missing, ", ")),
+          cuda_only ? kToolkit : "sudo apt-get install gcc g++"};
+}
+
+HealthCheck huge_pages_check(const MachineFacts& facts) {
+  const std::string name = "huge pages";
+  const bool granted = facts.huge_pages.find("[never]") == std::string::npos;
+  if (granted && !facts.huge_pages.empty()) return {name, Health::works, facts.huge_pages, {}, {}};
+  return {name, Health::limited, facts.huge_pages.empty() ? "Linux doesn't say" : facts.huge_pages,
+          "memory's roofs on the CPU are lower: small pages",
+          "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"};
+}
+
+HealthCheck cache_check(const MachineFacts& facts) {
+  const std::string name = "cache";
+  if (facts.cache_fault.empty()) return {name, Health::works, facts.cache, {}, {}};
+  return {name, Health::missing, facts.cache_fault, "calibrations are not kept, compiled kernels neither",
+          "export XDG_CACHE_HOME=$(mktemp -d)"};
+}
+
+}  // namespace
+
+std::string_view to_string(Health health) {
+  switch (health) {
+    case Health::works:
+      return "works";
+    case Health::limited:
+      return "limited";
+    case Health::missing:
+      return "missing";
+  }
+  return "";
+}
+
+std::vector<HealthCheck> checks_of(const MachineFacts& facts) {
+  std::vector<HealthCheck> checks;
+  const bool gpu = std::any_of(facts.devices.begin(), facts.devices.end(), [](const DeviceListing& listing) {
+    return listing.usable && listing.info.kind == DeviceKind::cuda;
+  });
+  for (const DeviceListing& listing : facts.devices) checks.push_back(device_check(listing, facts));
+  for (const DeviceListing& listing : facts.devices) {
+    if (listing.usable) checks.push_back(calibration_check(listing.info, facts));
+  }
+  checks.push_back(cache_check(facts));
+  checks.push_back(cpu_counters_check(facts));
+  if (gpu) checks.push_back(gpu_counters_check(facts));
+  for (const Library& library : kLibraries) checks.push_back(library_check(library, gpu, facts));
+  checks.push_back(compiler_check(facts, gpu));
+  checks.push_back(huge_pages_check(facts));
+  if (!facts.governor.empty() && facts.governor != "performance") {
+    checks.push_back({"clock governor", Health::limited, facts.governor,
+                      "the clock rises only under load: times vary more",
+                      "sudo cpupower frequency-set -g performance"});
+  }
+  return checks;
+}
+
+std::string render_checks(const std::vector<HealthCheck>& checks) {
+  std::size_t width = 0;
+  for (const HealthCheck& check : checks) width = std::max(width, check.name.size());
+  std::string text;
+  for (const HealthCheck& check : checks) {
+    const std::string indent(width + 11, ' ');
+    text += fmt::format("{:<8} {:<{}}  {}\n", to_string(check.health), check.name, width, check.found);
+    if (!check.without.empty()) text += fmt::format("{}{}\n", indent, check.without);
+    if (!check.remedy.empty()) text += fmt::format("{}$ {}\n", indent, check.remedy);
+  }
+  return text;
+}
+
+}  // namespace roofline

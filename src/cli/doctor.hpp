@@ -1,0 +1,47 @@
+// What works on this machine: a check for each thing that this program can use, and what a missing one would take.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "device/device.hpp"
+
+namespace roofline {
+
+/// limited: works, and would work better with the remedy.
+enum class Health { works, limited, missing };
+std::string_view to_string(Health health);
+
+struct HealthCheck {
+  std::string name;  ///< "counters of the GPU"
+  Health health = Health::works;
+  std::string found;    ///< what is there, or why it is not
+  std::string without;  ///< what can't be had for that; empty where all is well
+  std::string remedy;   ///< a line to paste; empty where there is none
+};
+
+/// What was found, before it is judged.
+struct MachineFacts {
+  std::vector<DeviceListing> devices;
+  std::string lacking_isa;                       ///< levels that the CPU has and this build lacks; empty: none
+  std::map<std::string, std::string> libraries;  ///< "libnvrtc" → its file; absent where there is none
+  std::optional<std::string> cpu_counters;       ///< why they can't be read; nothing: they can
+  std::optional<std::string> gpu_counters;       ///< likewise; says nothing without a usable GPU
+  bool c_compiler = false, cxx_compiler = false, cuda_compiler = false;
+  std::string huge_pages;                           ///< "always [madvise] never"; empty where Linux doesn't say
+  std::string governor;                             ///< of CPU 0; empty likewise
+  std::string cache;                                ///< the folder; empty where there is none
+  std::string cache_fault;                          ///< why nothing can be written there; empty: it can
+  std::map<std::string, std::string> calibrations;  ///< identity of a device → "3 days old"; absent: never measured
+};
+
+/// In the order in which one looks. Pure.
+std::vector<HealthCheck> checks_of(const MachineFacts& facts);
+
+/// As text for the terminal.
+std::string render_checks(const std::vector<HealthCheck>& checks);
+
+}  // namespace roofline

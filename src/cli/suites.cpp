@@ -1,0 +1,61 @@
+#include "cli/suites.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/error.hpp"
+#include "text/nearest_name.hpp"
+
+namespace roofline {
+namespace fs = std::filesystem;
+
+std::vector<fs::path> suite_folders(const fs::path& program) {
+  const fs::path folder = program.parent_path();
+  std::vector<fs::path> folders = {folder.parent_path() / "share/roofline/configs"};
+  const fs::path tree = folder.parent_path().parent_path();  // build/local/roofline
+  std::error_code hidden;
+  if (fs::exists(folder / "CMakeCache.txt", hidden) && fs::exists(tree / "CMakePresets.json", hidden)) {
+    folders.push_back(tree / "configs");
+  }
+  return folders;
+}
+
+std::vector<KnownSuite> known_suites(const std::vector<fs::path>& folders) {
+  std::vector<KnownSuite> suites;
+  std::error_code hidden;
+  for (const fs::path& folder : folders) {
+    for (const fs::path& below : {folder, folder / "examples"}) {
+      for (const fs::directory_entry& entry : fs::directory_iterator(below, hidden)) {
+        if (entry.path().extension() != ".yaml") continue;
+        const fs::path name = below == folder ? entry.path().stem() : "examples" / entry.path().stem();
+        suites.push_back({name.string(), entry.path()});
+      }
+    }
+    if (!suites.empty()) break;
+  }
+  std::sort(suites.begin(), suites.end(), [](const KnownSuite& a, const KnownSuite& b) { return a.name < b.name; });
+  return suites;
+}
+
+std::string find_suite(const std::string& given, const std::vector<KnownSuite>& known) {
+  std::error_code hidden;
+  const auto named = std::find_if(known.begin(), known.end(), [&](const KnownSuite& one) { return one.name == given; });
+  const bool is_file = fs::exists(given, hidden) && !fs::is_directory(given, hidden);
+  if (named != known.end() && !is_file) return named->path.string();
+  const bool may_be_name = given.find_first_of("/.") == std::string::npos;
+  if (is_file || !may_be_name || known.empty()) return given;
+  std::vector<std::string> names;
+  for (const KnownSuite& one : known) names.push_back(one.name);
+  const std::string near = nearest_name(given, names);
+  throw UsageError(fmt::format("there is no file '{}', and no suite of that name", given),
+                   near.empty() ? fmt::format("suites that came with roofline: {}", fmt::join(names, ", "))
+                                : fmt::format("did you mean '{}'?", near));
+}
+
+std::vector<KnownSuite> own_suites() {
+  std::error_code hidden;
+  return known_suites(suite_folders(fs::read_symlink("/proc/self/exe", hidden)));
+}
+
+}  // namespace roofline
