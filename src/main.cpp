@@ -9,6 +9,7 @@
 #include "cli/console.hpp"
 #include "cli/options.hpp"
 #include "host/interrupt.hpp"
+#include "host/library_path.hpp"
 
 namespace roofline {
 namespace {
@@ -33,8 +34,9 @@ struct RunCommand {
   ExitCode operator()(const FleetCommand& command) const { return run_fleet(command, options); }
 };
 
-ExitCode run(int argc, const char* const* argv) {
+ExitCode run(int argc, char** argv) {
   try {
+    leave_relative_library_folders(argv);
     const Options options = parse_options(argc, argv);
     catch_interrupts();
     return std::visit(RunCommand{options}, options.command);
