@@ -10,6 +10,7 @@
 #include "cli/console.hpp"
 #include "cli/options.hpp"
 #include "host/interrupt.hpp"
+#include "host/library_path.hpp"
 
 namespace roofline {
 namespace {
@@ -52,12 +53,13 @@ ExitCode guarded(const Work& work) {
   }
 }
 
-ExitCode run(int argc, const char* const* argv) {
+ExitCode run(int argc, char** argv) {
   Answer answer;
   const bool json = asks_for_json(argc, argv);
   if (json) answer_with(answer);
   AnswerRequest request;
   const ExitCode code = guarded([&] {
+    leave_relative_library_folders(argv);
     const Options options = parse_options(argc, argv);
     request = options.answer;
     catch_interrupts();

@@ -75,7 +75,7 @@ int add_wheel_folders(dl_phdr_info* info, std::size_t, void* folders) {
 std::vector<std::string> folders() {
   std::vector<std::string> places;
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const char* home = std::getenv(variable)) {
+    if (const char* home = std::getenv(variable); home != nullptr && *home == '/') {
       places.push_back(std::string(home) + "/lib64/");
       places.push_back(std::string(home) + "/extras/CUPTI/lib64/");
     }

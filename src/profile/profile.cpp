@@ -2,8 +2,6 @@
 #include "profile/profile.hpp"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -11,6 +9,7 @@
 #include "host/files.hpp"
 #include "host/host.hpp"
 #include "host/interrupt.hpp"
+#include "host/private_folder.hpp"
 #include "inject/spool.hpp"
 #include "model/error.hpp"
 #include "profile/metrics.hpp"
@@ -24,29 +23,6 @@ namespace roofline {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A folder that nobody else can read, removed at the end.
-class PrivateFolder {
- public:
-  PrivateFolder() {
-    std::string name = (fs::temp_directory_path() / "roofline-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) {
-      throw UsageError(fmt::format("can't make a folder in {}", fs::temp_directory_path().string()),
-                       "set TMPDIR to a folder that can be written");
-    }
-    path_ = name;
-  }
-  ~PrivateFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  PrivateFolder(const PrivateFolder&) = delete;
-  PrivateFolder& operator=(const PrivateFolder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 void require_library() {
   if (&roofline_inject_library_begin[0] != &roofline_inject_library_end[0]) return;
@@ -63,6 +39,7 @@ std::string environment(const char* name) {
 std::map<std::string, std::string> prepare(const fs::path& folder, const ProfileOptions& options) {
   const fs::path library = folder / "libroofline_inject.so";
   write_file(library, {roofline_inject_library_begin, roofline_inject_library_end});
+  fs::permissions(library, fs::perms::owner_read | fs::perms::owner_exec);
   write_file(folder / "spools" / spool::kMetricsFile, metrics_text());
   std::map<std::string, std::string> changes = {
       {"CUDA_INJECTION64_PATH", library.string()},

@@ -16,6 +16,7 @@
 #include <fstream>
 
 #include "host/interrupt.hpp"
+#include "host/library_path.hpp"
 #include "inject/spool.hpp"
 #include "model/error.hpp"
 
@@ -43,7 +44,9 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return list;
 }
 
-std::vector<std::string> environment_with(const std::map<std::string, std::string>& changes) {
+std::vector<std::string> environment_with(std::map<std::string, std::string> changes) {
+  // Where the program finds its libraries is the user's to say, not ours.
+  if (const auto path = user_library_path()) changes["LD_LIBRARY_PATH"] = *path;
   std::vector<std::string> all;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text = *entry;

@@ -77,7 +77,7 @@ std::string nvrtc_version() {
 std::vector<std::string> cuda_include_folders() {
   std::vector<std::string> roots;
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const char* root = std::getenv(variable); root != nullptr && *root != '\0') roots.emplace_back(root);
+    if (const char* root = std::getenv(variable); root != nullptr && *root == '/') roots.emplace_back(root);
   }
   roots.emplace_back("/usr/local/cuda");
   roots.emplace_back("/usr");

@@ -67,7 +67,8 @@ class CpuStep {
 
 /// Stays loaded until the process ends: a library's threads may outlive its last launch.
 void* open_library(const std::filesystem::path& path) {
-  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  // A bare name would be looked for among the system's libraries.
+  void* const library = dlopen(std::filesystem::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) throw Error(fmt::format("{} can't be loaded: {}", path.string(), dlerror()));
   return library;
 }

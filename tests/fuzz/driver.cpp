@@ -1,35 +1,95 @@
-// In the place of libFuzzer (tests/fuzz/run), where there is no clang: runs the files that it is given, and all of a
-// folder.
-#include <cstddef>
-#include <cstdint>
+// In the place of libFuzzer, where there is no clang.
+//   roofline_fuzz CORPUS             each reader with its seeds in the folder CORPUS/<reader> and with mutants of them,
+//   the
+//                                    same ones each time
+//   roofline_fuzz --reader=R FILE…   one reader with these files
+//   roofline_fuzz --readers          their names
+// What ends it is named on stderr, and lies in ./fuzz-finding.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
 #include <cstdio>
+#include <exception>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+#include "host/files.hpp"
+#include "tests/fuzz/mutate.hpp"
+#include "tests/fuzz/readers.hpp"
 
 namespace {
 
-void run(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::vector<char> bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
-  std::printf("%s: %zu bytes\n", path.c_str(), bytes.size());
+namespace fs = std::filesystem;
+using roofline::fuzz::Reader;
+
+// For the handler of signals, which may use nothing else.
+std::string_view bytes;
+std::string what;
+
+void say_what(int signal) {
+  const int file = ::open("fuzz-finding", O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  static_cast<void>(!::write(STDERR_FILENO, what.data(), what.size()));
+  static_cast<void>(!::write(file, bytes.data(), bytes.size()));
+  ::close(file);
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+void feed(const Reader& reader, const std::string& input, std::string name) {
+  bytes = input;
+  what = std::string(reader.name) + ": " + std::move(name) + ", in ./fuzz-finding\n";
+  roofline::fuzz::feed(reader, input);
+}
+
+std::vector<fs::path> files_in(const fs::path& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder)) files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+int run_all(const fs::path& corpus) {
+  for (const Reader& reader : roofline::fuzz::readers()) {
+    const std::vector<fs::path> files = files_in(corpus / reader.name);
+    if (files.empty()) {
+      std::fprintf(stderr, "%s has no seeds\n", (corpus / reader.name).c_str());
+      return 1;
+    }
+    std::mt19937 random(7);
+    const int mutants = reader.mutants / static_cast<int>(files.size());
+    for (const fs::path& file : files) {
+      const std::string seed = roofline::read_file(file);
+      feed(reader, seed, file.string());
+      for (int i = 0; i < mutants; ++i) {
+        feed(reader, roofline::fuzz::mutated(seed, random), "mutant " + std::to_string(i) + " of " + file.string());
+      }
+    }
+    std::printf("%.*s: %zu seeds, %d mutants of each\n", static_cast<int>(reader.name.size()), reader.name.data(),
+                files.size(), mutants);
+  }
+  return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  for (int i = 1; i < argc; ++i) {
-    if (!std::filesystem::is_directory(argv[i])) {
-      run(argv[i]);
-      continue;
-    }
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(argv[i])) {
-      if (entry.is_regular_file()) run(entry.path());
-    }
+  for (const int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL}) std::signal(signal, say_what);
+  constexpr std::string_view kOption = "--reader=";
+  const std::string_view first = argc > 1 ? argv[1] : "";
+  if (first == "--readers") {
+    for (const Reader& reader : roofline::fuzz::readers()) std::puts(std::string(reader.name).c_str());
+    return 0;
   }
+  if (argc == 2 && fs::is_directory(argv[1])) return run_all(argv[1]);
+  const Reader* const reader =
+      first.starts_with(kOption) ? roofline::fuzz::find_reader(first.substr(kOption.size())) : nullptr;
+  if (reader == nullptr) {
+    std::fputs("give a folder of seeds, or --reader=R and files\n", stderr);
+    return 2;
+  }
+  for (int i = 2; i < argc; ++i) feed(*reader, roofline::read_file(argv[i]), argv[i]);
+  return 0;
 }

@@ -3,9 +3,7 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
-#include "host/files.hpp"
 #include "import/nsys.hpp"
-#include "tests/fuzz/mutate.hpp"
 #include "tests/support/import_files.hpp"
 
 namespace roofline {
@@ -112,11 +110,6 @@ TEST(Nsys, HostileOnesAreRefusedWithTheirRow) {
   EXPECT_THAT(refusal_of("a.sqlite", std::string("SQLite format 3\0", 16) + std::string(5000, '\x7f')),
               testing::Not(testing::IsEmpty()));
   EXPECT_THAT(refusal_of("a.nsys-rep", "anything"), HasSubstr("export"));
-}
-
-TEST(ImportFuzz, Nsys) {
-  const Export file(whole());
-  try_mutants(read_file(file.path()), read_nsys);
 }
 
 }  // namespace

@@ -7,6 +7,8 @@ namespace roofline {
 
 SharedLibrary::SharedLibrary(std::span<const std::string> names) {
   for (const std::string& name : names) {
+    // CUDA_HOME=cuda would mean whatever lies in the working folder.
+    if (name.find('/') != std::string::npos && !name.starts_with('/')) continue;
     if (handle_ == nullptr) handle_ = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);
   }
   complete_ = handle_ != nullptr;

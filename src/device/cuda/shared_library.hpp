@@ -10,7 +10,8 @@ namespace roofline {
 /// A table of functions derives from it and has a member for each of them, initialised by symbol().
 class SharedLibrary {
  public:
-  /// The first of `names` that can be loaded, kept loaded as long as the object lives.
+  /// The first of `names` that can be loaded, kept loaded as long as the object lives. A name without a folder is
+  /// looked for where the system says; a folder must be absolute.
   explicit SharedLibrary(std::span<const std::string> names);
   ~SharedLibrary();
   SharedLibrary(const SharedLibrary&) = delete;

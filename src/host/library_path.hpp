@@ -1,0 +1,22 @@
+// Where the loader looks for libraries: never in the folder that somebody happens to work in.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace roofline {
+
+/// LD_LIBRARY_PATH without the entries that mean the working folder or one below it: "", ".", "lib". Nothing where
+/// there is none of them.
+std::optional<std::string> without_relative_folders(std::string_view library_path);
+
+/// Starts this program anew, with the same arguments, where LD_LIBRARY_PATH has such entries: the loader has read it
+/// before main. Returns where it has none. Programs that are started later get what the user had set
+/// (user_library_path).
+void leave_relative_library_folders(char** argv);
+
+/// What LD_LIBRARY_PATH was before; nothing where it was left as it was.
+std::optional<std::string> user_library_path();
+
+}  // namespace roofline

@@ -1,0 +1,27 @@
+// A folder that nobody else can read or put anything into: what lies there is loaded and believed.
+#pragma once
+
+#include <filesystem>
+
+namespace roofline {
+
+/// Made among the temporary files, removed with all that is in it at the end. Throws UsageError where there is no place
+/// for one.
+class PrivateFolder {
+ public:
+  PrivateFolder();
+  ~PrivateFolder();
+  PrivateFolder(const PrivateFolder&) = delete;
+  PrivateFolder& operator=(const PrivateFolder&) = delete;
+  /// Absolute.
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// Throws UsageError unless it is a folder of this user that others may neither read nor change, in a folder where they
+/// can't put another in its place.
+void require_private(const std::filesystem::path& folder);
+
+}  // namespace roofline

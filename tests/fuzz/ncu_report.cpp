@@ -1,7 +1,0 @@
-#include "import/ncu.hpp"
-
-#include "tests/fuzz/feed.hpp"
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  return roofline::feed_source(data, size, roofline::read_ncu_report);
-}

@@ -1,0 +1,305 @@
+#include "tests/fuzz/readers.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "config/suite.hpp"
+#include "device/cubin.hpp"
+#include "fleet/fleet.hpp"
+#include "import/byte_source.hpp"
+#include "import/import.hpp"
+#include "import/kineto.hpp"
+#include "import/ncu.hpp"
+#include "import/nsys.hpp"
+#include "import/proton.hpp"
+#include "import/roofs.hpp"
+#include "model/error.hpp"
+#include "profile/process_trace.hpp"
+#include "profile/profile.hpp"
+#include "render/fleet/fleet_render.hpp"
+#include "render/render.hpp"
+#include "report/json/json.hpp"
+#include "tests/support/profile_report.hpp"
+#include "user/formula.hpp"
+#include "user/npy.hpp"
+
+namespace roofline::fuzz {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What holds of every input, or the program ends: a finding like any other.
+void require(bool holds, std::string_view what) {
+  if (holds) return;
+  std::fprintf(stderr, "does not hold: %.*s\n", static_cast<int>(what.size()), what.data());
+  std::abort();
+}
+
+/// For readers that take a file: the same one for all inputs.
+class File {
+ public:
+  File() : path_(fs::temp_directory_path() / fmt::format("roofline-fuzz-{}", ::getpid())) {}
+  ~File() {
+    std::error_code ignored;
+    fs::remove(path_, ignored);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  const fs::path& with(std::string_view bytes) const {
+    std::ofstream(path_, std::ios::binary) << bytes;
+    return path_;
+  }
+
+ private:
+  fs::path path_;
+};
+
+const fs::path& file_of(std::string_view bytes) {
+  static const File file;
+  return file.with(bytes);
+}
+
+void suite(std::string_view bytes) {
+  // Where relative paths lead to files, so that what comes after finding them is reached.
+  static const std::string path = ROOFLINE_SOURCE_DIR "/configs/examples/fuzzed.yaml";
+  for (const DeviceKind device : {DeviceKind::cpu, DeviceKind::cuda}) {
+    try {
+      parse_suite(std::string(bytes), path, device);
+    } catch (const Error&) {
+      // Of the other kind of device it may still be right.
+    }
+  }
+}
+
+void formula(std::string_view bytes) {
+  const Formula formula(std::string(bytes), {.file = "fuzzed.yaml", .line = 3, .column = 7});
+  const Values values = {{"n", 4096}, {"m", 3}, {"block", 128}, {"zero", 0}};
+  formula.require_known({"n", "m", "block", "zero"}, {"x"});
+  const auto evaluate = [](const auto& what) {
+    try {
+      what();
+    } catch (const Error&) {
+      // A formula that has no size may still have a number, or elements.
+    }
+  };
+  evaluate([&] { formula.size(values); });
+  evaluate([&] { require(std::isfinite(formula.number(values)), "a number is finite"); });
+  evaluate([&] {
+    const ElementFormula element(formula, values, {{"x", [](double index) { return index; }}});
+    static_cast<void>(element());
+  });
+}
+
+void machine(std::string_view bytes) {
+  const Machine machine = parse_machine(std::string(bytes), "fuzzed.json");
+  render_machine_terminal(machine, {}, true);
+  render_machine_markdown(machine);
+}
+
+void fleet(std::string_view bytes) {
+  std::vector<Sheet> sheets = read_sheets(std::string(bytes), "fuzzed.json");
+  sheets.push_back(sheets.front());
+  sheets.back().host = "another";
+  const Fleet fleet = fleet_of(std::move(sheets));
+  render_fleet_terminal(fleet, {}, 5);
+  render_fleet_csv(fleet);
+  render_fleet_html(fleet);
+}
+
+/// How many fields each record of RFC 4180 has.
+std::vector<int> fields_of(std::string_view csv) {
+  std::vector<int> records;
+  int fields = 1;
+  bool quoted = false, any = false;
+  for (const char c : csv) {
+    if (c == '"') quoted = !quoted;
+    if (c == ',' && !quoted) ++fields;
+    any = c != '\n' || quoted;
+    if (any) continue;
+    records.push_back(fields);
+    fields = 1;
+  }
+  require(!quoted, "every quote of a CSV file is closed");
+  if (any) records.push_back(fields);
+  return records;
+}
+
+/// Neighbouring rows of a Markdown table have the same number of cells.
+void check_tables(std::string_view markdown) {
+  int before = 0;
+  while (!markdown.empty()) {
+    const std::string_view line = markdown.substr(0, markdown.find('\n'));
+    int bars = 0;
+    if (line.starts_with('|')) {
+      for (std::size_t i = 0; i < line.size(); ++i) bars += line[i] == '|' && (i == 0 || line[i - 1] != '\\') ? 1 : 0;
+    }
+    require(bars == 0 || before == 0 || bars == before, "rows of a Markdown table have as many cells as its head");
+    before = bars;
+    markdown.remove_prefix(std::min(line.size() + 1, markdown.size()));
+  }
+}
+
+int occurrences(std::string_view text, std::string_view part) {
+  int count = 0;
+  for (std::size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+void check_texts(const Report& report) {
+  const std::vector<int> fields = fields_of(render_csv(report));
+  for (const int count : fields) require(count == fields.front(), "records of a CSV file are of one length");
+  check_tables(render_markdown(report));
+  require(render_terminal(report, {}).find('\x1b') == std::string::npos, "a terminal gets no escapes but ours");
+}
+
+void report(std::string_view bytes) {
+  const Report report = parse_report(std::string(bytes), "fuzzed.json");
+  check_texts(report);
+  parse_report(render_json(report), "again.json");
+}
+
+/// A report whose texts are the lines of the input, one after another and again from the first.
+class Texts {
+ public:
+  explicit Texts(std::string_view bytes) : all_(bytes), rest_(bytes) {}
+  void into(std::string& text) {
+    if (rest_.empty()) rest_ = all_;
+    text = rest_.substr(0, rest_.find('\n'));
+    rest_.remove_prefix(std::min(text.size() + 1, rest_.size()));
+  }
+  void into(std::vector<std::string>& texts) {
+    for (std::string& text : texts) into(text);
+  }
+
+ private:
+  std::string_view all_, rest_;
+};
+
+void put_texts(Report& report, Texts texts) {
+  texts.into(report.notes);
+  texts.into(report.invocation.command);
+  texts.into(report.invocation.suite);
+  texts.into(report.invocation.suite_text);
+  texts.into(report.machine.device.name);
+  texts.into(report.machine.host);
+  for (Attribute& attribute : report.machine.device.attributes) texts.into(attribute.value);
+  for (Point& point : report.points) {
+    texts.into(point.workload.label);
+    texts.into(point.workload.implementation);
+    texts.into(point.implementation_summary);
+    texts.into(point.family);
+    if (!point.reason.empty()) texts.into(point.reason);
+    if (!point.profiled) continue;
+    for (std::string ProfiledKind::*text :
+         {&ProfiledKind::full_name, &ProfiledKind::range, &ProfiledKind::module, &ProfiledKind::line,
+          &ProfiledKind::operation, &ProfiledKind::not_counted, &ProfiledKind::mixed})
+      texts.into((*point.profiled).*text);
+  }
+  if (!report.profile) return;
+  Profile& profile = *report.profile;
+  texts.into(profile.program);
+  texts.into(profile.folder);
+  for (Win& win : profile.wins) texts.into(win.what);
+  for (CallSum& call : profile.calls) texts.into(call.name);
+  for (CopySum& copy : profile.copies) texts.into(copy.direction);
+  for (std::vector<TreeSum>* tree : {&profile.ranges, &profile.modules}) {
+    for (TreeSum& node : *tree) texts.into(node.name);
+  }
+  for (LineSum& line : profile.lines) texts.into(line.file);
+}
+
+/// Whatever its texts are, a report's outputs keep their form.
+template <Report (*sample)()>
+void writer(std::string_view bytes) {
+  static const Report plain = sample();
+  static const int scripts = occurrences(render_html(plain), "<script");
+  Report report = plain;
+  put_texts(report, Texts(bytes));
+  check_texts(report);
+  const std::string page = render_html(report);
+  require(occurrences(page, "<script") == scripts, "a page has the scripts that it has");
+  require(occurrences(page, "<img") == 0, "a page loads no picture");
+}
+
+Report two_rows(Report report) {
+  report.points.erase(report.points.begin() + 1, report.points.end() - 1);
+  return report;
+}
+Report table() { return two_rows(sample::sample_report()); }
+Report program() { return sample::small_profile_report(); }
+
+void spool(std::string_view bytes) {
+  const std::vector<ProcessTrace> traces = {read_spool(file_of(bytes))};
+  check_texts(report_of(traces, {.program = {"program"}, .folder = {}, .run = {}, .untraced_s = {}}, sample::h200()));
+}
+
+void cubin(std::string_view bytes) {
+  for (const KernelCode& kernel : find_kernels(std::as_bytes(std::span(bytes)))) {
+    for (const std::string_view instruction : known_instructions()) count_instruction(kernel.code, instruction);
+  }
+}
+
+void npy(std::string_view bytes) { require(read_npy(file_of(bytes), 6).size() == 6, "an array has as many elements"); }
+
+template <ImportedProfile (*read)(ByteSource&)>
+void import_by(std::string_view bytes) {
+  ByteSource source(file_of(bytes));
+  read(source);
+}
+
+void nsys(std::string_view bytes) { read_nsys(file_of(bytes)); }
+
+/// A file of any format, joined with itself, and the rows and sums that are made of it.
+void import(std::string_view bytes) {
+  const ImportedProfile profile = read_profile_file(file_of(bytes));
+  const Machine machine = promised_machine(device_of({profile}));
+  std::vector<std::string> joined;
+  check_texts(report_of_imports({profile, profile}, machine, {}, joined));
+}
+
+constexpr std::array kReaders = {Reader{"suite", suite, 800},
+                                 Reader{"formula", formula, 12000},
+                                 Reader{"machine", machine, 1200},
+                                 Reader{"report", report, 300},
+                                 Reader{"fleet", fleet, 1200},
+                                 Reader{"spool", spool, 2000},
+                                 Reader{"cubin", cubin, 12000},
+                                 Reader{"npy", npy, 6000},
+                                 Reader{"kineto", import_by<read_kineto>, 1600},
+                                 Reader{"ncu_csv", import_by<read_ncu_csv>, 1600},
+                                 Reader{"ncu_report", import_by<read_ncu_report>, 1600},
+                                 Reader{"nsys", nsys, 600},
+                                 Reader{"proton_tree", import_by<read_proton_tree>, 1600},
+                                 Reader{"proton_trace", import_by<read_proton_trace>, 1600},
+                                 Reader{"import", import, 600},
+                                 Reader{"table_writers", writer<table>, 80},
+                                 Reader{"program_writers", writer<program>, 60}};
+
+}  // namespace
+
+std::span<const Reader> readers() { return kReaders; }
+
+const Reader* find_reader(std::string_view name) {
+  const auto found = std::find_if(kReaders.begin(), kReaders.end(), [&](const Reader& r) { return r.name == name; });
+  return found == kReaders.end() ? nullptr : &*found;
+}
+
+void feed(const Reader& reader, std::string_view bytes) {
+  try {
+    reader.take(bytes);
+  } catch (const Error&) {
+    // What is broken is refused.
+  }
+}
+
+}  // namespace roofline::fuzz

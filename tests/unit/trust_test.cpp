@@ -1,0 +1,124 @@
+// What is loaded, and where it is written before: nothing that somebody else could have put there.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+
+#include "host/files.hpp"
+#include "host/library_path.hpp"
+#include "host/private_folder.hpp"
+#include "model/error.hpp"
+
+namespace roofline {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(LibraryPath, EntriesThatMeanTheWorkingFolderAreLeftOut) {
+  EXPECT_EQ(without_relative_folders(""), std::nullopt);
+  EXPECT_EQ(without_relative_folders("/opt/lib"), std::nullopt);
+  EXPECT_EQ(without_relative_folders("/opt/lib:/usr/local/lib"), std::nullopt);
+  EXPECT_EQ(without_relative_folders("$ORIGIN/../lib:/opt/lib"), std::nullopt);
+  EXPECT_EQ(without_relative_folders(":/opt/lib"), "/opt/lib");
+  EXPECT_EQ(without_relative_folders("/opt/lib:"), "/opt/lib");
+  EXPECT_EQ(without_relative_folders("/a::/b"), "/a:/b");
+  EXPECT_EQ(without_relative_folders("/a;lib;/b"), "/a:/b");
+  EXPECT_EQ(without_relative_folders("."), "");
+  EXPECT_EQ(without_relative_folders(":"), "");
+}
+
+std::string refusal_of(const fs::path& folder) {
+  try {
+    require_private(folder);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(PrivateFolder, IsOursAloneAndGoneAfterwards) {
+  fs::path path;
+  {
+    const PrivateFolder folder;
+    path = folder.path();
+    EXPECT_TRUE(path.is_absolute());
+    struct stat status {};
+    ASSERT_EQ(::stat(path.c_str(), &status), 0);
+    EXPECT_EQ(status.st_uid, ::geteuid());
+    EXPECT_EQ(status.st_mode & 07777, 0700U);
+    std::ofstream(path / "library") << "x";
+  }
+  EXPECT_FALSE(fs::exists(path));
+}
+
+TEST(PrivateFolder, OneThatOthersCanReadOrReplaceIsRefused) {
+  const PrivateFolder around;
+  const fs::path folder = around.path() / "folder";
+  fs::create_directory(folder);
+  ::chmod(folder.c_str(), 0700);
+  EXPECT_EQ(refusal_of(folder), "");
+  for (const mode_t mode : {0750U, 0701U, 0777U, 01777U}) {
+    ::chmod(folder.c_str(), mode);
+    EXPECT_THAT(refusal_of(folder), testing::HasSubstr("open to others")) << std::oct << mode;
+  }
+  ::chmod(folder.c_str(), 0700);
+  fs::create_directory_symlink(folder, around.path() / "link");
+  EXPECT_THAT(refusal_of(around.path() / "link"), testing::HasSubstr("is no folder"));
+  ::chmod(around.path().c_str(), 0777);
+  EXPECT_THAT(refusal_of(folder), testing::HasSubstr("others can replace"));
+  ::chmod(around.path().c_str(), 01777);
+  EXPECT_EQ(refusal_of(folder), "") << "as in /tmp: others may add, but not rename";
+}
+
+TEST(PrivateFolder, SomebodyElsesIsRefused) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
+  const PrivateFolder around;
+  const fs::path folder = around.path() / "folder";
+  fs::create_directory(folder);
+  ::chmod(folder.c_str(), 0700);
+  ASSERT_EQ(::chown(folder.c_str(), 12345, 12345), 0);
+  EXPECT_THAT(refusal_of(folder), testing::HasSubstr("somebody else's"));
+}
+
+/// Files of src/ that call one of the functions.
+std::vector<std::string> callers_of(const std::vector<std::string>& functions) {
+  const fs::path source = fs::path(ROOFLINE_SOURCE_DIR) / "src";
+  const auto calls = [](const std::string& text, const std::string& call) {
+    const auto in_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+    for (std::size_t at = text.find(call); at != std::string::npos; at = text.find(call, at + 1)) {
+      if (at == 0 || !in_name(text[at - 1])) return true;
+    }
+    return false;
+  };
+  std::vector<std::string> found;
+  for (const auto& entry : fs::recursive_directory_iterator(source)) {
+    const std::string ending = entry.path().extension().string();
+    if (ending != ".cpp" && ending != ".hpp" && ending != ".cu") continue;
+    const std::string text = read_file(entry.path());
+    if (std::any_of(functions.begin(), functions.end(), [&](const auto& name) { return calls(text, name + "("); }))
+      found.push_back(fs::relative(entry.path(), source).string());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+// SECURITY.md says what these load and start. Whoever adds one says so there.
+TEST(Trust, OnlyThesePlacesLoadLibraries) {
+  EXPECT_THAT(callers_of({"dlopen", "dlmopen"}),
+              testing::ElementsAre("device/cuda/listing.cpp", "device/cuda/shared_library.cpp",
+                                   "import/byte_source.cpp", "inject/cupti_library.cpp", "inject/torch.cpp",
+                                   "user/formula.cpp", "user/nvrtc.cpp", "user/user_implementation.cpp"));
+}
+TEST(Trust, OnlyThesePlacesStartPrograms) {
+  EXPECT_THAT(callers_of({"system", "popen", "execl", "execlp", "execle", "execv", "execvp", "execvpe", "posix_spawn",
+                          "posix_spawnp"}),
+              testing::ElementsAre("host/library_path.cpp", "profile/program.cpp", "user/compile.cpp"));
+}
+
+}  // namespace
+}  // namespace roofline
