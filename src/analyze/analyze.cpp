@@ -219,6 +219,8 @@ Report begin_report(const Suite& suite, const Machine& machine, const AnalyzeOpt
   report.invocation.started_at = utc_now();
   report.machine = machine;
   report.notes = options.notes;
+  report.complete = false;
+  report.rows_planned = static_cast<std::int64_t>(suite.entries.size());
   return report;
 }
 
@@ -312,6 +314,7 @@ Report analyze(const Suite& suite, const Machine& machine, const AnalyzeOptions&
     report.invocation.duration_s = wall_seconds() - begin;
   }
   keep_fastest(suite, report);
+  report.complete = true;
   return report;
 }
 

@@ -55,7 +55,7 @@ fs::path saved_path(const std::string& name, const Suite& suite, const SelectedD
 Report load_saved(const std::string& name, const Suite& suite, const SelectedDevice& device) {
   const fs::path path = saved_path(name, suite, device);
   return parse_report(
-      read_file(path, fmt::format("a run is kept there by: roofline analyze {} --save {}", suite.path, name)),
+      read_file(path, kReportLimit, fmt::format("a run is kept there by: roofline analyze {} --save {}", suite.path, name)),
       path.string());
 }
 

@@ -21,15 +21,19 @@ std::string render(const Comparison& comparison, const std::string& format, cons
 }  // namespace
 
 ExitCode run_compare(const CompareCommand& command, const Options& options) {
-  const Report base = parse_report(read_file(command.base), command.base);
-  const Report now = parse_report(read_file(command.now), command.now);
+  const Report base = parse_report(read_file(command.base, kReportLimit), command.base);
+  const Report now = parse_report(read_file(command.now, kReportLimit), command.now);
   check_comparable(base, now, command.base, command.now);
   const Comparison comparison = comparison_of(base, now, command.max_slowdown);
   print_result(render(comparison, command.format, stdout_table_style(options.color)));
   const std::string regressions = regression_line(comparison);
-  if (regressions.empty()) return ExitCode::ok;
-  say(regressions);
-  return ExitCode::regression;
+  if (!regressions.empty()) {
+    say(regressions);
+    return ExitCode::regression;
+  }
+  if (now.complete) return ExitCode::ok;
+  say(outcome_line(comparison));
+  return ExitCode::workload_failed;
 }
 
 }  // namespace roofline

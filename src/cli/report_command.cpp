@@ -17,7 +17,7 @@ namespace {
 std::vector<Report> read_runs(const std::vector<std::string>& files) {
   std::vector<Report> runs;
   for (const std::string& file : files) {
-    runs.push_back(parse_report(read_file(file), file));
+    runs.push_back(parse_report(read_file(file, kReportLimit), file));
     if (runs.size() > 1) check_comparable(runs.front(), runs.back(), files.front(), file);
   }
   return runs;
