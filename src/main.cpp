@@ -3,6 +3,8 @@
 
 #include <cstdio>
 #include <exception>
+#include <new>
+#include <system_error>
 #include <variant>
 
 #include "cli/commands.hpp"
@@ -33,17 +35,29 @@ struct RunCommand {
   ExitCode operator()(const FleetCommand& command) const { return run_fleet(command, options); }
 };
 
+/// A message that needs none.
+ExitCode without_memory() {
+  std::fputs("roofline: no memory is left\n  stop other programs, or allow this one more (ulimit -v, cgroup)\n",
+             stderr);
+  return ExitCode::workload_failed;
+}
+
 ExitCode run(int argc, const char* const* argv) {
   try {
     const Options options = parse_options(argc, argv);
     catch_interrupts();
     return std::visit(RunCommand{options}, options.command);
   } catch (const Error& error) {
-    fmt::print(stderr, "roofline: {}\n", error.what());
-    if (!error.hint().empty()) fmt::print(stderr, "  {}\n", error.hint());
+    say(fmt::format("roofline: {}", error.what()));
+    if (!error.hint().empty()) say("  " + error.hint());
     return interrupted() ? ExitCode::cancelled : error.exit_code();
+  } catch (const std::bad_alloc&) {
+    return without_memory();
+  } catch (const std::system_error& error) {
+    say(fmt::format("roofline: the system refused: {}", error.what()));
+    return ExitCode::workload_failed;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "roofline: {}\n  this is a mistake of the program; please report it\n", error.what());
+    say(fmt::format("roofline: {}\n  this is a mistake of the program; please report it", error.what()));
     return ExitCode::workload_failed;
   }
 }
@@ -51,4 +65,10 @@ ExitCode run(int argc, const char* const* argv) {
 }  // namespace
 }  // namespace roofline
 
-int main(int argc, char** argv) { return static_cast<int>(roofline::run(argc, argv)); }
+int main(int argc, char** argv) {
+  try {
+    return static_cast<int>(roofline::run(argc, argv));
+  } catch (const std::exception&) {  // what has a message could not be told
+    return static_cast<int>(roofline::without_memory());
+  }
+}
