@@ -14,11 +14,10 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
+#include <new>
 #include <optional>
 #include <set>
-#include <system_error>
 #include <thread>
 
 #include "host/interrupt.hpp"
@@ -83,14 +82,12 @@ std::string frame_bytes(Frame frame, std::int64_t job, std::string_view text = {
   ::_exit(0);
 }
 
-/// This process's children, as far as the system tells.
+/// Those that the first thread has started, which supervises, or that orphans were given to; as far as the system
+/// tells.
 std::set<pid_t> children() {
+  std::ifstream list(fmt::format("/proc/self/task/{}/children", ::getpid()));
   std::set<pid_t> all;
-  std::error_code hidden;
-  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", hidden)) {
-    std::ifstream list(task.path() / "children");
-    for (pid_t pid = 0; list >> pid;) all.insert(pid);
-  }
+  for (pid_t pid = 0; list >> pid;) all.insert(pid);
   return all;
 }
 
@@ -99,7 +96,7 @@ std::set<pid_t> children() {
 class Descendants {
  public:
   Descendants() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
-  void end() const {
+  void end() const noexcept try {
     // Theirs come up when they have gone. What hangs in the system's own code is left.
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(1);
     for (bool any = true; any && std::chrono::steady_clock::now() < deadline;) {
@@ -112,6 +109,8 @@ class Descendants {
       }
       if (any) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
+  } catch (const std::bad_alloc&) {
+    // Without memory for their numbers they stay.
   }
 
  private:

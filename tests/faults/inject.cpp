@@ -10,8 +10,8 @@
 //     FIRST  which call is the first to fail, from 1; COUNT: how many do
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -46,11 +46,30 @@ long system_call(long number, Arguments... arguments) {
   return next(number, arguments...);
 }
 
-enum Call { kOpen, kRead, kWrite, kClose, kRename, kLink, kUnlink, kMkdir, kFork, kPipe, kPoll, kWait, kMmap, kMalloc,
-            kPerf, kClock, kThread, kMoment, kCalls };
-constexpr const char* kNames[kCalls] = {"open",  "read", "write", "close", "rename", "link",   "unlink", "mkdir", "fork",
-                                        "pipe",  "poll", "wait",  "mmap",  "malloc", "perf",   "clock",  "thread",
-                                        "moment"};
+enum Call {
+  kOpen,
+  kRead,
+  kWrite,
+  kClose,
+  kRename,
+  kLink,
+  kUnlink,
+  kMkdir,
+  kFork,
+  kPipe,
+  kPoll,
+  kWait,
+  kMmap,
+  kMalloc,
+  kPerf,
+  kClock,
+  kThread,
+  kMoment,
+  kCalls
+};
+constexpr const char* kNames[kCalls] = {"open",   "read",   "write", "close", "rename", "link",
+                                        "unlink", "mkdir",  "fork",  "pipe",  "poll",   "wait",
+                                        "mmap",   "malloc", "perf",  "clock", "thread", "moment"};
 
 struct Log {
   std::atomic<std::uint64_t> calls[2][kCalls];  // of the parent, of its children

@@ -290,8 +290,10 @@ def plan(harness, short):
     add("analyze", "child", "thread", errno.EAGAIN, "child, thread: EAGAIN")
     add("analyze", "child", "write", "kill", "child, SIGKILL at a write")
     limit = dict(arguments=("--row-limit", "3"))
-    add("analyze", "child", "mmap", "hang", "child, a call that never returns", places=2, **limit)
-    add("analyze", "child", "mmap", "stop", "child, SIGSTOP", places=2, **limit)
+    # Of the child that times rows, which is the last: the one that looks for devices has a limit of minutes.
+    for first in [usual["child"]["mmap"] * 3 // 4] if short else [usual["child"]["mmap"] * n // 8 for n in (5, 6, 7)]:
+        faults.append(Fault("analyze", "child, a call that never returns", "child", "mmap", "hang", first, **limit))
+        faults.append(Fault("analyze", "child, SIGSTOP", "child", "mmap", "stop", first, **limit))
     for code in (errno.EACCES,) if short else (errno.EACCES, errno.ENOSYS, errno.EMFILE):
         faults.append(Fault("analyze", f"perf_event_open: {name_of(code)}", "any", "perf", code, 1, NEVER, counters=True))
 
