@@ -14,7 +14,7 @@
 #include <system_error>
 
 #include "host/cache_folder.hpp"
-#include "host/files.hpp"
+#include "host/file_limits.hpp"
 #include "model/error.hpp"
 #include "report/json/json.hpp"
 

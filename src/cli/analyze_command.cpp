@@ -13,7 +13,7 @@
 #include "cli/outputs.hpp"
 #include "cli/session.hpp"
 #include "config/suite.hpp"
-#include "host/files.hpp"
+#include "host/file_limits.hpp"
 #include "model/error.hpp"
 #include "op/layout.hpp"
 #include "render/render.hpp"

@@ -8,7 +8,7 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/outputs.hpp"
-#include "host/files.hpp"
+#include "host/file_limits.hpp"
 #include "import/import.hpp"
 #include "import/roofs.hpp"
 #include "render/render.hpp"

@@ -10,7 +10,7 @@
 #include "cli/console.hpp"
 #include "cli/outputs.hpp"
 #include "cli/session.hpp"
-#include "host/files.hpp"
+#include "host/file_limits.hpp"
 #include "model/error.hpp"
 #include "render/render.hpp"
 #include "report/json/json.hpp"

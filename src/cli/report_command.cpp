@@ -6,7 +6,7 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/outputs.hpp"
-#include "host/files.hpp"
+#include "host/file_limits.hpp"
 #include "report/comparison/comparison.hpp"
 #include "report/json/json.hpp"
 

@@ -8,7 +8,7 @@
 #include "calibrate/machine_store.hpp"
 #include "cli/console.hpp"
 #include "device/cpu/isa.hpp"
-#include "host/files.hpp"
+#include "host/file_limits.hpp"
 #include "model/error.hpp"
 #include "report/json/json.hpp"
 

@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-class Files : public testing::Test {
+class OutsideFiles : public testing::Test {
  protected:
   void SetUp() override { fs::create_directories(folder_); }
   void TearDown() override { fs::remove_all(folder_); }
@@ -35,7 +35,7 @@ class Files : public testing::Test {
   fs::path folder_ = fs::path(testing::TempDir()) / ("files-" + std::to_string(::getpid()));
 };
 
-TEST_F(Files, WhatIsNoFileIsRefusedAtOnce) {
+TEST_F(OutsideFiles, WhatIsNoFileIsRefusedAtOnce) {
   const fs::path pipe = folder_ / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   EXPECT_THAT(refusal("/dev/zero"), HasSubstr("/dev/zero: is a device"));
@@ -46,7 +46,7 @@ TEST_F(Files, WhatIsNoFileIsRefusedAtOnce) {
   EXPECT_THROW(require_file(pipe, kFileLimit), UsageError);
 }
 
-TEST_F(Files, WhatIsTooLargeIsRefusedWithItsNameAndTheLimit) {
+TEST_F(OutsideFiles, WhatIsTooLargeIsRefusedWithItsNameAndTheLimit) {
   const fs::path large = folder_ / "large";
   write_file(large, "");
   const FileLimit limit{std::uint64_t{3} << 20, "a suite"};
@@ -58,7 +58,7 @@ TEST_F(Files, WhatIsTooLargeIsRefusedWithItsNameAndTheLimit) {
   EXPECT_NO_THROW(require_file(large, limit));
 }
 
-TEST_F(Files, APipeThatSomebodyWritesToIsRead) {
+TEST_F(OutsideFiles, APipeThatSomebodyWritesToIsRead) {
   const fs::path pipe = folder_ / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   const int keeps_it_open = ::open(pipe.c_str(), O_RDWR | O_CLOEXEC);
@@ -77,7 +77,7 @@ TEST_F(Files, APipeThatSomebodyWritesToIsRead) {
   EXPECT_EQ(read_file(pipe), text);
 }
 
-TEST_F(Files, APipeHasTheLimitToo) {
+TEST_F(OutsideFiles, APipeHasTheLimitToo) {
   const fs::path pipe = folder_ / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   const int both = ::open(pipe.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
@@ -87,9 +87,11 @@ TEST_F(Files, APipeHasTheLimitToo) {
   ::close(both);
 }
 
-TEST_F(Files, WhatTheSystemMakesUpHasNoSizeAndIsRead) { EXPECT_THAT(read_file("/proc/self/stat"), HasSubstr(" ")); }
+TEST_F(OutsideFiles, WhatTheSystemMakesUpHasNoSizeAndIsRead) {
+  EXPECT_THAT(read_file("/proc/self/stat"), HasSubstr(" "));
+}
 
-TEST_F(Files, AFileIsReplacedAsAWholeOrNotAtAll) {
+TEST_F(OutsideFiles, AFileIsReplacedAsAWholeOrNotAtAll) {
   const fs::path file = folder_ / "sub" / "file";
   write_file(file, "old");
   write_file(file, std::string(100'000, 'n'));

@@ -5,7 +5,6 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "host/files.hpp"
 #include "report/report.hpp"
 
 namespace roofline {
@@ -38,11 +37,6 @@ Sweep sweep_from_json(const nlohmann::ordered_json& json);
 Ceiling ceiling_from_json(const nlohmann::ordered_json& json);
 DeviceInfo device_from_json(const nlohmann::ordered_json& json);
 Outcome outcome_from_json(const nlohmann::ordered_json& json);
-
-/// Of machines 0.2 MB are usual, of eight GPUs 2 MB; of reports a row has some 3 KB, and 0.4 MB with all of its
-/// samples.
-inline constexpr FileLimit kMachineLimit{std::uint64_t{64} << 20, "a machine file"};
-inline constexpr FileLimit kReportLimit{std::uint64_t{1} << 30, "a report"};
 
 /// Parses and checks a file's text. `source` is its name in messages. Throws UsageError.
 Machine parse_machine(const std::string& text, const std::string& source);
