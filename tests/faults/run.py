@@ -323,7 +323,7 @@ def table(outcomes):
 
 Made by `tests/faults/run.py`, which runs the binary with a library that has the system refuse calls, and kills it:
 {len(outcomes)} runs, {sum(o.struck > 0 for o in outcomes)} in which the fault struck, {sum(bool(o.problems) for o in outcomes)} with
-a problem. After each run every file is the old one or the new one, whole; what was not finished says so; the exit code is
+a problem. Without one, after a run every file is the old one or the new one, whole; what was not finished says so; the exit code is
 one of the documented ones; whoever fails says why; no process is left.
 
 To make it anew: `cmake --build build/local --target roofline roofline_faults`, then
@@ -344,7 +344,9 @@ some from run to run. Of the files after a run, "old and new" means that some ou
         message = re.sub(r"[0-9]+-[0-9a-f]{8}\.tmp", "….tmp", said[-1]).replace("|", "\\|") if said else ""
         text += (f"| {scenario} | {name} | {len(some)} | {sum(o.struck > 0 for o in some)} | {listed(codes)} | "
                  f"{listed(files)} | {message} |\n")
-    return text
+    problems = [f"- {o.fault.scenario}, {o.fault.name} (`{o.fault.words()}`): {problem}\n" for o in outcomes
+                for problem in o.problems]
+    return text + ("\n## Problems\n\n" + "".join(problems) if problems else "")
 
 
 def main():
