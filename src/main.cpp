@@ -3,6 +3,9 @@
 
 #include <cstdio>
 #include <exception>
+#include <new>
+#include <string>
+#include <system_error>
 #include <variant>
 
 #include "cli/answer.hpp"
@@ -38,6 +41,13 @@ struct RunCommand {
   ExitCode operator()(const DoctorCommand& command) const { return run_doctor(command, options); }
 };
 
+/// A message that needs no memory.
+ExitCode without_memory() {
+  std::fputs("roofline: no memory is left\n  stop other programs, or allow this one more (ulimit -v, cgroup)\n",
+             stderr);
+  return ExitCode::workload_failed;
+}
+
 /// Runs `work`; an error is said, and is the exit code.
 template <class Work>
 ExitCode guarded(const Work& work) {
@@ -47,6 +57,11 @@ ExitCode guarded(const Work& work) {
     const ExitCode code = interrupted() ? ExitCode::cancelled : error.exit_code();
     say_problem({error_code(code), error.what(), error.hint()}, "roofline: ");
     return code;
+  } catch (const std::bad_alloc&) {
+    return without_memory();
+  } catch (const std::system_error& error) {
+    say_problem({"system", std::string("the system refused: ") + error.what(), {}}, "roofline: ");
+    return ExitCode::workload_failed;
   } catch (const std::exception& error) {
     say_problem({"internal", error.what(), "this is a mistake of the program; please report it"}, "roofline: ");
     return ExitCode::workload_failed;
@@ -76,4 +91,10 @@ ExitCode run(int argc, char** argv) {
 }  // namespace
 }  // namespace roofline
 
-int main(int argc, char** argv) { return static_cast<int>(roofline::run(argc, argv)); }
+int main(int argc, char** argv) {
+  try {
+    return static_cast<int>(roofline::run(argc, argv));
+  } catch (const std::exception&) {  // what has a message could not be told
+    return static_cast<int>(roofline::without_memory());
+  }
+}

@@ -44,7 +44,8 @@ class WorkloadWorker {
     Outcome outcome;
     std::string rung = entry.workload.implementation;
     try {
-      outcome = entry.skip_reason.empty() ? measure(entry, rung) : without_run(PointStatus::skipped, entry.skip_reason);
+      outcome =
+          entry.skip_reason.empty() ? measure(entry, rung, send) : without_run(PointStatus::skipped, entry.skip_reason);
     } catch (const std::exception& error) {
       // Either the context is lost, or the device could not be opened again after that.
       outcome = without_run(PointStatus::failed, error.what());
@@ -55,11 +56,12 @@ class WorkloadWorker {
   }
 
  private:
-  Outcome measure(const SuiteEntry& entry, std::string& rung) {
+  Outcome measure(const SuiteEntry& entry, std::string& rung, const Send& send) {
     const DeviceChoice& choice = options_.device;
     if (!device_) {
       device_ = open_device(choice.kind, choice.index, choice.options);
       pace_.emplace(machine_, *device_);
+      send(Json({{"opened", true}}).dump());
     }
     const SuiteEntry here = settled(entry, *device_);
     rung = here.workload.implementation;
@@ -76,6 +78,31 @@ class WorkloadWorker {
   std::optional<PaceMeter> pace_;
 };
 
+/// A device that is gone (a GPU that fell off its bus) can't be opened by a fresh process either, and neither by the
+/// next: then the rows that are left are not tried one by one, each for its full limit.
+class LostDevice {
+ public:
+  /// Before a process is started.
+  bool is_lost() {
+    in_vain_ = opened_ ? 0 : in_vain_ + 1;
+    opened_ = false;
+    return in_vain_ >= kProcesses;
+  }
+  void opened() { opened_ = true; }
+
+ private:
+  static constexpr int kProcesses = 2;
+  bool opened_ = true;
+  int in_vain_ = 0;
+};
+
+/// The lesser one of that of all rows, and the row's own where its kernel has one in the suite.
+std::optional<double> limit_of(const SuiteEntry& entry, const AnalyzeOptions& options) {
+  const std::optional<double> own = entry.time_limit_s();
+  if (!own || !options.row_limit_s) return own ? own : options.row_limit_s;
+  return std::min(*own, *options.row_limit_s);
+}
+
 /// Times every row once more that was disturbed or came at a slow pace, for that may have passed. The second time
 /// counts if it was fair; else the first one stays, and says so.
 void measure_again(const Suite& suite, const Machine& machine, const AnalyzeOptions& options, Report& report) {
@@ -91,9 +118,11 @@ void measure_again(const Suite& suite, const Machine& machine, const AnalyzeOpti
     return worker.run(static_cast<std::int64_t>(rows[static_cast<std::size_t>(job)]), send);
   };
   jobs.on_message = [&](std::int64_t job, std::string_view text) {
+    const Json json = Json::parse(text);
+    if (!json.contains("outcome")) return;
     done = static_cast<std::size_t>(job) + 1;
     Point& point = report.points[rows[static_cast<std::size_t>(job)]];
-    Outcome again = outcome_from_json(Json::parse(text)["outcome"]);
+    Outcome again = outcome_from_json(json["outcome"]);
     if (again.status == PointStatus::ok && !again.unfair()) {
       static_cast<Outcome&>(point) = std::move(again);
       point.bound = bound_of(point.work, machine, point.time ? point.time->clock_hz : std::nullopt);
@@ -101,7 +130,9 @@ void measure_again(const Suite& suite, const Machine& machine, const AnalyzeOpti
     point.attempts = 2;
   };
   jobs.on_lost = [](std::int64_t, const std::string&) {};  // the first time stays
-  jobs.limit_s = [&](std::int64_t job) { return suite.entries[rows[static_cast<std::size_t>(job)]].time_limit_s(); };
+  jobs.limit_s = [&](std::int64_t job) {
+    return limit_of(suite.entries[rows[static_cast<std::size_t>(job)]], options);
+  };
   jobs.on_tick = [&] {
     if (done >= rows.size()) return;
     options.progress({static_cast<std::int64_t>(done), jobs.count,
@@ -196,7 +227,7 @@ void count(const Suite& suite, const AnalyzeOptions& options, Report& report) {
   jobs.limit_s = [&](std::int64_t job) {
     std::optional<double> limit;
     for (const SuiteEntry* entry : entries_of(job)) {
-      if (const auto own = entry->time_limit_s()) limit = limit.value_or(0) + *own;
+      if (const auto own = limit_of(*entry, options)) limit = limit.value_or(0) + *own;
     }
     return limit;
   };
@@ -219,6 +250,8 @@ Report begin_report(const Suite& suite, const Machine& machine, const AnalyzeOpt
   report.invocation.started_at = utc_now();
   report.machine = machine;
   report.notes = options.notes;
+  report.complete = false;
+  report.rows_planned = static_cast<std::int64_t>(suite.entries.size());
   return report;
 }
 
@@ -277,11 +310,13 @@ Report analyze(const Suite& suite, const Machine& machine, const AnalyzeOptions&
   };
 
   WorkloadWorker worker(suite, machine, options);
+  LostDevice lost_device;
   Jobs jobs;
   jobs.count = static_cast<std::int64_t>(suite.entries.size());
   jobs.run = [&](std::int64_t job, const Send& send) { return worker.run(job, send); };
   jobs.on_message = [&](std::int64_t, std::string_view text) {
     const Json json = Json::parse(text);
+    if (json.contains("opened")) return lost_device.opened();
     add(with_rung(entry_at_work(), json["rung"].get<std::string>()), outcome_from_json(json["outcome"]));
   };
   jobs.on_lost = [&](std::int64_t job, const std::string& reason) {
@@ -289,22 +324,29 @@ Report analyze(const Suite& suite, const Machine& machine, const AnalyzeOptions&
     if (static_cast<std::int64_t>(report.points.size()) == job)
       add(entry_at_work(), without_run(PointStatus::failed, reason));
   };
-  jobs.limit_s = [&](std::int64_t job) { return suite.entries[static_cast<std::size_t>(job)].time_limit_s(); };
+  jobs.limit_s = [&](std::int64_t job) { return limit_of(suite.entries[static_cast<std::size_t>(job)], options); };
+  bool lost = false;
+  jobs.enough = [&] { return lost = lost_device.is_lost(); };
   jobs.on_tick = [&] {
     const auto done = static_cast<std::int64_t>(report.points.size());
     if (done < jobs.count) options.progress({done, jobs.count, entry_at_work().workload.label, std::nullopt});
   };
 
   report.cancelled = run_isolated(jobs) == JobsEnd::interrupted;
+  if (lost) {
+    report.notes.push_back(fmt::format("The run ended at row {} of {}, for the device is gone: {}",
+                                       report.points.size(), suite.entries.size(), report.points.back().reason));
+  }
   while (report.points.size() < suite.entries.size()) {
     const SuiteEntry& entry = entry_at_work();
-    add(entry, without_run(PointStatus::skipped, entry.skip_reason.empty() ? "cancelled" : entry.skip_reason));
+    const char* why = lost ? "not run, for the device is gone" : "cancelled";
+    add(entry, without_run(PointStatus::skipped, entry.skip_reason.empty() ? why : entry.skip_reason));
   }
-  if (!report.cancelled) measure_again(suite, machine, options, report);
+  if (!report.cancelled && !lost) measure_again(suite, machine, options, report);
   report.invocation.duration_s = wall_seconds() - begin;
   note_drift(report);
   note_disturbance(report);
-  if (options.counters && !report.cancelled) {
+  if (options.counters && !report.cancelled && !lost) {
     const double counting = wall_seconds();
     count(suite, options, report);
     take_counted_work(suite, report);
@@ -312,6 +354,7 @@ Report analyze(const Suite& suite, const Machine& machine, const AnalyzeOptions&
     report.invocation.duration_s = wall_seconds() - begin;
   }
   keep_fastest(suite, report);
+  report.complete = true;
   return report;
 }
 

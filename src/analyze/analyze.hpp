@@ -19,12 +19,14 @@ struct AnalyzeOptions {
   DeviceChoice device;
   SamplerOptions sampler;
   bool raw = false;  ///< keep every sample
+  /// Seconds after which a row is ended, unless it has a lesser limit in the suite; nothing: never.
+  std::optional<double> row_limit_s = {};
   /// Hardware counters to read, in a process of their own after everything has been timed.
   std::optional<CounterSet> counters = {};
   std::vector<std::string> command = {};  ///< argv, for the report
   std::vector<std::string> notes = {};    ///< what a reader of the report must know of its machine
   std::function<void(const Progress&)> progress = [](const Progress&) {};
-  /// Called with the report so far after each row: the place to write it to disk.
+  /// Called with the report so far, which is not complete, after each row: the place to write it to disk.
   std::function<void(const Report&)> on_row = [](const Report&) {};
 };
 

@@ -25,6 +25,9 @@
 namespace roofline {
 namespace {
 
+/// A probe's process that takes so long, and ten times what was to be expected, is not slow: it hangs.
+constexpr double kHangsS = 600;
+
 /// Quick leaves out what no kernel is held against, unless it is asked for by name.
 bool left_out(const Probe& probe, const CalibrateOptions& options) {
   const bool extra = probe.role == Role::reference || probe.sweep.has_value();
@@ -164,6 +167,9 @@ JobsEnd measure_one_by_one(const CalibrateOptions& options, const std::vector<co
   jobs.on_lost = [&](std::int64_t job, const std::string& reason) {
     told.machine.unmeasured.push_back({probes[static_cast<std::size_t>(job)]->name, reason});
   };
+  jobs.limit_s = [&](std::int64_t job) {
+    return kHangsS + 10 * expected_seconds(*probes[static_cast<std::size_t>(job)], options.effort);
+  };
   jobs.on_tick = [&] { options.progress({told.place, jobs.count, told.at_work, outlook.left_s(told.place)}); };
   return run_isolated(jobs);
 }
@@ -181,6 +187,7 @@ JobsEnd measure_in_rounds(const CalibrateOptions& options, const std::vector<con
     told.machine.unmeasured.push_back({told.at_work, reason});
     lost.insert(told.at_work);
   };
+  jobs.limit_s = [&](std::int64_t) { return kHangsS + 10 * options.effort.sustain_s; };
   const auto total = static_cast<std::int64_t>(probes.size());
   jobs.on_tick = [&] {
     const double left_s = std::max(0.0, worker.end_s() - wall_seconds());

@@ -1,7 +1,10 @@
 // One JSON file for each device identity in the cache folder of the XDG specification.
 #include "calibrate/machine_store.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
@@ -11,7 +14,7 @@
 #include <system_error>
 
 #include "host/cache_folder.hpp"
-#include "host/files.hpp"
+#include "host/file_limits.hpp"
 #include "model/error.hpp"
 #include "report/json/json.hpp"
 
@@ -29,6 +32,35 @@ fs::path machines_folder() {
   return cache_folder("calibrations",
                       "set one of them, or name a file: calibrate -o machine.json, analyze --machine machine.json");
 }
+
+/// Out of the way, for someone to look at; a second one replaces the first.
+void move_aside(const fs::path& path, const std::function<void(const std::string&)>& say) {
+  const fs::path aside = path.string() + ".broken";
+  std::error_code error;
+  fs::rename(path, aside, error);
+  say(error ? fmt::format("it is left where it is, for it can't be moved: {}", error.message())
+            : fmt::format("moved it to {}", aside.string()));
+}
+
+/// Held while a calibration is kept, so that of two that end at once the lesser one sees the other. Where nothing can
+/// be locked (a file system without locks, a folder that is not there yet) the file is whole all the same.
+class KeeperLock {
+ public:
+  explicit KeeperLock(const fs::path& folder) {
+    std::error_code hidden;
+    fs::create_directories(folder, hidden);
+    folder_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder_ >= 0) ::flock(folder_, LOCK_EX);
+  }
+  ~KeeperLock() {
+    if (folder_ >= 0) ::close(folder_);
+  }
+  KeeperLock(const KeeperLock&) = delete;
+  KeeperLock& operator=(const KeeperLock&) = delete;
+
+ private:
+  int folder_ = -1;
+};
 
 }  // namespace
 
@@ -59,11 +91,19 @@ std::string shared_file_name(const DeviceInfo& device, const std::string& host) 
   return name + ".json";
 }
 
-std::optional<Machine> find_machine(const std::string& identity) {
+std::optional<Machine> find_machine(const std::string& identity, const std::function<void(const std::string&)>& say) {
   const fs::path path = machine_path(identity);
   std::error_code hidden;
-  if (!fs::exists(path, hidden)) return std::nullopt;
-  return parse_machine(read_file(path), path.string());
+  if (!fs::exists(fs::symlink_status(path, hidden))) return std::nullopt;
+  try {
+    Machine machine = parse_machine(read_file(path, kMachineLimit), path.string());
+    if (machine.device.identity == identity) return machine;
+    say(fmt::format("{}: is a calibration of {}, not of {}", path.string(), machine.device.identity, identity));
+  } catch (const UsageError& error) {
+    say(error.what());
+  }
+  move_aside(path, say);
+  return std::nullopt;
 }
 
 std::optional<Machine> find_machine_named(const std::string& device_name) {
@@ -72,7 +112,7 @@ std::optional<Machine> find_machine_named(const std::string& device_name) {
   for (const auto& entry : fs::directory_iterator(machines_folder(), hidden)) {
     if (entry.path().extension() != ".json") continue;
     try {
-      Machine machine = parse_machine(read_file(entry.path()), entry.path().string());
+      Machine machine = parse_machine(read_file(entry.path(), kMachineLimit), entry.path().string());
       const auto rank = [](const Machine& of) { return std::pair(is_full(of), of.measured_at); };
       const bool better = machine.device.name == device_name && (!best || rank(machine) > rank(*best));
       if (better) best = std::move(machine);
@@ -85,14 +125,17 @@ std::optional<Machine> find_machine_named(const std::string& device_name) {
 
 bool keep_machine(const Machine& machine) {
   const fs::path path = machine_path(machine.device.identity);
+  const KeeperLock lock(path.parent_path());
   std::error_code hidden;
   if (!is_full(machine) && fs::exists(path, hidden)) {
     try {
-      if (is_full(parse_machine(read_file(path), path.string()))) return false;
+      const Machine kept = parse_machine(read_file(path, kMachineLimit), path.string());
+      if (is_full(kept) && kept.device.identity == machine.device.identity) return false;
     } catch (const UsageError&) {
       // What can't be read is not worth keeping.
     }
   }
+  if (fs::is_directory(path, hidden)) move_aside(path, [](const std::string&) {});
   write_file(path, machine_to_json(machine).dump(2) + "\n");
   return true;
 }
@@ -130,6 +173,7 @@ std::string age_of(const std::string& measured_at, std::int64_t now) {
     const auto whole = static_cast<std::int64_t>(count);
     return fmt::format("{} {}{} old", whole, unit, whole == 1 ? "" : "s");
   };
+  if (minutes < -1) return "dated later than now: the clock was set back";
   if (minutes < 1) return "less than a minute old";
   if (minutes < 60) return say(minutes, "minute");
   if (minutes < 48 * 60) return say(minutes / 60, "hour");

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,11 +20,12 @@ std::filesystem::path machine_path(const std::string& identity);
 std::string shared_file_name(const DeviceInfo& device, const std::string& host);
 
 /// Keeps a machine there. A quick or partial one never replaces a full one: then the path is not written
-/// and false is returned.
+/// and false is returned. Throws UsageError when it can't be written.
 bool keep_machine(const Machine& machine);
 
-/// The machine kept for that device, or nothing. Throws UsageError when the file can't be understood.
-std::optional<Machine> find_machine(const std::string& identity);
+/// The machine kept for that device, or nothing. What stands there and is no calibration of it (broken off, of another
+/// device or version) is moved aside, and `say` is told of it: to be measured again is all that it takes.
+std::optional<Machine> find_machine(const std::string& identity, const std::function<void(const std::string&)>& say);
 
 /// The latest one kept of any device of that name; whole ones before quick ones.
 std::optional<Machine> find_machine_named(const std::string& device_name);
@@ -31,7 +33,8 @@ std::optional<Machine> find_machine_named(const std::string& device_name);
 /// Why `machine` may no longer hold for `device` ("driver 580.1 then, 590.2 now"), a sentence each; empty when it does.
 std::vector<std::string> staleness(const Machine& machine, const DeviceInfo& device, const std::string& tool_version);
 
-/// "3 days old", "2 hours old", "less than a minute old": how long before `now` (seconds since 1970) `measured_at` was.
+/// "3 days old", "2 hours old", "less than a minute old", or that a clock was set: how long before `now` (seconds since
+/// 1970) `measured_at` was.
 std::string age_of(const std::string& measured_at, std::int64_t now);
 
 }  // namespace roofline

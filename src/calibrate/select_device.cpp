@@ -37,6 +37,8 @@ Json ask_child(const std::function<Json()>& question) {
   jobs.on_lost = [&](std::int64_t, const std::string& reason) {
     answer = {{"error", "looking for devices failed: " + reason}, {"hint", "try --device cpu"}};
   };
+  // Eight GPUs without persistence take half a minute to come up; a driver that hangs would take for ever.
+  jobs.limit_s = [](std::int64_t) { return 180.0; };
   if (run_isolated(jobs) == JobsEnd::interrupted) throw DeviceError("interrupted while looking for devices");
   if (answer.contains("usage")) throw UsageError(answer["error"], answer["hint"]);
   if (answer.contains("error")) throw DeviceError(answer["error"], answer["hint"]);

@@ -1,5 +1,7 @@
 // roofline analyze: a suite under the roofs, written to disk row by row.
 #include <fmt/format.h>
+
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -12,7 +14,7 @@
 #include "cli/session.hpp"
 #include "cli/suites.hpp"
 #include "config/suite.hpp"
-#include "host/files.hpp"
+#include "host/file_limits.hpp"
 #include "model/error.hpp"
 #include "op/layout.hpp"
 #include "render/render.hpp"
@@ -55,9 +57,9 @@ fs::path saved_path(const std::string& name, const Suite& suite, const SelectedD
 
 Report load_saved(const std::string& name, const Suite& suite, const SelectedDevice& device) {
   const fs::path path = saved_path(name, suite, device);
-  return parse_report(
-      read_file(path, fmt::format("a run is kept there by: roofline analyze {} --save {}", suite.path, name)),
-      path.string());
+  return parse_report(read_file(path, kReportLimit,
+                                fmt::format("a run is kept there by: roofline analyze {} --save {}", suite.path, name)),
+                      path.string());
 }
 
 /// What changed since the run that is kept by that name.
@@ -74,6 +76,16 @@ ExitCode compare_with(const Report& base, const Report& now, const AnalyzeComman
   if (regressions.empty()) return ExitCode::ok;
   say_problem({"regression", regressions, {}});
   return ExitCode::regression;
+}
+
+/// Generous, for the inputs and the reference of a large row take their time as well, on a machine that is busy too.
+/// What a suite allows a kernel of its own, it gets.
+std::optional<double> row_limit_of(const AnalyzeCommand& command, const Suite& suite) {
+  constexpr double kUsual = 600, kTimesSampling = 10;
+  if (command.row_limit_s) return *command.row_limit_s > 0 ? command.row_limit_s : std::nullopt;
+  double limit = kUsual + kTimesSampling * command.max_time_s;
+  for (const SuiteEntry& entry : suite.entries) limit = std::max(limit, entry.time_limit_s().value_or(0));
+  return limit;
 }
 
 ExitCode run_once(const Suite& suite, const DeviceChoice& choice, bool json) {
@@ -117,6 +129,7 @@ ExitCode run_analyze(const AnalyzeCommand& command, const Options& options) {
   analysis.command = options.argv;
   analysis.device = device.choice;
   analysis.sampler.max_time_s = command.max_time_s;
+  analysis.row_limit_s = row_limit_of(command, suite);
   analysis.raw = command.raw;
   analysis.counters = command.counters;
   analysis.progress = [&](const Progress& progress) { line.show(progress); };

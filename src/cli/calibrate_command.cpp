@@ -16,7 +16,8 @@
 namespace roofline {
 namespace {
 
-void keep(const Machine& machine, const CalibrateCommand& command) {
+/// Whether it went well: what was measured is shown and written elsewhere all the same.
+bool keep(const Machine& machine, const CalibrateCommand& command) try {
   if (command.only != "*") {
     say("not kept: --only measured a part of the machine (-o FILE writes it)");
   } else if (machine.ceilings.empty()) {
@@ -26,6 +27,10 @@ void keep(const Machine& machine, const CalibrateCommand& command) {
   } else {
     say("not kept: a full calibration of this device is there already");
   }
+  return true;
+} catch (const UsageError& error) {
+  say(fmt::format("not kept: {}", error.what()));
+  return false;
 }
 
 /// A folder has room for the files of many machines.
@@ -84,7 +89,7 @@ ExitCode run_calibrate(const CalibrateCommand& command, const Options& options) 
   if (command.once) return run_probes_once(command, device.choice, options.answer.json);
   const Effort effort{.quick = command.quick, .sustain_s = command.sustain_s, .time_s = command.time_s};
   const Machine machine = calibrate_with_progress(device.choice, effort, command.only);
-  keep(machine, command);
+  const bool kept = keep(machine, command);
   const std::string json = machine_to_json(machine).dump(2) + "\n";
   if (command.output == "-") {
     print_result(json);
@@ -100,6 +105,7 @@ ExitCode run_calibrate(const CalibrateCommand& command, const Options& options) 
     }
   }
   if (machine.cancelled) return ExitCode::cancelled;
+  if (!kept && command.output.empty()) return ExitCode::usage;
   return machine.ceilings.empty() ? ExitCode::workload_failed : ExitCode::ok;
 }
 

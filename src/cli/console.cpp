@@ -80,7 +80,8 @@ void write_stdout(const std::string& text) {
   if (!written) throw Error(fmt::format("can't write to stdout: {}", std::strerror(errno)));
 }
 
-void say(const std::string& line) { fmt::print(stderr, "{}\n", line); }
+// Not fmt::print, which throws: where nobody reads what is said, the work goes on all the same.
+void say(const std::string& line) { static_cast<void>(std::fputs((line + '\n').c_str(), stderr)); }
 
 void warn(const std::string& line) {
   say("note: " + line);
@@ -110,7 +111,8 @@ void ProgressLine::show(const Progress& progress) {
   }
   const std::string line = fmt::format("[{:>{}}/{}] {}{}", progress.done + 1, fmt::formatted_size("{}", progress.total),
                                        progress.total, progress.current, left);
-  fmt::print(stderr, "\r\033[2K{}", shortened(line, static_cast<std::size_t>(columns_of(STDERR_FILENO) - 1)));
+  const std::string drawn = "\r\033[2K" + shortened(line, static_cast<std::size_t>(columns_of(STDERR_FILENO) - 1));
+  static_cast<void>(std::fputs(drawn.c_str(), stderr));
   std::fflush(stderr);
   drawn_ = true;
 }

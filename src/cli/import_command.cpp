@@ -8,7 +8,7 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/outputs.hpp"
-#include "host/files.hpp"
+#include "host/file_limits.hpp"
 #include "import/import.hpp"
 #include "import/roofs.hpp"
 #include "render/render.hpp"
@@ -22,7 +22,7 @@ namespace {
 /// The roofs: of the file that was named, else those kept of such a GPU, else what it promises.
 Machine machine_of(const ImportCommand& command, const DeviceFacts& device, std::vector<std::string>& notes) {
   if (!command.machine.empty()) {
-    Machine machine = parse_machine(read_file(command.machine), command.machine);
+    Machine machine = parse_machine(read_file(command.machine, kReportLimit), command.machine);
     if (!device.name.empty() && machine.device.name != device.name) {
       notes.push_back(
           fmt::format("the roofs are those of {}, and the program ran on {}", machine.device.name, device.name));

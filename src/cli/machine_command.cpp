@@ -10,7 +10,7 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/session.hpp"
-#include "host/files.hpp"
+#include "host/file_limits.hpp"
 #include "model/error.hpp"
 #include "render/render.hpp"
 #include "report/json/json.hpp"
@@ -20,7 +20,7 @@ namespace {
 
 Machine kept_machine(const DeviceRequest& request) {
   const SelectedDevice device = choose_device(request);
-  std::optional<Machine> kept = find_machine(device.info.identity);
+  std::optional<Machine> kept = find_machine(device.info.identity, say);
   if (!kept) {
     throw UsageError(fmt::format("no calibration is kept for {}", device.info.identity),
                      "measure it: roofline calibrate");
@@ -34,7 +34,7 @@ Machine kept_machine(const DeviceRequest& request) {
 
 /// A report.json holds its machine; both kinds of file will do.
 Machine machine_in(const std::string& file) {
-  const std::string text = read_file(file);
+  const std::string text = read_file(file, kReportLimit);
   const auto json = nlohmann::ordered_json::parse(text, nullptr, false);
   const bool is_report = json.is_object() && json.contains("schema") && json["schema"] == kReportSchema;
   return is_report ? parse_report(text, file).machine : parse_machine(text, file);

@@ -7,13 +7,14 @@
 #include "cli/console.hpp"
 #include "host/files.hpp"
 #include "model/error.hpp"
+#include "user/compile.hpp"
 #include "user/first_suite.hpp"
 
 namespace roofline {
 
 ExitCode run_new(const NewCommand& command, const Options&) {
   const std::filesystem::path source = command.source;
-  const std::string suite = first_suite(source, read_file(source));
+  const std::string suite = first_suite(source, read_file(source, kSourceLimit));
   if (command.output == "-") {
     print_result(suite);
     return ExitCode::ok;

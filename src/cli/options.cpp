@@ -149,6 +149,12 @@ void add_commands(CLI::App& app, Flags& flags) {
   analyze->add_option("--max-time", flags.analyze.max_time_s, "Seconds of sampling for each workload (default: 3)")
       ->check(CLI::Range(0.01, 3600.0))
       ->type_name("SECONDS");
+  analyze
+      ->add_option("--row-limit", flags.analyze.row_limit_s,
+                   "Seconds after which a workload that hangs is ended and fails (default: 600, and ten times "
+                   "--max-time; 0: never)")
+      ->check(CLI::Range(0.0, 1e6))
+      ->type_name("SECONDS");
   analyze->add_option("--cache", flags.cache, "cold or hot, instead of what the suite says")
       ->check(CLI::IsMember({"cold", "hot"}));
   analyze->add_flag("--raw", flags.analyze.raw, "Keep every sample in report.json");

@@ -51,6 +51,7 @@ struct AnalyzeCommand {
   ChartOptions chart;
   bool plot = false;                   ///< draw the chart in the terminal too
   double max_time_s = 3;               ///< sampling time for each workload
+  std::optional<double> row_limit_s;   ///< wall time for each workload, 0 for none; nothing: ten minutes and more
   std::optional<std::string> cache;    ///< overrides the suite's cache mode
   bool raw = false;                    ///< keep the raw samples in report.json
   std::optional<CounterSet> counters;  ///< read hardware counters after the timing

@@ -10,7 +10,7 @@
 #include "cli/console.hpp"
 #include "cli/outputs.hpp"
 #include "cli/session.hpp"
-#include "host/files.hpp"
+#include "host/file_limits.hpp"
 #include "model/error.hpp"
 #include "render/render.hpp"
 #include "report/json/json.hpp"
@@ -21,7 +21,7 @@ namespace {
 
 /// The roofs: of the file that was named, which needs no device here, else of the GPU that is chosen.
 Machine machine_of(const ProfileCommand& command, std::vector<std::string>& notes) {
-  if (!command.machine.empty()) return parse_machine(read_file(command.machine), command.machine);
+  if (!command.machine.empty()) return parse_machine(read_file(command.machine, kReportLimit), command.machine);
   DeviceRequest request = command.device;
   if (!request.kind) request.kind = DeviceKind::cuda;
   return machine_for(choose_device(request), {}, notes);

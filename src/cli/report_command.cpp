@@ -6,7 +6,7 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/outputs.hpp"
-#include "host/files.hpp"
+#include "host/file_limits.hpp"
 #include "report/comparison/comparison.hpp"
 #include "report/json/json.hpp"
 
@@ -17,7 +17,7 @@ namespace {
 std::vector<Report> read_runs(const std::vector<std::string>& files) {
   std::vector<Report> runs;
   for (const std::string& file : files) {
-    runs.push_back(parse_report(read_file(file), file));
+    runs.push_back(parse_report(read_file(file, kReportLimit), file));
     if (runs.size() > 1) check_comparable(runs.front(), runs.back(), files.front(), file);
   }
   return runs;

@@ -8,7 +8,7 @@
 #include "calibrate/machine_store.hpp"
 #include "cli/console.hpp"
 #include "device/cpu/isa.hpp"
-#include "host/files.hpp"
+#include "host/file_limits.hpp"
 #include "model/error.hpp"
 #include "report/json/json.hpp"
 
@@ -22,7 +22,7 @@ std::string name_of(const SelectedDevice& device) {
 }
 
 Machine read_machine(const SelectedDevice& device, const std::string& file) {
-  Machine machine = parse_machine(read_file(file), file);
+  Machine machine = parse_machine(read_file(file, kReportLimit), file);
   if (machine.device.kind != device.info.kind) {
     throw UsageError(fmt::format("{}: is a calibration of a {} device ({}), not of {}", file,
                                  to_string(machine.device.kind), machine.device.name, name_of(device)),
@@ -72,7 +72,7 @@ Machine machine_for(const SelectedDevice& device, const std::string& file, std::
     }
     return machine;
   }
-  if (std::optional<Machine> kept = find_machine(device.info.identity)) {
+  if (std::optional<Machine> kept = find_machine(device.info.identity, say)) {
     say(fmt::format("roofs: {} ({})", machine_path(device.info.identity).string(),
                     age_of(kept->measured_at, std::time(nullptr))));
     for (const std::string& reason : staleness(*kept, device.info, ROOFLINE_VERSION)) {
@@ -80,9 +80,15 @@ Machine machine_for(const SelectedDevice& device, const std::string& file, std::
     }
     return *kept;
   }
-  say("roofs: none kept for this device yet: calibrating first");
+  say("roofs: none kept for this device: calibrating first");
   Machine machine = calibrate_with_progress(device.choice, {}, "*");
-  if (!machine.ceilings.empty()) keep_machine(machine);
+  if (machine.ceilings.empty()) return machine;
+  try {
+    keep_machine(machine);
+  } catch (const UsageError& error) {
+    // What was measured holds for this run all the same.
+    say(fmt::format("note: the calibration is not kept: {}", error.what()));
+  }
   return machine;
 }
 

@@ -99,9 +99,13 @@ Suite parse_suite(const std::string& text, const std::string& path, DeviceKind d
   return suite;
 }
 
+/// Ten thousand rows written out have 1 MB.
+constexpr FileLimit kSuiteLimit{std::uint64_t{16} << 20, "a suite"};
+
 Suite load_suite(const std::string& path, DeviceKind device) {
-  return parse_suite(read_file(path, "suites that come with roofline: configs/ops.yaml, configs/quick.yaml"), path,
-                     device);
+  return parse_suite(
+      read_file(path, kSuiteLimit, "suites that come with roofline: configs/ops.yaml, configs/quick.yaml"), path,
+      device);
 }
 
 }  // namespace roofline

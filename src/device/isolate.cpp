@@ -1,18 +1,23 @@
 // fork, a pipe of framed messages, and a supervisor that outlives whatever its child does.
 #include "device/isolate.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <fstream>
+#include <new>
 #include <optional>
+#include <set>
 #include <thread>
 
 #include "host/interrupt.hpp"
@@ -24,6 +29,11 @@ namespace {
 constexpr std::chrono::milliseconds kTick(100);
 /// How long frames are left to gather: a parent that wakes for each one disturbs what its child measures.
 constexpr std::chrono::milliseconds kGather(5);
+/// How much of a limit one look at the child may use up: what this process itself slept through, stopped by Ctrl-Z or
+/// with the whole machine, is not the child's time.
+constexpr std::chrono::duration<double> kMostOfALook(1);
+/// How long a killed child is waited for. One that hangs in the system's own code stays, whatever it is sent.
+constexpr std::chrono::seconds kMourning(10);
 /// How long a child may take to send what it has after an interrupt: one batch, verification included.
 constexpr std::chrono::seconds kGrace(3);
 constexpr int kFreshProcess = 75;  // EX_TEMPFAIL: the child asks for a successor
@@ -54,9 +64,10 @@ std::string frame_bytes(Frame frame, std::int64_t job, std::string_view text = {
   return bytes;
 }
 
-[[noreturn]] void child_main(const Jobs& jobs, std::int64_t first, int fd) {
-  // A supervisor that is killed must not leave a benchmark running.
+[[noreturn]] void child_main(const Jobs& jobs, std::int64_t first, int fd, pid_t parent) {
+  // A supervisor that is killed must not leave a benchmark running, nor one that was killed before this line.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(1);
   std::string ended;  // the frame of the job before, which is sent with the next one's
   AfterJob after = AfterJob::next;
   for (std::int64_t job = first; job < jobs.count && after == AfterJob::next && !interrupted(); ++job) {
@@ -71,35 +82,77 @@ std::string frame_bytes(Frame frame, std::int64_t job, std::string_view text = {
   ::_exit(0);
 }
 
+/// Those that the first thread has started, which supervises, or that orphans were given to; as far as the system
+/// tells.
+std::set<pid_t> children() {
+  std::ifstream list(fmt::format("/proc/self/task/{}/children", ::getpid()));
+  std::set<pid_t> all;
+  for (pid_t pid = 0; list >> pid;) all.insert(pid);
+  return all;
+}
+
+/// What a child has started (a kernel of a suite may do anything) becomes this process's when the child ends, and ends
+/// with it.
+class Descendants {
+ public:
+  Descendants() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
+  void end() const noexcept try {
+    // Theirs come up when they have gone. What hangs in the system's own code is left.
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+    for (bool any = true; any && std::chrono::steady_clock::now() < deadline;) {
+      any = false;
+      for (const pid_t pid : children()) {
+        if (before_.contains(pid)) continue;
+        any = true;
+        ::kill(pid, SIGKILL);
+        ::waitpid(pid, nullptr, WNOHANG);
+      }
+      if (any) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  } catch (const std::bad_alloc&) {
+    // Without memory for their numbers they stay.
+  }
+
+ private:
+  std::set<pid_t> before_ = children();
+};
+
 /// A forked child and the frames that come from it.
 class Child {
  public:
   Child(const Jobs& jobs, std::int64_t first) : jobs_(jobs), next_(first) {
     std::array<int, 2> ends{};
-    if (::pipe(ends.data()) != 0) throw Error(fmt::format("can't make a pipe: {}", std::strerror(errno)));
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw Error(fmt::format("can't make a pipe: {}", std::strerror(errno)));
+    const pid_t parent = ::getpid();
     pid_ = ::fork();
-    if (pid_ < 0) throw Error(fmt::format("can't start a process: {}", std::strerror(errno)));
     if (pid_ == 0) {
       ::close(ends[0]);
-      child_main(jobs, first, ends[1]);
+      child_main(jobs, first, ends[1], parent);
     }
+    const int error = errno;
     ::close(ends[1]);
     fd_ = ends[0];
+    if (pid_ > 0) return;
+    ::close(fd_);
+    throw Error(fmt::format("can't start a process: {}", std::strerror(error)));
   }
   ~Child() {
     ::close(fd_);
-    if (!reaped_) {
-      ::kill(pid_, SIGKILL);
-      ::waitpid(pid_, nullptr, 0);
-    }
+    if (reaped_) return;
+    signal(SIGKILL);
+    reap(kMourning);
+    descendants_.end();
   }
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  /// Waits a tick for frames and hands them on; false once the child has closed its end.
+  /// Waits a tick for frames and hands them on; false once nothing more will come.
   bool pump() {
     pollfd waiting{fd_, POLLIN, 0};
-    if (::poll(&waiting, 1, static_cast<int>(kTick.count())) <= 0) return true;
+    const int ready = ::poll(&waiting, 1, static_cast<int>(kTick.count()));
+    // What the child has started may hold its end of the pipe open for longer than it lives.
+    if (ready == 0) return !ended();
+    if (ready < 0) return true;
     std::this_thread::sleep_for(kGather);
     std::array<char, 65536> chunk;
     const ssize_t got = ::read(fd_, chunk.data(), chunk.size());
@@ -113,15 +166,14 @@ class Child {
 
   /// How the child ended, in words; empty when it ended as it should.
   std::string wait() {
-    int status = 0;
-    while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-    }
-    reaped_ = true;
+    const std::optional<int> status = reap(kLastWords);
+    descendants_.end();
+    if (!status) return (stopped_.empty() ? "the process" : stopped_ + ", and its process") + std::string(kStays);
     if (!stopped_.empty()) return stopped_;
-    if (WIFSIGNALED(status)) {
-      return fmt::format("the process was ended by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
+    if (WIFSIGNALED(*status)) {
+      return fmt::format("the process was ended by signal {} ({})", WTERMSIG(*status), ::strsignal(WTERMSIG(*status)));
     }
-    const int code = WEXITSTATUS(status);
+    const int code = WEXITSTATUS(*status);
     nothing_left_ = code == kNothingLeft;
     const bool as_it_should = code == 0 || code == kFreshProcess || nothing_left_;
     return as_it_should ? "" : fmt::format("the process ended with exit code {}", code);
@@ -132,16 +184,46 @@ class Child {
   bool in_job() const { return in_job_; }
   bool nothing_left() const { return nothing_left_; }  ///< after wait()
 
-  /// Kills it when its job has had its time, and says so; an endless kernel on a GPU ends with its process.
-  void keep_to_limit() {
-    const std::optional<double> limit = in_job_ && stopped_.empty() ? jobs_.limit_s(next_) : std::nullopt;
-    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - job_began_;
-    if (!limit || taken.count() < *limit) return;
+  /// Kills it when its job has had its time, and says so; an endless kernel on a GPU ends with its process. False once
+  /// there is no use in waiting for it any longer.
+  bool keep_to_limit() {
+    const auto now = Clock::now();
+    const std::chrono::duration<double> look = now - last_look_;
+    last_look_ = now;
+    taken_ += std::min(look, kMostOfALook);
+    if (!stopped_.empty()) return taken_ < kMourning;
+    const std::optional<double> limit = jobs_.limit_s(std::min(next_, jobs_.count - 1));
+    if (!limit || taken_.count() < *limit) return true;
     stopped_ = fmt::format("it was ended after {:g} s, the time limit", *limit);
     signal(SIGKILL);
+    taken_ = {};
+    return true;
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr const char* kStays = " can't be ended: it hangs in the system's own code";
+  /// How long a child that has closed its pipe may take to end: a large memory takes seconds to give back.
+  static constexpr std::chrono::seconds kLastWords{60};
+
+  bool ended() const {
+    siginfo_t about = {};
+    return ::waitid(P_PID, static_cast<id_t>(pid_), &about, WEXITED | WNOHANG | WNOWAIT) == 0 && about.si_pid == pid_;
+  }
+
+  /// How it ended; nothing if it has not by then.
+  std::optional<int> reap(std::chrono::seconds patience) {
+    reaped_ = true;
+    const auto deadline = Clock::now() + patience;
+    for (std::chrono::milliseconds pause(1);; pause = std::min(2 * pause, kTick)) {
+      int status = 0;
+      const pid_t found = ::waitpid(pid_, &status, WNOHANG);
+      if (found == pid_) return status;
+      if ((found < 0 && errno != EINTR) || Clock::now() > deadline) return std::nullopt;
+      std::this_thread::sleep_for(pause);
+    }
+  }
+
   bool take_frame() {
     if (pending_.size() < sizeof(Header)) return false;
     Header header;
@@ -150,13 +232,14 @@ class Child {
     const std::string text = pending_.substr(sizeof header, header.bytes);
     pending_.erase(0, sizeof header + header.bytes);
     in_job_ = header.frame != Frame::end;
-    if (header.frame == Frame::begin) job_began_ = std::chrono::steady_clock::now();
+    if (header.frame != Frame::message && stopped_.empty()) taken_ = {};
     next_ = header.job + (in_job_ ? 0 : 1);
     if (header.frame == Frame::message) jobs_.on_message(header.job, text);
     return true;
   }
 
   const Jobs& jobs_;
+  Descendants descendants_;
   std::int64_t next_;
   pid_t pid_ = -1;
   int fd_ = -1;
@@ -164,8 +247,9 @@ class Child {
   bool reaped_ = false;
   bool nothing_left_ = false;
   std::string pending_;
-  std::chrono::steady_clock::time_point job_began_;
-  std::string stopped_;  ///< why it was killed
+  Clock::time_point last_look_ = Clock::now();
+  std::chrono::duration<double> taken_{};  ///< by the job, or since it was killed
+  std::string stopped_;                    ///< why it was killed
 };
 
 /// Feeds on a child until it ends; true when an interrupt ended it.
@@ -179,7 +263,7 @@ bool follow(Child& child, const Jobs& jobs) {
       jobs.on_tick();
       tick = Clock::now();
     }
-    child.keep_to_limit();
+    if (!child.keep_to_limit()) break;
     if (!interrupted()) continue;
     if (!deadline) {
       child.signal(SIGINT);  // kill -INT reaches the parent alone
@@ -197,7 +281,7 @@ bool follow(Child& child, const Jobs& jobs) {
 
 JobsEnd run_isolated(const Jobs& jobs) {
   std::int64_t first = 0;
-  while (first < jobs.count) {
+  while (first < jobs.count && !jobs.enough()) {
     Child child(jobs, first);
     if (follow(child, jobs)) return JobsEnd::interrupted;
     const std::string reason = child.wait();

@@ -30,6 +30,8 @@ struct Jobs {
   std::function<void(std::int64_t job, const std::string& reason)> on_lost;
   /// In the parent: seconds after which a job's process is killed, for on_lost to hear of; nothing: never.
   std::function<std::optional<double>(std::int64_t job)> limit_s = [](std::int64_t) { return std::nullopt; };
+  /// In the parent, before a process is started for the jobs that are left: whether they are not to be run.
+  std::function<bool()> enough = [] { return false; };
   /// In the parent, some ten times a second.
   std::function<void()> on_tick = [] {};
 };

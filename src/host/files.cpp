@@ -1,16 +1,23 @@
-// std::filesystem and streams, with the reason and the fix in every message.
+// What the system says, with the fix in every message.
 #include "host/files.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <random>
+#include <string_view>
 #include <system_error>
+#include <utility>
 
+#include "host/interrupt.hpp"
 #include "model/error.hpp"
 
 namespace roofline {
@@ -27,32 +34,109 @@ void make_folder(const fs::path& folder) {
   }
 }
 
+struct OpenFile {
+  explicit OpenFile(int opened) : descriptor(opened) {}
+  OpenFile(OpenFile&& other) noexcept
+      : descriptor(std::exchange(other.descriptor, -1)), pipe(other.pipe), size(other.size) {}
+  OpenFile& operator=(OpenFile&&) = delete;
+  ~OpenFile() {
+    if (descriptor >= 0) ::close(descriptor);
+  }
+
+  int descriptor;
+  bool pipe = false;
+  std::uint64_t size = 0;  ///< 0 of a pipe, and of what /proc makes up
+};
+
+[[noreturn]] void refuse_size(const fs::path& path, const FileLimit& limit, const std::string& hint) {
+  throw UsageError(
+      fmt::format("{}: is larger than {} MB, the most that {} may have", path.string(), limit.bytes >> 20, limit.what),
+      hint);
+}
+
+OpenFile open_for_reading(const fs::path& path, const FileLimit& limit, const std::string& hint) {
+  const auto refuse = [&](const char* why) { throw UsageError(fmt::format("{}: {}", path.string(), why), hint); };
+  // Without O_NONBLOCK a pipe that has no writer would be waited for here.
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (descriptor < 0) refuse(std::strerror(errno));
+  OpenFile file(descriptor);
+  struct stat about = {};
+  if (::fstat(descriptor, &about) != 0) refuse(std::strerror(errno));
+  if (S_ISDIR(about.st_mode)) refuse("is a folder, not a file");
+  file.pipe = S_ISFIFO(about.st_mode);
+  if (!file.pipe && !S_ISREG(about.st_mode)) refuse("is a device, not a file");
+  if (!file.pipe) file.size = static_cast<std::uint64_t>(about.st_size);
+  if (file.size > limit.bytes) refuse_size(path, limit, hint);
+  return file;
+}
+
+/// Another program makes the text while we wait: long enough for a file that comes from another host.
+void wait_for_writer(int descriptor, const fs::path& path, const std::string& hint) {
+  constexpr int kPatienceMs = 30000;
+  pollfd waiting{descriptor, POLLIN, 0};
+  if (::poll(&waiting, 1, kPatienceMs) != 0) return;
+  throw UsageError(fmt::format("{}: nothing came through this pipe for {} s", path.string(), kPatienceMs / 1000), hint);
+}
+
+/// 0, or the system's reason.
+int write_new(const fs::path& path, std::string_view content) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0) return errno;
+  int error = 0;
+  while (!content.empty() && error == 0) {
+    const ssize_t written = ::write(file, content.data(), content.size());
+    if (written >= 0) {
+      content.remove_prefix(static_cast<std::size_t>(written));
+    } else if (errno != EINTR) {
+      error = errno;
+    }
+  }
+  // Some file systems say only now that there was no room.
+  if (::close(file) != 0 && errno != EINTR && error == 0) error = errno;
+  return error;
+}
+
 }  // namespace
 
-std::string read_file(const fs::path& path, const std::string& hint) {
-  std::error_code hidden;  // a folder above that may not be looked into: opening the file says so
-  if (fs::is_directory(path, hidden)) {
-    throw UsageError(fmt::format("{}: is a folder, not a file", path.string()), hint);
+std::string read_file(const fs::path& path, const FileLimit& limit, const std::string& hint) {
+  const OpenFile file = open_for_reading(path, limit, hint);
+  std::string text(static_cast<std::size_t>(file.size), '\0');
+  std::size_t end = 0;
+  for (;;) {
+    // A byte more than is expected, so that the end shows itself.
+    if (text.size() == end) text.resize(std::max<std::size_t>(end + 1, 2 * end));
+    const ssize_t got = ::read(file.descriptor, text.data() + end, text.size() - end);
+    if (got == 0) break;
+    if (got > 0) {
+      end += static_cast<std::size_t>(got);
+      if (end > limit.bytes) refuse_size(path, limit, hint);
+    } else if (errno == EAGAIN) {
+      wait_for_writer(file.descriptor, path, hint);
+    } else if (errno != EINTR || interrupted()) {
+      throw UsageError(fmt::format("{}: {}", path.string(), std::strerror(errno)), hint);
+    }
   }
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw UsageError(fmt::format("{}: {}", path.string(), std::strerror(errno)), hint);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (file.pipe && end == 0) throw UsageError(fmt::format("{}: is a pipe that nobody writes to", path.string()), hint);
+  text.resize(end);
+  return text;
+}
+
+void require_file(const fs::path& path, const FileLimit& limit, const std::string& hint) {
+  if (open_for_reading(path, limit, hint).pipe) {
+    throw UsageError(fmt::format("{}: is a pipe, not a file", path.string()), hint);
+  }
 }
 
 void write_file(const fs::path& path, const std::string& content) {
   make_folder(path.parent_path());
   // Other hosts and containers have processes of the same number and may write to the same folder.
   const fs::path temporary = fmt::format("{}.{}-{:08x}.tmp", path.string(), ::getpid(), std::random_device()());
-  std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-  file.write(content.data(), static_cast<std::streamsize>(content.size()));
-  file.close();
-  std::error_code error;
-  if (file) fs::rename(temporary, path, error);
-  if (!file || error) {
-    const std::string reason = error ? error.message() : std::strerror(errno);
-    fs::remove(temporary, error);
-    throw UsageError(fmt::format("{}: can't be written: {}", path.string(), reason), "name another place with -o");
-  }
+  const int error = write_new(temporary, content);
+  if (error == 0 && ::rename(temporary.c_str(), path.c_str()) == 0) return;
+  const int reason = error != 0 ? error : errno;
+  ::unlink(temporary.c_str());
+  throw UsageError(fmt::format("{}: can't be written: {}", path.string(), std::strerror(reason)),
+                   "name another place with -o");
 }
 
 void require_writable_folder(const fs::path& folder) {

@@ -1,14 +1,27 @@
 // Files in and out: read whole, written to a temporary name and renamed, so that none is ever half there.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
 
 namespace roofline {
 
-/// The file's text. Throws UsageError with the system's reason, and with that hint.
-std::string read_file(const std::filesystem::path& path, const std::string& hint = {});
+/// How much a file of a kind may hold: far more than any has that means well.
+struct FileLimit {
+  std::uint64_t bytes = 0;
+  const char* what = "";  ///< "a suite"
+};
+inline constexpr FileLimit kFileLimit{std::uint64_t{1} << 30, "a file"};
+
+/// The text of a file, or of a pipe that somebody writes to. Throws UsageError with the system's reason, and with that
+/// hint; at once for what is no such thing (a folder, a device, a pipe without a writer) and beyond the limit.
+std::string read_file(const std::filesystem::path& path, const FileLimit& limit = kFileLimit,
+                      const std::string& hint = {});
+
+/// For readers of their own, that come back to places of the file: throws as read_file does, for pipes too.
+void require_file(const std::filesystem::path& path, const FileLimit& limit, const std::string& hint = {});
 
 /// Replaces the file in one step; makes its folder first. Throws UsageError; leaves no temporary file.
 void write_file(const std::filesystem::path& path, const std::string& content);

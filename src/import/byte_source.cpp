@@ -10,6 +10,7 @@
 #include <cstring>
 #include <vector>
 
+#include "host/files.hpp"
 #include "model/error.hpp"
 
 namespace roofline {
@@ -21,6 +22,9 @@ constexpr std::size_t kBuffer = std::size_t{1} << 18;
 /// Traces pack to a tenth, dull ones to a thirtieth. What unpacks to more than this is made to hurt.
 constexpr std::uint64_t kMostUnpacked = 150;
 constexpr std::uint64_t kHarmless = std::uint64_t{1} << 28;
+
+/// It is read as it comes, and what is kept of it is far less.
+constexpr FileLimit kImportLimit{std::uint64_t{64} << 30, "a profile"};
 
 /// zstd's streaming interface, as libzstd.so.1 has had it since 2016. Found at run time: only .ncu-repz need it.
 class Zstd {
@@ -140,7 +144,7 @@ struct ZstdFile final : ByteSource::Unpacker {
 
 std::unique_ptr<ByteSource::Unpacker> open(const fs::path& path) {
   const auto refuse = [&] { throw UsageError(fmt::format("{}: {}", path.string(), std::strerror(errno))); };
-  if (fs::is_directory(path)) throw UsageError(fmt::format("{}: is a folder", path.string()));
+  require_file(path, kImportLimit);
   std::FILE* file = std::fopen(path.c_str(), "rb");
   if (file == nullptr) refuse();
   unsigned char magic[4] = {};

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <optional>
 
+#include "host/files.hpp"
 #include "model/error.hpp"
 
 namespace roofline {
@@ -176,6 +177,7 @@ const spool::Place& ProcessTrace::place(spool::Id id) const { return by_id(place
 const spool::Kind& ProcessTrace::kind(spool::Id id) const { return by_id(kinds, id); }
 
 ProcessTrace read_spool(const fs::path& file) {
+  require_file(file, {std::uint64_t{64} << 30, "a spool"});
   std::ifstream in(file, std::ios::binary);
   std::uint64_t magic = 0;
   if (!in.read(reinterpret_cast<char*>(&magic), sizeof magic) || magic != spool::kMagic) {

@@ -19,7 +19,9 @@ Json run_to_json(const Report& report) {
                {"identity", report.machine.device.identity},
                {"suite", report.invocation.suite},
                {"started_at", report.invocation.started_at},
-               {"tool_version", report.invocation.tool_version}};
+               {"tool_version", report.invocation.tool_version},
+               {"complete", report.complete}};
+  if (!report.complete) json["rows_planned"] = report.rows_planned;
   if (!report.profile) return json;
   json["program"] = report.profile->program;
   json["wall_s"] = report.profile->wall_s;

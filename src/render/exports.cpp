@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -154,6 +155,13 @@ std::string render_prometheus(const Runs& runs) {
                           escaped(ceiling.name), to_string(ceiling.regime), unit_of(ceiling.kind)),
               ceiling.value);
   }
+  if (!report.profile) {
+    Gauge(text, "roofline_run_complete", "1; 0 of a run that did not come to its end.")
+        .add(run, report.complete ? 1 : 0);
+    const auto rows = static_cast<std::int64_t>(report.points.size());
+    Gauge(text, "roofline_run_rows_missing", "Rows that the run was to have, and has not.")
+        .add(run, static_cast<double>(report.complete ? 0 : std::max<std::int64_t>(0, report.rows_planned - rows)));
+  }
   return text;
 }
 
@@ -163,7 +171,8 @@ std::string render_json_lines(const Runs& runs) {
   for (const Point& point : report.points) {
     Json row = {{"suite", report.invocation.suite},
                 {"started_at", report.invocation.started_at},
-                {"device", report.machine.device.name}};
+                {"device", report.machine.device.name},
+                {"complete", report.complete}};
     row.update(point_to_json(point, report.machine));
     text += row.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   }

@@ -167,9 +167,19 @@ std::string sweep_sentence(const Sweep& sweep) {
   return text + (sweep.boundaries.empty() ? " throughout" : " beyond");
 }
 
+std::string unfinished(const Report& report) {
+  if (report.complete) return {};
+  const auto rows = static_cast<std::int64_t>(report.points.size());
+  if (rows >= report.rows_planned) {
+    return "The run did not come to its end: all rows are here, without what was to be counted or measured again.";
+  }
+  return fmt::format("The run did not come to its end: {} of {} rows are here.", rows, report.rows_planned);
+}
+
 std::vector<std::string> alarms(const Report& report) {
   if (report.profile) return profile_alarms(report);
   std::vector<std::string> sentences;
+  if (std::string sentence = unfinished(report); !sentence.empty()) sentences.push_back(std::move(sentence));
   if (report.cancelled) sentences.emplace_back("The run was cancelled: what had been measured until then is here.");
   add_rows(sentences, report, "Failed", [](const Point& p) { return p.status == PointStatus::failed; });
   add_rows(sentences, report, "Timed without being verified", [](const Point& p) {

@@ -26,6 +26,8 @@ std::string sweep_sentence(const Sweep& sweep);
 /// nothing limits it.
 std::string limit_label(const Bound& bound);
 
+/// "The run did not come to its end: 3 of 10 rows are here."; empty of one that did.
+std::string unfinished(const Report& report);
 /// What a reader must know before any figure: what failed, ended early, or is not to be trusted.
 std::vector<std::string> alarms(const Report& report);
 /// How many ran, by what they are bound, and what to know of the machine.

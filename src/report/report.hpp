@@ -81,6 +81,8 @@ struct Report {
   std::vector<Point> points;
   std::vector<std::string> notes;  ///< what a reader must know: a stale calibration, a clock that drifted
   bool cancelled = false;
+  bool complete = true;            ///< false while the run goes on, and for ever in the file of one that was killed
+  std::int64_t rows_planned = 0;   ///< of a run that is not complete: how many it was to have
   std::optional<Profile> profile;  ///< of a program that was profiled; its rows are kinds of launches
 };
 

@@ -58,7 +58,7 @@ class ContentHash {
 void add_with_includes(ContentHash& hash, const fs::path& file, const std::vector<fs::path>& folders,
                        std::set<fs::path>& seen) {
   if (!seen.insert(fs::weakly_canonical(file)).second) return;
-  const std::string text = text_of(file);
+  const std::string text = read_file(file, kSourceLimit);
   hash.add(text);
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
@@ -302,8 +302,8 @@ void compile_for_cuda(const CompileRequest& request, const fs::path& out) {
     std::vector<std::string> options = preprocessor_options(request);
     options.push_back("-I" + request.source.parent_path().string());
     options.insert(options.end(), request.options.begin(), request.options.end());
-    const NvrtcResult result = nvrtc_compile(read_file(request.source), request.source.string(), request.architecture,
-                                             options, request.entries);
+    const NvrtcResult result = nvrtc_compile(read_file(request.source, kSourceLimit), request.source.string(),
+                                             request.architecture, options, request.entries);
     if (result.compiled) {
       write_file(out, result.cubin);
       write_names(out, result.names);

@@ -7,9 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "host/files.hpp"
 #include "user/kernel_spec.hpp"
 
 namespace roofline {
+
+inline constexpr FileLimit kSourceLimit{std::uint64_t{64} << 20, "source text"};
 
 /// What is compiled: the same for two configurations whose difference the compiler doesn't see.
 struct CompileRequest {

@@ -62,7 +62,9 @@ std::vector<double> widen(std::string_view bytes, std::size_t count) {
 }  // namespace
 
 std::vector<double> read_npy(const std::filesystem::path& path, std::int64_t elements) {
-  const std::string file = read_file(path);
+  // Its header is short, and no element has more than eight bytes.
+  const std::uint64_t most = (std::uint64_t{1} << 20) + 8 * static_cast<std::uint64_t>(elements);
+  const std::string file = read_file(path, {most, "an array of so many elements"});
   const auto refuse = [&](const std::string& why) { throw Error(fmt::format("{}: {}", path.string(), why)); };
   if (file.size() < 12 || file.compare(0, 6, "\x93NUMPY") != 0) refuse("is no .npy file");
   const bool first_version = file[6] == 1;

@@ -359,7 +359,21 @@ class Analysis(Workspace):
         self.assertGreaterEqual(len(report["results"]), max(seen, 3))
         self.assertEqual({row["status"] for row in report["results"]}, {"ok"})
         self.assertGreater(report["invocation"]["duration_s"], 0)
-        self.check(self.run_tool("report", path, "--format", "csv", "-o", folder / "again"), 0)
+        self.assertEqual((report["complete"], report["rows_planned"]), (False, 1000))
+        drawn = self.run_tool("report", path, "--format", "csv", "-o", folder / "again", "--plot")
+        self.check(drawn, 0)
+        missing = f"did not come to its end: {len(report['results'])} of 1000 rows are here"
+        self.assertEqual(" ".join(drawn.stdout.split()).count(missing), 2, "the table and the plot")
+        self.assertIn(missing, self.run_tool("report", path, "--format", "md", "-o", "-").stdout)
+        gate = self.run_tool("compare", path, path)
+        self.check(gate, 1, "the earlier run did not come to its end", "No verdict: the later run did not come to its end")
+        # A file of a version that did not tell is read as before.
+        del report["complete"], report["rows_planned"]
+        path.write_text(json.dumps(report))
+        old = self.run_tool("report", path, "--format", "md", "-o", "-")
+        self.check(old, 0)
+        self.assertNotIn("come to its end", old.stdout)
+        self.check(self.run_tool("compare", path, path), 0)
 
     def test_a_folder_that_can_not_be_written_is_found_before_measuring(self):
         blocker = self.folder / "file"
@@ -514,6 +528,40 @@ class Reports(Workspace):
         self.assertFalse((self.folder / "never").exists())
 
 
+    def test_what_has_no_end_is_refused_at_once(self):
+        """A device, a pipe that nobody writes to, a folder, a file beyond its limit: by every reader."""
+        pipe, large, link = self.folder / "pipe", self.folder / "large.json", self.folder / "link.json"
+        os.mkfifo(pipe)
+        link.symlink_to("/dev/zero")
+        with open(large, "wb") as file:
+            file.truncate(1 << 40)  # a hole: it takes no room
+        ours = self.suite()
+        for path, words in ((pipe, "pipe"), (large, "larger than "), (link, "is a device"), ("/dev/zero", "is a device"),
+                            (self.folder, "is a folder")):
+            for command in (("analyze", path, "--device", "cpu"), ("report", path), ("compare", path, self.reference()),
+                            ("machine", path), ("import", path), ("new", "kernel", path),
+                            ("analyze", ours, "--device", "cpu", "--machine", path, "-o", self.folder / "never")):
+                self.check(self.run_tool(*command, timeout=60), 2, words, str(path))
+            self.check(self.run_tool("fleet", path, timeout=60), 2)
+        with_npy = self.suite("name: x\nkernels:\n  - name: k\n    source: pipe\n", "pipe.yaml")
+        self.check(self.run_tool("analyze", with_npy, "--device", "cpu", "--machine", self.machine, timeout=60), 2)
+
+    def test_a_pipe_that_somebody_writes_to_is_read(self):
+        read, write = os.pipe()
+        with open(write, "wb") as writer:
+            pid = os.fork()
+            if pid == 0:
+                os.close(read)
+                writer.write(self.reference().read_bytes())
+                writer.flush()
+                os._exit(0)
+        done = self.run_tool("report", f"/dev/fd/{read}", "--format", "csv", "-o", "-", pass_fds=[read])
+        os.close(read)
+        os.waitpid(pid, 0)
+        self.check(done, 0)
+        self.assertTrue(done.stdout.startswith("workload,"))
+
+
 class Profiles(Workspace):
     """Without a GPU: the machine is a file, and what was recorded of real programs is in the tree."""
     ROOFS = ROOT / "reports/reference/h200-ops/report.json"
@@ -578,6 +626,49 @@ class Machines(Workspace):
         self.check(shown, 0)
         kept = json.loads(shown.stdout)["ceilings"]
         self.assertEqual(kept, json.loads(self.machine.read_text())["ceilings"])
+
+    def other_cache(self, name):
+        """A cache with the calibration in it, and where that is."""
+        cache = self.folder / name
+        shutil.copytree(self.folder / "cache", cache)
+        return dict(self.environment, XDG_CACHE_HOME=str(cache)), next(cache.glob("roofline/cpu-*.json"))
+
+    def test_a_broken_calibration_is_moved_aside_and_measured_again(self):
+        environment, kept = self.other_cache("broken-cache")
+        whole = kept.read_bytes()
+        kept.write_bytes(whole[:len(whole) // 2])
+        shown = subprocess.run([ROOFLINE, "machine", "--device", "cpu"], env=environment, text=True, capture_output=True)
+        self.check(shown, 2, kept.name, f"moved it to {kept}.broken", "roofline calibrate")
+        self.assertFalse(kept.exists())
+        kept.write_bytes(b'{"schema": "somebody.else/1"}')
+        process = subprocess.Popen([ROOFLINE, "analyze", self.suite(), "--device", "cpu"], env=environment, text=True,
+                                   cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        said = ""
+        for line in process.stderr:
+            said += line
+            if "calibrating first" in line:
+                process.send_signal(signal.SIGINT)  # that it begins is enough here
+        self.assertEqual(process.wait(timeout=120), 130)
+        self.assertIn(f"moved it to {kept}.broken", said)
+        self.assertEqual(pathlib.Path(f"{kept}.broken").read_bytes(), b'{"schema": "somebody.else/1"}')
+
+    def test_two_calibrations_at_once_leave_a_whole_one(self):
+        environment, kept = self.other_cache("shared-cache")
+        both = [subprocess.Popen([ROOFLINE, "calibrate", "--device", "cpu", "--quick", "--time", "2"], env=environment,
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for _ in range(2)]
+        for process in both:
+            self.assertIn(process.wait(timeout=300), (0, 1))  # 1: there was no time for any ceiling
+        self.assertEqual(json.loads(kept.read_text())["schema"], "roofline.machine/1")
+        self.assertEqual(list(kept.parent.iterdir()), [kept])
+
+    def test_a_cache_that_can_not_be_written_costs_no_measurement(self):
+        (self.folder / "no-cache").mkdir()
+        (self.folder / "no-cache/roofline").write_text("a file where a folder has to be")
+        done = subprocess.run([ROOFLINE, "calibrate", "--device", "cpu", "--quick", "-o", self.folder / "kept-here.json"],
+                              env=dict(self.environment, XDG_CACHE_HOME=str(self.folder / "no-cache")), text=True,
+                              capture_output=True)
+        self.check(done, 0, "not kept: ", "no-cache/roofline", "wrote ")
+        self.assertTrue(json.loads((self.folder / "kept-here.json").read_text())["ceilings"])
 
     def test_first_set_of_cpu_ceilings(self):
         ceilings = {ceiling["name"]: ceiling for ceiling in json.loads(self.machine.read_text())["ceilings"]}

@@ -70,6 +70,11 @@ std::vector<Implementation> Fault::implementations() const {
   elsewhere.unsupported = [](const Workload&, const Device&) { return "needs n <= 7"; };
   return {implementation("good", copy),
           implementation("crashes", [](const float*, float*, std::int64_t) { ::raise(SIGKILL); }),
+          implementation("hangs",
+                         [](const float*, float*, std::int64_t) {
+                           for (;;) ::pause();
+                         }),
+          implementation("stops", [](const float*, float*, std::int64_t) { ::kill(::getpid(), SIGSTOP); }),
           implementation("exits", [](const float*, float*, std::int64_t) { ::_exit(3); }),
           implementation("poisons",
                          [](const float*, float*, std::int64_t) { throw PoisonedDevice("illegal memory access"); }),
@@ -121,6 +126,45 @@ TEST(AnalyzeFaults, EachFailureCostsItsOwnRow) {
   EXPECT_FALSE(report.cancelled);
 }
 
+/// As when a GPU falls off its bus: no process can open it, neither the next.
+TEST(AnalyzeFaults, ADeviceThatIsGoneEndsTheRunWithWhatThereIs) {
+  AnalyzeOptions options = fast_options();
+  options.device.kind = DeviceKind::cuda;
+  options.device.index = 9999;
+  std::size_t rows = 0;
+  options.on_row = [&](const Report& report) { rows = report.points.size(); };
+  const Report report = analyze(suite_of({"good", "good", "good", "good", "good"}), Machine{}, options);
+  ASSERT_EQ(report.points.size(), 5U);
+  EXPECT_EQ(rows, 5U);
+  EXPECT_EQ(report.points[0].status, PointStatus::failed);
+  EXPECT_EQ(report.points[1].status, PointStatus::failed) << "a fresh process has tried";
+  for (std::size_t row = 2; row < 5; ++row) {
+    EXPECT_EQ(report.points[row].status, PointStatus::skipped);
+    EXPECT_EQ(report.points[row].reason, "not run, for the device is gone");
+  }
+  ASSERT_EQ(report.notes.size(), 1U);
+  EXPECT_TRUE(report.notes[0].starts_with("The run ended at row 2 of 5, for the device is gone: ")) << report.notes[0];
+}
+
+TEST(AnalyzeFaults, KernelsThatCrashAreNoSignThatTheDeviceIsGone) {
+  const Report report =
+      analyze(suite_of({"crashes", "crashes", "poisons", "crashes", "good"}), Machine{}, fast_options());
+  EXPECT_EQ(report.points[4].status, PointStatus::ok) << report.points[4].reason;
+}
+
+TEST(AnalyzeFaults, ARowThatHangsFailsAtTheLimitAndTheRunGoesOn) {
+  AnalyzeOptions options = fast_options();
+  options.row_limit_s = 2;
+  const Report report = analyze(suite_of({"good", "hangs", "stops", "good"}), Machine{}, options);
+  EXPECT_EQ(report.points[0].status, PointStatus::ok) << report.points[0].reason;
+  for (const std::size_t row : {1U, 2U}) {
+    EXPECT_EQ(report.points[row].status, PointStatus::failed);
+    EXPECT_EQ(report.points[row].reason, "it was ended after 2 s, the time limit");
+  }
+  EXPECT_EQ(report.points[3].status, PointStatus::ok) << report.points[3].reason;
+  EXPECT_TRUE(report.complete);
+}
+
 TEST(AnalyzeFaults, WhatADeviceCanNotRunIsSkippedWithItsReason) {
   const Report report = analyze(suite_of({"good", "elsewhere"}), Machine{}, fast_options());
   EXPECT_EQ(report.points[1].status, PointStatus::skipped);
@@ -148,8 +192,12 @@ TEST(AnalyzeFaults, TheLadderIsClimbedDownToWhatTheDeviceRuns) {
 TEST(AnalyzeFaults, TheReportIsCompleteAfterEachRow) {
   std::vector<std::size_t> sizes;
   AnalyzeOptions options = fast_options();
-  options.on_row = [&](const Report& report) { sizes.push_back(report.points.size()); };
-  analyze(suite_of({"good", "crashes", "good"}), Machine{}, options);
+  options.on_row = [&](const Report& report) {
+    sizes.push_back(report.points.size());
+    EXPECT_FALSE(report.complete);
+    EXPECT_EQ(report.rows_planned, 3);
+  };
+  EXPECT_TRUE(analyze(suite_of({"good", "crashes", "good"}), Machine{}, options).complete);
   EXPECT_EQ(sizes, (std::vector<std::size_t>{1, 2, 3}));
 }
 

@@ -235,12 +235,12 @@ Report two_rows(Report report) {
   report.points.erase(report.points.begin() + 1, report.points.end() - 1);
   return report;
 }
-Report table() { return two_rows(sample::sample_report()); }
-Report program() { return sample::small_profile_report(); }
+Report table() { return two_rows(example::sample_report()); }
+Report program() { return example::small_profile_report(); }
 
 void spool(std::string_view bytes) {
   const std::vector<ProcessTrace> traces = {read_spool(file_of(bytes))};
-  check_texts(report_of(traces, {.program = {"program"}, .folder = {}, .run = {}, .untraced_s = {}}, sample::h200()));
+  check_texts(report_of(traces, {.program = {"program"}, .folder = {}, .run = {}, .untraced_s = {}}, example::h200()));
 }
 
 void cubin(std::string_view bytes) {

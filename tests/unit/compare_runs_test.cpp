@@ -227,6 +227,24 @@ TEST(Comparison, NotesSayWhatElseIsDifferent) {
   EXPECT_THAT(comparison_notes(before, near), IsEmpty());
 }
 
+TEST(Comparison, ThereIsNoVerdictOverARunWithoutAnEnd) {
+  const Report before = example::sample_report();
+  Report now = before;
+  now.complete = false;
+  now.rows_planned = 99;
+  const std::string rows = std::to_string(now.points.size());
+  EXPECT_THAT(comparison_notes(before, now),
+              ElementsAre("the later run did not come to its end: it has " + rows + " of 99 rows"));
+  EXPECT_THAT(comparison_notes(now, before),
+              ElementsAre("the earlier run did not come to its end: it has " + rows + " of 99 rows"));
+  EXPECT_THAT(outcome_line(comparison_of(before, now)), testing::StartsWith("No verdict"));
+  EXPECT_THAT(outcome_line(comparison_of(now, before)), testing::StartsWith("Pass"));
+  const auto json = nlohmann::json::parse(render_comparison_json(comparison_of(before, now)));
+  EXPECT_EQ(json["now"]["complete"], false);
+  EXPECT_EQ(json["now"]["rows_planned"], 99);
+  EXPECT_EQ(json["base"]["complete"], true);
+}
+
 TEST(Comparison, FitsTheTerminalWhateverTheNames) {
   Report before = example::sample_report();
   before.points[0].workload.label = std::string(10000, 'x');

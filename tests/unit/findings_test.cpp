@@ -50,6 +50,19 @@ TEST(Findings, AlarmsComeFirst) {
   EXPECT_THAT(sentences[3], HasSubstr("relu fp16"));
 }
 
+TEST(Findings, ARunWithoutAnEndSaysSoFirst) {
+  Report report = example::sample_report();
+  EXPECT_EQ(unfinished(report), "");
+  report.complete = false;
+  report.rows_planned = static_cast<std::int64_t>(report.points.size()) + 7;
+  const std::string rows = std::to_string(report.points.size());
+  const std::string sentence =
+      "The run did not come to its end: " + rows + " of " + std::to_string(report.rows_planned) + " rows are here.";
+  EXPECT_EQ(findings(report)[0], sentence);
+  report.rows_planned -= 7;
+  EXPECT_THAT(findings(report)[0], HasSubstr("all rows are here, without what was to be counted"));
+}
+
 TEST(Findings, FasterThanMemoryCanBeIsNotAboveItsRoofButNotCold) {
   Report report = example::sample_report();
   Point& point = report.points[1];

@@ -49,6 +49,24 @@ TEST(Formats, RenderWhatTheirNamesSay) {
   }
 }
 
+TEST(Formats, TellOfARunWithoutAnEnd) {
+  Report report = example::sample_report();
+  report.complete = false;
+  report.rows_planned = static_cast<std::int64_t>(report.points.size()) + 3;
+  const std::map<std::string_view, std::string> words = {{"json", "\"complete\": false"},
+                                                         {"md", "did not come to its end"},
+                                                         {"svg", "did not come to its end"},
+                                                         {"html", "did not come to its end"},
+                                                         {"prometheus", "\nroofline_run_complete{"},
+                                                         {"jsonl", "\"complete\":false"}};
+  for (const auto& [name, word] : words) {
+    EXPECT_THAT(rendered(*find_format(name), report), testing::HasSubstr(word)) << name;
+    if (name == "prometheus" || name == "json" || name == "jsonl") continue;
+    EXPECT_THAT(rendered(*find_format(name), example::sample_report()), testing::Not(testing::HasSubstr(word))) << name;
+  }
+  EXPECT_THAT(rendered(*find_format("prometheus"), report), testing::ContainsRegex("roofline_run_rows_missing.*} 3\n"));
+}
+
 TEST(Formats, UsualOnesHoldAllRuns) {
   const std::vector<const Format*> one = usual_formats(1);
   std::vector<const Format*> two = usual_formats(2);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/types.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -88,6 +89,85 @@ TEST(Isolate, LargeMessagesArriveWhole) {
   });
   EXPECT_EQ(outcome.messages.at(0), large + "end");
   EXPECT_EQ(outcome.messages.at(1), large + "end");
+}
+
+/// A job that never ends, in each way: it costs itself alone, and its process is gone when run_isolated() returns.
+TEST(Isolate, WhatHangsIsEndedAtItsLimit) {
+  std::map<std::int64_t, pid_t> pids;
+  std::map<std::int64_t, std::string> lost;
+  Jobs jobs;
+  jobs.count = 4;
+  jobs.run = [](std::int64_t job, const Send& send) {
+    send(pid());
+    if (job == 0) ::raise(SIGSTOP);
+    while (job == 1) ::pause();
+    for (volatile int spin = 0; job == 2;) spin = spin + 1;
+    return AfterJob::next;
+  };
+  jobs.on_message = [&](std::int64_t job, std::string_view text) { pids[job] = std::stoi(std::string(text)); };
+  jobs.on_lost = [&](std::int64_t job, const std::string& reason) { lost[job] = reason; };
+  jobs.limit_s = [](std::int64_t job) { return job < 3 ? std::optional(1.0) : std::nullopt; };
+  EXPECT_EQ(run_isolated(jobs), JobsEnd::finished);
+  EXPECT_EQ(pids.size(), 4U);
+  ASSERT_EQ(lost.size(), 3U);
+  for (const auto& [job, reason] : lost) EXPECT_EQ(reason, "it was ended after 1 s, the time limit");
+  for (const auto& [job, id] : pids) EXPECT_NE(::kill(id, 0), 0) << "the process of job " << job << " stays behind";
+}
+
+/// It holds the pipe open, and outlives its parent.
+TEST(Isolate, WhatAJobHasStartedEndsWithIt) {
+  const Outcome outcome = run_jobs(2, [](std::int64_t job, const Send& send) {
+    const pid_t started = ::fork();
+    if (started == 0) {
+      if (::fork() == 0) ::setsid();
+      for (;;) ::pause();
+    }
+    send(std::to_string(started));
+    if (job == 0) ::raise(SIGKILL);
+    return AfterJob::next;
+  });
+  EXPECT_EQ(outcome.lost.size(), 1U);
+  ASSERT_EQ(outcome.messages.size(), 2U);
+  for (const auto& [job, id] : outcome.messages) EXPECT_NE(::kill(std::stoi(id), 0), 0) << job;
+}
+
+/// A parent that was stopped itself (Ctrl-Z) has not watched its child, and does not hold the time against it.
+TEST(Isolate, TheLimitDoesNotRunWhileTheParentIsStopped) {
+  const pid_t parent = ::fork();
+  if (parent == 0) {
+    bool lost = false;
+    Jobs jobs;
+    jobs.count = 1;
+    jobs.run = [](std::int64_t, const Send& send) {
+      send("begun");
+      ::usleep(2'500'000);
+      return AfterJob::next;
+    };
+    jobs.on_message = [](std::int64_t, std::string_view) { ::raise(SIGSTOP); };
+    jobs.on_lost = [&](std::int64_t, const std::string&) { lost = true; };
+    jobs.limit_s = [](std::int64_t) { return 2.0; };
+    run_isolated(jobs);
+    ::_exit(lost ? 1 : 0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(parent, &status, WUNTRACED), parent);
+  ASSERT_TRUE(WIFSTOPPED(status));
+  ::usleep(2'700'000);
+  ::kill(parent, SIGCONT);
+  ASSERT_EQ(::waitpid(parent, &status, 0), parent);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST(Isolate, EnoughIsAskedBeforeEachProcess) {
+  int started = 0, lost = 0;
+  Jobs jobs;
+  jobs.count = 10;
+  jobs.run = [](std::int64_t, const Send&) -> AfterJob { ::_exit(1); };
+  jobs.on_message = [](std::int64_t, std::string_view) {};
+  jobs.on_lost = [&](std::int64_t, const std::string&) { ++lost; };
+  jobs.enough = [&] { return started++ == 3; };
+  EXPECT_EQ(run_isolated(jobs), JobsEnd::finished);
+  EXPECT_EQ(lost, 3);
 }
 
 TEST(Isolate, NoJobsAreFine) {

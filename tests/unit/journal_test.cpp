@@ -23,6 +23,8 @@ TEST(Journal, IsAReportAfterEveryRow) {
   whole.points.front().reason = "not UTF-8: \xFF";
   Report so_far = whole;
   so_far.points.clear();
+  so_far.complete = false;
+  so_far.rows_planned = static_cast<std::int64_t>(whole.points.size());
   Journal journal(path);
   for (const Point& point : whole.points) {
     so_far.points.push_back(point);
@@ -30,12 +32,15 @@ TEST(Journal, IsAReportAfterEveryRow) {
     journal.add_rows(so_far);
     const Report read = parse_report(read_file(path), "journal");
     ASSERT_EQ(read.points.size(), so_far.points.size());
+    EXPECT_FALSE(read.complete);
+    EXPECT_EQ(read.rows_planned, so_far.rows_planned);
     EXPECT_EQ(render_json(read), render_json(parse_report(render_json(so_far), "report")));
   }
   EXPECT_GT(whole.points.size(), 2U);
   whole.notes.emplace_back("found at the end");
   journal.finish(whole);
   EXPECT_EQ(read_file(path), render_json(whole));
+  EXPECT_TRUE(parse_report(read_file(path), "journal").complete);
   fs::remove(path);
 }
 

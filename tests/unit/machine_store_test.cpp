@@ -1,20 +1,23 @@
 // Calibrations kept between runs: found again, never replaced by lesser ones, known to be stale.
 #include "calibrate/machine_store.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
+#include "host/files.hpp"
 #include "model/error.hpp"
 
 namespace roofline {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::HasSubstr;
 
 class MachineStore : public testing::Test {
  protected:
@@ -45,17 +48,22 @@ class MachineStore : public testing::Test {
     return machine;
   }
 
+  std::function<void(const std::string&)> said() {
+    return [this](const std::string& line) { said_.push_back(line); };
+  }
+
   fs::path folder_;
+  std::vector<std::string> said_;
 };
 
 TEST_F(MachineStore, FindsWhatItKept) {
-  EXPECT_FALSE(find_machine("cpu-test-2t"));
+  EXPECT_FALSE(find_machine("cpu-test-2t", said()));
   EXPECT_TRUE(keep_machine(machine(1e11)));
   EXPECT_EQ(machine_path("cpu-test-2t"), folder_ / "roofline" / "cpu-test-2t.json");
-  const auto found = find_machine("cpu-test-2t");
+  const auto found = find_machine("cpu-test-2t", said());
   ASSERT_TRUE(found);
   EXPECT_EQ(found->find("fp32")->value, 1e11);
-  EXPECT_FALSE(find_machine("cpu-other"));
+  EXPECT_FALSE(find_machine("cpu-other", said()));
 }
 
 TEST_F(MachineStore, ALesserCalibrationNeverReplacesAFullOne) {
@@ -67,17 +75,87 @@ TEST_F(MachineStore, ALesserCalibrationNeverReplacesAFullOne) {
   Machine cancelled = machine(3e11);
   cancelled.cancelled = true;
   EXPECT_FALSE(keep_machine(cancelled));
-  EXPECT_EQ(find_machine("cpu-test-2t")->find("fp32")->value, 1e11);
+  EXPECT_EQ(find_machine("cpu-test-2t", said())->find("fp32")->value, 1e11);
 }
 
-TEST_F(MachineStore, ABrokenFileIsAnErrorAndIsReplaced) {
-  fs::create_directories(folder_ / "roofline");
-  std::ofstream(machine_path("cpu-test-2t")) << "{";
-  EXPECT_THROW(find_machine("cpu-test-2t"), UsageError);
+/// Broken off, foreign, of another device, a folder: each is out of the way the next time.
+TEST_F(MachineStore, ABrokenFileIsMovedAsideAndItIsSaid) {
+  keep_machine(machine(1e11));
+  const fs::path path = machine_path("cpu-test-2t");
+  const std::string whole = read_file(path);
+  Machine other = machine(1e11);
+  other.device.identity = "cpu-other";
+  keep_machine(other);
+  const std::string foreign = read_file(machine_path("cpu-other"));
+  for (const std::string& text : {std::string(), std::string("{"), whole.substr(0, whole.size() / 2), foreign,
+                                  std::string("\x7f"
+                                              "ELF"),
+                                  std::string(R"({"schema": "roofline.machine/99"})")}) {
+    write_file(path, text);
+    said_.clear();
+    EXPECT_FALSE(find_machine("cpu-test-2t", said()));
+    ASSERT_EQ(said_.size(), 2U) << text;
+    EXPECT_THAT(said_[0], HasSubstr(path.string()));
+    EXPECT_EQ(said_[1], "moved it to " + path.string() + ".broken");
+    EXPECT_EQ(read_file(path.string() + ".broken"), text);
+    EXPECT_FALSE(fs::exists(path));
+    said_.clear();
+    EXPECT_FALSE(find_machine("cpu-test-2t", said()));
+    EXPECT_TRUE(said_.empty()) << "it is said once";
+  }
+  EXPECT_TRUE(keep_machine(machine(2e11)));
+  EXPECT_EQ(find_machine("cpu-test-2t", said())->find("fp32")->value, 2e11);
+}
+
+TEST_F(MachineStore, AFolderInItsPlaceIsMovedToo) {
+  fs::create_directories(machine_path("cpu-test-2t") / "inside");
+  EXPECT_FALSE(find_machine("cpu-test-2t", said()));
+  EXPECT_TRUE(keep_machine(machine(1e11)));
+  EXPECT_TRUE(find_machine("cpu-test-2t", said()));
+}
+
+TEST_F(MachineStore, ABrokenFileIsReplacedByAnyThatIsWhole) {
+  write_file(machine_path("cpu-test-2t"), "{");
   Machine quick = machine(2e11);
   quick.quick = true;
   EXPECT_TRUE(keep_machine(quick));
-  EXPECT_TRUE(find_machine("cpu-test-2t"));
+  EXPECT_TRUE(find_machine("cpu-test-2t", said()));
+}
+
+/// What stands there at any time is whole, and a full calibration stays, whoever comes last.
+TEST_F(MachineStore, SeveralCalibrationsAtOnce) {
+  constexpr int kWriters = 4, kTimes = 25;
+  std::vector<pid_t> writers;
+  for (int writer = 0; writer < kWriters; ++writer) {
+    writers.push_back(::fork());
+    if (writers.back() != 0) continue;
+    bool kept = true;
+    for (int i = 0; i < kTimes; ++i) {
+      Machine one = machine(1e9 * (writer + 1));
+      one.quick = writer > 0;
+      kept = keep_machine(one) && kept;
+    }
+    ::_exit(writer == 0 && !kept ? 1 : 0);
+  }
+  for (int found = 0; found < 100; ++found) {
+    const auto kept = find_machine("cpu-test-2t", said());
+    EXPECT_TRUE(!kept || kept->ceilings.size() == 1);
+  }
+  for (const pid_t writer : writers) {
+    int status = 0;
+    ::waitpid(writer, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  EXPECT_TRUE(said_.empty()) << said_.front();
+  EXPECT_FALSE(find_machine("cpu-test-2t", said())->quick);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "roofline"), fs::directory_iterator()), 1);
+}
+
+TEST_F(MachineStore, AFolderThatCanNotBeWrittenIsAnErrorThatNamesIt) {
+  fs::create_directories(folder_);
+  std::ofstream(folder_ / "roofline") << "a file where the folder has to be";
+  EXPECT_FALSE(find_machine("cpu-test-2t", said()));
+  EXPECT_THROW(keep_machine(machine(1e11)), UsageError);
 }
 
 TEST_F(MachineStore, RelativeCacheFolderIsIgnored) {
@@ -109,6 +187,8 @@ TEST(Age, InTheLargestUnitThatFits) {
   EXPECT_EQ(age_of("2026-11-21T04:00:00Z", kThen + 61), "1 minute old");
   EXPECT_EQ(age_of("2026-11-21T04:00:00Z", kThen + 7200), "2 hours old");
   EXPECT_EQ(age_of("2026-11-21T04:00:00Z", kThen + 12 * 86400), "12 days old");
+  EXPECT_EQ(age_of("2026-11-21T04:00:00Z", kThen - 20), "less than a minute old") << "clocks of two hosts";
+  EXPECT_EQ(age_of("2026-11-21T04:00:00Z", kThen - 3600), "dated later than now: the clock was set back");
   EXPECT_EQ(age_of("yesterday", kThen), "of unknown age");
 }
 

@@ -33,7 +33,7 @@ TEST(HostParallel, ManyThatFailGiveOneException) {
 
 TEST(FleetReaders, FilesAreReadSideBySide) {
   const PrivateFolder folder;
-  const std::string whole = render_json(sample::sample_report());
+  const std::string whole = render_json(example::sample_report());
   constexpr std::size_t kFiles = 64;
   for (std::size_t i = 0; i < kFiles; ++i) {
     std::ofstream(folder.path() / (std::to_string(i) + ".json")) << (i % 4 == 0 ? whole.substr(0, 50 * i) : whole);
@@ -44,7 +44,7 @@ TEST(FleetReaders, FilesAreReadSideBySide) {
 }
 
 TEST(ReportWriter, RowsInPartsAreThoseOfOneAfterAnother) {
-  Report report = sample::random_report(1500);
+  Report report = example::random_report(1500);
   const std::string text = render_json(report);
   EXPECT_EQ(parse_report(text, "report.json").points.size(), report.points.size());
   EXPECT_EQ(render_json(parse_report(text, "report.json")), text);

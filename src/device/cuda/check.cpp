@@ -42,6 +42,11 @@ bool is_sticky(cudaError_t status) {
     case cudaErrorContextIsDestroyed:
     case cudaErrorMpsClientTerminated:
     case cudaErrorUnknown:
+    case cudaErrorContained:
+    // Not of a context but of a GPU that is gone: a fresh process tells whether it comes back.
+    case cudaErrorNoDevice:
+    case cudaErrorDevicesUnavailable:
+    case cudaErrorSystemNotReady:
       return true;
     default:
       return false;
@@ -52,7 +57,9 @@ void check(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
   const std::string message = fmt::format("{}: {} ({})", what, cudaGetErrorString(status), cudaGetErrorName(status));
   if (is_sticky(status)) {
-    throw PoisonedDevice(message, "the GPU context of this process is lost; a fresh process can go on");
+    const std::string hint = hint_for(status);
+    throw PoisonedDevice(message,
+                         hint.empty() ? "the GPU context of this process is lost; a fresh process can go on" : hint);
   }
   // The runtime keeps the error for the next cudaGetLastError: it is taken here, so that it isn't laid at
   // the door of the next launch.

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "render/chart/axis_ranges.hpp"
+#include "report/findings.hpp"
 #include "report/profile_findings.hpp"
 #include "report/roofs.hpp"
 #include "text/format.hpp"
@@ -71,6 +72,7 @@ std::vector<std::string> footnotes_of(const Chart& chart) {
                                 without, rows, without == 1 ? "has" : "have"));
   }
   if (chart.roofs.memory.empty() && chart.roofs.compute.empty()) notes.emplace_back("No ceiling was measured.");
+  if (std::string sentence = unfinished(*chart.report); !sentence.empty()) notes.push_back(std::move(sentence));
   if (chart.report->cancelled) notes.emplace_back("The run was cancelled.");
   const std::size_t nameless = chart.points.size() - chart.named - chart.numbered;
   if (nameless > 0 && chart.of_program) {

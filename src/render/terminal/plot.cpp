@@ -256,6 +256,7 @@ std::string footer(const Runs& runs, const std::vector<PlottedPoint>& points, co
   if (runs.several()) text += fmt::format("{} an earlier run\n", style.unicode ? "\u25cb" : "o");
   const std::size_t missing = runs.last().points.size() - points.size();
   if (missing > 0) text += fmt::format("{} without a point: see the table\n", missing);
+  if (const std::string sentence = unfinished(runs.last()); !sentence.empty()) text += wrapped("", sentence, style);
   return text;
 }
 

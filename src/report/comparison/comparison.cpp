@@ -216,6 +216,10 @@ std::string_view pass_or_fail(const Comparison& comparison, const PointChange& c
 std::string outcome_line(const Comparison& comparison) {
   const std::string regressions = regression_line(comparison);
   if (!regressions.empty()) return "Fail: " + regressions;
+  if (!comparison.now->complete) {
+    return fmt::format("No verdict: the later run did not come to its end, {} of {} rows are there.",
+                       comparison.now->points.size(), comparison.now->rows_planned);
+  }
   return fmt::format("Pass: no kernel got slower by more than {}.", percent(comparison.max_slowdown));
 }
 
@@ -280,6 +284,13 @@ std::vector<std::string> comparison_notes(const Report& base, const Report& now)
   if (clock_before > 0 && clock_now > 0 && std::abs(std::log(clock_now / clock_before)) > std::log1p(kOtherClock)) {
     note_difference(notes, "different clocks (median over the kernels)", si(clock_before, "Hz"), si(clock_now, "Hz"));
   }
+  const auto note_unfinished = [&](const char* which, const Report& report) {
+    if (report.complete) return;
+    notes.push_back(fmt::format("the {} run did not come to its end: it has {} of {} rows", which, report.points.size(),
+                                report.rows_planned));
+  };
+  note_unfinished("earlier", base);
+  note_unfinished("later", now);
   if (base.cancelled) notes.emplace_back("the earlier run was cancelled: it may lack rows");
   if (now.cancelled) notes.emplace_back("the later run was cancelled: it may lack rows");
   return notes;

@@ -41,7 +41,7 @@ std::string verdict(const Comparison& comparison, const PointChange& change);
 /// "fail" for a regression, "pass" for every other row.
 std::string_view pass_or_fail(const Comparison& comparison, const PointChange& change);
 
-/// "Fail: 2 of 22 kernels …", "Pass: no kernel got slower by more than 3 %."
+/// "Fail: 2 of 22 kernels …", "Pass: no kernel got slower by more than 3 %."; no verdict over a run that has no end.
 std::string outcome_line(const Comparison& comparison);
 
 /// Regressions, then what got slower, went, got faster, came, and stayed as it was; of each the worst first.

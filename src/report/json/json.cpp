@@ -50,7 +50,9 @@ Machine read_machine_or_report(const JsonValue& json) {
 
 /// Everything but the rows, whose place is the last.
 Json without_rows(const Report& report) {
-  Json json = {{"schema", kReportSchema}, {"cancelled", report.cancelled}};
+  Json json = {{"schema", kReportSchema}, {"complete", report.complete}};
+  if (!report.complete) json["rows_planned"] = report.rows_planned;
+  json["cancelled"] = report.cancelled;
   json["invocation"] = to_json_value(report.invocation);
   json["notes"] = report.notes;
   json["machine"] = machine_to_json(report.machine);
@@ -122,6 +124,8 @@ Report read_report(const JsonValue& json) {
   expect_schema(json, kReportSchema);
   Report report;
   report.cancelled = json["cancelled"].boolean();
+  if (const auto complete = json.find("complete")) report.complete = complete->boolean();  // absent in older files
+  if (!report.complete) report.rows_planned = static_cast<std::int64_t>(json["rows_planned"].natural());
   report.invocation = read_value<Invocation>(json["invocation"]);
   report.notes = read_value<std::vector<std::string>>(json["notes"]);
   report.machine = read_machine(json["machine"]);
