@@ -119,12 +119,15 @@ ExitCode run_analyze(const AnalyzeCommand& command, const Options& options) {
   const fs::path folder = output_folder(command, suite, device);
   std::optional<Report> base;
   if (!command.against.empty()) base = load_saved(command.against, suite, device);
+  // A machine file that is named is read before a folder is made; a calibration, which takes a minute, comes after.
+  AnalyzeOptions analysis;
+  std::optional<Machine> machine;
+  if (!command.machine.empty()) machine = machine_for(device, command.machine, analysis.notes);
   if (!command.save.empty()) require_writable_folder(saved_path(command.save, suite, device).parent_path());
   if (!to_stdout) require_writable_folder(folder);
 
-  AnalyzeOptions analysis;
-  const Machine machine = machine_for(device, command.machine, analysis.notes);
-  if (machine.cancelled && command.machine.empty()) return ExitCode::cancelled;
+  if (!machine) machine = machine_for(device, {}, analysis.notes);
+  if (machine->cancelled && command.machine.empty()) return ExitCode::cancelled;
 
   analysis.command = options.argv;
   analysis.device = device.choice;
@@ -136,7 +139,7 @@ ExitCode run_analyze(const AnalyzeCommand& command, const Options& options) {
   const fs::path kept = journal_path(command.output, folder);
   Journal journal(kept);
   analysis.on_row = [&](const Report& so_far) { journal.add_rows(so_far); };
-  const Report report = analyze(suite, machine, analysis);
+  const Report report = analyze(suite, *machine, analysis);
   line.clear();
 
   if (to_stdout) {

@@ -145,7 +145,7 @@ MachineFacts gather() {
   for (const DeviceListing& listing : facts.devices) {
     if (!listing.usable) continue;
     try {
-      if (const std::optional<Machine> kept = find_machine(listing.info.identity)) {
+      if (const std::optional<Machine> kept = find_machine(listing.info.identity, warn)) {
         facts.calibrations[listing.info.identity] = age_of(kept->measured_at, std::time(nullptr));
       }
     } catch (const Error& error) {

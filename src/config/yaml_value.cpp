@@ -1,7 +1,10 @@
 // Typed access to yaml-cpp's nodes; every complaint starts with file, line and column.
 #include "config/yaml_value.hpp"
 
+#include <yaml-cpp/eventhandler.h>
+
 #include <algorithm>
+#include <sstream>
 
 #include "config/integer.hpp"
 #include "config/suite.hpp"
@@ -15,6 +18,21 @@ std::string at(const std::string& path, const YAML::Mark& mark) {
   // yaml-cpp counts from 0, editors from 1. A document with nothing in it has no mark.
   return path + ":" + std::to_string(std::max(mark.line, 0) + 1) + ":" + std::to_string(std::max(mark.column, 0) + 1);
 }
+
+/// Where a document begins; of what is in it, nothing.
+struct DocumentStart : YAML::EventHandler {
+  YAML::Mark mark;
+
+  void OnDocumentStart(const YAML::Mark& at) override { mark = at; }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t, const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+};
 
 /// The tag that yaml-cpp gives to a scalar in quotes.
 bool is_quoted(const YAML::Node& node) { return node.Tag() == "!"; }
@@ -134,10 +152,17 @@ DType read_dtype(const YamlValue& yaml) {
 
 YamlValue parse_yaml(const std::string& text, const std::string& path) {
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(text);
-    if (documents.empty()) throw UsageError(path + ":1:1: the file is empty");
-    if (documents.size() > 1) YamlValue(documents[1], path).fail("a second document ('---') in one file");
-    return {documents[0], path};
+    // Not LoadAll: it makes documents without end of a text that begins with ',' (yaml-cpp 0.7).
+    std::istringstream stream(text);
+    YAML::Parser parser(stream);
+    DocumentStart first, second;
+    if (!parser.HandleNextDocument(first)) throw UsageError(path + ":1:1: the file is empty");
+    YAML::Node document = YAML::Load(text);
+    if (!parser.HandleNextDocument(second)) return {document, path};
+    const auto rest = std::string_view(text).substr(std::min(text.size(), static_cast<std::size_t>(second.mark.pos)));
+    throw UsageError(at(path, second.mark) + (rest.substr(0, 3) == "---"
+                                                  ? ": a second document ('---') in one file"
+                                                  : ": not valid YAML: what is here belongs to nothing"));
   } catch (const YAML::Exception& error) {
     throw UsageError(at(path, error.mark) + ": not valid YAML: " + error.msg);
   }

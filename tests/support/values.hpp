@@ -3,8 +3,8 @@
 
 #include <limits>
 
-#include "model/nan.hpp"
 #include "model/names.hpp"
+#include "model/nan.hpp"
 
 namespace roofline {
 

@@ -212,19 +212,19 @@ std::string find_cuobjdump() {
 }
 
 /// "FFMA.FTZ" and the first source operand, of a line "/*0070*/ @!P0 FFMA.FTZ R1, R2, R3, R4 ;".
-struct Line {
+struct ListingLine {
   std::vector<std::string> parts;
   std::string first_source;
 };
 
-std::optional<Line> parse_listing(const std::string& text) {
+std::optional<ListingLine> parse_listing(const std::string& text) {
   const std::size_t comment = text.find("*/");
   if (text.find("/*") == text.npos || comment == text.npos || text.find(';') == text.npos) return std::nullopt;
   std::istringstream words(text.substr(comment + 2));
   std::string name;
   while (words >> name && (name.front() == '@' || name == "{")) {
   }
-  Line line;
+  ListingLine line;
   std::istringstream parts(name);
   for (std::string part; std::getline(parts, part, '.');) line.parts.push_back(part);
   std::string target;
@@ -232,7 +232,7 @@ std::optional<Line> parse_listing(const std::string& text) {
   return line;
 }
 
-bool is(const Line& line, std::string_view spelling) {
+bool is(const ListingLine& line, std::string_view spelling) {
   const auto has = [&](std::string_view part) {
     return std::find(line.parts.begin(), line.parts.end(), part) != line.parts.end();
   };

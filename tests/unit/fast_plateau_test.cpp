@@ -12,11 +12,11 @@
 namespace roofline {
 namespace {
 
-using synthetic::Series;
+using synthetic::NoisySeries;
 
 /// A round of `count` samples about `level`.
 Round round_of(double level, std::uint64_t seed, int count = 100, double deviation = 0.002) {
-  return {Series({.deviation = deviation, .scale = level}, seed).take(count), {}};
+  return {NoisySeries({.deviation = deviation, .scale = level}, seed).take(count), {}};
 }
 
 TEST(FastPlateau, IsTheFastTenthOfRoundsThatAgree) {
@@ -78,7 +78,7 @@ TEST(FastPlateau, TheIntervalCoversTheTenth) {
     int covered = 0;
     constexpr int kSeries = 1000;
     for (std::uint64_t seed = 1; seed <= kSeries; ++seed) {
-      Series series({.deviation = 0.005, .correlation = correlation}, seed);
+      NoisySeries series({.deviation = 0.005, .correlation = correlation}, seed);
       const FastPlateau plateau = fast_plateau(std::vector{Round{series.take(200), {}}, Round{series.take(200), {}}});
       const double tenth = 1 - 1.2816 * 0.005;
       covered += plateau.ci95.low <= tenth && tenth <= plateau.ci95.high ? 1 : 0;

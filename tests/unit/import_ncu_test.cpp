@@ -54,18 +54,18 @@ class Message {
 
 const std::string kBegin = std::string("NVR\0", 4) + Message().number(1, 7).framed();
 
-struct Metric {
+struct NcuMetric {
   std::string name;
   double value;
 };
 
-std::string report_of_metrics(const std::vector<Metric>& metrics, std::uint64_t wrong_name = 0) {
+std::string report_of_metrics(const std::vector<NcuMetric>& metrics, std::uint64_t wrong_name = 0) {
   Message table, result;
   result.number(1, 1).text(5, "_Z6kernelPf").text(6, "kernel");
   result.text(10, Message().number(1, 4).number(2, 1).number(3, 1).bytes());
   result.text(11, Message().number(1, 128).number(2, 1).number(3, 1).bytes());
   std::uint64_t id = wrong_name;
-  for (const Metric& metric : metrics) {
+  for (const NcuMetric& metric : metrics) {
     table.text(1, metric.name);
     result.text(13, Message().number(1, id++).text(2, Message().real(3, metric.value).bytes()).bytes());
   }
@@ -74,7 +74,7 @@ std::string report_of_metrics(const std::vector<Metric>& metrics, std::uint64_t 
   return kBegin + Message().number(2, 1).text(4, table.bytes()).number(5, payload.size()).framed() + payload;
 }
 
-std::vector<Metric> whole_launch() {
+std::vector<NcuMetric> whole_launch() {
   return {{"gpu__time_duration.sum", 1000},
           {"dram__bytes_read.sum", 4096},
           {"dram__bytes_write.sum", 2048},
@@ -105,7 +105,7 @@ TEST(NcuReport, ALaunchHasItsTimesAndCounts) {
 }
 
 TEST(NcuReport, WhatIsMissingIsNamedAndNothingGuessed) {
-  std::vector<Metric> metrics = whole_launch();
+  std::vector<NcuMetric> metrics = whole_launch();
   metrics.resize(6);  // no tensor cores
   const TemporaryFile file("a.ncu-rep", report_of_metrics(metrics));
   const Report report = report_of_file(file.path());

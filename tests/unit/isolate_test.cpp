@@ -14,13 +14,13 @@
 namespace roofline {
 namespace {
 
-struct Outcome {
+struct Ending {
   std::map<std::int64_t, std::string> messages;
   std::map<std::int64_t, std::string> lost;
 };
 
-Outcome run_jobs(std::int64_t count, const std::function<AfterJob(std::int64_t, const Send&)>& run) {
-  Outcome outcome;
+Ending run_jobs(std::int64_t count, const std::function<AfterJob(std::int64_t, const Send&)>& run) {
+  Ending outcome;
   Jobs jobs;
   jobs.count = count;
   jobs.run = run;
@@ -33,7 +33,7 @@ Outcome run_jobs(std::int64_t count, const std::function<AfterJob(std::int64_t, 
 std::string pid() { return std::to_string(::getpid()); }
 
 TEST(Isolate, RunsAllJobsInOneChild) {
-  const Outcome outcome = run_jobs(3, [](std::int64_t, const Send& send) {
+  const Ending outcome = run_jobs(3, [](std::int64_t, const Send& send) {
     send(pid());
     return AfterJob::next;
   });
@@ -44,7 +44,7 @@ TEST(Isolate, RunsAllJobsInOneChild) {
 }
 
 TEST(Isolate, FreshProcessOnRequest) {
-  const Outcome outcome = run_jobs(3, [](std::int64_t job, const Send& send) {
+  const Ending outcome = run_jobs(3, [](std::int64_t job, const Send& send) {
     send(pid());
     return job == 0 ? AfterJob::fresh_process : AfterJob::next;
   });
@@ -54,7 +54,7 @@ TEST(Isolate, FreshProcessOnRequest) {
 }
 
 TEST(Isolate, NothingLeftEndsAll) {
-  const Outcome outcome = run_jobs(1000, [](std::int64_t job, const Send& send) {
+  const Ending outcome = run_jobs(1000, [](std::int64_t job, const Send& send) {
     send(pid());
     return job == 2 ? AfterJob::nothing_left : AfterJob::next;
   });
@@ -63,7 +63,7 @@ TEST(Isolate, NothingLeftEndsAll) {
 }
 
 TEST(Isolate, CrashesCostOnlyTheirOwnJob) {
-  const Outcome outcome = run_jobs(5, [](std::int64_t job, const Send& send) {
+  const Ending outcome = run_jobs(5, [](std::int64_t job, const Send& send) {
     if (job == 1) ::raise(SIGKILL);
     if (job == 3) ::_exit(9);
     send("done");
@@ -76,13 +76,13 @@ TEST(Isolate, CrashesCostOnlyTheirOwnJob) {
 }
 
 TEST(Isolate, EveryJobMayCrash) {
-  const Outcome outcome = run_jobs(4, [](std::int64_t, const Send&) -> AfterJob { ::_exit(1); });
+  const Ending outcome = run_jobs(4, [](std::int64_t, const Send&) -> AfterJob { ::_exit(1); });
   EXPECT_EQ(outcome.lost.size(), 4U);
 }
 
 TEST(Isolate, LargeMessagesArriveWhole) {
   const std::string large(3'000'000, 'x');
-  const Outcome outcome = run_jobs(2, [&](std::int64_t, const Send& send) {
+  const Ending outcome = run_jobs(2, [&](std::int64_t, const Send& send) {
     send(large);
     send("end");
     return AfterJob::next;
@@ -116,7 +116,7 @@ TEST(Isolate, WhatHangsIsEndedAtItsLimit) {
 
 /// It holds the pipe open, and outlives its parent.
 TEST(Isolate, WhatAJobHasStartedEndsWithIt) {
-  const Outcome outcome = run_jobs(2, [](std::int64_t job, const Send& send) {
+  const Ending outcome = run_jobs(2, [](std::int64_t job, const Send& send) {
     const pid_t started = ::fork();
     if (started == 0) {
       if (::fork() == 0) ::setsid();

@@ -142,7 +142,8 @@ TEST(PublishedFaults, ATriadCountedAsTwoStreams) {
   simulated.amount = 2e9 / 3;
   Probe probe = probe_of(simulated, CeilingKind::bandwidth);
   probe.pattern = Pattern::triad;
-  EXPECT_THAT(failures(measure_fault(probe).ceiling), HasSubstr("counted by the work model")) << "not what the model says";
+  EXPECT_THAT(failures(measure_fault(probe).ceiling), HasSubstr("counted by the work model"))
+      << "not what the model says";
   simulated.work.bytes[Level::dram] = {.read = 1e9 / 3, .write = 1e9 / 3};
   probe = probe_of(simulated, CeilingKind::bandwidth);
   probe.pattern = Pattern::triad;

@@ -18,7 +18,7 @@ namespace {
 
 using synthetic::FakeDevice;
 using synthetic::Noise;
-using synthetic::Series;
+using synthetic::NoisySeries;
 
 constexpr double kHalfWidth = 0.005;
 
@@ -95,14 +95,14 @@ SamplerOptions rule_only() {
 }
 
 FakeDevice::Seconds launches_of(const Noise& noise, std::uint64_t seed) {
-  return [series = Series(noise, seed)](std::int64_t launches, int, double) mutable {
+  return [series = NoisySeries(noise, seed)](std::int64_t launches, int, double) mutable {
     double seconds = 0;
     for (std::int64_t i = 0; i < launches; ++i) seconds += 0.01 * series();
     return seconds;
   };
 }
 
-struct Row {
+struct EvidenceRow {
   double samples = 0;    ///< median number taken
   double coverage = 0;   ///< share of intervals that hold the true median
   double error95 = 0;    ///< 95th percentile of |estimate / clean time - 1|
@@ -112,10 +112,10 @@ struct Row {
 
 /// Samples `count` series; `Rule` void means the sampler's own.
 template <class Rule>
-Row simulate(const std::string& title, const Noise& noise, int count = 2000) {
+EvidenceRow simulate(const std::string& title, const Noise& noise, int count = 2000) {
   std::vector<double> samples_taken;
   std::vector<double> errors;
-  Row row;
+  EvidenceRow row;
   for (int seed = 1; seed <= count; ++seed) {
     FakeDevice device(launches_of(noise, static_cast<std::uint64_t>(seed)));
     Samples samples;
@@ -155,24 +155,24 @@ const Noise kCorrelated9Spiked{.correlation = 0.9, .spike_share = 0.02};
 
 TEST(SamplerEvidence, TheIntervalCoversTheTrueMedian) {
   print_header("the sampler (median, ranks, n_eff >= 32)");
-  const Row gaussian = simulate<void>("1 % Gaussian noise", kGaussian);
+  const EvidenceRow gaussian = simulate<void>("1 % Gaussian noise", kGaussian);
   EXPECT_GE(gaussian.coverage, 0.95);
   EXPECT_LE(gaussian.samples, 55);
   EXPECT_LE(gaussian.error95, 0.004);
-  const Row spiked = simulate<void>("1 % Gaussian noise, 2 % spiked x3", kSpiked);
+  const EvidenceRow spiked = simulate<void>("1 % Gaussian noise, 2 % spiked x3", kSpiked);
   EXPECT_GE(spiked.coverage, 0.95);
   EXPECT_LE(spiked.samples, 60);
   EXPECT_LE(spiked.error95, 0.004);
-  const Row half = simulate<void>("AR(1), r = 0.5", kCorrelated5);
+  const EvidenceRow half = simulate<void>("AR(1), r = 0.5", kCorrelated5);
   EXPECT_GE(half.coverage, 0.95);
   EXPECT_LE(half.error95, 0.005);
-  const Row high = simulate<void>("AR(1), r = 0.9", kCorrelated9);
+  const EvidenceRow high = simulate<void>("AR(1), r = 0.9", kCorrelated9);
   EXPECT_GE(high.coverage, 0.95);
   EXPECT_LE(high.error95, 0.005);
-  const Row both = simulate<void>("AR(1), r = 0.9, 2 % spiked x3", kCorrelated9Spiked);
+  const EvidenceRow both = simulate<void>("AR(1), r = 0.9, 2 % spiked x3", kCorrelated9Spiked);
   EXPECT_GE(both.coverage, 0.90);
   EXPECT_LE(both.error95, 0.005);
-  for (const Row& row : {gaussian, spiked, half, high, both}) {
+  for (const EvidenceRow& row : {gaussian, spiked, half, high, both}) {
     EXPECT_DOUBLE_EQ(std::round(row.converged * 2000), 2000);
     EXPECT_LE(row.drifting, 0.01) << "stationary noise is no drift";
   }
@@ -181,10 +181,10 @@ TEST(SamplerEvidence, TheIntervalCoversTheTrueMedian) {
 TEST(SamplerEvidence, WithoutTheEffectiveCountTheCoverageCollapses) {
   print_header("the median's interval with n for n_eff");
   EXPECT_GE(simulate<Unshrunk>("1 % Gaussian noise", kGaussian).coverage, 0.94);
-  const Row half = simulate<Unshrunk>("AR(1), r = 0.5", kCorrelated5);
+  const EvidenceRow half = simulate<Unshrunk>("AR(1), r = 0.5", kCorrelated5);
   EXPECT_LE(half.coverage, 0.86);
   EXPECT_GE(half.coverage, 0.75);
-  const Row high = simulate<Unshrunk>("AR(1), r = 0.9", kCorrelated9);
+  const EvidenceRow high = simulate<Unshrunk>("AR(1), r = 0.9", kCorrelated9);
   EXPECT_LE(high.coverage, 0.47);
   EXPECT_GE(high.coverage, 0.28);
 }
@@ -199,7 +199,7 @@ TEST(SamplerEvidence, SpikesBlindTheUsualAutocorrelation) {
 TEST(SamplerEvidence, TheMeanFollowsTheSpikes) {
   print_header("mean +- 1.96 sigma/sqrt(n) (400 series)");
   EXPECT_GE(simulate<MeanStop>("1 % Gaussian noise", kGaussian, 400).coverage, 0.92);
-  const Row spiked = simulate<MeanStop>("1 % Gaussian noise, 2 % spiked x3", kSpiked, 400);
+  const EvidenceRow spiked = simulate<MeanStop>("1 % Gaussian noise, 2 % spiked x3", kSpiked, 400);
   EXPECT_LE(spiked.coverage, 0.65);
   EXPECT_GE(spiked.error95, 0.02);
 }
@@ -208,11 +208,12 @@ TEST(SamplerEvidence, TheMeanFollowsTheSpikes) {
 TEST(SamplerEvidence, SlowNoiseEndsEarlyOnlyWhereItIsSmall) {
   print_header("the sampler, slow noise (400 series)");
   EXPECT_LE(simulate<void>("0.02 % Gaussian noise", {.deviation = 0.0002}, 400).samples, 32);
-  const Row small = simulate<void>("0.05 % noise, AR(1), r = 0.99", {.deviation = 0.0005, .correlation = 0.99}, 400);
+  const EvidenceRow small =
+      simulate<void>("0.05 % noise, AR(1), r = 0.99", {.deviation = 0.0005, .correlation = 0.99}, 400);
   EXPECT_LE(small.samples, 64);
   EXPECT_GE(small.coverage, 0.85);
   EXPECT_LE(small.error95, kHalfWidth / 2);
-  const Row great = simulate<void>("1 % noise, AR(1), r = 0.99", {.correlation = 0.99}, 100);
+  const EvidenceRow great = simulate<void>("1 % noise, AR(1), r = 0.99", {.correlation = 0.99}, 100);
   EXPECT_GE(great.samples, 3000);
   EXPECT_GE(great.coverage, 0.90);
 }
@@ -238,7 +239,7 @@ TEST(SamplerEvidence, IdenticalKernelsAreAlikeAndDifferentOnesAreTold) {
       told += overlap(base, interval_of(noise, 1.03, 3 * seed + 2)) ? 0 : 1;
     }
     std::printf("r = %.1f, %.0f %% spiked: %5.1f %% of identical pairs overlap, %5.1f %% of pairs 3 %% apart do not\n",
-                noise.correlation, 100 * noise.spike_share, 100.0 * alike / kComparisons, 100.0 * told / kPairs);
+                noise.correlation, 100 * noise.spike_share, 100.0 * alike / kComparisons, 100.0 * told / kComparisons);
     EXPECT_GE(alike, 0.97 * kComparisons);
     EXPECT_GE(told, 0.99 * kComparisons);
   }

@@ -30,9 +30,9 @@ struct Noise {
 };
 
 /// A stationary series. The same for every standard library: only the generator is the library's.
-class Series {
+class NoisySeries {
  public:
-  Series(const Noise& noise, std::uint64_t seed) : noise_(noise), random_(seed), state_(gaussian()) {}
+  NoisySeries(const Noise& noise, std::uint64_t seed) : noise_(noise), random_(seed), state_(gaussian()) {}
 
   double operator()() {
     const double fresh = std::sqrt(1 - noise_.correlation * noise_.correlation);

@@ -17,11 +17,11 @@ namespace {
 
 using synthetic::FakeDevice;
 using synthetic::Noise;
-using synthetic::Series;
+using synthetic::NoisySeries;
 
 /// Launches of `launch_s` each, with noise.
 FakeDevice::Seconds noisy(double launch_s, const Noise& noise = {}, std::uint64_t seed = 1) {
-  return [launch_s, series = Series(noise, seed)](std::int64_t launches, int, double) mutable {
+  return [launch_s, series = NoisySeries(noise, seed)](std::int64_t launches, int, double) mutable {
     return static_cast<double>(launches) * launch_s * series();
   };
 }
@@ -292,7 +292,7 @@ TEST(Sampler, StableSettlingWatchesTheClockToo) {
 
 TEST(Sampler, DriftWhileSamplingIsFlagged) {
   const auto creeping = [](double rate) {
-    return [rate, series = Series({.deviation = 0.02}, 4)](std::int64_t launches, int, double now_s) mutable {
+    return [rate, series = NoisySeries({.deviation = 0.02}, 4)](std::int64_t launches, int, double now_s) mutable {
       return static_cast<double>(launches) * 5e-3 * series() * (1 + rate * (now_s - 100));
     };
   };

@@ -17,9 +17,9 @@ namespace roofline {
 namespace {
 
 /// Element i of a row so long.
-using Row = std::function<double(double i, double columns)>;
+using RowFunction = std::function<double(double i, double columns)>;
 
-const std::vector<Row> kRows = {
+const std::vector<RowFunction> kRows = {
     [](double i, double columns) { return 1000 * (i / columns - 0.5); },  // every block far above the last
     [](double i, double columns) { return 1000 * (0.5 - i / columns); },  // and below
     [](double i, double columns) { return i < columns / 3 ? -kInfinity : std::sin(i); },  // masked from the left

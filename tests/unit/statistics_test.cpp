@@ -16,7 +16,7 @@ namespace roofline {
 namespace {
 
 using synthetic::Noise;
-using synthetic::Series;
+using synthetic::NoisySeries;
 
 std::vector<double> counting(int n) {
   std::vector<double> values(static_cast<std::size_t>(n));
@@ -141,7 +141,7 @@ TEST(Statistics, EffectiveSamplesNeverExceedThoseTaken) {
 
 TEST(Statistics, AutocorrelationOfKnownSeries) {
   for (const double r : {0.0, 0.3, 0.6, 0.9}) {
-    EXPECT_NEAR(lag1_autocorrelation(Series({.correlation = r}, 5).take(20000)), r, 0.02) << r;
+    EXPECT_NEAR(lag1_autocorrelation(NoisySeries({.correlation = r}, 5).take(20000)), r, 0.02) << r;
   }
   std::vector<double> alternating(200, 1.0);
   for (std::size_t i = 1; i < alternating.size(); i += 2) alternating[i] = 2.0;
@@ -154,13 +154,13 @@ TEST(Statistics, AutocorrelationOfKnownSeries) {
 TEST(Statistics, ShortSeriesDoNotUnderstateTheirCorrelation) {
   double sum = 0;
   for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
-    sum += lag1_autocorrelation(Series({.correlation = 0.6}, seed).take(32));
+    sum += lag1_autocorrelation(NoisySeries({.correlation = 0.6}, seed).take(32));
   }
   EXPECT_NEAR(sum / 2000, 0.6, 0.04);
 }
 
 TEST(Statistics, SpikesDoNotHideTheCorrelation) {
-  const std::vector<double> series = Series({.correlation = 0.9, .spike_share = 0.02}, 9).take(5000);
+  const std::vector<double> series = NoisySeries({.correlation = 0.9, .spike_share = 0.02}, 9).take(5000);
   EXPECT_LT(pearson_lag1(series), 0.1) << "the usual estimate sees nothing but the spikes";
   EXPECT_GT(lag1_autocorrelation(series), 0.8);
 }
@@ -197,7 +197,7 @@ TEST(Statistics, SummaryOfAKnownSeries) {
 
 TEST(Statistics, DriftIsFoundInTrendsAndSteps) {
   for (const double deviation : {0.0, 0.001, 0.01}) {
-    std::vector<double> trend = Series({.deviation = deviation}, 3).take(600);
+    std::vector<double> trend = NoisySeries({.deviation = deviation}, 3).take(600);
     std::vector<double> step = trend;
     std::vector<double> slight = trend;
     for (std::size_t i = 0; i < trend.size(); ++i) {
@@ -214,14 +214,14 @@ TEST(Statistics, DriftIsFoundInTrendsAndSteps) {
 TEST(Statistics, StationarySeriesRarelyLookLikeDrift) {
   for (const Noise& noise : {Noise{}, Noise{.deviation = 0.1}, Noise{.spike_share = 0.02}, Noise{.correlation = 0.9}}) {
     int flagged = 0;
-    for (std::uint64_t seed = 1; seed <= 1000; ++seed) flagged += drifts(Series(noise, seed).take(150)) ? 1 : 0;
+    for (std::uint64_t seed = 1; seed <= 1000; ++seed) flagged += drifts(NoisySeries(noise, seed).take(150)) ? 1 : 0;
     EXPECT_LE(flagged, 25) << "deviation " << noise.deviation << ", r " << noise.correlation;
   }
 }
 
 TEST(Statistics, TheStopRuleLooksAtGrowingLengthsOnly) {
   MedianStop rule(1e-9, 32);
-  Series noise({}, 1);
+  NoisySeries noise({}, 1);
   std::vector<double> series;
   int looks = 0;
   for (int n = 1; n <= 20000; ++n) {

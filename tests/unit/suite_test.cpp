@@ -261,7 +261,10 @@ TEST(Suite, TheFileAsAWhole) {
   EXPECT_THAT(suite_complaint("name: ../up\nworkloads: [{ op: relu }]\n"),
               StartsWith("s.yaml:1:7: name '../up' must be"));
   EXPECT_THAT(suite_complaint("name: t\nworkloads: [{ op: relu }]\n---\nname: u\n"),
-              StartsWith("s.yaml:4:1: a second document"));
+              StartsWith("s.yaml:3:1: a second document"));
+  // yaml-cpp makes documents without end of these.
+  EXPECT_EQ(suite_complaint(", name: t\n"), "s.yaml:1:1: not valid YAML: what is here belongs to nothing");
+  EXPECT_THAT(suite_complaint("name: t\n, b\n"), StartsWith("s.yaml:"));
   EXPECT_THAT(suite_complaint("name: t\nworkloads: [\n  { op: relu }\n"),
               testing::MatchesRegex("s.yaml:[0-9]+:[0-9]+: not valid YAML: .*"));
   EXPECT_EQ(suite_complaint("name: t\nname: u\nworkloads: [{ op: relu }]\n"), "s.yaml:2:1: 'name' is given twice");
