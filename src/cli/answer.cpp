@@ -30,6 +30,15 @@ double number_at(const Json& object, const char* key) {
   return found != object.end() && found->is_number() ? found->get<double>() : std::nan("");
 }
 
+/// "a/b", without what is empty.
+std::string joined(const std::vector<std::string>& parts) {
+  std::string id;
+  for (const std::string& part : parts) {
+    if (!part.empty()) id += (id.empty() ? "" : "/") + part;
+  }
+  return id;
+}
+
 /// What a run and the next one call the same row: a program's kernels go by their labels.
 std::string result_id(const Json& row) {
   if (row.contains("profiled")) return text_at(row, "label");
@@ -39,12 +48,7 @@ std::string result_id(const Json& row) {
       shape += fmt::format("{}{}={}", shape.empty() ? "" : ",", name, extent.dump());
     }
   }
-  std::string id;
-  for (const std::string& part :
-       {text_at(row, "workload"), text_at(row, "impl"), text_at(row, "dtype"), shape, text_at(row, "cache")}) {
-    if (!part.empty()) id += (id.empty() ? "" : "/") + part;
-  }
-  return id;
+  return joined({text_at(row, "workload"), text_at(row, "impl"), text_at(row, "dtype"), shape, text_at(row, "cache")});
 }
 
 std::string ceiling_id(const Json& row) {
@@ -60,11 +64,8 @@ std::string comparison_id(const Json& row) {
 /// A machine, or what changed of it; the name of a file only where no more is known.
 std::string outlier_id(const Json& row) {
   if (!row.contains("host")) return text_at(row, "file");
-  std::string id;
-  for (const char* key : {"host", "device", "ceiling", "change", "from"}) {
-    if (const std::string part = text_at(row, key); !part.empty()) id += (id.empty() ? "" : "/") + part;
-  }
-  return id;
+  return joined({text_at(row, "host"), text_at(row, "device"), text_at(row, "ceiling"), text_at(row, "change"),
+                 text_at(row, "from")});
 }
 
 std::string named_id(const Json& row) { return text_at(row, "name"); }

@@ -6,6 +6,7 @@
 #include "calibrate/select_device.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
+#include "cli/option_values.hpp"
 #include "report/json/json.hpp"
 
 namespace roofline {
@@ -13,7 +14,7 @@ namespace {
 
 std::string heading(const DeviceListing& listing) {
   const DeviceInfo& info = listing.info;
-  const std::string name = info.kind == DeviceKind::cuda ? fmt::format("cuda:{}", info.index) : "cpu";
+  const std::string name = device_word(info);
   const std::string what = info.name.empty() ? "CUDA" : info.name;
   return listing.usable ? fmt::format("{}  {}\n", name, what)
                         : fmt::format("{}  {}: can't be used: {}\n", name, what, listing.reason);

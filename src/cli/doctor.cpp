@@ -4,30 +4,58 @@
 
 #include <algorithm>
 
+#include "cli/option_values.hpp"
+#include "model/spelling.hpp"
+
 namespace roofline {
 namespace {
 
-/// Which libraries are looked for, what each is good for, and whether a machine without a GPU could use it.
-struct Library {
-  const char* name;
-  const char* check;
-  const char* without;
-  const char* remedy;
-  bool gpu;
-};
+constexpr std::array<std::string_view, 3> kHealths = {"works", "limited", "missing"};
 
 constexpr const char* kToolkit = "sudo apt-get install cuda-toolkit   # NVIDIA's repository";
-constexpr Library kLibraries[] = {
-    {"libnvidia-ml", "NVML", "clocks, power and other programs on the GPU are not seen",
-     "sudo apt-get install nvidia-driver", true},
-    {"libcublasLt", "cuBLAS", "GEMM has no cublas rungs, and no roof is checked against a library", kToolkit, true},
-    {"libcupti", "CUPTI", "no counters of GPUs, and `roofline profile` sees no kernels", kToolkit, true},
-    {"libnvrtc", "NVRTC", "a suite's own CUDA kernels need nvcc", kToolkit, true},
-    {"libnccl", "NCCL", "nothing of roofline's own: programs that use several GPUs do", "sudo apt-get install libnccl2",
+constexpr KnownLibrary kLibraries[] = {
+    {"libnvidia-ml",
+     {"libnvidia-ml.so.1"},
+     "NVML",
+     "clocks, power and other programs on the GPU are not seen",
+     "sudo apt-get install nvidia-driver",
      true},
-    {"libmuparser", "muParser", "suites can't bring kernels of their own: their formulas need it",
-     "sudo apt-get install libmuparser2v5", false},
-    {"libzstd", "zstd", "`roofline import` can't read .ncu-repz", "sudo apt-get install libzstd1", false},
+    {"libcublasLt",
+     {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"},
+     "cuBLAS",
+     "GEMM has no cublas rungs, and no roof is checked against a library",
+     kToolkit,
+     true},
+    {"libcupti",
+     {"libcupti.so.13", "libcupti.so.12", "libcupti.so"},
+     "CUPTI",
+     "no counters of GPUs, and `roofline profile` sees no kernels",
+     kToolkit,
+     true},
+    {"libnvrtc",
+     {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"},
+     "NVRTC",
+     "a suite's own CUDA kernels need nvcc",
+     kToolkit,
+     true},
+    {"libnccl",
+     {"libnccl.so.2"},
+     "NCCL",
+     "nothing of roofline's own: programs that use several GPUs do",
+     "sudo apt-get install libnccl2",
+     true},
+    {"libmuparser",
+     {"libmuparser.so.2"},
+     "muParser",
+     "suites can't bring kernels of their own: their formulas need it",
+     "sudo apt-get install libmuparser2v5",
+     false},
+    {"libzstd",
+     {"libzstd.so.1"},
+     "zstd",
+     "`roofline import` can't read .ncu-repz",
+     "sudo apt-get install libzstd1",
+     false},
 };
 
 std::string name_of(const DeviceInfo& info) {
@@ -63,11 +91,10 @@ HealthCheck calibration_check(const DeviceInfo& info, const MachineFacts& facts)
   const auto kept = facts.calibrations.find(info.identity);
   if (kept != facts.calibrations.end()) return {name, Health::works, kept->second, {}, {}};
   return {name, Health::limited, "not measured yet", "the first `roofline analyze` measures them",
-          fmt::format("roofline calibrate --device {}",
-                      info.kind == DeviceKind::cpu ? "cpu" : fmt::format("cuda:{}", info.index))};
+          fmt::format("roofline calibrate --device {}", device_word(info))};
 }
 
-HealthCheck library_check(const Library& library, bool gpu, const MachineFacts& facts) {
+HealthCheck library_check(const KnownLibrary& library, bool gpu, const MachineFacts& facts) {
   const auto found = facts.libraries.find(library.name);
   if (found != facts.libraries.end()) return {library.check, Health::works, found->second, {}, {}};
   const std::string without = library.gpu && !gpu ? fmt::format("with a GPU: {}", library.without) : library.without;
@@ -124,17 +151,9 @@ HealthCheck cache_check(const MachineFacts& facts) {
 
 }  // namespace
 
-std::string_view to_string(Health health) {
-  switch (health) {
-    case Health::works:
-      return "works";
-    case Health::limited:
-      return "limited";
-    case Health::missing:
-      return "missing";
-  }
-  return "";
-}
+std::span<const KnownLibrary> known_libraries() { return kLibraries; }
+
+std::string_view to_string(Health health) { return spell(kHealths, health); }
 
 std::vector<HealthCheck> checks_of(const MachineFacts& facts) {
   std::vector<HealthCheck> checks;
@@ -148,7 +167,7 @@ std::vector<HealthCheck> checks_of(const MachineFacts& facts) {
   checks.push_back(cache_check(facts));
   checks.push_back(cpu_counters_check(facts));
   if (gpu) checks.push_back(gpu_counters_check(facts));
-  for (const Library& library : kLibraries) checks.push_back(library_check(library, gpu, facts));
+  for (const KnownLibrary& library : kLibraries) checks.push_back(library_check(library, gpu, facts));
   checks.push_back(compiler_check(facts, gpu));
   checks.push_back(huge_pages_check(facts));
   if (!facts.governor.empty() && facts.governor != "performance") {

@@ -1,8 +1,10 @@
 // What works on this machine: a check for each thing that this program can use, and what a missing one would take.
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +12,17 @@
 #include "device/device.hpp"
 
 namespace roofline {
+
+/// A library that is opened at run time, what it is good for, and whether a machine without a GPU could use it.
+struct KnownLibrary {
+  const char* name;
+  std::array<const char*, 3> files;  ///< as they are tried
+  const char* check;
+  const char* without;
+  const char* remedy;
+  bool gpu;
+};
+std::span<const KnownLibrary> known_libraries();
 
 /// limited: works, and would work better with the remedy.
 enum class Health { works, limited, missing };

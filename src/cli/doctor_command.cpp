@@ -2,12 +2,8 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <link.h>
-#include <unistd.h>
 
-#include <array>
-#include <cstdlib>
 #include <ctime>
-#include <filesystem>
 #include <functional>
 
 #include "calibrate/machine_store.hpp"
@@ -21,31 +17,15 @@
 #include "device/isolate.hpp"
 #include "host/cache_folder.hpp"
 #include "host/files.hpp"
+#include "user/compile.hpp"
 
 namespace roofline {
 namespace {
 
-namespace fs = std::filesystem;
-
-struct Names {
-  const char* library;
-  std::array<const char*, 3> files;  ///< as they are tried
-};
-
-constexpr Names kLibraryFiles[] = {
-    {"libnvidia-ml", {"libnvidia-ml.so.1"}},
-    {"libcublasLt", {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"}},
-    {"libcupti", {"libcupti.so.13", "libcupti.so.12", "libcupti.so"}},
-    {"libnvrtc", {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}},
-    {"libnccl", {"libnccl.so.2"}},
-    {"libmuparser", {"libmuparser.so.2"}},
-    {"libzstd", {"libzstd.so.1"}},
-};
-
 /// Where the loader finds a library, else where the CUDA Toolkit has its own; empty where nowhere.
-std::string library_file(const Names& names) {
+std::string library_file(const KnownLibrary& library) {
   for (const std::string folder : {"", "/usr/local/cuda/lib64/", "/usr/local/cuda/extras/CUPTI/lib64/"}) {
-    for (const char* file : names.files) {
+    for (const char* file : library.files) {
       void* const handle = file != nullptr ? dlopen((folder + file).c_str(), RTLD_LAZY | RTLD_LOCAL) : nullptr;
       if (handle == nullptr) continue;
       const link_map* map = nullptr;
@@ -59,9 +39,9 @@ std::string library_file(const Names& names) {
 /// "libnvrtc<tab>file" a line.
 std::string libraries() {
   std::string found;
-  for (const Names& names : kLibraryFiles) {
-    if (const std::string file = library_file(names); !file.empty())
-      found += fmt::format("{}\t{}\n", names.library, file);
+  for (const KnownLibrary& library : known_libraries()) {
+    if (const std::string file = library_file(library); !file.empty())
+      found += fmt::format("{}\t{}\n", library.name, file);
   }
   return found;
 }
@@ -110,18 +90,6 @@ std::vector<Reply> ask_children(const std::vector<std::function<std::string()>>&
   return replies;
 }
 
-bool in_path(std::string_view program) {
-  const char* const path = std::getenv("PATH");
-  std::string_view left = path != nullptr ? path : "/usr/bin:/bin";
-  while (!left.empty()) {
-    const std::size_t colon = left.find(':');
-    const std::string file = fmt::format("{}/{}", left.substr(0, colon), program);
-    if (::access(file.c_str(), X_OK) == 0) return true;
-    left.remove_prefix(colon == std::string_view::npos ? left.size() : colon + 1);
-  }
-  return false;
-}
-
 MachineFacts gather() {
   MachineFacts facts;
   facts.devices = list_devices_isolated({});
@@ -131,9 +99,9 @@ MachineFacts gather() {
   if (!replies[0].lost) facts.libraries = parse_libraries(replies[0].text);
   if (!replies[1].text.empty()) facts.cpu_counters = replies[1].text;
   if (!replies[2].text.empty()) facts.gpu_counters = replies[2].text;
-  facts.c_compiler = in_path("cc") || in_path("gcc") || in_path("clang");
-  facts.cxx_compiler = in_path("c++") || in_path("g++") || in_path("clang++");
-  facts.cuda_compiler = in_path("nvcc") || ::access("/usr/local/cuda/bin/nvcc", X_OK) == 0;
+  facts.c_compiler = has_compiler(SourceKind::c);
+  facts.cxx_compiler = has_compiler(SourceKind::cpp);
+  facts.cuda_compiler = has_compiler(SourceKind::cuda);
   facts.huge_pages = first_line("/sys/kernel/mm/transparent_hugepage/enabled");
   facts.governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
   try {

@@ -1,7 +1,6 @@
 // roofline help, roofline completion: the manual, and what shells complete.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 
 #include "cli/answer.hpp"
@@ -54,9 +53,7 @@ std::vector<Candidate> topic_candidates() {
   std::vector<Candidate> found;
   for (const std::string& name : help_names(tree)) {
     const CommandEntry* const command = find_command(tree, name);
-    const auto topic =
-        std::find_if(topics().begin(), topics().end(), [&](const Topic& one) { return one.name == name; });
-    found.push_back({name, command != nullptr ? command->summary : topic->title});
+    found.push_back({name, command != nullptr ? command->summary : find_topic(name)->title});
   }
   return found;
 }

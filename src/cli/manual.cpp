@@ -8,13 +8,14 @@
 
 #include "cli/option_values.hpp"
 #include "model/error.hpp"
+#include "render/terminal/table.hpp"
 
 extern "C" const char roofline_manual_begin[], roofline_manual_end[];
 
 namespace roofline {
 namespace {
 
-constexpr std::size_t kWidth = 100;            // of the terminal's pages
+constexpr int kWidth = 100;                    // of the terminal's pages
 constexpr const char* kOverview = "overview";  // the chapter of roofline(1)
 
 std::vector<std::string_view> lines_of(std::string_view text) {
@@ -42,33 +43,6 @@ std::vector<Topic> parse_manual(std::string_view text) {
   return found;
 }
 
-const Topic* find_topic(const std::string& name) {
-  const auto found =
-      std::find_if(topics().begin(), topics().end(), [&](const Topic& topic) { return topic.name == name; });
-  return found == topics().end() ? nullptr : &*found;
-}
-
-std::string wrapped(const std::string& text, std::size_t indent) {
-  std::string lines;
-  std::size_t column = indent;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find(' ', at), text.size());
-    const std::size_t length = end - at;
-    if (column > indent && column + 1 + length > kWidth) {
-      lines += "\n" + std::string(indent, ' ');
-      column = indent;
-    }
-    if (column > indent) {
-      lines += ' ';
-      ++column;
-    }
-    lines += text.substr(at, length);
-    column += length;
-    at = end + 1;
-  }
-  return lines;
-}
-
 /// "-o, --output PATH", "SUITE".
 std::string form_of(const OptionEntry& option) {
   if (option.names.empty()) return option.value + (option.several ? "..." : "");
@@ -93,9 +67,9 @@ std::string usage_of(const CommandEntry& tree, const CommandEntry& command) {
 void add_entry(std::string& page, const std::string& left, const std::string& right) {
   constexpr std::size_t kColumn = 30;
   const std::string head = "  " + left;
-  page += head.size() + 2 <= kColumn ? fmt::format("{:<{}}", head, kColumn)
-                                     : fmt::format("{}\n{}", head, std::string(kColumn, ' '));
-  page += wrapped(right, kColumn) + "\n";
+  const bool beside = head.size() + 2 <= kColumn;
+  if (!beside) page += head + "\n";
+  page += wrapped(fmt::format("{:<{}}", beside ? head : "", kColumn), right, {.columns = kWidth});
 }
 
 void add_options(std::string& page, const CommandEntry& command) {
@@ -178,7 +152,6 @@ std::string troff_line(std::string_view line) {
     }
   }
   flush();
-  if (out.starts_with('.') || out.starts_with('\'')) out.insert(0, "\\&");
   return out;
 }
 
@@ -254,9 +227,14 @@ const CommandEntry* find_command(const CommandEntry& tree, const std::string& na
 }
 
 const std::vector<Topic>& topics() {
-  static const std::vector<Topic> all =
-      parse_manual({roofline_manual_begin, static_cast<std::size_t>(roofline_manual_end - roofline_manual_begin)});
+  static const std::vector<Topic> all = parse_manual({roofline_manual_begin, roofline_manual_end});
   return all;
+}
+
+const Topic* find_topic(const std::string& name) {
+  const auto found =
+      std::find_if(topics().begin(), topics().end(), [&](const Topic& topic) { return topic.name == name; });
+  return found == topics().end() ? nullptr : &*found;
 }
 
 std::vector<std::string> help_names(const CommandEntry& tree) {

@@ -17,6 +17,9 @@ struct Topic {
 /// In the order of the file.
 const std::vector<Topic>& topics();
 
+/// The one of that name, or null.
+const Topic* find_topic(const std::string& name);
+
 /// What may be asked for: commands, then topics.
 std::vector<std::string> help_names(const CommandEntry& tree);
 

@@ -72,6 +72,10 @@ DeviceRequest parse_device(const std::string& text, int threads, const std::opti
   return request;
 }
 
+std::string device_word(const DeviceInfo& info) {
+  return info.kind == DeviceKind::cuda ? fmt::format("cuda:{}", info.index) : "cpu";
+}
+
 void parse_size(const std::string& text, ChartOptions& chart) {
   const std::size_t cross = text.find('x');
   const auto width = number_of<int>(std::string_view(text).substr(0, cross));

@@ -13,6 +13,9 @@ namespace roofline {
 /// "cpu", "cuda" or "cuda:1"; empty: any. `cpus` is a list of logical CPUs, "0-3,8", which only a CPU device has.
 DeviceRequest parse_device(const std::string& text, int threads, const std::optional<std::string>& cpus = {});
 
+/// What names that device there: "cpu", "cuda:1".
+std::string device_word(const DeviceInfo& info);
+
 /// "1600x900" in CSS pixels, from 320x240 to 7680x4320.
 void parse_size(const std::string& text, ChartOptions& chart);
 

@@ -317,10 +317,11 @@ ChartOptions chart_of(const Flags& flags) {
   return chart;
 }
 
-/// With --json and nothing else a report is what is answered, and no file is written.
+/// With --json and nothing else the document is what is answered, and no file is written.
+bool answers_only(const Flags& flags) { return flags.answer.json && flags.output.empty() && flags.formats.empty(); }
+
 OutputRequest output_of(const Flags& flags, std::size_t runs = 1) {
-  const bool answer_only = flags.answer.json && flags.output.empty() && flags.formats.empty();
-  if (!answer_only) return parse_output(flags.output, flags.formats, runs);
+  if (!answers_only(flags)) return parse_output(flags.output, flags.formats, runs);
   OutputRequest request;
   request.path = "-";
   request.formats = {find_format("json")};
@@ -347,9 +348,8 @@ void set_profile(Options& options, Flags& flags, const DeviceRequest& device) {
 
 void set_fleet(Options& options, const Flags& flags) {
   FleetCommand fleet = flags.fleet;
-  const bool answer_only = flags.answer.json && flags.output.empty() && flags.formats.empty();
-  fleet.output = answer_only ? "-" : flags.output;
-  fleet.formats = answer_only ? std::vector<std::string>{"json"} : flags.formats;
+  fleet.output = answers_only(flags) ? "-" : flags.output;
+  fleet.formats = answers_only(flags) ? std::vector<std::string>{"json"} : flags.formats;
   fleet.top = flags.answer.top.value_or(fleet.top);
   for (const std::string& format : fleet.formats) {
     if (format == "html" || format == "json" || format == "csv") continue;

@@ -17,8 +17,9 @@ namespace {
 
 std::string name_of(const SelectedDevice& device) {
   const DeviceInfo& info = device.info;
-  if (info.kind == DeviceKind::cuda) return fmt::format("cuda:{} ({})", info.index, info.name);
-  return fmt::format("cpu ({}, {} thread{}, {})", info.name, info.units, info.units == 1 ? "" : "s", info.isa);
+  if (info.kind == DeviceKind::cuda) return fmt::format("{} ({})", device_word(info), info.name);
+  return fmt::format("{} ({}, {} thread{}, {})", device_word(info), info.name, info.units, info.units == 1 ? "" : "s",
+                     info.isa);
 }
 
 Machine read_machine(const SelectedDevice& device, const std::string& file) {
@@ -87,7 +88,7 @@ Machine machine_for(const SelectedDevice& device, const std::string& file, std::
     keep_machine(machine);
   } catch (const UsageError& error) {
     // What was measured holds for this run all the same.
-    say(fmt::format("note: the calibration is not kept: {}", error.what()));
+    warn(fmt::format("the calibration is not kept: {}", error.what()));
   }
   return machine;
 }

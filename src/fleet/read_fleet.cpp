@@ -10,15 +10,13 @@
 #include <fstream>
 #include <thread>
 
+#include "host/file_limits.hpp"
 #include "host/interrupt.hpp"
 #include "model/error.hpp"
 
 namespace roofline {
 namespace fs = std::filesystem;
 namespace {
-
-/// A calibration has some 0.2 MB, of eight GPUs 2 MB, a report of thousands of rows 30 MB.
-constexpr std::uintmax_t kLargest = std::uintmax_t{64} << 20;
 
 void list_folder(const fs::path& folder, FleetFiles& found, std::vector<std::string>& files) {
   std::vector<fs::path> left{folder};
@@ -62,7 +60,7 @@ void read_whole(const std::string& path, std::string& text) {
   std::error_code error;
   if (!fs::is_regular_file(path, error)) throw UsageError(error ? error.message() : "is no file");
   const std::uintmax_t size = fs::file_size(path, error);
-  if (!error && size > kLargest) throw UsageError("larger than 64 MB, which no calibration is");
+  if (!error && size > kMachineLimit.bytes) throw UsageError("larger than 64 MB, which no calibration is");
   std::ifstream file(path, std::ios::binary);
   if (error || !file) throw UsageError(error ? error.message() : std::strerror(errno));
   text.resize(static_cast<std::size_t>(size));

@@ -95,13 +95,20 @@ std::vector<std::string> host_compiler(SourceKind kind) {
   return kind == SourceKind::c ? command_in("CC", "cc") : command_in("CXX", "c++");
 }
 
-std::string nvcc_path() {
-  if (const char* named = std::getenv("CUDACXX"); named != nullptr && *named != '\0') return named;
+/// Where a shell would find it; empty where it would not.
+std::string program_file(const std::string& name) {
+  if (name.find('/') != std::string::npos) return ::access(name.c_str(), X_OK) == 0 ? name : "";
   const char* path = std::getenv("PATH");
   std::istringstream folders(path != nullptr ? path : "");
   for (std::string folder; std::getline(folders, folder, ':');) {
-    if (::access((folder + "/nvcc").c_str(), X_OK) == 0) return folder + "/nvcc";
+    if (::access((folder + "/" + name).c_str(), X_OK) == 0) return folder + "/" + name;
   }
+  return "";
+}
+
+std::string nvcc_path() {
+  if (const char* named = std::getenv("CUDACXX"); named != nullptr && *named != '\0') return named;
+  if (std::string found = program_file("nvcc"); !found.empty()) return found;
   return ::access("/usr/local/cuda/bin/nvcc", X_OK) == 0 ? "/usr/local/cuda/bin/nvcc" : "";
 }
 
@@ -355,6 +362,12 @@ fs::path compile_as(const CompileRequest& request, const std::string& key) {
 }
 
 }  // namespace
+
+bool has_compiler(SourceKind kind) {
+  const std::vector<std::string> command =
+      kind == SourceKind::cuda ? std::vector<std::string>{nvcc_path()} : host_compiler(kind);
+  return !command.empty() && !command.front().empty() && !program_file(command.front()).empty();
+}
 
 CompilerRun run_compiler(const std::vector<std::string>& argv, double limit_s) {
   int ends[2];

@@ -39,6 +39,9 @@ void compile_ahead(const std::vector<CompileRequest>& requests, const std::funct
 /// The names of `compiled` entries as the machine code has them: beside a cubin, one a line.
 std::vector<std::string> entry_names(const CompileRequest& request, const std::filesystem::path& compiled);
 
+/// Whether C, C++ or (by nvcc) CUDA C++ can be compiled here: the compiler that compiled() would start is there.
+bool has_compiler(SourceKind kind);
+
 /// Runs a compiler without a shell, its output taken; throws Error where it can't be started or takes too long.
 struct CompilerRun {
   int status = 0;
