@@ -34,6 +34,11 @@ double Device::last_level_cache_bytes() const {
   return 0;
 }
 
+Device& Device::rank(int number) {
+  if (number == 0) return *this;
+  throw Error(info().name + " works alone");
+}
+
 std::vector<DeviceListing> list_devices(const DeviceOptions& options) {
   std::vector<DeviceListing> listings = list_cuda_devices();
   DeviceListing cpu;

@@ -81,6 +81,12 @@ class Device {
   /// Energy so far, temperature and limiter right now, as far as they can be read. Nothing by default.
   virtual PowerReading power() { return {}; }
 
+  /// Devices that this process can have work together, this one among them: what a collective's ranks can be.
+  virtual int ranks() const { return 1; }
+
+  /// The device of that rank; this one is 0. Throws Error, with the reason, when it can't be opened.
+  virtual Device& rank(int number);
+
   /// Begins to watch for what disturbs this device; the function says what did since, as far as it can be read.
   /// Nothing by default.
   virtual std::function<Disturbance()> watch_disturbance() {

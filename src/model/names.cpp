@@ -11,7 +11,8 @@ namespace {
 constexpr std::array<std::string_view, 13> kPipes = {
     "fp64",        "fp32",        "fp16",        "bf16",        "int32",      "int8",       "sfu",
     "tensor.fp64", "tensor.tf32", "tensor.fp16", "tensor.bf16", "tensor.fp8", "tensor.int8"};
-constexpr std::array<std::string_view, 8> kLevels = {"hbm", "dram", "l3", "l2", "l1", "shared", "pcie", "nvlink"};
+constexpr std::array<std::string_view, 9> kLevels = {"hbm",    "dram", "l3",     "l2",     "l1",
+                                                     "shared", "pcie", "nvlink", "network"};
 constexpr std::array<std::string_view, 7> kPatterns = {"read", "write", "copy", "triad", "h2d", "d2h", "duplex"};
 constexpr std::array<std::string_view, 14> kDTypes = {"fp64",  "fp32",  "tf32",  "fp16",   "bf16",   "fp8",   "int8",
                                                       "int32", "uint8", "int16", "uint16", "uint32", "int64", "uint64"};

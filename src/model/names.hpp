@@ -30,8 +30,9 @@ enum class Pipe : std::uint8_t {
   tensor_int8,
 };
 
-/// A level of the memory hierarchy, or a link. GPUs have hbm, l2, l1, shared; CPUs dram, l3, l2, l1.
-enum class Level : std::uint8_t { hbm, dram, l3, l2, l1, shared, pcie, nvlink };
+/// A level of the memory hierarchy, or a link. GPUs have hbm, l2, l1, shared; CPUs dram, l3, l2, l1. `network` is what
+/// collectives cross, whatever it is made of.
+enum class Level : std::uint8_t { hbm, dram, l3, l2, l1, shared, pcie, nvlink, network };
 
 /// How a bandwidth probe walks its memory. h2d, d2h and duplex (both directions at once) belong to links.
 enum class Pattern : std::uint8_t { read, write, copy, triad, h2d, d2h, duplex };

@@ -22,6 +22,7 @@ struct TensorSpec {
   TensorRole role = TensorRole::input;
   std::int64_t elements = 0;
   DType dtype = DType::fp32;
+  int rank = 0;  ///< whose memory holds it: Device::rank()
 
   std::int64_t bytes() const { return elements * element_size(dtype); }
 };

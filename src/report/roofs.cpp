@@ -62,7 +62,7 @@ std::string joined_rates(const std::vector<const Roof*>& roofs) {
 }
 
 bool drawable(const Ceiling& c) { return c.role == Role::roof && is_plausible(c.value); }
-bool is_link(Level level) { return level == Level::pcie || level == Level::nvlink; }
+bool is_link(Level level) { return level == Level::pcie || level == Level::nvlink || level == Level::network; }
 
 /// FLOP/byte.
 struct Stretch {

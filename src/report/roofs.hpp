@@ -77,7 +77,7 @@ std::string ridge_range(const Roofs& roofs);
 
 /// Every level by one slope, and by its other patterns where a point is held against them; every pipe by its burst
 /// roof, and by its sustained one too where a point is held against that. References are never drawn.
-/// Ceilings without a positive finite value are left out; so are links (pcie, nvlink) that no point uses.
+/// Ceilings without a positive finite value are left out; so are links (pcie, nvlink, network) that no point uses.
 Roofs roofs_of(const Report& report);
 
 }  // namespace roofline

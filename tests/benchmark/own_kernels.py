@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""What a suite's own kernels cost, on the CPU.
+"""What a suite's own kernels cost.
 
-    tests/benchmark/own_kernels.py ROOFLINE same [rounds, default 5]
-        the plain loop of the op `add`, built in and as a C source: the ratio of their times at several sizes
-    tests/benchmark/own_kernels.py ROOFLINE sweep [configurations, default 200]
+    tests/benchmark/own_kernels.py ROOFLINE same [--device cpu|cuda] [rounds, default 5]
+        a kernel of an op, built in and as a source of the suite, the plain loop of `add` on a CPU, both rungs of `relu` on
+        a GPU: the ratio of their times at several sizes
+    tests/benchmark/own_kernels.py ROOFLINE sweep [--device cpu|cuda] [configurations, default 200]
         how long a sweep takes whose sources all have to be compiled, and once more when they are
 
 On a machine with nothing else to do; both leave nothing behind.
@@ -27,6 +28,44 @@ kernels:
     entry: add
     options: [-march=x86-64, -mtune=generic]
     arguments: [{ input: x }, { input: y }, { output: z }, { scalar: n, dtype: int64 }]
+workloads:
+"""
+# The rungs of relu as kernels/blocks/cuda/elementwise.cuh has them.
+RELU = """\
+__global__ void naive(const float* x, float* __restrict__ y, long long n) {
+  const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = fmaxf(x[i], 0.0f);
+}
+__device__ float4 load(const float4* p) {
+  float4 v;
+  asm volatile("ld.global.cs.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w) : "l"(p));
+  return v;
+}
+__global__ void vectorized(const float* x, float* __restrict__ y, long long n) {
+  const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x, first = 4 * i;
+  if (first + 4 <= n) {
+    const float4 v = load((const float4*)x + i);
+    __stcs((float4*)y + i, make_float4(fmaxf(v.x, 0.0f), fmaxf(v.y, 0.0f), fmaxf(v.z, 0.0f), fmaxf(v.w, 0.0f)));
+    return;
+  }
+  for (long long k = first; k < n; ++k) y[k] = fmaxf(x[k], 0.0f);
+}
+"""
+SAME_CUDA = """\
+name: same
+kernels:
+  own_naive:
+    source: relu.cu
+    like: relu
+    entry: naive
+    arguments: [{ input: x }, { output: y }, { scalar: n, dtype: int64 }]
+    launch: { grid: ceil(n / 256), block: 256 }
+  own_vectorized:
+    source: relu.cu
+    like: relu
+    entry: vectorized
+    arguments: [{ input: x }, { output: y }, { scalar: n, dtype: int64 }]
+    launch: { grid: ceil(n / 1024), block: 256 }
 workloads:
 """
 SWEPT = """\
@@ -58,49 +97,91 @@ workloads:
 """
 
 
-def analyze(roofline, folder, suite, *more):
+SWEPT_CUDA = """\
+__global__ void scale(const float* x, float* y, long long n) {
+  const long long first = ((long long)blockIdx.x * blockDim.x + threadIdx.x) * STEP;
+#pragma unroll
+  for (int j = 0; j < STEP; ++j) if (first + j < n) y[first + j] = (float)FACTOR / FACTOR * 2 * x[first + j];
+}
+"""
+SWEEP_CUDA = """\
+name: sweep
+kernels:
+  swept:
+    source: swept.cu
+    entry: scale
+    define: { STEP: [1, 2, 4, 8, 16], FACTOR: %s }
+    arguments:
+      - { input: x, dtype: fp32, size: n }
+      - { output: y, dtype: fp32, size: n }
+      - { scalar: n, dtype: int64 }
+    launch: { grid: ceil(n / (block * STEP)), block: [128, 256] }
+    work: { flops: { fp32: n } }
+    expect: { y: 2*x }
+    choose: fastest
+workloads:
+  - { kernel: swept, shape: { n: 2^24 } }
+"""
+
+
+def analyze(roofline, folder, device, suite, *more):
     machine = os.path.join(folder, "machine.json")
     environment = dict(os.environ, XDG_CACHE_HOME=os.path.join(folder, "cache"), NO_COLOR="1")
     run = lambda *words: subprocess.run([roofline, *words], env=environment, cwd=folder, text=True, check=True,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if not os.path.exists(machine):
-        run("calibrate", "--device", "cpu", "--quick", "--only", "dram*", "-o", machine)
+        run("calibrate", "--device", device, "--quick", "--only", "hbm*" if device == "cuda" else "dram*", "-o", machine)
     with open(os.path.join(folder, "suite.yaml"), "w") as file:
         file.write(suite)
     begin = time.time()
-    done = run("analyze", "suite.yaml", "--device", "cpu", "--machine", machine, "--json", *more)
-    return json.loads(done.stdout), time.time() - begin
+    done = run("analyze", "suite.yaml", "--device", device, "--machine", machine, "--json", *more)
+    return json.loads(done.stdout)["data"], time.time() - begin
 
 
-def same(roofline, folder, rounds):
-    with open(os.path.join(folder, "add.c"), "w") as file:
-        file.write(ADD)
-    sizes = {"2^8": "hot", "2^12": "hot", "2^16": "hot", "2^22": "cold"}
-    suite = SAME + "".join(f"  - {{ kernel: own, shape: {{ n: {n} }}, cache: {cache}, impl: [own, scalar] }}\n"
-                           for n, cache in sizes.items())
+def same(roofline, folder, device, rounds):
+    for name, text in (("add.c", ADD), ("relu.cu", RELU)):
+        with open(os.path.join(folder, name), "w") as file:
+            file.write(text)
+    if device == "cuda":
+        pairs = {"own_naive": "naive", "own_vectorized": "vectorized"}
+        # Both rungs stand beside each of our kernels: in turns, so that neither has the warmer GPU.
+        suite = SAME_CUDA + "".join(f"  - {{ kernel: {own}, shape: {{ n: {n} }}, impl: [{own}, {rung}] }}\n"
+                                    for n in ("2^12", "2^20", "2^24", "2^28") for own, rung in pairs.items())
+    else:
+        pairs = {"own": "scalar"}
+        sizes = {"2^8": "hot", "2^12": "hot", "2^16": "hot", "2^22": "cold"}
+        suite = SAME + "".join(f"  - {{ kernel: own, shape: {{ n: {n} }}, cache: {cache}, impl: [own, scalar] }}\n"
+                               for n, cache in sizes.items())
     ratios = {}
     for _ in range(rounds):
-        report, _ = analyze(roofline, folder, suite, "--max-time", "0.7")
+        report, _ = analyze(roofline, folder, device, suite, "--max-time", "0.7")
         times = {(row["shape"]["n"], row["impl"]): row["time_s"]["median"] for row in report["results"]}
-        for n in sorted({n for n, _ in times}):
-            ratios.setdefault(n, []).append((times[n, "own"] / times[n, "scalar"], times[n, "scalar"]))
-    for n, found in ratios.items():
+        for n, impl in times:
+            if impl in pairs:
+                ratios.setdefault((n, impl), []).append((times[n, impl] / times[n, pairs[impl]], times[n, impl]))
+    for (n, impl), found in sorted(ratios.items()):
         each = sorted(ratio for ratio, _ in found)
-        print(f"n = {n:8}: own / built in {statistics.median(each):.4f} ({each[0]:.4f} to {each[-1]:.4f}), built in "
-              f"{min(time for _, time in found) * 1e9:.1f} ns")
+        print(f"n = {n:9}, {impl}: own / built in {statistics.median(each):.4f} ({each[0]:.4f} to {each[-1]:.4f}), own "
+              f"{min(time for _, time in found) * 1e6:.3f} us")
 
 
-def sweep(roofline, folder, configurations):
-    with open(os.path.join(folder, "swept.c"), "w") as file:
-        file.write(SWEPT)
-    suite = SWEEP % list(range(1, configurations // 10 + 1))
+def sweep(roofline, folder, device, configurations):
+    cuda = device == "cuda"
+    with open(os.path.join(folder, "swept.cu" if cuda else "swept.c"), "w") as file:
+        file.write(SWEPT_CUDA if cuda else SWEPT)
+    suite = (SWEEP_CUDA if cuda else SWEEP) % list(range(1, configurations // 10 + 1))
     for name in ("first", "again"):
-        report, seconds = analyze(roofline, folder, suite, "--max-time", "0.05")
+        report, seconds = analyze(roofline, folder, device, suite, "--max-time", "0.05")
         note = next(note for note in report["notes"] if "is the fastest of" in note)
         print(f"{name}: {seconds:.1f} s; {note}")
 
 
 if __name__ == "__main__":
-    tool, what = os.path.abspath(sys.argv[1]), {"same": same, "sweep": sweep}[sys.argv[2]]
+    words = sys.argv[1:]
+    device = "cpu"
+    if "--device" in words:
+        device = words.pop(words.index("--device") + 1)
+        words.remove("--device")
+    tool, what = os.path.abspath(words[0]), {"same": same, "sweep": sweep}[words[1]]
     with tempfile.TemporaryDirectory() as folder:
-        what(tool, folder, int(sys.argv[3]) if len(sys.argv) > 3 else {"same": 5, "sweep": 200}[sys.argv[2]])
+        what(tool, folder, device, int(words[2]) if len(words) > 2 else {"same": 5, "sweep": 200}[words[1]])

@@ -46,7 +46,9 @@ def npy(*values, format="f", descr="'<f4'", order="False", shape=None):
 
 
 class OwnKernels(unittest.TestCase):
-    calibrated = None
+    device = "cpu"
+    roofs = "dram*"
+    calibrated = {}
 
     @classmethod
     def setUpClass(cls):
@@ -54,11 +56,11 @@ class OwnKernels(unittest.TestCase):
         cls.folder = pathlib.Path(cls._folder.name)
         cls.environment = dict(os.environ, XDG_CACHE_HOME=str(cls.folder / "cache"), NO_COLOR="1")
         cls.machine = cls.folder / "machine.json"
-        if OwnKernels.calibrated is None:
-            done = cls.run_tool("calibrate", "--device", "cpu", "--quick", "--only", "dram*", "-o", cls.machine)
+        if cls.device not in OwnKernels.calibrated:
+            done = cls.run_tool("calibrate", "--device", cls.device, "--quick", "--only", cls.roofs, "-o", cls.machine)
             assert done.returncode == 0, done.stderr
-            OwnKernels.calibrated = cls.machine.read_bytes()
-        cls.machine.write_bytes(OwnKernels.calibrated)
+            OwnKernels.calibrated[cls.device] = cls.machine.read_bytes()
+        cls.machine.write_bytes(OwnKernels.calibrated[cls.device])
 
     @classmethod
     def tearDownClass(cls):
@@ -76,7 +78,7 @@ class OwnKernels(unittest.TestCase):
 
     def analyze(self, suite, *arguments):
         path = self.write("suite.yaml", suite)
-        return self.run_tool("analyze", path, "--device", "cpu", "--machine", self.machine, "--max-time", "0.01",
+        return self.run_tool("analyze", path, "--device", self.device, "--machine", self.machine, "--max-time", "0.01",
                              "--json", *arguments)
 
     def rows(self, suite, *arguments, code=0):

@@ -132,7 +132,7 @@ if (svg) {
 const roof_line = (point, y) => {
   const {limiting, roof} = point.element.dataset;
   const kind = ceilings.find(c => c.dataset.ceiling === limiting)?.dataset.kind
-    ?? (/^(hbm|dram|l[123]|shared|pcie|nvlink)\b/.test(limiting) ? 'bandwidth' : null);
+    ?? (/^(hbm|dram|l[123]|shared|pcie|nvlink|network)\b/.test(limiting) ? 'bandwidth' : null);
   const [x] = point.at;
   if (kind === 'bandwidth') {
     const slope = axis_y.pixels / axis_x.pixels;
