@@ -91,18 +91,23 @@ std::string shared_file_name(const DeviceInfo& device, const std::string& host) 
   return name + ".json";
 }
 
-std::optional<Machine> find_machine(const std::string& identity, const std::function<void(const std::string&)>& say) {
+std::optional<Machine> kept_machine(const std::string& identity) {
   const fs::path path = machine_path(identity);
   std::error_code hidden;
   if (!fs::exists(fs::symlink_status(path, hidden))) return std::nullopt;
+  Machine machine = parse_machine(read_file(path, kMachineLimit), path.string());
+  if (machine.device.identity == identity) return machine;
+  throw UsageError(
+      fmt::format("{}: is a calibration of {}, not of {}", path.string(), machine.device.identity, identity));
+}
+
+std::optional<Machine> find_machine(const std::string& identity, const std::function<void(const std::string&)>& say) {
   try {
-    Machine machine = parse_machine(read_file(path, kMachineLimit), path.string());
-    if (machine.device.identity == identity) return machine;
-    say(fmt::format("{}: is a calibration of {}, not of {}", path.string(), machine.device.identity, identity));
+    return kept_machine(identity);
   } catch (const UsageError& error) {
     say(error.what());
   }
-  move_aside(path, say);
+  move_aside(machine_path(identity), say);
   return std::nullopt;
 }
 

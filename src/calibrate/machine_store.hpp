@@ -23,8 +23,11 @@ std::string shared_file_name(const DeviceInfo& device, const std::string& host);
 /// and false is returned. Throws UsageError when it can't be written.
 bool keep_machine(const Machine& machine);
 
-/// The machine kept for that device, or nothing. What stands there and is no calibration of it (broken off, of another
-/// device or version) is moved aside, and `say` is told of it: to be measured again is all that it takes.
+/// The machine kept for that device, or nothing. Throws UsageError when what stands there is no calibration of it.
+std::optional<Machine> kept_machine(const std::string& identity);
+
+/// The same, but what stands there and is no calibration of it (broken off, of another device or version) is moved
+/// aside, and `say` is told of it: to be measured again is all that it takes.
 std::optional<Machine> find_machine(const std::string& identity, const std::function<void(const std::string&)>& say);
 
 /// The latest one kept of any device of that name; whole ones before quick ones.

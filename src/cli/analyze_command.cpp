@@ -67,6 +67,7 @@ ExitCode compare_with(const Report& base, const Report& now, const AnalyzeComman
                       bool json) {
   const Comparison comparison = comparison_of(base, now, command.max_slowdown);
   const std::string table = render_comparison_terminal(comparison, style);
+  if (json) answer_beside(render_comparison_json(comparison));
   if (command.output.to_stdout() || json) {
     say(table);
   } else {

@@ -393,6 +393,11 @@ std::string render_answer(const Answer& answer, const std::string& command, cons
                 {"errors", std::move(errors)}};
   for (const std::string& warning : warnings) whole["warnings"].push_back({{"message", warning}});
   if (!rows.is_null()) whole["rows"] = std::move(rows);
+  if (!answer.comparison.empty()) {
+    Json comparison = Json::parse(answer.comparison);
+    if (const RowKind* kind = kind_of(comparison)) rows_with_ids(comparison, *kind);
+    whole["comparison"] = std::move(comparison);
+  }
   if (data.is_null()) {
     whole["absent"] = {{"data", code == ExitCode::ok ? "this command has nothing to print" : "see errors"}};
   } else {

@@ -24,6 +24,7 @@ struct Answer {
   std::string document;  ///< what it would have printed: JSON, or text
   std::vector<std::string> warnings;
   std::vector<Problem> errors;
+  std::string comparison = {};  ///< of `analyze --against`: JSON; beside the report
 };
 
 /// Whether the command line asks for JSON; also where it is wrong otherwise.

@@ -12,6 +12,7 @@ struct OptionEntry {
   std::string argument;              ///< that one's name
   std::string value;                 ///< what it takes, "FILE"; empty: nothing
   std::vector<std::string> choices;  ///< the words that it takes, where it takes no others
+  bool value_optional = false;       ///< only ever of one with choices
   std::string help;
   bool required = false;
   bool several = false;

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
+#include <utility>
 
 namespace roofline {
 namespace {
@@ -34,14 +36,15 @@ Typed understand(const CommandEntry& tree, const std::vector<std::string>& words
   Typed typed{{&tree}};
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     const std::string& word = words[i];
-    if (typed.waiting != nullptr) {
-      typed.waiting = nullptr;
-    } else if (word == "--") {
+    if (const OptionEntry* option = std::exchange(typed.waiting, nullptr)) {
+      const auto& choices = option->choices;
+      if (!option->value_optional || std::find(choices.begin(), choices.end(), word) != choices.end()) continue;
+    }
+    if (word == "--") {
       typed.program = true;
       break;
     } else if (word.starts_with('-')) {
       const OptionEntry* option = word.find('=') == std::string::npos ? option_of(typed, word) : nullptr;
-      // A value that may be left out is only ever joined by '=' or known by its word.
       if (option != nullptr && !option->value.empty()) typed.waiting = option;
     } else if (const CommandEntry* command = find_command(*typed.commands.back(), word)) {
       typed.commands.push_back(command);
@@ -102,6 +105,25 @@ void add_flags(const Typed& typed, std::vector<Candidate>& candidates) {
 
 }  // namespace
 
+namespace {
+
+/// What may stand where no option is waiting: a flag, an argument or a command.
+Completions next_word(const Typed& typed, const std::string& word, const CompletionSources& sources) {
+  Completions found;
+  if (word.starts_with('-')) {
+    add_flags(typed, found.candidates);
+  } else if (const OptionEntry* argument = argument_at(*typed.commands.back(), typed.arguments)) {
+    found = values_of(*argument, word, sources);
+  } else {
+    for (const CommandEntry& command : typed.commands.back()->commands) {
+      found.candidates.push_back({command.name, command.summary});
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
 Completions complete(const CommandEntry& tree, const std::vector<std::string>& words,
                      const CompletionSources& sources) {
   const std::string word = words.empty() ? "" : words.back();
@@ -111,19 +133,18 @@ Completions complete(const CommandEntry& tree, const std::vector<std::string>& w
   const std::size_t equals = word.starts_with("--") ? word.find('=') : std::string::npos;
   if (typed.waiting != nullptr) {
     found = values_of(*typed.waiting, word, sources);
+    if (typed.waiting->value_optional) {
+      Completions others = next_word(typed, word, sources);
+      found.names = others.names;
+      std::move(others.candidates.begin(), others.candidates.end(), std::back_inserter(found.candidates));
+    }
   } else if (equals != std::string::npos) {
     if (const OptionEntry* option = option_of(typed, word.substr(0, equals))) {
       found = values_of(*option, word.substr(equals + 1), sources);
       found.candidates = prefixed(found.candidates, word.substr(0, equals + 1));
     }
-  } else if (word.starts_with('-')) {
-    add_flags(typed, found.candidates);
-  } else if (const OptionEntry* argument = argument_at(*typed.commands.back(), typed.arguments)) {
-    found = values_of(*argument, word, sources);
   } else {
-    for (const CommandEntry& command : typed.commands.back()->commands) {
-      found.candidates.push_back({command.name, command.summary});
-    }
+    found = next_word(typed, word, sources);
   }
   std::erase_if(found.candidates, [&](const Candidate& candidate) { return !candidate.word.starts_with(word); });
   return found;

@@ -75,6 +75,8 @@ void print_result(const std::string& text) {
   }
 }
 
+void answer_beside(const std::string& comparison) { kept_answer->comparison = comparison; }
+
 void write_stdout(const std::string& text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
   if (!written) throw Error(fmt::format("can't write to stdout: {}", std::strerror(errno)));

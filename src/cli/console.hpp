@@ -22,6 +22,8 @@ void answer_with(Answer& answer);
 
 /// Writes to stdout; throws Error when that fails (a full disk, a closed pipe).
 void print_result(const std::string& text);
+/// Of a comparison beside the result; asks for an answer (answer_with).
+void answer_beside(const std::string& comparison);
 void write_stdout(const std::string& text);  ///< also where an answer is made
 
 /// One line on stderr.

@@ -90,7 +90,9 @@ HealthCheck calibration_check(const DeviceInfo& info, const MachineFacts& facts)
   const std::string name = "roofs of the " + name_of(info);
   const auto kept = facts.calibrations.find(info.identity);
   if (kept != facts.calibrations.end()) return {name, Health::works, kept->second, {}, {}};
-  return {name, Health::limited, "not measured yet", "the first `roofline analyze` measures them",
+  const auto broken = facts.broken_calibrations.find(info.identity);
+  return {name, Health::limited, broken == facts.broken_calibrations.end() ? "not measured yet" : broken->second,
+          "the first `roofline analyze` measures them",
           fmt::format("roofline calibrate --device {}", device_word(info))};
 }
 

@@ -49,6 +49,7 @@ struct MachineFacts {
   std::string cache;                                ///< the folder; empty where there is none
   std::string cache_fault;                          ///< why nothing can be written there; empty: it can
   std::map<std::string, std::string> calibrations;  ///< identity of a device → "3 days old"; absent: never measured
+  std::map<std::string, std::string> broken_calibrations;  ///< → what is wrong with the file that is kept
 };
 
 /// In the order in which one looks. Pure.

@@ -113,11 +113,11 @@ MachineFacts gather() {
   for (const DeviceListing& listing : facts.devices) {
     if (!listing.usable) continue;
     try {
-      if (const std::optional<Machine> kept = find_machine(listing.info.identity, warn)) {
+      if (const std::optional<Machine> kept = kept_machine(listing.info.identity)) {
         facts.calibrations[listing.info.identity] = age_of(kept->measured_at, std::time(nullptr));
       }
     } catch (const Error& error) {
-      facts.calibrations[listing.info.identity] = error.what();
+      facts.broken_calibrations[listing.info.identity] = error.what();
     }
   }
   return facts;

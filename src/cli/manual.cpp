@@ -47,7 +47,8 @@ std::vector<Topic> parse_manual(std::string_view text) {
 std::string form_of(const OptionEntry& option) {
   if (option.names.empty()) return option.value + (option.several ? "..." : "");
   const std::string value = option.choices.empty() ? option.value : fmt::format("{}", fmt::join(option.choices, "|"));
-  return fmt::format("{}{}{}", fmt::join(option.names, ", "), value.empty() ? "" : " ", value);
+  const std::string shown = option.value_optional ? "[" + value + "]" : value;
+  return fmt::format("{}{}{}", fmt::join(option.names, ", "), shown.empty() ? "" : " ", shown);
 }
 
 /// "roofline analyze [options] SUITE".

@@ -158,8 +158,10 @@ void add_commands(CLI::App& app, Flags& flags) {
   analyze->add_option("--cache", flags.cache, "cold or hot, instead of what the suite says")
       ->check(CLI::IsMember({"cold", "hot"}));
   analyze->add_flag("--raw", flags.analyze.raw, "Keep every sample in report.json");
-  analyze->add_flag("--counters{standard}", flags.counters,
-                    "Read hardware counters after the timing; '--counters full' adds stall reasons");
+  analyze
+      ->add_flag("--counters{standard}", flags.counters,
+                 "Read hardware counters after the timing; '--counters full' adds stall reasons")
+      ->type_name("{standard,full}");
   analyze->add_flag("--once", flags.analyze.once,
                     "Time nothing: run every workload once, for a profiler (ncu --profile-from-start off)");
   analyze->add_option("--save", flags.analyze.save, "Keep this run by a name, for --against")->type_name("NAME");
@@ -499,7 +501,8 @@ OptionEntry entry_of(const CLI::Option& option) {
   if (entry.names.empty()) entry.argument = option.get_name(true);
   const std::string type = option.get_type_name();
   entry.choices = choices_in(type);
-  const bool takes_value = option.get_items_expected_max() > 0 && !type.empty();
+  entry.value_optional = option.get_items_expected_min() == 0 && !entry.choices.empty();
+  const bool takes_value = entry.value_optional || (option.get_items_expected_max() > 0 && !type.empty());
   if (takes_value) entry.value = entry.choices.empty() ? type.substr(0, type.find(':')) : "WORD";
   entry.help = option.get_description();
   entry.required = option.get_required();

@@ -638,6 +638,10 @@ class Machines(Workspace):
         environment, kept = self.other_cache("broken-cache")
         whole = kept.read_bytes()
         kept.write_bytes(whole[:len(whole) // 2])
+        told = subprocess.run([ROOFLINE, "doctor"], env=environment, text=True, capture_output=True)
+        self.check(told, 0)
+        self.assertIn(kept.name, told.stdout)
+        self.assertTrue(kept.exists())  # to be told is not to be changed
         shown = subprocess.run([ROOFLINE, "machine", "--device", "cpu"], env=environment, text=True, capture_output=True)
         self.check(shown, 2, kept.name, f"moved it to {kept}.broken", "roofline calibrate")
         self.assertFalse(kept.exists())

@@ -91,7 +91,11 @@ class OnAGpu(own_kernels_test.OwnKernels):
         super().setUpClass()
 
     def statuses(self, suite, *arguments, code=0):
-        return {row["workload"]: row for row in self.rows(suite, *arguments, code=code)}
+        done = self.analyze(suite, *arguments)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        rows = json.loads(done.stdout)["data"]["results"]
+        self.assertEqual(done.returncode, code, [row.get("reason") for row in rows])
+        return {row["workload"]: row for row in rows}
 
     def check_ok(self, rows):
         for name, row in rows.items():
@@ -152,7 +156,7 @@ class Works(OnAGpu):
         for dtype, (header, spelled) in headers.items():
             include = f"#include <{header}>\n" if header else ""
             self.write(f"{dtype}.cu", include + SCALE.replace("const float*", f"const {spelled}*").replace("float* y", f"{spelled}* y") +
-                       EACH + f"  if (i < n) y[i] = {spelled}(f * float(x[i]) / 4);\n}}\n")
+                       EACH + f"  if (i < n) y[i] = ({spelled})(f * float(x[i]) / 4);\n}}\n")
             more = "    expect: { y: x/2 }\n" if dtype not in ("int8", "int32") else "    expect: { y: floor(x/2) }\n"
             values = "" if dtype not in ("int8", "int32") else ", values: { range: [0, 100] }"
             kernels[dtype] = kernel_of(dtype, f"{dtype}.cu", "scale", more=more, dtype=dtype).replace(
@@ -198,14 +202,14 @@ __global__ void scale(const float* x, float* y, float f, long long n) {
         }
         self.check_ok(self.statuses(suite_of({name: kernel_of(name, "ways.cu", name, launch) for name, launch in right.items()})))
         wrong = {
-            "block": ("{ grid: 1, block: 2048 }", "more than a GPU has"),
-            "grid": ("{ grid: { x: 1, y: 100000 }, block: 256 }", "more than a GPU has"),
+            "threads": ("{ grid: 1, block: 2048 }", "more than a GPU has"),
+            "blocks": ("{ grid: { x: 1, y: 100000 }, block: 256 }", "more than a GPU has"),
             "memory": ("{ grid: 1, block: 256, shared: 2^20 }", "bytes of shared memory"),
-            "cluster": ("{ grid: 3, block: 256, cluster: 2 }", "not a multiple"),
+            "clusters": ("{ grid: 3, block: 256, cluster: 2 }", "not a multiple"),
             "many": ("{ grid: 2^20, block: 256, cooperative: true }", "does not fit"),
         }
         rows = self.statuses(suite_of({name: kernel_of(name, "ways.cu", "together" if name == "many" else "scale", launch)
-                                       for name, (launch, _) in wrong.items()}), code=1)
+                                       for name, (launch, _) in wrong.items()}))
         for name, (_, message) in wrong.items():
             self.assertEqual(rows[name]["status"], "skipped", rows[name])
             self.assertIn(message, rows[name]["reason"])
@@ -253,7 +257,7 @@ workloads:
     def test_what_a_suite_leaves_out_is_counted(self):
         self.write("scale.cu", SCALE + EACH + "  if (i < n) y[i] = f * x[i];\n}\n")
         suite = suite_of({"scale": kernel_of("scale", "scale.cu", "scale").replace("    work: { flops: { fp32: n } }\n", "")}, "{ n: 2^20 }")
-        row = self.statuses(suite, "--counters", "basic")["scale"]
+        row = self.statuses(suite, "--counters")["scale"]
         self.assertEqual(row["status"], "ok", row.get("reason"))
         if not row.get("counters"):
             self.skipTest("this GPU's counters can't be read: " + str(row.get("counters_reason", row)))
@@ -283,7 +287,7 @@ class GoesWrong(OnAGpu):
             "empty": kernel_of("empty", "empty.cu", "scale"), "double": kernel_of("double", "double.cu", "scale"),
             "good": kernel_of("good", "scale.cu", "scale")}), code=1)
         self.assertEqual([name for name, row in rows.items() if row["status"] == "ok"], ["good"])
-        self.assertIn("bad.cu(2): error", rows["bad"]["reason"])
+        self.assertIn("bad.cu(3): error", rows["bad"]["reason"])
         self.assertIn("scales", rows["missing"]["reason"])
         self.assertIn("has 8 bytes, and the suite gives 4", rows["double"]["reason"])
 
@@ -291,7 +295,7 @@ class GoesWrong(OnAGpu):
         faults = {
             "endless": "for (;;) ((volatile float*)y)[0] = 1;",
             "illegal": "if (i < n) ((volatile float*)8)[i] = 1;",
-            "misaligned": "if (i < n / 2) *(volatile float2*)(y + 1 + 2 * i) = float2{};",
+            "misaligned": "if (i < n / 2) *(float2*)(y + 1 + 2 * i) = float2{x[i], f};",
             "traps": "__trap();",
             "recurses": "if (i < n) y[i] = deep((int)n, x);",
             "outside": "if (i < n + 8) y[i] = f * x[i < n ? i : 0];",

@@ -534,6 +534,12 @@ class Tutorial(OwnKernels):
         self.assertEqual(self.analyze(suite, "--against", "before", "--max-slowdown", "300%").returncode, 0)
         done = self.analyze(suite.replace("AGAIN: 1", "AGAIN: 30"), "--against", "before", "--max-slowdown", "300%")
         self.assertEqual(done.returncode, 3, done.stderr)
+        answer = json.loads(done.stdout)
+        self.assertEqual(answer["comparison"]["schema"], "roofline.comparison/1")
+        row, = answer["comparison"]["rows"]
+        self.assertEqual(row["id"], answer["data"]["results"][0]["id"])
+        self.assertGreater(row["time_ratio"], 4)
+        self.assertTrue(row["regression"])
         done = self.analyze(suite, "--against", "never")
         self.assertEqual(done.returncode, 2)
         self.assertIn("--save never", done.stderr)

@@ -56,6 +56,33 @@ TEST(Proton, ATraceHasTimes) {
   EXPECT_EQ(report.profile->timeline->lanes.at(0).name, "GPU 0, stream 7");
 }
 
+/// Launches and seconds of all rows.
+std::pair<std::int64_t, double> sums_of(const Report& report) {
+  std::pair<std::int64_t, double> sums;
+  for (const Point& point : report.points) {
+    sums.first += point.profiled->launches;
+    sums.second += point.profiled->total_s;
+  }
+  return sums;
+}
+
+// Of the same four steps: what the files' own figures add up to.
+TEST(Proton, RecordedFilesAreWhatTheySay) {
+  const Report tree = report_of_file(recorded("proton.hatchet.gz"));
+  EXPECT_EQ(sums_of(tree).first, 368);
+  EXPECT_NEAR(sums_of(tree).second, 43.877045e-3, 1e-9);
+  const Point& stated = row_named(tree, "axpy_67108864");
+  EXPECT_EQ(stated.work.flops.at(Pipe::fp32), 536870912 / 4);
+  EXPECT_EQ(stated.work.bytes.at(Level::hbm).total(), 3221225472 / 4);
+  EXPECT_NEAR(stated.time->median, 509946e-9 / 4, 1e-12);
+
+  const Report trace = report_of_file(recorded("proton-trace.chrome_trace.gz"));
+  EXPECT_EQ(sums_of(trace).first, 368);
+  EXPECT_NEAR(sums_of(trace).second, 43.959195e-3, 1e-9);
+  EXPECT_EQ(row_named(trace, "axpy_67108864").work.flops.size(), 0U) << "this Proton's traces have no metadata";
+  EXPECT_EQ(trace.points.size(), tree.points.size());
+}
+
 TEST(Proton, HostileTreesAreRefused) {
   EXPECT_THAT(
       refusal_of("a.hatchet",

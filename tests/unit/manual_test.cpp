@@ -104,6 +104,10 @@ TEST(Completion, KnowsWhatStandsWhere) {
   EXPECT_THAT(words_for({"calibrate", "--quick", "--col"}), ElementsAre("--color"));
   EXPECT_THAT(words_for({"analyze", "--theme", "d"}), ElementsAre("dark"));
   EXPECT_THAT(words_for({"new", ""}), ElementsAre("kernel"));
+  EXPECT_THAT(words_for({"analyze", "--counters", ""}), ElementsAre("standard", "full", "ops"));
+  EXPECT_THAT(words_for({"analyze", "--counters", "full", ""}), ElementsAre("ops"));
+  EXPECT_THAT(words_for({"analyze", "--counters", "o"}), ElementsAre("ops"));
+  EXPECT_THAT(words_for({"analyze", "--counters", "ops", "--dev"}), ElementsAre("--device"));
   EXPECT_THAT(words_for({"help", ""}), ElementsAre("json"));
   EXPECT_THAT(words_for({"calibrate", "--json", "x"}), ElementsAre());
   EXPECT_THAT(words_for({"profile", "--warmup", "5s", "--", "py"}, &names), ElementsAre());
@@ -187,6 +191,11 @@ TEST(Doctor, EachMissingThingIsNamedAndNothingElse) {
   EXPECT_THAT(broken([](MachineFacts& facts) { facts.huge_pages = "always madvise [never]"; }),
               ElementsAre("huge pages"));
   EXPECT_THAT(broken([](MachineFacts& facts) { facts.calibrations.erase("gpu"); }), ElementsAre("roofs of the GPU 0"));
+  EXPECT_THAT(broken([](MachineFacts& facts) {
+                facts.calibrations.erase("cpu");
+                facts.broken_calibrations["cpu"] = "half a file";
+              }),
+              ElementsAre("roofs of the CPU"));
   EXPECT_THAT(broken([](MachineFacts& facts) { facts.governor = "powersave"; }), ElementsAre("clock governor"));
   EXPECT_THAT(broken([](MachineFacts& facts) { facts.cache_fault = "read-only"; }), ElementsAre("cache"));
   EXPECT_THAT(broken([](MachineFacts& facts) { facts.lacking_isa = "no kernels for avx512"; }), ElementsAre("CPU"));

@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -552,6 +553,14 @@ ProgramRun run(std::vector<std::string> command, const fs::path& spools = {}, bo
   options.spools = spools;
   options.has_window = has_window;
   return run_program(options);
+}
+
+TEST(ProgramTest, ItsLibrariesAreWhereItsUserSays) {
+  const std::vector<std::string> looks = {"sh", "-c", "test \"$LD_LIBRARY_PATH\" = .:/elsewhere"};
+  EXPECT_EQ(run(looks).exit_status, 1);
+  ::setenv("ROOFLINE_USER_LIBRARY_PATH", ".:/elsewhere", 1);  // as leave_relative_library_folders() does
+  EXPECT_EQ(run(looks).exit_status, 0);
+  ::unsetenv("ROOFLINE_USER_LIBRARY_PATH");
 }
 
 TEST(ProgramTest, ItsEndIsItsOwn) {
