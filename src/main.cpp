@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <new>
 #include <string>
@@ -48,6 +49,18 @@ ExitCode without_memory() {
   return ExitCode::workload_failed;
 }
 
+/// Memory may be refused where nothing can be thrown any further (in a destructor, in a thread): said as well.
+[[noreturn]] void end_of_memory() {
+  try {
+    if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) {
+    std::_Exit(static_cast<int>(without_memory()));
+  } catch (...) {
+    // A mistake of ours: with a core file, it can be found.
+  }
+  std::abort();
+}
+
 /// Runs `work`; an error is said, and is the exit code.
 template <class Work>
 ExitCode guarded(const Work& work) {
@@ -92,6 +105,7 @@ ExitCode run(int argc, char** argv) {
 }  // namespace roofline
 
 int main(int argc, char** argv) {
+  std::set_terminate(roofline::end_of_memory);
   try {
     return static_cast<int>(roofline::run(argc, argv));
   } catch (const std::exception&) {  // what has a message could not be told

@@ -70,11 +70,11 @@ std::pair<std::int64_t, double> sums_of(const Report& report) {
 TEST(Proton, RecordedFilesAreWhatTheySay) {
   const Report tree = report_of_file(recorded("proton.hatchet.gz"));
   EXPECT_EQ(sums_of(tree).first, 368);
-  EXPECT_NEAR(sums_of(tree).second, 43.877045e-3, 1e-9);
+  EXPECT_NEAR(sums_of(tree).second, 43.877045e-3, 368 * 0.5e-9) << "launches take whole nanoseconds";
   const Point& stated = row_named(tree, "axpy_67108864");
   EXPECT_EQ(stated.work.flops.at(Pipe::fp32), 536870912 / 4);
   EXPECT_EQ(stated.work.bytes.at(Level::hbm).total(), 3221225472 / 4);
-  EXPECT_NEAR(stated.time->median, 509946e-9 / 4, 1e-12);
+  EXPECT_NEAR(stated.time->median, 509946e-9 / 4, 1e-9);
 
   const Report trace = report_of_file(recorded("proton-trace.chrome_trace.gz"));
   EXPECT_EQ(sums_of(trace).first, 368);

@@ -425,6 +425,18 @@ TEST(ProfileComparison, RowsAreMatchedByTheirLabels) {
   EXPECT_EQ(gone, 1U);
 }
 
+TEST(ProfileComparison, AReplayedLaunchIsNoRegressionOfATracedOne) {
+  std::vector<Report> runs = before_and_after();
+  EXPECT_FALSE(regression_line(comparison_of(Runs(runs))).empty());
+  for (Point& point : runs[1].points) point.profiled->time_source = TimeSource::averaged;
+  EXPECT_FALSE(regression_line(comparison_of(Runs(runs))).empty()) << "a mean is of launches in their program";
+  for (Point& point : runs[1].points) point.profiled->time_source = TimeSource::replayed;
+  EXPECT_TRUE(regression_line(comparison_of(Runs(runs))).empty());
+  EXPECT_THAT(comparison_notes(runs[0], runs[1]), ::testing::Contains(HasSubstr("traced before, replayed now")));
+  for (Point& point : runs[0].points) point.profiled->time_source = TimeSource::replayed;
+  EXPECT_FALSE(regression_line(comparison_of(Runs(runs))).empty());
+}
+
 TEST(ProfileComparison, TellsWhatTheProgramsTook) {
   const std::vector<Report> runs = before_and_after();
   const Comparison comparison = comparison_of(Runs(runs));

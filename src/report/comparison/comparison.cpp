@@ -25,6 +25,13 @@ std::string percent_limit(const Comparison& comparison) {
   return fmt::format("{} %", number(100 * comparison.max_slowdown, 3));
 }
 
+/// A launch that was replayed by itself takes longer than one in its program: that is no slowdown.
+bool timed_alike(const Point* before, const Point* now) {
+  if (before == nullptr || now == nullptr || !before->profiled || !now->profiled) return true;
+  const auto replayed = [](const Point& point) { return point.profiled->time_source == TimeSource::replayed; };
+  return replayed(*before) == replayed(*now);
+}
+
 bool is_compared(const PointChange& change) { return std::isfinite(change.time_ratio); }
 
 /// The median over the rows that both runs timed; 0 where no clock was read.
@@ -180,7 +187,7 @@ double Comparison::total_change(const PointChange& change) const {
 bool Comparison::is_regression(const PointChange& change) const {
   const Point* later = after(change);
   const bool broke = change.change == Change::only_before && later != nullptr && later->status == PointStatus::failed;
-  return broke || regressed(change, max_slowdown);
+  return broke || (timed_alike(before(change), later) && regressed(change, max_slowdown));
 }
 
 Comparison comparison_of(const Report& base, const Report& now, double max_slowdown) {
@@ -273,8 +280,10 @@ std::vector<std::string> comparison_notes(const Report& base, const Report& now)
     notes.emplace_back("one is of a program, the other of a suite: their rows have nothing in common");
   } else if (base.profile) {
     note_difference(notes, "different programs", program_name(*base.profile), program_name(*now.profile));
-    note_difference(notes, "times are not of one kind (a replayed launch ran by itself: a few per cent say nothing)",
-                    sources_of(base, true), sources_of(now, true));
+    note_difference(
+        notes,
+        "times are not of one kind (a replayed launch ran by itself: no row of the other kind is called a regression)",
+        sources_of(base, true), sources_of(now, true));
     note_difference(notes, "FLOPs and bytes are not of one kind (times compare, fractions of the roof don't)",
                     sources_of(base, false), sources_of(now, false));
   }

@@ -27,7 +27,8 @@ struct Comparison {
   bool of_programs() const;
   /// Seconds of all launches now, less those before; what one run lacks took none there.
   double total_change(const PointChange& change) const;
-  /// Slower beyond the limit and the intervals, or timed before and failed now.
+  /// Slower beyond the limit and the intervals, or timed before and failed now. Never where one time is of a launch
+  /// that was replayed by itself and the other is not.
   bool is_regression(const PointChange& change) const;
 };
 
