@@ -38,6 +38,7 @@ struct Case::State {
   Workload workload;
   Device& device;
   std::vector<TensorSpec> specs;
+  int ranks = 1;
   std::int64_t sets = 1;
   double resident = 0;
   std::vector<std::unique_ptr<Buffer>> buffers;
@@ -50,7 +51,13 @@ struct Case::State {
   bool verified = false;
 
   State(const Op& the_op, const Workload& the_workload, Device& the_device)
-      : op(the_op), workload(the_workload), device(the_device), specs(op.tensors(workload)) {}
+      : op(the_op), workload(the_workload), device(the_device), specs(op.tensors(workload)) {
+    for (const TensorSpec& spec : specs) ranks = std::max(ranks, spec.rank + 1);
+  }
+
+  /// Whether this process holds the tensor, and the device whose memory it is then in.
+  bool holds(std::size_t t) const { return device.holds(specs[t].rank); }
+  Device& device_of(std::size_t t) const { return device.rank(specs[t].rank); }
 
   void allocate();
   void fill(std::size_t t, HostTensor& tensor) const;
@@ -71,11 +78,12 @@ void Case::State::allocate() {
                                {.bytes = device.last_level_cache_bytes(), .device = device.info().kind});
   pointers.assign(static_cast<std::size_t>(sets), std::vector<void*>(specs.size()));
   for (std::size_t t = 0; t < specs.size(); ++t) {
+    if (!holds(t)) continue;
     const std::int64_t stride = guarded_bytes(specs[t]);
     const std::int64_t per_buffer = stride >= kOwnBufferBytes ? 1 : sets;
     for (std::int64_t set = 0; set < sets; ++set) {
       if (set % per_buffer == 0) {
-        buffers.push_back(device.allocate(static_cast<std::size_t>(stride * per_buffer)));
+        buffers.push_back(device_of(t).allocate(static_cast<std::size_t>(stride * per_buffer)));
         resident += static_cast<double>(stride * per_buffer);
       }
       auto* base = static_cast<std::byte*>(buffers.back()->data());
@@ -106,7 +114,8 @@ void Case::State::upload_inputs() {
   for (std::size_t t = 0; t < specs.size(); ++t) {
     if (!is_read(specs[t].role)) continue;
     const auto bytes = input++->bytes();
-    device.upload(pointers[0][t], bytes.data(), bytes.size());
+    if (!holds(t)) continue;
+    device_of(t).upload(pointers[0][t], bytes.data(), bytes.size());
     repeat_in_all_sets(t);
   }
 }
@@ -115,15 +124,15 @@ void Case::State::upload_inputs() {
 void Case::State::repeat_inputs() {
   constexpr std::int64_t kBeginning = std::int64_t{1} << 22;  // elements
   for (std::size_t t = 0; t < specs.size(); ++t) {
-    if (!is_read(specs[t].role)) continue;
+    if (!is_read(specs[t].role) || !holds(t)) continue;
     TensorSpec beginning = specs[t];
     beginning.elements = std::min(beginning.elements, kBeginning);
     HostTensor values(beginning);
     fill(t, values);
     auto* tensor = static_cast<std::byte*>(pointers[0][t]);
-    device.upload(tensor, values.bytes().data(), values.bytes().size());
+    device_of(t).upload(tensor, values.bytes().data(), values.bytes().size());
     for (std::int64_t made = beginning.bytes(); made < specs[t].bytes(); made *= 2) {
-      device.copy(tensor + made, tensor, static_cast<std::size_t>(std::min(made, specs[t].bytes() - made)));
+      device_of(t).copy(tensor + made, tensor, static_cast<std::size_t>(std::min(made, specs[t].bytes() - made)));
     }
     repeat_in_all_sets(t);
   }
@@ -135,24 +144,24 @@ void Case::State::repeat_in_all_sets(std::size_t t) {
   const std::int64_t stride = guarded_bytes(specs[t]);
   if (stride >= kOwnBufferBytes) {
     const auto bytes = static_cast<std::size_t>(specs[t].bytes());
-    for (std::size_t set = 1; set < pointers.size(); ++set) device.copy(pointers[set][t], pointers[0][t], bytes);
+    for (std::size_t set = 1; set < pointers.size(); ++set) device_of(t).copy(pointers[set][t], pointers[0][t], bytes);
     return;
   }
   auto* slab = static_cast<std::byte*>(pointers[0][t]) - kGuardBytes;
   for (std::int64_t made = 1; made < sets; made *= 2) {
     const std::int64_t more = std::min(made, sets - made);
-    device.copy(slab + made * stride, slab, static_cast<std::size_t>(more * stride));
+    device_of(t).copy(slab + made * stride, slab, static_cast<std::size_t>(more * stride));
   }
 }
 
 void Case::State::keep_first_values() {
   first_values.resize(specs.size());
   for (std::size_t t = 0; t < specs.size(); ++t) {
-    if (specs[t].role != TensorRole::inout) continue;
+    if (specs[t].role != TensorRole::inout || !holds(t)) continue;
     const auto bytes = static_cast<std::size_t>(specs[t].bytes());
-    first_values[t] = device.allocate(bytes);
+    first_values[t] = device_of(t).allocate(bytes);
     resident += static_cast<double>(bytes);
-    device.copy(first_values[t]->data(), pointers[0][t], bytes);
+    device_of(t).copy(first_values[t]->data(), pointers[0][t], bytes);
   }
 }
 
@@ -160,8 +169,8 @@ void Case::State::keep_first_values() {
 /// numbers that a CPU computes with a hundred times slower.
 void Case::State::restore_inouts() {
   for (std::size_t t = 0; t < specs.size(); ++t) {
-    if (specs[t].role != TensorRole::inout) continue;
-    device.copy(pointers[0][t], first_values[t]->data(), static_cast<std::size_t>(specs[t].bytes()));
+    if (specs[t].role != TensorRole::inout || !holds(t)) continue;
+    device_of(t).copy(pointers[0][t], first_values[t]->data(), static_cast<std::size_t>(specs[t].bytes()));
     repeat_in_all_sets(t);
   }
   device.synchronize();
@@ -172,11 +181,13 @@ void Case::State::restore_inouts() {
 void Case::State::arm() {
   const auto pattern = guard_pattern();
   for (std::size_t t = 0; t < specs.size(); ++t) {
+    if (!holds(t)) continue;
     auto* tensor = static_cast<std::byte*>(pointers[0][t]);
     const auto bytes = static_cast<std::size_t>(specs[t].bytes());
-    if (specs[t].role == TensorRole::output) device.fill(tensor, kPoison, bytes);
-    device.upload(tensor - kGuardBytes, pattern.data(), pattern.size());
-    device.upload(tensor + bytes, pattern.data(), pattern.size());
+    Device& where = device_of(t);
+    if (specs[t].role == TensorRole::output) where.fill(tensor, kPoison, bytes);
+    where.upload(tensor - kGuardBytes, pattern.data(), pattern.size());
+    where.upload(tensor + bytes, pattern.data(), pattern.size());
   }
 }
 
@@ -184,17 +195,18 @@ std::string Case::State::broken_guards() {
   const auto pattern = guard_pattern();
   std::array<std::byte, kGuardBytes> found{};
   std::string text;
-  const auto check = [&](const TensorSpec& spec, const std::byte* guard, std::string_view where) {
-    device.download(found.data(), guard, found.size());
+  const auto check = [&](std::size_t t, const std::byte* guard, std::string_view where) {
+    device_of(t).download(found.data(), guard, found.size());
     const auto broken = std::mismatch(pattern.begin(), pattern.end(), found.begin()).first;
     if (broken == pattern.end()) return;
-    text += fmt::format("{}the kernel wrote {} of '{}' (guard byte {})", text.empty() ? "" : "; ", where, spec.name,
+    text += fmt::format("{}the kernel wrote {} of '{}' (guard byte {})", text.empty() ? "" : "; ", where, specs[t].name,
                         broken - pattern.begin());
   };
   for (std::size_t t = 0; t < specs.size(); ++t) {
+    if (!holds(t)) continue;
     const auto* tensor = static_cast<const std::byte*>(pointers[0][t]);
-    check(specs[t], tensor - kGuardBytes, "before the start");
-    check(specs[t], tensor + specs[t].bytes(), "past the end");
+    check(t, tensor - kGuardBytes, "before the start");
+    check(t, tensor + specs[t].bytes(), "past the end");
   }
   return text;
 }
@@ -207,11 +219,11 @@ std::string Case::State::changed_inputs() {
   for (std::size_t t = 0; t < specs.size(); ++t) {
     if (!is_read(specs[t].role)) continue;
     const auto expected = std::as_const(*input++).bytes();
-    if (is_written(specs[t].role)) continue;
+    if (is_written(specs[t].role) || !holds(t)) continue;
     chunk.resize(std::min(expected.size(), std::size_t{1} << 22));
     for (std::size_t begin = 0; begin < expected.size(); begin += chunk.size()) {
       const std::size_t count = std::min(chunk.size(), expected.size() - begin);
-      device.download(chunk.data(), static_cast<const std::byte*>(pointers[0][t]) + begin, count);
+      device_of(t).download(chunk.data(), static_cast<const std::byte*>(pointers[0][t]) + begin, count);
       if (std::memcmp(chunk.data(), expected.data() + begin, count) == 0) continue;
       const auto at = std::mismatch(chunk.begin(), chunk.begin() + static_cast<std::ptrdiff_t>(count),
                                     expected.begin() + static_cast<std::ptrdiff_t>(begin))
@@ -293,7 +305,7 @@ Bench Case::bench() {
   if (!state.verified) {
     throw Error(fmt::format("'{}' has not been verified, so it can't be timed", state.workload.label));
   }
-  state.timer = state.device.timer([this](std::int64_t number) { launch(number); });
+  state.timer = state.device.timer_of_ranks([this](std::int64_t number) { launch(number); }, state.ranks);
   // Restoring takes about a launch: once in some launches on each set, it is no large part of a measurement.
   constexpr std::int64_t kLaunchesOnASet = 16;
   state.restore_inouts();

@@ -55,7 +55,7 @@ class Case {
 };
 
 /// Bytes of device memory that a case of this workload takes, guards and rotation included: to refuse
-/// what doesn't fit before anything is run.
+/// what doesn't fit before anything is run. Of several ranks those of the one that takes most.
 double case_bytes(const Op& op, const Workload& workload, const LastLevelCache& last_level);
 
 }  // namespace roofline

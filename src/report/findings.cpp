@@ -47,10 +47,11 @@ std::string how_many_ran(const Report& report, std::size_t timed) {
 
 /// "7 of 9 kernels are memory-bound and 2 compute-bound."
 std::string labels(const std::vector<const Point*>& points) {
-  static constexpr std::array<std::pair<BoundLabel, const char*>, 5> kWords = {
+  static constexpr std::array<std::pair<BoundLabel, const char*>, 6> kWords = {
       {{BoundLabel::memory, "memory-bound"},
        {BoundLabel::compute, "compute-bound"},
        {BoundLabel::latency, "latency-bound"},
+       {BoundLabel::communication, "communication-bound"},
        {BoundLabel::balanced, "balanced"},
        {BoundLabel::unknown, "without a ceiling to compare with"}}};
   std::vector<std::string> parts;

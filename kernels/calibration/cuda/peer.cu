@@ -48,35 +48,24 @@ std::optional<std::string> unsupported(const Device& device) {
   return std::nullopt;
 }
 
-/// Makes another device current, for as long as it lives.
-class CurrentDevice {
- public:
-  explicit CurrentDevice(int index) {
-    check(cudaGetDevice(&before_), "asking for the current GPU");
-    check(cudaSetDevice(index), "changing to another GPU");
-  }
-  ~CurrentDevice() { static_cast<void>(cudaSetDevice(before_)); }
-  CurrentDevice(const CurrentDevice&) = delete;
-  CurrentDevice& operator=(const CurrentDevice&) = delete;
-
- private:
-  int before_ = 0;
-};
-
 /// Lets this GPU into the memory of another, for as long as it lives.
 class PeerAccess {
  public:
   explicit PeerAccess(int peer) : peer_(peer) {
     const cudaError_t status = cudaDeviceEnablePeerAccess(peer, 0);
-    if (status != cudaErrorPeerAccessAlreadyEnabled) check(status, "enabling peer access");
+    ours_ = status != cudaErrorPeerAccessAlreadyEnabled;
+    if (ours_) check(status, "enabling peer access");
     static_cast<void>(cudaGetLastError());  // of access that somebody else has enabled
   }
-  ~PeerAccess() { static_cast<void>(cudaDeviceDisablePeerAccess(peer_)); }
+  ~PeerAccess() {
+    if (ours_) static_cast<void>(cudaDeviceDisablePeerAccess(peer_));  // NCCL keeps its own for good
+  }
   PeerAccess(const PeerAccess&) = delete;
   PeerAccess& operator=(const PeerAccess&) = delete;
 
  private:
   int peer_;
+  bool ours_ = true;
 };
 
 /// Memory here and there, of `vectors` 16-byte vectors each.

@@ -1,4 +1,5 @@
-// A CUDA GPU as a device: one primary context, one stream in which everything runs in order.
+// A CUDA GPU as a device: one primary context, one stream in which everything runs in order. The one that was opened
+// first is the current device of its thread; the others, its ranks, become it where they need to be.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,6 +10,7 @@
 
 namespace roofline {
 
+class Communicators;
 class CublasHandle;
 class Nvml;
 
@@ -54,6 +56,10 @@ class CudaDevice final : public Device {
   Clocks clocks() override;
   PowerReading power() override;
   std::function<Disturbance()> watch_disturbance() override;
+  /// The GPUs that this process sees: this one, and then the others by their numbers, round to the first.
+  int ranks() const override;
+  Device& rank(int number) override;
+  std::unique_ptr<Timer> timer_of_ranks(LaunchFunction launch, int ranks) override;
 
   /// The stream that every launch goes to.
   cudaStream_t stream() const;
@@ -62,6 +68,8 @@ class CudaDevice final : public Device {
   const Nvml* nvml() const;
   /// The cuBLAS of this device, made at first use. Throws Error where the library is missing.
   CublasHandle& cublas();
+  /// Of the first `ranks` ranks, made at first use. Throws Error where NCCL is missing.
+  Communicators& communicators(int ranks);
 
  private:
   struct State;

@@ -28,8 +28,8 @@ constexpr std::array<const char*, kMarkerStyles> kFamilies = {"elementwise",   "
                                                               "data movement", "other"};
 
 /// The words of BoundLabel, in its order.
-constexpr std::array<const char*, 5> kBounds = {"memory-bound", "compute-bound", "latency-bound", "balanced",
-                                                "no known roof"};
+constexpr std::array<const char*, 6> kBounds = {"memory-bound",        "compute-bound", "latency-bound",
+                                                "communication-bound", "balanced",      "no known roof"};
 
 /// "2^29", as rows are labelled, and "4096³" where a shape is a cube.
 std::string shape_text(const Shape& shape) {

@@ -48,6 +48,7 @@ Json work_to_json(const Work& work) {
   }
   if (work.extra.total() > 0) json["extra"] = traffic_to_json(work.extra);
   json["launches"] = work.launches;
+  if (work.collective) json["collective"] = {{"name", work.collective->name}, {"ranks", work.collective->ranks}};
   return json;
 }
 
@@ -115,6 +116,9 @@ Work read_work(const JsonValue& json) {
   }
   if (const auto extra = json.find("extra")) work.extra = read_traffic(*extra);
   work.launches = json["launches"].integer();
+  if (const auto collective = json.find("collective")) {
+    work.collective = {.name = (*collective)["name"].text(), .ranks = (*collective)["ranks"].integer()};
+  }
   return work;
 }
 
