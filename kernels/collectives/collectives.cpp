@@ -49,10 +49,8 @@ double wrapped(double sum, DType dtype) {
   return sum;
 }
 
-double sum_over_ranks(std::span<const HostTensor> inputs, std::int64_t index, DType dtype) {
-  double sum = 0;
-  for (const HostTensor& input : inputs) sum += input[index];
-  return wrapped(sum, dtype);
+CollectiveShape shape_of(const Workload& w) {
+  return {.collective = w.op, .n = w.shape["n"], .ranks = ranks_of(w), .in_place = is_in_place(w)};
 }
 
 }  // namespace
@@ -171,12 +169,13 @@ class CollectiveOp final : public Op {
 
   void reference(const Workload& w, std::span<const HostTensor> inputs, std::span<const std::int64_t> indices,
                  std::span<double> expected) const override {
-    const std::int64_t ranks = ranks_of(w);
-    const std::int64_t part = std::max<std::int64_t>(1, w.shape["n"] / ranks);
-    const std::int64_t length = is_in_place(w) ? w.shape["n"] : elements_received(name_, w.shape["n"], ranks);
+    const CollectiveShape shape = shape_of(w);
     for (std::size_t i = 0; i < indices.size(); ++i) {
-      const std::int64_t rank = indices[i] / length;
-      expected[i] = element(w, inputs, rank, indices[i] % length, part);
+      double sum = 0;
+      for_each_term(
+          shape, indices[i] / shape.length(), indices[i] % shape.length(),
+          [&](std::int64_t rank, std::int64_t index) { sum += inputs[static_cast<std::size_t>(rank)][index]; });
+      expected[i] = wrapped(sum, w.dtype);
     }
   }
 
@@ -186,7 +185,7 @@ class CollectiveOp final : public Op {
 
   std::vector<std::int64_t> edges(const Workload& w) const override {
     const std::int64_t ranks = ranks_of(w);
-    const std::int64_t length = is_in_place(w) ? w.shape["n"] : elements_received(name_, w.shape["n"], ranks);
+    const std::int64_t length = shape_of(w).length();
     std::vector<std::int64_t> found;
     for (std::int64_t rank = 0; rank < ranks; ++rank) {
       for (std::int64_t part = 0; part <= ranks; ++part) {
@@ -218,20 +217,6 @@ class CollectiveOp final : public Op {
   }
 
  private:
-  /// Element `i` of what `rank` has afterwards.
-  double element(const Workload& w, std::span<const HostTensor> inputs, std::int64_t rank, std::int64_t i,
-                 std::int64_t part) const {
-    const auto from = [&](std::int64_t other) -> const HostTensor& { return inputs[static_cast<std::size_t>(other)]; };
-    const std::int64_t ranks = ranks_of(w);
-    if (name_ == "all_reduce") return sum_over_ranks(inputs, i, w.dtype);
-    if (name_ == "broadcast") return from(0)[i];
-    if (name_ == "send_recv") return from((rank + ranks - 1) % ranks)[i];
-    if (name_ == "all_to_all") return from(i / part)[rank * part + i % part];
-    if (name_ == "all_gather") return is_in_place(w) ? from(i / part)[i] : from(i / part)[i % part];
-    if (!is_in_place(w)) return sum_over_ranks(inputs, rank * part + i, w.dtype);
-    return i / part == rank ? sum_over_ranks(inputs, i, w.dtype) : from(rank)[i];
-  }
-
   std::string_view name_;
   std::string summary_;
 };

@@ -161,22 +161,13 @@ std::optional<ProbeCase> make(Device& device, const ProbeRequest& request, int v
   return std::nullopt;
 }
 
-/// What packets take is not in it.
-std::optional<Limit> nvlink_limit(const Device& device, std::optional<double>) {
-  const Nvml* const nvml = as_cuda(device).nvml();
-  const auto links = nvml != nullptr ? nvml->nvlinks() : std::nullopt;
-  if (!links || links->links == 0 || links->bytes_per_s <= 0) return std::nullopt;
-  return Limit{.value = links->links * links->bytes_per_s,
-               .basis = fmt::format("{} links x {:.2f} GB/s", links->links, links->bytes_per_s * 1e-9)};
-}
-
 Probe peer_probe(Pattern pattern) {
   Probe probe = bandwidth_probe(DeviceKind::cuda, fmt::format("nvlink.{}", to_string(pattern)), Level::nvlink, pattern);
   probe.unsupported = unsupported;
   probe.make = [pattern](Device& device, const ProbeRequest& request, int variant) {
     return make(device, request, variant, pattern);
   };
-  probe.limit = nvlink_limit;
+  probe.limit = [](const Device& device, std::optional<double>) { return nvlink_limit(device); };
   return probe;
 }
 

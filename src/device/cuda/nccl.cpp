@@ -222,6 +222,7 @@ void Communicators::enqueue(const CollectiveCall& call) {
 }
 
 void Communicators::together(const std::function<void()>& enqueue_all) {
+  if (state_->together) return enqueue_all();
   struct Mark {
     bool& set;
     explicit Mark(bool& flag) : set(flag) { set = true; }
