@@ -160,6 +160,14 @@ std::string sweep_sentence(const Sweep& sweep) {
     text += " threads";
     return sweep.saturates_at ? fmt::format("{}; saturated from {} on", text, number(*sweep.saturates_at)) : text;
   }
+  if (sweep.axis == SweepAxis::message) {
+    for (const LatencyLine& line : sweep.lines) {
+      text += fmt::format("{}{} ranks: latency {} ({}), then {} ({})", text.empty() ? "" : "; ", line.ranks,
+                          duration(line.latency_s), plus_minus(line.latency_s, line.latency_ci95),
+                          rate(line.rate, CeilingKind::bandwidth), plus_minus(line.rate, line.rate_ci95));
+    }
+    return text.empty() ? "no line could be fitted" : text;
+  }
   for (std::size_t i = 0; i < sweep.plateaus.size(); ++i) {
     text += fmt::format("{}{}", text.empty() ? "" : ", ", rate(sweep.plateaus[i].value, CeilingKind::bandwidth));
     if (i < sweep.boundaries.size()) text += fmt::format(" up to {}", binary_bytes(sweep.boundaries[i]));
