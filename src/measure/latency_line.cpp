@@ -127,7 +127,7 @@ LatencyLine fit_latency_line(std::span<const SweepPoint> points) {
   }
   if (messages.size() < 3) return result;
 
-  constexpr int kRounds = 100;
+  constexpr int kRounds = 40;
   std::vector<double> precisions;
   for (const TimedMessage& m : messages) precisions.push_back(1 / (m.precision * m.precision));
   const Line first = weighted_line(messages, precisions);
