@@ -8,6 +8,7 @@
 #include <span>
 
 #include "analyze/count_workload.hpp"
+#include "analyze/follow.hpp"
 #include "analyze/measure_workload.hpp"
 #include "analyze/own_kernels.hpp"
 #include "analyze/pace_meter.hpp"
@@ -59,12 +60,13 @@ class WorkloadWorker {
   Outcome measure(const SuiteEntry& entry, std::string& rung, const Send& send) {
     const DeviceChoice& choice = options_.device;
     if (!device_) {
-      device_ = open_device(choice.kind, choice.index, choice.options);
+      device_ = open_ranks(choice, options_.together);
       pace_.emplace(machine_, *device_);
       send(Json({{"opened", true}}).dump());
     }
     const SuiteEntry here = settled(entry, *device_);
     rung = here.workload.implementation;
+    if (options_.together) announce_row(here, &entry - suite_.entries.data(), *device_, *options_.together);
     const std::optional<Pace> before = pace_->latest();
     Outcome outcome = measure_workload(here, *device_, options_.sampler, options_.raw, interrupted);
     if (before && outcome.time) outcome.pace = between(*before, *pace_->latest());

@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -39,6 +42,9 @@ struct Case::State {
   Device& device;
   std::vector<TensorSpec> specs;
   int ranks = 1;
+  int members = 1;             ///< of the ranks, those that there are
+  bool alone = true;           ///< all ranks are this process's
+  bool leads_batches = false;  ///< others time what this process's sampler asks for
   std::int64_t sets = 1;
   double resident = 0;
   std::vector<std::unique_ptr<Buffer>> buffers;
@@ -53,12 +59,29 @@ struct Case::State {
   State(const Op& the_op, const Workload& the_workload, Device& the_device)
       : op(the_op), workload(the_workload), device(the_device), specs(op.tensors(workload)) {
     for (const TensorSpec& spec : specs) ranks = std::max(ranks, spec.rank + 1);
+    members = std::min(ranks, device.ranks());
+    for (int rank = 0; rank < members; ++rank) alone = alone && device.holds(rank);
   }
+  ~State() {
+    // Whoever follows would wait for the next batch.
+    if (!leads_batches) return;
+    try {
+      device.exchange(members, "0");
+    } catch (const std::exception&) {
+      // Then they have gone.
+    }
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
 
   /// Whether this process holds the tensor, and the device whose memory it is then in.
   bool holds(std::size_t t) const { return device.holds(specs[t].rank); }
   Device& device_of(std::size_t t) const { return device.rank(specs[t].rank); }
 
+  std::string first_word(const std::string& mine) const;
+  void all_do(const std::function<void()>& step) const;
+  Verification verdict_of_all(Verification mine) const;
+  Reading time(std::int64_t launches);
   void allocate();
   void fill(std::size_t t, HostTensor& tensor) const;
   void make_inputs();
@@ -72,6 +95,65 @@ struct Case::State {
   std::string changed_inputs();
   std::vector<HostTensor> download_outputs();
 };
+
+/// Of what the ranks' processes have to say, the first that is not empty.
+std::string Case::State::first_word(const std::string& mine) const {
+  if (alone) return mine;
+  for (const std::string& text : device.exchange(members, mine.substr(0, Device::kMostExchanged))) {
+    if (!text.empty()) return text;
+  }
+  return {};
+}
+
+/// A step that all ranks' processes have done, or none: a process that goes on alone would wait for the others forever.
+void Case::State::all_do(const std::function<void()>& step) const {
+  if (alone) return step();
+  std::string problem;
+  try {
+    step();
+  } catch (const PoisonedDevice&) {
+    throw;
+  } catch (const std::exception& error) {
+    problem = error.what();
+  }
+  if (const std::string word = first_word(problem); !word.empty()) throw Error(word);
+}
+
+/// What each process has found of its own outputs, as one.
+Verification Case::State::verdict_of_all(Verification mine) const {
+  if (alone) return mine;
+  const std::string text =
+      fmt::format("{} {:a} {} {} {}", mine.passed ? 1 : 0, mine.error, mine.checked, mine.outputs, mine.failure);
+  Verification all = mine;
+  all.passed = true;
+  all.error = 0;
+  all.checked = all.outputs = 0;
+  all.failure.clear();
+  for (const std::string& found : device.exchange(members, text.substr(0, Device::kMostExchanged))) {
+    int passed = 0, at = 0;
+    double error = 0;
+    long long checked = 0, outputs = 0;
+    if (std::sscanf(found.c_str(), "%d %la %lld %lld %n", &passed, &error, &checked, &outputs, &at) != 4)
+      throw Error("a rank's process has not said what it found");
+    all.passed = all.passed && passed == 1;
+    all.error = std::isnan(all.error) || std::isnan(error) ? std::nan("") : std::max(all.error, error);
+    all.checked += checked;
+    all.outputs += outputs;
+    const std::string failure = found.substr(static_cast<std::size_t>(at));
+    if (!failure.empty()) all.failure += (all.failure.empty() ? "" : "; ") + failure;
+  }
+  all.reference =
+      fmt::format("fp64 on the CPU, {} of {} elements, each rank's by its own process", all.checked, all.outputs);
+  return all;
+}
+
+Reading Case::State::time(std::int64_t launches) {
+  // Restoring takes about a launch: once in some launches on each set, it is no large part of a measurement.
+  constexpr std::int64_t kLaunchesOnASet = 16;
+  if (launches_since_restored >= kLaunchesOnASet * sets) restore_inouts();
+  launches_since_restored += launches;
+  return timer->time(launches);
+}
 
 void Case::State::allocate() {
   sets = roofline::buffer_sets(specs, workload.cache,
@@ -240,9 +322,9 @@ std::string Case::State::changed_inputs() {
 std::vector<HostTensor> Case::State::download_outputs() {
   std::vector<HostTensor> outputs;
   for (std::size_t t = 0; t < specs.size(); ++t) {
-    if (!is_written(specs[t].role)) continue;
+    if (!is_written(specs[t].role) || !holds(t)) continue;
     const auto bytes = outputs.emplace_back(specs[t]).bytes();
-    device.download(bytes.data(), pointers[0][t], bytes.size());
+    device_of(t).download(bytes.data(), pointers[0][t], bytes.size());
   }
   return outputs;
 }
@@ -250,18 +332,20 @@ std::vector<HostTensor> Case::State::download_outputs() {
 Case::Case(const Op& op, const Implementation& implementation, const Workload& workload, Device& device,
            InputValues values)
     : state_(std::make_unique<State>(op, workload, device)) {
-  if (implementation.unsupported) {
-    if (const auto reason = implementation.unsupported(workload, device)) throw Unsupported(*reason);
-  }
-  state_->allocate();
-  if (values == InputValues::repeated) {
-    state_->repeat_inputs();
-  } else {
-    state_->make_inputs();
-    state_->upload_inputs();
-  }
-  state_->keep_first_values();
-  state_->kernel = implementation.prepare(workload, device);
+  State& state = *state_;
+  const auto refused = implementation.unsupported ? implementation.unsupported(workload, device) : std::nullopt;
+  if (const std::string reason = state.first_word(refused.value_or("")); !reason.empty()) throw Unsupported(reason);
+  state.all_do([&] {
+    state.allocate();
+    if (values == InputValues::repeated) {
+      state.repeat_inputs();
+    } else {
+      state.make_inputs();
+      state.upload_inputs();
+    }
+    state.keep_first_values();
+  });
+  state.all_do([&] { state.kernel = implementation.prepare(workload, device); });
 }
 
 Case::~Case() = default;
@@ -286,7 +370,12 @@ Verification Case::verify() {
     for (const TensorSpec& spec : state.specs) result.outputs += is_written(spec.role) ? spec.elements : 0;
   } else {
     if (own != nullptr) own->prepare_reference(state.workload, state.device, state.inputs);
-    result = compare(state.op, state.workload, state.inputs, state.download_outputs());
+    std::int64_t before = 0;
+    for (std::size_t t = 0; t < state.specs.size() && !state.alone; ++t) {
+      if (state.holds(t) && is_written(state.specs[t].role)) break;
+      if (is_written(state.specs[t].role)) before += state.specs[t].elements;
+    }
+    result = compare(state.op, state.workload, state.inputs, state.download_outputs(), before);
     if (own != nullptr) result.reference = own->reference_name() + result.reference.substr(result.reference.find(','));
   }
   for (const auto& fault : {state.broken_guards(), state.changed_inputs()}) {
@@ -294,6 +383,7 @@ Verification Case::verify() {
     result.failure += (result.failure.empty() ? "" : "; ") + fault;
     result.passed = false;
   }
+  result = state.verdict_of_all(std::move(result));
   state.inputs.clear();
   state.inputs.shrink_to_fit();
   state.verified = result.passed;
@@ -306,18 +396,25 @@ Bench Case::bench() {
     throw Error(fmt::format("'{}' has not been verified, so it can't be timed", state.workload.label));
   }
   state.timer = state.device.timer_of_ranks([this](std::int64_t number) { launch(number); }, state.ranks);
-  // Restoring takes about a launch: once in some launches on each set, it is no large part of a measurement.
-  constexpr std::int64_t kLaunchesOnASet = 16;
   state.restore_inouts();
+  state.leads_batches = !state.alone && state.device.holds(0);
   return {.batch =
               [&state](std::int64_t launches) {
-                if (state.launches_since_restored >= kLaunchesOnASet * state.sets) state.restore_inouts();
-                state.launches_since_restored += launches;
-                return state.timer->time(launches);
+                if (state.leads_batches) state.device.exchange(state.members, fmt::to_string(launches));
+                return state.time(launches);
               },
           .now = wall_seconds,
           .timer_resolution_s = state.device.timer_resolution_s(),
           .launch_quantum = state.sets};
+}
+
+void Case::follow() {
+  for (;;) {
+    const std::int64_t launches =
+        std::strtoll(state_->device.exchange(state_->members, "").front().c_str(), nullptr, 10);
+    if (launches < 1) return;
+    static_cast<void>(state_->time(launches));
+  }
 }
 
 void Case::launch(std::int64_t number) {

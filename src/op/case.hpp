@@ -26,6 +26,8 @@ class Unsupported final : public Error {
   using Error::Error;
 };
 
+/// Where processes hold a rank each (Device::holds), all of those that hold one of the workload's make the same case
+/// and verify it: what one of them can't do, or finds wrong, all of them throw or report.
 class Case {
  public:
   /// Allocates and fills everything. Throws Unsupported, and Error when memory doesn't suffice or the kernel can't be
@@ -41,6 +43,10 @@ class Case {
 
   /// The batch to give to the sampler: launches rotate over the buffer sets. Only after verify() passed.
   Bench bench();
+
+  /// In place of a sampler where rank 0 is another process's: times the batches that its sampler asks for, until it
+  /// asks for no more. After bench().
+  void follow();
 
   /// Enqueues (GPU) or runs (CPU) the launch of that number, on the buffer set that is its turn.
   void launch(std::int64_t number);

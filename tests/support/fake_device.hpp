@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <new>
@@ -53,8 +54,22 @@ class FakeDevice final : public Device {
     others_.clear();
     for (int rank = 1; rank < count; ++rank) others_.push_back(std::make_unique<FakeDevice>());
   }
-  int ranks() const override { return static_cast<int>(others_.size()) + 1; }
-  Device& rank(int number) override { return number == 0 ? *this : *others_.at(static_cast<std::size_t>(number - 1)); }
+  int ranks() const override { return together_ ? ranks_ : static_cast<int>(others_.size()) + 1; }
+  Device& rank(int number) override {
+    return together_ || number == 0 ? *this : *others_.at(static_cast<std::size_t>(number - 1));
+  }
+
+  /// Has this device be one rank of `count`, which exchange texts by that function.
+  using Exchange = std::function<std::vector<std::string>(int ranks, const std::string& mine)>;
+  void be_rank(int rank, int count, Exchange together) {
+    rank_ = rank;
+    ranks_ = count;
+    together_ = std::move(together);
+  }
+  bool holds(int rank) const override { return together_ ? rank == rank_ : Device::holds(rank); }
+  std::vector<std::string> exchange(int ranks, const std::string& mine) override {
+    return together_ ? together_(ranks, mine) : Device::exchange(ranks, mine);
+  }
 
   /// Whether an address lies in memory of this device that it has given out.
   bool owns(const void* address) const {
@@ -93,6 +108,8 @@ class FakeDevice final : public Device {
   double free_;
   std::map<const std::byte*, const std::byte*> memory_;  ///< begin and end of all that was ever allocated
   std::vector<std::unique_ptr<FakeDevice>> others_;
+  int rank_ = 0, ranks_ = 1;
+  Exchange together_;
 };
 
 }  // namespace roofline

@@ -16,6 +16,7 @@
 #include "device/cuda/nccl.hpp"
 #include "device/cuda/nvml.hpp"
 #include "device/energy_meter.hpp"
+#include "host/rendezvous.hpp"
 #include "model/error.hpp"
 
 namespace roofline {
@@ -46,6 +47,7 @@ double seconds_since_1970() {
 }  // namespace
 
 struct CudaDevice::State {
+  std::shared_ptr<Rendezvous> together;  ///< with other processes; null where this one has all ranks
   CudaProperties properties;
   std::unique_ptr<Nvml> nvml;
   EnergyMeter energy;
@@ -56,7 +58,8 @@ struct CudaDevice::State {
   std::map<int, std::unique_ptr<Communicators>> communicators;  ///< by the number of ranks; they go before the others
 };
 
-CudaDevice::CudaDevice(int index) : state_(std::make_unique<State>()) {
+CudaDevice::CudaDevice(int index, std::shared_ptr<Rendezvous> others) : state_(std::make_unique<State>()) {
+  state_->together = std::move(others);
   try {
     check(cudaSetDevice(index), "opening the GPU");
     state_->properties = cuda_properties(index);
@@ -82,12 +85,25 @@ CublasHandle& CudaDevice::cublas() {
 }
 
 int CudaDevice::ranks() const {
+  if (state_->together) return state_->together->world().size;
   int count = 0;
   check(cudaGetDeviceCount(&count), "counting the GPUs");
   return count;
 }
 
+bool CudaDevice::holds(int rank) const {
+  return state_->together ? rank == state_->together->world().rank : Device::holds(rank);
+}
+
+std::vector<std::string> CudaDevice::exchange(int ranks, const std::string& mine) {
+  return state_->together ? state_->together->exchange(ranks, mine) : Device::exchange(ranks, mine);
+}
+
 Device& CudaDevice::rank(int number) {
+  if (state_->together) {
+    if (!holds(number)) throw Error(fmt::format("rank {} is another process's", number));
+    return *this;
+  }
   if (number == 0) return *this;
   const int count = ranks();
   if (number < 0 || number >= count)
@@ -102,6 +118,11 @@ Device& CudaDevice::rank(int number) {
 
 Communicators& CudaDevice::communicators(int ranks) {
   std::unique_ptr<Communicators>& made = state_->communicators[ranks];
+  if (!made && state_->together) {
+    const int me = state_->together->world().rank;
+    const std::vector<std::string> ids = exchange(ranks, me == 0 ? new_nccl_id() : "");
+    made = std::make_unique<Communicators>(*this, me, ranks, ids.front());
+  }
   if (!made) {
     std::vector<CudaDevice*> devices;
     for (int number = 0; number < ranks; ++number) devices.push_back(&as_cuda(rank(number)));
@@ -179,7 +200,10 @@ std::unique_ptr<Timer> CudaDevice::timer_of_ranks(LaunchFunction launch, int ran
   Communicators& all = communicators(ranks);
   return std::make_unique<GraphTimer>(
       properties().index, stream(), properties().sm_count, std::move(launch),
-      GraphTimer::Together{.around = [&all](const std::function<void()>& enqueue) { all.together(enqueue); }});
+      GraphTimer::Together{
+          .around = [&all](const std::function<void()>& enqueue) { all.together(enqueue); },
+          // Of several processes one may be late: none begins before all have come, and their clocks are their own.
+          .align = state_->together ? std::function<void()>([&all] { all.align(); }) : nullptr});
 }
 
 Clocks CudaDevice::clocks() {

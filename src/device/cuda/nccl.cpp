@@ -17,6 +17,10 @@ namespace roofline {
 namespace {
 
 using Comm = void*;
+/// ncclUniqueId: passed by value.
+struct UniqueId {
+  std::array<char, 128> bytes;
+};
 constexpr int kSum = 0;
 /// Captures of several GPUs of one process into one graph came with 2.9, fp8 with 2.24.
 constexpr int kFirstWithGraphs = 20900;
@@ -28,6 +32,8 @@ struct NcclFunctions : SharedLibrary {
   const char* (*error_string)(int) = symbol("ncclGetErrorString");
   const char* (*last_error)(Comm) = symbol("ncclGetLastError");
   int (*init_all)(Comm*, int, const int*) = symbol("ncclCommInitAll");
+  int (*get_unique_id)(UniqueId*) = symbol("ncclGetUniqueId");
+  int (*init_rank)(Comm*, int, UniqueId, int) = symbol("ncclCommInitRank");
   int (*destroy)(Comm) = symbol("ncclCommDestroy");
   int (*group_start)() = symbol("ncclGroupStart");
   int (*group_end)() = symbol("ncclGroupEnd");
@@ -105,6 +111,15 @@ std::string nccl_version() {
   return code == 0 ? "" : version_words(code);
 }
 
+std::string new_nccl_id() {
+  if (const auto reason = nccl_missing()) throw Error(*reason);
+  UniqueId id = {};
+  check_nccl(nccl()->get_unique_id(&id), "making an id for NCCL");
+  std::string text;
+  for (const char byte : id.bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  return text;
+}
+
 std::optional<std::string> nccl_lacks(std::string_view collective, DType dtype) {
   if (dtype != DType::fp8 || !adds(collective) || version_code() >= kFirstWithFp8) return std::nullopt;
   return fmt::format("NCCL {} adds no fp8: 2.24 is the oldest that does", nccl_version());
@@ -113,14 +128,17 @@ std::optional<std::string> nccl_lacks(std::string_view collective, DType dtype) 
 struct Communicators::State {
   /// A communicator and its place.
   struct Rank {
+    int number = 0;
     int device = 0;
     cudaStream_t stream = nullptr;
     Comm comm = nullptr;
     Event done = {};
   };
 
-  std::vector<Rank> ranks;
+  std::vector<Rank> ranks;  ///< this process's
+  int all = 0;              ///< of all processes
   Event begun;
+  DeviceMemory aligned;  ///< one element
   bool together = false;
 
   ~State() {
@@ -132,8 +150,9 @@ struct Communicators::State {
   /// Lets the other ranks' streams wait for the first one's, and that for them.
   void fork() const;
   void join() const;
+  void add(CudaDevice& device, int number, Comm comm);
   /// What one rank calls, between the start and the end of a group.
-  int call(const CollectiveCall& wanted, std::size_t rank) const;
+  int call(const CollectiveCall& wanted, const Rank& rank) const;
   /// All ranks' calls.
   void call(const CollectiveCall& wanted) const;
 };
@@ -157,25 +176,24 @@ void Communicators::State::call(const CollectiveCall& wanted) const {
   const CurrentDevice guard(ranks.front().device);
   check_nccl(nccl()->group_start(), "starting a group of NCCL");
   int status = 0;
-  for (std::size_t i = 0; i < ranks.size() && status == 0; ++i) status = call(wanted, i);
+  for (std::size_t i = 0; i < ranks.size() && status == 0; ++i) status = call(wanted, ranks[i]);
   const int ended = nccl()->group_end();
   const std::string what = fmt::format("{} by NCCL", wanted.collective);
   check_nccl(status != 0 ? status : ended, what.c_str(), ranks.front().comm);
 }
 
-int Communicators::State::call(const CollectiveCall& wanted, std::size_t rank) const {
+int Communicators::State::call(const CollectiveCall& wanted, const Rank& rank) const {
   const NcclFunctions& table = *nccl();
-  const auto stream = ranks[rank].stream;
-  const auto comm = ranks[rank].comm;
+  const auto stream = rank.stream;
+  const auto comm = rank.comm;
+  const int me = rank.number;
   const auto count = static_cast<std::size_t>(wanted.n);
-  const std::size_t part = count / ranks.size();
-  const int all = static_cast<int>(ranks.size());
-  const int me = static_cast<int>(rank);
+  const std::size_t part = count / static_cast<std::size_t>(all);
   // Types that are only moved are bytes to every NCCL.
   const bool bytes = wanted.dtype == DType::fp8 && !adds(wanted.collective);
   const int type = bytes ? 1 : data_type(wanted.dtype);
-  const void* const send = wanted.send[rank];
-  void* const receive = wanted.receive[rank];
+  const void* const send = wanted.send[static_cast<std::size_t>(me)];
+  void* const receive = wanted.receive[static_cast<std::size_t>(me)];
   if (wanted.collective == "all_reduce") return table.all_reduce(send, receive, count, type, kSum, comm, stream);
   if (wanted.collective == "all_gather") return table.all_gather(send, receive, part, type, comm, stream);
   if (wanted.collective == "reduce_scatter") return table.reduce_scatter(send, receive, part, type, kSum, comm, stream);
@@ -194,6 +212,14 @@ int Communicators::State::call(const CollectiveCall& wanted, std::size_t rank) c
   return 0;
 }
 
+void Communicators::State::add(CudaDevice& device, int number, Comm comm) {
+  Rank& rank = ranks.emplace_back();
+  rank = {.number = number, .device = device.properties().index, .stream = device.stream(), .comm = comm};
+  const CurrentDevice here(rank.device);
+  rank.done = make_ordering_event();
+  if (ranks.size() == 1) begun = make_ordering_event();
+}
+
 Communicators::Communicators(std::span<CudaDevice* const> devices) : state_(std::make_unique<State>()) {
   if (const auto reason = nccl_missing()) throw Error(*reason);
   std::vector<int> numbers;
@@ -201,18 +227,38 @@ Communicators::Communicators(std::span<CudaDevice* const> devices) : state_(std:
   std::vector<Comm> comms(devices.size());
   const CurrentDevice guard(numbers.front());  // which NCCL changes
   check_nccl(nccl()->init_all(comms.data(), static_cast<int>(comms.size()), numbers.data()), "joining GPUs by NCCL");
-  for (std::size_t i = 0; i < devices.size(); ++i) {
-    State::Rank& rank = state_->ranks.emplace_back();
-    rank = {.device = numbers[i], .stream = devices[i]->stream(), .comm = comms[i]};
-    const CurrentDevice here(rank.device);
-    rank.done = make_ordering_event();
+  state_->all = static_cast<int>(devices.size());
+  for (std::size_t i = 0; i < devices.size(); ++i) state_->add(*devices[i], static_cast<int>(i), comms[i]);
+}
+
+Communicators::Communicators(CudaDevice& device, int rank, int ranks, const std::string& id)
+    : state_(std::make_unique<State>()) {
+  if (const auto reason = nccl_missing()) throw Error(*reason);
+  UniqueId whole = {};
+  if (id.size() != 2 * whole.bytes.size()) throw Error("rank 0 gave no id for NCCL");
+  for (std::size_t i = 0; i < whole.bytes.size(); ++i) {
+    whole.bytes[i] = static_cast<char>(std::strtol(id.substr(2 * i, 2).c_str(), nullptr, 16));
   }
-  state_->begun = make_ordering_event();
+  const CurrentDevice guard(device.properties().index);
+  Comm comm = nullptr;
+  check_nccl(nccl()->init_rank(&comm, ranks, whole, rank), "joining other processes by NCCL");
+  state_->all = ranks;
+  state_->add(device, rank, comm);
+  state_->aligned = make_device_memory(sizeof(float));
+  check(cudaMemset(state_->aligned.get(), 0, sizeof(float)), "clearing a flag");
 }
 
 Communicators::~Communicators() = default;
 
-int Communicators::ranks() const { return static_cast<int>(state_->ranks.size()); }
+int Communicators::ranks() const { return state_->all; }
+
+void Communicators::align() {
+  const auto me = static_cast<std::size_t>(state_->ranks.front().number);
+  std::vector<const void*> send(static_cast<std::size_t>(state_->all));
+  std::vector<void*> receive(static_cast<std::size_t>(state_->all));
+  send[me] = receive[me] = state_->aligned.get();
+  state_->call({.collective = "all_reduce", .dtype = DType::fp32, .n = 1, .send = send, .receive = receive});
+}
 
 void Communicators::enqueue(const CollectiveCall& call) {
   if (state_->together) return state_->call(call);

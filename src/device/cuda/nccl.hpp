@@ -25,13 +25,16 @@ std::string nccl_version();
 /// Why this NCCL has no such collective in this type; nothing when it has.
 std::optional<std::string> nccl_lacks(std::string_view collective, DType dtype);
 
+/// An id for Communicators of several processes, as text. Throws Error where NCCL is missing.
+std::string new_nccl_id();
+
 /// One collective, as all ranks call it.
 struct CollectiveCall {
   std::string_view collective;  ///< of kCollectives
   DType dtype = DType::fp32;
   std::int64_t n = 0;  ///< elements of a rank's larger buffer, as nccl-tests counts them
-  /// By rank. Broadcast is from rank 0, whose `send` alone is read. In place as NCCL has it: the smaller buffer of a
-  /// rank is its part of the larger one.
+  /// By rank; null for those that other processes hold. Broadcast is from rank 0, whose `send` alone is read. In place
+  /// as NCCL has it: the smaller buffer of a rank is its part of the larger one.
   std::span<const void* const> send;
   std::span<void* const> receive;
 };
@@ -41,8 +44,10 @@ struct CollectiveCall {
 /// and timed there.
 class Communicators {
  public:
-  /// Throws Error where NCCL is missing or refuses.
+  /// Of all ranks, which are this process's. Throws Error where NCCL is missing or refuses.
   explicit Communicators(std::span<CudaDevice* const> devices);
+  /// Of one rank among so many, whose processes all make theirs with the same id. Throws Error likewise.
+  Communicators(CudaDevice& device, int rank, int ranks, const std::string& id);
   ~Communicators();
   Communicators(const Communicators&) = delete;
   Communicators& operator=(const Communicators&) = delete;
@@ -53,6 +58,8 @@ class Communicators {
   /// Calls `enqueue_all`, between whose collectives the ranks don't wait for each other but as the collectives
   /// themselves do: a join of all GPUs behind each would cost more than a small collective.
   void together(const std::function<void()>& enqueue_all);
+  /// Enqueues a wait on the first stream until all ranks have come so far.
+  void align();
 
  private:
   struct State;
