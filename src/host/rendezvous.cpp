@@ -57,7 +57,9 @@ void write_whole(const fs::path& path, const std::string& text) {
     file.close();
     if (!file) throw Error(fmt::format("can't write {}", draft.string()), "is there room in the rendezvous folder?");
   }
-  fs::rename(draft, path);
+  std::error_code error;
+  fs::rename(draft, path, error);  // a leader that begins anew clears the folder, drafts as well
+  if (error) throw Error(fmt::format("can't write {}: {}", path.string(), error.message()));
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -163,7 +165,12 @@ std::vector<std::string> Rendezvous::exchange(int ranks, const std::string& mine
   const auto name = [&](std::int64_t of, int rank) {
     return file(fmt::format("text.{}.{}.{}.{}", leader_, ranks, of, rank));
   };
-  write_whole(name(number, world_.rank), mine);
+  try {
+    write_whole(name(number, world_.rank), mine);
+  } catch (const Error&) {
+    if (!leads() && abandoned()) throw Error("rank 0 has begun anew");
+    throw;
+  }
   // Who writes the next one has read all of this; so all have read the one before the last.
   std::error_code ignored;
   if (number >= 2) fs::remove(name(number - 2, world_.rank), ignored);
@@ -172,7 +179,10 @@ std::vector<std::string> Rendezvous::exchange(int ranks, const std::string& mine
   for (int rank = 0; rank < ranks; ++rank) {
     std::optional<std::string> text = read_whole(name(number, rank));
     while (!text) {
-      if (!leads() && abandoned()) throw Error("rank 0 has begun anew");
+      const bool gone = !leads() && abandoned();
+      // The last thing that it did may have been to give its text.
+      if (gone && !(text = read_whole(name(number, rank)))) throw Error("rank 0 has begun anew");
+      if (text) break;
       const bool over = patience.over();
       if (leads() && over)
         throw Error(fmt::format("nothing came from rank {} within {:g} s", rank, patience_s_),

@@ -141,8 +141,8 @@ TEST_F(RendezvousTest, ALeaderThatBeginsAnewIsFollowedAnew) {
   std::thread follower([&] {
     Rendezvous mine = rank(1, 2);
     ASSERT_TRUE(mine.begin());
-    mine.exchange(2, "first");
     try {
+      mine.exchange(2, "first");
       mine.exchange(2, "second, to a leader that has died");
     } catch (const Error& error) {
       followers_error = error.what();
