@@ -190,12 +190,19 @@ class CountingWorker {
 /// Counts every row that was timed, a few at a time. What can't be counted becomes a note: once where nothing can.
 void count(const Suite& suite, const AnalyzeOptions& options, Report& report) {
   constexpr std::size_t kTogether = 8;
-  std::vector<std::size_t> rows;
+  std::vector<std::size_t> rows, together;
   std::vector<const SuiteEntry*> entries;
   for (std::size_t i = 0; i < report.points.size(); ++i) {
     if (report.points[i].status != PointStatus::ok) continue;
-    rows.push_back(i);
-    entries.push_back(&suite.entries[i]);
+    // A profiler runs kernels one by one, and those of a collective wait for each other.
+    (report.points[i].work.collective ? together : rows).push_back(i);
+  }
+  for (const std::size_t row : rows) entries.push_back(&suite.entries[row]);
+  if (!together.empty()) {
+    report.notes.push_back(
+        fmt::format("No hardware counters for {} with collectives: their kernels wait for each other, "
+                    "and a profiler runs them one by one",
+                    together.size() == 1 ? "the row" : fmt::format("the {} rows", together.size())));
   }
   const auto first_of = [](std::int64_t job) { return static_cast<std::size_t>(job) * kTogether; };
   const auto entries_of = [&](std::int64_t job) {

@@ -192,8 +192,9 @@ int Communicators::State::call(const CollectiveCall& wanted, const Rank& rank) c
   // Types that are only moved are bytes to every NCCL.
   const bool bytes = wanted.dtype == DType::fp8 && !adds(wanted.collective);
   const int type = bytes ? 1 : data_type(wanted.dtype);
-  const void* const send = wanted.send[static_cast<std::size_t>(me)];
   void* const receive = wanted.receive[static_cast<std::size_t>(me)];
+  const void* send = wanted.send[static_cast<std::size_t>(me)];
+  if (send == nullptr) send = receive;  // of a broadcast to this rank
   if (wanted.collective == "all_reduce") return table.all_reduce(send, receive, count, type, kSum, comm, stream);
   if (wanted.collective == "all_gather") return table.all_gather(send, receive, part, type, comm, stream);
   if (wanted.collective == "reduce_scatter") return table.reduce_scatter(send, receive, part, type, kSum, comm, stream);
