@@ -404,8 +404,13 @@ Bench Case::bench() {
                 return state.time(launches);
               },
           .now = wall_seconds,
-          .timer_resolution_s = state.device.timer_resolution_s(),
+          .timer_resolution_s = resolution_among(state.ranks, state.device),
           .launch_quantum = state.sets};
+}
+
+double resolution_among(int ranks, const Device& device) {
+  constexpr double kForkAndJoin = 10e-6;
+  return ranks > 1 ? std::max(kForkAndJoin, device.timer_resolution_s()) : device.timer_resolution_s();
 }
 
 void Case::follow() {

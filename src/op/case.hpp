@@ -60,6 +60,10 @@ class Case {
   std::unique_ptr<State> state_;
 };
 
+/// Seconds that the device's timer resolves of launches among so many ranks: a batch forks to their devices and joins
+/// them, which takes some 10 us that belong to no launch.
+double resolution_among(int ranks, const Device& device);
+
 /// Bytes of device memory that a case of this workload takes, guards and rotation included: to refuse
 /// what doesn't fit before anything is run. Of several ranks those of the one that takes most.
 double case_bytes(const Op& op, const Workload& workload, const LastLevelCache& last_level);
