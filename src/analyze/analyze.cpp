@@ -8,6 +8,7 @@
 #include <span>
 
 #include "analyze/count_workload.hpp"
+#include "analyze/follow.hpp"
 #include "analyze/measure_workload.hpp"
 #include "analyze/own_kernels.hpp"
 #include "analyze/pace_meter.hpp"
@@ -59,12 +60,13 @@ class WorkloadWorker {
   Outcome measure(const SuiteEntry& entry, std::string& rung, const Send& send) {
     const DeviceChoice& choice = options_.device;
     if (!device_) {
-      device_ = open_device(choice.kind, choice.index, choice.options);
+      device_ = open_ranks(choice, options_.together);
       pace_.emplace(machine_, *device_);
       send(Json({{"opened", true}}).dump());
     }
     const SuiteEntry here = settled(entry, *device_);
     rung = here.workload.implementation;
+    if (options_.together) announce_row(here, &entry - suite_.entries.data(), *device_, *options_.together);
     const std::optional<Pace> before = pace_->latest();
     Outcome outcome = measure_workload(here, *device_, options_.sampler, options_.raw, interrupted);
     if (before && outcome.time) outcome.pace = between(*before, *pace_->latest());
@@ -188,12 +190,19 @@ class CountingWorker {
 /// Counts every row that was timed, a few at a time. What can't be counted becomes a note: once where nothing can.
 void count(const Suite& suite, const AnalyzeOptions& options, Report& report) {
   constexpr std::size_t kTogether = 8;
-  std::vector<std::size_t> rows;
+  std::vector<std::size_t> rows, together;
   std::vector<const SuiteEntry*> entries;
   for (std::size_t i = 0; i < report.points.size(); ++i) {
     if (report.points[i].status != PointStatus::ok) continue;
-    rows.push_back(i);
-    entries.push_back(&suite.entries[i]);
+    // A profiler runs kernels one by one, and those of a collective wait for each other.
+    (report.points[i].work.collective ? together : rows).push_back(i);
+  }
+  for (const std::size_t row : rows) entries.push_back(&suite.entries[row]);
+  if (!together.empty()) {
+    report.notes.push_back(
+        fmt::format("No hardware counters for {} with collectives: their kernels wait for each other, "
+                    "and a profiler runs them one by one",
+                    together.size() == 1 ? "the row" : fmt::format("the {} rows", together.size())));
   }
   const auto first_of = [](std::int64_t job) { return static_cast<std::size_t>(job) * kTogether; };
   const auto entries_of = [&](std::int64_t job) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "calibrate/calibrate.hpp"
 #include "config/suite.hpp"
 #include "device/counter_reader.hpp"
+#include "host/rendezvous.hpp"
 #include "measure/sampler.hpp"
 #include "report/report.hpp"
 
@@ -23,6 +25,8 @@ struct AnalyzeOptions {
   std::optional<double> row_limit_s = {};
   /// Hardware counters to read, in a process of their own after everything has been timed.
   std::optional<CounterSet> counters = {};
+  /// With the processes that hold the other ranks, of which this one leads; null where there are none.
+  std::shared_ptr<Rendezvous> together = {};
   std::vector<std::string> command = {};  ///< argv, for the report
   std::vector<std::string> notes = {};    ///< what a reader of the report must know of its machine
   std::function<void(const Progress&)> progress = [](const Progress&) {};

@@ -12,6 +12,7 @@
 #include "calibrate/probe_ceiling.hpp"
 #include "host/host.hpp"
 #include "measure/audit.hpp"
+#include "measure/latency_line.hpp"
 #include "measure/plateaus.hpp"
 #include "model/error.hpp"
 
@@ -67,12 +68,15 @@ class ProbeRun {
       const Interval seconds = interval_of(time);
       sweep.points.push_back({.x = point->x,
                               .value = point->amount / time.median,
-                              .ci95 = {point->amount / seconds.high, point->amount / seconds.low}});
+                              .ci95 = {point->amount / seconds.high, point->amount / seconds.low},
+                              .ranks = point->ranks});
     }
     if (cancelled_()) return "cancelled";
     if (sweep.points.empty()) return "no point of the sweep runs here";
     if (sweep.axis == SweepAxis::threads) {
       sweep.saturates_at = saturation_point(sweep.points);
+    } else if (sweep.axis == SweepAxis::message) {
+      sweep.lines = fit_latency_lines(sweep.points);
     } else {
       sweep.plateaus = find_plateaus(sweep.points);
       sweep.boundaries = find_boundaries(sweep.points, sweep.plateaus);
@@ -202,7 +206,7 @@ ProbeOutcome measure_probe(const Probe& probe, Device& device, const Effort& eff
 // Measured on an H200 and on a 2-core VM; both are near enough for a progress line.
 double expected_seconds(const Probe& probe, const Effort& effort) {
   if (effort.quick) return 0.2;
-  if (probe.sweep) return 1;
+  if (probe.sweep) return probe.sweep == SweepAxis::message ? 4 : 1;
   const double sustained = probe.sustained ? effort.sustain_s : 0;
   return (probe.role == Role::reference ? 0.4 : 0.6) + sustained;
 }

@@ -8,6 +8,7 @@
 #include "calibrate/sampling_plan.hpp"
 #include "host/host.hpp"
 #include "measure/statistics.hpp"
+#include "op/case.hpp"
 
 namespace roofline {
 namespace {
@@ -79,11 +80,11 @@ Batch batch_of(const ProbeBench& bench, const ProbeCase& probe_case) {
   return [timer](std::int64_t launches) { return timer->time(launches); };
 }
 
-Bench sampler_bench(const ProbeBench& bench, Batch batch) {
+Bench sampler_bench(const ProbeBench& bench, const ProbeCase& probe_case, Batch batch) {
   return {.batch = std::move(batch),
           .now = wall_seconds,
           .cancelled = bench.cancelled,
-          .timer_resolution_s = bench.device.timer_resolution_s()};
+          .timer_resolution_s = resolution_among(static_cast<int>(probe_case.ranks), bench.device)};
 }
 
 }  // namespace
@@ -97,13 +98,13 @@ std::optional<std::string> first_run(const ProbeBench& bench, const ProbeCase& p
 Samples sample_case(const ProbeBench& bench, const ProbeCase& probe_case, const SamplerOptions& options,
                     StopRule& rule) {
   const Batch batch = batch_of(bench, probe_case);
-  if (!(bench.probe.rest_s > 0)) return sample(sampler_bench(bench, batch), options, rule);
+  if (!(bench.probe.rest_s > 0)) return sample(sampler_bench(bench, probe_case, batch), options, rule);
   const std::chrono::duration<double> rest(bench.probe.rest_s);
   const Batch after_rest = [&batch, rest](std::int64_t launches) {
     std::this_thread::sleep_for(rest);
     return batch(launches);
   };
-  return sample(sampler_bench(bench, after_rest), options, rule);
+  return sample(sampler_bench(bench, probe_case, after_rest), options, rule);
 }
 
 Summary time_case(const ProbeBench& bench, const ProbeCase& probe_case, const SamplerOptions& options) {
@@ -115,7 +116,7 @@ Summary time_case(const ProbeBench& bench, const ProbeCase& probe_case, const Sa
 LoadedTime time_under_load(const ProbeBench& bench, const ProbeCase& probe_case, const SamplerOptions& options) {
   const Batch batch = batch_of(bench, probe_case);
   SensorWatch watch(bench.device);
-  Bench watched = sampler_bench(bench, [&](std::int64_t launches) {
+  Bench watched = sampler_bench(bench, probe_case, [&](std::int64_t launches) {
     const Reading reading = batch(launches);
     watch.batch_done(launches);
     return reading;

@@ -2,10 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "analyze/analyze.hpp"
+#include "analyze/follow.hpp"
 #include "analyze/journal.hpp"
 #include "analyze/own_kernels.hpp"
 #include "cli/commands.hpp"
@@ -15,6 +18,8 @@
 #include "cli/suites.hpp"
 #include "config/suite.hpp"
 #include "host/file_limits.hpp"
+#include "host/rendezvous.hpp"
+#include "host/world.hpp"
 #include "model/error.hpp"
 #include "op/layout.hpp"
 #include "render/render.hpp"
@@ -105,17 +110,73 @@ ExitCode run_once(const Suite& suite, const DeviceChoice& choice, bool json) {
   return failed ? ExitCode::workload_failed : ExitCode::ok;
 }
 
+/// The processes that a launcher has started beside this one and that are to work together: where a folder is named in
+/// which they can find each other. Null where there are none.
+std::shared_ptr<Rendezvous> find_others() {
+  const char* const folder = std::getenv("ROOFLINE_RENDEZVOUS");
+  if (folder == nullptr || *folder == '\0') return nullptr;
+  const std::optional<World> world = world_of([](const char* name) { return std::getenv(name); });
+  if (!world) {
+    throw UsageError("ROOFLINE_RENDEZVOUS is set, and no launcher has started this process",
+                     "start several with mpirun, srun or torchrun, one for each GPU; or unset it");
+  }
+  return world->size > 1 ? std::make_shared<Rendezvous>(folder, *world) : nullptr;
+}
+
+/// Of several processes on a node each has a GPU of its own, unless its launcher shows it no more than one.
+DeviceRequest request_of_rank(DeviceRequest request, const World& world) {
+  if (request.kind == DeviceKind::cpu) {
+    throw UsageError("the ranks of several processes are GPUs", "unset ROOFLINE_RENDEZVOUS, or use --device cuda");
+  }
+  if (request.kind) return request;
+  const std::vector<DeviceListing> listings = list_devices_isolated({});
+  const auto gpus = std::count_if(listings.begin(), listings.end(), [](const DeviceListing& listing) {
+    return listing.info.kind == DeviceKind::cuda && listing.usable;
+  });
+  request.kind = DeviceKind::cuda;
+  request.index = gpus > 0 ? world.local_rank % static_cast<int>(gpus) : 0;
+  return request;
+}
+
+/// When rank 0 is through, or has failed, the others need not wait.
+class EndForAll {
+ public:
+  explicit EndForAll(std::shared_ptr<Rendezvous> together) : together_(std::move(together)) {}
+  ~EndForAll() {
+    if (!together_) return;
+    try {
+      together_->end();
+    } catch (const std::exception&) {
+      // A folder that is gone: they will find that out.
+    }
+  }
+  EndForAll(const EndForAll&) = delete;
+  EndForAll& operator=(const EndForAll&) = delete;
+
+ private:
+  std::shared_ptr<Rendezvous> together_;
+};
+
 }  // namespace
 
 ExitCode run_analyze(const AnalyzeCommand& command, const Options& options) {
   const bool to_stdout = command.output.to_stdout();
-  const SelectedDevice device = choose_device(command.device);
+  const std::shared_ptr<Rendezvous> together = find_others();
+  const SelectedDevice device =
+      choose_device(together ? request_of_rank(command.device, together->world()) : command.device);
   // Everything that can be wrong with the request is found before anything is measured.
   const Suite suite = load(command, device);
   ProgressLine line;
   compile_own_kernels(suite, device.info.isa, [&](std::size_t done) {
     line.show({static_cast<std::int64_t>(done), 0, "compiling kernels", std::nullopt});
   });
+  if (together && !together->leads()) {
+    const World& world = together->world();
+    say(fmt::format("rank {} of {}, started by {}: rank 0 writes the report", world.rank, world.size, world.launcher));
+    follow(suite, device.choice, together);
+    return ExitCode::ok;
+  }
+  const EndForAll end_for_all(together);
   if (command.once) return run_once(suite, device.choice, options.answer.json);
   const fs::path folder = output_folder(command, suite, device);
   std::optional<Report> base;
@@ -132,6 +193,7 @@ ExitCode run_analyze(const AnalyzeCommand& command, const Options& options) {
 
   analysis.command = options.argv;
   analysis.device = device.choice;
+  analysis.together = together;
   analysis.sampler.max_time_s = command.max_time_s;
   analysis.row_limit_s = row_limit_of(command, suite);
   analysis.raw = command.raw;

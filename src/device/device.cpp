@@ -39,6 +39,10 @@ Device& Device::rank(int number) {
   throw Error(info().name + " works alone");
 }
 
+std::vector<std::string> Device::exchange(int, const std::string& mine) { return {mine}; }
+
+std::unique_ptr<Timer> Device::timer_of_ranks(LaunchFunction launch, int) { return timer(std::move(launch)); }
+
 std::vector<DeviceListing> list_devices(const DeviceOptions& options) {
   std::vector<DeviceListing> listings = list_cuda_devices();
   DeviceListing cpu;

@@ -81,11 +81,24 @@ class Device {
   /// Energy so far, temperature and limiter right now, as far as they can be read. Nothing by default.
   virtual PowerReading power() { return {}; }
 
-  /// Devices that this process can have work together, this one among them: what a collective's ranks can be.
+  /// Devices that can work together, this one among them: what a collective's ranks can be.
   virtual int ranks() const { return 1; }
 
-  /// The device of that rank; this one is 0. Throws Error, with the reason, when it can't be opened.
+  /// Whether that rank's device is this process's. The others are held by processes that run the same command beside
+  /// it, and go through the same steps of a workload that has such ranks.
+  virtual bool holds(int rank) const { return rank >= 0 && rank < ranks(); }
+
+  /// The device of a rank that this process holds; this one is the first of them. Throws Error, with the reason, when
+  /// it can't be opened.
   virtual Device& rank(int number);
+
+  /// The texts of all processes that hold one of the first `ranks` ranks, in their order. Each gives its own, of
+  /// kMostExchanged bytes at most, and waits for those of the others.
+  virtual std::vector<std::string> exchange(int ranks, const std::string& mine);
+  static constexpr std::size_t kMostExchanged = 4000;
+
+  /// A timer of launches in which the first `ranks` ranks take part: all of their processes time the same batches.
+  virtual std::unique_ptr<Timer> timer_of_ranks(LaunchFunction launch, int ranks);
 
   /// Begins to watch for what disturbs this device; the function says what did since, as far as it can be read.
   /// Nothing by default.

@@ -11,7 +11,8 @@
 namespace roofline {
 namespace {
 
-constexpr std::array<std::string_view, 5> kLabels = {"memory", "compute", "latency", "balanced", "unknown"};
+constexpr std::array<std::string_view, 6> kLabels = {"memory",        "compute",  "latency",
+                                                     "communication", "balanced", "unknown"};
 
 /// The time that `amount` takes at a ceiling; one that is missing leaves a NaN under the resource's own name.
 ResourceTime time_at(const Ceiling* ceiling, std::string_view resource, CeilingKind kind, double amount) {
@@ -55,47 +56,63 @@ std::map<Pipe, double> operations_by_pipe(const Work& work) {
   return sum;
 }
 
-std::vector<ResourceTime> resource_times(const Work& work, const Machine& machine, std::optional<double> core_hz) {
-  std::vector<ResourceTime> times;
+/// A resource, and what a kernel is called that it limits.
+struct Resource {
+  ResourceTime time;
+  BoundLabel label = BoundLabel::unknown;
+};
+
+/// The latency of a collective, which no launch of it can beat however few its bytes are. Nothing without a line.
+std::optional<ResourceTime> latency_time(const Machine& machine, const Collective& collective) {
+  const LatencyLine* line = machine.line(collective);
+  if (line == nullptr || !(line->latency_s > 0)) return std::nullopt;
+  return ResourceTime{.ceiling = "nccl." + collective.name + ".latency",
+                      .kind = CeilingKind::latency,
+                      .amount = 1,
+                      .time_s = line->latency_s,
+                      .ci95 = line->latency_ci95,
+                      .regime = Regime::burst,
+                      .at_clock_hz = {}};
+}
+
+ResourceTime traffic_time(const Work& work, const Machine& machine, Level level, const Traffic& traffic) {
+  const bool network = level == Level::network && work.collective;
+  const Ceiling* ceiling = network ? machine.network(*work.collective) : machine.bandwidth(level, traffic);
+  return time_at(ceiling, to_string(level), CeilingKind::bandwidth, traffic.total());
+}
+
+std::vector<Resource> resources_of(const Work& work, const Machine& machine, std::optional<double> core_hz) {
+  std::vector<Resource> resources;
   for (const auto& [pipe, count] : operations_by_pipe(work)) {
-    if (count > 0) times.push_back(pipe_time(machine, pipe, count, core_hz));
+    if (count > 0) resources.push_back({pipe_time(machine, pipe, count, core_hz), BoundLabel::compute});
   }
   for (const auto& [level, traffic] : work.bytes) {
-    if (traffic.total() > 0) {
-      times.push_back(
-          time_at(machine.bandwidth(level, traffic), to_string(level), CeilingKind::bandwidth, traffic.total()));
-    }
+    if (!(traffic.total() > 0)) continue;
+    const BoundLabel label = level == Level::network ? BoundLabel::communication : BoundLabel::memory;
+    resources.push_back({traffic_time(work, machine, level, traffic), label});
+  }
+  if (const auto latency = work.collective ? latency_time(machine, *work.collective) : std::nullopt) {
+    resources.push_back({*latency, BoundLabel::latency});
   }
   if (work.launches > 0) {
-    times.push_back(time_at(machine.launch(), "launch", CeilingKind::overhead, static_cast<double>(work.launches)));
+    const auto launches = static_cast<double>(work.launches);
+    resources.push_back({time_at(machine.launch(), "launch", CeilingKind::overhead, launches), BoundLabel::latency});
   }
-  std::stable_sort(times.begin(), times.end(), [](const ResourceTime& a, const ResourceTime& b) {
-    if (std::isnan(a.time_s) || std::isnan(b.time_s)) return !std::isnan(a.time_s) && std::isnan(b.time_s);
-    return a.time_s > b.time_s;
+  std::stable_sort(resources.begin(), resources.end(), [](const Resource& a, const Resource& b) {
+    if (std::isnan(a.time.time_s) || std::isnan(b.time.time_s))
+      return !std::isnan(a.time.time_s) && std::isnan(b.time.time_s);
+    return a.time.time_s > b.time.time_s;
   });
-  return times;
+  return resources;
 }
 
-BoundLabel label_of_kind(CeilingKind kind) {
-  switch (kind) {
-    case CeilingKind::bandwidth:
-      return BoundLabel::memory;
-    case CeilingKind::compute:
-      return BoundLabel::compute;
-    case CeilingKind::overhead:
-    case CeilingKind::latency:
-      return BoundLabel::latency;
+BoundLabel label_of(const std::vector<Resource>& resources) {
+  if (resources.empty() || std::isnan(resources[0].time.time_s)) return BoundLabel::unknown;
+  if (resources.size() > 1 && !std::isnan(resources[1].time.time_s)) {
+    const bool overlap = resources[1].time.ci95.high >= resources[0].time.ci95.low;
+    if (overlap && resources[0].label != resources[1].label) return BoundLabel::balanced;
   }
-  return BoundLabel::unknown;
-}
-
-BoundLabel label_of(const std::vector<ResourceTime>& times) {
-  if (times.empty() || std::isnan(times[0].time_s)) return BoundLabel::unknown;
-  if (times.size() > 1 && !std::isnan(times[1].time_s)) {
-    const bool overlap = times[1].ci95.high >= times[0].ci95.low;
-    if (overlap && times[0].kind != times[1].kind) return BoundLabel::balanced;
-  }
-  return label_of_kind(times[0].kind);
+  return resources[0].label;
 }
 
 /// The pipe's ceiling over the memory ceiling, for the pipe that most of the counted FLOPs run on.
@@ -116,8 +133,9 @@ std::optional<BoundLabel> parse_bound_label(std::string_view text) { return unsp
 Bound bound_of(const Work& work, const Machine& machine, std::optional<double> core_hz) {
   const Level memory = main_memory(machine.device.kind);
   Bound bound;
-  bound.resources = resource_times(work, machine, core_hz);
-  bound.label = label_of(bound.resources);
+  const std::vector<Resource> resources = resources_of(work, machine, core_hz);
+  bound.label = label_of(resources);
+  for (const Resource& resource : resources) bound.resources.push_back(resource.time);
   bound.arithmetic_intensity = arithmetic_intensity(work, memory);
   bound.ridge = ridge_of(work, machine, memory);
   bound.attainable_time_s = kNaN;

@@ -19,7 +19,7 @@ double share_written(Pattern pattern) {
   return write_share(pattern).value_or(0.5);
 }
 
-constexpr std::array<std::string_view, 2> kSweepAxes = {"working_set", "threads"};
+constexpr std::array<std::string_view, 3> kSweepAxes = {"working_set", "threads", "message"};
 
 bool is_bandwidth_at(const Ceiling& ceiling, Level level) {
   return ceiling.kind == CeilingKind::bandwidth && ceiling.role == Role::roof && ceiling.regime == Regime::burst &&
@@ -88,6 +88,21 @@ const Ceiling* Machine::slope(Level level) const {
     if (is_bandwidth_at(ceiling, level) && (best == nullptr || ceiling.value > best->value)) best = &ceiling;
   }
   return best;
+}
+
+const Ceiling* Machine::network(const Collective& collective) const {
+  const Ceiling* own = find("nccl." + collective.name);
+  return own != nullptr ? own : slope(Level::network);
+}
+
+const LatencyLine* Machine::line(const Collective& collective) const {
+  for (const Sweep& sweep : sweeps) {
+    if (sweep.name != "sweep.nccl." + collective.name) continue;
+    for (const LatencyLine& line : sweep.lines) {
+      if (line.ranks == collective.ranks) return &line;
+    }
+  }
+  return nullptr;
 }
 
 const Ceiling* Machine::launch() const {

@@ -49,8 +49,8 @@ struct Unmeasured {
   std::string reason;
 };
 
-/// What a sweep varies: bytes of the working set, or worker threads.
-enum class SweepAxis : std::uint8_t { working_set, threads };
+/// What a sweep varies: bytes of the working set, worker threads, or bytes that a collective moves.
+enum class SweepAxis : std::uint8_t { working_set, threads, message };
 std::string_view to_string(SweepAxis axis);
 std::optional<SweepAxis> parse_sweep_axis(std::string_view text);
 
@@ -58,6 +58,17 @@ struct SweepPoint {
   double x = 0;      ///< bytes or threads
   double value = 0;  ///< byte/s
   Interval ci95;
+  std::int64_t ranks = 0;  ///< message only: that worked together
+};
+
+/// The time of a message: latency_s + bytes / rate, fitted to the points of a sweep.
+struct LatencyLine {
+  std::int64_t ranks = 0;  ///< of the points that it was fitted to
+  double latency_s = 0;
+  Interval latency_ci95;
+  double rate = 0;  ///< byte/s
+  Interval rate_ci95;
+  double misfit = 0;  ///< the largest |measured / line - 1| of a point
 };
 
 /// A stretch of a sweep over which the rate holds still: one level of the memory hierarchy.
@@ -72,10 +83,11 @@ struct Sweep {
   std::string name;  ///< "sweep.read", "scaling.dram.read"
   SweepAxis axis = SweepAxis::working_set;
   std::string variant;                 ///< how it was measured
-  std::vector<SweepPoint> points;      ///< ascending in x
+  std::vector<SweepPoint> points;      ///< ascending in x; those of a message by ranks first
   std::vector<Plateau> plateaus;       ///< working_set only; ascending in x
   std::vector<double> boundaries;      ///< x where one plateau gives way to the next; one fewer than plateaus
   std::optional<double> saturates_at;  ///< threads only: the fewest that reach 95 % of the most
+  std::vector<LatencyLine> lines = {};  ///< message only: by ranks, ascending
 };
 
 struct Machine {
@@ -111,6 +123,12 @@ struct Machine {
 
   /// The highest bandwidth ceiling at `level`: the slope that a chart draws. Null when none was measured.
   const Ceiling* slope(Level level) const;
+
+  /// The bus bandwidth of that collective: its own roof, else any that was measured at Level::network; or null.
+  const Ceiling* network(const Collective& collective) const;
+
+  /// The line of that collective among so many ranks, or null. Latency depends on their number: no other line will do.
+  const LatencyLine* line(const Collective& collective) const;
 
   /// The launch floor that kernels are timed under: launch.graph, else launch.pool, else launch.stream.
   const Ceiling* launch() const;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 
 #include "model/names.hpp"
 
@@ -16,19 +17,28 @@ struct Traffic {
   double total() const { return read + write; }
 };
 
-/// The work of one launch, from the op's model.
+/// A collective that a launch takes part in, with all others of its ranks.
+struct Collective {
+  std::string name;        ///< as its ceiling has it behind "nccl.": "all_reduce"
+  std::int64_t ranks = 0;  ///< that work together
+};
+
+/// The work of one launch, from the op's model: on one rank where several work together.
 struct Work {
   /// Operations that the field counts as the op's FLOPs; arithmetic intensity and FLOP/s use their sum.
   std::map<Pipe, double> flops;
   /// Operations that occupy a pipe but that the convention leaves out of the FLOP count (attention's
   /// softmax). They take time on their pipe, and so enter the bound, but not the intensity.
   std::map<Pipe, double> uncounted;
-  /// Compulsory traffic: each input read once, each output written once.
+  /// Compulsory traffic: each input read once, each output written once. At Level::network the bytes that bus bandwidth
+  /// counts (model/collective.hpp).
   std::map<Level, Traffic> bytes;
   /// What the implementation moves through main memory besides, by its design: intermediate results that no cache
   /// holds, second passes over the data. Explains measured traffic; the intensity and the bound leave it out.
   Traffic extra;
   std::int64_t launches = 1;  ///< kernel launches (or parallel regions on a CPU)
+  /// What moves the bytes at Level::network; nothing where there are none.
+  std::optional<Collective> collective = {};
 
   double total_flops() const;
 };

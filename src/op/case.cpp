@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -38,6 +41,10 @@ struct Case::State {
   Workload workload;
   Device& device;
   std::vector<TensorSpec> specs;
+  int ranks = 1;
+  int members = 1;             ///< of the ranks, those that there are
+  bool alone = true;           ///< all ranks are this process's
+  bool leads_batches = false;  ///< others time what this process's sampler asks for
   std::int64_t sets = 1;
   double resident = 0;
   std::vector<std::unique_ptr<Buffer>> buffers;
@@ -50,8 +57,31 @@ struct Case::State {
   bool verified = false;
 
   State(const Op& the_op, const Workload& the_workload, Device& the_device)
-      : op(the_op), workload(the_workload), device(the_device), specs(op.tensors(workload)) {}
+      : op(the_op), workload(the_workload), device(the_device), specs(op.tensors(workload)) {
+    for (const TensorSpec& spec : specs) ranks = std::max(ranks, spec.rank + 1);
+    members = std::min(ranks, device.ranks());
+    for (int rank = 0; rank < members; ++rank) alone = alone && device.holds(rank);
+  }
+  ~State() {
+    // Whoever follows would wait for the next batch.
+    if (!leads_batches) return;
+    try {
+      device.exchange(members, "0");
+    } catch (const std::exception&) {
+      // Then they have gone.
+    }
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
 
+  /// Whether this process holds the tensor, and the device whose memory it is then in.
+  bool holds(std::size_t t) const { return device.holds(specs[t].rank); }
+  Device& device_of(std::size_t t) const { return device.rank(specs[t].rank); }
+
+  std::string first_word(const std::string& mine) const;
+  void all_do(const std::function<void()>& step) const;
+  Verification verdict_of_all(Verification mine) const;
+  Reading time(std::int64_t launches);
   void allocate();
   void fill(std::size_t t, HostTensor& tensor) const;
   void make_inputs();
@@ -66,16 +96,76 @@ struct Case::State {
   std::vector<HostTensor> download_outputs();
 };
 
+/// Of what the ranks' processes have to say, the first that is not empty.
+std::string Case::State::first_word(const std::string& mine) const {
+  if (alone) return mine;
+  for (const std::string& text : device.exchange(members, mine.substr(0, Device::kMostExchanged))) {
+    if (!text.empty()) return text;
+  }
+  return {};
+}
+
+/// A step that all ranks' processes have done, or none: a process that goes on alone would wait for the others forever.
+void Case::State::all_do(const std::function<void()>& step) const {
+  if (alone) return step();
+  std::string problem;
+  try {
+    step();
+  } catch (const PoisonedDevice&) {
+    throw;
+  } catch (const std::exception& error) {
+    problem = error.what();
+  }
+  if (const std::string word = first_word(problem); !word.empty()) throw Error(word);
+}
+
+/// What each process has found of its own outputs, as one.
+Verification Case::State::verdict_of_all(Verification mine) const {
+  if (alone) return mine;
+  const std::string text =
+      fmt::format("{} {:a} {} {} {}", mine.passed ? 1 : 0, mine.error, mine.checked, mine.outputs, mine.failure);
+  Verification all = mine;
+  all.passed = true;
+  all.error = 0;
+  all.checked = all.outputs = 0;
+  all.failure.clear();
+  for (const std::string& found : device.exchange(members, text.substr(0, Device::kMostExchanged))) {
+    int passed = 0, at = 0;
+    double error = 0;
+    long long checked = 0, outputs = 0;
+    if (std::sscanf(found.c_str(), "%d %la %lld %lld %n", &passed, &error, &checked, &outputs, &at) != 4)
+      throw Error("a rank's process has not said what it found");
+    all.passed = all.passed && passed == 1;
+    all.error = std::isnan(all.error) || std::isnan(error) ? std::nan("") : std::max(all.error, error);
+    all.checked += checked;
+    all.outputs += outputs;
+    const std::string failure = found.substr(static_cast<std::size_t>(at));
+    if (!failure.empty()) all.failure += (all.failure.empty() ? "" : "; ") + failure;
+  }
+  all.reference =
+      fmt::format("fp64 on the CPU, {} of {} elements, each rank's by its own process", all.checked, all.outputs);
+  return all;
+}
+
+Reading Case::State::time(std::int64_t launches) {
+  // Restoring takes about a launch: once in some launches on each set, it is no large part of a measurement.
+  constexpr std::int64_t kLaunchesOnASet = 16;
+  if (launches_since_restored >= kLaunchesOnASet * sets) restore_inouts();
+  launches_since_restored += launches;
+  return timer->time(launches);
+}
+
 void Case::State::allocate() {
   sets = roofline::buffer_sets(specs, workload.cache,
                                {.bytes = device.last_level_cache_bytes(), .device = device.info().kind});
   pointers.assign(static_cast<std::size_t>(sets), std::vector<void*>(specs.size()));
   for (std::size_t t = 0; t < specs.size(); ++t) {
+    if (!holds(t)) continue;
     const std::int64_t stride = guarded_bytes(specs[t]);
     const std::int64_t per_buffer = stride >= kOwnBufferBytes ? 1 : sets;
     for (std::int64_t set = 0; set < sets; ++set) {
       if (set % per_buffer == 0) {
-        buffers.push_back(device.allocate(static_cast<std::size_t>(stride * per_buffer)));
+        buffers.push_back(device_of(t).allocate(static_cast<std::size_t>(stride * per_buffer)));
         resident += static_cast<double>(stride * per_buffer);
       }
       auto* base = static_cast<std::byte*>(buffers.back()->data());
@@ -106,7 +196,8 @@ void Case::State::upload_inputs() {
   for (std::size_t t = 0; t < specs.size(); ++t) {
     if (!is_read(specs[t].role)) continue;
     const auto bytes = input++->bytes();
-    device.upload(pointers[0][t], bytes.data(), bytes.size());
+    if (!holds(t)) continue;
+    device_of(t).upload(pointers[0][t], bytes.data(), bytes.size());
     repeat_in_all_sets(t);
   }
 }
@@ -115,15 +206,15 @@ void Case::State::upload_inputs() {
 void Case::State::repeat_inputs() {
   constexpr std::int64_t kBeginning = std::int64_t{1} << 22;  // elements
   for (std::size_t t = 0; t < specs.size(); ++t) {
-    if (!is_read(specs[t].role)) continue;
+    if (!is_read(specs[t].role) || !holds(t)) continue;
     TensorSpec beginning = specs[t];
     beginning.elements = std::min(beginning.elements, kBeginning);
     HostTensor values(beginning);
     fill(t, values);
     auto* tensor = static_cast<std::byte*>(pointers[0][t]);
-    device.upload(tensor, values.bytes().data(), values.bytes().size());
+    device_of(t).upload(tensor, values.bytes().data(), values.bytes().size());
     for (std::int64_t made = beginning.bytes(); made < specs[t].bytes(); made *= 2) {
-      device.copy(tensor + made, tensor, static_cast<std::size_t>(std::min(made, specs[t].bytes() - made)));
+      device_of(t).copy(tensor + made, tensor, static_cast<std::size_t>(std::min(made, specs[t].bytes() - made)));
     }
     repeat_in_all_sets(t);
   }
@@ -135,24 +226,24 @@ void Case::State::repeat_in_all_sets(std::size_t t) {
   const std::int64_t stride = guarded_bytes(specs[t]);
   if (stride >= kOwnBufferBytes) {
     const auto bytes = static_cast<std::size_t>(specs[t].bytes());
-    for (std::size_t set = 1; set < pointers.size(); ++set) device.copy(pointers[set][t], pointers[0][t], bytes);
+    for (std::size_t set = 1; set < pointers.size(); ++set) device_of(t).copy(pointers[set][t], pointers[0][t], bytes);
     return;
   }
   auto* slab = static_cast<std::byte*>(pointers[0][t]) - kGuardBytes;
   for (std::int64_t made = 1; made < sets; made *= 2) {
     const std::int64_t more = std::min(made, sets - made);
-    device.copy(slab + made * stride, slab, static_cast<std::size_t>(more * stride));
+    device_of(t).copy(slab + made * stride, slab, static_cast<std::size_t>(more * stride));
   }
 }
 
 void Case::State::keep_first_values() {
   first_values.resize(specs.size());
   for (std::size_t t = 0; t < specs.size(); ++t) {
-    if (specs[t].role != TensorRole::inout) continue;
+    if (specs[t].role != TensorRole::inout || !holds(t)) continue;
     const auto bytes = static_cast<std::size_t>(specs[t].bytes());
-    first_values[t] = device.allocate(bytes);
+    first_values[t] = device_of(t).allocate(bytes);
     resident += static_cast<double>(bytes);
-    device.copy(first_values[t]->data(), pointers[0][t], bytes);
+    device_of(t).copy(first_values[t]->data(), pointers[0][t], bytes);
   }
 }
 
@@ -160,8 +251,8 @@ void Case::State::keep_first_values() {
 /// numbers that a CPU computes with a hundred times slower.
 void Case::State::restore_inouts() {
   for (std::size_t t = 0; t < specs.size(); ++t) {
-    if (specs[t].role != TensorRole::inout) continue;
-    device.copy(pointers[0][t], first_values[t]->data(), static_cast<std::size_t>(specs[t].bytes()));
+    if (specs[t].role != TensorRole::inout || !holds(t)) continue;
+    device_of(t).copy(pointers[0][t], first_values[t]->data(), static_cast<std::size_t>(specs[t].bytes()));
     repeat_in_all_sets(t);
   }
   device.synchronize();
@@ -172,11 +263,13 @@ void Case::State::restore_inouts() {
 void Case::State::arm() {
   const auto pattern = guard_pattern();
   for (std::size_t t = 0; t < specs.size(); ++t) {
+    if (!holds(t)) continue;
     auto* tensor = static_cast<std::byte*>(pointers[0][t]);
     const auto bytes = static_cast<std::size_t>(specs[t].bytes());
-    if (specs[t].role == TensorRole::output) device.fill(tensor, kPoison, bytes);
-    device.upload(tensor - kGuardBytes, pattern.data(), pattern.size());
-    device.upload(tensor + bytes, pattern.data(), pattern.size());
+    Device& where = device_of(t);
+    if (specs[t].role == TensorRole::output) where.fill(tensor, kPoison, bytes);
+    where.upload(tensor - kGuardBytes, pattern.data(), pattern.size());
+    where.upload(tensor + bytes, pattern.data(), pattern.size());
   }
 }
 
@@ -184,17 +277,18 @@ std::string Case::State::broken_guards() {
   const auto pattern = guard_pattern();
   std::array<std::byte, kGuardBytes> found{};
   std::string text;
-  const auto check = [&](const TensorSpec& spec, const std::byte* guard, std::string_view where) {
-    device.download(found.data(), guard, found.size());
+  const auto check = [&](std::size_t t, const std::byte* guard, std::string_view where) {
+    device_of(t).download(found.data(), guard, found.size());
     const auto broken = std::mismatch(pattern.begin(), pattern.end(), found.begin()).first;
     if (broken == pattern.end()) return;
-    text += fmt::format("{}the kernel wrote {} of '{}' (guard byte {})", text.empty() ? "" : "; ", where, spec.name,
+    text += fmt::format("{}the kernel wrote {} of '{}' (guard byte {})", text.empty() ? "" : "; ", where, specs[t].name,
                         broken - pattern.begin());
   };
   for (std::size_t t = 0; t < specs.size(); ++t) {
+    if (!holds(t)) continue;
     const auto* tensor = static_cast<const std::byte*>(pointers[0][t]);
-    check(specs[t], tensor - kGuardBytes, "before the start");
-    check(specs[t], tensor + specs[t].bytes(), "past the end");
+    check(t, tensor - kGuardBytes, "before the start");
+    check(t, tensor + specs[t].bytes(), "past the end");
   }
   return text;
 }
@@ -207,11 +301,11 @@ std::string Case::State::changed_inputs() {
   for (std::size_t t = 0; t < specs.size(); ++t) {
     if (!is_read(specs[t].role)) continue;
     const auto expected = std::as_const(*input++).bytes();
-    if (is_written(specs[t].role)) continue;
+    if (is_written(specs[t].role) || !holds(t)) continue;
     chunk.resize(std::min(expected.size(), std::size_t{1} << 22));
     for (std::size_t begin = 0; begin < expected.size(); begin += chunk.size()) {
       const std::size_t count = std::min(chunk.size(), expected.size() - begin);
-      device.download(chunk.data(), static_cast<const std::byte*>(pointers[0][t]) + begin, count);
+      device_of(t).download(chunk.data(), static_cast<const std::byte*>(pointers[0][t]) + begin, count);
       if (std::memcmp(chunk.data(), expected.data() + begin, count) == 0) continue;
       const auto at = std::mismatch(chunk.begin(), chunk.begin() + static_cast<std::ptrdiff_t>(count),
                                     expected.begin() + static_cast<std::ptrdiff_t>(begin))
@@ -228,9 +322,9 @@ std::string Case::State::changed_inputs() {
 std::vector<HostTensor> Case::State::download_outputs() {
   std::vector<HostTensor> outputs;
   for (std::size_t t = 0; t < specs.size(); ++t) {
-    if (!is_written(specs[t].role)) continue;
+    if (!is_written(specs[t].role) || !holds(t)) continue;
     const auto bytes = outputs.emplace_back(specs[t]).bytes();
-    device.download(bytes.data(), pointers[0][t], bytes.size());
+    device_of(t).download(bytes.data(), pointers[0][t], bytes.size());
   }
   return outputs;
 }
@@ -238,18 +332,20 @@ std::vector<HostTensor> Case::State::download_outputs() {
 Case::Case(const Op& op, const Implementation& implementation, const Workload& workload, Device& device,
            InputValues values)
     : state_(std::make_unique<State>(op, workload, device)) {
-  if (implementation.unsupported) {
-    if (const auto reason = implementation.unsupported(workload, device)) throw Unsupported(*reason);
-  }
-  state_->allocate();
-  if (values == InputValues::repeated) {
-    state_->repeat_inputs();
-  } else {
-    state_->make_inputs();
-    state_->upload_inputs();
-  }
-  state_->keep_first_values();
-  state_->kernel = implementation.prepare(workload, device);
+  State& state = *state_;
+  const auto refused = implementation.unsupported ? implementation.unsupported(workload, device) : std::nullopt;
+  if (const std::string reason = state.first_word(refused.value_or("")); !reason.empty()) throw Unsupported(reason);
+  state.all_do([&] {
+    state.allocate();
+    if (values == InputValues::repeated) {
+      state.repeat_inputs();
+    } else {
+      state.make_inputs();
+      state.upload_inputs();
+    }
+    state.keep_first_values();
+  });
+  state.all_do([&] { state.kernel = implementation.prepare(workload, device); });
 }
 
 Case::~Case() = default;
@@ -274,7 +370,12 @@ Verification Case::verify() {
     for (const TensorSpec& spec : state.specs) result.outputs += is_written(spec.role) ? spec.elements : 0;
   } else {
     if (own != nullptr) own->prepare_reference(state.workload, state.device, state.inputs);
-    result = compare(state.op, state.workload, state.inputs, state.download_outputs());
+    std::int64_t before = 0;
+    for (std::size_t t = 0; t < state.specs.size() && !state.alone; ++t) {
+      if (state.holds(t) && is_written(state.specs[t].role)) break;
+      if (is_written(state.specs[t].role)) before += state.specs[t].elements;
+    }
+    result = compare(state.op, state.workload, state.inputs, state.download_outputs(), before);
     if (own != nullptr) result.reference = own->reference_name() + result.reference.substr(result.reference.find(','));
   }
   for (const auto& fault : {state.broken_guards(), state.changed_inputs()}) {
@@ -282,6 +383,7 @@ Verification Case::verify() {
     result.failure += (result.failure.empty() ? "" : "; ") + fault;
     result.passed = false;
   }
+  result = state.verdict_of_all(std::move(result));
   state.inputs.clear();
   state.inputs.shrink_to_fit();
   state.verified = result.passed;
@@ -293,19 +395,31 @@ Bench Case::bench() {
   if (!state.verified) {
     throw Error(fmt::format("'{}' has not been verified, so it can't be timed", state.workload.label));
   }
-  state.timer = state.device.timer([this](std::int64_t number) { launch(number); });
-  // Restoring takes about a launch: once in some launches on each set, it is no large part of a measurement.
-  constexpr std::int64_t kLaunchesOnASet = 16;
+  state.timer = state.device.timer_of_ranks([this](std::int64_t number) { launch(number); }, state.ranks);
   state.restore_inouts();
+  state.leads_batches = !state.alone && state.device.holds(0);
   return {.batch =
               [&state](std::int64_t launches) {
-                if (state.launches_since_restored >= kLaunchesOnASet * state.sets) state.restore_inouts();
-                state.launches_since_restored += launches;
-                return state.timer->time(launches);
+                if (state.leads_batches) state.device.exchange(state.members, fmt::to_string(launches));
+                return state.time(launches);
               },
           .now = wall_seconds,
-          .timer_resolution_s = state.device.timer_resolution_s(),
+          .timer_resolution_s = resolution_among(state.ranks, state.device),
           .launch_quantum = state.sets};
+}
+
+double resolution_among(int ranks, const Device& device) {
+  constexpr double kForkAndJoin = 10e-6;
+  return ranks > 1 ? std::max(kForkAndJoin, device.timer_resolution_s()) : device.timer_resolution_s();
+}
+
+void Case::follow() {
+  for (;;) {
+    const std::int64_t launches =
+        std::strtoll(state_->device.exchange(state_->members, "").front().c_str(), nullptr, 10);
+    if (launches < 1) return;
+    static_cast<void>(state_->time(launches));
+  }
 }
 
 void Case::launch(std::int64_t number) {

@@ -26,6 +26,8 @@ class Unsupported final : public Error {
   using Error::Error;
 };
 
+/// Where processes hold a rank each (Device::holds), all of those that hold one of the workload's make the same case
+/// and verify it: what one of them can't do, or finds wrong, all of them throw or report.
 class Case {
  public:
   /// Allocates and fills everything. Throws Unsupported, and Error when memory doesn't suffice or the kernel can't be
@@ -42,6 +44,10 @@ class Case {
   /// The batch to give to the sampler: launches rotate over the buffer sets. Only after verify() passed.
   Bench bench();
 
+  /// In place of a sampler where rank 0 is another process's: times the batches that its sampler asks for, until it
+  /// asks for no more. After bench().
+  void follow();
+
   /// Enqueues (GPU) or runs (CPU) the launch of that number, on the buffer set that is its turn.
   void launch(std::int64_t number);
 
@@ -54,8 +60,12 @@ class Case {
   std::unique_ptr<State> state_;
 };
 
+/// Seconds that the device's timer resolves of launches among so many ranks: a batch forks to their devices and joins
+/// them, which takes some 10 us that belong to no launch.
+double resolution_among(int ranks, const Device& device);
+
 /// Bytes of device memory that a case of this workload takes, guards and rotation included: to refuse
-/// what doesn't fit before anything is run.
+/// what doesn't fit before anything is run. Of several ranks those of the one that takes most.
 double case_bytes(const Op& op, const Workload& workload, const LastLevelCache& last_level);
 
 }  // namespace roofline

@@ -12,8 +12,9 @@ namespace roofline {
 inline constexpr std::byte kPoison{0xFF};
 
 /// Looks for unwritten and NaN elements in all of the outputs, and compares all of them (or a fresh sample,
-/// see op/sampling.hpp) with the op's reference. `outputs` are in the order of Op::tensors.
+/// see op/sampling.hpp) with the op's reference. `outputs` are in the order of Op::tensors; where other processes hold
+/// some of them, they are those that are here, without a gap, and `before` elements of others come first.
 Verification compare(const Op& op, const Workload& workload, std::span<const HostTensor> inputs,
-                     std::span<const HostTensor> outputs);
+                     std::span<const HostTensor> outputs, std::int64_t before = 0);
 
 }  // namespace roofline

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "op/case.hpp"
 
@@ -24,8 +25,11 @@ std::int64_t guarded_bytes(const TensorSpec& tensor) {
 
 std::int64_t buffer_sets(std::span<const TensorSpec> tensors, CacheMode cache, const LastLevelCache& last_level) {
   if (cache == CacheMode::hot) return 1;
-  double bytes = 0;
-  for (const auto& tensor : tensors) bytes += static_cast<double>(tensor.bytes());
+  // Each rank has a cache of its own: the one with the least to hold sees it last again.
+  std::map<int, double> by_rank;
+  for (const auto& tensor : tensors) by_rank[tensor.rank] += static_cast<double>(tensor.bytes());
+  double bytes = by_rank.empty() ? 0 : by_rank.begin()->second;
+  for (const auto& [rank, sum] : by_rank) bytes = std::min(bytes, sum);
   if (bytes <= 0) return 1;
   const double in_caches = last_level.bytes / bytes;
   double wanted = std::ceil(2 * in_caches);
@@ -37,13 +41,15 @@ std::int64_t buffer_sets(std::span<const TensorSpec> tensors, CacheMode cache, c
 
 double case_bytes(const Op& op, const Workload& workload, const LastLevelCache& last_level) {
   const auto tensors = op.tensors(workload);
-  double set = 0;
-  for (const auto& tensor : tensors) set += static_cast<double>(guarded_bytes(tensor));
-  double first_values = 0;
+  const auto sets = static_cast<double>(buffer_sets(tensors, workload.cache, last_level));
+  std::map<int, double> by_rank;
   for (const auto& tensor : tensors) {
-    if (tensor.role == TensorRole::inout) first_values += static_cast<double>(tensor.bytes());
+    const double first_values = tensor.role == TensorRole::inout ? static_cast<double>(tensor.bytes()) : 0;
+    by_rank[tensor.rank] += sets * static_cast<double>(guarded_bytes(tensor)) + first_values;
   }
-  return set * static_cast<double>(buffer_sets(tensors, workload.cache, last_level)) + first_values;
+  double most = 0;
+  for (const auto& [rank, bytes] : by_rank) most = std::max(most, bytes);
+  return most;
 }
 
 }  // namespace roofline

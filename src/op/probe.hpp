@@ -35,7 +35,8 @@ struct ProbeCase {
   /// Of the caches that the working set must be 4 x as large as; NaN: those that the device has before the level.
   /// 0 for a probe whose loads go past them.
   double nearer_cache_bytes = std::numeric_limits<double>::quiet_NaN();
-  double x = 0;                    ///< of a sweep: bytes of the working set, or threads
+  double x = 0;                    ///< of a sweep: bytes of the working set, threads, or bytes of the message
+  std::int64_t ranks = 0;          ///< of a sweep over messages: that work together
   std::string origin = {};         ///< where it differs from the probe's: "library GEMM"
   std::string instruction = {};    ///< that does the work: "HGMMA 64x256x16"
   std::string below_peak = {};     ///< why this path can't reach the chip's full rate; empty where it can

@@ -19,8 +19,8 @@ bool needs_sample(const Op& op, const Workload& workload, std::int64_t outputs, 
   return sample_is_smaller && op.reference_cost(workload) * static_cast<double>(outputs) > kReferenceRate * threads;
 }
 
-std::vector<std::int64_t> draw_sample(const Op& op, const Workload& workload, std::int64_t outputs,
-                                      std::uint64_t seed) {
+std::vector<std::int64_t> draw_sample(const Op& op, const Workload& workload, std::int64_t outputs, std::uint64_t seed,
+                                      std::int64_t before) {
   std::vector<std::int64_t> indices;
   std::mt19937_64 generator(seed);
   std::uniform_int_distribution<std::int64_t> any(0, outputs - 1);
@@ -33,7 +33,9 @@ std::vector<std::int64_t> draw_sample(const Op& op, const Workload& workload, st
     indices.push_back(i);
     indices.push_back(outputs - 1 - i);
   }
-  for (const std::int64_t edge : op.edges(workload)) indices.push_back(edge);
+  for (const std::int64_t edge : op.edges(workload)) {
+    if (edge >= before && edge - before < outputs) indices.push_back(edge - before);
+  }
   sort_unique(indices);
   return indices;
 }

@@ -19,8 +19,10 @@ inline constexpr double kReferenceRate = 1e9;
 /// Whether comparing all of `outputs` elements would take more than about a second on `threads` threads.
 bool needs_sample(const Op& op, const Workload& workload, std::int64_t outputs, int threads);
 
-/// The elements of a sample, ascending: kSampleElements drawn without repetition, both ends, the op's edges.
-std::vector<std::int64_t> draw_sample(const Op& op, const Workload& workload, std::int64_t outputs, std::uint64_t seed);
+/// The elements of a sample, ascending: kSampleElements drawn without repetition, both ends, the op's edges. Of
+/// `outputs` elements that `before` others precede, counted from the first of them.
+std::vector<std::int64_t> draw_sample(const Op& op, const Workload& workload, std::int64_t outputs, std::uint64_t seed,
+                                      std::int64_t before = 0);
 
 /// Corners of a rows × columns matrix, and points along its four edges: for Op::edges. `first` is the
 /// index of the matrix's first element.

@@ -7,6 +7,7 @@
 #include "render/csv_fields.hpp"
 #include "render/render.hpp"
 #include "report/diagnosis/counted.hpp"
+#include "report/network.hpp"
 #include "report/profile_findings.hpp"
 
 namespace roofline {
@@ -53,6 +54,7 @@ CsvRow row_of(const Point& point, const Machine& machine, const ProfiledKind* ki
   if (counters) {
     for (const auto& [pipe, count] : counted_flops(*counters)) flops += count;
   }
+  const auto network = network_rates(point);
   CsvRow row = {{"workload", csv_text(workload.label)},
                 {"op", csv_text(workload.op)},
                 {"implementation", csv_text(workload.implementation)},
@@ -72,6 +74,8 @@ CsvRow row_of(const Point& point, const Machine& machine, const ProfiledKind* ki
                 {"stop", std::string(time ? to_string(time->stop) : "")},
                 {"performance_flops_per_s", time ? csv_number(point.performance()) : ""},
                 {"bandwidth_bytes_per_s", time ? csv_number(point.bandwidth(memory)) : ""},
+                {"algorithm_bandwidth_bytes_per_s", network ? csv_number(network->algorithm) : ""},
+                {"bus_bandwidth_bytes_per_s", network ? csv_number(network->bus) : ""},
                 {"bound", std::string(to_string(bound.label))},
                 {"limiting_ceiling", csv_text(bound.limiting_ceiling)},
                 {"limiting_regime", std::string(bound.limiting_ceiling.empty() ? "" : to_string(bound.regime))},

@@ -15,6 +15,7 @@
 #include "report/diagnosis/verdict.hpp"
 #include "report/findings.hpp"
 #include "report/machine_findings.hpp"
+#include "report/network.hpp"
 #include "report/profile_findings.hpp"
 #include "report/roof_share.hpp"
 #include "text/format.hpp"
@@ -114,6 +115,12 @@ std::string rate_cell(const Point& point, Level memory) {
   return point.performance() > 0 ? performance_text(point) : rate(point.bandwidth(memory), CeilingKind::bandwidth);
 }
 
+/// At main memory, and what a collective reached.
+std::string bandwidth_cell(const Point& point, Level memory) {
+  const std::string network = network_text(point);
+  return rate(point.bandwidth(memory), CeilingKind::bandwidth) + (network.empty() ? "" : "; " + network);
+}
+
 std::string verification_cell(const Point& point) {
   if (!point.verification) return "not run";
   return point.verification->passed ? "pass" : "**fail**";
@@ -148,9 +155,8 @@ void append_results(std::string& text, const Report& report, const std::vector<V
                          share_text(share_of_roof(point)) + (point.above_roof() ? " **above**" : "") +
                              (timed && badly_measured(point) ? " (badly measured)" : ""),
                          burst ? share_text(*burst) : std::string("the same"), rate_cell(point, memory),
-                         timed ? rate(point.bandwidth(memory), CeilingKind::bandwidth) : kAbsent,
-                         intensity(point.bound.arithmetic_intensity), number(point.bound.ridge, 3),
-                         std::string(to_string(point.bound.label)),
+                         timed ? bandwidth_cell(point, memory) : kAbsent, intensity(point.bound.arithmetic_intensity),
+                         number(point.bound.ridge, 3), std::string(to_string(point.bound.label)),
                          escape_markdown(limit_label(point.bound)) + (point.bound.suspect ? " (suspect)" : ""),
                          verification_cell(point)});
   }

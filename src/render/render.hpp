@@ -8,6 +8,7 @@
 #include "model/compare_machines.hpp"
 #include "report/comparison/comparison.hpp"
 #include "report/report.hpp"
+#include "report/roofs.hpp"
 #include "report/runs.hpp"
 
 namespace roofline {
@@ -23,8 +24,9 @@ struct ChartOptions {
   double scale = 2;  ///< device pixels per CSS pixel (PNG only)
   Theme theme = Theme::light;
   MarkSize marks = MarkSize::time;
-  std::string title = {};     ///< empty: the device's name
-  std::string subtitle = {};  ///< empty: the main roofs, the ridges, the number of kernels and the date
+  Intensity of = Intensity::memory;  ///< along the horizontal axis: network makes a communication roofline
+  std::string title = {};            ///< empty: the device's name
+  std::string subtitle = {};         ///< empty: the main roofs, the ridges, the number of kernels and the date
 };
 
 struct Chart;

@@ -47,10 +47,11 @@ std::string how_many_ran(const Report& report, std::size_t timed) {
 
 /// "7 of 9 kernels are memory-bound and 2 compute-bound."
 std::string labels(const std::vector<const Point*>& points) {
-  static constexpr std::array<std::pair<BoundLabel, const char*>, 5> kWords = {
+  static constexpr std::array<std::pair<BoundLabel, const char*>, 6> kWords = {
       {{BoundLabel::memory, "memory-bound"},
        {BoundLabel::compute, "compute-bound"},
        {BoundLabel::latency, "latency-bound"},
+       {BoundLabel::communication, "communication-bound"},
        {BoundLabel::balanced, "balanced"},
        {BoundLabel::unknown, "without a ceiling to compare with"}}};
   std::vector<std::string> parts;
@@ -158,6 +159,14 @@ std::string sweep_sentence(const Sweep& sweep) {
     }
     text += " threads";
     return sweep.saturates_at ? fmt::format("{}; saturated from {} on", text, number(*sweep.saturates_at)) : text;
+  }
+  if (sweep.axis == SweepAxis::message) {
+    for (const LatencyLine& line : sweep.lines) {
+      text += fmt::format("{}{} ranks: latency {} ({}), then {} ({})", text.empty() ? "" : "; ", line.ranks,
+                          duration(line.latency_s), plus_minus(line.latency_s, line.latency_ci95),
+                          rate(line.rate, CeilingKind::bandwidth), plus_minus(line.rate, line.rate_ci95));
+    }
+    return text.empty() ? "no line could be fitted" : text;
   }
   for (std::size_t i = 0; i < sweep.plateaus.size(); ++i) {
     text += fmt::format("{}{}", text.empty() ? "" : ", ", rate(sweep.plateaus[i].value, CeilingKind::bandwidth));

@@ -179,10 +179,11 @@ std::string how_many(const Report& report) {
 
 /// "Of the kernels' time 61 % is memory-bound, 30 % compute-bound and 9 % without a known roof."
 std::string by_bound(const Report& report) {
-  static constexpr std::array<std::pair<BoundLabel, const char*>, 5> kWords = {
+  static constexpr std::array<std::pair<BoundLabel, const char*>, 6> kWords = {
       {{BoundLabel::memory, "memory-bound"},
        {BoundLabel::compute, "compute-bound"},
        {BoundLabel::latency, "latency-bound"},
+       {BoundLabel::communication, "communication-bound"},
        {BoundLabel::balanced, "balanced"},
        {BoundLabel::unknown, "without a known roof"}}};
   double all = 0;

@@ -17,6 +17,8 @@ namespace roofline {
 namespace {
 
 std::string name_of(const Ceiling& ceiling) {
+  // "NCCL all_reduce": a collective's pattern is its own.
+  if (ceiling.level == Level::network && ceiling.name.starts_with("nccl.")) return "NCCL " + ceiling.name.substr(5);
   if (ceiling.level) {
     const std::string level = title_of(*ceiling.level);
     return ceiling.pattern ? level + " " + std::string(to_string(*ceiling.pattern)) : level;
@@ -62,7 +64,7 @@ std::string joined_rates(const std::vector<const Roof*>& roofs) {
 }
 
 bool drawable(const Ceiling& c) { return c.role == Role::roof && is_plausible(c.value); }
-bool is_link(Level level) { return level == Level::pcie || level == Level::nvlink || level == Level::network; }
+bool is_link(Level level) { return level == Level::pcie || level == Level::nvlink; }
 
 /// FLOP/byte.
 struct Stretch {
@@ -80,10 +82,10 @@ struct Usage {
 
 /// What the points of the chart run on (each one's busiest pipe, and every level that it moves bytes over), and what
 /// limits them.
-Usage usage_of(const Report& report) {
+Usage usage_of(const Report& report, Intensity of) {
   Usage usage;
   for (const Point& point : report.points) {
-    if (!is_plottable(point)) continue;
+    if (!is_plottable(point, of)) continue;
     const auto busiest = std::max_element(point.work.flops.begin(), point.work.flops.end(),
                                           [](const auto& a, const auto& b) { return a.second < b.second; });
     if (busiest != point.work.flops.end()) usage.pipes.insert(busiest->first);
@@ -91,7 +93,7 @@ Usage usage_of(const Report& report) {
       if (traffic.total() > 0) usage.levels.insert(level);
     for (const ResourceTime& resource : point.bound.resources)
       if (resource.regime == Regime::sustained) usage.sustained.insert(resource.ceiling);
-    const double at = point.bound.arithmetic_intensity;
+    const double at = intensity_of(point, of);
     Stretch& stretch = usage.limiting.try_emplace(point.bound.limiting_ceiling, Stretch{at, at}).first->second;
     stretch = {std::min(stretch.from, at), std::max(stretch.to, at)};
   }
@@ -122,11 +124,13 @@ std::vector<const Ceiling*> patterns_of(const Machine& machine, const Ceiling& f
   return all;
 }
 
-void add_memory(Roofs& roofs, const Machine& machine, const Usage& usage) {
+void add_memory(Roofs& roofs, const Machine& machine, const Usage& usage, Intensity of) {
+  const Level main = of == Intensity::network ? Level::network : main_memory(machine.device.kind);
   std::set<std::pair<Level, Regime>> seen;
   for (const Ceiling& first : machine.ceilings) {
     if (first.kind != CeilingKind::bandwidth || !first.level || !drawable(first)) continue;
     const Level level = *first.level;
+    if ((level == Level::network) != (of == Intensity::network)) continue;
     const bool used = usage.levels.contains(level);
     if (first.regime == Regime::sustained && machine.find(first.name) != nullptr) continue;
     if ((is_link(level) && !used) || !seen.insert({level, first.regime}).second) continue;
@@ -146,7 +150,7 @@ void add_memory(Roofs& roofs, const Machine& machine, const Usage& usage) {
     }
     slope.name = name_of(*slope.ceiling);
     slope.used = used || slope.limits;
-    slope.main = level == main_memory(machine.device.kind) && first.regime == Regime::burst;
+    slope.main = level == main && first.regime == Regime::burst;
     roofs.memory.push_back(std::move(slope));
   }
 }
@@ -177,11 +181,21 @@ std::string short_pipe(const std::string& name, const std::vector<std::string>& 
 
 bool is_plausible(double rate) { return rate >= 1 && rate <= 1e21; }
 
-bool is_plottable(const Point& point) {
+double intensity_of(const Point& point, Intensity of) {
+  return of == Intensity::memory ? point.bound.arithmetic_intensity : arithmetic_intensity(point.work, Level::network);
+}
+
+bool has_network_chart(const Report& report) {
+  return report.machine.slope(Level::network) != nullptr &&
+         std::any_of(report.points.begin(), report.points.end(),
+                     [](const Point& point) { return is_plottable(point, Intensity::network); });
+}
+
+bool is_plottable(const Point& point, Intensity of) {
   // Farther out than any kernel; a single wild value must not press all others into one pixel.
   constexpr double kLow = 1e-4, kHigh = 1e7;
   if (point.status != PointStatus::ok || !point.time || !(point.work.total_flops() > 0)) return false;
-  const double intensity = point.bound.arithmetic_intensity;
+  const double intensity = intensity_of(point, of);
   return intensity >= kLow && intensity <= kHigh && is_plausible(point.performance());
 }
 
@@ -307,10 +321,10 @@ std::string ridge_label(const Roofs& roofs) {
   return text.empty() ? text : "ridge: " + text + " FLOP/byte";
 }
 
-Roofs roofs_of(const Report& report) {
-  const Usage usage = usage_of(report);
+Roofs roofs_of(const Report& report, Intensity of) {
+  const Usage usage = usage_of(report, of);
   Roofs roofs;
-  add_memory(roofs, report.machine, usage);
+  add_memory(roofs, report.machine, usage, of);
   add_compute(roofs, report.machine, usage);
   const auto higher = [](const Roof& a, const Roof& b) { return a.ceiling->value > b.ceiling->value; };
   std::stable_sort(roofs.memory.begin(), roofs.memory.end(), higher);

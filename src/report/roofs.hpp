@@ -12,9 +12,18 @@ namespace roofline {
 /// A rate (FLOP/s, byte/s) that a logarithmic axis can show; a file may hold any number.
 bool is_plausible(double rate);
 
+/// Whose bytes FLOPs are held against along a chart: those at main memory, or those that cross the network.
+enum class Intensity : std::uint8_t { memory, network };
+
+/// FLOP/byte of a row by that choice.
+double intensity_of(const Point& point, Intensity of);
+
 /// Whether a row can be a point: it was timed, counts FLOPs, and has a finite intensity and performance
 /// that a logarithmic axis can show.
-bool is_plottable(const Point& point);
+bool is_plottable(const Point& point, Intensity of = Intensity::memory);
+
+/// Whether there is a point for a communication roofline, and a roof to hold it against.
+bool has_network_chart(const Report& report);
 
 /// Whether nobody measured it: it is what the device's attributes or its data sheet promise.
 bool is_promised(const Ceiling& ceiling);
@@ -77,7 +86,8 @@ std::string ridge_range(const Roofs& roofs);
 
 /// Every level by one slope, and by its other patterns where a point is held against them; every pipe by its burst
 /// roof, and by its sustained one too where a point is held against that. References are never drawn.
-/// Ceilings without a positive finite value are left out; so are links (pcie, nvlink, network) that no point uses.
-Roofs roofs_of(const Report& report);
+/// Ceilings without a positive finite value are left out; so are links (pcie, nvlink) that no point uses. The network's
+/// stand alone where intensities are those of the network, and nowhere else.
+Roofs roofs_of(const Report& report, Intensity of = Intensity::memory);
 
 }  // namespace roofline

@@ -12,7 +12,15 @@ import sys
 WRITE_SHARE = {"read": 0.0, "triad": 1 / 3, "copy": 1 / 2, "write": 1.0}
 MAIN_MEMORY = {"cpu": "dram", "cuda": "hbm"}
 LAUNCH_CEILINGS = ("launch.graph", "launch.pool", "launch.stream")
-LABELS = {"bandwidth": "memory", "compute": "compute", "overhead": "latency"}
+LABELS = {"bandwidth": "memory", "compute": "compute", "overhead": "latency", "latency": "latency"}
+BUS_FACTORS = {
+    "all_reduce": lambda n: 2 * (n - 1) / n,
+    "all_gather": lambda n: (n - 1) / n,
+    "reduce_scatter": lambda n: (n - 1) / n,
+    "all_to_all": lambda n: (n - 1) / n,
+    "broadcast": lambda n: 1,
+    "send_recv": lambda n: 1,
+}
 
 
 class Comparison:
@@ -51,6 +59,21 @@ def bandwidth_ceiling(ceilings, level, traffic):
     return best and best[1]
 
 
+def network_ceiling(ceilings, collective):
+    """A collective's own roof, else the highest of the network."""
+    named = [c for c in ceilings if c["name"] == f"nccl.{collective['name']}" and c["regime"] == "burst"]
+    others = [c for c in ceilings if c.get("level") == "network" and c.get("role", "roof") == "roof"]
+    return named[0] if named else max(others, key=lambda c: c["value"], default=None)
+
+
+def latency_line(machine, collective):
+    """The fitted line of a collective among just so many ranks."""
+    for sweep in machine.get("sweeps", []):
+        if sweep["name"] == f"sweep.nccl.{collective['name']}":
+            return next((line for line in sweep["lines"] if line["ranks"] == collective["ranks"]), None)
+    return None
+
+
 def compute_ceiling(ceilings, pipe, clock=None):
     """The roof of a pipe: burst within 1 % of its clock, where one is missing or where those of both regimes are within
     2 %, else the nearer regime."""
@@ -85,8 +108,10 @@ def launch_ceiling(ceilings):
     return next((named[name] for name in LAUNCH_CEILINGS if name in named), None)
 
 
-def resource_times(work, ceilings, clock):
+def resource_times(work, machine, clock):
     """One (name, kind, amount, seconds, [low, high], regime) for each resource; no seconds without a ceiling."""
+    ceilings = machine["ceilings"]
+    collective = work.get("collective")
     uses = []
     operations = dict(work["flops"])
     for pipe, count in work["uncounted"].items():
@@ -94,7 +119,9 @@ def resource_times(work, ceilings, clock):
     for pipe, count in operations.items():
         uses.append((pipe, "compute", count, compute_ceiling(ceilings, pipe, clock)))
     for level, traffic in work["traffic"].items():
-        uses.append((level, "bandwidth", traffic["read"] + traffic["write"], bandwidth_ceiling(ceilings, level, traffic)))
+        own = level == "network" and collective
+        ceiling = network_ceiling(ceilings, collective) if own else bandwidth_ceiling(ceilings, level, traffic)
+        uses.append((level, "bandwidth", traffic["read"] + traffic["write"], ceiling))
     uses.append(("launch", "overhead", work["launches"], launch_ceiling(ceilings)))
     times = {}
     for name, kind, amount, ceiling in uses:
@@ -108,7 +135,15 @@ def resource_times(work, ceilings, clock):
         low, high = ceiling.get("ci95", [0, 0])
         interval = [amount / high * slower, amount / low * slower] if low > 0 and high > 0 else [seconds, seconds]
         times[ceiling["name"]] = (kind, amount, seconds, interval, ceiling["regime"])
+    line = latency_line(machine, collective) if collective else None
+    if line and line["latency_s"] > 0:
+        interval = line.get("latency_ci95", [line["latency_s"]] * 2)
+        times[f"nccl.{collective['name']}.latency"] = ("latency", 1, line["latency_s"], interval, "burst")
     return times
+
+
+def label_of(name, kind):
+    return "communication" if kind == "bandwidth" and (name == "network" or name.startswith("nccl.")) else LABELS[kind]
 
 
 def bound(times):
@@ -117,10 +152,10 @@ def bound(times):
     if not timed:
         return None, None, None
     seconds, limiting = timed[0]
-    label = LABELS[times[limiting][0]]
+    label = label_of(limiting, times[limiting][0])
     if len(timed) > 1:
         second = times[timed[1][1]]
-        if second[0] != times[limiting][0] and second[3][1] >= times[limiting][3][0]:
+        if label_of(timed[1][1], second[0]) != label and second[3][1] >= times[limiting][3][0]:
             label = "balanced"
     return label, limiting, seconds
 
@@ -159,15 +194,15 @@ def compare_row(comparison, place, row, machine):
     comparison.check(f"{place}.arithmetic_intensity", row.get("arithmetic_intensity"), flops / moved if moved else None)
     comparison.check(f"{place}.ridge", row.get("ridge"), ridge(work, ceilings, memory))
 
-    times = resource_times(work, ceilings, row.get("time_s", {}).get("clock_hz"))
+    times = resource_times(work, machine, row.get("time_s", {}).get("clock_hz"))
     compare_resources(comparison, place, row, times)
     label, limiting, attainable = bound(times)
     comparison.check(f"{place}.bound", row.get("bound"), label)
     comparison.check(f"{place}.limiting_ceiling", row.get("limiting_ceiling"), limiting)
     comparison.check(f"{place}.attainable_time_s", row.get("attainable_time_s"), attainable)
     if limiting:
-        held = next(c for c in ceilings if c["name"] == limiting and c["regime"] == times[limiting][4])
-        failed = held["audit"]["status"] == "fail"
+        held = [c for c in ceilings if c["name"] == limiting and c["regime"] == times[limiting][4]]
+        failed = any(c["audit"]["status"] == "fail" for c in held)  # a line has no audit
         comparison.check(f"{place}.suspect", row.get("suspect"), failed)
 
     median = row["time_s"]["median"] if "time_s" in row else None
@@ -175,6 +210,13 @@ def compare_row(comparison, place, row, machine):
     if median:
         comparison.check(f"{place}.performance_flops_per_s", row.get("performance_flops_per_s"), flops / median)
         comparison.check(f"{place}.bandwidth_bytes_per_s", row.get("bandwidth_bytes_per_s"), moved / median)
+        if "collective" in work:
+            bus = work["bytes"]["network"] / median
+            factor = BUS_FACTORS[work["collective"]["name"]](work["collective"]["ranks"])
+            comparison.check(f"{place}.bus_bandwidth_bytes_per_s", row.get("bus_bandwidth_bytes_per_s"), bus)
+            comparison.check(
+                f"{place}.algorithm_bandwidth_bytes_per_s", row.get("algorithm_bandwidth_bytes_per_s"), bus / factor
+            )
         comparison.check(f"{place}.fraction_of_roof", row.get("fraction_of_roof"), attainable / median if attainable else None)
         if attainable:
             slowest = row["time_s"].get("ci95", [median, median])[1]

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstring>
+#include <functional>
+#include <map>
 #include <memory>
 #include <new>
 #include <utility>
@@ -29,7 +31,10 @@ class FakeDevice final : public Device {
 
   std::unique_ptr<Buffer> allocate(std::size_t bytes) override {
     if (static_cast<double>(bytes) > free_) throw Error("out of fake memory", "ask for less");
-    return std::make_unique<Memory>(bytes);
+    auto made = std::make_unique<Memory>(bytes);
+    auto* const begin = static_cast<std::byte*>(made->data());
+    memory_[begin] = begin + bytes;
+    return made;
   }
 
   double free_memory_bytes() const override { return free_; }
@@ -43,6 +48,34 @@ class FakeDevice final : public Device {
   std::unique_ptr<Timer> timer(LaunchFunction launch) override { return std::make_unique<Ticks>(std::move(launch)); }
   double timer_resolution_s() const override { return 1e-6; }
   Clocks clocks() override { return {}; }
+
+  /// Has `count` fake devices work together, this one the first of them.
+  void join_ranks(int count) {
+    others_.clear();
+    for (int rank = 1; rank < count; ++rank) others_.push_back(std::make_unique<FakeDevice>());
+  }
+  int ranks() const override { return together_ ? ranks_ : static_cast<int>(others_.size()) + 1; }
+  Device& rank(int number) override {
+    return together_ || number == 0 ? *this : *others_.at(static_cast<std::size_t>(number - 1));
+  }
+
+  /// Has this device be one rank of `count`, which exchange texts by that function.
+  using Exchange = std::function<std::vector<std::string>(int ranks, const std::string& mine)>;
+  void be_rank(int rank, int count, Exchange together) {
+    rank_ = rank;
+    ranks_ = count;
+    together_ = std::move(together);
+  }
+  bool holds(int rank) const override { return together_ ? rank == rank_ : Device::holds(rank); }
+  std::vector<std::string> exchange(int ranks, const std::string& mine) override {
+    return together_ ? together_(ranks, mine) : Device::exchange(ranks, mine);
+  }
+
+  /// Whether an address lies in memory of this device that it has given out.
+  bool owns(const void* address) const {
+    const auto after = memory_.upper_bound(static_cast<const std::byte*>(address));
+    return after != memory_.begin() && std::prev(after)->second > address;
+  }
 
  private:
   class Memory final : public Buffer {
@@ -73,6 +106,10 @@ class FakeDevice final : public Device {
 
   DeviceInfo info_;
   double free_;
+  std::map<const std::byte*, const std::byte*> memory_;  ///< begin and end of all that was ever allocated
+  std::vector<std::unique_ptr<FakeDevice>> others_;
+  int rank_ = 0, ranks_ = 1;
+  Exchange together_;
 };
 
 }  // namespace roofline

@@ -48,35 +48,24 @@ std::optional<std::string> unsupported(const Device& device) {
   return std::nullopt;
 }
 
-/// Makes another device current, for as long as it lives.
-class CurrentDevice {
- public:
-  explicit CurrentDevice(int index) {
-    check(cudaGetDevice(&before_), "asking for the current GPU");
-    check(cudaSetDevice(index), "changing to another GPU");
-  }
-  ~CurrentDevice() { static_cast<void>(cudaSetDevice(before_)); }
-  CurrentDevice(const CurrentDevice&) = delete;
-  CurrentDevice& operator=(const CurrentDevice&) = delete;
-
- private:
-  int before_ = 0;
-};
-
 /// Lets this GPU into the memory of another, for as long as it lives.
 class PeerAccess {
  public:
   explicit PeerAccess(int peer) : peer_(peer) {
     const cudaError_t status = cudaDeviceEnablePeerAccess(peer, 0);
-    if (status != cudaErrorPeerAccessAlreadyEnabled) check(status, "enabling peer access");
+    ours_ = status != cudaErrorPeerAccessAlreadyEnabled;
+    if (ours_) check(status, "enabling peer access");
     static_cast<void>(cudaGetLastError());  // of access that somebody else has enabled
   }
-  ~PeerAccess() { static_cast<void>(cudaDeviceDisablePeerAccess(peer_)); }
+  ~PeerAccess() {
+    if (ours_) static_cast<void>(cudaDeviceDisablePeerAccess(peer_));  // NCCL keeps its own for good
+  }
   PeerAccess(const PeerAccess&) = delete;
   PeerAccess& operator=(const PeerAccess&) = delete;
 
  private:
   int peer_;
+  bool ours_ = true;
 };
 
 /// Memory here and there, of `vectors` 16-byte vectors each.
@@ -172,22 +161,13 @@ std::optional<ProbeCase> make(Device& device, const ProbeRequest& request, int v
   return std::nullopt;
 }
 
-/// What packets take is not in it.
-std::optional<Limit> nvlink_limit(const Device& device, std::optional<double>) {
-  const Nvml* const nvml = as_cuda(device).nvml();
-  const auto links = nvml != nullptr ? nvml->nvlinks() : std::nullopt;
-  if (!links || links->links == 0 || links->bytes_per_s <= 0) return std::nullopt;
-  return Limit{.value = links->links * links->bytes_per_s,
-               .basis = fmt::format("{} links x {:.2f} GB/s", links->links, links->bytes_per_s * 1e-9)};
-}
-
 Probe peer_probe(Pattern pattern) {
   Probe probe = bandwidth_probe(DeviceKind::cuda, fmt::format("nvlink.{}", to_string(pattern)), Level::nvlink, pattern);
   probe.unsupported = unsupported;
   probe.make = [pattern](Device& device, const ProbeRequest& request, int variant) {
     return make(device, request, variant, pattern);
   };
-  probe.limit = nvlink_limit;
+  probe.limit = [](const Device& device, std::optional<double>) { return nvlink_limit(device); };
   return probe;
 }
 

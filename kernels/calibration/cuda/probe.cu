@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "device/cuda/check.hpp"
+#include "device/cuda/handles.hpp"
 #include "device/cuda/machine_code.hpp"
+#include "device/cuda/nvml.hpp"
 #include "device/cuda/throughput.hpp"
 
 namespace roofline {
@@ -25,6 +27,7 @@ __global__ void fill_kernel(T* to, std::int64_t count, std::uint64_t seed) {
 
 template <typename T>
 void fill_random(CudaDevice& device, void* to, std::int64_t count, std::uint64_t seed) {
+  const CurrentDevice guard(device.properties().index);
   const unsigned blocks = static_cast<unsigned>(device.properties().sm_count) * 8;
   fill_kernel<T><<<blocks, 256, 0, device.stream()>>>(static_cast<T*>(to), count, seed);
   check_launch("random fill");
@@ -66,6 +69,14 @@ std::optional<Limit> port_limit(const Device& device, double bytes_per_cycle, st
   return Limit{
       .value = sms * bytes_per_cycle * *core_hz,
       .basis = fmt::format("{} SMs x {:g} byte/cycle x {:.0f} MHz measured", sms, bytes_per_cycle, *core_hz * 1e-6)};
+}
+
+std::optional<Limit> nvlink_limit(const Device& device) {
+  const Nvml* const nvml = as_cuda(device).nvml();
+  const auto links = nvml != nullptr ? nvml->nvlinks() : std::nullopt;
+  if (!links || links->links == 0 || links->bytes_per_s <= 0) return std::nullopt;
+  return Limit{.value = links->links * links->bytes_per_s,
+               .basis = fmt::format("{} links x {:.2f} GB/s", links->links, links->bytes_per_s * 1e-9)};
 }
 
 }  // namespace roofline

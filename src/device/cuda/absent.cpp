@@ -23,6 +23,8 @@ std::unique_ptr<Device> open_cuda_device(int) {
   throw DeviceError(kReason, "build with -DROOFLINE_CUDA=ON on a machine with the CUDA Toolkit, or use --device cpu");
 }
 
+std::unique_ptr<Device> open_cuda_rank(int index, std::shared_ptr<Rendezvous>) { return open_cuda_device(index); }
+
 std::vector<KernelLaunch> cuda_launch_layout(Device&, const std::function<void()>&) { throw Error(kReason); }
 
 std::unique_ptr<CounterReader> open_cuda_counters(Device&, CounterSet) { throw Error(kReason); }

@@ -7,13 +7,16 @@
 
 #include <array>
 #include <chrono>
+#include <map>
 #include <utility>
 
 #include "device/cuda/cublas.hpp"
 #include "device/cuda/graph_timer.hpp"
 #include "device/cuda/handles.hpp"
+#include "device/cuda/nccl.hpp"
 #include "device/cuda/nvml.hpp"
 #include "device/energy_meter.hpp"
+#include "host/rendezvous.hpp"
 #include "model/error.hpp"
 
 namespace roofline {
@@ -44,15 +47,19 @@ double seconds_since_1970() {
 }  // namespace
 
 struct CudaDevice::State {
+  std::shared_ptr<Rendezvous> together;  ///< with other processes; null where this one has all ranks
   CudaProperties properties;
   std::unique_ptr<Nvml> nvml;
   EnergyMeter energy;
   DeviceInfo info;
   Stream stream;
-  std::unique_ptr<CublasHandle> cublas;  // after the stream: it must go before it
+  std::unique_ptr<CublasHandle> cublas;                         // after the stream: it must go before it
+  std::map<int, std::unique_ptr<CudaDevice>> others;            ///< by rank
+  std::map<int, std::unique_ptr<Communicators>> communicators;  ///< by the number of ranks; they go before the others
 };
 
-CudaDevice::CudaDevice(int index) : state_(std::make_unique<State>()) {
+CudaDevice::CudaDevice(int index, std::shared_ptr<Rendezvous> others) : state_(std::make_unique<State>()) {
+  state_->together = std::move(others);
   try {
     check(cudaSetDevice(index), "opening the GPU");
     state_->properties = cuda_properties(index);
@@ -72,11 +79,60 @@ const CudaProperties& CudaDevice::properties() const { return state_->properties
 const Nvml* CudaDevice::nvml() const { return state_->nvml.get(); }
 
 CublasHandle& CudaDevice::cublas() {
+  const CurrentDevice guard(properties().index);
   if (!state_->cublas) state_->cublas = std::make_unique<CublasHandle>(stream());
   return *state_->cublas;
 }
 
+int CudaDevice::ranks() const {
+  if (state_->together) return state_->together->world().size;
+  int count = 0;
+  check(cudaGetDeviceCount(&count), "counting the GPUs");
+  return count;
+}
+
+bool CudaDevice::holds(int rank) const {
+  return state_->together ? rank == state_->together->world().rank : Device::holds(rank);
+}
+
+std::vector<std::string> CudaDevice::exchange(int ranks, const std::string& mine) {
+  return state_->together ? state_->together->exchange(ranks, mine) : Device::exchange(ranks, mine);
+}
+
+Device& CudaDevice::rank(int number) {
+  if (state_->together) {
+    if (!holds(number)) throw Error(fmt::format("rank {} is another process's", number));
+    return *this;
+  }
+  if (number == 0) return *this;
+  const int count = ranks();
+  if (number < 0 || number >= count)
+    throw Error(fmt::format("rank {} needs {} GPUs: there are {}", number, number + 1, count));
+  std::unique_ptr<CudaDevice>& other = state_->others[number];
+  if (!other) {
+    const CurrentDevice guard(properties().index);  // which opening another one changes
+    other = std::make_unique<CudaDevice>((properties().index + number) % count);
+  }
+  return *other;
+}
+
+Communicators& CudaDevice::communicators(int ranks) {
+  std::unique_ptr<Communicators>& made = state_->communicators[ranks];
+  if (!made && state_->together) {
+    const int me = state_->together->world().rank;
+    const std::vector<std::string> ids = exchange(ranks, me == 0 ? new_nccl_id() : "");
+    made = std::make_unique<Communicators>(*this, me, ranks, ids.front());
+  }
+  if (!made) {
+    std::vector<CudaDevice*> devices;
+    for (int number = 0; number < ranks; ++number) devices.push_back(&as_cuda(rank(number)));
+    made = std::make_unique<Communicators>(devices);
+  }
+  return *made;
+}
+
 std::unique_ptr<Buffer> CudaDevice::allocate(std::size_t bytes) {
+  const CurrentDevice guard(properties().index);
   void* memory = nullptr;
   const cudaError_t status = cudaMalloc(&memory, bytes == 0 ? 1 : bytes);
   if (status == cudaErrorMemoryAllocation) {
@@ -90,6 +146,7 @@ std::unique_ptr<Buffer> CudaDevice::allocate(std::size_t bytes) {
 }
 
 double CudaDevice::free_memory_bytes() const {
+  const CurrentDevice guard(properties().index);
   std::size_t free = 0;
   std::size_t total = 0;
   check(cudaMemGetInfo(&free, &total), "reading the free memory");
@@ -97,21 +154,25 @@ double CudaDevice::free_memory_bytes() const {
 }
 
 void CudaDevice::upload(void* device, const void* host, std::size_t bytes) {
+  const CurrentDevice guard(properties().index);
   check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream()), "copying to the GPU");
   synchronize();
 }
 
 void CudaDevice::download(void* host, const void* device, std::size_t bytes) {
+  const CurrentDevice guard(properties().index);
   check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream()), "copying from the GPU");
   synchronize();
 }
 
 void CudaDevice::copy(void* to, const void* from, std::size_t bytes) {
+  const CurrentDevice guard(properties().index);
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream()), "copying on the GPU");
   synchronize();
 }
 
 void CudaDevice::fill(void* device, std::byte value, std::size_t bytes) {
+  const CurrentDevice guard(properties().index);
   check(cudaMemsetAsync(device, std::to_integer<int>(value), bytes, stream()), "filling memory on the GPU");
   synchronize();
 }
@@ -119,6 +180,7 @@ void CudaDevice::fill(void* device, std::byte value, std::size_t bytes) {
 void CudaDevice::synchronize() { check(cudaStreamSynchronize(stream()), "waiting for the GPU"); }
 
 void CudaDevice::run_profiled(const std::function<void()>& launch) {
+  const CurrentDevice guard(properties().index);
   synchronize();
   check(cudaProfilerStart(), "starting the profiler's collection");
   launch();
@@ -127,7 +189,21 @@ void CudaDevice::run_profiled(const std::function<void()>& launch) {
 }
 
 std::unique_ptr<Timer> CudaDevice::timer(LaunchFunction launch) {
-  return std::make_unique<GraphTimer>(stream(), properties().sm_count, std::move(launch));
+  const CurrentDevice guard(properties().index);
+  return std::make_unique<GraphTimer>(properties().index, stream(), properties().sm_count, std::move(launch),
+                                      GraphTimer::Together{});
+}
+
+std::unique_ptr<Timer> CudaDevice::timer_of_ranks(LaunchFunction launch, int ranks) {
+  if (ranks == 1) return timer(std::move(launch));
+  const CurrentDevice guard(properties().index);
+  Communicators& all = communicators(ranks);
+  return std::make_unique<GraphTimer>(
+      properties().index, stream(), properties().sm_count, std::move(launch),
+      GraphTimer::Together{
+          .around = [&all](const std::function<void()>& enqueue) { all.together(enqueue); },
+          // Of several processes one may be late: none begins before all have come, and their clocks are their own.
+          .align = state_->together ? std::function<void()>([&all] { all.align(); }) : nullptr});
 }
 
 Clocks CudaDevice::clocks() {

@@ -1,4 +1,5 @@
-// A CUDA GPU as a device: one primary context, one stream in which everything runs in order.
+// A CUDA GPU as a device: one primary context, one stream in which everything runs in order. The one that was opened
+// first is the current device of its thread; the others, its ranks, become it where they need to be.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,8 +10,10 @@
 
 namespace roofline {
 
+class Communicators;
 class CublasHandle;
 class Nvml;
+class Rendezvous;
 
 /// What kernels and formulas ask about a GPU, read once.
 struct CudaProperties {
@@ -36,8 +39,9 @@ DeviceInfo describe_cuda_device(const CudaProperties& properties, const Nvml* nv
 
 class CudaDevice final : public Device {
  public:
-  /// Makes the context. Throws DeviceError when the device can't be used.
-  explicit CudaDevice(int index);
+  /// Makes the context. With `others`, it is the rank of one process among theirs. Throws DeviceError when the device
+  /// can't be used.
+  explicit CudaDevice(int index, std::shared_ptr<Rendezvous> others = nullptr);
   ~CudaDevice() override;
 
   const DeviceInfo& info() const override;
@@ -54,6 +58,13 @@ class CudaDevice final : public Device {
   Clocks clocks() override;
   PowerReading power() override;
   std::function<Disturbance()> watch_disturbance() override;
+  /// The GPUs that this process sees: this one, and then the others by their numbers, round to the first. Or those of
+  /// the processes that it works with, one each.
+  int ranks() const override;
+  bool holds(int rank) const override;
+  Device& rank(int number) override;
+  std::vector<std::string> exchange(int ranks, const std::string& mine) override;
+  std::unique_ptr<Timer> timer_of_ranks(LaunchFunction launch, int ranks) override;
 
   /// The stream that every launch goes to.
   cudaStream_t stream() const;
@@ -62,6 +73,8 @@ class CudaDevice final : public Device {
   const Nvml* nvml() const;
   /// The cuBLAS of this device, made at first use. Throws Error where the library is missing.
   CublasHandle& cublas();
+  /// Of the first `ranks` ranks, made at first use. Throws Error where NCCL is missing.
+  Communicators& communicators(int ranks);
 
  private:
   struct State;

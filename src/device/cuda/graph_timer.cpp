@@ -32,12 +32,21 @@ class OpenAtExit {
 
 }  // namespace
 
-GraphTimer::GraphTimer(cudaStream_t stream, int sm_count, LaunchFunction launch)
-    : stream_(stream), launch_(std::move(launch)), start_(make_event()), stop_(make_event()), stamps_(sm_count) {}
+GraphTimer::GraphTimer(int device, cudaStream_t stream, int sm_count, LaunchFunction launch, Together together)
+    : device_(device),
+      stream_(stream),
+      launch_(std::move(launch)),
+      together_(std::move(together)),
+      start_(make_event()),
+      stop_(make_event()),
+      stamps_(sm_count) {}
 
 GraphExec GraphTimer::capture(Span span) {
   const Graph graph = roofline::capture(stream_, [&] {
-    for (std::int64_t launch = span.first; launch < span.first + span.second; ++launch) launch_(launch);
+    const auto all = [&] {
+      for (std::int64_t launch = span.first; launch < span.first + span.second; ++launch) launch_(launch);
+    };
+    together_.around ? together_.around(all) : all();
   });
   cudaGraphExec_t exec = nullptr;
   check(cudaGraphInstantiate(&exec, graph.get(), 0), "instantiating a graph");
@@ -55,6 +64,7 @@ cudaGraphExec_t GraphTimer::graph(Span span) {
 
 Reading GraphTimer::time(std::int64_t launches) {
   if (launches < 1) throw Error("a batch needs one launch at least");
+  const CurrentDevice guard(device_);
   // Only between batches: a batch never drops its own graphs.
   if (cached_nodes_ > kMaxCachedNodes) {
     graphs_.clear();
@@ -72,6 +82,7 @@ Reading GraphTimer::time(std::int64_t launches) {
     // Without the gate an idle GPU would take the start event at once and then wait for the host to submit
     // the graph: some 10 us of host latency inside the interval.
     gate_.close(stream_);
+    if (together_.align) together_.align();
     // Behind the gate: a GPU that waits runs at its full clock, which is not that of a tensor kernel.
     stamps_.enqueue_before(stream_);
     check(cudaEventRecord(start_.get(), stream_), "recording the start");

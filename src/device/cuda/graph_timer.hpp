@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -14,7 +15,16 @@ namespace roofline {
 
 class GraphTimer final : public Timer {
  public:
-  GraphTimer(cudaStream_t stream, int sm_count, LaunchFunction launch);
+  /// What is done about batches of several GPUs. Both may be empty.
+  struct Together {
+    /// Calls the function that captures launches, with what must come before and after them.
+    std::function<void(const std::function<void()>&)> around = {};
+    /// Enqueues what has to have ended before a batch begins.
+    std::function<void()> align = {};
+  };
+
+  /// Of a stream of that device.
+  GraphTimer(int device, cudaStream_t stream, int sm_count, LaunchFunction launch, Together together);
 
   Reading time(std::int64_t launches) override;
 
@@ -24,8 +34,10 @@ class GraphTimer final : public Timer {
   cudaGraphExec_t graph(Span span);
   GraphExec capture(Span span);
 
+  int device_;
   cudaStream_t stream_;
   LaunchFunction launch_;
+  Together together_;
   Event start_;
   Event stop_;
   Gate gate_;

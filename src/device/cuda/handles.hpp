@@ -41,6 +41,22 @@ using GraphExec = CudaHandle<cudaGraphExec_t, cudaGraphExecDestroy>;
 using DeviceMemory = CudaHandle<void*, cudaFree>;
 using PinnedMemory = CudaHandle<void*, cudaFreeHost>;
 
+/// Makes a device the current one of this thread, for as long as it lives: where memory, streams and events are made,
+/// and kernels are launched.
+class CurrentDevice {
+ public:
+  explicit CurrentDevice(int index) {
+    check(cudaGetDevice(&before_), "asking for the current GPU");
+    if (before_ != index) check(cudaSetDevice(index), "changing to another GPU");
+  }
+  ~CurrentDevice() { static_cast<void>(cudaSetDevice(before_)); }
+  CurrentDevice(const CurrentDevice&) = delete;
+  CurrentDevice& operator=(const CurrentDevice&) = delete;
+
+ private:
+  int before_ = 0;
+};
+
 /// A stream that doesn't wait for the legacy default stream.
 inline Stream make_stream() {
   cudaStream_t stream = nullptr;
@@ -52,6 +68,13 @@ inline Stream make_stream() {
 inline Event make_event() {
   cudaEvent_t event = nullptr;
   check(cudaEventCreate(&event), "creating an event");
+  return Event(event);
+}
+
+/// An event that only orders: between streams, also of several devices.
+inline Event make_ordering_event() {
+  cudaEvent_t event = nullptr;
+  check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "creating an event");
   return Event(event);
 }
 

@@ -103,7 +103,9 @@ std::vector<DeviceListing> list_cuda_devices() {
   return listings;
 }
 
-std::unique_ptr<Device> open_cuda_device(int index) {
+std::unique_ptr<Device> open_cuda_device(int index) { return open_cuda_rank(index, nullptr); }
+
+std::unique_ptr<Device> open_cuda_rank(int index, std::shared_ptr<Rendezvous> others) {
   int count = 0;
   if (const auto obstacle = find_devices(count)) throw DeviceError(obstacle->reason, obstacle->hint);
   if (index < 0 || index >= count) {
@@ -112,7 +114,7 @@ std::unique_ptr<Device> open_cuda_device(int index) {
   if (const auto obstacle = obstacle_of(cuda_properties(index))) {
     throw DeviceError(fmt::format("CUDA device {} can't be used: {}", index, obstacle->reason), obstacle->hint);
   }
-  return std::make_unique<CudaDevice>(index);
+  return std::make_unique<CudaDevice>(index, std::move(others));
 }
 
 }  // namespace roofline

@@ -60,7 +60,8 @@ std::vector<std::string> footnotes_of(const Chart& chart) {
     if (roof.others.empty()) continue;
     std::vector<std::string> parts;
     for (const Ceiling* c : roof.others)
-      parts.push_back(fmt::format("{} {}", c->pattern ? to_string(*c->pattern) : c->name, rate(c->value, c->kind)));
+      parts.push_back(fmt::format("{} {}", c->pattern && c->level != Level::network ? to_string(*c->pattern) : c->name,
+                                  rate(c->value, c->kind)));
     notes.push_back(fmt::format("{}: also {}.", roof.level_name(), joined(parts, ", ")));
   }
   const std::size_t rows = chart.report->points.size(), without = rows - chart.points.size();
@@ -68,8 +69,9 @@ std::vector<std::string> footnotes_of(const Chart& chart) {
   if (chart.of_program) {
     if (without > 0) notes.push_back(off_chart(*chart.report));
   } else if (without > 0) {
-    notes.push_back(fmt::format("{} of {} rows {} no point (skipped, failed, or without FLOPs): see the table.",
-                                without, rows, without == 1 ? "has" : "have"));
+    notes.push_back(fmt::format("{} of {} rows {} no point (skipped, failed, or without FLOPs{}): see the table.",
+                                without, rows, without == 1 ? "has" : "have",
+                                chart.of == Intensity::network ? " or network bytes" : ""));
   }
   if (chart.roofs.memory.empty() && chart.roofs.compute.empty()) notes.emplace_back("No ceiling was measured.");
   if (std::string sentence = unfinished(*chart.report); !sentence.empty()) notes.push_back(std::move(sentence));
@@ -250,10 +252,11 @@ Chart lay_out(const Runs& runs, const ChartOptions& options, bool with_key) {
   for (const Report& run : runs) chart.runs.push_back(&run);
   chart.colors = &palette(options.theme);
   chart.families = families_of(runs);
-  chart.points = plotted_points(report, chart.families);
+  chart.of = options.of;
+  chart.points = plotted_points(report, chart.families, options.of);
   for (std::size_t run = 0; run + 1 < runs.size(); ++run)
-    chart.earlier.push_back(plotted_points(runs[run], chart.families));
-  chart.roofs = roofs_of(report);
+    chart.earlier.push_back(plotted_points(runs[run], chart.families, options.of));
+  chart.roofs = roofs_of(report, options.of);
   chart.scene.zoom = zoom_of(options);
   chart.scene.width = options.width / chart.scene.zoom;
   chart.scene.height = options.height / chart.scene.zoom;
@@ -267,7 +270,10 @@ Chart lay_out(const Runs& runs, const ChartOptions& options, bool with_key) {
   const double left = chart.small ? 72 : 82, right = chart.scene.width - 24;
   const std::string device = clean_line(report.machine.device.name);
   const std::string program = chart.of_program ? shorten(program_name(*report.profile), 60) + " — " : "";
-  chart.scene.title = program + (device.empty() ? "Unknown device" : device) + (chart.of_program ? "" : " — roofline");
+  chart.scene.title = program + (device.empty() ? "Unknown device" : device) +
+                      (chart.of_program                   ? ""
+                       : options.of == Intensity::network ? " — communication roofline"
+                                                          : " — roofline");
   if (!options.title.empty()) chart.scene.title = clean_line(options.title);
   chart.subtitle = options.subtitle.empty() ? subtitle_of(chart, right - left) : clean_line(options.subtitle);
 

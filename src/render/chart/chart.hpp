@@ -18,6 +18,7 @@ struct Chart {
   std::vector<const Report*> runs;  ///< the last is `report`
   const Report* report = nullptr;
   const Palette* colors = nullptr;
+  Intensity of = Intensity::memory;
   Roofs roofs;
   std::vector<std::string> families;
   std::vector<PlottedPoint> points;                ///< of the last run

@@ -46,8 +46,9 @@ Group x_axis(const Chart& chart) {
     if (!t.label.empty()) labels.emplace_back(tick_label({x, p.bottom() + 20}, t, Anchor::middle, chart.colors->muted));
   }
   std::move(labels.begin(), labels.end(), std::back_inserter(g.items));
-  g.items.push_back(axis_title({p.center().x, p.bottom() + (chart.small ? 36 : 40)}, "Arithmetic intensity (FLOP/byte)",
-                               0, chart.colors->ink));
+  const char* const title = chart.of == Intensity::network ? "FLOPs for each byte over the network (FLOP/byte)"
+                                                           : "Arithmetic intensity (FLOP/byte)";
+  g.items.push_back(axis_title({p.center().x, p.bottom() + (chart.small ? 36 : 40)}, title, 0, chart.colors->ink));
   return g;
 }
 

@@ -68,8 +68,8 @@ void draw_ridges(Chart& chart) {
   const Color& color = chart.colors->muted;
   const double size = chart.small ? 10 : 11.5;
   const double first = chart.x.pixel(ridges.front().high), last = chart.x.pixel(ridges.back().high);
-  write(chart, Text{{first - 8, 0}, "memory-bound", size, FontWeight::semibold, color, Anchor::end, 0, {}, "region"},
-        words);
+  const char* const slow = chart.of == Intensity::network ? "communication-bound" : "memory-bound";
+  write(chart, Text{{first - 8, 0}, slow, size, FontWeight::semibold, color, Anchor::end, 0, {}, "region"}, words);
   write(chart, Text{{last + 8, 0}, "compute-bound", size, FontWeight::semibold, color, Anchor::start, 0, {}, "region"},
         words);
   for (std::size_t i = 0; i < ridges.size(); ++i) {

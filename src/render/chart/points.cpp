@@ -28,8 +28,8 @@ constexpr std::array<const char*, kMarkerStyles> kFamilies = {"elementwise",   "
                                                               "data movement", "other"};
 
 /// The words of BoundLabel, in its order.
-constexpr std::array<const char*, 5> kBounds = {"memory-bound", "compute-bound", "latency-bound", "balanced",
-                                                "no known roof"};
+constexpr std::array<const char*, 6> kBounds = {"memory-bound",        "compute-bound", "latency-bound",
+                                                "communication-bound", "balanced",      "no known roof"};
 
 /// "2^29", as rows are labelled, and "4096³" where a shape is a cube.
 std::string shape_text(const Shape& shape) {
@@ -54,9 +54,9 @@ std::string name_of_kind(const Workload& w) {
 /// What has to stand in a name for it to be told from the others of its op.
 class Naming {
  public:
-  explicit Naming(const Report& report) {
+  Naming(const Report& report, Intensity of) {
     for (const Point& p : report.points) {
-      if (!is_plottable(p)) continue;
+      if (!is_plottable(p, of)) continue;
       const Workload& w = p.workload;
       implementations_[w.op].insert(w.implementation);
       shapes_[w.op + '\n' + std::string(to_string(w.dtype))].insert(shape_text(w.shape));
@@ -193,16 +193,16 @@ double size_by_time(const std::vector<std::vector<PlottedPoint>*>& runs, double 
 
 std::vector<PlottedPoint> plotted_points(const Report& report) { return plotted_points(report, families_of(report)); }
 
-std::vector<PlottedPoint> plotted_points(const Report& report, const std::vector<std::string>& families) {
-  const Naming naming(report);
+std::vector<PlottedPoint> plotted_points(const Report& report, const std::vector<std::string>& families, Intensity of) {
+  const Naming naming(report, of);
   std::vector<PlottedPoint> out;
   for (std::size_t i = 0; i < report.points.size(); ++i) {
     const Point& p = report.points[i];
-    if (!is_plottable(p)) continue;
+    if (!is_plottable(p, of)) continue;
     PlottedPoint plotted;
     plotted.index = i;
     plotted.point = &p;
-    plotted.intensity = p.bound.arithmetic_intensity;
+    plotted.intensity = intensity_of(p, of);
     plotted.performance = p.performance();
     const double flops = p.work.total_flops();
     plotted.performance_ci95 = {flops / p.time->ci95.high, flops / p.time->ci95.low};

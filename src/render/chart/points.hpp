@@ -7,6 +7,7 @@
 #include "render/chart/geometry.hpp"
 #include "render/chart/palette.hpp"
 #include "render/chart/scene.hpp"
+#include "report/roofs.hpp"
 #include "report/runs.hpp"
 
 namespace roofline {
@@ -20,7 +21,7 @@ inline constexpr double kSmallestRadius = 4.5;
 struct PlottedPoint {
   std::size_t index = 0;  ///< in Report::points
   const Point* point = nullptr;
-  double intensity = 0;    ///< FLOP/byte
+  double intensity = 0;    ///< FLOP/byte, by the chart's choice of bytes
   double performance = 0;  ///< FLOP/s
   Interval performance_ci95;
   std::size_t family = 0;  ///< in families_of
@@ -41,7 +42,8 @@ std::vector<std::string> families_of(const Runs& runs);
 std::size_t style_of(const std::string& family);
 
 /// They point into the report, which has to outlive them.
-std::vector<PlottedPoint> plotted_points(const Report& report, const std::vector<std::string>& families);
+std::vector<PlottedPoint> plotted_points(const Report& report, const std::vector<std::string>& families,
+                                         Intensity of = Intensity::memory);
 std::vector<PlottedPoint> plotted_points(const Report& report);
 std::vector<PlottedPoint> plotted_points(const Report&& report) = delete;
 

@@ -89,6 +89,20 @@ std::string chart(const Runs& runs, const ChartDrawing& drawing, const Marks& ma
       html_chart_lead(runs.last()), kChartControls, drawing.svg_for_page(), marks.legend(), kHint);
 }
 
+/// The communication roofline, as a picture: what is held in the chart and the tables is not held in it.
+std::string network_chart(const Runs& runs) {
+  if (!has_network_chart(runs.last())) return {};
+  const ChartOptions options{.of = Intensity::network};
+  return fmt::format(
+      "<section id=\"network\" aria-label=\"Communication roofline\">\n<h2>The kernels under the network's roof</h2>\n"
+      "<p>FLOPs for each byte that a rank's link carries, as bus bandwidth counts them: left of the ridge a kernel "
+      "waits "
+      "for the network, however fast it computes.</p>\n<img src=\"data:image/svg+xml;base64,{}\" alt=\"Communication "
+      "roofline: FLOP/s of each kernel over its FLOPs for each byte on the network\" width=\"{}\" height=\"{}\">\n"
+      "</section>\n",
+      base64(render_svg(runs, options)), options.width, options.height);
+}
+
 /// A part that only some readers want.
 std::string folded(const char* id, const char* title, const std::string& content) {
   if (content.empty()) return {};
@@ -100,6 +114,7 @@ std::string contents(const std::string& body) {
   static constexpr std::pair<const char*, const char*> kParts[] = {{"changes", "Before and now"},
                                                                    {"spend", "Where to spend time"},
                                                                    {"chart", "Chart"},
+                                                                   {"network", "Network"},
                                                                    {"lines", "Lines"},
                                                                    {"modules", "Modules"},
                                                                    {"ranges", "Ranges"},
@@ -124,7 +139,7 @@ std::string body_of(const Runs& runs, const ChartDrawing& drawing, const Marks& 
   const Report& report = runs.last();
   const std::vector<Verdict> judged = verdicts(report);
   std::string html = html_answer(report) + html_changes(runs) + html_spending(report, judged) + facts_list(report) +
-                     chart(runs, drawing, marks);
+                     chart(runs, drawing, marks) + network_chart(runs);
   if (report.profile) {
     html += html_lines(report) + html_trees(report) + html_kinds(report, marks, judged) +
             html_verdicts(report, judged) + html_timeline(report) + html_copies(report) + html_calls(report);

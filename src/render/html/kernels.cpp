@@ -14,6 +14,7 @@
 #include "render/html/results_table.hpp"
 #include "render/html/sections.hpp"
 #include "report/findings.hpp"
+#include "report/network.hpp"
 #include "report/roof_share.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
@@ -133,7 +134,8 @@ struct Timed {
     html += html_cell(kOpColumns[4],
                       std::isfinite(burst.fraction) ? two_lines(percent(burst.fraction), interval_of(burst)) : kAbsent);
     html += html_cell(kOpColumns[5], flops > 0 ? performance_text(point) : "no FLOPs");
-    html += html_cell(kOpColumns[6], bandwidth > 0 ? rate(bandwidth, CeilingKind::bandwidth) : "no bytes");
+    html += html_cell(kOpColumns[6], two_lines(bandwidth > 0 ? rate(bandwidth, CeilingKind::bandwidth) : "no bytes",
+                                               network_text(point)));
     html += html_cell(kOpColumns[7], two_lines(intensity(bound.arithmetic_intensity),
                                                std::isfinite(bound.ridge) ? "ridge " + number(bound.ridge, 3) : ""));
     html += html_cell(kOpColumns[8],

@@ -23,9 +23,12 @@ struct SweepAxes {
   LogAxis x, y;
 };
 
+/// Of messages those of the most ranks.
 std::vector<SweepPoint> drawable(const Sweep& sweep) {
   std::vector<SweepPoint> points;
+  const std::int64_t ranks = sweep.points.empty() ? 0 : sweep.points.back().ranks;
   for (const SweepPoint& point : sweep.points) {
+    if (point.ranks != ranks) continue;
     if (point.x > 0 && point.value > 0 && std::isfinite(point.x) && std::isfinite(point.value)) points.push_back(point);
   }
   return points;
@@ -118,7 +121,11 @@ std::string figure(const Sweep& sweep) {
     html += fmt::format("<svg class=\"sweep\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}: {}\">", kWidth,
                         kHeight, escape_html(sweep.name), sentence);
     html += y_ticks(axes.y) + x_ticks(sweep, axes.x) + plateaus(sweep, axes) + curve(points, axes);
-    html += text("t e", kRight, kHeight - 4, threads ? "threads" : "working set") + text("t", 4, 10, "byte/s");
+    const bool message = sweep.axis == SweepAxis::message;
+    const std::string axis = message   ? fmt::format("bytes over a link, {} ranks", points.front().ranks)
+                             : threads ? "threads"
+                                       : "working set";
+    html += text("t e", kRight, kHeight - 4, axis) + text("t", 4, 10, "byte/s");
     html += "</svg>\n";
   }
   return html + fmt::format("<figcaption><b>{}</b> {}</figcaption>\n</figure>\n", html_name(sweep.name, 40), sentence);
@@ -131,7 +138,8 @@ std::string html_sweeps(const Machine& machine) {
   std::string html =
       "<section id=\"sweeps\" aria-labelledby=\"sweeps-h\">\n<h2 id=\"sweeps-h\">Bandwidth against working set</h2>\n"
       "<p class=\"lead\">The same kernel on more and more memory: each plateau is a level of the hierarchy, and each "
-      "dashed line the size up to which it serves.</p>\n<div class=\"figures\">\n";
+      "dashed line the size up to which it serves. Of collectives the bus bandwidth of larger and larger "
+      "ones.</p>\n<div class=\"figures\">\n";
   for (const Sweep& sweep : machine.sweeps) html += figure(sweep);
   return html + "</div>\n</section>\n";
 }

@@ -11,7 +11,8 @@
 namespace roofline {
 
 inline Ink bound_ink(BoundLabel label) {
-  static constexpr std::array kInks = {Ink::cyan, Ink::magenta, Ink::blue, Ink::plain, Ink::dim};  // by the label
+  static constexpr std::array kInks = {Ink::cyan, Ink::magenta, Ink::blue,
+                                       Ink::warn, Ink::plain,   Ink::dim};  // by the label
   return kInks.at(static_cast<std::size_t>(label));
 }
 

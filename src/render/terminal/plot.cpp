@@ -242,8 +242,8 @@ std::string footer(const Runs& runs, const std::vector<PlottedPoint>& points, co
                    const TerminalStyle& style) {
   std::string text;
   if (style.color) {
-    for (const BoundLabel label :
-         {BoundLabel::memory, BoundLabel::compute, BoundLabel::latency, BoundLabel::balanced}) {
+    for (const BoundLabel label : {BoundLabel::memory, BoundLabel::compute, BoundLabel::latency,
+                                   BoundLabel::communication, BoundLabel::balanced}) {
       const bool any = std::any_of(points.begin(), points.end(),
                                    [&](const PlottedPoint& p) { return p.point->bound.label == label; });
       if (any) text += (text.empty() ? "" : ", ") + inked(to_string(label), bound_ink(label), style);

@@ -12,6 +12,7 @@
 #include "render/terminal/profile.hpp"
 #include "render/terminal/table.hpp"
 #include "report/findings.hpp"
+#include "report/network.hpp"
 #include "report/roof_share.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
@@ -72,8 +73,10 @@ std::vector<Cell> timed_row(const Report& report, const Point& point, const Term
   const double fraction = point.fraction_of_roof();
   // A kernel under a memory roof is judged by its bandwidth, any other by its FLOPs.
   const bool by_bytes = flops <= 0 || point.bound.label == BoundLabel::memory;
-  const std::string achieved =
-      by_bytes ? rate(point.bandwidth(memory), CeilingKind::bandwidth) : performance_text(point);
+  const auto network = network_rates(point);
+  const std::string achieved = flops <= 0 && network ? rate(network->bus, CeilingKind::bandwidth) + " bus"
+                               : by_bytes            ? rate(point.bandwidth(memory), CeilingKind::bandwidth)
+                                                     : performance_text(point);
   const std::string_view mark = point.above_roof() ? "\u25b2" : badly_measured(point) ? "?" : "";
   const RoofShare share = share_of_roof(point);
   const auto burst = share_of_burst_roof(point, report.machine);

@@ -122,6 +122,16 @@ void members(auto& io, SweepPoint& point) {
   io("x", point.x);
   io("value", point.value);
   io.interval("ci95", point.ci95);
+  io.positive("ranks", point.ranks);
+}
+
+void members(auto& io, LatencyLine& line) {
+  io("ranks", line.ranks);
+  io("latency_s", line.latency_s);
+  io.interval("latency_ci95", line.latency_ci95);
+  io("rate", line.rate);
+  io.interval("rate_ci95", line.rate_ci95);
+  io("misfit", line.misfit);
 }
 
 void members(auto& io, Plateau& plateau) {
@@ -139,6 +149,7 @@ void members(auto& io, Sweep& sweep) {
   io("plateaus", sweep.plateaus);
   io("boundaries", sweep.boundaries);
   io.optional("saturates_at", sweep.saturates_at);
+  if (sweep.axis == SweepAxis::message) io("lines", sweep.lines);
 }
 
 void members(auto& io, Unmeasured& missing) {

@@ -10,6 +10,7 @@
 #include "report/json/json_read.hpp"
 #include "report/json/outcome_json.hpp"
 #include "report/json/profile_json.hpp"
+#include "report/network.hpp"
 #include "report/profile_findings.hpp"
 
 namespace roofline {
@@ -48,6 +49,7 @@ Json work_to_json(const Work& work) {
   }
   if (work.extra.total() > 0) json["extra"] = traffic_to_json(work.extra);
   json["launches"] = work.launches;
+  if (work.collective) json["collective"] = {{"name", work.collective->name}, {"ranks", work.collective->ranks}};
   return json;
 }
 
@@ -115,6 +117,9 @@ Work read_work(const JsonValue& json) {
   }
   if (const auto extra = json.find("extra")) work.extra = read_traffic(*extra);
   work.launches = json["launches"].integer();
+  if (const auto collective = json.find("collective")) {
+    work.collective = {.name = (*collective)["name"].text(), .ranks = (*collective)["ranks"].integer()};
+  }
   return work;
 }
 
@@ -198,6 +203,10 @@ Json point_to_json(const Point& point, const Machine& machine) {
     json["time_s"] = summary_to_json(*point.time);
     put_number(json, "performance_flops_per_s", point.performance());
     put_number(json, "bandwidth_bytes_per_s", point.bandwidth(memory));
+    if (const auto network = network_rates(point)) {
+      put_number(json, "algorithm_bandwidth_bytes_per_s", network->algorithm);
+      put_number(json, "bus_bandwidth_bytes_per_s", network->bus);
+    }
   }
   put_bound(json, point, absent);
   put_run(json, point);

@@ -42,6 +42,7 @@ const csv_columns = {
   time_s: r => r.time_s?.median, time_low_s: r => r.time_s?.ci95?.[0], time_high_s: r => r.time_s?.ci95?.[1],
   samples: r => r.time_s?.samples, stop: r => r.time_s?.stop,
   performance_flops_per_s: r => r.performance_flops_per_s, bandwidth_bytes_per_s: r => r.bandwidth_bytes_per_s,
+  algorithm_bandwidth_bytes_per_s: r => r.algorithm_bandwidth_bytes_per_s, bus_bandwidth_bytes_per_s: r => r.bus_bandwidth_bytes_per_s,
   bound: r => r.bound, limiting_ceiling: r => r.limiting_ceiling, limiting_regime: r => r.limiting_regime,
   attainable_time_s: r => r.attainable_time_s, fraction_of_roof: r => r.fraction_of_roof, above_roof: r => r.above_roof,
   suspect: r => r.suspect, verification: r => r.verification?.status, error: r => r.verification?.error,

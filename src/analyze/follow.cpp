@@ -1,0 +1,146 @@
+// Rows are announced by their number and their rung. What can go wrong in a row is rank 0's to say; what kills a
+// process costs a new start of all, which rank 0 calls for by beginning anew.
+#include "analyze/follow.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <sstream>
+#include <thread>
+
+#include "analyze/settle_rung.hpp"
+#include "device/cuda/open.hpp"
+#include "device/isolate.hpp"
+#include "host/interrupt.hpp"
+#include "model/error.hpp"
+#include "op/case.hpp"
+
+namespace roofline {
+namespace {
+
+using FollowJson = nlohmann::ordered_json;
+
+int ranks_of_row(const SuiteEntry& entry) {
+  int ranks = 1;
+  for (const TensorSpec& tensor : entry.op->tensors(entry.workload)) ranks = std::max(ranks, tensor.rank + 1);
+  return ranks;
+}
+
+/// Ends this process when the leader is gone: it may wait in a kernel for what will never come.
+class LeaderWatch {
+ public:
+  explicit LeaderWatch(const Rendezvous& together)
+      : thread_([this, &together] {
+          while (!done_) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(200));
+            gone_ = together.abandoned() ? gone_ + 1 : 0;
+            // What waits for a text finds out itself, and ends as it should.
+            if (gone_ > 10) std::_Exit(1);
+          }
+        }) {}
+  ~LeaderWatch() {
+    done_ = true;
+    thread_.join();
+  }
+  LeaderWatch(const LeaderWatch&) = delete;
+  LeaderWatch& operator=(const LeaderWatch&) = delete;
+
+ private:
+  std::atomic<bool> done_ = false;
+  int gone_ = 0;
+  std::thread thread_;
+};
+
+/// In the child.
+class Follower {
+ public:
+  Follower(const Suite& suite, const DeviceChoice& choice, const std::shared_ptr<Rendezvous>& together)
+      : suite_(suite), choice_(choice), together_(together) {}
+
+  AfterJob run(const Send& send) {
+    try {
+      if (!device_) {
+        device_ = open_cuda_rank(choice_.index, together_);
+        if (!together_->begin()) return AfterJob::nothing_left;
+        send(FollowJson({{"session", together_->session()}}).dump());
+        watch_.emplace(*together_);
+      }
+      take_part(device_->exchange(together_->world().size, "").front());
+      return AfterJob::next;
+    } catch (const DeviceError& error) {
+      send(FollowJson({{"unusable", error.what()}, {"hint", error.hint()}}).dump());
+      return AfterJob::nothing_left;
+    } catch (const std::exception&) {
+      watch_.reset();
+      return AfterJob::fresh_process;  // and begin with rank 0 again, or find that it has ended
+    }
+  }
+
+ private:
+  void take_part(const std::string& announced) {
+    std::istringstream words(announced);
+    std::size_t row = 0;
+    std::string rung;
+    words >> row >> rung;
+    if (row >= suite_.entries.size()) throw Error("rank 0 runs another suite");
+    const SuiteEntry entry = with_rung(suite_.entries[row], rung);
+    if (!entry.implementation || together_->world().rank >= ranks_of_row(entry)) return;
+    try {
+      Case workload_case(*entry.op, *entry.implementation, entry.workload, *device_);
+      if (!workload_case.verify().passed) return;
+      static_cast<void>(workload_case.bench());
+      workload_case.follow();
+    } catch (const PoisonedDevice&) {
+      throw;
+    } catch (const Error&) {
+      // All have thrown it, and rank 0 tells; had that gone, the next exchange would find out.
+    }
+  }
+
+  const Suite& suite_;
+  const DeviceChoice& choice_;
+  std::shared_ptr<Rendezvous> together_;
+  std::unique_ptr<Device> device_;
+  std::optional<LeaderWatch> watch_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> open_ranks(const DeviceChoice& choice, const std::shared_ptr<Rendezvous>& together) {
+  if (!together) return open_device(choice.kind, choice.index, choice.options);
+  std::unique_ptr<Device> device = open_cuda_rank(choice.index, together);
+  together->begin();
+  return device;
+}
+
+void announce_row(const SuiteEntry& entry, std::int64_t row, Device& device, const Rendezvous& together) {
+  if (ranks_of_row(entry) < 2) return;
+  device.exchange(together.world().size, fmt::format("{} {}", row, entry.workload.implementation));
+}
+
+void follow(const Suite& suite, const DeviceChoice& choice, const std::shared_ptr<Rendezvous>& together) {
+  std::string unusable, hint;
+  Follower follower(suite, choice, together);
+  Jobs jobs;
+  jobs.count = std::numeric_limits<std::int64_t>::max();
+  jobs.run = [&](std::int64_t, const Send& send) { return follower.run(send); };
+  jobs.on_message = [&](std::int64_t, std::string_view text) {
+    const FollowJson json = FollowJson::parse(text);
+    if (json.contains("session")) together->succeed(json["session"]);
+    if (json.contains("unusable")) {
+      unusable = json["unusable"];
+      hint = json["hint"];
+    }
+  };
+  jobs.on_lost = [](std::int64_t, const std::string&) {};  // its successor begins with rank 0 again
+  run_isolated(jobs);
+  if (!unusable.empty()) throw DeviceError(unusable, hint);
+}
+
+}  // namespace roofline

@@ -1,0 +1,206 @@
+// The handshake. Every process has a nonce, so that a file of an earlier start, which may lie in the same folder, can
+// be told from one that answers this process:
+//
+//   hello.R  follower R's nonce
+//   offer    the leader's nonce, and every follower's as the leader has read it
+//   ack.R    the leader's nonce: follower R has found its own in the offer
+//   go       the leader's nonce: all have acknowledged
+//
+// A follower that comes late, or a successor, changes its hello; the leader then offers anew under a new nonce, until
+// one offer is acknowledged by all.
+#include "host/rendezvous.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <optional>
+#include <random>
+#include <sstream>
+#include <thread>
+
+#include "host/host.hpp"
+#include "model/error.hpp"
+
+namespace roofline {
+namespace fs = std::filesystem;
+namespace {
+
+/// Ends every file, so that one is known to be whole also where a rename is seen before what was written.
+constexpr std::string_view kEndMark = "\n.";
+constexpr std::uintmax_t kLargest = 1 << 20;
+
+std::string new_nonce() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}{:08x}", random(), random(), static_cast<unsigned>(::getpid()));
+}
+
+std::optional<std::string> read_whole(const fs::path& path) {
+  std::error_code error;
+  const std::uintmax_t size = fs::file_size(path, error);
+  if (error || size > kLargest) return std::nullopt;
+  std::ifstream file(path, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (!text.ends_with(kEndMark)) return std::nullopt;
+  text.resize(text.size() - kEndMark.size());
+  return text;
+}
+
+/// Whole, or not at all.
+void write_whole(const fs::path& path, const std::string& text) {
+  const fs::path draft = path.string() + fmt::format(".{}.tmp", ::getpid());
+  {
+    std::ofstream file(draft, std::ios::binary | std::ios::trunc);
+    file << text << kEndMark;
+    file.close();
+    if (!file) throw Error(fmt::format("can't write {}", draft.string()), "is there room in the rendezvous folder?");
+  }
+  std::error_code error;
+  fs::rename(draft, path, error);  // a leader that begins anew clears the folder, drafts as well
+  if (error) throw Error(fmt::format("can't write {}: {}", path.string(), error.message()));
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+/// Looks often at first, for an answer is a matter of microseconds on one node; seldom where it takes long.
+class Patience {
+ public:
+  explicit Patience(double seconds) : until_s_(wall_seconds() + seconds) {}
+  bool over() {
+    if (wall_seconds() > until_s_) return true;
+    std::this_thread::sleep_for(pause_);
+    pause_ = std::min(std::chrono::microseconds(5000), pause_ + pause_ / 8);
+    return false;
+  }
+
+ private:
+  double until_s_;
+  std::chrono::microseconds pause_{40};
+};
+
+}  // namespace
+
+Rendezvous::Rendezvous(const fs::path& folder, World world, double patience_s)
+    : folder_(folder / ("roofline-" + world.job)), world_(std::move(world)), patience_s_(patience_s) {
+  std::error_code error;
+  fs::create_directories(folder_, error);
+  if (error)
+    throw UsageError(fmt::format("can't make {}: {}", folder_.string(), error.message()),
+                     "ROOFLINE_RENDEZVOUS names a folder that all processes may write to");
+}
+
+bool Rendezvous::begin() {
+  exchanges_.clear();
+  return leads() ? lead() : follow();
+}
+
+bool Rendezvous::lead() {
+  leader_.clear();
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_, ignored)) {
+    if (entry.path().filename().string().starts_with("text.")) fs::remove(entry.path(), ignored);
+  }
+  std::vector<std::string> offered;
+  Patience patience(patience_s_);
+  for (;;) {
+    std::vector<std::string> hellos;
+    std::string missing;
+    for (int rank = 1; rank < world_.size; ++rank) {
+      hellos.push_back(read_whole(file(fmt::format("hello.{}", rank))).value_or(""));
+      if (hellos.back().empty()) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", rank);
+    }
+    if (missing.empty() && (offered != hellos || leader_.empty())) {
+      offered = hellos;
+      leader_ = new_nonce();
+      write_whole(file("offer"), fmt::format("{}\n{}", leader_, fmt::join(hellos, "\n")));
+    }
+    bool all = missing.empty();
+    for (int rank = 1; rank < world_.size && all; ++rank) {
+      all = read_whole(file(fmt::format("ack.{}", rank))) == leader_;
+      if (!all) missing = fmt::to_string(rank);
+    }
+    if (all) break;
+    if (patience.over())
+      throw Error(fmt::format("of {} processes rank {} did not come within {:g} s", world_.size, missing, patience_s_),
+                  "all of them need the same ROOFLINE_RENDEZVOUS, on a file system that they share");
+  }
+  write_whole(file("go"), leader_);
+  return true;
+}
+
+bool Rendezvous::follow() {
+  past_ = leader_;
+  leader_.clear();
+  const std::string me = new_nonce();
+  write_whole(file(fmt::format("hello.{}", world_.rank)), me);
+  Patience patience(patience_s_);
+  std::string offer;
+  for (;;) {
+    const std::vector<std::string> lines = lines_of(read_whole(file("offer")).value_or(""));
+    const bool for_me =
+        lines.size() == static_cast<std::size_t>(world_.size) && lines[static_cast<std::size_t>(world_.rank)] == me;
+    if (for_me && lines[0] != offer) {
+      offer = lines[0];
+      write_whole(file(fmt::format("ack.{}", world_.rank)), offer);
+    }
+    if (!offer.empty() && read_whole(file("go")) == offer) break;
+    if (!past_.empty() && read_whole(file("over")) == past_) return false;
+    if (patience.over())
+      throw Error(fmt::format("rank 0 did not begin within {:g} s", patience_s_),
+                  "all processes need the same ROOFLINE_RENDEZVOUS, on a file system that they share");
+  }
+  leader_ = offer;
+  return true;
+}
+
+std::vector<std::string> Rendezvous::exchange(int ranks, const std::string& mine) {
+  const std::int64_t number = exchanges_[ranks]++;
+  const auto name = [&](std::int64_t of, int rank) {
+    return file(fmt::format("text.{}.{}.{}.{}", leader_, ranks, of, rank));
+  };
+  try {
+    write_whole(name(number, world_.rank), mine);
+  } catch (const Error&) {
+    if (!leads() && abandoned()) throw Error("rank 0 has begun anew");
+    throw;
+  }
+  // Who writes the next one has read all of this; so all have read the one before the last.
+  std::error_code ignored;
+  if (number >= 2) fs::remove(name(number - 2, world_.rank), ignored);
+  std::vector<std::string> texts;
+  Patience patience(patience_s_);
+  for (int rank = 0; rank < ranks; ++rank) {
+    std::optional<std::string> text = read_whole(name(number, rank));
+    while (!text) {
+      const bool gone = !leads() && abandoned();
+      // The last thing that it did may have been to give its text.
+      if (gone && !(text = read_whole(name(number, rank)))) throw Error("rank 0 has begun anew");
+      if (text) break;
+      const bool over = patience.over();
+      if (leads() && over)
+        throw Error(fmt::format("nothing came from rank {} within {:g} s", rank, patience_s_),
+                    "is its process still there?");
+      text = read_whole(name(number, rank));
+    }
+    texts.push_back(std::move(*text));
+  }
+  return texts;
+}
+
+bool Rendezvous::abandoned() const {
+  const std::vector<std::string> lines = lines_of(read_whole(file("offer")).value_or(""));
+  return (!lines.empty() && lines[0] != leader_) || read_whole(file("over")) == leader_;
+}
+
+void Rendezvous::end() const {
+  if (const auto last = read_whole(file("go"))) write_whole(file("over"), *last);
+}
+
+}  // namespace roofline
