@@ -1,0 +1,63 @@
+// What the CUDA runtime, NVML and the system say of each GPU and each pair.
+#include "device/cuda/topology.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <array>
+#include <map>
+#include <memory>
+
+#include "device/cuda/check.hpp"
+#include "device/cuda/nvml.hpp"
+#include "device/numa_place.hpp"
+
+namespace roofline {
+namespace {
+
+std::string pci_address(int device) {
+  std::array<char, 32> address{};
+  check(cudaDeviceGetPCIBusId(address.data(), static_cast<int>(address.size()), device), "reading the PCI address");
+  return address.data();
+}
+
+bool reaches(int from, int to) {
+  int reachable = 0;
+  check(cudaDeviceCanAccessPeer(&reachable, from, to), "asking for peer access");
+  return reachable != 0;
+}
+
+/// Where the driver hides which GPU a link leads to (some virtual machines), links that are up are taken to lead there.
+bool by_nvlink(const Nvml& from, const Nvml& to) {
+  if (const auto told = from.nvlink_to(to)) return *told;
+  if (const auto links = from.nvlinks_to(to)) return *links > 0;
+  const auto links = from.nvlinks();
+  return links && links->links > 0;
+}
+
+}  // namespace
+
+void describe_cuda_topology(std::span<const int> devices, Node& node) {
+  std::map<int, std::unique_ptr<Nvml>> nvml;
+  for (const int device : devices) {
+    const std::string address = pci_address(device);
+    node.topology.places.push_back(place_of(device, address));
+    nvml[device] = Nvml::open(address);
+  }
+  read_numa_nodes(node.topology);
+  for (const int from : devices) {
+    for (const int to : devices) {
+      if (from == to) continue;
+      Link link{.from = from, .to = to};
+      const Nvml *here = nvml[from].get(), *there = nvml[to].get();
+      const bool known = here != nullptr && there != nullptr;
+      link.kind = !reaches(from, to)                    ? LinkKind::none
+                  : known && by_nvlink(*here, *there) ? LinkKind::nvlink
+                                                      : LinkKind::pcie;
+      if (link.kind == LinkKind::nvlink) link.nvlinks = here->nvlinks_to(*there).value_or(0);
+      if (known) link.across = here->shared_path(*there).value_or("");
+      node.links.push_back(std::move(link));
+    }
+  }
+}
+
+}  // namespace roofline
