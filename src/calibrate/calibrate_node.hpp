@@ -20,7 +20,7 @@ struct NodeOptions {
   /// Adds what the system tells of places and links. Throws Error where it can't be asked.
   std::function<void(std::span<const int> devices, Node& node)> describe_topology;
   OpenDevice open;
-  std::vector<const Probe*> probes;       ///< that devices may run at once
+  std::vector<const Probe*> probes;  ///< that devices may run at once
   std::vector<LinkProbe> link_probes;
   std::function<void(const Progress&)> progress = [](const Progress&) {};
 };

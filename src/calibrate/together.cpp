@@ -23,12 +23,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array<std::string_view, 10> kBurst = {"hbm.read",   "hbm.write", "hbm.copy",    "tensor.bf16", "fp32",
-                                                     "nvlink.read", "nvlink.write", "pcie.h2d", "pcie.d2h", "pcie.duplex"};
+constexpr std::array<std::string_view, 10> kBurst = {"hbm.read", "hbm.write",   "hbm.copy",     "tensor.bf16",
+                                                     "fp32",     "nvlink.read", "nvlink.write", "pcie.h2d",
+                                                     "pcie.d2h", "pcie.duplex"};
 constexpr std::array<std::string_view, 3> kSustained = {"hbm.copy", "tensor.bf16", "fp32"};
 
 /// Beyond this a job hangs: the devices take turns, each for what expected_seconds() says and a little more.
-constexpr double kHangsS = 120;
+constexpr double kTurnHangsS = 120;
 /// Two processes in a row that died: whatever it is, the next one will meet it too.
 constexpr int kMostLost = 2;
 
@@ -260,7 +261,8 @@ std::vector<SharedProbe> shared_probes(const std::vector<const Probe*>& probes, 
                                        const std::string& only) {
   std::vector<SharedProbe> shared;
   const auto add = [&](std::string_view name, Regime regime) {
-    const auto found = std::find_if(probes.begin(), probes.end(), [&](const Probe* probe) { return probe->name == name; });
+    const auto found =
+        std::find_if(probes.begin(), probes.end(), [&](const Probe* probe) { return probe->name == name; });
     if (found != probes.end() && ::fnmatch(only.c_str(), (*found)->name.c_str(), 0) == 0)
       shared.push_back({*found, regime});
   };
@@ -306,21 +308,22 @@ void measure_together(Node& node, const TogetherOptions& options) {
     ++lost_in_a_row;
   };
   const auto turns = static_cast<double>(node.machines.size() + 1);
-  jobs.limit_s = [&](std::int64_t job) { return kHangsS + 10 * turns * seconds_of(probe_of(job), options.effort); };
+  jobs.limit_s = [&](std::int64_t job) { return kTurnHangsS + 10 * turns * seconds_of(probe_of(job), options.effort); };
   jobs.enough = [&] { return lost_in_a_row >= kMostLost || lost.size() + 1 >= node.machines.size(); };
   jobs.on_tick = [&] {
     double left_s = 0;
-    for (std::int64_t job = at_work; job < jobs.count; ++job) left_s += turns * seconds_of(probe_of(job), options.effort);
+    for (std::int64_t job = at_work; job < jobs.count; ++job)
+      left_s += turns * seconds_of(probe_of(job), options.effort);
     options.progress({at_work, jobs.count, label_of(probe_of(at_work)) + " on all devices", left_s});
   };
   const bool cancelled = run_isolated(jobs) == JobsEnd::interrupted;
   node.cancelled = node.cancelled || cancelled;
   for (std::int64_t job = 0; job < jobs.count; ++job) {
     if (told.contains(job)) continue;
-    node.unmeasured.push_back({label_of(probe_of(job)) + " together",
-                               cancelled                    ? "cancelled"
-                               : lost_in_a_row >= kMostLost ? "the processes before it were lost"
-                                                            : "too few devices are left"});
+    node.unmeasured.push_back({label_of(probe_of(job)) + " together", cancelled ? "cancelled"
+                                                                      : lost_in_a_row >= kMostLost
+                                                                          ? "the processes before it were lost"
+                                                                          : "too few devices are left"});
   }
 }
 

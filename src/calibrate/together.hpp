@@ -31,8 +31,8 @@ struct TogetherOptions {
 };
 
 /// Adds `together` to a node of two machines or more, and to `unmeasured` what could not be had. The variant of a probe
-/// is that of the device's own ceiling. A device that is lost is left out from then on; a process that is lost costs the
-/// probe that it ran. Ends early at an interrupt, with `cancelled`.
+/// is that of the device's own ceiling. A device that is lost is left out from then on; a process that is lost costs
+/// the probe that it ran. Ends early at an interrupt, with `cancelled`.
 void measure_together(Node& node, const TogetherOptions& options);
 
 }  // namespace roofline

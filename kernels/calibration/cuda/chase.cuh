@@ -10,8 +10,9 @@ namespace roofline {
 
 inline constexpr std::int64_t kChaseStride = 128;  // a line
 
-/// A chase of so many accesses a launch through 2^bits lines of `set`, past L1, which goes on where the launch before it
-/// ended. The set may be in the memory of another GPU that this one can reach. Leaves caches and texts to the caller.
+/// A chase of so many accesses a launch through 2^bits lines of `set`, past L1, which goes on where the launch before
+/// it ended. The set may be in the memory of another GPU that this one can reach. Leaves caches and texts to the
+/// caller.
 ProbeCase chase_case(CudaDevice& device, std::shared_ptr<Buffer> set, int bits, std::uint32_t accesses);
 
 /// Chases until each line of the set has been met once.

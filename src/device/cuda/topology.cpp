@@ -50,7 +50,7 @@ void describe_cuda_topology(std::span<const int> devices, Node& node) {
       Link link{.from = from, .to = to};
       const Nvml *here = nvml[from].get(), *there = nvml[to].get();
       const bool known = here != nullptr && there != nullptr;
-      link.kind = !reaches(from, to)                    ? LinkKind::none
+      link.kind = !reaches(from, to)                  ? LinkKind::none
                   : known && by_nvlink(*here, *there) ? LinkKind::nvlink
                                                       : LinkKind::pcie;
       if (link.kind == LinkKind::nvlink) link.nvlinks = here->nvlinks_to(*there).value_or(0);
