@@ -39,18 +39,17 @@ NodeChoice choose_gpus(const DeviceRequest& request) {
     }
   }
   if (request.all && choice.usable.empty()) {
-    throw DeviceError("no GPU can be used: " +
-                          (choice.unusable.empty() ? "this machine has none" : choice.unusable.front().reason),
-                      "see: roofline devices");
+    throw DeviceError(
+        "no GPU can be used: " + (choice.unusable.empty() ? "this machine has none" : choice.unusable.front().reason),
+        "see: roofline devices");
   }
   if (!request.all && choice.usable.size() < request.indices.size()) {
     const auto missing = std::find_if(request.indices.begin(), request.indices.end(), [&](int index) {
       return std::none_of(choice.usable.begin(), choice.usable.end(),
                           [index](const DeviceListing& gpu) { return gpu.info.index == index; });
     });
-    const auto listed = std::find_if(gpus.begin(), gpus.end(), [&](const DeviceListing& gpu) {
-      return gpu.info.index == *missing && !gpu.usable;
-    });
+    const auto listed = std::find_if(
+        gpus.begin(), gpus.end(), [&](const DeviceListing& gpu) { return gpu.info.index == *missing && !gpu.usable; });
     throw DeviceError(
         fmt::format("{} can't be used: {}", device_name(*missing),
                     listed != gpus.end() ? listed->reason : fmt::format("there are {} GPUs", choice.usable.size())),
@@ -96,7 +95,8 @@ Node measure_node(const NodeChoice& choice, const CalibrateCommand& command) {
   };
   ProgressLine line;
   options.progress = [&](const Progress& progress) { line.show(progress); };
-  if (choice.usable.size() > 1) say(fmt::format("{} GPUs: each alone, then all at once, then their links", indices.size()));
+  if (choice.usable.size() > 1)
+    say(fmt::format("{} GPUs: each alone, then all at once, then their links", indices.size()));
   Node node = calibrate_node(options);
   line.clear();
   node.unmeasured.insert(node.unmeasured.begin(), choice.unusable.begin(), choice.unusable.end());

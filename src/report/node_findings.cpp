@@ -34,14 +34,6 @@ bool below(const Ceiling& ceiling, double usual, double by) {
   return ceiling.value < (1 - by) * usual && high < (1 - by / 2) * usual;
 }
 
-std::string of_usual(const Ceiling& ceiling, double usual) {
-  if (ceiling.kind == CeilingKind::latency) {
-    return fmt::format("{} where {} is usual", ceiling_value(ceiling), ceiling_value(usual, ceiling.kind));
-  }
-  return fmt::format("{} of the others: {} where {} is usual", percent(ceiling.value / usual), ceiling_value(ceiling),
-                     ceiling_value(usual, ceiling.kind));
-}
-
 /// "link.read" → "read".
 std::string_view short_name(std::string_view name) { return name.substr(name.find('.') + 1); }
 
@@ -70,16 +62,33 @@ std::set<int> slow_ports(const Node& node, const std::set<UnorderedPair>& slow) 
   return devices;
 }
 
-std::string slow_directions(const Node& node, const UnorderedPair& pair) {
+/// How slow the worst of a link's ceilings is, of what is usual: 1 where none falls behind.
+double worst_share(const Node& node, const Link& link) {
+  double worst = 1;
+  for (const std::string_view name : kLinkCeilings) {
+    if (falls_behind(node, link, name)) worst = std::min(worst, link.find(name)->value / usual_link(node, link, name));
+  }
+  return worst;
+}
+
+/// "read by GPU 2 195 GB/s, by GPU 5 203 GB/s (usual: 390 GB/s); latency …", of what falls behind.
+std::string slow_figures(const Node& node, const UnorderedPair& pair) {
   std::string text;
-  for (const auto& [from, to] : {pair, UnorderedPair{pair.second, pair.first}}) {
-    const Link* link = node.link(from, to);
-    for (const std::string_view name : kLinkCeilings) {
+  for (const std::string_view name : kLinkCeilings) {
+    std::string figures;
+    double usual = kNaN;
+    CeilingKind kind = CeilingKind::bandwidth;
+    for (const auto& [from, to] : {pair, UnorderedPair{pair.second, pair.first}}) {
+      const Link* link = node.link(from, to);
       if (link == nullptr || !falls_behind(node, *link, name)) continue;
-      text += fmt::format("{}{} {} {} {}, {}", text.empty() ? "" : "; ", gpu_name(from), short_name(name),
-                          name == "link.both" ? "with" : "of", gpu_name(to),
-                          of_usual(*link->find(name), usual_link(node, *link, name)));
+      const Ceiling& ceiling = *link->find(name);
+      usual = usual_link(node, *link, name);
+      kind = ceiling.kind;
+      figures += fmt::format("{} by {} {}", figures.empty() ? "" : ",", gpu_name(from), ceiling_value(ceiling));
     }
+    if (figures.empty()) continue;
+    text += fmt::format("{}{}{} (usual: {})", text.empty() ? "" : "; ", short_name(name), figures,
+                        ceiling_value(usual, kind));
   }
   return text;
 }
@@ -90,19 +99,20 @@ void say_links(const Node& node, std::vector<std::string>& said) {
   for (const int device : ports) {
     double least = 1;
     for (const Link& link : node.links) {
-      if (link.from != device && link.to != device) continue;
-      for (const std::string_view name : kLinkCeilings) {
-        if (falls_behind(node, link, name)) {
-          least = std::min(least, link.find(name)->value / usual_link(node, link, name));
-        }
-      }
+      if (link.from == device || link.to == device) least = std::min(least, worst_share(node, link));
     }
-    said.push_back(fmt::format("All links of {} are slow, down to {} of those between the other GPUs.", gpu_name(device),
-                               percent(least)));
+    said.push_back(fmt::format("All links of {} are slow, down to {} of those between the other GPUs.",
+                               gpu_name(device), percent(least)));
   }
   for (const UnorderedPair& pair : slow) {
     if (ports.contains(pair.first) || ports.contains(pair.second)) continue;
-    said.push_back(fmt::format("Link {}\u2013{} is slow: {}.", pair.first, pair.second, slow_directions(node, pair)));
+    const auto worst = [&](int from, int to) {
+      const Link* link = node.link(from, to);
+      return link == nullptr ? 1 : worst_share(node, *link);
+    };
+    said.push_back(fmt::format("Link {}\u2013{} is slow, down to {} of the others: {}.", pair.first, pair.second,
+                               percent(std::min(worst(pair.first, pair.second), worst(pair.second, pair.first))),
+                               slow_figures(node, pair)));
   }
   std::string unreachable;
   for (const Link& link : node.links) {
@@ -112,8 +122,8 @@ void say_links(const Node& node, std::vector<std::string>& said) {
     unreachable += fmt::format("{}{}\u2013{}", unreachable.empty() ? "" : ", ", link.from, link.to);
   }
   if (!unreachable.empty()) {
-    said.push_back(fmt::format("No access to each other's memory: {}. What they exchange goes through the host's.",
-                               unreachable));
+    said.push_back(
+        fmt::format("No access to each other's memory: {}. What they exchange goes through the host's.", unreachable));
   }
 }
 
@@ -122,9 +132,9 @@ void say_roofs(const Node& node, std::vector<std::string>& said) {
     std::string slow;
     for (const Ceiling& ceiling : machine.ceilings) {
       if (ceiling.role != Role::roof || !falls_behind(node, machine, ceiling)) continue;
-      slow += fmt::format("{}{} is {} below the other GPUs", slow.empty() ? "" : ", ",
-                          clean_line(ceiling_label(ceiling)),
-                          percent(1 - ceiling.value / usual_roof(node, machine, ceiling)));
+      slow +=
+          fmt::format("{}{} is {} below the other GPUs", slow.empty() ? "" : ", ", clean_line(ceiling_label(ceiling)),
+                      percent(1 - ceiling.value / usual_roof(node, machine, ceiling)));
     }
     if (!slow.empty()) said.push_back(fmt::format("{} alone: {}.", gpu_name(machine.device.index), slow));
   }
@@ -153,7 +163,8 @@ void say_together(const Node& node, std::vector<std::string>& said) {
   std::vector<std::pair<std::string, std::vector<const SharedCeiling*>>> by_ceiling;
   for (const SharedCeiling& shared : node.together) {
     const std::string label = label_of(shared);
-    if (by_ceiling.empty() || by_ceiling.back().first != label) by_ceiling.emplace_back(label, std::vector<const SharedCeiling*>());
+    if (by_ceiling.empty() || by_ceiling.back().first != label)
+      by_ceiling.emplace_back(label, std::vector<const SharedCeiling*>());
     by_ceiling.back().second.push_back(&shared);
   }
   for (auto& [label, all] : by_ceiling) {
@@ -174,10 +185,10 @@ void say_together(const Node& node, std::vector<std::string>& said) {
     }
     for (const SharedCeiling* shared : falling) {
       const std::string cause = why(*shared);
-      said.push_back(fmt::format("{} falls by {} in {} when all work ({} alone, {} together){}.", gpu_name(shared->device),
-                                 percent(1 - shared->ratio()), label, ceiling_value(shared->alone.value, shared->kind),
-                                 ceiling_value(shared->together.value, shared->kind),
-                                 cause.empty() ? "" : ": " + cause));
+      said.push_back(
+          fmt::format("{} falls by {} in {} when all work ({} alone, {} together){}.", gpu_name(shared->device),
+                      percent(1 - shared->ratio()), label, ceiling_value(shared->alone.value, shared->kind),
+                      ceiling_value(shared->together.value, shared->kind), cause.empty() ? "" : ": " + cause));
     }
   }
 }
@@ -207,8 +218,7 @@ bool falls_behind(const Node& node, const Link& link, std::string_view name) {
 double usual_roof(const Node& node, const Machine& machine, const Ceiling& ceiling) {
   std::vector<double> values;
   for (const Machine& other : node.machines) {
-    const Ceiling* same =
-        other.device.name == machine.device.name ? other.find(ceiling.name, ceiling.regime) : nullptr;
+    const Ceiling* same = other.device.name == machine.device.name ? other.find(ceiling.name, ceiling.regime) : nullptr;
     if (same != nullptr) values.push_back(same->value);
   }
   return upper_median(std::move(values));

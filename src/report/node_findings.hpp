@@ -1,5 +1,5 @@
-// What a node's measurements say, in sentences: which link, which device, and how far behind those like it; what is lost
-// when all work.
+// What a node's measurements say, in sentences: which link, which device, and how far behind those like it; what is
+// lost when all work.
 #pragma once
 
 #include <string>

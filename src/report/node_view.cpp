@@ -30,13 +30,11 @@ Scale scale_of(double typical, CeilingKind kind) {
   static constexpr std::array<std::pair<double, const char*>, 8> kPrefixes = {
       {{1e15, "P"}, {1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1, ""}, {1e-3, "m"}, {1e-6, "\u00b5"}, {1e-9, "n"}}};
   const double shown = scale.inverse ? 1 / typical : typical;
-  const auto prefix = std::find_if(kPrefixes.begin(), kPrefixes.end(),
-                                   [shown](const auto& known) { return shown >= known.first; });
+  const auto prefix =
+      std::find_if(kPrefixes.begin(), kPrefixes.end(), [shown](const auto& known) { return shown >= known.first; });
   const auto& [size, name] = prefix == kPrefixes.end() ? kPrefixes.back() : *prefix;
   scale.factor = 1 / size;
-  scale.unit = name + std::string(scale.inverse                        ? "s"
-                                  : kind == CeilingKind::bandwidth ? "B/s"
-                                                                   : "FLOP/s");
+  scale.unit = name + std::string(scale.inverse ? "s" : kind == CeilingKind::bandwidth ? "B/s" : "FLOP/s");
   return scale;
 }
 
@@ -124,11 +122,10 @@ NodeTable together_table(const Node& node) {
         continue;
       }
       const SharedCeiling& shared = *found->second;
-      row.cells.push_back({percent(shared.ratio()), shared.falls(),
-                           fmt::format("{} of the ratio; alone {}; together {}",
-                                       plus_minus(shared.ratio(), shared.ratio_ci95()),
-                                       rate_title(shared.alone, shared.kind),
-                                       rate_title(shared.together, shared.kind))});
+      row.cells.push_back(
+          {percent(shared.ratio()), shared.falls(),
+           fmt::format("{} of the ratio; alone {}; together {}", plus_minus(shared.ratio(), shared.ratio_ci95()),
+                       rate_title(shared.alone, shared.kind), rate_title(shared.together, shared.kind))});
     }
     table.rows.push_back(std::move(row));
   }
@@ -180,14 +177,31 @@ std::optional<NodeTable> link_table(const Node& node, std::string_view name) {
   return table;
 }
 
-std::string how_linked(const Link& link) {
-  if (link.kind == LinkKind::none) return "no access";
-  if (link.kind == LinkKind::nvlink) return link.nvlinks > 0 ? fmt::format("NVLink x {}", link.nvlinks) : "NVLink";
-  return link.across.empty() ? "PCIe" : "PCIe: " + clean_line(link.across);
+/// The words of `nvidia-smi topo -m` for where PCIe paths meet.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kPathWords = {
+    {{"one board", "board"},
+     {"one PCIe switch", "PIX"},
+     {"several PCIe switches", "PXB"},
+     {"one host bridge", "PHB"},
+     {"one NUMA node's host bridges", "NODE"},
+     {"the CPUs' interconnect", "SYS"}}};
+
+/// In a word, and what the word stands for.
+std::pair<std::string, std::string> how_linked(const Link& link) {
+  if (link.kind == LinkKind::none) return {"none", "no access to each other's memory"};
+  if (link.kind == LinkKind::nvlink) {
+    if (link.nvlinks == 0) return {"NVLink", "of a number that the driver does not tell"};
+    return {fmt::format("NV{}", link.nvlinks), fmt::format("{} NVLinks", link.nvlinks)};
+  }
+  const auto known =
+      std::find_if(kPathWords.begin(), kPathWords.end(), [&](const auto& path) { return path.first == link.across; });
+  if (known != kPathWords.end()) return {std::string(known->second), "PCIe across " + link.across};
+  return {"PCIe", link.across.empty() ? "a path that is not known" : "PCIe across " + clean_line(link.across)};
 }
 
 std::optional<NodeTable> kinds_table(const Node& node) {
   if (node.links.empty()) return std::nullopt;
+  std::map<std::string, std::string> meanings;
   NodeTable table{.title = "How the GPUs are linked", .note = {}, .corner = "from", .columns = {}, .rows = {}};
   for (const Machine& machine : node.machines) table.columns.push_back(gpu_name(machine.device.index));
   for (const Machine& from : node.machines) {
@@ -197,11 +211,17 @@ std::optional<NodeTable> kinds_table(const Node& node) {
       if (link == nullptr) {
         row.cells.push_back({&from == &to ? "" : kAbsent});
       } else {
-        row.cells.push_back({how_linked(*link), false, link->across.empty() ? "" : clean_line(link->across)});
+        const auto [word, meaning] = how_linked(*link);
+        row.cells.push_back({word, false, meaning});
+        meanings[word] = meaning;
       }
     }
     table.rows.push_back(std::move(row));
   }
+  for (const auto& [word, meaning] : meanings) {
+    table.note += fmt::format("{}{}: {}", table.note.empty() ? "" : "; ", word, meaning);
+  }
+  table.note += ".";
   return table;
 }
 
@@ -223,7 +243,8 @@ std::optional<NodeTable> places_table(const Node& node) {
                   .columns = {"PCI address", "NUMA node", "distances", "near CPUs"},
                   .rows = {}};
   if (node.topology.numa_nodes.size() > 1) {
-    table.note = fmt::format("Distances to NUMA nodes {}; 10 is the node itself.", fmt::join(node.topology.numa_nodes, ", "));
+    table.note =
+        fmt::format("Distances to NUMA nodes {}; 10 is the node itself.", fmt::join(node.topology.numa_nodes, ", "));
   }
   for (const DevicePlace& place : node.topology.places) {
     const auto or_absent = [](std::string text) { return text.empty() ? std::string(kAbsent) : text; };
@@ -241,8 +262,8 @@ std::optional<NodeTable> places_table(const Node& node) {
 std::string node_headline(const Node& node) {
   std::vector<std::pair<std::string, int>> kinds;
   for (const Machine& machine : node.machines) {
-    const auto known = std::find_if(kinds.begin(), kinds.end(),
-                                    [&](const auto& kind) { return kind.first == machine.device.name; });
+    const auto known =
+        std::find_if(kinds.begin(), kinds.end(), [&](const auto& kind) { return kind.first == machine.device.name; });
     if (known == kinds.end()) {
       kinds.emplace_back(machine.device.name, 1);
     } else {

@@ -1,5 +1,5 @@
-// Both axes are logarithmic and the same in all panels, so that a roof that is lower on one device is seen at once; what
-// is usual among the devices stands behind it in grey.
+// Both axes are logarithmic and the same in all panels, so that a roof that is lower on one device is seen at once;
+// what is usual among the devices stands behind it in grey.
 #include "render/node/node_chart.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@
 namespace roofline {
 
 const char* const kNodePanelStyle =
-    ".panels{display:block;width:100%;height:auto;font-size:11px}\n"
+    ".panels{display:block;max-width:100%;height:auto;font-size:11px}\n"
     ".panels path{fill:none;stroke:var(--fill);stroke-width:1.6}\n"
     ".panels .frame{stroke:var(--line);stroke-width:1}\n"
     ".panels .usual{stroke:var(--track);stroke-width:5}\n"
@@ -126,8 +126,7 @@ std::string panel(const Node& node, const Machine& machine, const Axes& axes) {
   names += fmt::format("<text x=\"{}\" y=\"{}\">{} {}</text>", kLeft + 4, kBottom + 14,
                        escape_html(shorten(clean_line(memory->name), 18)), ceiling_value(*memory));
   return fmt::format("<path class=\"frame\" d=\"M{0} {1}V{2}H{3}\"/>", kLeft, kTop, kBottom, kRight) + usual + own +
-         names +
-         fmt::format("<text class=\"head\" x=\"{}\" y=\"16\">{}</text>", kLeft, gpu_name(machine.device.index));
+         names + fmt::format("<text class=\"head\" x=\"{}\" y=\"16\">{}</text>", kLeft, gpu_name(machine.device.index));
 }
 
 }  // namespace
@@ -145,8 +144,9 @@ std::string node_panels(const Node& node, const std::string& style) {
   const double width = static_cast<double>(columns) * (kPanelWidth + kGap) - kGap;
   const double height = static_cast<double>(rows) * (kPanelHeight + kGap) - kGap;
   std::string svg = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"panels\" viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" "
-      "aria-label=\"{}\">",
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"panels\" width=\"{0:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
+      "role=\"img\" "
+      "aria-label=\"{2}\">",
       width, height, escape_html("Rooflines of " + node_headline(node)));
   if (!style.empty()) svg += "<style>" + style + "</style>";
   for (std::size_t i = 0; i < machines.size(); ++i) {

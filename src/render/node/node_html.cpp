@@ -60,7 +60,8 @@ std::string render_node_html(const Node& node) {
   if (const std::string panels = node_panels(node); !panels.empty()) {
     body +=
         "<section id=\"roofs\"><h2>Rooflines</h2>\n<p class=\"lead\">FLOP/s over FLOP/byte, the same axes in each. "
-        "Broad and grey: what is usual among these GPUs. Red: lower than that by 5 % and more. Dashed: what is left when "
+        "Broad and grey: what is usual among these GPUs. Red: lower than that by 5 % and more. Dashed: what is left "
+        "when "
         "all work.</p>\n" +
         panels + "</section>\n";
   }
