@@ -4,13 +4,16 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <thread>
 
 #include "calibrate/together.hpp"
+#include "host/interrupt.hpp"
 #include "model/error.hpp"
 #include "tests/support/fake_device.hpp"
 #include "tests/support/fake_node.hpp"
@@ -236,6 +239,31 @@ TEST_F(CalibrateNode, WhatWasCancelledStaysWithWhatThereIs) {
   EXPECT_TRUE(node.cancelled);
   EXPECT_THAT(node.machines, SizeIs(2));
   EXPECT_THAT(node.unmeasured, AllOf(missing("cuda:2", "cancelled"), missing("together", "cancelled")));
+}
+
+TEST_F(CalibrateNode, AnInterruptKeepsWhatThereIs) {
+  options_for(2);
+  options_.effort.quick = false;  // half a second for each probe and turn
+  options_.effort.sustain_s = 0;
+  options_.progress = [](const Progress& progress) {
+    if (progress.done == 1) ::raise(SIGINT);  // in the parent, while the second probe runs
+  };
+  // In a process of its own, for what is interrupted once stays so.
+  const pid_t child = ::fork();
+  if (child == 0) {
+    catch_interrupts();
+    const Node node = calibrate_node(options_);
+    const bool first = shared(node, 0, "hbm.read") != nullptr && shared(node, 1, "hbm.read") != nullptr;
+    const bool second = shared(node, 0, "tensor.bf16") == nullptr;
+    bool said = false;
+    for (const Unmeasured& missing : node.unmeasured)
+      said = said || (missing.name == "links" && missing.reason == "cancelled");
+    ::_exit((node.cancelled ? 0 : 1) + (first ? 0 : 2) + (second ? 0 : 4) + (said ? 0 : 8));
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST_F(CalibrateNode, OnlyChoosesOfAllParts) {

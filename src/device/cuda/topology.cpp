@@ -27,10 +27,16 @@ bool reaches(int from, int to) {
 }
 
 /// Where the driver hides which GPU a link leads to (some virtual machines), links that are up are taken to lead there.
-bool by_nvlink(const Nvml& from, const Nvml& to) {
-  if (const auto told = from.nvlink_to(to)) return *told;
-  if (const auto links = from.nvlinks_to(to)) return *links > 0;
-  const auto links = from.nvlinks();
+/// Without NVML it is told by what PCIe can't do.
+bool by_nvlink(int from, int to, const Nvml* here, const Nvml* there) {
+  if (here == nullptr || there == nullptr) {
+    int atomics = 0;
+    check(cudaDeviceGetP2PAttribute(&atomics, cudaDevP2PAttrNativeAtomicSupported, from, to), "asking for atomics");
+    return atomics != 0;
+  }
+  if (const auto told = here->nvlink_to(*there)) return *told;
+  if (const auto links = here->nvlinks_to(*there)) return *links > 0;
+  const auto links = here->nvlinks();
   return links && links->links > 0;
 }
 
@@ -49,12 +55,15 @@ void describe_cuda_topology(std::span<const int> devices, Node& node) {
       if (from == to) continue;
       Link link{.from = from, .to = to};
       const Nvml *here = nvml[from].get(), *there = nvml[to].get();
-      const bool known = here != nullptr && there != nullptr;
-      link.kind = !reaches(from, to)                  ? LinkKind::none
-                  : known && by_nvlink(*here, *there) ? LinkKind::nvlink
-                                                      : LinkKind::pcie;
-      if (link.kind == LinkKind::nvlink) link.nvlinks = here->nvlinks_to(*there).value_or(0);
-      if (known) link.across = here->shared_path(*there).value_or("");
+      if (!reaches(from, to)) {
+        link.kind = LinkKind::none;
+      } else if (by_nvlink(from, to, here, there)) {
+        link.kind = LinkKind::nvlink;
+      }
+      if (here != nullptr && there != nullptr) {
+        if (link.kind == LinkKind::nvlink) link.nvlinks = here->nvlinks_to(*there).value_or(0);
+        link.across = here->shared_path(*there).value_or("");
+      }
       node.links.push_back(std::move(link));
     }
   }
