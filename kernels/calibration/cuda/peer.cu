@@ -4,6 +4,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
+#include <mutex>
+#include <utility>
 #include <vector>
 
 #include "device/cuda/check.hpp"
@@ -56,19 +59,55 @@ std::optional<std::string> no_next_gpu(const Device& device) {
   return std::nullopt;
 }
 
-/// Lets the current GPU into the memory of another. For good: of several cases the first to go would take it from the
-/// others.
-void enable_access(int peer) {
-  const cudaError_t status = cudaDeviceEnablePeerAccess(peer, 0);
-  if (status != cudaErrorPeerAccessAlreadyEnabled) check(status, "enabling peer access");
-  static_cast<void>(cudaGetLastError());  // of access that was there already
-}
+/// Lets a GPU into the memory of another as long as any of these lives: of several cases the first to go must not take
+/// it from the others, and where there is no NVSwitch a GPU may have eight such peers at a time.
+class PeerAccess {
+ public:
+  PeerAccess(int device, int peer) : way_(device, peer) {
+    const std::lock_guard lock(mutex());
+    int& users = users_of()[way_];
+    if (users == 0) {
+      const CurrentDevice guard(device);
+      const cudaError_t status = cudaDeviceEnablePeerAccess(peer, 0);
+      if (status == cudaErrorPeerAccessAlreadyEnabled) {
+        static_cast<void>(cudaGetLastError());
+        ++users;  // somebody else's, and not to be taken from them
+      } else {
+        check(status, "enabling peer access");
+      }
+    }
+    ++users;
+  }
+  ~PeerAccess() {
+    const std::lock_guard lock(mutex());
+    if (--users_of()[way_] > 0) return;
+    int before = 0;
+    static_cast<void>(cudaGetDevice(&before));
+    static_cast<void>(cudaSetDevice(way_.first));
+    static_cast<void>(cudaDeviceDisablePeerAccess(way_.second));
+    static_cast<void>(cudaSetDevice(before));
+  }
+  PeerAccess(const PeerAccess&) = delete;
+  PeerAccess& operator=(const PeerAccess&) = delete;
 
-/// Memory on another GPU, given back there.
+ private:
+  using Way = std::pair<int, int>;  // from a GPU to its peer
+  static std::mutex& mutex() {
+    static std::mutex instance;
+    return instance;
+  }
+  static std::map<Way, int>& users_of() {
+    static std::map<Way, int> instance;
+    return instance;
+  }
+
+  Way way_;
+};
+
+/// Memory on another GPU that this one can reach.
 class PeerBuffer final : public Buffer {
  public:
-  PeerBuffer(int peer, std::size_t bytes) : bytes_(bytes) {
-    enable_access(peer);
+  PeerBuffer(int device, int peer, std::size_t bytes) : access_(device, peer), bytes_(bytes) {
     const CurrentDevice guard(peer);
     memory_ = make_device_memory(bytes);
   }
@@ -76,6 +115,7 @@ class PeerBuffer final : public Buffer {
   std::size_t size() const override { return bytes_; }
 
  private:
+  PeerAccess access_;
   DeviceMemory memory_;
   std::size_t bytes_;
 };
@@ -95,7 +135,7 @@ Pair make_pair(CudaDevice& device, int peer, double scale) {
   pair.peer = peer;
   pair.vectors = static_cast<std::int64_t>(static_cast<double>(kBytes) * scale) / (kChunk * kVectorBytes) * kChunk;
   pair.here = shared_buffer(device, pair.bytes());
-  pair.there = std::make_shared<PeerBuffer>(peer, static_cast<std::size_t>(pair.bytes()));
+  pair.there = std::make_shared<PeerBuffer>(device.properties().index, peer, static_cast<std::size_t>(pair.bytes()));
   return pair;
 }
 
@@ -197,10 +237,7 @@ struct PeerStream {
 
 /// Either GPU writes to the other's memory, by its SMs.
 ProbeCase both_by_sms(CudaDevice& device, const Pair& pair, Level level) {
-  {
-    const CurrentDevice guard(pair.peer);
-    enable_access(device.properties().index);
-  }
+  const auto access = std::make_shared<PeerAccess>(pair.peer, device.properties().index);
   const auto other = std::make_shared<PeerStream>(pair.peer);
   device.fill(pair.here->data(), std::byte{0xFF}, pair.here->size());
   device.fill(pair.there->data(), std::byte{0xFF}, pair.there->size());
@@ -209,6 +246,7 @@ ProbeCase both_by_sms(CudaDevice& device, const Pair& pair, Level level) {
   made.instruction = "STG.E.128";
   made.code = looks_for(write_kernel, made.instruction);
   made.run = [=, stream = device.stream()] {
+    static_cast<void>(access);  // held
     other->run(stream, [&](cudaStream_t theirs) { launch_writes(*pair.here, pair.vectors, theirs); });
     launch_writes(*pair.there, pair.vectors, stream);
     other->wait(stream);
@@ -254,8 +292,9 @@ std::optional<ProbeCase> make(CudaDevice& device, int peer, Pattern pattern, Lev
 /// Single accesses of one thread to 2 MiB that stay in the other GPU's L2, past which there would be its HBM besides.
 ProbeCase wait_for_accesses(CudaDevice& device, int peer, double scale) {
   constexpr int kBits = 14;
-  ProbeCase made = chase_case(device, std::make_shared<PeerBuffer>(peer, std::size_t{kChaseStride} << kBits), kBits,
-                              static_cast<std::uint32_t>(2048 * scale));
+  ProbeCase made = chase_case(
+      device, std::make_shared<PeerBuffer>(device.properties().index, peer, std::size_t{kChaseStride} << kBits), kBits,
+      static_cast<std::uint32_t>(2048 * scale));
   made.variant += fmt::format(" in the L2 of GPU {}", peer);
   made.nearer_cache_bytes = 0;
   chase_all(device, made, kBits);
