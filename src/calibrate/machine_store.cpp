@@ -17,12 +17,37 @@
 #include "host/file_limits.hpp"
 #include "model/error.hpp"
 #include "report/json/json.hpp"
+#include "report/json/node_json.hpp"
 
 namespace roofline {
 namespace fs = std::filesystem;
 namespace {
 
 bool is_full(const Machine& machine) { return !machine.quick && !machine.cancelled; }
+bool is_full(const Node& node) { return !node.quick && !node.cancelled; }
+
+/// Letters, digits, '.', '_' and '-', and not hidden; the end of what is too long.
+std::string safe_name(std::string name) {
+  constexpr std::size_t kLongest = 200;
+  if (name.size() > kLongest) name.erase(0, name.size() - kLongest);
+  for (char& character : name) {
+    const bool safe = std::isalnum(static_cast<unsigned char>(character)) != 0 || character == '.' ||
+                      character == '_' || character == '-';
+    if (!safe) character = '-';
+  }
+  if (name.front() == '.') name.front() = '-';
+  return name;
+}
+
+/// The first eight digits of a GPU's UUID; empty where it has none.
+std::string short_uuid(const DeviceInfo& device) {
+  const auto uuid = std::find_if(device.attributes.begin(), device.attributes.end(),
+                                 [](const Attribute& attribute) { return attribute.name == "UUID"; });
+  if (uuid == device.attributes.end()) return {};
+  return uuid->value.substr(uuid->value.starts_with("GPU-") ? 4 : 0, 8);
+}
+
+constexpr std::string_view kNodePrefix = "node-";
 
 bool differ(const std::optional<double>& a, const std::optional<double>& b) {
   return a && b && std::abs(*a - *b) > 1e-3 * std::abs(*b);
@@ -72,23 +97,56 @@ std::string shared_file_name(const DeviceInfo& device, const std::string& host) 
     name += "-cpu";
   } else {
     // Which of several GPUs has index 0 is up to the environment of each process.
-    const auto uuid = std::find_if(device.attributes.begin(), device.attributes.end(),
-                                   [](const Attribute& attribute) { return attribute.name == "UUID"; });
     name += fmt::format("-gpu{}", device.index);
-    if (uuid != device.attributes.end()) {
-      const std::size_t prefix = uuid->value.starts_with("GPU-") ? 4 : 0;
-      name += "-" + uuid->value.substr(prefix, 8);
+    if (const std::string uuid = short_uuid(device); !uuid.empty()) name += "-" + uuid;
+  }
+  return safe_name(name) + ".json";
+}
+
+std::string shared_file_name(const Node& node, bool all) {
+  std::string name = node.host_name.empty() ? "host" : node.host_name;
+  if (all) {
+    name += "-node";
+  } else {
+    for (const Machine& machine : node.machines) {
+      const std::string uuid = short_uuid(machine.device);
+      name += "-" + (uuid.empty() ? fmt::format("gpu{}", machine.device.index) : uuid);
     }
   }
-  constexpr std::size_t kLongest = 200;
-  if (name.size() > kLongest) name.erase(0, name.size() - kLongest);
-  for (char& character : name) {
-    const bool safe = std::isalnum(static_cast<unsigned char>(character)) != 0 || character == '.' ||
-                      character == '_' || character == '-';
-    if (!safe) character = '-';
+  return safe_name(name) + ".json";
+}
+
+fs::path node_path(const std::string& host) {
+  return machines_folder() / (std::string(kNodePrefix) + safe_name(host.empty() ? "host" : host) + ".json");
+}
+
+bool keep_node(const Node& node) {
+  const fs::path path = node_path(node.host_name);
+  const KeeperLock lock(path.parent_path());
+  std::error_code hidden;
+  if (!is_full(node) && fs::exists(path, hidden)) {
+    try {
+      if (is_full(parse_node(read_file(path, kMachineLimit), path.string()))) return false;
+    } catch (const UsageError&) {
+      // What can't be read is not worth keeping.
+    }
   }
-  if (name.front() == '.') name.front() = '-';
-  return name + ".json";
+  if (fs::is_directory(path, hidden)) move_aside(path, [](const std::string&) {});
+  write_file(path, render_node_json(node));
+  return true;
+}
+
+std::optional<Node> find_node(const std::string& host, const std::function<void(const std::string&)>& say) {
+  const fs::path path = node_path(host);
+  std::error_code hidden;
+  if (!fs::exists(fs::symlink_status(path, hidden))) return std::nullopt;
+  try {
+    return parse_node(read_file(path, kMachineLimit), path.string());
+  } catch (const UsageError& error) {
+    say(error.what());
+  }
+  move_aside(path, say);
+  return std::nullopt;
 }
 
 std::optional<Machine> kept_machine(const std::string& identity) {
@@ -115,7 +173,8 @@ std::optional<Machine> find_machine_named(const std::string& device_name) {
   std::optional<Machine> best;
   std::error_code hidden;
   for (const auto& entry : fs::directory_iterator(machines_folder(), hidden)) {
-    if (entry.path().extension() != ".json") continue;
+    const fs::path name = entry.path().filename();
+    if (name.extension() != ".json" || name.string().starts_with(kNodePrefix)) continue;
     try {
       Machine machine = parse_machine(read_file(entry.path(), kMachineLimit), entry.path().string());
       const auto rank = [](const Machine& of) { return std::pair(is_full(of), of.measured_at); };

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/machine.hpp"
+#include "model/node.hpp"
 
 namespace roofline {
 
@@ -18,6 +19,18 @@ std::filesystem::path machine_path(const std::string& identity);
 /// The name of a machine's file in a folder that many hosts write to: "node017-gpu3-360f7906.json", "node017-cpu.json".
 /// Letters, digits, '.', '_' and '-', whatever the host is called.
 std::string shared_file_name(const DeviceInfo& device, const std::string& host);
+
+/// That of a node's file in such a folder: "node017-node.json" of all GPUs, else one made of those it has.
+std::string shared_file_name(const Node& node, bool all);
+
+/// Where the calibration of all GPUs of this host is kept, beside those of its devices.
+std::filesystem::path node_path(const std::string& host);
+
+/// Keeps a node there, as keep_machine does a machine.
+bool keep_node(const Node& node);
+
+/// The node kept for that host, or nothing; what can't be read is moved aside, as find_machine does.
+std::optional<Node> find_node(const std::string& host, const std::function<void(const std::string&)>& say);
 
 /// Keeps a machine there. A quick or partial one never replaces a full one: then the path is not written
 /// and false is returned. Throws UsageError when it can't be written.

@@ -80,11 +80,42 @@ Batch batch_of(const ProbeBench& bench, const ProbeCase& probe_case) {
   return [timer](std::int64_t launches) { return timer->time(launches); };
 }
 
+/// The same with the probe's rests before each batch, where it has any.
+Batch rested_batch_of(const ProbeBench& bench, const ProbeCase& probe_case) {
+  Batch batch = batch_of(bench, probe_case);
+  if (!(bench.probe.rest_s > 0)) return batch;
+  return [batch = std::move(batch), rest = std::chrono::duration<double>(bench.probe.rest_s)](std::int64_t launches) {
+    std::this_thread::sleep_for(rest);
+    return batch(launches);
+  };
+}
+
 Bench sampler_bench(const ProbeBench& bench, const ProbeCase& probe_case, Batch batch) {
   return {.batch = std::move(batch),
           .now = wall_seconds,
           .cancelled = bench.cancelled,
           .timer_resolution_s = resolution_among(static_cast<int>(probe_case.ranks), bench.device)};
+}
+
+LoadedTime time_watched(const ProbeBench& bench, const ProbeCase& probe_case, const Batch& batch,
+                        const SamplerOptions& options, StopRule& rule, const std::function<void()>& settled) {
+  SensorWatch watch(bench.device);
+  Bench watched = sampler_bench(bench, probe_case, [&](std::int64_t launches) {
+    const Reading reading = batch(launches);
+    watch.batch_done(launches);
+    return reading;
+  });
+  watched.settled = [&] {
+    settled();
+    watch.start();
+  };
+  LoadedTime loaded;
+  const Samples samples = sample(watched, options, rule);
+  loaded.time = samples.summary;
+  loaded.shift = shift_of(samples.seconds);
+  loaded.sampled_s = watch.elapsed_s();
+  loaded.power = watch.power(probe_case.amount);
+  return loaded;
 }
 
 }  // namespace
@@ -97,14 +128,7 @@ std::optional<std::string> first_run(const ProbeBench& bench, const ProbeCase& p
 
 Samples sample_case(const ProbeBench& bench, const ProbeCase& probe_case, const SamplerOptions& options,
                     StopRule& rule) {
-  const Batch batch = batch_of(bench, probe_case);
-  if (!(bench.probe.rest_s > 0)) return sample(sampler_bench(bench, probe_case, batch), options, rule);
-  const std::chrono::duration<double> rest(bench.probe.rest_s);
-  const Batch after_rest = [&batch, rest](std::int64_t launches) {
-    std::this_thread::sleep_for(rest);
-    return batch(launches);
-  };
-  return sample(sampler_bench(bench, probe_case, after_rest), options, rule);
+  return sample(sampler_bench(bench, probe_case, rested_batch_of(bench, probe_case)), options, rule);
 }
 
 Summary time_case(const ProbeBench& bench, const ProbeCase& probe_case, const SamplerOptions& options) {
@@ -114,21 +138,15 @@ Summary time_case(const ProbeBench& bench, const ProbeCase& probe_case, const Sa
 }
 
 LoadedTime time_under_load(const ProbeBench& bench, const ProbeCase& probe_case, const SamplerOptions& options) {
-  const Batch batch = batch_of(bench, probe_case);
-  SensorWatch watch(bench.device);
-  Bench watched = sampler_bench(bench, probe_case, [&](std::int64_t launches) {
-    const Reading reading = batch(launches);
-    watch.batch_done(launches);
-    return reading;
-  });
-  watched.settled = [&watch] { watch.start(); };
-  LoadedTime loaded;
-  const Samples samples = sample(watched, options);
-  loaded.time = samples.summary;
-  loaded.shift = shift_of(samples.seconds);
-  loaded.sampled_s = watch.elapsed_s();
-  loaded.power = watch.power(probe_case.amount);
-  return loaded;
+  MedianStop rule(options.relative_half_width, options.min_samples);
+  return time_watched(bench, probe_case, batch_of(bench, probe_case), options, rule, [] {});
+}
+
+LoadedTime time_beside_others(const ProbeBench& bench, const ProbeCase& probe_case, const SamplerOptions& options,
+                              StopRule& rule, Regime regime, const std::function<void()>& settled) {
+  const bool rests = regime == Regime::burst;
+  return time_watched(bench, probe_case, rests ? rested_batch_of(bench, probe_case) : batch_of(bench, probe_case),
+                      options, rule, settled);
 }
 
 std::optional<double> measure_idle_watts(Device& device) {

@@ -68,6 +68,13 @@ std::string outlier_id(const Json& row) {
                  text_at(row, "from")});
 }
 
+/// A pair of devices, or a ceiling of one.
+std::string node_id(const Json& row) {
+  const auto index = [&](const char* key) { return fmt::format("cuda:{}", row.value(key, 0)); };
+  if (row.contains("from")) return index("from") + ">" + index("to");
+  return index("device") + "/" + ceiling_id(row);
+}
+
 std::string named_id(const Json& row) { return text_at(row, "name"); }
 std::string label_id(const Json& row) { return text_at(row, "label"); }
 std::string device_id(const Json& row) {
@@ -99,6 +106,7 @@ const std::vector<RowKind>& row_kinds() {
   static const std::vector<RowKind> kinds = {
       {"roofline.report/1", {"results"}, result_id, to_win},
       {"roofline.machine/1", {"ceilings"}, ceiling_id},
+      {"roofline.node/1", {"together", "links"}, node_id},
       {"roofline.comparison/1", {"rows"}, comparison_id, slowdown},
       {"roofline.fleet/1", {"groups/outliers", "changes", "left_out"}, outlier_id},
       {"roofline.devices/1", {"devices"}, device_id},

@@ -6,6 +6,7 @@
 #include "calibrate/calibrate.hpp"
 #include "calibrate/machine_store.hpp"
 #include "calibrate/select_device.hpp"
+#include "cli/calibrate_command.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/session.hpp"
@@ -15,29 +16,6 @@
 
 namespace roofline {
 namespace {
-
-/// Whether it went well: what was measured is shown and written elsewhere all the same.
-bool keep(const Machine& machine, const CalibrateCommand& command) try {
-  if (command.only != "*") {
-    say("not kept: --only measured a part of the machine (-o FILE writes it)");
-  } else if (machine.ceilings.empty()) {
-    say("not kept: no ceiling could be measured");
-  } else if (keep_machine(machine)) {
-    say(fmt::format("kept as {}", machine_path(machine.device.identity).string()));
-  } else {
-    say("not kept: a full calibration of this device is there already");
-  }
-  return true;
-} catch (const UsageError& error) {
-  say(fmt::format("not kept: {}", error.what()));
-  return false;
-}
-
-/// A folder has room for the files of many machines.
-bool names_folder(const std::string& output) {
-  std::error_code hidden;
-  return output.ends_with('/') || std::filesystem::is_directory(output, hidden);
-}
 
 nlohmann::ordered_json to_json(const SingleRun& run) {
   nlohmann::ordered_json json = {{"name", run.name},
@@ -79,17 +57,39 @@ ExitCode run_probes_once(const CalibrateCommand& command, const DeviceChoice& de
 
 }  // namespace
 
+bool keep_calibration(const Machine& machine, const CalibrateCommand& command) try {
+  if (command.only != "*") {
+    say("not kept: --only measured a part of the machine (-o FILE writes it)");
+  } else if (machine.ceilings.empty()) {
+    say("not kept: no ceiling could be measured");
+  } else if (keep_machine(machine)) {
+    say(fmt::format("kept as {}", machine_path(machine.device.identity).string()));
+  } else {
+    say("not kept: a full calibration of this device is there already");
+  }
+  return true;
+} catch (const UsageError& error) {
+  say(fmt::format("not kept: {}", error.what()));
+  return false;
+}
+
+bool names_folder(const std::string& output) {
+  std::error_code hidden;
+  return output.ends_with('/') || std::filesystem::is_directory(output, hidden);
+}
+
 ExitCode run_calibrate(const CalibrateCommand& command, const Options& options) {
   const bool to_folder = names_folder(command.output);
   if (!command.output.empty() && command.output != "-") {
     const std::filesystem::path output = std::filesystem::absolute(command.output);
     require_writable_folder(to_folder ? output : output.parent_path());
   }
+  if (command.device.several()) return run_calibrate_node(command, options);
   const SelectedDevice device = choose_device(command.device);
   if (command.once) return run_probes_once(command, device.choice, options.answer.json);
   const Effort effort{.quick = command.quick, .sustain_s = command.sustain_s, .time_s = command.time_s};
   const Machine machine = calibrate_with_progress(device.choice, effort, command.only);
-  const bool kept = keep(machine, command);
+  const bool kept = keep_calibration(machine, command);
   const std::string json = machine_to_json(machine).dump(2) + "\n";
   if (command.output == "-") {
     print_result(json);

@@ -13,6 +13,7 @@
 #include "import/roofs.hpp"
 #include "render/render.hpp"
 #include "report/json/json.hpp"
+#include "report/json/node_json.hpp"
 #include "text/format.hpp"
 
 namespace roofline {
@@ -22,7 +23,9 @@ namespace {
 /// The roofs: of the file that was named, else those kept of such a GPU, else what it promises.
 Machine machine_of(const ImportCommand& command, const DeviceFacts& device, std::vector<std::string>& notes) {
   if (!command.machine.empty()) {
-    Machine machine = parse_machine(read_file(command.machine, kReportLimit), command.machine);
+    DeviceInfo wanted;
+    wanted.name = device.name;
+    Machine machine = parse_machine_of(wanted, read_file(command.machine, kReportLimit), command.machine);
     if (!device.name.empty() && machine.device.name != device.name) {
       notes.push_back(
           fmt::format("the roofs are those of {}, and the program ran on {}", machine.device.name, device.name));

@@ -11,9 +11,12 @@
 #include "cli/console.hpp"
 #include "cli/session.hpp"
 #include "host/file_limits.hpp"
+#include "host/host.hpp"
 #include "model/error.hpp"
+#include "render/node/node_render.hpp"
 #include "render/render.hpp"
 #include "report/json/json.hpp"
+#include "report/json/node_json.hpp"
 
 namespace roofline {
 namespace {
@@ -32,12 +35,38 @@ Machine kept_machine(const DeviceRequest& request) {
   return *kept;
 }
 
-/// A report.json holds its machine; both kinds of file will do.
-Machine machine_in(const std::string& file) {
-  const std::string text = read_file(file, kReportLimit);
+/// A report.json holds its machine, and a node.json that of each device: all three kinds of file will do.
+Machine machine_in(const std::string& text, const std::string& file, const DeviceInfo& of = {}) {
   const auto json = nlohmann::ordered_json::parse(text, nullptr, false);
   const bool is_report = json.is_object() && json.contains("schema") && json["schema"] == kReportSchema;
-  return is_report ? parse_report(text, file).machine : parse_machine(text, file);
+  return is_report ? parse_report(text, file).machine : parse_machine_of(of, text, file);
+}
+
+Node kept_node() {
+  const std::string host = host_name();
+  std::optional<Node> kept = find_node(host, say);
+  if (!kept) {
+    throw UsageError(fmt::format("no calibration of all GPUs is kept for {}", host.empty() ? "this host" : host),
+                     "measure it: roofline calibrate --device all");
+  }
+  say(fmt::format("measured {} ({})", kept->measured_at, age_of(kept->measured_at, std::time(nullptr))));
+  return *kept;
+}
+
+/// The node that is asked for, by its file or by --device all; nothing where it is one machine. `text` is the file's.
+std::optional<Node> node_of(const MachineCommand& command, const std::string& text) {
+  if (command.file.empty()) return command.device.several() ? std::optional(kept_node()) : std::nullopt;
+  return is_node(text) ? std::optional(parse_node(text, command.file)) : std::nullopt;
+}
+
+/// Those of the devices that were named, where some were.
+void keep_devices(Node& node, const std::vector<int>& devices) {
+  if (devices.empty()) return;
+  const auto left_out = [&](int device) { return std::find(devices.begin(), devices.end(), device) == devices.end(); };
+  std::erase_if(node.machines, [&](const Machine& machine) { return left_out(machine.device.index); });
+  std::erase_if(node.together, [&](const SharedCeiling& shared) { return left_out(shared.device); });
+  std::erase_if(node.links, [&](const Link& link) { return left_out(link.from) || left_out(link.to); });
+  std::erase_if(node.topology.places, [&](const DevicePlace& place) { return left_out(place.device); });
 }
 
 std::string title_of(const Machine& machine) {
@@ -78,7 +107,7 @@ std::string changes_json(const std::vector<CeilingChange>& changes, const Machin
 /// Exit code 3 when a roof got slower: a gate for whoever looks after many machines. References are shown and don't
 /// count: the host's pace (pageable copies, launches one by one) differs by some per cent from run to run.
 ExitCode compare(const Machine& now, const MachineCommand& command, const TerminalStyle& style) {
-  const Machine before = machine_in(command.against);
+  const Machine before = machine_in(read_file(command.against, kReportLimit), command.against, now.device);
   if (before.device.kind != now.device.kind) {
     throw UsageError(fmt::format("{}: is a calibration of a {} device, and the other one of a {} device",
                                  command.against, to_string(before.device.kind), to_string(now.device.kind)),
@@ -107,7 +136,19 @@ ExitCode compare(const Machine& now, const MachineCommand& command, const Termin
 }  // namespace
 
 ExitCode run_machine(const MachineCommand& command, const Options& options) {
-  const Machine machine = command.file.empty() ? kept_machine(command.device) : machine_in(command.file);
+  const std::string text = command.file.empty() ? std::string() : read_file(command.file, kReportLimit);
+  if (std::optional<Node> node = node_of(command, text)) {
+    if (!command.against.empty()) {
+      throw UsageError("--against compares single machines, and this is a node",
+                       "roofline machine --device cuda:0 --against FILE");
+    }
+    keep_devices(*node, command.device.indices);
+    print_result(command.format == "json" ? render_node_json(*node)
+                 : command.format == "md" ? render_node_markdown(*node)
+                                          : render_node_terminal(*node, stdout_style(options.color)));
+    return ExitCode::ok;
+  }
+  const Machine machine = command.file.empty() ? kept_machine(command.device) : machine_in(text, command.file);
   const TerminalStyle style = stdout_style(options.color);
   if (!command.against.empty()) return compare(machine, command, style);
   print_result(command.format == "json" ? machine_to_json(machine).dump(2) + "\n"

@@ -49,6 +49,25 @@ std::string nearest_hint(const std::string& given, const std::vector<std::string
   return near.empty() ? fmt::format("see: {}", help) : fmt::format("did you mean '{}'? (see: {})", near, help);
 }
 
+namespace {
+
+/// "0,2": two indices or more, ascending; nothing when it is no such list.
+std::optional<std::vector<int>> parse_indices(std::string_view text) {
+  std::vector<int> indices;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    const std::optional<int> index = number_of<int>(text.substr(at, end - at));
+    if (!index || *index < 0) return std::nullopt;
+    indices.push_back(*index);
+    at = end + 1;
+  }
+  std::sort(indices.begin(), indices.end());
+  const bool twice = std::adjacent_find(indices.begin(), indices.end()) != indices.end();
+  return twice || indices.size() < 2 ? std::nullopt : std::optional(indices);
+}
+
+}  // namespace
+
 DeviceRequest parse_device(const std::string& text, int threads, const std::optional<std::string>& cpus) {
   DeviceRequest request;
   request.threads = threads;
@@ -58,11 +77,18 @@ DeviceRequest parse_device(const std::string& text, int threads, const std::opti
   }
   if (text.empty()) return request;
   const std::size_t colon = text.find(':');
-  request.kind = parse_device_kind(text.substr(0, colon));
-  const std::optional<int> index = number_of<int>(colon == std::string::npos ? "0" : text.substr(colon + 1));
   const bool has_index = colon != std::string::npos;
+  const std::string behind = has_index ? text.substr(colon + 1) : "0";
+  request.all = text == "all";
+  request.kind = request.all ? DeviceKind::cuda : parse_device_kind(text.substr(0, colon));
+  std::optional<int> index = number_of<int>(behind);
+  if (const auto indices = parse_indices(behind)) {
+    request.indices = *indices;
+    index = indices->front();
+  }
   if (!request.kind || !index || *index < 0 || (request.kind == DeviceKind::cpu && has_index)) {
-    throw UsageError(fmt::format("--device {}: expected cpu, cuda or cuda:N", text), "see: roofline devices");
+    throw UsageError(fmt::format("--device {}: expected cpu, cuda or cuda:N (calibrate: also cuda:N,M or all)", text),
+                     "see: roofline devices");
   }
   if (cpus && request.kind != DeviceKind::cpu) {
     throw UsageError(fmt::format("--cpus {}: is for the CPU, and --device {} is a GPU", *cpus, text),

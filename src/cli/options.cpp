@@ -56,7 +56,9 @@ struct Flags {
 };
 
 void add_device_flags(CLI::App& app, Flags& flags) {
-  app.add_option("--device", flags.device, "cpu, cuda or cuda:N (default: the first GPU that works, else the CPU)")
+  app.add_option("--device", flags.device,
+                 "cpu, cuda or cuda:N (default: the first GPU that works, else the CPU); calibrate and machine: also "
+                 "all, cuda:0,2")
       ->type_name("DEVICE");
   app.add_option("--threads", flags.threads, "CPU worker threads (default: all cores, or all performance cores)")
       ->check(CLI::Range(1, 4096))
@@ -131,7 +133,9 @@ void add_commands(CLI::App& app, Flags& flags) {
   calibrate->add_flag("--verbose", flags.calibrate.verbose, "Say what every failed check of the audit found");
   calibrate
       ->add_option("-o,--output", flags.calibrate.output,
-                   "Also write the machine to this file, or to HOST-GPU.json in this folder ('-': stdout)")
+                   "Also write the machine to this file, or to HOST-GPU.json in this folder, of several GPUs "
+                   "HOST-node.json ('-': "
+                   "stdout)")
       ->type_name("PATH");
 
   CLI::App* analyze = app.add_subcommand("analyze", "Time a suite of workloads and place them under the roofs");
@@ -141,7 +145,9 @@ void add_commands(CLI::App& app, Flags& flags) {
       ->required()
       ->type_name("SUITE");
   add_device_flags(*analyze, flags);
-  analyze->add_option("--machine", flags.analyze.machine, "Machine file (default: the one kept for this device)")
+  analyze
+      ->add_option("--machine", flags.analyze.machine,
+                   "Machine file, or a node's (default: the one kept for this device)")
       ->type_name("FILE");
   analyze->add_option("--only", flags.analyze.only, "Only workloads whose op or label matches this glob")
       ->type_name("OP");
@@ -209,7 +215,9 @@ void add_commands(CLI::App& app, Flags& flags) {
   add_report_flags(*import, flags, "reports/<file>");
 
   CLI::App* report = app.add_subcommand("report", "Draw a saved run again, or several over each other");
-  report->add_option("files", flags.report.files, "report.json of a run; of several, the first is the base")
+  report
+      ->add_option("files", flags.report.files,
+                   "report.json of a run, or a node.json; of several, the first is the base")
       ->required()
       ->type_name("FILE");
   add_report_flags(*report, flags, "that of the file; reports/comparison for several");
@@ -237,7 +245,7 @@ void add_commands(CLI::App& app, Flags& flags) {
   ops->add_flag("--schema", flags.schema, "The JSON Schema of suites, for editors, with these ops");
   CLI::App* machine = app.add_subcommand("machine", "Show the roofs that were measured");
   add_device_flags(*machine, flags);
-  machine->add_option("file", flags.machine.file, "A machine.json or report.json (default: the one kept)")
+  machine->add_option("file", flags.machine.file, "A machine.json, node.json or report.json (default: the one kept)")
       ->type_name("FILE");
   machine->add_option("--format", flags.machine.format, "table, md or json")
       ->check(CLI::IsMember({"table", "md", "json"}));
@@ -382,6 +390,10 @@ void set_saved_runs(Flags& flags) {
 void set_command(Options& options, const CLI::App& app, Flags& flags) {
   const DeviceRequest device = parse_device(flags.device, flags.threads, flags.cpus);
   const std::string name = app.get_subcommands().front()->get_name();
+  if (device.several() && name != "calibrate" && name != "machine") {
+    throw UsageError(fmt::format("--device {}: {} works on one device", flags.device, name),
+                     "name one: --device cuda:0");
+  }
   if (name == "calibrate") {
     flags.calibrate.device = device;
     if (flags.answer.json && flags.calibrate.output.empty()) flags.calibrate.output = "-";

@@ -20,7 +20,12 @@ struct DeviceRequest {
   std::optional<DeviceKind> kind;
   int index = 0;
   int threads = 0;
-  std::vector<int> cpus = {};  ///< empty: those that the CPU device chooses
+  std::vector<int> cpus = {};     ///< empty: those that the CPU device chooses
+  bool all = false;               ///< every GPU of this machine (--device all)
+  std::vector<int> indices = {};  ///< these GPUs, ascending (--device cuda:0,2); empty: one device
+
+  /// Whether it names a node rather than one device.
+  bool several() const { return all || !indices.empty(); }
 };
 
 struct CalibrateCommand {

@@ -14,6 +14,7 @@
 #include "model/error.hpp"
 #include "render/render.hpp"
 #include "report/json/json.hpp"
+#include "report/json/node_json.hpp"
 
 namespace roofline {
 namespace fs = std::filesystem;
@@ -21,9 +22,14 @@ namespace {
 
 /// The roofs: of the file that was named, which needs no device here, else of the GPU that is chosen.
 Machine machine_of(const ProfileCommand& command, std::vector<std::string>& notes) {
-  if (!command.machine.empty()) return parse_machine(read_file(command.machine, kReportLimit), command.machine);
   DeviceRequest request = command.device;
   if (!request.kind) request.kind = DeviceKind::cuda;
+  if (!command.machine.empty()) {
+    const std::string text = read_file(command.machine, kReportLimit);
+    // Of a node the device has to be known; of a machine file there is one, and none is needed here.
+    return is_node(text) ? parse_machine_of(choose_device(request).info, text, command.machine)
+                         : parse_machine(text, command.machine);
+  }
   return machine_for(choose_device(request), {}, notes);
 }
 

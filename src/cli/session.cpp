@@ -7,10 +7,11 @@
 
 #include "calibrate/machine_store.hpp"
 #include "cli/console.hpp"
+#include "cli/option_values.hpp"
 #include "device/cpu/isa.hpp"
 #include "host/file_limits.hpp"
 #include "model/error.hpp"
-#include "report/json/json.hpp"
+#include "report/json/node_json.hpp"
 
 namespace roofline {
 namespace {
@@ -23,7 +24,7 @@ std::string name_of(const SelectedDevice& device) {
 }
 
 Machine read_machine(const SelectedDevice& device, const std::string& file) {
-  Machine machine = parse_machine(read_file(file, kReportLimit), file);
+  Machine machine = parse_machine_of(device.info, read_file(file, kReportLimit), file);
   if (machine.device.kind != device.info.kind) {
     throw UsageError(fmt::format("{}: is a calibration of a {} device ({}), not of {}", file,
                                  to_string(machine.device.kind), machine.device.name, name_of(device)),

@@ -34,6 +34,14 @@ Histories histories_of(std::vector<Sheet> sheets, std::vector<LeftOut>& left_out
     };
     history.erase(std::unique(history.begin(), history.end(), again), history.end());
   }
+  // Of a node's file every device is such; it is one file.
+  const auto same_line = [](const LeftOut& a, const LeftOut& b) { return a.file == b.file && a.reason == b.reason; };
+  std::vector<LeftOut> lines;
+  for (LeftOut& line : left_out) {
+    const bool known = !lines.empty() && same_line(lines.back(), line);
+    if (!known) lines.push_back(std::move(line));
+  }
+  left_out = std::move(lines);
   return histories;
 }
 

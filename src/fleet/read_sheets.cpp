@@ -1,21 +1,40 @@
-// machine.json as a stream of events, of which a table says what becomes of each: most of a file is audits, sweeps and
-// intervals, of which nothing is kept.
+// machine.json and node.json as a stream of events, of which a table says what becomes of each: most of a file is
+// audits, sweeps and intervals, of which nothing is kept.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
 #include "fleet/sheet.hpp"
+#include "measure/statistics.hpp"
 #include "model/error.hpp"
 #include "report/json/json.hpp"
+#include "report/json/node_json.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
 namespace {
 
-/// What is read of a file before it is known to be whole.
+/// A rate of a node that is one device's: of a link from it, or what it has left when all work.
+struct NodeRate {
+  int device = -1, peer = -1;
+  std::string name, regime;
+  SheetCeiling ceiling;
+};
+
+/// What is read of a node beside its machines.
+struct NodeDraft {
+  NodeRate rate;
+  int from = -1, to = -1;               ///< of the link at hand
+  std::vector<NodeRate> link;           ///< its ceilings
+  std::vector<NodeRate> links, shared;  ///< all of them
+};
+
+/// What is read of a machine before it is known to be whole.
 struct Draft {
   Sheet sheet;
   SheetCeiling ceiling;
@@ -23,6 +42,7 @@ struct Draft {
   Attribute attribute;
   std::string schema;
   bool has_ceilings = false;
+  NodeDraft node;
 };
 
 /// A number, a text or a boolean, and where it stands.
@@ -98,10 +118,72 @@ const std::unordered_map<std::string_view, Take>& members_wanted() {
       {"ceilings.power.temperature_c",
        [](Draft& d, const Value& v) { d.ceiling.temperature_c = static_cast<float>(v.any()); }},
       {"ceilings.power.limiter", [](Draft& d, const Value& v) { d.ceiling.limiter = interned(clean_line(v.word())); }},
+      {"together.device", [](Draft& d, const Value& v) { d.node.rate.device = static_cast<int>(v.any()); }},
+      {"together.name", [](Draft& d, const Value& v) { d.node.rate.name = clean_line(v.word()); }},
+      {"together.regime", [](Draft& d, const Value& v) { d.node.rate.regime = to_string(v.of(parse_regime)); }},
+      {"together.kind", [](Draft& d, const Value& v) { d.node.rate.ceiling.kind = v.of(parse_ceiling_kind); }},
+      {"together.together.value", [](Draft& d, const Value& v) { d.node.rate.ceiling.value = v.positive(); }},
+      {"together.together.core_hz",
+       [](Draft& d, const Value& v) { d.node.rate.ceiling.core_hz = static_cast<float>(v.any()); }},
+      {"together.together.temperature_c",
+       [](Draft& d, const Value& v) { d.node.rate.ceiling.temperature_c = static_cast<float>(v.any()); }},
+      {"together.together.limiter",
+       [](Draft& d, const Value& v) { d.node.rate.ceiling.limiter = interned(clean_line(v.word())); }},
+      {"links.from", [](Draft& d, const Value& v) { d.node.from = static_cast<int>(v.any()); }},
+      {"links.to", [](Draft& d, const Value& v) { d.node.to = static_cast<int>(v.any()); }},
+      {"links.ceilings.name", [](Draft& d, const Value& v) { d.node.rate.name = clean_line(v.word()); }},
+      {"links.ceilings.kind", [](Draft& d, const Value& v) { d.node.rate.ceiling.kind = v.of(parse_ceiling_kind); }},
+      {"links.ceilings.value", [](Draft& d, const Value& v) { d.node.rate.ceiling.value = v.positive(); }},
+      {"links.ceilings.audit.status",
+       [](Draft& d, const Value& v) { d.node.rate.ceiling.audit = v.of(parse_check_status); }},
       {"ceilings.disturbed.because",
        [](Draft& d, const Value& v) { d.ceiling.disturbed = interned(clean_line(v.word())); }},
   };
   return kTable;
+}
+
+/// Of each device and ceiling of links two: what is usual of its links, and the slowest of those to devices that are
+/// not slower themselves, so that of a slow pair both ends have it, and a slow device alone has its own.
+void put_links(const std::vector<NodeRate>& links, std::vector<Sheet>& sheets) {
+  std::map<std::string, std::map<int, std::vector<const NodeRate*>>> by_name;
+  for (const NodeRate& rate : links) {
+    if (rate.ceiling.audit != CheckStatus::fail) by_name[rate.name][rate.device].push_back(&rate);
+  }
+  for (const auto& [name, by_device] : by_name) {
+    std::map<int, double> usual;
+    for (const auto& [device, rates] : by_device) {
+      std::vector<double> values;
+      for (const NodeRate* rate : rates) values.push_back(rate->ceiling.value);
+      usual[device] = median(std::move(values));
+    }
+    for (Sheet& sheet : sheets) {
+      const auto own = by_device.find(sheet.index);
+      if (own == by_device.end()) continue;
+      constexpr double kAlike = 0.97;
+      SheetCeiling ceiling = own->second.front()->ceiling;
+      ceiling.label = interned(name);
+      ceiling.value = usual.at(sheet.index);
+      sheet.ceilings.push_back(ceiling);
+      ceiling.label = interned(name + " (slowest)");
+      for (const NodeRate* rate : own->second) {
+        const auto peer = usual.find(rate->peer);
+        const bool slower_itself = peer != usual.end() && peer->second < kAlike * usual.at(sheet.index);
+        if (!slower_itself) ceiling.value = std::min(ceiling.value, rate->ceiling.value);
+      }
+      sheet.ceilings.push_back(ceiling);
+    }
+  }
+}
+
+void put_shared(const std::vector<NodeRate>& shared, std::vector<Sheet>& sheets) {
+  for (const NodeRate& rate : shared) {
+    const bool burst = rate.regime.empty() || rate.regime == to_string(Regime::burst);
+    for (Sheet& sheet : sheets) {
+      if (sheet.index != rate.device) continue;
+      SheetCeiling& ceiling = sheet.ceilings.emplace_back(rate.ceiling);
+      ceiling.label = interned(rate.name + (burst ? " (together)" : " (" + rate.regime + ", together)"));
+    }
+  }
 }
 
 /// Takes what nlohmann's parser reports. `path_` names the value that is next.
@@ -118,14 +200,22 @@ class SheetEvents {
   bool binary(nlohmann::json::binary_t&) { return false; }
   bool key(std::string& name) {
     path_.resize(around_.back());
-    // A report has its machine under that key.
-    if (around_.size() == 1 && name == "machine") return true;
+    // A report has its machine under that key, and a node its machines.
+    in_machines_ = around_.size() == 1 ? in_node_ && name == "machines" : in_machines_;
+    if (around_.size() == 1 && (name == "machine" || in_machines_)) return true;
     if (!path_.empty()) path_ += '.';
     path_ += name;
     return true;
   }
   bool start_object(std::size_t) {
+    if (in_machines_ && around_.size() == 1) {
+      NodeDraft node = std::move(draft_.node);
+      draft_ = {};
+      draft_.node = std::move(node);
+    }
     if (path_ == "ceilings") draft_.ceiling = {}, draft_.name.clear(), draft_.regime.clear();
+    if (path_ == "links") draft_.node.from = draft_.node.to = -1, draft_.node.link.clear();
+    if (path_ == "links.ceilings" || path_ == "together") draft_.node.rate = {};
     around_.push_back(path_.size());
     return true;
   }
@@ -134,6 +224,8 @@ class SheetEvents {
     around_.pop_back();
     if (path_ == "ceilings") end_ceiling();
     if (path_ == "device.attributes") end_attribute();
+    if (path_ == "links.ceilings" || path_ == "links" || path_ == "together") end_of_node();
+    if (in_machines_ && around_.size() == 1) end_machine();
     return true;
   }
   bool start_array(std::size_t) {
@@ -146,18 +238,21 @@ class SheetEvents {
     throw UsageError(at >= size_ ? "breaks off: half a file" : fmt::format("no JSON from byte {} on", at));
   }
 
-  Sheet finished() &&;
+  std::vector<Sheet> finished() &&;
 
  private:
   bool take(const Value& value) {
     if (around_.empty()) throw UsageError("is no machine file");
-    if (in_report_ && around_.size() == 1) return true;  // of the run, not of its machine
+    // Of the run, not of its machine; of the node, not of one of its machines.
+    if ((in_report_ || in_node_) && around_.size() == 1) return true;
     const auto wanted = members_wanted().find(path_);
     if (wanted == members_wanted().end()) return true;
     wanted->second(draft_, value);
     if (path_ == "schema") in_report_ = in_report_ || draft_.schema == kReportSchema;
+    if (path_ == "schema") in_node_ = in_node_ || draft_.schema == kNodeSchema;
+    const bool known = draft_.schema == kMachineSchema || (around_.size() == 1 && (in_report_ || in_node_));
     // Other programs' files are left at once.
-    if (path_ == "schema" && draft_.schema != kMachineSchema && draft_.schema != kReportSchema) {
+    if (path_ == "schema" && !known) {
       value.fail(fmt::format("is {}, no calibration", shorten(clean_line(draft_.schema), 40)));
     }
     return true;
@@ -181,24 +276,57 @@ class SheetEvents {
     draft_.sheet.ceilings.push_back(draft_.ceiling);
   }
 
+  /// Links and what is left when all work: which device they are of is known when all of an object is.
+  void end_of_node() {
+    NodeDraft& node = draft_.node;
+    if (path_ == "links.ceilings") {
+      node.link.push_back(node.rate);
+    } else if (path_ == "together") {
+      if (node.rate.name.empty() || node.rate.ceiling.value <= 0) throw UsageError("a rate without name or value");
+      node.rate.ceiling.audit = CheckStatus::pass;
+      node.shared.push_back(node.rate);
+    } else {
+      for (NodeRate& rate : node.link) {
+        if (rate.name.empty() || rate.ceiling.value <= 0) throw UsageError("a link without name or value");
+        rate.device = node.from;
+        rate.peer = node.to;
+        if (rate.ceiling.kind == CeilingKind::latency) rate.ceiling.role = Role::reference;
+        node.links.push_back(std::move(rate));
+      }
+      node.link.clear();
+    }
+  }
+
+  void end_machine();
+
   std::string file_;
   std::size_t size_;
   Draft draft_;
-  bool in_report_ = false;
+  std::vector<Sheet> sheets_;
+  bool in_report_ = false, in_node_ = false;
+  bool in_machines_ = false;
   std::string path_;
   std::vector<std::size_t> around_;  ///< how long the path is of each object that is open
 };
 
-Sheet SheetEvents::finished() && {
+void SheetEvents::end_machine() {
   Sheet& sheet = draft_.sheet;
   if (draft_.schema.empty()) throw UsageError("is no machine file");
   if (sheet.name.empty() || sheet.measured_at.empty() || !draft_.has_ceilings) {
     throw UsageError("names no device, no time or no ceilings");
   }
-  sheet.file = std::move(file_);
+  sheet.file = file_;
   sheet.host_recorded = !sheet.host.empty();
   if (!sheet.host_recorded) sheet.host = clean_line(std::filesystem::path(sheet.file).stem().string());
-  return std::move(sheet);
+  sheets_.push_back(std::move(sheet));
+}
+
+std::vector<Sheet> SheetEvents::finished() && {
+  if (!in_node_) end_machine();
+  if (sheets_.empty()) throw UsageError("has no machine");
+  put_shared(draft_.node.shared, sheets_);
+  put_links(draft_.node.links, sheets_);
+  return std::move(sheets_);
 }
 
 }  // namespace
@@ -207,9 +335,7 @@ std::vector<Sheet> read_sheets(const std::string& text, const std::string& file)
   if (text.empty()) throw UsageError("is empty");
   SheetEvents events(file, text.size());
   nlohmann::json::sax_parse(text, &events);
-  std::vector<Sheet> sheets;  // a file of several devices will give several
-  sheets.push_back(std::move(events).finished());
-  return sheets;
+  return std::move(events).finished();
 }
 
 }  // namespace roofline

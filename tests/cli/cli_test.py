@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 import unittest
+from unittest import mock
 
 ROOFLINE = os.path.abspath(sys.argv.pop(1))
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -38,9 +39,9 @@ def check_answer(answer):
     check_by("answer", answer)
     data = json.loads(json.dumps(answer.get("data", {})))
     name, _, _ = data.get("schema", "").removeprefix("roofline.").partition("/")
-    if name not in ("report", "machine", "comparison", "fleet"):
+    if name not in ("report", "machine", "node", "comparison", "fleet"):
         return
-    lists = [data.get(key, []) for key in ("results", "ceilings", "rows", "changes", "left_out")]
+    lists = [data.get(key, []) for key in ("results", "ceilings", "rows", "changes", "left_out", "together", "links")]
     lists += [group["outliers"] for group in data.get("groups", [])]
     for row in (row for rows in lists for row in rows):
         del row["id"]
@@ -754,6 +755,63 @@ class Machines(Workspace):
         self.assertRegex(data["groups"][0]["outliers"][0]["id"], "^node3/GPU 0")
         rows = self.run_tool("fleet", bad, "--format", "csv", "-o", "-").stdout.splitlines()
         self.assertEqual([row.split(",")[0] for row in rows if ",true," in row], ["node3"])
+
+    def node_file(self, name, devices=4, slow=None):
+        """The reference's H200 several times over, linked by NVLink; one pair is slow where `slow` says so."""
+        machine = json.loads((ROOT / "reports/reference/h200-ops/report.json").read_text())["machine"]
+        attributes = [a for a in machine["device"]["attributes"] if a["name"] != "UUID"]
+        read = next(c for c in machine["ceilings"] if c["name"] == "hbm.read")
+
+        def copy(index):
+            own = json.loads(json.dumps(machine))
+            own["device"] |= {"index": index, "identity": f"cuda-nvidia-h200-{index:08x}"}
+            own["device"]["attributes"] = attributes + [{"name": "UUID", "value": f"GPU-{index:08x}"},
+                                                        {"name": "host name", "value": "node0"}]
+            return own
+
+        def link(a, b):
+            value = 200e9 if {a, b} == slow else 390e9
+            ceiling = read | {"name": "link.read", "level": "nvlink", "value": value, "ci95": [value, value]}
+            return {"from": a, "to": b, "kind": "nvlink", "nvlinks": 18, "ceilings": [ceiling], "unmeasured": []}
+
+        rate = {"value": 4.7e12, "ci95": [4.69e12, 4.71e12]}
+        node = {"schema": "roofline.node/1", "tool_version": "0.2.0", "measured_at": "2026-01-15T09:32:10Z",
+                "host_name": "node0", "host": "Linux", "quick": False, "cancelled": False,
+                "machines": [copy(i) for i in range(devices)],
+                "topology": {"places": [{"device": i} for i in range(devices)], "numa_nodes": [], "numa_distances": []},
+                "together": [{"device": i, "name": "hbm.read", "kind": "bandwidth", "regime": "burst", "unit": "byte/s",
+                              "alone": rate, "together": rate, "ratio": 1.0} for i in range(devices)],
+                "links": [link(a, b) for a in range(devices) for b in range(devices) if a != b], "unmeasured": []}
+        path = self.folder / name
+        path.write_text(json.dumps(node))
+        return path
+
+    def test_a_node_is_shown_drawn_and_read_by_a_fleet(self):
+        node = self.node_file("node.json", slow={1, 2})
+        shown = self.run_tool("machine", node)
+        self.check(shown, 0)
+        for text in ("4 × NVIDIA H200", "Link 1–2 is slow", "hbm.read", "GPU 3", "NV18"):
+            self.assertIn(text, shown.stdout)
+        data = self.data(self.run_tool("machine", node, "--json"), "roofline.node/1")
+        self.assertEqual([row["id"] for row in data["together"][:2]], ["cuda:0/hbm.read@burst", "cuda:1/hbm.read@burst"])
+        self.assertEqual(data["links"][0]["id"], "cuda:0>cuda:1")
+        self.check(self.run_tool("report", node, "-o", "drawn"), 0, "node.html", "node.csv", "node.md", "node.svg")
+        self.assertIn("Link 1–2 is slow", (self.folder / "drawn/node.html").read_text())
+        again = json.loads(self.run_tool("report", node, "--format", "json", "-o", "-").stdout)
+        check_by("node", again)
+        self.check(self.run_tool("report", node, "--format", "png", "-o", "drawn"), 2, "a node is not written as png")
+        self.check(self.run_tool("machine", node, "--against", self.machine), 2, "--against compares single machines")
+        self.check(self.run_tool("machine", self.machine, "--against", node), 2, "is a calibration of a cuda device")
+        fleet = self.run_tool("fleet", node, "-o", "fleet-out")
+        self.assertIn("4 machines in 1 group", fleet.stdout)
+        names = {c["name"] for c in json.loads((self.folder / "fleet-out/fleet.json").read_text())["groups"][0]["ceilings"]}
+        self.assertLess({"link.read", "link.read (slowest)", "hbm.read (together)"}, names)
+
+    def test_a_node_needs_gpus(self):
+        with mock.patch.dict(self.environment, {"CUDA_VISIBLE_DEVICES": ""}):
+            self.check(self.run_tool("calibrate", "--device", "all"), 4, "no GPU can be used")
+            self.check(self.run_tool("calibrate", "--device", "cuda:0,1"), 4, "cuda:0 can't be used")
+            self.check(self.run_tool("machine", "--device", "all"), 2, "roofline calibrate --device all")
 
     def test_a_fleet_says_what_is_wrong_with_the_command(self):
         self.check(self.run_tool("fleet"), 2, "paths")

@@ -26,8 +26,10 @@
 #include "profile/process_trace.hpp"
 #include "profile/profile.hpp"
 #include "render/fleet/fleet_render.hpp"
+#include "render/node/node_render.hpp"
 #include "render/render.hpp"
 #include "report/json/json.hpp"
+#include "report/json/node_json.hpp"
 #include "tests/support/profile_report.hpp"
 #include "user/formula.hpp"
 #include "user/npy.hpp"
@@ -104,6 +106,15 @@ void machine(std::string_view bytes) {
   const Machine machine = parse_machine(std::string(bytes), "fuzzed.json");
   render_machine_terminal(machine, {}, true);
   render_machine_markdown(machine);
+}
+
+void node(std::string_view bytes) {
+  const Node read = parse_node(std::string(bytes), "fuzzed.json");
+  render_node_terminal(read, {});
+  render_node_markdown(read);
+  render_node_csv(read);
+  render_node_html(read);
+  render_node_svg(read);
 }
 
 void fleet(std::string_view bytes) {
@@ -271,6 +282,7 @@ constexpr std::array kReaders = {Reader{"suite", suite, 800},
                                  Reader{"formula", formula, 12000},
                                  Reader{"machine", machine, 1200},
                                  Reader{"report", report, 300},
+                                 Reader{"node", node, 1200},
                                  Reader{"fleet", fleet, 1200},
                                  Reader{"spool", spool, 2000},
                                  Reader{"cubin", cubin, 12000},

@@ -152,6 +152,24 @@ TEST(Options, Compare) {
   EXPECT_NE(mistake({"compare", "a.json"}).find("roofline compare --help"), std::string::npos);
 }
 
+TEST(Options, ANodeIsAllGpusOrAList) {
+  const auto device = [](const char* text) {
+    return std::get<CalibrateCommand>(parse({"calibrate", "--device", text}).command).device;
+  };
+  EXPECT_TRUE(device("all").all);
+  EXPECT_TRUE(device("all").several());
+  EXPECT_EQ(device("cuda:2,0").indices, (std::vector<int>{0, 2}));
+  EXPECT_TRUE(device("cuda:2,0").several());
+  EXPECT_FALSE(device("cuda:3").several());
+  EXPECT_EQ(device("cuda:3").index, 3);
+  for (const char* text : {"cuda:1,1", "cuda:1,", "cuda:,1", "cuda:0,-1", "cuda:0;1", "cpu:0,1", "all:1", "cuda:0,x"}) {
+    EXPECT_NE(mistake({"calibrate", "--device", text}).find("cuda:N,M or all"), std::string::npos) << text;
+  }
+  EXPECT_NE(mistake({"analyze", "s.yaml", "--device", "all"}).find("analyze works on one device"), std::string::npos);
+  EXPECT_NE(mistake({"calibrate", "--device", "all", "--cpus", "0"}).find("--cpus 0: is for the CPU"),
+            std::string::npos);
+}
+
 TEST(Options, MistakesSayWhatToDo) {
   EXPECT_NE(mistake({"calibrat"}).find("did you mean 'calibrate'?"), std::string::npos);
   EXPECT_NE(mistake({"analyze", "s.yaml", "--formt", "png"}).find("did you mean '--format'?"), std::string::npos);

@@ -8,13 +8,12 @@
 
 #include "device/cuda/check.hpp"
 #include "device/cuda/throughput.hpp"
-#include "kernels/calibration/cuda/probe.cuh"
+#include "kernels/calibration/cuda/chase.cuh"
 #include "op/registry.hpp"
 
 namespace roofline {
 namespace {
 
-constexpr std::int64_t kStride = 128;  // a line
 constexpr int kWarp = 32;
 
 /// A bijection of [0, 2^bits) that looks random: the p-th stop of the cycle. So the cycle needs no table, and where
@@ -38,8 +37,8 @@ struct Chase {
 __global__ void lay_cycle_kernel(std::byte* set, int bits) {
   const std::uint64_t stops = std::uint64_t{1} << bits;
   for (std::uint64_t p = blockIdx.x * blockDim.x + threadIdx.x; p < stops; p += gridDim.x * blockDim.x) {
-    std::byte* const next = set + stop_at(p + 1, bits) * kStride;
-    *reinterpret_cast<std::uint64_t*>(set + stop_at(p, bits) * kStride) = reinterpret_cast<std::uint64_t>(next);
+    std::byte* const next = set + stop_at(p + 1, bits) * kChaseStride;
+    *reinterpret_cast<std::uint64_t*>(set + stop_at(p, bits) * kChaseStride) = reinterpret_cast<std::uint64_t>(next);
   }
 }
 
@@ -48,7 +47,7 @@ template <bool kL1>
 __global__ void chase_kernel(const std::byte* set, Chase* chase, std::uint32_t accesses) {
   if constexpr (kL1) {
     std::uint64_t line;
-    asm volatile("ld.global.ca.u64 %0, [%1];" : "=l"(line) : "l"(set + threadIdx.x * kStride));
+    asm volatile("ld.global.ca.u64 %0, [%1];" : "=l"(line) : "l"(set + threadIdx.x * kChaseStride));
     __syncwarp();
   }
   if (threadIdx.x != 0) return;
@@ -67,10 +66,10 @@ __global__ void chase_kernel(const std::byte* set, Chase* chase, std::uint32_t a
 constexpr int kSharedBits = 7;
 
 __global__ void shared_chase_kernel(Chase* chase, std::uint32_t accesses) {
-  __shared__ std::uint32_t set[(1 << kSharedBits) * kStride / 4];
+  __shared__ std::uint32_t set[(1 << kSharedBits) * kChaseStride / 4];
   const auto base = static_cast<std::uint32_t>(__cvta_generic_to_shared(set));
   for (std::uint32_t p = threadIdx.x; p < 1u << kSharedBits; p += kWarp) {
-    set[stop_at(p, kSharedBits) * (kStride / 4)] = base + stop_at(p + 1, kSharedBits) * kStride;
+    set[stop_at(p, kSharedBits) * (kChaseStride / 4)] = base + stop_at(p + 1, kSharedBits) * kChaseStride;
   }
   __syncwarp();
   if (threadIdx.x != 0) return;
@@ -85,7 +84,7 @@ std::optional<std::string> check_chase(CudaDevice& device, Buffer& state, std::u
                                        std::uint32_t accesses) {
   Chase chase;
   device.download(&chase, state.data(), sizeof chase);
-  const std::uint64_t expected = base + stop_at(chase.accesses, bits) * kStride;
+  const std::uint64_t expected = base + stop_at(chase.accesses, bits) * kChaseStride;
   if (chase.accesses == 0 || chase.accesses % accesses != 0) {
     return fmt::format("{} accesses were made, no multiple of {}", chase.accesses, accesses);
   }
@@ -95,7 +94,7 @@ std::optional<std::string> check_chase(CudaDevice& device, Buffer& state, std::u
 
 ProbeCase base_case(const char* place, int bits, std::uint32_t accesses) {
   ProbeCase made;
-  made.working_set_bytes = static_cast<double>(kStride << bits);
+  made.working_set_bytes = static_cast<double>(kChaseStride << bits);
   made.variant = fmt::format("one thread, a random cycle of {} lines{} ({:g} KiB)", 1u << bits, place,
                              made.working_set_bytes / 1024);
   made.amount = accesses;
@@ -104,14 +103,13 @@ ProbeCase base_case(const char* place, int bits, std::uint32_t accesses) {
 
 std::shared_ptr<Buffer> make_state(CudaDevice& device, std::uint64_t base, int bits) {
   const std::shared_ptr<Buffer> state = shared_buffer(device, sizeof(Chase));
-  const Chase start{.at = base + stop_at(0, bits) * kStride, .accesses = 0};
+  const Chase start{.at = base + stop_at(0, bits) * kChaseStride, .accesses = 0};
   device.upload(state->data(), &start, sizeof start);
   return state;
 }
 
 template <bool kL1>
-ProbeCase global_case(CudaDevice& device, int bits, std::uint32_t accesses) {
-  const std::shared_ptr<Buffer> set = shared_buffer(device, kStride << bits);
+ProbeCase global_case(CudaDevice& device, std::shared_ptr<Buffer> set, int bits, std::uint32_t accesses) {
   auto* const data = static_cast<std::byte*>(set->data());
   const auto base = reinterpret_cast<std::uint64_t>(data);
   lay_cycle_kernel<<<512, 256, 0, device.stream()>>>(data, bits);
@@ -132,25 +130,28 @@ ProbeCase global_case(CudaDevice& device, int bits, std::uint32_t accesses) {
 
 /// Lines that take 4 x L2, whatever their number is rounded up to.
 ProbeCase hbm_case(CudaDevice& device, double scale) {
-  const auto lines = static_cast<std::uint64_t>(4 * device.properties().l2_bytes / static_cast<double>(kStride));
-  return global_case<false>(device, static_cast<int>(std::bit_width(lines - 1)),
-                            static_cast<std::uint32_t>(2048 * scale));
+  const auto lines = static_cast<std::uint64_t>(4 * device.properties().l2_bytes / static_cast<double>(kChaseStride));
+  const int bits = static_cast<int>(std::bit_width(lines - 1));
+  return chase_case(device, shared_buffer(device, kChaseStride << bits), bits,
+                    static_cast<std::uint32_t>(2048 * scale));
 }
 
 /// 2 MiB: more than one SM's L1, which these loads leave aside anyway, and within the nearer half of L2. The first
 /// time round is HBM's latency, so it is gone before the first launch.
 ProbeCase l2_case(CudaDevice& device, double scale) {
   constexpr int kBits = 14;
-  ProbeCase made = global_case<false>(device, kBits, static_cast<std::uint32_t>(4096 * scale));
+  ProbeCase made =
+      chase_case(device, shared_buffer(device, kChaseStride << kBits), kBits, static_cast<std::uint32_t>(4096 * scale));
   const CudaProperties& gpu = device.properties();
   made.nearer_cache_bytes = l1_bytes(gpu.major, gpu.minor).value_or(0);
-  for (double done = 0; done < 1 << kBits; done += made.amount) made.run();
-  device.synchronize();
+  chase_all(device, made, kBits);
   return made;
 }
 
 ProbeCase l1_case(CudaDevice& device, double scale) {
-  return global_case<true>(device, 5, static_cast<std::uint32_t>(32768 * scale));
+  constexpr int kBits = 5;
+  return global_case<true>(device, shared_buffer(device, kChaseStride << kBits), kBits,
+                           static_cast<std::uint32_t>(32768 * scale));
 }
 
 ProbeCase shared_case(CudaDevice& device, double scale) {
@@ -186,4 +187,14 @@ const ProbeRegistrar kRegistrar({latency_probe(Level::hbm, hbm_case), latency_pr
                                  latency_probe(Level::l1, l1_case), latency_probe(Level::shared, shared_case)});
 
 }  // namespace
+
+ProbeCase chase_case(CudaDevice& device, std::shared_ptr<Buffer> set, int bits, std::uint32_t accesses) {
+  return global_case<false>(device, std::move(set), bits, accesses);
+}
+
+void chase_all(CudaDevice& device, const ProbeCase& made, int bits) {
+  for (double done = 0; done < 1 << bits; done += made.amount) made.run();
+  device.synchronize();
+}
+
 }  // namespace roofline

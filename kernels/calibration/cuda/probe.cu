@@ -71,12 +71,13 @@ std::optional<Limit> port_limit(const Device& device, double bytes_per_cycle, st
       .basis = fmt::format("{} SMs x {:g} byte/cycle x {:.0f} MHz measured", sms, bytes_per_cycle, *core_hz * 1e-6)};
 }
 
-std::optional<Limit> nvlink_limit(const Device& device) {
+std::optional<Limit> nvlink_limit(const Device& device, int directions) {
   const Nvml* const nvml = as_cuda(device).nvml();
   const auto links = nvml != nullptr ? nvml->nvlinks() : std::nullopt;
   if (!links || links->links == 0 || links->bytes_per_s <= 0) return std::nullopt;
-  return Limit{.value = links->links * links->bytes_per_s,
-               .basis = fmt::format("{} links x {:.2f} GB/s", links->links, links->bytes_per_s * 1e-9)};
+  return Limit{.value = directions * links->links * links->bytes_per_s,
+               .basis = fmt::format("{}{} links x {:.2f} GB/s", directions == 2 ? "2 directions x " : "", links->links,
+                                    links->bytes_per_s * 1e-9)};
 }
 
 }  // namespace roofline

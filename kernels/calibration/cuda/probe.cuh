@@ -59,7 +59,7 @@ std::optional<Limit> cycle_limit(const Device& device, Pipe pipe, std::optional<
 /// The same for a port of every SM that moves so many bytes a cycle; nothing without a clock.
 std::optional<Limit> port_limit(const Device& device, double bytes_per_cycle, std::optional<double> core_hz);
 
-/// All NVLink links of a GPU in one direction, packets' own bytes included; nothing where there are none.
-std::optional<Limit> nvlink_limit(const Device& device);
+/// All NVLink links of a GPU, in so many directions at once, packets' own bytes included; nothing where there are none.
+std::optional<Limit> nvlink_limit(const Device& device, int directions = 1);
 
 }  // namespace roofline

@@ -1,5 +1,6 @@
 // Stands in for the CUDA half in a build without it: lists why there is no GPU, and opens none.
 #include "device/cuda/open.hpp"
+#include "device/cuda/topology.hpp"
 #include "model/error.hpp"
 
 namespace roofline {
@@ -26,6 +27,8 @@ std::unique_ptr<Device> open_cuda_device(int) {
 std::unique_ptr<Device> open_cuda_rank(int index, std::shared_ptr<Rendezvous>) { return open_cuda_device(index); }
 
 std::vector<KernelLaunch> cuda_launch_layout(Device&, const std::function<void()>&) { throw Error(kReason); }
+
+void describe_cuda_topology(std::span<const int>, Node&) { throw Error(kReason); }
 
 std::unique_ptr<CounterReader> open_cuda_counters(Device&, CounterSet) { throw Error(kReason); }
 

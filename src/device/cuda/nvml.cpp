@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <tuple>
 #include <utility>
 
 #include "device/cuda/shared_library.hpp"
@@ -72,6 +73,26 @@ struct RawViolation {
 };
 constexpr int kThermalPolicy = 1;
 
+/// nvmlPciInfo_t.
+struct RawPci {
+  std::array<char, 16> legacy_address;
+  unsigned domain, bus, device, id, subsystem_id;
+  std::array<char, 32> address;
+};
+
+constexpr int kP2pOverNvLink = 2;  // of nvmlGpuP2PCapsIndex_t
+constexpr int kRemoteIsSwitch = 2;
+
+/// nvmlGpuTopologyLevel_t.
+constexpr std::array<std::pair<int, const char*>, 6> kSharedPaths = {{
+    {0, "one board"},
+    {10, "one PCIe switch"},
+    {20, "several PCIe switches"},
+    {30, "one host bridge"},
+    {40, "one NUMA node's host bridges"},
+    {50, "the CPUs' interconnect"},
+}};
+
 constexpr unsigned kFieldNvLinkSpeed = 164;  // MB/s of the link that `scope` names
 constexpr unsigned kMostNvLinks = 36;  // 18 on every GPU so far; asking for one too many is answered with an error
 
@@ -109,6 +130,11 @@ struct Nvml::State : SharedLibrary {
   int (*best_pcie_generation)(NvmlDevice, unsigned*) = symbol("nvmlDeviceGetMaxPcieLinkGeneration");
   int (*best_pcie_lanes)(NvmlDevice, unsigned*) = symbol("nvmlDeviceGetMaxPcieLinkWidth");
   int (*nvlink_state)(NvmlDevice, unsigned, unsigned*) = symbol("nvmlDeviceGetNvLinkState");
+  int (*nvlink_remote)(NvmlDevice, unsigned, RawPci*) = symbol("nvmlDeviceGetNvLinkRemotePciInfo_v2");
+  int (*nvlink_remote_kind)(NvmlDevice, unsigned, int*) = symbol("nvmlDeviceGetNvLinkRemoteDeviceType");
+  int (*p2p_status)(NvmlDevice, NvmlDevice, int, int*) = symbol("nvmlDeviceGetP2PStatus");
+  int (*common_ancestor)(NvmlDevice, NvmlDevice, int*) = symbol("nvmlDeviceGetTopologyCommonAncestor");
+  int (*pci_info)(NvmlDevice, RawPci*) = symbol("nvmlDeviceGetPciInfo_v3");
 
   /// Asks the device; false where the driver has no such question, or no answer.
   template <typename Function, typename... Arguments>
@@ -204,6 +230,42 @@ std::optional<NvLinks> Nvml::nvlinks() const {
     if (state_->ask(state_->fields, 1, &speed) && speed.status == kSuccess) all.bytes_per_s = speed.value.small * 1e6;
   }
   return all;
+}
+
+std::optional<bool> Nvml::nvlink_to(const Nvml& other) const {
+  int status = 0;
+  if (!state_->ask(state_->p2p_status, other.state_->device, kP2pOverNvLink, &status)) return std::nullopt;
+  return status == kSuccess;
+}
+
+std::optional<int> Nvml::nvlinks_to(const Nvml& other) const {
+  RawPci there{};
+  if (!other.state_->ask(other.state_->pci_info, &there)) return std::nullopt;
+  int count = 0;
+  for (unsigned link = 0; link < kMostNvLinks; ++link) {
+    unsigned active = 0;
+    if (!state_->ask(state_->nvlink_state, link, &active)) break;
+    if (active == 0) continue;
+    int kind = 0;
+    RawPci remote{};
+    if (state_->ask(state_->nvlink_remote_kind, link, &kind) && kind == kRemoteIsSwitch) {
+      ++count;
+    } else if (!state_->ask(state_->nvlink_remote, link, &remote)) {
+      return std::nullopt;
+    } else if (std::tuple(remote.domain, remote.bus, remote.device) ==
+               std::tuple(there.domain, there.bus, there.device)) {
+      ++count;
+    }
+  }
+  return count;
+}
+
+std::optional<std::string> Nvml::shared_path(const Nvml& other) const {
+  int level = 0;
+  if (!state_->ask(state_->common_ancestor, other.state_->device, &level)) return std::nullopt;
+  const auto known =
+      std::find_if(kSharedPaths.begin(), kSharedPaths.end(), [level](const auto& path) { return path.first == level; });
+  return known == kSharedPaths.end() ? std::nullopt : std::optional<std::string>(known->second);
 }
 
 std::optional<std::vector<std::string>> Nvml::clock_event_reasons() const {

@@ -59,6 +59,12 @@ class Nvml {
   std::optional<PcieLink> best_pcie_link() const;
   /// Nothing where the driver knows no NVLink; no links where none is up.
   std::optional<NvLinks> nvlinks() const;
+  /// Whether the two GPUs reach each other's memory over NVLink.
+  std::optional<bool> nvlink_to(const Nvml& other) const;
+  /// How many of this GPU's links that are up lead to the other one, by a switch or directly.
+  std::optional<int> nvlinks_to(const Nvml& other) const;
+  /// What the PCIe paths of the two GPUs have in common, as "one PCIe switch"; nothing where the driver doesn't tell.
+  std::optional<std::string> shared_path(const Nvml& other) const;
 
  private:
   struct State;

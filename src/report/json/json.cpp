@@ -9,6 +9,7 @@
 #include "model/error.hpp"
 #include "report/json/json_members.hpp"
 #include "report/json/json_read.hpp"
+#include "report/json/machine_members.hpp"
 #include "report/json/profile_json.hpp"
 
 namespace roofline {
@@ -103,6 +104,16 @@ std::string render_json(const Report& report) {
   for (auto& part : parts) text += part.get();
   return text + closing;
 }
+
+Json device_to_json(const DeviceInfo& device) { return to_json_value(device); }
+Json ceiling_to_json(const Ceiling& ceiling) { return to_json_value(ceiling); }
+Json sweep_to_json(const Sweep& sweep) { return to_json_value(sweep); }
+Json machine_to_json(const Machine& machine) { return to_json_value(machine); }
+
+DeviceInfo read_device(const JsonValue& json) { return read_value<DeviceInfo>(json); }
+Ceiling read_ceiling(const JsonValue& json) { return read_value<Ceiling>(json); }
+Sweep read_sweep(const JsonValue& json) { return read_value<Sweep>(json); }
+Machine read_machine(const JsonValue& json) { return read_value<Machine>(json); }
 
 Ceiling ceiling_from_json(const Json& json) { return read_ceiling(JsonValue(json)); }
 Sweep sweep_from_json(const Json& json) { return read_sweep(JsonValue(json)); }

@@ -1,7 +1,9 @@
-// machine.json: a device and its ceilings to and from JSON. The keys are those of docs/report-schema.md.
+// The members of a machine and of what it is made of, for machine.json and for the documents that hold machines.
+// Internal to src/report.
+#pragma once
+
 #include <cmath>
 
-#include "model/error.hpp"
 #include "report/json/disturbance_json.hpp"
 #include "report/json/json.hpp"
 #include "report/json/json_members.hpp"
@@ -9,17 +11,15 @@
 
 namespace roofline {
 
-using Json = nlohmann::ordered_json;
-
-static auto vocabulary(DeviceKind) { return std::pair(&parse_device_kind, "device kind"); }
-static auto vocabulary(Level) { return std::pair(&parse_level, "level"); }
-static auto vocabulary(Pattern) { return std::pair(&parse_pattern, "pattern"); }
-static auto vocabulary(Pipe) { return std::pair(&parse_pipe, "pipe"); }
-static auto vocabulary(CeilingKind) { return std::pair(&parse_ceiling_kind, "kind of ceiling"); }
-static auto vocabulary(Regime) { return std::pair(&parse_regime, "regime"); }
-static auto vocabulary(Role) { return std::pair(&parse_role, "role"); }
-static auto vocabulary(CheckStatus) { return std::pair(&parse_check_status, "check status"); }
-static auto vocabulary(SweepAxis) { return std::pair(&parse_sweep_axis, "axis of a sweep"); }
+inline auto vocabulary(DeviceKind) { return std::pair(&parse_device_kind, "device kind"); }
+inline auto vocabulary(Level) { return std::pair(&parse_level, "level"); }
+inline auto vocabulary(Pattern) { return std::pair(&parse_pattern, "pattern"); }
+inline auto vocabulary(Pipe) { return std::pair(&parse_pipe, "pipe"); }
+inline auto vocabulary(CeilingKind) { return std::pair(&parse_ceiling_kind, "kind of ceiling"); }
+inline auto vocabulary(Regime) { return std::pair(&parse_regime, "regime"); }
+inline auto vocabulary(Role) { return std::pair(&parse_role, "role"); }
+inline auto vocabulary(CheckStatus) { return std::pair(&parse_check_status, "check status"); }
+inline auto vocabulary(SweepAxis) { return std::pair(&parse_sweep_axis, "axis of a sweep"); }
 
 void members(auto& io, CacheInfo& cache) {
   io("level", cache.level);
@@ -172,15 +172,5 @@ void members(auto& io, Machine& machine) {
   io.optional("idle_watts", machine.idle_watts);
   io("unmeasured", machine.unmeasured);
 }
-
-Json device_to_json(const DeviceInfo& device) { return to_json_value(device); }
-Json ceiling_to_json(const Ceiling& ceiling) { return to_json_value(ceiling); }
-Json sweep_to_json(const Sweep& sweep) { return to_json_value(sweep); }
-Json machine_to_json(const Machine& machine) { return to_json_value(machine); }
-
-DeviceInfo read_device(const JsonValue& json) { return read_value<DeviceInfo>(json); }
-Ceiling read_ceiling(const JsonValue& json) { return read_value<Ceiling>(json); }
-Sweep read_sweep(const JsonValue& json) { return read_value<Sweep>(json); }
-Machine read_machine(const JsonValue& json) { return read_value<Machine>(json); }
 
 }  // namespace roofline

@@ -1,0 +1,34 @@
+// All devices of a host: each alone, then all at once, then the links between them.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "calibrate/calibrate.hpp"
+#include "calibrate/node_devices.hpp"
+#include "op/link_probe.hpp"
+
+namespace roofline {
+
+struct NodeOptions {
+  std::vector<int> devices;  ///< indices, ascending
+  Effort effort;
+  std::string only = "*";  ///< glob over the names of ceilings, of all three parts
+  /// Calibrates the device of that index alone. Throws DeviceError.
+  std::function<Machine(int device)> calibrate_alone;
+  /// Adds what the system tells of places and links. Throws Error where it can't be asked.
+  std::function<void(std::span<const int> devices, Node& node)> describe_topology;
+  OpenDevice open;
+  std::vector<const Probe*> probes;  ///< that devices may run at once
+  std::vector<LinkProbe> link_probes;
+  std::function<void(const Progress&)> progress = [](const Progress&) {};
+};
+
+/// The options of CUDA devices, but for calibrate_alone.
+NodeOptions cuda_node_options(std::vector<int> devices, const Effort& effort, const std::string& only);
+
+/// A device that can't be used costs its own part. Ends early at an interrupt, with `cancelled` and what there is.
+Node calibrate_node(const NodeOptions& options);
+
+}  // namespace roofline

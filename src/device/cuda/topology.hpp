@@ -1,0 +1,14 @@
+// How the GPUs of this host hang together. Includes no CUDA header; absent.cpp has it in a build without CUDA.
+#pragma once
+
+#include <span>
+
+#include "model/node.hpp"
+
+namespace roofline {
+
+/// The places of these GPUs, and a link for each ordered pair of them, without ceilings. Makes no context. Throws Error
+/// where the driver can't be asked.
+void describe_cuda_topology(std::span<const int> devices, Node& node);
+
+}  // namespace roofline

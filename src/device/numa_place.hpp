@@ -1,0 +1,20 @@
+// Where devices are plugged into the host, as Linux tells in /sys.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "model/node.hpp"
+
+namespace roofline {
+
+/// The NUMA node of the device at that PCI address ("0000:3B:00.0"), and the CPUs near it.
+DevicePlace place_of(int device, const std::string& pci_address, const std::filesystem::path& sys = "/sys");
+
+/// The host's NUMA nodes and their distances; none where the system does not tell.
+void read_numa_nodes(NodeTopology& topology, const std::filesystem::path& sys = "/sys");
+
+/// Has the calling thread, and what it starts, run on those CPUs ("0-31,64-95") where it may run on any of them.
+void stay_near(const std::string& cpus);
+
+}  // namespace roofline

@@ -1,0 +1,86 @@
+// Look-ups, ratios, and the circle method for rounds of pairs.
+#include "model/node.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "model/compare_machines.hpp"
+#include "model/nan.hpp"
+#include "model/spelling.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr std::array<std::string_view, 3> kLinkKinds = {"nvlink", "pcie", "none"};
+
+/// The interval, or the value itself where none is known.
+Interval known_interval(const LoadedRate& rate) {
+  const bool known = rate.ci95.low > 0 && rate.ci95.high > 0;
+  return known ? rate.ci95 : Interval{rate.value, rate.value};
+}
+
+template <class List, class Holds>
+auto* find_in(const List& list, Holds holds) {
+  const auto found = std::find_if(list.begin(), list.end(), holds);
+  return found == list.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::string_view to_string(LinkKind kind) { return spell(kLinkKinds, kind); }
+std::optional<LinkKind> parse_link_kind(std::string_view text) { return unspell<LinkKind>(kLinkKinds, text); }
+
+Interval SharedCeiling::ratio_ci95() const {
+  const Interval before = known_interval(alone), now = known_interval(together);
+  return {now.low / before.high, now.high / before.low};
+}
+
+bool SharedCeiling::falls() const { return ratio() < 1 - kRunToRun && ratio_ci95().high < 1; }
+
+const Ceiling* Link::find(std::string_view name) const {
+  return find_in(ceilings, [&](const Ceiling& ceiling) { return ceiling.name == name; });
+}
+
+const Machine* Node::machine(int device) const {
+  return find_in(machines, [&](const Machine& known) { return known.device.index == device; });
+}
+
+const Link* Node::link(int from, int to) const {
+  return find_in(links, [&](const Link& known) { return known.from == from && known.to == to; });
+}
+
+const DevicePlace* Node::place(int device) const {
+  return find_in(topology.places, [&](const DevicePlace& known) { return known.device == device; });
+}
+
+// One device stays where it is and the others move round it by one place a round; those that face each other are
+// pairs. Of an odd number one faces nobody.
+std::vector<std::vector<DevicePair>> schedule_pairs(std::span<const int> devices,
+                                                    const std::function<bool(DevicePair)>& shares) {
+  constexpr int kNobody = -1;
+  std::vector<int> circle(devices.begin(), devices.end());
+  if (circle.size() % 2 != 0) circle.push_back(kNobody);
+  std::vector<std::vector<DevicePair>> rounds, own;
+  for (std::size_t turn = 0; turn + 1 < circle.size(); ++turn) {
+    std::vector<DevicePair> forth, back;
+    for (std::size_t i = 0; i < circle.size() / 2; ++i) {
+      const int a = circle[i], b = circle[circle.size() - 1 - i];
+      if (a == kNobody || b == kNobody) continue;
+      for (const DevicePair pair : {DevicePair{std::min(a, b), std::max(a, b)}, {std::max(a, b), std::min(a, b)}}) {
+        if (shares(pair)) {
+          own.push_back({pair});
+        } else {
+          (pair.from < pair.to ? forth : back).push_back(pair);
+        }
+      }
+    }
+    for (auto* const round : {&forth, &back}) {
+      if (!round->empty()) rounds.push_back(std::move(*round));
+    }
+    std::rotate(circle.begin() + 1, circle.end() - 1, circle.end());
+  }
+  rounds.insert(rounds.end(), own.begin(), own.end());
+  return rounds;
+}
+
+}  // namespace roofline

@@ -1,0 +1,109 @@
+// A node: the devices of one host, what each of them loses when all work at once, and the links between them. Plain
+// data, and the arithmetic of pairs.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/machine.hpp"
+
+namespace roofline {
+
+/// A rate, and what clock and sensors said meanwhile.
+struct LoadedRate {
+  double value = 0;
+  Interval ci95;  ///< of the median; of samples that follow each other too closely, what nine tenths of them lie in
+  std::optional<double> core_hz;
+  std::optional<double> watts;
+  std::optional<double> temperature_c;
+  std::optional<std::string> limiter;  ///< what held the clock down; empty: nothing did
+};
+
+/// A ceiling of one device, measured while the other devices rest, and again while all of them do the same.
+struct SharedCeiling {
+  int device = 0;  ///< its index, as in DeviceInfo
+  std::string name;
+  CeilingKind kind = CeilingKind::bandwidth;
+  Regime regime = Regime::burst;
+  std::string variant;
+  LoadedRate alone, together;
+
+  /// together / alone: below 1 is slower.
+  double ratio() const { return together.value / alone.value; }
+  Interval ratio_ci95() const;
+  /// By more than two measurements of one machine differ, and beyond their intervals.
+  bool falls() const;
+};
+
+/// How one device reaches another's memory. none: it does not, so that copies go through the host's memory.
+enum class LinkKind : std::uint8_t { nvlink, pcie, none };
+std::string_view to_string(LinkKind kind);
+std::optional<LinkKind> parse_link_kind(std::string_view text);
+
+/// From one device to another: `from` reads and writes the memory of `to`.
+struct Link {
+  int from = 0;
+  int to = 0;
+  LinkKind kind = LinkKind::pcie;
+  int nvlinks = 0;  ///< how many lead there; 0 where there is none or the driver does not tell
+  std::string across =
+      {};  ///< "one PCIe switch", "the CPUs' interconnect": what their PCIe paths share; empty: not known
+  std::vector<Ceiling> ceilings = {};  ///< link.read, link.write, link.both (each way at once), link.latency
+  std::vector<Unmeasured> unmeasured = {};
+
+  const Ceiling* find(std::string_view name) const;
+};
+
+/// Where a device is plugged in.
+struct DevicePlace {
+  int device = 0;
+  std::string pci_address;       ///< "0000:3b:00.0"
+  std::optional<int> numa_node;  ///< absent where the system does not tell
+  std::string cpus;              ///< those near it, "0-31"; empty: not known
+};
+
+struct NodeTopology {
+  std::vector<DevicePlace> places;
+  std::vector<int> numa_nodes;                   ///< of the host, ascending
+  std::vector<std::vector<int>> numa_distances;  ///< as firmware tells: 10 is a node to itself
+};
+
+struct Node {
+  std::string host_name;  ///< in its network; may be empty
+  std::string host;       ///< operating system and kernel
+  std::string measured_at, tool_version;
+  bool quick = false;
+  bool cancelled = false;
+  std::vector<Machine> machines;  ///< in the order of their indices
+  NodeTopology topology;
+  std::vector<SharedCeiling> together;  ///< by ceiling, then by device
+  std::vector<Link> links;              ///< by `from`, then by `to`; of all ordered pairs
+  std::vector<Unmeasured> unmeasured;   ///< "cuda:3", "cuda:1 hbm.read together", "links"
+
+  const Machine* machine(int device) const;
+  const Link* link(int from, int to) const;
+  const DevicePlace* place(int device) const;
+};
+
+/// The ceilings that links have, in the order in which they are shown.
+inline constexpr std::string_view kLinkCeilings[] = {"link.read", "link.write", "link.both", "link.latency"};
+
+/// Two devices, of which the first acts.
+struct DevicePair {
+  int from = 0;
+  int to = 0;
+  bool operator==(const DevicePair&) const = default;
+};
+
+/// Every ordered pair once, in rounds whose pairs may be measured at the same time: no two of a round have a device in
+/// common, and a pair that `shares` its path with others (PCIe) has a round of its own. As few rounds as that allows
+/// where none shares: 2 (n-1) of n devices, with one resting in each round if n is odd.
+std::vector<std::vector<DevicePair>> schedule_pairs(std::span<const int> devices,
+                                                    const std::function<bool(DevicePair)>& shares);
+
+}  // namespace roofline

@@ -1,0 +1,28 @@
+// What a node's measurements say, in sentences: which link, which device, and how far behind those like it; what is
+// lost when all work.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/node.hpp"
+
+namespace roofline {
+
+/// "GPU 3".
+std::string gpu_name(int device);
+
+/// What is usual among links like this one (same kind, as many NVLinks, the same part of the host between): the median
+/// of their ceilings of that name, of an even number the better of the middle two. NaN where none was measured.
+double usual_link(const Node& node, const Link& link, std::string_view name);
+/// More than a tenth below that, beyond the interval.
+bool falls_behind(const Node& node, const Link& link, std::string_view name);
+
+/// The same for a roof of a device among the node's devices of that name; a twentieth there.
+double usual_roof(const Node& node, const Machine& machine, const Ceiling& ceiling);
+bool falls_behind(const Node& node, const Machine& machine, const Ceiling& ceiling);
+
+/// The most important first: what is missing, links, devices, what falls when all work.
+std::vector<std::string> node_findings(const Node& node);
+
+}  // namespace roofline

@@ -1,0 +1,321 @@
+// One unit a row, and for matrices one a table, so that figures line up.
+#include "report/node_view.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "report/node_findings.hpp"
+#include "text/format.hpp"
+#include "text/text.hpp"
+
+namespace roofline {
+namespace {
+
+/// The unit in which figures of one kind are shown side by side: latencies and overheads as times.
+struct Scale {
+  double factor = 1;
+  bool inverse = false;
+  std::string unit;
+
+  std::string operator()(double value) const { return number((inverse ? 1 / value : value) * factor, 3); }
+};
+
+Scale scale_of(double typical, CeilingKind kind) {
+  Scale scale;
+  scale.inverse = kind == CeilingKind::latency || kind == CeilingKind::overhead;
+  static constexpr std::array<std::pair<double, const char*>, 8> kPrefixes = {
+      {{1e15, "P"}, {1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1, ""}, {1e-3, "m"}, {1e-6, "\u00b5"}, {1e-9, "n"}}};
+  const double shown = scale.inverse ? 1 / typical : typical;
+  const auto prefix =
+      std::find_if(kPrefixes.begin(), kPrefixes.end(), [shown](const auto& known) { return shown >= known.first; });
+  const auto& [size, name] = prefix == kPrefixes.end() ? kPrefixes.back() : *prefix;
+  scale.factor = 1 / size;
+  scale.unit = name + std::string(scale.inverse ? "s" : kind == CeilingKind::bandwidth ? "B/s" : "FLOP/s");
+  return scale;
+}
+
+std::string ceiling_title(const Ceiling& ceiling) {
+  std::string title = ceiling_value(ceiling) + " " + plus_minus(ceiling.value, ceiling.ci95);
+  if (ceiling.clocks.core_hz) title += " at " + si(*ceiling.clocks.core_hz, "Hz");
+  if (!ceiling.variant.empty()) title += ", " + clean_line(ceiling.variant);
+  if (ceiling.suspect()) title += "; suspect: its audit failed";
+  return title;
+}
+
+/// Roofs in the order of the first device that has them.
+std::vector<std::pair<std::string, Regime>> roof_names(const Node& node) {
+  std::vector<std::pair<std::string, Regime>> names;
+  for (const Machine& machine : node.machines) {
+    for (const Ceiling& ceiling : machine.ceilings) {
+      const std::pair name(ceiling.name, ceiling.regime);
+      if (ceiling.role == Role::roof && std::find(names.begin(), names.end(), name) == names.end())
+        names.push_back(name);
+    }
+  }
+  return names;
+}
+
+NodeTable roofs_table(const Node& node) {
+  NodeTable table{.title = "Roofs, each GPU alone", .note = {}, .corner = "roof", .columns = {"unit"}, .rows = {}};
+  for (const Machine& machine : node.machines) table.columns.push_back(gpu_name(machine.device.index));
+  for (const auto& [name, regime] : roof_names(node)) {
+    std::optional<Scale> scale;
+    NodeRow row;
+    for (const Machine& machine : node.machines) {
+      const Ceiling* ceiling = machine.find(name, regime);
+      if (ceiling == nullptr) {
+        row.cells.push_back({kAbsent});
+        continue;
+      }
+      if (!scale) {
+        scale = scale_of(ceiling->value, ceiling->kind);
+        if (ceiling->pipe) scale->unit.replace(scale->unit.find("FLOP/s"), 6, unit_of(*ceiling->pipe));
+        row.label = clean_line(ceiling_label(*ceiling));
+      }
+      row.cells.push_back({(*scale)(ceiling->value) + (ceiling->suspect() ? "?" : ""),
+                           falls_behind(node, machine, *ceiling), ceiling_title(*ceiling)});
+    }
+    row.cells.insert(row.cells.begin(), {scale->unit});
+    table.rows.push_back(std::move(row));
+  }
+  const bool suspect = std::any_of(node.machines.begin(), node.machines.end(), [](const Machine& machine) {
+    return std::any_of(machine.ceilings.begin(), machine.ceilings.end(),
+                       [](const Ceiling& ceiling) { return ceiling.role == Role::roof && ceiling.suspect(); });
+  });
+  if (suspect) table.note = "? beside a figure: its audit failed.";
+  return table;
+}
+
+std::string rate_title(const LoadedRate& rate, CeilingKind kind) {
+  std::string title = ceiling_value(rate.value, kind);
+  if (rate.core_hz) title += " at " + si(*rate.core_hz, "Hz");
+  if (rate.watts) title += ", " + si(*rate.watts, "W");
+  if (rate.temperature_c) title += ", " + number(*rate.temperature_c, 2) + " \u00b0C";
+  if (rate.limiter && !rate.limiter->empty()) title += ", " + clean_line(*rate.limiter);
+  return title;
+}
+
+NodeTable together_table(const Node& node) {
+  NodeTable table{.title = "All GPUs at once",
+                  .note = "What each has left of what it reached while the others rested, a moment before.",
+                  .corner = "ceiling",
+                  .columns = {},
+                  .rows = {}};
+  for (const Machine& machine : node.machines) table.columns.push_back(gpu_name(machine.device.index));
+  std::vector<std::pair<std::string, std::map<int, const SharedCeiling*>>> rows;
+  for (const SharedCeiling& shared : node.together) {
+    const std::string label = clean_line(shared.name) + (shared.regime == Regime::sustained ? " (sustained)" : "");
+    auto row = std::find_if(rows.begin(), rows.end(), [&](const auto& known) { return known.first == label; });
+    if (row == rows.end()) row = rows.insert(row, {label, {}});
+    row->second[shared.device] = &shared;
+  }
+  for (const auto& [label, devices] : rows) {
+    NodeRow row{label, {}};
+    for (const Machine& machine : node.machines) {
+      const auto found = devices.find(machine.device.index);
+      if (found == devices.end()) {
+        row.cells.push_back({kAbsent});
+        continue;
+      }
+      const SharedCeiling& shared = *found->second;
+      row.cells.push_back(
+          {percent(shared.ratio()), shared.falls(),
+           fmt::format("{} of the ratio; alone {}; together {}", plus_minus(shared.ratio(), shared.ratio_ci95()),
+                       rate_title(shared.alone, shared.kind), rate_title(shared.together, shared.kind))});
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::string link_title(std::string_view name) {
+  if (name == "link.read") return "Links: a GPU (row) reads another's memory (column)";
+  if (name == "link.write") return "Links: a GPU (row) writes to another's memory (column)";
+  if (name == "link.both") return "Links: two GPUs write to each other at once, both ways added";
+  if (name == "link.latency") return "Links: a GPU (row) waits for one access to another's L2 (column)";
+  return "Links: " + clean_line(std::string(name));
+}
+
+std::optional<Scale> link_scale(const Node& node, std::string_view name) {
+  std::vector<double> values;
+  CeilingKind kind = CeilingKind::bandwidth;
+  for (const Link& link : node.links) {
+    const Ceiling* ceiling = link.find(name);
+    if (ceiling == nullptr) continue;
+    values.push_back(ceiling->value);
+    kind = ceiling->kind;
+  }
+  if (values.empty()) return std::nullopt;
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
+  return scale_of(values[values.size() / 2], kind);
+}
+
+std::optional<NodeTable> link_table(const Node& node, std::string_view name) {
+  const std::optional<Scale> scale = link_scale(node, name);
+  if (!scale) return std::nullopt;
+  NodeTable table{
+      .title = link_title(name), .note = "In " + scale->unit + ".", .corner = "from", .columns = {}, .rows = {}};
+  for (const Machine& machine : node.machines) table.columns.push_back(gpu_name(machine.device.index));
+  for (const Machine& from : node.machines) {
+    NodeRow row{gpu_name(from.device.index), {}};
+    for (const Machine& to : node.machines) {
+      const Link* link = node.link(from.device.index, to.device.index);
+      const Ceiling* ceiling = link == nullptr ? nullptr : link->find(name);
+      if (ceiling == nullptr) {
+        row.cells.push_back({&from == &to ? "" : kAbsent});
+      } else {
+        row.cells.push_back({(*scale)(ceiling->value) + (ceiling->suspect() ? "?" : ""),
+                             falls_behind(node, *link, name), ceiling_title(*ceiling)});
+      }
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+/// The words of `nvidia-smi topo -m` for where PCIe paths meet.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kPathWords = {
+    {{"one board", "board"},
+     {"one PCIe switch", "PIX"},
+     {"several PCIe switches", "PXB"},
+     {"one host bridge", "PHB"},
+     {"one NUMA node's host bridges", "NODE"},
+     {"the CPUs' interconnect", "SYS"}}};
+
+/// In a word, and what the word stands for.
+std::pair<std::string, std::string> how_linked(const Link& link) {
+  if (link.kind == LinkKind::none) return {"none", "no access to each other's memory"};
+  if (link.kind == LinkKind::nvlink) {
+    if (link.nvlinks == 0) return {"NVLink", "of a number that the driver does not tell"};
+    return {fmt::format("NV{}", link.nvlinks), fmt::format("{} NVLinks", link.nvlinks)};
+  }
+  const auto known =
+      std::find_if(kPathWords.begin(), kPathWords.end(), [&](const auto& path) { return path.first == link.across; });
+  if (known != kPathWords.end()) return {std::string(known->second), "PCIe across " + link.across};
+  return {"PCIe", link.across.empty() ? "a path that is not known" : "PCIe across " + clean_line(link.across)};
+}
+
+std::optional<NodeTable> kinds_table(const Node& node) {
+  if (node.links.empty()) return std::nullopt;
+  std::map<std::string, std::string> meanings;
+  NodeTable table{.title = "How the GPUs are linked", .note = {}, .corner = "from", .columns = {}, .rows = {}};
+  for (const Machine& machine : node.machines) table.columns.push_back(gpu_name(machine.device.index));
+  for (const Machine& from : node.machines) {
+    NodeRow row{gpu_name(from.device.index), {}};
+    for (const Machine& to : node.machines) {
+      const Link* link = node.link(from.device.index, to.device.index);
+      if (link == nullptr) {
+        row.cells.push_back({&from == &to ? "" : kAbsent});
+      } else {
+        const auto [word, meaning] = how_linked(*link);
+        row.cells.push_back({word, false, meaning});
+        meanings[word] = meaning;
+      }
+    }
+    table.rows.push_back(std::move(row));
+  }
+  for (const auto& [word, meaning] : meanings) {
+    table.note += fmt::format("{}{}: {}", table.note.empty() ? "" : "; ", word, meaning);
+  }
+  table.note += ".";
+  return table;
+}
+
+/// The distance of a device's NUMA node to the others, in the order of the nodes; empty where it is not known.
+std::string distances_of(const Node& node, const DevicePlace& place) {
+  const NodeTopology& topology = node.topology;
+  if (!place.numa_node) return {};
+  const auto at = std::find(topology.numa_nodes.begin(), topology.numa_nodes.end(), *place.numa_node);
+  const auto row = static_cast<std::size_t>(at - topology.numa_nodes.begin());
+  if (row >= topology.numa_distances.size()) return {};
+  return fmt::format("{}", fmt::join(topology.numa_distances[row], " "));
+}
+
+std::optional<NodeTable> places_table(const Node& node) {
+  if (node.topology.places.empty()) return std::nullopt;
+  NodeTable table{.title = "Where they are plugged in",
+                  .note = {},
+                  .corner = "GPU",
+                  .columns = {"PCI address", "NUMA node", "distances", "near CPUs"},
+                  .rows = {}};
+  if (node.topology.numa_nodes.size() > 1) {
+    table.note =
+        fmt::format("Distances to NUMA nodes {}; 10 is the node itself.", fmt::join(node.topology.numa_nodes, ", "));
+  }
+  for (const DevicePlace& place : node.topology.places) {
+    const auto or_absent = [](std::string text) { return text.empty() ? std::string(kAbsent) : text; };
+    table.rows.push_back({gpu_name(place.device),
+                          {{or_absent(clean_line(place.pci_address))},
+                           {place.numa_node ? std::to_string(*place.numa_node) : kAbsent},
+                           {or_absent(distances_of(node, place))},
+                           {or_absent(clean_line(place.cpus))}}});
+  }
+  return table;
+}
+
+}  // namespace
+
+std::string node_headline(const Node& node) {
+  std::vector<std::pair<std::string, int>> kinds;
+  for (const Machine& machine : node.machines) {
+    const auto known =
+        std::find_if(kinds.begin(), kinds.end(), [&](const auto& kind) { return kind.first == machine.device.name; });
+    if (known == kinds.end()) {
+      kinds.emplace_back(machine.device.name, 1);
+    } else {
+      ++known->second;
+    }
+  }
+  std::string text;
+  for (const auto& [name, number_of] : kinds) {
+    text += fmt::format("{}{} \u00d7 {}", text.empty() ? "" : ", ", number_of, clean_line(name));
+  }
+  if (text.empty()) text = "no GPU";
+  if (!node.host_name.empty()) text = clean_line(node.host_name) + ": " + text;
+  text += ", calibrated " + clean_line(node.measured_at);
+  if (node.quick) text += " (quick)";
+  if (node.cancelled) text += " (cancelled)";
+  return text;
+}
+
+std::vector<NodeTable> node_tables(const Node& node) {
+  std::vector<NodeTable> tables;
+  const auto add = [&](std::optional<NodeTable> table) {
+    if (table && !table->rows.empty()) tables.push_back(std::move(*table));
+  };
+  add(roofs_table(node));
+  add(together_table(node));
+  for (const std::string_view name : kLinkCeilings) add(link_table(node, name));
+  add(kinds_table(node));
+  add(places_table(node));
+  return tables;
+}
+
+std::vector<std::string> node_unmeasured(const Node& node) {
+  std::vector<std::string> lines;
+  for (const Unmeasured& missing : node.unmeasured) {
+    lines.push_back(clean_line(missing.name) + ": " + clean_line(missing.reason));
+  }
+  std::vector<std::pair<std::string, std::string>> links;  // the reason, and of which
+  for (const Link& link : node.links) {
+    for (const Unmeasured& missing : link.unmeasured) {
+      const std::string which = fmt::format("{} {} to {}", clean_line(missing.name), link.from, link.to);
+      const std::string reason = clean_line(missing.reason);
+      const auto known =
+          std::find_if(links.begin(), links.end(), [&](const auto& line) { return line.first == reason; });
+      if (known == links.end()) {
+        links.emplace_back(reason, which);
+      } else {
+        known->second += ", " + which;
+      }
+    }
+  }
+  for (const auto& [reason, which] : links) lines.push_back(which + ": " + reason);
+  return lines;
+}
+
+}  // namespace roofline
