@@ -7,6 +7,7 @@
 
 #include "calibrate/machine_store.hpp"
 #include "cli/console.hpp"
+#include "cli/option_values.hpp"
 #include "device/cpu/isa.hpp"
 #include "host/file_limits.hpp"
 #include "model/error.hpp"

@@ -1,0 +1,25 @@
+// The GPU's own counters of what it is doing, sampled by the hardware while any program runs (CUPTI's PM sampling).
+// Device-wide: what is seen is the sum over all programs. Includes no CUDA header.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "device/gpu_sensors.hpp"
+
+namespace roofline {
+
+class ActivitySampler {
+ public:
+  virtual ~ActivitySampler() = default;
+  /// Moves what the hardware has sampled into the sums.
+  virtual void collect() = 0;
+  /// The means since the last take; nothing where no sample has come to its end since.
+  virtual std::optional<GpuActivity> take() = 0;
+};
+
+/// Of that CUDA device. Throws Error with the reason, and what would allow it.
+std::unique_ptr<ActivitySampler> sample_cuda_activity(int cuda_index, double sample_s);
+
+}  // namespace roofline
