@@ -1,5 +1,5 @@
-// Two processes: one samples, as it does when somebody else's program runs; the other one copies. What the GPU moves while
-// nobody copies is measured before, and taken off.
+// Two processes: one samples, as it does when somebody else's program runs; the other one copies. What the GPU moves
+// while nobody copies is measured before, and taken off.
 #include "cli/monitor_check.hpp"
 
 #include <fmt/format.h>
@@ -132,10 +132,11 @@ std::string stretch_text(const CheckedStretch& stretch, double sample_s) {
     return found == stretch.busy.values.end() ? std::nan("") : found->second;
   };
   const GpuActivity& busy = stretch.busy;
-  std::string text = fmt::format("  samples of {}: {} of them, {:.4f} s in all; {:.4f} s by their own count, {:.4f} s "
-                                 "between the readings{}\n",
-                                 duration(sample_s), busy.samples, busy.seconds, value("counted_seconds"), stretch.wall_s,
-                                 busy.gap ? "; some were lost" : "");
+  std::string text = fmt::format(
+      "  samples of {}: {} of them, {:.4f} s in all; {:.4f} s by their own count, {:.4f} s "
+      "between the readings{}\n",
+      duration(sample_s), busy.samples, busy.seconds, value("counted_seconds"), stretch.wall_s,
+      busy.gap ? "; some were lost" : "");
   text += fmt::format("    counted        {}\n", ratio_text(stretch.check.counted, stretch.check.known));
   text += fmt::format("    share of peak  {}\n", ratio_text(stretch.check.share_of_peak, stretch.check.known));
   text += fmt::format("    peak {} at {}, copied {}, DRAM active {}\n",

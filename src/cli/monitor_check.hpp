@@ -6,8 +6,8 @@
 
 namespace roofline {
 
-/// Prints what was found for each GPU among them and keeps it. workload_failed where a GPU's bytes are wrong or could not
-/// be checked.
+/// Prints what was found for each GPU among them and keeps it. workload_failed where a GPU's bytes are wrong or could
+/// not be checked.
 ExitCode check_bytes(const std::vector<Watched>& devices, const MonitorCommand& command);
 
 }  // namespace roofline

@@ -42,7 +42,8 @@ class ListErrand final : public Errand {
   void idle() override {}
   std::string answer() override {
     std::string text;
-    for (const GpuIdentity& gpu : monitored_gpus()) text += fmt::format("{}\t{}\t{}\n", gpu.address.pci, gpu.uuid, gpu.name);
+    for (const GpuIdentity& gpu : monitored_gpus())
+      text += fmt::format("{}\t{}\t{}\n", gpu.address.pci, gpu.uuid, gpu.name);
     return text;
   }
 };
@@ -71,8 +72,8 @@ Watched watched_of(const DeviceInfo& info) {
   return watched;
 }
 
-/// GPUs that CUDA can't show (no driver library, too old a driver), by the monitoring library's own numbers. `refused` is
-/// why that has none either.
+/// GPUs that CUDA can't show (no driver library, too old a driver), by the monitoring library's own numbers. `refused`
+/// is why that has none either.
 std::vector<Watched> gpus_without_cuda(std::string& refused) {
   Companion companion([] { return std::make_unique<ListErrand>(); });
   Companion* const asked[] = {&companion};
@@ -135,7 +136,8 @@ std::vector<Watched> watched_devices(const MonitoredDevices& request) {
     if (request.all() || request.every_gpu || named) devices.push_back(std::move(gpu));
   }
   for (const int index : request.gpus) {
-    const bool there = std::any_of(devices.begin(), devices.end(), [&](const Watched& gpu) { return gpu.info.index == index; });
+    const bool there =
+        std::any_of(devices.begin(), devices.end(), [&](const Watched& gpu) { return gpu.info.index == index; });
     if (!there) {
       throw DeviceError(gpus.empty() ? no_gpu : fmt::format("there is no CUDA device {}: {} found", index, gpus.size()),
                         "see: roofline devices");

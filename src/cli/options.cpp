@@ -387,7 +387,8 @@ void set_monitor(Options& options, const Flags& flags) {
   constexpr double kShortest = 0.05;
   if (!flags.interval.empty()) monitor.interval_s = parse_duration(flags.interval, "--interval");
   if (monitor.interval_s < kShortest) {
-    throw UsageError(fmt::format("--interval {}: 50ms is the shortest", flags.interval), "for example: --interval 500ms");
+    throw UsageError(fmt::format("--interval {}: 50ms is the shortest", flags.interval),
+                     "for example: --interval 500ms");
   }
   monitor.counters = !flags.no_counters;
   if (flags.answer.json || flags.monitor_format == "json") {

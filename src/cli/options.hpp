@@ -135,9 +135,9 @@ enum class MonitorFormat : std::uint8_t { table, json, prometheus };
 struct MonitorCommand {
   MonitoredDevices devices;
   double interval_s = 1;
-  bool once = false;      ///< one sample
-  bool counters = true;   ///< of GPUs, sampled by the hardware
-  bool check = false;     ///< hold the counters' bytes against a copy of known size, and show nothing else
+  bool once = false;     ///< one sample
+  bool counters = true;  ///< of GPUs, sampled by the hardware
+  bool check = false;    ///< hold the counters' bytes against a copy of known size, and show nothing else
   MonitorFormat format = MonitorFormat::table;
 };
 

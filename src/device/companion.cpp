@@ -62,7 +62,8 @@ void send_text(int fd, char kind, const std::string& text) {
       send_text(socket, kAnswer, errand->answer());
     }
   } catch (const Error& error) {
-    send_text(socket, kFailure, error.hint().empty() ? error.what() : fmt::format("{}: {}", error.what(), error.hint()));
+    send_text(socket, kFailure,
+              error.hint().empty() ? error.what() : fmt::format("{}: {}", error.what(), error.hint()));
   } catch (const std::exception& error) {
     send_text(socket, kFailure, error.what());
   }

@@ -1,5 +1,5 @@
-// What a GPU's own sensors say while somebody else's program runs on it. Reads only: no context is made on it, no memory
-// taken, no setting changed. Implemented by device/cuda.
+// What a GPU's own sensors say while somebody else's program runs on it. Reads only: no context is made on it, no
+// memory taken, no setting changed. Implemented by device/cuda.
 #pragma once
 
 #include <cstdint>
@@ -46,8 +46,8 @@ struct GpuReading {
   std::optional<double> busy_fraction;                     ///< some kernel ran, over the driver's own last second
   std::optional<double> encoder_fraction, decoder_fraction, fan_fraction;
   std::optional<double> memory_used_bytes, memory_total_bytes;
-  std::optional<WrappingCounter> pcie_rx_bytes, pcie_tx_bytes;                  ///< where the driver counts them…
-  std::optional<double> pcie_rx_bytes_per_second, pcie_tx_bytes_per_second;     ///< …else its own rate, over 20 ms
+  std::optional<WrappingCounter> pcie_rx_bytes, pcie_tx_bytes;               ///< where the driver counts them…
+  std::optional<double> pcie_rx_bytes_per_second, pcie_tx_bytes_per_second;  ///< …else its own rate, over 20 ms
   std::optional<double> pcie_generation, pcie_lanes;
   std::optional<WrappingCounter> nvlink_rx_bytes, nvlink_tx_bytes;
   std::optional<double> nvlink_links;
@@ -84,8 +84,8 @@ std::vector<GpuIdentity> monitored_gpus();
 /// How long the hardware's own samples are that a GPU's activity is made of.
 inline constexpr double kActivitySampleSeconds = 0.01;
 
-/// Never throws for what is missing: that is a reason in each reading. With the hardware's counters too, which one program
-/// can have at a time, in samples of `sample_s`; without them where that is nothing.
+/// Never throws for what is missing: that is a reason in each reading. With the hardware's counters too, which one
+/// program can have at a time, in samples of `sample_s`; without them where that is nothing.
 std::unique_ptr<GpuSensors> open_gpu_sensors(const GpuAddress& address, std::optional<double> sample_s);
 
 }  // namespace roofline

@@ -10,9 +10,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr const char* kSchema = "roofline.monitor-check/1";
 
-bool near(double counted, double known) {
-  return known > 0 && std::abs(counted / known - 1) <= ByteCheck::kTolerance;
-}
+bool near(double counted, double known) { return known > 0 && std::abs(counted / known - 1) <= ByteCheck::kTolerance; }
 
 Json bytes_to_json(const MovedBytes& bytes) { return {{"read", bytes.read}, {"write", bytes.write}}; }
 
@@ -23,9 +21,7 @@ std::optional<MovedBytes> bytes_from_json(const Json& json, const char* key) {
 
 }  // namespace
 
-std::string_view to_string(ByteSource source) {
-  return source == ByteSource::counted ? "counted" : "share of peak";
-}
+std::string_view to_string(ByteSource source) { return source == ByteSource::counted ? "counted" : "share of peak"; }
 
 std::optional<MovedBytes> moved_bytes(const GpuActivity& activity, ByteSource source) {
   const auto value = [&](std::string_view name) -> std::optional<double> {

@@ -90,7 +90,8 @@ void add_dram_bytes(Filling& filling, const Watched& watched, const GpuActivity&
   const auto source = of_this ? watched.bytes->trusted() : std::nullopt;
   const auto bytes = source ? moved_bytes(activity, *source) : std::nullopt;
   const std::string why =
-      !of_this  ? fmt::format("not checked against a known copy yet: roofline monitor --check --device {}", watched.device)
+      !of_this
+          ? fmt::format("not checked against a known copy yet: roofline monitor --check --device {}", watched.device)
       : !source ? "a check against a known copy found them wrong"
                 : "this chip's samples don't have them";
   const auto rate = [&](double amount) { return bytes ? std::optional(amount / activity.seconds) : std::nullopt; };
@@ -116,8 +117,8 @@ void hold_dram_against_roof(Filling& filling, const Watched& watched) {
                    fmt::format("its share of {}", roof->limit->basis));
 }
 
-/// The pipes' activity says when they worked and not on what: the most that it can have been is held against the roof of
-/// the type that matters most.
+/// The pipes' activity says when they worked and not on what: the most that it can have been is held against the roof
+/// of the type that matters most.
 void hold_tensor_against_roof(Filling& filling, const Watched& watched) {
   const DeviceSample& sample = filling.sample();
   const auto active = sample.find("tensor_active_fraction");
@@ -157,12 +158,14 @@ void add_activity(Filling& filling, const Watched& watched, const GpuReading& no
   const auto refused = now.absent.find("activity");
   const std::string why = refused == now.absent.end() ? "this chip does not sample it" : refused->second;
   filling.put("kernel_active_fraction", value("busy_fraction"), why);
-  for (const char* name : {"sm_active_fraction", "tensor_active_fraction", "dram_read_fraction", "dram_write_fraction"}) {
+  for (const char* name :
+       {"sm_active_fraction", "tensor_active_fraction", "dram_read_fraction", "dram_write_fraction"}) {
     filling.put(name, value(name), why);
   }
   const auto read = value("dram_read_fraction");
   const auto write = value("dram_write_fraction");
-  filling.put("dram_active_fraction", read && write ? std::optional(*read + *write) : value("dram_active_fraction"), why);
+  filling.put("dram_active_fraction", read && write ? std::optional(*read + *write) : value("dram_active_fraction"),
+              why);
   if (const auto core_hz = value("core_hz")) filling.put("core_clock_hertz", core_hz, {});
   if (now.activity) {
     add_dram_bytes(filling, watched, *now.activity);
@@ -202,10 +205,10 @@ DeviceSample gpu_sample(const Watched& watched, const GpuReading* before, const 
   filling.put("busy_fraction", now.busy_fraction, why("busy_fraction"));
   filling.put("memory_used_bytes", now.memory_used_bytes, why("memory_used_bytes"));
   filling.put("memory_total_bytes", now.memory_total_bytes, why("memory_used_bytes"));
-  add_link_rate(filling, "pcie_rx_bytes_per_second", then.pcie_rx_bytes, now.pcie_rx_bytes, now.pcie_rx_bytes_per_second,
-                why("pcie_rx_bytes_per_second"));
-  add_link_rate(filling, "pcie_tx_bytes_per_second", then.pcie_tx_bytes, now.pcie_tx_bytes, now.pcie_tx_bytes_per_second,
-                why("pcie_tx_bytes_per_second"));
+  add_link_rate(filling, "pcie_rx_bytes_per_second", then.pcie_rx_bytes, now.pcie_rx_bytes,
+                now.pcie_rx_bytes_per_second, why("pcie_rx_bytes_per_second"));
+  add_link_rate(filling, "pcie_tx_bytes_per_second", then.pcie_tx_bytes, now.pcie_tx_bytes,
+                now.pcie_tx_bytes_per_second, why("pcie_tx_bytes_per_second"));
   filling.put("pcie_generation", now.pcie_generation, why("pcie_generation"));
   filling.put("pcie_lanes", now.pcie_lanes, why("pcie_generation"));
   add_link_rate(filling, "nvlink_rx_bytes_per_second", then.nvlink_rx_bytes, now.nvlink_rx_bytes, std::nullopt,
@@ -248,6 +251,9 @@ DeviceSample cpu_sample(const Watched& watched, const HostReading* before, const
   filling.put("temperature_celsius", now.temperature_c, why("temperature_c"));
   const double cpus = std::max(1, now.cpus);
   filling.put_rate("busy_fraction", difference_of(&HostReading::busy_s), {}, cpus);
+  if (auto& values = filling.sample().values; values.contains("busy_fraction")) {
+    values["busy_fraction"] = std::min(1.0, values["busy_fraction"]);  // it is counted in ticks of 10 ms
+  }
   filling.put_rate("stolen_fraction", difference_of(&HostReading::stolen_s), {}, cpus);
   filling.put_rate("throttled_fraction", difference_of(&HostReading::throttled_s), {});
   filling.put("memory_used_bytes", now.memory_used_bytes, why("memory_used_bytes"));

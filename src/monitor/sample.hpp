@@ -1,5 +1,5 @@
-// One moment of a machine as `roofline monitor` tells it: physical figures, and how near they are to the measured roofs.
-// Plain data; every output is made of it.
+// One moment of a machine as `roofline monitor` tells it: physical figures, and how near they are to the measured
+// roofs. Plain data; every output is made of it.
 #pragma once
 
 #include <cstdint>
@@ -44,8 +44,8 @@ struct DeviceSample {
   std::string device;  ///< "cuda:0", "cpu"
   DeviceKind kind = DeviceKind::cpu;
   std::string name, uuid, pci;
-  double seconds = 0;                                    ///< that rates are means of; 0: there are none yet
-  std::map<std::string, double, std::less<>> values;     ///< by their quantities' names
+  double seconds = 0;                                      ///< that rates are means of; 0: there are none yet
+  std::map<std::string, double, std::less<>> values;       ///< by their quantities' names
   std::map<std::string, std::string, std::less<>> absent;  ///< the same names, and "device", "roofs", "processes"
   std::vector<RoofShare> roofs;
   std::string roofs_measured_at;                       ///< empty: there is no calibration

@@ -78,8 +78,11 @@ std::string reading_to_text(const GpuReading& reading) {
     for (const GpuProcess& process : *reading.processes) json["processes"].push_back(process_to_json(process));
   }
   if (const auto& activity = reading.activity) {
-    json["activity"] = {{"seconds", activity->seconds}, {"samples", activity->samples}, {"gap", activity->gap},
-                        {"values", activity->values},   {"source", activity->source}};
+    json["activity"] = {{"seconds", activity->seconds},
+                        {"samples", activity->samples},
+                        {"gap", activity->gap},
+                        {"values", activity->values},
+                        {"source", activity->source}};
   }
   json["absent"] = reading.absent;
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);

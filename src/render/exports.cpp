@@ -91,8 +91,8 @@ std::string render_trace(const Runs& runs) {
 std::string render_prometheus(const Runs& runs) {
   const Report& report = runs.last();
   std::string text;
-  const std::string run =
-      fmt::format("suite=\"{}\",device=\"{}\"", prometheus_label(report.invocation.suite), prometheus_label(report.machine.device.name));
+  const std::string run = fmt::format("suite=\"{}\",device=\"{}\"", prometheus_label(report.invocation.suite),
+                                      prometheus_label(report.machine.device.name));
   const auto for_rows = [&](const char* name, const char* help, auto&& value) {
     Gauge gauge(text, std::string("roofline_") + name, help);
     for (const Point& point : report.points) {
@@ -117,14 +117,16 @@ std::string render_prometheus(const Runs& runs) {
   Gauge parts(text, "roofline_wall_seconds", "What a GPU's wall time went to.");
   for (const Budget& budget : budgets(report)) {
     for (const WallShare& share : budget.shares) {
-      parts.add(fmt::format("{},gpu=\"{}\",part=\"{}\"", run, prometheus_label(budget.device), prometheus_label(name_of(share.part))),
+      parts.add(fmt::format("{},gpu=\"{}\",part=\"{}\"", run, prometheus_label(budget.device),
+                            prometheus_label(name_of(share.part))),
                 share.seconds);
     }
   }
   Gauge roofs(text, "roofline_roof", "Ceilings of the machine, per second.");
   for (const Ceiling& ceiling : report.machine.ceilings) {
-    roofs.add(fmt::format("device=\"{}\",ceiling=\"{}\",regime=\"{}\",unit=\"{}\"", prometheus_label(report.machine.device.name),
-                          prometheus_label(ceiling.name), to_string(ceiling.regime), unit_of(ceiling.kind)),
+    roofs.add(fmt::format("device=\"{}\",ceiling=\"{}\",regime=\"{}\",unit=\"{}\"",
+                          prometheus_label(report.machine.device.name), prometheus_label(ceiling.name),
+                          to_string(ceiling.regime), unit_of(ceiling.kind)),
               ceiling.value);
   }
   if (!report.profile) {

@@ -36,8 +36,8 @@ const std::map<std::string, std::vector<std::string>> kMayInclude = {
     {"monitor", {"device", "text", "measure", "model"}},
     {"render", {"fleet", "monitor", "report", "op", "text", "measure", "model"}},
     {"cli",
-     {"import", "profile", "analyze", "calibrate", "fleet", "monitor", "render", "config", "user", "report", "op", "device",
-      "host", "text", "measure", "model"}},
+     {"import", "profile", "analyze", "calibrate", "fleet", "monitor", "render", "config", "user", "report", "op",
+      "device", "host", "text", "measure", "model"}},
 };
 
 struct Include {

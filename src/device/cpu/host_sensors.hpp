@@ -12,13 +12,13 @@
 
 namespace roofline {
 
-/// Everything at one moment; times and bytes are sums so far, of which only differences mean anything. What is absent has
-/// its reason in `absent`, by the name of its field.
+/// Everything at one moment; times and bytes are sums so far, of which only differences mean anything. What is absent
+/// has its reason in `absent`, by the name of its field.
 struct HostReading {
   double time_s = 0;  ///< on a clock that never goes back
   int cpus = 0;
-  double busy_s = 0;    ///< of all CPUs together, in programs and in the kernel on their behalf
-  double stolen_s = 0;  ///< wanted, and given to others by the hypervisor
+  double busy_s = 0;       ///< of all CPUs together, in programs and in the kernel on their behalf
+  double stolen_s = 0;     ///< wanted, and given to others by the hypervisor
   double throttled_s = 0;  ///< of this process's control group: stopped by its quota
   std::optional<double> core_hz, max_core_hz;
   std::optional<double> energy_j, temperature_c;

@@ -255,8 +255,9 @@ struct MemoryTraffic::State {
 MemoryTraffic::MemoryTraffic() : state_(std::make_unique<State>()) {
   add_memory_controllers(state_->events);
   if (state_->events.empty()) {
-    throw Error("this machine shows no memory controllers to perf_event_open that are known here: Intel servers do, "
-                "virtual machines don't");
+    throw Error(
+        "this machine shows no memory controllers to perf_event_open that are known here: Intel servers do, "
+        "virtual machines don't");
   }
   for (const PerfEvent& event : state_->events) {
     std::vector<Counter>& counters = state_->counters.emplace_back();

@@ -55,8 +55,7 @@ struct Cupti : SharedLibrary {
   decltype(&cuptiPmSamplingCounterDataImageInitialize) pm_data_initialize =
       symbol("cuptiPmSamplingCounterDataImageInitialize");
   decltype(&cuptiPmSamplingGetCounterDataInfo) pm_data_info = symbol("cuptiPmSamplingGetCounterDataInfo");
-  decltype(&cuptiPmSamplingCounterDataGetSampleInfo) pm_sample_info =
-      symbol("cuptiPmSamplingCounterDataGetSampleInfo");
+  decltype(&cuptiPmSamplingCounterDataGetSampleInfo) pm_sample_info = symbol("cuptiPmSamplingCounterDataGetSampleInfo");
   decltype(&cuptiGetErrorMessage) message = symbol("cuptiGetErrorMessage");
 };
 

@@ -1,11 +1,13 @@
 // NVML's answers and the sampled activity in one reading; whatever is refused is a reason in it.
 #include "device/gpu_sensors.hpp"
 
+#include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
 #include <chrono>
 #include <utility>
 
+#include "device/cuda/check.hpp"
 #include "device/cuda/nvml.hpp"
 #include "device/cuda/pm_sampler.hpp"
 #include "host/files.hpp"
@@ -49,6 +51,8 @@ class NvidiaSensors final : public GpuSensors {
     if (!nvml_) open_nvml();
     if (nvml_) {
       read_nvml(reading);
+      const bool answers = reading.core_hz || reading.power_w || reading.memory_total_bytes;
+      if (!answers) nvml_.reset();  // a GPU that comes back is another one to the driver
     } else {
       reading.absent["nvml"] = nvml_refused_;
     }
@@ -57,9 +61,7 @@ class NvidiaSensors final : public GpuSensors {
   }
 
  private:
-  void open_nvml() try {
-    nvml_ = Nvml::require(address_.pci);
-  } catch (const Error& error) {
+  void open_nvml() try { nvml_ = Nvml::require(address_.pci); } catch (const Error& error) {
     nvml_refused_ = reason_of(error);
   }
 
@@ -70,6 +72,8 @@ class NvidiaSensors final : public GpuSensors {
       return;
     }
     try {
+      int count = 0;
+      check(cudaGetDeviceCount(&count), "starting CUDA");  // starts the driver, makes no context
       sampler_ = sample_cuda_activity(*address_.cuda_index, *sample_s_);
     } catch (const Error& error) {
       activity_refused_ = reason_of(error);

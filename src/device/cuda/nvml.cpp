@@ -533,8 +533,9 @@ std::optional<std::vector<GpuProcess>> Nvml::processes(double since_s) const {
   constexpr auto kUnknown = std::numeric_limits<unsigned long long>::max();
   std::vector<GpuProcess> processes;
   for (const RawProcess& one : raw) {
-    const bool seen = std::any_of(processes.begin(), processes.end(),
-                                  [&](const GpuProcess& other) { return other.pid == static_cast<std::int64_t>(one.pid); });
+    const bool seen = std::any_of(processes.begin(), processes.end(), [&](const GpuProcess& other) {
+      return other.pid == static_cast<std::int64_t>(one.pid);
+    });
     if (seen) continue;
     GpuProcess process;
     process.pid = static_cast<std::int64_t>(one.pid);

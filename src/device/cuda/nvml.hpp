@@ -84,8 +84,8 @@ class Nvml {
   std::optional<double> fan_fraction() const;
   /// Without what the driver keeps for itself.
   std::optional<MemoryUse> memory() const;
-  /// Seen from the GPU. Nothing where the driver does not count them, or counts in 32 bits, which are used up 12 times a
-  /// second.
+  /// Seen from the GPU. Nothing where the driver does not count them, or counts in 32 bits, which are used up 12 times
+  /// a second.
   std::optional<WrappingCounter> pcie_bytes(Direction direction) const;
   /// The driver's own rate, of the 20 ms that the call takes.
   std::optional<double> pcie_bytes_per_second(Direction direction) const;
@@ -93,8 +93,8 @@ class Nvml {
   std::optional<WrappingCounter> nvlink_bytes(Direction direction) const;
   /// Since the driver was loaded.
   std::optional<double> ecc_errors(bool corrected) const;
-  /// Who has a context, with memory and, where the driver has seen it since `since_s` (seconds since 1970), its share of
-  /// the SMs. Names are left to whoever can see the processes.
+  /// Who has a context, with memory and, where the driver has seen it since `since_s` (seconds since 1970), its share
+  /// of the SMs. Names are left to whoever can see the processes.
   std::optional<std::vector<GpuProcess>> processes(double since_s) const;
 
   /// Why the last question that was not answered was not: "not supported", "no permission", "the GPU is lost".

@@ -3,7 +3,6 @@
 // hardware buffer that has overflowed stays so. Either way the session is begun anew, and the gap is said.
 #include "device/cuda/pm_sampler.hpp"
 
-#include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +11,6 @@
 #include <string_view>
 #include <utility>
 
-#include "device/cuda/check.hpp"
 #include "device/cuda/cupti.hpp"
 #include "model/error.hpp"
 
@@ -21,7 +19,7 @@ namespace {
 
 constexpr double kFromPercent = 0.01;
 constexpr std::size_t kHardwareBuffer = std::size_t{64} << 20;  // a sample takes some 16 KB of it
-constexpr double kImageSeconds = 0.5;                           // collected five times as often; a slot takes some 37 KB
+constexpr double kImageSeconds = 0.5;  // collected five times as often; a slot takes some 37 KB
 constexpr std::uint32_t kSpareSlots = 64;
 
 /// How samples of a metric become one figure.
@@ -317,8 +315,6 @@ class PmSampler final : public ActivitySampler {
 }  // namespace
 
 std::unique_ptr<ActivitySampler> sample_cuda_activity(int cuda_index, double sample_s) {
-  int count = 0;
-  check(cudaGetDeviceCount(&count), "starting CUDA");  // starts the driver, makes no context
   return std::make_unique<PmSampler>(cuda_index, sample_s);
 }
 

@@ -2,9 +2,8 @@
 // Device-wide: what is seen is the sum over all programs. Includes no CUDA header.
 #pragma once
 
-#include <functional>
 #include <memory>
-#include <vector>
+#include <optional>
 
 #include "device/gpu_sensors.hpp"
 
@@ -19,7 +18,8 @@ class ActivitySampler {
   virtual std::optional<GpuActivity> take() = 0;
 };
 
-/// Of that CUDA device. Throws Error with the reason, and what would allow it.
+/// Of that CUDA device, in samples of so many seconds; the driver must have been started, a context is not needed.
+/// Throws Error with the reason, and what would allow it.
 std::unique_ptr<ActivitySampler> sample_cuda_activity(int cuda_index, double sample_s);
 
 }  // namespace roofline

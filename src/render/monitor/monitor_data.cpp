@@ -110,7 +110,8 @@ std::string render_monitor_prometheus(const Sample& sample) {
               [](Gauge& metric, const DeviceSample& device, const std::string& labels) {
                 if (!device.processes) return;
                 for (const GpuProcess& process : *device.processes) {
-                  if (process.memory_bytes) metric.add(labels + monitored_process_labels(process), *process.memory_bytes);
+                  if (process.memory_bytes)
+                    metric.add(labels + monitored_process_labels(process), *process.memory_bytes);
                 }
               });
   for_devices("process_sm_fraction", "Share of the time in which a process had the SMs.", "gauge",

@@ -1,5 +1,5 @@
-// A sample for people: bars for what has a most, the share of the measured roof beside it, and below it what is missing and
-// why. Where the screen is too low for that, a table with a line a device.
+// A sample for people: bars for what has a most, the share of the measured roof beside it, and below it what is missing
+// and why. Where the screen is too low for that, a table with a line a device.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,25 +15,27 @@ namespace roofline {
 namespace {
 
 constexpr int kLabelWidth = 9;
-constexpr int kBarWidth = 20;
+constexpr int kWideScreen = 100;
 constexpr double kMega = 1e6;
 constexpr std::size_t kShownProcesses = 5;
 
 std::string bar(double fraction, const TerminalStyle& style) {
-  const double filled = std::clamp(fraction, 0.0, 1.0) * kBarWidth;
+  const int width = style.columns >= kWideScreen ? 20 : 12;
+  const double filled = std::clamp(fraction, 0.0, 1.0) * width;
   const int whole = static_cast<int>(filled);
   std::string text;
   if (!style.unicode) {
     const int marks = static_cast<int>(std::lround(filled));
     return "[" + std::string(static_cast<std::size_t>(marks), '#') +
-           std::string(static_cast<std::size_t>(kBarWidth - marks), '.') + "]";
+           std::string(static_cast<std::size_t>(width - marks), '.') + "]";
   }
-  static constexpr std::array<const char*, 8> kEighths = {"", "\u258f", "\u258e", "\u258d", "\u258c", "\u258b", "\u258a", "\u2589"};
+  static constexpr std::array<const char*, 8> kEighths = {"",       "\u258f", "\u258e", "\u258d",
+                                                          "\u258c", "\u258b", "\u258a", "\u2589"};
   for (int i = 0; i < whole; ++i) text += "\u2588";
   const auto eighths = static_cast<std::size_t>((filled - whole) * 8);
   text += kEighths.at(eighths);
   const int drawn = whole + (eighths > 0 ? 1 : 0);
-  const std::string rest(static_cast<std::size_t>(kBarWidth - drawn), ' ');
+  const std::string rest(static_cast<std::size_t>(width - drawn), ' ');
   return inked(text, Ink::cyan, style) + rest + inked("\u2502", Ink::dim, style);
 }
 
@@ -52,7 +54,8 @@ class DeviceLines {
 
   void add(const std::string& label, const std::string& text) {
     lines_.push_back("  " + inked(label, Ink::dim, style_) +
-                     std::string(static_cast<std::size_t>(std::max(1, kLabelWidth - display_width(label))), ' ') + text);
+                     std::string(static_cast<std::size_t>(std::max(1, kLabelWidth - display_width(label))), ' ') +
+                     text);
   }
 
   /// "██████   62.1 %   rest", or nothing where there is no such figure.
@@ -70,24 +73,28 @@ class DeviceLines {
   std::vector<std::string> lines_;
 };
 
-/// "1.68 TB/s, 38.8 % of hbm.copy".
-std::string share_text(const RoofShare& share, std::string_view unit) {
-  return fmt::format("{}, {} of {}", si(share.per_s, unit), percent(share.share()), share.roof);
+/// "66.4 % of tensor.bf16 (sustained), at most 571 TFLOP/s".
+std::string tensor_text(const DeviceSample& device) {
+  const RoofShare* share = share_of(device, "tensor");
+  if (share == nullptr) return "";
+  return fmt::format("{} of {}, {} {}", percent(share->share()), share->roof, si(share->per_s, "FLOP/s"), share->basis);
 }
 
 std::string dram_text(const DeviceSample& device) {
-  const RoofShare* share = share_of(device, "dram");
-  const auto read = device.find("dram_read_bytes_per_second");
-  const auto write = device.find("dram_write_bytes_per_second");
-  std::string text;
-  if (read && write) {
-    text = fmt::format("{} read, {} written", si(*read, "B/s"), si(*write, "B/s"));
-  } else if (device.find("dram_read_fraction")) {
-    text = fmt::format("{} read, {} written", percent(*device.find("dram_read_fraction")),
-                       percent(device.find("dram_write_fraction").value_or(std::nan(""))));
+  std::vector<std::string> parts;
+  if (const RoofShare* share = share_of(device, "dram")) {
+    parts.push_back(fmt::format("{} of {}", percent(share->share()), share->roof));
   }
-  if (share != nullptr) text += fmt::format("; {} of {}", percent(share->share()), share->roof);
-  return text;
+  for (const auto& [direction, word] : {std::pair("read", "read"), std::pair("write", "written")}) {
+    const auto rate = device.find(fmt::format("dram_{}_bytes_per_second", direction));
+    const auto share = device.find(fmt::format("dram_{}_fraction", direction));
+    if (rate) {
+      parts.push_back(fmt::format("{} {}", si(*rate, "B/s"), word));
+    } else if (share) {
+      parts.push_back(fmt::format("{} {}", percent(*share), word));
+    }
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 std::string clock_text(const DeviceSample& device, const TerminalStyle& style) {
@@ -154,9 +161,7 @@ void add_processes(const DeviceSample& device, DeviceLines& lines) {
 }
 
 void add_gpu_lines(const DeviceSample& device, const TerminalStyle& style, DeviceLines& lines) {
-  const RoofShare* tensor = share_of(device, "tensor");
-  lines.add_bar("tensor", "tensor_active_fraction",
-                tensor != nullptr ? fmt::format("{} ({})", share_text(*tensor, "FLOP/s"), tensor->basis) : "");
+  lines.add_bar("tensor", "tensor_active_fraction", tensor_text(device));
   lines.add_bar("DRAM", "dram_active_fraction", dram_text(device));
   lines.add_bar("SMs", "sm_active_fraction",
                 device.find("kernel_active_fraction")
@@ -213,7 +218,7 @@ void add_cpu_lines(const DeviceSample& device, const TerminalStyle& style, Devic
 
 /// What people miss most, by the name under which its reason is kept.
 constexpr std::pair<const char*, const char*> kMissed[] = {
-    {"device", "this device"},
+    {"device", "answer"},
     {"tensor_active_fraction", "tensor activity"},
     {"dram_active_fraction", "DRAM activity"},
     {"dram_read_bytes_per_second", "DRAM bytes"},
@@ -233,13 +238,14 @@ std::string missing_lines(const DeviceSample& device, const TerminalStyle& style
   for (const auto& [name, words] : kMissed) {
     const auto found = device.absent.find(name);
     if (found == device.absent.end()) continue;
-    auto same = std::find_if(reasons.begin(), reasons.end(), [&](const auto& one) { return one.first == found->second; });
+    auto same =
+        std::find_if(reasons.begin(), reasons.end(), [&](const auto& one) { return one.first == found->second; });
     if (same == reasons.end()) same = reasons.insert(reasons.end(), {found->second, {}});
     same->second.emplace_back(words);
   }
   std::string text;
   for (const auto& [reason, words] : reasons) {
-    text += wrapped("  no " + listed(words) + ": ", clean_line(reason), style);
+    text += wrapped("  ", fmt::format("no {}: {}", listed(words), clean_line(reason)), style);
   }
   for (const std::string& note : device.notes) text += wrapped("  note: ", clean_line(note), style);
   return text;
@@ -291,8 +297,8 @@ std::string monitor_table(const Sample& sample, const TerminalStyle& style) {
     const auto watts = [](double value) { return fmt::format("{:.0f} W", value); };
     const auto silent = device.absent.find("device");
     const std::string limits = silent != device.absent.end() ? clean_line(silent->second)
-                               : device.limited_by          ? listed(*device.limited_by)
-                                                            : std::string();
+                               : device.limited_by           ? listed(*device.limited_by)
+                                                             : std::string();
     table.add_row({{device.device, Ink::bold},
                    cell("tensor_active_fraction", percent),
                    share("tensor"),
