@@ -270,7 +270,7 @@ void add_commands(CLI::App& app, Flags& flags) {
   CLI::App* monitor =
       app.add_subcommand("monitor", "Watch the devices at work, against their measured roofs; changes nothing");
   monitor->add_option("--device", flags.device, "all, cpu, cuda, or some of them: cuda:0,2,cpu (default: all)")
-      ->type_name("DEVICE");
+      ->type_name("DEVICES");
   monitor->add_option("--interval", flags.interval, "Time between two samples, such as 500ms (default: 1s)")
       ->type_name("DURATION");
   monitor->add_flag("--once", flags.monitor.once, "One sample of everything, of one interval, and the end");
