@@ -77,6 +77,8 @@ TEST(MonitorTerminal, ALowScreenHasALineADevice) {
   EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 20);
   for (const char* name : {"cuda:0", "cuda:7", "38.7 %", "66.4 %"}) EXPECT_THAT(text, HasSubstr(name));
   EXPECT_THAT(drawn(sample_of(8), 100, 400), HasSubstr("4711 python"));
+  const std::string lower = drawn(sample_of(8), 100, 5);
+  EXPECT_EQ(std::count(lower.begin(), lower.end(), '\n'), 5);
 }
 
 TEST(MonitorTerminal, AsciiWhereTheLocaleHasNoMore) {

@@ -32,7 +32,7 @@ class MonitorTest(unittest.TestCase):
 
     def fake(self, **figures):
         """GPUs that only NVML knows: CUDA shows none here."""
-        self.environment["LD_LIBRARY_PATH"] = str(pathlib.Path(FAKE).parent)
+        self.environment["LD_LIBRARY_PATH"] = str(pathlib.Path(FAKE).resolve().parent)
         self.environment["FAKE_NVML"] = ",".join(f"{key}={value}" for key, value in figures.items()) or "1"
 
     def run_tool(self, *words):

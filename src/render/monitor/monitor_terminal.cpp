@@ -318,10 +318,11 @@ std::string monitor_table(const Sample& sample, const TerminalStyle& style) {
   return table.render(style);
 }
 
-/// No line may be wider than the screen, or what is drawn over it next would not lie where it lies.
-std::string cut_lines(const std::string& text, const TerminalStyle& style) {
+/// What the screen has room for, of which `lines` is 0 where it scrolls: what is drawn over it next must lie where it lies.
+std::string cut_lines(const std::string& text, const TerminalStyle& style, int lines) {
   std::string result;
-  for (std::size_t begin = 0; begin < text.size();) {
+  int line = 0;
+  for (std::size_t begin = 0; begin < text.size() && (lines == 0 || line < lines); ++line) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     int left = style.columns;
     for (std::size_t at = begin; at < end;) {
@@ -349,13 +350,12 @@ std::string render_monitor_terminal(const Sample& sample, const TerminalStyle& s
   const std::string head = fmt::format("{}  {}\n", clean_line(sample.host), sample.time);
   std::string full = head;
   for (const DeviceSample& device : sample.devices) full += "\n" + device_text(device, style);
-  full = cut_lines(full, style);
+  full = cut_lines(full, style, 0);
   const auto height = std::count(full.begin(), full.end(), '\n');
   if (lines == 0 || height <= lines) return full;
-  std::string table = cut_lines(head + "\n" + monitor_table(sample, style), style);
-  const auto used = static_cast<int>(std::count(table.begin(), table.end(), '\n'));
-  if (used < lines) table += inked("a higher terminal shows each device in full", Ink::dim, style) + "\n";
-  return table;
+  return cut_lines(head + "\n" + monitor_table(sample, style) +
+                       inked("a higher terminal shows each device in full", Ink::dim, style) + "\n",
+                   style, lines);
 }
 
 }  // namespace roofline
