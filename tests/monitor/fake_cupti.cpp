@@ -69,9 +69,7 @@ CUptiResult cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params* params) {
   params->pChipName = "FK100";
   return CUPTI_SUCCESS;
 }
-CUptiResult cuptiProfilerGetCounterAvailability(CUpti_Profiler_GetCounterAvailability_Params*) {
-  return CUPTI_SUCCESS;
-}
+CUptiResult cuptiProfilerGetCounterAvailability(CUpti_Profiler_GetCounterAvailability_Params*) { return CUPTI_SUCCESS; }
 CUptiResult cuptiPmSamplingGetCounterAvailability(CUpti_PmSampling_GetCounterAvailability_Params* params) {
   params->counterAvailabilityImageSize = 1;
   return static_cast<CUptiResult>(state.availability_status);

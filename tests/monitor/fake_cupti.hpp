@@ -1,4 +1,5 @@
-// A CUPTI that samples what it is told: the names that fit into one pass, the samples that wait to be decoded, refusals.
+// A CUPTI that samples what it is told: the names that fit into one pass, the samples that wait to be decoded,
+// refusals.
 #pragma once
 
 #include <cstdint>

@@ -14,9 +14,7 @@ namespace {
 
 constexpr int kInsufficientSize = 7, kNotSupported = 3, kNotFound = 6, kLost = 15;
 
-double now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 FakeNvml from_environment() {
   FakeNvml fake;
@@ -187,7 +185,9 @@ int nvmlDeviceGetMemoryInfo_v2(void*, Memory* memory) {
   *memory = {kVersion, 150ULL << 30, 1ULL << 30, 57ULL << 30, 92ULL << 30};
   return answered();
 }
-int nvmlDeviceGetPcieThroughput(void*, int counter, unsigned* kilobytes) { return give(kilobytes, counter == 1 ? 3000 : 500); }
+int nvmlDeviceGetPcieThroughput(void*, int counter, unsigned* kilobytes) {
+  return give(kilobytes, counter == 1 ? 3000 : 500);
+}
 int nvmlDeviceGetCurrPcieLinkGeneration(void*, unsigned* generation) { return give(generation, 5); }
 int nvmlDeviceGetCurrPcieLinkWidth(void*, unsigned* lanes) { return give(lanes, 16); }
 int nvmlDeviceGetNvLinkState(void*, unsigned link, unsigned* active) {

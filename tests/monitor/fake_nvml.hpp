@@ -8,9 +8,9 @@ struct FakeNvml {
   int process_status = 0;
   unsigned gpus = 2;
   unsigned power_milliwatts = 650000;
-  unsigned long long reasons = 0x4;  ///< power cap
-  bool narrow_pcie = false;          ///< counts PCIe's bytes in 32 bits
-  bool no_total_nvlink = false;      ///< counts NVLink by links alone
+  unsigned long long reasons = 0x4;                            ///< power cap
+  bool narrow_pcie = false;                                    ///< counts PCIe's bytes in 32 bits
+  bool no_total_nvlink = false;                                ///< counts NVLink by links alone
   unsigned long long pcie_received = 0, pcie_transmitted = 0;  ///< bytes
   unsigned long long nvlink_received_kib = 0;
   unsigned nvlinks = 18;

@@ -14,7 +14,8 @@ using ::testing::HasSubstr;
 using HostFiles = FilesUnderARoot;
 
 TEST_F(HostFiles, EverythingThatTheFilesSay) {
-  write("proc/stat", "cpu  1 1 1 1 1 1 1 1 0 0\ncpu0 100 0 50 900 0 0 0 20 0 0\ncpu1 300 0 50 500 0 0 0 40 0 0\nintr 1\n");
+  write("proc/stat",
+        "cpu  1 1 1 1 1 1 1 1 0 0\ncpu0 100 0 50 900 0 0 0 20 0 0\ncpu1 300 0 50 500 0 0 0 40 0 0\nintr 1\n");
   write("proc/meminfo", "MemTotal:       1000 kB\nMemFree:          10 kB\nMemAvailable:    250 kB\n");
   write("proc/loadavg", "1.75 1.00 0.50 2/300 4711\n");
   write("proc/pressure/cpu", "some avg10=0.00 avg60=0.00 avg300=0.00 total=2500000\n");

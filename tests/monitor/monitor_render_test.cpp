@@ -114,7 +114,8 @@ TEST(MonitorPrometheus, HeadsOnceLabelsEscaped) {
   sample.devices[1].absent["device"] = "gone";
   const std::string text = render_monitor_prometheus(sample);
   const std::string labels = R"({host="node\"7",device="NVIDIA H200",index="cuda:0",uuid="GPU-1"})";
-  EXPECT_THAT(text, HasSubstr("# TYPE roofline_monitor_power_watts gauge\nroofline_monitor_power_watts" + labels + " 686\n"));
+  EXPECT_THAT(text,
+              HasSubstr("# TYPE roofline_monitor_power_watts gauge\nroofline_monitor_power_watts" + labels + " 686\n"));
   EXPECT_THAT(text, HasSubstr("# TYPE roofline_monitor_energy_joules counter\n"));
   EXPECT_THAT(text, HasSubstr("roofline_monitor_up" + labels + " 1\n"));
   EXPECT_THAT(text, HasSubstr("index=\"cuda:1\",uuid=\"GPU-1\"} 0\n"));

@@ -51,10 +51,10 @@ TEST(PmSampler, WhatAChipHasNotAndWhatDoesNotFitIsLeftOut) {
   fake.unknown = {kTensor, kRead};
   fake.second_pass = {"sm__cycles_active.avg.pct_of_peak_sustained_elapsed"};
   const auto sampler = sample_cuda_activity(0, kTen);
-  fake.waiting = {{1000,
-                   2000,
-                   {{"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", 50},
-                    {"dram__bytes_op_read.sum", 8}}}};
+  fake.waiting = {
+      {1000,
+       2000,
+       {{"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", 50}, {"dram__bytes_op_read.sum", 8}}}};
   sampler->collect();
   const auto activity = sampler->take();
   ASSERT_TRUE(activity);

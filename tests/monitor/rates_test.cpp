@@ -59,10 +59,11 @@ GpuActivity busy_activity() {
   activity.seconds = 2;
   activity.samples = 200;
   activity.source = "CUPTI 13.0 on GH100";
-  activity.values = {{"tensor_active_fraction", 0.6}, {"dram_read_fraction", 0.3},   {"dram_write_fraction", 0.2},
-                     {"busy_fraction", 0.9},          {"sm_active_fraction", 0.7},   {"core_hz", 1600e6},
-                     {"dram_read_bytes", 3e12},       {"dram_write_bytes", 2e12},    {"dram_bytes_per_cycle", 1500},
-                     {"dram_hz", 3.2e9}};
+  activity.values = {{"tensor_active_fraction", 0.6}, {"dram_read_fraction", 0.3},
+                     {"dram_write_fraction", 0.2},    {"busy_fraction", 0.9},
+                     {"sm_active_fraction", 0.7},     {"core_hz", 1600e6},
+                     {"dram_read_bytes", 3e12},       {"dram_write_bytes", 2e12},
+                     {"dram_bytes_per_cycle", 1500},  {"dram_hz", 3.2e9}};
   return activity;
 }
 
@@ -212,8 +213,10 @@ TEST(GpuSample, EveryQuantityIsThereOrSaysWhyNot) {
   now.time_s = 11;
   now.absent = {{"nvml", "no NVML here"}, {"activity", "not permitted"}};
   const DeviceSample sample = gpu_sample(watched_gpu(), &before, now);
-  constexpr const char* kOfGpus[] = {"core_clock_hertz", "power_watts", "pcie_rx_bytes_per_second", "energy_joules",
-                                     "nvlink_tx_bytes_per_second", "thermal_capped_fraction", "memory_used_bytes"};
+  constexpr const char* kOfGpus[] = {"core_clock_hertz",           "power_watts",
+                                     "pcie_rx_bytes_per_second",   "energy_joules",
+                                     "nvlink_tx_bytes_per_second", "thermal_capped_fraction",
+                                     "memory_used_bytes"};
   for (const char* name : kOfGpus) EXPECT_EQ(sample.absent.at(name), "no NVML here") << name;
   for (const char* name : {"tensor_active_fraction", "dram_active_fraction", "dram_read_bytes_per_second"}) {
     EXPECT_EQ(sample.absent.at(name), "not permitted") << name;

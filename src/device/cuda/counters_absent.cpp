@@ -9,6 +9,8 @@ std::unique_ptr<CounterReader> open_cuda_counters(Device&, CounterSet) {
   throw Error("this build has no GPU counters", "build with a CUDA Toolkit 12.6 or newer that has CUPTI's headers");
 }
 
+std::vector<std::string> sampled_on(const std::string&) { throw Error("this build has no GPU counters"); }
+
 std::unique_ptr<ActivitySampler> sample_cuda_activity(int, double) {
   throw Error("this build has no GPU counters", "build with a CUDA Toolkit 12.6 or newer that has CUPTI's headers");
 }

@@ -314,6 +314,12 @@ class PmSampler final : public ActivitySampler {
 
 }  // namespace
 
+std::vector<std::string> sampled_on(const std::string& chip) {
+  std::vector<std::string> names;
+  for (const ActivityMetric* metric : plan_activity(chip, {}).metrics) names.emplace_back(metric->id);
+  return names;
+}
+
 std::unique_ptr<ActivitySampler> sample_cuda_activity(int cuda_index, double sample_s) {
   return std::make_unique<PmSampler>(cuda_index, sample_s);
 }

@@ -318,7 +318,8 @@ std::string monitor_table(const Sample& sample, const TerminalStyle& style) {
   return table.render(style);
 }
 
-/// What the screen has room for, of which `lines` is 0 where it scrolls: what is drawn over it next must lie where it lies.
+/// What the screen has room for, of which `lines` is 0 where it scrolls: what is drawn over it next must lie where it
+/// lies.
 std::string cut_lines(const std::string& text, const TerminalStyle& style, int lines) {
   std::string result;
   int line = 0;
