@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
@@ -16,38 +18,46 @@
 namespace roofline {
 namespace {
 
-std::string sample_text(const Sample& sample, const MonitorCommand& command, const Options& options) {
-  switch (command.format) {
-    case MonitorFormat::json:
-      return render_monitor_json(sample);
-    case MonitorFormat::prometheus:
-      return render_monitor_prometheus(sample);
-    case MonitorFormat::table:
-      break;
-  }
-  return render_monitor_terminal(sample, stdout_style(options.color), 0);
-}
+/// Where samples go: drawn in place on a terminal, else one below the other.
+class View {
+ public:
+  View(const MonitorCommand& command, const Options& options)
+      : command_(command),
+        options_(options),
+        in_place_(!command.once && command.format == MonitorFormat::table && ::isatty(STDOUT_FILENO) == 1) {}
 
-/// Draws in place on a terminal, else one sample below the other.
-void show_samples(Watch& watch, const MonitorCommand& command, const Options& options) {
-  const bool in_place = command.format == MonitorFormat::table && ::isatty(STDOUT_FILENO) == 1;
-  std::optional<Screen> screen;
-  double next_s = wall_seconds();
-  do {
-    const Sample sample = watch.sample(command.interval_s);
-    if (in_place) {
-      if (!screen) screen.emplace();
-      const std::string head = fmt::format("roofline monitor, every {}; q ends it\n", duration(command.interval_s));
-      screen->draw(head + render_monitor_terminal(sample, stdout_style(options.color), Screen::lines() - 1));
-    } else {
-      write_stdout(sample_text(sample, command, options) + (command.format == MonitorFormat::table ? "\n" : ""));
+  bool in_place() const { return in_place_; }
+
+  void show(const Sample& sample) {
+    if (!in_place_) {
+      write_stdout(text_of_sample(sample));
+      return;
     }
-    // By the clock and not by naps: what a sample takes is no part of the interval. Those that were slept through are
-    // left out.
-    next_s += command.interval_s;
-    if (next_s < wall_seconds()) next_s = wall_seconds() + command.interval_s;
-  } while (!wait_for_end(next_s - wall_seconds()));
-}
+    if (!screen_) screen_.emplace();
+    const std::string head = fmt::format("roofline monitor, every {}; q ends it\n", duration(command_.interval_s));
+    screen_->draw(head + render_monitor_terminal(sample, stdout_style(options_.color), Screen::lines() - 1));
+  }
+
+ private:
+  std::string text_of_sample(const Sample& sample) {
+    switch (command_.format) {
+      case MonitorFormat::json:
+        return render_monitor_json(sample);
+      case MonitorFormat::prometheus:
+        return render_monitor_prometheus(sample);
+      case MonitorFormat::table:
+        break;
+    }
+    const std::string gap = std::exchange(any_, true) ? "\n" : "";
+    return gap + render_monitor_terminal(sample, stdout_style(options_.color), 0);
+  }
+
+  const MonitorCommand& command_;
+  const Options& options_;
+  bool in_place_;
+  bool any_ = false;
+  std::optional<Screen> screen_;
+};
 
 }  // namespace
 
@@ -55,14 +65,18 @@ ExitCode run_monitor(const MonitorCommand& command, const Options& options) {
   std::vector<Watched> devices = watched_devices(command.devices);
   if (command.check) return check_bytes(devices, command);
   Watch watch(std::move(devices), command.counters);
-  watch.sample(command.interval_s);  // what rates are counted from
-  if (wait_for_end(command.interval_s)) return ExitCode::ok;
-  if (command.once) {
-    write_stdout(sample_text(watch.sample(command.interval_s), command, options));
-    return ExitCode::ok;
+  View view(command, options);
+  const Sample first = watch.sample(command.interval_s);  // what rates are counted from
+  if (view.in_place()) view.show(first);                  // so that nobody looks at nothing
+  // By the clock and not by naps: what a sample takes is no part of the interval. Those that were slept through are
+  // left out.
+  double next_s = wall_seconds() + command.interval_s;
+  while (!wait_for_end(next_s - wall_seconds())) {
+    view.show(watch.sample(command.interval_s));
+    if (command.once) return ExitCode::ok;
+    next_s = std::max(next_s + command.interval_s, wall_seconds());
   }
-  show_samples(watch, command, options);
-  return ExitCode::ok;
+  return command.once ? ExitCode::cancelled : ExitCode::ok;
 }
 
 }  // namespace roofline

@@ -158,6 +158,7 @@ std::optional<std::string> Companion::answer() {
   received_.erase(0, kHead + bytes);
   if (kind == kFailure) {
     end(text);
+    lost_ = text;  // also where its end was seen before
     return std::nullopt;
   }
   asked_s_.reset();

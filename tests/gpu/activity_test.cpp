@@ -24,9 +24,9 @@ TEST_P(SampledChip, HasItsActivityInOnePass) {
   } catch (const Error& error) {
     GTEST_SKIP() << error.what() << " (" << error.hint() << ")";
   }
-  for (const char* name : {"tensor_active_fraction", "dram_read_fraction", "dram_write_fraction", "dram_active_fraction",
-                           "dram_read_bytes", "dram_write_bytes", "dram_bytes_per_cycle", "dram_hz", "busy_fraction",
-                           "sm_active_fraction", "core_hz", "counted_seconds"}) {
+  for (const char* name : {"tensor_active_fraction", "dram_read_fraction", "dram_write_fraction",
+                           "dram_active_fraction", "dram_read_bytes", "dram_write_bytes", "dram_bytes_per_cycle",
+                           "dram_hz", "busy_fraction", "sm_active_fraction", "core_hz", "counted_seconds"}) {
     EXPECT_THAT(sampled, Contains(name));
   }
 }
