@@ -15,6 +15,7 @@ ExitCode run_devices(const DevicesCommand& command, const Options& options);
 ExitCode run_ops(const OpsCommand& command, const Options& options);
 ExitCode run_new(const NewCommand& command, const Options& options);
 ExitCode run_fleet(const FleetCommand& command, const Options& options);
+ExitCode run_monitor(const MonitorCommand& command, const Options& options);
 ExitCode run_machine(const MachineCommand& command, const Options& options);
 ExitCode run_help(const HelpCommand& command, const Options& options);
 ExitCode run_completion(const CompletionCommand& command, const Options& options);

@@ -69,6 +69,11 @@ Completions values_of(const OptionEntry& option, const std::string& word, const 
     for (const std::string& choice : option.choices) choices.candidates.push_back({choice, ""});
     return choices;
   }
+  if (option.value == "DEVICES") {
+    Completions devices{sources.devices(), ShellNames::none};
+    devices.candidates.insert(devices.candidates.begin(), {"all", "every GPU and the CPU"});
+    return devices;
+  }
   if (option.value == "DEVICE") return {sources.devices(), ShellNames::none};
   if (option.value == "SUITE") return {sources.suites(), ShellNames::files};
   if (option.value == "OP") return {sources.ops(), ShellNames::none};

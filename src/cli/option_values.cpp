@@ -98,6 +98,30 @@ DeviceRequest parse_device(const std::string& text, int threads, const std::opti
   return request;
 }
 
+MonitoredDevices parse_monitored(const std::string& text) {
+  MonitoredDevices devices;
+  if (text.empty() || text == "all") return devices;
+  bool numbers = false;  // "cuda:0,2": the next number is a GPU's too
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', begin), text.size());
+    const std::string word = text.substr(begin, comma - begin);
+    begin = comma + 1;
+    const bool named = word.starts_with("cuda:");
+    const std::optional<int> index = number_of<int>(named ? word.substr(5) : word);
+    if (word == "cpu" || word == "cuda") {
+      (word == "cpu" ? devices.cpu : devices.every_gpu) = true;
+      numbers = false;
+    } else if (index && *index >= 0 && (named || numbers)) {
+      devices.gpus.push_back(*index);
+      numbers = true;
+    } else {
+      throw UsageError(fmt::format("--device {}: expected all, cpu, cuda, or some such as cuda:0,2,cpu", text),
+                       "see: roofline devices");
+    }
+  }
+  return devices;
+}
+
 std::string device_word(const DeviceInfo& info) {
   return info.kind == DeviceKind::cuda ? fmt::format("cuda:{}", info.index) : "cpu";
 }

@@ -13,6 +13,9 @@ namespace roofline {
 /// "cpu", "cuda" or "cuda:1"; empty: any. `cpus` is a list of logical CPUs, "0-3,8", which only a CPU device has.
 DeviceRequest parse_device(const std::string& text, int threads, const std::optional<std::string>& cpus = {});
 
+/// "all" or nothing, "cpu", "cuda", "cuda:0,2", "cuda:0,cpu".
+MonitoredDevices parse_monitored(const std::string& text);
+
 /// What names that device there: "cpu", "cuda:1".
 std::string device_word(const DeviceInfo& info);
 

@@ -21,6 +21,7 @@ Examples:
   roofline import trace.json.gz           a profile of torch.profiler, ncu, nsys or Proton, under the roofs
   roofline machine --against last-month.json   name what got slower (exit code 3)
   roofline fleet shared/fleet/            which of many machines falls behind, and why (exit code 3)
+  roofline monitor                        the GPUs at work, live, against their roofs
   roofline report reports/ops-cpu/report.json -o slide.png --size 1600x900 --theme dark
   roofline report before.json after.json -o comparison      lay two runs over each other
   roofline compare before.json after.json --max-slowdown 3%   exit code 3 when a kernel got slower
@@ -50,6 +51,8 @@ struct Flags {
   ProfileCommand profile;
   ImportCommand import;
   FleetCommand fleet;
+  MonitorCommand monitor;
+  std::string interval, monitor_format = "table";
   NewCommand begin;
   std::string warmup, window, count_time;
   bool no_counters = false, no_python = false;
@@ -274,6 +277,23 @@ void add_commands(CLI::App& app, Flags& flags) {
       ->check(CLI::Range(1, 1000000))
       ->type_name("COUNT");
 
+  CLI::App* monitor =
+      app.add_subcommand("monitor", "Watch the devices at work, against their measured roofs; changes nothing");
+  monitor->add_option("--device", flags.device, "all, cpu, cuda, or some of them: cuda:0,2,cpu (default: all)")
+      ->type_name("DEVICES");
+  monitor->add_option("--interval", flags.interval, "Time between two samples, such as 500ms (default: 1s)")
+      ->type_name("DURATION");
+  monitor->add_flag("--once", flags.monitor.once, "One sample of everything, of one interval, and the end");
+  monitor
+      ->add_option("--format", flags.monitor_format,
+                   "table; json: a line a sample, as --json; prometheus: with --once (default: table)")
+      ->check(CLI::IsMember({"table", "json", "prometheus"}));
+  monitor->add_flag("--no-counters", flags.no_counters,
+                    "Leave the GPUs' hardware counters to others: no DRAM, no tensor activity");
+  monitor->add_flag("--check", flags.monitor.check,
+                    "Hold the bytes that a GPU's counters claim against a copy of known size; needed once, before they "
+                    "are shown");
+
   app.add_subcommand("doctor", "What works on this machine, and what each missing thing would take");
   CLI::App* help = app.add_subcommand("help", "The manual: of a command, or of a topic");
   help->add_option("topic", flags.help.topic, "A command or a topic (default: what there is)")->type_name("TOPIC");
@@ -371,6 +391,33 @@ void set_fleet(Options& options, const Flags& flags) {
   options.command = fleet;
 }
 
+void set_monitor(Options& options, const Flags& flags) {
+  MonitorCommand monitor = flags.monitor;
+  monitor.devices = parse_monitored(flags.device);
+  constexpr double kShortest = 0.05;
+  if (!flags.interval.empty()) monitor.interval_s = parse_duration(flags.interval, "--interval");
+  if (monitor.interval_s < kShortest) {
+    throw UsageError(fmt::format("--interval {}: 50ms is the shortest", flags.interval),
+                     "for example: --interval 500ms");
+  }
+  monitor.counters = !flags.no_counters;
+  if (flags.answer.json || flags.monitor_format == "json") {
+    monitor.format = MonitorFormat::json;
+  } else if (flags.monitor_format == "prometheus") {
+    monitor.format = MonitorFormat::prometheus;
+  }
+  if (flags.answer.json && flags.monitor_format == "prometheus") {
+    throw UsageError("--json and --format prometheus are two formats", "leave one of them out");
+  }
+  if (monitor.format == MonitorFormat::prometheus && !monitor.once) {
+    throw UsageError("--format prometheus is one sample", "add --once, and let the collector call again");
+  }
+  if (flags.answer.top || !flags.answer.fields.empty()) {
+    throw UsageError("monitor writes whole samples: it has no --top and no --fields");
+  }
+  options.command = monitor;
+}
+
 /// Names of kept runs name files.
 void set_saved_runs(Flags& flags) {
   for (const auto& [name, option] : {std::pair(flags.analyze.save, "--save"), {flags.analyze.against, "--against"}}) {
@@ -388,8 +435,12 @@ void set_saved_runs(Flags& flags) {
 }
 
 void set_command(Options& options, const CLI::App& app, Flags& flags) {
-  const DeviceRequest device = parse_device(flags.device, flags.threads, flags.cpus);
   const std::string name = app.get_subcommands().front()->get_name();
+  if (name == "monitor") {
+    set_monitor(options, flags);
+    return;
+  }
+  const DeviceRequest device = parse_device(flags.device, flags.threads, flags.cpus);
   if (device.several() && name != "calibrate" && name != "machine") {
     throw UsageError(fmt::format("--device {}: {} works on one device", flags.device, name),
                      "name one: --device cuda:0");

@@ -127,6 +127,25 @@ struct FleetCommand {
   std::size_t top = 20;              ///< outliers, changes and files that the terminal lists of each
 };
 
+/// Which devices are watched. None named: all there are.
+struct MonitoredDevices {
+  bool cpu = false;
+  bool every_gpu = false;
+  std::vector<int> gpus;
+  bool all() const { return !cpu && !every_gpu && gpus.empty(); }
+};
+
+enum class MonitorFormat : std::uint8_t { table, json, prometheus };
+
+struct MonitorCommand {
+  MonitoredDevices devices;
+  double interval_s = 1;
+  bool once = false;     ///< one sample
+  bool counters = true;  ///< of GPUs, sampled by the hardware
+  bool check = false;    ///< hold the counters' bytes against a copy of known size, and show nothing else
+  MonitorFormat format = MonitorFormat::table;
+};
+
 /// roofline new kernel.
 struct NewCommand {
   std::string source;  ///< of a kernel
@@ -166,8 +185,8 @@ struct Options {
   ColorMode color = ColorMode::automatic;
   AnswerRequest answer;
   std::variant<PrintCommand, CalibrateCommand, AnalyzeCommand, ProfileCommand, ImportCommand, ReportCommand,
-               CompareCommand, DevicesCommand, OpsCommand, MachineCommand, FleetCommand, NewCommand, HelpCommand,
-               CompletionCommand, DoctorCommand>
+               CompareCommand, DevicesCommand, OpsCommand, MachineCommand, FleetCommand, MonitorCommand, NewCommand,
+               HelpCommand, CompletionCommand, DoctorCommand>
       command;
 };
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/error.hpp"
+#include "render/prometheus_text.hpp"
 #include "report/json/json.hpp"
 #include "report/profile_findings.hpp"
 
@@ -51,35 +52,6 @@ Json arguments_of(const Point& point) {
   return arguments;
 }
 
-/// A label's value: no line ends, quotes and backslashes escaped.
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char character : text) {
-    if (character == '\\' || character == '"') result += '\\';
-    result += character == '\n' ? std::string("\\n") : std::string(1, character);
-  }
-  return result;
-}
-
-/// One metric: its head, and a line a sample.
-class Gauge {
- public:
-  Gauge(std::string& text, std::string name, const char* help) : text_(text), name_(std::move(name)), help_(help) {}
-
-  void add(const std::string& labels, double value) {
-    if (!std::isfinite(value)) return;
-    if (first_) text_ += fmt::format("# HELP {0} {1}\n# TYPE {0} gauge\n", name_, help_);
-    first_ = false;
-    text_ += fmt::format("{}{{{}}} {}\n", name_, labels, value);
-  }
-
- private:
-  std::string& text_;
-  std::string name_;
-  const char* help_;
-  bool first_ = true;
-};
-
 }  // namespace
 
 std::string render_trace(const Runs& runs) {
@@ -119,12 +91,12 @@ std::string render_trace(const Runs& runs) {
 std::string render_prometheus(const Runs& runs) {
   const Report& report = runs.last();
   std::string text;
-  const std::string run =
-      fmt::format("suite=\"{}\",device=\"{}\"", escaped(report.invocation.suite), escaped(report.machine.device.name));
+  const std::string run = fmt::format("suite=\"{}\",device=\"{}\"", prometheus_label(report.invocation.suite),
+                                      prometheus_label(report.machine.device.name));
   const auto for_rows = [&](const char* name, const char* help, auto&& value) {
     Gauge gauge(text, std::string("roofline_") + name, help);
     for (const Point& point : report.points) {
-      gauge.add(fmt::format("{},kernel=\"{}\"", run, escaped(point.workload.label)), value(point));
+      gauge.add(fmt::format("{},kernel=\"{}\"", run, prometheus_label(point.workload.label)), value(point));
     }
   };
   const double none = std::nan("");
@@ -145,14 +117,16 @@ std::string render_prometheus(const Runs& runs) {
   Gauge parts(text, "roofline_wall_seconds", "What a GPU's wall time went to.");
   for (const Budget& budget : budgets(report)) {
     for (const WallShare& share : budget.shares) {
-      parts.add(fmt::format("{},gpu=\"{}\",part=\"{}\"", run, escaped(budget.device), escaped(name_of(share.part))),
+      parts.add(fmt::format("{},gpu=\"{}\",part=\"{}\"", run, prometheus_label(budget.device),
+                            prometheus_label(name_of(share.part))),
                 share.seconds);
     }
   }
   Gauge roofs(text, "roofline_roof", "Ceilings of the machine, per second.");
   for (const Ceiling& ceiling : report.machine.ceilings) {
-    roofs.add(fmt::format("device=\"{}\",ceiling=\"{}\",regime=\"{}\",unit=\"{}\"", escaped(report.machine.device.name),
-                          escaped(ceiling.name), to_string(ceiling.regime), unit_of(ceiling.kind)),
+    roofs.add(fmt::format("device=\"{}\",ceiling=\"{}\",regime=\"{}\",unit=\"{}\"",
+                          prometheus_label(report.machine.device.name), prometheus_label(ceiling.name),
+                          to_string(ceiling.regime), unit_of(ceiling.kind)),
               ceiling.value);
   }
   if (!report.profile) {

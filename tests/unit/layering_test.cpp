@@ -33,10 +33,11 @@ const std::map<std::string, std::vector<std::string>> kMayInclude = {
     {"profile", {"inject", "calibrate", "report", "op", "device", "host", "text", "measure", "model"}},
     {"import", {"profile", "inject", "calibrate", "report", "op", "device", "host", "text", "measure", "model"}},
     {"fleet", {"report", "host", "text", "measure", "model"}},
-    {"render", {"fleet", "report", "op", "text", "measure", "model"}},
+    {"monitor", {"device", "text", "measure", "model"}},
+    {"render", {"fleet", "monitor", "report", "op", "text", "measure", "model"}},
     {"cli",
-     {"import", "profile", "analyze", "calibrate", "fleet", "render", "config", "user", "report", "op", "device",
-      "host", "text", "measure", "model"}},
+     {"import", "profile", "analyze", "calibrate", "fleet", "monitor", "render", "config", "user", "report", "op",
+      "device", "host", "text", "measure", "model"}},
 };
 
 struct Include {

@@ -247,6 +247,45 @@ std::unique_ptr<CounterReader> make_perf_reader(std::span<const PerfEvent> event
   return std::make_unique<PerfReader>(events);
 }
 
+struct MemoryTraffic::State {
+  std::vector<PerfEvent> events;
+  std::vector<std::vector<Counter>> counters;  ///< of each event, one a socket
+};
+
+MemoryTraffic::MemoryTraffic() : state_(std::make_unique<State>()) {
+  add_memory_controllers(state_->events);
+  if (state_->events.empty()) {
+    throw Error(
+        "this machine shows no memory controllers to perf_event_open that are known here: Intel servers do, "
+        "virtual machines don't");
+  }
+  for (const PerfEvent& event : state_->events) {
+    std::vector<Counter>& counters = state_->counters.emplace_back();
+    for (const int cpu : socket_cpus()) {
+      counters.emplace_back(event, -1, cpu);
+      if (counters.back().error() != 0) throw Error(perf_refusal(counters.back().error(), paranoid_level()));
+    }
+  }
+  for (const std::vector<Counter>& counters : state_->counters) {
+    for (const Counter& counter : counters) counter.start();
+  }
+}
+
+MemoryTraffic::~MemoryTraffic() = default;
+
+std::optional<MemoryTraffic::Bytes> MemoryTraffic::bytes() const {
+  Bytes all;
+  for (std::size_t i = 0; i < state_->events.size(); ++i) {
+    double& sum = state_->events[i].id == "dram.read_bytes" ? all.read : all.written;
+    for (const Counter& counter : state_->counters[i]) {
+      const std::optional<double> count = counter.value();
+      if (!count) return std::nullopt;
+      sum += *count * state_->events[i].scale;
+    }
+  }
+  return all;
+}
+
 std::string perf_refusal(int error, int paranoid) {
   if (error == EACCES || error == EPERM) {
     return fmt::format(

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,6 +29,27 @@ std::vector<PerfEvent> perf_events(CounterSet set);
 /// Opens them. Those that can't be had are reported in Counters::missing. Throws Error when none can, with the reason
 /// and what would allow it.
 std::unique_ptr<CounterReader> make_perf_reader(std::span<const PerfEvent> events);
+
+/// What the memory controllers have moved since it was made, over all sockets and programs.
+class MemoryTraffic {
+ public:
+  /// Throws Error with the reason where they can't be counted.
+  MemoryTraffic();
+  ~MemoryTraffic();
+  MemoryTraffic(const MemoryTraffic&) = delete;
+  MemoryTraffic& operator=(const MemoryTraffic&) = delete;
+
+  struct Bytes {
+    double read = 0;
+    double written = 0;
+  };
+  /// Nothing while a counter has not run yet.
+  std::optional<Bytes> bytes() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 /// Why perf_event_open failed with that errno, in words; `paranoid` is the kernel's setting.
 std::string perf_refusal(int error, int paranoid);

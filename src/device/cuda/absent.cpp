@@ -1,6 +1,7 @@
 // Stands in for the CUDA half in a build without it: lists why there is no GPU, and opens none.
 #include "device/cuda/open.hpp"
 #include "device/cuda/topology.hpp"
+#include "device/gpu_sensors.hpp"
 #include "model/error.hpp"
 
 namespace roofline {
@@ -31,5 +32,9 @@ std::vector<KernelLaunch> cuda_launch_layout(Device&, const std::function<void()
 void describe_cuda_topology(std::span<const int>, Node&) { throw Error(kReason); }
 
 std::unique_ptr<CounterReader> open_cuda_counters(Device&, CounterSet) { throw Error(kReason); }
+
+std::vector<GpuIdentity> monitored_gpus() { throw Error(kReason); }
+
+std::unique_ptr<GpuSensors> open_gpu_sensors(const GpuAddress&, std::optional<double>) { throw Error(kReason); }
 
 }  // namespace roofline

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cuda.h>
+#include <cupti_pmsampling.h>
 #include <cupti_profiler_host.h>
 #include <cupti_range_profiler.h>
 #include <cupti_target.h>
@@ -43,6 +44,18 @@ struct Cupti : SharedLibrary {
   decltype(&cuptiRangeProfilerGetCounterDataSize) data_size = symbol("cuptiRangeProfilerGetCounterDataSize");
   decltype(&cuptiRangeProfilerCounterDataImageInitialize) data_initialize =
       symbol("cuptiRangeProfilerCounterDataImageInitialize");
+  decltype(&cuptiPmSamplingGetCounterAvailability) pm_availability = symbol("cuptiPmSamplingGetCounterAvailability");
+  decltype(&cuptiPmSamplingEnable) pm_enable = symbol("cuptiPmSamplingEnable");
+  decltype(&cuptiPmSamplingDisable) pm_disable = symbol("cuptiPmSamplingDisable");
+  decltype(&cuptiPmSamplingSetConfig) pm_set_config = symbol("cuptiPmSamplingSetConfig");
+  decltype(&cuptiPmSamplingStart) pm_start = symbol("cuptiPmSamplingStart");
+  decltype(&cuptiPmSamplingStop) pm_stop = symbol("cuptiPmSamplingStop");
+  decltype(&cuptiPmSamplingDecodeData) pm_decode = symbol("cuptiPmSamplingDecodeData");
+  decltype(&cuptiPmSamplingGetCounterDataSize) pm_data_size = symbol("cuptiPmSamplingGetCounterDataSize");
+  decltype(&cuptiPmSamplingCounterDataImageInitialize) pm_data_initialize =
+      symbol("cuptiPmSamplingCounterDataImageInitialize");
+  decltype(&cuptiPmSamplingGetCounterDataInfo) pm_data_info = symbol("cuptiPmSamplingGetCounterDataInfo");
+  decltype(&cuptiPmSamplingCounterDataGetSampleInfo) pm_sample_info = symbol("cuptiPmSamplingCounterDataGetSampleInfo");
   decltype(&cuptiGetErrorMessage) message = symbol("cuptiGetErrorMessage");
 };
 

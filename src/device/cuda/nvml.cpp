@@ -2,15 +2,19 @@
 // for good, so what is declared here stays true.
 #include "device/cuda/nvml.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <map>
 #include <span>
 #include <tuple>
 #include <utility>
 
 #include "device/cuda/shared_library.hpp"
+#include "model/error.hpp"
 
 namespace roofline {
 namespace {
@@ -71,6 +75,7 @@ struct RawViolation {
   unsigned long long now_us;
   unsigned long long violated_ns;
 };
+constexpr int kPowerPolicy = 0;
 constexpr int kThermalPolicy = 1;
 
 /// nvmlPciInfo_t.
@@ -93,8 +98,84 @@ constexpr std::array<std::pair<int, const char*>, 6> kSharedPaths = {{
     {50, "the CPUs' interconnect"},
 }};
 
+/// nvmlUtilization_t.
+struct RawRates {
+  unsigned gpu_percent;
+  unsigned memory_percent;
+};
+
+/// nvmlMemory_v2_t: the version is that of the structure and its size.
+struct RawMemory {
+  unsigned version = 0x02000000 | 40;
+  unsigned long long total = 0;
+  unsigned long long reserved = 0;
+  unsigned long long free = 0;
+  unsigned long long used = 0;
+};
+
+/// nvmlProcessInfo_v2_t, of versions 2 and 3 of the functions.
+struct RawProcess {
+  unsigned pid;
+  unsigned long long memory_bytes;
+  unsigned gpu_instance;
+  unsigned compute_instance;
+};
+
 constexpr unsigned kFieldNvLinkSpeed = 164;  // MB/s of the link that `scope` names
+constexpr unsigned kFieldMemoryTemperature = 82;
+constexpr unsigned kFieldNvLinkDataTransmitted = 138;  // KiB; the other direction is the next number, here and below
+constexpr unsigned kFieldPcieTransmitted = 197;
+constexpr unsigned kFieldNvLinkTransmitted = 202;  // bytes, of newer GPUs
+constexpr unsigned kFieldNvLinkReceived = 204;
+constexpr unsigned kAllLinks = std::numeric_limits<unsigned>::max();
+constexpr int kDoubleValue = 0;
+constexpr int kUnsignedLongValue = 2;
+constexpr int kUnsignedLongLongValue = 3;
 constexpr unsigned kMostNvLinks = 36;  // 18 on every GPU so far; asking for one too many is answered with an error
+
+/// nvmlReturn_t in words.
+std::string nvml_words(int status) {
+  switch (status) {
+    case 1:
+      return "NVML was not started";
+    case 3:
+      return "not supported by this GPU or driver";
+    case 4:
+      return "no permission";
+    case 6:
+      return "the driver does not know this GPU";
+    case 9:
+      return "the NVIDIA driver is not loaded";
+    case 10:
+      return "the driver did not answer in time";
+    case 13:
+      return "this driver has no such question";
+    case 15:
+      return "the GPU is lost: it has fallen off the bus, or can't be reached";
+    case 16:
+      return "the GPU must be reset";
+    case 17:
+      return "the system refuses (a cgroup without the device?)";
+    case 18:
+      return "the driver and its libraries are of different versions: reboot, or load the new driver";
+    default:
+      return fmt::format("NVML error {}", status);
+  }
+}
+constexpr int kNoSuchQuestion = 13;
+
+double number_of(const RawField& field) {
+  switch (field.type) {
+    case kDoubleValue:
+      return field.value.real;
+    case kUnsignedValue:
+      return field.value.small;
+    case kUnsignedLongValue:
+    case kUnsignedLongLongValue:
+    default:
+      return static_cast<double>(field.value.large);
+  }
+}
 
 }  // namespace
 
@@ -134,12 +215,92 @@ struct Nvml::State : SharedLibrary {
   int (*nvlink_remote_kind)(NvmlDevice, unsigned, int*) = symbol("nvmlDeviceGetNvLinkRemoteDeviceType");
   int (*p2p_status)(NvmlDevice, NvmlDevice, int, int*) = symbol("nvmlDeviceGetP2PStatus");
   int (*common_ancestor)(NvmlDevice, NvmlDevice, int*) = symbol("nvmlDeviceGetTopologyCommonAncestor");
+
+  int (*device_count)(unsigned*) = symbol("nvmlDeviceGetCount_v2");
+  int (*by_index)(unsigned, NvmlDevice*) = symbol("nvmlDeviceGetHandleByIndex_v2");
   int (*pci_info)(NvmlDevice, RawPci*) = symbol("nvmlDeviceGetPciInfo_v3");
+  int (*name)(NvmlDevice, char*, unsigned) = symbol("nvmlDeviceGetName");
+  int (*uuid)(NvmlDevice, char*, unsigned) = symbol("nvmlDeviceGetUUID");
+  int (*max_clock)(NvmlDevice, unsigned, unsigned*) = symbol("nvmlDeviceGetMaxClockInfo");
+  int (*power)(NvmlDevice, unsigned*) = symbol("nvmlDeviceGetPowerUsage");
+  int (*rates)(NvmlDevice, RawRates*) = symbol("nvmlDeviceGetUtilizationRates");
+  int (*encoder)(NvmlDevice, unsigned*, unsigned*) = symbol("nvmlDeviceGetEncoderUtilization");
+  int (*decoder)(NvmlDevice, unsigned*, unsigned*) = symbol("nvmlDeviceGetDecoderUtilization");
+  int (*fan)(NvmlDevice, unsigned*) = symbol("nvmlDeviceGetFanSpeed");
+  int (*memory_info)(NvmlDevice, RawMemory*) = symbol("nvmlDeviceGetMemoryInfo_v2");
+  int (*pcie_throughput)(NvmlDevice, int, unsigned*) = symbol("nvmlDeviceGetPcieThroughput");
+  int (*ecc)(NvmlDevice, int, int, unsigned long long*) = symbol("nvmlDeviceGetTotalEccErrors");
+  int (*compute_processes)(NvmlDevice, unsigned*, RawProcess*) = symbol("nvmlDeviceGetComputeRunningProcesses_v3");
+  int (*graphics_processes)(NvmlDevice, unsigned*, RawProcess*) = symbol("nvmlDeviceGetGraphicsRunningProcesses_v3");
+
+  mutable int refused = kSuccess;  ///< the status of the last question without an answer
 
   /// Asks the device; false where the driver has no such question, or no answer.
   template <typename Function, typename... Arguments>
   bool ask(Function* function, Arguments... arguments) const {
-    return function != nullptr && function(device, arguments...) == kSuccess;
+    const int status = function == nullptr ? kNoSuchQuestion : function(device, arguments...);
+    if (status != kSuccess) refused = status;
+    return status == kSuccess;
+  }
+
+  std::optional<RawField> field(unsigned id, unsigned scope = 0) const {
+    RawField raw{};
+    raw.id = id;
+    raw.scope = scope;
+    if (!ask(fields, 1, &raw)) return std::nullopt;
+    if (raw.status == kSuccess) return raw;
+    refused = raw.status;
+    return std::nullopt;
+  }
+
+  std::optional<double> fraction(int (*question)(NvmlDevice, unsigned*, unsigned*)) const {
+    unsigned percent = 0;
+    unsigned period_us = 0;
+    return ask(question, &percent, &period_us) ? std::optional(percent * 0.01) : std::nullopt;
+  }
+
+  std::optional<double> violated_s(int policy) const {
+    RawViolation violated{};
+    if (!ask(violation, policy, &violated)) return std::nullopt;
+    return static_cast<double>(violated.violated_ns) * 1e-9;
+  }
+
+  /// What each process had of the SMs since then, by its number, and the time between two of the driver's samples being
+  /// about a second: the mean of a process's samples.
+  std::map<unsigned, std::pair<double, int>> sm_shares(double since_s) const {
+    const auto since_us = static_cast<unsigned long long>(since_s * 1e6);
+    std::map<unsigned, std::pair<double, int>> shares;
+    unsigned count = 0;
+    if (utilization == nullptr) return shares;
+    utilization(device, nullptr, &count, since_us);  // how many it may be
+    std::vector<RawUtilization> raw(count);
+    if (count == 0 || !ask(utilization, raw.data(), &count, since_us)) return shares;
+    for (const RawUtilization& sample : std::span(raw).first(std::min<std::size_t>(count, raw.size()))) {
+      auto& [sum, seen] = shares[sample.pid];
+      sum += sample.sm_percent * 0.01;
+      ++seen;
+    }
+    return shares;
+  }
+
+  using ProcessQuestion = int (*)(NvmlDevice, unsigned*, RawProcess*);
+  bool add_processes(ProcessQuestion question, std::vector<RawProcess>& all) const {
+    // Programs may start between asking how many there are and asking who they are.
+    constexpr unsigned kRoom = 64;
+    unsigned count = kRoom;
+    std::vector<RawProcess> raw(count);
+    constexpr int kInsufficientSize = 7;
+    const bool done = ask(question, &count, raw.data());
+    if (!done && refused == kInsufficientSize) {
+      count += kRoom;
+      raw.resize(count);
+      if (!ask(question, &count, raw.data())) return false;
+    } else if (!done) {
+      return false;
+    }
+    raw.resize(std::min<std::size_t>(count, raw.size()));
+    all.insert(all.end(), raw.begin(), raw.end());
+    return true;
   }
 
   std::optional<double> clock_hz(unsigned domain) const {
@@ -157,14 +318,65 @@ struct Nvml::State : SharedLibrary {
 Nvml::Nvml(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Nvml::~Nvml() = default;
 
-std::unique_ptr<Nvml> Nvml::open(const std::string& pci_bus_id) {
+namespace {
+
+constexpr const char* kNoNvml = "the driver's monitoring library was not found (libnvidia-ml.so.1)";
+constexpr const char* kNoNvmlHint =
+    "install the NVIDIA driver; a container needs --gpus all, or NVIDIA_DRIVER_CAPABILITIES=utility";
+
+/// Throws Error where it can't be started.
+template <class State>
+std::unique_ptr<State> started() {
   auto state = std::make_unique<State>();
-  if (state->init == nullptr || state->shutdown == nullptr || state->by_pci == nullptr) return nullptr;
-  if (state->init() != kSuccess) return nullptr;
+  if (state->init == nullptr || state->shutdown == nullptr || state->by_pci == nullptr) {
+    throw Error(kNoNvml, kNoNvmlHint);
+  }
+  if (const int status = state->init(); status != kSuccess) throw Error("NVML does not start: " + nvml_words(status));
   state->initialised = true;
-  if (state->by_pci(pci_bus_id.c_str(), &state->device) != kSuccess) return nullptr;
+  return state;
+}
+
+}  // namespace
+
+std::unique_ptr<Nvml> Nvml::require(const std::string& pci_bus_id) {
+  auto state = started<State>();
+  if (const int status = state->by_pci(pci_bus_id.c_str(), &state->device); status != kSuccess) {
+    throw Error(fmt::format("NVML can't open the GPU at {}: {}", pci_bus_id, nvml_words(status)));
+  }
   return std::unique_ptr<Nvml>(new Nvml(std::move(state)));
 }
+
+std::unique_ptr<Nvml> Nvml::open(const std::string& pci_bus_id) try {
+  return require(pci_bus_id);
+} catch (const Error&) {
+  return nullptr;
+}
+
+std::vector<GpuIdentity> Nvml::list() {
+  const auto state = started<State>();
+  unsigned count = 0;
+  const int status = state->device_count == nullptr ? kNoSuchQuestion : state->device_count(&count);
+  if (status != kSuccess) throw Error("NVML does not say which GPUs there are: " + nvml_words(status));
+  std::vector<GpuIdentity> gpus;
+  for (unsigned index = 0; index < count; ++index) {
+    if (state->by_index == nullptr || state->by_index(index, &state->device) != kSuccess) continue;
+    RawPci pci{};
+    if (!state->ask(state->pci_info, &pci)) continue;
+    std::array<char, 96> name{};
+    std::array<char, 96> uuid{};
+    state->ask(state->name, name.data(), static_cast<unsigned>(name.size()));
+    state->ask(state->uuid, uuid.data(), static_cast<unsigned>(uuid.size()));
+    GpuIdentity gpu;
+    gpu.address.pci = pci.address.data();
+    gpu.name = name.data();
+    gpu.uuid = uuid.data();
+    gpus.push_back(std::move(gpu));
+  }
+  if (gpus.empty()) throw Error("the NVIDIA driver shows no GPU", "check nvidia-smi");
+  return gpus;
+}
+
+std::string Nvml::refusal() const { return nvml_words(state_->refused); }
 
 std::optional<std::string> Nvml::driver_version() const {
   std::array<char, 96> text{};
@@ -224,10 +436,7 @@ std::optional<NvLinks> Nvml::nvlinks() const {
     if (!state_->ask(state_->nvlink_state, link, &active)) break;
     if (active == 0) continue;
     ++all.links;
-    RawField speed{};
-    speed.id = kFieldNvLinkSpeed;
-    speed.scope = link;
-    if (state_->ask(state_->fields, 1, &speed) && speed.status == kSuccess) all.bytes_per_s = speed.value.small * 1e6;
+    if (const auto speed = state_->field(kFieldNvLinkSpeed, link)) all.bytes_per_s = speed->value.small * 1e6;
   }
   return all;
 }
@@ -286,26 +495,111 @@ std::optional<bool> Nvml::mig_enabled() const {
 }
 
 std::optional<double> Nvml::share_of_others(double since_s) const {
-  if (state_->utilization == nullptr) return std::nullopt;
-  const auto since_us = static_cast<unsigned long long>(since_s * 1e6);
-  unsigned count = 0;
-  state_->utilization(state_->device, nullptr, &count, since_us);  // how many it may be
-  std::vector<RawUtilization> raw(count);
-  if (count == 0 || !state_->ask(state_->utilization, raw.data(), &count, since_us)) return std::nullopt;
   const auto own = static_cast<unsigned>(::getpid());
   bool own_is_there = false;
-  double others_percent = 0;
-  for (const RawUtilization& sample : std::span(raw).first(std::min<std::size_t>(count, raw.size()))) {
-    if (sample.pid == own) own_is_there = true;
-    if (sample.pid != own && sample.pid != 0) others_percent += sample.sm_percent;
+  double others = 0;
+  for (const auto& [pid, share] : state_->sm_shares(since_s)) {
+    if (pid == own) own_is_there = true;
+    if (pid != own && pid != 0) others += share.first;
   }
-  return own_is_there ? std::optional(std::min(1.0, others_percent / 100)) : std::nullopt;
+  return own_is_there ? std::optional(std::min(1.0, others)) : std::nullopt;
 }
 
-std::optional<double> Nvml::thermal_slowdown_s() const {
-  RawViolation violation{};
-  if (!state_->ask(state_->violation, kThermalPolicy, &violation)) return std::nullopt;
-  return static_cast<double>(violation.violated_ns) * 1e-9;
+std::optional<double> Nvml::thermal_slowdown_s() const { return state_->violated_s(kThermalPolicy); }
+std::optional<double> Nvml::power_slowdown_s() const { return state_->violated_s(kPowerPolicy); }
+
+std::optional<double> Nvml::max_sm_clock_hz() const {
+  unsigned mhz = 0;
+  return state_->ask(state_->max_clock, kClockSm, &mhz) ? std::optional(mhz * 1e6) : std::nullopt;
+}
+
+std::optional<double> Nvml::power_w() const {
+  unsigned milliwatts = 0;
+  return state_->ask(state_->power, &milliwatts) ? std::optional(milliwatts * 1e-3) : std::nullopt;
+}
+
+std::optional<double> Nvml::memory_temperature_c() const {
+  const auto field = state_->field(kFieldMemoryTemperature);
+  return field ? std::optional(number_of(*field)) : std::nullopt;
+}
+
+std::optional<double> Nvml::busy_fraction() const {
+  RawRates rates{};
+  return state_->ask(state_->rates, &rates) ? std::optional(rates.gpu_percent * 0.01) : std::nullopt;
+}
+
+std::optional<double> Nvml::encoder_fraction() const { return state_->fraction(state_->encoder); }
+std::optional<double> Nvml::decoder_fraction() const { return state_->fraction(state_->decoder); }
+
+std::optional<double> Nvml::fan_fraction() const {
+  unsigned percent = 0;
+  return state_->ask(state_->fan, &percent) ? std::optional(percent * 0.01) : std::nullopt;
+}
+
+std::optional<MemoryUse> Nvml::memory() const {
+  RawMemory memory;
+  if (!state_->ask(state_->memory_info, &memory)) return std::nullopt;
+  return MemoryUse{static_cast<double>(memory.used), static_cast<double>(memory.total)};
+}
+
+std::optional<WrappingCounter> Nvml::pcie_bytes(Direction direction) const {
+  const auto field = state_->field(kFieldPcieTransmitted + (direction == Direction::received ? 1 : 0));
+  if (!field || field->type == kUnsignedValue) return std::nullopt;
+  return WrappingCounter{number_of(*field), 0};
+}
+
+std::optional<double> Nvml::pcie_bytes_per_second(Direction direction) const {
+  constexpr double kKilo = 1000;
+  unsigned kilobytes = 0;
+  if (!state_->ask(state_->pcie_throughput, direction == Direction::received ? 1 : 0, &kilobytes)) return std::nullopt;
+  return kilobytes * kKilo;
+}
+
+std::optional<WrappingCounter> Nvml::nvlink_bytes(Direction direction) const {
+  constexpr double kKibi = 1024;
+  const bool received = direction == Direction::received;
+  if (const auto all = state_->field(kFieldNvLinkDataTransmitted + (received ? 1 : 0), kAllLinks)) {
+    return WrappingCounter{number_of(*all) * kKibi, 0};
+  }
+  // Link by link, on GPUs that count in bytes.
+  std::optional<WrappingCounter> sum;
+  for (unsigned link = 0; link < kMostNvLinks; ++link) {
+    const auto one = state_->field(received ? kFieldNvLinkReceived : kFieldNvLinkTransmitted, link);
+    if (!one) break;
+    if (!sum) sum.emplace();
+    sum->value += number_of(*one);
+  }
+  return sum;
+}
+
+std::optional<double> Nvml::ecc_errors(bool corrected) const {
+  constexpr int kSinceLoaded = 0;
+  unsigned long long errors = 0;
+  if (!state_->ask(state_->ecc, corrected ? 0 : 1, kSinceLoaded, &errors)) return std::nullopt;
+  return static_cast<double>(errors);
+}
+
+std::optional<std::vector<GpuProcess>> Nvml::processes(double since_s) const {
+  std::vector<RawProcess> raw;
+  if (!state_->add_processes(state_->compute_processes, raw)) return std::nullopt;
+  state_->add_processes(state_->graphics_processes, raw);
+  const auto shares = state_->sm_shares(since_s);
+  constexpr auto kUnknown = std::numeric_limits<unsigned long long>::max();
+  std::vector<GpuProcess> processes;
+  for (const RawProcess& one : raw) {
+    const bool seen = std::any_of(processes.begin(), processes.end(), [&](const GpuProcess& other) {
+      return other.pid == static_cast<std::int64_t>(one.pid);
+    });
+    if (seen) continue;
+    GpuProcess process;
+    process.pid = static_cast<std::int64_t>(one.pid);
+    if (one.memory_bytes != kUnknown) process.memory_bytes = static_cast<double>(one.memory_bytes);
+    if (const auto share = shares.find(one.pid); share != shares.end()) {
+      process.sm_fraction = share->second.first / share->second.second;
+    }
+    processes.push_back(process);
+  }
+  return processes;
 }
 
 }  // namespace roofline

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "device/energy_meter.hpp"
+#include "device/gpu_sensors.hpp"
 
 namespace roofline {
 
@@ -24,11 +25,22 @@ struct NvLinks {
   double bytes_per_s = 0;  ///< of one link in one direction; 0 where the driver doesn't tell
 };
 
+struct MemoryUse {
+  double used_bytes = 0;
+  double total_bytes = 0;
+};
+
+enum class Direction : std::uint8_t { transmitted, received };
+
 /// One GPU as NVML sees it. Every reading is absent where the driver doesn't give it.
 class Nvml {
  public:
   /// The GPU at that PCI address ("0000:3b:00.0"), or null without NVML or where it doesn't know the address.
   static std::unique_ptr<Nvml> open(const std::string& pci_bus_id);
+  /// The same; throws Error with the reason instead of being null.
+  static std::unique_ptr<Nvml> require(const std::string& pci_bus_id);
+  /// All GPUs that the driver knows, in its order. Throws Error with the reason where there is none.
+  static std::vector<GpuIdentity> list();
   ~Nvml();
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
@@ -65,6 +77,34 @@ class Nvml {
   std::optional<int> nvlinks_to(const Nvml& other) const;
   /// What the PCIe paths of the two GPUs have in common, as "one PCIe switch"; nothing where the driver doesn't tell.
   std::optional<std::string> shared_path(const Nvml& other) const;
+
+  std::optional<double> max_sm_clock_hz() const;
+  std::optional<double> power_w() const;
+  std::optional<double> memory_temperature_c() const;
+  /// For how long the power limit has held the clock down so far, in seconds.
+  std::optional<double> power_slowdown_s() const;
+  /// The share of the driver's last sampling period in which some kernel ran.
+  std::optional<double> busy_fraction() const;
+  std::optional<double> encoder_fraction() const;
+  std::optional<double> decoder_fraction() const;
+  std::optional<double> fan_fraction() const;
+  /// Without what the driver keeps for itself.
+  std::optional<MemoryUse> memory() const;
+  /// Seen from the GPU. Nothing where the driver does not count them, or counts in 32 bits, which are used up 12 times
+  /// a second.
+  std::optional<WrappingCounter> pcie_bytes(Direction direction) const;
+  /// The driver's own rate, of the 20 ms that the call takes.
+  std::optional<double> pcie_bytes_per_second(Direction direction) const;
+  /// Payload over all links that are up.
+  std::optional<WrappingCounter> nvlink_bytes(Direction direction) const;
+  /// Since the driver was loaded.
+  std::optional<double> ecc_errors(bool corrected) const;
+  /// Who has a context, with memory and, where the driver has seen it since `since_s` (seconds since 1970), its share
+  /// of the SMs. Names are left to whoever can see the processes.
+  std::optional<std::vector<GpuProcess>> processes(double since_s) const;
+
+  /// Why the last question that was not answered was not: "not supported", "no permission", "the GPU is lost".
+  std::string refusal() const;
 
  private:
   struct State;

@@ -1,0 +1,190 @@
+// Two processes: one samples, as it does when somebody else's program runs; the other one copies. What the GPU moves
+// while nobody copies is measured before, and taken off.
+#include "cli/monitor_check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <thread>
+
+#include "cli/console.hpp"
+#include "cli/monitor_watch.hpp"
+#include "device/companion.hpp"
+#include "device/device.hpp"
+#include "device/gpu_sensors.hpp"
+#include "host/files.hpp"
+#include "host/host.hpp"
+#include "host/interrupt.hpp"
+#include "model/error.hpp"
+#include "monitor/wire.hpp"
+#include "text/format.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr double kStart = 60;
+constexpr double kQuiet = 0.5;      // seconds before and after the copies
+constexpr double kCopySeconds = 1;  // of the copies
+constexpr std::size_t kMostBytes = std::size_t{1} << 30;
+
+class CopyErrand final : public Errand {
+ public:
+  explicit CopyErrand(int index) : device_(open_device(DeviceKind::cuda, index, {})) {
+    const double quarter = device_->free_memory_bytes() / 4;
+    bytes_ = std::min(kMostBytes, static_cast<std::size_t>(quarter));
+    if (static_cast<double>(bytes_) < 4 * device_->last_level_cache_bytes()) {
+      throw Error("too little of the GPU's memory is free for a copy that its cache does not hold");
+    }
+    from_ = device_->allocate(bytes_);
+    to_ = device_->allocate(bytes_);
+    device_->fill(from_->data(), std::byte{0x5a}, bytes_);
+    device_->fill(to_->data(), std::byte{0}, bytes_);
+    device_->copy(to_->data(), from_->data(), bytes_);
+    device_->synchronize();
+  }
+  void idle() override {}
+  /// The bytes that were read, and as many written.
+  std::string answer() override {
+    double copied = 0;
+    for (const double begin_s = wall_seconds(); wall_seconds() - begin_s < kCopySeconds;) {
+      device_->copy(to_->data(), from_->data(), bytes_);
+      device_->synchronize();
+      copied += static_cast<double>(bytes_);
+    }
+    return fmt::format("{:.0f}", copied);
+  }
+
+ private:
+  std::unique_ptr<Device> device_;
+  std::size_t bytes_ = 0;
+  std::unique_ptr<Buffer> from_, to_;
+};
+
+std::string ask_for(Companion& companion) {
+  Companion* const asked[] = {&companion};
+  companion.ask();
+  for (const double begin_s = wall_seconds(); wall_seconds() - begin_s < kStart && !interrupted();) {
+    Companion::wait_for(asked, 1);
+    if (auto answer = companion.answer()) return *answer;
+    if (!companion.lost().empty()) throw Error(companion.lost());
+  }
+  throw Error("the driver does not answer");
+}
+
+void rest(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
+
+GpuActivity activity_of(Companion& sampler) {
+  const GpuReading reading = reading_from_text(ask_for(sampler));
+  if (!reading.activity) {
+    const auto reason = reading.absent.find("activity");
+    throw Error(reason == reading.absent.end() ? "no sample was taken" : reason->second);
+  }
+  return *reading.activity;
+}
+
+/// What the copies moved, without what is moved while nobody copies.
+std::optional<MovedBytes> moved_by_copies(const GpuActivity& idle, const GpuActivity& busy, ByteSource source) {
+  const auto before = moved_bytes(idle, source);
+  const auto with = moved_bytes(busy, source);
+  if (!before || !with || idle.seconds <= 0) return std::nullopt;
+  const double stretch = busy.seconds / idle.seconds;
+  return MovedBytes{with->read - stretch * before->read, with->write - stretch * before->write};
+}
+
+struct CheckedStretch {
+  ByteCheck check;
+  GpuActivity busy;
+  double wall_s = 0;  ///< between the two readings
+};
+
+CheckedStretch check_stretch(const Watched& watched, Companion& copier, double sample_s) {
+  const GpuAddress address{watched.pci, watched.info.index};
+  Companion sampler([address, sample_s] { return sensor_errand(address, sample_s); });
+  ask_for(sampler);
+  rest(kQuiet);
+  const GpuActivity idle = activity_of(sampler);
+  const double begin_s = wall_seconds();
+  const double copied = std::stod(ask_for(copier));
+  rest(kQuiet);
+  CheckedStretch stretch;
+  stretch.busy = activity_of(sampler);
+  stretch.wall_s = wall_seconds() - begin_s;
+  stretch.check = {.activity_source = stretch.busy.source,
+                   .driver = watched.info.driver,
+                   .checked_at = utc_now(),
+                   .known = {copied, copied},
+                   .counted = moved_by_copies(idle, stretch.busy, ByteSource::counted),
+                   .share_of_peak = moved_by_copies(idle, stretch.busy, ByteSource::share_of_peak)};
+  return stretch;
+}
+
+std::string ratio_text(const std::optional<MovedBytes>& bytes, const MovedBytes& known) {
+  if (!bytes) return "not sampled on this chip";
+  return fmt::format("read {:.4f}, written {:.4f} of what was copied", bytes->read / known.read,
+                     bytes->write / known.write);
+}
+
+std::string stretch_text(const CheckedStretch& stretch, double sample_s) {
+  const auto value = [&](std::string_view name) {
+    const auto found = stretch.busy.values.find(name);
+    return found == stretch.busy.values.end() ? std::nan("") : found->second;
+  };
+  const GpuActivity& busy = stretch.busy;
+  std::string text = fmt::format(
+      "  samples of {}: {} of them, {:.4f} s in all; {:.4f} s by their own count, {:.4f} s "
+      "between the readings{}\n",
+      duration(sample_s), busy.samples, busy.seconds, value("counted_seconds"), stretch.wall_s,
+      busy.gap ? "; some were lost" : "");
+  text += fmt::format("    counted        {}\n", ratio_text(stretch.check.counted, stretch.check.known));
+  text += fmt::format("    share of peak  {}\n", ratio_text(stretch.check.share_of_peak, stretch.check.known));
+  text += fmt::format("    peak {} at {}, copied {}, DRAM active {}\n",
+                      si(value("dram_bytes_per_cycle") * value("dram_hz"), "B/s", 4), si(value("dram_hz"), "Hz", 4),
+                      si(2 * stretch.check.known.read, "B", 4), percent(value("dram_active_fraction")));
+  return text;
+}
+
+ExitCode check_one(const Watched& watched, const MonitorCommand& command) {
+  const int index = watched.info.index;
+  Companion copier([index] { return std::make_unique<CopyErrand>(index); });
+  ask_for(copier);
+  // What monitor samples with decides; shorter samples are shown beside it, for they must agree.
+  const CheckedStretch deciding = check_stretch(watched, copier, kActivitySampleSeconds);
+  std::string text = fmt::format("{}  {}: {}\n", watched.device, watched.info.name, deciding.check.activity_source);
+  text += stretch_text(deciding, kActivitySampleSeconds);
+  for (const double sample_s : {1e-3, 1e-4}) {
+    if (command.format == MonitorFormat::json || interrupted()) break;
+    text += stretch_text(check_stretch(watched, copier, sample_s), sample_s);
+  }
+  const std::optional<ByteSource> trusted = deciding.check.trusted();
+  text += trusted ? fmt::format("  right within {}: bytes are shown from now on ({})\n", percent(ByteCheck::kTolerance),
+                                to_string(*trusted))
+                  : fmt::format("  wrong by more than {}: bytes are not shown\n", percent(ByteCheck::kTolerance));
+  const std::string document = byte_check_to_json(deciding.check);
+  write_stdout(command.format == MonitorFormat::json ? document : text);
+  write_file(byte_check_path(watched.info), document);
+  return trusted ? ExitCode::ok : ExitCode::workload_failed;
+}
+
+}  // namespace
+
+ExitCode check_bytes(const std::vector<Watched>& devices, const MonitorCommand& command) {
+  ExitCode worst = ExitCode::ok;
+  bool any = false;
+  for (const Watched& watched : devices) {
+    if (watched.info.kind != DeviceKind::cuda) continue;
+    if (interrupted()) return ExitCode::cancelled;
+    any = true;
+    try {
+      if (check_one(watched, command) != ExitCode::ok) worst = ExitCode::workload_failed;
+    } catch (const Error& error) {
+      say_problem({"failed", fmt::format("{}: {}", watched.device, error.what()), error.hint()}, "roofline: ");
+      worst = ExitCode::workload_failed;
+    }
+  }
+  if (!any) throw DeviceError("there is no GPU whose counters could be checked", "see: roofline devices");
+  return worst;
+}
+
+}  // namespace roofline

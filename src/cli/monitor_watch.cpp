@@ -1,0 +1,233 @@
+// The parent never calls a driver: which GPUs there are, and what their sensors say, are asked of child processes.
+#include "cli/monitor_watch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "calibrate/machine_store.hpp"
+#include "calibrate/select_device.hpp"
+#include "cli/console.hpp"
+#include "cli/option_values.hpp"
+#include "device/cpu/host_sensors.hpp"
+#include "device/gpu_sensors.hpp"
+#include "host/cache_folder.hpp"
+#include "host/files.hpp"
+#include "host/host.hpp"
+#include "model/error.hpp"
+#include "monitor/wire.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr double kStartSeconds = 60;    // a driver without persistence takes seconds for each GPU
+constexpr double kAnswerSeconds = 5;    // one that hangs must not keep the others waiting for longer
+constexpr double kRestartSeconds = 10;  // until a GPU that was lost is asked again
+
+/// What a companion does that reads a GPU.
+class SensorErrand final : public Errand {
+ public:
+  SensorErrand(const GpuAddress& address, std::optional<double> sample_s)
+      : sensors_(open_gpu_sensors(address, sample_s)) {}
+  void idle() override { sensors_->collect(); }
+  std::string answer() override { return reading_to_text(sensors_->read()); }
+
+ private:
+  std::unique_ptr<GpuSensors> sensors_;
+};
+
+class ListErrand final : public Errand {
+ public:
+  void idle() override {}
+  std::string answer() override {
+    std::string text;
+    for (const GpuIdentity& gpu : monitored_gpus())
+      text += fmt::format("{}\t{}\t{}\n", gpu.address.pci, gpu.uuid, gpu.name);
+    return text;
+  }
+};
+
+std::string attribute_of(const DeviceInfo& info, std::string_view name) {
+  for (const Attribute& attribute : info.attributes) {
+    if (attribute.name == name) return attribute.value;
+  }
+  return {};
+}
+
+Watched watched_of(const DeviceInfo& info) {
+  Watched watched;
+  watched.device = device_word(info);
+  watched.info = info;
+  watched.pci = attribute_of(info, "PCI address");
+  watched.uuid = attribute_of(info, "UUID");
+  try {
+    watched.roofs = find_machine(info.identity, say);
+    if (info.kind == DeviceKind::cuda) {
+      watched.bytes = byte_check_from_json(text_of(byte_check_path(info)));
+    }
+  } catch (const UsageError&) {
+    // Without a cache there are no roofs.
+  }
+  return watched;
+}
+
+/// GPUs that CUDA can't show (no driver library, too old a driver), by the monitoring library's own numbers. `refused`
+/// is why that has none either.
+std::vector<Watched> gpus_without_cuda(std::string& refused) {
+  Companion companion([] { return std::make_unique<ListErrand>(); });
+  Companion* const asked[] = {&companion};
+  companion.ask();
+  Companion::wait_for(asked, kStartSeconds);
+  const std::optional<std::string> answer = companion.answer();
+  std::vector<Watched> gpus;
+  if (!answer) {
+    refused = companion.lost().empty() ? "the driver does not answer" : companion.lost();
+    return gpus;
+  }
+  std::istringstream lines(*answer);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t first = line.find('\t');
+    const std::size_t second = line.find('\t', first + 1);
+    Watched watched;
+    watched.info.kind = DeviceKind::cuda;
+    watched.info.index = static_cast<int>(gpus.size());
+    watched.device = device_word(watched.info);
+    watched.pci = line.substr(0, first);
+    watched.uuid = line.substr(first + 1, second - first - 1);
+    watched.info.name = line.substr(second + 1);
+    gpus.push_back(watched);
+  }
+  return gpus;
+}
+
+}  // namespace
+
+std::unique_ptr<Errand> sensor_errand(const GpuAddress& address, std::optional<double> sample_s) {
+  return std::make_unique<SensorErrand>(address, sample_s);
+}
+
+std::string byte_check_path(const DeviceInfo& device) {
+  return (cache_folder("checks", "") / fmt::format("monitor-check-{}.json", device.identity)).string();
+}
+
+std::vector<Watched> watched_devices(const MonitoredDevices& request) {
+  std::vector<Watched> gpus;
+  std::optional<Watched> cpu;
+  std::string no_gpu = "this machine has no GPU";
+  for (const DeviceListing& listing : list_devices_isolated({})) {
+    if (listing.info.kind == DeviceKind::cpu) {
+      if (request.all() || request.cpu) cpu = watched_of(listing.info);
+    } else if (!attribute_of(listing.info, "PCI address").empty()) {
+      gpus.push_back(watched_of(listing.info));
+    } else {
+      no_gpu = listing.reason;
+    }
+  }
+  const bool wants_gpus = request.all() || request.every_gpu || !request.gpus.empty();
+  if (wants_gpus && gpus.empty()) {
+    std::string refused;
+    gpus = gpus_without_cuda(refused);
+    if (!gpus.empty()) warn(fmt::format("no hardware counters and no roofs of GPUs: {}", no_gpu));
+  }
+  std::vector<Watched> devices;
+  for (Watched& gpu : gpus) {
+    const bool named = std::find(request.gpus.begin(), request.gpus.end(), gpu.info.index) != request.gpus.end();
+    if (request.all() || request.every_gpu || named) devices.push_back(std::move(gpu));
+  }
+  for (const int index : request.gpus) {
+    const bool there =
+        std::any_of(devices.begin(), devices.end(), [&](const Watched& gpu) { return gpu.info.index == index; });
+    if (!there) {
+      throw DeviceError(gpus.empty() ? no_gpu : fmt::format("there is no CUDA device {}: {} found", index, gpus.size()),
+                        "see: roofline devices");
+    }
+  }
+  if (request.every_gpu && gpus.empty()) throw DeviceError(no_gpu, "watch the CPU with --device cpu");
+  if (request.all() && gpus.empty()) warn(no_gpu);
+  if (cpu) devices.push_back(std::move(*cpu));
+  return devices;
+}
+
+struct Watch::Gpu {
+  Watched watched;
+  std::unique_ptr<Companion> companion;
+  std::optional<GpuReading> before;
+  double lost_s = -kRestartSeconds;
+  std::string reason;  ///< why it was lost
+};
+
+struct Watch::Host {
+  Watched watched;
+  HostSensors sensors;
+  std::optional<HostReading> before;
+};
+
+Watch::Watch(std::vector<Watched> devices, bool counters) : counters_(counters) {
+  for (Watched& device : devices) {
+    if (device.info.kind == DeviceKind::cuda) {
+      gpus_.emplace_back().watched = std::move(device);
+    } else {
+      host_ = std::make_unique<Host>();
+      host_->watched = std::move(device);
+    }
+  }
+}
+
+Watch::~Watch() = default;
+
+void Watch::ask_gpus(double patience_s) {
+  std::vector<Companion*> asked;
+  for (Gpu& gpu : gpus_) {
+    if (!gpu.companion && wall_seconds() - gpu.lost_s >= kRestartSeconds) {
+      // With identities of NVML's alone there is no number that CUPTI would know the GPU by.
+      GpuAddress address{gpu.watched.pci, {}};
+      if (!gpu.watched.info.identity.empty()) address.cuda_index = gpu.watched.info.index;
+      const std::optional<double> sample_s = counters_ ? std::optional(kActivitySampleSeconds) : std::nullopt;
+      gpu.companion = std::make_unique<Companion>([address, sample_s] { return sensor_errand(address, sample_s); });
+    }
+    if (!gpu.companion) continue;
+    gpu.companion->ask();
+    asked.push_back(gpu.companion.get());
+  }
+  Companion::wait_for(asked, patience_s);
+}
+
+DeviceSample Watch::gpu(Gpu& gpu) {
+  std::optional<GpuReading> now;
+  if (gpu.companion) {
+    if (const std::optional<std::string> answer = gpu.companion->answer()) now = reading_from_text(*answer);
+  }
+  if (now) {
+    DeviceSample sample = gpu_sample(gpu.watched, gpu.before ? &*gpu.before : nullptr, *now);
+    gpu.before = std::move(now);
+    return sample;
+  }
+  gpu.before.reset();
+  if (gpu.companion && !gpu.companion->lost().empty()) {
+    gpu.reason = gpu.companion->lost();
+    gpu.lost_s = wall_seconds();
+    gpu.companion.reset();
+  }
+  if (!gpu.companion) return silent_sample(gpu.watched, fmt::format("{}; it is asked again soon", gpu.reason));
+  return silent_sample(gpu.watched, fmt::format("its driver has not answered for {:.0f} s",
+                                                wall_seconds() - gpu.companion->asked_s().value_or(wall_seconds())));
+}
+
+Sample Watch::sample(double interval_s) {
+  ask_gpus(first_ ? kStartSeconds : std::min(kAnswerSeconds, std::max(1.0, interval_s)));
+  first_ = false;
+  Sample sample;
+  sample.time = utc_now();
+  sample.host = host_name();
+  sample.interval_s = interval_s;
+  for (Gpu& one : gpus_) sample.devices.push_back(gpu(one));
+  if (host_) {
+    HostReading now = host_->sensors.read();
+    sample.devices.push_back(cpu_sample(host_->watched, host_->before ? &*host_->before : nullptr, now));
+    host_->before = std::move(now);
+  }
+  return sample;
+}
+
+}  // namespace roofline

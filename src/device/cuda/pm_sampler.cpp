@@ -1,0 +1,327 @@
+// What is sampled is one pass of the hardware's counters, chosen for the chip at hand. Two rules come from how CUPTI
+// decodes: the counter data image must hold all samples of a pass, for those that don't fit are lost for good, and a
+// hardware buffer that has overflowed stays so. Either way the session is begun anew, and the gap is said.
+#include "device/cuda/pm_sampler.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include "device/cuda/cupti.hpp"
+#include "model/error.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr double kFromPercent = 0.01;
+constexpr std::size_t kHardwareBuffer = std::size_t{64} << 20;  // a sample takes some 16 KB of it
+constexpr double kImageSeconds = 0.5;  // collected five times as often; a slot takes some 37 KB
+constexpr std::uint32_t kSpareSlots = 64;
+
+/// How samples of a metric become one figure.
+enum class Fold : std::uint8_t { mean, sum };
+
+struct ActivityMetric {
+  std::string_view id;
+  std::array<std::string_view, 2> candidates;  ///< CUPTI's names, of one chip or another
+  Fold fold = Fold::mean;
+  double scale = 1;
+};
+
+// The order is that of importance: each stays only if it fits into one pass with those before it.
+constexpr ActivityMetric kActivityMetrics[] = {
+    {"tensor_active_fraction",
+     {"sm__pipe_tensor_cycles_active_realtime.avg.pct_of_peak_sustained_elapsed",
+      "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"},
+     Fold::mean,
+     kFromPercent},
+    {"dram_read_fraction",
+     {"dram__bytes_read.sum.pct_of_peak_sustained_elapsed", "dram__bytes_op_read.sum.pct_of_peak_sustained_elapsed"},
+     Fold::mean,
+     kFromPercent},
+    {"dram_write_fraction",
+     {"dram__bytes_write.sum.pct_of_peak_sustained_elapsed", "dram__bytes_op_write.sum.pct_of_peak_sustained_elapsed"},
+     Fold::mean,
+     kFromPercent},
+    {"dram_active_fraction",
+     {"dram__bytes.sum.pct_of_peak_sustained_elapsed", "dram__throughput.avg.pct_of_peak_sustained_elapsed"},
+     Fold::mean,
+     kFromPercent},
+    {"dram_read_bytes", {"dram__bytes_read.sum", "dram__bytes_op_read.sum"}, Fold::sum},
+    {"dram_write_bytes", {"dram__bytes_write.sum", "dram__bytes_op_write.sum"}, Fold::sum},
+    {"dram_bytes_per_cycle", {"dram__bytes.sum.peak_sustained"}},
+    {"dram_hz", {"dram__cycles_elapsed.avg.per_second"}},
+    {"busy_fraction", {"gr__cycles_active.avg.pct_of_peak_sustained_elapsed"}, Fold::mean, kFromPercent},
+    {"sm_active_fraction", {"sm__cycles_active.avg.pct_of_peak_sustained_elapsed"}, Fold::mean, kFromPercent},
+    {"core_hz", {"gpc__cycles_elapsed.avg.per_second", "sm__cycles_elapsed.avg.per_second"}},
+    {"counted_seconds", {"gpu__time_duration.sum"}, Fold::sum, 1e-9},
+};
+
+/// CUPTI's host half for one chip.
+class PmHost {
+ public:
+  PmHost(const std::string& chip, const std::vector<std::uint8_t>& availability) {
+    ROOFLINE_CUPTI_PARAMS(CUpti_Profiler_Host_Initialize_Params, params);
+    params.profilerType = CUPTI_PROFILER_TYPE_PM_SAMPLING;
+    params.pChipName = chip.c_str();
+    params.pCounterAvailabilityImage = availability.empty() ? nullptr : availability.data();
+    check_cupti(cupti().host_initialize(&params), "preparing the sampling of this chip");
+    object_ = params.pHostObject;
+  }
+  ~PmHost() {
+    ROOFLINE_CUPTI_PARAMS(CUpti_Profiler_Host_Deinitialize_Params, params);
+    params.pHostObject = object_;
+    static_cast<void>(cupti().host_deinitialize(&params));
+  }
+  PmHost(const PmHost&) = delete;
+  PmHost& operator=(const PmHost&) = delete;
+
+  CUpti_Profiler_Host_Object* get() const { return object_; }
+
+  /// All metrics at once: those added later would begin another pass. Empty where they don't fit into one.
+  std::vector<std::uint8_t> one_pass(std::vector<const char*> names) const {
+    ROOFLINE_CUPTI_PARAMS(CUpti_Profiler_Host_ConfigAddMetrics_Params, add);
+    add.pHostObject = object_;
+    add.ppMetricNames = names.data();
+    add.numMetrics = names.size();
+    if (cupti().add_metrics(&add) != CUPTI_SUCCESS) return {};
+    ROOFLINE_CUPTI_PARAMS(CUpti_Profiler_Host_GetConfigImageSize_Params, size);
+    size.pHostObject = object_;
+    if (cupti().config_size(&size) != CUPTI_SUCCESS) return {};
+    std::vector<std::uint8_t> config(size.configImageSize);
+    ROOFLINE_CUPTI_PARAMS(CUpti_Profiler_Host_GetConfigImage_Params, image);
+    image.pHostObject = object_;
+    image.configImageSize = config.size();
+    image.pConfigImage = config.data();
+    if (cupti().config_image(&image) != CUPTI_SUCCESS) return {};
+    ROOFLINE_CUPTI_PARAMS(CUpti_Profiler_Host_GetNumOfPasses_Params, passes);
+    passes.configImageSize = config.size();
+    passes.pConfigImage = config.data();
+    if (cupti().passes(&passes) != CUPTI_SUCCESS || passes.numOfPasses != 1) return {};
+    return config;
+  }
+
+ private:
+  CUpti_Profiler_Host_Object* object_ = nullptr;
+};
+
+/// What one pass of a chip holds.
+struct ActivityPlan {
+  std::vector<const ActivityMetric*> metrics;
+  std::vector<const char*> names;
+  std::vector<std::uint8_t> config;
+  std::unique_ptr<PmHost> host;
+};
+
+ActivityPlan plan_activity(const std::string& chip, const std::vector<std::uint8_t>& availability) {
+  ActivityPlan plan;
+  for (const ActivityMetric& metric : kActivityMetrics) {
+    for (const std::string_view candidate : metric.candidates) {
+      if (candidate.empty()) break;
+      std::vector<const char*> names = plan.names;
+      names.push_back(candidate.data());
+      auto host = std::make_unique<PmHost>(chip, availability);
+      std::vector<std::uint8_t> config = host->one_pass(names);
+      if (config.empty()) continue;
+      plan.metrics.push_back(&metric);
+      plan.names = std::move(names);
+      plan.config = std::move(config);
+      plan.host = std::move(host);
+      break;
+    }
+  }
+  if (plan.metrics.empty()) throw Error(fmt::format("{} has none of the counters that are sampled", chip));
+  return plan;
+}
+
+std::string pm_chip_of(int cuda_index) {
+  ROOFLINE_CUPTI_PARAMS(CUpti_Profiler_Initialize_Params, initialize);
+  check_cupti(cupti().initialize(&initialize), "opening the profiler");
+  ROOFLINE_CUPTI_PARAMS(CUpti_Device_GetChipName_Params, params);
+  params.deviceIndex = static_cast<std::size_t>(cuda_index);
+  check_cupti(cupti().chip_name(&params), "asking for the chip's name");
+  return params.pChipName;
+}
+
+std::vector<std::uint8_t> pm_availability(int cuda_index) {
+  ROOFLINE_CUPTI_PARAMS(CUpti_PmSampling_GetCounterAvailability_Params, params);
+  params.deviceIndex = static_cast<std::size_t>(cuda_index);
+  check_cupti(cupti().pm_availability(&params), "asking which counters can be sampled");
+  std::vector<std::uint8_t> image(params.counterAvailabilityImageSize);
+  params.pCounterAvailabilityImage = image.data();
+  check_cupti(cupti().pm_availability(&params), "asking which counters can be sampled");
+  return image;
+}
+
+class PmSampler final : public ActivitySampler {
+ public:
+  PmSampler(int cuda_index, double sample_s)
+      : cuda_index_(cuda_index),
+        sample_s_(sample_s),
+        chip_(pm_chip_of(cuda_index)),
+        plan_(plan_activity(chip_, pm_availability(cuda_index))) {
+    begin();
+  }
+  ~PmSampler() override { close(); }
+  PmSampler(const PmSampler&) = delete;
+  PmSampler& operator=(const PmSampler&) = delete;
+
+  void collect() override {
+    ROOFLINE_CUPTI_PARAMS(CUpti_PmSampling_DecodeData_Params, params);
+    params.pPmSamplingObject = sampler_;
+    params.pCounterDataImage = data_.data();
+    params.counterDataImageSize = data_.size();
+    const CUptiResult status = cupti().pm_decode(&params);
+    const bool overflow = status == CUPTI_ERROR_OUT_OF_MEMORY || params.overflow != 0;
+    if (!overflow) check_cupti(status, "decoding samples");
+    if (status == CUPTI_SUCCESS) add_samples();
+    if (overflow || params.decodeStopReason == CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL) {
+      sums_.gap = true;
+      close();
+      begin();
+      return;
+    }
+    clear_image();
+  }
+
+  std::optional<GpuActivity> take() override {
+    GpuActivity taken = std::exchange(sums_, {});
+    if (taken.seconds <= 0) {
+      sums_.gap = taken.gap;
+      return std::nullopt;
+    }
+    for (const ActivityMetric* metric : plan_.metrics) {
+      const auto found = taken.values.find(metric->id);
+      if (found != taken.values.end() && metric->fold == Fold::mean) found->second /= taken.seconds;
+    }
+    taken.source = fmt::format("CUPTI {} on {}", cupti().version, chip_);
+    return taken;
+  }
+
+ private:
+  template <typename Params, typename Function>
+  CUptiResult call(Function* function) const {
+    Params params = {};
+    params.structSize = sizeof(Params);
+    params.pPmSamplingObject = sampler_;
+    return function(&params);
+  }
+
+  void begin() try { open(); } catch (...) {
+    close();
+    throw;
+  }
+
+  void open() {
+    ROOFLINE_CUPTI_PARAMS(CUpti_PmSampling_Enable_Params, enable);
+    enable.deviceIndex = static_cast<std::size_t>(cuda_index_);
+    check_cupti(cupti().pm_enable(&enable), "switching the sampling on");
+    sampler_ = enable.pPmSamplingObject;
+    ROOFLINE_CUPTI_PARAMS(CUpti_PmSampling_SetConfig_Params, config);
+    config.pPmSamplingObject = sampler_;
+    config.configSize = plan_.config.size();
+    config.pConfig = plan_.config.data();
+    config.hardwareBufferSize = kHardwareBuffer;
+    config.samplingInterval = static_cast<std::uint64_t>(std::llround(sample_s_ * 1e9));
+    config.triggerMode = CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL;
+    config.hwBufferAppendMode = CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_OLDEST;
+    CUptiResult status = cupti().pm_set_config(&config);
+    if (status != CUPTI_SUCCESS) {  // GA100 has no timer of its own: cycles of its system clock, of some 1.4 GHz
+      constexpr double kSystemHz = 1.4e9;
+      config.samplingInterval = static_cast<std::uint64_t>(std::llround(sample_s_ * kSystemHz));
+      config.triggerMode = CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_SYSCLK_INTERVAL;
+      status = cupti().pm_set_config(&config);
+    }
+    check_cupti(status, "configuring the sampling");
+    make_image();
+    check_cupti(call<CUpti_PmSampling_Start_Params>(cupti().pm_start), "starting the sampling");
+  }
+
+  void close() {
+    if (sampler_ == nullptr) return;
+    static_cast<void>(call<CUpti_PmSampling_Stop_Params>(cupti().pm_stop));
+    static_cast<void>(call<CUpti_PmSampling_Disable_Params>(cupti().pm_disable));
+    sampler_ = nullptr;
+  }
+
+  void make_image() {
+    ROOFLINE_CUPTI_PARAMS(CUpti_PmSampling_GetCounterDataSize_Params, size);
+    size.pPmSamplingObject = sampler_;
+    size.pMetricNames = plan_.names.data();
+    size.numMetrics = plan_.names.size();
+    size.maxSamples = static_cast<std::uint32_t>(kImageSeconds / sample_s_) + kSpareSlots;
+    check_cupti(cupti().pm_data_size(&size), "making room for samples");
+    data_.assign(size.counterDataSize, 0);
+    clear_image();
+  }
+
+  void clear_image() {
+    ROOFLINE_CUPTI_PARAMS(CUpti_PmSampling_CounterDataImage_Initialize_Params, image);
+    image.pPmSamplingObject = sampler_;
+    image.counterDataSize = data_.size();
+    image.pCounterData = data_.data();
+    check_cupti(cupti().pm_data_initialize(&image), "making room for samples");
+  }
+
+  void add_samples() {
+    ROOFLINE_CUPTI_PARAMS(CUpti_PmSampling_GetCounterDataInfo_Params, info);
+    info.pCounterDataImage = data_.data();
+    info.counterDataImageSize = data_.size();
+    check_cupti(cupti().pm_data_info(&info), "counting samples");
+    for (std::size_t i = 0; i < info.numCompletedSamples; ++i) add_sample(i);
+  }
+
+  void add_sample(std::size_t index) {
+    ROOFLINE_CUPTI_PARAMS(CUpti_PmSampling_CounterData_GetSampleInfo_Params, info);
+    info.pPmSamplingObject = sampler_;
+    info.pCounterDataImage = data_.data();
+    info.counterDataImageSize = data_.size();
+    info.sampleIndex = index;
+    check_cupti(cupti().pm_sample_info(&info), "asking when a sample was taken");
+    if (info.startTimestamp == 0 || info.endTimestamp <= info.startTimestamp) return;  // covers no time
+    std::vector<double> values(plan_.names.size());
+    ROOFLINE_CUPTI_PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues_Params, evaluate);
+    evaluate.pHostObject = plan_.host->get();
+    evaluate.pCounterDataImage = data_.data();
+    evaluate.counterDataImageSize = data_.size();
+    evaluate.rangeIndex = index;
+    evaluate.ppMetricNames = plan_.names.data();
+    evaluate.numMetrics = plan_.names.size();
+    evaluate.pMetricValues = values.data();
+    check_cupti(cupti().evaluate(&evaluate), "reading a sample");
+    const double seconds = static_cast<double>(info.endTimestamp - info.startTimestamp) * 1e-9;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const ActivityMetric& metric = *plan_.metrics[i];
+      if (!std::isfinite(values[i])) continue;
+      sums_.values[std::string(metric.id)] += values[i] * metric.scale * (metric.fold == Fold::mean ? seconds : 1);
+    }
+    sums_.seconds += seconds;
+    ++sums_.samples;
+  }
+
+  int cuda_index_;
+  double sample_s_;
+  std::string chip_;
+  ActivityPlan plan_;
+  CUpti_PmSampling_Object* sampler_ = nullptr;
+  std::vector<std::uint8_t> data_;
+  GpuActivity sums_;
+};
+
+}  // namespace
+
+std::vector<std::string> sampled_on(const std::string& chip) {
+  std::vector<std::string> names;
+  for (const ActivityMetric* metric : plan_activity(chip, {}).metrics) names.emplace_back(metric->id);
+  return names;
+}
+
+std::unique_ptr<ActivitySampler> sample_cuda_activity(int cuda_index, double sample_s) {
+  return std::make_unique<PmSampler>(cuda_index, sample_s);
+}
+
+}  // namespace roofline

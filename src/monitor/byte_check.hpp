@@ -1,0 +1,43 @@
+// Whether the bytes that a GPU's sampled counters claim are those that were moved: settled against a copy of known size
+// before any byte is shown.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "device/gpu_sensors.hpp"
+
+namespace roofline {
+
+/// Bytes in either direction of main memory.
+struct MovedBytes {
+  double read = 0;
+  double write = 0;
+};
+
+/// The two ways from samples to bytes: the counters' own sums, and their share of what the memory could move at most.
+enum class ByteSource : std::uint8_t { counted, share_of_peak };
+std::string_view to_string(ByteSource source);
+
+/// What a stretch of activity amounts to; nothing where this chip's samples have not what it takes.
+std::optional<MovedBytes> moved_bytes(const GpuActivity& activity, ByteSource source);
+
+struct ByteCheck {
+  std::string activity_source;  ///< GpuActivity::source
+  std::string driver;
+  std::string checked_at;  ///< UTC
+  MovedBytes known;
+  std::optional<MovedBytes> counted, share_of_peak;
+
+  /// The way that came within kTolerance of what is known, in both directions; the first of two.
+  std::optional<ByteSource> trusted() const;
+  static constexpr double kTolerance = 0.03;
+};
+
+/// "roofline.monitor-check/1".
+std::string byte_check_to_json(const ByteCheck& check);
+/// Nothing where it is no such document.
+std::optional<ByteCheck> byte_check_from_json(const std::string& text);
+
+}  // namespace roofline

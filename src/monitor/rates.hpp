@@ -1,0 +1,34 @@
+// Two readings of a device's sensors → a sample: sums become rates, rates shares of the measured roofs. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "device/cpu/host_sensors.hpp"
+#include "device/gpu_sensors.hpp"
+#include "model/machine.hpp"
+#include "monitor/byte_check.hpp"
+#include "monitor/sample.hpp"
+
+namespace roofline {
+
+/// Who is watched, and what it is held against.
+struct Watched {
+  std::string device;  ///< "cuda:0", "cpu"
+  DeviceInfo info;
+  std::string pci, uuid;
+  std::optional<Machine> roofs;
+  std::optional<ByteCheck> bytes;  ///< of a GPU: what a check of its counted bytes found
+};
+
+/// How far a counter went; nothing where it began anew in between.
+std::optional<double> advance(const WrappingCounter& before, const WrappingCounter& now);
+
+/// `before` is null where there is no reading to count from: then there are no rates.
+DeviceSample gpu_sample(const Watched& watched, const GpuReading* before, const GpuReading& now);
+DeviceSample cpu_sample(const Watched& watched, const HostReading* before, const HostReading& now);
+
+/// Of a device that gave no reading.
+DeviceSample silent_sample(const Watched& watched, const std::string& reason);
+
+}  // namespace roofline

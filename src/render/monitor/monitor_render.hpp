@@ -1,0 +1,20 @@
+// What is monitored, drawn: each a pure function of a sample.
+#pragma once
+
+#include <string>
+
+#include "monitor/sample.hpp"
+#include "render/render.hpp"
+
+namespace roofline {
+
+/// For a screen of so many lines: every device in full where that fits, else a line each. 0: as many as it takes.
+std::string render_monitor_terminal(const Sample& sample, const TerminalStyle& style, int lines);
+
+/// "roofline.monitor/1", one line.
+std::string render_monitor_json(const Sample& sample);
+
+/// Gauges and counters of Prometheus's text format.
+std::string render_monitor_prometheus(const Sample& sample);
+
+}  // namespace roofline
