@@ -2,15 +2,16 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
-import { missing, open_session, validator, violations } from './pages.js';
+import { missing, share_session, validator, violations } from './pages.js';
 
 const reason = missing();
 if (reason) console.log(`browser tests skipped: ${reason}`);
 
 describe('fleet.html', { skip: reason ?? false }, () => {
+  const shared = share_session();
   let session;
-  before(async () => { session = await open_session(); });
-  after(async () => { await session?.close(); });
+  before(async () => { session = await shared.open(); });
+  after(() => shared.close());
 
   test('names outliers by host and GPU in the table and in their distribution', async () => {
     await session.on('fleet.html', {}, async page => {
@@ -27,11 +28,11 @@ describe('fleet.html', { skip: reason ?? false }, () => {
 
   test('axe finds nothing, in both themes and on a narrow screen, which it fits', async () => {
     for (const [colorScheme, width] of [['light', 1280], ['dark', 1280], ['light', 380]]) {
-      const { page, close } = await session.open('fleet.html', { colorScheme, viewport: { width, height: 900 } });
-      assert.deepEqual(await violations(page), [], `${colorScheme}, ${width} px`);
-      const excess = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      assert.ok(excess <= 0, `${excess} px too wide`);
-      await close();
+      await session.on('fleet.html', { colorScheme, viewport: { width, height: 900 } }, async page => {
+        assert.deepEqual(await violations(page), [], `${colorScheme}, ${width} px`);
+        const excess = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        assert.ok(excess <= 0, `${excess} px too wide`);
+      });
     }
   });
 

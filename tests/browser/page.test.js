@@ -2,16 +2,17 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
-import { downloaded, embedded, missing, open_session, validator, violations } from './pages.js';
+import { downloaded, embedded, missing, share_session, validator, violations } from './pages.js';
 
 const reason = missing();
 // ctest looks for this line.
 if (reason) console.log(`browser tests skipped: ${reason}`);
 
 describe('report.html', { skip: reason ?? false }, () => {
+  const shared = share_session();
   let session;
-  before(async () => { session = await open_session(); });
-  after(async () => { await session?.close(); });
+  before(async () => { session = await shared.open(); });
+  after(() => shared.close());
 
   const on = (name, options, check) => session.on(name, options, check);
 
@@ -239,9 +240,9 @@ describe('report.html', { skip: reason ?? false }, () => {
   for (const name of names) {
     test(`${name}: axe finds nothing, in both themes and on a narrow screen`, async () => {
       for (const [colorScheme, width] of [['light', 1280], ['dark', 1280], ['light', 380]]) {
-        const { page, close } = await session.open(`${name}.html`, { colorScheme, viewport: { width, height: 900 } });
-        assert.deepEqual(await violations(page), [], `${colorScheme}, ${width} px`);
-        await close();
+        await on(`${name}.html`, { colorScheme, viewport: { width, height: 900 } }, async page => {
+          assert.deepEqual(await violations(page), [], `${colorScheme}, ${width} px`);
+        });
       }
     });
   }

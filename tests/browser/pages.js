@@ -40,43 +40,90 @@ export async function open_session() {
     args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
       '--disable-background-networking', '--disable-component-update', '--disable-sync'],
   });
+  // A tab is a process of its own and costs five times what loading a file in it does: who asks for the same kind of tab
+  // gets the same one, with the file loaded anew and nothing kept of the one before.
+  const idle = new Map();
+
+  async function new_tab(options) {
+    const context = await browser.newContext(options);
+    context.setDefaultTimeout(120_000);  // a machine that builds at the same time is slow
+    const page = await context.newPage();
+    const tab = { context, page, url: '', problems: [] };
+    page.on('console', message => {
+      if (['error', 'warning'].includes(message.type())) tab.problems.push(`console: ${message.text()}`);
+    });
+    page.on('pageerror', error => tab.problems.push(`exception: ${error.message}`));
+    page.on('request', request => {
+      // What follows '#' is no other file; blobs are the page's own downloads.
+      if (request.url().split('#')[0] !== tab.url && !/^(data|blob|about):/.test(request.url())) tab.problems.push(`request: ${request.url()}`);
+    });
+    return tab;
+  }
+
+  async function forget(page) {
+    await page.evaluate(() => localStorage.clear());
+    await page.mouse.move(0, 0);
+    await page.goto('about:blank');
+  }
+
   return {
     folder,
     text: name => readFileSync(join(folder, name), 'utf8'),
-    /** Opens a page; `problems` collects console errors, exceptions and every request but the file itself. */
-    async open(name, options = {}) {
-      const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce', ...options });
-      context.setDefaultTimeout(120_000);  // a machine that builds at the same time is slow
-      const page = await context.newPage();
+    /** Opens a page; `problems` collects console errors, exceptions and every request but the file itself. `again`: the tab
+     *  is as good as new. */
+    async open(name, { viewport = { width: 1280, height: 900 }, colorScheme = 'light', ...kind } = {}) {
+      const key = JSON.stringify(kind);
+      const tab = idle.get(key)?.pop() ?? await new_tab(kind);
+      const { page, context } = tab;
       const url = pathToFileURL(join(folder, name)).href;
-      const problems = [];
-      page.on('console', message => {
-        if (['error', 'warning'].includes(message.type())) problems.push(`console: ${message.text()}`);
-      });
-      page.on('pageerror', error => problems.push(`exception: ${error.message}`));
-      page.on('request', request => {
-        // What follows '#' is no other file; blobs are the page's own downloads.
-        if (request.url().split('#')[0] !== url && !/^(data|blob|about):/.test(request.url())) problems.push(`request: ${request.url()}`);
-      });
+      Object.assign(tab, { url, problems: [] });
+      await page.setViewportSize(viewport);
+      await page.emulateMedia({ media: null, colorScheme, reducedMotion: 'reduce' });
       await page.goto(url);
       // The script is unpacked a moment after the page is there.
       const still = await page.locator('script').count() === 0;
-      if (options.javaScriptEnabled !== false && !still) await page.locator('html.js').waitFor({ state: 'attached' });
-      return { page, problems, close: () => context.close() };
+      if (kind.javaScriptEnabled !== false && !still) await page.locator('html.js').waitFor({ state: 'attached' });
+      return {
+        page, problems: tab.problems,
+        async close({ again = false } = {}) {
+          if (!again || !page.url().startsWith('file:')) return context.close();
+          await forget(page);
+          idle.set(key, [...idle.get(key) ?? [], tab]);
+        },
+      };
     },
     /** Runs `check` on an opened page, which must stay free of errors and requests. */
     async on(name, options, check) {
       const { page, problems, close } = await this.open(name, options);
+      let again = false;
       try {
         await check(page);
         assert.deepEqual(problems, []);
+        again = true;
       } finally {
-        await close();
+        await close({ again });
       }
     },
     async close() {
       await browser.close();
       rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+let users = 0;
+let shared = null;
+
+/** One session for all files of a process: each asks for it as it is loaded, the first test opens it, the last closes it. */
+export function share_session() {
+  ++users;
+  return {
+    open: () => shared ??= open_session(),
+    async close() {
+      if (--users > 0) return;
+      const session = await shared;
+      shared = null;
+      await session?.close();
     },
   };
 }

@@ -3,6 +3,7 @@
 
 usage: cli_test.py PATH_OF_ROOFLINE [unittest arguments]
 """
+import atexit
 import json
 import os
 import pathlib
@@ -61,7 +62,8 @@ workloads:
 
 
 class Workspace(unittest.TestCase):
-    """A folder and a cache of their own; one quick calibration for all tests."""
+    """A folder and a cache of their own, in which there is one quick calibration, the same for all."""
+    shared = None
 
     @classmethod
     def setUpClass(cls):
@@ -69,8 +71,14 @@ class Workspace(unittest.TestCase):
         cls.folder = pathlib.Path(cls._folder.name)
         cls.environment = dict(os.environ, XDG_CACHE_HOME=str(cls.folder / "cache"), NO_COLOR="1")
         cls.machine = cls.folder / "machine.json"
-        done = cls.run_tool("calibrate", "--device", "cpu", "--quick", "-o", cls.machine)
-        assert done.returncode == 0, done.stderr
+        if Workspace.shared is None:
+            done = cls.run_tool("calibrate", "--device", "cpu", "--quick", "-o", cls.machine)
+            assert done.returncode == 0, done.stderr
+            keeper = tempfile.TemporaryDirectory()
+            atexit.register(keeper.cleanup)
+            Workspace.shared = pathlib.Path(keeper.name)
+            shutil.copytree(cls.folder, Workspace.shared / "calibrated")
+        shutil.copytree(Workspace.shared / "calibrated", cls.folder, dirs_exist_ok=True)
 
     @classmethod
     def tearDownClass(cls):
@@ -89,6 +97,13 @@ class Workspace(unittest.TestCase):
     def analyze(self, suite, *arguments):
         return self.run_tool("analyze", suite, "--device", "cpu", "--machine", self.machine, "--max-time", "0.1",
                              *arguments)
+
+    def finished_run(self):
+        """The folder of an analysis, the same for all tests that are about what comes after it."""
+        folder = Workspace.shared / "finished"
+        if not folder.exists():
+            self.check(self.analyze(self.suite(), "-o", folder), 0)
+        return folder
 
     def data(self, done, schema=None):
         """What is answered to --json, held against its schema where there is a validator."""
@@ -259,10 +274,8 @@ class Analysis(Workspace):
         self.assertFalse(report["cancelled"])
 
     def test_an_outside_program_recomputes_the_same_values(self):
-        folder = self.folder / "recompute"
-        self.check(self.analyze(self.suite(), "-o", folder), 0)
-        done = subprocess.run([sys.executable, ROOT / "tests/cli/recompute.py", folder / "report.json"], text=True,
-                              capture_output=True)
+        done = subprocess.run([sys.executable, ROOT / "tests/cli/recompute.py", self.finished_run() / "report.json"],
+                              text=True, capture_output=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_json_on_stdout_is_nothing_but_json(self):
@@ -295,8 +308,7 @@ class Analysis(Workspace):
                          [(False, True), (True, False), (False, True)])
 
     def test_a_saved_run_is_drawn_again_the_same(self):
-        first, second = self.folder / "first", self.folder / "second"
-        self.check(self.analyze(self.suite(), "-o", first), 0)
+        first, second = self.finished_run(), self.folder / "second"
         self.check(self.run_tool("report", first / "report.json", "-o", second), 0)
         for path in first.iterdir():
             self.assertEqual(path.read_bytes(), (second / path.name).read_bytes(), path.name)
@@ -469,8 +481,7 @@ class Reports(Workspace):
         self.check(without, 0, "wrote reports/comparison/report.md")
 
     def test_runs_on_other_kinds_of_devices_are_not_compared(self):
-        cpu = self.folder / "cpu"
-        self.check(self.analyze(self.suite(), "-o", cpu), 0)
+        cpu = self.finished_run()
         for command in ("report", "compare"):
             self.check(self.run_tool(command, self.reference(), cpu / "report.json"), 2, "one kind of device")
         self.check(self.run_tool("compare", self.reference(), "nowhere.json"), 2, "nowhere.json")
@@ -670,7 +681,8 @@ class Machines(Workspace):
     def test_a_cache_that_can_not_be_written_costs_no_measurement(self):
         (self.folder / "no-cache").mkdir()
         (self.folder / "no-cache/roofline").write_text("a file where a folder has to be")
-        done = subprocess.run([ROOFLINE, "calibrate", "--device", "cpu", "--quick", "-o", self.folder / "kept-here.json"],
+        done = subprocess.run([ROOFLINE, "calibrate", "--device", "cpu", "--threads", "1", "--quick", "--time", "6", "-o",
+                               self.folder / "kept-here.json"],
                               env=dict(self.environment, XDG_CACHE_HOME=str(self.folder / "no-cache")), text=True,
                               capture_output=True)
         self.check(done, 0, "not kept: ", "no-cache/roofline", "wrote ")

@@ -40,6 +40,16 @@ std::string_view page_js(bool of_program) {
                     : std::string_view(roofline_suite_js_begin, roofline_suite_js_end);
 }
 
+/// As it is carried: the same in each page of a process.
+const std::string& packed_js(bool of_program) {
+  if (of_program) {
+    static const std::string packed = base85(compressed(page_js(true)));
+    return packed;
+  }
+  static const std::string packed = base85(compressed(page_js(false)));
+  return packed;
+}
+
 /// The chart's elements have their colours from here: "text.s-bg" are letters with a halo, "s-none" what only a pointer
 /// finds.
 std::string style_sheet(bool of_program) {
@@ -192,7 +202,7 @@ std::string render_html(const Runs& runs, const ChartDrawing& drawing) {
   html += fmt::format(
       "<script type=\"application/octet-stream\" id=\"code\">{}</script>\n"
       "<script>{}</script>\n</body>\n</html>\n",
-      base85(compressed(page_js(of_program))), unpack_js());
+      packed_js(of_program), unpack_js());
   return html;
 }
 
