@@ -82,11 +82,11 @@ struct Plateau {
 struct Sweep {
   std::string name;  ///< "sweep.read", "scaling.dram.read"
   SweepAxis axis = SweepAxis::working_set;
-  std::string variant;                 ///< how it was measured
-  std::vector<SweepPoint> points;      ///< ascending in x; those of a message by ranks first
-  std::vector<Plateau> plateaus;       ///< working_set only; ascending in x
-  std::vector<double> boundaries;      ///< x where one plateau gives way to the next; one fewer than plateaus
-  std::optional<double> saturates_at;  ///< threads only: the fewest that reach 95 % of the most
+  std::string variant;                  ///< how it was measured
+  std::vector<SweepPoint> points;       ///< ascending in x; those of a message by ranks first
+  std::vector<Plateau> plateaus;        ///< working_set only; ascending in x
+  std::vector<double> boundaries;       ///< x where one plateau gives way to the next; one fewer than plateaus
+  std::optional<double> saturates_at;   ///< threads only: the fewest that reach 95 % of the most
   std::vector<LatencyLine> lines = {};  ///< message only: by ranks, ascending
 };
 
