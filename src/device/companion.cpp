@@ -89,7 +89,7 @@ std::string death_of(int status) {
 
 }  // namespace
 
-Companion::Companion(std::function<std::unique_ptr<Errand>()> begin) {
+Companion::Companion(const std::function<std::unique_ptr<Errand>()>& begin) {
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     throw Error(fmt::format("can't talk to a process: {}", std::strerror(errno)));

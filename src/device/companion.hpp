@@ -24,7 +24,7 @@ class Errand {
 class Companion {
  public:
   /// Forks. `begin` runs in the child; what it throws is why the companion is gone.
-  explicit Companion(std::function<std::unique_ptr<Errand>()> begin);
+  explicit Companion(const std::function<std::unique_ptr<Errand>()>& begin);
   ~Companion();
   Companion(const Companion&) = delete;
   Companion& operator=(const Companion&) = delete;
