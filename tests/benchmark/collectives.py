@@ -67,7 +67,7 @@ def roofline_rows(arguments, folder):
     suite = os.path.join(folder, "sizes.yaml")
     with open(suite, "w", encoding="utf-8") as file:
         sizes = sizes if arguments.op in ("all_reduce", "broadcast") else sizes[1:]
-        file.write(f"workloads:\n  - {{ op: {arguments.op}, dtype: fp32, cache: hot, "
+        file.write(f"name: sizes\nworkloads:\n  - {{ op: {arguments.op}, dtype: fp32, cache: hot, "
                    f"shape: {{ n: [{', '.join(sizes)}], ranks: {arguments.ranks} }} }}\n")
     command = [arguments.roofline, "analyze", suite, "--device", "cuda", "-o", folder]
     if arguments.machine:
