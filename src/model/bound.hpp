@@ -43,10 +43,11 @@ struct Bound {
 
 /// The bound rule: attainable time is the largest resource time; its resource is the limiting ceiling.
 /// Where the 95 % intervals of the two largest times overlap, and they are of different kinds, the
-/// label is `balanced`. A collective has two resources: its bytes at its bus bandwidth, and its latency by its line. `core_hz` is the clock that the kernel ran at, where it is known: its pipes are then held
-/// against the regime whose clock is nearer, and where the two clocks differ by more than 1 %, against that ceiling
-/// at the kernel's own clock (operations per cycle are the pipe's; cycles per second are what the power limiter left).
-/// Memory and launch ceilings are not moved: other clocks drive them.
+/// label is `balanced`. A collective has two resources: its bytes at its bus bandwidth, and its latency by its line.
+/// `core_hz` is the clock that the kernel ran at, where it is known: its pipes are then held against the regime whose
+/// clock is nearer, and where the two clocks differ by more than 1 %, against that ceiling at the kernel's own clock
+/// (operations per cycle are the pipe's; cycles per second are what the power limiter left). Memory and launch ceilings
+/// are not moved: other clocks drive them.
 Bound bound_of(const Work& work, const Machine& machine, std::optional<double> core_hz = std::nullopt);
 
 /// attainable / measured time. Never clamped: above 1 is a finding.
