@@ -67,7 +67,7 @@ class Follower {
     try {
       if (!device_) {
         device_ = open_cuda_rank(choice_.index, together_);
-        if (!together_->begin()) return AfterJob::nothing_left;
+        if (!begin()) return AfterJob::nothing_left;
         send(FollowJson({{"session", together_->session()}}).dump());
         watch_.emplace(*together_);
       }
@@ -83,6 +83,15 @@ class Follower {
   }
 
  private:
+  /// Who finds nobody in all that time won't the next time either.
+  bool begin() {
+    try {
+      return together_->begin();
+    } catch (const Error& error) {
+      throw DeviceError(error.what(), error.hint());
+    }
+  }
+
   void take_part(const std::string& announced) {
     std::istringstream words(announced);
     std::size_t row = 0;

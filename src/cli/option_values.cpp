@@ -162,6 +162,12 @@ MarkSize parse_marks(const std::string& text) {
   throw UsageError(fmt::format("--marks {}: expected time or equal", text), "for example: --marks equal");
 }
 
+Intensity parse_bytes(const std::string& text) {
+  if (text == "memory") return Intensity::memory;
+  if (text == "network") return Intensity::network;
+  throw UsageError(fmt::format("--bytes {}: expected memory or network", text), "for example: --bytes network");
+}
+
 double parse_percentage(const std::string& text, const std::string& option) {
   std::string digits = text;
   if (digits.ends_with('%')) digits.pop_back();

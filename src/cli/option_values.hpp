@@ -27,6 +27,7 @@ void check_pixels(const ChartOptions& chart);
 
 Theme parse_theme(const std::string& text);
 MarkSize parse_marks(const std::string& text);
+Intensity parse_bytes(const std::string& text);
 
 /// "3%", "3 %" or "3" is 0.03.
 double parse_percentage(const std::string& text, const std::string& option);

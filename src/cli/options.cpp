@@ -33,7 +33,7 @@ Exit codes: 0 all good, 1 a workload failed, 2 usage or configuration error,
 struct Flags {
   std::string device, color = "auto", cache, counters;
   std::optional<std::string> cpus;
-  std::string output, size, theme = "light", marks = "time", max_slowdown;
+  std::string output, size, theme = "light", marks = "time", bytes = "memory", max_slowdown;
   std::vector<std::string> formats;
   ChartOptions chart;
   bool plot = false;
@@ -91,6 +91,10 @@ void add_report_flags(CLI::App& app, Flags& flags, const std::string& folder) {
   app.add_option("--theme", flags.theme, "Chart colours (default: light)")->type_name("{light,dark}");
   app.add_option("--marks", flags.marks, "Size of the chart's marks: their time as area, or equal (default: time)")
       ->type_name("{time,equal}");
+  app.add_option(
+         "--bytes", flags.bytes,
+         "Whose bytes the chart holds FLOPs against: main memory's, or those over the network (default: memory)")
+      ->type_name("{memory,network}");
   app.add_option("--title", flags.chart.title, "Title of the chart (default: the device)")->type_name("TEXT");
   app.add_option("--subtitle", flags.chart.subtitle, "Line below the title (default: roofs, kernels, date)")
       ->type_name("TEXT");
@@ -343,6 +347,7 @@ ChartOptions chart_of(const Flags& flags) {
   if (!flags.size.empty()) parse_size(flags.size, chart);
   chart.theme = parse_theme(flags.theme);
   chart.marks = parse_marks(flags.marks);
+  chart.of = parse_bytes(flags.bytes);
   check_pixels(chart);
   return chart;
 }

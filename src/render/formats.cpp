@@ -22,18 +22,11 @@ std::string svg(const Runs&, const Chart& chart, const ChartOptions&) { return c
 std::string png(const Runs&, const Chart& chart, const ChartOptions&) { return chart.png(); }
 std::string pdf(const Runs&, const Chart& chart, const ChartOptions&) { return chart.pdf(); }
 
-/// The communication roofline.
-std::string network(const Runs& runs, const Chart&, const ChartOptions& options) {
-  ChartOptions chosen = options;
-  chosen.of = Intensity::network;
-  return render_svg(runs, chosen);
-}
-
 /// A page's chart takes its theme and size from the reader's window, and its title from the page.
 std::string html(const Runs& runs, const Chart& chart, const ChartOptions& options) {
   const ChartOptions page{.marks = options.marks};
   const bool suits = options.width == page.width && options.height == page.height && options.theme == page.theme &&
-                     options.title.empty() && options.subtitle.empty();
+                     options.of == page.of && options.title.empty() && options.subtitle.empty();
   return suits ? render_html(runs, chart) : render_html(runs, ChartDrawing(runs, page));
 }
 
@@ -48,7 +41,6 @@ const std::vector<Format>& formats() {
       {.name = "png", .file = "roofline.png", .render = png},
       {.name = "pdf", .file = "roofline.pdf", .render = pdf, .usual = false},
       {.name = "html", .file = "report.html", .render = html},
-      {.name = "network", .file = "network.svg", .render = network, .usual = false},
       {.name = "trace", .file = "timeline.trace", .render = render_trace, .usual = false, .several = false},
       {.name = "prometheus",
        .file = "metrics.prometheus",

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Collectives as roofline and as PyTorch time them, in one run on the same GPUs.
 
-Runs `roofline analyze configs/collectives.yaml` (one process, or as many as ranks with --processes), and then a loop of
+Runs `roofline analyze` over sizes from 8 bytes to 1 GiB (in one process, or in as many as ranks with --processes), and then a loop of
 PyTorch's NCCL, a process for each GPU, between two events. Prints the bus bandwidth of both and their ratio.
 Usage: collectives.py ROOFLINE [--ranks 2] [--processes] [--op all_reduce] [--within 0.03]
 Exits 1 where a size of 1 MiB or more differs by more than `within`.
@@ -63,8 +63,13 @@ def torch_loop(rank, ranks, op, sizes, result):
 
 
 def roofline_rows(arguments, folder):
-    command = [arguments.roofline, "analyze", "configs/collectives.yaml", "--device", "cuda", "--only",
-               f"{arguments.op} fp32*x{arguments.ranks}", "-o", folder]
+    sizes = [f"2^{i}" for i in (1, 8, 13, 18, 20, 22, 24, 26, 28)]
+    suite = os.path.join(folder, "sizes.yaml")
+    with open(suite, "w", encoding="utf-8") as file:
+        sizes = sizes if arguments.op in ("all_reduce", "broadcast") else sizes[1:]
+        file.write(f"name: sizes\nworkloads:\n  - {{ op: {arguments.op}, dtype: fp32, cache: hot, "
+                   f"shape: {{ n: [{', '.join(sizes)}], ranks: {arguments.ranks} }} }}\n")
+    command = [arguments.roofline, "analyze", suite, "--device", "cuda", "-o", folder]
     if arguments.machine:
         command += ["--machine", arguments.machine]
     if not arguments.processes:

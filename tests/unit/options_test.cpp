@@ -74,16 +74,17 @@ TEST(Options, ReportOfOneRunAndOfSeveral) {
   EXPECT_EQ(one.files, std::vector<std::string>{"a.json"});
   EXPECT_EQ(one.chart.width, 1200);
   EXPECT_FALSE(one.plot);
-  const auto two =
-      std::get<ReportCommand>(parse({"report", "a.json", "b.json", "--size", "1600x900", "--scale", "1.5", "--theme",
-                                     "dark", "--marks", "equal", "--title", "T", "--subtitle", "S", "--plot"})
-                                  .command);
+  const auto two = std::get<ReportCommand>(
+      parse({"report", "a.json", "b.json", "--size", "1600x900", "--scale", "1.5", "--theme", "dark", "--marks",
+             "equal", "--bytes", "network", "--title", "T", "--subtitle", "S", "--plot"})
+          .command);
   EXPECT_EQ(two.files, (std::vector<std::string>{"a.json", "b.json"}));
   EXPECT_EQ(two.chart.width, 1600);
   EXPECT_EQ(two.chart.height, 900);
   EXPECT_EQ(two.chart.scale, 1.5);
   EXPECT_EQ(two.chart.theme, Theme::dark);
   EXPECT_EQ(two.chart.marks, MarkSize::equal);
+  EXPECT_EQ(two.chart.of, Intensity::network);
   EXPECT_EQ(two.chart.title, "T");
   EXPECT_EQ(two.chart.subtitle, "S");
   EXPECT_TRUE(two.plot);
@@ -126,6 +127,7 @@ TEST(Options, SizesThatAreNone) {
             "--scale 4: 7680x4320 at that scale has 531 million pixels | --scale 2.0 is the most at this size");
   EXPECT_NE(mistake({"report", "a.json", "--scale", "0"}).find("--scale"), std::string::npos);
   EXPECT_NE(mistake({"report", "a.json", "--scale", "nan"}), "no error");
+  EXPECT_NE(mistake({"analyze", "s.yaml", "--bytes", "all"}).find("expected memory or network"), std::string::npos);
   EXPECT_NE(mistake({"analyze", "s.yaml", "--marks", "big"}).find("expected time or equal"), std::string::npos);
   EXPECT_NE(mistake({"analyze", "s.yaml", "--theme", "drak"}).find("expected light or dark"), std::string::npos);
 }
