@@ -368,11 +368,11 @@ class GoesWrong(OwnKernels):
         names = [*faults, "good"]
         suite = "name: own\nkernels:\n" + "".join(
             f"  {name}:\n" + KERNEL.format(source="faults.cpp", entry=name) + "    options: [-O0]\n" +
-            ("    time_limit: 1\n" if name == "endless" else "") + "    expect: { y: 2*x }\n" for name in names) + "workloads:\n" + "".join(
+            ("    time_limit: 2\n" if name == "endless" else "") + "    expect: { y: 2*x }\n" for name in names) + "workloads:\n" + "".join(
             f"  - {{ kernel: {name}, shape: {{ n: 1000 }} }}\n" for name in names)
         rows = {row["workload"]: row for row in self.rows(suite, code=1)}
         self.assertEqual([name for name, row in rows.items() if row["status"] == "ok"], ["good"])
-        for name, words in {"endless": "after 1 s, the time limit", "leaves": "ended", "crashes": "signal 11",
+        for name, words in {"endless": "after 2 s, the time limit", "leaves": "ended", "crashes": "signal 11",
                             "overflows": "signal 11", "throws": "no luck", "aborts": "signal 6",
                             "outside": "past the end of 'y'", "nothing": "not written", "changes": "changed its input x"}.items():
             self.assertIn(words, rows[name]["reason"])
