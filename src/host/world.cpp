@@ -74,7 +74,9 @@ std::optional<World> world_of(const Environment& environment) {
     }
     for (const char* const variable : launcher.job) {
       const char* const part = environment(variable);
-      if (part != nullptr && *part != '\0') world.job += (world.job.empty() ? "" : ".") + file_name_of(part);
+      if (part == nullptr || *part == '\0') continue;
+      if (!world.job.empty()) world.job += '.';
+      world.job += file_name_of(part);
     }
     if (world.job.empty()) world.job = "job";
     return world;

@@ -417,11 +417,15 @@ class Reports(Workspace):
                     self.assertEqual([row["label"] for row in json.loads(again.read_text())["results"]],
                                      [row["label"] for row in document["results"]])
                 shown = json.loads(self.run_tool("machine", path, "--format", "json").stdout)
+                if document["schema"].startswith("roofline.node/"):
+                    self.assertEqual([(link["from"], link["to"], len(link["ceilings"])) for link in shown["links"]],
+                                     [(link["from"], link["to"], len(link["ceilings"])) for link in document["links"]])
+                    shown, document = shown["machines"][1], document["machines"][1]
                 machine = document.get("machine", document)
                 self.assertEqual([(c["name"], c["value"]) for c in shown["ceilings"]],
                                  [(c["name"], c["value"]) for c in machine["ceilings"]])
         version = self.run_tool("--version").stdout.split()[1]
-        for name in ("report", "machine"):
+        for name in ("report", "machine", "node"):
             current = schema_of(name)["properties"]["schema"]["const"]
             self.assertIn((current, version), read, f"tests/corpus has no {name} of {version}")
 
