@@ -43,6 +43,8 @@ Point network_row(const Machine& machine, const char* op, double flops, double b
   Summary time;
   time.median = seconds;
   time.ci95 = {0.999 * seconds, 1.001 * seconds};
+  time.min = time.q05 = time.q25 = 0.9995 * seconds;
+  time.q75 = time.q95 = time.max = 1.0005 * seconds;
   time.samples = 100;
   time.stop = StopReason::converged;
   point.time = time;
