@@ -74,6 +74,7 @@ struct Stretch {
 struct Usage {
   std::set<Pipe> pipes;
   std::set<Level> levels;
+  std::set<std::string> collectives;        ///< names of the roofs of those that points wait for
   std::set<std::string> sustained;          ///< names of the ceilings that points are held against in that regime
   std::map<std::string, Stretch> limiting;  ///< by name, where the points lie that a ceiling limits
 
@@ -91,6 +92,7 @@ Usage usage_of(const Report& report, Intensity of) {
     if (busiest != point.work.flops.end()) usage.pipes.insert(busiest->first);
     for (const auto& [level, traffic] : point.work.bytes)
       if (traffic.total() > 0) usage.levels.insert(level);
+    if (point.work.collective) usage.collectives.insert("nccl." + point.work.collective->name);
     for (const ResourceTime& resource : point.bound.resources)
       if (resource.regime == Regime::sustained) usage.sustained.insert(resource.ceiling);
     const double at = intensity_of(point, of);
@@ -135,7 +137,12 @@ void add_memory(Roofs& roofs, const Machine& machine, const Usage& usage, Intens
     if (first.regime == Regime::sustained && machine.find(first.name) != nullptr) continue;
     if ((is_link(level) && !used) || !seen.insert({level, first.regime}).second) continue;
     Roof slope;
-    for (const Ceiling* c : patterns_of(machine, first)) {
+    std::vector<const Ceiling*> patterns = patterns_of(machine, first);
+    // Of the network's roofs those that points have, if any was measured.
+    const auto foreign = [&](const Ceiling* c) { return !usage.collectives.contains(c->name); };
+    if (of == Intensity::network && !std::all_of(patterns.begin(), patterns.end(), foreign))
+      std::erase_if(patterns, foreign);
+    for (const Ceiling* c : patterns) {
       const bool limits = usage.limited_by(*c);
       slope.limits |= limits;
       const double ratio = slope.ceiling ? c->value / slope.ceiling->value : 1;
