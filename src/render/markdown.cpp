@@ -18,6 +18,7 @@
 #include "report/network.hpp"
 #include "report/profile_findings.hpp"
 #include "report/roof_share.hpp"
+#include "report/roofs.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -101,7 +102,7 @@ void append_rest(std::string& text, const Machine& machine) {
   }
   if (machine.idle_watts) text += fmt::format("\nIdle power: {}\n", si(*machine.idle_watts, "W"));
   if (!machine.unmeasured.empty()) text += "\nNot measured:\n\n";
-  for (const Unmeasured& missing : machine.unmeasured) {
+  for (const Unmeasured& missing : by_reason(machine.unmeasured)) {
     text += fmt::format("- {}: {}\n", escape_markdown(missing.name), escape_markdown(missing.reason));
   }
 }

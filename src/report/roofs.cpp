@@ -340,4 +340,18 @@ Roofs roofs_of(const Report& report, Intensity of) {
   return roofs;
 }
 
+std::vector<Unmeasured> by_reason(const std::vector<Unmeasured>& unmeasured) {
+  std::vector<Unmeasured> reasons;
+  for (const Unmeasured& each : unmeasured) {
+    const auto same =
+        std::find_if(reasons.begin(), reasons.end(), [&](const Unmeasured& of) { return of.reason == each.reason; });
+    if (same == reasons.end()) {
+      reasons.push_back(each);
+    } else {
+      same->name += ", " + each.name;
+    }
+  }
+  return reasons;
+}
+
 }  // namespace roofline

@@ -90,4 +90,8 @@ std::string ridge_range(const Roofs& roofs);
 /// stand alone where intensities are those of the network, and nowhere else.
 Roofs roofs_of(const Report& report, Intensity of = Intensity::memory);
 
+/// What could not be measured, for people: an entry for each reason, its names as one, in the order of the first of
+/// them.
+std::vector<Unmeasured> by_reason(const std::vector<Unmeasured>& unmeasured);
+
 }  // namespace roofline

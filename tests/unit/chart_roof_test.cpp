@@ -5,6 +5,7 @@
 #include <map>
 
 #include "render/chart/chart.hpp"
+#include "report/roofs.hpp"
 #include "tests/support/sample_report.hpp"
 
 namespace roofline {
@@ -232,6 +233,15 @@ TEST(ChartRoofs, AllSizesHaveAPlot) {
         EXPECT_TRUE(page.contains(text->box().bounds())) << text->text << " leaves " << width << " x " << height;
     }
   }
+}
+
+TEST(Unmeasured, OneReasonIsOneEntry) {
+  const std::vector<Unmeasured> found =
+      by_reason({{"nvlink.read", "only one GPU"}, {"fp8", "this GPU has none"}, {"nccl.broadcast", "only one GPU"}});
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].name, "nvlink.read, nccl.broadcast");
+  EXPECT_EQ(found[0].reason, "only one GPU");
+  EXPECT_EQ(found[1].name, "fp8");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "render/html/escape.hpp"
 #include "render/html/sections.hpp"
+#include "report/roofs.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -196,8 +197,8 @@ std::string html_machine(const Machine& machine) {
   html += audit_table(machine);
   if (!machine.unmeasured.empty()) {
     html += "<h3>Not measured</h3>\n<ul class=\"unmeasured\">\n";
-    for (const Unmeasured& missing : machine.unmeasured) {
-      html += fmt::format("<li><b>{}</b> {}</li>\n", html_name(missing.name, 32), escape_html(missing.reason));
+    for (const Unmeasured& missing : by_reason(machine.unmeasured)) {
+      html += fmt::format("<li><b>{}</b> {}</li>\n", html_name(missing.name, 512), escape_html(missing.reason));
     }
     html += "</ul>\n";
   }

@@ -8,6 +8,7 @@
 #include "render/terminal/table.hpp"
 #include "report/findings.hpp"
 #include "report/machine_findings.hpp"
+#include "report/roofs.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -146,7 +147,7 @@ std::string render_machine_terminal(const Machine& machine, const TerminalStyle&
   const std::string audit = audit_lines(machine, verbose, style);
   if (!audit.empty()) text += '\n' + audit;
   if (!machine.unmeasured.empty()) text += "\nnot measured\n";
-  for (const Unmeasured& missing : machine.unmeasured) {
+  for (const Unmeasured& missing : by_reason(machine.unmeasured)) {
     text += wrapped("  ", for_terminal(clean_line(missing.name + ": " + missing.reason), style), style);
   }
   return text;
