@@ -26,11 +26,7 @@ namespace {
 
 using FollowJson = nlohmann::ordered_json;
 
-int ranks_of_row(const SuiteEntry& entry) {
-  int ranks = 1;
-  for (const TensorSpec& tensor : entry.op->tensors(entry.workload)) ranks = std::max(ranks, tensor.rank + 1);
-  return ranks;
-}
+int ranks_of_row(const SuiteEntry& entry) { return ranks_of(entry.op->tensors(entry.workload)); }
 
 /// Ends this process when the leader is gone: it may wait in a kernel for what will never come.
 class LeaderWatch {

@@ -2,7 +2,6 @@
 #include "calibrate/calibrate.hpp"
 
 #include <fmt/format.h>
-#include <fnmatch.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +10,7 @@
 #include <numeric>
 #include <set>
 
+#include "calibrate/chosen.hpp"
 #include "calibrate/measure_probe.hpp"
 #include "calibrate/messages.hpp"
 #include "calibrate/probe_bench.hpp"
@@ -42,7 +42,7 @@ std::vector<const Probe*> chosen_probes(const CalibrateOptions& options) {
   for (const Probe* probe : all_probes(kind)) {
     if (left_out(*probe, options)) continue;
     names += (names.empty() ? "" : ", ") + probe->name;
-    if (::fnmatch(only.c_str(), probe->name.c_str(), 0) == 0) chosen.push_back(probe);
+    if (is_chosen(only, probe->name)) chosen.push_back(probe);
   }
   if (chosen.empty()) {
     throw UsageError(fmt::format("--only {} matches no ceiling of a {} device", only, to_string(kind)),

@@ -2,10 +2,10 @@
 #include "calibrate/calibrate_node.hpp"
 
 #include <fmt/format.h>
-#include <fnmatch.h>
 
 #include <nlohmann/json.hpp>
 
+#include "calibrate/chosen.hpp"
 #include "calibrate/measure_links.hpp"
 #include "calibrate/together.hpp"
 #include "device/cuda/topology.hpp"
@@ -72,7 +72,7 @@ void calibrate_each(const NodeOptions& options, Node& node) {
 }
 
 std::vector<LinkProbe> chosen(std::vector<LinkProbe> probes, const std::string& only) {
-  std::erase_if(probes, [&](const LinkProbe& probe) { return ::fnmatch(only.c_str(), probe.name.c_str(), 0) != 0; });
+  std::erase_if(probes, [&](const LinkProbe& probe) { return !is_chosen(only, probe.name); });
   return probes;
 }
 
@@ -100,16 +100,14 @@ Node calibrate_node(const NodeOptions& options) {
   calibrate_each(options, node);
   if (node.machines.empty()) return node;
   if (!node.cancelled) ask_topology(options, node);
-  if (node.machines.size() == 1) {
-    for (const char* part : {"together", "links"}) node.unmeasured.push_back({part, "only one GPU was calibrated"});
+  const bool alone = node.machines.size() == 1;
+  if (alone || node.cancelled) {
+    for (const char* part : {"together", "links"})
+      node.unmeasured.push_back({part, alone ? "only one GPU was calibrated" : "cancelled"});
     return node;
   }
-  const std::vector<SharedProbe> shared = shared_probes(options.probes, options.effort, options.only);
-  if (node.cancelled) {
-    for (const char* part : {"together", "links"}) node.unmeasured.push_back({part, "cancelled"});
-    return node;
-  }
-  measure_together(node, {options.effort, shared, options.open, options.progress});
+  measure_together(node, {options.effort, shared_probes(options.probes, options.effort, options.only), options.open,
+                          options.progress});
   if (node.cancelled) {
     node.unmeasured.push_back({"links", "cancelled"});
     return node;

@@ -15,6 +15,7 @@
 
 #include "host/cache_folder.hpp"
 #include "host/file_limits.hpp"
+#include "model/attributes.hpp"
 #include "model/error.hpp"
 #include "report/json/json.hpp"
 #include "report/json/node_json.hpp"
@@ -41,10 +42,8 @@ std::string safe_name(std::string name) {
 
 /// The first eight digits of a GPU's UUID; empty where it has none.
 std::string short_uuid(const DeviceInfo& device) {
-  const auto uuid = std::find_if(device.attributes.begin(), device.attributes.end(),
-                                 [](const Attribute& attribute) { return attribute.name == "UUID"; });
-  if (uuid == device.attributes.end()) return {};
-  return uuid->value.substr(uuid->value.starts_with("GPU-") ? 4 : 0, 8);
+  const std::string* const uuid = find_attribute(device.attributes, "UUID");
+  return uuid == nullptr ? "" : uuid->substr(uuid->starts_with("GPU-") ? 4 : 0, 8);
 }
 
 constexpr std::string_view kNodePrefix = "node-";
@@ -87,6 +86,41 @@ class KeeperLock {
   int folder_ = -1;
 };
 
+bool stands(const fs::path& path) {
+  std::error_code hidden;
+  return fs::exists(fs::symlink_status(path, hidden));
+}
+
+/// What `read` finds there; what it refuses is moved out of the way, and `say` is told.
+template <class Read>
+auto or_moved_aside(const fs::path& path, const std::function<void(const std::string&)>& say, const Read& read)
+    -> decltype(read()) {
+  try {
+    return read();
+  } catch (const UsageError& error) {
+    say(error.what());
+  }
+  move_aside(path, say);
+  return std::nullopt;
+}
+
+/// Writes a document there, but for one that is not full where `is_full_one` says that what is kept is.
+template <class IsFullOne>
+bool keep_at(const fs::path& path, bool full, const std::string& document, const IsFullOne& is_full_one) {
+  const KeeperLock lock(path.parent_path());
+  std::error_code hidden;
+  if (!full && fs::exists(path, hidden)) {
+    try {
+      if (is_full_one(read_file(path, kMachineLimit), path)) return false;
+    } catch (const UsageError&) {
+      // What can't be read is not worth keeping.
+    }
+  }
+  if (fs::is_directory(path, hidden)) move_aside(path, [](const std::string&) {});
+  write_file(path, document);
+  return true;
+}
+
 }  // namespace
 
 fs::path machine_path(const std::string& identity) { return machines_folder() / (identity + ".json"); }
@@ -121,38 +155,22 @@ fs::path node_path(const std::string& host) {
 }
 
 bool keep_node(const Node& node) {
-  const fs::path path = node_path(node.host_name);
-  const KeeperLock lock(path.parent_path());
-  std::error_code hidden;
-  if (!is_full(node) && fs::exists(path, hidden)) {
-    try {
-      if (is_full(parse_node(read_file(path, kMachineLimit), path.string()))) return false;
-    } catch (const UsageError&) {
-      // What can't be read is not worth keeping.
-    }
-  }
-  if (fs::is_directory(path, hidden)) move_aside(path, [](const std::string&) {});
-  write_file(path, render_node_json(node));
-  return true;
+  return keep_at(
+      node_path(node.host_name), is_full(node), render_node_json(node),
+      [](const std::string& text, const fs::path& path) { return is_full(parse_node(text, path.string())); });
 }
 
 std::optional<Node> find_node(const std::string& host, const std::function<void(const std::string&)>& say) {
   const fs::path path = node_path(host);
-  std::error_code hidden;
-  if (!fs::exists(fs::symlink_status(path, hidden))) return std::nullopt;
-  try {
+  return or_moved_aside(path, say, [&]() -> std::optional<Node> {
+    if (!stands(path)) return std::nullopt;
     return parse_node(read_file(path, kMachineLimit), path.string());
-  } catch (const UsageError& error) {
-    say(error.what());
-  }
-  move_aside(path, say);
-  return std::nullopt;
+  });
 }
 
 std::optional<Machine> kept_machine(const std::string& identity) {
   const fs::path path = machine_path(identity);
-  std::error_code hidden;
-  if (!fs::exists(fs::symlink_status(path, hidden))) return std::nullopt;
+  if (!stands(path)) return std::nullopt;
   Machine machine = parse_machine(read_file(path, kMachineLimit), path.string());
   if (machine.device.identity == identity) return machine;
   throw UsageError(
@@ -160,13 +178,7 @@ std::optional<Machine> kept_machine(const std::string& identity) {
 }
 
 std::optional<Machine> find_machine(const std::string& identity, const std::function<void(const std::string&)>& say) {
-  try {
-    return kept_machine(identity);
-  } catch (const UsageError& error) {
-    say(error.what());
-  }
-  move_aside(machine_path(identity), say);
-  return std::nullopt;
+  return or_moved_aside(machine_path(identity), say, [&] { return kept_machine(identity); });
 }
 
 std::optional<Machine> find_machine_named(const std::string& device_name) {
@@ -188,20 +200,12 @@ std::optional<Machine> find_machine_named(const std::string& device_name) {
 }
 
 bool keep_machine(const Machine& machine) {
-  const fs::path path = machine_path(machine.device.identity);
-  const KeeperLock lock(path.parent_path());
-  std::error_code hidden;
-  if (!is_full(machine) && fs::exists(path, hidden)) {
-    try {
-      const Machine kept = parse_machine(read_file(path, kMachineLimit), path.string());
-      if (is_full(kept) && kept.device.identity == machine.device.identity) return false;
-    } catch (const UsageError&) {
-      // What can't be read is not worth keeping.
-    }
-  }
-  if (fs::is_directory(path, hidden)) move_aside(path, [](const std::string&) {});
-  write_file(path, machine_to_json(machine).dump(2) + "\n");
-  return true;
+  const std::string& identity = machine.device.identity;
+  return keep_at(machine_path(identity), is_full(machine), machine_to_json(machine).dump(2) + "\n",
+                 [&](const std::string& text, const fs::path& path) {
+                   const Machine kept = parse_machine(text, path.string());
+                   return is_full(kept) && kept.device.identity == identity;
+                 });
 }
 
 std::vector<std::string> staleness(const Machine& machine, const DeviceInfo& device, const std::string& tool_version) {

@@ -6,11 +6,12 @@
 namespace roofline {
 
 double default_time_s(const Effort& effort, std::span<const Probe* const> probes) {
+  constexpr double kLeast = 2;  // a single probe beside other programs: opening the device is in it
   constexpr double kMost = 60;
   double time_s = 0;
   for (const Probe* probe : probes)
     time_s += effort.quick ? 0.5 : probe->sweep ? 10 : probe->sustained ? 2 + effort.sustain_s : 2;
-  return std::min(kMost, time_s);
+  return std::clamp(time_s, kLeast, kMost);
 }
 
 SamplerOptions search_options() {

@@ -20,7 +20,8 @@ struct Effort {
   std::optional<double> time_s = {};
 };
 
-/// What these probes are given where the user has not said: some 2 s each, half a second with --quick, 60 s at most.
+/// What these probes are given where the user has not said: some 2 s each, half a second with --quick; 2 s at least and
+/// 60 s at most.
 double default_time_s(const Effort& effort, std::span<const Probe* const> probes);
 
 /// To rank variants that differ by more than a percent.

@@ -4,7 +4,6 @@
 #include "calibrate/together.hpp"
 
 #include <fmt/format.h>
-#include <fnmatch.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +12,7 @@
 #include <latch>
 #include <nlohmann/json.hpp>
 
+#include "calibrate/chosen.hpp"
 #include "calibrate/probe_bench.hpp"
 #include "host/interrupt.hpp"
 #include "model/error.hpp"
@@ -263,8 +263,7 @@ std::vector<SharedProbe> shared_probes(const std::vector<const Probe*>& probes, 
   const auto add = [&](std::string_view name, Regime regime) {
     const auto found =
         std::find_if(probes.begin(), probes.end(), [&](const Probe* probe) { return probe->name == name; });
-    if (found != probes.end() && ::fnmatch(only.c_str(), (*found)->name.c_str(), 0) == 0)
-      shared.push_back({*found, regime});
+    if (found != probes.end() && is_chosen(only, (*found)->name)) shared.push_back({*found, regime});
   };
   for (const std::string_view name : kBurst) add(name, Regime::burst);
   if (effort.quick || !(effort.sustain_s > 0)) return shared;

@@ -1,10 +1,10 @@
 // roofline calibrate --device all: every GPU of the node, alone, together, and the links between them.
 #include <fmt/format.h>
-#include <fnmatch.h>
 
 #include <algorithm>
 
 #include "calibrate/calibrate_node.hpp"
+#include "calibrate/chosen.hpp"
 #include "calibrate/machine_store.hpp"
 #include "calibrate/select_device.hpp"
 #include "cli/calibrate_command.hpp"
@@ -61,8 +61,7 @@ NodeChoice choose_gpus(const DeviceRequest& request) {
 /// Whether --only names any ceiling of a single device; if not, it names links.
 bool asks_for_ceilings(const std::string& only) {
   const std::vector<const Probe*> probes = all_probes(DeviceKind::cuda);
-  return std::any_of(probes.begin(), probes.end(),
-                     [&](const Probe* probe) { return ::fnmatch(only.c_str(), probe->name.c_str(), 0) == 0; });
+  return std::any_of(probes.begin(), probes.end(), [&](const Probe* probe) { return is_chosen(only, probe->name); });
 }
 
 /// A device of which nothing is measured but its links.

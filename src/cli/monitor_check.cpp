@@ -85,7 +85,7 @@ GpuActivity activity_of(Companion& sampler) {
 }
 
 /// What the copies moved, without what is moved while nobody copies.
-std::optional<MovedBytes> moved_by_copies(const GpuActivity& idle, const GpuActivity& busy, ByteSource source) {
+std::optional<MovedBytes> moved_by_copies(const GpuActivity& idle, const GpuActivity& busy, CountedBy source) {
   const auto before = moved_bytes(idle, source);
   const auto with = moved_bytes(busy, source);
   if (!before || !with || idle.seconds <= 0) return std::nullopt;
@@ -115,8 +115,8 @@ CheckedStretch check_stretch(const Watched& watched, Companion& copier, double s
                    .driver = watched.info.driver,
                    .checked_at = utc_now(),
                    .known = {copied, copied},
-                   .counted = moved_by_copies(idle, stretch.busy, ByteSource::counted),
-                   .share_of_peak = moved_by_copies(idle, stretch.busy, ByteSource::share_of_peak)};
+                   .counted = moved_by_copies(idle, stretch.busy, CountedBy::sums),
+                   .share_of_peak = moved_by_copies(idle, stretch.busy, CountedBy::share_of_peak)};
   return stretch;
 }
 
@@ -157,7 +157,7 @@ ExitCode check_one(const Watched& watched, const MonitorCommand& command) {
     if (command.format == MonitorFormat::json || interrupted()) break;
     text += stretch_text(check_stretch(watched, copier, sample_s), sample_s);
   }
-  const std::optional<ByteSource> trusted = deciding.check.trusted();
+  const std::optional<CountedBy> trusted = deciding.check.trusted();
   text += trusted ? fmt::format("  right within {}: bytes are shown from now on ({})\n", percent(ByteCheck::kTolerance),
                                 to_string(*trusted))
                   : fmt::format("  wrong by more than {}: bytes are not shown\n", percent(ByteCheck::kTolerance));

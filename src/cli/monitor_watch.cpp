@@ -15,6 +15,7 @@
 #include "host/cache_folder.hpp"
 #include "host/files.hpp"
 #include "host/host.hpp"
+#include "model/attributes.hpp"
 #include "model/error.hpp"
 #include "monitor/wire.hpp"
 
@@ -49,10 +50,8 @@ class ListErrand final : public Errand {
 };
 
 std::string attribute_of(const DeviceInfo& info, std::string_view name) {
-  for (const Attribute& attribute : info.attributes) {
-    if (attribute.name == name) return attribute.value;
-  }
-  return {};
+  const std::string* const value = find_attribute(info.attributes, name);
+  return value == nullptr ? "" : *value;
 }
 
 Watched watched_of(const DeviceInfo& info) {

@@ -5,6 +5,8 @@
 #include <mutex>
 #include <unordered_set>
 
+#include "model/attributes.hpp"
+
 namespace roofline {
 
 std::string_view interned(std::string_view text) {
@@ -24,11 +26,7 @@ std::string Sheet::key() const {
   return (host_recorded || uuid.empty() ? host : "") + '\n' + (uuid.empty() ? identity : uuid);
 }
 
-const std::string* Sheet::fact(std::string_view wanted) const {
-  const auto found =
-      std::find_if(facts.begin(), facts.end(), [&](const Attribute& known) { return known.name == wanted; });
-  return found == facts.end() ? nullptr : &found->value;
-}
+const std::string* Sheet::fact(std::string_view wanted) const { return find_attribute(facts, wanted); }
 
 const SheetCeiling* Sheet::find(std::string_view label) const {
   const auto found =

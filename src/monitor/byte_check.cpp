@@ -21,14 +21,14 @@ std::optional<MovedBytes> bytes_from_json(const Json& json, const char* key) {
 
 }  // namespace
 
-std::string_view to_string(ByteSource source) { return source == ByteSource::counted ? "counted" : "share of peak"; }
+std::string_view to_string(CountedBy source) { return source == CountedBy::sums ? "counted" : "share of peak"; }
 
-std::optional<MovedBytes> moved_bytes(const GpuActivity& activity, ByteSource source) {
+std::optional<MovedBytes> moved_bytes(const GpuActivity& activity, CountedBy source) {
   const auto value = [&](std::string_view name) -> std::optional<double> {
     const auto found = activity.values.find(name);
     return found == activity.values.end() ? std::nullopt : std::optional(found->second);
   };
-  if (source == ByteSource::counted) {
+  if (source == CountedBy::sums) {
     const auto read = value("dram_read_bytes");
     const auto write = value("dram_write_bytes");
     return read && write ? std::optional(MovedBytes{*read, *write}) : std::nullopt;
@@ -42,12 +42,12 @@ std::optional<MovedBytes> moved_bytes(const GpuActivity& activity, ByteSource so
   return MovedBytes{*read * most, *write * most};
 }
 
-std::optional<ByteSource> ByteCheck::trusted() const {
+std::optional<CountedBy> ByteCheck::trusted() const {
   const auto holds = [&](const std::optional<MovedBytes>& bytes) {
     return bytes && near(bytes->read, known.read) && near(bytes->write, known.write);
   };
-  if (holds(counted)) return ByteSource::counted;
-  if (holds(share_of_peak)) return ByteSource::share_of_peak;
+  if (holds(counted)) return CountedBy::sums;
+  if (holds(share_of_peak)) return CountedBy::share_of_peak;
   return std::nullopt;
 }
 

@@ -17,11 +17,11 @@ struct MovedBytes {
 };
 
 /// The two ways from samples to bytes: the counters' own sums, and their share of what the memory could move at most.
-enum class ByteSource : std::uint8_t { counted, share_of_peak };
-std::string_view to_string(ByteSource source);
+enum class CountedBy : std::uint8_t { sums, share_of_peak };
+std::string_view to_string(CountedBy source);
 
 /// What a stretch of activity amounts to; nothing where this chip's samples have not what it takes.
-std::optional<MovedBytes> moved_bytes(const GpuActivity& activity, ByteSource source);
+std::optional<MovedBytes> moved_bytes(const GpuActivity& activity, CountedBy source);
 
 struct ByteCheck {
   std::string activity_source;  ///< GpuActivity::source
@@ -31,7 +31,7 @@ struct ByteCheck {
   std::optional<MovedBytes> counted, share_of_peak;
 
   /// The way that came within kTolerance of what is known, in both directions; the first of two.
-  std::optional<ByteSource> trusted() const;
+  std::optional<CountedBy> trusted() const;
   static constexpr double kTolerance = 0.03;
 };
 

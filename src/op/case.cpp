@@ -58,7 +58,7 @@ struct Case::State {
 
   State(const Op& the_op, const Workload& the_workload, Device& the_device)
       : op(the_op), workload(the_workload), device(the_device), specs(op.tensors(workload)) {
-    for (const TensorSpec& spec : specs) ranks = std::max(ranks, spec.rank + 1);
+    ranks = ranks_of(specs);
     members = std::min(ranks, device.ranks());
     for (int rank = 0; rank < members; ++rank) alone = alone && device.holds(rank);
   }
@@ -406,6 +406,12 @@ Bench Case::bench() {
           .now = wall_seconds,
           .timer_resolution_s = resolution_among(state.ranks, state.device),
           .launch_quantum = state.sets};
+}
+
+int ranks_of(std::span<const TensorSpec> tensors) {
+  int ranks = 1;
+  for (const TensorSpec& tensor : tensors) ranks = std::max(ranks, tensor.rank + 1);
+  return ranks;
 }
 
 double resolution_among(int ranks, const Device& device) {

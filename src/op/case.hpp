@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "measure/sampler.hpp"
@@ -59,6 +60,9 @@ class Case {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// How many ranks these tensors lie with.
+int ranks_of(std::span<const TensorSpec> tensors);
 
 /// Seconds that the device's timer resolves of launches among so many ranks: a batch forks to their devices and joins
 /// them, which takes some 10 us that belong to no launch.

@@ -65,8 +65,8 @@ TEST_F(SampledGpu, BytesOfACopyAreThoseThatWereCopied) {
   const double copied = static_cast<double>(kBytes) * kCopies;
   ByteCheck check;
   check.known = {copied, copied};
-  check.counted = moved_bytes(*activity, ByteSource::counted);
-  check.share_of_peak = moved_bytes(*activity, ByteSource::share_of_peak);
+  check.counted = moved_bytes(*activity, CountedBy::sums);
+  check.share_of_peak = moved_bytes(*activity, CountedBy::share_of_peak);
   EXPECT_TRUE(check.trusted()) << byte_check_to_json(check);
 }
 

@@ -316,8 +316,8 @@ TEST(Wire, AReadingComesAsItWas) {
 }
 
 TEST(ByteCheck, WhatIsNearInBothDirectionsIsTrusted) {
-  EXPECT_EQ(check_of(1.02, 1).trusted(), ByteSource::counted);
-  EXPECT_EQ(check_of(1.04, 1).trusted(), ByteSource::share_of_peak);
+  EXPECT_EQ(check_of(1.02, 1).trusted(), CountedBy::sums);
+  EXPECT_EQ(check_of(1.04, 1).trusted(), CountedBy::share_of_peak);
   EXPECT_EQ(check_of(0.9, 0.9).trusted(), std::nullopt);
   EXPECT_EQ(ByteCheck{}.trusted(), std::nullopt);
 }
@@ -330,7 +330,7 @@ TEST(ByteCheck, IsKeptAndReadAgain) {
   EXPECT_EQ(read->driver, "580.1");
   EXPECT_EQ(read->known.write, 1e12);
   EXPECT_EQ(read->share_of_peak->read, 0.5e12);
-  EXPECT_EQ(read->trusted(), ByteSource::counted);
+  EXPECT_EQ(read->trusted(), CountedBy::sums);
   EXPECT_FALSE(byte_check_from_json(""));
   EXPECT_FALSE(byte_check_from_json("{\"schema\": \"roofline.machine/1\"}"));
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "device/cuda/counter_metrics.hpp"
-#include "device/cuda/cupti.hpp"
+#include "device/cuda/cupti_host.hpp"
 
 namespace roofline {
 
@@ -25,34 +25,24 @@ class CounterPlan {
   /// let be counted; empty for all that the chip has. Throws Error when CUPTI is missing or doesn't know the chip.
   CounterPlan(const std::string& chip, CounterSet set, std::span<const std::uint8_t> availability = {});
 
-  const std::string& chip() const { return chip_; }
+  const std::string& chip() const { return host_.chip(); }
   const std::vector<PlannedMetric>& metrics() const { return metrics_; }
   /// Id → "GA100 has none of: …".
   const std::map<std::string, std::string, std::less<>>& missing() const { return missing_; }
-  std::size_t passes() const { return passes_; }
-  std::span<const std::uint8_t> config() const { return config_; }
+  std::size_t passes() const { return schedule_.passes; }
+  std::span<const std::uint8_t> config() const { return schedule_.image; }
   /// The names of metrics(), as CUPTI takes them.
   std::vector<const char*> names() const;
   /// The values, scaled to the table's units, of one range in a counter data image, in the order of metrics().
   std::vector<double> evaluate(std::span<const std::uint8_t> counter_data, std::size_t range) const;
 
  private:
-  struct Release {
-    void operator()(CUpti_Profiler_Host_Object* host) const;
-  };
-  using Host = std::unique_ptr<CUpti_Profiler_Host_Object, Release>;
-
-  bool has(const std::string& metric) const;
   void choose(CounterSet set);
-  void configure();
 
-  std::string chip_;
-  std::vector<std::uint8_t> availability_;
-  Host host_;
+  CuptiHost host_;
   std::vector<PlannedMetric> metrics_;
   std::map<std::string, std::string, std::less<>> missing_;
-  std::vector<std::uint8_t> config_;
-  std::size_t passes_ = 0;
+  CuptiHost::Schedule schedule_;
 };
 
 }  // namespace roofline

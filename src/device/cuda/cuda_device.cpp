@@ -6,7 +6,6 @@
 #include <fmt/ranges.h>
 
 #include <array>
-#include <chrono>
 #include <map>
 #include <utility>
 
@@ -37,11 +36,6 @@ std::unique_ptr<Nvml> open_nvml(int index) {
   std::array<char, 32> address{};
   check(cudaDeviceGetPCIBusId(address.data(), static_cast<int>(address.size()), index), "reading the PCI address");
   return Nvml::open(address.data());
-}
-
-/// On the clock of NVML's power samples.
-double seconds_since_1970() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 }  // namespace
@@ -219,7 +213,7 @@ PowerReading CudaDevice::power() {
   PowerReading reading;
   if (nvml() == nullptr) return reading;
   const std::vector<PowerSample> samples = nvml()->power_samples(state_->energy.seen_until_s());
-  reading.energy_j = state_->energy.read(seconds_since_1970(), samples, [this] { return nvml()->energy_j(); });
+  reading.energy_j = state_->energy.read(nvml_clock_s(), samples, [this] { return nvml()->energy_j(); });
   reading.temperature_c = nvml()->temperature_c();
   if (const auto reasons = nvml()->clock_event_reasons())
     reading.limiter = fmt::format("{}", fmt::join(*reasons, ", "));
@@ -228,8 +222,8 @@ PowerReading CudaDevice::power() {
 
 std::function<Disturbance()> CudaDevice::watch_disturbance() {
   if (nvml() == nullptr) return Device::watch_disturbance();
-  return [this, start_s = seconds_since_1970(), slowed_before_s = nvml()->thermal_slowdown_s()] {
-    Disturbance seen{.wall_s = seconds_since_1970() - start_s};
+  return [this, start_s = nvml_clock_s(), slowed_before_s = nvml()->thermal_slowdown_s()] {
+    Disturbance seen{.wall_s = nvml_clock_s() - start_s};
     seen.others_s = seen.wall_s * nvml()->share_of_others(start_s).value_or(0);
     const auto slowed_s = nvml()->thermal_slowdown_s();
     if (slowed_s && slowed_before_s) seen.throttled_s = *slowed_s - *slowed_before_s;

@@ -4,7 +4,6 @@
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
-#include <chrono>
 #include <utility>
 
 #include "device/cuda/check.hpp"
@@ -22,10 +21,6 @@ constexpr double kRetrySeconds = 10;  // a profiler that holds the counters may 
 
 std::string reason_of(const Error& error) {
   return error.hint().empty() ? std::string(error.what()) : fmt::format("{}: {}", error.what(), error.hint());
-}
-
-double unix_seconds() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 class NvidiaSensors final : public GpuSensors {
@@ -154,7 +149,7 @@ class NvidiaSensors final : public GpuSensors {
     put("ecc_uncorrected", reading.ecc_uncorrected, nvml_->ecc_errors(false));
     // The driver takes a sample of each process about once a second, and keeps a minute of them.
     constexpr double kProcessWindow = 2;
-    put("processes", reading.processes, nvml_->processes(unix_seconds() - kProcessWindow));
+    put("processes", reading.processes, nvml_->processes(nvml_clock_s() - kProcessWindow));
     if (!reading.processes) return;
     for (GpuProcess& process : *reading.processes) {
       process.name = clean_line(first_line(fmt::format("/proc/{}/comm", process.pid)));

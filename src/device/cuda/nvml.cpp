@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <limits>
 #include <map>
 #include <span>
@@ -178,6 +179,10 @@ double number_of(const RawField& field) {
 }
 
 }  // namespace
+
+double nvml_clock_s() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
 
 struct Nvml::State : SharedLibrary {
   State() : SharedLibrary(std::array<std::string, 1>{"libnvidia-ml.so.1"}) {

@@ -32,6 +32,9 @@ struct MemoryUse {
 
 enum class Direction : std::uint8_t { transmitted, received };
 
+/// Now, on the clock of NVML's samples: seconds since 1970.
+double nvml_clock_s();
+
 /// One GPU as NVML sees it. Every reading is absent where the driver doesn't give it.
 class Nvml {
  public:

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "device/cuda/cupti.hpp"
+#include "device/cuda/cupti_host.hpp"
 #include "model/error.hpp"
 
 namespace roofline {
@@ -61,60 +61,23 @@ constexpr ActivityMetric kActivityMetrics[] = {
     {"counted_seconds", {"gpu__time_duration.sum"}, Fold::sum, 1e-9},
 };
 
-/// CUPTI's host half for one chip.
-class PmHost {
- public:
-  PmHost(const std::string& chip, const std::vector<std::uint8_t>& availability) {
-    ROOFLINE_CUPTI_PARAMS(CUpti_Profiler_Host_Initialize_Params, params);
-    params.profilerType = CUPTI_PROFILER_TYPE_PM_SAMPLING;
-    params.pChipName = chip.c_str();
-    params.pCounterAvailabilityImage = availability.empty() ? nullptr : availability.data();
-    check_cupti(cupti().host_initialize(&params), "preparing the sampling of this chip");
-    object_ = params.pHostObject;
+/// All metrics at once: those added later would begin another pass. Empty where they don't fit into one.
+std::vector<std::uint8_t> one_pass(const CuptiHost& host, const std::vector<const char*>& names) {
+  try {
+    CuptiHost::Schedule schedule = host.schedule(names);
+    if (schedule.passes == 1) return std::move(schedule.image);
+  } catch (const Error&) {
+    // A name that this chip doesn't have.
   }
-  ~PmHost() {
-    ROOFLINE_CUPTI_PARAMS(CUpti_Profiler_Host_Deinitialize_Params, params);
-    params.pHostObject = object_;
-    static_cast<void>(cupti().host_deinitialize(&params));
-  }
-  PmHost(const PmHost&) = delete;
-  PmHost& operator=(const PmHost&) = delete;
-
-  CUpti_Profiler_Host_Object* get() const { return object_; }
-
-  /// All metrics at once: those added later would begin another pass. Empty where they don't fit into one.
-  std::vector<std::uint8_t> one_pass(std::vector<const char*> names) const {
-    ROOFLINE_CUPTI_PARAMS(CUpti_Profiler_Host_ConfigAddMetrics_Params, add);
-    add.pHostObject = object_;
-    add.ppMetricNames = names.data();
-    add.numMetrics = names.size();
-    if (cupti().add_metrics(&add) != CUPTI_SUCCESS) return {};
-    ROOFLINE_CUPTI_PARAMS(CUpti_Profiler_Host_GetConfigImageSize_Params, size);
-    size.pHostObject = object_;
-    if (cupti().config_size(&size) != CUPTI_SUCCESS) return {};
-    std::vector<std::uint8_t> config(size.configImageSize);
-    ROOFLINE_CUPTI_PARAMS(CUpti_Profiler_Host_GetConfigImage_Params, image);
-    image.pHostObject = object_;
-    image.configImageSize = config.size();
-    image.pConfigImage = config.data();
-    if (cupti().config_image(&image) != CUPTI_SUCCESS) return {};
-    ROOFLINE_CUPTI_PARAMS(CUpti_Profiler_Host_GetNumOfPasses_Params, passes);
-    passes.configImageSize = config.size();
-    passes.pConfigImage = config.data();
-    if (cupti().passes(&passes) != CUPTI_SUCCESS || passes.numOfPasses != 1) return {};
-    return config;
-  }
-
- private:
-  CUpti_Profiler_Host_Object* object_ = nullptr;
-};
+  return {};
+}
 
 /// What one pass of a chip holds.
 struct ActivityPlan {
   std::vector<const ActivityMetric*> metrics;
   std::vector<const char*> names;
   std::vector<std::uint8_t> config;
-  std::unique_ptr<PmHost> host;
+  std::unique_ptr<CuptiHost> host;
 };
 
 ActivityPlan plan_activity(const std::string& chip, const std::vector<std::uint8_t>& availability) {
@@ -124,8 +87,8 @@ ActivityPlan plan_activity(const std::string& chip, const std::vector<std::uint8
       if (candidate.empty()) break;
       std::vector<const char*> names = plan.names;
       names.push_back(candidate.data());
-      auto host = std::make_unique<PmHost>(chip, availability);
-      std::vector<std::uint8_t> config = host->one_pass(names);
+      auto host = std::make_unique<CuptiHost>(CUPTI_PROFILER_TYPE_PM_SAMPLING, chip, availability);
+      std::vector<std::uint8_t> config = one_pass(*host, names);
       if (config.empty()) continue;
       plan.metrics.push_back(&metric);
       plan.names = std::move(names);
@@ -136,15 +99,6 @@ ActivityPlan plan_activity(const std::string& chip, const std::vector<std::uint8
   }
   if (plan.metrics.empty()) throw Error(fmt::format("{} has none of the counters that are sampled", chip));
   return plan;
-}
-
-std::string pm_chip_of(int cuda_index) {
-  ROOFLINE_CUPTI_PARAMS(CUpti_Profiler_Initialize_Params, initialize);
-  check_cupti(cupti().initialize(&initialize), "opening the profiler");
-  ROOFLINE_CUPTI_PARAMS(CUpti_Device_GetChipName_Params, params);
-  params.deviceIndex = static_cast<std::size_t>(cuda_index);
-  check_cupti(cupti().chip_name(&params), "asking for the chip's name");
-  return params.pChipName;
 }
 
 std::vector<std::uint8_t> pm_availability(int cuda_index) {
@@ -162,7 +116,7 @@ class PmSampler final : public ActivitySampler {
   PmSampler(int cuda_index, double sample_s)
       : cuda_index_(cuda_index),
         sample_s_(sample_s),
-        chip_(pm_chip_of(cuda_index)),
+        chip_(profiled_chip(cuda_index)),
         plan_(plan_activity(chip_, pm_availability(cuda_index))) {
     begin();
   }
@@ -283,16 +237,7 @@ class PmSampler final : public ActivitySampler {
     info.sampleIndex = index;
     check_cupti(cupti().pm_sample_info(&info), "asking when a sample was taken");
     if (info.startTimestamp == 0 || info.endTimestamp <= info.startTimestamp) return;  // covers no time
-    std::vector<double> values(plan_.names.size());
-    ROOFLINE_CUPTI_PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues_Params, evaluate);
-    evaluate.pHostObject = plan_.host->get();
-    evaluate.pCounterDataImage = data_.data();
-    evaluate.counterDataImageSize = data_.size();
-    evaluate.rangeIndex = index;
-    evaluate.ppMetricNames = plan_.names.data();
-    evaluate.numMetrics = plan_.names.size();
-    evaluate.pMetricValues = values.data();
-    check_cupti(cupti().evaluate(&evaluate), "reading a sample");
+    const std::vector<double> values = plan_.host->evaluate(plan_.names, data_, index);
     const double seconds = static_cast<double>(info.endTimestamp - info.startTimestamp) * 1e-9;
     for (std::size_t i = 0; i < values.size(); ++i) {
       const ActivityMetric& metric = *plan_.metrics[i];

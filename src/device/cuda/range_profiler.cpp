@@ -65,13 +65,6 @@ class Profiler {
   CUpti_RangeProfiler_Object* object_ = nullptr;
 };
 
-std::string chip_of(int device) {
-  ROOFLINE_CUPTI_PARAMS(CUpti_Device_GetChipName_Params, params);
-  params.deviceIndex = static_cast<std::size_t>(device);
-  check_cupti(cupti().chip_name(&params), "asking for the chip's name");
-  return params.pChipName;
-}
-
 std::vector<std::uint8_t> availability() {
   ROOFLINE_CUPTI_PARAMS(CUpti_Profiler_GetCounterAvailability_Params, params);
   check_cupti(cupti().availability(&params), "asking which counters can be read");
@@ -82,9 +75,8 @@ std::vector<std::uint8_t> availability() {
 }
 
 CounterPlan make_plan(const CudaDevice& device, CounterSet set) {
-  ROOFLINE_CUPTI_PARAMS(CUpti_Profiler_Initialize_Params, params);
-  check_cupti(cupti().initialize(&params), "opening the profiler");
-  return {chip_of(device.properties().index), set, availability()};
+  const std::string chip = profiled_chip(device.properties().index);  // opens what availability() asks
+  return {chip, set, availability()};
 }
 
 class RangeProfiler final : public CounterReader {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "render/monitor/monitor_render.hpp"
@@ -19,24 +18,16 @@ constexpr int kWideScreen = 100;
 constexpr double kMega = 1e6;
 constexpr std::size_t kShownProcesses = 5;
 
-std::string bar(double fraction, const TerminalStyle& style) {
+/// Such a bar in a frame, so that its end is seen.
+std::string meter(double fraction, const TerminalStyle& style) {
   const int width = style.columns >= kWideScreen ? 20 : 12;
-  const double filled = std::clamp(fraction, 0.0, 1.0) * width;
-  const int whole = static_cast<int>(filled);
-  std::string text;
   if (!style.unicode) {
-    const int marks = static_cast<int>(std::lround(filled));
-    return "[" + std::string(static_cast<std::size_t>(marks), '#') +
-           std::string(static_cast<std::size_t>(width - marks), '.') + "]";
+    const auto marks = static_cast<std::size_t>(std::lround(std::clamp(fraction, 0.0, 1.0) * width));
+    return "[" + std::string(marks, '#') + std::string(static_cast<std::size_t>(width) - marks, '.') + "]";
   }
-  static constexpr std::array<const char*, 8> kEighths = {"",       "\u258f", "\u258e", "\u258d",
-                                                          "\u258c", "\u258b", "\u258a", "\u2589"};
-  for (int i = 0; i < whole; ++i) text += "\u2588";
-  const auto eighths = static_cast<std::size_t>((filled - whole) * 8);
-  text += kEighths.at(eighths);
-  const int drawn = whole + (eighths > 0 ? 1 : 0);
-  const std::string rest(static_cast<std::size_t>(width - drawn), ' ');
-  return inked(text, Ink::cyan, style) + rest + inked("\u2502", Ink::dim, style);
+  const std::string filled = bar(fraction, width, style);
+  const std::string rest(static_cast<std::size_t>(width - display_width(filled)), ' ');
+  return inked(filled, Ink::cyan, style) + rest + inked("\u2502", Ink::dim, style);
 }
 
 std::string megahertz(double hz) { return fmt::format("{:.0f} MHz", hz / kMega); }
@@ -61,7 +52,7 @@ class DeviceLines {
   /// "██████   62.1 %   rest", or nothing where there is no such figure.
   void add_bar(const std::string& label, std::string_view quantity, const std::string& rest) {
     if (const auto value = device_.find(quantity)) {
-      add(label, fmt::format("{} {:>6}  {}", bar(*value, style_), percent(*value), rest));
+      add(label, fmt::format("{} {:>6}  {}", meter(*value, style_), percent(*value), rest));
     }
   }
 

@@ -158,4 +158,15 @@ std::string TerminalTable::render(const TerminalStyle& style) const {
   return result;
 }
 
+std::string bar(double fraction, int width, const TerminalStyle& style) {
+  if (!(fraction > 0)) return {};
+  const double cells = std::clamp(fraction, 0.0, 1.0) * width;
+  const int full = static_cast<int>(cells);
+  std::string text;
+  for (int i = 0; i < full; ++i) text += style.unicode ? "\u2588" : "#";
+  static constexpr const char* kEighths[] = {"", "\u258F", "\u258E", "\u258D", "\u258C", "\u258B", "\u258A", "\u2589"};
+  if (style.unicode) text += kEighths[static_cast<int>((cells - full) * 8)];
+  return text;
+}
+
 }  // namespace roofline

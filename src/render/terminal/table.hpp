@@ -58,4 +58,7 @@ std::string wrapped(std::string_view first, std::string_view text, const Termina
 /// Without Unicode: the signs of this tool by ASCII ones, everything else by '?'.
 std::string for_terminal(std::string text, const TerminalStyle& style);
 
+/// A bar of `width` cells, eighths of a cell fine where there is Unicode; empty where nothing is known.
+std::string bar(double fraction, int width, const TerminalStyle& style);
+
 }  // namespace roofline

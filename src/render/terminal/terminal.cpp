@@ -40,18 +40,6 @@ std::string row_name(const Workload& workload) {
                                 workload.cache == CacheMode::hot ? " hot" : ""));
 }
 
-/// A bar of `width` cells, eighths of a cell fine where there is Unicode.
-std::string bar(double fraction, int width, const TerminalStyle& style) {
-  if (!(fraction > 0)) return {};  // also where nothing is known
-  const double cells = std::clamp(fraction, 0.0, 1.0) * width;
-  const int full = static_cast<int>(cells);
-  std::string text;
-  for (int i = 0; i < full; ++i) text += style.unicode ? "\u2588" : "#";
-  static constexpr const char* kEighths[] = {"", "\u258F", "\u258E", "\u258D", "\u258C", "\u258B", "\u258A", "\u2589"};
-  if (style.unicode) text += kEighths[static_cast<int>((cells - full) * 8)];
-  return text;
-}
-
 /// "2.71 ms  ±0.2%": one cell, for 80 columns have no room for a gap more.
 std::string time_with_interval(const Summary& time) {
   std::string interval = plus_minus(time.median, time.ci95);
