@@ -2,7 +2,7 @@
 #include "kernels/blocks/cuda/elementwise.cuh"
 #include "op/registry.hpp"
 
-namespace roofline {
+namespace roofline::add_cuda {
 namespace {
 
 struct Sum {
@@ -15,4 +15,4 @@ const ImplementationRegistrar kRegistrar("add",
                                                            MapRung::vectorized)});
 
 }  // namespace
-}  // namespace roofline
+}  // namespace roofline::add_cuda

@@ -57,7 +57,7 @@ Launch<T> launch_for(std::int64_t head_dim) {
 }
 
 template <template <typename, int> typename Rung>
-Kernel prepare(const Workload& workload, Device& device) {
+Kernel prepare_flash(const Workload& workload, Device& device) {
   const AttentionProblem problem = attention_problem(workload, device);
   return with_element_type(workload.dtype, [&]<typename T>() -> Kernel {
     const auto launch = launch_for<Rung, T>(problem.head_dim);
@@ -74,7 +74,7 @@ Kernel prepare(const Workload& workload, Device& device) {
 }
 
 template <template <typename, int> typename Rung>
-std::optional<std::string> unsupported(const Workload& workload, const Device& device) {
+std::optional<std::string> unsupported_flash(const Workload& workload, const Device& device) {
   if (auto reason = fused_unsupported(workload)) return reason;
   return with_element_type(workload.dtype, [&]<typename T>() -> std::optional<std::string> {
     const int needed = launch_for<Rung, T>(attended(workload).d).shared_bytes;
@@ -89,14 +89,14 @@ const ImplementationRegistrar kRegistrar(
                    .summary = "one kernel, online softmax: no score leaves the chip; CUDA cores",
                    .device = DeviceKind::cuda,
                    .dtypes = {DType::fp32, DType::fp16, DType::bf16},
-                   .unsupported = unsupported<Fused>,
-                   .prepare = prepare<Fused>},
+                   .unsupported = unsupported_flash<Fused>,
+                   .prepare = prepare_flash<Fused>},
                   {.name = "mma",
                    .summary = "fused, both products on tensor cores (mma.sync), scores stay in registers",
                    .device = DeviceKind::cuda,
                    .dtypes = {DType::fp16, DType::bf16},
-                   .unsupported = unsupported<Mma>,
-                   .prepare = prepare<Mma>},
+                   .unsupported = unsupported_flash<Mma>,
+                   .prepare = prepare_flash<Mma>},
                   wgmma_attention()});
 
 }  // namespace

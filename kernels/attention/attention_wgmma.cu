@@ -42,7 +42,7 @@ flash_wgmma::Schedule schedule_of(const AttentionProblem& problem, int queries, 
 }
 
 template <typename Tiling>
-Kernel prepare(const Workload& workload, CudaDevice& device) {
+Kernel prepare_tiles(const Workload& workload, CudaDevice& device) {
   using T = typename Tiling::T;
   constexpr int kShared = sizeof(flash_wgmma::Shared<Tiling>);
   const auto kernel = flash_wgmma::kernel<Tiling>;
@@ -68,11 +68,12 @@ Kernel prepare(const Workload& workload, CudaDevice& device) {
 
 template <typename T>
 Kernel prepare_for(const Workload& workload, CudaDevice& device) {
-  if (attended(workload).d <= 64) return prepare<Narrow<T>>(workload, device);
-  return attended(workload).keys < kManyKeys ? prepare<Short<T>>(workload, device) : prepare<Long<T>>(workload, device);
+  if (attended(workload).d <= 64) return prepare_tiles<Narrow<T>>(workload, device);
+  return attended(workload).keys < kManyKeys ? prepare_tiles<Short<T>>(workload, device)
+                                             : prepare_tiles<Long<T>>(workload, device);
 }
 
-std::optional<std::string> unsupported(const Workload& workload, const Device& device) {
+std::optional<std::string> unsupported_attention_wgmma(const Workload& workload, const Device& device) {
   if (auto missing = hopper_missing(device, Hopper::wgmma, flash_wgmma::kernel<Narrow<__half>>)) return missing;
   return fused_unsupported(workload);
 }
@@ -84,7 +85,7 @@ Implementation wgmma_attention() {
           .summary = "Hopper: copy engine feeds warpgroups that take turns, one's softmax under the other's products",
           .device = DeviceKind::cuda,
           .dtypes = {DType::fp16, DType::bf16},
-          .unsupported = unsupported,
+          .unsupported = unsupported_attention_wgmma,
           .prepare = [](const Workload& workload, Device& device) {
             return workload.dtype == DType::fp16 ? prepare_for<__half>(workload, as_cuda(device))
                                                  : prepare_for<__nv_bfloat16>(workload, as_cuda(device));

@@ -18,6 +18,7 @@ std::optional<std::string> ranks_unsupported(std::int64_t ranks, const Device& d
   return nccl_missing();
 }
 
+namespace collectives_cuda {
 namespace {
 
 std::optional<std::string> unsupported(const Workload& workload, const Device& device) {
@@ -53,4 +54,5 @@ struct NcclRungs {
 const NcclRungs kRungs;
 
 }  // namespace
+}  // namespace collectives_cuda
 }  // namespace roofline

@@ -328,7 +328,7 @@ Kernel prepare_as(ConvSize size, cudaStream_t stream) {
   };
 }
 
-Kernel prepare(const Workload& workload, Device& device) {
+Kernel prepare_implicit(const Workload& workload, Device& device) {
   return with_element_type(workload.dtype, [&]<typename T>() -> Kernel {
     const ConvSize size = conv_size(workload.shape);
     const cudaStream_t stream = as_cuda(device).stream();
@@ -336,7 +336,7 @@ Kernel prepare(const Workload& workload, Device& device) {
   });
 }
 
-std::optional<std::string> unsupported(const Workload& workload, const Device&) {
+std::optional<std::string> unsupported_implicit(const Workload& workload, const Device&) {
   const ConvSize size = conv_size(workload.shape);
   const std::int64_t inputs = size.batch * size.height * size.width * size.channels;
   if (std::max({inputs, size.filters * size.depth, size.pixels * ceil_div(size.filters, kTile)}) < INT_MAX / 2) {
@@ -352,8 +352,8 @@ Implementation conv2d_implicit() {
           .summary = "windows gathered tile by tile into shared memory, three stages ahead: no matrix in memory",
           .device = DeviceKind::cuda,
           .dtypes = {DType::fp32, DType::fp16, DType::bf16},
-          .unsupported = unsupported,
-          .prepare = prepare};
+          .unsupported = unsupported_implicit,
+          .prepare = prepare_implicit};
 }
 
 }  // namespace roofline

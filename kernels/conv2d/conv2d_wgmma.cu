@@ -114,14 +114,14 @@ Kernel prepare_as(const ConvSize& size, cudaStream_t stream) {
   return middle->rounds() == least ? launcher(middle) : launcher(narrow);
 }
 
-Kernel prepare(const Workload& workload, Device& device) {
+Kernel prepare_conv_wgmma(const Workload& workload, Device& device) {
   const ConvSize size = conv_size(workload.shape);
   const cudaStream_t stream = as_cuda(device).stream();
   if (workload.dtype == DType::fp16) return prepare_as<__half>(size, stream);
   return prepare_as<__nv_bfloat16>(size, stream);
 }
 
-std::optional<std::string> unsupported(const Workload& workload, const Device& device) {
+std::optional<std::string> unsupported_conv_wgmma(const Workload& workload, const Device& device) {
   if (auto reason = WgmmaConv<__nv_bfloat16, 256>::Launch::missing(device)) return reason;
   const ConvSize size = conv_size(workload.shape);
   if (size.channels % 8 != 0 || size.filters % 8 != 0) {
@@ -138,8 +138,8 @@ Implementation conv2d_wgmma() {
           .summary = "TMA gathers the windows (im2col mode) four stages ahead of tensor cores that read shared memory",
           .device = DeviceKind::cuda,
           .dtypes = {DType::fp16, DType::bf16},
-          .unsupported = unsupported,
-          .prepare = prepare};
+          .unsupported = unsupported_conv_wgmma,
+          .prepare = prepare_conv_wgmma};
 }
 
 }  // namespace roofline

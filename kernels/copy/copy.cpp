@@ -41,7 +41,7 @@ Kernel prepare_naive(const Workload& w, Device&) {
   };
 }
 
-Kernel prepare_vectorized(const Op& op, const Workload& w, Device& device) {
+Kernel prepare_copy_vectorized(const Op& op, const Workload& w, Device& device) {
   auto& cpu = as_cpu(device);
   const bool streamed = stores_past_caches(op, w, device);
   const auto copy = with_isa(cpu.isa(), []<Isa isa>() { return &copy_streamed<isa>; });
@@ -66,7 +66,7 @@ std::vector<Implementation> Copy::implementations() const {
           {.name = "vectorized",
            .summary = "all threads, vectors, non-temporal stores",
            .dtypes = dtypes,
-           .prepare = [this](const Workload& w, Device& device) { return prepare_vectorized(*this, w, device); }}};
+           .prepare = [this](const Workload& w, Device& device) { return prepare_copy_vectorized(*this, w, device); }}};
 }
 
 const OpRegistrar kRegistrar(std::make_unique<Copy>());

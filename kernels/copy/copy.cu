@@ -8,7 +8,7 @@
 #include "kernels/blocks/cuda/element.cuh"
 #include "op/registry.hpp"
 
-namespace roofline {
+namespace roofline::copy_cuda {
 namespace {
 
 constexpr int kThreads = 256;
@@ -67,4 +67,4 @@ const ImplementationRegistrar kRegistrar("copy",
                                           rung("vectorized", "16-byte accesses, one a thread", Rung::vectorized)});
 
 }  // namespace
-}  // namespace roofline
+}  // namespace roofline::copy_cuda

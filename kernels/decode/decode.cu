@@ -19,7 +19,7 @@
 #include "kernels/decode/split_tma.cuh"
 #include "op/registry.hpp"
 
-namespace roofline {
+namespace roofline::decode_cuda {
 namespace {
 
 /// Keys that blocks' shares are counted in: finer than what a block looks at at once, so that the shares are equal.
@@ -147,4 +147,4 @@ const ImplementationRegistrar kRegistrar(
       .prepare = [](const Workload& w, Device& device) { return prepare_split(w, device, Rung::tma); }}});
 
 }  // namespace
-}  // namespace roofline
+}  // namespace roofline::decode_cuda

@@ -182,12 +182,12 @@ Kernel prepare_as(const GemmProblem& problem) {
   };
 }
 
-Kernel prepare(const Workload& workload, Device& device) {
+Kernel prepare_gemm_mma(const Workload& workload, Device& device) {
   const GemmProblem problem = gemm_problem(workload, device);
   return workload.dtype == DType::fp16 ? prepare_as<__half>(problem) : prepare_as<__nv_bfloat16>(problem);
 }
 
-std::optional<std::string> unsupported(const Workload& workload, const Device&) {
+std::optional<std::string> unsupported_gemm_mma(const Workload& workload, const Device&) {
   const std::int64_t m = workload.shape["m"];
   const std::int64_t n = workload.shape["n"];
   if (workload.shape["k"] % 8 != 0 || n % 8 != 0) {
@@ -207,8 +207,8 @@ Implementation gemm_mma() {
           .summary = "tensor cores by mma.sync, a warp's 64 x 64 in registers; copies run three stages ahead",
           .device = DeviceKind::cuda,
           .dtypes = {DType::fp16, DType::bf16},
-          .unsupported = unsupported,
-          .prepare = prepare};
+          .unsupported = unsupported_gemm_mma,
+          .prepare = prepare_gemm_mma};
 }
 
 }  // namespace roofline

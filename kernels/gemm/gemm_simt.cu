@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(kSharedTile* kSharedTile)
 // 16-byte reads of shared memory by a warp fall into distinct banks.
 constexpr int kTile = 128;
 constexpr int kDepth = 16;
-constexpr int kThreads = 256;
+constexpr int kTileThreads = 256;
 constexpr int kPadding = 4;  ///< the transposed store of a would otherwise hit one bank
 
 struct Stage {
@@ -87,7 +87,7 @@ __device__ uint4 load_lanes(const T* matrix, std::int64_t row, std::int64_t rows
 /// The share of one thread in the tiles of a and b: what is on its way from memory while a stage is used.
 template <typename T, bool kAligned>
 struct Fetch {
-  static constexpr int kVectors = kTile * kDepth / kLanes<T> / kThreads;
+  static constexpr int kVectors = kTile * kDepth / kLanes<T> / kTileThreads;
   static constexpr int kPerRowA = kDepth / kLanes<T>;
   static constexpr int kPerRowB = kTile / kLanes<T>;
   uint4 a[kVectors];
@@ -98,7 +98,7 @@ struct Fetch {
     const std::int64_t column = std::int64_t{blockIdx.x} * kTile;
 #pragma unroll
     for (int i = 0; i < kVectors; ++i) {
-      const int v = threadIdx.x + i * kThreads;
+      const int v = threadIdx.x + i * kTileThreads;
       a[i] = load_lanes<T, kAligned>(a_matrix, row + v / kPerRowA, size.m, depth + v % kPerRowA * kLanes<T>, size.k);
       b[i] = load_lanes<T, kAligned>(b_matrix, depth + v / kPerRowB, size.k, column + v % kPerRowB * kLanes<T>, size.n);
     }
@@ -107,7 +107,7 @@ struct Fetch {
   __device__ void store(Stage& stage) const {
 #pragma unroll
     for (int i = 0; i < kVectors; ++i) {
-      const int v = threadIdx.x + i * kThreads;
+      const int v = threadIdx.x + i * kTileThreads;
       float values[kLanes<T>];
       widen_vector<T>(a[i], values);
 #pragma unroll
@@ -143,7 +143,7 @@ __device__ inline void multiply_stage(const Stage& stage, int row, int column, f
 }
 
 template <typename T, bool kAligned>
-__global__ void __launch_bounds__(kThreads,
+__global__ void __launch_bounds__(kTileThreads,
                                   kAligned ? 2 : 1)  // unaligned addresses take registers: two blocks would spill
     gemm_register_tiles(const T* __restrict__ a, const T* __restrict__ b, T* __restrict__ c, GemmProblem size) {
   __shared__ Stage stages[2];
@@ -209,8 +209,8 @@ Kernel prepare_tiled(const Workload& workload, Device& device) {
   const GemmProblem problem = gemm_problem(workload, device);
   return with_element_type(workload.dtype, [&]<typename T>() -> Kernel {
     const bool aligned = problem.k % kLanes<T> == 0 && problem.n % kLanes<T> == 0;
-    return launcher<T>(aligned ? gemm_register_tiles<T, true> : gemm_register_tiles<T, false>, kTile, dim3(kThreads),
-                       problem);
+    return launcher<T>(aligned ? gemm_register_tiles<T, true> : gemm_register_tiles<T, false>, kTile,
+                       dim3(kTileThreads), problem);
   });
 }
 

@@ -79,7 +79,7 @@ struct Mma {
   using Columns = skinny_mma::FewColumns<T, kTiles>;
 };
 
-Kernel prepare(const Workload& workload, Device& device) {
+Kernel prepare_skinny(const Workload& workload, Device& device) {
   const GemmProblem problem = gemm_problem(workload, device);
   const CudaDevice& cuda = as_cuda(device);
   const bool rows = streams_b(workload);
@@ -155,7 +155,7 @@ Kernel prepare_tma(const Workload& workload, Device& device) {
                                        : prepare_for.template operator()<__nv_bfloat16>();
 }
 
-std::optional<std::string> unsupported(const Workload& workload, const Device&) {
+std::optional<std::string> unsupported_skinny(const Workload& workload, const Device&) {
   const std::int64_t lanes = 16 / element_size(workload.dtype);
   const std::int64_t few = most_few(workload.dtype);
   if (streams_b(workload)) return std::nullopt;
@@ -164,7 +164,7 @@ std::optional<std::string> unsupported(const Workload& workload, const Device&) 
   return "needs m <= " + most + " and rows of B that start on 16 bytes, or n <= " + most + " and such rows of A";
 }
 
-std::optional<std::string> tma_unsupported(const Workload& workload, const Device& device) {
+std::optional<std::string> unsupported_skinny_tma(const Workload& workload, const Device& device) {
   using Work = skinny_tma::FewRows<__half, 1>;
   if (auto missing = hopper_missing(device, Hopper::tma, skinny_tma::kernel<Work>, sizeof(skinny_tma::Shared<Work>))) {
     return missing;
@@ -174,7 +174,7 @@ std::optional<std::string> tma_unsupported(const Workload& workload, const Devic
     return "needs k in multiples of 8 and n of 8 or 1, for TMA copies rows that start on 16 bytes";
   }
   if (std::max({m, n, k}) > INT_MAX / 2) return "TMA counts elements in 32 bits";
-  return unsupported(workload, device);
+  return unsupported_skinny(workload, device);
 }
 
 }  // namespace
@@ -184,8 +184,8 @@ Implementation gemm_skinny() {
           .summary = "for few rows or columns: streams the large matrix once, in one wave of equal shares",
           .device = DeviceKind::cuda,
           .dtypes = {DType::fp32, DType::fp16, DType::bf16},
-          .unsupported = unsupported,
-          .prepare = prepare};
+          .unsupported = unsupported_skinny,
+          .prepare = prepare_skinny};
 }
 
 Implementation gemm_skinny_tma() {
@@ -193,7 +193,7 @@ Implementation gemm_skinny_tma() {
           .summary = "Hopper: skinny on tensor cores, fed by the copy engine through a ring in shared memory",
           .device = DeviceKind::cuda,
           .dtypes = {DType::fp16, DType::bf16},
-          .unsupported = tma_unsupported,
+          .unsupported = unsupported_skinny_tma,
           .prepare = prepare_tma};
 }
 

@@ -46,13 +46,13 @@ Kernel prepare_as(const Workload& workload, Device& device) {
   return wide->rounds() <= narrow->rounds() ? launcher(wide) : launcher(narrow);
 }
 
-Kernel prepare(const Workload& workload, Device& device) {
+Kernel prepare_gemm_wgmma(const Workload& workload, Device& device) {
   if (workload.dtype == DType::fp8) return prepare_as<__nv_fp8_e4m3>(workload, device);
   if (workload.dtype == DType::fp16) return prepare_as<__half>(workload, device);
   return prepare_as<__nv_bfloat16>(workload, device);
 }
 
-std::optional<std::string> unsupported(const Workload& workload, const Device& device) {
+std::optional<std::string> unsupported_gemm_wgmma(const Workload& workload, const Device& device) {
   using Config = Choice<__nv_bfloat16>::Config<256>;
   if (const auto reason = WgmmaLaunch<Config, GemmOperands<Config>>::missing(device)) return reason;
   for (const char* extent : {"m", "n", "k"}) {
@@ -77,8 +77,8 @@ Implementation gemm_wgmma() {
       .summary = "tensor cores read shared memory, which TMA fills four stages ahead for pairs of blocks; persistent",
       .device = DeviceKind::cuda,
       .dtypes = {DType::fp16, DType::bf16, DType::fp8},
-      .unsupported = unsupported,
-      .prepare = prepare};
+      .unsupported = unsupported_gemm_wgmma,
+      .prepare = prepare_gemm_wgmma};
 }
 
 }  // namespace roofline

@@ -11,7 +11,7 @@
 #include "kernels/blocks/cuda/row.cuh"
 #include "op/registry.hpp"
 
-namespace roofline {
+namespace roofline::layernorm_cuda {
 namespace {
 
 constexpr float kEpsilon = 1e-5f;
@@ -120,4 +120,4 @@ const ImplementationRegistrar kRegistrar(
      rung("registers", "one sweep: the row stays in registers, of several blocks where it is long", Rung::registers)});
 
 }  // namespace
-}  // namespace roofline
+}  // namespace roofline::layernorm_cuda

@@ -11,7 +11,7 @@
 #include "kernels/parallel_gemm/parallel_gemm.hpp"
 #include "op/registry.hpp"
 
-namespace roofline {
+namespace roofline::parallel_gemm_cuda {
 namespace {
 
 constexpr std::string_view kProduct = "cublaslt";
@@ -128,4 +128,4 @@ const ImplementationRegistrar kRowRung("row_parallel", {rung()});
 const ImplementationRegistrar kColumnRung("column_parallel", {rung()});
 
 }  // namespace
-}  // namespace roofline
+}  // namespace roofline::parallel_gemm_cuda

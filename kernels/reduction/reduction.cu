@@ -15,7 +15,7 @@
 #include "kernels/blocks/cuda/reduce.cuh"
 #include "op/registry.hpp"
 
-namespace roofline {
+namespace roofline::reduction_cuda {
 namespace {
 
 constexpr int kThreads = 512;
@@ -244,4 +244,4 @@ const ImplementationRegistrar kSum("reduction", ladder<Sum>());
 const ImplementationRegistrar kMaximum("maximum", ladder<Max>());
 
 }  // namespace
-}  // namespace roofline
+}  // namespace roofline::reduction_cuda

@@ -2,7 +2,7 @@
 #include "kernels/blocks/cuda/elementwise.cuh"
 #include "op/registry.hpp"
 
-namespace roofline {
+namespace roofline::relu_cuda {
 namespace {
 
 struct Rectify {
@@ -15,4 +15,4 @@ const ImplementationRegistrar kRegistrar("relu",
                                                                MapRung::vectorized)});
 
 }  // namespace
-}  // namespace roofline
+}  // namespace roofline::relu_cuda

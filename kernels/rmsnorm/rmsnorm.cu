@@ -8,7 +8,7 @@
 #include "kernels/blocks/cuda/row.cuh"
 #include "op/registry.hpp"
 
-namespace roofline {
+namespace roofline::rmsnorm_cuda {
 namespace {
 
 constexpr float kEpsilon = 1e-5f;
@@ -66,4 +66,4 @@ const ImplementationRegistrar kRegistrar(
      rung("registers", "one sweep: the row stays in registers, of several blocks where it is long", Rung::registers)});
 
 }  // namespace
-}  // namespace roofline
+}  // namespace roofline::rmsnorm_cuda

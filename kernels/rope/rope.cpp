@@ -141,7 +141,7 @@ Kernel prepare_scalar(const Workload& w, Device&) {
   });
 }
 
-Kernel prepare_vectorized(const Op& op, const Workload& w, Device& device) {
+Kernel prepare_rope_vectorized(const Op& op, const Workload& w, Device& device) {
   auto& cpu = as_cpu(device);
   const bool streamed = stores_past_caches(op, w, device);
   return with_element_type(w.dtype, [&]<typename T>() -> Kernel {
@@ -162,7 +162,7 @@ std::vector<Implementation> Rope::implementations() const {
       {.name = "vectorized",
        .summary = "all threads, vectors, non-temporal stores",
        .dtypes = dtypes,
-       .prepare = [this](const Workload& w, Device& device) { return prepare_vectorized(*this, w, device); }}};
+       .prepare = [this](const Workload& w, Device& device) { return prepare_rope_vectorized(*this, w, device); }}};
 }
 
 std::vector<Shape> Rope::test_shapes(DeviceKind device) const {

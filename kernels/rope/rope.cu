@@ -11,7 +11,7 @@
 #include "kernels/blocks/cuda/row.cuh"
 #include "op/registry.hpp"
 
-namespace roofline {
+namespace roofline::rope_cuda {
 namespace {
 
 constexpr int kMostThreads = 512;  ///< half of the longest head, an element a thread
@@ -157,4 +157,4 @@ const ImplementationRegistrar kRegistrar(
              rung("vectorized", "16-byte accesses, four in flight: both halves of two heads", Rung::vectorized)});
 
 }  // namespace
-}  // namespace roofline
+}  // namespace roofline::rope_cuda

@@ -9,7 +9,7 @@
 #include "kernels/blocks/cuda/row.cuh"
 #include "op/registry.hpp"
 
-namespace roofline {
+namespace roofline::softmax_cuda {
 namespace {
 
 constexpr int kThreads = 256;
@@ -132,4 +132,4 @@ const ImplementationRegistrar kRegistrar(
      rung("registers", "one sweep: the row stays in registers, of several blocks where it is long", Rung::registers)});
 
 }  // namespace
-}  // namespace roofline
+}  // namespace roofline::softmax_cuda

@@ -2,7 +2,7 @@
 #include "kernels/blocks/cuda/elementwise.cuh"
 #include "op/registry.hpp"
 
-namespace roofline {
+namespace roofline::swiglu_cuda {
 namespace {
 
 /// An exponential and a reciprocal of the special function units. A gate below -87 has a denominator near or past the
@@ -19,4 +19,4 @@ const ImplementationRegistrar kRegistrar(
                map_rung<Gate, 2>("vectorized", "16-byte accesses, one of each input a thread", MapRung::vectorized)});
 
 }  // namespace
-}  // namespace roofline
+}  // namespace roofline::swiglu_cuda

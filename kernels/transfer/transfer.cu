@@ -10,7 +10,7 @@
 #include "kernels/blocks/cuda/cuda_launch.hpp"
 #include "op/registry.hpp"
 
-namespace roofline {
+namespace roofline::transfer_cuda {
 namespace {
 
 enum class Rung { pageable, pinned };
@@ -77,4 +77,4 @@ const ImplementationRegistrar kRegistrar(
                  cuda_rung("pinned", "page-locked memory, moved by the copy engine itself", prepare, Rung::pinned)});
 
 }  // namespace
-}  // namespace roofline
+}  // namespace roofline::transfer_cuda

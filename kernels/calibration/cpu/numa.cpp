@@ -26,7 +26,7 @@ std::optional<ProbeCase> make(bool remote, Device& device, const ProbeRequest& r
                                  pool->size(), remote ? "the next" : "the same"));
 }
 
-std::optional<std::string> unsupported(const Device& device) {
+std::optional<std::string> numa_unsupported(const Device& device) {
   const NumaPlan nodes = plan_numa(planned_machine(as_cpu(device)));
   if (!nodes.refusal.empty()) return nodes.refusal;
   return no_room_for_dram(as_cpu(device), Pattern::read);
@@ -35,7 +35,7 @@ std::optional<std::string> unsupported(const Device& device) {
 Probe numa_probe(bool remote) {
   Probe probe = bandwidth_probe(DeviceKind::cpu, remote ? "numa.remote" : "numa.local", Level::dram, Pattern::read);
   probe.role = Role::reference;
-  probe.unsupported = unsupported;
+  probe.unsupported = numa_unsupported;
   probe.make = [remote](Device& device, const ProbeRequest& request, int variant) {
     return make(remote, device, request, variant);
   };

@@ -20,7 +20,7 @@ struct alignas(64) Entered {
   std::int64_t regions = 0;
 };
 
-std::optional<ProbeCase> make(Device& device, const ProbeRequest& request, int variant) {
+std::optional<ProbeCase> make_pool_launch(Device& device, const ProbeRequest& request, int variant) {
   if (variant > 0) return std::nullopt;
   ThreadPool& pool = as_cpu(device).pool();
   auto entered = std::make_shared<std::vector<Entered>>(static_cast<std::size_t>(pool.size()));
@@ -48,7 +48,7 @@ std::optional<ProbeCase> make(Device& device, const ProbeRequest& request, int v
 }
 
 Probe pool_probe() {
-  return {.name = "launch.pool", .device = DeviceKind::cpu, .kind = CeilingKind::overhead, .make = make};
+  return {.name = "launch.pool", .device = DeviceKind::cpu, .kind = CeilingKind::overhead, .make = make_pool_launch};
 }
 
 const ProbeRegistrar kRegistrar({pool_probe()});

@@ -16,7 +16,7 @@
 #include "kernels/calibration/probes.hpp"
 #include "op/registry.hpp"
 
-namespace roofline {
+namespace roofline::cache_cuda {
 namespace {
 
 constexpr double kL1PortBytes = 128;
@@ -178,4 +178,4 @@ const ProbeRegistrar kRegistrar({cache_probe(Level::l1, Pattern::read, make_l1_r
                                  cache_probe(Level::l2, Pattern::copy, make_l2_writing<true>)});
 
 }  // namespace
-}  // namespace roofline
+}  // namespace roofline::cache_cuda

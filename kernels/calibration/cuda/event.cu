@@ -9,7 +9,7 @@
 #include "kernels/calibration/cuda/probe.cuh"
 #include "op/registry.hpp"
 
-namespace roofline {
+namespace roofline::event_cuda {
 namespace {
 
 /// Lasts a little longer with every loop, so that times of every length come up.
@@ -85,4 +85,4 @@ Probe event_probe() {
 const ProbeRegistrar kRegistrar({event_probe()});
 
 }  // namespace
-}  // namespace roofline
+}  // namespace roofline::event_cuda

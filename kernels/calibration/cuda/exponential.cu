@@ -8,7 +8,7 @@
 #include "kernels/calibration/cuda/chain.cuh"
 #include "op/registry.hpp"
 
-namespace roofline {
+namespace roofline::exponential_cuda {
 namespace {
 
 /// Chains of x = 2^-x, which run into the fixed point 0.6412 from anywhere.
@@ -76,4 +76,4 @@ Probe exponential_probe() {
 const ProbeRegistrar kRegistrar({exponential_probe()});
 
 }  // namespace
-}  // namespace roofline
+}  // namespace roofline::exponential_cuda

@@ -10,7 +10,7 @@
 #include "kernels/calibration/cuda/chain.cuh"
 #include "op/registry.hpp"
 
-namespace roofline {
+namespace roofline::fma_cuda {
 namespace {
 
 /// What a chain alternates between: x * factor[0] + addend[0], then x * factor[1] + addend[1]. Two factors whose
@@ -269,4 +269,4 @@ const ProbeRegistrar kRegistrar({fma_probe<Pipe::fp32>(), fma_probe<Pipe::fp64>(
                                  fma_probe<Pipe::bf16>(), fma_probe<Pipe::int32>()});
 
 }  // namespace
-}  // namespace roofline
+}  // namespace roofline::fma_cuda

@@ -13,7 +13,7 @@
 #include "kernels/calibration/probes.hpp"
 #include "op/registry.hpp"
 
-namespace roofline {
+namespace roofline::hbm_cuda {
 namespace {
 
 using Buffers = std::vector<std::shared_ptr<Buffer>>;
@@ -160,4 +160,4 @@ const ProbeRegistrar kRegistrar({hbm_probe(Pattern::read), hbm_probe(Pattern::wr
                                  hbm_probe(Pattern::triad)});
 
 }  // namespace
-}  // namespace roofline
+}  // namespace roofline::hbm_cuda

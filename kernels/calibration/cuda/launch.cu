@@ -13,7 +13,7 @@
 #include "kernels/calibration/cuda/probe.cuh"
 #include "op/registry.hpp"
 
-namespace roofline {
+namespace roofline::launch_cuda {
 namespace {
 
 __global__ void empty_kernel() {}
@@ -162,4 +162,4 @@ const ProbeRegistrar kRegistrar(
      })});
 
 }  // namespace
-}  // namespace roofline
+}  // namespace roofline::launch_cuda

@@ -15,7 +15,7 @@
 #include "model/collective.hpp"
 #include "op/registry.hpp"
 
-namespace roofline {
+namespace roofline::network_cuda {
 namespace {
 
 /// Of a rank's larger buffer, in a ceiling: latency is 0.1 % of its time.
@@ -175,4 +175,4 @@ std::vector<Probe> network_probes() {
 const ProbeRegistrar kRegistrar(network_probes());
 
 }  // namespace
-}  // namespace roofline
+}  // namespace roofline::network_cuda

@@ -13,7 +13,7 @@
 #include "kernels/calibration/probes.hpp"
 #include "op/registry.hpp"
 
-namespace roofline {
+namespace roofline::pcie_cuda {
 namespace {
 
 // Page-locking costs 0.3 ms a MiB, and from 16 MiB on the rate grows by less than 1 %.
@@ -207,4 +207,4 @@ const ProbeRegistrar kRegistrar({pcie_probe("pcie.h2d", Pattern::h2d, HostMemory
                                  pcie_probe("pcie.d2h.pageable", Pattern::d2h, HostMemory::pageable)});
 
 }  // namespace
-}  // namespace roofline
+}  // namespace roofline::pcie_cuda

@@ -20,7 +20,7 @@
 #include "op/link_probe.hpp"
 #include "op/registry.hpp"
 
-namespace roofline {
+namespace roofline::peer_cuda {
 namespace {
 
 constexpr std::int64_t kBytes = std::int64_t{256} << 20;
@@ -362,4 +362,4 @@ const LinkProbeRegistrar kLinkRegistrar({link_probe("link.read", Pattern::read),
                                          link_probe("link.both", Pattern::duplex), link_latency_probe()});
 
 }  // namespace
-}  // namespace roofline
+}  // namespace roofline::peer_cuda

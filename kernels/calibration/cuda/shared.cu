@@ -8,7 +8,7 @@
 #include "kernels/calibration/probes.hpp"
 #include "op/registry.hpp"
 
-namespace roofline {
+namespace roofline::shared_cuda {
 namespace {
 
 constexpr int kThreads = 1024;
@@ -107,4 +107,4 @@ Probe shared_probe() {
 const ProbeRegistrar kRegistrar({shared_probe()});
 
 }  // namespace
-}  // namespace roofline
+}  // namespace roofline::shared_cuda

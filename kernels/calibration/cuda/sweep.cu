@@ -15,7 +15,7 @@
 #include "kernels/calibration/probes.hpp"
 #include "op/registry.hpp"
 
-namespace roofline {
+namespace roofline::sweep_cuda {
 namespace {
 
 constexpr double kFirst = 16384;
@@ -61,4 +61,4 @@ Probe sweep_probe() {
 const ProbeRegistrar kRegistrar({sweep_probe()});
 
 }  // namespace
-}  // namespace roofline
+}  // namespace roofline::sweep_cuda

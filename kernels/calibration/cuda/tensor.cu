@@ -7,7 +7,7 @@
 #include "kernels/calibration/probes.hpp"
 #include "op/registry.hpp"
 
-namespace roofline {
+namespace roofline::tensor_cuda {
 namespace {
 
 constexpr std::array kPipes = {Pipe::tensor_fp64, Pipe::tensor_tf32, Pipe::tensor_fp16,
@@ -122,4 +122,4 @@ std::vector<Probe> tensor_probes() {
 const ProbeRegistrar kRegistrar(tensor_probes());
 
 }  // namespace
-}  // namespace roofline
+}  // namespace roofline::tensor_cuda

@@ -1,0 +1,30 @@
+# Several files compiled as one, where ROOFLINE_UNITY asks for it. CMake's own way (UNITY_BUILD) knows no CUDA before 3.31.
+#
+# roofline_bundles(<variable> <ending> <size> <sources…>): files that include <size> sources each, one after the other;
+# the sources themselves without ROOFLINE_UNITY. Neighbours go to different bundles: files of one folder are likely to
+# share names. The name that all of them share, kRegistrar, is another one in each.
+function(roofline_bundles variable ending size)
+  if(NOT ROOFLINE_UNITY OR NOT ARGN)
+    set(${variable} ${ARGN} PARENT_SCOPE)
+    return()
+  endif()
+  list(LENGTH ARGN count)
+  math(EXPR bundles "(${count} + ${size} - 1) / ${size}")
+  math(EXPR last "${bundles} - 1")
+  foreach(bundle RANGE ${last})
+    set(text_${bundle} "")
+  endforeach()
+  set(index 0)
+  foreach(source IN LISTS ARGN)
+    math(EXPR bundle "${index} % ${bundles}")
+    string(APPEND text_${bundle} "#define kRegistrar kRegistrar${index}\n#include \"${source}\"\n#undef kRegistrar\n")
+    math(EXPR index "${index} + 1")
+  endforeach()
+  set(files "")
+  foreach(bundle RANGE ${last})
+    set(file ${CMAKE_CURRENT_BINARY_DIR}/bundles/${variable}_${bundle}${ending})
+    file(CONFIGURE OUTPUT ${file} CONTENT "${text_${bundle}}" @ONLY)
+    list(APPEND files ${file})
+  endforeach()
+  set(${variable} ${files} PARENT_SCOPE)
+endfunction()
