@@ -8,7 +8,7 @@
 namespace roofline::inject {
 namespace {
 
-constexpr std::uint32_t kPatience = 2;      // launches of a kind in a round that does nothing for it
+constexpr std::uint32_t kRoundsPatience = 2;  // launches of a kind in a round that does nothing for it
 constexpr std::uint32_t kOften = 4;         // launches in vain after which it is worth looking whether others may come
 constexpr std::uint32_t kBurst = 16;        // the same where there is one kind alone
 constexpr double kLeastShare = 0.01;        // of all kinds' time, that a change is worth without having waited
@@ -60,7 +60,7 @@ std::optional<Configuration> CountingPlan::choose(const Launch& launch) {
   ++kind.launches_in_round;
   ++in_vain_;
   // Other kinds may come that lack the present group, and would cost a change later.
-  const bool late = kind.launches_in_round >= kPatience && launch.time >= last_counted_ + change_cost_ / 4;
+  const bool late = kind.launches_in_round >= kRoundsPatience && launch.time >= last_counted_ + change_cost_ / 4;
   if ((current_ || last_counted_ != 0) && !late && !phase_is_through()) return std::nullopt;
   const std::uint32_t start = launch.groups.first + first_group_ % launch.groups.count;
   return Configuration{launch.context, next_group(missing, current_ ? current_->group : start + 63)};

@@ -64,7 +64,7 @@ Session* make_session() {
 
 std::string command_line() {
   std::string text;
-  const int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+  const int file = ::open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
   if (file < 0) return text;
   char part[4096];
   for (ssize_t count = 0; (count = read(file, part, sizeof(part))) > 0 && text.size() < (1 << 16);) {

@@ -14,6 +14,9 @@
 
 namespace roofline {
 
+/// With a grid and a block that CUDA allows: a file may say anything, and products of it would overflow.
+spool::Kind held_to_limits(spool::Kind kind);
+
 /// Records in the order in which they were written; what has an id is looked up by it.
 struct ProcessTrace {
   /// Work that somebody states of a kind of launch, where nothing was counted.

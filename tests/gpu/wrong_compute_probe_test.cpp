@@ -1,13 +1,9 @@
 // Faults of published compute peaks (docs/method.md has the list), committed on a real GPU: the audit must name each.
 #include <gmock/gmock.h>
 
-#include <iostream>
-
-#include "calibrate/measure_probe.hpp"
 #include "device/cuda/machine_code.hpp"
 #include "device/cuda/throughput.hpp"
-#include "measure/audit.hpp"
-#include "probe_rate.hpp"
+#include "quick_audit.hpp"
 #include "wrong_compute_kernels.hpp"
 
 namespace roofline {
@@ -16,27 +12,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using WrongComputeProbeTest = GpuTest;
-
-constexpr Effort kQuick{.quick = true, .sustain_s = 0};
-
-ProbeOutcome measure(CudaDevice& device, const Probe& probe) {
-  return measure_probe(probe, device, kQuick, [] { return false; });
-}
-
-MeasuredProbe measured(CudaDevice& device, const Probe& probe) {
-  ProbeOutcome outcome = measure(device, probe);
-  if (const auto* reason = std::get_if<std::string>(&outcome)) throw Error(*reason);
-  return std::get<MeasuredProbe>(outcome);
-}
-
-std::string failures(const Ceiling& ceiling) {
-  std::string names;
-  for (const Check& check : ceiling.audit.checks) {
-    if (check.status == CheckStatus::fail) names += check.name + ": " + check.detail + "; ";
-  }
-  std::cout << "  " << ceiling.value << ": " << names << '\n';
-  return names;
-}
 
 /// A probe with the limit of an honest one and a single case.
 Probe wrong_probe(const std::string& honest, std::function<ProbeCase(CudaDevice&, double scale)> make) {
@@ -84,7 +59,7 @@ ProbeCase tensor_from_memory(CudaDevice& device, double scale) {
 
 TEST_F(WrongComputeProbeTest, ATensorPeakThatLoadsItsOperandsFromMemory) {
   if (probe_named("tensor.bf16").unsupported(gpu())) GTEST_SKIP() << "no tensor probe runs here";
-  const MeasuredProbe peak = measured(gpu(), wrong_probe("tensor.bf16", tensor_from_memory));
+  const MeasuredProbe peak = measured_quickly(gpu(), wrong_probe("tensor.bf16", tensor_from_memory));
   EXPECT_NEAR(peak.intensity, 170.7, 0.1) << "as it was published";
   const double ridge = peak.ceiling.value / best_rate(gpu(), "hbm.read");
   EXPECT_EQ(audit_intensity(CeilingKind::compute, peak.intensity, ridge).status, CheckStatus::fail) << ridge;
@@ -95,7 +70,7 @@ TEST_F(WrongComputeProbeTest, ATensorPeakThatLoadsItsOperandsFromMemory) {
 
 TEST_F(WrongComputeProbeTest, ZerosAsData) {
   if (probe_named("tensor.bf16").unsupported(gpu())) GTEST_SKIP() << "no tensor probe runs here";
-  const MeasuredProbe zeros = measured(gpu(), wrong_probe("tensor.bf16", tensor_from_memory));
+  const MeasuredProbe zeros = measured_quickly(gpu(), wrong_probe("tensor.bf16", tensor_from_memory));
   EXPECT_THAT(failures(zeros.ceiling), HasSubstr("operands are random: 0.00 bits"));
 }
 
@@ -113,7 +88,7 @@ TEST_F(WrongComputeProbeTest, ChainsTooShort) {
     };
     return made;
   });
-  EXPECT_THAT(failures(measured(gpu(), probe).ceiling),
+  EXPECT_THAT(failures(measured_quickly(gpu(), probe).ceiling),
               AllOf(HasSubstr("under the hardware's limit"), HasSubstr("at least 93 % wanted")));
 }
 
@@ -134,7 +109,7 @@ ProbeCase dead_code(CudaDevice& device, double scale) {
 }
 
 TEST_F(WrongComputeProbeTest, CodeThatTheCompilerRemoved) {
-  const Ceiling ceiling = measured(gpu(), wrong_probe("fp32", dead_code)).ceiling;
+  const Ceiling ceiling = measured_quickly(gpu(), wrong_probe("fp32", dead_code)).ceiling;
   const std::string found = failures(ceiling);
   EXPECT_THAT(found, HasSubstr("twice the work, twice the time"));
   EXPECT_THAT(found, HasSubstr("FFMA stands 0 times"));
@@ -150,7 +125,7 @@ TEST_F(WrongComputeProbeTest, ALaunchThatFails) {
     made.run = [stream = device.stream()] { wrong::launch_too_many_threads(nullptr, stream); };
     return made;
   });
-  const ProbeOutcome outcome = measure(gpu(), probe);
+  const ProbeOutcome outcome = measure_quickly(gpu(), probe);
   ASSERT_TRUE(std::holds_alternative<std::string>(outcome));
   EXPECT_THAT(std::get<std::string>(outcome), AllOf(HasSubstr("4096 threads"), HasSubstr("cudaErrorInvalid")));
   EXPECT_NO_THROW(gpu().synchronize()) << "and the device goes on";

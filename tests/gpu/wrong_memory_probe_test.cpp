@@ -5,31 +5,15 @@
 #include <functional>
 #include <limits>
 
-#include "calibrate/measure_probe.hpp"
 #include "device/cuda/check.hpp"
 #include "device/cuda/handles.hpp"
-#include "probe_rate.hpp"
+#include "quick_audit.hpp"
 
 namespace roofline {
 namespace {
 
 using ::testing::HasSubstr;
 using WrongMemoryProbeTest = GpuTest;
-
-Ceiling measure(CudaDevice& device, const Probe& probe) {
-  const ProbeOutcome outcome =
-      measure_probe(probe, device, Effort{.quick = true, .sustain_s = 0}, [] { return false; });
-  if (const auto* reason = std::get_if<std::string>(&outcome)) throw Error(*reason);
-  return std::get<MeasuredProbe>(outcome).ceiling;
-}
-
-std::string failures(const Ceiling& ceiling) {
-  std::string names;
-  for (const Check& check : ceiling.audit.checks) {
-    if (check.status == CheckStatus::fail) names += check.name + ": " + check.detail + "; ";
-  }
-  return names;
-}
 
 /// The probe of that name, each of whose cases `change` has had its way with.
 Probe changed(const std::string& name, std::function<void(ProbeCase&)> change) {
@@ -46,11 +30,11 @@ Probe changed(const std::string& name, std::function<void(ProbeCase&)> change) {
 TEST_F(WrongMemoryProbeTest, TheHonestOnesPass) {
   for (const char* name : {"hbm.read", "hbm.triad", "l2.read", "l2.write", "l2.copy", "l1.read", "shared.read",
                            "pcie.h2d", "latency.l2"}) {
-    std::string found = failures(measure(gpu(), probe_named(name)));
+    std::string found = failures(measured_quickly(gpu(), probe_named(name)).ceiling);
     // The host's bus has other tenants: a link may have a bad moment, but not three in a row.
     const bool link = std::string_view(name).starts_with("pcie.");
     for (int again = 0; link && !found.empty() && again < 2; ++again)
-      found = failures(measure(gpu(), probe_named(name)));
+      found = failures(measured_quickly(gpu(), probe_named(name)).ceiling);
     EXPECT_EQ(found, "") << name;
   }
 }
@@ -64,7 +48,7 @@ TEST_F(WrongMemoryProbeTest, ABufferThatFitsL2SoldAsHbm) {
   probe.name = honest.name;
   probe.level = honest.level;
   probe.limit = honest.limit;
-  const Ceiling ceiling = measure(gpu(), probe);
+  const Ceiling ceiling = measured_quickly(gpu(), probe).ceiling;
   EXPECT_THAT(failures(ceiling), HasSubstr("working set where it belongs"));
   if (ceiling.limit) {
     EXPECT_THAT(failures(ceiling), HasSubstr("limit"));
@@ -74,7 +58,7 @@ TEST_F(WrongMemoryProbeTest, ABufferThatFitsL2SoldAsHbm) {
 
 TEST_F(WrongMemoryProbeTest, ATriadCountedAsTwoStreams) {
   const Probe probe = changed("hbm.triad", [](ProbeCase& made) { made.amount *= 2.0 / 3; });
-  EXPECT_THAT(failures(measure(gpu(), probe)), HasSubstr("counted by the work model"));
+  EXPECT_THAT(failures(measured_quickly(gpu(), probe).ceiling), HasSubstr("counted by the work model"));
 }
 
 /// Every launch by itself, and its stop event only once the host has seen it end: what the host takes for that
@@ -109,7 +93,7 @@ TEST_F(WrongMemoryProbeTest, AStopEventRecordedAfterAHostSynchronise) {
     }
     return made;
   };
-  EXPECT_THAT(failures(measure(gpu(), probe)), HasSubstr("twice the work, twice the time"));
+  EXPECT_THAT(failures(measured_quickly(gpu(), probe).ceiling), HasSubstr("twice the work, twice the time"));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace {
 using testing::IsEmpty;
 using testing::SizeIs;
 
-constexpr std::uint64_t kMillisecond = 1'000'000;
+constexpr std::uint64_t kOneMillisecond = 1'000'000;
 constexpr GroupRange kGroups = {0, 4, 0b1000};  // the last one is instrumented
 
 /// Runs launches through a plan, as the library does. Costs are those of an H200.
@@ -33,21 +33,21 @@ class Program {
     const auto chosen = plan.choose(given);
     if (!chosen) return false;
     if (chosen != plan.current()) {
-      plan.began(*chosen, 250 * kMillisecond);
-      time += 250 * kMillisecond;
+      plan.began(*chosen, 250 * kOneMillisecond);
+      time += 250 * kOneMillisecond;
       ++changes;
     }
     if (endless.contains(kind)) {
-      plan.failed(kind, "endless", 200 * kMillisecond);
-      time += 200 * kMillisecond;
+      plan.failed(kind, "endless", 200 * kOneMillisecond);
+      time += 200 * kOneMillisecond;
       return false;
     }
     if (disturbed.contains(kind)) {
-      plan.overlapped(kind, kMillisecond);
+      plan.overlapped(kind, kOneMillisecond);
       return false;
     }
-    time += kMillisecond;
-    plan.counted(kind, 50'000, kMillisecond, time);
+    time += kOneMillisecond;
+    plan.counted(kind, 50'000, kOneMillisecond, time);
     groups[kind].push_back(chosen->group);
     contexts[kind].insert(chosen->context);
     return true;
@@ -57,7 +57,7 @@ class Program {
   void steps(int count, int kinds, int length = 4, spool::Id first = 1) {
     for (int step = 0; step < count; ++step) {
       for (int kind = 0; kind < kinds; ++kind) launch(first + static_cast<spool::Id>(kind));
-      time += static_cast<std::uint64_t>(length) * kMillisecond;
+      time += static_cast<std::uint64_t>(length) * kOneMillisecond;
     }
   }
 
@@ -146,7 +146,7 @@ TEST(CountingPlan, KindsOfOneStepKeepNobodyWaiting) {
     program.steps(1, 40, 0);
     for (int i = 0; i < 3; ++i) program.steps(1, 8, 0, next);
     next += 8;
-    program.time += 4 * kMillisecond;
+    program.time += 4 * kOneMillisecond;
   };
   for (int i = 0; i < 12; ++i) step();
   for (spool::Id kind = 1; kind <= 40; ++kind) EXPECT_EQ(program.have(kind), kAll) << kind;
@@ -185,9 +185,9 @@ TEST(CountingPlan, NewKindsGetTheirTurns) {
   Program program;
   program.steps(300, 10);
   const int before = program.changes;
-  EXPECT_TRUE(program.plan.idle(program.time + 2000 * kMillisecond));
+  EXPECT_TRUE(program.plan.idle(program.time + 2000 * kOneMillisecond));
   program.plan.released();
-  program.time += 5000 * kMillisecond;
+  program.time += 5000 * kOneMillisecond;
   program.steps(300, 20);
   EXPECT_LE(program.changes, before + 4);
   for (spool::Id kind = 1; kind <= 20; ++kind) {
@@ -212,7 +212,7 @@ TEST(CountingPlan, WhatCannotBeInstrumentedIsCompleteWithoutIt) {
   graph.instrumentable = false;
   for (int i = 0; i < 400; ++i) {
     program.launch(1, graph);
-    program.time += 4 * kMillisecond;
+    program.time += 4 * kOneMillisecond;
   }
   EXPECT_EQ(program.have(1), (std::set<std::uint32_t>{0, 1, 2}));
   EXPECT_THAT(program.plan.missing(), IsEmpty());
@@ -225,7 +225,7 @@ TEST(CountingPlan, KindsThatMustNotBeRunAloneAreNot) {
   for (int i = 0; i < 100; ++i) {
     EXPECT_FALSE(program.launch(1, collective));
     program.launch(2);
-    program.time += 4 * kMillisecond;
+    program.time += 4 * kOneMillisecond;
   }
   EXPECT_EQ(program.plan.missing().front().reason, "it must not be run alone");
 }
@@ -234,7 +234,7 @@ TEST(CountingPlan, TheBudgetIsKept) {
   Program program(1.0);
   program.steps(2000, 400);
   EXPECT_TRUE(program.plan.over());
-  EXPECT_LE(program.plan.cost(), 1300 * kMillisecond);  // by a change of groups at most
+  EXPECT_LE(program.plan.cost(), 1300 * kOneMillisecond);  // by a change of groups at most
   EXPECT_FALSE(program.launch(1));
   for (const auto& missing : program.plan.missing()) EXPECT_EQ(missing.reason, "the time for counting was spent");
 }
@@ -269,7 +269,7 @@ TEST(CountingPlan, WhatDoesNotEndIsGivenUpAfterThreeAttempts) {
   ASSERT_THAT(missing, SizeIs(1));
   EXPECT_EQ(missing[0].kind, 5U);
   EXPECT_EQ(missing[0].reason, "endless");
-  EXPECT_LE(program.plan.cost(), 2000 * kMillisecond);
+  EXPECT_LE(program.plan.cost(), 2000 * kOneMillisecond);
 }
 
 TEST(CountingPlan, DisturbedSamplesAreTakenAgainButNotForEver) {
@@ -298,7 +298,7 @@ TEST(CountingPlan, ContextsTakeTurnsAndOneIsEnough) {
     program.launch(1, second);  // the same on both
     program.launch(2, first);
     program.launch(3, second);
-    program.time += 4 * kMillisecond;
+    program.time += 4 * kOneMillisecond;
   }
   for (spool::Id kind = 1; kind <= 3; ++kind) EXPECT_EQ(program.have(kind), kAll) << kind;
   EXPECT_THAT(program.groups[1], SizeIs(4));
@@ -316,7 +316,7 @@ TEST(CountingPlan, ChipsHaveTheirOwnGroups) {
   for (int step = 0; step < 400; ++step) {
     program.launch(1, first);
     program.launch(1, second);
-    program.time += 4 * kMillisecond;
+    program.time += 4 * kOneMillisecond;
   }
   EXPECT_EQ(program.have(1), (std::set<std::uint32_t>{0, 1, 2, 3, 4, 5}));
 }

@@ -23,7 +23,7 @@ namespace roofline {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr double kLine = 64;
+constexpr double kLineBytes = 64;
 constexpr double kMebi = 1048576;
 
 std::string cpu_vendor() {
@@ -81,7 +81,7 @@ void add_memory_controllers(std::vector<PerfEvent>& events) {
       const auto config = uncore_config(first_line(file));
       if (!config || type.empty()) continue;
       const std::string scale = first_line(file.string() + ".scale");  // in MiB, as its .unit says
-      const double factor = scale.empty() ? kLine : std::stod(scale) * kMebi;
+      const double factor = scale.empty() ? kLineBytes : std::stod(scale) * kMebi;
       events.push_back({id, static_cast<std::uint32_t>(std::stoul(type)), *config, factor, true});
     }
   }
@@ -232,7 +232,7 @@ std::vector<PerfEvent> perf_events(CounterSet set) {
   std::vector<PerfEvent> events = {
       {"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
       {"instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},
-      {"l3.miss_bytes", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, kLine},
+      {"l3.miss_bytes", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, kLineBytes},
   };
   add_flops(events);
   add_memory_controllers(events);

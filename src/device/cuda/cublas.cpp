@@ -24,7 +24,7 @@ using GemmEx = cublasStatus_t(cublasHandle_t, cublasOperation_t, cublasOperation
                               int ldb, const void* beta, void* c, cudaDataType, int ldc, cublasComputeType_t,
                               cublasGemmAlgo_t);
 
-struct Functions : SharedLibrary {
+struct CublasFunctions : SharedLibrary {
   using SharedLibrary::SharedLibrary;
   decltype(&cublasCreate_v2) create = symbol("cublasCreate_v2");
   decltype(&cublasDestroy_v2) destroy = symbol("cublasDestroy_v2");
@@ -37,8 +37,8 @@ struct Functions : SharedLibrary {
 };
 
 /// Null where cuBLAS is missing or lacks a function.
-const Functions* functions() {
-  static const Functions table(cublas_library_names("libcublas"));
+const CublasFunctions* cublas_functions() {
+  static const CublasFunctions table(cublas_library_names("libcublas"));
   return table.complete() ? &table : nullptr;
 }
 
@@ -46,7 +46,7 @@ void check_cublas(cublasStatus_t status, const char* what) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
   // Where the context is lost, CUDA says so better than cuBLAS, which only knows "execution failed".
   check(cudaPeekAtLastError(), what);
-  throw Error(fmt::format("{}: {}", what, functions()->status_string(status)));
+  throw Error(fmt::format("{}: {}", what, cublas_functions()->status_string(status)));
 }
 
 struct Types {
@@ -80,12 +80,12 @@ std::vector<std::string> cublas_library_names(const std::string& library) {
 }
 
 std::optional<std::string> cublas_missing() {
-  if (functions() != nullptr) return std::nullopt;
+  if (cublas_functions() != nullptr) return std::nullopt;
   return "cuBLAS was not found: install it (libcublas) or set CUDA_HOME";
 }
 
 struct CublasHandle::State {
-  const Functions* table = functions();
+  const CublasFunctions* table = cublas_functions();
   cublasHandle_t handle = nullptr;
   DeviceMemory workspace;
 
@@ -96,7 +96,7 @@ struct CublasHandle::State {
 
 CublasHandle::CublasHandle(cudaStream_t stream) : state_(std::make_unique<State>()) {
   if (const auto missing = cublas_missing()) throw Error(*missing);
-  const Functions& table = *state_->table;
+  const CublasFunctions& table = *state_->table;
   check_cublas(table.create(&state_->handle), "creating a cuBLAS handle");
   check_cublas(table.set_stream(state_->handle, stream), "giving cuBLAS its stream");
   state_->workspace = make_device_memory(kWorkspaceBytes);

@@ -15,10 +15,10 @@
 namespace roofline {
 namespace {
 
-constexpr std::size_t kWorkspaceBytes = std::size_t{64} << 20;
+constexpr std::size_t kLtWorkspaceBytes = std::size_t{64} << 20;
 constexpr int kMostCandidates = 16;
 
-struct Functions : SharedLibrary {
+struct CublasLtFunctions : SharedLibrary {
   using SharedLibrary::SharedLibrary;
   decltype(&cublasLtCreate) create = symbol("cublasLtCreate");
   decltype(&cublasLtDestroy) destroy = symbol("cublasLtDestroy");
@@ -36,18 +36,18 @@ struct Functions : SharedLibrary {
 };
 
 /// Null where cuBLASLt is missing or lacks a function.
-const Functions* functions() {
-  static const Functions table(cublas_library_names("libcublasLt"));
+const CublasLtFunctions* cublaslt_functions() {
+  static const CublasLtFunctions table(cublas_library_names("libcublasLt"));
   return table.complete() ? &table : nullptr;
 }
 
 void check_lt(cublasStatus_t status, const char* what) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
   check(cudaPeekAtLastError(), what);
-  throw Error(fmt::format("{}: {}", what, functions()->status_string(status)));
+  throw Error(fmt::format("{}: {}", what, cublaslt_functions()->status_string(status)));
 }
 
-cudaDataType data_type(DType dtype) {
+cudaDataType blas_type(DType dtype) {
   static constexpr std::array kTypes = {CUDA_R_64F,  CUDA_R_32F,     CUDA_R_32F, CUDA_R_16F,
                                         CUDA_R_16BF, CUDA_R_8F_E4M3, CUDA_R_8I,  CUDA_R_32I};  // by the DType
   return kTypes.at(static_cast<std::size_t>(dtype));
@@ -81,12 +81,12 @@ struct Scalars {
 }  // namespace
 
 std::optional<std::string> cublaslt_missing() {
-  if (functions() != nullptr) return std::nullopt;
+  if (cublaslt_functions() != nullptr) return std::nullopt;
   return "cuBLASLt was not found: install it (libcublasLt) or set CUDA_HOME";
 }
 
 struct LtGemm::State {
-  const Functions* table = functions();
+  const CublasLtFunctions* table = cublaslt_functions();
   cublasLtHandle_t handle = nullptr;
   cublasLtMatmulDesc_t description = nullptr;
   std::array<cublasLtMatrixLayout_t, 3> layouts{};  ///< of a, b and c
@@ -118,7 +118,7 @@ void LtGemm::State::describe(const LtProduct& product) {
     check_lt(table->describe(description, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast, sizeof fast), "describing a product");
   }
   const auto layout = [&](std::size_t index, DType type, std::int64_t rows, std::int64_t columns) {
-    check_lt(table->create_layout(&layouts[index], data_type(type), static_cast<std::uint64_t>(rows),
+    check_lt(table->create_layout(&layouts[index], blas_type(type), static_cast<std::uint64_t>(rows),
                                   static_cast<std::uint64_t>(columns), rows),
              "describing a matrix");
   };
@@ -131,7 +131,7 @@ void LtGemm::State::describe(const LtProduct& product) {
 void LtGemm::State::find_candidates() {
   cublasLtMatmulPreference_t preference = nullptr;
   check_lt(table->create_preference(&preference), "asking for algorithms");
-  const std::size_t workspace_bytes = kWorkspaceBytes;
+  const std::size_t workspace_bytes = kLtWorkspaceBytes;
   const std::uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_INPLACE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
   candidates.resize(kMostCandidates);
   int found = 0;
@@ -151,7 +151,7 @@ LtGemm::LtGemm(const LtProduct& product, cudaStream_t stream) : state_(std::make
   if (const auto missing = cublaslt_missing()) throw Error(*missing);
   check_lt(state_->table->create(&state_->handle), "creating a cuBLASLt handle");
   state_->stream = stream;
-  state_->workspace = make_device_memory(kWorkspaceBytes);
+  state_->workspace = make_device_memory(kLtWorkspaceBytes);
   state_->describe(product);
   state_->find_candidates();
 }
@@ -167,7 +167,7 @@ void LtGemm::run(int index, const void* a, const void* b, void* c) {
   check_lt(state.table->matmul(state.handle, state.description, kScalars.at(scalars, 0), a, state.layouts[0], b,
                                state.layouts[1], kScalars.at(scalars, 1), c, state.layouts[2], c, state.layouts[2],
                                &state.candidates.at(static_cast<std::size_t>(index)).algo, state.workspace.get(),
-                               kWorkspaceBytes, state.stream),
+                               kLtWorkspaceBytes, state.stream),
            "cuBLASLt product");
 }
 

@@ -87,7 +87,7 @@ void check_nccl(int status, const char* what, Comm comm = nullptr) {
               "NCCL_DEBUG=WARN makes NCCL say more");
 }
 
-int data_type(DType dtype) {
+int nccl_type(DType dtype) {
   // ncclInt8, Uint8, Int32, Uint32, Int64, Uint64, Float16, Float32, Float64, Bfloat16, Float8e4m3: 0 to 10
   static constexpr std::array kTypes = {8, 7, 7, 6, 9, 10, 0, 2};  // by the DType
   return kTypes.at(static_cast<std::size_t>(dtype));
@@ -191,7 +191,7 @@ int Communicators::State::call(const CollectiveCall& wanted, const Rank& rank) c
   const std::size_t part = count / static_cast<std::size_t>(all);
   // Types that are only moved are bytes to every NCCL.
   const bool bytes = wanted.dtype == DType::fp8 && !adds(wanted.collective);
-  const int type = bytes ? 1 : data_type(wanted.dtype);
+  const int type = bytes ? 1 : nccl_type(wanted.dtype);
   void* const receive = wanted.receive[static_cast<std::size_t>(me)];
   const void* send = wanted.send[static_cast<std::size_t>(me)];
   if (send == nullptr) send = receive;  // of a broadcast to this rank

@@ -22,7 +22,7 @@ Function driver_function(const char* name) {
   return reinterpret_cast<Function>(function);
 }
 
-CUtensorMapDataType data_type(DType dtype) {
+CUtensorMapDataType map_type(DType dtype) {
   static constexpr std::array kTypes = {
       CU_TENSOR_MAP_DATA_TYPE_FLOAT64, CU_TENSOR_MAP_DATA_TYPE_FLOAT32,  CU_TENSOR_MAP_DATA_TYPE_TFLOAT32,
       CU_TENSOR_MAP_DATA_TYPE_FLOAT16, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, CU_TENSOR_MAP_DATA_TYPE_UINT8,
@@ -58,7 +58,7 @@ CUtensorMap make_tensor_map(const void* base, DType dtype, std::span<const std::
   const std::vector<cuuint32_t> steps(extents.size(), 1);
   CUtensorMap map;
   check_encoded(
-      encode(&map, data_type(dtype), static_cast<cuuint32_t>(extents.size()), const_cast<void*>(base), sizes.data(),
+      encode(&map, map_type(dtype), static_cast<cuuint32_t>(extents.size()), const_cast<void*>(base), sizes.data(),
              pitches.data(), tile.data(), steps.data(), CU_TENSOR_MAP_INTERLEAVE_NONE,
              layout == TileLayout::plain ? CU_TENSOR_MAP_SWIZZLE_NONE : CU_TENSOR_MAP_SWIZZLE_128B,
              fetch == L2Fetch::bytes_128 ? CU_TENSOR_MAP_L2_PROMOTION_L2_128B : CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
@@ -74,7 +74,7 @@ CUtensorMap make_im2col_map(const void* base, DType dtype, std::span<const std::
   const auto pitches = strides_in_bytes(strides, dtype);
   const std::vector<cuuint32_t> steps(4, 1);
   CUtensorMap map;
-  check_encoded(encode(&map, data_type(dtype), 4, const_cast<void*>(base), sizes.data(), pitches.data(), lower.data(),
+  check_encoded(encode(&map, map_type(dtype), 4, const_cast<void*>(base), sizes.data(), pitches.data(), lower.data(),
                        upper.data(), static_cast<cuuint32_t>(channels), static_cast<cuuint32_t>(pixels), steps.data(),
                        CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
                        CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
