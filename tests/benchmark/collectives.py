@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Collectives as roofline and as PyTorch time them, in one run on the same GPUs.
 
-Runs `roofline analyze` over sizes from 8 bytes to 1 GiB (in one process, or in as many as ranks with --processes), and then a loop of
-PyTorch's NCCL, a process for each GPU, between two events. Prints the bus bandwidth of both and their ratio.
+Runs `roofline analyze` over sizes from 8 bytes to 1 GiB (in one process, or in as many as ranks with --processes), and then
+PyTorch's NCCL, a process for each GPU, between two events: a loop of calls, and a CUDA graph of them, for below some MiB the
+loop is bound by its host; the faster one counts. Both use the same buffers over and over, in place where PyTorch's call is.
+Prints the bus bandwidth of both and their ratio.
 Usage: collectives.py ROOFLINE [--ranks 2] [--processes] [--op all_reduce] [--within 0.03]
-Exits 1 where a size of 1 MiB or more differs by more than `within`.
+Exits 1 where roofline's time of a size of 1 MiB or more is longer by more than `within`.
 """
 import argparse
 import json
@@ -13,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 
+IN_PLACE = ("all_reduce", "broadcast")
+IN_GRAPH = 20  # calls
 FACTORS = {
     "all_reduce": lambda n: 2 * (n - 1) / n,
     "all_gather": lambda n: (n - 1) / n,
@@ -20,6 +24,22 @@ FACTORS = {
     "all_to_all": lambda n: (n - 1) / n,
     "broadcast": lambda n: 1,
 }
+
+
+def median_time(torch, dist, call, repeats):
+    call()
+    times = []
+    for _ in range(5):
+        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        dist.barrier()
+        torch.cuda.synchronize()
+        begin.record()
+        for _ in range(repeats):
+            call()
+        end.record()
+        torch.cuda.synchronize()
+        times.append(begin.elapsed_time(end) * 1e-3 / repeats)
+    return sorted(times)[2]
 
 
 def torch_loop(rank, ranks, op, sizes, result):
@@ -44,18 +64,12 @@ def torch_loop(rank, ranks, op, sizes, result):
         for _ in range(5):
             call()
         repeats = max(5, min(200, (1 << 32) // size))
-        times = []
-        for _ in range(5):
-            begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-            dist.barrier()
-            torch.cuda.synchronize()
-            begin.record()
-            for _ in range(repeats):
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            for _ in range(IN_GRAPH):
                 call()
-            end.record()
-            torch.cuda.synchronize()
-            times.append(begin.elapsed_time(end) * 1e-3 / repeats)
-        seconds[size] = sorted(times)[2]
+        seconds[size] = min(median_time(torch, dist, call, repeats),
+                            median_time(torch, dist, graph.replay, max(2, repeats // IN_GRAPH)) / IN_GRAPH)
     if rank == 0:
         with open(result, "w", encoding="utf-8") as file:
             json.dump(seconds, file)
@@ -66,9 +80,11 @@ def roofline_rows(arguments, folder):
     sizes = [f"2^{i}" for i in (1, 8, 13, 18, 20, 22, 24, 26, 28)]
     suite = os.path.join(folder, "sizes.yaml")
     with open(suite, "w", encoding="utf-8") as file:
-        sizes = sizes if arguments.op in ("all_reduce", "broadcast") else sizes[1:]
+        in_place = arguments.op in IN_PLACE
+        sizes = sizes if in_place else sizes[1:]
         file.write(f"name: sizes\nworkloads:\n  - {{ op: {arguments.op}, dtype: fp32, cache: hot, "
-                   f"shape: {{ n: [{', '.join(sizes)}], ranks: {arguments.ranks} }} }}\n")
+                   f"shape: {{ n: [{', '.join(sizes)}], ranks: {arguments.ranks}"
+                   f"{', in_place: 1' if in_place else ''} }} }}\n")
     command = [arguments.roofline, "analyze", suite, "--device", "cuda", "-o", folder]
     if arguments.machine:
         command += ["--machine", arguments.machine]
@@ -98,7 +114,7 @@ def main():
 
     with tempfile.TemporaryDirectory() as folder:
         rows = {row["shape"]["n"] * 4: row for row in roofline_rows(arguments, folder)
-                if "in_place" not in row["shape"] and row["shape"]["n"] * 4 <= 1 << 30}
+                if row["shape"]["n"] * 4 <= 1 << 30}
         result = os.path.join(folder, "torch.json")
         import torch.multiprocessing as mp
         mp.spawn(torch_loop, args=(arguments.ranks, arguments.op, sorted(rows), result), nprocs=arguments.ranks)
@@ -113,8 +129,8 @@ def main():
         print(f"{size:12} {ours * 1e6:12.2f} {theirs * 1e6:12.2f} {bus / ours * 1e-9:10.2f} {bus / theirs * 1e-9:10.2f}"
               f" {theirs / ours:7.3f}")
         if size >= 1 << 20:
-            worst = max(worst, abs(theirs / ours - 1))
-    print(f"largest difference from 1 MiB on: {worst:.1%}")
+            worst = max(worst, 1 - theirs / ours)
+    print(f"slower than PyTorch from 1 MiB on by at most {worst:.1%}")
     sys.exit(1 if not rows or worst > arguments.within else 0)
 
 
