@@ -19,7 +19,7 @@ endif()
 set(CPACK_GENERATOR DEB TGZ)
 set(CPACK_PACKAGE_NAME roofline)
 set(CPACK_PACKAGE_VENDOR roofline)
-set(ROOFLINE_PACKAGE_CONTACT "unknown (built from source; whoever passes it on names an address with ROOFLINE_PACKAGE_CONTACT)"
+set(ROOFLINE_PACKAGE_CONTACT "unknown (nobody was named with ROOFLINE_PACKAGE_CONTACT)"
   CACHE STRING "Who answers for the packages: NAME <ADDRESS>")
 set(CPACK_PACKAGE_CONTACT "${ROOFLINE_PACKAGE_CONTACT}")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "measures a machine's roofs, and how close each kernel comes")
