@@ -201,9 +201,20 @@ ExitCode run_analyze(const AnalyzeCommand& command, const Options& options) {
   analysis.progress = [&](const Progress& progress) { line.show(progress); };
   const fs::path kept = journal_path(command.output, folder);
   Journal journal(kept);
-  analysis.on_row = [&](const Report& so_far) { journal.add_rows(so_far); };
-  const Report report = analyze(suite, *machine, analysis);
+  const MeasuringLock measuring(device.info);
+  std::optional<std::string> calibration = measuring.holder();
+  analysis.on_row = [&](const Report& so_far) {
+    if (!calibration) calibration = measuring.holder();
+    journal.add_rows(so_far);
+  };
+  Report report = analyze(suite, *machine, analysis);
   line.clear();
+  if (calibration) {
+    report.notes.push_back(fmt::format(
+        "A calibration of the same device ran beside this (pid {}): times may be longer than they are alone",
+        *calibration));
+    warn(report.notes.back());
+  }
 
   if (to_stdout) {
     print_result(render(report, *command.output.formats.front(), command.chart));

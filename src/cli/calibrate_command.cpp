@@ -88,7 +88,10 @@ ExitCode run_calibrate(const CalibrateCommand& command, const Options& options) 
   const SelectedDevice device = choose_device(command.device);
   if (command.once) return run_probes_once(command, device.choice, options.answer.json);
   const Effort effort{.quick = command.quick, .sustain_s = command.sustain_s, .time_s = command.time_s};
-  const Machine machine = calibrate_with_progress(device.choice, effort, command.only);
+  const Machine machine = [&] {
+    const DeviceHold hold = hold_device(device.info, !command.no_wait);
+    return calibrate_with_progress(device.choice, effort, command.only);
+  }();
   const bool kept = keep_calibration(machine, command);
   const std::string json = machine_to_json(machine).dump(2) + "\n";
   if (command.output == "-") {

@@ -94,6 +94,9 @@ Node measure_node(const NodeChoice& choice, const CalibrateCommand& command) {
   };
   ProgressLine line;
   options.progress = [&](const Progress& progress) { line.show(progress); };
+  // In the same order everywhere, so that no two wait for each other.
+  std::vector<DeviceHold> holds;
+  for (const DeviceListing& gpu : choice.usable) holds.push_back(hold_device(gpu.info, !command.no_wait));
   if (choice.usable.size() > 1)
     say(fmt::format("{} GPUs: each alone, then all at once, then their links", indices.size()));
   Node node = calibrate_node(options);

@@ -137,6 +137,8 @@ void add_commands(CLI::App& app, Flags& flags) {
       ->type_name("SECONDS");
   calibrate->add_flag("--once", flags.calibrate.once,
                       "Measure nothing: run every probe once, verified, for a profiler (ncu --profile-from-start off)");
+  calibrate->add_flag("--no-wait", flags.calibrate.no_wait,
+                      "Begin at once, beside another calibration of the same device: both come out lower");
   calibrate->add_flag("--verbose", flags.calibrate.verbose, "Say what every failed check of the audit found");
   calibrate
       ->add_option("-o,--output", flags.calibrate.output,

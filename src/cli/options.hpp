@@ -35,6 +35,7 @@ struct CalibrateCommand {
   double sustain_s = 2;          ///< sampling time of each sustained ceiling; 0: none
   bool verbose = false;          ///< say what every failed check found
   bool once = false;             ///< run every probe once for a profiler, and measure nothing
+  bool no_wait = false;          ///< begin beside another calibration of the same device
   std::string only = "*";
   std::string output;  ///< machine file; "-" for stdout; empty: only the cache
 };

@@ -3,13 +3,16 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <ctime>
+#include <thread>
 
 #include "calibrate/machine_store.hpp"
 #include "cli/console.hpp"
 #include "cli/option_values.hpp"
 #include "device/cpu/isa.hpp"
 #include "host/file_limits.hpp"
+#include "host/interrupt.hpp"
 #include "model/error.hpp"
 #include "report/json/node_json.hpp"
 
@@ -38,6 +41,18 @@ void note(std::vector<std::string>& notes, const std::string& text) {
   notes.push_back(text);
 }
 
+/// The one kept for that device, and what must be known of it.
+std::optional<Machine> kept_for(const SelectedDevice& device, std::vector<std::string>& notes) {
+  std::optional<Machine> kept = find_machine(device.info.identity, say);
+  if (!kept) return std::nullopt;
+  say(fmt::format("roofs: {} ({})", machine_path(device.info.identity).string(),
+                  age_of(kept->measured_at, std::time(nullptr))));
+  for (const std::string& reason : staleness(*kept, device.info, ROOFLINE_VERSION)) {
+    note(notes, fmt::format("the calibration may be stale: {}; `roofline calibrate` measures anew", reason));
+  }
+  return kept;
+}
+
 }  // namespace
 
 SelectedDevice choose_device(const DeviceRequest& request) {
@@ -47,6 +62,23 @@ SelectedDevice choose_device(const DeviceRequest& request) {
   const std::string lacking = lacking_levels(cpu_isa(), kHighestIsa);
   if (device.info.kind == DeviceKind::cpu && !lacking.empty()) warn("this build has " + lacking);
   return device;
+}
+
+DeviceHold hold_device(const DeviceInfo& device, bool wait) {
+  using namespace std::chrono_literals;
+  DeviceHold hold{.lock = MeasuringLock(device)};
+  const auto taken = [&] { return hold.lock.take() || interrupted(); };
+  if (taken()) return hold;
+  const std::string who = fmt::format("another calibration is measuring {} (pid {})", device_word(device),
+                                      hold.lock.holder().value_or("unknown"));
+  if (!wait) {
+    warn(who + ": both come out lower");
+    return hold;
+  }
+  say(who + ": waiting for it");
+  hold.waited = true;
+  while (!taken()) std::this_thread::sleep_for(200ms);
+  return hold;
 }
 
 Machine calibrate_with_progress(const DeviceChoice& device, const Effort& effort, const std::string& only) {
@@ -74,15 +106,12 @@ Machine machine_for(const SelectedDevice& device, const std::string& file, std::
     }
     return machine;
   }
-  if (std::optional<Machine> kept = find_machine(device.info.identity, say)) {
-    say(fmt::format("roofs: {} ({})", machine_path(device.info.identity).string(),
-                    age_of(kept->measured_at, std::time(nullptr))));
-    for (const std::string& reason : staleness(*kept, device.info, ROOFLINE_VERSION)) {
-      note(notes, fmt::format("the calibration may be stale: {}; `roofline calibrate` measures anew", reason));
-    }
-    return *kept;
-  }
+  if (std::optional<Machine> kept = kept_for(device, notes)) return *kept;
   say("roofs: none kept for this device: calibrating first");
+  const DeviceHold hold = hold_device(device.info);
+  if (hold.waited) {
+    if (std::optional<Machine> kept = kept_for(device, notes)) return *kept;
+  }
   Machine machine = calibrate_with_progress(device.choice, {}, "*");
   if (machine.ceilings.empty()) return machine;
   try {

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "calibrate/measuring_lock.hpp"
 #include "calibrate/select_device.hpp"
 #include "cli/options.hpp"
 #include "model/machine.hpp"
@@ -11,6 +12,14 @@ namespace roofline {
 
 /// Selects the device and says which it is and why, on stderr.
 SelectedDevice choose_device(const DeviceRequest& request);
+
+/// To be held over a calibration. While another process calibrates that device, this waits, until an interrupt, or says
+/// that it does not, if it is not to `wait`.
+struct DeviceHold {
+  MeasuringLock lock;
+  bool waited = false;
+};
+DeviceHold hold_device(const DeviceInfo& device, bool wait = true);
 
 /// Calibrates with a progress line on stderr.
 Machine calibrate_with_progress(const DeviceChoice& device, const Effort& effort, const std::string& only);

@@ -4,6 +4,8 @@
 usage: cli_test.py PATH_OF_ROOFLINE [unittest arguments]
 """
 import atexit
+import fcntl
+import functools
 import json
 import os
 import pathlib
@@ -675,12 +677,43 @@ class Machines(Workspace):
 
     def test_two_calibrations_at_once_leave_a_whole_one(self):
         environment, kept = self.other_cache("shared-cache")
-        both = [subprocess.Popen([ROOFLINE, "calibrate", "--device", "cpu", "--quick", "--time", "2"], env=environment,
-                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for _ in range(2)]
+        both = [subprocess.Popen([ROOFLINE, "calibrate", "--device", "cpu", "--quick", "--time", "2", "--no-wait"],
+                                 env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for _ in range(2)]
         for process in both:
             self.assertIn(process.wait(timeout=300), (0, 1))  # 1: there was no time for any ceiling
         self.assertEqual(json.loads(kept.read_text())["schema"], "roofline.machine/1")
-        self.assertEqual(list(kept.parent.iterdir()), [kept])
+        self.assertEqual([path for path in kept.parent.iterdir() if path.is_file()], [kept])
+
+    def test_a_second_calibration_waits_and_an_analysis_says_what_ran_beside_it(self):
+        environment, kept = self.other_cache("lock-cache")
+        short = [ROOFLINE, "calibrate", "--device", "cpu", "--threads", "1", "--quick", "--only", "launch.*"]
+        beside = "another calibration is measuring cpu (pid 4711)"
+        run = functools.partial(subprocess.run, env=environment, text=True, capture_output=True, cwd=self.folder)
+
+        def until_it_waits():
+            waiting = subprocess.Popen(short, env=environment, text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            said = ""
+            while "waiting" not in said and waiting.poll() is None:
+                said += waiting.stderr.readline()
+            self.assertIn(f"{beside}: waiting for it", said)
+            return waiting
+
+        self.check(run(short), 0)
+        with next((kept.parent / "measuring").iterdir()).open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # as a calibration does
+            lock.write("4711\n")
+            lock.flush()
+            self.check(run([*short, "--no-wait"]), 0, f"note: {beside}: both come out lower")
+            self.check(run([ROOFLINE, "analyze", self.suite(), "--device", "cpu", "-o", "beside"]), 0,
+                       "ran beside this (pid 4711)")
+            with until_it_waits() as waiting:
+                waiting.send_signal(signal.SIGINT)
+                self.assertEqual(waiting.wait(timeout=60), 130)
+            with until_it_waits() as waiting:
+                fcntl.flock(lock, fcntl.LOCK_UN)
+                self.assertEqual(waiting.wait(timeout=120), 0)
+        notes = json.loads((self.folder / "beside/report.json").read_text())["notes"]
+        self.assertTrue(any("ran beside this (pid 4711)" in note for note in notes))
 
     def test_a_cache_that_can_not_be_written_costs_no_measurement(self):
         (self.folder / "no-cache").mkdir()

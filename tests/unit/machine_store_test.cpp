@@ -6,10 +6,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
+#include "calibrate/measuring_lock.hpp"
 #include "host/files.hpp"
 #include "model/error.hpp"
 
@@ -190,6 +192,49 @@ TEST(Age, InTheLargestUnitThatFits) {
   EXPECT_EQ(age_of("2026-11-21T04:00:00Z", kThen - 20), "less than a minute old") << "clocks of two hosts";
   EXPECT_EQ(age_of("2026-11-21T04:00:00Z", kThen - 3600), "dated later than now: the clock was set back");
   EXPECT_EQ(age_of("yesterday", kThen), "of unknown age");
+}
+
+TEST_F(MachineStore, OneProcessMeasuresADeviceAndADeadOneDoesNot) {
+  const DeviceInfo cpu = machine(1e11).device;
+  DeviceInfo one_core = cpu, gpu = cpu;
+  one_core.identity = "cpu-test-1t";
+  gpu.kind = DeviceKind::cuda;
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t other = ::fork();
+  if (other == 0) {
+    MeasuringLock lock(cpu);
+    const char taken = lock.take() ? 'y' : 'n';
+    static_cast<void>(!::write(ready[1], &taken, 1));
+    for (;;) ::pause();
+  }
+  char taken = 'n';
+  ASSERT_EQ(::read(ready[0], &taken, 1), 1);
+  EXPECT_EQ(taken, 'y');
+  for (const DeviceInfo& device : {cpu, one_core}) {
+    MeasuringLock lock(device);
+    EXPECT_FALSE(lock.take()) << device.identity;
+    EXPECT_EQ(lock.holder(), std::to_string(other));
+  }
+  EXPECT_TRUE(MeasuringLock(gpu).take());
+  EXPECT_EQ(MeasuringLock(gpu).holder(), std::nullopt);
+
+  ::kill(other, SIGKILL);
+  ::waitpid(other, nullptr, 0);
+  EXPECT_EQ(MeasuringLock(cpu).holder(), std::nullopt);
+  EXPECT_TRUE(MeasuringLock(cpu).take());
+  ::close(ready[0]);
+  ::close(ready[1]);
+}
+
+TEST_F(MachineStore, WhereNothingCanBeLockedEverybodyMayMeasure) {
+  const DeviceInfo cpu = machine(1e11).device;
+  fs::create_directories(folder_);
+  std::ofstream(folder_ / "roofline") << "a file where a folder has to be";
+  MeasuringLock first(cpu), second(cpu);
+  EXPECT_TRUE(first.take());
+  EXPECT_TRUE(second.take());
+  EXPECT_EQ(second.holder(), std::nullopt);
 }
 
 }  // namespace

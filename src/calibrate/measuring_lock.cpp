@@ -1,0 +1,74 @@
+// flock(2): nothing is left to clean up after a process that was killed.
+#include "calibrate/measuring_lock.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "calibrate/machine_store.hpp"
+#include "host/host.hpp"
+#include "model/error.hpp"
+
+namespace roofline {
+namespace {
+
+/// Empty where nothing can be kept. Several hosts may share the cache.
+std::filesystem::path lock_path(const DeviceInfo& device) {
+  try {
+    const std::filesystem::path folder = machine_path(device.identity).parent_path() / "measuring";
+    std::error_code hidden;
+    std::filesystem::create_directories(folder, hidden);
+    // A GPU's identity is its own; a CPU's says which of its threads are used, and they all use the same memory.
+    return folder / (device.kind == DeviceKind::cpu ? shared_file_name(device, host_name()) : device.identity);
+  } catch (const UsageError&) {
+    return {};
+  }
+}
+
+/// Not where it is none that can be locked.
+bool is_held_by_another(int file, int operation) {
+  return ::flock(file, operation | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+}  // namespace
+
+MeasuringLock::MeasuringLock(const DeviceInfo& device)
+    : file_(::open(lock_path(device).c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666)) {}
+
+MeasuringLock::MeasuringLock(MeasuringLock&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
+
+MeasuringLock::~MeasuringLock() {
+  if (file_ < 0) return;
+  ::flock(file_, LOCK_UN);  // of children that are about to end, too, to which the file is open as well
+  ::close(file_);
+}
+
+bool MeasuringLock::take() {
+  if (is_held_by_another(file_, LOCK_EX)) return false;
+  // For people to read; a full disk costs them no more than that.
+  const std::string pid = fmt::format("{}\n", ::getpid());
+  if (::ftruncate(file_, 0) == 0) static_cast<void>(!::pwrite(file_, pid.data(), pid.size(), 0));
+  return true;
+}
+
+std::optional<std::string> MeasuringLock::holder() const {
+  if (!is_held_by_another(file_, LOCK_SH)) {
+    ::flock(file_, LOCK_UN);
+    return std::nullopt;
+  }
+  std::array<char, 24> text{};
+  const ssize_t size = ::pread(file_, text.data(), text.size(), 0);
+  int pid = 0;
+  const bool known = size > 0 && std::from_chars(text.data(), text.data() + size, pid).ec == std::errc();
+  return known ? std::to_string(pid) : "unknown";
+}
+
+}  // namespace roofline
