@@ -1,14 +1,13 @@
 // machine.json and node.json as a stream of events, of which a table says what becomes of each: most of a file is
-// audits, sweeps and intervals, of which nothing is kept.
+// audits, sweeps and intervals, of which nothing is kept and nothing is told.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
-#include <unordered_map>
 
+#include "fleet/json_scan.hpp"
 #include "fleet/sheet.hpp"
 #include "measure/statistics.hpp"
 #include "model/error.hpp"
@@ -85,9 +84,14 @@ void put_fact(Draft& draft, std::string name, std::string value) {
 
 using Take = void (*)(Draft&, const Value&);
 
+struct Wanted {
+  std::string_view path;
+  Take take;
+};
+
 /// The members that a fleet wants, by their path; elements of an array have that of the array.
-const std::unordered_map<std::string_view, Take>& members_wanted() {
-  static const std::unordered_map<std::string_view, Take> kTable = {
+const std::vector<Wanted>& members_wanted() {
+  static const std::vector<Wanted> kTable = {
       {"schema", [](Draft& d, const Value& v) { d.schema = v.word(); }},
       {"tool_version", [](Draft& d, const Value& v) { put_fact(d, "roofline", std::string(v.word())); }},
       {"measured_at", [](Draft& d, const Value& v) { d.sheet.measured_at = clean_line(v.word()); }},
@@ -142,6 +146,43 @@ const std::unordered_map<std::string_view, Take>& members_wanted() {
   return kTable;
 }
 
+/// A wanted member, or one that has such inside of it.
+struct Member {
+  std::string_view name, path;
+  Take take = nullptr;
+  std::vector<Member> inner = {};
+
+  const Member* find(std::string_view wanted) const {
+    for (const Member& member : inner) {
+      // Few are as long, and what is asked for is mostly none of them.
+      if (member.name.size() == wanted.size() && member.name.back() == wanted.back() && member.name == wanted) {
+        return &member;
+      }
+    }
+    return nullptr;
+  }
+};
+
+/// All of them, as the document has them.
+const Member& document_wanted() {
+  static const Member kDocument = [] {
+    Member document;
+    for (const auto& [path, take] : members_wanted()) {
+      Member* member = &document;
+      for (std::size_t begin = 0; begin < path.size();) {
+        const std::size_t end = std::min(path.find('.', begin), path.size());
+        const std::string_view name = path.substr(begin, end - begin);
+        if (member->find(name) == nullptr) member->inner.push_back({name, path.substr(0, end)});
+        member = const_cast<Member*>(member->find(name));
+        begin = end + 1;
+      }
+      member->take = take;
+    }
+    return document;
+  }();
+  return kDocument;
+}
+
 /// Of each device and ceiling of links two: what is usual of its links, and the slowest of those to devices that are
 /// not slower themselves, so that of a slow pair both ends have it, and a slow device alone has its own.
 void put_links(const std::vector<NodeRate>& links, std::vector<Sheet>& sheets) {
@@ -186,76 +227,73 @@ void put_shared(const std::vector<NodeRate>& shared, std::vector<Sheet>& sheets)
   }
 }
 
-/// Takes what nlohmann's parser reports. `path_` names the value that is next.
-class SheetEvents {
+class SheetTaker : public JsonTaker {
  public:
-  SheetEvents(std::string file, std::size_t size) : file_(std::move(file)), size_(size) {}
+  explicit SheetTaker(std::string file) : file_(std::move(file)) {}
 
-  bool null() { return true; }
-  bool boolean(bool value) { return take({.path = path_, .truth = value}); }
-  bool number_integer(std::int64_t value) { return take({.path = path_, .number = static_cast<double>(value)}); }
-  bool number_unsigned(std::uint64_t value) { return take({.path = path_, .number = static_cast<double>(value)}); }
-  bool number_float(double value, const std::string&) { return take({.path = path_, .number = value}); }
-  bool string(std::string& text) { return take({.path = path_, .text = text}); }
-  bool binary(nlohmann::json::binary_t&) { return false; }
-  bool key(std::string& name) {
-    path_.resize(around_.back());
+  void number(double value) override { take({.path = here_->path, .number = value}); }
+  void text(std::string_view value) override { take({.path = here_->path, .text = value}); }
+  void truth(bool value) override { take({.path = here_->path, .truth = value}); }
+  bool key(std::string_view name) override {
     // A report has its machine under that key, and a node its machines.
-    in_machines_ = around_.size() == 1 ? in_node_ && name == "machines" : in_machines_;
-    if (around_.size() == 1 && (name == "machine" || in_machines_)) return true;
-    if (!path_.empty()) path_ += '.';
-    path_ += name;
-    return true;
+    const bool outermost = around_.size() == 1;
+    if (outermost) in_machines_ = in_node_ && name == "machines";
+    const bool machine = outermost && (name == "machine" || in_machines_);
+    const Member* const member = machine ? &document_ : around_.back()->find(name);
+    if (member != nullptr) here_ = member;
+    return member != nullptr;
   }
-  bool start_object(std::size_t) {
-    if (in_machines_ && around_.size() == 1) {
-      NodeDraft node = std::move(draft_.node);
-      draft_ = {};
-      draft_.node = std::move(node);
+  void open(bool object) override {
+    if (object) {
+      open_object();
+    } else if (around_.empty()) {
+      throw UsageError("is no machine file");
+    } else if (here_ == ceilings_) {
+      draft_.has_ceilings = true;
     }
-    if (path_ == "ceilings") draft_.ceiling = {}, draft_.name.clear(), draft_.regime.clear();
-    if (path_ == "links") draft_.node.from = draft_.node.to = -1, draft_.node.link.clear();
-    if (path_ == "links.ceilings" || path_ == "together") draft_.node.rate = {};
-    around_.push_back(path_.size());
-    return true;
   }
-  bool end_object() {
-    path_.resize(around_.back());
-    around_.pop_back();
-    if (path_ == "ceilings") end_ceiling();
-    if (path_ == "device.attributes") end_attribute();
-    if (path_ == "links.ceilings" || path_ == "links" || path_ == "together") end_of_node();
-    if (in_machines_ && around_.size() == 1) end_machine();
-    return true;
-  }
-  bool start_array(std::size_t) {
-    if (around_.empty()) throw UsageError("is no machine file");
-    if (path_ == "ceilings") draft_.has_ceilings = true;
-    return true;
-  }
-  bool end_array() { return true; }
-  bool parse_error(std::size_t at, const std::string&, const nlohmann::json::exception&) {
-    throw UsageError(at >= size_ ? "breaks off: half a file" : fmt::format("no JSON from byte {} on", at));
+  void close(bool object) override {
+    if (object) close_object();
   }
 
   std::vector<Sheet> finished() &&;
 
  private:
-  bool take(const Value& value) {
+  void open_object() {
+    if (in_machines_ && around_.size() == 1) {
+      NodeDraft node = std::move(draft_.node);
+      draft_ = {};
+      draft_.node = std::move(node);
+    }
+    if (here_ == ceilings_) draft_.ceiling = {}, draft_.name.clear(), draft_.regime.clear();
+    if (here_ == links_) draft_.node.from = draft_.node.to = -1, draft_.node.link.clear();
+    if (here_ == link_ceilings_ || here_ == together_) draft_.node.rate = {};
+    around_.push_back(here_);
+  }
+
+  void close_object() {
+    here_ = around_.back();
+    around_.pop_back();
+    if (here_ == ceilings_) end_ceiling();
+    if (here_ == attributes_) end_attribute();
+    if (here_ == link_ceilings_) draft_.node.link.push_back(draft_.node.rate);
+    if (here_ == together_) end_together();
+    if (here_ == links_) end_link();
+    if (in_machines_ && around_.size() == 1) end_machine();
+  }
+
+  void take(const Value& value) {
     if (around_.empty()) throw UsageError("is no machine file");
     // Of the run, not of its machine; of the node, not of one of its machines.
-    if ((in_report_ || in_node_) && around_.size() == 1) return true;
-    const auto wanted = members_wanted().find(path_);
-    if (wanted == members_wanted().end()) return true;
-    wanted->second(draft_, value);
-    if (path_ == "schema") in_report_ = in_report_ || draft_.schema == kReportSchema;
-    if (path_ == "schema") in_node_ = in_node_ || draft_.schema == kNodeSchema;
+    if ((in_report_ || in_node_) && around_.size() == 1) return;
+    if (here_->take == nullptr) return;
+    here_->take(draft_, value);
+    if (here_ != schema_) return;
+    in_report_ = in_report_ || draft_.schema == kReportSchema;
+    in_node_ = in_node_ || draft_.schema == kNodeSchema;
     const bool known = draft_.schema == kMachineSchema || (around_.size() == 1 && (in_report_ || in_node_));
     // Other programs' files are left at once.
-    if (path_ == "schema" && !known) {
-      value.fail(fmt::format("is {}, no calibration", shorten(clean_line(draft_.schema), 40)));
-    }
-    return true;
+    if (!known) value.fail(fmt::format("is {}, no calibration", shorten(clean_line(draft_.schema), 40)));
   }
 
   void end_attribute() {
@@ -276,40 +314,45 @@ class SheetEvents {
     draft_.sheet.ceilings.push_back(draft_.ceiling);
   }
 
-  /// Links and what is left when all work: which device they are of is known when all of an object is.
-  void end_of_node() {
+  void end_together() {
+    NodeRate& rate = draft_.node.rate;
+    if (rate.name.empty() || rate.ceiling.value <= 0) throw UsageError("a rate without name or value");
+    rate.ceiling.audit = CheckStatus::pass;
+    draft_.node.shared.push_back(rate);
+  }
+
+  /// Which devices its ceilings are of is known when all of it is.
+  void end_link() {
     NodeDraft& node = draft_.node;
-    if (path_ == "links.ceilings") {
-      node.link.push_back(node.rate);
-    } else if (path_ == "together") {
-      if (node.rate.name.empty() || node.rate.ceiling.value <= 0) throw UsageError("a rate without name or value");
-      node.rate.ceiling.audit = CheckStatus::pass;
-      node.shared.push_back(node.rate);
-    } else {
-      for (NodeRate& rate : node.link) {
-        if (rate.name.empty() || rate.ceiling.value <= 0) throw UsageError("a link without name or value");
-        rate.device = node.from;
-        rate.peer = node.to;
-        if (rate.ceiling.kind == CeilingKind::latency) rate.ceiling.role = Role::reference;
-        node.links.push_back(std::move(rate));
-      }
-      node.link.clear();
+    for (NodeRate& rate : node.link) {
+      if (rate.name.empty() || rate.ceiling.value <= 0) throw UsageError("a link without name or value");
+      rate.device = node.from;
+      rate.peer = node.to;
+      if (rate.ceiling.kind == CeilingKind::latency) rate.ceiling.role = Role::reference;
+      node.links.push_back(std::move(rate));
     }
+    node.link.clear();
   }
 
   void end_machine();
 
   std::string file_;
-  std::size_t size_;
   Draft draft_;
   std::vector<Sheet> sheets_;
   bool in_report_ = false, in_node_ = false;
   bool in_machines_ = false;
-  std::string path_;
-  std::vector<std::size_t> around_;  ///< how long the path is of each object that is open
+  const Member& document_ = document_wanted();
+  const Member* const schema_ = document_.find("schema");
+  const Member* const ceilings_ = document_.find("ceilings");
+  const Member* const attributes_ = document_.find("device")->find("attributes");
+  const Member* const together_ = document_.find("together");
+  const Member* const links_ = document_.find("links");
+  const Member* const link_ceilings_ = links_->find("ceilings");
+  const Member* here_ = &document_;    ///< what the next value is
+  std::vector<const Member*> around_;  ///< the objects that are open
 };
 
-void SheetEvents::end_machine() {
+void SheetTaker::end_machine() {
   Sheet& sheet = draft_.sheet;
   if (draft_.schema.empty()) throw UsageError("is no machine file");
   if (sheet.name.empty() || sheet.measured_at.empty() || !draft_.has_ceilings) {
@@ -321,7 +364,7 @@ void SheetEvents::end_machine() {
   sheets_.push_back(std::move(sheet));
 }
 
-std::vector<Sheet> SheetEvents::finished() && {
+std::vector<Sheet> SheetTaker::finished() && {
   if (!in_node_) end_machine();
   if (sheets_.empty()) throw UsageError("has no machine");
   put_shared(draft_.node.shared, sheets_);
@@ -333,9 +376,9 @@ std::vector<Sheet> SheetEvents::finished() && {
 
 std::vector<Sheet> read_sheets(const std::string& text, const std::string& file) {
   if (text.empty()) throw UsageError("is empty");
-  SheetEvents events(file, text.size());
-  nlohmann::json::sax_parse(text, &events);
-  return std::move(events).finished();
+  SheetTaker taker(file);
+  scan_json(text, taker);
+  return std::move(taker).finished();
 }
 
 }  // namespace roofline
