@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <map>
 
 #include "fleet/json_scan.hpp"
@@ -59,6 +60,10 @@ struct Value {
     if (!number) fail("expected a number");
     return *number;
   }
+  int whole() const {
+    if (!number || !(std::abs(*number) <= std::numeric_limits<int>::max())) fail("expected a whole number");
+    return static_cast<int>(*number);
+  }
   std::string_view word() const {
     if (!text) fail("expected text");
     return *text;
@@ -99,10 +104,10 @@ const std::vector<Wanted>& members_wanted() {
       {"quick", [](Draft& d, const Value& v) { d.sheet.quick = v.yes(); }},
       {"cancelled", [](Draft& d, const Value& v) { d.sheet.cancelled = v.yes(); }},
       {"device.kind", [](Draft& d, const Value& v) { d.sheet.kind = v.of(parse_device_kind); }},
-      {"device.index", [](Draft& d, const Value& v) { d.sheet.index = static_cast<int>(v.any()); }},
+      {"device.index", [](Draft& d, const Value& v) { d.sheet.index = v.whole(); }},
       {"device.name", [](Draft& d, const Value& v) { d.sheet.name = clean_line(v.word()); }},
       {"device.identity", [](Draft& d, const Value& v) { d.sheet.identity = clean_line(v.word()); }},
-      {"device.units", [](Draft& d, const Value& v) { d.sheet.units = static_cast<std::int64_t>(v.any()); }},
+      {"device.units", [](Draft& d, const Value& v) { d.sheet.units = v.whole(); }},
       {"device.memory_bytes", [](Draft& d, const Value& v) { d.sheet.memory_bytes = v.any(); }},
       {"device.isa", [](Draft& d, const Value& v) { d.sheet.isa = clean_line(v.word()); }},
       {"device.driver", [](Draft& d, const Value& v) { put_fact(d, "driver", clean_line(v.word())); }},
@@ -122,7 +127,7 @@ const std::vector<Wanted>& members_wanted() {
       {"ceilings.power.temperature_c",
        [](Draft& d, const Value& v) { d.ceiling.temperature_c = static_cast<float>(v.any()); }},
       {"ceilings.power.limiter", [](Draft& d, const Value& v) { d.ceiling.limiter = interned(clean_line(v.word())); }},
-      {"together.device", [](Draft& d, const Value& v) { d.node.rate.device = static_cast<int>(v.any()); }},
+      {"together.device", [](Draft& d, const Value& v) { d.node.rate.device = v.whole(); }},
       {"together.name", [](Draft& d, const Value& v) { d.node.rate.name = clean_line(v.word()); }},
       {"together.regime", [](Draft& d, const Value& v) { d.node.rate.regime = to_string(v.of(parse_regime)); }},
       {"together.kind", [](Draft& d, const Value& v) { d.node.rate.ceiling.kind = v.of(parse_ceiling_kind); }},
@@ -133,8 +138,8 @@ const std::vector<Wanted>& members_wanted() {
        [](Draft& d, const Value& v) { d.node.rate.ceiling.temperature_c = static_cast<float>(v.any()); }},
       {"together.together.limiter",
        [](Draft& d, const Value& v) { d.node.rate.ceiling.limiter = interned(clean_line(v.word())); }},
-      {"links.from", [](Draft& d, const Value& v) { d.node.from = static_cast<int>(v.any()); }},
-      {"links.to", [](Draft& d, const Value& v) { d.node.to = static_cast<int>(v.any()); }},
+      {"links.from", [](Draft& d, const Value& v) { d.node.from = v.whole(); }},
+      {"links.to", [](Draft& d, const Value& v) { d.node.to = v.whole(); }},
       {"links.ceilings.name", [](Draft& d, const Value& v) { d.node.rate.name = clean_line(v.word()); }},
       {"links.ceilings.kind", [](Draft& d, const Value& v) { d.node.rate.ceiling.kind = v.of(parse_ceiling_kind); }},
       {"links.ceilings.value", [](Draft& d, const Value& v) { d.node.rate.ceiling.value = v.positive(); }},
