@@ -8,9 +8,9 @@
 
 namespace roofline {
 
-/// The system's lock on a file in the cache's folder `measuring`, one for each device of a host; all that is measured on
-/// its CPUs has the same one. It ends with the last process of a calibration, however that ends. Where nothing can be
-/// locked (no cache, a file system without locks) everybody has it.
+/// The system's lock on a file in the cache's folder `measuring`, one for each device of a host; all that is measured
+/// on its CPUs has the same one. It ends with the last process of a calibration, however that ends. Where nothing can
+/// be locked (no cache, a file system without locks) everybody has it.
 class MeasuringLock {
  public:
   explicit MeasuringLock(const DeviceInfo& device);
