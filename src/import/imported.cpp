@@ -59,13 +59,7 @@ spool::Id TraceBuilder::place(const ImportedPlace& place) {
   });
 }
 
-spool::Id TraceBuilder::kind(const ImportedKernel& launched) {
-  // What CUDA allows: a file may say anything, and products of it would overflow.
-  constexpr std::uint32_t kMostBlocks = 0x7fffffff, kMostElse = 0xffff, kMostThreads = 1024;
-  ImportedKernel kernel = launched;
-  kernel.grid = {std::min(kernel.grid[0], kMostBlocks), std::min(kernel.grid[1], kMostElse),
-                 std::min(kernel.grid[2], kMostElse)};
-  for (std::uint32_t& extent : kernel.block) extent = std::min(extent, kMostThreads);
+spool::Id TraceBuilder::kind(const ImportedKernel& kernel) {
   const spool::Id name = text(kernel.name);
   std::array<std::uint32_t, 15> key = {name, kernel.dynamic_shared, kernel.place};
   key[13] = static_cast<std::uint32_t>(kernel.scalars);
@@ -83,7 +77,7 @@ spool::Id TraceBuilder::kind(const ImportedKernel& launched) {
     kind.dynamic_shared = kernel.dynamic_shared;
     kind.scalars = kernel.scalars;
     kind.place = kernel.place;
-    return kind;
+    return launchable(kind);
   });
 }
 

@@ -74,6 +74,9 @@ struct ProcessTrace {
   std::vector<spool::Kind> kinds;
 };
 
+/// With a grid and blocks no larger than CUDA allows: a file may say anything, and products of it would overflow.
+spool::Kind launchable(spool::Kind kind);
+
 /// Throws Error when the file is no spool. One that is cut off is read as far as it goes.
 ProcessTrace read_spool(const std::filesystem::path& file);
 
