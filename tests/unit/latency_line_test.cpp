@@ -19,7 +19,8 @@ std::vector<SweepPoint> messages(std::mt19937_64& random, double noise, double s
   std::vector<SweepPoint> points;
   for (int i = 3; i <= 30; ++i) {
     const double bytes = std::exp2(i);
-    const double seconds = (kLatency + bytes / kRate) * (1 + noise * normal(random)) * (i >= 17 && i <= 22 ? slower : 1);
+    const double seconds =
+        (kLatency + bytes / kRate) * (1 + noise * normal(random)) * (i >= 17 && i <= 22 ? slower : 1);
     const double value = bytes / seconds;
     points.push_back({.x = bytes, .value = value, .ci95 = {0.998 * value, 1.002 * value}, .ranks = ranks});
   }
