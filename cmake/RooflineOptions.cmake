@@ -50,8 +50,10 @@ endif()
 
 # What a mistake in reading would need to become more than a crash is made hard to come by. Whatever is measured with
 # vectors is compiled without (RooflineSimd): its loops index without asking. Sanitizers have checks of their own.
+add_library(roofline_assertions INTERFACE)
+target_compile_definitions(roofline_assertions INTERFACE $<$<COMPILE_LANGUAGE:CXX>:_GLIBCXX_ASSERTIONS>)
 add_library(roofline_hardened INTERFACE)
-target_compile_definitions(roofline_hardened INTERFACE $<$<COMPILE_LANGUAGE:CXX>:_GLIBCXX_ASSERTIONS>)
+target_link_libraries(roofline_hardened INTERFACE roofline_assertions)
 target_link_options(roofline_options INTERFACE LINKER:-z,relro LINKER:-z,now LINKER:-z,noexecstack)
 if(NOT ROOFLINE_SANITIZE)
   target_compile_options(roofline_hardened INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fstack-protector-strong>

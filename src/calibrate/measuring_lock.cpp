@@ -27,7 +27,8 @@ std::filesystem::path lock_path(const DeviceInfo& device) {
     std::error_code hidden;
     std::filesystem::create_directories(folder, hidden);
     // A GPU's identity is its own; a CPU's says which of its threads are used, and they all use the same memory.
-    return folder / (device.kind == DeviceKind::cpu ? shared_file_name(device, host_name()) : device.identity);
+    const bool cpu = device.kind == DeviceKind::cpu;
+    return (folder / (cpu ? shared_file_name(device, host_name()) : device.identity)).replace_extension("lock");
   } catch (const UsageError&) {
     return {};
   }

@@ -77,7 +77,7 @@ spool::Id TraceBuilder::kind(const ImportedKernel& kernel) {
     kind.dynamic_shared = kernel.dynamic_shared;
     kind.scalars = kernel.scalars;
     kind.place = kernel.place;
-    return held_to_limits(kind);
+    return launchable(kind);
   });
 }
 

@@ -81,7 +81,7 @@ class Reader {
         if (const auto record = body.as<spool::Place>()) define(trace_.places, record->id, *record);
         break;
       case spool::Type::kind:
-        if (const auto record = body.as<spool::Kind>()) define(trace_.kinds, record->id, held_to_limits(*record));
+        if (const auto record = body.as<spool::Kind>()) define(trace_.kinds, record->id, launchable(*record));
         break;
       case spool::Type::counts:
         if (const auto record = body.as<spool::Counts>()) counts(*record, body.tail<spool::Counts>());
@@ -174,12 +174,10 @@ std::string_view ProcessTrace::text(spool::Id id) const { return by_id(texts, id
 const spool::Range& ProcessTrace::range(spool::Id id) const { return by_id(ranges, id); }
 const spool::Line& ProcessTrace::line(spool::Id id) const { return by_id(lines, id); }
 const spool::Place& ProcessTrace::place(spool::Id id) const { return by_id(places, id); }
-spool::Kind held_to_limits(spool::Kind kind) {
+spool::Kind launchable(spool::Kind kind) {
   constexpr std::uint32_t kMostBlocks = 0x7fffffff, kMostElse = 0xffff, kMostThreads = 1024;
-  for (int i = 0; i < 3; ++i) {
-    kind.grid[i] = std::min(kind.grid[i], i == 0 ? kMostBlocks : kMostElse);
-    kind.block[i] = std::min(kind.block[i], kMostThreads);
-  }
+  for (std::uint32_t& extent : kind.grid) extent = std::min(extent, &extent == kind.grid ? kMostBlocks : kMostElse);
+  for (std::uint32_t& extent : kind.block) extent = std::min(extent, kMostThreads);
   return kind;
 }
 

@@ -14,9 +14,6 @@
 
 namespace roofline {
 
-/// With a grid and a block that CUDA allows: a file may say anything, and products of it would overflow.
-spool::Kind held_to_limits(spool::Kind kind);
-
 /// Records in the order in which they were written; what has an id is looked up by it.
 struct ProcessTrace {
   /// Work that somebody states of a kind of launch, where nothing was counted.
@@ -76,6 +73,9 @@ struct ProcessTrace {
   std::vector<spool::Place> places;
   std::vector<spool::Kind> kinds;
 };
+
+/// With a grid and blocks no larger than CUDA allows: a file may say anything, and products of it would overflow.
+spool::Kind launchable(spool::Kind kind);
 
 /// Throws Error when the file is no spool. One that is cut off is read as far as it goes.
 ProcessTrace read_spool(const std::filesystem::path& file);

@@ -59,6 +59,8 @@ class Injected : public testing::Test {
     }
     Outcome result;
     waitpid(child, &result.status, 0);
+    constexpr int kThreadSanitizer = 66;
+    EXPECT_FALSE(WIFEXITED(result.status) && WEXITSTATUS(result.status) == kThreadSanitizer);
     std::set<fs::path> files;
     for (const auto& entry : fs::directory_iterator(folder_)) {
       if (entry.path().extension() == ".spool") files.insert(entry.path());
@@ -73,6 +75,15 @@ class Injected : public testing::Test {
   Outcome scenario(const std::string& name, const Environment& more = {}) {
     return run({ROOFLINE_INJECT_PROGRAM, name}, more);
   }
+
+#ifdef ROOFLINE_PYTHON
+  Outcome script(const std::string& name, Environment more = {}) {
+#ifdef ROOFLINE_PRELOAD
+    more["LD_PRELOAD"] = ROOFLINE_PRELOAD;
+#endif
+    return run({ROOFLINE_PYTHON, "-B", ROOFLINE_SOURCE_DIR "/tests/inject/python/" + name}, more);
+  }
+#endif
 
   /// The spool of a program that ends well.
   Spool spool_of(const std::string& name, const Environment& more = {}) {
@@ -381,7 +392,7 @@ bool has_modules(const Spool& spool) {
 }
 
 TEST_F(Injected, PythonsLinesAndModules) {
-  const Outcome result = run({ROOFLINE_PYTHON, "-B", ROOFLINE_SOURCE_DIR "/tests/inject/python/program.py"});
+  const Outcome result = script("program.py");
   ASSERT_EQ(result.status, 0);
   ASSERT_EQ(result.spools.size(), 1U);
   const Spool& spool = result.spools[0];
@@ -404,7 +415,7 @@ TEST_F(Injected, PythonsLinesAndModules) {
 }
 
 TEST_F(Injected, BackwardIsBookedToItsForward) {
-  const Outcome result = run({ROOFLINE_PYTHON, "-B", ROOFLINE_SOURCE_DIR "/tests/inject/python/backward.py"});
+  const Outcome result = script("backward.py");
   ASSERT_EQ(result.status, 0);
   ASSERT_EQ(result.spools.size(), 1U);
   const Spool& spool = result.spools[0];
@@ -432,8 +443,7 @@ TEST_F(Injected, BackwardIsBookedToItsForward) {
 }
 
 TEST_F(Injected, PythonIsLeftAloneWhereItIsNotWanted) {
-  const Outcome result =
-      run({ROOFLINE_PYTHON, "-B", ROOFLINE_SOURCE_DIR "/tests/inject/python/program.py"}, {{"ROOFLINE_PYTHON", "off"}});
+  const Outcome result = script("program.py", {{"ROOFLINE_PYTHON", "off"}});
   ASSERT_EQ(result.status, 0);
   ASSERT_EQ(result.spools.size(), 1U);
   EXPECT_FALSE(result.spools[0].launches.empty());

@@ -15,11 +15,12 @@ constexpr double kRate = 370e9;
 /// From 8 bytes to 1 GiB, doubled, with relative noise; `slower` multiplies the times from 128 KiB to 4 MiB, as another
 /// protocol does.
 std::vector<SweepPoint> messages(std::mt19937_64& random, double noise, double slower = 1, std::int64_t ranks = 2) {
-  std::normal_distribution<double> relative(1, noise);
+  std::normal_distribution<double> normal;
   std::vector<SweepPoint> points;
   for (int i = 3; i <= 30; ++i) {
     const double bytes = std::exp2(i);
-    const double seconds = (kLatency + bytes / kRate) * relative(random) * (i >= 17 && i <= 22 ? slower : 1);
+    const double seconds =
+        (kLatency + bytes / kRate) * (1 + noise * normal(random)) * (i >= 17 && i <= 22 ? slower : 1);
     const double value = bytes / seconds;
     points.push_back({.x = bytes, .value = value, .ci95 = {0.998 * value, 1.002 * value}, .ranks = ranks});
   }

@@ -30,8 +30,8 @@ double hierarchy(double x, double blur) {
 std::vector<SweepPoint> gpu_curve(double blur, double noise) {
   std::vector<SweepPoint> points = sizes(16 * kKiB, 4096 * kMiB);
   std::mt19937_64 generator(7);
-  std::normal_distribution<double> normal(1, noise);
-  for (SweepPoint& point : points) point.value = hierarchy(point.x, blur) * normal(generator);
+  std::normal_distribution<double> normal;
+  for (SweepPoint& point : points) point.value = hierarchy(point.x, blur) * (1 + noise * normal(generator));
   return points;
 }
 

@@ -154,6 +154,23 @@ TEST_F(ProfileTest, AnyByteMayBeWrong) {
   }
 }
 
+TEST_F(ProfileTest, ALaunchIsNoLargerThanCudaAllows) {
+  SpoolBuilder spool;
+  spool::Kind kind = {};
+  kind.id = 1;
+  kind.place = spool.place({});
+  for (std::uint32_t& extent : kind.grid) extent = 0xffffffff;
+  for (std::uint32_t& extent : kind.block) extent = 0xffffffff;
+  spool.add(spool::Type::kind, kind);
+  spool.launch(kind.id, kMs, 2 * kMs, 3 * kMs, 4 * kMs);
+  spool.end(5 * kMs);
+  std::ofstream(folder_ / "large.spool", std::ios::binary) << spool.bytes();
+  const ProcessTrace trace = read_spool(folder_ / "large.spool");
+  EXPECT_THAT(trace.kind(1).grid, testing::ElementsAre(0x7fffffff, 0xffff, 0xffff));
+  EXPECT_THAT(trace.kind(1).block, testing::ElementsAre(1024, 1024, 1024));
+  EXPECT_NO_THROW(report_of({trace}, {}, machine()));
+}
+
 // 1 ms of nothing, then per 100 us: a kernel of 40 us, a copy of 20 us half of which is under the kernel, 50 us of idle
 // of which 10 us are a launch and 15 us a synchronisation.
 TEST_F(ProfileTest, WallTimeIsDividedWithoutRemainder) {
