@@ -30,7 +30,8 @@ Bytes bytes_at(const char* at) {
 /// How many come before the first that is -1, of bytes that are that or 0.
 int zeros(Bytes bytes) {
 #ifdef __SSE2__
-  return std::countr_zero(static_cast<unsigned>(__builtin_ia32_pmovmskb128(reinterpret_cast<CharBytes>(bytes))) | 0x10000);
+  return std::countr_zero(static_cast<unsigned>(__builtin_ia32_pmovmskb128(reinterpret_cast<CharBytes>(bytes))) |
+                          0x10000);
 #else
   static_assert(std::endian::native == std::endian::little);
   std::uint64_t halves[2];
@@ -77,7 +78,8 @@ class JsonScan {
   unsigned scan_hex();
   void scan_wide();
   std::string_view text() const {
-    return spelled_ ? std::string_view(spelling_) : std::string_view(token_, static_cast<std::size_t>(at_ - 1 - token_));
+    return spelled_ ? std::string_view(spelling_)
+                    : std::string_view(token_, static_cast<std::size_t>(at_ - 1 - token_));
   }
 
   bool told() const { return untold_ == kNone; }
@@ -94,8 +96,8 @@ class JsonScan {
   bool whole_ = false;           ///< a number without fraction and exponent
   bool spelled_ = false;         ///< a text with escapes, without which it is `spelling_`
   std::string spelling_;
-  std::vector<char> open_;       ///< objects and arrays that are open: whether it is an object
-  std::size_t untold_ = kNone;   ///< how many are open around the member that is not wanted
+  std::vector<char> open_;      ///< objects and arrays that are open: whether it is an object
+  std::size_t untold_ = kNone;  ///< how many are open around the member that is not wanted
 };
 
 /// Which some editors put before a text.
@@ -183,7 +185,8 @@ void JsonScan::scan_number() {
 double JsonScan::number() const {
   double value = 0;
   // Too small is not told from too large here.
-  if (std::from_chars(token_, at_, value).ec != std::errc()) value = std::strtod(std::string(token_, at_).c_str(), nullptr);
+  if (std::from_chars(token_, at_, value).ec != std::errc())
+    value = std::strtod(std::string(token_, at_).c_str(), nullptr);
   return value == 0 && whole_ ? 0 : value;  // "-0" is an integer
 }
 

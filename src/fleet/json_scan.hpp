@@ -1,5 +1,5 @@
-// A JSON document as a stream of events, of which most of a file is none: what a reader does not want is checked like the
-// rest and told to nobody, ten times as fast as a parser tells it.
+// A JSON document as a stream of events, of which most of a file is none: what a reader does not want is checked like
+// the rest and told to nobody, ten times as fast as a parser tells it.
 #pragma once
 
 #include <string>

@@ -44,7 +44,9 @@ struct Told : JsonTaker {
 struct Expected {
   Expected(int unwanted, std::size_t bytes) : told(unwanted), size(bytes) {}
   bool null() { return ended(); }
-  bool boolean(bool value) { return tell([&] { told.truth(value); }); }
+  bool boolean(bool value) {
+    return tell([&] { told.truth(value); });
+  }
   bool number_integer(std::int64_t value) { return number_float(static_cast<double>(value), {}); }
   bool number_unsigned(std::uint64_t value) { return number_float(static_cast<double>(value), {}); }
   bool number_float(double value, const std::string&) {
@@ -104,8 +106,9 @@ bool compare(const std::string& document, int every, const std::string& what) {
   }
   EXPECT_TRUE(told.events == expected.told.events)
       << what << ", " << told.events.substr(told.events.size() - std::min<std::size_t>(told.events.size(), 200))
-      << "\nexpected " << expected.told.events.substr(
-             expected.told.events.size() - std::min<std::size_t>(expected.told.events.size(), 200));
+      << "\nexpected "
+      << expected.told.events.substr(expected.told.events.size() -
+                                     std::min<std::size_t>(expected.told.events.size(), 200));
   return !whole;
 }
 
@@ -115,22 +118,26 @@ TEST(JsonScan, TellsAndRefusesWhatNlohmannDoes) {
       // Numbers
       "0", "-0", "-0.0", "1.5e3", "1E-3", "1e400", "-1e400", "1e-400", "01", "1.", ".5", "+1", "-", "1e", "1e+", "--1",
       "18446744073709551616", "9007199254740993", "0.1", "123456789012345678901234567890", "5e-324", "1e308",
-      std::string(400, '9'), std::string(300, '9'), "[1e400]", "[1 2]", "[1,]", "[,1]", "1.0.0", "0x10", "NaN", "Infinity",
+      std::string(400, '9'), std::string(300, '9'), "[1e400]", "[1 2]", "[1,]", "[,1]", "1.0.0", "0x10", "NaN",
+      "Infinity",
       // Texts
       R"("\"\\\/\b\f\n\r\t")", R"("\u0041\u00e9\u20ac\ud83d\ude00")", R"("\ud83d")", R"("\ude00")", R"("\ud83dx")",
       R"("\ud83d\n")", R"("\ud83dA")", R"("\u12g4")", R"("\u12")", R"("\x")", "\"\\", "\"abc", "\"a\nb\"", "\"\x7f\"",
-      std::string("\"a\0b\"", 5), "\"long enough for more than one step, and é then\"", "\"é\"", "\"€\"", "\"😀\"", "\"\xc3\"",
-      "\"\xc0\x80\"", "\"\xe0\x80\x80\"", "\"\xed\xa0\x80\"", "\"\xf0\x80\x80\x80\"", "\"\xf4\x90\x80\x80\"", "\"\xf5\"",
-      "\"\xff\"", "\"\xe2\x82\"", "\"0123456789abcde\\u00e9f0123456789abcdef\"", R"({"\u0061": "\u0062", "\u0063": 1})",
+      std::string("\"a\0b\"", 5), "\"long enough for more than one step, and é then\"", "\"é\"", "\"€\"", "\"😀\"",
+      "\"\xc3\"", "\"\xc0\x80\"", "\"\xe0\x80\x80\"", "\"\xed\xa0\x80\"", "\"\xf0\x80\x80\x80\"",
+      "\"\xf4\x90\x80\x80\"", "\"\xf5\"", "\"\xff\"", "\"\xe2\x82\"", "\"0123456789abcde\\u00e9f0123456789abcdef\"",
+      R"({"\u0061": "\u0062", "\u0063": 1})",
       // Words, and what stands where it must not
-      "tru", "trux", "nul", "falsey", "nulls", "{", "}", "[", "]", ":", ",", "", " ", "{\"a\"}", "{\"a\":}", "{\"a\" 1}",
-      "{\"a\":1,}", "{a:1}", "{1:2}", "{\"a\":1 \"b\":2}", "{\"a\":1]", "[1}", "[1]]", "{} {}", "{}x", "{}\x01", "[\"a\" \"b\"]",
-      "{\"a\":1 1e400}", "[true false]", "\x01{}", "/* */ {}",
+      "tru", "trux", "nul", "falsey", "nulls", "{", "}", "[", "]", ":", ",", "", " ", "{\"a\"}", "{\"a\":}",
+      "{\"a\" 1}", "{\"a\":1,}", "{a:1}", "{1:2}", "{\"a\":1 \"b\":2}", "{\"a\":1]", "[1}", "[1]]", "{} {}", "{}x",
+      "{}\x01", "[\"a\" \"b\"]", "{\"a\":1 1e400}", "[true false]", "\x01{}", "/* */ {}",
       // A mark before it, zeros behind it
       "\xef\xbb\xbf{}", "\xef\xbb{}", "\xef", std::string("{}\0\0", 4), std::string("{\0}", 3), std::string("\0", 1),
       // Blanks of every length around the width of a step
       "[1,\n" + std::string(15, ' ') + "2,\r\n" + std::string(16, ' ') + "3,\t" + std::string(40, ' ') + "4\n]\n",
-      "[1,\v2]", "[1,\xc2\xa0" "2]"};
+      "[1,\v2]",
+      "[1,\xc2\xa0"
+      "2]"};
   for (const std::string& document : documents) {
     for (const int every : {0, 1}) compare(document, every, document);
   }
