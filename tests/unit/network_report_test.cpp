@@ -202,7 +202,7 @@ TEST(NetworkReport, ACollectiveIsToldWhatHoldsIt) {
   // 16 µs are what 1.5 MB of bus bandwidth take there; 4 GB take 10.8 ms.
   const Told small = told(machine, 0, 1.5e6, 16.2e-6);
   EXPECT_EQ(small.rule, "message-size");
-  EXPECT_THAT(small.held_by, HasSubstr("976 KiB"));
+  EXPECT_THAT(small.held_by, HasSubstr("977 KiB"));
   EXPECT_THAT(small.held_by, HasSubstr("latency is 74.1 %"));
   const Told slow = told(machine, 0, 1.5e6, 30e-6);
   EXPECT_EQ(slow.rule, "below-link");
