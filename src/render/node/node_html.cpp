@@ -17,7 +17,7 @@ namespace {
 constexpr const char* kTableStyle =
     ".node{width:auto}\n.node td,.node th{font-size:13px}\n.node thead th:not(:first-child),.node "
     "td{text-align:right;white-space:nowrap}\n.node tbody th{text-align:left;white-space:nowrap;font-weight:400}\n"
-    ".roofline-chart{display:block;max-width:100%;height:auto}\n"
+    "#roofs svg{width:auto;max-width:100%;margin:8px 0 0}\n"
     ".node .off{color:var(--bad);background:var(--bad-bg);font-weight:600}\n";
 
 std::string cell_html(const NodeCell& cell) {
