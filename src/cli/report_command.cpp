@@ -40,17 +40,15 @@ struct NodeFormat {
   std::string_view name;
   std::string (*render)(const Node&);
 };
-constexpr NodeFormat kNodeFormats[] = {{"html", render_node_html},
-                                       {"json", render_node_json},
-                                       {"csv", render_node_csv},
-                                       {"md", render_node_markdown},
-                                       {"svg", render_node_svg}};
+constexpr NodeFormat kNodeFormats[] = {{"html", render_node_html}, {"json", render_node_json},
+                                       {"csv", render_node_csv},   {"md", render_node_markdown},
+                                       {"svg", render_node_svg},   {"png", render_node_png}};
 
 const NodeFormat& node_format(const Format& format) {
   for (const NodeFormat& known : kNodeFormats) {
     if (known.name == format.name) return known;
   }
-  throw UsageError(fmt::format("a node is not written as {}", format.name), "there are: html, json, csv, md, svg");
+  throw UsageError(fmt::format("a node is not written as {}", format.name), "there are: html, json, csv, md, svg, png");
 }
 
 /// Of a node there are tables and a page; its file stays as it was measured.
@@ -70,8 +68,11 @@ ExitCode report_node(const Node& node, const ReportCommand& command, const Optio
       request.path.empty() ? fs::absolute(command.files.front()).parent_path() : fs::path(request.path);
   std::vector<fs::path> written;
   for (const NodeFormat* format : formats) {
+    const std::string text = format->render(node);
+    if (text.empty() && request.formats.empty()) continue;
+    if (text.empty()) throw UsageError(fmt::format("{}: has neither roofs nor links to draw", command.files.front()));
     written.push_back(request.is_file ? folder : folder / fmt::format("node.{}", format->name));
-    write_file(written.back(), format->render(node));
+    write_file(written.back(), text);
   }
   print_result(options.answer.json ? render_node_json(node) : render_node_terminal(node, stdout_style(options.color)));
   say_written(written);

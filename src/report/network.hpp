@@ -17,6 +17,10 @@ struct NetworkRates {
 /// Nothing for rows without a collective, or without a time.
 std::optional<NetworkRates> network_rates(const Point& point);
 
+/// Seconds that so many bytes of bus bandwidth took when the machine was calibrated, with as many ranks: between the
+/// points of its sweep. Nothing without a sweep of just so many.
+std::optional<double> calibrated_time(const Machine& machine, const Collective& collective, double bytes);
+
 /// "bus 372 GB/s, algorithm 372 GB/s"; empty where there are none.
 std::string network_text(const Point& point);
 

@@ -282,6 +282,14 @@ std::string node_headline(const Node& node) {
   return text;
 }
 
+std::vector<NodeTable> link_tables(const Node& node) {
+  std::vector<NodeTable> tables;
+  for (const std::string_view name : kLinkCeilings) {
+    if (auto table = link_table(node, name)) tables.push_back(std::move(*table));
+  }
+  return tables;
+}
+
 std::vector<NodeTable> node_tables(const Node& node) {
   std::vector<NodeTable> tables;
   const auto add = [&](std::optional<NodeTable> table) {
@@ -289,7 +297,7 @@ std::vector<NodeTable> node_tables(const Node& node) {
   };
   add(roofs_table(node));
   add(together_table(node));
-  for (const std::string_view name : kLinkCeilings) add(link_table(node, name));
+  for (NodeTable& table : link_tables(node)) tables.push_back(std::move(table));
   add(kinds_table(node));
   add(places_table(node));
   return tables;

@@ -34,6 +34,9 @@ std::string node_headline(const Node& node);
 /// the devices are plugged in. Tables without a figure are left out.
 std::vector<NodeTable> node_tables(const Node& node);
 
+/// The matrices of links among them.
+std::vector<NodeTable> link_tables(const Node& node);
+
 /// What was not measured and why, those of links with the same reason together.
 std::vector<std::string> node_unmeasured(const Node& node);
 

@@ -844,7 +844,8 @@ class Machines(Workspace):
         data = self.data(self.run_tool("machine", node, "--json"), "roofline.node/1")
         self.assertEqual([row["id"] for row in data["together"][:2]], ["cuda:0/hbm.read@burst", "cuda:1/hbm.read@burst"])
         self.assertEqual(data["links"][0]["id"], "cuda:0>cuda:1")
-        self.check(self.run_tool("report", node, "-o", "drawn"), 0, "node.html", "node.csv", "node.md", "node.svg")
+        self.check(self.run_tool("report", node, "-o", "drawn"), 0, "node.html", "node.csv", "node.md", "node.svg",
+                   "node.png")
         self.assertIn("Link 1–2 is slow", (self.folder / "drawn/node.html").read_text())
         again = json.loads(self.run_tool("report", node, "--format", "json", "-o", "-").stdout)
         check_by("node", again)

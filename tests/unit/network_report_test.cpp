@@ -7,6 +7,7 @@
 #include "model/error.hpp"
 #include "render/chart/chart.hpp"
 #include "render/render.hpp"
+#include "report/diagnosis/verdict.hpp"
 #include "report/findings.hpp"
 #include "report/json/json.hpp"
 #include "report/network.hpp"
@@ -149,6 +150,87 @@ TEST(NetworkChart, TheNetworksRoofsAreNotInTheOrdinaryChart) {
   const Roofs roofs = roofs_of(report);
   for (const Roof& roof : roofs.memory) EXPECT_NE(roof.ceiling->level, Level::network);
   for (const Roof& roof : roofs.patterns) EXPECT_NE(roof.ceiling->level, Level::network);
+}
+
+/// Four GPUs whose sweep is its own line: 12 µs and 370 GB/s, from 96 bytes to 1.6 GB.
+Machine swept_machine() {
+  Machine machine = network_report().machine;
+  Sweep& sweep = machine.sweeps.back();
+  sweep.points.clear();
+  for (double bytes = 96; bytes < 3e9; bytes *= 2) {
+    sweep.points.push_back({.x = bytes, .value = bytes / (12e-6 + bytes / 370e9), .ci95 = {}, .ranks = 4});
+  }
+  return machine;
+}
+
+struct Told {
+  std::string rule, held_by, action;
+};
+
+/// What decides on such a row.
+Told told(const Machine& machine, double flops, double bus_bytes, double seconds) {
+  Report report;
+  report.machine = machine;
+  Point& row = report.points.emplace_back(
+      network_row(machine, flops > 0 ? "row_parallel" : "all_reduce", flops, bus_bytes, seconds));
+  row.work.bytes[Level::hbm] = row.work.bytes[Level::network];
+  row.bound = bound_of(row.work, machine);
+  const std::vector<Verdict> all = verdicts(report);
+  return all.empty() ? Told{} : Told{all[0].rule, all[0].held_by, all[0].action};
+}
+
+TEST(NetworkReport, ASizeHasTheTimeThatItHadWhenTheMachineWasCalibrated) {
+  const Machine machine = swept_machine();
+  const Collective four = {.name = "all_reduce", .ranks = 4};
+  EXPECT_DOUBLE_EQ(*calibrated_time(machine, four, 96 * 4096), 12e-6 + 96 * 4096 / 370e9);
+  // Between two points, on neither side of both; beyond them, their latency and their rate.
+  const double between = *calibrated_time(machine, four, 140);
+  EXPECT_GT(between, *calibrated_time(machine, four, 96));
+  EXPECT_LT(between, *calibrated_time(machine, four, 192));
+  EXPECT_DOUBLE_EQ(*calibrated_time(machine, four, 8), *calibrated_time(machine, four, 96));
+  EXPECT_NEAR(*calibrated_time(machine, four, 1e10), 1e10 / 370e9, 0.01 * 1e10 / 370e9);
+  EXPECT_FALSE(calibrated_time(machine, {.name = "all_reduce", .ranks = 8}, 1e6));
+  EXPECT_FALSE(calibrated_time(machine, {.name = "broadcast", .ranks = 4}, 1e6));
+}
+
+TEST(NetworkReport, ACollectiveIsToldWhatHoldsIt) {
+  const Machine machine = swept_machine();
+  const Told latency = told(machine, 0, 96, 12.5e-6);
+  EXPECT_EQ(latency.rule, "at-latency");
+  EXPECT_THAT(latency.action, HasSubstr("from 25.4 MiB on"));  // 9 x 12 us x 370 GB/s / 1.5
+  EXPECT_EQ(told(machine, 0, 1.5e9, 4.2e-3).rule, "at-link");
+  // 16 µs are what 1.5 MB of bus bandwidth take there; 4 GB take 10.8 ms.
+  const Told small = told(machine, 0, 1.5e6, 16.2e-6);
+  EXPECT_EQ(small.rule, "message-size");
+  EXPECT_THAT(small.held_by, HasSubstr("977 KiB"));
+  EXPECT_THAT(small.held_by, HasSubstr("latency is 74.1 %"));
+  const Told slow = told(machine, 0, 1.5e6, 30e-6);
+  EXPECT_EQ(slow.rule, "below-link");
+  EXPECT_THAT(slow.held_by, HasSubstr("It moves 50 GB/s"));
+  EXPECT_THAT(slow.action, HasSubstr("NCCL_P2P_DISABLE"));
+  EXPECT_EQ(told(machine, 0, 4e9, 20e-3).rule, "below-link");
+  // Without a sweep nobody knows which of the two it is.
+  Machine unswept = machine;
+  unswept.sweeps.clear();
+  EXPECT_EQ(told(unswept, 0, 4e9, 20e-3).rule, "collective-unexplained");
+}
+
+TEST(NetworkReport, AProductAndItsCollectiveTakeTurnsOrOverlap) {
+  const Machine machine = swept_machine();
+  const double pipe = machine.compute(Pipe::tensor_bf16)->value;
+  const double product_s = 3e-3, network_s = 12e-6 + 0.74e9 / 370e9;  // 2 ms
+  const auto row = [&](double seconds) { return told(machine, product_s * pipe, 0.74e9, seconds); };
+  const Told turns = row(1.05 * (product_s + network_s));
+  EXPECT_EQ(turns.rule, "takes-turns");
+  EXPECT_THAT(turns.held_by, HasSubstr("57.0 % and 38.2 %"));
+  EXPECT_THAT(turns.action, HasSubstr("at most 38.2 %"));
+  EXPECT_EQ(row(1.02 * product_s).rule, "good-enough");
+  EXPECT_NE(row(1.2 * product_s).rule, "takes-turns");  // mostly hidden
+  EXPECT_EQ(row(2 * (product_s + network_s)).rule, "product-unexplained");
+  // A step of decoding: 20 µs, of which 12 are the latency of 100 kB.
+  const Told decode = told(machine, 4e-6 * pipe, 1e5, 20e-6);
+  EXPECT_EQ(decode.rule, "exchange-latency");
+  EXPECT_THAT(decode.held_by, HasSubstr("latency (60.0 % of the time)"));
 }
 
 }  // namespace

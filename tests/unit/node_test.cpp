@@ -18,6 +18,7 @@
 #include "fleet/sheet.hpp"
 #include "host/files.hpp"
 #include "model/error.hpp"
+#include "render/node/node_chart.hpp"
 #include "render/node/node_render.hpp"
 #include "report/json/node_json.hpp"
 #include "report/node_findings.hpp"
@@ -234,9 +235,42 @@ TEST(NodeRender, EveryFormTellsTheSame) {
                           Not(HasSubstr("<reason>"))));
   const std::string svg = render_node_svg(node);
   EXPECT_THAT(svg, AllOf(HasSubstr("GPU 0"), HasSubstr("GPU 7"), HasSubstr("</svg>"), Not(HasSubstr("nan"))));
+  EXPECT_THAT(svg, AllOf(HasSubstr("reads another"), HasSubstr("390")));
+  EXPECT_THAT(render_node_png(node), ::testing::StartsWith("\x89PNG"));
   // A line a figure: 2 roofs a device, 4 ceilings a link, 2 pairs of rates a device; and the head.
   const std::string csv = render_node_csv(node);
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1 + 8 * 2 + 8 * 4 + 56 * 4);
+}
+
+/// Names of roofs stand clear of the slope that leads up to them.
+TEST(NodeRender, NoNameCrossesASlope) {
+  Node node = fake_node(2);
+  for (Machine& machine : node.machines) {
+    for (const double part : {0.5, 0.1, 0.05}) {
+      Ceiling pipe = machine.ceilings.front();
+      ASSERT_EQ(pipe.kind, CeilingKind::compute);
+      pipe.name = "a.pipe.of.long.name";
+      pipe.value *= part;
+      machine.ceilings.push_back(pipe);
+    }
+  }
+  const Scene scene = node_scene(node, NodeParts::roofs);
+  ASSERT_GT(scene.width, 0);
+  int names = 0;
+  for (const Text* text : scene.texts()) {
+    if (text->anchor != Anchor::end) continue;
+    ++names;
+    for (const Group& group : scene.layers.front().groups) {
+      for (const Item& item : group.items) {
+        const Line* line = std::get_if<Line>(&item);
+        const bool slope = line != nullptr && line->points.size() == 2 && line->points[0].y != line->points[1].y;
+        if (slope) {
+          EXPECT_FALSE(overlap(text->box(), Quad::stroke(line->points[0], line->points[1], 1))) << text->text;
+        }
+      }
+    }
+  }
+  EXPECT_GE(names, 4);
 }
 
 TEST(NodeRender, ANodeOfNothingIsNoCrash) {
@@ -247,6 +281,7 @@ TEST(NodeRender, ANodeOfNothingIsNoCrash) {
   EXPECT_THAT(render_node_terminal(node, {}), HasSubstr("cancelled"));
   EXPECT_THAT(render_node_html(node), HasSubstr("</html>"));
   EXPECT_EQ(render_node_svg(node), "");
+  EXPECT_EQ(render_node_png(node), "");
 }
 
 TEST(NodeOfFleet, ASheetADeviceWithItsLinksAndWhatItHasLeft) {

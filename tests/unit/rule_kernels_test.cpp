@@ -130,6 +130,10 @@ TEST(RuleKernels, NoRuleIsLeftOut) {
     // What the machine did, or what was not measured, no kernel does.
     if (!rule.is_for(DeviceKind::cuda) || (rule.last() && rule.id != "good-enough")) continue;
     if (rule.tells == Tells::unexplained || rule.id == "suspect-roof-below") continue;
+    // What several GPUs do has its rows in network_report_test.cpp.
+    constexpr std::array<std::string_view, 4> kOfRanks = {"below-link", "message-size", "exchange-latency",
+                                                          "takes-turns"};
+    if (std::find(kOfRanks.begin(), kOfRanks.end(), rule.id) != kOfRanks.end()) continue;
     EXPECT_TRUE(std::any_of(std::begin(kPairs), std::end(kPairs), [&](const Pair& pair) {
       return rule.id == pair.rule;
     })) << rule.id;

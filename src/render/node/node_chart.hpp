@@ -1,16 +1,17 @@
-// The roofs of each device of a node as small rooflines side by side, on the same axes.
+// A node as a picture: the roofs of each device as small rooflines side by side, on the same axes, and the matrices of
+// its links.
 #pragma once
 
-#include <string>
+#include <cstdint>
 
 #include "model/node.hpp"
+#include "render/chart/scene.hpp"
 
 namespace roofline {
 
-/// An <svg> without colours of its own; `style` is put into it where it is not empty. Empty where no device has roofs.
-std::string node_panels(const Node& node, const std::string& style = {});
+enum class NodeParts : std::uint8_t { roofs, roofs_and_links };
 
-/// What its classes look like, in the colours of pages (custom properties).
-extern const char* const kNodePanelStyle;
+/// In light colours. Of no size where there is nothing to draw.
+Scene node_scene(const Node& node, NodeParts parts);
 
 }  // namespace roofline

@@ -2,6 +2,7 @@
 // reports.
 #include <fmt/format.h>
 
+#include "render/chart/svg_canvas.hpp"
 #include "render/html/escape.hpp"
 #include "render/html/page.hpp"
 #include "render/node/node_chart.hpp"
@@ -16,6 +17,7 @@ namespace {
 constexpr const char* kTableStyle =
     ".node{width:auto}\n.node td,.node th{font-size:13px}\n.node thead th:not(:first-child),.node "
     "td{text-align:right;white-space:nowrap}\n.node tbody th{text-align:left;white-space:nowrap;font-weight:400}\n"
+    "#roofs svg{width:auto;max-width:100%;margin:8px 0 0}\n"
     ".node .off{color:var(--bad);background:var(--bad-bg);font-weight:600}\n";
 
 std::string cell_html(const NodeCell& cell) {
@@ -57,21 +59,22 @@ std::string render_node_html(const Node& node) {
   body += "<section id=\"findings\"><h2>Findings</h2>\n";
   body += findings.empty() ? "<p>Nothing falls behind.</p>\n" : list_html(findings, "findings");
   body += "</section>\n";
-  if (const std::string panels = node_panels(node); !panels.empty()) {
+  if (const Scene roofs = node_scene(node, NodeParts::roofs); roofs.width > 0) {
+    SvgCanvas canvas;
     body +=
         "<section id=\"roofs\"><h2>Rooflines</h2>\n<p class=\"lead\">FLOP/s over FLOP/byte, the same axes in each. "
         "Broad and grey: what is usual among these GPUs. Red: lower than that by 5 % and more. Dashed: what is left "
         "when "
         "all work.</p>\n" +
-        panels + "</section>\n";
+        draw_scene(roofs, canvas) + "</section>\n";
   }
   const std::vector<NodeTable> tables = node_tables(node);
   for (std::size_t i = 0; i < tables.size(); ++i) body += table_html(tables[i], i + 1);
   if (const std::vector<std::string> missing = node_unmeasured(node); !missing.empty()) {
     body += "<section id=\"unmeasured\"><h2>Not measured</h2>\n" + list_html(missing, "unmeasured") + "</section>\n";
   }
-  return html_still_page("Node: " + headline, node.tool_version, std::string(kTableStyle) + kNodePanelStyle,
-                         body + "</main>\n");
+  const std::string style = kTableStyle + ("@media (prefers-color-scheme:dark){" + theme_css(Theme::dark) + "}\n");
+  return html_still_page("Node: " + headline, node.tool_version, style, body + "</main>\n");
 }
 
 }  // namespace roofline

@@ -8,6 +8,9 @@
 #include <charconv>
 #include <cmath>
 
+#include "model/collective.hpp"
+#include "model/nan.hpp"
+#include "report/network.hpp"
 #include "report/titles.hpp"
 #include "text/format.hpp"
 
@@ -19,6 +22,7 @@ constexpr auto kFactor = QuantityUnit::factor;
 constexpr auto kNumber = QuantityUnit::number;
 constexpr auto kHertz = QuantityUnit::hertz;
 constexpr auto kBytes = QuantityUnit::bytes;
+constexpr auto kBandwidth = QuantityUnit::bandwidth;
 constexpr auto kSeconds = QuantityUnit::seconds;
 constexpr auto kFlag = QuantityUnit::flag;
 constexpr auto kPipe = QuantityUnit::pipe;
@@ -50,6 +54,23 @@ constexpr QuantitySpec kSpecs[] = {
     {"pace.arithmetic", "pace of arithmetic", kFraction, "the same of the fp32 roof"},
     {"launch.share", "launch floor", kFraction, "of the time, what its launches need at the launch floor"},
     {"transfer.share", "link to the host busy", kFraction, "of the time, what its bytes need on PCIe or NVLink"},
+    {"product", "product beside it", kFlag, "of a row with a collective: it computes too"},
+    {"network.bound", "communication-bound", kFlag, "its collective's bytes limit it"},
+    {"network.latency.bound", "bound by its collective's latency", kFlag, "that is what limits it"},
+    {"network.message", "message", kBytes, "of a rank's larger buffer, what its collective is of"},
+    {"network.bus", "bus bandwidth", kBandwidth, "of its collective over its whole time, as nccl-tests counts it"},
+    {"network.roof", "roof of the links", kBandwidth, "bus bandwidth that its bound holds it against"},
+    {"network.share", "bytes at the links' rate", kFraction, "of the time, what its bytes need at network.roof"},
+    {"network.latency.share", "latency of its collective", kFraction, "of the time, by the line of as many ranks"},
+    {"network.enough", "", kBytes, "message of which latency is a tenth of the time, by that line"},
+    {"network.of_size", "of what that size gave", kFraction,
+     "of a collective alone: its rate over that of its size and ranks in the calibration's sweep"},
+    {"network.need", "collective's time alone", kFraction,
+     "of the time, what its collective took in that sweep; without one its latency and its bytes' time together"},
+    {"network.latency.part", "", kFraction, "of that, its latency"},
+    {"product.share", "product's time alone", kFraction, "of the time, what the rest of its work needs at its roof"},
+    {"apart.share", "both, one after the other", kFraction, "product.share and network.need together"},
+    {"overlap.gain", "", kFraction, "of the time, the shorter of the two: what could be hidden under the other"},
     {"memory.bound", "memory-bound", kFlag, "the bound is memory"},
     {"compute.bound", "compute-bound", kFlag, "the bound is compute"},
     {"clock.known", "clock known", kFlag, "its core clock was read"},
@@ -263,6 +284,54 @@ void add_bound(Collector& out, const Point& point, const Machine& machine) {
     const double burst = bound_of(point.work, machine).attainable_time_s;
     out.set("clock.gain", (point.bound.attainable_time_s - burst) / time);
   }
+}
+
+/// A row with a collective, or with a product and its collective.
+void add_network(Collector& out, const Point& point, const Machine& machine) {
+  if (!point.work.collective) return;
+  const Collective& collective = *point.work.collective;
+  const double time = point.time->median;
+  const bool product = point.work.total_flops() > 0;
+  double latency_s = 0, bytes_s = kNaN, product_s = 0;
+  for (const ResourceTime& resource : point.bound.resources) {
+    const bool network = resource.ceiling.starts_with("nccl.") || resource.ceiling == to_string(Level::network);
+    if (network && resource.kind == CeilingKind::latency) {
+      latency_s = resource.time_s;
+    } else if (network) {
+      bytes_s = resource.time_s;
+    } else if (resource.kind != CeilingKind::overhead) {
+      product_s = std::fmax(product_s, resource.time_s);
+    }
+    if (resource.ceiling == point.bound.limiting_ceiling) {
+      out.flag_is("network.latency.bound", network && resource.kind == CeilingKind::latency);
+      out.flag_is("network.bound", network && resource.kind == CeilingKind::bandwidth);
+    }
+  }
+  out.flag_is("product", product);
+  out.set("network.share", bytes_s / time);
+  const double factor = bus_factor(collective.name, collective.ranks).value_or(kNaN);
+  if (const auto rates = network_rates(point)) {
+    out.set("network.bus", rates->bus);
+    out.set("network.message", rates->algorithm * time);
+  }
+  if (const Ceiling* roof = machine.network(collective)) out.set("network.roof", roof->value);
+  if (const LatencyLine* line = machine.line(collective)) {
+    out.set("network.latency.share", line->latency_s / time);
+    out.set("network.enough", 9 * line->latency_s * line->rate / factor);
+  }
+  const double bytes = point.work.bytes.contains(Level::network) ? point.work.bytes.at(Level::network).total() : kNaN;
+  const auto calibrated = calibrated_time(machine, collective, bytes);
+  const double need_s = calibrated.value_or(latency_s + bytes_s);
+  out.set("network.need", need_s / time);
+  if (!product) {
+    out.set("network.of_size", calibrated ? std::optional(*calibrated / time) : std::nullopt);
+    return;
+  }
+  if (latency_s > 0) out.set("network.latency.part", latency_s / need_s);
+  if (!(product_s > 0)) return;
+  out.set("product.share", product_s / time);
+  out.set("apart.share", (product_s + need_s) / time);
+  out.set("overlap.gain", std::min(product_s, need_s) / time);
 }
 
 void add_fairness(Collector& out, const Point& point) {
@@ -551,6 +620,7 @@ Quantities quantities_of(const Point& point, const Machine& machine, const Count
   if (!point.time) return {};
   add_measurement(out, point, machine);
   add_fairness(out, point);
+  add_network(out, point, machine);
   add_bound(out, point, machine);
   add_utilization(out, point, machine, counters);
   if (machine.device.kind == DeviceKind::cpu) add_cpu(out, point, machine, counters);
@@ -577,6 +647,8 @@ std::string quantity_text(std::string_view name, double value) {
       return si(value, "Hz");
     case kBytes:
       return binary_bytes(value);
+    case kBandwidth:
+      return rate(value, CeilingKind::bandwidth);
     case kSeconds:
       return duration(value);
     case kPipe:

@@ -13,9 +13,20 @@
 
 namespace roofline {
 
-/// How a quantity is written: 0.31 as "31 %", "0.31×", "0.31", "0.31 GHz", …; a flag is 0 or 1 and is never written.
-/// A pipe and a level are the numbers of their names: "FP32 pipe", "shared memory".
-enum class QuantityUnit : std::uint8_t { fraction, factor, number, hertz, bytes, seconds, flag, pipe, level };
+/// How a quantity is written: 0.31 as "31 %", "0.31×", "0.31", "0.31 GHz", "0.31 GB/s", …; a flag is 0 or 1 and is
+/// never written. A pipe and a level are the numbers of their names: "FP32 pipe", "shared memory".
+enum class QuantityUnit : std::uint8_t {
+  fraction,
+  factor,
+  number,
+  hertz,
+  bytes,
+  bandwidth,
+  seconds,
+  flag,
+  pipe,
+  level
+};
 
 struct QuantitySpec {
   std::string_view name;   ///< its id in files

@@ -44,6 +44,24 @@ constexpr std::array kAboveRoof = {Condition{"above_roof", kIs, 1}};
 constexpr std::array kSuspectRoof = {Condition{"roof.suspect", kIs, 1}, Condition{"roof.fraction", kAbove, kAtRoof}};
 constexpr std::array kSuspectNote = {Condition{"roof.suspect", kIs, 1}, kUnderRoof};
 constexpr std::array kRoofless = {Condition{"roof.known", kIs, 0}};
+// Collectives, alone or with their product. How fast a size can be is what the calibration's own sweep says of it.
+constexpr Condition kAlone = {"product", kIs, 0};
+constexpr Condition kWithProduct = {"product", kIs, 1};
+constexpr double kAsCalibrated = 0.85;
+constexpr std::array kAtLatency = {Condition{"network.latency.bound", kIs, 1},
+                                   Condition{"roof.fraction", kAbove, kAtRoof},
+                                   Condition{"roof.fraction", kBelow, 1.1}};
+constexpr std::array kAtLink = {Condition{"network.bound", kIs, 1}, Condition{"roof.fraction", kAbove, kAtRoof},
+                                Condition{"roof.fraction", kBelow, 1.1}};
+constexpr std::array kMessageSize = {kUnderRoof, kAlone, Condition{"network.of_size", kAbove, kAsCalibrated}};
+constexpr std::array kBelowLink = {kUnderRoof, kAlone, Condition{"network.of_size", kBelow, kAsCalibrated}};
+constexpr std::array kExchangeLatency = {kUnderRoof, kWithProduct, Condition{"network.need", kAbove, 0.2},
+                                         Condition{"network.latency.part", kAbove, 0.5}};
+// Of two that run at the same time, their times alone are more than that of both.
+constexpr std::array kTakeTurns = {kUnderRoof, kWithProduct, Condition{"overlap.gain", kAbove, 0.1},
+                                   Condition{"apart.share", kAbove, 0.7}, Condition{"apart.share", kBelow, 1.1}};
+constexpr std::array kCollectiveUnknown = {kUnderRoof, kAlone};
+constexpr std::array kProductUnknown = {kUnderRoof, kWithProduct};
 // The floor is that of empty kernels in a row. A kernel that reads and writes a little takes twice that on an H200.
 constexpr std::array kLaunchBound = {Condition{"launch.share", kAbove, 0.35}};
 constexpr std::array kTransferBound = {Condition{"transfer.share", kAbove, 0.5}};
@@ -233,6 +251,44 @@ constexpr Rule kRules[] = {
      "Calibrate again on a quiet machine, then look at it.", kMeasured, Tells::measure},
     {"roofless", kAny, kRoofless, "No roof of this machine limits it: there is nothing to hold it against.",
      "Count its work (--counters), or calibrate what it runs on.", kMeasured, Tells::roofless},
+    {"at-latency", kGpu, kAtLatency, "It reaches {roof.fraction} of its roof, which is its collective's latency.",
+     "Only fewer of them are faster: join several messages into one (from {network.enough} on latency is less than a "
+     "tenth); for what stays small, one-shot kernels over peer memory have fewer steps than NCCL.",
+     kMeasured, Tells::at_roof},
+    {"at-link", kGpu, kAtLink, "It reaches {roof.fraction} of what the links carry: {network.bus}.",
+     "Send less, or hide it: a smaller type, reduce_scatter and all_gather around work that can be spread in place of "
+     "all_reduce (sequence parallelism), gradients added up over several steps, or work that does not wait for it "
+     "meanwhile.",
+     kMeasured, Tells::at_roof},
+    {"below-link", kGpu, kBelowLink,
+     "It moves {network.bus}, {network.of_size} of what its size gave when the machine was calibrated.",
+     "See what NCCL chose (NCCL_DEBUG=INFO): P2P over NVLink and not PCIe, its algorithm, protocol and channels, with "
+     "NCCL_P2P_DISABLE, NCCL_ALGO, NCCL_PROTO and NCCL_MAX_NCHANNELS unset; then whether something else uses the "
+     "links.",
+     kMeasured},
+    {"message-size", kGpu, kMessageSize,
+     "Its size holds it: {network.message} gave no more when the machine was calibrated, and latency is "
+     "{network.latency.share} of the time.",
+     "Send fewer and larger ones: several messages in one (buckets, flattened tensors; from {network.enough} on "
+     "latency "
+     "is less than a tenth). What has to be small is faster in a CUDA graph, and by one-shot kernels over peer memory.",
+     kMeasured},
+    {"exchange-latency", kGpu, kExchangeLatency,
+     "{network.need} of the time is its collective's, and more than half of that is latency ({network.latency.share} "
+     "of "
+     "the time).",
+     "Exchange less often or in fewer steps: one-shot all_reduce over peer memory, fused with the norm that follows; "
+     "one "
+     "exchange a layer where the model allows it; more tokens at once.",
+     kMeasured},
+    {"takes-turns", kGpu, kTakeTurns,
+     "Product and collective take turns: alone they need {product.share} and {network.need} of the time.",
+     "Let them overlap, for at most {overlap.gain} of the time: cut the product along its rows and send each piece "
+     "while "
+     "the next one is multiplied, NCCL on a stream of its own and on few SMs (NCCL_MAX_CTAS); or take a product that "
+     "does "
+     "so (async tensor parallelism, Transformer Engine, cuBLASMp).",
+     kMeasured},
     {"launch-bound", kGpu, kLaunchBound, "{launch.share} of the time is the floor of its kernel launches.",
      "Fuse kernels, or run many of them from one graph; a larger problem hides the launch.", kMeasured},
     {"launch-bound", kCpu, kLaunchBound, "{launch.share} of the time is what starting and joining its threads takes.",
@@ -442,6 +498,15 @@ constexpr Rule kRules[] = {
      "More independent work in each thread (several vector accumulators, loads ahead of their use), and work for every "
      "thread.",
      kField, Tells::otherwise},
+    {"collective-unexplained", kGpu, kCollectiveUnknown,
+     "It moves {network.bus}, and the links carry {network.roof}. What its size can reach with as many ranks was not "
+     "measured.",
+     "Calibrate with as many GPUs (--only '*nccl*'): the sweep tells a small message from a slow link.", kMeasured,
+     Tells::unexplained},
+    {"product-unexplained", kGpu, kProductUnknown,
+     "Product and collective alone need {product.share} and {network.need} of the time: one of them is slower than "
+     "that.",
+     "Time them apart: a gemm of a rank's part, and the collective of that size.", kMeasured, Tells::unexplained},
     {"unexplained-memory", kGpu, kUnexplainedMemory,
      "No counter explains the missing {roof.missing}: {level} is busy {levels.utilization} of the time, the {pipe} "
      "{compute.utilization}, at {occupancy} occupancy.",
