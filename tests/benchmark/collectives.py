@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 """Collectives as roofline and as PyTorch time them, in one run on the same GPUs.
 
-Runs `roofline analyze` over sizes from 8 bytes to 1 GiB (in one process, or in as many as ranks with --processes), and then
-PyTorch's NCCL, a process for each GPU, between two events: a loop of calls, and a CUDA graph of them, for below some MiB the
-loop is bound by its host; the faster one counts. Both use the same buffers over and over, in place where PyTorch's call is.
-Prints the bus bandwidth of both and their ratio.
+Runs `roofline analyze` over sizes from 8 bytes to 1 GiB (in one process, or in as many as ranks with --processes), and then a
+loop of PyTorch's NCCL, a process for each GPU, between two events, which below some MiB is bound by its host. Both use the same
+buffers over and over, in place where PyTorch's call is. Prints the bus bandwidth of both and their ratio.
 Usage: collectives.py ROOFLINE [--ranks 2] [--processes] [--op all_reduce] [--within 0.03]
 Exits 1 where roofline's time of a size of 1 MiB or more is longer by more than `within`.
 """
@@ -16,7 +15,6 @@ import sys
 import tempfile
 
 IN_PLACE = ("all_reduce", "broadcast")
-IN_GRAPH = 20  # calls
 FACTORS = {
     "all_reduce": lambda n: 2 * (n - 1) / n,
     "all_gather": lambda n: (n - 1) / n,
@@ -27,7 +25,6 @@ FACTORS = {
 
 
 def median_time(torch, dist, call, repeats):
-    call()
     times = []
     for _ in range(5):
         begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
@@ -64,12 +61,7 @@ def torch_loop(rank, ranks, op, sizes, result):
         for _ in range(5):
             call()
         repeats = max(5, min(200, (1 << 32) // size))
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            for _ in range(IN_GRAPH):
-                call()
-        seconds[size] = min(median_time(torch, dist, call, repeats),
-                            median_time(torch, dist, graph.replay, max(2, repeats // IN_GRAPH)) / IN_GRAPH)
+        seconds[size] = median_time(torch, dist, call, repeats)
     if rank == 0:
         with open(result, "w", encoding="utf-8") as file:
             json.dump(seconds, file)
