@@ -54,7 +54,7 @@ def main():
     if not given.nodes:
         machine["ceilings"] = [machine["ceilings"][i] for i in judged[:40]]
         judged = list(range(len(machine["ceilings"])))
-    parts = text_around_values(node_of(machine, given.gpus) if given.nodes else marked(machine))
+    parts = text_around_values(node_of(machine, given.gpus) if given.nodes else marked(machine), given.nodes)
 
     machines = given.machines * given.gpus
     planted = {}
@@ -123,9 +123,9 @@ def node_of(machine, gpus):
     return node
 
 
-def text_around_values(document):
+def text_around_values(document, nodes):
     """The text, cut where values belong: files are joined and not serialised. A piece is text, or a value to vary."""
-    text = json.dumps(document, indent=2)
+    text = json.dumps(document, separators=(",", ":")) if nodes else json.dumps(document, indent=2)
     text = re.sub('"@@(number|around [^"]*)"', r"@@\1@@", text).replace("@@text", "@@text@@")
     return text.split("@@")
 

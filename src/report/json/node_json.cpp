@@ -96,7 +96,9 @@ bool is_node(const std::string& text) {
 }
 
 Json node_to_json(const Node& node) { return to_json_value(node); }
-std::string render_node_json(const Node& node) { return to_json_text(node_to_json(node)); }
+std::string render_node_json(const Node& node) {
+  return node_to_json(node).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
 
 Json topology_to_json(const Node& node) {
   return {{"topology", to_json_value(node.topology)}, {"links", to_json_value(node.links)}};

@@ -16,7 +16,7 @@ inline constexpr const char* kNodeSchema = "roofline.node/1";
 bool is_node(const std::string& text);
 
 nlohmann::ordered_json node_to_json(const Node& node);
-/// node.json.
+/// node.json, in one line: a fleet reads ten thousand of them.
 std::string render_node_json(const Node& node);
 
 nlohmann::ordered_json topology_to_json(const Node& node);  ///< `topology` and `links` alone
