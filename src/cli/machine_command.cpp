@@ -13,6 +13,7 @@
 #include "host/file_limits.hpp"
 #include "host/host.hpp"
 #include "model/error.hpp"
+#include "model/node_as_machine.hpp"
 #include "render/node/node_render.hpp"
 #include "render/render.hpp"
 #include "report/json/json.hpp"
@@ -106,8 +107,7 @@ std::string changes_json(const std::vector<CeilingChange>& changes, const Machin
 
 /// Exit code 3 when a roof got slower: a gate for whoever looks after many machines. References are shown and don't
 /// count: the host's pace (pageable copies, launches one by one) differs by some per cent from run to run.
-ExitCode compare(const Machine& now, const MachineCommand& command, const TerminalStyle& style) {
-  const Machine before = machine_in(read_file(command.against, kReportLimit), command.against, now.device);
+ExitCode compare(const Machine& before, const Machine& now, const MachineCommand& command, const TerminalStyle& style) {
   if (before.device.kind != now.device.kind) {
     throw UsageError(fmt::format("{}: is a calibration of a {} device, and the other one of a {} device",
                                  command.against, to_string(before.device.kind), to_string(now.device.kind)),
@@ -133,16 +133,32 @@ ExitCode compare(const Machine& now, const MachineCommand& command, const Termin
   return ExitCode::regression;
 }
 
+/// The other calibration of a machine: a file of any kind that has it.
+Machine earlier(const Machine& now, const MachineCommand& command) {
+  return machine_in(read_file(command.against, kReportLimit), command.against, now.device);
+}
+
+/// The other calibration of a node, with all of its rates.
+Machine earlier(const MachineCommand& command) {
+  const std::string text = read_file(command.against, kReportLimit);
+  if (!is_node(text)) {
+    throw UsageError(fmt::format("{}: is no node, and the other one is", command.against),
+                     "compare a node with a node, or one device: roofline machine --device cuda:0 --against FILE");
+  }
+  Node node = parse_node(text, command.against);
+  keep_devices(node, command.device.indices);
+  return node_as_machine(node);
+}
+
 }  // namespace
 
 ExitCode run_machine(const MachineCommand& command, const Options& options) {
   const std::string text = command.file.empty() ? std::string() : read_file(command.file, kReportLimit);
   if (std::optional<Node> node = node_of(command, text)) {
-    if (!command.against.empty()) {
-      throw UsageError("--against compares single machines, and this is a node",
-                       "roofline machine --device cuda:0 --against FILE");
-    }
     keep_devices(*node, command.device.indices);
+    if (!command.against.empty()) {
+      return compare(earlier(command), node_as_machine(*node), command, stdout_style(options.color));
+    }
     print_result(command.format == "json" ? render_node_json(*node)
                  : command.format == "md" ? render_node_markdown(*node)
                                           : render_node_terminal(*node, stdout_style(options.color)));
@@ -150,7 +166,7 @@ ExitCode run_machine(const MachineCommand& command, const Options& options) {
   }
   const Machine machine = command.file.empty() ? kept_machine(command.device) : machine_in(text, command.file);
   const TerminalStyle style = stdout_style(options.color);
-  if (!command.against.empty()) return compare(machine, command, style);
+  if (!command.against.empty()) return compare(earlier(machine, command), machine, command, style);
   print_result(command.format == "json" ? machine_to_json(machine).dump(2) + "\n"
                : command.format == "md" ? render_machine_markdown(machine)
                                         : render_machine_terminal(machine, style, command.verbose));
