@@ -270,31 +270,26 @@ constexpr Rule kRules[] = {
      "Its size holds it: {network.message} gave no more when the machine was calibrated, and latency is "
      "{network.latency.share} of the time.",
      "Send fewer and larger ones: several messages in one (buckets, flattened tensors; from {network.enough} on "
-     "latency "
-     "is less than a tenth). What has to be small is faster in a CUDA graph, and by one-shot kernels over peer memory.",
+     "latency is less than a tenth). What has to be small is faster in a CUDA graph, and by one-shot kernels over "
+     "peer memory.",
      kMeasured},
     {"exchange-latency", kGpu, kExchangeLatency,
-     "{network.need} of the time is its collective's, and more than half of that is latency ({network.latency.share} "
-     "of "
-     "the time).",
-     "Exchange less often or in fewer steps: one-shot all_reduce over peer memory, fused with the norm that follows; "
-     "one "
-     "exchange a layer where the model allows it; more tokens at once.",
+     "{network.need} of the time is its collective's, and more than half of that is latency "
+     "({network.latency.share} of the time).",
+     "Exchange less often or in fewer steps: one-shot all_reduce over peer memory, fused with the norm that "
+     "follows; one exchange a layer where the model allows it; more tokens at once.",
      kMeasured},
     {"takes-turns", kGpu, kTakeTurns,
      "Product and collective take turns: alone they need {product.share} and {network.need} of the time.",
      "Let them overlap, for at most {overlap.gain} of the time: cut the product along its rows and send each piece "
-     "while "
-     "the next one is multiplied, NCCL on a stream of its own and on few SMs (NCCL_MAX_CTAS); or take a product that "
-     "does "
-     "so (async tensor parallelism, Transformer Engine, cuBLASMp).",
+     "while the next one is multiplied, NCCL on a stream of its own and on few SMs (NCCL_MAX_CTAS); or take a "
+     "product that does so (async tensor parallelism, Transformer Engine, cuBLASMp).",
      kMeasured},
     {"launch-bound", kGpu, kLaunchBound, "{launch.share} of the time is the floor of its kernel launches.",
      "Fuse kernels, or run many of them from one graph; a larger problem hides the launch.", kMeasured},
     {"launch-bound", kCpu, kLaunchBound, "{launch.share} of the time is what starting and joining its threads takes.",
      "Do more in one go: fuse it with its neighbours or give it a larger problem; where it is this small, fewer "
-     "threads "
-     "start sooner.",
+     "threads start sooner.",
      kMeasured},
     {"transfer-bound", kGpu, kTransferBound,
      "{transfer.share} of the time is what its bytes need on the link to the host.",
@@ -308,7 +303,8 @@ constexpr Rule kRules[] = {
     {"no-tensor-cores", kGpu, kNoTensor, "It is a matrix product, and the tensor cores did nothing.",
      "Use mma or wgmma, or a library: on this machine they are {tensor.gain} faster than this pipe.", kMeasured},
     {"mma-sync", kGpu, kMmaSync,
-     "Its tensor work goes through mma.sync ({wgmma.share} through wgmma), which does not reach the chip's full rate.",
+     "Its tensor work goes through mma.sync ({wgmma.share} through wgmma), which does not reach the chip's full "
+     "rate.",
      "Use wgmma with operands in shared memory (CUTLASS 3, or Triton for sm_90).", kMeasured, Tells::cause,
      "The code is a library's, and older than the chip: use a newer version, or one of its kernels for sm_90."},
     {"too-few-blocks", kGpu, kFewBlocks, "A grid of {blocks} leaves some of the {sms} SMs without a block.",
@@ -316,8 +312,7 @@ constexpr Rule kRules[] = {
      "The grid follows the problem: give it a larger one, or several in one call."},
     {"small-grid", kGpu, kSmallGrid,
      "The grid fills {grid.fill} of the block slots ({occupancy} occupancy): too few loads are under way to keep "
-     "memory "
-     "busy.",
+     "memory busy.",
      "Start more or larger blocks, or give each thread several loads before it uses the first.", kBestPractices,
      Tells::cause, "The grid follows the problem: give it a larger one, or several in one call."},
     {"spills", kGpu, kSpills,
@@ -329,8 +324,7 @@ constexpr Rule kRules[] = {
      Tells::cause, kLibraryStream},
     {"scattered-loads", kGpu, kScattered,
      "Loads take {load.sectors} sectors a request, {load.excess} the bytes that threads ask for: each waits for as "
-     "many "
-     "turns.",
+     "many turns.",
      "Let neighbouring threads read neighbouring addresses; stage strided data through shared memory.", kBestPractices,
      Tells::cause, kLibraryStream},
     {"uncoalesced-stores", kGpu, kStores,
@@ -359,13 +353,14 @@ constexpr Rule kRules[] = {
      "Look for padding, recomputation, and masked work that could be skipped.", kMeasured},
     {"no-vectors", kCpu, kNoVectors,
      "It is about as fast as arithmetic one element at a time can be ({scalar} of that), and a vector has {lanes}.",
-     "See whether the compiler vectorised the inner loop (-fopt-info-vec): unit stride, no aliasing, sums that may be "
-     "reordered; else write it with vectors.",
+     "See whether the compiler vectorised the inner loop (-fopt-info-vec): unit stride, no aliasing, sums that may "
+     "be reordered; else write it with vectors.",
      kMeasured},
     {"short-vectors", kCpu, kShortVectors,
      "It does {flops.per_instruction} FLOPs an instruction: most of its instructions are no whole vectors of "
      "arithmetic.",
-     "Use vectors of the full length and keep sums in registers: fewer loads, shuffles and addresses for each product.",
+     "Use vectors of the full length and keep sums in registers: fewer loads, shuffles and addresses for each "
+     "product.",
      kField},
     {"one-core", kCpu, kOneCore,
      "It is as fast as one core alone can be ({one_core} of that), with {threads.of} threads.",
@@ -375,8 +370,8 @@ constexpr Rule kRules[] = {
      "Choose a grid that fills whole waves, make blocks smaller, or let a persistent grid share out the work.", kNsight,
      Tells::cause, "The grid follows the problem: choose sizes that fill whole waves, or larger ones."},
     {"second-pipe", kGpu, kSecondPipe,
-     "Beside the products, work on the {second} alone takes {second.need} of the time that the roof allows, and is not "
-     "fully hidden under them.",
+     "Beside the products, work on the {second} alone takes {second.need} of the time that the roof allows, and is "
+     "not fully hidden under them.",
      "Let the one run under the other: groups of warps that take turns (softmax of one under the products of the "
      "next), or part of the exponentials as polynomials on the FP32 pipe.",
      kMeasured, Tells::cause, "The code is a library's: try another of its algorithms, or a newer version."},
@@ -385,8 +380,8 @@ constexpr Rule kRules[] = {
      "warps.",
      kField, Tells::cause, kLibraryKernel},
     {"clock-below-roof", kGpu, kClockUnknown,
-     "The tensor cores work in {tensor.active} of the cycles: most of what is missing is clock, which power must have "
-     "held below that of the roof.",
+     "The tensor cores work in {tensor.active} of the cycles: most of what is missing is clock, which power must "
+     "have held below that of the roof.",
      "Leave its code: fewer operations, a smaller type or a higher power limit make it faster.", kMeasured},
     {"tensor-gaps", kGpu, kTensorGaps,
      "The tensor cores stand still in {tensor.gap} of the cycles: while tiles begin and end, or wait for their "
@@ -395,9 +390,8 @@ constexpr Rule kRules[] = {
      "copies under way.",
      kMeasured, Tells::cause, kLibraryKernel},
     {"level-beside", kGpu, kLevelBeside,
-     "Traffic from {level} alone takes {level.need} of the time that the {pipe}'s roof allows, and the products wait "
-     "for "
-     "it: the {pipe} is busy {compute.utilization} of the time, {level} {levels.utilization}.",
+     "Traffic from {level} alone takes {level.need} of the time that the {pipe}'s roof allows, and the products "
+     "wait for it: the {pipe} is busy {compute.utilization} of the time, {level} {levels.utilization}.",
      "Do more with each byte that is loaded from there: more results a thread (larger register tiles), wider loads, "
      "operands kept in registers.",
      kMeasured, Tells::cause, kLibraryKernel},
@@ -407,15 +401,15 @@ constexpr Rule kRules[] = {
      "Fewer instructions beside the arithmetic: addresses computed once, wider loads, loops unrolled.", kNsight,
      Tells::cause, kLibraryKernel},
     {"few-warps", kGpu, kFewWarps,
-     "The {pipe} is busy {compute.utilization} of the time and no level of memory more than {levels.utilization}: with "
-     "{registers} registers a thread there are {warps.per_sm} warps an SM, too few to fill the gaps.",
+     "The {pipe} is busy {compute.utilization} of the time and no level of memory more than {levels.utilization}: "
+     "with {registers} registers a thread there are {warps.per_sm} warps an SM, too few to fill the gaps.",
      "Put fewer instructions between the products (wider loads from shared memory, addresses computed once) and run "
      "loads further ahead; --counters full tells full issue slots from waiting.",
      kField, Tells::cause, kLibraryKernel},
     {"occupancy-registers", kGpu, kOccupancyRegisters,
      "{occupancy} occupancy; {registers} registers a thread keep more blocks from an SM.",
-     "Lower the registers (__launch_bounds__, smaller tiles a thread), if latency and not arithmetic is what it waits "
-     "for.",
+     "Lower the registers (__launch_bounds__, smaller tiles a thread), if latency and not arithmetic is what it "
+     "waits for.",
      kField, Tells::cause, kLibraryKernel},
     {"occupancy-shared-memory", kGpu, kOccupancyShared,
      "{occupancy} occupancy; {shared} of shared memory a block keep more blocks from an SM.",
@@ -424,13 +418,13 @@ constexpr Rule kRules[] = {
      "{occupancy} occupancy; blocks of {threads} threads are too small to fill an SM.", "Use more threads a block.",
      kField, Tells::cause, kLibraryKernel},
     {"occupancy-uneven", kGpu, kOccupancyUneven,
-     "{occupancy} occupancy was reached, {occupancy.of_possible} of what would fit: warps end at different times, or "
-     "sooner than new ones start.",
+     "{occupancy} occupancy was reached, {occupancy.of_possible} of what would fit: warps end at different times, "
+     "or sooner than new ones start.",
      "Balance the work between warps and blocks; where blocks are very short, let each do more.", kNsight, Tells::cause,
      kLibraryKernel},
     {"narrow-loads", kGpu, kNarrowLoads,
-     "A thread loads {load.width} bytes at once, and DRAM is busy {memory.utilization} of the time: too few bytes are "
-     "under way.",
+     "A thread loads {load.width} bytes at once, and DRAM is busy {memory.utilization} of the time: too few bytes "
+     "are under way.",
      "Load 16 bytes a thread at once, or several times before the first is used.", kBestPractices, Tells::cause,
      kLibraryStream},
     {"memory-stalls", kGpu, kMemoryStalls,
@@ -474,8 +468,7 @@ constexpr Rule kRules[] = {
      "Allow huge pages (transparent_hugepage set to madvise or always, and madvise in the program).", kMeasured},
     {"arithmetic-beside", kAny, kArithmeticBeside,
      "Beside the bytes, work on the {second} alone takes {arithmetic.need} of the time that the roof allows, and is "
-     "not "
-     "fully hidden under them.",
+     "not fully hidden under them.",
      "Make the arithmetic cheaper (fewer conversions, cheaper exponentials and divisions), or let loads run further "
      "ahead of it.",
      kMeasured},
@@ -486,8 +479,7 @@ constexpr Rule kRules[] = {
     {"poor-memory", kCpu, kPoorMemory,
      "Memory-bound, and no level of memory is used to more than {levels.utilization}.",
      "Look first at how it walks memory (whole vectors side by side, few streams, few pages) and at whether all "
-     "threads "
-     "have work.",
+     "threads have work.",
      kField, Tells::otherwise},
     {"latency", kGpu, kLatency,
      "Neither a pipe ({compute.utilization}) nor a level of memory ({levels.utilization}) is busy: latency.",
@@ -495,8 +487,8 @@ constexpr Rule kRules[] = {
      kLibraryStream},
     {"latency", kCpu, kLatency,
      "Neither a pipe ({compute.utilization}) nor a level of memory ({levels.utilization}) is busy: latency.",
-     "More independent work in each thread (several vector accumulators, loads ahead of their use), and work for every "
-     "thread.",
+     "More independent work in each thread (several vector accumulators, loads ahead of their use), and work for "
+     "every thread.",
      kField, Tells::otherwise},
     {"collective-unexplained", kGpu, kCollectiveUnknown,
      "It moves {network.bus}, and the links carry {network.roof}. What its size can reach with as many ranks was not "
