@@ -15,6 +15,7 @@
 #include "cli/options.hpp"
 #include "host/interrupt.hpp"
 #include "host/library_path.hpp"
+#include "host/unfinished_file.hpp"
 
 namespace roofline {
 namespace {
@@ -55,6 +56,7 @@ ExitCode without_memory() {
   try {
     if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
   } catch (const std::bad_alloc&) {
+    remove_unfinished_files();
     std::_Exit(static_cast<int>(without_memory()));
   } catch (...) {
     // A mistake of ours: with a core file, it can be found.

@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "host/interrupt.hpp"
+#include "host/unfinished_file.hpp"
 #include "model/error.hpp"
 
 namespace roofline {
@@ -131,6 +132,7 @@ void write_file(const fs::path& path, const std::string& content) {
   make_folder(path.parent_path());
   // Other hosts and containers have processes of the same number and may write to the same folder.
   const fs::path temporary = fmt::format("{}.{}-{:08x}.tmp", path.string(), ::getpid(), std::random_device()());
+  const UnfinishedFile unfinished(temporary.c_str());
   const int error = write_new(temporary, content);
   if (error == 0 && ::rename(temporary.c_str(), path.c_str()) == 0) return;
   const int reason = error != 0 ? error : errno;

@@ -23,6 +23,7 @@ GrowingFile::GrowingFile(fs::path path, const std::string& opening, std::string 
     copy.name = fmt::format("{}.{}.{}.tmp", path_.string(), ::getpid(), i);
     copy.file = ::open(copy.name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (copy.file < 0) fail(errno);
+    copy.unfinished.emplace(copy.name.c_str());
     write(copy, opening, 0);
     copy.end = opening.size();
   }
@@ -63,6 +64,7 @@ void GrowingFile::write(const Copy& copy, std::string_view text, std::size_t off
 
 void GrowingFile::publish(const Copy& copy) const {
   const fs::path link = fmt::format("{}.{}.tmp", path_.string(), ::getpid());
+  const UnfinishedFile unfinished(link.c_str());
   std::error_code error;
   fs::create_hard_link(copy.name, link, error);
   // FAT and some network file systems have no links. A whole copy gets dearer with each row, and is as safe.

@@ -3,8 +3,11 @@
 
 #include <array>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include "host/unfinished_file.hpp"
 
 namespace roofline {
 
@@ -31,6 +34,7 @@ class GrowingFile {
     Copy& operator=(const Copy&) = delete;
 
     std::filesystem::path name;
+    std::optional<UnfinishedFile> unfinished;
     int file = -1;
     std::size_t end = 0;  ///< where the closing stands
     std::string missing;  ///< what the other copy has already

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "host/files.hpp"
+#include "host/unfinished_file.hpp"
 #include "model/error.hpp"
 
 namespace roofline {
@@ -46,6 +47,28 @@ TEST_F(GrowingFileTest, IsWholeAfterEveryText) {
     EXPECT_EQ(text(), "[1, 22" + large + "]\n");
   }
   EXPECT_EQ(files(), 1) << "only the file itself is left";
+}
+
+TEST_F(GrowingFileTest, NothingIsLeftOfAProcessThatEndsWithoutDestructorsButTheFile) {
+  const ::pid_t parent = ::fork();
+  if (parent == 0) {
+    GrowingFile file(path_, "[", "]\n");
+    file.append("1");
+    const ::pid_t child = ::fork();
+    if (child == 0) {
+      remove_unfinished_files();  // its parent's are none of its own
+      ::_exit(0);
+    }
+    ::waitpid(child, nullptr, 0);
+    const bool kept = files() > 1;
+    remove_unfinished_files();
+    ::_exit(kept ? 0 : 1);
+  }
+  int status = -1;
+  ::waitpid(parent, &status, 0);
+  EXPECT_EQ(status, 0) << "a child removed what its parent was writing";
+  EXPECT_EQ(text(), "[1]\n");
+  EXPECT_EQ(files(), 1);
 }
 
 TEST_F(GrowingFileTest, TheOpeningChangesWithTheNextText) {

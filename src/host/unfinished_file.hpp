@@ -1,0 +1,27 @@
+// Files that are not whole yet, and are to be gone when a process ends where no destructor runs.
+#pragma once
+
+namespace roofline {
+
+/// A file while it is written under a name of its own. Whoever writes it removes or renames it; this is for the end that
+/// nobody can write code for: memory that is refused where nothing can be thrown any further.
+class UnfinishedFile {
+ public:
+  /// `name` must outlive it.
+  explicit UnfinishedFile(const char* name);
+  ~UnfinishedFile();
+  UnfinishedFile(const UnfinishedFile&) = delete;
+  UnfinishedFile& operator=(const UnfinishedFile&) = delete;
+
+ private:
+  friend void remove_unfinished_files();
+
+  const char* name_;
+  int process_;  ///< a child that was forked has its parent's, and leaves them alone
+  UnfinishedFile* next_;
+};
+
+/// Those that there are now. Takes no memory.
+void remove_unfinished_files();
+
+}  // namespace roofline
