@@ -14,7 +14,7 @@ namespace roofline {
 namespace {
 
 template <typename T>
-Kernel prepare_as(const Workload& w, CpuDevice& cpu) {
+Kernel prepare_attention_as(const Workload& w, CpuDevice& cpu) {
   const Attended e = attended(w);
   const std::int64_t head_size = head_tiles(e.keys, e.d);
   const Workspace<Tile> packed(cpu, e.kv_heads() * head_size, 1);
@@ -60,7 +60,8 @@ const ImplementationRegistrar kRegistrar(
       .unsupported = [](const Workload& w, const Device& device) { return amx_missing(w.dtype, as_cpu(device).isa()); },
       .prepare =
           [](const Workload& w, Device& device) {
-            return w.dtype == DType::fp16 ? prepare_as<Fp16>(w, as_cpu(device)) : prepare_as<Bf16>(w, as_cpu(device));
+            return w.dtype == DType::fp16 ? prepare_attention_as<Fp16>(w, as_cpu(device))
+                                          : prepare_attention_as<Bf16>(w, as_cpu(device));
           }}});
 
 }  // namespace

@@ -195,7 +195,7 @@ T output_of(const ConvSize& size, const T* input, const T* filter, std::int64_t 
   return sum;
 }
 
-Kernel prepare_naive(const Workload& w, Device& device) {
+Kernel prepare_naive_conv(const Workload& w, Device& device) {
   auto& pool = as_cpu(device).pool();
   return with_cpu_type(w.dtype, [&]<typename T>() -> Kernel {
     return [&pool, size = conv_size(w.shape)](std::span<void* const> tensors) {
@@ -279,7 +279,7 @@ std::vector<Implementation> Conv2d::implementations() const {
         .prepare = [this, prepare](const Workload& w,
                                    Device& device) { return through_fp32(*this, w, device, prepare); }};
   };
-  return {in_fp32("naive", "all threads, each output on its own", prepare_naive),
+  return {in_fp32("naive", "all threads, each output on its own", prepare_naive_conv),
           in_fp32("im2col", "all threads; windows gathered into a matrix in their caches, then Eigen's blocked product",
                   prepare_im2col),
           {.name = "implicit",

@@ -26,7 +26,7 @@ ConvTiles::ConvTiles(const ConvSize& size)
 namespace {
 
 template <typename T>
-Kernel prepare_as(const Workload& w, CpuDevice& cpu) {
+Kernel prepare_conv_as(const Workload& w, CpuDevice& cpu) {
   const ConvSize size = conv_size(w.shape);
   const ConvTiles count(size);
   const Workspace<Tile> packed(cpu, count.filters, 1);
@@ -50,9 +50,9 @@ Kernel prepare_as(const Workload& w, CpuDevice& cpu) {
   };
 }
 
-Kernel prepare(const Workload& w, Device& device) {
-  if (w.dtype == DType::fp16) return prepare_as<Fp16>(w, as_cpu(device));
-  return prepare_as<Bf16>(w, as_cpu(device));
+Kernel prepare_conv_amx(const Workload& w, Device& device) {
+  if (w.dtype == DType::fp16) return prepare_conv_as<Fp16>(w, as_cpu(device));
+  return prepare_conv_as<Bf16>(w, as_cpu(device));
 }
 
 const ImplementationRegistrar kRegistrar(
@@ -62,7 +62,7 @@ const ImplementationRegistrar kRegistrar(
           "all threads; windows gathered into tiles of AMX, a block of pixels at a time, filters packed for them",
       .dtypes = {DType::fp16, DType::bf16},
       .unsupported = [](const Workload& w, const Device& device) { return amx_missing(w.dtype, as_cpu(device).isa()); },
-      .prepare = prepare}});
+      .prepare = prepare_conv_amx}});
 
 }  // namespace
 #endif

@@ -35,7 +35,7 @@ class Copy final : public DataMovement {
   }
 };
 
-Kernel prepare_naive(const Workload& w, Device&) {
+Kernel prepare_naive_copy(const Workload& w, Device&) {
   return [bytes = static_cast<std::size_t>(w.shape["n"] * element_size(w.dtype))](std::span<void* const> tensors) {
     std::memcpy(tensors[1], tensors[0], bytes);
   };
@@ -62,7 +62,7 @@ Kernel prepare_copy_vectorized(const Op& op, const Workload& w, Device& device) 
 
 std::vector<Implementation> Copy::implementations() const {
   const std::vector<DType> dtypes = cpu_dtypes();
-  return {{.name = "naive", .summary = "one thread, memcpy", .dtypes = dtypes, .prepare = prepare_naive},
+  return {{.name = "naive", .summary = "one thread, memcpy", .dtypes = dtypes, .prepare = prepare_naive_copy},
           {.name = "vectorized",
            .summary = "all threads, vectors, non-temporal stores",
            .dtypes = dtypes,

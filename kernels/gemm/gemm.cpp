@@ -153,7 +153,7 @@ void naive_int8_row(const std::int8_t* a, const std::int8_t* b, std::int32_t* c,
   }
 }
 
-Kernel prepare_naive(const Workload& w, Device& device) {
+Kernel prepare_naive_gemm(const Workload& w, Device& device) {
   auto& pool = as_cpu(device).pool();
   const auto by_rows =
       [&]<typename T, typename Sum>(void (*row)(const T*, const T*, Sum*, std::int64_t, std::int64_t)) {
@@ -207,25 +207,25 @@ Kernel prepare_packed(const Workload& w, Device& device) {
 std::vector<Implementation> Gemm::implementations() const {
   std::vector<DType> with_int8 = cpu_dtypes();
   with_int8.push_back(DType::int8);
-  return {
-      {.name = "naive",
-       .summary = "all threads, C's rows as sums of B's",
-       .dtypes = with_int8,
-       .extra_traffic = [this](const Workload& w) { return fp32_copies(*this, w); },
-       .prepare = [this](const Workload& w, Device& device) { return through_fp32(*this, w, device, prepare_naive); }},
-      {.name = "eigen",
-       .summary = "all threads, a block of C each, packed and register-blocked",
-       .dtypes = {DType::fp32, DType::fp64},
-       .prepare = [](const Workload& w, Device& device) { return prepare_eigen(w, as_cpu(device)); }},
-      {.name = "packed",
-       .summary =
-           "all threads, blocks packed for each cache, sums in registers; 16 bits widened, int8 in pairs or fours",
-       .dtypes = with_int8,
-       .extra_traffic =
-           [](const Workload& w) {
-             return sums_traffic(w.dtype, static_cast<double>(w.shape["m"]) * static_cast<double>(w.shape["n"]));
-           },
-       .prepare = prepare_packed}};
+  return {{.name = "naive",
+           .summary = "all threads, C's rows as sums of B's",
+           .dtypes = with_int8,
+           .extra_traffic = [this](const Workload& w) { return fp32_copies(*this, w); },
+           .prepare = [this](const Workload& w,
+                             Device& device) { return through_fp32(*this, w, device, prepare_naive_gemm); }},
+          {.name = "eigen",
+           .summary = "all threads, a block of C each, packed and register-blocked",
+           .dtypes = {DType::fp32, DType::fp64},
+           .prepare = [](const Workload& w, Device& device) { return prepare_eigen(w, as_cpu(device)); }},
+          {.name = "packed",
+           .summary =
+               "all threads, blocks packed for each cache, sums in registers; 16 bits widened, int8 in pairs or fours",
+           .dtypes = with_int8,
+           .extra_traffic =
+               [](const Workload& w) {
+                 return sums_traffic(w.dtype, static_cast<double>(w.shape["m"]) * static_cast<double>(w.shape["n"]));
+               },
+           .prepare = prepare_packed}};
 }
 
 std::vector<Shape> Gemm::test_shapes(DeviceKind device) const {

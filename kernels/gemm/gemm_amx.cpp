@@ -21,7 +21,7 @@ std::int64_t tiled_workspace(std::int64_t rows, std::int64_t columns) {
 namespace {
 
 template <typename T>
-Kernel prepare_as(const Workload& w, CpuDevice& cpu) {
+Kernel prepare_gemm_as(const Workload& w, CpuDevice& cpu) {
   const GemmExtents e = gemm_extents(w);
   const BlockGrid grid = block_grid(e.m, e.n, cpu.pool().size());
   const std::int64_t rows = e.m / grid.down + kTileBlock;
@@ -49,10 +49,10 @@ Kernel prepare_as(const Workload& w, CpuDevice& cpu) {
   };
 }
 
-Kernel prepare(const Workload& w, Device& device) {
-  if (w.dtype == DType::int8) return prepare_as<std::int8_t>(w, as_cpu(device));
-  if (w.dtype == DType::fp16) return prepare_as<Fp16>(w, as_cpu(device));
-  return prepare_as<Bf16>(w, as_cpu(device));
+Kernel prepare_gemm_amx(const Workload& w, Device& device) {
+  if (w.dtype == DType::int8) return prepare_gemm_as<std::int8_t>(w, as_cpu(device));
+  if (w.dtype == DType::fp16) return prepare_gemm_as<Fp16>(w, as_cpu(device));
+  return prepare_gemm_as<Bf16>(w, as_cpu(device));
 }
 
 const ImplementationRegistrar kRegistrar(
@@ -61,7 +61,7 @@ const ImplementationRegistrar kRegistrar(
       .summary = "all threads, a block of C each, on 2 x 2 tiles of AMX from operands packed for them",
       .dtypes = {DType::fp16, DType::bf16, DType::int8},
       .unsupported = [](const Workload& w, const Device& device) { return amx_missing(w.dtype, as_cpu(device).isa()); },
-      .prepare = prepare}});
+      .prepare = prepare_gemm_amx}});
 
 }  // namespace
 #endif

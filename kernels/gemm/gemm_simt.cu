@@ -54,14 +54,14 @@ __global__ void __launch_bounds__(kSharedTile* kSharedTile)
 
 // The tile: 128 x 128 of c for 256 threads of 8 x 8 each. Each 8 is two runs of 4, 64 apart, so that the
 // 16-byte reads of shared memory by a warp fall into distinct banks.
-constexpr int kTile = 128;
-constexpr int kDepth = 16;
+constexpr int kRegisterTile = 128;
+constexpr int kRegisterDepth = 16;
 constexpr int kTileThreads = 256;
 constexpr int kPadding = 4;  ///< the transposed store of a would otherwise hit one bank
 
-struct Stage {
-  float a[kDepth][kTile + kPadding];  ///< transposed: a[depth][row]
-  float b[kDepth][kTile];
+struct RegisterStage {
+  float a[kRegisterDepth][kRegisterTile + kPadding];  ///< transposed: a[depth][row]
+  float b[kRegisterDepth][kRegisterTile];
 };
 
 /// Loads elements [first, first + kLanes) of a row of `columns`, zeros past the end. kAligned: rows start
@@ -87,15 +87,15 @@ __device__ uint4 load_lanes(const T* matrix, std::int64_t row, std::int64_t rows
 /// The share of one thread in the tiles of a and b: what is on its way from memory while a stage is used.
 template <typename T, bool kAligned>
 struct Fetch {
-  static constexpr int kVectors = kTile * kDepth / kLanes<T> / kTileThreads;
-  static constexpr int kPerRowA = kDepth / kLanes<T>;
-  static constexpr int kPerRowB = kTile / kLanes<T>;
+  static constexpr int kVectors = kRegisterTile * kRegisterDepth / kLanes<T> / kTileThreads;
+  static constexpr int kPerRowA = kRegisterDepth / kLanes<T>;
+  static constexpr int kPerRowB = kRegisterTile / kLanes<T>;
   uint4 a[kVectors];
   uint4 b[kVectors];
 
   __device__ void load(const T* a_matrix, const T* b_matrix, const GemmProblem& size, std::int64_t depth) {
-    const std::int64_t row = std::int64_t{blockIdx.y} * kTile;
-    const std::int64_t column = std::int64_t{blockIdx.x} * kTile;
+    const std::int64_t row = std::int64_t{blockIdx.y} * kRegisterTile;
+    const std::int64_t column = std::int64_t{blockIdx.x} * kRegisterTile;
 #pragma unroll
     for (int i = 0; i < kVectors; ++i) {
       const int v = threadIdx.x + i * kTileThreads;
@@ -104,7 +104,7 @@ struct Fetch {
     }
   }
 
-  __device__ void store(Stage& stage) const {
+  __device__ void store(RegisterStage& stage) const {
 #pragma unroll
     for (int i = 0; i < kVectors; ++i) {
       const int v = threadIdx.x + i * kTileThreads;
@@ -124,12 +124,12 @@ struct Fetch {
 
 __device__ inline void read_eight(const float* line, int first, float (&out)[8]) {
   *reinterpret_cast<float4*>(out) = *reinterpret_cast<const float4*>(line + first);
-  *reinterpret_cast<float4*>(out + 4) = *reinterpret_cast<const float4*>(line + first + kTile / 2);
+  *reinterpret_cast<float4*>(out + 4) = *reinterpret_cast<const float4*>(line + first + kRegisterTile / 2);
 }
 
-__device__ inline void multiply_stage(const Stage& stage, int row, int column, float (&sum)[8][8]) {
+__device__ inline void multiply_stage(const RegisterStage& stage, int row, int column, float (&sum)[8][8]) {
 #pragma unroll
-  for (int depth = 0; depth < kDepth; ++depth) {
+  for (int depth = 0; depth < kRegisterDepth; ++depth) {
     float a[8];
     float b[8];
     read_eight(stage.a[depth], row, a);
@@ -146,7 +146,7 @@ template <typename T, bool kAligned>
 __global__ void __launch_bounds__(kTileThreads,
                                   kAligned ? 2 : 1)  // unaligned addresses take registers: two blocks would spill
     gemm_register_tiles(const T* __restrict__ a, const T* __restrict__ b, T* __restrict__ c, GemmProblem size) {
-  __shared__ Stage stages[2];
+  __shared__ RegisterStage stages[2];
   const int row = threadIdx.x / 16 * 4;
   const int column = threadIdx.x % 16 * 4;
   float sum[8][8] = {};
@@ -155,7 +155,7 @@ __global__ void __launch_bounds__(kTileThreads,
   next.store(stages[0]);
   __syncthreads();
   int current = 0;
-  for (std::int64_t depth = kDepth; depth < size.k; depth += kDepth) {
+  for (std::int64_t depth = kRegisterDepth; depth < size.k; depth += kRegisterDepth) {
     next.load(a, b, size, depth);
     multiply_stage(stages[current], row, column, sum);
     next.store(stages[current ^ 1]);
@@ -166,11 +166,12 @@ __global__ void __launch_bounds__(kTileThreads,
 
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
-    const std::int64_t to_row = std::int64_t{blockIdx.y} * kTile + row + i % 4 + i / 4 * (kTile / 2);
+    const std::int64_t to_row = std::int64_t{blockIdx.y} * kRegisterTile + row + i % 4 + i / 4 * (kRegisterTile / 2);
     if (to_row >= size.m) continue;
 #pragma unroll
     for (int j = 0; j < 8; ++j) {
-      const std::int64_t to_column = std::int64_t{blockIdx.x} * kTile + column + j % 4 + j / 4 * (kTile / 2);
+      const std::int64_t to_column =
+          std::int64_t{blockIdx.x} * kRegisterTile + column + j % 4 + j / 4 * (kRegisterTile / 2);
       if (to_column < size.n) c[to_row * size.n + to_column] = narrow<T>(sum[i][j]);
     }
   }
@@ -209,7 +210,7 @@ Kernel prepare_tiled(const Workload& workload, Device& device) {
   const GemmProblem problem = gemm_problem(workload, device);
   return with_element_type(workload.dtype, [&]<typename T>() -> Kernel {
     const bool aligned = problem.k % kLanes<T> == 0 && problem.n % kLanes<T> == 0;
-    return launcher<T>(aligned ? gemm_register_tiles<T, true> : gemm_register_tiles<T, false>, kTile,
+    return launcher<T>(aligned ? gemm_register_tiles<T, true> : gemm_register_tiles<T, false>, kRegisterTile,
                        dim3(kTileThreads), problem);
   });
 }
@@ -242,9 +243,9 @@ Implementation gemm_shared() {
 }
 
 Implementation gemm_tiled() {
-  return rung<kTile>("tiled",
-                     "128 x 128 tiles, 8 x 8 a thread in registers: a load from shared memory feeds 4 products",
-                     prepare_tiled);
+  return rung<kRegisterTile>("tiled",
+                             "128 x 128 tiles, 8 x 8 a thread in registers: a load from shared memory feeds 4 products",
+                             prepare_tiled);
 }
 
 }  // namespace roofline

@@ -45,7 +45,8 @@ class LayerNorm final : public RowWise {
   }
 };
 
-constexpr auto kNaiveRow = []<typename T>(const T* x, const T* gamma, const T* beta, T* y, std::int64_t columns) {
+constexpr auto kNaiveLayernormRow = []<typename T>(const T* x, const T* gamma, const T* beta, T* y,
+                                                   std::int64_t columns) {
   T sum = 0;
   for (std::int64_t i = 0; i < columns; ++i) sum += x[i];
   const T mean = sum / static_cast<T>(columns);
@@ -60,7 +61,7 @@ std::vector<Implementation> LayerNorm::implementations() const {
   return {{.name = "naive",
            .summary = "one thread, three plain loops a row",
            .dtypes = dtypes,
-           .prepare = [](const Workload& w, Device&) { return plain_rows<2>(w, kNaiveRow); }},
+           .prepare = [](const Workload& w, Device&) { return plain_rows<2>(w, kNaiveLayernormRow); }},
           {.name = "vectorized",
            .summary = "all threads, vectors; a row is summed up while the one before is stored",
            .dtypes = dtypes,

@@ -132,7 +132,7 @@ Computed<T> naive_maximum(const T* x, std::int64_t n) {
 enum class Kind { sum, maximum };
 
 template <Kind kind>
-Kernel prepare_naive(const Workload& w, Device&) {
+Kernel prepare_naive_reduction(const Workload& w, Device&) {
   return with_element_type(w.dtype, [&]<typename T>() -> Kernel {
     return [n = w.shape["n"]](std::span<void* const> tensors) {
       const T* x = elements<T>(tensors, 0);
@@ -173,7 +173,7 @@ std::vector<Implementation> ladder() {
   return {{.name = "naive",
            .summary = "one thread, one element after another",
            .dtypes = dtypes,
-           .prepare = prepare_naive<kind>},
+           .prepare = prepare_naive_reduction<kind>},
           {.name = "vectorized",
            .summary = "all threads, 8 vector accumulators each",
            .dtypes = dtypes,

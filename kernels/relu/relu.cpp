@@ -10,14 +10,14 @@
 namespace roofline {
 namespace {
 
-struct Formula {
+struct ReluFormula {
   template <typename T>
   T operator()(T x) const {
     return x > 0 ? x : 0;
   }
 };
 
-class Relu final : public ElementwiseOf<Formula, 1> {
+class Relu final : public ElementwiseOf<ReluFormula, 1> {
  public:
   Relu() : ElementwiseOf({"x"}, "y") {}
 

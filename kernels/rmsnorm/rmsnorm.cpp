@@ -42,7 +42,7 @@ class RmsNorm final : public RowWise {
   }
 };
 
-constexpr auto kNaiveRow = []<typename T>(const T* x, const T* gamma, T* y, std::int64_t columns) {
+constexpr auto kNaiveRmsnormRow = []<typename T>(const T* x, const T* gamma, T* y, std::int64_t columns) {
   T squares = 0;
   for (std::int64_t i = 0; i < columns; ++i) squares += x[i] * x[i];
   const T scale = T{1} / std::sqrt(squares / static_cast<T>(columns) + static_cast<T>(kRmsNormEpsilon));
@@ -54,7 +54,7 @@ std::vector<Implementation> RmsNorm::implementations() const {
   return {{.name = "naive",
            .summary = "one thread, two plain loops a row",
            .dtypes = dtypes,
-           .prepare = [](const Workload& w, Device&) { return plain_rows<1>(w, kNaiveRow); }},
+           .prepare = [](const Workload& w, Device&) { return plain_rows<1>(w, kNaiveRmsnormRow); }},
           {.name = "vectorized",
            .summary = "all threads, vectors; a row is summed up while the one before is stored",
            .dtypes = dtypes,

@@ -45,7 +45,7 @@ class Softmax final : public RowWise {
   }
 };
 
-constexpr auto kNaiveRow = []<typename T>(const T* x, T* y, std::int64_t columns) {
+constexpr auto kNaiveSoftmaxRow = []<typename T>(const T* x, T* y, std::int64_t columns) {
   T largest = x[0];
   for (std::int64_t i = 1; i < columns; ++i) largest = std::max(largest, x[i]);
   T sum = 0;
@@ -73,7 +73,7 @@ std::vector<Implementation> Softmax::implementations() const {
   return {{.name = "naive",
            .summary = "one thread, three plain loops a row",
            .dtypes = dtypes,
-           .prepare = [](const Workload& w, Device&) { return plain_rows<0>(w, kNaiveRow); }},
+           .prepare = [](const Workload& w, Device&) { return plain_rows<0>(w, kNaiveSoftmaxRow); }},
           {.name = "vectorized",
            .summary = "all threads, vector exponentials, a row in the cache",
            .dtypes = dtypes,

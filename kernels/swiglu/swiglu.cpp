@@ -13,14 +13,14 @@
 namespace roofline {
 namespace {
 
-struct Formula {
+struct SwigluFormula {
   template <typename T>
   T operator()(T gate, T up) const {
     return gate / (1 + std::exp(-gate)) * up;
   }
 };
 
-class Swiglu final : public ElementwiseOf<Formula, 2> {
+class Swiglu final : public ElementwiseOf<SwigluFormula, 2> {
  public:
   Swiglu() : ElementwiseOf({"gate", "up"}, "z") {}
 

@@ -3,8 +3,8 @@
 
 namespace roofline {
 
-/// A file while it is written under a name of its own. Whoever writes it removes or renames it; this is for the end that
-/// nobody can write code for: memory that is refused where nothing can be thrown any further.
+/// A file while it is written under a name of its own. Whoever writes it removes or renames it; this is for the end
+/// that nobody can write code for: memory that is refused where nothing can be thrown any further.
 class UnfinishedFile {
  public:
   /// `name` must outlive it.

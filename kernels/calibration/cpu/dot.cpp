@@ -23,10 +23,10 @@ namespace roofline {
 namespace {
 
 // Some 0.4 ms at 6 to 12 cycles a round.
-constexpr std::int64_t kRounds = std::int64_t{1} << 17;
-constexpr std::int64_t kLeastRounds = 512;
+constexpr std::int64_t kDotRounds = std::int64_t{1} << 17;
+constexpr std::int64_t kLeastDotRounds = 512;
 // Sums of bf16 products are whole numbers that fp32 holds exactly: a claim is half of a fair share at the most, of
-// which the audit asks for twice as many rounds, and kRounds x kMostDot < 2^24.
+// which the audit asks for twice as many rounds, and kDotRounds x kMostDot < 2^24.
 constexpr int kMostDot = 96;
 
 using Operand = std::array<std::uint32_t, kDotLanes>;
@@ -169,8 +169,8 @@ std::optional<ProbeCase> make(Pipe pipe, Device& device, const ProbeRequest& req
   ThreadPool& pool = cpu.pool();
   auto state = std::make_shared<DotState>();
   state->kernel = kernels[static_cast<std::size_t>(variant)];
-  state->rounds.all = std::llround(kRounds * request.scale) * pool.size();
-  state->rounds.least = kLeastRounds;
+  state->rounds.all = std::llround(kDotRounds * request.scale) * pool.size();
+  state->rounds.least = kLeastDotRounds;
   state->rounds.workers = pool.size();
   const int lanes = state->kernel.lanes;
   const Operands operands = random_operands(state->kernel.step, lanes);

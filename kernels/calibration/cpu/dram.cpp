@@ -17,14 +17,14 @@ namespace roofline {
 namespace {
 
 // 0.5 to 1 ms at 16 to 25 GB/s a thread: the barrier costs 2 us, and a second holds a thousand samples.
-constexpr double kLaunchBytes = 16.0 * (1 << 20);
+constexpr double kDramLaunchBytes = 16.0 * (1 << 20);
 
-struct Variant {
+struct DramVariant {
   LoadKind load = LoadKind::plain;
   StoreKind store = StoreKind::regular;
 };
 
-std::string name_of(Pattern pattern, const Variant& variant) {
+std::string name_of(Pattern pattern, const DramVariant& variant) {
   const char* load = variant.load == LoadKind::four_streams ? "loads from four streams, prefetched"
                      : variant.load == LoadKind::prefetched ? "prefetched loads"
                                                             : "plain loads";
@@ -37,12 +37,12 @@ std::string name_of(Pattern pattern, const Variant& variant) {
 }
 
 /// The likely winner first: quick takes only that one.
-std::vector<Variant> variants_of(Pattern pattern) {
+std::vector<DramVariant> variants_of(Pattern pattern) {
   if (pattern == Pattern::read) return {{LoadKind::prefetched}, {LoadKind::four_streams}, {LoadKind::plain}};
 #if defined(__x86_64__)
   if (pattern == Pattern::write) return {{.store = StoreKind::non_temporal}, {.store = StoreKind::string}};
-  std::vector<Variant> variants = {{LoadKind::prefetched, StoreKind::non_temporal},
-                                   {LoadKind::plain, StoreKind::non_temporal}};
+  std::vector<DramVariant> variants = {{LoadKind::prefetched, StoreKind::non_temporal},
+                                       {LoadKind::plain, StoreKind::non_temporal}};
   if (pattern == Pattern::copy) variants.push_back({.store = StoreKind::string});
   return variants;
 #else
@@ -56,10 +56,10 @@ std::vector<Variant> variants_of(Pattern pattern) {
 #endif
 }
 
-std::optional<ProbeCase> make(Pattern pattern, const std::vector<Variant>& variants, Device& device,
+std::optional<ProbeCase> make(Pattern pattern, const std::vector<DramVariant>& variants, Device& device,
                               const ProbeRequest& request, int index) {
   if (index >= static_cast<int>(request.quick ? 1 : variants.size())) return std::nullopt;
-  const Variant variant = variants[static_cast<std::size_t>(index)];
+  const DramVariant variant = variants[static_cast<std::size_t>(index)];
   CpuDevice& cpu = as_cpu(device);
   const int threads = cpu.pool().size();
   StreamPlan plan = dram_plan(cpu, threads, pattern, request.scale);
@@ -69,7 +69,7 @@ std::optional<ProbeCase> make(Pattern pattern, const std::vector<Variant>& varia
                      fmt::format("{}, {}, {} threads", to_string(plan.isa), name_of(pattern, variant), threads));
 }
 
-Probe dram_probe(Pattern pattern, std::vector<Variant> variants) {
+Probe dram_probe(Pattern pattern, std::vector<DramVariant> variants) {
   Probe probe = bandwidth_probe(DeviceKind::cpu, fmt::format("dram.{}", to_string(pattern)), Level::dram, pattern);
   probe.unsupported = [pattern](const Device& device) { return no_room_for_dram(as_cpu(device), pattern); };
   probe.make = [pattern, variants = std::move(variants)](Device& device, const ProbeRequest& request, int variant) {
@@ -91,7 +91,7 @@ Probe small_pages() {
   };
   probe.make = [](Device& device, const ProbeRequest& request, int index) -> std::optional<ProbeCase> {
     if (index > 0) return std::nullopt;
-    const Variant variant = variants_of(Pattern::copy).front();
+    const DramVariant variant = variants_of(Pattern::copy).front();
     CpuDevice& cpu = as_cpu(device);
     const int threads = cpu.pool().size();
     StreamPlan plan = dram_plan(cpu, threads, Pattern::copy, request.scale);
@@ -131,7 +131,7 @@ StreamPlan dram_plan(CpuDevice& cpu, int threads, Pattern pattern, double scale)
   plan.isa = cpu.isa();
   plan.load = LoadKind::prefetched;
   plan.set_bytes = plan_dram(planned_machine(cpu), threads, pattern).bytes / threads;
-  plan.launch_bytes = kLaunchBytes;
+  plan.launch_bytes = kDramLaunchBytes;
   plan.pieces = kStreamPieces;
   plan.scale = whole_scale(scale);
   return plan;

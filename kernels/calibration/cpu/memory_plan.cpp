@@ -16,7 +16,6 @@ namespace roofline {
 namespace {
 
 constexpr double kKiB = 1 << 10;
-constexpr double kMiB = 1 << 20;
 
 // A set that is this many times the caches before it finds next to nothing there.
 constexpr double kPast = 4;
@@ -26,9 +25,9 @@ constexpr double kMost = 0.75;
 // pass: half as much again as all L2s under one L3 is enough for most of a set to have left the others' too.
 constexpr double kPastOthers = 1.5;
 // Virtual machines may show a slice of the last-level cache that they share: never less than that in all.
-constexpr double kLeastDram = 128 * kMiB;
+constexpr double kLeastDram = 128 * kMebibyte;
 // Where a CPU says nothing of its caches: four times a large L3.
-constexpr double kUnknownCaches = 1024 * kMiB;
+constexpr double kUnknownCaches = 1024 * kMebibyte;
 constexpr double kPointsPerOctave = 2;
 
 /// What workers find at a level. All zero where no core reports one.
@@ -141,7 +140,7 @@ CachePlan plan_cache(const PlannedMachine& machine, Level level, Pattern pattern
   if (!plan.in_turn) plan.groups.clear();
   if (!plan.own && !plan.in_turn) {
     plan.refusal = fits ? fmt::format("sets of {:g} x the caches before it ({:.1f} MiB) don't fit {} of {:.1f} MiB",
-                                      kPast, nearer.total / kMiB, name, own.total / kMiB)
+                                      kPast, nearer.total / kMebibyte, name, own.total / kMebibyte)
                         : fmt::format("a thread's share of {} ({:.0f} KiB) is too small for {:.0f} KiB of whole pages",
                                       name, own.least / kKiB, plan.set_bytes / kKiB);
   }
@@ -155,7 +154,7 @@ DramPlan plan_dram(const PlannedMachine& machine, int threads, Pattern pattern) 
   if (plan.bytes > machine.free_memory_bytes / 2) {
     plan.refusal =
         fmt::format("sets of {:g} x the caches ({:.0f} MiB in all) take more than half of the free memory ({:.0f} MiB)",
-                    kPast, plan.bytes / kMiB, machine.free_memory_bytes / kMiB);
+                    kPast, plan.bytes / kMebibyte, machine.free_memory_bytes / kMebibyte);
   }
   return plan;
 }
@@ -163,7 +162,7 @@ DramPlan plan_dram(const PlannedMachine& machine, int threads, Pattern pattern) 
 std::vector<double> plan_sweep(const PlannedMachine& machine) {
   // From 8 KiB a thread, well inside any L1, to past the last-level cache.
   const double first = std::max(16 * kKiB, 8 * kKiB * static_cast<double>(machine.cpus.size()));
-  const double last = std::min(std::max(kPast * most_cached(machine), 512 * kMiB), machine.free_memory_bytes / 2);
+  const double last = std::min(std::max(kPast * most_cached(machine), 512 * kMebibyte), machine.free_memory_bytes / 2);
   std::vector<double> sizes;
   for (int index = 0; first < last && (sizes.empty() || sizes.back() < last); ++index) {
     sizes.push_back(std::min(last, first * std::exp2(index / kPointsPerOctave)));

@@ -10,6 +10,8 @@
 
 namespace roofline {
 
+inline constexpr double kMebibyte = 1 << 20;
+
 /// The machine that is planned for.
 struct PlannedMachine {
   const Topology& topology;

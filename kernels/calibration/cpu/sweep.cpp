@@ -14,8 +14,6 @@
 namespace roofline {
 namespace {
 
-constexpr double kMiB = 1 << 20;
-
 /// Sets beyond L2 are read as DRAM is: with prefetches, which would only cost instructions where lines are near.
 std::optional<ProbeCase> make_sweep(Device& device, const ProbeRequest& request, int index) {
   CpuDevice& cpu = as_cpu(device);
@@ -29,7 +27,7 @@ std::optional<ProbeCase> make_sweep(Device& device, const ProbeRequest& request,
   plan.sve = near ? sve_kernels() : nullptr;
   plan.load = near ? LoadKind::plain : LoadKind::prefetched;
   plan.set_bytes = bytes / threads;
-  plan.launch_bytes = near ? 64 * kMiB : 16 * kMiB;
+  plan.launch_bytes = near ? 64 * kMebibyte : 16 * kMebibyte;
   plan.pieces = kStreamPieces;
   plan.scale = whole_scale(request.scale);
   const std::shared_ptr<StreamSet> set = make_stream_set(cpu, plan);

@@ -108,7 +108,7 @@ std::optional<ProbeCase> make(Pipe pipe, Device& device, const ProbeRequest& req
 
 /// A product every 16 cycles: Intel's optimization manual, 20.5.
 template <typename T>
-std::optional<Limit> limit(const Device& device, std::optional<double> core_hz) {
+std::optional<Limit> tile_limit(const Device& device, std::optional<double> core_hz) {
   if (!core_hz) return std::nullopt;
   constexpr double kCycles = 16;
   const int cores = as_cpu(device).cores();
@@ -126,7 +126,7 @@ Probe tile_probe(Pipe pipe, DType dtype) {
   probe.make = [pipe](Device& device, const ProbeRequest& request, int variant) {
     return make<T>(pipe, device, request, variant);
   };
-  probe.limit = limit<T>;
+  probe.limit = tile_limit<T>;
   return probe;
 }
 
