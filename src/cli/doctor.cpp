@@ -41,7 +41,7 @@ constexpr KnownLibrary kLibraries[] = {
     {"libnccl",
      {"libnccl.so.2"},
      "NCCL",
-     "nothing of roofline's own: programs that use several GPUs do",
+     "of several GPUs no collectives: no nccl.* ceilings, and rows of configs/collectives.yaml are skipped",
      "sudo apt-get install libnccl2",
      true},
     {"libmuparser",
