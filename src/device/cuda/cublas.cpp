@@ -14,10 +14,6 @@
 namespace roofline {
 namespace {
 
-// NVIDIA recommends 32 MiB on Hopper (cuBLAS documentation, cublasSetWorkspace); twice that leaves split-K
-// kernels no reason to fall back.
-constexpr std::size_t kWorkspaceBytes = std::size_t{64} << 20;
-
 /// Written out: cublas_v2.h overloads the name for C++, so decltype can't choose.
 using GemmEx = cublasStatus_t(cublasHandle_t, cublasOperation_t, cublasOperation_t, int m, int n, int k,
                               const void* alpha, const void* a, cudaDataType, int lda, const void* b, cudaDataType,
@@ -99,9 +95,9 @@ CublasHandle::CublasHandle(cudaStream_t stream) : state_(std::make_unique<State>
   const CublasFunctions& table = *state_->table;
   check_cublas(table.create(&state_->handle), "creating a cuBLAS handle");
   check_cublas(table.set_stream(state_->handle, stream), "giving cuBLAS its stream");
-  state_->workspace = make_device_memory(kWorkspaceBytes);
+  state_->workspace = make_device_memory(kCublasWorkspaceBytes);
   // After the stream: cublasSetStream takes a workspace back.
-  check_cublas(table.set_workspace(state_->handle, state_->workspace.get(), kWorkspaceBytes),
+  check_cublas(table.set_workspace(state_->handle, state_->workspace.get(), kCublasWorkspaceBytes),
                "giving cuBLAS its workspace");
   // Split-K may otherwise add partial sums in 16 bits.
   const auto mode = static_cast<cublasMath_t>(CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION);

@@ -3,6 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -12,6 +13,10 @@
 #include "model/names.hpp"
 
 namespace roofline {
+
+/// Of every handle. NVIDIA recommends 32 MiB on Hopper (cuBLAS documentation, cublasSetWorkspace); twice that leaves
+/// split-K kernels no reason to fall back.
+inline constexpr std::size_t kCublasWorkspaceBytes = std::size_t{64} << 20;
 
 /// Where a library of cuBLAS ("libcublas", "libcublasLt") may be: the loader's own path first, then where the toolkit
 /// puts it. The headers' version first: the newest is not always the one that this build's enumerations belong to.

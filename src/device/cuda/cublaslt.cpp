@@ -15,7 +15,6 @@
 namespace roofline {
 namespace {
 
-constexpr std::size_t kLtWorkspaceBytes = std::size_t{64} << 20;
 constexpr int kMostCandidates = 16;
 
 struct CublasLtFunctions : SharedLibrary {
@@ -131,7 +130,7 @@ void LtGemm::State::describe(const LtProduct& product) {
 void LtGemm::State::find_candidates() {
   cublasLtMatmulPreference_t preference = nullptr;
   check_lt(table->create_preference(&preference), "asking for algorithms");
-  const std::size_t workspace_bytes = kLtWorkspaceBytes;
+  const std::size_t workspace_bytes = kCublasWorkspaceBytes;
   const std::uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_INPLACE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
   candidates.resize(kMostCandidates);
   int found = 0;
@@ -151,7 +150,7 @@ LtGemm::LtGemm(const LtProduct& product, cudaStream_t stream) : state_(std::make
   if (const auto missing = cublaslt_missing()) throw Error(*missing);
   check_lt(state_->table->create(&state_->handle), "creating a cuBLASLt handle");
   state_->stream = stream;
-  state_->workspace = make_device_memory(kLtWorkspaceBytes);
+  state_->workspace = make_device_memory(kCublasWorkspaceBytes);
   state_->describe(product);
   state_->find_candidates();
 }
@@ -167,7 +166,7 @@ void LtGemm::run(int index, const void* a, const void* b, void* c) {
   check_lt(state.table->matmul(state.handle, state.description, kScalars.at(scalars, 0), a, state.layouts[0], b,
                                state.layouts[1], kScalars.at(scalars, 1), c, state.layouts[2], c, state.layouts[2],
                                &state.candidates.at(static_cast<std::size_t>(index)).algo, state.workspace.get(),
-                               kLtWorkspaceBytes, state.stream),
+                               kCublasWorkspaceBytes, state.stream),
            "cuBLASLt product");
 }
 
