@@ -92,9 +92,13 @@ const hide = () => {
 // What the keyboard shows stays when the page scrolls away under a resting pointer.
 let by_pointer = false;
 let shown_at = 0;
+const open_card = (x, y) => {
+  shown_at = scrollY;
+  card.hidden = false;
+  place_card(x, y);
+};
 const show = (what, x, y) => {
   by_pointer = true;
-  shown_at = scrollY;
   if (!same(what, current)) {
     hide();
     current = what;
@@ -102,8 +106,7 @@ const show = (what, x, y) => {
     what.row?.classList.add('on');
     show_focus();
   }
-  card.hidden = false;
-  place_card(x, y);
+  open_card(x, y);
 };
 const show_beside = (what, element) => {
   const box = element.getBoundingClientRect();

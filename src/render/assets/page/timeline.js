@@ -81,8 +81,7 @@ const start_timeline = () => {
   const tell = (slice, x, y) => {
     hide();
     card.replaceChildren(make('b', {}, slice.name), make('p', {}, `${slice.rest} \u00b7 ${slice.lane}`));
-    card.hidden = false;
-    place_card(x, y);
+    open_card(x, y);
   };
   const choose = slice => {
     chosen?.element.classList.remove('cur');
