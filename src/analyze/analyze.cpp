@@ -19,6 +19,7 @@
 #include "model/error.hpp"
 #include "report/json/counters_json.hpp"
 #include "report/json/json.hpp"
+#include "report/roof_share.hpp"
 
 namespace roofline {
 namespace {
@@ -110,7 +111,7 @@ std::optional<double> limit_of(const SuiteEntry& entry, const AnalyzeOptions& op
 void measure_again(const Suite& suite, const Machine& machine, const AnalyzeOptions& options, Report& report) {
   std::vector<std::size_t> rows;
   for (std::size_t i = 0; i < report.points.size(); ++i) {
-    if (report.points[i].unfair()) rows.push_back(i);
+    if (unfair(report.points[i])) rows.push_back(i);
   }
   std::size_t done = 0;
   WorkloadWorker worker(suite, machine, options);
@@ -124,11 +125,10 @@ void measure_again(const Suite& suite, const Machine& machine, const AnalyzeOpti
     if (!json.contains("outcome")) return;
     done = static_cast<std::size_t>(job) + 1;
     Point& point = report.points[rows[static_cast<std::size_t>(job)]];
-    Outcome again = outcome_from_json(json["outcome"]);
-    if (again.status == PointStatus::ok && !again.unfair()) {
-      static_cast<Outcome&>(point) = std::move(again);
-      point.bound = bound_of(point.work, machine, point.time ? point.time->clock_hz : std::nullopt);
-    }
+    Point again = point;
+    static_cast<Outcome&>(again) = outcome_from_json(json["outcome"]);
+    again.bound = bound_of(again.work, machine, again.time ? again.time->clock_hz : std::nullopt);
+    if (again.status == PointStatus::ok && !unfair(again)) point = std::move(again);
     point.attempts = 2;
   };
   jobs.on_lost = [](std::int64_t, const std::string&) {};  // the first time stays
@@ -294,8 +294,8 @@ void note_disturbance(Report& report) {
   for (const Point& point : report.points) {
     if (point.disturbed) {
       rows.push_back({point.workload.label, *point.disturbed});
-    } else if (point.unfair()) {
-      slow_rows.push_back({point.workload.label, *point.pace});
+    } else if (unfair(point)) {
+      slow_rows.push_back({point.workload.label, *pace_of_roof(point)});
     }
   }
   if (!rows.empty()) report.notes.push_back(summarise(rows, "row"));

@@ -75,10 +75,6 @@ Disturbance& Disturbance::operator+=(const Disturbance& more) {
   return *this;
 }
 
-double Pace::least() const { return std::min(copy, arithmetic); }
-
-bool slow(const Pace& pace) { return pace.least() < kSlowPace; }
-
 bool disturbed(const Disturbance& seen) {
   if (!(seen.wall_s > 0)) return false;
   const auto beyond = [](double seconds, double limit) { return seconds >= std::max(limit, kLeastSeconds); };
@@ -133,8 +129,8 @@ std::string summarise(std::span<const NamedDisturbance> all, std::string_view wh
 std::string summarise(std::span<const NamedPace> all) {
   if (all.empty()) return {};
   const double least = std::min_element(all.begin(), all.end(), [](const NamedPace& a, const NamedPace& b) {
-                         return a.pace.least() < b.pace.least();
-                       })->pace.least();
+                         return a.pace < b.pace;
+                       })->pace;
   return fmt::format(
       "{} the machine itself ran at {}{:.2f} of its roofs, for which the system gives no reason (a neighbour on the "
       "same "

@@ -43,14 +43,11 @@ std::string describe(const Disturbance& seen, std::string_view most = {});
 struct Pace {
   double copy = 1;        ///< of main memory's copy roof
   double arithmetic = 1;  ///< of the fp32 roof, at the core clock that there was
-
-  double least() const;
 };
 
-/// A time that was taken at a pace below this says more of the machine than of the kernel. Roofs of a shared machine
-/// are what its quietest moments reach, and 0.7 of that is an ordinary one.
+/// A time that was taken while the machine left its roof less than this says more of the machine than of the kernel.
+/// Roofs of a shared machine are what its quietest moments reach, and 0.7 of that is an ordinary one.
 inline constexpr double kSlowPace = 0.6;
-bool slow(const Pace& pace);
 
 struct NamedDisturbance {
   std::string name;  ///< of the row or ceiling
@@ -59,7 +56,7 @@ struct NamedDisturbance {
 
 struct NamedPace {
   std::string name;  ///< of the row
-  Pace pace;
+  double pace = 1;   ///< of its roof
 };
 
 /// "3 rows were measured while other programs used up to 1.1 of 2 cores: a, b and c"; empty when there are none. `what`

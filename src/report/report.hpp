@@ -35,9 +35,6 @@ struct Outcome {
   std::optional<Disturbance> disturbed;  ///< what else ran while it was timed, where that was too much
   std::optional<Pace> pace;              ///< of the machine beside it, where that was measured
   int attempts = 1;                      ///< 2 where it was timed again because of one or the other
-
-  /// Whether its time says more of what else went on than of the kernel.
-  bool unfair() const { return disturbed || (pace && slow(*pace)); }
 };
 
 /// One workload's row: its outcome, what was known before (the names, and the work by the op's model), and its bound.

@@ -41,6 +41,23 @@ std::optional<RoofShare> share_of_burst_roof(const Point& point, const Machine& 
   return has_roof(burst) ? std::optional(share_of(burst, *point.time)) : std::nullopt;
 }
 
+std::optional<double> pace_of_roof(const Point& point) {
+  if (!point.pace || !has_roof(point.bound)) return std::nullopt;
+  double at_pace_s = 0;
+  for (const ResourceTime& resource : point.bound.resources) {
+    const double pace = resource.kind == CeilingKind::compute     ? point.pace->arithmetic
+                        : resource.kind == CeilingKind::bandwidth ? point.pace->copy
+                                                                  : 1;
+    if (std::isfinite(resource.time_s)) at_pace_s = std::max(at_pace_s, resource.time_s / pace);
+  }
+  return point.bound.attainable_time_s / at_pace_s;
+}
+
+bool unfair(const Point& point) {
+  const std::optional<double> pace = pace_of_roof(point);
+  return point.disturbed || (pace && *pace < kSlowPace);
+}
+
 std::string share_text(const RoofShare& share) {
   if (!std::isfinite(share.fraction)) return kAbsent;
   std::string text = percent(share.fraction);

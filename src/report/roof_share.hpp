@@ -22,6 +22,13 @@ RoofShare share_of_roof(const Point& point);
 /// Nothing where the limiting ceiling has not been moved to another clock or regime.
 std::optional<RoofShare> share_of_burst_roof(const Point& point, const Machine& machine);
 
+/// Of its roof, what the machine's pace beside the row left: memory at the pace of copying, arithmetic at its own. What
+/// has work for a part of the time only may run at a slower pace and cost nothing. Nothing where no pace was measured.
+std::optional<double> pace_of_roof(const Point& point);
+
+/// Whether its time says more of what else went on than of the kernel.
+bool unfair(const Point& point);
+
 /// "91.1 % (90–98 %)"; without an interval the share alone; "—" where there is none.
 std::string share_text(const RoofShare& share);
 

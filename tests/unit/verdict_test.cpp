@@ -11,6 +11,7 @@
 #include <set>
 
 #include "host/files.hpp"
+#include "model/nan.hpp"
 #include "report/diagnosis/counted.hpp"
 #include "report/findings.hpp"
 #include "report/json/json.hpp"
@@ -268,6 +269,37 @@ TEST(RoofShare, JoinsTheIntervalsOfRoofAndTime) {
   EXPECT_TRUE(std::isnan(share_of_roof(with_share({0.9e-3, 1.2e-3}, {})).ci95.low));
   EXPECT_EQ(share_text(share_of_roof(with_share({}, {1.5e-3, 3e-3}))), "50.0 %");
   EXPECT_EQ(share_text(share_of_roof(with_share({1e-3, 1.002e-3}, {1.998e-3, 2.002e-3}))), "50.0 % (50.0\u201350.2 %)");
+}
+
+TEST(PaceOfRoof, IsThatOfWhatTheRowWaitsFor) {
+  Point point;
+  point.bound.label = BoundLabel::compute;
+  point.bound.attainable_time_s = 8;
+  const auto resource = [](const std::string& ceiling, CeilingKind kind, double time_s) {
+    ResourceTime of;
+    of.ceiling = ceiling;
+    of.kind = kind;
+    of.time_s = time_s;
+    return of;
+  };
+  point.bound.resources = {resource("fp32", CeilingKind::compute, 8), resource("dram.copy", CeilingKind::bandwidth, 2),
+                           resource("fp16", CeilingKind::compute, kNaN),
+                           resource("launch.pool", CeilingKind::overhead, 1)};
+  EXPECT_EQ(pace_of_roof(point), std::nullopt);
+  EXPECT_FALSE(unfair(point));
+  point.pace = {.copy = 0.4, .arithmetic = 1};
+  EXPECT_DOUBLE_EQ(pace_of_roof(point).value(), 1) << "memory had time enough at that pace";
+  EXPECT_FALSE(unfair(point));
+  point.pace->copy = 0.125;
+  EXPECT_DOUBLE_EQ(pace_of_roof(point).value(), 0.5) << "now it waits for memory";
+  EXPECT_TRUE(unfair(point));
+  point.pace = {.copy = 1, .arithmetic = 0.5};
+  EXPECT_DOUBLE_EQ(pace_of_roof(point).value(), 0.5);
+  point.bound = Bound{};
+  EXPECT_EQ(pace_of_roof(point), std::nullopt);
+  point.pace.reset();
+  point.disturbed = Disturbance{.wall_s = 1};
+  EXPECT_TRUE(unfair(point));
 }
 
 TEST(RoofShare, OfTheRecordedProducts) {

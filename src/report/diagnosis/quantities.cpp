@@ -11,6 +11,7 @@
 #include "model/collective.hpp"
 #include "model/nan.hpp"
 #include "report/network.hpp"
+#include "report/roof_share.hpp"
 #include "report/titles.hpp"
 #include "text/format.hpp"
 
@@ -47,9 +48,9 @@ constexpr QuantitySpec kSpecs[] = {
     {"roof.fraction", "of its roof", kFraction, "attainable over measured time"},
     {"time.lost", "processor time lost", kFraction,
      "of the processor's time, what others had or a limiter took while it was timed"},
-    {"pace", "machine's pace", kFraction, "of its roofs, what the machine itself reached beside it: the lower of both"},
-    {"roof.at_pace", "of its roof at that pace", kFraction,
-     "roof.fraction over the pace of what bounds it, memory or arithmetic"},
+    {"pace", "machine's pace", kFraction,
+     "of its roof, what the machine itself left beside it: memory at the pace of copying, arithmetic at its own"},
+    {"roof.at_pace", "of its roof at that pace", kFraction, "roof.fraction over pace"},
     {"pace.copy", "pace of copying", kFraction, "of main memory's copy roof, what its probe reached beside it"},
     {"pace.arithmetic", "pace of arithmetic", kFraction, "the same of the fp32 roof"},
     {"launch.share", "launch floor", kFraction, "of the time, what its launches need at the launch floor"},
@@ -337,13 +338,11 @@ void add_network(Collector& out, const Point& point, const Machine& machine) {
 void add_fairness(Collector& out, const Point& point) {
   if (point.disturbed) out.set("time.lost", share_lost(*point.disturbed));
   if (!point.pace) return;
-  out.set("pace", point.pace->least());
   out.set("pace.copy", point.pace->copy);
   out.set("pace.arithmetic", point.pace->arithmetic);
-  const bool memory = point.bound.label == BoundLabel::memory;
-  if (memory || point.bound.label == BoundLabel::compute) {
-    out.set("roof.at_pace", point.fraction_of_roof() / (memory ? point.pace->copy : point.pace->arithmetic));
-  }
+  const std::optional<double> pace = pace_of_roof(point);
+  out.set("pace", pace);
+  if (pace) out.set("roof.at_pace", point.fraction_of_roof() / *pace);
 }
 
 /// Bytes a second that crossed a level, over its highest roof. Main memory's are the model's where nothing was counted.
