@@ -72,16 +72,20 @@ inline void fetch_ahead(const Words* at) {
 /// The compiler must not find that a pass does what the one before did.
 inline void next_pass() { asm volatile("" : : : "memory"); }
 
-/// A load that the compiler can't remove and whose value nobody uses.
-inline void touch(const Words* at) {
-  Words unused;
-#if defined(__AVX2__)
-  asm volatile("vmovdqa %1, %0" : "=x"(unused) : "m"(*at));
+/// A load that the compiler neither removes nor moves past another one: what fetches lines ahead of their use goes by
+/// the order in which they are asked for (0.65 of the rate from a Zen 5's L2 where the compiler chose it).
+inline Words load(const Words* at) {
+  Words words;
+#if defined(__AVX512F__)
+  asm volatile("vmovdqa64 %1, %0" : "=v"(words) : "m"(*at));
+#elif defined(__AVX2__)
+  asm volatile("vmovdqa %1, %0" : "=x"(words) : "m"(*at));
 #elif defined(__x86_64__)
-  asm volatile("movdqa %1, %0" : "=x"(unused) : "m"(*at));
+  asm volatile("movdqa %1, %0" : "=x"(words) : "m"(*at));
 #else
-  asm volatile("ldr %q0, %1" : "=w"(unused) : "m"(*at));
+  asm volatile("ldr %q0, %1" : "=w"(words) : "m"(*at));
 #endif
+  return words;
 }
 
 constexpr int kLanes = kVectorBytes / 8;
@@ -107,13 +111,19 @@ inline void read_once(const Words* at, std::int64_t bytes, Words (&sum)[kGroups]
       fetch_ahead<kPrefetch, kReadBlock>(from);
 #pragma GCC unroll 64
       for (int v = 0; v < kReadVectors; v += 2 * kGroups) {
-#pragma GCC unroll 8
-        for (int g = 0; g < kGroups; ++g) {
-          if (is_checked(kQuarter, g)) {
-            chain[v / (2 * kGroups) % kChains][g] ^= from[v + g] ^ from[v + kGroups + g];
+        Words(&sums)[kGroups] = chain[v / (2 * kGroups) % kChains];
+        Words first[kGroups];
+#pragma GCC unroll 16
+        for (int i = 0; i < 2 * kGroups; ++i) {
+          const int g = i % kGroups;
+          const Words words = load(from + v + i);
+          if (!is_checked(kQuarter, g)) continue;
+          if (kVectorBytes < 64) {
+            sums[g] ^= words;
+          } else if (i < kGroups) {
+            first[g] = words;
           } else {
-            touch(from + v + g);
-            touch(from + v + kGroups + g);
+            sums[g] ^= first[g] ^ words;
           }
         }
       }
