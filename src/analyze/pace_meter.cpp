@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kBatches = 3;       // the median of three: one interruption is not the pace
 constexpr double kPeriod = 30;    // times what a measurement takes
-constexpr double kLeastFree = 8;  // times what its working set takes: rows need memory, too
+constexpr double kLeastFree = 4;  // times what its working set takes: rows need memory, too
 
 /// The roof's probe in the variant that the roof is of, once it has computed the right thing; nothing without it.
 std::optional<ProbeCase> made_again(const Ceiling& roof, Device& device) {

@@ -60,7 +60,8 @@ std::vector<Check> audit_case(const Probe& probe, const Device& device, const Pr
   std::vector<Check> checks = {audit_accounting(described(probe, made), made.work)};
   if (probe.kind == CeilingKind::bandwidth || probe.kind == CeilingKind::latency) {
     checks.push_back(audit_working_set(made.working_set_bytes, nearer_bytes(probe, device, made),
-                                       own_capacity_bytes(probe, device)));
+                                       own_capacity_bytes(probe, device),
+                                       probe.level == Level::dram ? kPastLastLevel : kPastNearerCache));
   }
   if (made.operands) checks.push_back(audit_operands(made.operands()));
   if (made.code) {

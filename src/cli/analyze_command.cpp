@@ -38,7 +38,11 @@ Suite load(const AnalyzeCommand& command, const SelectedDevice& device) {
       entry.workload.cache = *command.cache == "hot" ? CacheMode::hot : CacheMode::cold;
     }
   }
-  require_memory(suite, {.bytes = device.last_level_cache_bytes, .device = device.info.kind}, device.free_memory_bytes);
+  require_memory(suite,
+                 {.bytes = device.last_level_cache_bytes,
+                  .device = device.info.kind,
+                  .free_memory_bytes = device.free_memory_bytes},
+                 device.free_memory_bytes);
   return suite;
 }
 

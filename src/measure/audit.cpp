@@ -13,7 +13,6 @@ namespace roofline {
 namespace {
 
 constexpr double kClearOfRidge = 10;
-constexpr double kCachesCovered = 4;
 constexpr double kDoublingWithin = 0.02;
 constexpr double kIntervalWithin = 0.01;
 /// Readings of one clock scatter by about 0.1 %, and most limits are such a clock times a constant.
@@ -106,19 +105,20 @@ Check audit_doubling(const FastPlateau& once, const FastPlateau& twice, double s
   return check;
 }
 
-Check audit_working_set(double working_set_bytes, double nearer_cache_bytes, std::optional<double> own_capacity_bytes) {
+Check audit_working_set(double working_set_bytes, double nearer_cache_bytes, std::optional<double> own_capacity_bytes,
+                        double least_times) {
   Check check{"working set where it belongs", CheckStatus::not_run, {}};
   if (nearer_cache_bytes <= 0 && !own_capacity_bytes) {
     check.detail = "no cache is nearer, and the level's own size is unknown";
     return check;
   }
-  const bool past = working_set_bytes >= kCachesCovered * std::max(nearer_cache_bytes, 0.0);
+  const bool past = working_set_bytes >= least_times * std::max(nearer_cache_bytes, 0.0);
   const bool fits = !own_capacity_bytes || working_set_bytes <= *own_capacity_bytes;
   check.status = passed_if(past && fits);
   check.detail = mebibytes(working_set_bytes);
   if (nearer_cache_bytes > 0) {
     check.detail += fmt::format(", {:.4g} x the nearer cache of {}; at least {:g} x wanted",
-                                working_set_bytes / nearer_cache_bytes, mebibytes(nearer_cache_bytes), kCachesCovered);
+                                working_set_bytes / nearer_cache_bytes, mebibytes(nearer_cache_bytes), least_times);
   }
   if (own_capacity_bytes) {
     check.detail += fmt::format(", in a level of {}{}", mebibytes(*own_capacity_bytes), fits ? "" : ": too large");

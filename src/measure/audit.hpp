@@ -35,10 +35,16 @@ Check audit_doubling_in_cycles(const Summary& once, const Summary& twice);
 /// reached: a plateau and what lies above one can't be compared.
 Check audit_doubling(const FastPlateau& once, const FastPlateau& twice, double slowed_share, bool in_cycles);
 
-/// The working set must be at least 4 × the cache nearer to the cores, and must fit into `own_capacity_bytes`,
-/// the level itself, where that is a cache. not_run when there is no nearer cache and no capacity (0 bytes).
+/// Times the nearer cache, at least: what a cache level streams over; and a CPU's main memory, for its last level keeps
+/// some of what streams through it.
+inline constexpr double kPastNearerCache = 4;
+inline constexpr double kPastLastLevel = 16;
+
+/// The working set must be at least `least_times` the cache nearer to the cores, and must fit into
+/// `own_capacity_bytes`, the level itself, where that is a cache. not_run when there is no nearer cache and no capacity
+/// (0 bytes).
 Check audit_working_set(double working_set_bytes, double nearer_cache_bytes,
-                        std::optional<double> own_capacity_bytes = std::nullopt);
+                        std::optional<double> own_capacity_bytes = std::nullopt, double least_times = kPastNearerCache);
 
 /// The value must not exceed what the hardware could do, beyond its interval and 0.2 % for the clock's own, and must
 /// reach `least` of it (a share; 0 asks for nothing): less means chains too short, too few warps, or a specification

@@ -52,6 +52,7 @@ struct Case::State {
   std::vector<HostTensor> inputs;                     ///< on the host until they are verified against
   std::vector<std::unique_ptr<Buffer>> first_values;  ///< [tensor] of an inout: what it holds before the first launch
   std::int64_t launches_since_restored = 0;
+  std::int64_t next_set = 0;  ///< of the next batch's first launch
   Kernel kernel;
   std::unique_ptr<Timer> timer;
   bool verified = false;
@@ -152,12 +153,16 @@ Reading Case::State::time(std::int64_t launches) {
   constexpr std::int64_t kLaunchesOnASet = 16;
   if (launches_since_restored >= kLaunchesOnASet * sets) restore_inouts();
   launches_since_restored += launches;
-  return timer->time(launches);
+  const Reading reading = timer->time(launches);
+  next_set = (next_set + launches) % sets;
+  return reading;
 }
 
 void Case::State::allocate() {
   sets = roofline::buffer_sets(specs, workload.cache,
-                               {.bytes = device.last_level_cache_bytes(), .device = device.info().kind});
+                               {.bytes = device.last_level_cache_bytes(),
+                                .device = device.info().kind,
+                                .free_memory_bytes = device.free_memory_bytes()});
   pointers.assign(static_cast<std::size_t>(sets), std::vector<void*>(specs.size()));
   for (std::size_t t = 0; t < specs.size(); ++t) {
     if (!holds(t)) continue;
@@ -395,8 +400,13 @@ Bench Case::bench() {
   if (!state.verified) {
     throw Error(fmt::format("'{}' has not been verified, so it can't be timed", state.workload.label));
   }
-  state.timer = state.device.timer_of_ranks([this](std::int64_t number) { launch(number); }, state.ranks);
+  state.timer =
+      state.device.timer_of_ranks([this](std::int64_t number) { launch(state_->next_set + number); }, state.ranks);
   state.restore_inouts();
+  state.next_set = 0;
+  // What a GPU replays has its sets recorded in it. On a CPU a sample of all sets would take as long as so many
+  // launches, of a product some seconds: each goes on where the one before has stopped.
+  const bool recorded = state.device.info().kind == DeviceKind::cuda;
   state.leads_batches = !state.alone && state.device.holds(0);
   return {.batch =
               [&state](std::int64_t launches) {
@@ -405,7 +415,7 @@ Bench Case::bench() {
               },
           .now = wall_seconds,
           .timer_resolution_s = resolution_among(state.ranks, state.device),
-          .launch_quantum = state.sets};
+          .launch_quantum = recorded ? state.sets : 1};
 }
 
 int ranks_of(std::span<const TensorSpec> tensors) {

@@ -15,6 +15,11 @@ namespace {
 constexpr double kLeastSets = 4;
 /// Times L2: what it keeps, a third of itself, is then 1 % of a set.
 constexpr double kLargeSet = 32;
+/// Times a CPU's last level, of which a cache that is not LRU keeps 2 % (docs/method.md): more would only take longer
+/// to make.
+constexpr double kColdCpu = 16;
+constexpr double kLeastCpu = 2;
+constexpr double kOfFreeMemory = 1.0 / 8;
 
 }  // namespace
 
@@ -32,7 +37,8 @@ std::int64_t buffer_sets(std::span<const TensorSpec> tensors, CacheMode cache, c
   for (const auto& [rank, sum] : by_rank) bytes = std::min(bytes, sum);
   if (bytes <= 0) return 1;
   const double in_caches = last_level.bytes / bytes;
-  double wanted = std::ceil(2 * in_caches);
+  const double room = kOfFreeMemory * last_level.free_memory_bytes / bytes;
+  double wanted = std::ceil(std::min(kColdCpu * in_caches, std::max(kLeastCpu * in_caches, room)));
   if (last_level.device == DeviceKind::cuda) {
     wanted = 1 / in_caches >= kLargeSet ? 1 : std::max(kLeastSets, std::ceil(4 * in_caches));
   }

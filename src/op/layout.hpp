@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 
 #include "model/names.hpp"
@@ -25,12 +26,13 @@ std::int64_t guarded_bytes(const TensorSpec& tensor);
 struct LastLevelCache {
   double bytes = 0;  ///< of all its instances
   DeviceKind device = DeviceKind::cpu;
+  double free_memory_bytes = std::numeric_limits<double>::infinity();  ///< of the device
 };
 
 /// Buffer sets to rotate over: a single one for a hot cache; for a cold one as many as leave a launch nothing of an
-/// earlier one (kMaxBufferSets at most). On a CPU that is so once they total twice the last cache level. A GPU's L2 is
-/// not LRU and keeps some of what streams through it: four sets at least, of four times its size together, but for
-/// sets beside which all of L2 is little.
+/// earlier one (kMaxBufferSets at most). No last level is LRU, all keep some of what streams through them. A CPU's sets
+/// total 16 times its size, but for more than twice its size they take no more than an eighth of the free memory. A GPU
+/// has four sets at least, of four times its L2 together, but for sets beside which all of that is little.
 std::int64_t buffer_sets(std::span<const TensorSpec> tensors, CacheMode cache, const LastLevelCache& last_level);
 
 }  // namespace roofline

@@ -212,12 +212,17 @@ TEST(Case, LaunchesRotateOverColdSets) {
     ASSERT_EQ(reinterpret_cast<std::uintptr_t>(t.y) % 256, 0U);
   });
   Case cold(op, spy, workload(1000), device);
-  EXPECT_EQ(cold.buffer_sets(), 17);  // 200,000 / 12,000, rounded up
+  EXPECT_EQ(cold.buffer_sets(), 134);  // 16 times 100,000 / 12,000, rounded up
   ASSERT_TRUE(cold.verify().passed);
   const Bench bench = cold.bench();
-  EXPECT_EQ(bench.launch_quantum, 17);
+  EXPECT_EQ(bench.launch_quantum, 1);
+  seen.clear();
+  bench.batch(100);
+  EXPECT_EQ(seen.size(), 100U);
   bench.batch(34);
-  EXPECT_EQ(seen.size(), 17U);
+  EXPECT_EQ(seen.size(), 134U) << "on from where the one before has stopped";
+  bench.batch(134);
+  EXPECT_EQ(seen.size(), 134U);
   EXPECT_EQ(cold.resident_bytes(), case_bytes(op, workload(1000), {.bytes = 100'000}));
   EXPECT_EQ(Case(op, spy, workload(1000, CacheMode::hot), device).buffer_sets(), 1);
 }
@@ -290,8 +295,15 @@ TEST(Layout, SetsAreCappedAndNeverZero) {
   const TensorSpec tiny{"x", TensorRole::input, 1, DType::fp32};
   const TensorSpec huge{"x", TensorRole::input, 1 << 20, DType::fp32};
   EXPECT_EQ(buffer_sets({&tiny, 1}, CacheMode::cold, {.bytes = 1 << 20}), kMaxBufferSets);
-  EXPECT_EQ(buffer_sets({&huge, 1}, CacheMode::cold, {.bytes = 1 << 20}), 1);
-  EXPECT_EQ(buffer_sets({&huge, 1}, CacheMode::cold, {.bytes = (1 << 21) + 1}), 2);
+  EXPECT_EQ(buffer_sets({&huge, 1}, CacheMode::cold, {.bytes = 1 << 18}), 1) << "one of 4 MiB, 16 times the cache";
+  EXPECT_EQ(buffer_sets({&huge, 1}, CacheMode::cold, {.bytes = (1 << 18) + 1}), 2);
+  EXPECT_EQ(buffer_sets({&huge, 1}, CacheMode::cold, {.bytes = 1 << 21}), 8);
+  const auto with_free = [&](double bytes) {
+    return buffer_sets({&huge, 1}, CacheMode::cold, {.bytes = 1 << 23, .free_memory_bytes = bytes});
+  };
+  EXPECT_EQ(with_free(1 << 30), 32);
+  EXPECT_EQ(with_free(3 << 28), 24) << "an eighth of it";
+  EXPECT_EQ(with_free(1 << 20), 4) << "twice the cache all the same";
   EXPECT_EQ(guarded_bytes(tiny), 768);
 }
 

@@ -198,12 +198,13 @@ class OnEveryMachine : public ::testing::TestWithParam<Known> {
   PlannedMachine planned(const Placement& placement) const { return {topology, placement.cpus, GetParam().free_bytes}; }
 
   /// What the calibration's audit says of sets of that size, by the caches that the device declares.
-  Check audit(const Placement& placement, Level level, double bytes, std::optional<double> nearer = {}) const {
+  Check audit(const Placement& placement, Level level, double bytes, std::optional<double> nearer = {},
+              double least_times = kPastNearerCache) const {
     DeviceInfo info;
     info.caches = caches_under(topology, placement.cpus);
     const double own = cache_bytes(info, level);
     return audit_working_set(bytes, nearer.value_or(nearer_cache_bytes(info, level)),
-                             own > 0 ? std::optional(own) : std::nullopt);
+                             own > 0 ? std::optional(own) : std::nullopt, least_times);
   }
 
   Topology topology = topology_of(GetParam());
@@ -318,6 +319,9 @@ TEST_P(OnEveryMachine, MainMemoryIsToldFromEveryCacheOrRefusedWithAReason) {
         EXPECT_NE(audit(placement, Level::dram, bytes).status, CheckStatus::fail)
             << audit(placement, Level::dram, bytes).detail;
         EXPECT_GE(bytes, 128 * kMiB);
+        const double room = GetParam().free_bytes / 8;
+        EXPECT_TRUE(bytes >= room ||
+                    audit(placement, Level::dram, bytes, {}, kPastLastLevel).status != CheckStatus::fail);
         EXPECT_LE(bytes, 1.1 * GetParam().free_bytes / 2);
       }
     }
@@ -342,6 +346,8 @@ TEST_P(OnEveryMachine, NodesAreComparedOnlyWhereBothHaveThreadsAndMemory) {
     for (const NumaNode& node : topology.numa_nodes) {
       if (meet(node.cpus, plan.local) || meet(node.cpus, plan.remote)) {
         EXPECT_GE(node.memory_bytes, 256 * kMiB);
+        EXPECT_LE(plan.bytes, node.memory_bytes / 2);
+        EXPECT_NE(audit(placement, Level::dram, plan.bytes).status, CheckStatus::fail);
       }
     }
     for (const int cpu : plan.remote) EXPECT_THAT(placement.cpus, ::testing::Contains(cpu));
@@ -410,7 +416,9 @@ TEST(Plans, ReadALaptopsL3InTurn) {
 TEST(Plans, CountTheLargestLevelWhereTheLastIsSmaller) {
   const Topology topology = topology_of(machine_of("Graviton2"));  // 64 MiB of L2 before 32 MiB of L3
   const Placement placement = place_threads(topology, {});
-  EXPECT_EQ(plan_dram({topology, placement.cpus, 32 * kGiB}, 64, Pattern::read).bytes, 256 * kMiB);
+  EXPECT_EQ(plan_dram({topology, placement.cpus, 32 * kGiB}, 64, Pattern::read).bytes, 32 * 64 * kMiB);
+  EXPECT_EQ(plan_dram({topology, placement.cpus, 8 * kGiB}, 64, Pattern::read).bytes, kGiB) << "an eighth of it";
+  EXPECT_EQ(plan_dram({topology, placement.cpus, 1 * kGiB}, 64, Pattern::read).bytes, 256 * kMiB) << "never less";
 }
 
 TEST(Plans, RefuseMainMemoryThatCachesCouldHold) {

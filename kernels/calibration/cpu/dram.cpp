@@ -1,6 +1,6 @@
-// The DRAM ceilings of the CPU: read, write, copy and triad over sets that exceed the last-level cache four times,
-// and what the two kinds of stores reach each. Bytes are the compulsory ones: where a store first reads the line it
-// overwrites, that is a cost of the variant and not part of the work.
+// The DRAM ceilings of the CPU: read, write, copy and triad over sets that exceed the last-level cache many times
+// (memory_plan.cpp), and what the two kinds of stores reach each. Bytes are the compulsory ones: where a store first
+// reads the line it overwrites, that is a cost of the variant and not part of the work.
 #include "kernels/calibration/cpu/dram.hpp"
 
 #include <fmt/format.h>

@@ -24,8 +24,14 @@ constexpr double kMost = 0.75;
 // Servers whose L3 is hardly larger than all L2s together can still be read from where workers change sets after every
 // pass: half as much again as all L2s under one L3 is enough for most of a set to have left the others' too.
 constexpr double kPastOthers = 1.5;
-// Virtual machines may show a slice of the last-level cache that they share: never less than that in all.
+// A last-level cache that is not LRU keeps some of what streams through it: on a Zen 5, sets of 4 times its L3 were
+// read 2.3 times as fast as memory, of 8 times by 9 %, of 16 by 2 %, of 32 as fast (docs/method.md). As many as that
+// where they take no more than an eighth of the free memory.
+constexpr double kCold = 32;
+constexpr double kOfFreeMemory = 1.0 / 8;
+// Virtual machines may show a slice of the last-level cache that they share, or one cache where each core has its own.
 constexpr double kLeastDram = 128 * kMebibyte;
+constexpr double kColdDram = 1024 * kMebibyte;
 // Where a CPU says nothing of its caches: four times a large L3.
 constexpr double kUnknownCaches = 1024 * kMebibyte;
 constexpr double kPointsPerOctave = 2;
@@ -103,9 +109,17 @@ bool changes_sets(const PlannedMachine& machine, Level level, const CachePlan& p
 /// The most that any level before main memory holds: of exclusive and small last levels that need not be the last.
 double most_cached(const PlannedMachine& machine) { return before(machine, Level::dram, all_workers(machine)).total; }
 
-double dram_bytes(const PlannedMachine& machine) {
+/// What can still be told from the caches.
+double least_dram_bytes(const PlannedMachine& machine) {
   const double cached = most_cached(machine);
   return cached > 0 ? std::max(kPast * cached, kLeastDram) : kUnknownCaches;
+}
+
+double dram_bytes(const PlannedMachine& machine) {
+  const double cached = most_cached(machine);
+  const double least = least_dram_bytes(machine);
+  if (cached <= 0) return least;
+  return std::clamp(kOfFreeMemory * machine.free_memory_bytes, least, std::max(kCold * cached, kColdDram));
 }
 
 }  // namespace
@@ -171,7 +185,9 @@ std::vector<double> plan_sweep(const PlannedMachine& machine) {
 }
 
 NumaPlan plan_numa(const PlannedMachine& machine) {
-  const double wanted = 2 * dram_bytes(machine);  // a node's memory holds other things too
+  const double wanted = 2 * least_dram_bytes(machine);  // a node's memory holds other things too
+  NumaPlan plan;
+  plan.bytes = dram_bytes(machine);
   std::vector<std::vector<int>> nodes;
   for (const NumaNode& node : machine.topology.numa_nodes) {
     // What its workers touch first would come from another node where it has too little, or none.
@@ -179,9 +195,10 @@ NumaPlan plan_numa(const PlannedMachine& machine) {
     std::vector<int> cpus;
     std::copy_if(machine.cpus.begin(), machine.cpus.end(), std::back_inserter(cpus),
                  [&node](int cpu) { return has(node.cpus, cpu); });
-    if (!cpus.empty()) nodes.push_back(std::move(cpus));
+    if (cpus.empty() || nodes.size() == 2) continue;
+    nodes.push_back(std::move(cpus));
+    plan.bytes = std::min(plan.bytes, node.memory_bytes / 2);
   }
-  NumaPlan plan;
   if (nodes.size() >= 2) {
     plan.local = nodes[0];
     plan.remote = nodes[1];

@@ -39,7 +39,8 @@ struct DramPlan {
   double bytes = 0;     ///< of all sets together; a triad's are whole grains of each of its three arrays
   std::string refusal;  ///< why main memory can't be told from caches here; empty where it can
 };
-/// Sets for the first `threads` workers that exceed every cache level of all workers four times.
+/// Sets for the first `threads` workers that exceed every cache level of all workers 32 times, as far as an eighth of
+/// the free memory has room for them, and at least four times.
 DramPlan plan_dram(const PlannedMachine& machine, int threads, Pattern pattern);
 
 /// Bytes of all sets together at each point of the working-set sweep, ascending.
@@ -49,6 +50,7 @@ std::vector<double> plan_sweep(const PlannedMachine& machine);
 struct NumaPlan {
   std::vector<int> local;   ///< logical CPUs
   std::vector<int> remote;  ///< logical CPUs
+  double bytes = 0;         ///< of all sets together, as main memory's, but half of a node's memory at most
   std::string refusal;      ///< why there is nothing to compare; empty where there is
 };
 NumaPlan plan_numa(const PlannedMachine& machine);

@@ -17,7 +17,8 @@ std::optional<ProbeCase> make(bool remote, Device& device, const ProbeRequest& r
   CpuDevice& cpu = as_cpu(device);
   const NumaPlan nodes = plan_numa(planned_machine(cpu));
   const auto pool = std::make_shared<ThreadPool>(nodes.local);
-  const StreamPlan plan = dram_plan(cpu, pool->size(), Pattern::read, request.scale);
+  StreamPlan plan = dram_plan(cpu, pool->size(), Pattern::read, request.scale);
+  plan.set_bytes = nodes.bytes / pool->size();
   // Pages lie where they are touched first.
   ThreadPool owners(remote ? nodes.remote : nodes.local);
   const auto memory = std::make_shared<MappedBuffer>(StreamSet::memory_bytes(plan, pool->size()), owners);
