@@ -15,7 +15,7 @@
 namespace roofline {
 namespace {
 
-constexpr TileExtents kTiles[] = {{6, 16, 4}, {6, 8, 8}, {12, 32, 4}, {12, 16, 8}, {6, 4, 8}};
+constexpr TileExtents kTiles[] = {{6, 16, 4}, {6, 8, 8}, {12, 32, 4}, {12, 16, 8}, {6, 4, 8}, {12, 32, 4, Level::l2}};
 
 struct Caches {
   const char* name;
@@ -56,7 +56,7 @@ TEST(ProductBlocks, FitTheCachesAndTheProduct) {
         EXPECT_LT(blocks.rows, e.m + tile.rows);
         for (const CacheInfo& cache : machine.caches) {
           const double bytes = cache.bytes;
-          if (cache.level == Level::l1 && blocks.depth > 64) {
+          if (cache.level == tile.panel_level && blocks.depth > 64) {
             EXPECT_LE(static_cast<double>(blocks.depth * tile.columns * tile.element_bytes), bytes);
           }
           if (cache.level == Level::l2 && blocks.rows > tile.rows) {

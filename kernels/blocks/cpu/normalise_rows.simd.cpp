@@ -1,6 +1,7 @@
 // The vector kernels of layer norm and RMS norm: a row's moments are summed in one sweep, while the row before is
-// normalised and stored. A block's are taken about the mean of what came before it, so that little cancels: at most
-// half of the squares that the second block adds, and less of each later one's.
+// normalised and stored. A block's are taken about the mean of what came before it, so that little cancels: of the first
+// block about the mean of four vectors, which costs four bits at worst; at most half of the squares that the second
+// block adds, and less of each later one's.
 #include "kernels/blocks/cpu/normalise_rows.hpp"
 
 #include <cmath>
@@ -32,7 +33,8 @@ struct Normalise {
 
   void begin_row(const T* in, std::int64_t columns) {
     if (!centred) return;
-    const std::int64_t count = columns < kRowBlock<T> ? columns : kRowBlock<T>;
+    constexpr std::int64_t kFirst = 4 * V::kLanes;  // all of the block would be read while nothing is written
+    const std::int64_t count = columns < kFirst ? columns : kFirst;
     Packet sum = V::all(0);
     for_vectors<kIsa, T, false, 1>(count, [&](const auto& where) { sum = V::add(sum, where[0].load(in)); });
     centre = V::sum(sum) / static_cast<Value>(count);

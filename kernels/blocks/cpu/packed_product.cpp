@@ -30,9 +30,10 @@ std::int64_t even_part(std::int64_t count, std::int64_t most, std::int64_t unit)
 
 }  // namespace
 
-/// Three quarters of L1 for a panel of the right operand: less would write sums back more often, and what the left
-/// one's panels push out comes back from L2 in time (measured on Zen 3: 0.88 of what FMAs alone reach, 0.87 with half
-/// of L1). Half of L2 for the left block, half of the last level for the right one.
+/// A panel of the right operand that stays in L1 has three quarters of it: less would write sums back more often, and
+/// what the left one's panels push out comes back from L2 in time (measured on Zen 3: 0.88 of what FMAs alone reach,
+/// 0.87 with half of L1). One that stays in L2 has an eighth of that (on Zen 5 0.93, and 0.86 with three quarters of
+/// L1). Half of L2 for the left block, a quarter of the last level for the right one.
 ProductBlocks product_blocks(const ProductExtents& product, const TileExtents& tile, std::span<const CacheInfo> caches,
                              int workers) {
   constexpr double kKiB = 1024;
@@ -46,7 +47,8 @@ ProductBlocks product_blocks(const ProductExtents& product, const TileExtents& t
   constexpr std::int64_t kUnroll = 4;
   constexpr std::int64_t kLeastDepth = 64;  // of a tile's sums, which are written back after it
   ProductBlocks blocks{};
-  const std::int64_t depth = std::max(fit(0.75 * l1, tile.columns, kUnroll), kLeastDepth);
+  const double panel = tile.panel_level == Level::l2 ? std::max(l2 / 8, 0.75 * l1) : 0.75 * l1;
+  const std::int64_t depth = std::max(fit(panel, tile.columns, kUnroll), kLeastDepth);
   blocks.depth = std::min(even_part(product.k, depth, kUnroll), product.k);
   // Threads share columns where there are too few rows for each to have some panels.
   constexpr std::int64_t kPanels = 8;
@@ -56,7 +58,7 @@ ProductBlocks product_blocks(const ProductExtents& product, const TileExtents& t
   const std::int64_t members = workers / blocks.across;
   const std::int64_t rows = std::max(fit(0.5 * l2, blocks.depth, tile.rows), tile.rows);
   blocks.rows = std::min(rows, up_to(ceil_div(product.m, members), tile.rows));
-  const std::int64_t columns = std::max(fit(0.5 * l3, blocks.depth, tile.columns), 16 * tile.columns);
+  const std::int64_t columns = std::max(fit(0.25 * l3, blocks.depth, tile.columns), 16 * tile.columns);
   blocks.columns = even_part(product.n, columns, tile.columns);
   return blocks;
 }

@@ -1,7 +1,7 @@
 // A matrix product by all threads, as Goto and van de Geijn cut it ("Anatomy of High-Performance Matrix
 // Multiplication", 2008): a block of the right operand, packed once for all threads, stays in the last cache level;
-// each thread's blocks of the left one in its L2; a panel of the right one in its L1. GEMM and convolution differ in
-// what is packed.
+// each thread's blocks of the left one in its L2; a panel of the right one in its L1, or in its L2 too. GEMM and
+// convolution differ in what is packed.
 #pragma once
 
 #include <atomic>
@@ -28,6 +28,7 @@ struct ProductExtents {
 struct TileExtents {
   std::int64_t rows, columns;
   std::int64_t element_bytes;
+  Level panel_level = Level::l1;  ///< which cache holds a panel of the right operand
 };
 
 /// How a product is cut. Rows are a multiple of the tile's, and so are columns.

@@ -49,16 +49,17 @@ void multiply_edge(const Value* left, const Value* right, const ProductExtents& 
   }
 }
 
-/// Each tile asks for some of the next panel, into L2: the first one would wait for all of it, a fiftieth to a
-/// twentieth of the time. (All of it at the beginning of one tile, or some at each step of the depth, gain nothing.)
+/// Each tile asks for some of the next panel, into L2, while it walks the depth: the first tile of that would wait for
+/// all of it (0.93 of the FMAs on a Zen 5, 0.91 without, and 0.90 asking for it all at once as the tile begins).
 template <typename Value>
 void multiply(const Value* left, const Value* right, const ProductExtents& piece, Value* c, std::int64_t ldc,
               bool add) {
   using Tile = RegisterTile<kIsa, Value>;
   constexpr std::int64_t kColumns = Tile::kColumns;
-  constexpr std::int64_t kLine = 64 / sizeof(Value);
   const std::int64_t panel = piece.k * kColumns;
   const std::int64_t asked = Tile::kRows * (panel / piece.m + 1);  // by a tile
+  const std::int64_t times = piece.k < kDepthUnroll ? 1 : piece.k / kDepthUnroll;
+  const std::int64_t bytes = asked * std::int64_t{sizeof(Value)} / times;
   for (std::int64_t j = 0; j < piece.n; j += kColumns, right += panel) {
     const std::int64_t columns = piece.n - j;
     if (columns < kColumns) {
@@ -67,9 +68,9 @@ void multiply(const Value* left, const Value* right, const ProductExtents& piece
     const auto rows_of = [&](auto finish) {
       const Value* next = right + panel;
       for (std::int64_t i = 0; i < piece.m; i += Tile::kRows, next += asked) {
-        for (std::int64_t line = 0; line < asked; line += kLine) __builtin_prefetch(next + line, 0, 2);
         multiply_panels<kIsa>(left + i * piece.k, right, piece.k, c + i * ldc + j, ldc,
-                              smaller(Tile::kRows, piece.m - i), finish);
+                              smaller(Tile::kRows, piece.m - i), finish,
+                              AskAhead<kIsa>{reinterpret_cast<const char*>(next), bytes});
       }
     };
     if (add) {
@@ -84,7 +85,7 @@ template <typename T>
 ProductKernels<T> kernels_of() {
   using Value = Computed<T>;
   using Tile = RegisterTile<kIsa, Value>;
-  ProductKernels<T> kernels{.tile = {Tile::kRows, Tile::kColumns, sizeof(Value)},
+  ProductKernels<T> kernels{.tile = {Tile::kRows, Tile::kColumns, sizeof(Value), Tile::kPanelLevel},
                             .pack_left = &pack_rows<Tile::kRows, T>,
                             .pack_right = &pack_columns<static_cast<int>(Tile::kColumns), T>,
                             .pack_right_transposed = &pack_rows<static_cast<int>(Tile::kColumns), T>,
