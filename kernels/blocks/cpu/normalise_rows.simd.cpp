@@ -1,7 +1,7 @@
 // The vector kernels of layer norm and RMS norm: a row's moments are summed in one sweep, while the row before is
-// normalised and stored. A block's are taken about the mean of what came before it, so that little cancels: of the first
-// block about the mean of four vectors, which costs four bits at worst; at most half of the squares that the second
-// block adds, and less of each later one's.
+// normalised and stored. A block's are taken about the mean of what came before it, so that little cancels: of the
+// first block about the mean of four vectors, which costs four bits at worst; at most half of the squares that the
+// second block adds, and less of each later one's.
 #include "kernels/blocks/cpu/normalise_rows.hpp"
 
 #include <cmath>
