@@ -170,6 +170,8 @@ TEST(Diagnosis, OfARowOnASlowMachineIsNotOfItsKernel) {
   Quantities at_the_pace = latency;
   at_the_pace.insert({{"roof.at_pace", 0.95}, {"pace", 0.7}});
   EXPECT_EQ(ids(at_the_pace), std::vector<std::string>{"at-the-pace"});
+  at_the_pace["pace"] = 0.99;
+  EXPECT_EQ(ids(at_the_pace), std::vector<std::string>{"latency"}) << "the machine has taken nothing from it";
   Quantities at_its_roof = slow;
   at_its_roof["roof.fraction"] = 0.95;
   EXPECT_EQ(ids(at_its_roof).front(), "good-enough");

@@ -34,7 +34,8 @@ constexpr Condition kComputeBound = {"compute.bound", kIs, 1};
 // What the machine did decides before anything that the kernel did, unless it is at its roof all the same.
 constexpr std::array kDisturbed = {Condition{"time.lost", kAbove, 0.005}, kUnderRoof};
 constexpr std::array kSlowMachine = {Condition{"pace", kBelow, kSlowPace}, kUnderRoof};
-constexpr std::array kAtPace = {Condition{"roof.at_pace", kAbove, kAtRoof}, kUnderRoof};
+constexpr std::array kAtPace = {Condition{"roof.at_pace", kAbove, kAtRoof}, Condition{"pace", kBelow, 0.95},
+                                kUnderRoof};
 // Then how well the row is known: nobody is told to stop by a figure that nobody knows.
 constexpr std::array kDrifting = {Condition{"drifting", kIs, 1}};
 constexpr std::array kNoInterval = {Condition{"interval.known", kIs, 0}};
@@ -177,7 +178,7 @@ constexpr std::array kOrdinaryStores = {kUnderRoof,
                                         kMemoryBound,
                                         Condition{"writes", kAbove, 0.25},
                                         Condition{"regular.share", kAbove, 0.85},
-                                        Condition{"regular.share", kBelow, 1.1},
+                                        Condition{"regular.share", kBelow, 1.05},
                                         Condition{"regular.of_roof", kBelow, 0.85}};
 constexpr std::array kManyNodes = {kUnderRoof, kMemoryBound, Condition{"numa.nodes", kAbove, 1},
                                    Condition{"numa.remote", kBelow, 0.9}};
