@@ -1,6 +1,7 @@
 // The vector kernels of rotary position embedding, one for each instruction-set level.
 #include "kernels/rope/rope.hpp"
 
+#include "kernels/blocks/cpu/loads_ahead.hpp"
 #include "kernels/blocks/cpu/vector.hpp"
 
 namespace roofline {
@@ -22,15 +23,14 @@ void arrange(const Computed<T>* from, Computed<T>* to, std::int64_t count) {
   for (; i < count; ++i) to[i] = from[i];
 }
 
-/// `count` points of a head, whose two coordinates are `half` elements apart. Requests what is read 16 KiB further on,
-/// as map_streamed does.
+/// `count` points of a head, whose two coordinates are `half` elements apart.
 template <typename T, bool streamed>
-void rotate(const T* x, const Angles<T>& by, T* y, std::int64_t count, std::int64_t half) {
+void rotate(const T* x, const Angles<T>& by, T* y, std::int64_t count, std::int64_t half, AskAheadOf<kIsa> ask_ahead) {
   using V = Vector<kIsa, T>;
   constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
   for (std::int64_t line = 0; line < count; line += 64 / kSize) {
-    __builtin_prefetch(x + line + 16384 / kSize, 0, 2);
-    __builtin_prefetch(x + half + line + 16384 / kSize, 0, 2);
+    ask_ahead(x + line);
+    ask_ahead(x + half + line);
   }
   const auto put = [](T* to, auto value) {
     if constexpr (streamed) {
@@ -58,6 +58,7 @@ void rotate(const T* x, const Angles<T>& by, T* y, std::int64_t count, std::int6
 
 template <typename T, bool streamed>
 void rotate_tokens(const Rotation<Computed<T>>& by, const T* x, T* y, std::int64_t first, std::int64_t last) {
+  const AskAheadOf<kIsa> ask_ahead;
   Angles<T> angles;
   for (std::int64_t token = first; token < last; ++token) {
     const std::int64_t entry = token % by.positions * by.half;
@@ -67,7 +68,7 @@ void rotate_tokens(const Rotation<Computed<T>>& by, const T* x, T* y, std::int64
       arrange<T>(by.sin + entry + point, angles.sin, count);
       for (std::int64_t head = token * by.heads; head < (token + 1) * by.heads; ++head) {
         const std::int64_t at = head * 2 * by.half + point;
-        rotate<T, streamed>(x + at, angles, y + at, count, by.half);
+        rotate<T, streamed>(x + at, angles, y + at, count, by.half, ask_ahead);
       }
     }
   }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "kernels/blocks/cpu/loads_ahead.hpp"
 #include "kernels/blocks/cpu/vector.hpp"
 
 namespace roofline {
@@ -60,10 +61,10 @@ void for_vectors(std::int64_t count, Visit visit) {
 
 /// A block of a row is gathered, and the same one of the row before emitted.
 template <Isa isa, bool streamed, bool gathers, bool emits, typename T, typename Op>
-void pipeline_block(const T* in, T* out, std::int64_t columns, std::int64_t first, std::int64_t count, Op& op) {
+void pipeline_block(const T* in, T* out, std::int64_t columns, std::int64_t first, std::int64_t count, Op& op,
+                    AskAheadOf<isa> ask_ahead) {
   using V = Vector<isa, T>;
   constexpr std::int64_t kLine = 64 / sizeof(T);
-  constexpr std::int64_t kAhead = 16384 / sizeof(T);  // as in the calibration's copy; past the end it does no harm
   if constexpr (emits) op.emit_block(first);
   Op copy = op;  // which no store can change, so that it stays in registers
   for_vectors<isa, T, streamed, 2>(count, [&]<typename W, std::size_t n>(const W(&where)[n]) {
@@ -71,7 +72,7 @@ void pipeline_block(const T* in, T* out, std::int64_t columns, std::int64_t firs
     typename V::Packet gathered[n], emitted[n];
     for (std::size_t i = 0; gathers && i < n; ++i) gathered[i] = where[i].load(in, op.rest());
     for (std::int64_t line = 0; gathers && line < std::int64_t{n} * V::kLanes; line += kLine) {
-      __builtin_prefetch(in + where[0].at + kAhead + line, 0, 2);
+      ask_ahead(in + where[0].at + line);
     }
     for (std::size_t i = 0; emits && i < n; ++i) emitted[i] = copy.emit(where[i], in - columns, first);
     for (std::size_t i = 0; emits && i < n; ++i) where[i].store(out - columns, emitted[i]);
@@ -91,6 +92,7 @@ void pipeline_block(const T* in, T* out, std::int64_t columns, std::int64_t firs
 ///   emit(where, in, first)         a vector of it
 template <Isa isa, bool streamed, typename T, typename Op>
 void pipeline_rows(const T* x, T* y, std::int64_t rows, std::int64_t columns, Op op) {
+  const AskAheadOf<isa> ask_ahead;
   for (std::int64_t row = 0; row <= rows; ++row, x += columns, y += columns) {
     if (row < rows) op.begin_row(x, columns);
     for (std::int64_t first = 0; first < columns; first += kRowBlock<T>) {
@@ -98,14 +100,14 @@ void pipeline_rows(const T* x, T* y, std::int64_t rows, std::int64_t columns, Op
       const T* in = x + first;
       T* out = y + first;
       if (row == 0) {
-        pipeline_block<isa, streamed, true, false>(in, out, columns, first, count, op);
+        pipeline_block<isa, streamed, true, false>(in, out, columns, first, count, op, ask_ahead);
       } else if (row < rows) {
-        pipeline_block<isa, streamed, true, true>(in, out, columns, first, count, op);
+        pipeline_block<isa, streamed, true, true>(in, out, columns, first, count, op, ask_ahead);
       } else {
-        pipeline_block<isa, streamed, false, true>(in, out, columns, first, count, op);
+        pipeline_block<isa, streamed, false, true>(in, out, columns, first, count, op, ask_ahead);
       }
       if (row < rows && !op.end_block(in, first, count)) {
-        pipeline_block<isa, streamed, true, false>(in, out, columns, first, count, op);
+        pipeline_block<isa, streamed, true, false>(in, out, columns, first, count, op, ask_ahead);
         op.end_block(in, first, count);
       }
     }

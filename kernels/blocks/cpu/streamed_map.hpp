@@ -2,20 +2,21 @@
 // elementwise ops have in common. Only for *.simd.cpp files.
 #pragma once
 
+#include "kernels/blocks/cpu/loads_ahead.hpp"
 #include "kernels/blocks/cpu/vector.hpp"
 
 namespace roofline {
 
 /// y[i] = f(x[i]…) for one input or several, past the caches: with non-temporal stores, as the calibration copies. In
 /// blocks of 1 KiB, so that DRAM serves a page's reads together before it turns round for the stores, and with loads
-/// requested 16 KiB ahead into L2 (stream.hpp). `f` takes packets; at the borders, packets of equal elements.
+/// asked for ahead. `f` takes packets; at the borders, packets of equal elements.
 template <Isa isa, typename T, typename F, typename... X>
 void map_streamed(T* y, std::int64_t count, F f, const X*... x) {
   using V = Vector<isa, T>;
   constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
   constexpr std::int64_t kBlock = 1024 / kSize;
   constexpr std::int64_t kLine = 64 / kSize;
-  constexpr std::int64_t kAhead = 16384 / kSize;
+  const AskAheadOf<isa> ask_ahead;
   std::int64_t i = 0;
   const auto part = [&](std::int64_t elements) {
     store_part<V>(y + i, elements, f(load_part<V>(x + i, elements, 0)...));
@@ -24,7 +25,7 @@ void map_streamed(T* y, std::int64_t count, F f, const X*... x) {
   const std::int64_t head = misaligned<V>(y);
   part(head < count ? head : count);
   for (; i + kBlock <= count; i += kBlock) {
-    for (std::int64_t line = 0; line < kBlock; line += kLine) (__builtin_prefetch(x + i + kAhead + line, 0, 2), ...);
+    for (std::int64_t line = 0; line < kBlock; line += kLine) (ask_ahead(x + i + line), ...);
     for (std::int64_t at = i; at < i + kBlock; at += V::kLanes) V::stream(y + at, f(V::load(x + at)...));
   }
   for (; i < count;) part(count - i < V::kLanes ? count - i : V::kLanes);
