@@ -2,6 +2,7 @@
 // reference, and the CPU's rungs; the CUDA ones are in attention.cu.
 //   naive  all threads, a query at a time: its scores, their softmax, the weighted sum of V's rows
 //   fused  all threads, blocks of queries × keys, products on register tiles, softmax on the way (online)
+//   dots   the same in bf16 without widening it, on CPUs that have AVX512_BF16
 //   amx    the same in 16 bits, on the tiles of CPUs that have them, in attention_amx.cpp
 #include "kernels/attention/attention.hpp"
 
@@ -71,59 +72,73 @@ Tolerance Attention::tolerance(const Workload& w) const {
   return tolerance;
 }
 
-Kernel prepare_fused(const Workload& w, Device& device) {
+template <typename T, typename Factor>
+Kernel fused_kernel(const Workload& w, Device& device) {
   auto& cpu = as_cpu(device);
-  return with_element_type(w.dtype, [&]<typename T>() -> Kernel {
-    const auto pack = with_isa(cpu.isa(), []<Isa isa>() { return &pack_keys<isa, T>; });
-    const auto rows = with_isa(cpu.isa(), []<Isa isa>() { return &attention_rows<isa, T>; });
-    const Attended e = attended(w);
-    const std::int64_t key_blocks = (e.keys + kKeyBlock - 1) / kKeyBlock;
-    const Workspace<Computed<T>> heads(cpu, key_blocks * packed_block(e.d), e.kv_heads());
-    const Workspace<Computed<T>> workspaces(cpu, attention_workspace(e.d), cpu.pool().size());
-    return [=, &pool = cpu.pool()](std::span<void* const> tensors) {
-      pool.for_range(e.kv_heads() * key_blocks, 1, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t block = begin; block < end; ++block) {
-          const std::int64_t first = block % key_blocks * kKeyBlock;
-          const std::int64_t at = (block / key_blocks * e.keys + first) * e.d;
-          pack(elements<T>(tensors, 1) + at, elements<T>(tensors, 2) + at, std::min(kKeyBlock, e.keys - first), e.d,
-               heads[block / key_blocks] + block % key_blocks * packed_block(e.d));
-        }
-      });
-      const std::int64_t blocks = (e.queries + kQueryBlock - 1) / kQueryBlock;
-      pool.run([&](int worker) {
-        // Dealt out forwards and backwards in turn: under a causal mask each block of a head takes longer than the
-        // last.
-        for (std::int64_t round = 0; round * pool.size() < e.heads * blocks; ++round) {
-          const std::int64_t block = round * pool.size() + (round % 2 == 0 ? worker : pool.size() - 1 - worker);
-          if (block >= e.heads * blocks) break;
-          const std::int64_t head = block / blocks;
-          const std::int64_t first = block % blocks * kQueryBlock;
-          const std::int64_t last = std::min(first + kQueryBlock, e.queries);
-          const std::int64_t queries = (head * e.queries + first) * e.d;
-          rows(elements<T>(tensors, 0) + queries, heads[head / e.group], elements<T>(tensors, 3) + queries,
-               workspaces[worker], last - first, e.keys_of(last - 1), e.d, e.causal);
-        }
-      });
-    };
-  });
+  const auto pack = with_isa(cpu.isa(), []<Isa isa>() { return &pack_keys<isa, T, Factor>; });
+  const auto rows = with_isa(cpu.isa(), []<Isa isa>() { return &attention_rows<isa, T, Factor>; });
+  const Attended e = attended(w);
+  const std::int64_t key_blocks = (e.keys + kKeyBlock - 1) / kKeyBlock;
+  const std::int64_t packed = packed_block<Factor>(e.d);
+  const Workspace<Factor> heads(cpu, key_blocks * packed, e.kv_heads());
+  const Workspace<Summed<Factor>> workspaces(cpu, attention_workspace(e.d), cpu.pool().size());
+  return [=, &pool = cpu.pool()](std::span<void* const> tensors) {
+    pool.for_range(e.kv_heads() * key_blocks, 1, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t block = begin; block < end; ++block) {
+        const std::int64_t first = block % key_blocks * kKeyBlock;
+        const std::int64_t at = (block / key_blocks * e.keys + first) * e.d;
+        pack(elements<T>(tensors, 1) + at, elements<T>(tensors, 2) + at, std::min(kKeyBlock, e.keys - first), e.d,
+             heads[block / key_blocks] + block % key_blocks * packed);
+      }
+    });
+    const std::int64_t blocks = (e.queries + kQueryBlock - 1) / kQueryBlock;
+    pool.run([&](int worker) {
+      // Dealt out forwards and backwards in turn: under a causal mask each block of a head takes longer than the
+      // last.
+      for (std::int64_t round = 0; round * pool.size() < e.heads * blocks; ++round) {
+        const std::int64_t block = round * pool.size() + (round % 2 == 0 ? worker : pool.size() - 1 - worker);
+        if (block >= e.heads * blocks) break;
+        const std::int64_t head = block / blocks;
+        const std::int64_t first = block % blocks * kQueryBlock;
+        const std::int64_t last = std::min(first + kQueryBlock, e.queries);
+        const std::int64_t queries = (head * e.queries + first) * e.d;
+        rows(elements<T>(tensors, 0) + queries, heads[head / e.group], elements<T>(tensors, 3) + queries,
+             workspaces[worker], last - first, e.keys_of(last - 1), e.d, e.causal);
+      }
+    });
+  };
+}
+
+Kernel prepare_fused(const Workload& w, Device& device) {
+  return with_element_type(w.dtype, [&]<typename T>() { return fused_kernel<T, Computed<T>>(w, device); });
 }
 
 /// Keys and values as they are packed, written once and read once where caches don't hold them.
-Traffic packed_keys_traffic(const Workload& w) {
+template <typename Factor>
+Traffic packed_keys(const Workload& w) {
   const Attended e = attended(w);
   const double blocks = std::ceil(static_cast<double>(e.keys) / static_cast<double>(kKeyBlock));
   const double bytes =
-      static_cast<double>(e.kv_heads() * packed_block(e.d)) * blocks * (w.dtype == DType::fp64 ? 8 : 4);
+      static_cast<double>(e.kv_heads() * packed_block<Factor>(e.d)) * blocks * static_cast<double>(sizeof(Factor));
   return {.read = bytes, .write = bytes};
 }
 
 std::vector<Implementation> Attention::implementations() const {
-  return {naive_rung("all threads, a query at a time"),
-          {.name = "fused",
-           .summary = "all threads, blocks of scores on register tiles, online softmax; never the matrix",
-           .dtypes = cpu_dtypes(),
-           .extra_traffic = packed_keys_traffic,
-           .prepare = prepare_fused}};
+  return {
+      naive_rung("all threads, a query at a time"),
+      {.name = "fused",
+       .summary = "all threads, blocks of scores on register tiles, online softmax; never the matrix",
+       .dtypes = cpu_dtypes(),
+       .extra_traffic =
+           [](const Workload& w) { return w.dtype == DType::fp64 ? packed_keys<double>(w) : packed_keys<float>(w); },
+       .prepare = prepare_fused},
+      {.name = "dots",
+       .summary = "the same on dot products of bf16, for which weights are rounded to it",
+       .dtypes = {DType::bf16},
+       .unsupported = [](const Workload&,
+                         const Device& device) { return missing(DotUnit::avx512_bf16, as_cpu(device).isa()); },
+       .extra_traffic = packed_keys<Bf16Pair>,
+       .prepare = fused_kernel<Bf16, Bf16Pair>}};
 }
 
 std::vector<Shape> Attention::test_shapes(DeviceKind device) const {

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "device/cpu/isa.hpp"
-#include "kernels/blocks/cpu/small_float.hpp"
+#include "kernels/blocks/cpu/factors.hpp"
 #include "op/workload.hpp"
 
 namespace roofline {
@@ -35,23 +35,26 @@ inline constexpr std::int64_t kQueryBlock = 128;
 /// of the second product, and long enough to write its sums back rarely.
 inline constexpr std::int64_t kKeyBlock = 252;
 
-/// Values that a block of keys takes as pack_keys() leaves it, with its values: K's rows and V's columns in panels of
+/// Factors that a block of keys takes as pack_keys() leaves it, with its values: K's rows and V's columns in panels of
 /// register tiles, which are 12 rows high at most.
-constexpr std::int64_t packed_block(std::int64_t d) { return kKeyBlock * (2 * d + 11); }
+template <typename Factor>
+constexpr std::int64_t packed_block(std::int64_t d) {
+  return kKeyBlock * steps_of<Factor>(d) + kKeyBlock / kProducts<Factor> * (d + 11);
+}
 
 /// Packs up to kKeyBlock keys and values, [keys × d] each.
-template <Isa isa, typename T>
-void pack_keys(const T* k, const T* v, std::int64_t keys, std::int64_t d, Computed<T>* to);
+template <Isa isa, typename T, typename Factor>
+void pack_keys(const T* k, const T* v, std::int64_t keys, std::int64_t d, Factor* to);
 
 /// Values that attention_rows() needs as a workspace, for kQueryBlock queries: Q and the output transposed, each
-/// query's peak and sum, and a block of scores of up to 64 queries.
-constexpr std::int64_t attention_workspace(std::int64_t d) { return kQueryBlock * (2 * d + 2) + kKeyBlock * 64; }
+/// query's peak and sum, and a block of scores of up to 64 queries, also as factors.
+constexpr std::int64_t attention_workspace(std::int64_t d) { return kQueryBlock * (2 * d + 2) + kKeyBlock * 2 * 64; }
 
 /// O = softmax(Q K^T / sqrt(d)) V for up to kQueryBlock rows of one head: q and o are [queries × d], `head` holds its
 /// keys, block after block as packed. With `causal` the queries are the last ones of the `keys`: the i-th sees all but
 /// the last queries - 1 - i. `workspace` is aligned to 64 bytes.
-template <Isa isa, typename T>
-void attention_rows(const T* q, const Computed<T>* head, T* o, Computed<T>* workspace, std::int64_t queries,
+template <Isa isa, typename T, typename Factor>
+void attention_rows(const T* q, const Factor* head, T* o, Summed<Factor>* workspace, std::int64_t queries,
                     std::int64_t keys, std::int64_t d, bool causal);
 
 }  // namespace roofline

@@ -4,55 +4,107 @@
 #include "kernels/attention/attention.hpp"
 
 #include <cmath>
+#include <cstring>
 
+#include "kernels/blocks/cpu/pack_panels.hpp"
 #include "kernels/blocks/cpu/register_tile.hpp"
 
 namespace roofline {
 namespace {
 
-/// Queries side by side.
-template <typename T>
-constexpr std::int64_t kPanel = RegisterTile<kIsa, T>::kColumns;
+std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+
+/// Queries side by side: as wide for factors as for what they are summed up in.
+template <typename Value>
+constexpr std::int64_t kPanel = RegisterTile<kIsa, Value>::kColumns;
 
 /// What a panel of queries carries from one block of keys to the next.
-template <typename T>
+template <typename Factor>
 struct Panel {
-  T* scaled;  ///< [d × queries], Q / sqrt(d)
-  T* out;     ///< [d × queries]
-  T* peak;    ///< largest score so far of each query
-  T* sum;     ///< of its exponentials, relative to that
+  using Value = Summed<Factor>;
+  Factor* queries;  ///< [d × queries]; Q / sqrt(d), but in pairs as it is
+  Value* out;       ///< [d × queries]
+  Value* peak;      ///< largest score so far of each query
+  Value* sum;       ///< of its exponentials, relative to that
 };
 
-template <typename T>
-Panel<T> panel_at(T* workspace, std::int64_t d) {
-  T* out = workspace + d * kPanel<T>;
-  T* peak = out + d * kPanel<T>;
-  return {.scaled = workspace, .out = out, .peak = peak, .sum = peak + kPanel<T>};
+template <typename Factor>
+Panel<Factor> panel_at(Summed<Factor>* workspace, std::int64_t d) {
+  constexpr std::int64_t kWidth = kPanel<Summed<Factor>>;
+  auto* out = workspace + d * kWidth;
+  auto* peak = out + d * kWidth;
+  return {.queries = reinterpret_cast<Factor*>(workspace), .out = out, .peak = peak, .sum = peak + kWidth};
 }
 
-/// Columns past the last query are zero, and stay harmless.
-template <typename T>
-void begin(const Panel<Computed<T>>& panel, const T* q, std::int64_t queries, std::int64_t d) {
-  using Value = Computed<T>;
-  constexpr std::int64_t kWidth = kPanel<Value>;
-  const Value scale = 1 / std::sqrt(static_cast<Value>(d));
-  for (std::int64_t i = 0; i < kWidth; ++i) {
-    for (std::int64_t c = 0; c < d; ++c) {
-      panel.scaled[c * kWidth + i] = i < queries ? Vector<kIsa, T>::get(q + i * d + c) * scale : 0;
+/// What scores are multiplied by once they are summed up: pairs are not scaled before, which would round them.
+template <typename Factor>
+struct Scaled {
+  Summed<Factor> scale;
+  template <typename V>
+  void put(typename V::Packet sum, auto* to, int) const {
+    if constexpr (kProducts<Factor> == 1) {
+      V::store(to, sum);
+    } else {
+      using Sums = Vector<kIsa, Summed<Factor>>;
+      Sums::store(to, Sums::multiply(sum, Sums::all(scale)));
     }
+  }
+};
+
+template <typename Factor>
+Summed<Factor> scale_of(std::int64_t d) {
+  return 1 / std::sqrt(static_cast<Summed<Factor>>(d));
+}
+
+/// Columns past the last query are copies of it, and stay harmless.
+template <typename T, typename Factor>
+void begin(const Panel<Factor>& panel, const T* q, std::int64_t queries, std::int64_t d) {
+  using Value = Summed<Factor>;
+  using V = Vector<kIsa, Value>;
+  constexpr std::int64_t kWidth = kPanel<Value>;
+  const T* rows[kWidth];
+  for (std::int64_t i = 0; i < kWidth; ++i) rows[i] = q + smaller(i, queries - 1) * d;
+  pack_across<kWidth, kIsa>(rows, d, panel.queries);
+  if constexpr (kProducts<Factor> == 1) {
+    const auto scale = V::all(scale_of<Factor>(d));
+    for (Value* at = panel.queries; at < panel.queries + d * kWidth; at += V::kLanes) {
+      V::store(at, V::multiply(V::load(at), scale));
+    }
+  }
+  for (std::int64_t i = 0; i < kWidth; ++i) {
     panel.peak[i] = -Eigen::NumTraits<Value>::infinity();
     panel.sum[i] = 0;
   }
   for (std::int64_t i = 0; i < d * kWidth; ++i) panel.out[i] = 0;
 }
 
-template <typename T>
-void finish(const Panel<Computed<T>>& panel, T* o, std::int64_t queries, std::int64_t d) {
-  for (std::int64_t i = 0; i < queries; ++i) {
-    const auto scale = 1 / panel.sum[i];
-    for (std::int64_t c = 0; c < d; ++c) {
-      Vector<kIsa, T>::put(o + i * d + c, panel.out[c * kPanel<Computed<T>> + i] * scale);
+/// Divides by the sums, and turns the output round again, kWidth elements of each query at a time.
+template <typename T, typename Factor>
+void finish(const Panel<Factor>& panel, T* o, std::int64_t queries, std::int64_t d) {
+  using Value = Summed<Factor>;
+  using V = Vector<kIsa, Value>;
+  using Elements = Vector<kIsa, T>;
+  constexpr std::int64_t kWidth = kPanel<Value>;
+  for (std::int64_t v = 0; v < kWidth; v += V::kLanes) {
+    const auto scale = V::divide(V::all(1), V::load(panel.sum + v));
+    for (Value* at = panel.out + v; at < panel.out + d * kWidth; at += kWidth) {
+      V::store(at, V::multiply(V::load(at), scale));
     }
+  }
+  std::int64_t c = 0;
+  for (; c + kWidth <= d; c += kWidth) {
+    alignas(64) Value turned[kWidth * kWidth];
+    const Value* rows[kWidth];
+    for (std::int64_t i = 0; i < kWidth; ++i) rows[i] = panel.out + (c + i) * kWidth;
+    pack_across<kWidth, kIsa>(rows, kWidth, turned);
+    for (std::int64_t i = 0; i < queries; ++i) {
+      for (std::int64_t e = 0; e < kWidth; e += Elements::kLanes) {
+        Elements::store(o + i * d + c + e, Elements::load_values(turned + i * kWidth + e));
+      }
+    }
+  }
+  for (std::int64_t i = 0; i < queries; ++i) {
+    for (std::int64_t e = c; e < d; ++e) Elements::put(o + i * d + e, panel.out[e * kWidth + i]);
   }
 }
 
@@ -66,10 +118,12 @@ void mask(T* scores, std::int64_t keys, std::int64_t seen) {
   }
 }
 
-/// Turns scores into exponentials relative to the peaks, which they may raise. `shrink` becomes what brings earlier
-/// sums under the new peaks.
-template <typename T>
-void online_softmax(T* scores, std::int64_t keys, const Panel<T>& panel, T* shrink) {
+/// Turns scores into weights: exponentials relative to the peaks, which they may raise. `shrink` becomes what brings
+/// earlier sums under the new peaks. `weights` may be where the scores are.
+template <typename Factor>
+void online_softmax(const Summed<Factor>* scores, std::int64_t keys, const Panel<Factor>& panel, Summed<Factor>* shrink,
+                    Factor* weights) {
+  using T = Summed<Factor>;
   using V = Vector<kIsa, T>;
   constexpr int kVectors = RegisterTile<kIsa, T>::kVectors;
   typename V::Packet peaks[kVectors];
@@ -83,12 +137,26 @@ void online_softmax(T* scores, std::int64_t keys, const Panel<T>& panel, T* shri
     V::store(shrink + v * V::kLanes, factor);
     sums[v] = V::multiply(V::load(panel.sum + v * V::kLanes), factor);
   }
-  for (std::int64_t j = 0; j < keys; ++j) {
-    for (int v = 0; v < kVectors; ++v) {
-      T* at = scores + j * kPanel<T> + v * V::kLanes;
-      const auto weight = V::exponential(V::subtract(V::load(at), peaks[v]));
-      V::store(at, weight);
-      sums[v] = V::add(sums[v], weight);
+  const auto relative = [&](std::int64_t key, int v) {
+    return V::subtract(V::load(scores + key * kPanel<T> + v * V::kLanes), peaks[v]);
+  };
+  if constexpr (kProducts<Factor> == 1) {
+    for (std::int64_t j = 0; j < keys; ++j) {
+      for (int v = 0; v < kVectors; ++v) {
+        const auto weight = V::exponential(relative(j, v));
+        V::store(weights + j * kPanel<T> + v * V::kLanes, weight);
+        sums[v] = V::add(sums[v], weight);
+      }
+    }
+  } else {
+    for (std::int64_t j = 0; j < keys; j += 2) {
+      for (int v = 0; v < kVectors; ++v) {
+        typename V::Packet pair[] = {relative(j, v), j + 1 < keys ? relative(j + 1, v) : V::all(-1000)};
+        V::template powers<4>(pair, V::kLog2E);  // to 3e-6, of 4e-3 that are rounded away
+        if (j + 1 == keys) pair[1] = V::all(0);
+        store_pairs<kIsa>(pair[0], pair[1], weights + j / 2 * kPanel<T> + v * V::kLanes);
+        sums[v] = V::add(sums[v], V::add(pair[0], pair[1]));
+      }
     }
   }
   for (int v = 0; v < kVectors; ++v) {
@@ -103,94 +171,124 @@ struct Rescale {
   const T* factors;
   template <typename V>
   void put(typename V::Packet sum, T* to, int vector) const {
-    V::store(to, V::multiply_add(V::load(to), V::load(factors + vector * V::kLanes), sum));
+    using Sums = Vector<kIsa, T>;
+    Sums::store(to, Sums::multiply_add(Sums::load(to), Sums::load(factors + vector * Sums::kLanes), sum));
   }
 };
 
-std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
-
-template <typename T>
-constexpr std::int64_t kTileRows = RegisterTile<kIsa, T>::kRows;
+template <typename Factor>
+constexpr std::int64_t kTileRows = RegisterTile<kIsa, Factor>::kRows;
 
 /// Adds what a packed block contributes, or the first `keys` of its keys and values. `seen` as for mask(), which is not
 /// needed from `keys` on.
-template <typename T>
-void attend(const Panel<T>& panel, T* scores, const T* block, std::int64_t keys, std::int64_t d, std::int64_t seen) {
-  constexpr std::int64_t kWidth = kPanel<T>;
-  alignas(64) T shrink[kWidth];
-  multiply_rows<kIsa>(block, d, panel.scaled, d, scores, kWidth, keys, Overwrite{});
+template <typename Factor>
+void attend(const Panel<Factor>& panel, Summed<Factor>* scores, const Factor* block, std::int64_t keys, std::int64_t d,
+            std::int64_t seen) {
+  using Value = Summed<Factor>;
+  constexpr std::int64_t kWidth = kPanel<Value>;
+  constexpr std::int64_t kBlockSteps = kKeyBlock / kProducts<Factor>;
+  const std::int64_t steps = steps_of<Factor>(d);
+  const std::int64_t key_steps = steps_of<Factor>(keys);
+  alignas(64) Value shrink[kWidth];
+  auto* weights = reinterpret_cast<Factor*>(kProducts<Factor> == 1 ? scores : scores + kKeyBlock * 64);
+  multiply_rows<kIsa>(block, steps, panel.queries, steps, scores, kWidth, keys, Scaled<Factor>{scale_of<Factor>(d)});
   mask(scores, keys, seen);
-  online_softmax(scores, keys, panel, shrink);
-  multiply_rows<kIsa>(block + kKeyBlock * d, kKeyBlock, scores, keys, panel.out, kWidth, d, Rescale<T>{shrink});
+  online_softmax(scores, keys, panel, shrink, weights);
+  multiply_rows<kIsa>(block + kKeyBlock * steps, kBlockSteps, weights, key_steps, panel.out, kWidth, d,
+                      Rescale<Value>{shrink});
+}
+
+/// A row of factors of V goes into panels, kTileRows of it in each: as a column of a left operand.
+template <typename Factor>
+void deal_out(const Factor* row, std::int64_t count, Factor* to) {
+  constexpr std::int64_t kRows = kTileRows<Factor>;
+  constexpr std::int64_t kPanelSize = kRows * (kKeyBlock / kProducts<Factor>);
+  for (; count >= kRows; count -= kRows, row += kRows, to += kPanelSize) std::memcpy(to, row, kRows * sizeof(Factor));
+  for (std::int64_t i = 0; i < count; ++i) to[i] = row[i];
+}
+
+template <typename T>
+void pack_values(const T* v, std::int64_t keys, std::int64_t d, Computed<T>* to) {
+  constexpr std::int64_t kChunk = 60;
+  for (std::int64_t j = 0; j < keys; ++j) {
+    for (std::int64_t c = 0; c < d; c += kChunk) {
+      alignas(64) Computed<T> wide[kChunk];
+      const std::int64_t count = smaller(kChunk, d - c);
+      deal_out(values_at<kIsa>(v + j * d + c, wide, count), count, to + c * kKeyBlock + j * kTileRows<Computed<T>>);
+    }
+  }
+}
+
+/// The same of pairs of keys. An odd one's partner is zero.
+void pack_values(const Bf16* v, std::int64_t keys, std::int64_t d, Bf16Pair* to) {
+  constexpr std::int64_t kChunk = 60;
+  for (std::int64_t j = 0; j < keys; j += 2, v += 2 * d) {
+    for (std::int64_t c = 0; c < d; c += kChunk) {
+      alignas(64) Bf16Pair pairs[kChunk];
+      const std::int64_t count = smaller(kChunk, d - c);
+      pair_rows<kChunk, kIsa>(v + c, j + 1 < keys ? v + d + c : nullptr, count, pairs);
+      deal_out(pairs, count, to + c * (kKeyBlock / 2) + j / 2 * kTileRows<Bf16Pair>);
+    }
+  }
 }
 
 }  // namespace
 
-template <Isa isa, typename T>
-void pack_keys(const T* k, const T* v, std::int64_t keys, std::int64_t d, Computed<T>* to) {
-  using Value = Computed<T>;
-  constexpr std::int64_t kRows = kTileRows<Value>;
-  static_assert(kKeyBlock % kRows == 0 && kRows <= 12 && kPanel<Value> <= 64);
+template <Isa isa, typename T, typename Factor>
+void pack_keys(const T* k, const T* v, std::int64_t keys, std::int64_t d, Factor* to) {
+  constexpr std::int64_t kRows = kTileRows<Factor>;
+  static_assert(kKeyBlock % kRows == 0 && 60 % kRows == 0 && kRows <= 12 && kPanel<Summed<Factor>> <= 64);
+  const std::int64_t steps = steps_of<Factor>(d);
   for (std::int64_t first = 0; first < keys; first += kRows) {
     const T* panel[kRows];
     for (std::int64_t i = 0; i < kRows; ++i) panel[i] = k + smaller(first + i, keys - 1) * d;
-    pack_across<kRows, isa>(panel, d, to + first * d);
+    pack_across<kRows, isa>(panel, d, to + first * steps);
   }
-  Value* values = to + kKeyBlock * d;
-  constexpr std::int64_t kChunk = 60;
-  for (std::int64_t j = 0; j < keys; ++j) {
-    for (std::int64_t chunk = 0; chunk < d; chunk += kChunk) {
-      alignas(64) Value wide[kChunk];
-      const std::int64_t count = smaller(kChunk, d - chunk);
-      const Value* row = values_at<isa>(v + j * d + chunk, wide, count);
-      for (std::int64_t c = 0; c < count; c += kRows) {
-        Value* panel = values + (chunk + c) * kKeyBlock + j * kRows;
-        for (std::int64_t i = 0; i < kRows && c + i < count; ++i) panel[i] = row[c + i];
-      }
-    }
-  }
+  pack_values(v, keys, d, to + kKeyBlock * steps);
 }
 
-template <Isa isa, typename T>
-void attention_rows(const T* q, const Computed<T>* head, T* o, Computed<T>* workspace, std::int64_t queries,
+template <Isa isa, typename T, typename Factor>
+void attention_rows(const T* q, const Factor* head, T* o, Summed<Factor>* workspace, std::int64_t queries,
                     std::int64_t keys, std::int64_t d, bool causal) {
-  using Value = Computed<T>;
+  using Value = Summed<Factor>;
   constexpr std::int64_t kWidth = kPanel<Value>;
   Value* scores = workspace + kQueryBlock * 2 * (d + 1);
   const auto each_panel = [&](auto work) {
     for (std::int64_t first = 0; first < queries; first += kWidth) {
-      work(panel_at(workspace + first * 2 * (d + 1), d), first, smaller(kWidth, queries - first));
+      work(panel_at<Factor>(workspace + first * 2 * (d + 1), d), first, smaller(kWidth, queries - first));
     }
   };
-  each_panel([&](const Panel<Value>& panel, std::int64_t first, std::int64_t count) {
+  each_panel([&](const Panel<Factor>& panel, std::int64_t first, std::int64_t count) {
     begin(panel, q + first * d, count, d);
   });
   // Each block of keys serves all panels while it is in the caches.
-  for (std::int64_t key = 0; key < keys; key += kKeyBlock, head += packed_block(d)) {
-    each_panel([&](const Panel<Value>& panel, std::int64_t first, std::int64_t count) {
+  for (std::int64_t key = 0; key < keys; key += kKeyBlock, head += packed_block<Factor>(d)) {
+    each_panel([&](const Panel<Factor>& panel, std::int64_t first, std::int64_t count) {
       const std::int64_t by_first = causal ? keys - queries + first + 1 - key : keys - key;
       const std::int64_t by_last = causal ? by_first + count - 1 : by_first;
       if (by_last <= 0) return;
       attend(panel, scores, head, smaller(kKeyBlock, by_last), d, by_first);
     });
   }
-  each_panel([&](const Panel<Value>& panel, std::int64_t first, std::int64_t count) {
+  each_panel([&](const Panel<Factor>& panel, std::int64_t first, std::int64_t count) {
     finish(panel, o + first * d, count, d);
   });
 }
 
-template void pack_keys<kIsa, float>(const float*, const float*, std::int64_t, std::int64_t, float*);
-template void pack_keys<kIsa, double>(const double*, const double*, std::int64_t, std::int64_t, double*);
-template void pack_keys<kIsa, Fp16>(const Fp16*, const Fp16*, std::int64_t, std::int64_t, float*);
-template void pack_keys<kIsa, Bf16>(const Bf16*, const Bf16*, std::int64_t, std::int64_t, float*);
-
-template void attention_rows<kIsa, float>(const float*, const float*, float*, float*, std::int64_t, std::int64_t,
-                                          std::int64_t, bool);
-template void attention_rows<kIsa, double>(const double*, const double*, double*, double*, std::int64_t, std::int64_t,
-                                           std::int64_t, bool);
-template void attention_rows<kIsa, Fp16>(const Fp16*, const float*, Fp16*, float*, std::int64_t, std::int64_t,
-                                         std::int64_t, bool);
-template void attention_rows<kIsa, Bf16>(const Bf16*, const float*, Bf16*, float*, std::int64_t, std::int64_t,
-                                         std::int64_t, bool);
+template void pack_keys<kIsa>(const float*, const float*, std::int64_t, std::int64_t, float*);
+template void attention_rows<kIsa>(const float*, const float*, float*, float*, std::int64_t, std::int64_t, std::int64_t,
+                                   bool);
+template void pack_keys<kIsa>(const double*, const double*, std::int64_t, std::int64_t, double*);
+template void attention_rows<kIsa>(const double*, const double*, double*, double*, std::int64_t, std::int64_t,
+                                   std::int64_t, bool);
+template void pack_keys<kIsa>(const Fp16*, const Fp16*, std::int64_t, std::int64_t, float*);
+template void attention_rows<kIsa>(const Fp16*, const float*, Fp16*, float*, std::int64_t, std::int64_t, std::int64_t,
+                                   bool);
+template void pack_keys<kIsa>(const Bf16*, const Bf16*, std::int64_t, std::int64_t, float*);
+template void attention_rows<kIsa>(const Bf16*, const float*, Bf16*, float*, std::int64_t, std::int64_t, std::int64_t,
+                                   bool);
+template void pack_keys<kIsa>(const Bf16*, const Bf16*, std::int64_t, std::int64_t, Bf16Pair*);
+template void attention_rows<kIsa>(const Bf16*, const Bf16Pair*, Bf16*, float*, std::int64_t, std::int64_t,
+                                   std::int64_t, bool);
 
 }  // namespace roofline

@@ -2,8 +2,9 @@
 // are NHWC, the filters [filters, kernel, kernel, channels]. Work model, reference, and the CPU's rungs.
 //   naive     all threads, each output a sum on its own
 //   im2col    all threads; the windows of some pixels are gathered into a matrix, which Eigen multiplies by the filters
-//   implicit  all threads; no matrix: GEMM's packed product, which packs windows from the images where they lie
-//   amx       the same on the tiles of AMX, in conv2d_amx.cpp
+//   direct    all threads; no matrix: windows multiplied where they lie in a copy of the image, in direct_conv.cpp
+//   dots      bf16 so, without widening it, on CPUs that have AVX512_BF16
+//   amx       windows gathered into tiles of AMX, in conv2d_amx.cpp
 #include "kernels/conv2d/conv2d.hpp"
 
 #include <algorithm>
@@ -13,7 +14,7 @@
 #include <vector>
 
 #include "kernels/blocks/cpu/cpu_launch.hpp"
-#include "kernels/blocks/cpu/packed_product.hpp"
+#include "kernels/conv2d/direct_conv.hpp"
 #include "op/registry.hpp"
 #include "op/rows.hpp"
 #include "op/tolerance.hpp"
@@ -247,28 +248,6 @@ Kernel prepare_im2col(const Workload& w, Device& device) {
   });
 }
 
-Kernel prepare_implicit(const Workload& w, Device& device) {
-  auto& cpu = as_cpu(device);
-  return with_element_type(w.dtype, [&]<typename T>() -> Kernel {
-    const auto pack = with_isa(cpu.isa(), []<Isa isa>() { return &pack_windows<isa, T>; });
-    const ConvSize size = conv_size(w.shape);
-    return [pack, size,
-            product = PackedProduct<T>(cpu, {size.pixels, size.filters, size.depth})](std::span<void* const> tensors) {
-      const auto* input = elements<const T>(tensors, 0);
-      const auto* filters = elements<const T>(tensors, 1);
-      product.run(
-          [&](std::int64_t pixel, std::int64_t pixels, std::int64_t depth, std::int64_t steps, Computed<T>* to) {
-            pack(input, size, pixel, pixels, depth, steps, to);
-          },
-          [&](std::int64_t filter, std::int64_t count, std::int64_t depth, std::int64_t steps, Computed<T>* to) {
-            product.kernels().pack_right_transposed(filters + filter * size.depth + depth, size.depth, count, steps,
-                                                    to);
-          },
-          elements<T>(tensors, 2));
-    };
-  });
-}
-
 std::vector<Implementation> Conv2d::implementations() const {
   const auto in_fp32 = [this](std::string name, std::string summary, Kernel (*prepare)(const Workload&, Device&)) {
     return Implementation{
@@ -279,18 +258,12 @@ std::vector<Implementation> Conv2d::implementations() const {
         .prepare = [this, prepare](const Workload& w,
                                    Device& device) { return through_fp32(*this, w, device, prepare); }};
   };
-  return {in_fp32("naive", "all threads, each output on its own", prepare_naive_conv),
-          in_fp32("im2col", "all threads; windows gathered into a matrix in their caches, then Eigen's blocked product",
-                  prepare_im2col),
-          {.name = "implicit",
-           .summary = "all threads; windows packed for register tiles straight from the images, a block at a time",
-           .dtypes = cpu_dtypes(),
-           .extra_traffic =
-               [](const Workload& w) {
-                 const ConvSize size = conv_size(w.shape);
-                 return sums_traffic(w.dtype, static_cast<double>(size.pixels) * static_cast<double>(size.filters));
-               },
-           .prepare = prepare_implicit}};
+  std::vector<Implementation> rungs = {
+      in_fp32("naive", "all threads, each output on its own", prepare_naive_conv),
+      in_fp32("im2col", "all threads; windows gathered into a matrix in their caches, then Eigen's blocked product",
+              prepare_im2col)};
+  for (Implementation& rung : direct_conv_rungs()) rungs.push_back(std::move(rung));
+  return rungs;
 }
 
 std::vector<Shape> Conv2d::test_shapes(DeviceKind device) const {
@@ -300,6 +273,14 @@ std::vector<Shape> Conv2d::test_shapes(DeviceKind device) const {
         {{"batch", 1}, {"height", 1}, {"width", 2}, {"channels", 3}, {"filters", 2}, {"kernel", 3}, {"padding", 1}},
         {{"batch", 2}, {"height", 7}, {"width", 5}, {"channels", 3}, {"filters", 10}, {"kernel", 3}, {"padding", 0}},
         {{"batch", 3}, {"height", 9}, {"width", 31}, {"channels", 19}, {"filters", 17}, {"kernel", 5}, {"padding", 2}},
+        // So deep that a part is less than a row of a window, and so wide that one is less than a row of the image.
+        {{"batch", 1},
+         {"height", 2},
+         {"width", 40},
+         {"channels", 5001},
+         {"filters", 35},
+         {"kernel", 3},
+         {"padding", 1}},
         {{"batch", 2},
          {"height", 7},
          {"width", 270},

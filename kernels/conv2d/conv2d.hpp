@@ -26,10 +26,4 @@ template <Isa isa, typename T>
 void conv_block(const T* windows, const T* filters, T* out, std::int64_t pixels, std::int64_t filter_count,
                 std::int64_t depth);
 
-/// The windows of `count` output pixels as panels of rows of a product's left operand (kernels/blocks/cpu/
-/// packed_product.hpp), read from the images where they lie: `steps` of the elements of each from `depth` on.
-template <Isa isa, typename T>
-void pack_windows(const T* input, const ConvSize& size, std::int64_t first, std::int64_t count, std::int64_t depth,
-                  std::int64_t steps, Computed<T>* to);
-
 }  // namespace roofline

@@ -3,7 +3,8 @@
 // products are summed, and C is stored, in a wider type: fp8 in fp32, stored as bf16; int8 in int32, exactly.
 //   naive   all threads, a row of C at a time as a sum of rows of B: every row of C reads all of B again
 //   eigen   one block of C for each thread, cut near square, by Eigen's packed and register-blocked product
-//   packed  all threads on one packed block of B, in blocks/cpu/packed_product.hpp; of int8 in gemm_int8.cpp
+//   packed  all threads on one packed block of B, in blocks/cpu/packed_product.hpp
+//   dots    bf16 and int8 without widening them, on CPUs that have dot products of them
 //   amx     16 and 8 bits on the tiles of CPUs that have them, in gemm_amx.cpp
 #include "kernels/gemm/gemm.hpp"
 
@@ -11,6 +12,8 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "kernels/blocks/cpu/cpu_launch.hpp"
@@ -187,45 +190,69 @@ Kernel prepare_eigen(const Workload& w, CpuDevice& cpu) {
   });
 }
 
+template <typename T, typename Factor>
+Kernel packed_product(const Workload& w, Device& device) {
+  using Product = PackedProduct<T, Factor>;
+  const GemmExtents e = gemm_extents(w);
+  return [product = Product(as_cpu(device), {e.m, e.n, e.k})](std::span<void* const> tensors) {
+    product.run(elements<const T>(tensors, 0), elements<const T>(tensors, 1),
+                elements<typename Product::Result>(tensors, 2));
+  };
+}
+
 Kernel prepare_packed(const Workload& w, Device& device) {
-  if (w.dtype == DType::int8) return prepare_packed_int8(w, device);
-  return with_element_type(w.dtype, [&]<typename T>() -> Kernel {
-    const GemmExtents e = gemm_extents(w);
-    return [e, product = PackedProduct<T>(as_cpu(device), {e.m, e.n, e.k})](std::span<void* const> tensors) {
-      const auto* a = elements<const T>(tensors, 0);
-      const auto* b = elements<const T>(tensors, 1);
-      const auto& kernels = product.kernels();
-      product.run([&](std::int64_t row, std::int64_t rows, std::int64_t depth, std::int64_t steps,
-                      Computed<T>* to) { kernels.pack_left(a + row * e.k + depth, e.k, rows, steps, to); },
-                  [&](std::int64_t column, std::int64_t columns, std::int64_t depth, std::int64_t steps,
-                      Computed<T>* to) { kernels.pack_right(b + depth * e.n + column, e.n, columns, steps, to); },
-                  elements<T>(tensors, 2));
-    };
-  });
+  if (w.dtype == DType::int8) return packed_product<std::int8_t, Int16Pair>(w, device);
+  return with_element_type(w.dtype, [&]<typename T>() { return packed_product<T, Computed<T>>(w, device); });
+}
+
+/// The unit of a level for dot products of bytes.
+DotUnit byte_dots(Isa isa) {
+#if defined(__aarch64__)
+  (void)isa;
+  return DotUnit::neon_dot;
+#else
+  return isa == Isa::avx512 ? DotUnit::avx512_vnni : DotUnit::avx_vnni;
+#endif
+}
+
+std::optional<std::string> missing_dots(const Workload& w, const Device& device) {
+  const Isa isa = as_cpu(device).isa();
+  return missing(w.dtype == DType::int8 ? byte_dots(isa) : DotUnit::avx512_bf16, isa);
+}
+
+Kernel prepare_dots(const Workload& w, Device& device) {
+  if (w.dtype == DType::int8) return packed_product<std::int8_t, Int8Quad>(w, device);
+  return packed_product<Bf16, Bf16Pair>(w, device);
 }
 
 std::vector<Implementation> Gemm::implementations() const {
   std::vector<DType> with_int8 = cpu_dtypes();
   with_int8.push_back(DType::int8);
-  return {{.name = "naive",
-           .summary = "all threads, C's rows as sums of B's",
-           .dtypes = with_int8,
-           .extra_traffic = [this](const Workload& w) { return fp32_copies(*this, w); },
-           .prepare = [this](const Workload& w,
-                             Device& device) { return through_fp32(*this, w, device, prepare_naive_gemm); }},
-          {.name = "eigen",
-           .summary = "all threads, a block of C each, packed and register-blocked",
-           .dtypes = {DType::fp32, DType::fp64},
-           .prepare = [](const Workload& w, Device& device) { return prepare_eigen(w, as_cpu(device)); }},
-          {.name = "packed",
-           .summary =
-               "all threads, blocks packed for each cache, sums in registers; 16 bits widened, int8 in pairs or fours",
-           .dtypes = with_int8,
-           .extra_traffic =
-               [](const Workload& w) {
-                 return sums_traffic(w.dtype, static_cast<double>(w.shape["m"]) * static_cast<double>(w.shape["n"]));
-               },
-           .prepare = prepare_packed}};
+  const auto sums = [](const Workload& w) {
+    return sums_traffic(w.dtype, static_cast<double>(w.shape["m"]) * static_cast<double>(w.shape["n"]));
+  };
+  return {
+      {.name = "naive",
+       .summary = "all threads, C's rows as sums of B's",
+       .dtypes = with_int8,
+       .extra_traffic = [this](const Workload& w) { return fp32_copies(*this, w); },
+       .prepare = [this](const Workload& w,
+                         Device& device) { return through_fp32(*this, w, device, prepare_naive_gemm); }},
+      {.name = "eigen",
+       .summary = "all threads, a block of C each, packed and register-blocked",
+       .dtypes = {DType::fp32, DType::fp64},
+       .prepare = [](const Workload& w, Device& device) { return prepare_eigen(w, as_cpu(device)); }},
+      {.name = "packed",
+       .summary = "all threads, blocks packed for each cache, sums in registers; 16 bits widened, int8 to pairs of 16",
+       .dtypes = with_int8,
+       .extra_traffic = sums,
+       .prepare = prepare_packed},
+      {.name = "dots",
+       .summary = "the same on dot products: pairs of bf16, fours of int8",
+       .dtypes = {DType::bf16, DType::int8},
+       .unsupported = missing_dots,
+       .extra_traffic = sums,
+       .prepare = prepare_dots}};
 }
 
 std::vector<Shape> Gemm::test_shapes(DeviceKind device) const {

@@ -27,7 +27,4 @@ template <Isa isa, typename T>
 void gemm_block(const T* a, std::int64_t lda, const T* b, std::int64_t ldb, T* c, std::int64_t ldc, std::int64_t rows,
                 std::int64_t columns, std::int64_t depth);
 
-/// int8 on register tiles: products in pairs, or in fours where the CPU has VNNI.
-Kernel prepare_packed_int8(const Workload& workload, Device& device);
-
 }  // namespace roofline

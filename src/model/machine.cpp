@@ -60,7 +60,9 @@ const Ceiling* Machine::compute_at(Pipe pipe, std::optional<double> core_hz) con
 }
 
 Pipe Machine::unit_for(Pipe pipe) const {
-  return device.kind != DeviceKind::cpu || compute(pipe) != nullptr ? pipe : without_matrix_unit(pipe);
+  if (device.kind != DeviceKind::cpu) return pipe;
+  while (compute(pipe) == nullptr && lesser_unit(pipe) != pipe) pipe = lesser_unit(pipe);
+  return pipe;
 }
 
 const Ceiling* Machine::bandwidth(Level level, const Traffic& traffic) const {

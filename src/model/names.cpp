@@ -51,9 +51,10 @@ Pipe matrix_pipe(DType dtype, DeviceKind kind) {
   return no_unit ? vector_pipe(dtype) : kMatrixPipes.at(static_cast<std::size_t>(dtype));
 }
 
-Pipe without_matrix_unit(Pipe pipe) {
+Pipe lesser_unit(Pipe pipe) {
   if (pipe == Pipe::tensor_int8) return Pipe::int8;
-  return pipe == Pipe::tensor_bf16 || pipe == Pipe::tensor_fp16 ? Pipe::fp32 : pipe;
+  if (pipe == Pipe::tensor_bf16) return Pipe::bf16;
+  return pipe == Pipe::bf16 || pipe == Pipe::tensor_fp16 ? Pipe::fp32 : pipe;
 }
 
 Pipe vector_pipe(DType dtype) {

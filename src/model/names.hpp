@@ -87,9 +87,9 @@ Level main_memory(DeviceKind kind);
 /// machine.hpp says what a machine makes of it.
 Pipe matrix_pipe(DType dtype, DeviceKind kind);
 
-/// Where products for that pipe run on a CPU without matrix units, by the kernels that there are: on the dot products
-/// of int8, and for other types, which are widened, on fp32. Other pipes stay what they are.
-Pipe without_matrix_unit(Pipe pipe);
+/// Where products for that pipe run on a CPU that lacks it, by the kernels that there are: those of tiles on the dot
+/// products of bf16 and int8, and what has none of these either, widened, on fp32. Other pipes stay what they are.
+Pipe lesser_unit(Pipe pipe);
 
 /// The pipe of elementwise arithmetic: fp64 for fp64, int32 for integers, else fp32, where narrower types are
 /// converted and computed (only their storage is narrow).

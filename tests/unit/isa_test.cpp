@@ -151,6 +151,14 @@ TEST(DotUnit, AgreesWithTheKernel) {
 }
 #endif
 
+TEST(DotUnit, SaysWhatIsMissing) {
+  for (const DotUnit unit : {DotUnit::avx512_bf16, DotUnit::avx512_vnni, DotUnit::avx_vnni, DotUnit::neon_dot}) {
+    EXPECT_EQ(missing(unit, best_isa()).has_value(), !has(unit));
+  }
+  EXPECT_EQ(missing(DotUnit::avx512_bf16, Isa::avx2), "this CPU has no AVX512_BF16 at level avx2");
+  EXPECT_EQ(missing(DotUnit::avx_vnni, Isa::baseline), "this CPU has no AVX-VNNI at level " + baseline());
+}
+
 TEST(DotUnit, NeedsTheRegistersOfTheLevel) {
   const IsaVariable lowered(baseline().c_str());
   for (const DotUnit unit : {DotUnit::avx512_bf16, DotUnit::avx512_vnni, DotUnit::avx_vnni}) EXPECT_FALSE(has(unit));

@@ -163,6 +163,10 @@ TEST(Machine, OperationsRunOnTheUnitsThatItHas) {
   const Work on_vectors = on_units_of(cpu, work);
   EXPECT_EQ(on_vectors.flops, (std::map<Pipe, double>{{Pipe::fp32, 1.001e9}, {Pipe::int8, 5e8}}));
   EXPECT_EQ(on_vectors.uncounted, (std::map<Pipe, double>{{Pipe::fp32, 3}}));
+  cpu.ceilings.push_back(compute(Pipe::bf16, 2e11));
+  EXPECT_EQ(on_units_of(cpu, work).flops,
+            (std::map<Pipe, double>{{Pipe::bf16, 1e9}, {Pipe::fp32, 1e6}, {Pipe::int8, 5e8}}))
+      << "dot products of pairs";
   cpu.ceilings.push_back(compute(Pipe::tensor_bf16, 1e12));
   EXPECT_EQ(on_units_of(cpu, work).flops,
             (std::map<Pipe, double>{{Pipe::tensor_bf16, 1e9}, {Pipe::fp32, 1e6}, {Pipe::int8, 5e8}}));

@@ -2,14 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "device/cpu/cpu_device.hpp"
 #include "kernels/blocks/cpu/packed_product.hpp"
-#include "op/op.hpp"
-#include "op/registry.hpp"
 #include "tests/support/values.hpp"
 
 namespace roofline {
@@ -86,39 +84,81 @@ TEST(ProductBlocks, ShareColumnsWhereThereAreFewRows) {
   EXPECT_EQ(across(12 * 8 * 128), 1);
 }
 
-/// Products of small whole numbers are exact in every order: C is compared whole, at extents around every cut.
-TEST(PackedProduct, IsExactAroundItsCuts) {
-  for (const Isa isa : usable_isas()) {
-    CpuDevice device({}, isa);
-    const Op& gemm = *find_op("gemm");
-    const auto rungs = implementations_of(gemm, DeviceKind::cpu);
-    const auto packed =
-        std::find_if(rungs.begin(), rungs.end(), [](const auto& rung) { return rung.name == "packed"; });
-    ASSERT_NE(packed, rungs.end());
-    for (const auto& [m, n, k] :
-         {ProductExtents{1, 1, 1}, {13, 65, 3}, {97, 31, 1031}, {191, 129, 769}, {6, 640, 64}}) {
-      const auto a = [](std::int64_t i) { return static_cast<double>(i % 7 - 3); };
-      const auto b = [](std::int64_t i) { return static_cast<double>(i % 5 - 2); };
-      std::vector<double> left(static_cast<std::size_t>(m * k)), right(static_cast<std::size_t>(k * n));
-      for (std::size_t i = 0; i < left.size(); ++i) left[i] = a(static_cast<std::int64_t>(i));
-      for (std::size_t i = 0; i < right.size(); ++i) right[i] = b(static_cast<std::int64_t>(i));
-      std::vector<double> c(static_cast<std::size_t>(m * n), NAN);
-      void* const tensors[] = {left.data(), right.data(), c.data()};
-      const Workload w{.op = "gemm",
-                       .implementation = "packed",
-                       .dtype = DType::fp64,
-                       .shape = {{"m", m}, {"n", n}, {"k", k}},
-                       .label = ""};
-      packed->prepare(w, device)(tensors);
-      for (std::int64_t i = 0; i < m; ++i) {
-        for (std::int64_t j = 0; j < n; ++j) {
-          double sum = 0;
-          for (std::int64_t p = 0; p < k; ++p) sum += a(i * k + p) * b(p * n + j);
-          ASSERT_EQ(c[static_cast<std::size_t>(i * n + j)], sum) << to_string(isa) << ' ' << i << ' ' << j;
-        }
+/// Elements of type T that are whole numbers.
+template <typename T>
+T whole(std::int64_t value) {
+  if constexpr (kSmallFloat<T>) {
+    return narrowed<T>(static_cast<float>(value));
+  } else {
+    return static_cast<T>(value);
+  }
+}
+
+template <typename T>
+double value_of(T element) {
+  if constexpr (kSmallFloat<T>) {
+    return widened(element);
+  } else {
+    return static_cast<double>(element);
+  }
+}
+
+/// Products of small whole numbers are exact in every order: C is compared whole, at extents around every cut. Sums
+/// that bf16 and fp16 don't hold are rounded once.
+template <typename T, typename Factor>
+void expect_exact(CpuDevice& device, std::int64_t largest) {
+  using Product = PackedProduct<T, Factor>;
+  for (const auto& [m, n, k] : {ProductExtents{1, 1, 1}, {13, 65, 3}, {97, 31, 1031}, {191, 129, 769}, {6, 640, 64}}) {
+    const std::int64_t span = 2 * largest + 1;
+    const auto a = [=](std::int64_t i) { return i * 5 % span - largest; };
+    const auto b = [=](std::int64_t i) { return i * 3 % span - largest; };
+    std::vector<T> left(static_cast<std::size_t>(m * k)), right(static_cast<std::size_t>(k * n));
+    for (std::int64_t i = 0; i < m * k; ++i) left[static_cast<std::size_t>(i)] = whole<T>(a(i));
+    for (std::int64_t p = 0; p < k; ++p) {
+      for (std::int64_t j = 0; j < n; ++j) {
+        right[static_cast<std::size_t>(kInt8Factor<Factor> ? j * k + p : p * n + j)] = whole<T>(b(p * n + j));
+      }
+    }
+    std::vector<typename Product::Result> c(static_cast<std::size_t>(m * n), whole<typename Product::Result>(77));
+    Product(device, {m, n, k}).run(left.data(), right.data(), c.data());
+    for (std::int64_t i = 0; i < m; ++i) {
+      for (std::int64_t j = 0; j < n; ++j) {
+        std::int64_t sum = 0;
+        for (std::int64_t p = 0; p < k; ++p) sum += a(i * k + p) * b(p * n + j);
+        ASSERT_EQ(value_of(c[static_cast<std::size_t>(i * n + j)]), value_of(whole<typename Product::Result>(sum)))
+            << m << 'x' << n << 'x' << k << " at " << i << ", " << j;
       }
     }
   }
+}
+
+TEST(PackedProduct, IsExactAroundItsCuts) {
+  for (const Isa isa : usable_isas()) {
+    SCOPED_TRACE(std::string(to_string(isa)));
+    CpuDevice device({}, isa);
+    expect_exact<float, float>(device, 3);
+    expect_exact<double, double>(device, 3);
+    expect_exact<Fp16, float>(device, 3);
+    expect_exact<Bf16, float>(device, 3);
+    expect_exact<std::int8_t, Int16Pair>(device, 127);
+  }
+}
+
+/// Beside each level there is another product of pairs of bf16, which says the same without AVX512_BF16.
+TEST(PackedProduct, IsExactOnDotProducts) {
+  bool bytes = false;
+  for (const Isa isa : usable_isas()) {
+    SCOPED_TRACE(std::string(to_string(isa)));
+    CpuDevice device({}, isa);
+    if (isa != Isa::avx512 || !missing(DotUnit::avx512_bf16, isa)) expect_exact<Bf16, Bf16Pair>(device, 3);
+    for (const DotUnit unit : {DotUnit::avx512_vnni, DotUnit::avx_vnni, DotUnit::neon_dot}) {
+      const bool of_level = unit == DotUnit::neon_dot || isa == (unit == DotUnit::avx_vnni ? Isa::avx2 : Isa::avx512);
+      if (!of_level || missing(unit, isa)) continue;
+      bytes = true;
+      expect_exact<std::int8_t, Int8Quad>(device, 127);
+    }
+  }
+  if (!bytes) GTEST_SKIP() << "this CPU has no dot products of bytes";
 }
 
 }  // namespace

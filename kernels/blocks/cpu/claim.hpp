@@ -8,6 +8,11 @@
 
 namespace roofline {
 
+/// Pieces that workers have begun with, on a cache line of its own.
+struct alignas(64) Claimed {
+  std::atomic<std::int64_t> count{0};
+};
+
 /// From the first to behind the last of `all` pieces that the caller takes, by counting `next` up from 0: at most
 /// `most`, and fewer and fewer towards the end, so that what slows one worker down, another program or the chip, costs
 /// all of them its share instead of its whole. Both are `all` when nothing is left.

@@ -4,14 +4,13 @@
 #include <algorithm>
 #include <tuple>
 
-#include "kernels/blocks/cpu/claim.hpp"
-
 namespace roofline {
 namespace {
 
 std::int64_t up_to(std::int64_t count, std::int64_t unit) { return ceil_div(count, unit) * unit; }
 
-/// What a worker has of a cache level, its caches being shared evenly; `fallback` where the level is not known.
+}  // namespace
+
 double share_of_cache(std::span<const CacheInfo> caches, Level level, int workers, double fallback) {
   double all = 0;
   double least = 0;
@@ -23,12 +22,9 @@ double share_of_cache(std::span<const CacheInfo> caches, Level level, int worker
   return all == 0 ? fallback : std::min(least, all / workers);
 }
 
-/// `count` in as few parts as `most` allows, all alike.
 std::int64_t even_part(std::int64_t count, std::int64_t most, std::int64_t unit) {
   return up_to(ceil_div(count, ceil_div(count, most)), unit);
 }
-
-}  // namespace
 
 /// A panel of the right operand that stays in L1 has three quarters of it: less would write sums back more often, and
 /// what the left one's panels push out comes back from L2 in time (measured on Zen 3: 0.88 of what FMAs alone reach,
@@ -64,63 +60,71 @@ ProductBlocks product_blocks(const ProductExtents& product, const TileExtents& t
 }
 
 /// One block of the right operand at work.
-template <typename T>
-struct PackedProduct<T>::Step {
-  std::int64_t left, columns;  ///< of C
-  std::int64_t depth, steps;
+template <typename T, typename Factor>
+struct PackedProduct<T, Factor>::Step {
+  std::int64_t left, columns;    ///< of C
+  std::int64_t depth, elements;  ///< of both operands
+  std::int64_t factors() const { return steps_of<Factor>(elements); }
+  /// Of the right operand, as they are packed.
+  std::int64_t right_factors() const { return kFirstSums<Factor> + factors(); }
 };
 
-template <typename T>
-PackedProduct<T>::PackedProduct(CpuDevice& cpu, const ProductExtents& product)
+template <typename T, typename Factor>
+PackedProduct<T, Factor>::PackedProduct(CpuDevice& cpu, const ProductExtents& product)
     : pool_(&cpu.pool()),
       product_(product),
-      kernels_(with_isa(cpu.isa(), []<Isa isa>() { return product_kernels<isa, T>(); })),
-      blocks_(product_blocks(product, kernels_.tile, cpu.info().caches, cpu.pool().size())),
-      right_(cpu, blocks_.depth * blocks_.columns, 1),
+      kernels_(with_isa(cpu.isa(), []<Isa isa>() { return product_kernels<isa, T, Factor>(); })),
+      blocks_(product_blocks({product.m, product.n, steps_of<Factor>(product.k)}, kernels_.tile, cpu.info().caches,
+                             cpu.pool().size())),
+      right_(cpu, (kFirstSums<Factor> + blocks_.depth) * blocks_.columns, 1),
       left_(cpu, blocks_.depth * blocks_.rows, cpu.pool().size()),
       sums_(cpu, kSmallFloat<T> ? product.m * blocks_.columns : 1, 1),
-      claimed_(std::make_shared<std::vector<ClaimedPanels>>(static_cast<std::size_t>(blocks_.across))) {}
+      claimed_(std::make_shared<std::vector<Claimed>>(static_cast<std::size_t>(blocks_.across))) {}
 
-template <typename T>
-void PackedProduct<T>::run(const PackLeft& left, const PackRight& right, T* c) const {
+template <typename T, typename Factor>
+void PackedProduct<T, Factor>::run(const T* a, const T* b, Result* c) const {
   const std::int64_t width = kernels_.tile.columns;
+  const std::int64_t deepest = blocks_.depth * kProducts<Factor>;
   for (std::int64_t first = 0; first < product_.n; first += blocks_.columns) {
     const std::int64_t columns = std::min(blocks_.columns, product_.n - first);
-    for (std::int64_t depth = 0; depth < product_.k; depth += blocks_.depth) {
-      const Step step{first, columns, depth, std::min(blocks_.depth, product_.k - depth)};
+    for (std::int64_t depth = 0; depth < product_.k; depth += deepest) {
+      const Step step{first, columns, depth, std::min(deepest, product_.k - depth)};
       pool_->for_range(columns, width, [&](std::int64_t begin, std::int64_t end) {
-        right(first + begin, end - begin, depth, step.steps, right_[0] + begin * step.steps);
+        const T* from =
+            kInt8Factor<Factor> ? b + (first + begin) * product_.k + depth : b + depth * product_.n + first + begin;
+        kernels_.pack_right(from, kInt8Factor<Factor> ? product_.k : product_.n, end - begin, step.elements,
+                            right_[0] + begin * step.right_factors());
       });
-      for (ClaimedPanels& claimed : *claimed_) claimed.count.store(0, std::memory_order_relaxed);
-      pool_->run([&](int worker) { multiply(worker, step, left, c); });
+      for (Claimed& claimed : *claimed_) claimed.count.store(0, std::memory_order_relaxed);
+      pool_->run([&](int worker) { multiply(worker, step, a, c); });
     }
   }
 }
 
-template <typename T>
-std::pair<std::int64_t, std::int64_t> PackedProduct<T>::claim_rows(int group) const {
+template <typename T, typename Factor>
+std::pair<std::int64_t, std::int64_t> PackedProduct<T, Factor>::claim_rows(int group) const {
   const std::int64_t rows = kernels_.tile.rows;
   const auto [begin, end] = claim((*claimed_)[static_cast<std::size_t>(group)].count, ceil_div(product_.m, rows),
                                   pool_->size() / blocks_.across, blocks_.rows / rows);
   return {std::min(begin * rows, product_.m), std::min(end * rows, product_.m)};
 }
 
-template <typename T>
-void PackedProduct<T>::multiply(int worker, const Step& step, const PackLeft& left, T* c) const {
+template <typename T, typename Factor>
+void PackedProduct<T, Factor>::multiply(int worker, const Step& step, const T* a, Result* c) const {
   const int group = worker % blocks_.across;
   const auto columns = share_of(step.columns, kernels_.tile.columns, group, blocks_.across);
-  const Value* right = right_[0] + columns.first * step.steps;
+  const Factor* right = right_[0] + columns.first * step.right_factors();
   if (columns.first == columns.second) return;
-  const bool last = step.depth + step.steps == product_.k;
+  const bool last = step.depth + step.elements == product_.k;
   for (auto [row, bottom] = claim_rows(group); row < bottom; std::tie(row, bottom) = claim_rows(group)) {
-    const ProductExtents piece{bottom - row, columns.second - columns.first, step.steps};
-    left(row, piece.m, step.depth, step.steps, left_[worker]);
-    const auto multiply_into = [&](Value* sums, std::int64_t stride) {
+    const ProductExtents piece{bottom - row, columns.second - columns.first, step.factors()};
+    kernels_.pack_left(a + row * product_.k + step.depth, product_.k, piece.m, step.elements, left_[worker]);
+    const auto multiply_into = [&](Sum* sums, std::int64_t stride) {
       kernels_.multiply(left_[worker], right, piece, sums, stride, step.depth > 0);
     };
-    T* out = c + row * product_.n + step.left + columns.first;
+    Result* out = c + row * product_.n + step.left + columns.first;
     if constexpr (kSmallFloat<T>) {
-      Value* sums = sums_[0] + row * blocks_.columns + columns.first;
+      Sum* sums = sums_[0] + row * blocks_.columns + columns.first;
       multiply_into(sums, blocks_.columns);
       for (std::int64_t i = 0; last && i < piece.m; ++i) {
         kernels_.narrow(sums + i * blocks_.columns, out + i * product_.n, piece.n);
@@ -135,6 +139,9 @@ template class PackedProduct<float>;
 template class PackedProduct<double>;
 template class PackedProduct<Fp16>;
 template class PackedProduct<Bf16>;
+template class PackedProduct<Bf16, Bf16Pair>;
+template class PackedProduct<std::int8_t, Int16Pair>;
+template class PackedProduct<std::int8_t, Int8Quad>;
 
 Traffic sums_traffic(DType dtype, double elements) {
   const double bytes = element_size(dtype) == 2 ? 4 * elements : 0;

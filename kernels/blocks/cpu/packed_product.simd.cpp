@@ -1,49 +1,88 @@
 // Packing and multiplying of blocks, one for each instruction-set level.
 #include "kernels/blocks/cpu/packed_product.hpp"
 
+#include <cstring>
+
+#include "kernels/blocks/cpu/pack_panels.hpp"
 #include "kernels/blocks/cpu/register_tile.hpp"
 
 namespace roofline {
 namespace {
 
 std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+std::int64_t up_to(std::int64_t count, std::int64_t unit) { return (count + unit - 1) / unit * unit; }
 
-/// The last panel is filled up with copies of the last row.
-template <int kWidth, typename T>
-void pack_rows(const T* from, std::int64_t stride, std::int64_t rows, std::int64_t depth, Computed<T>* to) {
-  for (std::int64_t first = 0; first < rows; first += kWidth, to += kWidth * depth) {
+/// The last panel is filled up with copies of the last row. `first_sums` steps of each are left out.
+template <int kWidth, typename T, typename Factor>
+void pack_rows(const T* from, std::int64_t stride, std::int64_t rows, std::int64_t depth, Factor* to,
+               std::int64_t first_sums = 0) {
+  for (std::int64_t first = 0; first < rows; first += kWidth) {
     const T* panel[kWidth];
     for (std::int64_t i = 0; i < kWidth; ++i) panel[i] = from + smaller(first + i, rows - 1) * stride;
+    to += first_sums * kWidth;
     pack_across<kWidth, kIsa>(panel, depth, to);
+    to += kWidth * steps_of<Factor>(depth);
   }
 }
 
-/// Some panels side by side, for what they are read from lies in rows far apart.
-template <int kWidth, typename T>
-void pack_columns(const T* from, std::int64_t stride, std::int64_t columns, std::int64_t depth, Computed<T>* to) {
-  constexpr std::int64_t kTogether = 4 * kWidth;
-  constexpr std::int64_t kSteps = 64;
-  for (std::int64_t first = 0; first < columns; first += kTogether) {
-    for (std::int64_t p = 0; p < depth; p += kSteps) {
-      for (std::int64_t j = first; j < smaller(first + kTogether, columns); j += kWidth) {
-        pack_along<kWidth, kIsa>(from + p * stride + j, stride, smaller(kSteps, depth - p),
-                                 smaller(kWidth, columns - j), to + j * depth + p * kWidth);
+/// 8-bit integers are raised where their products have first sums.
+template <int kWidth, typename T, typename Factor>
+void pack_left(const T* from, std::int64_t stride, std::int64_t rows, std::int64_t depth, Factor* to) {
+  pack_rows<kWidth>(from, stride, rows, depth, to);
+  if constexpr (kFirstSums < Factor >> 0) {
+    const std::int64_t bytes = up_to(rows, kWidth) * steps_of<Factor>(depth) * std::int64_t{sizeof(Factor)};
+    auto* raised = reinterpret_cast<unsigned char*>(to);
+    for (std::int64_t i = 0; i < bytes; ++i) raised[i] ^= 0x80;
+  }
+}
+
+/// What raising the left operand adds to each column, modulo 2^32 like the sums themselves.
+template <int kWidth, typename Factor>
+void put_first_sums(const std::int8_t* from, std::int64_t stride, std::int64_t columns, std::int64_t depth,
+                    Factor* to) {
+  const std::int64_t panel = kWidth * (kFirstSums<Factor> + steps_of<Factor>(depth));
+  for (std::int64_t j = 0; j < up_to(columns, kWidth); ++j) {
+    const std::int8_t* column = from + smaller(j, columns - 1) * stride;
+    std::int32_t sum = 0;
+    for (std::int64_t p = 0; p < depth; ++p) sum += column[p];
+    const auto taken_off = -128 * static_cast<std::uint32_t>(sum);
+    std::memcpy(to + j / kWidth * panel + j % kWidth, &taken_off, sizeof taken_off);
+  }
+}
+
+/// Some panels side by side, for what they are read from lies in rows far apart. Of 8-bit integers a column is a row in
+/// memory.
+template <int kWidth, typename T, typename Factor>
+void pack_right(const T* from, std::int64_t stride, std::int64_t columns, std::int64_t depth, Factor* to) {
+  if constexpr (kInt8Factor<Factor>) {
+    pack_rows<kWidth>(from, stride, columns, depth, to, kFirstSums<Factor>);
+    if constexpr (kFirstSums < Factor >> 0) put_first_sums<kWidth>(from, stride, columns, depth, to);
+  } else {
+    constexpr std::int64_t kTogether = 4 * kWidth;
+    constexpr std::int64_t kDepth = 64 * kProducts<Factor>;
+    for (std::int64_t first = 0; first < columns; first += kTogether) {
+      for (std::int64_t p = 0; p < depth; p += kDepth) {
+        for (std::int64_t j = first; j < smaller(first + kTogether, columns); j += kWidth) {
+          pack_along<kWidth, kIsa>(from + p * stride + j, stride, smaller(kDepth, depth - p),
+                                   smaller(kWidth, columns - j),
+                                   to + j * steps_of<Factor>(depth) + p / kProducts<Factor> * kWidth);
+        }
       }
     }
   }
 }
 
 /// The tiles of the last columns, by way of a tile of their own.
-template <typename Value>
-void multiply_edge(const Value* left, const Value* right, const ProductExtents& piece, Value* c, std::int64_t ldc,
-                   bool add) {
-  using Tile = RegisterTile<kIsa, Value>;
-  alignas(64) Value tile[Tile::kRows * Tile::kColumns];
+template <typename Factor>
+void multiply_edge(const Factor* left, const Factor* right, const ProductExtents& piece, Summed<Factor>* c,
+                   std::int64_t ldc, bool add) {
+  using Tile = RegisterTile<kIsa, Factor>;
+  alignas(64) Summed<Factor> tile[Tile::kRows * Tile::kColumns];
   for (std::int64_t first = 0; first < piece.m; first += Tile::kRows) {
     const std::int64_t rows = smaller(Tile::kRows, piece.m - first);
     multiply_rows<kIsa>(left + first * piece.k, piece.k, right, piece.k, tile, Tile::kColumns, rows, Overwrite{});
     for (std::int64_t i = 0; i < rows; ++i) {
-      Value* to = c + (first + i) * ldc;
+      Summed<Factor>* to = c + (first + i) * ldc;
       for (std::int64_t j = 0; j < piece.n; ++j) to[j] = (add ? to[j] : 0) + tile[i * Tile::kColumns + j];
     }
   }
@@ -51,22 +90,22 @@ void multiply_edge(const Value* left, const Value* right, const ProductExtents& 
 
 /// Each tile asks for some of the next panel, into L2, while it walks the depth: the first tile of that would wait for
 /// all of it (0.93 of the FMAs on a Zen 5, 0.91 without, and 0.90 asking for it all at once as the tile begins).
-template <typename Value>
-void multiply(const Value* left, const Value* right, const ProductExtents& piece, Value* c, std::int64_t ldc,
+template <typename Factor>
+void multiply(const Factor* left, const Factor* right, const ProductExtents& piece, Summed<Factor>* c, std::int64_t ldc,
               bool add) {
-  using Tile = RegisterTile<kIsa, Value>;
+  using Tile = RegisterTile<kIsa, Factor>;
   constexpr std::int64_t kColumns = Tile::kColumns;
-  const std::int64_t panel = piece.k * kColumns;
+  const std::int64_t panel = (kFirstSums<Factor> + piece.k) * kColumns;
   const std::int64_t asked = Tile::kRows * (panel / piece.m + 1);  // by a tile
   const std::int64_t times = piece.k < kDepthUnroll ? 1 : piece.k / kDepthUnroll;
-  const std::int64_t bytes = asked * std::int64_t{sizeof(Value)} / times;
+  const std::int64_t bytes = asked * std::int64_t{sizeof(Factor)} / times;
   for (std::int64_t j = 0; j < piece.n; j += kColumns, right += panel) {
     const std::int64_t columns = piece.n - j;
     if (columns < kColumns) {
       return multiply_edge(left, right, {piece.m, columns, piece.k}, c + j, ldc, add);
     }
     const auto rows_of = [&](auto finish) {
-      const Value* next = right + panel;
+      const Factor* next = right + panel;
       for (std::int64_t i = 0; i < piece.m; i += Tile::kRows, next += asked) {
         multiply_panels<kIsa>(left + i * piece.k, right, piece.k, c + i * ldc + j, ldc,
                               smaller(Tile::kRows, piece.m - i), finish,
@@ -81,15 +120,13 @@ void multiply(const Value* left, const Value* right, const ProductExtents& piece
   }
 }
 
-template <typename T>
-ProductKernels<T> kernels_of() {
-  using Value = Computed<T>;
-  using Tile = RegisterTile<kIsa, Value>;
-  ProductKernels<T> kernels{.tile = {Tile::kRows, Tile::kColumns, sizeof(Value), Tile::kPanelLevel},
-                            .pack_left = &pack_rows<Tile::kRows, T>,
-                            .pack_right = &pack_columns<static_cast<int>(Tile::kColumns), T>,
-                            .pack_right_transposed = &pack_rows<static_cast<int>(Tile::kColumns), T>,
-                            .multiply = &multiply<Value>};
+template <typename T, typename Factor>
+ProductKernels<T, Factor> kernels_of() {
+  using Tile = RegisterTile<kIsa, Factor>;
+  ProductKernels<T, Factor> kernels{.tile = {Tile::kRows, Tile::kColumns, sizeof(Factor), Tile::kPanelLevel},
+                                    .pack_left = &pack_left<Tile::kRows, T, Factor>,
+                                    .pack_right = &pack_right<static_cast<int>(Tile::kColumns), T, Factor>,
+                                    .multiply = &multiply<Factor>};
   if constexpr (kSmallFloat<T>) kernels.narrow = converters<kIsa, T>().narrow;
   return kernels;
 }
@@ -97,20 +134,32 @@ ProductKernels<T> kernels_of() {
 }  // namespace
 
 template <>
-ProductKernels<float> product_kernels<kIsa, float>() {
-  return kernels_of<float>();
+ProductKernels<float, float> product_kernels<kIsa>() {
+  return kernels_of<float, float>();
 }
 template <>
-ProductKernels<double> product_kernels<kIsa, double>() {
-  return kernels_of<double>();
+ProductKernels<double, double> product_kernels<kIsa>() {
+  return kernels_of<double, double>();
 }
 template <>
-ProductKernels<Fp16> product_kernels<kIsa, Fp16>() {
-  return kernels_of<Fp16>();
+ProductKernels<Fp16, float> product_kernels<kIsa>() {
+  return kernels_of<Fp16, float>();
 }
 template <>
-ProductKernels<Bf16> product_kernels<kIsa, Bf16>() {
-  return kernels_of<Bf16>();
+ProductKernels<Bf16, float> product_kernels<kIsa>() {
+  return kernels_of<Bf16, float>();
+}
+template <>
+ProductKernels<Bf16, Bf16Pair> product_kernels<kIsa>() {
+  return kernels_of<Bf16, Bf16Pair>();
+}
+template <>
+ProductKernels<std::int8_t, Int16Pair> product_kernels<kIsa>() {
+  return kernels_of<std::int8_t, Int16Pair>();
+}
+template <>
+ProductKernels<std::int8_t, Int8Quad> product_kernels<kIsa>() {
+  return kernels_of<std::int8_t, Int8Quad>();
 }
 
 }  // namespace roofline

@@ -121,4 +121,18 @@ bool has(DotUnit unit) {
 #endif
 }
 
+std::optional<std::string> missing(DotUnit unit, Isa isa) {
+  struct Unit {
+    const char* name;
+    Isa level;
+  };
+  constexpr std::array<Unit, 4> kUnits = {{{"AVX512_BF16", Isa::avx512},
+                                           {"AVX512_VNNI", Isa::avx512},
+                                           {"AVX-VNNI", Isa::avx2},
+                                           {"dot products of NEON", Isa::baseline}}};
+  const auto& [name, level] = kUnits.at(static_cast<std::size_t>(unit));
+  if (has(unit) && isa >= level) return std::nullopt;
+  return "this CPU has no " + std::string(name) + " at level " + std::string(to_string(isa));
+}
+
 }  // namespace roofline

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -45,6 +46,9 @@ enum class DotUnit : std::uint8_t {
 
 /// Whether this CPU has it, and the level that best_isa() allows includes its registers.
 bool has(DotUnit unit);
+
+/// Why there are no dot products of that unit at a level, or nothing: "this CPU has no AVX512_BF16".
+std::optional<std::string> missing(DotUnit unit, Isa isa);
 
 #ifdef ROOFLINE_ISA
 /// The level that this *.simd.cpp is being compiled for: kernels are defined as `template <> f<kIsa>`.
