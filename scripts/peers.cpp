@@ -6,10 +6,12 @@
 //   peers <openblas|onednn> <op> <dtype> <sets> <settle seconds> <seconds> <extent>=<number>…
 #include <dlfcn.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -87,16 +89,38 @@ Launch blas_gemm(void* library, const char* symbol, const std::string& dtype, co
   };
 }
 
+constexpr const char* kOpenBlas = "libopenblas.so.0";
+
+std::string openblas_core(void* library) {
+  return reinterpret_cast<const char* (*)()>(dlsym(library, "openblas_get_corename"))();
+}
+
+/// An OpenBLAS that does not know a CPU with AVX-512 takes kernels without it, several times as slow. It chooses as it
+/// is loaded: to tell it to take those for the first such CPUs, this process begins anew.
+void choose_openblas_kernels([[maybe_unused]] char** arguments) {
+#if defined(__x86_64__)
+  const bool wide = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
+  if (!wide || std::getenv("OPENBLAS_CORETYPE") != nullptr) return;
+  void* library = dlopen(kOpenBlas, RTLD_NOW);
+  if (library == nullptr) return;
+  const std::string core = openblas_core(library);
+  for (const char* has_them : {"SkylakeX", "Cooperlake", "Sapphirerapids"}) {
+    if (core == has_them) return;
+  }
+  setenv("OPENBLAS_CORETYPE", "SkylakeX", 1);
+  execv("/proc/self/exe", arguments);
+#endif
+}
+
 Prepared openblas(const std::string& op, const std::string& dtype, const Shape& shape, std::size_t sets) {
-  void* library = dlopen("libopenblas.so.0", RTLD_NOW);
+  void* library = dlopen(kOpenBlas, RTLD_NOW);
   if (library == nullptr) throw std::runtime_error("not installed: apt-get install libopenblas0");
   if (op == "gemm" && dtype == "fp32") return {"sgemm", blas_gemm<float>(library, "cblas_sgemm", dtype, shape, sets)};
   if (op == "gemm" && dtype == "fp64") return {"dgemm", blas_gemm<double>(library, "cblas_dgemm", dtype, shape, sets)};
   if (op != "version") throw std::runtime_error("has no " + op + " in " + dtype);
   const auto config = reinterpret_cast<const char* (*)()>(dlsym(library, "openblas_get_config"));
-  const auto core = reinterpret_cast<const char* (*)()>(dlsym(library, "openblas_get_corename"));
   const std::string text = config();
-  return {text.substr(0, text.find(' ', text.find(' ') + 1)) + ", kernels for " + core(), {}};
+  return {text.substr(0, text.find(' ', text.find(' ') + 1)) + ", kernels for " + openblas_core(library), {}};
 }
 
 #ifdef HAVE_ONEDNN
@@ -290,6 +314,7 @@ int main(int count, char** arguments) {
       shape[given[i].substr(0, sign)] = std::stoll(given[i].substr(sign + 1));
     }
     const std::size_t sets = std::stoul(given[3]);
+    if (given[0] == "openblas") choose_openblas_kernels(arguments);
     const Prepared peer = (given[0] == "openblas" ? openblas : onednn)(given[1], given[2], shape, sets);
     std::printf("%s\n", peer.name.c_str());
     if (peer.launch) time_launches(peer.launch, sets, std::stod(given[4]), std::stod(given[5]));

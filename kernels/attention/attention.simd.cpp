@@ -198,6 +198,9 @@ void attend(const Panel<Factor>& panel, Summed<Factor>* scores, const Factor* bl
                       Rescale<Value>{shrink});
 }
 
+/// Of a row of V, at a time: whole panels at every level.
+constexpr std::int64_t kValueChunk = 60;
+
 /// A row of factors of V goes into panels, kTileRows of it in each: as a column of a left operand.
 template <typename Factor>
 void deal_out(const Factor* row, std::int64_t count, Factor* to) {
@@ -209,11 +212,10 @@ void deal_out(const Factor* row, std::int64_t count, Factor* to) {
 
 template <typename T>
 void pack_values(const T* v, std::int64_t keys, std::int64_t d, Computed<T>* to) {
-  constexpr std::int64_t kChunk = 60;
   for (std::int64_t j = 0; j < keys; ++j) {
-    for (std::int64_t c = 0; c < d; c += kChunk) {
-      alignas(64) Computed<T> wide[kChunk];
-      const std::int64_t count = smaller(kChunk, d - c);
+    for (std::int64_t c = 0; c < d; c += kValueChunk) {
+      alignas(64) Computed<T> wide[kValueChunk];
+      const std::int64_t count = smaller(kValueChunk, d - c);
       deal_out(values_at<kIsa>(v + j * d + c, wide, count), count, to + c * kKeyBlock + j * kTileRows<Computed<T>>);
     }
   }
@@ -221,12 +223,11 @@ void pack_values(const T* v, std::int64_t keys, std::int64_t d, Computed<T>* to)
 
 /// The same of pairs of keys. An odd one's partner is zero.
 void pack_values(const Bf16* v, std::int64_t keys, std::int64_t d, Bf16Pair* to) {
-  constexpr std::int64_t kChunk = 60;
   for (std::int64_t j = 0; j < keys; j += 2, v += 2 * d) {
-    for (std::int64_t c = 0; c < d; c += kChunk) {
-      alignas(64) Bf16Pair pairs[kChunk];
-      const std::int64_t count = smaller(kChunk, d - c);
-      pair_rows<kChunk, kIsa>(v + c, j + 1 < keys ? v + d + c : nullptr, count, pairs);
+    for (std::int64_t c = 0; c < d; c += kValueChunk) {
+      alignas(64) Bf16Pair pairs[kValueChunk];
+      const std::int64_t count = smaller(kValueChunk, d - c);
+      pair_rows<kValueChunk, kIsa>(v + c, j + 1 < keys ? v + d + c : nullptr, count, pairs);
       deal_out(pairs, count, to + c * (kKeyBlock / 2) + j / 2 * kTileRows<Bf16Pair>);
     }
   }
@@ -237,7 +238,7 @@ void pack_values(const Bf16* v, std::int64_t keys, std::int64_t d, Bf16Pair* to)
 template <Isa isa, typename T, typename Factor>
 void pack_keys(const T* k, const T* v, std::int64_t keys, std::int64_t d, Factor* to) {
   constexpr std::int64_t kRows = kTileRows<Factor>;
-  static_assert(kKeyBlock % kRows == 0 && 60 % kRows == 0 && kRows <= 12 && kPanel<Summed<Factor>> <= 64);
+  static_assert(kKeyBlock % kRows == 0 && kValueChunk % kRows == 0 && kRows <= 12 && kPanel<Summed<Factor>> <= 64);
   const std::int64_t steps = steps_of<Factor>(d);
   for (std::int64_t first = 0; first < keys; first += kRows) {
     const T* panel[kRows];

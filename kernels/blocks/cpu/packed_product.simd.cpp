@@ -29,7 +29,7 @@ void pack_rows(const T* from, std::int64_t stride, std::int64_t rows, std::int64
 template <int kWidth, typename T, typename Factor>
 void pack_left(const T* from, std::int64_t stride, std::int64_t rows, std::int64_t depth, Factor* to) {
   pack_rows<kWidth>(from, stride, rows, depth, to);
-  if constexpr (kFirstSums < Factor >> 0) {
+  if constexpr (kFirstSums<Factor> == 1) {
     const std::int64_t bytes = up_to(rows, kWidth) * steps_of<Factor>(depth) * std::int64_t{sizeof(Factor)};
     auto* raised = reinterpret_cast<unsigned char*>(to);
     for (std::int64_t i = 0; i < bytes; ++i) raised[i] ^= 0x80;
@@ -56,7 +56,7 @@ template <int kWidth, typename T, typename Factor>
 void pack_right(const T* from, std::int64_t stride, std::int64_t columns, std::int64_t depth, Factor* to) {
   if constexpr (kInt8Factor<Factor>) {
     pack_rows<kWidth>(from, stride, columns, depth, to, kFirstSums<Factor>);
-    if constexpr (kFirstSums < Factor >> 0) put_first_sums<kWidth>(from, stride, columns, depth, to);
+    if constexpr (kFirstSums<Factor> == 1) put_first_sums<kWidth>(from, stride, columns, depth, to);
   } else {
     constexpr std::int64_t kTogether = 4 * kWidth;
     constexpr std::int64_t kDepth = 64 * kProducts<Factor>;

@@ -135,7 +135,7 @@ template <int kUsed, Isa isa, class Left, typename T, typename Sum, typename Fin
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
       __builtin_prefetch(c + i * ldc + (v + 1) * V::kLanes - 1);
-      if constexpr (kFirstSums < T >> 0) {
+      if constexpr (kFirstSums<T> == 1) {
         sums[i][v] = V::load(right + v * V::kLanes);
       } else {
         sums[i][v] = V::all(T{});
