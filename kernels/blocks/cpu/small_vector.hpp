@@ -96,8 +96,7 @@ struct Conversion<isa, Fp16> {
 
 #if defined(__AVX512F__)
   static WidePair<isa> widen(const void* from) {
-    const auto* halves = static_cast<const __m256i_u*>(from);
-    return {_mm512_cvtph_ps(halves[0]), _mm512_cvtph_ps(halves[1])};
+    return {_mm512_cvtph_ps(half<__m256i>(from, 0)), _mm512_cvtph_ps(half<__m256i>(from, 1))};
   }
   static WideBits narrow(WidePair<isa> wide) {
     const __m512i lower = _mm512_castsi256_si512(_mm512_cvtps_ph(wide.first, kNearest));
@@ -108,8 +107,7 @@ struct Conversion<isa, Fp16> {
   }
 #else
   static WidePair<isa> widen(const void* from) {
-    const auto* halves = static_cast<const __m128i_u*>(from);
-    return {_mm256_cvtph_ps(halves[0]), _mm256_cvtph_ps(halves[1])};
+    return {_mm256_cvtph_ps(half<__m128i>(from, 0)), _mm256_cvtph_ps(half<__m128i>(from, 1))};
   }
   static WideBits narrow(WidePair<isa> wide) {
     return reinterpret_cast<WideBits>(
@@ -119,6 +117,14 @@ struct Conversion<isa, Fp16> {
     return reinterpret_cast<WideBits>(_mm256_cvtepu16_epi32(_mm256_cvtps_ph(wide, kNearest)));
   }
 #endif
+
+ private:
+  template <typename Half>
+  static Half half(const void* from, int number) {
+    Half bits;
+    std::memcpy(&bits, static_cast<const char*>(from) + number * sizeof bits, sizeof bits);
+    return bits;
+  }
 };
 #elif defined(__aarch64__)
 /// The same on NEON.
