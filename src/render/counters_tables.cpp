@@ -5,10 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
+#include <utility>
 
 #include "render/markdown_text.hpp"
 #include "render/terminal/table.hpp"
 #include "report/diagnosis/counted.hpp"
+#include "report/diagnosis/verdict.hpp"
 #include "report/findings.hpp"
 #include "report/spending.hpp"
 #include "text/format.hpp"
@@ -115,37 +119,70 @@ std::string verdicts_markdown(const Report& report, const std::vector<Verdict>& 
       continue;
     }
     if (++told > kMost) continue;
-    text += fmt::format("- **{}** ({}, {}): {} {} *({})*\n", name, kind_words(verdict.kind), to_win_text(verdict),
-                        escape_markdown(verdict.held_by), escape_markdown(verdict.action),
-                        escape_markdown(grounds_text(verdict)));
+    text += fmt::format("- **{}** ({}, {}): {} {} *({})*\n", name, kind_words(verdict.kind),
+                        to_win_text(verdict.total_gain_s), escape_markdown(verdict.held_by),
+                        escape_markdown(verdict.action), escape_markdown(grounds_text(verdict)));
   }
   if (told > kMost) text += fmt::format("\nand {} more.\n", told - kMost);
   if (!at_roof.empty()) text += fmt::format("{}At their roof: {}.\n", text.empty() ? "" : "\n", at_roof);
   return text.empty() ? text : "\n## Verdicts\n\n" + text;
 }
 
+namespace {
+
+/// Rows that have to be timed again for one reason, and with one remedy, are told at once: of several the group, by the
+/// first of its rows.
+std::map<std::size_t, VerdictGroup> told_together(const Report& report, const std::vector<Verdict>& verdicts) {
+  std::map<std::size_t, VerdictGroup> groups;
+  for (VerdictGroup& group : where_to_spend_time(verdicts, report)) {
+    if (group.kind != VerdictKind::measure || group.rows.size() < 2) continue;
+    const std::size_t first = group.rows.front();
+    groups.emplace(first, std::move(group));
+  }
+  return groups;
+}
+
+std::string told_one(const std::string& name, VerdictKind kind, double gain_s, const std::string& text,
+                     const std::string& action, const TerminalStyle& style) {
+  const std::string gain = fmt::format("{}: {}", kind_words(kind), to_win_text(gain_s));
+  const int room = std::max(20, style.columns - display_width(gain) - 2);
+  return inked(for_terminal(shorten(name, room), style), Ink::bold, style) + "  " +
+         inked(for_terminal(gain, style), Ink::dim, style) + '\n' + wrapped("  ", for_terminal(text, style), style) +
+         wrapped(for_terminal("  \u2192 ", style), for_terminal(action, style), style);
+}
+
+}  // namespace
+
 std::string verdicts_terminal(const Report& report, const TerminalStyle& style) {
   constexpr std::size_t kMost = 20;
-  std::string text, at_roof;
-  std::size_t told = 0, done = 0;
-  for (const Verdict& verdict : verdicts(report)) {
-    const Point& point = report.points[verdict.row];
+  const std::vector<Verdict> all = verdicts(report);
+  const std::map<std::size_t, VerdictGroup> together = told_together(report, all);
+  std::set<std::size_t> in_groups;
+  for (const auto& [first, group] : together) in_groups.insert(group.rows.begin(), group.rows.end());
+  std::vector<std::pair<double, std::string>> entries;  // what could be won, and its lines
+  std::size_t done = 0;
+  for (const Verdict& verdict : all) {
     if (verdict.kind == VerdictKind::at_roof) {
       ++done;
-      continue;
-    }
-    if (++told > kMost) continue;
-    const std::string gain = fmt::format("{}: {}", kind_words(verdict.kind), to_win_text(verdict));
-    const int room = std::max(20, style.columns - display_width(gain) - 2);
-    text += inked(for_terminal(shorten(point_name(point), room), style), Ink::bold, style) + "  " +
-            inked(for_terminal(gain, style), Ink::dim, style) + '\n';
-    text += wrapped("  ", for_terminal(verdict.held_by, style), style);
-    text += wrapped(for_terminal("  \u2192 ", style), for_terminal(verdict.action, style), style);
-    if (point.counters) {
-      text += wrapped("  ", for_terminal(summary_line(point, report.machine.device.kind), style), style);
+    } else if (const auto group = together.find(verdict.row); group != together.end()) {
+      const auto& [kind, words, action, gain_s, rows, by_clock] = group->second;
+      entries.emplace_back(gain_s,
+                           told_one(fmt::format("{} kernels", rows.size()), kind, gain_s, words, action, style));
+    } else if (!in_groups.contains(verdict.row)) {
+      const Point& point = report.points[verdict.row];
+      std::string lines =
+          told_one(point_name(point), verdict.kind, verdict.total_gain_s, verdict.held_by, verdict.action, style);
+      if (point.counters) {
+        lines += wrapped("  ", for_terminal(summary_line(point, report.machine.device.kind), style), style);
+      }
+      entries.emplace_back(verdict.total_gain_s, std::move(lines));
     }
   }
-  if (told > kMost) text += fmt::format("and {} more kernels below their roof\n", told - kMost);
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const auto& a, const auto& b) { return wins_more(a.first, b.first); });
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kMost, entries.size()); ++i) text += entries[i].second;
+  if (entries.size() > kMost) text += fmt::format("and {} more kernels below their roof\n", entries.size() - kMost);
   if (done > 0)
     text +=
         fmt::format("{} {} at {} roof\n", done, done == 1 ? "kernel is" : "kernels are", done == 1 ? "its" : "their");

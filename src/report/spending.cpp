@@ -68,9 +68,9 @@ std::string grounds_text(const Verdict& verdict) {
   return text;
 }
 
-std::string to_win_text(const Verdict& verdict) {
-  if (!std::isfinite(verdict.total_gain_s)) return "what it could win is not known";
-  return duration(verdict.total_gain_s) + " to win";
+std::string to_win_text(double seconds) {
+  if (!std::isfinite(seconds)) return "what it could win is not known";
+  return duration(seconds) + " to win";
 }
 
 std::string_view kind_words(VerdictKind kind) {

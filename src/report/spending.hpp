@@ -30,7 +30,7 @@ std::string evidence_text(const Verdict& verdict);
 std::string grounds_text(const Verdict& verdict);
 
 /// "81 µs to win", of all launches.
-std::string to_win_text(const Verdict& verdict);
+std::string to_win_text(double seconds);
 
 /// A verdict's kind in a word or two for people: "slow", "unexplained", "at its roof", "measure again", "no roof".
 std::string_view kind_words(VerdictKind kind);

@@ -520,9 +520,13 @@ describe('report.html', { skip: reason ?? false }, () => {
   test('a hovered point shows its head-room', async () => {
     await on('h200.html', {}, async page => {
       await page.locator('#point-13').hover({ force: true });
-      const line = await page.locator('.overlay .head-room').boundingBox();
-      const point = await page.locator('#point-13').boundingBox();
-      assert.ok(line.y < point.y - 10 && line.height > 15);
+      // Both at once: what is drawn over the chart is drawn anew whenever the pointer moves.
+      const boxes = await page.waitForFunction(() => {
+        const [line, point] = ['.overlay .head-room', '#point-13'].map(what => document.querySelector(what)?.getBoundingClientRect());
+        return line && {line: line.top, height: line.height, point: point.top};
+      });
+      const {line, height, point} = await boxes.jsonValue();
+      assert.ok(line < point - 10 && height > 15, `from ${line}, ${height} high, to a point at ${point}`);
       assert.ok((await page.locator('.overlay text').allTextContents()).includes('2.3×'));
       await page.mouse.move(3, 3);
       assert.equal(await page.locator('.overlay .head-room').count(), 0);

@@ -50,6 +50,29 @@ TEST(Terminal, FitsItsColumns) {
   }
 }
 
+/// Rows at a roof that failed its audit have one cause and one remedy, which is said once; a single one has its name.
+TEST(Terminal, TellsRowsToTimeAgainTogether) {
+  Report report = example::sample_report();
+  Point point = report.points[0];
+  point.bound.suspect = true;
+  const auto told = [&](std::size_t rows) {
+    report.points.assign(rows, point);
+    return render_terminal(report, {.columns = 200});
+  };
+  const auto times = [](const std::string& text, const std::string& part) {
+    std::size_t found = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+    return found;
+  };
+  const std::string remedy = "Calibrate again on a quiet machine, then look at it.";
+  const std::string several = told(3);
+  EXPECT_EQ(times(several, remedy), 1U) << several;
+  EXPECT_THAT(several, HasSubstr("3 kernels  measure again"));
+  const std::string one = told(1);
+  EXPECT_EQ(times(one, remedy), 1U) << one;
+  EXPECT_THAT(one, HasSubstr(point_name(point) + "  measure again"));
+}
+
 TEST(Terminal, ShowsWhatMatters) {
   const std::string text = render_terminal(example::sample_report(), {});
   for (const char* part : {"NVIDIA H200", "gemm 4096x4096x4096", "bf16 cublas", "706 TFLOP/s", "1365.3", "tensor.bf16",

@@ -47,7 +47,7 @@ enum class DotUnit : std::uint8_t {
 /// Whether this CPU has it, and the level that best_isa() allows includes its registers.
 bool has(DotUnit unit);
 
-/// Why there are no dot products of that unit at a level, or nothing: "this CPU has no AVX512_BF16".
+/// Why there are no dot products of that unit at a level, or nothing: "this CPU has no AVX512_BF16 at level avx2".
 std::optional<std::string> missing(DotUnit unit, Isa isa);
 
 #ifdef ROOFLINE_ISA
