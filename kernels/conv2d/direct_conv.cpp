@@ -24,7 +24,7 @@ ConvBlocks conv_blocks(const ConvSize& size, const TileExtents& tile, std::int64
   const std::int64_t line = size.kernel * blocks.channels;
   const std::int64_t steps = fit(1.0 / 3, tile.columns);
   blocks.part_rows = std::clamp<std::int64_t>(steps / line, 1, size.kernel);
-  blocks.part_steps = std::min(line, even_part(line, std::max<std::int64_t>(steps, 64), 4));
+  blocks.part_steps = std::min(line, even_part(line, std::max(steps, kLeastDepth), kDepthUnroll));
   const std::int64_t border = size.kernel - 1;
   const std::int64_t pixels = fit(3.0 / 8, blocks.channels);
   // As many rows as have room whole, or as much of one.

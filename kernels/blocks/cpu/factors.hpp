@@ -39,6 +39,11 @@ constexpr std::int64_t steps_of(std::int64_t depth) {
   return (depth + kProducts<Factor> - 1) / kProducts<Factor>;
 }
 
+/// Steps of the depth that a tile's loop takes at once (register_tile.hpp).
+inline constexpr std::int64_t kDepthUnroll = 4;
+/// Fewer are not worth writing a tile's sums back for.
+inline constexpr std::int64_t kLeastDepth = 64;
+
 /// Steps of a right operand's panel that stand before those of the depth: what sums begin with, where they don't begin
 /// with zero. Of 8-bit integers it takes off again what raising the left ones adds.
 template <typename Factor>

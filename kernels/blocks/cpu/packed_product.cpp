@@ -40,12 +40,10 @@ ProductBlocks product_blocks(const ProductExtents& product, const TileExtents& t
     const auto most = static_cast<std::int64_t>(bytes / static_cast<double>(other * tile.element_bytes));
     return std::max(most / unit, std::int64_t{1}) * unit;
   };
-  constexpr std::int64_t kUnroll = 4;
-  constexpr std::int64_t kLeastDepth = 64;  // of a tile's sums, which are written back after it
   ProductBlocks blocks{};
   const double panel = tile.panel_level == Level::l2 ? std::max(l2 / 8, 0.75 * l1) : 0.75 * l1;
-  const std::int64_t depth = std::max(fit(panel, tile.columns, kUnroll), kLeastDepth);
-  blocks.depth = std::min(even_part(product.k, depth, kUnroll), product.k);
+  const std::int64_t depth = std::max(fit(panel, tile.columns, kDepthUnroll), kLeastDepth);
+  blocks.depth = std::min(even_part(product.k, depth, kDepthUnroll), product.k);
   // Threads share columns where there are too few rows for each to have some panels.
   constexpr std::int64_t kPanels = 8;
   for (blocks.across = 1; blocks.across < workers; ++blocks.across) {

@@ -55,9 +55,6 @@ struct AddTo {
   }
 };
 
-/// Steps of the depth that a tile's loop takes at once.
-inline constexpr std::int64_t kDepthUnroll = 4;
-
 /// What a tile asks for while it walks the depth, into L2: `bytes` further on every kDepthUnroll steps.
 template <Isa isa>
 struct AskAhead {
