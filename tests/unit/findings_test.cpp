@@ -72,6 +72,21 @@ TEST(Findings, FasterThanMemoryCanBeIsNotAboveItsRoofButNotCold) {
   EXPECT_THAT(findings(report)[1], StartsWith("Above the roof"));
 }
 
+/// The calibration's own copy beside the row was above its roof, too: then the roof is old, and no count is wrong.
+TEST(Findings, AboveTheRoofOfAMachineThatIsFasterNow) {
+  Report report = example::sample_report();
+  Point& point = report.points[1];
+  point.workload.cache = CacheMode::hot;
+  point.time = example::timed(point.bound.attainable_time_s / 1.1);
+  const auto with_pace = [&](double copy) {
+    point.pace = Pace{.copy = copy, .arithmetic = 1};
+    return findings(report)[1];
+  };
+  EXPECT_THAT(with_pace(1.15),
+              AllOf(StartsWith("Above the roof, for the machine is faster now"), HasSubstr("relu fp16")));
+  EXPECT_THAT(with_pace(1.05), StartsWith("Above the roof, which means that the ceiling or the work model is wrong"));
+}
+
 TEST(Findings, LongListsAreCut) {
   Report report = example::sample_report();
   for (Point& point : report.points) {
