@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
 #include <random>
 #include <string>
 #include <utility>
@@ -95,7 +96,8 @@ inline void add_what_no_kernel_is_drawn_under(Machine& m) {
               .plateaus = {{16384, 131072, 33e12}, {1e6, 3e7, 9.7e12}, {2e8, 4e9, 4.67e12}},
               .boundaries = {236544, 46661632},
               .saturates_at = {}};
-  for (double x = 16384; x < 5e9; x *= 2) {
+  for (std::int64_t bytes = 16384; bytes < 5'000'000'000; bytes *= 2) {
+    const auto x = static_cast<double>(bytes);
     sweep.points.push_back({.x = x, .value = x < 2e5 ? 33e12 : x < 4e7 ? 9.7e12 : 4.67e12, .ci95 = {}});
   }
   m.sweeps = {sweep};

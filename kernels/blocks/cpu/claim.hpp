@@ -19,12 +19,11 @@ struct alignas(64) Claimed {
 inline std::pair<std::int64_t, std::int64_t> claim(std::atomic<std::int64_t>& next, std::int64_t all,
                                                    std::int64_t workers, std::int64_t most) {
   std::int64_t begin = next.load(std::memory_order_relaxed);
-  std::int64_t end = begin;
-  do {
-    if (begin >= all) return {all, all};
-    end = begin + std::clamp<std::int64_t>((all - begin) / (2 * workers), 1, most);
-  } while (!next.compare_exchange_weak(begin, end, std::memory_order_relaxed));
-  return {begin, end};
+  while (begin < all) {
+    const std::int64_t end = begin + std::clamp<std::int64_t>((all - begin) / (2 * workers), 1, most);
+    if (next.compare_exchange_weak(begin, end, std::memory_order_relaxed)) return {begin, end};
+  }
+  return {all, all};
 }
 
 }  // namespace roofline
