@@ -62,9 +62,7 @@ void begin(const Panel<Factor>& panel, const T* q, std::int64_t queries, std::in
   using Value = Summed<Factor>;
   using V = Vector<kIsa, Value>;
   constexpr std::int64_t kWidth = kPanel<Value>;
-  const T* rows[kWidth];
-  for (std::int64_t i = 0; i < kWidth; ++i) rows[i] = q + smaller(i, queries - 1) * d;
-  pack_across<kWidth, kIsa>(rows, d, panel.queries);
+  pack_rows<kWidth, kIsa>(q, d, queries, d, panel.queries);
   if constexpr (kProducts<Factor> == 1) {
     const auto scale = V::all(scale_of<Factor>(d));
     for (Value* at = panel.queries; at < panel.queries + d * kWidth; at += V::kLanes) {
@@ -239,13 +237,8 @@ template <Isa isa, typename T, typename Factor>
 void pack_keys(const T* k, const T* v, std::int64_t keys, std::int64_t d, Factor* to) {
   constexpr std::int64_t kRows = kTileRows<Factor>;
   static_assert(kKeyBlock % kRows == 0 && kValueChunk % kRows == 0 && kRows <= 12 && kPanel<Summed<Factor>> <= 64);
-  const std::int64_t steps = steps_of<Factor>(d);
-  for (std::int64_t first = 0; first < keys; first += kRows) {
-    const T* panel[kRows];
-    for (std::int64_t i = 0; i < kRows; ++i) panel[i] = k + smaller(first + i, keys - 1) * d;
-    pack_across<kRows, isa>(panel, d, to + first * steps);
-  }
-  pack_values(v, keys, d, to + kKeyBlock * steps);
+  pack_rows<kRows, isa>(k, d, keys, d, to);
+  pack_values(v, keys, d, to + kKeyBlock * steps_of<Factor>(d));
 }
 
 template <Isa isa, typename T, typename Factor>

@@ -158,35 +158,20 @@ class Direct {
   }
 };
 
-template <typename T, typename Factor>
-ConvKernels<T, Factor> kernels_of() {
-  using Tile = RegisterTile<kIsa, Factor>;
+}  // namespace
+
+template <Isa isa, typename T, typename Factor>
+ConvKernels<T, Factor> conv_kernels() {
+  using Tile = RegisterTile<isa, Factor>;
   return {.tile = {Tile::kPlacedRows, Tile::kColumns, sizeof(Factor), Tile::kPanelLevel},
           .pack = &Direct<T, Factor>::pack,
           .convolve = &Direct<T, Factor>::convolve};
 }
 
-}  // namespace
-
-template <>
-ConvKernels<float, float> conv_kernels<kIsa>() {
-  return kernels_of<float, float>();
-}
-template <>
-ConvKernels<double, double> conv_kernels<kIsa>() {
-  return kernels_of<double, double>();
-}
-template <>
-ConvKernels<Fp16, float> conv_kernels<kIsa>() {
-  return kernels_of<Fp16, float>();
-}
-template <>
-ConvKernels<Bf16, float> conv_kernels<kIsa>() {
-  return kernels_of<Bf16, float>();
-}
-template <>
-ConvKernels<Bf16, Bf16Pair> conv_kernels<kIsa>() {
-  return kernels_of<Bf16, Bf16Pair>();
-}
+template ConvKernels<float, float> conv_kernels<kIsa>();
+template ConvKernels<double, double> conv_kernels<kIsa>();
+template ConvKernels<Fp16, float> conv_kernels<kIsa>();
+template ConvKernels<Bf16, float> conv_kernels<kIsa>();
+template ConvKernels<Bf16, Bf16Pair> conv_kernels<kIsa>();
 
 }  // namespace roofline

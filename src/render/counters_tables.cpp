@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "render/markdown_text.hpp"
@@ -130,18 +129,6 @@ std::string verdicts_markdown(const Report& report, const std::vector<Verdict>& 
 
 namespace {
 
-/// Rows that have to be timed again for one reason, and with one remedy, are told at once: of several the group, by the
-/// first of its rows.
-std::map<std::size_t, VerdictGroup> told_together(const Report& report, const std::vector<Verdict>& verdicts) {
-  std::map<std::size_t, VerdictGroup> groups;
-  for (VerdictGroup& group : where_to_spend_time(verdicts, report)) {
-    if (group.kind != VerdictKind::measure || group.rows.size() < 2) continue;
-    const std::size_t first = group.rows.front();
-    groups.emplace(first, std::move(group));
-  }
-  return groups;
-}
-
 std::string told_one(const std::string& name, VerdictKind kind, double gain_s, const std::string& text,
                      const std::string& action, const TerminalStyle& style) {
   const std::string gain = fmt::format("{}: {}", kind_words(kind), to_win_text(gain_s));
@@ -156,19 +143,24 @@ std::string told_one(const std::string& name, VerdictKind kind, double gain_s, c
 std::string verdicts_terminal(const Report& report, const TerminalStyle& style) {
   constexpr std::size_t kMost = 20;
   const std::vector<Verdict> all = verdicts(report);
-  const std::map<std::size_t, VerdictGroup> together = told_together(report, all);
-  std::set<std::size_t> in_groups;
-  for (const auto& [first, group] : together) in_groups.insert(group.rows.begin(), group.rows.end());
+  // Rows that have to be timed again for one reason, and with one remedy, are told at once.
+  const std::vector<VerdictGroup> groups = where_to_spend_time(all, report);
+  std::map<std::size_t, const VerdictGroup*> together;
+  for (const VerdictGroup& group : groups) {
+    if (group.kind != VerdictKind::measure || group.rows.size() < 2) continue;
+    for (const std::size_t row : group.rows) together[row] = &group;
+  }
   std::vector<std::pair<double, std::string>> entries;  // what could be won, and its lines
   std::size_t done = 0;
   for (const Verdict& verdict : all) {
     if (verdict.kind == VerdictKind::at_roof) {
       ++done;
-    } else if (const auto group = together.find(verdict.row); group != together.end()) {
-      const auto& [kind, words, action, gain_s, rows, by_clock] = group->second;
-      entries.emplace_back(gain_s,
-                           told_one(fmt::format("{} kernels", rows.size()), kind, gain_s, words, action, style));
-    } else if (!in_groups.contains(verdict.row)) {
+    } else if (const auto found = together.find(verdict.row); found != together.end()) {
+      const VerdictGroup& group = *found->second;
+      if (group.rows.front() != verdict.row) continue;
+      entries.emplace_back(group.total_gain_s, told_one(fmt::format("{} kernels", group.rows.size()), group.kind,
+                                                        group.total_gain_s, group.text, group.action, style));
+    } else {
       const Point& point = report.points[verdict.row];
       std::string lines =
           told_one(point_name(point), verdict.kind, verdict.total_gain_s, verdict.held_by, verdict.action, style);

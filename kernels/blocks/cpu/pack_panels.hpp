@@ -214,4 +214,18 @@ void pack_along(const Bf16* from, std::int64_t stride, std::int64_t depth, std::
   }
 }
 
+/// `rows` of them, `stride` apart, as panels; the last one is filled up with copies of the last row. `first_sums` steps
+/// are left out before each.
+template <int kWidth, Isa isa, typename T, typename Factor>
+void pack_rows(const T* from, std::int64_t stride, std::int64_t rows, std::int64_t depth, Factor* to,
+               std::int64_t first_sums = 0) {
+  for (std::int64_t first = 0; first < rows; first += kWidth) {
+    const T* panel[kWidth];
+    for (std::int64_t i = 0; i < kWidth; ++i) panel[i] = from + (first + i < rows ? first + i : rows - 1) * stride;
+    to += first_sums * kWidth;
+    pack_across<kWidth, isa>(panel, depth, to);
+    to += kWidth * steps_of<Factor>(depth);
+  }
+}
+
 }  // namespace roofline

@@ -12,23 +12,10 @@ namespace {
 std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
 std::int64_t up_to(std::int64_t count, std::int64_t unit) { return (count + unit - 1) / unit * unit; }
 
-/// The last panel is filled up with copies of the last row. `first_sums` steps of each are left out.
-template <int kWidth, typename T, typename Factor>
-void pack_rows(const T* from, std::int64_t stride, std::int64_t rows, std::int64_t depth, Factor* to,
-               std::int64_t first_sums = 0) {
-  for (std::int64_t first = 0; first < rows; first += kWidth) {
-    const T* panel[kWidth];
-    for (std::int64_t i = 0; i < kWidth; ++i) panel[i] = from + smaller(first + i, rows - 1) * stride;
-    to += first_sums * kWidth;
-    pack_across<kWidth, kIsa>(panel, depth, to);
-    to += kWidth * steps_of<Factor>(depth);
-  }
-}
-
 /// 8-bit integers are raised where their products have first sums.
 template <int kWidth, typename T, typename Factor>
 void pack_left(const T* from, std::int64_t stride, std::int64_t rows, std::int64_t depth, Factor* to) {
-  pack_rows<kWidth>(from, stride, rows, depth, to);
+  pack_rows<kWidth, kIsa>(from, stride, rows, depth, to);
   if constexpr (kFirstSums<Factor> == 1) {
     const std::int64_t bytes = up_to(rows, kWidth) * steps_of<Factor>(depth) * std::int64_t{sizeof(Factor)};
     auto* raised = reinterpret_cast<unsigned char*>(to);
@@ -55,7 +42,7 @@ void put_first_sums(const std::int8_t* from, std::int64_t stride, std::int64_t c
 template <int kWidth, typename T, typename Factor>
 void pack_right(const T* from, std::int64_t stride, std::int64_t columns, std::int64_t depth, Factor* to) {
   if constexpr (kInt8Factor<Factor>) {
-    pack_rows<kWidth>(from, stride, columns, depth, to, kFirstSums<Factor>);
+    pack_rows<kWidth, kIsa>(from, stride, columns, depth, to, kFirstSums<Factor>);
     if constexpr (kFirstSums<Factor> == 1) put_first_sums<kWidth>(from, stride, columns, depth, to);
   } else {
     constexpr std::int64_t kTogether = 4 * kWidth;
@@ -120,46 +107,25 @@ void multiply(const Factor* left, const Factor* right, const ProductExtents& pie
   }
 }
 
-template <typename T, typename Factor>
-ProductKernels<T, Factor> kernels_of() {
-  using Tile = RegisterTile<kIsa, Factor>;
+}  // namespace
+
+template <Isa isa, typename T, typename Factor>
+ProductKernels<T, Factor> product_kernels() {
+  using Tile = RegisterTile<isa, Factor>;
   ProductKernels<T, Factor> kernels{.tile = {Tile::kRows, Tile::kColumns, sizeof(Factor), Tile::kPanelLevel},
                                     .pack_left = &pack_left<Tile::kRows, T, Factor>,
                                     .pack_right = &pack_right<static_cast<int>(Tile::kColumns), T, Factor>,
                                     .multiply = &multiply<Factor>};
-  if constexpr (kSmallFloat<T>) kernels.narrow = converters<kIsa, T>().narrow;
+  if constexpr (kSmallFloat<T>) kernels.narrow = converters<isa, T>().narrow;
   return kernels;
 }
 
-}  // namespace
-
-template <>
-ProductKernels<float, float> product_kernels<kIsa>() {
-  return kernels_of<float, float>();
-}
-template <>
-ProductKernels<double, double> product_kernels<kIsa>() {
-  return kernels_of<double, double>();
-}
-template <>
-ProductKernels<Fp16, float> product_kernels<kIsa>() {
-  return kernels_of<Fp16, float>();
-}
-template <>
-ProductKernels<Bf16, float> product_kernels<kIsa>() {
-  return kernels_of<Bf16, float>();
-}
-template <>
-ProductKernels<Bf16, Bf16Pair> product_kernels<kIsa>() {
-  return kernels_of<Bf16, Bf16Pair>();
-}
-template <>
-ProductKernels<std::int8_t, Int16Pair> product_kernels<kIsa>() {
-  return kernels_of<std::int8_t, Int16Pair>();
-}
-template <>
-ProductKernels<std::int8_t, Int8Quad> product_kernels<kIsa>() {
-  return kernels_of<std::int8_t, Int8Quad>();
-}
+template ProductKernels<float, float> product_kernels<kIsa>();
+template ProductKernels<double, double> product_kernels<kIsa>();
+template ProductKernels<Fp16, float> product_kernels<kIsa>();
+template ProductKernels<Bf16, float> product_kernels<kIsa>();
+template ProductKernels<Bf16, Bf16Pair> product_kernels<kIsa>();
+template ProductKernels<std::int8_t, Int16Pair> product_kernels<kIsa>();
+template ProductKernels<std::int8_t, Int8Quad> product_kernels<kIsa>();
 
 }  // namespace roofline
