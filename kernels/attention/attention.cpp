@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "kernels/attention/grouped_heads.hpp"
+#include "kernels/attention/query_blocks.hpp"
 #include "kernels/blocks/cpu/cpu_launch.hpp"
 #include "op/registry.hpp"
 #include "op/sampling.hpp"
@@ -82,8 +83,8 @@ Kernel fused_kernel(const Workload& w, Device& device) {
   const std::int64_t packed = packed_block<Factor>(e.d);
   const Workspace<Factor> heads(cpu, key_blocks * packed, e.kv_heads());
   const Workspace<Summed<Factor>> workspaces(cpu, attention_workspace(e.d), cpu.pool().size());
-  return [=, &pool = cpu.pool()](std::span<void* const> tensors) {
-    pool.for_range(e.kv_heads() * key_blocks, 1, [&](std::int64_t begin, std::int64_t end) {
+  return [=, &pool = cpu.pool(), taken = std::make_shared<Claimed>()](std::span<void* const> tensors) {
+    pool.for_pieces(e.kv_heads() * key_blocks, 1, 1, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t block = begin; block < end; ++block) {
         const std::int64_t first = block % key_blocks * kKeyBlock;
         const std::int64_t at = (block / key_blocks * e.keys + first) * e.d;
@@ -91,20 +92,10 @@ Kernel fused_kernel(const Workload& w, Device& device) {
              heads[block / key_blocks] + block % key_blocks * packed);
       }
     });
-    const std::int64_t blocks = (e.queries + kQueryBlock - 1) / kQueryBlock;
-    pool.run([&](int worker) {
-      // Dealt out forwards and backwards in turn: under a causal mask each block of a head takes longer than the
-      // last.
-      for (std::int64_t round = 0; round * pool.size() < e.heads * blocks; ++round) {
-        const std::int64_t block = round * pool.size() + (round % 2 == 0 ? worker : pool.size() - 1 - worker);
-        if (block >= e.heads * blocks) break;
-        const std::int64_t head = block / blocks;
-        const std::int64_t first = block % blocks * kQueryBlock;
-        const std::int64_t last = std::min(first + kQueryBlock, e.queries);
-        const std::int64_t queries = (head * e.queries + first) * e.d;
-        rows(elements<T>(tensors, 0) + queries, heads[head / e.group], elements<T>(tensors, 3) + queries,
-             workspaces[worker], last - first, e.keys_of(last - 1), e.d, e.causal);
-      }
+    for_query_blocks(pool, *taken, e, [&](int worker, std::int64_t head, std::int64_t first, std::int64_t last) {
+      const std::int64_t at = (head * e.queries + first) * e.d;
+      rows(elements<T>(tensors, 0) + at, heads[head / e.group], elements<T>(tensors, 3) + at, workspaces[worker],
+           last - first, e.keys_of(last - 1), e.d, e.causal);
     });
   };
 }

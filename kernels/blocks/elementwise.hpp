@@ -111,7 +111,7 @@ class ElementwiseOf : public Elementwise {
       const auto range = with_isa(cpu.isa(), [&]<Isa isa>() { return choose.template operator()<isa, T>(); });
       return [&pool = cpu.pool(), range, streamed, n = w.shape["n"]](std::span<void* const> tensors) {
         constexpr std::int64_t kPage = 4096 / sizeof(T);
-        pool.for_range(n, kPage, [&](std::int64_t begin, std::int64_t end) {
+        pool.for_pieces(n, kPage, kLeastStretch / sizeof(T), [&](std::int64_t begin, std::int64_t end) {
           with_inputs([&](auto... k) {
             range(elements<const T>(tensors, k) + begin..., elements<T>(tensors, kInputs) + begin, end - begin,
                   streamed);

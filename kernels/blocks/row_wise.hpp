@@ -97,7 +97,8 @@ Kernel threaded_rows(const Op& op, const Workload& w, Device& device, Choose cho
     const auto kernel = with_isa(cpu.isa(), [&]<Isa isa>() { return choose.template operator()<isa, T>(); });
     return [&pool = cpu.pool(), kernel, streamed, rows = w.shape["rows"],
             columns = w.shape["cols"]](std::span<void* const> tensors) {
-      pool.for_range(rows, 1, [&](std::int64_t begin, std::int64_t end) {
+      const std::int64_t least = kLeastStretch / (columns * std::int64_t{sizeof(T)});
+      pool.for_pieces(rows, 1, least, [&](std::int64_t begin, std::int64_t end) {
         with_row<T, kVectors>(tensors, begin, columns,
                               [&](auto*... pointers) { kernel(pointers..., end - begin, columns, streamed); });
       });

@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <memory>
-#include <vector>
 
-#include "kernels/blocks/cpu/claim.hpp"
 #include "kernels/blocks/cpu/cpu_launch.hpp"
 
 namespace roofline {
@@ -31,12 +29,10 @@ ConvBlocks conv_blocks(const ConvSize& size, const TileExtents& tile, std::int64
   blocks.columns =
       std::clamp<std::int64_t>(pixels / size.kernel - border, std::min(size.columns, tile.rows), size.columns);
   blocks.rows = std::clamp<std::int64_t>(pixels / (blocks.columns + border) - border, 1, size.rows);
-  // Workers share the filters where there are too few rows for each to have some.
-  constexpr std::int64_t kRows = 4;
-  for (blocks.across = 1; blocks.across < workers; ++blocks.across) {
-    const bool enough = size.batch * size.rows >= kRows * (workers / blocks.across);
-    if (workers % blocks.across == 0 && (enough || blocks.across >= blocks.panels)) break;
-  }
+  // Fewer rows where a worker would have but a few panels to take.
+  constexpr std::int64_t kPanelsAWorker = 12;
+  const std::int64_t wanted = ceil_div(kPanelsAWorker * workers, blocks.panels * ceil_div(size.columns, blocks.columns));
+  blocks.rows = std::clamp<std::int64_t>(size.batch * size.rows / wanted, 1, blocks.rows);
   return blocks;
 }
 
@@ -54,37 +50,43 @@ class DirectConv {
         images_(cpu, (blocks_.rows + size.kernel - 1) * (blocks_.columns + size.kernel - 1) * blocks_.channels,
                 pool_->size()),
         sums_(cpu, blocks_.rows * blocks_.columns * kernels_.tile.columns, pool_->size()),
-        claimed_(std::make_shared<std::vector<Claimed>>(static_cast<std::size_t>(blocks_.across))) {}
+        shares_(std::make_shared<Shares>(pool_->size())) {}
 
   void run(const T* input, const T* filters, T* output) const {
-    pool_->for_range(blocks_.panels, 1, [&](std::int64_t begin, std::int64_t end) {
+    pool_->for_pieces(blocks_.panels, 1, 1, [&](std::int64_t begin, std::int64_t end) {
       kernels_.pack(filters, size_, blocks_, begin, end, filters_[0]);
     });
-    for (Claimed& claimed : *claimed_) claimed.count.store(0, std::memory_order_relaxed);
+    shares_->deal(size_.batch * down() * along() * blocks_.panels, 1, 1);
     pool_->run([&](int worker) { work(worker, input, output); });
   }
 
  private:
-  /// Takes rows of the output, of all images in turn, as it is ready for them.
+  /// Pieces of an image, and of a row of them.
+  std::int64_t down() const { return ceil_div(size_.rows, blocks_.rows); }
+  std::int64_t along() const { return ceil_div(size_.columns, blocks_.columns); }
+
+  /// Takes panels of the filters, of all pieces of the output in turn.
   void work(int worker, const T* input, T* output) const {
-    const int group = worker % blocks_.across;
-    const auto panels = share_of(blocks_.panels, 1, group, blocks_.across);
-    if (panels.first == panels.second) return;
-    const std::int64_t all = size_.batch * size_.rows;
-    auto& next = (*claimed_)[static_cast<std::size_t>(group)].count;
+    std::int64_t placed = -1;
     for (;;) {
-      const auto [begin, end] = claim(next, all, pool_->size() / blocks_.across, blocks_.rows);
+      const auto [begin, end] = shares_->take(worker);
       if (begin == end) return;
-      for (std::int64_t row = begin; row < end;) {
-        const std::int64_t top = row % size_.rows;
-        const std::int64_t rows = std::min(end - row, size_.rows - top);
-        for (std::int64_t left = 0; left < size_.columns; left += blocks_.columns) {
-          const ConvPiece piece{
-              row / size_.rows, top,          left, rows, std::min(blocks_.columns, size_.columns - left),
-              panels.first,     panels.second};
-          kernels_.convolve(input, filters_[0], output, size_, blocks_, piece, images_[worker], sums_[worker]);
-        }
-        row += rows;
+      for (std::int64_t at = begin; at < end;) {
+        const std::int64_t index = at / blocks_.panels;
+        const std::int64_t to = std::min(end, (index + 1) * blocks_.panels);
+        const std::int64_t top = index / along() % down() * blocks_.rows;
+        const std::int64_t left = index % along() * blocks_.columns;
+        const ConvPiece piece{.image = index / along() / down(),
+                              .top = top,
+                              .left = left,
+                              .rows = std::min(blocks_.rows, size_.rows - top),
+                              .columns = std::min(blocks_.columns, size_.columns - left),
+                              .first_panel = at % blocks_.panels,
+                              .last_panel = at % blocks_.panels + to - at};
+        if (index != placed) kernels_.place(input, size_, blocks_, piece, images_[worker]);
+        placed = index;
+        kernels_.convolve(images_[worker], filters_[0], output, size_, blocks_, piece, sums_[worker]);
+        at = to;
       }
     }
   }
@@ -93,10 +95,10 @@ class DirectConv {
   ConvSize size_;
   ConvKernels<T, Factor> kernels_;
   ConvBlocks blocks_;
-  Workspace<Factor> filters_;                      ///< packed
-  Workspace<Factor> images_;                       ///< each worker's
-  Workspace<Summed<Factor>> sums_;                 ///< the same
-  std::shared_ptr<std::vector<Claimed>> claimed_;  ///< rows, by each group
+  Workspace<Factor> filters_;       ///< packed
+  Workspace<Factor> images_;        ///< each worker's
+  Workspace<Summed<Factor>> sums_;  ///< the same
+  std::shared_ptr<Shares> shares_;       ///< of panels
 };
 
 template <typename T, typename Factor>

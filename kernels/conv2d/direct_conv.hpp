@@ -18,10 +18,9 @@ namespace roofline {
 struct ConvBlocks {
   std::int64_t channels;       ///< factors of a pixel
   std::int64_t panels;         ///< of filters, each a tile's columns wide
-  std::int64_t rows, columns;  ///< of the output that a worker is at, at most
+  std::int64_t rows, columns;  ///< of the output that a worker is at, at most; what it takes is a panel of them
   std::int64_t part_rows;      ///< of windows whose filters stay in L2, or
   std::int64_t part_steps;     ///< of one row: so many factors
-  int across;                  ///< groups of workers that share the panels; those of one group share the rows
 };
 ConvBlocks conv_blocks(const ConvSize& size, const TileExtents& tile, std::int64_t products,
                        std::span<const CacheInfo> caches, int workers);
@@ -40,10 +39,12 @@ struct ConvKernels {
   /// Panels [first, last) of the filters, each of all steps of the depth: window row by row, pixel by pixel.
   void (*pack)(const T* filters, const ConvSize& size, const ConvBlocks& blocks, std::int64_t first, std::int64_t last,
                Factor* to);
-  /// A piece of the output. `image` holds what conv_blocks() lets a worker be at, and its borders; `sums` a panel's
-  /// width of it.
-  void (*convolve)(const T* input, const Factor* filters, T* output, const ConvSize& size, const ConvBlocks& blocks,
-                   const ConvPiece& piece, Factor* image, Summed<Factor>* sums);
+  /// The part of an image that the piece's windows see. `image` holds what conv_blocks() lets a worker be at, and its
+  /// borders.
+  void (*place)(const T* input, const ConvSize& size, const ConvBlocks& blocks, const ConvPiece& piece, Factor* image);
+  /// A piece of the output, of the image as it was placed. `sums` holds a panel's width of it.
+  void (*convolve)(const Factor* image, const Factor* filters, T* output, const ConvSize& size,
+                   const ConvBlocks& blocks, const ConvPiece& piece, Summed<Factor>* sums);
 };
 
 template <Isa isa, typename T, typename Factor>

@@ -39,9 +39,38 @@ class Direct {
     }
   }
 
-  static void convolve(const T* input, const Factor* filters, T* output, const ConvSize& size, const ConvBlocks& blocks,
-                       const ConvPiece& piece, Factor* image, Sum* sums) {
-    place(input, size, blocks, piece, image);
+  /// The part of an image that the piece's windows see, zeros around it, a pixel's channels filled up to whole factors.
+  static void place(const T* input, const ConvSize& size, const ConvBlocks& blocks, const ConvPiece& piece,
+                    Factor* to) {
+    auto* pixel = reinterpret_cast<Element*>(to);
+    const std::int64_t channels = blocks.channels * kProducts<Factor>;
+    const std::int64_t width = piece.columns + size.kernel - 1;
+    const std::int64_t x = piece.left - size.padding;
+    const std::int64_t before = smaller(larger(-x, 0), width);
+    const std::int64_t inside = larger(smaller(size.width - x, width), before);
+    for (std::int64_t row = 0; row < piece.rows + size.kernel - 1; ++row, pixel += width * channels) {
+      const std::int64_t y = piece.top - size.padding + row;
+      if (y < 0 || y >= size.height || inside == before) {
+        std::memset(pixel, 0, static_cast<std::size_t>(width * channels) * sizeof(Element));
+        continue;
+      }
+      const T* from = input + ((piece.image * size.height + y) * size.width + x + before) * size.channels;
+      std::memset(pixel, 0, static_cast<std::size_t>(before * channels) * sizeof(Element));
+      if (channels == size.channels) {
+        copy(from, (inside - before) * channels, pixel + before * channels);
+      } else {
+        for (std::int64_t i = before; i < inside; ++i, from += size.channels) {
+          copy(from, size.channels, pixel + i * channels);
+          for (std::int64_t c = size.channels; c < channels; ++c) pixel[i * channels + c] = Element{};
+        }
+      }
+      std::memset(pixel + inside * channels, 0,
+                  static_cast<std::size_t>((width - inside) * channels) * sizeof(Element));
+    }
+  }
+
+  static void convolve(const Factor* image, const Factor* filters, T* output, const ConvSize& size,
+                       const ConvBlocks& blocks, const ConvPiece& piece, Sum* sums) {
     const std::int64_t line = size.kernel * blocks.channels;
     const std::int64_t steps = size.kernel * line;
     for (std::int64_t panel = piece.first_panel; panel < piece.last_panel; ++panel) {
@@ -85,36 +114,6 @@ class Direct {
       std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(T));
     } else {
       converters<kIsa, T>().widen(from, to, count);
-    }
-  }
-
-  /// The part of an image that the piece's windows see, zeros around it, a pixel's channels filled up to whole factors.
-  static void place(const T* input, const ConvSize& size, const ConvBlocks& blocks, const ConvPiece& piece,
-                    Factor* to) {
-    auto* pixel = reinterpret_cast<Element*>(to);
-    const std::int64_t channels = blocks.channels * kProducts<Factor>;
-    const std::int64_t width = piece.columns + size.kernel - 1;
-    const std::int64_t x = piece.left - size.padding;
-    const std::int64_t before = smaller(larger(-x, 0), width);
-    const std::int64_t inside = larger(smaller(size.width - x, width), before);
-    for (std::int64_t row = 0; row < piece.rows + size.kernel - 1; ++row, pixel += width * channels) {
-      const std::int64_t y = piece.top - size.padding + row;
-      if (y < 0 || y >= size.height || inside == before) {
-        std::memset(pixel, 0, static_cast<std::size_t>(width * channels) * sizeof(Element));
-        continue;
-      }
-      const T* from = input + ((piece.image * size.height + y) * size.width + x + before) * size.channels;
-      std::memset(pixel, 0, static_cast<std::size_t>(before * channels) * sizeof(Element));
-      if (channels == size.channels) {
-        copy(from, (inside - before) * channels, pixel + before * channels);
-      } else {
-        for (std::int64_t i = before; i < inside; ++i, from += size.channels) {
-          copy(from, size.channels, pixel + i * channels);
-          for (std::int64_t c = size.channels; c < channels; ++c) pixel[i * channels + c] = Element{};
-        }
-      }
-      std::memset(pixel + inside * channels, 0,
-                  static_cast<std::size_t>((width - inside) * channels) * sizeof(Element));
     }
   }
 
@@ -165,6 +164,7 @@ ConvKernels<T, Factor> conv_kernels() {
   using Tile = RegisterTile<isa, Factor>;
   return {.tile = {Tile::kPlacedRows, Tile::kColumns, sizeof(Factor), Tile::kPanelLevel},
           .pack = &Direct<T, Factor>::pack,
+          .place = &Direct<T, Factor>::place,
           .convolve = &Direct<T, Factor>::convolve};
 }
 

@@ -50,7 +50,7 @@ Kernel prepare_copy_vectorized(const Op& op, const Workload& w, Device& device) 
     const auto* x = elements<const std::byte>(tensors, 0);
     auto* y = elements<std::byte>(tensors, 1);
     constexpr std::int64_t kPage = 4096;
-    pool.for_range(bytes, kPage, [&](std::int64_t begin, std::int64_t end) {
+    pool.for_pieces(bytes, kPage, kLeastStretch, [&](std::int64_t begin, std::int64_t end) {
       if (streamed) {
         copy(x + begin, y + begin, end - begin);
       } else {

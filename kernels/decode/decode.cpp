@@ -94,7 +94,7 @@ Kernel prepare_split(const Workload& w, Device& device) {
     const Workspace<Computed<T>> parts(cpu, e.kv_heads() * pieces * stride, 1);
     const auto part = with_isa(cpu.isa(), []<Isa isa>() { return &decode_part<isa, T>; });
     return [=, &pool = cpu.pool()](std::span<void* const> tensors) {
-      pool.for_range(e.kv_heads() * pieces, 1, [&](std::int64_t begin, std::int64_t end) {
+      pool.for_pieces(e.kv_heads() * pieces, 1, 1, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) {
           const std::int64_t head = i / pieces;
           const std::int64_t first = i % pieces * piece;

@@ -147,20 +147,22 @@ Kernel prepare_vectorized(const Workload& w, Device& device) {
   return with_element_type(w.dtype, [&]<typename T>() -> Kernel {
     const auto range =
         with_isa(cpu.isa(), []<Isa isa>() { return kind == Kind::sum ? &sum_range<isa, T> : &maximum_range<isa, T>; });
-    // A cache line each: neighbours would take the line from one another at the end of every launch.
-    struct alignas(64) Partial {
-      double value = 0;
-    };
-    std::vector<Partial> partials(static_cast<std::size_t>(cpu.pool().size()));
-    return [&pool = cpu.pool(), range, partials, n = w.shape["n"]](std::span<void* const> tensors) mutable {
+    // Pieces of the same length each time, whoever takes them: the sum is the same each time.
+    constexpr std::int64_t kPage = 4096 / sizeof(T);
+    const std::int64_t n = w.shape["n"];
+    const std::int64_t pages = ceil_div(n, 16 * cpu.pool().size() * kPage);
+    const std::int64_t piece = std::min<std::int64_t>(pages * kPage, kLeastStretch / sizeof(T));
+    std::vector<double> partials(static_cast<std::size_t>(ceil_div(n, piece)));
+    return [&pool = cpu.pool(), range, n, piece, partials](std::span<void* const> tensors) mutable {
       const T* x = elements<T>(tensors, 0);
-      pool.run([&](int worker) {
-        const auto [begin, end] = share_of(n, 4096 / sizeof(T), worker, pool.size());
-        partials[static_cast<std::size_t>(worker)].value = range(x + begin, end - begin);
+      pool.for_pieces(static_cast<std::int64_t>(partials.size()), 1, 1, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) {
+          partials[static_cast<std::size_t>(i)] = range(x + i * piece, std::min(piece, n - i * piece));
+        }
       });
-      double total = partials[0].value;
+      double total = partials[0];
       for (std::size_t i = 1; i < partials.size(); ++i) {
-        total = kind == Kind::sum ? total + partials[i].value : std::max(total, partials[i].value);
+        total = kind == Kind::sum ? total + partials[i] : std::max(total, partials[i]);
       }
       *elements<T>(tensors, 1) = narrowed<T>(static_cast<Computed<T>>(total));
     };

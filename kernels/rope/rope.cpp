@@ -146,9 +146,11 @@ Kernel prepare_rope_vectorized(const Op& op, const Workload& w, Device& device) 
   const bool streamed = stores_past_caches(op, w, device);
   return with_element_type(w.dtype, [&]<typename T>() -> Kernel {
     const auto kernel = with_isa(cpu.isa(), []<Isa isa>() { return &rope_tokens<isa, T>; });
-    return [&pool = cpu.pool(), kernel, streamed, by = rotation<Computed<T>>(w),
-            tokens = tokens_of(w)](std::span<void* const> tensors) {
-      pool.for_range(tokens, 1, [&](std::int64_t first, std::int64_t last) {
+    const std::int64_t tokens = tokens_of(w);
+    const std::int64_t token_bytes = op.tensors(w)[0].bytes() / tokens;
+    return [&pool = cpu.pool(), kernel, streamed, by = rotation<Computed<T>>(w), tokens,
+            least = kLeastStretch / token_bytes](std::span<void* const> tensors) {
+      pool.for_pieces(tokens, 1, least, [&](std::int64_t first, std::int64_t last) {
         kernel(with_tables(by, tensors), elements<const T>(tensors, 0), elements<T>(tensors, 3), first, last, streamed);
       });
     };

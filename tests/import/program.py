@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """The program whose profiles lie in recorded/: one step of a transformer block and a row of single operations.
 
-usage: program.py plain | trace FILE | proton NAME
-plain: for profilers from outside (ncu --profile-from-start off sees one step). trace: a torch.profiler trace.
-proton: Triton Proton's two files.
+usage: program.py [--pause SECONDS] plain [STEPS] | trace FILE | proton NAME
+plain: for profilers from outside (ncu --profile-from-start off sees one step, STEPS more follow). trace: a torch.profiler trace.
+proton: Triton Proton's two files. With --pause the GPU rests after each step, so that power does not lower its clock.
 """
+import argparse
 import contextlib
-import sys
+import time
 
 import torch
 import triton
@@ -65,6 +66,11 @@ def named(name):
 
 
 def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--pause", type=float, default=0)
+    parser.add_argument("mode", choices=["plain", "trace", "proton"])
+    parser.add_argument("argument", nargs="?")
+    arguments = parser.parse_args()
     torch.manual_seed(0)
     gpu = dict(device="cuda")
     model = Model().cuda().to(torch.bfloat16)
@@ -107,20 +113,22 @@ def main():
             rows.sum()
             out.copy_(long)
             axpy[(triton.cdiv(long.numel(), 1024),)](long, long, out, long.numel(), 2.0, BLOCK=1024)
+        if arguments.pause:
+            torch.cuda.synchronize()
+            time.sleep(arguments.pause)
 
     for _ in range(3):
         step()
     torch.cuda.synchronize()
-    mode = sys.argv[1]
-    if mode == "plain":
+    if arguments.mode == "plain":
         torch.cuda.cudart().cudaProfilerStart()
         step()
         torch.cuda.synchronize()
         torch.cuda.cudart().cudaProfilerStop()
-        for _ in range(int(sys.argv[2]) if len(sys.argv) > 2 else 0):
+        for _ in range(int(arguments.argument or 0)):
             step()
         torch.cuda.synchronize()
-    elif mode == "trace":
+    elif arguments.mode == "trace":
         from torch.profiler import ProfilerActivity, profile
 
         with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], record_shapes=True, with_stack=True,
@@ -128,11 +136,11 @@ def main():
             for _ in range(4):
                 step()
             torch.cuda.synchronize()
-        recorded.export_chrome_trace(sys.argv[2])
+        recorded.export_chrome_trace(arguments.argument)
     else:
         import triton.profiler as proton
 
-        for data, name in (("tree", sys.argv[2]), ("trace", sys.argv[2] + "-trace")):
+        for data, name in (("tree", arguments.argument), ("trace", arguments.argument + "-trace")):
             session = proton.start(name, context="shadow", data=data, hook="triton")
             for _ in range(4):
                 with proton.scope("step"):

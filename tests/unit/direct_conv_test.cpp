@@ -37,7 +37,6 @@ TEST(ConvBlocks, FitTheCachesAndTheConvolution) {
             EXPECT_LE(blocks.rows, size.rows);
             EXPECT_GE(blocks.columns, 1);
             EXPECT_LE(blocks.columns, size.columns);
-            EXPECT_EQ(workers % blocks.across, 0);
             EXPECT_GE(blocks.part_rows, 1);
             EXPECT_LE(blocks.part_rows, size.kernel);
             const std::int64_t line = size.kernel * blocks.channels;
@@ -68,19 +67,19 @@ TEST(ConvBlocks, OfAResidualNetwork) {
   EXPECT_EQ(blocks.part_steps, 768);
   EXPECT_EQ(blocks.columns, 56);
   EXPECT_EQ(blocks.rows, 4);
-  EXPECT_EQ(blocks.across, 1);
 }
 
-/// Seven rows are too few for sixteen workers: they share the filters as well.
-TEST(ConvBlocks, ShareFiltersWhereThereAreFewRows) {
+/// What workers take is a panel of 32 filters of some rows: of 56 rows, 16 workers have twelve pieces each if these are
+/// two by two; of seven rows there are no more than a row and a panel each.
+TEST(ConvBlocks, HaveFewerRowsForMoreWorkers) {
   const std::vector<CacheInfo> caches = {{Level::l2, 1 * kMiB, 16}};
-  const auto across = [&](std::int64_t batch, std::int64_t filters) {
-    return conv_blocks(conv(batch, 7, 512, filters, 3), {14, 32, 4, Level::l2}, 1, caches, 16).across;
+  const auto rows = [&](std::int64_t batch, std::int64_t side, int workers) {
+    return conv_blocks(conv(batch, side, 256, 256, 3), {14, 32, 4, Level::l2}, 1, caches, workers).rows;
   };
-  EXPECT_EQ(across(1, 512), 16);
-  EXPECT_EQ(across(1, 64), 2) << "as many as there are panels";
-  EXPECT_EQ(across(4, 512), 4);
-  EXPECT_EQ(across(32, 512), 1);
+  EXPECT_EQ(rows(1, 56, 2), 4);
+  EXPECT_EQ(rows(1, 56, 16), 2);
+  EXPECT_EQ(rows(1, 7, 16), 1);
+  EXPECT_EQ(rows(32, 7, 16), 7);
 }
 
 }  // namespace

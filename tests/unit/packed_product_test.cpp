@@ -48,7 +48,8 @@ TEST(ProductBlocks, FitTheCachesAndTheProduct) {
         EXPECT_EQ(blocks.rows % tile.rows, 0);
         EXPECT_GE(blocks.columns, tile.columns);
         EXPECT_EQ(blocks.columns % tile.columns, 0);
-        EXPECT_EQ(machine.workers % blocks.across, 0);
+        EXPECT_GE(blocks.strips, 1);
+        EXPECT_LE(blocks.strips * tile.columns, blocks.columns);
         // Never a block that holds much more than there is.
         EXPECT_LT(blocks.columns, e.n + tile.columns);
         EXPECT_LT(blocks.rows, e.m + tile.rows);
@@ -71,17 +72,17 @@ TEST(ProductBlocks, AreEvenParts) {
   const ProductBlocks blocks = product_blocks({4096, 4096, 4096}, {6, 16, 4}, machines()[0].caches, 2);
   EXPECT_EQ(blocks.depth, 376);
   EXPECT_EQ(blocks.rows, 174);  // 256 KiB / (376 * 4)
-  EXPECT_EQ(blocks.across, 1);
+  EXPECT_EQ(blocks.strips, 3);  // 64 for two threads, of 24 times these rows
 }
 
-TEST(ProductBlocks, ShareColumnsWhereThereAreFewRows) {
-  const auto across = [](std::int64_t m) {
-    return product_blocks({m, 8192, 512}, {12, 32, 4}, machines()[3].caches, 128).across;
-  };
-  EXPECT_EQ(across(1), 128);
-  EXPECT_EQ(across(12 * 8), 128);
-  EXPECT_EQ(across(12 * 8 * 2), 64);
-  EXPECT_EQ(across(12 * 8 * 128), 1);
+/// Each thread has some strips, however few rows there are, and none that is narrower than a tile.
+TEST(ProductBlocks, HaveStripsForAllThreads) {
+  for (const std::int64_t m : {1, 96, 1024, 100000}) {
+    const ProductBlocks blocks = product_blocks({m, 8192, 512}, {12, 32, 4}, machines()[3].caches, 128);
+    const std::int64_t pieces = (m + blocks.rows - 1) / blocks.rows * blocks.strips;
+    EXPECT_TRUE(pieces >= 32 * 128 || blocks.strips == blocks.columns / 32) << m << ": " << pieces;
+    EXPECT_GE(pieces, 256) << "two for each thread, at least";
+  }
 }
 
 /// Elements of type T that are whole numbers.

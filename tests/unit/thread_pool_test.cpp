@@ -27,34 +27,6 @@ int pinned_to() {
   return -1;
 }
 
-TEST(ShareOf, CoversWithoutGapOrOverlap) {
-  for (const int workers : {1, 2, 3, 7, 64}) {
-    for (const std::int64_t count : {0, 1, 5, 63, 64, 65, 1000, 4097}) {
-      for (const std::int64_t grain : {1, 8, 64, 5000}) {
-        std::int64_t expected = 0;
-        for (int worker = 0; worker < workers; ++worker) {
-          const auto [begin, end] = share_of(count, grain, worker, workers);
-          EXPECT_EQ(begin, expected);
-          EXPECT_LE(begin, end);
-          if (end != count) {
-            EXPECT_EQ(end % grain, 0);
-          }
-          expected = end;
-        }
-        EXPECT_EQ(expected, count);
-      }
-    }
-  }
-}
-
-TEST(ShareOf, DiffersByOneGrainAtMost) {
-  for (int worker = 0; worker < 7; ++worker) {
-    const auto [begin, end] = share_of(1000, 10, worker, 7);
-    EXPECT_GE(end - begin, 140);
-    EXPECT_LE(end - begin, 150);
-  }
-}
-
 TEST(ThreadPool, RunsEveryWorkerOncePerRegion) {
   for (const int workers : {1, 2, 3, 9, 20}) {  // 9 and 20 workers make more than one group
     ThreadPool pool(std::vector<int>(static_cast<std::size_t>(workers), -1));
@@ -75,6 +47,21 @@ TEST(ThreadPool, WritesOfWorkersAreVisibleAfterwards) {
       for (std::int64_t i = begin; i < end; ++i) values[static_cast<std::size_t>(i)] += i;
     });
     ASSERT_EQ(std::accumulate(values.begin(), values.end(), std::int64_t{0}), region * 49995000LL);
+  }
+}
+
+TEST(ThreadPool, PiecesCoverAllOnce) {
+  for (const int workers : {1, 2, 3, 9}) {
+    ThreadPool pool(std::vector<int>(static_cast<std::size_t>(workers), -1));
+    std::vector<std::atomic<int>> taken(10007);
+    for (int region = 1; region <= 50; ++region) {
+      pool.for_pieces(10007, 16, 64, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) ++taken[static_cast<std::size_t>(i)];
+      });
+      for (const std::atomic<int>& count : taken) ASSERT_EQ(count, region);
+    }
+    EXPECT_THROW(pool.for_pieces(1, 1, 1, [&](auto, auto) { pool.for_pieces(1, 1, 1, [](auto, auto) {}); }), Error);
+    pool.for_pieces(0, 1, 1, [](auto, auto) { FAIL() << "there is nothing to do"; });
   }
 }
 

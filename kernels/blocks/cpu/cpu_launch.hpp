@@ -63,6 +63,10 @@ class Workspace {
   std::shared_ptr<Buffer> buffer_;
 };
 
+/// Of what streams through memory, at a time: so long that where it begins doesn't matter, nothing being asked for ahead
+/// there.
+inline constexpr std::int64_t kLeastStretch = 256 * 1024;
+
 using Prepare = std::function<Kernel(const Workload&, Device&)>;
 
 /// Makes a kernel of fp32 or fp64 into one of 16-bit elements: each launch widens the inputs into copies in fp32, runs

@@ -2,7 +2,6 @@
 #include "kernels/blocks/cpu/packed_product.hpp"
 
 #include <algorithm>
-#include <tuple>
 
 namespace roofline {
 namespace {
@@ -44,16 +43,13 @@ ProductBlocks product_blocks(const ProductExtents& product, const TileExtents& t
   const double panel = tile.panel_level == Level::l2 ? std::max(l2 / 8, 0.75 * l1) : 0.75 * l1;
   const std::int64_t depth = std::max(fit(panel, tile.columns, kDepthUnroll), kLeastDepth);
   blocks.depth = std::min(even_part(product.k, depth, kDepthUnroll), product.k);
-  // Threads share columns where there are too few rows for each to have some panels.
-  constexpr std::int64_t kPanels = 8;
-  for (blocks.across = 1; blocks.across < workers; ++blocks.across) {
-    if (workers % blocks.across == 0 && ceil_div(product.m, tile.rows) >= kPanels * (workers / blocks.across)) break;
-  }
-  const std::int64_t members = workers / blocks.across;
-  const std::int64_t rows = std::max(fit(0.5 * l2, blocks.depth, tile.rows), tile.rows);
-  blocks.rows = std::min(rows, up_to(ceil_div(product.m, members), tile.rows));
+  blocks.rows = even_part(product.m, std::max(fit(0.5 * l2, blocks.depth, tile.rows), tile.rows), tile.rows);
   const std::int64_t columns = std::max(fit(0.25 * l3, blocks.depth, tile.columns), 16 * tile.columns);
   blocks.columns = even_part(product.n, columns, tile.columns);
+  // So many for each thread that none waits long for the last of another's.
+  constexpr std::int64_t kStripsAThread = 32;
+  blocks.strips = std::clamp<std::int64_t>(ceil_div(kStripsAThread * workers, ceil_div(product.m, blocks.rows)), 1,
+                                           blocks.columns / tile.columns);
   return blocks;
 }
 
@@ -77,7 +73,7 @@ PackedProduct<T, Factor>::PackedProduct(CpuDevice& cpu, const ProductExtents& pr
       right_(cpu, (kFirstSums<Factor> + blocks_.depth) * blocks_.columns, 1),
       left_(cpu, blocks_.depth * blocks_.rows, cpu.pool().size()),
       sums_(cpu, kSmallFloat<T> ? product.m * blocks_.columns : 1, 1),
-      claimed_(std::make_shared<std::vector<Claimed>>(static_cast<std::size_t>(blocks_.across))) {}
+      shares_(std::make_shared<Shares>(cpu.pool().size())) {}
 
 template <typename T, typename Factor>
 void PackedProduct<T, Factor>::run(const T* a, const T* b, Result* c) const {
@@ -87,48 +83,58 @@ void PackedProduct<T, Factor>::run(const T* a, const T* b, Result* c) const {
     const std::int64_t columns = std::min(blocks_.columns, product_.n - first);
     for (std::int64_t depth = 0; depth < product_.k; depth += deepest) {
       const Step step{first, columns, depth, std::min(deepest, product_.k - depth)};
-      pool_->for_range(columns, width, [&](std::int64_t begin, std::int64_t end) {
+      pool_->for_pieces(columns, width, width, [&](std::int64_t begin, std::int64_t end) {
         const T* from =
             kInt8Factor<Factor> ? b + (first + begin) * product_.k + depth : b + depth * product_.n + first + begin;
         kernels_.pack_right(from, kInt8Factor<Factor> ? product_.k : product_.n, end - begin, step.elements,
                             right_[0] + begin * step.right_factors());
       });
-      for (Claimed& claimed : *claimed_) claimed.count.store(0, std::memory_order_relaxed);
+      shares_->deal(ceil_div(product_.m, blocks_.rows) * blocks_.strips, 1, 1);
       pool_->run([&](int worker) { multiply(worker, step, a, c); });
     }
   }
 }
 
 template <typename T, typename Factor>
-std::pair<std::int64_t, std::int64_t> PackedProduct<T, Factor>::claim_rows(int group) const {
-  const std::int64_t rows = kernels_.tile.rows;
-  const auto [begin, end] = claim((*claimed_)[static_cast<std::size_t>(group)].count, ceil_div(product_.m, rows),
-                                  pool_->size() / blocks_.across, blocks_.rows / rows);
-  return {std::min(begin * rows, product_.m), std::min(end * rows, product_.m)};
-}
-
-template <typename T, typename Factor>
 void PackedProduct<T, Factor>::multiply(int worker, const Step& step, const T* a, Result* c) const {
-  const int group = worker % blocks_.across;
-  const auto columns = share_of(step.columns, kernels_.tile.columns, group, blocks_.across);
-  const Factor* right = right_[0] + columns.first * step.right_factors();
-  if (columns.first == columns.second) return;
+  const auto strips = static_cast<int>(blocks_.strips);
   const bool last = step.depth + step.elements == product_.k;
-  for (auto [row, bottom] = claim_rows(group); row < bottom; std::tie(row, bottom) = claim_rows(group)) {
-    const ProductExtents piece{bottom - row, columns.second - columns.first, step.factors()};
-    kernels_.pack_left(a + row * product_.k + step.depth, product_.k, piece.m, step.elements, left_[worker]);
+  const auto multiply_strips = [&](std::int64_t row, std::int64_t rows, std::int64_t left, std::int64_t right) {
+    const ProductExtents piece{rows, right - left, step.factors()};
     const auto multiply_into = [&](Sum* sums, std::int64_t stride) {
-      kernels_.multiply(left_[worker], right, piece, sums, stride, step.depth > 0);
+      kernels_.multiply(left_[worker], right_[0] + left * step.right_factors(), piece, sums, stride, step.depth > 0);
     };
-    Result* out = c + row * product_.n + step.left + columns.first;
+    Result* out = c + row * product_.n + step.left + left;
     if constexpr (kSmallFloat<T>) {
-      Sum* sums = sums_[0] + row * blocks_.columns + columns.first;
+      Sum* sums = sums_[0] + row * blocks_.columns + left;
       multiply_into(sums, blocks_.columns);
-      for (std::int64_t i = 0; last && i < piece.m; ++i) {
+      for (std::int64_t i = 0; last && i < rows; ++i) {
         kernels_.narrow(sums + i * blocks_.columns, out + i * product_.n, piece.n);
       }
     } else {
       multiply_into(out, product_.n);
+    }
+  };
+  std::int64_t packed = -1;
+  for (;;) {
+    const auto [begin, end] = shares_->take(worker);
+    if (begin == end) return;
+    for (std::int64_t at = begin; at < end;) {
+      const std::int64_t block = at / strips;
+      const std::int64_t to = std::min(end, (block + 1) * strips);
+      const std::int64_t row = block * blocks_.rows;
+      const std::int64_t rows = std::min(blocks_.rows, product_.m - row);
+      if (block != packed) {
+        kernels_.pack_left(a + row * product_.k + step.depth, product_.k, rows, step.elements, left_[worker]);
+        packed = block;
+      }
+      const auto strip = [&](std::int64_t i) {
+        return share_of(step.columns, kernels_.tile.columns, static_cast<int>(i % strips), strips);
+      };
+      const auto [left, unused] = strip(at);
+      const std::int64_t right = strip(to - 1).second;
+      if (left < right) multiply_strips(row, rows, left, right);
+      at = to;
     }
   }
 }

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "device/cpu/isa.hpp"
-#include "kernels/blocks/cpu/claim.hpp"
 #include "kernels/blocks/cpu/convert.hpp"
 #include "kernels/blocks/cpu/cpu_launch.hpp"
 #include "kernels/blocks/cpu/factors.hpp"
@@ -36,7 +35,7 @@ struct ProductBlocks {
   std::int64_t rows;     ///< of the left operand that a thread packs at a time, at most
   std::int64_t depth;    ///< of both operands
   std::int64_t columns;  ///< of the right operand, for all threads
-  int across;            ///< groups of threads that share the columns; those of one group share the rows
+  std::int64_t strips;   ///< of those columns: what threads take is a strip of some rows
 };
 /// What a worker has of a cache level, its caches being shared evenly; `fallback` where the level is not known. In
 /// bytes.
@@ -85,16 +84,15 @@ class PackedProduct {
   using Sum = Summed<Factor>;
   struct Step;
   void multiply(int worker, const Step& step, const T* a, Result* c) const;
-  std::pair<std::int64_t, std::int64_t> claim_rows(int group) const;
 
   ThreadPool* pool_;
   ProductExtents product_;
   ProductKernels<T, Factor> kernels_;
-  ProductBlocks blocks_;                           ///< its depth counts factors
-  Workspace<Factor> right_;                        ///< a block of it
-  Workspace<Factor> left_;                         ///< each worker's
-  Workspace<Sum> sums_;                            ///< of 16-bit products, [m × columns of a block]
-  std::shared_ptr<std::vector<Claimed>> claimed_;  ///< of each group of workers
+  ProductBlocks blocks_;            ///< its depth counts factors
+  Workspace<Factor> right_;         ///< a block of it
+  Workspace<Factor> left_;          ///< each worker's
+  Workspace<Sum> sums_;             ///< of 16-bit products, [m × columns of a block]
+  std::shared_ptr<Shares> shares_;  ///< of rows and strips, those of some rows one after another
 };
 
 /// What a product of so many elements moves besides: those of 16 bits are summed up in fp32, where caches don't hold

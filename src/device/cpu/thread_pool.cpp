@@ -100,11 +100,20 @@ struct ThreadPool::State {
   std::vector<int> cpus;
   std::vector<std::thread> threads;
   std::vector<std::exception_ptr> failures;
+  Shares shares;             // of the region that runs, if for_pieces() has started it
   std::vector<Line> groups;  // workers of a group still inside
-  bool spin = true;
-  Waiter caller{true};  // of run(): whoever holds `busy`
+  bool spin;
+  Waiter caller;  // of run(): whoever holds `busy`
   std::atomic<bool> stop{false};
   std::atomic<bool> busy{false};
+
+  explicit State(const std::vector<int>& the_cpus)
+      : cpus(the_cpus),
+        failures(the_cpus.size()),
+        shares(static_cast<int>(the_cpus.size())),
+        groups((the_cpus.size() - 1 + kGroupSize - 1) / kGroupSize),
+        spin(!oversubscribed(the_cpus.size())),
+        caller(spin) {}
 
   int size() const { return static_cast<int>(cpus.size()); }
 
@@ -158,14 +167,10 @@ struct ThreadPool::State {
   }
 };
 
-ThreadPool::ThreadPool(const std::vector<int>& cpus) : state_(std::make_unique<State>()) {
+ThreadPool::ThreadPool(const std::vector<int>& cpus) {
   if (cpus.empty()) throw Error("a thread pool needs at least one worker");
+  state_ = std::make_unique<State>(cpus);
   State& state = *state_;
-  state.cpus = cpus;
-  state.spin = !oversubscribed(cpus.size());
-  state.caller = Waiter(state.spin);
-  state.failures.resize(cpus.size());
-  state.groups = std::vector<Line>((cpus.size() - 1 + kGroupSize - 1) / kGroupSize);
   try {
     for (int worker = 1; worker < state.size(); ++worker) {
       state.threads.emplace_back([&state, worker] { state.serve(worker); });
@@ -181,10 +186,16 @@ ThreadPool::~ThreadPool() { state_->end_threads(); }
 int ThreadPool::size() const { return state_->size(); }
 
 void ThreadPool::run(const std::function<void(int worker)>& work) {
+  run(work, [] {});
+}
+
+template <typename Prepare>
+void ThreadPool::run(const std::function<void(int worker)>& work, Prepare prepare) {
   State& state = *state_;
   if (state.busy.exchange(true, std::memory_order_acquire)) {
     throw Error("a parallel region was started within another one");
   }
+  prepare();
   state.work = &work;
   if (state.size() > 1) {
     const std::uint32_t before = state.finished.value.load(std::memory_order_relaxed);
@@ -218,14 +229,22 @@ void ThreadPool::for_range(std::int64_t count, std::int64_t grain,
   });
 }
 
-std::pair<std::int64_t, std::int64_t> share_of(std::int64_t count, std::int64_t grain, int worker, int workers) {
-  const std::int64_t step = std::max<std::int64_t>(grain, 1);
-  const std::int64_t grains = (count + step - 1) / step;
-  const std::int64_t each = grains / workers;
-  const std::int64_t more = grains % workers;  // the first `more` workers take one grain more
-  const std::int64_t first = worker * each + std::min<std::int64_t>(worker, more);
-  const std::int64_t last = first + each + (worker < more ? 1 : 0);
-  return {std::min(first * step, count), std::min(last * step, count)};
+void ThreadPool::for_pieces(std::int64_t count, std::int64_t grain, std::int64_t least,
+                            const std::function<void(std::int64_t begin, std::int64_t end)>& work) {
+  struct Split {
+    Shares& shares;
+    const std::function<void(std::int64_t, std::int64_t)>& work;
+  };
+  const Split split{state_->shares, work};
+  run(
+      [&split](int worker) {
+        for (;;) {
+          const auto [begin, end] = split.shares.take(worker);
+          if (begin == end) return;
+          split.work(begin, end);
+        }
+      },
+      [&] { split.shares.deal(count, grain, least); });
 }
 
 struct ThreadPool::PinnedCaller::Saved {

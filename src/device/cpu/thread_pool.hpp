@@ -5,8 +5,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <utility>
 #include <vector>
+
+#include "device/cpu/shares.hpp"
 
 namespace roofline {
 
@@ -25,9 +26,13 @@ class ThreadPool {
   void run(const std::function<void(int worker)>& work);
 
   /// Splits [0, count) into one contiguous range for each worker, borders at multiples of `grain`, and
-  /// runs `work(begin, end)` on those that are not empty.
+  /// runs `work(begin, end)` on those that are not empty: always the same worker on the same range.
   void for_range(std::int64_t count, std::int64_t grain,
                  const std::function<void(std::int64_t begin, std::int64_t end)>& work);
+
+  /// The same ranges piece by piece, each of `least` or more, and whoever is done takes over what others have left.
+  void for_pieces(std::int64_t count, std::int64_t grain, std::int64_t least,
+                  const std::function<void(std::int64_t begin, std::int64_t end)>& work);
 
   /// Pins the calling thread to worker 0's CPU for as long as it lives: while memory is first touched and
   /// while launches are timed. Not for longer, as threads that the caller starts inherit its pin.
@@ -44,11 +49,12 @@ class ThreadPool {
   };
 
  private:
+  /// run(), with something to be done first once no other region can start.
+  template <typename Prepare>
+  void run(const std::function<void(int worker)>& work, Prepare prepare);
+
   struct State;
   std::unique_ptr<State> state_;
 };
-
-/// The range of worker `worker` of `workers` in [0, count), borders at multiples of `grain`.
-std::pair<std::int64_t, std::int64_t> share_of(std::int64_t count, std::int64_t grain, int worker, int workers);
 
 }  // namespace roofline
