@@ -17,8 +17,19 @@ namespace {
 constexpr std::string_view kTime = "gpu__time_duration.sum";
 constexpr std::string_view kAttribute = "device__attribute_";
 constexpr std::string_view kDram = "dram__bytes.sum";
-constexpr std::string_view kDramRate = "dram__bytes.sum.per_second";
 constexpr std::string_view kSum = ".sum";
+constexpr std::string_view kPerSecond = ".per_second";
+constexpr std::string_view kPerCycle = ".per_cycle_elapsed";
+constexpr double kNano = 1e-9;
+/// Cycles of the clock that operations are counted by; sub-partitions of an SM have its clock.
+constexpr std::string_view kCycles[] = {"smsp__cycles_elapsed.avg", "sm__cycles_elapsed.avg"};
+/// Whether tensor cores did anything, by their instructions; a report has some of them.
+constexpr std::string_view kTensorInstructions[] = {
+    "sm__inst_executed_pipe_tensor.sum",
+    "sm__inst_executed_pipe_tensor_op_hmma.avg.pct_of_peak_sustained_active",
+    "sm__inst_executed_pipe_tensor_op_imma.avg.pct_of_peak_sustained_active",
+    "sm__inst_executed_pipe_tensor_op_dmma.avg.pct_of_peak_sustained_active",
+    "sm__inst_executed_pipe_tensor_op_gmma.avg.pct_of_peak_sustained_active"};
 
 /// What the roofline sections count where the metric itself was not asked for: with and without sparsity.
 std::string with_sparsity(std::string_view metric, bool on) {
@@ -31,22 +42,57 @@ std::optional<double> find(const NcuLaunch& launch, std::string_view metric) {
   return found->second;
 }
 
+std::string with(std::string_view metric, std::string_view suffix) { return fmt::format("{}{}", metric, suffix); }
+
+std::optional<double> cycles_of(const NcuLaunch& launch) {
+  const auto time = find(launch, kTime);
+  for (const std::string_view cycles : kCycles) {
+    if (const auto count = find(launch, cycles)) return count;
+    if (const auto rate = find(launch, with(cycles, kPerSecond)); rate && time) return *rate * *time * kNano;
+  }
+  return std::nullopt;
+}
+
+/// A sum, as it is or as the rate that ncu's own sections collect: its roofline chart has nothing else of operations
+/// (`ncu --set roofline`, `--set full`).
+std::optional<double> sum_of(const NcuLaunch& launch, std::string_view metric) {
+  if (const auto sum = find(launch, metric)) return sum;
+  if (!metric.ends_with(kSum)) return std::nullopt;
+  if (const auto rate = find(launch, with(metric, kPerCycle))) {
+    if (const auto cycles = cycles_of(launch)) return *rate * *cycles;
+  }
+  if (const auto rate = find(launch, with(metric, kPerSecond))) {
+    if (const auto time = find(launch, kTime)) return *rate * *time * kNano;
+  }
+  return std::nullopt;
+}
+
 std::optional<double> value_of(const NcuLaunch& launch, const CounterMetric& metric) {
   for (const std::string_view candidate : metric.candidates) {
     if (candidate.empty()) continue;
-    if (const auto value = find(launch, candidate)) return *value * metric.scale;
+    if (const auto value = sum_of(launch, candidate)) return *value * metric.scale;
     if (!candidate.ends_with(kSum)) continue;
-    const auto off = find(launch, with_sparsity(candidate, false)), on = find(launch, with_sparsity(candidate, true));
+    const auto off = sum_of(launch, with_sparsity(candidate, false)), on = sum_of(launch, with_sparsity(candidate, true));
     if (off || on) return (off.value_or(0) + on.value_or(0)) * metric.scale;
   }
   return std::nullopt;
+}
+
+/// As far as the report says: nullopt where it doesn't.
+std::optional<bool> tensor_cores_idle(const NcuLaunch& launch, const std::map<std::string_view, double>& values) {
+  if (const auto active = values.find("tensor.active"); active != values.end()) return active->second == 0;
+  std::optional<bool> idle;
+  for (const std::string_view metric : kTensorInstructions) {
+    if (const auto value = sum_of(launch, metric)) idle = idle.value_or(true) && *value == 0;
+  }
+  return idle;
 }
 
 const std::set<std::string, std::less<>>& known_metrics() {
   static const std::set<std::string, std::less<>> kKnown = [] {
     std::set<std::string, std::less<>> names = {std::string(kTime),
                                                 std::string(kDram),
-                                                std::string(kDramRate),
+                                                with(kDram, kPerSecond),
                                                 "launch__registers_per_thread",
                                                 "launch__shared_mem_per_block_static",
                                                 "launch__shared_mem_per_block_dynamic",
@@ -62,13 +108,24 @@ const std::set<std::string, std::less<>>& known_metrics() {
           "memory_clock_rate", "global_memory_bus_width"}) {
       names.insert(fmt::format("{}{}", kAttribute, attribute));
     }
+    const auto add = [&](std::string_view metric) {
+      names.emplace(metric);
+      if (!metric.ends_with(kSum)) return;
+      names.insert(with(metric, kPerCycle));
+      names.insert(with(metric, kPerSecond));
+    };
+    for (const std::string_view cycles : kCycles) {
+      names.emplace(cycles);
+      names.insert(with(cycles, kPerSecond));
+    }
+    for (const std::string_view metric : kTensorInstructions) add(metric);
     for (const CounterMetric& metric : counter_metrics()) {
       for (const std::string_view candidate : metric.candidates) {
         if (candidate.empty()) continue;
-        names.emplace(candidate);
+        add(candidate);
         if (!candidate.ends_with(kSum)) continue;
-        names.insert(with_sparsity(candidate, false));
-        names.insert(with_sparsity(candidate, true));
+        add(with_sparsity(candidate, false));
+        add(with_sparsity(candidate, true));
       }
     }
     return names;
@@ -115,10 +172,7 @@ std::map<std::string_view, double> quantities_of(const NcuLaunch& launch) {
   }
   if (!values.contains("dram.read_bytes") || !values.contains("dram.write_bytes")) {
     // Both ways together: how much of it is written, nobody knows.
-    const auto rate = find(launch, kDramRate), time = find(launch, kTime);
-    constexpr double kNano = 1e-9;
-    auto all = find(launch, kDram);
-    if (!all && rate && time) all = *rate * *time * kNano;
+    const auto all = sum_of(launch, kDram);
     if (all) values["dram.read_bytes"] = *all;
     if (all) values["dram.write_bytes"] = 0;
   }
@@ -135,18 +189,17 @@ std::uint64_t work_hash(const std::map<std::string_view, double>& values) {
 }
 
 /// What a bound can't do without, as far as it isn't there.
-std::vector<std::string> missing_of(const std::map<std::string_view, double>& values) {
+std::vector<std::string> missing_of(const NcuLaunch& launch, const std::map<std::string_view, double>& values) {
   std::vector<std::string> missing;
   if (!values.contains("dram.read_bytes"))
     missing.emplace_back("DRAM bytes (dram__bytes_read.sum, dram__bytes_write.sum)");
   if (!values.contains("fp32.fma") || !values.contains("fp32.add")) {
     missing.emplace_back("operations of fp32 (smsp__sass_thread_inst_executed_op_f*_pred_on.sum)");
   }
-  const auto idle = values.find("tensor.active");
   const bool tensor = std::any_of(values.begin(), values.end(), [](const auto& value) {
     return value.first.starts_with("tensor.") && value.first.ends_with("_ops");
   });
-  if (!tensor && (idle == values.end() || idle->second > 0)) {
+  if (!tensor && !tensor_cores_idle(launch, values).value_or(false)) {
     missing.emplace_back("operations of tensor cores (sm__ops_path_tensor_*.sum)");
   }
   return missing;
@@ -204,7 +257,7 @@ void add_ncu_launches(ImportedProfile& profile, const std::vector<NcuLaunch>& la
       counts.values[index] = amount;
     }
     counts.about.values = static_cast<std::uint32_t>(counts.values.size());
-    const std::vector<std::string> missing = missing_of(values);
+    const std::vector<std::string> missing = missing_of(launch, values);
     if (!values.empty()) trace.counts.push_back(std::move(counts));
     if (missing.empty()) {
       whole.push_back(kind);

@@ -225,6 +225,8 @@ class Nsys {
                     "maxBlocksPerSm", "maxRegistersPerSm", "maxShmemPerSm", "computeMajor", "computeMinor",
                     "threadsPerWarp", "maxRegistersPerBlock", "maxShmemPerBlock", "cuDevice", "memoryBandwidth"},
                    [&](const Row& row) {
+                     // Windows lists an adapter that only draws, with the number of a GPU.
+                     if (row.has(4) && row.integer(4) == 0) return;
                      DeviceFacts device;
                      device.index = row.has(16) ? row.small(16) : row.small(0);
                      device.name = row.text(1);

@@ -55,14 +55,16 @@ struct AddTo {
   }
 };
 
-/// What a tile asks for while it walks the depth, into L2: `bytes` further on every kDepthUnroll steps.
-template <Isa isa>
+/// What a tile asks for while it walks the depth, into L2: kLines lines at once, `bytes` further on every kDepthUnroll
+/// steps.
+template <Isa isa, int kLines = 1>
 struct AskAhead {
   const char* at;
   std::int64_t bytes;
 
   void next() {
-    __builtin_prefetch(at, 0, 2);
+#pragma GCC unroll 8
+    for (int i = 0; i < kLines; ++i) __builtin_prefetch(at + 64 * i, 0, 2);
     at += bytes;
   }
   void skip(std::int64_t times) { at += times * bytes; }
@@ -211,13 +213,16 @@ Ahead multiply_placed(PlacedRows<T> left, const T* right, std::int64_t depth, Su
   return ahead;
 }
 
-/// The same for any number of rows, whose panels lie `stride` steps apart.
+/// The same for any number of rows, whose panels lie `stride` steps apart. Panels are asked for two ahead: another
+/// core may have packed them, and have them still.
 template <Isa isa, typename T, typename Sum, typename Finish>
 void multiply_rows(const T* left, std::int64_t stride, const T* right, std::int64_t depth, Sum* c, std::int64_t ldc,
                    std::int64_t rows, Finish finish) {
   constexpr std::int64_t kRows = RegisterTile<isa, T>::kRows;
+  constexpr std::int64_t kBytes = kRows * kDepthUnroll * std::int64_t{sizeof(T)};
   for (; rows > 0; rows -= kRows, left += kRows * stride, c += kRows * ldc) {
-    multiply_panels<isa>(left, right, depth, c, ldc, rows < kRows ? rows : kRows, finish);
+    const AskAhead<isa, (kBytes + 63) / 64> ahead{reinterpret_cast<const char*>(left + 2 * kRows * stride), kBytes};
+    multiply_panels<isa>(left, right, depth, c, ldc, rows < kRows ? rows : kRows, finish, ahead);
   }
 }
 
