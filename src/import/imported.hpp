@@ -26,6 +26,7 @@ struct DeviceFacts {
   std::uint32_t shared_per_sm = 0, shared_per_block = 0, warps_per_sm = 0;
   double memory_bytes = 0, l2_bytes = 0;
   double core_hz = 0, memory_hz = 0, bus_bits = 0;
+  double memory_bytes_per_s = 0;  ///< where a file gives that instead of clock and bus
 };
 
 /// Which of several files a value is from decides what it is good for.

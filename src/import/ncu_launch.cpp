@@ -59,7 +59,7 @@ std::optional<double> sum_of(const NcuLaunch& launch, std::string_view metric) {
   if (const auto sum = find(launch, metric)) return sum;
   if (!metric.ends_with(kSum)) return std::nullopt;
   if (const auto rate = find(launch, with(metric, kPerCycle))) {
-    if (const auto cycles = cycles_of(launch)) return *rate * *cycles;
+    if (const auto cycles = cycles_of(launch)) return std::round(*rate * *cycles);  // operations are whole
   }
   if (const auto rate = find(launch, with(metric, kPerSecond))) {
     if (const auto time = find(launch, kTime)) return *rate * *time * kNano;

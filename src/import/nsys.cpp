@@ -244,9 +244,7 @@ class Nsys {
                      device.threads_per_sm = device.warps_per_sm * std::max(1U, row.small(13));
                      device.registers_per_block = row.small(14);
                      device.shared_per_block = row.small(15);
-                     constexpr double kBits = 8, kEdges = 2;  // as a clock and a bus that give this bandwidth
-                     device.bus_bits = kBits / kEdges;
-                     device.memory_hz = row.number(17);
+                     device.memory_bytes_per_s = row.number(17);
                      profile_.devices.push_back(device);
                    });
     constexpr std::size_t kMost = 256;
@@ -465,11 +463,12 @@ class Nsys {
       case 1:
         return spool::Memory::pinned;
       case 2:
+      case 5:  // __device__ variables
         return spool::Memory::device;
       case 3:
         return spool::Memory::array;
       case 4:
-      case 5:
+      case 6:  // __managed__ ones
         return spool::Memory::managed;
       default:
         return spool::Memory::unknown;
@@ -493,6 +492,7 @@ class Nsys {
                      copy.context = row.small(3);
                      copy.stream = row.small(4);
                      constexpr std::int64_t kToDevice = 1, kToHost = 2, kPeer = 10;
+                     constexpr std::int64_t kUnifiedToDevice = 11, kUnifiedToHost = 12, kUnifiedBetween = 13;
                      const std::int64_t way = row.integer(8);
                      copy.from = row.has(9)         ? memory(row.integer(9))
                                  : way == kToDevice ? spool::Memory::pageable
@@ -500,6 +500,11 @@ class Nsys {
                      copy.to = row.has(10)      ? memory(row.integer(10))
                                : way == kToHost ? spool::Memory::pageable
                                                 : spool::Memory::device;
+                     // Of pages that the driver moves the memory's kinds are "unknown".
+                     if (way >= kUnifiedToDevice && way <= kUnifiedBetween) {
+                       copy.from = way == kUnifiedToDevice ? spool::Memory::migrating : spool::Memory::device;
+                       copy.to = way == kUnifiedToHost ? spool::Memory::migrating : spool::Memory::device;
+                     }
                      if (way == kPeer) copy.peer = row.has(12) ? row.small(12) : copy.device + 1;
                      ImportedPlace place;
                      place.range = range_of(key);

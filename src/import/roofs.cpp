@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "report/roofs.hpp"
+#include "text/format.hpp"
 
 namespace roofline {
 namespace {
@@ -139,13 +140,15 @@ bool promise_by_attributes(Machine& machine, const DeviceFacts& device) {
   const auto* rates = std::find_if(std::begin(kRates), std::end(kRates), [&](const SmRates& of) {
     return of.compute == device.compute_major * 10 + device.compute_minor;
   });
-  if (rates == std::end(kRates) || device.sms == 0 || !(device.core_hz > 0) || !(device.memory_hz > 0) ||
-      !(device.bus_bits > 0)) {
-    return false;
-  }
+  constexpr double kEdges = 2, kBits = 8;  // memories send on both edges of their clock
+  const double by_clock = kEdges * device.memory_hz * device.bus_bits / kBits;
+  const double memory = by_clock > 0 ? by_clock : device.memory_bytes_per_s;
+  if (rates == std::end(kRates) || device.sms == 0 || !(device.core_hz > 0) || !(memory > 0)) return false;
+  const std::string of_memory = by_clock > 0
+                                    ? fmt::format("{:.0f} MHz x {:.0f} bit", device.memory_hz * 1e-6, device.bus_bits)
+                                    : "memory of " + rate(memory, CeilingKind::bandwidth);
   Promises promises(machine, "attributes",
-                    fmt::format("{} SMs x {:.0f} MHz, {:.0f} MHz x {:.0f} bit", device.sms, device.core_hz * 1e-6,
-                                device.memory_hz * 1e-6, device.bus_bits));
+                    fmt::format("{} SMs x {:.0f} MHz, {}", device.sms, device.core_hz * 1e-6, of_memory));
   const double each = device.sms * device.core_hz;
   const std::string name = lower(device.name);
   const bool halved = std::any_of(std::begin(kHalved), std::end(kHalved), [&](auto word) { return names(name, word); });
@@ -164,8 +167,7 @@ bool promise_by_attributes(Machine& machine, const DeviceFacts& device) {
       {Pipe::tensor_fp8, products * rates->tensor_fp8},
       {Pipe::tensor_int8, rates->tensor_int8}};
   for (const auto& [pipe, rate] : pipes) promises.compute(pipe, rate * each);
-  constexpr double kEdges = 2, kBits = 8;  // memories send on both edges of their clock
-  promises.memory(kEdges * device.memory_hz * device.bus_bits / kBits);
+  promises.memory(memory);
   return true;
 }
 

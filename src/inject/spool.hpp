@@ -184,7 +184,8 @@ struct Kernel {
 };
 
 /// Kinds of memory that copies go between.
-enum class Memory : std::uint8_t { unknown, pageable, pinned, device, array, managed };
+/// `migrating`: the host's side of unified memory that the driver moves by itself.
+enum class Memory : std::uint8_t { unknown, pageable, pinned, device, array, managed, migrating };
 
 struct Copy {
   std::uint64_t start, end;

@@ -30,13 +30,17 @@ std::string_view words(spool::Memory memory) {
       return "array";
     case spool::Memory::managed:
       return "managed";
+    case spool::Memory::migrating:
+      return "unified memory";
     case spool::Memory::unknown:
       break;
   }
   return "unknown";
 }
 
-bool on_host(spool::Memory memory) { return memory == spool::Memory::pageable || memory == spool::Memory::pinned; }
+bool on_host(spool::Memory memory) {
+  return memory == spool::Memory::pageable || memory == spool::Memory::pinned || memory == spool::Memory::migrating;
+}
 
 std::string direction_of(const spool::Copy& copy) {
   if (copy.peer != copy.device) return "device to another device";

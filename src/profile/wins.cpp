@@ -197,6 +197,9 @@ class Wins {
     if (copy.direction.ends_with("pageable")) {
       return "Use page-locked memory (pin_memory=True, cudaHostAlloc) and copy on a stream of its own, beside kernels.";
     }
+    if (copy.direction.ends_with("unified memory")) {
+      return "Bring it there before it is used (cudaMemPrefetchAsync), or say where it shall stay (cudaMemAdvise).";
+    }
     if (copy.bytes / static_cast<double>(copy.copies) < kSmall) return "Put the small ones together in one copy.";
     if (copy.direction == "memset")
       return "Let the kernel that writes the memory next set it, where all is overwritten.";

@@ -167,6 +167,26 @@ TEST(NcuCsv, WideRowsAreReadByTheirUnitsAndLocale) {
   EXPECT_EQ(point.profiled->grid, (std::array<std::int64_t, 3>{32, 2, 1}));
 }
 
+/// `ncu --set roofline` and `--set full` collect operations as rates, for their own chart. A product of 1024³ by ncu
+/// 2024.1 on a GTX 1660 SUPER, which has no tensor cores; its fused multiply-adds are 1024³ + 1024².
+TEST(NcuCsv, OperationsOfItsOwnSectionsAreRates) {
+  const std::string op = "\"smsp__sass_thread_inst_executed_op_";
+  const std::string rate = "_pred_on.sum.per_cycle_elapsed\",";
+  const std::string text =
+      "\"ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\"," + op + "fadd" + rate + op + "fmul" + rate + op + "ffma" + rate +
+      "\"dram__bytes.sum.per_second\",\"gpu__time_duration.sum\",\"smsp__cycles_elapsed.avg.per_second\","
+      "\"sm__inst_executed_pipe_tensor_op_hmma.avg.pct_of_peak_sustained_active\"\n"
+      "\"\",\"\",\"\",\"\",\"inst/cycle\",\"inst/cycle\",\"inst/cycle\",\"Gbyte/s\",\"ms\",\"cycle/nsecond\",\"%\"\n"
+      "\"0\",\"naive_gemm\",\"(32, 32, 1)\",\"(32, 32, 1)\",\"0\",\"0.131072\",\"134.3488\",\"31.25\",\"4.8\","
+      "\"1.6666666666666667\",\"0\"\n";
+  const TemporaryFile file("a.csv", text);
+  const Report report = report_of_file(file.path());
+  const Point& point = report.points.at(0);
+  EXPECT_NEAR(point.work.flops.at(Pipe::fp32), 2.0 * (1024.0 * 1024 * 1024 + 1024 * 1024) + 1024 * 1024, 3000);
+  EXPECT_NEAR(point.work.bytes.at(Level::hbm).total(), 150e6, 1);
+  EXPECT_EQ(point.profiled->not_counted, "");
+}
+
 TEST(NcuCsv, BrokenOnesAreRefusedWithTheirLine) {
   EXPECT_THAT(refusal_of("a.csv", std::string(kWide) + "\"x\",\"1\"\n"), HasSubstr("line 6"));
   EXPECT_THAT(refusal_of("a.csv", "==PROF== nothing\n"), HasSubstr("no header"));
@@ -195,6 +215,21 @@ TEST_P(NcuPages, SayWhatTheReportSays) {
   for (std::size_t i = 1; i < 4; ++i) EXPECT_NEAR(found[i] / expected[i], 1, 0.01) << i;
 }
 INSTANTIATE_TEST_SUITE_P(Recorded, NcuPages, testing::Values("wide.csv.gz", "wide-base.csv.gz", "details.csv.gz"));
+
+/// Of ncu's own sections (`--set roofline`) everything that a bound needs is read: products have the FLOPs that they have.
+TEST(NcuPages, OfItsOwnSections) {
+  const Report report = report_of_file(recorded("roofline-set.csv.gz"));
+  EXPECT_EQ(report.points.size(), 13U);
+  for (const Point& point : report.points) EXPECT_EQ(point.profiled->not_counted, "") << point.profiled->full_name;
+  const auto flops = [&](std::string_view kernel, Pipe pipe) { return row_named(report, kernel).work.flops.at(pipe); };
+  constexpr double kCube = 1024.0 * 1024 * 1024;
+  EXPECT_NEAR(flops("nvjet_sm90_tst", Pipe::tensor_bf16), 2 * 64 * kCube, 10);
+  EXPECT_NEAR(flops("nvjet_sm90_qqtst", Pipe::tensor_fp8), 2 * 64 * kCube, 10);
+  EXPECT_NEAR(flops("gemm_f64f64", Pipe::tensor_fp64), 2 * kCube, 10);
+  EXPECT_NEAR(flops("wmma_tensorop_i16", Pipe::tensor_int8), 2 * 8 * kCube, 10);
+  EXPECT_NEAR(flops("simt_sgemm", Pipe::fp32), 2 * 8 * kCube, 1e-3 * 16 * kCube) << "and its epilogue";
+  EXPECT_NEAR(flops("flash_fprop", Pipe::tensor_bf16), 4.0 * 8 * 16 * 2048 * 2048 * 128, 10);
+}
 
 TEST(NcuReport, ARecordedTrainingStep) {
   const Report report = report_of_file(recorded("kernels.ncu-rep"));

@@ -83,6 +83,62 @@ TEST(Nsys, KernelsCallsRangesAndCopies) {
   ASSERT_TRUE(profile.timeline);
 }
 
+/// As nsys 2024.4 writes them: of pages that the driver moves both kinds are "unknown" (7); 5 are __device__ variables and
+/// 6 __managed__ ones.
+TEST(Nsys, CopiesOfUnifiedMemory) {
+  const Export file(whole() + R"(
+    INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES
+      (5000, 5500, 0, 1, 7, 12, 83886080, 65536, 11, 7, 7),
+      (6000, 6100, 0, 1, 7, 13, 83886080, 65536, 12, 7, 7),
+      (7000, 7050, 0, 1, 7, 14, 83886080, 65536, 8, 2, 5),
+      (8000, 8010, 0, 1, 7, 15, 83886080, 65536, 1, 6, 2);
+  )");
+  const Report report = report_of_file(file.path());
+  std::vector<std::string> directions;
+  for (const CopySum& copy : report.profile->copies) directions.push_back(copy.direction);
+  EXPECT_THAT(directions, testing::UnorderedElementsAre("host to device, pinned", "host to device, unified memory",
+                                                        "device to host, unified memory", "device to device",
+                                                        "managed to device"));
+  const auto moved = std::find_if(report.profile->wins.begin(), report.profile->wins.end(), [](const Win& win) {
+    return win.what.find("host to device, unified memory") != std::string::npos;
+  });
+  ASSERT_NE(moved, report.profile->wins.end());
+  EXPECT_THAT(moved->action, HasSubstr("cudaMemPrefetchAsync"));
+}
+
+/// As nsys writes it on Windows: an adapter without multiprocessors comes last, and has the first GPU's number.
+TEST(Nsys, AnAdapterThatOnlyDrawsIsNoGpu) {
+  const Export file(whole() + "INSERT INTO TARGET_INFO_GPU VALUES (0, 'Microsoft Basic Render Driver', 0, 0, 0);");
+  EXPECT_EQ(device_of({read_profile_file(file.path())}).name, "NVIDIA H100 80GB HBM3");
+}
+
+/// What sqlite3 says of the file: count(*), sum(end - start) of its kernels, and of its copies.
+TEST(Nsys, ARecordedTrainingStep) {
+  const Report report = report_of_file(recorded("step.sqlite"));
+  std::int64_t launches = 0;
+  double seconds = 0;
+  for (const Point& point : report.points) {
+    launches += point.profiled->launches;
+    seconds += point.profiled->total_s;
+  }
+  EXPECT_EQ(launches, 444);
+  EXPECT_NEAR(seconds, 48'964'743e-9, 1e-12);
+  std::int64_t copies = 0;
+  double copying = 0;
+  for (const CopySum& copy : report.profile->copies) {
+    if (copy.direction == "memset") continue;
+    copies += copy.copies;
+    copying += copy.total_s;
+  }
+  EXPECT_EQ(copies, 17);
+  EXPECT_NEAR(copying, 12'548'382e-9, 1e-12);
+  EXPECT_EQ(row_named(report, "axpy").profiled->range, "ops");
+  EXPECT_EQ(row_named(report, "nll_loss_forward").profiled->range, "step/forward");
+  const DeviceFacts device = device_of({read_profile_file(recorded("step.sqlite"))});
+  EXPECT_EQ(device.name, "NVIDIA H200");
+  EXPECT_EQ(device.memory_bytes_per_s, 4.814304e12);
+}
+
 TEST(Nsys, OldTablesLackColumnsAndWholeTables) {
   const Export file(std::string(kStrings) +
                     "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, shortName INT);"
