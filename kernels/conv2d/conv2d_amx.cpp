@@ -33,7 +33,7 @@ Kernel prepare_conv_as(const Workload& w, CpuDevice& cpu) {
   const Workspace<Tile> workspaces(cpu, count.workspace, cpu.pool().size());
   return [=, &pool = cpu.pool(),
           claimed = std::make_shared<std::atomic<std::int64_t>>(0)](std::span<void* const> tensors) {
-    pool.for_pieces(count.filter_blocks * count.steps, 1, 8, [&](std::int64_t begin, std::int64_t end) {
+    pool.for_range(count.filter_blocks * count.steps, 1, [&](std::int64_t begin, std::int64_t end) {
       if constexpr (kAmxIsBuilt)
         amx_pack_filters<Isa::avx512>(elements<const T>(tensors, 1), size, begin, end - begin, packed[0]);
     });
