@@ -22,10 +22,10 @@ constexpr std::int64_t kPanel = RegisterTile<kIsa, Value>::kColumns;
 template <typename Factor>
 struct Panel {
   using Value = Summed<Factor>;
-  Factor* queries;  ///< [d × queries]; Q / sqrt(d), but in pairs as it is
+  Factor* queries;  ///< [d × queries]
   Value* out;       ///< [d × queries]
   Value* peak;      ///< largest score so far of each query
-  Value* sum;       ///< of its exponentials, relative to that
+  Value* sum;       ///< of its weights, relative to that
 };
 
 template <typename Factor>
@@ -36,39 +36,18 @@ Panel<Factor> panel_at(Summed<Factor>* workspace, std::int64_t d) {
   return {.queries = reinterpret_cast<Factor*>(workspace), .out = out, .peak = peak, .sum = peak + kWidth};
 }
 
-/// What scores are multiplied by once they are summed up: pairs are not scaled before, which would round them.
-template <typename Factor>
-struct Scaled {
-  Summed<Factor> scale;
-  template <typename V>
-  void put(typename V::Packet sum, auto* to, int) const {
-    if constexpr (kProducts<Factor> == 1) {
-      V::store(to, sum);
-    } else {
-      using Sums = Vector<kIsa, Summed<Factor>>;
-      Sums::store(to, Sums::multiply(sum, Sums::all(scale)));
-    }
-  }
-};
-
-template <typename Factor>
-Summed<Factor> scale_of(std::int64_t d) {
-  return 1 / std::sqrt(static_cast<Summed<Factor>>(d));
+/// From a query's product with a key to the power of two that its weight is.
+template <typename Value>
+Value scale_of(std::int64_t d) {
+  return Vector<kIsa, Value>::kLog2E / std::sqrt(static_cast<Value>(d));
 }
 
 /// Columns past the last query are copies of it, and stay harmless.
 template <typename T, typename Factor>
 void begin(const Panel<Factor>& panel, const T* q, std::int64_t queries, std::int64_t d) {
   using Value = Summed<Factor>;
-  using V = Vector<kIsa, Value>;
   constexpr std::int64_t kWidth = kPanel<Value>;
   pack_rows<kWidth, kIsa>(q, d, queries, d, panel.queries);
-  if constexpr (kProducts<Factor> == 1) {
-    const auto scale = V::all(scale_of<Factor>(d));
-    for (Value* at = panel.queries; at < panel.queries + d * kWidth; at += V::kLanes) {
-      V::store(at, V::multiply(V::load(at), scale));
-    }
-  }
   for (std::int64_t i = 0; i < kWidth; ++i) {
     panel.peak[i] = -Eigen::NumTraits<Value>::infinity();
     panel.sum[i] = 0;
@@ -116,32 +95,35 @@ void mask(T* scores, std::int64_t keys, std::int64_t seen) {
   }
 }
 
-/// Turns scores into weights: exponentials relative to the peaks, which they may raise. `shrink` becomes what brings
-/// earlier sums under the new peaks. `weights` may be where the scores are.
+/// Turns scores into weights: powers of two, times `scale`, relative to the peaks, which they may raise. `shrink`
+/// becomes what brings earlier sums under the new peaks. `weights` may be where the scores are.
 template <typename Factor>
-void online_softmax(const Summed<Factor>* scores, std::int64_t keys, const Panel<Factor>& panel, Summed<Factor>* shrink,
-                    Factor* weights) {
+void online_softmax(const Summed<Factor>* scores, std::int64_t keys, Summed<Factor> scale, const Panel<Factor>& panel,
+                    Summed<Factor>* shrink, Factor* weights) {
   using T = Summed<Factor>;
   using V = Vector<kIsa, T>;
   constexpr int kVectors = RegisterTile<kIsa, T>::kVectors;
   typename V::Packet peaks[kVectors];
   typename V::Packet sums[kVectors];
+  typename V::Packet shifts[kVectors];
   for (int v = 0; v < kVectors; ++v) peaks[v] = V::load(panel.peak + v * V::kLanes);
   for (std::int64_t j = 0; j < keys; ++j) {
     for (int v = 0; v < kVectors; ++v) peaks[v] = V::maximum(peaks[v], V::load(scores + j * kPanel<T> + v * V::kLanes));
   }
   for (int v = 0; v < kVectors; ++v) {
-    const auto factor = V::exponential(V::subtract(V::load(panel.peak + v * V::kLanes), peaks[v]));
+    shifts[v] = V::multiply(peaks[v], V::all(-scale));
+    const auto factor =
+        V::power_of_two(V::multiply(V::subtract(V::load(panel.peak + v * V::kLanes), peaks[v]), V::all(scale)));
     V::store(shrink + v * V::kLanes, factor);
     sums[v] = V::multiply(V::load(panel.sum + v * V::kLanes), factor);
   }
   const auto relative = [&](std::int64_t key, int v) {
-    return V::subtract(V::load(scores + key * kPanel<T> + v * V::kLanes), peaks[v]);
+    return V::multiply_add(V::load(scores + key * kPanel<T> + v * V::kLanes), V::all(scale), shifts[v]);
   };
   if constexpr (kProducts<Factor> == 1) {
     for (std::int64_t j = 0; j < keys; ++j) {
       for (int v = 0; v < kVectors; ++v) {
-        const auto weight = V::exponential(relative(j, v));
+        const auto weight = V::power_of_two(relative(j, v));
         V::store(weights + j * kPanel<T> + v * V::kLanes, weight);
         sums[v] = V::add(sums[v], weight);
       }
@@ -150,7 +132,7 @@ void online_softmax(const Summed<Factor>* scores, std::int64_t keys, const Panel
     for (std::int64_t j = 0; j < keys; j += 2) {
       for (int v = 0; v < kVectors; ++v) {
         typename V::Packet pair[] = {relative(j, v), j + 1 < keys ? relative(j + 1, v) : V::all(-1000)};
-        V::template powers<4>(pair, V::kLog2E);  // to 3e-6, of 4e-3 that are rounded away
+        V::template powers<4>(pair, T(1));  // to 3e-6, of 4e-3 that are rounded away
         if (j + 1 == keys) pair[1] = V::all(0);
         store_pairs<kIsa>(pair[0], pair[1], weights + j / 2 * kPanel<T> + v * V::kLanes);
         sums[v] = V::add(sums[v], V::add(pair[0], pair[1]));
@@ -189,15 +171,15 @@ void attend(const Panel<Factor>& panel, Summed<Factor>* scores, const Factor* bl
   const std::int64_t key_steps = steps_of<Factor>(keys);
   alignas(64) Value shrink[kWidth];
   auto* weights = reinterpret_cast<Factor*>(kProducts<Factor> == 1 ? scores : scores + kKeyBlock * 64);
-  multiply_rows<kIsa>(block, steps, panel.queries, steps, scores, kWidth, keys, Scaled<Factor>{scale_of<Factor>(d)});
+  multiply_rows<kIsa>(block, steps, panel.queries, steps, scores, kWidth, keys, Overwrite{});
   mask(scores, keys, seen);
-  online_softmax(scores, keys, panel, shrink, weights);
+  online_softmax(scores, keys, scale_of<Value>(d), panel, shrink, weights);
   multiply_rows<kIsa>(block + kKeyBlock * steps, kBlockSteps, weights, key_steps, panel.out, kWidth, d,
                       Rescale<Value>{shrink});
 }
 
-/// Of a row of V, at a time: whole panels at every level.
-constexpr std::int64_t kValueChunk = 60;
+/// Of a row of V, at a time: whole panels and whole registers at every level.
+constexpr std::int64_t kValueChunk = 192;
 
 /// A row of factors of V goes into panels, kTileRows of it in each: as a column of a left operand.
 template <typename Factor>
@@ -209,24 +191,33 @@ void deal_out(const Factor* row, std::int64_t count, Factor* to) {
 }
 
 template <typename T>
-void pack_values(const T* v, std::int64_t keys, std::int64_t d, Computed<T>* to) {
-  for (std::int64_t j = 0; j < keys; ++j) {
-    for (std::int64_t c = 0; c < d; c += kValueChunk) {
-      alignas(64) Computed<T> wide[kValueChunk];
-      const std::int64_t count = smaller(kValueChunk, d - c);
-      deal_out(values_at<kIsa>(v + j * d + c, wide, count), count, to + c * kKeyBlock + j * kTileRows<Computed<T>>);
-    }
-  }
+const Computed<T>* factors_of(const T* v, std::int64_t, std::int64_t, std::int64_t count, Computed<T>* to) {
+  return values_at<kIsa>(v, to, count);
+}
+/// Pairs of keys. An odd one's partner is zero.
+const Bf16Pair* factors_of(const Bf16* v, std::int64_t keys, std::int64_t d, std::int64_t count, Bf16Pair* to) {
+  pair_rows<kIsa>(v, keys > 1 ? v + d : nullptr, count, to);
+  return to;
 }
 
-/// The same of pairs of keys. An odd one's partner is zero.
-void pack_values(const Bf16* v, std::int64_t keys, std::int64_t d, Bf16Pair* to) {
-  for (std::int64_t j = 0; j < keys; j += 2, v += 2 * d) {
-    for (std::int64_t c = 0; c < d; c += kValueChunk) {
-      alignas(64) Bf16Pair pairs[kValueChunk];
-      const std::int64_t count = smaller(kValueChunk, d - c);
-      pair_rows<kValueChunk, kIsa>(v + c, j + 1 < keys ? v + d + c : nullptr, count, pairs);
-      deal_out(pairs, count, to + c * (kKeyBlock / 2) + j / 2 * kTileRows<Bf16Pair>);
+/// Some rows at a time: a load that has bytes of two stores waits until both are in the cache.
+template <typename T, typename Factor>
+void pack_values(const T* v, std::int64_t keys, std::int64_t d, Factor* to) {
+  constexpr std::int64_t kRowsAtOnce = 8;
+  constexpr std::int64_t kBlockSteps = kKeyBlock / kProducts<Factor>;
+  for (std::int64_t c = 0; c < d; c += kValueChunk) {
+    const std::int64_t count = smaller(kValueChunk, d - c);
+    for (std::int64_t first = 0; first < steps_of<Factor>(keys); first += kRowsAtOnce) {
+      alignas(64) Factor made[kRowsAtOnce][kValueChunk];
+      const Factor* rows[kRowsAtOnce];
+      const std::int64_t some = smaller(kRowsAtOnce, steps_of<Factor>(keys) - first);
+      for (std::int64_t i = 0; i < some; ++i) {
+        const std::int64_t key = (first + i) * kProducts<Factor>;
+        rows[i] = factors_of(v + key * d + c, keys - key, d, count, made[i]);
+      }
+      for (std::int64_t i = 0; i < some; ++i) {
+        deal_out(rows[i], count, to + c * kBlockSteps + (first + i) * kTileRows<Factor>);
+      }
     }
   }
 }

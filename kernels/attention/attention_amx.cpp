@@ -38,8 +38,8 @@ Kernel prepare_attention_as(const Workload& w, CpuDevice& cpu) {
       const std::int64_t at = (head * e.queries + first) * e.d;
       if constexpr (kAmxIsBuilt)
         amx_attention<Isa::avx512>(elements<const T>(tensors, 0) + at, packed[0] + head / e.group * head_size, e.keys,
-                                   elements<T>(tensors, 3) + at, workspaces[worker], last - first,
-                                   e.keys_of(last - 1), e.d, e.causal);
+                                   elements<T>(tensors, 3) + at, workspaces[worker], last - first, e.keys_of(last - 1),
+                                   e.d, e.causal);
     });
   };
 }

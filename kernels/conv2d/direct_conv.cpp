@@ -31,7 +31,8 @@ ConvBlocks conv_blocks(const ConvSize& size, const TileExtents& tile, std::int64
   blocks.rows = std::clamp<std::int64_t>(pixels / (blocks.columns + border) - border, 1, size.rows);
   // Fewer rows where a worker would have but a few panels to take.
   constexpr std::int64_t kPanelsAWorker = 12;
-  const std::int64_t wanted = ceil_div(kPanelsAWorker * workers, blocks.panels * ceil_div(size.columns, blocks.columns));
+  const std::int64_t wanted =
+      ceil_div(kPanelsAWorker * workers, blocks.panels * ceil_div(size.columns, blocks.columns));
   blocks.rows = std::clamp<std::int64_t>(size.batch * size.rows / wanted, 1, blocks.rows);
   return blocks;
 }
@@ -98,7 +99,7 @@ class DirectConv {
   Workspace<Factor> filters_;       ///< packed
   Workspace<Factor> images_;        ///< each worker's
   Workspace<Summed<Factor>> sums_;  ///< the same
-  std::shared_ptr<Shares> shares_;       ///< of panels
+  std::shared_ptr<Shares> shares_;  ///< of panels
 };
 
 template <typename T, typename Factor>

@@ -25,8 +25,7 @@ constexpr double kNano = 1e-9;
 constexpr std::string_view kCycles[] = {"smsp__cycles_elapsed.avg", "sm__cycles_elapsed.avg"};
 /// Whether tensor cores did anything, by their instructions; a report has some of them.
 constexpr std::string_view kTensorInstructions[] = {
-    "sm__inst_executed_pipe_tensor.sum",
-    "sm__inst_executed_pipe_tensor_op_hmma.avg.pct_of_peak_sustained_active",
+    "sm__inst_executed_pipe_tensor.sum", "sm__inst_executed_pipe_tensor_op_hmma.avg.pct_of_peak_sustained_active",
     "sm__inst_executed_pipe_tensor_op_imma.avg.pct_of_peak_sustained_active",
     "sm__inst_executed_pipe_tensor_op_dmma.avg.pct_of_peak_sustained_active",
     "sm__inst_executed_pipe_tensor_op_gmma.avg.pct_of_peak_sustained_active"};
@@ -72,7 +71,8 @@ std::optional<double> value_of(const NcuLaunch& launch, const CounterMetric& met
     if (candidate.empty()) continue;
     if (const auto value = sum_of(launch, candidate)) return *value * metric.scale;
     if (!candidate.ends_with(kSum)) continue;
-    const auto off = sum_of(launch, with_sparsity(candidate, false)), on = sum_of(launch, with_sparsity(candidate, true));
+    const auto off = sum_of(launch, with_sparsity(candidate, false)),
+               on = sum_of(launch, with_sparsity(candidate, true));
     if (off || on) return (off.value_or(0) + on.value_or(0)) * metric.scale;
   }
   return std::nullopt;

@@ -173,7 +173,8 @@ TEST(NcuCsv, OperationsOfItsOwnSectionsAreRates) {
   const std::string op = "\"smsp__sass_thread_inst_executed_op_";
   const std::string rate = "_pred_on.sum.per_cycle_elapsed\",";
   const std::string text =
-      "\"ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\"," + op + "fadd" + rate + op + "fmul" + rate + op + "ffma" + rate +
+      "\"ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\"," + op + "fadd" + rate + op + "fmul" + rate + op + "ffma" +
+      rate +
       "\"dram__bytes.sum.per_second\",\"gpu__time_duration.sum\",\"smsp__cycles_elapsed.avg.per_second\","
       "\"sm__inst_executed_pipe_tensor_op_hmma.avg.pct_of_peak_sustained_active\"\n"
       "\"\",\"\",\"\",\"\",\"inst/cycle\",\"inst/cycle\",\"inst/cycle\",\"Gbyte/s\",\"ms\",\"cycle/nsecond\",\"%\"\n"
@@ -216,7 +217,8 @@ TEST_P(NcuPages, SayWhatTheReportSays) {
 }
 INSTANTIATE_TEST_SUITE_P(Recorded, NcuPages, testing::Values("wide.csv.gz", "wide-base.csv.gz", "details.csv.gz"));
 
-/// Of ncu's own sections (`--set roofline`) everything that a bound needs is read: products have the FLOPs that they have.
+/// Of ncu's own sections (`--set roofline`) everything that a bound needs is read: products have the FLOPs that they
+/// have.
 TEST(NcuPages, OfItsOwnSections) {
   const Report report = report_of_file(recorded("roofline-set.csv.gz"));
   EXPECT_EQ(report.points.size(), 13U);

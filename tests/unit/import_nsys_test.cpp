@@ -83,8 +83,8 @@ TEST(Nsys, KernelsCallsRangesAndCopies) {
   ASSERT_TRUE(profile.timeline);
 }
 
-/// As nsys 2024.4 writes them: of pages that the driver moves both kinds are "unknown" (7); 5 are __device__ variables and
-/// 6 __managed__ ones.
+/// As nsys 2024.4 writes them: of pages that the driver moves both kinds are "unknown" (7); 5 are __device__ variables
+/// and 6 __managed__ ones.
 TEST(Nsys, CopiesOfUnifiedMemory) {
   const Export file(whole() + R"(
     INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES
@@ -96,9 +96,9 @@ TEST(Nsys, CopiesOfUnifiedMemory) {
   const Report report = report_of_file(file.path());
   std::vector<std::string> directions;
   for (const CopySum& copy : report.profile->copies) directions.push_back(copy.direction);
-  EXPECT_THAT(directions, testing::UnorderedElementsAre("host to device, pinned", "host to device, unified memory",
-                                                        "device to host, unified memory", "device to device",
-                                                        "managed to device"));
+  EXPECT_THAT(directions,
+              testing::UnorderedElementsAre("host to device, pinned", "host to device, unified memory",
+                                            "device to host, unified memory", "device to device", "managed to device"));
   const auto moved = std::find_if(report.profile->wins.begin(), report.profile->wins.end(), [](const Win& win) {
     return win.what.find("host to device, unified memory") != std::string::npos;
   });

@@ -75,7 +75,8 @@ TEST(Shares, AreTakenOnceHoweverTheyAreCut) {
   std::vector<int> taken;
   for (const int workers : {1, 2, 5, 16, 130}) {
     Shares shares(workers);
-    for (const Deal& deal : {Deal{1, 1, 1}, {1000, 1, 1}, {1000, 1, 70}, {4097, 64, 1}, {100000, 512, 5000}, {3, 8, 1}}) {
+    for (const Deal& deal :
+         {Deal{1, 1, 1}, {1000, 1, 1}, {1000, 1, 70}, {4097, 64, 1}, {100000, 512, 5000}, {3, 8, 1}}) {
       std::vector<double> speeds(static_cast<std::size_t>(workers), 1.0);
       time_of(shares, deal, speeds, taken);
       EXPECT_EQ(std::count(taken.begin(), taken.end(), 1), deal.count) << workers << ' ' << deal.count;

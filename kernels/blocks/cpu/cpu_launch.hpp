@@ -63,8 +63,8 @@ class Workspace {
   std::shared_ptr<Buffer> buffer_;
 };
 
-/// Of what streams through memory, at a time: so long that where it begins doesn't matter, nothing being asked for ahead
-/// there.
+/// Of what streams through memory, at a time: so long that where it begins doesn't matter, nothing being asked for
+/// ahead there.
 inline constexpr std::int64_t kLeastStretch = 256 * 1024;
 
 using Prepare = std::function<Kernel(const Workload&, Device&)>;

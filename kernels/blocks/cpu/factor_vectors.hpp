@@ -4,6 +4,7 @@
 // files.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstring>
 #include <type_traits>
@@ -99,8 +100,20 @@ struct Vector<isa, T> {
 /// Registers of fp32 of which each lane pairs with that of the other, rounded.
 template <Isa isa>
 void store_pairs(typename Vector<isa, float>::Packet first, typename Vector<isa, float>::Packet second, Bf16Pair* to) {
+#if defined(__AVX512BW__)
+  // All of the first, then all of the second.
+  __m512i pairs;
+  asm("vcvtne2ps2bf16 %1, %2, %0" : "=v"(pairs) : "v"(first), "v"(second));
+  alignas(64) static constexpr auto kInTurn = [] {
+    std::array<std::uint16_t, 32> from{};
+    for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::uint16_t>(i / 2 + i % 2 * 16);
+    return from;
+  }();
+  pairs = _mm512_permutexvar_epi16(_mm512_load_si512(kInTurn.data()), pairs);
+#else
   const WideBits pairs =
       Conversion<isa, Bf16>::narrow({reinterpret_cast<WideFloats>(first), reinterpret_cast<WideFloats>(second)});
+#endif
   std::memcpy(to, &pairs, sizeof pairs);
 }
 

@@ -170,9 +170,9 @@ void pack_across(const std::int8_t* const* rows, std::int64_t depth, Int8Quad* t
   }
 }
 
-/// Two rows of which each element pairs with the one below, `count` of them, at most kWidth, and zeros behind: the row
-/// of a right operand's panel. `second` is null where the depth ends with `first`.
-template <int kWidth, Isa isa>
+/// Two rows of which each element pairs with the one below, `count` of them. `second` is null where the depth ends with
+/// `first`.
+template <Isa isa>
 void pair_rows(const Bf16* first, const Bf16* second, std::int64_t count, Bf16Pair* to) {
   constexpr std::int64_t kLanes = kVectorBytes / 4;
   using Elements [[gnu::vector_size(kVectorBytes / 2)]] = std::uint16_t;
@@ -184,9 +184,7 @@ void pair_rows(const Bf16* first, const Bf16* second, std::int64_t count, Bf16Pa
     const WideBits pairs = __builtin_convertvector(above, WideBits) | __builtin_convertvector(below, WideBits) << 16;
     std::memcpy(to + i, &pairs, sizeof pairs);
   }
-  for (; i < kWidth; ++i) {
-    to[i] = i < count ? Bf16Pair{first[i], second == nullptr ? Bf16{} : second[i]} : Bf16Pair{};
-  }
+  for (; i < count; ++i) to[i] = {first[i], second == nullptr ? Bf16{} : second[i]};
 }
 
 /// A panel of `count` columns, at most kWidth, each step of the depth a row of `from`: zeros behind them.
@@ -210,7 +208,8 @@ void pack_along(const T* from, std::int64_t stride, std::int64_t depth, std::int
 template <int kWidth, Isa isa>
 void pack_along(const Bf16* from, std::int64_t stride, std::int64_t depth, std::int64_t count, Bf16Pair* to) {
   for (std::int64_t p = 0; p < depth; p += 2, from += 2 * stride, to += kWidth) {
-    pair_rows<kWidth, isa>(from, p + 1 < depth ? from + stride : nullptr, count, to);
+    pair_rows<isa>(from, p + 1 < depth ? from + stride : nullptr, count, to);
+    for (std::int64_t i = count; i < kWidth; ++i) to[i] = {};
   }
 }
 
