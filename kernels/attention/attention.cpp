@@ -126,8 +126,7 @@ std::vector<Implementation> Attention::implementations() const {
       {.name = "dots",
        .summary = "the same on dot products of bf16, for which weights are rounded to it",
        .dtypes = {DType::bf16},
-       .unsupported = [](const Workload&,
-                         const Device& device) { return missing(DotUnit::avx512_bf16, as_cpu(device).isa()); },
+       .unsupported = dots_missing,
        .extra_traffic = packed_keys<Bf16Pair>,
        .prepare = fused_kernel<Bf16, Bf16Pair>}};
 }

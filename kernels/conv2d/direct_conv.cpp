@@ -122,8 +122,7 @@ std::vector<Implementation> direct_conv_rungs() {
           {.name = "dots",
            .summary = "the same on dot products of bf16, pairs of neighbouring channels",
            .dtypes = {DType::bf16},
-           .unsupported = [](const Workload&,
-                             const Device& device) { return missing(DotUnit::avx512_bf16, as_cpu(device).isa()); },
+           .unsupported = dots_missing,
            .prepare = kernel_of<Bf16, Bf16Pair>}};
 }
 

@@ -205,21 +205,6 @@ Kernel prepare_packed(const Workload& w, Device& device) {
   return with_element_type(w.dtype, [&]<typename T>() { return packed_product<T, Computed<T>>(w, device); });
 }
 
-/// The unit of a level for dot products of bytes.
-DotUnit byte_dots(Isa isa) {
-#if defined(__aarch64__)
-  (void)isa;
-  return DotUnit::neon_dot;
-#else
-  return isa == Isa::avx512 ? DotUnit::avx512_vnni : DotUnit::avx_vnni;
-#endif
-}
-
-std::optional<std::string> missing_dots(const Workload& w, const Device& device) {
-  const Isa isa = as_cpu(device).isa();
-  return missing(w.dtype == DType::int8 ? byte_dots(isa) : DotUnit::avx512_bf16, isa);
-}
-
 Kernel prepare_dots(const Workload& w, Device& device) {
   if (w.dtype == DType::int8) return packed_product<std::int8_t, Int8Quad>(w, device);
   return packed_product<Bf16, Bf16Pair>(w, device);
@@ -250,7 +235,7 @@ std::vector<Implementation> Gemm::implementations() const {
       {.name = "dots",
        .summary = "the same on dot products: pairs of bf16, fours of int8",
        .dtypes = {DType::bf16, DType::int8},
-       .unsupported = missing_dots,
+       .unsupported = dots_missing,
        .extra_traffic = sums,
        .prepare = prepare_dots}};
 }

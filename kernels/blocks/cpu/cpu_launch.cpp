@@ -40,7 +40,22 @@ Kernel copying_kernel(Kernel kernel, std::vector<Copied> tensors, CpuDevice& cpu
   };
 }
 
+/// The unit of a level for dot products of bytes.
+DotUnit byte_dots(Isa isa) {
+#if defined(__aarch64__)
+  (void)isa;
+  return DotUnit::neon_dot;
+#else
+  return isa == Isa::avx512 ? DotUnit::avx512_vnni : DotUnit::avx_vnni;
+#endif
+}
+
 }  // namespace
+
+std::optional<std::string> dots_missing(const Workload& w, const Device& device) {
+  const Isa isa = as_cpu(device).isa();
+  return missing(w.dtype == DType::int8 ? byte_dots(isa) : DotUnit::avx512_bf16, isa);
+}
 
 bool stores_past_caches(const Op& op, const Workload& workload, const Device& device) {
   if (workload.cache == CacheMode::cold) return true;

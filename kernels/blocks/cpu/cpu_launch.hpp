@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "device/cpu/cpu_device.hpp"
@@ -20,6 +22,9 @@ constexpr std::int64_t ceil_div(std::int64_t count, std::int64_t unit) { return 
 /// Whether outputs of a workload should go past the caches: always when its sets rotate (the next launch
 /// on a set finds nothing of it), and when one set alone doesn't fit the last cache level.
 bool stores_past_caches(const Op& op, const Workload& workload, const Device& device);
+
+/// Why this CPU can't run a rung on dot products of a workload's type, bf16 or int8; nullopt where it can.
+std::optional<std::string> dots_missing(const Workload& workload, const Device& device);
 
 /// The floating-point types that a CPU's rungs take: fp32, fp64, fp16 and bf16.
 std::vector<DType> cpu_dtypes();
