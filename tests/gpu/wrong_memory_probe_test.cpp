@@ -31,8 +31,8 @@ TEST_F(WrongMemoryProbeTest, TheHonestOnesPass) {
   for (const char* name : {"hbm.read", "hbm.triad", "l2.read", "l2.write", "l2.copy", "l1.read", "shared.read",
                            "pcie.h2d", "latency.l2"}) {
     std::string found = failures(measured_quickly(gpu(), probe_named(name)).ceiling);
-    // The host's bus has other tenants, and a quick look has few samples: a probe may have a bad moment, but not three in
-    // a row.
+    // The host's bus has other tenants, and a quick look has few samples: a probe may have a bad moment, but not three
+    // in a row.
     for (int again = 0; !found.empty() && again < 2; ++again)
       found = failures(measured_quickly(gpu(), probe_named(name)).ceiling);
     EXPECT_EQ(found, "") << name;

@@ -97,23 +97,24 @@ struct ThreadPool::State {
   Line finished;       // number of regions that all workers have left: the caller waits for it
   Line groups_inside;  // groups with workers still inside
   const std::function<void(int)>* work = nullptr;
+  Waiter caller;  // of run(): whoever holds `busy`
   std::vector<int> cpus;
   std::vector<std::thread> threads;
   std::vector<std::exception_ptr> failures;
-  Shares shares;             // of the region that runs, if for_pieces() has started it
   std::vector<Line> groups;  // workers of a group still inside
+  Shares shares;             // of the region that runs, if for_pieces() has started it
   bool spin;
-  Waiter caller;  // of run(): whoever holds `busy`
   std::atomic<bool> stop{false};
   std::atomic<bool> busy{false};
 
-  explicit State(const std::vector<int>& the_cpus)
-      : cpus(the_cpus),
-        failures(the_cpus.size()),
-        shares(static_cast<int>(the_cpus.size())),
+  State(const std::vector<int>& the_cpus, bool spins)
+      : caller(spins),
+        cpus(the_cpus),
         groups((the_cpus.size() - 1 + kGroupSize - 1) / kGroupSize),
-        spin(!oversubscribed(the_cpus.size())),
-        caller(spin) {}
+        shares(static_cast<int>(the_cpus.size())),
+        spin(spins) {
+    failures.resize(the_cpus.size());
+  }
 
   int size() const { return static_cast<int>(cpus.size()); }
 
@@ -169,7 +170,7 @@ struct ThreadPool::State {
 
 ThreadPool::ThreadPool(const std::vector<int>& cpus) {
   if (cpus.empty()) throw Error("a thread pool needs at least one worker");
-  state_ = std::make_unique<State>(cpus);
+  state_ = std::make_unique<State>(cpus, !oversubscribed(cpus.size()));
   State& state = *state_;
   try {
     for (int worker = 1; worker < state.size(); ++worker) {

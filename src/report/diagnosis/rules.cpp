@@ -503,14 +503,15 @@ constexpr Rule kRules[] = {
     {"unexplained-memory", kGpu, kUnexplainedMemory,
      "No counter explains the missing {roof.missing}: {level} is busy {levels.utilization} of the time, the {pipe} "
      "{compute.utilization}, at {occupancy} occupancy.",
-     "Have more bytes under way: wider loads, several of them before the first is used; --counters full tells what "
-     "warps wait for.",
+     "Have more bytes under way: wider loads, several of them before the first is used; --counters full (ncu: --set "
+     "full) "
+     "tells what warps wait for.",
      kMeasured, Tells::unexplained, kLibraryStream},
     {"unexplained", kGpu, kUnexplained,
      "No counter explains the missing {roof.missing}: busiest are the {pipe}, {compute.utilization} of the time, and "
      "{level}, {levels.utilization}.",
-     "Compare it with a library's kernel of the same shape, or count stalls too (--counters full).", kMeasured,
-     Tells::unexplained, kLibraryKernel},
+     "Compare it with a library's kernel of the same shape, or count stalls too (--counters full; ncu: --set full).",
+     kMeasured, Tells::unexplained, kLibraryKernel},
     {"unexplained", kCpu, kUnexplained,
      "No counter explains the missing {roof.missing}: busiest are the {pipe}, {compute.utilization} of the time, and "
      "{level}, {levels.utilization}.",
