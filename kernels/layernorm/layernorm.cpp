@@ -63,7 +63,7 @@ std::vector<Implementation> LayerNorm::implementations() const {
            .dtypes = dtypes,
            .prepare = [](const Workload& w, Device&) { return plain_rows<2>(w, kNaiveLayernormRow); }},
           {.name = "vectorized",
-           .summary = "all threads, vectors; a row is summed up while the one before is stored",
+           .summary = "all threads, vectors, non-temporal stores; a row is summed up while the one before is stored",
            .dtypes = dtypes,
            .prepare = [this](const Workload& w, Device& device) {
              return threaded_rows<2>(*this, w, device, []<Isa isa, typename T>() {

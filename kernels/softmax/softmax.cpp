@@ -75,7 +75,7 @@ std::vector<Implementation> Softmax::implementations() const {
            .dtypes = dtypes,
            .prepare = [](const Workload& w, Device&) { return plain_rows<0>(w, kNaiveSoftmaxRow); }},
           {.name = "vectorized",
-           .summary = "all threads, vector exponentials, a row in the cache",
+           .summary = "all threads, vector exponentials, a row in the cache, non-temporal stores",
            .dtypes = dtypes,
            .prepare = [this](const Workload& w, Device& device) {
              return threaded_rows<0>(*this, w, device,

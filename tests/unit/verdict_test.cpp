@@ -412,6 +412,10 @@ TEST(CpuVerdicts, OrdinaryStores) {
   relu.report.machine.ceilings.push_back(regular);
   relu.at(14.2 / 21.3);
   EXPECT_EQ(relu.verdict().rule, "ordinary-stores");
+  // A kernel that stores past the caches is as slow for another reason.
+  relu.point.implementation_summary = "all threads, vectors, non-temporal stores";
+  EXPECT_NE(relu.verdict().rule, "ordinary-stores");
+  relu.point.implementation_summary = "all threads";
   relu.at(0.8);
   EXPECT_NE(relu.verdict().rule, "ordinary-stores");
 }

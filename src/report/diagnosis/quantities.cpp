@@ -585,7 +585,9 @@ void add_cpu(Collector& out, const Point& point, const Machine& machine, const C
     out.set("writes", traffic->second.write / bytes);
     out.set("working_set", bytes);
     const Ceiling* regular = machine.find("dram.copy.regular");
-    if (regular != nullptr) out.set("regular.share", bytes / time / regular->value);
+    // What says that it stores past the caches is not told to: a neighbour can make a copy's share look like this, too.
+    const bool streams = point.implementation_summary.find("non-temporal stores") != std::string::npos;
+    if (regular != nullptr && !streams) out.set("regular.share", bytes / time / regular->value);
     for (const CacheInfo& cache : device.caches) {
       // Listed from the core outwards, or not: the last is the largest.
       const double all = cache.bytes * static_cast<double>(cache.instances);
