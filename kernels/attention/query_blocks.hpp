@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "device/cpu/thread_pool.hpp"
 #include "kernels/attention/attention.hpp"
 #include "kernels/blocks/cpu/claim.hpp"
+#include "kernels/blocks/cpu/cpu_launch.hpp"
 
 namespace roofline {
 
@@ -15,19 +15,16 @@ namespace roofline {
 template <typename Work>
 void for_query_blocks(ThreadPool& pool, Claimed& taken, const Attended& e, Work work) {
   constexpr std::int64_t kPanel = 32;  // whole panels of all kernels
-  const std::int64_t panels = (e.queries + kPanel - 1) / kPanel;
+  const std::int64_t panels = ceil_div(e.queries, kPanel);
   taken.count.store(0, std::memory_order_relaxed);
   pool.run([&](int worker) {
     for (;;) {
-      auto [at, end] = claim(taken.count, e.heads * panels, pool.size(), kQueryBlock / kPanel);
-      if (at == end) return;
-      while (at < end) {
-        const std::int64_t in_head = at % panels;
-        const std::int64_t count = std::min(end - at, panels - in_head);
-        const std::int64_t first = (e.causal ? panels - in_head - count : in_head) * kPanel;
-        work(worker, at / panels, first, std::min(first + count * kPanel, e.queries));
-        at += count;
-      }
+      const auto [begin, end] = claim(taken.count, e.heads * panels, pool.size(), kQueryBlock / kPanel);
+      if (begin == end) return;
+      for_rows(begin, end, panels, [&](std::int64_t head, std::int64_t from, std::int64_t to) {
+        const std::int64_t first = (e.causal ? panels - to : from) * kPanel;
+        work(worker, head, first, std::min(first + (to - from) * kPanel, e.queries));
+      });
     }
   });
 }

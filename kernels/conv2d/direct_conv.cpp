@@ -69,12 +69,8 @@ class DirectConv {
   /// Takes panels of the filters, of all pieces of the output in turn.
   void work(int worker, const T* input, T* output) const {
     std::int64_t placed = -1;
-    for (;;) {
-      const auto [begin, end] = shares_->take(worker);
-      if (begin == end) return;
-      for (std::int64_t at = begin; at < end;) {
-        const std::int64_t index = at / blocks_.panels;
-        const std::int64_t to = std::min(end, (index + 1) * blocks_.panels);
+    shares_->take_all(worker, [&](std::int64_t begin, std::int64_t end) {
+      for_rows(begin, end, blocks_.panels, [&](std::int64_t index, std::int64_t first, std::int64_t behind) {
         const std::int64_t top = index / along() % down() * blocks_.rows;
         const std::int64_t left = index % along() * blocks_.columns;
         const ConvPiece piece{.image = index / along() / down(),
@@ -82,14 +78,13 @@ class DirectConv {
                               .left = left,
                               .rows = std::min(blocks_.rows, size_.rows - top),
                               .columns = std::min(blocks_.columns, size_.columns - left),
-                              .first_panel = at % blocks_.panels,
-                              .last_panel = at % blocks_.panels + to - at};
+                              .first_panel = first,
+                              .last_panel = behind};
         if (index != placed) kernels_.place(input, size_, blocks_, piece, images_[worker]);
         placed = index;
         kernels_.convolve(images_[worker], filters_[0], output, size_, blocks_, piece, sums_[worker]);
-        at = to;
-      }
-    }
+      });
+    });
   }
 
   ThreadPool* pool_;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <thread>
@@ -105,9 +106,7 @@ TEST(Shares, OfASlowWorkerAreTakenOver) {
     speeds[0] = 1e-9;
     shares.deal(kDeal.count, 1, 1);
     std::int64_t sum = 0;
-    for (auto piece = shares.take(1); piece.first != piece.second; piece = shares.take(1)) {
-      sum += piece.second - piece.first;
-    }
+    shares.take_all(1, [&](std::int64_t begin, std::int64_t end) { sum += end - begin; });
     EXPECT_EQ(sum, kDeal.count);
   }
 }
@@ -127,6 +126,15 @@ TEST(Shares, AreDealtAnewForever) {
   }
 }
 
+TEST(ForRows, CutsWhereRowsEnd) {
+  std::vector<std::array<std::int64_t, 3>> parts;
+  for_rows(3, 11, 4, [&](std::int64_t row, std::int64_t first, std::int64_t last) {
+    parts.push_back({row, first, last});
+  });
+  EXPECT_EQ(parts, (std::vector<std::array<std::int64_t, 3>>{{0, 3, 4}, {1, 0, 4}, {2, 0, 3}}));
+  for_rows(5, 5, 4, [](auto, auto, auto) { FAIL() << "there is nothing"; });
+}
+
 TEST(Shares, AreTakenOnceByThreads) {
   constexpr int kWorkers = 4;
   Shares shares(kWorkers);
@@ -136,11 +144,9 @@ TEST(Shares, AreTakenOnceByThreads) {
     std::vector<std::thread> threads;
     for (int worker = 0; worker < kWorkers; ++worker) {
       threads.emplace_back([&, worker] {
-        for (;;) {
-          const auto [begin, end] = shares.take(worker);
-          if (begin == end) return;
+        shares.take_all(worker, [&](std::int64_t begin, std::int64_t end) {
           for (std::int64_t i = begin; i < end; ++i) ++taken[static_cast<std::size_t>(i)];
-        }
+        });
       });
     }
     for (std::thread& thread : threads) thread.join();

@@ -115,28 +115,23 @@ void PackedProduct<T, Factor>::multiply(int worker, const Step& step, const T* a
       multiply_into(out, product_.n);
     }
   };
+  const auto strip = [&](std::int64_t i) {
+    return share_of(step.columns, kernels_.tile.columns, static_cast<int>(i), strips);
+  };
   std::int64_t packed = -1;
-  for (;;) {
-    const auto [begin, end] = shares_->take(worker);
-    if (begin == end) return;
-    for (std::int64_t at = begin; at < end;) {
-      const std::int64_t block = at / strips;
-      const std::int64_t to = std::min(end, (block + 1) * strips);
+  shares_->take_all(worker, [&](std::int64_t begin, std::int64_t end) {
+    for_rows(begin, end, strips, [&](std::int64_t block, std::int64_t first, std::int64_t behind) {
       const std::int64_t row = block * blocks_.rows;
       const std::int64_t rows = std::min(blocks_.rows, product_.m - row);
       if (block != packed) {
         kernels_.pack_left(a + row * product_.k + step.depth, product_.k, rows, step.elements, left_[worker]);
         packed = block;
       }
-      const auto strip = [&](std::int64_t i) {
-        return share_of(step.columns, kernels_.tile.columns, static_cast<int>(i % strips), strips);
-      };
-      const auto [left, unused] = strip(at);
-      const std::int64_t right = strip(to - 1).second;
+      const std::int64_t left = strip(first).first;
+      const std::int64_t right = strip(behind - 1).second;
       if (left < right) multiply_strips(row, rows, left, right);
-      at = to;
-    }
-  }
+    });
+  });
 }
 
 template class PackedProduct<float>;

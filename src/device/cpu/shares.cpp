@@ -1,8 +1,6 @@
 // Shares are counters that only grow: owners and those who help them take from the front alike.
 #include "device/cpu/shares.hpp"
 
-#include <algorithm>
-
 namespace roofline {
 namespace {
 

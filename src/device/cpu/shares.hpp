@@ -2,6 +2,7 @@
 // or lent to somebody else for a while, costs all of them its share of the time instead of its whole.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <utility>
@@ -11,6 +12,18 @@ namespace roofline {
 
 /// The range of worker `worker` of `workers` in [0, count), borders at multiples of `grain`.
 std::pair<std::int64_t, std::int64_t> share_of(std::int64_t count, std::int64_t grain, int worker, int workers);
+
+/// Cuts [begin, end) where rows of `width` end, and calls work(row, first, last) for each part: where it lies in its
+/// row.
+template <typename Work>
+void for_rows(std::int64_t begin, std::int64_t end, std::int64_t width, Work&& work) {
+  while (begin < end) {
+    const std::int64_t row = begin / width;
+    const std::int64_t last = std::min(end, (row + 1) * width);
+    work(row, begin - row * width, last - row * width);
+    begin = last;
+  }
+}
 
 /// Everybody begins with the same share each time, so that it stays where that worker's caches and memory are.
 class Shares {
@@ -24,6 +37,12 @@ class Shares {
   /// The next piece for a worker: of its own share, a sixteenth of it at a time, then of the one that has most left.
   /// Borders are multiples of `grain`, or `count`; empty when nothing is left.
   std::pair<std::int64_t, std::int64_t> take(int worker);
+
+  /// Calls work(begin, end) for every piece that a worker gets, until nothing is left.
+  template <typename Work>
+  void take_all(int worker, Work&& work) {
+    for (auto piece = take(worker); piece.first != piece.second; piece = take(worker)) work(piece.first, piece.second);
+  }
 
  private:
   /// What has been taken of a share, in grains, with the deal that it belongs to in the upper bits: shares need not be

@@ -237,14 +237,7 @@ void ThreadPool::for_pieces(std::int64_t count, std::int64_t grain, std::int64_t
     const std::function<void(std::int64_t, std::int64_t)>& work;
   };
   const Split split{state_->shares, work};
-  run(
-      [&split](int worker) {
-        for (;;) {
-          const auto [begin, end] = split.shares.take(worker);
-          if (begin == end) return;
-          split.work(begin, end);
-        }
-      },
+  run([&split](int worker) { split.shares.take_all(worker, split.work); },
       [&] { split.shares.deal(count, grain, least); });
 }
 
