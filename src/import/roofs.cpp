@@ -36,6 +36,8 @@ constexpr SmRates kRates[] = {
 /// GeForce cards, and by their sheets L40 and A10G, do half of that with sums in fp32 (RTX 4090: 165 T = 128 x 2.52 GHz
 /// x 512); products of integers are not halved.
 constexpr std::string_view kHalved[] = {"geforce", "l40", "a10g"};
+/// GeForce GTX cards have no tensor cores, those of Turing's compute capability (GTX 16) included.
+constexpr std::string_view kWithoutTensorCores = "gtx";
 
 /// TFLOP/s, dense, and TB/s, as the vendor's data sheets have them: half of what they print "with sparsity". NVIDIA's
 /// "H100 Tensor Core GPU Datasheet" (SXM, PCIe, NVL), "H200 Tensor Core GPU Datasheet", "A100 Tensor Core GPU
@@ -152,7 +154,8 @@ bool promise_by_attributes(Machine& machine, const DeviceFacts& device) {
   const double each = device.sms * device.core_hz;
   const std::string name = lower(device.name);
   const bool halved = std::any_of(std::begin(kHalved), std::end(kHalved), [&](auto word) { return names(name, word); });
-  const double products = halved ? 0.5 : 1;
+  const double tensor_cores = names(name, kWithoutTensorCores) ? 0 : 1;
+  const double products = (halved ? 0.5 : 1) * tensor_cores;
   const std::pair<Pipe, double> pipes[] = {
       {Pipe::fp64, rates->fp64},
       {Pipe::fp32, rates->fp32},
@@ -165,7 +168,7 @@ bool promise_by_attributes(Machine& machine, const DeviceFacts& device) {
       {Pipe::tensor_fp16, products * rates->tensor_16},
       {Pipe::tensor_bf16, has_bf16(rates->tensor_tf32) * products * rates->tensor_16},
       {Pipe::tensor_fp8, products * rates->tensor_fp8},
-      {Pipe::tensor_int8, rates->tensor_int8}};
+      {Pipe::tensor_int8, tensor_cores * rates->tensor_int8}};
   for (const auto& [pipe, rate] : pipes) promises.compute(pipe, rate * each);
   promises.memory(memory);
   return true;

@@ -84,6 +84,7 @@ TEST(Roofs, PromisesOfAChipAreThoseOfItsDataSheet) {
     const Ceiling* ceiling = promised_machine(device).find("tensor.fp16");
     return ceiling == nullptr ? 0 : ceiling->value * 1e-12;
   };
+  EXPECT_EQ(tensor("NVIDIA GeForce GTX 1660 SUPER", 7, 5, 22, 1.815e9), 0) << "Turing without tensor cores";
   // TFLOP/s with sums in fp32, without sparsity.
   EXPECT_NEAR(tensor("Tesla V100-SXM2-16GB", 7, 0, 80, 1.53e9), 125, 1.5);
   EXPECT_NEAR(tensor("NVIDIA A100-SXM4-80GB", 8, 0, 108, 1.41e9), 312, 1.5);
