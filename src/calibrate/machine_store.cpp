@@ -233,10 +233,16 @@ std::vector<std::string> staleness(const Machine& machine, const DeviceInfo& dev
   return reasons;
 }
 
-std::string age_of(const std::string& measured_at, std::int64_t now) {
+std::optional<std::int64_t> seconds_since_1970(const std::string& utc_time) {
   std::tm utc{};
-  if (::strptime(measured_at.c_str(), "%Y-%m-%dT%H:%M:%SZ", &utc) == nullptr) return "of unknown age";
-  const double minutes = static_cast<double>(now - static_cast<std::int64_t>(::timegm(&utc))) / 60;
+  if (::strptime(utc_time.c_str(), "%Y-%m-%dT%H:%M:%SZ", &utc) == nullptr) return std::nullopt;
+  return static_cast<std::int64_t>(::timegm(&utc));
+}
+
+std::string age_of(const std::string& measured_at, std::int64_t now) {
+  const std::optional<std::int64_t> then = seconds_since_1970(measured_at);
+  if (!then) return "of unknown age";
+  const double minutes = static_cast<double>(now - *then) / 60;
   const auto say = [](double count, const char* unit) {
     const auto whole = static_cast<std::int64_t>(count);
     return fmt::format("{} {}{} old", whole, unit, whole == 1 ? "" : "s");

@@ -49,6 +49,9 @@ std::optional<Machine> find_machine_named(const std::string& device_name);
 /// Why `machine` may no longer hold for `device` ("driver 580.1 then, 590.2 now"), a sentence each; empty when it does.
 std::vector<std::string> staleness(const Machine& machine, const DeviceInfo& device, const std::string& tool_version);
 
+/// Of a time as files have it ("2026-11-21T04:00:00Z"); nothing where it is none.
+std::optional<std::int64_t> seconds_since_1970(const std::string& utc_time);
+
 /// "3 days old", "2 hours old", "less than a minute old", or that a clock was set: how long before `now` (seconds since
 /// 1970) `measured_at` was.
 std::string age_of(const std::string& measured_at, std::int64_t now);

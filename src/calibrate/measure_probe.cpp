@@ -45,7 +45,7 @@ class ProbeRun {
     // Before the sustained run: after that the device is hot, and its clock another one.
     if (probe_.scalable && !cancelled_()) measured.ceiling.audit.checks.push_back(audit_doubled(best, time));
     if (probe_.sustained && !effort_.quick && effort_.sustain_s > 0 && !cancelled_())
-      measured.sustained = sustain(best);
+      measured.sustained = sustain(best, measured.ceiling);
     measured.ceiling.took_s = wall_seconds() - begin_s;
     return measured;
   }
@@ -85,7 +85,7 @@ class ProbeRun {
   }
 
   /// A case under load, until clock and power have settled and for as long as was asked after that.
-  std::optional<Ceiling> sustain(int variant) const {
+  std::optional<Ceiling> sustain(int variant, const Ceiling& burst) const {
     const double begin_s = wall_seconds();
     const std::optional<ProbeCase> again = make(variant, 1);
     if (!again || first_run(bench_, *again)) return std::nullopt;
@@ -94,11 +94,15 @@ class ProbeRun {
     const LoadedTime loaded = time_under_load(bench_, winner, sustained_options(effort_, probe_));
     const Disturbance seen = disturbance();
     if (loaded.time.samples == 0 || !(loaded.time.median > 0)) return std::nullopt;
-    const Interval seconds = held(loaded.power) ? range_of(loaded.time) : interval_of(loaded.time);
-    Ceiling ceiling = describe(winner, loaded.time, seconds, Regime::sustained);
+    Ceiling ceiling = describe(winner, loaded.time, interval_of(loaded.time), Regime::sustained);
     ceiling.power = loaded.power;
     if (disturbed(seen)) ceiling.disturbed = seen;
-    audit(ceiling, winner, loaded.time, loaded.shift);
+    const Check cycles = audit_cycles(ceiling, burst);
+    // Where turbo is shared with neighbours the clock never settles, and no limiter is named for it.
+    const bool regulated = held(ceiling.power) || (burst.rounds > 0 && cycles.status == CheckStatus::pass);
+    if (regulated) ceiling.ci95 = rates_of(winner, range_of(loaded.time));
+    audit(ceiling, winner, loaded.time, regulated, loaded.shift);
+    if (probe_.kind == CeilingKind::compute) ceiling.audit.checks.push_back(cycles);
     ceiling.audit.checks.push_back(audit_duration(loaded.sampled_s, sustained_options(effort_, probe_).min_time_s));
     ceiling.took_s = wall_seconds() - begin_s;
     return ceiling;
@@ -117,6 +121,10 @@ class ProbeRun {
   static Interval interval_of(const Summary& time) {
     constexpr std::int64_t kEnoughForQuantiles = 20;
     return std::isnan(time.ci95.low) && time.samples >= kEnoughForQuantiles ? range_of(time) : time.ci95;
+  }
+
+  static Interval rates_of(const ProbeCase& made, const Interval& seconds) {
+    return {made.amount / seconds.high, made.amount / seconds.low};
   }
 
   /// Whether a limiter held the clock down while the ceiling was measured.
@@ -152,12 +160,14 @@ class ProbeRun {
     return ceiling;
   }
 
-  void audit(Ceiling& ceiling, const ProbeCase& winner, const Summary& time, double shift = 0) const {
+  /// `regulated`: it is the clock that moved, by `shift` between the halves of the samples.
+  void audit(Ceiling& ceiling, const ProbeCase& winner, const Summary& time, bool regulated = false,
+             double shift = 0) const {
     auto& checks = ceiling.audit.checks;
     if (winner.verify) checks.push_back(audit_result(winner.verify()));
     if (held(ceiling.power)) {
       checks.push_back(audit_regulation(time, *ceiling.power.limiter, shift));
-    } else {
+    } else if (!regulated) {
       checks.push_back(audit_interval(ceiling.value, ceiling.ci95));
       checks.push_back(audit_steadiness(time));
     }
@@ -184,8 +194,8 @@ class ProbeRun {
 }  // namespace
 
 std::optional<Ceiling> measure_sustained(const Probe& probe, Device& device, const Effort& effort,
-                                         const std::function<bool()>& cancelled, int variant) {
-  return ProbeRun(probe, device, effort, cancelled).sustain(variant);
+                                         const std::function<bool()>& cancelled, int variant, const Ceiling& burst) {
+  return ProbeRun(probe, device, effort, cancelled).sustain(variant, burst);
 }
 
 ProbeOutcome measure_probe(const Probe& probe, Device& device, const Effort& effort,

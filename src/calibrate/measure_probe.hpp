@@ -30,10 +30,10 @@ using ProbeOutcome = std::variant<MeasuredProbe, Sweep, std::string>;
 ProbeOutcome measure_probe(const Probe& probe, Device& device, const Effort& effort,
                            const std::function<bool()>& cancelled);
 
-/// The sustained ceiling of one variant of a probe; nothing when it is cancelled, or the variant is wrong. Throws what
-/// the probe throws.
+/// The sustained ceiling of one variant of a probe, beside its `burst` one; nothing when it is cancelled, or the
+/// variant is wrong. Throws what the probe throws.
 std::optional<Ceiling> measure_sustained(const Probe& probe, Device& device, const Effort& effort,
-                                         const std::function<bool()>& cancelled, int variant);
+                                         const std::function<bool()>& cancelled, int variant, const Ceiling& burst);
 
 /// The seconds that a probe is expected to take: for progress, and only as good as that.
 double expected_seconds(const Probe& probe, const Effort& effort);

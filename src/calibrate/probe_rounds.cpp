@@ -12,6 +12,7 @@
 #include "host/host.hpp"
 #include "measure/audit.hpp"
 #include "model/error.hpp"
+#include "model/nan.hpp"
 
 namespace roofline {
 namespace {
@@ -57,7 +58,7 @@ void ProbeRounds::visit(double slowed_share) {
       twice_->variant = best->variant;
       twice_->scale = 2;
     }
-    if (!twice_->plateau.reached(slowed_share) && !visit(*twice_)) {
+    if (!reached(*twice_, slowed_share) && !visit(*twice_)) {
       throw Error(fmt::format("{} makes no case of twice the work", probe_.name));
     }
   }
@@ -93,11 +94,21 @@ bool ProbeRounds::visit(Series& series) {
   return true;
 }
 
+double ProbeRounds::least_s(const Series& series) const {
+  const std::optional<double>& clock_hz = series.plateau.clock_hz;
+  const std::optional<Limit> limit = probe_.limit && clock_hz ? probe_.limit(device_, clock_hz) : std::nullopt;
+  return limit && limit->value > 0 ? series.facts.amount / limit->value : kNaN;
+}
+
+bool ProbeRounds::reached(const Series& series, double slowed_share) const {
+  return series.plateau.reached(slowed_share, least_s(series));
+}
+
 bool ProbeRounds::given_up(const Series& variant, double slowed_share) const {
   const Series* best = leader();
   if (variant.wrong) return true;
-  return best != nullptr && best != &variant && variant.plateau.rounds > 1 &&
-         variant.plateau.chance_of_missing(slowed_share) <= kVariantDoubt;
+  if (best == nullptr || best == &variant || variant.plateau.rounds < 2) return false;
+  return best->plateau.at_limit(least_s(*best)) || variant.plateau.chance_of_missing(slowed_share) <= kVariantDoubt;
 }
 
 const ProbeRounds::Series* ProbeRounds::leader() const {
@@ -120,22 +131,22 @@ bool ProbeRounds::settled(double slowed_share) const {
   const bool alone = std::all_of(variants_.begin(), variants_.end(), [&](const Series& series) {
     return &series == best || given_up(series, slowed_share);
   });
-  const bool doubled = !probe_.scalable || (twice_ && (twice_->wrong || twice_->plateau.reached(slowed_share)));
-  return alone && doubled && best->plateau.reached(slowed_share);
+  const bool doubled = !probe_.scalable || (twice_ && (twice_->wrong || reached(*twice_, slowed_share)));
+  return alone && doubled && reached(*best, slowed_share);
 }
 
 Check ProbeRounds::audit_doubled(const Series& once, double slowed_share) const {
   if (twice_ && twice_->wrong) return audit_result("with twice the work: " + *twice_->wrong);
   const FastPlateau none;
   const bool same = twice_ && twice_->variant == once.variant;
-  return audit_doubling(once.plateau, same ? twice_->plateau : none, slowed_share, probe_.kind == CeilingKind::compute);
+  const bool both = same && reached(once, slowed_share) && reached(*twice_, slowed_share);
+  return audit_doubling(once.plateau, same ? twice_->plateau : none, both, probe_.kind == CeilingKind::compute);
 }
 
 std::optional<MeasuredProbe> ProbeRounds::measured(double slowed_share) const {
   const Series* best = leader();
   if (best == nullptr) return std::nullopt;
   const FastPlateau& plateau = best->plateau;
-  const bool reached = plateau.reached(slowed_share);
   MeasuredProbe measured{
       .ceiling = ceiling_of(probe_, device_, best->facts, plateau.seconds, plateau.ci95, plateau.clock_hz),
       .sustained = std::nullopt,
@@ -146,11 +157,16 @@ std::optional<MeasuredProbe> ProbeRounds::measured(double slowed_share) const {
   ceiling.rounds = plateau.rounds;
   ceiling.agreeing_rounds = plateau.agreeing;
   ceiling.samples = plateau.samples;
-  ceiling.stop = std::string(to_string(reached ? StopReason::converged : StopReason::time_limit));
+  ceiling.stop = std::string(to_string(reached(*best, slowed_share) ? StopReason::converged : StopReason::time_limit));
   ceiling.took_s = took_s_;
   if (disturbed(disturbance_)) ceiling.disturbed = disturbance_;
+  const double least = least_s(*best);
   auto& checks = ceiling.audit.checks;
-  checks = {audit_interval(ceiling.value, ceiling.ci95), audit_plateau(plateau, slowed_share),
+  // Where its samples give no such interval, it lies between what was reached and what the clock allows.
+  if (plateau.at_limit(least) && audit_interval(ceiling.value, ceiling.ci95).status != CheckStatus::pass) {
+    ceiling.ci95 = {ceiling.value, std::max(ceiling.value, best->facts.amount / least)};
+  }
+  checks = {audit_interval(ceiling.value, ceiling.ci95), audit_plateau(plateau, slowed_share, least),
             audit_limit_of(probe_, ceiling)};
   checks.insert(checks.end(), best->checks.begin(), best->checks.end());
   if (probe_.scalable) checks.push_back(audit_doubled(*best, slowed_share));

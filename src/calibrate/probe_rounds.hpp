@@ -50,6 +50,8 @@ class ProbeRounds {
   };
 
   bool visit(Series& series);
+  double least_s(const Series& series) const;  ///< by the probe's limit at its clock; NaN where there is none
+  bool reached(const Series& series, double slowed_share) const;
   bool given_up(const Series& variant, double slowed_share) const;
   const Series* leader() const;
   Check audit_doubled(const Series& once, double slowed_share) const;

@@ -24,6 +24,9 @@ double stretch_s(const Effort& effort) { return 1.1 * effort.sustain_s; }
 /// What is kept for one: besides, making the case, and a last visit before it that ends late on a busy machine.
 double kept_s(const Effort& effort) { return stretch_s(effort) + 0.6; }
 
+/// Sustained ceilings that there is time to measure again.
+constexpr std::int64_t kSpareStretches = 2;
+
 /// Probes that the same things slow: those of one level of memory, those of all pipes, launches.
 bool alike(const Probe& a, const Probe& b) { return a.kind == b.kind && a.level == b.level; }
 
@@ -88,7 +91,14 @@ std::optional<RoundsWorker::Step> RoundsWorker::next() {
       return Step{&RoundsWorker::sustain, &member};
     }
   }
-  return std::nullopt;
+  // What a neighbour slowed is no limiter's work: once more, as long as there is time.
+  Member* slowest = nullptr;
+  for (Member& member : members_) {
+    const bool slowed = !member.over && !lost(member) && member.in_a_cycle && *member.in_a_cycle < 1 - kSameInACycle;
+    if (slowed && (slowest == nullptr || *member.in_a_cycle < *slowest->in_a_cycle)) slowest = &member;
+  }
+  if (slowest == nullptr || now + stretch_s(options_.effort) > end_s_) return std::nullopt;
+  return Step{&RoundsWorker::sustain, slowest};
 }
 
 void RoundsWorker::visit(Member& member, const Tell& tell) {
@@ -129,9 +139,14 @@ void RoundsWorker::sustain(Member& member, const Tell& tell) {
   if (wall_seconds() + stretch_s(options_.effort) > end_s_) {
     return tell.outcome(probe.name + " (sustained)", std::string(kNoTime));
   }
+  const Ceiling burst = member.rounds->measured(slowed_share(member)).value().ceiling;
   const auto ceiling = measure_sustained(
-      probe, *device_, options_.effort, [] { return interrupted(); }, member.rounds->best().value());
-  if (ceiling) tell.sustained(probe.name, *ceiling);
+      probe, *device_, options_.effort, [] { return interrupted(); }, member.rounds->best().value(), burst);
+  if (!ceiling) return member.in_a_cycle.reset();
+  const double in_a_cycle = share_in_a_cycle(*ceiling, burst);
+  if (member.in_a_cycle && !(in_a_cycle > *member.in_a_cycle)) return;
+  member.in_a_cycle = in_a_cycle;
+  tell.sustained(probe.name, *ceiling);
 }
 
 /// All ceilings once more, for how much was disturbed is only known now; and what the time was too short for.
@@ -160,12 +175,13 @@ double RoundsWorker::slowed_share(const Member& member) const {
   return slowdowns.slowed_share();
 }
 
-/// What sustained ceilings need is kept for them.
+/// What sustained ceilings need is kept for them, and for those that a neighbour slows.
 double RoundsWorker::rounds_end_s() const {
   const auto sustained = std::count_if(members_.begin(), members_.end(), [this](const Member& member) {
     return is_sustained(*member.probe, options_.effort) && !member.over && !lost(member);
   });
-  return end_s_ - std::min(static_cast<double>(sustained) * kept_s(options_.effort), time_s_ / 2);
+  const std::int64_t stretches = sustained == 0 ? 0 : sustained + kSpareStretches;
+  return end_s_ - std::min(static_cast<double>(stretches) * kept_s(options_.effort), time_s_ / 2);
 }
 
 bool RoundsWorker::settled() const {

@@ -33,6 +33,7 @@ class RoundsWorker {
     std::optional<ProbeRounds> rounds;  ///< from the first visit on
     bool over = false;                  ///< there is nothing more to be had of it
     bool stretched = false;             ///< its sweep or sustained ceiling is done
+    std::optional<double> in_a_cycle;   ///< of its burst ceiling, that the sustained one did so far; NaN: not known
   };
 
   /// What to do next: `work` with the member at that index.

@@ -7,6 +7,7 @@
 #include <ctime>
 #include <thread>
 
+#include "calibrate/earlier.hpp"
 #include "calibrate/machine_store.hpp"
 #include "cli/console.hpp"
 #include "cli/option_values.hpp"
@@ -53,6 +54,12 @@ std::optional<Machine> kept_for(const SelectedDevice& device, std::vector<std::s
   return kept;
 }
 
+/// What can't be read there is no matter of this calibration.
+void hold_against_kept(Machine& machine) try {
+  if (const auto kept = kept_machine(machine.device.identity)) hold_against_earlier(machine, *kept, std::time(nullptr));
+} catch (const UsageError&) {
+}
+
 }  // namespace
 
 SelectedDevice choose_device(const DeviceRequest& request) {
@@ -90,6 +97,7 @@ Machine calibrate_with_progress(const DeviceChoice& device, const Effort& effort
   options.progress = [&](const Progress& progress) { line.show(progress); };
   Machine machine = calibrate(options);
   line.clear();
+  hold_against_kept(machine);
   std::vector<NamedDisturbance> roofs;
   for (const Ceiling& ceiling : machine.ceilings) {
     if (ceiling.disturbed && ceiling.role == Role::roof) roofs.push_back({ceiling.name, *ceiling.disturbed});

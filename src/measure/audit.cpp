@@ -89,7 +89,7 @@ Check audit_doubling_in_cycles(const Summary& once, const Summary& twice) {
   return check;
 }
 
-Check audit_doubling(const FastPlateau& once, const FastPlateau& twice, double slowed_share, bool in_cycles) {
+Check audit_doubling(const FastPlateau& once, const FastPlateau& twice, bool reached, bool in_cycles) {
   const auto summary_of = [](const FastPlateau& plateau) {
     Summary summary;
     summary.median = plateau.seconds;
@@ -99,7 +99,7 @@ Check audit_doubling(const FastPlateau& once, const FastPlateau& twice, double s
   };
   Check check = in_cycles ? audit_doubling_in_cycles(summary_of(once), summary_of(twice))
                           : audit_doubling(summary_of(once), summary_of(twice));
-  if (once.reached(slowed_share) && twice.reached(slowed_share)) return check;
+  if (reached) return check;
   if (check.status == CheckStatus::fail) check.status = CheckStatus::not_run;
   check.detail += fmt::format("; after {} and {} rounds not both plateaus were reached", once.rounds, twice.rounds);
   return check;
@@ -189,12 +189,12 @@ Check audit_instruction(std::string_view instruction, std::optional<int> found, 
 }
 
 Check audit_duration(double sampled_s, double wanted_s) {
-  return {"long enough to be sustained", passed_if(sampled_s >= wanted_s),
+  return {std::string(kLongEnoughCheck), passed_if(sampled_s >= wanted_s),
           fmt::format("sampled for {:.2f} s after settling, {:g} s wanted", sampled_s, wanted_s)};
 }
 
 Check audit_interval(double value, const Interval& ci95) {
-  Check check{"interval within 1 %", CheckStatus::fail, {}};
+  Check check{std::string(kIntervalCheck), CheckStatus::fail, {}};
   if (std::isnan(ci95.low) || std::isnan(ci95.high)) {
     check.detail = "too few samples for an interval";
     return check;
@@ -211,17 +211,22 @@ Check audit_result(const std::optional<std::string>& failure) {
 }
 
 Check audit_regulation(const Summary& time, std::string_view limiter, double shift) {
-  return {"regulated about one level", passed_if(std::abs(shift) <= kRegulatedWithin),
+  return {std::string(kRegulatedCheck), passed_if(std::abs(shift) <= kRegulatedWithin),
           fmt::format("held by {}: the second half of {} samples is {:+.2f} % off the first, nine tenths lie within "
                       "-{:.1f} % to +{:.1f} % of the median, after {:.2f} s of settling",
                       limiter, time.samples, 100 * shift, 100 * (1 - time.q05 / time.median),
                       100 * (time.q95 / time.median - 1), time.settle_s)};
 }
 
-Check audit_plateau(const FastPlateau& plateau, double slowed_share) {
-  Check check{std::string(kPlateauCheck), passed_if(plateau.reached(slowed_share)), {}};
+Check audit_plateau(const FastPlateau& plateau, double slowed_share, double least_s) {
+  Check check{std::string(kPlateauCheck), passed_if(plateau.reached(slowed_share, least_s)), {}};
   check.detail = fmt::format("{} of {} rounds agree within 1 %, {} of {} samples are on the plateau", plateau.agreeing,
                              plateau.rounds, plateau.support, plateau.samples);
+  if (plateau.at_limit(least_s)) {
+    check.detail += fmt::format("; {:.1f} % of what its clock allows: no round could show more than that",
+                                100 * least_s / plateau.seconds);
+    return check;
+  }
   if (plateau.slowed == 0 && slowed_share == 0) return check;
   check.detail +=
       fmt::format("; {} were slowed, and up to {:.0f} % of all of its kind: a chance of {:.3g} % that none was spared",
@@ -237,8 +242,35 @@ std::string why_stopped(StopReason stop) {
   return words;
 }
 
+Check audit_cycles(const Ceiling& sustained, const Ceiling& burst) {
+  Check check{std::string(kCyclesCheck), CheckStatus::not_run, "a core clock is not known"};
+  const double share = share_in_a_cycle(sustained, burst);
+  if (std::isnan(share)) return check;
+  check.status = passed_if(std::abs(share - 1) <= kSameInACycle);
+  check.detail = fmt::format("{:.3f} of it, at {:.3f} and {:.3f} GHz", share, *sustained.clocks.core_hz * 1e-9,
+                             *burst.clocks.core_hz * 1e-9);
+  return check;
+}
+
+Check audit_earlier(const Ceiling& ceiling) {
+  constexpr double kSameAsBefore = 0.03;
+  Check check{std::string(kEarlierCheck), CheckStatus::not_run, "no earlier calibration reached more"};
+  if (!ceiling.earlier) return check;
+  const double share = ceiling.value / ceiling.earlier->value;
+  check.status = passed_if(share >= 1 - kSameAsBefore);
+  check.detail = fmt::format("{:.3f} of {} on {}", share, with_prefix(ceiling.earlier->value, unit_of(ceiling.kind)),
+                             ceiling.earlier->measured_at);
+  return check;
+}
+
+bool of_unrest(const Check& check) {
+  constexpr std::array kOfUnrest = {kIntervalCheck,  kPlateauCheck,    kSteadyCheck,
+                                    kRegulatedCheck, kLongEnoughCheck, kCyclesCheck};
+  return std::find(kOfUnrest.begin(), kOfUnrest.end(), check.name) != kOfUnrest.end();
+}
+
 Check audit_steadiness(const Summary& time) {
-  Check check{"steady while timed", passed_if(!time.drifting), {}};
+  Check check{std::string(kSteadyCheck), passed_if(!time.drifting), {}};
   check.detail =
       fmt::format("{} after {:.2f} s of settling, {} samples, stopped by {}", time.drifting ? "drifting" : "steady",
                   time.settle_s, time.samples, why_stopped(time.stop));

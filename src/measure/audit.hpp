@@ -31,9 +31,9 @@ inline constexpr std::string_view kDoublingCheck = "twice the work, twice the ti
 /// a clock is missing.
 Check audit_doubling_in_cycles(const Summary& once, const Summary& twice);
 
-/// The same of two fast plateaus from the same rounds, in cycles if `in_cycles`. not_run while one of the two is not
-/// reached: a plateau and what lies above one can't be compared.
-Check audit_doubling(const FastPlateau& once, const FastPlateau& twice, double slowed_share, bool in_cycles);
+/// The same of two fast plateaus from the same rounds, in cycles if `in_cycles`. not_run while they are not both
+/// `reached`: a plateau and what lies above one can't be compared.
+Check audit_doubling(const FastPlateau& once, const FastPlateau& twice, bool reached, bool in_cycles);
 
 /// Times the nearer cache, at least: what a cache level streams over; and a CPU's main memory, for its last level keeps
 /// some of what streams through it.
@@ -69,9 +69,11 @@ Check audit_instruction(std::string_view instruction, std::optional<int> found, 
 
 /// A sustained rate must have been sampled for as long as was asked, after settling.
 Check audit_duration(double sampled_s, double wanted_s);
+inline constexpr std::string_view kLongEnoughCheck = "long enough to be sustained";
 
 /// The 95 % interval must lie within ± 1 % of the value. Fails when there is no interval.
 Check audit_interval(double value, const Interval& ci95);
+inline constexpr std::string_view kIntervalCheck = "interval within 1 %";
 
 /// The probe's result must be right. `failure` says why it is not.
 Check audit_result(const std::optional<std::string>& failure);
@@ -81,13 +83,30 @@ Check audit_result(const std::optional<std::string>& failure);
 /// can be asked is that it hunts about one level: `shift`, by which the median of the second half of the samples
 /// differs from that of the first (as a fraction), is within ± 2 %.
 Check audit_regulation(const Summary& time, std::string_view limiter, double shift);
+inline constexpr std::string_view kRegulatedCheck = "regulated about one level";
 
 /// In place of steadiness where a value is a fast plateau: it must have been reached (FastPlateau::reached). A roof
-/// whose rounds never agreed, or were probably all slowed, may be too low.
-Check audit_plateau(const FastPlateau& plateau, double slowed_share);
+/// whose rounds never agreed, or were probably all slowed, may be too low. `least_s` as there.
+Check audit_plateau(const FastPlateau& plateau, double slowed_share, double least_s);
 inline constexpr std::string_view kPlateauCheck = "fast plateau reached";
+
+/// What a sustained compute ceiling does in a cycle must be what its burst one does, within 3 %: what limiters and
+/// neighbours' turbo change is the clock, and less in a cycle means that something else slowed it. not_run where a
+/// clock is missing.
+Check audit_cycles(const Ceiling& sustained, const Ceiling& burst);
+inline constexpr std::string_view kCyclesCheck = "as much in a cycle as in a burst";
+
+/// An earlier calibration must not have reached more by over 3 %: this one was disturbed from its beginning to its end,
+/// or the machine has become slower. not_run where none reached more.
+Check audit_earlier(const Ceiling& ceiling);
+inline constexpr std::string_view kEarlierCheck = "as fast as before";
+
+/// Whether it is a check that fails where a machine does not hold still: the ceiling may be right, and is not known
+/// well enough.
+bool of_unrest(const Check& check);
 
 /// The probe's time must have been steady: settled before, and no drift while sampling.
 Check audit_steadiness(const Summary& time);
+inline constexpr std::string_view kSteadyCheck = "steady while timed";
 
 }  // namespace roofline

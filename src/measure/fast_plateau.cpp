@@ -61,8 +61,13 @@ double FastPlateau::chance_of_missing(double slowed_share) const {
   return std::pow(slowed_share, static_cast<double>(rounds));
 }
 
-bool FastPlateau::reached(double slowed_share) const {
-  return supported() && rounds >= kLeastRounds && chance_of_missing(slowed_share) < kLeastDoubt;
+bool FastPlateau::at_limit(double least_s) const {
+  return support >= kLeastSupport && seconds <= least_s * (1 + kKnownWithin);
+}
+
+bool FastPlateau::reached(double slowed_share, double least_s) const {
+  const bool seen = supported() && chance_of_missing(slowed_share) < kLeastDoubt;
+  return rounds >= kLeastRounds && (seen || at_limit(least_s));
 }
 
 FastPlateau fast_plateau(std::span<const Round> rounds) {

@@ -38,8 +38,11 @@ struct FastPlateau {
   /// The chance that every round was slowed and none has seen the plateau, where that is the share of slowed rounds.
   double chance_of_missing(double slowed_share) const;
 
-  /// Supported in at least three rounds, with a chance of less than 0.1 % that all of them were slowed alike.
-  bool reached(double slowed_share) const;
+  /// Supported in at least three rounds, with a chance of less than 0.1 % that all of them were slowed alike; or within
+  /// 1 % of `least_s`, the least that the hardware could take at that clock, with ten samples behind it: whatever
+  /// slowed the other rounds, there was no more to be seen. NaN where no such time is known.
+  bool reached(double slowed_share, double least_s = std::numeric_limits<double>::quiet_NaN()) const;
+  bool at_limit(double least_s) const;
 };
 
 FastPlateau fast_plateau(std::span<const Round> rounds);

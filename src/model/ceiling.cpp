@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "model/nan.hpp"
 #include "model/spelling.hpp"
 
 namespace roofline {
@@ -23,6 +24,11 @@ CheckStatus Audit::status() const {
   };
   if (any(CheckStatus::fail)) return CheckStatus::fail;
   return any(CheckStatus::pass) ? CheckStatus::pass : CheckStatus::not_run;
+}
+
+double share_in_a_cycle(const Ceiling& ceiling, const Ceiling& other) {
+  if (!ceiling.clocks.core_hz || !other.clocks.core_hz) return kNaN;
+  return ceiling.value / *ceiling.clocks.core_hz / (other.value / *other.clocks.core_hz);
 }
 
 std::string_view to_string(CeilingKind kind) { return spell(kKinds, kind); }

@@ -66,6 +66,12 @@ struct Power {
   std::optional<std::string> limiter = {};  ///< what held the clock down: "power cap", "thermal"; empty: nothing did
 };
 
+/// What a ceiling was in an earlier calibration of the same machine.
+struct EarlierValue {
+  double value = 0;         ///< in the unit of the ceiling
+  std::string measured_at;  ///< UTC, ISO 8601
+};
+
 struct Ceiling {
   std::string name;  ///< "hbm.read", "tensor.fp16", "launch.graph"; a burst and a sustained ceiling share it
   CeilingKind kind = CeilingKind::bandwidth;
@@ -93,10 +99,16 @@ struct Ceiling {
   std::int64_t samples = 0;
   std::string stop;                           ///< why the sampling stopped
   std::optional<Disturbance> disturbed = {};  ///< what else ran while it was sampled, where that was too much
+  std::optional<EarlierValue> earlier = {};   ///< the most that was reached before, where it was more
   double took_s = 0;  ///< that measuring it took: search, sampling and audit (and the sustained run, in a burst one)
 
   bool suspect() const { return audit.suspect(); }
 };
+
+/// What a ceiling does in a cycle of its core clock, as a share of what another of its pipe does; NaN where a clock is
+/// missing. Burst and sustained differ by their clocks alone, as far as a limiter is what they differ by.
+double share_in_a_cycle(const Ceiling& ceiling, const Ceiling& other);
+inline constexpr double kSameInACycle = 0.03;
 
 std::string_view to_string(CeilingKind kind);
 std::string_view to_string(Regime regime);

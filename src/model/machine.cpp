@@ -51,6 +51,7 @@ const Ceiling* Machine::compute_at(Pipe pipe, std::optional<double> core_hz) con
   const Ceiling* sustained = compute(pipe, Regime::sustained);
   if (burst == nullptr || sustained == nullptr) return burst != nullptr ? burst : sustained;
   if (!core_hz || !burst->clocks.core_hz || !sustained->clocks.core_hz) return burst;
+  if (share_in_a_cycle(*sustained, *burst) < 1 - kSameInACycle) return burst;
   const auto distance = [](double a, double b) { return std::abs(std::log(a / b)); };
   constexpr double kSameClock = 0.01;
   constexpr double kToldApart = 0.02;

@@ -110,8 +110,8 @@ struct Machine {
   const Ceiling* compute(Pipe pipe, Regime regime = Regime::burst) const;
 
   /// The compute roof of the regime that a kernel at that core clock ran in: burst within 1 % of its clock, where a
-  /// clock is missing or where the clocks of both regimes are within 2 % (what slowed one of them was no limiter), else
-  /// the one measured at the nearer clock. Null when there is no roof of that pipe.
+  /// clock is missing, where the clocks of both regimes are within 2 % or the sustained one did less in a cycle (what
+  /// slowed it was no limiter), else the one measured at the nearer clock. Null when there is no roof of that pipe.
   const Ceiling* compute_at(Pipe pipe, std::optional<double> core_hz) const;
 
   /// The pipe that operations for `pipe` run on here: itself, but for a matrix unit that this CPU has no roof of.

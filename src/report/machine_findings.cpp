@@ -23,15 +23,6 @@ using Ceilings = std::vector<const Ceiling*>;
 constexpr double kDisturbed = 0.97;
 constexpr double kUsualTime_s = 60;
 
-/// Checks that fail where a machine does not hold still: the ceiling may be right, and is not known well enough.
-constexpr std::array kOfUnrest{std::string_view("interval within 1 %"), kPlateauCheck,
-                               std::string_view("steady while timed"), std::string_view("regulated about one level"),
-                               std::string_view("long enough to be sustained")};
-
-bool of_unrest(const Check& check) {
-  return std::find(kOfUnrest.begin(), kOfUnrest.end(), check.name) != kOfUnrest.end();
-}
-
 /// Names with commas, the first few of many.
 std::string names_of(const Ceilings& ceilings) {
   constexpr std::size_t kMost = 6;
@@ -50,7 +41,7 @@ std::string cause_of(const Ceiling& ceiling) {
   std::string cause;
   bool unrest = false;
   for (const Check& check : ceiling.audit.checks) {
-    if (check.status != CheckStatus::fail) continue;
+    if (check.status != CheckStatus::fail || (check.name == kEarlierCheck && !ceiling.earlier)) continue;
     if (of_unrest(check)) {
       unrest = true;
     } else if (cause.empty()) {
@@ -73,6 +64,18 @@ std::string remedy(const Machine& machine, const Ceilings& restless) {
   return text + ".";
 }
 
+/// "dram.read and dram.copy reached 0.53 of what they did on 2026-11-23T19:46:50Z, at the least: …"
+std::string slower_than_before(const Ceilings& slower) {
+  const auto share_of = [](const Ceiling* ceiling) { return ceiling->value / ceiling->earlier->value; };
+  const Ceiling* least = *std::min_element(
+      slower.begin(), slower.end(), [&](const Ceiling* a, const Ceiling* b) { return share_of(a) < share_of(b); });
+  return fmt::format(
+      "{} reached {}{:.2f} of what an earlier calibration did on {}: the machine was disturbed from "
+      "beginning to end, or is slower now. Calibrate again.",
+      names_of(slower), slower.size() == 1 ? "" : "as little as ", share_of(least),
+      clean_line(least->earlier->measured_at));
+}
+
 /// One sentence for each cause.
 std::vector<std::string> suspects(const Machine& machine, const Ceilings& ceilings) {
   std::map<std::string, Ceilings> by_cause;
@@ -82,7 +85,9 @@ std::vector<std::string> suspects(const Machine& machine, const Ceilings& ceilin
   std::vector<std::string> sentences;
   for (const auto& [cause, of_it] : by_cause) {
     const char* are = of_it.size() == 1 ? "is" : "are";
-    if (cause.empty()) {
+    if (cause == kEarlierCheck) {
+      sentences.push_back(slower_than_before(of_it));
+    } else if (cause.empty()) {
       sentences.push_back(fmt::format("{} {} suspect, for the machine did not hold still. {}", names_of(of_it), are,
                                       remedy(machine, of_it)));
     } else {

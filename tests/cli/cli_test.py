@@ -756,6 +756,28 @@ class Machines(Workspace):
         names = [ceiling["name"] for ceiling in json.loads((self.folder / "part.json").read_text())["ceilings"]]
         self.assertEqual(names, ["launch.pool"])
 
+    def test_a_machine_that_was_faster_before_says_so(self):
+        machine = json.loads(self.machine.read_text())
+        machine.update(quick=False, measured_at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
+        for ceiling in machine["ceilings"]:
+            if ceiling["name"] == "dram.read":
+                ceiling["value"] *= 100
+                ceiling.pop("ci95", None)
+                ceiling["audit"] = {"status": "pass", "checks": [{"name": "result verified", "status": "pass"}]}
+        cache = self.folder / "faster-before"
+        (cache / "roofline").mkdir(parents=True)
+        (cache / "roofline" / (machine["device"]["identity"] + ".json")).write_text(json.dumps(machine))
+        done = subprocess.run([ROOFLINE, "calibrate", "--device", "cpu", "--quick", "--only", "dram.*", "-o", "now.json"],
+                              env=dict(self.environment, XDG_CACHE_HOME=str(cache)), text=True, cwd=self.folder,
+                              capture_output=True, stdin=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        told = " ".join(done.stdout.split())
+        self.assertIn(f"of what an earlier calibration did on {machine['measured_at']}", told)
+        now = {ceiling["name"]: ceiling for ceiling in json.loads((self.folder / "now.json").read_text())["ceilings"]}
+        self.assertEqual(now["dram.read"]["earlier"]["measured_at"], machine["measured_at"])
+        self.assertEqual(now["dram.read"]["audit"]["status"], "fail")
+        self.assertNotIn("as fast as before", str(now["dram.write"]["audit"]))
+
     def changed_copy(self, name, factor, role="roof"):
         """The calibration with one ceiling scaled, as if from another machine of the same kind."""
         machine = json.loads(self.machine.read_text())

@@ -201,6 +201,21 @@ TEST(Audit, TheInstructionMustStandInTheCode) {
   EXPECT_EQ(unseen.detail, "compiled by the driver");
 }
 
+TEST(Audit, ACycleIsACycleInEveryRegime) {
+  Ceiling burst, sustained;
+  burst.value = 535e9;
+  sustained.value = 514e9;
+  EXPECT_EQ(audit_cycles(sustained, burst).status, CheckStatus::not_run) << "no clocks";
+  burst.clocks.core_hz = 4.2e9;
+  sustained.clocks.core_hz = 4.06e9;
+  EXPECT_EQ(audit_cycles(sustained, burst).status, CheckStatus::pass);
+  EXPECT_EQ(audit_cycles(sustained, burst).detail, "0.994 of it, at 4.060 and 4.200 GHz");
+  sustained.value = 370e9;
+  EXPECT_EQ(audit_cycles(sustained, burst).status, CheckStatus::fail) << "a neighbour, not a limiter";
+  sustained.value = 560e9;
+  EXPECT_EQ(audit_cycles(sustained, burst).status, CheckStatus::fail) << "a clock that was read wrongly";
+}
+
 TEST(Audit, ALimiterMayHuntAboutOneLevel) {
   Summary time = timed(1e-3);
   time.q05 = 0.981e-3;

@@ -55,6 +55,16 @@ TEST(FastPlateau, TooFewSamplesAreNoPlateau) {
   EXPECT_EQ(fast_plateau(std::vector{Round{}}).rounds, 0);
 }
 
+TEST(FastPlateau, AtTheLimitNothingIsLeftToBeSeen) {
+  const FastPlateau plateau = fast_plateau(std::vector{round_of(1, 1), round_of(1.05, 2), round_of(1.4, 3)});
+  EXPECT_FALSE(plateau.reached(0.75)) << "one round of three agrees with itself";
+  EXPECT_TRUE(plateau.reached(0.75, 0.995)) << "and could not have been faster";
+  EXPECT_FALSE(plateau.reached(0.75, 0.98)) << "it could, by 2 %";
+  const FastPlateau few = fast_plateau(std::vector{round_of(1, 1, 3), round_of(1.05, 2, 3), round_of(1.4, 3, 3)});
+  EXPECT_FALSE(few.reached(0.75, 0.995)) << "three readings prove nothing";
+  EXPECT_FALSE(fast_plateau(std::vector{round_of(1, 1)}).reached(0, 0.995)) << "nor does a round";
+}
+
 TEST(FastPlateau, IsReachedOnceItIsUnlikelyThatAllRoundsWereSlowed) {
   std::vector<Round> rounds = {round_of(1, 1), round_of(1, 2)};
   EXPECT_FALSE(fast_plateau(rounds).reached(0)) << "two rounds are too few, however quiet";

@@ -64,6 +64,23 @@ TEST(MachineFindings, WhatIsSustainedWantsLongerLoad) {
   EXPECT_THAT(machine_findings(machine)[0], ::testing::HasSubstr("--sustain 10."));
 }
 
+TEST(MachineFindings, AMachineThatWasFasterBeforeSaysWhenAndByHowMuch) {
+  Machine machine = cpu();
+  for (std::size_t i = 0; i < 2; ++i) {
+    Ceiling& ceiling = machine.ceilings[i];
+    ceiling.earlier = EarlierValue{ceiling.value / (i == 0 ? 0.53 : 0.9), "2026-11-23T19:46:50Z"};
+    ceiling.audit.checks.push_back(audit_earlier(ceiling));
+    fail(ceiling, kPlateauCheck);
+  }
+  EXPECT_THAT(machine_findings(machine),
+              ElementsAre("hbm.read and hbm.write reached as little as 0.53 of what an earlier calibration did on "
+                          "2026-11-23T19:46:50Z: the machine was disturbed from beginning to end, or is slower now. "
+                          "Calibrate again."));
+  Machine foreign = cpu();
+  fail(foreign.ceilings[0], kEarlierCheck);
+  EXPECT_THAT(machine_findings(foreign), ::testing::SizeIs(1)) << "a file that has the check and not the value";
+}
+
 TEST(MachineFindings, ADisturbedMachineSaysSoInOneLine) {
   Machine machine = cpu();
   machine.ceilings[0].typical = 0.98 * machine.ceilings[0].value;

@@ -98,6 +98,44 @@ TEST(MeasureProbe, AValueAboveTheLimitIsSuspectAndNotClamped) {
   EXPECT_EQ(find(ceiling.audit, "limit")->status, CheckStatus::fail);
 }
 
+/// Three operations a cycle, of which `share` are left, at a clock that falls by a tenth and never settles.
+Ceiling sustained_at_a_falling_clock(double share, std::int64_t burst_rounds) {
+  Probe probe = probe_of({{"fma", 3e6, 1e-3, 2e-3}});
+  const auto made_before = probe.make;
+  const auto launched = std::make_shared<double>(0);
+  probe.make = [=](Device& device, const ProbeRequest& request, int index) {
+    std::optional<ProbeCase> made = made_before(device, request, index);
+    made->batch = [=](std::int64_t launches) {
+      *launched += static_cast<double>(launches);
+      const double clock_hz = 1e9 * (0.9 + 0.1 * std::exp(-*launched / 2e5));
+      return Reading{.seconds = 3e6 / (3 * share * clock_hz) * static_cast<double>(launches), .clock_hz = clock_hz};
+    };
+    return made;
+  };
+  Ceiling burst;
+  burst.value = 3e9;
+  burst.clocks.core_hz = 1e9;
+  burst.rounds = burst_rounds;
+  FakeDevice device;
+  const Effort effort{.quick = false, .sustain_s = 0.2};
+  return measure_sustained(
+             probe, device, effort, [] { return false; }, 0, burst)
+      .value();
+}
+
+TEST(MeasureProbe, ASustainedRoofIsWhatTheClockLeaves) {
+  const Ceiling regulated = sustained_at_a_falling_clock(1, 5);
+  EXPECT_EQ(find(regulated.audit, "steady"), nullptr) << "turbo is shared with neighbours, and never settles";
+  EXPECT_EQ(find(regulated.audit, "interval"), nullptr);
+  EXPECT_EQ(find(regulated.audit, "as much in a cycle")->status, CheckStatus::pass);
+  EXPECT_LE(regulated.ci95.low, regulated.value);
+  EXPECT_GE(regulated.ci95.high, regulated.value);
+  const Ceiling slowed = sustained_at_a_falling_clock(0.7, 5);
+  EXPECT_EQ(find(slowed.audit, "as much in a cycle")->status, CheckStatus::fail) << "no clock takes 30 % a cycle";
+  EXPECT_NE(find(slowed.audit, "steady"), nullptr);
+  EXPECT_NE(find(sustained_at_a_falling_clock(1, 0).audit, "steady"), nullptr) << "a GPU's limiter has a name";
+}
+
 TEST(MeasureProbe, ReasonsForNoCeiling) {
   Probe unsupported = probe_of({{"any", 1e6, 1e-3, 2e-3}});
   unsupported.unsupported = [](const Device&) { return "needs a tensor core"; };

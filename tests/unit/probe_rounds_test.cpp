@@ -106,6 +106,24 @@ TEST(ProbeRounds, ARoofThatStillRisesIsMarked) {
   EXPECT_LT(ceiling.typical.value(), 0.97 * ceiling.value);
 }
 
+TEST(ProbeRounds, ARoofAtItsLimitIsBelievedHoweverRestlessTheMachine) {
+  // Every second visit and all but one with twice the work are slowed; 1e9 a second is what a clock of 1 GHz allows.
+  const auto restless = [](int visit, double scale) { return (visit % 3 == 0 ? 1.002e-3 : 1.3e-3) * scale; };
+  Probe probe = probe_of({{"restless", 1e6, restless}});
+  probe.limit = [](const Device&, std::optional<double> core_hz) {
+    return std::optional(Limit{core_hz.value_or(0), "one a cycle"});
+  };
+  ProbeInRounds limited(probe);
+  const Ceiling ceiling = limited.visit(9, 0.8).measured(0.8)->ceiling;
+  EXPECT_NEAR(ceiling.value, 0.998e9, 1e5);
+  EXPECT_EQ(status_of(ceiling, kPlateauCheck), CheckStatus::pass);
+  EXPECT_FALSE(ceiling.suspect());
+  EXPECT_TRUE(limited->settled(0.8));
+  probe.limit = [](const Device&, std::optional<double>) { return std::optional(Limit{1.05e9, "an assumption"}); };
+  ProbeInRounds below(probe);
+  EXPECT_EQ(status_of(below.visit(9, 0.8).measured(0.8)->ceiling, kPlateauCheck), CheckStatus::fail);
+}
+
 TEST(ProbeRounds, DeadCodeIsSuspect) {
   ProbeInRounds probe(probe_of({{"dead", 1e6, [](int, double) { return 1e-3; }}}));
   const Ceiling ceiling = probe.visit(5).measured(0)->ceiling;

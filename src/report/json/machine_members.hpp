@@ -70,6 +70,11 @@ void members(auto& io, Limit& limit) {
   io("basis", limit.basis);
 }
 
+void members(auto& io, EarlierValue& earlier) {
+  io("value", earlier.value);
+  io("measured_at", earlier.measured_at);
+}
+
 void members(auto& io, Clocks& clocks) {
   io.optional("core_hz", clocks.core_hz);
   io.optional("memory_hz", clocks.memory_hz);
@@ -99,6 +104,7 @@ void members(auto& io, Ceiling& ceiling) {
   io.interval("ci95", ceiling.ci95);
   io.absent("ci95", "too few samples for a 95 % interval");
   io.optional("typical", ceiling.typical);
+  io.optional("earlier", ceiling.earlier);
   io("regime", ceiling.regime);
   io.since("role", ceiling.role);
   io.text("origin", ceiling.origin);

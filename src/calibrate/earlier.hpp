@@ -1,0 +1,16 @@
+// What the same machine did in earlier calibrations. Memory can be slow for as long as a calibration lasts (a neighbour
+// on the host, another host after a migration), and nothing in that calibration tells.
+#pragma once
+
+#include <cstdint>
+
+#include "model/machine.hpp"
+
+namespace roofline {
+
+/// Main memory's roofs of `now` get what `kept`, the calibration before, or one before that reached, where it was more
+/// (`Ceiling::earlier`), and the check of it. Nothing where `kept` is of another host, another state of the device
+/// (staleness()) or unsound, and nothing that is more than 30 days old at `now_s`, in seconds since 1970.
+void hold_against_earlier(Machine& now, const Machine& kept, std::int64_t now_s);
+
+}  // namespace roofline

@@ -1,0 +1,82 @@
+// What earlier calibrations reached is handed on, held against, and forgotten.
+#include "calibrate/earlier.hpp"
+
+#include <gtest/gtest.h>
+
+#include "calibrate/machine_store.hpp"
+#include "measure/audit.hpp"
+
+namespace roofline {
+namespace {
+
+/// A CPU whose copy roof is `copy` bytes/s.
+Machine calibrated(double copy, const std::string& measured_at, const std::string& host = "node17") {
+  Machine machine;
+  machine.device.identity = "cpu-test-2t";
+  machine.device.attributes = {{"host name", host}};
+  machine.measured_at = measured_at;
+  machine.tool_version = "0.1.0";
+  Ceiling ceiling;
+  ceiling.name = "dram.copy";
+  ceiling.kind = CeilingKind::bandwidth;
+  ceiling.level = Level::dram;
+  ceiling.pattern = Pattern::copy;
+  ceiling.value = copy;
+  machine.ceilings = {ceiling};
+  return machine;
+}
+
+/// The copy roof of `now` beside that of `kept`, a minute after it was measured.
+Ceiling held(Machine now, const Machine& kept) {
+  hold_against_earlier(now, kept, *seconds_since_1970(now.measured_at) + 60);
+  return now.ceilings.front();
+}
+
+const std::string kMorning = "2026-11-23T08:00:00Z", kNoon = "2026-11-23T12:00:00Z", kEvening = "2026-11-23T20:00:00Z";
+
+TEST(Earlier, ASlowMemoryIsSuspectOnceItWasFaster) {
+  const Ceiling slow = held(calibrated(62e9, kNoon), calibrated(116e9, kMorning));
+  ASSERT_TRUE(slow.earlier);
+  EXPECT_EQ(slow.earlier->value, 116e9);
+  EXPECT_EQ(slow.earlier->measured_at, kMorning);
+  EXPECT_TRUE(slow.suspect());
+  EXPECT_EQ(slow.audit.checks.back().detail, "0.534 of 116 Gbyte/s on 2026-11-23T08:00:00Z");
+  EXPECT_FALSE(held(calibrated(114e9, kNoon), calibrated(116e9, kMorning)).suspect()) << "within 3 %";
+  EXPECT_FALSE(held(calibrated(118e9, kNoon), calibrated(116e9, kMorning)).earlier);
+}
+
+TEST(Earlier, TheMostIsHandedOn) {
+  Machine noon = calibrated(62e9, kNoon);
+  hold_against_earlier(noon, calibrated(116e9, kMorning), *seconds_since_1970(kNoon));
+  const Ceiling evening = held(calibrated(63e9, kEvening), noon);
+  ASSERT_TRUE(evening.earlier);
+  EXPECT_EQ(evening.earlier->measured_at, kMorning) << "a second slow calibration does not make it normal";
+  EXPECT_TRUE(evening.suspect());
+  EXPECT_EQ(held(calibrated(110e9, kEvening), calibrated(111e9, kNoon)).earlier->value, 111e9);
+}
+
+TEST(Earlier, AMonthLaterItIsForgotten) {
+  EXPECT_TRUE(held(calibrated(62e9, "2026-12-22T08:00:00Z"), calibrated(116e9, kMorning)).earlier);
+  EXPECT_FALSE(held(calibrated(62e9, "2026-12-24T08:00:00Z"), calibrated(116e9, kMorning)).earlier);
+  EXPECT_FALSE(held(calibrated(62e9, kNoon), calibrated(116e9, "yesterday")).earlier);
+}
+
+TEST(Earlier, OnlyWhatSpeaksOfThisMachineCounts) {
+  EXPECT_FALSE(held(calibrated(62e9, kNoon), calibrated(116e9, kMorning, "node18")).earlier) << "one home, two hosts";
+  Machine other = calibrated(116e9, kMorning);
+  other.tool_version = "0.0.9";
+  EXPECT_FALSE(held(calibrated(62e9, kNoon), other).earlier);
+  other = calibrated(116e9, kMorning);
+  other.ceilings[0].audit.checks = {{"result verified", CheckStatus::fail, "sum is 7"}};
+  EXPECT_FALSE(held(calibrated(62e9, kNoon), other).earlier) << "it may never have been that fast";
+  other.ceilings[0].audit.checks = {{std::string(kPlateauCheck), CheckStatus::fail, "1 of 9"}};
+  EXPECT_TRUE(held(calibrated(62e9, kNoon), other).earlier) << "it was that fast at least";
+  Machine cache = calibrated(116e9, kMorning);
+  cache.ceilings[0].level = Level::l2;
+  Machine now = calibrated(62e9, kNoon);
+  now.ceilings[0].level = Level::l2;
+  EXPECT_FALSE(held(now, cache).earlier) << "caches follow the core's clock, which is another every time";
+}
+
+}  // namespace
+}  // namespace roofline
