@@ -132,7 +132,7 @@ void online_softmax(const Summed<Factor>* scores, std::int64_t keys, Summed<Fact
     for (std::int64_t j = 0; j < keys; j += 2) {
       for (int v = 0; v < kVectors; ++v) {
         typename V::Packet pair[] = {relative(j, v), j + 1 < keys ? relative(j + 1, v) : V::all(-1000)};
-        V::template powers<4>(pair, T(1));  // to 3e-6, of 4e-3 that are rounded away
+        V::template powers<3>(pair, T(1));  // to 9e-5, of 4e-3 that are rounded away
         if (j + 1 == keys) pair[1] = V::all(0);
         store_pairs<kIsa>(pair[0], pair[1], weights + j / 2 * kPanel<T> + v * V::kLanes);
         sums[v] = V::add(sums[v], V::add(pair[0], pair[1]));
@@ -145,9 +145,15 @@ void online_softmax(const Summed<Factor>* scores, std::int64_t keys, Summed<Fact
   }
 }
 
+/// Scores, for the softmax that follows.
+struct Scores : Overwrite {
+  using StaysNear = void;
+};
+
 /// Sums on top of what is there, times its column's factor.
 template <typename T>
 struct Rescale {
+  using StaysNear = void;
   const T* factors;
   template <typename V>
   void put(typename V::Packet sum, T* to, int vector) const {
@@ -171,11 +177,20 @@ void attend(const Panel<Factor>& panel, Summed<Factor>* scores, const Factor* bl
   const std::int64_t key_steps = steps_of<Factor>(keys);
   alignas(64) Value shrink[kWidth];
   auto* weights = reinterpret_cast<Factor*>(kProducts<Factor> == 1 ? scores : scores + kKeyBlock * 64);
-  multiply_rows<kIsa>(block, steps, panel.queries, steps, scores, kWidth, keys, Overwrite{});
+  multiply_rows<kIsa>(block, steps, panel.queries, steps, scores, kWidth, keys, Scores{});
   mask(scores, keys, seen);
   online_softmax(scores, keys, scale_of<Value>(d), panel, shrink, weights);
   multiply_rows<kIsa>(block + kKeyBlock * steps, kBlockSteps, weights, key_steps, panel.out, kWidth, d,
                       Rescale<Value>{shrink});
+}
+
+/// Asks for the rows of K or V that are packed after the next few, `count` elements in all: short rows of many panels
+/// are no stream that a core would see.
+template <typename T>
+void ask_ahead(const T* at, std::int64_t count) {
+  constexpr std::int64_t kAhead = 8192 / sizeof(T);
+  constexpr std::int64_t kLine = 64 / sizeof(T);
+  for (std::int64_t i = 0; i < count; i += kLine) __builtin_prefetch(at + kAhead + i);
 }
 
 /// Of a row of V, at a time: whole panels and whole registers at every level.
@@ -211,6 +226,7 @@ void pack_values(const T* v, std::int64_t keys, std::int64_t d, Factor* to) {
       alignas(64) Factor made[kRowsAtOnce][kValueChunk];
       const Factor* rows[kRowsAtOnce];
       const std::int64_t some = smaller(kRowsAtOnce, steps_of<Factor>(keys) - first);
+      if (c == 0) ask_ahead(v + first * kProducts<Factor> * d, some * kProducts<Factor> * d);
       for (std::int64_t i = 0; i < some; ++i) {
         const std::int64_t key = (first + i) * kProducts<Factor>;
         rows[i] = factors_of(v + key * d + c, keys - key, d, count, made[i]);
@@ -228,7 +244,10 @@ template <Isa isa, typename T, typename Factor>
 void pack_keys(const T* k, const T* v, std::int64_t keys, std::int64_t d, Factor* to) {
   constexpr std::int64_t kRows = kTileRows<Factor>;
   static_assert(kKeyBlock % kRows == 0 && kValueChunk % kRows == 0 && kRows <= 12 && kPanel<Summed<Factor>> <= 64);
-  pack_rows<kRows, isa>(k, d, keys, d, to);
+  for (std::int64_t first = 0; first < keys; first += kRows) {
+    ask_ahead(k + first * d, kRows * d);
+    pack_rows<kRows, isa>(k + first * d, d, smaller(kRows, keys - first), d, to + first * steps_of<Factor>(d));
+  }
   pack_values(v, keys, d, to + kKeyBlock * steps_of<Factor>(d));
 }
 

@@ -55,6 +55,12 @@ struct AddTo {
   }
 };
 
+/// Whether a result lies in L1 as it is: then it need not be asked for, which costs a load for each vector of a tile.
+template <typename Finish>
+constexpr bool kStaysNear = requires {
+  typename Finish::StaysNear;
+};
+
 /// What a tile asks for while it walks the depth, into L2: kLines lines at once, `bytes` further on every kDepthUnroll
 /// steps.
 template <Isa isa, int kLines = 1>
@@ -133,7 +139,7 @@ template <int kUsed, Isa isa, class Left, typename T, typename Sum, typename Fin
   for (int i = 0; i < kUsed; ++i) {
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
-      __builtin_prefetch(c + i * ldc + (v + 1) * V::kLanes - 1);
+      if constexpr (!kStaysNear<Finish>) __builtin_prefetch(c + i * ldc + (v + 1) * V::kLanes - 1);
       if constexpr (kFirstSums<T> == 1) {
         sums[i][v] = V::load(right + v * V::kLanes);
       } else {
