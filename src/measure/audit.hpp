@@ -91,8 +91,8 @@ Check audit_plateau(const FastPlateau& plateau, double slowed_share, double leas
 inline constexpr std::string_view kPlateauCheck = "fast plateau reached";
 
 /// What a sustained compute ceiling does in a cycle must be what its burst one does, within 3 %: what limiters and
-/// neighbours' turbo change is the clock, and less in a cycle means that something else slowed it. not_run where a
-/// clock is missing.
+/// neighbours' turbo change is the clock, and less in a cycle means that something else slowed it. not_run where it
+/// does more, which is no fault of its own, or a clock is missing.
 Check audit_cycles(const Ceiling& sustained, const Ceiling& burst);
 inline constexpr std::string_view kCyclesCheck = "as much in a cycle as in a burst";
 

@@ -213,7 +213,7 @@ TEST(Audit, ACycleIsACycleInEveryRegime) {
   sustained.value = 370e9;
   EXPECT_EQ(audit_cycles(sustained, burst).status, CheckStatus::fail) << "a neighbour, not a limiter";
   sustained.value = 560e9;
-  EXPECT_EQ(audit_cycles(sustained, burst).status, CheckStatus::fail) << "a clock that was read wrongly";
+  EXPECT_EQ(audit_cycles(sustained, burst).status, CheckStatus::not_run) << "a clock that was read wrongly";
 }
 
 TEST(Audit, ALimiterMayHuntAboutOneLevel) {
