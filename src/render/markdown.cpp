@@ -41,10 +41,11 @@ std::string audit_cell(const Ceiling& ceiling) {
   return "**suspect**: " + failed;
 }
 
-std::string power_cell(const Power& power, CeilingKind kind) {
+std::string power_cell(const Ceiling& ceiling) {
+  const Power& power = ceiling.power;
   if (!power.watts) return kAbsent;
   std::string text = si(*power.watts, "W");
-  if (power.joules_per_unit) text += ", " + energy(*power.joules_per_unit, kind);
+  if (power.joules_per_unit) text += ", " + energy(ceiling);
   if (power.limiter && !power.limiter->empty()) text += ", " + escape_markdown(*power.limiter);
   return text;
 }
@@ -65,8 +66,8 @@ void append_ceilings(std::string& text, const Machine& machine, Role role) {
     append_markdown_row(text,
                         {escape_markdown(ceiling.name), ceiling_value(ceiling), plus_minus(ceiling.value, ceiling.ci95),
                          limit_cell(ceiling), std::string(to_string(ceiling.regime)),
-                         ceiling.clocks.core_hz ? si(*ceiling.clocks.core_hz, "Hz") : kAbsent,
-                         power_cell(ceiling.power, ceiling.kind), origin_cell(ceiling), audit_cell(ceiling)});
+                         ceiling.clocks.core_hz ? si(*ceiling.clocks.core_hz, "Hz") : kAbsent, power_cell(ceiling),
+                         origin_cell(ceiling), audit_cell(ceiling)});
   }
 }
 

@@ -101,9 +101,11 @@ std::string ceiling_label(const Ceiling& ceiling) {
                                          : fmt::format("{} ({})", ceiling.name, to_string(ceiling.regime));
 }
 
-std::string energy(double joules, CeilingKind kind) {
+std::string energy(const Ceiling& ceiling) {
   static constexpr std::array kUnits = {"J/B", "J/FLOP", "J/launch", "J/access"};  // by the kind
-  return si(joules, kUnits.at(static_cast<std::size_t>(kind)));
+  if (!ceiling.power.joules_per_unit) return {};
+  const bool integers = ceiling.kind == CeilingKind::compute && ceiling.pipe && unit_of(*ceiling.pipe) == "OP/s";
+  return si(*ceiling.power.joules_per_unit, integers ? "J/OP" : kUnits.at(static_cast<std::size_t>(ceiling.kind)));
 }
 
 std::string duration(double seconds) {

@@ -35,8 +35,8 @@ std::string ceiling_value(double value, CeilingKind kind);
 /// Its name, and its regime where that is not burst: "tensor.bf16 (sustained)". Unique within a machine.
 std::string ceiling_label(const Ceiling& ceiling);
 
-/// Energy for one operation, byte or launch: "0.81 pJ/FLOP".
-std::string energy(double joules, CeilingKind kind);
+/// The energy that one operation, byte or launch of a ceiling takes: "0.81 pJ/FLOP". Empty where it was not read.
+std::string energy(const Ceiling& ceiling);
 
 /// A duration: "1.9 µs", "24.1 ms", "1 min 12 s".
 std::string duration(double seconds);

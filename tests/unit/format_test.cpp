@@ -66,6 +66,20 @@ TEST(Format, RatesByKind) {
   EXPECT_EQ(rate(12, CeilingKind::overhead), "12 launches/s");
 }
 
+TEST(Format, EnergyOfWhatACeilingCounts) {
+  Ceiling ceiling;
+  ceiling.kind = CeilingKind::compute;
+  ceiling.pipe = Pipe::tensor_bf16;
+  EXPECT_EQ(energy(ceiling), "");
+  ceiling.power.joules_per_unit = 0.811e-12;
+  EXPECT_EQ(energy(ceiling), "0.811 pJ/FLOP");
+  ceiling.pipe = Pipe::int32;
+  EXPECT_EQ(energy(ceiling), "0.811 pJ/OP") << "integers are no floating point";
+  ceiling.kind = CeilingKind::bandwidth;
+  ceiling.pipe.reset();
+  EXPECT_EQ(energy(ceiling), "0.811 pJ/B");
+}
+
 TEST(Format, Durations) {
   EXPECT_EQ(duration(0.0241), "24.1 ms");
   EXPECT_EQ(duration(59.94), "59.9 s");

@@ -88,11 +88,12 @@ std::string origin_cell(const Ceiling& ceiling, bool below_burst) {
 }
 
 /// Power, energy and what held the clock down, as far as they were read.
-std::string power_cell(const Power& power, CeilingKind kind) {
+std::string power_cell(const Ceiling& ceiling) {
+  const Power& power = ceiling.power;
   if (!power.watts) return kAbsent;
   std::string below;
   const auto append = [&below](const std::string& fact) { below += (below.empty() ? "" : " \u00b7 ") + fact; };
-  if (power.joules_per_unit) append(energy(*power.joules_per_unit, kind));
+  if (power.joules_per_unit) append(energy(ceiling));
   if (power.temperature_c) append(number(*power.temperature_c, 3) + " \u00b0C");
   if (power.limiter && !power.limiter->empty()) append(escape_html(*power.limiter));
   return si(*power.watts, "W") + (below.empty() ? "" : fmt::format("<small>{}</small>", below));
@@ -136,7 +137,7 @@ std::string ceiling_row(const Machine& machine, std::size_t index) {
                               escape_html(plus_minus(ceiling.value, ceiling.ci95))));
   html += cell(2, limit_cell(ceiling, same_limit));
   html += cell(3, regime_cell(ceiling));
-  html += cell(4, power_cell(ceiling.power, ceiling.kind));
+  html += cell(4, power_cell(ceiling));
   html += cell(5, origin_cell(ceiling, same_origin));
   return html + cell(6, audit_cell(ceiling.audit)) + "\n";
 }

@@ -110,7 +110,7 @@ std::string sustained_table(const Machine& machine, const TerminalStyle& style) 
                    {burst != nullptr ? percent(ceiling.value / burst->value) : std::string()},
                    {clock_text(ceiling)},
                    {power.watts ? si(*power.watts, "W") : std::string()},
-                   {power.joules_per_unit ? energy(*power.joules_per_unit, ceiling.kind) : std::string()},
+                   {energy(ceiling)},
                    {power.temperature_c ? number(*power.temperature_c, 2) + " \u00b0C" : std::string()},
                    audit_cell(ceiling),
                    {clean_line(power.limiter.value_or("")), Ink::dim}});
