@@ -22,6 +22,7 @@ using Ceilings = std::vector<const Ceiling*>;
 /// Less than this of the plateau, typically: the machine was disturbed.
 constexpr double kDisturbed = 0.97;
 constexpr double kUsualTime_s = 60;
+constexpr std::string_view kWasDisturbed = "This machine was disturbed while it was calibrated,";
 
 /// Names with commas, the first few of many.
 std::string names_of(const Ceilings& ceilings) {
@@ -76,8 +77,8 @@ std::string slower_than_before(const Ceilings& slower) {
       clean_line(least->earlier->measured_at));
 }
 
-/// One sentence for each cause.
-std::vector<std::string> suspects(const Machine& machine, const Ceilings& ceilings) {
+/// One sentence for each cause; that of unrest begins with how far the machine was `disturbed`, where it was.
+std::vector<std::string> suspects(const Machine& machine, const Ceilings& ceilings, const std::string& disturbed) {
   std::map<std::string, Ceilings> by_cause;
   for (const Ceiling* ceiling : ceilings) {
     if (ceiling->suspect()) by_cause[cause_of(*ceiling)].push_back(ceiling);
@@ -88,8 +89,10 @@ std::vector<std::string> suspects(const Machine& machine, const Ceilings& ceilin
     if (cause == kEarlierCheck) {
       sentences.push_back(slower_than_before(of_it));
     } else if (cause.empty()) {
-      sentences.push_back(fmt::format("{} {} suspect, for the machine did not hold still. {}", names_of(of_it), are,
-                                      remedy(machine, of_it)));
+      const std::string why = disturbed.empty() ? ", for the machine did not hold still" : "";
+      const std::string before = disturbed.empty() ? "" : fmt::format("{} {}: ", kWasDisturbed, disturbed);
+      sentences.push_back(
+          fmt::format("{}{} {} suspect{}. {}", before, names_of(of_it), are, why, remedy(machine, of_it)));
     } else {
       sentences.push_back(
           fmt::format("{} {} suspect, by the check \"{}\": `roofline machine --verbose` has the figures.",
@@ -99,8 +102,8 @@ std::vector<std::string> suspects(const Machine& machine, const Ceilings& ceilin
   return sentences;
 }
 
-/// "This machine was disturbed: typically 0.61 of 12 roofs, at the least 0.42 of dram.write."
-std::vector<std::string> disturbance(const Ceilings& ceilings) {
+/// "typically 0.61 of 12 roofs, at the least 0.42 of dram.write"; empty where the machine was quiet.
+std::string disturbance(const Ceilings& ceilings) {
   std::vector<double> shares;
   const Ceiling* least = nullptr;
   const auto share_of = [](const Ceiling& ceiling) { return ceiling.typical.value_or(ceiling.value) / ceiling.value; };
@@ -111,19 +114,17 @@ std::vector<std::string> disturbance(const Ceilings& ceilings) {
   }
   if (least == nullptr) return {};
   const std::string name = clean_line(ceiling_label(*least));
-  if (shares.size() == 1) {
-    return {fmt::format("This machine was disturbed while it was calibrated: typically {:.2f} of {}.", shares.front(),
-                        name)};
-  }
-  return {
-      fmt::format("This machine was disturbed while it was calibrated: typically {:.2f} of {} roofs, at the least "
-                  "{:.2f} of {}.",
-                  median(shares), shares.size(), share_of(*least), name)};
+  if (shares.size() == 1) return fmt::format("typically {:.2f} of {}", shares.front(), name);
+  return fmt::format("typically {:.2f} of {} roofs, at the least {:.2f} of {}", median(shares), shares.size(),
+                     share_of(*least), name);
 }
 
 std::vector<std::string> findings_of(const Machine& machine, const Ceilings& ceilings) {
-  std::vector<std::string> sentences = disturbance(ceilings);
-  for (std::string& sentence : suspects(machine, ceilings)) sentences.push_back(std::move(sentence));
+  const std::string disturbed = disturbance(ceilings);
+  std::vector<std::string> sentences = suspects(machine, ceilings, disturbed);
+  const bool told = std::any_of(sentences.begin(), sentences.end(),
+                                [](const std::string& sentence) { return sentence.starts_with(kWasDisturbed); });
+  if (!disturbed.empty() && !told) sentences.insert(sentences.begin(), fmt::format("{} {}.", kWasDisturbed, disturbed));
   return sentences;
 }
 

@@ -87,12 +87,18 @@ TEST(MachineFindings, ADisturbedMachineSaysSoInOneLine) {
   EXPECT_THAT(machine_findings(machine), IsEmpty());
   machine.ceilings[1].typical = 0.61 * machine.ceilings[1].value;
   EXPECT_THAT(machine_findings(machine),
-              ElementsAre("This machine was disturbed while it was calibrated: typically 0.61 of hbm.write."));
+              ElementsAre("This machine was disturbed while it was calibrated, typically 0.61 of hbm.write."));
   machine.ceilings[2].typical = 0.8 * machine.ceilings[2].value;
   machine.ceilings[3].typical = 0.9 * machine.ceilings[3].value;
   EXPECT_THAT(machine_findings(machine),
-              ElementsAre("This machine was disturbed while it was calibrated: typically 0.80 "
+              ElementsAre("This machine was disturbed while it was calibrated, typically 0.80 "
                           "of 3 roofs, at the least 0.61 of hbm.write."));
+  fail(machine.ceilings[1], kPlateauCheck);
+  EXPECT_THAT(machine_findings(machine),
+              ElementsAre("This machine was disturbed while it was calibrated, typically 0.80 of 3 roofs, at the least "
+                          "0.61 of hbm.write: hbm.write is suspect. Calibrate on a quiet machine, or give it longer: "
+                          "--time 120."))
+      << "one line of warning";
 }
 
 TEST(MachineFindings, WhatNoKernelIsHeldAgainstIsNotWarnedAbout) {
