@@ -1,8 +1,9 @@
 // The most that earlier calibrations reached, handed on from each to the next.
 #include "calibrate/earlier.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <string>
 
 #include "calibrate/machine_store.hpp"
 #include "measure/audit.hpp"
@@ -27,15 +28,43 @@ bool sound(const Ceiling& ceiling) {
   });
 }
 
+bool comparable(const Machine& now, const Machine& kept) {
+  return same_host(now, kept) && staleness(kept, now.device, now.tool_version).empty();
+}
+
+/// The same roof of `kept`, for main memory's burst roofs; null for others, and where it can't be believed.
+const Ceiling* earlier_of(const Machine& now, const Ceiling& ceiling, const Machine& kept) {
+  const bool held = ceiling.kind == CeilingKind::bandwidth && ceiling.level == main_memory(now.device.kind) &&
+                    ceiling.role == Role::roof && ceiling.regime == Regime::burst;
+  const Ceiling* before = held ? kept.find(ceiling.name) : nullptr;
+  return before != nullptr && sound(*before) ? before : nullptr;
+}
+
 }  // namespace
 
+std::string slower_earlier(const Machine& now, const Machine& kept) {
+  if (!comparable(now, kept)) return {};
+  const Ceiling* most = nullptr;
+  double factor = 1 + kSameAsBefore;
+  for (const Ceiling& ceiling : now.ceilings) {
+    const Ceiling* before = earlier_of(now, ceiling, kept);
+    // What lies under an earlier value itself has said so.
+    if (before == nullptr || before->earlier || !(ceiling.value > factor * before->value)) continue;
+    most = &ceiling;
+    factor = ceiling.value / before->value;
+  }
+  if (most == nullptr) return {};
+  return fmt::format(
+      "memory was slower in the calibration of {}: {} is {:.2f} times what it was. Shares of memory's "
+      "roofs in reports that were made with that one are too large",
+      kept.measured_at, most->name, factor);
+}
+
 void hold_against_earlier(Machine& now, const Machine& kept, std::int64_t now_s) {
-  if (!same_host(now, kept) || !staleness(kept, now.device, now.tool_version).empty()) return;
+  if (!comparable(now, kept)) return;
   for (Ceiling& ceiling : now.ceilings) {
-    const bool held = ceiling.kind == CeilingKind::bandwidth && ceiling.level == main_memory(now.device.kind) &&
-                      ceiling.role == Role::roof && ceiling.regime == Regime::burst;
-    const Ceiling* before = held ? kept.find(ceiling.name) : nullptr;
-    if (before == nullptr || !sound(*before)) continue;
+    const Ceiling* before = earlier_of(now, ceiling, kept);
+    if (before == nullptr) continue;
     std::optional<EarlierValue> most = before->earlier;
     if (!most || before->value > most->value) most = EarlierValue{before->value, kept.measured_at};
     const std::optional<std::int64_t> then_s = seconds_since_1970(most->measured_at);

@@ -16,6 +16,7 @@
 #include "host/interrupt.hpp"
 #include "model/error.hpp"
 #include "report/json/node_json.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {
@@ -56,7 +57,10 @@ std::optional<Machine> kept_for(const SelectedDevice& device, std::vector<std::s
 
 /// What can't be read there is no matter of this calibration.
 void hold_against_kept(Machine& machine) try {
-  if (const auto kept = kept_machine(machine.device.identity)) hold_against_earlier(machine, *kept, std::time(nullptr));
+  const std::optional<Machine> kept = kept_machine(machine.device.identity);
+  if (!kept) return;
+  hold_against_earlier(machine, *kept, std::time(nullptr));
+  if (const std::string told = slower_earlier(machine, *kept); !told.empty()) warn(clean_line(told));
 } catch (const UsageError&) {
 }
 

@@ -257,7 +257,6 @@ Check audit_cycles(const Ceiling& sustained, const Ceiling& burst) {
 }
 
 Check audit_earlier(const Ceiling& ceiling) {
-  constexpr double kSameAsBefore = 0.03;
   Check check{std::string(kEarlierCheck), CheckStatus::not_run, "no earlier calibration reached more"};
   if (!ceiling.earlier) return check;
   const double share = ceiling.value / ceiling.earlier->value;

@@ -100,6 +100,7 @@ inline constexpr std::string_view kCyclesCheck = "as much in a cycle as in a bur
 /// or the machine has become slower. not_run where none reached more.
 Check audit_earlier(const Ceiling& ceiling);
 inline constexpr std::string_view kEarlierCheck = "as fast as before";
+inline constexpr double kSameAsBefore = 0.03;
 
 /// Whether it is a check that fails where a machine does not hold still: the ceiling may be right, and is not known
 /// well enough.

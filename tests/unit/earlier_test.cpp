@@ -45,6 +45,18 @@ TEST(Earlier, ASlowMemoryIsSuspectOnceItWasFaster) {
   EXPECT_FALSE(held(calibrated(118e9, kNoon), calibrated(116e9, kMorning)).earlier);
 }
 
+TEST(Earlier, ASlowOneIsToldOfOnceItIsKnownToBeOne) {
+  EXPECT_EQ(slower_earlier(calibrated(116e9, kNoon), calibrated(62e9, kMorning)),
+            "memory was slower in the calibration of 2026-11-23T08:00:00Z: dram.copy is 1.87 times what it was. Shares "
+            "of memory's roofs in reports that were made with that one are too large");
+  EXPECT_EQ(slower_earlier(calibrated(116e9, kNoon), calibrated(114e9, kMorning)), "");
+  EXPECT_EQ(slower_earlier(calibrated(62e9, kNoon), calibrated(116e9, kMorning)), "");
+  EXPECT_EQ(slower_earlier(calibrated(116e9, kNoon), calibrated(62e9, kMorning, "node18")), "");
+  Machine marked = calibrated(62e9, kNoon);
+  hold_against_earlier(marked, calibrated(116e9, kMorning), *seconds_since_1970(kNoon));
+  EXPECT_EQ(slower_earlier(calibrated(116e9, kEvening), marked), "") << "it has said so itself";
+}
+
 TEST(Earlier, TheMostIsHandedOn) {
   Machine noon = calibrated(62e9, kNoon);
   hold_against_earlier(noon, calibrated(116e9, kMorning), *seconds_since_1970(kNoon));
