@@ -65,10 +65,9 @@ class ProbeRun {
       const Summary time = time_case(bench_, *point, sweep_options());
       if (!(time.median > 0)) break;
       sweep.variant = point->variant;
-      const Interval seconds = interval_of(time);
       sweep.points.push_back({.x = point->x,
                               .value = point->amount / time.median,
-                              .ci95 = {point->amount / seconds.high, point->amount / seconds.low},
+                              .ci95 = rates_of(point->amount, interval_of(time)),
                               .ranks = point->ranks});
     }
     if (cancelled_()) return "cancelled";
@@ -100,7 +99,7 @@ class ProbeRun {
     const Check cycles = audit_cycles(ceiling, burst);
     // Where turbo is shared with neighbours the clock never settles, and no limiter is named for it.
     const bool regulated = held(ceiling.power) || (burst.rounds > 0 && cycles.status == CheckStatus::pass);
-    if (regulated) ceiling.ci95 = rates_of(winner, range_of(loaded.time));
+    if (regulated) ceiling.ci95 = rates_of(winner.amount, range_of(loaded.time));
     audit(ceiling, winner, loaded.time, regulated, loaded.shift);
     if (probe_.kind == CeilingKind::compute) ceiling.audit.checks.push_back(cycles);
     ceiling.audit.checks.push_back(audit_duration(loaded.sampled_s, sustained_options(effort_, probe_).min_time_s));
@@ -121,10 +120,6 @@ class ProbeRun {
   static Interval interval_of(const Summary& time) {
     constexpr std::int64_t kEnoughForQuantiles = 20;
     return std::isnan(time.ci95.low) && time.samples >= kEnoughForQuantiles ? range_of(time) : time.ci95;
-  }
-
-  static Interval rates_of(const ProbeCase& made, const Interval& seconds) {
-    return {made.amount / seconds.high, made.amount / seconds.low};
   }
 
   /// Whether a limiter held the clock down while the ceiling was measured.

@@ -39,11 +39,13 @@ Ceiling described(const Probe& probe, const ProbeCase& made) {
 
 }  // namespace
 
+Interval rates_of(double amount, const Interval& seconds) { return {amount / seconds.high, amount / seconds.low}; }
+
 Ceiling ceiling_of(const Probe& probe, Device& device, const ProbeCase& made, double seconds, const Interval& ci95,
                    std::optional<double> core_hz) {
   Ceiling ceiling = described(probe, made);
   ceiling.value = made.amount / seconds;
-  ceiling.ci95 = {made.amount / ci95.high, made.amount / ci95.low};
+  ceiling.ci95 = rates_of(made.amount, ci95);
   ceiling.clocks = device.clocks();
   if (core_hz) ceiling.clocks.core_hz = core_hz;
   if (probe.limit) ceiling.limit = probe.limit(device, core_hz);

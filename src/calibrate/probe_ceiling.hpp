@@ -9,6 +9,9 @@
 
 namespace roofline {
 
+/// The rates at which `amount` is done between so many seconds.
+Interval rates_of(double amount, const Interval& seconds);
+
 /// The ceiling of a case that took `seconds` a launch, within `ci95`, at `core_hz`: everything but its audit and how it
 /// was sampled.
 Ceiling ceiling_of(const Probe& probe, Device& device, const ProbeCase& made, double seconds, const Interval& ci95,

@@ -14,6 +14,7 @@
 
 #include "calibrate/chosen.hpp"
 #include "calibrate/probe_bench.hpp"
+#include "calibrate/probe_ceiling.hpp"
 #include "host/interrupt.hpp"
 #include "model/error.hpp"
 #include "report/json/node_json.hpp"
@@ -107,7 +108,7 @@ LoadedRate rate_of(const LoadedTime& loaded, double amount) {
   const Interval seconds = known ? time.ci95 : Interval{time.q05, time.q95};
   LoadedRate rate;
   rate.value = amount / time.median;
-  rate.ci95 = {amount / seconds.high, amount / seconds.low};
+  rate.ci95 = rates_of(amount, seconds);
   rate.core_hz = time.clock_hz;
   rate.watts = loaded.power.watts;
   rate.temperature_c = loaded.power.temperature_c;

@@ -65,7 +65,7 @@ std::string remedy(const Machine& machine, const Ceilings& restless) {
   return text + ".";
 }
 
-/// "dram.read and dram.copy reached 0.53 of what they did on 2026-11-23T19:46:50Z, at the least: …"
+/// "dram.read and dram.copy reached as little as 0.53 of what an earlier calibration did on 2026-11-23T19:46:50Z: …"
 std::string slower_than_before(const Ceilings& slower) {
   const auto share_of = [](const Ceiling* ceiling) { return ceiling->value / ceiling->earlier->value; };
   const Ceiling* least = *std::min_element(

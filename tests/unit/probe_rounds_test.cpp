@@ -107,7 +107,7 @@ TEST(ProbeRounds, ARoofThatStillRisesIsMarked) {
 }
 
 TEST(ProbeRounds, ARoofAtItsLimitIsBelievedHoweverRestlessTheMachine) {
-  // Every second visit and all but one with twice the work are slowed; 1e9 a second is what a clock of 1 GHz allows.
+  // Two visits of three are slowed; 1e9 a second is what a clock of 1 GHz allows.
   const auto restless = [](int visit, double scale) { return (visit % 3 == 0 ? 1.002e-3 : 1.3e-3) * scale; };
   Probe probe = probe_of({{"restless", 1e6, restless}});
   probe.limit = [](const Device&, std::optional<double> core_hz) {
