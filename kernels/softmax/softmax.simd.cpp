@@ -18,6 +18,7 @@ struct Softmax {
   static constexpr Value kLeast = Eigen::NumTraits<Value>::lowest();
   /// A larger sum is too near to the largest number.
   static constexpr Value kLargeSum = 1e15F;
+  static constexpr bool kReadsAgain = false;
 
   struct Block {
     Value reference;  ///< what its powers are relative to
@@ -25,11 +26,33 @@ struct Softmax {
     Value factor;     ///< of those of the row that is emitted
   };
 
+  struct Gather {
+    Value* powers;
+    Packet reference;
+    Packet sums = V::all(0);
+
+    template <typename W, std::size_t n>
+    void operator()(const W (&where)[n], Packet (&a)[n]) {
+      for (Packet& value : a) value = V::subtract(value, reference);
+      V::exponentials(a);
+      for (std::size_t i = 0; i < n; ++i) {
+        V::put_by(powers + where[i].at, a[i]);
+        sums = V::add(sums, a[i]);
+      }
+    }
+  };
+  struct Emit {
+    const Value* powers;
+    Packet factors;
+
+    Packet operator()(auto where, const T*) const { return V::multiply(V::take_back(powers + where.at), factors); }
+  };
+
   Value* powers;  ///< of the row that is gathered, and behind them those that are yet to be emitted
   Block* blocks;
   Value reference = 0;
-  Packet sums = V::all(0);
-  Packet factors = V::all(0);
+  Value sum = 0;     ///< of the block that is gathered
+  Value factor = 0;  ///< of the one that is emitted
 
   Block& block(std::int64_t first) const { return blocks[first / kRowBlock<T>]; }
 
@@ -39,29 +62,24 @@ struct Softmax {
         count, [&](const auto& where) { largest = V::maximum(largest, where[0].load(in, kLeast)); });
     return V::largest(largest);
   }
+  void begin_band() {}
   /// The largest element of all would take a sweep of its own, in which memory writes nothing.
   void begin_row(const T* in, std::int64_t columns) {
     reference = largest_of(in, columns < V::kLanes ? columns : V::kLanes);
   }
   Value rest() const { return -Eigen::NumTraits<Value>::infinity(); }
-  template <typename W, std::size_t n>
-  void gather(const W (&where)[n], Packet (&a)[n], std::int64_t first) {
-    for (Packet& value : a) value = V::subtract(value, V::all(reference));
-    V::exponentials(a);
-    for (std::size_t i = 0; i < n; ++i) {
-      V::put_by(powers + first + where[i].at, a[i]);
-      sums = V::add(sums, a[i]);
-    }
-  }
+  Gather gathering(std::int64_t first) const { return {powers + first, V::all(reference)}; }
+  void take(const Gather& gather) { sum += V::sum(gather.sums); }
   bool end_block(const T* in, std::int64_t first, std::int64_t count) {
-    const Value sum = V::sum(sums);
-    sums = V::all(0);
-    block(first) = {reference, sum, block(first).factor};
-    if (!(sum > kLargeSum)) return true;
+    Block& ended = block(first);
+    ended.reference = reference;
+    ended.sum = sum;
+    sum = 0;
+    if (!(ended.sum > kLargeSum)) return true;
     reference = largest_of(in, count);
     return false;
   }
-  void end_row(std::int64_t columns) {
+  void end_row(std::int64_t, std::int64_t columns) {
     Block* const end = &block(columns - 1) + 1;
     Value largest = kLeast;
     for (const Block* b = blocks; b < end; ++b) largest = b->reference > largest ? b->reference : largest;
@@ -75,10 +93,8 @@ struct Softmax {
     if (!(total > Value(0.5))) total = Eigen::NumTraits<Value>::quiet_NaN();
     for (Block* b = blocks; b < end; ++b) b->factor /= total;
   }
-  void emit_block(std::int64_t first) { factors = V::all(block(first).factor); }
-  auto emit(auto where, const T*, std::int64_t first) const {
-    return V::multiply(V::take_back(powers + first + where.at), factors);
-  }
+  void emit_block(std::int64_t, std::int64_t first) { factor = block(first).factor; }
+  Emit emitting(std::int64_t first) const { return {powers + first, V::all(factor)}; }
 };
 
 }  // namespace

@@ -5,12 +5,11 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <memory>
-#include <new>
 #include <vector>
 
 #include "kernels/softmax/softmax.hpp"
 
+#include "tests/support/elements.hpp"
 #include "tests/support/values.hpp"
 
 namespace roofline {
@@ -29,15 +28,6 @@ const std::vector<RowFunction> kRows = {
     [](double i, double) { return 30 * std::sin(i); },
 };
 
-template <typename T>
-double as_double(T value) {
-  if constexpr (kSmallFloat<T>) {
-    return widened(value);
-  } else {
-    return value;
-  }
-}
-
 template <Isa isa, typename T>
 void expect_softmax(std::int64_t columns, bool streamed, double tolerance) {
   const auto rows = static_cast<std::int64_t>(kRows.size());
@@ -47,17 +37,10 @@ void expect_softmax(std::int64_t columns, bool streamed, double tolerance) {
     const auto at = static_cast<std::int64_t>(i);
     const double value =
         kRows[i / static_cast<std::size_t>(columns)](static_cast<double>(at % columns), static_cast<double>(columns));
-    if constexpr (kSmallFloat<T>) {
-      x[i] = narrowed<T>(static_cast<float>(value));
-    } else {
-      x[i] = static_cast<T>(value);
-    }
+    x[i] = as_element<T>(value);
   }
-  struct alignas(64) Line {
-    char bytes[64];
-  };
-  std::vector<Line> storage(elements * sizeof(T) / sizeof(Line) + 1);
-  T* y = reinterpret_cast<T*>(storage.data());
+  LineAligned<T> output(rows * columns);
+  T* y = output.data();
   std::vector<Computed<T>> scratch(static_cast<std::size_t>(softmax_scratch<T>(columns)));
   softmax_rows<isa>(x.data(), y, scratch.data(), rows, columns, streamed);
   for (std::int64_t row = 0; row < rows; ++row) {

@@ -1,10 +1,11 @@
-// The vector kernels of layer norm and RMS norm: a row's moments are summed in one sweep, while the row before is
-// normalised and stored. A block's are taken about the mean of what came before it, so that little cancels: of the
+// The vector kernels of layer norm and RMS norm: a row's moments are summed in one sweep, while one of the band before
+// is normalised and stored. A block's are taken about the mean of what came before it, so that little cancels: of the
 // first block about the mean of four vectors, which costs four bits at worst; at most half of the squares that the
 // second block adds, and less of each later one's.
 #include "kernels/blocks/cpu/normalise_rows.hpp"
 
 #include <cmath>
+#include <utility>
 
 #include "kernels/blocks/cpu/row_pipeline.hpp"
 
@@ -17,20 +18,54 @@ struct Normalise {
   using Value = Computed<T>;
   using Packet = typename V::Packet;
 
+  static constexpr bool kReadsAgain = true;
+
+  struct Row {
+    Value mean, scale;
+  };
+
   const T* gamma;
   const T* beta;
   Value epsilon;
+  Row* gathered;  ///< of the band that is gathered
+  Row* emitted;   ///< of the one before
   // Of the row that is gathered: its mean so far, or 0, and the squares of the distances from it.
   Value centre = 0;
   Value squares = 0;
-  // Of a block: the distances from `centres`, and their squares.
-  Packet centres = V::all(0);
-  Packet distance_sums = V::all(0);
-  Packet square_sums = V::all(0);
-  // Of the row that is emitted.
-  Packet means = V::all(0);
-  Packet scales = V::all(0);
+  // Of its block: the distances from that mean, and their squares.
+  Value distances = 0;
+  Value block_squares = 0;
+  Row emitted_row{};  ///< whose block is emitted
 
+  struct Gather {
+    Packet centres;
+    Packet distances = V::all(0);
+    Packet squares = V::all(0);
+
+    template <std::size_t n>
+    void operator()(const auto&, const Packet (&a)[n]) {
+      for (std::size_t i = 0; i < n; ++i) {
+        const Packet distance = centred ? V::subtract(a[i], centres) : a[i];
+        if (centred) distances = V::add(distances, distance);
+        squares = V::multiply_add(distance, distance, squares);
+      }
+    }
+  };
+  struct Emit {
+    const T* gamma;
+    const T* beta;
+    Packet means;
+    Packet scales;
+
+    Packet operator()(auto where, const T* in) const {
+      const Packet value = where.load(in);
+      const Packet g = where.load(gamma);
+      if constexpr (!centred) return V::multiply(V::multiply(value, scales), g);
+      return V::multiply_add(V::multiply(V::subtract(value, means), scales), g, where.load(beta));
+    }
+  };
+
+  void begin_band() { std::swap(gathered, emitted); }
   void begin_row(const T* in, std::int64_t columns) {
     if (!centred) return;
     constexpr std::int64_t kFirst = 4 * V::kLanes;  // all of the block would be read while nothing is written
@@ -38,50 +73,48 @@ struct Normalise {
     Packet sum = V::all(0);
     for_vectors<kIsa, T, false, 1>(count, [&](const auto& where) { sum = V::add(sum, where[0].load(in)); });
     centre = V::sum(sum) / static_cast<Value>(count);
-    centres = V::all(centre);
   }
   Value rest() const { return centre; }
-  template <std::size_t n>
-  void gather(const auto&, const Packet (&a)[n], std::int64_t) {
-    for (std::size_t i = 0; i < n; ++i) {
-      const Packet distance = centred ? V::subtract(a[i], centres) : a[i];
-      if (centred) distance_sums = V::add(distance_sums, distance);
-      square_sums = V::multiply_add(distance, distance, square_sums);
-    }
+  Gather gathering(std::int64_t) const { return {V::all(centre)}; }
+  void take(const Gather& gather) {
+    if (centred) distances += V::sum(gather.distances);
+    block_squares += V::sum(gather.squares);
   }
   bool end_block(const T*, std::int64_t first, std::int64_t count) {
-    const Value distances = V::sum(distance_sums);
     const Value shift = distances / static_cast<Value>(first + count);
-    squares += V::sum(square_sums) - shift * distances;
+    squares += block_squares - shift * distances;
     centre += shift;
-    centres = V::all(centre);
-    distance_sums = square_sums = V::all(0);
+    distances = block_squares = 0;
     return true;
   }
-  void end_row(std::int64_t columns) {
-    means = V::all(centre);
-    scales = V::all(1 / std::sqrt(squares / static_cast<Value>(columns) + epsilon));
+  void end_row(std::int64_t row, std::int64_t columns) {
+    gathered[row] = {centre, 1 / std::sqrt(squares / static_cast<Value>(columns) + epsilon)};
     squares = 0;
   }
-  void emit_block(std::int64_t) {}
-  auto emit(auto where, const T* in, std::int64_t first) const {
-    const auto value = where.load(in);
-    const auto g = where.load(gamma + first);
-    if constexpr (!centred) return V::multiply(V::multiply(value, scales), g);
-    return V::multiply_add(V::multiply(V::subtract(value, means), scales), g, where.load(beta + first));
+  void emit_block(std::int64_t row, std::int64_t) { emitted_row = emitted[row]; }
+  Emit emitting(std::int64_t first) const {
+    return {gamma + first, beta + first, V::all(emitted_row.mean), V::all(emitted_row.scale)};
   }
 };
+
+template <Isa isa, bool centred, typename T>
+void normalise(const T* x, const T* gamma, const T* beta, T* y, std::int64_t rows, std::int64_t columns, double epsilon,
+               bool streamed) {
+  using Op = Normalise<T, centred>;
+  typename Op::Row bands[2][kMostBandRows] = {};
+  const auto added = static_cast<Computed<T>>(epsilon);
+  pipeline_rows<isa>(x, y, rows, columns, streamed, Op{gamma, beta, added, bands[0], bands[1]});
+}
 
 }  // namespace
 
 template <Isa isa, typename T>
 void normalise_rows(const T* x, const T* gamma, const T* beta, T* y, std::int64_t rows, std::int64_t columns,
                     double epsilon, bool streamed) {
-  const auto added = static_cast<Computed<T>>(epsilon);
   if (beta == nullptr) {
-    pipeline_rows<isa>(x, y, rows, columns, streamed, Normalise<T, false>{gamma, beta, added});
+    normalise<isa, false>(x, gamma, beta, y, rows, columns, epsilon, streamed);
   } else {
-    pipeline_rows<isa>(x, y, rows, columns, streamed, Normalise<T, true>{gamma, beta, added});
+    normalise<isa, true>(x, gamma, beta, y, rows, columns, epsilon, streamed);
   }
 }
 

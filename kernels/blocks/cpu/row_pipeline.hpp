@@ -2,6 +2,7 @@
 // what the norms and softmax have in common. Only for *.simd.cpp files.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -41,13 +42,14 @@ struct PartOfVector {
   void store(T* block, typename V::Packet a) const { store_part<V>(block + at, count, a); }
 };
 
-/// Calls visit(where) for all vectors of a block, kWays of them at once as long as there are so many.
+/// Calls visit(where) for all vectors of a block, kWays of them at once as long as there are so many. Always inlined:
+/// sums that `visit` refers to would go through memory otherwise.
 template <Isa isa, typename T, bool streamed, std::size_t kWays, typename Visit>
-void for_vectors(std::int64_t count, Visit visit) {
+[[gnu::always_inline]] inline void for_vectors(std::int64_t count, Visit visit) {
   using Whole = WholeVector<isa, T, streamed>;
   constexpr std::int64_t kLanes = Vector<isa, T>::kLanes;
   std::int64_t at = 0;
-  const auto whole = [&]<std::size_t... way>(std::index_sequence<way...>) {
+  const auto whole = [&]<std::size_t... way>(std::index_sequence<way...>) __attribute__((always_inline)) {
     for (; at + std::int64_t{sizeof...(way)} * kLanes <= count; at += std::int64_t{sizeof...(way)} * kLanes) {
       const Whole where[] = {{at + std::int64_t{way} * kLanes}...};
       visit(where);
@@ -59,59 +61,134 @@ void for_vectors(std::int64_t count, Visit visit) {
   if (at < count) visit(rest);
 }
 
-/// A block of a row is gathered, and the same one of the row before emitted.
+/// A block of a row: where it begins in x and in y, and with which element of the row.
+template <typename T>
+struct RowBlock {
+  const T* in;
+  T* out;
+  std::int64_t first, count;
+
+  RowBlock after(std::int64_t elements) const {
+    return {in + elements, out + elements, first + elements, count - elements};
+  }
+};
+
+/// The first `count` elements of one block are gathered, and those of another emitted.
 template <Isa isa, bool streamed, bool gathers, bool emits, typename T, typename Op>
-void pipeline_block(const T* in, T* out, std::int64_t columns, std::int64_t first, std::int64_t count, Op& op,
-                    AskAheadOf<isa> ask_ahead) {
+[[gnu::always_inline]] inline void pipeline_vectors(RowBlock<T> gathered, RowBlock<T> emitted, std::int64_t count,
+                                                    Op& op, AskAheadOf<isa, Op::kReadsAgain> ask_ahead) {
   using V = Vector<isa, T>;
   constexpr std::int64_t kLine = 64 / sizeof(T);
-  if constexpr (emits) op.emit_block(first);
-  Op copy = op;  // which no store can change, so that it stays in registers
-  for_vectors<isa, T, streamed, 2>(count, [&]<typename W, std::size_t n>(const W(&where)[n]) {
-    // Loads come first: one whose address is that of a store but for whole pages would wait for it.
-    typename V::Packet gathered[n], emitted[n];
-    for (std::size_t i = 0; gathers && i < n; ++i) gathered[i] = where[i].load(in, op.rest());
-    for (std::int64_t line = 0; gathers && line < std::int64_t{n} * V::kLanes; line += kLine) {
-      ask_ahead(in + where[0].at + line);
-    }
-    for (std::size_t i = 0; emits && i < n; ++i) emitted[i] = copy.emit(where[i], in - columns, first);
-    for (std::size_t i = 0; emits && i < n; ++i) where[i].store(out - columns, emitted[i]);
-    if constexpr (gathers) copy.gather(where, gathered, first);
-  });
-  op = copy;
+  // Values of their own, which no store can change, stay in registers.
+  auto gather = op.gathering(gathered.first);
+  const auto emit = op.emitting(emitted.first);
+  for_vectors<isa, T, streamed, 2>(
+      count, [&]<typename W, std::size_t n>(const W(&where)[n]) __attribute__((always_inline)) {
+        // Loads come first: one whose address is that of a store but for whole pages would wait for it.
+        typename V::Packet in[n], out[n];
+        for (std::size_t i = 0; gathers && i < n; ++i) in[i] = where[i].load(gathered.in, op.rest());
+        for (std::int64_t line = 0; gathers && line < std::int64_t{n} * V::kLanes; line += kLine) {
+          ask_ahead(gathered.in + where[0].at + line);
+        }
+        for (std::size_t i = 0; emits && i < n; ++i) out[i] = emit(where[i], emitted.in);
+        for (std::size_t i = 0; emits && i < n; ++i) where[i].store(emitted.out, out[i]);
+        if constexpr (gathers) gather(where, in);
+      });
+  if constexpr (gathers) op.take(gather);
 }
 
-/// Rows of x to rows of y through a pipeline: while a row is gathered, the one before is emitted, two vectors of each
-/// in turn, so that memory reads and writes all the time, as in a copy, and the arithmetic fills the waiting. (Softmax
-/// emitted in blocks takes half as long again.) `op` has
+/// One block is gathered and another emitted; either may be empty.
+template <Isa isa, bool streamed, typename T, typename Op>
+[[gnu::always_inline]] inline void pipeline_blocks(const RowBlock<T>& gathered, const RowBlock<T>& emitted, Op& op,
+                                                   AskAheadOf<isa, Op::kReadsAgain> ask_ahead) {
+  std::int64_t both = std::min(gathered.count, emitted.count);
+  if (gathered.count != emitted.count) both -= both % Vector<isa, T>::kLanes;
+  const RowBlock<T> gathered_alone = gathered.after(both);
+  const RowBlock<T> emitted_alone = emitted.after(both);
+  if (both > 0) pipeline_vectors<isa, streamed, true, true>(gathered, emitted, both, op, ask_ahead);
+  if (gathered_alone.count > 0) {
+    pipeline_vectors<isa, streamed, true, false>(gathered_alone, emitted, gathered_alone.count, op, ask_ahead);
+  }
+  if (emitted_alone.count > 0) {
+    pipeline_vectors<isa, streamed, false, true>(gathered, emitted_alone, emitted_alone.count, op, ask_ahead);
+  }
+}
+
+constexpr std::int64_t kMostBandRows = 12;
+
+/// Rows of a band: as many as L2 holds beside the next band, and few beside all rows, as the first band is gathered
+/// while nothing is stored. One where a row is one block, which stays in L1 with all that it is emitted with.
+template <typename T>
+std::int64_t band_rows(std::int64_t rows, std::int64_t columns) {
+  if (columns <= kRowBlock<T>) return 1;
+  constexpr std::int64_t kBandBytes = 192 * 1024;
+  constexpr std::int64_t kFewestBands = 16;
+  const std::int64_t held = kBandBytes / (columns * std::int64_t{sizeof(T)});
+  return std::clamp<std::int64_t>(std::min(held, rows / kFewestBands), 1, kMostBandRows);
+}
+
+/// Elements of blocks that are nearly the same for all of a row, so that one's gathering lasts as long as any other's
+/// emission: in whole lines.
+template <typename T>
+std::int64_t even_block(std::int64_t columns) {
+  constexpr std::int64_t kLine = 64 / sizeof(T);
+  const std::int64_t blocks = (columns + kRowBlock<T> - 1) / kRowBlock<T>;
+  return (columns + blocks * kLine - 1) / (blocks * kLine) * kLine;
+}
+
+/// Rows of x to rows of y through a pipeline: while a band of rows is gathered, the one before is emitted, two vectors
+/// of each in turn, so that memory reads and writes all the time, as in a copy, and the arithmetic fills the waiting.
+/// (Softmax emitted in blocks takes half as long again.) Rows are gathered one after the other, as they lie in memory,
+/// but emitted a block of all of them at a time, so that what they share, such as a norm's weights, is in L1 for all
+/// but the first. `op` has
+///   kReadsAgain                    whether it is emitted from x, and goes in bands, or else row by row
+///   begin_band()                   what was gathered is to be emitted
 ///   begin_row(in, columns)         a row is to be gathered
-///   gather(where, a, first)        vectors of its block that begins with element `first`; lanes behind it are rest()
+///   gathering(first)               how its elements from `first` on are: f(where, a) takes vectors of them
+///   rest()                         what stands in lanes behind the row
+///   take(f)                        those that f took are
 ///   end_block(in, first, count)    whether the block is gathered, and need not be once more
-///   end_row(columns)               the row is gathered, and the one before it emitted
-///   emit_block(first)              a block of that row is to be emitted
-///   emit(where, in, first)         a vector of it
+///   end_row(row, columns)          row `row` of the band is gathered
+///   emit_block(row, first)         a block of that row of the band before is to be emitted
+///   emitting(first)                how its elements from `first` on are: f(where, in) is a vector of them
 template <Isa isa, bool streamed, typename T, typename Op>
 void pipeline_rows(const T* x, T* y, std::int64_t rows, std::int64_t columns, Op op) {
-  const AskAheadOf<isa> ask_ahead;
-  for (std::int64_t row = 0; row <= rows; ++row, x += columns, y += columns) {
-    if (row < rows) op.begin_row(x, columns);
-    for (std::int64_t first = 0; first < columns; first += kRowBlock<T>) {
-      const std::int64_t count = columns - first < kRowBlock<T> ? columns - first : kRowBlock<T>;
-      const T* in = x + first;
-      T* out = y + first;
-      if (row == 0) {
-        pipeline_block<isa, streamed, true, false>(in, out, columns, first, count, op, ask_ahead);
-      } else if (row < rows) {
-        pipeline_block<isa, streamed, true, true>(in, out, columns, first, count, op, ask_ahead);
-      } else {
-        pipeline_block<isa, streamed, false, true>(in, out, columns, first, count, op, ask_ahead);
+  const AskAheadOf<isa, Op::kReadsAgain> ask_ahead;
+  const std::int64_t band = Op::kReadsAgain ? band_rows<T>(rows, columns) : 1;
+  const std::int64_t block = Op::kReadsAgain ? even_block<T>(columns) : kRowBlock<T>;
+  const auto block_of = [&](std::int64_t row, std::int64_t first) -> RowBlock<T> {
+    const std::int64_t at = row * columns + first;
+    return {x + at, y + at, first, std::min(columns - first, block)};
+  };
+  const RowBlock<T> none{x, y, 0, 0};
+  for (std::int64_t first = 0; first < rows + band; first += band) {
+    const std::int64_t gathers = std::clamp<std::int64_t>(rows - first, 0, band);
+    const std::int64_t emits = first == 0 ? 0 : std::min(rows - (first - band), band);
+    op.begin_band();
+    std::int64_t in_row = 0, in_first = 0;                          // row after row
+    std::int64_t out_row = 0, out_first = emits > 0 ? 0 : columns;  // block after block
+    while (in_row < gathers || out_first < columns) {
+      const RowBlock<T> in = in_row < gathers ? block_of(first + in_row, in_first) : none;
+      const RowBlock<T> out = out_first < columns ? block_of(first - band + out_row, out_first) : none;
+      if (in.count > 0 && in_first == 0) op.begin_row(in.in, columns);
+      if (out.count > 0) op.emit_block(out_row, out_first);
+      pipeline_blocks<isa, streamed>(in, out, op, ask_ahead);
+      if (in.count > 0) {
+        if (!op.end_block(in.in, in_first, in.count)) {
+          pipeline_blocks<isa, streamed>(in, none, op, ask_ahead);
+          op.end_block(in.in, in_first, in.count);
+        }
+        in_first += in.count;
+        if (in_first == columns) {
+          op.end_row(in_row++, columns);
+          in_first = 0;
+        }
       }
-      if (row < rows && !op.end_block(in, first, count)) {
-        pipeline_block<isa, streamed, true, false>(in, out, columns, first, count, op, ask_ahead);
-        op.end_block(in, first, count);
+      if (out.count > 0 && ++out_row == emits) {
+        out_row = 0;
+        out_first += out.count;
       }
     }
-    if (row < rows) op.end_row(columns);
   }
   if (streamed) Vector<isa, T>::fence();
 }

@@ -133,13 +133,15 @@ struct Vector {
   template <int kDegree, std::size_t kCount>
   static void small_powers(const Packet (&r)[kCount], Packet (&p)[kCount]) {
 #if defined(__AVX512DQ__)
-    constexpr double kThree[] = {7.7067042e-2, 2.2764499e-1, 6.9511679e-1, 1.0};
-    constexpr double kFour[] = {1.3426684e-2, 5.2242474e-2, 2.4128021e-1, 6.9304485e-1, 1.0};
-    constexpr double kSix[] = {2.1612915e-4, 1.2467847e-3, 9.6754516e-3, 5.5485281e-2, 2.4022931e-1, 6.9314704e-1, 1.0};
+    static constexpr double kThree[] = {7.7067042e-2, 2.2764499e-1, 6.9511679e-1, 1.0};
+    static constexpr double kFour[] = {1.3426684e-2, 5.2242474e-2, 2.4128021e-1, 6.9304485e-1, 1.0};
+    static constexpr double kSix[] = {2.1612915e-4, 1.2467847e-3, 9.6754516e-3, 5.5485281e-2,
+                                      2.4022931e-1, 6.9314704e-1, 1.0};
 #else
-    constexpr double kThree[] = {4.1698749e-2, 2.4203051e-1, 6.9576683e-1, 1.0};
-    constexpr double kFour[] = {9.5828533e-3, 5.5906425e-2, 2.4024099e-1, 6.9312419e-1, 1.0};
-    constexpr double kSix[] = {1.5594678e-4, 1.3406643e-3, 9.6176928e-3, 5.5503104e-2, 2.4022652e-1, 6.9314724e-1, 1.0};
+    static constexpr double kThree[] = {4.1698749e-2, 2.4203051e-1, 6.9576683e-1, 1.0};
+    static constexpr double kFour[] = {9.5828533e-3, 5.5906425e-2, 2.4024099e-1, 6.9312419e-1, 1.0};
+    static constexpr double kSix[] = {1.5594678e-4, 1.3406643e-3, 9.6176928e-3, 5.5503104e-2,
+                                      2.4022652e-1, 6.9314724e-1, 1.0};
 #endif
     const auto coefficient = [&](int k) {
       return all(T(kDegree == 3 ? kThree[k] : kDegree == 4 ? kFour[k] : kSix[k]));
