@@ -81,7 +81,8 @@ TEST(Roofs, PromisesOfAChipAreThoseOfItsDataSheet) {
     device.core_hz = hz;
     device.memory_hz = 1e9;
     device.bus_bits = 256;
-    const Ceiling* ceiling = promised_machine(device).find("tensor.fp16");
+    const Machine machine = promised_machine(device);
+    const Ceiling* ceiling = machine.find("tensor.fp16");
     return ceiling == nullptr ? 0 : ceiling->value * 1e-12;
   };
   EXPECT_EQ(tensor("NVIDIA GeForce GTX 1660 SUPER", 7, 5, 22, 1.815e9), 0) << "Turing without tensor cores";

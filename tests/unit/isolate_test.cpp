@@ -101,7 +101,7 @@ TEST(Isolate, WhatHangsIsEndedAtItsLimit) {
     send(pid());
     if (job == 0) ::raise(SIGSTOP);
     while (job == 1) ::pause();
-    for (volatile int spin = 0; job == 2;) spin = spin + 1;
+    for (volatile unsigned spin = 0; job == 2;) spin = spin + 1;
     return AfterJob::next;
   };
   jobs.on_message = [&](std::int64_t job, std::string_view text) { pids[job] = std::stoi(std::string(text)); };

@@ -93,7 +93,7 @@ struct Normalise {
   }
   void emit_block(std::int64_t row, std::int64_t) { emitted_row = emitted[row]; }
   Emit emitting(std::int64_t first) const {
-    return {gamma + first, beta + first, V::all(emitted_row.mean), V::all(emitted_row.scale)};
+    return {gamma + first, centred ? beta + first : nullptr, V::all(emitted_row.mean), V::all(emitted_row.scale)};
   }
 };
 
