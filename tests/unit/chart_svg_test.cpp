@@ -365,7 +365,7 @@ double luminance(const Color& c) {
 }
 
 double contrast(const Color& a, const Color& b) {
-  const auto [dark, light] = std::minmax(luminance(a), luminance(b));
+  const auto [dark, light] = std::minmax({luminance(a), luminance(b)});
   return (light + 0.05) / (dark + 0.05);
 }
 
