@@ -30,6 +30,10 @@ namespace roofline {
 namespace fs = std::filesystem;
 namespace {
 
+/// What a product of a second each gets though its sampling time is over: six would do for an interval if none was like
+/// the one before it.
+constexpr std::int64_t kSamplesOfAnInterval = 10;
+
 Suite load(const AnalyzeCommand& command, const SelectedDevice& device) {
   Suite suite = load_suite(find_suite(command.suite, own_suites()), device.info.kind);
   if (command.only != "*") keep_only(suite, command.only);
@@ -199,6 +203,7 @@ ExitCode run_analyze(const AnalyzeCommand& command, const Options& options) {
   analysis.device = device.choice;
   analysis.together = together;
   analysis.sampler.max_time_s = command.max_time_s;
+  analysis.sampler.least_samples = kSamplesOfAnInterval;
   analysis.row_limit_s = row_limit_of(command, suite);
   analysis.raw = command.raw;
   analysis.counters = command.counters;

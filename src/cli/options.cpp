@@ -161,7 +161,10 @@ void add_commands(CLI::App& app, Flags& flags) {
   analyze->add_option("--only", flags.analyze.only, "Only workloads whose op or label matches this glob")
       ->type_name("OP");
   add_report_flags(*analyze, flags, "reports/<suite>-<device>");
-  analyze->add_option("--max-time", flags.analyze.max_time_s, "Seconds of sampling for each workload (default: 3)")
+  analyze
+      ->add_option(
+          "--max-time", flags.analyze.max_time_s,
+          "Seconds of sampling for each workload, up to three times that for its first ten samples (default: 3)")
       ->check(CLI::Range(0.01, 3600.0))
       ->type_name("SECONDS");
   analyze

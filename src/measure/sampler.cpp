@@ -17,6 +17,8 @@ constexpr std::int64_t kMaxLaunches = std::int64_t{1} << 20;
 /// Settling ends by time; this ends it when neither the wall clock nor the readings add up to any.
 constexpr std::size_t kMaxSettleBatches = 20000;
 constexpr double kSettledWithin = 0.005;
+/// Sampling lasts that many times its time limit at most, for the sake of `least_samples`.
+constexpr double kPatience = 3;
 
 class Sampling {
  public:
@@ -196,7 +198,8 @@ void Sampling::take_samples() {
 /// "converged" is said exactly when the interval in the summary is narrow enough.
 bool Sampling::finished(double elapsed_s) {
   const auto n = static_cast<std::int64_t>(samples_.seconds.size());
-  const bool out_of_time = elapsed_s >= options_.max_time_s;
+  const double limit_s = (n < options_.least_samples ? kPatience : 1) * options_.max_time_s;
+  const bool out_of_time = elapsed_s >= limit_s;
   const bool out_of_samples = n >= options_.max_samples;
   const bool enough = n >= options_.min_samples && elapsed_s >= options_.min_time_s;
   const bool at_limit = out_of_time || out_of_samples;

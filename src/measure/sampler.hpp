@@ -50,7 +50,9 @@ struct SamplerOptions {
   double settle_cap_s = 3.0;
   std::int64_t min_samples = 32;  ///< and, to converge, worth as many independent ones
   double min_time_s = 0.05;       ///< sampling goes on at least that long
-  double max_time_s = 3.0;        ///< and at most that long (settling not counted)
+  double max_time_s = 3.0;        ///< and at most that long (settling not counted),
+  /// or, where there are fewer samples than these by then, until there are, but three times as long at most
+  std::int64_t least_samples = 1;
   std::int64_t max_samples = 20000;
   double relative_half_width = 0.005;  ///< of the median's 95 % interval
 };
@@ -62,8 +64,8 @@ struct Samples {
 };
 
 /// Times a kernel. Always ends, whatever the readings are: after calibrating (two batches, for a kernel that
-/// needs no more than one launch a sample), settle time or cap, max_time_s, and the batch then under way.
-/// Exceptions of the bench pass through.
+/// needs no more than one launch a sample), settle time or cap, max_time_s (three times that for least_samples), and
+/// the batch then under way. Exceptions of the bench pass through.
 Samples sample(const Bench& bench, const SamplerOptions& options);
 
 /// The same with another rule than MedianStop; `relative_half_width` is then the rule's business.

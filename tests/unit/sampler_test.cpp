@@ -241,6 +241,23 @@ TEST(Sampler, AKernelSlowerThanTheTimeLimitGetsOneSample) {
   }
 }
 
+TEST(Sampler, ALongKernelGetsTheLeastSamplesWithinThreeTimesItsLimit) {
+  const auto samples_of = [](double seconds, double max_time_s) {
+    FakeDevice device(steady(seconds));
+    SamplerOptions options = no_settling();
+    options.max_time_s = max_time_s;
+    options.least_samples = 10;
+    options.min_samples = 1000;
+    const Summary summary = sample(device.bench(), options).summary;
+    EXPECT_EQ(summary.stop, StopReason::time_limit);
+    return summary.samples;
+  };
+  EXPECT_EQ(samples_of(0.25, 1.5), 10) << "six of them within the limit";
+  EXPECT_EQ(samples_of(0.25, 6), 24) << "the limit alone";
+  EXPECT_EQ(samples_of(0.75, 1.5), 6) << "three times the limit";
+  EXPECT_EQ(samples_of(5, 1.5), 1);
+}
+
 TEST(Sampler, FixedSettlingLastsItsTimeAndIsLeftOut) {
   FakeDevice device([](std::int64_t launches, int, double now_s) {
     return static_cast<double>(launches) * (now_s < 100.29 ? 2e-3 : 1e-3);
