@@ -106,12 +106,18 @@ std::optional<double> limit_of(const SuiteEntry& entry, const AnalyzeOptions& op
   return std::min(*own, *options.row_limit_s);
 }
 
-/// Times every row once more that was disturbed or came at a slow pace, for that may have passed. The second time
-/// counts if it was fair; else the first one stays, and says so.
+/// Whether a second time may tell more: more of the kernel than of what else went on, or where its median is, if that
+/// was not for want of samples.
+bool worth_another(const Point& point) {
+  return unfair(point) || (badly_measured(point) && point.time->samples >= kFewestForInterval);
+}
+
+/// Times every row once more that was disturbed, came at a slow pace or is badly measured, for what spoilt it may have
+/// passed. The second time counts if it is better in that; else the first one stays, and says so.
 void measure_again(const Suite& suite, const Machine& machine, const AnalyzeOptions& options, Report& report) {
   std::vector<std::size_t> rows;
   for (std::size_t i = 0; i < report.points.size(); ++i) {
-    if (unfair(report.points[i])) rows.push_back(i);
+    if (worth_another(report.points[i])) rows.push_back(i);
   }
   std::size_t done = 0;
   WorkloadWorker worker(suite, machine, options);
@@ -128,7 +134,8 @@ void measure_again(const Suite& suite, const Machine& machine, const AnalyzeOpti
     Point again = point;
     static_cast<Outcome&>(again) = outcome_from_json(json["outcome"]);
     again.bound = bound_of(again.work, machine, again.time ? again.time->clock_hz : std::nullopt);
-    if (again.status == PointStatus::ok && !unfair(again)) point = std::move(again);
+    const bool better = !unfair(again) && (unfair(point) || !badly_measured(again));
+    if (again.status == PointStatus::ok && better) point = std::move(again);
     point.attempts = 2;
   };
   jobs.on_lost = [](std::int64_t, const std::string&) {};  // the first time stays
@@ -138,7 +145,7 @@ void measure_again(const Suite& suite, const Machine& machine, const AnalyzeOpti
   jobs.on_tick = [&] {
     if (done >= rows.size()) return;
     options.progress({static_cast<std::int64_t>(done), jobs.count,
-                      "again, as it was disturbed: " + report.points[rows[done]].workload.label, std::nullopt});
+                      "again, as something spoilt it: " + report.points[rows[done]].workload.label, std::nullopt});
   };
   report.cancelled = run_isolated(jobs) == JobsEnd::interrupted || report.cancelled;
 }

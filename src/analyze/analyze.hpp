@@ -37,7 +37,8 @@ struct AnalyzeOptions {
 /// One row for each entry of the suite, in its order, whatever happens: a workload that fails, even one
 /// that kills its process or its GPU context, becomes a failed row with the reason. At an interrupt the
 /// rows that are missing become skipped rows and the report is marked cancelled. Rows that were disturbed while they
-/// were timed, or came at a slow pace of the machine, are timed again at the end, without a call of `on_row`.
+/// were timed, came at a slow pace of the machine or are badly measured are timed again at the end, without a call of
+/// `on_row`.
 Report analyze(const Suite& suite, const Machine& machine, const AnalyzeOptions& options);
 
 /// One workload that was run once, for a profiler to count.

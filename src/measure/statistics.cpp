@@ -10,8 +10,7 @@
 namespace roofline {
 namespace {
 
-/// Below this many there is no 95 % interval of a median (2 · 2^-5 > 5 %), nor a correlation worth the name.
-constexpr std::size_t kFewest = 6;
+constexpr std::size_t kFewest = kFewestForInterval;  // nor is there a correlation worth the name
 constexpr double kQuietRange = 0.0025;
 
 struct Placed {

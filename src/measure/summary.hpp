@@ -22,6 +22,9 @@ enum class StopReason : std::uint8_t {
 std::string_view to_string(StopReason reason);
 std::optional<StopReason> parse_stop_reason(std::string_view text);
 
+/// Below this many samples there is no 95 % interval of a median (2 · 2^-5 > 5 %).
+constexpr std::int64_t kFewestForInterval = 6;
+
 /// Seconds per launch, summed up. Every sample taken after settling is in it; none is ever dropped.
 /// The times are NaN when there is no sample, the interval when there are fewer than 6 effective
 /// ones, unless all samples lie within 0.25 % of each other (MedianEstimate::quiet in statistics.hpp).

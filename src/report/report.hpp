@@ -34,7 +34,7 @@ struct Outcome {
   double resident_bytes = 0;
   std::optional<Disturbance> disturbed;  ///< what else ran while it was timed, where that was too much
   std::optional<Pace> pace;              ///< of the machine beside it, where that was measured
-  int attempts = 1;                      ///< 2 where it was timed again because of one or the other
+  int attempts = 1;                      ///< 2 where it was timed again because of these, or was badly measured
 };
 
 /// One workload's row: its outcome, what was known before (the names, and the work by the op's model), and its bound.

@@ -73,9 +73,14 @@ std::string share_text(const RoofShare& share) {
 bool badly_measured(const Point& point) {
   // Of a program's kernels every launch was timed: their sum is no sample of anything.
   if (!point.time || point.profiled) return false;
-  constexpr double kWidest = 0.1;
   const Summary& time = *point.time;
-  return time.drifting || !(time.ci95.high - time.ci95.low <= kWidest * time.median);
+  if (time.drifting) return true;
+  const bool known = std::isfinite(time.ci95.low) && std::isfinite(time.ci95.high);
+  return known ? !(time.ci95.high - time.ci95.low <= kWidestInterval * time.median) : !lie_close(time);
+}
+
+bool lie_close(const Summary& time) {
+  return time.samples >= kFewestForInterval && time.q95 - time.q05 <= kWidestInterval * time.median;
 }
 
 }  // namespace roofline

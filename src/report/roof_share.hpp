@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "measure/summary.hpp"
 #include "report/report.hpp"
 
 namespace roofline {
@@ -32,8 +33,15 @@ bool unfair(const Point& point);
 /// "91.1 % (90–98 %)"; without an interval the share alone; "—" where there is none.
 std::string share_text(const RoofShare& share);
 
-/// Whether its interval or its independence of samples is too poor to conclude anything from the row: drifting, no
-/// interval, too few effective samples, or an interval wider than a tenth of the median.
+/// Of its median, end to end: wider, and nothing can be concluded from a time.
+constexpr double kWidestInterval = 0.1;
+
+/// Whether the row's time is known too badly to conclude anything from it: drifting, an interval wider than a tenth of
+/// the median, or none (too few independent samples) where the samples don't lie as close themselves.
 bool badly_measured(const Point& point);
+
+/// Whether there are samples enough for an interval, if they were independent, and nine tenths of them lie within a
+/// tenth of their median: whatever the interval is, the time is somewhere there.
+bool lie_close(const Summary& time);
 
 }  // namespace roofline

@@ -209,7 +209,19 @@ Verdict verdict_at_roof(const std::function<void(Point&)>& change) {
 TEST(Verdicts, NobodyIsToldToStopByAFigureThatNobodyKnows) {
   EXPECT_EQ(verdict_at_roof([](Point&) {}).kind, VerdictKind::at_roof);
   EXPECT_EQ(verdict_at_roof([](Point& point) { point.time->drifting = true; }).rule, "drifting");
-  EXPECT_EQ(verdict_at_roof([](Point& point) { point.time->ci95 = {}; }).rule, "no-interval");
+  const auto samples = [](std::int64_t count, double spread) {
+    return verdict_at_roof([&](Point& point) {
+      Summary& time = *point.time;
+      time.ci95 = {};
+      time.samples = count;
+      time.q05 = time.median;
+      time.q95 = time.median * (1 + spread);
+      EXPECT_EQ(badly_measured(point), count < 6 || spread > 0.1);
+    });
+  };
+  EXPECT_EQ(samples(10, 0.101).rule, "no-interval");
+  EXPECT_EQ(samples(5, 0.01).rule, "no-interval");
+  EXPECT_EQ(samples(6, 0.099).kind, VerdictKind::at_roof) << "wherever between them it is";
   EXPECT_EQ(verdict_at_roof([](Point& point) { point.bound.suspect = true; }).rule, "suspect-roof");
   const auto wide = [](double width) {
     return verdict_at_roof([&](Point& point) {

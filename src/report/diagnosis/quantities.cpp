@@ -35,6 +35,7 @@ constexpr QuantitySpec kSpecs[] = {
     {"drifting", "drifting", kFlag, "its time was still moving when sampling ended"},
     {"samples", "samples", kNumber, "that its median is of"},
     {"samples.effective", "independent samples", kNumber, "that the samples are worth, as they follow each other"},
+    {"samples.close", "samples close together", kFlag, "six or more, nine tenths of them within a tenth of the median"},
     {"autocorrelation", "autocorrelation", kNumber, "of neighbouring samples"},
     {"time.q05", "5 % quantile", kSeconds, "of its times"},
     {"time.q95", "95 % quantile", kSeconds, "of its times"},
@@ -246,6 +247,7 @@ void add_measurement(Collector& out, const Point& point, const Machine& machine)
   out.flag_is("drifting", time.drifting);
   out.set("samples", static_cast<double>(time.samples));
   out.set("samples.effective", time.effective_samples);
+  out.flag_is("samples.close", lie_close(time));
   out.set("autocorrelation", time.autocorrelation);
   out.set("time.q05", time.q05);
   out.set("time.q95", time.q95);

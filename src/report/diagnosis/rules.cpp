@@ -5,6 +5,7 @@
 #include <array>
 
 #include "model/disturbance.hpp"
+#include "report/roof_share.hpp"
 
 namespace roofline {
 namespace {
@@ -24,7 +25,6 @@ constexpr std::string_view kMeasured = "this machine's own roofs";
 constexpr std::string_view kStatistics = "the interval of its median (docs/method.md)";
 
 constexpr double kAtRoof = 0.9;
-constexpr double kWidestInterval = 0.1;  // as badly_measured() in roof_share.cpp has it
 constexpr Condition kUnderRoof = {"roof.fraction", kBelow, kAtRoof};
 constexpr Condition kCounted = {"counted", kIs, 1};
 constexpr Condition kNotCounted = {"counted", kIs, 0};
@@ -38,7 +38,7 @@ constexpr std::array kAtPace = {Condition{"roof.at_pace", kAbove, kAtRoof}, Cond
                                 kUnderRoof};
 // Then how well the row is known: nobody is told to stop by a figure that nobody knows.
 constexpr std::array kDrifting = {Condition{"drifting", kIs, 1}};
-constexpr std::array kNoInterval = {Condition{"interval.known", kIs, 0}};
+constexpr std::array kNoInterval = {Condition{"interval.known", kIs, 0}, Condition{"samples.close", kIs, 0}};
 constexpr std::array kWideInterval = {Condition{"interval.width", kAbove, kWidestInterval}};
 constexpr std::array kNotCold = {Condition{"not_cold", kIs, 1}};
 constexpr std::array kAboveRoof = {Condition{"above_roof", kIs, 1}};
