@@ -72,6 +72,12 @@ inline Summary timed(double median, double relative_half_width = 0.002) {
   return s;
 }
 
+/// Leaves nothing to be concluded of a time: no interval, and samples that lie far apart.
+inline void scatter(Summary& time) {
+  time.ci95 = {};
+  time.q95 = 1.2 * time.median;
+}
+
 /// A sustained roof, references, a sweep: what tables list and charts leave out.
 inline void add_what_no_kernel_is_drawn_under(Machine& m) {
   Ceiling sustained = compute(Pipe::tensor_bf16, 650e12, 713e12, "132 SMs x 1318 MHz x 4096 FLOP");

@@ -113,7 +113,7 @@ TEST(Findings, AreRankedByTime) {
 
 TEST(Findings, BadlyMeasuredRowsAreAnAlarm) {
   Report report = example::sample_report();
-  report.points[1].time->ci95 = {};
+  example::scatter(*report.points[1].time);
   EXPECT_THAT(findings(report)[1], AllOf(StartsWith("Badly measured"), HasSubstr("relu fp16")));
 }
 

@@ -246,7 +246,7 @@ TEST(Html, TheKernelsThatLoseMostComeFirst) {
 
 TEST(Html, WhatIsBadlyMeasuredIsMarkedAndWarnedOf) {
   Report report = example::sample_report();
-  report.points[19].time->ci95 = {std::nan(""), std::nan("")};
+  example::scatter(*report.points[19].time);
   report.notes = {"first note", "second note"};
   const std::string html = render_html(report);
   const std::string row = between(html, "<tr id=\"row-19\"", "\n");

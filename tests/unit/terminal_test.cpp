@@ -131,7 +131,7 @@ TEST(Terminal, HasAVerdictOnEachKernelBelowItsRoof) {
 TEST(Terminal, ARowThatIsBadlyMeasuredIsMarked) {
   Report report = example::sample_report();
   EXPECT_THAT(render_terminal(report, {}), Not(HasSubstr("?88.5 %")));
-  report.points[21].time->ci95 = {std::nan(""), std::nan("")};
+  example::scatter(*report.points[21].time);
   EXPECT_THAT(render_terminal(report, {}), HasSubstr("?88.5 %"));
 }
 
