@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "measure/summary.hpp"
 #include "model/nan.hpp"
 
 namespace roofline {
