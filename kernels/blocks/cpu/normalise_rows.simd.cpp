@@ -5,6 +5,7 @@
 #include "kernels/blocks/cpu/normalise_rows.hpp"
 
 #include <cmath>
+#include <type_traits>
 #include <utility>
 
 #include "kernels/blocks/cpu/row_pipeline.hpp"
@@ -37,16 +38,23 @@ struct Normalise {
   Value block_squares = 0;
   Row emitted_row{};  ///< whose block is emitted
 
+  /// a + b. Of fp16 with AVX-512 by a multiply-add, to the same bits: it does not stand in the way of conversions, as
+  /// an addition does on a Zen 5 (5.0 instead of 5.4 cycles for 16 elements; on an Emerald Rapids alike).
+  static Packet plus(Packet a, Packet b) {
+    constexpr bool kConverts = kIsa == Isa::avx512 && std::is_same_v<T, Fp16>;  // bf16 is shifted and masked
+    return kConverts ? V::multiply_add(a, V::all(1), b) : V::add(a, b);
+  }
+
   struct Gather {
-    Packet centres;
+    Packet minus_centre;
     Packet distances = V::all(0);
     Packet squares = V::all(0);
 
     template <std::size_t n>
     void operator()(const auto&, const Packet (&a)[n]) {
       for (std::size_t i = 0; i < n; ++i) {
-        const Packet distance = centred ? V::subtract(a[i], centres) : a[i];
-        if (centred) distances = V::add(distances, distance);
+        const Packet distance = centred ? plus(a[i], minus_centre) : a[i];
+        if (centred) distances = plus(distance, distances);
         squares = V::multiply_add(distance, distance, squares);
       }
     }
@@ -54,14 +62,14 @@ struct Normalise {
   struct Emit {
     const T* gamma;
     const T* beta;
-    Packet means;
-    Packet scales;
+    Packet minus_mean;
+    Packet scale;
 
     Packet operator()(auto where, const T* in) const {
       const Packet value = where.load(in);
       const Packet g = where.load(gamma);
-      if constexpr (!centred) return V::multiply(V::multiply(value, scales), g);
-      return V::multiply_add(V::multiply(V::subtract(value, means), scales), g, where.load(beta));
+      if constexpr (!centred) return V::multiply(V::multiply(value, scale), g);
+      return V::multiply_add(V::multiply(plus(value, minus_mean), scale), g, where.load(beta));
     }
   };
 
@@ -75,7 +83,7 @@ struct Normalise {
     centre = V::sum(sum) / static_cast<Value>(count);
   }
   Value rest() const { return centre; }
-  Gather gathering(std::int64_t) const { return {V::all(centre)}; }
+  Gather gathering(std::int64_t) const { return {V::all(-centre)}; }
   void take(const Gather& gather) {
     if (centred) distances += V::sum(gather.distances);
     block_squares += V::sum(gather.squares);
@@ -93,7 +101,7 @@ struct Normalise {
   }
   void emit_block(std::int64_t row, std::int64_t) { emitted_row = emitted[row]; }
   Emit emitting(std::int64_t first) const {
-    return {gamma + first, centred ? beta + first : nullptr, V::all(emitted_row.mean), V::all(emitted_row.scale)};
+    return {gamma + first, centred ? beta + first : nullptr, V::all(-emitted_row.mean), V::all(emitted_row.scale)};
   }
 };
 
