@@ -4,10 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
 #include "calibrate/machine_store.hpp"
 #include "measure/audit.hpp"
 #include "model/attributes.hpp"
+#include "model/nan.hpp"
 
 namespace roofline {
 namespace {
@@ -32,12 +35,25 @@ bool comparable(const Machine& now, const Machine& kept) {
   return same_host(now, kept) && staleness(kept, now.device, now.tool_version).empty();
 }
 
-/// The same roof of `kept`, for main memory's burst roofs; null for others, and where it can't be believed.
+/// Caches and pipes of a GPU are regulated by power and heat, and audited for that.
+bool held(const Ceiling& ceiling, DeviceKind device) {
+  if (ceiling.role != Role::roof || ceiling.regime != Regime::burst) return false;
+  const bool memory = ceiling.kind == CeilingKind::bandwidth && ceiling.level == main_memory(device);
+  return memory || (device == DeviceKind::cpu && follows_core_clock(ceiling));
+}
+
+/// The same roof of `kept`; null where it is not held against earlier ones or can't be believed.
 const Ceiling* earlier_of(const Machine& now, const Ceiling& ceiling, const Machine& kept) {
-  const bool held = ceiling.kind == CeilingKind::bandwidth && ceiling.level == main_memory(now.device.kind) &&
-                    ceiling.role == Role::roof && ceiling.regime == Regime::burst;
-  const Ceiling* before = held ? kept.find(ceiling.name) : nullptr;
+  if (!held(ceiling, now.device.kind)) return nullptr;
+  const Ceiling* before = kept.find(ceiling.name);
   return before != nullptr && sound(*before) ? before : nullptr;
+}
+
+/// By how much a roof is above what it was: in a cycle, where it runs at the core's clock and that is known.
+double rise(const Ceiling& ceiling, const Ceiling& before) {
+  const double in_a_cycle = follows_core_clock(ceiling) ? share_in_a_cycle(ceiling, before) : kNaN;
+  const double share = ceiling.value / before.value;
+  return std::isnan(in_a_cycle) ? share : std::min(share, in_a_cycle);
 }
 
 }  // namespace
@@ -48,15 +64,15 @@ std::string slower_earlier(const Machine& now, const Machine& kept) {
   double factor = 1 + kSameAsBefore;
   for (const Ceiling& ceiling : now.ceilings) {
     const Ceiling* before = earlier_of(now, ceiling, kept);
-    // What lies under an earlier value itself has said so.
-    if (before == nullptr || before->earlier || !(ceiling.value > factor * before->value)) continue;
+    // A suspect one has said so itself.
+    if (before == nullptr || before->suspect() || !(rise(ceiling, *before) > factor)) continue;
     most = &ceiling;
-    factor = ceiling.value / before->value;
+    factor = rise(ceiling, *before);
   }
   if (most == nullptr) return {};
   return fmt::format(
-      "memory was slower in the calibration of {}: {} is {:.2f} times what it was. Shares of memory's "
-      "roofs in reports that were made with that one are too large",
+      "the machine was slower in the calibration of {}: {} is {:.2f} times what it was. Shares of that roof in reports "
+      "that were made with that one are too large",
       kept.measured_at, most->name, factor);
 }
 
@@ -66,7 +82,8 @@ void hold_against_earlier(Machine& now, const Machine& kept, std::int64_t now_s)
     const Ceiling* before = earlier_of(now, ceiling, kept);
     if (before == nullptr) continue;
     std::optional<EarlierValue> most = before->earlier;
-    if (!most || before->value > most->value) most = EarlierValue{before->value, kept.measured_at};
+    if (!most || before->value > most->value)
+      most = EarlierValue{before->value, kept.measured_at, before->clocks.core_hz};
     const std::optional<std::int64_t> then_s = seconds_since_1970(most->measured_at);
     if (!then_s || now_s - *then_s > kRemembered_s || !(most->value > ceiling.value)) continue;
     ceiling.earlier = most;

@@ -97,7 +97,8 @@ Check audit_cycles(const Ceiling& sustained, const Ceiling& burst);
 inline constexpr std::string_view kCyclesCheck = "as much in a cycle as in a burst";
 
 /// An earlier calibration must not have reached more by over 3 %: this one was disturbed from its beginning to its end,
-/// or the machine has become slower. not_run where none reached more.
+/// or the machine has become slower. Nor more in a cycle of the core clock, where it ran at another and the level is
+/// not main memory, which has a clock of its own. not_run where none reached more.
 Check audit_earlier(const Ceiling& ceiling);
 inline constexpr std::string_view kEarlierCheck = "as fast as before";
 inline constexpr double kSameAsBefore = 0.03;

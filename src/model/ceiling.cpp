@@ -31,6 +31,21 @@ double share_in_a_cycle(const Ceiling& ceiling, const Ceiling& other) {
   return ceiling.value / *ceiling.clocks.core_hz / (other.value / *other.clocks.core_hz);
 }
 
+bool follows_core_clock(const Ceiling& ceiling) {
+  if (ceiling.kind == CeilingKind::compute) return true;
+  constexpr std::array kCaches = {Level::l1, Level::shared, Level::l2, Level::l3};
+  return ceiling.kind == CeilingKind::bandwidth && ceiling.level &&
+         std::find(kCaches.begin(), kCaches.end(), *ceiling.level) != kCaches.end();
+}
+
+double share_in_a_cycle_of_before(const Ceiling& ceiling) {
+  if (!ceiling.earlier) return kNaN;
+  Ceiling before;
+  before.value = ceiling.earlier->value;
+  before.clocks.core_hz = ceiling.earlier->core_hz;
+  return share_in_a_cycle(ceiling, before);
+}
+
 std::string_view to_string(CeilingKind kind) { return spell(kKinds, kind); }
 std::string_view to_string(Regime regime) { return spell(kRegimes, regime); }
 std::string_view to_string(Role role) { return spell(kRoles, role); }

@@ -68,8 +68,9 @@ struct Power {
 
 /// What a ceiling was in an earlier calibration of the same machine.
 struct EarlierValue {
-  double value = 0;         ///< in the unit of the ceiling
-  std::string measured_at;  ///< UTC, ISO 8601
+  double value = 0;                    ///< in the unit of the ceiling
+  std::string measured_at;             ///< UTC, ISO 8601
+  std::optional<double> core_hz = {};  ///< the core clock then; absent where it could not be read
 };
 
 struct Ceiling {
@@ -109,6 +110,13 @@ struct Ceiling {
 /// missing. Burst and sustained differ by their clocks alone, as far as a limiter is what they differ by.
 double share_in_a_cycle(const Ceiling& ceiling, const Ceiling& other);
 inline constexpr double kSameInACycle = 0.03;
+
+/// Whether it runs at the core clock: pipes and caches do, main memory and links have clocks of their own.
+bool follows_core_clock(const Ceiling& ceiling);
+
+/// share_in_a_cycle() of a ceiling beside what it was earlier; NaN where there is nothing earlier or a clock is
+/// missing.
+double share_in_a_cycle_of_before(const Ceiling& ceiling);
 
 std::string_view to_string(CeilingKind kind);
 std::string_view to_string(Regime regime);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
@@ -65,16 +66,23 @@ std::string remedy(const Machine& machine, const Ceilings& restless) {
   return text + ".";
 }
 
+double share_of_before(const Ceiling& ceiling) { return ceiling.value / ceiling.earlier->value; }
+
+/// The one that lost most; not of an empty list.
+const Ceiling& least_of_before(const Ceilings& slower) {
+  return **std::min_element(slower.begin(), slower.end(), [](const Ceiling* a, const Ceiling* b) {
+    return share_of_before(*a) < share_of_before(*b);
+  });
+}
+
 /// "dram.read and dram.copy reached as little as 0.53 of what an earlier calibration did on 2026-11-23T19:46:50Z: …"
 std::string slower_than_before(const Ceilings& slower) {
-  const auto share_of = [](const Ceiling* ceiling) { return ceiling->value / ceiling->earlier->value; };
-  const Ceiling* least = *std::min_element(
-      slower.begin(), slower.end(), [&](const Ceiling* a, const Ceiling* b) { return share_of(a) < share_of(b); });
+  const Ceiling& least = least_of_before(slower);
   return fmt::format(
       "{} reached {}{:.2f} of what an earlier calibration did on {}: the machine was disturbed from "
       "beginning to end, or is slower now. Calibrate again.",
-      names_of(slower), slower.size() == 1 ? "" : "as little as ", share_of(least),
-      clean_line(least->earlier->measured_at));
+      names_of(slower), slower.size() == 1 ? "" : "as little as ", share_of_before(least),
+      clean_line(least.earlier->measured_at));
 }
 
 /// One sentence for each cause; that of unrest begins with how far the machine was `disturbed`, where it was.
@@ -119,6 +127,25 @@ std::string disturbance(const Ceilings& ceilings) {
                      share_of(*least), name);
 }
 
+/// "fp32 and fp64 are as little as 0.95 of what they were on 2026-11-23T19:46:50Z, by the core clock: …": what passes
+/// its audit for its clock's sake; empty where there is nothing.
+std::string slower_by_their_clock(const Ceilings& ceilings) {
+  Ceilings slower;
+  for (const Ceiling* ceiling : ceilings) {
+    if (ceiling->suspect() || !follows_core_clock(*ceiling) || std::isnan(share_in_a_cycle_of_before(*ceiling)))
+      continue;
+    if (share_of_before(*ceiling) < 1 - kSameAsBefore) slower.push_back(ceiling);
+  }
+  if (slower.empty()) return {};
+  const Ceiling& least = least_of_before(slower);
+  const bool one = slower.size() == 1;
+  return fmt::format(
+      "{} {}{:.2f} of what {} on {}, by the core clock: {:.2f} GHz now and {:.2f} then. Points are held against pipes "
+      "at their own clock.",
+      names_of(slower), one ? "is " : "are as little as ", share_of_before(least), one ? "it was" : "they were",
+      clean_line(least.earlier->measured_at), *least.clocks.core_hz * 1e-9, *least.earlier->core_hz * 1e-9);
+}
+
 std::vector<std::string> findings_of(const Machine& machine, const Ceilings& ceilings) {
   const std::string disturbed = disturbance(ceilings);
   std::vector<std::string> sentences = suspects(machine, ceilings, disturbed);
@@ -135,7 +162,9 @@ std::vector<std::string> machine_findings(const Machine& machine) {
   for (const Ceiling& ceiling : machine.ceilings) {
     if (ceiling.role == Role::roof) roofs.push_back(&ceiling);
   }
-  return findings_of(machine, roofs);
+  std::vector<std::string> sentences = findings_of(machine, roofs);
+  if (std::string slower = slower_by_their_clock(roofs); !slower.empty()) sentences.push_back(std::move(slower));
+  return sentences;
 }
 
 std::vector<std::string> machine_findings(const Report& report) {

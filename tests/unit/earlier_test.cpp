@@ -47,8 +47,8 @@ TEST(Earlier, ASlowMemoryIsSuspectOnceItWasFaster) {
 
 TEST(Earlier, ASlowOneIsToldOfOnceItIsKnownToBeOne) {
   EXPECT_EQ(slower_earlier(calibrated(116e9, kNoon), calibrated(62e9, kMorning)),
-            "memory was slower in the calibration of 2026-11-23T08:00:00Z: dram.copy is 1.87 times what it was. Shares "
-            "of memory's roofs in reports that were made with that one are too large");
+            "the machine was slower in the calibration of 2026-11-23T08:00:00Z: dram.copy is 1.87 times what it was. "
+            "Shares of that roof in reports that were made with that one are too large");
   EXPECT_EQ(slower_earlier(calibrated(116e9, kNoon), calibrated(114e9, kMorning)), "");
   EXPECT_EQ(slower_earlier(calibrated(62e9, kNoon), calibrated(116e9, kMorning)), "");
   EXPECT_EQ(slower_earlier(calibrated(116e9, kNoon), calibrated(62e9, kMorning, "node18")), "");
@@ -83,11 +83,56 @@ TEST(Earlier, OnlyWhatSpeaksOfThisMachineCounts) {
   EXPECT_FALSE(held(calibrated(62e9, kNoon), other).earlier) << "it may never have been that fast";
   other.ceilings[0].audit.checks = {{std::string(kPlateauCheck), CheckStatus::fail, "1 of 9"}};
   EXPECT_TRUE(held(calibrated(62e9, kNoon), other).earlier) << "it was that fast at least";
-  Machine cache = calibrated(116e9, kMorning);
-  cache.ceilings[0].level = Level::l2;
-  Machine now = calibrated(62e9, kNoon);
-  now.ceilings[0].level = Level::l2;
-  EXPECT_FALSE(held(now, cache).earlier) << "caches follow the core's clock, which is another every time";
+}
+
+/// An L3's copy roof, and the core clock that it was measured at.
+Machine calibrated_l3(double copy, double core_hz, const std::string& measured_at) {
+  Machine machine = calibrated(copy, measured_at);
+  machine.ceilings[0].name = "l3.copy";
+  machine.ceilings[0].level = Level::l3;
+  machine.ceilings[0].clocks.core_hz = core_hz;
+  return machine;
+}
+
+TEST(Earlier, CachesAndPipesMayBeAsMuchLowerAsTheirClockIs) {
+  const Machine morning = calibrated_l3(240e9, 4.2e9, kMorning);
+  const Ceiling clocked = held(calibrated_l3(225e9, 3.95e9, kNoon), morning);
+  ASSERT_TRUE(clocked.earlier);
+  EXPECT_EQ(clocked.earlier->core_hz, 4.2e9);
+  EXPECT_FALSE(clocked.suspect());
+  EXPECT_EQ(clocked.audit.checks.back().detail,
+            "0.938 of 240 Gbyte/s on 2026-11-23T08:00:00Z; 0.997 of it in a cycle, at 3.950 and 4.200 GHz");
+  EXPECT_TRUE(held(calibrated_l3(215e9, 3.95e9, kNoon), morning).suspect()) << "0.953 in a cycle";
+  Machine pipe = calibrated_l3(200e9, 4.2e9, kNoon), faster_pipe = morning;
+  for (Machine* machine : {&pipe, &faster_pipe}) {
+    machine->ceilings[0].kind = CeilingKind::compute;
+    machine->ceilings[0].pipe = Pipe::fp32;
+  }
+  EXPECT_TRUE(held(pipe, faster_pipe).suspect());
+  pipe.ceilings[0].clocks.core_hz.reset();
+  EXPECT_TRUE(held(pipe, faster_pipe).suspect()) << "no clock excuses nothing";
+
+  EXPECT_EQ(slower_earlier(calibrated_l3(240e9, 4.2e9, kNoon), calibrated_l3(225e9, 3.95e9, kMorning)), "");
+  EXPECT_EQ(slower_earlier(calibrated_l3(240e9, 4.2e9, kNoon), calibrated_l3(207e9, 4.2e9, kMorning)),
+            "the machine was slower in the calibration of 2026-11-23T08:00:00Z: l3.copy is 1.16 times what it was. "
+            "Shares of that roof in reports that were made with that one are too large");
+}
+
+TEST(Earlier, MainMemoryHasAClockOfItsOwn) {
+  Machine morning = calibrated(116e9, kMorning), noon = calibrated(108e9, kNoon);
+  morning.ceilings[0].clocks.core_hz = 4.2e9;
+  noon.ceilings[0].clocks.core_hz = 3.8e9;
+  EXPECT_TRUE(held(noon, morning).suspect());
+}
+
+TEST(Earlier, OfAGpuOnlyMemoryIsHeld) {
+  Machine morning = calibrated_l3(240e9, 1.98e9, kMorning), noon = calibrated_l3(200e9, 1.98e9, kNoon);
+  for (Machine* machine : {&morning, &noon}) machine->device.kind = DeviceKind::cuda;
+  EXPECT_FALSE(held(noon, morning).earlier);
+  for (Machine* machine : {&morning, &noon}) machine->ceilings[0].level = Level::hbm;
+  EXPECT_TRUE(held(noon, morning).suspect());
+  for (Machine* machine : {&morning, &noon}) machine->ceilings[0].role = Role::reference;
+  EXPECT_FALSE(held(noon, morning).earlier);
 }
 
 }  // namespace

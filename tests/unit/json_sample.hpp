@@ -39,7 +39,7 @@ inline Machine sample_machine() {
   read.level = Level::dram;
   read.pattern = Pattern::read;
   read.typical = 1e10 / 7;
-  read.earlier = EarlierValue{1e10 / 3, "2026-11-23T19:46:50Z"};
+  read.earlier = EarlierValue{1e10 / 3, "2026-11-23T19:46:50Z", 3.1e9};
   read.rounds = 12;
   read.agreeing_rounds = 5;
   read.limit = Limit{.value = 4e10, .basis = "2 x 2500 MHz x 64 bit"};

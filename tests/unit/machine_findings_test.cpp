@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "measure/audit.hpp"
 #include "tests/support/sample_report.hpp"
 
@@ -79,6 +81,24 @@ TEST(MachineFindings, AMachineThatWasFasterBeforeSaysWhenAndByHowMuch) {
   Machine foreign = cpu();
   fail(foreign.ceilings[0], kEarlierCheck);
   EXPECT_THAT(machine_findings(foreign), ::testing::SizeIs(1)) << "a file that has the check and not the value";
+}
+
+TEST(MachineFindings, PipesThatAreLowerByTheirClockSaySoOfTheMachineAndNotOfPoints) {
+  Machine machine = cpu();
+  Ceiling& fp32 = *std::find_if(machine.ceilings.begin(), machine.ceilings.end(),
+                                [](const Ceiling& ceiling) { return ceiling.name == "fp32"; });
+  fp32.clocks.core_hz = 4.0e9;
+  fp32.earlier = EarlierValue{fp32.value / 0.95, "2026-11-23T19:46:50Z", 4.2e9};
+  fp32.audit.checks.push_back(audit_earlier(fp32));
+  EXPECT_FALSE(fp32.suspect());
+  EXPECT_THAT(machine_findings(machine),
+              ElementsAre("fp32 is 0.95 of what it was on 2026-11-23T19:46:50Z, by the core clock: 4.00 GHz now and "
+                          "4.20 then. Points are held against pipes at their own clock."));
+  Report report = example::sample_report();
+  report.machine = machine;
+  EXPECT_THAT(machine_findings(report), IsEmpty());
+  fp32.earlier->value = fp32.value / 0.98;
+  EXPECT_THAT(machine_findings(machine), IsEmpty()) << "within 3 %";
 }
 
 TEST(MachineFindings, ADisturbedMachineSaysSoInOneLine) {

@@ -73,6 +73,7 @@ void members(auto& io, Limit& limit) {
 void members(auto& io, EarlierValue& earlier) {
   io("value", earlier.value);
   io("measured_at", earlier.measured_at);
+  io.optional("core_hz", earlier.core_hz);
 }
 
 void members(auto& io, Clocks& clocks) {
