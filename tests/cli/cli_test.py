@@ -777,7 +777,7 @@ class Machines(Workspace):
         self.assertEqual(now["dram.read"]["earlier"]["measured_at"], machine["measured_at"])
         self.assertEqual(now["dram.read"]["audit"]["status"], "fail")
         self.assertNotIn("as fast as before", str(now["dram.write"]["audit"]))
-        self.assertIn(f"memory was slower in the calibration of {machine['measured_at']}", done.stderr)
+        self.assertIn(f"the machine was slower in the calibration of {machine['measured_at']}", done.stderr)
 
     def changed_copy(self, name, factor, role="roof"):
         """The calibration with one ceiling scaled, as if from another machine of the same kind."""
