@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "kernels/blocks/cpu/loads_ahead.hpp"
 #include "kernels/blocks/cpu/vector.hpp"
 
 namespace roofline {
@@ -16,8 +17,11 @@ Computed<T> reduce(const T* x, std::int64_t count, Computed<T> identity, Combine
   constexpr std::int64_t kWays = 8 * kVectorBytes / sizeof(typename V::Packet);
   typename V::Packet parts[kWays];
   for (auto& part : parts) part = V::all(identity);
+  constexpr std::int64_t kLine = 64 / sizeof(T);
+  const AskAheadOf<kIsa> ask_ahead;
   std::int64_t i = 0;
   for (; i + kWays * V::kLanes <= count; i += kWays * V::kLanes) {
+    for (std::int64_t ahead = 0; ahead < kWays * V::kLanes; ahead += kLine) ask_ahead(x + i + ahead);
     for (std::int64_t way = 0; way < kWays; ++way) parts[way] = combine(parts[way], V::load(x + i + way * V::kLanes));
   }
   for (std::int64_t step = kWays / 2; step > 0; step /= 2) {
