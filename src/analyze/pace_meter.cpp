@@ -36,7 +36,7 @@ std::optional<ProbeCase> made_again(const Ceiling& roof, Device& device) {
 }  // namespace
 
 Pace between(const Pace& before, const Pace& after) {
-  return {.copy = (before.copy + after.copy) / 2, .arithmetic = (before.arithmetic + after.arithmetic) / 2};
+  return {.copy = std::min(before.copy, after.copy), .arithmetic = std::min(before.arithmetic, after.arithmetic)};
 }
 
 class PaceMeter::Gauge {

@@ -12,7 +12,8 @@
 
 namespace roofline {
 
-/// As long as a row lasts, one pace after the other.
+/// What a row had for certain: the slower of both. A machine that changes its pace does so in the middle of rows, too,
+/// and the mean of two paces is neither.
 Pace between(const Pace& before, const Pace& after);
 
 class PaceMeter {

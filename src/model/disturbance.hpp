@@ -39,7 +39,8 @@ double share_lost(const Disturbance& seen);
 /// `most` stands before each figure ("up to "). Empty when nothing was watched.
 std::string describe(const Disturbance& seen, std::string_view most = {});
 
-/// What the probes of two roofs reached right before and after a row, as shares of these roofs.
+/// What the probes of two roofs reached right before and after a row, as shares of these roofs: the slower of both
+/// times.
 struct Pace {
   double copy = 1;        ///< of main memory's copy roof
   double arithmetic = 1;  ///< of the fp32 roof, at the core clock that there was
