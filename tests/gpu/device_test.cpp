@@ -2,6 +2,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <csignal>
@@ -137,11 +138,15 @@ TEST_F(DeviceTest, TimerNumbersLaunchesAndAgreesWithTheWallClock) {
   const auto fills = gpu().timer(
       [&](std::int64_t) { check(cudaMemsetAsync(buffer->data(), 1, buffer->size(), gpu().stream()), "filling"); });
   fills->time(100);
-  const auto start = std::chrono::steady_clock::now();
-  const double measured = fills->time(100).seconds;
-  const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  EXPECT_LT(measured, wall);
-  EXPECT_GT(measured, 0.8 * wall) << "hundreds of microseconds of overhead at most";
+  double best = 0;  // a busy host adds to the wall time of any batch, but hardly to that of all
+  for (int i = 0; i < 5; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    const double measured = fills->time(100).seconds;
+    const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    EXPECT_LT(measured, wall);
+    best = std::max(best, measured / wall);
+  }
+  EXPECT_GT(best, 0.8) << "hundreds of microseconds of overhead at most";
 }
 
 TEST_F(DeviceTest, MeasuresAPlausibleClock) {

@@ -136,15 +136,16 @@ ProbeCase hbm_case(CudaDevice& device, double scale) {
                     static_cast<std::uint32_t>(2048 * scale));
 }
 
-/// 2 MiB: more than one SM's L1, which these loads leave aside anyway, and within the nearer half of L2. The first
-/// time round is HBM's latency, so it is gone before the first launch.
+/// 2 MiB, or half of a smaller L2: more than one SM's L1, which these loads leave aside anyway, and within the nearer
+/// half of a large L2. The first time round is HBM's latency, so it is gone before the first launch.
 ProbeCase l2_case(CudaDevice& device, double scale) {
-  constexpr int kBits = 14;
+  const auto half = static_cast<std::uint64_t>(device.properties().l2_bytes / 2 / static_cast<double>(kChaseStride));
+  const int bits = std::min(14, static_cast<int>(std::bit_width(half)) - 1);
   ProbeCase made =
-      chase_case(device, shared_buffer(device, kChaseStride << kBits), kBits, static_cast<std::uint32_t>(4096 * scale));
+      chase_case(device, shared_buffer(device, kChaseStride << bits), bits, static_cast<std::uint32_t>(4096 * scale));
   const CudaProperties& gpu = device.properties();
   made.nearer_cache_bytes = l1_bytes(gpu.major, gpu.minor).value_or(0);
-  chase_all(device, made, kBits);
+  chase_all(device, made, bits);
   return made;
 }
 

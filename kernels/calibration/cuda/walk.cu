@@ -12,8 +12,10 @@ namespace roofline {
 namespace {
 
 /// sums[y] gets what block y * every must have summed up.
-__global__ void expected_kernel(const uint4* set, Walk walk, std::uint32_t every, std::uint32_t* sums) {
+__global__ void expected_kernel(const uint4* set, Walk walk, std::uint32_t apart, std::uint32_t every,
+                                std::uint32_t* sums) {
   const std::uint32_t start = walk.start(blockIdx.y * every);
+  set += std::size_t{blockIdx.y} * every * apart;
   const std::uint64_t length = std::uint64_t{walk.rounds} * walk.round;
   const auto whole = static_cast<std::uint32_t>(length / walk.vectors);
   const auto rest = static_cast<std::uint32_t>(length % walk.vectors);
@@ -28,14 +30,14 @@ __global__ void expected_kernel(const uint4* set, Walk walk, std::uint32_t every
 }  // namespace
 
 std::optional<std::string> check_walk(CudaDevice& device, const void* set, const Walk& walk, const void* sums,
-                                      int warps_per_block) {
+                                      int warps_per_block, std::uint32_t apart) {
   // All blocks where the set is small; a few of a set of gigabytes, for each of them means reading it.
   constexpr std::uint32_t kMostVectors = 1u << 30;
   const std::uint32_t checked = std::clamp(kMostVectors / walk.vectors, 3u, walk.blocks);
   const std::uint32_t every = (walk.blocks - 1) / (checked - 1);
   const auto expected_sums = device.allocate(checked * sizeof(std::uint32_t));
   device.fill(expected_sums->data(), std::byte{0}, expected_sums->size());
-  expected_kernel<<<dim3(256, checked), 256, 0, device.stream()>>>(static_cast<const uint4*>(set), walk, every,
+  expected_kernel<<<dim3(256, checked), 256, 0, device.stream()>>>(static_cast<const uint4*>(set), walk, apart, every,
                                                                    static_cast<std::uint32_t*>(expected_sums->data()));
   check_launch("walk check");
   std::vector<std::uint32_t> expected(checked);

@@ -2,6 +2,7 @@
 // own. Behind l1.read, l2.read and the working-set sweep.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 
@@ -71,9 +72,19 @@ __global__ void __launch_bounds__(kThreads) walk_kernel(const uint4* __restrict_
   if (threadIdx.x % 32 == 0) sums[blockIdx.x * (kThreads / 32) + threadIdx.x / 32] = sum;
 }
 
-/// What walk_kernel's sums must add up to, for some of the blocks: the reason why they do not, or nothing.
+/// What the sums of a walk must add up to, for some of the blocks: the reason why they do not, or nothing. The set of
+/// each block begins `apart` vectors after that of the block before it; 0 where all walk the same one.
 std::optional<std::string> check_walk(CudaDevice& device, const void* set, const Walk& walk, const void* sums,
-                                      int warps_per_block);
+                                      int warps_per_block, std::uint32_t apart = 0);
+
+/// Blocks of `threads` that an SM holds of a kernel at once, by its registers and shared memory: with one more, a
+/// launch would have a second wave in which most SMs idle.
+template <typename Kernel>
+int resident_blocks(Kernel* kernel, int threads) {
+  int blocks = 0;
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, 0), "asking for the occupancy");
+  return std::max(1, blocks);
+}
 
 /// A walk by `blocks_per_sm` blocks that takes `wanted_bytes` of a set at least, times `scale`.
 inline Walk plan_walk(const CudaDevice& device, std::int64_t set_bytes, int blocks_per_sm, int round,

@@ -1,4 +1,4 @@
-// dlopen, owned.
+// dlopen for the rest of the process.
 #include "device/cuda/shared_library.hpp"
 
 #include <dlfcn.h>
@@ -12,10 +12,6 @@ SharedLibrary::SharedLibrary(std::span<const std::string> names) {
     if (handle_ == nullptr) handle_ = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);
   }
   complete_ = handle_ != nullptr;
-}
-
-SharedLibrary::~SharedLibrary() {
-  if (handle_ != nullptr) dlclose(handle_);
 }
 
 SharedLibrary::Symbol SharedLibrary::symbol(const char* name) {

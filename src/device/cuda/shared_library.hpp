@@ -10,10 +10,11 @@ namespace roofline {
 /// A table of functions derives from it and has a member for each of them, initialised by symbol().
 class SharedLibrary {
  public:
-  /// The first of `names` that can be loaded, kept loaded as long as the object lives. A name without a folder is
-  /// looked for where the system says; a folder must be absolute.
+  /// The first of `names` that can be loaded. A name without a folder is looked for where the system says; a folder
+  /// must be absolute. Never unloaded: NCCL and CUPTI leave threads and callbacks behind that run until the process
+  /// ends, and dlclose in a static destructor takes the code from under them.
   explicit SharedLibrary(std::span<const std::string> names);
-  ~SharedLibrary();
+  ~SharedLibrary() = default;
   SharedLibrary(const SharedLibrary&) = delete;
   SharedLibrary& operator=(const SharedLibrary&) = delete;
 
