@@ -42,7 +42,9 @@ RoundsWorker::RoundsWorker(const CalibrateOptions& options, const std::vector<co
   std::vector<const Probe*> ordered = probes;
   std::stable_partition(ordered.begin(), ordered.end(), [](const Probe* probe) { return probe->role == Role::roof; });
   for (const Probe* probe : ordered) (probe->sweep ? sweeps_ : members_).emplace_back().probe = probe;
-  rounds_.emplace(members_.size(), RoundTimes{.least_s = begin_s + time_s_ / 3, .end_s = rounds_end_s()});
+  rounds_.emplace(members_.size(), RoundTimes{.least_s = begin_s + time_s_ / 3,
+                                              .end_s = rounds_end_s(),
+                                              .whole_first_round = !options.effort.time_s});
 }
 
 AfterJob RoundsWorker::run(const Send& send) {
@@ -79,13 +81,17 @@ std::optional<RoundsWorker::Step> RoundsWorker::next() {
   const auto pending = [this](const Member& member) { return !member.over && !member.stretched && !lost(member); };
   const bool one_round = rounds_->completed() > 0 || rounds_->place() == members_.size();
   const auto curve = std::find_if(sweeps_.begin(), sweeps_.end(), pending);
+  in_first_round_ = in_first_round_ && !one_round;
   if (one_round && curve != sweeps_.end() && now < rounds_end_s()) return Step{&RoundsWorker::sweep, &*curve};
   const auto gone = [this](const Member& member) { return member.over || lost(member); };
   while (!std::all_of(members_.begin(), members_.end(), gone)) {
     const std::optional<std::size_t> index = rounds_->next(now, [this] { return settled(); });
     if (!index) break;
-    if (!gone(members_[*index])) return Step{&RoundsWorker::visit, &members_[*index]};
+    if (gone(members_[*index])) continue;
+    in_first_round_ = rounds_->completed() == 0;
+    return Step{&RoundsWorker::visit, &members_[*index]};
   }
+  in_first_round_ = false;
   for (Member& member : members_) {
     if (pending(member) && is_sustained(*member.probe, options_.effort) && member.rounds && member.rounds->best()) {
       return Step{&RoundsWorker::sustain, &member};
@@ -164,8 +170,12 @@ void RoundsWorker::finish(const Tell& tell) {
   }
 }
 
-/// By the user, or because what is left of the time is kept for sustained ceilings.
-bool RoundsWorker::stopped() const { return interrupted() || wall_seconds() >= rounds_end_s(); }
+/// By the user, or because what is left of the time is kept for sustained ceilings. A default time does not end the
+/// first round: on a busy machine with large caches it was over before there was a single ceiling.
+bool RoundsWorker::stopped() const {
+  const bool finishing = in_first_round_ && !options_.effort.time_s;
+  return interrupted() || (wall_seconds() >= rounds_end_s() && !finishing);
+}
 
 double RoundsWorker::slowed_share(const Member& member) const {
   Slowdowns slowdowns;

@@ -60,6 +60,7 @@ class RoundsWorker {
   std::vector<Member> members_;  ///< measured in rounds: roofs first
   std::vector<Member> sweeps_;
   std::optional<Rounds> rounds_;
+  bool in_first_round_ = false;
   std::unique_ptr<Device> device_;
 };
 

@@ -16,7 +16,7 @@ struct Effort {
   /// most, and then sampled for half of it at least. 0: none are measured.
   double sustain_s = 2;
   /// Wall time for a whole calibration in rounds (CPU): all of it is used while plateaus still rise, a third of it at
-  /// least. Nothing: default_time_s.
+  /// least. Nothing: default_time_s, and as much more as the first round takes.
   std::optional<double> time_s = {};
 };
 

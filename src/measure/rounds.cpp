@@ -11,7 +11,8 @@ Rounds::Rounds(std::size_t members, RoundTimes times) : times_(times), order_(me
 }
 
 std::optional<std::size_t> Rounds::next(double now_s, const std::function<bool()>& settled) {
-  if (order_.empty() || now_s >= times_.end_s) return std::nullopt;
+  const bool finishing = times_.whole_first_round && completed_ == 0 && place_ < order_.size();
+  if (order_.empty() || (now_s >= times_.end_s && !finishing)) return std::nullopt;
   if (place_ == order_.size()) {
     ++completed_;
     place_ = 0;

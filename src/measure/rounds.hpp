@@ -14,7 +14,8 @@ namespace roofline {
 struct RoundTimes {
   double least_s =
       0;  ///< rounds go on until then, whatever has settled: a phase of seconds must not pass for the machine
-  double end_s = 0;  ///< and never beyond it
+  double end_s = 0;                ///< and never beyond it
+  bool whole_first_round = false;  ///< but for the first round, which is finished
 };
 
 class Rounds {

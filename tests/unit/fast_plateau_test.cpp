@@ -122,6 +122,16 @@ TEST(Rounds, VisitEveryoneOnceARoundInChangingOrder) {
   EXPECT_FALSE(rounds.next(100, never)) << "the time is over";
 }
 
+TEST(Rounds, FinishTheFirstOneWhereThatIsAskedFor) {
+  const auto never = [] { return false; };
+  Rounds rounds(3, {.least_s = 0, .end_s = 1, .whole_first_round = true});
+  for (const double late : {0.0, 2.0, 3.0}) EXPECT_TRUE(rounds.next(late, never));
+  EXPECT_FALSE(rounds.next(4, never));
+  Rounds cut(3, {.least_s = 0, .end_s = 1});
+  EXPECT_TRUE(cut.next(0, never));
+  EXPECT_FALSE(cut.next(2, never));
+}
+
 TEST(Rounds, EndBetweenTwoRoundsOnceSettledAndNotTooEarly) {
   Rounds rounds(2, {.least_s = 10, .end_s = 100});
   const auto always = [] { return true; };
