@@ -383,8 +383,9 @@ std::string render_answer(const Answer& answer, const std::string& command, cons
     data = data_of(answer.document);
     if (const auto notes = data.find("notes"); notes != data.end() && notes->is_array()) {
       for (const Json& note : *notes) {
-        const bool said = !note.is_string() || std::find(warnings.begin(), warnings.end(), note) != warnings.end();
-        if (!said) warnings.push_back(note);
+        if (!note.is_string()) continue;
+        const std::string text = note.get<std::string>();
+        if (std::find(warnings.begin(), warnings.end(), text) == warnings.end()) warnings.push_back(text);
       }
     }
     if (const RowKind* kind = kind_of(data)) {

@@ -531,14 +531,15 @@ class Tutorial(OwnKernels):
         suite = self.kernel(SCALE.replace("for", "for (int again = 0; again < AGAIN; ++again) for").replace(
             "y[i] =", "((volatile float*)y)[i] ="), more="    define: { AGAIN: 1 }\n    expect: { y: 2*x }\n", shape="{ n: 100000 }")
         self.assertEqual(self.analyze(suite, "--save", "before").returncode, 0)
-        self.assertEqual(self.analyze(suite, "--against", "before", "--max-slowdown", "300%").returncode, 0)
-        done = self.analyze(suite.replace("AGAIN: 1", "AGAIN: 30"), "--against", "before", "--max-slowdown", "300%")
+        # Far more than what else a machine does can make of it, and far less than the loop.
+        self.assertEqual(self.analyze(suite, "--against", "before", "--max-slowdown", "900%").returncode, 0)
+        done = self.analyze(suite.replace("AGAIN: 1", "AGAIN: 200"), "--against", "before", "--max-slowdown", "900%")
         self.assertEqual(done.returncode, 3, done.stderr)
         answer = json.loads(done.stdout)
         self.assertEqual(answer["comparison"]["schema"], "roofline.comparison/1")
         row, = answer["comparison"]["rows"]
         self.assertEqual(row["id"], answer["data"]["results"][0]["id"])
-        self.assertGreater(row["time_ratio"], 4)
+        self.assertGreater(row["time_ratio"], 10)
         self.assertTrue(row["regression"])
         done = self.analyze(suite, "--against", "never")
         self.assertEqual(done.returncode, 2)

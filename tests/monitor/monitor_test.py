@@ -100,7 +100,7 @@ class MonitorTest(unittest.TestCase):
 
     def test_fake_gpus(self):
         self.fake()
-        sample = self.valid(self.run_tool("--once", "--json", "--interval", "500ms").stdout)
+        sample = self.valid(self.run_tool("--once", "--json", "--interval", "1500ms").stdout)
         self.assertEqual([device["device"] for device in sample["devices"]], ["cuda:0", "cuda:1", "cpu"])
         gpu = sample["devices"][1]
         self.assertEqual(gpu["values"]["power_watts"], 650)

@@ -21,6 +21,7 @@
 #include "measure/audit.hpp"
 #include "model/error.hpp"
 #include "op/registry.hpp"
+#include "tests/support/small_machine.hpp"
 #include "tests/support/values.hpp"
 
 namespace roofline {
@@ -69,7 +70,7 @@ TEST(CpuProbes, OnlyPlainNamesAreRoofs) {
 }
 
 TEST(CpuProbes, EveryVariantVerifiesAfterEveryRun) {
-  CpuDevice device(DeviceOptions{});
+  CpuDevice device({}, best_isa(), small_machine());
   for (const Probe* probe : all_probes(DeviceKind::cpu)) {
     if (probe->unsupported && probe->unsupported(device)) continue;
     int variants = 0;
@@ -89,7 +90,7 @@ TEST(CpuProbes, EveryVariantVerifiesAfterEveryRun) {
 }
 
 TEST(CpuProbes, NothingIsRightBeforeTheFirstRun) {
-  CpuDevice device(DeviceOptions{});
+  CpuDevice device({}, best_isa(), small_machine());
   for (const Probe* probe : all_probes(DeviceKind::cpu)) {
     if (probe->name == "launch.pool" || (probe->unsupported && probe->unsupported(device))) continue;
     const std::optional<ProbeCase> made = probe->make(device, ProbeRequest{true, 1}, 0);
@@ -99,7 +100,7 @@ TEST(CpuProbes, NothingIsRightBeforeTheFirstRun) {
 }
 
 TEST(CpuProbes, TwiceTheScaleIsTwiceTheWork) {
-  CpuDevice device(DeviceOptions{});
+  CpuDevice device({}, best_isa(), small_machine());
   for (const Probe* probe : all_probes(DeviceKind::cpu)) {
     if (probe->sweep) continue;
     if (probe->unsupported && probe->unsupported(device)) continue;
@@ -111,8 +112,18 @@ TEST(CpuProbes, TwiceTheScaleIsTwiceTheWork) {
   }
 }
 
+/// Free memory changes from one moment to the next; the sets must not.
+TEST(CpuProbes, SetsOfOneDeviceDoNotFollowTheFreeMemory) {
+  CpuDevice device({}, best_isa(), small_machine());
+  const Probe& probe = probe_of("dram.read");
+  const double before = probe.make(device, ProbeRequest{true, 1}, 0)->working_set_bytes;
+  const auto taken = device.allocate(std::size_t{64} << 20);
+  device.fill(taken->data(), std::byte{1}, taken->size());
+  EXPECT_EQ(probe.make(device, ProbeRequest{true, 1}, 0)->working_set_bytes, before);
+}
+
 TEST(CpuProbes, QuickTriesFewerVariants) {
-  CpuDevice device(DeviceOptions{});
+  CpuDevice device({}, best_isa(), small_machine());
   for (const char* name : {"fp32", "dram.read"}) {
     const Probe& probe = probe_of(name);
     int full = 0;
@@ -124,7 +135,7 @@ TEST(CpuProbes, QuickTriesFewerVariants) {
 }
 
 TEST(CpuProbes, CompulsoryStreamsAreCountedAndExceedTheCaches) {
-  CpuDevice device(DeviceOptions{});
+  CpuDevice device({}, best_isa(), small_machine());
   const struct {
     const char* name;
     double reads, writes;
@@ -140,7 +151,7 @@ TEST(CpuProbes, CompulsoryStreamsAreCountedAndExceedTheCaches) {
 }
 
 TEST(CpuProbes, CacheSetsFitTheirLevelAndNotTheOneBefore) {
-  CpuDevice device(DeviceOptions{});
+  CpuDevice device({}, best_isa(), small_machine());
   for (const CacheInfo& cache : device.info().caches) {
     const double own = cache.bytes * static_cast<double>(cache.instances);
     double nearer = 0;
@@ -159,7 +170,7 @@ TEST(CpuProbes, CacheSetsFitTheirLevelAndNotTheOneBefore) {
 }
 
 TEST(CpuProbes, TheSweepGoesFromTheFirstCacheToMainMemory) {
-  CpuDevice device(DeviceOptions{});
+  CpuDevice device({}, best_isa(), small_machine());
   const Probe& sweep = probe_of("sweep.read");
   ASSERT_EQ(sweep.sweep, SweepAxis::working_set);
   std::vector<double> sizes;
@@ -174,11 +185,11 @@ TEST(CpuProbes, TheSweepGoesFromTheFirstCacheToMainMemory) {
   }
   ASSERT_GE(sizes.size(), 20U);
   EXPECT_LE(sizes.front(), 8192.0 * device.pool().size() + 16384);
-  EXPECT_GE(sizes.back(), 0.99 * std::min(4 * device.last_level_cache_bytes(), device.free_memory_bytes() / 2));
+  EXPECT_GE(sizes.back(), 0.99 * std::min(4 * device.last_level_cache_bytes(), device.free_memory_at_opening() / 2));
 }
 
 TEST(CpuProbes, TheScalingCurveEndsWithAllThreads) {
-  CpuDevice device(DeviceOptions{});
+  CpuDevice device({}, best_isa(), small_machine());
   const Probe& scaling = probe_of("scaling.dram.read");
   ASSERT_EQ(scaling.sweep, SweepAxis::threads);
   std::vector<double> threads;
@@ -192,13 +203,13 @@ TEST(CpuProbes, TheScalingCurveEndsWithAllThreads) {
 }
 
 TEST(CpuProbes, DistanceNeedsASecondNode) {
-  CpuDevice device(DeviceOptions{1});
+  CpuDevice device({.threads = 1}, best_isa(), small_machine());
   EXPECT_THAT(probe_of("numa.remote").unsupported(device).value_or(""), HasSubstr("one NUMA node"));
 }
 
 #if defined(__x86_64__)
 TEST(CpuProbes, TheLimitFollowsFromTheClockAndSaysHow) {
-  CpuDevice device(DeviceOptions{});
+  CpuDevice device({}, best_isa(), small_machine());
   const std::optional<Limit> fp32 = probe_of("fp32").limit(device, 1e9);
   const std::optional<Limit> fp64 = probe_of("fp64").limit(device, 2e9);
   const std::optional<Limit> one = probe_of("fp32.one_core").limit(device, 1e9);

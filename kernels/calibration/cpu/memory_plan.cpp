@@ -124,7 +124,9 @@ double dram_bytes(const PlannedMachine& machine) {
 
 }  // namespace
 
-PlannedMachine planned_machine(const CpuDevice& cpu) { return {cpu.topology(), cpu.cpus(), cpu.free_memory_bytes()}; }
+PlannedMachine planned_machine(const CpuDevice& cpu) {
+  return {cpu.topology(), cpu.cpus(), cpu.free_memory_at_opening()};
+}
 
 CachePlan plan_cache(const PlannedMachine& machine, Level level, Pattern pattern) {
   CachePlan plan;

@@ -133,8 +133,8 @@ class CpuTimer final : public Timer {
 }  // namespace
 
 struct CpuDevice::State {
-  State(const DeviceOptions& options, Isa level)
-      : topology(host_topology()),
+  State(const DeviceOptions& options, Isa level, const Topology& machine)
+      : topology(machine),
         limits(read_cgroup_limits()),
         placement(place_threads(topology, {options.threads, options.cpus, limits.cpus.value_or(0)})),
         watched(with_siblings(topology, placement.cpus)),
@@ -146,7 +146,7 @@ struct CpuDevice::State {
     info.attributes.push_back({"huge pages", huge_pages_of(MappedBuffer(kHugePagesTrial, pool))});
   }
 
-  const Topology& topology;
+  Topology topology;
   CgroupLimits limits;
   Placement placement;
   std::vector<int> watched;  ///< where other programs would disturb the workers
@@ -156,6 +156,7 @@ struct CpuDevice::State {
   double resolution_s;
   ThreadPool pool;
   PowerSensors sensors;
+  double free_at_opening = 0;
   std::shared_ptr<Buffer> scratch;
 
   /// On all workers, or by the caller alone what it has done before they are awake: a busy machine takes milliseconds
@@ -173,7 +174,10 @@ struct CpuDevice::State {
   bool scratch_is_idle() const { return scratch.use_count() == 1; }
 };
 
-CpuDevice::CpuDevice(const DeviceOptions& options, Isa isa) : state_(std::make_unique<State>(options, isa)) {}
+CpuDevice::CpuDevice(const DeviceOptions& options, Isa isa, const Topology& topology)
+    : state_(std::make_unique<State>(options, isa, topology)) {
+  state_->free_at_opening = std::min(free_memory_bytes(), topology.memory_bytes);
+}
 CpuDevice::~CpuDevice() = default;
 
 const DeviceInfo& CpuDevice::info() const { return state_->info; }
@@ -184,6 +188,7 @@ const Topology& CpuDevice::topology() const { return state_->topology; }
 const std::vector<int>& CpuDevice::cpus() const { return state_->placement.cpus; }
 PowerReading CpuDevice::power() { return state_->sensors.read(); }
 int CpuDevice::cores() const { return cores_under(state_->topology, state_->placement.cpus); }
+double CpuDevice::free_memory_at_opening() const { return state_->free_at_opening; }
 double CpuDevice::timer_resolution_s() const { return state_->resolution_s; }
 
 double CpuDevice::free_memory_bytes() const {

@@ -14,14 +14,18 @@ namespace roofline {
 
 class CpuDevice final : public Device {
  public:
-  /// Workers as place_threads() places them for `options`. Kernels run at level `isa`, which this CPU must have. Throws
+  /// Workers as place_threads() places them for `options`. Kernels run at level `isa`, which this CPU must have. Tests
+  /// give it the topology of a machine that is the same everywhere, on CPUs that this process may use. Throws
   /// UsageError when there are no such CPUs.
-  explicit CpuDevice(const DeviceOptions& options, Isa isa = best_isa());
+  explicit CpuDevice(const DeviceOptions& options, Isa isa = best_isa(), const Topology& topology = host_topology());
   ~CpuDevice() override;
 
   const DeviceInfo& info() const override;
   std::unique_ptr<Buffer> allocate(std::size_t bytes) override;
   double free_memory_bytes() const override;
+  /// Free when the device was opened, and no more than the topology has. Plans of working sets are made of it, so that
+  /// plans that are made one after the other agree.
+  double free_memory_at_opening() const;
   void upload(void* device, const void* host, std::size_t bytes) override;
   void download(void* host, const void* device, std::size_t bytes) override;
   void copy(void* to, const void* from, std::size_t bytes) override;
