@@ -8,7 +8,6 @@ pkg_check_modules(FREETYPE REQUIRED freetype2)
 pkg_check_modules(ZLIB REQUIRED zlib)
 pkg_check_modules(DEFLATE REQUIRED libdeflate)
 pkg_check_modules(SQLITE REQUIRED sqlite3>=3.34)
-pkg_check_modules(MUPARSER REQUIRED muparser>=2.3)
 
 # roofline_static(<target> <archive name> <prefix of pkg_check_modules> <what the archive needs besides…>)
 function(roofline_static target archive prefix)

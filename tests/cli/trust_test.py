@@ -26,7 +26,7 @@ __attribute__((constructor)) static void mark(void) {
   if (file != NULL) fclose(file);
 }
 """
-LIBRARIES = ["libmuparser.so.2", "libzstd.so.1", "libcuda.so.1", "libnvidia-ml.so.1", "libnvrtc.so.13", "libnvrtc.so.12",
+LIBRARIES = ["libzstd.so.1", "libcuda.so.1", "libnvidia-ml.so.1", "libnvrtc.so.13", "libnvrtc.so.12",
              "libcublas.so.13", "libcublas.so.12"]
 
 SUITE = """\

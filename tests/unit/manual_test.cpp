@@ -149,7 +149,7 @@ MachineFacts whole_machine() {
   gpu.info.identity = "gpu";
   facts.devices = {gpu, cpu};
   for (const char* name :
-       {"libnvidia-ml", "libcublasLt", "libcupti", "libnvrtc", "libnccl", "libmuparser", "libzstd"}) {
+       {"libnvidia-ml", "libcublasLt", "libcupti", "libnvrtc", "libnccl", "libzstd"}) {
     facts.libraries[name] = "/there";
   }
   facts.c_compiler = facts.cxx_compiler = true;

@@ -1,0 +1,82 @@
+// Arithmetic expressions as suites write them: text → a tree of operations → its value. What names stand for is the
+// caller's to say (formula.hpp).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace roofline {
+
+/// Above it, a double no longer represents every whole number.
+inline constexpr std::int64_t kLargestSize = std::int64_t{1} << 53;
+
+/// A mistake in an expression, or one that its values cause.
+struct ExpressionError : std::runtime_error {
+  ExpressionError(std::size_t position, const std::string& message) : std::runtime_error(message), at(position) {}
+  std::size_t at;  ///< the characters before it
+};
+
+enum class Arithmetic : std::uint8_t {
+  exact,  ///< a division by zero is an error, and so is a whole result above 2^53, which a double may round
+  real,   ///< a division by zero is an error
+  ieee    ///< 1 / 0 is infinite
+};
+
+class Expression {
+ public:
+  /// The element of a tensor at an index.
+  using Element = std::function<double(double index)>;
+  /// A name of a value ("n"), or of a tensor that has an index ("x[i]").
+  struct Name {
+    std::string text;
+    std::size_t at = 0;  ///< where it stands first
+    bool indexed = false;
+  };
+  /// What the names stand for, each at the place of its name in names().
+  struct Operands {
+    std::vector<double> values;
+    std::vector<Element> elements;
+  };
+
+  Expression() = default;  ///< the number 0
+  /// Throws ExpressionError for text that is no expression, is longer than 1,000 characters or nests deeper than 50.
+  explicit Expression(std::string_view text);
+
+  const std::vector<Name>& names() const { return names_; }
+  /// Throws ExpressionError as `arithmetic` says, and whatever an element throws.
+  double evaluate(const Operands& operands, Arithmetic arithmetic) const {
+    return value_of(root_, operands, arithmetic);
+  }
+
+ private:
+  friend class ExpressionParser;
+
+  enum class Kind : std::uint8_t { number, value, element, unary, binary, conditional, logical_and, logical_or };
+  enum class Check : std::uint8_t { none, whole, divisor };
+  using Index = std::uint16_t;
+  using Unary = double (*)(double);
+  using Binary = long double (*)(double, double);  ///< in a type that represents 2^53 + 1
+
+  struct Node {
+    Kind kind = Kind::number;
+    Check check = Check::none;
+    Index at = 0;            ///< in the text
+    Index operands[3] = {};  ///< nodes; the first one of a value or an element is its name
+    double number = 0;
+    Unary unary = nullptr;
+    Binary binary = nullptr;
+  };
+
+  double value_of(Index index, const Operands& operands, Arithmetic arithmetic) const;
+
+  std::vector<Node> nodes_ = {Node{}};
+  std::vector<Name> names_;
+  Index root_ = 0;
+};
+
+}  // namespace roofline
