@@ -338,7 +338,7 @@ class Analysis(Workspace):
         suite = self.suite("name: long\nworkloads:\n" + rows, "long.yaml")
         process = subprocess.Popen([ROOFLINE, "analyze", suite, "--device", "cpu", "--machine", self.machine, "-o",
                                     folder], env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        for _ in range(600):
+        for _ in range(6000):
             if (folder / "report.json").exists():
                 break
             time.sleep(0.05)
@@ -362,7 +362,7 @@ class Analysis(Workspace):
                                     folder, "--max-time", "0.01"], env=self.environment, stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL)
         seen = 0
-        for _ in range(6000):
+        for _ in range(30000):
             if path.exists():
                 seen = len(json.loads(path.read_text())["results"])
             if seen >= 3:

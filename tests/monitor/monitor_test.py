@@ -50,6 +50,14 @@ class MonitorTest(unittest.TestCase):
         self.addCleanup(process.kill)
         return process
 
+    def until_it_catches(self, process, number):
+        """Until a process has a handler for that signal: before, it would just end."""
+        while process.poll() is None:
+            status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+            if int(re.search(r"SigCgt:\s*(\w+)", status)[1], 16) >> number - 1 & 1:
+                return
+            time.sleep(0.01)
+
     def valid(self, line):
         sample = json.loads(line)
         if jsonschema:
@@ -86,7 +94,7 @@ class MonitorTest(unittest.TestCase):
 
     def test_one_sample_that_is_interrupted_was_none(self):
         process = self.start("--device", "cpu", "--once", "--interval", "1min")
-        time.sleep(1)
+        self.until_it_catches(process, signal.SIGINT)
         process.send_signal(signal.SIGINT)
         self.assertEqual(process.wait(60), 130)
         self.assertEqual(process.stdout.read(), "")
