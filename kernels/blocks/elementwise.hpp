@@ -79,6 +79,7 @@ class ElementwiseOf : public Elementwise {
         .name = "vectorized",
         .summary = std::move(summary),
         .dtypes = cpu_dtypes(),
+        .non_temporal_stores = true,
         .prepare = [this, choose](const Workload& w, Device& device) { return prepare_vectors(w, device, choose); }};
   }
 

@@ -66,6 +66,7 @@ std::vector<Implementation> Copy::implementations() const {
           {.name = "vectorized",
            .summary = "all threads, vectors, non-temporal stores",
            .dtypes = dtypes,
+           .non_temporal_stores = true,
            .prepare = [this](const Workload& w, Device& device) { return prepare_copy_vectorized(*this, w, device); }}};
 }
 

@@ -65,6 +65,7 @@ std::vector<Implementation> LayerNorm::implementations() const {
           {.name = "vectorized",
            .summary = "all threads, vectors, non-temporal stores; a row is summed up while the one before is stored",
            .dtypes = dtypes,
+           .non_temporal_stores = true,
            .prepare = [this](const Workload& w, Device& device) {
              return threaded_rows<2>(*this, w, device, []<Isa isa, typename T>() {
                return +[](const T* x, const T* gamma, const T* beta, T* y, std::int64_t rows, std::int64_t columns,

@@ -164,6 +164,7 @@ std::vector<Implementation> Rope::implementations() const {
       {.name = "vectorized",
        .summary = "all threads, vectors, non-temporal stores",
        .dtypes = dtypes,
+       .non_temporal_stores = true,
        .prepare = [this](const Workload& w, Device& device) { return prepare_rope_vectorized(*this, w, device); }}};
 }
 

@@ -77,6 +77,7 @@ std::vector<Implementation> Softmax::implementations() const {
           {.name = "vectorized",
            .summary = "all threads, vector exponentials, a row in the cache, non-temporal stores",
            .dtypes = dtypes,
+           .non_temporal_stores = true,
            .prepare = [this](const Workload& w, Device& device) {
              return threaded_rows<0>(*this, w, device,
                                      []<Isa isa, typename T>() { return &rows_with_scratch<isa, T>; });

@@ -259,7 +259,7 @@ void count(const Suite& suite, const AnalyzeOptions& options, Report& report) {
 Report begin_report(const Suite& suite, const Machine& machine, const AnalyzeOptions& options) {
   Report report;
   report.invocation.command = options.command;
-  report.invocation.suite = suite.name;
+  report.invocation.run_name = suite.name;
   report.invocation.suite_path = suite.path;
   report.invocation.suite_text = suite.text;
   report.invocation.tool_version = ROOFLINE_VERSION;
@@ -279,6 +279,7 @@ Point planned_point(const SuiteEntry& entry, const Machine& machine) {
   point.work = on_units_of(machine, entry.op->work(entry.workload, machine.device.kind));
   if (entry.implementation) {
     point.implementation_summary = entry.implementation->summary;
+    point.non_temporal_stores = entry.implementation->non_temporal_stores;
     if (entry.implementation->extra_traffic) point.work.extra = entry.implementation->extra_traffic(entry.workload);
   }
   return point;

@@ -119,7 +119,7 @@ void note_cancelled(Machine& machine, const std::vector<const Probe*>& probes) {
     const bool swept = std::any_of(machine.sweeps.begin(), machine.sweeps.end(),
                                    [&](const Sweep& sweep) { return sweep.name == probe->name; });
     if (machine.find(probe->name) == nullptr && !listed && !swept)
-      machine.unmeasured.push_back({probe->name, "cancelled"});
+      machine.unmeasured.push_back({probe->name, Unmeasured::kCancelled});
   }
 }
 
@@ -243,7 +243,7 @@ Machine calibrate(const CalibrateOptions& options) {
   machine.tool_version = ROOFLINE_VERSION;
   machine.host = host_description();
   if (const std::string name = host_name(); !name.empty()) {
-    machine.device.attributes.push_back({"host name", name});
+    machine.device.attributes.push_back({AttributeKey::host_name, name});
   }
   machine.quick = options.effort.quick;
   machine.cancelled = end == JobsEnd::interrupted;

@@ -54,14 +54,14 @@ void ask_topology(const NodeOptions& options, Node& node) {
 void calibrate_each(const NodeOptions& options, Node& node) {
   for (const int device : options.devices) {
     if (interrupted() || node.cancelled) {
-      node.unmeasured.push_back({device_name(device), "cancelled"});
+      node.unmeasured.push_back({device_name(device), Unmeasured::kCancelled});
       continue;
     }
     try {
       Machine machine = options.calibrate_alone(device);
       node.cancelled = node.cancelled || machine.cancelled;
       if (machine.device.identity.empty()) {  // interrupted before it was open
-        node.unmeasured.push_back({device_name(device), "cancelled"});
+        node.unmeasured.push_back({device_name(device), Unmeasured::kCancelled});
       } else {
         node.machines.push_back(std::move(machine));
       }
@@ -103,13 +103,13 @@ Node calibrate_node(const NodeOptions& options) {
   const bool alone = node.machines.size() == 1;
   if (alone || node.cancelled) {
     for (const char* part : {"together", "links"})
-      node.unmeasured.push_back({part, alone ? "only one GPU was calibrated" : "cancelled"});
+      node.unmeasured.push_back({part, alone ? "only one GPU was calibrated" : Unmeasured::kCancelled});
     return node;
   }
   measure_together(node, {options.effort, shared_probes(options.probes, options.effort, options.only), options.open,
                           options.progress});
   if (node.cancelled) {
-    node.unmeasured.push_back({"links", "cancelled"});
+    node.unmeasured.push_back({"links", Unmeasured::kCancelled});
     return node;
   }
   measure_links(node, {options.effort, chosen(options.link_probes, options.only), options.open, options.progress});

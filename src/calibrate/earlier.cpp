@@ -9,7 +9,6 @@
 
 #include "calibrate/machine_store.hpp"
 #include "measure/audit.hpp"
-#include "model/attributes.hpp"
 #include "model/nan.hpp"
 
 namespace roofline {
@@ -18,8 +17,8 @@ namespace {
 constexpr std::int64_t kRemembered_s = std::int64_t{30} * 24 * 3600;
 
 bool same_host(const Machine& a, const Machine& b) {
-  const std::string* one = find_attribute(a.device.attributes, "host name");
-  const std::string* other = find_attribute(b.device.attributes, "host name");
+  const std::string* one = find_attribute(a.device.attributes, AttributeKey::host_name);
+  const std::string* other = find_attribute(b.device.attributes, AttributeKey::host_name);
   return one != nullptr && other != nullptr && *one == *other;
 }
 

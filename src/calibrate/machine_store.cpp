@@ -15,7 +15,6 @@
 
 #include "host/cache_folder.hpp"
 #include "host/file_limits.hpp"
-#include "model/attributes.hpp"
 #include "model/error.hpp"
 #include "report/json/json.hpp"
 #include "report/json/node_json.hpp"
@@ -42,7 +41,7 @@ std::string safe_name(std::string name) {
 
 /// The first eight digits of a GPU's UUID; empty where it has none.
 std::string short_uuid(const DeviceInfo& device) {
-  const std::string* const uuid = find_attribute(device.attributes, "UUID");
+  const std::string* const uuid = find_attribute(device.attributes, AttributeKey::uuid);
   return uuid == nullptr ? "" : uuid->substr(uuid->starts_with("GPU-") ? 4 : 0, 8);
 }
 

@@ -127,7 +127,7 @@ void RoundsWorker::tell_ceiling(Member& member, const Tell& tell) const {
   } else if (!interrupted()) {
     member.over = true;
     const std::string reason = member.rounds->failure();
-    tell.outcome(member.probe->name, reason == "cancelled" ? std::string(kNoTime) : reason);
+    tell.outcome(member.probe->name, reason == Unmeasured::kCancelled ? std::string(kNoTime) : reason);
   }
 }
 

@@ -84,13 +84,16 @@ std::vector<DeviceListing> list_devices_isolated(const DeviceOptions& options) {
   const Json answer = ask_child([&] {
     Json all = Json::array();
     for (const DeviceListing& listing : list_devices(options)) {
-      all.push_back({{"device", device_to_json(listing.info)}, {"usable", listing.usable}, {"reason", listing.reason}});
+      all.push_back({{"device", device_to_json(listing.info)},
+                     {"usable", listing.usable},
+                     {"reason", listing.reason},
+                     {"problem", listing.problem}});
     }
     return all;
   });
   std::vector<DeviceListing> listings;
   for (const Json& entry : answer) {
-    listings.push_back({device_from_json(entry["device"]), entry["usable"], entry["reason"]});
+    listings.push_back({device_from_json(entry["device"]), entry["usable"], entry["reason"], entry["problem"]});
   }
   return listings;
 }

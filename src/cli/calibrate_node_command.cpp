@@ -124,9 +124,7 @@ bool keep(const Node& node, const CalibrateCommand& command) try {
 
 /// A device of which there is nothing.
 bool lost_a_device(const Node& node) {
-  return std::any_of(node.unmeasured.begin(), node.unmeasured.end(), [](const Unmeasured& missing) {
-    return missing.name.starts_with("cuda:") && missing.name.find(' ') == std::string::npos;
-  });
+  return std::any_of(node.unmeasured.begin(), node.unmeasured.end(), whole_device);
 }
 
 }  // namespace

@@ -59,8 +59,8 @@ std::string name_of(const DeviceInfo& info) {
 HealthCheck device_check(const DeviceListing& listing, const MachineFacts& facts) {
   const DeviceInfo& info = listing.info;
   if (!listing.usable) {
-    const bool no_driver = listing.reason.find("libcuda") != std::string::npos;
-    const bool no_cuda = listing.reason.find("built without CUDA") != std::string::npos;
+    const bool no_driver = listing.problem == DeviceProblem::no_driver;
+    const bool no_cuda = listing.problem == DeviceProblem::build_without_cuda;
     return {info.name.empty() ? "GPU" : name_of(info), Health::missing, listing.reason,
             "everything runs on the CPU alone",
             no_cuda     ? "cmake --preset release -DROOFLINE_CUDA=ON && cmake --build --preset release"
@@ -100,16 +100,15 @@ HealthCheck library_check(const KnownLibrary& library, bool gpu, const MachineFa
 HealthCheck cpu_counters_check(const MachineFacts& facts) {
   const std::string name = "counters of the CPU";
   if (!facts.cpu_counters) return {name, Health::works, "perf_event_open", {}, {}};
-  const bool permission = facts.cpu_counters->find("not permitted") != std::string::npos;
-  return {name, Health::missing, *facts.cpu_counters, "`--counters` adds nothing on the CPU",
-          permission ? "sudo sysctl kernel.perf_event_paranoid=1" : ""};
+  return {name, Health::missing, facts.cpu_counters->reason, "`--counters` adds nothing on the CPU",
+          facts.cpu_counters->no_permission ? "sudo sysctl kernel.perf_event_paranoid=1" : ""};
 }
 
 HealthCheck gpu_counters_check(const MachineFacts& facts) {
   const std::string name = "counters of the GPU";
   if (!facts.gpu_counters) return {name, Health::works, "CUPTI's range profiler", {}, {}};
   return {
-      name, Health::missing, *facts.gpu_counters,
+      name, Health::missing, facts.gpu_counters->reason,
       "`--counters` adds nothing on the GPU, and profiles have no FLOPs and bytes",
       "echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | sudo tee /etc/modprobe.d/nvidia-profiling.conf "
       "&& sudo update-initramfs -u && sudo reboot"};

@@ -36,13 +36,19 @@ struct HealthCheck {
   std::string remedy;   ///< a line to paste; empty where there is none
 };
 
+/// Why counters can't be read.
+struct CountersRefusal {
+  std::string reason;
+  bool no_permission = false;  ///< the operating system refuses it to this user
+};
+
 /// What was found, before it is judged.
 struct MachineFacts {
   std::vector<DeviceListing> devices;
   std::string lacking_isa;                       ///< levels that the CPU has and this build lacks; empty: none
   std::map<std::string, std::string> libraries;  ///< "libnvrtc" → its file; absent where there is none
-  std::optional<std::string> cpu_counters;       ///< why they can't be read; nothing: they can
-  std::optional<std::string> gpu_counters;       ///< likewise; says nothing without a usable GPU
+  std::optional<CountersRefusal> cpu_counters;   ///< why they can't be read; nothing: they can
+  std::optional<CountersRefusal> gpu_counters;   ///< likewise; says nothing without a usable GPU
   bool c_compiler = false, cxx_compiler = false, cuda_compiler = false;
   std::string huge_pages;                           ///< "always [madvise] never"; empty where Linux doesn't say
   std::string governor;                             ///< of CPU 0; empty likewise

@@ -56,15 +56,26 @@ std::map<std::string, std::string> parse_libraries(std::string_view lines) {
   return found;
 }
 
+/// Begins the reply of a child whose device's counters the system refuses to this user.
+constexpr char kNoPermission = '!';
+
 /// Why that device's counters can't be read; empty where they can.
 std::string counters_refused(DeviceKind kind) {
   try {
     const std::unique_ptr<Device> device = open_device(kind, 0, {.threads = kind == DeviceKind::cpu ? 1 : 0});
     make_counter_reader(*device, CounterSet::standard);
     return "";
+  } catch (const PermissionError& error) {
+    return kNoPermission + std::string(error.what());
   } catch (const std::exception& error) {
     return error.what();
   }
+}
+
+std::optional<CountersRefusal> refusal_of(const std::string& reply) {
+  if (reply.empty()) return std::nullopt;
+  const bool no_permission = reply.front() == kNoPermission;
+  return CountersRefusal{reply.substr(no_permission ? 1 : 0), no_permission};
 }
 
 /// The answer of a child process; where it dies, why.
@@ -97,8 +108,8 @@ MachineFacts gather() {
   const auto replies = ask_children(
       {libraries, [] { return counters_refused(DeviceKind::cpu); }, [] { return counters_refused(DeviceKind::cuda); }});
   if (!replies[0].lost) facts.libraries = parse_libraries(replies[0].text);
-  if (!replies[1].text.empty()) facts.cpu_counters = replies[1].text;
-  if (!replies[2].text.empty()) facts.gpu_counters = replies[2].text;
+  facts.cpu_counters = refusal_of(replies[1].text);
+  facts.gpu_counters = refusal_of(replies[2].text);
   facts.c_compiler = has_compiler(SourceKind::c);
   facts.cxx_compiler = has_compiler(SourceKind::cpp);
   facts.cuda_compiler = has_compiler(SourceKind::cuda);

@@ -67,7 +67,7 @@ ExitCode run_import(const ImportCommand& command, const Options& options) {
   }
   const fs::path folder = command.output.is_file         ? fs::absolute(command.output.path).parent_path()
                           : !command.output.path.empty() ? fs::path(command.output.path)
-                                                         : fs::path("reports") / report.invocation.suite;
+                                                         : fs::path("reports") / report.invocation.run_name;
   const std::vector<fs::path> paths = write_outputs(report, command.output, command.chart, folder);
   const TerminalStyle style = stdout_style(options.color);
   print_report(report, style, command.plot, options.answer.json);

@@ -15,7 +15,6 @@
 #include "host/cache_folder.hpp"
 #include "host/files.hpp"
 #include "host/host.hpp"
-#include "model/attributes.hpp"
 #include "model/error.hpp"
 #include "monitor/wire.hpp"
 
@@ -49,8 +48,8 @@ class ListErrand final : public Errand {
   }
 };
 
-std::string attribute_of(const DeviceInfo& info, std::string_view name) {
-  const std::string* const value = find_attribute(info.attributes, name);
+std::string attribute_of(const DeviceInfo& info, AttributeKey key) {
+  const std::string* const value = find_attribute(info.attributes, key);
   return value == nullptr ? "" : *value;
 }
 
@@ -58,8 +57,8 @@ Watched watched_of(const DeviceInfo& info) {
   Watched watched;
   watched.device = device_word(info);
   watched.info = info;
-  watched.pci = attribute_of(info, "PCI address");
-  watched.uuid = attribute_of(info, "UUID");
+  watched.pci = attribute_of(info, AttributeKey::pci_address);
+  watched.uuid = attribute_of(info, AttributeKey::uuid);
   try {
     watched.roofs = find_machine(info.identity, say);
     if (info.kind == DeviceKind::cuda) {
@@ -117,7 +116,7 @@ std::vector<Watched> watched_devices(const MonitoredDevices& request) {
   for (const DeviceListing& listing : list_devices_isolated({})) {
     if (listing.info.kind == DeviceKind::cpu) {
       if (request.all() || request.cpu) cpu = watched_of(listing.info);
-    } else if (!attribute_of(listing.info, "PCI address").empty()) {
+    } else if (!attribute_of(listing.info, AttributeKey::pci_address).empty()) {
       gpus.push_back(watched_of(listing.info));
     } else {
       no_gpu = listing.reason;

@@ -53,7 +53,7 @@ ProfileOptions profile_options(const ProfileCommand& command, const Options& opt
 fs::path output_folder(const ProfileCommand& command, const Report& report) {
   if (command.output.is_file) return fs::absolute(command.output.path).parent_path();
   if (!command.output.path.empty()) return command.output.path;
-  return fs::path("reports") / fmt::format("{}-{}", report.invocation.suite, report.machine.device.identity);
+  return fs::path("reports") / fmt::format("{}-{}", report.invocation.run_name, report.machine.device.identity);
 }
 
 /// As with time(1): the program's own, when everything else worked.

@@ -117,11 +117,15 @@ double cache_bytes(const DeviceInfo& device, Level level);
 /// Bytes of the caches nearer to the cores than that level: those of the level that holds most.
 double nearer_cache_bytes(const DeviceInfo& device, Level level);
 
+/// Why a device can't be used, as far as the remedies differ.
+enum class DeviceProblem : std::uint8_t { none, build_without_cuda, no_driver, other };
+
 /// A device as `roofline devices` lists it: usable, or the reason why it is not.
 struct DeviceListing {
   DeviceInfo info;
   bool usable = true;
   std::string reason;
+  DeviceProblem problem = DeviceProblem::none;
 };
 
 struct DeviceOptions {

@@ -53,7 +53,7 @@ Line line_through(const std::vector<double>& values) {
 std::string changed_facts(const Sheet& before, const Sheet& after) {
   std::string text;
   for (const Attribute& fact : after.facts) {
-    const std::string* then = before.fact(fact.name);
+    const std::string* then = find_attribute(before.facts, fact.name);
     if (then == nullptr || *then == fact.value) continue;
     text += fmt::format("{}{} {} before, {} then", text.empty() ? "" : "; ", fact.name, *then, fact.value);
   }

@@ -75,14 +75,28 @@ Usuals usuals_of(const FleetGroup& group, const std::vector<Sheet>& machines) {
 }
 
 /// Whether a fact may slow such a ceiling down.
-bool bears_on(std::string_view fact, const Deviation& slow) {
-  const auto of = [&](std::string_view word) { return slow.label.find(word) != std::string_view::npos; };
-  if (fact == "PCIe link") return of("pcie");
-  if (fact == "ECC" || fact == "memory clock" || fact == "memory bus") return of("hbm") || of("dram") || of("l2.");
-  if (fact == "power limit" || fact == "highest core clock") return !of("pcie");
-  // Software: it changes launches, and is told besides what it doesn't explain.
-  if (fact == "driver" || fact == "CUDA runtime" || fact == "system") return slow.kind == CeilingKind::overhead;
-  return fact != "roofline";
+bool bears_on(const Attribute& fact, const Deviation& slow) {
+  const std::optional<Level> level = level_of(slow.label);
+  switch (parse_attribute_key(fact.name).value_or(AttributeKey::packages)) {
+    case AttributeKey::pcie_link:
+      return level == Level::pcie;
+    case AttributeKey::ecc:
+    case AttributeKey::memory_clock:
+    case AttributeKey::memory_bus:
+      return level == Level::hbm || level == Level::dram || level == Level::l2;
+    case AttributeKey::power_limit:
+    case AttributeKey::highest_core_clock:
+      return level != Level::pcie;
+    // Software: it changes launches, and is told besides what it doesn't explain.
+    case AttributeKey::driver:
+    case AttributeKey::cuda_runtime:
+    case AttributeKey::system:
+      return slow.kind == CeilingKind::overhead;
+    case AttributeKey::version:
+      return false;
+    default:
+      return true;
+  }
 }
 
 std::string others(double share) { return share >= kAll ? "others" : "most others"; }
@@ -92,7 +106,7 @@ void compare_facts(Outlier& outlier, const Sheet& sheet, const Usuals& usuals) {
     const auto usual = usuals.facts.find(fact.name);
     if (usual == usuals.facts.end() || usual->second.share < kMost || usual->second.value == fact.value) continue;
     const bool bears = std::any_of(outlier.slow.begin(), outlier.slow.end(),
-                                   [&](const Deviation& slow) { return bears_on(fact.name, slow); });
+                                   [&](const Deviation& slow) { return bears_on(fact, slow); });
     (bears ? outlier.why : outlier.also)
         .push_back(
             fmt::format("{} {}, {} {}", fact.name, fact.value, others(usual->second.share), usual->second.value));
@@ -144,8 +158,9 @@ void name_unrecorded(Outlier& outlier, const Sheet& sheet) {
   if (sheet.kind == DeviceKind::cpu) return;
   if (hottest(sheet) <= 0) outlier.unrecorded.emplace_back("temperature");
   if (limiters_of(sheet).empty()) outlier.unrecorded.emplace_back("what held the clock down");
-  for (const char* fact : {"power limit", "ECC", "PCIe link", "driver"}) {
-    if (sheet.fact(fact) == nullptr) outlier.unrecorded.emplace_back(fact);
+  for (const AttributeKey fact :
+       {AttributeKey::power_limit, AttributeKey::ecc, AttributeKey::pcie_link, AttributeKey::driver}) {
+    if (sheet.fact(fact) == nullptr) outlier.unrecorded.emplace_back(name_of(fact));
   }
 }
 

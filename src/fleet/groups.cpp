@@ -21,7 +21,7 @@ constexpr double kSameMemory = 0.05;
 constexpr double kClassShare = 0.05;
 
 std::string power_limit(const Sheet& sheet) {
-  const std::string* limit = sheet.fact("power limit");
+  const std::string* limit = sheet.fact(AttributeKey::power_limit);
   return limit != nullptr ? *limit : "";
 }
 
@@ -72,7 +72,7 @@ std::string name_of(const Sheet& sheet, const std::string& limit) {
 std::string majors_note(const FleetGroup& group, const std::vector<Sheet>& sheets) {
   std::map<std::string, std::size_t> majors;
   for (const std::size_t machine : group.machines) {
-    const std::string* driver = sheets[machine].fact("driver");
+    const std::string* driver = sheets[machine].fact(AttributeKey::driver);
     if (driver != nullptr) ++majors[driver->substr(0, driver->find('.'))];
   }
   if (majors.size() < 2) return {};

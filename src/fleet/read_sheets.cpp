@@ -83,8 +83,8 @@ struct Value {
   }
 };
 
-void put_fact(Draft& draft, std::string name, std::string value) {
-  draft.sheet.facts.push_back({std::move(name), std::move(value)});
+void put_fact(Draft& draft, AttributeKey key, std::string value) {
+  draft.sheet.facts.emplace_back(key, std::move(value));
 }
 
 using Take = void (*)(Draft&, const Value&);
@@ -98,9 +98,9 @@ struct Wanted {
 const std::vector<Wanted>& members_wanted() {
   static const std::vector<Wanted> kTable = {
       {"schema", [](Draft& d, const Value& v) { d.schema = v.word(); }},
-      {"tool_version", [](Draft& d, const Value& v) { put_fact(d, "roofline", std::string(v.word())); }},
+      {"tool_version", [](Draft& d, const Value& v) { put_fact(d, AttributeKey::version, std::string(v.word())); }},
       {"measured_at", [](Draft& d, const Value& v) { d.sheet.measured_at = clean_line(v.word()); }},
-      {"host", [](Draft& d, const Value& v) { put_fact(d, "system", clean_line(v.word())); }},
+      {"host", [](Draft& d, const Value& v) { put_fact(d, AttributeKey::system, clean_line(v.word())); }},
       {"quick", [](Draft& d, const Value& v) { d.sheet.quick = v.yes(); }},
       {"cancelled", [](Draft& d, const Value& v) { d.sheet.cancelled = v.yes(); }},
       {"device.kind", [](Draft& d, const Value& v) { d.sheet.kind = v.of(parse_device_kind); }},
@@ -110,11 +110,15 @@ const std::vector<Wanted>& members_wanted() {
       {"device.units", [](Draft& d, const Value& v) { d.sheet.units = v.whole(); }},
       {"device.memory_bytes", [](Draft& d, const Value& v) { d.sheet.memory_bytes = v.any(); }},
       {"device.isa", [](Draft& d, const Value& v) { d.sheet.isa = clean_line(v.word()); }},
-      {"device.driver", [](Draft& d, const Value& v) { put_fact(d, "driver", clean_line(v.word())); }},
+      {"device.driver", [](Draft& d, const Value& v) { put_fact(d, AttributeKey::driver, clean_line(v.word())); }},
       {"device.max_core_hz",
-       [](Draft& d, const Value& v) { put_fact(d, "highest core clock", fmt::format("{:.0f} MHz", v.any() / 1e6)); }},
+       [](Draft& d, const Value& v) {
+         put_fact(d, AttributeKey::highest_core_clock, fmt::format("{:.0f} MHz", v.any() / 1e6));
+       }},
       {"device.memory_hz",
-       [](Draft& d, const Value& v) { put_fact(d, "memory clock", fmt::format("{:.0f} MHz", v.any() / 1e6)); }},
+       [](Draft& d, const Value& v) {
+         put_fact(d, AttributeKey::memory_clock, fmt::format("{:.0f} MHz", v.any() / 1e6));
+       }},
       {"device.attributes.name", [](Draft& d, const Value& v) { d.attribute.name = clean_line(v.word()); }},
       {"device.attributes.value", [](Draft& d, const Value& v) { d.attribute.value = clean_line(v.word()); }},
       {"ceilings.name", [](Draft& d, const Value& v) { d.name = clean_line(v.word()); }},
@@ -303,11 +307,11 @@ class SheetTaker : public JsonTaker {
 
   void end_attribute() {
     Attribute& attribute = draft_.attribute;
-    if (attribute.name == "UUID") {
+    if (attribute.is(AttributeKey::uuid)) {
       draft_.sheet.uuid = attribute.value;
-    } else if (attribute.name == "host name") {
+    } else if (attribute.is(AttributeKey::host_name)) {
       draft_.sheet.host = attribute.value;
-    } else if (attribute.name != "PCI address") {
+    } else if (!attribute.is(AttributeKey::pci_address)) {
       draft_.sheet.facts.push_back(attribute);
     }
   }

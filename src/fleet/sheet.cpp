@@ -5,8 +5,6 @@
 #include <mutex>
 #include <unordered_set>
 
-#include "model/attributes.hpp"
-
 namespace roofline {
 
 std::string_view interned(std::string_view text) {
@@ -26,7 +24,7 @@ std::string Sheet::key() const {
   return (host_recorded || uuid.empty() ? host : "") + '\n' + (uuid.empty() ? identity : uuid);
 }
 
-const std::string* Sheet::fact(std::string_view wanted) const { return find_attribute(facts, wanted); }
+const std::string* Sheet::fact(AttributeKey key) const { return find_attribute(facts, key); }
 
 const SheetCeiling* Sheet::find(std::string_view label) const {
   const auto found =

@@ -50,7 +50,7 @@ struct Sheet {
   std::string device() const;
   /// Equal for calibrations of one device in one host.
   std::string key() const;
-  const std::string* fact(std::string_view name) const;
+  const std::string* fact(AttributeKey key) const;
   const SheetCeiling* find(std::string_view label) const;
 };
 

@@ -23,30 +23,54 @@ namespace {
 
 namespace fs = std::filesystem;
 
+bool is_json(std::string_view beginning) {
+  const std::size_t first = beginning.find_first_not_of(" \t\r\n\xef\xbb\xbf");
+  return first != std::string_view::npos && (beginning[first] == '{' || beginning[first] == '[');
+}
+
+/// A reader of bytes, for a file or what a compressed one unpacks to.
+template <ImportedProfile (*read)(ByteSource&)>
+ImportedProfile read_bytes(const fs::path& file) {
+  ByteSource source(file);
+  return read(source);
+}
+
+/// A format that can be imported.
+struct ImportFormat {
+  std::string_view files;                       ///< for messages: the tool, and how it writes such a file
+  bool (*matches)(std::string_view beginning);  ///< whether a file may be of it, by its first bytes, unpacked
+  ImportedProfile (*read)(const fs::path& file);
+};
+
+/// The first that matches reads the file: what any JSON may be comes last of the JSON formats.
+constexpr ImportFormat kFormats[] = {
+    {"nsys (nsys export --type sqlite)", looks_like_nsys, read_nsys},
+    {"ncu (.ncu-rep, .ncu-repz)", looks_like_ncu_report, read_bytes<read_ncu_report>},
+    {"Triton Proton (.hatchet)", [](auto bytes) { return is_json(bytes) && looks_like_proton_tree(bytes); },
+     read_bytes<read_proton_tree>},
+    {"Triton Proton (Chrome trace)", [](auto bytes) { return is_json(bytes) && looks_like_proton_trace(bytes); },
+     read_bytes<read_proton_trace>},
+    {"torch.profiler (JSON, .gz)", is_json, read_bytes<read_kineto>},
+    {"ncu (ncu --page raw --csv)", looks_like_ncu_csv, read_bytes<read_ncu_csv>},
+};
+
 ImportedProfile read_by_content(const fs::path& file) {
   constexpr std::size_t kBeginning = std::size_t{1} << 16;
   const std::string ending = file.extension().string();
   if (ending == ".nsys-rep" || ending == ".qdrep") {
-    throw UsageError(fmt::format("{}: a report of Nsight Systems is read as its export", file.string()),
+    throw UsageError(fmt::format("{}: reports of Nsight Systems are imported as SQLite exports", file.string()),
                      fmt::format("nsys export --type sqlite -o {0}.sqlite {0}{1}, and import that",
                                  (file.parent_path() / file.stem()).string(), ending));
   }
   const std::string beginning = first_bytes(file, kBeginning);
-  if (beginning.empty()) throw UsageError(fmt::format("{}: is empty", file.string()));
-  if (beginning.starts_with("SQLite format 3")) return read_nsys(file);
-  ByteSource source(file);
-  if (beginning.starts_with(std::string_view("NVR\0", 4))) return read_ncu_report(source);
-  const std::size_t first = beginning.find_first_not_of(" \t\r\n\xef\xbb\xbf");
-  const char sign = first == std::string::npos ? '\0' : beginning[first];
-  if (sign == '{' || sign == '[') {
-    if (looks_like_proton_tree(beginning)) return read_proton_tree(source);
-    return looks_like_proton_trace(beginning) ? read_proton_trace(source) : read_kineto(source);
+  if (beginning.empty()) throw UsageError(fmt::format("{}: the file is empty", file.string()));
+  std::vector<std::string_view> known;
+  for (const ImportFormat& format : kFormats) {
+    if (format.matches(beginning)) return format.read(file);
+    known.push_back(format.files);
   }
-  if (looks_like_ncu_csv(beginning)) return read_ncu_csv(source);
-  throw UsageError(
-      fmt::format("{}: no profile that is known here", file.string()),
-      "ncu (.ncu-rep, .ncu-repz, --page raw --csv), nsys (--type sqlite), torch.profiler and Triton Proton "
-      "(JSON, .gz) are");
+  throw UsageError(fmt::format("{}: not a profile of a known format", file.string()),
+                   fmt::format("known formats: {}", fmt::join(known, ", ")));
 }
 
 std::string stem_of(const std::string& file) { return file.substr(0, file.find('.', file.starts_with('.') ? 1 : 0)); }
@@ -111,7 +135,7 @@ Report report_of_imports(std::vector<ImportedProfile> profiles, const Machine& m
   report.notes.insert(report.notes.end(), notes.begin(), notes.end());
   report.notes.insert(report.notes.end(), joined.begin(), joined.end());
   report.invocation.command = command;
-  report.invocation.suite = files.empty() ? "import" : stem_of(files.front());
+  report.invocation.run_name = files.empty() ? "import" : stem_of(files.front());
   report.invocation.tool_version = ROOFLINE_VERSION;
   report.invocation.started_at = utc_now();
   return report;

@@ -8,6 +8,7 @@ namespace roofline {
 
 /// .ncu-rep, and .ncu-repz as the source unpacks it.
 ImportedProfile read_ncu_report(ByteSource& source);
+bool looks_like_ncu_report(std::string_view beginning);
 
 /// --csv of the pages "raw" (a row a launch) and "details" (a row a metric), in any locale and any units.
 ImportedProfile read_ncu_csv(ByteSource& source);

@@ -265,4 +265,6 @@ class NcuReport {
 
 ImportedProfile read_ncu_report(ByteSource& source) { return NcuReport(source).read(); }
 
+bool looks_like_ncu_report(std::string_view beginning) { return beginning.starts_with(kMagic); }
+
 }  // namespace roofline

@@ -544,4 +544,6 @@ class Nsys {
 
 ImportedProfile read_nsys(const fs::path& file) { return Nsys(file).read(); }
 
+bool looks_like_nsys(std::string_view beginning) { return beginning.starts_with("SQLite format 3"); }
+
 }  // namespace roofline

@@ -149,7 +149,7 @@ bool promise_by_attributes(Machine& machine, const DeviceFacts& device) {
   const std::string of_memory = by_clock > 0
                                     ? fmt::format("{:.0f} MHz x {:.0f} bit", device.memory_hz * 1e-6, device.bus_bits)
                                     : "memory of " + rate(memory, CeilingKind::bandwidth);
-  Promises promises(machine, "attributes",
+  Promises promises(machine, std::string(kAttributesOrigin),
                     fmt::format("{} SMs x {:.0f} MHz, {}", device.sms, device.core_hz * 1e-6, of_memory));
   const double each = device.sms * device.core_hz;
   const std::string name = lower(device.name);
@@ -180,7 +180,7 @@ void promise_by_sheet(Machine& machine, const DeviceFacts& device) {
       std::find_if(std::begin(kSheets), std::end(kSheets), [&](const Sheet& of) { return names(name, of.name); });
   if (sheet == std::end(kSheets)) return;
   constexpr double kTera = 1e12;
-  Promises promises(machine, "data sheet", "the data sheet of " + device.name);
+  Promises promises(machine, std::string(kDataSheetOrigin), "the data sheet of " + device.name);
   promises.compute(Pipe::fp64, sheet->fp64 * kTera);
   promises.compute(Pipe::fp32, sheet->fp32 * kTera);
   promises.compute(Pipe::tensor_fp64, sheet->tensor_fp64 * kTera);

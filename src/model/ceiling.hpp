@@ -1,10 +1,12 @@
 // A ceiling: one measured rate that a resource of the machine can't exceed, with what proves it.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/disturbance.hpp"
@@ -16,6 +18,9 @@ namespace roofline {
 struct Interval {
   double low = std::numeric_limits<double>::quiet_NaN();
   double high = std::numeric_limits<double>::quiet_NaN();
+
+  bool known() const { return std::isfinite(low) && std::isfinite(high); }
+  double width() const { return high - low; }
 };
 
 /// bandwidth: byte/s at a level; compute: FLOP/s on a pipe (integer and special operations count as one each);
@@ -57,6 +62,10 @@ struct Clocks {
   std::optional<double> memory_hz;
 };
 
+/// The clock limiter that the driver calls "SW power cap", as files spell it; other limiters are shown and not
+/// compared.
+inline constexpr std::string_view kPowerCap = "power cap";
+
 /// Power and heat while a ceiling was measured; absent where the device doesn't tell.
 struct Power {
   std::optional<double> watts;              ///< mean over the measurement
@@ -72,6 +81,11 @@ struct EarlierValue {
   std::string measured_at;             ///< UTC, ISO 8601
   std::optional<double> core_hz = {};  ///< the core clock then; absent where it could not be read
 };
+
+/// Spellings of Ceiling::origin that decide how a ceiling is used; others are shown only ("library GEMM").
+inline constexpr std::string_view kProbeOrigin = "probe";
+inline constexpr std::string_view kAttributesOrigin = "attributes";  ///< of the device, as its driver reports them
+inline constexpr std::string_view kDataSheetOrigin = "data sheet";
 
 struct Ceiling {
   std::string name;  ///< "hbm.read", "tensor.fp16", "launch.graph"; a burst and a sustained ceiling share it
@@ -104,6 +118,8 @@ struct Ceiling {
   double took_s = 0;  ///< that measuring it took: search, sampling and audit (and the sustained run, in a burst one)
 
   bool suspect() const { return audit.suspect(); }
+  /// Whether it was not measured: it is a limit from the device's attributes or its data sheet.
+  bool is_data_sheet_limit() const { return origin == kAttributesOrigin || origin == kDataSheetOrigin; }
 };
 
 /// What a ceiling does in a cycle of its core clock, as a share of what another of its pipe does; NaN where a clock is

@@ -43,6 +43,12 @@ class DeviceError : public Error {
   ExitCode exit_code() const override { return ExitCode::device_unusable; }
 };
 
+/// The operating system or the driver refuses access; another user or setting would be allowed it.
+class PermissionError : public Error {
+ public:
+  using Error::Error;
+};
+
 /// The device's context is lost for this process (a kernel's illegal access): only a fresh process can go on.
 class PoisonedDevice : public Error {
  public:

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "model/attribute.hpp"
 #include "model/ceiling.hpp"
 #include "model/names.hpp"
 #include "model/work.hpp"
@@ -18,12 +19,6 @@ struct CacheInfo {
   Level level = Level::l1;
   double bytes = 0;            ///< of one instance
   std::int64_t instances = 1;  ///< how many of them the device has in use
-};
-
-/// A fact about a device in its vendor's terms, for people to read: {"driver", "580.159.04"}.
-struct Attribute {
-  std::string name;
-  std::string value;
 };
 
 /// Who a device is. `identity` names the file that a calibration is kept in: the same device with the
@@ -38,8 +33,9 @@ struct DeviceInfo {
   std::vector<CacheInfo> caches;
   std::optional<double> max_core_hz;
   std::optional<double> memory_hz;
-  std::string driver;  ///< driver version; empty on a CPU
-  std::string isa;     ///< "avx2", "sm_90"
+  std::string driver;                     ///< driver version; empty on a CPU
+  std::string isa;                        ///< "avx2", "sm_90"
+  std::optional<double> huge_page_share;  ///< of a large buffer, what the system backs with huge pages; CPU only
   std::vector<Attribute> attributes;
 };
 
@@ -47,6 +43,9 @@ struct DeviceInfo {
 struct Unmeasured {
   std::string name;
   std::string reason;
+
+  bool cancelled() const { return reason == kCancelled; }
+  static constexpr const char* kCancelled = "cancelled";
 };
 
 /// What a sweep varies: bytes of the working set, worker threads, or bytes that a collective moves.

@@ -46,6 +46,13 @@ std::int64_t element_size(DType dtype) { return kElementSizes.at(static_cast<std
 
 Level main_memory(DeviceKind kind) { return kind == DeviceKind::cuda ? Level::hbm : Level::dram; }
 
+bool is_tensor(Pipe pipe) { return pipe >= Pipe::tensor_fp64; }
+
+std::optional<Level> level_of(std::string_view ceiling) {
+  const std::string_view first = ceiling.substr(0, ceiling.find('.'));
+  return first == "nccl" ? Level::network : parse_level(first);
+}
+
 Pipe matrix_pipe(DType dtype, DeviceKind kind) {
   const bool no_unit = kind == DeviceKind::cpu && (dtype == DType::fp64 || dtype == DType::tf32);
   return no_unit ? vector_pipe(dtype) : kMatrixPipes.at(static_cast<std::size_t>(dtype));

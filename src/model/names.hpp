@@ -87,6 +87,13 @@ Level main_memory(DeviceKind kind);
 /// machine.hpp says what a machine makes of it.
 Pipe matrix_pipe(DType dtype, DeviceKind kind);
 
+/// Whether it is a matrix unit: tensor cores of a GPU, AMX of a CPU.
+bool is_tensor(Pipe pipe);
+
+/// The level that a bandwidth or latency ceiling of that name belongs to: "hbm.copy" is of hbm, "nccl.all_reduce" and
+/// "network" of the network. Nothing for pipes and launch paths.
+std::optional<Level> level_of(std::string_view ceiling);
+
 /// Where products for that pipe run on a CPU that lacks it, by the kernels that there are: those of tiles on the dot
 /// products of bf16 and int8, and what has none of these either, widened, on fp32. Other pipes stay what they are.
 Pipe lesser_unit(Pipe pipe);

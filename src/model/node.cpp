@@ -12,6 +12,12 @@ namespace roofline {
 namespace {
 
 constexpr std::array<std::string_view, 3> kLinkKinds = {"nvlink", "pcie", "none"};
+constexpr std::array<std::string_view, 6> kPciePaths = {"one board",
+                                                        "one PCIe switch",
+                                                        "several PCIe switches",
+                                                        "one host bridge",
+                                                        "one NUMA node's host bridges",
+                                                        "the CPUs' interconnect"};
 
 /// The interval, or the value itself where none is known.
 Interval known_interval(const LoadedRate& rate) {
@@ -29,6 +35,12 @@ auto* find_in(const List& list, Holds holds) {
 
 std::string_view to_string(LinkKind kind) { return spell(kLinkKinds, kind); }
 std::optional<LinkKind> parse_link_kind(std::string_view text) { return unspell<LinkKind>(kLinkKinds, text); }
+
+std::string_view to_string(PciePath path) { return spell(kPciePaths, path); }
+std::optional<PciePath> parse_pcie_path(std::string_view text) { return unspell<PciePath>(kPciePaths, text); }
+
+bool whole_part(const Unmeasured& missing) { return missing.name.find(' ') == std::string::npos; }
+bool whole_device(const Unmeasured& missing) { return whole_part(missing) && missing.name.starts_with("cuda:"); }
 
 Interval SharedCeiling::ratio_ci95() const {
   const Interval before = known_interval(alone), now = known_interval(together);

@@ -45,15 +45,19 @@ enum class LinkKind : std::uint8_t { nvlink, pcie, none };
 std::string_view to_string(LinkKind kind);
 std::optional<LinkKind> parse_link_kind(std::string_view text);
 
+/// What the PCIe paths of two devices have in common, from the nearest to the farthest.
+enum class PciePath : std::uint8_t { board, one_switch, several_switches, host_bridge, numa_node, interconnect };
+std::string_view to_string(PciePath path);  ///< as files and people have it: "one PCIe switch"
+std::optional<PciePath> parse_pcie_path(std::string_view text);
+
 /// From one device to another: `from` reads and writes the memory of `to`.
 struct Link {
   int from = 0;
   int to = 0;
   LinkKind kind = LinkKind::pcie;
-  int nvlinks = 0;  ///< how many lead there; 0 where there is none or the driver does not tell
-  std::string across =
-      {};  ///< "one PCIe switch", "the CPUs' interconnect": what their PCIe paths share; empty: not known
-  std::vector<Ceiling> ceilings = {};  ///< link.read, link.write, link.both (each way at once), link.latency
+  int nvlinks = 0;                      ///< how many lead there; 0 where there is none or the driver does not tell
+  std::optional<PciePath> across = {};  ///< absent where it is not known
+  std::vector<Ceiling> ceilings = {};   ///< link.read, link.write, link.both (each way at once), link.latency
   std::vector<Unmeasured> unmeasured = {};
 
   const Ceiling* find(std::string_view name) const;
@@ -83,7 +87,7 @@ struct Node {
   NodeTopology topology;
   std::vector<SharedCeiling> together;  ///< by ceiling, then by device
   std::vector<Link> links;              ///< by `from`, then by `to`; of all ordered pairs
-  std::vector<Unmeasured> unmeasured;   ///< "cuda:3", "cuda:1 hbm.read together", "links"
+  std::vector<Unmeasured> unmeasured;   ///< "cuda:3", "cuda:1 hbm.read together", "links"; see whole_part()
 
   const Machine* machine(int device) const;
   const Link* link(int from, int to) const;
@@ -92,6 +96,12 @@ struct Node {
 
 /// The ceilings that links have, in the order in which they are shown.
 inline constexpr std::string_view kLinkCeilings[] = {"link.read", "link.write", "link.both", "link.latency"};
+
+/// Whether the entry of Node::unmeasured is a device ("cuda:3") or a part of the calibration ("links"), and not one
+/// ceiling of a device ("cuda:1 hbm.read together").
+bool whole_part(const Unmeasured& missing);
+/// Whether it is a device.
+bool whole_device(const Unmeasured& missing);
 
 /// Two devices, of which the first acts.
 struct DevicePair {

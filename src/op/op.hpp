@@ -46,6 +46,7 @@ struct Implementation {
   std::string summary;  ///< one line: what makes it as fast as it is
   DeviceKind device = DeviceKind::cpu;
   std::vector<DType> dtypes;
+  bool non_temporal_stores = false;  ///< on a CPU: its results bypass the caches
   /// Why this workload can't run here ("needs d <= 128"), or nothing. May be empty: all is supported.
   std::function<std::optional<std::string>(const Workload&, const Device&)> unsupported = {};
   /// Main-memory traffic beyond the compulsory that it causes by design (Work::extra). May be empty: none.

@@ -72,7 +72,7 @@ void keep(const fs::path& spools, const fs::path& where) {
 
 void add_invocation(Report& report, const ProfileOptions& options, const std::string& started_at, double duration_s) {
   report.invocation.command = options.command;
-  report.invocation.suite =
+  report.invocation.run_name =
       report.profile->program.empty() ? "program" : fs::path(report.profile->program.front()).filename().string();
   report.invocation.tool_version = ROOFLINE_VERSION;
   report.invocation.started_at = started_at;

@@ -164,7 +164,7 @@ Point row_of(const LaunchGroup& group, const Recording& recording, const Machine
     point.counters.reset();  // what is modelled is not shown as counted
     point.profiled->not_counted.clear();
   }
-  point.implementation_summary = sources_of(group, recording, counted);
+  point.profiled->sources = sources_of(group, recording, counted);
   point.work.launches = 0;  // times are the kernel's own, launching is no part of them
   point.bound = bound_of(point.work, machine);
   point.workload.op = group.graph() ? group.symbol : short_name(point.profiled->full_name);

@@ -18,46 +18,57 @@ void largest_first(std::vector<Sum>& sums) {
   std::stable_sort(sums.begin(), sums.end(), [](const Sum& a, const Sum& b) { return a.total_s > b.total_s; });
 }
 
-std::string_view words(spool::Memory memory) {
+CopyMemory memory_of(spool::Memory memory) {
   switch (memory) {
     case spool::Memory::pageable:
-      return "pageable";
+      return CopyMemory::pageable;
     case spool::Memory::pinned:
-      return "pinned";
+      return CopyMemory::pinned;
     case spool::Memory::device:
-      return "device";
+      return CopyMemory::device;
     case spool::Memory::array:
-      return "array";
+      return CopyMemory::array;
     case spool::Memory::managed:
-      return "managed";
+      return CopyMemory::managed;
     case spool::Memory::migrating:
-      return "unified memory";
+      return CopyMemory::unified;
     case spool::Memory::unknown:
       break;
   }
-  return "unknown";
+  return CopyMemory::unknown;
 }
 
-bool on_host(spool::Memory memory) {
-  return memory == spool::Memory::pageable || memory == spool::Memory::pinned || memory == spool::Memory::migrating;
+bool on_host(CopyMemory memory) {
+  return memory == CopyMemory::pageable || memory == CopyMemory::pinned || memory == CopyMemory::unified;
 }
 
-std::string direction_of(const spool::Copy& copy) {
-  if (copy.peer != copy.device) return "device to another device";
-  if (on_host(copy.from) && on_host(copy.to)) return "host to host";
-  if (on_host(copy.from)) return fmt::format("host to device, {}", words(copy.from));
-  if (on_host(copy.to)) return fmt::format("device to host, {}", words(copy.to));
-  if (copy.from == spool::Memory::device && copy.to == spool::Memory::device) return "device to device";
-  return fmt::format("{} to {}", words(copy.from), words(copy.to));
+CopyPath path_of(const spool::Copy& copy) {
+  const CopyMemory from = memory_of(copy.from), to = memory_of(copy.to);
+  if (copy.peer != copy.device) return {.direction = CopyDirection::device_to_peer};
+  if (on_host(from) && on_host(to)) return {.direction = CopyDirection::host_to_host};
+  if (on_host(from)) return {.direction = CopyDirection::host_to_device, .from = from};
+  if (on_host(to)) return {.direction = CopyDirection::device_to_host, .to = to};
+  if (from == CopyMemory::device && to == CopyMemory::device) return {.direction = CopyDirection::device_to_device};
+  return {.direction = CopyDirection::other, .from = from, .to = to};
 }
 
 /// The ceiling that such copies are held against. A pageable one as well: page-locked memory is what could be used.
-const Ceiling* roof_of(const std::string& direction, const Machine& machine) {
-  if (direction.starts_with("host to device")) return machine.find("pcie.h2d");
-  if (direction.starts_with("device to host")) return machine.find("pcie.d2h");
-  if (direction == "device to another device") return machine.find("nvlink.write");
-  if (direction == "device to device") return machine.find("hbm.copy");
-  if (direction == "memset") return machine.find("hbm.write");
+const Ceiling* roof_of(CopyDirection direction, const Machine& machine) {
+  switch (direction) {
+    case CopyDirection::host_to_device:
+      return machine.find("pcie.h2d");
+    case CopyDirection::device_to_host:
+      return machine.find("pcie.d2h");
+    case CopyDirection::device_to_peer:
+      return machine.find("nvlink.write");
+    case CopyDirection::device_to_device:
+      return machine.find("hbm.copy");
+    case CopyDirection::memset:
+      return machine.find("hbm.write");
+    case CopyDirection::host_to_host:
+    case CopyDirection::other:
+      break;
+  }
   return nullptr;
 }
 
@@ -147,23 +158,24 @@ std::vector<CallSum> sum_calls(const Recording& recording) {
 }
 
 std::vector<CopySum> sum_copies(const Recording& recording, const Machine& machine) {
-  std::map<std::string, CopySum> sums;
+  std::map<CopyPath, CopySum> sums;
   for (const Activity& activity : recording.activities) {
     if (activity.what == ActivityKind::kernel) continue;
     const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(activity.process)];
     const bool copy = activity.what == ActivityKind::copy;
-    const std::string direction = copy ? direction_of(trace.copies[activity.index]) : "memset";
-    CopySum& sum = sums[direction];
-    sum.direction = direction;
+    const CopyPath path = copy ? path_of(trace.copies[activity.index]) : CopyPath{.direction = CopyDirection::memset};
+    CopySum& sum = sums[path];
+    sum.path = path;
     ++sum.copies;
     const auto bytes =
         static_cast<double>(copy ? trace.copies[activity.index].bytes : trace.fills[activity.index].bytes);
-    sum.bytes += direction == "device to device" ? 2 * bytes : bytes;  // read and written in one memory
+    sum.bytes +=
+        path.direction == CopyDirection::device_to_device ? 2 * bytes : bytes;  // read and written in one memory
     sum.total_s += duration_of(activity);
   }
   std::vector<CopySum> list;
-  for (auto& [direction, sum] : sums) {
-    if (const Ceiling* roof = roof_of(direction, machine)) {
+  for (auto& [path, sum] : sums) {
+    if (const Ceiling* roof = roof_of(path.direction, machine)) {
       sum.roof = roof->name;
       sum.roof_bytes_per_s = roof->value;
     }

@@ -182,7 +182,7 @@ class Wins {
       Win win = win_of(WinKind::copies, exposed * copy.total_s / copied);
       const double rate_of = copy.bytes / copy.total_s;
       const double fraction = copy.roof_bytes_per_s > 0 ? rate_of / copy.roof_bytes_per_s : std::nan("");
-      win.what = fmt::format("Copies that nothing overlaps: {}", copy.direction);
+      win.what = fmt::format("Copies that nothing overlaps: {}", to_string(copy.path));
       win.evidence = fmt::format("{} of {} in {}, {}", count(copy.copies),
                                  binary_bytes(copy.bytes / static_cast<double>(copy.copies)), duration(copy.total_s),
                                  rate(rate_of, CeilingKind::bandwidth));
@@ -194,16 +194,16 @@ class Wins {
 
   static std::string action_for(const CopySum& copy, double fraction) {
     constexpr double kSmall = 64 << 10;
-    if (copy.direction.ends_with("pageable")) {
+    if (copy.path.host() == CopyMemory::pageable) {
       return "Use page-locked memory (pin_memory=True, cudaHostAlloc) and copy on a stream of its own, beside kernels.";
     }
-    if (copy.direction.ends_with("unified memory")) {
+    if (copy.path.host() == CopyMemory::unified) {
       return "Bring it there before it is used (cudaMemPrefetchAsync), or say where it shall stay (cudaMemAdvise).";
     }
     if (copy.bytes / static_cast<double>(copy.copies) < kSmall) return "Put the small ones together in one copy.";
-    if (copy.direction == "memset")
+    if (copy.path.direction == CopyDirection::memset)
       return "Let the kernel that writes the memory next set it, where all is overwritten.";
-    if (copy.direction == "device to device")
+    if (copy.path.direction == CopyDirection::device_to_device)
       return "Write the result where it is wanted, or fuse the copy into its neighbour.";
     if (fraction > 0.7)
       return "They are as fast as the link: overlap them with kernels on another stream, or send fewer bytes.";
@@ -231,7 +231,8 @@ class Wins {
   const Point* streaming(int group) const {
     if (group < 0) return nullptr;
     const Point& point = points_[static_cast<std::size_t>(group)];
-    const bool streams = point.bound.label == BoundLabel::memory && point.bound.limiting_ceiling.starts_with("hbm.");
+    const bool streams =
+        point.bound.label == BoundLabel::memory && level_of(point.bound.limiting_ceiling) == Level::hbm;
     return streams && point.work.bytes.contains(Level::hbm) ? &point : nullptr;
   }
 

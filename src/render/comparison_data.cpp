@@ -17,7 +17,7 @@ std::string status_of(const Point* point) { return point == nullptr ? "" : std::
 Json run_to_json(const Report& report) {
   Json json = {{"device", report.machine.device.name},
                {"identity", report.machine.device.identity},
-               {"suite", report.invocation.suite},
+               {"suite", report.invocation.run_name},
                {"started_at", report.invocation.started_at},
                {"tool_version", report.invocation.tool_version},
                {"complete", report.complete}};

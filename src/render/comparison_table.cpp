@@ -13,7 +13,7 @@ namespace roofline {
 namespace {
 
 std::string title_of(const Report& report) {
-  const std::string what = report.profile ? program_name(*report.profile) : "suite " + report.invocation.suite;
+  const std::string what = report.profile ? program_name(*report.profile) : "suite " + report.invocation.run_name;
   return fmt::format("{} · {} · {}", report.machine.device.name, what, report.invocation.started_at);
 }
 

@@ -94,7 +94,7 @@ CsvRow row_of(const Point& point, const Machine& machine, const ProfiledKind* ki
                 {"occupancy", counters ? optional_number(counters->find("occupancy")) : ""},
                 {"diagnosis", csv_text(rules_of(point, machine))}};
   if (kind != nullptr) append_kind(row, *kind, work_source(point));
-  if (kind != nullptr) row.emplace_back("sources", csv_text(point.implementation_summary));
+  if (kind != nullptr) row.emplace_back("sources", csv_text(kind->sources));
   return row;
 }
 

@@ -37,7 +37,7 @@ Json arguments_of(const Point& point) {
   put("module", kind.module);
   put("line", kind.line);
   put("operation", kind.operation);
-  put("sources", point.implementation_summary);
+  put("sources", point.profiled->sources);
   if (const std::string_view source = work_source(point); !source.empty()) {
     arguments["work"] = source;
     arguments["FLOPs"] = point.work.total_flops();
@@ -91,7 +91,7 @@ std::string render_trace(const Runs& runs) {
 std::string render_prometheus(const Runs& runs) {
   const Report& report = runs.last();
   std::string text;
-  const std::string run = fmt::format("suite=\"{}\",device=\"{}\"", prometheus_label(report.invocation.suite),
+  const std::string run = fmt::format("suite=\"{}\",device=\"{}\"", prometheus_label(report.invocation.run_name),
                                       prometheus_label(report.machine.device.name));
   const auto for_rows = [&](const char* name, const char* help, auto&& value) {
     Gauge gauge(text, std::string("roofline_") + name, help);
@@ -143,7 +143,7 @@ std::string render_json_lines(const Runs& runs) {
   const Report& report = runs.last();
   std::string text;
   for (const Point& point : report.points) {
-    Json row = {{"suite", report.invocation.suite},
+    Json row = {{"suite", report.invocation.run_name},
                 {"started_at", report.invocation.started_at},
                 {"device", report.machine.device.name},
                 {"complete", report.complete}};

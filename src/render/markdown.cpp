@@ -202,7 +202,7 @@ std::string render_markdown(const Runs& runs) {
   }
   std::string line;
   for (const std::string& part : headline(report)) line += (line.empty() ? "" : " · ") + escape_markdown(part);
-  const std::string suite = of_program ? "" : fmt::format("suite {} · ", escape_markdown(report.invocation.suite));
+  const std::string suite = of_program ? "" : fmt::format("suite {} · ", escape_markdown(report.invocation.run_name));
   text += fmt::format("{}{}{}{}\n\n", line, line.empty() ? "" : " · ", suite,
                       escape_markdown(report.invocation.started_at));
   for (const std::string& warning : alarms(report)) text += "- **Warning**: " + escape_markdown(warning) + "\n";

@@ -112,7 +112,7 @@ std::string copies_table(const Profile& profile) {
   text += "|:--|--:|--:|--:|--:|:--|\n";
   for (const CopySum& copy : profile.copies) {
     const double now = copy.total_s > 0 ? copy.bytes / copy.total_s : std::nan("");
-    append_markdown_row(text, {escape_markdown(copy.direction), count(copy.copies), si(copy.bytes, "B"),
+    append_markdown_row(text, {escape_markdown(to_string(copy.path)), count(copy.copies), si(copy.bytes, "B"),
                                duration(copy.total_s), rate(now, CeilingKind::bandwidth),
                                copy.roof.empty() ? kAbsent
                                                  : fmt::format("{} of {}", percent(fraction_of_roof(copy)),

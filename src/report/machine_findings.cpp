@@ -23,7 +23,6 @@ using Ceilings = std::vector<const Ceiling*>;
 /// Less than this of the plateau, typically: the machine was disturbed.
 constexpr double kDisturbed = 0.97;
 constexpr double kUsualTime_s = 60;
-constexpr std::string_view kWasDisturbed = "This machine was disturbed while it was calibrated,";
 
 /// Names with commas, the first few of many.
 std::string names_of(const Ceilings& ceilings) {
@@ -85,20 +84,24 @@ std::string slower_than_before(const Ceilings& slower) {
       clean_line(least.earlier->measured_at));
 }
 
-/// One sentence for each cause; that of unrest begins with how far the machine was `disturbed`, where it was.
+/// One sentence for each cause; that of unrest begins with how far the machine was `disturbed`, where it was. Where
+/// nothing is suspect for unrest, that is a sentence of its own, the first.
 std::vector<std::string> suspects(const Machine& machine, const Ceilings& ceilings, const std::string& disturbed) {
   std::map<std::string, Ceilings> by_cause;
   for (const Ceiling* ceiling : ceilings) {
     if (ceiling->suspect()) by_cause[cause_of(*ceiling)].push_back(ceiling);
   }
+  const std::string was_disturbed =
+      disturbed.empty() ? "" : "This machine was disturbed while it was calibrated, " + disturbed;
   std::vector<std::string> sentences;
+  if (!disturbed.empty() && !by_cause.contains("")) sentences.push_back(was_disturbed + ".");
   for (const auto& [cause, of_it] : by_cause) {
     const char* are = of_it.size() == 1 ? "is" : "are";
     if (cause == kEarlierCheck) {
       sentences.push_back(slower_than_before(of_it));
     } else if (cause.empty()) {
       const std::string why = disturbed.empty() ? ", for the machine did not hold still" : "";
-      const std::string before = disturbed.empty() ? "" : fmt::format("{} {}: ", kWasDisturbed, disturbed);
+      const std::string before = disturbed.empty() ? "" : was_disturbed + ": ";
       sentences.push_back(
           fmt::format("{}{} {} suspect{}. {}", before, names_of(of_it), are, why, remedy(machine, of_it)));
     } else {
@@ -147,12 +150,7 @@ std::string slower_by_their_clock(const Ceilings& ceilings) {
 }
 
 std::vector<std::string> findings_of(const Machine& machine, const Ceilings& ceilings) {
-  const std::string disturbed = disturbance(ceilings);
-  std::vector<std::string> sentences = suspects(machine, ceilings, disturbed);
-  const bool told = std::any_of(sentences.begin(), sentences.end(),
-                                [](const std::string& sentence) { return sentence.starts_with(kWasDisturbed); });
-  if (!disturbed.empty() && !told) sentences.insert(sentences.begin(), fmt::format("{} {}.", kWasDisturbed, disturbed));
-  return sentences;
+  return suspects(machine, ceilings, disturbance(ceilings));
 }
 
 }  // namespace

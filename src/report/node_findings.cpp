@@ -232,8 +232,8 @@ std::vector<std::string> node_findings(const Node& node) {
   std::vector<std::string> said;
   if (node.cancelled) said.push_back("The calibration was cancelled: what is missing was not measured.");
   for (const Unmeasured& missing : node.unmeasured) {
-    // A device, or all of a part; single ceilings are in the list of what was not measured.
-    if (missing.name.find(' ') == std::string::npos && missing.reason != "cancelled") {
+    // Single ceilings are in the list of what was not measured.
+    if (whole_part(missing) && !missing.cancelled()) {
       said.push_back(fmt::format("Not measured: {}: {}.", clean_line(missing.name), clean_line(missing.reason)));
     }
   }

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 
+#include "model/spelling.hpp"
 #include "report/node_findings.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
@@ -178,13 +179,7 @@ std::optional<NodeTable> link_table(const Node& node, std::string_view name) {
 }
 
 /// The words of `nvidia-smi topo -m` for where PCIe paths meet.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kPathWords = {
-    {{"one board", "board"},
-     {"one PCIe switch", "PIX"},
-     {"several PCIe switches", "PXB"},
-     {"one host bridge", "PHB"},
-     {"one NUMA node's host bridges", "NODE"},
-     {"the CPUs' interconnect", "SYS"}}};
+constexpr std::array<std::string_view, 6> kPathWords = {"board", "PIX", "PXB", "PHB", "NODE", "SYS"};
 
 /// In a word, and what the word stands for.
 std::pair<std::string, std::string> how_linked(const Link& link) {
@@ -193,10 +188,8 @@ std::pair<std::string, std::string> how_linked(const Link& link) {
     if (link.nvlinks == 0) return {"NVLink", "of a number that the driver does not tell"};
     return {fmt::format("NV{}", link.nvlinks), fmt::format("{} NVLinks", link.nvlinks)};
   }
-  const auto known =
-      std::find_if(kPathWords.begin(), kPathWords.end(), [&](const auto& path) { return path.first == link.across; });
-  if (known != kPathWords.end()) return {std::string(known->second), "PCIe across " + link.across};
-  return {"PCIe", link.across.empty() ? "a path that is not known" : "PCIe across " + clean_line(link.across)};
+  if (!link.across) return {"PCIe", "a path that is not known"};
+  return {std::string(spell(kPathWords, *link.across)), fmt::format("PCIe across {}", to_string(*link.across))};
 }
 
 std::optional<NodeTable> kinds_table(const Node& node) {

@@ -42,6 +42,7 @@ struct ProfiledKind {
   std::string mixed;         ///< why its launches are taken for more than one kind of work; empty: they are alike
   TimeSource time_source = TimeSource::traced;
   WorkSource work_source = WorkSource::none;
+  std::string sources;  ///< of an imported row: which tool says what of it; empty where roofline recorded it
 };
 
 /// What one GPU's share of the wall time went to; the parts add up to `wall_s`.
@@ -67,8 +68,34 @@ struct CallSum {
   double total_s = 0, median_s = 0, max_s = 0;
 };
 
+/// What kind of memory a copy reads or writes.
+enum class CopyMemory : std::uint8_t { unknown, pageable, pinned, device, array, managed, unified };
+
+/// Which way a copy goes; `other` is between memory of other kinds (arrays, managed memory). A memset is one, too.
+enum class CopyDirection : std::uint8_t {
+  host_to_device,
+  device_to_host,
+  device_to_device,
+  device_to_peer,
+  host_to_host,
+  memset,
+  other
+};
+
+/// `from` counts for host_to_device and other, `to` for device_to_host and other; else they are `unknown`.
+struct CopyPath {
+  CopyDirection direction = CopyDirection::other;
+  CopyMemory from = CopyMemory::unknown, to = CopyMemory::unknown;
+
+  /// The memory on the host's side; unknown where none is.
+  CopyMemory host() const { return direction == CopyDirection::device_to_host ? to : from; }
+  auto operator<=>(const CopyPath&) const = default;
+};
+std::string to_string(const CopyPath& path);  ///< "host to device, pageable"
+std::optional<CopyPath> parse_copy_path(std::string_view text);
+
 struct CopySum {
-  std::string direction;  ///< "host to device, pageable"
+  CopyPath path;
   std::int64_t copies = 0;
   double bytes = 0;
   double total_s = 0;

@@ -259,9 +259,8 @@ std::string at_least(const Point& point) {
 
 bool tells_sources(const Report& report) {
   return std::any_of(report.points.begin(), report.points.end(), [](const Point& point) {
-    return point.profiled &&
-           (!point.implementation_summary.empty() || point.profiled->time_source != TimeSource::traced ||
-            point.profiled->work_source > WorkSource::counted);
+    return point.profiled && (!point.profiled->sources.empty() || point.profiled->time_source != TimeSource::traced ||
+                              point.profiled->work_source > WorkSource::counted);
   });
 }
 

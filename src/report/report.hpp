@@ -41,7 +41,8 @@ struct Outcome {
 struct Point : Outcome {
   Workload workload;
   std::string family;                  ///< the op's family, for colour and legend
-  std::string implementation_summary;  ///< the implementation's one line
+  std::string implementation_summary;  ///< the implementation's one line; empty of a program's rows
+  bool non_temporal_stores = false;    ///< of the implementation; false in files before version 0.10
   Work work;
   Bound bound;
   std::optional<Counters> counters;      ///< what the hardware counted, in a run of its own; only on request
@@ -63,7 +64,7 @@ bool not_cold(const Point& point, const Machine& machine);
 
 struct Invocation {
   std::vector<std::string> command;  ///< argv
-  std::string suite;                 ///< name of the suite
+  std::string run_name;              ///< of the suite, else of the program or of the first imported file
   std::string suite_path;
   std::string suite_text;  ///< the suite's YAML, for reproducing
   std::string tool_version;

@@ -16,7 +16,7 @@ namespace {
 RoofShare share_of(const Bound& bound, const Summary& time) {
   RoofShare share{.fraction = fraction_of_roof(bound, time.median), .ci95 = {}};
   const Interval roof = bound.resources.front().ci95;
-  if (time.ci95.low > 0 && std::isfinite(time.ci95.high) && roof.low > 0 && std::isfinite(roof.high)) {
+  if (time.ci95.known() && time.ci95.low > 0 && roof.known() && roof.low > 0) {
     share.ci95 = {roof.low / time.ci95.high, roof.high / time.ci95.low};
   }
   return share;
@@ -58,16 +58,20 @@ bool unfair(const Point& point) {
   return point.disturbed || (pace && *pace < kSlowPace);
 }
 
-std::string share_text(const RoofShare& share) {
-  if (!std::isfinite(share.fraction)) return kAbsent;
-  std::string text = percent(share.fraction);
-  if (!std::isfinite(share.ci95.low) || !std::isfinite(share.ci95.high)) return text;
+std::string interval_text(const RoofShare& share) {
+  if (!std::isfinite(share.fraction) || !share.ci95.known()) return {};
   constexpr double kWide = 0.02;
-  const int digits = share.ci95.high - share.ci95.low >= kWide ? 0 : 1;
+  const int digits = share.ci95.width() >= kWide ? 0 : 1;
   const auto rounded = [&](double fraction) { return fmt::format("{:.{}f}", 100 * fraction, digits); };
   const std::string low = rounded(share.ci95.low), high = rounded(share.ci95.high);
   // Narrower than its last digit, it would only say the same again.
-  return low == high ? text : fmt::format("{} ({}\u2013{} %)", text, low, high);
+  return low == high ? "" : low + "\u2013" + high;
+}
+
+std::string share_text(const RoofShare& share) {
+  if (!std::isfinite(share.fraction)) return kAbsent;
+  const std::string interval = interval_text(share);
+  return percent(share.fraction) + (interval.empty() ? "" : fmt::format(" ({} %)", interval));
 }
 
 bool badly_measured(const Point& point) {
@@ -75,8 +79,7 @@ bool badly_measured(const Point& point) {
   if (!point.time || point.profiled) return false;
   const Summary& time = *point.time;
   if (time.drifting) return true;
-  const bool known = std::isfinite(time.ci95.low) && std::isfinite(time.ci95.high);
-  return known ? !(time.ci95.high - time.ci95.low <= kWidestInterval * time.median) : !lie_close(time);
+  return time.ci95.known() ? !(time.ci95.width() <= kWidestInterval * time.median) : !lie_close(time);
 }
 
 bool lie_close(const Summary& time) {

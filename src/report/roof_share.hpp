@@ -30,6 +30,8 @@ std::optional<double> pace_of_roof(const Point& point);
 /// Whether its time says more of what else went on than of the kernel.
 bool unfair(const Point& point);
 
+/// "90–98", in per cent; empty where there is no interval, or one narrower than its last digit.
+std::string interval_text(const RoofShare& share);
 /// "91.1 % (90–98 %)"; without an interval the share alone; "—" where there is none.
 std::string share_text(const RoofShare& share);
 

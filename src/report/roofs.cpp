@@ -18,7 +18,8 @@ namespace {
 
 std::string name_of(const Ceiling& ceiling) {
   // "NCCL all_reduce": a collective's pattern is its own.
-  if (ceiling.level == Level::network && ceiling.name.starts_with("nccl.")) return "NCCL " + ceiling.name.substr(5);
+  if (ceiling.level == Level::network && ceiling.name != to_string(Level::network))
+    return "NCCL " + ceiling.name.substr(ceiling.name.find('.') + 1);
   if (ceiling.level) {
     const std::string level = title_of(*ceiling.level);
     return ceiling.pattern ? level + " " + std::string(to_string(*ceiling.pattern)) : level;
@@ -229,7 +230,7 @@ std::string shared_label(const std::vector<const Roof*>& roofs) {
   const Ceiling& first = *roofs.front()->ceiling;
   if (first.regime == Regime::sustained) text += " sustained";
   if (first.suspect()) text += " · suspect";
-  if (is_promised(first)) text += " · not measured";
+  if (first.is_data_sheet_limit()) text += " · not measured";
   return text;
 }
 
@@ -241,28 +242,27 @@ std::string sustained_label(const std::vector<const Roof*>& roofs) {
   return (one_unit ? rates.substr(0, unit) : rates) + " sustained";
 }
 
-bool is_promised(const Ceiling& ceiling) { return ceiling.origin == "attributes" || ceiling.origin == "data sheet"; }
-
 std::string not_measured(const Machine& machine) {
-  const auto promised = std::find_if(machine.ceilings.begin(), machine.ceilings.end(), is_promised);
+  const auto promised = std::find_if(machine.ceilings.begin(), machine.ceilings.end(),
+                                     [](const Ceiling& ceiling) { return ceiling.is_data_sheet_limit(); });
   if (promised != machine.ceilings.end()) {
     const std::string basis = promised->limit ? clean_line(promised->limit->basis) : std::string();
     return fmt::format(
         "no roof here was measured: they are what {} promises, which no kernel quite reaches; calibrate such a GPU, or "
         "give its machine.json with --machine",
-        promised->origin == "attributes" ? fmt::format("the device's own description ({})", basis) : basis);
+        promised->origin == kAttributesOrigin ? fmt::format("the device's own description ({})", basis) : basis);
   }
   return {};
 }
 
 std::string Roof::title() const {
   const Ceiling& c = *ceiling;
-  if (is_promised(c)) {
+  if (c.is_data_sheet_limit()) {
     return fmt::format("{}: {} (not measured: {}{})", capitalised(name), rate_of(c, c.value), clean_line(c.origin),
                        c.limit ? ", " + clean_line(c.limit->basis) : "");
   }
   std::string text = fmt::format("{}: {} ({}", capitalised(name), rate_of(c, c.value), to_string(c.regime));
-  if (std::isfinite(c.ci95.low) && std::isfinite(c.ci95.high)) text += ", " + plus_minus(c.value, c.ci95);
+  if (c.ci95.known()) text += ", " + plus_minus(c.value, c.ci95);
   if (!c.origin.empty()) text += ", " + c.origin;
   text += ")";
   if (c.limit) text += fmt::format("; limit {} = {}", rate_of(c, c.limit->value), c.limit->basis);

@@ -25,9 +25,6 @@ bool is_plottable(const Point& point, Intensity of = Intensity::memory);
 /// Whether there is a point for a communication roofline, and a roof to hold it against.
 bool has_network_chart(const Report& report);
 
-/// Whether nobody measured it: it is what the device's attributes or its data sheet promise.
-bool is_promised(const Ceiling& ceiling);
-
 /// What a reader must know of a machine whose roofs are such; empty where they were measured.
 std::string not_measured(const Machine& machine);
 

@@ -977,7 +977,7 @@ class Imports(Workspace):
 
     def test_what_is_no_profile_is_refused(self):
         (self.folder / "text").write_text("hello")
-        self.check(self.run_tool("import", "text"), 2, "no profile that is known here")
+        self.check(self.run_tool("import", "text"), 2, "not a profile of a known format")
         self.check(self.run_tool("import", "missing"), 2, "missing")
         self.check(self.run_tool("import", "step.nsys-rep"), 2, "nsys export --type sqlite")
 

@@ -199,8 +199,8 @@ class Texts {
 void put_texts(Report& report, Texts texts) {
   texts.into(report.notes);
   texts.into(report.invocation.command);
-  texts.into(report.invocation.suite);
-  texts.into(report.invocation.suite_text);
+  texts.into(report.invocation.run_name);
+  texts.into(report.invocation.run_name_text);
   texts.into(report.machine.device.name);
   texts.into(report.machine.host);
   for (Attribute& attribute : report.machine.device.attributes) texts.into(attribute.value);
@@ -222,7 +222,6 @@ void put_texts(Report& report, Texts texts) {
   texts.into(profile.folder);
   for (Win& win : profile.wins) texts.into(win.what);
   for (CallSum& call : profile.calls) texts.into(call.name);
-  for (CopySum& copy : profile.copies) texts.into(copy.direction);
   for (std::vector<TreeSum>* tree : {&profile.ranges, &profile.modules}) {
     for (TreeSum& node : *tree) texts.into(node.name);
   }

@@ -50,7 +50,8 @@ TEST_F(PeerTest, TheSystemTellsHowTheyAreLinked) {
   ASSERT_EQ(node_.topology.places.size(), 2U);
   ASSERT_EQ(node_.links.size(), 2U);
   EXPECT_NE(node_.topology.places[0].pci_address, node_.topology.places[1].pci_address);
-  std::cout << fmt::format("  {} x {}, PCIe across {}\n", to_string(link().kind), link().nvlinks, link().across);
+  std::cout << fmt::format("  {} x {}, PCIe across {}\n", to_string(link().kind), link().nvlinks,
+                           link().across ? to_string(*link().across) : "unknown");
 }
 
 TEST_F(PeerTest, EveryVariantMovesWhatItSaysAndBothWaysLieBetweenOneAndTwo) {

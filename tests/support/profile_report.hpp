@@ -325,10 +325,11 @@ inline Profile training_run() {
              {"cudaMemcpyAsync", 402, 0.0188, 11e-6, 0.6e-3},
              {"cudaMalloc", 38, 0.0121, 0.2e-3, 2.9e-3},
              {"cuModuleLoadData", 3, 0.33, 0.1, 0.17}};
-  p.copies = {{"host to device, pageable", 200, 6.4e9, 0.156, "pcie.h2d", 54.6e9},
-              {"device to host, page-locked", 100, 800, 0.00021, "pcie.d2h", 53.9e9},
-              {"device to device", 102, 3.4e9, 0.0017, "hbm.copy", 4.255e12},
-              {"memset", 2400, 4.8e8, 0.0043, "", 0}};
+  p.copies = {
+      {{CopyDirection::host_to_device, CopyMemory::pageable}, 200, 6.4e9, 0.156, "pcie.h2d", 54.6e9},
+      {{CopyDirection::device_to_host, CopyMemory::unknown, CopyMemory::pinned}, 100, 800, 0.00021, "pcie.d2h", 53.9e9},
+      {{CopyDirection::device_to_device}, 102, 3.4e9, 0.0017, "hbm.copy", 4.255e12},
+      {{CopyDirection::memset}, 2400, 4.8e8, 0.0043, "", 0}};
   return p;
 }
 
@@ -444,7 +445,6 @@ inline Report hostile_profile_report() {
   p.wins[0].action = "\" onmouseover=\"window.pwned=3\" x=\"";
   p.wins[1].what = std::string(3000, 'w');
   p.calls[0].name = script;
-  p.copies[0].direction = image;
   p.copies[1].bytes = 1e300;
   p.copies[2].total_s = -1;
   p.ranges[0].name = script;

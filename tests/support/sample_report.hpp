@@ -251,7 +251,7 @@ inline Point without_time(Point point, PointStatus status, const std::string& re
 inline Report around(Machine machine, const std::string& suite) {
   Report r;
   r.invocation.command = {"roofline", "analyze", "configs/" + suite + ".yaml"};
-  r.invocation.suite = suite;
+  r.invocation.run_name = suite;
   r.invocation.suite_path = "configs/" + suite + ".yaml";
   r.invocation.suite_text = "name: " + suite + "\n";
   r.invocation.tool_version = "0.1.0";

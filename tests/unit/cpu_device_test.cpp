@@ -222,11 +222,12 @@ TEST(HugePages, OfABufferAreNeverMoreThanItHas) {
 
 TEST(CpuDevice, SaysWhetherHugePagesAreGranted) {
   CpuDevice device(DeviceOptions{1});
-  const auto& attributes = device.info().attributes;
-  const auto found = std::find_if(attributes.begin(), attributes.end(),
-                                  [](const Attribute& attribute) { return attribute.name == "huge pages"; });
-  ASSERT_NE(found, attributes.end());
-  EXPECT_THAT(found->value, HasSubstr("granted"));
+  const std::string* found = find_attribute(device.info().attributes, AttributeKey::huge_pages);
+  ASSERT_NE(found, nullptr);
+  EXPECT_FALSE(found->empty());
+  ASSERT_TRUE(device.info().huge_page_share);
+  EXPECT_GE(*device.info().huge_page_share, 0);
+  EXPECT_LE(*device.info().huge_page_share, 1);
 }
 
 TEST(CpuDevice, KnowsItself) {

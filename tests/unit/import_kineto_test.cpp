@@ -57,8 +57,8 @@ TEST(Kineto, KernelsHaveTheirOperatorsPlacesAndWork) {
   EXPECT_EQ(gemm.work.flops.at(Pipe::tensor_bf16), 2.0 * 64 * 32 * 16);
   EXPECT_EQ(gemm.work.bytes.at(Level::hbm).read, 2.0 * (64 * 32 + 32 * 16));
   EXPECT_EQ(gemm.work.bytes.at(Level::hbm).write, 2.0 * 64 * 16);
-  EXPECT_THAT(gemm.implementation_summary, HasSubstr("time: traced by torch.profiler"));
-  EXPECT_THAT(gemm.implementation_summary, HasSubstr("modelled by roofline"));
+  EXPECT_THAT(gemm.profiled->sources, HasSubstr("time: traced by torch.profiler"));
+  EXPECT_THAT(gemm.profiled->sources, HasSubstr("modelled by roofline"));
   EXPECT_FALSE(gemm.counters) << "what is modelled is not shown as counted";
   EXPECT_EQ(gemm.profiled->grid, (std::array<std::int64_t, 3>{4, 2, 1}));
 }

@@ -74,9 +74,9 @@ TEST(Nsys, KernelsCallsRangesAndCopies) {
   EXPECT_EQ(point.profiled->range, "step/forward");
   EXPECT_EQ(point.profiled->grid, (std::array<std::int64_t, 3>{4, 2, 1}));
   EXPECT_NEAR(point.time->median, 2e-6, 1e-12);
-  EXPECT_THAT(point.implementation_summary, HasSubstr("nsys (schema 3.25.0)"));
+  EXPECT_THAT(point.profiled->sources, HasSubstr("nsys (schema 3.25.0)"));
   const Profile& profile = *report.profile;
-  EXPECT_EQ(profile.copies.at(0).direction, "host to device, pinned");
+  EXPECT_EQ(to_string(profile.copies.at(0).path), "host to device, pinned");
   EXPECT_EQ(profile.copies.at(0).bytes, 4096);
   EXPECT_EQ(profile.calls.at(0).name, "cudaStreamSynchronize");
   EXPECT_NEAR(profile.wall_s, 9e-6, 1e-9) << "from the first range to its end";
@@ -95,7 +95,7 @@ TEST(Nsys, CopiesOfUnifiedMemory) {
   )");
   const Report report = report_of_file(file.path());
   std::vector<std::string> directions;
-  for (const CopySum& copy : report.profile->copies) directions.push_back(copy.direction);
+  for (const CopySum& copy : report.profile->copies) directions.push_back(to_string(copy.path));
   EXPECT_THAT(directions,
               testing::UnorderedElementsAre("host to device, pinned", "host to device, unified memory",
                                             "device to host, unified memory", "device to device", "managed to device"));
@@ -126,7 +126,7 @@ TEST(Nsys, ARecordedTrainingStep) {
   std::int64_t copies = 0;
   double copying = 0;
   for (const CopySum& copy : report.profile->copies) {
-    if (copy.direction == "memset") continue;
+    if (copy.path.direction == CopyDirection::memset) continue;
     copies += copy.copies;
     copying += copy.total_s;
   }

@@ -30,7 +30,7 @@ TEST(Proton, ATreeHasMeansAndWhatAuthorsState) {
   EXPECT_EQ(point.work.flops.at(Pipe::tensor_fp16), 1000);
   EXPECT_EQ(point.work.bytes.at(Level::hbm).total(), 400);
   EXPECT_EQ(point.profiled->range, "step");
-  EXPECT_THAT(point.implementation_summary, HasSubstr("stated by the kernel's author"));
+  EXPECT_THAT(point.profiled->sources, HasSubstr("stated by the kernel's author"));
   EXPECT_EQ(work_source(point), "stated");
   EXPECT_EQ(point.profiled->time_source, TimeSource::averaged);
   EXPECT_THAT(where_figures_are_from(report), HasSubstr("means over launches"));

@@ -148,7 +148,7 @@ inline Report sample_report() {
   Report report;
   report.machine = sample_machine();
   report.invocation = {.command = {"roofline", "analyze", "a b.yaml"},
-                       .suite = "ops",
+                       .run_name = "ops",
                        .suite_path = "a b.yaml",
                        .suite_text = "name: ops\n# </script> \"quoted\"\n",
                        .tool_version = "0.1.0",

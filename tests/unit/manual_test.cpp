@@ -180,9 +180,13 @@ TEST(Doctor, EachMissingThingIsNamedAndNothingElse) {
     breaks(facts);
     return names_not_working(facts);
   };
-  EXPECT_THAT(broken([](MachineFacts& facts) { facts.cpu_counters = "not permitted"; }),
+  EXPECT_THAT(broken([](MachineFacts& facts) {
+                facts.cpu_counters = {"not permitted", true};
+              }),
               ElementsAre("counters of the CPU"));
-  EXPECT_THAT(broken([](MachineFacts& facts) { facts.gpu_counters = "no permission"; }),
+  EXPECT_THAT(broken([](MachineFacts& facts) {
+                facts.gpu_counters = {"no permission", true};
+              }),
               ElementsAre("counters of the GPU"));
   EXPECT_THAT(broken([](MachineFacts& facts) { facts.libraries.erase("libcublasLt"); }), ElementsAre("cuBLAS"));
   EXPECT_THAT(broken([](MachineFacts& facts) { facts.libraries.erase("libnvrtc"); }),
@@ -202,6 +206,7 @@ TEST(Doctor, EachMissingThingIsNamedAndNothingElse) {
   EXPECT_THAT(broken([](MachineFacts& facts) {
                 facts.devices[0].usable = false;
                 facts.devices[0].reason = "no NVIDIA driver: libcuda.so.1 not found";
+                facts.devices[0].problem = DeviceProblem::no_driver;
               }),
               ElementsAre("GPU 0"));
 }

@@ -144,7 +144,7 @@ TEST(NodeFindings, PathsOfAnotherKindAreNotHeldAgainstEachOther) {
     link.kind = LinkKind::pcie;
     link.nvlinks = 0;
     const bool far = (link.from < 4) != (link.to < 4);
-    link.across = far ? "the CPUs' interconnect" : "one PCIe switch";
+    link.across = far ? PciePath::interconnect : PciePath::one_switch;
     slow_down(link, far ? 0.04 : 0.07);
   }
   EXPECT_THAT(node_findings(node), IsEmpty());
@@ -178,7 +178,7 @@ TEST(NodeJson, ComesBackAsItWas) {
   node.unmeasured = {{"cuda:3", "lost"}};
   node.links[0].unmeasured = {{"link.latency", "no access"}};
   node.links[1].kind = LinkKind::pcie;
-  node.links[1].across = "one host bridge";
+  node.links[1].across = PciePath::host_bridge;
   node.topology.places[1].numa_node = std::nullopt;
   node.cancelled = true;
   const std::string text = render_node_json(node);

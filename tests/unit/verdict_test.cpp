@@ -425,9 +425,9 @@ TEST(CpuVerdicts, OrdinaryStores) {
   relu.at(14.2 / 21.3);
   EXPECT_EQ(relu.verdict().rule, "ordinary-stores");
   // A kernel that stores past the caches is as slow for another reason.
-  relu.point.implementation_summary = "all threads, vectors, non-temporal stores";
+  relu.point.non_temporal_stores = true;
   EXPECT_NE(relu.verdict().rule, "ordinary-stores");
-  relu.point.implementation_summary = "all threads";
+  relu.point.non_temporal_stores = false;
   relu.at(0.8);
   EXPECT_NE(relu.verdict().rule, "ordinary-stores");
 }
@@ -436,9 +436,10 @@ TEST(CpuVerdicts, PagesAndNodes) {
   OnCpu reduction("reduction");
   reduction.at(0.7);
   EXPECT_EQ(reduction.verdict().rule, "uncounted-memory");
-  reduction.report.machine.device.attributes = {{"huge pages", "not granted: the system's setting is never"}};
+  reduction.report.machine.device.huge_page_share = 0;
   EXPECT_EQ(reduction.verdict().rule, "small-pages");
-  reduction.report.machine.device.attributes = {{"huge pages", "granted to large buffers"}, {"NUMA nodes", "2"}};
+  reduction.report.machine.device.huge_page_share = 1;
+  reduction.report.machine.device.attributes = {{AttributeKey::numa_nodes, "2"}};
   EXPECT_EQ(reduction.verdict().rule, "uncounted-memory");
   for (const auto& [name, value] : {std::pair("numa.local", 20e9), std::pair("numa.remote", 11e9)}) {
     reduction.report.machine.ceilings.push_back(example::bandwidth(Level::dram, Pattern::read, value));
@@ -459,9 +460,9 @@ TEST(CpuVerdicts, BlocksForCachesOrTheInnerLoop) {
 
 TEST(CpuVerdicts, FewerThreadsThanCoresAreNoted) {
   OnCpu relu("relu");
-  relu.report.machine.device.attributes = {{"physical cores", "2"}};
+  relu.report.machine.device.attributes = {{AttributeKey::physical_cores, "2"}};
   EXPECT_THAT(relu.verdict().also, Not(Contains(HasSubstr("cores"))));
-  relu.report.machine.device.attributes = {{"physical cores", "8"}};
+  relu.report.machine.device.attributes = {{AttributeKey::physical_cores, "8"}};
   relu.at(0.5);
   EXPECT_THAT(relu.verdict().also, Contains(HasSubstr("on 2 threads")));
 }

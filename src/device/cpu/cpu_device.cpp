@@ -41,13 +41,11 @@ std::size_t threads_a_core(const Topology& topology) {
   return most;
 }
 
-/// Of a buffer that asks for huge pages: whether the system grants them.
-std::string huge_pages_of(const MappedBuffer& buffer) {
-  const double granted = buffer.huge_page_bytes();
-  const double all = static_cast<double>(buffer.size());
-  if (granted >= all) return "granted to large buffers";
+/// Of a buffer that asked for huge pages, the share that the system backed with them; in words.
+std::string huge_pages_text(double share) {
+  if (share >= 1) return "granted to large buffers";
   const std::string setting = first_line("/sys/kernel/mm/transparent_hugepage/enabled");
-  if (granted > 0) return fmt::format("granted to {:.0f} % of a large buffer", 100 * granted / all);
+  if (share > 0) return fmt::format("granted to {:.0f} % of a large buffer", 100 * share);
   return setting.empty() ? "not granted: this kernel has none" : "not granted: the system's setting is " + setting;
 }
 
@@ -55,30 +53,30 @@ std::vector<Attribute> describe(const Topology& topology, const CpuName& name, c
                                 const Placement& placement, Isa isa) {
   const std::size_t siblings = threads_a_core(topology);
   std::vector<Attribute> attributes = {
-    {"packages", fmt::format("{}", topology.packages)},
-    {"NUMA nodes", fmt::format("{}", std::max<std::size_t>(1, topology.numa_nodes.size()))},
-    {"physical cores", fmt::format("{}", topology.cores.size())},
-    {"logical CPUs", fmt::format("{}", topology.cpus())},
-    {"SMT", siblings > 1 ? fmt::format("{} threads a core", siblings) : "not visible"},
-    {"threads pinned to", "CPU " + cpu_list(placement.cpus)},
+    {AttributeKey::packages, fmt::format("{}", topology.packages)},
+    {AttributeKey::numa_nodes, fmt::format("{}", std::max<std::size_t>(1, topology.numa_nodes.size()))},
+    {AttributeKey::physical_cores, fmt::format("{}", topology.cores.size())},
+    {AttributeKey::logical_cpus, fmt::format("{}", topology.cpus())},
+    {AttributeKey::smt, siblings > 1 ? fmt::format("{} threads a core", siblings) : "not visible"},
+    {AttributeKey::pinned_to, "CPU " + cpu_list(placement.cpus)},
 #if defined(__aarch64__)
-    {"implementer-part", name.version},
+    {AttributeKey::part, name.version},
 #else
-    {"family-model-stepping", name.version},
+    {AttributeKey::model, name.version},
 #endif
-    {"virtual machine", !name.hypervisor   ? "not visible"
-                        : *name.hypervisor ? "yes"
-                                           : "no"},
+    {AttributeKey::virtual_machine, !name.hypervisor   ? "not visible"
+                                    : *name.hypervisor ? "yes"
+                                                       : "no"},
   };
   const std::string lacking = lacking_levels(cpu_isa(), kHighestIsa);
-  if (!lacking.empty()) attributes.push_back({"this build", lacking});
+  if (!lacking.empty()) attributes.push_back({AttributeKey::build, lacking});
   // Asks for the tiles: before there are threads that use them, for State makes its description before its pool.
-  if (const auto amx = describe_amx(isa)) attributes.push_back({"AMX", *amx});
-  for (const std::string& note : placement.notes) attributes.push_back({"threads", note});
-  if (limits.cpus) attributes.push_back({"cgroup CPU quota", fmt::format("{:.2f} CPUs", *limits.cpus)});
+  if (const auto amx = describe_amx(isa)) attributes.push_back({AttributeKey::amx, *amx});
+  for (const std::string& note : placement.notes) attributes.push_back({AttributeKey::threads, note});
+  if (limits.cpus) attributes.push_back({AttributeKey::cpu_quota, fmt::format("{:.2f} CPUs", *limits.cpus)});
   const std::string governor =
       first_line(fmt::format("/sys/devices/system/cpu/cpu{}/cpufreq/scaling_governor", placement.cpus.front()));
-  if (!governor.empty()) attributes.push_back({"frequency governor", governor});
+  if (!governor.empty()) attributes.push_back({AttributeKey::governor, governor});
   return attributes;
 }
 
@@ -143,7 +141,9 @@ struct CpuDevice::State {
         info(describe_device(topology, name, limits, placement, isa)),
         resolution_s(measure_resolution_s()),
         pool(placement.cpus) {
-    info.attributes.push_back({"huge pages", huge_pages_of(MappedBuffer(kHugePagesTrial, pool))});
+    const MappedBuffer trial(kHugePagesTrial, pool);
+    info.huge_page_share = std::min(1.0, trial.huge_page_bytes() / static_cast<double>(trial.size()));
+    info.attributes.push_back({AttributeKey::huge_pages, huge_pages_text(*info.huge_page_share)});
   }
 
   Topology topology;

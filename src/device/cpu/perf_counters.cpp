@@ -180,7 +180,9 @@ class PerfReader final : public CounterReader {
       open_.push_back({event, std::move(counters)});
     }
     if (open_.empty()) {
-      throw Error(fmt::format("no hardware event can be counted: {}", perf_refusal(error, paranoid_level())));
+      const std::string reason = "no hardware event can be counted: " + perf_refusal(error, paranoid_level());
+      if (error == EACCES || error == EPERM) throw PermissionError(reason);
+      throw Error(reason);
     }
   }
 

@@ -18,6 +18,7 @@ std::vector<DeviceListing> list_cuda_devices() {
   listing.info.identity = "cuda-none";
   listing.usable = false;
   listing.reason = kReason;
+  listing.problem = DeviceProblem::build_without_cuda;
   return {listing};
 }
 

@@ -44,17 +44,20 @@ std::string driver_text(const Nvml* nvml) {
 }
 
 void add_nvml_attributes(const Nvml& nvml, std::vector<Attribute>& attributes) {
-  if (const auto mig = nvml.mig_enabled()) attributes.push_back({"MIG mode", *mig ? "on" : "off"});
+  if (const auto mig = nvml.mig_enabled()) attributes.push_back({AttributeKey::mig_mode, *mig ? "on" : "off"});
   if (const auto link = nvml.best_pcie_link()) {
-    attributes.push_back({"PCIe link", fmt::format("generation {}, {} lanes", link->generation, link->lanes)});
+    attributes.push_back(
+        {AttributeKey::pcie_link, fmt::format("generation {}, {} lanes", link->generation, link->lanes)});
   }
   if (const auto links = nvml.nvlinks(); links && links->links > 0) {
-    attributes.push_back({"NVLink", fmt::format("{} links{}", links->links,
-                                                links->bytes_per_s > 0
-                                                    ? fmt::format(" of {:.1f} GB/s each way", links->bytes_per_s * 1e-9)
-                                                    : "")});
+    attributes.push_back(
+        {AttributeKey::nvlink,
+         fmt::format(
+             "{} links{}", links->links,
+             links->bytes_per_s > 0 ? fmt::format(" of {:.1f} GB/s each way", links->bytes_per_s * 1e-9) : "")});
   }
-  if (const auto watts = nvml.power_limit_w()) attributes.push_back({"power limit", fmt::format("{:.0f} W", *watts)});
+  if (const auto watts = nvml.power_limit_w())
+    attributes.push_back({AttributeKey::power_limit, fmt::format("{:.0f} W", *watts)});
 }
 
 std::vector<CacheInfo> caches_of(const CudaProperties& properties) {
@@ -107,12 +110,12 @@ DeviceInfo describe_cuda_device(const CudaProperties& properties, const Nvml* nv
   info.driver = driver_text(nvml);
   info.isa = fmt::format("sm_{}{}", properties.major, properties.minor);
   info.attributes = {
-      {"compute capability", fmt::format("{}.{}", properties.major, properties.minor)},
-      {"CUDA runtime", version_text(runtime)},
-      {"memory bus", fmt::format("{} bit", properties.memory_bus_bits)},
-      {"ECC", raw.ECCEnabled != 0 ? "on" : "off"},
-      {"PCI address", pci.data()},
-      {"UUID", "GPU-" + uuid},
+      {AttributeKey::compute_capability, fmt::format("{}.{}", properties.major, properties.minor)},
+      {AttributeKey::cuda_runtime, version_text(runtime)},
+      {AttributeKey::memory_bus, fmt::format("{} bit", properties.memory_bus_bits)},
+      {AttributeKey::ecc, raw.ECCEnabled != 0 ? "on" : "off"},
+      {AttributeKey::pci_address, pci.data()},
+      {AttributeKey::uuid, "GPU-" + uuid},
   };
   if (nvml != nullptr) add_nvml_attributes(*nvml, info.attributes);
   return info;

@@ -18,6 +18,7 @@ namespace {
 struct Obstacle {
   std::string reason;
   std::string hint;
+  DeviceProblem problem = DeviceProblem::other;
 };
 
 bool library_exists(const char* name) {
@@ -32,7 +33,8 @@ std::optional<Obstacle> find_devices(int& count) {
   count = 0;
   if (!library_exists("libcuda.so.1")) {
     return Obstacle{"no NVIDIA driver: libcuda.so.1 not found",
-                    "install the NVIDIA driver, or use --device cpu (a container needs --gpus all)"};
+                    "install the NVIDIA driver, or use --device cpu (a container needs --gpus all)",
+                    DeviceProblem::no_driver};
   }
   const cudaError_t status = cudaGetDeviceCount(&count);
   if (status == cudaSuccess && count > 0) return std::nullopt;
@@ -67,7 +69,10 @@ std::optional<Obstacle> obstacle_of(const CudaProperties& properties) {
 }
 
 DeviceListing unusable(const Obstacle& obstacle, DeviceInfo info) {
-  return {.info = std::move(info), .usable = false, .reason = obstacle.reason + "; " + obstacle.hint};
+  return {.info = std::move(info),
+          .usable = false,
+          .reason = obstacle.reason + "; " + obstacle.hint,
+          .problem = obstacle.problem};
 }
 
 DeviceInfo nameless(int index) {

@@ -26,9 +26,9 @@ constexpr unsigned kClockSm = 1;
 constexpr unsigned kClockMemory = 2;
 constexpr unsigned kTemperatureGpu = 0;
 
-constexpr std::array<std::pair<unsigned long long, const char*>, 6> kReasons = {{
+constexpr std::array<std::pair<unsigned long long, std::string_view>, 6> kReasons = {{
     {0x2, "applications clocks"},
-    {0x4, "power cap"},
+    {0x4, kPowerCap},
     {0x8, "hardware slowdown"},
     {0x20, "software thermal"},
     {0x40, "hardware thermal"},
@@ -90,13 +90,13 @@ constexpr int kP2pOverNvLink = 2;  // of nvmlGpuP2PCapsIndex_t
 constexpr int kRemoteIsSwitch = 2;
 
 /// nvmlGpuTopologyLevel_t.
-constexpr std::array<std::pair<int, const char*>, 6> kSharedPaths = {{
-    {0, "one board"},
-    {10, "one PCIe switch"},
-    {20, "several PCIe switches"},
-    {30, "one host bridge"},
-    {40, "one NUMA node's host bridges"},
-    {50, "the CPUs' interconnect"},
+constexpr std::array<std::pair<int, PciePath>, 6> kSharedPaths = {{
+    {0, PciePath::board},
+    {10, PciePath::one_switch},
+    {20, PciePath::several_switches},
+    {30, PciePath::host_bridge},
+    {40, PciePath::numa_node},
+    {50, PciePath::interconnect},
 }};
 
 /// nvmlUtilization_t.
@@ -474,12 +474,12 @@ std::optional<int> Nvml::nvlinks_to(const Nvml& other) const {
   return count;
 }
 
-std::optional<std::string> Nvml::shared_path(const Nvml& other) const {
+std::optional<PciePath> Nvml::shared_path(const Nvml& other) const {
   int level = 0;
   if (!state_->ask(state_->common_ancestor, other.state_->device, &level)) return std::nullopt;
   const auto known =
       std::find_if(kSharedPaths.begin(), kSharedPaths.end(), [level](const auto& path) { return path.first == level; });
-  return known == kSharedPaths.end() ? std::nullopt : std::optional<std::string>(known->second);
+  return known == kSharedPaths.end() ? std::nullopt : std::optional(known->second);
 }
 
 std::optional<std::vector<std::string>> Nvml::clock_event_reasons() const {

@@ -10,6 +10,7 @@
 
 #include "device/energy_meter.hpp"
 #include "device/gpu_sensors.hpp"
+#include "model/node.hpp"
 
 namespace roofline {
 
@@ -78,8 +79,8 @@ class Nvml {
   std::optional<bool> nvlink_to(const Nvml& other) const;
   /// How many of this GPU's links that are up lead to the other one, by a switch or directly.
   std::optional<int> nvlinks_to(const Nvml& other) const;
-  /// What the PCIe paths of the two GPUs have in common, as "one PCIe switch"; nothing where the driver doesn't tell.
-  std::optional<std::string> shared_path(const Nvml& other) const;
+  /// What the PCIe paths of the two GPUs have in common; nothing where the driver doesn't report it.
+  std::optional<PciePath> shared_path(const Nvml& other) const;
 
   std::optional<double> max_sm_clock_hz() const;
   std::optional<double> power_w() const;

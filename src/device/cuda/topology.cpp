@@ -62,7 +62,7 @@ void describe_cuda_topology(std::span<const int> devices, Node& node) {
       }
       if (here != nullptr && there != nullptr) {
         if (link.kind == LinkKind::nvlink) link.nvlinks = here->nvlinks_to(*there).value_or(0);
-        link.across = here->shared_path(*there).value_or("");
+        link.across = here->shared_path(*there);
       }
       node.links.push_back(std::move(link));
     }

@@ -96,7 +96,7 @@ void add_lines(const Chart& chart, std::vector<LegendEntry>& out) {
       limits |= roof.shows_limit();
       band |= c.ci95.low > 0 && c.ci95.high / c.ci95.low >= kVisibleInterval;
       suspect |= c.suspect();
-      promised |= is_promised(c);
+      promised |= c.is_data_sheet_limit();
     }
   }
   if (sustained) out.push_back({"sustained", "", {sample_line(chart.colors->roof, 1.5, {7, 5})}, 24});

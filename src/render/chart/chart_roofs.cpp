@@ -44,7 +44,7 @@ Color color_of(const Chart& chart, const Roof& roof) {
 double width_of(const Roof& roof) { return roof.main ? 2.4 : roof.limits ? 1.6 : roof.used ? 1.2 : 0.8; }
 
 std::vector<double> dash_of(const Roof& roof) {
-  if (is_promised(*roof.ceiling)) return {2, 4};
+  if (roof.ceiling->is_data_sheet_limit()) return {2, 4};
   if (roof.ceiling->suspect()) return {9, 3, 2, 3};
   if (roof.ceiling->regime == Regime::sustained) return {7, 5};
   return {};
@@ -97,7 +97,7 @@ Group roof_group(Chart& chart, const Roof& roof) {
   if (!roof.used) group.classes += " idle";
   if (roof.to > 0) group.classes += " pattern";
   if (c.suspect()) group.classes += " suspect";
-  if (is_promised(c)) group.classes += " promised";
+  if (c.is_data_sheet_limit()) group.classes += " promised";
   group.data = {{"ceiling", ceiling_label(c)},
                 {"kind", std::string(to_string(c.kind))},
                 {"value", fmt::format("{:.6g}", c.value)}};

@@ -233,7 +233,7 @@ std::string point_title(const PlottedPoint& plotted) {
   if (p.above_roof()) text += "; above its roof: one of the two is wrong";
   if (p.bound.suspect) text += "; the roof is suspect";
   if (bytes_are_least(p)) text += "; bytes modelled, the least that there can be: the intensity is at most this";
-  if (!p.implementation_summary.empty() && p.profiled) text += "; " + clean_line(p.implementation_summary);
+  if (p.profiled && !p.profiled->sources.empty()) text += "; " + clean_line(p.profiled->sources);
   return text;
 }
 

@@ -42,8 +42,8 @@ std::string html_header(const Runs& runs) {
   std::vector<std::string> parts = headline(report);
   if (!report.profile)
     parts.push_back(fmt::format("{} {}", report.points.size(), report.points.size() == 1 ? "kernel" : "kernels"));
-  if (!report.invocation.suite.empty() && !report.profile)
-    parts.push_back("suite " + shorten(clean_line(report.invocation.suite), 40));
+  if (!report.invocation.run_name.empty() && !report.profile)
+    parts.push_back("suite " + shorten(clean_line(report.invocation.run_name), 40));
   if (!report.invocation.started_at.empty()) parts.push_back(html_time(report.invocation.started_at));
   std::string facts;
   for (const std::string& part : parts) {

@@ -73,11 +73,10 @@ std::string time_cell(const Point& point) {
          fmt::format("<small{}>{}</small>", badly_measured(point) ? " class=\"warn\"" : "", below);
 }
 
-/// The interval in "91.1 % (90\u201398 %)"; empty where there is none.
+/// "90\u201398 %"; empty where there is none.
 std::string interval_of(const RoofShare& share) {
-  const std::string text = share_text(share);
-  const std::size_t at = text.find('(');
-  return at == std::string::npos ? "" : text.substr(at + 1, text.rfind(')') - at - 1);
+  const std::string text = interval_text(share);
+  return text.empty() ? text : text + " %";
 }
 
 /// Its interval, or what is wrong with it.

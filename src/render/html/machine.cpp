@@ -130,8 +130,8 @@ std::string ceiling_row(const Machine& machine, std::size_t index) {
       burst != nullptr && burst->limit && ceiling.limit && burst->limit->basis == ceiling.limit->basis;
   const bool same_origin = burst != nullptr && burst->origin == ceiling.origin && burst->variant == ceiling.variant &&
                            burst->instruction == ceiling.instruction && ceiling.below_peak.empty();
-  std::string html = fmt::format("<tr data-label=\"{}\" data-at=\"{}\"{}><th scope=\"row\">{}",
-                                 escape_html(clean_line(ceiling_label(ceiling))), index,
+  std::string html = fmt::format("<tr data-label=\"{}\" data-at=\"{}\" data-checks=\"{}\"{}><th scope=\"row\">{}",
+                                 escape_html(clean_line(ceiling_label(ceiling))), index, ceiling.audit.checks.size(),
                                  ceiling.suspect() ? " class=\"suspect\"" : "", html_name(ceiling.name, 32));
   html += cell(1, fmt::format("{}<small>{}</small>", ceiling_value(ceiling),
                               escape_html(plus_minus(ceiling.value, ceiling.ci95))));

@@ -130,7 +130,7 @@ std::string html_method(const Report& report) {
     html += fmt::format(
         "<details><summary>The suite, {}</summary><pre tabindex=\"0\" aria-label=\"Suite\"><code>{}</code></pre>"
         "</details>\n",
-        html_name(run.suite_path.empty() ? run.suite : run.suite_path, 80), escape_html(run.suite_text));
+        html_name(run.suite_path.empty() ? run.run_name : run.suite_path, 80), escape_html(run.suite_text));
   }
   return html + "</section>\n";
 }

@@ -87,7 +87,7 @@ std::string roof_cell(const Point& point) {
 /// Where its FLOPs and bytes are from, where rows differ in that.
 std::string source_of(const Point& point, bool told) {
   if (!told) return {};
-  return fmt::format("<small title=\"{}\">{}</small>", escape_html(clean_line(point.implementation_summary)),
+  return fmt::format("<small title=\"{}\">{}</small>", escape_html(clean_line(point.profiled->sources)),
                      work_source(point));
 }
 

@@ -20,18 +20,21 @@ constexpr std::size_t kMostRows = 60;  // nobody reads more
 
 std::string number_cell(const std::string& value) { return "<td class=\"n\">" + value; }
 
-bool is_share(std::string_view column) { return column == "Share" || column == "% of roof"; }
+struct SumColumn {
+  const char* title;
+  bool share = false;  ///< drawn as a bar
+};
 
 /// A section of one table, whose first column is text and whose others are numbers.
 std::string section(const char* id, const char* title, const char* lead, const char* caption,
-                    const std::vector<const char*>& columns, const std::string& rows) {
+                    const std::vector<SumColumn>& columns, const std::string& rows) {
   std::string head;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     head += fmt::format("<th scope=\"col\"{}>{}",
-                        i == 0                 ? ""
-                        : is_share(columns[i]) ? " class=\"share\""
-                                               : " class=\"n\"",
-                        columns[i]);
+                        i == 0             ? ""
+                        : columns[i].share ? " class=\"share\""
+                                           : " class=\"n\"",
+                        columns[i].title);
   }
   return fmt::format(
       "<section id=\"{0}\" aria-labelledby=\"{0}-h\">\n<h2 id=\"{0}-h\">{1}</h2>\n{2}<div class=\"scroll\"><table "
@@ -67,7 +70,7 @@ std::string rest_row(const std::string& name, double seconds, double all) {
 std::string copy_row(const CopySum& copy) {
   const double rate_now = copy.total_s > 0 ? copy.bytes / copy.total_s : std::nan("");
   const double fraction = fraction_of_roof(copy);
-  return fmt::format("<tr><th scope=\"row\">{}{}{}{}{}{}{}\n", html_name(copy.direction, 60),
+  return fmt::format("<tr><th scope=\"row\">{}{}{}{}{}{}{}\n", html_name(to_string(copy.path), 60),
                      number_cell(count(copy.copies)), number_cell(si(copy.bytes, "B")),
                      number_cell(duration(copy.total_s)), number_cell(rate(rate_now, CeilingKind::bandwidth)),
                      number_cell(copy.roof.empty() ? "none measured"
@@ -102,7 +105,7 @@ std::string html_lines(const Report& report) {
                  "Time of the kernels that a line launches; what autograd launches for it is part of it, and its share "
                  "stands beside it.",
                  "Lines of the program by the time of the kernels that they launch",
-                 {"Line", "Kernels", "Share", "Of it backward", "Launches"}, rows);
+                 {{"Line"}, {"Kernels"}, {"Share", true}, {"Of it backward"}, {"Launches"}}, rows);
 }
 
 std::string html_copies(const Report& report) {
@@ -110,7 +113,7 @@ std::string html_copies(const Report& report) {
   std::string rows;
   for (const CopySum& copy : report.profile->copies) rows += copy_row(copy);
   return section("copies", "Copies", "", "Copies and memsets, with the roof that they are held against",
-                 {"Direction", "Copies", "Bytes", "Time", "Rate", "Roof", "% of roof"}, rows);
+                 {{"Direction"}, {"Copies"}, {"Bytes"}, {"Time"}, {"Rate"}, {"Roof"}, {"% of roof", true}}, rows);
 }
 
 std::string html_calls(const Report& report) {
@@ -136,7 +139,8 @@ std::string html_calls(const Report& report) {
                         number_cell(kAbsent));
   }
   return section("calls", "By call", "The host&#39;s time inside of calls of CUDA, over all threads.",
-                 "Calls of CUDA by the host's time in them", {"Call", "Calls", "Total", "Median", "Longest"}, rows);
+                 "Calls of CUDA by the host's time in them", {{"Call"}, {"Calls"}, {"Total"}, {"Median"}, {"Longest"}},
+                 rows);
 }
 
 }  // namespace roofline

@@ -30,7 +30,7 @@ Cell audit_cell(const Ceiling& ceiling) {
 /// A probe is what is expected, so its variant says more; anything else must be seen at once.
 std::string origin_text(const Ceiling& ceiling) {
   if (!ceiling.below_peak.empty()) return clean_line(ceiling.below_peak);
-  if (ceiling.origin != "probe" || ceiling.variant.empty()) return clean_line(ceiling.origin);
+  if (ceiling.origin != kProbeOrigin || ceiling.variant.empty()) return clean_line(ceiling.origin);
   return clean_line(ceiling.instruction.empty() ? ceiling.variant : ceiling.instruction + ", " + ceiling.variant);
 }
 

@@ -48,13 +48,6 @@ std::string time_with_interval(const Summary& time) {
   return fmt::format("{} {}{}", duration(time.median), std::string(static_cast<std::size_t>(padding), ' '), interval);
 }
 
-/// "90\u201398": the interval of a share, without what stands beside it; empty where there is none.
-std::string interval_of(const RoofShare& share) {
-  const std::string text = share_text(share);
-  const std::size_t at = text.find('('), to = text.find(" %)");
-  return at == std::string::npos || to == std::string::npos ? "" : text.substr(at + 1, to - at - 1);
-}
-
 std::vector<Cell> timed_row(const Report& report, const Point& point, const TerminalStyle& style) {
   const Level memory = main_memory(report.machine.device.kind);
   const double flops = point.performance();
@@ -75,7 +68,7 @@ std::vector<Cell> timed_row(const Report& report, const Point& point, const Term
           {intensity(point.bound.arithmetic_intensity)},
           {bar(fraction, 6, style), roof_ink(point)},
           {fmt::format("{}{}", mark, percent(fraction)), roof_ink(point)},
-          {interval_of(share), Ink::dim},
+          {interval_text(share), Ink::dim},
           {burst ? percent(burst->fraction) : "", Ink::dim},
           {std::string(to_string(point.bound.label)), bound_ink(point.bound.label)},
           {clean_line(point.bound.limiting_ceiling) + (point.bound.suspect ? "?" : ""),

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
 #include "model/collective.hpp"
@@ -210,8 +209,6 @@ std::string pipe_name(double value) {
 
 std::string level_name(double value) { return title_of(static_cast<Level>(value)); }
 
-bool is_tensor(Pipe pipe) { return to_string(pipe).starts_with("tensor."); }
-
 /// Arithmetic beside what limits: it has to run at the same time, or the row stays below its roof.
 void add_second_pipe(Collector& out, const Bound& bound, double time) {
   const double attainable = bound.attainable_time_s;
@@ -241,9 +238,8 @@ void add_measurement(Collector& out, const Point& point, const Machine& machine)
   out.flag_is("above_roof", point.above_roof());
   if (point.profiled) return;
   const Summary& time = *point.time;
-  const bool known = std::isfinite(time.ci95.low) && std::isfinite(time.ci95.high);
-  out.flag_is("interval.known", known);
-  if (known) out.set("interval.width", (time.ci95.high - time.ci95.low) / time.median);
+  out.flag_is("interval.known", time.ci95.known());
+  if (time.ci95.known()) out.set("interval.width", time.ci95.width() / time.median);
   out.flag_is("drifting", time.drifting);
   out.set("samples", static_cast<double>(time.samples));
   out.set("samples.effective", time.effective_samples);
@@ -263,9 +259,9 @@ void add_bound(Collector& out, const Point& point, const Machine& machine) {
   out.flag_is("memory.bound", point.bound.label == BoundLabel::memory);
   out.flag_is("compute.bound", point.bound.label == BoundLabel::compute);
   for (const ResourceTime& resource : point.bound.resources) {
-    const std::string_view name = resource.ceiling;
+    const std::optional<Level> level = level_of(resource.ceiling);
     if (resource.kind == CeilingKind::overhead) out.set("launch.share", resource.time_s / time);
-    if (name.starts_with("pcie.") || name.starts_with("nvlink.")) out.set("transfer.share", resource.time_s / time);
+    if (level == Level::pcie || level == Level::nvlink) out.set("transfer.share", resource.time_s / time);
   }
   const auto compulsory = point.work.bytes.find(main_memory(machine.device.kind));
   if (compulsory != point.work.bytes.end()) {
@@ -297,7 +293,7 @@ void add_network(Collector& out, const Point& point, const Machine& machine) {
   const bool product = point.work.total_flops() > 0;
   double latency_s = 0, bytes_s = kNaN, product_s = 0;
   for (const ResourceTime& resource : point.bound.resources) {
-    const bool network = resource.ceiling.starts_with("nccl.") || resource.ceiling == to_string(Level::network);
+    const bool network = level_of(resource.ceiling) == Level::network;
     if (network && resource.kind == CeilingKind::latency) {
       latency_s = resource.time_s;
     } else if (network) {
@@ -546,15 +542,6 @@ void add_stalls(Collector& out, const Counters& counters) {
   }
 }
 
-std::optional<double> attribute(const DeviceInfo& device, std::string_view name) {
-  const auto found = std::find_if(device.attributes.begin(), device.attributes.end(),
-                                  [&](const Attribute& attribute) { return attribute.name == name; });
-  double value = 0;
-  if (found == device.attributes.end()) return std::nullopt;
-  const char* end = found->value.data() + found->value.size();
-  return std::from_chars(found->value.data(), end, value).ptr == end ? std::optional(value) : std::nullopt;
-}
-
 /// What one ceiling reaches of another.
 std::optional<double> share_of(const Machine& machine, std::string_view part, std::string_view whole) {
   const Ceiling* a = machine.find(part);
@@ -569,7 +556,7 @@ void add_cpu(Collector& out, const Point& point, const Machine& machine, const C
   const DeviceInfo& device = machine.device;
   const double time = point.time->median;
   out.set("threads.of", static_cast<double>(device.units));
-  out.set("cores", attribute(device, "physical cores"));
+  out.set("cores", number_of(device.attributes, AttributeKey::physical_cores));
   if (const auto cores = out.get("cores"); cores > 0)
     out.set("threads.share", static_cast<double>(device.units) / *cores);
   const std::optional<Pipe> pipe = dominant_pipe(point.work);
@@ -588,8 +575,7 @@ void add_cpu(Collector& out, const Point& point, const Machine& machine, const C
     out.set("working_set", bytes);
     const Ceiling* regular = machine.find("dram.copy.regular");
     // What says that it stores past the caches is not told to: a neighbour can make a copy's share look like this, too.
-    const bool streams = point.implementation_summary.find("non-temporal stores") != std::string::npos;
-    if (regular != nullptr && !streams) out.set("regular.share", bytes / time / regular->value);
+    if (regular != nullptr && !point.non_temporal_stores) out.set("regular.share", bytes / time / regular->value);
     for (const CacheInfo& cache : device.caches) {
       // Listed from the core outwards, or not: the last is the largest.
       const double all = cache.bytes * static_cast<double>(cache.instances);
@@ -599,10 +585,8 @@ void add_cpu(Collector& out, const Point& point, const Machine& machine, const C
   }
   out.set("regular.of_roof", share_of(machine, "dram.copy.regular", "dram.copy"));
   out.set("pages.of_roof", share_of(machine, "dram.copy.small_pages", "dram.copy"));
-  for (const Attribute& known : device.attributes) {
-    if (known.name == "huge pages") out.flag_is("pages.small", !known.value.starts_with("granted"));
-  }
-  out.set("numa.nodes", attribute(device, "NUMA nodes"));
+  if (device.huge_page_share) out.flag_is("pages.small", !(*device.huge_page_share > 0));
+  out.set("numa.nodes", number_of(device.attributes, AttributeKey::numa_nodes));
   out.set("numa.remote", share_of(machine, "numa.remote", "numa.local"));
   if (counters == nullptr) return;
   const auto flops = counters->sum({"fp32.ops", "fp64.ops", "fp.ops"});

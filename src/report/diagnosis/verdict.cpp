@@ -200,7 +200,7 @@ std::string limiter_of(const Report& report, const std::vector<std::size_t>& row
   for (const std::size_t row : rows) {
     const Ceiling* sustained = report.machine.find(report.points[row].bound.limiting_ceiling, Regime::sustained);
     if (sustained == nullptr || sustained->power.limiter.value_or("").empty()) continue;
-    (*sustained->power.limiter == "power cap" ? power : other) = true;
+    (*sustained->power.limiter == kPowerCap ? power : other) = true;
   }
   return power && !other ? "the power limit" : "power or heat";
 }

@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 void members(auto& io, Invocation& invocation) {
   io("command", invocation.command);
-  io("suite", invocation.suite);
+  io("suite", invocation.run_name);
   io("suite_path", invocation.suite_path);
   io("suite_text", invocation.suite_text);
   io("tool_version", invocation.tool_version);

@@ -154,7 +154,7 @@ void put_number(Json& object, const char* key, double value) {
 }
 
 void put_interval(Json& object, const char* key, const Interval& value) {
-  if (std::isfinite(value.low) && std::isfinite(value.high)) object[key] = Json::array({value.low, value.high});
+  if (value.known()) object[key] = Json::array({value.low, value.high});
 }
 
 void put_text(Json& object, const char* key, const std::string& value) {

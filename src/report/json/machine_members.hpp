@@ -44,6 +44,7 @@ void members(auto& io, DeviceInfo& device) {
   io.optional("memory_hz", device.memory_hz);
   io.text("driver", device.driver);
   io.text("isa", device.isa);
+  io.optional("huge_page_share", device.huge_page_share);
   io("attributes", device.attributes);
 }
 

@@ -11,6 +11,7 @@ namespace roofline {
 using Json = nlohmann::ordered_json;
 
 inline auto vocabulary(LinkKind) { return std::pair(&parse_link_kind, "kind of link"); }
+inline auto vocabulary(PciePath) { return std::pair(&parse_pcie_path, "PCIe path"); }
 
 void members(auto& io, LoadedRate& rate) {
   io("value", rate.value);
@@ -54,7 +55,7 @@ void members(auto& io, Link& link) {
   io("to", link.to);
   io("kind", link.kind);
   io.positive("nvlinks", link.nvlinks);
-  io.text("across", link.across);
+  io.optional("across", link.across);
   io("ceilings", link.ceilings);
   io("unmeasured", link.unmeasured);
 }

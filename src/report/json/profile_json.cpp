@@ -145,7 +145,7 @@ CallSum read_call(const JsonValue& json) {
 
 Json copy_to_json(const CopySum& copy) {
   Json json = {
-      {"direction", copy.direction}, {"copies", copy.copies}, {"bytes", copy.bytes}, {"total_s", copy.total_s}};
+      {"direction", to_string(copy.path)}, {"copies", copy.copies}, {"bytes", copy.bytes}, {"total_s", copy.total_s}};
   if (copy.roof.empty()) return json;
   json["roof"] = copy.roof;
   json["roof_bytes_per_s"] = copy.roof_bytes_per_s;
@@ -154,7 +154,7 @@ Json copy_to_json(const CopySum& copy) {
 }
 
 CopySum read_copy(const JsonValue& json) {
-  CopySum copy = {.direction = json["direction"].text(),
+  CopySum copy = {.path = json["direction"].word(parse_copy_path, "direction of a copy"),
                   .copies = json["copies"].integer(),
                   .bytes = json["bytes"].number(),
                   .total_s = read_seconds(json["total_s"]),
@@ -380,7 +380,8 @@ ProfiledKind read_profiled(const JsonValue& json) {
           .not_counted = json.text_or("not_counted", ""),
           .mixed = json.text_or("mixed", ""),
           .time_source = sources["time_s"].word(parse_time_source, "source of times"),
-          .work_source = work ? work->word(parse_work_source, "source of work") : WorkSource::none};
+          .work_source = work ? work->word(parse_work_source, "source of work") : WorkSource::none,
+          .sources = {}};  // beside it in the file, as impl_summary
 }
 
 }  // namespace roofline

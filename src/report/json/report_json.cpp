@@ -184,7 +184,9 @@ Json point_to_json(const Point& point, const Machine& machine) {
   Json json = {{"workload", workload.op}, {"label", workload.label}};
   put_text(json, "family", point.family);
   put_text(json, "impl", workload.implementation);
-  put_text(json, "impl_summary", point.implementation_summary);
+  // A program's row has no implementation of ours: there the key is for where its figures are from.
+  put_text(json, "impl_summary", point.profiled ? point.profiled->sources : point.implementation_summary);
+  if (point.non_temporal_stores) json["non_temporal_stores"] = true;
   json["dtype"] = to_string(workload.dtype);
   json["shape"] = Json::object();
   for (const auto& [name, extent] : workload.shape.extents()) json["shape"][name] = extent;
@@ -227,11 +229,12 @@ Point read_point(const JsonValue& json) {
   static_cast<Outcome&>(point) = read_outcome(json);
   point.workload = read_workload(json);
   point.family = json.text_or("family", "");
-  point.implementation_summary = json.text_or("impl_summary", "");
   point.work = read_work(json["work"]);
   point.bound = read_bound(json, point.work);
   if (const auto counters = json.find("counters")) point.counters = read_counters(*counters);
   if (const auto profiled = json.find("profiled")) point.profiled = read_profiled(*profiled);
+  (point.profiled ? point.profiled->sources : point.implementation_summary) = json.text_or("impl_summary", "");
+  if (const auto stores = json.find("non_temporal_stores")) point.non_temporal_stores = stores->boolean();
   return point;
 }
 

@@ -181,7 +181,7 @@ for (const sortable of all('table.sortable')) {
 // The audit's figures: a list that opens, a ceiling.
 for (const row of all('.ceilings tbody tr')) {
   const audit = row.cells[row.cells.length - 1];
-  if (!/ of /.test(audit.textContent)) continue;
+  if (!Number(row.dataset.checks)) continue;
   const summary = make('summary', {}, ...[...audit.childNodes].filter(n => n.nodeName !== 'SMALL'));
   const details = make('details', {}, summary);
   audit.prepend(details);
