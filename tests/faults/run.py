@@ -319,21 +319,21 @@ def table(outcomes):
     for outcome in sorted(outcomes, key=lambda o: (o.fault.scenario, o.fault.name, o.fault.first)):
         rows[(outcome.fault.scenario, outcome.fault.name)].append(outcome)
     text = f"""\
-# Faults and what comes of them
+# System faults and kills
 
-Made by `tests/faults/run.py`, which runs the binary with a library that has the system refuse calls, and kills it:
-{len(outcomes)} runs, {sum(o.struck > 0 for o in outcomes)} in which the fault struck, {sum(bool(o.problems) for o in outcomes)} with
-a problem. Without one, after a run every file is the old one or the new one, whole; what was not finished says so; the exit code is
-one of the documented ones; whoever fails says why; no process is left.
+`tests/faults/run.py` runs the binary with a library that makes system calls fail, and kills it:
+{len(outcomes)} runs, the fault occurred in {sum(o.struck > 0 for o in outcomes)}, {sum(bool(o.problems) for o in outcomes)} failures.
+Requirements: every file is complete, old or new; incomplete reports say so; the exit code is a documented one; every error has a
+message; no process is left.
 
-To make it anew: `cmake --build build/local --target roofline roofline_faults`, then
-`tests/faults/run.py build/local/roofline build/local/tests/libroofline_faults.so --table docs/evidence/faults.md`. A
-short version is among the tests (`ctest -R faults`).
+Command: `cmake --build build/local --target roofline roofline_faults`, then
+`tests/faults/run.py build/local/roofline build/local/tests/libroofline_faults.so --table docs/evidence/faults.md`. A short version is
+part of the tests (`ctest -R faults`).
 
-"Runs" are as many as there are places for the fault, spread over the run; "struck" those in which it came to it: calls differ by
-some from run to run. Of the files after a run, "old and new" means that some outputs had been replaced, each as a whole.
+"Runs" is the number of injection points, spread over the run; "occurred" counts those that were reached, because the number of calls
+varies between runs. In "files afterwards", "old and new" means that some outputs had been replaced, each completely.
 
-| command | fault | runs | struck | exit codes | files afterwards | says (of the last that says something) |
+| command | fault | runs | occurred | exit codes | files afterwards | last message |
 |:--|:--|--:|--:|:--|:--|:--|
 """
     for (scenario, name), some in rows.items():
