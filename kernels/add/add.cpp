@@ -1,4 +1,4 @@
-// The residual sum: z = x + y. Work model, reference, and the CPU's rungs; the CUDA ones are in add.cu.
+// The residual sum: z = x + y. Work model, reference, and the CPU's implementations; the CUDA ones are in add.cu.
 //   scalar      one thread, one loop, ordinary stores: the output's lines are read before they are written
 //   vectorized  all threads, non-temporal stores: memory sees two reads and one write an element
 #include "kernels/add/add.hpp"
@@ -17,14 +17,15 @@ class Add final : public ElementwiseOf<std::plus<>, 2> {
   Add() : ElementwiseOf({"x", "y"}, "z") {}
 
   std::string_view name() const override { return "add"; }
-  std::string_view summary() const override { return "z = x + y, element by element (a residual sum)"; }
+  std::string_view summary() const override { return "z = x + y, elementwise (residual sum)"; }
 
   /// Outputs are of size 1; a sum of two is rounded once, and once more on storing it.
   Tolerance tolerance(const Workload& w) const override { return storage_tolerance(w.dtype, 1, 1); }
 
   std::vector<Implementation> implementations() const override {
-    return {plain_rung("scalar"), vector_rung("all threads, vectors, non-temporal stores",
-                                              []<Isa isa, typename T>() { return &add_range<isa, T>; })};
+    return {plain_implementation("scalar"),
+            vector_implementation("all threads, vectors, non-temporal stores",
+                                  []<Isa isa, typename T>() { return &add_range<isa, T>; })};
   }
 
  protected:

@@ -9,10 +9,10 @@ struct Sum {
   __device__ float operator()(const float (&x)[2]) const { return x[0] + x[1]; }
 };
 
-const ImplementationRegistrar kRegistrar("add",
-                                         {map_rung<Sum, 2>("scalar", "one element a thread", MapRung::scalar),
-                                          map_rung<Sum, 2>("vectorized", "16-byte accesses, one of each input a thread",
-                                                           MapRung::vectorized)});
+const ImplementationRegistrar kRegistrar(
+    "add",
+    {map_implementation<Sum, 2>("scalar", "one element per thread", MapVariant::scalar),
+     map_implementation<Sum, 2>("vectorized", "16-byte accesses, one per input and thread", MapVariant::vectorized)});
 
 }  // namespace
 }  // namespace roofline::add_cuda

@@ -1,5 +1,5 @@
 // Attention, forward: O = softmax(Q K^T / sqrt(d)) V for each head, with or without a causal mask. Work model,
-// reference, and the CPU's rungs; the CUDA ones are in attention.cu.
+// reference, and the CPU's implementations; the CUDA ones are in attention.cu.
 //   naive  all threads, a query at a time: its scores, their softmax, the weighted sum of V's rows
 //   fused  all threads, blocks of queries × keys, products on register tiles, softmax on the way (online)
 //   dots   the same in bf16 without widening it, on CPUs that have AVX512_BF16
@@ -27,13 +27,12 @@ class Attention final : public GroupedHeadsOp {
   std::string_view summary() const override { return "O = softmax(Q K^T / sqrt(d)) V for each head"; }
 
   std::vector<ShapeParameter> parameters() const override {
-    return {
-        {.name = "batch", .meaning = "sequences", .default_value = 1},
-        {.name = "heads", .meaning = "heads of each sequence", .default_value = 16},
-        {.name = "seq", .meaning = "queries and keys of a head", .default_value = 2048},
-        {.name = "head_dim", .meaning = "elements of a query, key or value", .default_value = 128},
-        {.name = "causal", .meaning = "1: a query sees no later key", .default_value = 0, .minimum = 0, .maximum = 1},
-        kv_heads_parameter()};
+    return {{.name = "batch", .meaning = "sequences", .default_value = 1},
+            {.name = "heads", .meaning = "heads per sequence", .default_value = 16},
+            {.name = "seq", .meaning = "queries and keys per head", .default_value = 2048},
+            {.name = "head_dim", .meaning = "elements of a query, key or value vector", .default_value = 128},
+            {.name = "causal", .meaning = "1: causal mask", .default_value = 0, .minimum = 0, .maximum = 1},
+            kv_heads_parameter()};
   }
 
   /// A row of d outputs takes two products of seq × d and seq exponentials (16 operations each).
@@ -83,8 +82,8 @@ Kernel fused_kernel(const Workload& w, Device& device) {
   const std::int64_t packed = packed_block<Factor>(e.d);
   const Workspace<Factor> heads(cpu, key_blocks * packed, e.kv_heads());
   const Workspace<Summed<Factor>> workspaces(cpu, attention_workspace(e.d), cpu.pool().size());
-  return [=, &pool = cpu.pool(), taken = std::make_shared<Claimed>()](std::span<void* const> tensors) {
-    pool.for_pieces(e.kv_heads() * key_blocks, 1, 1, [&](std::int64_t begin, std::int64_t end) {
+  return [=, &pool = cpu.pool(), chunks = std::make_shared<ChunkCounter>()](std::span<void* const> tensors) {
+    pool.for_chunks(e.kv_heads() * key_blocks, 1, 1, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t block = begin; block < end; ++block) {
         const std::int64_t first = block % key_blocks * kKeyBlock;
         const std::int64_t at = (block / key_blocks * e.keys + first) * e.d;
@@ -92,7 +91,7 @@ Kernel fused_kernel(const Workload& w, Device& device) {
              heads[block / key_blocks] + block % key_blocks * packed);
       }
     });
-    for_query_blocks(pool, *taken, e, [&](int worker, std::int64_t head, std::int64_t first, std::int64_t last) {
+    for_query_blocks(pool, *chunks, e, [&](int worker, std::int64_t head, std::int64_t first, std::int64_t last) {
       const std::int64_t at = (head * e.queries + first) * e.d;
       rows(elements<T>(tensors, 0) + at, heads[head / e.group], elements<T>(tensors, 3) + at, workspaces[worker],
            last - first, e.keys_of(last - 1), e.d, e.causal);
@@ -116,15 +115,15 @@ Traffic packed_keys(const Workload& w) {
 
 std::vector<Implementation> Attention::implementations() const {
   return {
-      naive_rung("all threads, a query at a time"),
+      naive_implementation("all threads, one query at a time"),
       {.name = "fused",
-       .summary = "all threads, blocks of scores on register tiles, online softmax; never the matrix",
+       .summary = "all threads, blocks of scores in register tiles, online softmax; the score matrix is never stored",
        .dtypes = cpu_dtypes(),
        .extra_traffic =
            [](const Workload& w) { return w.dtype == DType::fp64 ? packed_keys<double>(w) : packed_keys<float>(w); },
        .prepare = prepare_fused},
       {.name = "dots",
-       .summary = "the same on dot products of bf16, for which weights are rounded to it",
+       .summary = "as fused, with bf16 dot products; softmax weights are rounded to bf16",
        .dtypes = {DType::bf16},
        .unsupported = dots_missing,
        .extra_traffic = packed_keys<Bf16Pair>,

@@ -46,23 +46,23 @@ struct Mma {
       return {flash_tensor::kernel<T, kDim>, flash_tensor::kQueries, flash_tensor::kWarps * 32,
               static_cast<int>(2 * sizeof(flash_tensor::Stage<T, kDim>))};
     } else {
-      throw Error("tensor cores have no fp32");
+      throw Error("tensor cores do not support fp32");
     }
   }
 };
 
-template <template <typename, int> typename Rung, typename T>
+template <template <typename, int> typename Variant, typename T>
 Launch<T> launch_for(std::int64_t head_dim) {
-  return head_dim <= 64 ? Rung<T, 64>::launch() : Rung<T, 128>::launch();
+  return head_dim <= 64 ? Variant<T, 64>::launch() : Variant<T, 128>::launch();
 }
 
-template <template <typename, int> typename Rung>
+template <template <typename, int> typename Variant>
 Kernel prepare_flash(const Workload& workload, Device& device) {
   const AttentionProblem problem = attention_problem(workload, device);
   return with_element_type(workload.dtype, [&]<typename T>() -> Kernel {
-    const auto launch = launch_for<Rung, T>(problem.head_dim);
+    const auto launch = launch_for<Variant, T>(problem.head_dim);
     check(cudaFuncSetAttribute(launch.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, launch.shared_bytes),
-          "giving the attention kernel its shared memory");
+          "setting the attention kernel's shared memory size");
     const auto blocks = static_cast<unsigned>(problem.heads * ceil_div(problem.seq, launch.queries));
     return [problem, launch, blocks](std::span<void* const> tensors) {
       launch.kernel<<<blocks, launch.threads, launch.shared_bytes, problem.stream>>>(
@@ -73,20 +73,20 @@ Kernel prepare_flash(const Workload& workload, Device& device) {
   });
 }
 
-template <template <typename, int> typename Rung>
+template <template <typename, int> typename Variant>
 std::optional<std::string> unsupported_flash(const Workload& workload, const Device& device) {
   if (auto reason = fused_unsupported(workload)) return reason;
   return with_element_type(workload.dtype, [&]<typename T>() -> std::optional<std::string> {
-    const int needed = launch_for<Rung, T>(attended(workload).d).shared_bytes;
+    const int needed = launch_for<Variant, T>(attended(workload).d).shared_bytes;
     if (needed <= as_cuda(device).properties().shared_bytes_per_block) return std::nullopt;
-    return "needs " + std::to_string(needed) + " bytes of shared memory a block";
+    return "needs " + std::to_string(needed) + " bytes of shared memory per block";
   });
 }
 
 const ImplementationRegistrar kRegistrar(
-    "attention", {attention_naive::rung(attended, naive_extra),
+    "attention", {attention_naive::implementation(attended, naive_extra),
                   {.name = "fused",
-                   .summary = "one kernel, online softmax: no score leaves the chip; CUDA cores",
+                   .summary = "one fused kernel on CUDA cores, online softmax; scores stay on chip",
                    .device = DeviceKind::cuda,
                    .dtypes = {DType::fp32, DType::fp16, DType::bf16},
                    .unsupported = unsupported_flash<Fused>,
@@ -116,7 +116,7 @@ std::optional<std::string> fused_unsupported(const Workload& workload) {
   const Attended a = attended(workload);
   if (auto reason = head_dim_unsupported(a, workload.dtype)) return reason;
   if (a.keys > INT_MAX / 2) return "seq is too long";
-  if (a.heads * ceil_div(a.keys, 128) > INT_MAX) return "needs more blocks than a grid has";
+  if (a.heads * ceil_div(a.keys, 128) > INT_MAX) return "exceeds the maximum grid size";
   return std::nullopt;
 }
 

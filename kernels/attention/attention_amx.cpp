@@ -1,5 +1,5 @@
-// Attention's rung on AMX, the last one of the ladder: keys and values are brought into tiles by all threads, then each
-// takes blocks of queries, by attention_amx.amx.cpp.
+// Attention's implementation on AMX, the last one of the ladder: keys and values are brought into tiles by all threads,
+// then each takes blocks of queries, by attention_amx.amx.cpp.
 #include "kernels/attention/attention_amx.hpp"
 
 #include <algorithm>
@@ -21,9 +21,9 @@ Kernel prepare_attention_as(const Workload& w, CpuDevice& cpu) {
   const Workspace<Tile> packed(cpu, e.kv_heads() * head_size, 1);
   const Workspace<Tile> workspaces(cpu, tiled_attention_workspace(e.d), cpu.pool().size());
   static_assert(kTiledQueries == kQueryBlock);
-  return [=, &pool = cpu.pool(), taken = std::make_shared<Claimed>()](std::span<void* const> tensors) {
+  return [=, &pool = cpu.pool(), chunks = std::make_shared<ChunkCounter>()](std::span<void* const> tensors) {
     const std::int64_t key_blocks = ceil_div(e.keys, kTiledKeys);
-    pool.for_pieces(e.kv_heads() * key_blocks, 1, 1, [&](std::int64_t begin, std::int64_t end) {
+    pool.for_chunks(e.kv_heads() * key_blocks, 1, 1, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t block = begin; block < end; ++block) {
         const std::int64_t head = block / key_blocks;
         const std::int64_t first = block % key_blocks * kTiledKeys;
@@ -34,7 +34,7 @@ Kernel prepare_attention_as(const Workload& w, CpuDevice& cpu) {
                                      packed[0] + head * head_size + head_tiles(first, e.d));
       }
     });
-    for_query_blocks(pool, *taken, e, [&](int worker, std::int64_t head, std::int64_t first, std::int64_t last) {
+    for_query_blocks(pool, *chunks, e, [&](int worker, std::int64_t head, std::int64_t first, std::int64_t last) {
       const std::int64_t at = (head * e.queries + first) * e.d;
       if constexpr (kAmxIsBuilt)
         amx_attention<Isa::avx512>(elements<const T>(tensors, 0) + at, packed[0] + head / e.group * head_size, e.keys,
@@ -47,8 +47,7 @@ Kernel prepare_attention_as(const Workload& w, CpuDevice& cpu) {
 const ImplementationRegistrar kRegistrar(
     "attention",
     {{.name = "amx",
-      .summary =
-          "all threads, blocks of scores on tiles of AMX, online softmax in fp32 between; keys packed once a head",
+      .summary = "all threads, blocks of scores in AMX tiles, online softmax in fp32; keys packed once per head",
       .dtypes = {DType::fp16, DType::bf16},
       .unsupported = [](const Workload& w, const Device& device) { return amx_missing(w.dtype, as_cpu(device).isa()); },
       .prepare =

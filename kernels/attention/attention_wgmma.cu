@@ -47,7 +47,7 @@ Kernel prepare_tiles(const Workload& workload, CudaDevice& device) {
   constexpr int kShared = sizeof(flash_wgmma::Shared<Tiling>);
   const auto kernel = flash_wgmma::kernel<Tiling>;
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared),
-        "giving the attention kernel its shared memory");
+        "setting the attention kernel's shared memory size");
   const AttentionProblem problem = attention_problem(workload, device);
   auto counters = std::make_shared<DeviceMemory>(make_device_memory(2 * sizeof(unsigned)));
   check(cudaMemsetAsync(counters->get(), 0, 2 * sizeof(unsigned), problem.stream),
@@ -82,7 +82,7 @@ std::optional<std::string> unsupported_attention_wgmma(const Workload& workload,
 
 Implementation wgmma_attention() {
   return {.name = "wgmma",
-          .summary = "Hopper: copy engine feeds warpgroups that take turns, one's softmax under the other's products",
+          .summary = "Hopper: TMA loads, wgmma; ping-pong warpgroups overlap softmax with MMAs",
           .device = DeviceKind::cuda,
           .dtypes = {DType::fp16, DType::bf16},
           .unsupported = unsupported_attention_wgmma,

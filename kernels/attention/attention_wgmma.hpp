@@ -1,4 +1,4 @@
-// What the files of the CUDA rungs of attention tell each other.
+// What the files of the CUDA implementations of attention tell each other.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ AttentionProblem attention_problem(const Workload& workload, Device& device);
 /// Why none of the fused kernels computes this workload, on whatever GPU; nothing if they do.
 std::optional<std::string> fused_unsupported(const Workload& workload);
 
-/// The rung for Hopper.
+/// The implementation for Hopper.
 Implementation wgmma_attention();
 
 }  // namespace roofline

@@ -47,7 +47,7 @@ struct Consumer {
 
   /// Starts s = q kᵀ with the keys of the current stage.
   __device__ __forceinline__ void start_scores() {
-    settle_scores();
+    wait_for_scores();
     wgmma::fence();
     const std::uint64_t q = wgmma::descriptor(shared.q[0][group * 64]);
     const std::uint64_t keys = wgmma::descriptor(shared.k[k.stage]);
@@ -63,7 +63,7 @@ struct Consumer {
 
   /// Starts o += p v with the values of the current stage.
   __device__ __forceinline__ void start_outputs() {
-    settle_outputs();
+    wait_for_outputs();
     wgmma::fence();
     const std::uint64_t values = wgmma::descriptor(shared.v[v.stage], int{sizeof shared.v[0][0]});
 #pragma unroll
@@ -73,11 +73,11 @@ struct Consumer {
     wgmma::commit();
   }
 
-  __device__ __forceinline__ void settle_scores() {
+  __device__ __forceinline__ void wait_for_scores() {
 #pragma unroll
     for (int i = 0; i < kScores; ++i) wgmma::touch(s[i]);
   }
-  __device__ __forceinline__ void settle_outputs() {
+  __device__ __forceinline__ void wait_for_outputs() {
 #pragma unroll
     for (int i = 0; i < kOutputs; ++i) wgmma::touch(o[i]);
   }
@@ -163,7 +163,7 @@ struct Consumer {
     start_scores();
     pass_turn();
     wgmma::wait<0>();
-    settle_scores();
+    wait_for_scores();
     release(shared.k_empty[k.stage]);
     k.advance();
     weigh(tile, step, problem, shrink);
@@ -176,13 +176,13 @@ struct Consumer {
       start_outputs();
       pass_turn();
       wgmma::wait<1>();
-      settle_scores();
+      wait_for_scores();
       release(shared.k_empty[k.stage]);
       k.advance();
       weigh(tile, step, problem, shrink);
       hold();
       wgmma::wait<0>();
-      settle_outputs();
+      wait_for_outputs();
       release(shared.v_empty[v.stage]);
       v.advance();
       pack_weights();
@@ -194,7 +194,7 @@ struct Consumer {
     start_outputs();
     pass_turn();
     wgmma::wait<0>();
-    settle_outputs();
+    wait_for_outputs();
     release(shared.v_empty[v.stage]);
     v.advance();
   }

@@ -1,5 +1,5 @@
 // What attention and decode have alike: tensors, work, and attention of one query on the CPU, in fp64 for the reference
-// and as the plain loop that is the first rung.
+// and as the plain loop that is the first implementation.
 #include "kernels/attention/grouped_heads.hpp"
 
 #include <Eigen/Core>
@@ -90,7 +90,7 @@ Kernel naive_attention(const Attended& e, DType dtype, Device& device) {
 
 ShapeParameter kv_heads_parameter() {
   return {.name = "kv_heads",
-          .meaning = "heads of keys and values, shared by groups of heads; 0: as many",
+          .meaning = "key/value heads, each shared by a group of query heads (GQA); 0: same as heads",
           .default_value = 0,
           .minimum = 0};
 }
@@ -144,7 +144,7 @@ void GroupedHeadsOp::reference(const Workload& w, std::span<const HostTensor> in
   });
 }
 
-Implementation GroupedHeadsOp::naive_rung(std::string summary) const {
+Implementation GroupedHeadsOp::naive_implementation(std::string summary) const {
   return {.name = "naive",
           .summary = std::move(summary),
           .dtypes = cpu_dtypes(),

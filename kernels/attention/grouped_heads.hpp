@@ -34,7 +34,7 @@ class GroupedHeadsOp : public Op {
   /// The pipe that the two products run on.
   virtual Pipe products(const Workload& w, DeviceKind device) const = 0;
   /// All of the CPU's threads, a query at a time: its scores, their softmax, the weighted sum of V's rows.
-  Implementation naive_rung(std::string summary) const;
+  Implementation naive_implementation(std::string summary) const;
 
  private:
   std::string queries_, outputs_;

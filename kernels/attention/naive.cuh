@@ -112,8 +112,8 @@ inline Problem problem_of(const Attended& e) {
 /// A quarter of the GPU's memory for the scores leaves room for the tensors and their rotation.
 inline std::optional<std::string> unsupported(const Problem& problem, const Device& device) {
   const double bytes = static_cast<double>(problem.scores()) * sizeof(float);
-  if (bytes > as_cuda(device).properties().memory_bytes / 4) return "its scores need more than a quarter of the memory";
-  if (std::max(problem.scores(), problem.outputs()) / kThreads >= INT_MAX) return "needs more blocks than a grid has";
+  if (bytes > as_cuda(device).properties().memory_bytes / 4) return "the scores need more than a quarter of the memory";
+  if (std::max(problem.scores(), problem.outputs()) / kThreads >= INT_MAX) return "exceeds the maximum grid size";
   return std::nullopt;
 }
 
@@ -126,11 +126,12 @@ inline Kernel prepare(const Problem& problem, DType dtype, Device& device) {
   });
 }
 
-/// The rung of an op with such extents, on tensors q, k, v and o.
-inline Implementation rung(Attended (*extents)(const Workload&), decltype(Implementation::extra_traffic) extra = {}) {
+/// The implementation of an op with such extents, on tensors q, k, v and o.
+inline Implementation implementation(Attended (*extents)(const Workload&),
+                                     decltype(Implementation::extra_traffic) extra = {}) {
   return {
       .name = "naive",
-      .summary = "three kernels, every score written to memory and read again",
+      .summary = "three kernels; scores are written to memory and read back",
       .device = DeviceKind::cuda,
       .dtypes = {DType::fp32, DType::fp16, DType::bf16},
       .unsupported = [=](const Workload& w,

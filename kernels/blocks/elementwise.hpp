@@ -1,5 +1,5 @@
 // What ops share that make each output element from the elements at its place in their inputs: all of the op but its
-// formula, and the CPU's rungs. The vector loops are in streamed_map.hpp, the GPU's in elementwise.cuh.
+// formula, and the CPU's implementations. The vector loops are in streamed_map.hpp, the GPU's in elementwise.cuh.
 #pragma once
 
 #include <string>
@@ -49,8 +49,9 @@ class Elementwise : public Op {
   std::string output_;
 };
 
-/// The op of a formula, written once for the reference and the plainest rung: `T operator()(T… x) const` of an empty
-/// struct, for float and double, with one x for each of kInputs inputs. Elements of 16 bits are computed in float.
+/// The op of a formula, written once for the reference and the plainest implementation: `T operator()(T… x) const` of
+/// an empty struct, for float and double, with one x for each of kInputs inputs. Elements of 16 bits are computed in
+/// float.
 template <typename Formula, std::size_t kInputs>
 class ElementwiseOf : public Elementwise {
  public:
@@ -64,9 +65,9 @@ class ElementwiseOf : public Elementwise {
   }
 
   /// One thread, one plain loop, with ordinary stores.
-  static Implementation plain_rung(std::string name) {
+  static Implementation plain_implementation(std::string name) {
     return {.name = std::move(name),
-            .summary = "one thread, one plain loop",
+            .summary = "single thread, scalar loop",
             .dtypes = cpu_dtypes(),
             .prepare = prepare_plain};
   }
@@ -74,7 +75,7 @@ class ElementwiseOf : public Elementwise {
   /// All threads. `choose.operator()<isa, T>()` is a vector kernel (inputs…, output, count, streamed) for elements of
   /// type float, double, Fp16 or Bf16, which gets ranges that begin on a page.
   template <typename Choose>
-  Implementation vector_rung(std::string summary, Choose choose) const {
+  Implementation vector_implementation(std::string summary, Choose choose) const {
     return {
         .name = "vectorized",
         .summary = std::move(summary),
@@ -112,7 +113,7 @@ class ElementwiseOf : public Elementwise {
       const auto range = with_isa(cpu.isa(), [&]<Isa isa>() { return choose.template operator()<isa, T>(); });
       return [&pool = cpu.pool(), range, streamed, n = w.shape["n"]](std::span<void* const> tensors) {
         constexpr std::int64_t kPage = 4096 / sizeof(T);
-        pool.for_pieces(n, kPage, kLeastStretch / sizeof(T), [&](std::int64_t begin, std::int64_t end) {
+        pool.for_chunks(n, kPage, kMinChunkBytes / sizeof(T), [&](std::int64_t begin, std::int64_t end) {
           with_inputs([&](auto... k) {
             range(elements<const T>(tensors, k) + begin..., elements<T>(tensors, kInputs) + begin, end - begin,
                   streamed);

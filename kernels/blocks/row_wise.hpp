@@ -1,5 +1,5 @@
 // What ops share that normalise a matrix row by row: all of the op but its formula and tolerance, and the launchers of
-// the CPU's rungs. The vector loops' common parts are in row_pipeline.hpp, the GPU's in row.cuh.
+// the CPU's implementations. The vector loops' common parts are in row_pipeline.hpp, the GPU's in row.cuh.
 #pragma once
 
 #include <Eigen/Core>
@@ -20,8 +20,8 @@ class RowWise : public Op {
   std::string_view family() const override { return "normalisation"; }
 
   std::vector<ShapeParameter> parameters() const override {
-    return {{.name = "rows", .meaning = "rows, each normalised by itself", .default_value = 16384},
-            {.name = "cols", .meaning = "elements in a row", .default_value = 4096}};
+    return {{.name = "rows", .meaning = "rows, normalised independently", .default_value = 16384},
+            {.name = "cols", .meaning = "elements per row", .default_value = 4096}};
   }
 
   std::vector<TensorSpec> tensors(const Workload& w) const override;
@@ -97,8 +97,8 @@ Kernel threaded_rows(const Op& op, const Workload& w, Device& device, Choose cho
     const auto kernel = with_isa(cpu.isa(), [&]<Isa isa>() { return choose.template operator()<isa, T>(); });
     return [&pool = cpu.pool(), kernel, streamed, rows = w.shape["rows"],
             columns = w.shape["cols"]](std::span<void* const> tensors) {
-      const std::int64_t least = kLeastStretch / (columns * std::int64_t{sizeof(T)});
-      pool.for_pieces(rows, 1, least, [&](std::int64_t begin, std::int64_t end) {
+      const std::int64_t least = kMinChunkBytes / (columns * std::int64_t{sizeof(T)});
+      pool.for_chunks(rows, 1, least, [&](std::int64_t begin, std::int64_t end) {
         with_row<T, kVectors>(tensors, begin, columns,
                               [&](auto*... pointers) { kernel(pointers..., end - begin, columns, streamed); });
       });

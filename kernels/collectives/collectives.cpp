@@ -117,11 +117,11 @@ class CollectiveOp final : public Op {
 
   std::vector<ShapeParameter> parameters() const override {
     std::vector<ShapeParameter> parameters = {
-        {.name = "n", .meaning = "elements of a rank's larger buffer", .default_value = std::int64_t{1} << 26},
-        {.name = "ranks", .meaning = "GPUs that work together", .default_value = 2, .minimum = 2, .maximum = 4096}};
+        {.name = "n", .meaning = "elements of the larger buffer of a rank", .default_value = std::int64_t{1} << 26},
+        {.name = "ranks", .meaning = "GPUs that take part", .default_value = 2, .minimum = 2, .maximum = 4096}};
     if (can_be_in_place(name_)) {
       parameters.push_back({.name = "in_place",
-                            .meaning = "0: a rank has two buffers, 1: one of them is (part of) the other",
+                            .meaning = "0: separate send and receive buffers, 1: in place",
                             .default_value = 0,
                             .minimum = 0,
                             .maximum = 1});
@@ -222,16 +222,17 @@ class CollectiveOp final : public Op {
 };
 
 const OpRegistrar kAllReduce(std::make_unique<CollectiveOp>("all_reduce",
-                                                            "y = x0 + x1 + …: every rank gets the sums over all"));
-const OpRegistrar kAllGather(std::make_unique<CollectiveOp>("all_gather",
-                                                            "y = x0, x1, …: every rank gets the elements of all"));
+                                                            "y = x0 + x1 + …: every rank receives all sums"));
+const OpRegistrar kAllGather(
+    std::make_unique<CollectiveOp>("all_gather", "y = x0, x1, …: every rank receives the elements of all ranks"));
 const OpRegistrar kReduceScatter(std::make_unique<CollectiveOp>(
-    "reduce_scatter", "y = its part of x0 + x1 + …: every rank gets a part of the sums"));
-const OpRegistrar kBroadcast(std::make_unique<CollectiveOp>("broadcast", "y = x0: every rank gets those of rank 0"));
+    "reduce_scatter", "y = its part of x0 + x1 + …: every rank receives its part of the sums"));
+const OpRegistrar kBroadcast(std::make_unique<CollectiveOp>("broadcast",
+                                                            "y = x0: every rank receives the elements of rank 0"));
 const OpRegistrar kAllToAll(
-    std::make_unique<CollectiveOp>("all_to_all", "y = its part of x0, of x1, …: every rank has a part for each"));
+    std::make_unique<CollectiveOp>("all_to_all", "y = its part of x0, of x1, …: every rank sends a part to each rank"));
 const OpRegistrar kSendRecv(std::make_unique<CollectiveOp>("send_recv",
-                                                           "y = x of the rank before: every rank sends to the next"));
+                                                           "y = x of the previous rank: every rank sends to the next"));
 
 }  // namespace
 }  // namespace roofline

@@ -38,12 +38,12 @@ Kernel prepare(const Workload& workload, Device& device) {
   };
 }
 
-struct NcclRungs {
-  NcclRungs() {
+struct NcclImplementations {
+  NcclImplementations() {
     for (const std::string_view name : kCollectives) {
       const ImplementationRegistrar registrar(
           name, {{.name = "nccl",
-                  .summary = "NCCL, by the algorithm and the protocol that it chooses",
+                  .summary = "NCCL, default algorithm and protocol",
                   .device = DeviceKind::cuda,
                   .dtypes = {DType::fp64, DType::fp32, DType::fp16, DType::bf16, DType::fp8, DType::int8, DType::int32},
                   .unsupported = unsupported,
@@ -51,7 +51,7 @@ struct NcclRungs {
     }
   }
 };
-const NcclRungs kRungs;
+const NcclImplementations kImplementations;
 
 }  // namespace
 }  // namespace collectives_cuda

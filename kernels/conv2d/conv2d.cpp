@@ -1,5 +1,5 @@
 // 2-D convolution, forward, stride 1, as neural networks have it (without the flip of mathematics): input and output
-// are NHWC, the filters [filters, kernel, kernel, channels]. Work model, reference, and the CPU's rungs.
+// are NHWC, the filters [filters, kernel, kernel, channels]. Work model, reference, and the CPU's implementations.
 //   naive     all threads, each output a sum on its own
 //   im2col    all threads; the windows of some pixels are gathered into a matrix, which Eigen multiplies by the filters
 //   direct    all threads; no matrix: windows multiplied where they lie in a copy of the image, in direct_conv.cpp
@@ -53,18 +53,19 @@ class Conv2d final : public Op {
   // The limits keep a window's elements, and those of an image's row, within 32 bits.
   std::vector<ShapeParameter> parameters() const override {
     constexpr std::int64_t kExtent = std::int64_t{1} << 18;
-    return {{.name = "batch", .meaning = "images", .default_value = 32, .maximum = std::int64_t{1} << 30},
-            {.name = "height", .meaning = "rows of an input image", .default_value = 56, .maximum = kExtent},
-            {.name = "width", .meaning = "columns of an input image", .default_value = 56, .maximum = kExtent},
-            {.name = "channels", .meaning = "of the input", .default_value = 256, .maximum = kExtent},
-            {.name = "filters", .meaning = "channels of the output", .default_value = 256, .maximum = kExtent},
-            {.name = "kernel", .meaning = "rows and columns of a filter", .default_value = 3, .maximum = 64},
-            {.name = "padding", .meaning = "zeros around an image", .default_value = 1, .minimum = 0, .maximum = 64}};
+    return {
+        {.name = "batch", .meaning = "images", .default_value = 32, .maximum = std::int64_t{1} << 30},
+        {.name = "height", .meaning = "input height", .default_value = 56, .maximum = kExtent},
+        {.name = "width", .meaning = "input width", .default_value = 56, .maximum = kExtent},
+        {.name = "channels", .meaning = "input channels", .default_value = 256, .maximum = kExtent},
+        {.name = "filters", .meaning = "output channels", .default_value = 256, .maximum = kExtent},
+        {.name = "kernel", .meaning = "filter rows and columns", .default_value = 3, .maximum = 64},
+        {.name = "padding", .meaning = "zero padding on each side", .default_value = 1, .minimum = 0, .maximum = 64}};
   }
 
   std::optional<std::string> invalid(const Shape& shape) const override {
     const std::int64_t least = std::min(shape["height"], shape["width"]) + 2 * shape["padding"];
-    if (shape["kernel"] > least) return "kernel must not be larger than the padded image";
+    if (shape["kernel"] > least) return "kernel must not exceed the padded image";
     return std::nullopt;
   }
 
@@ -233,7 +234,7 @@ Kernel prepare_im2col(const Workload& w, Device& device) {
           const auto* input = elements<const T>(tensors, 0);
           pool.run([&](int worker) {
             T* matrix = windows[static_cast<std::size_t>(worker)].data();
-            const auto [begin, end] = share_of(size.pixels, 1, worker, pool.size());
+            const auto [begin, end] = static_partition(size.pixels, 1, worker, pool.size());
             for (std::int64_t first = begin; first < end; first += step) {
               const std::int64_t count = std::min(step, end - first);
               for (std::int64_t i = 0; i < count; ++i) {
@@ -258,12 +259,12 @@ std::vector<Implementation> Conv2d::implementations() const {
         .prepare = [this, prepare](const Workload& w,
                                    Device& device) { return through_fp32(*this, w, device, prepare); }};
   };
-  std::vector<Implementation> rungs = {
-      in_fp32("naive", "all threads, each output on its own", prepare_naive_conv),
-      in_fp32("im2col", "all threads; windows gathered into a matrix in their caches, then Eigen's blocked product",
-              prepare_im2col)};
-  for (Implementation& rung : direct_conv_rungs()) rungs.push_back(std::move(rung));
-  return rungs;
+  std::vector<Implementation> implementations = {
+      in_fp32("naive", "all threads, one output at a time", prepare_naive_conv),
+      in_fp32("im2col", "all threads; im2col into cache-sized blocks, then Eigen's blocked GEMM", prepare_im2col)};
+  for (Implementation& implementation : direct_conv_implementations())
+    implementations.push_back(std::move(implementation));
+  return implementations;
 }
 
 std::vector<Shape> Conv2d::test_shapes(DeviceKind device) const {

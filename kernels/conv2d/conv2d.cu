@@ -1,4 +1,4 @@
-// Convolution on a GPU, from the plainest kernel to the fastest: the ladder, and its first two rungs.
+// Convolution on a GPU, from the plainest kernel to the fastest: the ladder, and its first two implementations.
 //   direct    a thread an output, no reuse but the caches'
 //   im2col    the windows of all pixels written out as a matrix, and a library's product      cuBLAS
 //   implicit  the same product, its windows gathered tile by tile into shared memory          conv2d_implicit.cu
@@ -12,7 +12,7 @@
 #include "device/cuda/handles.hpp"
 #include "kernels/blocks/cuda/element.cuh"
 #include "kernels/conv2d/conv2d.hpp"
-#include "kernels/conv2d/conv2d_rungs.hpp"
+#include "kernels/conv2d/conv2d_implementations.hpp"
 #include "op/registry.hpp"
 
 namespace roofline {
@@ -133,11 +133,11 @@ Kernel prepare_im2col(const Workload& workload, Device& device) {
 std::optional<std::string> unsupported_direct(const Workload& workload, const Device&) {
   const ConvSize size = conv_size(workload.shape);
   if (size.pixels * size.filters / kThreads < INT_MAX) return std::nullopt;
-  return "the output needs more blocks than a grid has";
+  return "the output exceeds the maximum grid size";
 }
 
 std::optional<std::string> unsupported_im2col(const Workload& workload, const Device&) {
-  if (conv_size(workload.shape).pixels > INT_MAX) return "cuBLAS counts in 32 bits, and there are more output pixels";
+  if (conv_size(workload.shape).pixels > INT_MAX) return "more output pixels than cuBLAS's 32-bit sizes allow";
   return cublas_missing();
 }
 
@@ -156,7 +156,7 @@ const ImplementationRegistrar kRegistrar("conv2d",
 
 Implementation conv2d_direct() {
   return {.name = "direct",
-          .summary = "a thread an output, no reuse but the caches'",
+          .summary = "one thread per output, no reuse beyond the caches",
           .device = DeviceKind::cuda,
           .dtypes = {DType::fp32, DType::fp16, DType::bf16},
           .unsupported = unsupported_direct,
@@ -165,7 +165,7 @@ Implementation conv2d_direct() {
 
 Implementation conv2d_im2col() {
   return {.name = "im2col",
-          .summary = "the windows of all pixels as a matrix in memory, then cuBLAS: its product reuses what it loads",
+          .summary = "im2col into a matrix in memory, then cuBLAS",
           .device = DeviceKind::cuda,
           .dtypes = {DType::fp32, DType::fp16, DType::bf16},
           .unsupported = unsupported_im2col,

@@ -1,5 +1,5 @@
-// The CPU's rung on AMX, the last one of the ladder: filters are packed by all threads, then each takes blocks of
-// pixels as it is ready for them (conv2d_amx.amx.cpp).
+// The CPU's implementation on AMX, the last one of the ladder: filters are packed by all threads, then each takes
+// blocks of pixels as it is ready for them (conv2d_amx.amx.cpp).
 #include "kernels/conv2d/conv2d_amx.hpp"
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "device/cpu/amx.hpp"
-#include "kernels/blocks/cpu/claim.hpp"
 #include "kernels/blocks/cpu/cpu_launch.hpp"
+#include "kernels/blocks/cpu/guided_chunks.hpp"
 #include "op/registry.hpp"
 
 namespace roofline {
@@ -32,15 +32,15 @@ Kernel prepare_conv_as(const Workload& w, CpuDevice& cpu) {
   const Workspace<Tile> packed(cpu, count.filters, 1);
   const Workspace<Tile> workspaces(cpu, count.workspace, cpu.pool().size());
   return [=, &pool = cpu.pool(),
-          claimed = std::make_shared<std::atomic<std::int64_t>>(0)](std::span<void* const> tensors) {
+          next_block = std::make_shared<std::atomic<std::int64_t>>(0)](std::span<void* const> tensors) {
     pool.for_range(count.filter_blocks * count.steps, 1, [&](std::int64_t begin, std::int64_t end) {
       if constexpr (kAmxIsBuilt)
         amx_pack_filters<Isa::avx512>(elements<const T>(tensors, 1), size, begin, end - begin, packed[0]);
     });
-    claimed->store(0, std::memory_order_relaxed);
+    next_block->store(0, std::memory_order_relaxed);
     pool.run([&](int worker) {
       for (;;) {
-        const auto [first, last] = claim(*claimed, count.pixel_blocks, pool.size(), kConvPixelBlocks);
+        const auto [first, last] = next_guided_chunk(*next_block, count.pixel_blocks, pool.size(), kConvPixelBlocks);
         if (first == last) return;
         if constexpr (kAmxIsBuilt)
           amx_convolution<Isa::avx512>(elements<const T>(tensors, 0), packed[0], elements<T>(tensors, 2), size, first,
@@ -58,8 +58,7 @@ Kernel prepare_conv_amx(const Workload& w, Device& device) {
 const ImplementationRegistrar kRegistrar(
     "conv2d",
     {{.name = "amx",
-      .summary =
-          "all threads; windows gathered into tiles of AMX, a block of pixels at a time, filters packed for them",
+      .summary = "all threads; im2col into AMX tiles, one block of pixels at a time, packed filters",
       .dtypes = {DType::fp16, DType::bf16},
       .unsupported = [](const Workload& w, const Device& device) { return amx_missing(w.dtype, as_cpu(device).isa()); },
       .prepare = prepare_conv_amx}});

@@ -11,7 +11,7 @@
 #include "kernels/blocks/cuda/element.cuh"
 #include "kernels/blocks/cuda/mma.cuh"
 #include "kernels/conv2d/conv2d.hpp"
-#include "kernels/conv2d/conv2d_rungs.hpp"
+#include "kernels/conv2d/conv2d_implementations.hpp"
 
 namespace roofline {
 namespace {
@@ -316,7 +316,7 @@ template <typename T, typename Unit>
 Kernel prepare_as(ConvSize size, cudaStream_t stream) {
   constexpr int kSharedBytes = kStages * static_cast<int>(sizeof(Stage));
   check(cudaFuncSetAttribute(conv_implicit<T, Unit>, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes),
-        "giving the implicit convolution its shared memory");
+        "setting the implicit convolution's shared memory size");
   const auto blocks = static_cast<unsigned>(ceil_div(size.pixels, kTile) * ceil_div(size.filters, kTile));
   constexpr std::int64_t kElements = sizeof(Unit) / sizeof(T);
   size.channels /= kElements;
@@ -342,14 +342,14 @@ std::optional<std::string> unsupported_implicit(const Workload& workload, const 
   if (std::max({inputs, size.filters * size.depth, size.pixels * ceil_div(size.filters, kTile)}) < INT_MAX / 2) {
     return std::nullopt;
   }
-  return "counts in 32 bits, and a tensor is larger";
+  return "a tensor exceeds the kernel's 32-bit indices";
 }
 
 }  // namespace
 
 Implementation conv2d_implicit() {
   return {.name = "implicit",
-          .summary = "windows gathered tile by tile into shared memory, three stages ahead: no matrix in memory",
+          .summary = "implicit GEMM: im2col tile by tile into shared memory, three stages ahead",
           .device = DeviceKind::cuda,
           .dtypes = {DType::fp32, DType::fp16, DType::bf16},
           .unsupported = unsupported_implicit,

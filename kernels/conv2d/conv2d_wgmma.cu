@@ -11,7 +11,7 @@
 #include "device/cuda/cuda_device.hpp"
 #include "device/cuda/tensor_map.hpp"
 #include "kernels/conv2d/conv2d.hpp"
-#include "kernels/conv2d/conv2d_rungs.hpp"
+#include "kernels/conv2d/conv2d_implementations.hpp"
 #include "kernels/gemm/wgmma_launch.cuh"
 
 namespace roofline {
@@ -125,9 +125,10 @@ std::optional<std::string> unsupported_conv_wgmma(const Workload& workload, cons
   if (auto reason = WgmmaConv<__nv_bfloat16, 256>::Launch::missing(device)) return reason;
   const ConvSize size = conv_size(workload.shape);
   if (size.channels % 8 != 0 || size.filters % 8 != 0) {
-    return "needs channels and filters in multiples of 8, for TMA copies rows that start on 16 bytes";
+    return "needs channels and filters in multiples of 8 (TMA needs 16-byte rows)";
   }
-  if (size.pixels > std::numeric_limits<int>::max() / 2) return "counts in 32 bits, and there are more output pixels";
+  if (size.pixels > std::numeric_limits<int>::max() / 2)
+    return "more output pixels than the kernel's 32-bit indices allow";
   return std::nullopt;
 }
 
@@ -135,7 +136,7 @@ std::optional<std::string> unsupported_conv_wgmma(const Workload& workload, cons
 
 Implementation conv2d_wgmma() {
   return {.name = "wgmma",
-          .summary = "TMA gathers the windows (im2col mode) four stages ahead of tensor cores that read shared memory",
+          .summary = "implicit GEMM on wgmma; TMA in im2col mode, four stages ahead",
           .device = DeviceKind::cuda,
           .dtypes = {DType::fp16, DType::bf16},
           .unsupported = unsupported_conv_wgmma,

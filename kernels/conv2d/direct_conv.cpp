@@ -51,13 +51,13 @@ class DirectConv {
         images_(cpu, (blocks_.rows + size.kernel - 1) * (blocks_.columns + size.kernel - 1) * blocks_.channels,
                 pool_->size()),
         sums_(cpu, blocks_.rows * blocks_.columns * kernels_.tile.columns, pool_->size()),
-        shares_(std::make_shared<Shares>(pool_->size())) {}
+        queue_(std::make_shared<WorkQueue>(pool_->size())) {}
 
   void run(const T* input, const T* filters, T* output) const {
-    pool_->for_pieces(blocks_.panels, 1, 1, [&](std::int64_t begin, std::int64_t end) {
+    pool_->for_chunks(blocks_.panels, 1, 1, [&](std::int64_t begin, std::int64_t end) {
       kernels_.pack(filters, size_, blocks_, begin, end, filters_[0]);
     });
-    shares_->deal(size_.batch * down() * along() * blocks_.panels, 1, 1);
+    queue_->reset(size_.batch * down() * along() * blocks_.panels, 1, 1);
     pool_->run([&](int worker) { work(worker, input, output); });
   }
 
@@ -69,7 +69,7 @@ class DirectConv {
   /// Takes panels of the filters, of all pieces of the output in turn.
   void work(int worker, const T* input, T* output) const {
     std::int64_t placed = -1;
-    shares_->take_all(worker, [&](std::int64_t begin, std::int64_t end) {
+    queue_->drain(worker, [&](std::int64_t begin, std::int64_t end) {
       for_rows(begin, end, blocks_.panels, [&](std::int64_t index, std::int64_t first, std::int64_t behind) {
         const std::int64_t top = index / along() % down() * blocks_.rows;
         const std::int64_t left = index % along() * blocks_.columns;
@@ -91,10 +91,10 @@ class DirectConv {
   ConvSize size_;
   ConvKernels<T, Factor> kernels_;
   ConvBlocks blocks_;
-  Workspace<Factor> filters_;       ///< packed
-  Workspace<Factor> images_;        ///< each worker's
-  Workspace<Summed<Factor>> sums_;  ///< the same
-  std::shared_ptr<Shares> shares_;  ///< of panels
+  Workspace<Factor> filters_;         ///< packed
+  Workspace<Factor> images_;          ///< each worker's
+  Workspace<Summed<Factor>> sums_;    ///< the same
+  std::shared_ptr<WorkQueue> queue_;  ///< of panels
 };
 
 template <typename T, typename Factor>
@@ -106,16 +106,16 @@ Kernel kernel_of(const Workload& w, Device& device) {
 
 }  // namespace
 
-std::vector<Implementation> direct_conv_rungs() {
+std::vector<Implementation> direct_conv_implementations() {
   return {{.name = "direct",
-           .summary = "all threads; images copied into L2 with their padding, windows multiplied where they lie",
+           .summary = "all threads; padded images copied into L2, direct convolution without im2col",
            .dtypes = cpu_dtypes(),
            .prepare =
                [](const Workload& w, Device& device) {
                  return with_element_type(w.dtype, [&]<typename T>() { return kernel_of<T, Computed<T>>(w, device); });
                }},
           {.name = "dots",
-           .summary = "the same on dot products of bf16, pairs of neighbouring channels",
+           .summary = "as direct, with bf16 dot products over pairs of channels",
            .dtypes = {DType::bf16},
            .unsupported = dots_missing,
            .prepare = kernel_of<Bf16, Bf16Pair>}};

@@ -51,6 +51,6 @@ template <Isa isa, typename T, typename Factor>
 ConvKernels<T, Factor> conv_kernels();
 
 /// `direct` and `dots`.
-std::vector<Implementation> direct_conv_rungs();
+std::vector<Implementation> direct_conv_implementations();
 
 }  // namespace roofline

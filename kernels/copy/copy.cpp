@@ -1,4 +1,4 @@
-// Copy: y = x within main memory. Work model, reference, and the CPU's rungs; the CUDA ones are in copy.cu.
+// Copy: y = x within main memory. Work model, reference, and the CPU's implementations; the CUDA ones are in copy.cu.
 //   naive       one thread, the C library's memcpy
 //   vectorized  all threads, non-temporal stores: memory sees one read and one write an element
 #include "kernels/copy/copy.hpp"
@@ -50,7 +50,7 @@ Kernel prepare_copy_vectorized(const Op& op, const Workload& w, Device& device) 
     const auto* x = elements<const std::byte>(tensors, 0);
     auto* y = elements<std::byte>(tensors, 1);
     constexpr std::int64_t kPage = 4096;
-    pool.for_pieces(bytes, kPage, kLeastStretch, [&](std::int64_t begin, std::int64_t end) {
+    pool.for_chunks(bytes, kPage, kMinChunkBytes, [&](std::int64_t begin, std::int64_t end) {
       if (streamed) {
         copy(x + begin, y + begin, end - begin);
       } else {
@@ -62,7 +62,7 @@ Kernel prepare_copy_vectorized(const Op& op, const Workload& w, Device& device) 
 
 std::vector<Implementation> Copy::implementations() const {
   const std::vector<DType> dtypes = cpu_dtypes();
-  return {{.name = "naive", .summary = "one thread, memcpy", .dtypes = dtypes, .prepare = prepare_naive_copy},
+  return {{.name = "naive", .summary = "single thread, memcpy", .dtypes = dtypes, .prepare = prepare_naive_copy},
           {.name = "vectorized",
            .summary = "all threads, vectors, non-temporal stores",
            .dtypes = dtypes,

@@ -36,19 +36,19 @@ std::int64_t launch(const std::byte* from, std::byte* to, std::int64_t bytes, cu
   return words * static_cast<std::int64_t>(sizeof(Word));
 }
 
-enum class Rung { scalar, memcpy, vectorized };
+enum class Variant { scalar, memcpy, vectorized };
 
-Kernel prepare(const Workload& workload, Device& device, Rung rung) {
+Kernel prepare(const Workload& workload, Device& device, Variant variant) {
   const cudaStream_t stream = as_cuda(device).stream();
   const std::int64_t size = element_size(workload.dtype);
-  return [stream, rung, size, bytes = workload.shape["n"] * size](std::span<void* const> tensors) {
+  return [stream, variant, size, bytes = workload.shape["n"] * size](std::span<void* const> tensors) {
     const auto* from = static_cast<const std::byte*>(tensors[0]);
     auto* to = static_cast<std::byte*>(tensors[1]);
-    if (rung == Rung::memcpy) {
+    if (variant == Variant::memcpy) {
       check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDeviceToDevice, stream), "copying");
       return;
     }
-    const std::int64_t done = rung == Rung::vectorized ? launch<uint4>(from, to, bytes, stream) : 0;
+    const std::int64_t done = variant == Variant::vectorized ? launch<uint4>(from, to, bytes, stream) : 0;
     if (size == 2) {
       launch<std::uint16_t>(from + done, to + done, bytes - done, stream);
     } else {
@@ -57,14 +57,14 @@ Kernel prepare(const Workload& workload, Device& device, Rung rung) {
   };
 }
 
-Implementation rung(std::string name, std::string summary, Rung rung) {
-  return with_extent_limit(cuda_rung(std::move(name), std::move(summary), prepare, rung), "n", kThreads);
+Implementation implementation(std::string name, std::string summary, Variant variant) {
+  return with_extent_limit(cuda_implementation(std::move(name), std::move(summary), prepare, variant), "n", kThreads);
 }
 
-const ImplementationRegistrar kRegistrar("copy",
-                                         {rung("scalar", "one element a thread", Rung::scalar),
-                                          rung("memcpy", "cudaMemcpyAsync", Rung::memcpy),
-                                          rung("vectorized", "16-byte accesses, one a thread", Rung::vectorized)});
+const ImplementationRegistrar kRegistrar("copy", {implementation("scalar", "one element per thread", Variant::scalar),
+                                                  implementation("memcpy", "cudaMemcpyAsync", Variant::memcpy),
+                                                  implementation("vectorized", "16-byte accesses, one per thread",
+                                                                 Variant::vectorized)});
 
 }  // namespace
 }  // namespace roofline::copy_cuda

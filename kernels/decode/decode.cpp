@@ -1,6 +1,6 @@
 // Decode attention: one query a head against a long cache of keys and values, o = softmax(q K^T / sqrt(d)) V. Every key
-// and value is read for a few operations, so memory is the limit. Work model, reference, and the CPU's rungs; the CUDA
-// ones are in decode.cu.
+// and value is read for a few operations, so memory is the limit. Work model, reference, and the CPU's implementations;
+// the CUDA ones are in decode.cu.
 //   naive  all threads, a head at a time
 //   split  vectors; pieces of the context side by side, each read once for all heads that share it
 #include "kernels/decode/decode.hpp"
@@ -22,13 +22,13 @@ class Decode final : public GroupedHeadsOp {
   Decode() : GroupedHeadsOp("q", "o") {}
 
   std::string_view name() const override { return "decode"; }
-  std::string_view summary() const override { return "o = softmax(q K^T / sqrt(d)) V, one query a head"; }
+  std::string_view summary() const override { return "o = softmax(q K^T / sqrt(d)) V, one query per head"; }
 
   std::vector<ShapeParameter> parameters() const override {
-    return {{.name = "batch", .meaning = "sequences, each with a cache of its own", .default_value = 16},
-            {.name = "heads", .meaning = "heads of each sequence", .default_value = 32},
-            {.name = "context", .meaning = "keys and values of a head", .default_value = 8192},
-            {.name = "head_dim", .meaning = "elements of a query, key or value", .default_value = 128},
+    return {{.name = "batch", .meaning = "sequences, each with its own KV cache", .default_value = 16},
+            {.name = "heads", .meaning = "heads per sequence", .default_value = 32},
+            {.name = "context", .meaning = "keys and values per head", .default_value = 8192},
+            {.name = "head_dim", .meaning = "elements of a query, key or value vector", .default_value = 128},
             kv_heads_parameter()};
   }
 
@@ -94,7 +94,7 @@ Kernel prepare_split(const Workload& w, Device& device) {
     const Workspace<Computed<T>> parts(cpu, e.kv_heads() * pieces * stride, 1);
     const auto part = with_isa(cpu.isa(), []<Isa isa>() { return &decode_part<isa, T>; });
     return [=, &pool = cpu.pool()](std::span<void* const> tensors) {
-      pool.for_pieces(e.kv_heads() * pieces, 1, 1, [&](std::int64_t begin, std::int64_t end) {
+      pool.for_chunks(e.kv_heads() * pieces, 1, 1, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) {
           const std::int64_t head = i / pieces;
           const std::int64_t first = i % pieces * piece;
@@ -114,9 +114,9 @@ Kernel prepare_split(const Workload& w, Device& device) {
 }
 
 std::vector<Implementation> Decode::implementations() const {
-  return {naive_rung("all threads, a head at a time"),
+  return {naive_implementation("all threads, one head at a time"),
           {.name = "split",
-           .summary = "vectors; pieces of the context side by side, read once for all heads that share them",
+           .summary = "vectors; context split over threads, keys and values read once per group of heads",
            .dtypes = cpu_dtypes(),
            .prepare = prepare_split}};
 }

@@ -12,7 +12,7 @@
 #include "kernels/attention/grouped_heads.hpp"
 #include "kernels/attention/naive.cuh"
 #include "kernels/blocks/cuda/hopper.hpp"
-#include "kernels/blocks/cuda/stretch_plan.cuh"
+#include "kernels/blocks/cuda/split_plan.cuh"
 #include "kernels/decode/decode.hpp"
 #include "kernels/decode/split_mma.cuh"
 #include "kernels/decode/split_simt.cuh"
@@ -34,7 +34,7 @@ struct Launch {
   int shared = 0;  ///< bytes of dynamic shared memory
 };
 
-enum class Rung : std::uint8_t { fused, split, mma, tma };
+enum class Variant : std::uint8_t { fused, split, mma, tma };
 
 /// A block of the CUDA cores' kernel, with a head_dim up to kDim.
 template <typename T, int kDim>
@@ -48,50 +48,50 @@ Launch<T> simt_launch(std::int64_t heads) {
 
 /// A block of the tensor cores' kernels, with up to kTiles * 8 queries.
 template <typename T, int kDim, int kTiles>
-Launch<T> mma_launch(Rung rung) {
-  if (rung == Rung::mma) return {decode_mma::kernel<T, kDim, kTiles>, decode_mma::kThreads, 8 * kTiles};
+Launch<T> mma_launch(Variant variant) {
+  if (variant == Variant::mma) return {decode_mma::kernel<T, kDim, kTiles>, decode_mma::kThreads, 8 * kTiles};
   const auto kernel = decode_tma::kernel<T, kDim, kTiles>;
   constexpr int kShared = sizeof(decode_tma::Shared<T, kDim, kTiles>);
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared),
-        "asking for the decode kernel's shared memory");
+        "setting the decode kernel's shared memory size");
   return {kernel, decode_tma::Roles<kTiles>::kThreads, 8 * kTiles, kShared};
 }
 
 template <typename T, int kDim>
-Launch<T> launch_for(Rung rung, const Attended& e) {
+Launch<T> launch_for(Variant variant, const Attended& e) {
   if constexpr (sizeof(T) == 2) {
-    if (rung == Rung::mma || rung == Rung::tma) {
-      return e.group <= 8 ? mma_launch<T, kDim, 1>(rung) : mma_launch<T, kDim, 2>(rung);
+    if (variant == Variant::mma || variant == Variant::tma) {
+      return e.group <= 8 ? mma_launch<T, kDim, 1>(variant) : mma_launch<T, kDim, 2>(variant);
     }
   }
-  return simt_launch<T, kDim>(rung == Rung::fused ? 1 : e.group);
+  return simt_launch<T, kDim>(variant == Variant::fused ? 1 : e.group);
 }
 
-Kernel prepare_split(const Workload& workload, Device& device, Rung rung) {
+Kernel prepare_split(const Workload& workload, Device& device, Variant variant) {
   const Attended e = decoded(workload);
   const CudaDevice& cuda = as_cuda(device);
   return with_element_type(workload.dtype, [&]<typename T>() -> Kernel {
-    const auto launch = e.d <= 64 ? launch_for<T, 64>(rung, e) : launch_for<T, 128>(rung, e);
+    const auto launch = e.d <= 64 ? launch_for<T, 64>(variant, e) : launch_for<T, 128>(variant, e);
     const std::int64_t slices = ceil_div(e.group, launch.heads);
-    const std::int64_t tasks = e.kv_heads() * slices;
-    const bool whole = rung == Rung::fused;  // a block a task
+    const std::int64_t tiles = e.kv_heads() * slices;
+    const bool whole = variant == Variant::fused;  // a block a task
     const std::int64_t blocks =
-        whole ? tasks : blocks_a_wave(cuda, launch.kernel, launch.threads, static_cast<std::size_t>(launch.shared));
-    const auto planned = plan_stretches(tasks, ceil_div(e.keys, kUnit), blocks, whole ? 1 : kLeastUnits,
-                                        launch.heads * (e.d + 2), cuda.stream());
-    const decode_split::Problem problem{.stretches = planned.plan.stretches,
-                                        .unit = kUnit,
+        whole ? tiles : blocks_per_wave(cuda, launch.kernel, launch.threads, static_cast<std::size_t>(launch.shared));
+    const auto planned = make_split_plan(tiles, ceil_div(e.keys, kUnit), blocks, whole ? 1 : kLeastUnits,
+                                         launch.heads * (e.d + 2), cuda.stream());
+    const decode_split::Problem problem{.schedule = planned.plan.schedule,
+                                        .keys_per_iteration = kUnit,
                                         .context = e.keys,
                                         .group = static_cast<int>(e.group),
                                         .slices = static_cast<int>(slices),
                                         .width = launch.heads,
                                         .head_dim = static_cast<int>(e.d),
                                         .scale_log2 = scale_log2(e),
-                                        .parts = planned.plan.parts,
+                                        .parts = planned.plan.partials,
                                         .done = planned.plan.done};
     return [=, memory = planned.memory, stream = cuda.stream()](std::span<void* const> tensors) {
       static_cast<void>(memory);  // lives as long as this kernel
-      launch.kernel<<<static_cast<unsigned>(problem.stretches.blocks), launch.threads, launch.shared, stream>>>(
+      launch.kernel<<<static_cast<unsigned>(problem.schedule.blocks), launch.threads, launch.shared, stream>>>(
           static_cast<const T*>(tensors[0]), static_cast<const T*>(tensors[1]), static_cast<const T*>(tensors[2]),
           static_cast<T*>(tensors[3]), problem);
       check_launch("decode kernel");
@@ -102,9 +102,10 @@ Kernel prepare_split(const Workload& workload, Device& device, Rung rung) {
 std::optional<std::string> split_unsupported(const Workload& workload, const Device&) {
   const Attended e = decoded(workload);
   if (auto reason = head_dim_unsupported(e, workload.dtype)) return reason;
-  if (e.keys > INT_MAX / 2) return "context is too long";
-  if (e.kv_heads() > INT_MAX / std::max<std::int64_t>(e.keys, 1)) return "context times heads is too long";
-  if (e.heads > INT_MAX / 4096) return "needs more blocks than a grid has";
+  if (e.keys > INT_MAX / 2) return "the context exceeds the kernel's 32-bit indices";
+  if (e.kv_heads() > INT_MAX / std::max<std::int64_t>(e.keys, 1))
+    return "context times heads exceeds the kernel's 32-bit indices";
+  if (e.heads > INT_MAX / 4096) return "exceeds the maximum grid size";
   return std::nullopt;
 }
 
@@ -120,31 +121,31 @@ const std::vector<DType> kTypes = {DType::fp32, DType::fp16, DType::bf16};
 
 const ImplementationRegistrar kRegistrar(
     "decode",
-    {attention_naive::rung(decoded),
+    {attention_naive::implementation(decoded),
      {.name = "fused",
-      .summary = "one block a head, 16-byte loads, online softmax in registers",
+      .summary = "one block per head, 16-byte loads, online softmax in registers",
       .device = DeviceKind::cuda,
       .dtypes = kTypes,
       .unsupported = split_unsupported,
-      .prepare = [](const Workload& w, Device& device) { return prepare_split(w, device, Rung::fused); }},
+      .prepare = [](const Workload& w, Device& device) { return prepare_split(w, device, Variant::fused); }},
      {.name = "split",
-      .summary = "one wave of blocks with equal shares of all keys; heads of a group share what is read",
+      .summary = "split-KV: one wave of blocks with equal shares of all keys; loads shared by the heads of a group",
       .device = DeviceKind::cuda,
       .dtypes = kTypes,
       .unsupported = split_unsupported,
-      .prepare = [](const Workload& w, Device& device) { return prepare_split(w, device, Rung::split); }},
+      .prepare = [](const Workload& w, Device& device) { return prepare_split(w, device, Variant::split); }},
      {.name = "mma",
-      .summary = "split, the heads of a group in one tensor-core tile; keys and values loaded straight into it",
+      .summary = "split-KV on mma.sync; the heads of a group form one tile, operands loaded directly into fragments",
       .device = DeviceKind::cuda,
       .dtypes = {DType::fp16, DType::bf16},
       .unsupported = split_unsupported,
-      .prepare = [](const Workload& w, Device& device) { return prepare_split(w, device, Rung::mma); }},
+      .prepare = [](const Workload& w, Device& device) { return prepare_split(w, device, Variant::mma); }},
      {.name = "tma",
-      .summary = "Hopper: mma, with keys and values brought by the copy engine into a ring in shared memory",
+      .summary = "Hopper: as mma, with keys and values loaded by TMA into a shared-memory ring",
       .device = DeviceKind::cuda,
       .dtypes = {DType::fp16, DType::bf16},
       .unsupported = tma_unsupported,
-      .prepare = [](const Workload& w, Device& device) { return prepare_split(w, device, Rung::tma); }}});
+      .prepare = [](const Workload& w, Device& device) { return prepare_split(w, device, Variant::tma); }}});
 
 }  // namespace
 }  // namespace roofline::decode_cuda

@@ -5,7 +5,7 @@
 
 #include "kernels/blocks/cuda/element.cuh"
 #include "kernels/blocks/cuda/last_block.cuh"
-#include "kernels/blocks/stretches.hpp"
+#include "kernels/blocks/tile_schedule.hpp"
 
 namespace roofline {
 
@@ -13,15 +13,15 @@ namespace decode_split {
 
 /// A task is a head of keys and values with up to `width` of the queries that share it. Its units are of `unit` keys.
 struct Problem {
-  Stretches stretches;
-  int unit;
+  TileSchedule schedule;
+  int keys_per_iteration;
   std::int64_t context;
   int group;   ///< heads that share keys and values
   int slices;  ///< tasks of a group, one after another
   int width;   ///< queries of a task
   int head_dim;
   float scale_log2;  ///< log2(e) / sqrt(head_dim)
-  float* parts;      ///< [tasks, most pieces, width, part_stride]
+  float* parts;      ///< [tiles, most pieces, width, part_stride]
   unsigned* done;    ///< [tasks], zero between launches
 
   /// A query's part: head_dim sums of weights times values, the sum of the weights, and the score (in powers of two)
@@ -30,21 +30,22 @@ struct Problem {
 };
 
 /// The keys that a block works on, and for which queries.
-struct Task {
-  Piece piece;
+struct KeyRange {
+  WorkUnit work_unit;
   int heads;             ///< queries, problem.width or fewer
   std::int64_t queries;  ///< of the first, as an offset into q and o
   std::int64_t keys;     ///< of the piece's first key, as an offset into k and v
   int end;               ///< keys of the piece
 
-  __device__ Task(const Problem& problem, const Piece& of) : piece(of) {
-    const std::int64_t kv_head = piece.task / problem.slices;
-    const int first_head = piece.task % problem.slices * problem.width;
-    const std::int64_t first_key = std::int64_t{piece.first} * problem.unit;
+  __device__ KeyRange(const Problem& problem, const WorkUnit& of) : work_unit(of) {
+    const std::int64_t kv_head = work_unit.tile / problem.slices;
+    const int first_head = work_unit.tile % problem.slices * problem.width;
+    const std::int64_t first_key = std::int64_t{work_unit.first} * problem.keys_per_iteration;
     heads = min(problem.width, problem.group - first_head);
     queries = (kv_head * problem.group + first_head) * problem.head_dim;
     keys = (kv_head * problem.context + first_key) * problem.head_dim;
-    end = static_cast<int>(min(std::int64_t{piece.count} * problem.unit, problem.context - first_key));
+    end =
+        static_cast<int>(min(std::int64_t{work_unit.count} * problem.keys_per_iteration, problem.context - first_key));
   }
 };
 
@@ -127,27 +128,28 @@ __device__ void join_parts(const float* parts, int count, int stride, int heads,
 /// From `count` parts of each query in shared memory, [count, problem.width, part_stride], to the outputs: at once if
 /// the task is in one piece, else by the last of its blocks. Called by the team, all of whose threads see the parts.
 template <typename Team, typename T>
-__device__ void finish(const float* shared, int count, const Task& task, const Problem& problem, T* o) {
+__device__ void finish(const float* shared, int count, const KeyRange& range, const Problem& problem, T* o) {
   const int stride = problem.width * problem.part_stride();
-  float* parts = problem.parts + std::int64_t{task.piece.task} * problem.stretches.most_pieces() * stride;
+  float* parts = problem.parts + std::int64_t{range.work_unit.tile} * problem.schedule.max_splits() * stride;
   const float* from = shared;
-  bool whole = task.piece.pieces == 1;
+  bool whole = range.work_unit.splits == 1;
 #pragma unroll 1
   for (;;) {  // twice at most; one copy of the code
-    join_parts<Team, T>(from, count, stride, task.heads, problem,
-                        {.outputs = whole ? o + task.queries : nullptr, .part = parts + task.piece.index * stride});
-    if (whole || !last_to_come<Team>(problem.done + task.piece.task, task.piece.pieces)) return;
+    join_parts<Team, T>(
+        from, count, stride, range.heads, problem,
+        {.outputs = whole ? o + range.queries : nullptr, .part = parts + range.work_unit.split * stride});
+    if (whole || !is_last_block<Team>(problem.done + range.work_unit.tile, range.work_unit.splits)) return;
     from = parts;
-    count = task.piece.pieces;
+    count = range.work_unit.splits;
     whole = true;
   }
 }
 
 /// The same for the parts that the team's warps have left. Shared memory may be used anew afterwards.
 template <typename Team, typename T>
-__device__ void finish(const float* shared, const Task& task, const Problem& problem, T* o) {
+__device__ void finish(const float* shared, const KeyRange& range, const Problem& problem, T* o) {
   Team::sync();
-  finish<Team>(shared, Team::kWarps, task, problem, o);
+  finish<Team>(shared, Team::kWarps, range, problem, o);
   Team::sync();
 }
 

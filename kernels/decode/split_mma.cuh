@@ -12,8 +12,8 @@ namespace roofline {
 
 namespace decode_mma {
 
+using decode_split::KeyRange;
 using decode_split::Problem;
-using decode_split::Task;
 
 constexpr int kWarps = 4;
 constexpr int kThreads = 32 * kWarps;
@@ -200,13 +200,13 @@ __global__ void __launch_bounds__(kThreads, kTiles == 1 ? 3 : 2)
     kernel(const T* __restrict__ q, const T* __restrict__ k, const T* __restrict__ v, T* __restrict__ o,
            Problem problem) {
   __shared__ alignas(8) float parts[kWarps * Warp<T, kDim, kTiles, Memory>::kHeads * (kDim + 2)];
-  problem.stretches.for_each_piece(static_cast<int>(blockIdx.x), [&](const Piece& piece) {
-    const Task task(problem, piece);
+  problem.schedule.for_each_work_unit(static_cast<int>(blockIdx.x), [&](const WorkUnit& work_unit) {
+    const KeyRange range(problem, work_unit);
     Warp<T, kDim, kTiles, Memory> warp;
-    warp.start(q + task.queries, task.heads, problem.head_dim);
-    warp.run(k + task.keys, v + task.keys, task.end, problem);
+    warp.start(q + range.queries, range.heads, problem.head_dim);
+    warp.run(k + range.keys, v + range.keys, range.end, problem);
     warp.leave(parts, problem);
-    decode_split::finish<Team<kThreads>>(parts, task, problem, o);
+    decode_split::finish<Team<kThreads>>(parts, range, problem, o);
   });
 }
 

@@ -9,8 +9,8 @@ namespace roofline {
 
 namespace decode_simt {
 
+using decode_split::KeyRange;
 using decode_split::Problem;
-using decode_split::Task;
 
 constexpr int kWarps = 8;
 constexpr int kThreads = 32 * kWarps;
@@ -155,13 +155,13 @@ __global__ void __launch_bounds__(kThreads, blocks_for(kHeads))
     kernel(const T* __restrict__ q, const T* __restrict__ k, const T* __restrict__ v, T* __restrict__ o,
            Problem problem) {
   __shared__ alignas(8) float parts[kWarps * kHeads * (kWidth * kLanes<T> + 2)];
-  problem.stretches.for_each_piece(static_cast<int>(blockIdx.x), [&](const Piece& piece) {
-    const Task task(problem, piece);
+  problem.schedule.for_each_work_unit(static_cast<int>(blockIdx.x), [&](const WorkUnit& work_unit) {
+    const KeyRange range(problem, work_unit);
     Walk<T, kWidth, kHeads> walk;
-    walk.start(q + task.queries, task.heads, problem);
-    walk.run(k + task.keys, v + task.keys, task.end, problem.head_dim);
+    walk.start(q + range.queries, range.heads, problem);
+    walk.run(k + range.keys, v + range.keys, range.end, problem.head_dim);
     walk.leave(parts, problem);
-    decode_split::finish<Team<kThreads>>(parts, task, problem, o);
+    decode_split::finish<Team<kThreads>>(parts, range, problem, o);
   });
 }
 

@@ -11,8 +11,8 @@ namespace roofline {
 namespace decode_tma {
 
 using decode_mma::kKeys;
+using decode_split::KeyRange;
 using decode_split::Problem;
-using decode_split::Task;
 
 struct SharedMemory {
   static __device__ uint4 load(const void* from) { return *static_cast<const uint4*>(from); }
@@ -49,15 +49,15 @@ __device__ void feed(Shared<T, kDim, kTiles>& shared, const T* q, const T* k, co
   const auto bytes = [&](int rows) { return static_cast<std::uint32_t>(rows * problem.head_dim * sizeof(T)); };
   typename decltype(shared.ring)::Position at;
   std::uint32_t parity = 0;
-  problem.stretches.for_each_piece(static_cast<int>(blockIdx.x), [&](const Piece& piece) {
-    const Task task(problem, piece);
+  problem.schedule.for_each_work_unit(static_cast<int>(blockIdx.x), [&](const WorkUnit& work_unit) {
+    const KeyRange range(problem, work_unit);
     shared.queries_handed.empty.wait(parity ^ 1);
     parity ^= 1;
-    shared.queries_handed.full.arrive_expecting(bytes(task.heads));
-    load_bulk(shared.queries, q + task.queries, bytes(task.heads), shared.queries_handed.full);
-    for (int first = 0; first < task.end; first += kStageKeys) {
-      const std::int64_t from = task.keys + std::int64_t{first} * problem.head_dim;
-      const std::uint32_t size = bytes(min(kStageKeys, task.end - first));
+    shared.queries_handed.full.arrive_expecting(bytes(range.heads));
+    load_bulk(shared.queries, q + range.queries, bytes(range.heads), shared.queries_handed.full);
+    for (int first = 0; first < range.end; first += kStageKeys) {
+      const std::int64_t from = range.keys + std::int64_t{first} * problem.head_dim;
+      const std::uint32_t size = bytes(min(kStageKeys, range.end - first));
       shared.ring.fill(at, k + from, size);
       shared.ring.fill(at, v + from, size);
     }
@@ -72,14 +72,14 @@ __device__ void attend(Shared<T, kDim, kTiles>& shared, const Problem& problem) 
   constexpr int kRounds = kStageKeys / kStep;
   typename decltype(shared.ring)::Position at;
   std::uint32_t parity = 0;
-  problem.stretches.for_each_piece(static_cast<int>(blockIdx.x), [&](const Piece& piece) {
-    const Task task(problem, piece);
+  problem.schedule.for_each_work_unit(static_cast<int>(blockIdx.x), [&](const WorkUnit& work_unit) {
+    const KeyRange range(problem, work_unit);
     Warp warp;
     shared.queries_handed.full.wait(parity);
-    warp.start(shared.queries, task.heads, problem.head_dim);
+    warp.start(shared.queries, range.heads, problem.head_dim);
     shared.queries_handed.empty.arrive();
-    for (int stage = 0; stage < task.end; stage += kStageKeys) {
-      const int left = min(kStageKeys, task.end - stage);
+    for (int stage = 0; stage < range.end; stage += kStageKeys) {
+      const int left = min(kStageKeys, range.end - stage);
       const int own = static_cast<int>(threadIdx.x) / 32 * kKeys;
       float s[kRounds][kTiles][4] = {};
       const auto* k = reinterpret_cast<const T*>(shared.ring.await(at));
@@ -115,11 +115,11 @@ __device__ void attend(Shared<T, kDim, kTiles>& shared, const Problem& problem) 
 template <typename T, int kDim, int kTiles>
 __device__ void join(Shared<T, kDim, kTiles>& shared, T* o, const Problem& problem) {
   std::uint32_t parity = 0;
-  problem.stretches.for_each_piece(static_cast<int>(blockIdx.x), [&](const Piece& piece) {
+  problem.schedule.for_each_work_unit(static_cast<int>(blockIdx.x), [&](const WorkUnit& work_unit) {
     shared.parts_handed.full.wait(parity);
     parity ^= 1;
     decode_split::finish<typename Roles<kTiles>::Joiners>(shared.parts, Roles<kTiles>::kConsumerWarps,
-                                                          Task(problem, piece), problem, o);
+                                                          KeyRange(problem, work_unit), problem, o);
     shared.parts_handed.empty.arrive();
   });
 }

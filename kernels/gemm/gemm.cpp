@@ -1,6 +1,6 @@
-// GEMM: C = A · B, row-major. Work model, reference, and the CPU's rungs; the CUDA ones are listed in gemm.cu.
-// Tensor cores take 8-bit operands only along k, so for fp8 and int8 B is stored as its transpose, n rows of k. Their
-// products are summed, and C is stored, in a wider type: fp8 in fp32, stored as bf16; int8 in int32, exactly.
+// GEMM: C = A · B, row-major. Work model, reference, and the CPU's implementations; the CUDA ones are listed in
+// gemm.cu. Tensor cores take 8-bit operands only along k, so for fp8 and int8 B is stored as its transpose, n rows of
+// k. Their products are summed, and C is stored, in a wider type: fp8 in fp32, stored as bf16; int8 in int32, exactly.
 //   naive   all threads, a row of C at a time as a sum of rows of B: every row of C reads all of B again
 //   eigen   one block of C for each thread, cut near square, by Eigen's packed and register-blocked product
 //   packed  all threads on one packed block of B, in blocks/cpu/packed_product.hpp
@@ -180,8 +180,8 @@ Kernel prepare_eigen(const Workload& w, CpuDevice& cpu) {
     const BlockGrid grid = block_grid(e.m, e.n, cpu.pool().size());
     return [&pool = cpu.pool(), block, e, grid](std::span<void* const> tensors) {
       pool.run([&](int worker) {
-        const auto [top, bottom] = share_of(e.m, kGrain, worker / grid.across, grid.down);
-        const auto [left, right] = share_of(e.n, kGrain, worker % grid.across, grid.across);
+        const auto [top, bottom] = static_partition(e.m, kGrain, worker / grid.across, grid.down);
+        const auto [left, right] = static_partition(e.n, kGrain, worker % grid.across, grid.across);
         if (top == bottom || left == right) return;
         block(elements<T>(tensors, 0) + top * e.k, e.k, elements<T>(tensors, 1) + left, e.n,
               elements<T>(tensors, 2) + top * e.n + left, e.n, bottom - top, right - left, e.k);
@@ -216,28 +216,28 @@ std::vector<Implementation> Gemm::implementations() const {
   const auto sums = [](const Workload& w) {
     return sums_traffic(w.dtype, static_cast<double>(w.shape["m"]) * static_cast<double>(w.shape["n"]));
   };
-  return {
-      {.name = "naive",
-       .summary = "all threads, C's rows as sums of B's",
-       .dtypes = with_int8,
-       .extra_traffic = [this](const Workload& w) { return fp32_copies(*this, w); },
-       .prepare = [this](const Workload& w,
-                         Device& device) { return through_fp32(*this, w, device, prepare_naive_gemm); }},
-      {.name = "eigen",
-       .summary = "all threads, a block of C each, packed and register-blocked",
-       .dtypes = {DType::fp32, DType::fp64},
-       .prepare = [](const Workload& w, Device& device) { return prepare_eigen(w, as_cpu(device)); }},
-      {.name = "packed",
-       .summary = "all threads, blocks packed for each cache, sums in registers; 16 bits widened, int8 to pairs of 16",
-       .dtypes = with_int8,
-       .extra_traffic = sums,
-       .prepare = prepare_packed},
-      {.name = "dots",
-       .summary = "the same on dot products: pairs of bf16, fours of int8",
-       .dtypes = {DType::bf16, DType::int8},
-       .unsupported = dots_missing,
-       .extra_traffic = sums,
-       .prepare = prepare_dots}};
+  return {{.name = "naive",
+           .summary = "all threads; rows of C accumulated from rows of B",
+           .dtypes = with_int8,
+           .extra_traffic = [this](const Workload& w) { return fp32_copies(*this, w); },
+           .prepare = [this](const Workload& w,
+                             Device& device) { return through_fp32(*this, w, device, prepare_naive_gemm); }},
+          {.name = "eigen",
+           .summary = "all threads, one block of C each, packed and register-blocked",
+           .dtypes = {DType::fp32, DType::fp64},
+           .prepare = [](const Workload& w, Device& device) { return prepare_eigen(w, as_cpu(device)); }},
+          {.name = "packed",
+           .summary = "all threads, operands packed per cache level, register tiles; fp16 and bf16 widened to fp32, "
+                      "int8 to int16 pairs",
+           .dtypes = with_int8,
+           .extra_traffic = sums,
+           .prepare = prepare_packed},
+          {.name = "dots",
+           .summary = "as packed, with dot products: pairs of bf16, fours of int8",
+           .dtypes = {DType::bf16, DType::int8},
+           .unsupported = dots_missing,
+           .extra_traffic = sums,
+           .prepare = prepare_dots}};
 }
 
 std::vector<Shape> Gemm::test_shapes(DeviceKind device) const {

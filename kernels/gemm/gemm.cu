@@ -11,7 +11,7 @@
 // At 4096^3 on an H200, in TFLOP/s. fp32: 3.1, 8.2, 40.6 and 51.3 by cublas. bf16: mma 417, wgmma 795 and
 // cublaslt 799, in turns of one run.
 #include "device/cuda/cuda_device.hpp"
-#include "kernels/gemm/gemm_rungs.hpp"
+#include "kernels/gemm/gemm_implementations.hpp"
 #include "op/registry.hpp"
 
 namespace roofline {

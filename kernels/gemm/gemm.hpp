@@ -1,4 +1,4 @@
-// Matrix product on the CPU: what the launchers see of the vector kernels, and the rung for 8-bit integers.
+// Matrix product on the CPU: what the launchers see of the vector kernels, and the implementation for 8-bit integers.
 #pragma once
 
 #include <cstdint>

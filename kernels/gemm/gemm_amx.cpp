@@ -1,4 +1,4 @@
-// The CPU's rung on AMX, the last one of the ladder: a block of C for each thread, by gemm_amx.amx.cpp.
+// The CPU's implementation on AMX, the last one of the ladder: a block of C for each thread, by gemm_amx.amx.cpp.
 #include "kernels/gemm/gemm_amx.hpp"
 
 #include <algorithm>
@@ -29,8 +29,8 @@ Kernel prepare_gemm_as(const Workload& w, CpuDevice& cpu) {
   const Workspace<Tile> workspaces(cpu, tiled_workspace(rows, columns), cpu.pool().size());
   return [=, &pool = cpu.pool()](std::span<void* const> tensors) {
     pool.run([&](int worker) {
-      const auto [top, bottom] = share_of(e.m, kTileBlock, worker / grid.across, grid.down);
-      const auto [left, right] = share_of(e.n, kTileBlock, worker % grid.across, grid.across);
+      const auto [top, bottom] = static_partition(e.m, kTileBlock, worker / grid.across, grid.down);
+      const auto [left, right] = static_partition(e.n, kTileBlock, worker % grid.across, grid.across);
       if (top == bottom || left == right) return;
       const bool transposed = w.dtype == DType::int8;
       if constexpr (kAmxIsBuilt)
@@ -58,7 +58,7 @@ Kernel prepare_gemm_amx(const Workload& w, Device& device) {
 const ImplementationRegistrar kRegistrar(
     "gemm",
     {{.name = "amx",
-      .summary = "all threads, a block of C each, on 2 x 2 tiles of AMX from operands packed for them",
+      .summary = "all threads, one block of C each, 2 x 2 AMX tiles, packed operands",
       .dtypes = {DType::fp16, DType::bf16, DType::int8},
       .unsupported = [](const Workload& w, const Device& device) { return amx_missing(w.dtype, as_cpu(device).isa()); },
       .prepare = prepare_gemm_amx}});

@@ -10,7 +10,7 @@
 #include "device/cuda/cublaslt.hpp"
 #include "device/cuda/cuda_device.hpp"
 #include "device/cuda/handles.hpp"
-#include "kernels/gemm/gemm_rungs.hpp"
+#include "kernels/gemm/gemm_implementations.hpp"
 #include "op/registry.hpp"
 #include "op/tensor.hpp"
 
@@ -39,7 +39,7 @@ Kernel prepare_cublas(const Workload& workload, Device& device) {
 
 std::optional<std::string> unsupported_cublas(const Workload& workload, const Device&) {
   for (const char* extent : {"m", "n", "k"}) {
-    if (workload.shape[extent] > INT_MAX) return std::string("cuBLAS counts in 32 bits, and ") + extent + " is larger";
+    if (workload.shape[extent] > INT_MAX) return std::string("cuBLAS has 32-bit sizes, and ") + extent + " is larger";
   }
   return cublas_missing();
 }
@@ -154,7 +154,7 @@ std::optional<std::string> unsupported_cublaslt(const Workload& workload, const 
     return "cuBLASLt needs k and n in multiples of 16 for 8-bit types";
   }
   if (workload.dtype == DType::fp8 && as_cuda(device).properties().major < 9) {
-    return "only GPUs of compute capability 9.0 and later are asked for fp8";
+    return "fp8 needs compute capability 9.0 or later";
   }
   return cublaslt_missing();
 }
@@ -163,7 +163,7 @@ std::optional<std::string> unsupported_cublaslt(const Workload& workload, const 
 
 Implementation gemm_cublas() {
   return {.name = "cublas",
-          .summary = "NVIDIA's library; tensor cores for all but fp32",
+          .summary = "cuBLAS; tensor cores for all types except fp32",
           .device = DeviceKind::cuda,
           .dtypes = {DType::fp64, DType::fp32, DType::tf32, DType::fp16, DType::bf16},
           .unsupported = unsupported_cublas,
@@ -172,7 +172,7 @@ Implementation gemm_cublas() {
 
 Implementation gemm_cublaslt() {
   return {.name = "cublaslt",
-          .summary = "NVIDIA's library, the fastest of up to 16 kernels that its heuristics offer for this shape",
+          .summary = "cuBLASLt, the fastest of up to 16 heuristic candidates for this shape",
           .device = DeviceKind::cuda,
           .dtypes = {DType::fp64, DType::fp32, DType::tf32, DType::fp16, DType::bf16, DType::fp8, DType::int8},
           .unsupported = unsupported_cublaslt,

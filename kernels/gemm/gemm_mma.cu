@@ -8,7 +8,7 @@
 #include "device/cuda/cuda_device.hpp"
 #include "kernels/blocks/cuda/element.cuh"
 #include "kernels/blocks/cuda/mma.cuh"
-#include "kernels/gemm/gemm_rungs.hpp"
+#include "kernels/gemm/gemm_implementations.hpp"
 
 namespace roofline {
 namespace {
@@ -173,7 +173,7 @@ template <typename T>
 Kernel prepare_as(const GemmProblem& problem) {
   constexpr int kSharedBytes = kStages * static_cast<int>(sizeof(Stage));
   check(cudaFuncSetAttribute(gemm_mma_kernel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes),
-        "giving the mma kernel its shared memory");
+        "setting the mma kernel's shared memory size");
   const auto blocks = static_cast<unsigned>(ceil_div(problem.m, kTile) * ceil_div(problem.n, kTile));
   return [=](std::span<void* const> tensors) {
     gemm_mma_kernel<T><<<blocks, kThreads, kSharedBytes, problem.stream>>>(
@@ -191,11 +191,11 @@ std::optional<std::string> unsupported_gemm_mma(const Workload& workload, const 
   const std::int64_t m = workload.shape["m"];
   const std::int64_t n = workload.shape["n"];
   if (workload.shape["k"] % 8 != 0 || n % 8 != 0) {
-    return "needs k and n in multiples of 8, for it copies 16 bytes at a time";
+    return "needs k and n in multiples of 8 (16-byte copies)";
   }
   constexpr std::int64_t kMost = std::int64_t{1} << 30;
   if (std::max({m, n, workload.shape["k"], ceil_div(m, kTile) * ceil_div(n, kTile)}) > kMost) {
-    return "counts in 32 bits, and the matrices are larger";
+    return "the matrices exceed the kernel's 32-bit indices";
   }
   return std::nullopt;
 }
@@ -204,7 +204,7 @@ std::optional<std::string> unsupported_gemm_mma(const Workload& workload, const 
 
 Implementation gemm_mma() {
   return {.name = "mma",
-          .summary = "tensor cores by mma.sync, a warp's 64 x 64 in registers; copies run three stages ahead",
+          .summary = "mma.sync, 64 x 64 warp tile in registers, cp.async three stages ahead",
           .device = DeviceKind::cuda,
           .dtypes = {DType::fp16, DType::bf16},
           .unsupported = unsupported_gemm_mma,

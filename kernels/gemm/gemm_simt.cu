@@ -6,7 +6,7 @@
 
 #include "device/cuda/check.hpp"
 #include "kernels/blocks/cuda/element.cuh"
-#include "kernels/gemm/gemm_rungs.hpp"
+#include "kernels/gemm/gemm_implementations.hpp"
 
 namespace roofline {
 namespace {
@@ -217,13 +217,13 @@ Kernel prepare_tiled(const Workload& workload, Device& device) {
 
 template <int kTileSize>
 std::optional<std::string> unsupported_grid(const Workload& workload, const Device&) {
-  if (ceil_div(workload.shape["m"], kTileSize) > 65535) return "m needs more rows of blocks than a grid has (65535)";
-  if (ceil_div(workload.shape["n"], kTileSize) > INT_MAX) return "n needs more columns of blocks than a grid has";
+  if (ceil_div(workload.shape["m"], kTileSize) > 65535) return "m exceeds the maximum grid height (65535 blocks)";
+  if (ceil_div(workload.shape["n"], kTileSize) > INT_MAX) return "n exceeds the maximum grid width";
   return std::nullopt;
 }
 
 template <int kTileSize>
-Implementation rung(std::string name, std::string summary, Kernel (*prepare)(const Workload&, Device&)) {
+Implementation implementation(std::string name, std::string summary, Kernel (*prepare)(const Workload&, Device&)) {
   return {.name = std::move(name),
           .summary = std::move(summary),
           .device = DeviceKind::cuda,
@@ -235,17 +235,17 @@ Implementation rung(std::string name, std::string summary, Kernel (*prepare)(con
 }  // namespace
 
 Implementation gemm_naive() {
-  return rung<kNaiveTile>("naive", "a thread an element, no reuse but the caches'", prepare_naive);
+  return implementation<kNaiveTile>("naive", "one thread per element, no reuse beyond the caches", prepare_naive);
 }
 
 Implementation gemm_shared() {
-  return rung<kSharedTile>("shared", "32 x 32 tiles in shared memory: 1/32 of the loads from memory", prepare_shared);
+  return implementation<kSharedTile>("shared", "32 x 32 tiles in shared memory: 1/32 of the loads from memory",
+                                     prepare_shared);
 }
 
 Implementation gemm_tiled() {
-  return rung<kRegisterTile>("tiled",
-                             "128 x 128 tiles, 8 x 8 a thread in registers: a load from shared memory feeds 4 products",
-                             prepare_tiled);
+  return implementation<kRegisterTile>(
+      "tiled", "128 x 128 tiles, 8 x 8 per thread in registers: 4 FMAs per shared-memory load", prepare_tiled);
 }
 
 }  // namespace roofline

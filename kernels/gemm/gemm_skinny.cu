@@ -9,7 +9,7 @@
 #include "device/cuda/cuda_device.hpp"
 #include "device/cuda/tensor_map.hpp"
 #include "kernels/blocks/cuda/hopper.hpp"
-#include "kernels/gemm/gemm_rungs.hpp"
+#include "kernels/gemm/gemm_implementations.hpp"
 #include "kernels/gemm/skinny_mma.cuh"
 #include "kernels/gemm/skinny_simt.cuh"
 #include "kernels/gemm/skinny_tma.cuh"
@@ -24,20 +24,20 @@ constexpr std::int64_t kLeastDepth = 256;  ///< of k in a stretch: with less, jo
 std::int64_t most_few(DType dtype) { return dtype == DType::fp32 ? 8 : 16; }
 
 template <typename Work>
-PlannedStretches plan_for(const GemmProblem& problem, std::int64_t blocks) {
+OwnedSplitPlan plan_for(const GemmProblem& problem, std::int64_t blocks) {
   static_assert(kLeastDepth % Work::kUnit == 0);
-  const std::int64_t tasks = ceil_div(Work::kFewRows ? problem.n : problem.m, Work::kStrip);
-  return plan_stretches(tasks, ceil_div(problem.k, Work::kUnit), blocks, kLeastDepth / Work::kUnit, Work::kResults,
-                        problem.stream);
+  const std::int64_t tiles = ceil_div(Work::kFewRows ? problem.n : problem.m, Work::kStrip);
+  return make_split_plan(tiles, ceil_div(problem.k, Work::kUnit), blocks, kLeastDepth / Work::kUnit, Work::kResults,
+                         problem.stream);
 }
 
 template <typename Work>
 Kernel prepare_work(const GemmProblem& problem, const CudaDevice& device) {
   using T = typename Work::T;
-  const auto planned = plan_for<Work>(problem, blocks_a_wave(device, skinny::kernel<Work>, skinny::kThreads));
+  const auto planned = plan_for<Work>(problem, blocks_per_wave(device, skinny::kernel<Work>, skinny::kThreads));
   return [=, plan = planned.plan, memory = planned.memory](std::span<void* const> tensors) {
     static_cast<void>(memory);  // lives as long as this kernel
-    skinny::kernel<Work><<<static_cast<unsigned>(plan.stretches.blocks), skinny::kThreads, 0, problem.stream>>>(
+    skinny::kernel<Work><<<static_cast<unsigned>(plan.schedule.blocks), skinny::kThreads, 0, problem.stream>>>(
         static_cast<const T*>(tensors[0]), static_cast<const T*>(tensors[1]), static_cast<T*>(tensors[2]), problem,
         plan);
     check_launch("skinny gemm kernel");
@@ -124,12 +124,12 @@ Kernel prepare_tma_work(const GemmProblem& problem, DType dtype, const CudaDevic
   constexpr auto kKernel = skinny_tma::kernel<Work>;
   constexpr std::size_t kShared = sizeof(skinny_tma::Shared<Work>);
   check(cudaFuncSetAttribute(kKernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(kShared)),
-        "asking for the skinny kernel's shared memory");
+        "setting the skinny kernel's shared memory size");
   const auto planned = plan_for<Work>(problem, device.properties().sm_count);
   return [=, plan = planned.plan, memory = planned.memory](std::span<void* const> tensors) {
     static_cast<void>(memory);  // lives as long as this kernel
     const skinny_tma::Maps maps = make_maps<Work>(problem, dtype, tensors[0], tensors[1]);
-    kKernel<<<static_cast<unsigned>(plan.stretches.blocks), skinny_tma::Roles::kThreads, kShared, problem.stream>>>(
+    kKernel<<<static_cast<unsigned>(plan.schedule.blocks), skinny_tma::Roles::kThreads, kShared, problem.stream>>>(
         maps, static_cast<typename Work::T*>(tensors[2]), problem, plan);
     check_launch("skinny gemm kernel (tma)");
   };
@@ -161,7 +161,7 @@ std::optional<std::string> unsupported_skinny(const Workload& workload, const De
   if (streams_b(workload)) return std::nullopt;
   if (workload.shape["n"] <= few && workload.shape["k"] % lanes == 0) return std::nullopt;
   const std::string most = std::to_string(few);
-  return "needs m <= " + most + " and rows of B that start on 16 bytes, or n <= " + most + " and such rows of A";
+  return "needs m <= " + most + " and 16-byte aligned rows of B, or n <= " + most + " and 16-byte aligned rows of A";
 }
 
 std::optional<std::string> unsupported_skinny_tma(const Workload& workload, const Device& device) {
@@ -171,9 +171,9 @@ std::optional<std::string> unsupported_skinny_tma(const Workload& workload, cons
   }
   const std::int64_t m = workload.shape["m"], n = workload.shape["n"], k = workload.shape["k"];
   if (k % 8 != 0 || (n % 8 != 0 && n != 1)) {
-    return "needs k in multiples of 8 and n of 8 or 1, for TMA copies rows that start on 16 bytes";
+    return "needs k in multiples of 8, and n in multiples of 8 or n = 1 (TMA needs 16-byte rows)";
   }
-  if (std::max({m, n, k}) > INT_MAX / 2) return "TMA counts elements in 32 bits";
+  if (std::max({m, n, k}) > INT_MAX / 2) return "the matrix exceeds TMA's 32-bit extents";
   return unsupported_skinny(workload, device);
 }
 
@@ -181,7 +181,7 @@ std::optional<std::string> unsupported_skinny_tma(const Workload& workload, cons
 
 Implementation gemm_skinny() {
   return {.name = "skinny",
-          .summary = "for few rows or columns: streams the large matrix once, in one wave of equal shares",
+          .summary = "for few rows or columns: stream-K, the large matrix is read once in one wave",
           .device = DeviceKind::cuda,
           .dtypes = {DType::fp32, DType::fp16, DType::bf16},
           .unsupported = unsupported_skinny,
@@ -190,7 +190,7 @@ Implementation gemm_skinny() {
 
 Implementation gemm_skinny_tma() {
   return {.name = "skinny_tma",
-          .summary = "Hopper: skinny on tensor cores, fed by the copy engine through a ring in shared memory",
+          .summary = "Hopper: skinny on mma.sync, fed by TMA through a shared-memory ring",
           .device = DeviceKind::cuda,
           .dtypes = {DType::fp16, DType::bf16},
           .unsupported = unsupported_skinny_tma,

@@ -2,7 +2,7 @@
 #include <limits>
 #include <memory>
 
-#include "kernels/gemm/gemm_rungs.hpp"
+#include "kernels/gemm/gemm_implementations.hpp"
 #include "kernels/gemm/wgmma_gemm.cuh"
 
 namespace roofline {
@@ -57,14 +57,13 @@ std::optional<std::string> unsupported_gemm_wgmma(const Workload& workload, cons
   if (const auto reason = WgmmaLaunch<Config, GemmOperands<Config>>::missing(device)) return reason;
   for (const char* extent : {"m", "n", "k"}) {
     if (workload.shape[extent] > std::numeric_limits<int>::max() / 2) {
-      return std::string("counts in 32 bits, and ") + extent + " is larger";
+      return std::string("the kernel has 32-bit indices, and ") + extent + " is larger";
     }
   }
   // Rows must start on 16 bytes, those of c (always 16 bits) too.
   const std::int64_t multiple = 16 / element_size(workload.dtype);
   if (workload.shape["k"] % multiple != 0 || workload.shape["n"] % 8 != 0) {
-    return "needs k in multiples of " + std::to_string(multiple) +
-           " and n of 8, for TMA copies rows that start on 16 bytes";
+    return "needs k in multiples of " + std::to_string(multiple) + ", and n in multiples of 8 (TMA needs 16-byte rows)";
   }
   return std::nullopt;
 }
@@ -72,13 +71,12 @@ std::optional<std::string> unsupported_gemm_wgmma(const Workload& workload, cons
 }  // namespace
 
 Implementation gemm_wgmma() {
-  return {
-      .name = "wgmma",
-      .summary = "tensor cores read shared memory, which TMA fills four stages ahead for pairs of blocks; persistent",
-      .device = DeviceKind::cuda,
-      .dtypes = {DType::fp16, DType::bf16, DType::fp8},
-      .unsupported = unsupported_gemm_wgmma,
-      .prepare = prepare_gemm_wgmma};
+  return {.name = "wgmma",
+          .summary = "persistent wgmma kernel; TMA multicast to block pairs, four stages ahead",
+          .device = DeviceKind::cuda,
+          .dtypes = {DType::fp16, DType::bf16, DType::fp8},
+          .unsupported = unsupported_gemm_wgmma,
+          .prepare = prepare_gemm_wgmma};
 }
 
 }  // namespace roofline

@@ -1,12 +1,12 @@
 // What the kernels for few rows or columns of c share: the one kernel, which a way of working fills in, and how the
 // pieces of a task meet. A task is a strip of c, all of its few rows (or columns) and some of its many columns (rows).
-// The large matrix streams; all blocks run in one wave (stretches.hpp), each through a stretch of strips and of k.
+// The large matrix streams; all blocks run in one wave (tile_schedule.hpp), each through a stretch of strips and of k.
 #pragma once
 
 #include "kernels/blocks/cuda/element.cuh"
 #include "kernels/blocks/cuda/last_block.cuh"
-#include "kernels/blocks/cuda/stretch_plan.cuh"
-#include "kernels/gemm/gemm_rungs.hpp"
+#include "kernels/blocks/cuda/split_plan.cuh"
+#include "kernels/gemm/gemm_implementations.hpp"
 
 namespace roofline::skinny {
 
@@ -34,12 +34,12 @@ __device__ void walk_rows(Work& work, std::int64_t strip, std::int64_t row, std:
 /// in their order: take(i, sum) for each result, in the last of the task's blocks. Called by the team, all of whose
 /// threads see the parts.
 template <typename Team, int kResults, typename Take>
-__device__ void join_pieces(const float* shared, int count, int results, const Piece& piece, const StretchPlan& plan,
-                            Take take) {
+__device__ void reduce_splits(const float* shared, int count, int results, const WorkUnit& work_unit,
+                              const SplitPlan& plan, Take take) {
   constexpr int kAhead = 8;
-  float* const parts = plan.parts + std::int64_t{piece.task} * plan.stretches.most_pieces() * kResults;
+  float* const parts = plan.partials + std::int64_t{work_unit.tile} * plan.schedule.max_splits() * kResults;
   const float* from = shared;
-  bool whole = piece.pieces == 1;
+  bool whole = work_unit.splits == 1;
 #pragma unroll 1
   for (;;) {  // twice at most; the loops stay loops: this runs once a launch
 #pragma unroll 1
@@ -60,12 +60,12 @@ __device__ void join_pieces(const float* shared, int count, int results, const P
 #pragma unroll
         for (int j = 0; j < 4; ++j) take(i + j, total[j]);
       } else {
-        *reinterpret_cast<float4*>(parts + piece.index * kResults + i) = *reinterpret_cast<const float4*>(total);
+        *reinterpret_cast<float4*>(parts + work_unit.split * kResults + i) = *reinterpret_cast<const float4*>(total);
       }
     }
-    if (whole || !last_to_come<Team>(plan.done + piece.task, piece.pieces)) return;
+    if (whole || !is_last_block<Team>(plan.done + work_unit.tile, work_unit.splits)) return;
     from = parts;
-    count = piece.pieces;
+    count = work_unit.splits;
     whole = true;
   }
 }
@@ -73,12 +73,12 @@ __device__ void join_pieces(const float* shared, int count, int results, const P
 /// From the parts of a piece, [Work::kParts, Work::kResults], to c. Results are [few, strip] where rows are few, else
 /// [strip, few].
 template <typename Team, typename Work>
-__device__ void finish(const float* shared, const Piece& piece, const StretchPlan& plan, typename Work::T* c,
+__device__ void finish(const float* shared, const WorkUnit& work_unit, const SplitPlan& plan, typename Work::T* c,
                        const GemmProblem& size) {
   constexpr int kWidth = Work::kFewRows ? Work::kStrip : Work::kFew;
-  const std::int64_t strip = std::int64_t{piece.task} * Work::kStrip;
+  const std::int64_t strip = std::int64_t{work_unit.tile} * Work::kStrip;
   const int results = Work::kFewRows ? static_cast<int>(size.m) * kWidth : Work::kResults;
-  join_pieces<Team, Work::kResults>(shared, Work::kParts, results, piece, plan, [&](int i, float value) {
+  reduce_splits<Team, Work::kResults>(shared, Work::kParts, results, work_unit, plan, [&](int i, float value) {
     const std::int64_t row = i / kWidth + (Work::kFewRows ? 0 : strip);
     const std::int64_t column = i % kWidth + (Work::kFewRows ? strip : 0);
     if (row < size.m && column < size.n) c[row * size.n + column] = narrow<typename Work::T>(value);
@@ -89,16 +89,16 @@ __device__ void finish(const float* shared, const Piece& piece, const StretchPla
 template <typename Work>
 __global__ void __launch_bounds__(kThreads, Work::kBlocksPerSm)
     kernel(const typename Work::T* __restrict__ a, const typename Work::T* __restrict__ b,
-           typename Work::T* __restrict__ c, GemmProblem size, StretchPlan plan) {
+           typename Work::T* __restrict__ c, GemmProblem size, SplitPlan plan) {
   __shared__ alignas(16) typename Work::Shared shared;
-  plan.stretches.for_each_piece(static_cast<int>(blockIdx.x), [&](const Piece& piece) {
-    const std::int64_t strip = std::int64_t{piece.task} * Work::kStrip;
-    const std::int64_t first = std::int64_t{piece.first} * Work::kUnit;
+  plan.schedule.for_each_work_unit(static_cast<int>(blockIdx.x), [&](const WorkUnit& work_unit) {
+    const std::int64_t strip = std::int64_t{work_unit.tile} * Work::kStrip;
+    const std::int64_t first = std::int64_t{work_unit.first} * Work::kUnit;
     Work work{.a = a, .b = b, .size = size, .shared = shared};
-    work.run(strip, first, min(first + std::int64_t{piece.count} * Work::kUnit, size.k));
+    work.run(strip, first, min(first + std::int64_t{work_unit.count} * Work::kUnit, size.k));
     const float* parts = work.leave();
     __syncthreads();
-    finish<Team<kThreads>, Work>(parts, piece, plan, c, size);
+    finish<Team<kThreads>, Work>(parts, work_unit, plan, c, size);
     __syncthreads();
   });
 }

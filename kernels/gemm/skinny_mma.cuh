@@ -2,7 +2,7 @@
 // the columns of tiles of eight, so that up to 16 of them cost about what one does, and memory stays the limit. The
 // large matrix goes from memory into the registers that the instruction wants it in, 16 bytes a load: the order of the
 // summed index is free as long as both operands have the same, and so is that of the result's rows. Two steps' loads
-// are under way at once. All blocks run in one wave (stretches.hpp).
+// are under way at once. All blocks run in one wave (tile_schedule.hpp).
 //
 // In the fragments of an instruction a thread is one of four (t = lane % 4) in each of eight groups (g = lane / 4).
 #pragma once

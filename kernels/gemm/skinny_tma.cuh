@@ -231,28 +231,29 @@ struct Shared {
 };
 
 template <typename Work>
-__device__ void feed(Shared<Work>& shared, const Maps& maps, const GemmProblem& size, const StretchPlan& plan) {
+__device__ void feed(Shared<Work>& shared, const Maps& maps, const GemmProblem& size, const SplitPlan& plan) {
   typename decltype(shared.ring)::Position at;
-  plan.stretches.for_each_piece(static_cast<int>(blockIdx.x), [&](const Piece& piece) {
-    for (int from = 0; from < piece.count; from += Work::kStageUnits) {
-      const int units = min(Work::kStageUnits, piece.count - from);
+  plan.schedule.for_each_work_unit(static_cast<int>(blockIdx.x), [&](const WorkUnit& work_unit) {
+    for (int from = 0; from < work_unit.count; from += Work::kStageUnits) {
+      const int units = min(Work::kStageUnits, work_unit.count - from);
       shared.ring.fill(at, Work::bytes(units, size), [&](std::byte* stage, Barrier& done) {
-        Work::load(*reinterpret_cast<typename Work::Stage*>(stage), units, maps, piece.task * Work::kStrip,
-                   (piece.first + from) * Work::kUnit, done);
+        Work::load(*reinterpret_cast<typename Work::Stage*>(stage), units, maps, work_unit.tile * Work::kStrip,
+                   (work_unit.first + from) * Work::kUnit, done);
       });
     }
   });
 }
 
 template <typename Work>
-__device__ void consume(Shared<Work>& shared, const GemmProblem& size, const StretchPlan& plan) {
+__device__ void consume(Shared<Work>& shared, const GemmProblem& size, const SplitPlan& plan) {
   typename decltype(shared.ring)::Position at;
   std::uint32_t parity = 0;
-  plan.stretches.for_each_piece(static_cast<int>(blockIdx.x), [&](const Piece& piece) {
+  plan.schedule.for_each_work_unit(static_cast<int>(blockIdx.x), [&](const WorkUnit& work_unit) {
     Work work;
-    for (int from = 0; from < piece.count; from += Work::kStageUnits) {
+    for (int from = 0; from < work_unit.count; from += Work::kStageUnits) {
       const std::byte* stage = shared.ring.await(at);
-      work.add(*reinterpret_cast<const typename Work::Stage*>(stage), min(Work::kStageUnits, piece.count - from), size);
+      work.add(*reinterpret_cast<const typename Work::Stage*>(stage), min(Work::kStageUnits, work_unit.count - from),
+               size);
       shared.ring.release(at);
     }
     shared.parts_handed.empty.wait(parity ^ 1);
@@ -263,19 +264,19 @@ __device__ void consume(Shared<Work>& shared, const GemmProblem& size, const Str
 }
 
 template <typename Work>
-__device__ void join(Shared<Work>& shared, typename Work::T* c, const GemmProblem& size, const StretchPlan& plan) {
+__device__ void join(Shared<Work>& shared, typename Work::T* c, const GemmProblem& size, const SplitPlan& plan) {
   std::uint32_t parity = 0;
-  plan.stretches.for_each_piece(static_cast<int>(blockIdx.x), [&](const Piece& piece) {
+  plan.schedule.for_each_work_unit(static_cast<int>(blockIdx.x), [&](const WorkUnit& work_unit) {
     shared.parts_handed.full.wait(parity);
     parity ^= 1;
-    skinny::finish<Roles::Joiners, Work>(&shared.parts[0][0], piece, plan, c, size);
+    skinny::finish<Roles::Joiners, Work>(&shared.parts[0][0], work_unit, plan, c, size);
     shared.parts_handed.empty.arrive();
   });
 }
 
 template <typename Work>
 __global__ void __launch_bounds__(Roles::kThreads, 1)
-    kernel(const __grid_constant__ Maps maps, typename Work::T* __restrict__ c, GemmProblem size, StretchPlan plan) {
+    kernel(const __grid_constant__ Maps maps, typename Work::T* __restrict__ c, GemmProblem size, SplitPlan plan) {
   extern __shared__ __align__(1024) std::byte raw[];
   auto& shared = *reinterpret_cast<Shared<Work>*>(raw);
   const int thread = static_cast<int>(threadIdx.x);

@@ -6,7 +6,7 @@
 
 #include "device/cuda/tensor_map.hpp"
 #include "kernels/blocks/cuda/element.cuh"
-#include "kernels/gemm/gemm_rungs.hpp"
+#include "kernels/gemm/gemm_implementations.hpp"
 #include "kernels/gemm/wgmma_launch.cuh"
 
 namespace roofline {

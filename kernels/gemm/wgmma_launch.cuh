@@ -20,15 +20,15 @@ class WgmmaLaunch {
   /// run here.
   WgmmaLaunch(std::int64_t m, std::int64_t n, int group, cudaStream_t stream) : stream_(stream) {
     check(cudaFuncSetAttribute(kKernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Config::kSharedBytes),
-          "giving the wgmma kernel its shared memory");
+          "setting the wgmma kernel's shared memory size");
     constexpr std::int64_t kRows = std::int64_t{Config::kTileM} * Config::kCluster;
     order_ = {.rows = static_cast<int>((m + kRows - 1) / kRows),
               .columns = static_cast<int>((n + Config::kTileN - 1) / Config::kTileN),
               .group = group};
     int clusters = 0;
     const cudaLaunchConfig_t any = config_of(Config::kCluster);
-    check(cudaOccupancyMaxActiveClusters(&clusters, kKernel, &any), "asking how many clusters fit");
-    if (clusters == 0) throw Error("the GPU has no room for a cluster of the wgmma kernel");
+    check(cudaOccupancyMaxActiveClusters(&clusters, kKernel, &any), "querying the maximum number of active clusters");
+    if (clusters == 0) throw Error("no cluster of the wgmma kernel fits on the GPU");
     blocks_ = std::min(clusters, order_.count()) * Config::kCluster;
   }
 

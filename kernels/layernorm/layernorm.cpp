@@ -1,4 +1,5 @@
-// Layer normalisation over the last axis. Work model, reference, and the CPU's rungs; CUDA's are in layernorm.cu.
+// Layer normalisation over the last axis. Work model, reference, and the CPU's implementations; CUDA's are in
+// layernorm.cu.
 //   naive       one thread, three plain loops over each row
 //   vectorized  all threads, a row at a time in the cache, the next one fetched meanwhile
 #include "kernels/layernorm/layernorm.hpp"
@@ -59,11 +60,11 @@ constexpr auto kNaiveLayernormRow = []<typename T>(const T* x, const T* gamma, c
 std::vector<Implementation> LayerNorm::implementations() const {
   const std::vector<DType> dtypes = cpu_dtypes();
   return {{.name = "naive",
-           .summary = "one thread, three plain loops a row",
+           .summary = "single thread, three scalar loops per row",
            .dtypes = dtypes,
            .prepare = [](const Workload& w, Device&) { return plain_rows<2>(w, kNaiveLayernormRow); }},
           {.name = "vectorized",
-           .summary = "all threads, vectors, non-temporal stores; a row is summed up while the one before is stored",
+           .summary = "all threads, vectors, non-temporal stores; a row is reduced while the previous one is stored",
            .dtypes = dtypes,
            .non_temporal_stores = true,
            .prepare = [this](const Workload& w, Device& device) {

@@ -84,40 +84,42 @@ struct LayerNormRow {
   }
 };
 
-enum class Rung { three_pass, two_pass, registers };
+enum class Variant { three_pass, two_pass, registers };
 
 template <typename T>
-void launch(const Rows& rows, Rung rung, const T* x, const T* gamma, const T* beta, T* y) {
-  if (rung == Rung::three_pass) {
+void launch(const Rows& rows, Variant variant, const T* x, const T* gamma, const T* beta, T* y) {
+  if (variant == Variant::three_pass) {
     const auto blocks = static_cast<unsigned>(rows.rows);
     layernorm_three_pass<T><<<blocks, kThreads, 0, rows.stream>>>(x, gamma, beta, y, rows.columns);
   } else {
     const LayerNormRow<T> row{gamma, beta, 1.0f / static_cast<float>(rows.columns)};
-    if (rung == Rung::registers && launch_in_registers(rows, row, x, y)) return;
+    if (variant == Variant::registers && launch_in_registers(rows, row, x, y)) return;
     launch_sweeps(rows, true, row, x, y);
   }
   check_launch("layernorm kernel");
 }
 
-Kernel prepare(const Workload& workload, Device& device, Rung rung) {
+Kernel prepare(const Workload& workload, Device& device, Variant variant) {
   const Rows rows = rows_of(as_cuda(device), workload.shape["rows"], workload.shape["cols"]);
   return with_element_type(workload.dtype, [&]<typename T>() -> Kernel {
-    return [rows, rung](std::span<void* const> tensors) {
-      launch(rows, rung, static_cast<const T*>(tensors[0]), static_cast<const T*>(tensors[1]),
+    return [rows, variant](std::span<void* const> tensors) {
+      launch(rows, variant, static_cast<const T*>(tensors[0]), static_cast<const T*>(tensors[1]),
              static_cast<const T*>(tensors[2]), static_cast<T*>(tensors[3]));
     };
   });
 }
 
-Implementation rung(std::string name, std::string summary, Rung rung) {
-  return with_extent_limit(cuda_rung(std::move(name), std::move(summary), prepare, rung), "rows");
+Implementation implementation(std::string name, std::string summary, Variant variant) {
+  return with_extent_limit(cuda_implementation(std::move(name), std::move(summary), prepare, variant), "rows");
 }
 
 const ImplementationRegistrar kRegistrar(
     "layernorm",
-    {rung("three_pass", "a block a row, a sweep each for mean, variance and output", Rung::three_pass),
-     rung("two_pass", "mean and variance from one sweep, 16-byte accesses", Rung::two_pass),
-     rung("registers", "one sweep: the row stays in registers, of several blocks where it is long", Rung::registers)});
+    {implementation("three_pass", "one block per row; separate passes for mean, variance and output",
+                    Variant::three_pass),
+     implementation("two_pass", "one pass for mean and variance, 16-byte accesses", Variant::two_pass),
+     implementation("registers", "one pass: the row stays in registers, spread over a cluster if it is long",
+                    Variant::registers)});
 
 }  // namespace
 }  // namespace roofline::layernorm_cuda

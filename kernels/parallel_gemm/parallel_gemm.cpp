@@ -36,11 +36,14 @@ class ParallelGemm : public Op {
   std::string_view family() const override { return "matrix product"; }
 
   std::vector<ShapeParameter> parameters() const override {
-    return {
-        {.name = "m", .meaning = "rows of A and C", .default_value = 4096},
-        {.name = "n", .meaning = "columns of B and C", .default_value = 4096},
-        {.name = "k", .meaning = "columns of A, rows of B", .default_value = 4096},
-        {.name = "ranks", .meaning = "GPUs that B is spread over", .default_value = 2, .minimum = 2, .maximum = 4096}};
+    return {{.name = "m", .meaning = "rows of A and C", .default_value = 4096},
+            {.name = "n", .meaning = "columns of B and C", .default_value = 4096},
+            {.name = "k", .meaning = "columns of A, rows of B", .default_value = 4096},
+            {.name = "ranks",
+             .meaning = "GPUs that B is distributed over",
+             .default_value = 2,
+             .minimum = 2,
+             .maximum = 4096}};
   }
 
   std::vector<TensorSpec> tensors(const Workload& w) const override {
@@ -140,13 +143,13 @@ class RowParallel final : public ParallelGemm {
  public:
   std::string_view name() const override { return "row_parallel"; }
   std::string_view summary() const override {
-    return "C = A B, with columns of A and rows of B on each rank, and the parts of C added up between them";
+    return "C = A B, columns of A and rows of B on each rank; partial results of C are reduced";
   }
 
   std::vector<ShapeParameter> parameters() const override {
     std::vector<ShapeParameter> parameters = ParallelGemm::parameters();
     parameters.push_back({.name = "scatter",
-                          .meaning = "0: every rank gets C (all_reduce), 1: each gets its rows (reduce_scatter)",
+                          .meaning = "0: every rank receives C (all_reduce), 1: its rows (reduce_scatter)",
                           .default_value = 0,
                           .minimum = 0,
                           .maximum = 1});
@@ -156,7 +159,7 @@ class RowParallel final : public ParallelGemm {
   std::optional<std::string> invalid(const Shape& shape) const override {
     if (shape["k"] % shape["ranks"] != 0) return "k must be a multiple of ranks";
     const bool scatter = shape.contains("scatter") && shape["scatter"] == 1;
-    if (scatter && shape["m"] % shape["ranks"] != 0) return "m must be a multiple of ranks where rows are scattered";
+    if (scatter && shape["m"] % shape["ranks"] != 0) return "m must be a multiple of ranks for reduce_scatter";
     return std::nullopt;
   }
 
@@ -185,7 +188,7 @@ class ColumnParallel final : public ParallelGemm {
  public:
   std::string_view name() const override { return "column_parallel"; }
   std::string_view summary() const override {
-    return "C = A B, with rows of A, which are gathered first, and columns of B and C on each rank";
+    return "C = A B, rows of A (gathered first) and columns of B and C on each rank";
   }
 
   std::optional<std::string> invalid(const Shape& shape) const override {

@@ -114,9 +114,9 @@ Traffic extra_traffic(const Workload& workload) {
   return {.read = bytes, .write = bytes};
 }
 
-Implementation rung() {
+Implementation implementation() {
   return {.name = "cublaslt_nccl",
-          .summary = "the fastest of cuBLASLt's products on each rank, and NCCL's collective, one after the other",
+          .summary = "fastest cuBLASLt GEMM on each rank, then the NCCL collective, without overlap",
           .device = DeviceKind::cuda,
           .dtypes = {DType::fp64, DType::fp32, DType::tf32, DType::fp16, DType::bf16},
           .unsupported = unsupported,
@@ -124,8 +124,8 @@ Implementation rung() {
           .prepare = prepare};
 }
 
-const ImplementationRegistrar kRowRung("row_parallel", {rung()});
-const ImplementationRegistrar kColumnRung("column_parallel", {rung()});
+const ImplementationRegistrar kRowParallel("row_parallel", {implementation()});
+const ImplementationRegistrar kColumnParallel("column_parallel", {implementation()});
 
 }  // namespace
 }  // namespace roofline::parallel_gemm_cuda

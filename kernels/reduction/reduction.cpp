@@ -1,5 +1,5 @@
-// Sum and maximum of all elements: two ops of one kind. Work model, reference, and the CPU's rungs; the CUDA ones are
-// in reduction.cu.
+// Sum and maximum of all elements: two ops of one kind. Work model, reference, and the CPU's implementations; the CUDA
+// ones are in reduction.cu.
 //   naive       one thread, one operation after another: each waits for the one before
 //   vectorized  all threads, 8 vector accumulators each; the same sum every time for a thread count
 #include "kernels/reduction/reduction.hpp"
@@ -89,7 +89,7 @@ class Addition final : public Reduction {
 class Maximum final : public Reduction {
  public:
   std::string_view name() const override { return "maximum"; }
-  std::string_view summary() const override { return "y = the largest of all x"; }
+  std::string_view summary() const override { return "y = maximum of all x"; }
 
   /// Nothing is rounded: the output is an input. Half an ulp is the finest that the metric tells.
   Tolerance tolerance(const Workload& w) const override {
@@ -151,11 +151,11 @@ Kernel prepare_vectorized(const Workload& w, Device& device) {
     constexpr std::int64_t kPage = 4096 / sizeof(T);
     const std::int64_t n = w.shape["n"];
     const std::int64_t pages = ceil_div(n, 16 * cpu.pool().size() * kPage);
-    const std::int64_t piece = std::min<std::int64_t>(pages * kPage, kLeastStretch / sizeof(T));
+    const std::int64_t piece = std::min<std::int64_t>(pages * kPage, kMinChunkBytes / sizeof(T));
     std::vector<double> partials(static_cast<std::size_t>(ceil_div(n, piece)));
     return [&pool = cpu.pool(), range, n, piece, partials](std::span<void* const> tensors) mutable {
       const T* x = elements<T>(tensors, 0);
-      pool.for_pieces(static_cast<std::int64_t>(partials.size()), 1, 1, [&](std::int64_t begin, std::int64_t end) {
+      pool.for_chunks(static_cast<std::int64_t>(partials.size()), 1, 1, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) {
           partials[static_cast<std::size_t>(i)] = range(x + i * piece, std::min(piece, n - i * piece));
         }
@@ -173,7 +173,7 @@ template <Kind kind>
 std::vector<Implementation> ladder() {
   const std::vector<DType> dtypes = cpu_dtypes();
   return {{.name = "naive",
-           .summary = "one thread, one element after another",
+           .summary = "single thread, scalar loop",
            .dtypes = dtypes,
            .prepare = prepare_naive_reduction<kind>},
           {.name = "vectorized",

@@ -171,7 +171,7 @@ __global__ void __launch_bounds__(kThreads)
   if (threadIdx.x == 0) *out = narrow<T>(total);
 }
 
-enum class Rung { atomics, tree, shuffle, vectorized };
+enum class Variant { atomics, tree, shuffle, vectorized };
 
 /// What a launch works with. `partial`: a result a block. `total`: the atomics' word.
 struct Problem {
@@ -183,17 +183,17 @@ struct Problem {
 };
 
 template <typename T, typename Combine>
-void launch(const Problem& problem, Rung rung, const T* x, T* out) {
+void launch(const Problem& problem, Variant variant, const T* x, T* out) {
   const auto [stream, n, blocks] = std::tie(problem.stream, problem.n, problem.blocks);
   auto* partial = static_cast<float*>(problem.partial.get());
-  if (rung == Rung::atomics) {
+  if (variant == Variant::atomics) {
     auto* total = static_cast<typename Atomic<Combine>::Word*>(problem.total.get());
     combine_atomically<T, Combine><<<blocks, kThreads, 0, stream>>>(x, total, n);
     take_total<T, Combine><<<1, 1, 0, stream>>>(total, out);
-  } else if (rung == Rung::tree) {
+  } else if (variant == Variant::tree) {
     reduce_blocks<T, float, Combine, Tree><<<blocks, kThreads, 0, stream>>>(x, partial, n);
     reduce_blocks<float, T, Combine, Tree><<<1, kThreads, 0, stream>>>(partial, out, blocks);
-  } else if (rung == Rung::shuffle) {
+  } else if (variant == Variant::shuffle) {
     reduce_blocks<T, float, Combine, Shuffle><<<blocks, kThreads, 0, stream>>>(x, partial, n);
     reduce_blocks<float, T, Combine, Shuffle><<<1, kThreads, 0, stream>>>(partial, out, blocks);
   } else {
@@ -203,13 +203,13 @@ void launch(const Problem& problem, Rung rung, const T* x, T* out) {
   check_launch("reduction kernel");
 }
 
-std::shared_ptr<Problem> make_problem(CudaDevice& device, std::int64_t n, Rung rung) {
+std::shared_ptr<Problem> make_problem(CudaDevice& device, std::int64_t n, Variant variant) {
   const std::int64_t full = std::int64_t{device.properties().sm_count} * kBlocksPerSm;
   const std::int64_t work = ceil_div(n, kThreads);
   auto problem = std::make_shared<Problem>();
   problem->stream = device.stream();
   problem->n = n;
-  problem->blocks = static_cast<unsigned>(rung == Rung::atomics ? work : std::min(work, full));
+  problem->blocks = static_cast<unsigned>(variant == Variant::atomics ? work : std::min(work, full));
   const auto partial_bytes = static_cast<std::size_t>(full) * sizeof(std::uint64_t);
   problem->partial = make_device_memory(partial_bytes);
   problem->total = make_device_memory(sizeof(double));
@@ -219,25 +219,27 @@ std::shared_ptr<Problem> make_problem(CudaDevice& device, std::int64_t n, Rung r
 }
 
 template <typename Combine>
-Kernel prepare(const Workload& workload, Device& device, Rung rung) {
-  const std::shared_ptr<const Problem> problem = make_problem(as_cuda(device), workload.shape["n"], rung);
+Kernel prepare(const Workload& workload, Device& device, Variant variant) {
+  const std::shared_ptr<const Problem> problem = make_problem(as_cuda(device), workload.shape["n"], variant);
   return with_element_type(workload.dtype, [&]<typename T>() -> Kernel {
-    return [problem, rung](std::span<void* const> tensors) {
-      launch<T, Combine>(*problem, rung, static_cast<const T*>(tensors[0]), static_cast<T*>(tensors[1]));
+    return [problem, variant](std::span<void* const> tensors) {
+      launch<T, Combine>(*problem, variant, static_cast<const T*>(tensors[0]), static_cast<T*>(tensors[1]));
     };
   });
 }
 
 template <typename Combine>
 std::vector<Implementation> ladder() {
-  const auto rung = [](const char* name, const char* summary, Rung which) {
-    return with_extent_limit(cuda_rung(name, summary, prepare<Combine>, which), "n", kThreads);
+  const auto variant = [](const char* name, const char* summary, Variant which) {
+    return with_extent_limit(cuda_implementation(name, summary, prepare<Combine>, which), "n", kThreads);
   };
-  return {rung("atomics", "an atomic operation an element, all on one address", Rung::atomics),
-          rung("tree", "a tree in shared memory a block, two kernels", Rung::tree),
-          rung("shuffle", "a tree in registers a warp, two kernels", Rung::shuffle),
-          rung("vectorized", "several 16-byte loads in flight, one kernel: block 0 joins what the others send",
-               Rung::vectorized)};
+  return {
+      implementation("atomics", "one atomic operation per element, all on one address", Variant::atomics),
+      implementation("tree", "tree reduction in shared memory per block, two kernels", Variant::tree),
+      implementation("shuffle", "warp shuffles, two kernels", Variant::shuffle),
+      implementation("vectorized",
+                     "several 16-byte loads in flight, one kernel: block 0 reduces the partial results of all blocks",
+                     Variant::vectorized)};
 }
 
 const ImplementationRegistrar kSum("reduction", ladder<Sum>());

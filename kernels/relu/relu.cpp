@@ -1,4 +1,4 @@
-// ReLU: y = max(x, 0). Work model, reference, and the CPU's rungs; the CUDA ones are in relu.cu.
+// ReLU: y = max(x, 0). Work model, reference, and the CPU's implementations; the CUDA ones are in relu.cu.
 //   naive       one thread, one loop, ordinary stores: the output's lines are read before they are written
 //   vectorized  all threads, non-temporal stores: memory sees one read and one write an element
 #include "kernels/relu/relu.hpp"
@@ -22,7 +22,7 @@ class Relu final : public ElementwiseOf<ReluFormula, 1> {
   Relu() : ElementwiseOf({"x"}, "y") {}
 
   std::string_view name() const override { return "relu"; }
-  std::string_view summary() const override { return "y = max(x, 0), element by element"; }
+  std::string_view summary() const override { return "y = max(x, 0), elementwise"; }
 
   /// Nothing is rounded: the output is the input or zero. Half an ulp is the finest that the metric tells.
   Tolerance tolerance(const Workload& w) const override {
@@ -30,8 +30,9 @@ class Relu final : public ElementwiseOf<ReluFormula, 1> {
   }
 
   std::vector<Implementation> implementations() const override {
-    return {plain_rung("naive"), vector_rung("all threads, vectors, non-temporal stores",
-                                             []<Isa isa, typename T>() { return &relu_range<isa, T>; })};
+    return {plain_implementation("naive"),
+            vector_implementation("all threads, vectors, non-temporal stores",
+                                  []<Isa isa, typename T>() { return &relu_range<isa, T>; })};
   }
 
  protected:

@@ -9,10 +9,9 @@ struct Rectify {
   __device__ float operator()(const float (&x)[1]) const { return fmaxf(x[0], 0.0f); }
 };
 
-const ImplementationRegistrar kRegistrar("relu",
-                                         {map_rung<Rectify, 1>("naive", "one element a thread", MapRung::scalar),
-                                          map_rung<Rectify, 1>("vectorized", "16-byte accesses, one a thread",
-                                                               MapRung::vectorized)});
+const ImplementationRegistrar kRegistrar(
+    "relu", {map_implementation<Rectify, 1>("naive", "one element per thread", MapVariant::scalar),
+             map_implementation<Rectify, 1>("vectorized", "16-byte accesses, one per thread", MapVariant::vectorized)});
 
 }  // namespace
 }  // namespace roofline::relu_cuda

@@ -1,4 +1,4 @@
-// RMS normalisation over the last axis. Work model, reference, and the CPU's rungs; CUDA's are in rmsnorm.cu.
+// RMS normalisation over the last axis. Work model, reference, and the CPU's implementations; CUDA's are in rmsnorm.cu.
 //   naive       one thread, two plain loops over each row
 //   vectorized  all threads; a row is summed up while the one before is scaled and stored
 #include "kernels/rmsnorm/rmsnorm.hpp"
@@ -52,11 +52,11 @@ constexpr auto kNaiveRmsnormRow = []<typename T>(const T* x, const T* gamma, T* 
 std::vector<Implementation> RmsNorm::implementations() const {
   const std::vector<DType> dtypes = cpu_dtypes();
   return {{.name = "naive",
-           .summary = "one thread, two plain loops a row",
+           .summary = "single thread, two scalar loops per row",
            .dtypes = dtypes,
            .prepare = [](const Workload& w, Device&) { return plain_rows<1>(w, kNaiveRmsnormRow); }},
           {.name = "vectorized",
-           .summary = "all threads, vectors, non-temporal stores; a row is summed up while the one before is stored",
+           .summary = "all threads, vectors, non-temporal stores; a row is reduced while the previous one is stored",
            .dtypes = dtypes,
            .non_temporal_stores = true,
            .prepare = [this](const Workload& w, Device& device) {

@@ -35,35 +35,36 @@ struct RmsNormRow {
   }
 };
 
-enum class Rung { two_pass, vectorized, registers };
+enum class Variant { two_pass, vectorized, registers };
 
 template <typename T>
-void launch(const Rows& rows, Rung rung, const T* x, const T* gamma, T* y) {
+void launch(const Rows& rows, Variant variant, const T* x, const T* gamma, T* y) {
   const RmsNormRow<T> row{gamma, 1.0f / static_cast<float>(rows.columns)};
-  if (rung == Rung::registers && launch_in_registers(rows, row, x, y)) return;
-  launch_sweeps(rows, rung != Rung::two_pass, row, x, y);
+  if (variant == Variant::registers && launch_in_registers(rows, row, x, y)) return;
+  launch_sweeps(rows, variant != Variant::two_pass, row, x, y);
   check_launch("rmsnorm kernel");
 }
 
-Kernel prepare(const Workload& workload, Device& device, Rung rung) {
+Kernel prepare(const Workload& workload, Device& device, Variant variant) {
   const Rows rows = rows_of(as_cuda(device), workload.shape["rows"], workload.shape["cols"]);
   return with_element_type(workload.dtype, [&]<typename T>() -> Kernel {
-    return [rows, rung](std::span<void* const> tensors) {
-      launch(rows, rung, static_cast<const T*>(tensors[0]), static_cast<const T*>(tensors[1]),
+    return [rows, variant](std::span<void* const> tensors) {
+      launch(rows, variant, static_cast<const T*>(tensors[0]), static_cast<const T*>(tensors[1]),
              static_cast<T*>(tensors[2]));
     };
   });
 }
 
-Implementation rung(std::string name, std::string summary, Rung rung) {
-  return with_extent_limit(cuda_rung(std::move(name), std::move(summary), prepare, rung), "rows");
+Implementation implementation(std::string name, std::string summary, Variant variant) {
+  return with_extent_limit(cuda_implementation(std::move(name), std::move(summary), prepare, variant), "rows");
 }
 
 const ImplementationRegistrar kRegistrar(
-    "rmsnorm",
-    {rung("two_pass", "a block a row, a sweep each for the squares and the output", Rung::two_pass),
-     rung("vectorized", "two sweeps with 16-byte accesses", Rung::vectorized),
-     rung("registers", "one sweep: the row stays in registers, of several blocks where it is long", Rung::registers)});
+    "rmsnorm", {implementation("two_pass", "one block per row; separate passes for the sum of squares and the output",
+                               Variant::two_pass),
+                implementation("vectorized", "two passes, 16-byte accesses", Variant::vectorized),
+                implementation("registers", "one pass: the row stays in registers, spread over a cluster if it is long",
+                               Variant::registers)});
 
 }  // namespace
 }  // namespace roofline::rmsnorm_cuda

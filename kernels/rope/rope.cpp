@@ -1,6 +1,7 @@
 // Rotary position embedding: every head of every token is turned by the angles of its position. Element i of a head
 // and element i + head_dim / 2 are the coordinates of a point in a plane, as in Llama's implementation in Hugging Face
-// (not neighbours, as in the paper). Work model, reference, and the CPU's rungs; the CUDA ones are in rope.cu.
+// (not neighbours, as in the paper). Work model, reference, and the CPU's implementations; the CUDA ones are in
+// rope.cu.
 //   scalar      one thread, one plain loop a head
 //   vectorized  all threads, vectors, non-temporal stores: memory sees one read and one write an element
 #include "kernels/rope/rope.hpp"
@@ -23,16 +24,16 @@ class Rope final : public Op {
  public:
   std::string_view name() const override { return "rope"; }
   std::string_view summary() const override {
-    return "y = (a cos - b sin, b cos + a sin) for the halves a, b of each head, by its position";
+    return "y = (a cos - b sin, b cos + a sin) for the halves a, b of each head, angles by position";
   }
   std::string_view family() const override { return "elementwise"; }
 
   std::vector<ShapeParameter> parameters() const override {
     return {{.name = "batch", .meaning = "sequences", .default_value = 1},
-            {.name = "seq", .meaning = "positions, each with its angles", .default_value = 4096},
-            {.name = "heads", .meaning = "heads of each token", .default_value = 32, .maximum = 1 << 20},
+            {.name = "seq", .meaning = "positions per sequence", .default_value = 4096},
+            {.name = "heads", .meaning = "heads per token", .default_value = 32, .maximum = 1 << 20},
             {.name = "head_dim",
-             .meaning = "elements of a head, an even number",
+             .meaning = "elements of a head (even)",
              .default_value = 128,
              .minimum = 2,
              .maximum = 1024}};
@@ -149,8 +150,8 @@ Kernel prepare_rope_vectorized(const Op& op, const Workload& w, Device& device) 
     const std::int64_t tokens = tokens_of(w);
     const std::int64_t token_bytes = op.tensors(w)[0].bytes() / tokens;
     return [&pool = cpu.pool(), kernel, streamed, by = rotation<Computed<T>>(w), tokens,
-            least = kLeastStretch / token_bytes](std::span<void* const> tensors) {
-      pool.for_pieces(tokens, 1, least, [&](std::int64_t first, std::int64_t last) {
+            least = kMinChunkBytes / token_bytes](std::span<void* const> tensors) {
+      pool.for_chunks(tokens, 1, least, [&](std::int64_t first, std::int64_t last) {
         kernel(with_tables(by, tensors), elements<const T>(tensors, 0), elements<T>(tensors, 3), first, last, streamed);
       });
     };

@@ -121,9 +121,9 @@ void launch(const Extents& e, cudaStream_t stream, std::span<void* const> tensor
   check_launch("rope kernel");
 }
 
-enum class Rung { scalar, vectorized };
+enum class Variant { scalar, vectorized };
 
-Kernel prepare(const Workload& workload, Device& device, Rung rung) {
+Kernel prepare(const Workload& workload, Device& device, Variant variant) {
   const cudaStream_t stream = as_cuda(device).stream();
   const Shape& shape = workload.shape;
   const Extents e{.tokens = static_cast<unsigned>(shape["batch"] * shape["seq"]),
@@ -131,8 +131,8 @@ Kernel prepare(const Workload& workload, Device& device, Rung rung) {
                   .heads = static_cast<int>(shape["heads"]),
                   .half = static_cast<int>(shape["head_dim"] / 2)};
   return with_element_type(workload.dtype, [&]<typename T>() -> Kernel {
-    return [stream, e, rung](std::span<void* const> tensors) {
-      if (rung == Rung::scalar) {
+    return [stream, e, variant](std::span<void* const> tensors) {
+      if (variant == Variant::scalar) {
         launch<T, 1, 1>(e, stream, tensors);
       } else if (e.half % kLanes<T> == 0) {
         launch<T, kLanes<T>, 2>(e, stream, tensors);
@@ -143,18 +143,19 @@ Kernel prepare(const Workload& workload, Device& device, Rung rung) {
   });
 }
 
-Implementation rung(std::string name, std::string summary, Rung rung) {
-  Implementation made = cuda_rung(std::move(name), std::move(summary), prepare, rung);
+Implementation implementation(std::string name, std::string summary, Variant variant) {
+  Implementation made = cuda_implementation(std::move(name), std::move(summary), prepare, variant);
   made.unsupported = [](const Workload& workload, const Device&) -> std::optional<std::string> {
     if (workload.shape["batch"] <= INT_MAX / workload.shape["seq"]) return std::nullopt;
-    return "batch * seq needs more blocks than a grid has";
+    return "batch * seq exceeds the maximum grid size";
   };
   return made;
 }
 
 const ImplementationRegistrar kRegistrar(
-    "rope", {rung("scalar", "an element of either half at a time, the angles in registers", Rung::scalar),
-             rung("vectorized", "16-byte accesses, four in flight: both halves of two heads", Rung::vectorized)});
+    "rope",
+    {implementation("scalar", "one element of each half at a time, angles in registers", Variant::scalar),
+     implementation("vectorized", "16-byte accesses, four in flight: both halves of two heads", Variant::vectorized)});
 
 }  // namespace
 }  // namespace roofline::rope_cuda

@@ -1,4 +1,4 @@
-// Softmax over the last axis. Work model, reference, and the CPU's rungs; the CUDA ones are in softmax.cu.
+// Softmax over the last axis. Work model, reference, and the CPU's implementations; the CUDA ones are in softmax.cu.
 //   naive       one thread, three plain loops over each row, the C library's exponential
 //   vectorized  all threads, vectors of exponentials, a row at a time in the cache
 #include "kernels/softmax/softmax.hpp"
@@ -71,11 +71,11 @@ void rows_with_scratch(const T* x, T* y, std::int64_t rows, std::int64_t columns
 std::vector<Implementation> Softmax::implementations() const {
   const std::vector<DType> dtypes = cpu_dtypes();
   return {{.name = "naive",
-           .summary = "one thread, three plain loops a row",
+           .summary = "single thread, three scalar loops per row",
            .dtypes = dtypes,
            .prepare = [](const Workload& w, Device&) { return plain_rows<0>(w, kNaiveSoftmaxRow); }},
           {.name = "vectorized",
-           .summary = "all threads, vector exponentials, a row in the cache, non-temporal stores",
+           .summary = "all threads, vector exponentials, row kept in cache, non-temporal stores",
            .dtypes = dtypes,
            .non_temporal_stores = true,
            .prepare = [this](const Workload& w, Device& device) {

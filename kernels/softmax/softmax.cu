@@ -95,14 +95,14 @@ struct SoftmaxRow {
   }
 };
 
-enum class Rung { three_pass, online, registers };
+enum class Variant { three_pass, online, registers };
 
 template <typename T>
-void launch(const Rows& rows, Rung rung, const T* x, T* y) {
+void launch(const Rows& rows, Variant variant, const T* x, T* y) {
   const auto blocks = static_cast<unsigned>(rows.rows);
-  if (rung == Rung::three_pass) {
+  if (variant == Variant::three_pass) {
     softmax_three_pass<T><<<blocks, kThreads, 0, rows.stream>>>(x, y, rows.columns);
-  } else if (rung == Rung::registers && launch_in_registers(rows, SoftmaxRow<T>{}, x, y)) {
+  } else if (variant == Variant::registers && launch_in_registers(rows, SoftmaxRow<T>{}, x, y)) {
     return;
   } else if (rows.columns % kLanes<T> == 0) {
     softmax_online<T, kLanes<T>><<<blocks, kOnlineThreads, 0, rows.stream>>>(x, y, rows.columns);
@@ -112,24 +112,25 @@ void launch(const Rows& rows, Rung rung, const T* x, T* y) {
   check_launch("softmax kernel");
 }
 
-Kernel prepare(const Workload& workload, Device& device, Rung rung) {
+Kernel prepare(const Workload& workload, Device& device, Variant variant) {
   const Rows rows = rows_of(as_cuda(device), workload.shape["rows"], workload.shape["cols"]);
   return with_element_type(workload.dtype, [&]<typename T>() -> Kernel {
-    return [rows, rung](std::span<void* const> tensors) {
-      launch(rows, rung, static_cast<const T*>(tensors[0]), static_cast<T*>(tensors[1]));
+    return [rows, variant](std::span<void* const> tensors) {
+      launch(rows, variant, static_cast<const T*>(tensors[0]), static_cast<T*>(tensors[1]));
     };
   });
 }
 
-Implementation rung(std::string name, std::string summary, Rung rung) {
-  return with_extent_limit(cuda_rung(std::move(name), std::move(summary), prepare, rung), "rows");
+Implementation implementation(std::string name, std::string summary, Variant variant) {
+  return with_extent_limit(cuda_implementation(std::move(name), std::move(summary), prepare, variant), "rows");
 }
 
 const ImplementationRegistrar kRegistrar(
-    "softmax",
-    {rung("three_pass", "a block a row, a sweep each for maximum, sum and output", Rung::three_pass),
-     rung("online", "maximum and sum from one sweep, 16-byte accesses", Rung::online),
-     rung("registers", "one sweep: the row stays in registers, of several blocks where it is long", Rung::registers)});
+    "softmax", {implementation("three_pass", "one block per row; separate passes for maximum, sum and output",
+                               Variant::three_pass),
+                implementation("online", "one pass for maximum and sum, 16-byte accesses", Variant::online),
+                implementation("registers", "one pass: the row stays in registers, spread over a cluster if it is long",
+                               Variant::registers)});
 
 }  // namespace
 }  // namespace roofline::softmax_cuda

@@ -1,5 +1,5 @@
-// SwiGLU: z = silu(gate) * up with silu(x) = x / (1 + exp(-x)). Work model, reference, and the CPU's rungs; the CUDA
-// ones are in swiglu.cu.
+// SwiGLU: z = silu(gate) * up with silu(x) = x / (1 + exp(-x)). Work model, reference, and the CPU's implementations;
+// the CUDA ones are in swiglu.cu.
 //   scalar      one thread, one loop, the C library's exponential
 //   vectorized  all threads, vectors of exponentials, non-temporal stores
 #include "kernels/swiglu/swiglu.hpp"
@@ -25,7 +25,7 @@ class Swiglu final : public ElementwiseOf<SwigluFormula, 2> {
   Swiglu() : ElementwiseOf({"gate", "up"}, "z") {}
 
   std::string_view name() const override { return "swiglu"; }
-  std::string_view summary() const override { return "z = gate / (1 + exp(-gate)) * up, element by element"; }
+  std::string_view summary() const override { return "z = gate / (1 + exp(-gate)) * up, elementwise"; }
 
   /// As for softmax: an exponential of the C library takes as long as about 16 additions.
   double reference_cost(const Workload&) const override { return 24; }
@@ -35,8 +35,9 @@ class Swiglu final : public ElementwiseOf<SwigluFormula, 2> {
   Tolerance tolerance(const Workload& w) const override { return storage_tolerance(w.dtype, 0.18, 8); }
 
   std::vector<Implementation> implementations() const override {
-    return {plain_rung("scalar"), vector_rung("all threads, vector exponentials, non-temporal stores",
-                                              []<Isa isa, typename T>() { return &swiglu_range<isa, T>; })};
+    return {plain_implementation("scalar"),
+            vector_implementation("all threads, vector exponentials, non-temporal stores",
+                                  []<Isa isa, typename T>() { return &swiglu_range<isa, T>; })};
   }
 
  protected:

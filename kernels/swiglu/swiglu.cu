@@ -15,8 +15,9 @@ struct Gate {
 };
 
 const ImplementationRegistrar kRegistrar(
-    "swiglu", {map_rung<Gate, 2>("scalar", "one element a thread", MapRung::scalar),
-               map_rung<Gate, 2>("vectorized", "16-byte accesses, one of each input a thread", MapRung::vectorized)});
+    "swiglu",
+    {map_implementation<Gate, 2>("scalar", "one element per thread", MapVariant::scalar),
+     map_implementation<Gate, 2>("vectorized", "16-byte accesses, one per input and thread", MapVariant::vectorized)});
 
 }  // namespace
 }  // namespace roofline::swiglu_cuda

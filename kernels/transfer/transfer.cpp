@@ -1,5 +1,5 @@
 // A transfer over the link between host and GPU. Its tensors are on the device: the copy on the host belongs to the
-// implementation. The rungs are in transfer.cu, and a CPU has none: its tensors are where it computes.
+// implementation. The implementations are in transfer.cu, and a CPU has none: its tensors are where it computes.
 #include "kernels/blocks/data_movement.hpp"
 #include "op/registry.hpp"
 
@@ -9,7 +9,7 @@ namespace {
 class Transfer final : public DataMovement {
  public:
   std::string_view name() const override { return "transfer"; }
-  std::string_view summary() const override { return "y = x, over the link between host and GPU"; }
+  std::string_view summary() const override { return "y = x, between host and GPU memory"; }
 
   std::vector<ShapeParameter> parameters() const override {
     return {{.name = "n", .meaning = "elements", .default_value = std::int64_t{1} << 26},

@@ -13,12 +13,12 @@
 namespace roofline::transfer_cuda {
 namespace {
 
-enum class Rung { pageable, pinned };
+enum class Variant { pageable, pinned };
 
 class HostBuffer {
  public:
-  HostBuffer(std::size_t bytes, Rung rung) : bytes_(bytes) {
-    if (rung == Rung::pinned) {
+  HostBuffer(std::size_t bytes, Variant variant) : bytes_(bytes) {
+    if (variant == Variant::pinned) {
       pinned_ = make_pinned_memory(bytes);
     } else {
       pageable_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
@@ -35,7 +35,7 @@ class HostBuffer {
 
 bool is_captured(cudaStream_t stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  check(cudaStreamIsCapturing(stream, &status), "asking whether a stream is captured");
+  check(cudaStreamIsCapturing(stream, &status), "querying stream capture");
   return status != cudaStreamCaptureStatusNone;
 }
 
@@ -59,9 +59,9 @@ void download(const HostBuffer& host, const void* x, void* y, CudaDevice& device
   device.upload(y, host.data(), host.bytes());
 }
 
-Kernel prepare(const Workload& workload, Device& device, Rung rung) {
+Kernel prepare(const Workload& workload, Device& device, Variant variant) {
   const auto bytes = static_cast<std::size_t>(workload.shape["n"] * element_size(workload.dtype));
-  const auto host = std::make_shared<const HostBuffer>(bytes, rung);
+  const auto host = std::make_shared<const HostBuffer>(bytes, variant);
   const bool to_host = workload.shape.contains("to_host") && workload.shape["to_host"] == 1;
   return [host, to_host, &cuda = as_cuda(device)](std::span<void* const> tensors) {
     if (to_host) {
@@ -73,8 +73,9 @@ Kernel prepare(const Workload& workload, Device& device, Rung rung) {
 }
 
 const ImplementationRegistrar kRegistrar(
-    "transfer", {cuda_rung("pageable", "ordinary memory, staged by the driver", prepare, Rung::pageable),
-                 cuda_rung("pinned", "page-locked memory, moved by the copy engine itself", prepare, Rung::pinned)});
+    "transfer",
+    {cuda_implementation("pageable", "pageable host memory, staged by the driver", prepare, Variant::pageable),
+     cuda_implementation("pinned", "pinned host memory, direct DMA by the copy engine", prepare, Variant::pinned)});
 
 }  // namespace
 }  // namespace roofline::transfer_cuda

@@ -7,12 +7,12 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "analyze/choose_implementation.hpp"
 #include "analyze/count_workload.hpp"
 #include "analyze/follow.hpp"
 #include "analyze/measure_workload.hpp"
 #include "analyze/own_kernels.hpp"
-#include "analyze/pace_meter.hpp"
-#include "analyze/settle_rung.hpp"
+#include "analyze/reference_probe.hpp"
 #include "device/isolate.hpp"
 #include "host/host.hpp"
 #include "host/interrupt.hpp"
@@ -44,33 +44,34 @@ class WorkloadWorker {
     const SuiteEntry& entry = suite_.entries[static_cast<std::size_t>(job)];
     AfterJob after = AfterJob::next;
     Outcome outcome;
-    std::string rung = entry.workload.implementation;
+    std::string implementation = entry.workload.implementation;
     try {
-      outcome =
-          entry.skip_reason.empty() ? measure(entry, rung, send) : without_run(PointStatus::skipped, entry.skip_reason);
+      outcome = entry.skip_reason.empty() ? measure(entry, implementation, send)
+                                          : without_run(PointStatus::skipped, entry.skip_reason);
     } catch (const std::exception& error) {
       // Either the context is lost, or the device could not be opened again after that.
       outcome = without_run(PointStatus::failed, error.what());
       after = AfterJob::fresh_process;
     }
-    send(Json({{"rung", rung}, {"outcome", outcome_to_json(outcome)}}).dump(-1, ' ', false, kReplaceBadText));
+    send(Json({{"implementation", implementation}, {"outcome", outcome_to_json(outcome)}})
+             .dump(-1, ' ', false, kReplaceBadText));
     return after;
   }
 
  private:
-  Outcome measure(const SuiteEntry& entry, std::string& rung, const Send& send) {
+  Outcome measure(const SuiteEntry& entry, std::string& implementation, const Send& send) {
     const DeviceChoice& choice = options_.device;
     if (!device_) {
       device_ = open_ranks(choice, options_.together);
-      pace_.emplace(machine_, *device_);
+      reference_.emplace(machine_, *device_);
       send(Json({{"opened", true}}).dump());
     }
-    const SuiteEntry here = settled(entry, *device_);
-    rung = here.workload.implementation;
+    const SuiteEntry here = choose_implementation(entry, *device_);
+    implementation = here.workload.implementation;
     if (options_.together) announce_row(here, &entry - suite_.entries.data(), *device_, *options_.together);
-    const std::optional<Pace> before = pace_->latest();
+    const std::optional<ReferenceRates> before = reference_->latest();
     Outcome outcome = measure_workload(here, *device_, options_.sampler, options_.raw, interrupted);
-    if (before && outcome.time) outcome.pace = between(*before, *pace_->latest());
+    if (before && outcome.time) outcome.reference_rates = between(*before, *reference_->latest());
     return outcome;
   }
 
@@ -78,7 +79,7 @@ class WorkloadWorker {
   const Machine& machine_;
   const AnalyzeOptions& options_;
   std::unique_ptr<Device> device_;
-  std::optional<PaceMeter> pace_;
+  std::optional<ReferenceProbe> reference_;
 };
 
 /// A device that is gone (a GPU that fell off its bus) can't be opened by a fresh process either, and neither by the
@@ -109,7 +110,7 @@ std::optional<double> limit_of(const SuiteEntry& entry, const AnalyzeOptions& op
 /// Whether a second time may tell more: more of the kernel than of what else went on, or where its median is, if that
 /// was not for want of samples.
 bool worth_another(const Point& point) {
-  return unfair(point) || (badly_measured(point) && point.time->samples >= kFewestForInterval);
+  return is_under_contention(point) || (badly_measured(point) && point.time->samples >= kFewestForInterval);
 }
 
 /// Times every row once more that was disturbed, came at a slow pace or is badly measured, for what spoilt it may have
@@ -134,7 +135,7 @@ void measure_again(const Suite& suite, const Machine& machine, const AnalyzeOpti
     Point again = point;
     static_cast<Outcome&>(again) = outcome_from_json(json["outcome"]);
     again.bound = bound_of(again.work, machine, again.time ? again.time->clock_hz : std::nullopt);
-    const bool better = !unfair(again) && (unfair(point) || !badly_measured(again));
+    const bool better = !is_under_contention(again) && (is_under_contention(point) || !badly_measured(again));
     if (again.status == PointStatus::ok && better) point = std::move(again);
     point.attempts = 2;
   };
@@ -145,7 +146,7 @@ void measure_again(const Suite& suite, const Machine& machine, const AnalyzeOpti
   jobs.on_tick = [&] {
     if (done >= rows.size()) return;
     options.progress({static_cast<std::int64_t>(done), jobs.count,
-                      "again, as something spoilt it: " + report.points[rows[done]].workload.label, std::nullopt});
+                      "re-timing (noisy): " + report.points[rows[done]].workload.label, std::nullopt});
   };
   report.cancelled = run_isolated(jobs) == JobsEnd::interrupted || report.cancelled;
 }
@@ -208,7 +209,7 @@ void count(const Suite& suite, const AnalyzeOptions& options, Report& report) {
   if (!together.empty()) {
     report.notes.push_back(
         fmt::format("No hardware counters for {} with collectives: their kernels wait for each other, "
-                    "and a profiler runs them one by one",
+                    "but the profiler serialises kernels",
                     together.size() == 1 ? "the row" : fmt::format("the {} rows", together.size())));
   }
   const auto first_of = [](std::int64_t job) { return static_cast<std::size_t>(job) * kTogether; };
@@ -290,20 +291,20 @@ Point planned_point(const SuiteEntry& entry, const Machine& machine) {
 void note_drift(Report& report) {
   for (const Point& point : report.points) {
     if (point.time && point.time->drifting) {
-      report.notes.push_back(fmt::format("{}: the time was still drifting", point.workload.label));
+      report.notes.push_back(fmt::format("{}: time drifted during sampling", point.workload.label));
     }
   }
 }
 
 /// One note for all rows that were disturbed each time, and one for those where only the pace tells.
-void note_disturbance(Report& report) {
-  std::vector<NamedDisturbance> rows;
-  std::vector<NamedPace> slow_rows;
+void note_contention(Report& report) {
+  std::vector<NamedContention> rows;
+  std::vector<NamedReferenceRate> slow_rows;
   for (const Point& point : report.points) {
-    if (point.disturbed) {
-      rows.push_back({point.workload.label, *point.disturbed});
-    } else if (unfair(point)) {
-      slow_rows.push_back({point.workload.label, *pace_of_roof(point)});
+    if (point.contention) {
+      rows.push_back({point.workload.label, *point.contention});
+    } else if (is_under_contention(point)) {
+      slow_rows.push_back({point.workload.label, *reference_rate_of_roof(point)});
     }
   }
   if (!rows.empty()) report.notes.push_back(summarise(rows, "row"));
@@ -334,7 +335,8 @@ Report analyze(const Suite& suite, const Machine& machine, const AnalyzeOptions&
   jobs.on_message = [&](std::int64_t, std::string_view text) {
     const Json json = Json::parse(text);
     if (json.contains("opened")) return lost_device.opened();
-    add(with_rung(entry_at_work(), json["rung"].get<std::string>()), outcome_from_json(json["outcome"]));
+    add(with_implementation(entry_at_work(), json["implementation"].get<std::string>()),
+        outcome_from_json(json["outcome"]));
   };
   jobs.on_lost = [&](std::int64_t job, const std::string& reason) {
     // A child that died after it had sent its row has lost nothing but itself.
@@ -351,18 +353,18 @@ Report analyze(const Suite& suite, const Machine& machine, const AnalyzeOptions&
 
   report.cancelled = run_isolated(jobs) == JobsEnd::interrupted;
   if (lost) {
-    report.notes.push_back(fmt::format("The run ended at row {} of {}, for the device is gone: {}",
-                                       report.points.size(), suite.entries.size(), report.points.back().reason));
+    report.notes.push_back(fmt::format("The run ended at row {} of {}: device lost: {}", report.points.size(),
+                                       suite.entries.size(), report.points.back().reason));
   }
   while (report.points.size() < suite.entries.size()) {
     const SuiteEntry& entry = entry_at_work();
-    const char* why = lost ? "not run, for the device is gone" : "cancelled";
+    const char* why = lost ? "not run: device lost" : "cancelled";
     add(entry, without_run(PointStatus::skipped, entry.skip_reason.empty() ? why : entry.skip_reason));
   }
   if (!report.cancelled && !lost) measure_again(suite, machine, options, report);
   report.invocation.duration_s = wall_seconds() - begin;
   note_drift(report);
-  note_disturbance(report);
+  note_contention(report);
   if (options.counters && !report.cancelled && !lost) {
     const double counting = wall_seconds();
     count(suite, options, report);
@@ -386,7 +388,7 @@ std::vector<ProfiledRun> run_suite_once(const Suite& suite, const DeviceChoice& 
     run.failure = entry.skip_reason;
     try {
       if (!run.skipped) {
-        const SuiteEntry here = settled(entry, *device);
+        const SuiteEntry here = choose_implementation(entry, *device);
         run.implementation = here.workload.implementation;
         run.kernels = run_workload_profiled(here, *device);
       }

@@ -3,7 +3,7 @@
 
 #include <list>
 
-#include "analyze/settle_rung.hpp"
+#include "analyze/choose_implementation.hpp"
 #include "op/case.hpp"
 
 namespace roofline {
@@ -13,7 +13,7 @@ std::vector<Counters> count_workloads(std::span<const SuiteEntry* const> entries
   std::list<Case> cases;  // which can't be moved
   std::vector<LaunchFunction> launches;
   for (const SuiteEntry* entry : entries) {
-    const SuiteEntry here = settled(*entry, device);
+    const SuiteEntry here = choose_implementation(*entry, device);
     Case& made = cases.emplace_back(*here.op, *here.implementation, here.workload, device, InputValues::repeated);
     launches.emplace_back([&made](std::int64_t launch) { made.launch(launch); });
   }

@@ -1,5 +1,5 @@
-// Rows are announced by their number and their rung. What can go wrong in a row is rank 0's to say; what kills a
-// process costs a new start of all, which rank 0 calls for by beginning anew.
+// Rows are announced by their number and their implementation. What can go wrong in a row is rank 0's to say; what
+// kills a process costs a new start of all, which rank 0 calls for by beginning anew.
 #include "analyze/follow.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 #include <sstream>
 #include <thread>
 
-#include "analyze/settle_rung.hpp"
+#include "analyze/choose_implementation.hpp"
 #include "device/cuda/open.hpp"
 #include "device/isolate.hpp"
 #include "host/interrupt.hpp"
@@ -91,10 +91,10 @@ class Follower {
   void take_part(const std::string& announced) {
     std::istringstream words(announced);
     std::size_t row = 0;
-    std::string rung;
-    words >> row >> rung;
-    if (row >= suite_.entries.size()) throw Error("rank 0 runs another suite");
-    const SuiteEntry entry = with_rung(suite_.entries[row], rung);
+    std::string implementation;
+    words >> row >> implementation;
+    if (row >= suite_.entries.size()) throw Error("rank 0 runs a different suite");
+    const SuiteEntry entry = with_implementation(suite_.entries[row], implementation);
     if (!entry.implementation || together_->world().rank >= ranks_of_row(entry)) return;
     try {
       Case workload_case(*entry.op, *entry.implementation, entry.workload, *device_);

@@ -30,20 +30,20 @@ void run_case(Outcome& outcome, Case& workload_case, Device& device, const Sampl
   }
   Bench bench = workload_case.bench();
   bench.cancelled = cancelled;
-  const auto disturbance = device.watch_disturbance();
+  const auto contention = device.watch_contention();
   Samples samples = sample(bench, sampler);
-  const Disturbance seen = disturbance();
+  const Contention seen = contention();
   const StopReason stop = samples.summary.stop;
   if (samples.summary.samples == 0) {
     end(outcome, PointStatus::skipped, stop == StopReason::cancelled ? "cancelled" : "no sample could be taken");
     return;
   }
   if (!(samples.summary.median > 0)) {
-    end(outcome, PointStatus::failed, fmt::format("the timer gave no usable time ({})", to_string(stop)));
+    end(outcome, PointStatus::failed, fmt::format("the timer returned no valid time ({})", to_string(stop)));
     return;
   }
   outcome.time = samples.summary;
-  if (disturbed(seen)) outcome.disturbed = seen;
+  if (is_significant(seen)) outcome.contention = seen;
   if (raw) outcome.raw_samples = std::move(samples.seconds);
 }
 

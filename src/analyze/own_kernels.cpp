@@ -56,7 +56,7 @@ void take_counted_work(const Suite& suite, Report& report) {
     point.work.flops = counted_flops(*point.counters);
     point.bound = bound_of(point.work, report.machine, point.time ? point.time->clock_hz : std::nullopt);
     report.notes.push_back(
-        fmt::format("{}: its operations are as counted; its bytes are those of its buffers", point.workload.label));
+        fmt::format("{}: operations from hardware counters, bytes from buffer sizes", point.workload.label));
   }
 }
 

@@ -46,7 +46,7 @@ std::vector<const Probe*> chosen_probes(const CalibrateOptions& options) {
   }
   if (chosen.empty()) {
     throw UsageError(fmt::format("--only {} matches no ceiling of a {} device", only, to_string(kind)),
-                     fmt::format("there are: {}", names));
+                     fmt::format("available: {}", names));
   }
   return chosen;
 }
@@ -58,24 +58,24 @@ class ProbeWorker {
       : options_(options), probes_(probes) {}
 
   AfterJob run(std::int64_t job, const Send& send) {
-    const Tell tell(send);
+    const MessageWriter writer(send);
     const Probe& probe = *probes_[static_cast<std::size_t>(job)];
-    tell.at_work(probe.name, job);
+    writer.current(probe.name, job);
     try {
       if (!device_) {
         device_ = open_device(options_.device.kind, options_.device.index, options_.device.options);
-        tell.device(device_->info());
+        writer.device(device_->info());
         // Once for a calibration, before the device has been under load.
         const auto watts = options_.effort.quick || idle_known_ ? std::nullopt : measure_idle_watts(*device_);
-        if (watts) tell.idle_watts(*watts);
+        if (watts) writer.idle_watts(*watts);
         idle_known_ = true;
       }
-      tell.outcome(probe.name, measure_probe(probe, *device_, options_.effort, interrupted));
+      writer.outcome(probe.name, measure_probe(probe, *device_, options_.effort, interrupted));
       return AfterJob::next;
     } catch (const DeviceError& error) {
-      tell.unusable(error.what(), error.hint());
+      writer.unusable(error.what(), error.hint());
     } catch (const std::exception& error) {
-      tell.outcome(probe.name, std::string(error.what()));
+      writer.outcome(probe.name, std::string(error.what()));
     }
     return AfterJob::fresh_process;
   }
@@ -87,10 +87,10 @@ class ProbeWorker {
   std::unique_ptr<Device> device_;
 };
 
-/// The time that is left, from what every probe is expected to take and how that held so far.
-class Outlook {
+/// Time left: the expected duration of each probe, scaled by how the finished ones compared with it.
+class EtaEstimate {
  public:
-  Outlook(const std::vector<const Probe*>& probes, const Effort& effort) {
+  EtaEstimate(const std::vector<const Probe*>& probes, const Effort& effort) {
     for (const Probe* probe : probes) expected_.push_back(expected_seconds(*probe, effort));
   }
 
@@ -99,10 +99,10 @@ class Outlook {
     const double before = std::accumulate(expected_.begin(), now, 0.0);
     const double after = std::accumulate(now, expected_.end(), 0.0);
     const double elapsed = wall_seconds() - begin_s_;
-    // The first probe is no evidence of the pace; a second's worth is.
-    const double pace = before > kEvidenceS ? elapsed / before : 1;
-    const double spent_on_current = before > 0 ? std::max(0.0, elapsed - pace * before) : elapsed;
-    return std::max(0.0, pace * after - spent_on_current);
+    // Scale the estimate only after a second of evidence; the first probe alone is none.
+    const double slowdown = before > kEvidenceS ? elapsed / before : 1;
+    const double spent_on_current = before > 0 ? std::max(0.0, elapsed - slowdown * before) : elapsed;
+    return std::max(0.0, slowdown * after - spent_on_current);
   }
 
  private:
@@ -142,14 +142,14 @@ void audit_intensities(Machine& machine, const std::map<std::string, MeasuredPro
 }
 
 /// In the probes' order, whatever the order they were measured in.
-Machine machine_of(const Told& told, const std::vector<const Probe*>& probes) {
-  Machine machine = told.machine;
+Machine machine_of(const MessageReader& reader, const std::vector<const Probe*>& probes) {
+  Machine machine = reader.machine;
   for (const Probe* probe : probes) {
-    if (const auto found = told.measured.find(probe->name); found != told.measured.end()) {
+    if (const auto found = reader.measured.find(probe->name); found != reader.measured.end()) {
       machine.ceilings.push_back(found->second.ceiling);
       if (found->second.sustained) machine.ceilings.push_back(*found->second.sustained);
     }
-    if (const auto found = told.sweeps.find(probe->name); found != told.sweeps.end()) {
+    if (const auto found = reader.sweeps.find(probe->name); found != reader.sweeps.end()) {
       machine.sweeps.push_back(found->second);
     }
   }
@@ -157,44 +157,46 @@ Machine machine_of(const Told& told, const std::vector<const Probe*>& probes) {
 }
 
 /// A GPU's probes, each in one stretch: nothing else runs there, and its clock is a matter of what ran before.
-JobsEnd measure_one_by_one(const CalibrateOptions& options, const std::vector<const Probe*>& probes, Told& told) {
-  const Outlook outlook(probes, options.effort);
+JobsEnd measure_one_by_one(const CalibrateOptions& options, const std::vector<const Probe*>& probes,
+                           MessageReader& reader) {
+  const EtaEstimate eta(probes, options.effort);
   ProbeWorker worker(options, probes);
   Jobs jobs;
   jobs.count = static_cast<std::int64_t>(probes.size());
   jobs.run = [&](std::int64_t job, const Send& send) { return worker.run(job, send); };
-  jobs.on_message = [&](std::int64_t, std::string_view text) { told.take(text); };
+  jobs.on_message = [&](std::int64_t, std::string_view text) { reader.read(text); };
   jobs.on_lost = [&](std::int64_t job, const std::string& reason) {
-    told.machine.unmeasured.push_back({probes[static_cast<std::size_t>(job)]->name, reason});
+    reader.machine.unmeasured.push_back({probes[static_cast<std::size_t>(job)]->name, reason});
   };
   jobs.limit_s = [&](std::int64_t job) {
     return kHangsS + 10 * expected_seconds(*probes[static_cast<std::size_t>(job)], options.effort);
   };
-  jobs.on_tick = [&] { options.progress({told.place, jobs.count, told.at_work, outlook.left_s(told.place)}); };
+  jobs.on_tick = [&] { options.progress({reader.place, jobs.count, reader.current, eta.left_s(reader.place)}); };
   return run_isolated(jobs);
 }
 
 /// A CPU's, in rounds. A process that dies takes what it knew along: its successor begins anew in what is left of the
 /// time, and what was told stands until it is told again.
-JobsEnd measure_in_rounds(const CalibrateOptions& options, const std::vector<const Probe*>& probes, Told& told) {
+JobsEnd measure_in_rounds(const CalibrateOptions& options, const std::vector<const Probe*>& probes,
+                          MessageReader& reader) {
   std::set<std::string> lost;
   RoundsWorker worker(options, probes, lost, wall_seconds());
   Jobs jobs;
   jobs.count = std::numeric_limits<std::int64_t>::max();
   jobs.run = [&](std::int64_t, const Send& send) { return worker.run(send); };
-  jobs.on_message = [&](std::int64_t, std::string_view text) { told.take(text); };
+  jobs.on_message = [&](std::int64_t, std::string_view text) { reader.read(text); };
   jobs.on_lost = [&](std::int64_t, const std::string& reason) {
-    told.machine.unmeasured.push_back({told.at_work, reason});
-    lost.insert(told.at_work);
+    reader.machine.unmeasured.push_back({reader.current, reason});
+    lost.insert(reader.current);
   };
   jobs.limit_s = [&](std::int64_t) { return kHangsS + 10 * options.effort.sustain_s; };
   const auto total = static_cast<std::int64_t>(probes.size());
   jobs.on_tick = [&] {
     const double left_s = std::max(0.0, worker.end_s() - wall_seconds());
-    const std::string round = told.round > 0 ? fmt::format(", round {}", told.round + 1) : "";
-    options.progress({std::max<std::int64_t>(0, told.place - 1), total, told.at_work + round, left_s});
+    const std::string round = reader.round > 0 ? fmt::format(", round {}", reader.round + 1) : "";
+    options.progress({std::max<std::int64_t>(0, reader.place - 1), total, reader.current + round, left_s});
   };
-  told.machine.time_s = worker.time_s();
+  reader.machine.time_s = worker.time_s();
   return run_isolated(jobs);
 }
 
@@ -219,7 +221,7 @@ std::vector<SingleRun> run_once(const CalibrateOptions& options) {
         device->run_profiled(made->run);
       }
       single.failure = reason         ? *reason
-                       : !made        ? "no variant of the probe runs here"
+                       : !made        ? "no variant of this probe runs on this device"
                        : made->verify ? made->verify().value_or("")
                                       : "";
     } catch (const PoisonedDevice&) {
@@ -234,12 +236,12 @@ std::vector<SingleRun> run_once(const CalibrateOptions& options) {
 
 Machine calibrate(const CalibrateOptions& options) {
   const std::vector<const Probe*> probes = chosen_probes(options);
-  Told told;
-  told.machine.measured_at = utc_now();
+  MessageReader reader;
+  reader.machine.measured_at = utc_now();
   const bool rounds = options.device.kind == DeviceKind::cpu;
-  const JobsEnd end = rounds ? measure_in_rounds(options, probes, told) : measure_one_by_one(options, probes, told);
-  if (!told.unusable.empty()) throw DeviceError(told.unusable, told.hint);
-  Machine machine = machine_of(told, probes);
+  const JobsEnd end = rounds ? measure_in_rounds(options, probes, reader) : measure_one_by_one(options, probes, reader);
+  if (!reader.unusable.empty()) throw DeviceError(reader.unusable, reader.hint);
+  Machine machine = machine_of(reader, probes);
   machine.tool_version = ROOFLINE_VERSION;
   machine.host = host_description();
   if (const std::string name = host_name(); !name.empty()) {
@@ -248,7 +250,7 @@ Machine calibrate(const CalibrateOptions& options) {
   machine.quick = options.effort.quick;
   machine.cancelled = end == JobsEnd::interrupted;
   if (machine.cancelled) note_cancelled(machine, probes);
-  audit_intensities(machine, told.measured);
+  audit_intensities(machine, reader.measured);
   return machine;
 }
 

@@ -61,7 +61,7 @@ void move_aside(const fs::path& path, const std::function<void(const std::string
   const fs::path aside = path.string() + ".broken";
   std::error_code error;
   fs::rename(path, aside, error);
-  say(error ? fmt::format("it is left where it is, for it can't be moved: {}", error.message())
+  say(error ? fmt::format("it could not be moved: {}", error.message())
             : fmt::format("moved it to {}", aside.string()));
 }
 
@@ -172,8 +172,7 @@ std::optional<Machine> kept_machine(const std::string& identity) {
   if (!stands(path)) return std::nullopt;
   Machine machine = parse_machine(read_file(path, kMachineLimit), path.string());
   if (machine.device.identity == identity) return machine;
-  throw UsageError(
-      fmt::format("{}: is a calibration of {}, not of {}", path.string(), machine.device.identity, identity));
+  throw UsageError(fmt::format("{}: calibration of {}, not of {}", path.string(), machine.device.identity, identity));
 }
 
 std::optional<Machine> find_machine(const std::string& identity, const std::function<void(const std::string&)>& say) {
@@ -211,24 +210,24 @@ std::vector<std::string> staleness(const Machine& machine, const DeviceInfo& dev
   std::vector<std::string> reasons;
   const DeviceInfo& then = machine.device;
   if (then.driver != device.driver) {
-    reasons.push_back(fmt::format("the driver was {} then and is {} now", then.driver, device.driver));
+    reasons.push_back(fmt::format("driver was {}, is now {}", then.driver, device.driver));
   }
   if (then.isa != device.isa) {
-    reasons.push_back(fmt::format("the instruction set was {} then and is {} now", then.isa, device.isa));
+    reasons.push_back(fmt::format("instruction set was {}, is now {}", then.isa, device.isa));
   }
   if (differ(then.max_core_hz, device.max_core_hz)) {
-    reasons.push_back(fmt::format("the highest core clock was {:.0f} MHz then and is {:.0f} MHz now",
-                                  *then.max_core_hz / 1e6, *device.max_core_hz / 1e6));
+    reasons.push_back(fmt::format("maximum core clock was {:.0f} MHz, is now {:.0f} MHz", *then.max_core_hz / 1e6,
+                                  *device.max_core_hz / 1e6));
   }
   if (differ(then.memory_hz, device.memory_hz)) {
-    reasons.push_back(fmt::format("the memory clock was {:.0f} MHz then and is {:.0f} MHz now", *then.memory_hz / 1e6,
-                                  *device.memory_hz / 1e6));
+    reasons.push_back(
+        fmt::format("memory clock was {:.0f} MHz, is now {:.0f} MHz", *then.memory_hz / 1e6, *device.memory_hz / 1e6));
   }
   if (machine.tool_version != tool_version) {
-    reasons.push_back(fmt::format("roofline {} measured it, this is {}", machine.tool_version, tool_version));
+    reasons.push_back(fmt::format("measured by roofline {}, this is {}", machine.tool_version, tool_version));
   }
-  if (machine.quick) reasons.emplace_back("it was measured with --quick");
-  if (machine.cancelled) reasons.emplace_back("it was cancelled before its end");
+  if (machine.quick) reasons.emplace_back("measured with --quick");
+  if (machine.cancelled) reasons.emplace_back("cancelled before completion");
   return reasons;
 }
 
@@ -246,7 +245,7 @@ std::string age_of(const std::string& measured_at, std::int64_t now) {
     const auto whole = static_cast<std::int64_t>(count);
     return fmt::format("{} {}{} old", whole, unit, whole == 1 ? "" : "s");
   };
-  if (minutes < -1) return "dated later than now: the clock was set back";
+  if (minutes < -1) return "dated in the future: the system clock was set back";
   if (minutes < 1) return "less than a minute old";
   if (minutes < 60) return say(minutes, "minute");
   if (minutes < 48 * 60) return say(minutes / 60, "hour");

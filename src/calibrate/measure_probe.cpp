@@ -28,18 +28,18 @@ class ProbeRun {
     const double begin_s = wall_seconds();
     const int best = best_variant();
     std::optional<ProbeCase> made = best < 0 ? std::nullopt : make(best, 1);
-    if (!made) return cancelled_() ? "cancelled" : failure_.value_or("no variant of the probe runs here");
+    if (!made) return cancelled_() ? "cancelled" : failure_.value_or("no variant of this probe runs on this device");
     ProbeCase winner = std::move(*made);
     if (auto wrong = first_run(bench_, winner)) return "wrong result: " + *wrong;
-    const auto disturbance = device_.watch_disturbance();
+    const auto contention = device_.watch_contention();
     const Summary time = time_case(bench_, winner, burst_options(effort_, probe_));
-    const Disturbance seen = disturbance();
-    if (time.samples == 0 || !(time.median > 0)) return cancelled_() ? "cancelled" : "no time could be measured";
+    const Contention seen = contention();
+    if (time.samples == 0 || !(time.median > 0)) return cancelled_() ? "cancelled" : "no valid time measured";
     MeasuredProbe measured{.ceiling = describe(winner, time, interval_of(time), Regime::burst),
                            .sustained = std::nullopt,
                            .intensity = arithmetic_intensity(winner.work, main_memory(probe_.device)),
                            .pipe = dominant_pipe(winner.work)};
-    if (disturbed(seen)) measured.ceiling.disturbed = seen;
+    if (is_significant(seen)) measured.ceiling.contention = seen;
     audit(measured.ceiling, winner, time);
     winner = ProbeCase();  // frees its buffers before those of twice the work are made
     // Before the sustained run: after that the device is hot, and its clock another one.
@@ -61,7 +61,7 @@ class ProbeRun {
     for (int variant = 0; !cancelled_(); ++variant) {
       const std::optional<ProbeCase> point = make(variant, 1);
       if (!point) break;
-      if (auto wrong = first_run(bench_, *point)) return fmt::format("at {}: wrong result: {}", point->x, *wrong);
+      if (auto wrong = first_run(bench_, *point)) return fmt::format("{}: wrong result: {}", point->x, *wrong);
       const Summary time = time_case(bench_, *point, sweep_options());
       if (!(time.median > 0)) break;
       sweep.variant = point->variant;
@@ -71,7 +71,7 @@ class ProbeRun {
                               .ranks = point->ranks});
     }
     if (cancelled_()) return "cancelled";
-    if (sweep.points.empty()) return "no point of the sweep runs here";
+    if (sweep.points.empty()) return "no point of this sweep runs on this device";
     if (sweep.axis == SweepAxis::threads) {
       sweep.saturates_at = saturation_point(sweep.points);
     } else if (sweep.axis == SweepAxis::message) {
@@ -89,13 +89,13 @@ class ProbeRun {
     const std::optional<ProbeCase> again = make(variant, 1);
     if (!again || first_run(bench_, *again)) return std::nullopt;
     const ProbeCase& winner = *again;
-    const auto disturbance = device_.watch_disturbance();
+    const auto contention = device_.watch_contention();
     const LoadedTime loaded = time_under_load(bench_, winner, sustained_options(effort_, probe_));
-    const Disturbance seen = disturbance();
+    const Contention seen = contention();
     if (loaded.time.samples == 0 || !(loaded.time.median > 0)) return std::nullopt;
     Ceiling ceiling = describe(winner, loaded.time, interval_of(loaded.time), Regime::sustained);
     ceiling.power = loaded.power;
-    if (disturbed(seen)) ceiling.disturbed = seen;
+    if (is_significant(seen)) ceiling.contention = seen;
     const Check cycles = audit_cycles(ceiling, burst);
     // Where turbo is shared with neighbours the clock never settles, and no limiter is named for it.
     const bool regulated = held(ceiling.power) || (burst.rounds > 0 && cycles.status == CheckStatus::pass);
@@ -172,7 +172,7 @@ class ProbeRun {
 
   Check audit_doubled(int variant, const Summary& once) const {
     const std::optional<ProbeCase> twice = make(variant, 2);
-    if (!twice) throw Error(fmt::format("{} makes no case of twice the work", probe_.name));
+    if (!twice) throw Error(fmt::format("{} cannot run twice the work", probe_.name));
     if (auto wrong = first_run(bench_, *twice)) return audit_result("with twice the work: " + *wrong);
     const Summary time = time_case(bench_, *twice, doubling_options(effort_, probe_));
     return probe_.kind == CeilingKind::compute ? audit_doubling_in_cycles(once, time) : audit_doubling(once, time);

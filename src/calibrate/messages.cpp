@@ -39,19 +39,19 @@ MeasuredProbe measured_from_json(const Json& json) {
 
 }  // namespace
 
-void Tell::at_work(const std::string& probe, std::int64_t place, std::int64_t round) const {
+void MessageWriter::current(const std::string& probe, std::int64_t place, std::int64_t round) const {
   send_(Json{{"probe", probe}, {"place", place}, {"round", round}}.dump());
 }
 
-void Tell::device(const DeviceInfo& info) const { send_(Json{{"device", device_to_json(info)}}.dump()); }
+void MessageWriter::device(const DeviceInfo& info) const { send_(Json{{"device", device_to_json(info)}}.dump()); }
 
-void Tell::idle_watts(double watts) const { send_(Json{{"idle_watts", watts}}.dump()); }
+void MessageWriter::idle_watts(double watts) const { send_(Json{{"idle_watts", watts}}.dump()); }
 
-void Tell::unusable(const std::string& reason, const std::string& hint) const {
+void MessageWriter::unusable(const std::string& reason, const std::string& hint) const {
   send_(Json{{"unusable", reason}, {"hint", hint}}.dump());
 }
 
-void Tell::outcome(const std::string& probe, const ProbeOutcome& outcome) const {
+void MessageWriter::outcome(const std::string& probe, const ProbeOutcome& outcome) const {
   Json json;
   if (const auto* measured = std::get_if<MeasuredProbe>(&outcome)) {
     json = measured_to_json(*measured);
@@ -64,14 +64,14 @@ void Tell::outcome(const std::string& probe, const ProbeOutcome& outcome) const 
   send_(json.dump());
 }
 
-void Tell::sustained(const std::string& probe, const Ceiling& ceiling) const {
+void MessageWriter::sustained(const std::string& probe, const Ceiling& ceiling) const {
   send_(Json{{"of", probe}, {"sustained", ceiling_to_json(ceiling)}}.dump());
 }
 
-void Told::take(std::string_view message) {
+void MessageReader::read(std::string_view message) {
   const Json json = Json::parse(message);
   if (json.contains("probe")) {
-    at_work = json["probe"];
+    current = json["probe"];
     place = json["place"];
     round = json["round"];
   }

@@ -13,12 +13,12 @@
 namespace roofline {
 
 /// The sending end.
-class Tell {
+class MessageWriter {
  public:
-  explicit Tell(const Send& send) : send_(send) {}
+  explicit MessageWriter(const Send& send) : send_(send) {}
 
   /// What is measured from now on: a probe, in which round, and as which of its round (both from 0).
-  void at_work(const std::string& probe, std::int64_t place, std::int64_t round = 0) const;
+  void current(const std::string& probe, std::int64_t place, std::int64_t round = 0) const;
   void device(const DeviceInfo& info) const;
   void idle_watts(double watts) const;
   void unusable(const std::string& reason, const std::string& hint) const;
@@ -31,16 +31,16 @@ class Tell {
 };
 
 /// The receiving end: everything that was told so far.
-struct Told {
+struct MessageReader {
   Machine machine;  ///< device, idle power and what could not be measured
   std::map<std::string, MeasuredProbe> measured;
   std::map<std::string, Sweep> sweeps;
   std::string unusable, hint;
-  std::string at_work;  ///< the probe
+  std::string current;  ///< the probe
   std::int64_t place = 0;
   std::int64_t round = 0;
 
-  void take(std::string_view message);
+  void read(std::string_view message);
 };
 
 }  // namespace roofline

@@ -98,15 +98,15 @@ Bench sampler_bench(const ProbeBench& bench, const ProbeCase& probe_case, Batch 
 }
 
 LoadedTime time_watched(const ProbeBench& bench, const ProbeCase& probe_case, const Batch& batch,
-                        const SamplerOptions& options, StopRule& rule, const std::function<void()>& settled) {
+                        const SamplerOptions& options, StopRule& rule, const std::function<void()>& warmed_up) {
   SensorWatch watch(bench.device);
   Bench watched = sampler_bench(bench, probe_case, [&](std::int64_t launches) {
     const Reading reading = batch(launches);
     watch.batch_done(launches);
     return reading;
   });
-  watched.settled = [&] {
-    settled();
+  watched.warmed_up = [&] {
+    warmed_up();
     watch.start();
   };
   LoadedTime loaded;
@@ -143,10 +143,10 @@ LoadedTime time_under_load(const ProbeBench& bench, const ProbeCase& probe_case,
 }
 
 LoadedTime time_beside_others(const ProbeBench& bench, const ProbeCase& probe_case, const SamplerOptions& options,
-                              StopRule& rule, Regime regime, const std::function<void()>& settled) {
+                              StopRule& rule, Regime regime, const std::function<void()>& warmed_up) {
   const bool rests = regime == Regime::burst;
   return time_watched(bench, probe_case, rests ? rested_batch_of(bench, probe_case) : batch_of(bench, probe_case),
-                      options, rule, settled);
+                      options, rule, warmed_up);
 }
 
 std::optional<double> measure_idle_watts(Device& device) {

@@ -40,7 +40,7 @@ LoadedTime time_under_load(const ProbeBench& bench, const ProbeCase& probe_case,
 /// The same beside others who do likewise: until `rule` says so, with the probe's rests unless it is `sustained`.
 /// `settled` is called before the first sample, and may wait for the others.
 LoadedTime time_beside_others(const ProbeBench& bench, const ProbeCase& probe_case, const SamplerOptions& options,
-                              StopRule& rule, Regime regime, const std::function<void()>& settled);
+                              StopRule& rule, Regime regime, const std::function<void()>& warmed_up);
 
 /// Mean power with the device open and nothing running, over half a second; nothing where it has no energy counter.
 std::optional<double> measure_idle_watts(Device& device);

@@ -59,7 +59,7 @@ void ProbeRounds::visit(double slowed_share) {
       twice_->scale = 2;
     }
     if (!reached(*twice_, slowed_share) && !visit(*twice_)) {
-      throw Error(fmt::format("{} makes no case of twice the work", probe_.name));
+      throw Error(fmt::format("{} cannot run twice the work", probe_.name));
     }
   }
   took_s_ += wall_seconds() - begin_s;
@@ -78,9 +78,9 @@ bool ProbeRounds::visit(Series& series) {
   }
   if (series.wrong) return true;
   StopAtLeast rule;
-  const auto disturbance = device_.watch_disturbance();
+  const auto contention = device_.watch_contention();
   Samples samples = sample_case(bench, *made, visit_options(effort_), rule);
-  disturbance_ += disturbance();
+  contention_ += contention();
   if (first) {
     if (made->verify) series.wrong = made->verify();
     series.checks = audit_case(probe_, device_, *made);
@@ -125,7 +125,7 @@ std::optional<int> ProbeRounds::best() const {
   return best == nullptr ? std::nullopt : std::optional(best->variant);
 }
 
-bool ProbeRounds::settled(double slowed_share) const {
+bool ProbeRounds::converged(double slowed_share) const {
   const Series* best = leader();
   if (best == nullptr) return tried_all_;
   const bool alone = std::all_of(variants_.begin(), variants_.end(), [&](const Series& series) {
@@ -153,13 +153,13 @@ std::optional<MeasuredProbe> ProbeRounds::measured(double slowed_share) const {
       .intensity = arithmetic_intensity(best->facts.work, main_memory(probe_.device)),
       .pipe = dominant_pipe(best->facts.work)};
   Ceiling& ceiling = measured.ceiling;
-  ceiling.typical = best->facts.amount / plateau.typical_s;
+  ceiling.median_rate = best->facts.amount / plateau.median_s;
   ceiling.rounds = plateau.rounds;
   ceiling.agreeing_rounds = plateau.agreeing;
   ceiling.samples = plateau.samples;
   ceiling.stop = std::string(to_string(reached(*best, slowed_share) ? StopReason::converged : StopReason::time_limit));
   ceiling.took_s = took_s_;
-  if (disturbed(disturbance_)) ceiling.disturbed = disturbance_;
+  if (is_significant(contention_)) ceiling.contention = contention_;
   const double least = least_s(*best);
   auto& checks = ceiling.audit.checks;
   // Where its samples give no such interval, it lies between what was reached and what the clock allows.

@@ -23,7 +23,7 @@ class ProbeRounds {
   void visit(double slowed_share);
 
   /// Whether another round would change nothing: plateaus are reached, and there is one variant left.
-  bool settled(double slowed_share) const;
+  bool converged(double slowed_share) const;
 
   /// The ceiling as it stands, with its audit.
   std::optional<MeasuredProbe> measured(double slowed_share) const;
@@ -63,7 +63,7 @@ class ProbeRounds {
   std::vector<Series> variants_;
   std::optional<Series> twice_;  ///< the best variant's
   bool tried_all_ = false;
-  Disturbance disturbance_;  ///< while samples were taken
+  Contention contention_;  ///< while samples were taken
   double took_s_ = 0;
 };
 

@@ -12,7 +12,7 @@
 namespace roofline {
 namespace {
 
-constexpr const char* kNoTime = "no time was left for it: give the calibration more with --time";
+constexpr const char* kNoTime = "not measured: time budget exhausted; raise it with --time";
 
 bool is_sustained(const Probe& probe, const Effort& effort) {
   return probe.sustained && !effort.quick && effort.sustain_s > 0;
@@ -48,29 +48,29 @@ RoundsWorker::RoundsWorker(const CalibrateOptions& options, const std::vector<co
 }
 
 AfterJob RoundsWorker::run(const Send& send) {
-  const Tell tell(send);
+  const MessageWriter writer(send);
   const std::optional<Step> step = next();
   if (!step) {
-    finish(tell);
+    finish(writer);
     return AfterJob::nothing_left;
   }
   Member& member = *step->member;
-  tell.at_work(member.probe->name, static_cast<std::int64_t>(rounds_->place()), rounds_->completed());
+  writer.current(member.probe->name, static_cast<std::int64_t>(rounds_->place()), rounds_->completed());
   try {
     if (!device_) {
       const DeviceChoice& choice = options_.device;
       device_ = open_device(choice.kind, choice.index, choice.options);
-      tell.device(device_->info());
+      writer.device(device_->info());
       const auto watts = options_.effort.quick ? std::nullopt : measure_idle_watts(*device_);
-      if (watts) tell.idle_watts(*watts);
+      if (watts) writer.idle_watts(*watts);
     }
-    (this->*step->work)(member, tell);
+    (this->*step->work)(member, writer);
   } catch (const DeviceError& error) {
-    tell.unusable(error.what(), error.hint());
+    writer.unusable(error.what(), error.hint());
     return AfterJob::nothing_left;
   } catch (const std::exception& error) {
     const bool measured = member.rounds && member.rounds->measured(0);
-    if (!measured) tell.outcome(member.probe->name, std::string(error.what()));
+    if (!measured) writer.outcome(member.probe->name, std::string(error.what()));
     member.over = true;
   }
   return AfterJob::next;
@@ -85,7 +85,7 @@ std::optional<RoundsWorker::Step> RoundsWorker::next() {
   if (one_round && curve != sweeps_.end() && now < rounds_end_s()) return Step{&RoundsWorker::sweep, &*curve};
   const auto gone = [this](const Member& member) { return member.over || lost(member); };
   while (!std::all_of(members_.begin(), members_.end(), gone)) {
-    const std::optional<std::size_t> index = rounds_->next(now, [this] { return settled(); });
+    const std::optional<std::size_t> index = rounds_->next(now, [this] { return converged(); });
     if (!index) break;
     if (gone(members_[*index])) continue;
     in_first_round_ = rounds_->completed() == 0;
@@ -107,23 +107,23 @@ std::optional<RoundsWorker::Step> RoundsWorker::next() {
   return Step{&RoundsWorker::sustain, slowest};
 }
 
-void RoundsWorker::visit(Member& member, const Tell& tell) {
+void RoundsWorker::visit(Member& member, const MessageWriter& writer) {
   const Probe& probe = *member.probe;
   if (!member.rounds) {
     if (const auto reason = probe.unsupported ? probe.unsupported(*device_) : std::nullopt) {
       member.over = true;
       rounds_->end_at(rounds_end_s());  // what was kept for it is there for the others
-      return tell.outcome(probe.name, *reason);
+      return writer.outcome(probe.name, *reason);
     }
     member.rounds.emplace(probe, *device_, options_.effort, [this] { return stopped(); });
   }
   member.rounds->visit(slowed_share(member));
-  tell_ceiling(member, tell);
+  tell_ceiling(member, writer);
 }
 
-void RoundsWorker::tell_ceiling(Member& member, const Tell& tell) const {
+void RoundsWorker::tell_ceiling(Member& member, const MessageWriter& writer) const {
   if (const auto measured = member.rounds->measured(slowed_share(member))) {
-    tell.outcome(member.probe->name, *measured);
+    writer.outcome(member.probe->name, *measured);
   } else if (!interrupted()) {
     member.over = true;
     const std::string reason = member.rounds->failure();
@@ -131,19 +131,19 @@ void RoundsWorker::tell_ceiling(Member& member, const Tell& tell) const {
   }
 }
 
-void RoundsWorker::sweep(Member& member, const Tell& tell) {
+void RoundsWorker::sweep(Member& member, const MessageWriter& writer) {
   member.stretched = true;
   const ProbeOutcome outcome = measure_probe(*member.probe, *device_, options_.effort, [this] { return stopped(); });
   if (interrupted()) return;
   const bool cut = stopped() && std::holds_alternative<std::string>(outcome);
-  tell.outcome(member.probe->name, cut ? ProbeOutcome(kNoTime) : outcome);
+  writer.outcome(member.probe->name, cut ? ProbeOutcome(kNoTime) : outcome);
 }
 
-void RoundsWorker::sustain(Member& member, const Tell& tell) {
+void RoundsWorker::sustain(Member& member, const MessageWriter& writer) {
   member.stretched = true;
   const Probe& probe = *member.probe;
   if (wall_seconds() + stretch_s(options_.effort) > end_s_) {
-    return tell.outcome(probe.name + " (sustained)", std::string(kNoTime));
+    return writer.outcome(probe.name + " (sustained)", std::string(kNoTime));
   }
   const Ceiling burst = member.rounds->measured(slowed_share(member)).value().ceiling;
   const auto ceiling = measure_sustained(
@@ -152,21 +152,21 @@ void RoundsWorker::sustain(Member& member, const Tell& tell) {
   const double in_a_cycle = share_in_a_cycle(*ceiling, burst);
   if (member.in_a_cycle && !(in_a_cycle > *member.in_a_cycle)) return;
   member.in_a_cycle = in_a_cycle;
-  tell.sustained(probe.name, *ceiling);
+  writer.sustained(probe.name, *ceiling);
 }
 
 /// All ceilings once more, for how much was disturbed is only known now; and what the time was too short for.
-void RoundsWorker::finish(const Tell& tell) {
+void RoundsWorker::finish(const MessageWriter& writer) {
   for (Member& member : members_) {
     if (member.over || lost(member)) continue;
     if (member.rounds) {
-      tell_ceiling(member, tell);
+      tell_ceiling(member, writer);
     } else {
-      tell.outcome(member.probe->name, std::string(kNoTime));
+      writer.outcome(member.probe->name, std::string(kNoTime));
     }
   }
   for (const Member& member : sweeps_) {
-    if (!member.stretched && !lost(member)) tell.outcome(member.probe->name, std::string(kNoTime));
+    if (!member.stretched && !lost(member)) writer.outcome(member.probe->name, std::string(kNoTime));
   }
 }
 
@@ -194,9 +194,9 @@ double RoundsWorker::rounds_end_s() const {
   return end_s_ - std::min(static_cast<double>(stretches) * kept_s(options_.effort), time_s_ / 2);
 }
 
-bool RoundsWorker::settled() const {
+bool RoundsWorker::converged() const {
   return std::all_of(members_.begin(), members_.end(), [this](const Member& member) {
-    return member.over || lost(member) || (member.rounds && member.rounds->settled(slowed_share(member)));
+    return member.over || lost(member) || (member.rounds && member.rounds->converged(slowed_share(member)));
   });
 }
 

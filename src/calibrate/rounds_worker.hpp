@@ -38,19 +38,19 @@ class RoundsWorker {
 
   /// What to do next: `work` with the member at that index.
   struct Step {
-    void (RoundsWorker::*work)(Member& member, const Tell& tell) = nullptr;
+    void (RoundsWorker::*work)(Member& member, const MessageWriter& writer) = nullptr;
     Member* member = nullptr;
   };
 
   std::optional<Step> next();
-  void visit(Member& member, const Tell& tell);
-  void sweep(Member& member, const Tell& tell);
-  void sustain(Member& member, const Tell& tell);
-  void finish(const Tell& tell);
-  void tell_ceiling(Member& member, const Tell& tell) const;
+  void visit(Member& member, const MessageWriter& writer);
+  void sweep(Member& member, const MessageWriter& writer);
+  void sustain(Member& member, const MessageWriter& writer);
+  void finish(const MessageWriter& writer);
+  void tell_ceiling(Member& member, const MessageWriter& writer) const;
   bool stopped() const;
   double slowed_share(const Member& member) const;
-  bool settled() const;
+  bool converged() const;
   double rounds_end_s() const;
   bool lost(const Member& member) const { return lost_.contains(member.probe->name); }
 

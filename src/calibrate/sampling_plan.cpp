@@ -15,14 +15,14 @@ double default_time_s(const Effort& effort, std::span<const Probe* const> probes
 }
 
 SamplerOptions search_options() {
-  return {.settle_s = 0.01, .min_samples = 7, .min_time_s = 0.005, .max_time_s = 0.06, .relative_half_width = 0.01};
+  return {.warm_up_s = 0.01, .min_samples = 7, .min_time_s = 0.005, .max_time_s = 0.06, .relative_half_width = 0.01};
 }
 
 // Quick: a few hundredths of a second are enough for a median within half a per cent where a machine is quiet.
 SamplerOptions burst_options(const Effort& effort, const Probe& probe) {
   const bool reference = probe.role == Role::reference;
   SamplerOptions options;
-  options.settle_s = effort.quick ? 0.02 : 0.1;
+  options.warm_up_s = effort.quick ? 0.02 : 0.1;
   options.min_time_s = effort.quick ? 0.02 : 0.1;
   // A pipe that has not converged by then is paced by its limiter or by the host; memory shared with others may yet.
   const double patience_s = probe.kind == CeilingKind::bandwidth ? 1.0 : 0.6;
@@ -33,7 +33,7 @@ SamplerOptions burst_options(const Effort& effort, const Probe& probe) {
 
 // A tensor pipe's time scatters by 0.6 % at a clock that reads constant (docs/method.md): no narrower than that.
 SamplerOptions rested(SamplerOptions options) {
-  options.settle_s = 0;
+  options.warm_up_s = 0;
   options.min_time_s = 0;
   options.max_time_s = std::min(options.max_time_s, 0.5);
   options.min_sample_s = 100e-6;
@@ -43,7 +43,7 @@ SamplerOptions rested(SamplerOptions options) {
 
 SamplerOptions doubling_options(const Effort& effort, const Probe& probe) {
   SamplerOptions options = burst_options(effort, probe);
-  options.settle_s = 0.02;
+  options.warm_up_s = 0.02;
   options.min_samples = 16;
   options.min_time_s = 0.02;
   options.max_time_s = effort.quick ? 0.1 : 0.3;
@@ -56,9 +56,9 @@ SamplerOptions sustained_options(const Effort& effort, const Probe& probe) {
   const double sustain_s = probe.kind == CeilingKind::compute ? effort.sustain_s : effort.sustain_s / 2;
   // Windows of 0.15 s, twice alike: 0.45 s at least, by which time a power limiter has acted.
   return {.min_sample_s = std::min(0.03, sustain_s / 40),
-          .settle = SettleMode::stable,
-          .settle_s = std::min(0.15, sustain_s / 8),
-          .settle_cap_s = sustain_s / 2,
+          .warm_up = WarmUpMode::stable,
+          .warm_up_s = std::min(0.15, sustain_s / 8),
+          .max_warm_up_s = sustain_s / 2,
           .min_samples = 16,
           .min_time_s = sustain_s / 2,
           .max_time_s = 0.6 * sustain_s,
@@ -69,14 +69,14 @@ SamplerOptions sustained_options(const Effort& effort, const Probe& probe) {
 // fewer rounds, and only rounds see what lasts for seconds. Where launches wait for each other's slices, 40 ms hold
 // three of them, of which a tenth says nothing: a quarter of a second is what that may cost.
 SamplerOptions visit_options(const Effort& effort) {
-  return {.settle_s = 0.01,
+  return {.warm_up_s = 0.01,
           .min_samples = 24,
           .min_time_s = effort.quick ? 0.02 : 0.04,
           .max_time_s = effort.quick ? 0.1 : 0.25};
 }
 
 SamplerOptions sweep_options() {
-  return {.settle_s = 0.002, .min_samples = 7, .min_time_s = 0.005, .max_time_s = 0.03, .relative_half_width = 0.01};
+  return {.warm_up_s = 0.002, .min_samples = 7, .min_time_s = 0.005, .max_time_s = 0.03, .relative_half_width = 0.01};
 }
 
 }  // namespace roofline

@@ -35,11 +35,11 @@ Json ask_child(const std::function<Json()>& question) {
   };
   jobs.on_message = [&](std::int64_t, std::string_view text) { answer = Json::parse(text); };
   jobs.on_lost = [&](std::int64_t, const std::string& reason) {
-    answer = {{"error", "looking for devices failed: " + reason}, {"hint", "try --device cpu"}};
+    answer = {{"error", "device discovery failed: " + reason}, {"hint", "try --device cpu"}};
   };
   // Eight GPUs without persistence take half a minute to come up; a driver that hangs would take for ever.
   jobs.limit_s = [](std::int64_t) { return 180.0; };
-  if (run_isolated(jobs) == JobsEnd::interrupted) throw DeviceError("interrupted while looking for devices");
+  if (run_isolated(jobs) == JobsEnd::interrupted) throw DeviceError("interrupted during device discovery");
   if (answer.contains("usage")) throw UsageError(answer["error"], answer["hint"]);
   if (answer.contains("error")) throw DeviceError(answer["error"], answer["hint"]);
   return answer["ok"];
@@ -59,7 +59,7 @@ Json describe_default(const DeviceOptions& options) {
   for (const DeviceListing& listing : list_devices(options)) {
     if (listing.info.kind != DeviceKind::cuda) continue;
     if (listing.usable) {
-      return describe(DeviceKind::cuda, listing.info.index, options, "the first CUDA GPU that works");
+      return describe(DeviceKind::cuda, listing.info.index, options, "first usable CUDA GPU");
     }
     reason = listing.reason;
   }
@@ -70,7 +70,7 @@ Json describe_default(const DeviceOptions& options) {
 
 SelectedDevice select_device(std::optional<DeviceKind> kind, int index, const DeviceOptions& options) {
   const Json answer =
-      ask_child([&] { return kind ? describe(*kind, index, options, "as asked for") : describe_default(options); });
+      ask_child([&] { return kind ? describe(*kind, index, options, "as requested") : describe_default(options); });
   SelectedDevice selected;
   selected.info = device_from_json(answer["device"]);
   selected.choice = {.kind = selected.info.kind, .index = selected.info.index, .options = options};

@@ -38,11 +38,11 @@ SamplerOptions options_of(const SharedProbe& shared, const Effort& effort) {
   SamplerOptions options;
   if (shared.regime == Regime::sustained) {
     // A fixed time to settle: all devices must come to their samples together, and a limiter acts within a second.
-    options.settle_s = effort.sustain_s / 2;
+    options.warm_up_s = effort.sustain_s / 2;
     options.min_sample_s = std::min(0.03, effort.sustain_s / 40);
     options.min_time_s = effort.sustain_s / 2;
   } else {
-    options.settle_s = effort.quick ? 0.02 : 0.1;
+    options.warm_up_s = effort.quick ? 0.02 : 0.1;
     options.min_time_s = effort.quick ? 0.1 : 0.4;
     if (shared.probe->rest_s > 0) options.min_sample_s = 100e-6;
   }
@@ -54,7 +54,7 @@ SamplerOptions options_of(const SharedProbe& shared, const Effort& effort) {
 
 double seconds_of(const SharedProbe& shared, const Effort& effort) {
   const SamplerOptions options = options_of(shared, effort);
-  return options.settle_s + options.min_time_s;
+  return options.warm_up_s + options.min_time_s;
 }
 
 /// Ends nobody's sampling before all have enough: until then each is under the load of the others.
@@ -172,12 +172,12 @@ class TogetherWorker {
       });
     }
     std::erase_if(able, [](const Part* part) { return !part->failure.empty(); });
-    if (able.size() == 1) able.front()->failure = "no other device can do the same at the same time";
+    if (able.size() == 1) able.front()->failure = "no other device can run this probe at the same time";
     if (able.size() > 1) {
-      std::latch settled(static_cast<std::ptrdiff_t>(able.size()));
+      std::latch warmed_up(static_cast<std::ptrdiff_t>(able.size()));
       std::atomic<int> lacking = static_cast<int>(able.size());
       each(able, [&](Device& device, Part& own) {
-        Arrival arrival(settled);
+        Arrival arrival(warmed_up);
         own.ceiling.together = sample(shared, device, own, lacking, [&] { arrival.wait(); });
       });
     }
@@ -228,7 +228,7 @@ class TogetherWorker {
       part.made = std::move(made);
       if (part.variant.empty() || part.made->variant == part.variant) break;
     }
-    if (!part.made) throw Error("no variant of the probe runs here");
+    if (!part.made) throw Error("no variant of this probe runs on this device");
     if (!part.variant.empty() && part.made->variant != part.variant) part.made = probe.make(device, request, 0);
     if (auto wrong = first_run({probe, device, interrupted_}, *part.made)) throw Error("wrong result: " + *wrong);
     part.ceiling.device = part.device;
@@ -239,10 +239,10 @@ class TogetherWorker {
   }
 
   LoadedRate sample(const SharedProbe& shared, Device& device, const Part& part, std::atomic<int>& lacking,
-                    const std::function<void()>& settled) const {
+                    const std::function<void()>& warmed_up) const {
     AllHaveEnough rule(lacking);
     return rate_of(time_beside_others({*shared.probe, device, interrupted_}, *part.made,
-                                      options_of(shared, options_.effort), rule, shared.regime, settled),
+                                      options_of(shared, options_.effort), rule, shared.regime, warmed_up),
                    part.made->amount);
   }
 

@@ -23,7 +23,7 @@ constexpr KnownLibrary kLibraries[] = {
     {"libcublasLt",
      {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"},
      "cuBLAS",
-     "GEMM has no cublas rungs, and no roof is checked against a library",
+     "GEMM has no cublas implementations, and no roof is checked against a library",
      kToolkit,
      true},
     {"libcupti",

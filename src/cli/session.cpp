@@ -7,7 +7,7 @@
 #include <ctime>
 #include <thread>
 
-#include "calibrate/earlier.hpp"
+#include "calibrate/history.hpp"
 #include "calibrate/machine_store.hpp"
 #include "cli/console.hpp"
 #include "cli/option_values.hpp"
@@ -59,8 +59,8 @@ std::optional<Machine> kept_for(const SelectedDevice& device, std::vector<std::s
 void hold_against_kept(Machine& machine) try {
   const std::optional<Machine> kept = kept_machine(machine.device.identity);
   if (!kept) return;
-  hold_against_earlier(machine, *kept, std::time(nullptr));
-  if (const std::string told = slower_earlier(machine, *kept); !told.empty()) warn(clean_line(told));
+  compare_with_history(machine, *kept, std::time(nullptr));
+  if (const std::string told = was_slow(machine, *kept); !told.empty()) warn(clean_line(told));
 } catch (const UsageError&) {
 }
 
@@ -102,9 +102,9 @@ Machine calibrate_with_progress(const DeviceChoice& device, const Effort& effort
   Machine machine = calibrate(options);
   line.clear();
   hold_against_kept(machine);
-  std::vector<NamedDisturbance> roofs;
+  std::vector<NamedContention> roofs;
   for (const Ceiling& ceiling : machine.ceilings) {
-    if (ceiling.disturbed && ceiling.role == Role::roof) roofs.push_back({ceiling.name, *ceiling.disturbed});
+    if (ceiling.contention && ceiling.role == Role::roof) roofs.push_back({ceiling.name, *ceiling.contention});
   }
   if (!roofs.empty()) warn(summarise(roofs, "ceiling"));
   return machine;

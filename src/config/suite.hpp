@@ -22,8 +22,9 @@ struct SuiteEntry {
   std::vector<Implementation> below;             ///< best first, if it is refused; empty where the suite has named it
   Workload workload;
   std::string skip_reason;
-  int line = 0;                              ///< of the entry in the file
-  std::shared_ptr<const KernelSpec> kernel;  ///< of the suite's own, where the implementation is one of its rungs
+  int line = 0;  ///< of the entry in the file
+  std::shared_ptr<const KernelSpec>
+      kernel;  ///< of the suite's own, where the implementation is one of its implementations
 
   /// Seconds after which its process is ended; nothing for what is built in.
   std::optional<double> time_limit_s() const;

@@ -88,8 +88,8 @@ Chosen choose_named(const ImplementationChoice& choice, const Op& op, DType dtyp
   return {choice.name, {}, absence + "; this build has nothing for " + missing};
 }
 
-/// The rungs that stand beside the op's own: those of a kernel of the suite that is like it.
-std::vector<Implementation> rungs_beside(const EntrySpec& entry) {
+/// The implementations that stand beside the op's own: those of a kernel of the suite that is like it.
+std::vector<Implementation> implementations_like(const EntrySpec& entry) {
   const bool like = entry.kernel != nullptr && entry.kernel->like != nullptr;
   return like ? user_implementations(entry.kernel) : std::vector<Implementation>{};
 }
@@ -103,7 +103,7 @@ std::vector<Chosen> choose(const EntrySettings& settings, const EntrySpec& entry
              {},
              entry.kernel->name + " is for " + kinds + " (" + entry.kernel->source.filename().string() + ")"}};
   }
-  for (const Implementation& rung : rungs_beside(entry)) here.push_back(rung);
+  for (const Implementation& implementation : implementations_like(entry)) here.push_back(implementation);
   const std::string name(op.name());
   const bool named = !settings.implementations.empty() && settings.implementations.front().name != "all";
   std::vector<Chosen> chosen;
@@ -119,7 +119,7 @@ std::vector<Chosen> choose(const EntrySettings& settings, const EntrySpec& entry
     // The ladder goes from the plainest to the fastest.
     return {{ladder.back().name, ladder.back(), "", {ladder.rbegin() + 1, ladder.rend()}}};
   }
-  for (const Implementation& rung : ladder) chosen.push_back({rung.name, rung, ""});
+  for (const Implementation& implementation : ladder) chosen.push_back({implementation.name, implementation, ""});
   return chosen;
 }
 
@@ -203,14 +203,14 @@ void require_sane_count(const EntrySpec& entry, const EntrySettings& settings) {
   if (count > kMaxWorkloads) entry.where.fail("this sweep expands to more than 10000 workloads");
 }
 
-/// The names of the rungs that are the suite's own.
-std::set<std::string> own_rungs(const EntrySpec& entry) {
+/// The names of the implementations that are the suite's own.
+std::set<std::string> own_implementations(const EntrySpec& entry) {
   std::set<std::string> names;
   if (entry.kernel == nullptr) return names;
-  for (const Implementation& rung : user_implementations(entry.kernel)) names.insert(rung.name);
-  for (const Implementation& rung : implementations_of(*entry.op, entry.kernel->device())) {
-    if (entry.kernel->like == nullptr || !names.contains(rung.name)) continue;
-    entry.where.fail(std::string(entry.op->name()) + " has a rung '" + rung.name +
+  for (const Implementation& implementation : user_implementations(entry.kernel)) names.insert(implementation.name);
+  for (const Implementation& implementation : implementations_of(*entry.op, entry.kernel->device())) {
+    if (entry.kernel->like == nullptr || !names.contains(implementation.name)) continue;
+    entry.where.fail(std::string(entry.op->name()) + " has an implementation '" + implementation.name +
                      "' already: choose another name for the kernel");
   }
   return names;
@@ -228,7 +228,7 @@ std::vector<SuiteEntry> expand(const EntrySpec& entry, DeviceKind device) {
   const std::optional<EntrySettings>& settings = entry.on(device);
   if (!settings) return {};
   require_sane_count(entry, *settings);
-  const std::set<std::string> own = own_rungs(entry);
+  const std::set<std::string> own = own_implementations(entry);
   std::vector<SuiteEntry> entries;
   const auto add = [&](const Shape& shape, DType dtype, const Chosen& chosen, CacheMode cache) {
     entries.push_back({.op = entry.op,

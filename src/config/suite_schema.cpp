@@ -260,7 +260,7 @@ constexpr std::string_view kSuite = R"json({
             }
           ]
         },
-        "like": {"description": "An op of roofline's that this kernel computes: its rungs stand beside.", "type": "string"},
+        "like": {"description": "An op of roofline's that this kernel computes: its implementations stand beside.", "type": "string"},
         "dtype": {"$ref": "#/$defs/dtypes", "description": "Types of the op that the kernel is written for."},
         "choose": {"description": "Keeps the fastest configuration for each shape.", "enum": ["fastest"]},
         "time_limit": {"description": "Seconds that a row may take. Default: 60.", "type": "number", "minimum": 1}

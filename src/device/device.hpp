@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "measure/sampler.hpp"
-#include "model/disturbance.hpp"
+#include "model/contention.hpp"
 #include "model/machine.hpp"
 
 namespace roofline {
@@ -102,8 +102,8 @@ class Device {
 
   /// Begins to watch for what disturbs this device; the function says what did since, as far as it can be read.
   /// Nothing by default.
-  virtual std::function<Disturbance()> watch_disturbance() {
-    return [] { return Disturbance{}; };
+  virtual std::function<Contention()> watch_contention() {
+    return [] { return Contention{}; };
   }
 
   /// Bytes of the last cache level before main memory; on a CPU of the level that holds most, as a last level that is

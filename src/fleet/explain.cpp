@@ -146,8 +146,8 @@ void compare_heat(Outlier& outlier, const Sheet& sheet, const Usuals& usuals) {
 void name_neighbours(Outlier& outlier, const Sheet& sheet) {
   for (const Deviation& slow : outlier.slow) {
     const SheetCeiling* ceiling = sheet.find(slow.label);
-    if (ceiling == nullptr || ceiling->disturbed.empty()) continue;
-    outlier.why.push_back(fmt::format("{} while {} was measured", ceiling->disturbed, slow.label));
+    if (ceiling == nullptr || ceiling->contention.empty()) continue;
+    outlier.why.push_back(fmt::format("{} while {} was measured", ceiling->contention, slow.label));
     return;
   }
 }

@@ -150,7 +150,7 @@ const std::vector<Wanted>& members_wanted() {
       {"links.ceilings.audit.status",
        [](Draft& d, const Value& v) { d.node.rate.ceiling.audit = v.of(parse_check_status); }},
       {"ceilings.disturbed.because",
-       [](Draft& d, const Value& v) { d.ceiling.disturbed = interned(clean_line(v.word())); }},
+       [](Draft& d, const Value& v) { d.ceiling.contention = interned(clean_line(v.word())); }},
   };
   return kTable;
 }

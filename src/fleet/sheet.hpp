@@ -25,7 +25,7 @@ struct SheetCeiling {
   float core_hz = 0;  ///< 0 where it is not recorded
   float temperature_c = std::numeric_limits<float>::quiet_NaN();
   std::optional<std::string_view> limiter = {};  ///< what held the clock down; empty: nothing did
-  std::string_view disturbed = {};               ///< what else ran meanwhile; empty: nothing to speak of
+  std::string_view contention = {};              ///< what else ran meanwhile; empty: nothing to speak of
 };
 
 struct Sheet {

@@ -42,17 +42,17 @@ std::string mebibytes(double bytes) { return fmt::format("{:.4g} MiB", bytes / (
 Check audit_intensity(CeilingKind kind, double probe_intensity, double ridge) {
   Check check{"intensity clear of the ridge", CheckStatus::not_run, {}};
   if (kind == CeilingKind::overhead || kind == CeilingKind::latency) {
-    check.detail = "it has no ridge";
+    check.detail = "not applicable: no ridge";
   } else if (std::isnan(ridge) || std::isnan(probe_intensity)) {
-    check.detail = "the other ceiling is missing: no ridge";
+    check.detail = "no ridge: the other ceiling is missing";
   } else if (kind == CeilingKind::compute) {
     check.status = passed_if(probe_intensity >= kClearOfRidge * ridge);
-    check.detail = fmt::format("{:.4g} FLOP/byte, at least {:.4g} wanted: {:g} x the ridge of {:.4g}", probe_intensity,
+    check.detail = fmt::format("{:.4g} FLOP/byte, required >= {:.4g} ({:g} x the ridge of {:.4g})", probe_intensity,
                                kClearOfRidge * ridge, kClearOfRidge, ridge);
   } else {
     check.status = passed_if(probe_intensity * kClearOfRidge <= ridge);
-    check.detail = fmt::format("{:.4g} FLOP/byte, at most {:.4g} wanted: 1/{:g} of the ridge of {:.4g}",
-                               probe_intensity, ridge / kClearOfRidge, kClearOfRidge, ridge);
+    check.detail = fmt::format("{:.4g} FLOP/byte, required <= {:.4g} (1/{:g} of the ridge of {:.4g})", probe_intensity,
+                               ridge / kClearOfRidge, kClearOfRidge, ridge);
   }
   return check;
 }
@@ -61,17 +61,17 @@ Check audit_doubling(const Summary& once, const Summary& twice) {
   Check check{std::string(kDoublingCheck), CheckStatus::not_run, {}};
   const double ratio = twice.median / once.median;
   if (!std::isfinite(ratio) || ratio <= 0) {
-    check.detail = "one of the two times could not be measured";
+    check.detail = "one of the two times is missing";
     return check;
   }
   constexpr double kLeast = 2 * (1 - kDoublingWithin);
   constexpr double kMost = 2 * (1 + kDoublingWithin);
   const Interval between{twice.ci95.low / once.ci95.high, twice.ci95.high / once.ci95.low};
-  check.detail = fmt::format("{:.4g} x the time, {:g} to {:g} wanted", ratio, kLeast, kMost);
+  check.detail = fmt::format("{:.4g} x the time, required {:g} to {:g}", ratio, kLeast, kMost);
   if (ratio >= kLeast && ratio <= kMost) {
     check.status = CheckStatus::pass;
   } else if (between.low <= kMost && between.high >= kLeast) {
-    check.detail += fmt::format("; undecided, for the noise allows {:.4g} to {:.4g}", between.low, between.high);
+    check.detail += fmt::format("; undecided: 95 % interval {:.4g} to {:.4g}", between.low, between.high);
   } else {
     check.status = CheckStatus::fail;
   }
@@ -101,7 +101,7 @@ Check audit_doubling(const FastPlateau& once, const FastPlateau& twice, bool rea
                           : audit_doubling(summary_of(once), summary_of(twice));
   if (reached) return check;
   if (check.status == CheckStatus::fail) check.status = CheckStatus::not_run;
-  check.detail += fmt::format("; after {} and {} rounds not both plateaus were reached", once.rounds, twice.rounds);
+  check.detail += fmt::format("; not both plateaus reached after {} and {} rounds", once.rounds, twice.rounds);
   return check;
 }
 
@@ -109,7 +109,7 @@ Check audit_working_set(double working_set_bytes, double nearer_cache_bytes, std
                         double least_times) {
   Check check{"working set where it belongs", CheckStatus::not_run, {}};
   if (nearer_cache_bytes <= 0 && !own_capacity_bytes) {
-    check.detail = "no cache is nearer, and the level's own size is unknown";
+    check.detail = "no inner cache, and the level's size is unknown";
     return check;
   }
   const bool past = working_set_bytes >= least_times * std::max(nearer_cache_bytes, 0.0);
@@ -117,11 +117,11 @@ Check audit_working_set(double working_set_bytes, double nearer_cache_bytes, std
   check.status = passed_if(past && fits);
   check.detail = mebibytes(working_set_bytes);
   if (nearer_cache_bytes > 0) {
-    check.detail += fmt::format(", {:.4g} x the nearer cache of {}; at least {:g} x wanted",
+    check.detail += fmt::format(", {:.4g} x the inner cache of {}, required >= {:g} x",
                                 working_set_bytes / nearer_cache_bytes, mebibytes(nearer_cache_bytes), least_times);
   }
   if (own_capacity_bytes) {
-    check.detail += fmt::format(", in a level of {}{}", mebibytes(*own_capacity_bytes), fits ? "" : ": too large");
+    check.detail += fmt::format(", capacity {}{}", mebibytes(*own_capacity_bytes), fits ? "" : ": too large");
   }
   return check;
 }
@@ -130,7 +130,7 @@ Check audit_limit(double value, const Interval& ci95, const std::optional<Limit>
                   double least) {
   Check check{"under the hardware's limit", CheckStatus::not_run, {}};
   if (!limit || !(limit->value > 0)) {
-    check.detail = "no limit is known for this device";
+    check.detail = "no hardware limit known for this device";
     return check;
   }
   const double most = limit->value * (1 + kClockScatter);
@@ -139,7 +139,7 @@ Check audit_limit(double value, const Interval& ci95, const std::optional<Limit>
   check.status = passed_if(below && reached);
   check.detail =
       fmt::format("{:.2f} % of {} = {}", 100 * value / limit->value, with_prefix(limit->value, unit), limit->basis);
-  if (!reached) check.detail += fmt::format("; at least {:g} % wanted", 100 * least);
+  if (!reached) check.detail += fmt::format("; required >= {:g} %", 100 * least);
   return check;
 }
 
@@ -152,17 +152,17 @@ Check audit_accounting(const Ceiling& ceiling, const Work& work) {
     modelled = traffic.total();
     const double wanted = ceiling.pattern ? write_share(*ceiling.pattern).value_or(kNaN) : kNaN;
     const double share = traffic.write / modelled;
-    check.detail = fmt::format("{:.6g} bytes a launch, {:.6g} by the model", ceiling.amount, modelled);
+    check.detail = fmt::format("{:.6g} bytes per launch, {:.6g} in the work model", ceiling.amount, modelled);
     if (!std::isnan(wanted))
-      check.detail += fmt::format("; {:.1f} % of them written, {:.1f} % wanted", 100 * share, 100 * wanted);
+      check.detail += fmt::format("; {:.1f} % writes, required {:.1f} %", 100 * share, 100 * wanted);
     check.status = passed_if(same(ceiling.amount, modelled) && (std::isnan(wanted) || std::abs(share - wanted) < 1e-6));
   } else if (ceiling.kind == CeilingKind::compute && ceiling.pipe) {
     const auto found = work.flops.find(*ceiling.pipe);
     modelled = found == work.flops.end() ? 0 : found->second;
-    check.detail = fmt::format("{:.6g} operations a launch, {:.6g} by the model", ceiling.amount, modelled);
+    check.detail = fmt::format("{:.6g} operations per launch, {:.6g} in the work model", ceiling.amount, modelled);
     check.status = passed_if(same(ceiling.amount, modelled));
   } else {
-    check.detail = "no bytes and no operations are counted";
+    check.detail = "not applicable: no bytes or operations";
   }
   return check;
 }
@@ -176,7 +176,7 @@ Check audit_operands(std::span<const std::byte> sample) {
       bits -= count / static_cast<double>(sample.size()) * std::log2(count / static_cast<double>(sample.size()));
   }
   return {"operands are random", passed_if(!sample.empty() && bits >= kRandomBits),
-          fmt::format("{:.2f} bits of information in a byte of {} sampled, at least {:g} wanted", bits, sample.size(),
+          fmt::format("{:.2f} bits of entropy per byte ({} bytes sampled), required >= {:g}", bits, sample.size(),
                       kRandomBits)};
 }
 
@@ -184,13 +184,13 @@ Check audit_instruction(std::string_view instruction, std::optional<int> found, 
   Check check{"instruction in the machine code", CheckStatus::not_run, std::string(where)};
   if (!found) return check;
   check.status = passed_if(*found > 0);
-  check.detail = fmt::format("{} stands {} times in {}", instruction, *found, where);
+  check.detail = fmt::format("{} found {} times in {}", instruction, *found, where);
   return check;
 }
 
 Check audit_duration(double sampled_s, double wanted_s) {
   return {std::string(kLongEnoughCheck), passed_if(sampled_s >= wanted_s),
-          fmt::format("sampled for {:.2f} s after settling, {:g} s wanted", sampled_s, wanted_s)};
+          fmt::format("sampled for {:.2f} s after warm-up, required {:g} s", sampled_s, wanted_s)};
 }
 
 Check audit_interval(double value, const Interval& ci95) {
@@ -207,15 +207,15 @@ Check audit_interval(double value, const Interval& ci95) {
 }
 
 Check audit_result(const std::optional<std::string>& failure) {
-  return {"result verified", passed_if(!failure), failure.value_or("what the probe computed is right")};
+  return {"result verified", passed_if(!failure), failure.value_or("result correct")};
 }
 
 Check audit_regulation(const Summary& time, std::string_view limiter, double shift) {
   return {std::string(kRegulatedCheck), passed_if(std::abs(shift) <= kRegulatedWithin),
-          fmt::format("held by {}: the second half of {} samples is {:+.2f} % off the first, nine tenths lie within "
-                      "-{:.1f} % to +{:.1f} % of the median, after {:.2f} s of settling",
+          fmt::format("clock limited by {}: second half of {} samples {:+.2f} % from the first; 90 % within "
+                      "-{:.1f} % to +{:.1f} % of the median, after {:.2f} s of warm-up",
                       limiter, time.samples, 100 * shift, 100 * (1 - time.q05 / time.median),
-                      100 * (time.q95 / time.median - 1), time.settle_s)};
+                      100 * (time.q95 / time.median - 1), time.warm_up_s)};
 }
 
 Check audit_plateau(const FastPlateau& plateau, double slowed_share, double least_s) {
@@ -223,65 +223,65 @@ Check audit_plateau(const FastPlateau& plateau, double slowed_share, double leas
   check.detail = fmt::format("{} of {} rounds agree within 1 %, {} of {} samples are on the plateau", plateau.agreeing,
                              plateau.rounds, plateau.support, plateau.samples);
   if (plateau.at_limit(least_s)) {
-    check.detail += fmt::format("; {:.1f} % of what its clock allows: no round could show more than that",
+    check.detail += fmt::format("; {:.1f} % of the clock-derived limit, which no round can exceed",
                                 100 * least_s / plateau.seconds);
     return check;
   }
   if (plateau.slowed == 0 && slowed_share == 0) return check;
-  check.detail +=
-      fmt::format("; {} were slowed, and up to {:.0f} % of all of its kind: a chance of {:.3g} % that none was spared",
-                  plateau.slowed, 100 * slowed_share, 100 * plateau.chance_of_missing(slowed_share));
+  check.detail += fmt::format(
+      "; {} rounds slowed, up to {:.0f} % across similar probes: {:.3g} % chance that every round was slowed",
+      plateau.slowed, 100 * slowed_share, 100 * plateau.chance_of_missing(slowed_share));
   return check;
 }
 
 /// Why sampling stopped. A narrow interval does not say that the level held still.
 std::string why_stopped(StopReason stop) {
   std::string words(to_string(stop));
-  if (stop == StopReason::converged) return "a narrow interval";
+  if (stop == StopReason::converged) return "convergence";
   std::replace(words.begin(), words.end(), '_', ' ');
   return words;
 }
 
 Check audit_cycles(const Ceiling& sustained, const Ceiling& burst) {
-  Check check{std::string(kCyclesCheck), CheckStatus::not_run, "a core clock is not known"};
+  Check check{std::string(kCyclesCheck), CheckStatus::not_run, "core clock unknown"};
   const double share = share_in_a_cycle(sustained, burst);
   if (std::isnan(share)) return check;
-  check.detail = fmt::format("{:.3f} of it, at {:.3f} and {:.3f} GHz", share, *sustained.clocks.core_hz * 1e-9,
-                             *burst.clocks.core_hz * 1e-9);
+  check.detail = fmt::format("{:.3f} of the burst rate per cycle, at {:.3f} and {:.3f} GHz", share,
+                             *sustained.clocks.core_hz * 1e-9, *burst.clocks.core_hz * 1e-9);
   if (share > 1 + kSameInACycle) {
-    check.detail += ": the burst roof was slowed, or a clock is not that of the work";
+    check.detail += ": the burst measurement was slowed, or a clock reading is wrong";
     return check;
   }
   check.status = passed_if(share >= 1 - kSameInACycle);
   return check;
 }
 
-Check audit_earlier(const Ceiling& ceiling) {
-  Check check{std::string(kEarlierCheck), CheckStatus::not_run, "no earlier calibration reached more"};
-  if (!ceiling.earlier) return check;
-  const double share = ceiling.value / ceiling.earlier->value;
+Check audit_history(const Ceiling& ceiling) {
+  Check check{std::string(kHistoryCheck), CheckStatus::not_run, "no earlier calibration reached more"};
+  if (!ceiling.past_best) return check;
+  const double share = ceiling.value / ceiling.past_best->value;
   const double in_a_cycle = follows_core_clock(ceiling) ? share_in_a_cycle_of_before(ceiling) : kNaN;
   check.status = passed_if(share >= 1 - kSameAsBefore || in_a_cycle >= 1 - kSameAsBefore);
-  check.detail = fmt::format("{:.3f} of {} on {}", share, with_prefix(ceiling.earlier->value, unit_of(ceiling.kind)),
-                             ceiling.earlier->measured_at);
+  check.detail = fmt::format("{:.3f} of {} on {}", share, with_prefix(ceiling.past_best->value, unit_of(ceiling.kind)),
+                             ceiling.past_best->measured_at);
   if (!std::isnan(in_a_cycle)) {
-    check.detail += fmt::format("; {:.3f} of it in a cycle, at {:.3f} and {:.3f} GHz", in_a_cycle,
-                                *ceiling.clocks.core_hz * 1e-9, *ceiling.earlier->core_hz * 1e-9);
+    check.detail += fmt::format("; {:.3f} per cycle, at {:.3f} and {:.3f} GHz", in_a_cycle,
+                                *ceiling.clocks.core_hz * 1e-9, *ceiling.past_best->core_hz * 1e-9);
   }
   return check;
 }
 
-bool of_unrest(const Check& check) {
-  constexpr std::array kOfUnrest = {kIntervalCheck,  kPlateauCheck,    kSteadyCheck,
-                                    kRegulatedCheck, kLongEnoughCheck, kCyclesCheck};
-  return std::find(kOfUnrest.begin(), kOfUnrest.end(), check.name) != kOfUnrest.end();
+bool is_noise_check(const Check& check) {
+  constexpr std::array kNoiseChecks = {kIntervalCheck,  kPlateauCheck,    kSteadyCheck,
+                                       kRegulatedCheck, kLongEnoughCheck, kCyclesCheck};
+  return std::find(kNoiseChecks.begin(), kNoiseChecks.end(), check.name) != kNoiseChecks.end();
 }
 
 Check audit_steadiness(const Summary& time) {
   Check check{std::string(kSteadyCheck), passed_if(!time.drifting), {}};
   check.detail =
-      fmt::format("{} after {:.2f} s of settling, {} samples, stopped by {}", time.drifting ? "drifting" : "steady",
-                  time.settle_s, time.samples, why_stopped(time.stop));
+      fmt::format("{} after {:.2f} s of warm-up, {} samples, stopped by {}", time.drifting ? "drifting" : "steady",
+                  time.warm_up_s, time.samples, why_stopped(time.stop));
   if (time.samples == 0) check.status = CheckStatus::fail;
   return check;
 }

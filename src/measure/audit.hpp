@@ -99,13 +99,13 @@ inline constexpr std::string_view kCyclesCheck = "as much in a cycle as in a bur
 /// An earlier calibration must not have reached more by over 3 %: this one was disturbed from its beginning to its end,
 /// or the machine has become slower. Nor more in a cycle of the core clock, where it ran at another and the level is
 /// not main memory, which has a clock of its own. not_run where none reached more.
-Check audit_earlier(const Ceiling& ceiling);
-inline constexpr std::string_view kEarlierCheck = "as fast as before";
+Check audit_history(const Ceiling& ceiling);
+inline constexpr std::string_view kHistoryCheck = "as fast as before";
 inline constexpr double kSameAsBefore = 0.03;
 
 /// Whether it is a check that fails where a machine does not hold still: the ceiling may be right, and is not known
 /// well enough.
-bool of_unrest(const Check& check);
+bool is_noise_check(const Check& check);
 
 /// The probe's time must have been steady: settled before, and no drift while sampling.
 Check audit_steadiness(const Summary& time);

@@ -95,7 +95,7 @@ FastPlateau fast_plateau(std::span<const Round> rounds) {
   plateau.seconds = quantile(ascending, kFast);
   plateau.ci95 = quantile_interval(ascending, kFast, worth_of(series, plateau.seconds));
   plateau.rounds = static_cast<std::int64_t>(medians.size());
-  plateau.typical_s = median(std::move(medians));
+  plateau.median_s = median(std::move(medians));
   plateau.samples = static_cast<std::int64_t>(all.size());
   const double most_s = kAgreeing * plateau.seconds;
   plateau.support = std::count_if(all.begin(), all.end(), [most_s](double seconds) { return seconds <= most_s; });

@@ -21,11 +21,11 @@ struct Round {
 
 struct FastPlateau {
   /// Seconds per launch: the time that a tenth of the samples stay below, in those rounds that agree about it. Of all
-  /// samples taken, none is dropped from `typical_s`. NaN without samples.
+  /// samples taken, none is dropped from `median_s`. NaN without samples.
   double seconds = std::numeric_limits<double>::quiet_NaN();
   Interval ci95;  ///< exact binomial interval of that tenth; n is shrunk for how samples below it follow one another
-  double typical_s = std::numeric_limits<double>::quiet_NaN();  ///< median of the medians of all rounds
-  std::int64_t rounds = 0;                                      ///< that have samples
+  double median_s = std::numeric_limits<double>::quiet_NaN();  ///< median of the medians of all rounds
+  std::int64_t rounds = 0;                                     ///< that have samples
   std::int64_t agreeing = 0;       ///< rounds whose own fastest tenth is within 1 % of that of the fastest round
   std::int64_t slowed = 0;         ///< rounds that are more than 3 % slower than the fastest
   std::int64_t samples = 0;        ///< of all rounds

@@ -10,7 +10,7 @@ Rounds::Rounds(std::size_t members, RoundTimes times) : times_(times), order_(me
   std::iota(order_.begin(), order_.end(), std::size_t{0});
 }
 
-std::optional<std::size_t> Rounds::next(double now_s, const std::function<bool()>& settled) {
+std::optional<std::size_t> Rounds::next(double now_s, const std::function<bool()>& converged) {
   const bool finishing = times_.whole_first_round && completed_ == 0 && place_ < order_.size();
   if (order_.empty() || (now_s >= times_.end_s && !finishing)) return std::nullopt;
   if (place_ == order_.size()) {
@@ -19,7 +19,7 @@ std::optional<std::size_t> Rounds::next(double now_s, const std::function<bool()
     // Not std::shuffle, whose outcome is each library's own.
     for (std::size_t i = order_.size(); i > 1; --i) std::swap(order_[i - 1], order_[random_() % i]);
   }
-  if (place_ == 0 && completed_ > 0 && now_s >= times_.least_s && settled()) return std::nullopt;
+  if (place_ == 0 && completed_ > 0 && now_s >= times_.least_s && converged()) return std::nullopt;
   return order_[place_++];
 }
 

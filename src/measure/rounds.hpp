@@ -1,5 +1,5 @@
-// The order of a measurement in rounds: every member is visited once a round, so that a disturbance of seconds costs
-// each of them a round and none of them all. It knows no device and no clock.
+// The order of a measurement in rounds: every member is visited once a round, so that contention that lasts seconds
+// costs each of them a round and none of them all. It knows no device and no clock.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ class Rounds {
 
   /// Whom to visit at `now_s`: in the members' order in the first round, in an order of its own in each that follows,
   /// so that nobody is always met by what comes round at the same pace. Nothing once the time is over, or when a round
-  /// has ended, `least_s` is past and `settled` says that another one would change nothing.
-  std::optional<std::size_t> next(double now_s, const std::function<bool()>& settled);
+  /// has ended, `least_s` is past and `converged` says that another one would change nothing.
+  std::optional<std::size_t> next(double now_s, const std::function<bool()>& converged);
 
   /// Another end than was said at first.
   void end_at(double end_s) { times_.end_s = end_s; }

@@ -15,8 +15,8 @@ namespace {
 /// still reads zero then does not run.
 constexpr std::int64_t kMaxLaunches = std::int64_t{1} << 20;
 /// Settling ends by time; this ends it when neither the wall clock nor the readings add up to any.
-constexpr std::size_t kMaxSettleBatches = 20000;
-constexpr double kSettledWithin = 0.005;
+constexpr std::size_t kMaxWarmUpBatches = 20000;
+constexpr double kStableWithin = 0.005;
 /// Sampling lasts that many times its time limit at most, for the sake of `least_samples`.
 constexpr double kPatience = 3;
 
@@ -31,7 +31,7 @@ class Sampling {
         target_s_(std::max(options.resolution_multiple * bench.timer_resolution_s, options.min_sample_s)) {}
 
   Samples run() {
-    if (calibrate() && settle() && calibrate_anew()) take_samples();
+    if (calibrate() && warm_up() && calibrate_anew()) take_samples();
     return sum_up();
   }
 
@@ -48,11 +48,11 @@ class Sampling {
   bool calibrate();
   bool calibrate_anew();
   std::int64_t more_launches(double seconds) const;
-  bool settle();
-  bool settle_fixed();
-  bool settle_stable();
+  bool warm_up();
+  bool warm_up_fixed();
+  bool warm_up_until_stable();
   bool fill(Window& window, double duration_s);
-  bool settle_is_over(double cap_s) const;
+  bool warm_up_is_over(double cap_s) const;
   void take_samples();
   bool finished(double elapsed_s);
   Samples sum_up();
@@ -66,10 +66,10 @@ class Sampling {
 
   StopReason stop_ = StopReason::converged;
   double busy_s_ = 0;  ///< sum of all readings so far: warm-up time, whoever asked for it
-  double settle_start_s_ = 0;
-  double settle_s_ = 0;
+  double warm_up_start_s_ = 0;
+  double warm_up_s_ = 0;
   bool drifting_ = false;
-  std::vector<double> settled_;  ///< readings while settling
+  std::vector<double> warm_up_seconds_;  ///< readings while settling
   std::vector<double> clock_hz_;
   Samples samples_;
 };
@@ -118,41 +118,41 @@ std::int64_t Sampling::more_launches(double seconds) const {
   return std::min(static_cast<std::int64_t>(wanted) * quantum_, most);
 }
 
-bool Sampling::settle() {
-  settle_start_s_ = bench_.now();
-  const bool done = options_.settle == SettleMode::fixed ? settle_fixed() : settle_stable();
-  settle_s_ = bench_.now() - settle_start_s_;
+bool Sampling::warm_up() {
+  warm_up_start_s_ = bench_.now();
+  const bool done = options_.warm_up == WarmUpMode::fixed ? warm_up_fixed() : warm_up_until_stable();
+  warm_up_s_ = bench_.now() - warm_up_start_s_;
   return done;
 }
 
-/// The time that calibrating kept the device busy counts: a kernel longer than settle_s needs no third launch.
-bool Sampling::settle_fixed() {
-  while (!settle_is_over(options_.settle_s)) {
+/// The time that calibrating kept the device busy counts: a kernel longer than warm_up_s needs no third launch.
+bool Sampling::warm_up_fixed() {
+  while (!warm_up_is_over(options_.warm_up_s)) {
     const std::optional<Reading> reading = read_batch();
     if (!reading) return false;
-    settled_.push_back(reading->seconds);
+    warm_up_seconds_.push_back(reading->seconds);
   }
   return true;
 }
 
 /// By the wall clock, or by the readings should it stand still.
-bool Sampling::settle_is_over(double cap_s) const {
-  return bench_.now() - settle_start_s_ >= cap_s || busy_s_ >= cap_s || settled_.size() >= kMaxSettleBatches;
+bool Sampling::warm_up_is_over(double cap_s) const {
+  return bench_.now() - warm_up_start_s_ >= cap_s || busy_s_ >= cap_s || warm_up_seconds_.size() >= kMaxWarmUpBatches;
 }
 
 /// Windows must agree twice running: one agreement could end it after two windows, 0.6 s, and a GPU's power
 /// limiter acts at about that time.
-bool Sampling::settle_stable() {
-  const auto agree = [](double a, double b) { return std::abs(a - b) <= kSettledWithin * std::min(a, b); };
+bool Sampling::warm_up_until_stable() {
+  const auto agree = [](double a, double b) { return std::abs(a - b) <= kStableWithin * std::min(a, b); };
   Window before;
-  if (!fill(before, options_.settle_s)) return false;
+  if (!fill(before, options_.warm_up_s)) return false;
   for (int agreed = 0; agreed < 2;) {
-    if (settle_is_over(options_.settle_cap_s)) {
+    if (warm_up_is_over(options_.max_warm_up_s)) {
       drifting_ = true;
       return true;
     }
     Window after;
-    if (!fill(after, options_.settle_s)) return false;
+    if (!fill(after, options_.warm_up_s)) return false;
     const bool clocks =
         before.clock_hz.empty() || after.clock_hz.empty() || agree(median(before.clock_hz), median(after.clock_hz));
     agreed = clocks && agree(median(before.seconds), median(after.seconds)) ? agreed + 1 : 0;
@@ -167,24 +167,24 @@ bool Sampling::fill(Window& window, double duration_s) {
   do {
     const std::optional<Reading> reading = read_batch();
     if (!reading) return false;
-    settled_.push_back(reading->seconds);
+    warm_up_seconds_.push_back(reading->seconds);
     window.seconds.push_back(reading->seconds);
     if (reading->clock_hz) window.clock_hz.push_back(*reading->clock_hz);
     window.busy_s += reading->seconds;
   } while (bench_.now() - window.start_s < duration_s && window.busy_s < duration_s &&
-           !settle_is_over(options_.settle_cap_s));
+           !warm_up_is_over(options_.max_warm_up_s));
   return true;
 }
 
 /// A processor that was idle may run several times faster once warm; samples would then be too short.
 bool Sampling::calibrate_anew() {
-  if (settled_.empty()) return true;
-  const auto latest = static_cast<std::ptrdiff_t>((settled_.size() + 1) / 2);
-  return median({settled_.end() - latest, settled_.end()}) >= target_s_ || calibrate();
+  if (warm_up_seconds_.empty()) return true;
+  const auto latest = static_cast<std::ptrdiff_t>((warm_up_seconds_.size() + 1) / 2);
+  return median({warm_up_seconds_.end() - latest, warm_up_seconds_.end()}) >= target_s_ || calibrate();
 }
 
 void Sampling::take_samples() {
-  if (bench_.settled) bench_.settled();
+  if (bench_.warmed_up) bench_.warmed_up();
   const double start_s = bench_.now();
   do {
     const std::optional<Reading> reading = read_batch();
@@ -213,7 +213,7 @@ Samples Sampling::sum_up() {
   Summary& summary = samples_.summary;
   summary = summarize(samples_.seconds);
   summary.launches_per_sample = launches_;
-  summary.settle_s = settle_s_;
+  summary.warm_up_s = warm_up_s_;
   summary.drifting = summary.drifting || drifting_;
   summary.stop = stop_;
   if (!clock_hz_.empty()) summary.clock_hz = median(clock_hz_);

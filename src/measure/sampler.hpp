@@ -28,16 +28,16 @@ struct Bench {
   /// True once the user has asked to stop.
   std::function<bool()> cancelled = [] { return false; };
   /// Called once, when settling is over and the first sample is about to be taken.
-  std::function<void()> settled = [] {};
+  std::function<void()> warmed_up = [] {};
   double timer_resolution_s = 1e-6;
   /// Launches per sample are a multiple of this (the number of rotating buffer sets).
   std::int64_t launch_quantum = 1;
 };
 
-enum class SettleMode : std::uint8_t {
-  fixed,  ///< for `settle_s` of wall time: burst
-  /// until clock and median of successive windows of `settle_s` agree within 0.5 %, twice running,
-  /// `settle_cap_s` at most: sustained
+enum class WarmUpMode : std::uint8_t {
+  fixed,  ///< for `warm_up_s` of wall time: burst
+  /// until clock and median of successive windows of `warm_up_s` agree within 0.5 %, twice running,
+  /// `max_warm_up_s` at most: sustained
   stable,
 };
 
@@ -45,9 +45,9 @@ enum class SettleMode : std::uint8_t {
 struct SamplerOptions {
   double resolution_multiple = 100;  ///< a sample lasts at least that many timer resolutions
   double min_sample_s = 200e-6;      ///< and at least this
-  SettleMode settle = SettleMode::fixed;
-  double settle_s = 0.3;
-  double settle_cap_s = 3.0;
+  WarmUpMode warm_up = WarmUpMode::fixed;
+  double warm_up_s = 0.3;
+  double max_warm_up_s = 3.0;
   std::int64_t min_samples = 32;  ///< and, to converge, worth as many independent ones
   double min_time_s = 0.05;       ///< sampling goes on at least that long
   double max_time_s = 3.0;        ///< and at most that long (settling not counted),

@@ -36,7 +36,7 @@ struct Summary {
   double effective_samples = 0;  ///< n(1-r)/(1+r), at most n
   double autocorrelation = 0;    ///< r: lag-1 autocorrelation of the samples
   std::int64_t launches_per_sample = 1;
-  double settle_s = 0;    ///< wall time spent settling
+  double warm_up_s = 0;   ///< wall time spent settling
   bool drifting = false;  ///< settling reached its cap before the windows agreed, or the samples themselves drift
   StopReason stop = StopReason::converged;
   std::optional<double> clock_hz;  ///< median core clock over the samples

@@ -39,10 +39,10 @@ bool follows_core_clock(const Ceiling& ceiling) {
 }
 
 double share_in_a_cycle_of_before(const Ceiling& ceiling) {
-  if (!ceiling.earlier) return kNaN;
+  if (!ceiling.past_best) return kNaN;
   Ceiling before;
-  before.value = ceiling.earlier->value;
-  before.clocks.core_hz = ceiling.earlier->core_hz;
+  before.value = ceiling.past_best->value;
+  before.clocks.core_hz = ceiling.past_best->core_hz;
   return share_in_a_cycle(ceiling, before);
 }
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/disturbance.hpp"
+#include "model/contention.hpp"
 #include "model/names.hpp"
 
 namespace roofline {
@@ -76,7 +76,7 @@ struct Power {
 };
 
 /// What a ceiling was in an earlier calibration of the same machine.
-struct EarlierValue {
+struct PastBest {
   double value = 0;                    ///< in the unit of the ceiling
   std::string measured_at;             ///< UTC, ISO 8601
   std::optional<double> core_hz = {};  ///< the core clock then; absent where it could not be read
@@ -97,7 +97,7 @@ struct Ceiling {
   Interval ci95;                   ///< 95 % interval of `value`
   /// What the median sample reached, in the unit of `value`, where that is the fast plateau of several rounds (burst
   /// ceilings of a CPU); absent where it is the median itself.
-  std::optional<double> typical;
+  std::optional<double> median_rate;
   std::int64_t rounds = 0;           ///< that it was measured in, over the whole calibration; 0: in one stretch
   std::int64_t agreeing_rounds = 0;  ///< of them, those that found this value within 1 %
   Regime regime = Regime::burst;
@@ -113,8 +113,8 @@ struct Ceiling {
   Power power;
   std::int64_t samples = 0;
   std::string stop;                           ///< why the sampling stopped
-  std::optional<Disturbance> disturbed = {};  ///< what else ran while it was sampled, where that was too much
-  std::optional<EarlierValue> earlier = {};   ///< the most that was reached before, where it was more
+  std::optional<Contention> contention = {};  ///< what else ran while it was sampled, where that was too much
+  std::optional<PastBest> past_best = {};     ///< the most that was reached before, where it was more
   double took_s = 0;  ///< that measuring it took: search, sampling and audit (and the sustained run, in a burst one)
 
   bool suspect() const { return audit.suspect(); }

@@ -135,7 +135,7 @@ Verification Case::State::verdict_of_all(Verification mine) const {
     double error = 0;
     long long checked = 0, outputs = 0;
     if (std::sscanf(found.c_str(), "%d %la %lld %lld %n", &passed, &error, &checked, &outputs, &at) != 4)
-      throw Error("a rank's process has not said what it found");
+      throw Error("no verification result from a rank's process");
     all.passed = all.passed && passed == 1;
     all.error = std::isnan(all.error) || std::isnan(error) ? std::nan("") : std::max(all.error, error);
     all.checked += checked;
@@ -143,8 +143,7 @@ Verification Case::State::verdict_of_all(Verification mine) const {
     const std::string failure = found.substr(static_cast<std::size_t>(at));
     if (!failure.empty()) all.failure += (all.failure.empty() ? "" : "; ") + failure;
   }
-  all.reference =
-      fmt::format("fp64 on the CPU, {} of {} elements, each rank's by its own process", all.checked, all.outputs);
+  all.reference = fmt::format("fp64 on the CPU, {} of {} elements, verified by each rank", all.checked, all.outputs);
   return all;
 }
 
@@ -286,8 +285,8 @@ std::string Case::State::broken_guards() {
     device_of(t).download(found.data(), guard, found.size());
     const auto broken = std::mismatch(pattern.begin(), pattern.end(), found.begin()).first;
     if (broken == pattern.end()) return;
-    text += fmt::format("{}the kernel wrote {} of '{}' (guard byte {})", text.empty() ? "" : "; ", where, specs[t].name,
-                        broken - pattern.begin());
+    text += fmt::format("{}out-of-bounds write {} of '{}' (guard byte {})", text.empty() ? "" : "; ", where,
+                        specs[t].name, broken - pattern.begin());
   };
   for (std::size_t t = 0; t < specs.size(); ++t) {
     if (!holds(t)) continue;
@@ -317,7 +316,7 @@ std::string Case::State::changed_inputs() {
                           .first -
                       chunk.begin();
       const auto element = (static_cast<std::int64_t>(begin) + at) / element_size(specs[t].dtype);
-      text += fmt::format("{}the kernel changed its input {}[{}]", text.empty() ? "" : "; ", specs[t].name, element);
+      text += fmt::format("{}the kernel modified its input {}[{}]", text.empty() ? "" : "; ", specs[t].name, element);
       break;
     }
   }
@@ -371,7 +370,7 @@ Verification Case::verify() {
   Verification result;
   if (own != nullptr && !own->has_reference()) {
     result.passed = true;
-    result.reference = "unverified, as the suite says";
+    result.reference = "unverified (as set in the suite)";
     for (const TensorSpec& spec : state.specs) result.outputs += is_written(spec.role) ? spec.elements : 0;
   } else {
     if (own != nullptr) own->prepare_reference(state.workload, state.device, state.inputs);
@@ -398,7 +397,7 @@ Verification Case::verify() {
 Bench Case::bench() {
   auto& state = *state_;
   if (!state.verified) {
-    throw Error(fmt::format("'{}' has not been verified, so it can't be timed", state.workload.label));
+    throw Error(fmt::format("'{}' is not verified and is not timed", state.workload.label));
   }
   state.timer =
       state.device.timer_of_ranks([this](std::int64_t number) { launch(state_->next_set + number); }, state.ranks);

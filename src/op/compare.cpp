@@ -209,7 +209,7 @@ Verification compare(const Op& op, const Workload& workload, std::span<const Hos
     found = compare_sample(op, workload, inputs, elements, indices);
   } else {
     result.checked = result.outputs;
-    result.reference = result.outputs == 1 ? "fp64 on the CPU, the one element"
+    result.reference = result.outputs == 1 ? "fp64 on the CPU, 1 element"
                                            : fmt::format("fp64 on the CPU, all {} elements", grouped(result.outputs));
     found = compare_all(op, workload, inputs, elements);
   }

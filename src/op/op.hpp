@@ -70,7 +70,7 @@ class Op {
   /// Inputs and outputs for one launch.
   virtual std::vector<TensorSpec> tensors(const Workload& workload) const = 0;
 
-  /// The work of one launch by METHODS' conventions (docs/method.md, "Work models").
+  /// The work of one launch, by the conventions of docs/method.md ("Work models").
   virtual Work work(const Workload& workload, DeviceKind device) const = 0;
 
   /// The values, in fp64, of the output elements at `indices` (ascending; into the concatenation of the

@@ -70,7 +70,7 @@ OpRegistrar::OpRegistrar(std::unique_ptr<Op> op, std::source_location where) {
   std::string name(op->name());
   if (const auto other = source_of_op(name); !other.empty()) {
     throw Error("two ops are named '" + name + "': in " + std::string(other) + " and in " + where.file_name(),
-                "rename one: the name is how a suite finds it");
+                "rename one of them: suites refer to ops by name");
   }
   registry().ops.emplace(std::move(name), RegisteredOp{std::move(op), where.file_name()});
 }

@@ -199,7 +199,7 @@ std::vector<std::string> alarms(const Report& report) {
            [&](const Point& p) { return timed(p) && not_cold(p, report.machine); });
   const auto above = [&](const Point& p) { return timed(p) && p.above_roof() && !not_cold(p, report.machine); };
   // The calibration's own probe beside the row may have found as much.
-  const auto faster_now = [](const Point& p) { return pace_of_roof(p).value_or(0) >= p.fraction_of_roof(); };
+  const auto faster_now = [](const Point& p) { return reference_rate_of_roof(p).value_or(0) >= p.fraction_of_roof(); };
   add_rows(sentences, report, "Above the roof, for the machine is faster now than when it was calibrated (do it again)",
            [&](const Point& p) { return above(p) && faster_now(p); });
   add_rows(sentences, report, "Above the roof, which means that the ceiling or the work model is wrong there",

@@ -42,8 +42,8 @@ std::string cause_of(const Ceiling& ceiling) {
   std::string cause;
   bool unrest = false;
   for (const Check& check : ceiling.audit.checks) {
-    if (check.status != CheckStatus::fail || (check.name == kEarlierCheck && !ceiling.earlier)) continue;
-    if (of_unrest(check)) {
+    if (check.status != CheckStatus::fail || (check.name == kHistoryCheck && !ceiling.past_best)) continue;
+    if (is_noise_check(check)) {
       unrest = true;
     } else if (cause.empty()) {
       cause = check.name;
@@ -65,7 +65,7 @@ std::string remedy(const Machine& machine, const Ceilings& restless) {
   return text + ".";
 }
 
-double share_of_before(const Ceiling& ceiling) { return ceiling.value / ceiling.earlier->value; }
+double share_of_before(const Ceiling& ceiling) { return ceiling.value / ceiling.past_best->value; }
 
 /// The one that lost most; not of an empty list.
 const Ceiling& least_of_before(const Ceilings& slower) {
@@ -81,7 +81,7 @@ std::string slower_than_before(const Ceilings& slower) {
       "{} reached {}{:.2f} of what an earlier calibration did on {}: the machine was disturbed from "
       "beginning to end, or is slower now. Calibrate again.",
       names_of(slower), slower.size() == 1 ? "" : "as little as ", share_of_before(least),
-      clean_line(least.earlier->measured_at));
+      clean_line(least.past_best->measured_at));
 }
 
 /// One sentence for each cause; that of unrest begins with how far the machine was `disturbed`, where it was. Where
@@ -97,7 +97,7 @@ std::vector<std::string> suspects(const Machine& machine, const Ceilings& ceilin
   if (!disturbed.empty() && !by_cause.contains("")) sentences.push_back(was_disturbed + ".");
   for (const auto& [cause, of_it] : by_cause) {
     const char* are = of_it.size() == 1 ? "is" : "are";
-    if (cause == kEarlierCheck) {
+    if (cause == kHistoryCheck) {
       sentences.push_back(slower_than_before(of_it));
     } else if (cause.empty()) {
       const std::string why = disturbed.empty() ? ", for the machine did not hold still" : "";
@@ -114,10 +114,12 @@ std::vector<std::string> suspects(const Machine& machine, const Ceilings& ceilin
 }
 
 /// "typically 0.61 of 12 roofs, at the least 0.42 of dram.write"; empty where the machine was quiet.
-std::string disturbance(const Ceilings& ceilings) {
+std::string contention(const Ceilings& ceilings) {
   std::vector<double> shares;
   const Ceiling* least = nullptr;
-  const auto share_of = [](const Ceiling& ceiling) { return ceiling.typical.value_or(ceiling.value) / ceiling.value; };
+  const auto share_of = [](const Ceiling& ceiling) {
+    return ceiling.median_rate.value_or(ceiling.value) / ceiling.value;
+  };
   for (const Ceiling* ceiling : ceilings) {
     if (!(share_of(*ceiling) < kDisturbed)) continue;
     shares.push_back(share_of(*ceiling));
@@ -146,7 +148,7 @@ std::string slower_by_their_clock(const Ceilings& ceilings) {
       "{} {}{:.2f} of what {} on {}, by the core clock: {:.2f} GHz now and {:.2f} then. Points are held against pipes "
       "at their own clock.",
       names_of(slower), one ? "is " : "are as little as ", share_of_before(least), one ? "it was" : "they were",
-      clean_line(least.earlier->measured_at), *least.clocks.core_hz * 1e-9, *least.earlier->core_hz * 1e-9);
+      clean_line(least.past_best->measured_at), *least.clocks.core_hz * 1e-9, *least.past_best->core_hz * 1e-9);
 }
 
 std::vector<std::string> findings_of(const Machine& machine, const Ceilings& ceilings) {

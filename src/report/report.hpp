@@ -8,8 +8,8 @@
 
 #include "measure/summary.hpp"
 #include "model/bound.hpp"
+#include "model/contention.hpp"
 #include "model/counters.hpp"
-#include "model/disturbance.hpp"
 #include "model/machine.hpp"
 #include "model/work.hpp"
 #include "op/verification.hpp"
@@ -32,9 +32,9 @@ struct Outcome {
   std::vector<double> raw_samples;           ///< seconds per launch; only on request
   std::int64_t buffer_sets = 1;
   double resident_bytes = 0;
-  std::optional<Disturbance> disturbed;  ///< what else ran while it was timed, where that was too much
-  std::optional<Pace> pace;              ///< of the machine beside it, where that was measured
-  int attempts = 1;                      ///< 2 where it was timed again because of these, or was badly measured
+  std::optional<Contention> contention;           ///< what else ran while it was timed, where that was too much
+  std::optional<ReferenceRates> reference_rates;  ///< of the machine beside it, where that was measured
+  int attempts = 1;  ///< 2 where it was timed again because of these, or was badly measured
 };
 
 /// One workload's row: its outcome, what was known before (the names, and the work by the op's model), and its bound.

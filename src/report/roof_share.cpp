@@ -41,21 +41,21 @@ std::optional<RoofShare> share_of_burst_roof(const Point& point, const Machine& 
   return has_roof(burst) ? std::optional(share_of(burst, *point.time)) : std::nullopt;
 }
 
-std::optional<double> pace_of_roof(const Point& point) {
-  if (!point.pace || !has_roof(point.bound)) return std::nullopt;
-  double at_pace_s = 0;
+std::optional<double> reference_rate_of_roof(const Point& point) {
+  if (!point.reference_rates || !has_roof(point.bound)) return std::nullopt;
+  double at_reference_s = 0;
   for (const ResourceTime& resource : point.bound.resources) {
-    const double pace = resource.kind == CeilingKind::compute     ? point.pace->arithmetic
-                        : resource.kind == CeilingKind::bandwidth ? point.pace->copy
+    const double pace = resource.kind == CeilingKind::compute     ? point.reference_rates->arithmetic
+                        : resource.kind == CeilingKind::bandwidth ? point.reference_rates->copy
                                                                   : 1;
-    if (std::isfinite(resource.time_s)) at_pace_s = std::max(at_pace_s, resource.time_s / pace);
+    if (std::isfinite(resource.time_s)) at_reference_s = std::max(at_reference_s, resource.time_s / pace);
   }
-  return point.bound.attainable_time_s / at_pace_s;
+  return point.bound.attainable_time_s / at_reference_s;
 }
 
-bool unfair(const Point& point) {
-  const std::optional<double> pace = pace_of_roof(point);
-  return point.disturbed || (pace && *pace < kSlowPace);
+bool is_under_contention(const Point& point) {
+  const std::optional<double> pace = reference_rate_of_roof(point);
+  return point.contention || (pace && *pace < kSlowReference);
 }
 
 std::string interval_text(const RoofShare& share) {

@@ -25,10 +25,10 @@ std::optional<RoofShare> share_of_burst_roof(const Point& point, const Machine& 
 
 /// Of its roof, what the machine's pace beside the row left: memory at the pace of copying, arithmetic at its own. What
 /// has work for a part of the time only may run at a slower pace and cost nothing. Nothing where no pace was measured.
-std::optional<double> pace_of_roof(const Point& point);
+std::optional<double> reference_rate_of_roof(const Point& point);
 
 /// Whether its time says more of what else went on than of the kernel.
-bool unfair(const Point& point);
+bool is_under_contention(const Point& point);
 
 /// "90–98", in per cent; empty where there is no interval, or one narrower than its last digit.
 std::string interval_text(const RoofShare& share);

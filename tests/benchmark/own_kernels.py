@@ -2,7 +2,7 @@
 """What a suite's own kernels cost.
 
     tests/benchmark/own_kernels.py ROOFLINE same [--device cpu|cuda] [rounds, default 5]
-        a kernel of an op, built in and as a source of the suite, the plain loop of `add` on a CPU, both rungs of `relu` on
+        a kernel of an op, built in and as a source of the suite, the plain loop of `add` on a CPU, both implementations of `relu` on
         a GPU: the ratio of their times at several sizes
     tests/benchmark/own_kernels.py ROOFLINE sweep [--device cpu|cuda] [configurations, default 200]
         how long a sweep takes whose sources all have to be compiled, and once more when they are
@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 
-# Compiled as the rung is: for any x86-64 CPU, by the host compiler's -O3.
+# Compiled as the implementation is: for any x86-64 CPU, by the host compiler's -O3.
 ADD = "void add(const float* x, const float* y, float* z, long n) { for (long i = 0; i < n; ++i) z[i] = x[i] + y[i]; }\n"
 SAME = """\
 name: same
@@ -30,7 +30,7 @@ kernels:
     arguments: [{ input: x }, { input: y }, { output: z }, { scalar: n, dtype: int64 }]
 workloads:
 """
-# The rungs of relu, as kernels/blocks/cuda/elementwise.cuh has them.
+# The implementations of relu, as kernels/blocks/cuda/elementwise.cuh has them.
 RELU = """\
 struct Inputs { const float* at[1]; };
 __device__ uint4 load_streaming(const uint4* from) {
@@ -152,9 +152,9 @@ def same(roofline, folder, device, rounds):
             file.write(text)
     if device == "cuda":
         pairs = {"own_naive": "naive", "own_vectorized": "vectorized"}
-        # Both rungs stand beside each of our kernels: in turns, so that neither has the warmer GPU.
-        suite = SAME_CUDA + "".join(f"  - {{ kernel: {own}, shape: {{ n: {n} }}, impl: [{own}, {rung}] }}\n"
-                                    for n in ("2^12", "2^20", "2^24", "2^28") for own, rung in pairs.items())
+        # Both implementations stand beside each of our kernels: in turns, so that neither has the warmer GPU.
+        suite = SAME_CUDA + "".join(f"  - {{ kernel: {own}, shape: {{ n: {n} }}, impl: [{own}, {implementation}] }}\n"
+                                    for n in ("2^12", "2^20", "2^24", "2^28") for own, implementation in pairs.items())
     else:
         pairs = {"own": "scalar"}
         sizes = {"2^8": "hot", "2^12": "hot", "2^16": "hot", "2^22": "cold"}

@@ -92,7 +92,7 @@ void run(int rows, double sampling_s) {
   auto& stopwatch = *new (shared) Stopwatch;
   AnalyzeOptions options;
   options.device.options.threads = 1;
-  options.sampler.settle_s = sampling_s / 4;
+  options.sampler.warm_up_s = sampling_s / 4;
   options.sampler.min_time_s = options.sampler.max_time_s = sampling_s / 2;
   options.sampler.min_sample_s = sampling_s / 40;
   const std::filesystem::path path = fmt::format("row-overhead-{}.json", ::getpid());

@@ -88,7 +88,7 @@ describe('report.html', { skip: reason ?? false }, () => {
       assert.equal(all, 2);
       await page.locator('#filter').fill('gemm fp16');
       assert.equal(await visible(), 1);
-      await page.locator('#filter').fill('cublas');  // the plainer rung is gone
+      await page.locator('#filter').fill('cublas');  // the plainer implementation is gone
       assert.equal(await visible(), 0);
       await page.locator('#filter').fill('');
       assert.equal(await visible(), all);

@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "analyze/analyze.hpp"
-#include "analyze/pace_meter.hpp"
+#include "analyze/reference_probe.hpp"
 #include "device/cpu/placement.hpp"
 #include "device/cpu/thread_pool.hpp"
 #include "host/interrupt.hpp"
@@ -126,7 +126,7 @@ Suite suite_of(const std::vector<std::string>& implementations) {
 AnalyzeOptions fast_options() {
   AnalyzeOptions options;
   options.device.options.threads = 1;
-  options.sampler.settle_s = 0.001;
+  options.sampler.warm_up_s = 0.001;
   options.sampler.min_time_s = 0.001;
   options.sampler.max_time_s = 0.05;
   return options;
@@ -167,10 +167,10 @@ TEST(AnalyzeFaults, ADeviceThatIsGoneEndsTheRunWithWhatThereIs) {
   EXPECT_EQ(report.points[1].status, PointStatus::failed) << "a fresh process has tried";
   for (std::size_t row = 2; row < 5; ++row) {
     EXPECT_EQ(report.points[row].status, PointStatus::skipped);
-    EXPECT_EQ(report.points[row].reason, "not run, for the device is gone");
+    EXPECT_EQ(report.points[row].reason, "not run: device lost");
   }
   ASSERT_EQ(report.notes.size(), 1U);
-  EXPECT_TRUE(report.notes[0].starts_with("The run ended at row 2 of 5, for the device is gone: ")) << report.notes[0];
+  EXPECT_TRUE(report.notes[0].starts_with("The run ended at row 2 of 5: device lost: ")) << report.notes[0];
 }
 
 TEST(AnalyzeFaults, KernelsThatCrashAreNoSignThatTheDeviceIsGone) {
@@ -203,10 +203,10 @@ TEST(AnalyzeFaults, WhatADeviceCanNotRunIsSkippedWithItsReason) {
 /// Of its own choice; what the suite has named is skipped, as above.
 TEST(AnalyzeFaults, TheLadderIsClimbedDownToWhatTheDeviceRuns) {
   const Op& op = *find_op("fault");
-  const auto rung = [&](const char* name) { return *find_implementation(op, DeviceKind::cpu, name); };
+  const auto implementation = [&](const char* name) { return *find_implementation(op, DeviceKind::cpu, name); };
   Suite suite = suite_of({"elsewhere", "elsewhere"});
-  suite.entries[0].below = {rung("elsewhere"), rung("good"), rung("wrong")};
-  suite.entries[1].below = {rung("elsewhere")};
+  suite.entries[0].below = {implementation("elsewhere"), implementation("good"), implementation("wrong")};
+  suite.entries[1].below = {implementation("elsewhere")};
   const Report report = analyze(suite, Machine{}, fast_options());
   const Point& ran = report.points[0];
   EXPECT_EQ(ran.status, PointStatus::ok) << ran.reason;
@@ -260,7 +260,7 @@ AnalyzeOptions patient_options() {
   return options;
 }
 
-std::ptrdiff_t notes_of_disturbance(const Report& report) {
+std::ptrdiff_t notes_of_contention(const Report& report) {
   return std::count_if(report.notes.begin(), report.notes.end(), [](const std::string& note) {
     return note.find(" measured while other programs used ") != std::string::npos;
   });
@@ -274,14 +274,14 @@ TEST(AnalyzeDisturbed, ARowThatIsDisturbedEachTimeStaysAndSaysSo) {
   const Report report = analyze(suite_of({"good", "good"}), Machine{}, options);
   for (std::size_t row = 0; row < 2; ++row) {
     const Point& point = report.points[row];
-    if (!point.disturbed && (point.attempts == 1 || badly_measured(point)))
+    if (!point.contention && (point.attempts == 1 || badly_measured(point)))
       GTEST_SKIP() << "this system doesn't tell what disturbs a thread";
-    ASSERT_TRUE(point.disturbed);
-    EXPECT_GT(point.disturbed->others_s + point.disturbed->waited_s, 0.1);
+    ASSERT_TRUE(point.contention);
+    EXPECT_GT(point.contention->others_s + point.contention->waited_s, 0.1);
     EXPECT_EQ(point.attempts, 2);
     EXPECT_EQ(point.time->median, first[row]);
   }
-  EXPECT_EQ(notes_of_disturbance(report), 1);
+  EXPECT_EQ(notes_of_contention(report), 1);
   EXPECT_FALSE(report.cancelled);
 }
 
@@ -297,9 +297,9 @@ TEST(AnalyzeDisturbed, ARowIsReplacedWhenTheDisturbanceHasPassed) {
   const Point& point = report.points[0];
   if (point.attempts == 1) GTEST_SKIP() << "this system doesn't tell what disturbs a thread";
   EXPECT_EQ(point.attempts, 2);
-  if (point.disturbed) GTEST_SKIP() << "this machine is busy itself";
+  if (point.contention) GTEST_SKIP() << "this machine is busy itself";
   EXPECT_NE(point.time->median, first);
-  EXPECT_EQ(notes_of_disturbance(report), 0);
+  EXPECT_EQ(notes_of_contention(report), 0);
 }
 
 /// This machine with roofs that are that many times what their probes reach right now, so that its pace is one over it.
@@ -318,7 +318,7 @@ Machine machine_with_roofs(double times) {
     ceiling.variant = probe->make(*device, {}, 0)->variant;
     ceiling.value = 1;
   }
-  const Pace rates = PaceMeter(machine, *device).latest().value();
+  const ReferenceRates rates = ReferenceProbe(machine, *device).latest().value();
   for (Ceiling& ceiling : machine.ceilings) ceiling.value = times * (ceiling.pipe ? rates.arithmetic : rates.copy);
   return machine;
 }
@@ -326,12 +326,12 @@ Machine machine_with_roofs(double times) {
 TEST(AnalyzePace, ARowOfASlowMachineIsTimedAgainAndSaysSo) {
   const Report report = analyze(suite_of({"good"}), machine_with_roofs(100), fast_options());
   const Point& point = report.points[0];
-  ASSERT_TRUE(point.pace);
-  ASSERT_TRUE(pace_of_roof(point)) << "nothing is less than any number";
-  EXPECT_LT(*pace_of_roof(point), kSlowPace);
+  ASSERT_TRUE(point.reference_rates);
+  ASSERT_TRUE(reference_rate_of_roof(point)) << "nothing is less than any number";
+  EXPECT_LT(*reference_rate_of_roof(point), kSlowReference);
   EXPECT_EQ(point.attempts, 2);
   EXPECT_TRUE(std::any_of(report.notes.begin(), report.notes.end(), [&](const std::string& note) {
-    return point.disturbed || note.starts_with("1 row was measured while the machine itself ran at 0.");
+    return point.contention || note.starts_with("1 row was measured while the reference probes reached 0.");
   }));
 }
 
@@ -341,12 +341,12 @@ TEST(AnalyzePace, ARowOfAFastMachineIsTimedOnce) {
   AnalyzeOptions options = fast_options();
   options.on_row = [&](const Report& report) {
     const Point& first = report.points.back();
-    other_reasons = first.disturbed || badly_measured(first);
+    other_reasons = first.contention || badly_measured(first);
   };
   const Report report = analyze(suite_of({"good"}), machine_with_roofs(0.01), options);
   const Point& point = report.points[0];
-  ASSERT_TRUE(point.pace);
-  EXPECT_GE(pace_of_roof(point).value_or(1), kSlowPace);
+  ASSERT_TRUE(point.reference_rates);
+  EXPECT_GE(reference_rate_of_roof(point).value_or(1), kSlowReference);
   EXPECT_TRUE(point.attempts == 1 || other_reasons);
 }
 
@@ -361,7 +361,7 @@ TEST(AnalyzeBadlyMeasured, ARowIsReplacedByABetterOneOnly) {
         ASSERT_TRUE(point.time) << point.reason;
         EXPECT_TRUE(badly_measured(point));
         first = point.time->median;
-        disturbed = unfair(point);
+        disturbed = is_under_contention(point);
         mood() = !settles;
       };
       mood() = true;
@@ -378,8 +378,8 @@ TEST(AnalyzeBadlyMeasured, ARowIsReplacedByABetterOneOnly) {
 TEST(AnalyzePace, ThereIsNoneUnderTheRoofsOfAnotherMachine) {
   Machine machine = machine_with_roofs(1);
   machine.device.identity += "-of-another-kind";
-  EXPECT_FALSE(analyze(suite_of({"good"}), machine, fast_options()).points[0].pace);
-  EXPECT_FALSE(analyze(suite_of({"good"}), Machine{}, fast_options()).points[0].pace);
+  EXPECT_FALSE(analyze(suite_of({"good"}), machine, fast_options()).points[0].reference_rates);
+  EXPECT_FALSE(analyze(suite_of({"good"}), Machine{}, fast_options()).points[0].reference_rates);
 }
 
 TEST(AnalyzeFaultsInterrupt, KeepsWhatThereIsAndMarksTheRest) {

@@ -197,11 +197,11 @@ TEST_F(DeviceTest, DISABLED_IsANeighbour) { launch_for(gpu(), 60); }
 TEST_F(DeviceTest, KnowsWhetherAnotherProcessComputes) {
   if (gpu().nvml() == nullptr) GTEST_SKIP() << "there is no NVML";
   const auto share_of_others = [] {
-    const auto seen = gpu().watch_disturbance();
+    const auto seen = gpu().watch_contention();
     launch_for(gpu(), 2.5);
-    const Disturbance disturbance = seen();
-    EXPECT_EQ(disturbed(disturbance), disturbance.others_s >= 0.05 * disturbance.wall_s);
-    return disturbance.others_s / disturbance.wall_s;
+    const Contention contention = seen();
+    EXPECT_EQ(is_significant(contention), contention.others_s >= 0.05 * contention.wall_s);
+    return contention.others_s / contention.wall_s;
   };
   const double alone = share_of_others();
   if (alone > 0) GTEST_SKIP() << "another process computes on this GPU already";

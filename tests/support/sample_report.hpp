@@ -67,7 +67,7 @@ inline Summary timed(double median, double relative_half_width = 0.002) {
   s.effective_samples = 60;
   s.autocorrelation = 0.03;
   s.launches_per_sample = 8;
-  s.settle_s = 0.3;
+  s.warm_up_s = 0.3;
   s.clock_hz = 1.965e9;
   return s;
 }

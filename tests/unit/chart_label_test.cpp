@@ -138,22 +138,23 @@ TEST(ChartLabels, NamesTellImplementationsApartOnlyWhereThereAreSeveral) {
   EXPECT_EQ(points.back().name, "gemm bf16 · cublas");
 }
 
-/// A ladder at two shapes: whatever is cut, the rungs' names are whole.
-TEST(ChartLabels, RungsKeepTheirNames) {
+/// A ladder at two shapes: whatever is cut, the implementations' names are whole.
+TEST(ChartLabels, ImplementationsKeepTheirNames) {
   Report report = example::around(example::h200(), "ladder");
-  const std::vector<std::string> rungs = {"naive", "one_block_a_row_in_shared_memory", "cluster_of_blocks"};
-  for (const std::string& rung : rungs) {
+  const std::vector<std::string> implementations = {"naive", "one_block_a_row_in_shared_memory", "cluster_of_blocks"};
+  for (const std::string& implementation : implementations) {
     for (const std::int64_t rows : {1024, 16384}) {
       Point p = example::streaming(report.machine, "softmax", "normalisation", DType::bf16,
                                    {{"rows", rows}, {"cols", 65536}}, 5, 1, 1, 1e12);
-      p.workload.implementation = rung;
+      p.workload.implementation = implementation;
       report.points.push_back(p);
     }
   }
   const std::vector<PlottedPoint> points = plotted_points(report);
   std::set<std::string> names;
   for (std::size_t i = 0; i < points.size(); ++i) {
-    EXPECT_NE(points[i].name.find("softmax bf16 · " + rungs[i / 2].substr(0, 12)), std::string::npos) << points[i].name;
+    EXPECT_NE(points[i].name.find("softmax bf16 · " + implementations[i / 2].substr(0, 12)), std::string::npos)
+        << points[i].name;
     names.insert(points[i].name);
   }
   EXPECT_EQ(names.size(), points.size());

@@ -15,7 +15,7 @@
 #include "device/cpu/mapped_buffer.hpp"
 #include "kernels/calibration/cpu/dot.hpp"
 #include "kernels/calibration/cpu/fma.hpp"
-#include "kernels/calibration/cpu/shared_rounds.hpp"
+#include "kernels/calibration/cpu/guided_rounds.hpp"
 #include "kernels/calibration/cpu/stream_set.hpp"
 #include "kernels/calibration/cpu/sve.hpp"
 #include "measure/audit.hpp"
@@ -286,10 +286,10 @@ TEST(FmaKernels, StepsAreFusedWhereTheLevelIs) {
 }
 
 /// Two workers of which one takes twice as long: it does a third of the rounds.
-TEST(SharedRounds, AreAllClaimedOnceByWhoeverIsReady) {
-  SharedRounds rounds;
+TEST(GuidedRounds, EveryRoundIsFetchedOnce) {
+  GuidedRounds rounds;
   rounds.all = 1 << 16 | 48;
-  rounds.least = 64;
+  rounds.min_chunk = 64;
   rounds.workers = 2;
   for (int launch = 0; launch < 2; ++launch) {
     rounds.begin();
@@ -298,7 +298,7 @@ TEST(SharedRounds, AreAllClaimedOnceByWhoeverIsReady) {
     std::int64_t claimed = 0;
     do {
       const int worker = ready_at[1] < ready_at[0] ? 1 : 0;
-      claimed = rounds.claim();
+      claimed = rounds.next_chunk();
       EXPECT_LE(claimed, rounds.all / 4);
       taken[worker] += claimed;
       ready_at[worker] += claimed * (worker + 1);
@@ -447,14 +447,14 @@ TEST(SveKernels, AreRoofsBesideWhichNeonIsAReference) {
 /// A set of two arrays of 64 KiB for each of `workers`, on memory that the test can reach.
 struct SmallSet {
   explicit SmallSet(Pattern pattern, int workers, double launch_bytes, std::vector<std::vector<int>> rotate = {},
-                    int pieces = 1)
+                    int chunks = 1)
       : pool(std::make_shared<ThreadPool>(std::vector<int>(static_cast<std::size_t>(workers), -1))) {
     plan.pattern = pattern;
     plan.isa = best_isa();
     plan.set_bytes = 65536.0 * arrays_of(pattern);
     plan.launch_bytes = launch_bytes;
     plan.rotate_within = std::move(rotate);
-    plan.pieces = pieces;
+    plan.chunks = chunks;
     memory = std::make_shared<MappedBuffer>(StreamSet::memory_bytes(plan, workers), *pool);
     set = std::make_unique<StreamSet>(pool, memory, plan);
   }
@@ -491,7 +491,7 @@ TEST(StreamSets, SmallSetsAreStreamedOverAgain) {
 
 /// Launches of seven pieces a worker over eight slices, so that claims end within the set and run across its end; and
 /// of passes over a set that is smaller than a piece.
-TEST(StreamSets, PiecesAreClaimedAndAllOfThemDone) {
+TEST(StreamSets, EveryChunkIsFetchedAndDone) {
   for (const Pattern pattern : kStreamPatterns) {
     for (const double launch : {7 * 8192.0, 19 * 65536.0}) {
       const SmallSet small(pattern, 3, launch * arrays_of(pattern), {}, 7);

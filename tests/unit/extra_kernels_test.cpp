@@ -61,11 +61,11 @@ TEST(ExtraKernels, AreAcceptedInSuitesVerifiedTimedAndDrawn) {
   const std::string text = suite_of_extra_ops();
   if (text.empty()) GTEST_SKIP() << "built without extra kernels that run on a CPU";
   AnalyzeOptions options;
-  options.sampler = {.settle_s = 0.001, .min_time_s = 0.001, .max_time_s = 0.05};
+  options.sampler = {.warm_up_s = 0.001, .min_time_s = 0.001, .max_time_s = 0.05};
   const Report report = analyze(parse_suite(text, "extra.yaml", DeviceKind::cpu), two_roofs(), options);
   const std::string svg = render_svg(report);
   for (const Point& point : report.points) {
-    if (point.status == PointStatus::skipped) continue;  // a rung that is not for fp32 or this CPU
+    if (point.status == PointStatus::skipped) continue;  // an implementation that is not for fp32 or this CPU
     EXPECT_EQ(point.status, PointStatus::ok) << point.workload.label << ": " << point.reason;
     EXPECT_TRUE(point.verification && point.verification->passed) << point.workload.label;
     EXPECT_TRUE(point.time && point.time->median > 0) << point.workload.label;

@@ -27,7 +27,7 @@ TEST(FastPlateau, IsTheFastTenthOfRoundsThatAgree) {
   EXPECT_EQ(plateau.slowed, 2);
   EXPECT_EQ(plateau.samples, 400);
   EXPECT_NEAR(plateau.seconds, 1 - 1.28 * 0.002, 0.001);
-  EXPECT_NEAR(plateau.typical_s, 1.2, 0.01) << "between the medians of the rounds";
+  EXPECT_NEAR(plateau.median_s, 1.2, 0.01) << "between the medians of the rounds";
   EXPECT_GE(plateau.support, 190);
   EXPECT_TRUE(plateau.supported());
 }

@@ -79,7 +79,7 @@ TEST(Findings, AboveTheRoofOfAMachineThatIsFasterNow) {
   point.workload.cache = CacheMode::hot;
   point.time = example::timed(point.bound.attainable_time_s / 1.1);
   const auto with_pace = [&](double copy) {
-    point.pace = Pace{.copy = copy, .arithmetic = 1};
+    point.reference_rates = ReferenceRates{.copy = copy, .arithmetic = 1};
     return findings(report)[1];
   };
   EXPECT_THAT(with_pace(1.15),

@@ -208,7 +208,7 @@ TEST(Fleet, SaysWhatDiffersAndBearsOnIt) {
   SheetCeiling& hot = slow(3, 7);
   hot.temperature_c = 87;
   hot.limiter = "thermal";
-  slow(4, 2).disturbed = "other programs used 1.1 of 2 cores";
+  slow(4, 2).contention = "other programs used 1.1 of 2 cores";
   slow(5, 2);
   sheets[5].facts = {};
   const Fleet fleet = fleet_of(std::move(sheets));

@@ -64,15 +64,18 @@ TEST(GemmInt8, IsExactAtTheEndsOfTheRange) {
     for (std::int64_t j = 0; j < n * k; ++j) b.push_back(value(j / k));
     for (const Isa isa : usable_isas()) {
       CpuDevice device({}, isa);
-      for (const Implementation& rung : implementations_of(*find_op("gemm"), DeviceKind::cpu)) {
-        if (std::find(rung.dtypes.begin(), rung.dtypes.end(), DType::int8) == rung.dtypes.end()) continue;
-        if (rung.unsupported && rung.unsupported(gemm(DType::int8, m, n, k), device)) continue;
+      for (const Implementation& implementation : implementations_of(*find_op("gemm"), DeviceKind::cpu)) {
+        if (std::find(implementation.dtypes.begin(), implementation.dtypes.end(), DType::int8) ==
+            implementation.dtypes.end())
+          continue;
+        if (implementation.unsupported && implementation.unsupported(gemm(DType::int8, m, n, k), device)) continue;
         std::vector<std::int32_t> c(static_cast<std::size_t>(m * n));
         void* const tensors[] = {a.data(), b.data(), c.data()};
-        rung.prepare(gemm(DType::int8, m, n, k), device)(tensors);
+        implementation.prepare(gemm(DType::int8, m, n, k), device)(tensors);
         for (std::int64_t i = 0; i < m * n; ++i) {
           ASSERT_EQ(c[static_cast<std::size_t>(i)], k * value(i / n) * value(i % n))
-              << rung.name << ' ' << to_string(isa) << ' ' << m << " x " << n << " x " << k << ", element " << i;
+              << implementation.name << ' ' << to_string(isa) << ' ' << m << " x " << n << " x " << k << ", element "
+              << i;
         }
       }
     }

@@ -38,8 +38,8 @@ inline Machine sample_machine() {
   Ceiling read = sample_ceiling("dram.read", 1e10 / 3);
   read.level = Level::dram;
   read.pattern = Pattern::read;
-  read.typical = 1e10 / 7;
-  read.earlier = EarlierValue{1e10 / 3, "2026-11-23T19:46:50Z", 3.1e9};
+  read.median_rate = 1e10 / 7;
+  read.past_best = PastBest{1e10 / 3, "2026-11-23T19:46:50Z", 3.1e9};
   read.rounds = 12;
   read.agreeing_rounds = 5;
   read.limit = Limit{.value = 4e10, .basis = "2 x 2500 MHz x 64 bit"};
@@ -66,7 +66,8 @@ inline Machine sample_machine() {
   latency.level = Level::dram;
   latency.role = Role::reference;
   latency.below_peak = "one thread";
-  latency.disturbed = {.wall_s = 0.5, .cpus = 2, .cores = 1, .others_s = 0.1 / 3, .stolen_s = 0.25, .worst_cpu_s = 0.2};
+  latency.contention = {
+      .wall_s = 0.5, .cpus = 2, .cores = 1, .others_s = 0.1 / 3, .stolen_s = 0.25, .worst_cpu_s = 0.2};
   machine.ceilings = {read, copy, burst, fp32, launch, latency};
   Sweep sweep;
   sweep.name = "sweep.read";
@@ -97,16 +98,16 @@ inline Point sample_ok_point(const Machine& machine) {
                     .cache = CacheMode::hot,
                     .seed = 9007199254740991,
                     .label = "relu fp32 1000003"};
-  point.disturbed = {.wall_s = 1.5,
-                     .cpus = 2,
-                     .cores = 2,
-                     .others_s = 1.1,
-                     .stolen_s = 0.1 / 3,
-                     .worst_cpu_s = 0.75,
-                     .waited_s = 0.5,
-                     .throttled_s = 0.125,
-                     .preemptions = 77};
-  point.pace = {.copy = 1.0 / 3.0, .arithmetic = 0.98};
+  point.contention = {.wall_s = 1.5,
+                      .cpus = 2,
+                      .cores = 2,
+                      .others_s = 1.1,
+                      .stolen_s = 0.1 / 3,
+                      .worst_cpu_s = 0.75,
+                      .waited_s = 0.5,
+                      .throttled_s = 0.125,
+                      .preemptions = 77};
+  point.reference_rates = {.copy = 1.0 / 3.0, .arithmetic = 0.98};
   point.attempts = 2;
   point.family = "elementwise";
   point.implementation_summary = "all threads";
@@ -134,7 +135,7 @@ inline Point sample_ok_point(const Machine& machine) {
   time.effective_samples = 31.7;
   time.autocorrelation = -0.01;
   time.launches_per_sample = 3;
-  time.settle_s = 0.3;
+  time.warm_up_s = 0.3;
   time.stop = StopReason::time_limit;
   time.clock_hz = 2.4e9;
   point.time = time;

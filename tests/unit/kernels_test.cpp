@@ -23,49 +23,51 @@ bool large(const Op& op, const Shape& shape) {
   return op.work(w, DeviceKind::cpu).total_flops() > 1e8;
 }
 
-void verify_rung(const Op& op, const Implementation& rung, CpuDevice& device, bool wanted_large) {
+void verify_implementation(const Op& op, const Implementation& implementation, CpuDevice& device, bool wanted_large) {
   const std::vector<Shape> shapes = op.test_shapes(DeviceKind::cpu);
-  for (const DType dtype : rung.dtypes) {
+  for (const DType dtype : implementation.dtypes) {
     for (const Shape& shape : shapes) {
       if (large(op, shape) != wanted_large) continue;
       for (const CacheMode cache : {CacheMode::cold, CacheMode::hot}) {
-        // What differs is the case's layout, and 64 MiB or more to allocate and fill: once is enough for a rung.
+        // What differs is the case's layout, and 64 MiB or more to allocate and fill: once is enough for an
+        // implementation.
         if (cache == CacheMode::cold && &shape != &shapes.front()) continue;
         const Workload w{.op = std::string(op.name()),
-                         .implementation = rung.name,
+                         .implementation = implementation.name,
                          .dtype = dtype,
                          .shape = shape,
                          .cache = cache,
                          .label = ""};
-        if (rung.unsupported && rung.unsupported(w, device)) continue;
-        const Verification result = Case(op, rung, w, device).verify();
-        EXPECT_TRUE(result.passed) << op.name() << ' ' << rung.name << ' ' << to_string(dtype) << ": "
+        if (implementation.unsupported && implementation.unsupported(w, device)) continue;
+        const Verification result = Case(op, implementation, w, device).verify();
+        EXPECT_TRUE(result.passed) << op.name() << ' ' << implementation.name << ' ' << to_string(dtype) << ": "
                                    << result.failure;
       }
     }
   }
 }
 
-void verify_every_rung(bool wanted_large) {
+void verify_every_implementation(bool wanted_large) {
   for (const Isa isa : usable_isas()) {
     SCOPED_TRACE(to_string(isa));
     CpuDevice device({}, isa);
     for (const Op* op : all_ops()) {
-      for (const auto& rung : implementations_of(*op, DeviceKind::cpu)) verify_rung(*op, rung, device, wanted_large);
+      for (const auto& implementation : implementations_of(*op, DeviceKind::cpu))
+        verify_implementation(*op, implementation, device, wanted_large);
     }
   }
 }
 
-TEST(CpuKernels, EveryRungIsRightAtEveryLevel) { verify_every_rung(false); }
-TEST(CpuKernels, EveryRungIsRightOnLargeShapes) { verify_every_rung(true); }
+TEST(CpuKernels, EveryImplementationIsRightAtEveryLevel) { verify_every_implementation(false); }
+TEST(CpuKernels, EveryImplementationIsRightOnLargeShapes) { verify_every_implementation(true); }
 
 TEST(CpuKernels, MoreThreadsThanRowsIsRight) {
   if (host_topology().cpus() < 2) GTEST_SKIP() << "needs two logical CPUs";
   CpuDevice device({.threads = 2});
   const Op& op = *find_op("layernorm");
   const Workload w{.op = "layernorm", .implementation = "", .shape = {{"rows", 1}, {"cols", 5000}}, .label = ""};
-  for (const auto& rung : implementations_of(op, DeviceKind::cpu))
-    EXPECT_TRUE(Case(op, rung, w, device).verify().passed);
+  for (const auto& implementation : implementations_of(op, DeviceKind::cpu))
+    EXPECT_TRUE(Case(op, implementation, w, device).verify().passed);
 }
 
 /// All outputs of the reference on these inputs, in fp32.
@@ -118,38 +120,39 @@ TEST(References, RopeTurnsTheHalvesOfAHeadByItsPosition) {
               testing::ElementsAre(1, 2, 3, 4, -3, -2, 1, -4, 5, 6, 7, 8, -7, -6, 5, -8));
 }
 
-/// Runs a rung and then spoils something.
-Implementation spoiled(Implementation rung, std::function<void(std::span<void* const>)> spoil) {
-  rung.prepare = [prepare = rung.prepare, spoil](const Workload& w, Device& device) -> Kernel {
+/// Runs an implementation and then spoils something.
+Implementation spoiled(Implementation implementation, std::function<void(std::span<void* const>)> spoil) {
+  implementation.prepare = [prepare = implementation.prepare, spoil](const Workload& w, Device& device) -> Kernel {
     return [kernel = prepare(w, device), spoil](std::span<void* const> tensors) {
       kernel(tensors);
       spoil(tensors);
     };
   };
-  return rung;
+  return implementation;
 }
 
-/// The op's best rung that computes in fp32, or nothing.
+/// The op's best implementation that computes in fp32, or nothing.
 std::optional<Implementation> best_in_fp32(const Op& op) {
-  auto rungs = implementations_of(op, DeviceKind::cpu);
-  std::erase_if(rungs, [](const Implementation& rung) {
-    return std::find(rung.dtypes.begin(), rung.dtypes.end(), DType::fp32) == rung.dtypes.end();
+  auto implementations = implementations_of(op, DeviceKind::cpu);
+  std::erase_if(implementations, [](const Implementation& implementation) {
+    return std::find(implementation.dtypes.begin(), implementation.dtypes.end(), DType::fp32) ==
+           implementation.dtypes.end();
   });
-  return rungs.empty() ? std::nullopt : std::optional(rungs.back());
+  return implementations.empty() ? std::nullopt : std::optional(implementations.back());
 }
 
 /// The relative size of an error that each op must find in the last of its outputs.
 TEST(Tolerances, FindASlightlyWrongScaleInFp32) {
   CpuDevice device({});
   for (const Op* op : all_ops()) {
-    const auto rung = best_in_fp32(*op);
-    if (!rung) continue;
+    const auto implementation = best_in_fp32(*op);
+    if (!implementation) continue;
     const Shape shape = op->test_shapes(DeviceKind::cpu).back();
     const Workload w{.op = std::string(op->name()), .implementation = "", .shape = shape, .label = ""};
     const TensorSpec output = op->tensors(w).back();
     if (output.dtype != DType::fp32) continue;
     const auto last = op->tensors(w).size() - 1;
-    const auto wrong = spoiled(*rung, [&output, last](std::span<void* const> t) {
+    const auto wrong = spoiled(*implementation, [&output, last](std::span<void* const> t) {
       for (std::int64_t i = 0; i < output.elements; ++i) static_cast<float*>(t[last])[i] *= 1.001F;
     });
     EXPECT_FALSE(Case(*op, wrong, w, device).verify().passed) << op->name();
@@ -158,13 +161,13 @@ TEST(Tolerances, FindASlightlyWrongScaleInFp32) {
 
 /// Computes the op on a smaller shape inside of the larger one's buffers: what a kernel with a wrong limit does.
 Verification with_wrong_extent(const Op& op, const Workload& w, const std::string& extent, CpuDevice& device) {
-  Implementation rung = best_in_fp32(op).value();
-  rung.prepare = [prepare = rung.prepare, extent](const Workload& right, Device& dev) {
+  Implementation implementation = best_in_fp32(op).value();
+  implementation.prepare = [prepare = implementation.prepare, extent](const Workload& right, Device& dev) {
     Workload wrong = right;
     wrong.shape.set(extent, right.shape[extent] - 1);
     return prepare(wrong, dev);
   };
-  return Case(op, rung, w, device).verify();
+  return Case(op, implementation, w, device).verify();
 }
 
 TEST(Tolerances, FindADroppedTerm) {

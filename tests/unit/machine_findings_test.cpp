@@ -70,8 +70,8 @@ TEST(MachineFindings, AMachineThatWasFasterBeforeSaysWhenAndByHowMuch) {
   Machine machine = cpu();
   for (std::size_t i = 0; i < 2; ++i) {
     Ceiling& ceiling = machine.ceilings[i];
-    ceiling.earlier = EarlierValue{ceiling.value / (i == 0 ? 0.53 : 0.9), "2026-11-23T19:46:50Z"};
-    ceiling.audit.checks.push_back(audit_earlier(ceiling));
+    ceiling.past_best = PastBest{ceiling.value / (i == 0 ? 0.53 : 0.9), "2026-11-23T19:46:50Z"};
+    ceiling.audit.checks.push_back(audit_history(ceiling));
     fail(ceiling, kPlateauCheck);
   }
   EXPECT_THAT(machine_findings(machine),
@@ -79,7 +79,7 @@ TEST(MachineFindings, AMachineThatWasFasterBeforeSaysWhenAndByHowMuch) {
                           "2026-11-23T19:46:50Z: the machine was disturbed from beginning to end, or is slower now. "
                           "Calibrate again."));
   Machine foreign = cpu();
-  fail(foreign.ceilings[0], kEarlierCheck);
+  fail(foreign.ceilings[0], kHistoryCheck);
   EXPECT_THAT(machine_findings(foreign), ::testing::SizeIs(1)) << "a file that has the check and not the value";
 }
 
@@ -88,8 +88,8 @@ TEST(MachineFindings, PipesThatAreLowerByTheirClockSaySoOfTheMachineAndNotOfPoin
   Ceiling& fp32 = *std::find_if(machine.ceilings.begin(), machine.ceilings.end(),
                                 [](const Ceiling& ceiling) { return ceiling.name == "fp32"; });
   fp32.clocks.core_hz = 4.0e9;
-  fp32.earlier = EarlierValue{fp32.value / 0.95, "2026-11-23T19:46:50Z", 4.2e9};
-  fp32.audit.checks.push_back(audit_earlier(fp32));
+  fp32.past_best = PastBest{fp32.value / 0.95, "2026-11-23T19:46:50Z", 4.2e9};
+  fp32.audit.checks.push_back(audit_history(fp32));
   EXPECT_FALSE(fp32.suspect());
   EXPECT_THAT(machine_findings(machine),
               ElementsAre("fp32 is 0.95 of what it was on 2026-11-23T19:46:50Z, by the core clock: 4.00 GHz now and "
@@ -97,19 +97,19 @@ TEST(MachineFindings, PipesThatAreLowerByTheirClockSaySoOfTheMachineAndNotOfPoin
   Report report = example::sample_report();
   report.machine = machine;
   EXPECT_THAT(machine_findings(report), IsEmpty());
-  fp32.earlier->value = fp32.value / 0.98;
+  fp32.past_best->value = fp32.value / 0.98;
   EXPECT_THAT(machine_findings(machine), IsEmpty()) << "within 3 %";
 }
 
 TEST(MachineFindings, ADisturbedMachineSaysSoInOneLine) {
   Machine machine = cpu();
-  machine.ceilings[0].typical = 0.98 * machine.ceilings[0].value;
+  machine.ceilings[0].median_rate = 0.98 * machine.ceilings[0].value;
   EXPECT_THAT(machine_findings(machine), IsEmpty());
-  machine.ceilings[1].typical = 0.61 * machine.ceilings[1].value;
+  machine.ceilings[1].median_rate = 0.61 * machine.ceilings[1].value;
   EXPECT_THAT(machine_findings(machine),
               ElementsAre("This machine was disturbed while it was calibrated, typically 0.61 of hbm.write."));
-  machine.ceilings[2].typical = 0.8 * machine.ceilings[2].value;
-  machine.ceilings[3].typical = 0.9 * machine.ceilings[3].value;
+  machine.ceilings[2].median_rate = 0.8 * machine.ceilings[2].value;
+  machine.ceilings[3].median_rate = 0.9 * machine.ceilings[3].value;
   EXPECT_THAT(machine_findings(machine),
               ElementsAre("This machine was disturbed while it was calibrated, typically 0.80 "
                           "of 3 roofs, at the least 0.61 of hbm.write."));

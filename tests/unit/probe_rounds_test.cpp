@@ -75,13 +75,13 @@ CheckStatus status_of(const Ceiling& ceiling, std::string_view name) {
 
 TEST(ProbeRounds, AQuietProbeSettlesInAFewRounds) {
   ProbeInRounds probe(probe_of({{"slow", 1e6}, {"fast", 3e6}, {"middle", 2e6}}));
-  EXPECT_FALSE(probe.visit(1).settled(0));
-  EXPECT_TRUE(probe.visit(4).settled(0));
+  EXPECT_FALSE(probe.visit(1).converged(0));
+  EXPECT_TRUE(probe.visit(4).converged(0));
   EXPECT_EQ(probe->best(), 1);
   const MeasuredProbe measured = probe->measured(0).value();
   EXPECT_EQ(measured.ceiling.variant, "fast");
   EXPECT_NEAR(measured.ceiling.value, 3e9, 1);
-  EXPECT_NEAR(measured.ceiling.typical.value(), 3e9, 1);
+  EXPECT_NEAR(measured.ceiling.median_rate.value(), 3e9, 1);
   EXPECT_EQ(measured.ceiling.rounds, 5);
   EXPECT_EQ(measured.ceiling.agreeing_rounds, 5);
   EXPECT_EQ(measured.ceiling.clocks.core_hz, 1e9);
@@ -100,10 +100,10 @@ TEST(ProbeRounds, ARoofThatStillRisesIsMarked) {
   const auto rising = [](int visit, double scale) { return 1e-3 * (2 - 0.1 * visit) * scale; };
   ProbeInRounds probe(probe_of({{"rising", 1e6, rising}}));
   const Ceiling ceiling = probe.visit(6).measured(0)->ceiling;
-  EXPECT_FALSE(probe->settled(0));
+  EXPECT_FALSE(probe->converged(0));
   EXPECT_EQ(status_of(ceiling, kPlateauCheck), CheckStatus::fail);
   EXPECT_TRUE(ceiling.suspect());
-  EXPECT_LT(ceiling.typical.value(), 0.97 * ceiling.value);
+  EXPECT_LT(ceiling.median_rate.value(), 0.97 * ceiling.value);
 }
 
 TEST(ProbeRounds, ARoofAtItsLimitIsBelievedHoweverRestlessTheMachine) {
@@ -118,7 +118,7 @@ TEST(ProbeRounds, ARoofAtItsLimitIsBelievedHoweverRestlessTheMachine) {
   EXPECT_NEAR(ceiling.value, 0.998e9, 1e5);
   EXPECT_EQ(status_of(ceiling, kPlateauCheck), CheckStatus::pass);
   EXPECT_FALSE(ceiling.suspect());
-  EXPECT_TRUE(limited->settled(0.8));
+  EXPECT_TRUE(limited->converged(0.8));
   probe.limit = [](const Device&, std::optional<double>) { return std::optional(Limit{1.05e9, "an assumption"}); };
   ProbeInRounds below(probe);
   EXPECT_EQ(status_of(below.visit(9, 0.8).measured(0.8)->ceiling, kPlateauCheck), CheckStatus::fail);

@@ -147,7 +147,7 @@ TEST(PublishedFaults, ATriadCountedAsTwoStreams) {
   simulated.work.bytes[Level::dram] = {.read = 1e9 / 3, .write = 1e9 / 3};
   probe = probe_of(simulated, CeilingKind::bandwidth);
   probe.pattern = Pattern::triad;
-  EXPECT_THAT(failures(measure_fault(probe).ceiling), HasSubstr("50.0 % of them written, 33.3 % wanted"))
+  EXPECT_THAT(failures(measure_fault(probe).ceiling), HasSubstr("50.0 % writes, required 33.3 %"))
       << "and a model of two streams is no triad";
 }
 
@@ -166,7 +166,7 @@ TEST(PublishedFaults, ASpecificationWithTheSparseRate) {
   probe.limit = [](const Device&, std::optional<double>) {
     return Limit{.value = 2.02e12, .basis = "data sheet, with sparsity"};
   };
-  EXPECT_THAT(failures(measure_fault(probe).ceiling), HasSubstr("at least 90 % wanted"));
+  EXPECT_THAT(failures(measure_fault(probe).ceiling), HasSubstr("required >= 90 %"));
 }
 
 TEST(PublishedFaults, HostLatencyWithinTheInterval) {

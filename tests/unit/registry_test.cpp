@@ -64,10 +64,11 @@ TEST(Registry, EveryOpDescribesItself) {
     EXPECT_THAT(op->parameters(), Not(IsEmpty())) << op->name();
     for (const DeviceKind device : {DeviceKind::cpu, DeviceKind::cuda}) {
       std::set<std::string> names;
-      for (const auto& rung : implementations_of(*op, device)) {
-        EXPECT_TRUE(names.insert(rung.name).second) << op->name() << " has two rungs named " << rung.name;
-        EXPECT_THAT(rung.dtypes, Not(IsEmpty())) << op->name() << ' ' << rung.name;
-        EXPECT_THAT(rung.summary, Not(IsEmpty())) << op->name() << ' ' << rung.name;
+      for (const auto& implementation : implementations_of(*op, device)) {
+        EXPECT_TRUE(names.insert(implementation.name).second)
+            << op->name() << " has two implementations named " << implementation.name;
+        EXPECT_THAT(implementation.dtypes, Not(IsEmpty())) << op->name() << ' ' << implementation.name;
+        EXPECT_THAT(implementation.summary, Not(IsEmpty())) << op->name() << ' ' << implementation.name;
       }
     }
   }
@@ -79,17 +80,19 @@ bool is_among_ranks(const Op& op) {
   return std::any_of(parameters.begin(), parameters.end(), [](const auto& each) { return each.name == "ranks"; });
 }
 
-/// A plain rung and a fast one at least, in every floating-point type that a CPU stores. Matrix units do not count: not
-/// every CPU has them.
+/// A plain implementation and a fast one at least, in every floating-point type that a CPU stores. Matrix units do not
+/// count: not every CPU has them.
 TEST(Registry, EveryOpOfTheRepositoryRunsOnACpuInEveryFloatingPointType) {
   for (const Op* op : repository_ops()) {
     if (op->name() == "transfer" || is_among_ranks(*op)) continue;  // there is no link to cross on a CPU
     const auto ladder = implementations_of(*op, DeviceKind::cpu);
     for (const DType dtype : {DType::fp32, DType::fp64, DType::fp16, DType::bf16}) {
-      const auto rungs = std::count_if(ladder.begin(), ladder.end(), [&](const Implementation& rung) {
-        return !rung.unsupported && std::find(rung.dtypes.begin(), rung.dtypes.end(), dtype) != rung.dtypes.end();
-      });
-      EXPECT_GE(rungs, 2) << op->name() << ' ' << to_string(dtype);
+      const auto implementations =
+          std::count_if(ladder.begin(), ladder.end(), [&](const Implementation& implementation) {
+            return !implementation.unsupported && std::find(implementation.dtypes.begin(), implementation.dtypes.end(),
+                                                            dtype) != implementation.dtypes.end();
+          });
+      EXPECT_GE(implementations, 2) << op->name() << ' ' << to_string(dtype);
     }
   }
 }

@@ -130,12 +130,12 @@ struct Calibration {
 Calibration calibrate_in_rounds(SharedHost& machine) {
   std::vector<std::vector<Round>> rounds(kMembers);
   Calibration found{.plateaus = std::vector<FastPlateau>(kMembers)};
-  const auto settled = [&] {
+  const auto converged = [&] {
     return std::all_of(found.plateaus.begin(), found.plateaus.end(),
                        [&](const FastPlateau& plateau) { return plateau.reached(found.share); });
   };
   Rounds order(kMembers, {.least_s = 20, .end_s = 55});
-  while (const auto member = order.next(machine.now(), settled)) {
+  while (const auto member = order.next(machine.now(), converged)) {
     // The others of some thirty probes are visited in between: their time passes, and they tell nothing here.
     Samples samples = machine.visit(*member);
     for (int other = 0; other < 3; ++other) machine.visit(*member);
@@ -178,7 +178,7 @@ RoundsRow simulate(const std::string& title, const std::vector<Neighbour>& neigh
     for (std::size_t member = 0; member < kMembers; ++member) {
       const FastPlateau& plateau = found.plateaus[member];
       const double error = clean_seconds(member) / plateau.seconds - 1;
-      typical.push_back(plateau.seconds / plateau.typical_s);
+      typical.push_back(plateau.seconds / plateau.median_s);
       if (!plateau.reached(found.share)) continue;
       row.reached += weight;
       plateau_errors.push_back(error);
@@ -188,7 +188,7 @@ RoundsRow simulate(const std::string& title, const std::vector<Neighbour>& neigh
     SharedHost other(neighbours, static_cast<std::uint64_t>(seed));
     for (std::size_t member = 0; member < kMembers; member += 2) {
       SamplerOptions options;
-      options.settle_s = 0.1;
+      options.warm_up_s = 0.1;
       options.max_time_s = 0.6;
       MedianStop rule(options.relative_half_width, options.min_samples);
       const Samples samples = other.sample(member, options, rule);

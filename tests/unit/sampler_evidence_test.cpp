@@ -88,7 +88,7 @@ class MeanStop : public ClaimStop {
 /// Options under which nothing but the stopping rule decides.
 SamplerOptions rule_only() {
   SamplerOptions options;
-  options.settle_s = 0;
+  options.warm_up_s = 0;
   options.max_time_s = 1e9;
   options.relative_half_width = kHalfWidth;
   return options;

@@ -30,7 +30,7 @@ FakeDevice::Seconds steady(double launch_s) { return noisy(launch_s, {.deviation
 
 SamplerOptions no_settling() {
   SamplerOptions options;
-  options.settle_s = 0;
+  options.warm_up_s = 0;
   return options;
 }
 
@@ -192,11 +192,11 @@ TEST(Sampler, ConvergedMeansThatTheIntervalIsNarrowEnough) {
 }
 
 TEST(Sampler, AStandingClockStillEnds) {
-  for (const SettleMode mode : {SettleMode::fixed, SettleMode::stable}) {
+  for (const WarmUpMode mode : {WarmUpMode::fixed, WarmUpMode::stable}) {
     FakeDevice device(noisy(1e-3));
     device.frozen = true;
     SamplerOptions options;
-    options.settle = mode;
+    options.warm_up = mode;
     options.max_samples = 1000;
     const Samples samples = sample(device.bench(), options);
     EXPECT_EQ(samples.summary.stop, StopReason::sample_limit);
@@ -228,16 +228,16 @@ TEST(Sampler, CancellingIsHonouredBetweenAnyTwoBatches) {
 }
 
 TEST(Sampler, AKernelSlowerThanTheTimeLimitGetsOneSample) {
-  for (const SettleMode mode : {SettleMode::fixed, SettleMode::stable}) {
+  for (const WarmUpMode mode : {WarmUpMode::fixed, WarmUpMode::stable}) {
     FakeDevice device(steady(5));
     SamplerOptions options;
-    options.settle = mode;
+    options.warm_up = mode;
     const Samples samples = sample(device.bench(), options);
     EXPECT_EQ(samples.summary.stop, StopReason::time_limit);
     ASSERT_EQ(samples.summary.samples, 1);
     EXPECT_DOUBLE_EQ(samples.summary.median, 5);
     EXPECT_TRUE(std::isnan(samples.summary.ci95.low) && std::isnan(samples.summary.ci95.high));
-    EXPECT_LE(device.launches_of.size(), mode == SettleMode::fixed ? 3U : 4U) << "two of them to calibrate";
+    EXPECT_LE(device.launches_of.size(), mode == WarmUpMode::fixed ? 3U : 4U) << "two of them to calibrate";
   }
 }
 
@@ -263,7 +263,7 @@ TEST(Sampler, FixedSettlingLastsItsTimeAndIsLeftOut) {
     return static_cast<double>(launches) * (now_s < 100.29 ? 2e-3 : 1e-3);
   });
   const Samples samples = sample(device.bench(), {});
-  EXPECT_NEAR(samples.summary.settle_s, 0.3, 0.01);
+  EXPECT_NEAR(samples.summary.warm_up_s, 0.3, 0.01);
   EXPECT_DOUBLE_EQ(samples.summary.max, 1e-3);
 }
 
@@ -278,11 +278,11 @@ TEST(Sampler, StableSettlingWaitsForThePowerLimiter) {
     return static_cast<double>(launches) * (now_s < 100.7 ? 1.0e-3 : 1.2e-3);
   });
   SamplerOptions options;
-  options.settle = SettleMode::stable;
+  options.warm_up = WarmUpMode::stable;
   const Samples samples = sample(device.bench(), options);
   EXPECT_FALSE(samples.summary.drifting);
   EXPECT_DOUBLE_EQ(samples.summary.min, 1.2e-3);
-  EXPECT_LT(samples.summary.settle_s, 2);
+  EXPECT_LT(samples.summary.warm_up_s, 2);
 }
 
 TEST(Sampler, StableSettlingGivesUpAtItsCapAndSaysSo) {
@@ -290,15 +290,15 @@ TEST(Sampler, StableSettlingGivesUpAtItsCapAndSaysSo) {
     return static_cast<double>(launches) * 1e-3 * (1 + 0.05 * (now_s - 100));
   });
   SamplerOptions options;
-  options.settle = SettleMode::stable;
+  options.warm_up = WarmUpMode::stable;
   const Samples samples = sample(device.bench(), options);
   EXPECT_TRUE(samples.summary.drifting);
-  EXPECT_NEAR(samples.summary.settle_s, 3, 0.01);
+  EXPECT_NEAR(samples.summary.warm_up_s, 3, 0.01);
 }
 
 TEST(Sampler, StableSettlingWatchesTheClockToo) {
   SamplerOptions options;
-  options.settle = SettleMode::stable;
+  options.warm_up = WarmUpMode::stable;
   FakeDevice falling(steady(1e-3));
   falling.clock_of = [](double now_s) { return 2e9 - 1e8 * (now_s - 100); };
   EXPECT_TRUE(sample(falling.bench(), options).summary.drifting);

@@ -77,13 +77,13 @@ TEST(LadderSuite, HasEveryImplementationOfTheOpsThatItNames) {
     }
     EXPECT_GE(listed.size(), 14U);
     for (const auto& [op, implementations] : listed) {
-      for (const Implementation& rung : implementations_of(*find_op(op), device)) {
+      for (const Implementation& implementation : implementations_of(*find_op(op), device)) {
         // Some libraries have no fp32, fp16 or bf16 of their own.
-        const bool common = std::any_of(rung.dtypes.begin(), rung.dtypes.end(), [](DType dtype) {
+        const bool common = std::any_of(implementation.dtypes.begin(), implementation.dtypes.end(), [](DType dtype) {
           return dtype == DType::fp32 || dtype == DType::fp16 || dtype == DType::bf16;
         });
         if (common) {
-          EXPECT_TRUE(implementations.contains(rung.name)) << op << ' ' << rung.name;
+          EXPECT_TRUE(implementations.contains(implementation.name)) << op << ' ' << implementation.name;
         }
       }
     }

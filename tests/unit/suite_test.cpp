@@ -91,7 +91,8 @@ TEST(Suite, ReadsAWholeEntry) {
   EXPECT_EQ(entry.workload.shape.extents().front().first, parameters[0].name);
 }
 
-/// Whether a device runs the best rung is not known here: those below are kept, but where the suite has named one.
+/// Whether a device runs the best implementation is not known here: those below are kept, but where the suite has named
+/// one.
 TEST(Suite, KeepsTheLadderBelowItsOwnChoice) {
   std::vector<std::string> ladder;
   for (const Implementation& i : implementations_of(*find_op("gemm"), DeviceKind::cpu)) {
@@ -102,7 +103,7 @@ TEST(Suite, KeepsTheLadderBelowItsOwnChoice) {
       parse_suite("name: t\nworkloads:\n  - { op: gemm, dtype: bf16 }\n  - { op: gemm, dtype: bf16, impl: naive }\n",
                   "s.yaml", DeviceKind::cpu);
   std::vector<std::string> kept{suite.entries[0].implementation->name};
-  for (const Implementation& rung : suite.entries[0].below) kept.push_back(rung.name);
+  for (const Implementation& implementation : suite.entries[0].below) kept.push_back(implementation.name);
   EXPECT_EQ(kept, ladder);
   EXPECT_TRUE(suite.entries[1].below.empty());
 }

@@ -55,13 +55,13 @@ TEST(ThreadPool, PiecesCoverAllOnce) {
     ThreadPool pool(std::vector<int>(static_cast<std::size_t>(workers), -1));
     std::vector<std::atomic<int>> taken(10007);
     for (int region = 1; region <= 50; ++region) {
-      pool.for_pieces(10007, 16, 64, [&](std::int64_t begin, std::int64_t end) {
+      pool.for_chunks(10007, 16, 64, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) ++taken[static_cast<std::size_t>(i)];
       });
       for (const std::atomic<int>& count : taken) ASSERT_EQ(count, region);
     }
-    EXPECT_THROW(pool.for_pieces(1, 1, 1, [&](auto, auto) { pool.for_pieces(1, 1, 1, [](auto, auto) {}); }), Error);
-    pool.for_pieces(0, 1, 1, [](auto, auto) { FAIL() << "there is nothing to do"; });
+    EXPECT_THROW(pool.for_chunks(1, 1, 1, [&](auto, auto) { pool.for_chunks(1, 1, 1, [](auto, auto) {}); }), Error);
+    pool.for_chunks(0, 1, 1, [](auto, auto) { FAIL() << "there is nothing to do"; });
   }
 }
 

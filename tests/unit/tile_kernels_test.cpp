@@ -1,5 +1,5 @@
 // What runs on tiles: operands brought into them, the loops around them, and what the matrix ceilings are checked by,
-// on computed tiles at every instruction-set level; and the rungs themselves where the CPU has AMX.
+// on computed tiles at every instruction-set level; and the implementations themselves where the CPU has AMX.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -351,8 +351,8 @@ TEST(TileOperands, AreRandomAndTheirSumsExact) {
 }
 
 #if defined(__x86_64__)
-/// Each op's rung on AMX, at a shape beyond its pieces.
-TEST(AmxRungs, RunOrSayWhyNot) {
+/// Each op's implementation on AMX, at a shape beyond its pieces.
+TEST(AmxImplementations, RunOrSayWhyNot) {
   CpuDevice device({});
   const Workload workloads[] = {
       {.op = "gemm",
@@ -388,14 +388,14 @@ TEST(AmxRungs, RunOrSayWhyNot) {
   std::string missing;
   for (const Workload& w : workloads) {
     const Op& op = *find_op(w.op);
-    const Implementation rung = implementations_of(op, DeviceKind::cpu).back();
-    ASSERT_EQ(rung.name, "amx");
+    const Implementation implementation = implementations_of(op, DeviceKind::cpu).back();
+    ASSERT_EQ(implementation.name, "amx");
     if (const auto reason = amx_missing(w.dtype, device.isa())) {
-      EXPECT_EQ(rung.unsupported(w, device), reason);
-      EXPECT_THROW(Case(op, rung, w, device), Unsupported);
+      EXPECT_EQ(implementation.unsupported(w, device), reason);
+      EXPECT_THROW(Case(op, implementation, w, device), Unsupported);
       missing = *reason;
     } else {
-      const Verification result = Case(op, rung, w, device).verify();
+      const Verification result = Case(op, implementation, w, device).verify();
       EXPECT_TRUE(result.passed) << w.op << ' ' << to_string(w.dtype) << ": " << result.failure;
     }
   }

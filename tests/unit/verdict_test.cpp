@@ -297,21 +297,21 @@ TEST(PaceOfRoof, IsThatOfWhatTheRowWaitsFor) {
   point.bound.resources = {resource("fp32", CeilingKind::compute, 8), resource("dram.copy", CeilingKind::bandwidth, 2),
                            resource("fp16", CeilingKind::compute, kNaN),
                            resource("launch.pool", CeilingKind::overhead, 1)};
-  EXPECT_EQ(pace_of_roof(point), std::nullopt);
-  EXPECT_FALSE(unfair(point));
-  point.pace = {.copy = 0.4, .arithmetic = 1};
-  EXPECT_DOUBLE_EQ(pace_of_roof(point).value(), 1) << "memory had time enough at that pace";
-  EXPECT_FALSE(unfair(point));
-  point.pace->copy = 0.125;
-  EXPECT_DOUBLE_EQ(pace_of_roof(point).value(), 0.5) << "now it waits for memory";
-  EXPECT_TRUE(unfair(point));
-  point.pace = {.copy = 1, .arithmetic = 0.5};
-  EXPECT_DOUBLE_EQ(pace_of_roof(point).value(), 0.5);
+  EXPECT_EQ(reference_rate_of_roof(point), std::nullopt);
+  EXPECT_FALSE(is_under_contention(point));
+  point.reference_rates = {.copy = 0.4, .arithmetic = 1};
+  EXPECT_DOUBLE_EQ(reference_rate_of_roof(point).value(), 1) << "memory had time enough at that pace";
+  EXPECT_FALSE(is_under_contention(point));
+  point.reference_rates->copy = 0.125;
+  EXPECT_DOUBLE_EQ(reference_rate_of_roof(point).value(), 0.5) << "now it waits for memory";
+  EXPECT_TRUE(is_under_contention(point));
+  point.reference_rates = {.copy = 1, .arithmetic = 0.5};
+  EXPECT_DOUBLE_EQ(reference_rate_of_roof(point).value(), 0.5);
   point.bound = Bound{};
-  EXPECT_EQ(pace_of_roof(point), std::nullopt);
-  point.pace.reset();
-  point.disturbed = Disturbance{.wall_s = 1};
-  EXPECT_TRUE(unfair(point));
+  EXPECT_EQ(reference_rate_of_roof(point), std::nullopt);
+  point.reference_rates.reset();
+  point.contention = Contention{.wall_s = 1};
+  EXPECT_TRUE(is_under_contention(point));
 }
 
 TEST(RoofShare, OfTheRecordedProducts) {

@@ -26,14 +26,14 @@ Kernel copying_kernel(Kernel kernel, std::vector<Copied> tensors, CpuDevice& cpu
     for (const Copied& one : copied) {
       pointers[one.tensor] = one.copy[0];
       if (one.role == TensorRole::output) continue;
-      pool.for_pieces(one.elements, kPage, kLeastStretch / sizeof(T), [&](std::int64_t begin, std::int64_t end) {
+      pool.for_chunks(one.elements, kPage, kMinChunkBytes / sizeof(T), [&](std::int64_t begin, std::int64_t end) {
         convert.widen(elements<const T>(given, one.tensor) + begin, one.copy[0] + begin, end - begin);
       });
     }
     kernel(pointers);
     for (const Copied& one : copied) {
       if (one.role == TensorRole::input) continue;
-      pool.for_pieces(one.elements, kPage, kLeastStretch / sizeof(T), [&](std::int64_t begin, std::int64_t end) {
+      pool.for_chunks(one.elements, kPage, kMinChunkBytes / sizeof(T), [&](std::int64_t begin, std::int64_t end) {
         convert.narrow(one.copy[0] + begin, elements<T>(given, one.tensor) + begin, end - begin);
       });
     }

@@ -23,10 +23,10 @@ constexpr std::int64_t ceil_div(std::int64_t count, std::int64_t unit) { return 
 /// on a set finds nothing of it), and when one set alone doesn't fit the last cache level.
 bool stores_past_caches(const Op& op, const Workload& workload, const Device& device);
 
-/// Why this CPU can't run a rung on dot products of a workload's type, bf16 or int8; nullopt where it can.
+/// Why this CPU can't run an implementation on dot products of a workload's type, bf16 or int8; nullopt where it can.
 std::optional<std::string> dots_missing(const Workload& workload, const Device& device);
 
-/// The floating-point types that a CPU's rungs take: fp32, fp64, fp16 and bf16.
+/// The floating-point types that a CPU's implementations take: fp32, fp64, fp16 and bf16.
 std::vector<DType> cpu_dtypes();
 
 /// Calls `f.template operator()<T>()` with the C++ type that CPU kernels compute a dtype in: float or double.
@@ -70,7 +70,7 @@ class Workspace {
 
 /// Of what streams through memory, at a time: so long that where it begins doesn't matter, nothing being asked for
 /// ahead there.
-inline constexpr std::int64_t kLeastStretch = 256 * 1024;
+inline constexpr std::int64_t kMinChunkBytes = 256 * 1024;
 
 using Prepare = std::function<Kernel(const Workload&, Device&)>;
 

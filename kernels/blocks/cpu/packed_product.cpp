@@ -73,7 +73,7 @@ PackedProduct<T, Factor>::PackedProduct(CpuDevice& cpu, const ProductExtents& pr
       right_(cpu, (kFirstSums<Factor> + blocks_.depth) * blocks_.columns, 1),
       left_(cpu, blocks_.depth * blocks_.rows, cpu.pool().size()),
       sums_(cpu, kSmallFloat<T> ? product.m * blocks_.columns : 1, 1),
-      shares_(std::make_shared<Shares>(cpu.pool().size())) {}
+      queue_(std::make_shared<WorkQueue>(cpu.pool().size())) {}
 
 template <typename T, typename Factor>
 void PackedProduct<T, Factor>::run(const T* a, const T* b, Result* c) const {
@@ -83,13 +83,13 @@ void PackedProduct<T, Factor>::run(const T* a, const T* b, Result* c) const {
     const std::int64_t columns = std::min(blocks_.columns, product_.n - first);
     for (std::int64_t depth = 0; depth < product_.k; depth += deepest) {
       const Step step{first, columns, depth, std::min(deepest, product_.k - depth)};
-      pool_->for_pieces(columns, width, width, [&](std::int64_t begin, std::int64_t end) {
+      pool_->for_chunks(columns, width, width, [&](std::int64_t begin, std::int64_t end) {
         const T* from =
             kInt8Factor<Factor> ? b + (first + begin) * product_.k + depth : b + depth * product_.n + first + begin;
         kernels_.pack_right(from, kInt8Factor<Factor> ? product_.k : product_.n, end - begin, step.elements,
                             right_[0] + begin * step.right_factors());
       });
-      shares_->deal(ceil_div(product_.m, blocks_.rows) * blocks_.strips, 1, 1);
+      queue_->reset(ceil_div(product_.m, blocks_.rows) * blocks_.strips, 1, 1);
       pool_->run([&](int worker) { multiply(worker, step, a, c); });
     }
   }
@@ -116,10 +116,10 @@ void PackedProduct<T, Factor>::multiply(int worker, const Step& step, const T* a
     }
   };
   const auto strip = [&](std::int64_t i) {
-    return share_of(step.columns, kernels_.tile.columns, static_cast<int>(i), strips);
+    return static_partition(step.columns, kernels_.tile.columns, static_cast<int>(i), strips);
   };
   std::int64_t packed = -1;
-  shares_->take_all(worker, [&](std::int64_t begin, std::int64_t end) {
+  queue_->drain(worker, [&](std::int64_t begin, std::int64_t end) {
     for_rows(begin, end, strips, [&](std::int64_t block, std::int64_t first, std::int64_t behind) {
       const std::int64_t row = block * blocks_.rows;
       const std::int64_t rows = std::min(blocks_.rows, product_.m - row);

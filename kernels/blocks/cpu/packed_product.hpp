@@ -88,11 +88,11 @@ class PackedProduct {
   ThreadPool* pool_;
   ProductExtents product_;
   ProductKernels<T, Factor> kernels_;
-  ProductBlocks blocks_;            ///< its depth counts factors
-  Workspace<Factor> right_;         ///< a block of it
-  Workspace<Factor> left_;          ///< each worker's
-  Workspace<Sum> sums_;             ///< of 16-bit products, [m × columns of a block]
-  std::shared_ptr<Shares> shares_;  ///< of rows and strips, those of some rows one after another
+  ProductBlocks blocks_;              ///< its depth counts factors
+  Workspace<Factor> right_;           ///< a block of it
+  Workspace<Factor> left_;            ///< each worker's
+  Workspace<Sum> sums_;               ///< of 16-bit products, [m × columns of a block]
+  std::shared_ptr<WorkQueue> queue_;  ///< of rows and strips, those of some rows one after another
 };
 
 /// What a product of so many elements moves besides: those of 16 bits are summed up in fp32, where caches don't hold

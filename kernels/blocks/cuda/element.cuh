@@ -88,7 +88,7 @@ decltype(auto) with_element_type(DType dtype, Function&& function) {
     default:
       break;
   }
-  throw Error("no CUDA kernel here computes in that type");
+  throw Error("no CUDA kernel for this type");
 }
 
 inline constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }

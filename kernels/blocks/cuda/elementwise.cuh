@@ -1,5 +1,5 @@
-// Elementwise ops on a GPU: their kernels but for the formula, and their ladder of two rungs. They move bytes and do
-// little else; the ladder is about moving them.
+// Elementwise ops on a GPU: their kernels but for the formula, and their ladder of two implementations. They move bytes
+// and do little else; the ladder is about moving them.
 //   scalar      one element a thread: 2- or 4-byte accesses
 //   vectorized  16 bytes of each input a thread: a quarter to an eighth of the instructions
 #pragma once
@@ -61,20 +61,20 @@ __global__ void map_vectorized(MapInputs<T, kInputs> x, T* __restrict__ y, std::
   for (std::int64_t i = first; i < n; ++i) y[i] = map_element(f, x, i);
 }
 
-enum class MapRung { scalar, vectorized };
+enum class MapVariant { scalar, vectorized };
 
 template <typename F, int kInputs>
-Kernel prepare_map(const Workload& workload, Device& device, MapRung rung) {
+Kernel prepare_map(const Workload& workload, Device& device, MapVariant implementation) {
   const cudaStream_t stream = as_cuda(device).stream();
   const std::int64_t n = workload.shape["n"];
   return with_element_type(workload.dtype, [&]<typename T>() -> Kernel {
-    const std::int64_t threads = rung == MapRung::scalar ? n : ceil_div(n, kLanes<T>);
+    const std::int64_t threads = implementation == MapVariant::scalar ? n : ceil_div(n, kLanes<T>);
     const auto blocks = static_cast<unsigned>(ceil_div(threads, kMapThreads));
-    return [stream, n, blocks, rung](std::span<void* const> tensors) {
+    return [stream, n, blocks, implementation](std::span<void* const> tensors) {
       MapInputs<T, kInputs> x;
       for (int k = 0; k < kInputs; ++k) x.at[k] = static_cast<const T*>(tensors[static_cast<std::size_t>(k)]);
       auto* y = static_cast<T*>(tensors[kInputs]);
-      if (rung == MapRung::scalar) {
+      if (implementation == MapVariant::scalar) {
         map_scalar<<<blocks, kMapThreads, 0, stream>>>(x, y, n, F{});
       } else {
         map_vectorized<<<blocks, kMapThreads, 0, stream>>>(x, y, n, F{});
@@ -84,12 +84,13 @@ Kernel prepare_map(const Workload& workload, Device& device, MapRung rung) {
   });
 }
 
-/// One rung of an op with kInputs inputs and n in its shape. F is empty; `float operator()(const float (&x)[kInputs])`
-/// makes an element of the inputs' elements.
+/// One implementation of an op with kInputs inputs and n in its shape. F is empty; `float operator()(const float
+/// (&x)[kInputs])` makes an element of the inputs' elements.
 template <typename F, int kInputs>
-Implementation map_rung(std::string name, std::string summary, MapRung rung) {
-  return with_extent_limit(cuda_rung(std::move(name), std::move(summary), prepare_map<F, kInputs>, rung), "n",
-                           kMapThreads);
+Implementation map_implementation(std::string name, std::string summary, MapVariant implementation) {
+  return with_extent_limit(
+      cuda_implementation(std::move(name), std::move(summary), prepare_map<F, kInputs>, implementation), "n",
+      kMapThreads);
 }
 
 }  // namespace roofline

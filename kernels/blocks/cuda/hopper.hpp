@@ -14,7 +14,7 @@ namespace roofline {
 
 inline cudaFuncAttributes attributes_of(const void* kernel) {
   cudaFuncAttributes attributes{};
-  check(cudaFuncGetAttributes(&attributes, kernel), "asking for a kernel's attributes");
+  check(cudaFuncGetAttributes(&attributes, kernel), "querying a kernel's attributes");
   return attributes;
 }
 
@@ -37,13 +37,13 @@ std::optional<std::string> hopper_missing(const Device& device, Hopper needed, K
   const CudaProperties& gpu = as_cuda(device).properties();
   const auto* code = reinterpret_cast<const void*>(kernel);
   if (needed == Hopper::wgmma) {
-    if (gpu.major != 9) return "only Hopper GPUs (compute capability 9.0) have wgmma";
-    if (!has_body(code)) return "this binary holds no sm_90a code: rebuild with -DROOFLINE_CUDA_GENCODE naming it";
+    if (gpu.major != 9) return "wgmma needs a Hopper GPU (compute capability 9.0)";
+    if (!has_body(code)) return "this binary contains no sm_90a code: rebuild with sm_90a in -DROOFLINE_CUDA_GENCODE";
   } else if (attributes_of(code).binaryVersion < 90) {
-    return "needs TMA: compute capability 9.0, and code built for it";
+    return "needs TMA: compute capability 9.0 and sm_90 code";
   }
   if (shared_bytes <= static_cast<std::size_t>(gpu.shared_bytes_per_block)) return std::nullopt;
-  return "needs " + std::to_string(shared_bytes / 1024) + " KiB of shared memory a block";
+  return "needs " + std::to_string(shared_bytes / 1024) + " KiB of shared memory per block";
 }
 
 }  // namespace roofline

@@ -20,7 +20,7 @@ struct Team {
 /// Whether this block is the last of `blocks` to come here; what the others' teams have written before is visible then.
 /// The counter is 0 before the first has come and after the last. Called by all threads of the team; a barrier of it.
 template <typename Team>
-__device__ bool last_to_come(unsigned* counter, int blocks) {
+__device__ bool is_last_block(unsigned* counter, int blocks) {
   __shared__ bool last;
   __threadfence();
   Team::sync();

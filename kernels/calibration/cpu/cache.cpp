@@ -60,13 +60,13 @@ std::optional<ProbeCase> make(Level level, Pattern pattern, Device& device, cons
   plan.sve = sve;
   plan.set_bytes = planned.set_bytes;
   plan.launch_bytes = launch_bytes(cpu, level, in_turn, plan.set_bytes);
-  plan.pieces = kStreamPieces;
+  plan.chunks = kStreamChunks;
   plan.scale = whole_scale(request.scale);
   if (in_turn) plan.rotate_within = planned.groups;
   const std::shared_ptr<StreamSet> set = make_stream_set(cpu, plan);
   const double kib = set->working_set_bytes() / threads / 1024;
   ProbeCase probe = stream_case(set, level,
-                                fmt::format("{}, {:.0f} KiB a thread{}, {} threads", registers_of(plan), kib,
+                                fmt::format("{}, {:.0f} KiB per thread{}, {} threads", registers_of(plan), kib,
                                             in_turn ? " in turn" : "", threads));
   if (in_turn && !planned.own) probe.nearer_cache_bytes = planned.nearer_bytes;
   return probe;

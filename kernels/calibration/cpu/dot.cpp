@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "device/cpu/cpu_device.hpp"
-#include "kernels/calibration/cpu/shared_rounds.hpp"
+#include "kernels/calibration/cpu/guided_rounds.hpp"
 #include "kernels/calibration/probes.hpp"
 #include "op/registry.hpp"
 
@@ -114,13 +114,13 @@ struct DotState {
   DotKernel kernel;
   std::vector<std::uint32_t> left, right;  // as the kernel wants them
   std::vector<Worker> workers;
-  SharedRounds rounds;
+  GuidedRounds rounds;
 
   void run(int number) {
     Worker& worker = workers[static_cast<std::size_t>(number)];
     std::fill(worker.totals.begin(), worker.totals.end(), 0);
     worker.rounds = 0;
-    for (std::int64_t count = rounds.claim(); count > 0; count = rounds.claim()) {
+    for (std::int64_t count = rounds.next_chunk(); count > 0; count = rounds.next_chunk()) {
       kernel.run(count, left.data(), right.data(), worker.totals.data());
       worker.rounds += count;
     }
@@ -170,7 +170,7 @@ std::optional<ProbeCase> make(Pipe pipe, Device& device, const ProbeRequest& req
   auto state = std::make_shared<DotState>();
   state->kernel = kernels[static_cast<std::size_t>(variant)];
   state->rounds.all = std::llround(kDotRounds * request.scale) * pool.size();
-  state->rounds.least = kLeastDotRounds;
+  state->rounds.min_chunk = kLeastDotRounds;
   state->rounds.workers = pool.size();
   const int lanes = state->kernel.lanes;
   const Operands operands = random_operands(state->kernel.step, lanes);
@@ -225,7 +225,7 @@ Probe dot_probe(Pipe pipe) {
   probe.sustained = true;
   probe.unsupported = [pipe](const Device& device) -> std::optional<std::string> {
     if (!usable_kernels(pipe, as_cpu(device).isa()).empty()) return std::nullopt;
-    return fmt::format("this CPU has no dot products of {} at the level in use", to_string(pipe));
+    return fmt::format("no {} dot-product instruction at the instruction-set level in use", to_string(pipe));
   };
   probe.make = [pipe](Device& device, const ProbeRequest& request, int variant) {
     return make(pipe, device, request, variant);

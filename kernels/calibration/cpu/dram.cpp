@@ -86,7 +86,7 @@ Probe small_pages() {
   Probe probe = dram_probe(Pattern::copy, {});
   probe.name += ".small_pages";
   probe.unsupported = [](const Device& device) -> std::optional<std::string> {
-    if (!huge_pages_allowed()) return "the system grants no huge pages: all figures are those of small ones";
+    if (!huge_pages_allowed()) return "no huge pages available: all ceilings were measured with small pages";
     return no_room_for_dram(as_cpu(device), Pattern::copy);
   };
   probe.make = [](Device& device, const ProbeRequest& request, int index) -> std::optional<ProbeCase> {
@@ -132,7 +132,7 @@ StreamPlan dram_plan(CpuDevice& cpu, int threads, Pattern pattern, double scale)
   plan.load = LoadKind::prefetched;
   plan.set_bytes = plan_dram(planned_machine(cpu), threads, pattern).bytes / threads;
   plan.launch_bytes = kDramLaunchBytes;
-  plan.pieces = kStreamPieces;
+  plan.chunks = kStreamChunks;
   plan.scale = whole_scale(scale);
   return plan;
 }

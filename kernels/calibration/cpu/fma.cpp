@@ -13,7 +13,7 @@
 
 #include "device/cpu/arm_cores.hpp"
 #include "device/cpu/cpu_device.hpp"
-#include "kernels/calibration/cpu/shared_rounds.hpp"
+#include "kernels/calibration/cpu/guided_rounds.hpp"
 #include "kernels/calibration/cpu/sve.hpp"
 #include "kernels/calibration/probes.hpp"
 #include "op/registry.hpp"
@@ -97,14 +97,14 @@ struct FmaState {
   Choice<T> choice;
   std::vector<T> initial;  ///< of each chain
   std::vector<Worker> workers;
-  SharedRounds rounds;
+  GuidedRounds rounds;
 
   void run(std::size_t number) {
     Worker& worker = workers[number];
     const auto lanes = static_cast<std::size_t>(choice.kernel.lanes);
     for (std::size_t i = 0; i < worker.state.size(); ++i) worker.state[i] = initial[i / lanes];
     worker.rounds = 0;
-    for (std::int64_t count = rounds.claim(); count > 0; count = rounds.claim()) {
+    for (std::int64_t count = rounds.next_chunk(); count > 0; count = rounds.next_chunk()) {
       choice.kernel.run(count, worker.state.data());
       worker.rounds += count;
     }
@@ -161,7 +161,7 @@ std::optional<ProbeCase> make(const Scope& scope, Device& device, const ProbeReq
   auto state = std::make_shared<FmaState<T>>();
   state->choice = chosen[static_cast<std::size_t>(variant)];
   state->rounds.all = std::llround(static_cast<double>(kTurns) * request.scale) * kLongestTurn * threads;
-  state->rounds.least = kLeastTurns * kLongestTurn;
+  state->rounds.min_chunk = kLeastTurns * kLongestTurn;
   state->rounds.workers = threads;
   const FmaKernel<T>& kernel = state->choice.kernel;
   for (int chain = 0; chain < kernel.chains; ++chain) state->initial.push_back(T(1) + T(chain) / T(32));
@@ -174,7 +174,8 @@ std::optional<ProbeCase> make(const Scope& scope, Device& device, const ProbeReq
       fmt::format("{}, {} chains x {} steps, {}", state->choice.registers, kernel.chains, kernel.unroll, cores);
   probe.instruction = instruction_of(state->choice);
   if (scope.one_core) probe.below_peak = "one core";
-  if (scope.isa) probe.below_peak = fmt::format("{} is not the widest level of this CPU", to_string(*scope.isa));
+  if (scope.isa)
+    probe.below_peak = fmt::format("{} is not the widest instruction-set level of this CPU", to_string(*scope.isa));
   probe.amount = 2.0 * static_cast<double>(state->rounds.all) * kernel.chains * kernel.lanes;
   probe.work.flops[kPipe<T>] = probe.amount;
   probe.run = [state, &pool, one = scope.one_core] {
@@ -203,18 +204,14 @@ std::optional<Pipes> pipes_of(const CpuDevice& cpu, const Scope& scope) {
   if (core == nullptr) return std::nullopt;
   const int pipes = sve != nullptr ? core->sve_pipes : core->neon_pipes;
   if (pipes == 0) return std::nullopt;
-  return Pipes{pipes, std::string(core->name), sve != nullptr ? sve->bits : 128, "as wide as the registers"};
+  return Pipes{pipes, std::string(core->name), sve != nullptr ? sve->bits : 128, "full register width"};
 }
 #else
 std::optional<Pipes> pipes_of(const CpuDevice& cpu, const Scope& scope) {
   const Isa isa = scope.isa.value_or(cpu.isa());
   // Every AVX2 server core since Haswell and Zen has two; no register of the CPU says so. Without FMA it takes as many
   // multipliers and, beside them, adders: the same bound.
-  Pipes found{2, "assumed",
-              isa == Isa::avx512 ? 512
-              : isa == Isa::avx2 ? 256
-                                 : 128,
-              "assumed as wide as the registers"};
+  Pipes found{2, "assumed", isa == Isa::avx512 ? 512 : isa == Isa::avx2 ? 256 : 128, "assumed full register width"};
 #if defined(__x86_64__)
   unsigned eax = 0;
   unsigned ebx = 0;
@@ -247,9 +244,9 @@ std::optional<Limit> limit(const Scope& scope, const Device& device, std::option
 std::optional<std::string> unsupported(const Scope& scope, const Device& device) {
   const CpuDevice& cpu = as_cpu(device);
   if (scope.isa && *scope.isa >= cpu.isa() && sve_kernels() == nullptr) {
-    return fmt::format("{} is the level that the roof is measured with, or beyond it", to_string(*scope.isa));
+    return fmt::format("the roof is measured at {} or a lower level", to_string(*scope.isa));
   }
-  if (scope.one_core && cpu.info().units == 1) return "there is one thread: the roof is that of one core";
+  if (scope.one_core && cpu.info().units == 1) return "single thread: the roof is already that of one core";
   return std::nullopt;
 }
 

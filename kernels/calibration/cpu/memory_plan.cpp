@@ -135,11 +135,11 @@ CachePlan plan_cache(const PlannedMachine& machine, Level level, Pattern pattern
   const Room nearer = before(machine, level, workers);
   const std::string name(to_string(level));
   if (own.total == 0) {
-    plan.refusal = "this CPU reports no " + name + " cache";
+    plan.refusal = "the CPU reports no " + name + " cache";
     return plan;
   }
   if (own.least == 0) {
-    plan.refusal = "not every core under the threads reports an " + name + " cache";
+    plan.refusal = "not every core in use reports an " + name + " cache";
     return plan;
   }
   // Upwards where there is a cache before, or the sets would be smaller than what misses it.
@@ -155,10 +155,11 @@ CachePlan plan_cache(const PlannedMachine& machine, Level level, Pattern pattern
   }
   if (!plan.in_turn) plan.groups.clear();
   if (!plan.own && !plan.in_turn) {
-    plan.refusal = fits ? fmt::format("sets of {:g} x the caches before it ({:.1f} MiB) don't fit {} of {:.1f} MiB",
-                                      kPast, nearer.total / kMebibyte, name, own.total / kMebibyte)
-                        : fmt::format("a thread's share of {} ({:.0f} KiB) is too small for {:.0f} KiB of whole pages",
-                                      name, own.least / kKiB, plan.set_bytes / kKiB);
+    plan.refusal =
+        fits ? fmt::format("working sets of {:g} x the inner caches ({:.1f} MiB) do not fit in {} of {:.1f} MiB", kPast,
+                           nearer.total / kMebibyte, name, own.total / kMebibyte)
+             : fmt::format("one thread's share of {} ({:.0f} KiB) is less than {:.0f} KiB of whole pages", name,
+                           own.least / kKiB, plan.set_bytes / kKiB);
   }
   return plan;
 }
@@ -168,9 +169,9 @@ DramPlan plan_dram(const PlannedMachine& machine, int threads, Pattern pattern) 
   DramPlan plan;
   plan.bytes = round_up(dram_bytes(machine), grains);
   if (plan.bytes > machine.free_memory_bytes / 2) {
-    plan.refusal =
-        fmt::format("sets of {:g} x the caches ({:.0f} MiB in all) take more than half of the free memory ({:.0f} MiB)",
-                    kPast, plan.bytes / kMebibyte, machine.free_memory_bytes / kMebibyte);
+    plan.refusal = fmt::format(
+        "working sets of {:g} x the caches ({:.0f} MiB in total) exceed half of the free memory ({:.0f} MiB)", kPast,
+        plan.bytes / kMebibyte, machine.free_memory_bytes / kMebibyte);
   }
   return plan;
 }
@@ -205,7 +206,7 @@ NumaPlan plan_numa(const PlannedMachine& machine) {
     plan.local = nodes[0];
     plan.remote = nodes[1];
   } else {
-    plan.refusal = "the threads run on one NUMA node, or the others have too little memory: nothing to compare with";
+    plan.refusal = "all threads run on one NUMA node, or the other nodes have too little memory";
   }
   return plan;
 }

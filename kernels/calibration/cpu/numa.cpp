@@ -23,7 +23,7 @@ std::optional<ProbeCase> make(bool remote, Device& device, const ProbeRequest& r
   ThreadPool owners(remote ? nodes.remote : nodes.local);
   const auto memory = std::make_shared<MappedBuffer>(StreamSet::memory_bytes(plan, pool->size()), owners);
   return stream_case(std::make_shared<StreamSet>(pool, memory, plan), Level::dram,
-                     fmt::format("{}, prefetched loads, {} threads on one node, memory on {}", to_string(plan.isa),
+                     fmt::format("{}, prefetched loads, {} threads on one node, memory on {} node", to_string(plan.isa),
                                  pool->size(), remote ? "the next" : "the same"));
 }
 

@@ -40,7 +40,7 @@ std::optional<ProbeCase> make_pool_launch(Device& device, const ProbeRequest& re
   probe.verify = [entered, started]() -> std::optional<std::string> {
     for (std::size_t worker = 0; worker < entered->size(); ++worker) {
       const std::int64_t count = (*entered)[worker].regions;
-      if (count != *started) return fmt::format("thread {} entered {} of {} regions", worker, count, *started);
+      if (count != *started) return fmt::format("thread {} entered {} of {} parallel regions", worker, count, *started);
     }
     return std::nullopt;
   };

@@ -30,7 +30,7 @@ struct Geometry {
   std::int64_t slice_bytes = 0;
   std::int64_t slices = 1;
   std::int64_t units = 1;
-  std::int64_t claim = 1;  ///< units that are claimed at once, at least
+  std::int64_t min_chunk = 1;  ///< units that a worker fetches at once, at least
 
   std::int64_t array_bytes() const { return slice_bytes * slices; }
 };
@@ -39,7 +39,7 @@ Geometry geometry_of(const StreamPlan& plan) {
   const int arrays = arrays_of(plan.pattern);
   const double array = static_cast<double>(rounded(plan.set_bytes / arrays));
   const double launch = std::max<double>(kStreamGrain, plan.launch_bytes / arrays);
-  const double piece = std::max<double>(kStreamGrain, launch / plan.pieces);
+  const double piece = std::max<double>(kStreamGrain, launch / plan.chunks);
   Geometry geometry;
   // Those that change sets read them whole.
   if (plan.rotate_within.empty() || array > launch)
@@ -50,8 +50,8 @@ Geometry geometry_of(const StreamPlan& plan) {
   const std::int64_t units = std::max<std::int64_t>(1, std::llround(launch / slice));
   geometry.units = units * plan.scale;
   // Passes by fours, as readers check them (stream.simd.cpp).
-  geometry.claim = std::max<std::int64_t>(1, units / plan.pieces);
-  if (geometry.slices == 1) geometry.claim = std::min(units, (geometry.claim + 3) / 4 * 4);
+  geometry.min_chunk = std::max<std::int64_t>(1, units / plan.chunks);
+  if (geometry.slices == 1) geometry.min_chunk = std::min(units, (geometry.min_chunk + 3) / 4 * 4);
   return geometry;
 }
 
@@ -93,12 +93,12 @@ StreamSet::StreamSet(std::shared_ptr<ThreadPool> pool, std::shared_ptr<Buffer> m
   slice_bytes_ = geometry.slice_bytes;
   slices_ = geometry.slices;
   units_ = geometry.units;
-  claims_.all = units_ * pool_->size();
-  claims_.least = geometry.claim;
-  claims_.workers = pool_->size();
-  if (memory_->size() < memory_bytes(plan_, pool_->size())) throw Error("a stream was given too little memory");
+  rounds_.all = units_ * pool_->size();
+  rounds_.min_chunk = geometry.min_chunk;
+  rounds_.workers = pool_->size();
+  if (memory_->size() < memory_bytes(plan_, pool_->size())) throw Error("buffer too small for the stream set");
   if (!plan_.rotate_within.empty() && (plan_.pattern != Pattern::read || slices_ > 1)) {
-    throw Error("only readers of whole sets can change sets");
+    throw Error("only reads of whole sets can rotate sets");
   }
   group_.assign(workers_.size(), -1);
   place_.assign(workers_.size(), 0);
@@ -115,7 +115,7 @@ StreamSet::StreamSet(std::shared_ptr<ThreadPool> pool, std::shared_ptr<Buffer> m
 std::byte* StreamSet::array(int set, int index) const {
   // Where MappedBuffer let this worker touch the pages.
   const auto size = static_cast<std::int64_t>(memory_->size());
-  const std::int64_t begin = share_of(size, kStreamGrain, set, pool_->size()).first;
+  const std::int64_t begin = static_partition(size, kStreamGrain, set, pool_->size()).first;
   const Geometry geometry{slice_bytes_, slices_, units_, 1};
   return static_cast<std::byte*>(memory_->data()) + begin + index * array_stride(geometry);
 }
@@ -152,12 +152,12 @@ void StreamSet::fill(int set) const {
 
 void StreamSet::run() {
   ++launches_;
-  claims_.begin();
+  rounds_.begin();
   pool_->run([this](int worker) { stream(worker); });
 }
 
 template <typename F>
-void StreamSet::for_stretches(int worker, std::int64_t unit, std::int64_t units, F&& f) const {
+void StreamSet::for_ranges(int worker, std::int64_t unit, std::int64_t units, F&& f) const {
   if (!plan_.rotate_within.empty()) {
     for (const std::int64_t end = unit + units; unit < end; ++unit) f(set_of(worker, unit), 0, slice_bytes_, 1);
     return;
@@ -177,15 +177,15 @@ void StreamSet::stream(int number) {
   worker.begin += worker.units;
   worker.units = 0;
   worker.sum = 0;
-  worker.claims.clear();
+  worker.chunks.clear();
   const auto take = [&](std::int64_t units) {
     worker.sum += stream(number, worker.begin + worker.units, units);
     worker.units += units;
-    worker.claims.push_back(units);
+    worker.chunks.push_back(units);
   };
   if (!plan_.rotate_within.empty()) return take(units_);
   while (worker.units < 2 * units_) {
-    const std::int64_t units = claims_.claim();
+    const std::int64_t units = rounds_.next_chunk();
     if (units == 0) return;
     take(units);
   }
@@ -194,7 +194,7 @@ void StreamSet::stream(int number) {
 std::uint64_t StreamSet::stream(int worker, std::int64_t begin, std::int64_t units) const {
   return with_isa(plan_.isa, [&]<Isa isa>() {
     std::uint64_t sum = 0;
-    for_stretches(worker, begin, units, [&](int set, std::int64_t at, std::int64_t bytes, std::int64_t passes) {
+    for_ranges(worker, begin, units, [&](int set, std::int64_t at, std::int64_t bytes, std::int64_t passes) {
       sum += plan_.sve != nullptr ? sve_pass(set, at, bytes, passes) : pass<isa>(set, at, bytes, passes);
     });
     return sum;
@@ -250,7 +250,7 @@ std::optional<std::string> StreamSet::check() const {
   std::int64_t units = 0;
   for (const Worker& worker : workers_) units += worker.units;
   const std::int64_t all = units_ * pool_->size();
-  if (units != all) return fmt::format("{} pieces instead of {}", units, all);
+  if (units != all) return fmt::format("{} chunks instead of {}", units, all);
   return std::nullopt;
 }
 
@@ -276,8 +276,8 @@ std::optional<std::string> StreamSet::check_share(int worker) const {
     for (const std::uint64_t column : columns) sum += column * static_cast<std::uint64_t>(passes);
   };
   std::int64_t unit = last.begin;
-  for (const std::int64_t units : last.claims) {
-    for_stretches(worker, unit, units, check);
+  for (const std::int64_t units : last.chunks) {
+    for_ranges(worker, unit, units, check);
     unit += units;
   }
   if (wrong >= 0) return fmt::format("thread {}: word {} of the output is wrong", worker, wrong);

@@ -12,16 +12,16 @@
 
 #include "device/cpu/thread_pool.hpp"
 #include "device/device.hpp"
-#include "kernels/calibration/cpu/shared_rounds.hpp"
+#include "kernels/calibration/cpu/guided_rounds.hpp"
 #include "kernels/calibration/cpu/stream.hpp"
 #include "kernels/calibration/cpu/sve.hpp"
 #include "op/probe.hpp"
 
 namespace roofline {
 
-/// Pieces of a worker's share of a launch where cores may differ in pace: some 16 us from DRAM and 5 us from caches, of
-/// which all but the last worker to finish wait half, in a launch of a millisecond or a third of one.
-constexpr int kStreamPieces = 64;
+/// Chunks of a worker's share of a launch, for cores of different speed: about 16 us from DRAM and 5 us from caches. In a
+/// launch of 0.3 to 1 ms all workers but the last wait for half a chunk on average.
+constexpr int kStreamChunks = 64;
 
 struct StreamPlan {
   Pattern pattern = Pattern::read;
@@ -33,7 +33,7 @@ struct StreamPlan {
   double launch_bytes =
       0;                   ///< that a worker moves in one launch, about: passes over a smaller set, a slice of a larger
   std::int64_t scale = 1;  ///< as many times that
-  int pieces = 1;          ///< of what a worker moves in a launch of scale 1: the least that is claimed at once
+  int chunks = 1;          ///< per worker's share of a launch of scale 1: a chunk is the minimum that a worker fetches
   /// Workers that change sets with each other after every pass (those under one L3): then each goes through all of
   /// them, and finds in its own cache nothing of what it left there. For reads of sets that one launch covers. Empty:
   /// everyone keeps his own.
@@ -56,7 +56,7 @@ Traffic traffic_of(Pattern pattern, double array_bytes);
 /// Every worker has a set of its own, on pages that it touched first. A launch continues where the one before ended,
 /// so that launches can be short (many samples in a second, of which an interruption spoils few) while all of them
 /// together go through a set of any size. What a launch moves is claimed by whichever worker is ready for more, each
-/// going on in its own set (SharedRounds says why); no worker takes more than twice its share, or the bytes between two
+/// going on in its own set (GuidedRounds says why); no worker takes more than twice its share, or the bytes between two
 /// visits to a line could be fewer than the caches hold. Workers that change sets take what is theirs.
 class StreamSet {
  public:
@@ -82,7 +82,7 @@ class StreamSet {
     std::uint64_t sum = 0;             ///< of what it read in the last launch
     std::int64_t begin = 0;            ///< the unit with which it began there
     std::int64_t units = 0;            ///< that it took there
-    std::vector<std::int64_t> claims;  ///< those units, as it claimed them: each was summed by itself
+    std::vector<std::int64_t> chunks;  ///< those units, as fetched: each chunk has its own checksum
   };
 
   std::byte* array(int set, int index) const;
@@ -94,7 +94,7 @@ class StreamSet {
   std::uint64_t pass(int set, std::int64_t begin, std::int64_t bytes, std::int64_t passes) const;
   std::uint64_t sve_pass(int set, std::int64_t begin, std::int64_t bytes, std::int64_t passes) const;
   template <typename F>
-  void for_stretches(int worker, std::int64_t unit, std::int64_t units, F&& f) const;  ///< f(set, begin, bytes, passes)
+  void for_ranges(int worker, std::int64_t unit, std::int64_t units, F&& f) const;  ///< f(set, begin, bytes, passes)
   std::optional<std::string> check_share(int worker) const;
 
   std::shared_ptr<ThreadPool> pool_;
@@ -106,7 +106,7 @@ class StreamSet {
   std::vector<int> group_;        ///< of each worker, in plan_.rotate_within
   std::vector<int> place_;        ///< of each worker, in its group
   std::vector<Worker> workers_;
-  SharedRounds claims_;  ///< units of a launch, of all workers
+  GuidedRounds rounds_;  ///< units of a launch, of all workers
   std::uint64_t launches_ = 0;
 };
 

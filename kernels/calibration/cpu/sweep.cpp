@@ -28,7 +28,7 @@ std::optional<ProbeCase> make_sweep(Device& device, const ProbeRequest& request,
   plan.load = near ? LoadKind::plain : LoadKind::prefetched;
   plan.set_bytes = bytes / threads;
   plan.launch_bytes = near ? 64 * kMebibyte : 16 * kMebibyte;
-  plan.pieces = kStreamPieces;
+  plan.chunks = kStreamChunks;
   plan.scale = whole_scale(request.scale);
   const std::shared_ptr<StreamSet> set = make_stream_set(cpu, plan);
   ProbeCase probe = stream_case(

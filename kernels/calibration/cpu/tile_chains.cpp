@@ -12,7 +12,7 @@
 
 #include "device/cpu/amx.hpp"
 #include "device/cpu/cpu_device.hpp"
-#include "kernels/calibration/cpu/shared_rounds.hpp"
+#include "kernels/calibration/cpu/guided_rounds.hpp"
 #include "kernels/calibration/cpu/tile_operands.hpp"
 #include "kernels/calibration/probes.hpp"
 #include "op/registry.hpp"
@@ -39,12 +39,12 @@ struct TileState {
 
   TileOperands operands;
   std::vector<Worker> workers;
-  SharedRounds rounds;
+  GuidedRounds rounds;
 
   void run(int number) {
     Worker& worker = workers[static_cast<std::size_t>(number)];
     worker = {};
-    for (std::int64_t count = rounds.claim(); count > 0; count = rounds.claim()) {
+    for (std::int64_t count = rounds.next_chunk(); count > 0; count = rounds.next_chunk()) {
       if constexpr (kAmxIsBuilt) tile_chains<Isa::avx512, T>(count, operands, worker.totals.data());
       worker.rounds += count;
     }
@@ -84,13 +84,13 @@ std::optional<ProbeCase> make(Pipe pipe, Device& device, const ProbeRequest& req
   ThreadPool& pool = as_cpu(device).pool();
   auto state = std::make_shared<TileState<T>>();
   state->rounds.all = std::llround(kRounds * request.scale) * pool.size();
-  state->rounds.least = kLeastRounds;
+  state->rounds.min_chunk = kLeastRounds;
   state->rounds.workers = pool.size();
   state->operands = random_tile_operands<T>(kRounds);
   state->workers.resize(static_cast<std::size_t>(pool.size()));
 
   ProbeCase probe;
-  probe.variant = fmt::format("{} tiles of sums, {} threads", kBlockTiles, pool.size());
+  probe.variant = fmt::format("{} accumulator tiles, {} threads", kBlockTiles, pool.size());
   probe.instruction = kInstruction<T>;
   probe.amount = static_cast<double>(state->rounds.all) * kBlockTiles * kOperations<T>;
   probe.work.flops[pipe] = probe.amount;

@@ -30,7 +30,7 @@ class EventSteps {
     for (int i = 0; i < kPairs; ++i) {
       check(cudaEventRecord(marks_[static_cast<std::size_t>(i)].first.get(), stream_), "recording an event");
       linger_kernel<<<1, 1, 0, stream_>>>(8 * i, static_cast<unsigned*>(out_->data()));
-      check_launch("lingering kernel");
+      check_launch("spinning kernel");
       check(cudaEventRecord(marks_[static_cast<std::size_t>(i)].second.get(), stream_), "recording an event");
     }
     check(cudaStreamSynchronize(stream_), "waiting for events");
@@ -62,7 +62,7 @@ std::optional<ProbeCase> make(Device& device, const ProbeRequest&, int variant) 
   if (variant > 0) return std::nullopt;
   const auto steps = std::make_shared<EventSteps>(as_cuda(device));
   ProbeCase made;
-  made.variant = "smallest step between the times of 256 pairs of events";
+  made.variant = "smallest difference between 256 event pairs";
   made.amount = 1;
   made.run = [steps] { static_cast<void>(steps->smallest()); };
   made.batch = [steps](std::int64_t launches) {

@@ -38,7 +38,7 @@ std::optional<std::string> compare(const std::vector<float>& out, int chains) {
   constexpr double kFixedPoint = 0.6411857445049860;  // x = 2^-x
   for (std::size_t thread = 0; thread < out.size(); ++thread) {
     if (std::abs(out[thread] / chains - kFixedPoint) < 1e-5) continue;
-    return fmt::format("thread {} ended at {}, not at the fixed point {}", thread, out[thread] / chains, kFixedPoint);
+    return fmt::format("thread {} ended at {}, expected the fixed point {}", thread, out[thread] / chains, kFixedPoint);
   }
   return std::nullopt;
 }

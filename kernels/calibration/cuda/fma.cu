@@ -217,7 +217,7 @@ std::optional<std::string> compare(const std::vector<typename Element<kPipe>::Wo
     const std::size_t thread = i == 0 ? 0 : i == 1 ? out.size() - 1 : random_bits(4, i) % out.size();
     const auto expected = replay<kPipe>(static_cast<unsigned>(thread), chains, count);
     if (out[thread] != expected) {
-      return fmt::format("the chains of thread {} end in the bits {:x}, those of the host in {:x}", thread, out[thread],
+      return fmt::format("thread {}: chain result {:x}, expected {:x} (computed on the host)", thread, out[thread],
                          expected);
     }
   }

@@ -53,7 +53,7 @@ ProbeCase read_case(CudaDevice& device, double scale, int blocks_per_sm) {
   const std::shared_ptr<Buffer> sums = shared_buffer(device, blocks * sizeof(unsigned));
   ProbeCase made;
   made.variant = blocks_per_sm == 0
-                     ? fmt::format("{} x 16 B a thread, blocks of {}", kInFlight, kThreads)
+                     ? fmt::format("{} x 16 B per thread, blocks of {}", kInFlight, kThreads)
                      : fmt::format("{} x 16 B in flight, {} blocks of {} per SM", kInFlight, blocks_per_sm, kThreads);
   made.amount = static_cast<double>(n * kVectorBytes);
   made.work.bytes[Level::hbm].read = made.amount;
@@ -99,7 +99,7 @@ ProbeCase writing_case(CudaDevice& device, double scale, Pattern pattern, int th
   const std::int64_t n = set_bytes(device, scale) / ((1 + inputs) * kVectorBytes);
   const Buffers buffers = make_arrays(device, n, 1, inputs);
   ProbeCase made;
-  made.variant = fmt::format("16 B a thread, blocks of {}", threads);
+  made.variant = fmt::format("16 B per thread, blocks of {}", threads);
   made.amount = static_cast<double>((1 + inputs) * n * kVectorBytes);
   made.work.bytes[Level::hbm] = {.read = static_cast<double>(inputs * n * kVectorBytes),
                                  .write = static_cast<double>(n * kVectorBytes)};

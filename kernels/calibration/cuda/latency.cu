@@ -86,10 +86,10 @@ std::optional<std::string> check_chase(CudaDevice& device, Buffer& state, std::u
   device.download(&chase, state.data(), sizeof chase);
   const std::uint64_t expected = base + stop_at(chase.accesses, bits) * kChaseStride;
   if (chase.accesses == 0 || chase.accesses % accesses != 0) {
-    return fmt::format("{} accesses were made, no multiple of {}", chase.accesses, accesses);
+    return fmt::format("{} accesses, not a multiple of {}", chase.accesses, accesses);
   }
   if (chase.at == expected) return std::nullopt;
-  return fmt::format("the chase stands at {:#x} after {} accesses, not at {:#x}", chase.at, chase.accesses, expected);
+  return fmt::format("pointer chase at {:#x} after {} accesses, expected {:#x}", chase.at, chase.accesses, expected);
 }
 
 ProbeCase base_case(const char* place, int bits, std::uint32_t accesses) {
@@ -113,7 +113,7 @@ ProbeCase global_case(CudaDevice& device, std::shared_ptr<Buffer> set, int bits,
   auto* const data = static_cast<std::byte*>(set->data());
   const auto base = reinterpret_cast<std::uint64_t>(data);
   lay_cycle_kernel<<<512, 256, 0, device.stream()>>>(data, bits);
-  check_launch("laying the cycle");
+  check_launch("writing the pointer cycle");
   const std::shared_ptr<Buffer> state = make_state(device, base, bits);
 
   ProbeCase made = base_case("", bits, accesses);
@@ -122,7 +122,7 @@ ProbeCase global_case(CudaDevice& device, std::shared_ptr<Buffer> set, int bits,
   made.run = [=, stream = device.stream()] {
     chase_kernel<kL1><<<1, kL1 ? kWarp : 1, 0, stream>>>(static_cast<const std::byte*>(set->data()),
                                                          static_cast<Chase*>(state->data()), accesses);
-    check_launch("chasing kernel");
+    check_launch("pointer-chase kernel");
   };
   made.verify = [=, &device] { return check_chase(device, *state, base, bits, accesses); };
   return made;
@@ -164,7 +164,7 @@ ProbeCase shared_case(CudaDevice& device, double scale) {
   made.code = looks_for(shared_chase_kernel, made.instruction);
   made.run = [=, stream = device.stream()] {
     shared_chase_kernel<<<1, kWarp, 0, stream>>>(static_cast<Chase*>(state->data()), accesses);
-    check_launch("shared chasing kernel");
+    check_launch("shared-memory pointer-chase kernel");
   };
   made.verify = [=, &device] { return check_chase(device, *state, 0, kSharedBits, accesses); };
   return made;

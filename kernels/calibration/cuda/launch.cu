@@ -150,15 +150,13 @@ Probe launch_probe(const char* name, Role role, Make make) {
 
 const ProbeRegistrar kRegistrar(
     {launch_probe("launch.graph", Role::roof,
-                  [](CudaDevice& device) {
-                    return launch_case(device, "empty kernels as nodes of a CUDA graph", plain);
-                  }),
+                  [](CudaDevice& device) { return launch_case(device, "empty kernels as CUDA graph nodes", plain); }),
      launch_probe("launch.stream", Role::roof,
                   [](CudaDevice& device) {
-                    return host_paced_case(device, "empty kernels launched one by one", plain);
+                    return host_paced_case(device, "empty kernels, launched individually", plain);
                   }),
      launch_probe("launch.graph.single", Role::reference, [](CudaDevice& device) {
-       return host_paced_case(device, "graphs of one empty kernel, launched one by one", graph_launch);
+       return host_paced_case(device, "single-kernel CUDA graphs, launched individually", graph_launch);
      })});
 
 }  // namespace

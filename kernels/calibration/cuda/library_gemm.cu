@@ -78,7 +78,7 @@ std::optional<std::string> verify(CudaDevice& device, const Product& product) {
     const HostTensor c = host_row(device, *product.c, product.dtype, column, product.size.m);
     const double expected = dot(a, b);
     if (!(std::abs(c[row] - expected) <= tolerance)) {
-      return fmt::format("c[{}, {}] is {}, not {}", row, column, c[row], expected);
+      return fmt::format("c[{}, {}] is {}, expected {}", row, column, c[row], expected);
     }
   }
   return std::nullopt;
@@ -94,7 +94,7 @@ std::shared_ptr<Buffer> random_matrix(CudaDevice& device, DType dtype, std::int6
 
 std::optional<std::string> library_gemm_unsupported(Pipe pipe) {
   if (pipe == Pipe::tensor_fp16 || pipe == Pipe::tensor_bf16 || pipe == Pipe::tensor_tf32) return cublas_missing();
-  return "no probe here feeds this GPU's tensor cores at full rate in this type, and no library product is used for it";
+  return "no probe reaches this GPU's full tensor-core rate in this type, and no library GEMM is available";
 }
 
 std::optional<ProbeCase> library_gemm_case(CudaDevice& device, Pipe pipe, const ProbeRequest& request, int variant) {
@@ -113,7 +113,7 @@ std::optional<ProbeCase> library_gemm_case(CudaDevice& device, Pipe pipe, const 
 
   ProbeCase made;
   made.origin = "library GEMM";
-  made.below_peak = "a library's product, not the pipe's own rate";
+  made.below_peak = "measured with a library GEMM, which may not reach the pipe's peak";
   made.variant = fmt::format("{} x {} x {}, {}", m, n, k, device.cublas().version());
   made.amount = 2.0 * m * n * k;
   made.work.flops[pipe] = made.amount;

@@ -116,11 +116,11 @@ std::optional<std::string> compare(int blocks, int chains, int rounds, const std
         std::memcpy(&computed, &bits, sizeof computed);
         const double expected = sums[static_cast<std::size_t>(row * chains * M::kN + column)];
         if (!(std::abs(static_cast<double>(computed) - expected) <= tolerance)) {
-          return fmt::format("block {} computed {} at ({}, {}), not {}", block, computed, row, column, expected);
+          return fmt::format("block {}: {} at ({}, {}), expected {}", block, computed, row, column, expected);
         }
       }
       if (word(block, M::kC, thread) != static_cast<Bits<M>>(rounds) * word(0, 0, thread)) {
-        return fmt::format("the rounds of block {}, thread {}, did not all come to the same result", block, thread);
+        return fmt::format("block {}, thread {}: results differ between rounds", block, thread);
       }
     }
   }
@@ -192,15 +192,14 @@ std::optional<ProbeCase> make_fp64(CudaDevice& device, Fill fill, const ProbeReq
 std::optional<std::string> mma_sync_unsupported(const CudaDevice& device, Pipe pipe) {
   const CudaProperties& gpu = device.properties();
   const int capability = gpu.major * 10 + gpu.minor;
-  if (capability < 80) return "mma.sync with these types needs a GPU of compute capability 8.0 or later";
+  if (capability < 80) return "mma.sync with this type needs compute capability 8.0 or later";
   const void* kernel = reinterpret_cast<const void*>(&mma_sync_kernel<mma_sync::Bf16, 8>);
   if (pipe == Pipe::tensor_fp8) {
-    if (capability != 89) return "only GPUs of compute capability 8.9 multiply fp8 by mma.sync itself";
+    if (capability != 89) return "native fp8 mma.sync needs compute capability 8.9";
     kernel = reinterpret_cast<const void*>(&mma_sync_kernel<mma_sync::E4m3, 8>);
   }
   if (has_body(kernel)) return std::nullopt;
-  return fmt::format("this binary holds no code of it for sm_{}: rebuild with -DROOFLINE_CUDA_GENCODE naming it",
-                     capability);
+  return fmt::format("this binary contains no sm_{} code: rebuild with it in -DROOFLINE_CUDA_GENCODE", capability);
 }
 
 std::optional<ProbeCase> mma_sync_case(CudaDevice& device, Pipe pipe, Fill fill, const ProbeRequest& request,

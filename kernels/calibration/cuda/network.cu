@@ -64,7 +64,7 @@ struct RankMemory {
           });
           const auto value = static_cast<double>(got[static_cast<std::size_t>(i)]);
           if (std::abs(value - expected) <= 1e-6 * static_cast<double>(shape.ranks)) continue;
-          return fmt::format("rank {} has {:.9g} at {}, not {:.9g}", rank, value, first + i, expected);
+          return fmt::format("rank {}: {:.9g} at {}, expected {:.9g}", rank, value, first + i, expected);
         }
       }
     }

@@ -64,7 +64,7 @@ std::optional<std::string> check_words(CudaDevice& device, const void* words, st
   unsigned wrong = 0;
   device.download(&wrong, counter->data(), sizeof wrong);
   if (wrong == 0) return std::nullopt;
-  return fmt::format("{} of {} words that arrived {} are wrong", wrong, n, where);
+  return fmt::format("{} of {} words received {} are wrong", wrong, n, where);
 }
 
 /// What arrived on the host is taken back to the GPU, into other memory, to be looked at.
@@ -117,7 +117,7 @@ ProbeCase one_way_case(CudaDevice& device, Pattern pattern, HostMemory memory, d
   const std::shared_ptr<Link> link = make_link(device, memory, scale);
   poison(device, *link, pattern);
   ProbeCase made;
-  made.variant = fmt::format("{} MiB of {} memory, one copy after another", link->bytes >> 20,
+  made.variant = fmt::format("{} MiB of {} memory, back-to-back copies", link->bytes >> 20,
                              memory == HostMemory::pinned ? "page-locked" : "pageable");
   made.amount = static_cast<double>(link->bytes);
   made.working_set_bytes = made.amount;
@@ -156,7 +156,7 @@ ProbeCase duplex_case(CudaDevice& device, double scale) {
   poison(device, *duplex->down, Pattern::h2d);
   poison(device, *duplex->up, Pattern::d2h);
   ProbeCase made;
-  made.variant = fmt::format("{} MiB of page-locked memory each way at once", duplex->down->bytes >> 20);
+  made.variant = fmt::format("{} MiB of pinned memory, both directions at once", duplex->down->bytes >> 20);
   made.amount = static_cast<double>(duplex->down->bytes + duplex->up->bytes);
   made.working_set_bytes = made.amount;
   made.work.bytes[Level::pcie] = traffic(Pattern::duplex, made.amount);

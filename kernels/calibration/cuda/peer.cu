@@ -35,7 +35,7 @@ int gpu_count() {
 
 bool can_reach(int device, int peer) {
   int reachable = 0;
-  check(cudaDeviceCanAccessPeer(&reachable, device, peer), "asking for peer access");
+  check(cudaDeviceCanAccessPeer(&reachable, device, peer), "querying peer access");
   return reachable != 0;
 }
 
@@ -52,9 +52,9 @@ int find_peer(int device) {
 std::optional<std::string> no_next_gpu(const Device& device) {
   const CudaDevice& cuda = as_cuda(device);
   if (gpu_count() < 2) return "only one GPU";
-  if (find_peer(cuda.properties().index) < 0) return "no other GPU's memory can be reached from this one";
+  if (find_peer(cuda.properties().index) < 0) return "no peer access to another GPU";
   const auto links = cuda.nvml() != nullptr ? cuda.nvml()->nvlinks() : std::nullopt;
-  if (links && links->links == 0) return "no NVLink is up: the GPUs are linked by PCIe";
+  if (links && links->links == 0) return "no active NVLink: the GPUs are connected by PCIe";
   return std::nullopt;
 }
 
@@ -177,7 +177,7 @@ void launch_writes(Buffer& to, std::int64_t vectors, cudaStream_t stream) {
 
 ProbeCase write_by_sms(CudaDevice& device, const Pair& pair, Level level) {
   device.fill(pair.there->data(), std::byte{0xFF}, pair.there->size());
-  ProbeCase made = base_case(pair, level, writes(pair), fmt::format("16 B a thread, blocks of {}", kThreads));
+  ProbeCase made = base_case(pair, level, writes(pair), fmt::format("16 B per thread, blocks of {}", kThreads));
   made.instruction = "STG.E.128";
   made.code = looks_for(write_kernel, made.instruction);
   made.run = [=, stream = device.stream()] { launch_writes(*pair.there, pair.vectors, stream); };
@@ -202,7 +202,7 @@ ProbeCase by_copy_engine(CudaDevice& device, const Pair& pair, Pattern pattern, 
   const std::shared_ptr<Buffer> to = pulls ? pair.here : pair.there;
   const std::shared_ptr<Buffer> from = pulls ? pair.there : pair.here;
   prepare_copy(device, pair, *to, *from);
-  ProbeCase made = base_case(pair, level, pulls ? reads(pair) : writes(pair), "copied by the copy engine");
+  ProbeCase made = base_case(pair, level, pulls ? reads(pair) : writes(pair), "copy engine");
   made.run = [=, stream = device.stream()] { enqueue_copy(*to, *from, stream); };
   made.verify = [=, &device] {
     return check_written(device, Expect::copied, to->data(), from->data(), nullptr, pair.vectors);
@@ -241,7 +241,7 @@ ProbeCase both_by_sms(CudaDevice& device, const Pair& pair, Level level) {
   device.fill(pair.here->data(), std::byte{0xFF}, pair.here->size());
   device.fill(pair.there->data(), std::byte{0xFF}, pair.there->size());
   ProbeCase made = base_case(pair, level, both_ways(pair),
-                             fmt::format("each writes to the other, 16 B a thread, blocks of {}", kThreads));
+                             fmt::format("both GPUs write to each other, 16 B per thread, blocks of {}", kThreads));
   made.instruction = "STG.E.128";
   made.code = looks_for(write_kernel, made.instruction);
   made.run = [=, stream = device.stream()] {
@@ -263,7 +263,7 @@ ProbeCase both_by_copy_engines(CudaDevice& device, const Pair& there, double sca
   const auto other = std::make_shared<PeerStream>(there.peer);
   prepare_copy(device, there, *there.there, *there.here);
   prepare_copy(device, back, *back.here, *back.there);
-  ProbeCase made = base_case(there, level, both_ways(there), "each copied to the other by its copy engine");
+  ProbeCase made = base_case(there, level, both_ways(there), "both copy engines, one per direction");
   made.run = [=, stream = device.stream()] {
     other->run(stream, [&](cudaStream_t theirs) { enqueue_copy(*back.here, *back.there, theirs); });
     enqueue_copy(*there.there, *there.here, stream);
@@ -314,8 +314,7 @@ Probe next_gpu_probe(Pattern pattern) {
 std::optional<std::string> unreachable(const Device& device, int peer) {
   const int index = as_cuda(device).properties().index;
   if (can_reach(index, peer)) return std::nullopt;
-  return fmt::format("GPU {} has no access to the memory of GPU {}: what they exchange goes through the host's", index,
-                     peer);
+  return fmt::format("GPU {} has no peer access to GPU {}: transfers are staged through host memory", index, peer);
 }
 
 Level level_of(LinkKind kind) { return kind == LinkKind::nvlink ? Level::nvlink : Level::pcie; }

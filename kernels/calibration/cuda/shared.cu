@@ -55,7 +55,7 @@ std::optional<std::string> check_sums(CudaDevice& device, Buffer& buffer, std::u
       for (int w = 0; w < 4; ++w) once += word(vector, w);
     }
     if (sums[i] == once * rounds) continue;
-    return fmt::format("thread {} of block {} summed up {:#x}, not {:#x}", thread, i / kThreads, sums[i],
+    return fmt::format("thread {} of block {}: checksum {:#x}, expected {:#x}", thread, i / kThreads, sums[i],
                        once * rounds);
   }
   return std::nullopt;

@@ -98,7 +98,7 @@ std::optional<std::string> check_read(CudaDevice& device, Buffer& sums, const vo
     sum_kernel<<<blocks, 512, 0, device.stream()>>>(static_cast<const uint4*>(x), n, counter);
   }));
   if (sum == expected) return std::nullopt;
-  return fmt::format("the sum of all words is {:#x}, not {:#x}", sum, expected);
+  return fmt::format("checksum {:#x}, expected {:#x}", sum, expected);
 }
 
 }  // namespace roofline

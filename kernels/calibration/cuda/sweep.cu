@@ -44,7 +44,7 @@ std::optional<ProbeCase> make_point(Device& device, const ProbeRequest&, int ste
   const std::int64_t wanted = l1 && static_cast<double>(bytes) <= *l1 ? 4 * kBytes : kBytes;
   ProbeCase made = walk_case<From::any, kThreads, kInFlight, 1>(cuda, set, bytes, 1, wanted, 1);
   made.variant =
-      fmt::format("{} x 16 B in flight, 1 block of {} per SM, each from a start of its own", kInFlight, kThreads);
+      fmt::format("{} x 16 B in flight, 1 block of {} per SM, each with its own start offset", kInFlight, kThreads);
   made.x = static_cast<double>(bytes);
   return made;
 }

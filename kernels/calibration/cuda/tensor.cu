@@ -80,16 +80,15 @@ Probe mma_sync_probe(Pipe pipe) {
   Probe probe = tensor_probe(pipe, ".mma_sync");
   probe.unsupported = [pipe](const Device& device) -> std::optional<std::string> {
     const CudaDevice& cuda = as_cuda(device);
-    if (path_of(cuda, pipe) == Path::mma_sync) return "it is the roof itself here";
+    if (path_of(cuda, pipe) == Path::mma_sync) return "on this GPU this path is the roof itself";
     return mma_sync_unsupported(cuda, pipe);
   };
   probe.make = [pipe](Device& device, const ProbeRequest& request, int variant) {
     CudaDevice& cuda = as_cuda(device);
     std::optional<ProbeCase> made = mma_sync_case(cuda, pipe, Fill::random, first_only(request), variant);
     if (made) {
-      made->below_peak = cuda.properties().major == 9
-                             ? "mma.sync reaches about 2/3 of the wgmma rate on sm_90"
-                             : "this GPU's tensor cores have instructions of their own for the full rate";
+      made->below_peak = cuda.properties().major == 9 ? "mma.sync reaches about 2/3 of the wgmma rate on sm_90"
+                                                      : "mma.sync does not reach this GPU's full tensor-core rate";
     }
     return made;
   };
@@ -100,7 +99,7 @@ Probe mma_sync_probe(Pipe pipe) {
 Probe zeros_probe(Pipe pipe) {
   Probe probe = tensor_probe(pipe, ".zeros");
   probe.unsupported = [pipe](const Device& device) -> std::optional<std::string> {
-    if (path_of(as_cuda(device), pipe) == Path::library) return "the library product has no such variant";
+    if (path_of(as_cuda(device), pipe) == Path::library) return "the library GEMM has no such variant";
     return unsupported(device, pipe);
   };
   probe.make = [pipe](Device& device, const ProbeRequest& request, int variant) {

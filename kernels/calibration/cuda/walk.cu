@@ -39,7 +39,7 @@ std::optional<std::string> check_walk(CudaDevice& device, const void* set, const
   device.fill(expected_sums->data(), std::byte{0}, expected_sums->size());
   expected_kernel<<<dim3(256, checked), 256, 0, device.stream()>>>(static_cast<const uint4*>(set), walk, apart, every,
                                                                    static_cast<std::uint32_t*>(expected_sums->data()));
-  check_launch("walk check");
+  check_launch("strided-read check");
   std::vector<std::uint32_t> expected(checked);
   device.download(expected.data(), expected_sums->data(), checked * sizeof(std::uint32_t));
   std::vector<std::uint32_t> warps(std::size_t{walk.blocks} * static_cast<std::size_t>(warps_per_block));
@@ -48,7 +48,7 @@ std::optional<std::string> check_walk(CudaDevice& device, const void* set, const
     const auto first = warps.begin() + static_cast<std::ptrdiff_t>(i * every) * warps_per_block;
     const std::uint32_t sum = std::accumulate(first, first + warps_per_block, 0u);
     if (sum == expected[i]) continue;
-    return fmt::format("block {} summed up {:#x}, not {:#x}", i * every, sum, expected[i]);
+    return fmt::format("block {}: checksum {:#x}, expected {:#x}", i * every, sum, expected[i]);
   }
   return std::nullopt;
 }

@@ -109,7 +109,7 @@ ProbeCase walk_case(CudaDevice& device, std::shared_ptr<Buffer> set, std::int64_
   if (kGroup > 1) walk.grain = kThreads * kGroup;
   const std::shared_ptr<Buffer> sums = shared_buffer(device, std::int64_t{walk.blocks} * (kThreads / 32) * 4);
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxL1),
-        "asking for all of L1");
+        "setting the L1/shared-memory carve-out");
   ProbeCase made;
   made.amount = static_cast<double>(walk.bytes());
   made.working_set_bytes = static_cast<double>(set_bytes);
@@ -119,7 +119,7 @@ ProbeCase walk_case(CudaDevice& device, std::shared_ptr<Buffer> set, std::int64_
   made.run = [=, stream = device.stream()] {
     kernel<<<walk.blocks, kThreads, 0, stream>>>(static_cast<const uint4*>(set->data()), walk,
                                                  static_cast<std::uint32_t*>(sums->data()));
-    check_launch("walking kernel");
+    check_launch("strided-read kernel");
   };
   made.verify = [=, &device] { return check_walk(device, set->data(), walk, sums->data(), kThreads / 32); };
   return made;

@@ -115,12 +115,12 @@ std::optional<std::string> compare(const Shape& shape, const std::vector<unsigne
         const double computed = value_of(shape.pipe, word(block, slot, thread));
         const double expected = sums[static_cast<std::size_t>(row * kN + column)];
         if (!(std::abs(computed - expected) <= tolerance)) {
-          return fmt::format("block {} computed {} at ({}, {}), not {}", block, computed, row, column, expected);
+          return fmt::format("block {}: {} at ({}, {}), expected {}", block, computed, row, column, expected);
         }
       }
       // Block 0 stores the accumulator that the checksums are of.
       if (word(block, kStored, thread) != static_cast<unsigned>(shape.rounds) * word(0, 0, thread)) {
-        return fmt::format("the rounds of block {}, thread {}, did not all come to the same result", block, thread);
+        return fmt::format("block {}, thread {}: results differ between rounds", block, thread);
       }
     }
   }
@@ -161,7 +161,7 @@ ProbeCase make_case(CudaDevice& device, Pipe pipe, Fill fill, double scale) {
   const auto out = shared_buffer(device, static_cast<std::int64_t>(shape.words() * sizeof(unsigned)));
   device.fill(out->data(), std::byte{0xFF}, out->size());
   check(cudaFuncSetAttribute(kKernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(kTileBytes)),
-        "asking for shared memory");
+        "setting the shared memory size");
 
   ProbeCase made;
   made.variant = fmt::format("{} warpgroup{}, {} block{} per SM{}", kGroups, kGroups == 1 ? "" : "s", kBlocks,
@@ -197,7 +197,7 @@ std::optional<ProbeCase> make(CudaDevice& device, Pipe pipe, Fill fill, const Pr
 }  // namespace
 
 std::optional<std::string> wgmma_unsupported(const CudaDevice& device, Pipe pipe) {
-  if (pipe == Pipe::tensor_fp64) return "wgmma takes no fp64";
+  if (pipe == Pipe::tensor_fp64) return "wgmma does not support fp64";
   return hopper_missing(device, Hopper::wgmma, wgmma_kernel<__nv_bfloat16, 2, 1>);
 }
 

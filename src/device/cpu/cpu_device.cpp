@@ -244,10 +244,10 @@ Clocks CpuDevice::clocks() {
   return {measure_core_hz(), std::nullopt};
 }
 
-std::function<Disturbance()> CpuDevice::watch_disturbance() {
+std::function<Contention()> CpuDevice::watch_contention() {
   return [this, start = Clock::now(), before = read_system()] {
     const double wall_s = std::chrono::duration<double>(Clock::now() - start).count();
-    return disturbance_between(before, read_system(), wall_s, state_->watched, cores());
+    return contention_between(before, read_system(), wall_s, state_->watched, cores());
   };
 }
 

@@ -35,7 +35,7 @@ class CpuDevice final : public Device {
   double timer_resolution_s() const override;
   Clocks clocks() override;
   PowerReading power() override;
-  std::function<Disturbance()> watch_disturbance() override;
+  std::function<Contention()> watch_contention() override;
 
   ThreadPool& pool();
   Isa isa() const;

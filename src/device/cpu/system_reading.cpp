@@ -77,9 +77,9 @@ SystemReading read_system(const std::string& root) {
   return {read_cpus(proc / "stat"), read_threads(proc / "self/task"), read_throttled_s(root)};
 }
 
-Disturbance disturbance_between(const SystemReading& before, const SystemReading& after, double wall_s,
-                                const std::vector<int>& cpus, int cores) {
-  Disturbance seen{.wall_s = wall_s, .cpus = static_cast<std::int64_t>(cpus.size()), .cores = cores};
+Contention contention_between(const SystemReading& before, const SystemReading& after, double wall_s,
+                              const std::vector<int>& cpus, int cores) {
+  Contention seen{.wall_s = wall_s, .cpus = static_cast<std::int64_t>(cpus.size()), .cores = cores};
   std::map<int, double> own_s;
   for (const auto& [id, now] : after.threads) {
     const auto found = before.threads.find(id);

@@ -1,5 +1,5 @@
 // What Linux says of this process's threads and of the CPUs that they run on: read before and after a measurement, the
-// difference is what disturbed it (model/disturbance.hpp). Needs no privileges; what a system doesn't tell counts as 0.
+// difference is what disturbed it (model/contention.hpp). Needs no privileges; what a system doesn't tell counts as 0.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "model/disturbance.hpp"
+#include "model/contention.hpp"
 
 namespace roofline {
 
@@ -36,7 +36,7 @@ struct SystemReading {
 SystemReading read_system(const std::string& root = {});
 
 /// What went on between two readings that lie `wall_s` apart, on those logical CPUs of so many physical cores.
-Disturbance disturbance_between(const SystemReading& before, const SystemReading& after, double wall_s,
-                                const std::vector<int>& cpus, int cores);
+Contention contention_between(const SystemReading& before, const SystemReading& after, double wall_s,
+                              const std::vector<int>& cpus, int cores);
 
 }  // namespace roofline

@@ -102,7 +102,7 @@ struct ThreadPool::State {
   std::vector<std::thread> threads;
   std::vector<std::exception_ptr> failures;
   std::vector<Line> groups;  // workers of a group still inside
-  Shares shares;             // of the region that runs, if for_pieces() has started it
+  WorkQueue queue;           // of the current region, if for_chunks() started it
   bool spin;
   std::atomic<bool> stop{false};
   std::atomic<bool> busy{false};
@@ -111,7 +111,7 @@ struct ThreadPool::State {
       : caller(spins),
         cpus(the_cpus),
         groups((the_cpus.size() - 1 + kGroupSize - 1) / kGroupSize),
-        shares(static_cast<int>(the_cpus.size())),
+        queue(static_cast<int>(the_cpus.size())),
         spin(spins) {
     failures.resize(the_cpus.size());
   }
@@ -225,20 +225,20 @@ void ThreadPool::for_range(std::int64_t count, std::int64_t grain,
   };
   const Split split{count, grain, size(), work};
   run([&split](int worker) {
-    const auto [begin, end] = share_of(split.count, split.grain, worker, split.workers);
+    const auto [begin, end] = static_partition(split.count, split.grain, worker, split.workers);
     if (begin < end) split.work(begin, end);
   });
 }
 
-void ThreadPool::for_pieces(std::int64_t count, std::int64_t grain, std::int64_t least,
+void ThreadPool::for_chunks(std::int64_t count, std::int64_t grain, std::int64_t min_chunk,
                             const std::function<void(std::int64_t begin, std::int64_t end)>& work) {
   struct Split {
-    Shares& shares;
+    WorkQueue& queue;
     const std::function<void(std::int64_t, std::int64_t)>& work;
   };
-  const Split split{state_->shares, work};
-  run([&split](int worker) { split.shares.take_all(worker, split.work); },
-      [&] { split.shares.deal(count, grain, least); });
+  const Split split{state_->queue, work};
+  run([&split](int worker) { split.queue.drain(worker, split.work); },
+      [&] { split.queue.reset(count, grain, min_chunk); });
 }
 
 struct ThreadPool::PinnedCaller::Saved {

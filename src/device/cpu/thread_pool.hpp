@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "device/cpu/shares.hpp"
+#include "device/cpu/work_queue.hpp"
 
 namespace roofline {
 
@@ -30,8 +30,8 @@ class ThreadPool {
   void for_range(std::int64_t count, std::int64_t grain,
                  const std::function<void(std::int64_t begin, std::int64_t end)>& work);
 
-  /// The same ranges piece by piece, each of `least` or more, and whoever is done takes over what others have left.
-  void for_pieces(std::int64_t count, std::int64_t grain, std::int64_t least,
+  /// The same ranges in chunks of `min_chunk` elements or more; workers that finish early steal chunks from the others.
+  void for_chunks(std::int64_t count, std::int64_t grain, std::int64_t min_chunk,
                   const std::function<void(std::int64_t begin, std::int64_t end)>& work);
 
   /// Pins the calling thread to worker 0's CPU for as long as it lives: while memory is first touched and

@@ -220,10 +220,10 @@ PowerReading CudaDevice::power() {
   return reading;
 }
 
-std::function<Disturbance()> CudaDevice::watch_disturbance() {
-  if (nvml() == nullptr) return Device::watch_disturbance();
+std::function<Contention()> CudaDevice::watch_contention() {
+  if (nvml() == nullptr) return Device::watch_contention();
   return [this, start_s = nvml_clock_s(), slowed_before_s = nvml()->thermal_slowdown_s()] {
-    Disturbance seen{.wall_s = nvml_clock_s() - start_s};
+    Contention seen{.wall_s = nvml_clock_s() - start_s};
     seen.others_s = seen.wall_s * nvml()->share_of_others(start_s).value_or(0);
     const auto slowed_s = nvml()->thermal_slowdown_s();
     if (slowed_s && slowed_before_s) seen.throttled_s = *slowed_s - *slowed_before_s;

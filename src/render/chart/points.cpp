@@ -68,15 +68,16 @@ class Naming {
     const Workload& w = point.workload;
     if (point.profiled) return name_of_kind(w);
     const bool several = implementations_.at(w.op).size() > 1;
-    const std::string plain = w.op + " " + std::string(to_string(w.dtype)), rung = clean_line(w.implementation);
+    const std::string plain = w.op + " " + std::string(to_string(w.dtype)),
+                      implementation = clean_line(w.implementation);
     if (!w.label.empty() && !w.label.starts_with(plain)) {
       const std::string label = clean_line(w.label);
-      const bool told = !several || label.find(rung) != std::string::npos;
-      return told ? shorten(label, kLongestName) : with(shorten(label, kLongestName / 2), rung);
+      const bool told = !several || label.find(implementation) != std::string::npos;
+      return told ? shorten(label, kLongestName) : with(shorten(label, kLongestName / 2), implementation);
     }
     std::string name = plain;
-    if (several) name = with(plain, rung);
-    // Of a long name the shape gives way: the rung is what a reader of a ladder looks for.
+    if (several) name = with(plain, implementation);
+    // Of a long name the shape gives way: the implementation is what a reader of a ladder looks for.
     const std::string shape = shape_text(w.shape);
     if (shapes_.at(w.op + '\n' + std::string(to_string(w.dtype))).size() > 1)
       name += " " + shorten(shape, std::max(8, kLongestName - display_width(name) - 1));
@@ -85,8 +86,8 @@ class Naming {
   }
 
  private:
-  static std::string with(const std::string& what, const std::string& rung) {
-    return what + " · " + shorten(rung, kLongestName / 2);
+  static std::string with(const std::string& what, const std::string& implementation) {
+    return what + " · " + shorten(implementation, kLongestName / 2);
   }
 
   std::map<std::string, std::set<std::string>> implementations_, shapes_;

@@ -334,11 +334,11 @@ void add_network(Collector& out, const Point& point, const Machine& machine) {
 }
 
 void add_fairness(Collector& out, const Point& point) {
-  if (point.disturbed) out.set("time.lost", share_lost(*point.disturbed));
-  if (!point.pace) return;
-  out.set("pace.copy", point.pace->copy);
-  out.set("pace.arithmetic", point.pace->arithmetic);
-  const std::optional<double> pace = pace_of_roof(point);
+  if (point.contention) out.set("time.lost", share_lost(*point.contention));
+  if (!point.reference_rates) return;
+  out.set("pace.copy", point.reference_rates->copy);
+  out.set("pace.arithmetic", point.reference_rates->arithmetic);
+  const std::optional<double> pace = reference_rate_of_roof(point);
   out.set("pace", pace);
   if (pace) out.set("roof.at_pace", point.fraction_of_roof() / *pace);
 }

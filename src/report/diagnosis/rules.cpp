@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "model/disturbance.hpp"
+#include "model/contention.hpp"
 #include "report/roof_share.hpp"
 
 namespace roofline {
@@ -33,7 +33,7 @@ constexpr Condition kComputeBound = {"compute.bound", kIs, 1};
 
 // What the machine did decides before anything that the kernel did, unless it is at its roof all the same.
 constexpr std::array kDisturbed = {Condition{"time.lost", kAbove, 0.005}, kUnderRoof};
-constexpr std::array kSlowMachine = {Condition{"pace", kBelow, kSlowPace}, kUnderRoof};
+constexpr std::array kSlowMachine = {Condition{"pace", kBelow, kSlowReference}, kUnderRoof};
 constexpr std::array kAtPace = {Condition{"roof.at_pace", kAbove, kAtRoof}, Condition{"pace", kBelow, 0.95},
                                 kUnderRoof};
 // Then how well the row is known: nobody is told to stop by a figure that nobody knows.
@@ -344,9 +344,10 @@ constexpr Rule kRules[] = {
      "Look for passes over the data that could be fused, partial lines, and intermediate results in memory.", kMeasured,
      Tells::cause, kLibraryStream},
     {"traffic-by-design", kGpu, kByDesign, "By its design it moves {traffic.by_design} the bytes that it has to.",
-     "Keep intermediate results in registers or shared memory, as the fused rungs do.", kMeasured},
+     "Keep intermediate results in registers or shared memory, as the fused implementations do.", kMeasured},
     {"traffic-by-design", kCpu, kByDesign, "By its design it moves {traffic.by_design} the bytes that it has to.",
-     "Keep intermediate results in registers or in a cache, a block at a time, as the fused rungs do.", kMeasured},
+     "Keep intermediate results in registers or in a cache, a block at a time, as the fused implementations do.",
+     kMeasured},
     {"several-passes", kGpu, kL2Passes,
      "L2 delivers {l2.over_model} the bytes that memory has to: each input is read about that often.",
      "Keep a row in registers or shared memory instead of reading it again.", kMeasured, Tells::cause, kLibraryKernel},

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "report/json/disturbance_json.hpp"
+#include "report/json/contention_json.hpp"
 #include "report/json/json.hpp"
 #include "report/json/json_members.hpp"
 #include "report/json/json_read.hpp"
@@ -71,10 +71,10 @@ void members(auto& io, Limit& limit) {
   io("basis", limit.basis);
 }
 
-void members(auto& io, EarlierValue& earlier) {
-  io("value", earlier.value);
-  io("measured_at", earlier.measured_at);
-  io.optional("core_hz", earlier.core_hz);
+void members(auto& io, PastBest& best) {
+  io("value", best.value);
+  io("measured_at", best.measured_at);
+  io.optional("core_hz", best.core_hz);
 }
 
 void members(auto& io, Clocks& clocks) {
@@ -105,8 +105,8 @@ void members(auto& io, Ceiling& ceiling) {
   });
   io.interval("ci95", ceiling.ci95);
   io.absent("ci95", "too few samples for a 95 % interval");
-  io.optional("typical", ceiling.typical);
-  io.optional("earlier", ceiling.earlier);
+  io.optional("typical", ceiling.median_rate);
+  io.optional("earlier", ceiling.past_best);
   io("regime", ceiling.regime);
   io.since("role", ceiling.role);
   io.text("origin", ceiling.origin);
@@ -122,7 +122,7 @@ void members(auto& io, Ceiling& ceiling) {
   io.positive("agreeing_rounds", ceiling.agreeing_rounds);
   io("samples", ceiling.samples);
   io.text("stop", ceiling.stop);
-  io.optional("disturbed", ceiling.disturbed);
+  io.optional("disturbed", ceiling.contention);
   io.positive("took_s", ceiling.took_s);
 }
 

@@ -2,7 +2,7 @@
 #include "report/json/outcome_json.hpp"
 
 #include "model/nan.hpp"
-#include "report/json/disturbance_json.hpp"
+#include "report/json/contention_json.hpp"
 #include "report/json/json.hpp"
 
 namespace roofline {
@@ -65,7 +65,7 @@ void members(auto& io, Summary& time) {
   io.number_or("effective_samples", time.effective_samples, kNaN);
   io.number_or("autocorrelation", time.autocorrelation, kNaN);
   io("launches_per_sample", time.launches_per_sample);
-  io("settle_s", time.settle_s);
+  io("settle_s", time.warm_up_s);
   io("drifting", time.drifting);
   io("stop", time.stop);
   io.optional("clock_hz", time.clock_hz);
@@ -82,8 +82,8 @@ void put_run(Json& json, const Outcome& outcome) {
   if (outcome.verification) json["verification"] = to_json_value(*outcome.verification);
   json["buffer_sets"] = outcome.buffer_sets;
   json["resident_bytes"] = outcome.resident_bytes;
-  if (outcome.disturbed) json["disturbed"] = to_json_value(*outcome.disturbed);
-  if (outcome.pace) json["pace"] = to_json_value(*outcome.pace);
+  if (outcome.contention) json["disturbed"] = to_json_value(*outcome.contention);
+  if (outcome.reference_rates) json["pace"] = to_json_value(*outcome.reference_rates);
   if (outcome.attempts > 1) json["attempts"] = outcome.attempts;
   if (!outcome.raw_samples.empty()) json["samples_s"] = outcome.raw_samples;
 }
@@ -102,8 +102,8 @@ Outcome read_outcome(const JsonValue& json) {
   io.since("samples_s", outcome.raw_samples);
   io("buffer_sets", outcome.buffer_sets);
   io("resident_bytes", outcome.resident_bytes);
-  io.optional("disturbed", outcome.disturbed);
-  io.optional("pace", outcome.pace);
+  io.optional("disturbed", outcome.contention);
+  io.optional("pace", outcome.reference_rates);
   io.since("attempts", outcome.attempts);
   return outcome;
 }

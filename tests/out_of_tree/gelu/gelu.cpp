@@ -1,4 +1,4 @@
-// GELU by its tanh form. Work model, reference, and the CPU's rungs; the CUDA ones are in gelu.cu.
+// GELU by its tanh form. Work model, reference, and the CPU's implementations; the CUDA ones are in gelu.cu.
 //   scalar      one thread, one loop, the C library's exponential
 //   vectorized  all threads, vectors of exponentials, non-temporal stores
 #include "gelu.hpp"
@@ -25,7 +25,7 @@ class Gelu final : public ElementwiseOf<Formula, 1> {
 
   std::string_view name() const override { return "gelu"; }
   std::string_view summary() const override {
-    return "y = 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), element by element";
+    return "y = 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), elementwise";
   }
 
   /// An exponential of the C library takes as long as about 16 additions.
@@ -36,8 +36,9 @@ class Gelu final : public ElementwiseOf<Formula, 1> {
   Tolerance tolerance(const Workload& w) const override { return storage_tolerance(w.dtype, 0.33, 10); }
 
   std::vector<Implementation> implementations() const override {
-    return {plain_rung("scalar"), vector_rung("all threads, vector exponentials, non-temporal stores",
-                                              []<Isa isa, typename T>() { return &gelu_range<isa, T>; })};
+    return {plain_implementation("scalar"),
+            vector_implementation("all threads, vector exponentials, non-temporal stores",
+                                  []<Isa isa, typename T>() { return &gelu_range<isa, T>; })};
   }
 
  protected:

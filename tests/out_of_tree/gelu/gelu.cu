@@ -16,10 +16,9 @@ struct Formula {
   }
 };
 
-const ImplementationRegistrar kRegistrar("gelu",
-                                         {map_rung<Formula, 1>("scalar", "one element a thread", MapRung::scalar),
-                                          map_rung<Formula, 1>("vectorized", "16-byte accesses, one a thread",
-                                                               MapRung::vectorized)});
+const ImplementationRegistrar kRegistrar(
+    "gelu", {map_implementation<Formula, 1>("scalar", "one element per thread", MapVariant::scalar),
+             map_implementation<Formula, 1>("vectorized", "16-byte accesses, one per thread", MapVariant::vectorized)});
 
 }  // namespace
 }  // namespace roofline

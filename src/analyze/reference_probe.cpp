@@ -1,5 +1,5 @@
 // The variant that won the calibration's search, verified once and then only timed.
-#include "analyze/pace_meter.hpp"
+#include "analyze/reference_probe.hpp"
 
 #include <algorithm>
 #include <array>
@@ -35,11 +35,11 @@ std::optional<ProbeCase> made_again(const Ceiling& roof, Device& device) {
 
 }  // namespace
 
-Pace between(const Pace& before, const Pace& after) {
+ReferenceRates between(const ReferenceRates& before, const ReferenceRates& after) {
   return {.copy = std::min(before.copy, after.copy), .arithmetic = std::min(before.arithmetic, after.arithmetic)};
 }
 
-class PaceMeter::Gauge {
+class ReferenceProbe::Gauge {
  public:
   Gauge(const Ceiling& roof, ProbeCase probe_case, Device& device)
       : roof_(roof), case_(std::move(probe_case)), timer_(device.timer([this](std::int64_t) { case_.run(); })) {}
@@ -67,7 +67,7 @@ class PaceMeter::Gauge {
   std::unique_ptr<Timer> timer_;
 };
 
-PaceMeter::PaceMeter(const Machine& machine, Device& device) {
+ReferenceProbe::ReferenceProbe(const Machine& machine, Device& device) {
   if (device.info().kind != DeviceKind::cpu || machine.device.identity != device.info().identity) return;
   const Ceiling* copy = machine.find("dram.copy");
   const Ceiling* arithmetic = machine.compute(Pipe::fp32);
@@ -84,12 +84,12 @@ PaceMeter::PaceMeter(const Machine& machine, Device& device) {
   }
 }
 
-PaceMeter::~PaceMeter() = default;
+ReferenceProbe::~ReferenceProbe() = default;
 
-std::optional<Pace> PaceMeter::latest() {
+std::optional<ReferenceRates> ReferenceProbe::latest() {
   const double begin_s = wall_seconds();
   if (gauges_.empty() || begin_s < due_s_) return last_;
-  last_ = Pace{.copy = gauges_[0]->share(), .arithmetic = gauges_[1]->share()};
+  last_ = ReferenceRates{.copy = gauges_[0]->share(), .arithmetic = gauges_[1]->share()};
   const double end_s = wall_seconds();
   due_s_ = end_s + kPeriod * (end_s - begin_s);
   return last_;

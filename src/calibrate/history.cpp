@@ -1,5 +1,5 @@
 // The most that earlier calibrations reached, handed on from each to the next.
-#include "calibrate/earlier.hpp"
+#include "calibrate/history.hpp"
 
 #include <fmt/format.h>
 
@@ -26,7 +26,7 @@ bool same_host(const Machine& a, const Machine& b) {
 bool sound(const Ceiling& ceiling) {
   const auto& checks = ceiling.audit.checks;
   return std::all_of(checks.begin(), checks.end(), [](const Check& check) {
-    return check.status != CheckStatus::fail || of_unrest(check) || check.name == kEarlierCheck;
+    return check.status != CheckStatus::fail || is_noise_check(check) || check.name == kHistoryCheck;
   });
 }
 
@@ -57,7 +57,7 @@ double rise(const Ceiling& ceiling, const Ceiling& before) {
 
 }  // namespace
 
-std::string slower_earlier(const Machine& now, const Machine& kept) {
+std::string was_slow(const Machine& now, const Machine& kept) {
   if (!comparable(now, kept)) return {};
   const Ceiling* most = nullptr;
   double factor = 1 + kSameAsBefore;
@@ -70,23 +70,22 @@ std::string slower_earlier(const Machine& now, const Machine& kept) {
   }
   if (most == nullptr) return {};
   return fmt::format(
-      "the machine was slower in the calibration of {}: {} is {:.2f} times what it was. Shares of that roof in reports "
-      "that were made with that one are too large",
+      "The calibration of {} was slow: {} is now {:.2f} times as fast. Reports made with that calibration "
+      "overstate their share of this roof",
       kept.measured_at, most->name, factor);
 }
 
-void hold_against_earlier(Machine& now, const Machine& kept, std::int64_t now_s) {
+void compare_with_history(Machine& now, const Machine& kept, std::int64_t now_s) {
   if (!comparable(now, kept)) return;
   for (Ceiling& ceiling : now.ceilings) {
     const Ceiling* before = earlier_of(now, ceiling, kept);
     if (before == nullptr) continue;
-    std::optional<EarlierValue> most = before->earlier;
-    if (!most || before->value > most->value)
-      most = EarlierValue{before->value, kept.measured_at, before->clocks.core_hz};
+    std::optional<PastBest> most = before->past_best;
+    if (!most || before->value > most->value) most = PastBest{before->value, kept.measured_at, before->clocks.core_hz};
     const std::optional<std::int64_t> then_s = seconds_since_1970(most->measured_at);
     if (!then_s || now_s - *then_s > kRemembered_s || !(most->value > ceiling.value)) continue;
-    ceiling.earlier = most;
-    ceiling.audit.checks.push_back(audit_earlier(ceiling));
+    ceiling.past_best = most;
+    ceiling.audit.checks.push_back(audit_history(ceiling));
   }
 }
 

@@ -1,5 +1,5 @@
 // Thresholds and sentences.
-#include "model/disturbance.hpp"
+#include "model/contention.hpp"
 
 #include <fmt/format.h>
 
@@ -16,7 +16,7 @@ constexpr double kThrottled = 0.01;     // of the CPU time
 constexpr double kLeastSeconds = 0.03;  // three ticks
 constexpr double kWorthSaying = 0.05;   // CPUs, or of the CPU time
 
-double cpu_time(const Disturbance& seen) {
+double cpu_time(const Contention& seen) {
   return seen.wall_s * static_cast<double>(std::max<std::int64_t>(1, seen.cpus));
 }
 
@@ -46,8 +46,8 @@ std::string measured_while(std::size_t count, std::string_view what) {
 }
 
 /// Of each kind, the largest share that any had: as if one second had been watched.
-Disturbance worst_of(std::span<const NamedDisturbance> all) {
-  Disturbance worst{.wall_s = 1};
+Contention worst_of(std::span<const NamedContention> all) {
+  Contention worst{.wall_s = 1};
   for (const auto& [name, seen] : all) {
     if (!(seen.wall_s > 0)) continue;
     worst.cpus = std::max(worst.cpus, seen.cpus);
@@ -62,7 +62,7 @@ Disturbance worst_of(std::span<const NamedDisturbance> all) {
 
 }  // namespace
 
-Disturbance& Disturbance::operator+=(const Disturbance& more) {
+Contention& Contention::operator+=(const Contention& more) {
   wall_s += more.wall_s;
   cpus = std::max(cpus, more.cpus);
   cores = std::max(cores, more.cores);
@@ -75,7 +75,7 @@ Disturbance& Disturbance::operator+=(const Disturbance& more) {
   return *this;
 }
 
-bool disturbed(const Disturbance& seen) {
+bool is_significant(const Contention& seen) {
   if (!(seen.wall_s > 0)) return false;
   const auto beyond = [](double seconds, double limit) { return seconds >= std::max(limit, kLeastSeconds); };
   return beyond(seen.others_s + seen.stolen_s, kShareLost * cpu_time(seen)) ||
@@ -83,13 +83,13 @@ bool disturbed(const Disturbance& seen) {
          beyond(seen.throttled_s, kThrottled * cpu_time(seen));
 }
 
-double share_lost(const Disturbance& seen) {
+double share_lost(const Contention& seen) {
   if (!(seen.wall_s > 0)) return 0;
   return std::max({(seen.others_s + seen.stolen_s) / cpu_time(seen), seen.worst_cpu_s / seen.wall_s,
                    seen.waited_s / seen.wall_s, seen.throttled_s / cpu_time(seen)});
 }
 
-std::string describe(const Disturbance& seen, std::string_view most) {
+std::string describe(const Contention& seen, std::string_view most) {
   if (!(seen.wall_s > 0)) return {};
   std::vector<std::string> parts;
   const double others = seen.others_s / seen.wall_s;
@@ -100,7 +100,7 @@ std::string describe(const Disturbance& seen, std::string_view most) {
     if (others >= kWorthSaying)
       parts.push_back(fmt::format("other programs used {}{:.0f} % of the GPU", most, 100 * others));
     if (throttled >= kThrottled)
-      parts.push_back(fmt::format("heat held the clock down for {}{:.0f} % of the time", most, 100 * throttled));
+      parts.push_back(fmt::format("thermal throttling for {}{:.0f} % of the time", most, 100 * throttled));
     return joined(parts);
   }
   if (others >= kWorthSaying) {
@@ -110,31 +110,31 @@ std::string describe(const Disturbance& seen, std::string_view most) {
                                 : seen.cpus == 1 ? "core"
                                                  : "cores"));
   }
-  if (stolen >= kWorthSaying / 2) parts.push_back(fmt::format("the hypervisor took {}{:.0f} %", most, 100 * stolen));
+  if (stolen >= kWorthSaying / 2)
+    parts.push_back(fmt::format("{}{:.0f} % steal time (hypervisor)", most, 100 * stolen));
   if (throttled >= kThrottled) {
-    parts.push_back(
-        fmt::format("the control group's quota stopped it for {}{:.0f} % of the time", most, 100 * throttled));
+    parts.push_back(fmt::format("throttled by the cgroup CPU quota for {}{:.0f} % of the time", most, 100 * throttled));
   }
   if (parts.empty())
-    parts.push_back(fmt::format("a thread waited {}{:.0f} % of the time for a CPU", most, 100 * waited));
+    parts.push_back(fmt::format("a thread waited for a CPU {}{:.0f} % of the time", most, 100 * waited));
   return joined(parts);
 }
 
-std::string summarise(std::span<const NamedDisturbance> all, std::string_view what) {
+std::string summarise(std::span<const NamedContention> all, std::string_view what) {
   if (all.empty()) return {};
   return fmt::format("{} {}: {}", measured_while(all.size(), what),
                      describe(worst_of(all), all.size() == 1 ? "" : "up to "), names_of(all));
 }
 
-std::string summarise(std::span<const NamedPace> all) {
+std::string summarise(std::span<const NamedReferenceRate> all) {
   if (all.empty()) return {};
-  const double least = std::min_element(all.begin(), all.end(), [](const NamedPace& a, const NamedPace& b) {
-                         return a.pace < b.pace;
-                       })->pace;
+  const double least =
+      std::min_element(all.begin(), all.end(), [](const NamedReferenceRate& a, const NamedReferenceRate& b) {
+        return a.rate < b.rate;
+      })->rate;
   return fmt::format(
-      "{} the machine itself ran at {}{:.2f} of its roofs, for which the system gives no reason (a neighbour on the "
-      "same "
-      "host?): {}",
+      "{} the reference probes reached {}{:.2f} of their roofs; cause unknown (possibly another tenant of the host): "
+      "{}",
       measured_while(all.size(), "row"), all.size() == 1 ? "" : "as little as ", least, names_of(all));
 }
 

@@ -13,10 +13,10 @@ namespace roofline {
 /// that reached, where it was more (`Ceiling::earlier`), and the check of it. Nothing where `kept` is of another host,
 /// another state of the device (staleness()) or unsound, and nothing that is more than 30 days old at `now_s`, in
 /// seconds since 1970.
-void hold_against_earlier(Machine& now, const Machine& kept, std::int64_t now_s);
+void compare_with_history(Machine& now, const Machine& kept, std::int64_t now_s);
 
 /// The other way about, in a sentence: that `kept` was the slow one, by over 3 %, and what was made with it. Empty
 /// where it was not.
-std::string slower_earlier(const Machine& now, const Machine& kept);
+std::string was_slow(const Machine& now, const Machine& kept);
 
 }  // namespace roofline

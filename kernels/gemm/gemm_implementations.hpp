@@ -1,4 +1,4 @@
-// The CUDA rungs of GEMM, as gemm.cu lists them. Each file of theirs makes its own entry.
+// The CUDA implementations of GEMM, as gemm.cu lists them. Each file of theirs makes its own entry.
 #pragma once
 
 #include <cuda_runtime_api.h>

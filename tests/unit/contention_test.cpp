@@ -1,6 +1,6 @@
 // What disturbs a measurement on a CPU: recorded texts of /proc and of control groups, in a folder that stands in for
 // the root, must give the sentences that they mean, and quiet ones none.
-#include "model/disturbance.hpp"
+#include "model/contention.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -69,12 +69,12 @@ TEST_F(SystemFiles, OtherProgramsAreWhatIsBusyAndNotOurs) {
   write_stat(300, 300);  // two seconds on both CPUs, of which we had 1.2 and 0.6
   write_thread(41, 0, 2.2, 0.8, 31);
   write_thread(42, 1, 1.6, 1.4, 40);
-  const Disturbance seen = disturbance_between(before, read(), 2, {0, 1}, 2);
+  const Contention seen = contention_between(before, read(), 2, {0, 1}, 2);
   EXPECT_NEAR(seen.others_s, 2.2, 1e-9);
   EXPECT_NEAR(seen.worst_cpu_s, 1.4, 1e-9);
   EXPECT_NEAR(seen.waited_s, 1.4, 1e-9);
   EXPECT_EQ(seen.preemptions, 71);
-  EXPECT_TRUE(disturbed(seen));
+  EXPECT_TRUE(is_significant(seen));
   EXPECT_EQ(describe(seen), "other programs used 1.1 of 2 cores");
 }
 
@@ -86,7 +86,7 @@ TEST_F(SystemFiles, AQuietMachineIsNotDisturbed) {
   write_stat(302, 299, 0, 2);  // a tick more or less
   write_thread(41, 0, 2.999, 0.004, 2);
   write_thread(42, 1, 2.998, 0.003, 1);
-  EXPECT_FALSE(disturbed(disturbance_between(before, read(), 2, {0, 1}, 2)));
+  EXPECT_FALSE(is_significant(contention_between(before, read(), 2, {0, 1}, 2)));
 }
 
 TEST_F(SystemFiles, OnlyTheCpusOfTheMeasurementCount) {
@@ -95,9 +95,9 @@ TEST_F(SystemFiles, OnlyTheCpusOfTheMeasurementCount) {
   const SystemReading before = read();
   write_stat(200, 200);  // another program on CPU 1
   write_thread(41, 0, 2, 0, 0);
-  EXPECT_FALSE(disturbed(disturbance_between(before, read(), 1, {0}, 1)));
-  const Disturbance both = disturbance_between(before, read(), 1, {0, 1}, 1);  // its SMT sibling
-  EXPECT_TRUE(disturbed(both));
+  EXPECT_FALSE(is_significant(contention_between(before, read(), 1, {0}, 1)));
+  const Contention both = contention_between(before, read(), 1, {0, 1}, 1);  // its SMT sibling
+  EXPECT_TRUE(is_significant(both));
   EXPECT_EQ(describe(both), "other programs used 1.0 of 2 logical CPUs");
 }
 
@@ -109,21 +109,21 @@ TEST_F(SystemFiles, WhatTheHypervisorTook) {
   write_stat(177, 177, 28, 28);
   write_thread(41, 0, 2, 0, 0);  // which counts the stolen time as its own
   write_thread(42, 1, 2, 0, 0);
-  const Disturbance seen = disturbance_between(before, read(), 1, {0, 1}, 2);
+  const Contention seen = contention_between(before, read(), 1, {0, 1}, 2);
   EXPECT_EQ(seen.others_s, 0);
-  EXPECT_TRUE(disturbed(seen));
-  EXPECT_EQ(describe(seen), "the hypervisor took 23 %");
+  EXPECT_TRUE(is_significant(seen));
+  EXPECT_EQ(describe(seen), "23 % steal time (hypervisor)");
 }
 
 TEST_F(SystemFiles, ASystemThatTellsNothingDisturbsNothing) {
   const SystemReading before = read();
   EXPECT_TRUE(before.cpus.empty() && before.threads.empty());
-  EXPECT_FALSE(disturbed(disturbance_between(before, read(), 1, {0, 1}, 2)));
+  EXPECT_FALSE(is_significant(contention_between(before, read(), 1, {0, 1}, 2)));
   write_stat(100, 100);
   const SystemReading busy = read();
   write_stat(200, 200);
   // Without the threads' own times it can't be told whose they are.
-  EXPECT_FALSE(disturbed(disturbance_between(busy, read(), 1, {0, 1}, 2)));
+  EXPECT_FALSE(is_significant(contention_between(busy, read(), 1, {0, 1}, 2)));
 }
 
 TEST_F(SystemFiles, ThrottlingByVersion2) {
@@ -139,13 +139,13 @@ TEST_F(SystemFiles, ThrottlingByVersion1) {
   const SystemReading before = read();
   EXPECT_NEAR(before.throttled_s, 1.5, 1e-12);
   write("sys/fs/cgroup/cpu/job/cpu.stat", "nr_periods 40\nnr_throttled 20\nthrottled_time 2000000000\n");
-  const Disturbance seen = disturbance_between(before, read(), 1, {0, 1}, 2);
-  EXPECT_TRUE(disturbed(seen));
+  const Contention seen = contention_between(before, read(), 1, {0, 1}, 2);
+  EXPECT_TRUE(is_significant(seen));
   EXPECT_EQ(describe(seen), "the control group's quota stopped it for 25 % of the time");
   EXPECT_EQ(read_throttled_s("/no/such/root"), 0);
 }
 
-Disturbance one_second(double others_s, double stolen_s = 0, double waited_s = 0) {
+Contention one_second(double others_s, double stolen_s = 0, double waited_s = 0) {
   return {.wall_s = 1,
           .cpus = 2,
           .cores = 2,
@@ -155,64 +155,64 @@ Disturbance one_second(double others_s, double stolen_s = 0, double waited_s = 0
           .waited_s = waited_s};
 }
 
-TEST(Disturbed, HasItsThresholds) {
-  EXPECT_FALSE(disturbed({}));
-  EXPECT_FALSE(disturbed(one_second(0.09)));
-  EXPECT_TRUE(disturbed(one_second(0.1)));  // 5 % of two CPUs
-  EXPECT_FALSE(disturbed(one_second(0, 0.09)));
-  EXPECT_TRUE(disturbed(one_second(0.05, 0.05)));
-  EXPECT_FALSE(disturbed(one_second(0, 0, 0.049)));
-  EXPECT_TRUE(disturbed(one_second(0, 0, 0.05)));
-  Disturbance one_of_many = {.wall_s = 1, .cpus = 64, .cores = 64, .others_s = 0.1, .worst_cpu_s = 0.1};
-  EXPECT_TRUE(disturbed(one_of_many));  // the others wait for that one
+TEST(SignificantContention, HasItsThresholds) {
+  EXPECT_FALSE(is_significant({}));
+  EXPECT_FALSE(is_significant(one_second(0.09)));
+  EXPECT_TRUE(is_significant(one_second(0.1)));  // 5 % of two CPUs
+  EXPECT_FALSE(is_significant(one_second(0, 0.09)));
+  EXPECT_TRUE(is_significant(one_second(0.05, 0.05)));
+  EXPECT_FALSE(is_significant(one_second(0, 0, 0.049)));
+  EXPECT_TRUE(is_significant(one_second(0, 0, 0.05)));
+  Contention one_of_many = {.wall_s = 1, .cpus = 64, .cores = 64, .others_s = 0.1, .worst_cpu_s = 0.1};
+  EXPECT_TRUE(is_significant(one_of_many));  // the others wait for that one
   one_of_many.worst_cpu_s = 0.05;
-  EXPECT_FALSE(disturbed(one_of_many));
+  EXPECT_FALSE(is_significant(one_of_many));
 }
 
-TEST(Disturbed, TicksAreTooCoarseForShortTimes) {
-  Disturbance brief = one_second(0.02, 0, 0.02);
+TEST(SignificantContention, TicksAreTooCoarseForShortTimes) {
+  Contention brief = one_second(0.02, 0, 0.02);
   brief.wall_s = 0.05;
-  EXPECT_FALSE(disturbed(brief));
+  EXPECT_FALSE(is_significant(brief));
   brief.others_s = 0.03;
-  EXPECT_TRUE(disturbed(brief));
+  EXPECT_TRUE(is_significant(brief));
 }
 
-TEST(Disturbance, StretchesAddUp) {
-  Disturbance sum;
-  EXPECT_FALSE(disturbed(sum));
+TEST(Contention, SumsAddUp) {
+  Contention sum;
+  EXPECT_FALSE(is_significant(sum));
   sum += one_second(0.02);
   sum += one_second(0.9, 0.2, 0.3);
   EXPECT_EQ(sum.wall_s, 2);
   EXPECT_EQ(sum.cpus, 2);
   EXPECT_DOUBLE_EQ(sum.others_s, 0.92);
   EXPECT_DOUBLE_EQ(sum.waited_s, 0.3);
-  EXPECT_EQ(describe(sum), "other programs used 0.5 of 2 cores and the hypervisor took 5 %");
+  EXPECT_EQ(describe(sum), "other programs used 0.5 of 2 cores and 5 % steal time (hypervisor)");
 }
 
 TEST(Describe, NamesTheThreadThatWaitedWhereNothingElseIsKnown) {
-  EXPECT_EQ(describe(one_second(0, 0, 0.12)), "a thread waited 12 % of the time for a CPU");
+  EXPECT_EQ(describe(one_second(0, 0, 0.12)), "a thread waited for a CPU 12 % of the time");
   EXPECT_EQ(describe({}), "");
 }
 
 TEST(Summarise, SaysTheMostOfSeveralRowsInOneSentence) {
-  const std::vector<NamedDisturbance> rows = {{"a", one_second(0.4)}, {"b", one_second(1.1)}, {"c", one_second(0.2)}};
+  const std::vector<NamedContention> rows = {{"a", one_second(0.4)}, {"b", one_second(1.1)}, {"c", one_second(0.2)}};
   EXPECT_EQ(summarise(rows, "row"), "3 rows were measured while other programs used up to 1.1 of 2 cores: a, b and c");
   EXPECT_EQ(summarise(std::span(rows).first(1), "row"),
             "1 row was measured while other programs used 0.4 of 2 cores: a");
   EXPECT_EQ(summarise({}, "row"), "");
-  const std::vector<NamedDisturbance> many(9, {"x", one_second(0.4, 0.5)});
+  const std::vector<NamedContention> many(9, {"x", one_second(0.4, 0.5)});
   EXPECT_EQ(
       summarise(many, "ceiling"),
-      "9 ceilings were measured while other programs used up to 0.4 of 2 cores and the hypervisor took up to 25 %: "
+      "9 ceilings were measured while other programs used up to 0.4 of 2 cores and up to 25 % steal time (hypervisor): "
       "x, x, x, x, x and 4 more");
 }
 
 TEST(Describe, SpeaksOfAGpuWhereThereAreNoCpus) {
   EXPECT_EQ(describe({.wall_s = 2, .others_s = 0.9, .throttled_s = 0.1}),
-            "other programs used 45 % of the GPU and heat held the clock down for 5 % of the time");
-  EXPECT_TRUE(disturbed({.wall_s = 1, .others_s = 0.05}));
-  EXPECT_FALSE(disturbed({.wall_s = 1, .others_s = 0.04}));
-  EXPECT_TRUE(disturbed({.wall_s = 4, .throttled_s = 0.05}));
+            "other programs used 45 % of the GPU and thermal throttling for 5 % of the time");
+  EXPECT_TRUE(is_significant({.wall_s = 1, .others_s = 0.05}));
+  EXPECT_FALSE(is_significant({.wall_s = 1, .others_s = 0.04}));
+  EXPECT_TRUE(is_significant({.wall_s = 4, .throttled_s = 0.05}));
 }
 
 TEST(ShareLost, IsTheLargestThatAnythingTook) {
@@ -222,23 +222,23 @@ TEST(ShareLost, IsTheLargestThatAnythingTook) {
   EXPECT_DOUBLE_EQ(share_lost({.wall_s = 2, .throttled_s = 0.5}), 0.25);
 }
 
-TEST(PaceOfTheMachine, IsToldOfAllRowsAtOnce) {
-  EXPECT_EQ(summarise(std::vector<NamedPace>()), "");
-  EXPECT_EQ(summarise(std::vector<NamedPace>{{"a", 0.5}, {"b", 0.45}}),
-            "2 rows were measured while the machine itself ran at as little as 0.45 of its roofs, for which the system "
-            "gives no reason (a neighbour on the same host?): a and b");
+TEST(ReferenceRates, AreSummarisedForAllRowsAtOnce) {
+  EXPECT_EQ(summarise(std::vector<NamedReferenceRate>()), "");
+  EXPECT_EQ(summarise(std::vector<NamedReferenceRate>{{"a", 0.5}, {"b", 0.45}}),
+            "2 rows were measured while the reference probes reached as little as 0.45 of their roofs; cause unknown "
+            "(possibly another tenant of the host): a and b");
 }
 
-TEST(WatchDisturbance, WatchesTheCpusOfTheDevice) {
+TEST(WatchContention, WatchesTheCpusOfTheDevice) {
   CpuDevice device(DeviceOptions{1});
-  const auto seen = device.watch_disturbance();
+  const auto seen = device.watch_contention();
   usleep(2000);
-  const Disturbance disturbance = seen();
-  EXPECT_GE(disturbance.wall_s, 0.002);
-  EXPECT_EQ(disturbance.cores, 1);
-  EXPECT_GE(disturbance.cpus, 1);
-  EXPECT_GE(disturbance.others_s, 0);
-  EXPECT_GE(disturbance.waited_s, 0);
+  const Contention contention = seen();
+  EXPECT_GE(contention.wall_s, 0.002);
+  EXPECT_EQ(contention.cores, 1);
+  EXPECT_GE(contention.cpus, 1);
+  EXPECT_GE(contention.others_s, 0);
+  EXPECT_GE(contention.waited_s, 0);
 }
 
 }  // namespace

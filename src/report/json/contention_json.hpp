@@ -2,12 +2,12 @@
 // rows. Internal to src/report.
 #pragma once
 
-#include "model/disturbance.hpp"
+#include "model/contention.hpp"
 #include "report/json/json_members.hpp"
 
 namespace roofline {
 
-void members(auto& io, Disturbance& seen) {
+void members(auto& io, Contention& seen) {
   io.derived("because", describe(seen));  // the sentence is for people
   io("wall_s", seen.wall_s);
   io("cpus", seen.cpus);
@@ -20,7 +20,7 @@ void members(auto& io, Disturbance& seen) {
   io("preemptions", seen.preemptions);
 }
 
-void members(auto& io, Pace& pace) {
+void members(auto& io, ReferenceRates& pace) {
   io("copy", pace.copy);
   io("arithmetic", pace.arithmetic);
 }

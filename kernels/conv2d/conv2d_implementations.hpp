@@ -1,4 +1,4 @@
-// The CUDA rungs of convolution, as conv2d.cu lists them. Each file of theirs makes its own entry.
+// The CUDA implementations of convolution, as conv2d.cu lists them. Each file of theirs makes its own entry.
 #pragma once
 
 #include "op/op.hpp"
