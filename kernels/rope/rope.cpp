@@ -160,13 +160,12 @@ Kernel prepare_rope_vectorized(const Op& op, const Workload& w, Device& device) 
 
 std::vector<Implementation> Rope::implementations() const {
   const std::vector<DType> dtypes = cpu_dtypes();
-  return {
-      {.name = "scalar", .summary = "one thread, one plain loop a head", .dtypes = dtypes, .prepare = prepare_scalar},
-      {.name = "vectorized",
-       .summary = "all threads, vectors, non-temporal stores",
-       .dtypes = dtypes,
-       .non_temporal_stores = true,
-       .prepare = [this](const Workload& w, Device& device) { return prepare_rope_vectorized(*this, w, device); }}};
+  return {{.name = "scalar", .summary = "single thread, scalar loop", .dtypes = dtypes, .prepare = prepare_scalar},
+          {.name = "vectorized",
+           .summary = "all threads, vectors, non-temporal stores",
+           .dtypes = dtypes,
+           .non_temporal_stores = true,
+           .prepare = [this](const Workload& w, Device& device) { return prepare_rope_vectorized(*this, w, device); }}};
 }
 
 std::vector<Shape> Rope::test_shapes(DeviceKind device) const {

@@ -177,8 +177,8 @@ std::string ProbeRounds::failure() const {
   for (const Series& series : variants_) {
     if (series.wrong) return fmt::format("{}: wrong result: {}", series.facts.variant, *series.wrong);
   }
-  if (variants_.empty()) return cancelled_() ? Unmeasured::kCancelled : "no variant of the probe runs here";
-  return cancelled_() ? Unmeasured::kCancelled : "no time could be measured";
+  if (variants_.empty()) return cancelled_() ? Unmeasured::kCancelled : "no variant of this probe runs on this device";
+  return cancelled_() ? Unmeasured::kCancelled : "no valid time measured";
 }
 
 void ProbeRounds::add_to(Slowdowns& slowdowns) const {

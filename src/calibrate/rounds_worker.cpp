@@ -127,7 +127,7 @@ void RoundsWorker::tell_ceiling(Member& member, const MessageWriter& writer) con
   } else if (!interrupted()) {
     member.over = true;
     const std::string reason = member.rounds->failure();
-    tell.outcome(member.probe->name, reason == Unmeasured::kCancelled ? std::string(kNoTime) : reason);
+    writer.outcome(member.probe->name, reason == Unmeasured::kCancelled ? std::string(kNoTime) : reason);
   }
 }
 

@@ -104,7 +104,7 @@ class Arrival {
 LoadedRate rate_of(const LoadedTime& loaded, double amount) {
   const Summary& time = loaded.time;
   if (time.samples == 0 || !(time.median > 0))
-    throw Error(interrupted() ? Unmeasured::kCancelled : "no time could be measured");
+    throw Error(interrupted() ? Unmeasured::kCancelled : "no valid time measured");
   const bool known = std::isfinite(time.ci95.low) && std::isfinite(time.ci95.high);
   const Interval seconds = known ? time.ci95 : Interval{time.q05, time.q95};
   LoadedRate rate;
@@ -321,10 +321,10 @@ void measure_together(Node& node, const TogetherOptions& options) {
   node.cancelled = node.cancelled || cancelled;
   for (std::int64_t job = 0; job < jobs.count; ++job) {
     if (told.contains(job)) continue;
-    node.unmeasured.push_back({label_of(probe_of(job)) + " together", cancelled ? Unmeasured::kCancelled
-                                                                      : lost_in_a_row >= kMostLost
-                                                                          ? "the processes before it were lost"
-                                                                          : "too few devices are left"});
+    node.unmeasured.push_back({label_of(probe_of(job)) + " together",
+                               cancelled                    ? Unmeasured::kCancelled
+                               : lost_in_a_row >= kMostLost ? "not measured: earlier worker processes were lost"
+                                                            : "not measured: too few devices left"});
   }
 }
 

@@ -152,7 +152,7 @@ std::string slower_by_their_clock(const Ceilings& ceilings) {
 }
 
 std::vector<std::string> findings_of(const Machine& machine, const Ceilings& ceilings) {
-  return suspects(machine, ceilings, disturbance(ceilings));
+  return suspects(machine, ceilings, contention(ceilings));
 }
 
 }  // namespace
