@@ -1,6 +1,6 @@
-// The residual sum: z = x + y. Work model, reference, and the CPU's implementations; the CUDA ones are in add.cu.
-//   scalar      one thread, one loop, ordinary stores: the output's lines are read before they are written
-//   vectorized  all threads, non-temporal stores: memory sees two reads and one write an element
+// Residual sum: z = x + y. Work model, reference and CPU implementations; the CUDA ones are in add.cu.
+//   scalar      single thread, regular stores: output lines are read before they are written
+//   vectorized  all threads, non-temporal stores: memory sees two reads and one write per element
 #include "kernels/add/add.hpp"
 
 #include <functional>
@@ -19,7 +19,7 @@ class Add final : public ElementwiseOf<std::plus<>, 2> {
   std::string_view name() const override { return "add"; }
   std::string_view summary() const override { return "z = x + y, elementwise (residual sum)"; }
 
-  /// Outputs are of size 1; a sum of two is rounded once, and once more on storing it.
+  /// Outputs have magnitude 1. A sum of two is rounded once, and once more when stored.
   Tolerance tolerance(const Workload& w) const override { return storage_tolerance(w.dtype, 1, 1); }
 
   std::vector<Implementation> implementations() const override {

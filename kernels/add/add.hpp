@@ -1,4 +1,4 @@
-// The residual sum on the CPU: what the launcher sees of the vector kernels.
+// Residual sum on the CPU: declarations of the vector kernels.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace roofline {
 
-/// z[i] = x[i] + y[i]. `streamed`: stores go past the caches, for outputs that don't stay in them.
+/// z[i] = x[i] + y[i]. `streamed`: non-temporal stores, for outputs that do not stay in the caches.
 template <Isa isa, typename T>
 void add_range(const T* x, const T* y, T* z, std::int64_t count, bool streamed);
 

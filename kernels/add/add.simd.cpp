@@ -1,4 +1,4 @@
-// The vector kernels of the residual sum, one for each instruction-set level.
+// Vector kernels of the residual sum, one per instruction-set level.
 #include "kernels/add/add.hpp"
 
 #include "kernels/blocks/cpu/streamed_map.hpp"

@@ -1,9 +1,9 @@
-// Attention, forward: O = softmax(Q K^T / sqrt(d)) V for each head, with or without a causal mask. Work model,
-// reference, and the CPU's implementations; the CUDA ones are in attention.cu.
-//   naive  all threads, a query at a time: its scores, their softmax, the weighted sum of V's rows
-//   fused  all threads, blocks of queries × keys, products on register tiles, softmax on the way (online)
-//   dots   the same in bf16 without widening it, on CPUs that have AVX512_BF16
-//   amx    the same in 16 bits, on the tiles of CPUs that have them, in attention_amx.cpp
+// Attention, forward: O = softmax(Q K^T / sqrt(d)) V per head, with or without a causal mask. Work model, reference
+// and CPU implementations; the CUDA ones are in attention.cu.
+//   naive  all threads, one query at a time: its scores, their softmax, the weighted sum of V's rows
+//   fused  all threads, blocks of queries × keys, products in register tiles, online softmax
+//   dots   as fused, in bf16 without widening, on CPUs with AVX512_BF16
+//   amx    as fused, in 16 bits on AMX tiles, in attention_amx.cpp
 #include "kernels/attention/attention.hpp"
 
 #include <algorithm>
@@ -58,11 +58,11 @@ class Attention final : public GroupedHeadsOp {
   Pipe products(const Workload& w, DeviceKind device) const override { return matrix_pipe(w.dtype, device); }
 };
 
-/// Outputs are means of seq values of deviation 0.58, with weights e^±1 that make it 0.6 / sqrt(seq).
-/// Roundings: those of the sums over d and seq, and 8 of the exponential. Weights rounded to the operand's
-/// type for the second product err by u each, independently: 5.7 deviations of 0.6 u, relative to the output.
-/// Under a causal mask the first queries see few keys. From 16 on the same holds with 16 for seq; below, 4 u of
-/// 0.6 / sqrt(16) still cover weights that err by u all alike.
+/// Outputs are means of seq values with standard deviation 0.58 and weights e^±1, which gives 0.6 / sqrt(seq).
+/// Roundings: those of the sums over d and seq, and 8 of the exponential. Weights rounded to the operand type for
+/// the second product have independent errors of u each: 5.7 standard deviations of 0.6 u, relative to the output.
+/// Under a causal mask the first queries see few keys. From 16 keys on the same holds with 16 for seq; below, 4 u
+/// of 0.6 / sqrt(16) still cover weights whose errors are all equal.
 Tolerance Attention::tolerance(const Workload& w) const {
   const auto seq = static_cast<double>(w.shape["seq"]);
   const auto d = static_cast<double>(w.shape["head_dim"]);
@@ -103,7 +103,7 @@ Kernel prepare_fused(const Workload& w, Device& device) {
   return with_element_type(w.dtype, [&]<typename T>() { return fused_kernel<T, Computed<T>>(w, device); });
 }
 
-/// Keys and values as they are packed, written once and read once where caches don't hold them.
+/// Packed keys and values, written once and read once if caches do not hold them.
 template <typename Factor>
 Traffic packed_keys(const Workload& w) {
   const Attended e = attended(w);

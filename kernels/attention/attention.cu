@@ -1,8 +1,8 @@
-// Attention on a GPU: o = softmax(q kᵀ / sqrt(d)) v for each head.
+// Attention on a GPU: o = softmax(q kᵀ / sqrt(d)) v per head.
 //   naive  three kernels, the matrix of scores in memory (naive.cuh)
 //   fused  one kernel on CUDA cores, online softmax over tiles of keys (flash_simt.cuh)
-//   mma    the same on tensor cores (flash_tensor.cuh)
-//   wgmma  Hopper: copy engine, warpgroups with different roles (attention_wgmma.cu)
+//   mma    as fused, on tensor cores (flash_tensor.cuh)
+//   wgmma  Hopper: TMA, warp-specialised warpgroups (attention_wgmma.cu)
 #include <climits>
 
 #include "device/cuda/check.hpp"
@@ -17,7 +17,7 @@
 namespace roofline {
 namespace {
 
-/// The scores are written, read and rewritten as weights, and read. Masked ones are not touched.
+/// The scores are written, read and rewritten as weights, and read. Masked scores are not accessed.
 Traffic naive_extra(const Workload& workload) {
   const double bytes = attended(workload).scores() * sizeof(float);
   return {.read = 2 * bytes, .write = 2 * bytes};
@@ -31,7 +31,7 @@ struct Launch {
   int shared_bytes;
 };
 
-/// A head_dim below the kernel's own is padded with zeros in shared memory.
+/// A head_dim below the kernel's is zero-padded in shared memory.
 template <typename T, int kDim>
 struct Fused {
   static Launch<T> launch() {

@@ -1,6 +1,6 @@
-// Fused attention, one for each instruction-set level. Queries lie across the lanes of a vector: the scores of a block
-// of keys are K · Qᵀ, their softmax runs down the columns without adding up lanes, and what it leaves is the right
-// operand of Vᵀ · P as it lies. Q and the output are transposed once for all keys, K and V packed once for all queries.
+// Fused attention, one per instruction-set level. Queries are the lanes of a vector: the scores of a block of keys
+// are K · Qᵀ, their softmax runs down the columns without horizontal sums, and its result is already the right
+// operand of Vᵀ · P. Q and the output are transposed once for all keys, K and V packed once for all queries.
 #include "kernels/attention/attention.hpp"
 
 #include <cmath>
@@ -14,18 +14,18 @@ namespace {
 
 std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
 
-/// Queries side by side: as wide for factors as for what they are summed up in.
+/// Queries per panel: as wide for factors as for accumulators.
 template <typename Value>
 constexpr std::int64_t kPanel = RegisterTile<kIsa, Value>::kColumns;
 
-/// What a panel of queries carries from one block of keys to the next.
+/// State of a panel of queries between blocks of keys.
 template <typename Factor>
 struct Panel {
   using Value = Summed<Factor>;
   Factor* queries;  ///< [d × queries]
   Value* out;       ///< [d × queries]
-  Value* peak;      ///< largest score so far of each query
-  Value* sum;       ///< of its weights, relative to that
+  Value* peak;      /// largest score so far per query
+  Value* sum;       /// of its weights, relative to the peak
 };
 
 template <typename Factor>
@@ -36,13 +36,13 @@ Panel<Factor> panel_at(Summed<Factor>* workspace, std::int64_t d) {
   return {.queries = reinterpret_cast<Factor*>(workspace), .out = out, .peak = peak, .sum = peak + kWidth};
 }
 
-/// From a query's product with a key to the power of two that its weight is.
+/// From a query-key product to the exponent (base 2) of its weight.
 template <typename Value>
 Value scale_of(std::int64_t d) {
   return Vector<kIsa, Value>::kLog2E / std::sqrt(static_cast<Value>(d));
 }
 
-/// Columns past the last query are copies of it, and stay harmless.
+/// Columns past the last query are copies of it; their results are not used.
 template <typename T, typename Factor>
 void begin(const Panel<Factor>& panel, const T* q, std::int64_t queries, std::int64_t d) {
   using Value = Summed<Factor>;
@@ -55,7 +55,7 @@ void begin(const Panel<Factor>& panel, const T* q, std::int64_t queries, std::in
   for (std::int64_t i = 0; i < d * kWidth; ++i) panel.out[i] = 0;
 }
 
-/// Divides by the sums, and turns the output round again, kWidth elements of each query at a time.
+/// Divides by the sums and transposes the output back, kWidth elements per query at a time.
 template <typename T, typename Factor>
 void finish(const Panel<Factor>& panel, T* o, std::int64_t queries, std::int64_t d) {
   using Value = Summed<Factor>;
@@ -85,7 +85,7 @@ void finish(const Panel<Factor>& panel, T* o, std::int64_t queries, std::int64_t
   }
 }
 
-/// The first query sees `seen` keys of the block, each next one another.
+/// The first query sees `seen` keys of the block, each next query one more.
 template <typename T>
 void mask(T* scores, std::int64_t keys, std::int64_t seen) {
   for (std::int64_t j = seen < 0 ? 0 : seen; j < keys; ++j) {
@@ -95,8 +95,8 @@ void mask(T* scores, std::int64_t keys, std::int64_t seen) {
   }
 }
 
-/// Turns scores into weights: powers of two, times `scale`, relative to the peaks, which they may raise. `shrink`
-/// becomes what brings earlier sums under the new peaks. `weights` may be where the scores are.
+/// Turns scores into weights: powers of two, times `scale`, relative to the peaks, which it may raise. `shrink`
+/// becomes the factor that rescales earlier sums to the new peaks. `weights` may alias the scores.
 template <typename Factor>
 void online_softmax(const Summed<Factor>* scores, std::int64_t keys, Summed<Factor> scale, const Panel<Factor>& panel,
                     Summed<Factor>* shrink, Factor* weights) {
@@ -145,12 +145,12 @@ void online_softmax(const Summed<Factor>* scores, std::int64_t keys, Summed<Fact
   }
 }
 
-/// Scores, for the softmax that follows.
+/// Stores scores for the softmax that follows.
 struct Scores : Overwrite {
   using StaysNear = void;
 };
 
-/// Sums on top of what is there, times its column's factor.
+/// Adds to existing sums times their column's factor.
 template <typename T>
 struct Rescale {
   using StaysNear = void;
@@ -165,8 +165,8 @@ struct Rescale {
 template <typename Factor>
 constexpr std::int64_t kTileRows = RegisterTile<kIsa, Factor>::kRows;
 
-/// Adds what a packed block contributes, or the first `keys` of its keys and values. `seen` as for mask(), which is not
-/// needed from `keys` on.
+/// Adds the contribution of a packed block, or of the first `keys` of its keys and values. `seen` as for mask(); no
+/// mask is needed from `keys` on.
 template <typename Factor>
 void attend(const Panel<Factor>& panel, Summed<Factor>* scores, const Factor* block, std::int64_t keys, std::int64_t d,
             std::int64_t seen) {
@@ -184,8 +184,8 @@ void attend(const Panel<Factor>& panel, Summed<Factor>* scores, const Factor* bl
                       Rescale<Value>{shrink});
 }
 
-/// Asks for the rows of K or V that are packed after the next few, `count` elements in all: short rows of many panels
-/// are no stream that a core would see.
+/// Prefetches rows of K or V that are packed a few rows later, `count` elements in all: hardware prefetchers do not
+/// follow short rows of many panels.
 template <typename T>
 void ask_ahead(const T* at, std::int64_t count) {
   constexpr std::int64_t kAhead = 8192 / sizeof(T);
@@ -193,10 +193,10 @@ void ask_ahead(const T* at, std::int64_t count) {
   for (std::int64_t i = 0; i < count; i += kLine) __builtin_prefetch(at + kAhead + i);
 }
 
-/// Of a row of V, at a time: whole panels and whole registers at every level.
+/// Elements of a row of V per step: whole panels and whole registers at every level.
 constexpr std::int64_t kValueChunk = 192;
 
-/// A row of factors of V goes into panels, kTileRows of it in each: as a column of a left operand.
+/// A row of factors of V goes into panels, kTileRows factors in each, as a column of a left operand.
 template <typename Factor>
 void deal_out(const Factor* row, std::int64_t count, Factor* to) {
   constexpr std::int64_t kRows = kTileRows<Factor>;
@@ -209,13 +209,13 @@ template <typename T>
 const Computed<T>* factors_of(const T* v, std::int64_t, std::int64_t, std::int64_t count, Computed<T>* to) {
   return values_at<kIsa>(v, to, count);
 }
-/// Pairs of keys. An odd one's partner is zero.
+/// Pairs of keys. The partner of an odd last key is zero.
 const Bf16Pair* factors_of(const Bf16* v, std::int64_t keys, std::int64_t d, std::int64_t count, Bf16Pair* to) {
   pair_rows<kIsa>(v, keys > 1 ? v + d : nullptr, count, to);
   return to;
 }
 
-/// Some rows at a time: a load that has bytes of two stores waits until both are in the cache.
+/// A few rows per step: a load that overlaps two stores waits until both are in the cache.
 template <typename T, typename Factor>
 void pack_values(const T* v, std::int64_t keys, std::int64_t d, Factor* to) {
   constexpr std::int64_t kRowsAtOnce = 8;

@@ -1,4 +1,4 @@
-// Fused attention on the CPU's own tiles.
+// Fused attention on hardware AMX tiles.
 #include "kernels/attention/attention_amx.hpp"
 
 #include "kernels/attention/tiled_attention.hpp"

@@ -1,5 +1,5 @@
-// Attention's implementation on AMX, the last one of the ladder: keys and values are brought into tiles by all threads,
-// then each takes blocks of queries, by attention_amx.amx.cpp.
+// Attention on AMX: all threads pack keys and values into tiles, then each takes blocks of queries
+// (attention_amx.amx.cpp).
 #include "kernels/attention/attention_amx.hpp"
 
 #include <algorithm>

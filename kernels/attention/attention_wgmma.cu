@@ -13,9 +13,9 @@
 namespace roofline {
 namespace {
 
-/// The fastest of those tried on an H200, there level with cuDNN or ahead. Of 64 elements two consumer warpgroups
-/// leave the tensor cores idle (423 TFLOP/s where three have 535). Of 128, tiles of 176 keys are 2 to 3 % faster than
-/// 128 over many keys, and up to 7 % slower over few, of which they waste more at the ends.
+/// The fastest tilings on an H200, equal to cuDNN or faster. For head_dim 64, two consumer warpgroups leave the
+/// tensor cores idle (423 TFLOP/s, 535 with three). For 128, tiles of 176 keys are 2 to 3 % faster than 128 with
+/// many keys, and up to 7 % slower with few, because more of the last tile is wasted.
 template <typename T>
 using Narrow = flash_wgmma::Tiling<T, 64, 3, 128>;
 template <typename T>
@@ -30,8 +30,8 @@ CUtensorMap head_map(const void* tensor, DType dtype, std::int64_t heads, const 
   return make_tensor_map(tensor, dtype, extents, strides, std::array{flash_wgmma::kSpan, rows, 1});
 }
 
-/// Half of an H200's L2 for the keys and values at work: the other half is what the blocks are apart from each other,
-/// and the two halves of the chip keep copies.
+/// Half of an H200's L2 for the active keys and values: blocks progress at different rates and need the other half,
+/// and both partitions of the L2 keep copies.
 flash_wgmma::Schedule schedule_of(const AttentionProblem& problem, int queries, double l2_bytes, unsigned* counters) {
   const double bytes = 2.0 * 2 * problem.seq * problem.head_dim / problem.group;  // keys and values, two bytes each
   const auto query_tiles = static_cast<int>(ceil_div(problem.seq, queries));

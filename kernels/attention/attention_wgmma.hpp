@@ -1,4 +1,4 @@
-// What the files of the CUDA implementations of attention tell each other.
+// Shared declarations of the CUDA implementations of attention.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@ namespace roofline {
 
 AttentionProblem attention_problem(const Workload& workload, Device& device);
 
-/// Why none of the fused kernels computes this workload, on whatever GPU; nothing if they do.
+/// Why no fused kernel supports this workload on any GPU; nothing if one does.
 std::optional<std::string> fused_unsupported(const Workload& workload);
 
 /// The implementation for Hopper.

@@ -1,4 +1,4 @@
-// What the attention kernels share: the problem, the running softmax.
+// Shared by the attention kernels: the problem and the running softmax.
 #pragma once
 
 #include "kernels/blocks/cuda/element.cuh"
@@ -14,14 +14,14 @@ struct AttentionProblem {
   int seq;
   int head_dim;
   bool causal;       ///< query i sees keys 0 … i only
-  float scale_log2;  ///< log2(e) / sqrt(head_dim): scores go straight into powers of two
+  float scale_log2;  /// log2(e) / sqrt(head_dim): scores become powers of two directly
 
-  /// The keys that the queries before `end` see, counted from the first.
+  /// Number of keys that the queries before `end` see.
   __device__ int keys_of(int end) const { return causal && end < seq ? end : seq; }
 };
 
-/// Where a block of `kQueries` queries of one head works, for grids of one such block each. Under a causal mask the
-/// last queries see the most keys; they come first, so that no long block is left over at the end.
+/// The part of a block with `kQueries` queries of one head, for grids with one such block each. Under a causal mask
+/// the last queries see the most keys; they come first, so that no long block runs alone at the end.
 template <int kQueries>
 struct QueryTile {
   std::int64_t queries;  ///< of the head's first query, as an offset into q and o
@@ -40,13 +40,13 @@ struct QueryTile {
   }
 };
 
-/// The maximum and sum of the scores of one row so far, the sum relative to the maximum.
+/// Running maximum and sum of the scores of one row; the sum is relative to the maximum.
 struct RunningSoftmax {
   float maximum = -INFINITY;
   float sum = 0;
 
-  /// Takes in a new maximum; returns the factor by which what was accumulated so far shrinks. Every tile has a
-  /// key at least, so the maximum is finite from the first one on.
+  /// Updates the maximum and returns the factor for what was accumulated so far. Every tile has at least one key,
+  /// so the maximum is finite from the first tile on.
   __device__ float raise(float seen) {
     const float raised = fmaxf(maximum, seen);
     const float shrink = fast_exp2(maximum - raised);

@@ -1,6 +1,6 @@
-// Flash attention on CUDA cores, in fp32 whatever the storage type: 128 queries a block, keys in tiles of 64, 8 queries
-// by 4 keys (then by kDim / 16 columns) a thread in registers. For fp32 there is nothing faster: tensor cores have no
-// fp32, and tf32 is another result.
+// Flash attention on CUDA cores, in fp32 for every storage type: 128 queries per block, keys in tiles of 64, 8
+// queries by 4 keys (then by kDim / 16 columns) per thread in registers. For fp32 there is no faster path: tensor
+// cores have no fp32, and tf32 gives different results.
 #pragma once
 
 #include "kernels/attention/flash.cuh"
@@ -15,7 +15,7 @@ constexpr int kKeys = 64;
 constexpr int kRows = kQueries / 16;
 constexpr int kColumns = kKeys / 16;
 
-/// One float4 of padding a row, so that 16-byte reads down a column fall into different banks.
+/// One float4 of padding per row, so that 16-byte reads down a column hit different banks.
 template <int kDim>
 struct Shared {
   float q[kQueries][kDim + 4];
@@ -24,8 +24,7 @@ struct Shared {
   float p[kQueries][kKeys + 4];
 };
 
-/// Four elements from global memory to shared memory, widened; zeros where `valid` is false. fp32 comes in the
-/// background.
+/// Four elements from global to shared memory, widened; zeros if `valid` is false. fp32 is copied asynchronously.
 template <typename T>
 __device__ void load4(float* to, const T* from, bool valid) {
   if constexpr (sizeof(T) == 4) {
@@ -38,7 +37,7 @@ __device__ void load4(float* to, const T* from, bool valid) {
   }
 }
 
-/// Starts to load `kCount` rows of a head from `first` on, zeros past its end and past head_dim.
+/// Starts to load `kCount` rows of a head from `first` on; zeros past its end and past head_dim.
 template <int kCount, int kDim, int kStride, typename T>
 __device__ void load_rows(float (&to)[kCount][kStride], const T* head, int first, const AttentionProblem& problem) {
   for (int i = threadIdx.x; i < kCount * kDim / 4; i += kThreads) {
@@ -71,8 +70,8 @@ __device__ void scores(const Shared<kDim>& shared, int y, int x, float (&s)[kRow
   }
 }
 
-/// Scores of the queries from `first` and the keys from `key` on to powers of two in shared memory; returns the factors
-/// that the accumulators shrink by.
+/// Turns the scores of the queries from `first` and the keys from `key` on into powers of two in shared memory;
+/// returns the rescaling factors of the accumulators.
 template <int kDim>
 __device__ void softmax(Shared<kDim>& shared, int y, int x, int first, int key, const AttentionProblem& problem,
                         const float (&s)[kRows][kColumns], RunningSoftmax (&rows)[kRows], float (&shrink)[kRows]) {
@@ -94,7 +93,7 @@ __device__ void softmax(Shared<kDim>& shared, int y, int x, int first, int key, 
 #pragma unroll
     for (int j = 0; j < kColumns; ++j) {
       const float power = fast_exp2(scaled[j] - rows[i].maximum);
-      rows[i].sum += power;  // this thread's keys; the sixteen threads of a row meet at the end
+      rows[i].sum += power;  // this thread's keys; the sixteen threads of a row are reduced at the end
       shared.p[y + 16 * i][x + 16 * j] = power;
     }
   }
@@ -165,7 +164,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   RunningSoftmax rows[kRows];
   float accumulated[kRows][kDim / 64][4] = {};
   for (int key = 0; key < tile.end; key += kKeys) {
-    load_rows<kKeys, kDim>(shared.v, v, key, problem);  // comes while the scores are computed
+    load_rows<kKeys, kDim>(shared.v, v, key, problem);  // loads while the scores are computed
     mma::commit_copies();
     mma::wait_copies<1>();
     __syncthreads();
@@ -173,7 +172,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     float shrink[kRows];
     scores<kDim>(shared, y, x, s);
     softmax<kDim>(shared, y, x, tile.first, key, problem, s, rows, shrink);
-    __syncthreads();  // everybody is done with k
+    __syncthreads();  // all warps have read k
     if (key + kKeys < tile.end) load_rows<kKeys, kDim>(shared.k, k, key + kKeys, problem);
     mma::commit_copies();
     mma::wait_copies<1>();
@@ -184,7 +183,7 @@ __global__ void __launch_bounds__(kThreads, 1)
       for (int c = 0; c < kDim / 16; ++c) accumulated[i][c / 4][c % 4] *= shrink[i];
     }
     accumulate<kDim>(shared, y, x, accumulated);
-    __syncthreads();  // everybody is done with v and p
+    __syncthreads();  // all warps have read v and p
   }
   store<kDim>(o + tile.queries, tile.first, y, x, problem, rows, accumulated);
 }

@@ -1,6 +1,6 @@
-// Flash attention for 16-bit types on tensor cores (mma.sync m16n8k16, sm_80 and later), after
-// FlashAttention-2: a block owns 128 queries, a warp 16 of them, and the keys pass by in tiles of 64, so
-// that scores never leave the registers. K and V come through a two-stage cp.async pipeline.
+// Flash attention for 16-bit types on tensor cores (mma.sync m16n8k16, sm_80 and later), after FlashAttention-2: a
+// block has 128 queries, a warp 16 of them, and iterates over tiles of 64 keys, so that scores never leave the
+// registers. K and V are loaded through a two-stage cp.async pipeline.
 #pragma once
 
 #include "kernels/attention/flash.cuh"
@@ -16,7 +16,7 @@ constexpr int kKeys = 64;
 constexpr int kKeyTiles = kKeys / 8;
 
 /// A tile of kKeys rows of kDim elements in shared memory. 16-byte chunks are swizzled by the row, so that the
-/// eight rows that one ldmatrix reads at the same chunk lie in eight different groups of banks.
+/// eight rows that one ldmatrix reads at the same chunk are in eight different groups of banks.
 template <typename T, int kDim>
 struct Tile {
   static constexpr int kChunks = kDim / 8;
@@ -42,8 +42,8 @@ struct Stage {
   Tile<T, kDim> v;
 };
 
-/// The accumulators of one warp. In an m16n8 tile a thread holds columns 2t and 2t + 1 (t = lane % 4) of rows
-/// g and g + 8 (g = lane / 4).
+/// Accumulators of one warp. In an m16n8 tile a thread holds columns 2t and 2t + 1 (t = lane % 4) of rows g and g +
+/// 8 (g = lane / 4).
 template <typename T, int kDim>
 struct Warp {
   static constexpr int kSteps = kDim / 16;
@@ -81,7 +81,7 @@ struct Warp {
     }
   }
 
-  /// No score for keys that a query must not see; the queries from `first`, the keys from `key` on.
+  /// Masks keys that a query must not see; queries from `first`, keys from `key` on.
   __device__ static void mask(float (&s)[kKeyTiles][4], int first, int key, const AttentionProblem& problem) {
     if (key + kKeys <= problem.keys_of(first + 1)) return;
     const int row = first + static_cast<int>(threadIdx.x) % 32 / 4;
@@ -95,7 +95,7 @@ struct Warp {
     }
   }
 
-  /// Turns scores into powers of two under the running maximum, and shrinks what was accumulated to it.
+  /// Turns scores into powers of two under the running maximum, and rescales the accumulators to it.
   __device__ void softmax(float (&s)[kKeyTiles][4], float scale_log2) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
@@ -117,13 +117,14 @@ struct Warp {
 #pragma unroll
         for (int i = half * 2; i < half * 2 + 2; ++i) {
           s[tile][i] = fast_exp2(fmaf(s[tile][i], scale_log2, -rows[half].maximum));
-          rows[half].sum += s[tile][i];  // this thread's columns; the four threads of a row meet at the end
+          rows[half].sum += s[tile][i];  // this thread's columns; the four threads of a row are reduced at the end
         }
       }
     }
   }
 
-  /// o += p · v. An accumulator tile pair of p is, as it lies, the left operand of a step over 16 keys.
+  /// o += p · v. A pair of accumulator tiles of p already has the layout of the left operand of a step over 16
+  /// keys.
   __device__ void accumulate(Tile<T, kDim>& v, const float (&p)[kKeyTiles][4]) {
     const int lane = threadIdx.x % 32;
 #pragma unroll
@@ -184,7 +185,7 @@ __global__ void __launch_bounds__(kWarps * 32, 1)
       stages[current ^ 1].k.load(k, key + kKeys, problem);
       stages[current ^ 1].v.load(v, key + kKeys, problem);
     }
-    mma::commit_copies();  // empty at the last tile, so that the count below stays true
+    mma::commit_copies();  // empty for the last tile, so that the count of pending groups below is right
     mma::wait_copies<1>();
     __syncthreads();
     float s[kKeyTiles][4] = {};
@@ -192,7 +193,7 @@ __global__ void __launch_bounds__(kWarps * 32, 1)
     Warp<T, kDim>::mask(s, first, key, problem);
     warp.softmax(s, problem.scale_log2);
     warp.accumulate(stages[current].v, s);
-    __syncthreads();  // everybody is done with this stage before it is loaded anew
+    __syncthreads();  // all warps have read this stage before it is loaded again
   }
   warp.store(o + tile.queries, first, problem);
 }

@@ -1,9 +1,9 @@
 // Flash attention for 16-bit types on Hopper (wgmma, TMA; sm_90a), after FlashAttention-3. One thread of a producer
-// warpgroup keeps two stages of keys and values coming. Each consumer warpgroup owns 64 queries: their scores, their
-// weights and their outputs stay in its registers. Two things keep the tensor cores busy while exponentials are taken:
-// a warpgroup issues the product that gives its next scores before the softmax of these, and the warpgroups take turns
-// at the tensor cores, so that one's softmax falls into the other's products.
-// Blocks stay, and fetch one tile of queries after another from a counter, the longest first.
+// warpgroup keeps two stages of keys and values in flight. Each consumer warpgroup has 64 queries; their scores,
+// weights and outputs stay in its registers. Two overlaps keep the tensor cores busy during softmax: a warpgroup
+// issues the MMAs of its next scores before the softmax of the current ones, and the warpgroups alternate
+// (ping-pong), so that one's softmax runs during the other's MMAs. Blocks are persistent and fetch tiles of queries
+// from a counter, the longest first.
 #pragma once
 
 #include "kernels/attention/wgmma_feed.cuh"
@@ -14,10 +14,10 @@ namespace roofline {
 
 namespace flash_wgmma {
 
-constexpr int kFirstTurn = 1;  ///< the named barrier of the first warpgroup's turn; 0 is __syncthreads()
+constexpr int kFirstTurn = 1;  /// named barrier of the first warpgroup's turn; 0 is __syncthreads()
 
-/// The registers and the doings of a consumer warpgroup. An accumulator tile of 64 rows gives a thread two rows, lane /
-/// 4 and that + 8 of its warp's 16, and of each the columns wgmma::column_of: `half` below is 0 or 1 for the row.
+/// Registers and steps of a consumer warpgroup. In an accumulator tile of 64 rows a thread has two rows, lane / 4
+/// and lane / 4 + 8 of its warp's 16, and the columns wgmma::column_of in each: `half` below is 0 or 1 for the row.
 template <typename Tiling>
 struct Consumer {
   using T = typename Tiling::T;
@@ -35,7 +35,7 @@ struct Consumer {
 
   static __device__ __forceinline__ int thread() { return static_cast<int>(threadIdx.x) % kGroupThreads; }
 
-  /// One arrival a warp: a wait for products tells a warp about its own share of them only.
+  /// One arrival per warp: waiting for MMAs covers the warp's own part of them only.
   static __device__ __forceinline__ void release(Barrier& barrier) {
     if (threadIdx.x % 32 == 0) barrier.arrive();
   }
@@ -82,14 +82,14 @@ struct Consumer {
     for (int i = 0; i < kOutputs; ++i) wgmma::touch(o[i]);
   }
 
-  /// Without this the assembler moves the whole softmax behind the wait for the outputs that follows, and a warpgroup's
-  /// softmax overlaps with none of its own products. It can't move instructions across a branch that needs their
-  /// result; this one is never taken.
+  /// Without this, ptxas moves the whole softmax behind the wait for the outputs that follows, and a warpgroup's
+  /// softmax overlaps none of its own MMAs. It cannot move instructions across a branch that depends on their
+  /// result; this branch is never taken.
   __device__ __forceinline__ void hold() const {
     if (sum[0] == -1.0f || sum[1] == -1.0f) asm volatile("nanosleep.u32 1;");
   }
 
-  /// No weight for keys from `end[half]` on, counted from the tile's first key.
+  /// Zero weight for keys from `end[half]` on, counted from the tile's first key.
   __device__ __forceinline__ void mask(const int (&end)[2]) {
     const int first = thread() % 4 * 2;
 #pragma unroll
@@ -98,7 +98,7 @@ struct Consumer {
     }
   }
 
-  /// Scores to powers of two below the running maximum; shrink: what the outputs so far are to be multiplied with.
+  /// Turns scores into powers of two below the running maximum; `shrink` is the factor for the outputs so far.
   __device__ __forceinline__ void softmax(float scale_log2, float (&shrink)[2]) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
@@ -107,7 +107,7 @@ struct Consumer {
       for (int i = half * 2; i < kScores; i += 4) highest = fmaxf(highest, fmaxf(s[i], s[i + 1]));
       highest = fmaxf(highest, __shfl_xor_sync(0xffffffffu, highest, 1));
       highest = fmaxf(highest, __shfl_xor_sync(0xffffffffu, highest, 2));
-      // A row that has seen masked keys only has no maximum yet; zero keeps its weights zero.
+      // A row that has only seen masked keys has no maximum yet; zero keeps its weights zero.
       const float base = highest == -INFINITY ? 0.0f : highest * scale_log2;
       shrink[half] = fast_exp2(fmaf(maximum[half], scale_log2, -base));
       maximum[half] = highest;
@@ -117,13 +117,13 @@ struct Consumer {
 #pragma unroll
         for (int j = i; j < i + 2; ++j) {
           s[j] = fast_exp2(fmaf(s[j], scale_log2, -base));
-          sum[half] += s[j];  // this thread's columns; the four threads of a row meet at the end
+          sum[half] += s[j];  // this thread's columns; the four threads of a row are reduced at the end
         }
       }
     }
   }
 
-  /// Accumulators of two 8-column tiles are, as they lie, the left operand of a step over 16 keys.
+  /// Accumulators of two 8-column tiles already have the layout of the left operand of a step over 16 keys.
   __device__ __forceinline__ void pack_weights() {
 #pragma unroll
     for (int i = 0; i < kScores / 2; ++i) p[i / 4][i % 4] = mma::pack<T>(s[2 * i], s[2 * i + 1]);
@@ -134,7 +134,7 @@ struct Consumer {
     for (int i = 0; i < kOutputs; ++i) o[i] *= shrink[i / 2 % 2];
   }
 
-  /// Masks the scores with key tile `step` where it needs it, and takes their powers.
+  /// Masks the scores of key tile `step` if necessary, and exponentiates them.
   __device__ __forceinline__ void weigh(const Tile& tile, int step, const AttentionProblem& problem,
                                         float (&shrink)[2]) {
     const int row = tile.first_query + group * 64;
@@ -147,9 +147,10 @@ struct Consumer {
     softmax(problem.scale_log2, shrink);
   }
 
-  /// The outputs of 64 queries, not yet divided by the sums. What is issued before a wait runs during the softmax
-  /// between the two. All that is issued is issued in a turn: between its first scores and its next turn a warpgroup
-  /// lets the others go on, or they would all wait through each other's beginnings and ends.
+  /// The outputs of 64 queries, not yet divided by the sums. MMAs issued before a wait run during the softmax
+  /// between issue and wait. All MMAs are issued within a turn. Between its first scores and its next turn a
+  /// warpgroup passes the turn on, because otherwise each warpgroup would wait for the others' prologues and
+  /// epilogues.
   __device__ __forceinline__ void attend(const Tile& tile, const AttentionProblem& problem) {
     float shrink[2];
     maximum[0] = maximum[1] = -INFINITY;
@@ -199,8 +200,8 @@ struct Consumer {
     v.advance();
   }
 
-  /// The four threads of a row hold two columns each of every eight; afterwards thread t has all eight of the t-th of
-  /// four such tiles, 16 bytes to be stored at once.
+  /// The four threads of a row hold two columns each of every eight. Afterwards thread t has all eight columns of
+  /// the t-th of four such tiles, for one 16-byte store.
   static __device__ __forceinline__ uint4 gather_tile(std::uint32_t (&words)[4]) {
     const bool odd = threadIdx.x & 1;
     const bool high = threadIdx.x & 2;
@@ -246,7 +247,7 @@ struct Consumer {
     for (;;) {
       shared.q_full.wait(q_parity);
       q_parity ^= 1;
-      int index = 0;  // read by the lane that hands the queries' buffer back
+      int index = 0;  // read by the lane that releases the queries' buffer
       if (threadIdx.x % 32 == 0) index = shared.tile;
       index = __shfl_sync(0xffffffffu, index, 0);
       if (index < 0) return;

@@ -1,5 +1,5 @@
-// What attention and decode have alike: tensors, work, and attention of one query on the CPU, in fp64 for the reference
-// and as the plain loop that is the first implementation.
+// Common to attention and decode: tensors, work, and attention of one query on the CPU, in fp64 for the reference
+// and as the naive implementation.
 #include "kernels/attention/grouped_heads.hpp"
 
 #include <Eigen/Core>
@@ -15,7 +15,7 @@ namespace {
 /// Keys and values of one head, [keys × d] each, widened once for all of its queries.
 class WideHead {
  public:
-  /// Reads head `head` of the tensors k and v, unless it is there already.
+  /// Reads head `head` of the tensors k and v, unless it is already loaded.
   void load(std::int64_t head, std::int64_t keys, std::int64_t d, const HostTensor& k, const HostTensor& v) {
     if (head == head_) return;
     head_ = head;
@@ -25,8 +25,8 @@ class WideHead {
     v.read(head * keys * d, {values_.data(), static_cast<std::size_t>(values_.size())});
   }
 
-  /// softmax(query · keysᵀ / sqrt(d)) · values over the first `seen` keys, at those `columns` of the output (ascending
-  /// columns of one row, or all of them).
+  /// softmax(query · keysᵀ / sqrt(d)) · values over the first `seen` keys, for the given `columns` of the output
+  /// (ascending columns of one row, or all of them).
   void attend(const Eigen::VectorXd& query, std::int64_t seen, std::span<const std::int64_t> columns,
               std::span<double> out) {
     weights_.noalias() = keys_.topRows(seen) * query / std::sqrt(static_cast<double>(query.size()));

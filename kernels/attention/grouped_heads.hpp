@@ -1,5 +1,5 @@
-// What attention and decode have alike, which is attention of one query a head: groups of heads that share keys and
-// values, and with them all of the op but its shape, its reference's price and its tolerance. No CUDA header here.
+// Common to attention and decode: groups of heads that share keys and values, and everything of the op except its
+// shape, the cost of its reference and its tolerance. No CUDA header here.
 #pragma once
 
 #include <cmath>
@@ -22,9 +22,9 @@ class GroupedHeadsOp : public Op {
   std::optional<std::string> invalid(const Shape& shape) const override;
   std::vector<TensorSpec> tensors(const Workload& w) const override;
 
-  /// The field counts the two products only, and under a causal mask only of the scores that are not masked: S(S+1)/2
-  /// a head. Softmax adds 5 operations a score (scale, maximum, subtract, exponential, add) that take time on their
-  /// pipes all the same.
+  /// The field counts the two products only, and under a causal mask only the unmasked scores: S(S+1)/2 per head.
+  /// Softmax adds 5 operations per score (scale, maximum, subtract, exponential, add), which take time on their
+  /// pipes.
   Work work(const Workload& w, DeviceKind device) const override;
   void reference(const Workload& w, std::span<const HostTensor> inputs, std::span<const std::int64_t> indices,
                  std::span<double> expected) const override;
@@ -33,24 +33,24 @@ class GroupedHeadsOp : public Op {
   virtual Attended extents(const Workload& w) const = 0;
   /// The pipe that the two products run on.
   virtual Pipe products(const Workload& w, DeviceKind device) const = 0;
-  /// All of the CPU's threads, a query at a time: its scores, their softmax, the weighted sum of V's rows.
+  /// All CPU threads, one query at a time: its scores, their softmax, the weighted sum of V's rows.
   Implementation naive_implementation(std::string summary) const;
 
  private:
   std::string queries_, outputs_;
 };
 
-/// The shape's parameter `kv_heads`, which it may leave out.
+/// The shape parameter `kv_heads`, which is optional.
 ShapeParameter kv_heads_parameter();
 /// Consecutive heads that share keys and values.
 std::int64_t group_of(const Shape& shape);
 
-/// log2(e) / sqrt(d): scores go straight into powers of two.
+/// log2(e) / sqrt(d): scores become powers of two directly.
 inline float scale_log2(const Attended& e) {
   return static_cast<float>(1.4426950408889634 / std::sqrt(static_cast<double>(e.d)));
 }
 
-/// Why GPU kernels that read 16 bytes at a time, of heads up to 128 wide, don't take such heads; or nothing.
+/// Why GPU kernels with 16-byte loads and heads of at most 128 elements do not support this; nothing if they do.
 inline std::optional<std::string> head_dim_unsupported(const Attended& e, DType dtype) {
   const std::int64_t per_vector = 16 / element_size(dtype);
   if (e.d > 128) return "needs head_dim <= 128";

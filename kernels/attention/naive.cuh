@@ -1,5 +1,5 @@
-// Attention in three kernels with the whole matrix of scores in memory, in fp32: a thread a score, a block a row of the
-// softmax, a thread an output. What is written in an afternoon, and what the fused kernels are held against.
+// Attention in three fp32 kernels with the whole matrix of scores in memory: a thread per score, a block per row of
+// the softmax, a thread per output. The baseline for the fused kernels.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace attention_naive {
 
 constexpr int kThreads = 256;
 
-/// `heads` of all batches, each of them [queries, head_dim] by [keys, head_dim].
+/// `heads` of all batches, each [queries, head_dim] by [keys, head_dim].
 struct Problem {
   std::int64_t heads;
   std::int64_t group;  ///< consecutive heads that share keys and values
@@ -109,7 +109,7 @@ inline Problem problem_of(const Attended& e) {
           .scale = static_cast<float>(1 / std::sqrt(static_cast<double>(e.d)))};
 }
 
-/// A quarter of the GPU's memory for the scores leaves room for the tensors and their rotation.
+/// Limiting the scores to a quarter of the GPU's memory leaves room for the tensors and their rotation.
 inline std::optional<std::string> unsupported(const Problem& problem, const Device& device) {
   const double bytes = static_cast<double>(problem.scores()) * sizeof(float);
   if (bytes > as_cuda(device).properties().memory_bytes / 4) return "the scores need more than a quarter of the memory";

@@ -1,6 +1,6 @@
-// Fused attention on tiles. As in attention.simd.cpp, queries lie across the lanes: scores are K · Qᵀ, so that their
-// softmax runs down the columns, and pairs of its rows, rounded, are the right operand of Vᵀ · P as they come. Keys and
-// values are brought into tiles once for all queries of a head. Only for files that are compiled for a level.
+// Fused attention on tiles. As in attention.simd.cpp, queries are the lanes: scores are K · Qᵀ, so that their
+// softmax runs down the columns, and pairs of its rows, rounded, are the right operand of Vᵀ · P. Keys and values
+// are packed into tiles once for all queries of a head. Include only in files compiled for a level.
 #pragma once
 
 #include <cmath>
@@ -71,7 +71,7 @@ class TiledAttention {
   }
 
  private:
-  /// What 32 queries carry from one block of keys to the next.
+  /// State of 32 queries between blocks of keys.
   struct Panel {
     Tile* queries;  ///< Qᵀ, a strip of the depth d
     Tile* out;      ///< Oᵀ, blocks of 32 elements
@@ -91,14 +91,15 @@ class TiledAttention {
     return {queries, out, peak, peak + kTileBlock};
   }
 
-  /// Of a block of sums, the upper (0) or lower (1) tile that the v-th vector of its rows lies in, at its first row:
-  /// the next rows follow kTileRows further on each.
+  /// In a block of accumulators, the upper (0) or lower (1) tile of the v-th vector of its rows, at its first
+  /// row; the next rows follow at intervals of kTileRows.
   static float* rows_at(Tile* block, std::int64_t half, int v) {
     const std::int64_t lane = v * V::kLanes;
     return reinterpret_cast<float*>(block[half * 2 + lane / kTileRows].words) + lane % kTileRows;
   }
 
-  /// Calls `work(rows)` for the halves of so many blocks of sums, with where the rows of each vector begin.
+  /// Calls `work(rows)` for the halves of that many blocks of accumulators, with the start of the rows of each
+  /// vector.
   template <typename Work>
   static void each_half(Tile* sums, std::int64_t count, Work work) {
     for (std::int64_t half = 0; half < 2 * count; ++half) {
@@ -108,7 +109,7 @@ class TiledAttention {
     }
   }
 
-  /// Queries past the last one are zero, and stay harmless.
+  /// Queries past the last one are zero; their results are not used.
   void begin(const Panel& panel, const T* q, std::int64_t count) const {
     for (std::int64_t step = 0; step < blocks(d_); ++step) {
       for (std::int64_t half = 0; half < kStepTiles; ++half) {
@@ -137,8 +138,8 @@ class TiledAttention {
     }
   }
 
-  /// Adds what a block of keys and values, which has so many strips of each, contributes. The first query of the panel
-  /// sees `by_first` keys of it, each next one another, none more than `seen`.
+  /// Adds the contribution of a block of keys and values with that many strips of each. The first query of the
+  /// panel sees `by_first` keys of it, each next query one more, at most `seen`.
   void attend(const Panel& panel, const Tile* block, std::int64_t strips, std::int64_t seen, std::int64_t by_first) {
     const auto nothing = [](std::int64_t) {};
     const Tile* values = block + strips * blocks(d_) * kStepTiles;
@@ -161,7 +162,7 @@ class TiledAttention {
     }
   }
 
-  /// Scores of keys that a query must not see become its smallest: from `seen` on all of them.
+  /// Sets scores of keys that a query must not see to the minimum; all of them from `seen` on.
   void mask(std::int64_t keys, std::int64_t seen, std::int64_t by_first) {
     for (std::int64_t j = by_first < 0 ? 0 : smaller(by_first, seen); j < keys; ++j) {
       const std::int64_t blind = j < seen ? smaller(j - by_first + 1, kTileBlock) : kTileBlock;
@@ -172,8 +173,8 @@ class TiledAttention {
     }
   }
 
-  /// Turns scores into weights relative to the peaks, which they may raise. `shrink` becomes what brings earlier sums
-  /// under the new peaks.
+  /// Turns scores into weights relative to the peaks, which it may raise. `shrink` becomes the factor that
+  /// rescales earlier sums to the new peaks.
   void online_softmax(const Panel& panel, std::int64_t strips, Packet* shrink) {
     Packet peaks[kVectors];
     Packet sums[kVectors];

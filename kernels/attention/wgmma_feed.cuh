@@ -1,5 +1,5 @@
-// How flash_wgmma.cuh is fed: the tilings, what a block has in shared memory, the order in which blocks take tiles of
-// queries, and the producer, one thread that keeps queries, keys and values coming.
+// Inputs of flash_wgmma.cuh: tilings, shared-memory layout, the order of query tiles, and the producer thread that
+// loads queries, keys and values.
 #pragma once
 
 #include "kernels/attention/flash.cuh"
@@ -11,9 +11,9 @@ namespace flash_wgmma {
 
 constexpr int kGroupThreads = 128;  ///< of a warpgroup
 constexpr int kSpan = 64;           ///< elements of a row in a swizzled tile: 128 bytes
-constexpr int kStages = 2;          ///< of keys and of values; three or four are no faster
+constexpr int kStages = 2;          /// of keys and of values; three or four are not faster
 
-/// How a block is cut: kGroups times 64 queries, keys in tiles of kKeys.
+/// Tiling of a block: kGroups × 64 queries, keys in tiles of kKeys.
 template <typename T_, int kDim_, int kGroups_, int kKeys_>
 struct Tiling {
   using T = T_;
@@ -23,7 +23,7 @@ struct Tiling {
   static constexpr int kQueries = 64 * kGroups;
   static constexpr int kThreads = kGroupThreads * (kGroups + 1);
   static constexpr int kHalves = kDim / kSpan;
-  /// The registers of a multiprocessor are given out evenly first; the producer's go to the consumers.
+  /// Registers are first distributed evenly over all warps; the producer's go to the consumers.
   static constexpr int kProducerRegisters = kGroups == 2 ? 24 : 32;
   static constexpr int kConsumerRegisters = kGroups == 2 ? 240 : 160;
 };
@@ -33,8 +33,8 @@ struct Maps {
   CUtensorMap q, k, v;
 };
 
-/// Two words: the number of tiles taken besides each block's first, and of blocks that have finished. Both are zero
-/// between launches.
+/// Two words: the number of tiles fetched besides each block's first, and of blocks that have finished. Both are
+/// zero between launches.
 struct Schedule {
   unsigned* counters;
   int query_tiles;
@@ -60,7 +60,8 @@ struct Tile {
   int key_tiles;
 };
 
-/// Heads come in sections that share the L2; in a section the last queries, which see the most keys, come first.
+/// Heads come in sections whose keys and values share the L2; within a section the last queries come first, because
+/// they see the most keys.
 template <typename Tiling>
 __device__ Tile tile_at(int index, const AttentionProblem& problem, const Schedule& schedule) {
   const int section_tiles = schedule.section_heads * schedule.query_tiles;
@@ -73,8 +74,8 @@ __device__ Tile tile_at(int index, const AttentionProblem& problem, const Schedu
   return {first_head + within % heads, first_query, (keys + Tiling::kKeys - 1) / Tiling::kKeys};
 }
 
-/// Where a ring of kStages buffers stands: the phase's parity flips with every round. Written as
-/// RingPosition is, the same costs these kernels up to 3 %.
+/// Position in a ring of kStages buffers; the phase parity flips with every round. Written as RingPosition is,
+/// these kernels are up to 3 % slower.
 struct Ring {
   int stage = 0;
   std::uint32_t parity = 0;
@@ -85,7 +86,7 @@ struct Ring {
   }
 };
 
-/// One tile of keys or values into the next stage of its ring.
+/// Loads one tile of keys or values into the next stage of its ring.
 template <typename Tiling, typename Stage>
 __device__ void load_stage(Stage (&stages)[kStages], Barrier (&full)[kStages], Barrier (&empty)[kStages], Ring& ring,
                            const CUtensorMap* map, int first, int head) {
@@ -116,7 +117,8 @@ __device__ void produce(Shared<Tiling>& shared, const Maps& maps, const Attentio
     for (int half = 0; half < Tiling::kHalves; ++half) {
       load_tile(shared.q[half], &maps.q, shared.q_full, half * kSpan, tile.first_query, tile.head, CacheHint::first);
     }
-    // Backwards, so that the tiles that need a mask come first; values one step after their keys, as they are used.
+    // Backwards, so that the tiles that need a mask come first; values one step after their keys, in the order
+    // of use.
     for (int step = tile.key_tiles - 1; step >= -1; --step) {
       if (step >= 0) {
         load_stage<Tiling>(shared.k, shared.k_full, shared.k_empty, k, &maps.k, step * Tiling::kKeys, kv_head);
@@ -130,7 +132,7 @@ __device__ void produce(Shared<Tiling>& shared, const Maps& maps, const Attentio
   shared.q_empty.wait(q_parity);
   shared.tile = -1;
   shared.q_full.arrive();
-  if (atomicAdd(schedule.counters + 1, 1u) == gridDim.x - 1) {  // nobody counts any more: ready for the next launch
+  if (atomicAdd(schedule.counters + 1, 1u) == gridDim.x - 1) {  // no block counts any more: reset for the next launch
     schedule.counters[0] = 0;
     schedule.counters[1] = 0;
   }

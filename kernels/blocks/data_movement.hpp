@@ -1,4 +1,4 @@
-// What ops share that only move elements: x in, the same elements out as y, no FLOPs and no rounding.
+// Common to ops that only move elements: x in, the same elements out as y, no FLOPs and no rounding.
 #pragma once
 
 #include "op/op.hpp"
@@ -6,7 +6,7 @@
 
 namespace roofline {
 
-/// An op with n elements in its shape; intensity 0, so that only its bandwidth says anything.
+/// An op with n elements in its shape and intensity 0: only its bandwidth is meaningful.
 class DataMovement : public Op {
  public:
   std::string_view family() const override { return "data movement"; }
@@ -23,7 +23,7 @@ class DataMovement : public Op {
 
   double reference_cost(const Workload&) const override { return 2; }
 
-  /// Nothing is rounded. Half an ulp is the finest that the metric tells.
+  /// Nothing is rounded. Half an ulp is the resolution of the metric.
   Tolerance tolerance(const Workload& w) const override {
     return {.relative = unit_roundoff(w.dtype), .magnitude = 0.5};
   }

@@ -1,4 +1,4 @@
-// What elementwise ops share but their formula: tensors, work and the walk of the reference.
+// Common to elementwise ops except their formula: tensors, work and the reference loop.
 #include "kernels/blocks/elementwise.hpp"
 
 #include "op/rows.hpp"

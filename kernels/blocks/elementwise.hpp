@@ -1,5 +1,5 @@
-// What ops share that make each output element from the elements at its place in their inputs: all of the op but its
-// formula, and the CPU's implementations. The vector loops are in streamed_map.hpp, the GPU's in elementwise.cuh.
+// Common to ops whose output elements depend on the input elements at the same index: the whole op except its
+// formula, and the CPU implementations. The vector loops are in streamed_map.hpp, the GPU's in elementwise.cuh.
 #pragma once
 
 #include <string>
@@ -36,7 +36,7 @@ class Elementwise : public Op {
   }
 
  protected:
-  /// FLOPs an element, by pipe.
+  /// FLOPs per element, by pipe.
   virtual std::map<Pipe, double> flops(DType dtype, DeviceKind device) const = 0;
 
   /// The formula in fp64: inputs[k][i] is the k-th input's element of out[i].
@@ -49,9 +49,8 @@ class Elementwise : public Op {
   std::string output_;
 };
 
-/// The op of a formula, written once for the reference and the plainest implementation: `T operator()(T… x) const` of
-/// an empty struct, for float and double, with one x for each of kInputs inputs. Elements of 16 bits are computed in
-/// float.
+/// The op of a formula, written once for the reference and the scalar implementation: `T operator()(T… x) const` of
+/// an empty struct, for float and double, with one x per input. 16-bit elements are computed in float.
 template <typename Formula, std::size_t kInputs>
 class ElementwiseOf : public Elementwise {
  public:
@@ -64,7 +63,7 @@ class ElementwiseOf : public Elementwise {
     });
   }
 
-  /// One thread, one plain loop, with ordinary stores.
+  /// Single thread, scalar loop, regular stores.
   static Implementation plain_implementation(std::string name) {
     return {.name = std::move(name),
             .summary = "single thread, scalar loop",
@@ -72,8 +71,8 @@ class ElementwiseOf : public Elementwise {
             .prepare = prepare_plain};
   }
 
-  /// All threads. `choose.operator()<isa, T>()` is a vector kernel (inputs…, output, count, streamed) for elements of
-  /// type float, double, Fp16 or Bf16, which gets ranges that begin on a page.
+  /// All threads. `choose.operator()<isa, T>()` is a vector kernel (inputs…, output, count, streamed) for
+  /// elements of type float, double, Fp16 or Bf16; its ranges start on a page.
   template <typename Choose>
   Implementation vector_implementation(std::string summary, Choose choose) const {
     return {
@@ -85,7 +84,7 @@ class ElementwiseOf : public Elementwise {
   }
 
  private:
-  /// Calls f once with the numbers of all inputs, as constants.
+  /// Calls f once with the indices of all inputs, as constants.
   template <typename F>
   static void with_inputs(F f) {
     [&]<std::size_t... k>(std::index_sequence<k...>) { f(std::integral_constant<std::size_t, k>{}...); }

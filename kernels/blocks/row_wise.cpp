@@ -1,4 +1,4 @@
-// What row-wise ops share but their formula: tensors, work, the walk of the reference, test shapes.
+// Common to row-wise ops except their formula: tensors, work, the reference loop, test shapes.
 #include "kernels/blocks/row_wise.hpp"
 
 #include "op/rows.hpp"
@@ -54,8 +54,8 @@ std::vector<Shape> RowWise::test_shapes(DeviceKind device) const {
             {{"rows", 37}, {"cols", 1031}},
             {{"rows", 5}, {"cols", 1104}}};
   }
-  // Rows of every length that has a way of its own: within a warp, several warps to a block, a block, a cluster, too
-  // long for registers; whole multiples of 16 bytes and not, filling their threads and not.
+  // Rows of every length with a path of its own: within a warp, several warps per block, a block, a cluster, too
+  // long for registers; 16-byte multiples and others, filling their threads and not.
   return {
       {{"rows", 1}, {"cols", 2}},      {{"rows", 3}, {"cols", 129}},    {{"rows", 37}, {"cols", 64}},
       {{"rows", 5}, {"cols", 256}},    {{"rows", 6}, {"cols", 512}},    {{"rows", 19}, {"cols", 1000}},

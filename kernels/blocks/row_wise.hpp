@@ -1,5 +1,5 @@
-// What ops share that normalise a matrix row by row: all of the op but its formula and tolerance, and the launchers of
-// the CPU's implementations. The vector loops' common parts are in row_pipeline.hpp, the GPU's in row.cuh.
+// Common to ops that normalise a matrix row by row: the whole op except its formula and tolerance, and the launchers
+// of the CPU implementations. Common parts of the vector loops are in row_pipeline.hpp, the GPU's in row.cuh.
 #pragma once
 
 #include <Eigen/Core>
@@ -33,10 +33,10 @@ class RowWise : public Op {
   std::vector<Shape> test_shapes(DeviceKind device) const override;
 
  protected:
-  /// FLOPs an element, by pipe.
+  /// FLOPs per element, by pipe.
   virtual std::map<Pipe, double> flops(DType dtype, DeviceKind device) const = 0;
 
-  /// Makes a row of y of one of x, in fp64.
+  /// Computes a row of y from one of x, in fp64.
   virtual void evaluate(Eigen::ArrayXd& row, std::span<const Eigen::ArrayXd> vectors) const = 0;
 
  private:
@@ -53,8 +53,8 @@ void with_row(std::span<void* const> tensors, std::int64_t row, std::int64_t col
   (std::make_index_sequence<kVectors>{});
 }
 
-/// A row of 16-bit elements and its vectors, for f in float: calls f(row of x, kVectors vectors…, row of y) with copies
-/// of them in `wide`, (kVectors + 2) × columns, and rounds what it leaves of y.
+/// A row of 16-bit elements and its vectors, for f in float: calls f(row of x, kVectors vectors…, row of y) with
+/// copies of them in `wide`, (kVectors + 2) × columns, and rounds the resulting row of y.
 template <typename T, std::size_t kVectors, typename F>
 void with_wide_row(std::span<void* const> tensors, std::int64_t row, std::int64_t columns, float* wide, F f) {
   for (std::size_t t = 0; t <= kVectors; ++t) {
@@ -68,7 +68,7 @@ void with_wide_row(std::span<void* const> tensors, std::int64_t row, std::int64_
   for (std::int64_t i = 0; i < columns; ++i) to[i] = narrowed<T>(from[i]);
 }
 
-/// One thread, f(row of x, kVectors vectors…, row of y, columns) for each row, in float or double.
+/// Single thread: f(row of x, kVectors vectors…, row of y, columns) per row, in float or double.
 template <std::size_t kVectors, typename F>
 Kernel plain_rows(const Workload& w, F f) {
   return with_element_type(w.dtype, [&]<typename T>() -> Kernel {

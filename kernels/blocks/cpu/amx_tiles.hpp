@@ -1,5 +1,5 @@
-// The tile instructions of AMX, by thin names. They are written out: the compiler's flags need not include them, and
-// they only ever run where the CPU has them (device/cpu/amx.hpp). Only for *.amx.cpp files.
+// Wrappers of the AMX tile instructions, as inline assembly: no compiler flags are needed, and they run only on CPUs
+// with AMX (device/cpu/amx.hpp). Include only in *.amx.cpp files.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace roofline {
 
-/// The eight tile registers of this thread, each 16 rows of 64 bytes, for as long as the object lives. They are given
-/// back after that: a thread that holds them has 8 KiB more to save whenever it is interrupted. The level, which is
-/// always that of AVX-512, is a parameter for the sake of symbols, as with Vector.
+/// The eight tile registers of this thread, each 16 rows of 64 bytes, for the lifetime of the object. They are
+/// released afterwards, because a thread with live tiles saves 8 KiB more at every context switch. The level,
+/// always AVX-512, is a parameter for unique symbols, as in Vector.
 template <Isa isa>
 class AmxTiles {
  public:
@@ -46,8 +46,8 @@ class AmxTiles {
     asm volatile("tilestored %%tmm%c3, (%1,%2,1)" : "=m"(to) : "r"(&to), "r"(kRowBytes), "i"(kTile));
   }
 
-  /// sums += left · right, with the rows of `right` interleaved as tile.hpp has them: TDPBF16PS, TDPFP16PS or TDPBSSD.
-  /// As bytes, for assemblers older than AMX-FP16.
+  /// sums += left · right, with the rows of `right` interleaved as described in tile.hpp: TDPBF16PS, TDPFP16PS or
+  /// TDPBSSD. Encoded as bytes, for assemblers older than AMX-FP16.
   template <typename T, int kSums, int kLeft, int kRight>
   void multiply_add() {
     constexpr int kPrefix = std::is_same_v<T, Bf16> ? 2 : 3;  // F3 and F2

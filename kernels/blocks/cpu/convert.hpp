@@ -1,5 +1,5 @@
-// Arrays of 16-bit elements to and from fp32, by vectors of an instruction-set level: for kernels that widen their
-// operands before they compute, as blocked products do.
+// Arrays of 16-bit elements to and from fp32, by vectors of an instruction-set level, for kernels that widen their
+// operands first.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace roofline {
 
-/// Both directions for elements of type T (Fp16 or Bf16): exact when widening, to nearest and ties to even when
-/// narrowing. `count` elements each, at any alignment.
+/// Both directions for elements of type T (Fp16 or Bf16): exact when widening, to nearest even when narrowing.
+/// `count` elements each, at any alignment.
 template <typename T>
 struct Converters {
   void (*widen)(const T* from, float* to, std::int64_t count);

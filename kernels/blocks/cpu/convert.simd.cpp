@@ -1,4 +1,4 @@
-// Conversions of arrays, one for each instruction-set level.
+// Array conversions, one per instruction-set level.
 #include "kernels/blocks/cpu/convert.hpp"
 
 #include "kernels/blocks/cpu/vector.hpp"
@@ -18,7 +18,7 @@ template <typename T>
 void narrow(const float* from, T* to, std::int64_t count) {
   using V = Vector<kIsa, T>;
   std::int64_t i = 0;
-  // Here a NaN may be any, which vectors of bf16 do not expect. The compiler makes vectors of this loop, too.
+  // Any NaN may occur here, which vectors of bf16 do not handle. The compiler vectorises this loop.
   if constexpr (!std::is_same_v<T, Bf16>) {
     for (; i + V::kLanes <= count; i += V::kLanes) V::store(to + i, V::load_values(from + i));
   }

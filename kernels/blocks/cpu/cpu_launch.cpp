@@ -1,4 +1,4 @@
-// What launchers share that needs no type: where to store, and 16-bit tensors by way of fp32.
+// Type-independent parts of the CPU launchers: store policy, and 16-bit tensors through fp32 copies.
 #include "kernels/blocks/cpu/cpu_launch.hpp"
 
 #include <utility>
@@ -8,7 +8,7 @@
 namespace roofline {
 namespace {
 
-/// A tensor of 16 bits and its copy in fp32.
+/// A 16-bit tensor and its fp32 copy.
 struct Copied {
   std::size_t tensor;
   std::int64_t elements;
@@ -40,7 +40,7 @@ Kernel copying_kernel(Kernel kernel, std::vector<Copied> tensors, CpuDevice& cpu
   };
 }
 
-/// The unit of a level for dot products of bytes.
+/// The dot-product unit of a level for bytes.
 DotUnit byte_dots(Isa isa) {
 #if defined(__aarch64__)
   (void)isa;

@@ -1,5 +1,5 @@
-// What the CPU launchers of all ops have alike: typed pointers, workspaces, whether to store past the caches, and
-// kernels of fp32 on tensors of 16 bits.
+// Common to the CPU launchers of all ops: typed pointers, workspaces, store policy, and fp32 kernels on 16-bit
+// tensors.
 #pragma once
 
 #include <cstddef>
@@ -16,20 +16,20 @@
 
 namespace roofline {
 
-/// As few units as hold `count`.
+/// Rounds up: the number of units that hold `count`.
 constexpr std::int64_t ceil_div(std::int64_t count, std::int64_t unit) { return (count + unit - 1) / unit; }
 
-/// Whether outputs of a workload should go past the caches: always when its sets rotate (the next launch
-/// on a set finds nothing of it), and when one set alone doesn't fit the last cache level.
+/// Whether outputs of a workload should bypass the caches: always if its sets rotate (the next launch on a set
+/// finds nothing of it), and if one set alone does not fit in the last-level cache.
 bool stores_past_caches(const Op& op, const Workload& workload, const Device& device);
 
-/// Why this CPU can't run an implementation on dot products of a workload's type, bf16 or int8; nullopt where it can.
+/// Why this CPU cannot run dot-product implementations for a workload's type (bf16 or int8); nullopt if it can.
 std::optional<std::string> dots_missing(const Workload& workload, const Device& device);
 
-/// The floating-point types that a CPU's implementations take: fp32, fp64, fp16 and bf16.
+/// Floating-point types of CPU implementations: fp32, fp64, fp16 and bf16.
 std::vector<DType> cpu_dtypes();
 
-/// Calls `f.template operator()<T>()` with the C++ type that CPU kernels compute a dtype in: float or double.
+/// Calls `f.template operator()<T>()` with the C++ type in which CPU kernels compute a dtype: float or double.
 template <typename F>
 decltype(auto) with_cpu_type(DType dtype, F&& f) {
   if (dtype == DType::fp64) return f.template operator()<double>();
@@ -50,7 +50,7 @@ T* elements(std::span<void* const> tensors, std::size_t index) {
   return static_cast<T*>(tensors[index]);
 }
 
-/// Memory of a kernel's own: `count` pieces of `elements` each, every one at the beginning of a page.
+/// Workspace of a kernel: `count` buffers of `elements` each, page-aligned.
 template <typename T>
 class Workspace {
  public:
@@ -68,19 +68,17 @@ class Workspace {
   std::shared_ptr<Buffer> buffer_;
 };
 
-/// Of what streams through memory, at a time: so long that where it begins doesn't matter, nothing being asked for
-/// ahead there.
+/// Minimum chunk of a streaming kernel: long enough that the unprefetched start of a chunk does not matter.
 inline constexpr std::int64_t kMinChunkBytes = 256 * 1024;
 
 using Prepare = std::function<Kernel(const Workload&, Device&)>;
 
-/// Makes a kernel of fp32 or fp64 into one of 16-bit elements: each launch widens the inputs into copies in fp32, runs
-/// the kernel that `prepare` makes for fp32 on them, and rounds the outputs. For products, which compute for so long
-/// that one pass over their tensors takes next to nothing, and for their plain loops. Other types go to `prepare` as
-/// they are.
+/// Makes a 16-bit kernel from an fp32 one: each launch widens the inputs into fp32 copies, runs the kernel that
+/// `prepare` makes for fp32, and rounds the outputs. For products, whose computation dominates one pass over their
+/// tensors, and for naive loops. Other types go to `prepare` unchanged.
 Kernel through_fp32(const Op& op, const Workload& workload, Device& device, const Prepare& prepare);
 
-/// What the copies of through_fp32() move besides, where caches don't hold them: each is written once and read once.
+/// Extra traffic of through_fp32()'s copies, if caches do not hold them: each is written once and read once.
 Traffic fp32_copies(const Op& op, const Workload& workload);
 
 }  // namespace roofline

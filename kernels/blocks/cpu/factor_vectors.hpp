@@ -1,7 +1,6 @@
-// Factors of several elements (factors.hpp) as vectors of register_tile.hpp, at the level that a *.simd.cpp is compiled
-// for: a lane holds a factor, or a sum of products. Instructions that lie beside the levels are written out, for the
-// level's flags don't include them; missing(DotUnit) in device/cpu/isa.hpp says where they may run. Only for *.simd.cpp
-// files.
+// Factors of several elements (factors.hpp) as vectors of register_tile.hpp, at the level of a *.simd.cpp: a lane
+// holds a factor, or a sum of products. Instructions that are not part of a level are inline assembly;
+// missing(DotUnit) in device/cpu/isa.hpp says where they may run. Include only in *.simd.cpp files.
 #pragma once
 
 #include <array>
@@ -14,7 +13,7 @@
 
 namespace roofline {
 
-/// Where there is no such instruction, in two steps.
+/// Two-step fallback without such an instruction.
 template <Isa isa, typename T>
 requires std::is_same_v<T, Bf16Pair>
 struct Vector<isa, T> {
@@ -74,7 +73,7 @@ struct Vector<isa, T> {
 #elif defined(__SSE2__)
     sums += reinterpret_cast<Packet>(_mm_madd_epi16(reinterpret_cast<__m128i>(a), reinterpret_cast<__m128i>(b)));
 #elif defined(__aarch64__)
-    // Four lanes' products in eight, and neighbours added up.
+    // Products of four lanes in eight, with neighbours added.
     const auto left = reinterpret_cast<int16x8_t>(a);
     const auto right = reinterpret_cast<int16x8_t>(b);
     const int32x4_t lower = vmull_s16(vget_low_s16(left), vget_low_s16(right));
@@ -97,7 +96,7 @@ struct Vector<isa, T> {
   }
 };
 
-/// Registers of fp32 of which each lane pairs with that of the other, rounded.
+/// fp32 registers whose lanes are paired with those of the other, rounded.
 template <Isa isa>
 void store_pairs(typename Vector<isa, float>::Packet first, typename Vector<isa, float>::Packet second, Bf16Pair* to) {
 #if defined(__AVX512BW__)

@@ -1,5 +1,5 @@
-// What a matrix product multiplies at once: an element, or neighbours along the depth that one instruction multiplies
-// and adds up, in the 32 bits of a lane. Plain data: launchers see it, vectors of it are in factor_vectors.hpp.
+// The operands that a matrix product multiplies at once: one element, or neighbours along k that one instruction
+// multiplies and adds in the 32 bits of a lane. Plain data for launchers; vectors of it are in factor_vectors.hpp.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@
 
 namespace roofline {
 
-/// For AVX512_BF16, which takes subnormals for zero.
+/// For AVX512_BF16, which treats subnormals as zero.
 struct Bf16Pair {
   Bf16 of[2];
 };
 
-/// 8-bit integers widened to 16: there is a multiplication of such pairs everywhere.
+/// 8-bit integers widened to 16 bits: every level can multiply such pairs.
 struct Int16Pair {
   std::int16_t of[2];
 };
 
-/// 8-bit integers as they are. VNNI takes unsigned ones on the left, so that those are raised by 128.
+/// Plain 8-bit integers. VNNI needs unsigned ones on the left, so those are offset by 128.
 struct Int8Quad {
   std::int8_t of[4];
 };
@@ -39,13 +39,13 @@ constexpr std::int64_t steps_of(std::int64_t depth) {
   return (depth + kProducts<Factor> - 1) / kProducts<Factor>;
 }
 
-/// Steps of the depth that a tile's loop takes at once (register_tile.hpp).
+/// Steps along k per iteration of a tile's loop (register_tile.hpp).
 inline constexpr std::int64_t kDepthUnroll = 4;
-/// Fewer are not worth writing a tile's sums back for.
+/// Below this number of steps, writing a tile's accumulators back is not worth it.
 inline constexpr std::int64_t kLeastDepth = 64;
 
-/// Steps of a right operand's panel that stand before those of the depth: what sums begin with, where they don't begin
-/// with zero. Of 8-bit integers it takes off again what raising the left ones adds.
+/// Steps at the start of a right operand's panel that hold initial accumulators, if those are not zero. For 8-bit
+/// integers they subtract what the offset of the left operand adds.
 template <typename Factor>
 #if defined(__aarch64__)
 inline constexpr std::int64_t kFirstSums = 0;
@@ -56,7 +56,7 @@ inline constexpr std::int64_t kFirstSums = std::is_same_v<Factor, Int8Quad> ? 1 
 template <typename Factor>
 inline constexpr bool kInt8Factor = std::is_same_v<Factor, Int16Pair> || std::is_same_v<Factor, Int8Quad>;
 
-/// What products of such factors are summed up in.
+/// Accumulator type of such factors.
 template <typename Factor>
 using Summed = std::conditional_t<std::is_same_v<Factor, Bf16Pair>, float,
                                   std::conditional_t<kInt8Factor<Factor>, std::int32_t, Factor>>;

@@ -1,4 +1,4 @@
-// Which CPU likes its loads asked for where.
+// Prefetch distance by CPU vendor.
 #include "kernels/blocks/cpu/loads_ahead.hpp"
 
 namespace roofline {

@@ -1,5 +1,5 @@
-// How a pass over memory asks for its loads before they are due. Measured on one maker's cores after the other
-// (docs/evidence/peers-cpu.md): what gains a tenth on a Zen 5 halves the rate of an Emerald Rapids.
+// Software prefetch of a pass over memory. The best distance depends on the vendor (docs/evidence/peers-cpu.md):
+// what gains a tenth on a Zen 5 halves the rate of an Emerald Rapids.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@
 namespace roofline {
 
 enum class LoadsAhead : std::uint8_t {
-  far,   ///< 16 KiB on, into L2
-  near,  ///< 4 KiB on, into L1, and past L2 what is read once: cores of AMD with AVX-512
+  far,   /// 16 KiB ahead, into L2
+  near,  /// 4 KiB ahead, into L1, bypassing L2 for data read once: AMD cores with AVX-512
 };
 
-/// What this CPU likes best at a level.
+/// The best prefetch distance of this CPU at a level.
 LoadsAhead loads_ahead(Isa isa);
 
-/// Asks for the line that lies so far behind `at`. Past the end of a tensor it does no harm. What is `read_again`,
-/// after other things have driven it from L1, should be in L2 then.
+/// Prefetches the line that far behind `at`; harmless past the end of a tensor. Data that is `read_again` after
+/// eviction from L1 should then be in L2.
 template <Isa isa, bool read_again = false>
 class AskAheadOf {
  public:

@@ -1,7 +1,7 @@
-// The vector kernels of layer norm and RMS norm: a row's moments are summed in one sweep, while one of the band before
-// is normalised and stored. A block's are taken about the mean of what came before it, so that little cancels: of the
-// first block about the mean of four vectors, which costs four bits at worst; at most half of the squares that the
-// second block adds, and less of each later one's.
+// Vector kernels of layer norm and RMS norm: the moments of a row are summed while a row of the previous band is
+// normalised and stored. Moments of a block are taken about the mean of the preceding blocks, to limit cancellation;
+// for the first block about the mean of four vectors, which costs at most four bits: at most half of the squares
+// that the second block adds, and less for later ones.
 #include "kernels/blocks/cpu/normalise_rows.hpp"
 
 #include <cmath>
@@ -28,18 +28,18 @@ struct Normalise {
   const T* gamma;
   const T* beta;
   Value epsilon;
-  Row* gathered;  ///< of the band that is gathered
-  Row* emitted;   ///< of the one before
-  // Of the row that is gathered: its mean so far, or 0, and the squares of the distances from it.
+  Row* gathered;  /// rows of the band being gathered
+  Row* emitted;   /// rows of the previous band
+  // Of the row being gathered: its running mean (or 0) and the squared deviations from it.
   Value centre = 0;
   Value squares = 0;
-  // Of its block: the distances from that mean, and their squares.
+  // Of its block: deviations from that mean, and their squares.
   Value distances = 0;
   Value block_squares = 0;
-  Row emitted_row{};  ///< whose block is emitted
+  Row emitted_row{};  /// the row whose block is emitted
 
-  /// a + b. Of fp16 with AVX-512 by a multiply-add, to the same bits: it does not stand in the way of conversions, as
-  /// an addition does on a Zen 5 (5.0 instead of 5.4 cycles for 16 elements; on an Emerald Rapids alike).
+  /// a + b. For fp16 with AVX-512 as a multiply-add with the same result: unlike an addition it does not compete
+  /// with conversions on a Zen 5 (5.0 instead of 5.4 cycles per 16 elements; equal on an Emerald Rapids).
   static Packet plus(Packet a, Packet b) {
     constexpr bool kConverts = kIsa == Isa::avx512 && std::is_same_v<T, Fp16>;  // bf16 is shifted and masked
     return kConverts ? V::multiply_add(a, V::all(1), b) : V::add(a, b);
@@ -76,7 +76,7 @@ struct Normalise {
   void begin_band() { std::swap(gathered, emitted); }
   void begin_row(const T* in, std::int64_t columns) {
     if (!centred) return;
-    constexpr std::int64_t kFirst = 4 * V::kLanes;  // all of the block would be read while nothing is written
+    constexpr std::int64_t kFirst = 4 * V::kLanes;  // a whole block would be read while nothing is written
     const std::int64_t count = columns < kFirst ? columns : kFirst;
     Packet sum = V::all(0);
     for_vectors<kIsa, T, false, 1>(count, [&](const auto& where) { sum = V::add(sum, where[0].load(in)); });

@@ -1,6 +1,6 @@
-// Operands into the panels that register_tile.hpp multiplies: along the depth, factor after factor of each of some rows
-// or columns. Elements of 16 bits are widened on the way, or brought together in pairs; 8-bit integers in pairs or
-// fours. Only for *.simd.cpp files.
+// Packs operands into the panels that register_tile.hpp multiplies: along k, the factors of several rows or columns.
+// 16-bit elements are widened or paired while packing, 8-bit integers paired or grouped in fours. Include only in
+// *.simd.cpp files.
 #pragma once
 
 #include <cstring>
@@ -12,7 +12,7 @@
 
 namespace roofline {
 
-/// Elements that follow each other, as what they are computed in: themselves, or those of 16 bits widened into `copy`.
+/// Consecutive elements in their compute type: unchanged, or 16-bit elements widened into `copy`.
 template <Isa isa, typename T>
 const Computed<T>* values_at(const T* from, Computed<T>* copy, std::int64_t count) {
   if constexpr (kSmallFloat<T>) {
@@ -50,14 +50,15 @@ void pack_pair(const T* first, const T* second, std::int64_t count, T* to) {
   }
 }
 
-/// Four rows of factors of 32 bits, a register of each at a time: 4 x 4 of them are transposed within each 16 bytes,
-/// which then are four neighbours of the panel. Returns how many steps it did: whole registers.
+/// Four rows of 32-bit factors, a register of each at a time: 4 x 4 of them are transposed within 16 bytes, which
+/// gives four neighbours of the panel. Returns the number of steps done: whole registers.
 template <int kWidth, Isa isa, typename T>
 std::int64_t pack_four(const T* const* rows, std::int64_t count, T* to) {
   constexpr int kLanes = kVectorBytes / 4;
   using Wide [[gnu::vector_size(kVectorBytes)]] = std::uint32_t;
   using Four [[gnu::vector_size(16)]] = std::uint32_t;
-  // Within 16 bytes: the first two of a and b in turn, or the last two; the first two of each, or the last two.
+  // Within 16 bytes: the first two elements of a and b alternating, or the last two; the first two of each, or the
+  // last two.
   const auto mix = []<int... l>(Wide a, Wide b, std::integer_sequence<int, l...>, auto half, auto pairs) {
     constexpr int h = decltype(half)::value;
     if constexpr (decltype(pairs)::value) {
@@ -95,8 +96,8 @@ std::int64_t pack_four(const T* const* rows, std::int64_t count, T* to) {
   return p;
 }
 
-/// A panel of kWidth rows that lie along the depth: to[p * kWidth + i] = rows[i][p]. 64 steps of all rows before the
-/// next, so that their lines of the panel are still in L1.
+/// A panel of kWidth rows along k: to[p * kWidth + i] = rows[i][p]. 64 steps of all rows before the next 64, so
+/// that their lines of the panel are still in L1.
 template <int kWidth, Isa isa, typename T>
 void pack_across(const T* const* rows, std::int64_t depth, Computed<T>* to) {
   constexpr std::int64_t kChunk = 64;
@@ -130,7 +131,7 @@ void pack_across(const T* const* rows, std::int64_t depth, Computed<T>* to) {
   }
 }
 
-/// The same in pairs, the last one with a zero where the depth is odd.
+/// The same in pairs; the last one is padded with zero if k is odd.
 template <int kWidth, Isa isa>
 void pack_across(const Bf16* const* rows, std::int64_t depth, Bf16Pair* to) {
   const Bf16Pair* pairs[kWidth];
@@ -140,7 +141,7 @@ void pack_across(const Bf16* const* rows, std::int64_t depth, Bf16Pair* to) {
   for (int i = 0; i < kWidth; ++i) to[depth / 2 * kWidth + i] = {rows[i][depth - 1], Bf16{}};
 }
 
-/// 8-bit integers as factors. Zeros behind the last one.
+/// 8-bit integers as factors, zero-padded.
 template <int kWidth, Isa isa>
 void pack_across(const std::int8_t* const* rows, std::int64_t depth, Int16Pair* to) {
   constexpr std::int64_t kChunk = 128;
@@ -170,7 +171,7 @@ void pack_across(const std::int8_t* const* rows, std::int64_t depth, Int8Quad* t
   }
 }
 
-/// Two rows of which each element pairs with the one below, `count` of them. `second` is null where the depth ends with
+/// Two rows in which each element is paired with the one below, `count` of them. `second` is null if k ends with
 /// `first`.
 template <Isa isa>
 void pair_rows(const Bf16* first, const Bf16* second, std::int64_t count, Bf16Pair* to) {
@@ -187,7 +188,7 @@ void pair_rows(const Bf16* first, const Bf16* second, std::int64_t count, Bf16Pa
   for (; i < count; ++i) to[i] = {first[i], second == nullptr ? Bf16{} : second[i]};
 }
 
-/// A panel of `count` columns, at most kWidth, each step of the depth a row of `from`: zeros behind them.
+/// A panel of `count` columns, at most kWidth, each step of k a row of `from`, zero-padded.
 template <int kWidth, Isa isa, typename T>
 void pack_along(const T* from, std::int64_t stride, std::int64_t depth, std::int64_t count, Computed<T>* to) {
   using V = Vector<isa, T>;
@@ -213,7 +214,7 @@ void pack_along(const Bf16* from, std::int64_t stride, std::int64_t depth, std::
   }
 }
 
-/// `rows` of them, `stride` apart, as panels; the last one is filled up with copies of the last row. `first_sums` steps
+/// `rows` rows, `stride` apart, as panels; the last panel is filled with copies of the last row. `first_sums` steps
 /// are left out before each.
 template <int kWidth, Isa isa, typename T, typename Factor>
 void pack_rows(const T* from, std::int64_t stride, std::int64_t rows, std::int64_t depth, Factor* to,

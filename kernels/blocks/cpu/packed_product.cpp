@@ -1,4 +1,4 @@
-// How a product is cut, and how threads share it.
+// Blocking of a product, and its distribution over threads.
 #include "kernels/blocks/cpu/packed_product.hpp"
 
 #include <algorithm>
@@ -25,10 +25,10 @@ std::int64_t even_part(std::int64_t count, std::int64_t most, std::int64_t unit)
   return up_to(ceil_div(count, ceil_div(count, most)), unit);
 }
 
-/// A panel of the right operand that stays in L1 has three quarters of it: less would write sums back more often, and
-/// what the left one's panels push out comes back from L2 in time (measured on Zen 3: 0.88 of what FMAs alone reach,
-/// 0.87 with half of L1). One that stays in L2 has an eighth of that (on Zen 5 0.93, and 0.86 with three quarters of
-/// L1). Half of L2 for the left block, a quarter of the last level for the right one.
+/// A right-operand panel kept in L1 uses three quarters of it: a smaller one would write accumulators back more
+/// often, and left panels that are evicted come back from L2 in time (Zen 3: 0.88 of the FMA rate, 0.87 with half
+/// of L1). A panel kept in L2 uses an eighth of it (Zen 5: 0.93, 0.86 with three quarters of L1). The left block
+/// uses half of L2, the right block a quarter of the last-level cache.
 ProductBlocks product_blocks(const ProductExtents& product, const TileExtents& tile, std::span<const CacheInfo> caches,
                              int workers) {
   constexpr double kKiB = 1024;
@@ -46,20 +46,20 @@ ProductBlocks product_blocks(const ProductExtents& product, const TileExtents& t
   blocks.rows = even_part(product.m, std::max(fit(0.5 * l2, blocks.depth, tile.rows), tile.rows), tile.rows);
   const std::int64_t columns = std::max(fit(0.25 * l3, blocks.depth, tile.columns), 16 * tile.columns);
   blocks.columns = even_part(product.n, columns, tile.columns);
-  // So many for each thread that none waits long for the last of another's.
+  // Enough chunks per thread that no thread waits long for the last chunk of another.
   constexpr std::int64_t kStripsAThread = 32;
   blocks.strips = std::clamp<std::int64_t>(ceil_div(kStripsAThread * workers, ceil_div(product.m, blocks.rows)), 1,
                                            blocks.columns / tile.columns);
   return blocks;
 }
 
-/// One block of the right operand at work.
+/// One block of the right operand.
 template <typename T, typename Factor>
 struct PackedProduct<T, Factor>::Step {
   std::int64_t left, columns;    ///< of C
   std::int64_t depth, elements;  ///< of both operands
   std::int64_t factors() const { return steps_of<Factor>(elements); }
-  /// Of the right operand, as they are packed.
+  /// Of the packed right operand.
   std::int64_t right_factors() const { return kFirstSums<Factor> + factors(); }
 };
 

@@ -1,4 +1,4 @@
-// Packing and multiplying of blocks, one for each instruction-set level.
+// Packing and multiplication of blocks, one per instruction-set level.
 #include "kernels/blocks/cpu/packed_product.hpp"
 
 #include <cstring>
@@ -12,7 +12,7 @@ namespace {
 std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
 std::int64_t up_to(std::int64_t count, std::int64_t unit) { return (count + unit - 1) / unit * unit; }
 
-/// 8-bit integers are raised where their products have first sums.
+/// 8-bit integers are offset if their products have initial sums.
 template <int kWidth, typename T, typename Factor>
 void pack_left(const T* from, std::int64_t stride, std::int64_t rows, std::int64_t depth, Factor* to) {
   pack_rows<kWidth, kIsa>(from, stride, rows, depth, to);
@@ -23,7 +23,7 @@ void pack_left(const T* from, std::int64_t stride, std::int64_t rows, std::int64
   }
 }
 
-/// What raising the left operand adds to each column, modulo 2^32 like the sums themselves.
+/// What the offset of the left operand adds to each column, modulo 2^32 like the sums.
 template <int kWidth, typename Factor>
 void put_first_sums(const std::int8_t* from, std::int64_t stride, std::int64_t columns, std::int64_t depth,
                     Factor* to) {
@@ -37,7 +37,7 @@ void put_first_sums(const std::int8_t* from, std::int64_t stride, std::int64_t c
   }
 }
 
-/// Some panels side by side, for what they are read from lies in rows far apart. Of 8-bit integers a column is a row in
+/// Several panels at a time, because their source rows are far apart. For 8-bit integers a column is a row in
 /// memory.
 template <int kWidth, typename T, typename Factor>
 void pack_right(const T* from, std::int64_t stride, std::int64_t columns, std::int64_t depth, Factor* to) {
@@ -59,7 +59,7 @@ void pack_right(const T* from, std::int64_t stride, std::int64_t columns, std::i
   }
 }
 
-/// The tiles of the last columns, by way of a tile of their own.
+/// Tiles of the last columns, through a buffer of one tile.
 template <typename Factor>
 void multiply_edge(const Factor* left, const Factor* right, const ProductExtents& piece, Summed<Factor>* c,
                    std::int64_t ldc, bool add) {
@@ -75,15 +75,16 @@ void multiply_edge(const Factor* left, const Factor* right, const ProductExtents
   }
 }
 
-/// Each tile asks for some of the next panel, into L2, while it walks the depth: the first tile of that would wait for
-/// all of it (0.93 of the FMAs on a Zen 5, 0.91 without, and 0.90 asking for it all at once as the tile begins).
+/// Each tile prefetches part of the next panel into L2 while it iterates over k. Otherwise the first tile of that
+/// panel would wait for all of it (Zen 5: 0.93 of the FMA rate, 0.91 without, 0.90 with one prefetch of the whole
+/// panel at the start of a tile).
 template <typename Factor>
 void multiply(const Factor* left, const Factor* right, const ProductExtents& piece, Summed<Factor>* c, std::int64_t ldc,
               bool add) {
   using Tile = RegisterTile<kIsa, Factor>;
   constexpr std::int64_t kColumns = Tile::kColumns;
   const std::int64_t panel = (kFirstSums<Factor> + piece.k) * kColumns;
-  const std::int64_t asked = Tile::kRows * (panel / piece.m + 1);  // by a tile
+  const std::int64_t asked = Tile::kRows * (panel / piece.m + 1);  // bytes prefetched by a tile
   const std::int64_t times = piece.k < kDepthUnroll ? 1 : piece.k / kDepthUnroll;
   const std::int64_t bytes = asked * std::int64_t{sizeof(Factor)} / times;
   for (std::int64_t j = 0; j < piece.n; j += kColumns, right += panel) {

@@ -1,8 +1,8 @@
-// The innermost loops of a matrix product, on vectors of the level that a *.simd.cpp is compiled for: a tile of the
-// result stays in registers while the depth is walked. The right operand is packed (pack_panels.hpp), a tile's width of
-// factors for each step of the depth; the left one too, kRows of them, or it is read where it lies. A factor is an
-// element, or neighbours along the depth that are multiplied at once (factors.hpp). GEMM, convolution and attention are
-// made of it. Only for *.simd.cpp files.
+// Innermost loops of a matrix product, on vectors of the level of a *.simd.cpp: a tile of the result stays in
+// registers over the whole depth. The right operand is packed (pack_panels.hpp), one tile width of factors per step
+// of k; the left one is packed (kRows factors per step) or read in place. A factor is an element, or neighbours
+// along k that are multiplied at once (factors.hpp). GEMM, convolution and attention use it. Include only in
+// *.simd.cpp files.
 #pragma once
 
 #include <type_traits>
@@ -14,12 +14,13 @@
 
 namespace roofline {
 
-/// The tile's extents: 24 sums of the 32 registers of AVX-512 and NEON, 12 of 16 elsewhere, beside a row of the right
-/// operand and an element of the left one: twice to three times what hides the latency of a multiply-add. On an Emerald
-/// Rapids 12 × 2, 14 × 2, 8 × 3 and 6 × 4 vectors were equally fast; on a Zen 5 products with 14 × 2 take 3 % longer.
-/// kPlacedRows is for a left operand that lies where it lies: 14 divide the images of neural networks. kPanelLevel is
-/// where a panel of the right operand waits for its next tile: cores with AVX-512 read it from L2 as fast as they need
-/// it, so that it can be deep, and sums are written back rarely (docs/evidence/peers-cpu.md).
+/// Extents of the tile: 24 accumulators of the 32 registers of AVX-512 and NEON, 12 of 16 elsewhere, besides a row
+/// of the right operand and an element of the left one: two to three times what hides the FMA latency. On an
+/// Emerald Rapids 12 × 2, 14 × 2, 8 × 3 and 6 × 4 vectors are equally fast; on a Zen 5 products with 14 × 2 take 3
+/// % longer. kPlacedRows is for a left operand that is read in place: 14 divides the image sizes of neural
+/// networks. kPanelLevel is the cache that holds a panel of the right operand between tiles: cores with AVX-512
+/// read it from L2 at full speed, so it can be deep, and accumulators are seldom written back
+/// (docs/evidence/peers-cpu.md).
 template <Isa isa, typename T>
 struct RegisterTile {
 #if defined(__AVX512F__)
@@ -41,7 +42,7 @@ struct RegisterTile {
   static constexpr std::int64_t kColumns = kVectors * Vector<isa, T>::kLanes;
 };
 
-/// What becomes of a vector of sums: `to` is where it belongs.
+/// What happens with a vector of accumulators; `to` is its destination.
 struct Overwrite {
   template <typename V>
   void put(typename V::Packet sum, auto* to, int) const {
@@ -55,13 +56,13 @@ struct AddTo {
   }
 };
 
-/// Whether a result lies in L1 as it is: then it need not be asked for, which costs a load for each vector of a tile.
+/// Whether a result is already in L1; it then needs no prefetch, which costs a load per vector of a tile.
 template <typename Finish>
 constexpr bool kStaysNear = requires {
   typename Finish::StaysNear;
 };
 
-/// What a tile asks for while it walks the depth, into L2: kLines lines at once, `bytes` further on every kDepthUnroll
+/// Prefetches of a tile into L2 while it iterates over k: kLines lines, `bytes` further on every kDepthUnroll
 /// steps.
 template <Isa isa, int kLines = 1>
 struct AskAhead {
@@ -91,7 +92,7 @@ struct PackedRows {
   std::int64_t runs() const { return 1; }
 };
 
-/// The same where they lie in memory: `stride` factors apart, along the depth in `runs` that are `run_stride` apart.
+/// The same in place: rows `stride` factors apart, along k in `runs` that are `run_stride` apart.
 template <typename T>
 struct PlacedRows {
   const T* at;
@@ -99,7 +100,7 @@ struct PlacedRows {
   std::int64_t runs, run_stride;
 };
 
-/// Of such rows, kUsed: a pointer for every three of them, or they would be more than there are registers.
+/// kUsed such rows, with one pointer per three rows, because one per row would exceed the registers.
 template <typename T, int kUsed>
 class PlacedTile {
  public:
@@ -125,9 +126,9 @@ class PlacedTile {
   const T* at_[kPointers];
 };
 
-/// One tile of kUsed rows, whose depth is `depth` in each run of `left`. Not inlined: within a larger function its
-/// addresses no longer fit the registers (a tenth slower). The result is asked for as it begins, and read when the sums
-/// are there.
+/// One tile of kUsed rows, with `depth` steps in each run of `left`. Not inlined: in a larger function its
+/// addresses no longer fit in registers (10 % slower). The result is prefetched at the start and read when the
+/// accumulators are complete.
 template <int kUsed, Isa isa, class Left, typename T, typename Sum, typename Finish, typename Ahead>
 [[gnu::noinline]] void multiply_tile(Left left, const T* right, std::int64_t depth, Sum* c, std::int64_t ldc,
                                      Finish finish, Ahead ahead) {
@@ -181,7 +182,7 @@ template <int kUsed, Isa isa, class Left, typename T, typename Sum, typename Fin
   }
 }
 
-/// A tile of up to kRows rows of a left panel, and all of a right one.
+/// A tile of up to kRows rows of a left panel, and a whole right panel.
 template <Isa isa, typename T, typename Sum, typename Finish, typename Ahead = AskNothing<isa>>
 void multiply_panels(const T* left, const T* right, std::int64_t depth, Sum* c, std::int64_t ldc, std::int64_t rows,
                      Finish finish, Ahead ahead = {}) {
@@ -197,8 +198,7 @@ void multiply_panels(const T* left, const T* right, std::int64_t depth, Sum* c, 
   tiles_of.template operator()<1>();
 }
 
-/// The same of rows that lie where they lie: `rows` of them, evenly in as few tiles as possible. Returns `ahead` as it
-/// is after them.
+/// The same for `rows` rows in place, evenly in as few tiles as possible. Returns the updated `ahead`.
 template <Isa isa, typename T, typename Sum, typename Finish, typename Ahead>
 Ahead multiply_placed(PlacedRows<T> left, const T* right, std::int64_t depth, Sum* c, std::int64_t ldc,
                       std::int64_t rows, Finish finish, Ahead ahead) {
@@ -219,8 +219,8 @@ Ahead multiply_placed(PlacedRows<T> left, const T* right, std::int64_t depth, Su
   return ahead;
 }
 
-/// The same for any number of rows, whose panels lie `stride` steps apart. Panels are asked for two ahead: another
-/// core may have packed them, and have them still.
+/// The same for any number of rows, whose panels are `stride` steps apart. Prefetches two panels ahead, because
+/// another core may have packed them and still hold their lines.
 template <Isa isa, typename T, typename Sum, typename Finish>
 void multiply_rows(const T* left, std::int64_t stride, const T* right, std::int64_t depth, Sum* c, std::int64_t ldc,
                    std::int64_t rows, Finish finish) {

@@ -1,5 +1,5 @@
-// Row by row operations whose outputs need all of their row, on vectors of the level that a *.simd.cpp is compiled for:
-// what the norms and softmax have in common. Only for *.simd.cpp files.
+// Row operations whose outputs depend on the whole row, on vectors of the level of a *.simd.cpp: common to the norms
+// and softmax. Include only in *.simd.cpp files.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace roofline {
 template <typename T>
 constexpr std::int64_t kRowBlock = 4096 / sizeof(T);
 
-/// A vector's worth of a block, from its element `at` on. `streamed` stores go past the caches.
+/// A vector of a block, from its element `at` on. `streamed` stores are non-temporal.
 template <Isa isa, typename T, bool streamed>
 struct WholeVector {
   using V = Vector<isa, T>;
@@ -32,7 +32,7 @@ struct WholeVector {
   }
 };
 
-/// What is left of a row past the last whole one. Lanes behind the row are loaded as `rest`.
+/// The rest of a row after the last whole vector. Lanes past the row are loaded as `rest`.
 template <Isa isa, typename T>
 struct PartOfVector {
   using V = Vector<isa, T>;
@@ -42,8 +42,8 @@ struct PartOfVector {
   void store(T* block, typename V::Packet a) const { store_part<V>(block + at, count, a); }
 };
 
-/// Calls visit(where) for all vectors of a block, kWays of them at once as long as there are so many. Always inlined:
-/// sums that `visit` refers to would go through memory otherwise.
+/// Calls visit(where) for all vectors of a block, kWays of them at once while there are enough. Always inlined,
+/// because accumulators that `visit` refers to would go through memory otherwise.
 template <Isa isa, typename T, bool streamed, std::size_t kWays, typename Visit>
 [[gnu::always_inline]] inline void for_vectors(std::int64_t count, Visit visit) {
   using Whole = WholeVector<isa, T, streamed>;
@@ -61,7 +61,7 @@ template <Isa isa, typename T, bool streamed, std::size_t kWays, typename Visit>
   if (at < count) visit(rest);
 }
 
-/// A block of a row: where it begins in x and in y, and with which element of the row.
+/// A block of a row: its start in x and in y, and its first element in the row.
 template <typename T>
 struct RowBlock {
   const T* in;
@@ -73,18 +73,18 @@ struct RowBlock {
   }
 };
 
-/// The first `count` elements of one block are gathered, and those of another emitted.
+/// Gathers the first `count` elements of one block and emits those of another.
 template <Isa isa, bool streamed, bool gathers, bool emits, typename T, typename Op>
 [[gnu::always_inline]] inline void pipeline_vectors(RowBlock<T> gathered, RowBlock<T> emitted, std::int64_t count,
                                                     Op& op, AskAheadOf<isa, Op::kReadsAgain> ask_ahead) {
   using V = Vector<isa, T>;
   constexpr std::int64_t kLine = 64 / sizeof(T);
-  // Values of their own, which no store can change, stay in registers.
+  // Local copies, which no store can alias, stay in registers.
   auto gather = op.gathering(gathered.first);
   const auto emit = op.emitting(emitted.first);
   for_vectors<isa, T, streamed, 2>(
       count, [&]<typename W, std::size_t n>(const W(&where)[n]) __attribute__((always_inline)) {
-        // Loads come first: one whose address is that of a store but for whole pages would wait for it.
+        // Loads come first: a load whose address equals a pending store's modulo 4 KiB would wait for it.
         typename V::Packet in[n], out[n];
         for (std::size_t i = 0; gathers && i < n; ++i) in[i] = where[i].load(gathered.in, op.rest());
         for (std::int64_t line = 0; gathers && line < std::int64_t{n} * V::kLanes; line += kLine) {
@@ -97,7 +97,7 @@ template <Isa isa, bool streamed, bool gathers, bool emits, typename T, typename
   if constexpr (gathers) op.take(gather);
 }
 
-/// One block is gathered and another emitted; either may be empty.
+/// Gathers one block and emits another; either may be empty.
 template <Isa isa, bool streamed, typename T, typename Op>
 [[gnu::always_inline]] inline void pipeline_blocks(const RowBlock<T>& gathered, const RowBlock<T>& emitted, Op& op,
                                                    AskAheadOf<isa, Op::kReadsAgain> ask_ahead) {
@@ -116,8 +116,9 @@ template <Isa isa, bool streamed, typename T, typename Op>
 
 constexpr std::int64_t kMostBandRows = 12;
 
-/// Rows of a band: as many as L2 holds beside the next band, and few beside all rows, as the first band is gathered
-/// while nothing is stored. One where a row is one block, which stays in L1 with all that it is emitted with.
+/// Rows of a band: as many as L2 holds besides the next band, and few relative to all rows, because nothing is
+/// stored while the first band is gathered. One if a row is one block, which then stays in L1 with everything that
+/// it is emitted with.
 template <typename T>
 std::int64_t band_rows(std::int64_t rows, std::int64_t columns) {
   if (columns <= kRowBlock<T>) return 1;
@@ -127,8 +128,8 @@ std::int64_t band_rows(std::int64_t rows, std::int64_t columns) {
   return std::clamp<std::int64_t>(std::min(held, rows / kFewestBands), 1, kMostBandRows);
 }
 
-/// Elements of blocks that are nearly the same for all of a row, so that one's gathering lasts as long as any other's
-/// emission: in whole lines.
+/// Elements of blocks of nearly equal size for a whole row, so that gathering one takes as long as emitting
+/// another; in whole lines.
 template <typename T>
 std::int64_t even_block(std::int64_t columns) {
   constexpr std::int64_t kLine = 64 / sizeof(T);
@@ -136,21 +137,21 @@ std::int64_t even_block(std::int64_t columns) {
   return (columns + blocks * kLine - 1) / (blocks * kLine) * kLine;
 }
 
-/// Rows of x to rows of y through a pipeline: while a band of rows is gathered, the one before is emitted, two vectors
-/// of each in turn, so that memory reads and writes all the time, as in a copy, and the arithmetic fills the waiting.
-/// (Softmax emitted in blocks takes half as long again.) Rows are gathered one after the other, as they lie in memory,
-/// but emitted a block of all of them at a time, so that what they share, such as a norm's weights, is in L1 for all
-/// but the first. `op` has
-///   kReadsAgain                    whether it is emitted from x, and goes in bands, or else row by row
-///   begin_band()                   what was gathered is to be emitted
-///   begin_row(in, columns)         a row is to be gathered
-///   gathering(first)               how its elements from `first` on are: f(where, a) takes vectors of them
-///   rest()                         what stands in lanes behind the row
-///   take(f)                        those that f took are
-///   end_block(in, first, count)    whether the block is gathered, and need not be once more
+/// Rows of x to rows of y through a pipeline: while a band of rows is gathered, the previous one is emitted, two
+/// vectors of each alternating, so that memory reads and writes continuously, as in a copy, and arithmetic fills
+/// the waits. (Emitting softmax in blocks takes half as long again.) Rows are gathered one after the other, in
+/// memory order, but emitted a block of all rows at a time, so that shared data such as a norm's weights is in L1
+/// for all rows but the first. `op` provides
+///   kReadsAgain                    whether it is emitted from x, in bands; otherwise row by row
+///   begin_band()                   the gathered band will be emitted
+///   begin_row(in, columns)         a row will be gathered
+///   gathering(first)               gathers elements from `first` on: f(where, a) takes vectors of them
+///   rest()                         value of lanes past the row
+///   take(f)                        accepts the elements that f took
+///   end_block(in, first, count)    whether the block is complete and need not be gathered again
 ///   end_row(row, columns)          row `row` of the band is gathered
-///   emit_block(row, first)         a block of that row of the band before is to be emitted
-///   emitting(first)                how its elements from `first` on are: f(where, in) is a vector of them
+///   emit_block(row, first)         a block of that row of the previous band will be emitted
+///   emitting(first)                emits elements from `first` on: f(where, in) is a vector of them
 template <Isa isa, bool streamed, typename T, typename Op>
 void pipeline_rows(const T* x, T* y, std::int64_t rows, std::int64_t columns, Op op) {
   const AskAheadOf<isa, Op::kReadsAgain> ask_ahead;
@@ -165,8 +166,8 @@ void pipeline_rows(const T* x, T* y, std::int64_t rows, std::int64_t columns, Op
     const std::int64_t gathers = std::clamp<std::int64_t>(rows - first, 0, band);
     const std::int64_t emits = first == 0 ? 0 : std::min(rows - (first - band), band);
     op.begin_band();
-    std::int64_t in_row = 0, in_first = 0;                          // row after row
-    std::int64_t out_row = 0, out_first = emits > 0 ? 0 : columns;  // block after block
+    std::int64_t in_row = 0, in_first = 0;                          // row by row
+    std::int64_t out_row = 0, out_first = emits > 0 ? 0 : columns;  // block by block
     while (in_row < gathers || out_first < columns) {
       const RowBlock<T> in = in_row < gathers ? block_of(first + in_row, in_first) : none;
       const RowBlock<T> out = out_first < columns ? block_of(first - band + out_row, out_first) : none;
@@ -193,8 +194,7 @@ void pipeline_rows(const T* x, T* y, std::int64_t rows, std::int64_t columns, Op
   if (streamed) Vector<isa, T>::fence();
 }
 
-/// The same with stores past the caches where `streamed` says so and rows of y can be stored so: whole vectors, and
-/// aligned ones.
+/// The same with non-temporal stores if `streamed` and rows of y allow them: whole and aligned vectors.
 template <Isa isa, typename T, typename Op>
 void pipeline_rows(const T* x, T* y, std::int64_t rows, std::int64_t columns, bool streamed, const Op& op) {
   using V = Vector<isa, T>;

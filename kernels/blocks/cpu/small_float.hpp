@@ -1,5 +1,5 @@
-// Elements of 16 bits as CPU kernels see them, and their conversions one at a time, for plain loops in files that are
-// compiled for the baseline. Vectors of them are in vector.hpp, whole arrays in convert.hpp.
+// 16-bit elements as CPU kernels see them, and scalar conversions, for files compiled for the baseline. Vectors of
+// them are in vector.hpp, whole arrays in convert.hpp.
 #pragma once
 
 #include <bit>
@@ -8,7 +8,7 @@
 
 namespace roofline {
 
-/// The bits of an element in memory. Kernels compute in fp32, and round once, on storing.
+/// The bits of an element in memory. Kernels compute in fp32 and round once, on store.
 struct Fp16 {
   std::uint16_t bits;
 };
@@ -19,7 +19,7 @@ struct Bf16 {
 template <typename T>
 inline constexpr bool kSmallFloat = std::is_same_v<T, Fp16> || std::is_same_v<T, Bf16>;
 
-/// What elements of type T are computed in: float for those of 16 bits, T itself otherwise.
+/// Compute type of elements of type T: float for 16-bit types, otherwise T.
 template <typename T>
 using Computed = std::conditional_t<kSmallFloat<T>, float, T>;
 
@@ -27,7 +27,7 @@ inline float widened(float value) { return value; }
 inline double widened(double value) { return value; }
 inline float widened(Bf16 value) { return std::bit_cast<float>(std::uint32_t{value.bits} << 16U); }
 
-/// Read as an fp32 it is 2^112 times too small, subnormals included: the product is exact.
+/// Interpreted as fp32 it is 2^112 times too small, subnormals included, so the product is exact.
 inline float widened(Fp16 value) {
   const std::uint32_t magnitude = value.bits & 0x7FFFU;
   const std::uint32_t sign = std::uint32_t{value.bits & 0x8000U} << 16U;
@@ -42,7 +42,7 @@ inline std::uint16_t fp16_bits(float value) {
   std::uint32_t rounded = 0;
   if (magnitude > 0x7F800000U) {
     rounded = 0x7E00U | (magnitude >> 13U & 0x3FFU);
-  } else if (magnitude >= 0x477FF000U) {  // 65520: half-way to 2^16, which there is not
+  } else if (magnitude >= 0x477FF000U) {  // 65520: half-way to 2^16, which does not exist in fp16
     rounded = 0x7C00U;
   } else if (magnitude < 0x38800000U) {  // 2^-14: the sum's last bit is that of a subnormal
     rounded = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) + 0.5F) - 0x3F000000U;
@@ -58,7 +58,7 @@ inline std::uint16_t bf16_bits(float value) {
   return static_cast<std::uint16_t>(nan ? bits >> 16U | 0x40U : (bits + 0x7FFFU + (bits >> 16U & 1U)) >> 16U);
 }
 
-/// Rounded to nearest, ties to even; NaN stays NaN.
+/// Rounds to nearest even; NaN stays NaN.
 template <typename T>
 T narrowed(Computed<T> value) {
   if constexpr (std::is_same_v<T, Fp16>) {

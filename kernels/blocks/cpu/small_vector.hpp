@@ -1,7 +1,6 @@
-// A register of 16-bit elements and the two registers of fp32 that it becomes, at the level that a *.simd.cpp is
-// compiled for. vector.hpp makes vectors of it. Rounding is to nearest, ties to even, and subnormals are kept.
-// AVX512_BF16 has an instruction that rounds to bf16, but it takes subnormals for zero, so that its results would
-// depend on the CPU.
+// A register of 16-bit elements and the two fp32 registers that it widens to, at the level of a *.simd.cpp;
+// vector.hpp makes vectors of it. Rounding is to nearest even, and subnormals are kept. AVX512_BF16's conversion is
+// not used: it flushes subnormals to zero, so results would depend on the CPU.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +22,14 @@ using WideBits [[gnu::vector_size(kVectorBytes)]] = std::uint32_t;
 using WideSigned [[gnu::vector_size(kVectorBytes)]] = std::int32_t;
 using WideFloats [[gnu::vector_size(kVectorBytes)]] = float;
 
-/// What a register of 16-bit elements widens to, in an order that is its conversion's own.
+/// What a register of 16-bit elements widens to, in a conversion-specific order.
 template <Isa isa>
 struct WidePair {
   WideFloats first, second;
 };
 
-/// The even elements and the odd ones: a 32-bit lane holds one of each, so that widening and narrowing take shifts and
-/// masks and no shuffle. What is computed element by element does not mind the order.
+/// Even and odd elements: a 32-bit lane holds one of each, so that widening and narrowing need shifts and masks but
+/// no shuffle. Elementwise computation does not depend on the order.
 template <Isa isa>
 struct EvenOdd {
   static WideBits load(const void* from) {
@@ -39,7 +38,7 @@ struct EvenOdd {
     return bits;
   }
 
-  /// Of fp32 values from the order in memory and back to it.
+  /// Permutes fp32 values from memory order and back.
   static WidePair<isa> arranged(WidePair<isa> values) {
     return with_lanes([&]<int... i>()->WidePair<isa> {
       return {__builtin_shufflevector(values.first, values.second, 2 * i...),
@@ -62,12 +61,12 @@ struct EvenOdd {
   }
 };
 
-/// The conversions of one type. narrow_lanes() leaves each element in the lower half of the lane that it came from.
+/// Conversions of one type. narrow_lanes() leaves each element in the lower half of its lane.
 template <Isa isa, typename T>
 struct Conversion;
 
-/// A NaN among the sums and products of bf16 elements has nothing in its lower half, which is all that rounding looks
-/// at, and stays NaN. (narrowed() takes any.)
+/// A NaN among sums and products of bf16 elements has a zero lower half, which is all that rounding looks at, and
+/// stays NaN. (narrowed() handles any NaN.)
 template <Isa isa>
 struct Conversion<isa, Bf16> : EvenOdd<isa> {
   static WidePair<isa> widen(const void* from) {
@@ -143,7 +142,7 @@ struct Conversion<isa, Fp16> {
   static WideBits narrow_lanes(WideFloats wide) { return vmovl_u16(vreinterpret_u16_f16(vcvt_f16_f32(wide))); }
 };
 #else
-/// By shifts, as widened() and fp16_bits() do it one at a time.
+/// By shifts, as widened() and fp16_bits() do it for scalars.
 template <Isa isa>
 struct Conversion<isa, Fp16> : EvenOdd<isa> {
   static WidePair<isa> widen(const void* from) {

@@ -1,5 +1,5 @@
-// One pass from memory to memory on vectors of the level that a *.simd.cpp is compiled for: what copy and the
-// elementwise ops have in common. Only for *.simd.cpp files.
+// One pass from memory to memory on vectors of the level of a *.simd.cpp: common to copy and the elementwise ops.
+// Include only in *.simd.cpp files.
 #pragma once
 
 #include "kernels/blocks/cpu/loads_ahead.hpp"
@@ -7,9 +7,9 @@
 
 namespace roofline {
 
-/// y[i] = f(x[i]…) for one input or several, past the caches: with non-temporal stores, as the calibration copies. In
-/// blocks of 1 KiB, so that DRAM serves a page's reads together before it turns round for the stores, and with loads
-/// asked for ahead. `f` takes packets; at the borders, packets of equal elements.
+/// y[i] = f(x[i]…) for one or more inputs with non-temporal stores, as the calibration copies: in blocks of 1 KiB,
+/// so that DRAM serves the reads of a page together before it switches to writes, and with prefetched loads. `f`
+/// takes packets; at the borders, packets of equal elements.
 template <Isa isa, typename T, typename F, typename... X>
 void map_streamed(T* y, std::int64_t count, F f, const X*... x) {
   using V = Vector<isa, T>;
@@ -32,7 +32,7 @@ void map_streamed(T* y, std::int64_t count, F f, const X*... x) {
   V::fence();
 }
 
-/// The same with ordinary stores, for outputs that stay in the caches. Four packets at once hide `f`'s latency.
+/// The same with regular stores, for outputs that stay in the caches. Four packets at once hide the latency of `f`.
 template <Isa isa, typename T, typename F, typename... X>
 void map_cached(T* y, std::int64_t count, F f, const X*... x) {
   using V = Vector<isa, T>;
@@ -44,7 +44,7 @@ void map_cached(T* y, std::int64_t count, F f, const X*... x) {
   store_part<V>(y + i, count - i, f(load_part<V>(x + i, count - i, 0)...));
 }
 
-/// The one or the other.
+/// One or the other.
 template <Isa isa, typename T, typename F, typename... X>
 void map_elements(T* y, std::int64_t count, bool streamed, F f, const X*... x) {
   if (streamed) {

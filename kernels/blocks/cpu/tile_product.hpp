@@ -1,6 +1,6 @@
-// Matrix products on tiles: operands are brought into the form that tile.hpp describes, zeros around their edges, and
-// multiplied block by block. `Tiles` are those of the CPU (amx_tiles.hpp), or computed ones in tests. Only for files
-// that are compiled for a level.
+// Matrix products on tiles: operands are packed as described in tile.hpp, zero-padded, and multiplied block by
+// block. `Tiles` are hardware tiles (amx_tiles.hpp) or emulated ones in tests. Include only in files compiled for a
+// level.
 #pragma once
 
 #include <cstring>
@@ -11,11 +11,11 @@
 
 namespace roofline {
 
-/// Tiles from memory, at level `isa`.
+/// Packs tiles from memory, at level `isa`.
 template <Isa isa>
 struct TileForms {
-  /// As they lie: up to 16 rows, `stride` bytes apart, of up to 64 bytes. Counts may exceed a tile, or be negative: the
-  /// tile lies past the edge then, and is zero.
+  /// Unchanged layout: up to 16 rows, `stride` bytes apart, of up to 64 bytes. Counts may exceed a tile, or be
+  /// negative: the tile is then outside and zero.
   static void rows(const void* from, std::int64_t stride, std::int64_t rows, std::int64_t bytes, Tile& to) {
     const auto* row = static_cast<const std::byte*>(from);
     if (rows >= kTileRows && bytes >= std::int64_t{sizeof(Row)}) {
@@ -30,7 +30,7 @@ struct TileForms {
     }
   }
 
-  /// Elements of 16 bits whose rows go down the depth: up to 32 rows, of which pairs are interleaved, of up to 16.
+  /// 16-bit elements whose rows go along k: up to 32 rows, of which pairs are interleaved, of up to 16 elements.
   template <typename T>
   static void pairs(const T* from, std::int64_t stride, std::int64_t depth, std::int64_t columns, Tile& to) {
     if (depth >= kTileDepth<T> && columns >= kTileRows) return interleave(from, stride, to);
@@ -41,7 +41,7 @@ struct TileForms {
     interleave(whole[0], kTileRows, to);
   }
 
-  /// The other way: `count` sums of a row, times `factor`, rounded to elements of 16 bits.
+  /// The reverse: `count` sums of a row, times `factor`, rounded to 16-bit elements.
   template <typename T>
   static void narrow(const std::uint32_t* sums, float factor, std::int64_t count, T* to) {
     for (std::int64_t j = 0; j < count; j += kLanes) {
@@ -56,8 +56,8 @@ struct TileForms {
     }
   }
 
-  /// Rows become columns, as words of 32 bits: turns what rows() made of a right operand that is stored by columns, or
-  /// what pairs() made of a left one that is, into its form.
+  /// Transposes 32-bit words: turns the result of rows() for a right operand stored by columns, or of pairs() for
+  /// a left one, into its form.
   static void transpose(Tile& tile) {
     Row row[kTileRows];
 #pragma GCC unroll 16
@@ -72,7 +72,7 @@ struct TileForms {
 
  private:
   using Row [[gnu::vector_size(64)]] = std::uint32_t;
-  /// Of 16 bits, as many as a vector has lanes of 32.
+  /// 16-bit elements, as many as a vector has 32-bit lanes.
   static constexpr std::int64_t kLanes = kVectorBytes / 4;
   using Elements [[gnu::vector_size(kVectorBytes / 2)]] = std::uint16_t;
 
@@ -100,7 +100,7 @@ struct TileForms {
     }
   }
 
-  /// Exchanges, of two rows that are s apart, the words that are s beside the diagonal.
+  /// Exchanges the off-diagonal words of two rows at distance s.
   template <int s, int... l>
   static void exchange(Row& a, Row& b, std::integer_sequence<int, l...>) {
     const Row above = a;
@@ -116,9 +116,9 @@ struct TileForms {
   }
 };
 
-/// A block: to = from + left · right over `steps` of the depth; without `from`, from zero. `beside(step)` is called
-/// once a step, for work that the tiles leave time for. The two loads of an operand are as far apart as they can be:
-/// each takes half as long as a product.
+/// A block: to = from + left · right over `steps` of k; without `from`, from zero. `beside(step)` is called once
+/// per step, for work that overlaps the tile products. The two loads of an operand are as far apart as possible,
+/// because each takes half as long as a product.
 template <Isa isa, typename T, class Tiles, class Beside>
 void multiply_block(Tiles& tiles, const Tile* left, const Tile* right, std::int64_t steps, const Tile* from, Tile* to,
                     Beside beside) {
@@ -150,7 +150,7 @@ void multiply_block(Tiles& tiles, const Tile* left, const Tile* right, std::int6
   tiles.template store<3>(to[3]);
 }
 
-/// A finished block to a matrix with `stride` elements from one row to the next, as far as it is inside.
+/// Writes a finished block to a matrix with a row distance of `stride` elements, clipped to the matrix.
 template <Isa isa, typename Result>
 void write_block(const Tile* block, std::int64_t rows, std::int64_t columns, Result* to, std::int64_t stride) {
   for (std::int64_t i = 0; i < kTileBlock && i < rows; ++i, to += stride) {

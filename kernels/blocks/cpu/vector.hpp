@@ -1,5 +1,5 @@
-// Vectors of the level that a *.simd.cpp is compiled for, over Eigen's packets: thin names, and what Eigen lacks, the
-// non-temporal store and elements of 16 bits, which are fp32 in registers. Only for *.simd.cpp files.
+// Vectors of the level of a *.simd.cpp over Eigen's packets: thin wrappers, and what Eigen lacks (non-temporal
+// stores, and 16-bit elements, which are fp32 in registers). Include only in *.simd.cpp files.
 #pragma once
 
 #include <Eigen/Core>
@@ -15,7 +15,7 @@
 
 namespace roofline {
 
-/// Vector arithmetic on T at level `isa`. The level is a parameter so that each has symbols of its own.
+/// Vector arithmetic on T at level `isa`. The level is a parameter so that each has its own symbols.
 template <Isa isa, typename T>
 struct Vector {
   using Packet = typename Eigen::internal::packet_traits<T>::type;
@@ -32,10 +32,10 @@ struct Vector {
   static Packet maximum(Packet a, Packet b) { return Eigen::internal::pmax(a, b); }
   static constexpr T kLog2E = T(1.44269504088896341);
 
-  /// e^a, for several a at once: each is a chain of 11 dependent operations, and only others fill the time between.
-  /// In fp32 to 1.5 + 1.3 |a| ulp, about as if a had been rounded once more; below -86 and above 88 AVX-512 goes on to
-  /// 0 and infinity, the others stay where they are. Half of the instructions of Eigen's, which on a core with fast
-  /// memory decide softmax's time.
+  /// e^a for several a at once: each is a chain of 11 dependent operations, and only the others fill its latency.
+  /// In fp32 to 1.5 + 1.3 |a| ulp, about as if a had been rounded once more; below -86 and above 88 AVX-512
+  /// continues to 0 and infinity, other levels saturate. Half of the instructions of Eigen's version, which
+  /// limits softmax on a core with fast memory.
   template <std::size_t kCount>
   static void exponentials(Packet (&a)[kCount]) {
     powers<6>(a, kLog2E);
@@ -46,8 +46,7 @@ struct Vector {
     return one[0];
   }
 
-  /// Values between registers and memory of a kernel's own, in the order of the elements, or in whichever one they have
-  /// in registers.
+  /// Values between registers and a kernel's own memory, in element order or in register order.
   static Packet load_values(const T* from) { return load(from); }
   static void store_values(T* to, Packet value) { store(to, value); }
   static Packet take_back(const T* from) { return load(from); }
@@ -58,10 +57,10 @@ struct Vector {
   static T sum(Packet a) { return Eigen::internal::predux(a); }
   static T largest(Packet a) { return Eigen::internal::predux_max(a); }
 
-// GCC says that a vector type as a template argument loses its alignment; it is only looked up by it here.
+// GCC warns that a vector type as a template argument loses its alignment; here it is only looked up by it.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wignored-attributes"
-  /// (2^log2)^a. In fp32 2^n 2^r with n the whole number below the exponent, which AVX-512 takes for it, or nearest.
+  /// (2^log2)^a. In fp32 as 2^n 2^r, n the floor of the exponent with AVX-512, otherwise the nearest integer.
   template <int kDegree, std::size_t kCount>
   static void powers(Packet (&a)[kCount], T log2) {
     if constexpr (sizeof(T) == 8) {
@@ -76,7 +75,8 @@ struct Vector {
 #else
       using Integers = typename Eigen::internal::unpacket_traits<Packet>::integer_packet;
       const auto bits = [](Packet value) { return Eigen::internal::preinterpret<Integers>(value); };
-      // Adding 1.5 * 2^23 rounds to n and leaves it in the lowest bits, from where it goes into the exponent.
+      // Adding 1.5 * 2^23 rounds to n and leaves it in the lowest bits, from which it is shifted into the
+      // exponent.
       const Packet round = all(T(12582912));
       Packet shifted[kCount];
       for (Packet& t : a) t = Eigen::internal::pmin(Eigen::internal::pmax(t, all(T(-125) / log2)), all(T(127) / log2));
@@ -99,8 +99,8 @@ struct Vector {
   }
 #pragma GCC diagnostic pop
 
-  /// Past the caches, without reading the line first: a third less traffic for a copy. `to` must be
-  /// aligned to the vector.
+  /// Non-temporal store, without reading the line first: a third less traffic for a copy. `to` must be aligned to
+  /// the vector.
   static void stream(T* to, Packet value) {
 #if defined(__AVX512F__)
     if constexpr (sizeof(T) == 4) _mm512_stream_ps(to, value);
@@ -112,7 +112,7 @@ struct Vector {
     if constexpr (sizeof(T) == 4) _mm_stream_ps(to, value);
     if constexpr (sizeof(T) == 8) _mm_stream_pd(to, value);
 #elif defined(__aarch64__)
-    // There is no intrinsic, and no such store of one register: its halves go as a pair.
+    // There is no intrinsic and no such store for one register, so its halves are stored as a pair.
     const auto bits = reinterpret_cast<uint64x2_t>(value);
     asm("stnp %d1, %d2, %0" : "=Q"(*reinterpret_cast<Packet*>(to)) : "w"(bits), "w"(vdup_laneq_u64(bits, 1)));
 #else
@@ -120,7 +120,8 @@ struct Vector {
 #endif
   }
 
-  /// Orders streamed stores before whatever tells another thread that they are done. AArch64 orders them with others.
+  /// Orders streamed stores before whatever signals completion to another thread. AArch64 orders them with other
+  /// stores.
   static void fence() {
 #if defined(__SSE2__)
     _mm_sfence();
@@ -128,8 +129,8 @@ struct Vector {
   }
 
  private:
-  /// 2^r for 0 <= r <= 1 with AVX-512, |r| <= 1/2 elsewhere. The polynomials err least, relative to it, among those
-  /// that are 1 at r = 0: by 3e-9 of degree 6, by 4e-6 of degree 4, by 9e-5 of degree 3 (with AVX-512; elsewhere 4e-4).
+  /// 2^r for 0 <= r <= 1 with AVX-512, |r| <= 1/2 elsewhere. Minimax polynomials (relative error) that are 1 at r
+  /// = 0: 3e-9 for degree 6, 4e-6 for degree 4, 9e-5 for degree 3 (with AVX-512; elsewhere 4e-4).
   template <int kDegree, std::size_t kCount>
   static void small_powers(const Packet (&r)[kCount], Packet (&p)[kCount]) {
 #if defined(__AVX512DQ__)
@@ -154,8 +155,8 @@ struct Vector {
   }
 };
 
-/// Elements of 16 bits, a register full: widened by every load, rounded by every store, and computed between them in
-/// two registers of fp32. A kernel on elements T and values Computed<T> is one text for all types.
+/// A register of 16-bit elements: widened by every load, rounded by every store, and two fp32 registers in between.
+/// A kernel on elements T and values Computed<T> has one source for all types.
 template <Isa isa, typename T>
 requires kSmallFloat<T>
 struct Vector<isa, T> {
@@ -187,7 +188,7 @@ struct Vector<isa, T> {
   static Packet divide(Packet a, Packet b) { return each(&Wide::divide, a, b); }
   static Packet multiply_add(Packet a, Packet b, Packet c) { return each(&Wide::multiply_add, a, b, c); }
   static Packet maximum(Packet a, Packet b) { return each(&Wide::maximum, a, b); }
-  /// To 3e-6, a hundredth of what storing it rounds away.
+  /// To 3e-6, a hundredth of the rounding error of the store.
   static Packet power_of_two(Packet t) { return each(&Wide::template power_of_two<4>, t); }
   template <std::size_t kCount>
   static void exponentials(Packet (&a)[kCount]) {
@@ -216,7 +217,7 @@ struct Vector<isa, T> {
   static typename Wide::Packet narrow(Packet a) { return reinterpret_cast<typename Wide::Packet>(By::narrow(pair(a))); }
 };
 
-/// Elements before the first at `p` that is aligned to the vector.
+/// Elements before the first one at `p` that is aligned to the vector.
 template <typename V, typename T>
 std::int64_t misaligned(const T* p) {
   constexpr auto kBytes = static_cast<std::uintptr_t>(V::kLanes) * sizeof(T);
@@ -224,8 +225,8 @@ std::int64_t misaligned(const T* p) {
   return past == 0 ? 0 : static_cast<std::int64_t>((kBytes - past) / sizeof(T));
 }
 
-/// The first `count` elements of a vector, for the borders of what vectors fill; `rest` for the others. Not inlined,
-/// for that would be most of every kernel.
+/// The first `count` elements of a vector, for borders; `rest` for the others. Not inlined, because it would make
+/// up most of every kernel.
 template <typename V, typename T>
 [[gnu::noinline]] typename V::Packet load_part(const T* from, std::int64_t count, Computed<T> rest) {
   Computed<T> values[V::kLanes];

@@ -1,4 +1,4 @@
-// What the registrations of CUDA kernels have in common. No CUDA header here.
+// Common to the registrations of CUDA kernels. No CUDA header here.
 #pragma once
 
 #include <climits>
@@ -22,7 +22,7 @@ Implementation cuda_implementation(std::string name, std::string summary,
       .prepare = [=](const Workload& workload, Device& device) { return prepare(workload, device, implementation); }};
 }
 
-/// Refuses shapes whose extent `name` has more than `per_block` for each block of the largest grid.
+/// Refuses shapes whose extent `name` exceeds `per_block` times the maximum grid size.
 inline Implementation with_extent_limit(Implementation implementation, std::string name, std::int64_t per_block = 1) {
   implementation.unsupported = [=](const Workload& workload, const Device&) -> std::optional<std::string> {
     if (workload.shape[name] / per_block < INT_MAX) return std::nullopt;

@@ -1,5 +1,5 @@
-// Whether this GPU and this binary have the code of a kernel that older GPUs lack the instructions for. Such kernels
-// are compiled for every target, and are empty, or do nothing in places, where the target lacks their instructions.
+// Whether this GPU and this binary have the code of a kernel that needs newer instructions. Such kernels are
+// compiled for every target, and are empty, fully or partly, for targets without these instructions.
 #pragma once
 
 #include <cstddef>
@@ -18,19 +18,19 @@ inline cudaFuncAttributes attributes_of(const void* kernel) {
   return attributes;
 }
 
-/// Whether the code for this GPU has the body of a kernel that is empty on others.
+/// Whether the code for this GPU has the body of a kernel that is empty for others.
 inline bool has_body(const void* kernel) {
   constexpr int kMoreThanEmpty = 40;  // registers: the bodies need 50 to 232, an empty kernel fewer than ten
   return attributes_of(kernel).numRegs >= kMoreThanEmpty;
 }
 
 enum class Hopper : std::uint8_t {
-  tma,    ///< the copy engine and its barriers, which later GPUs have too
-  wgmma,  ///< warpgroup products: no other GPU has them, and only code for sm_90a
+  tma,    /// TMA and its barriers, which later GPUs have too
+  wgmma,  /// wgmma, which only sm_90a code has
 };
 
-/// Why a kernel (a pointer to a __global__ function) that needs this, and so much shared memory a block, can't run on
-/// this GPU in this build; or nothing.
+/// Why a kernel (a pointer to a __global__ function) that needs this, and that much shared memory per block, cannot
+/// run on this GPU in this build; nothing if it can.
 template <typename Kernel>
 std::optional<std::string> hopper_missing(const Device& device, Hopper needed, Kernel* kernel,
                                           std::size_t shared_bytes = 0) {

@@ -1,12 +1,12 @@
-// How blocks that share a task find out who joins their results.
+// How the work units of a tile determine which block reduces their results.
 #pragma once
 
 #include "kernels/blocks/cuda/mbarrier.cuh"
 
 namespace roofline {
 
-/// Some warps of a block that work together: kThreads threads from kFirst on, with a barrier of their own. Two teams of
-/// a block that run at the same time have different barriers.
+/// Some warps of a block that work together: kThreads threads from kFirst on, with a named barrier of their own.
+/// Concurrent teams of a block use different barriers.
 template <int kThreadCount, int kFirst = 0, int kBarrier = 1>
 struct Team {
   static constexpr int kThreads = kThreadCount;
@@ -17,15 +17,16 @@ struct Team {
   static __device__ void sync() { sync_named(kBarrier, kThreads); }
 };
 
-/// Whether this block is the last of `blocks` to come here; what the others' teams have written before is visible then.
-/// The counter is 0 before the first has come and after the last. Called by all threads of the team; a barrier of it.
+/// Whether this block is the last of `blocks` to arrive; writes of the other blocks' teams are then visible. The
+/// counter is 0 before the first arrival and after the last. Called by all threads of the team, which it
+/// synchronises.
 template <typename Team>
 __device__ bool is_last_block(unsigned* counter, int blocks) {
   __shared__ bool last;
   __threadfence();
   Team::sync();
   const auto limit = static_cast<unsigned>(blocks - 1);
-  if (Team::thread() == 0) last = atomicInc(counter, limit) == limit;  // back to zero with the last
+  if (Team::thread() == 0) last = atomicInc(counter, limit) == limit;  // the last arrival resets it
   Team::sync();
   __threadfence();
   return last;

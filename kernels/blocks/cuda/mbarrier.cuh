@@ -1,6 +1,6 @@
-// Barriers in shared memory that count arrivals and bytes (mbarrier, sm_90): what the copy engine completes on and what
-// warps with different roles hand buffers over with. Elsewhere the functions do nothing, and the host never launches
-// what calls them.
+// Barriers in shared memory that count arrivals and bytes (mbarrier, sm_90): TMA completes on them, and warps with
+// different roles hand buffers over with them. On other targets the functions do nothing, and the host never
+// launches their callers.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,9 @@ __device__ inline std::uint32_t shared_address(const void* pointer) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
 }
 
-/// Initialise from one thread, then fence_barrier_init() and a __syncthreads() (a cluster's barrier, where others in
-/// the cluster use it). A phase ends when `arrivals` threads have arrived and all expected bytes have come.
+/// Initialise from one thread, then fence_barrier_init() and a __syncthreads() (a cluster barrier if other blocks
+/// of the cluster use it). A phase ends when `arrivals` threads have arrived and all expected bytes have been
+/// copied.
 struct alignas(8) Barrier {
   std::uint64_t state;
 
@@ -26,13 +27,13 @@ struct alignas(8) Barrier {
     asm volatile("mbarrier.arrive.release.cta.shared::cta.b64 _, [%0];" ::"r"(shared_address(this)) : "memory");
 #endif
   }
-  /// One arrival for the warp, when all of its threads are here.
+  /// One arrival for the warp, once all of its threads are here.
   __device__ void arrive_as_warp() {
     __syncwarp();
     if (threadIdx.x % 32 == 0) arrive();
   }
-  /// Arrives at the barrier of the same name in another block of the cluster. Hands a buffer back, and releases no
-  /// stores of this thread: a release for the whole cluster is a memory barrier, which took more than 1,000 cycles.
+  /// Arrives at the same barrier of another block of the cluster. Releases a buffer without ordering this
+  /// thread's stores: a cluster-scope release is a memory barrier, which took more than 1,000 cycles.
   __device__ void arrive_at(std::uint32_t block) {
 #if __CUDA_ARCH__ >= 900
     asm volatile(
@@ -42,7 +43,7 @@ struct alignas(8) Barrier {
         : "memory");
 #endif
   }
-  /// Arrives, and lets the phase wait for that many bytes of asynchronous copies too.
+  /// Arrives, and makes the phase also wait for that many bytes of asynchronous copies.
   __device__ void arrive_expecting(std::uint32_t bytes) {
 #if __CUDA_ARCH__ >= 900
     asm volatile("mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(this)),
@@ -50,7 +51,7 @@ struct alignas(8) Barrier {
                  : "memory");
 #endif
   }
-  /// Until the phase of that parity (0 for the first) has ended.
+  /// Waits until the phase of that parity (0 for the first) has ended.
   __device__ void wait(std::uint32_t parity) {
 #if __CUDA_ARCH__ >= 900
     asm volatile(
@@ -63,8 +64,7 @@ struct alignas(8) Barrier {
   }
 };
 
-/// Where one side of a ring of buffers stands: with every round the phase of each buffer's barriers has the other
-/// parity.
+/// Position of one side in a ring of buffers: with every round the phase parity of the buffers' barriers flips.
 template <int kStages>
 struct RingPosition {
   int stage = 0;
@@ -78,14 +78,14 @@ struct RingPosition {
   }
 };
 
-/// Makes initialised barriers known to the copy engine and to the other blocks of the cluster.
+/// Makes initialised barriers visible to TMA and to the other blocks of the cluster.
 __device__ inline void fence_barrier_init() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 #endif
 }
 
-/// Orders ordinary stores to shared memory before what the copy engine or the tensor cores read next.
+/// Orders generic stores to shared memory before accesses by TMA or the tensor cores.
 __device__ inline void fence_async_proxy() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
@@ -101,7 +101,7 @@ __device__ inline void arrive_named(int id, int threads) {
   asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
-/// Gives registers back, or takes them: kRegisters a thread, for all warps of a warpgroup.
+/// Decreases or increases the register count to kRegisters per thread, for all warps of a warpgroup.
 template <int kRegisters>
 __device__ inline void lower_registers() {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL

@@ -15,7 +15,7 @@ struct Max {
   __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
 };
 
-/// Sums of some values and of their squares.
+/// Sums of values and of their squares.
 struct Moments {
   float sum;
   float squares;
@@ -31,9 +31,9 @@ struct AddMoments {
   __device__ Moments operator()(Moments a, Moments b) const { return {a.sum + b.sum, a.squares + b.squares}; }
 };
 
-/// A sum of 2^(x - highest) over some x. Two of them join at the higher maximum.
+/// A sum of 2^(x - highest) over several x. Two of them are combined at the higher maximum.
 struct ScaledSum {
-  /// Finite, so that the difference of two that have seen nothing is not NaN.
+  /// Finite, so that the difference of two empty sums is not NaN.
   static constexpr float kLowest = -3.4028234663852886e38f;
 
   float highest = kLowest;
@@ -48,7 +48,7 @@ struct JoinScaledSums {
   }
 };
 
-/// `value` of the lane whose number differs in the bits of `mask`.
+/// `value` of the lane whose index differs in the bits of `mask`.
 template <typename Value>
 __device__ Value shuffle_xor(Value value, int mask) {
   static_assert(sizeof(Value) % sizeof(unsigned) == 0);
@@ -60,7 +60,7 @@ __device__ Value shuffle_xor(Value value, int mask) {
   return value;
 }
 
-/// Reduces over groups of `kCount` neighbouring lanes, a power of two; each of them gets the result.
+/// Reduces over groups of `kCount` adjacent lanes, a power of two; each of them gets the result.
 template <int kCount, typename Value, typename Combine>
 __device__ Value warp_reduce(Value value, Combine combine) {
 #pragma unroll
@@ -88,7 +88,7 @@ __device__ inline void cluster_wait() {
 #endif
 }
 
-/// Stores to the place in block `rank` of the cluster that `here`, in shared memory, is in this one.
+/// Stores to block `rank` of the cluster, at the address that corresponds to `here` in this block's shared memory.
 template <typename Value>
 __device__ void store_in_block(Value* here, unsigned rank, Value value) {
 #if __CUDA_ARCH__ >= 900
@@ -103,9 +103,9 @@ __device__ void store_in_block(Value* here, unsigned rank, Value value) {
 #endif
 }
 
-/// Reductions over groups of `kThreads` threads (a power of two) in each of `kBlocks` blocks of a cluster. Every thread
-/// gets the result, and all threads of the block call alike. A block of `kBlockSize` threads holds several groups
-/// where they are smaller than it.
+/// Reductions over groups of `kThreads` threads (a power of two) in each of `kBlocks` blocks of a cluster. Every
+/// thread gets the result, and all threads of the block must call it together. A block of `kBlockSize` threads has
+/// several groups if they are smaller than it.
 template <int kThreads, int kBlocks = 1, int kBlockSize = kThreads>
 class GroupReducer {
  public:
@@ -127,15 +127,15 @@ class GroupReducer {
     return value;
   }
 
-  /// Over the threads of the group that are in one warp.
+  /// Over the threads of the group in one warp.
   template <typename Value, typename Combine>
   static __device__ Value within_warp(Value value, Combine combine) {
     return warp_reduce<(kThreads < 32 ? kThreads : 32)>(value, combine);
   }
 
-  /// Each warp's value, to all threads of the group. Calls use two halves of the shared memory in turn, which saves
-  /// them a second barrier: to write to a half again, one has to have passed the barrier of the call between, and
-  /// by then everyone has read it.
+  /// Each warp's value to all threads of the group. Calls alternate between two halves of the shared memory,
+  /// which saves a second barrier: before a thread writes to a half again, it has passed the barrier of the call
+  /// in between, and by then all have read that half.
   template <typename Value>
   __device__ const Value* exchange(Value value) {
     constexpr int kGroups = kBlockSize / kThreads;
@@ -148,7 +148,7 @@ class GroupReducer {
       if (lane == 0) own[warp % kWarps] = value;
       __syncthreads();
     } else {
-      // Another block's shared memory can be written to once that block runs.
+      // Another block's shared memory may be written to only once that block runs.
       if (first_) cluster_wait();
       first_ = false;
       if (lane < kBlocks) store_in_block(&own[cluster_rank() * kWarps + warp], lane, value);
@@ -179,8 +179,8 @@ class GroupReducer {
   bool first_ = true;
 };
 
-/// Reduces over each group of `kThreads` threads, within a warp, or over a whole block of so many. May be called
-/// again at once, for the price of a second barrier.
+/// Reduces over each group of `kThreads` threads, within a warp, or over a whole block of that many. May be called
+/// again immediately, at the cost of a second barrier.
 template <int kThreads, typename Value, typename Combine>
 __device__ Value group_reduce(Value value, Combine combine) {
   value = GroupReducer<kThreads>()(value, combine);

@@ -1,5 +1,5 @@
-// Kernels that map a matrix row by row, where outputs need all of their row: what layer norm, RMS norm and softmax
-// share. The row is in the registers of a group of threads (reduce.cuh), or is read again from memory.
+// Kernels that map a matrix row by row, with outputs that depend on the whole row: common to layer norm, RMS norm
+// and softmax. The row stays in registers of a group of threads (reduce.cuh), or is read again from memory.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@
 
 namespace roofline {
 
-/// One access to memory: `kWidth` elements of T, which are 16 bytes, or a single one.
+/// One memory access: `kWidth` elements of T, which are 16 bytes, or a single one.
 template <typename T, int kWidth>
 struct Access {
   static_assert(kWidth == 1 || kWidth == kLanes<T>);
   using Raw = std::conditional_t<kWidth == 1, T, uint4>;
 
-  /// What other blocks read too.
+  /// Data that other blocks read too.
   static __device__ Raw load(const T* from) { return __ldg(reinterpret_cast<const Raw*>(from)); }
-  /// What is read from memory once.
+  /// Data that is read from memory once.
   static __device__ Raw load_once(const T* from) {
     if constexpr (kWidth == 1) {
       return __ldcs(from);
@@ -46,8 +46,8 @@ struct Access {
   }
 };
 
-/// How a row is spread over threads: each of a group has `kSteps` accesses of `kWidth` elements, a group apart from
-/// each other, so that a warp's accesses are contiguous. More than one block a row is a cluster (sm_90).
+/// Distribution of a row over threads: each thread of a group has `kSteps` accesses of `kWidth` elements, a group
+/// apart from each other, so that a warp's accesses are contiguous. Several blocks per row are a cluster (sm_90).
 template <int kThreadsOfBlock, int kBlocksOfCluster, int kStepsOfThread, int kWidthOfAccess>
 struct RowPlan {
   static constexpr int kThreads = kThreadsOfBlock;
@@ -56,13 +56,13 @@ struct RowPlan {
   static constexpr int kWidth = kWidthOfAccess;
   static constexpr int kGroup = kThreads * kBlocks;
   static constexpr int kColumns = kGroup * kSteps * kWidth;  ///< the longest row that it holds
-  /// An SM has room for 32 blocks, so blocks of less than 64 threads would leave it half empty.
+  /// An SM has room for 32 blocks, so blocks of fewer than 64 threads would leave it half empty.
   static constexpr int kBlockSize = kThreads < 128 ? 128 : kThreads;
   using Reducer = GroupReducer<kThreads, kBlocks, kBlockSize>;
 };
 
-/// A thread's part of a row, as it is stored: widening it again for each use costs an instruction an element, and
-/// registers are what limits how many rows are on their way at once. Rows start at multiples of an access.
+/// A thread's part of a row in its storage type: widening it for each use costs one instruction per element, but
+/// registers limit how many rows are in flight. Rows start at multiples of an access.
 template <typename T, typename RowPlan>
 class RowTile {
  public:
@@ -73,7 +73,7 @@ class RowTile {
 
   int __device__ columns() const { return columns_; }
 
-  /// All loads before the first is used: kSteps in flight.
+  /// All loads precede the first use: kSteps in flight.
   __device__ void load(const T* row) {
 #pragma unroll
     for (int step = 0; step < Plan::kSteps; ++step) {
@@ -94,7 +94,7 @@ class RowTile {
     }
   }
 
-  /// Stores what `f(values of an access, its first column)` makes of the values.
+  /// Stores the result of `f(values of an access, its first column)`.
   template <typename F>
   __device__ void store(T* row, F f) {
 #pragma unroll
@@ -113,7 +113,7 @@ class RowTile {
   __device__ int column(int step) const { return (lane_ + step * Plan::kGroup) * kWidth; }
   __device__ bool has(int step) const { return column(step) < columns_; }
 
-  /// The compiler must not remember the widened values of the use before.
+  /// Prevents the compiler from keeping the widened values of the previous use.
   static __device__ typename Load::Raw fresh(typename Load::Raw& raw) {
     if constexpr (kWidth > 1) asm volatile("" : "+r"(raw.x), "+r"(raw.y), "+r"(raw.z), "+r"(raw.w));
     return raw;
@@ -124,13 +124,14 @@ class RowTile {
   int lane_;  ///< of this thread in its group
 };
 
-/// y = f(x), row by row: each is read once and stays in registers in between. `f(tile, row of x, reduce)` looks at the
-/// tile's values and returns what RowTile::store takes.
+/// y = f(x), row by row: each row is read once and stays in registers. `f(tile, row of x, reduce)` reads the tile's
+/// values and returns what RowTile::store takes.
 template <typename T, typename Plan, typename F>
 __global__ void __launch_bounds__(Plan::kBlockSize)
     map_rows(F f, const T* __restrict__ x, T* __restrict__ y, std::int64_t rows, int columns) {
   const std::int64_t thread = std::int64_t{blockIdx.x} * Plan::kBlockSize + threadIdx.x;
-  // Groups past the last row compute it again and store nothing: they take part in the others' barriers.
+  // Groups past the last row compute it again and store nothing, because they take part in the barriers of the
+  // others.
   const std::int64_t own = thread / Plan::kGroup;
   const std::int64_t row = min(own, rows - 1);
   typename Plan::Reducer reduce;
@@ -154,7 +155,7 @@ class SweptRow {
     });
   }
 
-  /// Stores what `f(values of an access, its first column)` makes of the values.
+  /// Stores the result of `f(values of an access, its first column)`.
   template <typename F>
   __device__ void store(T* row, F f) const {
     sweep([&](float(&values)[kWidth], std::int64_t column) {
@@ -181,7 +182,7 @@ class SweptRow {
   std::int64_t columns_;
 };
 
-/// As map_rows, of rows of any length: a block a row, which it sweeps over as often as f looks at it, and once more.
+/// As map_rows, for rows of any length: one block per row, with one pass for each use in f, and one more.
 template <typename T, int kThreads, int kWidth, typename F>
 __global__ void __launch_bounds__(kThreads)
     sweep_rows(F f, const T* __restrict__ x, T* __restrict__ y, std::int64_t columns) {
@@ -191,7 +192,7 @@ __global__ void __launch_bounds__(kThreads)
   tile.store(y + blockIdx.x * columns, f(tile, row, reduce));
 }
 
-/// What a launch over rows needs to know.
+/// Parameters of a launch over rows.
 struct Rows {
   cudaStream_t stream;
   std::int64_t rows;
@@ -218,7 +219,7 @@ void launch_map_rows(const Rows& rows, F f, const T* x, T* y) {
         "launching a kernel over rows");
 }
 
-/// Launches map_rows by the first of the plans that holds a row; false when none does.
+/// Launches map_rows with the first plan that holds a row; false if none does.
 template <typename T, typename... Plans, typename F>
 bool launch_first_fit(const Rows& rows, F f, const T* x, T* y) {
   const auto fits = [&]<typename Plan>() {
@@ -229,11 +230,11 @@ bool launch_first_fit(const Rows& rows, F f, const T* x, T* y) {
   return (fits.template operator()<Plans>() || ...);
 }
 
-/// Launches map_rows; false when a row is too long for it: of more than 64 KiB, 512 KiB where there are clusters, or
-/// 16,384 elements, 131,072 with clusters, where rows don't start on 16 bytes.
-/// Small blocks are best, as they are in a plain copy (H200, rows of 2 to 64 KiB: twice as large ones lose up to 3 %),
-/// and few accesses a thread, for a block's loads and its stores come in one burst each. F::kSteps says how many: two,
-/// or more where a thread's reductions cost as much as its elements. Groups grow first, then accesses, then blocks.
+/// Launches map_rows; false if a row is too long: more than 64 KiB (512 KiB with clusters), or 16,384 elements
+/// (131,072 with clusters) if rows are not 16-byte aligned. Small blocks are best, as in a plain copy (H200, rows
+/// of 2 to 64 KiB: blocks twice as large are up to 3 % slower), and few accesses per thread, because the loads and
+/// the stores of a block are one burst each. F::kSteps is the number of accesses: two, or more if a thread's
+/// reductions cost as much as its elements. Groups grow first, then accesses, then blocks.
 template <typename T, typename F>
 bool launch_in_registers(const Rows& rows, F f, const T* x, T* y) {
   constexpr int kW = kLanes<T>;
@@ -249,7 +250,7 @@ bool launch_in_registers(const Rows& rows, F f, const T* x, T* y) {
                           RowPlan<512, 8, 8, kW>>(rows, f, x, y);
 }
 
-/// Launches sweep_rows, with accesses of 16 bytes where `wide` and rows start on them.
+/// Launches sweep_rows, with 16-byte accesses if `wide` and rows are aligned.
 template <typename T, typename F>
 void launch_sweeps(const Rows& rows, bool wide, F f, const T* x, T* y) {
   constexpr int kThreads = 512;

@@ -1,6 +1,6 @@
-// A ring of buffers in shared memory, through which a block reads what it streams: one thread has the copy engine fill
-// them (sm_90), the other warps empty them in the same order. Nearly all of an SM's shared memory is on its way at any
-// time, more than its registers could hold, and nobody waits for addresses.
+// A ring of buffers in shared memory through which a block streams its input: one thread issues TMA copies into them
+// (sm_90), the other warps consume them in order. Nearly all of an SM's shared memory is in flight at any time, more
+// than its registers could hold, and no warp waits for address computation.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,12 @@
 
 namespace roofline {
 
-/// The warps of a block that streams through a ring:
-///   consumers   compute, and leave what they have at the end of a piece of work
-///   joiners     join that with what other blocks have left, while the consumers are at the next piece
-///   feeder      one thread, which asks for the data of one piece after another
-/// Memory is so busy then that a load or a fence takes microseconds: consumers that did the joining would stand still
-/// for 3 to 6 µs a piece.
+/// Warp roles of a streaming block:
+///   consumers   compute, and write a partial result at the end of a work unit
+///   joiners     reduce it with the partial results of other blocks, while the consumers do the next work unit
+///   feeder      one thread, which issues the loads of all work units
+/// Under this memory load a load or a fence takes microseconds: if consumers did the reduction, they would idle for
+/// 3 to 6 µs per work unit.
 template <int kConsumerWarpCount, int kJoinerWarps>
 struct StreamRoles {
   static constexpr int kConsumerWarps = kConsumerWarpCount;
@@ -25,7 +25,7 @@ struct StreamRoles {
   static constexpr int kThreads = kFeeder + 32;
 };
 
-/// A buffer that all threads of one role write and all of another read, again and again.
+/// A buffer that all threads of one role write and all of another read, repeatedly.
 struct Handover {
   Barrier full, empty;
 
@@ -43,7 +43,7 @@ struct alignas(128) StreamRing {
   Barrier full[kStages];
   Barrier empty[kStages];
 
-  /// By one thread, before a barrier of the block. `warps` empty the ring.
+  /// Called by one thread, before a block barrier. `warps` consume the ring.
   __device__ void init(int warps) {
     for (int i = 0; i < kStages; ++i) {
       full[i].init(1);
@@ -52,7 +52,7 @@ struct alignas(128) StreamRing {
     fence_barrier_init();
   }
 
-  /// The one thread's: copy(next stage, its barrier) once it is empty. The copies are of `bytes` in all.
+  /// Producer: copy(next stage, its barrier) once it is empty. The copies have `bytes` in total.
   template <typename Copy>
   __device__ void fill(Position& at, std::uint32_t bytes, Copy copy) {
     empty[at.stage].wait(at.parity ^ 1);
@@ -65,13 +65,13 @@ struct alignas(128) StreamRing {
     fill(at, bytes, [&](std::byte* stage, Barrier& done) { load_bulk(stage, from, bytes, done, CacheHint::first); });
   }
 
-  /// The warps': the next stage, once it is full.
+  /// Consumer: the next stage, once it is full.
   __device__ const std::byte* await(const Position& at) {
     full[at.stage].wait(at.parity);
     return stages[at.stage];
   }
 
-  /// The warp has read the stage.
+  /// Consumer: the warp has read the stage.
   __device__ void release(Position& at) {
     empty[at.stage].arrive_as_warp();
     at.advance();

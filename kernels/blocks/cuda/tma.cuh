@@ -1,6 +1,6 @@
-// Hopper's bulk tensor copies (TMA, sm_90): tiles between global and shared memory by one thread, addressed through a
-// tensor map (tensor_map.hpp). Coordinates are in elements, innermost first; what lies outside reads as zero and is not
-// written. Elsewhere the functions do nothing.
+// Hopper's bulk tensor copies (TMA, sm_90): one thread copies tiles between global and shared memory, addressed by a
+// tensor map (tensor_map.hpp). Coordinates are in elements, innermost first; elements outside read as zero and are
+// not written. On other targets the functions do nothing.
 #pragma once
 
 #include <cuda.h>
@@ -15,15 +15,14 @@ __device__ inline void prefetch_map(const CUtensorMap* map) {
 #endif
 }
 
-/// L2 keeps what is loaded so for longer, or lets it go first (the policies that createpolicy makes for a whole
-/// tensor).
+/// L2 eviction policies for loads: evict last or evict first (as createpolicy makes for a whole tensor).
 enum class CacheHint : std::uint64_t {
   normal = 0x1000000000000000,
   first = 0x12F0000000000000,
   last = 0x14F0000000000000
 };
 
-/// `bytes` bytes as they lie; they and both addresses are multiples of 16.
+/// `bytes` contiguous bytes; they and both addresses are multiples of 16.
 __device__ inline void load_bulk(void* to, const void* from, std::uint32_t bytes, Barrier& done,
                                  CacheHint hint = CacheHint::normal) {
 #if __CUDA_ARCH__ >= 900
@@ -56,8 +55,8 @@ __device__ inline void load_tile(void* to, const CUtensorMap* map, Barrier& done
 #endif
 }
 
-/// The same tile into every block of the cluster whose bit is set in `blocks`, at the same place, each completing on
-/// its own barrier of that place.
+/// Multicast of the same tile to every block of the cluster whose bit is set in `blocks`, at the same offset, each
+/// completing on its own barrier at that offset.
 __device__ inline void load_tile_multicast(void* to, const CUtensorMap* map, Barrier& done, int x, int y,
                                            std::uint16_t blocks, CacheHint hint = CacheHint::normal) {
 #if __CUDA_ARCH__ >= 900
@@ -80,8 +79,8 @@ __device__ inline void load_tile_multicast(void* to, const CUtensorMap* map, Bar
 #endif
 }
 
-/// A tile of a map in im2col mode: channels from `channel` on of consecutive output pixels, as the tap (tap_x, tap_y)
-/// sees them. The first pixel is given by where its window begins: x, y in the image, negative in the padding.
+/// A tile of a map in im2col mode: channels from `channel` on of consecutive output pixels, as seen by the tap
+/// (tap_x, tap_y). The first pixel is given by the start of its window: x, y in the image, negative in the padding.
 __device__ inline void load_pixels(void* to, const CUtensorMap* map, Barrier& done, int channel, int x, int y,
                                    int image, int tap_x, int tap_y, CacheHint hint = CacheHint::normal) {
 #if __CUDA_ARCH__ >= 900
@@ -95,7 +94,7 @@ __device__ inline void load_pixels(void* to, const CUtensorMap* map, Barrier& do
 #endif
 }
 
-/// Stores a tile; fence_async_proxy() and a barrier come before. Then commit_stores() by the same thread.
+/// Stores a tile; requires fence_async_proxy() and a barrier before, and commit_stores() by the same thread after.
 __device__ inline void store_tile(const CUtensorMap* map, const void* from, int x, int y) {
 #if __CUDA_ARCH__ >= 900
   asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%2, %3}], [%1];" ::"l"(map),
@@ -115,7 +114,7 @@ __device__ inline void commit_stores() {
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 #endif
 }
-/// Until at most kPending groups of stores still read shared memory.
+/// Waits until at most kPending groups of stores still read shared memory.
 template <int kPending>
 __device__ inline void wait_stores_read() {
 #if __CUDA_ARCH__ >= 900

@@ -1,6 +1,6 @@
-// Hopper's warpgroup matrix products (wgmma): d[64, n] += a[64, k] · b[k, n] with the accumulators in the registers of
-// 128 threads, b in shared memory, a there or in registers. Only for sm_90a; elsewhere the functions do nothing, and
-// the host never launches what calls them. PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions".
+// Hopper's warpgroup matrix products (wgmma): d[64, n] += a[64, k] · b[k, n] with the accumulators in the registers
+// of 128 threads, b in shared memory, a there or in registers. Only for sm_90a; on other targets the functions do
+// nothing, and the host never launches their callers. PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions".
 #pragma once
 
 #include <cuda_bf16.h>
@@ -14,16 +14,16 @@
 
 namespace roofline::wgmma {
 
-/// Where accumulator `i` of thread `thread` (of 128) lies in the 64 x n tile.
+/// Position of accumulator `i` of thread `thread` (of 128) in the 64 x n tile.
 __host__ __device__ constexpr int row_of(int thread, int i) {
   return thread / 32 * 16 + thread % 32 / 4 + i / 2 % 2 * 8;
 }
 __host__ __device__ constexpr int column_of(int thread, int i) { return i / 4 * 8 + thread % 4 * 2 + i % 2; }
 
-/// Bytes of an operand along k that one instruction takes: 8 elements of tf32, 16 of 16 bits, 32 of fp8 and int8.
+/// Bytes along k per instruction: 8 elements of tf32, 16 of 16 bits, 32 of fp8 and int8.
 constexpr int kStepBytes = 32;
 
-/// Before the first instruction, and after accumulators or operands in registers were touched by anything else.
+/// Required before the first instruction, and after any other access to accumulators or register operands.
 __device__ inline void fence() {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
@@ -34,14 +34,14 @@ __device__ inline void commit() {
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 #endif
 }
-/// Until at most kPending committed groups are under way.
+/// Waits until at most kPending committed groups are pending.
 template <int kPending>
 __device__ inline void wait() {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
 #endif
 }
-/// Keeps the compiler from moving uses of an accumulator across a wait: it sees the register change here.
+/// Keeps the compiler from moving uses of an accumulator across a wait, by pretending to modify the register.
 __device__ inline void touch(float& value) { asm volatile("" : "+f"(value)::"memory"); }
 
 /// The descriptor of a tile with the 128-byte swizzle, aligned to 1024 bytes.
@@ -54,18 +54,18 @@ __device__ inline std::uint64_t descriptor(const void* tile, int leading_bytes =
   return static_cast<std::uint64_t>(shared_address(tile) & 0x3FFFF) >> 4 |
          static_cast<std::uint64_t>(leading_bytes >> 4) << 16 | std::uint64_t{1024 >> 4} << 32 | kSwizzle128 << 62;
 }
-/// The same tile, that many bytes on.
+/// The same tile, that many bytes further.
 __device__ inline std::uint64_t advance(std::uint64_t tile, int bytes) {
   return tile + static_cast<std::uint64_t>(bytes >> 4);
 }
 
-/// What sums of products of T are kept in.
+/// Accumulator type of products of T.
 template <typename T>
 using Accumulator = std::conditional_t<std::is_same_v<T, std::int8_t>, int, float>;
 
-/// Product<T, n>::run(d, a, b, accumulate): d = a · b, plus d where `accumulate`; a is a descriptor, or four registers
-/// of two elements each as the accumulators of a 64 x 16 tile lie. kTransposeB: b is mn-major. One specialisation for
-/// each type and n that a kernel here uses; types of other than 16 bits have no transposed operands, and a only by
+/// Product<T, n>::run(d, a, b, accumulate): d = a · b, plus d if `accumulate`; a is a descriptor, or four registers
+/// of two elements each in the layout of the accumulators of a 64 x 16 tile. kTransposeB: b is mn-major. One
+/// specialisation per type and n in use; types other than 16-bit ones have no transposed operands, and a only by
 /// descriptor. T = float is tf32.
 template <typename T, int kN, bool kTransposeB = false>
 struct Product;

@@ -1,5 +1,5 @@
-// The cache ceilings of the CPU: every worker reads, writes, copies or adds up a set of its own, which fits the level
-// and not the one before it, over and over.
+// Cache ceilings of the CPU: every worker repeatedly reads, writes, copies or runs a triad over its own set, which
+// fits in the level and not in the level before it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,12 +15,12 @@
 namespace roofline {
 namespace {
 
-// What a worker moves in one launch: 0.2 ms from L1, 0.4 ms from L3.
+// Bytes per worker and launch: 0.2 ms from L1, 0.4 ms from L3.
 constexpr double kLaunchBytes = 64 * kMebibyte;
 constexpr double kLaunchBytesL3 = 16 * kMebibyte;
 
-/// A round of all sets where they are read in turn, without a barrier in between: workers who keep pace would meet
-/// each line at the same distance, and never share it.
+/// One round of all sets if they are read in turn, without a barrier in between: workers at equal speed access each
+/// line at the same distance and never share it.
 double launch_bytes(const CpuDevice& cpu, Level level, bool in_turn, double set_bytes) {
   constexpr std::int64_t kMostPasses = 16;
   if (level != Level::l3) return kLaunchBytes;
@@ -33,10 +33,10 @@ struct Variant {
   const SveKernels* sve = nullptr;
 };
 
-/// Every worker with a set of its own, and L3 reads in turn even where they need not be: an L3 that is no copy of the
-/// L2s (Intel's since 2017) gives a line away to the one core that uses it and takes it back later, but keeps a line
-/// that several use. 524 instead of 450 GB/s on 16 cores of an Emerald Rapids.
-/// Wide registers come first, where there is SVE: a core loads more through them, or as much.
+/// Every worker reads its own set, and L3 is also read in turn where that is not necessary: a non-inclusive L3
+/// (Intel since 2017) moves a line to the only core that uses it and back later, but keeps a line that several
+/// cores use. 524 instead of 450 GB/s on 16 cores of an Emerald Rapids. Wide registers come first where there is
+/// SVE, because they load at least as fast.
 std::vector<Variant> variants_of(const CachePlan& planned, bool quick) {
   std::vector<Variant> variants;
   if (planned.own) variants.push_back({.in_turn = false, .sve = sve_kernels()});
@@ -87,7 +87,7 @@ std::vector<Probe> cache_probes() {
       probe.make = [=](Device& device, const ProbeRequest& request, int variant) {
         return make(level, pattern, device, request, variant);
       };
-      // No limit: the loads that a core starts in a cycle and the width of its L2 are in no register of the CPU.
+      // No limit: no CPU register gives the loads per cycle or the width of the L2.
     }
   }
   return probes;

@@ -1,6 +1,5 @@
-// What dot products reach on all cores of a CPU: its bf16 roof, where it has instructions for them, and its int8 roof,
-// which it has everywhere. Operands are random and chosen so that every sum is exact, and every lane of every chain is
-// checked.
+// Dot-product ceilings of all cores of a CPU: bf16 if it has instructions for it, and int8 on every CPU. Operands
+// are random and chosen so that every sum is exact, and every lane of every chain is checked.
 #include "kernels/calibration/cpu/dot.hpp"
 
 #include <fmt/format.h>
@@ -22,11 +21,11 @@
 namespace roofline {
 namespace {
 
-// Some 0.4 ms at 6 to 12 cycles a round.
+// About 0.4 ms at 6 to 12 cycles per round.
 constexpr std::int64_t kDotRounds = std::int64_t{1} << 17;
 constexpr std::int64_t kLeastDotRounds = 512;
-// Sums of bf16 products are whole numbers that fp32 holds exactly: a claim is half of a fair share at the most, of
-// which the audit asks for twice as many rounds, and kDotRounds x kMostDot < 2^24.
+// Sums of bf16 products are integers that fp32 represents exactly: a chunk is at most half of an equal share, the
+// audit asks for twice as many rounds, and kDotRounds x kMostDot < 2^24.
 constexpr int kMostDot = 96;
 
 using Operand = std::array<std::uint32_t, kDotLanes>;
@@ -36,7 +35,7 @@ struct Operands {
   Operand right;
 };
 
-/// A whole number of up to 8 bits as bf16, which has as many: the upper half of the fp32.
+/// An integer of up to 8 bits as bf16, which has as many mantissa bits: the upper half of the fp32.
 std::uint32_t to_bf16(int value) { return std::bit_cast<std::uint32_t>(static_cast<float>(value)) >> 16U; }
 double from_bf16(std::uint32_t bits) { return std::bit_cast<float>(bits << 16U); }
 
@@ -45,7 +44,7 @@ std::int64_t signed_part(std::uint32_t word, unsigned first, unsigned bits) {
   return std::bit_cast<std::int32_t>(word << (32 - first - bits)) >> (32 - bits);
 }
 
-/// What one step adds to a lane, by the definition of the instruction: `left` and `right` are whole registers.
+/// What one step adds to a lane, by the definition of the instruction; `left` and `right` are whole registers.
 std::int64_t dot(DotStep step, const std::uint32_t* left, const std::uint32_t* right, int lanes, int lane) {
   std::int64_t sum = 0;
   switch (step) {
@@ -84,7 +83,7 @@ std::uint32_t random_word(DotStep step, std::mt19937& random) {
   return upper | number();
 }
 
-/// Drawn again until every step changes its lane, and a bf16 lane by little enough.
+/// Redrawn until every step changes its lane, and a bf16 lane by little enough.
 Operands random_operands(DotStep step, int lanes) {
   std::mt19937 random(20);
   Operands operands;
@@ -97,7 +96,7 @@ Operands random_operands(DotStep step, int lanes) {
         ++lane;
         continue;
       }
-      const int shared_by = step == DotStep::int16_halves ? 2 : 1;  // lanes that a word has a part in
+      const int shared_by = step == DotStep::int16_halves ? 2 : 1;  // lanes that use a part of a word
       left[static_cast<std::size_t>(lane / shared_by)] = random_word(step, random);
       lane -= lane % shared_by;
     }
@@ -112,7 +111,7 @@ struct DotState {
   };
 
   DotKernel kernel;
-  std::vector<std::uint32_t> left, right;  // as the kernel wants them
+  std::vector<std::uint32_t> left, right;  // in the layout of the kernel
   std::vector<Worker> workers;
   GuidedRounds rounds;
 
@@ -147,7 +146,7 @@ std::optional<std::string> check(const DotState& state) {
   return std::nullopt;
 }
 
-/// Those that this CPU has at a level; where it has units for dot products there, only these.
+/// The kernels that this CPU supports at a level; if it has dot-product units there, only those.
 std::vector<DotKernel> usable_kernels(Pipe pipe, Isa isa) {
   const DotKernels kernels = with_isa(isa, []<Isa level>() { return dot_kernels<level>(); });
   std::vector<DotKernel> usable;
@@ -204,8 +203,8 @@ std::optional<Limit> limit(Pipe pipe, const Device& device, std::optional<double
   const std::vector<DotKernel> kernels = usable_kernels(pipe, as_cpu(device).isa());
   if (!core_hz || kernels.empty()) return std::nullopt;
   const DotKernel& kernel = kernels.front();
-  // Cores that give half of it have one pipe, or start one of these every other cycle, or add the products of pairs on
-  // the same pipes; no register says so.
+  // Cores that reach half of it have one pipe, or issue one such instruction every other cycle, or add the
+  // products of pairs on the same pipes; no register tells which.
   constexpr int kPipes = 2;
   const int cores = as_cpu(device).cores();
   const int products = products_of(kernel.step);

@@ -1,5 +1,5 @@
-// Dot-product chains. The instructions that do the work are written out: no compiler can replace them or take them out
-// of the loop, the level's flags need not include them, and they are only ever run where the CPU has them.
+// Dot-product chains. The measured instructions are inline assembly: the compiler cannot replace or hoist them, the
+// level's flags need not include them, and they run only on CPUs that have them.
 #include "kernels/calibration/cpu/dot.hpp"
 
 namespace roofline {
@@ -47,7 +47,7 @@ Words whole(Words sum) {
   }
 }
 
-// Every loop is unrolled, and nothing takes the address of an array: they must live in registers.
+// Every loop is unrolled, and no array has its address taken: arrays must live in registers.
 template <DotStep kStep, int kChains>
 void run_chains(std::int64_t rounds, const std::uint32_t* left, const std::uint32_t* right, std::uint32_t* totals) {
   Words a[kDotOperands];
@@ -70,8 +70,8 @@ constexpr DotKernel kernel(const char* instruction, std::optional<DotUnit> unit 
   return {kStep, unit, kChains, kLanes, instruction, run_chains<kStep, kChains>};
 }
 
-// Latency times pipes is 5 to 10. With 16 registers, four of them for operands, one for the other and one for products,
-// 10 chains fit.
+// Latency times pipes is 5 to 10. With 16 registers, four for left operands, one for the right one and one for
+// products, 10 chains fit.
 constexpr DotKernel kKernels[] = {
 #if defined(__AVX512BW__)
     kernel<DotStep::bf16_pairs, 12>("VDPBF16PS, 512 bit", DotUnit::avx512_bf16),

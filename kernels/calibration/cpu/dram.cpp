@@ -1,6 +1,6 @@
-// The DRAM ceilings of the CPU: read, write, copy and triad over sets that exceed the last-level cache many times
-// (memory_plan.cpp), and what the two kinds of stores reach each. Bytes are the compulsory ones: where a store first
-// reads the line it overwrites, that is a cost of the variant and not part of the work.
+// DRAM ceilings of the CPU: read, write, copy and triad over sets that exceed the last-level cache many times
+// (memory_plan.cpp), with both kinds of stores. Bytes are compulsory ones: if a store first reads the line that it
+// overwrites, that is a cost of the variant and not part of the work.
 #include "kernels/calibration/cpu/dram.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@
 namespace roofline {
 namespace {
 
-// 0.5 to 1 ms at 16 to 25 GB/s a thread: the barrier costs 2 us, and a second holds a thousand samples.
+// 0.5 to 1 ms at 16 to 25 GB/s per thread: the barrier costs 2 us, and a second has a thousand samples.
 constexpr double kDramLaunchBytes = 16.0 * (1 << 20);
 
 struct DramVariant {
@@ -36,7 +36,7 @@ std::string name_of(Pattern pattern, const DramVariant& variant) {
   return fmt::format("{}, {}", load, store);
 }
 
-/// The likely winner first: quick takes only that one.
+/// The likely fastest first: quick calibrations take only that one.
 std::vector<DramVariant> variants_of(Pattern pattern) {
   if (pattern == Pattern::read) return {{LoadKind::prefetched}, {LoadKind::four_streams}, {LoadKind::plain}};
 #if defined(__x86_64__)
@@ -46,8 +46,7 @@ std::vector<DramVariant> variants_of(Pattern pattern) {
   if (pattern == Pattern::copy) variants.push_back({.store = StoreKind::string});
   return variants;
 #else
-  // Cores of AArch64 see by themselves that lines are written whole, and read none of them; for some the hint is a
-  // loss.
+  // AArch64 cores detect writes of whole lines and do not read them; on some the non-temporal hint costs time.
   if (pattern == Pattern::write) return {{.store = StoreKind::non_temporal}, {}};
   return {{LoadKind::prefetched, StoreKind::non_temporal},
           {LoadKind::plain, StoreKind::non_temporal},
@@ -75,13 +74,13 @@ Probe dram_probe(Pattern pattern, std::vector<DramVariant> variants) {
   probe.make = [pattern, variants = std::move(variants)](Device& device, const ProbeRequest& request, int variant) {
     return make(pattern, variants, device, request, variant);
   };
-  // No limit: nothing on a CPU says, without privileges, how many channels of what memory there are.
+  // No limit: without privileges a CPU does not report its memory channels and speed.
   return probe;
 }
 
 Probe roof(Pattern pattern) { return dram_probe(pattern, variants_of(pattern)); }
 
-/// The copy roof's likely winner on pages of 4 KiB: what huge pages are worth here.
+/// The likely fastest copy on 4 KiB pages: the benefit of huge pages.
 Probe small_pages() {
   Probe probe = dram_probe(Pattern::copy, {});
   probe.name += ".small_pages";

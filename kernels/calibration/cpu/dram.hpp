@@ -1,4 +1,4 @@
-// The plan that every probe of the CPU's DRAM shares, so that references and curves can be held against the roof.
+// The plan shared by all DRAM probes of the CPU, so that references and curves are comparable with the roof.
 #pragma once
 
 #include <optional>
@@ -9,11 +9,11 @@
 
 namespace roofline {
 
-/// Sets that exceed the caches four times in all, for so many threads at the device's best level, with prefetched loads
-/// and regular stores unless the caller changes it.
+/// Sets that exceed the caches four times in total, for that many threads at the device's best level, with
+/// prefetched loads and regular stores unless the caller changes it.
 StreamPlan dram_plan(CpuDevice& cpu, int threads, Pattern pattern, double scale);
 
-/// Why such sets can't be had here, or nothing.
+/// Why such sets are not possible here, or nothing.
 std::optional<std::string> no_room_for_dram(const CpuDevice& cpu, Pattern pattern);
 
 }  // namespace roofline

@@ -1,6 +1,6 @@
-// The fp32 and fp64 ceilings of the CPU: searches chains, unrolling and instruction-set level, and checks every chain
-// against a scalar replay of the same arithmetic, bit by bit. Beside the roofs of all cores at the best level stand
-// one core alone, and the lower levels.
+// fp32 and fp64 ceilings of the CPU: searches chains, unrolling and instruction-set level, and checks every chain
+// bit by bit against a scalar replay. Besides the roofs of all cores at the best level there are references of one
+// core and of lower levels.
 #include "kernels/calibration/cpu/fma.hpp"
 
 #include <fmt/format.h>
@@ -25,13 +25,12 @@
 namespace roofline {
 namespace {
 
-// Whole turns of the longest unrolled loop, and enough of them for some 0.4 ms at 5 cycles a round: a dispatch of 1 to
-// 2 µs is lost in it.
+// Whole iterations of the longest unrolled loop, about 0.4 ms at 5 cycles per round: dispatch takes 1 to 2 µs.
 constexpr std::int64_t kLongestTurn = 16;
 constexpr std::int64_t kTurns = std::int64_t{1} << 14;
 constexpr std::int64_t kLeastTurns = 32;  // a microsecond
 
-/// Which part of the CPU a probe is about.
+/// The part of the CPU that a probe measures.
 struct Scope {
   std::optional<Isa> isa;  ///< nothing: the best level there is
   bool one_core = false;
@@ -67,8 +66,9 @@ FmaKernels<T> kernels_of(const SveKernels& sve) {
   }
 }
 
-/// A roof takes all kernels of the best level, and one of the level below where that has FMA too: wide registers may
-/// cost clock, or be executed as two halves. So it is with SVE and NEON. References and quick take the first two.
+/// A roof searches all kernels of the best level, and one of the level below if that has FMA: wide registers may
+/// lower the clock, or be executed as two halves. The same applies to SVE and NEON. References and quick
+/// calibrations take the first two.
 template <typename T>
 std::vector<Choice<T>> choices(const Scope& scope, Isa best, bool quick) {
   const Isa isa = scope.isa.value_or(best);
@@ -111,7 +111,7 @@ struct FmaState {
   }
 };
 
-/// Replays the chains, as far as each worker has taken them.
+/// Replays the chains as far as each worker has taken them.
 template <typename T>
 std::optional<std::string> check(const FmaState<T>& state) {
   using Worker = typename FmaState<T>::Worker;
@@ -188,7 +188,7 @@ std::optional<ProbeCase> make(const Scope& scope, Device& device, const ProbeReq
   return probe;
 }
 
-/// What a core does in a cycle, and how that is known.
+/// FLOPs of a core per cycle, and the source of that number.
 struct Pipes {
   int pipes = 0;
   std::string pipes_source;
@@ -197,7 +197,7 @@ struct Pipes {
 };
 
 #if defined(__aarch64__)
-/// Nothing for a core that is not known: they have between one pipe and six, and nothing says how many.
+/// Nothing for an unknown core: cores have between one pipe and six, and no register tells.
 std::optional<Pipes> pipes_of(const CpuDevice& cpu, const Scope& scope) {
   const ArmCore* core = find_arm_core(cpu.name().version);
   const SveKernels* sve = scope.isa ? nullptr : sve_kernels();
@@ -209,15 +209,15 @@ std::optional<Pipes> pipes_of(const CpuDevice& cpu, const Scope& scope) {
 #else
 std::optional<Pipes> pipes_of(const CpuDevice& cpu, const Scope& scope) {
   const Isa isa = scope.isa.value_or(cpu.isa());
-  // Every AVX2 server core since Haswell and Zen has two; no register of the CPU says so. Without FMA it takes as many
-  // multipliers and, beside them, adders: the same bound.
+  // Every AVX2 server core since Haswell and Zen has two pipes; no CPU register says so. Without FMA it has as
+  // many multipliers and adders: the same bound.
   Pipes found{2, "assumed", isa == Isa::avx512 ? 512 : isa == Isa::avx2 ? 256 : 128, "assumed full register width"};
 #if defined(__x86_64__)
   unsigned eax = 0;
   unsigned ebx = 0;
   unsigned ecx = 0;
   unsigned edx = 0;
-  // AMD says how wide its units are (FP128, FP256 and FP512 are bits 0, 2 and 3); Intel does not.
+  // AMD reports the width of its units (FP128, FP256 and FP512 are bits 0, 2 and 3); Intel does not.
   if (__get_cpuid(0x8000001a, &eax, &ebx, &ecx, &edx) != 0 && (eax & 0xdU) != 0) {
     found.bits = std::min(found.bits, (eax & 8U) != 0 ? 512 : (eax & 4U) != 0 ? 256 : 128);
     found.bits_source = "CPUID 8000_001A";

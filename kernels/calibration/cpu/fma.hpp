@@ -1,5 +1,5 @@
-// The kernels behind the fp32 and fp64 ceilings of the CPU: independent chains of fused multiply-adds on
-// registers. They are compiled once for each instruction-set level (fma.simd.cpp).
+// Kernels of the CPU's fp32 and fp64 ceilings: independent chains of fused multiply-adds on registers, compiled once
+// per instruction-set level (fma.simd.cpp).
 #pragma once
 
 #include <cmath>
@@ -9,15 +9,15 @@
 
 namespace roofline {
 
-/// x ← x·kFmaFactor + kFmaIncrement, again and again. The factor's mantissa is all ones but the last two bits, and x
-/// creeps from near 1 towards 100 and never gets there: no value repeats, so a lost round shows in the result.
+/// x ← x·kFmaFactor + kFmaIncrement, repeatedly. The factor's mantissa is all ones except the last two bits, and x
+/// slowly rises from near 1 towards 100 without reaching it: no value repeats, so a lost round shows in the result.
 template <typename T>
 inline constexpr T kFmaFactor = T(1) - T(1) / T(4194304);
 template <typename T>
 inline constexpr T kFmaIncrement = T(100) / T(4194304);
 
-/// AArch64's vectors overwrite what they add to, so that a step like that would copy the increment first. There chain c
-/// takes x ← x + kFmaFactors[c mod 4]·kFmaIncrement, and x climbs.
+/// AArch64 vector FMAs overwrite their addend, so that form would need a copy of the increment. There chain c
+/// computes x ← x + kFmaFactors[c mod 4]·kFmaIncrement, and x increases.
 inline constexpr int kFmaFactorCount = 4;
 template <typename T>
 inline constexpr T kFmaFactors[kFmaFactorCount] = {kFmaFactor<T>, T(0.8660254037844386), T(0.7071067811865475),
@@ -29,11 +29,11 @@ struct FmaKernel {
   int chains = 0;
   int unroll = 0;  ///< steps of each chain in one turn of the loop; `rounds` must be a multiple of it
   int lanes = 0;
-  /// Takes chain c, whose value is state[c·lanes … c·lanes + lanes - 1], `rounds` steps further.
+  /// Advances chain c, whose value is state[c·lanes … c·lanes + lanes - 1], by `rounds` steps.
   void (*run)(std::int64_t rounds, T* state) = nullptr;
 };
 
-/// The kernels of one level. A plain pair of pointers: these objects must not share inline functions of the
+/// The kernels of one level. A plain pair of pointers, because these objects must not share inline functions of the
 /// standard library with code for lower levels.
 template <typename T>
 struct FmaKernels {
@@ -56,7 +56,7 @@ constexpr bool has_fma(Isa isa) {
 #endif
 }
 
-/// What a step makes of x, with the roundings of the kernels.
+/// One step of x, with the roundings of the kernels.
 template <typename T>
 T fma_step(T x, int chain, bool fused) {
 #if defined(__aarch64__)
@@ -65,7 +65,7 @@ T fma_step(T x, int chain, bool fused) {
 #else
   (void)chain;
   if (fused) return std::fma(x, kFmaFactor<T>, kFmaIncrement<T>);
-  // A volatile product keeps the compiler from fusing what the kernel did not fuse.
+  // The volatile product keeps the compiler from fusing what the kernel does not fuse.
   volatile T product = x * kFmaFactor<T>;
   return product + kFmaIncrement<T>;
 #endif

@@ -1,6 +1,7 @@
-// FMA chains in GCC's vector types, so that one text serves SSE2, AVX2 and AVX-512. The compiler contracts x·a + b to
-// one instruction where the level has it (ISO C++ mode keeps -ffp-contract=fast); fma.cpp replays the arithmetic
-// exactly and would notice if it did not. NEON's is named, for the compiler would take its product out of the loop.
+// FMA chains in GCC's vector types, one source for SSE2, AVX2 and AVX-512. The compiler contracts x·a + b to one
+// instruction if the level has it (ISO C++ mode keeps -ffp-contract=fast); fma.cpp replays the arithmetic exactly
+// and would detect a difference. NEON's is an intrinsic, because the compiler would hoist its product out of the
+// loop.
 #include "kernels/calibration/cpu/fma.hpp"
 
 #include <cstring>
@@ -27,7 +28,7 @@ void run_chains(std::int64_t rounds, T* state) {
 #pragma GCC unroll 32
   for (int c = 0; c < kChains; ++c) std::memcpy(&x[c], state + c * kLanes, sizeof(V));
   V increment = V{} + kFmaIncrement<T>;
-  // Hides the values: they stay in registers and are not folded into memory operands.
+  // Hides the values, so that they stay in registers and are not folded into memory operands.
 #if defined(__aarch64__)
   V factor[kFmaFactorCount];
   asm volatile("" : "+w"(increment));
@@ -62,9 +63,9 @@ constexpr FmaKernel<T> kernel() {
   return {kChains, kUnroll, sizeof(V) / sizeof(T), run_chains<T, V, kChains, kUnroll>};
 }
 
-// The product of latency and pipes is 8 to 10 on most cores, 12 to 16 where multiplication and addition are
-// two instructions, and 16 to 24 where there are four pipes (Neoverse V1) or six. Two registers hold the constants: 14
-// chains fill the 16 of SSE2 and AVX2. On AArch64 five do. The likely winner first.
+// Latency times pipes is 8 to 10 on most cores, 12 to 16 where multiplication and addition are two instructions, and
+// 16 to 24 with four pipes (Neoverse V1) or six. Two registers hold constants, so 14 chains fill the 16 registers of
+// SSE2 and AVX2. On AArch64 five do. The likely fastest first.
 template <typename T, typename V>
 constexpr FmaKernel<T> kKernels[] = {
 #if defined(__aarch64__)

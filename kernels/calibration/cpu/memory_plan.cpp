@@ -1,5 +1,5 @@
-// The rules. What the audit asks of a working set (docs/method.md) is asked of each worker here: four times what he has
-// in the caches before the level, and no more than his share of the level itself.
+// Working-set rules. What the audit requires of a working set (docs/method.md) is required of each worker here: four
+// times its share of the inner caches, and no more than its share of the level.
 #include "kernels/calibration/cpu/memory_plan.hpp"
 
 #include <fmt/format.h>
@@ -17,26 +17,26 @@ namespace {
 
 constexpr double kKiB = 1 << 10;
 
-// A set that is this many times the caches before it finds next to nothing there.
+// A set of this many times the inner caches has almost no hits there.
 constexpr double kPast = 4;
-// Of a level: stacks, page tables and, in an L3, other tenants take some of it.
+// Usable fraction of a level: stacks, page tables and, in an L3, other tenants use some of it.
 constexpr double kMost = 0.75;
-// Servers whose L3 is hardly larger than all L2s together can still be read from where workers change sets after every
-// pass: half as much again as all L2s under one L3 is enough for most of a set to have left the others' too.
+// Servers whose L3 is hardly larger than all L2s together can still be measured if workers exchange sets after every
+// pass: one and a half times all L2s under one L3 is enough for most of a set to have left the other L2s.
 constexpr double kPastOthers = 1.5;
-// A last-level cache that is not LRU keeps some of what streams through it: on a Zen 5, sets of 4 times its L3 were
-// read 2.3 times as fast as memory, of 8 times by 9 %, of 16 by 2 %, of 32 as fast (docs/method.md). As many as that
-// where they take no more than an eighth of the free memory.
+// A last-level cache that is not LRU keeps part of what streams through it: on a Zen 5, sets of 4 times its L3 were
+// read 2.3 times as fast as memory, of 8 times 9 % faster, of 16 times 2 %, of 32 times equally fast
+// (docs/method.md). 32 times is used if that is at most an eighth of the free memory.
 constexpr double kCold = 32;
 constexpr double kOfFreeMemory = 1.0 / 8;
-// Virtual machines may show a slice of the last-level cache that they share, or one cache where each core has its own.
+// Virtual machines may report a slice of a shared last-level cache, or one cache where each core has its own.
 constexpr double kLeastDram = 128 * kMebibyte;
 constexpr double kColdDram = 1024 * kMebibyte;
-// Where a CPU says nothing of its caches: four times a large L3.
+// If a CPU reports no caches: four times a large L3.
 constexpr double kUnknownCaches = 1024 * kMebibyte;
 constexpr double kPointsPerOctave = 2;
 
-/// What workers find at a level. All zero where no core reports one.
+/// Cache sizes that workers have at a level. All zero if no core reports one.
 struct Room {
   double total = 0;    ///< of all instances in use
   double least = 0;    ///< of the worker with the smallest share of an instance; 0 when one has no instance at all
@@ -73,7 +73,7 @@ std::vector<int> all_workers(const PlannedMachine& machine) {
   return workers;
 }
 
-/// Of the levels before that one, the largest figure of each kind: a set must be past all of them.
+/// Of the levels before that one, the largest figure of each kind: a set must exceed all of them.
 Room before(const PlannedMachine& machine, Level level, const std::vector<int>& workers) {
   Room largest;
   for (const Level nearer : {Level::l1, Level::l2, Level::l3}) {
@@ -89,15 +89,15 @@ Room before(const PlannedMachine& machine, Level level, const std::vector<int>& 
 
 double round_up(double bytes, double grain) { return std::ceil(bytes / grain) * grain; }
 
-/// Of one worker: half of his share of the level, but of an L3 as little as misses the L2s, as others in the same
-/// machine fill the rest (68 GB/s at 16 MiB and 60 at 130 MiB of a 260 MiB L3 on a 2-core virtual machine).
+/// Of one worker: half of its share of the level. In an L3 only as much as exceeds the L2s, because other tenants
+/// use the rest (68 GB/s at 16 MiB and 60 at 130 MiB of a 260 MiB L3 on a 2-core virtual machine).
 double wanted_set(Level level, const Room& own, const Room& nearer) {
   const double past = kPast * nearer.most;
   const bool least_will_do = level == Level::l3 && past > 0;
   return std::min(least_will_do ? past : std::max(past, 0.5 * own.least), kMost * own.least);
 }
 
-/// Whether every group of workers under one cache is large enough to find nothing of its own when it changes sets.
+/// Whether every group of workers under one cache is large enough to have no hits of its own after exchanging sets.
 bool changes_sets(const PlannedMachine& machine, Level level, const CachePlan& plan) {
   return std::all_of(plan.groups.begin(), plan.groups.end(), [&](const std::vector<int>& group) {
     const double sets = plan.set_bytes * static_cast<double>(group.size());
@@ -106,10 +106,11 @@ bool changes_sets(const PlannedMachine& machine, Level level, const CachePlan& p
   });
 }
 
-/// The most that any level before main memory holds: of exclusive and small last levels that need not be the last.
+/// The largest total capacity of any level before main memory; with exclusive or small last levels it need not be
+/// the last.
 double most_cached(const PlannedMachine& machine) { return before(machine, Level::dram, all_workers(machine)).total; }
 
-/// What can still be told from the caches.
+/// The smallest sets that can still be distinguished from the caches.
 double least_dram_bytes(const PlannedMachine& machine) {
   const double cached = most_cached(machine);
   return cached > 0 ? std::max(kPast * cached, kLeastDram) : kUnknownCaches;
@@ -142,7 +143,7 @@ CachePlan plan_cache(const PlannedMachine& machine, Level level, Pattern pattern
     plan.refusal = "not every core in use reports an " + name + " cache";
     return plan;
   }
-  // Upwards where there is a cache before, or the sets would be smaller than what misses it.
+  // Rounded up if there is an inner cache, because the sets would otherwise be smaller than what exceeds it.
   const auto grain = static_cast<double>(arrays_of(pattern) * kStreamGrain);
   const double wanted = wanted_set(level, own, nearer);
   plan.set_bytes = nearer.most > 0 ? round_up(wanted, grain) : std::max(1.0, std::round(wanted / grain)) * grain;
@@ -177,7 +178,7 @@ DramPlan plan_dram(const PlannedMachine& machine, int threads, Pattern pattern) 
 }
 
 std::vector<double> plan_sweep(const PlannedMachine& machine) {
-  // From 8 KiB a thread, well inside any L1, to past the last-level cache.
+  // From 8 KiB per thread, well inside any L1, to past the last-level cache.
   const double first = std::max(16 * kKiB, 8 * kKiB * static_cast<double>(machine.cpus.size()));
   const double last = std::min(std::max(kPast * most_cached(machine), 512 * kMebibyte), machine.free_memory_bytes / 2);
   std::vector<double> sizes;
@@ -193,7 +194,7 @@ NumaPlan plan_numa(const PlannedMachine& machine) {
   plan.bytes = dram_bytes(machine);
   std::vector<std::vector<int>> nodes;
   for (const NumaNode& node : machine.topology.numa_nodes) {
-    // What its workers touch first would come from another node where it has too little, or none.
+    // Pages that its workers touch first would come from another node if it has too little memory or none.
     if (node.memory_bytes < wanted) continue;
     std::vector<int> cpus;
     std::copy_if(machine.cpus.begin(), machine.cpus.end(), std::back_inserter(cpus),

@@ -1,4 +1,4 @@
-// What distance costs: the workers of one NUMA node read memory of their own node, and of another one.
+// NUMA distance: the workers of one node read memory of their own node, and of another one.
 #include <fmt/format.h>
 
 #include <memory>
@@ -19,7 +19,7 @@ std::optional<ProbeCase> make(bool remote, Device& device, const ProbeRequest& r
   const auto pool = std::make_shared<ThreadPool>(nodes.local);
   StreamPlan plan = dram_plan(cpu, pool->size(), Pattern::read, request.scale);
   plan.set_bytes = nodes.bytes / pool->size();
-  // Pages lie where they are touched first.
+  // Pages are placed on the node that touches them first.
   ThreadPool owners(remote ? nodes.remote : nodes.local);
   const auto memory = std::make_shared<MappedBuffer>(StreamSet::memory_bytes(plan, pool->size()), owners);
   return stream_case(std::make_shared<StreamSet>(pool, memory, plan), Level::dram,

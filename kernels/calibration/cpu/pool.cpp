@@ -1,4 +1,4 @@
-// The launch floor of the CPU: how many empty parallel regions all workers can enter and leave in a second.
+// Launch floor of the CPU: empty parallel regions per second with all workers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,10 +12,10 @@
 namespace roofline {
 namespace {
 
-// Of one launch: what the loop around them costs, 2 ns, would show beside the 12 ns of a region of one thread.
+// Regions per launch: loop overhead of 2 ns would be visible beside the 12 ns of a region of one thread.
 constexpr double kRegions = 16;
 
-/// Regions that a worker has entered, each count on a cache line of its own: the proof that it was there.
+/// Regions that a worker has entered, each counter on its own cache line: proof that it took part.
 struct alignas(64) Entered {
   std::int64_t regions = 0;
 };

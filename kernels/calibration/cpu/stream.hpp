@@ -1,5 +1,5 @@
-// The kernels behind the bandwidth ceilings of the CPU: read, write, copy and triad over a contiguous range,
-// compiled once for each instruction-set level (stream.simd.cpp). Each call does one worker's share.
+// Kernels of the CPU's bandwidth ceilings: read, write, copy and triad over a contiguous range, compiled once per
+// instruction-set level (stream.simd.cpp). Each call does one worker's part.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,18 @@ inline constexpr std::int64_t kStreamGrain = 4096;
 
 inline constexpr int kStreamColumns = 16;
 
-/// How a kernel loads. `prefetched` asks for lines 16 KiB ahead into L2: a core has 16 buffers for lines on their way
-/// to L1, which non-temporal stores take as well, and three times as many for lines on their way to L2. Measured on
-/// Emerald Rapids: copy from DRAM 56 instead of 45 GB/s on 2 cores, read 240 instead of 215 GB/s on 16.
-/// `four_streams` besides reads four quarters of the range in turn (read only): 3 % more on 2 cores, less on 16.
+/// How a kernel loads. `prefetched` prefetches lines 16 KiB ahead into L2: a core has 16 line-fill buffers for L1,
+/// which non-temporal stores use as well, and three times as many for L2. Measured on an Emerald Rapids: copy from
+/// DRAM 56 instead of 45 GB/s on 2 cores, read 240 instead of 215 GB/s on 16. `four_streams` also reads four
+/// quarters of the range in turn (read only): 3 % more on 2 cores, less on 16.
 enum class LoadKind : std::uint8_t { plain, prefetched, four_streams };
 
-/// How a kernel stores: through the caches (each line is read before it is overwritten), past them with
-/// non-temporal stores, or by the CPU's own string instructions (rep movsb/stosb, x86-64 only).
+/// How a kernel stores: through the caches (each line is read before it is overwritten), with non-temporal stores,
+/// or with string instructions (rep movsb/stosb, x86-64 only).
 enum class StoreKind : std::uint8_t { regular, non_temporal, string };
 
-/// Reads `bytes` bytes `passes` times over. Returns a checksum: word i of 64 bits is in column i mod kStreamColumns,
-/// the words of a column are combined by exclusive or, and the results of all columns and passes are added up.
+/// Reads `bytes` bytes `passes` times. Returns a checksum: 64-bit word i is in column i mod kStreamColumns, the
+/// words of a column are combined by exclusive or, and the results of all columns and passes are added.
 template <Isa>
 std::uint64_t stream_read(LoadKind load, const void* data, std::int64_t bytes, std::int64_t passes);
 

@@ -1,7 +1,7 @@
-// Streams in GCC's vector types; only the non-temporal stores need intrinsics (GCC has no vector-type form), or on
-// AArch64, which stores two registers at once so, their instruction.
-// Blocks of 1 KiB keep enough loads in flight to cover the latency of L1, and let DRAM serve a page's reads together
-// before it turns round for the stores (triad 51 instead of 50 GB/s with 512 bytes, 49 with 2 KiB).
+// Streams in GCC's vector types. Non-temporal stores need intrinsics (GCC has no vector-type form), or on AArch64,
+// which stores register pairs, inline assembly. Blocks of 1 KiB keep enough loads in flight to cover the latency of
+// L1, and let DRAM serve the reads of a page together before it switches to writes (triad 51 GB/s; 50 with 512
+// bytes, 49 with 2 KiB).
 #include "kernels/calibration/cpu/stream.hpp"
 
 #if defined(__x86_64__)
@@ -16,10 +16,10 @@ using Doubles [[gnu::vector_size(kVectorBytes)]] = double;
 constexpr std::int64_t kBlock = 1024;
 constexpr std::int64_t kLine = 64;
 constexpr int kVectors = kBlock / kVectorBytes;  // of a block
-constexpr std::int64_t kAhead = 16384;           // 4 KiB do for two cores, 16 KiB are 1 to 3 % better on sixteen
+constexpr std::int64_t kAhead = 16384;  // 4 KiB are enough for two cores, 16 KiB are 1 to 3 % better on sixteen
 
-/// Non-temporal stores of x86-64 are ordered with nothing: the end of a launch must wait for them. AArch64's are stores
-/// like others, with a hint.
+/// Non-temporal stores of x86-64 are weakly ordered, so the end of a launch must fence them. AArch64's are ordinary
+/// stores with a hint.
 void finish_stores() {
 #if defined(__x86_64__)
   _mm_sfence();
@@ -59,7 +59,7 @@ inline void put_block(Words* to, Value value) {
   for (int v = 0; v < kVectors; ++v) put<kNonTemporal>(to + v, value(v));
 }
 
-/// One line a prefetch, for the block `kAhead` further on. Past the end of the range they do no harm.
+/// One prefetch per line, for the block `kAhead` further on; harmless past the end of the range.
 template <bool kPrefetch, std::int64_t kBytes = kBlock>
 inline void fetch_ahead(const Words* at) {
   if constexpr (!kPrefetch) return;
@@ -69,11 +69,11 @@ inline void fetch_ahead(const Words* at) {
   }
 }
 
-/// The compiler must not find that a pass does what the one before did.
+/// Prevents the compiler from merging two equal passes.
 inline void next_pass() { asm volatile("" : : : "memory"); }
 
-/// A load that the compiler neither removes nor moves past another one: what fetches lines ahead of their use goes by
-/// the order in which they are asked for (0.65 of the rate from a Zen 5's L2 where the compiler chose it).
+/// A load that the compiler neither removes nor reorders: hardware prefetchers depend on the order of accesses
+/// (0.65 of the rate from a Zen 5's L2 in the compiler's order).
 inline Words load(const Words* at) {
   Words words;
 #if defined(__AVX512F__)
@@ -97,7 +97,8 @@ constexpr bool is_checked(int quarter, int group) { return quarter == kAll || gr
 
 template <int kStreams, bool kPrefetch, int kQuarter>
 inline void read_once(const Words* at, std::int64_t bytes, Words (&sum)[kGroups]) {
-  // Long blocks serve AVX2 from L2 (250 instead of 210 GB/s), short ones AVX-512 from L1 (430 instead of 415).
+  // Long blocks are faster for AVX2 from L2 (250 instead of 210 GB/s), short ones for AVX-512 from L1 (430 instead
+  // of 415).
   constexpr std::int64_t kReadBlock = kVectorBytes == 64 ? 512 : 2048 / kStreams;
   constexpr int kReadVectors = kReadBlock / kVectorBytes;
   constexpr int kChains = kGroups == 8 ? 1 : 2;
@@ -137,10 +138,10 @@ inline void read_once(const Words* at, std::int64_t bytes, Words (&sum)[kGroups]
   }
 }
 
-/// As many loads as a core can start take all of its vector ports when each is followed by an operation: 350 instead of
-/// 430 GB/s from L1 with AVX-512, 210 instead of 300 with AVX2. AVX-512 has an exclusive-or of three operands, so that
-/// two loads share one. Below it, passes over near sets go by fours: each loads everything and checks a quarter of the
-/// columns, for four times its worth.
+/// If each load is followed by an operation, the loads that a core can start saturate its vector ports: 350 instead
+/// of 430 GB/s from L1 with AVX-512, 210 instead of 300 with AVX2. AVX-512 has a three-operand exclusive or, so
+/// that two loads share one. Below it, passes over near sets go in groups of four: each loads everything and checks
+/// a quarter of the columns, weighted by four.
 template <int kStreams, bool kPrefetch>
 std::uint64_t read(const void* data, std::int64_t bytes, std::int64_t passes) {
   const Words* at = static_cast<const Words*>(data);

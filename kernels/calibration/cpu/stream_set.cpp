@@ -1,4 +1,4 @@
-// Geometry of the sets, what is in them before the first launch, and what must be in them after the last.
+// Geometry of the sets, their contents before the first launch, and the expected contents after the last.
 #include "kernels/calibration/cpu/stream_set.hpp"
 
 #include <fmt/format.h>
@@ -17,15 +17,15 @@ namespace {
 constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15ULL;  // word i holds (i + set) · kOdd: no two alike
 constexpr std::uint64_t kPoison = 0xfff8dead0000beefULL;
 constexpr double kTriadFactor = 3;
-// Arrays at the same offset within a page would meet in the same sets of L1, and loads would wait for stores whose
-// address differs in high bits only. From DRAM, no offset from 0 to 68 KiB makes a difference of 1 %.
+// Arrays at the same offset within a page would map to the same L1 sets, and loads would wait for stores whose
+// address differs in high bits only. From DRAM, offsets from 0 to 68 KiB differ by less than 1 %.
 constexpr std::int64_t kStagger = 2176;
 
 std::int64_t rounded(double bytes) {
   return std::max<std::int64_t>(1, std::llround(bytes / kStreamGrain)) * kStreamGrain;
 }
 
-/// One array of a set, cut into slices of about a piece of the plan's launch: the set is rounded to whole slices.
+/// One array of a set, cut into slices of about one chunk of a launch; the set is rounded to whole slices.
 struct Geometry {
   std::int64_t slice_bytes = 0;
   std::int64_t slices = 1;
@@ -41,15 +41,15 @@ Geometry geometry_of(const StreamPlan& plan) {
   const double launch = std::max<double>(kStreamGrain, plan.launch_bytes / arrays);
   const double piece = std::max<double>(kStreamGrain, launch / plan.chunks);
   Geometry geometry;
-  // Those that change sets read them whole.
+  // Sets that are exchanged are read whole.
   if (plan.rotate_within.empty() || array > launch)
     geometry.slices = std::max<std::int64_t>(1, std::llround(array / piece));
-  // Upwards, so that the set is not smaller than was asked for.
+  // Rounded up, so that the set is not smaller than requested.
   geometry.slice_bytes = rounded(std::ceil(array / static_cast<double>(geometry.slices) / kStreamGrain) * kStreamGrain);
   const double slice = static_cast<double>(geometry.slice_bytes);
   const std::int64_t units = std::max<std::int64_t>(1, std::llround(launch / slice));
   geometry.units = units * plan.scale;
-  // Passes by fours, as readers check them (stream.simd.cpp).
+  // Passes in groups of four, as reads are checked (stream.simd.cpp).
   geometry.min_chunk = std::max<std::int64_t>(1, units / plan.chunks);
   if (geometry.slices == 1) geometry.min_chunk = std::min(units, (geometry.min_chunk + 3) / 4 * 4);
   return geometry;
@@ -57,7 +57,7 @@ Geometry geometry_of(const StreamPlan& plan) {
 
 std::int64_t array_stride(const Geometry& geometry) { return geometry.array_bytes() + kStreamGrain + kStagger; }
 
-/// The word that a launch writes everywhere: no launch leaves what the one before left.
+/// The word that a launch writes everywhere; it differs from that of the previous launch.
 std::uint64_t written_word(StoreKind store, std::uint64_t launch) {
   return store == StoreKind::string ? (launch & 0xff) * 0x0101010101010101ULL : launch;
 }
@@ -113,7 +113,7 @@ StreamSet::StreamSet(std::shared_ptr<ThreadPool> pool, std::shared_ptr<Buffer> m
 }
 
 std::byte* StreamSet::array(int set, int index) const {
-  // Where MappedBuffer let this worker touch the pages.
+  // At the address where MappedBuffer let this worker touch the pages.
   const auto size = static_cast<std::int64_t>(memory_->size());
   const std::int64_t begin = static_partition(size, kStreamGrain, set, pool_->size()).first;
   const Geometry geometry{slice_bytes_, slices_, units_, 1};
@@ -142,8 +142,8 @@ void StreamSet::fill(int set) const {
     }
   }
   if (plan_.pattern != Pattern::read) return;
-  // What was filled lies dirty in the last-level cache; reading the set once drives it out where it doesn't fit, so
-  // that no write-back falls into the time of a read.
+  // The initialised data is dirty in the last-level cache. Reading the set once evicts it if it does not fit, so
+  // that no write-back happens while a read is timed.
   std::uint64_t sum = 0;
   const auto* words = reinterpret_cast<const std::uint64_t*>(array(set, 0));
   for (std::int64_t i = 0; i < count; i += 8) sum += words[i];
@@ -294,7 +294,7 @@ Traffic StreamSet::traffic() const {
 }
 
 std::shared_ptr<StreamSet> make_stream_set(CpuDevice& cpu, const StreamPlan& plan) {
-  // The device's pool outlives every case: it is lent, not shared.
+  // Non-owning: the device's pool outlives every case.
   const std::shared_ptr<ThreadPool> pool(std::shared_ptr<void>(), &cpu.pool());
   return std::make_shared<StreamSet>(pool, cpu.scratch(StreamSet::memory_bytes(plan, pool->size())), plan);
 }

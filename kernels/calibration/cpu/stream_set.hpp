@@ -1,5 +1,5 @@
-// The memory that a bandwidth probe of the CPU streams over, launch after launch, and the check of what the last
-// launch did. Which sets belong to which ceiling is decided elsewhere (cpu_dram.cpp, cpu_cache.cpp, cpu_sweep.cpp).
+// The memory that a bandwidth probe of the CPU streams over, launch after launch, and the check of the last launch.
+// The sets of each ceiling are chosen elsewhere (dram.cpp, cache.cpp, sweep.cpp).
 #pragma once
 
 #include <algorithm>
@@ -19,8 +19,8 @@
 
 namespace roofline {
 
-/// Chunks of a worker's share of a launch, for cores of different speed: about 16 us from DRAM and 5 us from caches. In a
-/// launch of 0.3 to 1 ms all workers but the last wait for half a chunk on average.
+/// Chunks of a worker's share of a launch, for cores of different speed: about 16 us from DRAM and 5 us from caches. In
+/// a launch of 0.3 to 1 ms all workers but the last wait for half a chunk on average.
 constexpr int kStreamChunks = 64;
 
 struct StreamPlan {
@@ -34,30 +34,28 @@ struct StreamPlan {
       0;                   ///< that a worker moves in one launch, about: passes over a smaller set, a slice of a larger
   std::int64_t scale = 1;  ///< as many times that
   int chunks = 1;          ///< per worker's share of a launch of scale 1: a chunk is the minimum that a worker fetches
-  /// Workers that change sets with each other after every pass (those under one L3): then each goes through all of
-  /// them, and finds in its own cache nothing of what it left there. For reads of sets that one launch covers. Empty:
-  /// everyone keeps his own.
+  /// Workers that exchange sets after every pass (those under one L3), so that each goes through all sets and has
+  /// no hits of its own. For reads of sets that one launch covers. Empty: every worker keeps its set.
   std::vector<std::vector<int>> rotate_within = {};
 };
 
-/// "avx2", "sve": whose registers a plan's kernels use.
+/// "avx2", "sve": the register type of a plan's kernels.
 std::string_view registers_of(const StreamPlan& plan);
 
-/// The plan's scale for what a request asks: slices are not cut.
+/// The plan's scale for a request: whole slices only.
 inline std::int64_t whole_scale(double scale) { return std::max<std::int64_t>(1, std::llround(scale)); }
 
-/// Arrays that a pattern streams over: triad three, copy two, the others one. Array 0 is the output, where there is
-/// one.
+/// Number of arrays of a pattern: triad three, copy two, the others one. Array 0 is the output, if there is one.
 int arrays_of(Pattern pattern);
 
-/// What a pattern moves when each array has `array_bytes`.
+/// Traffic of a pattern with arrays of `array_bytes`.
 Traffic traffic_of(Pattern pattern, double array_bytes);
 
-/// Every worker has a set of its own, on pages that it touched first. A launch continues where the one before ended,
-/// so that launches can be short (many samples in a second, of which an interruption spoils few) while all of them
-/// together go through a set of any size. What a launch moves is claimed by whichever worker is ready for more, each
-/// going on in its own set (GuidedRounds says why); no worker takes more than twice its share, or the bytes between two
-/// visits to a line could be fewer than the caches hold. Workers that change sets take what is theirs.
+/// Every worker has its own set, on pages that it touched first. A launch continues where the previous one ended,
+/// so that launches can be short (many samples per second, few of them affected by an interruption) while together
+/// they cover a set of any size. The chunks of a launch are scheduled dynamically (see GuidedRounds), each worker
+/// continuing in its own set. No worker takes more than twice its share, because the bytes between two visits to a
+/// line could otherwise be fewer than the caches hold. Workers that exchange sets have a static schedule.
 class StreamSet {
  public:
   /// Bytes of memory that the sets of a plan take.
@@ -71,7 +69,7 @@ class StreamSet {
 
   void run();
 
-  /// Compares all that the last launch read or wrote with plain scalar arithmetic.
+  /// Compares everything that the last launch read or wrote with scalar arithmetic.
   std::optional<std::string> check() const;
 
   double working_set_bytes() const;  ///< of all workers
@@ -79,9 +77,9 @@ class StreamSet {
 
  private:
   struct alignas(64) Worker {
-    std::uint64_t sum = 0;             ///< of what it read in the last launch
-    std::int64_t begin = 0;            ///< the unit with which it began there
-    std::int64_t units = 0;            ///< that it took there
+    std::uint64_t sum = 0;             /// checksum of what it read in the last launch
+    std::int64_t begin = 0;            /// its first unit in that launch
+    std::int64_t units = 0;            /// units done in that launch
     std::vector<std::int64_t> chunks;  ///< those units, as fetched: each chunk has its own checksum
   };
 

@@ -1,5 +1,6 @@
-// FMA chains and streams on vectors of SVE. No compiler knows their size, so there are no arrays of them: chains and
-// accumulators are arguments. The kernels alone are compiled for SVE; nothing that the linker could take for others is.
+// FMA chains and streams on SVE vectors. Their size is unknown at compile time, so there are no arrays of them:
+// chains and accumulators are arguments. Only the kernels are compiled for SVE, so that the linker cannot merge
+// other code with them.
 #include "kernels/calibration/cpu/sve.hpp"
 
 #include "kernels/calibration/cpu/stream.hpp"
@@ -32,7 +33,7 @@ template <typename T, typename... Chain>
   auto f1 = spread(kFmaFactors<T>[1]);
   auto f2 = spread(kFmaFactors<T>[2]);
   auto f3 = spread(kFmaFactors<T>[3]);
-  // Hides the values: the product stays in the loop.
+  // Hides the values, so that the product stays in the loop.
   asm volatile("" : "+w"(f0), "+w"(f1), "+w"(f2), "+w"(f3), "+w"(increment));
   for (std::int64_t round = 0; round < rounds; ++round) {
     int chain = 0;
@@ -55,8 +56,8 @@ void fma(std::int64_t rounds, T* state) {
   fma_chains(rounds, state, std::make_integer_sequence<int, kCount>());
 }
 
-/// A pass of stream_read(), whose columns lie in kGroups vectors: all of them are loaded, those of one quarter, or all
-/// where it is negative, go into the checksum.
+/// A pass of stream_read(), whose columns are in kGroups vectors: all are loaded; those of one quarter, or all if
+/// it is negative, go into the checksum.
 template <int kGroups, int kQuarter>
 std::uint64_t read_once(const std::uint64_t* at, std::int64_t bytes) {
   const svbool_t all = svptrue_b8();
@@ -68,11 +69,11 @@ std::uint64_t read_once(const std::uint64_t* at, std::int64_t bytes) {
       svuint64_t& sum = kGroup == 0 ? sum0 : kGroup == 1 ? sum1 : kGroup == 2 ? sum2 : sum3;
       sum = sveor_x(all, sum, value);
     } else {
-      asm volatile("" : : "w"(value));  // nobody uses it, and the load stays
+      asm volatile("" : : "w"(value));  // unused, so that the load stays
     }
   };
   const auto block_words = static_cast<std::int64_t>(kVectors * svcntd());
-  asm volatile("" : : : "memory");  // no pass is found to do what the one before did
+  asm volatile("" : : : "memory");  // keeps equal passes separate
   for (std::int64_t words = bytes / 8; words > 0; words -= block_words, at += block_words) {
     [&]<int... vector>(std::integer_sequence<int, vector...>) __attribute__((always_inline)) {
       (take(std::integral_constant<int, vector>()), ...);
@@ -83,7 +84,7 @@ std::uint64_t read_once(const std::uint64_t* at, std::int64_t bytes) {
   return kQuarter < 0 ? sum : 4 * sum;
 }
 
-/// As stream.simd.cpp does: where every load is followed by an operation, the operations take the longer.
+/// As in stream.simd.cpp: if every load is followed by an operation, the operations take longer.
 template <int kGroups>
 std::uint64_t read(const void* data, std::int64_t bytes, std::int64_t passes) {
   const auto* at = static_cast<const std::uint64_t*>(data);
@@ -96,7 +97,7 @@ std::uint64_t read(const void* data, std::int64_t bytes, std::int64_t passes) {
   return sum;
 }
 
-/// Calls f(first word of a block, vector of it) for all vectors of `bytes` bytes, `passes` times over.
+/// Calls f(first word of a block, vector of it) for all vectors of `bytes` bytes, `passes` times.
 template <typename F>
 [[gnu::always_inline]] inline void for_vectors(std::int64_t bytes, std::int64_t passes, F f) {
   const auto block_words = static_cast<std::int64_t>(kVectors * svcntd());
@@ -104,7 +105,7 @@ template <typename F>
     for (std::int64_t word = 0; word < bytes / 8; word += block_words) {
 #pragma GCC unroll 8
       for (int vector = 0; vector < kVectors; ++vector) f(word, vector);
-      asm volatile("" : : : "memory");  // nor a pass here
+      asm volatile("" : : : "memory");  // keeps equal passes separate
     }
   }
 }

@@ -1,5 +1,5 @@
-// Two curves of the CPU: read bandwidth against the working set, which shows the levels of the memory hierarchy and
-// how large they are in practice, and DRAM read bandwidth against the number of threads, which saturates.
+// Two curves of the CPU: read bandwidth over working-set size, which shows the levels of the memory hierarchy and
+// their effective sizes, and DRAM read bandwidth over the number of threads, which saturates.
 #include <fmt/format.h>
 
 #include <memory>
@@ -14,7 +14,7 @@
 namespace roofline {
 namespace {
 
-/// Sets beyond L2 are read as DRAM is: with prefetches, which would only cost instructions where lines are near.
+/// Sets beyond L2 are read with prefetches, as DRAM is; in nearer levels prefetches would only cost instructions.
 std::optional<ProbeCase> make_sweep(Device& device, const ProbeRequest& request, int index) {
   CpuDevice& cpu = as_cpu(device);
   const std::vector<double> points = plan_sweep(planned_machine(cpu));
@@ -46,7 +46,7 @@ std::optional<int> threads_of_point(int all, int index) {
   return std::nullopt;
 }
 
-/// With a pool of their own, so that workers who have nothing to do don't spin beside the others.
+/// With a thread pool of its own, so that idle workers do not spin beside the others.
 std::optional<ProbeCase> make_scaling(Device& device, const ProbeRequest& request, int index) {
   CpuDevice& cpu = as_cpu(device);
   const std::optional<int> threads = threads_of_point(cpu.pool().size(), index);
@@ -55,7 +55,7 @@ std::optional<ProbeCase> make_scaling(Device& device, const ProbeRequest& reques
   const auto pool = std::make_shared<ThreadPool>(std::vector<int>(cpus.begin(), cpus.begin() + *threads));
   const StreamPlan plan = dram_plan(cpu, *threads, Pattern::read, request.scale);
   const std::size_t bytes = StreamSet::memory_bytes(plan, *threads);
-  // On one node it does not matter who touched a page first; on several, those must who read it.
+  // On one node it does not matter who touched a page first; on several, the reader must.
   const bool one_node = cpu.topology().numa_nodes.size() <= 1;
   const std::shared_ptr<Buffer> memory = one_node ? cpu.scratch(bytes) : std::make_shared<MappedBuffer>(bytes, *pool);
   ProbeCase probe = stream_case(std::make_shared<StreamSet>(pool, memory, plan), Level::dram,
