@@ -1,4 +1,4 @@
-// A collective as an op: its buffers, which rank's memory they lie in, its reference and its work. No CUDA header here.
+// A collective as an op: buffers and their ranks, reference and work. No CUDA header here.
 #pragma once
 
 #include <cstdint>
@@ -11,27 +11,27 @@
 
 namespace roofline {
 
-/// The shape's ranks.
+/// The ranks of a shape.
 std::int64_t ranks_of(const Workload& workload);
 
-/// Whether one buffer of a rank is part of its other one.
+/// Whether one buffer of a rank is part of the other.
 bool is_in_place(const Workload& workload);
 
-/// Whether it adds the ranks' values, in their own type.
+/// Whether it sums the ranks' values in their own type.
 bool adds_up(std::string_view collective);
 
-/// What each rank gives to a collective and takes from it, by rank.
+/// Send and receive buffers of each rank, by rank.
 struct RankBuffers {
   std::vector<const void*> send;
   std::vector<void*> receive;
 };
 
-/// From the pointers to an op's tensors, in the order of Op::tensors. Those that are null (of ranks that another
-/// process holds) stay null.
+/// From the pointers to an op's tensors, in the order of Op::tensors. Null pointers (of ranks in other processes)
+/// stay null.
 RankBuffers rank_buffers(const Workload& workload, std::span<void* const> tensors);
 
-/// Bytes of bus bandwidth that a collective of `n` elements counts, and bytes of the main memory of the rank that moves
-/// most of them.
+/// Bytes of bus bandwidth that a collective of `n` elements counts, and bytes of main memory of the rank that moves
+/// most.
 Traffic network_traffic(std::string_view collective, std::int64_t n, DType dtype, std::int64_t ranks);
 Traffic memory_traffic(std::string_view collective, std::int64_t n, DType dtype, std::int64_t ranks, bool in_place);
 
@@ -42,14 +42,14 @@ struct CollectiveShape {
   std::int64_t ranks = 0;
   bool in_place = false;
 
-  /// A rank's part, where its larger buffer has one for each rank.
+  /// A rank's part, if its larger buffer has one per rank.
   std::int64_t part() const { return n / ranks; }
-  /// Elements of what a rank has afterwards.
+  /// Number of elements that a rank receives.
   std::int64_t length() const { return collective == "reduce_scatter" && !in_place ? part() : n; }
 };
 
-/// Element `i` of what `rank` has afterwards is the sum of one or more of the elements before: add(rank, index) hears
-/// of each of them.
+/// Element `i` of the result of `rank` is the sum of one or more input elements: add(rank, index) is called for
+/// each of them.
 template <typename Add>
 void for_each_term(const CollectiveShape& shape, std::int64_t rank, std::int64_t i, const Add& add) {
   const auto all = [&](std::int64_t index) {
@@ -65,7 +65,7 @@ void for_each_term(const CollectiveShape& shape, std::int64_t rank, std::int64_t
   return i / part == rank ? all(i) : add(rank, i);
 }
 
-/// The tolerance of sums of so many values in [-1, 1], every one of which is rounded to `dtype`.
+/// Tolerance of sums of that many values in [-1, 1], each rounded to `dtype`.
 Tolerance rank_sum_tolerance(DType dtype, std::int64_t ranks);
 
 }  // namespace roofline

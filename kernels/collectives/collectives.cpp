@@ -1,10 +1,10 @@
 // The collectives of NCCL. `n` counts elements as nccl-tests does: those of a rank's larger buffer.
-//   all_reduce      every rank has n elements, and gets the sums over all ranks
-//   all_gather      every rank has n/ranks elements, and gets those of all ranks
-//   reduce_scatter  every rank has n elements, and gets its n/ranks of the sums
-//   broadcast       rank 0 has n elements, and every rank gets them
+//   all_reduce      every rank has n elements, and receives the sums over all ranks
+//   all_gather      every rank has n/ranks elements, and receives those of all ranks
+//   reduce_scatter  every rank has n elements, and receives its n/ranks of the sums
+//   broadcast       rank 0 has n elements, and every rank receives them
 //   all_to_all      every rank has n elements, n/ranks of them for each rank
-//   send_recv       every rank has n elements for the next rank, round to the first
+//   send_recv       every rank sends n elements to the next rank, cyclically
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -31,10 +31,10 @@ bool in_parts(std::string_view collective) {
   return collective == "all_gather" || collective == "reduce_scatter" || collective == "all_to_all";
 }
 
-/// NCCL's own send and receive can't work in place, and neither can what is made of them.
+/// NCCL's send and receive do not work in place, nor do collectives made of them.
 bool can_be_in_place(std::string_view collective) { return collective != "all_to_all" && collective != "send_recv"; }
 
-/// One rank's elements before and after, out of place.
+/// Buffers of one rank, out of place.
 std::int64_t elements_sent(std::string_view collective, std::int64_t n, std::int64_t ranks) {
   return collective == "all_gather" ? n / ranks : n;
 }
@@ -42,7 +42,7 @@ std::int64_t elements_received(std::string_view collective, std::int64_t n, std:
   return collective == "reduce_scatter" ? n / ranks : n;
 }
 
-/// Integers wrap round.
+/// Integers wrap around.
 double wrapped(double sum, DType dtype) {
   if (dtype == DType::int8) return static_cast<std::int8_t>(static_cast<std::int64_t>(sum));
   if (dtype == DType::int32) return static_cast<std::int32_t>(static_cast<std::int64_t>(sum));
@@ -78,7 +78,7 @@ RankBuffers rank_buffers(const Workload& workload, std::span<void* const> tensor
 Traffic network_traffic(std::string_view collective, std::int64_t n, DType dtype, std::int64_t ranks) {
   const double bytes = static_cast<double>(n) * static_cast<double>(element_size(dtype));
   const double bus = bytes * bus_factor(collective, ranks).value_or(0);
-  // So many go each way at once, and are counted once: half of them for each way.
+  // That many bytes go in each direction and count once: half of them per direction.
   return {.read = bus / 2, .write = bus / 2};
 }
 
@@ -86,7 +86,7 @@ Traffic memory_traffic(std::string_view collective, std::int64_t n, DType dtype,
   const auto size = static_cast<double>(element_size(dtype));
   Traffic traffic{.read = size * static_cast<double>(elements_sent(collective, n, ranks)),
                   .write = size * static_cast<double>(elements_received(collective, n, ranks))};
-  // What a rank has already is not written; of a broadcast, that is all.
+  // Elements that a rank already has are not written; for a broadcast, that is all.
   if (in_place && collective == "all_gather") traffic.write -= traffic.read;
   if (in_place && collective == "broadcast") traffic.write = 0;
   return traffic;
@@ -96,8 +96,8 @@ Tolerance rank_sum_tolerance(DType dtype, std::int64_t ranks) {
   if (unit_roundoff(dtype) == 0) return {.relative = 0, .magnitude = 1};
   const double magnitude = std::sqrt(static_cast<double>(ranks) / 3);
   Tolerance tolerance = storage_tolerance(dtype, magnitude, 0);
-  // The last sum's rounding is that of storing it. Those before may be larger than what they come to: 5.7 standard
-  // deviations at most, for the largest of 10^8.
+  // The last sum is rounded when stored. Earlier sums may be larger than the result: at most 5.7 standard
+  // deviations, for the largest of 10^8.
   for (std::int64_t terms = 2; terms < ranks; ++terms) {
     const auto count = static_cast<double>(terms);
     tolerance.relative += unit_roundoff(dtype) * std::min(count, 5.7 * std::sqrt(count / 3)) / magnitude;
@@ -152,7 +152,7 @@ class CollectiveOp final : public Op {
     return specs;
   }
 
-  /// Of one rank. Sums are no FLOPs by convention: what is asked of a collective is to move.
+  /// Of one rank. Sums are not FLOPs by convention: a collective moves data.
   Work work(const Workload& w, DeviceKind device) const override {
     const std::int64_t n = w.shape["n"];
     const std::int64_t ranks = ranks_of(w);
@@ -199,12 +199,12 @@ class CollectiveOp final : public Op {
 
   Tolerance tolerance(const Workload& w) const override {
     if (adds_up(name_)) return rank_sum_tolerance(w.dtype, ranks_of(w));
-    return {.relative = unit_roundoff(w.dtype), .magnitude = 0.5};  // half an ulp is the finest that the metric tells
+    return {.relative = unit_roundoff(w.dtype), .magnitude = 0.5};  // half an ulp is the resolution of the metric
   }
 
   std::vector<Implementation> implementations() const override { return {}; }
 
-  /// Two ranks, and as many as few nodes have: odd lengths where there may be any.
+  /// Two ranks, and a few more; odd lengths where allowed.
   std::vector<Shape> test_shapes(DeviceKind) const override {
     std::vector<Shape> shapes;
     for (const std::int64_t ranks : {2, 3, 4, 8}) {

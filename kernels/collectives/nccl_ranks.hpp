@@ -1,4 +1,4 @@
-// What ops and probes that need several GPUs have in common. No CUDA header here.
+// Common to ops and probes that need several GPUs. No CUDA header here.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace roofline {
 
-/// Why so many ranks can't work together by NCCL, or nothing.
+/// Why that many ranks cannot run an NCCL collective here, or nothing.
 std::optional<std::string> ranks_unsupported(std::int64_t ranks, const Device& device);
 
 }  // namespace roofline

@@ -1,10 +1,10 @@
-// 2-D convolution, forward, stride 1, as neural networks have it (without the flip of mathematics): input and output
-// are NHWC, the filters [filters, kernel, kernel, channels]. Work model, reference, and the CPU's implementations.
-//   naive     all threads, each output a sum on its own
-//   im2col    all threads; the windows of some pixels are gathered into a matrix, which Eigen multiplies by the filters
-//   direct    all threads; no matrix: windows multiplied where they lie in a copy of the image, in direct_conv.cpp
-//   dots      bf16 so, without widening it, on CPUs that have AVX512_BF16
-//   amx       windows gathered into tiles of AMX, in conv2d_amx.cpp
+// 2-D convolution, forward, stride 1, as in neural networks (without flipping): input and output are NHWC, the
+// filters [filters, kernel, kernel, channels]. Work model, reference and CPU implementations.
+//   naive     all threads, one output at a time
+//   im2col    all threads; the windows of some pixels become a matrix, which Eigen multiplies by the filters
+//   direct    all threads; no matrix: windows are multiplied in place in a copy of the image (direct_conv.cpp)
+//   dots      as direct, in bf16 without widening, on CPUs with AVX512_BF16
+//   amx       windows packed into AMX tiles (conv2d_amx.cpp)
 #include "kernels/conv2d/conv2d.hpp"
 
 #include <algorithm>
@@ -50,7 +50,7 @@ class Conv2d final : public Op {
   }
   std::string_view family() const override { return "convolution"; }
 
-  // The limits keep a window's elements, and those of an image's row, within 32 bits.
+  // The limits keep the elements of a window, and those of an image row, within 32 bits.
   std::vector<ShapeParameter> parameters() const override {
     constexpr std::int64_t kExtent = std::int64_t{1} << 18;
     return {
@@ -100,8 +100,8 @@ class Conv2d final : public Op {
   std::vector<Shape> test_shapes(DeviceKind device) const override;
 };
 
-/// Calls `work(tap, first)` for each of the kernel * kernel taps of an output pixel: `first` is the input element that
-/// the tap's channels begin at, or negative where the tap lies in the padding.
+/// Calls `work(tap, first)` for each of the kernel * kernel taps of an output pixel: `first` is the input element
+/// at which the tap's channels begin, or negative in the padding.
 template <typename Work>
 void for_each_tap(const ConvSize& size, std::int64_t pixel, Work work) {
   const std::int64_t image = pixel / (size.rows * size.columns);
@@ -115,7 +115,7 @@ void for_each_tap(const ConvSize& size, std::int64_t pixel, Work work) {
   }
 }
 
-/// The inputs that an output pixel depends on, in the order of a filter's elements, zeros where it is padded.
+/// The inputs that an output pixel depends on, in the order of a filter's elements, zeros in the padding.
 /// `copy(first, to)` copies the channels that begin at an input element.
 template <typename T, typename Copy>
 void gather_window(const ConvSize& size, std::int64_t pixel, T* window, Copy copy) {
@@ -129,7 +129,7 @@ void gather_window(const ConvSize& size, std::int64_t pixel, T* window, Copy cop
   });
 }
 
-/// In eight sums: one alone would wait for each of its additions.
+/// In eight sums, because a single one would be limited by the latency of additions.
 double dot(const double* a, const double* b, std::int64_t count) {
   constexpr std::int64_t kSums = 8;
   double sums[kSums] = {};
@@ -144,7 +144,8 @@ void Conv2d::reference(const Workload& w, std::span<const HostTensor> inputs, st
                        std::span<double> expected) const {
   const ConvSize size = conv_size(w.shape);
   std::vector<double> window(static_cast<std::size_t>(size.depth));
-  // To widen a filter takes as long as a product with it: those that fit into a cache are kept.
+  // Widening a filter takes as long as a product with it, so widened filters are kept as far as a cache holds
+  // them.
   const bool kept = size.filters * size.depth <= std::int64_t{1} << 19;
   std::vector<std::vector<double>> filters(kept ? static_cast<std::size_t>(size.filters) : 1);
   const auto filter = [&](std::int64_t number) -> const double* {
@@ -164,7 +165,7 @@ void Conv2d::reference(const Workload& w, std::span<const HostTensor> inputs, st
   });
 }
 
-/// The corners of the first and of the last image, in the first and in the last filter.
+/// The corners of the first and of the last image, for the first and the last filter.
 std::vector<std::int64_t> Conv2d::edges(const Workload& w) const {
   const ConvSize size = conv_size(w.shape);
   std::vector<std::int64_t> indices;
@@ -180,8 +181,8 @@ std::vector<std::int64_t> Conv2d::edges(const Workload& w) const {
   return indices;
 }
 
-/// Products of uniform elements in [-1, 1] have variance 1/9: a sum of `depth` of them is of size sqrt(depth) / 3,
-/// after sqrt(depth) effective roundings.
+/// Products of uniform elements in [-1, 1] have variance 1/9: a sum of `depth` of them has magnitude sqrt(depth) /
+/// 3, after sqrt(depth) effective roundings.
 Tolerance Conv2d::tolerance(const Workload& w) const {
   const auto depth = static_cast<double>(conv_size(w.shape).depth);
   return storage_tolerance(w.dtype, std::sqrt(depth) / 3, 4 + std::sqrt(depth));
@@ -213,8 +214,8 @@ Kernel prepare_naive_conv(const Workload& w, Device& device) {
   });
 }
 
-/// Pixels whose windows are gathered at a time: many, for Eigen packs the filters anew for each product, and yet few
-/// enough for the caches. 4 MiB were 14 % faster than 1 MiB at 256 channels, and 16 MiB hardly faster again.
+/// Pixels per im2col block: many, because Eigen packs the filters again for each product, and few enough for the
+/// caches. 4 MiB were 14 % faster than 1 MiB at 256 channels, and 16 MiB hardly faster than that.
 std::int64_t pixels_at_a_time(const ConvSize& size, std::size_t element_bytes) {
   constexpr std::int64_t kWindowBytes = std::int64_t{4} << 20;
   const std::int64_t fit = kWindowBytes / (size.depth * static_cast<std::int64_t>(element_bytes));
@@ -274,7 +275,8 @@ std::vector<Shape> Conv2d::test_shapes(DeviceKind device) const {
         {{"batch", 1}, {"height", 1}, {"width", 2}, {"channels", 3}, {"filters", 2}, {"kernel", 3}, {"padding", 1}},
         {{"batch", 2}, {"height", 7}, {"width", 5}, {"channels", 3}, {"filters", 10}, {"kernel", 3}, {"padding", 0}},
         {{"batch", 3}, {"height", 9}, {"width", 31}, {"channels", 19}, {"filters", 17}, {"kernel", 5}, {"padding", 2}},
-        // So deep that a part is less than a row of a window, and so wide that one is less than a row of the image.
+        // So deep that a part is less than a row of a window, and so wide that one is less than a row of the
+        // image.
         {{"batch", 1},
          {"height", 2},
          {"width", 40},

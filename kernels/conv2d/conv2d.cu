@@ -1,8 +1,8 @@
-// Convolution on a GPU, from the plainest kernel to the fastest: the ladder, and its first two implementations.
-//   direct    a thread an output, no reuse but the caches'
-//   im2col    the windows of all pixels written out as a matrix, and a library's product      cuBLAS
-//   implicit  the same product, its windows gathered tile by tile into shared memory          conv2d_implicit.cu
-//   wgmma     the gathering done by Hopper's copy engine, for its asynchronous tensor cores   conv2d_wgmma.cu
+// Convolution on a GPU: the list of implementations, and the first two.
+//   direct    one thread per output, no reuse beyond the caches
+//   im2col    the windows of all pixels as a matrix in memory, then a library GEMM                cuBLAS
+//   implicit  the same product, windows gathered tile by tile into shared memory                  conv2d_implicit.cu
+//   wgmma     windows gathered by TMA, for wgmma                                                  conv2d_wgmma.cu
 #include <climits>
 #include <memory>
 
@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kThreads = 256;
 
-/// An output pixel's window: where in the input it begins, which may lie in the padding.
+/// An output pixel's window: its start in the input, which may be in the padding.
 struct Window {
   std::int64_t image;
   std::int64_t top;
@@ -31,7 +31,7 @@ struct Window {
         top(pixel / size.columns % size.rows - size.padding),
         left(pixel % size.columns - size.padding) {}
 
-  /// The first channel that a tap sees; null in the padding.
+  /// The first channel of a tap; null in the padding.
   template <typename T>
   __device__ const T* at(const ConvSize& size, const T* input, int row, int column) const {
     const std::int64_t y = top + row;
@@ -59,8 +59,8 @@ __global__ void __launch_bounds__(kThreads)
   output[index] = narrow<T>(sum);
 }
 
-/// A block writes one pixel's window as a row of the matrix. `Vector` is what is copied at a time: 16 bytes, or an
-/// element where channels are no multiple of that.
+/// A block writes one pixel's window as a row of the matrix. `Vector` is the copy width: 16 bytes, or one element
+/// if channels are not a multiple of that.
 template <typename Vector>
 __global__ void __launch_bounds__(kThreads)
     conv_gather(const Vector* __restrict__ input, Vector* __restrict__ matrix, ConvSize size) {
@@ -95,7 +95,7 @@ void gather(const void* input, void* matrix, ConvSize size, std::int64_t lanes, 
   check_launch("im2col kernel");
 }
 
-/// Row-major output[pixels, filters] = matrix · transposed filters; cuBLAS, which is column-major, sees each of the
+/// Row-major output[pixels, filters] = matrix · transposed filters; cuBLAS is column-major and sees each of the
 /// three as its transpose.
 CublasGemm product_of(const ConvSize& size, DType dtype) {
   CublasGemm product;
@@ -141,7 +141,7 @@ std::optional<std::string> unsupported_im2col(const Workload& workload, const De
   return cublas_missing();
 }
 
-/// The matrix, written and read again: it is kernel * kernel times the input, which no cache holds.
+/// The matrix, written and read again: kernel * kernel times the input, which no cache holds.
 Traffic matrix_traffic(const Workload& workload) {
   const ConvSize size = conv_size(workload.shape);
   const double bytes = static_cast<double>(size.pixels) * static_cast<double>(size.depth) *

@@ -1,4 +1,4 @@
-// 2-D convolution: its extents, and what the CPU launcher sees of the vector kernels.
+// 2-D convolution: extents, and declarations of the CPU's vector kernels.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The product of gathered windows and filters by Eigen, compiled for each instruction-set level.
+// The product of gathered windows and filters by Eigen, one per instruction-set level.
 #include "kernels/conv2d/conv2d.hpp"
 
 #include <Eigen/Core>

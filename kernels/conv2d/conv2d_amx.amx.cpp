@@ -1,4 +1,4 @@
-// The convolution on the CPU's own tiles.
+// Convolution on hardware AMX tiles.
 #include "kernels/conv2d/conv2d_amx.hpp"
 
 #include "kernels/blocks/cpu/amx_tiles.hpp"

@@ -1,5 +1,5 @@
-// The CPU's implementation on AMX, the last one of the ladder: filters are packed by all threads, then each takes
-// blocks of pixels as it is ready for them (conv2d_amx.amx.cpp).
+// Convolution on AMX: all threads pack filters, then each fetches blocks of pixels from a shared counter
+// (conv2d_amx.amx.cpp).
 #include "kernels/conv2d/conv2d_amx.hpp"
 
 #include <algorithm>

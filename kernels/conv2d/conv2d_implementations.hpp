@@ -1,4 +1,4 @@
-// The CUDA implementations of convolution, as conv2d.cu lists them. Each file of theirs makes its own entry.
+// The CUDA implementations of convolution, as listed in conv2d.cu; each is defined in its own file.
 #pragma once
 
 #include "op/op.hpp"

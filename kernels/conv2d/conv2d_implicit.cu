@@ -1,8 +1,8 @@
 // Convolution as an implicit matrix product: output[pixels, filters] = windows[pixels, depth] · filters[filters,
-// depth], where the matrix of windows is never written. A block makes 128 pixels x 128 filters and walks along the
-// depth, 64 bytes of it a stage; copies into a ring of four stages (cp.async, sm_80) read zeros where a window is
-// padded. Both operands run along the depth in memory, and so they do in shared memory. A warp makes 64 x 64: of fp32
-// on the CUDA cores, 16 x 8 a thread, of 16 bits by mma.sync.
+// depth], where the matrix of windows is never stored. A block computes 128 pixels x 128 filters and iterates over
+// the depth in stages of 64 bytes; copies into a ring of four stages (cp.async, sm_80) read zeros in the padding.
+// Both operands run along the depth in memory and in shared memory. A warp computes 64 x 64: fp32 on CUDA cores, 16
+// x 8 per thread, 16-bit types by mma.sync.
 #include <algorithm>
 #include <climits>
 
@@ -21,11 +21,11 @@ constexpr int kChunks = 4;  ///< of 16 bytes: the depth of a stage
 constexpr int kStages = 4;
 constexpr int kThreads = 128;  ///< four warps, each with a quarter of the tile
 constexpr int kWarpTile = kTile / 2;
-constexpr int kRowsApart = kThreads / kChunks;  ///< a thread copies the same chunk of every so manyth row
+constexpr int kRowsApart = kThreads / kChunks;  /// a thread copies the same chunk of rows at this distance
 constexpr int kCopies = kTile / kRowsApart;
 
-/// 128 rows of 64 bytes. Chunks are placed so that one chunk of eight rows in a line, which is what reads ask for, lies
-/// in eight different groups of banks; kEightRows on, the same chunk of the eighth row from there.
+/// 128 rows of 64 bytes. Chunks are swizzled so that one chunk of eight consecutive rows, the unit of a read, is in
+/// eight different groups of banks; the same chunk of the eighth row further is kEightRows on.
 struct Tile {
   static constexpr int kEightRows = 8 * kChunks;
   uint4 chunks[kTile * kChunks];
@@ -56,7 +56,7 @@ Extents extents_of(const ConvSize& size) {
           .depth = static_cast<int>(size.depth)};
 }
 
-/// A place along the depth: a channel of a tap. Past the end `row` is the kernel's.
+/// A position along the depth: a channel of a tap. Past the end `row` is the kernel's.
 struct Tap {
   int row = 0;
   int column = 0;
@@ -74,7 +74,7 @@ struct Tap {
   }
 };
 
-/// The window of one output pixel; of none, where `pixel` is past the last.
+/// The window of one output pixel; empty if `pixel` is past the last.
 struct Window {
   unsigned first = 0;  ///< where tap (0, 0) would begin: may lie before the input, and wrap around
   int top = 0;
@@ -97,8 +97,8 @@ struct Window {
   }
 };
 
-/// What one thread copies into each stage, in order: a chunk of some windows and of some filters. Channels and depth
-/// are counted in `Unit`s: chunks, where channels fill them; otherwise elements, which chunks are put together from.
+/// What one thread copies into each stage, in order: a chunk of some windows and of some filters. Channels and
+/// depth are counted in `Unit`s: chunks if channels fill them; otherwise elements, from which chunks are assembled.
 template <typename Unit>
 class Copier {
  public:
@@ -112,7 +112,7 @@ class Copier {
     for (int i = 0; i < kCopies; ++i) windows_[i] = Window(size, pixel + row + i * kRowsApart);
   }
 
-  /// Starts the next stage's copies. Past the end of the depth there are zeros.
+  /// Starts the copies of the next stage; zeros past the end of the depth.
   __device__ void start(Stage& stage, const Extents& size) {
     const int row = static_cast<int>(threadIdx.x) / kChunks;
     const int chunk = static_cast<int>(threadIdx.x) % kChunks;
@@ -160,8 +160,8 @@ class Copier {
   Window windows_[kCopies];
 };
 
-/// One thread's share of a warp's 64 x 64 sums. `multiply` adds the products of a stage, in which the warp begins at
-/// `pixel` and `filter`; `store` calls put(pixel, filter, sum), or with two sums that lie side by side.
+/// One thread's part of a warp's 64 x 64 accumulators. `multiply` adds the products of a stage for the warp's first
+/// `pixel` and `filter`; `store` calls put(pixel, filter, sum), or with two adjacent sums.
 template <typename T>
 struct Sums;
 
@@ -170,7 +170,7 @@ template <>
 struct Sums<float> {
   float values[16][8] = {};
 
-  // Lanes that read the same chunk are neighbours in bits 0, or 1, of their numbers: such reads of 16 bytes are merged.
+  // Lanes that read the same chunk differ in bit 0, or 1, of their index: such 16-byte reads are merged.
   static __device__ int row() {
     return static_cast<int>(threadIdx.x) % 2 + static_cast<int>(threadIdx.x) % 32 / 16 * 2;
   }
@@ -216,7 +216,7 @@ struct TensorSums {
     const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
     for (int chunk = 0; chunk < kChunks; chunk += 2) {
-      // Of windows 16 rows at a time; of filters both halves of the depth for eight, then for the next eight.
+      // Windows 16 rows at a time; filters both halves of the depth for eight, then for the next eight.
       const uint4* a_rows = stage.windows.at(pixel + lane % 16, chunk + lane / 16);
       const uint4* b_rows = stage.filters.at(filter + lane / 16 * 8 + lane % 8, chunk + lane / 8 % 2);
       std::uint32_t a[4][4];
@@ -253,7 +253,7 @@ struct Sums<__half> : TensorSums<__half> {};
 template <>
 struct Sums<__nv_bfloat16> : TensorSums<__nv_bfloat16> {};
 
-/// Stores sums within the output: one, or two neighbours of 16 bits in one access where rows let them be.
+/// Stores sums within the output: one, or two adjacent 16-bit values in one access where rows allow it.
 template <typename T>
 struct Store {
   T* output;
@@ -276,7 +276,7 @@ struct Store {
   }
 };
 
-/// Blocks that share pixels follow each other, so that L2 serves the windows to all but the first.
+/// Blocks that share pixels are consecutive, so that L2 serves the windows to all but the first.
 template <typename T, typename Unit>
 __global__ void __launch_bounds__(kThreads, 2)
     conv_implicit(const T* __restrict__ input, const T* __restrict__ filters, T* __restrict__ output, Extents size) {
@@ -285,7 +285,7 @@ __global__ void __launch_bounds__(kThreads, 2)
   const int first_pixel = static_cast<int>(blockIdx.x) / across * kTile;
   const int first_filter = static_cast<int>(blockIdx.x) % across * kTile;
   Copier<Unit> copier(input, filters, size, first_pixel, first_filter);
-  // One group of copies a stage, of zeros past the end, so that waiting always means the same.
+  // One group of copies per stage, zeros past the end, so that the wait count is constant.
 #pragma unroll
   for (int i = 0; i < kStages - 1; ++i) {
     copier.start(stages[i], size);
@@ -299,7 +299,7 @@ __global__ void __launch_bounds__(kThreads, 2)
   int stage = 0;
   for (int depth = 0; depth < size.depth; depth += kUnits) {
     mma::wait_copies<kStages - 2>();
-    __syncthreads();  // this stage has come for everybody, and the one before it was read by everybody
+    __syncthreads();  // this stage has arrived for all threads, and all have read the previous one
     copier.start(stages[(stage + kStages - 1) % kStages], size);
     mma::commit_copies();
     sums.multiply(stages[stage], pixel, filter);

@@ -1,7 +1,7 @@
-// Implicit-GEMM convolution on Hopper: the persistent wgmma kernel of GEMM (wgmma_mainloop.cuh), whose left operand is
-// the matrix of windows, read by the copy engine straight from the image. Its im2col mode takes 128 consecutive output
-// pixels at one tap and 64 of their channels, goes over the ends of rows and images by itself, and reads the padding as
-// zeros. A step along the depth is one tap and 64 channels.
+// Implicit-GEMM convolution on Hopper: the persistent wgmma kernel of GEMM (wgmma_mainloop.cuh), whose left operand,
+// the matrix of windows, is loaded by TMA directly from the image. TMA's im2col mode loads 64 channels of 128
+// consecutive output pixels at one tap, crosses the ends of rows and images, and reads the padding as zeros. A step
+// along the depth is one tap and 64 channels.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -17,7 +17,7 @@
 namespace roofline {
 namespace {
 
-/// The operands in terms of the matrix product: a row is an output pixel, a column a filter.
+/// The operands as a matrix product: a row is an output pixel, a column a filter.
 template <typename Config>
 struct ConvOperands {
   CUtensorMap input;
@@ -49,8 +49,8 @@ constexpr DType kType = DType::bf16;
 template <>
 constexpr DType kType<__half> = DType::fp16;
 
-/// A launcher of one Config for one shape. Tensor maps hold addresses, so they are made when a set of buffers is first
-/// seen, and kept.
+/// A launcher of one Config for one shape. Tensor maps contain addresses, so they are created when a set of buffers
+/// is first used, and cached.
 template <typename T, int kColumns>
 class WgmmaConv {
  public:
@@ -69,7 +69,7 @@ class WgmmaConv {
   std::int64_t rounds() const { return launch_.rounds(); }
 
  private:
-  static constexpr int kGroup = 8;  ///< rows of tiles in a strip; of no account while one column holds all filters
+  static constexpr int kGroup = 8;  /// rows of tiles in a strip; irrelevant while one column holds all filters
 
   ConvOperands<Config> operands(std::span<void* const> tensors) const {
     const std::int64_t taps = size_.kernel * size_.kernel;
@@ -103,7 +103,7 @@ Kernel launcher(const std::shared_ptr<Conv>& conv) {
   return [conv](std::span<void* const> tensors) { (*conv)(tensors); };
 }
 
-/// The tile whose rounds of the grid take the least time; of equals the widest, which reads the least.
+/// The tile that minimises the time of the waves; on a tie the widest, which reads the least.
 template <typename T>
 Kernel prepare_as(const ConvSize& size, cudaStream_t stream) {
   const auto wide = std::make_shared<WgmmaConv<T, 256>>(size, stream);

@@ -1,4 +1,4 @@
-// How the direct convolution is cut, and how workers share it.
+// Blocking of the direct convolution, and its distribution over workers.
 #include "kernels/conv2d/direct_conv.hpp"
 
 #include <algorithm>
@@ -8,7 +8,8 @@
 
 namespace roofline {
 
-/// A third of L2 for the filters of a part, three eighths for the image, and what they leave for sums and the output.
+/// A third of L2 for the filters of a part, three eighths for the image; the rest is for accumulators and the
+/// output.
 ConvBlocks conv_blocks(const ConvSize& size, const TileExtents& tile, std::int64_t products,
                        std::span<const CacheInfo> caches, int workers) {
   const double l2 = share_of_cache(caches, Level::l2, workers, 256 * 1024);
@@ -25,11 +26,11 @@ ConvBlocks conv_blocks(const ConvSize& size, const TileExtents& tile, std::int64
   blocks.part_steps = std::min(line, even_part(line, std::max(steps, kLeastDepth), kDepthUnroll));
   const std::int64_t border = size.kernel - 1;
   const std::int64_t pixels = fit(3.0 / 8, blocks.channels);
-  // As many rows as have room whole, or as much of one.
+  // As many whole rows as fit, or as much of one.
   blocks.columns =
       std::clamp<std::int64_t>(pixels / size.kernel - border, std::min(size.columns, tile.rows), size.columns);
   blocks.rows = std::clamp<std::int64_t>(pixels / (blocks.columns + border) - border, 1, size.rows);
-  // Fewer rows where a worker would have but a few panels to take.
+  // Fewer rows if a worker would get only a few panels.
   constexpr std::int64_t kPanelsAWorker = 12;
   const std::int64_t wanted =
       ceil_div(kPanelsAWorker * workers, blocks.panels * ceil_div(size.columns, blocks.columns));
@@ -62,11 +63,11 @@ class DirectConv {
   }
 
  private:
-  /// Pieces of an image, and of a row of them.
+  /// Parts of an image, and of a row of it.
   std::int64_t down() const { return ceil_div(size_.rows, blocks_.rows); }
   std::int64_t along() const { return ceil_div(size_.columns, blocks_.columns); }
 
-  /// Takes panels of the filters, of all pieces of the output in turn.
+  /// Processes panels of the filters for all parts of the output.
   void work(int worker, const T* input, T* output) const {
     std::int64_t placed = -1;
     queue_->drain(worker, [&](std::int64_t begin, std::int64_t end) {

@@ -1,6 +1,6 @@
-// The direct convolution on register tiles: how it is cut, and what the launcher sees of its kernels. A worker copies
-// the part of an image that some rows of the output need into its L2, with its padding, so that the windows of
-// neighbouring pixels lie a pixel apart, and multiplies them where they lie by packed filters: no window is gathered.
+// Direct convolution on register tiles: blocking, and declarations of its kernels. A worker copies the part of an
+// image that some output rows need into its L2, padded, so that the windows of adjacent pixels are one pixel apart,
+// and multiplies them in place by packed filters, without im2col.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,14 @@
 
 namespace roofline {
 
-/// How a convolution is cut.
+/// Blocking of a convolution.
 struct ConvBlocks {
-  std::int64_t channels;       ///< factors of a pixel
-  std::int64_t panels;         ///< of filters, each a tile's columns wide
-  std::int64_t rows, columns;  ///< of the output that a worker is at, at most; what it takes is a panel of them
-  std::int64_t part_rows;      ///< of windows whose filters stay in L2, or
-  std::int64_t part_steps;     ///< of one row: so many factors
+  std::int64_t channels;  ///< factors of a pixel
+  std::int64_t panels;    ///< of filters, each a tile's columns wide
+  std::int64_t rows,
+      columns;             /// of the output in a worker's block (upper bound); a chunk is one panel of filters for them
+  std::int64_t part_rows;  /// of windows whose filters stay in L2, or
+  std::int64_t part_steps;  /// of one row: this many factors
 };
 ConvBlocks conv_blocks(const ConvSize& size, const TileExtents& tile, std::int64_t products,
                        std::span<const CacheInfo> caches, int workers);
@@ -36,13 +37,13 @@ struct ConvPiece {
 template <typename T, typename Factor>
 struct ConvKernels {
   TileExtents tile;
-  /// Panels [first, last) of the filters, each of all steps of the depth: window row by row, pixel by pixel.
+  /// Packs panels [first, last) of the filters, each over the whole depth: window row by row, pixel by pixel.
   void (*pack)(const T* filters, const ConvSize& size, const ConvBlocks& blocks, std::int64_t first, std::int64_t last,
                Factor* to);
-  /// The part of an image that the piece's windows see. `image` holds what conv_blocks() lets a worker be at, and its
-  /// borders.
+  /// Copies the part of an image that the windows of the output part need. `image` has room for a block of
+  /// conv_blocks() and its borders.
   void (*place)(const T* input, const ConvSize& size, const ConvBlocks& blocks, const ConvPiece& piece, Factor* image);
-  /// A piece of the output, of the image as it was placed. `sums` holds a panel's width of it.
+  /// Computes an output part from the copied image. `sums` has room for a panel's width of it.
   void (*convolve)(const Factor* image, const Factor* filters, T* output, const ConvSize& size,
                    const ConvBlocks& blocks, const ConvPiece& piece, Summed<Factor>* sums);
 };

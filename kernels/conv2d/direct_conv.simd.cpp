@@ -1,4 +1,4 @@
-// The direct convolution's inner loops, compiled for each instruction-set level.
+// Inner loops of the direct convolution, one per instruction-set level.
 #include "kernels/conv2d/direct_conv.hpp"
 
 #include <cstring>
@@ -19,7 +19,7 @@ class Direct {
   static constexpr std::int64_t kColumns = RegisterTile<kIsa, Factor>::kColumns;
   static constexpr std::int64_t kTallest = RegisterTile<kIsa, Factor>::kPlacedRows;
 
-  /// Past the last filter a panel holds anything. An odd channel pairs with a zero.
+  /// Past the last filter a panel contains arbitrary values. An odd channel is paired with a zero.
   static void pack(const T* filters, const ConvSize& size, const ConvBlocks& blocks, std::int64_t first,
                    std::int64_t last, Factor* to) {
     const std::int64_t pixels = size.kernel * size.kernel;
@@ -29,7 +29,7 @@ class Direct {
         rows[i] = filters + smaller(panel * kColumns + i, size.filters - 1) * size.depth;
       }
       Factor* into = to + panel * kColumns * pixels * blocks.channels;
-      // All pixels at once, or each by itself where its channels are filled up.
+      // All pixels at once, or one at a time if channels are padded.
       const std::int64_t together = size.channels % kProducts<Factor> == 0 ? size.depth : size.channels;
       for (std::int64_t p = 0; p < size.depth; p += together) {
         pack_across<kColumns, kIsa>(rows, together, into);
@@ -39,7 +39,7 @@ class Direct {
     }
   }
 
-  /// The part of an image that the piece's windows see, zeros around it, a pixel's channels filled up to whole factors.
+  /// Copies the needed part of an image, zeros around it, channels padded to whole factors.
   static void place(const T* input, const ConvSize& size, const ConvBlocks& blocks, const ConvPiece& piece,
                     Factor* to) {
     auto* pixel = reinterpret_cast<Element*>(to);
@@ -78,7 +78,7 @@ class Direct {
       const std::int64_t count = smaller(kColumns, size.filters - filter);
       T* out = output + ((piece.image * size.rows + piece.top) * size.columns + piece.left) * size.filters + filter;
       const Factor* right = filters + panel * kColumns * steps;
-      // Sums go where they belong at once, or through a panel of their own.
+      // Accumulators are stored directly, or through a panel buffer.
       if constexpr (!kSmallFloat<T>) {
         if (count == kColumns) {
           multiply(image, right, blocks, size, piece, out, size.filters, size.columns * size.filters);
@@ -95,7 +95,7 @@ class Direct {
   }
 
  private:
-  /// What an image is copied as.
+  /// The type of the copied image.
   using Element = std::conditional_t<kProducts<Factor> == 1, Factor, T>;
 
   static void put(const Sum* from, T* to, std::int64_t count) {
@@ -117,15 +117,14 @@ class Direct {
     }
   }
 
-  /// The products of a panel, part by part. `ldc` elements from a pixel of `c` to the next, `row` from a row to the
-  /// next.
+  /// The products of a panel, part by part. `ldc` elements between pixels of `c`, `row` between rows.
   static void multiply(const Factor* image, const Factor* right, const ConvBlocks& blocks, const ConvSize& size,
                        const ConvPiece& piece, Sum* c, std::int64_t ldc, std::int64_t row) {
     const std::int64_t width = (piece.columns + size.kernel - 1) * blocks.channels;
     const std::int64_t line = size.kernel * blocks.channels;
     bool add = false;
     const auto part = [&](const Factor* from, std::int64_t rows, std::int64_t steps) {
-      // Each tile asks for some of the next part's filters, or the next panel's.
+      // Each tile prefetches part of the next filters or of the next panel.
       const std::int64_t bytes = rows * steps * kColumns * std::int64_t{sizeof(Factor)};
       const std::int64_t tiles = piece.rows * ((piece.columns + kTallest - 1) / kTallest);
       const std::int64_t asking = 1 + tiles * rows * (steps / kDepthUnroll);

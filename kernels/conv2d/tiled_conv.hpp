@@ -1,5 +1,5 @@
-// Convolution as a product on tiles: windows are gathered from the images into tiles of the left operand, a few steps
-// of the depth at a time. Only for files that are compiled for a level.
+// Convolution as a tile product: windows are gathered from the images into tiles of the left operand, a few steps of
+// the depth at a time. Include only in files compiled for a level.
 #pragma once
 
 #include "kernels/blocks/cpu/tile_product.hpp"
@@ -54,7 +54,7 @@ class TiledConv {
   struct Piece {
     std::int64_t pixel_block, filter_block, pixel_blocks, filter_blocks;
   };
-  /// Of a window: where the image's element (0, 0, 0) lies, and its own in it, which may be padding.
+  /// Position of a window: the image's element (0, 0, 0), and its own start in it, which may be padding.
   struct Corner {
     std::int64_t image, top, left;
   };
@@ -62,7 +62,7 @@ class TiledConv {
   static std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
   static std::int64_t bytes(std::int64_t elements) { return elements * std::int64_t{sizeof(T)}; }
 
-  /// Adds the products of a few steps of the depth to a piece of the output.
+  /// Adds the products of a few steps of the depth to a part of the output.
   void multiply(const Piece& piece, std::int64_t first) {
     const std::int64_t steps = smaller(kConvSteps, count_.steps - first);
     const bool last = first + steps == count_.steps;
@@ -97,7 +97,7 @@ class TiledConv {
     }
   }
 
-  /// One by one, without a division for each. Behind the last pixel they lie below the image.
+  /// Pixel by pixel, without a division for each. Past the last pixel they are below the image.
   void find_corners(std::int64_t pixel, Corner (&corners)[kTileBlock]) const {
     std::int64_t column = pixel % size_.columns;
     std::int64_t row = pixel / size_.columns % size_.rows;
@@ -117,7 +117,7 @@ class TiledConv {
   void gather_row(const Corner& corner, std::int64_t row, std::int64_t from, std::uint32_t (&to)[kTileRows]) const {
     const std::int64_t y = corner.top + row;
     const std::int64_t x = corner.left * size_.channels + from;
-    const bool whole = from + kStep <= window_line_ && row < size_.kernel;  // elements side by side in the image
+    const bool whole = from + kStep <= window_line_ && row < size_.kernel;  // contiguous elements of the image
     if (whole && y >= 0 && y < size_.height && x >= 0 && x + kStep <= line_) {
       std::memcpy(to, input_ + corner.image + y * line_ + x, sizeof to);
     } else if (whole && (y < 0 || y >= size_.height)) {
@@ -152,7 +152,7 @@ class TiledConv {
   Tiles tiles_;
   Tile* left_;  ///< windows
   Tile* last_;  ///< a finished block
-  Tile* sums_;  ///< blocks that further depths will be added to
+  Tile* sums_;  /// blocks to which further depths are added
 };
 
 }  // namespace roofline

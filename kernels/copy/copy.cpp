@@ -1,6 +1,6 @@
-// Copy: y = x within main memory. Work model, reference, and the CPU's implementations; the CUDA ones are in copy.cu.
-//   naive       one thread, the C library's memcpy
-//   vectorized  all threads, non-temporal stores: memory sees one read and one write an element
+// Copy: y = x within main memory. Work model, reference and CPU implementations; the CUDA ones are in copy.cu.
+//   naive       single thread, memcpy
+//   vectorized  all threads, non-temporal stores: memory sees one read and one write per element
 #include "kernels/copy/copy.hpp"
 
 #include <cstring>

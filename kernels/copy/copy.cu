@@ -1,7 +1,7 @@
 // Copies within a GPU's memory.
-//   scalar      one element a thread: 2- or 4-byte accesses
-//   memcpy      cudaMemcpyAsync: the driver's own kernel
-//   vectorized  16 bytes a thread, in blocks of 256
+//   scalar      one element per thread: 2- or 4-byte accesses
+//   memcpy      cudaMemcpyAsync: the driver's kernel
+//   vectorized  16 bytes per thread, in blocks of 256
 #include "device/cuda/check.hpp"
 #include "device/cuda/cuda_device.hpp"
 #include "kernels/blocks/cuda/cuda_launch.hpp"
@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// Copies whole words, and returns how many bytes those were.
+/// Copies whole words, and returns the number of bytes copied.
 template <typename Word>
 std::int64_t launch(const std::byte* from, std::byte* to, std::int64_t bytes, cudaStream_t stream) {
   const std::int64_t words = bytes / static_cast<std::int64_t>(sizeof(Word));

@@ -1,4 +1,4 @@
-// A copy on the CPU: what the launcher sees of the vector kernels.
+// Copy on the CPU: declarations of the vector kernels.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace roofline {
 
-/// Copies `bytes` from x to y, past the caches.
+/// Copies `bytes` from x to y with non-temporal stores.
 template <Isa isa>
 void copy_streamed(const std::byte* x, std::byte* y, std::int64_t bytes);
 

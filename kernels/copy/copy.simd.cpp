@@ -1,4 +1,4 @@
-// The vector kernels of the copy, one for each instruction-set level.
+// Vector kernels of the copy, one per instruction-set level.
 #include "kernels/copy/copy.hpp"
 
 #include <cstring>

@@ -1,8 +1,8 @@
-// Decode attention: one query a head against a long cache of keys and values, o = softmax(q K^T / sqrt(d)) V. Every key
-// and value is read for a few operations, so memory is the limit. Work model, reference, and the CPU's implementations;
-// the CUDA ones are in decode.cu.
-//   naive  all threads, a head at a time
-//   split  vectors; pieces of the context side by side, each read once for all heads that share it
+// Decode attention: one query per head against a long cache of keys and values, o = softmax(q K^T / sqrt(d)) V.
+// Every key and value is read for few operations, so memory is the limit. Work model, reference and CPU
+// implementations; the CUDA ones are in decode.cu.
+//   naive  all threads, one head at a time
+//   split  vectors; the context is split, and each part is read once for all heads that share it
 #include "kernels/decode/decode.hpp"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ class Decode final : public GroupedHeadsOp {
     return matrix_edges(e.heads, e.d);
   }
 
-  /// Outputs are means of `context` values, as attention's are, and tensor cores take weights rounded as there.
+  /// Outputs are means of `context` values, as in attention, and tensor cores round the weights in the same way.
   Tolerance tolerance(const Workload& w) const override {
     const auto context = static_cast<double>(w.shape["context"]);
     const auto d = static_cast<double>(w.shape["head_dim"]);
@@ -54,12 +54,12 @@ class Decode final : public GroupedHeadsOp {
 
  private:
   Attended extents(const Workload& w) const override { return decoded(w); }
-  /// The products have one row a head: they run on the vector pipe, which is where the bound of a memory-bound kernel
-  /// is not looked for.
+  /// The products have one row per head, so they count on the vector pipe, which does not limit a memory-bound
+  /// kernel.
   Pipe products(const Workload& w, DeviceKind) const override { return vector_pipe(w.dtype); }
 };
 
-/// One output from its head's parts, which lie `stride` apart; their peaks become weights.
+/// Combines one output from its head's partial results, which are `stride` apart; their peaks become weights.
 template <typename T>
 void join_parts(Computed<T>* parts, std::int64_t count, std::int64_t stride, T* out, std::int64_t d) {
   using Value = Computed<T>;
@@ -78,7 +78,7 @@ void join_parts(Computed<T>* parts, std::int64_t count, std::int64_t stride, T* 
   }
 }
 
-/// Keys of a piece: enough to forget what a part costs, few enough that every thread gets several.
+/// Keys per part: enough to amortise a partial result, few enough for several parts per thread.
 std::int64_t piece_of(const Attended& e, std::int64_t threads) {
   const std::int64_t pieces = std::max<std::int64_t>(1, 4 * threads / e.kv_heads());
   return std::max<std::int64_t>(256, (e.keys + pieces - 1) / pieces);
@@ -90,7 +90,7 @@ Kernel prepare_split(const Workload& w, Device& device) {
     const Attended e = decoded(w);
     const std::int64_t piece = piece_of(e, cpu.pool().size());
     const std::int64_t pieces = (e.keys + piece - 1) / piece;
-    const std::int64_t stride = e.group * part_size(e.d);  // from one piece's parts to the next
+    const std::int64_t stride = e.group * part_size(e.d);  // between partial results of successive parts
     const Workspace<Computed<T>> parts(cpu, e.kv_heads() * pieces * stride, 1);
     const auto part = with_isa(cpu.isa(), []<Isa isa>() { return &decode_part<isa, T>; });
     return [=, &pool = cpu.pool()](std::span<void* const> tensors) {

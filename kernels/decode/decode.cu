@@ -1,9 +1,9 @@
 // Decode attention on a GPU.
-//   naive  three kernels, the scores in memory (attention's, with one query a head)
-//   fused  one block a head, online softmax
-//   split  pieces of the context side by side, the heads of a group together (split_simt.cuh)
-//   mma    the same on tensor cores, for groups whose arithmetic CUDA cores can't hide (split_mma.cuh)
-//   tma    likewise, and the copy engine brings keys and values into a ring in shared memory (split_tma.cuh)
+//   naive  three kernels, the scores in memory (attention's, with one query per head)
+//   fused  one block per head, online softmax
+//   split  the context is split over blocks, the heads of a group together (split_simt.cuh)
+//   mma    as split, on tensor cores, for groups whose arithmetic CUDA cores cannot hide (split_mma.cuh)
+//   tma    as mma, with keys and values loaded by TMA into a ring in shared memory (split_tma.cuh)
 #include <algorithm>
 #include <climits>
 
@@ -22,21 +22,21 @@
 namespace roofline::decode_cuda {
 namespace {
 
-/// Keys that blocks' shares are counted in: finer than what a block looks at at once, so that the shares are equal.
+/// Keys per scheduling unit: fewer than a block loads at once, so that the shares of the blocks are equal.
 constexpr int kUnit = 16;
-constexpr int kLeastUnits = 8;  ///< of a block: with fewer, joining takes longer than attending
+constexpr int kLeastUnits = 8;  /// per block; with fewer, the reduction takes longer than the attention
 
 template <typename T>
 struct Launch {
   void (*kernel)(const T*, const T*, const T*, T*, decode_split::Problem);
   int threads;
-  int heads;       ///< that one block takes
+  int heads;       /// per block
   int shared = 0;  ///< bytes of dynamic shared memory
 };
 
 enum class Variant : std::uint8_t { fused, split, mma, tma };
 
-/// A block of the CUDA cores' kernel, with a head_dim up to kDim.
+/// Launch parameters of the CUDA-core kernel, for a head_dim up to kDim.
 template <typename T, int kDim>
 Launch<T> simt_launch(std::int64_t heads) {
   constexpr int kWidth = kDim / kLanes<T>;
@@ -46,7 +46,7 @@ Launch<T> simt_launch(std::int64_t heads) {
   return {decode_simt::kernel<T, kWidth, 8>, decode_simt::kThreads, 8};
 }
 
-/// A block of the tensor cores' kernels, with up to kTiles * 8 queries.
+/// Launch parameters of the tensor-core kernels, with up to kTiles * 8 queries per block.
 template <typename T, int kDim, int kTiles>
 Launch<T> mma_launch(Variant variant) {
   if (variant == Variant::mma) return {decode_mma::kernel<T, kDim, kTiles>, decode_mma::kThreads, 8 * kTiles};
@@ -74,7 +74,7 @@ Kernel prepare_split(const Workload& workload, Device& device, Variant variant) 
     const auto launch = e.d <= 64 ? launch_for<T, 64>(variant, e) : launch_for<T, 128>(variant, e);
     const std::int64_t slices = ceil_div(e.group, launch.heads);
     const std::int64_t tiles = e.kv_heads() * slices;
-    const bool whole = variant == Variant::fused;  // a block a task
+    const bool whole = variant == Variant::fused;  // one block per tile
     const std::int64_t blocks =
         whole ? tiles : blocks_per_wave(cuda, launch.kernel, launch.threads, static_cast<std::size_t>(launch.shared));
     const auto planned = make_split_plan(tiles, ceil_div(e.keys, kUnit), blocks, whole ? 1 : kLeastUnits,

@@ -1,4 +1,4 @@
-// Decode attention: what the CPU's launcher sees of the vector kernels.
+// Decode attention: declarations of the CPU's vector kernels.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +7,15 @@
 
 namespace roofline {
 
-/// The extents of a decode workload: attention of one query a head, its context the keys.
+/// Extents of a decode workload: attention of one query per head; the context is the keys.
 Attended decoded(const Workload& workload);
 
-/// What a piece of the context contributes to the output of one head: d sums of weights times values, the sum of the
-/// weights, and the score that the weights are relative to, e^(score - peak), in this order. Then unused elements, so
-/// that every part begins at a cache line.
+/// A partial result of one head over a part of the context: d sums of weights times values, the sum of the weights,
+/// and the score that the weights are relative to, e^(score - peak), in this order. Padded, so that every partial
+/// result starts at a cache line.
 inline std::int64_t part_size(std::int64_t d) { return (d + 2 + 15) / 16 * 16; }
 
-/// The parts of `heads` queries, q[heads × d], from k and v[keys × d]: parts[heads × part_size(d)].
+/// The partial results of `heads` queries, q[heads × d], from k and v[keys × d]: parts[heads × part_size(d)].
 template <Isa isa, typename T>
 void decode_part(const T* q, const T* k, const T* v, Computed<T>* parts, std::int64_t heads, std::int64_t keys,
                  std::int64_t d);

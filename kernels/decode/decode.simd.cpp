@@ -1,5 +1,5 @@
-// One piece of the context, one for each instruction-set level: blocks of keys, so that their scores stay in the L1
-// cache; each key and value is read once for all heads of the group.
+// One part of the context, one kernel per instruction-set level: blocks of keys, so that their scores stay in L1;
+// each key and value is read once for all heads of the group.
 #include "kernels/decode/decode.hpp"
 
 #include <cmath>
@@ -10,9 +10,9 @@ namespace roofline {
 namespace {
 
 constexpr std::int64_t kScoreBlock = 16;
-constexpr int kRows = 2;  ///< of values, added at once
+constexpr int kRows = 2;  /// of values, added together
 
-/// Of a query, which put_by() left, and a key.
+/// Dot product of a query, in put_by() order, and a key.
 template <typename T>
 Computed<T> dot(const Computed<T>* a, const T* b, std::int64_t count) {
   using V = Vector<kIsa, T>;
@@ -34,7 +34,7 @@ Computed<T> dot(const Computed<T>* a, const T* b, std::int64_t count) {
   return total;
 }
 
-/// to += the sum of factors[i] times row i, of kCount rows that are `count` long: one load and one store of `to` for
+/// to += the sum of factors[i] times row i, of kCount rows of length `count`: one load and one store of `to` for
 /// all.
 template <int kCount, typename T>
 void add_scaled(Computed<T>* to, const T* rows, const Computed<T>* factors, std::int64_t count) {
@@ -52,17 +52,16 @@ void add_scaled(Computed<T>* to, const T* rows, const Computed<T>* factors, std:
   }
 }
 
-/// Asks for one part of the lines of a row, or of several, to come into the L2 cache: values while the scores are
-/// computed, and keys while the outputs are. In parts, for many requests at once keep later loads waiting. Past the
-/// last row it does no harm.
+/// Prefetches one part of the lines of one or more rows into L2: values while scores are computed, and keys while
+/// outputs are. In parts, because many requests at once delay later loads. Harmless past the last row.
 template <typename T>
 void request(const T* row, std::int64_t count, std::int64_t part, std::int64_t parts) {
   constexpr std::int64_t kLine = 64 / sizeof(T);
   for (std::int64_t i = part * kLine; i < count; i += parts * kLine) __builtin_prefetch(row + i, 0, 2);
 }
 
-/// A block's scores to weights e^(score - peak) under the part's peak, which they may raise. Those past `keys` become
-/// nothing.
+/// Turns a block's scores into weights e^(score - peak) under the part's peak, which it may raise. Those past
+/// `keys` become zero.
 template <typename T>
 void weigh(T* scores, std::int64_t keys, T* part, std::int64_t d) {
   using V = Vector<kIsa, T>;

@@ -1,6 +1,5 @@
-// Decode attention in pieces: what one of them, or one warp, contributes to the outputs of a few queries, how such
-// parts are joined, in shared memory at a block's end and in global memory after the last block of a task, and the
-// problem that the kernels share.
+// Split-KV decode attention: the partial results of a work unit or a warp for a few queries, their reduction (in
+// shared memory at the end of a block, in global memory by the last block of a tile), and the common problem.
 #pragma once
 
 #include "kernels/blocks/cuda/element.cuh"
@@ -11,31 +10,32 @@ namespace roofline {
 
 namespace decode_split {
 
-/// A task is a head of keys and values with up to `width` of the queries that share it. Its units are of `unit` keys.
+/// A tile is a head of keys and values with up to `width` of the queries that share it. Its iterations are
+/// `keys_per_iteration` keys.
 struct Problem {
   TileSchedule schedule;
   int keys_per_iteration;
   std::int64_t context;
   int group;   ///< heads that share keys and values
-  int slices;  ///< tasks of a group, one after another
-  int width;   ///< queries of a task
+  int slices;  /// tiles of a group, one after another
+  int width;   /// queries per tile
   int head_dim;
   float scale_log2;  ///< log2(e) / sqrt(head_dim)
-  float* parts;      ///< [tiles, most pieces, width, part_stride]
-  unsigned* done;    ///< [tasks], zero between launches
+  float* parts;      /// [tiles, max splits, width, part_stride]
+  unsigned* done;    /// [tiles], zero between launches
 
-  /// A query's part: head_dim sums of weights times values, the sum of the weights, and the score (in powers of two)
-  /// that they are relative to.
+  /// A partial result of a query: head_dim sums of weights times values, the sum of the weights, and the score
+  /// (in powers of two) that they are relative to.
   __device__ int part_stride() const { return head_dim + 2; }
 };
 
-/// The keys that a block works on, and for which queries.
+/// The keys and queries of a work unit.
 struct KeyRange {
   WorkUnit work_unit;
   int heads;             ///< queries, problem.width or fewer
   std::int64_t queries;  ///< of the first, as an offset into q and o
-  std::int64_t keys;     ///< of the piece's first key, as an offset into k and v
-  int end;               ///< keys of the piece
+  std::int64_t keys;     /// of the first key, as an offset into k and v
+  int end;               /// number of keys
 
   __device__ KeyRange(const Problem& problem, const WorkUnit& of) : work_unit(of) {
     const std::int64_t kv_head = work_unit.tile / problem.slices;
@@ -49,16 +49,16 @@ struct KeyRange {
   }
 };
 
-/// What a task's parts become: the outputs of its queries, or one part of each, to be joined with others.
+/// Destination of a reduction: the outputs of the queries, or one partial result each.
 template <typename T>
 struct Joined {
   T* outputs;   ///< of the first query, [queries, head_dim]; null: a part
   float* part;  ///< [queries, part_stride]
 };
 
-/// Joins `count` parts of each query, `stride` floats from one to the next. A warp a query: its lanes have two columns
-/// in every 64, and kAhead parts on their way at once. Every part has seen a key or has a maximum of minus infinity,
-/// and the first has seen one. The loops stay loops: this runs once a launch.
+/// Combines `count` partial results of each query, `stride` floats apart. One warp per query: its lanes have two
+/// columns in every 64, and kAhead partial results in flight. Every partial result has seen a key or has a maximum
+/// of minus infinity, and the first has seen one. Loops are not unrolled, because this runs once per launch.
 template <typename Team, typename T>
 __device__ void join_parts(const float* parts, int count, int stride, int heads, const Problem& problem,
                            Joined<T> joined) {
@@ -125,8 +125,9 @@ __device__ void join_parts(const float* parts, int count, int stride, int heads,
   }
 }
 
-/// From `count` parts of each query in shared memory, [count, problem.width, part_stride], to the outputs: at once if
-/// the task is in one piece, else by the last of its blocks. Called by the team, all of whose threads see the parts.
+/// From `count` partial results per query in shared memory, [count, problem.width, part_stride], to the outputs:
+/// directly if the tile has one work unit, otherwise by the last of its blocks. Called by the team, all of whose
+/// threads see the partial results.
 template <typename Team, typename T>
 __device__ void finish(const float* shared, int count, const KeyRange& range, const Problem& problem, T* o) {
   const int stride = problem.width * problem.part_stride();
@@ -145,7 +146,7 @@ __device__ void finish(const float* shared, int count, const KeyRange& range, co
   }
 }
 
-/// The same for the parts that the team's warps have left. Shared memory may be used anew afterwards.
+/// The same for the partial results of the team's warps. Shared memory may be reused afterwards.
 template <typename Team, typename T>
 __device__ void finish(const float* shared, const KeyRange& range, const Problem& problem, T* o) {
   Team::sync();

@@ -1,8 +1,8 @@
-// Decode attention on tensor cores (mma.sync m16n8k16, sm_80 and later) for 16-bit types: the queries that share keys
-// and values are the columns of a tile of eight, so that a group costs about what one query does, and memory stays the
-// limit. Everything is transposed: scores are keys × queries, outputs columns × queries. Keys and values go from memory
-// into the registers that the instruction wants them in, 16 bytes a load: the order of a summed index is free as long
-// as both operands have the same, and so is that of the output's rows.
+// Decode attention on tensor cores (mma.sync m16n8k16, sm_80 and later) for 16-bit types: the queries that share
+// keys and values are the columns of a tile of eight, so that a group costs about as much as one query, and memory
+// stays the limit. Everything is transposed: scores are keys × queries, outputs columns × queries. Keys and values
+// are loaded directly into fragment registers, 16 bytes per load: the order of a summed index is free as long as
+// both operands use the same, and so is the order of the output's rows.
 #pragma once
 
 #include "kernels/blocks/cuda/mma.cuh"
@@ -17,25 +17,25 @@ using decode_split::Problem;
 
 constexpr int kWarps = 4;
 constexpr int kThreads = 32 * kWarps;
-constexpr int kKeys = 16;              ///< of a warp at a time
-constexpr int kStep = kWarps * kKeys;  ///< of the block
+constexpr int kKeys = 16;              /// per warp and step
+constexpr int kStep = kWarps * kKeys;  /// per block and step
 
-/// From memory, where they are wanted once.
+/// Loads from memory, read once.
 struct Memory {
   static __device__ uint4 load(const void* from) { return __ldcs(static_cast<const uint4*>(from)); }
 };
 
-/// In the fragments of an instruction a thread is one of four (t = lane % 4) in each of eight groups (g = lane / 4).
+/// In the fragments a thread is one of four (t = lane % 4) in each of eight groups (g = lane / 4).
 ///   scores    s[n][i]: key g + 8 (i / 2), query 8 n + 2 t + i % 2
 ///   operand k a thread has 8 elements, 32 c + 8 t …, of keys g and g + 8: pairs of them serve two steps of 16
 ///   operand v a thread has 8 elements, 64 c + 8 g …, of keys 2 t, 2 t + 1, 2 t + 8 and 2 t + 9; output tile
 ///             4 c + j takes the elements 2 j and 2 j + 1, as its rows g and g + 8
-/// kTiles: of eight queries. `Source`: how 16 bytes of keys and values are read.
+/// kTiles: of eight queries. `Source`: how 16 bytes of keys and values are loaded.
 template <typename T, int kDim, int kTiles, typename Source>
 struct Warp {
   static constexpr int kHeads = 8 * kTiles;
-  static constexpr int kKeyChunks = kDim / 32;    ///< that a thread has of a key
-  static constexpr int kValueChunks = kDim / 64;  ///< and of a value
+  static constexpr int kKeyChunks = kDim / 32;    /// per thread and key
+  static constexpr int kValueChunks = kDim / 64;  /// per thread and value
 
   std::uint32_t q[kTiles][kKeyChunks][4];
   float o[kTiles][kDim / 16][4] = {};
@@ -45,8 +45,9 @@ struct Warp {
   __device__ static int group() { return static_cast<int>(threadIdx.x) % 32 / 4; }
   __device__ static int member() { return static_cast<int>(threadIdx.x) % 4; }
 
-  /// 16 bytes a chunk of row `row`. Rows past the last and columns past head_dim are read from inside instead: the
-  /// weight of such a key is 0, and so are the query's elements there; such an output column is not stored.
+  /// 16 bytes per chunk of row `row`. Rows past the last and columns past head_dim are read from valid addresses
+  /// instead: the weight of such a key is 0, as are the query's elements there; such an output column is not
+  /// stored.
   template <int kChunks, int kSpan>
   __device__ static void load(const T* rows, int row, int end, int column, int head_dim, uint4 (&raw)[kChunks]) {
     const T* at = rows + std::int64_t{min(row, end - 1)} * head_dim;
@@ -101,7 +102,7 @@ struct Warp {
     }
   }
 
-  /// Scores to powers of two; what was gathered so far shrinks.
+  /// Turns scores into powers of two and rescales the accumulators.
   __device__ void softmax(float (&s)[4], int n, int keys_left, float scale_log2) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) s[i] = group() + i / 2 * 8 < keys_left ? s[i] * scale_log2 : -INFINITY;
@@ -125,7 +126,7 @@ struct Warp {
     }
   }
 
-  /// An 8 x 8 tile of 16-bit values, one row a group of four threads, transposed.
+  /// Transposes an 8 x 8 tile of 16-bit values, one row per group of four threads.
   __device__ static std::uint32_t transpose(std::uint32_t row) {
     std::uint32_t column;
     asm("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(column) : "r"(row));
@@ -151,7 +152,7 @@ struct Warp {
     }
   }
 
-  /// The next keys are on their way while the outputs are computed, and the next values during the scores.
+  /// The next keys are loaded while the outputs are computed, and the next values during the scores.
   __device__ void run(const T* k, const T* v, int end, const Problem& problem) {
     uint4 keys[2][kKeyChunks];
     uint4 values[4][kValueChunks];

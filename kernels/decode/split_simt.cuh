@@ -1,6 +1,6 @@
-// Decode attention on CUDA cores: the threads of a key have 16 bytes of it each, several keys are on their way at once,
-// and every thread keeps a softmax and outputs for the keys that it has seen. Keys and values go from memory into
-// registers and nowhere else. Up to four queries a key their arithmetic hides behind memory, in fp32.
+// Decode attention on CUDA cores: each thread of a key's group has 16 bytes of it, several keys are in flight, and
+// every thread keeps a softmax and outputs for its keys. Keys and values go from memory to registers only. With up
+// to four queries per key, the fp32 arithmetic is hidden behind memory.
 #pragma once
 
 #include "kernels/decode/parts.cuh"
@@ -15,15 +15,16 @@ using decode_split::Problem;
 constexpr int kWarps = 8;
 constexpr int kThreads = 32 * kWarps;
 
-/// Blocks that a multiprocessor should hold, which limits a thread's registers: as many as go without spilling.
+/// Target number of resident blocks per SM, which limits registers per thread: as many as possible without
+/// spilling.
 constexpr int blocks_for(int heads) { return heads == 1 ? 3 : heads <= 4 ? 2 : 1; }
 
-/// One thread's way through the keys of a piece, with kHeads queries; kWidth threads have a key between them.
+/// One thread's iteration over the keys of a work unit, with kHeads queries; kWidth threads share a key.
 template <typename T, int kWidth, int kHeads>
 struct Walk {
   static constexpr int kColumns = kLanes<T>;
   static constexpr int kStep = kThreads / kWidth;  ///< keys of the block, one a thread
-  /// Keys, and as many values, that a thread has on their way at once: what the registers allow.
+  /// Keys, and as many values, in flight per thread: as registers allow.
   static constexpr int kUnroll = kHeads * kColumns <= 16 ? 4 : 2;
 
   float q[kHeads][kColumns];
@@ -51,8 +52,9 @@ struct Walk {
     }
   }
 
-  /// kUnroll rows, kStep apart, from `row` on. Rows past the last and columns past head_dim are read from inside
-  /// instead: the weight of such a key is 0, and so are the query's elements there; such an output is not stored.
+  /// kUnroll rows, kStep apart, from `row` on. Rows past the last and columns past head_dim are read from valid
+  /// addresses instead: the weight of such a key is 0, as are the query's elements there; such an output is not
+  /// stored.
   __device__ static void load(const T* rows, int row, int end, int head_dim, uint4 (&raw)[kUnroll]) {
     const int from = column() < head_dim ? column() : 0;
 #pragma unroll
@@ -77,7 +79,7 @@ struct Walk {
     }
   }
 
-  /// Makes scores up to `seen` of query h weigh 1 at most.
+  /// Rescales so that scores up to `seen` of query h have weights of at most 1.
   __device__ void raise(int h, float seen) {
     const float raised = fmaxf(maximum[h], seen);
     const float shrink = raised == -INFINITY ? 1.0f : fast_exp2(maximum[h] - raised);
@@ -100,7 +102,7 @@ struct Walk {
     }
   }
 
-  /// The next keys are on their way while the outputs are computed, and the next values during the scores.
+  /// The next keys are loaded while the outputs are computed, and the next values during the scores.
   __device__ void run(const T* k, const T* v, int end, int head_dim) {
     uint4 keys[kUnroll];
     uint4 values[kUnroll];
@@ -126,7 +128,7 @@ struct Walk {
     }
   }
 
-  /// Joins the keys of a warp, and leaves its part.
+  /// Reduces over the keys of a warp, and stores its partial result.
   __device__ void leave(float* parts, const Problem& problem) {
 #pragma unroll
     for (int h = 0; h < kHeads; ++h) {

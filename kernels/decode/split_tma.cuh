@@ -1,6 +1,6 @@
-// Decode attention on tensor cores, with keys and values that the copy engine brings (sm_90): split_mma.cuh's
-// arithmetic from a ring of stages in shared memory. One block a multiprocessor, most of whose shared memory is on its
-// way at any time, and whose warps have roles (stream_ring.cuh).
+// Decode attention on tensor cores, with keys and values loaded by TMA (sm_90): split_mma.cuh's arithmetic from a
+// ring of stages in shared memory. One block per SM, most of whose shared memory is in flight at any time, with warp
+// roles (stream_ring.cuh).
 #pragma once
 
 #include "kernels/blocks/cuda/stream_ring.cuh"
@@ -27,11 +27,11 @@ struct Shared {
   using Roles = decode_tma::Roles<kTiles>;
   using Warp = decode_mma::Warp<T, kDim, kTiles, SharedMemory>;
   static constexpr int kPartFloats = Roles::kConsumerWarps * Warp::kHeads * (kDim + 2);
-  static constexpr int kStageBytes = 32 * 1024;  ///< half as large ones are up to 1 % slower
+  static constexpr int kStageBytes = 32 * 1024;  /// stages of half the size are up to 1 % slower
   static constexpr int kStageKeys = kStageBytes / (kDim * static_cast<int>(sizeof(T)));
   static constexpr int kStages = (226 * 1024 - kPartFloats * 4 - Warp::kHeads * kDim * 2) / kStageBytes;
 
-  StreamRing<kStages, kStageBytes> ring;  ///< keys, the values of the same keys, and so on
+  StreamRing<kStages, kStageBytes> ring;  /// keys and the values of the same keys, alternating
   alignas(16) T queries[Warp::kHeads * kDim];
   alignas(8) float parts[kPartFloats];
   Handover queries_handed, parts_handed;

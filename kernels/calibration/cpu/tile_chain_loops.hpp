@@ -1,5 +1,5 @@
-// Chains of products on tiles. `Tiles` are those of the CPU (amx_tiles.hpp), or computed ones in tests. Only for files
-// that are compiled for a level.
+// Chains of tile products. `Tiles` are hardware tiles (amx_tiles.hpp), or emulated ones in tests. Include only in
+// files compiled for a level.
 #pragma once
 
 #include <cstring>
@@ -8,7 +8,7 @@
 
 namespace roofline {
 
-/// The bits of a sum as a whole number.
+/// The bits of a sum as an integer.
 template <Isa isa, typename T>
 std::uint32_t whole_sum(std::uint32_t bits) {
   TileSum<T> sum;
@@ -16,8 +16,8 @@ std::uint32_t whole_sum(std::uint32_t bits) {
   return static_cast<std::uint32_t>(static_cast<std::int32_t>(sum));
 }
 
-/// Four chains, as products of matrices have them: one takes its next step after 4 x 16 cycles, and its last one has
-/// taken 52.
+/// Four chains, as in matrix products: a chain takes its next step after 4 x 16 cycles, and the latency of a step
+/// is 52.
 template <Isa isa, typename T, class Tiles>
 void run_tile_chains(std::int64_t rounds, const TileOperands& operands, Tile* totals) {
   Tiles tiles;

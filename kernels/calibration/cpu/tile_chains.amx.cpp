@@ -1,4 +1,4 @@
-// The chains on the CPU's own tiles.
+// The chains on hardware tiles.
 #include "kernels/calibration/cpu/tile_chains.hpp"
 
 #include "kernels/blocks/cpu/amx_tiles.hpp"

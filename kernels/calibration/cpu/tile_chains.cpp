@@ -1,5 +1,5 @@
-// The matrix ceilings of the CPU: tensor.bf16, tensor.fp16 and tensor.int8, by the tiles of AMX on all threads. Every
-// sum is checked to the last bit.
+// Matrix ceilings of the CPU: tensor.bf16, tensor.fp16 and tensor.int8, by AMX tiles on all threads. Every sum is
+// checked to the last bit.
 #include "kernels/calibration/cpu/tile_chains.hpp"
 
 #include <fmt/format.h>
@@ -21,12 +21,12 @@
 namespace roofline {
 namespace {
 
-// Some 0.4 ms at 64 cycles a round. A claim is half of a fair share at the most, of which the audit asks for twice as
-// many rounds: kRounds of a claim must be exact.
+// About 0.4 ms at 64 cycles per round. A chunk is at most half of an equal share, and the audit asks for twice as
+// many rounds: kRounds of a chunk must be exact.
 constexpr std::int64_t kRounds = std::int64_t{1} << 14;
 constexpr std::int64_t kLeastRounds = 64;
 
-/// Multiplications and additions of one product.
+/// Multiplications and additions of one tile product.
 template <typename T>
 constexpr double kOperations = 2.0 * kTileRows* kTileRows* kTileDepth<T>;
 

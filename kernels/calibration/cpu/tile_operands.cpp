@@ -1,4 +1,4 @@
-// Sums that stay small without small operands: the second half of the depth nearly cancels the first.
+// Sums stay small without small operands: the second half of the depth nearly cancels the first.
 #include "kernels/calibration/cpu/tile_operands.hpp"
 
 #include <cmath>
@@ -9,7 +9,7 @@
 namespace roofline {
 namespace {
 
-/// Elements that share a word of 32 bits.
+/// Elements that share a 32-bit word.
 template <typename T>
 constexpr std::int64_t kInWord = std::int64_t{4 / sizeof(T)};
 
@@ -50,7 +50,7 @@ std::int64_t step(const Tile& left, const Tile& right, int i, int j) {
   return sum;
 }
 
-/// Whether all sums with this right tile stay exact in fp32, those within the last product too.
+/// Whether all sums with this right tile stay exact in fp32, including partial sums within the last product.
 template <typename T>
 bool stays_exact(const TileOperands& operands, const Tile& right, std::int64_t rounds) {
   constexpr std::int64_t kWithin = kTileDepth<T> * 127 * 127;

@@ -1,4 +1,4 @@
-// Operands for the matrix ceilings of the CPU, and what they come to. No instruction of any CPU in it.
+// Operands of the CPU's matrix ceilings, and their expected results. Contains no machine instruction.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace roofline {
 
-/// Random whole numbers, such that after so many rounds every sum is exact: int8 of any size, whose sums are those
-/// modulo 2^32; of 16 bits up to 127, whose sums stay below 2^24. Up to 16384 rounds.
+/// Random integers for which every sum is exact after that many rounds: int8 of any value, with sums modulo 2^32;
+/// 16-bit types up to 127, with sums below 2^24. Up to 16384 rounds.
 template <typename T>
 TileOperands random_tile_operands(std::int64_t rounds);
 

@@ -1,13 +1,13 @@
-// The caches of a GPU, L1 read, L2 read, written and copied, by walks over sets that fit into them.
+// Cache ceilings of a GPU: L1 read, and L2 read, write and copy, by repeated passes over sets that fit in them.
 //
-// l2.read counts the bytes that SMs receive. Hardware counters of an H200 show that L2's own ports (64 byte a cycle
-// of the L2 clock and slice, 10.3 TB/s) are 88 % busy then, at 9.0 TB/s; the rest are requests of several SMs for
-// one line that meet on their way and are answered together. The smaller the set, the more of them: 12 TB/s at 8 MiB,
-// 20 at 1 MiB. So the set is 0.4 of L2, where they are 5 %; past half of L2 the lines of the farther half miss.
+// l2.read counts the bytes that SMs receive. Hardware counters of an H200 show that L2's own ports (64 byte per
+// cycle of the L2 clock and slice, 10.3 TB/s) are then 88 % busy, at 9.0 TB/s; the rest are requests of several SMs
+// for one line that are merged on the way. The smaller the set, the more of them: 12 TB/s at 8 MiB, 20 at 1 MiB. The
+// set is therefore 0.4 of L2, where they are 5 %; past half of L2 lines of the farther partition miss.
 //
-// l2.copy gives each block a part of its own. Blocks that copy the same lines fall in step while a launch lasts: more
-// and more of their requests meet, and the rate grows with the length of the launch. On an H100 twice the work took
-// 1.79 x the time.
+// l2.copy gives each block its own part. Blocks that copy the same lines synchronise while a launch lasts: more and
+// more of their requests are merged, and the rate grows with the length of the launch. On an H100 twice the work
+// took 1.79 x the time.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ constexpr double kL2Part = 0.4;
 
 std::string mebibytes(double bytes) { return fmt::format("{:.4g} MiB", bytes / (1024.0 * 1024.0)); }
 
-/// 4 GiB a launch, or 16 of what is faster than L2, so that the ends of a launch don't show.
+/// 4 GiB per launch, or 16 for levels faster than L2, so that start and end of a launch are negligible.
 constexpr std::int64_t kBytes = std::int64_t{4} << 30;
 
 /// kGroup as in walk_kernel.
@@ -63,7 +63,7 @@ std::int64_t l2_part(const CudaDevice& device) {
   return std::max<std::int64_t>(1, static_cast<std::int64_t>(kL2Part * device.properties().l2_bytes) / kRow) * kRow;
 }
 
-/// Every SM takes in the whole set: it must be far larger than the L1 of one SM, whose content is no other's.
+/// Every SM reads the whole set, which must be far larger than the L1 of one SM, whose contents are private.
 double l1_of_an_sm(const CudaDevice& device) {
   return l1_bytes(device.properties().major, device.properties().minor).value_or(0);
 }
@@ -74,8 +74,8 @@ ProbeCase l2_read_case(CudaDevice& device, double scale) {
   return read_case<From::l2, 512, kInFlight, 1>(device, l2_part(device), blocks_per_sm, kBytes, scale);
 }
 
-/// Loads that leave L1 aside, by as many threads as an SM holds: with fewer, blocks fall in step with each other, and
-/// the rate of one and the same launch is 9.6 or 10.3 TB/s.
+/// Loads that bypass L1, by as many threads as an SM holds: with fewer, blocks synchronise with each other, and the
+/// rate of the same launch varies between 9.6 and 10.3 TB/s.
 std::optional<ProbeCase> make_l2_read(Device& device, const ProbeRequest& request, int variant) {
   CudaDevice& cuda = as_cuda(device);
   if (request.quick && variant > 0) return std::nullopt;
@@ -88,7 +88,7 @@ std::optional<ProbeCase> make_l2_read(Device& device, const ProbeRequest& reques
   return made;
 }
 
-// --- l2.write, l2.copy: the same walk ---
+// --- l2.write, l2.copy: the same access pattern ---
 
 constexpr int kThreads = 512;
 constexpr int kInFlight = 4;
@@ -99,9 +99,9 @@ __device__ void store(uint4* at, uint4 value) {
                : "memory");
 }
 
-/// Copies the set vector by vector, each block a part of its own, which begins `apart` vectors after the one before; or
-/// writes it where there is nothing to copy from. Then blocks write one vector several times, and the same each time.
-/// Sums are of what was written.
+/// Copies the set vector by vector, each block its own part, which begins `apart` vectors after the previous one;
+/// or writes it if there is no source. Then blocks write one vector several times, with the same value. Checksums
+/// are of what was written.
 template <bool kCopy>
 __global__ void __launch_bounds__(kThreads) walk_writing_kernel(uint4* __restrict__ to, const uint4* __restrict__ from,
                                                                 Walk walk, std::uint32_t apart, std::uint32_t* sums) {
@@ -132,7 +132,7 @@ __global__ void __launch_bounds__(kThreads) walk_writing_kernel(uint4* __restric
   if (threadIdx.x % 32 == 0) sums[blockIdx.x * (kThreads / 32) + threadIdx.x / 32] = sum;
 }
 
-/// What each of so many blocks copies of an array in whole warps' 512 bytes: a vector a thread at least.
+/// Part of an array that each block copies, in units of 512 bytes (a warp): at least one vector per thread.
 std::int64_t part_of_a_block(std::int64_t array_bytes, std::int64_t blocks) {
   constexpr std::int64_t kGrain = 32 * kVectorBytes;
   return std::max(kThreads * kVectorBytes, array_bytes / blocks / kGrain * kGrain);
@@ -146,8 +146,8 @@ ProbeCase writing_case(CudaDevice& device, int blocks_per_sm, double scale) {
   const std::int64_t bytes = kCopy ? walked * blocks : walked;  // of an array
   const Walk walk = plan_walk(device, walked, blocks_per_sm, kThreads * kInFlight, kBytes / kArrays, scale);
   const std::uint32_t apart = kCopy ? walk.vectors : 0;
-  // One buffer, so that both arrays lie in the same way to each other each time: on an H200 the rate depends on that,
-  // 8.3 to 8.7 TB/s where they are two.
+  // One buffer, so that both arrays have the same relative alignment each time: on an H200 the rate depends on it,
+  // 8.3 to 8.7 TB/s with two buffers.
   const std::shared_ptr<Buffer> to = shared_buffer(device, bytes * kArrays);
   const std::shared_ptr<Buffer> sums = shared_buffer(device, std::int64_t{walk.blocks} * (kThreads / 32) * 4);
   const auto source = [to, bytes] {
@@ -161,7 +161,7 @@ ProbeCase writing_case(CudaDevice& device, int blocks_per_sm, double scale) {
   made.amount = static_cast<double>(walk.bytes() * kArrays);
   made.variant = fmt::format("{} set, {} x 16 B in flight, {} blocks of {} per SM", mebibytes(made.working_set_bytes),
                              kInFlight, blocks_per_sm, kThreads);
-  // A part of a block is smaller than L1, which its loads leave aside.
+  // A block's part is smaller than L1, which its loads bypass.
   made.nearer_cache_bytes = kCopy ? 0 : l1_of_an_sm(device);
   made.work.bytes[Level::l2] = {.read = kCopy ? made.amount / 2 : 0, .write = made.amount / kArrays};
   made.instruction = "STG.E.128";
@@ -185,7 +185,7 @@ ProbeCase writing_case(CudaDevice& device, int blocks_per_sm, double scale) {
 Probe cache_probe(Level level, Pattern pattern, decltype(Probe::make) make) {
   const std::string name = fmt::format("{}.{}", to_string(level), to_string(pattern));
   Probe probe = bandwidth_probe(DeviceKind::cuda, name, level, pattern);
-  // An SM's port to L2 can take more than L2 gives all SMs together: no probe comes near that limit.
+  // An SM's port to L2 can take more than L2 gives to all SMs together: no probe approaches that limit.
   probe.least_of_limit = level == Level::l1 ? 0.85 : 0;
   probe.make = std::move(make);
   probe.limit = [bytes = level == Level::l1 ? kL1PortBytes : kL2PortBytes](

@@ -1,4 +1,4 @@
-// How long a launch lasts, and what the probes of the arithmetic pipes have in common (chain.cuh).
+// Duration of a launch, and common parts of the probes of arithmetic pipes (chain.cuh).
 #include "kernels/calibration/cuda/chain.cuh"
 
 #include <cmath>

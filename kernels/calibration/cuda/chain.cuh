@@ -1,5 +1,5 @@
-// What the arithmetic probes share: independent chains of one instruction in registers, started from random values,
-// whose last values every thread stores, folded into one word.
+// Common to the arithmetic probes: independent chains of one instruction in registers, with random initial values;
+// every thread stores the final values, folded into one word.
 #pragma once
 
 #include <functional>
@@ -13,16 +13,17 @@ constexpr int kChainUnroll = 16;
 
 struct ChainShape {
   int chains;
-  int threads;  ///< of a block
-  int blocks;   ///< of an SM
+  int threads;  /// per block
+  int blocks;   /// per SM
 };
 
-/// Rounds of kChainUnroll steps that make a launch last about a millisecond: long beside a launch's own cost, and
-/// beside the tenth of a millisecond in which an H200's clock finds its level.
+/// Rounds of kChainUnroll steps for a launch of about a millisecond: long compared with the launch overhead and
+/// with the tenth of a millisecond in which an H200's clock stabilises.
 int chain_rounds(const CudaDevice& device, Pipe pipe, const ChainShape& shape, double operations_per_step,
                  double scale);
 
-/// A case without `instruction` and `code`. `launch` enqueues the kernel; `verify` is given the word of each thread.
+/// A case without `instruction` and `code`. `launch` enqueues the kernel; `verify` receives the word of each
+/// thread.
 template <typename Word>
 ProbeCase chain_case(CudaDevice& device, Pipe pipe, const ChainShape& shape, double operations,
                      std::function<void(unsigned blocks, Word* out)> launch,
@@ -46,7 +47,7 @@ ProbeCase chain_case(CudaDevice& device, Pipe pipe, const ChainShape& shape, dou
   return made;
 }
 
-/// The roof of such a pipe. Its limit is firm wherever the architecture is known.
+/// The roof of such a pipe. Its limit is exact for known architectures.
 Probe chain_probe(Pipe pipe, double least_of_limit);
 
 }  // namespace roofline

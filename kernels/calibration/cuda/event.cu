@@ -1,4 +1,4 @@
-// What a pair of events can tell apart: the smallest step between two times that they have read.
+// Resolution of a pair of events: the smallest difference between two measured times.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace roofline::event_cuda {
 namespace {
 
-/// Lasts a little longer with every loop, so that times of every length come up.
+/// Duration grows slightly with every loop, so that many different times occur.
 __global__ void linger_kernel(int loops, unsigned* out) {
   unsigned x = threadIdx.x;
   for (int i = 0; i < loops; ++i) x = x * 1664525u + 1013904223u;
@@ -51,7 +51,7 @@ class EventSteps {
 
  private:
   static constexpr int kPairs = 256;
-  // Times come as a float of milliseconds: one of 20 us is exact to 0.002 ns, so that less than this is rounding.
+  // Times are floats in milliseconds: 20 us is exact to 0.002 ns, so smaller differences are rounding.
   static constexpr double kRoundingNs = 0.1;
   cudaStream_t stream_;
   std::unique_ptr<Buffer> out_;
@@ -77,7 +77,7 @@ Probe event_probe() {
   probe.device = DeviceKind::cuda;
   probe.kind = CeilingKind::overhead;
   probe.role = Role::reference;
-  probe.scalable = false;  // it is the timer that is measured
+  probe.scalable = false;  // the timer itself is measured
   probe.make = make;
   return probe;
 }

@@ -1,4 +1,4 @@
-// The peak of a GPU's special-function unit: exponentials (ex2). An op of this pipe is one result.
+// Peak of a GPU's special function unit: exponentials (ex2). One result is one operation.
 #include <fmt/core.h>
 
 #include <cmath>
@@ -11,7 +11,7 @@
 namespace roofline::exponential_cuda {
 namespace {
 
-/// Chains of x = 2^-x, which run into the fixed point 0.6412 from anywhere.
+/// Chains of x = 2^-x, which converge to the fixed point 0.6412 from any start.
 template <int kChains>
 __global__ void exponential_kernel(float* out, int rounds) {
   const std::uint64_t thread = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -32,8 +32,8 @@ __global__ void exponential_kernel(float* out, int rounds) {
   out[thread] = sum;
 }
 
-// The unit's own rounding is documented as a bound, not bit by bit: the host can't replay it exactly. That the time
-// doubles with the work shows that every step was made.
+// The unit's rounding is documented as a bound, not bit by bit, so the host cannot replay it exactly. That the time
+// doubles with the work shows that every step was executed.
 std::optional<std::string> compare(const std::vector<float>& out, int chains) {
   constexpr double kFixedPoint = 0.6411857445049860;  // x = 2^-x
   for (std::size_t thread = 0; thread < out.size(); ++thread) {

@@ -1,5 +1,5 @@
-// The arithmetic peaks of a GPU's own cores: multiply-adds in fp64, fp32, packed fp16 and bf16, and int32.
-// Independent chains in registers, no memory until the end, every bit replayed on the host.
+// Arithmetic peaks of a GPU's CUDA cores: multiply-adds in fp64, fp32, packed fp16 and bf16, and int32. Independent
+// chains in registers, no memory access until the end, every bit replayed on the host.
 #include <fmt/core.h>
 
 #include <cmath>
@@ -13,16 +13,16 @@
 namespace roofline::fma_cuda {
 namespace {
 
-/// What a chain alternates between: x * factor[0] + addend[0], then x * factor[1] + addend[1]. Two factors whose
-/// product is all but 1, and addends that cancel, give back all but the x of two steps before: values stay random
-/// for any length, where one factor below 1 would soon have every chain stand at the same fixed point.
+/// A chain alternates between x * factor[0] + addend[0] and x * factor[1] + addend[1]. Two factors whose product is
+/// nearly 1, and addends that cancel, nearly restore the x of two steps before: values stay random for any length,
+/// while a single factor below 1 would soon reach a fixed point in every chain.
 template <typename T>
 struct Steps {
   T factor[2];
   T addend[2];
 };
 
-/// One pipe's element: what a register holds, how it is computed with, and the same on the host.
+/// The element of one pipe: contents of a register, device arithmetic, and the same on the host.
 template <Pipe kPipe>
 struct Element;
 
@@ -32,7 +32,7 @@ struct Scalar {
   using Word = Bits;
   static constexpr int kResults = 1;
   static T start(std::uint64_t index) {
-    // Of fp64 all 53 bits.
+    // All 53 bits of fp64.
     return static_cast<T>(random_value(1, index)) +
            static_cast<T>(sizeof(T) == 8 ? random_value(2, index) * 0x1p-24 : 0);
   }
@@ -76,7 +76,7 @@ struct Element<Pipe::int32> {
   static Steps<unsigned> steps() { return {{1664525u, 69069u}, {1013904223u, 1u}}; }
 };
 
-/// Two 16-bit values from their bits, in an instruction's own immediate field.
+/// Two 16-bit values from their bits, as the instruction's immediate.
 template <typename Pair>
 __device__ Pair constant(unsigned bits) {
   Pair pair;
@@ -84,10 +84,10 @@ __device__ Pair constant(unsigned bits) {
   return pair;
 }
 
-// Two results a register. Factors are immediates, the bits of those in steps(): HFMA2 takes none from a uniform
-// register, and three vector registers an instruction held an H200 at 0.84 (8 chains) to 0.95 (32) of the rate.
-// On the host, a product of two 16-bit floats and its sum with a third are exact in fp64, so that rounding it once is
-// what the fused instruction does.
+// Two results per register. Factors are immediates, the bits of those in steps(): HFMA2 takes none from a uniform
+// register, and three vector registers per instruction limit an H200 to 0.84 (8 chains) to 0.95 (32) of the rate. On
+// the host, a product of two 16-bit floats and its sum with a third are exact in fp64, so rounding it once equals
+// the fused instruction.
 template <>
 struct Element<Pipe::fp16> {
   using Value = __half2;
@@ -148,18 +148,18 @@ __host__ __device__ Word bits_of(T value) {
   return word;
 }
 
-/// Where chains start: every one of a thread elsewhere in a table of random values. Read, not computed, so that the
-/// kernel holds no other arithmetic than its steps (the compiler loads constants by HFMA2), and that the audit can
-/// look at the operands.
+/// Initial values of chains: each chain of a thread reads another element of a random table. They are read, not
+/// computed, so that the kernel contains no arithmetic besides its steps (the compiler loads constants by HFMA2),
+/// and the audit can inspect the operands.
 constexpr unsigned kStarts = 4096;
 
 __host__ __device__ constexpr unsigned start_of(unsigned thread, int chains, int chain) {
   return (thread * static_cast<unsigned>(chains) + static_cast<unsigned>(chain)) % kStarts;
 }
 
-// Steps come as kernel arguments, so that the factor stays in a uniform register: with a third operand out of the
-// vector registers, as values of a thread's own need it, an H200's fp64 reached 30.7 TFLOP/s of 33.4, whatever the
-// chains and warps; so, 33.4.
+// Steps are kernel arguments, so that the factor stays in a uniform register: with a third operand from the vector
+// registers an H200's fp64 reached 30.7 TFLOP/s of 33.4, for any number of chains and warps; this way it reaches
+// 33.4.
 template <Pipe kPipe, int kChains>
 __global__ void fma_kernel(const typename Element<kPipe>::Value* starts, typename Element<kPipe>::Word* out, int rounds,
                            Steps<typename Element<kPipe>::Value> steps) {
@@ -184,7 +184,7 @@ __global__ void fma_kernel(const typename Element<kPipe>::Value* starts, typenam
   out[thread] = folded;
 }
 
-/// The same on the host: the same roundings, so the same bits.
+/// The same on the host: equal roundings, equal bits.
 template <Pipe kPipe>
 typename Element<kPipe>::Word replay(unsigned thread, int chains, std::int64_t count) {
   using E = Element<kPipe>;
@@ -208,7 +208,7 @@ std::shared_ptr<Buffer> upload_starts(CudaDevice& device) {
   return buffer;
 }
 
-/// A few threads in full, both ends among them: a million steps take the host some milliseconds.
+/// A few threads completely, including both ends: a million steps take the host a few milliseconds.
 template <Pipe kPipe>
 std::optional<std::string> compare(const std::vector<typename Element<kPipe>::Word>& out, int chains,
                                    std::int64_t count) {
@@ -247,8 +247,8 @@ ProbeCase fma_case(CudaDevice& device, const ProbeRequest& request, int threads,
   return made;
 }
 
-// An FMA takes 4 cycles and an SM's partition issues one a cycle, so 4 chains would do with one warp; more of both hide
-// the loop's own instructions.
+// An FMA takes 4 cycles and an SM partition issues one per cycle, so 4 chains would suffice with one warp; more of
+// both hide the loop overhead.
 template <Pipe kPipe>
 std::optional<ProbeCase> make(Device& device, const ProbeRequest& request, int variant) {
   CudaDevice& cuda = as_cuda(device);

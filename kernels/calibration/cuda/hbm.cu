@@ -1,5 +1,5 @@
-// HBM bandwidth on a GPU: read, write, copy, triad over a set far larger than L2.
-// What is counted is what the program asks for; a GPU's L2 fetches nothing for a line that is written whole.
+// HBM bandwidth: read, write, copy, triad over a set far larger than L2. Bytes are those that the program requests;
+// a GPU's L2 fetches nothing for a line that is written completely.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -18,8 +18,8 @@ namespace {
 
 using Buffers = std::vector<std::shared_ptr<Buffer>>;
 
-/// Bytes that all arrays of a case take: 4 GiB, or what a smaller GPU has room for, so that the ends of a launch
-/// don't show; 4 x L2 at the very least. Making and filling them takes 5 ms on an H200.
+/// Bytes of all arrays of a case: 4 GiB, or what fits on a smaller GPU, so that start and end of a launch are
+/// negligible; at least 4 x L2. Allocating and filling them takes 5 ms on an H200.
 std::int64_t set_bytes(const CudaDevice& device, double scale) {
   const double room = device.free_memory_bytes() / 3;  // the audit doubles the set
   const double wanted = std::max(std::min(4.0 * (1u << 30), room), 4 * device.properties().l2_bytes);
@@ -42,7 +42,7 @@ Buffers make_arrays(CudaDevice& device, std::int64_t count, int outputs, int inp
 
 const void* data(const Buffers& buffers, std::size_t i) { return i < buffers.size() ? buffers[i]->data() : nullptr; }
 
-/// `blocks_per_sm` 0: one chunk a block.
+/// `blocks_per_sm` 0: one chunk per block.
 template <int kThreads, int kInFlight>
 ProbeCase read_case(CudaDevice& device, double scale, int blocks_per_sm) {
   constexpr std::int64_t kChunk = kThreads * kInFlight;
@@ -93,7 +93,7 @@ void name_instruction(ProbeCase& made, Pattern pattern) {
   if (pattern == Pattern::triad) made.code = looks_for(triad_kernel, made.instruction);
 }
 
-/// The cases that write: the first array is the output.
+/// Cases that write: the first array is the output.
 ProbeCase writing_case(CudaDevice& device, double scale, Pattern pattern, int threads) {
   const int inputs = pattern == Pattern::write ? 0 : pattern == Pattern::copy ? 1 : 2;
   const std::int64_t n = set_bytes(device, scale) / ((1 + inputs) * kVectorBytes);
@@ -120,7 +120,7 @@ ProbeCase writing_case(CudaDevice& device, double scale, Pattern pattern, int th
 std::optional<ProbeCase> make_read(Device& device, const ProbeRequest& request, int variant) {
   CudaDevice& cuda = as_cuda(device);
   if (request.quick && variant > 1) return std::nullopt;
-  // Two H200s prefer different ones, by 0.5 %.
+  // The best variant differs between two H200s, by 0.5 %.
   if (variant == 0) return read_case<512, 8>(cuda, request.scale, 0);
   if (variant == 1) return read_case<512, 8>(cuda, request.scale, 32);
   if (variant == 2) return read_case<512, 4>(cuda, request.scale, 4);
@@ -134,7 +134,7 @@ std::optional<ProbeCase> make_writing(Device& device, const ProbeRequest& reques
   return writing_case(as_cuda(device), request.scale, pattern, kBlockSizes[static_cast<std::size_t>(variant)]);
 }
 
-/// Two transfers a cycle of the memory clock, on every DDR-like memory that GPUs have.
+/// Two transfers per cycle of the memory clock, for every DDR-like GPU memory.
 std::optional<Limit> memory_limit(const Device& device, std::optional<double>) {
   const CudaProperties& gpu = as_cuda(device).properties();
   if (gpu.max_memory_hz <= 0 || gpu.memory_bus_bits <= 0) return std::nullopt;
@@ -144,9 +144,9 @@ std::optional<Limit> memory_limit(const Device& device, std::optional<double>) {
 
 Probe hbm_probe(Pattern pattern) {
   Probe probe = bandwidth_probe(DeviceKind::cuda, fmt::format("hbm.{}", to_string(pattern)), Level::hbm, pattern);
-  // Energy per byte is read off sustained runs: of reads, and of both directions.
+  // Energy per byte is derived from sustained runs: of reads, and of both directions.
   probe.sustained = pattern == Pattern::read || pattern == Pattern::copy;
-  // An H200 reaches 0.97 reading, and 0.88 to 0.91 where it writes.
+  // An H200 reaches 0.97 for reads, and 0.88 to 0.91 with writes.
   probe.least_of_limit = 0.8;
   probe.make = [pattern](Device& device, const ProbeRequest& request, int variant) {
     return pattern == Pattern::read ? make_read(device, request, variant)

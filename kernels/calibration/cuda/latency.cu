@@ -1,6 +1,6 @@
-// Latency by pointer chase: one thread follows a random cycle through a set, each address being what the last access
-// brought. A launch goes on where the one before it ended, so that a set larger than L2 comes round again only when
-// all of it has passed by.
+// Latency by pointer chase: one thread follows a random cycle through a set; each loaded value is the next address.
+// A launch continues where the previous one ended, so that a line of a set larger than L2 is visited again only
+// after all others.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -16,8 +16,8 @@ namespace {
 
 constexpr int kWarp = 32;
 
-/// A bijection of [0, 2^bits) that looks random: the p-th stop of the cycle. So the cycle needs no table, and where
-/// a chase must end is known without following it.
+/// A bijection of [0, 2^bits) that looks random: the p-th stop of the cycle. The cycle needs no table, and the end
+/// of a chase is known without following it.
 __host__ __device__ inline std::uint32_t stop_at(std::uint64_t position, int bits) {
   const std::uint32_t mask = static_cast<std::uint32_t>((std::uint64_t{1} << bits) - 1);
   auto x = static_cast<std::uint32_t>(position) & mask;
@@ -28,7 +28,7 @@ __host__ __device__ inline std::uint32_t stop_at(std::uint64_t position, int bit
   return (x * 0xC2B2AE35u) & mask;
 }
 
-/// Where the chase stands, and how many accesses it has made.
+/// Position of the chase, and number of accesses so far.
 struct Chase {
   std::uint64_t at = 0;  ///< an address; in shared memory, an offset
   std::uint64_t accesses = 0;
@@ -42,7 +42,7 @@ __global__ void lay_cycle_kernel(std::byte* set, int bits) {
   }
 }
 
-/// kL1: the lanes first bring a line each into L1, which is empty when a kernel starts; then one of them walks.
+/// kL1: the lanes first load one line each into L1, which is empty when a kernel starts; then one of them chases.
 template <bool kL1>
 __global__ void chase_kernel(const std::byte* set, Chase* chase, std::uint32_t accesses) {
   if constexpr (kL1) {
@@ -79,7 +79,7 @@ __global__ void shared_chase_kernel(Chase* chase, std::uint32_t accesses) {
   *chase = {at - base, chase->accesses + accesses};
 }
 
-/// The chase must stand where a replay says.
+/// The chase must be where a replay says.
 std::optional<std::string> check_chase(CudaDevice& device, Buffer& state, std::uint64_t base, int bits,
                                        std::uint32_t accesses) {
   Chase chase;
@@ -128,7 +128,7 @@ ProbeCase global_case(CudaDevice& device, std::shared_ptr<Buffer> set, int bits,
   return made;
 }
 
-/// Lines that take 4 x L2, whatever their number is rounded up to.
+/// Lines that exceed 4 x L2, after rounding their number.
 ProbeCase hbm_case(CudaDevice& device, double scale) {
   const auto lines = static_cast<std::uint64_t>(4 * device.properties().l2_bytes / static_cast<double>(kChaseStride));
   const int bits = static_cast<int>(std::bit_width(lines - 1));
@@ -136,8 +136,8 @@ ProbeCase hbm_case(CudaDevice& device, double scale) {
                     static_cast<std::uint32_t>(2048 * scale));
 }
 
-/// 2 MiB, or half of a smaller L2: more than one SM's L1, which these loads leave aside anyway, and within the nearer
-/// half of a large L2. The first time round is HBM's latency, so it is gone before the first launch.
+/// 2 MiB, or half of a smaller L2: more than one SM's L1, which these loads bypass, and within the nearer partition
+/// of a large L2. The first round trip has HBM's latency, so it is done before the first launch.
 ProbeCase l2_case(CudaDevice& device, double scale) {
   const auto half = static_cast<std::uint64_t>(device.properties().l2_bytes / 2 / static_cast<double>(kChaseStride));
   const int bits = std::min(14, static_cast<int>(std::bit_width(half)) - 1);

@@ -1,6 +1,6 @@
-// The launch floors of a GPU: empty kernels as nodes of a graph, launched into a stream one by one, and as graphs of
-// one kernel each. An empty kernel computes nothing, so what is verified is that launches report no error and that
-// a kernel of the same shape runs once for every launch.
+// Launch floors of a GPU: empty kernels as graph nodes, launched individually into a stream, and as graphs of one
+// kernel each. An empty kernel computes nothing, so the checks are that launches report no error and that a counting
+// kernel of the same shape runs once per launch.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -45,10 +45,10 @@ Launch graph_launch(cudaStream_t stream, const Launch& kernel) {
 
 Launch plain(cudaStream_t, const Launch& kernel) { return kernel; }
 
-/// How a kernel gets to the GPU: turns its launch into another one.
+/// A launch path: wraps the launch of a kernel.
 using Path = Launch (*)(cudaStream_t stream, const Launch& kernel);
 
-/// Launches a kernel that counts, `kWanted` times in the same way, and reads the count.
+/// Launches a counting kernel `kWanted` times on the same path, and reads the count.
 std::optional<std::string> verify_launches(CudaDevice& device, Path path) {
   constexpr unsigned kWanted = 100;
   const auto counter = device.allocate(sizeof(unsigned));
@@ -64,9 +64,9 @@ std::optional<std::string> verify_launches(CudaDevice& device, Path path) {
   return fmt::format("{} of {} launches ran", launches, kWanted);
 }
 
-/// The pace of launches one by one. An H200 has run an empty kernel before the host has launched the next one, so it
-/// is the host's pace, and the host's clock can tell the launches apart: their median leaves out those that an
-/// interrupt or another program fell into. Means over 1000 launches scatter three times as much.
+/// Rate of individual launches. An H200 has run an empty kernel before the host launches the next one, so the host
+/// is the limit, and the host's clock can resolve single launches: their median excludes those that an interrupt or
+/// another program delayed. Means over 1000 launches scatter three times as much.
 class HostPacedTimer {
  public:
   HostPacedTimer(cudaStream_t stream, Launch launch) : stream_(stream), launch_(std::move(launch)) {}
@@ -75,7 +75,7 @@ class HostPacedTimer {
     const auto count = static_cast<std::size_t>(std::max(launches, kLeast));
     std::vector<double> marks(count + 1);
     check(cudaStreamSynchronize(stream_), "preparing a timed batch");
-    launch_();  // the first one after an idle time wakes the GPU up
+    launch_();  // the first launch after idle time wakes the GPU
     check(cudaEventRecord(start_.get(), stream_), "recording the start");
     marks[0] = now_s();
     for (std::size_t i = 1; i <= count; ++i) {
@@ -88,7 +88,7 @@ class HostPacedTimer {
     check(cudaEventElapsedTime(&milliseconds, start_.get(), stop_.get()), "reading the time of a batch");
     const double by_gpu = static_cast<double>(milliseconds) * 1e-3 / static_cast<double>(count);
     const double by_host = median_step(marks);
-    // A GPU that can't follow lets the host fill its queue at any pace, and then sets the pace itself.
+    // If the GPU is slower, the host fills its queue at any rate, and the GPU is the limit.
     const double pace = by_gpu > 1.5 * by_host ? by_gpu : by_host;
     return {.seconds = pace * static_cast<double>(launches), .clock_hz = std::nullopt};
   }
@@ -140,7 +140,7 @@ Probe launch_probe(const char* name, Role role, Make make) {
   probe.device = DeviceKind::cuda;
   probe.kind = CeilingKind::overhead;
   probe.role = role;
-  probe.scalable = false;  // a launch is a launch
+  probe.scalable = false;  // the work cannot be scaled
   probe.make = [make](Device& device, const ProbeRequest&, int variant) -> std::optional<ProbeCase> {
     if (variant > 0) return std::nullopt;
     return make(as_cuda(device));

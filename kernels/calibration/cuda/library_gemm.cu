@@ -1,5 +1,5 @@
-// Tensor peaks so far as a library reaches them: a large cuBLAS product on random data. Only for GPUs whose tensor
-// cores no probe here can feed at full rate: newer than Hopper, or Hopper in a build without sm_90a.
+// Tensor peaks as far as a library reaches them: a large cuBLAS product on random data. Only for GPUs whose full
+// tensor-core rate no probe here reaches: newer than Hopper, or Hopper in a build without sm_90a.
 #include <fmt/core.h>
 
 #include <array>
@@ -19,8 +19,8 @@ struct Extents {
   int k;
 };
 
-// Large enough to fill every SM many times over; both operands run along k in memory, the layout in which
-// tensor cores are fed without a transposition.
+// Large enough to fill every SM many times; both operands run along k in memory, the layout that tensor cores use
+// without a transposition.
 constexpr std::array<Extents, 3> kVariants = {{{8192, 8192, 8192}, {8192, 8192, 4096}, {4096, 8192, 16384}}};
 
 HostTensor host_row(CudaDevice& device, Buffer& matrix, DType dtype, std::int64_t row, std::int64_t columns) {
@@ -38,7 +38,7 @@ double dot(const HostTensor& a, const HostTensor& b) {
 }
 
 /// A sum of k products of values in [-1, 1] is about sqrt(k) / 3; operands are rounded to 11 bits (tf32) or exact
-/// (16-bit types), the result once to the output's type.
+/// (16-bit types), the result is rounded once to the output's type.
 double tolerance_of(DType dtype, int k) {
   const double rounding = dtype == DType::bf16 ? 0x1p-8 : 0x1p-10;
   return 8 * rounding * std::sqrt(static_cast<double>(k)) / 3;
@@ -109,7 +109,7 @@ std::optional<ProbeCase> library_gemm_case(CudaDevice& device, Pipe pipe, const 
   product.b = random_matrix(device, product.dtype, std::int64_t{n} * k, 8);
   product.c = shared_buffer(device, std::int64_t{n} * m * element_size(product.dtype));
   device.fill(product.c->data(), std::byte{0xFF}, product.c->size());
-  static_cast<void>(device.cublas());  // made here, not within a capture
+  static_cast<void>(device.cublas());  // created here, not during a capture
 
   ProbeCase made;
   made.origin = "library GEMM";

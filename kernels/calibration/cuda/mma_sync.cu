@@ -1,6 +1,6 @@
-// Tensor peaks by a warp's own matrix instructions (mma.sync), operands and accumulators in registers: the roof on
-// Ampere and Ada, and of fp64 everywhere; on Hopper and later a reference, for other types don't reach the full rate.
-// Proven as in wgmma.cu: accumulators of the last round against exact sums, and a checksum of every round.
+// Tensor peaks by warp-level matrix instructions (mma.sync), operands and accumulators in registers: the roof on
+// Ampere and Ada, and for fp64 everywhere; a reference on Hopper and later, where other types do not reach the full
+// rate. Verified as in wgmma.cu: accumulators of the last round against exact sums, and a checksum of every round.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -18,10 +18,11 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
-/// Of a round, each with every slice of k and every chain.
+/// Per round, each with every slice of k and every chain.
 constexpr int kRepeats = 16;
 
-/// Slices of k that a chain alternates between, so that operands change; the large fp64 shape has no registers for two.
+/// Slices of k that a chain alternates between, so that operands change; the large fp64 shape has no registers for
+/// two.
 template <typename M>
 constexpr int kSlices = M::kA > 4 ? 1 : 2;
 
@@ -29,7 +30,7 @@ constexpr int kSlices = M::kA > 4 ? 1 : 2;
 template <typename M>
 constexpr int kRowBytes = kSlices<M>* M::kWords* static_cast<int>(sizeof(typename M::Word));
 
-/// What is stored of an accumulator: its bits.
+/// The bits of an accumulator, as stored.
 template <typename M>
 using Bits = std::conditional_t<sizeof(typename M::Accumulator) == 8, unsigned long long, unsigned>;
 
@@ -40,9 +41,9 @@ __device__ Bits<M> bits_of(typename M::Accumulator value) {
   return bits;
 }
 
-/// Every warp multiplies rows of its own with kChains times eight columns that all warps share.
-/// `operands`: kM rows for each warp, then the columns as rows along k. `out`: of each block M::kC words a thread (of
-/// the chain whose turn it is), then the checksums.
+/// Every warp multiplies its own rows with kChains times eight columns that all warps share. `operands`: kM rows
+/// per warp, then the columns as rows along k. `out`: per block M::kC words per thread (of the chain selected by
+/// its index), then the checksums.
 template <typename M, int kChains>
 __global__ void __launch_bounds__(kThreads, 1)
     mma_sync_kernel(const typename M::Word* operands, Bits<M>* out, int rounds) {
@@ -176,7 +177,7 @@ std::optional<ProbeCase> make(CudaDevice& device, Fill fill, const ProbeRequest&
   return std::nullopt;
 }
 
-/// Hopper's large shape where it is, Ampere's small one elsewhere.
+/// Hopper's large shape if available, otherwise Ampere's small one.
 std::optional<ProbeCase> make_fp64(CudaDevice& device, Fill fill, const ProbeRequest& request, int variant) {
   using mma_sync::Fp64Large;
   using mma_sync::Fp64Small;

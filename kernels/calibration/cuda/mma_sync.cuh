@@ -1,7 +1,7 @@
-// A warp's matrix instructions (mma.sync), one struct an operand type: m16n8 with 32 bytes of k for narrow types, two
-// shapes for fp64. Where an architecture lacks one, its multiply() does nothing, and the host never launches it.
-// The fragments are alike: lane = 4 * g + t holds, of A, words (g + 8 * (i % 2), t + 4 * (i / 2)), of B, words
-// t + 4 * i of column g, of C, (g + 8 * (i / 2), 2 * t + i % 2). PTX ISA, "Matrix Fragments for mma".
+// Warp-level matrix instructions (mma.sync), one struct per operand type: m16n8 with 32 bytes of k for narrow types,
+// two shapes for fp64. If an architecture lacks one, its multiply() does nothing, and the host never launches it.
+// Fragment layout: lane = 4 * g + t holds, of A, words (g + 8 * (i % 2), t + 4 * (i / 2)), of B, words t + 4 * i of
+// column g, of C, (g + 8 * (i / 2), 2 * t + i % 2). PTX ISA, "Matrix Fragments for mma".
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace roofline::mma_sync {
 
-/// What a thread holds of A, B and C, in words of 4 bytes of k (fp64: 8).
+/// Registers of a thread for A, B and C, in words of 4 bytes of k (fp64: 8).
 template <typename WordType, typename AccumulatorType, int kAWords, int kBWords, int kCs>
 struct Fragments {
   using Word = WordType;

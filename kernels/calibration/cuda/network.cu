@@ -1,5 +1,5 @@
-// What collectives reach between the GPUs of a process, by NCCL: the bus bandwidth of large ones among all of them, and
-// their times from a few bytes to a gigabyte among two, four and more, from which latency and rate follow.
+// NCCL collectives between the GPUs of a process: the bus bandwidth of large ones among all of them, and their times
+// from a few bytes to a gigabyte among two, four and more, from which latency and rate are fitted.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -18,9 +18,9 @@
 namespace roofline::network_cuda {
 namespace {
 
-/// Of a rank's larger buffer, in a ceiling: latency is 0.1 % of its time.
+/// Bytes of a rank's larger buffer, for a ceiling: latency is 0.1 % of its time.
 constexpr double kLargeBytes = std::int64_t{2} << 30;
-/// The same in the last point of a sweep, but for GPUs with little memory.
+/// The same for the last point of a sweep, less on GPUs with little memory.
 constexpr double kLastBytes = std::int64_t{1} << 30;
 
 /// The buffers of all ranks.
@@ -47,7 +47,7 @@ struct RankMemory {
     return {.collective = shape.collective, .dtype = DType::fp32, .n = shape.n, .send = send, .receive = receive};
   }
 
-  /// Looks at the first and the last elements that every rank has got.
+  /// Checks the first and the last elements that every rank received.
   std::optional<std::string> wrong() const {
     constexpr std::int64_t kEnds = 1024;
     const std::int64_t count = std::min(kEnds, shape.length());
@@ -97,12 +97,12 @@ ProbeCase case_of(CudaDevice& device, const CollectiveShape& shape) {
   return made;
 }
 
-/// Elements of so many bytes, a whole number for each rank.
+/// Elements of that many bytes, a whole number per rank.
 std::int64_t elements_of(double bytes, std::int64_t ranks) {
   return std::max<std::int64_t>(1, std::llround(bytes / 4 / static_cast<double>(ranks))) * ranks;
 }
 
-/// Two buffers of so many bytes leave most of the memory to others.
+/// Two buffers of that size leave most of the memory free.
 double most_bytes(const CudaDevice& device) { return device.free_memory_bytes() / 8; }
 
 std::optional<ProbeCase> make_large(Device& device, const ProbeRequest& request, int variant,
@@ -122,7 +122,7 @@ std::vector<std::int64_t> rank_counts(std::int64_t all) {
   return counts;
 }
 
-/// From four bytes a rank, doubled.
+/// From four bytes per rank, doubling.
 std::optional<ProbeCase> make_point(Device& device, const ProbeRequest&, int variant, std::string_view collective) {
   CudaDevice& cuda = as_cuda(device);
   const double last = std::min(kLastBytes, most_bytes(cuda));
@@ -141,8 +141,8 @@ std::optional<std::string> network_unsupported(const Device& device) {
   return ranks_unsupported(2, device);
 }
 
-/// What a rank gets has to come over its links. Sums can be made in the switch, and then fewer bytes come than bus
-/// bandwidth counts.
+/// What a rank receives crosses its links. If the switch computes sums, fewer bytes arrive than bus bandwidth
+/// counts.
 std::optional<Limit> network_limit(const Device& device, std::string_view collective) {
   if (adds_up(collective)) return std::nullopt;
   return nvlink_limit(device);

@@ -1,5 +1,5 @@
-// The link between host and GPU: copies out of and into page-locked memory in either direction and in both at once,
-// and, for reference, pageable memory, which the driver moves through a buffer of its own.
+// The link between host and GPU: copies from and to pinned memory in either direction and in both at once, and, for
+// reference, pageable memory, which the driver stages through its own buffer.
 #include <fmt/core.h>
 
 #include <cstring>
@@ -16,14 +16,13 @@
 namespace roofline::pcie_cuda {
 namespace {
 
-// Page-locking costs 0.3 ms a MiB, and from 16 MiB on the rate grows by less than 1 %.
+// Pinning costs 0.3 ms per MiB, and from 16 MiB on the rate grows by less than 1 %.
 constexpr std::int64_t kBytes = std::int64_t{32} << 20;
 constexpr std::uint64_t kSeed = 7;
 
 enum class HostMemory { pinned, pageable };
 
-/// Host memory of either kind, and device memory of the same size; both hold the same random numbers, one of them
-/// until it is overwritten.
+/// Host memory of either kind, and device memory of the same size, initially with the same random numbers.
 struct Link {
   PinnedMemory pinned;
   std::unique_ptr<std::byte[]> pageable;
@@ -67,7 +66,7 @@ std::optional<std::string> check_words(CudaDevice& device, const void* words, st
   return fmt::format("{} of {} words received {} are wrong", wrong, n, where);
 }
 
-/// What arrived on the host is taken back to the GPU, into other memory, to be looked at.
+/// Data received on the host is copied back to other GPU memory for the check.
 std::optional<std::string> check_arrival(CudaDevice& device, const Link& link, Pattern pattern) {
   if (pattern == Pattern::h2d) return check_words(device, link.device->data(), link.bytes, "on the GPU");
   const auto back = device.allocate(link.bytes);
@@ -75,7 +74,7 @@ std::optional<std::string> check_arrival(CudaDevice& device, const Link& link, P
   return check_words(device, back->data(), link.bytes, "on the host");
 }
 
-/// Poison where the copy is to arrive.
+/// Poison at the destination.
 void poison(CudaDevice& device, const Link& link, Pattern pattern) {
   if (pattern == Pattern::h2d) {
     device.fill(link.device->data(), std::byte{0xFF}, link.bytes);
@@ -92,7 +91,7 @@ void copy(const Link& link, Pattern pattern, cudaStream_t stream) {
         "copying over the link");
 }
 
-/// Pageable copies can't be captured into a graph, and the host takes part in them: they are timed between events
+/// Pageable copies cannot be captured into a graph, and the host takes part in them: they are timed between events,
 /// as a program would see them.
 Reading time_copies(const Link& link, Pattern pattern, cudaStream_t stream, std::int64_t launches) {
   const Event start = make_event();
@@ -107,7 +106,7 @@ Reading time_copies(const Link& link, Pattern pattern, cudaStream_t stream, std:
   return {.seconds = static_cast<double>(milliseconds) * 1e-3, .clock_hz = std::nullopt};
 }
 
-/// As the host sees it: what goes down is written, what comes up is read.
+/// As seen by the host: data to the device is written, data from the device is read.
 Traffic traffic(Pattern pattern, double bytes) {
   if (pattern == Pattern::duplex) return {.read = bytes / 2, .write = bytes / 2};
   return pattern == Pattern::h2d ? Traffic{.read = 0, .write = bytes} : Traffic{.read = bytes, .write = 0};
@@ -132,7 +131,7 @@ ProbeCase one_way_case(CudaDevice& device, Pattern pattern, HostMemory memory, d
   return made;
 }
 
-/// Down in the device's stream and up in another, which starts with it and is waited for.
+/// To the device in the device's stream and from it in another one, which starts with it and is joined.
 struct Duplex {
   std::unique_ptr<Link> down, up;
   Stream other = make_stream();
@@ -168,8 +167,8 @@ ProbeCase duplex_case(CudaDevice& device, double scale) {
   return made;
 }
 
-/// The best generation that this GPU in this slot can train to, for an idle link may be slower for the moment; the
-/// lanes that it has trained. What packets and their acknowledgements take is not in it: some 12 %.
+/// The highest link generation that this GPU can train to in this slot, because an idle link may be slower at the
+/// moment, and the trained number of lanes. Packet overhead (about 12 %) is not subtracted.
 std::optional<Limit> link_limit(const Device& device, int directions) {
   const Nvml* const nvml = as_cuda(device).nvml();
   if (nvml == nullptr) return std::nullopt;

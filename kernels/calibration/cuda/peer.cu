@@ -1,6 +1,6 @@
-// The link between two GPUs: one reads from and writes to the memory of the other, by loads and stores of its SMs or by
-// its copy engines, whichever is faster; both write to each other at once; one waits for single accesses. As the roofs
-// of a device (nvlink.read) for the next GPU that it can reach, and as those of a node (link.read) for every pair.
+// The link between two GPUs: one reads from and writes to the memory of the other, by loads and stores of its SMs or
+// by its copy engines, whichever is faster; both write to each other at once; one waits for single accesses. These
+// are ceilings of a device (nvlink.read) for the next peer, and of a node (link.read) for every pair.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ bool can_reach(int device, int peer) {
   return reachable != 0;
 }
 
-/// The next GPU, in the order of their numbers and round to the first, whose memory this one can reach; or -1.
+/// The next GPU in cyclic order that is a peer of this one; or -1.
 int find_peer(int device) {
   const int count = gpu_count();
   for (int i = 1; i < count; ++i) {
@@ -58,8 +58,8 @@ std::optional<std::string> no_next_gpu(const Device& device) {
   return std::nullopt;
 }
 
-/// Lets a GPU into the memory of another as long as any of these lives: of several cases the first to go must not take
-/// it from the others, and where there is no NVSwitch a GPU may have eight such peers at a time.
+/// Keeps peer access enabled while any of these objects lives: the first of several cases to end must not disable
+/// it for the others, and without NVSwitch a GPU may have eight peers at a time.
 class PeerAccess {
  public:
   PeerAccess(int device, int peer) : way_(device, peer) {
@@ -70,7 +70,7 @@ class PeerAccess {
       const cudaError_t status = cudaDeviceEnablePeerAccess(peer, 0);
       if (status == cudaErrorPeerAccessAlreadyEnabled) {
         static_cast<void>(cudaGetLastError());
-        ++users;  // somebody else's, and not to be taken from them
+        ++users;  // enabled by someone else; not to be disabled
       } else {
         check(status, "enabling peer access");
       }
@@ -103,7 +103,7 @@ class PeerAccess {
   Way way_;
 };
 
-/// Memory on another GPU that this one can reach.
+/// Memory on a peer GPU.
 class PeerBuffer final : public Buffer {
  public:
   PeerBuffer(int device, int peer, std::size_t bytes) : access_(device, peer), bytes_(bytes) {
@@ -119,7 +119,7 @@ class PeerBuffer final : public Buffer {
   std::size_t bytes_;
 };
 
-/// Memory here and there, of `vectors` 16-byte vectors each.
+/// Memory on both GPUs, of `vectors` 16-byte vectors each.
 struct Pair {
   int peer = 0;
   std::int64_t vectors = 0;
@@ -210,7 +210,7 @@ ProbeCase by_copy_engine(CudaDevice& device, const Pair& pair, Pattern pattern, 
   return made;
 }
 
-/// A stream of the other GPU, which starts with this one's and is waited for by it.
+/// A stream of the other GPU that starts with this GPU's stream and is joined by it.
 struct PeerStream {
   explicit PeerStream(int number) : peer(number), fork(make_event()) {
     const CurrentDevice guard(peer);
@@ -218,7 +218,7 @@ struct PeerStream {
     join = make_event();
   }
 
-  /// Has `enqueue` called with the other GPU current, between the two.
+  /// Calls `enqueue` with the other GPU current, between fork and join.
   template <class Enqueue>
   void run(cudaStream_t here, const Enqueue& enqueue) const {
     check(cudaEventRecord(fork.get(), here), "forking");
@@ -234,7 +234,7 @@ struct PeerStream {
   Stream stream;
 };
 
-/// Either GPU writes to the other's memory, by its SMs.
+/// Each GPU writes to the other's memory with its SMs.
 ProbeCase both_by_sms(CudaDevice& device, const Pair& pair, Level level) {
   const auto access = std::make_shared<PeerAccess>(pair.peer, device.properties().index);
   const auto other = std::make_shared<PeerStream>(pair.peer);
@@ -245,7 +245,7 @@ ProbeCase both_by_sms(CudaDevice& device, const Pair& pair, Level level) {
   made.instruction = "STG.E.128";
   made.code = looks_for(write_kernel, made.instruction);
   made.run = [=, stream = device.stream()] {
-    static_cast<void>(access);  // held
+    static_cast<void>(access);  // keeps peer access enabled
     other->run(stream, [&](cudaStream_t theirs) { launch_writes(*pair.here, pair.vectors, theirs); });
     launch_writes(*pair.there, pair.vectors, stream);
     other->wait(stream);
@@ -257,7 +257,7 @@ ProbeCase both_by_sms(CudaDevice& device, const Pair& pair, Level level) {
   return made;
 }
 
-/// Each GPU's copy engine takes its own memory to the other.
+/// Each GPU's copy engine copies its own memory to the other.
 ProbeCase both_by_copy_engines(CudaDevice& device, const Pair& there, double scale, Level level) {
   const Pair back = make_pair(device, there.peer, scale);
   const auto other = std::make_shared<PeerStream>(there.peer);
@@ -288,7 +288,7 @@ std::optional<ProbeCase> make(CudaDevice& device, int peer, Pattern pattern, Lev
   return pattern == Pattern::read ? read_by_sms(device, pair, level) : write_by_sms(device, pair, level);
 }
 
-/// Single accesses of one thread to 2 MiB that stay in the other GPU's L2, past which there would be its HBM besides.
+/// Single accesses of one thread to 2 MiB that stay in the other GPU's L2; beyond it HBM latency would be included.
 ProbeCase wait_for_accesses(CudaDevice& device, int peer, double scale) {
   constexpr int kBits = 14;
   ProbeCase made = chase_case(

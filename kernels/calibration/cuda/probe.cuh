@@ -1,4 +1,4 @@
-// What the CUDA probes share: buffers of reproducible random data, and limits from the attributes.
+// Common to the CUDA probes: buffers of reproducible random data, and limits from device attributes.
 #pragma once
 
 #include <cstddef>
@@ -29,19 +29,19 @@ __host__ __device__ inline float random_value(std::uint64_t seed, std::uint64_t 
   return static_cast<float>(static_cast<std::int32_t>(random_bits(seed, index)) >> 8) * (1.0f / 8388608.0f);
 }
 
-/// Fills `count` elements with random values in [-1, 1), rounded to T. Waits.
+/// Fills `count` elements with random values in [-1, 1), rounded to T. Synchronous.
 template <typename T>
 void fill_random(CudaDevice& device, void* to, std::int64_t count, std::uint64_t seed);
 extern template void fill_random<float>(CudaDevice&, void*, std::int64_t, std::uint64_t);
 extern template void fill_random<__half>(CudaDevice&, void*, std::int64_t, std::uint64_t);
 extern template void fill_random<__nv_bfloat16>(CudaDevice&, void*, std::int64_t, std::uint64_t);
 
-/// A buffer that a std::function may hold: shared by its copies.
+/// A buffer for a std::function, shared by its copies.
 inline std::shared_ptr<Buffer> shared_buffer(Device& device, std::int64_t bytes) {
   return device.allocate(static_cast<std::size_t>(bytes));
 }
 
-/// For ProbeCase::operands: some KiB from the middle of a buffer, as they are when asked for.
+/// For ProbeCase::operands: a few KiB from the middle of a buffer, read when requested.
 std::function<std::vector<std::byte>()> sample_of(CudaDevice& device, std::shared_ptr<Buffer> buffer);
 
 /// For ProbeCase::code: looks for an instruction of device/cubin.hpp in the machine code of a __global__ function.
@@ -56,10 +56,10 @@ std::function<CodeSearch()> looks_for(void (*kernel)(Parameters...), std::string
 /// FLOP per cycle of the whole device times the clock, with the formula; nothing without clock or table entry.
 std::optional<Limit> cycle_limit(const Device& device, Pipe pipe, std::optional<double> core_hz);
 
-/// The same for a port of every SM that moves so many bytes a cycle; nothing without a clock.
+/// The same for a port of every SM with that many bytes per cycle; nothing without a clock.
 std::optional<Limit> port_limit(const Device& device, double bytes_per_cycle, std::optional<double> core_hz);
 
-/// All NVLink links of a GPU, in so many directions at once, packets' own bytes included; nothing where there are none.
+/// All NVLinks of a GPU, in that many directions at once, packet overhead included; nothing without NVLink.
 std::optional<Limit> nvlink_limit(const Device& device, int directions = 1);
 
 }  // namespace roofline

@@ -1,4 +1,4 @@
-// Shared memory of a GPU: every thread reads 16 bytes at a time out of 32 KiB, over and over, without conflicts.
+// Shared memory of a GPU: every thread repeatedly reads 16 bytes at a time from 32 KiB, without conflicts.
 #include <fmt/core.h>
 
 #include <vector>
@@ -33,8 +33,9 @@ __global__ void __launch_bounds__(kThreads) shared_read_kernel(std::uint32_t rou
 #pragma unroll
     for (int i = 0; i < kPerThread; ++i) {
       uint4 value;
-      // The same address again and again, and every read must happen: the assembler, which doesn't know of C++'s
-      // volatile, made one read of four until it was told as well (360 % of the limit, said the audit).
+      // The same address is read repeatedly, and every read must be executed: ptxas, which does not see C++'s
+      // volatile, merged four reads into one until the PTX said volatile as well (the audit reported 360 % of
+      // the limit).
       asm volatile("ld.volatile.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
                    : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
                    : "r"(at + i * kThreads * 16));
@@ -44,7 +45,7 @@ __global__ void __launch_bounds__(kThreads) shared_read_kernel(std::uint32_t rou
   sums[blockIdx.x * kThreads + threadIdx.x] = sum;
 }
 
-/// Every thread's sum, from the words it must have read.
+/// Every thread's checksum, from the words that it must have read.
 std::optional<std::string> check_sums(CudaDevice& device, Buffer& buffer, std::uint32_t rounds) {
   std::vector<std::uint32_t> sums(buffer.size() / sizeof(std::uint32_t));
   device.download(sums.data(), buffer.data(), buffer.size());

@@ -1,5 +1,5 @@
-// One pass over arrays far larger than any cache, with 16-byte accesses: the kernels behind the probes of HBM and
-// of NVLink, and the kernels of another shape that check what they did.
+// One pass over arrays far larger than any cache, with 16-byte accesses: kernels of the HBM and NVLink probes, and
+// differently shaped kernels that check their results.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace roofline {
 
 constexpr std::int64_t kVectorBytes = 16;
 
-/// Every element into 32-bit sums, one a block: exact in any order. A chunk is kThreads x kInFlight vectors.
+/// All elements into 32-bit checksums, one per block: exact in any order. A chunk is kThreads x kInFlight vectors.
 template <int kThreads, int kInFlight>
 __global__ void __launch_bounds__(kThreads)
     read_kernel(const uint4* __restrict__ x, std::int64_t chunks, unsigned* __restrict__ sums) {
@@ -33,26 +33,26 @@ __global__ void __launch_bounds__(kThreads)
   if (threadIdx.x == 0) sums[blockIdx.x] = total;
 }
 
-/// What write_kernel writes: a function of the index that looks random.
+/// What write_kernel writes: a pseudo-random function of the index.
 __device__ inline uint4 written_value(std::uint32_t i) {
   constexpr std::uint32_t kSalt = 0x9E3779B9u;
   const std::uint32_t mixed = i * kSalt;
   return make_uint4(mixed, mixed ^ 0x85EBCA6Bu, ~mixed, mixed + kSalt);
 }
 
-/// One vector a thread: written_value of its index, a copy of its source, or b + 0.4 c.
+/// One vector per thread: written_value of its index, a copy of its source, or b + 0.4 c.
 __global__ void write_kernel(uint4* to, std::int64_t n);
 __global__ void copy_kernel(uint4* __restrict__ to, const uint4* __restrict__ from, std::int64_t n);
 __global__ void triad_kernel(float4* __restrict__ a, const float4* __restrict__ b, const float4* __restrict__ c,
                              std::int64_t n);
 
-/// Why some of the `n` vectors of `out` are not what write_kernel, copy_kernel (from b) or triad_kernel (of b and c)
-/// make, or nothing.
+/// Why some of the `n` vectors of `out` differ from the result of write_kernel, copy_kernel (from b) or
+/// triad_kernel (of b and c); nothing if none does.
 enum class Expect { written, copied, triad };
 std::optional<std::string> check_written(CudaDevice& device, Expect expect, const void* out, const void* b,
                                          const void* c, std::int64_t n);
 
-/// Why the sums of read_kernel do not add up to the words of `n` vectors, or nothing.
+/// Why the checksums of read_kernel do not match the words of `n` vectors; nothing if they do.
 std::optional<std::string> check_read(CudaDevice& device, Buffer& sums, const void* x, std::int64_t n);
 
 }  // namespace roofline

@@ -1,10 +1,10 @@
-// Read bandwidth against the size of the working set, from 16 KiB to 4 GiB by the square root of two, by one kernel.
-// Every SM has one block, which walks the whole set from a start of its own, so that past L2 nobody finds what
-// another has just brought in; a launch reads 4 GiB whatever the set.
+// Read bandwidth over working-set size, from 16 KiB to 4 GiB by factors of sqrt(2), by one kernel. Every SM has one
+// block, which reads the whole set from its own start offset, so that past L2 no block hits lines that another has
+// just loaded; a launch reads 4 GiB for every set.
 //
-// What the curve of an H200 shows: L1 up to 192 KiB, L2 up to its 60 MiB, HBM from 128 MiB on. In between lie slopes,
-// for a set somewhat larger than a cache still hits in part of it. L2 itself falls from 12 to 9.2 TB/s as the set
-// grows: requests of several SMs for one line meet on their way to L2 (cache.cu).
+// On an H200 the curve shows L1 up to 192 KiB, L2 up to its 60 MiB, HBM from 128 MiB on, with slopes in between,
+// because a set slightly larger than a cache still hits in part of it. L2 itself drops from 12 to 9.2 TB/s as the
+// set grows: requests of several SMs for one line are merged on their way to L2 (cache.cu).
 #include <fmt/core.h>
 
 #include <cmath>
@@ -20,8 +20,8 @@ namespace {
 
 constexpr double kFirst = 16384;
 constexpr int kSteps = 37;
-// 512 x 4 x 16 B is 32 KiB on its way to each SM: what latency x bandwidth needs for HBM. Twice as much is 2 %
-// faster there, and lets half as many more requests meet before L2.
+// 512 x 4 x 16 B are 32 KiB in flight per SM: the latency-bandwidth product of HBM. Twice as much is 2 % faster
+// there, and lets half as many more requests merge before L2.
 constexpr int kThreads = 512;
 constexpr int kInFlight = 4;
 constexpr std::int64_t kBytes = std::int64_t{4} << 30;  // a launch
@@ -31,8 +31,8 @@ std::int64_t bytes_at(int step) {
   return std::llround(kFirst * std::pow(2.0, 0.5 * step) / static_cast<double>(kGrain)) * kGrain;
 }
 
-/// Each point has memory of its own: all of it, made and filled, takes 0.1 s on an H200, and nothing has to be kept
-/// from one point to the next.
+/// Each point has its own memory: allocating and filling all of it takes 0.1 s on an H200, and nothing must be kept
+/// between points.
 std::optional<ProbeCase> make_point(Device& device, const ProbeRequest&, int step) {
   CudaDevice& cuda = as_cuda(device);
   const std::int64_t bytes = bytes_at(step);

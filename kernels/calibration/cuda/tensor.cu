@@ -1,4 +1,4 @@
-// The tensor roofs of a GPU: which way to its tensor cores is the fastest there is, and which are shown beside it.
+// Tensor roofs of a GPU: the fastest available path to its tensor cores, and the references.
 #include <fmt/core.h>
 
 #include <array>
@@ -15,7 +15,7 @@ constexpr std::array kPipes = {Pipe::tensor_fp64, Pipe::tensor_tf32, Pipe::tenso
 
 enum class Path { wgmma, mma_sync, library };
 
-/// Newer GPUs have instructions of their own that nothing here uses; their fp64 alone is still fed by mma.sync.
+/// Newer GPUs have instructions that nothing here uses; only their fp64 still runs at full rate with mma.sync.
 Path path_of(const CudaDevice& device, Pipe pipe) {
   if (!wgmma_unsupported(device, pipe)) return Path::wgmma;
   return device.properties().major == 8 || pipe == Pipe::tensor_fp64 ? Path::mma_sync : Path::library;
@@ -48,9 +48,10 @@ Probe tensor_probe(Pipe pipe, std::string_view suffix) {
   Probe probe = compute_probe(DeviceKind::cuda, pipe);
   probe.name += suffix;
   probe.role = suffix.empty() ? Role::roof : Role::reference;
-  // An H200's limiter lowers the clock after 30 ms of such load without a pause; at one part in three it sees too
-  // little power to act. Longer rests change nothing: under tensor load the clock is 1650 to 1800 MHz, by type and
-  // chip, from the first 0.2 ms on and after any rest. fp64 (640 W under load) stays at 1980 MHz for seconds.
+  // An H200's limiter lowers the clock after 30 ms of such load without a pause; at a duty cycle of one third the
+  // power is too low for it to act. Longer pauses change nothing: under tensor load the clock is 1650 to 1800 MHz,
+  // depending on type and chip, from the first 0.2 ms on and after any pause. fp64 (640 W under load) stays at
+  // 1980 MHz for seconds.
   probe.rest_s = pipe == Pipe::tensor_fp64 ? 0.5e-3 : 2e-3;
   probe.limit = [pipe](const Device& device, std::optional<double> core_hz) {
     return cycle_limit(device, pipe, core_hz);
@@ -69,13 +70,13 @@ Probe roof_probe(Pipe pipe) {
   return probe;
 }
 
-/// A reference is not worth a search: its variants differed by 0.3 % on an H200.
+/// A reference needs no search: its variants differed by 0.3 % on an H200.
 ProbeRequest first_only(ProbeRequest request) {
   request.quick = true;
   return request;
 }
 
-/// What older code and many compilers use, where it is not the roof.
+/// The path of older code and many compilers, if it is not the roof.
 Probe mma_sync_probe(Pipe pipe) {
   Probe probe = tensor_probe(pipe, ".mma_sync");
   probe.unsupported = [pipe](const Device& device) -> std::optional<std::string> {
@@ -95,7 +96,7 @@ Probe mma_sync_probe(Pipe pipe) {
   return probe;
 }
 
-/// Zeros draw less power, and so run at a higher clock than any data would.
+/// Zeros draw less power and therefore run at a higher clock than any other data.
 Probe zeros_probe(Pipe pipe) {
   Probe probe = tensor_probe(pipe, ".zeros");
   probe.unsupported = [pipe](const Device& device) -> std::optional<std::string> {

@@ -1,5 +1,5 @@
-// The ways to a GPU's tensor cores, and the operands and checks that they share. Each way is a file of its own:
-// wgmma.cu, mma_sync.cu, library_gemm.cu; tensor.cu says which of them is a device's roof.
+// The paths to a GPU's tensor cores, and their common operands and checks. Each path is a file: wgmma.cu,
+// mma_sync.cu, library_gemm.cu; tensor.cu selects the device's roof.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,11 @@ namespace roofline {
 
 enum class Fill : std::uint8_t { random, zeros };
 
-/// How long a launch lasts, about. In its first 0.1 ms an H200's tensor cores run at 0.95 of their rate and at a
-/// clock that is still falling (from 1980 to 1600 MHz, and back up to 1740); of a millisecond, that is 1 %.
+/// Approximate duration of a launch. In its first 0.1 ms an H200's tensor cores run at 0.95 of their rate and at a
+/// falling clock (from 1980 to 1600 MHz, then up to 1740); in a millisecond that is 1 %.
 constexpr double kTensorLaunch_s = 1e-3;
 
-/// Rounds that fill kTensorLaunch_s, when one round is that many operations of an SM and the path reaches `share` of
+/// Rounds that fill kTensorLaunch_s, if one round is that many operations of an SM and the path reaches `share` of
 /// the pipe's rate.
 int tensor_rounds(const CudaDevice& device, Pipe pipe, double operations_per_round, double share, double scale);
 
@@ -29,25 +29,26 @@ int operand_bytes(Pipe pipe);
 /// Elements of the pipe's type: uniform in [-1, 1), all 256 values for int8; or zeros.
 std::vector<std::byte> make_operands(Pipe pipe, std::size_t bytes, Fill fill);
 
-/// The products of all rows of `a` with all rows of `b`, summed in fp64: element (row of a) * (rows of b) + (row of b).
+/// The products of all rows of `a` with all rows of `b`, accumulated in fp64: element (row of a) * (rows of b) +
+/// (row of b).
 std::vector<double> row_products(Pipe pipe, std::span<const std::byte> a, std::span<const std::byte> b, int row_bytes);
 
-/// How far any of these sums on that pipe may lie from the exact one: 0 for int8, else a share of the largest.
+/// Tolerance of these sums on that pipe: 0 for int8, otherwise a fraction of the largest.
 double accumulation_error(Pipe pipe, std::span<const double> sums);
 
-/// Operands in device memory, and the same on the host.
+/// Operands in device memory, and copies on the host.
 struct Operands {
   std::vector<std::byte> host;
   std::shared_ptr<Buffer> device;
 };
 Operands upload_operands(CudaDevice& device, Pipe pipe, std::size_t bytes, Fill fill);
 
-/// Why a path can't be taken on this device in this build, or nothing.
+/// Why a path is unavailable on this device in this build; nothing if it is available.
 std::optional<std::string> wgmma_unsupported(const CudaDevice& device, Pipe pipe);
 std::optional<std::string> mma_sync_unsupported(const CudaDevice& device, Pipe pipe);
 std::optional<std::string> library_gemm_unsupported(Pipe pipe);
 
-/// The variants of a path, as Probe::make gives them.
+/// The variants of a path, as Probe::make returns them.
 std::optional<ProbeCase> wgmma_case(CudaDevice& device, Pipe pipe, Fill fill, const ProbeRequest& request, int variant);
 std::optional<ProbeCase> mma_sync_case(CudaDevice& device, Pipe pipe, Fill fill, const ProbeRequest& request,
                                        int variant);

@@ -19,7 +19,7 @@ void put(std::byte* to, T value) {
   std::memcpy(to, &value, sizeof value);
 }
 
-/// What is left of an fp32 in a tensor core: 10 bits of mantissa.
+/// An fp32 after truncation in a tensor core: 10 bits of mantissa.
 float tf32_of(float value) { return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) & 0xFFFFE000u); }
 
 void put_random(Pipe pipe, std::byte* to, std::uint64_t index) {
@@ -92,8 +92,8 @@ std::vector<double> row_products(Pipe pipe, std::span<const std::byte> a, std::s
   return products;
 }
 
-// Tensor cores cut sums off at 24 bits, those of fp8 on Ada and Hopper at 14 (measured on an H200: 64 instructions
-// were off by 0.35e-5 of the largest sum in fp16, by 0.96e-2 in fp8).
+// Tensor cores truncate sums at 24 bits, those of fp8 on Ada and Hopper at 14 (H200: after 64 instructions the error
+// was 0.35e-5 of the largest sum in fp16, 0.96e-2 in fp8).
 double accumulation_error(Pipe pipe, std::span<const double> sums) {
   if (pipe == Pipe::tensor_int8) return 0;
   const double share = pipe == Pipe::tensor_fp64 ? 1e-13 : pipe == Pipe::tensor_fp8 ? 0x1p-6 : 2e-5;

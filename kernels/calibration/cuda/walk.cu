@@ -1,5 +1,5 @@
-// The check of a walk (walk.cuh): how often a block read each vector follows from where it started and how
-// far it went, so its sum can be had without walking.
+// The check of repeated passes (walk.cuh): the number of times that a block read each vector follows from its start
+// and length, so the expected checksum needs no second pass.
 #include "kernels/calibration/cuda/walk.cuh"
 
 #include <fmt/core.h>
@@ -11,7 +11,7 @@
 namespace roofline {
 namespace {
 
-/// sums[y] gets what block y * every must have summed up.
+/// sums[y] receives the expected checksum of block y * every.
 __global__ void expected_kernel(const uint4* set, Walk walk, std::uint32_t apart, std::uint32_t every,
                                 std::uint32_t* sums) {
   const std::uint32_t start = walk.start(blockIdx.y * every);
@@ -31,7 +31,7 @@ __global__ void expected_kernel(const uint4* set, Walk walk, std::uint32_t apart
 
 std::optional<std::string> check_walk(CudaDevice& device, const void* set, const Walk& walk, const void* sums,
                                       int warps_per_block, std::uint32_t apart) {
-  // All blocks where the set is small; a few of a set of gigabytes, for each of them means reading it.
+  // All blocks if the set is small; a few for a set of gigabytes, because each check reads it.
   constexpr std::uint32_t kMostVectors = 1u << 30;
   const std::uint32_t checked = std::clamp(kMostVectors / walk.vectors, 3u, walk.blocks);
   const std::uint32_t every = (walk.blocks - 1) / (checked - 1);

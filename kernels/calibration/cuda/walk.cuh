@@ -1,5 +1,5 @@
-// A set read over and over: every block walks the whole of it, round and round, from an evenly spaced start of its
-// own. Behind l1.read, l2.read and the working-set sweep.
+// A set that is read repeatedly: every block reads all of it in a cycle, from its own evenly spaced start. Used by
+// l1.read, l2.read and the working-set sweep.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +11,10 @@
 
 namespace roofline {
 
-/// Where a load may be answered from: any level, or L2 and what lies behind it.
+/// The levels that may serve a load: any, or L2 and beyond.
 enum class From { any, l2 };
 
-/// 16 bytes. volatile: the same address is read again and again, and every read must happen.
+/// 16 bytes. volatile, because the same address is read repeatedly and every read must be executed.
 template <From kFrom>
 __device__ inline uint4 load(const uint4* at) {
   uint4 value;
@@ -32,7 +32,7 @@ __device__ inline uint4 load(const uint4* at) {
 
 __host__ __device__ inline std::uint32_t sum_of(uint4 value) { return (value.x + value.y) + (value.z + value.w); }
 
-/// A walk over a set of 16-byte vectors.
+/// Repeated passes over a set of 16-byte vectors.
 struct Walk {
   std::uint32_t vectors = 0;  ///< in the set; a multiple of `grain`, and as many as a block has threads at least
   std::uint32_t grain = 0;    ///< starts are multiples of it
@@ -46,9 +46,9 @@ struct Walk {
   std::int64_t bytes() const { return std::int64_t{rounds} * round * blocks * 16; }
 };
 
-/// kInFlight loads a thread before the first is used, in groups of kGroup whose addresses differ by constants only:
-/// int32 arithmetic on addresses is what keeps single loads (kGroup 1) at 0.94 of the L1 port. A group is
-/// kThreads * kGroup vectors, and unless kGroup is 1 the set must be a multiple of that.
+/// kInFlight loads per thread before the first use, in groups of kGroup whose addresses differ by constants only:
+/// int32 address arithmetic limits single loads (kGroup 1) to 0.94 of the L1 port. A group is kThreads * kGroup
+/// vectors, and unless kGroup is 1 the set must be a multiple of that.
 template <From kFrom, int kThreads, int kInFlight, int kGroup>
 __global__ void __launch_bounds__(kThreads) walk_kernel(const uint4* __restrict__ set, Walk walk, std::uint32_t* sums) {
   static_assert(kInFlight % kGroup == 0);
@@ -67,18 +67,18 @@ __global__ void __launch_bounds__(kThreads) walk_kernel(const uint4* __restrict_
 #pragma unroll
     for (int i = 0; i < kInFlight; ++i) sum += sum_of(value[i]);
   }
-  // No shared memory: it would take its share of what L1 is measured in.
+  // No shared memory, which would reduce the L1 that is measured.
   sum = __reduce_add_sync(0xffffffffu, sum);
   if (threadIdx.x % 32 == 0) sums[blockIdx.x * (kThreads / 32) + threadIdx.x / 32] = sum;
 }
 
-/// What the sums of a walk must add up to, for some of the blocks: the reason why they do not, or nothing. The set of
-/// each block begins `apart` vectors after that of the block before it; 0 where all walk the same one.
+/// Checks the checksums of some of the blocks: the reason if they are wrong, or nothing. The set of each block
+/// begins `apart` vectors after that of the previous block; 0 if all read the same one.
 std::optional<std::string> check_walk(CudaDevice& device, const void* set, const Walk& walk, const void* sums,
                                       int warps_per_block, std::uint32_t apart = 0);
 
-/// Blocks of `threads` that an SM holds of a kernel at once, by its registers and shared memory: with one more, a
-/// launch would have a second wave in which most SMs idle.
+/// Resident blocks of `threads` per SM, by registers and shared memory: with one more, a launch would have a second
+/// wave in which most SMs idle.
 template <typename Kernel>
 int resident_blocks(Kernel* kernel, int threads) {
   int blocks = 0;
@@ -86,7 +86,7 @@ int resident_blocks(Kernel* kernel, int threads) {
   return std::max(1, blocks);
 }
 
-/// A walk by `blocks_per_sm` blocks that takes `wanted_bytes` of a set at least, times `scale`.
+/// Passes by `blocks_per_sm` blocks that read at least `wanted_bytes` of a set, times `scale`.
 inline Walk plan_walk(const CudaDevice& device, std::int64_t set_bytes, int blocks_per_sm, int round,
                       std::int64_t wanted_bytes, double scale) {
   Walk walk;
@@ -99,8 +99,8 @@ inline Walk plan_walk(const CudaDevice& device, std::int64_t set_bytes, int bloc
   return walk;
 }
 
-/// A case that walks `set_bytes` of `set`, and reads `wanted_bytes` at least, times `scale`. Leaves level,
-/// set-dependent texts and x to the caller.
+/// A case that reads `set_bytes` of `set` repeatedly, at least `wanted_bytes`, times `scale`. The caller sets
+/// level, set-dependent texts and x.
 template <From kFrom, int kThreads, int kInFlight, int kGroup>
 ProbeCase walk_case(CudaDevice& device, std::shared_ptr<Buffer> set, std::int64_t set_bytes, int blocks_per_sm,
                     std::int64_t wanted_bytes, double scale) {

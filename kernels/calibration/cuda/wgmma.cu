@@ -1,6 +1,6 @@
-// Hopper's tensor peaks: warpgroup matrix instructions (wgmma) with both operands in shared memory.
-// What is proven: every accumulator of the last round, from blocks on many SMs, against exact sums; that every block
-// and every round came to the very same bits (a checksum of one accumulator a thread and round).
+// Hopper's tensor peaks: warpgroup matrix instructions (wgmma) with both operands in shared memory. Verified: every
+// accumulator of the last round, of blocks on many SMs, against exact sums; and that every block and round gave the
+// same bits (a checksum of one accumulator per thread and round).
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -16,16 +16,16 @@ namespace roofline {
 namespace {
 
 constexpr int kGroupThreads = 128;
-/// Rows of A and of B (n) that one instruction takes, and the accumulators that this leaves in a thread.
+/// Rows of A and of B (n) per instruction, and the resulting accumulators per thread.
 constexpr int kM = 64;
 constexpr int kN = 256;
 constexpr int kAccumulators = kM * kN / kGroupThreads;
-/// A row of an operand's tile: four steps, and the span of the 128-byte swizzle.
+/// A row of an operand's tile: four steps, the span of the 128-byte swizzle.
 constexpr int kRowBytes = 128;
 constexpr int kStepsInRow = kRowBytes / wgmma::kStepBytes;
-/// A round starts anew from zero, or fp8's sums of 14 bits would soon stand still: 64 instructions.
+/// Each round restarts from zero, because fp8's 14-bit sums would saturate: 64 instructions.
 constexpr int kRepeats = 16;
-/// Accumulators that a block stores, of each thread: which, is its index's turn. Storing all would be 17 MB.
+/// Accumulators that a block stores per thread, selected by its index. Storing all would be 17 MB.
 constexpr int kStored = 8;
 constexpr int kTurns = kAccumulators / kStored;
 
@@ -40,8 +40,8 @@ __device__ unsigned bits_of(T value) {
 }
 
 /// Every warpgroup multiplies its own 64 rows with the block's 256, kRepeats times in each of `rounds` rounds.
-/// `operands`: the 256 rows of B, then the 64 of each warpgroup, of kRowBytes each.
-/// `out`: of each block kStored words a thread, then the checksums.
+/// `operands`: the 256 rows of B, then the 64 of each warpgroup, of kRowBytes each. `out`: per block kStored words
+/// per thread, then the checksums.
 template <typename T, int kGroups, int kBlocks>
 __global__ void __launch_bounds__(kGroups* kGroupThreads, kBlocks)
     wgmma_kernel(const uint4* operands, unsigned* out, int rounds) {
@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(kGroups* kGroupThreads, kBlocks)
   extern __shared__ __align__(1024) uint4 tiles[];
   for (int i = static_cast<int>(threadIdx.x); i < kTileRows<kGroups> * kChunks; i += kGroups * kGroupThreads) {
     const int row = i / kChunks;
-    tiles[row * kChunks + (i % kChunks ^ (row % 8))] = operands[i];  // the 128-byte swizzle spares bank conflicts
+    tiles[row * kChunks + (i % kChunks ^ (row % 8))] = operands[i];  // the 128-byte swizzle avoids bank conflicts
   }
   fence_async_proxy();
   __syncthreads();
@@ -118,7 +118,7 @@ std::optional<std::string> compare(const Shape& shape, const std::vector<unsigne
           return fmt::format("block {}: {} at ({}, {}), expected {}", block, computed, row, column, expected);
         }
       }
-      // Block 0 stores the accumulator that the checksums are of.
+      // Block 0 stores the accumulator of the checksums.
       if (word(block, kStored, thread) != static_cast<unsigned>(shape.rounds) * word(0, 0, thread)) {
         return fmt::format("block {}, thread {}: results differ between rounds", block, thread);
       }
@@ -185,8 +185,8 @@ ProbeCase make_case(CudaDevice& device, Pipe pipe, Fill fill, double scale) {
   return made;
 }
 
-// Two warpgroups of one block were the fastest on an H200: one alone leaves the tensor cores idle between rounds
-// (0.986 of the rate), three only share it (0.998 as two).
+// Two warpgroups per block are fastest on an H200: one leaves the tensor cores idle between rounds (0.986 of the
+// rate), three gain nothing (0.998, as two).
 template <typename T>
 std::optional<ProbeCase> make(CudaDevice& device, Pipe pipe, Fill fill, const ProbeRequest& request, int variant) {
   if (variant == 0) return make_case<T, 2, 1>(device, pipe, fill, request.scale);
