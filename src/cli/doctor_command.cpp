@@ -12,6 +12,7 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/doctor.hpp"
+#include "cupti/library.hpp"
 #include "device/counter_reader.hpp"
 #include "device/cpu/isa.hpp"
 #include "device/isolate.hpp"
@@ -24,6 +25,7 @@ namespace {
 
 /// Where the loader finds a library, else where the CUDA Toolkit has its own; empty where nowhere.
 std::string library_file(const KnownLibrary& library) {
+  if (std::string_view(library.name) == "libcupti") return find_cupti(13, [](void*) { return true; }).path;
   for (const std::string folder : {"", "/usr/local/cuda/lib64/", "/usr/local/cuda/extras/CUPTI/lib64/"}) {
     for (const char* file : library.files) {
       void* const handle = file != nullptr ? dlopen((folder + file).c_str(), RTLD_LAZY | RTLD_LOCAL) : nullptr;

@@ -19,32 +19,15 @@ std::vector<Quantity> read_quantities(std::istream& file) {
   return quantities;
 }
 
-std::vector<const char*> CounterGroup::name_pointers() const {
-  std::vector<const char*> pointers;
-  for (const std::string& name : names) pointers.push_back(name.c_str());
-  return pointers;
-}
-
-void ReleaseHost::operator()(CUpti_Profiler_Host_Object* host) const {
-  ROOFLINE_PROFILER_PARAMS(CUpti_Profiler_Host_Deinitialize_Params, params);
-  params.pHostObject = host;
-  static_cast<void>(profiler->host_deinitialize(&params));
-}
-
-CounterGroups::CounterGroups(const Profiler& profiler, std::string chip, std::vector<std::uint8_t> availability,
+CounterGroups::CounterGroups(const CuptiProfiler& profiler, std::string chip, std::vector<std::uint8_t> availability,
                              std::span<const Quantity> quantities)
     : profiler_(profiler),
       chip_(std::move(chip)),
       availability_(std::move(availability)),
       quantities_(quantities),
       places_(quantities.size()) {
-  const ProfilerHost host = new_host();
-  const auto has = [&](const std::string& metric) {
-    ROOFLINE_PROFILER_PARAMS(CUpti_Profiler_Host_GetMetricProperties_Params, params);
-    params.pHostObject = host.get();
-    params.pMetricName = metric.c_str();
-    return profiler_.metric_properties(&params) == CUPTI_SUCCESS;
-  };
+  const std::unique_ptr<CuptiHost> host = new_host();
+  const auto has = [&](const std::string& metric) { return host->has(metric); };
   std::vector<std::size_t> hardware, instrumented;
   for (std::size_t i = 0; i < quantities.size(); ++i) {
     const std::vector<std::string>& candidates = quantities[i].candidates;
@@ -57,41 +40,17 @@ CounterGroups::CounterGroups(const Profiler& profiler, std::string chip, std::ve
   share_out(true, std::move(instrumented));
 }
 
-ProfilerHost CounterGroups::new_host() const {
-  ROOFLINE_PROFILER_PARAMS(CUpti_Profiler_Host_Initialize_Params, params);
-  params.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
-  params.pChipName = chip_.c_str();
-  params.pCounterAvailabilityImage = availability_.empty() ? nullptr : availability_.data();
-  profiler_.check(profiler_.host_initialize(&params), "preparing the counters of this chip");
-  return {params.pHostObject, ReleaseHost{&profiler_}};
+std::unique_ptr<CuptiHost> CounterGroups::new_host() const {
+  return std::make_unique<CuptiHost>(profiler_, CUPTI_PROFILER_TYPE_RANGE_PROFILER, chip_, availability_);
 }
 
 bool CounterGroups::configure(CounterGroup& group, std::vector<std::string> names) const {
-  ProfilerHost host = new_host();  // what is added to one stays there
-  std::vector<const char*> pointers;
-  for (const std::string& name : names) pointers.push_back(name.c_str());
-  ROOFLINE_PROFILER_PARAMS(CUpti_Profiler_Host_ConfigAddMetrics_Params, add);
-  add.pHostObject = host.get();
-  add.ppMetricNames = pointers.data();
-  add.numMetrics = pointers.size();
-  if (profiler_.add_metrics(&add) != CUPTI_SUCCESS) return false;
-  ROOFLINE_PROFILER_PARAMS(CUpti_Profiler_Host_GetConfigImageSize_Params, size);
-  size.pHostObject = host.get();
-  profiler_.check(profiler_.config_size(&size), "planning the counters");
-  std::vector<std::uint8_t> config(size.configImageSize);
-  ROOFLINE_PROFILER_PARAMS(CUpti_Profiler_Host_GetConfigImage_Params, image);
-  image.pHostObject = host.get();
-  image.configImageSize = config.size();
-  image.pConfigImage = config.data();
-  profiler_.check(profiler_.config_image(&image), "planning the counters");
-  ROOFLINE_PROFILER_PARAMS(CUpti_Profiler_Host_GetNumOfPasses_Params, passes);
-  passes.configImageSize = config.size();
-  passes.pConfigImage = config.data();
-  profiler_.check(profiler_.passes(&passes), "planning the counters");
-  if (passes.numOfPasses != 1) return false;
+  std::unique_ptr<CuptiHost> host = new_host();  // metrics can't be removed from a host object
+  std::optional<std::vector<std::uint8_t>> config = host->one_pass(c_strings(names));
+  if (!config) return false;
   group.names = std::move(names);
   group.host = std::move(host);
-  group.config = std::move(config);
+  group.config = std::move(*config);
   return true;
 }
 
@@ -129,17 +88,7 @@ void CounterGroups::share_out(bool instrumented, std::vector<std::size_t> quanti
 
 std::vector<double> CounterGroups::evaluate(const CounterGroup& group, std::span<const std::uint8_t> data,
                                             std::size_t range) const {
-  std::vector<const char*> names = group.name_pointers();
-  std::vector<double> values(names.size());
-  ROOFLINE_PROFILER_PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues_Params, params);
-  params.pHostObject = group.host.get();
-  params.pCounterDataImage = data.data();
-  params.counterDataImageSize = data.size();
-  params.rangeIndex = range;
-  params.ppMetricNames = names.data();
-  params.numMetrics = names.size();
-  params.pMetricValues = values.data();
-  profiler_.check(profiler_.evaluate(&params), "reading the counters");
+  std::vector<double> values = group.host->evaluate(c_strings(group.names), data, range);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] *= group.scales[i];
   return values;
 }

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "inject/profiler_library.hpp"
+#include "cupti/host.hpp"
 
 namespace roofline::inject {
 
@@ -20,21 +20,12 @@ struct Quantity {
 };
 std::vector<Quantity> read_quantities(std::istream& file);
 
-/// CUPTI's view of a chip, and of the counters that were added.
-struct ReleaseHost {
-  const Profiler* profiler = nullptr;
-  void operator()(CUpti_Profiler_Host_Object* host) const;
-};
-using ProfilerHost = std::unique_ptr<CUpti_Profiler_Host_Object, ReleaseHost>;
-
 struct CounterGroup {
   bool instrumented = false;  ///< by code that CUPTI puts into the kernels; never beside the hardware's counters
   std::vector<std::string> names;
   std::vector<double> scales;
-  ProfilerHost host;
+  std::unique_ptr<CuptiHost> host;
   std::vector<std::uint8_t> config;
-
-  std::vector<const char*> name_pointers() const;
 };
 
 class CounterGroups {
@@ -45,8 +36,8 @@ class CounterGroups {
     std::uint32_t group = 0, index = 0;
   };
 
-  /// `chip` as CUPTI spells it; `availability` is a device's image, empty for all that the chip has. Throws Refused.
-  CounterGroups(const Profiler& profiler, std::string chip, std::vector<std::uint8_t> availability,
+  /// `chip` as CUPTI spells it; `availability` is a device's image, empty for all that the chip has. Throws Error.
+  CounterGroups(const CuptiProfiler& profiler, std::string chip, std::vector<std::uint8_t> availability,
                 std::span<const Quantity> quantities);
 
   const std::vector<CounterGroup>& groups() const { return groups_; }
@@ -56,13 +47,13 @@ class CounterGroups {
   std::vector<double> evaluate(const CounterGroup& group, std::span<const std::uint8_t> data, std::size_t range) const;
 
  private:
-  ProfilerHost new_host() const;
+  std::unique_ptr<CuptiHost> new_host() const;
   /// Gives the group these counters, unless they need more than one pass.
   bool configure(CounterGroup& group, std::vector<std::string> names) const;
   std::vector<std::size_t> fill(CounterGroup& group, std::span<const std::size_t> quantities);
   void share_out(bool instrumented, std::vector<std::size_t> quantities);
 
-  const Profiler& profiler_;
+  const CuptiProfiler& profiler_;
   std::string chip_;
   std::vector<std::uint8_t> availability_;
   std::span<const Quantity> quantities_;

@@ -28,9 +28,9 @@
 #include "inject/counter_groups.hpp"
 #include "inject/counting_plan.hpp"
 #include "inject/cupti_library.hpp"
-#include "inject/profiler_library.hpp"
 #include "inject/range_session.hpp"
 #include "inject/session.hpp"
+#include "model/one_line.hpp"
 
 namespace roofline::inject {
 namespace {
@@ -122,7 +122,7 @@ class Counting {
  private:
   /// All GPUs of one name.
   struct Chip {
-    Chip(const Profiler& profiler, const std::string& name, std::vector<std::uint8_t> availability,
+    Chip(const CuptiProfiler& profiler, const std::string& name, std::vector<std::uint8_t> availability,
          const std::vector<Quantity>& quantities)
         : groups(profiler, name, std::move(availability), quantities) {}
     CounterGroups groups;
@@ -183,8 +183,8 @@ class Counting {
 
   std::timed_mutex mutex_;  // held from enters() to exits() of a counted launch; everything below is behind it
   CountingPlan plan_;
-  std::optional<Profiler> profiler_;
-  std::optional<Waiting> waiting_;
+  std::optional<CuptiProfiler> profiler_;
+  std::optional<DriverEvents> driver_;
   std::vector<Quantity> quantities_;
   std::map<std::string, std::unique_ptr<Chip>> chips_;
   std::map<CUcontext, Context> contexts_;
@@ -215,12 +215,12 @@ bool Counting::enters(const LaunchSite& site) {
   bool counted = false;
   try {
     counted = begin(site, start);
-  } catch (const Refused& refused) {
+  } catch (const Error& error) {
     plan_.spent(now() - start);
-    refuse(site.context, refused.reason);
+    refuse(site.context, one_line(error));
   }
   if (!counted) return false;
-  if (session_->ranges() == Ranges::CUPTIs) opening.counting = nullptr;
+  if (session_->range() == CountedRange::kernel) opening.counting = nullptr;
   static_cast<void>(lock.release());
   return true;
 }
@@ -263,7 +263,7 @@ bool Counting::begin(const LaunchSite& site, std::uint64_t start) {
     return false;
   }
   CUcontext current = nullptr;
-  if (waiting_->current_context(&current) != CUDA_SUCCESS || current != site.context) return false;
+  if (driver_->current_context(&current) != CUDA_SUCCESS || current != site.context) return false;
 
   const bool changes = chosen != plan_.current();
   if (!quiet(site.context)) {
@@ -293,8 +293,7 @@ void Counting::change(const Configuration& configuration, const Context& context
   const CounterGroup& group = context.chip->groups.groups()[number];
   session_context_ = reinterpret_cast<CUcontext>(configuration.context);
   session_group_ = configuration.group;
-  session_ = std::make_unique<RangeSession>(*profiler_, context.chip->groups, group, session_context_,
-                                            group.instrumented ? Ranges::CUPTIs : Ranges::ours);
+  session_ = std::make_unique<RangeSession>(*profiler_, context.chip->groups, group, session_context_);
   const std::uint64_t end = now();
   plan_.began(configuration, end - start);
   start = end;
@@ -305,8 +304,8 @@ void Counting::exits(const LaunchSite& site, bool launched) {
   const Opening opening{this};
   try {
     const Context& context = contexts_.at(site.context);
-    const bool ours = session_->ranges() == Ranges::ours;
-    if (!ends_alone(site.context, context.event, ours ? kLongestLaunch : kLongestDrain)) {
+    const bool user = session_->range() == CountedRange::user;
+    if (!ends_alone(site.context, context.event, user ? kLongestLaunch : kLongestDrain)) {
       plan_.failed(site.kind, "it does not end within 0.5 s while nothing else is launched", now() - entered_);
       publish_cost();
       return;
@@ -324,9 +323,9 @@ void Counting::exits(const LaunchSite& site, bool launched) {
     } else {
       plan_.counted(site.kind, duration, end - entered_, end);
     }
-  } catch (const Refused& refused) {
+  } catch (const Error& error) {
     plan_.spent(now() - entered_);
-    refuse(site.context, refused.reason);
+    refuse(site.context, one_line(error));
   }
   publish_cost();
 }
@@ -341,9 +340,9 @@ const Counting::Context* Counting::context_of(const LaunchSite& site) {
     make_event(site.context, context);
     context.prepared = quiet(site.context);
     if (context.prepared) prepare(site.context, context);
-  } catch (const Refused& refused) {
+  } catch (const Error& error) {
     context.prepared = true;
-    refuse(site.context, refused.reason);
+    refuse(site.context, one_line(error));
   }
   plan_.spent(now() - start);
   publish_cost();
@@ -352,46 +351,29 @@ const Counting::Context* Counting::context_of(const LaunchSite& site) {
 
 void Counting::make_event(CUcontext handle, Context& context) {
   if (context.event != nullptr) return;
-  if (!waiting_) waiting_ = bind_waiting(driver().library);
-  CUcontext current = nullptr;
-  if (waiting_->current_context(&current) != CUDA_SUCCESS || current != handle) {
-    throw Refused{"a launch into a context that is not its thread's"};
+  if (!driver_) {
+    driver_.emplace(driver().handle());
+    if (driver_->missing() != nullptr) throw Error(std::string(driver_->missing()) + " is missing: update the driver");
   }
-  if (waiting_->event_create(&context.event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS) {
-    throw Refused{"the driver makes no event"};
+  CUcontext current = nullptr;
+  if (driver_->current_context(&current) != CUDA_SUCCESS || current != handle) {
+    throw Error("a launch into a context that is not its thread's");
+  }
+  if (driver_->event_create(&context.event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS) {
+    throw Error("the driver makes no event");
   }
 }
 
 void Counting::prepare(CUcontext handle, Context& context) {
   if (!profiler_) {
-    profiler_ = bind_profiler(cupti().library);
-    ROOFLINE_PROFILER_PARAMS(CUpti_Profiler_Initialize_Params, params);
-    profiler_->check(profiler_->initialize(&params), "opening the profiler");
+    profiler_.emplace(cupti().handle());
+    profiler_->require();
   }
   CUdevice device = 0;
-  if (waiting_->context_device(&device) != CUDA_SUCCESS) throw Refused{"a context without a device"};
-  ROOFLINE_PROFILER_PARAMS(CUpti_Profiler_DeviceSupported_Params, support);
-  support.cuDevice = device;
-  support.api = CUPTI_PROFILER_RANGE_PROFILING;
-  profiler_->check(profiler_->supported(&support), "asking whether this GPU's counters can be read");
-  const auto forbids = [](CUpti_Profiler_Support_Level level) {
-    return level == CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED || level == CUPTI_PROFILER_CONFIGURATION_DISABLED;
-  };
-  if (forbids(support.confidentialCompute)) throw Refused{"confidential computing forbids counters"};
-  if (forbids(support.vGpu)) throw Refused{"this virtual GPU forbids counters: have its host allow profiling"};
-  if (forbids(support.architecture)) throw Refused{"CUPTI has no counters of this GPU's architecture"};
-  if (forbids(support.isSupported)) throw Refused{"CUPTI reads no counters of this GPU as it is set up"};
-  ROOFLINE_PROFILER_PARAMS(CUpti_Device_GetChipName_Params, chip);
-  chip.deviceIndex = static_cast<std::size_t>(device);
-  profiler_->check(profiler_->chip_name(&chip), "asking for the chip's name");
-
-  ROOFLINE_PROFILER_PARAMS(CUpti_Profiler_GetCounterAvailability_Params, image);
-  image.ctx = handle;
-  profiler_->check(profiler_->availability(&image), "asking which counters can be read");
-  std::vector<std::uint8_t> availability(image.counterAvailabilityImageSize);
-  image.pCounterAvailabilityImage = availability.data();
-  profiler_->check(profiler_->availability(&image), "asking which counters can be read");
-  context.chip = &chip_of(chip.pChipName, std::move(availability));
+  if (driver_->context_device(&device) != CUDA_SUCCESS) throw Error("a context without a device");
+  const std::string chip = profiler_->chip_name(device);
+  profiler_->require_support(device);
+  context.chip = &chip_of(chip, profiler_->availability(handle));
 }
 
 Counting::Chip& Counting::chip_of(const std::string& name, std::vector<std::uint8_t> availability) {
@@ -400,7 +382,7 @@ Counting::Chip& Counting::chip_of(const std::string& name, std::vector<std::uint
   auto made = std::make_unique<Chip>(*profiler_, name, std::move(availability), quantities_);
   const std::vector<CounterGroup>& groups = made->groups.groups();
   if (groups.empty() || groups_ + groups.size() > kMostGroups) {
-    throw Refused{"the " + name + " has none of the counters that were asked for"};
+    throw Error("the " + name + " has none of the counters that were asked for");
   }
   made->range.first = groups_;
   made->range.count = static_cast<std::uint32_t>(groups.size());
@@ -423,11 +405,11 @@ bool Counting::ends(CUcontext handle, CUevent event, std::uint64_t limit, bool i
   const auto interrupted = [&] { return interruptible && captures_.load() > 0; };
   if (interrupted()) return false;  // even this would break a capture
   const std::uint64_t since = now();
-  if (const CUresult status = waiting_->context_record(handle, event); status != CUDA_SUCCESS) {
-    throw Refused{"the driver does not tell when a GPU has nothing to do (CUDA error " +
-                  std::to_string(static_cast<int>(status)) + ")"};
+  if (const CUresult status = driver_->context_record(handle, event); status != CUDA_SUCCESS) {
+    throw Error("the driver does not tell when a GPU has nothing to do (CUDA error " +
+                std::to_string(static_cast<int>(status)) + ")");
   }
-  while (waiting_->event_query(event) == CUDA_ERROR_NOT_READY) {
+  while (driver_->event_query(event) == CUDA_ERROR_NOT_READY) {
     if (interrupted()) return false;
     const std::uint64_t waited = now() - since;
     if (waited > limit) return false;
@@ -493,7 +475,7 @@ bool Counting::settled() {
   if (!unended_) return true;
   if (captures_.load() > 0) return false;
   const std::uint64_t time = now();
-  if (waiting_->event_query(unended_->event) == CUDA_ERROR_NOT_READY) {
+  if (driver_->event_query(unended_->event) == CUDA_ERROR_NOT_READY) {
     if (time - unended_->since > kLongUnended) note_once(kNeverIdle);
     return false;
   }
@@ -537,8 +519,8 @@ bool Counting::stop_session() {
     plan_.released();
     plan_.spent(now() - start);
     publish_cost();
-  } catch (const Refused& refused) {
-    refuse(session_context_, refused.reason);
+  } catch (const Error& error) {
+    refuse(session_context_, one_line(error));
   }
   return true;
 }

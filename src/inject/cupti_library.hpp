@@ -1,4 +1,4 @@
-// CUPTI and the driver, found at run time: no symbol of theirs is needed to load this library.
+// CUPTI's tracing functions and the driver, found at run time: no symbol of theirs is needed to load this library.
 #pragma once
 
 #include <cuda.h>
@@ -6,54 +6,65 @@
 
 #include <string>
 
+#include "host/shared_library.hpp"
+
 namespace roofline::inject {
 
 /// Functions of CUPTI, by their names without the prefix.
-struct Cupti {
-  void* library = nullptr;
+struct Cupti : SharedLibrary {
+  using SharedLibrary::SharedLibrary;
+
   std::string path;
 
-  decltype(&cuptiGetVersion) version = nullptr;
-  decltype(&cuptiGetResultString) result_string = nullptr;
-  decltype(&cuptiSubscribe) subscribe = nullptr;
-  decltype(&cuptiEnableCallback) enable_callback = nullptr;
-  decltype(&cuptiEnableDomain) enable_domain = nullptr;
-  decltype(&cuptiGetCallbackName) callback_name = nullptr;
-  decltype(&cuptiActivityRegisterCallbacks) register_buffers = nullptr;
-  decltype(&cuptiActivityRegisterTimestampCallback) register_clock = nullptr;
-  decltype(&cuptiActivitySetAttribute) set_attribute = nullptr;
-  decltype(&cuptiActivityEnable) enable = nullptr;
-  decltype(&cuptiActivityDisable) disable = nullptr;
-  decltype(&cuptiActivityFlushAll) flush = nullptr;
-  decltype(&cuptiActivityGetNextRecord) next_record = nullptr;
-  decltype(&cuptiActivityGetNumDroppedRecords) dropped = nullptr;
-  decltype(&cuptiGetGraphNodeId) graph_node_id = nullptr;
-
-  /// What CUPTI says of a refusal.
-  std::string explain(CUptiResult status) const;
+  decltype(&cuptiGetVersion) version = symbol("cuptiGetVersion");
+  decltype(&cuptiSubscribe) subscribe = symbol("cuptiSubscribe");
+  decltype(&cuptiEnableCallback) enable_callback = symbol("cuptiEnableCallback");
+  decltype(&cuptiEnableDomain) enable_domain = symbol("cuptiEnableDomain");
+  decltype(&cuptiGetCallbackName) callback_name = symbol("cuptiGetCallbackName");
+  decltype(&cuptiActivityRegisterCallbacks) register_buffers = symbol("cuptiActivityRegisterCallbacks");
+  decltype(&cuptiActivityRegisterTimestampCallback) register_clock = symbol("cuptiActivityRegisterTimestampCallback");
+  decltype(&cuptiActivitySetAttribute) set_attribute = symbol("cuptiActivitySetAttribute");
+  decltype(&cuptiActivityEnable) enable = symbol("cuptiActivityEnable");
+  decltype(&cuptiActivityDisable) disable = symbol("cuptiActivityDisable");
+  decltype(&cuptiActivityFlushAll) flush = symbol("cuptiActivityFlushAll");
+  decltype(&cuptiActivityGetNextRecord) next_record = symbol("cuptiActivityGetNextRecord");
+  decltype(&cuptiActivityGetNumDroppedRecords) dropped = symbol("cuptiActivityGetNumDroppedRecords");
+  decltype(&cuptiGetGraphNodeId) graph_node_id = symbol("cuptiGetGraphNodeId");
 };
 
-/// False: CUPTI was not found, or lacks something. Once, before anything asks for cupti().
-bool find_cupti(int driver_version);
+/// Opens CUPTI, once, before anything else uses cupti(). False: not found, or a function is missing.
+bool open_cupti(int driver_version);
+/// Every function is null unless open_cupti() returned true.
 const Cupti& cupti();
 
-/// The few calls of the driver that callbacks need.
-struct Driver {
-  void* library = nullptr;
+/// The driver's functions that callbacks use; null where the driver is older than the function.
+struct Driver : SharedLibrary {
+  using SharedLibrary::SharedLibrary;
 
-  decltype(&cuDriverGetVersion) version = nullptr;
-  decltype(&cuCtxGetDevice) context_device = nullptr;
-  decltype(&cuDeviceGetName) device_name = nullptr;
-  decltype(&cuDeviceGetAttribute) device_attribute = nullptr;
-  decltype(&cuDeviceGetUuid) device_uuid = nullptr;
-  CUresult (*stream_is_capturing)(CUstream, CUstreamCaptureStatus*) = nullptr;
-  CUresult (*stream_is_capturing_ptsz)(CUstream, CUstreamCaptureStatus*) = nullptr;
-  decltype(&cuThreadExchangeStreamCaptureMode) exchange_capture_mode = nullptr;
-  CUresult (*function_parameter)(CUfunction, size_t, size_t*, size_t*) = nullptr;  ///< of CUDA 12.4
-  CUresult (*kernel_parameter)(CUkernel, size_t, size_t*, size_t*) = nullptr;
-  CUresult (*function_name)(const char**, CUfunction) = nullptr;
-  CUresult (*kernel_name)(const char**, CUkernel) = nullptr;
+  decltype(&cuDriverGetVersion) version = symbol("cuDriverGetVersion");
+  decltype(&cuCtxGetDevice) context_device = symbol("cuCtxGetDevice");
+  decltype(&cuDeviceGetName) device_name = symbol("cuDeviceGetName");
+  decltype(&cuDeviceGetAttribute) device_attribute = symbol("cuDeviceGetAttribute");
+  decltype(&cuDeviceGetUuid) device_uuid = symbol("cuDeviceGetUuid");
+  CUresult (*stream_is_capturing)(CUstream, CUstreamCaptureStatus*) = symbol("cuStreamIsCapturing");
+  CUresult (*stream_is_capturing_ptsz)(CUstream, CUstreamCaptureStatus*) = symbol("cuStreamIsCapturing_ptsz");
+  decltype(&cuThreadExchangeStreamCaptureMode) exchange_capture_mode = symbol("cuThreadExchangeStreamCaptureMode");
+  CUresult (*function_parameter)(CUfunction, size_t, size_t*, size_t*) = symbol("cuFuncGetParamInfo");  ///< CUDA 12.4
+  CUresult (*kernel_parameter)(CUkernel, size_t, size_t*, size_t*) = symbol("cuKernelGetParamInfo");
+  CUresult (*function_name)(const char**, CUfunction) = symbol("cuFuncGetName");
+  CUresult (*kernel_name)(const char**, CUkernel) = symbol("cuKernelGetName");
 };
 const Driver& driver();
+
+/// The driver's functions around a counted launch.
+struct DriverEvents : SharedLibrary {
+  using SharedLibrary::SharedLibrary;
+
+  decltype(&cuCtxGetCurrent) current_context = symbol("cuCtxGetCurrent");
+  decltype(&cuCtxGetDevice) context_device = symbol("cuCtxGetDevice");
+  decltype(&cuEventCreate) event_create = symbol("cuEventCreate");
+  decltype(&cuEventQuery) event_query = symbol("cuEventQuery");
+  CUresult (*context_record)(CUcontext, CUevent) = symbol("cuCtxRecordEvent");  ///< CUDA 12.5
+};
 
 }  // namespace roofline::inject

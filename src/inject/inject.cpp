@@ -12,6 +12,7 @@
 #include <ctime>
 #include <string>
 
+#include "cupti/library.hpp"
 #include "inject/clock.hpp"
 #include "inject/counting.hpp"
 #include "inject/cupti_library.hpp"
@@ -204,11 +205,9 @@ void initialize() {
   if (started == nullptr || started->phase != Phase::loaded || !open_spool(*started)) return;
   int driver_version = 0;
   if (driver().version != nullptr) driver().version(&driver_version);
-  const bool found = find_cupti(driver_version);
+  const bool found = open_cupti(driver_version);
   write_process(*started, driver_version);
-  const std::string reason =
-      found ? start_trace(*started)
-            : "CUPTI of the driver's version was not found: install the CUDA Toolkit, or name its libcupti.so";
+  const std::string reason = found ? start_trace(*started) : std::string(kCuptiNotFound) + ": " + kCuptiRemedy;
   if (reason.empty()) {
     look_for_python(*started);
     look_for_torch();

@@ -22,7 +22,6 @@ inline constexpr const char* kCountTimeVariable = "ROOFLINE_COUNT_TIME_S";  ///<
 inline constexpr const char* kFirstGroupVariable = "ROOFLINE_FIRST_GROUP";  ///< group of counters to begin with; 0
 inline constexpr const char* kPythonVariable = "ROOFLINE_PYTHON";           ///< "off": no lines, no modules
 inline constexpr const char* kSpoolLimitVariable = "ROOFLINE_SPOOL_LIMIT";  ///< bytes a file; 1 GiB
-inline constexpr const char* kCuptiVariable = "ROOFLINE_CUPTI";             ///< path of libcupti.so, tried first
 
 /// A file of this name in the folder lists what to count, a line each: id, scale, and the chip's names of it, best
 /// first, separated by spaces ("dram.read_bytes 1 dram__bytes_read.sum dram__bytes_op_read.sum"). The library makes

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "cupti/profiler.hpp"
 #include "inject/clock.hpp"
 #include "inject/counting.hpp"
 #include "inject/cupti_library.hpp"
@@ -378,9 +379,8 @@ std::uint64_t CUPTIAPI clock() { return now(); }
 std::string start_trace(Session& session) {
   const Cupti& library = cupti();
   if (const CUptiResult status = library.subscribe(&subscriber, callback, nullptr); status != CUPTI_SUCCESS) {
-    return status == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
-               ? "another profiler is attached to this process: run without it"
-               : "CUPTI refuses: " + library.explain(status);
+    const std::string remedy = cupti_remedy(status);
+    return "CUPTI can't trace this process: " + (remedy.empty() ? cupti_message(library.handle(), status) : remedy);
   }
   prepare_buffers();
   std::uint8_t zeroed = 1;
@@ -393,7 +393,7 @@ std::string start_trace(Session& session) {
     // Everything but kernels may be missing.
     if (index > 0) status = CUPTI_SUCCESS;
   }
-  if (status != CUPTI_SUCCESS) return "CUPTI can't trace kernels: " + library.explain(status);
+  if (status != CUPTI_SUCCESS) return "CUPTI can't trace kernels: " + cupti_message(library.handle(), status);
 
   session.phase = Phase::warming;
   // Without a window all is recorded; a window begins with a launch.

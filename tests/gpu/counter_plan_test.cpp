@@ -9,6 +9,7 @@
 #include <set>
 
 #include "device/cuda/counter_plan.hpp"
+#include "device/cuda/cupti.hpp"
 #include "model/error.hpp"
 
 namespace roofline {

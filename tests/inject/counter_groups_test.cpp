@@ -1,16 +1,18 @@
 // The real CUPTI plans for chips that are not here; skipped where it is not installed.
 #include "inject/counter_groups.hpp"
 
-#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "cupti/library.hpp"
 #include "device/cuda/counter_metrics.hpp"
+#include "model/error.hpp"
 
 namespace roofline::inject {
 namespace {
@@ -30,20 +32,10 @@ std::vector<Quantity> standard_set() {
 }
 
 /// nullptr: not installed.
-const Profiler* installed() {
-  static const auto found = []() -> std::unique_ptr<Profiler> {
-    for (const std::string folder : {"", "/usr/local/cuda/lib64/", "/usr/local/cuda/extras/CUPTI/lib64/"}) {
-      dlopen((folder + "libnvperf_host.so").c_str(), RTLD_NOW);
-      for (const char* name : {"libcupti.so.13", "libcupti.so.12"}) {
-        void* const library = dlopen((folder + name).c_str(), RTLD_NOW);
-        if (library == nullptr) continue;
-        try {
-          return std::make_unique<Profiler>(bind_profiler(library));
-        } catch (const Refused&) {
-        }
-      }
-    }
-    return nullptr;
+const CuptiProfiler* installed() {
+  static const auto found = [] {
+    const CuptiLibrary library = find_cupti(13, [](void* handle) { return CuptiProfiler(handle).complete(); });
+    return library.handle != nullptr ? std::make_unique<CuptiProfiler>(library.handle) : nullptr;
   }();
   return found.get();
 }
@@ -65,7 +57,7 @@ struct Expected {
 class OfAChip : public testing::TestWithParam<Expected> {};
 
 TEST_P(OfAChip, TheStandardSetTakesFewGroupsOfOnePass) {
-  const Profiler* const profiler = installed();
+  const CuptiProfiler* const profiler = installed();
   if (profiler == nullptr) GTEST_SKIP() << "CUPTI is not installed";
   const std::vector<Quantity> quantities = standard_set();
   const CounterGroups chip(*profiler, GetParam().chip, {}, quantities);
@@ -74,7 +66,7 @@ TEST_P(OfAChip, TheStandardSetTakesFewGroupsOfOnePass) {
   EXPECT_LE(chip.groups().size(), GetParam().most_groups);
   for (const CounterGroup& group : chip.groups()) {
     EXPECT_EQ(group.names.size(), group.scales.size());
-    ROOFLINE_PROFILER_PARAMS(CUpti_Profiler_Host_GetNumOfPasses_Params, passes);
+    ROOFLINE_CUPTI_PARAMS(CUpti_Profiler_Host_GetNumOfPasses_Params, passes);
     passes.configImageSize = group.config.size();
     std::vector<std::uint8_t> config = group.config;
     passes.pConfigImage = config.data();
@@ -112,9 +104,9 @@ INSTANTIATE_TEST_SUITE_P(Chips, OfAChip,
                          [](const auto& test) { return std::string(test.param.chip); });
 
 TEST(CounterGroups, AnUnknownChipIsRefused) {
-  const Profiler* const profiler = installed();
+  const CuptiProfiler* const profiler = installed();
   if (profiler == nullptr) GTEST_SKIP() << "CUPTI is not installed";
-  EXPECT_THROW(CounterGroups(*profiler, "XX999", {}, standard_set()), Refused);
+  EXPECT_THROW(CounterGroups(*profiler, "XX999", {}, standard_set()), Error);
 }
 
 }  // namespace

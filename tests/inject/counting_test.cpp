@@ -236,19 +236,11 @@ Session* current_session = nullptr;
 
 Session* session() { return current_session; }
 const Cupti& cupti() {
-  static const Cupti table = [] {
-    Cupti found;
-    found.library = dlopen(nullptr, RTLD_NOW);
-    return found;
-  }();
+  static const Cupti table(dlopen(nullptr, RTLD_NOW));
   return table;
 }
 const Driver& driver() {
-  static const Driver table = [] {
-    Driver found;
-    found.library = dlopen(nullptr, RTLD_NOW);
-    return found;
-  }();
+  static const Driver table(dlopen(nullptr, RTLD_NOW));
   return table;
 }
 

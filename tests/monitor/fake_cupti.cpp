@@ -1,9 +1,11 @@
-// Every function that device/cuda/cupti.hpp looks for; those of the range profiler only have to be there.
+// Every function that cupti/profiler.hpp and the PM sampler look for; those of the range profiler only have to be
+// there.
 #include "fake_cupti.hpp"
 
 #include <cuda.h>
 #include <cupti_pmsampling.h>
 #include <cupti_profiler_host.h>
+#include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
 #include <cupti_target.h>
 
@@ -69,6 +71,7 @@ CUptiResult cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params* params) {
   params->pChipName = "FK100";
   return CUPTI_SUCCESS;
 }
+CUptiResult cuptiProfilerDeviceSupported(CUpti_Profiler_DeviceSupported_Params*) { return CUPTI_SUCCESS; }
 CUptiResult cuptiProfilerGetCounterAvailability(CUpti_Profiler_GetCounterAvailability_Params*) { return CUPTI_SUCCESS; }
 CUptiResult cuptiPmSamplingGetCounterAvailability(CUpti_PmSampling_GetCounterAvailability_Params* params) {
   params->counterAvailabilityImageSize = 1;
@@ -132,6 +135,9 @@ CUptiResult cuptiRangeProfilerStop(CUpti_RangeProfiler_Stop_Params*) { return CU
 CUptiResult cuptiRangeProfilerPushRange(CUpti_RangeProfiler_PushRange_Params*) { return CUPTI_SUCCESS; }
 CUptiResult cuptiRangeProfilerPopRange(CUpti_RangeProfiler_PopRange_Params*) { return CUPTI_SUCCESS; }
 CUptiResult cuptiRangeProfilerDecodeData(CUpti_RangeProfiler_DecodeData_Params*) { return CUPTI_SUCCESS; }
+CUptiResult cuptiRangeProfilerGetCounterDataInfo(CUpti_RangeProfiler_GetCounterDataInfo_Params*) {
+  return CUPTI_SUCCESS;
+}
 CUptiResult cuptiRangeProfilerGetCounterDataSize(CUpti_RangeProfiler_GetCounterDataSize_Params*) {
   return CUPTI_SUCCESS;
 }

@@ -21,11 +21,12 @@ const std::map<std::string, std::vector<std::string>> kMayInclude = {
     {"measure", {"model"}},
     {"text", {"model"}},
     {"host", {"text", "model"}},
-    {"device", {"host", "text", "measure", "model"}},
+    {"cupti", {"host", "model"}},
+    {"device", {"cupti", "host", "text", "measure", "model"}},
     {"op", {"device", "host", "text", "measure", "model"}},
     {"kernels", {"op", "device", "host", "text", "measure", "model"}},
     {"report", {"op", "text", "measure", "model"}},
-    {"inject", {}},
+    {"inject", {"cupti", "host", "model"}},
     {"portable", {}},
     {"user", {"op", "device", "host", "text", "measure", "model"}},
     {"config", {"user", "op", "host", "text", "model"}},
@@ -38,7 +39,7 @@ const std::map<std::string, std::vector<std::string>> kMayInclude = {
     {"render", {"fleet", "monitor", "report", "op", "text", "measure", "model"}},
     {"cli",
      {"import", "profile", "analyze", "calibrate", "fleet", "monitor", "render", "config", "user", "report", "op",
-      "device", "host", "text", "measure", "model"}},
+      "device", "cupti", "host", "text", "measure", "model"}},
 };
 
 struct Include {

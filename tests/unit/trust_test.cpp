@@ -109,11 +109,10 @@ std::vector<std::string> callers_of(const std::vector<std::string>& functions) {
 
 // SECURITY.md says what these load and start. Whoever adds one says so there.
 TEST(Trust, OnlyThesePlacesLoadLibraries) {
-  EXPECT_THAT(
-      callers_of({"dlopen", "dlmopen"}),
-      testing::ElementsAre("cli/doctor_command.cpp", "device/cuda/listing.cpp", "device/cuda/shared_library.cpp",
-                           "import/byte_source.cpp", "inject/cupti_library.cpp", "inject/torch.cpp", "user/formula.cpp",
-                           "user/nvrtc.cpp", "user/user_implementation.cpp"));
+  EXPECT_THAT(callers_of({"dlopen", "dlmopen"}),
+              testing::ElementsAre("cli/doctor_command.cpp", "cupti/library.cpp", "device/cuda/listing.cpp",
+                                   "host/shared_library.cpp", "import/byte_source.cpp", "inject/torch.cpp",
+                                   "user/formula.cpp", "user/nvrtc.cpp", "user/user_implementation.cpp"));
 }
 TEST(Trust, OnlyThesePlacesStartPrograms) {
   EXPECT_THAT(callers_of({"system", "popen", "execl", "execlp", "execle", "execv", "execvp", "execvpe", "posix_spawn",

@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "model/error.hpp"
+#include "device/cuda/cupti.hpp"
 
 namespace roofline {
 
 CounterPlan::CounterPlan(const std::string& chip, CounterSet set, std::span<const std::uint8_t> availability)
-    : host_(CUPTI_PROFILER_TYPE_RANGE_PROFILER, chip, availability) {
+    : host_(cupti(), CUPTI_PROFILER_TYPE_RANGE_PROFILER, chip, availability) {
   choose(set);
   schedule_ = host_.schedule(names());
 }

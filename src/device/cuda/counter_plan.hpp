@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "cupti/host.hpp"
 #include "device/cuda/counter_metrics.hpp"
-#include "device/cuda/cupti_host.hpp"
 
 namespace roofline {
 

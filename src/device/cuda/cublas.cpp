@@ -8,7 +8,7 @@
 #include <cstdlib>
 
 #include "device/cuda/handles.hpp"
-#include "device/cuda/shared_library.hpp"
+#include "host/shared_library.hpp"
 #include "model/error.hpp"
 
 namespace roofline {

@@ -9,7 +9,7 @@
 
 #include "device/cuda/cublas.hpp"
 #include "device/cuda/handles.hpp"
-#include "device/cuda/shared_library.hpp"
+#include "host/shared_library.hpp"
 #include "model/error.hpp"
 
 namespace roofline {

@@ -11,17 +11,13 @@
 #include "device/cuda/pm_sampler.hpp"
 #include "host/files.hpp"
 #include "host/host.hpp"
-#include "model/error.hpp"
+#include "model/one_line.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
 namespace {
 
 constexpr double kRetrySeconds = 10;  // a profiler that holds the counters may end
-
-std::string reason_of(const Error& error) {
-  return error.hint().empty() ? std::string(error.what()) : fmt::format("{}: {}", error.what(), error.hint());
-}
 
 class NvidiaSensors final : public GpuSensors {
  public:
@@ -36,7 +32,7 @@ class NvidiaSensors final : public GpuSensors {
     try {
       sampler_->collect();
     } catch (const Error& error) {
-      lose_activity(reason_of(error));
+      lose_activity(one_line(error));
     }
   }
 
@@ -57,7 +53,7 @@ class NvidiaSensors final : public GpuSensors {
 
  private:
   void open_nvml() try { nvml_ = Nvml::require(address_.pci); } catch (const Error& error) {
-    nvml_refused_ = reason_of(error);
+    nvml_refused_ = one_line(error);
   }
 
   void open_activity() {
@@ -71,7 +67,7 @@ class NvidiaSensors final : public GpuSensors {
       check(cudaGetDeviceCount(&count), "starting CUDA");  // starts the driver, makes no context
       sampler_ = sample_cuda_activity(*address_.cuda_index, *sample_s_);
     } catch (const Error& error) {
-      activity_refused_ = reason_of(error);
+      activity_refused_ = one_line(error);
     }
   }
 

@@ -9,7 +9,7 @@
 #include "device/cuda/capture.hpp"
 #include "device/cuda/cuda_device.hpp"
 #include "device/cuda/open.hpp"
-#include "device/cuda/shared_library.hpp"
+#include "host/shared_library.hpp"
 #include "model/error.hpp"
 #include "model/occupancy.hpp"
 #include "text/demangle.hpp"

@@ -10,7 +10,7 @@
 
 #include "device/cuda/cuda_device.hpp"
 #include "device/cuda/handles.hpp"
-#include "device/cuda/shared_library.hpp"
+#include "host/shared_library.hpp"
 #include "model/error.hpp"
 
 namespace roofline {

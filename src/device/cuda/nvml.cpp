@@ -14,7 +14,7 @@
 #include <tuple>
 #include <utility>
 
-#include "device/cuda/shared_library.hpp"
+#include "host/shared_library.hpp"
 #include "model/error.hpp"
 
 namespace roofline {

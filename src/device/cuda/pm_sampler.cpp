@@ -3,15 +3,18 @@
 // hardware buffer that has overflowed stays so. Either way the session is begun anew, and the gap is said.
 #include "device/cuda/pm_sampler.hpp"
 
+#include <cupti_pmsampling.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <string_view>
 #include <utility>
 
-#include "device/cuda/cupti_host.hpp"
+#include "cupti/host.hpp"
+#include "device/cuda/cupti.hpp"
 #include "model/error.hpp"
 
 namespace roofline {
@@ -61,15 +64,27 @@ constexpr ActivityMetric kActivityMetrics[] = {
     {"counted_seconds", {"gpu__time_duration.sum"}, Fold::sum, 1e-9},
 };
 
-/// All metrics at once: those added later would begin another pass. Empty where they don't fit into one.
-std::vector<std::uint8_t> one_pass(const CuptiHost& host, const std::vector<const char*>& names) {
-  try {
-    CuptiHost::Schedule schedule = host.schedule(names);
-    if (schedule.passes == 1) return std::move(schedule.image);
-  } catch (const Error&) {
-    // A name that this chip doesn't have.
-  }
-  return {};
+/// CUPTI has them since 12.6.
+struct PmSampling : SharedLibrary {
+  using SharedLibrary::SharedLibrary;
+  decltype(&cuptiPmSamplingGetCounterAvailability) availability = symbol("cuptiPmSamplingGetCounterAvailability");
+  decltype(&cuptiPmSamplingEnable) enable = symbol("cuptiPmSamplingEnable");
+  decltype(&cuptiPmSamplingDisable) disable = symbol("cuptiPmSamplingDisable");
+  decltype(&cuptiPmSamplingSetConfig) set_config = symbol("cuptiPmSamplingSetConfig");
+  decltype(&cuptiPmSamplingStart) start = symbol("cuptiPmSamplingStart");
+  decltype(&cuptiPmSamplingStop) stop = symbol("cuptiPmSamplingStop");
+  decltype(&cuptiPmSamplingDecodeData) decode = symbol("cuptiPmSamplingDecodeData");
+  decltype(&cuptiPmSamplingGetCounterDataSize) data_size = symbol("cuptiPmSamplingGetCounterDataSize");
+  decltype(&cuptiPmSamplingCounterDataImageInitialize) data_initialize =
+      symbol("cuptiPmSamplingCounterDataImageInitialize");
+  decltype(&cuptiPmSamplingGetCounterDataInfo) data_info = symbol("cuptiPmSamplingGetCounterDataInfo");
+  decltype(&cuptiPmSamplingCounterDataGetSampleInfo) sample_info = symbol("cuptiPmSamplingCounterDataGetSampleInfo");
+};
+
+const PmSampling& pm_sampling() {
+  static const PmSampling table(cupti().handle());
+  if (!table.complete()) throw Error(fmt::format("{} is missing", table.missing()), "install CUPTI 12.6 or newer");
+  return table;
 }
 
 /// What one pass of a chip holds.
@@ -87,12 +102,13 @@ ActivityPlan plan_activity(const std::string& chip, const std::vector<std::uint8
       if (candidate.empty()) break;
       std::vector<const char*> names = plan.names;
       names.push_back(candidate.data());
-      auto host = std::make_unique<CuptiHost>(CUPTI_PROFILER_TYPE_PM_SAMPLING, chip, availability);
-      std::vector<std::uint8_t> config = one_pass(*host, names);
-      if (config.empty()) continue;
+      auto host = std::make_unique<CuptiHost>(cupti(), CUPTI_PROFILER_TYPE_PM_SAMPLING, chip, availability);
+      // All metrics at once: those added later would begin another pass.
+      std::optional<std::vector<std::uint8_t>> config = host->one_pass(names);
+      if (!config) continue;
       plan.metrics.push_back(&metric);
       plan.names = std::move(names);
-      plan.config = std::move(config);
+      plan.config = std::move(*config);
       plan.host = std::move(host);
       break;
     }
@@ -104,10 +120,10 @@ ActivityPlan plan_activity(const std::string& chip, const std::vector<std::uint8
 std::vector<std::uint8_t> pm_availability(int cuda_index) {
   ROOFLINE_CUPTI_PARAMS(CUpti_PmSampling_GetCounterAvailability_Params, params);
   params.deviceIndex = static_cast<std::size_t>(cuda_index);
-  check_cupti(cupti().pm_availability(&params), "asking which counters can be sampled");
+  cupti().check(pm_sampling().availability(&params), "asking which counters can be sampled");
   std::vector<std::uint8_t> image(params.counterAvailabilityImageSize);
   params.pCounterAvailabilityImage = image.data();
-  check_cupti(cupti().pm_availability(&params), "asking which counters can be sampled");
+  cupti().check(pm_sampling().availability(&params), "asking which counters can be sampled");
   return image;
 }
 
@@ -116,7 +132,7 @@ class PmSampler final : public ActivitySampler {
   PmSampler(int cuda_index, double sample_s)
       : cuda_index_(cuda_index),
         sample_s_(sample_s),
-        chip_(profiled_chip(cuda_index)),
+        chip_(cupti().chip_name(cuda_index)),
         plan_(plan_activity(chip_, pm_availability(cuda_index))) {
     begin();
   }
@@ -129,9 +145,9 @@ class PmSampler final : public ActivitySampler {
     params.pPmSamplingObject = sampler_;
     params.pCounterDataImage = data_.data();
     params.counterDataImageSize = data_.size();
-    const CUptiResult status = cupti().pm_decode(&params);
+    const CUptiResult status = pm_sampling().decode(&params);
     const bool overflow = status == CUPTI_ERROR_OUT_OF_MEMORY || params.overflow != 0;
-    if (!overflow) check_cupti(status, "decoding samples");
+    if (!overflow) cupti().check(status, "decoding samples");
     if (status == CUPTI_SUCCESS) add_samples();
     if (overflow || params.decodeStopReason == CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL) {
       sums_.gap = true;
@@ -152,7 +168,7 @@ class PmSampler final : public ActivitySampler {
       const auto found = taken.values.find(metric->id);
       if (found != taken.values.end() && metric->fold == Fold::mean) found->second /= taken.seconds;
     }
-    taken.source = fmt::format("CUPTI {} on {}", cupti().version, chip_);
+    taken.source = counter_source(chip_);
     return taken;
   }
 
@@ -173,7 +189,7 @@ class PmSampler final : public ActivitySampler {
   void open() {
     ROOFLINE_CUPTI_PARAMS(CUpti_PmSampling_Enable_Params, enable);
     enable.deviceIndex = static_cast<std::size_t>(cuda_index_);
-    check_cupti(cupti().pm_enable(&enable), "switching the sampling on");
+    cupti().check(pm_sampling().enable(&enable), "switching the sampling on");
     sampler_ = enable.pPmSamplingObject;
     ROOFLINE_CUPTI_PARAMS(CUpti_PmSampling_SetConfig_Params, config);
     config.pPmSamplingObject = sampler_;
@@ -183,22 +199,22 @@ class PmSampler final : public ActivitySampler {
     config.samplingInterval = static_cast<std::uint64_t>(std::llround(sample_s_ * 1e9));
     config.triggerMode = CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL;
     config.hwBufferAppendMode = CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_OLDEST;
-    CUptiResult status = cupti().pm_set_config(&config);
+    CUptiResult status = pm_sampling().set_config(&config);
     if (status != CUPTI_SUCCESS) {  // GA100 has no timer of its own: cycles of its system clock, of some 1.4 GHz
       constexpr double kSystemHz = 1.4e9;
       config.samplingInterval = static_cast<std::uint64_t>(std::llround(sample_s_ * kSystemHz));
       config.triggerMode = CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_SYSCLK_INTERVAL;
-      status = cupti().pm_set_config(&config);
+      status = pm_sampling().set_config(&config);
     }
-    check_cupti(status, "configuring the sampling");
+    cupti().check(status, "configuring the sampling");
     make_image();
-    check_cupti(call<CUpti_PmSampling_Start_Params>(cupti().pm_start), "starting the sampling");
+    cupti().check(call<CUpti_PmSampling_Start_Params>(pm_sampling().start), "starting the sampling");
   }
 
   void close() {
     if (sampler_ == nullptr) return;
-    static_cast<void>(call<CUpti_PmSampling_Stop_Params>(cupti().pm_stop));
-    static_cast<void>(call<CUpti_PmSampling_Disable_Params>(cupti().pm_disable));
+    static_cast<void>(call<CUpti_PmSampling_Stop_Params>(pm_sampling().stop));
+    static_cast<void>(call<CUpti_PmSampling_Disable_Params>(pm_sampling().disable));
     sampler_ = nullptr;
   }
 
@@ -208,7 +224,7 @@ class PmSampler final : public ActivitySampler {
     size.pMetricNames = plan_.names.data();
     size.numMetrics = plan_.names.size();
     size.maxSamples = static_cast<std::uint32_t>(kImageSeconds / sample_s_) + kSpareSlots;
-    check_cupti(cupti().pm_data_size(&size), "making room for samples");
+    cupti().check(pm_sampling().data_size(&size), "making room for samples");
     data_.assign(size.counterDataSize, 0);
     clear_image();
   }
@@ -218,14 +234,14 @@ class PmSampler final : public ActivitySampler {
     image.pPmSamplingObject = sampler_;
     image.counterDataSize = data_.size();
     image.pCounterData = data_.data();
-    check_cupti(cupti().pm_data_initialize(&image), "making room for samples");
+    cupti().check(pm_sampling().data_initialize(&image), "making room for samples");
   }
 
   void add_samples() {
     ROOFLINE_CUPTI_PARAMS(CUpti_PmSampling_GetCounterDataInfo_Params, info);
     info.pCounterDataImage = data_.data();
     info.counterDataImageSize = data_.size();
-    check_cupti(cupti().pm_data_info(&info), "counting samples");
+    cupti().check(pm_sampling().data_info(&info), "counting samples");
     for (std::size_t i = 0; i < info.numCompletedSamples; ++i) add_sample(i);
   }
 
@@ -235,7 +251,7 @@ class PmSampler final : public ActivitySampler {
     info.pCounterDataImage = data_.data();
     info.counterDataImageSize = data_.size();
     info.sampleIndex = index;
-    check_cupti(cupti().pm_sample_info(&info), "asking when a sample was taken");
+    cupti().check(pm_sampling().sample_info(&info), "asking when a sample was taken");
     if (info.startTimestamp == 0 || info.endTimestamp <= info.startTimestamp) return;  // covers no time
     const std::vector<double> values = plan_.host->evaluate(plan_.names, data_, index);
     const double seconds = static_cast<double>(info.endTimestamp - info.startTimestamp) * 1e-9;

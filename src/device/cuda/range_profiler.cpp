@@ -7,76 +7,20 @@
 #include <map>
 #include <optional>
 
+#include "cupti/range_session.hpp"
 #include "device/cuda/counter_plan.hpp"
 #include "device/cuda/cuda_device.hpp"
+#include "device/cuda/cupti.hpp"
 #include "device/cuda/open.hpp"
-#include "model/error.hpp"
 
 namespace roofline {
 namespace {
 
-/// The context's profiler, switched on.
-class Profiler {
- public:
-  Profiler() {
-    ROOFLINE_CUPTI_PARAMS(CUpti_RangeProfiler_Enable_Params, params);
-    check_cupti(cupti().enable(&params), "switching the counters on");
-    object_ = params.pRangeProfilerObject;
-  }
-  ~Profiler() { static_cast<void>(call<CUpti_RangeProfiler_Disable_Params>(cupti().disable)); }
-  Profiler(const Profiler&) = delete;
-  Profiler& operator=(const Profiler&) = delete;
-
-  CUpti_RangeProfiler_Object* get() const { return object_; }
-
-  void start() const { check_cupti(call<CUpti_RangeProfiler_Start_Params>(cupti().start), "starting the counters"); }
-  /// Ranges keep the order in which they begin. Their names must differ within a pass, and repeat from pass to pass.
-  void begin_range(const std::string& name) const {
-    ROOFLINE_CUPTI_PARAMS(CUpti_RangeProfiler_PushRange_Params, params);
-    params.pRangeProfilerObject = object_;
-    params.pRangeName = name.c_str();
-    check_cupti(cupti().push_range(&params), "beginning a counted range");
-  }
-  void end_range() const {
-    check_cupti(call<CUpti_RangeProfiler_PopRange_Params>(cupti().pop_range), "ending a counted range");
-  }
-  /// Whether that was the last pass.
-  bool stop() const {
-    ROOFLINE_CUPTI_PARAMS(CUpti_RangeProfiler_Stop_Params, params);
-    params.pRangeProfilerObject = object_;
-    check_cupti(cupti().stop(&params), "stopping the counters");
-    return params.isAllPassSubmitted != 0;
-  }
-  void decode() const {
-    check_cupti(call<CUpti_RangeProfiler_DecodeData_Params>(cupti().decode), "decoding the counters");
-  }
-
- private:
-  /// For the calls that take nothing but the object.
-  template <typename Params, typename Function>
-  CUptiResult call(Function* function) const {
-    Params params = {};
-    // The size of a block is where its last field ends: the object's, in all of these but one with an output behind.
-    params.structSize = sizeof(Params);
-    params.pRangeProfilerObject = object_;
-    return function(&params);
-  }
-
-  CUpti_RangeProfiler_Object* object_ = nullptr;
-};
-
-std::vector<std::uint8_t> availability() {
-  ROOFLINE_CUPTI_PARAMS(CUpti_Profiler_GetCounterAvailability_Params, params);
-  check_cupti(cupti().availability(&params), "asking which counters can be read");
-  std::vector<std::uint8_t> image(params.counterAvailabilityImageSize);
-  params.pCounterAvailabilityImage = image.data();
-  check_cupti(cupti().availability(&params), "asking which counters can be read");
-  return image;
-}
-
 CounterPlan make_plan(const CudaDevice& device, CounterSet set) {
-  const std::string chip = profiled_chip(device.properties().index);  // opens what availability() asks
-  return {chip, set, availability()};
+  const int index = device.properties().index;
+  const std::string chip = cupti().chip_name(index);
+  cupti().require_support(index);
+  return {chip, set, cupti().availability()};
 }
 
 class RangeProfiler final : public CounterReader {
@@ -109,8 +53,8 @@ class RangeProfiler final : public CounterReader {
   /// A profiler keeps to the plan that it began with: another one counts nothing.
   void use(const CounterPlan& plan) {
     if (in_use_ == &plan) return;
-    profiler_.reset();
-    profiler_.emplace();
+    session_.reset();
+    session_.emplace(cupti());
     in_use_ = &plan;
   }
 
@@ -120,22 +64,24 @@ class RangeProfiler final : public CounterReader {
     std::vector<Counters> all(launches.size());
     for (std::size_t i = 0; i < launches.size(); ++i) {
       all[i].kernels = cuda_launch_layout(device_, [&] { launches[i](0); });
-      all[i].source = fmt::format("CUPTI {} on {}", cupti().version, plan.chip());
+      all[i].source = counter_source(plan.chip());
     }
-    std::vector<std::uint8_t> data = make_room(plan, launches.size());
-    configure(plan, data, launches.size());
+    session_->configure(plan.names(), plan.config(), launches.size(), CountedRange::user);
     std::int64_t passes = 0;
     for (bool done = false; !done; ++passes) {
-      profiler_->start();
+      session_->start();
       for (std::size_t i = 0; i < launches.size(); ++i) count_range(launches[i], 2 * passes, fmt::format("{:04}", i));
-      done = profiler_->stop();
+      done = session_->stop();
     }
-    profiler_->decode();
+    session_->decode();
+    std::vector<std::size_t> incomplete;
     for (std::size_t i = 0; i < all.size(); ++i) {
       all[i].passes = passes;
-      const bool complete = read(plan, data, i, all[i]);
-      // Instrumented counts get lost where one kernel runs in many ranges of a pass: such a launch is counted alone.
-      if (!complete && launches.size() > 1) all[i] = count_by(plan, {launches[i]}).front();
+      if (!read(plan, session_->data(), i, all[i])) incomplete.push_back(i);
+    }
+    // Instrumented counts get lost where one kernel runs in many ranges of a pass: such a launch is counted alone.
+    if (launches.size() > 1) {
+      for (const std::size_t i : incomplete) all[i] = count_by(plan, {launches[i]}).front();
     }
     return all;
   }
@@ -143,46 +89,10 @@ class RangeProfiler final : public CounterReader {
   void count_range(const LaunchFunction& launch, std::int64_t number, const std::string& name) {
     launch(number);
     device_.synchronize();
-    profiler_->begin_range(name);
+    session_->begin_range(name);
     launch(number + 1);
     device_.synchronize();
-    profiler_->end_range();
-  }
-
-  /// A counter data image for that many ranges.
-  std::vector<std::uint8_t> make_room(const CounterPlan& plan, std::size_t ranges) const {
-    std::vector<const char*> names = plan.names();
-    ROOFLINE_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params, size);
-    size.pRangeProfilerObject = profiler_->get();
-    size.pMetricNames = names.data();
-    size.numMetrics = names.size();
-    size.maxNumOfRanges = ranges;
-    size.maxNumRangeTreeNodes = static_cast<std::uint32_t>(ranges);
-    check_cupti(cupti().data_size(&size), "making room for the counters");
-    std::vector<std::uint8_t> data(size.counterDataSize);
-    ROOFLINE_CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, image);
-    image.pRangeProfilerObject = profiler_->get();
-    image.counterDataSize = data.size();
-    image.pCounterData = data.data();
-    check_cupti(cupti().data_initialize(&image), "making room for the counters");
-    return data;
-  }
-
-  void configure(const CounterPlan& plan, std::vector<std::uint8_t>& data, std::size_t ranges) {
-    ROOFLINE_CUPTI_PARAMS(CUpti_RangeProfiler_SetConfig_Params, config);
-    config.pRangeProfilerObject = profiler_->get();
-    config.configSize = plan.config().size();
-    config.pConfig = plan.config().data();
-    config.counterDataImageSize = data.size();
-    config.pCounterDataImage = data.data();
-    config.range = CUPTI_UserRange;
-    config.replayMode = CUPTI_UserReplay;
-    config.maxRangesPerPass = ranges;
-    config.numNestingLevels = 1;
-    config.minNestingLevel = 1;
-    config.passIndex = 0;
-    config.targetNestingLevel = 1;
-    check_cupti(cupti().set_config(&config), "configuring the counters");
+    session_->end_range();
   }
 
   /// Whether every metric had a value.
@@ -204,7 +114,7 @@ class RangeProfiler final : public CounterReader {
   CudaDevice& device_;
   CounterPlan plan_;
   std::optional<CounterPlan> full_;  ///< for launches whose work the standard set does not see
-  std::optional<Profiler> profiler_;
+  std::optional<CuptiRangeSession> session_;
   const CounterPlan* in_use_ = nullptr;
 };
 
