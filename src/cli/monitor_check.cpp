@@ -11,12 +11,12 @@
 
 #include "cli/console.hpp"
 #include "cli/monitor_watch.hpp"
-#include "device/companion.hpp"
 #include "device/device.hpp"
 #include "device/gpu_sensors.hpp"
 #include "host/files.hpp"
 #include "host/host.hpp"
 #include "host/interrupt.hpp"
+#include "host/worker_process.hpp"
 #include "model/error.hpp"
 #include "monitor/wire.hpp"
 #include "text/format.hpp"
@@ -29,9 +29,9 @@ constexpr double kQuiet = 0.5;      // seconds before and after the copies
 constexpr double kCopySeconds = 1;  // of the copies
 constexpr std::size_t kMostBytes = std::size_t{1} << 30;
 
-class CopyErrand final : public Errand {
+class CopyHandler final : public Handler {
  public:
-  explicit CopyErrand(int index) : device_(open_device(DeviceKind::cuda, index, {})) {
+  explicit CopyHandler(int index) : device_(open_device(DeviceKind::cuda, index, {})) {
     const double quarter = device_->free_memory_bytes() / 4;
     bytes_ = std::min(kMostBytes, static_cast<std::size_t>(quarter));
     if (static_cast<double>(bytes_) < 4 * device_->last_level_cache_bytes()) {
@@ -46,7 +46,7 @@ class CopyErrand final : public Errand {
   }
   void idle() override {}
   /// The bytes that were read, and as many written.
-  std::string answer() override {
+  std::string reply() override {
     double copied = 0;
     for (const double begin_s = wall_seconds(); wall_seconds() - begin_s < kCopySeconds;) {
       device_->copy(to_->data(), from_->data(), bytes_);
@@ -62,20 +62,20 @@ class CopyErrand final : public Errand {
   std::unique_ptr<Buffer> from_, to_;
 };
 
-std::string ask_for(Companion& companion) {
-  Companion* const asked[] = {&companion};
-  companion.ask();
+std::string ask_for(WorkerProcess& worker) {
+  WorkerProcess* const asked[] = {&worker};
+  worker.request();
   for (const double begin_s = wall_seconds(); wall_seconds() - begin_s < kStart && !interrupted();) {
-    Companion::wait_for(asked, 1);
-    if (auto answer = companion.answer()) return *answer;
-    if (!companion.lost().empty()) throw Error(companion.lost());
+    WorkerProcess::wait_for(asked, 1);
+    if (auto answer = worker.reply()) return *answer;
+    if (!worker.lost().empty()) throw Error(worker.lost());
   }
   throw Error("the driver does not answer");
 }
 
 void rest(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
-GpuActivity activity_of(Companion& sampler) {
+GpuActivity activity_of(WorkerProcess& sampler) {
   const GpuReading reading = reading_from_text(ask_for(sampler));
   if (!reading.activity) {
     const auto reason = reading.absent.find("activity");
@@ -99,9 +99,9 @@ struct CheckedStretch {
   double wall_s = 0;  ///< between the two readings
 };
 
-CheckedStretch check_stretch(const Watched& watched, Companion& copier, double sample_s) {
+CheckedStretch check_stretch(const Watched& watched, WorkerProcess& copier, double sample_s) {
   const GpuAddress address{watched.pci, watched.info.index};
-  Companion sampler([address, sample_s] { return sensor_errand(address, sample_s); });
+  WorkerProcess sampler([address, sample_s] { return sensor_handler(address, sample_s); });
   ask_for(sampler);
   rest(kQuiet);
   const GpuActivity idle = activity_of(sampler);
@@ -147,7 +147,7 @@ std::string stretch_text(const CheckedStretch& stretch, double sample_s) {
 
 ExitCode check_one(const Watched& watched, const MonitorCommand& command) {
   const int index = watched.info.index;
-  Companion copier([index] { return std::make_unique<CopyErrand>(index); });
+  WorkerProcess copier([index] { return std::make_unique<CopyHandler>(index); });
   ask_for(copier);
   // What monitor samples with decides; shorter samples are shown beside it, for they must agree.
   const CheckedStretch deciding = check_stretch(watched, copier, kActivitySampleSeconds);

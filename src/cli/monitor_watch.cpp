@@ -25,22 +25,22 @@ constexpr double kStartSeconds = 60;    // a driver without persistence takes se
 constexpr double kAnswerSeconds = 5;    // one that hangs must not keep the others waiting for longer
 constexpr double kRestartSeconds = 10;  // until a GPU that was lost is asked again
 
-/// What a companion does that reads a GPU.
-class SensorErrand final : public Errand {
+/// What a worker does that reads a GPU.
+class SensorHandler final : public Handler {
  public:
-  SensorErrand(const GpuAddress& address, std::optional<double> sample_s)
+  SensorHandler(const GpuAddress& address, std::optional<double> sample_s)
       : sensors_(open_gpu_sensors(address, sample_s)) {}
   void idle() override { sensors_->collect(); }
-  std::string answer() override { return reading_to_text(sensors_->read()); }
+  std::string reply() override { return reading_to_text(sensors_->read()); }
 
  private:
   std::unique_ptr<GpuSensors> sensors_;
 };
 
-class ListErrand final : public Errand {
+class ListHandler final : public Handler {
  public:
   void idle() override {}
-  std::string answer() override {
+  std::string reply() override {
     std::string text;
     for (const GpuIdentity& gpu : monitored_gpus())
       text += fmt::format("{}\t{}\t{}\n", gpu.address.pci, gpu.uuid, gpu.name);
@@ -73,14 +73,14 @@ Watched watched_of(const DeviceInfo& info) {
 /// GPUs that CUDA can't show (no driver library, too old a driver), by the monitoring library's own numbers. `refused`
 /// is why that has none either.
 std::vector<Watched> gpus_without_cuda(std::string& refused) {
-  Companion companion([] { return std::make_unique<ListErrand>(); });
-  Companion* const asked[] = {&companion};
-  companion.ask();
-  Companion::wait_for(asked, kStartSeconds);
-  const std::optional<std::string> answer = companion.answer();
+  WorkerProcess worker([] { return std::make_unique<ListHandler>(); });
+  WorkerProcess* const asked[] = {&worker};
+  worker.request();
+  WorkerProcess::wait_for(asked, kStartSeconds);
+  const std::optional<std::string> answer = worker.reply();
   std::vector<Watched> gpus;
   if (!answer) {
-    refused = companion.lost().empty() ? "the driver does not answer" : companion.lost();
+    refused = worker.lost().empty() ? "the driver does not answer" : worker.lost();
     return gpus;
   }
   std::istringstream lines(*answer);
@@ -101,8 +101,8 @@ std::vector<Watched> gpus_without_cuda(std::string& refused) {
 
 }  // namespace
 
-std::unique_ptr<Errand> sensor_errand(const GpuAddress& address, std::optional<double> sample_s) {
-  return std::make_unique<SensorErrand>(address, sample_s);
+std::unique_ptr<Handler> sensor_handler(const GpuAddress& address, std::optional<double> sample_s) {
+  return std::make_unique<SensorHandler>(address, sample_s);
 }
 
 std::string byte_check_path(const DeviceInfo& device) {
@@ -149,7 +149,7 @@ std::vector<Watched> watched_devices(const MonitoredDevices& request) {
 
 struct Watch::Gpu {
   Watched watched;
-  std::unique_ptr<Companion> companion;
+  std::unique_ptr<WorkerProcess> worker;
   std::optional<GpuReading> before;
   double lost_s = -kRestartSeconds;
   std::string reason;  ///< why it was lost
@@ -175,26 +175,26 @@ Watch::Watch(std::vector<Watched> devices, bool counters) : counters_(counters) 
 Watch::~Watch() = default;
 
 void Watch::ask_gpus(double patience_s) {
-  std::vector<Companion*> asked;
+  std::vector<WorkerProcess*> asked;
   for (Gpu& gpu : gpus_) {
-    if (!gpu.companion && wall_seconds() - gpu.lost_s >= kRestartSeconds) {
+    if (!gpu.worker && wall_seconds() - gpu.lost_s >= kRestartSeconds) {
       // With identities of NVML's alone there is no number that CUPTI would know the GPU by.
       GpuAddress address{gpu.watched.pci, {}};
       if (!gpu.watched.info.identity.empty()) address.cuda_index = gpu.watched.info.index;
       const std::optional<double> sample_s = counters_ ? std::optional(kActivitySampleSeconds) : std::nullopt;
-      gpu.companion = std::make_unique<Companion>([address, sample_s] { return sensor_errand(address, sample_s); });
+      gpu.worker = std::make_unique<WorkerProcess>([address, sample_s] { return sensor_handler(address, sample_s); });
     }
-    if (!gpu.companion) continue;
-    gpu.companion->ask();
-    asked.push_back(gpu.companion.get());
+    if (!gpu.worker) continue;
+    gpu.worker->request();
+    asked.push_back(gpu.worker.get());
   }
-  Companion::wait_for(asked, patience_s);
+  WorkerProcess::wait_for(asked, patience_s);
 }
 
 DeviceSample Watch::gpu(Gpu& gpu) {
   std::optional<GpuReading> now;
-  if (gpu.companion) {
-    if (const std::optional<std::string> answer = gpu.companion->answer()) now = reading_from_text(*answer);
+  if (gpu.worker) {
+    if (const std::optional<std::string> answer = gpu.worker->reply()) now = reading_from_text(*answer);
   }
   if (now) {
     DeviceSample sample = gpu_sample(gpu.watched, gpu.before ? &*gpu.before : nullptr, *now);
@@ -202,14 +202,14 @@ DeviceSample Watch::gpu(Gpu& gpu) {
     return sample;
   }
   gpu.before.reset();
-  if (gpu.companion && !gpu.companion->lost().empty()) {
-    gpu.reason = gpu.companion->lost();
+  if (gpu.worker && !gpu.worker->lost().empty()) {
+    gpu.reason = gpu.worker->lost();
     gpu.lost_s = wall_seconds();
-    gpu.companion.reset();
+    gpu.worker.reset();
   }
-  if (!gpu.companion) return silent_sample(gpu.watched, fmt::format("{}; it is asked again soon", gpu.reason));
+  if (!gpu.worker) return silent_sample(gpu.watched, fmt::format("{}; it is asked again soon", gpu.reason));
   return silent_sample(gpu.watched, fmt::format("its driver has not answered for {:.0f} s",
-                                                wall_seconds() - gpu.companion->asked_s().value_or(wall_seconds())));
+                                                wall_seconds() - gpu.worker->requested_s().value_or(wall_seconds())));
 }
 
 Sample Watch::sample(double interval_s) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/options.hpp"
-#include "device/companion.hpp"
+#include "host/worker_process.hpp"
 #include "monitor/rates.hpp"
 #include "monitor/sample.hpp"
 
@@ -17,8 +17,8 @@ namespace roofline {
 /// of all devices, those that are missing are told of.
 std::vector<Watched> watched_devices(const MonitoredDevices& request);
 
-/// What a companion does that reads a GPU's sensors: it answers with readings (monitor/wire.hpp).
-std::unique_ptr<Errand> sensor_errand(const GpuAddress& address, std::optional<double> sample_s);
+/// What a worker does that reads a GPU's sensors: it answers with readings (monitor/wire.hpp).
+std::unique_ptr<Handler> sensor_handler(const GpuAddress& address, std::optional<double> sample_s);
 
 /// Where a check of that device's bytes is kept.
 std::string byte_check_path(const DeviceInfo& device);

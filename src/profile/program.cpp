@@ -1,22 +1,19 @@
 #include "profile/program.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <charconv>
 #include <csignal>
-#include <cstring>
 #include <ctime>
 #include <fstream>
+#include <system_error>
 
 #include "host/interrupt.hpp"
 #include "host/library_path.hpp"
+#include "host/process.hpp"
 #include "inject/spool.hpp"
 #include "model/error.hpp"
 
@@ -35,13 +32,6 @@ std::uint64_t monotonic_now() {
   timespec now = {};
   clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<std::uint64_t>(now.tv_sec) * kSecond + static_cast<std::uint64_t>(now.tv_nsec);
-}
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> list;
-  for (std::string& text : texts) list.push_back(text.data());
-  list.push_back(nullptr);
-  return list;
 }
 
 std::vector<std::string> environment_with(std::map<std::string, std::string> changes) {
@@ -85,8 +75,7 @@ class Windows {
 class Program {
  public:
   explicit Program(const ProgramOptions& options) : options_(options) {
-    // Processes that outlive their parents become ours, so that we can wait for them.
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    adopt_orphans();  // processes that outlive their parents can be waited for
     run_.start = monotonic_now();
     start();
   }
@@ -105,41 +94,25 @@ class Program {
   }
 
  private:
-  void start() {
-    std::vector<std::string> command = options_.command;
-    std::vector<std::string> environment = environment_with(options_.environment);
-    const std::vector<char*> argv = pointers(command), envp = pointers(environment);
-    std::array<int, 2> failure = {};
-    if (pipe2(failure.data(), O_CLOEXEC) != 0) throw Error("can't make a pipe");
-    child_ = fork();
-    if (child_ == 0) {
-      std::signal(SIGINT, SIG_DFL);
-      std::signal(SIGTERM, SIG_DFL);
-      if (options_.output_to_stderr) dup2(STDERR_FILENO, STDOUT_FILENO);
-      execvpe(argv[0], argv.data(), envp.data());
-      const int reason = errno;
-      static_cast<void>(!write(failure[1], &reason, sizeof reason));
-      _exit(127);
-    }
-    close(failure[1]);
-    int reason = 0;
-    const bool failed = child_ < 0 || read(failure[0], &reason, sizeof reason) == sizeof reason;
-    close(failure[0]);
-    if (!failed) return;
-    if (child_ > 0) waitpid(child_, nullptr, 0);
-    throw UsageError(fmt::format("can't start '{}': {}", options_.command.front(), std::strerror(reason)),
+  void start() try {
+    child_ = Process::execute({.argv = options_.command,
+                               .environment = environment_with(options_.environment),
+                               .standard_output = options_.output_to_stderr ? STDERR_FILENO : -1});
+  } catch (const std::system_error& error) {
+    throw UsageError(fmt::format("can't start '{}': {}", options_.command.front(), error.code().message()),
                      "the program and its arguments come after --");
   }
 
   /// Whether the program has ended, and with it all of its processes that record.
   bool ended() {
-    int status = 0;
-    for (pid_t pid = 0; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
-      if (pid != child_) continue;
-      child_ended_ = true;
-      if (WIFEXITED(status)) run_.exit_status = WEXITSTATUS(status);
-      if (WIFSIGNALED(status)) run_.signal = WTERMSIG(status);
+    if (!child_ended_) {
+      if (const std::optional<int> status = child_.reap({})) {
+        child_ended_ = true;
+        if (WIFEXITED(*status)) run_.exit_status = WEXITSTATUS(*status);
+        if (WIFSIGNALED(*status)) run_.signal = WTERMSIG(*status);
+      }
     }
+    reap_orphans(child_);
     return child_ended_ && (killed_ || recording().empty());
   }
 
@@ -184,14 +157,14 @@ class Program {
     if (asked_at_ == 0) asked_at_ = monotonic_now();
     if (signal == 0) return;
     std::map<pid_t, fs::path> processes = recording();
-    if (!child_ended_) processes[child_];
+    if (!child_ended_) processes[child_.pid()];
     for (const auto& [pid, spool] : processes) kill(pid, signal);
   }
 
   const ProgramOptions& options_;
   ProgramRun run_;
   Windows windows_;
-  pid_t child_ = -1;
+  Process child_;
   bool child_ended_ = false;
   bool killed_ = false;
   int passed_on_ = 0;

@@ -6,29 +6,24 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <poll.h>
-#include <spawn.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
 #include <set>
 #include <sstream>
+#include <system_error>
 
 #include "device/cubin.hpp"
 #include "host/cache_folder.hpp"
 #include "host/files.hpp"
 #include "host/host.hpp"
 #include "host/interrupt.hpp"
+#include "host/process.hpp"
 #include "op/host_parallel.hpp"
 #include "user/nvrtc.hpp"
-
-extern "C" char** environ;
 
 namespace roofline {
 namespace fs = std::filesystem;
@@ -361,6 +356,17 @@ fs::path compile_as(const CompileRequest& request, const std::string& key) {
   return path;
 }
 
+/// In a child process: the exit code, and the reason of a failure in a pipe.
+int compile_or_complain(const CompileRequest& request, const std::string& key, int pipe) {
+  try {
+    compile_as(request, key);
+    return 0;
+  } catch (const std::exception& error) {
+    write_all(pipe, error.what());
+    return 1;
+  }
+}
+
 }  // namespace
 
 bool has_compiler(SourceKind kind) {
@@ -370,53 +376,35 @@ bool has_compiler(SourceKind kind) {
 }
 
 CompilerRun run_compiler(const std::vector<std::string>& argv, double limit_s) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) throw Error(fmt::format("can't make a pipe: {}", std::strerror(errno)));
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
-  // Compilers start others: they are ended as one group.
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  std::vector<char*> words;
-  for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
-  pid_t child = 0;
-  const int error = ::posix_spawnp(&child, words[0], &actions, &attributes, words.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
-  ::close(ends[1]);
-  if (error != 0) {
-    ::close(ends[0]);
-    throw Error(fmt::format("can't run the compiler '{}': {}", argv[0], std::strerror(error)),
+  Channel output = Channel::pipe();
+  const Descriptor nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  Process compiler;
+  try {
+    // Compilers start others: they are ended as one group.
+    compiler = Process::execute({.argv = argv,
+                                 .standard_input = nothing.get(),
+                                 .standard_output = output.child.get(),
+                                 .standard_error = output.child.get(),
+                                 .own_group = true});
+  } catch (const std::system_error& error) {
+    throw Error(fmt::format("can't run the compiler '{}': {}", argv[0], error.code().message()),
                 "install it, or name another one in $CC, $CXX or $CUDACXX");
   }
+  output.child.close();
   CompilerRun run;
-  char chunk[4096];
   const double end = wall_seconds() + limit_s;
   bool ended = false;
-  for (ssize_t got = 1; got != 0;) {
-    if (!ended && (interrupted() || wall_seconds() > end)) {
-      ended = true;
-      ::kill(-child, SIGKILL);
-    }
-    pollfd output{.fd = ends[0], .events = POLLIN, .revents = 0};
-    if (::poll(&output, 1, 100) <= 0) continue;
-    got = ::read(ends[0], chunk, sizeof chunk);
-    if (got > 0) run.output.append(chunk, static_cast<std::size_t>(got));
-    if (got < 0 && errno != EINTR) break;
+  while (read_some(output.parent.get(), run.output, std::chrono::milliseconds(100)) != Arrival::closed) {
+    if (ended || (!interrupted() && wall_seconds() <= end)) continue;
+    ended = true;
+    compiler.signal(SIGKILL);
   }
-  ::close(ends[0]);
-  while (::waitpid(child, &run.status, 0) < 0 && errno == EINTR) {
-  }
+  const std::optional<int> status = compiler.reap(kReapTimeout + std::chrono::seconds(static_cast<int>(limit_s)));
   if (ended && !interrupted()) {
     throw Error(
         fmt::format("'{}' was ended after {:g} s, the limit for compiling (five times time_limit)", argv[0], limit_s));
   }
+  run.status = status.value_or(-1);
   while (!run.output.empty() && run.output.back() == '\n') run.output.pop_back();
   return run;
 }
@@ -432,23 +420,24 @@ fs::path compiled(const CompileRequest& request) {
 void compile_ahead(const std::vector<CompileRequest>& requests, const std::function<void(std::size_t)>& progress) {
   struct Running {
     std::string key;
-    fs::path complaint;
+    Process process;
+    Descriptor input;
+    std::string complaint = {};
   };
-  std::map<pid_t, Running> running;
+  std::vector<Running> running;
   std::set<std::string> begun;
   std::size_t done = 0;
   const auto wait_for_one = [&] {
-    int status = 0;
-    const pid_t child = ::waitpid(-1, &status, 0);
-    const auto found = running.find(child);
-    if (found == running.end()) return;
-    const Temporary complaint(found->second.complaint);
-    if (status != 0) {
-      const std::string text = text_of(complaint.path());
-      failures()[found->second.key] = text.empty() ? "the compiler ended unexpectedly" : text;
-    }
-    running.erase(found);
-    progress(++done);
+    std::vector<pollfd> inputs;
+    for (const Running& one : running) inputs.push_back({one.input.get(), POLLIN, 0});
+    ::poll(inputs.data(), inputs.size(), -1);
+    std::erase_if(running, [&](Running& one) {
+      if (read_some(one.input.get(), one.complaint, {}) != Arrival::closed) return false;
+      const std::optional<int> status = one.process.reap(kReapTimeout);
+      if (status != 0) failures()[one.key] = one.complaint.empty() ? "the compiler ended unexpectedly" : one.complaint;
+      progress(++done);
+      return true;
+    });
   };
   for (const CompileRequest& request : requests) {
     if (interrupted()) break;
@@ -457,24 +446,14 @@ void compile_ahead(const std::vector<CompileRequest>& requests, const std::funct
     const std::string key = key_of(request);
     if (!begun.insert(key).second || fs::exists(cached(request, key), hidden)) continue;
     while (running.size() >= static_cast<std::size_t>(host_threads())) wait_for_one();
-    const fs::path complaint = kernel_folder() / fmt::format("{}.{}.error", key, ::getpid());
-    const pid_t child = ::fork();
-    if (child < 0) break;  // the rest is compiled when it is needed
-    if (child == 0) {
-      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-      int status = 0;
-      try {
-        compile_as(request, key);
-      } catch (const std::exception& error) {
-        status = 1;
-        try {
-          write_file(complaint, error.what());
-        } catch (const std::exception&) {
-        }
-      }
-      ::_exit(status);
+    Channel channel = Channel::pipe();
+    Process process;
+    try {
+      process = Process::fork([&] { return compile_or_complain(request, key, channel.child.get()); });
+    } catch (const Error&) {
+      break;  // the rest is compiled when it is needed
     }
-    running[child] = {key, complaint};
+    running.push_back({key, std::move(process), std::move(channel.parent)});
   }
   while (!running.empty()) wait_for_one();
 }

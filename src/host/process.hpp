@@ -1,0 +1,108 @@
+// Child processes: started, listened to, ended and reaped.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace roofline {
+
+/// How long a killed process is waited for. One that hangs in a system call stays, whatever signal it gets.
+inline constexpr std::chrono::seconds kReapTimeout{10};
+
+/// A file descriptor, closed with the object and by exec.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd = -1) : fd_(fd) {}
+  ~Descriptor() { close(); }
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept;
+  int get() const { return fd_; }
+  void close();
+
+ private:
+  int fd_;
+};
+
+/// Two connected ends. Throws Error.
+struct Channel {
+  Descriptor parent, child;
+
+  /// `child` writes, `parent` reads.
+  static Channel pipe();
+  /// Both write and read.
+  static Channel sockets();
+};
+
+/// False: nobody reads any more.
+bool write_all(int fd, std::string_view bytes);
+
+enum class Arrival : std::uint8_t { bytes, none, interrupted, closed };
+/// Waits for bytes and appends what there is, 64 KiB at most. Bytes that come within `coalesce` are read at once.
+Arrival read_some(int fd, std::string& bytes, std::chrono::milliseconds patience,
+                  std::chrono::milliseconds coalesce = {});
+
+struct Message {
+  std::uint32_t kind = 0;
+  std::int64_t number = 0;
+  std::string text;
+};
+std::string encode(std::uint32_t kind, std::int64_t number, std::string_view text);
+/// Removes the first message from the bytes; nothing where it is not whole.
+std::optional<Message> take_message(std::string& bytes);
+
+struct Command {
+  std::vector<std::string> argv;                                       ///< the first is looked up in PATH
+  std::optional<std::vector<std::string>> environment = std::nullopt;  ///< "NAME=value"; nothing: this process's
+  int standard_input = -1;                                             ///< descriptors; -1: this process's
+  int standard_output = -1;
+  int standard_error = -1;
+  bool own_group = false;  ///< signal() reaches what it starts, and Ctrl-C does not reach it
+};
+
+class Process {
+ public:
+  /// None.
+  Process() = default;
+  /// Runs `body` in a child, which ends with its result as the exit code, and is killed when this process ends. Throws
+  /// Error.
+  static Process fork(const std::function<int()>& body);
+  /// Starts a program. Throws std::system_error where it can't be executed.
+  static Process execute(const Command& command);
+  /// Kills it, unless it was reaped or abandoned.
+  ~Process();
+  Process(Process&& other) noexcept;
+  Process& operator=(Process&& other) noexcept;
+
+  pid_t pid() const { return pid_; }
+  void signal(int number) const;
+  /// Whether it has ended; it can still be reaped.
+  bool ended() const;
+  /// Its wait status once it has ended; nothing where it has not within that time.
+  std::optional<int> reap(std::chrono::milliseconds patience);
+  /// It is waited for no longer.
+  void abandon() { pid_ = -1; }
+
+ private:
+  pid_t pid_ = -1;
+  bool own_group_ = false;
+};
+
+/// "was ended by signal 11 (Segmentation fault)", "ended with exit code 1".
+std::string describe_end(int status);
+
+/// From here on this process inherits the children of its children when these end.
+void adopt_orphans();
+/// Reaps every child that has ended but this one.
+void reap_orphans(const Process& except);
+/// The children of this process's first thread, and those it has inherited, as far as the system tells.
+std::vector<pid_t> children();
+
+}  // namespace roofline
