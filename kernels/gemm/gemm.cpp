@@ -1,11 +1,12 @@
-// GEMM: C = A · B, row-major. Work model, reference, and the CPU's implementations; the CUDA ones are listed in
-// gemm.cu. Tensor cores take 8-bit operands only along k, so for fp8 and int8 B is stored as its transpose, n rows of
-// k. Their products are summed, and C is stored, in a wider type: fp8 in fp32, stored as bf16; int8 in int32, exactly.
-//   naive   all threads, a row of C at a time as a sum of rows of B: every row of C reads all of B again
-//   eigen   one block of C for each thread, cut near square, by Eigen's packed and register-blocked product
-//   packed  all threads on one packed block of B, in blocks/cpu/packed_product.hpp
-//   dots    bf16 and int8 without widening them, on CPUs that have dot products of them
-//   amx     16 and 8 bits on the tiles of CPUs that have them, in gemm_amx.cpp
+// GEMM: C = A · B, row-major. Work model, reference and CPU implementations; the CUDA ones are listed in gemm.cu.
+// Tensor cores take 8-bit operands only along k, so for fp8 and int8 B is stored as its transpose, n rows of k.
+// Their products are accumulated, and C is stored, in a wider type: fp8 in fp32, stored as bf16; int8 in int32,
+// exactly.
+//   naive   all threads, one row of C at a time as a sum of rows of B: every row of C reads all of B
+//   eigen   one block of C per thread, nearly square, by Eigen's packed and register-blocked product
+//   packed  all threads on one packed block of B (blocks/cpu/packed_product.hpp)
+//   dots    bf16 and int8 without widening, on CPUs with dot products of them
+//   amx     16- and 8-bit types on AMX tiles (gemm_amx.cpp)
 #include "kernels/gemm/gemm.hpp"
 
 #include <algorithm>
@@ -91,8 +92,8 @@ void dot_rows(const HostTensor& transposed_b, std::span<const double> row, std::
   }
 }
 
-/// The requested elements of one row of C are grouped into segments that are dense enough to read B's rows
-/// in one go; a segment costs depth × its length.
+/// The requested elements of one row of C are grouped into segments dense enough to read B's rows once; a segment
+/// costs depth × its length.
 void Gemm::reference(const Workload& w, std::span<const HostTensor> inputs, std::span<const std::int64_t> indices,
                      std::span<double> expected) const {
   const auto [m, n, k] = gemm_extents(w);
@@ -121,12 +122,12 @@ void Gemm::reference(const Workload& w, std::span<const HostTensor> inputs, std:
   });
 }
 
-/// Products of uniform elements in [-1, 1] have variance 1/9, so elements of C are of size sqrt(k) / 3,
-/// after sqrt(k) effective roundings. Operands that are rounded or cut to tf32 on their way into the
-/// tensor cores bring their own error: cutting shrinks each product by up to 2^-10 (2 u for each operand,
-/// half of that on average: 2 u of the result), and the scatter adds 5.7 deviations of u each.
-/// fp8 tensor cores align what they add to the largest term, keep 13 bits after its leading one, and cut off the rest:
-/// each of the k / 32 instructions that a sum goes through can shrink it by that much. Sums of int8 are exact.
+/// Products of uniform elements in [-1, 1] have variance 1/9, so elements of C have magnitude sqrt(k) / 3, after
+/// sqrt(k) effective roundings. Operands that are rounded or truncated to tf32 have their own error: truncation
+/// shrinks each product by up to 2^-10 (2 u per operand, half of that on average: 2 u of the result), and its
+/// variance adds 5.7 standard deviations of u each. fp8 tensor cores align addends to the largest term, keep 13
+/// bits after its leading one, and truncate the rest: each of the k / 32 instructions of a sum can shrink it by
+/// that much. Sums of int8 are exact.
 Tolerance Gemm::tolerance(const Workload& w) const {
   const auto k = static_cast<double>(w.shape["k"]);
   if (w.dtype == DType::int8) return {.relative = 0, .magnitude = 127.0 * 127.0 * std::sqrt(k) / 3};
@@ -136,7 +137,7 @@ Tolerance Gemm::tolerance(const Workload& w) const {
   return tolerance;
 }
 
-/// Blocks begin at multiples of it, which is one of every register block: 6, 12, 16 and 24 elements.
+/// Blocks begin at multiples of this, a multiple of every register block: 6, 12, 16 and 24 elements.
 constexpr std::int64_t kGrain = 48;
 
 template <typename T>
@@ -147,7 +148,7 @@ void naive_row(const T* a, const T* b, T* c, std::int64_t n, std::int64_t k) {
   }
 }
 
-/// int8: B lies by columns, so that an element of C is a dot product.
+/// int8: B is stored by columns, so an element of C is a dot product.
 void naive_int8_row(const std::int8_t* a, const std::int8_t* b, std::int32_t* c, std::int64_t n, std::int64_t k) {
   for (std::int64_t j = 0; j < n; ++j) {
     std::int32_t sum = 0;

@@ -1,15 +1,15 @@
-// GEMM on a GPU, from the plainest kernel to the vendor's library: the ladder. The kernels are in files beside this.
-//   naive       a thread an element of c: every operand comes from memory again and again    gemm_simt.cu
-//   shared      32 x 32 tiles through shared memory                                          gemm_simt.cu
-//   tiled       128 x 128 tiles, 8 x 8 a thread in registers; CUDA cores only                gemm_simt.cu
-//   skinny      few rows or columns: the large matrix streamed once                          gemm_skinny.cu
-//   skinny_tma  likewise in 16 bits, the copy engine brings the matrices (Hopper)            gemm_skinny.cu
-//   mma         tensor cores fed from registers (mma.sync), copies some stages ahead         gemm_mma.cu
-//   wgmma       tensor cores fed from shared memory, TMA, warps with roles (Hopper)          gemm_wgmma.cu
-//   cublas      NVIDIA's library                                                             gemm_library.cu
-//   cublaslt    the same with its candidates tried                                           gemm_library.cu
-// At 4096^3 on an H200, in TFLOP/s. fp32: 3.1, 8.2, 40.6 and 51.3 by cublas. bf16: mma 417, wgmma 795 and
-// cublaslt 799, in turns of one run.
+// GEMM on a GPU: the list of implementations, whose kernels are in the files named here.
+//   naive       one thread per element of c: every operand is loaded from memory repeatedly    gemm_simt.cu
+//   shared      32 x 32 tiles in shared memory                                                 gemm_simt.cu
+//   tiled       128 x 128 tiles, 8 x 8 per thread in registers; CUDA cores only                gemm_simt.cu
+//   skinny      few rows or columns: the large matrix is streamed once                         gemm_skinny.cu
+//   skinny_tma  the same in 16 bits, matrices loaded by TMA (Hopper)                           gemm_skinny.cu
+//   mma         mma.sync, operands in registers, copies several stages ahead                   gemm_mma.cu
+//   wgmma       wgmma, operands in shared memory, TMA, warp specialisation (Hopper)            gemm_wgmma.cu
+//   cublas      cuBLAS                                                                         gemm_library.cu
+//   cublaslt    cuBLASLt, the fastest of its candidates                                        gemm_library.cu
+// At 4096^3 on an H200, in TFLOP/s. fp32: naive 3.1, shared 8.2, tiled 40.6, cublas 51.3. bf16: mma 417, wgmma 795,
+// cublaslt 799, in alternation.
 #include "device/cuda/cuda_device.hpp"
 #include "kernels/gemm/gemm_implementations.hpp"
 #include "op/registry.hpp"

@@ -1,4 +1,4 @@
-// Matrix product on the CPU: what the launchers see of the vector kernels, and the implementation for 8-bit integers.
+// Matrix product on the CPU: declarations of the vector kernels, and the implementation for 8-bit integers.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@ struct GemmExtents {
 
 GemmExtents gemm_extents(const Workload& workload);
 
-/// How many rows and columns of blocks an m × n matrix is cut into for so many workers, with the least border: for
-/// every block prepares its own strips of A and B.
+/// The number of rows and columns of blocks for that many workers, with the least total border, because every block
+/// packs its own strips of A and B.
 struct BlockGrid {
   int down, across;
 };
 BlockGrid block_grid(std::int64_t m, std::int64_t n, int workers);
 
-/// C[rows × columns] = A[rows × depth] · B[depth × columns] for a block of a larger product: row-major, `lda`, `ldb`
-/// and `ldc` elements from one row to the next.
+/// C[rows × columns] = A[rows × depth] · B[depth × columns] for a block of a larger product: row-major, with row
+/// distances of `lda`, `ldb` and `ldc` elements.
 template <Isa isa, typename T>
 void gemm_block(const T* a, std::int64_t lda, const T* b, std::int64_t ldb, T* c, std::int64_t ldc, std::int64_t rows,
                 std::int64_t columns, std::int64_t depth);

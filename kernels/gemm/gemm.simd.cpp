@@ -1,4 +1,4 @@
-// Eigen's blocked product, compiled for each instruction-set level.
+// Eigen's blocked product, one per instruction-set level.
 #include "kernels/gemm/gemm.hpp"
 
 #include <Eigen/Core>

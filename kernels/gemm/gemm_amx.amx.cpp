@@ -1,4 +1,4 @@
-// The product on the CPU's own tiles.
+// The product on hardware AMX tiles.
 #include "kernels/gemm/gemm_amx.hpp"
 
 #include "kernels/blocks/cpu/amx_tiles.hpp"

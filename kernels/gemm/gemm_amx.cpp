@@ -1,4 +1,4 @@
-// The CPU's implementation on AMX, the last one of the ladder: a block of C for each thread, by gemm_amx.amx.cpp.
+// GEMM on AMX: one block of C per thread (gemm_amx.amx.cpp).
 #include "kernels/gemm/gemm_amx.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace roofline {
 std::int64_t tiled_workspace(std::int64_t rows, std::int64_t columns) {
   const std::int64_t strips = ceil_div(std::min(rows, kTiledRows), kTileBlock);
   const std::int64_t panels = ceil_div(std::min(columns, kTiledColumns), kTileBlock);
-  const std::int64_t coming = kBlockTiles;  // is asked for behind the last block
+  const std::int64_t coming = kBlockTiles;  // prefetched past the last block
   return (1 + panels) * kTiledSteps * kStepTiles + (strips * panels + 1) * kBlockTiles + coming;
 }
 

@@ -1,4 +1,4 @@
-// Matrix products on the tiles of AMX: what the launcher sees of the kernel.
+// Matrix products on AMX tiles: declaration of the kernel.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace roofline {
 
-/// C[rows × columns] = A[rows × depth] · B for a block of a larger product, row-major, with `lda`, `ldb` and `ldc`
-/// elements from one row to the next. B is [depth × columns], for int8 its transpose.
+/// C[rows × columns] = A[rows × depth] · B for a block of a larger product, row-major, with row distances of `lda`,
+/// `ldb` and `ldc` elements. B is [depth × columns], for int8 its transpose.
 template <typename T>
 struct TiledProduct {
   using Result = std::conditional_t<std::is_same_v<T, std::int8_t>, std::int32_t, T>;
@@ -24,16 +24,16 @@ struct TiledProduct {
   std::int64_t rows, columns, depth;
 };
 
-/// Rows and columns of C that are worked on at a time, and steps of the depth. A strip of A, 32 KiB, stays in L1 while
-/// all panels of B, 512 KiB, go by in L2; sums of earlier depths, 2 MiB, come and go behind that.
+/// Rows and columns of C per block, and steps along k. A strip of A, 32 KiB, stays in L1 while all panels of B, 512
+/// KiB, stream through L2; accumulators of earlier depths, 2 MiB, are behind them.
 inline constexpr std::int64_t kTiledRows = 1024;
 inline constexpr std::int64_t kTiledColumns = 512;
 inline constexpr std::int64_t kTiledSteps = 16;
 
-/// Tiles that a product of so many rows and columns needs as a workspace.
+/// Workspace, in tiles, for that many rows and columns.
 std::int64_t tiled_workspace(std::int64_t rows, std::int64_t columns);
 
-/// On the calling thread, at level avx512, with T = Bf16, Fp16 or std::int8_t: where amx_missing() has no objection.
+/// Single-threaded, at level avx512, with T = Bf16, Fp16 or std::int8_t; requires amx_missing() to return nothing.
 template <Isa isa, typename T>
 void amx_product(const TiledProduct<T>& product, Tile* workspace);
 

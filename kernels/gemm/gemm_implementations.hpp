@@ -1,4 +1,4 @@
-// The CUDA implementations of GEMM, as gemm.cu lists them. Each file of theirs makes its own entry.
+// The CUDA implementations of GEMM, as listed in gemm.cu; each is defined in its own file.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -15,7 +15,7 @@ struct GemmProblem {
   std::int64_t k;
 };
 
-/// Throws Error where the device is no GPU.
+/// Throws Error if the device is not a GPU.
 GemmProblem gemm_problem(const Workload& workload, Device& device);
 
 Implementation gemm_naive();

@@ -1,5 +1,5 @@
 // GEMM by NVIDIA's libraries, which are column-major: the row-major c is its transpose, and transpose(c) =
-// transpose(b) · transpose(a). cublas takes what the library chooses; cublaslt tries the candidates.
+// transpose(b) · transpose(a). cublas uses the library's choice; cublaslt tries the candidates.
 #include <algorithm>
 #include <climits>
 #include <memory>
@@ -44,7 +44,7 @@ std::optional<std::string> unsupported_cublas(const Workload& workload, const De
   return cublas_missing();
 }
 
-/// Operands to try candidates on: random, because zeros draw less power and run faster.
+/// Operands for trying candidates: random, because zeros draw less power and run faster.
 class Scratch {
  public:
   Scratch(const std::vector<TensorSpec>& specs, Device& device) {
@@ -56,7 +56,7 @@ class Scratch {
   void* operator[](std::size_t tensor) { return buffers_[tensor]->data(); }
 
  private:
-  /// A random beginning, repeated.
+  /// A random start, repeated.
   static void fill(const TensorSpec& spec, Buffer& buffer, Device& device) {
     TensorSpec beginning = spec;
     beginning.elements = std::min<std::int64_t>(spec.elements, std::int64_t{1} << 21);
@@ -84,14 +84,14 @@ double milliseconds(const std::function<void()>& work, cudaStream_t stream) {
   return elapsed;
 }
 
-/// The candidate with the least median time. All are run in turn, several rounds of it, so that the clock, which falls
-/// while tensor cores work, falls for all of them; whoever was far behind in the first rounds runs no more. The
-/// heuristics' first guess stays unless another is faster by more than these rounds scatter.
+/// The candidate with the lowest median time. All run in turn, for several rounds, so that the clock, which falls
+/// under tensor load, falls for all of them; candidates that are far behind in the first rounds are dropped. The
+/// heuristics' first choice is kept unless another is faster by more than the scatter of the rounds.
 int fastest_candidate(LtGemm& gemm, Scratch& scratch, cudaStream_t stream) {
   constexpr int kRounds = 11;
   constexpr double kFarBehind = 1.15;
   constexpr double kClearlyFaster = 0.985;
-  constexpr double kRoundMilliseconds = 1;  // of each candidate: several launches where they are short
+  constexpr double kRoundMilliseconds = 1;  // per candidate and round: several launches if they are short
   const auto count = static_cast<std::size_t>(gemm.candidates());
   const auto run = [&](std::size_t candidate, int launches) {
     return milliseconds(
@@ -121,7 +121,7 @@ int fastest_candidate(LtGemm& gemm, Scratch& scratch, cudaStream_t stream) {
   return *fastest < kClearlyFaster * medians[0] ? static_cast<int>(fastest - medians.begin()) : 0;
 }
 
-/// The heuristics' first guess where there is no room to try them.
+/// The heuristics' first choice if there is no memory to try the candidates.
 int choose_candidate(LtGemm& gemm, const Workload& workload, CudaDevice& device) {
   const std::vector<TensorSpec> specs = find_op("gemm")->tensors(workload);
   double bytes = 0;

@@ -1,7 +1,6 @@
-// GEMM on tensor cores by mma.sync (sm_80 and later): 128 x 128 of c a block, 64 x 64 a warp in registers, which is
-// what it takes for shared memory to keep up with the tensor cores. Tiles of a and b, 32 deep, are copied into a ring
-// of four stages while earlier ones are multiplied (cp.async), and a warp reads the operands of its next products while
-// the present ones run.
+// GEMM on tensor cores by mma.sync (sm_80 and later): 128 x 128 of c per block, 64 x 64 per warp in registers, which
+// shared-memory bandwidth requires. Tiles of a and b, 32 deep, are copied into a ring of four stages while earlier
+// ones are multiplied (cp.async), and a warp loads the operands of its next MMAs while the current ones run.
 #include <algorithm>
 
 #include "device/cuda/check.hpp"
@@ -18,9 +17,9 @@ constexpr int kDepth = 32;
 constexpr int kStages = 4;
 constexpr int kThreads = 128;
 constexpr int kWarpTile = 64;  ///< two warps down, two across
-constexpr int kStrip = 8;      ///< rows of blocks that are walked column by column, so that L2 serves both operands
+constexpr int kStrip = 8;      /// rows of blocks that are traversed column by column, so that L2 serves both operands
 
-/// One stage, in chunks of 16 bytes (8 elements), placed so that the eight rows of an 8 x 8 matrix lie in eight
+/// One stage, in chunks of 16 bytes (8 elements), swizzled so that the eight rows of an 8 x 8 matrix are in eight
 /// different groups of banks: rows of a are 64 bytes, those of b 256.
 struct Stage {
   uint4 a[kTile * kDepth / 8];
@@ -45,8 +44,8 @@ __device__ Corner corner_of(const GemmProblem& size) {
   return {(strip * kStrip + within % height) * kTile, within / height * kTile};
 }
 
-/// What one thread copies of each stage: a chunk of every 32nd row of a and of every 8th row of b. Small numbers, for
-/// the sums and operands leave few registers.
+/// What one thread copies per stage: a chunk of every 32nd row of a and of every 8th row of b. 32-bit counters,
+/// because accumulators and operands leave few registers.
 template <typename T>
 struct Copies {
   const T* a;  ///< of the thread's first row, at depth 0
@@ -86,7 +85,7 @@ struct Copies {
 /// A warp's 64 x 64 of c as 4 x 8 results of one instruction.
 using Sums = float[4][8][4];
 
-/// What a warp multiplies at a time: 64 rows of a and 64 columns of b, 16 deep.
+/// Operands of a warp's step: 64 rows of a and 64 columns of b, 16 deep.
 struct Operands {
   std::uint32_t a[4][4];
   std::uint32_t b[4][4];
@@ -139,12 +138,12 @@ __global__ void __launch_bounds__(kThreads, 2)
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const int row = warp / 2 * kWarpTile;
   const int column = warp % 2 * kWarpTile;
-  // One group of copies a stage, empty past the end, so that waiting always means the same.
+  // One group of copies per stage, empty past the end, so that the wait count is constant.
   for (int stage = 0; stage < kStages - 1; ++stage) {
     if (stage * kDepth < size.k) copies.start(stages[stage], size, stage * kDepth);
     mma::commit_copies();
   }
-  // What all threads have copied into the next stage is there, and the one before the present is read by nobody.
+  // All threads' copies into the next stage are complete, and no thread reads the previous stage.
   const auto next_is_ready = [] {
     mma::wait_copies<kStages - 2>();
     __syncthreads();

@@ -1,7 +1,7 @@
 // GEMM on CUDA cores: c[m,n] = a[m,k] · b[k,n], all row-major, accumulated in fp32.
-//   naive   a thread an element of c: two operands come from memory for each product
-//   shared  32 x 32 of c a block: what it needs comes from memory once, and from shared memory 32 times
-//   tiled   128 x 128 of c a block, 8 x 8 a thread in registers: shared memory is read once for four products
+//   naive   one thread per element of c: two loads from memory per product
+//   shared  32 x 32 of c per block: operands are loaded from memory once, and from shared memory 32 times
+//   tiled   128 x 128 of c per block, 8 x 8 per thread in registers: one shared-memory load per four products
 #include <climits>
 
 #include "device/cuda/check.hpp"
@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(kNaiveTile* kNaiveTile)
 
 constexpr int kSharedTile = 32;
 
-/// Threads and elements of the tile are one to one; what lies outside of the matrices is zero in the tiles.
+/// One thread per element of the tile; elements outside the matrices are zero in the tiles.
 template <typename T>
 __global__ void __launch_bounds__(kSharedTile* kSharedTile)
     gemm_shared_tiles(const T* __restrict__ a, const T* __restrict__ b, T* __restrict__ c, GemmProblem size) {
@@ -52,8 +52,8 @@ __global__ void __launch_bounds__(kSharedTile* kSharedTile)
   if (row < size.m && column < size.n) c[row * size.n + column] = narrow<T>(sum);
 }
 
-// The tile: 128 x 128 of c for 256 threads of 8 x 8 each. Each 8 is two runs of 4, 64 apart, so that the
-// 16-byte reads of shared memory by a warp fall into distinct banks.
+// The tile: 128 x 128 of c for 256 threads of 8 x 8 each. Each 8 is two runs of 4, 64 apart, so that the 16-byte
+// shared-memory reads of a warp hit distinct banks.
 constexpr int kRegisterTile = 128;
 constexpr int kRegisterDepth = 16;
 constexpr int kTileThreads = 256;
@@ -64,8 +64,8 @@ struct RegisterStage {
   float b[kRegisterDepth][kRegisterTile];
 };
 
-/// Loads elements [first, first + kLanes) of a row of `columns`, zeros past the end. kAligned: rows start
-/// on 16 bytes, so a vector lies inside a row or outside, never across.
+/// Loads elements [first, first + kLanes) of a row of `columns`, zeros past the end. kAligned: rows are 16-byte
+/// aligned, so a vector is inside a row or outside.
 template <typename T, bool kAligned>
 __device__ uint4 load_lanes(const T* matrix, std::int64_t row, std::int64_t rows, std::int64_t first,
                             std::int64_t columns) {
@@ -84,7 +84,7 @@ __device__ uint4 load_lanes(const T* matrix, std::int64_t row, std::int64_t rows
   return raw;
 }
 
-/// The share of one thread in the tiles of a and b: what is on its way from memory while a stage is used.
+/// One thread's part of the tiles of a and b: the loads in flight while a stage is used.
 template <typename T, bool kAligned>
 struct Fetch {
   static constexpr int kVectors = kRegisterTile * kRegisterDepth / kLanes<T> / kTileThreads;
@@ -144,7 +144,7 @@ __device__ inline void multiply_stage(const RegisterStage& stage, int row, int c
 
 template <typename T, bool kAligned>
 __global__ void __launch_bounds__(kTileThreads,
-                                  kAligned ? 2 : 1)  // unaligned addresses take registers: two blocks would spill
+                                  kAligned ? 2 : 1)  // unaligned addresses need registers: two blocks would spill
     gemm_register_tiles(const T* __restrict__ a, const T* __restrict__ b, T* __restrict__ c, GemmProblem size) {
   __shared__ RegisterStage stages[2];
   const int row = threadIdx.x / 16 * 4;

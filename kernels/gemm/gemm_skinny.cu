@@ -1,6 +1,6 @@
-// GEMM with few rows or columns of c, which is bound by reading the one large matrix: it is streamed once, by all SMs.
-//   skinny      fp32 on CUDA cores (skinny_simt.cuh), 16 bits on tensor cores (skinny_mma.cuh), where more count as few
-//   skinny_tma  16 bits, and the copy engine brings the matrices into a ring in shared memory (skinny_tma.cuh)
+// GEMM with few rows or columns of c, limited by reading the one large matrix, which is streamed once by all SMs.
+//   skinny      fp32 on CUDA cores (skinny_simt.cuh), 16-bit types on tensor cores (skinny_mma.cuh)
+//   skinny_tma  16-bit types, matrices loaded by TMA into a ring in shared memory (skinny_tma.cuh)
 #include <algorithm>
 #include <array>
 #include <climits>
@@ -18,9 +18,9 @@
 namespace roofline {
 namespace {
 
-constexpr std::int64_t kLeastDepth = 256;  ///< of k in a stretch: with less, joining takes longer than adding
+constexpr std::int64_t kLeastDepth = 256;  /// of k per block; with less, the reduction takes longer than the products
 
-/// Rows or columns that count as few.
+/// Maximum number of rows or columns for these kernels.
 std::int64_t most_few(DType dtype) { return dtype == DType::fp32 ? 8 : 16; }
 
 template <typename Work>
@@ -44,7 +44,7 @@ Kernel prepare_work(const GemmProblem& problem, const CudaDevice& device) {
   };
 }
 
-/// Whether b's rows start on 16 bytes and c has few: then b streams, else a.
+/// Whether b's rows are 16-byte aligned and c has few rows: then b streams, otherwise a.
 bool streams_b(const Workload& workload) {
   const std::int64_t lanes = 16 / element_size(workload.dtype);
   return workload.shape["m"] <= most_few(workload.dtype) && workload.shape["n"] % lanes == 0;
@@ -62,7 +62,7 @@ Kernel prepare_mma(std::int64_t few, const GemmProblem& problem, const CudaDevic
   return few <= 8 ? prepare_work<Work<1>>(problem, device) : prepare_work<Work<2>>(problem, device);
 }
 
-// The kernels by the one number that counts: rows, columns, or tiles of eight of them.
+// Kernels by the relevant extent: rows, columns, or tiles of eight of them.
 template <int kFew>
 using SimtRows = skinny_simt::FewRows<kFew, true>;
 template <int kFew>
@@ -83,7 +83,7 @@ Kernel prepare_skinny(const Workload& workload, Device& device) {
   const GemmProblem problem = gemm_problem(workload, device);
   const CudaDevice& cuda = as_cuda(device);
   const bool rows = streams_b(workload);
-  const bool even = problem.k % 4 == 0;  // then four elements of a row of a are one load
+  const bool even = problem.k % 4 == 0;  // four elements of a row of a are then one load
   const std::int64_t few = rows ? problem.m : problem.n;
   return with_element_type(workload.dtype, [&]<typename T>() -> Kernel {
     if constexpr (sizeof(T) == 4) {
@@ -98,7 +98,7 @@ Kernel prepare_skinny(const Workload& workload, Device& device) {
   });
 }
 
-/// The maps of one way of working, for operands at `a` and `b`.
+/// Tensor maps of one kernel, for operands at `a` and `b`.
 template <typename Work>
 skinny_tma::Maps make_maps(const GemmProblem& problem, DType dtype, const void* a, const void* b) {
   const std::array of_a{problem.k, problem.m}, of_b{problem.n, problem.k};
@@ -112,7 +112,7 @@ skinny_tma::Maps make_maps(const GemmProblem& problem, DType dtype, const void* 
     const CUtensorMap map =
         make_tensor_map(a, dtype, of_a, stride_a, large, TileLayout::swizzle_128, L2Fetch::bytes_128);
     if (Work::kBox > 1) return {map, make_tensor_map(b, dtype, of_b, stride_b, few, TileLayout::plain)};
-    // One column lies as one row would.
+    // A single column has the layout of a row.
     const std::array row{problem.k, std::int64_t{1}};
     const std::array box{Work::kUnit, 1};
     return {map, make_tensor_map(b, dtype, row, stride_a, box, TileLayout::plain)};

@@ -31,8 +31,7 @@ Kernel launcher(const std::shared_ptr<WgmmaGemm<Config>>& gemm) {
   return [gemm](std::span<void* const> tensors) { gemm->run(tensors[0], tensors[1], tensors[2]); };
 }
 
-/// 256 columns a tile are fastest where there are enough tiles for all SMs; halves fill them better where there are
-/// not.
+/// Tiles of 256 columns are fastest if there are enough tiles for all SMs; halves fill them better otherwise.
 template <typename T>
 Kernel prepare_as(const Workload& workload, Device& device) {
   const GemmProblem problem = gemm_problem(workload, device);
@@ -60,7 +59,7 @@ std::optional<std::string> unsupported_gemm_wgmma(const Workload& workload, cons
       return std::string("the kernel has 32-bit indices, and ") + extent + " is larger";
     }
   }
-  // Rows must start on 16 bytes, those of c (always 16 bits) too.
+  // Rows must be 16-byte aligned, also those of c (always 16 bits).
   const std::int64_t multiple = 16 / element_size(workload.dtype);
   if (workload.shape["k"] % multiple != 0 || workload.shape["n"] % 8 != 0) {
     return "needs k in multiples of " + std::to_string(multiple) + ", and n in multiples of 8 (TMA needs 16-byte rows)";

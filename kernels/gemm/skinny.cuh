@@ -1,6 +1,6 @@
-// What the kernels for few rows or columns of c share: the one kernel, which a way of working fills in, and how the
-// pieces of a task meet. A task is a strip of c, all of its few rows (or columns) and some of its many columns (rows).
-// The large matrix streams; all blocks run in one wave (tile_schedule.hpp), each through a stretch of strips and of k.
+// Common to the kernels for few rows or columns of c: the kernel, parameterised by `Work`, and the reduction of a
+// tile's splits. A tile is a strip of c: all of its few rows (or columns) and some of its many columns (rows). The
+// large matrix streams; all blocks run in one wave (tile_schedule.hpp), each over a range of strips and of k.
 #pragma once
 
 #include "kernels/blocks/cuda/element.cuh"
@@ -13,8 +13,8 @@ namespace roofline::skinny {
 constexpr int kWarps = 4;
 constexpr int kThreads = 32 * kWarps;
 
-/// A warp's share of rows [row, end) of b, where b streams: Work::kStep rows at a time, two steps' loads under way at
-/// once.
+/// A warp's part of rows [row, end) of b, if b streams: Work::kStep rows at a time, with the loads of two steps in
+/// flight.
 template <typename Work>
 __device__ void walk_rows(Work& work, std::int64_t strip, std::int64_t row, std::int64_t end) {
   row += static_cast<int>(threadIdx.x) / 32 * Work::kStep;
@@ -25,14 +25,14 @@ __device__ void walk_rows(Work& work, std::int64_t strip, std::int64_t row, std:
   for (; row < end; row += 2 * Work::kUnit) {
     work.add(steps[0]);
     work.load(steps[0], strip, row + 2 * Work::kUnit, end);
-    work.add(steps[1]);  // beyond the end: times zeros
+    work.add(steps[1]);  // past the end: times zeros
     work.load(steps[1], strip, row + 3 * Work::kUnit, end);
   }
 }
 
-/// Adds `count` parts in shared memory, [count, kResults], of which `results` count, and then all pieces of the task,
-/// in their order: take(i, sum) for each result, in the last of the task's blocks. Called by the team, all of whose
-/// threads see the parts.
+/// Adds `count` partial results in shared memory, [count, kResults], of which `results` are valid, and then all
+/// splits of the tile in order: take(i, sum) for each result, in the last of the tile's blocks. Called by the team,
+/// all of whose threads see the partial results.
 template <typename Team, int kResults, typename Take>
 __device__ void reduce_splits(const float* shared, int count, int results, const WorkUnit& work_unit,
                               const SplitPlan& plan, Take take) {
@@ -41,7 +41,7 @@ __device__ void reduce_splits(const float* shared, int count, int results, const
   const float* from = shared;
   bool whole = work_unit.splits == 1;
 #pragma unroll 1
-  for (;;) {  // twice at most; the loops stay loops: this runs once a launch
+  for (;;) {  // at most twice; loops are not unrolled, because this runs once per launch
 #pragma unroll 1
     for (int i = Team::thread() * 4; i < results; i += Team::kThreads * 4) {
       float total[4] = {};
@@ -70,8 +70,8 @@ __device__ void reduce_splits(const float* shared, int count, int results, const
   }
 }
 
-/// From the parts of a piece, [Work::kParts, Work::kResults], to c. Results are [few, strip] where rows are few, else
-/// [strip, few].
+/// From the partial results of a work unit, [Work::kParts, Work::kResults], to c. Results are [few, strip] if rows
+/// are few, otherwise [strip, few].
 template <typename Team, typename Work>
 __device__ void finish(const float* shared, const WorkUnit& work_unit, const SplitPlan& plan, typename Work::T* c,
                        const GemmProblem& size) {
@@ -85,7 +85,7 @@ __device__ void finish(const float* shared, const WorkUnit& work_unit, const Spl
   });
 }
 
-/// c[m, n] = a[m, k] · b[k, n], straight from memory.
+/// c[m, n] = a[m, k] · b[k, n], directly from memory.
 template <typename Work>
 __global__ void __launch_bounds__(kThreads, Work::kBlocksPerSm)
     kernel(const typename Work::T* __restrict__ a, const typename Work::T* __restrict__ b,

@@ -1,10 +1,10 @@
-// GEMM with few rows or columns of c on tensor cores (mma.sync m16n8k16, sm_80 and later) for 16-bit types: the few are
-// the columns of tiles of eight, so that up to 16 of them cost about what one does, and memory stays the limit. The
-// large matrix goes from memory into the registers that the instruction wants it in, 16 bytes a load: the order of the
-// summed index is free as long as both operands have the same, and so is that of the result's rows. Two steps' loads
-// are under way at once. All blocks run in one wave (tile_schedule.hpp).
+// GEMM with few rows or columns of c on tensor cores (mma.sync m16n8k16, sm_80 and later) for 16-bit types: the few
+// are the columns of tiles of eight, so that up to 16 of them cost about as much as one, and memory stays the limit.
+// The large matrix is loaded directly into fragment registers, 16 bytes per load: the order of the summed index is
+// free as long as both operands use the same, and so is the order of the result's rows. The loads of two steps are
+// in flight. All blocks run in one wave (tile_schedule.hpp).
 //
-// In the fragments of an instruction a thread is one of four (t = lane % 4) in each of eight groups (g = lane / 4).
+// In the fragments a thread is one of four (t = lane % 4) in each of eight groups (g = lane / 4).
 #pragma once
 
 #include "kernels/blocks/cuda/mma.cuh"
@@ -20,7 +20,7 @@ __device__ inline int member() { return static_cast<int>(threadIdx.x) % 4; }
 
 // ---- few rows: c[m, n] = a[m, k] · b[k, n], b streams; n in multiples of 8 ----
 
-/// A task is a strip of kStrip columns; the block's warps share the rows of b, 16 a step.
+/// A tile is a strip of kStrip columns; the block's warps share the rows of b, 16 per step.
 ///   operand b   a thread has columns 64 j + 8 g … of rows 4 t … 4 t + 3; output tile 4 j + i takes the elements
 ///               2 i and 2 i + 1 of these eight, as its rows g and g + 8
 ///   operand a   of row 8 tile + g the elements 4 t … 4 t + 3
@@ -52,8 +52,8 @@ struct FewRows {
   Shared& shared;
   float sums[kTiles][4 * kSpans][4] = {};
 
-  /// Rows and columns past the last are read from inside instead: such a row meets zeros of a, and such a column is
-  /// not stored.
+  /// Rows and columns past the last are read from valid addresses instead: such a row is multiplied by zeros of
+  /// a, and such a column is not stored.
   __device__ void load(Step& step, std::int64_t strip, std::int64_t row, std::int64_t end) const {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
@@ -121,7 +121,7 @@ struct FewRows {
 
 // ---- few columns: c[m, n] = a[m, k] · b[k, n], a streams; k in multiples of 8 ----
 
-/// A task is a strip of kStrip rows, 16 a warp. b comes through shared memory, kDepth of k at a time.
+/// A tile is a strip of kStrip rows, 16 per warp. b goes through shared memory, kDepth of k at a time.
 ///   operand a   a thread has 8 elements, 32 j + 8 t …, of rows g and g + 8: pairs of them serve two instructions
 ///   operand b   column g of b's rows in the same order, by ldmatrix
 ///   results     sums[tile][h]: row g + 8 (h / 2), column 8 tile + 2 t + h % 2
@@ -143,7 +143,7 @@ struct FewColumns {
     T b[kTiles][kDepth][8];  ///< rows at place(row), eight columns each
     float results[kStrip][kFew];
   };
-  /// So that the rows that one ldmatrix reads lie in different banks.
+  /// Swizzled so that the rows of one ldmatrix are in different banks.
   static __device__ int place(int row) { return row ^ (row / 8 % 4 * 2); }
 
   const T* a;
@@ -152,7 +152,7 @@ struct FewColumns {
   Shared& shared;
   float sums[kTiles][4] = {};
 
-  /// Rows past the last are read from inside instead, and not stored; past the end of k there are zeros.
+  /// Rows past the last are read from valid addresses instead, and not stored; past the end of k there are zeros.
   __device__ void load(Step& step, std::int64_t row, std::int64_t first, std::int64_t end) const {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
@@ -166,7 +166,7 @@ struct FewColumns {
     }
   }
 
-  /// Eight columns of a row of b. What b has not is zeros.
+  /// Eight columns of a row of b; columns that b lacks are zeros.
   __device__ uint4 staged(std::int64_t row, int tile) const {
     uint4 eight = make_uint4(0, 0, 0, 0);
     if (row >= size.k) return eight;
@@ -185,7 +185,7 @@ struct FewColumns {
 
   /// Rows [first, first + kDepth) of b.
   __device__ void stage(std::int64_t first) {
-    __syncthreads();  // everybody is done with what was there
+    __syncthreads();  // all warps have read the previous contents
 #pragma unroll 4
     for (int i = threadIdx.x; i < kTiles * kDepth; i += kThreads) {
       const int row = i / kTiles, tile = i % kTiles;
@@ -194,7 +194,7 @@ struct FewColumns {
     __syncthreads();
   }
 
-  /// `at`: where the step begins in what is staged.
+  /// `at`: the position of the step in the staged data.
   __device__ void add(const Step& step, int at) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
@@ -225,7 +225,7 @@ struct FewColumns {
         const std::int64_t next = from + at + 2 * kUnit;
         add(steps[0], at);
         load(steps[0], row, next, end);
-        add(steps[1], at + kUnit);  // beyond the end: zeros
+        add(steps[1], at + kUnit);  // past the end: zeros
         load(steps[1], row, next + kUnit, end);
       }
     }

@@ -1,5 +1,6 @@
-// GEMM with few rows or columns of c in fp32 on CUDA cores: the large matrix streams through registers, 16 bytes a
-// load, two steps' loads under way at once. Up to eight rows or columns the arithmetic hides behind memory.
+// GEMM with few rows or columns of c in fp32 on CUDA cores: the large matrix streams through registers, 16 bytes per
+// load, with the loads of two steps in flight. With up to eight rows or columns the arithmetic is hidden behind
+// memory.
 #pragma once
 
 #include "kernels/gemm/skinny.cuh"
@@ -9,12 +10,12 @@ namespace roofline::skinny_simt {
 using skinny::kThreads;
 using skinny::kWarps;
 
-/// More blocks, and so more loads under way, where a thread needs few registers.
+/// More resident blocks, and so more loads in flight, if a thread needs few registers.
 constexpr int blocks_for(int few) { return few == 1 ? 6 : few == 4 ? 4 : 3; }
 
 // ---- few rows: c[m, n] = a[m, k] · b[k, n], b streams; n in multiples of 4 ----
 
-/// A thread has four columns of the strip; a warp takes four rows of b in a step. kEven: k in multiples of 4.
+/// A thread has four columns of the strip; a warp takes four rows of b per step. kEven: k in multiples of 4.
 template <int kFew_, bool kEven>
 struct FewRows {
   using T = float;
@@ -43,8 +44,8 @@ struct FewRows {
 
   static __device__ int column() { return static_cast<int>(threadIdx.x) % 32 * 4; }
 
-  /// Rows and columns past the last are read from inside instead: such a row meets zeros of a, and such a column is
-  /// not stored.
+  /// Rows and columns past the last are read from valid addresses instead: such a row is multiplied by zeros of
+  /// a, and such a column is not stored.
   __device__ void load(Step& step, std::int64_t strip, std::int64_t row, std::int64_t end) const {
     const std::int64_t from = strip + column() < size.n ? strip + column() : 0;
 #pragma unroll
@@ -94,10 +95,10 @@ struct FewRows {
   }
 };
 
-// ---- few columns: c[m, n] = a[m, k] · b[k, n], a streams; rows of a start on 16 bytes ----
+// ---- few columns: c[m, n] = a[m, k] · b[k, n], a streams; rows of a are 16-byte aligned ----
 
-/// A warp has eight rows of the strip, and its lanes 16 bytes of each in a step. b comes through shared memory, kDepth
-/// of k at a time.
+/// A warp has eight rows of the strip, and its lanes 16 bytes of each per step. b goes through shared memory,
+/// kDepth of k at a time.
 template <typename Element, int kFew_>
 struct FewColumns {
   using T = Element;
@@ -105,7 +106,7 @@ struct FewColumns {
   static constexpr int kFew = kFew_;
   static constexpr int kBlocksPerSm = kFew == 1 ? 3 : 2;
   static constexpr int kWidth = kLanes<T>;
-  static constexpr int kRows = 8;  ///< of a warp: so many use an element of b that was read from shared memory
+  static constexpr int kRows = 8;  /// per warp: the reuse of an element of b read from shared memory
   static constexpr int kStrip = kRows * kWarps;
   static constexpr int kUnit = 32 * kWidth;
   static constexpr int kUnits = 8;
@@ -114,8 +115,8 @@ struct FewColumns {
   static constexpr int kParts = 1;
   using Step = uint4[kRows];
 
-  /// b as the lanes use it: element kWidth * lane + j of a unit at [unit][j][column][lane]. Rows of 33 leave writing
-  /// and reading without bank conflicts.
+  /// b in the order of the lanes: element kWidth * lane + j of a unit at [unit][j][column][lane]. Rows of 33
+  /// avoid bank conflicts for writes and reads.
   struct Shared {
     float b[kUnits][kWidth][kFew][33];
     float results[kStrip][kFew];
@@ -129,7 +130,7 @@ struct FewColumns {
 
   static __device__ int lane() { return static_cast<int>(threadIdx.x) % 32; }
 
-  /// Rows past the last are read from inside instead, and not stored; past the end of k there are zeros.
+  /// Rows past the last are read from valid addresses instead, and not stored; past the end of k there are zeros.
   __device__ void load(Step& step, std::int64_t row, std::int64_t first, std::int64_t end) const {
     const std::int64_t depth = first + kWidth * lane();
 #pragma unroll
@@ -140,9 +141,9 @@ struct FewColumns {
     }
   }
 
-  /// Rows [first, first + kDepth) of b; what lies beyond the last, and columns that b has not, are zeros.
+  /// Rows [first, first + kDepth) of b; rows past the last, and columns that b lacks, are zeros.
   __device__ void stage(std::int64_t first) {
-    __syncthreads();  // everybody is done with what was there
+    __syncthreads();  // all warps have read the previous contents
 #pragma unroll 8
     for (int i = threadIdx.x; i < kDepth * kFew; i += kThreads) {
       const int row = i / kFew, column = i % kFew;
@@ -181,7 +182,7 @@ struct FewColumns {
         const std::int64_t next = staged + (unit + 2) * kUnit;
         add(steps[0], unit);
         load(steps[0], row, next, end);
-        add(steps[1], unit + 1);  // beyond the end: zeros
+        add(steps[1], unit + 1);  // past the end: zeros
         load(steps[1], row, next + kUnit, end);
       }
     }

@@ -1,7 +1,7 @@
-// GEMM with few rows or columns of c on tensor cores, with operands that the copy engine brings (sm_90):
-// skinny_mma.cuh's arithmetic from a ring of stages in shared memory. One block a multiprocessor, most of whose shared
-// memory is on its way at any time, and whose warps have roles (stream_ring.cuh). k is a multiple of 8; the copy engine
-// makes zeros of what lies beyond the matrices.
+// GEMM with few rows or columns of c on tensor cores, with operands loaded by TMA (sm_90): skinny_mma.cuh's
+// arithmetic from a ring of stages in shared memory. One block per SM, most of whose shared memory is in flight at
+// any time, with warp roles (stream_ring.cuh). k is a multiple of 8; TMA fills elements outside the matrices with
+// zeros.
 #pragma once
 
 #include "kernels/blocks/cuda/mma.cuh"
@@ -12,7 +12,7 @@ namespace roofline::skinny_tma {
 
 using Roles = StreamRoles<8, 3>;
 
-/// `large` streams; `few` are the rows or columns that meet it.
+/// `large` streams; `few` is the other operand.
 struct Maps {
   CUtensorMap large, few;
 };
@@ -29,8 +29,8 @@ __device__ uint4 swizzled(const T (&tile)[kRows][64], int row, int column) {
 
 // ---- few rows: c[m, n] = a[m, k] · b[k, n], b streams; n in multiples of 8 ----
 
-/// A task is a strip of kSpans times 64 columns, a unit 16 rows of b. A stage is 32 KiB of b; a warp has 64 columns of
-/// two of its units.
+/// A tile is a strip of kSpans times 64 columns, an iteration 16 rows of b. A stage is 32 KiB of b; a warp has 64
+/// columns of two of its iterations.
 ///   operand b   a thread has columns 8 g … of rows 4 t … 4 t + 3; output tile i takes the elements 2 i and 2 i + 1 of
 ///               these eight, as its rows g and g + 8
 ///   operand a   of row 8 tile + g the elements 4 t … 4 t + 3
@@ -38,7 +38,7 @@ __device__ uint4 swizzled(const T (&tile)[kRows][64], int row, int column) {
 template <typename Element, int kTiles>
 struct FewRows {
   using T = Element;
-  static constexpr int kSpans = 2;  ///< with 4 or 8 the sums of more columns have to be joined: up to 8 % slower
+  static constexpr int kSpans = 2;  /// with 4 or 8 the sums of more columns must be reduced: up to 8 % slower
   static constexpr bool kFewRows = true;
   static constexpr int kStrip = 64 * kSpans;
   static constexpr int kUnit = 16;
@@ -116,21 +116,21 @@ struct FewRows {
 
 // ---- few columns: c[m, n] = a[m, k] · b[k, n], a streams; one column, or multiples of 8 ----
 
-/// A task is a strip of 32 kSpans rows, a unit 64 of k. A stage is 32 KiB of a; a warp has 32 rows of one of its units,
-/// in two tiles.
+/// A tile is a strip of 32 kSpans rows, an iteration 64 of k. A stage is 32 KiB of a; a warp has 32 rows of one of
+/// its iterations, in two tiles.
 ///   operand a   a thread has 8 elements, 32 j + 8 t …, of rows g and g + 8: pairs of them serve two instructions
 ///   operand b   column g of b's rows in the same order; by ldmatrix where there are several
 ///   results     sums[half][tile][h]: row 16 half + g + 8 (h / 2), column 8 tile + 2 t + h % 2
 template <typename Element, int kTiles, bool kOne>
 struct FewColumns {
   using T = Element;
-  static constexpr int kSpans = 4;  ///< 2 are as fast; with 8 rows are read 128 bytes at a time, which is 5 % slower
+  static constexpr int kSpans = 4;  /// 2 is as fast; with 8, rows are read 128 bytes at a time, which is 5 % slower
   static constexpr bool kFewRows = false;
   static constexpr int kStrip = 32 * kSpans;
   static constexpr int kUnit = 64;
   static constexpr int kStageUnits = Roles::kConsumerWarps / kSpans;
   static constexpr int kFew = kOne ? 1 : 8 * kTiles;
-  static constexpr int kBox = kOne ? 1 : 8;  ///< columns of b that are copied at once
+  static constexpr int kBox = kOne ? 1 : 8;  /// columns of b per copy
   static constexpr int kResults = kStrip * kFew;
   static constexpr int kParts = kStageUnits;
   static_assert(!kOne || kTiles == 1);
@@ -163,7 +163,7 @@ struct FewColumns {
     }
   }
 
-  /// Column g of the rows of b from `from` on that one access of a serves: for the first instruction, for the second.
+  /// Column g of the rows of b from `from` on for one access of a: for the first instruction, for the second.
   static __device__ void factors(std::uint32_t (&out)[4], const T (&b)[kUnit][kBox], int from) {
     if constexpr (kOne) {
       uint4 eight = make_uint4(0, 0, 0, 0);

@@ -1,5 +1,5 @@
-// The loops around blocks of tiles: C in pieces whose sums wait in L2, the depth in steps that keep a strip of A in L1.
-// Only for files that are compiled for a level.
+// Loops around blocks of tiles: C in parts whose accumulators stay in L2, the depth in steps that keep a strip of A
+// in L1. Include only in files compiled for a level.
 #pragma once
 
 #include "kernels/blocks/cpu/tile_product.hpp"
@@ -7,8 +7,8 @@
 
 namespace roofline {
 
-/// A part of a matrix in memory, whose lines are asked for one at a time, ahead of their use. The processor does not
-/// see it coming: each row begins on another page.
+/// A part of a matrix in memory whose lines are prefetched one at a time. Hardware prefetchers miss it, because
+/// each row begins on another page.
 template <Isa isa>
 class LinesAhead {
  public:
@@ -65,7 +65,7 @@ class TiledLoops {
   static std::int64_t bytes(std::int64_t elements) { return elements * std::int64_t{sizeof(T)}; }
   std::int64_t depth_from(std::int64_t p) const { return smaller(kDepth, product_.depth - p); }
 
-  /// Adds the products of the depth from p on to a piece of C.
+  /// Adds the products of the depth from p on to a part of C.
   void multiply(const Piece& piece, std::int64_t p) {
     const std::int64_t depth = depth_from(p);
     const std::int64_t steps = (depth + kTileDepth<T> - 1) / kTileDepth<T>;
@@ -83,7 +83,7 @@ class TiledLoops {
         const auto beside = [&](std::int64_t step) {
           a_ahead.next();
           b_ahead.next();
-          for (int line = 0; p > 0 && line < 4; ++line) {  // the next block's sums, 64 lines
+          for (int line = 0; p > 0 && line < 4; ++line) {  // the next block's accumulators, 64 lines
             __builtin_prefetch(sums[kBlockTiles + step / 4].words[step % 4 * 4 + line], 1);
           }
         };
@@ -108,7 +108,7 @@ class TiledLoops {
     }
   }
 
-  /// In the order of memory, asking for the next 32 rows of it while these are packed.
+  /// In memory order, prefetching the next 32 rows while these are packed.
   void pack_right(const Piece& piece, std::int64_t p, std::int64_t panels, std::int64_t steps) {
     const std::int64_t j = kTransposed ? kTileBlock : 0;
     LinesAhead<isa> coming =
@@ -141,7 +141,7 @@ class TiledLoops {
     return product_.b + (kTransposed ? j * product_.ldb + p : p * product_.ldb + j);
   }
 
-  /// Of B, what the depth from p on will pack.
+  /// The part of B that the depth from p on will pack.
   LinesAhead<isa> right_ahead(const Piece& piece, std::int64_t p) const {
     const std::int64_t depth = depth_from(p);
     return {b_at(p, piece.left), bytes(product_.ldb), kTransposed ? piece.columns : depth,
@@ -153,7 +153,7 @@ class TiledLoops {
   Tile* left_;   ///< a strip of A
   Tile* last_;   ///< a finished block
   Tile* right_;  ///< panels of B
-  Tile* sums_;   ///< blocks of C that further depths will be added to
+  Tile* sums_;   /// blocks of C to which further depths are added
 };
 
 }  // namespace roofline

@@ -11,7 +11,7 @@
 
 namespace roofline {
 
-/// c[m, n] = a[m, k] · b, row-major; b is [k, n], or [n, k] where Config does not transpose it.
+/// c[m, n] = a[m, k] · b, row-major; b is [k, n], or [n, k] if Config does not transpose it.
 template <typename Config>
 struct GemmOperands {
   CUtensorMap a;
@@ -32,12 +32,12 @@ struct GemmOperands {
   }
 };
 
-/// GEMM of one Config and one shape. Tensor maps hold addresses, so they are made when a set of buffers is first seen,
-/// and kept.
+/// GEMM of one Config and one shape. Tensor maps contain addresses, so they are created when a set of buffers is
+/// first used, and cached.
 template <typename Config>
 class WgmmaGemm {
  public:
-  /// `type` is that of a and b, `result` that of c. Throws Error where the kernel can't run here.
+  /// `type` is that of a and b, `result` that of c. Throws Error if the kernel cannot run here.
   WgmmaGemm(const GemmProblem& problem, DType type, DType result)
       : size_(problem), type_(type), result_(result), launch_(problem.m, problem.n, kGroup, problem.stream) {}
 
@@ -50,7 +50,7 @@ class WgmmaGemm {
   std::int64_t rounds() const { return launch_.rounds(); }
 
  private:
-  static constexpr int kGroup = 8;  ///< rows of tiles in a strip: 8 x 8 tiles of 256 x 256 are at work on 132 SMs
+  static constexpr int kGroup = 8;  /// rows of tiles in a strip: 8 x 8 tiles of 256 x 256 are active on 132 SMs
 
   CUtensorMap matrix_map(const void* base, DType type, std::int64_t rows, std::int64_t columns, int box_rows,
                          int box_columns) const {

@@ -1,5 +1,5 @@
-// How the persistent wgmma kernel (wgmma_mainloop.cuh) is launched, whatever its operands are: the grid, the cluster,
-// and why it may not run here.
+// Launch of the persistent wgmma kernel (wgmma_mainloop.cuh) for any operands: grid, cluster, and reasons why it
+// cannot run.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@ namespace roofline {
 template <typename Config, typename Operands>
 class WgmmaLaunch {
  public:
-  /// For a result of `m` rows and `n` columns, in strips of `group` rows of tiles. Throws Error where the kernel can't
-  /// run here.
+  /// For a result of `m` rows and `n` columns, in strips of `group` rows of tiles. Throws Error if the kernel
+  /// cannot run here.
   WgmmaLaunch(std::int64_t m, std::int64_t n, int group, cudaStream_t stream) : stream_(stream) {
     check(cudaFuncSetAttribute(kKernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Config::kSharedBytes),
           "setting the wgmma kernel's shared memory size");
@@ -37,14 +37,13 @@ class WgmmaLaunch {
     check(cudaLaunchKernelEx(&config, kKernel, operands, order_), "wgmma kernel");
   }
 
-  /// Rounds of the grid until all tiles are done, in units of columns of the result: what the choice of a tile
-  /// compares.
+  /// Waves until all tiles are done, in units of columns of the result; used to choose a tile.
   std::int64_t rounds() const {
     const int clusters = blocks_ / Config::kCluster;
     return std::int64_t{(order_.count() + clusters - 1) / clusters} * Config::kTileN;
   }
 
-  /// Why the kernel can't run on this GPU in this build, or nothing.
+  /// Why the kernel cannot run on this GPU in this build, or nothing.
   static std::optional<std::string> missing(const Device& device) {
     return hopper_missing(device, Hopper::wgmma, kKernel);
   }

@@ -1,18 +1,18 @@
 // A persistent Hopper matrix product, c = a · b: TMA fills a ring of tiles in shared memory, two warpgroups multiply
-// them with wgmma, and TMA takes the results away while the next tile begins. GEMM and implicit-GEMM convolution are
-// this kernel with different ways to load a tile.
+// them with wgmma, and TMA stores the results while the next tile starts. GEMM and implicit-GEMM convolution are
+// this kernel with different tile loads.
 //
-// Roles. A block has three warpgroups. One thread of the first is the producer: it waits until a stage of the ring is
-// empty and starts the copies into it, up to kStages ahead. Each of the other two owns 64 of the tile's 128 rows and
-// all kTileN columns, with the sums in its registers; it waits until a stage is full, multiplies, and hands it back.
-// The ring runs on over the end of a tile, so that the next tile's operands arrive while the last sums are stored.
+// Roles. A block has three warpgroups. One thread of the first is the producer: it waits until a stage of the ring
+// is empty and starts the copies into it, up to kStages ahead. Each of the other two has 64 of the tile's 128 rows
+// and all kTileN columns, with the accumulators in its registers; it waits until a stage is full, multiplies, and
+// releases it. The ring continues across tiles, so that the next tile's operands arrive during the epilogue.
 //
-// Clusters. kCluster blocks with tiles one below the other use the same columns of b: each loads its share of them and
-// multicasts it to all, which divides what they read of b from L2 by kCluster. A stage is therefore empty when the
-// consumers of all blocks of the cluster have handed it back.
+// Clusters. kCluster blocks with vertically adjacent tiles use the same columns of b: each loads its part of them
+// and multicasts it to all, which divides their L2 reads of b by kCluster. A stage is therefore empty when the
+// consumers of all blocks of the cluster have released it.
 //
-// To use it, give `wgmma_gemm<Config>` an object with what follows (passed as __grid_constant__, so that the tensor
-// maps in it can be used in place). The functions are called by the producer only.
+// Usage: pass `wgmma_gemm<Config>` an object with the members below (as __grid_constant__, so that its tensor maps
+// can be used in place). Only the producer calls the functions.
 //
 //   CUtensorMap c;   the result [m, n] of 16-bit elements: boxes of 16 rows x 64 columns, swizzle_128
 //   int steps() const;   along k, of Config::kDepth elements each
@@ -22,7 +22,7 @@
 //       the part-th of Config::kBoxes boxes of the columns [column, column + kTileN), multicast to Config::kEveryBlock:
 //       k-major, a box has kBoxN columns of 128 bytes of k; transposed (n runs fastest in memory), kDepth rows of 64
 //
-// Whatever lies outside of a matrix must read as zero, which TMA sees to.
+// Elements outside a matrix must read as zero, which TMA ensures.
 #pragma once
 
 #include <cooperative_groups.h>
@@ -50,19 +50,19 @@ struct WgmmaConfig {
   static constexpr int kBoxBytes = kBoxN * 128;
   static constexpr int kStageBytes = kBytesA + kBoxes * kBoxBytes;
 
-  static constexpr int kConsumers = 2;  ///< warpgroups that multiply, of 64 rows each
+  static constexpr int kConsumers = 2;  /// warpgroups that multiply, 64 rows each
   static constexpr int kThreads = (1 + kConsumers) * 128;
-  static constexpr int kStoreBytes = 16 * 64 * 2;                        ///< what a warp stores at once
-  static constexpr int kResultBytes = kConsumers * 4 * 2 * kStoreBytes;  ///< two such buffers for each warp
+  static constexpr int kStoreBytes = 16 * 64 * 2;                        /// per warp and store
+  static constexpr int kResultBytes = kConsumers * 4 * 2 * kStoreBytes;  /// two such buffers per warp
   static constexpr int kMostSharedBytes = 227 * 1024;
   static constexpr int kStages = (kMostSharedBytes - 2048 - kResultBytes) / kStageBytes;
-  /// With room to align the tiles to 1024 bytes, and for the barriers.
+  /// Includes space to align the tiles to 1024 bytes, and the barriers.
   static constexpr int kSharedBytes = 2048 + kResultBytes + kStages * kStageBytes;
   static_assert(kStages >= 3 && sizeof(Out) == 2 && kBoxes % kBlocks == 0);
 };
 
-/// In which order the tiles are taken: strips of `group` rows of tiles, each walked column by column, so that the
-/// blocks at work at one time cover a patch that is near to a square and share what they read in L2.
+/// Order of the tiles: strips of `group` rows of tiles, each traversed column by column, so that concurrent blocks
+/// cover a nearly square area and share L2 reads.
 struct TileOrder {
   int rows;     ///< of tiles, each of kCluster * kTileM rows
   int columns;  ///< of tiles
@@ -81,7 +81,7 @@ template <typename Config>
 struct WgmmaRing {
   std::byte* tiles;
   Barrier* full;   ///< the stage's bytes have arrived
-  Barrier* empty;  ///< nobody in the cluster reads it any more
+  Barrier* empty;  /// no warp of the cluster reads it any more
 
   __device__ std::byte* a(int stage) const { return tiles + stage * Config::kStageBytes; }
   __device__ std::byte* b(int stage) const { return a(stage) + Config::kBytesA; }
@@ -110,7 +110,7 @@ __device__ void produce(const Operands& operands, const WgmmaRing<Config>& ring,
   }
 }
 
-/// 64 rows of a stage into the sums. Starts the products and does not wait for them.
+/// Multiplies 64 rows of a stage into the accumulators. Issues the MMAs and does not wait for them.
 template <typename Config>
 __device__ void multiply_stage(float (&sums)[Config::kTileN / 2], const std::byte* a, const std::byte* b, bool first) {
   constexpr int kSteps = 128 / wgmma::kStepBytes;
@@ -126,8 +126,8 @@ __device__ void multiply_stage(float (&sums)[Config::kTileN / 2], const std::byt
   wgmma::commit();
 }
 
-/// The two 8 x 8 tiles of 16-bit elements under each other at `columns`, and those to their right, as accumulators
-/// hold them: to shared memory at `to`, of which each lane names one row of one tile.
+/// Stores the two 8 x 8 tiles of 16-bit elements below each other at `columns`, and those to their right, in
+/// accumulator layout, to shared memory at `to`; each lane addresses one row of one tile.
 __device__ inline void store_matrices(std::uint32_t to, const std::uint32_t (&tiles)[4]) {
 #if __CUDA_ARCH__ >= 900
   asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(tiles[0]),
@@ -147,8 +147,8 @@ __device__ std::uint32_t pack_results(float low, float high) {
   }
 }
 
-/// A warp's 16 rows, 64 columns at a time, through its own two buffers: a buffer is written again when the copy engine
-/// has read it, so warps wait for nobody else.
+/// Stores a warp's 16 rows, 64 columns at a time, through its own two buffers: a buffer is reused once TMA has read
+/// it, so a warp waits for no other.
 template <typename Config>
 __device__ void store_results(const float (&sums)[Config::kTileN / 2], std::byte* buffers, const CUtensorMap& map,
                               int row, int column) {
@@ -186,7 +186,7 @@ __device__ void consume(const CUtensorMap& map, int steps, const WgmmaRing<Confi
   const int thread = static_cast<int>(threadIdx.x) % 128;
   const int warp = thread / 32;
   std::byte* buffers = results + (consumer * 4 + warp) * 2 * Config::kStoreBytes;
-  // One thread for each block of the cluster: a product is finished for the whole warpgroup when it is for one.
+  // One thread per block of the cluster; the MMAs are complete for the whole warpgroup.
   const auto hand_back = [&](int stage) {
     if (thread < Config::kCluster) ring.empty[stage].arrive_at(static_cast<std::uint32_t>(thread));
   };
@@ -246,7 +246,7 @@ __global__ void __launch_bounds__(Config::kThreads, 1)
     if (threadIdx.x % 32 == 0) wait_stores_read<0>();
   }
   __syncwarp();
-  cluster.sync();  // nobody leaves while others may still arrive at its barriers
+  cluster.sync();  // no block exits while others may still arrive at its barriers
 #endif
 }
 

@@ -1,7 +1,7 @@
-// Layer normalisation over the last axis. Work model, reference, and the CPU's implementations; CUDA's are in
+// Layer normalisation over the last axis. Work model, reference and CPU implementations; the CUDA ones are in
 // layernorm.cu.
-//   naive       one thread, three plain loops over each row
-//   vectorized  all threads, a row at a time in the cache, the next one fetched meanwhile
+//   naive       single thread, three scalar loops over each row
+//   vectorized  all threads, one row at a time in the cache, the next one loaded meanwhile
 #include "kernels/layernorm/layernorm.hpp"
 
 #include <cmath>
@@ -24,9 +24,9 @@ class LayerNorm final : public RowWise {
   }
   double reference_cost(const Workload&) const override { return 10; }
 
-  /// Outputs are a normalised value (up to 1.73 for uniform data) times a gamma below 1, plus a beta: of size
-  /// 1. Mean and variance are sums over the row, and 8 roundings follow them; a row of few elements may
-  /// have next to no variance, and then its own roundings are divided by its small deviation.
+  /// Outputs are a normalised value (up to 1.73 for uniform data) times a gamma below 1, plus a beta: magnitude
+  /// 1. Mean and variance are sums over the row, and 8 roundings follow them. A row of few elements may have
+  /// almost no variance; its own roundings are then divided by its small deviation.
   Tolerance tolerance(const Workload& w) const override {
     const auto columns = static_cast<double>(w.shape["cols"]);
     return storage_tolerance(w.dtype, 1, 8 + std::sqrt(columns) + (columns < 8 ? 512 : 0));
@@ -35,8 +35,8 @@ class LayerNorm final : public RowWise {
   std::vector<Implementation> implementations() const override;
 
  protected:
-  /// 10 FLOPs an element: the mean takes 1, the variance 3 (subtract, square, add), normalising 2 (subtract,
-  /// scale), gamma and beta 2, and the convention counts 2 for what a row shares.
+  /// 10 FLOPs per element: mean 1, variance 3 (subtract, square, add), normalising 2 (subtract, scale), gamma and
+  /// beta 2, and by convention 2 for what a row shares.
   std::map<Pipe, double> flops(DType dtype, DeviceKind) const override { return {{vector_pipe(dtype), 10}}; }
 
   void evaluate(Eigen::ArrayXd& row, std::span<const Eigen::ArrayXd> vectors) const override {

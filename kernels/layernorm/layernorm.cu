@@ -1,10 +1,10 @@
 // Layer norm on a GPU: y = (x - mean) / sqrt(variance + eps) * gamma + beta, row by row.
-//   three_pass  a block a row, three sweeps over it: mean, variance, output; an element an access
-//   two_pass    mean and variance from one sweep, and 16 bytes an access where rows start on them
-//   registers   one sweep: the row stays in the registers of a warp, a block or a cluster
-// The last two take both moments of x - pivot, the pivot being the row's first element. That does not cancel as
-// E[x²] - mean² does: no element of n is further than sqrt(n - 1) standard deviations from the mean, so the squares of
-// the differences are at most n times the variance, and a few times for all but hand-made rows.
+//   three_pass  one block per row, three passes: mean, variance, output; one element per access
+//   two_pass    mean and variance in one pass, and 16 bytes per access if rows are aligned
+//   registers   one pass: the row stays in the registers of a warp, a block or a cluster
+// The last two compute both moments of x - pivot, the pivot being the row's first element. This does not cancel as
+// E[x²] - mean² does: no element of n is further than sqrt(n - 1) standard deviations from the mean, so the squared
+// differences are at most n times the variance, and a few times for all but artificial rows.
 #include "device/cuda/check.hpp"
 #include "device/cuda/cuda_device.hpp"
 #include "kernels/blocks/cuda/cuda_launch.hpp"
@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// Makes outputs of inputs, given the moments of x - pivot; `share` is 1 / columns.
+/// Outputs from inputs, given the moments of x - pivot; `share` is 1 / columns.
 struct Normalise {
   float pivot;
   float scale;
@@ -65,10 +65,11 @@ struct Normalise {
   }
 };
 
-/// What map_rows and sweep_rows do with a row.
+/// The row operation of map_rows and sweep_rows.
 template <typename T>
 struct LayerNormRow {
-  /// Four share the price of a thread's reductions among more elements: 3 % on an H200 for 16-bit rows of 2 and 8 KiB.
+  /// Four accesses distribute the cost of a thread's reductions over more elements: 3 % on an H200 for 16-bit
+  /// rows of 2 and 8 KiB.
   static constexpr int kSteps = sizeof(T) == 2 ? 4 : 2;
   const T* gamma;
   const T* beta;

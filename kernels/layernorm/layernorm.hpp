@@ -1,4 +1,4 @@
-// Layer normalisation: what the CPU and the GPU must agree about.
+// Layer normalisation: constants shared by CPU and GPU.
 #pragma once
 
 namespace roofline {

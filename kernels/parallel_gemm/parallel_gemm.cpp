@@ -1,10 +1,10 @@
-// Products of tensor parallelism, each with its collective: C = A B, with B spread over the ranks.
-//   row_parallel     rank r has columns of A and rows of B, and multiplies them to a sum's part; all_reduce adds the
-//                    parts up on every rank, or reduce_scatter on each its rows (sequence parallel)
-//   column_parallel  rank r has rows of A and columns of B; all_gather brings all rows together (sequence parallel),
-//   and
-//                    then it multiplies to its columns of C. Where every rank has A already there is nothing to gather,
-//                    and the product is a gemm of n / ranks columns.
+// Products of tensor parallelism with their collective: C = A B, with B distributed over the ranks.
+//   row_parallel     rank r has columns of A and rows of B, and computes a partial result; all_reduce sums them on
+//                    every rank, or reduce_scatter on each rank its rows (sequence parallelism)
+//   column_parallel  rank r has rows of A and columns of B; all_gather collects all rows (sequence parallelism),
+//                    and
+//                    each rank then computes its columns of C. If every rank already has A, there is nothing to
+//                    gather, and the product is a gemm of n / ranks columns.
 // A launch is both steps on all ranks.
 #include "kernels/parallel_gemm/parallel_gemm.hpp"
 
@@ -75,7 +75,7 @@ class ParallelGemm : public Op {
     return work;
   }
 
-  /// Only a sample of large products is compared, so that it may go element by element.
+  /// Only a sample of large products is compared, so it may be computed element by element.
   void reference(const Workload& w, std::span<const HostTensor> inputs, std::span<const std::int64_t> indices,
                  std::span<double> expected) const override {
     const ParallelProduct product = parallel_product(w);
@@ -100,7 +100,7 @@ class ParallelGemm : public Op {
   std::vector<Implementation> implementations() const override { return {}; }
 
  protected:
-  /// Of sums of k products: as a gemm has it.
+  /// Of sums of k products, as in gemm.
   static Tolerance product_tolerance(const Workload& w) {
     const auto k = static_cast<double>(w.shape["k"]);
     Tolerance tolerance = storage_tolerance(w.dtype, std::sqrt(k) / 3, 4 + std::sqrt(k));
@@ -163,8 +163,8 @@ class RowParallel final : public ParallelGemm {
     return std::nullopt;
   }
 
-  /// Each rank's part of a sum is stored, and each sum of parts: rounded as the type is. 5.7 standard deviations are
-  /// the largest of 10^8.
+  /// Each rank's partial result is stored, and each sum of partial results: rounded to the type. 5.7 standard
+  /// deviations are the largest of 10^8.
   Tolerance tolerance(const Workload& w) const override {
     Tolerance tolerance = product_tolerance(w);
     const auto ranks = static_cast<double>(w.shape["ranks"]);

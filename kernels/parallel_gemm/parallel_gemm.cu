@@ -1,5 +1,5 @@
-// Parallel products on GPUs: each rank's product by NVIDIA's library, then or before it NCCL's collective, one after
-// the other. What a rank passes from one to the other has a buffer of its own.
+// Parallel products on GPUs: each rank's product by cuBLASLt, and NCCL's collective before or after it. The data
+// between the two steps has its own buffer.
 #include <array>
 #include <memory>
 #include <vector>
@@ -34,7 +34,7 @@ std::optional<std::string> unsupported(const Workload& workload, const Device& d
 struct ProductRank {
   int device = 0;
   Kernel gemm;
-  std::unique_ptr<Buffer> between;  ///< A gathered, or a part of C's sums
+  std::unique_ptr<Buffer> between;  /// A gathered, or a partial result of C
 };
 
 struct ParallelLaunch {
@@ -62,7 +62,7 @@ struct ParallelLaunch {
 
   void multiply(std::span<void* const> tensors) const {
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-      if (!ranks[rank].gemm) continue;  // another process's
+      if (!ranks[rank].gemm) continue;  // in another process
       const CurrentDevice guard(ranks[rank].device);
       void* const between = ranks[rank].between->data();
       const std::array<void*, 3> operands = {product.by_rows ? a(tensors, rank) : between, b(tensors, rank),
@@ -107,7 +107,7 @@ Kernel prepare(const Workload& workload, Device& device) {
   return [launch](std::span<void* const> tensors) { launch->run(tensors); };
 }
 
-/// What lies between the two steps is written by one and read by the other.
+/// Written by one step and read by the other.
 Traffic extra_traffic(const Workload& workload) {
   const ParallelProduct product = parallel_product(workload);
   const double bytes = static_cast<double>(product.exchanged()) * static_cast<double>(element_size(workload.dtype));

@@ -1,4 +1,5 @@
-// Products whose operands are spread over ranks, as tensor parallelism has them: what both kinds share. No CUDA header.
+// Products with operands distributed over ranks, as in tensor parallelism: common to both kinds. No CUDA header
+// here.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@
 
 namespace roofline {
 
-/// C = A B as a whole, of m x k and k x n, over so many ranks.
+/// The whole C = A B, m x k by k x n, over that many ranks.
 struct ParallelProduct {
   std::int64_t m = 0, n = 0, k = 0, ranks = 1;
   bool by_rows =
@@ -19,7 +20,7 @@ struct ParallelProduct {
     if (!by_rows) return "all_gather";
     return scatter ? "reduce_scatter" : "all_reduce";
   }
-  /// What each rank multiplies.
+  /// Extents of each rank's product.
   Shape product_of_rank() const {
     return by_rows ? Shape{{"m", m}, {"n", n}, {"k", k / ranks}} : Shape{{"m", m}, {"n", n / ranks}, {"k", k}};
   }

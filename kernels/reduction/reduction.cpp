@@ -1,7 +1,7 @@
-// Sum and maximum of all elements: two ops of one kind. Work model, reference, and the CPU's implementations; the CUDA
-// ones are in reduction.cu.
-//   naive       one thread, one operation after another: each waits for the one before
-//   vectorized  all threads, 8 vector accumulators each; the same sum every time for a thread count
+// Sum and maximum of all elements: two ops of one kind. Work model, reference and CPU implementations; the CUDA ones
+// are in reduction.cu.
+//   naive       single thread, one operation after another: each waits for the previous
+//   vectorized  all threads, 8 vector accumulators each; the same result every time for a thread count
 #include "kernels/reduction/reduction.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace roofline {
 namespace {
 
-/// What both have in common.
+/// Common to both.
 class Reduction : public Op {
  public:
   std::string_view family() const override { return "reduction"; }
@@ -33,7 +33,7 @@ class Reduction : public Op {
     const auto n = static_cast<double>(w.shape["n"]);
     const auto size = static_cast<double>(element_size(w.dtype));
     Work work;
-    work.flops[vector_pipe(w.dtype)] = n;  // an addition or a comparison each
+    work.flops[vector_pipe(w.dtype)] = n;  // one addition or comparison each
     work.bytes[main_memory(device)] = {.read = n * size, .write = size};
     return work;
   }
@@ -69,9 +69,9 @@ class Addition final : public Reduction {
   std::string_view name() const override { return "reduction"; }
   std::string_view summary() const override { return "y = sum of all x"; }
 
-  /// Uniform elements in [-1, 1] have variance 1/3. A sum in pieces, whose pieces are summed in turn, has
-  /// at most log2(n) effective roundings for every shape of tree that keeps its serial runs under
-  /// log2(n)^2 terms; 2 more of those leave room for serial runs of a thousand terms and their combination.
+  /// Uniform elements in [-1, 1] have variance 1/3. A sum of partial sums has at most log2(n) effective roundings
+  /// for every tree whose serial runs have fewer than log2(n)^2 terms; 2 more allow for serial runs of a thousand
+  /// terms and their combination.
   Tolerance tolerance(const Workload& w) const override {
     const auto n = static_cast<double>(w.shape["n"]);
     return storage_tolerance(w.dtype, std::sqrt(n / 3), 2 * (1 + std::log2(n)));
@@ -91,7 +91,7 @@ class Maximum final : public Reduction {
   std::string_view name() const override { return "maximum"; }
   std::string_view summary() const override { return "y = maximum of all x"; }
 
-  /// Nothing is rounded: the output is an input. Half an ulp is the finest that the metric tells.
+  /// Nothing is rounded: the output is an input. Half an ulp is the resolution of the metric.
   Tolerance tolerance(const Workload& w) const override {
     return {.relative = unit_roundoff(w.dtype), .magnitude = 0.5};
   }
@@ -110,7 +110,7 @@ Computed<T> naive_sum(const T* x, std::int64_t n) {
   using Value = Computed<T>;
   constexpr std::int64_t kBlock = 1024;
   Value total = 0;
-  Value carried = 0;  // Kahan: only the sums of blocks are compensated, so the inner loop stays plain
+  Value carried = 0;  // Kahan: only the sums of blocks are compensated, so the inner loop stays simple
   for (std::int64_t first = 0; first < n; first += kBlock) {
     Value block = 0;
     for (std::int64_t i = first; i < std::min(first + kBlock, n); ++i) block += widened(x[i]);
@@ -147,7 +147,7 @@ Kernel prepare_vectorized(const Workload& w, Device& device) {
   return with_element_type(w.dtype, [&]<typename T>() -> Kernel {
     const auto range =
         with_isa(cpu.isa(), []<Isa isa>() { return kind == Kind::sum ? &sum_range<isa, T> : &maximum_range<isa, T>; });
-    // Pieces of the same length each time, whoever takes them: the sum is the same each time.
+    // Parts of fixed length for every schedule, so that the sum is reproducible.
     constexpr std::int64_t kPage = 4096 / sizeof(T);
     const std::int64_t n = w.shape["n"];
     const std::int64_t pages = ceil_div(n, 16 * cpu.pool().size() * kPage);

@@ -1,9 +1,9 @@
-// Sum and maximum of all elements on a GPU. Sums are of fp32 (the atomics' of fp64), and all but the atomics' are added
-// in an order that depends on n and the GPU only: the same bits every time.
-//   atomics     an element a thread, and an atomic operation on one address each: they take turns
-//   tree        partial results of blocks from a tree in shared memory, joined by a second kernel
-//   shuffle     the tree within warps in registers: two barriers a block instead of ten
-//   vectorized  several 16-byte loads in flight a thread; block 0 joins the partial results as they come
+// Sum and maximum of all elements on a GPU. Sums are in fp32 (the atomics' in fp64), and all but the atomics' are
+// added in an order that depends on n and the GPU only: reproducible bit by bit.
+//   atomics     one element per thread, and one atomic operation on one address each: serialised
+//   tree        partial results of blocks from a tree in shared memory, reduced by a second kernel
+//   shuffle     the tree within warps in registers: two barriers per block instead of ten
+//   vectorized  several 16-byte loads in flight per thread; block 0 reduces the partial results as they arrive
 #include <algorithm>
 #include <memory>
 #include <tuple>
@@ -19,14 +19,14 @@ namespace roofline::reduction_cuda {
 namespace {
 
 constexpr int kThreads = 512;
-// 16-byte loads of a thread in a round: four are under way, and the next is asked for as one is added. Two to eight of
+// 16-byte loads per thread and round: four are in flight, and the next is issued as one is added. Two to eight of
 // them, in blocks for 1 to 16 times an SM's threads, are within 5 % of each other on an H200; this is the best of 30
 // such pairs in bf16, and within 0.6 % of the best in fp32.
 constexpr int kLoads = 8;
 constexpr int kBlocksPerSm = 4;
 
-/// What the atomics work on: doubles add without an error that would grow with n; a float's bits, made to order as
-/// unsigned numbers do, have an atomic maximum.
+/// The word of the atomics: doubles accumulate without an error that grows with n; a float's bits, mapped to the
+/// order of unsigned integers, have an atomic maximum.
 template <typename Combine>
 struct Atomic;
 
@@ -62,7 +62,7 @@ __global__ void take_total(typename Atomic<Combine>::Word* total, T* __restrict_
   *total = 0;
 }
 
-/// Over the block, by halves in shared memory. Thread 0 gets the result.
+/// Over the block, halving in shared memory. Thread 0 gets the result.
 template <typename Combine>
 __device__ float tree_reduce(float value, Combine combine) {
   __shared__ float values[kThreads];
@@ -89,7 +89,7 @@ struct Shuffle {
   }
 };
 
-/// One result a block of x[0 … n); a second launch of one block joins them.
+/// One result per block of x[0 … n); a second launch of one block reduces them.
 template <typename In, typename Out, typename Combine, typename Reduce>
 __global__ void __launch_bounds__(kThreads)
     reduce_blocks(const In* __restrict__ x, Out* __restrict__ out, std::int64_t n) {
@@ -114,9 +114,9 @@ __device__ float reduce_vector(uint4 raw, Combine combine) {
   return values[0];
 }
 
-/// This thread's share of x: as many chunks of kThreads * kLoads vectors as every block, then of the vectors that
-/// are left, then of the elements past the last vector. A chunk more for some blocks would have the others wait for
-/// them: 3 % of the time for 31 chunks.
+/// This thread's part of x: the same number of chunks of kThreads * kLoads vectors for every block, then remaining
+/// vectors, then elements past the last vector. One more chunk for some blocks would make the others wait: 3 % of
+/// the time for 31 chunks.
 template <typename T, typename Combine>
 __device__ float reduce_share(const T* __restrict__ x, std::int64_t n, Combine combine) {
   const auto* vectors = reinterpret_cast<const uint4*>(x);
@@ -140,7 +140,7 @@ __device__ float reduce_share(const T* __restrict__ x, std::int64_t n, Combine c
   return own;
 }
 
-/// A block's result on its way to block 0: 8 bytes, which arrive as one, so that it takes no fence and no counter.
+/// A block's result for block 0: 8 bytes that arrive atomically, so that no fence and no counter is needed.
 struct Mail {
   static constexpr std::uint64_t kNone = 0;
 
@@ -156,8 +156,8 @@ struct Mail {
   }
 };
 
-/// All boxes, one a block, are empty before and after every launch. Block 0 waits for the others, which wait for
-/// nobody.
+/// All boxes, one per block, are empty before and after every launch. Block 0 waits for the others, which wait for
+/// no block.
 template <typename T, typename Combine>
 __global__ void __launch_bounds__(kThreads)
     reduce_in_one_launch(const T* __restrict__ x, T* __restrict__ out, std::uint64_t* boxes, std::int64_t n) {
@@ -173,7 +173,7 @@ __global__ void __launch_bounds__(kThreads)
 
 enum class Variant { atomics, tree, shuffle, vectorized };
 
-/// What a launch works with. `partial`: a result a block. `total`: the atomics' word.
+/// Parameters of a launch. `partial`: one result per block. `total`: the atomics' word.
 struct Problem {
   cudaStream_t stream;
   std::int64_t n;

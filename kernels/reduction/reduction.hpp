@@ -1,4 +1,4 @@
-// Sum and maximum on the CPU: what the launcher sees of the vector kernels.
+// Sum and maximum on the CPU: declarations of the vector kernels.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The vector kernels of sum and maximum, one for each instruction-set level.
+// Vector kernels of sum and maximum, one per instruction-set level.
 #include "kernels/reduction/reduction.hpp"
 
 #include <limits>
@@ -9,8 +9,8 @@
 namespace roofline {
 namespace {
 
-/// 8 registers of accumulators: an operation takes 4 cycles and 2 are begun in each, so fewer would wait on each other
-/// where the data comes from a cache. `combine` takes packets, `whole` makes one value of a packet.
+/// 8 accumulator registers: an operation has a latency of 4 cycles and 2 start per cycle, so fewer would be
+/// latency-bound for data in a cache. `combine` takes packets, `whole` reduces a packet to one value.
 template <typename T, typename Combine, typename Whole, typename Rest>
 Computed<T> reduce(const T* x, std::int64_t count, Computed<T> identity, Combine combine, Whole whole, Rest rest) {
   using V = Vector<kIsa, T>;

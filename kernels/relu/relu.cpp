@@ -1,6 +1,6 @@
-// ReLU: y = max(x, 0). Work model, reference, and the CPU's implementations; the CUDA ones are in relu.cu.
-//   naive       one thread, one loop, ordinary stores: the output's lines are read before they are written
-//   vectorized  all threads, non-temporal stores: memory sees one read and one write an element
+// ReLU: y = max(x, 0). Work model, reference and CPU implementations; the CUDA ones are in relu.cu.
+//   naive       single thread, regular stores: output lines are read before they are written
+//   vectorized  all threads, non-temporal stores: memory sees one read and one write per element
 #include "kernels/relu/relu.hpp"
 
 #include "kernels/blocks/elementwise.hpp"
@@ -24,7 +24,7 @@ class Relu final : public ElementwiseOf<ReluFormula, 1> {
   std::string_view name() const override { return "relu"; }
   std::string_view summary() const override { return "y = max(x, 0), elementwise"; }
 
-  /// Nothing is rounded: the output is the input or zero. Half an ulp is the finest that the metric tells.
+  /// Nothing is rounded: the output is the input or zero. Half an ulp is the resolution of the metric.
   Tolerance tolerance(const Workload& w) const override {
     return {.relative = unit_roundoff(w.dtype), .magnitude = 0.5};
   }

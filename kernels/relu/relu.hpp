@@ -1,4 +1,4 @@
-// ReLU on the CPU: what the launcher sees of the vector kernels.
+// ReLU on the CPU: declarations of the vector kernels.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace roofline {
 
-/// y[i] = max(x[i], 0). `streamed`: stores go past the caches, for outputs that don't stay in them.
+/// y[i] = max(x[i], 0). `streamed`: non-temporal stores, for outputs that do not stay in the caches.
 template <Isa isa, typename T>
 void relu_range(const T* x, T* y, std::int64_t count, bool streamed);
 

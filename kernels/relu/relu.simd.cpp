@@ -1,4 +1,4 @@
-// The vector kernels of ReLU, one for each instruction-set level.
+// Vector kernels of ReLU, one per instruction-set level.
 #include "kernels/relu/relu.hpp"
 
 #include "kernels/blocks/cpu/streamed_map.hpp"

@@ -1,6 +1,7 @@
-// RMS normalisation over the last axis. Work model, reference, and the CPU's implementations; CUDA's are in rmsnorm.cu.
-//   naive       one thread, two plain loops over each row
-//   vectorized  all threads; a row is summed up while the one before is scaled and stored
+// RMS normalisation over the last axis. Work model, reference and CPU implementations; the CUDA ones are in
+// rmsnorm.cu.
+//   naive       single thread, two scalar loops over each row
+//   vectorized  all threads; a row is reduced while the previous one is scaled and stored
 #include "kernels/rmsnorm/rmsnorm.hpp"
 
 #include <cmath>
@@ -21,9 +22,9 @@ class RmsNorm final : public RowWise {
   std::string_view summary() const override { return "y = x / sqrt(mean of x^2 + 1e-5) * gamma, row by row"; }
   double reference_cost(const Workload&) const override { return 6; }
 
-  /// Outputs are a normalised value (up to 1.73 for uniform data, sqrt(cols) at most) times a gamma below 1: of
-  /// size 1. Squares are positive, so the rounding of their sum is at most that of its terms in sequence; 8 more
-  /// follow it.
+  /// Outputs are a normalised value (up to 1.73 for uniform data, at most sqrt(cols)) times a gamma below 1:
+  /// magnitude 1. Squares are positive, so the rounding of their sum is at most that of its terms in sequence; 8
+  /// more follow.
   Tolerance tolerance(const Workload& w) const override {
     const auto columns = static_cast<double>(w.shape["cols"]);
     return storage_tolerance(w.dtype, 1, 8 + std::sqrt(columns));
@@ -32,8 +33,8 @@ class RmsNorm final : public RowWise {
   std::vector<Implementation> implementations() const override;
 
  protected:
-  /// 5 FLOPs an element: the mean of squares takes 2 (square, add), normalising 1, gamma 1, and as in layer
-  /// norm's convention what a row shares is counted besides, here as 1.
+  /// 5 FLOPs per element: mean of squares 2 (square, add), normalising 1, gamma 1, and as in layer norm's
+  /// convention 1 for what a row shares.
   std::map<Pipe, double> flops(DType dtype, DeviceKind) const override { return {{vector_pipe(dtype), 5}}; }
 
   void evaluate(Eigen::ArrayXd& row, std::span<const Eigen::ArrayXd> vectors) const override {

@@ -1,7 +1,7 @@
 // RMS norm on a GPU: y = x / sqrt(mean of x² + eps) * gamma, row by row.
-//   two_pass    a block a row, two sweeps over it: squares, output; an element an access
-//   vectorized  likewise with 16 bytes an access: a quarter to an eighth of the instructions
-//   registers   one sweep: the row stays in the registers of a warp, a block or a cluster
+//   two_pass    one block per row, two passes: squares, output; one element per access
+//   vectorized  the same with 16 bytes per access: a quarter to an eighth of the instructions
+//   registers   one pass: the row stays in the registers of a warp, a block or a cluster
 #include "device/cuda/check.hpp"
 #include "device/cuda/cuda_device.hpp"
 #include "kernels/blocks/cuda/cuda_launch.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr float kEpsilon = 1e-5f;
 
-/// What map_rows and sweep_rows do with a row.
+/// The row operation of map_rows and sweep_rows.
 template <typename T>
 struct RmsNormRow {
   static constexpr int kSteps = 2;

@@ -1,9 +1,9 @@
-// RMS normalisation: what the CPU and the GPU must agree about.
+// RMS normalisation: constants shared by CPU and GPU.
 #pragma once
 
 namespace roofline {
 
-/// Added to the mean of squares, as language models have it.
+/// Added to the mean of squares, as in language models.
 inline constexpr double kRmsNormEpsilon = 1e-5;
 
 }  // namespace roofline

@@ -1,9 +1,9 @@
-// Rotary position embedding: every head of every token is turned by the angles of its position. Element i of a head
-// and element i + head_dim / 2 are the coordinates of a point in a plane, as in Llama's implementation in Hugging Face
-// (not neighbours, as in the paper). Work model, reference, and the CPU's implementations; the CUDA ones are in
+// Rotary position embedding: every head of every token is rotated by the angles of its position. Element i of a head
+// and element i + head_dim / 2 are the coordinates of a point in a plane, as in Llama's implementation in Hugging
+// Face (not neighbours, as in the paper). Work model, reference and CPU implementations; the CUDA ones are in
 // rope.cu.
-//   scalar      one thread, one plain loop a head
-//   vectorized  all threads, vectors, non-temporal stores: memory sees one read and one write an element
+//   scalar      single thread, scalar loop per head
+//   vectorized  all threads, vectors, non-temporal stores: memory sees one read and one write per element
 #include "kernels/rope/rope.hpp"
 
 #include <vector>
@@ -17,7 +17,7 @@
 namespace roofline {
 namespace {
 
-/// Tokens lie one after another, [batch, seq, heads, head_dim], as projections leave them.
+/// Tokens are consecutive, [batch, seq, heads, head_dim], as projections write them.
 std::int64_t tokens_of(const Workload& w) { return w.shape["batch"] * w.shape["seq"]; }
 
 class Rope final : public Op {
@@ -44,8 +44,8 @@ class Rope final : public Op {
     return "head_dim must be even";
   }
 
-  /// The tables are in fp32 whatever the heads are stored in (fp64 for fp64): all heads of a token share their entries,
-  /// so narrower ones would cost exactness and save little.
+  /// The tables are in fp32 for every storage type (fp64 for fp64): all heads of a token share their entries, so
+  /// narrower ones would lose accuracy and save little.
   std::vector<TensorSpec> tensors(const Workload& w) const override {
     const std::int64_t n = tokens_of(w) * w.shape["heads"] * w.shape["head_dim"];
     const std::int64_t angles = w.shape["seq"] * w.shape["head_dim"] / 2;
@@ -56,7 +56,7 @@ class Rope final : public Op {
             {"y", TensorRole::output, n, w.dtype}};
   }
 
-  /// 3 FLOPs an element: two products and their sum.
+  /// 3 FLOPs per element: two products and their sum.
   Work work(const Workload& w, DeviceKind device) const override {
     const auto specs = tensors(w);
     Work work;
@@ -77,7 +77,8 @@ class Rope final : public Op {
     return matrix_edges(tokens_of(w) * w.shape["heads"], w.shape["head_dim"]);
   }
 
-  /// Products of values in [-1, 1] are of size 1/3, the sum of two of 1/2. Each is rounded: three times.
+  /// Products of values in [-1, 1] have magnitude 1/3, the sum of two of them 1/2. Each is rounded: three
+  /// roundings.
   Tolerance tolerance(const Workload& w) const override { return storage_tolerance(w.dtype, 0.5, 3); }
 
   std::vector<Implementation> implementations() const override;
@@ -106,7 +107,7 @@ void Rope::reference(const Workload& w, std::span<const HostTensor> inputs, std:
   });
 }
 
-/// Its tables come with a launch.
+/// Its tables are inputs of the launch.
 template <typename T>
 Rotation<T> rotation(const Workload& w) {
   return {.positions = w.shape["seq"], .heads = w.shape["heads"], .half = w.shape["head_dim"] / 2};
@@ -175,7 +176,7 @@ std::vector<Shape> Rope::test_shapes(DeviceKind device) const {
             {{"batch", 2}, {"seq", 67}, {"heads", 3}, {"head_dim", 80}},
             {{"batch", 2}, {"seq", 31}, {"heads", 40}, {"head_dim", 128}}};
   }
-  // Heads of whole vectors and not, tokens that share a block and that fill it in several rounds.
+  // Heads of whole vectors and others, tokens that share a block and tokens that fill it in several rounds.
   return {{{"batch", 1}, {"seq", 1}, {"heads", 1}, {"head_dim", 2}},
           {{"batch", 3}, {"seq", 7}, {"heads", 5}, {"head_dim", 38}},
           {{"batch", 2}, {"seq", 67}, {"heads", 1}, {"head_dim", 64}},

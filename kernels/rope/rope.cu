@@ -1,8 +1,8 @@
-// Rotary position embedding on a GPU. A thread holds some angles in registers and turns with them the same place of
+// Rotary position embedding on a GPU. A thread holds some angles in registers and rotates the same elements of
 // several heads of its token.
-//   scalar      an element of either half at a time: 2- or 4-byte accesses
-//   vectorized  16 bytes of either half of two heads: four accesses in flight (single elements where half a head is not
-//               a whole number of 16 bytes)
+//   scalar      one element of each half at a time: 2- or 4-byte accesses
+//   vectorized  16 bytes of each half of two heads: four accesses in flight (single elements if half a head is not
+//               a multiple of 16 bytes)
 #include <algorithm>
 
 #include "device/cuda/check.hpp"
@@ -14,7 +14,7 @@
 namespace roofline::rope_cuda {
 namespace {
 
-constexpr int kMostThreads = 512;  ///< half of the longest head, an element a thread
+constexpr int kMostThreads = 512;  /// half of the longest head, one element per thread
 
 struct Extents {
   unsigned tokens;
@@ -23,7 +23,7 @@ struct Extents {
   int half;            ///< elements of half a head
 };
 
-/// Angles are read again by every block that has their position, so they may stay in the caches.
+/// Angles are read again by every block with the same position, so they may stay in the caches.
 template <int kWidth>
 __device__ void load_angles(float (&out)[kWidth], const float* from) {
   using Load = Access<float, kWidth == 1 ? 1 : kLanes<float>>;
@@ -37,7 +37,7 @@ __device__ void load_angles(float (&out)[kWidth], const float* from) {
   }
 }
 
-/// What nothing in the launch reads again.
+/// Data that is not read again within the launch.
 template <typename T, int kWidth>
 __device__ void store_once(T* to, const float (&values)[kWidth]) {
   if constexpr (kWidth == 1) {
@@ -64,7 +64,7 @@ __device__ void rotate(typename Access<T, kWidth>::Raw lower, typename Access<T,
   store_once<T>(y + half, b);
 }
 
-/// A block is [tokens, heads, accesses to half a head]; a thread loads from kHeads heads before it turns them.
+/// A block is [tokens, heads, accesses to half a head]; a thread loads from kHeads heads before it rotates them.
 template <typename T, int kWidth, int kHeads>
 __global__ void __launch_bounds__(kMostThreads) rope(const T* __restrict__ x, const float* __restrict__ cos,
                                                      const float* __restrict__ sin, T* __restrict__ y, Extents e) {
@@ -98,10 +98,10 @@ __global__ void __launch_bounds__(kMostThreads) rope(const T* __restrict__ x, co
   }
 }
 
-/// As many heads of a token as a block has room for, and the same number in each of its rounds; where a token leaves
-/// room, several tokens.
+/// As many heads of a token as a block has room for, the same number in each of its rounds; if a token leaves room,
+/// several tokens.
 dim3 block_of(const Extents& e, int width, int heads_of_thread) {
-  constexpr int kThreads = 384;  // 40 heads of 128 elements, two a thread, in one round in fp32
+  constexpr int kThreads = 384;  // 40 heads of 128 elements, two per thread, in one round in fp32
   constexpr int kMostTokens = 64;
   const int accesses = e.half / width;
   const std::int64_t room = std::max(1, kThreads / accesses);

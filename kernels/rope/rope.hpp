@@ -1,4 +1,4 @@
-// Rotary position embedding on the CPU: what the launcher sees of the vector kernels.
+// Rotary position embedding on the CPU: declarations of the vector kernels.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace roofline {
 
-/// Cosines and sines, [positions, half], and the heads of a token that they turn, each of 2 half elements.
+/// Cosines and sines, [positions, half], and the heads of a token that they rotate, each of 2 half elements.
 template <typename T>
 struct Rotation {
   const T* cos = nullptr;
@@ -18,8 +18,8 @@ struct Rotation {
   std::int64_t half = 0;
 };
 
-/// Turns the heads of tokens [first, last) of x into y; token t is at position t mod positions. `streamed`: stores go
-/// past the caches, for outputs that don't stay in them.
+/// Rotates the heads of tokens [first, last) of x into y; token t is at position t mod positions. `streamed`:
+/// non-temporal stores, for outputs that do not stay in the caches.
 template <Isa isa, typename T>
 void rope_tokens(const Rotation<Computed<T>>& by, const T* x, T* y, std::int64_t first, std::int64_t last,
                  bool streamed);

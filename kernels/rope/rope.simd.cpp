@@ -1,4 +1,4 @@
-// The vector kernels of rotary position embedding, one for each instruction-set level.
+// Vector kernels of rotary position embedding, one per instruction-set level.
 #include "kernels/rope/rope.hpp"
 
 #include "kernels/blocks/cpu/loads_ahead.hpp"
@@ -7,7 +7,7 @@
 namespace roofline {
 namespace {
 
-/// Of a token's angles, in the order that elements have in registers.
+/// A token's angles, in the order of elements in registers.
 template <typename T>
 struct Angles {
   static constexpr std::int64_t kMost = 256;
@@ -77,7 +77,7 @@ void rotate_tokens(const Rotation<Computed<T>>& by, const T* x, T* y, std::int64
 
 }  // namespace
 
-/// Stores past the caches want aligned vectors: halves of whole vectors have them everywhere.
+/// Non-temporal stores need aligned vectors: halves of whole vectors are aligned everywhere.
 template <Isa isa, typename T>
 void rope_tokens(const Rotation<Computed<T>>& by, const T* x, T* y, std::int64_t first, std::int64_t last,
                  bool streamed) {

@@ -1,6 +1,6 @@
-// Softmax over the last axis. Work model, reference, and the CPU's implementations; the CUDA ones are in softmax.cu.
-//   naive       one thread, three plain loops over each row, the C library's exponential
-//   vectorized  all threads, vectors of exponentials, a row at a time in the cache
+// Softmax over the last axis. Work model, reference and CPU implementations; the CUDA ones are in softmax.cu.
+//   naive       single thread, three scalar loops over each row, the C library's exponential
+//   vectorized  all threads, vectors of exponentials, one row at a time in the cache
 #include "kernels/softmax/softmax.hpp"
 
 #include <algorithm>
@@ -22,8 +22,8 @@ class Softmax final : public RowWise {
   /// An exponential of the C library takes as long as about 16 additions.
   double reference_cost(const Workload&) const override { return 20; }
 
-  /// A row sums to 1, so its outputs are of size 1 / cols. The sum of positive terms is as long as the row;
-  /// 8 more roundings are the exponential's (fast GPU exponentials err by 2 to 4) and the scaling's.
+  /// A row sums to 1, so its outputs have magnitude 1 / cols. The sum of positive terms is as long as the row; 8
+  /// more roundings are the exponential's (fast GPU exponentials err by 2 to 4) and the scaling's.
   Tolerance tolerance(const Workload& w) const override {
     const auto columns = static_cast<double>(w.shape["cols"]);
     return storage_tolerance(w.dtype, 1 / columns, 8 + std::sqrt(columns));
@@ -32,7 +32,7 @@ class Softmax final : public RowWise {
   std::vector<Implementation> implementations() const override;
 
  protected:
-  /// 5 FLOPs an element: maximum, subtract, exponential, add, scale. The exponential runs on the special
+  /// 5 FLOPs per element: maximum, subtract, exponential, add, scale. The exponential runs on the special
   /// function units of a GPU, and on the vector pipe of a CPU, where the convention still counts it as one.
   std::map<Pipe, double> flops(DType dtype, DeviceKind device) const override {
     if (device == DeviceKind::cpu) return {{vector_pipe(dtype), 5}};
@@ -58,7 +58,7 @@ constexpr auto kNaiveSoftmaxRow = []<typename T>(const T* x, T* y, std::int64_t 
 
 template <Isa isa, typename T>
 void rows_with_scratch(const T* x, T* y, std::int64_t rows, std::int64_t columns, bool streamed) {
-  // Half of the vectors would cross the border of a line, and take twice as long, were it not aligned to one.
+  // Aligned to a cache line, because half of the vectors would otherwise cross a line and take twice as long.
   struct alignas(64) Line {
     Computed<T> values[64 / sizeof(Computed<T>)];
   };

@@ -1,7 +1,7 @@
 // Softmax over rows on a GPU: y = exp(x - max) / sum(exp(x - max)).
-//   three_pass  a block a row, three sweeps: maximum, sum, output; an element an access, two exponentials an element
-//   online      maximum and sum from one sweep, and 16 bytes an access where rows start on them
-//   registers   one sweep: the row stays in the registers of a warp, a block or a cluster; one exponential an element
+//   three_pass  one block per row, three passes: maximum, sum, output; one element per access, two exponentials
+//   online      maximum and sum in one pass, and 16 bytes per access if rows are aligned
+//   registers   one pass: the row stays in the registers of a warp, a block or a cluster; one exponential per element
 // exp(x - max) = 2^(x·log2 e - max·log2 e): one FMA and one instruction of the special-function unit.
 #include "device/cuda/check.hpp"
 #include "device/cuda/cuda_device.hpp"
@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(kThreads)
 /// Never -inf, so that no difference of two is NaN.
 __device__ float scaled(float highest) { return fmaxf(highest * kLog2E, ScaledSum::kLowest); }
 
-/// Maximum and sum in one sweep: when an access raises the maximum, the sum so far is scaled down to it.
+/// Maximum and sum in one pass: when an access raises the maximum, the sum so far is rescaled.
 template <typename T, int kWidth>
 __global__ void __launch_bounds__(kOnlineThreads)
     softmax_online(const T* __restrict__ x, T* __restrict__ y, std::int64_t columns) {
@@ -66,9 +66,9 @@ __global__ void __launch_bounds__(kOnlineThreads)
   }
 }
 
-/// What map_rows does with a row. The sum is taken under the maximum of the warp's own part, so that all warps need
-/// each other's results only once. Its exponentials are not kept but taken again for the output, where the exponent
-/// takes the division in: registers are dearer than the special-function units, which are half idle.
+/// The row operation of map_rows. The sum is relative to the maximum of the warp's own part, so that all warps
+/// exchange results only once. Exponentials are recomputed for the output, where the exponent includes the
+/// division: registers are scarcer than the special function units, which are half idle.
 template <typename T>
 struct SoftmaxRow {
   static constexpr int kSteps = 2;

@@ -1,4 +1,4 @@
-// Softmax on the CPU: what the launcher sees of the vector kernels.
+// Softmax on the CPU: declarations of the vector kernels.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace roofline {
 
-/// Values that softmax_rows() needs as scratch: a row, whose exponentials wait there in the cache, so that memory
-/// sees y once, what is left of its last vector, and three for each of its blocks of 4 KiB.
+/// Scratch of softmax_rows() in values: a row, whose exponentials stay there in the cache, so that memory sees y
+/// once, the remainder of its last vector, and three for each of its blocks of 4 KiB.
 template <typename T>
 std::int64_t softmax_scratch(std::int64_t columns) {
   return columns + 64 + 3 * (columns * std::int64_t{sizeof(T)} / 4096 + 1);

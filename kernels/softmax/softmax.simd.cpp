@@ -1,5 +1,5 @@
-// The vector kernels of softmax: a row's exponentials are taken, relative to an element that is large enough, while the
-// row before is stored with what its blocks lack to the largest of those elements and to the row's sum.
+// Vector kernels of softmax: a row's exponentials are computed relative to a sufficiently large element, while the
+// previous row is stored with the factors of its blocks: to the largest of those elements and to the row's sum.
 #include "kernels/softmax/softmax.hpp"
 
 #include <cmath>
@@ -14,16 +14,16 @@ struct Softmax {
   using V = Vector<kIsa, T>;
   using Value = Computed<T>;
   using Packet = typename V::Packet;
-  /// Less than any: finite, so that infinities differ from it by infinity.
+  /// Less than any value: finite, so that infinities differ from it by infinity.
   static constexpr Value kLeast = Eigen::NumTraits<Value>::lowest();
-  /// A larger sum is too near to the largest number.
+  /// Above this a sum is too close to the largest number.
   static constexpr Value kLargeSum = 1e15F;
   static constexpr bool kReadsAgain = false;
 
   struct Block {
     Value reference;  ///< what its powers are relative to
     Value sum;        ///< of its powers
-    Value factor;     ///< of those of the row that is emitted
+    Value factor;     /// of the powers of the row that is emitted
   };
 
   struct Gather {
@@ -48,11 +48,11 @@ struct Softmax {
     Packet operator()(auto where, const T*) const { return V::multiply(V::take_back(powers + where.at), factors); }
   };
 
-  Value* powers;  ///< of the row that is gathered, and behind them those that are yet to be emitted
+  Value* powers;  /// of the row being gathered, followed by those not yet emitted
   Block* blocks;
   Value reference = 0;
-  Value sum = 0;     ///< of the block that is gathered
-  Value factor = 0;  ///< of the one that is emitted
+  Value sum = 0;     /// of the block being gathered
+  Value factor = 0;  /// of the block being emitted
 
   Block& block(std::int64_t first) const { return blocks[first / kRowBlock<T>]; }
 
@@ -63,7 +63,7 @@ struct Softmax {
     return V::largest(largest);
   }
   void begin_band() {}
-  /// The largest element of all would take a sweep of its own, in which memory writes nothing.
+  /// Finding the largest element of the row would take a separate pass, in which memory writes nothing.
   void begin_row(const T* in, std::int64_t columns) {
     reference = largest_of(in, columns < V::kLanes ? columns : V::kLanes);
   }
@@ -88,8 +88,8 @@ struct Softmax {
       b->factor = std::exp(b->reference - largest);
       total += b->factor * b->sum;
     }
-    // The largest reference is an element, whose own power is 1, unless the row is -inf throughout: then it is NaN, as
-    // -inf less -inf is.
+    // The largest reference is an element, whose own power is 1, unless the whole row is -inf: then it is NaN,
+    // as -inf minus -inf.
     if (!(total > Value(0.5))) total = Eigen::NumTraits<Value>::quiet_NaN();
     for (Block* b = blocks; b < end; ++b) b->factor /= total;
   }

@@ -1,6 +1,6 @@
-// SwiGLU: z = silu(gate) * up with silu(x) = x / (1 + exp(-x)). Work model, reference, and the CPU's implementations;
-// the CUDA ones are in swiglu.cu.
-//   scalar      one thread, one loop, the C library's exponential
+// SwiGLU: z = silu(gate) * up with silu(x) = x / (1 + exp(-x)). Work model, reference and CPU implementations; the
+// CUDA ones are in swiglu.cu.
+//   scalar      single thread, the C library's exponential
 //   vectorized  all threads, vectors of exponentials, non-temporal stores
 #include "kernels/swiglu/swiglu.hpp"
 
@@ -30,8 +30,9 @@ class Swiglu final : public ElementwiseOf<SwigluFormula, 2> {
   /// As for softmax: an exponential of the C library takes as long as about 16 additions.
   double reference_cost(const Workload&) const override { return 24; }
 
-  /// Inputs in [-1, 1] make outputs of 0.18 in the root mean square. Eight roundings: the exponential's (fast ones of
-  /// GPUs err by 2 to 4), of the sum, of the quotient (2 on a GPU: reciprocal and product), and of the product.
+  /// Inputs in [-1, 1] give outputs with a root mean square of 0.18. Eight roundings: the exponential's (fast GPU
+  /// exponentials err by 2 to 4), of the sum, of the quotient (2 on a GPU: reciprocal and product), and of the
+  /// product.
   Tolerance tolerance(const Workload& w) const override { return storage_tolerance(w.dtype, 0.18, 8); }
 
   std::vector<Implementation> implementations() const override {
@@ -41,8 +42,8 @@ class Swiglu final : public ElementwiseOf<SwigluFormula, 2> {
   }
 
  protected:
-  /// 4 an element: exponential, sum, quotient, product; the sign is free. The first and the third run on the special
-  /// function units of a GPU, and on the vector pipe of a CPU.
+  /// 4 per element: exponential, sum, quotient, product; the sign is free. The first and the third run on the
+  /// special function units of a GPU, and on the vector pipe of a CPU.
   std::map<Pipe, double> flops(DType dtype, DeviceKind device) const override {
     if (device == DeviceKind::cuda) return {{vector_pipe(dtype), 2}, {Pipe::sfu, 2}};
     return {{vector_pipe(dtype), 4}};

@@ -5,8 +5,8 @@
 namespace roofline::swiglu_cuda {
 namespace {
 
-/// An exponential and a reciprocal of the special function units. A gate below -87 has a denominator near or past the
-/// end of fp32; the fast quotient then is 0, which is right to within 1e-36.
+/// An exponential and a reciprocal of the special function units. A gate below -87 has a denominator near or past
+/// the end of fp32; the fast quotient is then 0, which is correct within 1e-36.
 struct Gate {
   __device__ float operator()(const float (&x)[2]) const {
     constexpr float kLog2E = 1.4426950408889634f;

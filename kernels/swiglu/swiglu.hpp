@@ -1,4 +1,4 @@
-// SwiGLU on the CPU: what the launcher sees of the vector kernels.
+// SwiGLU on the CPU: declarations of the vector kernels.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace roofline {
 
-/// z[i] = gate[i] / (1 + exp(-gate[i])) * up[i]. `streamed`: stores go past the caches, for outputs that don't stay in
-/// them.
+/// z[i] = gate[i] / (1 + exp(-gate[i])) * up[i]. `streamed`: non-temporal stores, for outputs that do not stay in
+/// the caches.
 template <Isa isa, typename T>
 void swiglu_range(const T* gate, const T* up, T* z, std::int64_t count, bool streamed);
 

@@ -1,4 +1,4 @@
-// The vector kernels of SwiGLU, one for each instruction-set level.
+// Vector kernels of SwiGLU, one per instruction-set level.
 #include "kernels/swiglu/swiglu.hpp"
 
 #include "kernels/blocks/cpu/streamed_map.hpp"

@@ -1,5 +1,5 @@
-// A transfer over the link between host and GPU. Its tensors are on the device: the copy on the host belongs to the
-// implementation. The implementations are in transfer.cu, and a CPU has none: its tensors are where it computes.
+// Transfers between host and GPU. The tensors are on the device: the host copy belongs to the implementation. The
+// implementations are in transfer.cu. A CPU has none, because its tensors are in host memory.
 #include "kernels/blocks/data_movement.hpp"
 #include "op/registry.hpp"
 
@@ -20,8 +20,8 @@ class Transfer final : public DataMovement {
              .maximum = 1}};
   }
 
-  /// Over the link the GPU reads what comes from the host and writes what goes there; in its memory it is the other way
-  /// round.
+  /// Over the link the GPU reads what comes from the host and writes what goes there; in its memory it is the
+  /// reverse.
   Work work(const Workload& w, DeviceKind device) const override {
     const double bytes = static_cast<double>(w.shape["n"]) * static_cast<double>(element_size(w.dtype));
     Work work;

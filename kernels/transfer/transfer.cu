@@ -1,6 +1,6 @@
-// Transfers over the link between host and GPU. The host's buffer belongs to the implementation.
-//   pageable  ordinary memory: the driver copies it, piece by piece, through page-locked memory of its own
-//   pinned    page-locked memory: the GPU's copy engine reads and writes it itself
+// Transfers between host and GPU. The host buffer belongs to the implementation.
+//   pageable  pageable memory: the driver stages it through pinned buffers of its own
+//   pinned    pinned memory: the GPU's copy engine accesses it directly
 #include <cstring>
 #include <memory>
 
@@ -43,8 +43,8 @@ void copy(void* to, const void* from, const HostBuffer& host, cudaMemcpyKind kin
   check(cudaMemcpyAsync(to, from, host.bytes(), kind, stream), "copying over the link");
 }
 
-/// Timed launches are captured, and are one copy over the link and nothing else. A launch that runs at once, as the
-/// verified one does, first puts x where the copy starts, or afterwards what has arrived into y.
+/// Timed launches are captured and consist of one copy over the link. A launch that runs immediately, as the
+/// verified one does, first writes x to the source of the copy, or afterwards the received data to y.
 void upload(const HostBuffer& host, const void* x, void* y, CudaDevice& device) {
   if (!is_captured(device.stream())) device.download(host.data(), x, host.bytes());
   copy(y, host.data(), host, cudaMemcpyHostToDevice, device.stream());
@@ -52,7 +52,7 @@ void upload(const HostBuffer& host, const void* x, void* y, CudaDevice& device) 
 
 void download(const HostBuffer& host, const void* x, void* y, CudaDevice& device) {
   const bool at_once = !is_captured(device.stream());
-  if (at_once) std::memset(host.data(), 0xFF, host.bytes());  // NaNs, so that a copy that leaves something out shows
+  if (at_once) std::memset(host.data(), 0xFF, host.bytes());  // NaNs, so that an incomplete copy is detected
   copy(host.data(), x, host, cudaMemcpyDeviceToHost, device.stream());
   if (!at_once) return;
   device.synchronize();

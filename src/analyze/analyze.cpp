@@ -1,4 +1,4 @@
-// Plans the rows, has a child process run them, and puts the report together as they come in.
+// Plans the rows, runs them in a child process, and assembles the report.
 #include "analyze/analyze.hpp"
 
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ Outcome without_run(PointStatus status, std::string reason) {
   return outcome;
 }
 
-/// In the child: opens the device at the first workload that needs it and keeps it for those that follow.
+/// In the child: opens the device at the first workload that needs it and keeps it for the following ones.
 class WorkloadWorker {
  public:
   WorkloadWorker(const Suite& suite, const Machine& machine, const AnalyzeOptions& options)
@@ -49,7 +49,7 @@ class WorkloadWorker {
       outcome = entry.skip_reason.empty() ? measure(entry, implementation, send)
                                           : without_run(PointStatus::skipped, entry.skip_reason);
     } catch (const std::exception& error) {
-      // Either the context is lost, or the device could not be opened again after that.
+      // Either the context is lost, or the device could not be reopened after that.
       outcome = without_run(PointStatus::failed, error.what());
       after = AfterJob::fresh_process;
     }
@@ -82,8 +82,8 @@ class WorkloadWorker {
   std::optional<ReferenceProbe> reference_;
 };
 
-/// A device that is gone (a GPU that fell off its bus) can't be opened by a fresh process either, and neither by the
-/// next: then the rows that are left are not tried one by one, each for its full limit.
+/// A lost device (a GPU that fell off the bus) cannot be opened by the next process, nor by the one after it. The
+/// remaining rows are then not tried one by one, each for its full limit.
 class LostDevice {
  public:
   /// Before a process is started.
@@ -100,21 +100,21 @@ class LostDevice {
   int in_vain_ = 0;
 };
 
-/// The lesser one of that of all rows, and the row's own where its kernel has one in the suite.
+/// The lower of the limit of all rows and the row's own from the suite.
 std::optional<double> limit_of(const SuiteEntry& entry, const AnalyzeOptions& options) {
   const std::optional<double> own = entry.time_limit_s();
   if (!own || !options.row_limit_s) return own ? own : options.row_limit_s;
   return std::min(*own, *options.row_limit_s);
 }
 
-/// Whether a second time may tell more: more of the kernel than of what else went on, or where its median is, if that
-/// was not for want of samples.
+/// Whether timing the row again may help: contention may have passed, or the median may become known, unless
+/// samples were too few.
 bool worth_another(const Point& point) {
   return is_under_contention(point) || (badly_measured(point) && point.time->samples >= kFewestForInterval);
 }
 
-/// Times every row once more that was disturbed, came at a slow pace or is badly measured, for what spoilt it may have
-/// passed. The second time counts if it is better in that; else the first one stays, and says so.
+/// Times every row once more that was measured under contention or background slowdown, or is badly measured. The
+/// second time replaces the first if it is better in that respect; otherwise the first one stays, marked.
 void measure_again(const Suite& suite, const Machine& machine, const AnalyzeOptions& options, Report& report) {
   std::vector<std::size_t> rows;
   for (std::size_t i = 0; i < report.points.size(); ++i) {
@@ -156,7 +156,7 @@ class CountingWorker {
  public:
   explicit CountingWorker(const AnalyzeOptions& options) : options_(options) {}
 
-  /// Sends one message a workload: its counts, or why there are none.
+  /// Sends one message per workload: its counts, or the reason why there are none.
   AfterJob run(std::span<const SuiteEntry* const> entries, const Send& send) {
     try {
       if (!device_) device_ = open_device(options_.device.kind, options_.device.index, options_.device.options);
@@ -174,7 +174,7 @@ class CountingWorker {
       for (std::size_t i = 0; i < entries.size(); ++i) send(Json({{"failed", error.what()}}).dump());
       return AfterJob::fresh_process;
     } catch (const std::exception&) {
-      // Together they may need more memory than there is.
+      // Together they may need more memory than available.
       for (const SuiteEntry* entry : entries) send(one(*entry).dump());
       return AfterJob::next;
     }
@@ -195,14 +195,14 @@ class CountingWorker {
   std::unique_ptr<CounterReader> reader_;
 };
 
-/// Counts every row that was timed, a few at a time. What can't be counted becomes a note: once where nothing can.
+/// Counts every timed row, a few at a time. What cannot be counted becomes a note; one note if nothing can.
 void count(const Suite& suite, const AnalyzeOptions& options, Report& report) {
   constexpr std::size_t kTogether = 8;
   std::vector<std::size_t> rows, together;
   std::vector<const SuiteEntry*> entries;
   for (std::size_t i = 0; i < report.points.size(); ++i) {
     if (report.points[i].status != PointStatus::ok) continue;
-    // A profiler runs kernels one by one, and those of a collective wait for each other.
+    // A profiler serialises kernels, and those of a collective wait for each other.
     (report.points[i].work.collective ? together : rows).push_back(i);
   }
   for (const std::size_t row : rows) entries.push_back(&suite.entries[row]);
@@ -272,7 +272,7 @@ Report begin_report(const Suite& suite, const Machine& machine, const AnalyzeOpt
   return report;
 }
 
-/// A row with everything but its outcome and what follows from that.
+/// A row with everything except its outcome and what follows from it.
 Point planned_point(const SuiteEntry& entry, const Machine& machine) {
   Point point;
   point.workload = entry.workload;
@@ -286,8 +286,8 @@ Point planned_point(const SuiteEntry& entry, const Machine& machine) {
   return point;
 }
 
-/// Rows whose time did not hold still. What follows from the numbers (above a roof, under a suspect one) is
-/// left to the renderers, which find it in saved runs too.
+/// Rows whose time drifted. Findings that follow from the numbers (above a roof, under a suspect one) are made by
+/// the renderers, which also find them in saved runs.
 void note_drift(Report& report) {
   for (const Point& point : report.points) {
     if (point.time && point.time->drifting) {
@@ -296,7 +296,7 @@ void note_drift(Report& report) {
   }
 }
 
-/// One note for all rows that were disturbed each time, and one for those where only the pace tells.
+/// One note for all rows under contention, and one for those where only the reference probes were slow.
 void note_contention(Report& report) {
   std::vector<NamedContention> rows;
   std::vector<NamedReferenceRate> slow_rows;
@@ -316,7 +316,7 @@ void note_contention(Report& report) {
 Report analyze(const Suite& suite, const Machine& machine, const AnalyzeOptions& options) {
   const double begin = wall_seconds();
   Report report = begin_report(suite, machine, options);
-  // Rows come in the suite's order: the one at work is the first that the report lacks.
+  // Rows arrive in the suite's order: the current one is the first that the report lacks.
   const auto entry_at_work = [&]() -> const SuiteEntry& { return suite.entries[report.points.size()]; };
   const auto add = [&](const SuiteEntry& entry, Outcome outcome) {
     Point point = planned_point(entry, machine);
@@ -339,7 +339,7 @@ Report analyze(const Suite& suite, const Machine& machine, const AnalyzeOptions&
         outcome_from_json(json["outcome"]));
   };
   jobs.on_lost = [&](std::int64_t job, const std::string& reason) {
-    // A child that died after it had sent its row has lost nothing but itself.
+    // A child that died after sending its row has lost nothing else.
     if (static_cast<std::int64_t>(report.points.size()) == job)
       add(entry_at_work(), without_run(PointStatus::failed, reason));
   };

@@ -21,37 +21,36 @@ struct AnalyzeOptions {
   DeviceChoice device;
   SamplerOptions sampler;
   bool raw = false;  ///< keep every sample
-  /// Seconds after which a row is ended, unless it has a lesser limit in the suite; nothing: never.
+  /// Seconds after which a row is killed, unless it has a lower limit in the suite; nothing: never.
   std::optional<double> row_limit_s = {};
-  /// Hardware counters to read, in a process of their own after everything has been timed.
+  /// Hardware counters to read, in a separate process after everything has been timed.
   std::optional<CounterSet> counters = {};
-  /// With the processes that hold the other ranks, of which this one leads; null where there are none.
+  /// The processes that hold the other ranks, if this one leads several; otherwise null.
   std::shared_ptr<Rendezvous> together = {};
   std::vector<std::string> command = {};  ///< argv, for the report
-  std::vector<std::string> notes = {};    ///< what a reader of the report must know of its machine
+  std::vector<std::string> notes = {};    /// facts about the machine for the report
   std::function<void(const Progress&)> progress = [](const Progress&) {};
-  /// Called with the report so far, which is not complete, after each row: the place to write it to disk.
+  /// Called with the incomplete report after each row, for example to write it to disk.
   std::function<void(const Report&)> on_row = [](const Report&) {};
 };
 
-/// One row for each entry of the suite, in its order, whatever happens: a workload that fails, even one
-/// that kills its process or its GPU context, becomes a failed row with the reason. At an interrupt the
-/// rows that are missing become skipped rows and the report is marked cancelled. Rows that were disturbed while they
-/// were timed, came at a slow pace of the machine or are badly measured are timed again at the end, without a call of
-/// `on_row`.
+/// One row for each entry of the suite, in order: a workload that fails, even one that kills its process or its GPU
+/// context, becomes a failed row with the reason. At an interrupt the remaining rows are skipped and the report is
+/// marked cancelled. Rows measured under contention or background slowdown, or badly measured, are timed again at
+/// the end, without a call of `on_row`.
 Report analyze(const Suite& suite, const Machine& machine, const AnalyzeOptions& options);
 
 /// One workload that was run once, for a profiler to count.
 struct ProfiledRun {
   std::string label;
   std::string implementation;
-  std::int64_t kernels = 0;  ///< kernels of the launch; 0 where the device doesn't tell
-  bool skipped = false;      ///< can't run on this device
+  std::int64_t kernels = 0;  /// kernels of the launch; 0 if the device does not report them
+  bool skipped = false;      /// cannot run on this device
   std::string failure;       ///< why it was not run; empty when it was
 };
 
-/// Runs every workload of the suite once between the marks that Device::run_profiled sets. Runs in this process, so
-/// that a profiler sees one.
+/// Runs every workload of the suite once between the marks of Device::run_profiled. Runs in this process, so that a
+/// profiler sees one process.
 std::vector<ProfiledRun> run_suite_once(const Suite& suite, const DeviceChoice& choice);
 
 }  // namespace roofline

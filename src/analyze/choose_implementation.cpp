@@ -1,4 +1,4 @@
-// From the best implementation down, until one is not refused.
+// From the fastest implementation down to the first that the device accepts.
 #include "analyze/choose_implementation.hpp"
 
 #include <algorithm>

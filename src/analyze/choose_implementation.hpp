@@ -1,4 +1,4 @@
-// Which implementation of a ladder a row runs: only the device can tell, for it may refuse the best one.
+// The implementation that a row runs. Only the device knows, because it may refuse the fastest one.
 #pragma once
 
 #include <string_view>
@@ -8,11 +8,11 @@
 
 namespace roofline {
 
-/// The entry with the best implementation that the device runs: its own, or, where the suite has left the choice, one
-/// below it. With its own where all are refused. Not for entries that have a reason to skip.
+/// The entry with the fastest implementation that the device accepts: its own or, if the suite left the choice, an
+/// earlier one. With its own if all are refused. Not for entries with a reason to skip.
 SuiteEntry choose_implementation(const SuiteEntry& entry, const Device& device);
 
-/// The entry with its implementation of that name; as it is where it has none of that name.
+/// The entry with the implementation of that name; unchanged if there is none.
 SuiteEntry with_implementation(const SuiteEntry& entry, std::string_view name);
 
 }  // namespace roofline

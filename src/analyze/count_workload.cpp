@@ -1,4 +1,4 @@
-// The same cases as are timed, in the same buffers, launched by hand.
+// Runs the timed cases in the same buffers, launched individually.
 #include "analyze/count_workload.hpp"
 
 #include <list>

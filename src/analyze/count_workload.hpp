@@ -15,8 +15,8 @@ namespace roofline {
 std::vector<Counters> count_workloads(std::span<const SuiteEntry* const> entries, Device& device,
                                       CounterReader& reader);
 
-/// Prepares the workload, runs it once unseen and once between the marks that Device::run_profiled sets. Returns how
-/// many kernels a launch consists of (0 on a CPU). Throws Error.
+/// Prepares the workload, runs it once outside and once between the marks of Device::run_profiled. Returns the
+/// number of kernels of a launch (0 on a CPU). Throws Error.
 std::int64_t run_workload_profiled(const SuiteEntry& entry, Device& device);
 
 }  // namespace roofline

@@ -1,5 +1,5 @@
-// Rows are announced by their number and their implementation. What can go wrong in a row is rank 0's to say; what
-// kills a process costs a new start of all, which rank 0 calls for by beginning anew.
+// Rows are announced by number and implementation. Rank 0 reports errors of a row. If a process dies, rank 0 starts
+// over and all others restart with it.
 #include "analyze/follow.hpp"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ using FollowJson = nlohmann::ordered_json;
 
 int ranks_of_row(const SuiteEntry& entry) { return ranks_of(entry.op->tensors(entry.workload)); }
 
-/// Ends this process when the leader is gone: it may wait in a kernel for what will never come.
+/// Ends this process when the leader is gone, because it may wait in a kernel that never completes.
 class LeaderWatch {
  public:
   explicit LeaderWatch(const Rendezvous& together)
@@ -36,7 +36,7 @@ class LeaderWatch {
           while (!done_) {
             std::this_thread::sleep_for(std::chrono::milliseconds(200));
             gone_ = together.abandoned() ? gone_ + 1 : 0;
-            // What waits for a text finds out itself, and ends as it should.
+            // Waiting for a text detects the loss itself and ends normally.
             if (gone_ > 10) std::_Exit(1);
           }
         }) {}
@@ -79,7 +79,7 @@ class Follower {
   }
 
  private:
-  /// Who finds nobody in all that time won't the next time either.
+  /// If no leader appears in that time, none will later.
   bool begin() {
     try {
       return together_->begin();
@@ -104,7 +104,8 @@ class Follower {
     } catch (const PoisonedDevice&) {
       throw;
     } catch (const Error&) {
-      // All have thrown it, and rank 0 tells; had that gone, the next exchange would find out.
+      // All ranks have thrown it, and rank 0 reports it; if rank 0 were lost, the next exchange would detect
+      // it.
     }
   }
 
@@ -143,7 +144,7 @@ void follow(const Suite& suite, const DeviceChoice& choice, const std::shared_pt
       hint = json["hint"];
     }
   };
-  jobs.on_lost = [](std::int64_t, const std::string&) {};  // its successor begins with rank 0 again
+  jobs.on_lost = [](std::int64_t, const std::string&) {};  // the next process starts over with rank 0
   run_isolated(jobs);
   if (!unusable.empty()) throw DeviceError(unusable, hint);
 }

@@ -1,4 +1,4 @@
-// The file is made of what report.json is made of; only the duration is padded, so that a later one fits in its place.
+// The file consists of the parts of report.json; only the duration is padded, so that a later one fits in its place.
 #include "analyze/journal.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 namespace roofline {
 namespace {
 
-constexpr std::string_view kDurationKey = R"("duration_s": )";  // in a text it would stand as \"duration_s\"
+constexpr std::string_view kDurationKey = R"("duration_s": )";  // within a JSON string it would be \"duration_s\"
 
 /// As wide as any duration.
 std::string duration_text(double seconds) { return fmt::format("{:<24.6f}", seconds); }

@@ -1,4 +1,4 @@
-// report.json while rows come in: complete after each, and no dearer for the ten-thousandth than for the first.
+// report.json while rows arrive: complete after each row, at constant cost per row.
 #pragma once
 
 #include <filesystem>
@@ -16,11 +16,11 @@ class Journal {
   explicit Journal(std::filesystem::path path) : path_(std::move(path)) {}
 
   /// Adds the rows that `so_far` has gained since the last call; notes and machine are those of the first call.
-  /// Throws UsageError when the file can't be written.
+  /// Throws UsageError if the file cannot be written.
   void add_rows(const Report& so_far);
 
-  /// Replaces the file by the finished report: its rows are those that were added, with what was counted or measured
-  /// again since. Throws UsageError when the file can't be written.
+  /// Replaces the file with the finished report: the added rows, with later counts and times. Throws UsageError
+  /// if the file cannot be written.
   void finish(const Report& report);
 
  private:
@@ -28,7 +28,7 @@ class Journal {
 
   std::filesystem::path path_;
   std::optional<GrowingFile> file_;
-  std::string rows_;  ///< their text, for it is dear to make
+  std::string rows_;  /// serialised once, because that is expensive
   std::size_t count_ = 0;
   std::size_t duration_at_ = 0;
 };

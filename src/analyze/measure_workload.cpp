@@ -1,4 +1,4 @@
-// What happens to one workload in the child: prepared, verified, and only then sampled.
+// One workload in the child: prepared, verified, then sampled.
 #include "analyze/measure_workload.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ void end(Outcome& outcome, PointStatus status, std::string reason) {
   outcome.reason = std::move(reason);
 }
 
-/// Verifies, and only what is right is timed.
+/// Verifies, and samples only if the result is correct.
 void run_case(Outcome& outcome, Case& workload_case, Device& device, const SamplerOptions& sampler, bool raw,
               const std::function<bool()>& cancelled) {
   outcome.buffer_sets = workload_case.buffer_sets();

@@ -1,4 +1,4 @@
-// One workload → its outcome, on an open device: prepare, verify, sample. Knows no machine and no roofs.
+// One workload → its outcome, on an open device: prepare, verify, sample. Independent of machine and roofs.
 #pragma once
 
 #include <functional>
@@ -10,8 +10,8 @@
 
 namespace roofline {
 
-/// Runs an entry that has no reason to skip. Every error becomes a failed row, except PoisonedDevice, which is
-/// thrown on: the device is lost.
+/// Runs an entry without a reason to skip. Every error becomes a failed row, except PoisonedDevice, which is
+/// propagated because the device is lost.
 Outcome measure_workload(const SuiteEntry& entry, Device& device, const SamplerOptions& sampler, bool raw,
                          const std::function<bool()>& cancelled);
 

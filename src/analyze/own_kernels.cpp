@@ -1,4 +1,4 @@
-// Compiling ahead, counted work, and the choice among configurations.
+// Ahead-of-time compilation, counted work, and the choice among configurations.
 #include "analyze/own_kernels.hpp"
 
 #include <fmt/format.h>
@@ -16,11 +16,11 @@
 namespace roofline {
 namespace {
 
-/// What one configuration is chosen for: the kernel at one shape.
+/// The unit for which one configuration is chosen: the kernel at one shape.
 using Choice =
     std::tuple<const KernelSpec*, DType, std::vector<std::pair<std::string, std::int64_t>>, CacheMode, std::uint64_t>;
 
-/// "3.1 % (2.9 to 3.4 %) faster than block=128"; without the interval where one of the two has none.
+/// "3.1 % (2.9 to 3.4 %) faster than block=128"; without the interval if one of the two has none.
 std::string lead_over(const Point& fastest, const Point& next) {
   const auto percent = [](double slower, double faster) { return 100 * (slower / faster - 1); };
   const double low = percent(next.time->ci95.low, fastest.time->ci95.high);

@@ -1,4 +1,4 @@
-// What a suite's own kernels ask of an analysis besides what all ops do.
+// Additional steps of an analysis for kernels defined in a suite.
 #pragma once
 
 #include <functional>
@@ -9,17 +9,18 @@
 
 namespace roofline {
 
-/// Compiles the kernels of a suite for a device of that architecture (DeviceInfo::isa), several at a time. What does
-/// not compile becomes a failed row of `analyze`, with the compiler's words. `progress` hears how many are done.
+/// Compiles the kernels of a suite for a device of that architecture (DeviceInfo::isa), several at a time. A kernel
+/// that does not compile becomes a failed row of `analyze` with the compiler's message. `progress` receives the
+/// number of finished ones.
 void compile_own_kernels(const Suite& suite, const std::string& architecture,
                          const std::function<void(std::size_t done)>& progress);
 
-/// Rows of kernels that don't state their operations get those that were counted, and a bound by them. Rows are those
-/// of the suite's entries, in their order.
+/// Sets the counted operations, and a bound from them, for rows of kernels that do not state their operations. Rows
+/// must be those of the suite's entries, in order.
 void take_counted_work(const Suite& suite, Report& report);
 
-/// Of configurations among which the suite chooses, keeps the fastest for each shape, and those that failed; a note
-/// says by how much. Rows are those of the suite's entries, in their order, and are no longer so afterwards.
+/// Among configurations, keeps the fastest for each shape, and failed ones; a note states the difference. Rows must
+/// be those of the suite's entries, in order, and no longer are afterwards.
 void keep_fastest(const Suite& suite, Report& report);
 
 }  // namespace roofline

@@ -1,4 +1,4 @@
-// The variant that won the calibration's search, verified once and then only timed.
+// The fastest variant of the calibration's probe, verified once and then only timed.
 #include "analyze/reference_probe.hpp"
 
 #include <algorithm>
@@ -12,11 +12,11 @@
 namespace roofline {
 namespace {
 
-constexpr int kBatches = 3;       // the median of three: one interruption is not the pace
-constexpr double kPeriod = 30;    // times what a measurement takes
-constexpr double kLeastFree = 4;  // times what its working set takes: rows need memory, too
+constexpr int kBatches = 3;       // median of three, robust against one interruption
+constexpr double kPeriod = 30;    // times the duration of a measurement
+constexpr double kLeastFree = 4;  // times its working set: rows need memory too
 
-/// The roof's probe in the variant that the roof is of, once it has computed the right thing; nothing without it.
+/// The roof's probe in the roof's variant, verified; nothing if it fails.
 std::optional<ProbeCase> made_again(const Ceiling& roof, Device& device) {
   const std::vector<const Probe*> probes = all_probes(device.info().kind);
   const auto probe =
@@ -46,7 +46,8 @@ class ReferenceProbe::Gauge {
   Gauge(const Gauge&) = delete;
   Gauge& operator=(const Gauge&) = delete;
 
-  /// Of the roof; of a compute roof at the clock of the moment, for a lower clock has a cause that is known.
+  /// Share of the roof reached now; for a compute roof at the current clock, because a lower clock has a known
+  /// cause.
   double share() {
     timer_->time(1);
     std::array<double, kBatches> shares{};
@@ -80,7 +81,7 @@ ReferenceProbe::ReferenceProbe(const Machine& machine, Device& device) {
       gauges.push_back(std::make_unique<Gauge>(*roof, *std::move(made), device));
     }
     gauges_ = std::move(gauges);
-  } catch (const Error&) {  // no memory for the copy: rows are timed without a pace
+  } catch (const Error&) {  // no memory for the copy: rows have no reference rates
   }
 }
 

@@ -1,5 +1,6 @@
-// How fast the machine itself is between two rows: a few milliseconds of the calibration's own probes. A neighbour on
-// the same host slows every kernel of a guest and shows in none of its counters; these it slows as well.
+// Speed of the machine between two rows, measured with the calibration's own probes for a few milliseconds. Other
+// tenants of the host slow every kernel of a guest without appearing in its counters; they slow these probes as
+// well.
 #pragma once
 
 #include <memory>
@@ -12,18 +13,19 @@
 
 namespace roofline {
 
-/// What a row had for certain: the slower of both. A machine that changes its pace does so in the middle of rows, too,
-/// and the mean of two paces is neither.
+/// The lower of both rates. A machine may change its speed in the middle of a row, and a mean would match neither
+/// part.
 ReferenceRates between(const ReferenceRates& before, const ReferenceRates& after);
 
 class ReferenceProbe {
  public:
-  /// Makes the probes of main memory's copy roof and of the fp32 roof as the calibration did. There is no pace on a
-  /// GPU, nor where `machine` is another device, has not both roofs, or too little memory is free for the copy.
+  /// Creates the probes of main memory's copy roof and of the fp32 roof as in the calibration. There are no rates
+  /// on a GPU, if `machine` is another device or lacks one of the roofs, or if too little memory is free for the
+  /// copy.
   ReferenceProbe(const Machine& machine, Device& device);
   ~ReferenceProbe();
 
-  /// Measured now, or the last time if that was so short ago that measuring would take more than 3 % of the time.
+  /// Measured now, or the previous value if measuring would take more than 3 % of the time since then.
   std::optional<ReferenceRates> latest();
 
  private:

@@ -1,4 +1,4 @@
-// Has a child process run the probes, and gives their ceilings the checks that need all of them.
+// Runs the probes in a child process, and adds the audit checks that need all ceilings.
 #include "calibrate/calibrate.hpp"
 
 #include <fmt/format.h>
@@ -25,10 +25,10 @@
 namespace roofline {
 namespace {
 
-/// A probe's process that takes so long, and ten times what was to be expected, is not slow: it hangs.
+/// Beyond this, plus ten times the expected duration, a probe's process hangs.
 constexpr double kHangsS = 600;
 
-/// Quick leaves out what no kernel is held against, unless it is asked for by name.
+/// Quick calibrations omit ceilings that limit no kernel, unless requested by name.
 bool left_out(const Probe& probe, const CalibrateOptions& options) {
   const bool extra = probe.role == Role::reference || probe.sweep.has_value();
   return options.effort.quick && extra && options.only == "*";
@@ -51,7 +51,7 @@ std::vector<const Probe*> chosen_probes(const CalibrateOptions& options) {
   return chosen;
 }
 
-/// In the child: opens the device at the first probe, keeps it for those that follow, and measures each in one stretch.
+/// In the child: opens the device at the first probe, keeps it, and measures each probe without interruption.
 class ProbeWorker {
  public:
   ProbeWorker(const CalibrateOptions& options, const std::vector<const Probe*>& probes)
@@ -65,7 +65,7 @@ class ProbeWorker {
       if (!device_) {
         device_ = open_device(options_.device.kind, options_.device.index, options_.device.options);
         writer.device(device_->info());
-        // Once for a calibration, before the device has been under load.
+        // Once per calibration, before the device has been under load.
         const auto watts = options_.effort.quick || idle_known_ ? std::nullopt : measure_idle_watts(*device_);
         if (watts) writer.idle_watts(*watts);
         idle_known_ = true;
@@ -111,7 +111,7 @@ class EtaEstimate {
   double begin_s_ = wall_seconds();
 };
 
-/// Whatever an interrupt kept from being measured is said to be so.
+/// Lists everything that an interrupt prevented as cancelled.
 void note_cancelled(Machine& machine, const std::vector<const Probe*>& probes) {
   for (const Probe* probe : probes) {
     const bool listed = std::any_of(machine.unmeasured.begin(), machine.unmeasured.end(),
@@ -123,9 +123,9 @@ void note_cancelled(Machine& machine, const std::vector<const Probe*>& probes) {
   }
 }
 
-/// A probe far on its own side of the ridge can't have measured the other resource. The ridge of a compute
-/// probe is its value over main memory's; that of a memory probe, the roof of the pipe that its few FLOPs run
-/// on over its value. One without FLOPs lies left of any ridge.
+/// A probe far on its own side of the ridge cannot have measured the other resource. The ridge of a compute probe
+/// is its value over main memory's; that of a memory probe is the roof of the pipe of its few FLOPs over its value.
+/// A probe without FLOPs is left of any ridge.
 void audit_intensities(Machine& machine, const std::map<std::string, MeasuredProbe>& measured) {
   const Ceiling* memory = machine.slope(main_memory(machine.device.kind));
   for (Ceiling& ceiling : machine.ceilings) {
@@ -141,7 +141,7 @@ void audit_intensities(Machine& machine, const std::map<std::string, MeasuredPro
   }
 }
 
-/// In the probes' order, whatever the order they were measured in.
+/// In the order of the probes, not of the measurements.
 Machine machine_of(const MessageReader& reader, const std::vector<const Probe*>& probes) {
   Machine machine = reader.machine;
   for (const Probe* probe : probes) {
@@ -156,7 +156,7 @@ Machine machine_of(const MessageReader& reader, const std::vector<const Probe*>&
   return machine;
 }
 
-/// A GPU's probes, each in one stretch: nothing else runs there, and its clock is a matter of what ran before.
+/// A GPU's probes, each without interruption: nothing else runs there, and its clock depends on what ran before.
 JobsEnd measure_one_by_one(const CalibrateOptions& options, const std::vector<const Probe*>& probes,
                            MessageReader& reader) {
   const EtaEstimate eta(probes, options.effort);
@@ -175,8 +175,8 @@ JobsEnd measure_one_by_one(const CalibrateOptions& options, const std::vector<co
   return run_isolated(jobs);
 }
 
-/// A CPU's, in rounds. A process that dies takes what it knew along: its successor begins anew in what is left of the
-/// time, and what was told stands until it is told again.
+/// A CPU's probes, in rounds. If a process dies, the next one starts over in the remaining time; results received
+/// so far remain valid until they are replaced.
 JobsEnd measure_in_rounds(const CalibrateOptions& options, const std::vector<const Probe*>& probes,
                           MessageReader& reader) {
   std::set<std::string> lost;

@@ -1,4 +1,4 @@
-// Calibration: which probes make which ceilings, run in isolation, audited, gathered into a Machine.
+// Calibration: runs probes in isolation, audits their ceilings, and assembles a Machine.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,19 @@
 
 namespace roofline {
 
-/// The device that a command works on.
+/// The device of a command.
 struct DeviceChoice {
   DeviceKind kind = DeviceKind::cpu;
   int index = 0;
   DeviceOptions options;
 };
 
-/// One step of long work, for whoever shows progress.
+/// Progress of a long operation.
 struct Progress {
   std::int64_t done = 0;
   std::int64_t total = 0;
   std::string current;
-  std::optional<double> left_s = std::nullopt;  ///< expected time left, where it is better known than by counting
+  std::optional<double> left_s = std::nullopt;  /// expected time left, if it is known better than by counting
 };
 
 struct CalibrateOptions {
@@ -43,16 +43,16 @@ struct SingleRun {
   std::string instruction;
   double amount = 0;  ///< of the launch, as ceilings count it
   Work work;
-  std::string failure;  ///< why it could not be run, or computed the wrong thing; empty when it did right
+  std::string failure;  /// why it could not run, or that its result is wrong; empty on success
 };
 
-/// Runs the first variant of every chosen probe once, verified but not timed, between the marks that
-/// Device::run_profiled sets. Runs in this process, so that a profiler sees one.
+/// Runs the first variant of every selected probe once, verified but not timed, between the marks of
+/// Device::run_profiled. Runs in this process, so that a profiler sees one process.
 std::vector<SingleRun> run_once(const CalibrateOptions& options);
 
-/// Measures the device's ceilings. A probe that fails, even one that kills its process, becomes an entry
-/// of Machine::unmeasured. Ends early, with `cancelled`, at an interrupt. Throws DeviceError when the
-/// device can't be opened, UsageError when `only` matches no ceiling.
+/// Measures the device's ceilings. A probe that fails, even one that kills its process, becomes an entry of
+/// Machine::unmeasured. Ends early, with `cancelled`, at an interrupt. Throws DeviceError if the device cannot be
+/// opened, UsageError if `only` matches no ceiling.
 Machine calibrate(const CalibrateOptions& options);
 
 }  // namespace roofline

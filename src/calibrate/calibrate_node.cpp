@@ -1,4 +1,4 @@
-// The three parts in their order. The parent asks no driver: what the system tells of links comes from a child, too.
+// The three parts in order. The parent never calls the driver: the link topology also comes from a child.
 #include "calibrate/calibrate_node.hpp"
 
 #include <fmt/format.h>
@@ -60,7 +60,7 @@ void calibrate_each(const NodeOptions& options, Node& node) {
     try {
       Machine machine = options.calibrate_alone(device);
       node.cancelled = node.cancelled || machine.cancelled;
-      if (machine.device.identity.empty()) {  // interrupted before it was open
+      if (machine.device.identity.empty()) {  // interrupted before it was opened
         node.unmeasured.push_back({device_name(device), Unmeasured::kCancelled});
       } else {
         node.machines.push_back(std::move(machine));

@@ -1,4 +1,4 @@
-// All devices of a host: each alone, then all at once, then the links between them.
+// All devices of a host: each alone, then all together, then the links between them.
 #pragma once
 
 #include <functional>
@@ -17,18 +17,18 @@ struct NodeOptions {
   std::string only = "*";  ///< glob over the names of ceilings, of all three parts
   /// Calibrates the device of that index alone. Throws DeviceError.
   std::function<Machine(int device)> calibrate_alone;
-  /// Adds what the system tells of places and links. Throws Error where it can't be asked.
+  /// Adds the topology of places and links. Throws Error if it is unavailable.
   std::function<void(std::span<const int> devices, Node& node)> describe_topology;
   OpenDevice open;
-  std::vector<const Probe*> probes;  ///< that devices may run at once
+  std::vector<const Probe*> probes;  /// that may run on all devices at once
   std::vector<LinkProbe> link_probes;
   std::function<void(const Progress&)> progress = [](const Progress&) {};
 };
 
-/// The options of CUDA devices, but for calibrate_alone.
+/// The options of CUDA devices, except calibrate_alone.
 NodeOptions cuda_node_options(std::vector<int> devices, const Effort& effort, const std::string& only);
 
-/// A device that can't be used costs its own part. Ends early at an interrupt, with `cancelled` and what there is.
+/// An unusable device costs its own part only. Ends early at an interrupt, with `cancelled` and partial results.
 Node calibrate_node(const NodeOptions& options);
 
 }  // namespace roofline

@@ -1,4 +1,4 @@
-// What --only chooses.
+// Selection by --only.
 #pragma once
 
 #include <fnmatch.h>
@@ -7,7 +7,7 @@
 
 namespace roofline {
 
-/// Whether the glob `only` names that ceiling, sweep or link.
+/// Whether the glob `only` matches that ceiling, sweep or link.
 inline bool is_chosen(const std::string& only, const std::string& name) {
   return ::fnmatch(only.c_str(), name.c_str(), 0) == 0;
 }

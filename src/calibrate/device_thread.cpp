@@ -1,4 +1,4 @@
-// A queue of tasks and who works through it.
+// A task queue and its worker thread.
 #include "calibrate/device_thread.hpp"
 
 #include <utility>
@@ -43,7 +43,7 @@ void DeviceThread::work() {
     }
     task();
   }
-  device_.reset();  // where it was opened
+  device_.reset();  // in the thread that opened it
 }
 
 }  // namespace roofline

@@ -1,4 +1,4 @@
-// A thread that has a device open: which GPU CUDA's calls are for is a matter of the thread that makes them.
+// A thread with an open device, because CUDA's current device is a property of the thread.
 #pragma once
 
 #include <condition_variable>
@@ -15,13 +15,14 @@ namespace roofline {
 
 class DeviceThread {
  public:
-  /// `open` is called in the thread, before the first task; what it throws is what that task and all later ones throw.
+  /// `open` is called in the thread, before the first task; if it throws, that task and all later ones throw the
+  /// same.
   explicit DeviceThread(std::function<std::unique_ptr<Device>()> open);
   ~DeviceThread();
   DeviceThread(const DeviceThread&) = delete;
   DeviceThread& operator=(const DeviceThread&) = delete;
 
-  /// Tasks run one after another; the future has what the task throws.
+  /// Tasks run in order; the future rethrows a task's exception.
   std::future<void> run(std::function<void(Device&)> task);
 
  private:
@@ -33,7 +34,7 @@ class DeviceThread {
   std::condition_variable changed_;
   std::deque<std::packaged_task<void()>> tasks_;
   bool ended_ = false;
-  std::thread thread_;  // last: it uses the others
+  std::thread thread_;  // last, because it uses the others
 };
 
 }  // namespace roofline

@@ -1,4 +1,4 @@
-// The most that earlier calibrations reached, handed on from each to the next.
+// The best values of earlier calibrations, passed on from each to the next.
 #include "calibrate/history.hpp"
 
 #include <fmt/format.h>
@@ -34,21 +34,21 @@ bool comparable(const Machine& now, const Machine& kept) {
   return same_host(now, kept) && staleness(kept, now.device, now.tool_version).empty();
 }
 
-/// Caches and pipes of a GPU are regulated by power and heat, and audited for that.
+/// Caches and pipes of a GPU depend on power and temperature, and have their own checks.
 bool held(const Ceiling& ceiling, DeviceKind device) {
   if (ceiling.role != Role::roof || ceiling.regime != Regime::burst) return false;
   const bool memory = ceiling.kind == CeilingKind::bandwidth && ceiling.level == main_memory(device);
   return memory || (device == DeviceKind::cpu && follows_core_clock(ceiling));
 }
 
-/// The same roof of `kept`; null where it is not held against earlier ones or can't be believed.
+/// The same roof of `kept`; null if it is not compared with earlier ones or is not reliable.
 const Ceiling* earlier_of(const Machine& now, const Ceiling& ceiling, const Machine& kept) {
   if (!held(ceiling, now.device.kind)) return nullptr;
   const Ceiling* before = kept.find(ceiling.name);
   return before != nullptr && sound(*before) ? before : nullptr;
 }
 
-/// By how much a roof is above what it was: in a cycle, where it runs at the core's clock and that is known.
+/// Ratio of a roof to its earlier value: per cycle, if it runs at the core clock and that is known.
 double rise(const Ceiling& ceiling, const Ceiling& before) {
   const double in_a_cycle = follows_core_clock(ceiling) ? share_in_a_cycle(ceiling, before) : kNaN;
   const double share = ceiling.value / before.value;
@@ -63,7 +63,7 @@ std::string was_slow(const Machine& now, const Machine& kept) {
   double factor = 1 + kSameAsBefore;
   for (const Ceiling& ceiling : now.ceilings) {
     const Ceiling* before = earlier_of(now, ceiling, kept);
-    // A suspect one has said so itself.
+    // A suspect one has already been reported.
     if (before == nullptr || before->suspect() || !(rise(ceiling, *before) > factor)) continue;
     most = &ceiling;
     factor = rise(ceiling, *before);

@@ -1,4 +1,4 @@
-// One JSON file for each device identity in the cache folder of the XDG specification.
+// One JSON file per device identity, in the cache folder of the XDG specification.
 #include "calibrate/machine_store.hpp"
 
 #include <fcntl.h>
@@ -26,7 +26,7 @@ namespace {
 bool is_full(const Machine& machine) { return !machine.quick && !machine.cancelled; }
 bool is_full(const Node& node) { return !node.quick && !node.cancelled; }
 
-/// Letters, digits, '.', '_' and '-', and not hidden; the end of what is too long.
+/// Letters, digits, '.', '_' and '-', and not hidden; the end of too long names.
 std::string safe_name(std::string name) {
   constexpr std::size_t kLongest = 200;
   if (name.size() > kLongest) name.erase(0, name.size() - kLongest);
@@ -39,7 +39,7 @@ std::string safe_name(std::string name) {
   return name;
 }
 
-/// The first eight digits of a GPU's UUID; empty where it has none.
+/// The first eight digits of a GPU's UUID; empty if it has none.
 std::string short_uuid(const DeviceInfo& device) {
   const std::string* const uuid = find_attribute(device.attributes, AttributeKey::uuid);
   return uuid == nullptr ? "" : uuid->substr(uuid->starts_with("GPU-") ? 4 : 0, 8);
@@ -56,7 +56,7 @@ fs::path machines_folder() {
                       "set one of them, or name a file: calibrate -o machine.json, analyze --machine machine.json");
 }
 
-/// Out of the way, for someone to look at; a second one replaces the first.
+/// Moves a file aside for inspection; a second one replaces the first.
 void move_aside(const fs::path& path, const std::function<void(const std::string&)>& say) {
   const fs::path aside = path.string() + ".broken";
   std::error_code error;
@@ -65,8 +65,8 @@ void move_aside(const fs::path& path, const std::function<void(const std::string
             : fmt::format("moved it to {}", aside.string()));
 }
 
-/// Held while a calibration is kept, so that of two that end at once the lesser one sees the other. Where nothing can
-/// be locked (a file system without locks, a folder that is not there yet) the file is whole all the same.
+/// Held while a calibration is stored, so that of two concurrent writers the one with the partial calibration sees
+/// the other. Without locks (file system, missing folder) the file is complete nevertheless.
 class KeeperLock {
  public:
   explicit KeeperLock(const fs::path& folder) {
@@ -90,7 +90,7 @@ bool stands(const fs::path& path) {
   return fs::exists(fs::symlink_status(path, hidden));
 }
 
-/// What `read` finds there; what it refuses is moved out of the way, and `say` is told.
+/// What `read` finds there; an unreadable file is moved aside and reported through `say`.
 template <class Read>
 auto or_moved_aside(const fs::path& path, const std::function<void(const std::string&)>& say, const Read& read)
     -> decltype(read()) {
@@ -103,7 +103,7 @@ auto or_moved_aside(const fs::path& path, const std::function<void(const std::st
   return std::nullopt;
 }
 
-/// Writes a document there, but for one that is not full where `is_full_one` says that what is kept is.
+/// Writes a document there, unless it is partial and `is_full_one` accepts the stored one.
 template <class IsFullOne>
 bool keep_at(const fs::path& path, bool full, const std::string& document, const IsFullOne& is_full_one) {
   const KeeperLock lock(path.parent_path());
@@ -112,7 +112,7 @@ bool keep_at(const fs::path& path, bool full, const std::string& document, const
     try {
       if (is_full_one(read_file(path, kMachineLimit), path)) return false;
     } catch (const UsageError&) {
-      // What can't be read is not worth keeping.
+      // An unreadable file is not worth keeping.
     }
   }
   if (fs::is_directory(path, hidden)) move_aside(path, [](const std::string&) {});
@@ -129,7 +129,7 @@ std::string shared_file_name(const DeviceInfo& device, const std::string& host) 
   if (device.kind == DeviceKind::cpu) {
     name += "-cpu";
   } else {
-    // Which of several GPUs has index 0 is up to the environment of each process.
+    // The index of a GPU depends on the environment of each process.
     name += fmt::format("-gpu{}", device.index);
     if (const std::string uuid = short_uuid(device); !uuid.empty()) name += "-" + uuid;
   }
@@ -191,7 +191,7 @@ std::optional<Machine> find_machine_named(const std::string& device_name) {
       const bool better = machine.device.name == device_name && (!best || rank(machine) > rank(*best));
       if (better) best = std::move(machine);
     } catch (const UsageError&) {
-      // Another version's, or half a file: not one to look at.
+      // From another version, or truncated: ignored.
     }
   }
   return best;

@@ -1,4 +1,4 @@
-// A child process with a thread for each device that acts; what a pair's probe finds is sent as soon as it is there.
+// A child process with a thread per active device; results of a pair are sent as soon as they are available.
 #include "calibrate/measure_links.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Pairs = std::vector<DevicePair>;
 
-/// One round, and a context for each device that it meets first.
+/// One round, and a context for each device that takes part for the first time.
 constexpr double kRoundHangsS = 60;
 
 Link& link_of(Node& node, const DevicePair& pair) { return *const_cast<Link*>(node.link(pair.from, pair.to)); }
@@ -61,7 +61,7 @@ class LinksWorker {
     tell(Json{{"from", pair.from}, {"to", pair.to}, {"name", name}, {"unmeasured", reason}}.dump());
   }
 
-  /// Throws what means that the device is lost.
+  /// Rethrows exceptions that mean a lost device.
   void measure(const DevicePair& pair, Device& device, SharedSend& tell) const {
     for (const LinkProbe& probe : options_.probes) {
       const ProbeOutcome outcome =
@@ -80,7 +80,7 @@ class LinksWorker {
   std::unique_ptr<NodeDevices> devices_;
 };
 
-/// Runs rounds; false at an interrupt. `on_lost` is told of a round that took its process along.
+/// Runs rounds; false at an interrupt. `on_lost` is called with a round that killed its process.
 bool run_rounds(Node& node, const LinkOptions& options, const std::vector<Pairs>& rounds,
                 const std::function<void(const Pairs&, const std::string& reason)>& on_lost) {
   std::int64_t at_work = 0;
@@ -138,7 +138,7 @@ void measure_links(Node& node, const LinkOptions& options) {
       if (round.size() == 1) {
         lose(pair, reason);
       } else {
-        again.push_back({pair});  // one of them is to blame, and not known
+        again.push_back({pair});  // which of them is at fault is unknown
       }
     }
   });

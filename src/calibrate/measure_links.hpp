@@ -18,9 +18,9 @@ struct LinkOptions {
   std::function<void(const Progress&)> progress = [](const Progress&) {};
 };
 
-/// Fills the ceilings of `node.links`, which are there: those that nothing else travels over at the same time, by
-/// schedule_pairs. Pairs whose process was lost are measured again, each in a round of its own. What could not be
-/// measured has its reason in the link. Ends early at an interrupt, with `cancelled`.
+/// Measures the ceilings of the existing `node.links`, in the conflict-free rounds of schedule_pairs. Pairs whose
+/// process was lost are measured again, each in its own round. What could not be measured has its reason in the
+/// link. Ends early at an interrupt, with `cancelled`.
 void measure_links(Node& node, const LinkOptions& options);
 
 }  // namespace roofline

@@ -1,4 +1,4 @@
-// Search, first run and verification, full sampling, audit: the life of one probe on an open device.
+// One probe on an open device: search, first run and verification, sampling, audit.
 #include "calibrate/measure_probe.hpp"
 
 #include <fmt/format.h>
@@ -41,8 +41,8 @@ class ProbeRun {
                            .pipe = dominant_pipe(winner.work)};
     if (is_significant(seen)) measured.ceiling.contention = seen;
     audit(measured.ceiling, winner, time);
-    winner = ProbeCase();  // frees its buffers before those of twice the work are made
-    // Before the sustained run: after that the device is hot, and its clock another one.
+    winner = ProbeCase();  // frees its buffers before those of twice the work are allocated
+    // Before the sustained run, after which the device is hot and has another clock.
     if (probe_.scalable && !cancelled_()) measured.ceiling.audit.checks.push_back(audit_doubled(best, time));
     if (probe_.sustained && !effort_.quick && effort_.sustain_s > 0 && !cancelled_())
       measured.sustained = sustain(best, measured.ceiling);
@@ -83,7 +83,7 @@ class ProbeRun {
     return sweep;
   }
 
-  /// A case under load, until clock and power have settled and for as long as was asked after that.
+  /// Samples a case under load, after clock and power have stabilised, for the requested time.
   std::optional<Ceiling> sustain(int variant, const Ceiling& burst) const {
     const double begin_s = wall_seconds();
     const std::optional<ProbeCase> again = make(variant, 1);
@@ -97,7 +97,7 @@ class ProbeRun {
     ceiling.power = loaded.power;
     if (is_significant(seen)) ceiling.contention = seen;
     const Check cycles = audit_cycles(ceiling, burst);
-    // Where turbo is shared with neighbours the clock never settles, and no limiter is named for it.
+    // If turbo is shared with neighbours the clock never stabilises, and no limiter is reported for it.
     const bool regulated = held(ceiling.power) || (burst.rounds > 0 && cycles.status == CheckStatus::pass);
     if (regulated) ceiling.ci95 = rates_of(winner.amount, range_of(loaded.time));
     audit(ceiling, winner, loaded.time, regulated, loaded.shift);
@@ -112,21 +112,21 @@ class ProbeRun {
     return probe_.make(device_, ProbeRequest{.quick = effort_.quick, .scale = scale}, variant);
   }
 
-  /// The seconds that nine tenths of the samples lie in.
+  /// The interval of nine tenths of the samples.
   static Interval range_of(const Summary& time) { return {time.q05, time.q95}; }
 
-  /// The interval of the median. Samples that hang together so closely that they are worth fewer than six (a clock
-  /// that is regulated) have none; their range is wider than it would be, and so never promises too much.
+  /// The interval of the median. With an effective sample size below six (a regulated clock) there is none; the
+  /// range used instead is wider.
   static Interval interval_of(const Summary& time) {
     constexpr std::int64_t kEnoughForQuantiles = 20;
     return std::isnan(time.ci95.low) && time.samples >= kEnoughForQuantiles ? range_of(time) : time.ci95;
   }
 
-  /// Whether a limiter held the clock down while the ceiling was measured.
+  /// Whether a limiter lowered the clock during the measurement.
   static bool held(const Power& power) { return !power.limiter.value_or("").empty(); }
 
-  /// The index of the fastest variant that computes the right thing, or -1. Quick takes the first: it is the one
-  /// that is expected to win; and where there is only one, there is nothing to search.
+  /// The index of the fastest correct variant, or -1. Quick calibrations take the first, which is expected to be
+  /// the fastest; with only one there is nothing to search.
   int best_variant() {
     if (effort_.quick || !make(1, 1)) return 0;
     int best = -1;
@@ -155,7 +155,7 @@ class ProbeRun {
     return ceiling;
   }
 
-  /// `regulated`: it is the clock that moved, by `shift` between the halves of the samples.
+  /// `regulated`: only the clock changed, by `shift` between the halves of the samples.
   void audit(Ceiling& ceiling, const ProbeCase& winner, const Summary& time, bool regulated = false,
              double shift = 0) const {
     auto& checks = ceiling.audit.checks;
@@ -208,7 +208,7 @@ ProbeOutcome measure_probe(const Probe& probe, Device& device, const Effort& eff
   }
 }
 
-// Measured on an H200 and on a 2-core VM; both are near enough for a progress line.
+// Measured on an H200 and on a 2-core VM; accurate enough for progress.
 double expected_seconds(const Probe& probe, const Effort& effort) {
   if (effort.quick) return 0.2;
   if (probe.sweep) return probe.sweep == SweepAxis::message ? 4 : 1;

@@ -1,5 +1,5 @@
-// One probe → one ceiling in one or both regimes, or one sweep: search, sample, audit, in one stretch. On a CPU that is
-// the way of sweeps and of what is sustained; burst ceilings take theirs in rounds (probe_rounds.hpp).
+// One probe → one ceiling in one or both regimes, or one sweep, without interruption: search, sample, audit. On a
+// CPU this is used for sweeps and sustained ceilings; burst ceilings are measured in rounds (probe_rounds.hpp).
 #pragma once
 
 #include <functional>
@@ -14,28 +14,27 @@
 
 namespace roofline {
 
-/// A ceiling with the facts that an audit can only use once every ceiling is known.
+/// A ceiling with data for audits that need all ceilings.
 struct MeasuredProbe {
   Ceiling ceiling;                   ///< burst
-  std::optional<Ceiling> sustained;  ///< the same kernel after clock and power have settled
-  double intensity = 0;              ///< the probe's own FLOP/byte; infinite where it touches no main memory
-  std::optional<Pipe> pipe;          ///< that a bandwidth probe's few FLOPs run on
+  std::optional<Ceiling> sustained;  /// the same kernel after clock and power have stabilised
+  double intensity = 0;              /// the probe's FLOP/byte; infinite if it accesses no main memory
+  std::optional<Pipe> pipe;          /// the pipe of a bandwidth probe's few FLOPs
 };
 
-/// A ceiling, a sweep, or the reason why there is neither.
+/// A ceiling, a sweep, or the reason for neither.
 using ProbeOutcome = std::variant<MeasuredProbe, Sweep, std::string>;
 
-/// Runs a probe on an open device. Throws PoisonedDevice when the device is lost; every other error
-/// becomes a reason.
+/// Runs a probe on an open device. Throws PoisonedDevice if the device is lost; every other error becomes a reason.
 ProbeOutcome measure_probe(const Probe& probe, Device& device, const Effort& effort,
                            const std::function<bool()>& cancelled);
 
-/// The sustained ceiling of one variant of a probe, beside its `burst` one; nothing when it is cancelled, or the
-/// variant is wrong. Throws what the probe throws.
+/// The sustained ceiling of one variant of a probe, beside its `burst` one; nothing if it is cancelled or the
+/// variant's result is wrong. Rethrows the probe's exceptions.
 std::optional<Ceiling> measure_sustained(const Probe& probe, Device& device, const Effort& effort,
                                          const std::function<bool()>& cancelled, int variant, const Ceiling& burst);
 
-/// The seconds that a probe is expected to take: for progress, and only as good as that.
+/// Expected duration of a probe, for progress only.
 double expected_seconds(const Probe& probe, const Effort& effort);
 
 }  // namespace roofline

@@ -1,4 +1,4 @@
-// flock(2): nothing is left to clean up after a process that was killed.
+// flock(2), which needs no clean-up after a killed process.
 #include "calibrate/measuring_lock.hpp"
 
 #include <fcntl.h>
@@ -20,13 +20,13 @@
 namespace roofline {
 namespace {
 
-/// Empty where nothing can be kept. Several hosts may share the cache.
+/// Empty if there is no cache folder. Several hosts may share the cache.
 std::filesystem::path lock_path(const DeviceInfo& device) {
   try {
     const std::filesystem::path folder = machine_path(device.identity).parent_path() / "measuring";
     std::error_code hidden;
     std::filesystem::create_directories(folder, hidden);
-    // A GPU's identity is its own; a CPU's says which of its threads are used, and they all use the same memory.
+    // A GPU's identity is unique; a CPU's includes its threads, but all of them share one memory.
     const bool cpu = device.kind == DeviceKind::cpu;
     return (folder / (cpu ? shared_file_name(device, host_name()) : device.identity)).replace_extension("lock");
   } catch (const UsageError&) {
@@ -48,13 +48,13 @@ MeasuringLock::MeasuringLock(MeasuringLock&& other) noexcept : file_(std::exchan
 
 MeasuringLock::~MeasuringLock() {
   if (file_ < 0) return;
-  ::flock(file_, LOCK_UN);  // of children that are about to end, too, to which the file is open as well
+  ::flock(file_, LOCK_UN);  // also releases it in children that still have the file open
   ::close(file_);
 }
 
 bool MeasuringLock::take() {
   if (is_held_by_another(file_, LOCK_EX)) return false;
-  // For people to read; a full disk costs them no more than that.
+  // Informational; a full disk only loses this text.
   const std::string pid = fmt::format("{}\n", ::getpid());
   if (::ftruncate(file_, 0) == 0) static_cast<void>(!::pwrite(file_, pid.data(), pid.size(), 0));
   return true;

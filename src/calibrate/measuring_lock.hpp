@@ -1,4 +1,4 @@
-// One calibration of a device at a time: two at once would measure each other.
+// One calibration of a device at a time, because two would measure each other.
 #pragma once
 
 #include <optional>
@@ -8,9 +8,9 @@
 
 namespace roofline {
 
-/// The system's lock on a file in the cache's folder `measuring`, one for each device of a host; all that is measured
-/// on its CPUs has the same one. It ends with the last process of a calibration, however that ends. Where nothing can
-/// be locked (no cache, a file system without locks) everybody has it.
+/// A lock on a file in the cache folder `measuring`, one per device of a host; everything measured on its CPUs
+/// shares one. The system releases it with the last process of a calibration. Without a cache or locks, every
+/// process gets it.
 class MeasuringLock {
  public:
   explicit MeasuringLock(const DeviceInfo& device);
@@ -18,10 +18,10 @@ class MeasuringLock {
   MeasuringLock(MeasuringLock&& other) noexcept;
   MeasuringLock& operator=(MeasuringLock&&) = delete;
 
-  /// Whether the device is this one's now, and until it is gone.
+  /// Acquires the device until this object is destroyed; false if another process has it.
   bool take();
 
-  /// Who else has it at this moment ("4711", a process id), if anybody. Of one that was not taken.
+  /// The process id of the current holder ("4711"), if any. For a lock that was not acquired.
   std::optional<std::string> holder() const;
 
  private:

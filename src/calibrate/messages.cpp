@@ -1,4 +1,4 @@
-// Messages are JSON, with the ceilings in the words of machine.json.
+// Messages are JSON, with ceilings in the format of machine.json.
 #include "calibrate/messages.hpp"
 
 #include <cmath>
@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Intensity is infinite for a compute probe that touches no memory, which JSON has no word for.
+/// Intensity is infinite for a compute probe without memory accesses, which JSON cannot represent.
 Json intensity_to_json(double intensity) {
   return std::isfinite(intensity) ? Json(intensity) : Json(std::isinf(intensity) ? "inf" : "none");
 }

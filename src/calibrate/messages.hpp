@@ -1,4 +1,4 @@
-// What the process that measures tells the one that keeps the result: the words of both ends.
+// Messages from the measuring process to the parent: both ends.
 #pragma once
 
 #include <map>
@@ -17,12 +17,12 @@ class MessageWriter {
  public:
   explicit MessageWriter(const Send& send) : send_(send) {}
 
-  /// What is measured from now on: a probe, in which round, and as which of its round (both from 0).
+  /// Announces the current probe, its index in the round, and the round (both from 0).
   void current(const std::string& probe, std::int64_t place, std::int64_t round = 0) const;
   void device(const DeviceInfo& info) const;
   void idle_watts(double watts) const;
   void unusable(const std::string& reason, const std::string& hint) const;
-  /// Replaces what was told of that probe before.
+  /// Replaces earlier results of that probe.
   void outcome(const std::string& probe, const ProbeOutcome& outcome) const;
   void sustained(const std::string& probe, const Ceiling& ceiling) const;
 
@@ -30,7 +30,7 @@ class MessageWriter {
   const Send& send_;
 };
 
-/// The receiving end: everything that was told so far.
+/// The receiving end: everything received so far.
 struct MessageReader {
   Machine machine;  ///< device, idle power and what could not be measured
   std::map<std::string, MeasuredProbe> measured;

@@ -1,4 +1,4 @@
-// The devices of a node as the child processes that have several open at once see them.
+// The devices of a node in child processes that open several at once.
 #pragma once
 
 #include <functional>
@@ -21,10 +21,11 @@ using OpenDevice = std::function<std::unique_ptr<Device>(int device)>;
 /// "cuda:3".
 std::string device_name(int device);
 
-/// A thread for each device, made when it is first asked for. Lives in a child process.
+/// One thread per device, created on first use. Lives in a child process.
 class NodeDevices {
  public:
-  /// Threads stay on the CPUs near their device where the host has several NUMA nodes. `topology` outlives the object.
+  /// Threads are bound to the CPUs near their device if the host has several NUMA nodes. `topology` outlives the
+  /// object.
   NodeDevices(OpenDevice open, const NodeTopology& topology) : open_(std::move(open)), topology_(topology) {}
 
   DeviceThread& operator[](int device);
@@ -35,7 +36,7 @@ class NodeDevices {
   std::map<int, std::unique_ptr<DeviceThread>> threads_;
 };
 
-/// Lets several threads send.
+/// Serialises sending from several threads.
 class SharedSend {
  public:
   explicit SharedSend(const Send& send) : send_(send) {}

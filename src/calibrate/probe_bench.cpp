@@ -1,4 +1,4 @@
-// Batches, rests and sensors around the sampler.
+// Batches, pauses and sensors around the sampler.
 #include "calibrate/probe_bench.hpp"
 
 #include <chrono>
@@ -13,12 +13,12 @@
 namespace roofline {
 namespace {
 
-/// Reading a sensor takes up to a millisecond, in which the device idles: now and then only.
+/// Reading a sensor takes up to a millisecond, in which the device idles, so it is done rarely.
 constexpr double kSensorPeriodS = 0.1;
 /// Several periods of an energy counter (0.1 s on an H200).
 constexpr std::chrono::milliseconds kIdleTime(500);
 
-/// Reads the sensors at the ends of the sampling, and the limiter in between, while the device is under load.
+/// Reads the sensors at both ends of the sampling, and the clock-limit reason in between, under load.
 class SensorWatch {
  public:
   explicit SensorWatch(Device& device) : device_(device) {}
@@ -41,7 +41,7 @@ class SensorWatch {
     if (last_.limiter && !(limiter_ && !limiter_->empty())) limiter_ = last_.limiter;
   }
 
-  /// `amount` of one launch. Energy and amount are those between two readings of the sensors.
+  /// `amount` is that of one launch. Energy and amount are those between two sensor readings.
   Power power(double amount) const {
     Power power;
     power.temperature_c = last_.temperature_c;
@@ -80,7 +80,7 @@ Batch batch_of(const ProbeBench& bench, const ProbeCase& probe_case) {
   return [timer](std::int64_t launches) { return timer->time(launches); };
 }
 
-/// The same with the probe's rests before each batch, where it has any.
+/// The same with the probe's pause before each batch, if it has one.
 Batch rested_batch_of(const ProbeBench& bench, const ProbeCase& probe_case) {
   Batch batch = batch_of(bench, probe_case);
   if (!(bench.probe.rest_s > 0)) return batch;

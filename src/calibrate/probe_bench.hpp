@@ -12,37 +12,37 @@
 
 namespace roofline {
 
-/// A device, the probe that runs on it, and how the user stops it.
+/// A device, the probe that runs on it, and the user's cancellation.
 struct ProbeBench {
   const Probe& probe;
   Device& device;
   const std::function<bool()>& cancelled;
 };
 
-/// Runs the case once and has it verified: the reason why the result is wrong, or nothing.
+/// Runs and verifies the case once: the reason if the result is wrong, or nothing.
 std::optional<std::string> first_run(const ProbeBench& bench, const ProbeCase& probe_case);
 
-/// Samples the case, with the probe's rests before each sample where it has any.
+/// Samples the case, with the probe's pause before each sample if it has one.
 Samples sample_case(const ProbeBench& bench, const ProbeCase& probe_case, const SamplerOptions& options,
                     StopRule& rule);
-/// The same until the median is known as well as the options ask, summed up.
+/// The same until the median is as precise as the options require, summarised.
 Summary time_case(const ProbeBench& bench, const ProbeCase& probe_case, const SamplerOptions& options);
 
-/// The same under load without rests, and what the device's sensors said meanwhile.
+/// The same under load without pauses, with the device's sensor readings.
 struct LoadedTime {
   Summary time;
   Power power;
-  double sampled_s = 0;  ///< wall time of sampling, after settling
+  double sampled_s = 0;  /// wall time of sampling, after the warm-up
   double shift = 0;      ///< of the median from the first half of the samples to the second, as a fraction
 };
 LoadedTime time_under_load(const ProbeBench& bench, const ProbeCase& probe_case, const SamplerOptions& options);
 
-/// The same beside others who do likewise: until `rule` says so, with the probe's rests unless it is `sustained`.
-/// `settled` is called before the first sample, and may wait for the others.
+/// The same concurrently with other devices, until `rule` ends it, with the probe's pauses unless it is
+/// `sustained`. `warmed_up` is called before the first sample, and may wait for the others.
 LoadedTime time_beside_others(const ProbeBench& bench, const ProbeCase& probe_case, const SamplerOptions& options,
                               StopRule& rule, Regime regime, const std::function<void()>& warmed_up);
 
-/// Mean power with the device open and nothing running, over half a second; nothing where it has no energy counter.
+/// Mean power with the device open and idle, over half a second; nothing without an energy counter.
 std::optional<double> measure_idle_watts(Device& device);
 
 }  // namespace roofline

@@ -1,4 +1,4 @@
-// One place where a case becomes a ceiling, whoever has timed it.
+// Conversion of a timed case to a ceiling, independent of how it was timed.
 #include "calibrate/probe_ceiling.hpp"
 
 #include <cmath>
@@ -8,19 +8,19 @@
 namespace roofline {
 namespace {
 
-/// Of the caches that the working set must be past, unless the case says that it goes past them.
+/// The caches that the working set must exceed, unless the case bypasses them.
 double nearer_bytes(const Probe& probe, const Device& device, const ProbeCase& made) {
   if (!std::isnan(made.nearer_cache_bytes)) return made.nearer_cache_bytes;
   return probe.level ? nearer_cache_bytes(device.info(), *probe.level) : 0;
 }
 
-/// Of the level that is probed, all instances together; nothing for main memory.
+/// Capacity of the probed level, all instances together; nothing for main memory.
 std::optional<double> own_capacity_bytes(const Probe& probe, const Device& device) {
   const double bytes = probe.level ? cache_bytes(device.info(), *probe.level) : 0;
   return bytes > 0 ? std::optional(bytes) : std::nullopt;
 }
 
-/// What a probe and a case say of themselves.
+/// Properties stated by a probe and a case.
 Ceiling described(const Probe& probe, const ProbeCase& made) {
   Ceiling ceiling;
   ceiling.name = probe.name;
@@ -53,7 +53,7 @@ Ceiling ceiling_of(const Probe& probe, Device& device, const ProbeCase& made, do
 }
 
 Check audit_limit_of(const Probe& probe, const Ceiling& ceiling) {
-  // A path that can't reach the full rate is not asked to.
+  // A path below the full rate need not reach it.
   return audit_limit(ceiling.value, ceiling.ci95, ceiling.limit, unit_of(ceiling.kind),
                      ceiling.below_peak.empty() ? probe.least_of_limit : 0);
 }

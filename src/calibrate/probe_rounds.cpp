@@ -1,4 +1,4 @@
-// Visits to the variants of a probe and to twice the work of the best one, and the ceiling that follows.
+// Visits to the variants of a probe and to twice the work of the best one, and the resulting ceiling.
 #include "calibrate/probe_rounds.hpp"
 
 #include <fmt/format.h>
@@ -17,11 +17,11 @@
 namespace roofline {
 namespace {
 
-/// A variant behind the best one is left alone when all its visits so far were slowed with at most this chance. It is
-/// more than a ceiling is allowed, for the price of an error is only the difference between two variants.
+/// A variant behind the best one is dropped if the chance that all its visits were slowed is at most this. It is
+/// larger than for a ceiling, because an error only costs the difference between two variants.
 constexpr double kVariantDoubt = 0.05;
 
-/// What a case says, without what it holds: its buffers are lent to the next one.
+/// Data of a case without its buffers, which are reused by the next one.
 ProbeCase facts_of(const ProbeCase& made) {
   ProbeCase facts = made;
   facts.run = {};
@@ -45,7 +45,7 @@ void ProbeRounds::visit(double slowed_share) {
       next.variant = static_cast<int>(i);
       tried_all_ = !visit(next);
       if (!tried_all_) variants_.push_back(std::move(next));
-      // Quick takes the first variant: it is the one that is expected to win.
+      // Quick calibrations take the first variant, which is expected to be the fastest.
       tried_all_ = tried_all_ || effort_.quick;
     } else if (!given_up(variants_[i], slowed_share)) {
       visit(variants_[i]);
@@ -65,7 +65,7 @@ void ProbeRounds::visit(double slowed_share) {
   took_s_ += wall_seconds() - begin_s;
 }
 
-/// Makes the case and samples it; false when there is no such case.
+/// Creates and samples the case; false if there is no such case.
 bool ProbeRounds::visit(Series& series) {
   const ProbeBench bench{probe_, device_, cancelled_};
   const std::optional<ProbeCase> made =
@@ -86,7 +86,7 @@ bool ProbeRounds::visit(Series& series) {
     series.checks = audit_case(probe_, device_, *made);
     if (made->verify) series.checks.insert(series.checks.begin(), audit_result(series.wrong));
   }
-  // A case made of less memory than the first one may have a little less to do.
+  // A case created with less memory than the first one may have slightly less work.
   for (double& seconds : samples.seconds) seconds *= series.facts.amount / made->amount;
   if (samples.summary.stop == StopReason::cancelled || samples.seconds.empty()) return true;
   series.rounds.push_back({std::move(samples.seconds), std::move(samples.clock_hz)});
@@ -162,7 +162,7 @@ std::optional<MeasuredProbe> ProbeRounds::measured(double slowed_share) const {
   if (is_significant(contention_)) ceiling.contention = contention_;
   const double least = least_s(*best);
   auto& checks = ceiling.audit.checks;
-  // Where its samples give no such interval, it lies between what was reached and what the clock allows.
+  // If its samples give no such interval, it is between the value and the clock-derived limit.
   if (plateau.at_limit(least) && audit_interval(ceiling.value, ceiling.ci95).status != CheckStatus::pass) {
     ceiling.ci95 = {ceiling.value, std::max(ceiling.value, best->facts.amount / least)};
   }

@@ -1,5 +1,5 @@
-// One probe of a CPU, measured in rounds: each visit adds samples to those of its cases that still matter, and what is
-// known so far can be asked for at any time.
+// One probe of a CPU, measured in rounds: each visit adds samples to those of its relevant cases, and results are
+// available at any time.
 #pragma once
 
 #include <functional>
@@ -17,15 +17,15 @@ class ProbeRounds {
   /// `probe`, `device` and `effort` outlive the object.
   ProbeRounds(const Probe& probe, Device& device, const Effort& effort, std::function<bool()> cancelled);
 
-  /// One round. The first tries every variant, and verifies it; later ones leave out variants that would have shown
-  /// themselves faster by now, and add twice the work of the best one, for the audit. `slowed_share` is that of the
-  /// rounds of all probes of its kind. Throws what the probe throws.
+  /// One round. The first one tries and verifies every variant; later ones drop variants that would have proved
+  /// faster by now, and add twice the work of the best one for the audit. `slowed_share` is that of the rounds of
+  /// all probes of its kind. Rethrows the probe's exceptions.
   void visit(double slowed_share);
 
-  /// Whether another round would change nothing: plateaus are reached, and there is one variant left.
+  /// Whether another round would change nothing: plateaus are reached, and one variant is left.
   bool converged(double slowed_share) const;
 
-  /// The ceiling as it stands, with its audit.
+  /// The current ceiling with its audit.
   std::optional<MeasuredProbe> measured(double slowed_share) const;
 
   /// Why there is none.

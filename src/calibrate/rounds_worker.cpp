@@ -1,5 +1,5 @@
-// Who is measured when: a first round of everything, the sweeps, rounds until plateaus are reached or the time is over,
-// and at the end, in time that was kept for it, what has to be under load for seconds.
+// Order of the measurements: a first round of everything, the sweeps, rounds until plateaus are reached or the time
+// is over, and at the end, in reserved time, the sustained ceilings.
 #include "calibrate/rounds_worker.hpp"
 
 #include <algorithm>
@@ -18,16 +18,16 @@ bool is_sustained(const Probe& probe, const Effort& effort) {
   return probe.sustained && !effort.quick && effort.sustain_s > 0;
 }
 
-/// Of a sustained ceiling: settling for half of the time, and sampling for 0.6 of it at most.
+/// For a sustained ceiling: warm-up for half of the time, and sampling for at most 0.6 of it.
 double stretch_s(const Effort& effort) { return 1.1 * effort.sustain_s; }
 
-/// What is kept for one: besides, making the case, and a last visit before it that ends late on a busy machine.
+/// Reserved time for one: includes creating the case, and a preceding visit that ends late under load.
 double kept_s(const Effort& effort) { return stretch_s(effort) + 0.6; }
 
-/// Sustained ceilings that there is time to measure again.
+/// Sustained ceilings for which there is time to measure again.
 constexpr std::int64_t kSpareStretches = 2;
 
-/// Probes that the same things slow: those of one level of memory, those of all pipes, launches.
+/// Probes slowed by the same causes: those of one memory level, those of all pipes, launches.
 bool alike(const Probe& a, const Probe& b) { return a.kind == b.kind && a.level == b.level; }
 
 }  // namespace
@@ -38,7 +38,7 @@ RoundsWorker::RoundsWorker(const CalibrateOptions& options, const std::vector<co
       lost_(lost),
       time_s_(options.effort.time_s.value_or(default_time_s(options.effort, probes))),
       end_s_(begin_s + time_s_) {
-  // Should the time be over before the first round is, roofs are what must be there.
+  // Roofs come first, in case the time is over before the first round is.
   std::vector<const Probe*> ordered = probes;
   std::stable_partition(ordered.begin(), ordered.end(), [](const Probe* probe) { return probe->role == Role::roof; });
   for (const Probe* probe : ordered) (probe->sweep ? sweeps_ : members_).emplace_back().probe = probe;
@@ -97,7 +97,7 @@ std::optional<RoundsWorker::Step> RoundsWorker::next() {
       return Step{&RoundsWorker::sustain, &member};
     }
   }
-  // What a neighbour slowed is no limiter's work: once more, as long as there is time.
+  // A result slowed by a neighbour rather than a limiter is measured again while there is time.
   Member* slowest = nullptr;
   for (Member& member : members_) {
     const bool slowed = !member.over && !lost(member) && member.in_a_cycle && *member.in_a_cycle < 1 - kSameInACycle;
@@ -112,7 +112,7 @@ void RoundsWorker::visit(Member& member, const MessageWriter& writer) {
   if (!member.rounds) {
     if (const auto reason = probe.unsupported ? probe.unsupported(*device_) : std::nullopt) {
       member.over = true;
-      rounds_->end_at(rounds_end_s());  // what was kept for it is there for the others
+      rounds_->end_at(rounds_end_s());  // its reserved time is available for others
       return writer.outcome(probe.name, *reason);
     }
     member.rounds.emplace(probe, *device_, options_.effort, [this] { return stopped(); });
@@ -155,7 +155,8 @@ void RoundsWorker::sustain(Member& member, const MessageWriter& writer) {
   writer.sustained(probe.name, *ceiling);
 }
 
-/// All ceilings once more, for how much was disturbed is only known now; and what the time was too short for.
+/// All ceilings once more, because the share of slowed rounds is only known now; and what the time did not suffice
+/// for.
 void RoundsWorker::finish(const MessageWriter& writer) {
   for (Member& member : members_) {
     if (member.over || lost(member)) continue;
@@ -185,7 +186,7 @@ double RoundsWorker::slowed_share(const Member& member) const {
   return slowdowns.slowed_share();
 }
 
-/// What sustained ceilings need is kept for them, and for those that a neighbour slows.
+/// Reserves the time of the sustained ceilings, including repetitions.
 double RoundsWorker::rounds_end_s() const {
   const auto sustained = std::count_if(members_.begin(), members_.end(), [this](const Member& member) {
     return is_sustained(*member.probe, options_.effort) && !member.over && !lost(member);

@@ -1,4 +1,4 @@
-// The process that calibrates a CPU: visits its probes in rounds, then what is measured in one stretch.
+// The process that calibrates a CPU: visits its probes in rounds, then measures what needs uninterrupted time.
 #pragma once
 
 #include <memory>
@@ -16,12 +16,12 @@ namespace roofline {
 
 class RoundsWorker {
  public:
-  /// `lost` names the probes that have cost a process its life: they are left alone. The time counts from `begin_s`
-  /// (wall_seconds) on.
+  /// `lost` names the probes that killed a process, which are skipped. The time counts from `begin_s`
+  /// (wall_seconds).
   RoundsWorker(const CalibrateOptions& options, const std::vector<const Probe*>& probes,
                const std::set<std::string>& lost, double begin_s);
 
-  /// The next piece of work: a visit, a sweep, or a sustained ceiling.
+  /// The next step: a visit, a sweep, or a sustained ceiling.
   AfterJob run(const Send& send);
 
   double time_s() const { return time_s_; }
@@ -31,12 +31,13 @@ class RoundsWorker {
   struct Member {
     const Probe* probe = nullptr;
     std::optional<ProbeRounds> rounds;  ///< from the first visit on
-    bool over = false;                  ///< there is nothing more to be had of it
+    bool over = false;                  /// nothing more can be measured
     bool stretched = false;             ///< its sweep or sustained ceiling is done
-    std::optional<double> in_a_cycle;   ///< of its burst ceiling, that the sustained one did so far; NaN: not known
+    std::optional<double>
+        in_a_cycle;  /// work per cycle of the sustained ceiling relative to the burst one so far; NaN: unknown
   };
 
-  /// What to do next: `work` with the member at that index.
+  /// The next step: `work` with the member at that index.
   struct Step {
     void (RoundsWorker::*work)(Member& member, const MessageWriter& writer) = nullptr;
     Member* member = nullptr;

@@ -1,4 +1,4 @@
-// The figures, each with its reason.
+// Sampling parameters, each with its reason.
 #include "calibrate/sampling_plan.hpp"
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 namespace roofline {
 
 double default_time_s(const Effort& effort, std::span<const Probe* const> probes) {
-  constexpr double kLeast = 2;  // a single probe beside other programs: opening the device is in it
+  constexpr double kLeast = 2;  // a single probe under load, including opening the device
   constexpr double kMost = 60;
   double time_s = 0;
   for (const Probe* probe : probes)
@@ -18,20 +18,20 @@ SamplerOptions search_options() {
   return {.warm_up_s = 0.01, .min_samples = 7, .min_time_s = 0.005, .max_time_s = 0.06, .relative_half_width = 0.01};
 }
 
-// Quick: a few hundredths of a second are enough for a median within half a per cent where a machine is quiet.
+// Quick: a few hundredths of a second give a median within half a per cent on an idle machine.
 SamplerOptions burst_options(const Effort& effort, const Probe& probe) {
   const bool reference = probe.role == Role::reference;
   SamplerOptions options;
   options.warm_up_s = effort.quick ? 0.02 : 0.1;
   options.min_time_s = effort.quick ? 0.02 : 0.1;
-  // A pipe that has not converged by then is paced by its limiter or by the host; memory shared with others may yet.
+  // A pipe that has not converged by then is limited by its limiter or the host; shared memory may still converge.
   const double patience_s = probe.kind == CeilingKind::bandwidth ? 1.0 : 0.6;
   options.max_time_s = effort.quick ? 0.15 : reference ? 0.4 : patience_s;
   options.relative_half_width = effort.quick || reference ? 0.005 : 0.002;
   return options;
 }
 
-// A tensor pipe's time scatters by 0.6 % at a clock that reads constant (docs/method.md): no narrower than that.
+// A tensor pipe's time scatters by 0.6 % at a constant clock reading (docs/method.md), so no narrower interval.
 SamplerOptions rested(SamplerOptions options) {
   options.warm_up_s = 0;
   options.min_time_s = 0;
@@ -52,9 +52,9 @@ SamplerOptions doubling_options(const Effort& effort, const Probe& probe) {
 }
 
 SamplerOptions sustained_options(const Effort& effort, const Probe& probe) {
-  // Of memory only the energy is wanted besides, and no limiter acts on it: half the time will do.
+  // For memory only the energy is needed in addition, and no limiter acts on it: half the time suffices.
   const double sustain_s = probe.kind == CeilingKind::compute ? effort.sustain_s : effort.sustain_s / 2;
-  // Windows of 0.15 s, twice alike: 0.45 s at least, by which time a power limiter has acted.
+  // Windows of 0.15 s, two agreements: at least 0.45 s, by which time a power limiter has acted.
   return {.min_sample_s = std::min(0.03, sustain_s / 40),
           .warm_up = WarmUpMode::stable,
           .warm_up_s = std::min(0.15, sustain_s / 8),
@@ -65,9 +65,9 @@ SamplerOptions sustained_options(const Effort& effort, const Probe& probe) {
           .relative_half_width = 0.005};
 }
 
-// A neighbour's time slice lasts 1 to 10 ms: what it leaves free is in every visit of 40 ms. Longer ones would make
-// fewer rounds, and only rounds see what lasts for seconds. Where launches wait for each other's slices, 40 ms hold
-// three of them, of which a tenth says nothing: a quarter of a second is what that may cost.
+// A time slice of another program lasts 1 to 10 ms, so every visit of 40 ms contains free time. Longer visits would
+// give fewer rounds, and only rounds detect slowdowns of seconds. If launches wait for each other's time slices, 40
+// ms hold three of them, of which a tenth is not meaningful: up to a quarter of a second may be spent on that.
 SamplerOptions visit_options(const Effort& effort) {
   return {.warm_up_s = 0.01,
           .min_samples = 24,

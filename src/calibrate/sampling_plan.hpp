@@ -1,4 +1,4 @@
-// How long and how tightly a probe is sampled at each step of its measurement. Figures only.
+// Duration and precision of each step of a probe's measurement.
 #pragma once
 
 #include <optional>
@@ -9,11 +9,11 @@
 
 namespace roofline {
 
-/// What the user chose about the effort of a calibration.
+/// The effort of a calibration, chosen by the user.
 struct Effort {
   bool quick = false;  ///< fewer variants, shorter sampling; no references, no sweeps, nothing sustained
-  /// About how long a probe is kept under load for its sustained ceiling: until it has settled, but half of it at
-  /// most, and then sampled for half of it at least. 0: none are measured.
+  /// Approximate time of a probe under load for its sustained ceiling: warm-up for at most half of it, then
+  /// sampling for at least half. 0: no sustained ceilings.
   double sustain_s = 2;
   /// Wall time for a whole calibration in rounds (CPU): all of it is used while plateaus still rise, a third of it at
   /// least. Nothing: default_time_s, and as much more as the first round takes.
@@ -24,15 +24,16 @@ struct Effort {
 /// 60 s at most.
 double default_time_s(const Effort& effort, std::span<const Probe* const> probes);
 
-/// To rank variants that differ by more than a percent.
+/// For ranking variants that differ by more than a per cent.
 SamplerOptions search_options();
-/// Ceilings are divided by, so they are sampled longer and tighter than points.
+/// Ceilings are divisors, so they are sampled longer and more precisely than points.
 SamplerOptions burst_options(const Effort& effort, const Probe& probe);
-/// For probes that rest before each sample: no settling, and as few launches as the timer resolves.
+/// For probes with a pause before each sample: no warm-up, and as few launches as the timer resolves.
 SamplerOptions rested(SamplerOptions options);
-/// Doubling needs no tight interval: it is judged against 2 %.
+/// The doubling check needs no narrow interval: its limit is 2 %.
 SamplerOptions doubling_options(const Effort& effort, const Probe& probe);
-/// Settles until clock and time hold still, half of the time at most; samples so long that nearly all is load.
+/// Warms up until clock and time are stable, for at most half of the time; samples are so long that nearly all is
+/// load.
 SamplerOptions sustained_options(const Effort& effort, const Probe& probe);
 /// One visit to a case in a round, with StopAtLeast.
 SamplerOptions visit_options(const Effort& effort);

@@ -1,4 +1,4 @@
-// Asks a short-lived child process about devices and takes its answer as JSON.
+// Queries devices in a short-lived child process, which replies in JSON.
 #include "calibrate/select_device.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Runs one job in a child and returns the JSON that it sent; an exception in it becomes a DeviceError here.
+/// Runs one job in a child and returns its JSON reply; an exception in it becomes a DeviceError here.
 Json ask_child(const std::function<Json()>& question) {
   Json answer;
   Jobs jobs;
@@ -37,7 +37,7 @@ Json ask_child(const std::function<Json()>& question) {
   jobs.on_lost = [&](std::int64_t, const std::string& reason) {
     answer = {{"error", "device discovery failed: " + reason}, {"hint", "try --device cpu"}};
   };
-  // Eight GPUs without persistence take half a minute to come up; a driver that hangs would take for ever.
+  // Eight GPUs without persistence mode take half a minute to initialise; a hanging driver would take forever.
   jobs.limit_s = [](std::int64_t) { return 180.0; };
   if (run_isolated(jobs) == JobsEnd::interrupted) throw DeviceError("interrupted during device discovery");
   if (answer.contains("usage")) throw UsageError(answer["error"], answer["hint"]);
@@ -53,7 +53,7 @@ Json describe(DeviceKind kind, int index, const DeviceOptions& options, const st
           {"why", why}};
 }
 
-/// The first CUDA GPU that works, else the CPU with the reason why it is not a GPU.
+/// The first usable CUDA GPU, otherwise the CPU with the reason.
 Json describe_default(const DeviceOptions& options) {
   std::string reason = "this machine has no GPU";
   for (const DeviceListing& listing : list_devices(options)) {

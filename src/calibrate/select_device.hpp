@@ -1,4 +1,4 @@
-// Which device a command works on, found out in a child process: the parent stays free of any driver.
+// Selects the device of a command in a child process, so that the parent never loads a driver.
 #pragma once
 
 #include <optional>
@@ -10,20 +10,20 @@
 
 namespace roofline {
 
-/// An opened device, as far as the parent needs to know it.
+/// What the parent needs to know of an opened device.
 struct SelectedDevice {
   DeviceChoice choice;
   DeviceInfo info;
   double free_memory_bytes = 0;
   double last_level_cache_bytes = 0;
-  std::string why;  ///< "the first CUDA GPU that works", "no usable GPU: …", "asked for"
+  std::string why;  /// "first usable CUDA GPU", "as requested", or why no GPU was selected
 };
 
-/// `kind` empty: the first CUDA GPU that works, else the CPU. Throws DeviceError with the reason,
-/// UsageError when the options ask for threads or CPUs that this process may not use.
+/// `kind` empty: the first usable CUDA GPU, otherwise the CPU. Throws DeviceError with the reason, UsageError if
+/// the options request threads or CPUs that this process may not use.
 SelectedDevice select_device(std::optional<DeviceKind> kind, int index, const DeviceOptions& options);
 
-/// list_devices(), likewise from a child process.
+/// list_devices(), also in a child process.
 std::vector<DeviceListing> list_devices_isolated(const DeviceOptions& options);
 
 }  // namespace roofline

@@ -1,6 +1,6 @@
-// A child process with a thread for each device. All are in step: a probe's cases are made and verified on all devices,
-// sampled on one after another, and then sampled on all from the moment at which the last has settled until the slowest
-// has its samples.
+// A child process with a thread per device, in lockstep: a probe's cases are created and verified on all devices,
+// sampled on one after another, and then sampled on all at the same time, from the moment when the last one is warm
+// until the slowest has its samples.
 #include "calibrate/together.hpp"
 
 #include <fmt/format.h>
@@ -29,15 +29,15 @@ constexpr std::array<std::string_view, 10> kBurst = {"hbm.read", "hbm.write",   
                                                      "pcie.d2h", "pcie.duplex"};
 constexpr std::array<std::string_view, 3> kSustained = {"hbm.copy", "tensor.bf16", "fp32"};
 
-/// Beyond this a job hangs: the devices take turns, each for what expected_seconds() says and a little more.
+/// Beyond this a job hangs: the devices take turns, each for expected_seconds() and a margin.
 constexpr double kTurnHangsS = 120;
-/// Two processes in a row that died: whatever it is, the next one will meet it too.
+/// Two consecutive processes that died: the next one would die as well.
 constexpr int kMostLost = 2;
 
 SamplerOptions options_of(const SharedProbe& shared, const Effort& effort) {
   SamplerOptions options;
   if (shared.regime == Regime::sustained) {
-    // A fixed time to settle: all devices must come to their samples together, and a limiter acts within a second.
+    // A fixed warm-up time: all devices must start sampling together, and a limiter acts within a second.
     options.warm_up_s = effort.sustain_s / 2;
     options.min_sample_s = std::min(0.03, effort.sustain_s / 40);
     options.min_time_s = effort.sustain_s / 2;
@@ -57,11 +57,11 @@ double seconds_of(const SharedProbe& shared, const Effort& effort) {
   return options.warm_up_s + options.min_time_s;
 }
 
-/// Ends nobody's sampling before all have enough: until then each is under the load of the others.
+/// Ends no device's sampling before all have enough samples: until then each is under the load of the others.
 class AllHaveEnough final : public StopRule {
  public:
   explicit AllHaveEnough(std::atomic<int>& lacking) : lacking_(lacking) {}
-  ~AllHaveEnough() override { has_enough(); }  // of one that gives up nothing more will come
+  ~AllHaveEnough() override { has_enough(); }  // a device that gives up has no more samples
   AllHaveEnough(const AllHaveEnough&) = delete;
   AllHaveEnough& operator=(const AllHaveEnough&) = delete;
 
@@ -81,7 +81,7 @@ class AllHaveEnough final : public StopRule {
   bool told_ = false;
 };
 
-/// Waits at a latch once, at the end of its life if it has not before.
+/// Waits at a latch once, in the destructor at the latest.
 class Arrival {
  public:
   explicit Arrival(std::latch& all) : all_(all) {}
@@ -117,7 +117,7 @@ LoadedRate rate_of(const LoadedTime& loaded, double amount) {
   return rate;
 }
 
-/// One device's part in a probe. Used by the device's thread, and by the main one while that rests.
+/// One device's part in a probe. Used by the device's thread, and by the main thread while that is idle.
 struct Part {
   int device = 0;
   std::string variant = {};  ///< of the device's own ceiling; empty: the probe's first
@@ -192,7 +192,7 @@ class TogetherWorker {
     return all;
   }
 
-  /// Has all of them do it at once, and waits; what one throws is its own failure.
+  /// Runs it on all devices at once and waits; exceptions are recorded per device.
   void each(const std::vector<Part*>& parts, const std::function<void(Device&, Part&)>& work) {
     std::vector<std::future<void>> done;
     for (Part* part : parts) {
@@ -214,7 +214,7 @@ class TogetherWorker {
     }
   }
 
-  /// The variant that is the device's roof, verified.
+  /// The variant of the device's roof, verified.
   void make(const SharedProbe& shared, Device& device, Part& part) const {
     const Probe& probe = *shared.probe;
     if (probe.unsupported) {

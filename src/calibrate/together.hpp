@@ -1,5 +1,5 @@
-// Ceilings that devices of one host may take from each other, by what they share: power, cooling, PCIe switches, the
-// host's memory. Each is measured on one device after another while the others rest, and then on all at once.
+// Ceilings that devices of one host may limit mutually through shared power, cooling, PCIe switches or host memory.
+// Each is measured on one device after another while the others are idle, and then on all together.
 #pragma once
 
 #include <functional>
@@ -12,14 +12,14 @@
 
 namespace roofline {
 
-/// A probe that all devices run at once, in one regime.
+/// A probe that all devices run together, in one regime.
 struct SharedProbe {
   const Probe* probe = nullptr;
   Regime regime = Regime::burst;
 };
 
-/// What is worth it, of the probes given: main memory, its writes and copies, one tensor pipe, fp32, and both links;
-/// sustained what draws power (not with `quick`). In the order in which they run.
+/// The relevant ones of the given probes: main memory, writes and copies, one tensor pipe, fp32, and both links;
+/// sustained those that draw power (not with `quick`). In the order of execution.
 std::vector<SharedProbe> shared_probes(const std::vector<const Probe*>& probes, const Effort& effort,
                                        const std::string& only);
 
@@ -30,9 +30,9 @@ struct TogetherOptions {
   std::function<void(const Progress&)> progress = [](const Progress&) {};
 };
 
-/// Adds `together` to a node of two machines or more, and to `unmeasured` what could not be had. The variant of a probe
-/// is that of the device's own ceiling. A device that is lost is left out from then on; a process that is lost costs
-/// the probe that it ran. Ends early at an interrupt, with `cancelled`.
+/// Adds `together` to a node of at least two machines, and failures to `unmeasured`. The variant of a probe is that
+/// of the device's own ceiling. A lost device is left out from then on; a lost process costs the probe that it ran.
+/// Ends early at an interrupt, with `cancelled`.
 void measure_together(Node& node, const TogetherOptions& options);
 
 }  // namespace roofline

@@ -1,4 +1,4 @@
-// The audit rules of a ceiling. Each answers a fault found in published roofline figures (docs/method.md).
+// Audit rules of a ceiling. Each detects a fault found in published roofline figures (docs/method.md).
 #include "measure/audit.hpp"
 
 #include <fmt/format.h>
@@ -19,12 +19,12 @@ constexpr double kIntervalWithin = 0.01;
 constexpr double kClockScatter = 0.002;
 constexpr double kRegulatedWithin = 0.02;
 
-/// Equal but for the rounding of sums.
+/// Equal except for the rounding of sums.
 bool same(double a, double b) { return std::abs(a - b) <= 1e-9 * std::abs(b) && b > 0; }
 
 CheckStatus passed_if(bool good) { return good ? CheckStatus::pass : CheckStatus::fail; }
 
-/// "4.67 Tbyte/s": four digits and a prefix, for a person who reads the detail.
+/// "4.67 Tbyte/s": four digits and an SI prefix.
 std::string with_prefix(double value, std::string_view unit) {
   constexpr std::array kPrefixes{"", "k", "M", "G", "T", "P"};
   std::size_t step = 0;
@@ -134,7 +134,7 @@ Check audit_limit(double value, const Interval& ci95, const std::optional<Limit>
     return check;
   }
   const double most = limit->value * (1 + kClockScatter);
-  const bool below = value <= most || ci95.low <= most;  // no interval (NaN) excuses nothing
+  const bool below = value <= most || ci95.low <= most;  // no interval (NaN): no tolerance
   const bool reached = value >= least * limit->value;
   check.status = passed_if(below && reached);
   check.detail =
@@ -234,7 +234,7 @@ Check audit_plateau(const FastPlateau& plateau, double slowed_share, double leas
   return check;
 }
 
-/// Why sampling stopped. A narrow interval does not say that the level held still.
+/// Why sampling stopped. A narrow interval does not imply a stable level.
 std::string why_stopped(StopReason stop) {
   std::string words(to_string(stop));
   if (stop == StopReason::converged) return "convergence";
