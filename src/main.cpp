@@ -1,4 +1,4 @@
-// Parses, runs a command, and turns an error into a message and an exit code.
+// Parses the command line, runs a command, and turns errors into messages and exit codes.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -7,12 +7,11 @@
 #include <new>
 #include <string>
 #include <system_error>
-#include <variant>
+#include <utility>
 
 #include "cli/answer.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
-#include "cli/options.hpp"
 #include "host/interrupt.hpp"
 #include "host/library_path.hpp"
 #include "host/unfinished_file.hpp"
@@ -20,38 +19,13 @@
 namespace roofline {
 namespace {
 
-struct RunCommand {
-  const Options& options;
-
-  ExitCode operator()(const PrintCommand& command) const {
-    print_result(command.text);
-    return ExitCode::ok;
-  }
-  ExitCode operator()(const CalibrateCommand& command) const { return run_calibrate(command, options); }
-  ExitCode operator()(const AnalyzeCommand& command) const { return run_analyze(command, options); }
-  ExitCode operator()(const ProfileCommand& command) const { return run_profile(command, options); }
-  ExitCode operator()(const ImportCommand& command) const { return run_import(command, options); }
-  ExitCode operator()(const ReportCommand& command) const { return run_report(command, options); }
-  ExitCode operator()(const CompareCommand& command) const { return run_compare(command, options); }
-  ExitCode operator()(const DevicesCommand& command) const { return run_devices(command, options); }
-  ExitCode operator()(const OpsCommand& command) const { return run_ops(command, options); }
-  ExitCode operator()(const NewCommand& command) const { return run_new(command, options); }
-  ExitCode operator()(const MachineCommand& command) const { return run_machine(command, options); }
-  ExitCode operator()(const FleetCommand& command) const { return run_fleet(command, options); }
-  ExitCode operator()(const MonitorCommand& command) const { return run_monitor(command, options); }
-  ExitCode operator()(const HelpCommand& command) const { return run_help(command, options); }
-  ExitCode operator()(const CompletionCommand& command) const { return run_completion(command, options); }
-  ExitCode operator()(const DoctorCommand& command) const { return run_doctor(command, options); }
-};
-
-/// A message that needs no memory.
+/// Prints a message without allocating memory.
 ExitCode without_memory() {
-  std::fputs("roofline: no memory is left\n  stop other programs, or allow this one more (ulimit -v, cgroup)\n",
-             stderr);
+  std::fputs("roofline: out of memory\n  stop other programs, or raise the memory limit (ulimit -v, cgroup)\n", stderr);
   return ExitCode::workload_failed;
 }
 
-/// Memory may be refused where nothing can be thrown any further (in a destructor, in a thread): said as well.
+/// Allocation can also fail where exceptions end the process (destructors, threads).
 [[noreturn]] void end_of_memory() {
   try {
     if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
@@ -59,12 +33,12 @@ ExitCode without_memory() {
     remove_unfinished_files();
     std::_Exit(static_cast<int>(without_memory()));
   } catch (...) {
-    // A mistake of ours: with a core file, it can be found.
+    // A bug: abort() leaves a core file to find it.
   }
   std::abort();
 }
 
-/// Runs `work`; an error is said, and is the exit code.
+/// Runs `work`; prints an error and returns its exit code.
 template <class Work>
 ExitCode guarded(const Work& work) {
   try {
@@ -76,10 +50,10 @@ ExitCode guarded(const Work& work) {
   } catch (const std::bad_alloc&) {
     return without_memory();
   } catch (const std::system_error& error) {
-    say_problem({"system", std::string("the system refused: ") + error.what(), {}}, "roofline: ");
+    say_problem({"system", std::string("system error: ") + error.what(), {}}, "roofline: ");
     return ExitCode::workload_failed;
   } catch (const std::exception& error) {
-    say_problem({"internal", error.what(), "this is a mistake of the program; please report it"}, "roofline: ");
+    say_problem({"internal", error.what(), "this is a bug; please report it"}, "roofline: ");
     return ExitCode::workload_failed;
   }
 }
@@ -88,19 +62,18 @@ ExitCode run(int argc, char** argv) {
   Answer answer;
   const bool json = asks_for_json(argc, argv);
   if (json) answer_with(answer);
-  AnswerRequest request;
+  CommandTree tree = command_tree();
   const ExitCode code = guarded([&] {
     leave_relative_library_folders(argv);
-    const Options options = parse_options(argc, argv);
-    request = options.answer;
+    const auto command = parse_command_line(tree, argc, argv);
     catch_interrupts();
-    return std::visit(RunCommand{options}, options.command);
+    return command();
   });
   if (!json) return code;
   const std::string command = argv[1][0] == '-' ? "" : argv[1];
-  if (command == "monitor" && code == ExitCode::ok) return code;  // its lines are the answer
+  if (command == "monitor" && code == ExitCode::ok) return code;  // its lines are the output
   return guarded([&] {
-    write_stdout(render_answer(answer, command, request, code));
+    write_stdout(render_answer(std::move(answer), command, tree.global->answer, code));
     return code;
   });
 }
@@ -112,7 +85,7 @@ int main(int argc, char** argv) {
   std::set_terminate(roofline::end_of_memory);
   try {
     return static_cast<int>(roofline::run(argc, argv));
-  } catch (const std::exception&) {  // what has a message could not be told
+  } catch (const std::exception&) {  // even printing the message failed
     return static_cast<int>(roofline::without_memory());
   }
 }

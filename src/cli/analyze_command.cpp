@@ -1,7 +1,8 @@
-// roofline analyze: a suite under the roofs, written to disk row by row.
+// roofline analyze: times a suite against the roofs and writes the report row by row.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -11,8 +12,10 @@
 #include "analyze/follow.hpp"
 #include "analyze/journal.hpp"
 #include "analyze/own_kernels.hpp"
+#include "cli/answer.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
+#include "cli/option_values.hpp"
 #include "cli/outputs.hpp"
 #include "cli/session.hpp"
 #include "cli/suites.hpp"
@@ -22,25 +25,89 @@
 #include "host/world.hpp"
 #include "model/error.hpp"
 #include "op/layout.hpp"
+#include "render/documents.hpp"
 #include "render/render.hpp"
 #include "report/comparison/comparison.hpp"
 #include "report/json/json.hpp"
+#include "report/json/json_value.hpp"
 
 namespace roofline {
 namespace fs = std::filesystem;
 namespace {
 
-/// What a product of a second each gets though its sampling time is over: six would do for an interval if none was like
-/// the one before it.
-constexpr std::int64_t kSamplesOfAnInterval = 10;
+struct Flags {
+  DeviceRequest device;
+  AnalyzeOptions options;
+  std::string suite;
+  std::string machine;  ///< calibration file; empty: the stored one
+  std::string only = "*";
+  std::optional<CacheMode> cache;  ///< overrides the suite's
+  bool once = false;               ///< run every workload once, for a profiler, without timing
+  std::string save;                ///< name to save the run under; empty: not saved
+  std::string against;             ///< name of a saved run to compare with; empty: none
+  std::optional<double> max_slowdown;
+  ReportOutput output;
+};
 
-Suite load(const AnalyzeCommand& command, const SelectedDevice& device) {
-  Suite suite = load_suite(find_suite(command.suite, own_suites()), device.info.kind);
-  if (command.only != "*") keep_only(suite, command.only);
-  if (command.cache) {
-    for (SuiteEntry& entry : suite.entries) {
-      entry.workload.cache = *command.cache == "hot" ? CacheMode::hot : CacheMode::cold;
-    }
+void add_options(CommandEntry& command, Flags& flags) {
+  AnalyzeOptions& options = flags.options;
+  command.add("suite", text("SUITE", flags.suite),
+              "Suite file, or an installed suite such as ops, quick, ladder, sweep or llm");
+  flags.device.add_to(command);
+  command.add("--machine", text("FILE", flags.machine),
+              "Calibration file of a machine or node (default: the stored calibration of this device)");
+  command.add("--only", text("OP", flags.only), "Run only workloads whose op or label matches this glob");
+  flags.output.add_to(command, "reports/<suite>-<device>");
+  command.add("--max-time", number("SECONDS", options.sampler.max_time_s, 0.01, 3600),
+              "Sampling time per workload (default: 3), up to three times as long for the first ten samples");
+  command.add("--row-limit", number("SECONDS", options.row_limit_s, 0, 1e6),
+              "Time limit per workload, after which it fails (default: 600 plus ten times --max-time; 0: none)");
+  command.add("--cache", one_of(flags.cache, {std::pair("cold", CacheMode::cold), {"hot", CacheMode::hot}}),
+              "Override the cache mode of the suite");
+  command.add("--raw", flag(options.raw), "Keep all samples in report.json");
+  OptionValue counters =
+      one_of(options.counters, {std::pair("standard", CounterSet::standard), {"full", CounterSet::full}});
+  counters.value_optional = true;
+  command.add("--counters", std::move(counters),
+              "Also read hardware counters, after the timing; full adds stall reasons");
+  command.add("--once", flag(flags.once),
+              "Run every workload once without timing; for use under a profiler (ncu --profile-from-start off)");
+  command.add("--save", text("NAME", flags.save), "Save this run under a name, for --against");
+  command.add("--against", text("NAME", flags.against),
+              "Compare with the run saved under this name; exit status 3 if a kernel got slower");
+  command.add("--max-slowdown", percentage(flags.max_slowdown),
+              "Slowdown above which --against reports a regression (default: 3%)");
+}
+
+/// A name of a saved run becomes a file name.
+void check_name(const std::string& name, const char* option) {
+  const bool safe = std::all_of(name.begin(), name.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.';
+  });
+  if (safe && !name.starts_with('.')) return;
+  throw UsageError(fmt::format("{} {}: a name may contain letters, digits, '-', '_' and '.'", option, name));
+}
+
+void finish(Flags& flags, GlobalOptions& global) {
+  flags.device.finish("analyze");
+  flags.output.finish(global);
+  check_name(flags.save, "--save");
+  check_name(flags.against, "--against");
+  if (flags.max_slowdown && flags.against.empty()) {
+    throw UsageError("--max-slowdown requires --against", "select a saved run with --against");
+  }
+  flags.options.command = global.argv;
+}
+
+/// Samples that a kernel of about a second gets even when its sampling time is over. Six independent ones would be
+/// enough for a confidence interval; consecutive samples are correlated.
+constexpr std::int64_t kMinSamples = 10;
+
+Suite load(const Flags& flags, const SelectedDevice& device) {
+  Suite suite = load_suite(find_suite(flags.suite, own_suites()), device.info.kind);
+  if (flags.only != "*") keep_only(suite, flags.only);
+  if (flags.cache) {
+    for (SuiteEntry& entry : suite.entries) entry.workload.cache = *flags.cache;
   }
   require_memory(suite,
                  {.bytes = device.last_level_cache_bytes,
@@ -50,41 +117,39 @@ Suite load(const AnalyzeCommand& command, const SelectedDevice& device) {
   return suite;
 }
 
-fs::path output_folder(const AnalyzeCommand& command, const Suite& suite, const SelectedDevice& device) {
-  if (command.output.is_file) return fs::absolute(command.output.path).parent_path();
-  if (!command.output.path.empty()) return command.output.path;
+/// The command's own folder for that suite and device.
+fs::path own_folder(const Suite& suite, const SelectedDevice& device) {
   return fs::path("reports") / fmt::format("{}-{}", suite.name, device.info.identity);
 }
 
-/// The JSON that is kept up to date while rows come in; empty where the request has no place for it.
-fs::path journal_path(const OutputRequest& output, const fs::path& folder) {
+/// The report.json that is updated after each row; empty if the output has no place for it.
+fs::path journal_path(const ReportOutput& output, const fs::path& folder) {
   if (output.to_stdout()) return {};
   if (!output.is_file) return folder / "report.json";
   return output.formats.front()->name == "json" ? fs::path(output.path) : fs::path();
 }
 
-/// Where a run is kept by its name: with the suite and the device that it is of.
+/// Path of a saved run: one directory per suite and device.
 fs::path saved_path(const std::string& name, const Suite& suite, const SelectedDevice& device) {
-  return fs::path("reports") / fmt::format("{}-{}", suite.name, device.info.identity) / "saved" / (name + ".json");
+  return own_folder(suite, device) / "saved" / (name + ".json");
 }
 
 Report load_saved(const std::string& name, const Suite& suite, const SelectedDevice& device) {
   const fs::path path = saved_path(name, suite, device);
-  return parse_report(read_file(path, kReportLimit,
-                                fmt::format("a run is kept there by: roofline analyze {} --save {}", suite.path, name)),
-                      path.string());
+  return parse_report(
+      read_file(path, kReportLimit, fmt::format("save a run first: roofline analyze {} --save {}", suite.path, name)),
+      path.string());
 }
 
-/// What changed since the run that is kept by that name.
-ExitCode compare_with(const Report& base, const Report& now, const AnalyzeCommand& command, const TerminalStyle& style,
-                      bool json) {
-  const Comparison comparison = comparison_of(base, now, command.max_slowdown);
-  const std::string table = render_comparison_terminal(comparison, style);
-  if (json) answer_beside(render_comparison_json(comparison));
-  if (command.output.to_stdout() || json) {
+/// Compares with the saved run and prints the comparison.
+ExitCode compare_with(const Report& base, const Report& now, const Flags& flags, const GlobalOptions& global) {
+  const Comparison comparison = comparison_of(base, now, flags.max_slowdown.value_or(kMaxSlowdown));
+  const std::string table = render_comparison_terminal(comparison, stdout_style(global.color));
+  if (global.answer.json) answer_beside(comparison_to_json(comparison));
+  if (flags.output.to_stdout() || global.answer.json) {
     say(table);
   } else {
-    print_result("\n" + table);
+    print_text("\n" + table);
   }
   const std::string regressions = regression_line(comparison);
   if (regressions.empty()) return ExitCode::ok;
@@ -92,17 +157,18 @@ ExitCode compare_with(const Report& base, const Report& now, const AnalyzeComman
   return ExitCode::regression;
 }
 
-/// Generous, for the inputs and the reference of a large row take their time as well, on a machine that is busy too.
-/// What a suite allows a kernel of its own, it gets.
-std::optional<double> row_limit_of(const AnalyzeCommand& command, const Suite& suite) {
+/// Generous: a large row also prepares inputs and a reference, possibly on a busy machine. A kernel of the suite's own
+/// gets at least the limit that the suite gives it.
+std::optional<double> row_limit_of(const Flags& flags, const Suite& suite) {
   constexpr double kUsual = 600, kTimesSampling = 10;
-  if (command.row_limit_s) return *command.row_limit_s > 0 ? command.row_limit_s : std::nullopt;
-  double limit = kUsual + kTimesSampling * command.max_time_s;
+  const AnalyzeOptions& options = flags.options;
+  if (options.row_limit_s) return *options.row_limit_s > 0 ? options.row_limit_s : std::nullopt;
+  double limit = kUsual + kTimesSampling * options.sampler.max_time_s;
   for (const SuiteEntry& entry : suite.entries) limit = std::max(limit, entry.time_limit_s().value_or(0));
   return limit;
 }
 
-ExitCode run_once(const Suite& suite, const DeviceChoice& choice, bool json) {
+ExitCode run_once(const Suite& suite, const DeviceChoice& choice) {
   auto list = nlohmann::ordered_json::array();
   bool failed = false;
   for (const ProfiledRun& run : run_suite_once(suite, choice)) {
@@ -113,28 +179,32 @@ ExitCode run_once(const Suite& suite, const DeviceChoice& choice, bool json) {
                     {"failure", run.failure}});
     failed |= !run.skipped && !run.failure.empty();
   }
-  nlohmann::ordered_json document = {{"schema", "roofline.runs/1"}, {"runs", list}};
-  print_result((json ? document : list).dump(2) + "\n");
+  print_result(
+      [&] {
+        return nlohmann::ordered_json{{"schema", "roofline.runs/1"}, {"runs", list}};
+      },
+      [&] { return to_json_text(list); });
   return failed ? ExitCode::workload_failed : ExitCode::ok;
 }
 
-/// The processes that a launcher has started beside this one and that are to work together: where a folder is named in
-/// which they can find each other. Null where there are none.
-std::shared_ptr<Rendezvous> find_others() {
+/// The other processes that a launcher has started and that share the directory ROOFLINE_RENDEZVOUS; null if there are
+/// none.
+std::shared_ptr<Rendezvous> find_ranks() {
   const char* const folder = std::getenv("ROOFLINE_RENDEZVOUS");
   if (folder == nullptr || *folder == '\0') return nullptr;
   const std::optional<World> world = world_of([](const char* name) { return std::getenv(name); });
   if (!world) {
-    throw UsageError("ROOFLINE_RENDEZVOUS is set, and no launcher has started this process",
-                     "start several with mpirun, srun or torchrun, one for each GPU; or unset it");
+    throw UsageError("ROOFLINE_RENDEZVOUS is set, but no launcher started this process",
+                     "start one process per GPU with mpirun, srun or torchrun, or unset it");
   }
   return world->size > 1 ? std::make_shared<Rendezvous>(folder, *world) : nullptr;
 }
 
-/// Of several processes on a node each has a GPU of its own, unless its launcher shows it no more than one.
+/// Each process of a node uses a GPU of its own, unless its launcher makes only one visible.
 DeviceRequest request_of_rank(DeviceRequest request, const World& world) {
   if (request.kind == DeviceKind::cpu) {
-    throw UsageError("the ranks of several processes are GPUs", "unset ROOFLINE_RENDEZVOUS, or use --device cuda");
+    throw UsageError("ROOFLINE_RENDEZVOUS requires a GPU for each process",
+                     "use --device cuda, or unset ROOFLINE_RENDEZVOUS");
   }
   if (request.kind) return request;
   const std::vector<DeviceListing> listings = list_devices_isolated({});
@@ -146,69 +216,63 @@ DeviceRequest request_of_rank(DeviceRequest request, const World& world) {
   return request;
 }
 
-/// When rank 0 is through, or has failed, the others need not wait.
-class EndForAll {
+/// Tells the other ranks that rank 0 has finished or failed, so that they stop waiting.
+class EndOthers {
  public:
-  explicit EndForAll(std::shared_ptr<Rendezvous> together) : together_(std::move(together)) {}
-  ~EndForAll() {
+  explicit EndOthers(std::shared_ptr<Rendezvous> together) : together_(std::move(together)) {}
+  ~EndOthers() {
     if (!together_) return;
     try {
       together_->end();
     } catch (const std::exception&) {
-      // A folder that is gone: they will find that out.
+      // The directory is gone; the other ranks detect that themselves.
     }
   }
-  EndForAll(const EndForAll&) = delete;
-  EndForAll& operator=(const EndForAll&) = delete;
+  EndOthers(const EndOthers&) = delete;
+  EndOthers& operator=(const EndOthers&) = delete;
 
  private:
   std::shared_ptr<Rendezvous> together_;
 };
 
-}  // namespace
-
-ExitCode run_analyze(const AnalyzeCommand& command, const Options& options) {
-  const bool to_stdout = command.output.to_stdout();
-  const std::shared_ptr<Rendezvous> together = find_others();
+ExitCode run(Flags& flags, const GlobalOptions& global) {
+  const bool to_stdout = flags.output.to_stdout();
+  const std::shared_ptr<Rendezvous> together = find_ranks();
   const SelectedDevice device =
-      choose_device(together ? request_of_rank(command.device, together->world()) : command.device);
-  // Everything that can be wrong with the request is found before anything is measured.
-  const Suite suite = load(command, device);
+      choose_device(together ? request_of_rank(flags.device, together->world()) : flags.device);
+  // Report every mistake in the request before measuring anything.
+  const Suite suite = load(flags, device);
   ProgressLine line;
   compile_own_kernels(suite, device.info.isa, [&](std::size_t done) {
     line.show({static_cast<std::int64_t>(done), 0, "compiling kernels", std::nullopt});
   });
   if (together && !together->leads()) {
     const World& world = together->world();
-    say(fmt::format("rank {} of {}, started by {}: rank 0 writes the report", world.rank, world.size, world.launcher));
+    say(fmt::format("rank {} of {} (started by {}): rank 0 writes the report", world.rank, world.size, world.launcher));
     follow(suite, device.choice, together);
     return ExitCode::ok;
   }
-  const EndForAll end_for_all(together);
-  if (command.once) return run_once(suite, device.choice, options.answer.json);
-  const fs::path folder = output_folder(command, suite, device);
+  const EndOthers end_for_all(together);
+  if (flags.once) return run_once(suite, device.choice);
+  const fs::path folder = flags.output.folder(own_folder(suite, device));
   std::optional<Report> base;
-  if (!command.against.empty()) base = load_saved(command.against, suite, device);
-  // A machine file that is named is read before a folder is made; a calibration, which takes a minute, comes after.
-  AnalyzeOptions analysis;
+  if (!flags.against.empty()) base = load_saved(flags.against, suite, device);
+  // Read a calibration file before creating a directory; a new calibration, which takes a minute, comes afterwards.
+  AnalyzeOptions& analysis = flags.options;
   std::optional<Machine> machine;
-  if (!command.machine.empty()) machine = machine_for(device, command.machine, analysis.notes);
-  if (!command.save.empty()) require_writable_folder(saved_path(command.save, suite, device).parent_path());
+  if (!flags.machine.empty()) machine = machine_for(device, flags.machine, analysis.notes);
+  if (!flags.save.empty()) require_writable_folder(saved_path(flags.save, suite, device).parent_path());
   if (!to_stdout) require_writable_folder(folder);
 
   if (!machine) machine = machine_for(device, {}, analysis.notes);
-  if (machine->cancelled && command.machine.empty()) return ExitCode::cancelled;
+  if (machine->cancelled && flags.machine.empty()) return ExitCode::cancelled;
 
-  analysis.command = options.argv;
   analysis.device = device.choice;
   analysis.together = together;
-  analysis.sampler.max_time_s = command.max_time_s;
-  analysis.sampler.least_samples = kSamplesOfAnInterval;
-  analysis.row_limit_s = row_limit_of(command, suite);
-  analysis.raw = command.raw;
-  analysis.counters = command.counters;
+  analysis.sampler.least_samples = kMinSamples;
+  analysis.row_limit_s = row_limit_of(flags, suite);
   analysis.progress = [&](const Progress& progress) { line.show(progress); };
-  const fs::path kept = journal_path(command.output, folder);
+  const fs::path kept = journal_path(flags.output, folder);
   Journal journal(kept);
   const MeasuringLock measuring(device.info);
   std::optional<std::string> calibration = measuring.holder();
@@ -220,29 +284,33 @@ ExitCode run_analyze(const AnalyzeCommand& command, const Options& options) {
   line.clear();
   if (calibration) {
     report.notes.push_back(fmt::format(
-        "A calibration of the same device ran beside this (pid {}): times may be longer than they are alone",
-        *calibration));
+        "A calibration of the same device ran at the same time (pid {}): times may be too long", *calibration));
     warn(report.notes.back());
   }
 
   if (to_stdout) {
-    print_result(render(report, *command.output.formats.front(), command.chart));
+    print_format(report, flags.output);
   } else {
     journal.finish(report);
-    const std::vector<fs::path> paths = write_outputs(report, command.output, command.chart, folder, kept);
-    const TerminalStyle style = stdout_style(options.color);
-    print_report(report, style, command.plot, options.answer.json);
+    const std::vector<fs::path> paths = write_outputs(report, flags.output, folder, kept);
+    print_runs(report, flags.output, global.color);
     say_written(paths);
   }
-  if (!command.save.empty() && !report.cancelled) {
-    const fs::path path = saved_path(command.save, suite, device);
+  if (!flags.save.empty() && !report.cancelled) {
+    const fs::path path = saved_path(flags.save, suite, device);
     write_file(path, render_json(report));
     say_written({path});
   }
   const ExitCode outcome = exit_code_of(report);
   if (!base || report.cancelled) return outcome;
-  const ExitCode compared = compare_with(*base, report, command, stdout_style(options.color), options.answer.json);
+  const ExitCode compared = compare_with(*base, report, flags, global);
   return outcome == ExitCode::ok ? compared : outcome;
+}
+
+}  // namespace
+
+CommandEntry analyze_command() {
+  return CommandRow<Flags>{"analyze", "Time a suite of workloads against the roofs", add_options, run, finish};
 }
 
 }  // namespace roofline

@@ -1,283 +1,27 @@
-// The answer for programs: what every command says in the same envelope, its rows with ids, as many and as much of them
-// as was asked for.
+// The envelope that every command's result is put in.
 #include "cli/answer.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
-#include <map>
-#include <nlohmann/json.hpp>
-#include <set>
 
-#include "cli/command_tree.hpp"
-#include "cli/doctor.hpp"
-#include "text/nearest_name.hpp"
+#include "cli/answer_rows.hpp"
+#include "report/json/json_value.hpp"
 
 namespace roofline {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string text_at(const Json& row, const char* key) {
-  const auto found = row.find(key);
-  return found != row.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-double number_at(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_number() ? found->get<double>() : std::nan("");
-}
-
-/// "a/b", without what is empty.
-std::string joined(const std::vector<std::string>& parts) {
-  std::string id;
-  for (const std::string& part : parts) {
-    if (!part.empty()) id += (id.empty() ? "" : "/") + part;
-  }
-  return id;
-}
-
-/// What a run and the next one call the same row: a program's kernels go by their labels.
-std::string result_id(const Json& row) {
-  if (row.contains("profiled")) return text_at(row, "label");
-  std::string shape;
-  if (const auto extents = row.find("shape"); extents != row.end()) {
-    for (const auto& [name, extent] : extents->items()) {
-      shape += fmt::format("{}{}={}", shape.empty() ? "" : ",", name, extent.dump());
-    }
-  }
-  return joined({text_at(row, "workload"), text_at(row, "impl"), text_at(row, "dtype"), shape, text_at(row, "cache")});
-}
-
-std::string ceiling_id(const Json& row) {
-  const std::string regime = text_at(row, "regime");
-  return text_at(row, "name") + (regime.empty() ? "" : "@" + regime);
-}
-
-std::string comparison_id(const Json& row) {
-  return text_at(row, "impl").empty() && row.value("shape", Json::object()).empty() ? text_at(row, "label")
-                                                                                    : result_id(row);
-}
-
-/// A machine, or what changed of it; the name of a file only where no more is known.
-std::string outlier_id(const Json& row) {
-  if (!row.contains("host")) return text_at(row, "file");
-  return joined({text_at(row, "host"), text_at(row, "device"), text_at(row, "ceiling"), text_at(row, "change"),
-                 text_at(row, "from")});
-}
-
-/// A pair of devices, or a ceiling of one.
-std::string node_id(const Json& row) {
-  const auto index = [&](const char* key) { return fmt::format("cuda:{}", row.value(key, 0)); };
-  if (row.contains("from")) return index("from") + ">" + index("to");
-  return index("device") + "/" + ceiling_id(row);
-}
-
-std::string named_id(const Json& row) { return text_at(row, "name"); }
-std::string label_id(const Json& row) { return text_at(row, "label"); }
-std::string device_id(const Json& row) {
-  const Json& device = row.at("device");
-  const std::string kind = text_at(device, "kind");
-  return kind == "cpu" ? kind : fmt::format("{}:{}", kind, device.value("index", 0));
-}
-
-/// Seconds above the roof, of all launches.
-double to_win(const Json& row) {
-  const auto time = row.find("time_s");
-  if (time == row.end()) return std::nan("");
-  const auto profiled = row.find("profiled");
-  const double launches = profiled != row.end() ? number_at(*profiled, "launches") : 1;
-  return (number_at(*time, "median") - number_at(row, "attainable_time_s")) * (std::isnan(launches) ? 1 : launches);
-}
-
-double slowdown(const Json& row) { return number_at(row, "time_ratio"); }
-
-/// Where a kind of document has its rows, what they are called, and which come first for --top.
-struct RowKind {
-  const char* schema;
-  std::vector<std::string> lists;  ///< "groups/outliers": of each group
-  std::string (*id)(const Json& row);
-  double (*weight)(const Json& row) = nullptr;  ///< the largest first; null: in the order of the document
-};
-
-const std::vector<RowKind>& row_kinds() {
-  static const std::vector<RowKind> kinds = {
-      {"roofline.report/1", {"results"}, result_id, to_win},
-      {"roofline.machine/1", {"ceilings"}, ceiling_id},
-      {"roofline.node/1", {"together", "links"}, node_id},
-      {"roofline.comparison/1", {"rows"}, comparison_id, slowdown},
-      {"roofline.fleet/1", {"groups/outliers", "changes", "left_out"}, outlier_id},
-      {"roofline.devices/1", {"devices"}, device_id},
-      {"roofline.ops/1", {"ops"}, named_id},
-      {"roofline.changes/1", {"changes"}, ceiling_id},
-      {"roofline.runs/1", {"runs"}, label_id},
-      {"roofline.probes/1", {"probes"}, named_id},
-      {"roofline.doctor/1", {"checks"}, named_id},
-      {"roofline.help/1", {"commands"}, named_id},
-  };
-  return kinds;
-}
-
-const RowKind* kind_of(const Json& data) {
-  const std::string schema = text_at(data, "schema");
-  for (const RowKind& kind : row_kinds()) {
-    if (schema == kind.schema) return &kind;
-  }
-  return nullptr;
-}
-
-/// The arrays of that path in `data`; "a/b" is b of each element of a.
-std::vector<Json*> lists_at(Json& data, const std::string& path) {
-  const std::size_t slash = path.find('/');
-  const auto found = data.find(path.substr(0, slash));
-  if (found == data.end() || !found->is_array()) return {};
-  if (slash == std::string::npos) return {&*found};
-  std::vector<Json*> lists;
-  for (Json& element : *found) {
-    for (Json* list : lists_at(element, path.substr(slash + 1))) lists.push_back(list);
-  }
-  return lists;
-}
-
-void add_ids(Json& rows, const RowKind& kind) {
-  std::map<std::string, int> seen;
-  for (Json& row : rows) {
-    std::string id = kind.id(row);
-    if (const int number = ++seen[id]; number > 1) id += fmt::format("#{}", number);
-    Json with_id = {{"id", id}};
-    with_id.update(row);
-    row = std::move(with_id);
-  }
-}
-
-void keep_top(Json& rows, const RowKind& kind, std::size_t top) {
-  if (kind.weight != nullptr) {
-    const auto weight = [&](const Json& row) {
-      const double value = kind.weight(row);
-      return std::isnan(value) ? -std::numeric_limits<double>::infinity() : value;
-    };
-    std::stable_sort(rows.begin(), rows.end(), [&](const Json& a, const Json& b) { return weight(a) > weight(b); });
-  }
-  if (rows.size() > top) rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(top), rows.end());
-}
-
-/// The value of "time_s.median", or null.
-const Json* value_at(const Json& row, const std::string& field) {
-  if (!row.is_object()) return nullptr;
-  if (const auto whole = row.find(field); whole != row.end()) return &*whole;
-  for (std::size_t dot = field.find('.'); dot != std::string::npos; dot = field.find('.', dot + 1)) {
-    const auto part = row.find(field.substr(0, dot));
-    if (part == row.end()) continue;
-    if (const Json* value = value_at(*part, field.substr(dot + 1))) return value;
-  }
-  return nullptr;
-}
-
-/// Why a row lacks it: as the row says, itself or where the value would stand.
-std::string reason_for(const Json& row, const std::string& field) {
-  const std::size_t dot = field.rfind('.');
-  const Json* parent = dot == std::string::npos ? &row : value_at(row, field.substr(0, dot));
-  if (parent != nullptr && parent->is_object() && parent->contains("absent")) {
-    const std::string key = dot == std::string::npos ? field : field.substr(dot + 1);
-    if (const std::string said = text_at(parent->at("absent"), key.c_str()); !said.empty()) return said;
-  }
-  if (const std::string reason = text_at(row, "reason"); !reason.empty()) return reason;
-  return "this row has no such value";
-}
-
-Json projected(const Json& row, const std::vector<std::string>& fields) {
-  Json kept = {{"id", row.at("id")}};
-  Json absent = Json::object();
-  for (const std::string& field : fields) {
-    if (field == "id") continue;
-    if (const Json* value = value_at(row, field)) {
-      kept[field] = *value;
-    } else {
-      absent[field] = reason_for(row, field);
-    }
-  }
-  if (!absent.empty()) kept["absent"] = std::move(absent);
-  return kept;
-}
-
-void collect_fields(const Json& object, const std::string& prefix, std::set<std::string>& fields) {
-  for (const auto& [key, value] : object.items()) {
-    fields.insert(prefix + key);
-    if (value.is_object()) collect_fields(value, prefix + key + ".", fields);
-  }
-}
-
-/// A field that no row has may be a slip.
-void warn_of_unknown(const std::vector<Json*>& lists, const std::vector<std::string>& fields,
-                     std::vector<std::string>& warnings) {
-  std::set<std::string> known;
-  for (const Json* rows : lists) {
-    for (const Json& row : *rows) collect_fields(row, "", known);
-  }
-  if (known.empty()) return;
-  for (const std::string& field : fields) {
-    if (known.count(field) > 0) continue;
-    const std::string near = nearest_name(field, {known.begin(), known.end()});
-    warnings.push_back(fmt::format("--fields: no row has '{}'{}", field,
-                                   near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
-  }
-}
-
-/// The arrays of rows, each row with its id.
-std::vector<Json*> rows_with_ids(Json& data, const RowKind& kind) {
-  std::vector<Json*> all;
-  for (const std::string& path : kind.lists) {
-    for (Json* rows : lists_at(data, path)) all.push_back(rows);
-  }
-  for (Json* rows : all) add_ids(*rows, kind);
-  return all;
-}
-
-/// With --fields the document is its rows alone.
-Json rows_alone(Json& data, const RowKind& kind) {
-  Json only = {{"schema", data.at("schema")}};
-  for (const std::string& path : kind.lists) {
-    const std::size_t slash = path.find('/');
-    const std::string list = path.substr(0, slash);
-    if (!data.contains(list)) continue;
-    if (slash == std::string::npos) {
-      only[list] = std::move(data[list]);
-      continue;
-    }
-    const std::string below = path.substr(slash + 1);
-    only[list] = Json::array();
-    for (Json& group : data[list]) only[list].push_back({{"name", group.at("name")}, {below, std::move(group[below])}});
-  }
-  return only;
-}
-
-/// Takes of the rows what was asked for, and says how many there are.
-Json select(Json& data, const std::vector<Json*>& lists, const RowKind& kind, const AnswerRequest& request,
-            std::vector<std::string>& warnings) {
-  if (!request.fields.empty()) warn_of_unknown(lists, request.fields, warnings);
-  std::size_t total = 0, shown = 0;
-  for (Json* rows : lists) {
-    total += rows->size();
-    if (request.top) keep_top(*rows, kind, *request.top);
-    shown += rows->size();
-    if (request.fields.empty()) continue;
-    for (Json& row : *rows) row = projected(row, request.fields);
-  }
-  if (!request.fields.empty()) data = rows_alone(data, kind);
-  return {{"total", total}, {"shown", shown}};
-}
-
-/// Rows that failed are errors of the answer, each.
+/// Each failed row is an error of the answer.
 void add_failed_rows(const Json& data, Json& errors) {
   const auto results = data.find("results");
   if (results == data.end() || !results->is_array()) return;
   for (const Json& row : *results) {
-    if (text_at(row, "status") != "failed") continue;
+    if (row.value("status", "") != "failed") continue;
     errors.push_back({{"code", "row_failed"},
-                      {"message", fmt::format("{}: {}", text_at(row, "label"), text_at(row, "reason"))},
-                      {"hint", "the row's reason says what to do; the other rows are whole"},
+                      {"message", fmt::format("{}: {}", row.value("label", ""), row.value("reason", ""))},
+                      {"hint", "see the reason of the row; the other rows are complete"},
                       {"row", row.at("id")}});
   }
 }
@@ -285,64 +29,29 @@ void add_failed_rows(const Json& data, Json& errors) {
 std::string message_of(ExitCode code) {
   switch (code) {
     case ExitCode::workload_failed:
-      return "something failed: see the rows";
+      return "a workload failed: see the rows";
     case ExitCode::regression:
-      return "something got slower, or a machine falls behind: see the rows";
+      return "a regression or an outlier was found: see the rows";
     case ExitCode::cancelled:
-      return "interrupted: what there was until then is here";
+      return "interrupted: the result is partial";
     case ExitCode::device_unusable:
-      return "there is nothing to show of a GPU";
+      return "no GPU activity was recorded";
     default:
       return fmt::format("exit code {}", static_cast<int>(code));
   }
 }
 
-/// What was printed, as data: a document as it is, a text as the one value of an object.
-Json data_of(const std::string& document) {
-  Json data = Json::parse(document, nullptr, false);
-  if (data.is_object()) return data;
-  return {{"schema", "roofline.text/1"}, {"text", document}};
-}
-
-Json json_of(const CommandEntry& command) {
-  Json json = {{"name", command.name}, {"summary", command.summary}, {"options", Json::array()}};
-  for (const OptionEntry& option : command.options) {
-    Json entry = {
-        {"names", option.names}, {"help", option.help}, {"required", option.required}, {"several", option.several}};
-    if (!option.argument.empty()) entry["argument"] = option.argument;
-    if (!option.value.empty()) entry["value"] = option.value;
-    if (!option.choices.empty()) entry["choices"] = option.choices;
-    json["options"].push_back(std::move(entry));
+/// The notes of a report are warnings too, once each.
+void add_notes(const Json& data, std::vector<std::string>& warnings) {
+  const auto notes = data.find("notes");
+  if (notes == data.end() || !notes->is_array()) return;
+  for (const Json& note : *notes) {
+    const auto text = note.get<std::string>();
+    if (std::find(warnings.begin(), warnings.end(), text) == warnings.end()) warnings.push_back(text);
   }
-  if (!command.commands.empty()) json["commands"] = Json::array();
-  for (const CommandEntry& below : command.commands) json["commands"].push_back(json_of(below));
-  return json;
 }
 
 }  // namespace
-
-std::string document_of(const CommandEntry& tree) {
-  Json document = {{"schema", "roofline.help/1"}};
-  document.update(json_of(tree));
-  return document.dump(2) + "\n";
-}
-
-std::string document_of(const std::vector<HealthCheck>& checks) {
-  Json document = {{"schema", "roofline.doctor/1"}, {"checks", Json::array()}};
-  for (const HealthCheck& check : checks) {
-    Json row = {{"name", check.name}, {"health", to_string(check.health)}, {"found", check.found}};
-    Json absent = Json::object();
-    const auto add = [&](const char* key, const std::string& value, const char* reason) {
-      (value.empty() ? absent : row)[key] = value.empty() ? reason : value;
-    };
-    const bool works = check.health == Health::works;
-    add("without", check.without, "nothing is missing");
-    add("remedy", check.remedy, works ? "nothing is missing" : "nothing to type helps here");
-    if (!absent.empty()) row["absent"] = std::move(absent);
-    document["checks"].push_back(std::move(row));
-  }
-  return document.dump(2) + "\n";
-}
 
 bool asks_for_json(int argc, const char* const* argv) {
   for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i) {
@@ -366,33 +75,22 @@ std::string error_code(ExitCode code) {
     case ExitCode::cancelled:
       return "interrupted";
   }
-  return "program_failed";  // the exit code of a profiled program is its own
+  return "program_failed";  // the exit status of a profiled program
 }
 
-std::string render_answer(const Answer& answer, const std::string& command, const AnswerRequest& request,
-                          ExitCode code) {
-  std::vector<std::string> warnings = answer.warnings;
-  Json errors = Json::array();
+std::string render_answer(Answer answer, const std::string& command, const AnswerRequest& request, ExitCode code) {
+  Json& data = answer.data;
+  Json errors = Json::array(), rows;
   const std::string help = command.empty() ? "see: roofline --help" : fmt::format("see: roofline help {}", command);
   for (const Problem& problem : answer.errors) {
     errors.push_back(
         {{"code", problem.code}, {"message", problem.message}, {"hint", problem.hint.empty() ? help : problem.hint}});
   }
-  Json rows, data;
-  if (!answer.document.empty()) {
-    data = data_of(answer.document);
-    if (const auto notes = data.find("notes"); notes != data.end() && notes->is_array()) {
-      for (const Json& note : *notes) {
-        if (!note.is_string()) continue;
-        const std::string text = note.get<std::string>();
-        if (std::find(warnings.begin(), warnings.end(), text) == warnings.end()) warnings.push_back(text);
-      }
-    }
-    if (const RowKind* kind = kind_of(data)) {
-      const std::vector<Json*> lists = rows_with_ids(data, *kind);
-      if (code == ExitCode::workload_failed) add_failed_rows(data, errors);
-      rows = select(data, lists, *kind, request, warnings);
-    }
+  add_notes(data, answer.warnings);
+  if (add_row_ids(data)) {
+    if (code == ExitCode::workload_failed) add_failed_rows(data, errors);
+    const RowCounts counts = select_rows(data, request, answer.warnings);
+    rows = {{"total", counts.total}, {"shown", counts.shown}};
   }
   if (code != ExitCode::ok && errors.empty()) {
     errors.push_back({{"code", error_code(code)}, {"message", message_of(code)}, {"hint", help}});
@@ -400,19 +98,18 @@ std::string render_answer(const Answer& answer, const std::string& command, cons
   Json whole = {{"schema", kAnswerSchema},    {"tool_version", ROOFLINE_VERSION},    {"command", command},
                 {"ok", code == ExitCode::ok}, {"exit_code", static_cast<int>(code)}, {"warnings", Json::array()},
                 {"errors", std::move(errors)}};
-  for (const std::string& warning : warnings) whole["warnings"].push_back({{"message", warning}});
+  for (const std::string& warning : answer.warnings) whole["warnings"].push_back({{"message", warning}});
   if (!rows.is_null()) whole["rows"] = std::move(rows);
-  if (!answer.comparison.empty()) {
-    Json comparison = Json::parse(answer.comparison);
-    if (const RowKind* kind = kind_of(comparison)) rows_with_ids(comparison, *kind);
-    whole["comparison"] = std::move(comparison);
+  if (!answer.comparison.is_null()) {
+    add_row_ids(answer.comparison);
+    whole["comparison"] = std::move(answer.comparison);
   }
   if (data.is_null()) {
-    whole["absent"] = {{"data", code == ExitCode::ok ? "this command has nothing to print" : "see errors"}};
+    whole["absent"] = {{"data", code == ExitCode::ok ? "this command prints no result" : "see errors"}};
   } else {
     whole["data"] = std::move(data);
   }
-  return whole.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return to_json_text(whole);
 }
 
 }  // namespace roofline

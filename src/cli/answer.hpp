@@ -1,15 +1,13 @@
-// With --json a command's whole output is one document, whatever happens: the answer.
+// The answer: with --json the whole output of a command is one document, also if it fails.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "cli/options.hpp"
+#include "cli/command.hpp"
 
 namespace roofline {
-
-struct CommandEntry;
-struct HealthCheck;
 
 inline constexpr const char* kAnswerSchema = "roofline.answer/1";
 
@@ -19,24 +17,19 @@ struct Problem {
   std::string hint;
 };
 
-/// What a command has said until it ends.
+/// The output of a command.
 struct Answer {
-  std::string document;  ///< what it would have printed: JSON, or text
-  std::vector<std::string> warnings;
-  std::vector<Problem> errors;
-  std::string comparison = {};  ///< of `analyze --against`: JSON; beside the report
+  nlohmann::ordered_json data = {};  ///< the result; null: none
+  std::vector<std::string> warnings = {};
+  std::vector<Problem> errors = {};
+  nlohmann::ordered_json comparison = {};  ///< of `analyze --against`, beside the report; null: none
 };
 
-/// Whether the command line asks for JSON; also where it is wrong otherwise.
+/// Whether the command line contains --json, even if it is invalid.
 bool asks_for_json(int argc, const char* const* argv);
 
-/// The document, as docs/schema/answer.schema.json has it. `command` is what the user has called.
-std::string render_answer(const Answer& answer, const std::string& command, const AnswerRequest& request,
-                          ExitCode code);
-
-/// What the manual and the doctor know, as documents.
-std::string document_of(const CommandEntry& tree);
-std::string document_of(const std::vector<HealthCheck>& checks);
+/// The document (docs/schema/answer.schema.json). `command` is the command that was run.
+std::string render_answer(Answer answer, const std::string& command, const AnswerRequest& request, ExitCode code);
 
 /// The name of an exit code, for programs.
 std::string error_code(ExitCode code);

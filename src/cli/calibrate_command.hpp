@@ -1,21 +1,33 @@
-// What the calibration of one device and that of a node have in common on the command line.
+// Shared by the calibration of one device and that of a node.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "cli/options.hpp"
+#include "calibrate/calibrate.hpp"
+#include "cli/device_flags.hpp"
 #include "model/machine.hpp"
 
 namespace roofline {
 
-/// Keeps a calibration in the cache, and says so or why not. Whether it went well: what was measured is shown and
-/// written elsewhere all the same.
-bool keep_calibration(const Machine& machine, const CalibrateCommand& command);
+struct CalibrateFlags {
+  DeviceRequest device;
+  CalibrateOptions options;
+  bool verbose = false;  ///< print the details of failed audit checks
+  bool once = false;     ///< run every probe once, for a profiler, without timing
+  bool no_wait = false;  ///< do not wait for another calibration of the same device
+  std::string output;    ///< file or directory; "-" for stdout; empty: only the cache
+};
 
-/// A folder has room for the files of many machines.
-bool names_folder(const std::string& output);
+/// Stores a calibration in the cache and prints where, or why not. Returns false if that failed; the caller still
+/// prints and writes the calibration.
+bool keep_calibration(const Machine& machine, const CalibrateFlags& flags);
 
-/// Of several devices, or all of them.
-ExitCode run_calibrate_node(const CalibrateCommand& command, const Options& options);
+/// Prints a calibration and writes `file_text` to -o; `name` is its file name if that is a directory.
+void show_calibration(const CalibrateFlags& flags, const nlohmann::ordered_json& document,
+                      const std::function<std::string()>& text, const std::string& file_text, const std::string& name);
+
+/// Calibrates several devices, or all of them.
+ExitCode run_calibrate_node(const CalibrateFlags& flags, const GlobalOptions& global);
 
 }  // namespace roofline

@@ -1,24 +1,28 @@
-// The commands, one file each. Each returns the exit code; errors are exceptions.
+// The commands, one file each (<name>_command.cpp). A command is added by its function here and a place in the table of
+// commands.cpp.
 #pragma once
 
-#include "cli/options.hpp"
+#include "cli/command.hpp"
 
 namespace roofline {
 
-ExitCode run_calibrate(const CalibrateCommand& command, const Options& options);
-ExitCode run_analyze(const AnalyzeCommand& command, const Options& options);
-ExitCode run_profile(const ProfileCommand& command, const Options& options);
-ExitCode run_import(const ImportCommand& command, const Options& options);
-ExitCode run_report(const ReportCommand& command, const Options& options);
-ExitCode run_compare(const CompareCommand& command, const Options& options);
-ExitCode run_devices(const DevicesCommand& command, const Options& options);
-ExitCode run_ops(const OpsCommand& command, const Options& options);
-ExitCode run_new(const NewCommand& command, const Options& options);
-ExitCode run_fleet(const FleetCommand& command, const Options& options);
-ExitCode run_monitor(const MonitorCommand& command, const Options& options);
-ExitCode run_machine(const MachineCommand& command, const Options& options);
-ExitCode run_help(const HelpCommand& command, const Options& options);
-ExitCode run_completion(const CompletionCommand& command, const Options& options);
-ExitCode run_doctor(const DoctorCommand& command, const Options& options);
+CommandEntry calibrate_command();
+CommandEntry analyze_command();
+CommandEntry profile_command();
+CommandEntry import_command();
+CommandEntry report_command();
+CommandEntry compare_command();
+CommandEntry new_command();
+CommandEntry devices_command();
+CommandEntry ops_command();
+CommandEntry machine_command();
+CommandEntry fleet_command();
+CommandEntry monitor_command();
+CommandEntry doctor_command();
+CommandEntry help_command();
+CommandEntry completion_command();
+
+/// The program, its commands, and the options that all of them have.
+CommandTree command_tree();
 
 }  // namespace roofline

@@ -10,19 +10,12 @@
 namespace roofline {
 namespace {
 
-const OptionEntry* find_option(const CommandEntry& command, const std::string& name) {
-  const auto found = std::find_if(command.options.begin(), command.options.end(), [&](const OptionEntry& option) {
-    return std::find(option.names.begin(), option.names.end(), name) != option.names.end();
-  });
-  return found == command.options.end() ? nullptr : &*found;
-}
-
-/// What has been typed, up to the word that is completed.
+/// The command line before the word to complete.
 struct Typed {
-  std::vector<const CommandEntry*> commands;  ///< the program, then the command and what is below it
-  const OptionEntry* waiting = nullptr;       ///< the option that the last word is the value of
-  std::size_t arguments = 0;                  ///< how many stand there already
-  bool program = false;                       ///< behind "--": somebody's program
+  std::vector<const CommandEntry*> commands;  ///< the program, then the command and its subcommand
+  const OptionEntry* waiting = nullptr;       ///< the option whose value is to be completed
+  std::size_t arguments = 0;                  ///< positional arguments so far
+  bool program = false;                       ///< after "--": the command line of another program
 };
 
 const OptionEntry* option_of(const Typed& typed, const std::string& name) {
@@ -61,8 +54,8 @@ std::vector<Candidate> prefixed(const std::vector<Candidate>& candidates, const 
   return with;
 }
 
-/// What an option or an argument takes. `prefix` is what of the word stands before it: "--device=", or "png," of a
-/// list.
+/// Candidates for the value of an option or argument. `word` is the part of the value typed so far; of a list, as in
+/// "png,s", its last element is completed.
 Completions values_of(const OptionEntry& option, const std::string& word, const CompletionSources& sources) {
   if (!option.choices.empty()) {
     Completions choices;
@@ -83,25 +76,14 @@ Completions values_of(const OptionEntry& option, const std::string& word, const 
     return {prefixed(sources.formats(), comma == std::string::npos ? "" : word.substr(0, comma + 1)), ShellNames::none};
   }
   if (option.value == "FILE" || option.value == "PATH") return {{}, ShellNames::files};
-  if (option.value == "FOLDER") return {{}, ShellNames::folders};
+  if (option.value == "DIR") return {{}, ShellNames::folders};
   return {};
-}
-
-const OptionEntry* argument_at(const CommandEntry& command, std::size_t place) {
-  const OptionEntry* last = nullptr;
-  for (const OptionEntry& option : command.options) {
-    if (!option.names.empty()) continue;
-    if (place == 0) return &option;
-    --place;
-    if (option.several) last = &option;
-  }
-  return last;
 }
 
 void add_flags(const Typed& typed, std::vector<Candidate>& candidates) {
   for (const CommandEntry* command : typed.commands) {
     for (const OptionEntry& option : command->options) {
-      // "--version" is the program's alone.
+      // Flags of the program such as --version are not offered after a command.
       const bool elsewhere = command != typed.commands.back() && option.value.empty();
       if (!option.names.empty() && !elsewhere) candidates.push_back({option.names.back(), option.help});
     }
@@ -112,7 +94,7 @@ void add_flags(const Typed& typed, std::vector<Candidate>& candidates) {
 
 namespace {
 
-/// What may stand where no option is waiting: a flag, an argument or a command.
+/// Candidates where no option expects a value: options, arguments or commands.
 Completions next_word(const Typed& typed, const std::string& word, const CompletionSources& sources) {
   Completions found;
   if (word.starts_with('-')) {
@@ -214,8 +196,8 @@ end
 complete -c roofline -f -a '(__roofline_complete)'
 )";
   }
-  // bash breaks words at ':' and '=', which names of devices and values of flags have: the line is taken as it is, and
-  // what of a word bash has left behind is taken off again.
+  // bash splits words at ':' and '=', which device names and option values contain. So the script splits the line
+  // itself and removes from each candidate the part before the last separator.
   return R"(_roofline() {
   local line=${COMP_LINE:0:COMP_POINT} words answer names word left
   read -ra words <<<"$line"

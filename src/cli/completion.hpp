@@ -1,11 +1,11 @@
-// What a shell may put behind what has been typed so far. The shells' scripts ask the program itself, so they know what
-// it knows.
+// Shell completion. The scripts call the program itself, so they always offer its current commands and
+// options.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "cli/command_tree.hpp"
+#include "cli/command.hpp"
 
 namespace roofline {
 
@@ -14,7 +14,7 @@ struct Candidate {
   std::string about;  ///< may be empty
 };
 
-/// The shell adds names of its own to the candidates.
+/// Which names the shell adds to the candidates.
 enum class ShellNames { none, files, folders, commands };
 
 struct Completions {
@@ -22,7 +22,7 @@ struct Completions {
   ShellNames names = ShellNames::none;
 };
 
-/// What values stand for, found when they are needed.
+/// Candidates for the values of options, computed on demand.
 struct CompletionSources {
   std::vector<Candidate> (*ops)();
   std::vector<Candidate> (*suites)();
@@ -31,10 +31,10 @@ struct CompletionSources {
   std::vector<Candidate> (*topics)();
 };
 
-/// `words` is what stands behind the program's name; the last one, which may be empty, is to be completed.
+/// `words` is the command line after the program's name; the last word, which may be empty, is to be completed.
 Completions complete(const CommandEntry& tree, const std::vector<std::string>& words, const CompletionSources& sources);
 
-/// A candidate a line, "word<tab>about"; the last line is ":files", ":folders", ":commands" or ":none".
+/// One candidate per line, "word<tab>about"; the last line is ":files", ":folders", ":commands" or ":none".
 std::string render_completions(const Completions& completions);
 
 /// The script for bash, zsh or fish.

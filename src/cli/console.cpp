@@ -1,4 +1,4 @@
-// Terminal size, colour and encoding by the environment; no terminal library.
+// Terminal size, color and encoding, from the environment and without a terminal library.
 #include "cli/console.hpp"
 
 #include <fmt/format.h>
@@ -12,18 +12,22 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "cli/answer.hpp"
 #include "host/host.hpp"
 #include "model/error.hpp"
+#include "report/json/json_value.hpp"
 
 namespace roofline {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 int columns_of(int fd) {
   winsize size{};
   return ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-/// By the environment and not setlocale(): this program never leaves the C locale.
+/// From the environment instead of setlocale(), because the program stays in the C locale.
 bool utf8_locale() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const char* value = std::getenv(name);
@@ -35,7 +39,7 @@ bool utf8_locale() {
   return false;
 }
 
-/// Where output goes with --json; null without it.
+/// Collects the output with --json; null without it.
 Answer* kept_answer = nullptr;
 
 std::string shortened(const std::string& text, std::size_t bytes) {
@@ -67,22 +71,29 @@ TerminalStyle stderr_style(ColorMode color) { return style_of(STDERR_FILENO, col
 
 void answer_with(Answer& answer) { kept_answer = &answer; }
 
-void print_result(const std::string& text) {
-  if (kept_answer != nullptr) {
-    kept_answer->document += text;
-  } else {
-    write_stdout(text);
-  }
+void print_result(const std::function<Json()>& document, const std::function<std::string()>& text) {
+  if (kept_answer == nullptr) return write_stdout(text());
+  Json data = document();
+  if (data.is_null()) data = {{"schema", "roofline.text/1"}, {"text", text()}};
+  kept_answer->data = std::move(data);
 }
 
-void answer_beside(const std::string& comparison) { kept_answer->comparison = comparison; }
+void print_document(const Json& document) {
+  print_result([&] { return document; }, [&] { return to_json_text(document); });
+}
+
+void print_text(const std::string& text) {
+  print_result([] { return Json(); }, [&] { return text; });
+}
+
+void answer_beside(const Json& comparison) { kept_answer->comparison = comparison; }
 
 void write_stdout(const std::string& text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  if (!written) throw Error(fmt::format("can't write to stdout: {}", std::strerror(errno)));
+  if (!written) throw Error(fmt::format("cannot write to stdout: {}", std::strerror(errno)));
 }
 
-// Not fmt::print, which throws: where nobody reads what is said, the work goes on all the same.
+// Not fmt::print, which throws: a closed stderr must not stop the work.
 void say(const std::string& line) { static_cast<void>(std::fputs((line + '\n').c_str(), stderr)); }
 
 void warn(const std::string& line) {

@@ -1,39 +1,49 @@
-// What the terminal can do, and the two streams: results on stdout, everything else on stderr.
+// Output: results go to stdout, everything else to stderr; and what the terminal supports.
 #pragma once
 
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "calibrate/calibrate.hpp"
-#include "cli/answer.hpp"
-#include "cli/options.hpp"
+#include "cli/command.hpp"
 #include "render/render.hpp"
 
 namespace roofline {
 
-/// How results may look: colour as asked for, else on a terminal without NO_COLOR; Unicode in a
-/// UTF-8 locale; as wide as the terminal, 80 columns where that is not known.
+struct Answer;
+struct Problem;
+
+/// Style of results: color as requested, else on a terminal without NO_COLOR; Unicode in a
+/// UTF-8 locale; the width of the terminal, 80 columns if that is unknown.
 TerminalStyle stdout_style(ColorMode color);
 TerminalStyle stderr_style(ColorMode color);
-/// The same as stdout_style() on a terminal; in a pipe as wide as names are, for grep finds no name that is cut.
+/// stdout_style() on a terminal; in a pipe wide enough for full names, so that grep finds them.
 TerminalStyle stdout_table_style(ColorMode color);
 
-/// From now on what is printed is kept for the answer, and so is what users are warned of; stderr stays as it is.
+/// From now on results, warnings and problems are also collected in `answer` (--json). stderr does not change.
 void answer_with(Answer& answer);
 
-/// Writes to stdout; throws Error when that fails (a full disk, a closed pipe).
-void print_result(const std::string& text);
-/// Of a comparison beside the result; asks for an answer (answer_with).
-void answer_beside(const std::string& comparison);
-void write_stdout(const std::string& text);  ///< also where an answer is made
+/// The result of a command: its document with --json, its text on stdout without. Only one of them is made. Where a
+/// result has no document (null), the answer holds the text. Throws Error when stdout can't be written (a full disk, a
+/// closed pipe).
+void print_result(const std::function<nlohmann::ordered_json()>& document, const std::function<std::string()>& text);
+/// A result that is JSON with and without --json.
+void print_document(const nlohmann::ordered_json& document);
+/// A result that is only text.
+void print_text(const std::string& text);
+/// A comparison to add to the answer; requires answer_with().
+void answer_beside(const nlohmann::ordered_json& comparison);
+void write_stdout(const std::string& text);  ///< bypasses the answer
 
 /// One line on stderr.
 void say(const std::string& line);
-/// "note: …": what must be known to understand the result.
+/// "note: …": what affects how to read the result.
 void warn(const std::string& line);
-/// What went wrong, or what a gate found: it decides the exit code. On stderr it is said behind `prefix`.
+/// An error or a failed gate, which determines the exit code. `prefix` is for stderr only.
 void say_problem(const Problem& problem, const std::string& prefix = {});
 
-/// A progress line on stderr, redrawn in place; silent where stderr is no terminal.
+/// A progress line on stderr, redrawn in place; silent if stderr is not a terminal.
 class ProgressLine {
  public:
   ProgressLine();

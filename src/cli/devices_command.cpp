@@ -1,4 +1,4 @@
-// roofline devices: every device of this machine, and why one can't be used.
+// roofline devices: lists every device of this machine, and the reason if one cannot be used.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -6,7 +6,7 @@
 #include "calibrate/select_device.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
-#include "cli/option_values.hpp"
+#include "cli/device_flags.hpp"
 #include "report/json/json.hpp"
 
 namespace roofline {
@@ -17,7 +17,7 @@ std::string heading(const DeviceListing& listing) {
   const std::string name = device_word(info);
   const std::string what = info.name.empty() ? "CUDA" : info.name;
   return listing.usable ? fmt::format("{}  {}\n", name, what)
-                        : fmt::format("{}  {}: can't be used: {}\n", name, what, listing.reason);
+                        : fmt::format("{}  {}: not usable: {}\n", name, what, listing.reason);
 }
 
 std::string cache_line(const CacheInfo& cache) {
@@ -42,28 +42,37 @@ std::string details(const DeviceInfo& info) {
   return text;
 }
 
-}  // namespace
-
-ExitCode run_devices(const DevicesCommand&, const Options& options) {
-  const std::vector<DeviceListing> listings = list_devices_isolated({});
-  if (options.answer.json) {
-    auto all = nlohmann::ordered_json::array();
-    for (const DeviceListing& listing : listings) {
-      nlohmann::ordered_json entry = {{"device", device_to_json(listing.info)}, {"usable", listing.usable}};
-      if (!listing.usable) entry["reason"] = listing.reason;
-      all.push_back(std::move(entry));
-    }
-    const nlohmann::ordered_json document = {{"schema", "roofline.devices/1"}, {"devices", std::move(all)}};
-    print_result(document.dump(2) + "\n");
-    return ExitCode::ok;
+nlohmann::ordered_json document_of(const std::vector<DeviceListing>& listings) {
+  nlohmann::ordered_json document = {{"schema", "roofline.devices/1"}, {"devices", nlohmann::ordered_json::array()}};
+  for (const DeviceListing& listing : listings) {
+    nlohmann::ordered_json entry = {{"device", device_to_json(listing.info)}, {"usable", listing.usable}};
+    if (!listing.usable) entry["reason"] = listing.reason;
+    document["devices"].push_back(std::move(entry));
   }
+  return document;
+}
+
+std::string text_of(const std::vector<DeviceListing>& listings) {
   std::string text;
   for (const DeviceListing& listing : listings) {
     text += heading(listing);
     if (listing.usable) text += details(listing.info);
   }
-  print_result(text);
+  return text;
+}
+
+struct Flags {};
+
+ExitCode run(Flags&, const GlobalOptions&) {
+  const std::vector<DeviceListing> listings = list_devices_isolated({});
+  print_result([&] { return document_of(listings); }, [&] { return text_of(listings); });
   return ExitCode::ok;
+}
+
+}  // namespace
+
+CommandEntry devices_command() {
+  return CommandRow<Flags>{"devices", "List devices, and the reason if one cannot be used", nullptr, run};
 }
 
 }  // namespace roofline

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "cli/option_values.hpp"
+#include "cli/device_flags.hpp"
 #include "model/spelling.hpp"
 
 namespace roofline {
@@ -17,37 +17,37 @@ constexpr KnownLibrary kLibraries[] = {
     {"libnvidia-ml",
      {"libnvidia-ml.so.1"},
      "NVML",
-     "clocks, power and other programs on the GPU are not seen",
+     "no clocks, power or other processes of the GPU",
      "sudo apt-get install nvidia-driver",
      true},
     {"libcublasLt",
      {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"},
      "cuBLAS",
-     "GEMM has no cublas implementations, and no roof is checked against a library",
+     "no cuBLAS implementations of GEMM; roofs are not checked against a library",
      kToolkit,
      true},
     {"libcupti",
      {"libcupti.so.13", "libcupti.so.12", "libcupti.so"},
      "CUPTI",
-     "no counters of GPUs, and `roofline profile` sees no kernels",
+     "no GPU counters; `roofline profile` records no kernels",
      kToolkit,
      true},
     {"libnvrtc",
      {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"},
      "NVRTC",
-     "a suite's own CUDA kernels need nvcc",
+     "CUDA kernels of suites require nvcc",
      kToolkit,
      true},
     {"libnccl",
      {"libnccl.so.2"},
      "NCCL",
-     "of several GPUs no collectives: no nccl.* ceilings, and rows of configs/collectives.yaml are skipped",
+     "no collectives between GPUs: no nccl.* ceilings; configs/collectives.yaml is skipped",
      "sudo apt-get install libnccl2",
      true},
     {"libzstd",
      {"libzstd.so.1"},
      "zstd",
-     "`roofline import` can't read .ncu-repz",
+     "`roofline import` cannot read .ncu-repz",
      "sudo apt-get install libzstd1",
      false},
 };
@@ -61,8 +61,7 @@ HealthCheck device_check(const DeviceListing& listing, const MachineFacts& facts
   if (!listing.usable) {
     const bool no_driver = listing.problem == DeviceProblem::no_driver;
     const bool no_cuda = listing.problem == DeviceProblem::build_without_cuda;
-    return {info.name.empty() ? "GPU" : name_of(info), Health::missing, listing.reason,
-            "everything runs on the CPU alone",
+    return {info.name.empty() ? "GPU" : name_of(info), Health::missing, listing.reason, "only the CPU can be used",
             no_cuda     ? "cmake --preset release -DROOFLINE_CUDA=ON && cmake --build --preset release"
             : no_driver ? "sudo apt-get install nvidia-driver   # in a container: docker run --gpus all …"
                         : "nvidia-smi"};
@@ -85,7 +84,7 @@ HealthCheck calibration_check(const DeviceInfo& info, const MachineFacts& facts)
   const auto kept = facts.calibrations.find(info.identity);
   if (kept != facts.calibrations.end()) return {name, Health::works, kept->second, {}, {}};
   const auto broken = facts.broken_calibrations.find(info.identity);
-  return {name, Health::limited, broken == facts.broken_calibrations.end() ? "not measured yet" : broken->second,
+  return {name, Health::limited, broken == facts.broken_calibrations.end() ? "not measured" : broken->second,
           "the first `roofline analyze` measures them",
           fmt::format("roofline calibrate --device {}", device_word(info))};
 }
@@ -94,13 +93,13 @@ HealthCheck library_check(const KnownLibrary& library, bool gpu, const MachineFa
   const auto found = facts.libraries.find(library.name);
   if (found != facts.libraries.end()) return {library.check, Health::works, found->second, {}, {}};
   const std::string without = library.gpu && !gpu ? fmt::format("with a GPU: {}", library.without) : library.without;
-  return {library.check, Health::missing, fmt::format("{}.so was not found", library.name), without, library.remedy};
+  return {library.check, Health::missing, fmt::format("{}.so not found", library.name), without, library.remedy};
 }
 
 HealthCheck cpu_counters_check(const MachineFacts& facts) {
   const std::string name = "counters of the CPU";
   if (!facts.cpu_counters) return {name, Health::works, "perf_event_open", {}, {}};
-  return {name, Health::missing, facts.cpu_counters->reason, "`--counters` adds nothing on the CPU",
+  return {name, Health::missing, facts.cpu_counters->reason, "`--counters` has no effect on the CPU",
           facts.cpu_counters->no_permission ? "sudo sysctl kernel.perf_event_paranoid=1" : ""};
 }
 
@@ -109,13 +108,13 @@ HealthCheck gpu_counters_check(const MachineFacts& facts) {
   if (!facts.gpu_counters) return {name, Health::works, "CUPTI's range profiler", {}, {}};
   return {
       name, Health::missing, facts.gpu_counters->reason,
-      "`--counters` adds nothing on the GPU, and profiles have no FLOPs and bytes",
+      "`--counters` has no effect on the GPU; profiles have no FLOPs and bytes",
       "echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | sudo tee /etc/modprobe.d/nvidia-profiling.conf "
       "&& sudo update-initramfs -u && sudo reboot"};
 }
 
 HealthCheck compiler_check(const MachineFacts& facts, bool gpu) {
-  const std::string name = "compilers for own kernels";
+  const std::string name = "compilers for suite kernels";
   std::vector<std::string> found, missing;
   (facts.c_compiler ? found : missing).emplace_back("C");
   (facts.cxx_compiler ? found : missing).emplace_back("C++");
@@ -124,7 +123,7 @@ HealthCheck compiler_check(const MachineFacts& facts, bool gpu) {
   if (missing.empty()) return {name, Health::works, have, {}, {}};
   const bool cuda_only = missing.size() == 1 && missing.front() == "CUDA";
   return {name, found.empty() ? Health::missing : Health::limited, have,
-          fmt::format("a suite's own kernels in {} can't be compiled", fmt::join(missing, ", ")),
+          fmt::format("suite kernels in {} cannot be compiled", fmt::join(missing, ", ")),
           cuda_only ? kToolkit : "sudo apt-get install gcc g++"};
 }
 
@@ -132,15 +131,15 @@ HealthCheck huge_pages_check(const MachineFacts& facts) {
   const std::string name = "huge pages";
   const bool granted = facts.huge_pages.find("[never]") == std::string::npos;
   if (granted && !facts.huge_pages.empty()) return {name, Health::works, facts.huge_pages, {}, {}};
-  return {name, Health::limited, facts.huge_pages.empty() ? "Linux doesn't say" : facts.huge_pages,
-          "memory's roofs on the CPU are lower: small pages",
+  return {name, Health::limited, facts.huge_pages.empty() ? "unknown" : facts.huge_pages,
+          "lower memory roofs on the CPU (4 KiB pages)",
           "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"};
 }
 
 HealthCheck cache_check(const MachineFacts& facts) {
   const std::string name = "cache";
   if (facts.cache_fault.empty()) return {name, Health::works, facts.cache, {}, {}};
-  return {name, Health::missing, facts.cache_fault, "calibrations are not kept, compiled kernels neither",
+  return {name, Health::missing, facts.cache_fault, "calibrations and compiled kernels are not stored",
           "export XDG_CACHE_HOME=$(mktemp -d)"};
 }
 
@@ -167,7 +166,7 @@ std::vector<HealthCheck> checks_of(const MachineFacts& facts) {
   checks.push_back(huge_pages_check(facts));
   if (!facts.governor.empty() && facts.governor != "performance") {
     checks.push_back({"clock governor", Health::limited, facts.governor,
-                      "the clock rises only under load: times vary more",
+                      "the clock rises only under load, so times vary more",
                       "sudo cpupower frequency-set -g performance"});
   }
   return checks;

@@ -1,4 +1,4 @@
-// What works on this machine: a check for each thing that this program can use, and what a missing one would take.
+// What works on this machine: a check of each feature's requirements, and how to meet those that are missing.
 #pragma once
 
 #include <array>
@@ -13,10 +13,10 @@
 
 namespace roofline {
 
-/// A library that is opened at run time, what it is good for, and whether a machine without a GPU could use it.
+/// A library that is opened at run time, the feature that needs it, and whether that feature needs a GPU.
 struct KnownLibrary {
   const char* name;
-  std::array<const char*, 3> files;  ///< as they are tried
+  std::array<const char*, 3> files;  ///< in the order of trying
   const char* check;
   const char* without;
   const char* remedy;
@@ -24,31 +24,31 @@ struct KnownLibrary {
 };
 std::span<const KnownLibrary> known_libraries();
 
-/// limited: works, and would work better with the remedy.
+/// limited: works, but better with the remedy.
 enum class Health { works, limited, missing };
 std::string_view to_string(Health health);
 
 struct HealthCheck {
   std::string name;  ///< "counters of the GPU"
   Health health = Health::works;
-  std::string found;    ///< what is there, or why it is not
-  std::string without;  ///< what can't be had for that; empty where all is well
-  std::string remedy;   ///< a line to paste; empty where there is none
+  std::string found;    ///< what was found, or why nothing was
+  std::string without;  ///< what does not work without it; empty if it works
+  std::string remedy;   ///< a shell command; empty if there is none
 };
 
-/// Why counters can't be read.
+/// Why counters cannot be read.
 struct CountersRefusal {
   std::string reason;
   bool no_permission = false;  ///< the operating system refuses it to this user
 };
 
-/// What was found, before it is judged.
+/// Facts about the machine that the checks are computed from.
 struct MachineFacts {
   std::vector<DeviceListing> devices;
-  std::string lacking_isa;                       ///< levels that the CPU has and this build lacks; empty: none
+  std::string lacking_isa;  ///< instruction sets that the CPU supports and this build lacks; empty: none
   std::map<std::string, std::string> libraries;  ///< "libnvrtc" → its file; absent where there is none
-  std::optional<CountersRefusal> cpu_counters;   ///< why they can't be read; nothing: they can
-  std::optional<CountersRefusal> gpu_counters;   ///< likewise; says nothing without a usable GPU
+  std::optional<CountersRefusal> cpu_counters;   ///< why they cannot be read; nothing: they can
+  std::optional<CountersRefusal> gpu_counters;   ///< likewise; nothing without a usable GPU
   bool c_compiler = false, cxx_compiler = false, cuda_compiler = false;
   std::string huge_pages;                           ///< "always [madvise] never"; empty where Linux doesn't say
   std::string governor;                             ///< of CPU 0; empty likewise
@@ -58,7 +58,7 @@ struct MachineFacts {
   std::map<std::string, std::string> broken_calibrations;  ///< → what is wrong with the file that is kept
 };
 
-/// In the order in which one looks. Pure.
+/// In the order of printing. Pure.
 std::vector<HealthCheck> checks_of(const MachineFacts& facts);
 
 /// As text for the terminal.

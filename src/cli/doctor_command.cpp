@@ -1,14 +1,15 @@
-// roofline doctor: gathers what this machine has, each thing that may misbehave in a child process, and judges it.
+// roofline doctor: collects facts about this machine and prints the checks. Libraries and drivers that may crash or
+// hang are probed in child processes.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <link.h>
 
 #include <ctime>
 #include <functional>
+#include <nlohmann/json.hpp>
 
 #include "calibrate/machine_store.hpp"
 #include "calibrate/select_device.hpp"
-#include "cli/answer.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/doctor.hpp"
@@ -23,7 +24,7 @@
 namespace roofline {
 namespace {
 
-/// Where the loader finds a library, else where the CUDA Toolkit has its own; empty where nowhere.
+/// Path of a library as the loader finds it, else in the CUDA Toolkit; empty if it is not installed.
 std::string library_file(const KnownLibrary& library) {
   if (std::string_view(library.name) == "libcupti") return find_cupti(13, [](void*) { return true; }).path;
   for (const std::string folder : {"", "/usr/local/cuda/lib64/", "/usr/local/cuda/extras/CUPTI/lib64/"}) {
@@ -38,7 +39,7 @@ std::string library_file(const KnownLibrary& library) {
   return {};
 }
 
-/// "libnvrtc<tab>file" a line.
+/// "libnvrtc<tab>file" per line.
 std::string libraries() {
   std::string found;
   for (const KnownLibrary& library : known_libraries()) {
@@ -58,10 +59,10 @@ std::map<std::string, std::string> parse_libraries(std::string_view lines) {
   return found;
 }
 
-/// Begins the reply of a child whose device's counters the system refuses to this user.
+/// First character of a child's reply if the operating system refuses the counters to this user.
 constexpr char kNoPermission = '!';
 
-/// Why that device's counters can't be read; empty where they can.
+/// Why the counters of that device cannot be read; empty if they can.
 std::string counters_refused(DeviceKind kind) {
   try {
     const std::unique_ptr<Device> device = open_device(kind, 0, {.threads = kind == DeviceKind::cpu ? 1 : 0});
@@ -80,7 +81,7 @@ std::optional<CountersRefusal> refusal_of(const std::string& reply) {
   return CountersRefusal{reply.substr(no_permission ? 1 : 0), no_permission};
 }
 
-/// The answer of a child process; where it dies, why.
+/// The reply of a child process, or the reason if it died.
 struct Reply {
   std::string text;
   bool lost = false;
@@ -97,13 +98,13 @@ std::vector<Reply> ask_children(const std::vector<std::function<std::string()>>&
   };
   jobs.on_message = [&](std::int64_t job, std::string_view text) { reply_of(job).text = text; };
   jobs.on_lost = [&](std::int64_t job, const std::string& reason) { reply_of(job) = {reason, true}; };
-  constexpr double kLimit = 60;  // a driver that is stuck answers never
+  constexpr double kLimit = 60;  // a hanging driver never replies
   jobs.limit_s = [](std::int64_t) { return kLimit; };
   run_isolated(jobs);
   return replies;
 }
 
-MachineFacts gather() {
+MachineFacts collect_facts() {
   MachineFacts facts;
   facts.devices = list_devices_isolated({});
   facts.lacking_isa = lacking_levels(cpu_isa(), kHighestIsa);
@@ -136,12 +137,36 @@ MachineFacts gather() {
   return facts;
 }
 
+nlohmann::ordered_json document_of(const std::vector<HealthCheck>& checks) {
+  using Json = nlohmann::ordered_json;
+  Json document = {{"schema", "roofline.doctor/1"}, {"checks", Json::array()}};
+  for (const HealthCheck& check : checks) {
+    Json row = {{"name", check.name}, {"health", to_string(check.health)}, {"found", check.found}};
+    Json absent = Json::object();
+    const auto add = [&](const char* key, const std::string& value, const char* reason) {
+      (value.empty() ? absent : row)[key] = value.empty() ? reason : value;
+    };
+    const bool works = check.health == Health::works;
+    add("without", check.without, "nothing is missing");
+    add("remedy", check.remedy, works ? "nothing is missing" : "no command fixes this");
+    if (!absent.empty()) row["absent"] = std::move(absent);
+    document["checks"].push_back(std::move(row));
+  }
+  return document;
+}
+
+struct Flags {};
+
+ExitCode run(Flags&, const GlobalOptions&) {
+  const std::vector<HealthCheck> checks = checks_of(collect_facts());
+  print_result([&] { return document_of(checks); }, [&] { return render_checks(checks); });
+  return ExitCode::ok;
+}
+
 }  // namespace
 
-ExitCode run_doctor(const DoctorCommand&, const Options& options) {
-  const std::vector<HealthCheck> checks = checks_of(gather());
-  print_result(options.answer.json ? document_of(checks) : render_checks(checks));
-  return ExitCode::ok;
+CommandEntry doctor_command() {
+  return CommandRow<Flags>{"doctor", "Check what works on this machine and how to enable the rest", nullptr, run};
 }
 
 }  // namespace roofline

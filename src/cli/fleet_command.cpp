@@ -1,76 +1,93 @@
-// roofline fleet: files of many machines, and which of these falls behind. Measures nothing.
+// roofline fleet: finds the machines that are slower than others like them,
+// from calibration files. Measures nothing.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
+#include "cli/option_values.hpp"
 #include "cli/outputs.hpp"
 #include "fleet/read_fleet.hpp"
 #include "host/files.hpp"
 #include "host/host.hpp"
+#include "render/documents.hpp"
 #include "render/fleet/fleet_render.hpp"
 
 namespace roofline {
 namespace fs = std::filesystem;
 namespace {
 
-std::string render(const Fleet& fleet, const std::string& format) {
+struct Flags {
+  std::vector<std::string> paths;  ///< files and directories
+  FileOutput output;
+  std::optional<std::size_t> top;  ///< outliers, changes and skipped files that the terminal lists
+};
+
+void add_options(CommandEntry& command, Flags& flags) {
+  command.add("paths", words("PATH", flags.paths), "Calibration files, and directories of them (calibrate -o DIR/)");
+  flags.output.add_to(command, "reports/fleet", "html, json, csv", "html,json");
+  command.add("--top", number("COUNT", flags.top, 1, 1e6),
+              "Number of outliers, changes and skipped files to list (default: 20)");
+}
+
+void finish(Flags& flags, GlobalOptions& global) {
+  global.answer.top = flags.top;
+  flags.output.finish(global);
+  for (const Format* format : flags.output.formats) {
+    if (format->name == "html" || format->name == "json" || format->name == "csv") continue;
+    throw UsageError(fmt::format("--format {}: a fleet can be written as html, json or csv", format->name));
+  }
+}
+
+std::string render(const Fleet& fleet, std::string_view format) {
   if (format == "json") return render_fleet_json(fleet);
   if (format == "csv") return render_fleet_csv(fleet);
   return render_fleet_html(fleet);
 }
 
-/// Each format and its file.
-std::vector<std::pair<std::string, fs::path>> outputs_of(const FleetCommand& command) {
-  const fs::path output = command.output.empty() ? fs::path("reports") / "fleet" : fs::path(command.output);
-  std::vector<std::pair<std::string, fs::path>> outputs;
-  for (const std::string format : {"html", "json", "csv"}) {
-    if (output.extension() == "." + format && !fs::is_directory(output)) {
-      if (command.formats.empty() || command.formats == std::vector{format}) return {{format, output}};
-      throw UsageError(fmt::format("-o {}: is one {} file, and --format asks for others", command.output, format),
-                       "leave out --format, or name a folder with -o");
-    }
-    const bool asked = command.formats.empty()
-                           ? format != "csv"
-                           : std::find(command.formats.begin(), command.formats.end(), format) != command.formats.end();
-    if (asked) outputs.emplace_back(format, output / ("fleet." + format));
+ExitCode run(Flags& flags, const GlobalOptions& global) {
+  const FileOutput& output = flags.output;
+  const fs::path folder = output.folder(fs::path("reports") / "fleet");
+  if (!output.to_stdout()) require_writable_folder(fs::absolute(folder));
+  FleetFiles files = read_fleet(flags.paths);
+  Fleet fleet = fleet_of(std::move(files.sheets), std::move(files.left_out));
+  fleet.paths = flags.paths;
+  fleet.files = files.files;
+  fleet.created_at = utc_now();
+  fleet.tool_version = ROOFLINE_VERSION;
+  std::vector<fs::path> written;
+  const std::vector<const Format*> usual = {find_format("html"), find_format("json")};
+  for (const Format* format : output.formats.empty() ? usual : output.formats) {
+    if (output.to_stdout()) break;
+    written.push_back(output.is_file ? fs::path(output.path) : folder / fmt::format("fleet.{}", format->name));
+    write_file(written.back(), render(fleet, format->name));
   }
-  return outputs;
+  print_result(
+      [&] {
+        const bool is_document = !output.to_stdout() || output.formats.front()->name == "json";
+        return is_document ? fleet_to_json(fleet) : nlohmann::ordered_json();
+      },
+      [&] {
+        constexpr std::size_t kListed = 20;
+        return output.to_stdout()
+                   ? render(fleet, output.formats.front()->name)
+                   : render_fleet_terminal(fleet, stdout_style(global.color), flags.top.value_or(kListed));
+      });
+  say_written(written);
+  if (fleet.machines.empty()) {
+    throw UsageError("no calibration found in the given files", "create some: roofline calibrate -o DIR/");
+  }
+  return fleet.outliers() > 0 ? ExitCode::regression : ExitCode::ok;
 }
 
 }  // namespace
 
-ExitCode run_fleet(const FleetCommand& command, const Options& options) {
-  const bool to_stdout = command.output == "-";
-  std::vector<std::pair<std::string, fs::path>> outputs;
-  if (!to_stdout) {
-    outputs = outputs_of(command);
-    for (const auto& [format, path] : outputs) require_writable_folder(fs::absolute(path).parent_path());
-  }
-  FleetFiles files = read_fleet(command.paths);
-  Fleet fleet = fleet_of(std::move(files.sheets), std::move(files.left_out));
-  fleet.paths = command.paths;
-  fleet.files = files.files;
-  fleet.created_at = utc_now();
-  fleet.tool_version = ROOFLINE_VERSION;
-  if (to_stdout) {
-    print_result(render(fleet, command.formats.front()));
-  } else {
-    std::vector<fs::path> written;
-    for (const auto& [format, path] : outputs) {
-      write_file(path, render(fleet, format));
-      written.push_back(path);
-    }
-    print_result(options.answer.json ? render_fleet_json(fleet)
-                                     : render_fleet_terminal(fleet, stdout_style(options.color), command.top));
-    say_written(written);
-  }
-  if (fleet.machines.empty()) {
-    throw UsageError("no calibration was found in what was given", "write some: roofline calibrate -o FOLDER/");
-  }
-  return fleet.outliers() > 0 ? ExitCode::regression : ExitCode::ok;
+CommandEntry fleet_command() {
+  return CommandRow<Flags>{"fleet",
+                           "Find machines that are slower than others like them; exit status 3 if there are any",
+                           add_options, run, finish};
 }
 
 }  // namespace roofline

@@ -1,4 +1,4 @@
-// roofline import: profiles of other tools under the roofs. Measures nothing.
+// roofline import: reads profiles of other tools and places their kernels under the roofs. Measures nothing.
 #include <fmt/format.h>
 
 #include <ctime>
@@ -7,12 +7,12 @@
 #include "calibrate/machine_store.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
+#include "cli/option_values.hpp"
 #include "cli/outputs.hpp"
 #include "host/file_limits.hpp"
 #include "import/import.hpp"
 #include "import/roofs.hpp"
 #include "render/render.hpp"
-#include "report/json/json.hpp"
 #include "report/json/node_json.hpp"
 #include "text/format.hpp"
 
@@ -20,15 +20,30 @@ namespace roofline {
 namespace fs = std::filesystem;
 namespace {
 
-/// The roofs: of the file that was named, else those kept of such a GPU, else what it promises.
-Machine machine_of(const ImportCommand& command, const DeviceFacts& device, std::vector<std::string>& notes) {
-  if (!command.machine.empty()) {
+struct Flags {
+  std::vector<std::string> files;  ///< of other tools; several are merged
+  std::string machine;             ///< calibration file; empty: the stored one of the same GPU model
+  ReportOutput output;
+};
+
+void add_options(CommandEntry& command, Flags& flags) {
+  command.add("files", words("FILE", flags.files),
+              "ncu: .ncu-rep, .ncu-repz or CSV of --page raw; nsys: export --type sqlite; torch.profiler and Proton: "
+              ".json or .json.gz. Several files of one program are merged");
+  command.add("--machine", text("FILE", flags.machine),
+              "Calibration file (default: the stored calibration of the same GPU model)");
+  flags.output.add_to(command, "reports/<file>");
+}
+
+/// The roofs: from --machine, else the stored calibration of the same GPU model, else data-sheet limits.
+Machine machine_of(const Flags& flags, const DeviceFacts& device, std::vector<std::string>& notes) {
+  if (!flags.machine.empty()) {
     DeviceInfo wanted;
     wanted.name = device.name;
-    Machine machine = parse_machine_of(wanted, read_file(command.machine, kReportLimit), command.machine);
+    Machine machine = parse_machine_of(wanted, read_file(flags.machine, kReportLimit), flags.machine);
     if (!device.name.empty() && machine.device.name != device.name) {
       notes.push_back(
-          fmt::format("the roofs are those of {}, and the program ran on {}", machine.device.name, device.name));
+          fmt::format("the roofs are those of {}, but the program ran on {}", machine.device.name, device.name));
     }
     return machine;
   }
@@ -40,11 +55,9 @@ Machine machine_of(const ImportCommand& command, const DeviceFacts& device, std:
   return promised_machine(device);
 }
 
-}  // namespace
-
-ExitCode run_import(const ImportCommand& command, const Options& options) {
+ExitCode run(Flags& flags, const GlobalOptions& global) {
   std::vector<ImportedProfile> profiles;
-  for (const std::string& file : command.files) {
+  for (const std::string& file : flags.files) {
     constexpr double kLarge = 64e6;  // bytes, a second or more
     std::error_code ignored;
     const auto size = fs::file_size(file, ignored);
@@ -54,25 +67,30 @@ ExitCode run_import(const ImportCommand& command, const Options& options) {
     profiles.push_back(read_profile_file(file));
   }
   std::vector<std::string> notes, joined;
-  const Machine machine = machine_of(command, device_of(profiles), notes);
-  Report report = report_of_imports(std::move(profiles), machine, options.argv, joined);
+  const Machine machine = machine_of(flags, device_of(profiles), notes);
+  Report report = report_of_imports(std::move(profiles), machine, global.argv, joined);
   report.notes.insert(report.notes.begin(), notes.begin(), notes.end());
   if (const std::string warning = about_roofs(machine); !warning.empty()) warn(warning);
   for (const std::string& note : notes) warn(note);
   for (const std::string& sentence : joined) say("joined: " + sentence);
   const ExitCode done = report.points.empty() ? ExitCode::device_unusable : ExitCode::ok;
-  if (command.output.to_stdout()) {
-    print_result(render(report, *command.output.formats.front(), command.chart));
+  if (flags.output.to_stdout()) {
+    print_format(report, flags.output);
     return done;
   }
-  const fs::path folder = command.output.is_file         ? fs::absolute(command.output.path).parent_path()
-                          : !command.output.path.empty() ? fs::path(command.output.path)
-                                                         : fs::path("reports") / report.invocation.run_name;
-  const std::vector<fs::path> paths = write_outputs(report, command.output, command.chart, folder);
-  const TerminalStyle style = stdout_style(options.color);
-  print_report(report, style, command.plot, options.answer.json);
+  const std::vector<fs::path> paths =
+      write_outputs(report, flags.output, flags.output.folder(fs::path("reports") / report.invocation.run_name));
+  print_runs(report, flags.output, global.color);
   say_written(paths);
   return done;
+}
+
+}  // namespace
+
+CommandEntry import_command() {
+  return CommandRow<Flags>{"import",
+                           "Place kernels recorded by ncu, nsys, torch.profiler or Triton Proton under the roofs",
+                           add_options, run, [](Flags& flags, GlobalOptions& global) { flags.output.finish(global); }};
 }
 
 }  // namespace roofline

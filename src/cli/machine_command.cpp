@@ -1,4 +1,4 @@
-// roofline machine: the roofs that were measured, as a table, Markdown or JSON, or against another calibration.
+// roofline machine: prints the measured roofs, or compares them with another calibration.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,8 +7,10 @@
 #include <nlohmann/json.hpp>
 
 #include "calibrate/machine_store.hpp"
+#include "cli/answer.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
+#include "cli/option_values.hpp"
 #include "cli/session.hpp"
 #include "host/file_limits.hpp"
 #include "host/host.hpp"
@@ -22,21 +24,40 @@
 namespace roofline {
 namespace {
 
+struct Flags {
+  DeviceRequest device;
+  std::string file;  ///< calibration file; empty: the stored one
+  std::string format = "table";
+  std::string against;      ///< calibration file to compare with; empty: none
+  double threshold = 0.01;  ///< smallest difference to report, as a fraction
+  bool verbose = false;     ///< print the details of failed audit checks
+};
+
+void add_options(CommandEntry& command, Flags& flags) {
+  flags.device.add_to(command);
+  command.add("[file]", text("FILE", flags.file),
+              "machine.json, node.json or report.json (default: the stored calibration)");
+  command.add("--format", one_of(flags.format, {"table", "md", "json"}), "Output format (default: table)");
+  command.add("--verbose", flag(flags.verbose), "Print the details of every failed audit check");
+  command.add("--against", text("FILE", flags.against),
+              "Compare with another calibration; exit status 3 if a roof got slower");
+  command.add("--threshold", percentage(flags.threshold), "Smallest difference to report (default: 1%)");
+}
+
 Machine kept_machine(const DeviceRequest& request) {
   const SelectedDevice device = choose_device(request);
   std::optional<Machine> kept = find_machine(device.info.identity, say);
   if (!kept) {
-    throw UsageError(fmt::format("no calibration is kept for {}", device.info.identity),
-                     "measure it: roofline calibrate");
+    throw UsageError(fmt::format("no calibration of {} is stored", device.info.identity), "run: roofline calibrate");
   }
   say(fmt::format("measured {} ({})", kept->measured_at, age_of(kept->measured_at, std::time(nullptr))));
   for (const std::string& reason : staleness(*kept, device.info, ROOFLINE_VERSION)) {
-    warn(fmt::format("it may be stale: {}", reason));
+    warn(fmt::format("the calibration may be stale: {}", reason));
   }
   return *kept;
 }
 
-/// A report.json holds its machine, and a node.json that of each device: all three kinds of file will do.
+/// The calibration in a machine.json, node.json or report.json.
 Machine machine_in(const std::string& text, const std::string& file, const DeviceInfo& of = {}) {
   const auto json = nlohmann::ordered_json::parse(text, nullptr, false);
   const bool is_report = json.is_object() && json.contains("schema") && json["schema"] == kReportSchema;
@@ -47,20 +68,20 @@ Node kept_node() {
   const std::string host = host_name();
   std::optional<Node> kept = find_node(host, say);
   if (!kept) {
-    throw UsageError(fmt::format("no calibration of all GPUs is kept for {}", host.empty() ? "this host" : host),
-                     "measure it: roofline calibrate --device all");
+    throw UsageError(fmt::format("no calibration of all GPUs of {} is stored", host.empty() ? "this host" : host),
+                     "run: roofline calibrate --device all");
   }
   say(fmt::format("measured {} ({})", kept->measured_at, age_of(kept->measured_at, std::time(nullptr))));
   return *kept;
 }
 
-/// The node that is asked for, by its file or by --device all; nothing where it is one machine. `text` is the file's.
-std::optional<Node> node_of(const MachineCommand& command, const std::string& text) {
-  if (command.file.empty()) return command.device.several() ? std::optional(kept_node()) : std::nullopt;
-  return is_node(text) ? std::optional(parse_node(text, command.file)) : std::nullopt;
+/// The node selected by a file or by --device all; nothing if one device is selected. `text` is the file's.
+std::optional<Node> node_of(const Flags& flags, const std::string& text) {
+  if (flags.file.empty()) return flags.device.several() ? std::optional(kept_node()) : std::nullopt;
+  return is_node(text) ? std::optional(parse_node(text, flags.file)) : std::nullopt;
 }
 
-/// Those of the devices that were named, where some were.
+/// Keeps only these devices; all of them if the list is empty.
 void keep_devices(Node& node, const std::vector<int>& devices) {
   if (devices.empty()) return;
   const auto left_out = [&](int device) { return std::find(devices.begin(), devices.end(), device) == devices.end(); };
@@ -75,7 +96,8 @@ std::string title_of(const Machine& machine) {
                      machine.quick ? ", quick" : "");
 }
 
-std::string changes_json(const std::vector<CeilingChange>& changes, const Machine& before, const Machine& now) {
+nlohmann::ordered_json changes_json(const std::vector<CeilingChange>& changes, const Machine& before,
+                                    const Machine& now) {
   using Json = nlohmann::ordered_json;
   Json json = {{"schema", "roofline.changes/1"},
                {"before", {{"identity", before.device.identity}, {"measured_at", before.measured_at}}},
@@ -102,24 +124,32 @@ std::string changes_json(const std::vector<CeilingChange>& changes, const Machin
     if (!absent.empty()) row["absent"] = std::move(absent);
     json["changes"].push_back(std::move(row));
   }
-  return json.dump(2) + "\n";
+  return json;
 }
 
-/// Exit code 3 when a roof got slower: a gate for whoever looks after many machines. References are shown and don't
-/// count: the host's pace (pageable copies, launches one by one) differs by some per cent from run to run.
-ExitCode compare(const Machine& before, const Machine& now, const MachineCommand& command, const TerminalStyle& style) {
+/// The document, also where --format asks for JSON; else Markdown or the table.
+template <class Document, class Markdown, class Table>
+void print_as(const std::string& format, const Document& document, const Markdown& markdown, const Table& table) {
+  if (format == "json") return print_document(document());
+  print_result(document, [&] { return format == "md" ? markdown() : table(); });
+}
+
+/// Exit status 3 if a roof got slower, for monitoring many machines. References are shown but not checked: host-side
+/// times (pageable copies, single launches) vary by several per cent between runs.
+ExitCode compare(const Machine& before, const Machine& now, const Flags& flags, ColorMode color) {
   if (before.device.kind != now.device.kind) {
-    throw UsageError(fmt::format("{}: is a calibration of a {} device, and the other one of a {} device",
-                                 command.against, to_string(before.device.kind), to_string(now.device.kind)),
+    throw UsageError(fmt::format("{} is a calibration of a {} device, the other one of a {} device", flags.against,
+                                 to_string(before.device.kind), to_string(now.device.kind)),
                      "compare devices of one kind");
   }
   if (before.device.name != now.device.name) {
-    warn(fmt::format("these are different devices: {} and {}", before.device.name, now.device.name));
+    warn(fmt::format("the calibrations are of different devices: {} and {}", before.device.name, now.device.name));
   }
-  const std::vector<CeilingChange> changes = compare_machines(before, now, command.threshold);
-  print_result(command.format == "json" ? changes_json(changes, before, now)
-               : command.format == "md" ? render_changes_markdown(changes, title_of(before), title_of(now))
-                                        : render_changes_terminal(changes, title_of(before), title_of(now), style));
+  const std::vector<CeilingChange> changes = compare_machines(before, now, flags.threshold);
+  print_as(
+      flags.format, [&] { return changes_json(changes, before, now); },
+      [&] { return render_changes_markdown(changes, title_of(before), title_of(now)); },
+      [&] { return render_changes_terminal(changes, title_of(before), title_of(now), stdout_style(color)); });
   const auto slower = std::count_if(changes.begin(), changes.end(), [](const CeilingChange& change) {
     return change.role == Role::roof && change.change == Change::slower;
   });
@@ -127,50 +157,52 @@ ExitCode compare(const Machine& before, const Machine& now, const MachineCommand
                                    [](const CeilingChange& change) { return change.role == Role::roof; });
   if (slower == 0) return ExitCode::ok;
   say_problem({"regression",
-               fmt::format("{} of {} roofs got slower by more than {:g} % and beyond their intervals", slower, roofs,
-                           100 * command.threshold),
+               fmt::format("{} of {} roofs got slower by more than {:g} % and beyond their confidence intervals",
+                           slower, roofs, 100 * flags.threshold),
                {}});
   return ExitCode::regression;
 }
 
-/// The other calibration of a machine: a file of any kind that has it.
-Machine earlier(const Machine& now, const MachineCommand& command) {
-  return machine_in(read_file(command.against, kReportLimit), command.against, now.device);
+/// The calibration to compare a machine with, from a file of any kind.
+Machine earlier(const Machine& now, const Flags& flags) {
+  return machine_in(read_file(flags.against, kReportLimit), flags.against, now.device);
 }
 
-/// The other calibration of a node, with all of its rates.
-Machine earlier(const MachineCommand& command) {
-  const std::string text = read_file(command.against, kReportLimit);
+/// The calibration to compare a node with, including its shared rates and links.
+Machine earlier(const Flags& flags) {
+  const std::string text = read_file(flags.against, kReportLimit);
   if (!is_node(text)) {
-    throw UsageError(fmt::format("{}: is no node, and the other one is", command.against),
-                     "compare a node with a node, or one device: roofline machine --device cuda:0 --against FILE");
+    throw UsageError(fmt::format("{} is not a node, but the other file is", flags.against),
+                     "compare two nodes, or one device: roofline machine --device cuda:0 --against FILE");
   }
-  Node node = parse_node(text, command.against);
-  keep_devices(node, command.device.indices);
+  Node node = parse_node(text, flags.against);
+  keep_devices(node, flags.device.indices);
   return node_as_machine(node);
+}
+
+ExitCode run(Flags& flags, const GlobalOptions& global) {
+  const std::string text = flags.file.empty() ? std::string() : read_file(flags.file, kReportLimit);
+  if (std::optional<Node> node = node_of(flags, text)) {
+    keep_devices(*node, flags.device.indices);
+    if (!flags.against.empty()) return compare(earlier(flags), node_as_machine(*node), flags, global.color);
+    print_as(
+        flags.format, [&] { return node_to_json(*node); }, [&] { return render_node_markdown(*node); },
+        [&] { return render_node_terminal(*node, stdout_style(global.color)); });
+    return ExitCode::ok;
+  }
+  const Machine machine = flags.file.empty() ? kept_machine(flags.device) : machine_in(text, flags.file);
+  if (!flags.against.empty()) return compare(earlier(machine, flags), machine, flags, global.color);
+  print_as(
+      flags.format, [&] { return machine_to_json(machine); }, [&] { return render_machine_markdown(machine); },
+      [&] { return render_machine_terminal(machine, stdout_style(global.color), flags.verbose); });
+  return ExitCode::ok;
 }
 
 }  // namespace
 
-ExitCode run_machine(const MachineCommand& command, const Options& options) {
-  const std::string text = command.file.empty() ? std::string() : read_file(command.file, kReportLimit);
-  if (std::optional<Node> node = node_of(command, text)) {
-    keep_devices(*node, command.device.indices);
-    if (!command.against.empty()) {
-      return compare(earlier(command), node_as_machine(*node), command, stdout_style(options.color));
-    }
-    print_result(command.format == "json" ? render_node_json(*node)
-                 : command.format == "md" ? render_node_markdown(*node)
-                                          : render_node_terminal(*node, stdout_style(options.color)));
-    return ExitCode::ok;
-  }
-  const Machine machine = command.file.empty() ? kept_machine(command.device) : machine_in(text, command.file);
-  const TerminalStyle style = stdout_style(options.color);
-  if (!command.against.empty()) return compare(earlier(machine, command), machine, command, style);
-  print_result(command.format == "json" ? machine_to_json(machine).dump(2) + "\n"
-               : command.format == "md" ? render_machine_markdown(machine)
-                                        : render_machine_terminal(machine, style, command.verbose));
-  return ExitCode::ok;
+CommandEntry machine_command() {
+  return CommandRow<Flags>{"machine", "Show the measured roofs", add_options, run,
+                           [](Flags& flags, GlobalOptions&) { flags.device.finish(); }};
 }
 
 }  // namespace roofline

@@ -1,4 +1,4 @@
-// One source for `roofline help` and the man pages: the text of manual.md, and flags as the command line has them.
+// `roofline help` and the man pages, both from manual.md and the command tree.
 #include "cli/manual.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ extern "C" const char roofline_manual_begin[], roofline_manual_end[];
 namespace roofline {
 namespace {
 
-constexpr int kWidth = 100;                    // of the terminal's pages
+constexpr int kWidth = 100;                    // columns of a page in the terminal
 constexpr const char* kOverview = "overview";  // the chapter of roofline(1)
 
 std::vector<std::string_view> lines_of(std::string_view text) {
@@ -28,13 +28,14 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-/// "# json: One document for programs" begins a chapter.
+/// "# json: JSON output for programs" starts the chapter of a topic, "# analyze" that of a command.
 std::vector<Topic> parse_manual(std::string_view text) {
   std::vector<Topic> found;
   for (const std::string_view line : lines_of(text)) {
     if (line.starts_with("# ")) {
-      const std::size_t colon = line.find(": ");
-      found.push_back({std::string(line.substr(2, colon - 2)), std::string(line.substr(colon + 2)), {}});
+      const std::size_t colon = std::min(line.find(": "), line.size());
+      found.push_back(
+          {std::string(line.substr(2, colon - 2)), std::string(line.substr(std::min(colon + 2, line.size()))), {}});
     } else if (!found.empty() && !(found.back().text.empty() && line.empty())) {
       found.back().text += fmt::format("{}\n", line);
     }
@@ -61,7 +62,7 @@ std::string usage_of(const CommandEntry& tree, const CommandEntry& command) {
     if (!option.names.empty()) continue;
     usage += option.required ? " " + form_of(option) : fmt::format(" [{}]", form_of(option));
   }
-  if (command.name == "profile") usage += " -- PROGRAM [ARGUMENTS]";
+  if (!command.rest.empty()) usage += " -- " + command.rest;
   return usage;
 }
 
@@ -78,7 +79,7 @@ void add_options(std::string& page, const CommandEntry& command) {
   for (const OptionEntry& option : command.options) add_entry(page, form_of(option), option.help);
 }
 
-/// Without what stands around a word for print.
+/// Without the marks for bold text.
 std::string plain(std::string_view line) {
   std::string text;
   for (std::size_t i = 0; i < line.size(); ++i) {
@@ -103,22 +104,25 @@ std::string terminal_text(const std::string& text) {
   return page;
 }
 
-/// Neither a command's chapter nor that of the program itself.
+/// Whether a chapter is neither that of a command nor the overview.
 bool is_topic(const CommandEntry& tree, const Topic& topic) {
   return topic.name != kOverview && find_command(tree, topic.name) == nullptr;
 }
 
 std::string overview(const CommandEntry& tree) {
-  std::string page = "roofline: " + tree.summary + "\n\nCommands (roofline help COMMAND):\n";
+  std::string page = fmt::format("roofline: {}\n\nUsage: {}\n\nCommands (roofline help COMMAND):\n", tree.summary,
+                                 usage_of(tree, tree));
   for (const CommandEntry& command : tree.commands) add_entry(page, command.name, command.summary);
   page += "\nTopics (roofline help TOPIC):\n";
   for (const Topic& topic : topics()) {
     if (is_topic(tree, topic)) add_entry(page, topic.name, topic.title);
   }
-  return page;
+  page += "\nOptions:\n";
+  for (const OptionEntry& option : tree.options) add_entry(page, form_of(option), option.help);
+  return page + "\n" + terminal_text(find_topic(kOverview)->text);
 }
 
-/// For troff: its own characters, and hyphens that can be copied.
+/// Escapes troff's special characters, and hyphens so that they can be copied.
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -221,12 +225,6 @@ std::string see_also(const CommandEntry& tree, const std::string& but) {
 
 }  // namespace
 
-const CommandEntry* find_command(const CommandEntry& tree, const std::string& name) {
-  const auto found = std::find_if(tree.commands.begin(), tree.commands.end(),
-                                  [&](const CommandEntry& command) { return command.name == name; });
-  return found == tree.commands.end() ? nullptr : &*found;
-}
-
 const std::vector<Topic>& topics() {
   static const std::vector<Topic> all = parse_manual({roofline_manual_begin, roofline_manual_end});
   return all;
@@ -252,7 +250,7 @@ std::string help_page(const CommandEntry& tree, const std::string& name) {
   const CommandEntry* const command = find_command(tree, name);
   const Topic* const topic = find_topic(name);
   if (command == nullptr && topic == nullptr) {
-    throw UsageError(fmt::format("the manual has nothing about '{}'", name),
+    throw UsageError(fmt::format("no manual page for '{}'", name),
                      nearest_hint(name, help_names(tree), "roofline help"));
   }
   if (command == nullptr) return fmt::format("{}: {}\n\n{}", name, topic->title, terminal_text(topic->text));
@@ -268,7 +266,7 @@ ManPage man_page(const CommandEntry& tree, const std::string& name) {
   const Topic* const topic = find_topic(name.empty() ? kOverview : name);
   const std::string page = name.empty() ? "roofline" : "roofline-" + name;
   if (command == nullptr) {
-    if (topic == nullptr) static_cast<void>(help_page(tree, name));  // says what there is
+    if (topic == nullptr) static_cast<void>(help_page(tree, name));  // throws
     return {page + ".7",
             head_of(page, 7, topic->title) + ".SH DESCRIPTION\n" + troff_text(topic->text) + see_also(tree, name)};
   }

@@ -1,5 +1,5 @@
-// Two processes: one samples, as it does when somebody else's program runs; the other one copies. What the GPU moves
-// while nobody copies is measured before, and taken off.
+// Two processes: one samples the counters, as during monitoring, while the other copies. The traffic of the idle GPU is
+// measured first and subtracted.
 #include "cli/monitor_check.hpp"
 
 #include <fmt/format.h>
@@ -9,6 +9,7 @@
 #include <cmath>
 #include <thread>
 
+#include "cli/answer.hpp"
 #include "cli/console.hpp"
 #include "cli/monitor_watch.hpp"
 #include "device/device.hpp"
@@ -25,8 +26,8 @@ namespace roofline {
 namespace {
 
 constexpr double kStart = 60;
-constexpr double kQuiet = 0.5;      // seconds before and after the copies
-constexpr double kCopySeconds = 1;  // of the copies
+constexpr double kQuiet = 0.5;      // seconds without copies, before and after
+constexpr double kCopySeconds = 1;  // of copying
 constexpr std::size_t kMostBytes = std::size_t{1} << 30;
 
 class CopyHandler final : public Handler {
@@ -35,7 +36,7 @@ class CopyHandler final : public Handler {
     const double quarter = device_->free_memory_bytes() / 4;
     bytes_ = std::min(kMostBytes, static_cast<std::size_t>(quarter));
     if (static_cast<double>(bytes_) < 4 * device_->last_level_cache_bytes()) {
-      throw Error("too little of the GPU's memory is free for a copy that its cache does not hold");
+      throw Error("too little free GPU memory for a copy larger than the cache");
     }
     from_ = device_->allocate(bytes_);
     to_ = device_->allocate(bytes_);
@@ -45,7 +46,7 @@ class CopyHandler final : public Handler {
     device_->synchronize();
   }
   void idle() override {}
-  /// The bytes that were read, and as many written.
+  /// Bytes read; as many were written.
   std::string reply() override {
     double copied = 0;
     for (const double begin_s = wall_seconds(); wall_seconds() - begin_s < kCopySeconds;) {
@@ -70,7 +71,7 @@ std::string ask_for(WorkerProcess& worker) {
     if (auto answer = worker.reply()) return *answer;
     if (!worker.lost().empty()) throw Error(worker.lost());
   }
-  throw Error("the driver does not answer");
+  throw Error("the driver does not respond");
 }
 
 void rest(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
@@ -84,7 +85,7 @@ GpuActivity activity_of(WorkerProcess& sampler) {
   return *reading.activity;
 }
 
-/// What the copies moved, without what is moved while nobody copies.
+/// Bytes moved by the copies: those counted minus the idle traffic.
 std::optional<MovedBytes> moved_by_copies(const GpuActivity& idle, const GpuActivity& busy, CountedBy source) {
   const auto before = moved_bytes(idle, source);
   const auto with = moved_bytes(busy, source);
@@ -122,7 +123,7 @@ CheckedStretch check_stretch(const Watched& watched, WorkerProcess& copier, doub
 
 std::string ratio_text(const std::optional<MovedBytes>& bytes, const MovedBytes& known) {
   if (!bytes) return "not sampled on this chip";
-  return fmt::format("read {:.4f}, written {:.4f} of what was copied", bytes->read / known.read,
+  return fmt::format("read {:.4f}, written {:.4f} of the copied bytes", bytes->read / known.read,
                      bytes->write / known.write);
 }
 
@@ -136,7 +137,7 @@ std::string stretch_text(const CheckedStretch& stretch, double sample_s) {
       "  samples of {}: {} of them, {:.4f} s in all; {:.4f} s by their own count, {:.4f} s "
       "between the readings{}\n",
       duration(sample_s), busy.samples, busy.seconds, value("counted_seconds"), stretch.wall_s,
-      busy.gap ? "; some were lost" : "");
+      busy.gap ? "; samples were lost" : "");
   text += fmt::format("    counted        {}\n", ratio_text(stretch.check.counted, stretch.check.known));
   text += fmt::format("    share of peak  {}\n", ratio_text(stretch.check.share_of_peak, stretch.check.known));
   text += fmt::format("    peak {} at {}, copied {}, DRAM active {}\n",
@@ -145,31 +146,31 @@ std::string stretch_text(const CheckedStretch& stretch, double sample_s) {
   return text;
 }
 
-ExitCode check_one(const Watched& watched, const MonitorCommand& command) {
+ExitCode check_one(const Watched& watched, bool json) {
   const int index = watched.info.index;
   WorkerProcess copier([index] { return std::make_unique<CopyHandler>(index); });
   ask_for(copier);
-  // What monitor samples with decides; shorter samples are shown beside it, for they must agree.
+  // The sampling interval of monitor decides; results of shorter ones are printed too, because they must agree.
   const CheckedStretch deciding = check_stretch(watched, copier, kActivitySampleSeconds);
   std::string text = fmt::format("{}  {}: {}\n", watched.device, watched.info.name, deciding.check.activity_source);
   text += stretch_text(deciding, kActivitySampleSeconds);
   for (const double sample_s : {1e-3, 1e-4}) {
-    if (command.format == MonitorFormat::json || interrupted()) break;
+    if (json || interrupted()) break;
     text += stretch_text(check_stretch(watched, copier, sample_s), sample_s);
   }
   const std::optional<CountedBy> trusted = deciding.check.trusted();
-  text += trusted ? fmt::format("  right within {}: bytes are shown from now on ({})\n", percent(ByteCheck::kTolerance),
-                                to_string(*trusted))
+  text += trusted ? fmt::format("  correct within {}: bytes are shown from now on ({})\n",
+                                percent(ByteCheck::kTolerance), to_string(*trusted))
                   : fmt::format("  wrong by more than {}: bytes are not shown\n", percent(ByteCheck::kTolerance));
   const std::string document = byte_check_to_json(deciding.check);
-  write_stdout(command.format == MonitorFormat::json ? document : text);
+  write_stdout(json ? document : text);
   write_file(byte_check_path(watched.info), document);
   return trusted ? ExitCode::ok : ExitCode::workload_failed;
 }
 
 }  // namespace
 
-ExitCode check_bytes(const std::vector<Watched>& devices, const MonitorCommand& command) {
+ExitCode check_bytes(const std::vector<Watched>& devices, bool json) {
   ExitCode worst = ExitCode::ok;
   bool any = false;
   for (const Watched& watched : devices) {
@@ -177,13 +178,13 @@ ExitCode check_bytes(const std::vector<Watched>& devices, const MonitorCommand& 
     if (interrupted()) return ExitCode::cancelled;
     any = true;
     try {
-      if (check_one(watched, command) != ExitCode::ok) worst = ExitCode::workload_failed;
+      if (check_one(watched, json) != ExitCode::ok) worst = ExitCode::workload_failed;
     } catch (const Error& error) {
       say_problem({"failed", fmt::format("{}: {}", watched.device, error.what()), error.hint()}, "roofline: ");
       worst = ExitCode::workload_failed;
     }
   }
-  if (!any) throw DeviceError("there is no GPU whose counters could be checked", "see: roofline devices");
+  if (!any) throw DeviceError("no GPU has counters to check", "see: roofline devices");
   return worst;
 }
 

@@ -1,13 +1,15 @@
-// roofline monitor --check: a copy of known size under the very sampling that monitor uses.
+// roofline monitor --check: compares counted bytes with a copy of known size, sampled as monitor does.
 #pragma once
 
-#include "cli/options.hpp"
+#include <vector>
+
+#include "model/error.hpp"
 #include "monitor/rates.hpp"
 
 namespace roofline {
 
-/// Prints what was found for each GPU among them and keeps it. workload_failed where a GPU's bytes are wrong or could
-/// not be checked.
-ExitCode check_bytes(const std::vector<Watched>& devices, const MonitorCommand& command);
+/// Prints what was found for each GPU among them and keeps it; as documents with `json`. workload_failed where a GPU's
+/// bytes are wrong or could not be checked.
+ExitCode check_bytes(const std::vector<Watched>& devices, bool json);
 
 }  // namespace roofline

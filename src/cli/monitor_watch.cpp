@@ -1,4 +1,4 @@
-// The parent never calls a driver: which GPUs there are, and what their sensors say, are asked of child processes.
+// The parent process never calls a driver; child processes list the GPUs and read their sensors.
 #include "cli/monitor_watch.hpp"
 
 #include <fmt/format.h>
@@ -9,7 +9,6 @@
 #include "calibrate/machine_store.hpp"
 #include "calibrate/select_device.hpp"
 #include "cli/console.hpp"
-#include "cli/option_values.hpp"
 #include "device/cpu/host_sensors.hpp"
 #include "device/gpu_sensors.hpp"
 #include "host/cache_folder.hpp"
@@ -21,11 +20,11 @@
 namespace roofline {
 namespace {
 
-constexpr double kStartSeconds = 60;    // a driver without persistence takes seconds for each GPU
-constexpr double kAnswerSeconds = 5;    // one that hangs must not keep the others waiting for longer
-constexpr double kRestartSeconds = 10;  // until a GPU that was lost is asked again
+constexpr double kStartSeconds = 60;    // without persistence mode a driver needs seconds per GPU
+constexpr double kAnswerSeconds = 5;    // a hanging GPU delays the others no longer than this
+constexpr double kRestartSeconds = 10;  // before a lost GPU is tried again
 
-/// What a worker does that reads a GPU.
+/// Reads the sensors of a GPU in a worker process.
 class SensorHandler final : public Handler {
  public:
   SensorHandler(const GpuAddress& address, std::optional<double> sample_s)
@@ -65,13 +64,13 @@ Watched watched_of(const DeviceInfo& info) {
       watched.bytes = byte_check_from_json(text_of(byte_check_path(info)));
     }
   } catch (const UsageError&) {
-    // Without a cache there are no roofs.
+    // No cache directory: no roofs.
   }
   return watched;
 }
 
-/// GPUs that CUDA can't show (no driver library, too old a driver), by the monitoring library's own numbers. `refused`
-/// is why that has none either.
+/// GPUs that CUDA cannot list (no driver library, or an old driver), by NVML's own indices. `refused` is the reason if
+/// NVML lists none either.
 std::vector<Watched> gpus_without_cuda(std::string& refused) {
   WorkerProcess worker([] { return std::make_unique<ListHandler>(); });
   WorkerProcess* const asked[] = {&worker};
@@ -80,7 +79,7 @@ std::vector<Watched> gpus_without_cuda(std::string& refused) {
   const std::optional<std::string> answer = worker.reply();
   std::vector<Watched> gpus;
   if (!answer) {
-    refused = worker.lost().empty() ? "the driver does not answer" : worker.lost();
+    refused = worker.lost().empty() ? "the driver does not respond" : worker.lost();
     return gpus;
   }
   std::istringstream lines(*answer);
@@ -112,7 +111,7 @@ std::string byte_check_path(const DeviceInfo& device) {
 std::vector<Watched> watched_devices(const MonitoredDevices& request) {
   std::vector<Watched> gpus;
   std::optional<Watched> cpu;
-  std::string no_gpu = "this machine has no GPU";
+  std::string no_gpu = "no GPU found";
   for (const DeviceListing& listing : list_devices_isolated({})) {
     if (listing.info.kind == DeviceKind::cpu) {
       if (request.all() || request.cpu) cpu = watched_of(listing.info);
@@ -126,7 +125,7 @@ std::vector<Watched> watched_devices(const MonitoredDevices& request) {
   if (wants_gpus && gpus.empty()) {
     std::string refused;
     gpus = gpus_without_cuda(refused);
-    if (!gpus.empty()) warn(fmt::format("no hardware counters and no roofs of GPUs: {}", no_gpu));
+    if (!gpus.empty()) warn(fmt::format("GPUs have neither hardware counters nor roofs: {}", no_gpu));
   }
   std::vector<Watched> devices;
   for (Watched& gpu : gpus) {
@@ -178,7 +177,7 @@ void Watch::ask_gpus(double patience_s) {
   std::vector<WorkerProcess*> asked;
   for (Gpu& gpu : gpus_) {
     if (!gpu.worker && wall_seconds() - gpu.lost_s >= kRestartSeconds) {
-      // With identities of NVML's alone there is no number that CUPTI would know the GPU by.
+      // CUPTI does not know NVML's indices.
       GpuAddress address{gpu.watched.pci, {}};
       if (!gpu.watched.info.identity.empty()) address.cuda_index = gpu.watched.info.index;
       const std::optional<double> sample_s = counters_ ? std::optional(kActivitySampleSeconds) : std::nullopt;

@@ -1,4 +1,4 @@
-// The devices that are watched, each GPU by a process of its own, and what they say at one moment.
+// The devices being watched, one worker process per GPU, and samples of their sensors.
 #pragma once
 
 #include <memory>
@@ -6,21 +6,21 @@
 #include <string>
 #include <vector>
 
-#include "cli/options.hpp"
+#include "cli/device_flags.hpp"
 #include "host/worker_process.hpp"
 #include "monitor/rates.hpp"
 #include "monitor/sample.hpp"
 
 namespace roofline {
 
-/// What was asked for, with the roofs that are kept. Throws DeviceError where a GPU that was named is not there;
-/// of all devices, those that are missing are told of.
+/// The requested devices with their stored roofs. Throws DeviceError if a GPU that was named does not exist; with all
+/// devices requested, missing ones are reported on stderr.
 std::vector<Watched> watched_devices(const MonitoredDevices& request);
 
-/// What a worker does that reads a GPU's sensors: it answers with readings (monitor/wire.hpp).
+/// The handler of a worker process that reads the sensors of a GPU; its replies are readings (monitor/wire.hpp).
 std::unique_ptr<Handler> sensor_handler(const GpuAddress& address, std::optional<double> sample_s);
 
-/// Where a check of that device's bytes is kept.
+/// File that stores the byte check of a device.
 std::string byte_check_path(const DeviceInfo& device);
 
 class Watch {
@@ -30,7 +30,7 @@ class Watch {
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
-  /// Rates are those since the sample before. The first one waits until every device's driver is up.
+  /// Rates are averages since the previous sample. The first call waits for the driver of every device.
   Sample sample(double interval_s);
 
  private:

@@ -1,10 +1,11 @@
-// roofline ops: what a suite may name: ops, their shapes, types and implementations; and the schema of suites.
+// roofline ops: lists the ops that a suite can use, and prints the JSON Schema of suites.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
+#include "cli/option_values.hpp"
 #include "config/suite_schema.hpp"
 #include "op/registry.hpp"
 
@@ -55,25 +56,40 @@ Json json_of(const Op& op) {
   return json;
 }
 
+std::string text_of(std::span<const Op* const> ops) {
+  std::string text;
+  for (const Op* op : ops) text += (text.empty() ? "" : "\n") + text_of(*op);
+  return text;
+}
+
+Json document_of(std::span<const Op* const> ops) {
+  Json document = {{"schema", "roofline.ops/1"}, {"ops", Json::array()}};
+  for (const Op* op : ops) document["ops"].push_back(json_of(*op));
+  return document;
+}
+
+struct Flags {
+  bool schema = false;
+};
+
+void add_options(CommandEntry& command, Flags& flags) {
+  command.add("--schema", flag(flags.schema), "Print the JSON Schema of suites with these ops, for editors");
+}
+
+ExitCode run(Flags& flags, const GlobalOptions&) {
+  if (flags.schema) {
+    print_result([] { return suite_schema(all_ops()); }, [] { return suite_schema_text(all_ops()); });
+  } else {
+    print_result([] { return document_of(all_ops()); }, [] { return text_of(all_ops()); });
+  }
+  return ExitCode::ok;
+}
+
 }  // namespace
 
-ExitCode run_ops(const OpsCommand& command, const Options& options) {
-  if (command.schema) {
-    print_result(suite_schema(all_ops()));
-    return ExitCode::ok;
-  }
-  Json all = Json::array();
-  std::string text;
-  for (const Op* op : all_ops()) {
-    if (options.answer.json) {
-      all.push_back(json_of(*op));
-    } else {
-      text += (text.empty() ? "" : "\n") + text_of(*op);
-    }
-  }
-  const Json document = {{"schema", "roofline.ops/1"}, {"ops", std::move(all)}};
-  print_result(options.answer.json ? document.dump(2) + "\n" : text);
-  return ExitCode::ok;
+CommandEntry ops_command() {
+  return CommandRow<Flags>{"ops", "List the ops that suites can use, with shapes, types and implementations",
+                           add_options, run};
 }
 
 }  // namespace roofline

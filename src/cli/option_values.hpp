@@ -1,44 +1,98 @@
-// The values of options, from text: sizes, percentages, devices, where output goes. Pure functions; each throws
-// UsageError with what is accepted.
+// What options take: each function makes an OptionValue that reads text into a variable, which must outlive it. Text
+// that can't be read is a UsageError with what is accepted.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
-#include "cli/options.hpp"
+#include "cli/command.hpp"
+#include "render/render.hpp"
 
 namespace roofline {
 
-/// "cpu", "cuda" or "cuda:1"; empty: any. `cpus` is a list of logical CPUs, "0-3,8", which only a CPU device has.
-DeviceRequest parse_device(const std::string& text, int threads, const std::optional<std::string>& cpus = {});
+/// Sets `target` to `value`.
+OptionValue flag(bool& target, bool value = true);
 
-/// "all" or nothing, "cpu", "cuda", "cuda:0,2", "cuda:0,cpu".
-MonitoredDevices parse_monitored(const std::string& text);
+/// Any text. `value` is its placeholder in help.
+OptionValue text(const std::string& value, std::string& target);
 
-/// What names that device there: "cpu", "cuda:1".
-std::string device_word(const DeviceInfo& info);
+/// Words separated by commas.
+OptionValue list(const std::string& value, std::vector<std::string>& target);
+
+/// A word each time: of positional arguments.
+OptionValue words(const std::string& value, std::vector<std::string>& target);
 
 /// "1600x900" in CSS pixels, from 320x240 to 7680x4320.
-void parse_size(const std::string& text, ChartOptions& chart);
-
-/// A picture of that size and scale must fit into memory.
-void check_pixels(const ChartOptions& chart);
-
-Theme parse_theme(const std::string& text);
-MarkSize parse_marks(const std::string& text);
-Intensity parse_bytes(const std::string& text);
+OptionValue chart_size(ChartOptions& chart);
 
 /// "3%", "3 %" or "3" is 0.03.
 double parse_percentage(const std::string& text, const std::string& option);
-
-/// "5s", "500ms", "2min" or "5": seconds.
+double parse_number(const std::string& text, const std::string& option, double least, double most, bool whole);
+/// "5s", "500ms", "2min" or "5": seconds, a day at most.
 double parse_duration(const std::string& text, const std::string& option);
 
-/// Formats that exist, once each; `-o chart.svg` is the one file of that format. `runs` is how many are drawn.
-OutputRequest parse_output(const std::string& path, const std::vector<std::string>& names, std::size_t runs);
-
-/// "did you mean 'x'? (see: help)", or where to read on.
+/// The nearest name, or where to read on.
 std::string nearest_hint(const std::string& given, const std::vector<std::string>& names, const std::string& help);
+[[noreturn]] void refuse_word(const std::string& text, const std::string& option,
+                              const std::vector<std::string>& choices);
+
+template <class T>
+struct ValueOf {
+  using type = T;
+};
+template <class T>
+struct ValueOf<std::optional<T>> {
+  using type = T;
+};
+
+/// A number of that range; T may be optional.
+template <class T>
+OptionValue number(const std::string& value, T& target, double least, double most) {
+  return {value, [=, &target](const std::string& given, const std::string& option) {
+            using Number = typename ValueOf<T>::type;
+            target = static_cast<Number>(parse_number(given, option, least, most, std::is_integral_v<Number>));
+          }};
+}
+
+/// A time with its unit, "500ms"; T may be optional.
+template <class T>
+OptionValue seconds(T& target) {
+  return {"DURATION",
+          [&target](const std::string& given, const std::string& option) { target = parse_duration(given, option); }};
+}
+
+/// Per cent, as a fraction; T may be optional.
+template <class T>
+OptionValue percentage(T& target) {
+  return {"PERCENT",
+          [&target](const std::string& given, const std::string& option) { target = parse_percentage(given, option); }};
+}
+
+/// One of these words, each with its value.
+template <class T, class U>
+OptionValue one_of(T& target, std::initializer_list<std::pair<const char*, U>> choices) {
+  OptionValue value{"WORD", {}};
+  std::vector<U> values;
+  for (const auto& [word, meaning] : choices) {
+    value.choices.emplace_back(word);
+    values.push_back(meaning);
+  }
+  value.set = [&target, values, words = value.choices](const std::string& given, const std::string& option) {
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      if (given != words[i]) continue;
+      target = values[i];
+      return;
+    }
+    refuse_word(given, option, words);
+  };
+  return value;
+}
+
+/// One of these words.
+OptionValue one_of(std::string& target, std::initializer_list<const char*> choices);
 
 }  // namespace roofline

@@ -1,22 +1,26 @@
-// Renders and writes what was asked for.
+// Renders reports and writes the requested formats.
 #include "cli/outputs.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <future>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "cli/console.hpp"
+#include "cli/option_values.hpp"
 #include "host/files.hpp"
+#include "render/documents.hpp"
 #include "report/comparison/comparison.hpp"
 #include "report/json/json.hpp"
 
 namespace roofline {
 namespace {
 
-/// The runs in several formats: the chart that they share is laid out once.
+/// Renders runs in several formats; lays out the chart that they share once.
 class Renderer {
  public:
   Renderer(const Runs& runs, const ChartOptions& chart, const std::vector<const Format*>& formats)
@@ -37,28 +41,126 @@ class Renderer {
   std::optional<ChartDrawing> drawing_;
 };
 
-}  // namespace
-
-std::string render(const Runs& runs, const Format& format, const ChartOptions& chart) {
-  return Renderer(runs, chart, {&format}).render(format);
+/// The format of a file by its extension; null if there is none.
+const Format* format_of_file(const std::string& path) {
+  const std::string ending = std::filesystem::path(path).extension().string();
+  return ending.empty() ? nullptr : find_format(std::string_view(ending).substr(1));
 }
 
-std::vector<std::filesystem::path> write_outputs(const Runs& runs, const OutputRequest& request,
-                                                 const ChartOptions& chart, const std::filesystem::path& folder,
+/// Names separated by commas, each format once.
+OptionValue format_list(std::vector<const Format*>& formats) {
+  const auto set = [&formats](const std::string& given, const std::string&) {
+    std::vector<std::string> names;
+    list("", names).set(given, "");
+    for (const std::string& name : names) {
+      const Format* const format = find_format(name);
+      if (format == nullptr) {
+        const std::vector<std::string> known = format_names();
+        throw UsageError(fmt::format("unknown format '{}' (supported: {})", name, fmt::join(known, ", ")),
+                         nearest_hint(name, known, "roofline report --help"));
+      }
+      if (std::find(formats.begin(), formats.end(), format) == formats.end()) formats.push_back(format);
+    }
+  };
+  return {.value = "FORMAT", .set = set, .several = true};
+}
+
+/// Rejects sizes whose PNG would not fit into memory.
+void check_pixels(const ChartOptions& chart) {
+  constexpr double kMostPixels = 140e6;  // 7680x4320 at scale 2: 0.5 GB
+  const double pixels = chart.width * chart.scale * chart.height * chart.scale;
+  if (pixels <= kMostPixels) return;
+  const double fits = std::sqrt(kMostPixels / chart.width / chart.height);
+  throw UsageError(fmt::format("--scale {:g}: {}x{} at that scale has {:.0f} million pixels", chart.scale, chart.width,
+                               chart.height, pixels / 1e6),
+                   fmt::format("the maximum at this size is --scale {:.1f}", std::floor(fits * 10) / 10));
+}
+
+}  // namespace
+
+void FileOutput::add_to(CommandEntry& command, const std::string& own, const std::string& names,
+                        const std::string& usual) {
+  command.add("-o,--output", text("PATH", path),
+              fmt::format("Directory (default: {}), a file whose extension selects the format, or '-' for stdout", own));
+  command.add("--format", format_list(formats),
+              fmt::format("Output formats, comma-separated: {} (default: {})", names, usual));
+}
+
+void FileOutput::finish(const GlobalOptions& global) {
+  if (global.answer.json && path.empty() && formats.empty()) {
+    path = "-";
+    formats = {find_format("json")};
+  }
+  const Format* const format = format_of_file(path);
+  if (format != nullptr && !std::filesystem::is_directory(path)) {
+    if (!formats.empty() && formats != std::vector<const Format*>{format}) {
+      throw UsageError(fmt::format("-o {} is one {} file, but --format requests others", path, format->name),
+                       "remove --format, or pass a directory to -o");
+    }
+    formats = {format};
+    is_file = true;
+  }
+  if (to_stdout() && formats.size() != 1) {
+    throw UsageError("-o - requires exactly one --format", "for example: --format json -o -");
+  }
+}
+
+std::filesystem::path FileOutput::folder(const std::filesystem::path& own) const {
+  if (is_file) return std::filesystem::absolute(path).parent_path();
+  return path.empty() ? own : std::filesystem::path(path);
+}
+
+void ReportOutput::add_to(CommandEntry& command, const std::string& own) {
+  std::vector<std::string_view> unusual;
+  for (const Format& format : roofline::formats()) {
+    if (!format.usual) unusual.push_back(format.name);
+  }
+  FileOutput::add_to(command, own, fmt::format("{}", fmt::join(format_names(), ", ")),
+                     fmt::format("all except {}", fmt::join(unusual, ", ")));
+  command.add("--size", chart_size(chart), "Chart size in pixels (default: 1200x760)");
+  command.add("--scale", number("FACTOR", chart.scale, 0.25, 8), "PNG pixels per pixel of --size (default: 2)");
+  command.add("--theme", one_of(chart.theme, {std::pair("light", Theme::light), {"dark", Theme::dark}}),
+              "Color theme of the chart (default: light)");
+  command.add("--marks", one_of(chart.marks, {std::pair("time", MarkSize::time), {"equal", MarkSize::equal}}),
+              "Area of the marks: proportional to total time, or equal "
+              "(default: time)");
+  command.add("--bytes", one_of(chart.of, {std::pair("memory", Intensity::memory), {"network", Intensity::network}}),
+              "Bytes that define arithmetic intensity: main memory or network "
+              "traffic (default: memory)");
+  command.add("--title", text("TEXT", chart.title), "Title of the chart (default: the device name)");
+  command.add("--subtitle", text("TEXT", chart.subtitle),
+              "Line below the title (default: main roofs, number of kernels, date)");
+  command.add("--plot", flag(plot), "Also draw the chart in the terminal");
+}
+
+void ReportOutput::finish(const GlobalOptions& global, std::size_t runs) {
+  check_pixels(chart);
+  FileOutput::finish(global);
+  for (const Format* format : formats) {
+    if (format->several || runs == 1 || (global.answer.json && to_stdout())) continue;
+    throw UsageError(fmt::format("{} holds one run, but several files were given", format->name),
+                     "pass one file, or compare two: roofline compare BASE NEW --format "
+                     "json");
+  }
+}
+
+std::vector<std::filesystem::path> write_outputs(const Runs& runs, const ReportOutput& output,
+                                                 const std::filesystem::path& folder,
                                                  const std::filesystem::path& written) {
   std::vector<std::filesystem::path> paths;
-  std::vector<const Format*> formats;  // with no text for what is there already
-  for (const Format* format : request.formats.empty() ? usual_formats(runs.size()) : request.formats) {
-    paths.push_back(request.is_file ? std::filesystem::path(request.path) : folder / format->file);
+  std::vector<const Format*> formats;  // null: written already
+  for (const Format* format : output.formats.empty() ? usual_formats(runs.size()) : output.formats) {
+    paths.push_back(output.is_file ? std::filesystem::path(output.path) : folder / format->file);
     formats.push_back(paths.back() == written ? nullptr : format);
   }
-  const Renderer renderer(runs, chart, formats);
+  const Renderer renderer(runs, output.chart, formats);
   std::vector<std::future<std::string>> texts(formats.size());
   for (std::size_t i = 0; i < formats.size(); ++i) {
     if (formats[i] == nullptr) continue;
     texts[i] = std::async(std::launch::async, &Renderer::render, &renderer, std::cref(*formats[i]));
   }
-  // All or nothing: what can't be rendered leaves no half of a folder behind.
+  // All or nothing: a format that fails to render must not leave a partial
+  // directory behind.
   std::vector<std::optional<std::string>> rendered(formats.size());
   for (std::size_t i = 0; i < formats.size(); ++i) {
     if (texts[i].valid()) rendered[i] = texts[i].get();
@@ -69,10 +171,21 @@ std::vector<std::filesystem::path> write_outputs(const Runs& runs, const OutputR
   return paths;
 }
 
-void print_report(const Report& report, const TerminalStyle& style, bool plot, bool json) {
-  if (json) return print_result(render_json(report));
-  print_result(render_terminal(report, style));
-  if (plot) print_result("\n" + render_terminal_plot(report, style));
+void print_format(const Runs& runs, const ReportOutput& output) {
+  const Format& format = *output.formats.front();
+  print_result([&] { return format.name == "json" ? report_to_json(runs.last()) : nlohmann::ordered_json(); },
+               [&] { return Renderer(runs, output.chart, {&format}).render(format); });
+}
+
+void print_runs(const Runs& runs, const ReportOutput& output, ColorMode color) {
+  print_result([&] { return runs.several() ? comparison_to_json(comparison_of(runs)) : report_to_json(runs.last()); },
+               [&] {
+                 const TerminalStyle style = stdout_style(color);
+                 const std::string table =
+                     runs.several() ? render_comparison_terminal(comparison_of(runs), stdout_table_style(color))
+                                    : render_terminal(runs.last(), style);
+                 return table + (output.plot ? "\n" + render_terminal_plot(runs, style) : "");
+               });
 }
 
 void say_written(const std::vector<std::filesystem::path>& paths) {
@@ -84,9 +197,9 @@ void check_comparable(const Report& base, const Report& now, const std::string& 
   const DeviceInfo& before = base.machine.device;
   const DeviceInfo& after = now.machine.device;
   if (before.kind != after.kind) {
-    throw UsageError(fmt::format("{} is a run on a {} device, {} on a {} device", base_file, to_string(before.kind),
+    throw UsageError(fmt::format("{} was measured on a {} device, {} on a {} device", base_file, to_string(before.kind),
                                  now_file, to_string(after.kind)),
-                     "give runs of one kind of device");
+                     "pass runs of one kind of device");
   }
   for (const std::string& note : comparison_notes(base, now)) warn(note);
 }

@@ -1,33 +1,67 @@
-// Where a report goes: the formats asked for, into a folder or to stdout.
+// Where a report goes: -o, --format and --plot, how its chart is drawn, and
+// writing it.
 #pragma once
 
 #include <filesystem>
 #include <string>
 #include <vector>
 
-#include "cli/options.hpp"
+#include "cli/command.hpp"
 #include "model/error.hpp"
+#include "render/formats.hpp"
 #include "render/render.hpp"
 #include "report/report.hpp"
 
 namespace roofline {
 
-/// The runs in that format.
-std::string render(const Runs& runs, const Format& format, const ChartOptions& chart);
+/// -o and --format of a command that writes several formats.
+struct FileOutput {
+  std::string path = {};                    ///< a directory, one file, or "-" for stdout; empty:
+                                            ///< the command's own
+  std::vector<const Format*> formats = {};  ///< once each; empty: the default ones
+  bool is_file = false;                     ///< `path` is one file, of the one format: chart.svg
 
-/// Writes each format (the usual ones when the request names none) into `folder`, or the one file that the request
-/// names; returns the paths. The file `written` is there already.
-std::vector<std::filesystem::path> write_outputs(const Runs& runs, const OutputRequest& request,
-                                                 const ChartOptions& chart, const std::filesystem::path& folder,
+  bool to_stdout() const { return path == "-"; }
+  /// The directory of the file, the one that was given, or else `own`.
+  std::filesystem::path folder(const std::filesystem::path& own) const;
+
+  /// Help shows the command's own directory, the names of its formats and those
+  /// of the default ones.
+  void add_to(CommandEntry& command, const std::string& own, const std::string& names, const std::string& usual);
+  /// With --json and no output given, the document goes to stdout.
+  void finish(const GlobalOptions& global);
+};
+
+/// The output of a report: also its chart.
+struct ReportOutput : FileOutput {
+  ChartOptions chart = {};
+  bool plot = false;  ///< also draw the chart in the terminal
+
+  void add_to(CommandEntry& command, const std::string& own);
+  /// `runs` is the number of runs in the report.
+  void finish(const GlobalOptions& global, std::size_t runs = 1);
+};
+
+/// Writes each format (the usual ones when none is named) into `folder`, or the
+/// one file that `output` names; returns the paths. The file `written` is there
+/// already.
+std::vector<std::filesystem::path> write_outputs(const Runs& runs, const ReportOutput& output,
+                                                 const std::filesystem::path& folder,
                                                  const std::filesystem::path& written = {});
 
-/// A report as the terminal has it, or as the answer to --json.
-void print_report(const Report& report, const TerminalStyle& style, bool plot, bool json);
+/// The runs in the one format of an output that goes to stdout; JSON as a
+/// document.
+void print_format(const Runs& runs, const ReportOutput& output);
+
+/// The result: a report as the terminal has it, with its plot if asked for, or
+/// as a document. Of several runs it is what changed.
+void print_runs(const Runs& runs, const ReportOutput& output, ColorMode color);
 
 /// Says on stderr what was written.
 void say_written(const std::vector<std::filesystem::path>& paths);
 
-/// Throws UsageError when the devices are of different kinds; says on stderr what makes the runs hard to compare.
+/// Throws UsageError when the devices are of different kinds; says on stderr
+/// what makes the runs hard to compare.
 void check_comparable(const Report& base, const Report& now, const std::string& base_file, const std::string& now_file);
 
 /// 1 when a row failed, 130 when the run was cancelled, else 0.

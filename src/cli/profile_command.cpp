@@ -1,13 +1,16 @@
-// roofline profile: any program under the roofs. Its streams are its own; what we have to say goes to stderr.
+// roofline profile: runs a program and reports on its kernels. stdout belongs to the program; the report goes to
+// stderr.
 #include "profile/profile.hpp"
 
 #include <fmt/format.h>
 
 #include <cstdio>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
+#include "cli/option_values.hpp"
 #include "cli/outputs.hpp"
 #include "cli/session.hpp"
 #include "host/file_limits.hpp"
@@ -20,79 +23,108 @@ namespace roofline {
 namespace fs = std::filesystem;
 namespace {
 
-/// The roofs: of the file that was named, which needs no device here, else of the GPU that is chosen.
-Machine machine_of(const ProfileCommand& command, std::vector<std::string>& notes) {
-  DeviceRequest request = command.device;
+struct Flags {
+  DeviceRequest device;
+  ProfileOptions options;
+  std::string machine;     ///< calibration file; empty: the stored one
+  std::string from, keep;  ///< directories of recorded data: to read instead of running a program; to keep
+  ReportOutput output;
+};
+
+void add_options(CommandEntry& command, Flags& flags) {
+  ProfileOptions& options = flags.options;
+  flags.device.add_to(command);
+  command.add("--machine", text("FILE", flags.machine),
+              "Calibration file (default: the stored calibration of this device)");
+  command.add("--warmup", seconds(options.warmup_s), "Start recording this long after the first launch, such as 10s");
+  command.add("--window", seconds(options.window_s),
+              "Record for this long, such as 5s or 500ms, then stop the program");
+  command.add("--no-counters", flag(options.counters, false), "Record times only, without FLOPs and bytes");
+  command.add("--count-time", seconds(options.count_time_s), "Limit on the run time that counting adds (default: 30s)");
+  command.add("--runs", number("N", options.runs, 1, 100),
+              "Run the program N times, so that rarely launched kernels can be counted");
+  command.add("--baseline", flag(options.baseline),
+              "Also run the program without profiling, to measure the profiler overhead");
+  command.add("--no-python", flag(options.python, false), "Do not record Python source lines and modules");
+  command.add("--keep", text("DIR", flags.keep), "Keep the recorded data in this directory");
+  command.add("--from", text("DIR", flags.from), "Report on data that --keep has stored, without running a program");
+  flags.output.add_to(command, "reports/<program>-<device>");
+  command.rest = "PROGRAM [ARGUMENTS]";
+  command.rest_target = &options.program;
+}
+
+void finish(Flags& flags, GlobalOptions& global) {
+  ProfileOptions& options = flags.options;
+  flags.device.finish("profile");
+  flags.output.finish(global);
+  if (options.program.empty() == flags.from.empty()) {
+    throw UsageError(flags.from.empty() ? "no program given" : "--from runs no program, but one was given",
+                     "roofline profile [options] -- program [arguments], or roofline profile --from DIR");
+  }
+  options.command = global.argv;
+  options.output_to_stderr = flags.output.to_stdout() || global.answer.json;
+  options.spools = flags.from.empty() ? flags.keep : flags.from;
+  options.say = [](const std::string& line) { say("roofline: " + line); };
+}
+
+/// The calibration: from --machine, which needs no device here, else that of the selected GPU.
+Machine machine_of(const Flags& flags, std::vector<std::string>& notes) {
+  DeviceRequest request = flags.device;
   if (!request.kind) request.kind = DeviceKind::cuda;
-  if (!command.machine.empty()) {
-    const std::string text = read_file(command.machine, kReportLimit);
-    // Of a node the device has to be known; of a machine file there is one, and none is needed here.
-    return is_node(text) ? parse_machine_of(choose_device(request).info, text, command.machine)
-                         : parse_machine(text, command.machine);
+  if (!flags.machine.empty()) {
+    const std::string text = read_file(flags.machine, kReportLimit);
+    // A node file holds several devices, so the device must be selected; a machine file holds one.
+    return is_node(text) ? parse_machine_of(choose_device(request).info, text, flags.machine)
+                         : parse_machine(text, flags.machine);
   }
   return machine_for(choose_device(request), {}, notes);
 }
 
-ProfileOptions profile_options(const ProfileCommand& command, const Options& options) {
-  ProfileOptions profile;
-  profile.command = options.argv;
-  profile.program = command.program;
-  profile.window_s = command.window_s;
-  profile.warmup_s = command.warmup_s;
-  profile.counters = command.counters;
-  profile.count_time_s = command.count_time_s;
-  profile.python = command.python;
-  profile.baseline = command.baseline;
-  profile.runs = command.runs;
-  profile.output_to_stderr = command.output.to_stdout() || options.answer.json;
-  profile.spools = command.from.empty() ? command.keep : command.from;
-  profile.say = [](const std::string& line) { say("roofline: " + line); };
-  return profile;
+fs::path output_folder(const Flags& flags, const Report& report) {
+  return flags.output.folder(fs::path("reports") /
+                             fmt::format("{}-{}", report.invocation.run_name, report.machine.device.identity));
 }
 
-fs::path output_folder(const ProfileCommand& command, const Report& report) {
-  if (command.output.is_file) return fs::absolute(command.output.path).parent_path();
-  if (!command.output.path.empty()) return command.output.path;
-  return fs::path("reports") / fmt::format("{}-{}", report.invocation.run_name, report.machine.device.identity);
-}
-
-/// As with time(1): the program's own, when everything else worked.
+/// The exit status of the program, as with time(1), if everything else worked.
 ExitCode exit_code_of_program(const Report& report) {
   if (report.cancelled) return ExitCode::cancelled;
   if (report.points.empty()) return ExitCode::device_unusable;
   const Profile& profile = *report.profile;
-  constexpr int kSignalled = 128;  // as shells have it
+  constexpr int kSignalled = 128;  // as in shells
   if (profile.signal) return static_cast<ExitCode>(kSignalled + *profile.signal);
   return static_cast<ExitCode>(profile.exit_status.value_or(0));
 }
 
-}  // namespace
-
-ExitCode run_profile(const ProfileCommand& command, const Options& options) {
-  if (command.device.kind == DeviceKind::cpu) {
-    throw UsageError("profile looks at what a program does on GPUs, and --device is cpu", "leave --device out");
+ExitCode run(Flags& flags, const GlobalOptions& global) {
+  if (flags.device.kind == DeviceKind::cpu) {
+    throw UsageError("profile records GPU kernels, but --device is cpu", "remove --device");
   }
-  const bool to_stdout = command.output.to_stdout();
-  if (!to_stdout && !command.output.path.empty()) require_writable_folder(output_folder(command, {}));
+  const bool to_stdout = flags.output.to_stdout();
+  if (!to_stdout && !flags.output.path.empty()) require_writable_folder(output_folder(flags, {}));
   std::vector<std::string> notes;
-  const Machine machine = machine_of(command, notes);
-  if (machine.cancelled && command.machine.empty()) return ExitCode::cancelled;
+  const Machine machine = machine_of(flags, notes);
+  if (machine.cancelled && flags.machine.empty()) return ExitCode::cancelled;
 
-  const ProfileOptions profile = profile_options(command, options);
-  Report report = command.from.empty() ? profile_program(profile, machine) : profile_of_spools(profile, machine);
+  Report report =
+      flags.from.empty() ? profile_program(flags.options, machine) : profile_of_spools(flags.options, machine);
   report.notes.insert(report.notes.begin(), notes.begin(), notes.end());
   if (to_stdout) {
-    print_result(render(report, *command.output.formats.front(), command.chart));
+    print_format(report, flags.output);
     return exit_code_of_program(report);
   }
-  const std::vector<fs::path> paths =
-      write_outputs(report, command.output, command.chart, output_folder(command, report));
-  if (options.answer.json) print_result(render_json(report));
-  const TerminalStyle style = stderr_style(options.color);
+  const std::vector<fs::path> paths = write_outputs(report, flags.output, output_folder(flags, report));
+  if (global.answer.json) print_document(report_to_json(report));
+  const TerminalStyle style = stderr_style(global.color);
   say("\n" + render_terminal(report, style));
-  if (command.plot) say(render_terminal_plot(report, style));
+  if (flags.output.plot) say(render_terminal_plot(report, style));
   say_written(paths);
   return exit_code_of_program(report);
+}
+
+}  // namespace
+
+CommandEntry profile_command() {
+  return CommandRow<Flags>{"profile", "Run a program and place its kernels under the roofs", add_options, run, finish};
 }
 
 }  // namespace roofline

@@ -1,10 +1,12 @@
-// roofline report: draw a saved run again, or several over each other. Measures nothing.
+// roofline report: renders a saved run again, or several overlaid. Measures nothing.
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
+#include "cli/option_values.hpp"
 #include "cli/outputs.hpp"
 #include "host/file_limits.hpp"
 #include "host/files.hpp"
@@ -17,7 +19,18 @@ namespace roofline {
 namespace fs = std::filesystem;
 namespace {
 
-/// `first` is the text of the first file, which may be a pipe.
+struct Flags {
+  std::vector<std::string> files;  ///< several are overlaid
+  ReportOutput output;
+};
+
+void add_options(CommandEntry& command, Flags& flags) {
+  command.add("files", words("FILE", flags.files),
+              "report.json of a run, or a node.json; with several, the first is the baseline");
+  flags.output.add_to(command, "the directory of the file; reports/comparison for several");
+}
+
+/// `first` is the text of the first file, which may be a pipe and cannot be read twice.
 std::vector<Report> read_runs(const std::vector<std::string>& files, const std::string& first) {
   std::vector<Report> runs;
   for (const std::string& file : files) {
@@ -27,8 +40,8 @@ std::vector<Report> read_runs(const std::vector<std::string>& files, const std::
   return runs;
 }
 
-/// What is written, and where: without -o the run stays as it was measured, its own report.json is not written over.
-OutputRequest completed(OutputRequest request, const std::vector<std::string>& files) {
+/// The formats and directory to write. Without -o the files go next to the run, whose report.json is not overwritten.
+ReportOutput completed(ReportOutput request, const std::vector<std::string>& files) {
   if (!request.path.empty()) return request;
   if (request.formats.empty()) request.formats = usual_formats(files.size());
   std::erase(request.formats, find_format("json"));
@@ -48,14 +61,17 @@ const NodeFormat& node_format(const Format& format) {
   for (const NodeFormat& known : kNodeFormats) {
     if (known.name == format.name) return known;
   }
-  throw UsageError(fmt::format("a node is not written as {}", format.name), "there are: html, json, csv, md, svg, png");
+  throw UsageError(fmt::format("a node cannot be written as {}", format.name),
+                   "supported: html, json, csv, md, svg, png");
 }
 
-/// Of a node there are tables and a page; its file stays as it was measured.
-ExitCode report_node(const Node& node, const ReportCommand& command, const Options& options) {
-  const OutputRequest& request = command.output;
+/// Renders a node; its own file is not overwritten.
+ExitCode report_node(const Node& node, const Flags& flags, const GlobalOptions& global) {
+  const ReportOutput& request = flags.output;
   if (request.to_stdout()) {
-    print_result(node_format(*request.formats.front()).render(node));
+    const NodeFormat& format = node_format(*request.formats.front());
+    print_result([&] { return format.name == "json" ? node_to_json(node) : nlohmann::ordered_json(); },
+                 [&] { return format.render(node); });
     return ExitCode::ok;
   }
   std::vector<const NodeFormat*> formats;
@@ -65,53 +81,46 @@ ExitCode report_node(const Node& node, const ReportCommand& command, const Optio
     if (usual) formats.push_back(&format);
   }
   const fs::path folder =
-      request.path.empty() ? fs::absolute(command.files.front()).parent_path() : fs::path(request.path);
+      request.path.empty() ? fs::absolute(flags.files.front()).parent_path() : fs::path(request.path);
   std::vector<fs::path> written;
   for (const NodeFormat* format : formats) {
     const std::string text = format->render(node);
     if (text.empty() && request.formats.empty()) continue;
-    if (text.empty()) throw UsageError(fmt::format("{}: has neither roofs nor links to draw", command.files.front()));
+    if (text.empty()) throw UsageError(fmt::format("{} has neither roofs nor links to draw", flags.files.front()));
     written.push_back(request.is_file ? folder : folder / fmt::format("node.{}", format->name));
     write_file(written.back(), text);
   }
-  print_result(options.answer.json ? render_node_json(node) : render_node_terminal(node, stdout_style(options.color)));
+  print_result([&] { return node_to_json(node); },
+               [&] { return render_node_terminal(node, stdout_style(global.color)); });
   say_written(written);
+  return ExitCode::ok;
+}
+
+ExitCode run(Flags& flags, const GlobalOptions& global) {
+  const std::string first = read_file(flags.files.front(), kReportLimit);
+  if (flags.files.size() == 1 && is_node(first)) {
+    return report_node(parse_node(first, flags.files.front()), flags, global);
+  }
+  const std::vector<Report> reports = read_runs(flags.files, first);
+  const Runs runs(reports);
+  if (flags.output.to_stdout() && !(global.answer.json && runs.several())) {
+    print_format(runs, flags.output);
+    return ExitCode::ok;
+  }
+  const ReportOutput output = completed(flags.output, flags.files);
+  const bool writes = !output.to_stdout() && !(output.formats.empty() && flags.output.path.empty());
+  const std::vector<fs::path> paths = writes ? write_outputs(runs, output, output.path) : std::vector<fs::path>();
+  print_runs(runs, output, global.color);
+  say_written(paths);
   return ExitCode::ok;
 }
 
 }  // namespace
 
-ExitCode run_report(const ReportCommand& command, const Options& options) {
-  const std::string first = read_file(command.files.front(), kReportLimit);
-  if (command.files.size() == 1 && is_node(first)) {
-    return report_node(parse_node(first, command.files.front()), command, options);
-  }
-  const std::vector<Report> reports = read_runs(command.files, first);
-  const Runs runs(reports);
-  const bool json = options.answer.json;
-  if (json && runs.several() && command.output.to_stdout()) {
-    print_result(render_comparison_json(comparison_of(runs)));
-    return ExitCode::ok;
-  }
-  if (command.output.to_stdout()) {
-    print_result(render(runs, *command.output.formats.front(), command.chart));
-    return ExitCode::ok;
-  }
-  const OutputRequest request = completed(command.output, command.files);
-  const std::vector<fs::path> paths = request.formats.empty() && command.output.path.empty()
-                                          ? std::vector<fs::path>()
-                                          : write_outputs(runs, request, command.chart, request.path);
-  const TerminalStyle style = stdout_style(options.color);
-  if (!runs.several()) {
-    print_report(runs.last(), style, command.plot, json);
-  } else if (json) {
-    print_result(render_comparison_json(comparison_of(runs)));
-  } else {
-    print_result(render_comparison_terminal(comparison_of(runs), stdout_table_style(options.color)));
-    if (command.plot) print_result("\n" + render_terminal_plot(runs, style));
-  }
-  say_written(paths);
-  return ExitCode::ok;
+CommandEntry report_command() {
+  return CommandRow<Flags>{
+      "report", "Render a saved run again, or overlay several", add_options, run,
+      [](Flags& flags, GlobalOptions& global) { flags.output.finish(global, flags.files.size()); }};
 }
 
 }  // namespace roofline

@@ -1,4 +1,4 @@
-// ANSI: the alternate screen, the cursor home, clear to the end of a line.
+// ANSI escape sequences: alternate screen, cursor home, clear to end of line.
 #include "cli/screen.hpp"
 
 #include <poll.h>
@@ -25,7 +25,7 @@ Screen::Screen() : keys_(std::make_unique<Keys>()) {
   if (::isatty(STDIN_FILENO) == 1 && ::tcgetattr(STDIN_FILENO, &now) == 0) {
     keys_->before = now;
     now.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
-    now.c_cc[VSUSP] = _POSIX_VDISABLE;  // stopped, it would leave the terminal as it is now
+    now.c_cc[VSUSP] = _POSIX_VDISABLE;  // a stopped process would not restore the terminal
     ::tcsetattr(STDIN_FILENO, TCSANOW, &now);
   }
   write_stdout("\x1b[?1049h\x1b[?25l\x1b[2J");
@@ -57,7 +57,7 @@ int Screen::lines() {
 
 bool wait_for_end(double seconds) {
   const double until_s = wall_seconds() + seconds;
-  // In the background a terminal's keys are somebody else's, and reading them would stop this process.
+  // A background process must not read the terminal: SIGTTIN would stop it.
   bool keys = ::isatty(STDIN_FILENO) == 1 && ::tcgetpgrp(STDIN_FILENO) == ::getpgrp();
   while (!interrupted()) {
     const double left_s = until_s - wall_seconds();

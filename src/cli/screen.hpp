@@ -1,4 +1,4 @@
-// The whole terminal for a view that is drawn again and again, given back as it was.
+// Full-screen view that is redrawn in place; restores the terminal afterwards.
 #pragma once
 
 #include <memory>
@@ -8,15 +8,15 @@ namespace roofline {
 
 class Screen {
  public:
-  /// Takes the terminal on stdout, and the keys of one on stdin.
+  /// Switches stdout to the alternate screen and stdin to unbuffered input, if they are terminals.
   Screen();
   ~Screen();
   Screen(const Screen&) = delete;
   Screen& operator=(const Screen&) = delete;
 
-  /// Draws over what was there, without a flicker: only what is left of longer lines is cleared.
+  /// Overwrites the previous frame without clearing it first, which avoids flicker.
   void draw(const std::string& text);
-  /// Lines that there are.
+  /// Height of the terminal.
   static int lines();
 
  private:
@@ -24,7 +24,7 @@ class Screen {
   std::unique_ptr<Keys> keys_;
 };
 
-/// Waits; true as soon as 'q' is typed on a terminal, or the program is interrupted.
+/// Waits. Returns true as soon as 'q' is typed or the program is interrupted.
 bool wait_for_end(double seconds);
 
 }  // namespace roofline

@@ -1,4 +1,4 @@
-// The first lines of calibrate, analyze and machine: which device, whose roofs, how old.
+// Device selection and calibration lookup for calibrate, analyze, profile and machine, and their first lines on stderr.
 #include "cli/session.hpp"
 
 #include <fmt/format.h>
@@ -10,7 +10,6 @@
 #include "calibrate/history.hpp"
 #include "calibrate/machine_store.hpp"
 #include "cli/console.hpp"
-#include "cli/option_values.hpp"
 #include "device/cpu/isa.hpp"
 #include "host/file_limits.hpp"
 #include "host/interrupt.hpp"
@@ -31,9 +30,9 @@ std::string name_of(const SelectedDevice& device) {
 Machine read_machine(const SelectedDevice& device, const std::string& file) {
   Machine machine = parse_machine_of(device.info, read_file(file, kReportLimit), file);
   if (machine.device.kind != device.info.kind) {
-    throw UsageError(fmt::format("{}: is a calibration of a {} device ({}), not of {}", file,
+    throw UsageError(fmt::format("{} is a calibration of a {} device ({}), not of {}", file,
                                  to_string(machine.device.kind), machine.device.name, name_of(device)),
-                     "choose the device with --device");
+                     "select the device with --device");
   }
   return machine;
 }
@@ -43,24 +42,24 @@ void note(std::vector<std::string>& notes, const std::string& text) {
   notes.push_back(text);
 }
 
-/// The one kept for that device, and what must be known of it.
-std::optional<Machine> kept_for(const SelectedDevice& device, std::vector<std::string>& notes) {
+/// The stored calibration of a device. Notes how it may be stale.
+std::optional<Machine> stored_calibration(const SelectedDevice& device, std::vector<std::string>& notes) {
   std::optional<Machine> kept = find_machine(device.info.identity, say);
   if (!kept) return std::nullopt;
   say(fmt::format("roofs: {} ({})", machine_path(device.info.identity).string(),
                   age_of(kept->measured_at, std::time(nullptr))));
   for (const std::string& reason : staleness(*kept, device.info, ROOFLINE_VERSION)) {
-    note(notes, fmt::format("the calibration may be stale: {}; `roofline calibrate` measures anew", reason));
+    note(notes, fmt::format("the calibration may be stale: {}; run `roofline calibrate` to renew it", reason));
   }
   return kept;
 }
 
-/// What can't be read there is no matter of this calibration.
-void hold_against_kept(Machine& machine) try {
+/// Errors in the history do not affect the new calibration.
+void compare_with_stored(Machine& machine) try {
   const std::optional<Machine> kept = kept_machine(machine.device.identity);
   if (!kept) return;
   compare_with_history(machine, *kept, std::time(nullptr));
-  if (const std::string told = was_slow(machine, *kept); !told.empty()) warn(clean_line(told));
+  if (const std::string slow = was_slow(machine, *kept); !slow.empty()) warn(clean_line(slow));
 } catch (const UsageError&) {
 }
 
@@ -80,28 +79,24 @@ DeviceHold hold_device(const DeviceInfo& device, bool wait) {
   DeviceHold hold{.lock = MeasuringLock(device)};
   const auto taken = [&] { return hold.lock.take() || interrupted(); };
   if (taken()) return hold;
-  const std::string who = fmt::format("another calibration is measuring {} (pid {})", device_word(device),
+  const std::string who = fmt::format("another process is calibrating {} (pid {})", device_word(device),
                                       hold.lock.holder().value_or("unknown"));
   if (!wait) {
-    warn(who + ": both come out lower");
+    warn(who + ": both measure lower values");
     return hold;
   }
-  say(who + ": waiting for it");
+  say(who + ": waiting");
   hold.waited = true;
   while (!taken()) std::this_thread::sleep_for(200ms);
   return hold;
 }
 
-Machine calibrate_with_progress(const DeviceChoice& device, const Effort& effort, const std::string& only) {
+Machine calibrate_with_progress(CalibrateOptions options) {
   ProgressLine line;
-  CalibrateOptions options;
-  options.device = device;
-  options.effort = effort;
-  options.only = only;
   options.progress = [&](const Progress& progress) { line.show(progress); };
   Machine machine = calibrate(options);
   line.clear();
-  hold_against_kept(machine);
+  compare_with_stored(machine);
   std::vector<NamedContention> roofs;
   for (const Ceiling& ceiling : machine.ceilings) {
     if (ceiling.contention && ceiling.role == Role::roof) roofs.push_back({ceiling.name, *ceiling.contention});
@@ -114,23 +109,25 @@ Machine machine_for(const SelectedDevice& device, const std::string& file, std::
   if (!file.empty()) {
     Machine machine = read_machine(device, file);
     if (machine.device.identity != device.info.identity) {
-      note(notes, fmt::format("the roofs in {} are those of another device ({})", file, machine.device.identity));
+      note(notes, fmt::format("{} was measured on another device ({})", file, machine.device.identity));
     }
     return machine;
   }
-  if (std::optional<Machine> kept = kept_for(device, notes)) return *kept;
-  say("roofs: none kept for this device: calibrating first");
+  if (std::optional<Machine> kept = stored_calibration(device, notes)) return *kept;
+  say("roofs: no stored calibration of this device; calibrating now");
   const DeviceHold hold = hold_device(device.info);
   if (hold.waited) {
-    if (std::optional<Machine> kept = kept_for(device, notes)) return *kept;
+    if (std::optional<Machine> kept = stored_calibration(device, notes)) return *kept;
   }
-  Machine machine = calibrate_with_progress(device.choice, {}, "*");
+  CalibrateOptions options;
+  options.device = device.choice;
+  Machine machine = calibrate_with_progress(std::move(options));
   if (machine.ceilings.empty()) return machine;
   try {
     keep_machine(machine);
   } catch (const UsageError& error) {
-    // What was measured holds for this run all the same.
-    warn(fmt::format("the calibration is not kept: {}", error.what()));
+    // The calibration is still valid for this run.
+    warn(fmt::format("calibration not stored: {}", error.what()));
   }
   return machine;
 }

@@ -1,4 +1,4 @@
-// Suites by their names: those that came with the program.
+// Installed suites, which are used by name.
 #pragma once
 
 #include <filesystem>
@@ -12,17 +12,17 @@ struct KnownSuite {
   std::filesystem::path path;
 };
 
-/// Where suites are that belong to a program which lies there: installed beside it (../share/roofline/configs), or in
-/// the source tree that it was built in. Never the working folder: a suite may bring kernels, and those are code.
+/// Directories of the suites of a program at that path: installed (../share/roofline/configs), or the source tree that
+/// it was built in. Never the working directory, because suites can contain code.
 std::vector<std::filesystem::path> suite_folders(const std::filesystem::path& program);
 
-/// Those of the first folder that is there, by name.
+/// The suites of the first directory that exists, sorted by name.
 std::vector<KnownSuite> known_suites(const std::vector<std::filesystem::path>& folders);
 
-/// A file as it was given, or the suite of that name. Throws UsageError, with the nearest name, where there is neither.
+/// A file as given, or the suite of that name. Throws UsageError with the nearest name if neither exists.
 std::string find_suite(const std::string& given, const std::vector<KnownSuite>& known);
 
-/// Of this program.
+/// The installed suites of this program.
 std::vector<KnownSuite> own_suites();
 
 }  // namespace roofline

@@ -337,7 +337,7 @@ std::string laid_out(const Json& value, std::size_t indent) {
 
 }  // namespace
 
-std::string suite_schema(std::span<const Op* const> ops) {
+Json suite_schema(std::span<const Op* const> ops) {
   Json schema = Json::parse(kSuite);
   Json& definitions = schema["$defs"];
   definitions["dtype"]["enum"] = dtype_names();
@@ -347,7 +347,9 @@ std::string suite_schema(std::span<const Op* const> ops) {
     workload["allOf"].push_back(shape_rule(*op));
     add_shape(definitions, *op);
   }
-  return laid_out(schema, 0) + "\n";
+  return schema;
 }
+
+std::string suite_schema_text(std::span<const Op* const> ops) { return laid_out(suite_schema(ops), 0) + "\n"; }
 
 }  // namespace roofline

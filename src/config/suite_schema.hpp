@@ -1,6 +1,7 @@
 // The JSON Schema of suites, for editors to complete from: docs/schema/suite.schema.json is made by it.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 
@@ -8,7 +9,9 @@
 
 namespace roofline {
 
-/// The schema as a JSON document with a newline at its end. It knows the extents of `ops`, and allows others.
-std::string suite_schema(std::span<const Op* const> ops);
+/// The schema. It knows the extents of `ops`, and allows others.
+nlohmann::ordered_json suite_schema(std::span<const Op* const> ops);
+/// The same as text: what fits a line stands on one.
+std::string suite_schema_text(std::span<const Op* const> ops);
 
 }  // namespace roofline

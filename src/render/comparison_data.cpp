@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "render/csv_fields.hpp"
+#include "render/documents.hpp"
 #include "render/render.hpp"
 #include "report/json/json_value.hpp"
 
@@ -116,7 +117,7 @@ std::string render_comparison_csv(const Comparison& comparison) {
   return text;
 }
 
-std::string render_comparison_json(const Comparison& comparison) {
+Json comparison_to_json(const Comparison& comparison) {
   Json json = {{"schema", kComparisonSchema}, {"max_slowdown", comparison.max_slowdown}};
   json["base"] = run_to_json(*comparison.base);
   json["now"] = run_to_json(*comparison.now);
@@ -128,7 +129,11 @@ std::string render_comparison_json(const Comparison& comparison) {
     if (comparison.is_regression(change)) ++regressions;
   }
   json["regressions"] = regressions;
-  return to_json_text(json);
+  return json;
+}
+
+std::string render_comparison_json(const Comparison& comparison) {
+  return to_json_text(comparison_to_json(comparison));
 }
 
 }  // namespace roofline

@@ -596,7 +596,7 @@ class Profiles(Workspace):
         return folder
 
     def test_what_is_asked_for_is_checked_first(self):
-        self.check(self.run_tool("profile"), 2, "no program was given")
+        self.check(self.run_tool("profile"), 2, "no program given")
         self.check(self.profile("--window", "5x", "--", "true"), 2, "--window 5s")
         self.check(self.profile("--device", "cpu", "--", "true"), 2, "--device is cpu")
         self.check(self.profile("--from", "nowhere"), 2, "is no folder")
@@ -687,7 +687,7 @@ class Machines(Workspace):
     def test_a_second_calibration_waits_and_an_analysis_says_what_ran_beside_it(self):
         environment, kept = self.other_cache("lock-cache")
         short = [ROOFLINE, "calibrate", "--device", "cpu", "--threads", "1", "--quick", "--only", "launch.*"]
-        beside = "another calibration is measuring cpu (pid 4711)"
+        beside = "another process is calibrating cpu (pid 4711)"
         run = functools.partial(subprocess.run, env=environment, text=True, capture_output=True, cwd=self.folder)
 
         def until_it_waits():
@@ -695,7 +695,7 @@ class Machines(Workspace):
             said = ""
             while "waiting" not in said and waiting.poll() is None:
                 said += waiting.stderr.readline()
-            self.assertIn(f"{beside}: waiting for it", said)
+            self.assertIn(f"{beside}: waiting", said)
             return waiting
 
         self.check(run(short), 0)
@@ -703,7 +703,7 @@ class Machines(Workspace):
             fcntl.flock(lock, fcntl.LOCK_EX)  # as a calibration does
             lock.write("4711\n")
             lock.flush()
-            self.check(run([*short, "--no-wait"]), 0, f"note: {beside}: both come out lower")
+            self.check(run([*short, "--no-wait"]), 0, f"note: {beside}: both measure lower values")
             self.check(run([ROOFLINE, "analyze", self.suite(), "--device", "cpu", "-o", "beside"]), 0,
                        "ran beside this (pid 4711)")
             with until_it_waits() as waiting:
@@ -722,7 +722,7 @@ class Machines(Workspace):
                                "-o", self.folder / "kept-here.json"],
                               env=dict(self.environment, XDG_CACHE_HOME=str(self.folder / "no-cache")), text=True,
                               capture_output=True)
-        self.check(done, 0, "not kept: ", "no-cache/roofline", "wrote ")
+        self.check(done, 0, "not stored: ", "no-cache/roofline", "wrote ")
         self.assertTrue(json.loads((self.folder / "kept-here.json").read_text())["ceilings"])
 
     def test_first_set_of_cpu_ceilings(self):
@@ -752,7 +752,7 @@ class Machines(Workspace):
 
     def test_a_part_is_not_kept(self):
         done = self.run_tool("calibrate", "--device", "cpu", "--quick", "--only", "launch.*", "-o", "part.json")
-        self.check(done, 0, "not kept")
+        self.check(done, 0, "not stored")
         names = [ceiling["name"] for ceiling in json.loads((self.folder / "part.json").read_text())["ceilings"]]
         self.assertEqual(names, ["launch.pool"])
 
@@ -874,8 +874,8 @@ class Machines(Workspace):
         self.assertIn("Link 1–2 is slow", (self.folder / "drawn/node.html").read_text())
         again = json.loads(self.run_tool("report", node, "--format", "json", "-o", "-").stdout)
         check_by("node", again)
-        self.check(self.run_tool("report", node, "--format", "pdf", "-o", "drawn"), 2, "a node is not written as pdf")
-        self.check(self.run_tool("machine", node, "--against", self.machine), 2, "is no node")
+        self.check(self.run_tool("report", node, "--format", "pdf", "-o", "drawn"), 2, "cannot be written as pdf")
+        self.check(self.run_tool("machine", node, "--against", self.machine), 2, "is not a node")
         self.check(self.run_tool("machine", node, "--against", node), 0)
         healthy = self.node_file("healthy.json")
         slower = self.run_tool("machine", node, "--against", healthy)
@@ -892,8 +892,8 @@ class Machines(Workspace):
 
     def test_a_node_needs_gpus(self):
         with mock.patch.dict(self.environment, {"CUDA_VISIBLE_DEVICES": ""}):
-            self.check(self.run_tool("calibrate", "--device", "all"), 4, "no GPU can be used")
-            self.check(self.run_tool("calibrate", "--device", "cuda:0,1"), 4, "cuda:0 can't be used")
+            self.check(self.run_tool("calibrate", "--device", "all"), 4, "no usable GPU")
+            self.check(self.run_tool("calibrate", "--device", "cuda:0,1"), 4, "cuda:0 is not usable")
             self.check(self.run_tool("machine", "--device", "all"), 2, "roofline calibrate --device all")
 
     def test_a_fleet_says_what_is_wrong_with_the_command(self):
@@ -901,7 +901,7 @@ class Machines(Workspace):
         self.check(self.run_tool("fleet", "nowhere"), 2, "nowhere")
         self.check(self.run_tool("fleet", self.folder, "--format", "pdf"), 2, "html, json or csv")
         (self.folder / "nothing").mkdir()
-        self.check(self.run_tool("fleet", "nothing"), 2, "no calibration was found")
+        self.check(self.run_tool("fleet", "nothing"), 2, "no calibration found")
 
     def test_calibrations_go_to_a_folder_by_host_and_device(self):
         done = self.run_tool("calibrate", "--device", "cpu", "--quick", "--only", "dram.read", "-o", "shared/fleet/")

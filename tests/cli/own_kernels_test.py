@@ -507,7 +507,7 @@ class Tutorial(OwnKernels):
         self.assertEqual(row["status"], "ok", row.get("reason"))
         again = self.run_tool("new", "kernel", "first.cpp")
         self.assertEqual(again.returncode, 2)
-        self.assertIn("is there already", again.stderr)
+        self.assertIn("exists", again.stderr)
 
     def test_of_cuda_too(self):
         done = self.run_tool("new", "kernel", ROOT / "configs" / "examples" / "saxpy.cu", "-o", "-")

@@ -148,7 +148,7 @@ class Reports(Marked):
                             ("machine", "--against", name)]:
                 with self.subTest(command=command):
                     done = self.run_tool(*command)
-                    self.assertNotIn("this is a mistake of the program", done.stderr)
+                    self.assertNotIn("this is a bug", done.stderr)
                     self.assertFalse(self.marked())
         self.assertTrue((self.folder / "drawn").is_dir(), "the reports were read")
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "cli/commands.hpp"
 #include "cli/completion.hpp"
 #include "cli/doctor.hpp"
 #include "cli/suites.hpp"
@@ -21,7 +22,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 TEST(Manual, EveryCommandHasAChapterAndEveryFlagAWord) {
-  const CommandEntry tree = command_tree();
+  const CommandTree tree = command_tree();
   ASSERT_GT(tree.commands.size(), 10U);
   for (const CommandEntry& command : tree.commands) {
     const bool has_chapter =
@@ -39,7 +40,7 @@ TEST(Manual, EveryCommandHasAChapterAndEveryFlagAWord) {
 }
 
 TEST(Manual, PagesAreNamedByTheirSections) {
-  const CommandEntry tree = command_tree();
+  const CommandTree tree = command_tree();
   EXPECT_EQ(man_page(tree, "").file, "roofline.1");
   EXPECT_EQ(man_page(tree, "analyze").file, "roofline-analyze.1");
   EXPECT_EQ(man_page(tree, "json").file, "roofline-json.7");
@@ -55,7 +56,7 @@ TEST(Manual, PagesAreNamedByTheirSections) {
 }
 
 TEST(Manual, NoLineOfAPageIsARequestByAccident) {
-  const CommandEntry tree = command_tree();
+  const CommandTree tree = command_tree();
   for (const std::string& name : help_names(tree)) {
     std::istringstream lines(man_page(tree, name).source);
     for (std::string line; std::getline(lines, line);) {
@@ -190,8 +191,8 @@ TEST(Doctor, EachMissingThingIsNamedAndNothingElse) {
               ElementsAre("counters of the GPU"));
   EXPECT_THAT(broken([](MachineFacts& facts) { facts.libraries.erase("libcublasLt"); }), ElementsAre("cuBLAS"));
   EXPECT_THAT(broken([](MachineFacts& facts) { facts.libraries.erase("libnvrtc"); }),
-              ElementsAre("NVRTC", "compilers for own kernels"));
-  EXPECT_THAT(broken([](MachineFacts& facts) { facts.c_compiler = false; }), ElementsAre("compilers for own kernels"));
+              ElementsAre("NVRTC", "compilers for suite kernels"));
+  EXPECT_THAT(broken([](MachineFacts& facts) { facts.c_compiler = false; }), ElementsAre("compilers for suite kernels"));
   EXPECT_THAT(broken([](MachineFacts& facts) { facts.huge_pages = "always madvise [never]"; }),
               ElementsAre("huge pages"));
   EXPECT_THAT(broken([](MachineFacts& facts) { facts.calibrations.erase("gpu"); }), ElementsAre("roofs of the GPU 0"));

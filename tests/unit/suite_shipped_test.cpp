@@ -18,13 +18,13 @@ namespace roofline {
 namespace {
 
 TEST(SuiteSchema, IsTheOneOfTheOpsInKernels) {
-  EXPECT_EQ(suite_schema(repository_ops()), read_file(ROOFLINE_SOURCE_DIR "/docs/schema/suite.schema.json"))
+  EXPECT_EQ(suite_schema_text(repository_ops()), read_file(ROOFLINE_SOURCE_DIR "/docs/schema/suite.schema.json"))
       << "renew it with a roofline that has no other ops: roofline ops --schema > docs/schema/suite.schema.json";
 }
 
 TEST(SuiteSchema, KnowsWhateverOpsItIsGiven) {
   for (const Op* op : all_ops()) {
-    const auto schema = nlohmann::json::parse(suite_schema(std::span(&op, 1)));
+    const auto schema = nlohmann::json::parse(suite_schema_text(std::span(&op, 1)));
     const auto& workload = schema["$defs"]["workload"];
     const std::string name(op->name());
     EXPECT_EQ(workload["properties"]["op"]["anyOf"][0]["enum"], nlohmann::json::array({name}));

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "render/csv_fields.hpp"
+#include "render/documents.hpp"
 #include "render/fleet/fleet_render.hpp"
 #include "report/json/json_value.hpp"
 
@@ -85,7 +86,7 @@ Json group_to_json(const FleetGroup& group, const Fleet& fleet) {
 
 }  // namespace
 
-std::string render_fleet_json(const Fleet& fleet) {
+Json fleet_to_json(const Fleet& fleet) {
   Json json = {{"schema", kFleetSchema},         {"tool_version", fleet.tool_version},
                {"created_at", fleet.created_at}, {"paths", fleet.paths},
                {"files", fleet.files},           {"machines", fleet.machines.size()},
@@ -96,8 +97,10 @@ std::string render_fleet_json(const Fleet& fleet) {
   for (const CeilingDrift& drift : fleet.drifts) json["changes"].push_back(drift_to_json(drift, fleet));
   json["left_out"] = Json::array();
   for (const LeftOut& left : fleet.left_out) json["left_out"].push_back({{"file", left.file}, {"reason", left.reason}});
-  return to_json_text(json);
+  return json;
 }
+
+std::string render_fleet_json(const Fleet& fleet) { return to_json_text(fleet_to_json(fleet)); }
 
 std::string render_fleet_csv(const Fleet& fleet) {
   std::string text;
