@@ -230,7 +230,7 @@ Kernel prepare(const Workload& workload, Device& device, Variant variant) {
 
 template <typename Combine>
 std::vector<Implementation> ladder() {
-  const auto variant = [](const char* name, const char* summary, Variant which) {
+  const auto implementation = [](const char* name, const char* summary, Variant which) {
     return with_extent_limit(cuda_implementation(name, summary, prepare<Combine>, which), "n", kThreads);
   };
   return {

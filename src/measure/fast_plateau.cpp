@@ -1,4 +1,5 @@
-// Rounds are compared by their fastest tenth; those that agree are pooled, and the tenth of the pool is the plateau.
+// Rounds are compared by the tenth percentile of their times; those that agree are pooled, and the tenth percentile
+// of the pool is the plateau.
 #include "measure/fast_plateau.hpp"
 
 #include <algorithm>
@@ -9,8 +10,8 @@
 namespace roofline {
 namespace {
 
-/// Low enough to stand on the plateau where nine samples of ten are disturbed, and high enough that one lucky reading
-/// does not move it: on 1 % Gaussian noise it is 1.3 % below the median, where the fastest of 1,000 is 3.2 % below.
+/// Low enough to be on the plateau if nine of ten samples are disturbed, and high enough not to follow one lucky
+/// reading: on 1 % Gaussian noise it is 1.3 % below the median, where the fastest of 1,000 is 3.2 % below.
 constexpr double kFast = 0.1;
 constexpr double kAgreeing = 1.01;
 constexpr double kSlowed = 1.03;
@@ -25,7 +26,7 @@ double fast_tenth(std::vector<double> seconds) {
   return quantile(seconds, kFast);
 }
 
-/// How many independent samples say as much about the share of those up to `level`: lag-1 autocorrelation of being so.
+/// Effective sample size for the share of samples up to `level`: by the lag-1 autocorrelation of that indicator.
 double worth_of(std::span<const double> series, double level) {
   const auto n = static_cast<double>(series.size());
   const auto below = [&](std::size_t i) { return series[i] <= level ? 1.0 : 0.0; };
@@ -37,7 +38,7 @@ double worth_of(std::span<const double> series, double level) {
   return effective_samples(static_cast<std::int64_t>(series.size()), variance > 0 ? covariance / variance : 0);
 }
 
-/// The clock of the fastest tenth, as far as readings taken after each sample can tell.
+/// The clock of the fastest tenth, as far as readings after each sample show it.
 std::optional<double> clock_of_support(std::span<const Round> rounds, double most_s) {
   std::vector<double> clocks;
   for (const Round& round : rounds) {

@@ -1,4 +1,4 @@
-// Weighted least squares of two parameters, repeated with weights by the distances of the fit before.
+// Iteratively reweighted least squares with two parameters; weights depend on the residuals of the previous fit.
 #include "measure/latency_line.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace roofline {
 namespace {
 
-/// A message's time, and how much is left to chance in it.
+/// A message's time and its uncertainty.
 struct TimedMessage {
   double bytes = 0;
   double seconds = 0;
@@ -19,9 +19,9 @@ struct TimedMessage {
 };
 
 constexpr double kNormal95 = 1.959964;
-/// No time is known better than this, whatever its interval says: other buffers, another run.
+/// Minimum uncertainty of a time, whatever its interval: other buffers, another run.
 constexpr double kLeastPrecision = 0.01 / kNormal95;
-/// Distance at which a point counts half, in standard deviations: 95 % as efficient on Gaussian noise.
+/// Residual at which a point has half weight, in standard deviations: 95 % efficiency on Gaussian noise.
 constexpr double kCauchy = 2.385;
 
 TimedMessage timed(const SweepPoint& point) {
@@ -41,8 +41,8 @@ struct Line {
   double determinant() const { return a * c - b * b; }
 };
 
-/// Of distances relative to the measured times. A latency or a slope below 0 is none: then the other one alone is
-/// fitted.
+/// Residuals are relative to the measured times. If the latency or the slope would be negative, only the other one
+/// is fitted.
 Line weighted_line(std::span<const TimedMessage> messages, std::span<const double> weights) {
   Line line;
   double d = 0, e = 0;  // of w y and w x y
@@ -67,7 +67,7 @@ Line weighted_line(std::span<const TimedMessage> messages, std::span<const doubl
   return line;
 }
 
-/// Distance of a message from the line, relative to its time.
+/// Relative residual of a message.
 double distance(const Line& line, const TimedMessage& message) { return line.at(message.bytes) / message.seconds - 1; }
 
 /// Student's t for a two-sided 95 % interval (Abramowitz and Stegun, 26.7.5); within 1 % from 3 degrees of freedom on.
@@ -77,7 +77,7 @@ double student95(double freedom) {
          (3 * std::pow(z, 7) + 19 * std::pow(z, 5) + 17 * std::pow(z, 3) - 15 * z) / (384 * n * n * n);
 }
 
-/// How the distances from a line lie, in units of their own precisions.
+/// Distribution of the residuals, in units of their precision.
 struct Distances {
   std::vector<double> far;  ///< over the distance at which a point counts half
   double half = 1;          ///< that distance
@@ -85,7 +85,7 @@ struct Distances {
   Distances(std::span<const TimedMessage> messages, const Line& line) {
     std::vector<double> sizes;
     for (const TimedMessage& m : messages) sizes.push_back(std::abs(distance(line, m)) / m.precision);
-    // Of Gaussian noise the median distance is 0.6745 standard deviations.
+    // For Gaussian noise the median residual is 0.6745 standard deviations.
     half = kCauchy * std::max(1e-9, median(sizes) / 0.6745);
     for (const double size : sizes) far.push_back(size / half);
   }
@@ -98,8 +98,8 @@ struct Distances {
     return weights;
   }
 
-  /// The variance of a point of precision 1 that the parameters' intervals follow from: Huber's, of an estimate whose
-  /// weights are those of the distances (Huber and Ronchetti, Robust Statistics, 7.6).
+  /// The variance of a point of precision 1, from which the parameters' intervals follow: Huber's, for an
+  /// estimator with residual-dependent weights (Huber and Ronchetti, Robust Statistics, 7.6).
   double variance() const {
     double squares = 0, slopes = 0;
     for (const double u : far) {

@@ -1,4 +1,4 @@
-// Plateaus are grown greedily from the left: a point joins while all points of the stretch stay near their median.
+// Plateaus grow greedily from the left: a point joins while all points stay near their median.
 #include "measure/plateaus.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ bool level_stretch(std::span<const SweepPoint> points) {
                      [&](const SweepPoint& point) { return std::abs(point.value - middle) <= kWithin * middle; });
 }
 
-/// How many points from the front of `points` make one stretch.
+/// Number of leading points of `points` that form one plateau.
 std::size_t stretch_length(std::span<const SweepPoint> points) {
   std::size_t length = 1;
   while (length < points.size() && level_stretch(points.first(length + 1))) ++length;
@@ -84,7 +84,7 @@ std::vector<double> find_boundaries(std::span<const SweepPoint> points, std::spa
     const double level = upper + kLost * (std::log(plateaus[i + 1].value) - upper);
     double at = std::sqrt(plateaus[i].to * plateaus[i + 1].from);
     for (std::size_t p = 0; p + 1 < points.size(); ++p) {
-      // From the middle of the first plateau on: its own last points may lie beyond the knee already.
+      // From the middle of the first plateau on, because its last points may already be beyond the knee.
       if (points[p].x < std::sqrt(plateaus[i].from * plateaus[i].to) || points[p + 1].x > plateaus[i + 1].from)
         continue;
       const double here = std::log(points[p].value) - level;
@@ -92,7 +92,7 @@ std::vector<double> find_boundaries(std::span<const SweepPoint> points, std::spa
       if ((here > 0) == (there > 0)) continue;
       const double way = here / (here - there);
       at = std::exp(std::log(points[p].x) + way * (std::log(points[p + 1].x) - std::log(points[p].x)));
-      // The last crossing counts: a single low point inside the level is noise.
+      // The last crossing counts; a single low point within the level is noise.
     }
     boundaries.push_back(at);
   }

@@ -1,4 +1,4 @@
-// Turns, shuffled from the second round on.
+// Round-robin order, shuffled from the second round on.
 #include "measure/rounds.hpp"
 
 #include <numeric>
@@ -16,7 +16,7 @@ std::optional<std::size_t> Rounds::next(double now_s, const std::function<bool()
   if (place_ == order_.size()) {
     ++completed_;
     place_ = 0;
-    // Not std::shuffle, whose outcome is each library's own.
+    // Not std::shuffle, whose result is implementation-defined.
     for (std::size_t i = order_.size(); i > 1; --i) std::swap(order_[i - 1], order_[random_() % i]);
   }
   if (place_ == 0 && completed_ > 0 && now_s >= times_.least_s && converged()) return std::nullopt;

@@ -1,5 +1,5 @@
-// One kernel's way through the sampler: calibrate, settle, calibrate anew if it sped up, sample, sum up.
-// What a sample lasts, when to stop and why are decided here; the statistics are not.
+// One kernel in the sampler: calibrate, warm up, calibrate again if it became faster, sample, summarise. Sample
+// length and stopping are decided here; the statistics are elsewhere.
 #include "measure/sampler.hpp"
 
 #include <algorithm>
@@ -11,13 +11,13 @@
 namespace roofline {
 namespace {
 
-/// More launches than a sample can need: a million of the quickest there are (1 ns) last 1 ms. A timer that
-/// still reads zero then does not run.
+/// More launches than a sample can need: a million of the fastest (1 ns) take 1 ms. A timer that still reads zero
+/// then does not work.
 constexpr std::int64_t kMaxLaunches = std::int64_t{1} << 20;
-/// Settling ends by time; this ends it when neither the wall clock nor the readings add up to any.
+/// The warm-up ends by time; this bound ends it if neither the wall clock nor the readings advance.
 constexpr std::size_t kMaxWarmUpBatches = 20000;
 constexpr double kStableWithin = 0.005;
-/// Sampling lasts that many times its time limit at most, for the sake of `least_samples`.
+/// Sampling takes at most that many times its time limit to reach `least_samples`.
 constexpr double kPatience = 3;
 
 class Sampling {
@@ -36,7 +36,7 @@ class Sampling {
   }
 
  private:
-  /// A stretch of settling: what it read, and its two clocks.
+  /// A window of the warm-up: its readings, and its two clocks.
   struct Window {
     std::vector<double> seconds;
     std::vector<double> clock_hz;
@@ -69,12 +69,12 @@ class Sampling {
   double warm_up_start_s_ = 0;
   double warm_up_s_ = 0;
   bool drifting_ = false;
-  std::vector<double> warm_up_seconds_;  ///< readings while settling
+  std::vector<double> warm_up_seconds_;  /// readings during the warm-up
   std::vector<double> clock_hz_;
   Samples samples_;
 };
 
-/// Nothing when the run has to end: cancelled, or a reading that is no duration.
+/// Nothing if the run must end: cancelled, or an invalid reading.
 std::optional<Reading> Sampling::read_batch(bool zero_allowed) {
   if (bench_.cancelled && bench_.cancelled()) {
     stop_ = StopReason::cancelled;
@@ -89,13 +89,13 @@ std::optional<Reading> Sampling::read_batch(bool zero_allowed) {
   return reading;
 }
 
-/// Raises launches_ until two readings in a row last long enough: one alone may hold an interruption, or
-/// what only the first launch pays, and would leave every later sample too short by any factor.
+/// Raises launches_ until two consecutive readings last long enough: a single one may contain an interruption or
+/// one-time costs of the first launch, and would make every later sample too short.
 bool Sampling::calibrate() {
   int crossed = 0;
   while (crossed < 2) {
     const bool at_most = launches_ + quantum_ > kMaxLaunches;
-    // A timer may read zero for too few launches; not for the most that there can be.
+    // A timer may read zero for too few launches, but not for the maximum number.
     const std::optional<Reading> reading = read_batch(/*zero_allowed=*/!at_most);
     if (!reading) return false;
     if (reading->seconds >= target_s_) {
@@ -109,8 +109,8 @@ bool Sampling::calibrate() {
   return true;
 }
 
-/// As many launches as would last a fifth longer than needed, but 2 to 10 times as many as now: short
-/// readings are too coarse for longer leaps. A multiple of the quantum.
+/// Enough launches for a fifth more than needed, but 2 to 10 times the current number, because short readings are
+/// too coarse for larger steps. A multiple of the quantum.
 std::int64_t Sampling::more_launches(double seconds) const {
   const double factor = seconds > 0 ? std::clamp(1.2 * target_s_ / seconds, 2.0, 10.0) : 10.0;
   const double wanted = std::ceil(static_cast<double>(launches_ / quantum_) * factor);
@@ -125,7 +125,7 @@ bool Sampling::warm_up() {
   return done;
 }
 
-/// The time that calibrating kept the device busy counts: a kernel longer than warm_up_s needs no third launch.
+/// The time of calibrating counts: a kernel longer than warm_up_s needs no third launch.
 bool Sampling::warm_up_fixed() {
   while (!warm_up_is_over(options_.warm_up_s)) {
     const std::optional<Reading> reading = read_batch();
@@ -135,13 +135,13 @@ bool Sampling::warm_up_fixed() {
   return true;
 }
 
-/// By the wall clock, or by the readings should it stand still.
+/// By the wall clock, or by the readings if it does not advance.
 bool Sampling::warm_up_is_over(double cap_s) const {
   return bench_.now() - warm_up_start_s_ >= cap_s || busy_s_ >= cap_s || warm_up_seconds_.size() >= kMaxWarmUpBatches;
 }
 
-/// Windows must agree twice running: one agreement could end it after two windows, 0.6 s, and a GPU's power
-/// limiter acts at about that time.
+/// Windows must agree twice in a row: with one agreement the warm-up could end after two windows, 0.6 s, and power
+/// limiters act at about that time.
 bool Sampling::warm_up_until_stable() {
   const auto agree = [](double a, double b) { return std::abs(a - b) <= kStableWithin * std::min(a, b); };
   Window before;
@@ -161,7 +161,7 @@ bool Sampling::warm_up_until_stable() {
   return true;
 }
 
-/// At least one batch, then more for that long, or until the cap.
+/// At least one batch, then more for that time, or until the cap.
 bool Sampling::fill(Window& window, double duration_s) {
   window.start_s = bench_.now();
   do {
@@ -176,7 +176,7 @@ bool Sampling::fill(Window& window, double duration_s) {
   return true;
 }
 
-/// A processor that was idle may run several times faster once warm; samples would then be too short.
+/// A processor that was idle may run several times faster once warm, and samples would then be too short.
 bool Sampling::calibrate_anew() {
   if (warm_up_seconds_.empty()) return true;
   const auto latest = static_cast<std::ptrdiff_t>((warm_up_seconds_.size() + 1) / 2);
@@ -194,8 +194,8 @@ void Sampling::take_samples() {
   } while (!finished(bench_.now() - start_s));
 }
 
-/// Sets stop_ and returns true when sampling is over. At a limit the rule has a last look, so that
-/// "converged" is said exactly when the interval in the summary is narrow enough.
+/// Sets stop_ and returns true if sampling is over. At a limit the rule is evaluated once more, so that "converged"
+/// is reported exactly if the interval in the summary is narrow enough.
 bool Sampling::finished(double elapsed_s) {
   const auto n = static_cast<std::int64_t>(samples_.seconds.size());
   const double limit_s = (n < options_.least_samples ? kPatience : 1) * options_.max_time_s;
@@ -217,7 +217,7 @@ Samples Sampling::sum_up() {
   summary.drifting = summary.drifting || drifting_;
   summary.stop = stop_;
   if (!clock_hz_.empty()) summary.clock_hz = median(clock_hz_);
-  // A list with holes could not be matched with the samples.
+  // A list with gaps could not be matched with the samples.
   if (clock_hz_.size() == samples_.seconds.size()) samples_.clock_hz = std::move(clock_hz_);
   return std::move(samples_);
 }

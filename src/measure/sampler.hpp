@@ -1,5 +1,5 @@
-// The sampler: calibrate → settle → sample → stop. It knows no device and owns no clock: it is given a
-// batch to time and a wall clock to obey, and so runs on synthetic series in the tests.
+// The sampler: calibrate → warm up → sample → stop. It is given a function that times a batch and a wall clock, so
+// that tests run it on synthetic series.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,15 @@ struct Reading {
   std::optional<double> clock_hz;  ///< core clock over the batch, where it could be measured
 };
 
-/// What the sampler needs of the world.
+/// The sampler's environment.
 struct Bench {
   /// Runs that many launches back to back and returns the time they took together.
   std::function<Reading(std::int64_t launches)> batch;
   /// Wall time in seconds from any origin, never going back.
   std::function<double()> now;
-  /// True once the user has asked to stop.
+  /// True once the user has cancelled.
   std::function<bool()> cancelled = [] { return false; };
-  /// Called once, when settling is over and the first sample is about to be taken.
+  /// Called once, after the warm-up and before the first sample.
   std::function<void()> warmed_up = [] {};
   double timer_resolution_s = 1e-6;
   /// Launches per sample are a multiple of this (the number of rotating buffer sets).
@@ -36,8 +36,8 @@ struct Bench {
 
 enum class WarmUpMode : std::uint8_t {
   fixed,  ///< for `warm_up_s` of wall time: burst
-  /// until clock and median of successive windows of `warm_up_s` agree within 0.5 %, twice running,
-  /// `max_warm_up_s` at most: sustained
+  /// until clock and median of adjacent windows of `warm_up_s` agree within 0.5 % twice in a row, at most
+  /// `max_warm_up_s`: sustained
   stable,
 };
 
@@ -48,10 +48,10 @@ struct SamplerOptions {
   WarmUpMode warm_up = WarmUpMode::fixed;
   double warm_up_s = 0.3;
   double max_warm_up_s = 3.0;
-  std::int64_t min_samples = 32;  ///< and, to converge, worth as many independent ones
+  std::int64_t min_samples = 32;  /// and, to converge, effective samples
   double min_time_s = 0.05;       ///< sampling goes on at least that long
-  double max_time_s = 3.0;        ///< and at most that long (settling not counted),
-  /// or, where there are fewer samples than these by then, until there are, but three times as long at most
+  double max_time_s = 3.0;        /// and at most that long (without the warm-up),
+  /// or, if there are fewer samples than these by then, until there are, but at most three times as long
   std::int64_t least_samples = 1;
   std::int64_t max_samples = 20000;
   double relative_half_width = 0.005;  ///< of the median's 95 % interval
@@ -59,16 +59,16 @@ struct SamplerOptions {
 
 struct Samples {
   std::vector<double> seconds;   ///< per launch, in the order taken
-  std::vector<double> clock_hz;  ///< one a sample, or empty
+  std::vector<double> clock_hz;  /// one per sample, or empty
   Summary summary;
 };
 
-/// Times a kernel. Always ends, whatever the readings are: after calibrating (two batches, for a kernel that
-/// needs no more than one launch a sample), settle time or cap, max_time_s (three times that for least_samples), and
-/// the batch then under way. Exceptions of the bench pass through.
+/// Times a kernel. Terminates for any readings: after calibrating (two batches, for a kernel that needs one launch
+/// per sample), the warm-up or its cap, max_time_s (three times that for least_samples), and the current batch.
+/// Exceptions of the bench propagate.
 Samples sample(const Bench& bench, const SamplerOptions& options);
 
-/// The same with another rule than MedianStop; `relative_half_width` is then the rule's business.
+/// The same with another rule than MedianStop, which then interprets `relative_half_width`.
 Samples sample(const Bench& bench, const SamplerOptions& options, StopRule& rule);
 
 }  // namespace roofline

@@ -19,7 +19,7 @@ struct Placed {
   std::size_t position;
 };
 
-/// The series in ascending order, each value with its place in time: one sort serves quantiles and ranks.
+/// The series in ascending order, each value with its index in time: one sort serves quantiles and ranks.
 std::vector<Placed> place(std::span<const double> series) {
   std::vector<Placed> placed(series.size());
   for (std::size_t i = 0; i < series.size(); ++i) placed[i] = {series[i], i};
@@ -27,7 +27,7 @@ std::vector<Placed> place(std::span<const double> series) {
   return placed;
 }
 
-/// Ranks in the order of time, minus their mean; equal values share the mean of their ranks.
+/// Ranks in order of time, minus their mean; equal values share the mean of their ranks.
 std::vector<double> centred_ranks(const std::vector<Placed>& placed) {
   const std::size_t n = placed.size();
   const double mean = (static_cast<double>(n) - 1) / 2;
@@ -63,7 +63,7 @@ std::vector<double> values_of(const std::vector<Placed>& placed) {
   return values;
 }
 
-/// The interval of a stretch's median with the stretch's own slope taken out.
+/// The interval of the median of a part of the series after removing its slope.
 Interval steady_interval(std::span<const double> stretch) {
   const std::size_t half = stretch.size() / 2;
   const double early = median({stretch.begin(), stretch.begin() + static_cast<std::ptrdiff_t>(half)});
@@ -109,7 +109,7 @@ std::optional<std::pair<std::int64_t, std::int64_t>> quantile_ranks(std::int64_t
   if (n < 1) return std::nullopt;
   const double count = static_cast<double>(n);
   const double least = (1 - confidence) / 2;
-  // What lies 20 standard deviations below the middle weighs less than 1e-80.
+  // Values 20 standard deviations below the middle have a probability of less than 1e-80.
   const double deviation = std::sqrt(count * p * (1 - p));
   const auto first = std::max<std::int64_t>(0, static_cast<std::int64_t>(count * p - 20 * deviation));
   const double log_all = std::lgamma(count + 1);

@@ -1,5 +1,5 @@
-// Statistics of a series of timings: pure functions on numbers, with no idea of clocks or devices.
-// The evidence for each choice is in docs/method.md, and tests/unit/sampler_evidence_test.cpp recomputes it.
+// Statistics of a series of timings: pure functions, independent of clocks and devices. The evidence for each choice
+// is in docs/method.md, and tests/unit/sampler_evidence_test.cpp recomputes it.
 #pragma once
 
 #include <cstdint>
@@ -12,55 +12,54 @@
 
 namespace roofline {
 
-/// The quantile `p` in [0, 1] of ascending values, linear between order statistics; NaN when there are none.
+/// The quantile `p` in [0, 1] of ascending values, linear between order statistics; NaN for none.
 double quantile(std::span<const double> ascending, double p);
 
-/// The middle value (the mean of the two middle ones); NaN when there are none.
+/// The middle value (the mean of the two middle ones); NaN for none.
 double median(std::vector<double> values);
 
-/// Lag-1 autocorrelation of a series, by ranks: Spearman's coefficient of neighbours, turned into the
-/// coefficient of a Gaussian series by 2 sin(pi/6 · rho_s) and corrected for its bias in short series.
-/// By ranks because one spike of ×3 outweighs a thousand samples in the usual sum of squares, and hides
-/// the correlation of all the others. In [-1, 1]; 0 for fewer than 6 values and where all are alike.
+/// Lag-1 autocorrelation of a series from ranks: Spearman's coefficient of neighbours, converted to the coefficient
+/// of a Gaussian series by 2 sin(pi/6 · rho_s) and corrected for its bias in short series. From ranks, because one
+/// spike of ×3 outweighs a thousand samples in the usual sum of squares and hides their correlation. In [-1, 1]; 0
+/// for fewer than 6 values and for constant series.
 double lag1_autocorrelation(std::span<const double> series);
 
-/// n(1-r)/(1+r), and never more than n: how many independent samples say as much about the median.
+/// Effective sample size n(1-r)/(1+r), at most n.
 double effective_samples(std::int64_t n, double autocorrelation);
 
 /// The 1-based ranks (l, u) of the order statistics of n independent samples that enclose the quantile `p` with at
-/// least that confidence, whatever the distribution: the largest l with P(Binomial(n, p) < l) <= (1-confidence)/2, and
-/// the smallest u with P(Binomial(n, p) >= u) <= (1-confidence)/2. Nothing when n is too small for one of them (at 95 %
-/// below 6 for the median, below 36 for the tenth).
+/// least that confidence, for any distribution: the largest l with P(Binomial(n, p) < l) <= (1-confidence)/2, and
+/// the smallest u with P(Binomial(n, p) >= u) <= (1-confidence)/2. Nothing if n is too small for one of them (at 95
+/// % below 6 for the median, below 36 for the tenth percentile).
 std::optional<std::pair<std::int64_t, std::int64_t>> quantile_ranks(std::int64_t n, double p, double confidence);
 
 /// The same for the median: (l, n+1-l).
 std::optional<std::pair<std::int64_t, std::int64_t>> median_ranks(std::int64_t n, double confidence);
 
-/// The interval of the quantile `p` of ascending values that are worth `effective` independent ones. The ranks
-/// for m = floor(effective) samples are scaled to the full series, l(n+1)/(m+1), and rounded outwards: the
-/// l-th of m order statistics estimates the quantile l/(m+1), and the full series is the best place to read
-/// that quantile. For m = n it is the exact interval. NaN bounds when m is too small.
+/// The interval of the quantile `p` of ascending values with the effective sample size `effective`. The ranks for m
+/// = floor(effective) samples are scaled to the full series, l(n+1)/(m+1), and rounded outwards: the l-th of m
+/// order statistics estimates the quantile l/(m+1), and the full series is the best place to read that quantile.
+/// For m = n it is the exact interval. NaN bounds if m is too small.
 Interval quantile_interval(std::span<const double> ascending, double p, double effective, double confidence = 0.95);
 
 /// The same for the median.
 Interval median_interval(std::span<const double> ascending, double effective, double confidence = 0.95);
 
-/// What a series says about its median.
+/// The median of a series and its precision.
 struct MedianEstimate {
   double median = 0;  ///< NaN for an empty series
   Interval ci95;
   double autocorrelation = 0;
   double effective_samples = 0;
-  /// All values lie within 0.25 % of each other: how they follow one another then matters little. Where they
-  /// are too correlated for an exact interval it is their range, widened by itself to both sides: what was not
-  /// seen is taken to wander no further off than what was (6 values at least).
+  /// All values are within 0.25 % of each other, so their correlation matters little. If they are too correlated
+  /// for an exact interval, it is their range, widened by its own width on both sides (at least 6 values).
   bool quiet = false;
 };
 MedianEstimate estimate_median(std::span<const double> series);
 
-/// Whether the first and the last third of a series differ: their medians by more than `threshold` (relative),
-/// and beyond the 95 % intervals of both. A third's own slope is taken out before its interval is computed,
-/// or a steady drift would pass for autocorrelation and hide itself. False for fewer than 18 samples.
+/// Whether the first and the last third of a series differ: their medians by more than `threshold` (relative), and
+/// beyond the 95 % intervals of both. A third's own slope is removed before its interval is computed, because a
+/// steady drift would otherwise count as autocorrelation and hide itself. False for fewer than 18 samples.
 bool drifts(std::span<const double> series, double threshold = 0.01);
 
 }  // namespace roofline

@@ -1,4 +1,4 @@
-// The stopping rule of the median's interval.
+// Stopping rule of the median's interval.
 #include "measure/stop_rule.hpp"
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 namespace roofline {
 
 bool MedianStop::converged(std::span<const double> series) {
-  // Each look sorts the series. Looking again after another tenth keeps the sum of all looks at some 11 sorts
-  // of the final series, and is also fairer: the more often one looks, the likelier a lucky narrow interval.
+  // Each evaluation sorts the series. Evaluating after another tenth limits the total to about 11 sorts of the
+  // final series, and reduces the chance of stopping by luck.
   const auto n = static_cast<std::int64_t>(series.size());
   next_look_ = n + std::max<std::int64_t>(1, n / 10);
   const MedianEstimate estimate = estimate_median(series);

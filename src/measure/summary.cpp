@@ -1,4 +1,4 @@
-// Summing up a series of timings, and the names of the reasons for stopping.
+// Summary of a series of timings, and the names of the stop reasons.
 #include "measure/summary.hpp"
 
 #include <algorithm>

@@ -14,7 +14,7 @@ namespace {
 constexpr std::array<std::string_view, 6> kLabels = {"memory",        "compute",  "latency",
                                                      "communication", "balanced", "unknown"};
 
-/// The time that `amount` takes at a ceiling; one that is missing leaves a NaN under the resource's own name.
+/// The time of `amount` at a ceiling; a missing ceiling gives NaN under the resource's own name.
 ResourceTime time_at(const Ceiling* ceiling, std::string_view resource, CeilingKind kind, double amount) {
   ResourceTime result{.ceiling = std::string(resource),
                       .kind = kind,
@@ -34,10 +34,10 @@ ResourceTime time_at(const Ceiling* ceiling, std::string_view resource, CeilingK
   return result;
 }
 
-/// Clocks that differ by less than this are one: readings of the same clock scatter by some 0.1 %.
+/// Clocks that differ by less than this are equal: readings of one clock scatter by about 0.1 %.
 constexpr double kSameClock = 0.01;
 
-/// The time on a pipe at the clock that the kernel had.
+/// The time on a pipe at the kernel's clock.
 ResourceTime pipe_time(const Machine& machine, Pipe pipe, double operations, std::optional<double> core_hz) {
   const Ceiling* ceiling = machine.compute_at(pipe, core_hz);
   ResourceTime time = time_at(ceiling, to_string(pipe), CeilingKind::compute, operations);
@@ -56,13 +56,13 @@ std::map<Pipe, double> operations_by_pipe(const Work& work) {
   return sum;
 }
 
-/// A resource, and what a kernel is called that it limits.
+/// A resource, and the label of a kernel that it limits.
 struct Resource {
   ResourceTime time;
   BoundLabel label = BoundLabel::unknown;
 };
 
-/// The latency of a collective, which no launch of it can beat however few its bytes are. Nothing without a line.
+/// The latency of a collective, a lower bound of its time for any size. Nothing without a line.
 std::optional<ResourceTime> latency_time(const Machine& machine, const Collective& collective) {
   const LatencyLine* line = machine.line(collective);
   if (line == nullptr || !(line->latency_s > 0)) return std::nullopt;
@@ -115,7 +115,7 @@ BoundLabel label_of(const std::vector<Resource>& resources) {
   return resources[0].label;
 }
 
-/// The pipe's ceiling over the memory ceiling, for the pipe that most of the counted FLOPs run on.
+/// The pipe's ceiling over the memory ceiling, for the pipe with most of the counted FLOPs.
 double ridge_of(const Work& work, const Machine& machine, Level memory) {
   const std::optional<Pipe> dominant = dominant_pipe(work);
   const auto traffic = work.bytes.find(memory);

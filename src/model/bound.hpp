@@ -1,4 +1,4 @@
-// The bound of a kernel: which resource of the machine it can't beat, and how far away it is.
+// The bound of a kernel: its limiting resource, and how close the kernel is.
 #pragma once
 
 #include <cstdint>
@@ -15,24 +15,23 @@ enum class BoundLabel : std::uint8_t { memory, compute, latency, communication, 
 std::string_view to_string(BoundLabel label);
 std::optional<BoundLabel> parse_bound_label(std::string_view text);
 
-/// The time that one resource needs for a launch's work at its ceiling.
+/// The minimum time of one resource for a launch's work, at its ceiling.
 struct ResourceTime {
-  std::string ceiling;  ///< name of the ceiling, or of the pipe or level that has none
+  std::string ceiling;  /// name of the ceiling, or of the pipe or level without one
   CeilingKind kind = CeilingKind::bandwidth;
   double amount = 0;              ///< FLOPs, bytes or launches
-  double time_s = 0;              ///< amount / ceiling; NaN where there is no ceiling
+  double time_s = 0;              /// amount / ceiling; NaN without a ceiling
   Interval ci95;                  ///< of time_s, from the ceiling's interval
   Regime regime = Regime::burst;  ///< of the ceiling
-  /// The kernel's own clock, Hz, where it differs from the ceiling's and the ceiling was carried over to it.
+  /// The kernel's clock, Hz, if it differs from the ceiling's and the ceiling was scaled to it.
   std::optional<double> at_clock_hz = {};
 };
 
-/// What the machine allows a kernel. `resources` is sorted by time, longest first; those without a
-/// ceiling come last, so that nothing is left out in silence.
+/// `resources` is sorted by time, longest first; those without a ceiling come last and are kept.
 struct Bound {
   BoundLabel label = BoundLabel::unknown;
-  std::string limiting_ceiling;   ///< empty when no resource has a ceiling
-  double attainable_time_s = 0;   ///< NaN when no resource has a ceiling
+  std::string limiting_ceiling;   /// empty if no resource has a ceiling
+  double attainable_time_s = 0;   /// NaN if no resource has a ceiling
   Regime regime = Regime::burst;  ///< of the limiting ceiling
   bool suspect = false;           ///< the limiting ceiling failed its audit
   std::vector<ResourceTime> resources;
@@ -41,13 +40,12 @@ struct Bound {
   double ridge = 0;
 };
 
-/// The bound rule: attainable time is the largest resource time; its resource is the limiting ceiling.
-/// Where the 95 % intervals of the two largest times overlap, and they are of different kinds, the
-/// label is `balanced`. A collective has two resources: its bytes at its bus bandwidth, and its latency by its line.
-/// `core_hz` is the clock that the kernel ran at, where it is known: its pipes are then held against the regime whose
-/// clock is nearer, and where the two clocks differ by more than 1 %, against that ceiling at the kernel's own clock
-/// (operations per cycle are the pipe's; cycles per second are what the power limiter left). Memory and launch ceilings
-/// are not moved: other clocks drive them.
+/// The bound rule: the attainable time is the largest resource time; its resource is the limiting ceiling. If the
+/// 95 % intervals of the two largest times overlap, and they are of different kinds, the label is `balanced`. A
+/// collective has two resources: its bytes at its bus bandwidth, and its latency by its line. `core_hz` is the
+/// kernel's clock, if known: its pipes are compared with the regime whose clock is nearer, scaled to the kernel's
+/// clock if the two clocks differ by more than 1 % (operations per cycle belong to the pipe, cycles per second to
+/// the power limiter). Memory and launch ceilings are not scaled, because other clocks drive them.
 Bound bound_of(const Work& work, const Machine& machine, std::optional<double> core_hz = std::nullopt);
 
 /// attainable / measured time. Never clamped: above 1 is a finding.

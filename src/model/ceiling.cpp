@@ -1,4 +1,4 @@
-// Spellings of the ceiling vocabulary, and how checks add up to an audit.
+// Spellings of the ceiling vocabulary, and the status of an audit.
 #include "model/ceiling.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// A ceiling: one measured rate that a resource of the machine can't exceed, with what proves it.
+// A ceiling: the measured maximum rate of a resource of the machine, with its evidence.
 #pragma once
 
 #include <cmath>
@@ -14,7 +14,7 @@
 
 namespace roofline {
 
-/// A closed interval. NaN bounds mean that none could be given (too few samples).
+/// A closed interval. NaN bounds mean that there is none (too few samples).
 struct Interval {
   double low = std::numeric_limits<double>::quiet_NaN();
   double high = std::numeric_limits<double>::quiet_NaN();
@@ -27,11 +27,11 @@ struct Interval {
 /// overhead: launch/s of a launch path; latency: dependent access/s, so that 1 / value is the latency.
 enum class CeilingKind : std::uint8_t { bandwidth, compute, overhead, latency };
 
-/// roof: what kernels are held against. reference: measured and audited in the same way, for people to compare
-/// (one core, another instruction, pageable memory, zeros as data); never a kernel's roof.
+/// roof: limits kernels. reference: measured and audited in the same way, for comparison only (one core, another
+/// instruction, pageable memory, zeros as data).
 enum class Role : std::uint8_t { roof, reference };
 
-/// burst: before the power limiter acts; sustained: after clock and power have settled.
+/// burst: before the power limiter acts; sustained: after clock and power have stabilised.
 enum class Regime : std::uint8_t { burst, sustained };
 
 enum class CheckStatus : std::uint8_t { pass, fail, not_run };
@@ -45,18 +45,18 @@ struct Check {
 
 struct Audit {
   std::vector<Check> checks;
-  /// fail as soon as one check failed; pass when at least one passed and none failed; else not_run.
+  /// fail if any check failed; pass if at least one passed and none failed; otherwise not_run.
   CheckStatus status() const;
   bool suspect() const { return status() == CheckStatus::fail; }
 };
 
-/// The most that the hardware could do by its own description, e.g. "2 x 3201 MHz x 6016 bit".
+/// The maximum rate by the hardware's description, e.g. "2 x 3201 MHz x 6016 bit".
 struct Limit {
   double value = 0;  ///< same unit as the ceiling
   std::string basis;
 };
 
-/// Clocks during the measurement, in Hz; absent where they could not be read.
+/// Clocks during the measurement, in Hz; absent if they could not be read.
 struct Clocks {
   std::optional<double> core_hz;
   std::optional<double> memory_hz;
@@ -66,16 +66,16 @@ struct Clocks {
 /// compared.
 inline constexpr std::string_view kPowerCap = "power cap";
 
-/// Power and heat while a ceiling was measured; absent where the device doesn't tell.
+/// Power and temperature during the measurement; absent if the device does not report them.
 struct Power {
   std::optional<double> watts;              ///< mean over the measurement
   std::optional<double> joules_per_unit;    ///< per FLOP, byte or launch: energy over amount, idle power included
   std::optional<double> temperature_c;      ///< at its end
-  double seconds = 0;                       ///< that the energy was summed over; 0 when it was not read
-  std::optional<std::string> limiter = {};  ///< what held the clock down: "power cap", "thermal"; empty: nothing did
+  double seconds = 0;                       /// of energy measurement; 0 if it was not read
+  std::optional<std::string> limiter = {};  /// clock-limit reason: "power cap", "thermal"; empty: none
 };
 
-/// What a ceiling was in an earlier calibration of the same machine.
+/// The best value of a ceiling in earlier calibrations of the same machine.
 struct PastBest {
   double value = 0;                    ///< in the unit of the ceiling
   std::string measured_at;             ///< UTC, ISO 8601
@@ -95,43 +95,42 @@ struct Ceiling {
   std::optional<Pipe> pipe;        ///< compute only
   double value = 0;                ///< byte/s, FLOP/s or launch/s: amount / value is always a time
   Interval ci95;                   ///< 95 % interval of `value`
-  /// What the median sample reached, in the unit of `value`, where that is the fast plateau of several rounds (burst
-  /// ceilings of a CPU); absent where it is the median itself.
+  /// Rate of the median sample, in the unit of `value`, if that is the fast plateau of several rounds (burst
+  /// ceilings of a CPU); absent if it is the median itself.
   std::optional<double> median_rate;
-  std::int64_t rounds = 0;           ///< that it was measured in, over the whole calibration; 0: in one stretch
-  std::int64_t agreeing_rounds = 0;  ///< of them, those that found this value within 1 %
+  std::int64_t rounds = 0;           /// over the whole calibration; 0: measured without interruption
+  std::int64_t agreeing_rounds = 0;  /// of them, those within 1 % of this value
   Regime regime = Regime::burst;
   Role role = Role::roof;
   std::string origin;       ///< "probe", "library GEMM"
-  std::string variant;      ///< what won the search: "avx2, 10 chains, 2 threads"
-  std::string instruction;  ///< that does the work: "HGMMA 64x256x16"; empty where no one instruction does
-  std::string below_peak;   ///< why this path can't reach the chip's full rate; empty where it can
+  std::string variant;      /// the fastest variant: "avx2, 10 chains, 2 threads"
+  std::string instruction;  /// the measured one: "HGMMA 64x256x16"; empty if there is no single one
+  std::string below_peak;   /// why this path cannot reach the chip's full rate; empty if it can
   double amount = 0;        ///< FLOPs, bytes, launches or accesses of one launch of the probe
   std::optional<Limit> limit;
   Audit audit;
   Clocks clocks;
   Power power;
   std::int64_t samples = 0;
-  std::string stop;                           ///< why the sampling stopped
-  std::optional<Contention> contention = {};  ///< what else ran while it was sampled, where that was too much
-  std::optional<PastBest> past_best = {};     ///< the most that was reached before, where it was more
-  double took_s = 0;  ///< that measuring it took: search, sampling and audit (and the sustained run, in a burst one)
+  std::string stop;                           /// why sampling stopped
+  std::optional<Contention> contention = {};  /// while it was sampled, if significant
+  std::optional<PastBest> past_best = {};     /// the best earlier value, if it was higher
+  double took_s = 0;  /// duration: search, sampling and audit (and the sustained run, for a burst one)
 
   bool suspect() const { return audit.suspect(); }
   /// Whether it was not measured: it is a limit from the device's attributes or its data sheet.
   bool is_data_sheet_limit() const { return origin == kAttributesOrigin || origin == kDataSheetOrigin; }
 };
 
-/// What a ceiling does in a cycle of its core clock, as a share of what another of its pipe does; NaN where a clock is
-/// missing. Burst and sustained differ by their clocks alone, as far as a limiter is what they differ by.
+/// Work per core-clock cycle of a ceiling relative to another of its pipe; NaN if a clock is missing. Under a
+/// limiter, burst and sustained differ by their clocks only.
 double share_in_a_cycle(const Ceiling& ceiling, const Ceiling& other);
 inline constexpr double kSameInACycle = 0.03;
 
-/// Whether it runs at the core clock: pipes and caches do, main memory and links have clocks of their own.
+/// Whether it runs at the core clock: pipes and caches do, main memory and links have their own clocks.
 bool follows_core_clock(const Ceiling& ceiling);
 
-/// share_in_a_cycle() of a ceiling beside what it was earlier; NaN where there is nothing earlier or a clock is
-/// missing.
+/// share_in_a_cycle() of a ceiling relative to its earlier best; NaN if there is none or a clock is missing.
 double share_in_a_cycle_of_before(const Ceiling& ceiling);
 
 std::string_view to_string(CeilingKind kind);
@@ -143,7 +142,7 @@ std::optional<Regime> parse_regime(std::string_view text);
 std::optional<Role> parse_role(std::string_view text);
 std::optional<CheckStatus> parse_check_status(std::string_view text);
 
-/// The share of writes in what a pattern moves: read 0, triad 1/3, copy 1/2, write 1; nothing for a link's.
+/// The share of writes in a pattern's traffic: read 0, triad 1/3, copy 1/2, write 1; nothing for a link's.
 std::optional<double> write_share(Pattern pattern);
 
 /// "byte/s", "FLOP/s", "launch/s" or "access/s".

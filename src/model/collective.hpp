@@ -1,4 +1,4 @@
-// Collectives in the units of nccl-tests: what its algorithm and its bus bandwidth count. Pure arithmetic.
+// Collectives in the units of nccl-tests: algorithm bandwidth and bus bandwidth. Pure arithmetic.
 #pragma once
 
 #include <array>
@@ -8,13 +8,13 @@
 
 namespace roofline {
 
-/// Every collective that there is an op and a ceiling of. In a send_recv each rank sends to the next and receives from
-/// the one before, round to the first.
+/// All collectives with an op and a ceiling. In a send_recv each rank sends to the next and receives from the
+/// previous one, cyclically.
 inline constexpr std::array<std::string_view, 6> kCollectives = {"all_reduce", "all_gather", "reduce_scatter",
                                                                  "broadcast",  "all_to_all", "send_recv"};
 
-/// Bus bandwidth over algorithm bandwidth: the part of a rank's larger buffer that has to cross each rank's link,
-/// whatever the algorithm. It makes one roof of all sizes and numbers of ranks. 2(n-1)/n for all_reduce, (n-1)/n for
+/// Bus bandwidth over algorithm bandwidth: the part of a rank's larger buffer that crosses each rank's link, for
+/// any algorithm, so that all sizes and numbers of ranks have one roof. 2(n-1)/n for all_reduce, (n-1)/n for
 /// all_gather, reduce_scatter and all_to_all, 1 for broadcast and send_recv; nothing for any other name.
 std::optional<double> bus_factor(std::string_view collective, std::int64_t ranks);
 

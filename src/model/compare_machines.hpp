@@ -1,4 +1,4 @@
-// Two calibrations side by side: the same GPU a month later, or another one in the rack. Pure arithmetic.
+// Comparison of two calibrations: of one GPU at different times, or of two GPUs. Pure arithmetic.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace roofline {
 
-/// What a ceiling or a kernel became. `same`: within the threshold, or the intervals can't tell the two apart.
-/// `untimed` is said of kernels only.
+/// Change of a ceiling or a kernel. `same`: within the threshold, or the intervals do not distinguish them.
+/// `untimed` applies to kernels only.
 enum class Change : std::uint8_t { same, faster, slower, only_before, only_now, untimed };
 std::string_view to_string(Change change);
 
@@ -25,11 +25,11 @@ struct CeilingChange {
   Change change = Change::same;
 };
 
-/// Calibrations of one machine a minute apart agree within 1 % (docs/method.md): less is no difference.
+/// Calibrations of one machine a minute apart agree within 1 % (docs/method.md).
 inline constexpr double kRunToRun = 0.01;
 
-/// One entry a ceiling, in the order of `now`; those that are only in `before` come last. A ceiling changed when
-/// its ratio differs from 1 by more than `threshold` and the two 95 % intervals don't overlap.
+/// One entry per ceiling, in the order of `now`; those only in `before` come last. A ceiling changed if its ratio
+/// differs from 1 by more than `threshold` and the two 95 % intervals do not overlap.
 std::vector<CeilingChange> compare_machines(const Machine& before, const Machine& now, double threshold = kRunToRun);
 
 }  // namespace roofline

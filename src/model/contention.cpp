@@ -1,4 +1,4 @@
-// Thresholds and sentences.
+// Thresholds and texts.
 #include "model/contention.hpp"
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ std::string joined(const std::vector<std::string>& parts) {
   return text;
 }
 
-/// The names of the first few, and how many more there are.
+/// The names of the first few, and the number of the others.
 template <class Named>
 std::string names_of(std::span<const Named> all) {
   constexpr std::size_t kMostNames = 5;
@@ -45,7 +45,7 @@ std::string measured_while(std::size_t count, std::string_view what) {
   return fmt::format("{} {}{} measured while", count, what, count == 1 ? " was" : "s were");
 }
 
-/// Of each kind, the largest share that any had: as if one second had been watched.
+/// The largest share of each kind over all, scaled to one second.
 Contention worst_of(std::span<const NamedContention> all) {
   Contention worst{.wall_s = 1};
   for (const auto& [name, seen] : all) {

@@ -1,6 +1,6 @@
-// What else ran on the CPUs of a measurement while it went on, as far as the system tells, and when that is too much;
-// and, where the system tells nothing, how fast the machine itself was. Pure arithmetic on sums; who reads them is
-// device/cpu/system_reading.hpp, and who measures the pace analyze/reference_probe.hpp.
+// Other load during a measurement, as far as the system reports it, and when it is significant; and, where the
+// system reports nothing, the speed of the machine itself. Pure arithmetic; device/cpu/system_reading.hpp takes the
+// readings, analyze/reference_probe.hpp the reference rates.
 #pragma once
 
 #include <cstdint>
@@ -10,44 +10,44 @@
 
 namespace roofline {
 
-/// Sums over the time that was watched; those of several stretches can be added. CPU time is that of the CPUs under the
-/// measurement's threads and of their SMT siblings. A GPU has no CPUs, and says for how long others had its SMs and
-/// heat its clock.
+/// Sums over the observed time; several can be added. CPU time is that of the CPUs of the measurement's threads and
+/// of their SMT siblings. A GPU has no CPUs, and reports the time in which other processes used its SMs, and of
+/// thermal throttling.
 struct Contention {
-  double wall_s = 0;             ///< that was watched; 0: nothing was, and the rest says nothing
+  double wall_s = 0;             /// observed time; 0: nothing was observed
   std::int64_t cpus = 0;         ///< logical CPUs that were watched; 0: a GPU was
   std::int64_t cores = 0;        ///< physical cores under them
   double others_s = 0;           ///< CPU time of other programs
   double stolen_s = 0;           ///< CPU time that the hypervisor gave to others
   double worst_cpu_s = 0;        ///< the most that one CPU lost to both
-  double waited_s = 0;           ///< that the thread which waited longest was ready to run and had no CPU
-  double throttled_s = 0;        ///< CPU time for which the control group's quota had them stopped; a GPU's heat
+  double waited_s = 0;           /// the longest time that any thread was runnable without a CPU
+  double throttled_s = 0;        /// CPU time throttled by the cgroup quota; on a GPU by temperature
   std::int64_t preemptions = 0;  ///< involuntary context switches of all threads
 
   Contention& operator+=(const Contention& more);
 };
 
-/// Whether it is too much for a figure to be that of an undisturbed machine: 5 % of the CPU time lost to others, 10 %
-/// of one CPU's, 5 % of a thread's time waiting for a CPU, 1 % throttled. Less than 30 ms of CPU time is never too
-/// much: the system counts it in ticks of 10 ms.
+/// Whether it is too much for a result to be that of an idle machine: 5 % of the CPU time lost to others, 10 % of
+/// one CPU's, 5 % of a thread's time waiting for a CPU, 1 % throttled. Less than 30 ms of CPU time is never
+/// significant, because the system counts it in ticks of 10 ms.
 bool is_significant(const Contention& seen);
 
-/// The largest of the shares that disturbed() looks at: of the CPU time, of one CPU's, of a thread's.
+/// The largest of the shares that is_significant() considers: of the CPU time, of one CPU's, of a thread's.
 double share_lost(const Contention& seen);
 
-/// "other programs used 1.1 of 2 cores", "the hypervisor took 23 %"; what there was of both and more, joined by "and".
-/// `most` stands before each figure ("up to "). Empty when nothing was watched.
+/// "other programs used 1.1 of 2 cores", "23 % steal time (hypervisor)"; several joined by "and". `most` precedes
+/// each figure ("up to "). Empty if nothing was observed.
 std::string describe(const Contention& seen, std::string_view most = {});
 
-/// What the probes of two roofs reached right before and after a row, as shares of these roofs: the slower of both
+/// Rates of two reference probes directly before and after a row, as shares of their roofs: the lower of both
 /// times.
 struct ReferenceRates {
   double copy = 1;        ///< of main memory's copy roof
-  double arithmetic = 1;  ///< of the fp32 roof, at the core clock that there was
+  double arithmetic = 1;  /// of the fp32 roof, at the current core clock
 };
 
-/// A time that was taken while the machine left its roof less than this says more of the machine than of the kernel.
-/// Roofs of a shared machine are what its quietest moments reach, and 0.7 of that is an ordinary one.
+/// Below this reference rate a row's time says more about the machine than about the kernel. Roofs of a shared
+/// machine are reached in its idle moments, and 0.7 is an ordinary rate.
 inline constexpr double kSlowReference = 0.6;
 
 struct NamedContention {
@@ -60,11 +60,11 @@ struct NamedReferenceRate {
   double rate = 1;   ///< of its roof
 };
 
-/// "3 rows were measured while other programs used up to 1.1 of 2 cores: a, b and c"; empty when there are none. `what`
-/// is the singular: "row".
+/// "3 rows were measured while other programs used up to 1.1 of 2 cores: a, b and c"; empty for none. `what` is the
+/// singular: "row".
 std::string summarise(std::span<const NamedContention> all, std::string_view what);
-/// "2 rows were measured while the machine itself ran at as little as 0.45 of its roofs, for which the system gives no
-/// reason (a neighbour on the same host?): a and b"; empty when there are none.
+/// "2 rows were measured while the reference probes reached as little as 0.45 of their roofs; cause unknown (…): a
+/// and b"; empty for none.
 std::string summarise(std::span<const NamedReferenceRate> all);
 
 }  // namespace roofline

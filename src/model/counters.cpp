@@ -13,7 +13,7 @@ constexpr std::array<std::string_view, 4> kLimits = {"threads", "blocks", "regis
 
 struct PipeIds {
   Pipe pipe;
-  std::array<std::string_view, 3> ids;  ///< whose values add up to the pipe's operations; empty ones are unused
+  std::array<std::string_view, 3> ids;  /// whose values add up to the pipe's operations; empty ones are unused
 };
 
 constexpr std::array<PipeIds, 6> kTensorOps = {{
@@ -25,7 +25,7 @@ constexpr std::array<PipeIds, 6> kTensorOps = {{
     {Pipe::tensor_int8, {"tensor.wgmma_int8_ops", "tensor.mma_int8_ops"}},
 }};
 
-/// add + mul + 2 fma, times the operations that one instruction of a thread does at once.
+/// add + mul + 2 fma, times the operations of one thread instruction.
 std::optional<double> vector_flops(const Counters& counters, std::string_view pipe, double packed) {
   const std::string name(pipe);
   const auto add = counters.find(name + ".add");
@@ -35,7 +35,7 @@ std::optional<double> vector_flops(const Counters& counters, std::string_view pi
   return packed * (*add + *mul + 2 * *fma);
 }
 
-/// What was counted of a pipe; nothing where that is none and a part of the pipe was not asked for.
+/// The counted operations of a pipe; nothing if there are none and a part of the pipe was not requested.
 std::optional<double> tensor_ops(const Counters& counters, const PipeIds& entry) {
   double sum = 0;
   bool all = true;
@@ -47,7 +47,7 @@ std::optional<double> tensor_ops(const Counters& counters, const PipeIds& entry)
   return all || sum > 0 ? std::optional(sum) : std::nullopt;
 }
 
-/// Wavefronts of 128 bytes. The hardware counts one for each global store of a warp too, which is none.
+/// Wavefronts of 128 bytes. The hardware also counts one per global store of a warp, which is subtracted.
 std::optional<double> shared_bytes(const Counters& counters) {
   constexpr double kWavefront = 128;
   const auto wavefronts = counters.find("shared.wavefronts");
@@ -87,7 +87,8 @@ std::map<Pipe, double> counted_flops(const Counters& counters) {
   std::map<Pipe, double> flops;
   if (const auto count = vector_flops(counters, "fp64", 1)) flops[Pipe::fp64] = *count;
   if (const auto count = vector_flops(counters, "fp32", 1)) flops[Pipe::fp32] = *count;
-  // The counters tell neither fp16 from bf16 nor a packed instruction from a scalar one: both are given as packed fp16.
+  // The counters distinguish neither fp16 from bf16 nor packed from scalar instructions: both are given as packed
+  // fp16.
   if (const auto count = vector_flops(counters, "half", 2)) flops[Pipe::fp16] = *count;
   for (const PipeIds& entry : kTensorOps) {
     if (const auto count = tensor_ops(counters, entry)) flops[entry.pipe] = *count;

@@ -1,4 +1,4 @@
-// The one base of all errors that a user may see: what was wrong, and what to do next.
+// The base class of all errors that a user may see: what is wrong, and what to do next.
 #pragma once
 
 #include <stdexcept>
@@ -29,27 +29,27 @@ class Error : public std::runtime_error {
   std::string hint_;
 };
 
-/// A mistake on the command line or in a file. The message names file, line and column where there are any.
+/// A mistake on the command line or in a file. The message names file, line and column if they are known.
 class UsageError : public Error {
  public:
   using Error::Error;
   ExitCode exit_code() const override { return ExitCode::usage; }
 };
 
-/// The device asked for can't be used.
+/// The requested device cannot be used.
 class DeviceError : public Error {
  public:
   using Error::Error;
   ExitCode exit_code() const override { return ExitCode::device_unusable; }
 };
 
-/// The operating system or the driver refuses access; another user or setting would be allowed it.
+/// The operating system or the driver denies access; another user or setting would be allowed.
 class PermissionError : public Error {
  public:
   using Error::Error;
 };
 
-/// The device's context is lost for this process (a kernel's illegal access): only a fresh process can go on.
+/// The device's context is lost for this process (illegal access of a kernel); only a new process can continue.
 class PoisonedDevice : public Error {
  public:
   using Error::Error;

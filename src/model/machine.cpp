@@ -1,4 +1,4 @@
-// Looking up the ceiling that a piece of work is held against.
+// Look-up of the ceiling for a piece of work.
 #include "model/machine.hpp"
 
 #include <array>
@@ -12,7 +12,7 @@
 namespace roofline {
 namespace {
 
-/// As a number to take differences of. Over a link a device reads what comes from the host, and writes what goes there.
+/// As a number for differences. Over a link a device reads what comes from the host, and writes what goes there.
 double share_written(Pattern pattern) {
   if (pattern == Pattern::h2d) return 0;
   if (pattern == Pattern::d2h) return 1;

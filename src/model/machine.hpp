@@ -1,4 +1,4 @@
-// A machine as the roofline sees it: one device's identity and its measured ceilings. Plain data.
+// A machine: one device's identity and its measured ceilings. Plain data.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ struct CacheInfo {
   std::int64_t instances = 1;  ///< how many of them the device has in use
 };
 
-/// Who a device is. `identity` names the file that a calibration is kept in: the same device with the
-/// same thread count always yields the same text, another one never does.
+/// A device. `identity` names its calibration file: equal for the same device with the same threads, and different
+/// for any other.
 struct DeviceInfo {
   DeviceKind kind = DeviceKind::cpu;
   int index = 0;
@@ -35,11 +35,11 @@ struct DeviceInfo {
   std::optional<double> memory_hz;
   std::string driver;                     ///< driver version; empty on a CPU
   std::string isa;                        ///< "avx2", "sm_90"
-  std::optional<double> huge_page_share;  ///< of a large buffer, what the system backs with huge pages; CPU only
+  std::optional<double> huge_page_share;  /// of a large buffer, the share backed by huge pages; CPU only
   std::vector<Attribute> attributes;
 };
 
-/// A ceiling that the calibration wanted and could not get, and why.
+/// A ceiling that could not be measured, and why.
 struct Unmeasured {
   std::string name;
   std::string reason;
@@ -70,7 +70,7 @@ struct LatencyLine {
   double misfit = 0;  ///< the largest |measured / line - 1| of a point
 };
 
-/// A stretch of a sweep over which the rate holds still: one level of the memory hierarchy.
+/// A part of a sweep with constant rate: one level of the memory hierarchy.
 struct Plateau {
   double from = 0;  ///< x of its first and last point
   double to = 0;
@@ -85,7 +85,7 @@ struct Sweep {
   std::vector<SweepPoint> points;       ///< ascending in x; those of a message by ranks first
   std::vector<Plateau> plateaus;        ///< working_set only; ascending in x
   std::vector<double> boundaries;       ///< x where one plateau gives way to the next; one fewer than plateaus
-  std::optional<double> saturates_at;   ///< threads only: the fewest that reach 95 % of the most
+  std::optional<double> saturates_at;   /// threads only: the fewest that reach 95 % of the maximum
   std::vector<LatencyLine> lines = {};  ///< message only: by ranks, ascending
 };
 
@@ -99,7 +99,7 @@ struct Machine {
   std::string tool_version;          ///< the version of roofline that measured
   std::string host;                  ///< operating system and kernel
   bool quick = false;                ///< measured with --quick: wider intervals
-  std::optional<double> time_s;      ///< that the rounds of a CPU's calibration were given (--time)
+  std::optional<double> time_s;      /// time budget of the rounds of a CPU's calibration (--time)
   bool cancelled = false;
 
   /// The ceiling of that name and regime, or null.
@@ -108,28 +108,30 @@ struct Machine {
   /// The compute roof of `pipe`, or null.
   const Ceiling* compute(Pipe pipe, Regime regime = Regime::burst) const;
 
-  /// The compute roof of the regime that a kernel at that core clock ran in: burst within 1 % of its clock, where a
-  /// clock is missing, where the clocks of both regimes are within 2 % or the sustained one did less in a cycle (what
-  /// slowed it was no limiter), else the one measured at the nearer clock. Null when there is no roof of that pipe.
+  /// The compute roof of the regime in which a kernel at that core clock ran: burst if within 1 % of its clock,
+  /// if a clock is missing, if the clocks of both regimes are within 2 % or the sustained one did less per cycle
+  /// (no limiter slowed it); otherwise the one with the nearer clock. Null without a roof of that pipe.
   const Ceiling* compute_at(Pipe pipe, std::optional<double> core_hz) const;
 
-  /// The pipe that operations for `pipe` run on here: itself, but for a matrix unit that this CPU has no roof of.
+  /// The pipe on which operations for `pipe` run here: itself, except for a matrix unit without a roof on this
+  /// CPU.
   Pipe unit_for(Pipe pipe) const;
 
   /// The burst bandwidth roof at `level` whose share of writes is nearest to that of `traffic`
   /// (read 0, triad 1/3, copy 1/2, write 1; the higher ceiling on a tie), or null when none was measured.
   const Ceiling* bandwidth(Level level, const Traffic& traffic) const;
 
-  /// The highest bandwidth ceiling at `level`: the slope that a chart draws. Null when none was measured.
+  /// The highest bandwidth ceiling at `level`: the slope of a chart. Null if none was measured.
   const Ceiling* slope(Level level) const;
 
-  /// The bus bandwidth of that collective: its own roof, else any that was measured at Level::network; or null.
+  /// The bus bandwidth of that collective: its own roof, otherwise any at Level::network; or null.
   const Ceiling* network(const Collective& collective) const;
 
-  /// The line of that collective among so many ranks, or null. Latency depends on their number: no other line will do.
+  /// The line of that collective for that number of ranks, or null. Latency depends on the number, so no other
+  /// line applies.
   const LatencyLine* line(const Collective& collective) const;
 
-  /// The launch floor that kernels are timed under: launch.graph, else launch.pool, else launch.stream.
+  /// The launch floor of timed kernels: launch.graph, otherwise launch.pool, otherwise launch.stream.
   const Ceiling* launch() const;
 };
 

@@ -30,15 +30,15 @@ enum class Pipe : std::uint8_t {
   tensor_int8,
 };
 
-/// A level of the memory hierarchy, or a link. GPUs have hbm, l2, l1, shared; CPUs dram, l3, l2, l1. `network` is what
-/// collectives cross, whatever it is made of.
+/// A level of the memory hierarchy, or a link. GPUs have hbm, l2, l1, shared; CPUs dram, l3, l2, l1. `network` is
+/// what collectives use, of any kind.
 enum class Level : std::uint8_t { hbm, dram, l3, l2, l1, shared, pcie, nvlink, network };
 
-/// How a bandwidth probe walks its memory. h2d, d2h and duplex (both directions at once) belong to links.
+/// Access pattern of a bandwidth probe. h2d, d2h and duplex (both directions at once) belong to links.
 enum class Pattern : std::uint8_t { read, write, copy, triad, h2d, d2h, duplex };
 
-/// The type of a tensor's elements: fp8 is E4M3 (finite, 448 at most); int32 holds the sums of int8 products. Those
-/// behind int32 are indices, masks and counts of a suite's own kernels: no op computes in them.
+/// The type of a tensor's elements: fp8 is E4M3 (finite, at most 448); int32 holds the sums of int8 products. Those
+/// after int32 are indices, masks and counts of a suite's own kernels; no op computes in them.
 enum class DType : std::uint8_t {
   fp64,
   fp32,
@@ -82,24 +82,24 @@ std::int64_t element_size(DType dtype);
 /// The level that holds a device's main memory: hbm on a GPU, dram on a CPU.
 Level main_memory(DeviceKind kind);
 
-/// The pipe of a matrix product in `dtype` at its full rate on such a device: the tensor pipe of that type, as far as
-/// such devices have one (plain fp32 stays on fp32 everywhere, fp64 on a CPU). Not every CPU has it: unit_for() in
-/// machine.hpp says what a machine makes of it.
+/// The full-rate pipe of a matrix product in `dtype` on such a device: the tensor pipe of that type, if such
+/// devices have one (plain fp32 stays on fp32 everywhere, fp64 on a CPU). Not every CPU has it; see unit_for() in
+/// machine.hpp.
 Pipe matrix_pipe(DType dtype, DeviceKind kind);
 
 /// Whether it is a matrix unit: tensor cores of a GPU, AMX of a CPU.
 bool is_tensor(Pipe pipe);
 
-/// The level that a bandwidth or latency ceiling of that name belongs to: "hbm.copy" is of hbm, "nccl.all_reduce" and
-/// "network" of the network. Nothing for pipes and launch paths.
+/// The level of a bandwidth or latency ceiling of that name: "hbm.copy" belongs to hbm, "nccl.all_reduce" and
+/// "network" to the network. Nothing for pipes and launch paths.
 std::optional<Level> level_of(std::string_view ceiling);
 
-/// Where products for that pipe run on a CPU that lacks it, by the kernels that there are: those of tiles on the dot
-/// products of bf16 and int8, and what has none of these either, widened, on fp32. Other pipes stay what they are.
+/// The unit for products of that pipe on a CPU that lacks it, by the available kernels: dot products of bf16 and
+/// int8 instead of tiles, otherwise fp32 after widening. Other pipes are unchanged.
 Pipe lesser_unit(Pipe pipe);
 
-/// The pipe of elementwise arithmetic: fp64 for fp64, int32 for integers, else fp32, where narrower types are
-/// converted and computed (only their storage is narrow).
+/// The pipe of elementwise arithmetic: fp64 for fp64, int32 for integers, otherwise fp32, to which narrower types
+/// are converted.
 Pipe vector_pipe(DType dtype);
 
 }  // namespace roofline

@@ -1,4 +1,4 @@
-// The value of a figure that there is not: every reader of one asks whether it is there.
+// The value of an absent figure.
 #pragma once
 
 #include <limits>

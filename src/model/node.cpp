@@ -65,8 +65,8 @@ const DevicePlace* Node::place(int device) const {
   return find_in(topology.places, [&](const DevicePlace& known) { return known.device == device; });
 }
 
-// One device stays where it is and the others move round it by one place a round; those that face each other are
-// pairs. Of an odd number one faces nobody.
+// Circle method: one device stays, the others rotate by one place per round; opposite devices are pairs. With an odd
+// number one device pauses.
 std::vector<std::vector<DevicePair>> schedule_pairs(std::span<const int> devices,
                                                     const std::function<bool(DevicePair)>& shares) {
   constexpr int kNobody = -1;

@@ -1,5 +1,5 @@
-// A node: the devices of one host, what each of them loses when all work at once, and the links between them. Plain
-// data, and the arithmetic of pairs.
+// A node: the devices of one host, their rates when all are active, and the links between them. Plain data, and the
+// arithmetic of pairs.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,17 @@
 
 namespace roofline {
 
-/// A rate, and what clock and sensors said meanwhile.
+/// A rate, with the clock and sensor readings.
 struct LoadedRate {
   double value = 0;
-  Interval ci95;  ///< of the median; of samples that follow each other too closely, what nine tenths of them lie in
+  Interval ci95;  /// of the median; if samples are too correlated, the range of nine tenths of them
   std::optional<double> core_hz;
   std::optional<double> watts;
   std::optional<double> temperature_c;
-  std::optional<std::string> limiter;  ///< what held the clock down; empty: nothing did
+  std::optional<std::string> limiter;  /// clock-limit reason; empty: none
 };
 
-/// A ceiling of one device, measured while the other devices rest, and again while all of them do the same.
+/// A ceiling of one device, measured while the other devices are idle, and again while all are active.
 struct SharedCeiling {
   int device = 0;  ///< its index, as in DeviceInfo
   std::string name;
@@ -36,16 +36,16 @@ struct SharedCeiling {
   /// together / alone: below 1 is slower.
   double ratio() const { return together.value / alone.value; }
   Interval ratio_ci95() const;
-  /// By more than two measurements of one machine differ, and beyond their intervals.
+  /// By more than the run-to-run difference of one machine, and beyond their intervals.
   bool falls() const;
 };
 
-/// How one device reaches another's memory. none: it does not, so that copies go through the host's memory.
+/// How one device accesses another's memory. none: not directly, so copies are staged through host memory.
 enum class LinkKind : std::uint8_t { nvlink, pcie, none };
 std::string_view to_string(LinkKind kind);
 std::optional<LinkKind> parse_link_kind(std::string_view text);
 
-/// What the PCIe paths of two devices have in common, from the nearest to the farthest.
+/// The common part of two devices' PCIe paths, from the nearest to the farthest.
 enum class PciePath : std::uint8_t { board, one_switch, several_switches, host_bridge, numa_node, interconnect };
 std::string_view to_string(PciePath path);  ///< as files and people have it: "one PCIe switch"
 std::optional<PciePath> parse_pcie_path(std::string_view text);
@@ -55,7 +55,7 @@ struct Link {
   int from = 0;
   int to = 0;
   LinkKind kind = LinkKind::pcie;
-  int nvlinks = 0;                      ///< how many lead there; 0 where there is none or the driver does not tell
+  int nvlinks = 0;                      /// number of NVLinks; 0 if there are none or the driver does not report them
   std::optional<PciePath> across = {};  ///< absent where it is not known
   std::vector<Ceiling> ceilings = {};   ///< link.read, link.write, link.both (each way at once), link.latency
   std::vector<Unmeasured> unmeasured = {};
@@ -63,7 +63,7 @@ struct Link {
   const Ceiling* find(std::string_view name) const;
 };
 
-/// Where a device is plugged in.
+/// Location of a device.
 struct DevicePlace {
   int device = 0;
   std::string pci_address;       ///< "0000:3b:00.0"
@@ -74,7 +74,7 @@ struct DevicePlace {
 struct NodeTopology {
   std::vector<DevicePlace> places;
   std::vector<int> numa_nodes;                   ///< of the host, ascending
-  std::vector<std::vector<int>> numa_distances;  ///< as firmware tells: 10 is a node to itself
+  std::vector<std::vector<int>> numa_distances;  /// as reported by firmware: 10 is a node to itself
 };
 
 struct Node {
@@ -103,16 +103,16 @@ bool whole_part(const Unmeasured& missing);
 /// Whether it is a device.
 bool whole_device(const Unmeasured& missing);
 
-/// Two devices, of which the first acts.
+/// Two devices, of which the first one initiates the transfer.
 struct DevicePair {
   int from = 0;
   int to = 0;
   bool operator==(const DevicePair&) const = default;
 };
 
-/// Every ordered pair once, in rounds whose pairs may be measured at the same time: no two of a round have a device in
-/// common, and a pair that `shares` its path with others (PCIe) has a round of its own. As few rounds as that allows
-/// where none shares: 2 (n-1) of n devices, with one resting in each round if n is odd.
+/// Every ordered pair once, in rounds of pairs that may be measured at the same time: no two pairs of a round have
+/// a device in common, and a pair that `shares` its path with others (PCIe) has its own round. The minimum number
+/// of rounds if none shares: 2 (n-1) for n devices, with one pausing in each round if n is odd.
 std::vector<std::vector<DevicePair>> schedule_pairs(std::span<const int> devices,
                                                     const std::function<bool(DevicePair)>& shares);
 

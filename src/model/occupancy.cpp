@@ -1,4 +1,4 @@
-// The smallest of four quotients.
+// Occupancy: the minimum of four quotients.
 #include "model/occupancy.hpp"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ std::int64_t blocks_by_shared_memory(const KernelLaunch& kernel, const SmLimits&
 void fill_occupancy(KernelLaunch& kernel, const SmLimits& sm, std::int64_t sm_count) {
   const std::int64_t warps = std::max<std::int64_t>(rounded_up(kernel.threads, kWarp) / kWarp, 1);
   const std::int64_t most_warps = sm.threads / kWarp;
-  // In the order of OccupancyLimit: on a tie, the first is named.
+  // In the order of OccupancyLimit; on a tie the first is reported.
   const std::array<std::int64_t, 4> fits = {most_warps / warps, sm.blocks, blocks_by_registers(kernel, sm, warps),
                                             blocks_by_shared_memory(kernel, sm)};
   const auto* least = std::min_element(fits.begin(), fits.end());

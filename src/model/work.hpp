@@ -1,4 +1,4 @@
-// What one launch of a kernel has to do: operations by pipe and bytes by level. Amounts, never rates.
+// The work of one launch of a kernel: operations by pipe and bytes by level. Amounts, never rates.
 #pragma once
 
 #include <cstdint>
@@ -17,33 +17,33 @@ struct Traffic {
   double total() const { return read + write; }
 };
 
-/// A collective that a launch takes part in, with all others of its ranks.
+/// A collective in which a launch takes part with the other ranks.
 struct Collective {
   std::string name;        ///< as its ceiling has it behind "nccl.": "all_reduce"
   std::int64_t ranks = 0;  ///< that work together
 };
 
-/// The work of one launch, from the op's model: on one rank where several work together.
+/// The work of one launch, from the op's model: of one rank if several work together.
 struct Work {
   /// Operations that the field counts as the op's FLOPs; arithmetic intensity and FLOP/s use their sum.
   std::map<Pipe, double> flops;
-  /// Operations that occupy a pipe but that the convention leaves out of the FLOP count (attention's
-  /// softmax). They take time on their pipe, and so enter the bound, but not the intensity.
+  /// Operations that occupy a pipe but that the convention does not count as FLOPs (attention's softmax). The
+  /// bound includes them, the intensity does not.
   std::map<Pipe, double> uncounted;
   /// Compulsory traffic: each input read once, each output written once. At Level::network the bytes that bus bandwidth
   /// counts (model/collective.hpp).
   std::map<Level, Traffic> bytes;
-  /// What the implementation moves through main memory besides, by its design: intermediate results that no cache
-  /// holds, second passes over the data. Explains measured traffic; the intensity and the bound leave it out.
+  /// Additional main-memory traffic of the implementation by design: intermediate results that no cache holds,
+  /// second passes over the data. Explains measured traffic; intensity and bound exclude it.
   Traffic extra;
   std::int64_t launches = 1;  ///< kernel launches (or parallel regions on a CPU)
-  /// What moves the bytes at Level::network; nothing where there are none.
+  /// The collective that moves the bytes at Level::network; nothing if there are none.
   std::optional<Collective> collective = {};
 
   double total_flops() const;
 };
 
-/// The pipe that most of the counted FLOPs run on, or nothing when there are none.
+/// The pipe with most of the counted FLOPs, or nothing if there are none.
 std::optional<Pipe> dominant_pipe(const Work& work);
 
 /// Sum of the counted FLOPs over the bytes that cross `level`, in FLOP/byte; infinite where no byte

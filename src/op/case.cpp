@@ -1,5 +1,5 @@
-// A case's life: allocate, fill, verify, time. Tensors of a megabyte or more get buffers of their own, so
-// that a device can place each near the threads that use it; smaller ones share a slab over all sets.
+// The steps of a case: allocate, fill, verify, time. Tensors of a megabyte or more get their own buffers, so that a
+// device can place each near its threads; smaller ones share a slab over all sets.
 #include "op/case.hpp"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::int64_t kOwnBufferBytes = std::int64_t{1} << 20;
 
-/// Not periodic, and not a value that a kernel is likely to write.
+/// Not periodic, and unlikely as a result of a kernel.
 std::array<std::byte, kGuardBytes> guard_pattern() {
   std::array<std::byte, kGuardBytes> pattern{};
   for (std::size_t i = 0; i < pattern.size(); ++i)
@@ -42,14 +42,14 @@ struct Case::State {
   Device& device;
   std::vector<TensorSpec> specs;
   int ranks = 1;
-  int members = 1;             ///< of the ranks, those that there are
-  bool alone = true;           ///< all ranks are this process's
-  bool leads_batches = false;  ///< others time what this process's sampler asks for
+  int members = 1;             /// ranks that exist
+  bool alone = true;           /// this process holds all ranks
+  bool leads_batches = false;  /// others time the batches that this process's sampler requests
   std::int64_t sets = 1;
   double resident = 0;
   std::vector<std::unique_ptr<Buffer>> buffers;
   std::vector<std::vector<void*>> pointers;           ///< [set][tensor]
-  std::vector<HostTensor> inputs;                     ///< on the host until they are verified against
+  std::vector<HostTensor> inputs;                     /// on the host until they have been compared
   std::vector<std::unique_ptr<Buffer>> first_values;  ///< [tensor] of an inout: what it holds before the first launch
   std::int64_t launches_since_restored = 0;
   std::int64_t next_set = 0;  ///< of the next batch's first launch
@@ -64,18 +64,18 @@ struct Case::State {
     for (int rank = 0; rank < members; ++rank) alone = alone && device.holds(rank);
   }
   ~State() {
-    // Whoever follows would wait for the next batch.
+    // Following processes would otherwise wait for the next batch.
     if (!leads_batches) return;
     try {
       device.exchange(members, "0");
     } catch (const std::exception&) {
-      // Then they have gone.
+      // They have already ended.
     }
   }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  /// Whether this process holds the tensor, and the device whose memory it is then in.
+  /// Whether this process holds the tensor, and the device whose memory it is in.
   bool holds(std::size_t t) const { return device.holds(specs[t].rank); }
   Device& device_of(std::size_t t) const { return device.rank(specs[t].rank); }
 
@@ -97,7 +97,7 @@ struct Case::State {
   std::vector<HostTensor> download_outputs();
 };
 
-/// Of what the ranks' processes have to say, the first that is not empty.
+/// The first non-empty text of the ranks' processes.
 std::string Case::State::first_word(const std::string& mine) const {
   if (alone) return mine;
   for (const std::string& text : device.exchange(members, mine.substr(0, Device::kMostExchanged))) {
@@ -106,7 +106,8 @@ std::string Case::State::first_word(const std::string& mine) const {
   return {};
 }
 
-/// A step that all ranks' processes have done, or none: a process that goes on alone would wait for the others forever.
+/// A step that all ranks' processes complete, or none: a process that continued alone would wait for the others
+/// forever.
 void Case::State::all_do(const std::function<void()>& step) const {
   if (alone) return step();
   std::string problem;
@@ -148,7 +149,8 @@ Verification Case::State::verdict_of_all(Verification mine) const {
 }
 
 Reading Case::State::time(std::int64_t launches) {
-  // Restoring takes about a launch: once in some launches on each set, it is no large part of a measurement.
+  // Restoring takes about as long as a launch, so doing it once in several launches per set is a small part of a
+  // measurement.
   constexpr std::int64_t kLaunchesOnASet = 16;
   if (launches_since_restored >= kLaunchesOnASet * sets) restore_inouts();
   launches_since_restored += launches;
@@ -206,7 +208,7 @@ void Case::State::upload_inputs() {
   }
 }
 
-/// Fills the inputs of all sets with a random beginning, doubled on the device until it covers them.
+/// Fills the inputs of all sets with a random start, doubled on the device until it covers them.
 void Case::State::repeat_inputs() {
   constexpr std::int64_t kBeginning = std::int64_t{1} << 22;  // elements
   for (std::size_t t = 0; t < specs.size(); ++t) {
@@ -224,8 +226,8 @@ void Case::State::repeat_inputs() {
   }
 }
 
-/// Copies tensor `t` of set 0 to the others. A slab is doubled from its beginning, for 4096 copies of some
-/// bytes would take longer than the measurement.
+/// Copies tensor `t` of set 0 to the others. A slab is doubled from its start, because 4096 small copies would take
+/// longer than the measurement.
 void Case::State::repeat_in_all_sets(std::size_t t) {
   const std::int64_t stride = guarded_bytes(specs[t]);
   if (stride >= kOwnBufferBytes) {
@@ -251,8 +253,8 @@ void Case::State::keep_first_values() {
   }
 }
 
-/// What is read and written goes on from the launch before; over many it may run to infinity, or to the subnormal
-/// numbers that a CPU computes with a hundred times slower.
+/// Inout data continues from the previous launch; over many launches it may overflow, or become subnormal, which a
+/// CPU computes a hundred times slower.
 void Case::State::restore_inouts() {
   for (std::size_t t = 0; t < specs.size(); ++t) {
     if (specs[t].role != TensorRole::inout || !holds(t)) continue;
@@ -263,7 +265,7 @@ void Case::State::restore_inouts() {
   launches_since_restored = 0;
 }
 
-/// Sets the traps for the verified launch: patterned guards, poisoned outputs.
+/// Prepares the verified launch: patterned guards, poisoned outputs.
 void Case::State::arm() {
   const auto pattern = guard_pattern();
   for (std::size_t t = 0; t < specs.size(); ++t) {
@@ -403,8 +405,8 @@ Bench Case::bench() {
       state.device.timer_of_ranks([this](std::int64_t number) { launch(state_->next_set + number); }, state.ranks);
   state.restore_inouts();
   state.next_set = 0;
-  // What a GPU replays has its sets recorded in it. On a CPU a sample of all sets would take as long as so many
-  // launches, of a product some seconds: each goes on where the one before has stopped.
+  // Graph launches on a GPU have their sets recorded. On a CPU a sample of all sets could take seconds, so each
+  // continues where the previous one stopped.
   const bool recorded = state.device.info().kind == DeviceKind::cuda;
   state.leads_batches = !state.alone && state.device.holds(0);
   return {.batch =

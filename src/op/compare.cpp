@@ -38,7 +38,7 @@ class Outputs {
   }
 
   std::int64_t elements() const { return starts_.back(); }
-  /// Of all outputs, those that come before these.
+  /// Number of elements of all outputs before these.
   std::int64_t before() const { return before_; }
 
   double operator[](std::int64_t index) const {
@@ -77,7 +77,7 @@ Blanks count_blanks(const HostTensor& tensor, std::int64_t begin, std::int64_t e
   for (std::int64_t first = begin; first < end; first += kBlock) {
     const std::span block(values.data(), static_cast<std::size_t>(std::min(kBlock, end - first)));
     tensor.read(first, block);
-    // One pass without branches finds out that a block is clean, as nearly all are.
+    // One branch-free pass detects that a block is clean, as nearly all are.
     const bool clean = std::count_if(block.begin(), block.end(), [](double value) { return value != value; }) == 0;
     if (clean) continue;
     for (std::size_t i = 0; i < block.size(); ++i) {
@@ -103,7 +103,7 @@ Blanks count_blanks(const HostTensor& tensor) {
   return total;
 }
 
-/// What comparing some elements has found. NaN errors are counted as bad and kept out of `error`.
+/// Result of comparing some elements. NaN errors are counted as bad and excluded from `error`.
 struct Findings {
   double error = 0;
   bool nan = false;

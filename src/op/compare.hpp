@@ -1,4 +1,4 @@
-// Comparing outputs with their reference, on the host. Knows no device: outputs have been downloaded.
+// Comparison of outputs with their reference, on the host. Independent of devices: outputs have been downloaded.
 #pragma once
 
 #include <span>
@@ -11,9 +11,9 @@ namespace roofline {
 /// The byte that outputs are filled with before the verified launch: NaN in every floating type.
 inline constexpr std::byte kPoison{0xFF};
 
-/// Looks for unwritten and NaN elements in all of the outputs, and compares all of them (or a fresh sample,
-/// see op/sampling.hpp) with the op's reference. `outputs` are in the order of Op::tensors; where other processes hold
-/// some of them, they are those that are here, without a gap, and `before` elements of others come first.
+/// Looks for unwritten and NaN elements in all outputs, and compares all of them (or a fresh sample, see
+/// op/sampling.hpp) with the op's reference. `outputs` are in the order of Op::tensors; if other processes hold
+/// some of them, they are the local ones, without a gap, after `before` elements of others.
 Verification compare(const Op& op, const Workload& workload, std::span<const HostTensor> inputs,
                      std::span<const HostTensor> outputs, std::int64_t before = 0);
 

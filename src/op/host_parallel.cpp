@@ -1,5 +1,5 @@
-// Short-lived threads that take chunks from one counter. They ask for every CPU the process was started
-// on: a thread inherits its creator's affinity, and the creator may be a kernel's pinned worker 0.
+// Short-lived threads that fetch chunks from a shared counter. They request every CPU of the process, because a
+// thread inherits its creator's affinity, and the creator may be a kernel's pinned worker 0.
 #include "op/host_parallel.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// A parallel loop for the host's own chores: filling inputs, computing references, comparing. Kernels
-// never run on it: they have the device's pinned workers.
+// A parallel loop for host work: filling inputs, computing references, comparing. Kernels never run on it; they use
+// the device's pinned workers.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace roofline {
 
-/// Threads that host_parallel uses: the logical CPUs that the process was started on.
+/// Threads of host_parallel: the logical CPUs on which the process was started.
 int host_threads();
 
 /// Splits [0, count) into chunks of `chunk` and runs `work(begin, end)` on each, on all host threads, in

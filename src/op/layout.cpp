@@ -1,4 +1,4 @@
-// The layout of a case, and what it costs in device memory.
+// The layout of a case, and its cost in device memory.
 #include "op/layout.hpp"
 
 #include <algorithm>
@@ -10,13 +10,13 @@
 namespace roofline {
 namespace {
 
-// Counted on an H200 (60 MiB of L2; docs/method.md): of a sum over one set of 134 MB, L2 had 24 MB from the launch
-// before; of 537 MB still 18 MB, and of two such sets 5 MB in turns. Of three and more nothing.
+// Counted on an H200 (60 MiB of L2; docs/method.md): for a sum over one set of 134 MB, L2 had 24 MB of the previous
+// launch; of 537 MB still 18 MB, with two such sets in turn 5 MB. With three and more nothing.
 constexpr double kLeastSets = 4;
 /// Times L2: what it keeps, a third of itself, is then 1 % of a set.
 constexpr double kLargeSet = 32;
-/// Times a CPU's last level, of which a cache that is not LRU keeps 2 % (docs/method.md): more would only take longer
-/// to make.
+/// Times a CPU's last-level cache; a cache that is not LRU then keeps 2 % (docs/method.md), and more would only
+/// take longer to prepare.
 constexpr double kColdCpu = 16;
 constexpr double kLeastCpu = 2;
 constexpr double kOfFreeMemory = 1.0 / 8;
@@ -30,7 +30,7 @@ std::int64_t guarded_bytes(const TensorSpec& tensor) {
 
 std::int64_t buffer_sets(std::span<const TensorSpec> tensors, CacheMode cache, const LastLevelCache& last_level) {
   if (cache == CacheMode::hot) return 1;
-  // Each rank has a cache of its own: the one with the least to hold sees it last again.
+  // Each rank has its own cache: the one with the least data reuses it soonest.
   std::map<int, double> by_rank;
   for (const auto& tensor : tensors) by_rank[tensor.rank] += static_cast<double>(tensor.bytes());
   double bytes = by_rank.empty() ? 0 : by_rank.begin()->second;

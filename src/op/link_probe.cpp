@@ -1,4 +1,4 @@
-// A registry of its own, filled before main as that of ops and probes is.
+// A separate registry, filled before main like those of ops and probes.
 #include "op/link_probe.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Probes of the links between devices of one kind: each becomes a Probe of one device when the other is named.
+// Probes of links between devices of one kind: each becomes a Probe of one device for a given peer.
 #pragma once
 
 #include <functional>
@@ -13,11 +13,11 @@ namespace roofline {
 struct LinkProbe {
   std::string name;  ///< of the ceiling: "link.read"
   DeviceKind device = DeviceKind::cuda;
-  /// The probe of whichever device it is given, of its link to the device of index `peer`, which is of that kind.
+  /// The probe of the given device's link to the device of index `peer`, of the same kind.
   std::function<Probe(int peer, LinkKind kind)> to;
 };
 
-/// Those for devices of that kind, in the order of kLinkCeilings.
+/// The link probes for devices of that kind, in the order of kLinkCeilings.
 std::vector<LinkProbe> link_probes(DeviceKind device);
 
 struct LinkProbeRegistrar {

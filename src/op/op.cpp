@@ -1,4 +1,4 @@
-// The shapes that an op is tested at when it names none: found from its parameters and its work alone.
+// Default test shapes of an op, derived from its parameters and its work.
 #include "op/op.hpp"
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 namespace roofline {
 namespace {
 
-/// What one launch of a test may take: a naive loop on one CPU core, or a naive kernel, is done in milliseconds.
+/// Maximum work of a test launch: a scalar loop on one CPU core, or a naive kernel, finishes in milliseconds.
 bool affordable(const Op& op, const Shape& shape, DeviceKind device) {
   const bool cpu = device == DeviceKind::cpu;
   Workload workload;
@@ -26,7 +26,7 @@ std::vector<Shape> Op::test_shapes(DeviceKind device) const {
   const auto add = [&](auto wanted) {
     const auto parameters = this->parameters();
     Shape shape;
-    // An extent that may be 0 is an option ("causal"): its default stays.
+    // An extent that may be 0 is an option ("causal") and keeps its default.
     for (const ShapeParameter& p : parameters) shape.set(p.name, p.minimum < 1 ? p.default_value : wanted(p));
     while (invalid(shape) || !affordable(*this, shape, device)) {
       const ShapeParameter* largest = nullptr;
@@ -37,7 +37,7 @@ std::vector<Shape> Op::test_shapes(DeviceKind device) const {
       if (largest == nullptr) break;
       shape.set(largest->name, std::max(largest->minimum, shape[largest->name] / 2));
     }
-    // What is not small enough even so is the smallest that there is.
+    // If that is still not small, the smallest possible shape.
     if (!invalid(shape) && std::find(found.begin(), found.end(), shape) == found.end()) found.push_back(shape);
   };
   const auto within = [](const ShapeParameter& p, std::int64_t extent) {

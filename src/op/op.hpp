@@ -1,5 +1,5 @@
-// The contract that an op implements: its shape, work model, reference and kernels. One folder under
-// kernels/ holds one op; an OpRegistrar object in it makes the op known.
+// The interface of an op: its shape, work model, reference and kernels. One folder under kernels/ holds one op; an
+// OpRegistrar object in it registers the op.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,8 @@ struct ShapeParameter {
   std::int64_t maximum = std::int64_t{1} << 40;
 };
 
-/// How far an output may lie from its reference: |out - ref| <= relative * (|ref| + magnitude).
-/// `magnitude` is the typical size of an output, so that values near zero are not judged by their own.
+/// Permitted distance of an output from its reference: |out - ref| <= relative * (|ref| + magnitude). `magnitude`
+/// is the typical size of an output, so that values near zero are not judged relative to themselves.
 struct Tolerance {
   double relative = 0;
   double magnitude = 0;
@@ -43,15 +43,15 @@ using Kernel = std::function<void(std::span<void* const> tensors)>;
 /// One way to compute an op on one kind of device.
 struct Implementation {
   std::string name;     ///< "naive", "eigen", "cublas"
-  std::string summary;  ///< one line: what makes it as fast as it is
+  std::string summary;  /// one line: what makes it fast
   DeviceKind device = DeviceKind::cpu;
   std::vector<DType> dtypes;
   bool non_temporal_stores = false;  ///< on a CPU: its results bypass the caches
-  /// Why this workload can't run here ("needs d <= 128"), or nothing. May be empty: all is supported.
+  /// Why this workload cannot run here ("needs d <= 128"), or nothing. May be empty: everything is supported.
   std::function<std::optional<std::string>(const Workload&, const Device&)> unsupported = {};
-  /// Main-memory traffic beyond the compulsory that it causes by design (Work::extra). May be empty: none.
+  /// Main-memory traffic beyond the compulsory one that its design adds (Work::extra). May be empty: none.
   std::function<Traffic(const Workload&)> extra_traffic = {};
-  /// Makes the kernel ready: workspaces, handles, attributes. Called once per workload.
+  /// Prepares the kernel: workspaces, handles, attributes. Called once per workload.
   std::function<Kernel(const Workload&, Device&)> prepare = {};
 };
 
@@ -64,7 +64,7 @@ class Op {
   virtual std::string_view family() const = 0;   ///< legend entry: "elementwise", "normalisation", …
   virtual std::vector<ShapeParameter> parameters() const = 0;
 
-  /// What is wrong with a shape whose extents are each in range ("d must be a multiple of 8"), or nothing.
+  /// What is wrong with a shape whose extents are all in range ("d must be a multiple of 8"), or nothing.
   virtual std::optional<std::string> invalid(const Shape&) const { return std::nullopt; }
 
   /// Inputs and outputs for one launch.
@@ -78,25 +78,25 @@ class Op {
   virtual void reference(const Workload& workload, std::span<const HostTensor> inputs,
                          std::span<const std::int64_t> indices, std::span<double> expected) const = 0;
 
-  /// fp64 operations that the reference spends on one output element, when elements are asked for in
-  /// ascending runs: decides whether a workload is verified whole or by a fresh random sample.
+  /// fp64 operations per output element of the reference, for ascending runs of elements: decides whether a
+  /// workload is verified completely or by a fresh random sample.
   virtual double reference_cost(const Workload& workload) const = 0;
 
-  /// Output elements that share the reference's work (a row): a run of so many, from a multiple of it on,
-  /// is asked for in one call where a workload is verified whole.
+  /// Output elements that share work in the reference (a row): complete verification requests runs of this
+  /// length, from multiples of it on, in one call.
   virtual std::int64_t reference_run(const Workload&) const { return 1; }
 
-  /// Output elements that a random sample must not leave out, besides the first and the last ones: the
-  /// corners and edges of a matrix. In any order.
+  /// Output elements that a random sample must include, besides the first and the last ones: the corners and
+  /// edges of a matrix. In any order.
   virtual std::vector<std::int64_t> edges(const Workload&) const { return {}; }
 
   virtual Tolerance tolerance(const Workload& workload) const = 0;
 
   virtual std::vector<Implementation> implementations() const = 0;
 
-  /// Shapes worth testing on such a device: the least, odd ones, and whatever takes a path of its own through an
-  /// implementation. By default the least, odd ones and large ones that are quickly done. The last one is the one
-  /// at which the tolerance must find an error of a thousandth, and small ones are those that sanitizers run.
+  /// Shapes worth testing on such a device. By default minimal, odd and large ones that run quickly; override for
+  /// shapes with their own path in an implementation. At the last one the tolerance must detect an error of 0.1
+  /// %; sanitizers run small ones.
   virtual std::vector<Shape> test_shapes(DeviceKind device) const;
 };
 

@@ -1,5 +1,5 @@
-// The contract of a calibration probe: a kernel that measures one ceiling. A probe is timed by the same
-// sampler as any op, so that the two can be divided.
+// The interface of a calibration probe: a kernel that measures one ceiling. Probes and ops are timed by the same
+// sampler, so that their ratio is meaningful.
 #pragma once
 
 #include <cstddef>
@@ -19,41 +19,41 @@ namespace roofline {
 
 class Device;
 
-/// Where an instruction was looked for, and how often it stands there.
+/// Where an instruction was looked for, and how often it occurs there.
 struct CodeSearch {
   std::string instruction;   ///< as the disassembler writes it: "HGMMA", "LDG.E.128"
-  std::string where;         ///< "wgmma_kernel<…> in sm_90a"; or why the code could not be looked at
-  std::optional<int> found;  ///< nothing when the code could not be looked at
+  std::string where;         /// "wgmma_kernel<…> in sm_90a"; or why the code could not be inspected
+  std::optional<int> found;  /// nothing if the code could not be inspected
 };
 
-/// One way to run a probe, ready to be timed. Holds its own buffers.
+/// One variant of a probe, ready to be timed. Holds its own buffers.
 struct ProbeCase {
   std::string variant;           ///< "10 chains, avx2, 2 threads"
   double amount = 0;             ///< FLOPs, bytes, launches or accesses of one launch of `run`: what is counted
   Work work;                     ///< of one launch: the audit compares the probe's own intensity with the ridge
-  double working_set_bytes = 0;  ///< bytes that launches touch before they touch any again; 0 where they touch none
-  /// Of the caches that the working set must be 4 x as large as; NaN: those that the device has before the level.
-  /// 0 for a probe whose loads go past them.
+  double working_set_bytes = 0;  /// bytes accessed before any is accessed again; 0 if there are none
+  /// Capacity of the caches that the working set must exceed 4 x; NaN: those of the device before the level. 0
+  /// for a probe whose loads bypass them.
   double nearer_cache_bytes = std::numeric_limits<double>::quiet_NaN();
   double x = 0;                    ///< of a sweep: bytes of the working set, threads, or bytes of the message
   std::int64_t ranks = 0;          ///< of a sweep over messages: that work together
   std::string origin = {};         ///< where it differs from the probe's: "library GEMM"
-  std::string instruction = {};    ///< that does the work: "HGMMA 64x256x16"
-  std::string below_peak = {};     ///< why this path can't reach the chip's full rate; empty where it can
+  std::string instruction = {};    /// the measured one: "HGMMA 64x256x16"
+  std::string below_peak = {};     /// why this path cannot reach the chip's full rate; empty if it can
   std::function<void()> run = {};  ///< enqueues (GPU) or runs (CPU) one launch
-  /// Times that many launches in the probe's own way instead of the device's timer. May be empty; the stream
-  /// launch floor needs it, for a device timer replays graphs.
+  /// Times that many launches itself instead of the device's timer. May be empty; the stream launch floor needs
+  /// it, because a device timer replays graphs.
   std::function<Reading(std::int64_t launches)> batch = {};
-  /// Checks what the last run computed; the reason why it is wrong, or nothing.
+  /// Checks the result of the last run; the reason if it is wrong, or nothing.
   std::function<std::optional<std::string>()> verify = {};
-  /// A sample of the operands' bytes, some KiB: the audit looks whether they are random. Compute probes whose
-  /// power depends on the data must have it; may be empty where there are no operands in memory.
+  /// A sample of the operands' bytes, a few KiB, for the audit's randomness check. Required for compute probes
+  /// whose power depends on the data; may be empty without operands in memory.
   std::function<std::vector<std::byte>()> operands = {};
-  /// Looks for the instruction in the machine code that runs. May be empty (CPU).
+  /// Looks for the instruction in the executed machine code. May be empty (CPU).
   std::function<CodeSearch()> code = {};
 };
 
-/// How a case is made.
+/// Parameters of a case.
 struct ProbeRequest {
   bool quick = false;  ///< fewer variants
   double scale = 1;    ///< work multiplier: the audit doubles it and expects the time to double
@@ -68,24 +68,25 @@ struct Probe {
   std::optional<Pipe> pipe = {};
   Role role = Role::roof;
   std::string origin = "probe";  ///< or "library GEMM"
-  /// Set for a sweep: every variant is a point of it, and there is no winner.
+  /// Set for a sweep: every variant is a point, and none is selected.
   std::optional<SweepAxis> sweep = {};
-  /// Measured after settling too, for --sustain seconds: compute roofs always are, others where energy is wanted.
+  /// Also measured after a warm-up for --sustain seconds: compute roofs always are, others if their energy is
+  /// needed.
   bool sustained = false;
-  /// The share of `limit` that an honest probe reaches on any device of its kind; below it the ceiling is suspect
-  /// (chains too short, a wrong specification). 0 where the limit is itself an assumption.
+  /// The share of `limit` that a correct probe reaches on any device of its kind; below it the ceiling is suspect
+  /// (too short chains, a wrong specification). 0 if the limit itself is an assumption.
   double least_of_limit = 0;
-  /// Rest before every burst sample, in seconds, for what draws so much power that the limiter would lower the
-  /// clock while it is sampled; such a sample is one launch, or as few as last 100 µs. 0: no rest.
+  /// Pause before every burst sample, in seconds, for probes whose power would make the limiter lower the clock
+  /// during sampling; a sample is then one launch, or as few as last 100 µs. 0: no pause.
   double rest_s = 0;
-  /// Whether doubling `scale` doubles the work of one launch with everything else alike: the audit's test.
+  /// Whether doubling `scale` doubles the work of one launch with everything else equal, for the audit.
   bool scalable = true;
-  /// Why this device can't be measured so, or nothing. May be empty.
+  /// Why this device cannot be measured this way, or nothing. May be empty.
   std::function<std::optional<std::string>(const Device&)> unsupported = {};
-  /// Variants to try; each is made, timed shortly and dropped before the next, and the best one is
-  /// sampled in full. Called with the index of the variant; nothing past the last.
+  /// Variants to try; each is created, timed briefly and destroyed before the next, and the best one is sampled
+  /// fully. Called with the index of the variant; nothing past the last.
   std::function<std::optional<ProbeCase>(Device&, const ProbeRequest&, int variant)> make = {};
-  /// The most that the hardware could do at that core clock (Hz), with its formula. May be empty.
+  /// The maximum rate of the hardware at that core clock (Hz), with its formula. May be empty.
   std::function<std::optional<Limit>(const Device&, std::optional<double> core_hz)> limit = {};
 };
 

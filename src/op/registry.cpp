@@ -1,5 +1,5 @@
-// The registry's storage: a function-local static, because registrars in other files run before main in
-// an order that nobody controls.
+// The registry's storage: function-local statics, because registrars in other files run before main in unspecified
+// order.
 #include "op/registry.hpp"
 
 #include <algorithm>
@@ -30,8 +30,8 @@ Registry& registry() {
   return instance;
 }
 
-/// The order of a calibration: roofs, then references, then sweeps; of each, kinds, pipes, levels and patterns as
-/// their vocabularies have them. Files are linked in any order, so all of it is a key.
+/// The order of a calibration: roofs, then references, then sweeps; each by kinds, pipes, levels and patterns in
+/// the order of their vocabularies. All of it is a sort key, because files are linked in any order.
 auto calibration_order(const Probe& probe) {
   const auto rank = [](const auto& value) { return value ? 1 + static_cast<int>(*value) : 0; };
   return std::tuple(probe.sweep.has_value(), static_cast<int>(probe.role), static_cast<int>(probe.kind),

@@ -1,4 +1,4 @@
-// Walking over requested output elements row by row, for references that share work within a row.
+// Iteration over requested output elements row by row, for references that share work within a row.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,8 @@
 
 namespace roofline {
 
-/// Calls `work(row, indices, expected)` once for each row of `columns` elements that has requested
-/// elements: `indices` are those of the row (still into the whole output), `expected` where they go.
+/// Calls `work(row, indices, expected)` once for each row of `columns` elements with requested elements: `indices`
+/// are those of the row (into the whole output), `expected` their results.
 template <typename Work>
 void for_each_row(std::span<const std::int64_t> indices, std::span<double> expected, std::int64_t columns, Work work) {
   std::size_t begin = 0;

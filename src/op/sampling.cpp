@@ -1,4 +1,4 @@
-// Samples are drawn anew in each run, so that a kernel can't be right only where it is looked at.
+// Samples are drawn anew in each run, so that a kernel cannot be right only at fixed elements.
 #include "op/sampling.hpp"
 
 #include <algorithm>

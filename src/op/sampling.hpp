@@ -10,17 +10,17 @@ namespace roofline {
 
 /// Random elements in a sample, besides the edges.
 inline constexpr std::int64_t kSampleElements = 4096;
-/// Elements at either end of the output that every sample has.
+/// Elements at either end of the output in every sample.
 inline constexpr std::int64_t kSampleEnds = 256;
-/// fp64 operations per second and thread that references reach: what decides whether all elements can be
-/// compared within about a second. Measured 0.6e9 (conversion-bound) to 2e9 (products) on 2.5 GHz Zen 3.
+/// fp64 operations per second and thread of references, which decides whether all elements can be compared within
+/// about a second. Measured 0.6e9 (conversion-bound) to 2e9 (products) on 2.5 GHz Zen 3.
 inline constexpr double kReferenceRate = 1e9;
 
 /// Whether comparing all of `outputs` elements would take more than about a second on `threads` threads.
 bool needs_sample(const Op& op, const Workload& workload, std::int64_t outputs, int threads);
 
-/// The elements of a sample, ascending: kSampleElements drawn without repetition, both ends, the op's edges. Of
-/// `outputs` elements that `before` others precede, counted from the first of them.
+/// The elements of a sample, ascending: kSampleElements without repetition, both ends, the op's edges. `outputs`
+/// elements that follow `before` others, counted from the first of them.
 std::vector<std::int64_t> draw_sample(const Op& op, const Workload& workload, std::int64_t outputs, std::uint64_t seed,
                                       std::int64_t before = 0);
 

@@ -12,9 +12,9 @@
 namespace roofline {
 namespace {
 
-/// Rounds a double to a small IEEE format, nearest-even, in one rounding. Works on the bits, so that it
-/// does not depend on F16C, which the baseline lacks. kFinite: the format spends its largest exponent on numbers, has
-/// no infinity, and only all ones are NaN; what is too large becomes the largest number.
+/// Rounds a double to a small IEEE format, to nearest even, in one rounding. Works on the bits, so that it does not
+/// depend on F16C, which the baseline lacks. kFinite: the format uses its largest exponent for numbers, has no
+/// infinity, and only all ones are NaN; too large values become the largest number.
 template <int kMantissa, int kExponent, bool kFinite = false>
 std::uint16_t narrow(double value) {
   constexpr int kBias = (1 << (kExponent - 1)) - 1;
@@ -43,14 +43,14 @@ std::uint16_t narrow(double value) {
   return static_cast<std::uint16_t>(sign | (rebased < kInfinity ? rebased : kInfinity));
 }
 
-/// splitmix64's finaliser: every bit of the input reaches every bit of the output.
+/// splitmix64's finaliser: every input bit affects every output bit.
 std::uint64_t mix(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
   x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
   return x ^ (x >> 31);
 }
 
-/// The random bits of element `index`: a counter through a mixer, so that any thread can make any element.
+/// The random bits of element `index`: a mixed counter, so that any thread can compute any element.
 std::uint64_t random_bits(std::uint64_t seed, std::int64_t index) {
   return mix(seed + 0x9E3779B97F4A7C15U * (static_cast<std::uint64_t>(index) + 1));
 }
@@ -109,7 +109,7 @@ double from_fp16(std::uint16_t bits) {
   const std::uint64_t magnitude = bits & 0x7FFFU;
   const std::uint64_t sign = std::uint64_t{bits & 0x8000U} << 48;
   if (magnitude >= 0x7C00) return std::bit_cast<double>(sign | std::uint64_t{0x7FF} << 52 | (magnitude & 0x3FF) << 42);
-  // Read as a double it is 2^1008 times too small, subnormals included: the product is exact.
+  // Interpreted as a double it is 2^1008 times too small, subnormals included, so the product is exact.
   const double value = std::bit_cast<double>(magnitude << 42) * 0x1p1008;
   return std::bit_cast<double>(sign | std::bit_cast<std::uint64_t>(value));
 }
@@ -195,7 +195,7 @@ void HostTensor::fill_random(std::uint64_t seed) {
       return fill_all<std::uint16_t>(data(), count, base, random_natural<std::uint16_t>);
     case DType::uint32:
       return fill_all<std::uint32_t>(data(), count, base, random_natural<std::uint32_t>);
-    // Indices and counts: what fp64 holds exactly, after some arithmetic too.
+    // Indices and counts: fp64 represents them exactly, also after some arithmetic.
     case DType::int64:
       return fill_all<std::int64_t>(data(), count, base, random_integer<std::int32_t>);
     case DType::uint64:

@@ -1,4 +1,4 @@
-// Tensors on the host: what an op reads and writes, as raw elements of its type. No device here.
+// Tensors on the host: inputs and outputs of an op, as raw elements of their type. No device here.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace roofline {
 
-/// inout: read and then written by each launch. No op of ours has one, for its launches would not be alike.
+/// inout: read and then written by each launch. No built-in op has one, because its launches would differ.
 enum class TensorRole : std::uint8_t { input, output, inout };
 constexpr bool is_read(TensorRole role) { return role != TensorRole::output; }
 constexpr bool is_written(TensorRole role) { return role != TensorRole::input; }
@@ -22,7 +22,7 @@ struct TensorSpec {
   TensorRole role = TensorRole::input;
   std::int64_t elements = 0;
   DType dtype = DType::fp32;
-  int rank = 0;  ///< whose memory holds it: Device::rank()
+  int rank = 0;  /// of the device whose memory holds it: Device::rank()
 
   std::int64_t bytes() const { return elements * element_size(dtype); }
 };
@@ -30,7 +30,7 @@ struct TensorSpec {
 /// Elements in the host's memory, 64-byte aligned, stored as the device stores them. Can be moved, not copied.
 class HostTensor {
  public:
-  /// Its elements have no values yet.
+  /// Uninitialised elements.
   explicit HostTensor(TensorSpec spec);
 
   const TensorSpec& spec() const { return spec_; }
@@ -40,12 +40,12 @@ class HostTensor {
   /// Element `index`, widened exactly to fp64.
   double operator[](std::int64_t index) const;
 
-  /// Widens `out.size()` elements from `first` on, exactly. Fast: the way for references to read rows.
+  /// Widens `out.size()` elements from `first` on, exactly. Fast; for references that read rows.
   void read(std::int64_t first, std::span<double> out) const;
 
-  /// Fills with uniform values in [-1, 1], rounded to the tensor's type (integers: in [-max, max] or [0, max], those of
-  /// 64 bits as those of 32). The value of an element depends on (seed, index) only, so that it is the same for any
-  /// number of threads.
+  /// Fills with uniform values in [-1, 1], rounded to the tensor's type (integers: in [-max, max] or [0, max],
+  /// 64-bit ones as 32-bit ones). An element's value depends on (seed, index) only, and not on the number of
+  /// threads.
   void fill_random(std::uint64_t seed);
 
  private:
@@ -60,8 +60,8 @@ class HostTensor {
   std::unique_ptr<Line[]> storage_;
 };
 
-/// Nearest-even rounding of a double to the bits of fp16, bf16 or fp8 (E4M3: what is larger than 448 becomes 448),
-/// and back (exact).
+/// Rounds a double to nearest even to the bits of fp16, bf16 or fp8 (E4M3: values above 448 become 448), and
+/// converts back (exact).
 std::uint16_t to_fp16(double value);
 std::uint16_t to_bf16(double value);
 std::uint8_t to_fp8(double value);

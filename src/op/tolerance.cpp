@@ -1,4 +1,4 @@
-// The constants of the IEEE formats, and the one formula made of them.
+// Constants of the IEEE formats, and the tolerance formula.
 #include "op/tolerance.hpp"
 
 #include <array>
@@ -6,7 +6,7 @@
 namespace roofline {
 namespace {
 
-// By the type, in the order of their declaration: fp64, fp32, tf32, fp16, bf16, fp8. Behind them are the integers.
+// By type, in the order of their declaration: fp64, fp32, tf32, fp16, bf16, fp8. Integers follow.
 constexpr std::array kSmallestPositive = {0x1p-1074, 0x1p-149, 0x1p-149, 0x1p-24, 0x1p-133, 0x1p-9};
 constexpr std::array kUnitRoundoff = {0x1p-53, 0x1p-24, 0x1p-24, 0x1p-11, 0x1p-8, 0x1p-4};
 

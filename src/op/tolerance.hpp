@@ -1,5 +1,4 @@
-// How wrong a correct kernel may be: bounds from the storage type and the length of the sums. The formulas
-// are written here once, so that no op brings a number of its own.
+// Error bounds of a correct kernel, from the storage type and the length of the sums. One formula for all ops.
 #pragma once
 
 #include "model/names.hpp"
@@ -7,11 +6,11 @@
 
 namespace roofline {
 
-/// Half the distance from 1 to the next number that a tensor of that type can hold, relative to the number (tf32 is
-/// stored as fp32; 0 for integers, which are exact).
+/// Half the relative distance from 1 to the next representable number of that type (tf32 is stored as fp32; 0 for
+/// integers, which are exact).
 double unit_roundoff(DType dtype);
 
-/// Half the distance from 1 to the next number that a product of that type can be given: 2^-11 for tf32.
+/// The same for operands of products of that type: 2^-11 for tf32.
 double operand_roundoff(DType dtype);
 
 /// The tolerance of outputs of size `magnitude`, each from a chain of `roundings` rounded fp32 (fp64 for

@@ -1,4 +1,4 @@
-// A workload: one op at one shape, in one type, by one implementation. What a suite is a list of.
+// A workload: one op at one shape, in one type, by one implementation. A suite is a list of workloads.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ class Shape {
   Shape() = default;
   Shape(std::initializer_list<std::pair<std::string, std::int64_t>> extents) : extents_(extents) {}
 
-  /// The extent of that name. Throws Error when there is none: a shape is complete once validated.
+  /// The extent of that name. Throws Error if there is none: a shape is complete once validated.
   std::int64_t operator[](std::string_view name) const;
   bool contains(std::string_view name) const;
   void set(std::string_view name, std::int64_t value);

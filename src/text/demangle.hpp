@@ -1,4 +1,4 @@
-// Names of C++ symbols as they are in the source.
+// Demangled names of C++ symbols.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace roofline {
 
-/// "roofline::fma_kernel<float, 8>(float*, int)"; the name as it is where it is none of C++.
+/// "roofline::fma_kernel<float, 8>(float*, int)"; unchanged if it is not a C++ symbol.
 std::string demangled(std::string_view symbol);
 
 }  // namespace roofline

@@ -1,5 +1,5 @@
-// Numbers for people. Works on the decimal digits of the rounded value, so that 999.6 carries into the
-// next prefix ("1 k", not "1000").
+// Formatting of numbers. Works on the decimal digits of the rounded value, so that 999.6 carries into the next
+// prefix ("1 k", not "1000").
 #include "text/format.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 namespace roofline {
 namespace {
 
-/// value = 0.d1d2d3… × 10^(exponent + 1), rounded to so many digits.
+/// value = 0.d1d2d3… × 10^(exponent + 1), rounded to that many digits.
 struct Decimal {
   bool negative = false;
   std::string digits;
@@ -31,7 +31,7 @@ Decimal decimal(double value, int digits) {
   return result;
 }
 
-/// The digits with the point set for 10^(decimal.exponent - shift).
+/// The digits with the decimal point for 10^(decimal.exponent - shift).
 std::string place_point(const Decimal& decimal, int shift) {
   std::string digits = decimal.digits;
   int point = decimal.exponent - shift + 1;  // digits before the point
@@ -140,7 +140,7 @@ std::string percent(double fraction) {
   const double value = 100 * fraction;
   if (!std::isfinite(value)) return without_digits(value);
   if (std::abs(value) >= 1000) return fmt::format("{:.0f} %", value);
-  // A tenth of a per cent is the finest that a table needs, but 0.04 % is not 0.0 %.
+  // Tables show tenths of a per cent, but 0.04 % is not 0.0 %.
   if (value != 0 && std::abs(value) < 0.1) return number(value, 1) + " %";
   return fmt::format("{:.1f} %", value);
 }

@@ -1,5 +1,5 @@
-// Numbers for people: SI prefixes, intervals, percentages. Locale-independent; a value that is absent
-// (NaN) is an en dash, never a zero. Programs read the JSON, not these.
+// Formatting of numbers: SI prefixes, intervals, percentages. Locale-independent; an absent value (NaN) is an en
+// dash, never a zero. Programs read the JSON instead.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@
 
 namespace roofline {
 
-/// What stands where there is no value: "–".
+/// The text for an absent value: "–".
 inline constexpr const char* kAbsent = "\u2013";
 
-/// `value` rounded to `digits` significant ones, trailing zeros dropped: "682.7".
-/// In exponent form only where nobody counts the zeros any more (from 1e15 on, and below 1e-6).
+/// `value` rounded to `digits` significant digits, without trailing zeros: "682.7". Exponent form only from 1e15
+/// on, and below 1e-6.
 std::string number(double value, int digits = 4);
 
 /// The same with an SI prefix from pico to exa: si(4.671e12, "byte/s") = "4.67 Tbyte/s".
@@ -25,17 +25,17 @@ std::string si(double value, std::string_view unit, int digits = 3);
 /// A rate in the unit of its kind: "4.67 TB/s", "798 TFLOP/s", "526 k launches/s".
 std::string rate(double value, CeilingKind kind, int digits = 3);
 
-/// "OP/s" of pipes whose operations are no FLOPs (integers, special functions), else "FLOP/s".
+/// "OP/s" for pipes whose operations are not FLOPs (integers, special functions), otherwise "FLOP/s".
 std::string_view unit_of(Pipe pipe);
 
-/// What a ceiling measured, as people quote it: a rate, or for launches and latencies the time of one.
+/// The value of a ceiling: a rate, or for launches and latencies the time of one.
 std::string ceiling_value(const Ceiling& ceiling);
 std::string ceiling_value(double value, CeilingKind kind);
 
-/// Its name, and its regime where that is not burst: "tensor.bf16 (sustained)". Unique within a machine.
+/// Its name, and its regime if that is not burst: "tensor.bf16 (sustained)". Unique within a machine.
 std::string ceiling_label(const Ceiling& ceiling);
 
-/// The energy that one operation, byte or launch of a ceiling takes: "0.81 pJ/FLOP". Empty where it was not read.
+/// The energy per operation, byte or launch of a ceiling: "0.81 pJ/FLOP". Empty if it was not read.
 std::string energy(const Ceiling& ceiling);
 
 /// A duration: "1.9 µs", "24.1 ms", "1 min 12 s".
@@ -44,7 +44,7 @@ std::string duration(double seconds);
 /// Bytes with a binary prefix: "60 MiB".
 std::string binary_bytes(double bytes);
 
-/// FLOP/byte without the unit. One decimal from 100 on, for the field quotes 682.7 and 1365.3.
+/// FLOP/byte without the unit. One decimal from 100 on, as in 682.7 and 1365.3.
 std::string intensity(double flop_per_byte);
 
 /// A fraction as a percentage: percent(0.865) = "86.5 %".

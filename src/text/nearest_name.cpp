@@ -1,4 +1,4 @@
-// "Did you mean": the edit distance with swaps of neighbours, the commonest slip of all.
+// "Did you mean": edit distance with transpositions of adjacent characters.
 #include "text/nearest_name.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace roofline {
 namespace {
 
-/// Insertions, deletions, substitutions and swaps of neighbours from `a` to `b`.
+/// Insertions, deletions, substitutions and transpositions from `a` to `b`.
 std::size_t edits(const std::string& a, const std::string& b) {
   std::vector<std::vector<std::size_t>> cost(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i) cost[i][0] = i;
@@ -26,7 +26,7 @@ std::size_t edits(const std::string& a, const std::string& b) {
 }  // namespace
 
 std::string nearest_name(const std::string& given, const std::vector<std::string>& candidates) {
-  // Longer than any name: not worth a table of that size.
+  // Longer than any name: not worth the table.
   constexpr std::size_t kLongestName = 64;
   std::string nearest;
   std::size_t fewest = std::numeric_limits<std::size_t>::max();

@@ -1,4 +1,4 @@
-// "Did you mean": the candidate that a misspelt name was meant to be.
+// "Did you mean": the likely intended candidate for a misspelt name.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace roofline {
 
-/// The nearest candidate within a third of its length in edits, or empty.
+/// The nearest candidate within an edit distance of a third of its length, or empty.
 std::string nearest_name(const std::string& given, const std::vector<std::string>& candidates);
 
 }  // namespace roofline

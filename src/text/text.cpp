@@ -1,5 +1,5 @@
-// UTF-8 decoding and the widths of characters, as far as names of kernels and devices need them. No
-// normalisation, no grapheme clusters.
+// UTF-8 decoding and character widths, as far as names of kernels and devices need them. No normalisation, no
+// grapheme clusters.
 #include "text/text.hpp"
 
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace {
 constexpr char32_t kReplacement = 0xFFFD;
 constexpr std::string_view kReplacementUtf8 = "\uFFFD";
 
-/// Decodes one code point strictly: overlong forms, surrogates and stray bytes give the replacement
-/// character, with the length of the bytes to skip.
+/// Decodes one code point strictly: overlong forms, surrogates and stray bytes give the replacement character, with
+/// the number of bytes to skip.
 CodePoint decode(std::string_view text) {
   if (text.empty()) return {};
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };

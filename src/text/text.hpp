@@ -1,5 +1,5 @@
-// Text that came from outside (names, reasons, file contents) on its way into an output: made valid,
-// measured in terminal columns, shortened, escaped.
+// Foreign text (names, reasons, file contents) for outputs: made valid, measured in terminal columns, shortened,
+// escaped.
 #pragma once
 
 #include <string>
@@ -7,18 +7,18 @@
 
 namespace roofline {
 
-/// Valid UTF-8 with a replacement character for every malformed byte and control character; tabs and line
-/// feeds are kept. A terminal must not obey an escape sequence, nor a JSON parser stumble over a name.
+/// Valid UTF-8 with a replacement character for every malformed byte and control character; tabs and line feeds are
+/// kept. Prevents escape sequences in terminals and invalid JSON.
 std::string clean(std::string_view text);
 
-/// The same on one line: white space of any kind and length becomes one space, and characters that
-/// reverse the direction of what follows are dropped.
+/// The same on one line: any white space becomes one space, and characters that reverse the text direction are
+/// dropped.
 std::string clean_line(std::string_view text);
 
 /// Columns that valid UTF-8 takes in a terminal: 2 for East Asian wide characters and emoji, 0 for combining marks.
 int display_width(std::string_view text);
 
-/// At most `columns` wide: the middle gives way to "…", for template names differ at both ends.
+/// At most `columns` wide: the middle is replaced by "…", because template names differ at both ends.
 std::string shorten(std::string_view text, int columns);
 
 /// The first code point of valid UTF-8 and its length in bytes; {0, 0} at the end.
@@ -29,8 +29,8 @@ struct CodePoint {
 CodePoint next_code_point(std::string_view text);
 std::u32string code_points(std::string_view text);
 
-/// Valid UTF-8 with the five characters that XML and HTML give a meaning to written as entities: safe as an element's
-/// text and in a quoted attribute.
+/// Valid UTF-8 with the five special characters of XML and HTML as entities: safe as an element's text and in a
+/// quoted attribute.
 std::string escape_xml(std::string_view text);
 
 }  // namespace roofline
