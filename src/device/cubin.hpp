@@ -1,5 +1,5 @@
 // Reads GPU machine code back out of an executable and counts its instructions, so that an audit can say
-// "HGMMA stands 64 times in the kernel that was timed" on a machine that has no disassembler.
+// "HGMMA appears 64 times in the timed kernel" on a machine that has no disassembler.
 // Host-only: ELF files and opcodes, no CUDA header.
 #pragma once
 

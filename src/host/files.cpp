@@ -51,8 +51,7 @@ struct OpenFile {
 
 [[noreturn]] void refuse_size(const fs::path& path, const FileLimit& limit, const std::string& hint) {
   throw UsageError(
-      fmt::format("{}: is larger than {} MB, the most that {} may have", path.string(), limit.bytes >> 20, limit.what),
-      hint);
+      fmt::format("{}: is larger than {} MB, the limit for {}", path.string(), limit.bytes >> 20, limit.what), hint);
 }
 
 OpenFile open_for_reading(const fs::path& path, const FileLimit& limit, const std::string& hint) {
@@ -76,7 +75,7 @@ void wait_for_writer(int descriptor, const fs::path& path, const std::string& hi
   constexpr int kPatienceMs = 30000;
   pollfd waiting{descriptor, POLLIN, 0};
   if (::poll(&waiting, 1, kPatienceMs) != 0) return;
-  throw UsageError(fmt::format("{}: nothing came through this pipe for {} s", path.string(), kPatienceMs / 1000), hint);
+  throw UsageError(fmt::format("{}: this pipe sent nothing for {} s", path.string(), kPatienceMs / 1000), hint);
 }
 
 /// 0, or the system's reason.
@@ -117,7 +116,7 @@ std::string read_file(const fs::path& path, const FileLimit& limit, const std::s
       throw UsageError(fmt::format("{}: {}", path.string(), std::strerror(errno)), hint);
     }
   }
-  if (file.pipe && end == 0) throw UsageError(fmt::format("{}: is a pipe that nobody writes to", path.string()), hint);
+  if (file.pipe && end == 0) throw UsageError(fmt::format("{}: is a pipe without a writer", path.string()), hint);
   text.resize(end);
   return text;
 }

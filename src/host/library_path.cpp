@@ -45,10 +45,9 @@ void leave_relative_library_folders(char** argv) {
     ::setenv(kVariable, trusted->c_str(), 1);
   }
   ::execv("/proc/self/exe", argv);
-  throw UsageError(
-      std::string("LD_LIBRARY_PATH has relative folders, and this program can't start anew without them: ") +
-          std::strerror(errno),
-      std::string("set it to \"") + *trusted + "\"");
+  throw UsageError(std::string("LD_LIBRARY_PATH has relative folders, and this program can't restart without them: ") +
+                       std::strerror(errno),
+                   std::string("set it to \"") + *trusted + "\"");
 }
 
 std::optional<std::string> user_library_path() {

@@ -28,17 +28,17 @@ struct stat status_of(const fs::path& path) {
 
 void require_private(const fs::path& folder) {
   const struct stat own = status_of(folder);
-  if (!S_ISDIR(own.st_mode)) throw UsageError(fmt::format("{}: is no folder", folder.string()), kHint);
-  if (own.st_uid != ::geteuid()) throw UsageError(fmt::format("{}: is somebody else's", folder.string()), kHint);
+  if (!S_ISDIR(own.st_mode)) throw UsageError(fmt::format("{}: is not a folder", folder.string()), kHint);
+  if (own.st_uid != ::geteuid()) throw UsageError(fmt::format("{}: belongs to another user", folder.string()), kHint);
   if ((own.st_mode & (S_IRWXG | S_IRWXO)) != 0)
-    throw UsageError(fmt::format("{}: is open to others", folder.string()), kHint);
+    throw UsageError(fmt::format("{}: other users have access to it", folder.string()), kHint);
   // Through a link, as the folder was: what counts is who may rename in it.
   const fs::path above = fs::canonical(folder.parent_path());
   const struct stat around = status_of(above);
   const bool others_write = (around.st_mode & (S_IWGRP | S_IWOTH)) != 0 && (around.st_mode & S_ISVTX) == 0;
   const bool others_own = around.st_uid != ::geteuid() && around.st_uid != 0;
   if (others_write || others_own)
-    throw UsageError(fmt::format("{}: others can replace what is in it", above.string()), kHint);
+    throw UsageError(fmt::format("{}: other users can replace its contents", above.string()), kHint);
 }
 
 PrivateFolder::PrivateFolder() {

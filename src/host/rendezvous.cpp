@@ -93,7 +93,7 @@ Rendezvous::Rendezvous(const fs::path& folder, World world, double patience_s)
   fs::create_directories(folder_, error);
   if (error)
     throw UsageError(fmt::format("can't make {}: {}", folder_.string(), error.message()),
-                     "ROOFLINE_RENDEZVOUS names a folder that all processes may write to");
+                     "set ROOFLINE_RENDEZVOUS to a folder that all processes can write to");
 }
 
 bool Rendezvous::begin() {
@@ -128,8 +128,9 @@ bool Rendezvous::lead() {
     }
     if (all) break;
     if (patience.over())
-      throw Error(fmt::format("of {} processes rank {} did not come within {:g} s", world_.size, missing, patience_s_),
-                  "all of them need the same ROOFLINE_RENDEZVOUS, on a file system that they share");
+      throw Error(
+          fmt::format("rank {1} of {0} processes did not join within {2:g} s", world_.size, missing, patience_s_),
+          "set the same ROOFLINE_RENDEZVOUS, on a shared file system, for all processes");
   }
   write_whole(file("go"), leader_);
   return true;
@@ -153,8 +154,8 @@ bool Rendezvous::follow() {
     if (!offer.empty() && read_whole(file("go")) == offer) break;
     if (!past_.empty() && read_whole(file("over")) == past_) return false;
     if (patience.over())
-      throw Error(fmt::format("rank 0 did not begin within {:g} s", patience_s_),
-                  "all processes need the same ROOFLINE_RENDEZVOUS, on a file system that they share");
+      throw Error(fmt::format("rank 0 did not start within {:g} s", patience_s_),
+                  "set the same ROOFLINE_RENDEZVOUS, on a shared file system, for all processes");
   }
   leader_ = offer;
   return true;
@@ -168,7 +169,7 @@ std::vector<std::string> Rendezvous::exchange(int ranks, const std::string& mine
   try {
     write_whole(name(number, world_.rank), mine);
   } catch (const Error&) {
-    if (!leads() && abandoned()) throw Error("rank 0 has begun anew");
+    if (!leads() && abandoned()) throw Error("rank 0 has restarted");
     throw;
   }
   // Who writes the next one has read all of this; so all have read the one before the last.
@@ -181,12 +182,12 @@ std::vector<std::string> Rendezvous::exchange(int ranks, const std::string& mine
     while (!text) {
       const bool gone = !leads() && abandoned();
       // The last thing that it did may have been to give its text.
-      if (gone && !(text = read_whole(name(number, rank)))) throw Error("rank 0 has begun anew");
+      if (gone && !(text = read_whole(name(number, rank)))) throw Error("rank 0 has restarted");
       if (text) break;
       const bool over = patience.over();
       if (leads() && over)
-        throw Error(fmt::format("nothing came from rank {} within {:g} s", rank, patience_s_),
-                    "is its process still there?");
+        throw Error(fmt::format("rank {} sent nothing within {:g} s", rank, patience_s_),
+                    "check that its process is running");
       text = read_whole(name(number, rank));
     }
     texts.push_back(std::move(*text));

@@ -66,7 +66,7 @@ WorkerProcess::WorkerProcess(const std::function<std::unique_ptr<Handler>()>& ma
   socket_ = std::move(channel.parent);
 }
 
-WorkerProcess::~WorkerProcess() { end("it was ended"); }
+WorkerProcess::~WorkerProcess() { end("it was stopped"); }
 
 void WorkerProcess::end(const std::string& reason) {
   if (socket_.get() < 0) return;

@@ -41,7 +41,7 @@ int number_of(const char* variable, const char* text) {
   const std::string_view digits(text);
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error != std::errc() || end != digits.data() + digits.size() || value < 0)
-    throw UsageError(fmt::format("{}={} is no number of a process", variable, text),
+    throw UsageError(fmt::format("{}={} is not a process number", variable, text),
                      "start with mpirun, srun or torchrun");
   return value;
 }

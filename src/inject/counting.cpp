@@ -47,7 +47,7 @@ constexpr std::uint64_t kFirstPause = 500 * kMillisecond;  // after the GPU was 
 constexpr int kMostAttempts = 5;
 constexpr std::uint64_t kLongUnended = 10'000 * kMillisecond;
 constexpr const char* kNeverIdle =
-    "the GPU was not seen idle: kernels that wait for the host or for other work, or run as long as the program";
+    "the GPU was never idle: kernels wait for the host or other work, or run as long as the program";
 constexpr std::uint32_t kMostGroups = 64;
 
 std::string seconds(std::uint64_t nanoseconds) {
@@ -254,7 +254,7 @@ bool Counting::begin(const LaunchSite& site, std::uint64_t start) {
   const std::optional<Configuration> chosen = plan_.choose(launch);
   if (plan_.over()) {
     stop_session();
-    tell("the time allowed for it is spent");
+    tell("its time limit was reached");
     off_ = true;
     return false;
   }
@@ -268,7 +268,7 @@ bool Counting::begin(const LaunchSite& site, std::uint64_t start) {
   const bool changes = chosen != plan_.current();
   if (!quiet(site.context)) {
     if (captures_.load() > 0) return false;
-    plan_.failed(site.kind, "what is queued before it does not end within seconds", now() - start);
+    plan_.failed(site.kind, "work queued before it does not end within seconds", now() - start);
     publish_cost();
     return false;
   }
@@ -357,10 +357,10 @@ void Counting::make_event(CUcontext handle, Context& context) {
   }
   CUcontext current = nullptr;
   if (driver_->current_context(&current) != CUDA_SUCCESS || current != handle) {
-    throw Error("a launch into a context that is not its thread's");
+    throw Error("a launch into a context that is not current in its thread");
   }
   if (driver_->event_create(&context.event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS) {
-    throw Error("the driver makes no event");
+    throw Error("the driver can't create an event");
   }
 }
 
@@ -382,7 +382,7 @@ Counting::Chip& Counting::chip_of(const std::string& name, std::vector<std::uint
   auto made = std::make_unique<Chip>(*profiler_, name, std::move(availability), quantities_);
   const std::vector<CounterGroup>& groups = made->groups.groups();
   if (groups.empty() || groups_ + groups.size() > kMostGroups) {
-    throw Error("the " + name + " has none of the counters that were asked for");
+    throw Error("the " + name + " has none of the requested counters");
   }
   made->range.first = groups_;
   made->range.count = static_cast<std::uint32_t>(groups.size());
@@ -406,8 +406,8 @@ bool Counting::ends(CUcontext handle, CUevent event, std::uint64_t limit, bool i
   if (interrupted()) return false;  // even this would break a capture
   const std::uint64_t since = now();
   if (const CUresult status = driver_->context_record(handle, event); status != CUDA_SUCCESS) {
-    throw Error("the driver does not tell when a GPU has nothing to do (CUDA error " +
-                std::to_string(static_cast<int>(status)) + ")");
+    throw Error("the driver can't report when a GPU is idle (CUDA error " + std::to_string(static_cast<int>(status)) +
+                ")");
   }
   while (driver_->event_query(event) == CUDA_ERROR_NOT_READY) {
     if (interrupted()) return false;
@@ -547,7 +547,7 @@ void Counting::tell(const char* more) {
   if (chips_.empty()) return;
   const CountingPlan::Summary summary = plan_.summary();
   std::string text = std::to_string(summary.complete) + " of " + std::to_string(summary.kinds) +
-                     " kinds of launches have all their counts, which took " + seconds(plan_.cost());
+                     " launch signatures were counted completely in " + seconds(plan_.cost());
   if (*more != '\0') text += std::string("; ") + more;
   process_.spool.note(spool::NoteCode::counting_ended, text);
 }
@@ -592,7 +592,7 @@ void Counting::finish() {
   for (const CountingPlan::Missing& kind : missing) {
     process_.spool.write(spool::Type::uncounted, spool::Uncounted{kind.kind, process_.spool.text(kind.reason)});
   }
-  tell(unended_ || attempts_ > 0 ? "work that did not end kept the rest from being counted" : "");
+  tell(unended_ || attempts_ > 0 ? "the others were not counted because earlier work did not end" : "");
 }
 
 /// Never freed: threads may be in it when the process ends. nullptr: none of this process yet.

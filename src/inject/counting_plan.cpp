@@ -40,7 +40,7 @@ std::optional<Configuration> CountingPlan::choose(const Launch& launch) {
   kind.launches = std::max(kind.launches, launch.number);
   kind.wanted |= bits(launch.groups);
   if (!launch.instrumentable) kind.wanted &= ~launch.groups.instrumented;
-  if (launch.uncountable && kind.refused.empty()) kind.refused = "it must not be run alone";
+  if (launch.uncountable && kind.refused.empty()) kind.refused = "it can't run alone";
   // First launches include what is loaded and touched for the first time.
   if (!kind.refused.empty() || kind.complete() || launch.number < 2 || over()) return std::nullopt;
 
@@ -113,7 +113,7 @@ void CountingPlan::failed(spool::Id id, const char* reason, std::uint64_t cost) 
 
 void CountingPlan::overlapped(spool::Id id, std::uint64_t cost) {
   Kind& kind = kinds_[id];
-  if (++kind.overlaps >= kMostOverlaps) kind.refused = "work of other threads always ran beside it";
+  if (++kind.overlaps >= kMostOverlaps) kind.refused = "other threads' work always overlapped it";
   spent_ += cost;
 }
 
@@ -163,7 +163,7 @@ void CountingPlan::rank() {
 std::string CountingPlan::why_missing(const Kind& kind) const {
   if (!kind.refused.empty()) return kind.refused;
   if (kind.launches < 2) return "launched only once";
-  if (over()) return "the time for counting was spent";
+  if (over()) return "the time limit for counting was reached";
   return "not launched often enough";
 }
 

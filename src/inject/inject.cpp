@@ -213,7 +213,7 @@ void initialize() {
     look_for_torch();
     started->spool.note(spool::NoteCode::recording, "with " + cupti().path);
     std::atexit(at_exit);
-    if (!start_scribe(*started)) started->spool.note(spool::NoteCode::remark, "no thread to write could be started");
+    if (!start_scribe(*started)) started->spool.note(spool::NoteCode::remark, "the writer thread can't be started");
   } else {
     started->spool.note(spool::NoteCode::not_traced, reason);
     started->phase = Phase::ended;

@@ -227,7 +227,7 @@ TEST(CountingPlan, KindsThatMustNotBeRunAloneAreNot) {
     program.launch(2);
     program.time += 4 * kOneMillisecond;
   }
-  EXPECT_EQ(program.plan.missing().front().reason, "it must not be run alone");
+  EXPECT_EQ(program.plan.missing().front().reason, "it can't run alone");
 }
 
 TEST(CountingPlan, TheBudgetIsKept) {
@@ -236,7 +236,8 @@ TEST(CountingPlan, TheBudgetIsKept) {
   EXPECT_TRUE(program.plan.over());
   EXPECT_LE(program.plan.cost(), 1300 * kOneMillisecond);  // by a change of groups at most
   EXPECT_FALSE(program.launch(1));
-  for (const auto& missing : program.plan.missing()) EXPECT_EQ(missing.reason, "the time for counting was spent");
+  for (const auto& missing : program.plan.missing())
+    EXPECT_EQ(missing.reason, "the time limit for counting was reached");
 }
 
 TEST(CountingPlan, NoBudgetCountsNothing) {

@@ -34,7 +34,7 @@ class MonitorTest(unittest.TestCase):
     def fake(self, **figures):
         """GPUs that only NVML knows: CUDA shows none here."""
         if not FAKE:
-            self.skipTest("this build has no CUDA half")
+            self.skipTest("this build has no CUDA support")
         self.environment["LD_LIBRARY_PATH"] = str(pathlib.Path(FAKE).resolve().parent)
         self.environment["FAKE_NVML"] = ",".join(f"{key}={value}" for key, value in figures.items()) or "1"
 

@@ -21,7 +21,7 @@ std::string missing(const AmxFacts& facts, DType dtype) { return amx_missing(fac
 TEST(Amx, HasTheTypesThatCpuidNames) {
   EXPECT_EQ(missing(kEmeraldRapids, DType::bf16), "");
   EXPECT_EQ(missing(kEmeraldRapids, DType::int8), "");
-  EXPECT_THAT(missing(kEmeraldRapids, DType::fp16), HasSubstr("no products of fp16"));
+  EXPECT_THAT(missing(kEmeraldRapids, DType::fp16), HasSubstr("not multiply fp16"));
   AmxFacts granite_rapids = kEmeraldRapids;
   granite_rapids.leaf_7_1_eax |= kFp16;
   EXPECT_EQ(missing(granite_rapids, DType::fp16), "");

@@ -40,7 +40,7 @@ TEST_F(OutsideFiles, WhatIsNoFileIsRefusedAtOnce) {
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   EXPECT_THAT(refusal("/dev/zero"), HasSubstr("/dev/zero: is a device"));
   EXPECT_THAT(refusal(folder_), HasSubstr("is a folder"));
-  EXPECT_THAT(refusal(pipe), HasSubstr("nobody writes to"));
+  EXPECT_THAT(refusal(pipe), HasSubstr("without a writer"));
   EXPECT_THAT(refusal(folder_ / "nowhere"), HasSubstr("No such file"));
   EXPECT_THROW(require_file("/dev/zero", kFileLimit), UsageError);
   EXPECT_THROW(require_file(pipe, kFileLimit), UsageError);
@@ -51,7 +51,7 @@ TEST_F(OutsideFiles, WhatIsTooLargeIsRefusedWithItsNameAndTheLimit) {
   write_file(large, "");
   const FileLimit limit{std::uint64_t{3} << 20, "a suite"};
   fs::resize_file(large, limit.bytes + 1);  // a hole, which takes no room
-  EXPECT_EQ(refusal(large, limit), large.string() + ": is larger than 3 MB, the most that a suite may have");
+  EXPECT_EQ(refusal(large, limit), large.string() + ": is larger than 3 MB, the limit for a suite");
   EXPECT_THROW(require_file(large, limit), UsageError);
   fs::resize_file(large, limit.bytes);
   EXPECT_EQ(read_file(large, limit).size(), limit.bytes);

@@ -72,7 +72,7 @@ TEST(Isa, WhatTheBuildLacksIsSaid) {
   EXPECT_EQ(lacking_levels(Isa::avx2, Isa::avx2), "");
   EXPECT_EQ(lacking_levels(Isa::avx2, Isa::avx512), "");
   EXPECT_EQ(lacking_levels(Isa::avx512, Isa::avx2),
-            "no kernels for avx512, which this CPU runs: build with -DROOFLINE_CPU_LEVELS=ALL");
+            "no kernels for avx512, which this CPU supports: build with -DROOFLINE_CPU_LEVELS=ALL");
 }
 
 TEST(Isa, ALevelThatTheBuildLacksIsNotPicked) {
@@ -89,7 +89,7 @@ TEST(Isa, WantingALevelThatTheBuildLacksIsAMistakeOfTheUser) {
     isa_in_use(Isa::avx512, Isa::avx2, "avx512");
     FAIL() << "nothing was thrown";
   } catch (const UsageError& error) {
-    EXPECT_NE(std::string(error.what()).find("'avx512', which this build has no kernels for"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("'avx512', for which this build has no kernels"), std::string::npos);
     EXPECT_NE(error.hint().find("-DROOFLINE_CPU_LEVELS=ALL"), std::string::npos);
   }
   // A CPU that could not run it would not have been given it either way.

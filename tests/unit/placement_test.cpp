@@ -50,7 +50,7 @@ TEST(PlaceThreads, PhysicalCoresComeFirst) {
 TEST(PlaceThreads, AQuotaLimitsTheDefaultAndIsSaid) {
   const Placement limited = place_threads(four_equal_cores(), {.cpu_quota = 2.5});
   EXPECT_THAT(limited.cpus, ElementsAre(0, 1));
-  EXPECT_THAT(limited.notes, ElementsAre("2 threads, for the control group's quota is 2.5 CPUs"));
+  EXPECT_THAT(limited.notes, ElementsAre("2 threads: the control group's quota is 2.5 CPUs"));
   EXPECT_THAT(place_threads(four_equal_cores(), {.cpu_quota = 0.5}).notes, ElementsAre(HasSubstr("1 thread, for")));
   EXPECT_THAT(place_threads(four_equal_cores(), {.cpu_quota = 0.5}).cpus, ElementsAre(0));
   EXPECT_THAT(place_threads(four_equal_cores(), {.cpu_quota = 8}).notes, IsEmpty());

@@ -37,7 +37,7 @@ std::string ask_for_tiles() {
   if (::syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0) return {};
   return std::generic_category().message(errno);
 #else
-  return "it has no such request";
+  return "it lacks ARCH_REQ_XCOMP_PERM";
 #endif
 }
 
@@ -66,8 +66,8 @@ AmxFacts amx_facts() {
 
 std::optional<std::string> amx_missing(const AmxFacts& facts, DType dtype) {
   if ((facts.leaf_7_edx & kTiles) == 0 || facts.palettes == 0) return "this CPU has no AMX";
-  if (!has_products(facts, dtype)) return "this CPU's AMX has no products of " + std::string(to_string(dtype));
-  if ((facts.xcr0 & kTileState) != kTileState) return "the operating system does not save the tiles of AMX";
+  if (!has_products(facts, dtype)) return "this CPU's AMX does not multiply " + std::string(to_string(dtype));
+  if ((facts.xcr0 & kTileState) != kTileState) return "the operating system does not save AMX tiles";
   return std::nullopt;
 }
 
@@ -75,9 +75,9 @@ std::optional<std::string> amx_missing(DType dtype, Isa isa) {
   static const AmxFacts facts = amx_facts();
   if (auto reason = amx_missing(facts, dtype)) return reason;
   // Kernels on tiles prepare their operands with AVX-512, which every CPU with AMX has.
-  if (isa != Isa::avx512) return "AMX goes with avx512, and the level in use is " + std::string(to_string(isa));
+  if (isa != Isa::avx512) return "AMX needs the avx512 level; the level in use is " + std::string(to_string(isa));
   static const std::string refusal = ask_for_tiles();
-  if (!refusal.empty()) return "the kernel gives this process no tiles of AMX: " + refusal;
+  if (!refusal.empty()) return "the kernel denies this process AMX tiles: " + refusal;
   return std::nullopt;
 }
 

@@ -46,7 +46,8 @@ std::string huge_pages_text(double share) {
   if (share >= 1) return "granted to large buffers";
   const std::string setting = first_line("/sys/kernel/mm/transparent_hugepage/enabled");
   if (share > 0) return fmt::format("granted to {:.0f} % of a large buffer", 100 * share);
-  return setting.empty() ? "not granted: this kernel has none" : "not granted: the system's setting is " + setting;
+  return setting.empty() ? "not granted: this kernel has no transparent huge pages"
+                         : "not granted: the system's setting is " + setting;
 }
 
 std::vector<Attribute> describe(const Topology& topology, const CpuName& name, const CgroupLimits& limits,
@@ -57,7 +58,7 @@ std::vector<Attribute> describe(const Topology& topology, const CpuName& name, c
     {AttributeKey::numa_nodes, fmt::format("{}", std::max<std::size_t>(1, topology.numa_nodes.size()))},
     {AttributeKey::physical_cores, fmt::format("{}", topology.cores.size())},
     {AttributeKey::logical_cpus, fmt::format("{}", topology.cpus())},
-    {AttributeKey::smt, siblings > 1 ? fmt::format("{} threads a core", siblings) : "not visible"},
+    {AttributeKey::smt, siblings > 1 ? fmt::format("{} threads per core", siblings) : "not visible"},
     {AttributeKey::pinned_to, "CPU " + cpu_list(placement.cpus)},
 #if defined(__aarch64__)
     {AttributeKey::part, name.version},
@@ -201,9 +202,9 @@ std::unique_ptr<Buffer> CpuDevice::allocate(std::size_t bytes) {
   // Linux promises more than it has, and kills a process that takes it at its word: ask before.
   const double free = free_memory_bytes();
   if (static_cast<double>(bytes) > free) {
-    throw Error(fmt::format("{:.1f} MiB of memory asked for, {:.1f} MiB free", static_cast<double>(bytes) / 1048576,
+    throw Error(fmt::format("{:.1f} MiB of memory requested, {:.1f} MiB free", static_cast<double>(bytes) / 1048576,
                             free / 1048576),
-                "use smaller sizes, or end what else takes memory");
+                "use smaller sizes, or stop other programs");
   }
   if (state_->scratch_is_idle() && static_cast<double>(bytes + state_->scratch->size()) > free) state_->scratch.reset();
   return std::make_unique<MappedBuffer>(bytes, state_->pool);

@@ -54,8 +54,8 @@ std::optional<double> pressure_s(const fs::path& file) {
 std::string why_no_power(const std::string& root) {
   std::error_code hidden;
   const bool zones = fs::exists(root + "/sys/class/powercap/intel-rapl:0/energy_uj", hidden);
-  return zones ? "RAPL is readable by root alone: run as root, or chmod o+r /sys/class/powercap/intel-rapl:*/energy_uj"
-               : "this machine shows no RAPL: virtual machines have none";
+  return zones ? "only root can read RAPL: run as root, or chmod o+r /sys/class/powercap/intel-rapl:*/energy_uj"
+               : "no RAPL counters: virtual machines do not expose them";
 }
 
 }  // namespace
@@ -85,28 +85,28 @@ HostReading HostSensors::read() {
     if (!value) reading.absent[name] = why;
   };
   reading.core_hz = mean_frequency(root_, system.cpus, "scaling_cur_freq");
-  if (!reading.core_hz) put("core_hz", reading.core_hz, measure_core_hz(), "no cpufreq, and no measure of it here");
+  if (!reading.core_hz) put("core_hz", reading.core_hz, measure_core_hz(), "this machine has no cpufreq");
   reading.max_core_hz = mean_frequency(root_, system.cpus, "cpuinfo_max_freq");
   const PowerReading power = power_.read();
   put("energy_j", reading.energy_j, power.energy_j, power_absent_);
-  put("temperature_c", reading.temperature_c, power.temperature_c, "no thermometer of the package is to be seen");
+  put("temperature_c", reading.temperature_c, power.temperature_c, "this machine exposes no package temperature");
   const std::string memory = text_of(root_ + "/proc/meminfo");
   reading.memory_total_bytes = meminfo(memory, "MemTotal");
   if (const auto available = meminfo(memory, "MemAvailable"); available && reading.memory_total_bytes) {
     reading.memory_used_bytes = *reading.memory_total_bytes - *available;
   }
-  if (!reading.memory_used_bytes) reading.absent["memory_used_bytes"] = "/proc/meminfo does not say";
+  if (!reading.memory_used_bytes) reading.absent["memory_used_bytes"] = "/proc/meminfo lacks it";
   if (const auto bytes = traffic_ ? traffic_->bytes() : std::nullopt) {
     reading.dram_read_bytes = bytes->read;
     reading.dram_write_bytes = bytes->written;
   } else {
     reading.absent["dram"] = traffic_ ? "the memory controllers' counters have not run yet" : traffic_absent_;
   }
-  const std::string no_pressure = "this kernel tells no pressure (CONFIG_PSI, psi=1)";
+  const std::string no_pressure = "this kernel does not report pressure (CONFIG_PSI, psi=1)";
   put("cpu_pressure_s", reading.cpu_pressure_s, pressure_s(root_ + "/proc/pressure/cpu"), no_pressure);
   put("memory_pressure_s", reading.memory_pressure_s, pressure_s(root_ + "/proc/pressure/memory"), no_pressure);
   put("io_pressure_s", reading.io_pressure_s, pressure_s(root_ + "/proc/pressure/io"), no_pressure);
-  put("load", reading.load, number_in(root_ + "/proc/loadavg"), "/proc/loadavg is not to be read");
+  put("load", reading.load, number_in(root_ + "/proc/loadavg"), "/proc/loadavg can't be read");
   return reading;
 }
 

@@ -65,18 +65,18 @@ Isa isa_in_use(Isa cpu, Isa highest, std::string_view wanted) {
   for (const Isa isa : kAllIsas) {
     if (to_string(isa) != wanted) continue;
     if (isa > highest && isa <= cpu) {
-      throw UsageError("ROOFLINE_ISA is '" + std::string(wanted) + "', which this build has no kernels for",
+      throw UsageError("ROOFLINE_ISA is '" + std::string(wanted) + "', for which this build has no kernels",
                        kBuildThem + std::string(", or unset it"));
     }
     return std::min(isa, best);
   }
-  throw UsageError("ROOFLINE_ISA is '" + std::string(wanted) + "', which is no instruction-set level",
+  throw UsageError("ROOFLINE_ISA is '" + std::string(wanted) + "', which is not an instruction-set level",
                    "use sse2 (neon on AArch64), avx2 or avx512, or unset it");
 }
 
 std::string lacking_levels(Isa cpu, Isa highest) {
   if (cpu <= highest) return "";
-  return "no kernels for " + std::string(to_string(cpu)) + ", which this CPU runs: " + kBuildThem;
+  return "no kernels for " + std::string(to_string(cpu)) + ", which this CPU supports: " + kBuildThem;
 }
 
 Isa best_isa() {
@@ -129,7 +129,7 @@ std::optional<std::string> missing(DotUnit unit, Isa isa) {
   constexpr std::array<Unit, 4> kUnits = {{{"AVX512_BF16", Isa::avx512},
                                            {"AVX512_VNNI", Isa::avx512},
                                            {"AVX-VNNI", Isa::avx2},
-                                           {"dot products of NEON", Isa::baseline}}};
+                                           {"NEON dot products", Isa::baseline}}};
   const auto& [name, level] = kUnits.at(static_cast<std::size_t>(unit));
   if (has(unit) && isa >= level) return std::nullopt;
   return "this CPU has no " + std::string(name) + " at level " + std::string(to_string(isa));

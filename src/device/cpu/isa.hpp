@@ -27,7 +27,8 @@ Isa cpu_isa();
 /// CPU runs and the build lacks.
 Isa isa_in_use(Isa cpu, Isa highest, std::string_view wanted);
 
-/// "no kernels for avx512, which this CPU runs: …", or nothing where the build has kernels for all that the CPU runs.
+/// "no kernels for avx512, which this CPU supports: …", or nothing where the build has kernels for all that the CPU
+/// runs.
 std::string lacking_levels(Isa cpu, Isa highest);
 
 /// isa_in_use of this CPU, this build and $ROOFLINE_ISA.

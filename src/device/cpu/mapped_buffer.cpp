@@ -33,7 +33,7 @@ MappedBuffer::MappedBuffer(std::size_t bytes, ThreadPool& pool, Pages pages) : b
   mapped_ = huge ? usable + kHugePage : usable;
   mapping_ = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapping_ == MAP_FAILED) {
-    throw Error("the kernel refused " + std::to_string(bytes) + " bytes of memory: " + std::strerror(errno),
+    throw Error("the kernel denied " + std::to_string(bytes) + " bytes of memory: " + std::strerror(errno),
                 "use smaller sizes, or raise the limit (ulimit -v)");
   }
   const auto address = reinterpret_cast<std::uintptr_t>(mapping_);

@@ -212,7 +212,7 @@ class PerfReader final : public CounterReader {
         if (const auto value = counter.value()) {
           counters.values[event.event.id] += *value * event.event.scale;
         } else {
-          counters.missing[event.event.id] = "the event never got a counter of the processor";
+          counters.missing[event.event.id] = "the event was never scheduled on a hardware counter";
         }
       }
     }
@@ -258,7 +258,7 @@ MemoryTraffic::MemoryTraffic() : state_(std::make_unique<State>()) {
   add_memory_controllers(state_->events);
   if (state_->events.empty()) {
     throw Error(
-        "this machine shows no memory controllers to perf_event_open that are known here: Intel servers do, "
+        "perf_event_open shows no known memory controllers; Intel servers have them, "
         "virtual machines don't");
   }
   for (const PerfEvent& event : state_->events) {

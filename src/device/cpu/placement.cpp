@@ -79,11 +79,11 @@ Cores named_cores(const Topology& topology, const std::vector<int>& cpus) {
   const int there = count_cpus(cores);
   const std::string asked = fmt::format("{} threads were asked for, but ", threads);
   if (named) {
-    throw UsageError(asked + fmt::format("--cpus names {} logical CPUs", there), "leave out --threads, or name more");
+    throw UsageError(asked + fmt::format("--cpus names {} logical CPUs", there), "omit --threads, or list more CPUs");
   }
   if (there < topology.cpus()) {
     throw UsageError(asked + fmt::format("the performance cores have {} logical CPUs", there),
-                     fmt::format("use --threads {} or fewer, or efficiency cores too: --cpus {}", there,
+                     fmt::format("use --threads {} or fewer, or add efficiency cores: --cpus {}", there,
                                  cpu_list(all_cpus(topology.cores))));
   }
   throw UsageError(asked + fmt::format("this process may use only {} logical CPUs", there),
@@ -109,7 +109,7 @@ std::optional<std::pair<int, int>> range_of(std::string_view text) {
 
 Placement place_threads(const Topology& topology, const PlacementRequest& request) {
   if (request.threads < 0) {
-    throw UsageError("the number of threads can't be negative", "leave --threads out to use every core");
+    throw UsageError("the number of threads can't be negative", "omit --threads to use every core");
   }
   const bool named = !request.cpus.empty();
   const Cores usual = performance_cores(topology);
@@ -126,7 +126,7 @@ Placement place_threads(const Topology& topology, const PlacementRequest& reques
     // More runnable threads than the quota pays for are all stopped together for part of every period.
     threads = std::clamp(static_cast<int>(std::floor(request.cpu_quota)), 1, most);
     if (threads < most) {
-      placement.notes.push_back(fmt::format("{} thread{}, for the control group's quota is {:.4g} CPUs", threads,
+      placement.notes.push_back(fmt::format("{} thread{}: the control group's quota is {:.4g} CPUs", threads,
                                             threads == 1 ? "" : "s", request.cpu_quota));
     }
   }

@@ -7,7 +7,7 @@
 namespace roofline {
 namespace {
 
-constexpr const char* kReason = "this build has no CUDA half";
+constexpr const char* kReason = "this build has no CUDA support";
 
 }  // namespace
 

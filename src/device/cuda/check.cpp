@@ -12,13 +12,13 @@ const char* hint_for(cudaError_t status) {
   switch (status) {
     case cudaErrorNoKernelImageForDevice:
     case cudaErrorUnsupportedPtxVersion:
-      return "this binary holds no code for this GPU: rebuild with -DROOFLINE_CUDA_GENCODE naming its architecture";
+      return "this binary has no code for this GPU: rebuild with its architecture in -DROOFLINE_CUDA_GENCODE";
     case cudaErrorMemoryAllocation:
       return "choose a smaller size, or stop other programs that use this GPU";
     case cudaErrorDevicesUnavailable:
-      return "another process holds this GPU: nvidia-smi lists it";
+      return "another process uses this GPU exclusively: find it with nvidia-smi";
     case cudaErrorInsufficientDriver:
-      return "the driver is older than this CUDA runtime: update it";
+      return "update the driver: it is older than this CUDA runtime";
     default:
       return "";
   }
@@ -59,7 +59,7 @@ void check(cudaError_t status, const char* what) {
   if (is_sticky(status)) {
     const std::string hint = hint_for(status);
     throw PoisonedDevice(message,
-                         hint.empty() ? "the GPU context of this process is lost; a fresh process can go on" : hint);
+                         hint.empty() ? "the GPU context of this process is lost; a new process can continue" : hint);
   }
   // The runtime keeps the error for the next cudaGetLastError: it is taken here, so that it isn't laid at
   // the door of the next launch.

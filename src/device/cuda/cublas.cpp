@@ -56,7 +56,7 @@ Types types_of(DType dtype) {
                                         Types{CUDA_R_16F, CUBLAS_COMPUTE_32F},
                                         Types{CUDA_R_16BF, CUBLAS_COMPUTE_32F}};  // fp64, fp32, tf32, fp16, bf16
   const auto index = static_cast<std::size_t>(dtype);
-  if (index >= kTypes.size()) throw Error("cuBLAS is not used for this type");
+  if (index >= kTypes.size()) throw Error("cuBLAS does not support this type");
   return kTypes[index];
 }
 
@@ -94,11 +94,11 @@ CublasHandle::CublasHandle(cudaStream_t stream) : state_(std::make_unique<State>
   if (const auto missing = cublas_missing()) throw Error(*missing);
   const CublasFunctions& table = *state_->table;
   check_cublas(table.create(&state_->handle), "creating a cuBLAS handle");
-  check_cublas(table.set_stream(state_->handle, stream), "giving cuBLAS its stream");
+  check_cublas(table.set_stream(state_->handle, stream), "setting cuBLAS's stream");
   state_->workspace = make_device_memory(kCublasWorkspaceBytes);
   // After the stream: cublasSetStream takes a workspace back.
   check_cublas(table.set_workspace(state_->handle, state_->workspace.get(), kCublasWorkspaceBytes),
-               "giving cuBLAS its workspace");
+               "setting cuBLAS's workspace");
   // Split-K may otherwise add partial sums in 16 bits.
   const auto mode = static_cast<cublasMath_t>(CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION);
   check_cublas(table.set_math_mode(state_->handle, mode), "setting cuBLAS's precision");

@@ -108,13 +108,15 @@ struct LtGemm::State {
 
 void LtGemm::State::describe(const LtProduct& product) {
   computation = computation_of(product.operands);
-  check_lt(table->create_description(&description, computation.type, computation.scalars), "describing a product");
+  check_lt(table->create_description(&description, computation.type, computation.scalars),
+           "describing a matrix product");
   const cublasOperation_t operation = product.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;
   check_lt(table->describe(description, CUBLASLT_MATMUL_DESC_TRANSA, &operation, sizeof operation),
-           "describing a product");
+           "describing a matrix product");
   if (product.operands == DType::fp8) {
     const std::int8_t fast = 1;
-    check_lt(table->describe(description, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast, sizeof fast), "describing a product");
+    check_lt(table->describe(description, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast, sizeof fast),
+             "describing a matrix product");
   }
   const auto layout = [&](std::size_t index, DType type, std::int64_t rows, std::int64_t columns) {
     check_lt(table->create_layout(&layouts[index], blas_type(type), static_cast<std::uint64_t>(rows),
@@ -129,7 +131,7 @@ void LtGemm::State::describe(const LtProduct& product) {
 
 void LtGemm::State::find_candidates() {
   cublasLtMatmulPreference_t preference = nullptr;
-  check_lt(table->create_preference(&preference), "asking for algorithms");
+  check_lt(table->create_preference(&preference), "querying algorithms");
   const std::size_t workspace_bytes = kCublasWorkspaceBytes;
   const std::uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_INPLACE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
   candidates.resize(kMostCandidates);
@@ -140,7 +142,7 @@ void LtGemm::State::find_candidates() {
       table->get_heuristic(handle, description, layouts[0], layouts[1], layouts[2], layouts[2], preference,
                            kMostCandidates, candidates.data(), &found);
   table->destroy_preference(preference);
-  check_lt(status, "asking cuBLASLt for algorithms");
+  check_lt(status, "querying cuBLASLt's algorithms");
   candidates.resize(static_cast<std::size_t>(found));
   std::erase_if(candidates, [](const auto& result) { return result.state != CUBLAS_STATUS_SUCCESS; });
   if (candidates.empty()) throw Error("cuBLASLt has no algorithm for this product");

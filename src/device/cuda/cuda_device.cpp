@@ -95,7 +95,7 @@ std::vector<std::string> CudaDevice::exchange(int ranks, const std::string& mine
 
 Device& CudaDevice::rank(int number) {
   if (state_->together) {
-    if (!holds(number)) throw Error(fmt::format("rank {} is another process's", number));
+    if (!holds(number)) throw Error(fmt::format("rank {} belongs to another process", number));
     return *this;
   }
   if (number == 0) return *this;
@@ -131,7 +131,7 @@ std::unique_ptr<Buffer> CudaDevice::allocate(std::size_t bytes) {
   const cudaError_t status = cudaMalloc(&memory, bytes == 0 ? 1 : bytes);
   if (status == cudaErrorMemoryAllocation) {
     static_cast<void>(cudaGetLastError());  // reported here, and not sticky
-    throw Error(fmt::format("{} has no {:.3f} GB of memory left: {:.3f} GB of {:.3f} GB are free", info().name,
+    throw Error(fmt::format("{} has less than {:.3f} GB of free memory: {:.3f} of {:.3f} GB", info().name,
                             static_cast<double>(bytes) * 1e-9, free_memory_bytes() * 1e-9, info().memory_bytes * 1e-9),
                 "choose a smaller size, or stop other programs that use this GPU");
   }
@@ -237,7 +237,7 @@ CudaDevice& as_cuda(Device& device) {
 
 const CudaDevice& as_cuda(const Device& device) {
   const auto* cuda = dynamic_cast<const CudaDevice*>(&device);
-  if (cuda == nullptr) throw Error("a CUDA kernel was given another kind of device");
+  if (cuda == nullptr) throw Error("a CUDA kernel needs a CUDA device");
   return *cuda;
 }
 

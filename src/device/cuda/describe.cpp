@@ -54,7 +54,7 @@ void add_nvml_attributes(const Nvml& nvml, std::vector<Attribute>& attributes) {
         {AttributeKey::nvlink,
          fmt::format(
              "{} links{}", links->links,
-             links->bytes_per_s > 0 ? fmt::format(" of {:.1f} GB/s each way", links->bytes_per_s * 1e-9) : "")});
+             links->bytes_per_s > 0 ? fmt::format(", {:.1f} GB/s per direction", links->bytes_per_s * 1e-9) : "")});
   }
   if (const auto watts = nvml.power_limit_w())
     attributes.push_back({AttributeKey::power_limit, fmt::format("{:.0f} W", *watts)});

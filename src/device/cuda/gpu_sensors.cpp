@@ -82,7 +82,7 @@ class NvidiaSensors final : public GpuSensors {
     collect();
     if (sampler_) reading.activity = sampler_->take();
     if (!reading.activity) {
-      reading.absent["activity"] = sampler_ ? "no sample of the hardware's has come to its end yet" : activity_refused_;
+      reading.absent["activity"] = sampler_ ? "no hardware sample is complete yet" : activity_refused_;
     }
   }
 

@@ -63,7 +63,7 @@ cudaGraphExec_t GraphTimer::graph(Span span) {
 }
 
 Reading GraphTimer::time(std::int64_t launches) {
-  if (launches < 1) throw Error("a batch needs one launch at least");
+  if (launches < 1) throw Error("a batch needs at least one launch");
   const CurrentDevice guard(device_);
   // Only between batches: a batch never drops its own graphs.
   if (cached_nodes_ > kMaxCachedNodes) {

@@ -46,8 +46,8 @@ using PinnedMemory = CudaHandle<void*, cudaFreeHost>;
 class CurrentDevice {
  public:
   explicit CurrentDevice(int index) {
-    check(cudaGetDevice(&before_), "asking for the current GPU");
-    if (before_ != index) check(cudaSetDevice(index), "changing to another GPU");
+    check(cudaGetDevice(&before_), "reading the current GPU");
+    if (before_ != index) check(cudaSetDevice(index), "selecting a GPU");
   }
   ~CurrentDevice() { static_cast<void>(cudaSetDevice(before_)); }
   CurrentDevice(const CurrentDevice&) = delete;

@@ -29,7 +29,7 @@ struct Driver : SharedLibrary {
 
 const Driver& driver() {
   static const Driver table(std::array<std::string, 1>{"libcuda.so.1"});
-  if (!table.complete()) throw Error("the CUDA driver is too old to tell how kernels are laid out");
+  if (!table.complete()) throw Error("the CUDA driver is too old to report launch configurations");
   return table;
 }
 

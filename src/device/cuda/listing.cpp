@@ -46,7 +46,7 @@ std::optional<Obstacle> find_devices(int& count) {
   if (status == cudaErrorInsufficientDriver) {
     int driver = 0;
     static_cast<void>(cudaDriverGetVersion(&driver));
-    return Obstacle{fmt::format("the NVIDIA driver supports CUDA {}.{} only, and this build needs {}.{}", driver / 1000,
+    return Obstacle{fmt::format("the NVIDIA driver supports CUDA {}.{}, and this build needs {}.{}", driver / 1000,
                                 driver % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10),
                     "update the driver, or build with an older CUDA Toolkit"};
   }
@@ -56,8 +56,8 @@ std::optional<Obstacle> find_devices(int& count) {
 
 std::optional<Obstacle> obstacle_of(const CudaProperties& properties) {
   if (properties.major < 8) {
-    return Obstacle{fmt::format("compute capability {}.{}: 8.0 (Ampere) is the oldest that this build has code for",
-                                properties.major, properties.minor),
+    return Obstacle{fmt::format("compute capability {}.{}: this build needs 8.0 (Ampere) or newer", properties.major,
+                                properties.minor),
                     "use --device cpu, or a newer GPU"};
   }
   int mode = cudaComputeModeDefault;

@@ -55,9 +55,9 @@ std::string readable(const std::string& mangled) {
 InstructionCount find_instruction(const void* kernel, std::string_view instruction) {
   static const OwnCode own;
   const char* mangled = nullptr;
-  check(cudaFuncGetName(&mangled, kernel), "asking for a kernel's name");
+  check(cudaFuncGetName(&mangled, kernel), "reading a kernel's name");
   cudaFuncAttributes attributes{};
-  check(cudaFuncGetAttributes(&attributes, kernel), "asking for a kernel's attributes");
+  check(cudaFuncGetAttributes(&attributes, kernel), "reading a kernel's attributes");
   const int architecture = attributes.binaryVersion;
   const std::string place = fmt::format("{} for sm_{}", readable(mangled), architecture);
   if (!knows_architecture(architecture)) return {place + ": the opcodes of this architecture are not known", {}};
@@ -66,7 +66,7 @@ InstructionCount find_instruction(const void* kernel, std::string_view instructi
       return {place, count_instruction(candidate.code, instruction)};
     }
   }
-  if (own.kernels().empty()) return {place + ": this program holds no uncompressed device code", {}};
+  if (own.kernels().empty()) return {place + ": this program contains no uncompressed device code", {}};
   return {place + ": compiled by the driver from PTX, which can't be read back", {}};
 }
 

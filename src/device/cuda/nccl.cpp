@@ -84,7 +84,7 @@ void check_nccl(int status, const char* what, Comm comm = nullptr) {
   const char* const details = nccl()->last_error(comm);
   const bool any = details != nullptr && *details != '\0';
   throw Error(fmt::format("{}: {}{}{}", what, nccl()->error_string(status), any ? ": " : "", any ? details : ""),
-              "NCCL_DEBUG=WARN makes NCCL say more");
+              "set NCCL_DEBUG=WARN for details");
 }
 
 int nccl_type(DType dtype) {
@@ -102,7 +102,7 @@ std::optional<std::string> nccl_missing() {
     return "NCCL was not found: install it (libnccl.so.2), or name the file in ROOFLINE_NCCL (PyTorch's wheel has one "
            "in nvidia/nccl/lib)";
   if (version_code() < kFirstWithGraphs)
-    return fmt::format("NCCL {} can't be captured into a graph: 2.9 is the oldest that can", nccl_version());
+    return fmt::format("NCCL {} can't be captured into a graph: 2.9 or newer is needed", nccl_version());
   return std::nullopt;
 }
 
@@ -114,7 +114,7 @@ std::string nccl_version() {
 std::string new_nccl_id() {
   if (const auto reason = nccl_missing()) throw Error(*reason);
   UniqueId id = {};
-  check_nccl(nccl()->get_unique_id(&id), "making an id for NCCL");
+  check_nccl(nccl()->get_unique_id(&id), "creating an NCCL id");
   std::string text;
   for (const char byte : id.bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
   return text;
@@ -122,7 +122,7 @@ std::string new_nccl_id() {
 
 std::optional<std::string> nccl_lacks(std::string_view collective, DType dtype) {
   if (dtype != DType::fp8 || !adds(collective) || version_code() >= kFirstWithFp8) return std::nullopt;
-  return fmt::format("NCCL {} adds no fp8: 2.24 is the oldest that does", nccl_version());
+  return fmt::format("NCCL {} can't reduce fp8: 2.24 or newer is needed", nccl_version());
 }
 
 struct Communicators::State {
@@ -174,7 +174,7 @@ void Communicators::State::join() const {
 
 void Communicators::State::call(const CollectiveCall& wanted) const {
   const CurrentDevice guard(ranks.front().device);
-  check_nccl(nccl()->group_start(), "starting a group of NCCL");
+  check_nccl(nccl()->group_start(), "starting an NCCL group");
   int status = 0;
   for (std::size_t i = 0; i < ranks.size() && status == 0; ++i) status = call(wanted, ranks[i]);
   const int ended = nccl()->group_end();
@@ -227,7 +227,8 @@ Communicators::Communicators(std::span<CudaDevice* const> devices) : state_(std:
   for (const CudaDevice* device : devices) numbers.push_back(device->properties().index);
   std::vector<Comm> comms(devices.size());
   const CurrentDevice guard(numbers.front());  // which NCCL changes
-  check_nccl(nccl()->init_all(comms.data(), static_cast<int>(comms.size()), numbers.data()), "joining GPUs by NCCL");
+  check_nccl(nccl()->init_all(comms.data(), static_cast<int>(comms.size()), numbers.data()),
+             "creating an NCCL communicator");
   state_->all = static_cast<int>(devices.size());
   for (std::size_t i = 0; i < devices.size(); ++i) state_->add(*devices[i], static_cast<int>(i), comms[i]);
 }
@@ -236,13 +237,13 @@ Communicators::Communicators(CudaDevice& device, int rank, int ranks, const std:
     : state_(std::make_unique<State>()) {
   if (const auto reason = nccl_missing()) throw Error(*reason);
   UniqueId whole = {};
-  if (id.size() != 2 * whole.bytes.size()) throw Error("rank 0 gave no id for NCCL");
+  if (id.size() != 2 * whole.bytes.size()) throw Error("rank 0 sent no NCCL id");
   for (std::size_t i = 0; i < whole.bytes.size(); ++i) {
     whole.bytes[i] = static_cast<char>(std::strtol(id.substr(2 * i, 2).c_str(), nullptr, 16));
   }
   const CurrentDevice guard(device.properties().index);
   Comm comm = nullptr;
-  check_nccl(nccl()->init_rank(&comm, ranks, whole, rank), "joining other processes by NCCL");
+  check_nccl(nccl()->init_rank(&comm, ranks, whole, rank), "joining an NCCL communicator");
   state_->all = ranks;
   state_->add(device, rank, comm);
   state_->aligned = make_device_memory(sizeof(float));

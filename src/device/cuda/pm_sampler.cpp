@@ -113,17 +113,17 @@ ActivityPlan plan_activity(const std::string& chip, const std::vector<std::uint8
       break;
     }
   }
-  if (plan.metrics.empty()) throw Error(fmt::format("{} has none of the counters that are sampled", chip));
+  if (plan.metrics.empty()) throw Error(fmt::format("{} has none of the sampled counters", chip));
   return plan;
 }
 
 std::vector<std::uint8_t> pm_availability(int cuda_index) {
   ROOFLINE_CUPTI_PARAMS(CUpti_PmSampling_GetCounterAvailability_Params, params);
   params.deviceIndex = static_cast<std::size_t>(cuda_index);
-  cupti().check(pm_sampling().availability(&params), "asking which counters can be sampled");
+  cupti().check(pm_sampling().availability(&params), "reading which counters can be sampled");
   std::vector<std::uint8_t> image(params.counterAvailabilityImageSize);
   params.pCounterAvailabilityImage = image.data();
-  cupti().check(pm_sampling().availability(&params), "asking which counters can be sampled");
+  cupti().check(pm_sampling().availability(&params), "reading which counters can be sampled");
   return image;
 }
 
@@ -189,7 +189,7 @@ class PmSampler final : public ActivitySampler {
   void open() {
     ROOFLINE_CUPTI_PARAMS(CUpti_PmSampling_Enable_Params, enable);
     enable.deviceIndex = static_cast<std::size_t>(cuda_index_);
-    cupti().check(pm_sampling().enable(&enable), "switching the sampling on");
+    cupti().check(pm_sampling().enable(&enable), "enabling sampling");
     sampler_ = enable.pPmSamplingObject;
     ROOFLINE_CUPTI_PARAMS(CUpti_PmSampling_SetConfig_Params, config);
     config.pPmSamplingObject = sampler_;
@@ -206,9 +206,9 @@ class PmSampler final : public ActivitySampler {
       config.triggerMode = CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_SYSCLK_INTERVAL;
       status = pm_sampling().set_config(&config);
     }
-    cupti().check(status, "configuring the sampling");
+    cupti().check(status, "configuring sampling");
     make_image();
-    cupti().check(call<CUpti_PmSampling_Start_Params>(pm_sampling().start), "starting the sampling");
+    cupti().check(call<CUpti_PmSampling_Start_Params>(pm_sampling().start), "starting sampling");
   }
 
   void close() {
@@ -224,7 +224,7 @@ class PmSampler final : public ActivitySampler {
     size.pMetricNames = plan_.names.data();
     size.numMetrics = plan_.names.size();
     size.maxSamples = static_cast<std::uint32_t>(kImageSeconds / sample_s_) + kSpareSlots;
-    cupti().check(pm_sampling().data_size(&size), "making room for samples");
+    cupti().check(pm_sampling().data_size(&size), "allocating the counter data");
     data_.assign(size.counterDataSize, 0);
     clear_image();
   }
@@ -234,7 +234,7 @@ class PmSampler final : public ActivitySampler {
     image.pPmSamplingObject = sampler_;
     image.counterDataSize = data_.size();
     image.pCounterData = data_.data();
-    cupti().check(pm_sampling().data_initialize(&image), "making room for samples");
+    cupti().check(pm_sampling().data_initialize(&image), "allocating the counter data");
   }
 
   void add_samples() {
@@ -251,7 +251,7 @@ class PmSampler final : public ActivitySampler {
     info.pCounterDataImage = data_.data();
     info.counterDataImageSize = data_.size();
     info.sampleIndex = index;
-    cupti().check(pm_sampling().sample_info(&info), "asking when a sample was taken");
+    cupti().check(pm_sampling().sample_info(&info), "reading a sample's time");
     if (info.startTimestamp == 0 || info.endTimestamp <= info.startTimestamp) return;  // covers no time
     const std::vector<double> values = plan_.host->evaluate(plan_.names, data_, index);
     const double seconds = static_cast<double>(info.endTimestamp - info.startTimestamp) * 1e-9;

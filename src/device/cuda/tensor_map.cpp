@@ -18,7 +18,7 @@ Function driver_function(const char* name) {
   void* function = nullptr;
   cudaDriverEntryPointQueryResult found{};
   check(cudaGetDriverEntryPointByVersion(name, &function, 12000, cudaEnableDefault, &found), name);
-  if (found != cudaDriverEntryPointSuccess) throw Error(fmt::format("the driver has no {}", name));
+  if (found != cudaDriverEntryPointSuccess) throw Error(fmt::format("the driver lacks {}", name));
   return reinterpret_cast<Function>(function);
 }
 

@@ -22,7 +22,7 @@ std::string pci_address(int device) {
 
 bool reaches(int from, int to) {
   int reachable = 0;
-  check(cudaDeviceCanAccessPeer(&reachable, from, to), "asking for peer access");
+  check(cudaDeviceCanAccessPeer(&reachable, from, to), "reading peer access");
   return reachable != 0;
 }
 
@@ -31,7 +31,8 @@ bool reaches(int from, int to) {
 bool by_nvlink(int from, int to, const Nvml* here, const Nvml* there) {
   if (here == nullptr || there == nullptr) {
     int atomics = 0;
-    check(cudaDeviceGetP2PAttribute(&atomics, cudaDevP2PAttrNativeAtomicSupported, from, to), "asking for atomics");
+    check(cudaDeviceGetP2PAttribute(&atomics, cudaDevP2PAttrNativeAtomicSupported, from, to),
+          "reading support for peer atomics");
     return atomics != 0;
   }
   if (const auto told = here->nvlink_to(*there)) return *told;
