@@ -1,4 +1,4 @@
-// Where the loader looks for libraries: never in the folder that somebody happens to work in.
+// Where the loader searches for libraries: never in the working folder.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@ namespace roofline {
 /// there is none of them.
 std::optional<std::string> without_relative_folders(std::string_view library_path);
 
-/// Starts this program anew, with the same arguments, where LD_LIBRARY_PATH has such entries: the loader has read it
+/// Restarts this program with the same arguments where LD_LIBRARY_PATH has such entries: the loader has read it
 /// before main. Returns where it has none. Programs that are started later get what the user had set
 /// (user_library_path).
 void leave_relative_library_folders(char** argv);

@@ -1,4 +1,4 @@
-// A folder that nobody else can read or put anything into: what lies there is loaded and believed.
+// A folder that no other user can read or write: files in it are loaded and trusted.
 #pragma once
 
 #include <filesystem>

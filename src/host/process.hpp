@@ -41,7 +41,7 @@ struct Channel {
   static Channel sockets();
 };
 
-/// False: nobody reads any more.
+/// False: the other end is closed.
 bool write_all(int fd, std::string_view bytes);
 
 enum class Arrival : std::uint8_t { bytes, none, interrupted, closed };

@@ -58,7 +58,7 @@ void write_whole(const fs::path& path, const std::string& text) {
     if (!file) throw Error(fmt::format("can't write {}", draft.string()), "is there room in the rendezvous folder?");
   }
   std::error_code error;
-  fs::rename(draft, path, error);  // a leader that begins anew clears the folder, drafts as well
+  fs::rename(draft, path, error);  // a leader that restarts clears the folder, drafts included
   if (error) throw Error(fmt::format("can't write {}: {}", path.string(), error.message()));
 }
 

@@ -35,7 +35,7 @@ class Rendezvous {
   const std::string& session() const { return leader_; }
   void succeed(const std::string& session) { leader_ = session; }
 
-  /// The leader has begun anew or ended since this process began with it.
+  /// The leader has restarted or ended since this process joined it.
   bool abandoned() const;
 
   /// Of the leader, after the last time it has begun: followers need not wait any more. Also from another process

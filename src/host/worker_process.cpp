@@ -82,7 +82,7 @@ void WorkerProcess::end(const std::string& reason) {
 void WorkerProcess::request() {
   if (requested_s_ || socket_.get() < 0) return;
   requested_s_ = wall_seconds();
-  write_all(socket_.get(), "?");  // where nobody reads it, the next read says so
+  write_all(socket_.get(), "?");  // a closed socket is noticed by the next read
 }
 
 void WorkerProcess::receive() {

@@ -599,7 +599,7 @@ void Counting::finish() {
 std::atomic<Counting*> instance;
 std::atomic<Session*> instance_session;
 
-/// Made with the first launch; anew in a child of fork() that brings up CUDA by itself.
+/// Created at the first launch, and again in a child of fork() that initializes CUDA itself.
 Counting* counting() {
   Session* const current = session();
   if (instance_session.load(std::memory_order_acquire) == current) return instance.load(std::memory_order_relaxed);

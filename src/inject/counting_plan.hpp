@@ -51,14 +51,14 @@ class CountingPlan {
   /// How this launch is to be counted, if it is. Where that is not current(), a session has to begin first.
   std::optional<Configuration> choose(const Launch& launch);
 
-  // What came of it. A session may begin in parts.
+  // The outcome of choose(). A session may begin in parts.
   void began(const Configuration& configuration, std::uint64_t cost);
   void counted(spool::Id kind, std::uint64_t duration, std::uint64_t cost, std::uint64_t time);
-  /// What was before the launch did not end in time, or the launch itself.
+  /// The launch, or earlier work, did not end in time.
   void failed(spool::Id kind, const char* reason, std::uint64_t cost);
-  /// Another thread's work ran beside it.
+  /// Another thread's work overlapped it.
   void overlapped(spool::Id kind, std::uint64_t cost);
-  /// Time that was neither.
+  /// Time spent on neither.
   void spent(std::uint64_t cost) { spent_ += cost; }
   /// The session is over; the next one begins when enough asks for it.
   void released() { current_.reset(); }
@@ -66,7 +66,7 @@ class CountingPlan {
   void lost(std::uint64_t context);
 
   const std::optional<Configuration>& current() const { return current_; }
-  /// Whether nobody has asked for anything for so long that the session only stands in the way.
+  /// Whether no launch has needed the session for so long that it should be closed.
   bool idle(std::uint64_t time) const;
   bool over() const { return spent_ >= budget_; }
   std::uint64_t cost() const { return spent_; }
@@ -75,7 +75,7 @@ class CountingPlan {
     spool::Id kind = 0;
     std::string reason;
   };
-  /// Kinds that lack counts, and why, each told once.
+  /// Kinds that lack counts, with the reason; each is reported once.
   std::vector<Missing> missing();
   struct Summary {
     std::size_t kinds = 0, complete = 0;

@@ -3,7 +3,7 @@
 namespace roofline::inject {
 namespace {
 
-/// A program that makes graphs without end: the eldest are not needed any more, and which these are nobody says.
+/// For a program that creates graphs without end: the oldest are dropped, as CUPTI does not report which are unused.
 constexpr std::size_t kMostNodes = 1 << 22;
 
 }  // namespace

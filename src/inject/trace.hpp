@@ -18,7 +18,7 @@ void flush_activities(bool all);
 /// No more callbacks and activities: the program runs at its own speed.
 void stop_trace();
 
-/// CUPTI's hands, in activities.cpp.
+/// CUPTI's buffer callbacks, in activities.cpp.
 void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records);
 void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t size,
                           std::size_t valid);

@@ -171,7 +171,7 @@ struct CpuDevice::State {
     }
   }
 
-  /// Mapped and in nobody's use: as good as free.
+  /// Mapped but unused: counts as free.
   bool scratch_is_idle() const { return scratch.use_count() == 1; }
 };
 

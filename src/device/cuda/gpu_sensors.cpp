@@ -1,4 +1,4 @@
-// NVML's answers and the sampled activity in one reading; whatever is refused is a reason in it.
+// One reading: NVML's values and the sampled activity, with a reason for each value that is refused.
 #include "device/gpu_sensors.hpp"
 
 #include <cuda_runtime_api.h>

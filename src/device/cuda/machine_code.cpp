@@ -15,7 +15,7 @@
 namespace roofline {
 namespace {
 
-/// All kernels of this program, for every architecture it holds.
+/// All kernels of this program, for every architecture it contains.
 class OwnCode {
  public:
   OwnCode() {

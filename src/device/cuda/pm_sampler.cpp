@@ -1,6 +1,6 @@
-// What is sampled is one pass of the hardware's counters, chosen for the chip at hand. Two rules come from how CUPTI
-// decodes: the counter data image must hold all samples of a pass, for those that don't fit are lost for good, and a
-// hardware buffer that has overflowed stays so. Either way the session is begun anew, and the gap is said.
+// Samples one pass of the hardware's counters, chosen for the chip. Two rules come from how CUPTI decodes: samples that
+// do not fit into the counter data image are lost, and a hardware buffer that has overflowed stays so. In either case
+// the session is restarted and the gap is reported.
 #include "device/cuda/pm_sampler.hpp"
 
 #include <cupti_pmsampling.h>
@@ -35,7 +35,7 @@ struct ActivityMetric {
   double scale = 1;
 };
 
-// The order is that of importance: each stays only if it fits into one pass with those before it.
+// In order of importance: a metric is kept only if it fits into one pass with those before it.
 constexpr ActivityMetric kActivityMetrics[] = {
     {"tensor_active_fraction",
      {"sm__pipe_tensor_cycles_active_realtime.avg.pct_of_peak_sustained_elapsed",
