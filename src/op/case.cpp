@@ -121,7 +121,7 @@ void Case::State::all_do(const std::function<void()>& step) const {
   if (const std::string word = first_word(problem); !word.empty()) throw Error(word);
 }
 
-/// What each process has found of its own outputs, as one.
+/// Combines the verification results of all processes, each of which checked its own outputs.
 Verification Case::State::verdict_of_all(Verification mine) const {
   if (alone) return mine;
   const std::string text =
