@@ -15,7 +15,7 @@
 namespace roofline::inject {
 namespace {
 
-// The structures as CUPTI 12 has them: those of 13 begin alike.
+// The structures of CUPTI 12; those of CUPTI 13 have the same prefix.
 using KernelRecord = CUpti_ActivityKernel9;
 using CopyRecord = CUpti_ActivityMemcpy5;
 using PeerRecord = CUpti_ActivityMemcpyPtoP4;
@@ -27,7 +27,7 @@ using ContextRecord = CUpti_ActivityContext2;
 /// A busy GPU's buffers come when they are full: a thousand kernels, which are not too many to lose with a process.
 constexpr std::size_t kBufferBytes = 256 << 10;
 constexpr std::size_t kPrepared = 16;
-/// Copies whose records are awaited; more than these were lost.
+/// Pending copies, at most; records beyond them are lost.
 constexpr std::size_t kMostAwaited = 1 << 16;
 
 /// Zeroed buffers of kBufferBytes.
@@ -63,7 +63,7 @@ bool before(std::uint32_t correlation, std::uint32_t other) {
   return static_cast<std::int32_t>(correlation - other) < 0;
 }
 
-/// Only what was asked for in the window.
+/// Only work launched in the window.
 bool in_window(const Session& session, std::uint32_t correlation) {
   const Phase phase = session.phase.load(std::memory_order_acquire);
   if (phase == Phase::loaded || phase == Phase::warming || session.window_began == 0) return false;
@@ -126,7 +126,7 @@ spool::Memory memory(unsigned kind) {
   }
 }
 
-/// What records of copies and fills have in common. False: it is not of the window.
+/// Fills the fields that copies and fills share. False: the record is outside the window.
 template <typename Written, typename Record>
 bool take_transfer(Session& session, Written& written, const Record& record) {
   const spool::Id place = place_of(record.correlationId);

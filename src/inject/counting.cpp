@@ -1,12 +1,11 @@
 // Counts launches in the program's own threads, inside the callbacks around them.
 //
-// It must not hang the program. CUPTI's profiler waits for all that the context has to do, without a limit, in calls of
-// which one wouldn't think so: it is called, from its opening on, only while the context is seen to have nothing to do
-// and a gate keeps other threads from giving it anything. Both are waited for no longer than a limit, and without a
-// call that could wait for ever. What does not end in time is left to itself, and nothing is counted until it has
-// ended: it may need what the program does next. While a launch is counted in a range of ours, the gate is open:
-// threads that launch meanwhile wait for a moment, then go on; what they have disturbed is thrown away. In a range of
-// CUPTI's it stays closed, since CUPTI would count what they launch, and lose the launch of a graph.
+// It must not hang the program. Most calls of CUPTI's profiler wait, without a limit, for all work of the context. They
+// are made only while the context is idle and a gate keeps other threads from giving it work. Idleness and gate are
+// awaited up to a limit, by polling. Work that does not end in time may depend on what the program does next: nothing
+// is counted until it has ended. While a launch is counted in a user range the gate is open; threads that launch
+// meanwhile wait briefly and continue, and the disturbed count is discarded. In a kernel range the gate stays closed,
+// because CUPTI would count their launches too and lose a graph launch.
 #include "inject/counting.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Which calls of the driver are followed, and how their arguments are read.
+// Which driver functions are traced, and how their arguments are read.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The library's life inside a program: loaded by the driver, by NVTX, or both; on, off, and at the end.
+// The library's start and end inside a program: the driver, NVTX or both load it.
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -110,14 +110,14 @@ void finish_window(Session& session) {
 }
 
 /// Writes what has come together, and ends the window where a launch does not.
-class Scribe {
+class Writer {
  public:
-  explicit Scribe(Session& session) : session_(session), last_write_(now()) {}
+  explicit Writer(Session& session) : session_(session), last_write_(now()) {}
 
   /// False: there is nothing left to do.
   bool tick() {
     // The end of the process waits for a tick, as it takes CUPTI down.
-    const std::lock_guard lock(session_.scribe_mutex);
+    const std::lock_guard lock(session_.writer_mutex);
     const std::uint64_t time = now();
     const Phase phase = session_.phase;
     if (phase == Phase::ended) return false;
@@ -164,16 +164,16 @@ class Scribe {
 void* write_until_the_end(void* given) {
   pthread_setname_np(pthread_self(), "roofline");
   try {
-    Scribe scribe(*static_cast<Session*>(given));
+    Writer writer(*static_cast<Session*>(given));
     const timespec pause = {0, kTick};
-    while (scribe.tick()) nanosleep(&pause, nullptr);
+    while (writer.tick()) nanosleep(&pause, nullptr);
   } catch (...) {  // the program runs on without its profile
   }
   return nullptr;
 }
 
 /// With all signals blocked: they are the program's.
-bool start_scribe(Session& session) {
+bool start_writer(Session& session) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -188,7 +188,7 @@ void at_exit() {
   Session* const ending = session();
   if (ending == nullptr) return;
   try {
-    const std::lock_guard lock(ending->scribe_mutex);
+    const std::lock_guard lock(ending->writer_mutex);
     if (ending->phase != Phase::ended) {
       counting_finish();
       flush_activities(true);
@@ -213,7 +213,7 @@ void initialize() {
     look_for_torch();
     started->spool.note(spool::NoteCode::recording, "with " + cupti().path);
     std::atexit(at_exit);
-    if (!start_scribe(*started)) started->spool.note(spool::NoteCode::remark, "the writer thread can't be started");
+    if (!start_writer(*started)) started->spool.note(spool::NoteCode::remark, "the writer thread can't be started");
   } else {
     started->spool.note(spool::NoteCode::not_traced, reason);
     started->phase = Phase::ended;

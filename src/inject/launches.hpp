@@ -1,4 +1,4 @@
-// Kinds of launches: function, geometry, scalar parameters and place.
+// Launch signatures: function, geometry, scalar parameters and place.
 #pragma once
 
 #include <cuda.h>
@@ -16,7 +16,7 @@
 
 namespace roofline::inject {
 
-/// Zero where nothing is known.
+/// Zero where unknown.
 struct Geometry {
   std::array<std::uint32_t, 3> grid = {}, block = {}, cluster = {};
   std::uint32_t dynamic_shared = 0;

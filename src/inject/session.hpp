@@ -1,4 +1,4 @@
-// What is recorded of a process, from the library's loading to its end.
+// The recording of a process, from the load of the library to the end of the process.
 #pragma once
 
 #include <atomic>
@@ -43,20 +43,20 @@ struct Session {
 
   std::atomic<std::uint64_t> launches = 0, kernels = 0, dropped = 0, without_time = 0;
 
-  std::mutex scribe_mutex;  ///< held by the thread that writes, while it does
+  std::mutex writer_mutex;  ///< held by the thread that writes, while it does
 };
 
-/// nullptr: nothing is to be done in this process.
+/// nullptr: this process is not recorded.
 Session* session();
-/// Made by the first to be loaded by the driver or by NVTX.
+/// Created by whichever loads the library first, the driver or NVTX.
 Session* session_or_new();
 
-/// When the window is over, as far as is known: the time that counting takes is none of it.
+/// The end of the window as known so far; it excludes the time spent on counting.
 std::uint64_t window_end(const Session& session);
 
 /// From this correlation on all is recorded.
 void begin_window(Session& session, std::uint32_t correlation);
-/// What is launched from now on is not recorded.
+/// Later launches are not recorded.
 void end_window(Session& session);
 
 void write_tally(Session& session, bool last);

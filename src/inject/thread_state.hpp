@@ -1,4 +1,4 @@
-// What the library knows of a thread of the program.
+// The state that the library keeps for each thread of the program.
 #pragma once
 
 #include <array>

@@ -73,7 +73,7 @@ KernelLaunch extended_launch(const cuLaunchKernelEx_params& given) {
   return launch;
 }
 
-/// What the calls that add nodes have in common with a launch.
+/// The arguments that calls which add graph nodes share with a launch.
 template <typename Node>
 KernelLaunch node_launch(const Node& node) {
   KernelLaunch launch;
@@ -156,7 +156,7 @@ bool is_captured(CUstream stream, bool per_thread) {
   return ask == nullptr || ask(stream, &status) != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-/// Whether what is called now belongs to the window, which launches begin and end.
+/// Whether the present call belongs to the window, which launches begin and end.
 bool in_window(Session& session, bool launch, std::uint32_t correlation) {
   const Phase phase = session.phase.load(std::memory_order_acquire);
   if (phase == Phase::recording && session.window == 0) return true;
@@ -186,7 +186,7 @@ void announce(Session& session, ThreadState& thread) {
   session.spool.write(spool::Type::thread, spool::Thread{thread.id, session.spool.text(name)});
 }
 
-/// Time of the program's thread that counting took, since then.
+/// The time that counting has taken from the program's thread since then.
 void say_held_up(Session& session, std::uint64_t since) {
   constexpr std::uint64_t kNoticeable = 20'000;
   const std::uint64_t time = now();
