@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "render/csv_fields.hpp"
+#include "render/comparison_columns.hpp"
 #include "render/documents.hpp"
 #include "render/render.hpp"
 #include "report/json/json_value.hpp"
@@ -12,8 +12,6 @@ namespace roofline {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string status_of(const Point* point) { return point == nullptr ? "" : std::string(to_string(point->status)); }
 
 Json run_to_json(const Report& report) {
   Json json = {{"device", report.machine.device.name},
@@ -63,58 +61,10 @@ Json row_to_json(const Comparison& comparison, const PointChange& change) {
   return json;
 }
 
-/// Launches and seconds of all of them.
-std::pair<std::string, std::string> totals_of(const Point* point) {
-  if (point == nullptr || !point->profiled) return {};
-  return {std::to_string(point->profiled->launches), csv_number(point->profiled->total_s)};
-}
-
-/// The rows of both runs; null where there is none.
-CsvRow csv_row(const Workload& workload, const Point* before, const Point* now, const PointChange& change,
-               bool regression, bool of_programs) {
-  Summary none;
-  none.median = std::nan("");
-  const Summary& then = before && before->time ? *before->time : none;
-  const Summary& today = now && now->time ? *now->time : none;
-  CsvRow row = {{"workload", csv_text(workload.label)},
-                {"op", csv_text(workload.op)},
-                {"implementation", csv_text(workload.implementation)},
-                {"dtype", std::string(to_string(workload.dtype))},
-                {"shape", csv_shape(workload.shape)},
-                {"cache", std::string(to_string(workload.cache))},
-                {"status_before", status_of(before)},
-                {"status_now", status_of(now)},
-                {"before_s", csv_number(then.median)},
-                {"before_low_s", csv_number(then.ci95.low)},
-                {"before_high_s", csv_number(then.ci95.high)},
-                {"now_s", csv_number(today.median)},
-                {"now_low_s", csv_number(today.ci95.low)},
-                {"now_high_s", csv_number(today.ci95.high)},
-                {"time_ratio", csv_number(change.time_ratio)},
-                {"ratio_low", csv_number(change.ratio_ci95.low)},
-                {"ratio_high", csv_number(change.ratio_ci95.high)},
-                {"change", std::string(to_string(change.change))},
-                {"regression", regression ? "true" : "false"}};
-  if (!of_programs) return row;
-  const auto [launches_before, total_before] = totals_of(before);
-  const auto [launches_now, total_now] = totals_of(now);
-  row.insert(row.end(), {{"launches_before", launches_before},
-                         {"total_before_s", total_before},
-                         {"launches_now", launches_now},
-                         {"total_now_s", total_now}});
-  return row;
-}
-
 }  // namespace
 
 std::string render_comparison_csv(const Comparison& comparison) {
-  const bool programs = comparison.of_programs();
-  std::string text = csv_names(csv_row({}, nullptr, nullptr, {}, false, programs));
-  for (const PointChange& change : comparison.changes) {
-    text += csv_line(csv_row(comparison.row(change).workload, comparison.before(change), comparison.after(change),
-                             change, comparison.is_regression(change), programs));
-  }
-  return text;
+  return csv_table(comparison_columns(), comparison, comparison_rows(comparison));
 }
 
 Json comparison_to_json(const Comparison& comparison) {

@@ -5,13 +5,17 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
-#include <ranges>
 
 #include "text/text.hpp"
 
 namespace roofline {
+namespace {
 
-std::string csv_text(std::string_view text) {
+std::string field(std::monostate) { return {}; }
+std::string field(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
+std::string field(std::int64_t value) { return fmt::format("{}", value); }
+std::string field(bool value) { return value ? "true" : "false"; }
+std::string field(const std::string& text) {
   std::string valid = clean(text);
   // A spreadsheet would take such a text for a formula.
   if (!valid.empty() && std::string_view("=+-@\t").find(valid.front()) != std::string_view::npos)
@@ -22,16 +26,19 @@ std::string csv_text(std::string_view text) {
   return quoted + '"';
 }
 
-std::string csv_number(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
+}  // namespace
 
-std::string csv_shape(const Shape& shape) {
+std::string csv_field(const Value& value) {
+  return std::visit([](const auto& held) { return field(held); }, value);
+}
+
+std::string shape_text(const Shape& shape) {
   std::string text;
   for (const auto& [name, extent] : shape.extents())
     text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, extent);
-  return csv_text(text);
+  return text;
 }
 
-std::string csv_names(const CsvRow& row) { return fmt::format("{}\r\n", fmt::join(std::views::keys(row), ",")); }
-std::string csv_line(const CsvRow& row) { return fmt::format("{}\r\n", fmt::join(std::views::values(row), ",")); }
+std::string csv_line(const std::vector<std::string>& fields) { return fmt::format("{}\r\n", fmt::join(fields, ",")); }
 
 }  // namespace roofline

@@ -1,29 +1,26 @@
 // Fields and lines of CSV by RFC 4180. An absent value is an empty field.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <variant>
 #include <vector>
 
 #include "op/workload.hpp"
 
 namespace roofline {
 
-/// Quoted only where it must be, quotes doubled.
-std::string csv_text(std::string_view text);
+/// A column's exact value, in SI base units. std::monostate and NaN: absent.
+using Value = std::variant<std::monostate, double, std::int64_t, bool, std::string>;
 
-/// The shortest digits that read back as the same number; empty for what is not finite.
-std::string csv_number(double value);
+/// Numbers with the shortest digits that read back as the same number; texts quoted only where they must be.
+std::string csv_field(const Value& value);
 
 /// "m=4096 n=4096".
-std::string csv_shape(const Shape& shape);
+std::string shape_text(const Shape& shape);
 
-/// A row: its fields, each under the name of its column.
-using CsvRow = std::vector<std::pair<std::string_view, std::string>>;
-
-/// The names or the fields of a row, and the line's end.
-std::string csv_names(const CsvRow& row);
-std::string csv_line(const CsvRow& row);
+/// The fields, and the line's end.
+std::string csv_line(const std::vector<std::string>& fields);
 
 }  // namespace roofline

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/error.hpp"
+#include "render/kernel_columns.hpp"
 #include "render/prometheus_text.hpp"
 #include "report/json/json.hpp"
 #include "report/profile_findings.hpp"
@@ -37,7 +38,7 @@ Json arguments_of(const Point& point) {
   put("module", kind.module);
   put("line", kind.line);
   put("operation", kind.operation);
-  put("sources", point.profiled->sources);
+  put("sources", kind.sources);
   if (const std::string_view source = work_source(point); !source.empty()) {
     arguments["work"] = source;
     arguments["FLOPs"] = point.work.total_flops();
@@ -50,6 +51,18 @@ Json arguments_of(const Point& point) {
     arguments["roof"] = point.bound.limiting_ceiling;
   }
   return arguments;
+}
+
+Json json_of(const Value& value) {
+  return std::visit(
+      [](const auto& held) -> Json {
+        if constexpr (std::is_same_v<std::decay_t<decltype(held)>, std::monostate>) {
+          return nullptr;
+        } else {
+          return held;
+        }
+      },
+      value);
 }
 
 }  // namespace
@@ -93,27 +106,15 @@ std::string render_prometheus(const Runs& runs) {
   std::string text;
   const std::string run = fmt::format("suite=\"{}\",device=\"{}\"", prometheus_label(report.invocation.run_name),
                                       prometheus_label(report.machine.device.name));
-  const auto for_rows = [&](const char* name, const char* help, auto&& value) {
-    Gauge gauge(text, std::string("roofline_") + name, help);
-    for (const Point& point : report.points) {
-      gauge.add(fmt::format("{},kernel=\"{}\"", run, prometheus_label(point.workload.label)), value(point));
+  for (const KernelColumn& column : kernel_columns()) {
+    if (column.metric.empty()) continue;
+    Gauge gauge(text, fmt::format("roofline_{}", column.metric), fmt::format("{}.", column.meaning));
+    for (const KernelRow& row : kernel_rows(report)) {
+      const double figure = number_of(column.value(row));
+      if (figure > 0)
+        gauge.add(fmt::format("{},kernel=\"{}\"", run, prometheus_label(row.point.workload.label)), figure);
     }
-  };
-  const double none = std::nan("");
-  for_rows("kernel_time_seconds", "Median time of a launch.",
-           [&](const Point& point) { return point.time ? point.time->median : none; });
-  for_rows("kernel_fraction_of_roof", "Attainable over measured time.",
-           [](const Point& point) { return point.fraction_of_roof(); });
-  for_rows("kernel_flops_per_second", "FLOPs over the median time.",
-           [&](const Point& point) { return point.performance() > 0 ? point.performance() : none; });
-  for_rows("kernel_bytes_per_second", "Bytes of main memory over the median time.", [&](const Point& point) {
-    const double rate = point.bandwidth(main_memory(report.machine.device.kind));
-    return rate > 0 ? rate : none;
-  });
-  for_rows("kernel_launches", "Launches of the kind.",
-           [&](const Point& point) { return point.profiled ? static_cast<double>(point.profiled->launches) : none; });
-  for_rows("kernel_total_seconds", "Time of all launches of the kind.",
-           [&](const Point& point) { return point.profiled ? point.profiled->total_s : none; });
+  }
   Gauge parts(text, "roofline_wall_seconds", "What a GPU's wall time went to.");
   for (const Budget& budget : budgets(report)) {
     for (const WallShare& share : budget.shares) {
@@ -139,16 +140,17 @@ std::string render_prometheus(const Runs& runs) {
   return text;
 }
 
+std::string render_csv(const Report& report) { return csv_table(kernel_columns(), report, kernel_rows(report)); }
+
 std::string render_json_lines(const Runs& runs) {
   const Report& report = runs.last();
+  const auto columns = columns_in(kJsonLines, kernel_columns(), report);
   std::string text;
-  for (const Point& point : report.points) {
-    Json row = {{"suite", report.invocation.run_name},
-                {"started_at", report.invocation.started_at},
-                {"device", report.machine.device.name},
-                {"complete", report.complete}};
-    row.update(point_to_json(point, report.machine));
-    text += row.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  for (const KernelRow& row : kernel_rows(report)) {
+    Json line = Json::object();
+    for (const KernelColumn* column : columns) line[column->key] = json_of(column->value(row));
+    line.update(point_to_json(row.point, report.machine));
+    text += line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   }
   return text;
 }

@@ -7,7 +7,8 @@
 #include <cmath>
 #include <vector>
 
-#include "render/markdown_text.hpp"
+#include "render/kernel_columns.hpp"
+#include "render/profile_columns.hpp"
 #include "report/findings.hpp"
 #include "report/profile_findings.hpp"
 #include "text/format.hpp"
@@ -33,57 +34,25 @@ std::string budget_table(const Report& report) {
   return text;
 }
 
-std::string kernels_table(const Report& report) {
+std::string kernels_table(const Report& report, const std::vector<Verdict>& verdicts) {
+  std::vector<KernelRow> rows = program_rows(report, verdicts);
+  if (rows.empty()) return {};
   std::string text = "\n## By kernel\n\n";
-  const bool told = tells_sources(report);
-  if (told) text += where_figures_are_from(report) + "\n\n";
-  std::vector<std::string> names = {"Kernel",      "Launches", "Total", "Share",      "Median",
-                                    "Of the roof", "AI",       "Bound", "Limited by", "Where from"};
-  if (told) names.insert(names.end(), {"Time", "Work"});
-  append_markdown_row(text, names);
-  text += fmt::format("|:--|--:|--:|--:|--:|--:|--:|:--|:--|:--|{}\n", told ? ":--|:--|" : "");
-  std::size_t rows = 0;
-  for (const std::size_t i : by_total_time(report)) {
-    const Point& point = report.points[i];
-    if (!point.profiled || ++rows > kMostKernels) continue;
-    const bool known = point.bound.label != BoundLabel::unknown;
-    std::vector<std::string> row = {
-        escape_markdown(point_name(point)),
-        count(point.profiled->launches),
-        duration(point.profiled->total_s),
-        percent(share_of_time(report, point)),
-        point.time ? duration(point.time->median) : kAbsent,
-        at_least(point) + percent(point.fraction_of_roof()) + (point.above_roof() ? " **above**" : ""),
-        point.work.total_flops() > 0 ? at_most(point) + intensity(point.bound.arithmetic_intensity) : kAbsent,
-        known ? std::string(to_string(point.bound.label)) : escape_markdown(why_no_work(point)),
-        escape_markdown(limit_label(point.bound)),
-        escape_markdown(where_from(*point.profiled))};
-    if (told) {
-      row.emplace_back(to_string(point.profiled->time_source));
-      row.emplace_back(work_source(point).empty() ? kAbsent : work_source(point));
-    }
-    append_markdown_row(text, row);
-  }
-  if (rows > kMostKernels) text += fmt::format("\nand {} more.\n", rows - kMostKernels);
-  return rows == 0 ? "" : text;
+  if (tells_sources(report)) text += where_figures_are_from(report) + "\n\n";
+  const std::string more =
+      rows.size() > kMostKernels ? fmt::format("\nand {} more.\n", rows.size() - kMostKernels) : "";
+  while (rows.size() > kMostKernels) rows.pop_back();
+  return text + markdown_table(kernel_columns(), report, rows) + more;
+}
+
+std::string and_more(std::size_t all) {
+  return all > kMostRows ? fmt::format("\nand {} more.\n", all - kMostRows) : "";
 }
 
 std::string lines_table(const Profile& profile) {
   if (profile.lines.empty()) return {};
-  std::vector<LineSum> lines = profile.lines;
-  std::stable_sort(lines.begin(), lines.end(),
-                   [](const LineSum& a, const LineSum& b) { return a.total_s > b.total_s; });
-  std::string text = "\n## By line\n\n";
-  append_markdown_row(text, {"Line", "Kernels", "Share", "Of it backward", "Launches"});
-  text += "|:--|--:|--:|--:|--:|\n";
-  for (std::size_t i = 0; i < std::min(lines.size(), kMostRows); ++i) {
-    const LineSum& line = lines[i];
-    append_markdown_row(
-        text, {escape_markdown(fmt::format("{}:{} {}", line.file, line.number, line.function)), duration(line.total_s),
-               share(line.total_s, profile.kernel_s), share(line.backward_s, line.total_s), count(line.launches)});
-  }
-  if (lines.size() > kMostRows) text += fmt::format("\nand {} more.\n", lines.size() - kMostRows);
-  return text;
+  return "\n## By line\n\n" + markdown_table(line_columns(), profile, line_rows(profile, kMostRows)) +
+         and_more(profile.lines.size());
 }
 
 /// A tree's nodes under their parents, indented, down to the second level.
@@ -107,32 +76,13 @@ std::string tree_table(const char* title, const std::vector<TreeSum>& nodes, dou
 
 std::string copies_table(const Profile& profile) {
   if (profile.copies.empty()) return {};
-  std::string text = "\n## Copies\n\n";
-  append_markdown_row(text, {"Direction", "Copies", "Bytes", "Time", "Rate", "Of the roof"});
-  text += "|:--|--:|--:|--:|--:|:--|\n";
-  for (const CopySum& copy : profile.copies) {
-    const double now = copy.total_s > 0 ? copy.bytes / copy.total_s : std::nan("");
-    append_markdown_row(text, {escape_markdown(to_string(copy.path)), count(copy.copies), si(copy.bytes, "B"),
-                               duration(copy.total_s), rate(now, CeilingKind::bandwidth),
-                               copy.roof.empty() ? kAbsent
-                                                 : fmt::format("{} of {}", percent(fraction_of_roof(copy)),
-                                                               escape_markdown(copy.roof))});
-  }
-  return text;
+  return "\n## Copies\n\n" + markdown_table(copy_columns(), profile, profile.copies);
 }
 
 std::string calls_table(const Profile& profile) {
   if (profile.calls.empty()) return {};
-  std::string text = "\n## By call\n\n";
-  append_markdown_row(text, {"Call", "Calls", "Total", "Median", "Longest"});
-  text += "|:--|--:|--:|--:|--:|\n";
-  for (std::size_t i = 0; i < std::min(profile.calls.size(), kMostRows); ++i) {
-    const CallSum& call = profile.calls[i];
-    append_markdown_row(text, {escape_markdown(call.name), count(call.calls), duration(call.total_s),
-                               duration(call.median_s), duration(call.max_s)});
-  }
-  if (profile.calls.size() > kMostRows) text += fmt::format("\nand {} more.\n", profile.calls.size() - kMostRows);
-  return text;
+  return "\n## By call\n\n" + markdown_table(call_columns(), profile, call_rows(profile, kMostRows)) +
+         and_more(profile.calls.size());
 }
 
 }  // namespace
@@ -144,9 +94,9 @@ std::string profile_markdown_answer(const Report& report) {
   return text + budget_table(report) + "\n";
 }
 
-std::string profile_markdown_tables(const Report& report) {
+std::string profile_markdown_tables(const Report& report, const std::vector<Verdict>& verdicts) {
   const Profile& profile = *report.profile;
-  std::string text = kernels_table(report) + lines_table(profile) +
+  std::string text = kernels_table(report, verdicts) + lines_table(profile) +
                      tree_table("By module", profile.modules, profile.kernel_s) +
                      tree_table("By range", profile.ranges, profile.kernel_s) + copies_table(profile) +
                      calls_table(profile) + "\n## How complete it is, and what it cost\n\n";

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "report/diagnosis/verdict.hpp"
 #include "report/report.hpp"
 
 namespace roofline {
@@ -10,6 +12,6 @@ namespace roofline {
 /// The answer, the budget and the wins.
 std::string profile_markdown_answer(const Report& report);
 /// Kernels, lines, modules, copies, calls, and how complete it all is.
-std::string profile_markdown_tables(const Report& report);
+std::string profile_markdown_tables(const Report& report, const std::vector<Verdict>& verdicts);
 
 }  // namespace roofline

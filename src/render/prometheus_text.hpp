@@ -22,8 +22,8 @@ inline std::string prometheus_label(std::string_view text) {
 /// One metric: its head, and a line a sample. Without samples there is no head either.
 class Gauge {
  public:
-  Gauge(std::string& text, std::string name, std::string_view help, const char* type = "gauge")
-      : text_(text), name_(std::move(name)), help_(help), type_(type) {}
+  Gauge(std::string& text, std::string name, std::string help, const char* type = "gauge")
+      : text_(text), name_(std::move(name)), help_(std::move(help)), type_(type) {}
 
   void add(const std::string& labels, double value) {
     if (!std::isfinite(value)) return;
@@ -35,7 +35,7 @@ class Gauge {
  private:
   std::string& text_;
   std::string name_;
-  std::string_view help_;
+  std::string help_;
   const char* type_;
   bool first_ = true;
 };

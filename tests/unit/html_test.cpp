@@ -11,7 +11,7 @@
 
 #include "host/files.hpp"
 #include "render/html/compress.hpp"
-#include "render/html/results_table.hpp"
+#include "render/html/natural_order.hpp"
 #include "render/html/sha256.hpp"
 #include "render/render.hpp"
 #include "report/diagnosis/verdict.hpp"

@@ -3,7 +3,8 @@
 
 #include <map>
 
-#include "render/csv_fields.hpp"
+#include "model/nan.hpp"
+#include "render/columns.hpp"
 #include "render/documents.hpp"
 #include "render/fleet/fleet_render.hpp"
 #include "report/json/json_value.hpp"
@@ -84,6 +85,41 @@ Json group_to_json(const FleetGroup& group, const Fleet& fleet) {
   return json;
 }
 
+/// A ceiling of a machine, with what is normal in its group.
+struct FleetRow {
+  const Sheet* sheet;
+  const FleetGroup* group;
+  const SheetCeiling* ceiling;
+  const CeilingNorm* norm;
+  bool outlier;
+
+  bool counts() const { return ceiling->audit == CheckStatus::pass; }
+};
+
+template <auto figure>
+constexpr auto csv(std::string_view key, bool (*when)(const Fleet&) = nullptr) {
+  return csv_column<figure, FleetRow, Fleet>(key, when);
+}
+
+std::span<const Column<FleetRow, Fleet>> fleet_columns() {
+  using Row = FleetRow;
+  static constexpr Column<Row, Fleet> kColumns[] = {
+      csv<[](const Row& r) { return std::string(r.sheet->host); }>("host"),
+      csv<[](const Row& r) { return r.sheet->device(); }>("device"),
+      csv<[](const Row& r) { return r.group->name; }>("group"),
+      csv<[](const Row& r) { return std::string(r.sheet->measured_at); }>("measured_at"),
+      csv<[](const Row& r) { return std::string(r.ceiling->label); }>("ceiling"),
+      csv<[](const Row& r) { return r.ceiling->value; }>("value"),
+      csv<[](const Row& r) { return std::string(unit_of(r.ceiling->kind)); }>("unit"),
+      csv<[](const Row& r) { return r.counts() ? r.norm->median : kNaN; }>("median"),
+      csv<[](const Row& r) { return r.counts() ? r.ceiling->value / r.norm->median - 1 : kNaN; }>("relative"),
+      csv<[](const Row& r) { return std::string(to_string(r.ceiling->audit)); }>("audit"),
+      csv<[](const Row& r) { return r.outlier; }>("outlier"),
+      csv<[](const Row& r) { return std::string(r.sheet->file); }>("file"),
+  };
+  return kColumns;
+}
+
 }  // namespace
 
 Json fleet_to_json(const Fleet& fleet) {
@@ -103,24 +139,7 @@ Json fleet_to_json(const Fleet& fleet) {
 std::string render_fleet_json(const Fleet& fleet) { return to_json_text(fleet_to_json(fleet)); }
 
 std::string render_fleet_csv(const Fleet& fleet) {
-  std::string text;
-  const auto row_of = [](const Sheet& sheet, const FleetGroup& group, const SheetCeiling& ceiling,
-                         const CeilingNorm* norm, bool outlier) {
-    const bool counts = ceiling.audit == CheckStatus::pass && norm != nullptr;
-    return CsvRow{{"host", csv_text(sheet.host)},
-                  {"device", csv_text(sheet.device())},
-                  {"group", csv_text(group.name)},
-                  {"measured_at", csv_text(sheet.measured_at)},
-                  {"ceiling", csv_text(ceiling.label)},
-                  {"value", csv_number(ceiling.value)},
-                  {"unit", std::string(unit_of(ceiling.kind))},
-                  {"median", counts ? csv_number(norm->median) : ""},
-                  {"relative", counts ? csv_number(ceiling.value / norm->median - 1) : ""},
-                  {"audit", std::string(to_string(ceiling.audit))},
-                  {"outlier", outlier ? "true" : "false"},
-                  {"file", csv_text(sheet.file)}};
-  };
-  text = csv_names(row_of({}, {}, {}, nullptr, false));
+  std::vector<FleetRow> rows;
   for (const FleetGroup& group : fleet.groups) {
     std::map<std::string_view, const CeilingNorm*> norms;
     for (const CeilingNorm& norm : group.norms) norms[norm.label] = &norm;
@@ -130,11 +149,11 @@ std::string render_fleet_csv(const Fleet& fleet) {
         const CeilingNorm* norm = norms.at(ceiling.label);
         const bool outlier = norm->threshold && ceiling.audit == CheckStatus::pass &&
                              ceiling.value <= norm->median * (1 - *norm->threshold);
-        text += csv_line(row_of(sheet, group, ceiling, norm, outlier));
+        rows.push_back({&sheet, &group, &ceiling, norm, outlier});
       }
     }
   }
-  return text;
+  return csv_table(fleet_columns(), fleet, rows);
 }
 
 }  // namespace roofline

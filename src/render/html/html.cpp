@@ -57,7 +57,7 @@ std::string style_sheet(bool of_program) {
       html_letters() + theme_css(Theme::light) + "text.s-bg{paint-order:stroke}.s-none{stroke:#fff;stroke-opacity:0}\n";
   css += html_base_style();
   if (of_program) css += std::string_view(roofline_profile_css_begin, roofline_profile_css_end);
-  return css + (of_program ? html_kinds_css() : html_kernels_css()) + html_machine_css() + html_counters_css();
+  return css + html_kernels_css(of_program) + html_machine_css() + html_counters_css();
 }
 
 /// Where the system is dark, or the reader chose it: the page's script moves the sheet's media.
@@ -150,12 +150,9 @@ std::string body_of(const Runs& runs, const ChartDrawing& drawing, const Marks& 
   const std::vector<Verdict> judged = verdicts(report);
   std::string html = html_answer(report) + html_changes(runs) + html_spending(report, judged) + facts_list(report) +
                      chart(runs, drawing, marks) + network_chart(runs);
-  if (report.profile) {
-    html += html_lines(report) + html_trees(report) + html_kinds(report, marks, judged) +
-            html_verdicts(report, judged) + html_timeline(report) + html_copies(report) + html_calls(report);
-  } else {
-    html += html_kernels(report, marks, judged) + html_verdicts(report, judged);
-  }
+  if (report.profile) html += html_lines(report) + html_trees(report);
+  html += html_kernels(report, marks, judged) + html_verdicts(report, judged);
+  if (report.profile) html += html_timeline(report) + html_copies(report) + html_calls(report);
   html += folded("evidence", "Counters, and time by resource", html_counters(report) + html_times(report, marks));
   html +=
       folded("device", "Machine: roofs, audits, sweeps", html_machine(report.machine) + html_sweeps(report.machine));

@@ -11,19 +11,11 @@
 
 namespace roofline {
 
-std::string html_kinds(const Report& report, const Marks& marks,
-                       const std::vector<Verdict>& verdicts);  ///< the kernels
-std::string html_lines(const Report& report);                  ///< by line of the program
-std::string html_trees(const Report& report);                  ///< by module and by range
-std::string html_copies(const Report& report);                 ///< copies against their roofs
-std::string html_calls(const Report& report);                  ///< calls of CUDA on the host
-std::string html_timeline(const Report& report);               ///< the busiest window
-std::string html_recording(const Report& report);              ///< overhead and completeness
-
-/// What the table of kernels wants of the style sheet.
-std::string html_kinds_css();
-
-/// A cell with a bar: a share of the time of all kernels, and its percentage.
-std::string html_share(double share);
+std::string html_lines(const Report& report);      ///< by line of the program
+std::string html_trees(const Report& report);      ///< by module and by range
+std::string html_copies(const Report& report);     ///< copies against their roofs
+std::string html_calls(const Report& report);      ///< calls of CUDA on the host
+std::string html_timeline(const Report& report);   ///< the busiest window
+std::string html_recording(const Report& report);  ///< overhead and completeness
 
 }  // namespace roofline

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "render/html/escape.hpp"
+#include "render/columns.hpp"
 #include "render/html/profile_sections.hpp"
 #include "report/profile_findings.hpp"
 #include "text/format.hpp"

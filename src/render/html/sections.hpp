@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "model/compare_machines.hpp"
 #include "render/html/marks.hpp"
 #include "report/diagnosis/verdict.hpp"
 #include "report/runs.hpp"
@@ -36,11 +37,13 @@ std::vector<const Verdict*> told_verdicts(const std::vector<Verdict>& verdicts);
 
 /// The table's cell: the verdict in a few words, leading to all of it.
 std::string html_verdict_cell(const Verdict& verdict, bool told);
+/// A change between two runs in a few words, and its colour.
+std::string html_change(Change change, bool regression, const std::string& words);
 /// A link to a kernel's row.
 std::string html_row_link(const Report& report, std::size_t index);
 
 /// What the tables of kernels, ceilings and counters want of the style sheet.
-std::string html_kernels_css();
+std::string html_kernels_css(bool of_program);
 std::string html_machine_css();
 std::string html_counters_css();
 

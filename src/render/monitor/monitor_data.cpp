@@ -77,7 +77,7 @@ std::string render_monitor_json(const Sample& sample) {
 
 std::string render_monitor_prometheus(const Sample& sample) {
   std::string text;
-  const auto for_devices = [&](const std::string& name, std::string_view help, const char* type, const auto& add) {
+  const auto for_devices = [&](const std::string& name, const std::string& help, const char* type, const auto& add) {
     Gauge metric(text, "roofline_monitor_" + name, help, type);
     for (const DeviceSample& device : sample.devices) add(metric, device, monitor_labels(sample, device));
   };
@@ -86,7 +86,7 @@ std::string render_monitor_prometheus(const Sample& sample) {
                 metric.add(labels, device.absent.contains("device") ? 0 : 1);
               });
   for (const Quantity& quantity : quantities()) {
-    for_devices(std::string(quantity.name), quantity.help, quantity.counter ? "counter" : "gauge",
+    for_devices(std::string(quantity.name), std::string(quantity.help), quantity.counter ? "counter" : "gauge",
                 [&](Gauge& metric, const DeviceSample& device, const std::string& labels) {
                   if (const auto value = device.find(quantity.name)) metric.add(labels, *value);
                 });

@@ -1,8 +1,7 @@
 // A node for documents and spreadsheets: node.md and node.csv.
 #include <fmt/format.h>
 
-#include "render/csv_fields.hpp"
-#include "render/markdown_text.hpp"
+#include "render/columns.hpp"
 #include "render/node/node_render.hpp"
 #include "report/node_findings.hpp"
 #include "report/node_view.hpp"
@@ -34,47 +33,55 @@ std::string markdown_table(const NodeTable& table) {
 
 /// What all lines have; the value is that of one figure.
 struct NodeFigure {
+  const Node* node;
   std::string_view part;  ///< alone, together, link
-  std::string from, to;   ///< indices; `to` of links only
+  int from = 0;           ///< index
+  std::string to = {};    ///< of links only
   std::string name;
   Regime regime = Regime::burst;
   double value = 0;
   Interval ci95;
   std::string_view unit;
-  std::optional<double> core_hz;
-  std::string audit;
-  std::optional<double> of_alone;  ///< together
+  std::optional<double> core_hz = {};
+  std::string audit = {};
+  std::optional<double> of_alone = {};  ///< together
 };
 
-CsvRow row_of(const Node& node, const NodeFigure& figure) {
-  return {{"host", csv_text(node.host_name)},
-          {"measured_at", csv_text(node.measured_at)},
-          {"part", std::string(figure.part)},
-          {"device", figure.from},
-          {"to", figure.to},
-          {"ceiling", csv_text(figure.name)},
-          {"regime", std::string(to_string(figure.regime))},
-          {"value", csv_number(figure.value)},
-          {"low", csv_number(figure.ci95.low)},
-          {"high", csv_number(figure.ci95.high)},
-          {"unit", std::string(figure.unit)},
-          {"core_hz", figure.core_hz ? csv_number(*figure.core_hz) : ""},
-          {"of_alone", figure.of_alone ? csv_number(*figure.of_alone) : ""},
-          {"audit", figure.audit}};
+Value or_absent(const std::optional<double>& value) { return value ? Value(*value) : Value(); }
+
+template <auto figure>
+constexpr auto csv(std::string_view key, bool (*when)(const Node&) = nullptr) {
+  return csv_column<figure, NodeFigure, Node>(key, when);
 }
 
-NodeFigure figure_of(std::string_view part, int from, const Ceiling& ceiling) {
-  return {.part = part,
-          .from = std::to_string(from),
-          .to = {},
+constexpr Column<NodeFigure, Node> kColumns[] = {
+    csv<[](const NodeFigure& f) { return f.node->host_name; }>("host"),
+    csv<[](const NodeFigure& f) { return f.node->measured_at; }>("measured_at"),
+    csv<[](const NodeFigure& f) { return std::string(f.part); }>("part"),
+    csv<[](const NodeFigure& f) { return std::int64_t{f.from}; }>("device"),
+    csv<[](const NodeFigure& f) { return f.to; }>("to"),
+    csv<[](const NodeFigure& f) { return f.name; }>("ceiling"),
+    csv<[](const NodeFigure& f) { return std::string(to_string(f.regime)); }>("regime"),
+    csv<[](const NodeFigure& f) { return f.value; }>("value"),
+    csv<[](const NodeFigure& f) { return f.ci95.low; }>("low"),
+    csv<[](const NodeFigure& f) { return f.ci95.high; }>("high"),
+    csv<[](const NodeFigure& f) { return std::string(f.unit); }>("unit"),
+    csv<[](const NodeFigure& f) { return or_absent(f.core_hz); }>("core_hz"),
+    csv<[](const NodeFigure& f) { return or_absent(f.of_alone); }>("of_alone"),
+    csv<[](const NodeFigure& f) { return f.audit; }>("audit"),
+};
+
+NodeFigure figure_of(const Node& node, std::string_view part, int from, const Ceiling& ceiling) {
+  return {.node = &node,
+          .part = part,
+          .from = from,
           .name = ceiling.name,
           .regime = ceiling.regime,
           .value = ceiling.value,
           .ci95 = ceiling.ci95,
           .unit = unit_of(ceiling.kind),
           .core_hz = ceiling.clocks.core_hz,
-          .audit = std::string(to_string(ceiling.audit.status())),
-          .of_alone = {}};
+          .audit = std::string(to_string(ceiling.audit.status()))};
 }
 
 }  // namespace
@@ -92,37 +99,32 @@ std::string render_node_markdown(const Node& node) {
 }
 
 std::string render_node_csv(const Node& node) {
-  std::string text = csv_names(row_of(node, {}));
+  std::vector<NodeFigure> rows;
   for (const Machine& machine : node.machines) {
-    for (const Ceiling& ceiling : machine.ceilings) {
-      text += csv_line(row_of(node, figure_of("alone", machine.device.index, ceiling)));
-    }
+    for (const Ceiling& ceiling : machine.ceilings)
+      rows.push_back(figure_of(node, "alone", machine.device.index, ceiling));
   }
   for (const SharedCeiling& shared : node.together) {
     for (const auto& [part, rate] : {std::pair("alone beside", shared.alone), {"together", shared.together}}) {
-      NodeFigure figure{.part = part,
-                        .from = std::to_string(shared.device),
-                        .to = {},
-                        .name = shared.name,
-                        .regime = shared.regime,
-                        .value = rate.value,
-                        .ci95 = rate.ci95,
-                        .unit = unit_of(shared.kind),
-                        .core_hz = rate.core_hz,
-                        .audit = {},
-                        .of_alone = {}};
-      if (part == std::string_view("together")) figure.of_alone = shared.ratio();
-      text += csv_line(row_of(node, figure));
+      rows.push_back({.node = &node,
+                      .part = part,
+                      .from = shared.device,
+                      .name = shared.name,
+                      .regime = shared.regime,
+                      .value = rate.value,
+                      .ci95 = rate.ci95,
+                      .unit = unit_of(shared.kind),
+                      .core_hz = rate.core_hz});
     }
+    rows.back().of_alone = shared.ratio();
   }
   for (const Link& link : node.links) {
     for (const Ceiling& ceiling : link.ceilings) {
-      NodeFigure figure = figure_of("link", link.from, ceiling);
-      figure.to = std::to_string(link.to);
-      text += csv_line(row_of(node, figure));
+      rows.push_back(figure_of(node, "link", link.from, ceiling));
+      rows.back().to = std::to_string(link.to);
     }
   }
-  return text;
+  return csv_table(std::span<const Column<NodeFigure, Node>>(kColumns), node, rows);
 }
 
 }  // namespace roofline

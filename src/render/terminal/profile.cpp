@@ -8,7 +8,8 @@
 #include <cmath>
 #include <vector>
 
-#include "render/terminal/bound.hpp"
+#include "render/kernel_columns.hpp"
+#include "render/profile_columns.hpp"
 #include "render/terminal/table.hpp"
 #include "report/findings.hpp"
 #include "report/profile_findings.hpp"
@@ -122,79 +123,22 @@ std::string spending_list(const Report& report, const TerminalStyle& style) {
   return inked("Where to spend time", Ink::bold, style) + '\n' + text + '\n';
 }
 
-/// With where its work is from, where rows differ in that.
-std::vector<Cell> kernel_row(const Report& report, const Point& point, bool told) {
-  const ProfiledKind& kind = *point.profiled;
-  const bool has_work = point.work.total_flops() > 0;
-  std::vector<Cell> row = {
-      {clean_line(point.workload.label.empty() ? point.workload.op : point.workload.label)},
-      {count(kind.launches)},
-      {duration(kind.total_s)},
-      {percent(share_of_time(report, point))},
-      {point.time ? duration(point.time->median) : kAbsent},
-      {has_work ? at_most(point) + intensity(point.bound.arithmetic_intensity) : kAbsent},
-      {at_least(point) + percent(point.fraction_of_roof()), roof_ink(point)},
-      {point.bound.label == BoundLabel::unknown ? kAbsent : std::string(to_string(point.bound.label)),
-       bound_ink(point.bound.label)},
-      {limit_label(point.bound), bound_ink(point.bound.label)}};
-  if (told) row.push_back({work_source(point).empty() ? kAbsent : std::string(work_source(point))});
-  return row;
-}
-
 std::string kernels_table(const Report& report, const TerminalStyle& style) {
-  const bool told = tells_sources(report);
-  std::vector<TerminalColumn> columns = {{"kernel", false, 0, true, told ? 24 : 38},
-                                         {"launches", true, 3, false},
-                                         {"total", true, 0, false},
-                                         {"share", true, 0, false},
-                                         {"median", true, 1, false},
-                                         {"AI", true, 4, false},
-                                         {"roof", true, 0, false},
-                                         {"bound", false, 2, false},
-                                         {"limited by", false, 5, false}};
-  if (told) columns.push_back({"work", false, 0, false});
-  TerminalTable table(columns);
+  std::vector<KernelRow> rows = program_rows(report);
+  if (rows.empty()) return {};
   double more_s = 0;
-  std::size_t shown = 0, more = 0;
-  for (const std::size_t i : by_total_time(report)) {
-    const Point& point = report.points[i];
-    if (!point.profiled) continue;
-    if (shown < kMostTopKernels) {
-      table.add_row(kernel_row(report, point, told));
-      ++shown;
-    } else {
-      more_s += point.profiled->total_s;
-      ++more;
-    }
-  }
-  if (shown == 0) return {};
-  std::string text = table.render(style);
-  if (more > 0) text += for_terminal(fmt::format("and {} more, {} in all\n", more, duration(more_s)), style);
-  if (told) text += wrapped("", for_terminal(where_figures_are_from(report), style), style);
+  const std::size_t all = rows.size();
+  for (; rows.size() > kMostTopKernels; rows.pop_back()) more_s += rows.back().launch().total_s;
+  std::string text = terminal_table(kernel_columns(), report, rows, style);
+  if (all > rows.size())
+    text += for_terminal(fmt::format("and {} more, {} in all\n", all - rows.size(), duration(more_s)), style);
+  if (tells_sources(report)) text += wrapped("", for_terminal(where_figures_are_from(report), style), style);
   return text + '\n';
 }
 
-std::string lines_table(const Report& report, const TerminalStyle& style) {
-  const Profile& profile = *report.profile;
+std::string lines_table(const Profile& profile, const TerminalStyle& style) {
   if (profile.lines.empty()) return {};
-  std::vector<LineSum> lines = profile.lines;
-  std::stable_sort(lines.begin(), lines.end(),
-                   [](const LineSum& a, const LineSum& b) { return a.total_s > b.total_s; });
-  TerminalTable table({{"line", false, 0, true, 24},
-                       {"kernels", true, 0, false},
-                       {"share", true, 0, false},
-                       {"of it backward", true, 2, false},
-                       {"launches", true, 1, false}});
-  for (std::size_t i = 0; i < std::min(lines.size(), kMostLines); ++i) {
-    const LineSum& line = lines[i];
-    const std::string file = line.file.substr(line.file.find_last_of('/') + 1);
-    table.add_row({{clean_line(fmt::format("{}:{} {}", file, line.number, line.function))},
-                   {duration(line.total_s)},
-                   {profile.kernel_s > 0 ? percent(line.total_s / profile.kernel_s) : kAbsent},
-                   {line.backward_s > 0 && line.total_s > 0 ? percent(line.backward_s / line.total_s) : kAbsent},
-                   {count(line.launches)}});
-  }
-  return table.render(style) + '\n';
+  return terminal_table(line_columns(), profile, line_rows(profile, kMostLines), style) + '\n';
 }
 
 std::string completeness_line(const Report& report, const TerminalStyle& style) {
@@ -213,7 +157,7 @@ std::string profile_terminal(const Report& report, const TerminalStyle& style) {
   std::string text = for_terminal(shorten(title, style.columns), style) + '\n';
   if (!facts.empty()) text += for_terminal(shorten(facts, style.columns), style) + '\n';
   text += '\n' + answer_lines(report, style) + '\n' + spending_list(report, style) + kernels_table(report, style) +
-          lines_table(report, style);
+          lines_table(*report.profile, style);
   for (const std::string& sentence : findings(report)) {
     text += wrapped(for_terminal("\u00b7 ", style), for_terminal(sentence, style), style);
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "render/counters_tables.hpp"
+#include "render/kernel_columns.hpp"
 #include "render/render.hpp"
 #include "render/terminal/bound.hpp"
 #include "render/terminal/profile.hpp"
@@ -35,68 +36,18 @@ std::string group_name(const Workload& workload) {
   return clean_line(workload.label.empty() || workload.label == usual ? workload.op + tail : workload.label);
 }
 
-std::string row_name(const Workload& workload) {
-  return clean_line(fmt::format("{} {}{}", to_string(workload.dtype), workload.implementation,
-                                workload.cache == CacheMode::hot ? " hot" : ""));
-}
-
-/// "2.71 ms  ±0.2%": one cell, for 80 columns have no room for a gap more.
-std::string time_with_interval(const Summary& time) {
-  std::string interval = plus_minus(time.median, time.ci95);
-  std::erase(interval, ' ');
-  const int padding = std::max(0, 6 - display_width(interval));
-  return fmt::format("{} {}{}", duration(time.median), std::string(static_cast<std::size_t>(padding), ' '), interval);
-}
-
-std::vector<Cell> timed_row(const Report& report, const Point& point, const TerminalStyle& style) {
-  const Level memory = main_memory(report.machine.device.kind);
-  const double flops = point.performance();
-  const double fraction = point.fraction_of_roof();
-  // A kernel under a memory roof is judged by its bandwidth, any other by its FLOPs.
-  const bool by_bytes = flops <= 0 || point.bound.label == BoundLabel::memory;
-  const auto network = network_rates(point);
-  const std::string achieved = flops <= 0 && network ? rate(network->bus, CeilingKind::bandwidth) + " bus"
-                               : by_bytes            ? rate(point.bandwidth(memory), CeilingKind::bandwidth)
-                                                     : performance_text(point);
-  const std::string_view mark = point.above_roof() ? "\u25b2" : badly_measured(point) ? "?" : "";
-  const RoofShare share = share_of_roof(point);
-  const auto burst = share_of_burst_roof(point, report.machine);
-  return {{row_name(point.workload)},
-          {time_with_interval(*point.time),
-           badly_measured(point) || point.time->stop != StopReason::converged ? Ink::warn : Ink::plain},
-          {achieved},
-          {intensity(point.bound.arithmetic_intensity)},
-          {bar(fraction, 6, style), roof_ink(point)},
-          {fmt::format("{}{}", mark, percent(fraction)), roof_ink(point)},
-          {interval_text(share), Ink::dim},
-          {burst ? percent(burst->fraction) : "", Ink::dim},
-          {std::string(to_string(point.bound.label)), bound_ink(point.bound.label)},
-          {clean_line(point.bound.limiting_ceiling) + (point.bound.suspect ? "?" : ""),
-           point.bound.suspect ? Ink::warn : bound_ink(point.bound.label)}};
-}
-
-bool is_timed(const Point& point) { return point.status == PointStatus::ok && point.time.has_value(); }
-
 std::string results_table(const Report& report, const TerminalStyle& style) {
-  TerminalTable table({{"", false, 0, true},
-                       {"time", true, 0, false},
-                       {"achieved", true, 0, false},
-                       {"AI", true, 2, false},
-                       {"", false, 5, false},
-                       {"roof", true, 0, false},
-                       {"95 %", true, 4, false},
-                       {"burst", true, 6, false},
-                       {"bound", false, 3, false},
-                       {"limited by", false, 1, false}});
+  const auto columns = columns_in(kTerminal, kernel_columns(), report);
+  TerminalTable table = terminal_head(columns, report);
   std::string group;
   bool first = true;
-  for (const Point& point : report.points) {
-    if (!is_timed(point)) continue;
-    const std::string name = group_name(point.workload);
+  for (const KernelRow& row : kernel_rows(report)) {
+    if (!row.timed()) continue;
+    const std::string name = group_name(row.point.workload);
     if (first || name != group) table.add_heading(name);
     group = name;
     first = false;
-    table.add_row(timed_row(report, point, style));
+    table.add_row(terminal_cells(columns, row, style));
   }
   return first ? "" : table.render(style);
 }
@@ -115,8 +66,9 @@ std::string title(const Report& report, const TerminalStyle& style) {
 
 std::string untimed_rows(const Report& report, const TerminalStyle& style) {
   std::string text;
-  for (const Point& point : report.points) {
-    if (is_timed(point)) continue;
+  for (const KernelRow& row : kernel_rows(report)) {
+    if (row.timed()) continue;
+    const Point& point = row.point;
     const std::string status =
         inked(to_string(point.status), point.status == PointStatus::failed ? Ink::bad : Ink::dim, style);
     text += fmt::format("  {}  {}\n", status, for_terminal(shorten(point_name(point), style.columns - 12), style));

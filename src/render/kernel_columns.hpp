@@ -1,0 +1,43 @@
+// The columns of every table of kernels, of suites and of programs alike.
+#pragma once
+
+#include <vector>
+
+#include "render/columns.hpp"
+#include "report/diagnosis/verdict.hpp"
+#include "report/report.hpp"
+
+namespace roofline {
+
+class Marks;
+
+/// What a row of a table of kernels is made of.
+struct KernelRow {
+  const Report& report;
+  const Point& point;
+  std::size_t index;                 ///< in Report::points
+  const Verdict* verdict = nullptr;  ///< null: not timed
+  bool listed = false;               ///< whether the verdict has an entry of its own on the page
+  const Marks* marks = nullptr;      ///< of the page
+
+  Level memory() const { return main_memory(report.machine.device.kind); }
+  bool timed() const { return point.status == PointStatus::ok && point.time.has_value(); }
+  /// Of a program's row; of any other one without a value.
+  const ProfiledKind& launch() const;
+  /// Seconds above what the roof allows, of all launches; NaN where that is not known.
+  double saving_s() const;
+};
+
+using KernelColumn = Column<KernelRow, Report>;
+
+/// A new column is an entry of this table.
+std::span<const KernelColumn> kernel_columns();
+
+/// The rows in the order of the report. `verdicts` may be empty; the rows point into it.
+std::vector<KernelRow> kernel_rows(const Report& report, const std::vector<Verdict>& verdicts = {});
+/// The rows of a program, the one that takes the most time first.
+std::vector<KernelRow> program_rows(const Report& report, const std::vector<Verdict>& verdicts = {});
+/// The rows of a suite by the time that could be saved; then those without a time.
+std::vector<KernelRow> rows_by_saving(const Report& report, const std::vector<Verdict>& verdicts);
+
+}  // namespace roofline
