@@ -1,4 +1,4 @@
-# Assets are embedded in the binary (src/report/assets): a page's sources and a chart's fonts.
+# Assets are embedded in the binary: the page's style sheets and scripts (src/render/assets) and the chart's fonts.
 
 # roofline_embed(<target> <symbol> <file>): the file's bytes become read-only data of <target>, between the
 # symbols <symbol>_begin and <symbol>_end. The assembler's .incbin takes 15 ms where a hex array of 600 KB

@@ -12,7 +12,7 @@ namespace roofline {
 namespace {
 
 constexpr const char* kFirstReading = "a rate needs two readings";
-constexpr const char* kBeganAnew = "its counter began anew";
+constexpr const char* kCounterReset = "the counter was reset";
 
 /// Fills one sample.
 class Filling {
@@ -80,7 +80,7 @@ void add_link_rate(Filling& filling, const char* quantity, const std::optional<W
     return;
   }
   const auto distance = before ? advance(*before, *now) : std::nullopt;
-  filling.put_rate(quantity, distance, before ? kBeganAnew : kFirstReading);
+  filling.put_rate(quantity, distance, before ? kCounterReset : kFirstReading);
 }
 
 /// Bytes of main memory: only as a check of this very chip and driver has found them right.
@@ -91,9 +91,9 @@ void add_dram_bytes(Filling& filling, const Watched& watched, const GpuActivity&
   const auto bytes = source ? moved_bytes(activity, *source) : std::nullopt;
   const std::string why =
       !of_this
-          ? fmt::format("not checked against a known copy yet: roofline monitor --check --device {}", watched.device)
-      : !source ? "a check against a known copy found them wrong"
-                : "this chip's samples don't have them";
+          ? fmt::format("not yet checked against a known copy: roofline monitor --check --device {}", watched.device)
+      : !source ? "failed the check against a known copy"
+                : "not available on this chip";
   const auto rate = [&](double amount) { return bytes ? std::optional(amount / activity.seconds) : std::nullopt; };
   filling.put("dram_read_bytes_per_second", rate(bytes ? bytes->read : 0), why);
   filling.put("dram_write_bytes_per_second", rate(bytes ? bytes->write : 0), why);
@@ -128,8 +128,7 @@ void hold_tensor_against_roof(Filling& filling, const Watched& watched) {
     const Ceiling* roof = watched.roofs->compute_at(pipe, core_hz);
     if (roof == nullptr || !roof->limit || !roof->clocks.core_hz) continue;
     const double flops_per_cycle = roof->limit->value / *roof->clocks.core_hz;
-    filling.add_roof("tensor", roof, *active * *core_hz * flops_per_cycle,
-                     fmt::format("at most, if all of it is {}", type));
+    filling.add_roof("tensor", roof, *active * *core_hz * flops_per_cycle, fmt::format("at most, if all {}", type));
     return;
   }
 }
@@ -169,7 +168,7 @@ void add_activity(Filling& filling, const Watched& watched, const GpuReading& no
   if (const auto core_hz = value("core_hz")) filling.put("core_clock_hertz", core_hz, {});
   if (now.activity) {
     add_dram_bytes(filling, watched, *now.activity);
-    if (now.activity->gap) filling.sample().notes.emplace_back("samples of the hardware's counters were lost");
+    if (now.activity->gap) filling.sample().notes.emplace_back("some counter samples were lost");
   } else {
     filling.put("dram_read_bytes_per_second", std::nullopt, why);
     filling.put("dram_write_bytes_per_second", std::nullopt, why);

@@ -115,7 +115,7 @@ GpuReading reading_from_text(const std::string& text) try {
   for (const auto& [name, reason] : json.at("absent").items()) reading.absent[name] = reason;
   return reading;
 } catch (const nlohmann::json::exception& error) {
-  throw Error(std::string("what reads the GPU's sensors answered with no reading: ") + error.what());
+  throw Error(std::string("invalid reading of the GPU sensors: ") + error.what());
 }
 
 }  // namespace roofline

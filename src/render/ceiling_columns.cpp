@@ -12,42 +12,37 @@
 namespace roofline {
 namespace {
 
-using Row = CeilingRow;
-using Table = CeilingTable;
+bool in_machine(const CeilingTable& table) { return table == CeilingTable::machine; }
+bool in_report(const CeilingTable& table) { return table == CeilingTable::report; }
+bool in_burst(const CeilingTable& table) { return table == CeilingTable::burst || table == CeilingTable::references; }
+bool in_sustained(const CeilingTable& table) { return table == CeilingTable::sustained; }
+bool in_documents(const CeilingTable& table) { return in_machine(table) || in_report(table); }
 
-bool in_machine(const Table& table) { return table == Table::machine; }
-bool in_report(const Table& table) { return table == Table::report; }
-bool in_burst(const Table& table) { return table == Table::burst || table == Table::references; }
-bool in_sustained(const Table& table) { return table == Table::sustained; }
-bool in_documents(const Table& table) { return in_machine(table) || in_report(table); }
+Ink dim(const CeilingRow&) { return Ink::dim; }
 
-constexpr int kDocuments = kMarkdown | kPage;
-
-Ink dim(const Row&) { return Ink::dim; }
-
-const Ceiling* burst_of(const Row& row) {
+const Ceiling* burst_of(const CeilingRow& row) {
   return row.ceiling.regime == Regime::sustained ? row.machine.find(row.ceiling.name) : nullptr;
 }
 
-std::string name_text(const Row& row) { return row.ceiling.name; }
-std::string short_name(const Row& row) { return shorten(clean_line(row.ceiling.name), 24); }
-std::string value_text(const Row& row) { return ceiling_value(row.ceiling); }
-std::string interval(const Row& row) { return plus_minus(row.ceiling.value, row.ceiling.ci95); }
-std::string narrow_interval(const Row& row) {
+std::string name_text(const CeilingRow& row) { return row.ceiling.name; }
+std::string short_name(const CeilingRow& row) { return shorten(clean_line(row.ceiling.name), 24); }
+std::string value_text(const CeilingRow& row) { return ceiling_value(row.ceiling); }
+std::string interval(const CeilingRow& row) { return plus_minus(row.ceiling.value, row.ceiling.ci95); }
+std::string narrow_interval(const CeilingRow& row) {
   std::string text = interval(row);
   std::erase(text, ' ');
   return text;
 }
 
-std::string limit_text(const Row& row) {
+std::string limit_text(const CeilingRow& row) {
   return row.ceiling.limit ? percent(row.ceiling.value / row.ceiling.limit->value) : "";
 }
-std::string limit_markdown(const Row& row) {
+std::string limit_markdown(const CeilingRow& row) {
   if (!row.ceiling.limit) return kAbsent;
   return fmt::format("{} of {}", limit_text(row), escape_markdown(row.ceiling.limit->basis));
 }
-/// A sustained ceiling has its burst one above it, which says where the limit is from.
-std::string limit_html(const Row& row) {
+/// The basis of the limit stands in the row of the burst ceiling above.
+std::string limit_html(const CeilingRow& row) {
   const auto& limit = row.ceiling.limit;
   if (!limit || !(limit->value > 0)) return kAbsent;
   const Ceiling* burst = burst_of(row);
@@ -56,17 +51,17 @@ std::string limit_html(const Row& row) {
                      escape_html(limit->basis));
 }
 
-std::string clock_text(const Row& row) {
+std::string clock_text(const CeilingRow& row) {
   return row.ceiling.clocks.core_hz ? si(*row.ceiling.clocks.core_hz, "Hz") : std::string();
 }
 /// Burst or sustained, and the clock at which it was measured.
-std::string regime_html(const Row& row) {
+std::string regime_html(const CeilingRow& row) {
   const std::string clock = clock_text(row);
   return std::string(to_string(row.ceiling.regime)) + (clock.empty() ? "" : "<small>" + clock + "</small>");
 }
 
-/// What a machine does under load, beside what it does in a burst.
-std::string sustained_markdown(const Row& row) {
+/// The sustained ceiling of the same name, for the column beside the burst one.
+std::string sustained_markdown(const CeilingRow& row) {
   const Ceiling* sustained = row.machine.find(row.ceiling.name, Regime::sustained);
   if (sustained == nullptr) return kAbsent;
   std::string text = ceiling_value(*sustained);
@@ -75,15 +70,15 @@ std::string sustained_markdown(const Row& row) {
   return sustained->suspect() ? text + " (**suspect**)" : text;
 }
 
-std::string watts(const Row& row) {
+std::string watts(const CeilingRow& row) {
   return row.ceiling.power.watts ? si(*row.ceiling.power.watts, "W") : std::string();
 }
-std::string temperature(const Row& row, int digits) {
+std::string temperature(const CeilingRow& row, int digits) {
   const auto& celsius = row.ceiling.power.temperature_c;
   return celsius ? number(*celsius, digits) + " \u00b0C" : std::string();
 }
-std::string limiter(const Row& row) { return clean_line(row.ceiling.power.limiter.value_or("")); }
-std::string power_markdown(const Row& row) {
+std::string limiter(const CeilingRow& row) { return clean_line(row.ceiling.power.limiter.value_or("")); }
+std::string power_markdown(const CeilingRow& row) {
   const Power& power = row.ceiling.power;
   if (!power.watts) return kAbsent;
   std::string text = watts(row);
@@ -91,8 +86,8 @@ std::string power_markdown(const Row& row) {
   if (power.limiter && !power.limiter->empty()) text += ", " + escape_markdown(*power.limiter);
   return text;
 }
-/// Power, energy and what held the clock down, as far as they were read.
-std::string power_html(const Row& row) {
+/// Power, energy, temperature and clock limiter, as far as they were read.
+std::string power_html(const CeilingRow& row) {
   const Power& power = row.ceiling.power;
   if (!power.watts) return kAbsent;
   std::string below;
@@ -103,26 +98,26 @@ std::string power_html(const Row& row) {
   return watts(row) + (below.empty() ? "" : fmt::format("<small>{}</small>", below));
 }
 
-std::string origin_markdown(const Row& row) {
+std::string origin_markdown(const CeilingRow& row) {
   const Ceiling& ceiling = row.ceiling;
   std::string text = escape_markdown(ceiling.origin);
   if (!ceiling.instruction.empty()) text += ": " + escape_markdown(ceiling.instruction);
   if (!ceiling.variant.empty()) text += (text.empty() ? "" : ", ") + escape_markdown(ceiling.variant);
   return ceiling.below_peak.empty() ? text : fmt::format("{} ({})", text, escape_markdown(ceiling.below_peak));
 }
-/// A probe is what is expected, so its variant says more; anything else must be seen at once.
-std::string origin_terminal(const Row& row) {
+/// For a probe, the usual origin, its instruction and variant; any other origin itself.
+std::string origin_terminal(const CeilingRow& row) {
   const Ceiling& ceiling = row.ceiling;
   if (!ceiling.below_peak.empty()) return clean_line(ceiling.below_peak);
   if (ceiling.origin != kProbeOrigin || ceiling.variant.empty()) return clean_line(ceiling.origin);
   return clean_line(ceiling.instruction.empty() ? ceiling.variant : ceiling.instruction + ", " + ceiling.variant);
 }
-std::string origin_html(const Row& row) {
+std::string origin_html(const CeilingRow& row) {
   const Ceiling& ceiling = row.ceiling;
   const Ceiling* burst = burst_of(row);
   if (burst != nullptr && burst->origin == ceiling.origin && burst->variant == ceiling.variant &&
       burst->instruction == ceiling.instruction && ceiling.below_peak.empty())
-    return "the same";
+    return "same as burst";
   std::string origin = escape_html(ceiling.origin.empty() ? kAbsent : ceiling.origin);
   if (!ceiling.instruction.empty()) origin += ": " + escape_html(ceiling.instruction);
   if (!ceiling.variant.empty()) origin += fmt::format("<small>{}</small>", escape_html(ceiling.variant));
@@ -136,7 +131,7 @@ struct AuditLook {
   Ink ink;
   const char* style;
 };
-AuditLook audit_look(const Row& row) {
+AuditLook audit_look(const CeilingRow& row) {
   switch (row.ceiling.audit.status()) {
     case CheckStatus::pass:
       return {"pass", Ink::good, "pass"};
@@ -147,8 +142,8 @@ AuditLook audit_look(const Row& row) {
   }
   return {"not run", Ink::dim, "skipped"};
 }
-std::string audit_text(const Row& row) { return audit_look(row).word; }
-std::string audit_markdown(const Row& row) {
+std::string audit_text(const CeilingRow& row) { return audit_look(row).word; }
+std::string audit_markdown(const CeilingRow& row) {
   if (!row.ceiling.suspect()) return audit_text(row);
   std::string failed;
   for (const Check& check : row.ceiling.audit.checks) {
@@ -160,7 +155,7 @@ std::string audit_markdown(const Row& row) {
 }
 /// What failed stands there for all to see; the figures of the others are in the report's JSON, from which the page's
 /// script lists them.
-std::string audit_html(const Row& row) {
+std::string audit_html(const CeilingRow& row) {
   const AuditLook look = audit_look(row);
   const std::vector<Check>& checks = row.ceiling.audit.checks;
   std::string html = html_verdict(look.style, look.word);
@@ -173,73 +168,81 @@ std::string audit_html(const Row& row) {
   return html;
 }
 
-constexpr Column<Row, Table> kColumns[] = {
+constexpr Column<CeilingRow, CeilingTable> kCeilingColumns[] = {
     {.title = "Ceiling",
      .left = true,
-     .when = [](const Table& table) { return !in_report(table); },
+     .when = [](const CeilingTable& table) { return !in_report(table); },
      .text = name_text,
      .terminal = {.text = short_name,
                   .layout =
-                      [](TerminalColumn& column, const Table& table) {
-                        column.title = table == Table::burst        ? "roof (burst)"
-                                       : table == Table::references ? "for comparison"
-                                                                    : "roof (sustained)";
+                      [](TerminalColumn& column, const CeilingTable& table) {
+                        column.title = table == CeilingTable::burst        ? "roof (burst)"
+                                       : table == CeilingTable::references ? "reference"
+                                                                           : "roof (sustained)";
                       }},
-     .page = {.html = [](const Row& r) { return html_name(r.ceiling.name, 32); }}},
-    {.title = "Roof", .left = true, .when = in_report, .text = [](const Row& r) { return ceiling_label(r.ceiling); }},
+     .page = {.html = [](const CeilingRow& r) { return html_name(r.ceiling.name, 32); }}},
+    {.title = "Roof",
+     .left = true,
+     .when = in_report,
+     .text = [](const CeilingRow& r) { return ceiling_label(r.ceiling); }},
     {.title = "Value",
-     .when = [](const Table& table) { return !in_report(table); },
+     .when = [](const CeilingTable& table) { return !in_report(table); },
      .text = value_text,
      .page = {.html =
-                  [](const Row& r) {
+                  [](const CeilingRow& r) {
                     return fmt::format("{}<small>{}</small>", value_text(r), escape_html(interval(r)));
                   }}},
     {.title = "Burst", .when = in_report, .text = value_text},
     {.title = "95 %", .in = kMarkdown, .when = in_documents, .text = interval},
     {.in = kTerminal, .when = in_burst, .text = narrow_interval, .terminal = {.ink = dim, .rank = 2}},
-    {.title = "Of its limit",
+    {.title = "% of limit",
      .left = true,
-     .when = [](const Table& table) { return in_machine(table) || in_burst(table); },
+     .when = [](const CeilingTable& table) { return in_machine(table) || in_burst(table); },
      .text = limit_text,
      .markdown = {.text = limit_markdown},
-     .terminal = {.title = "limit", .rank = 1, .layout = [](TerminalColumn& c, const Table&) { c.right = true; }},
+     .terminal = {.title = "limit",
+                  .rank = 1,
+                  .layout = [](TerminalColumn& c, const CeilingTable&) { c.right = true; }},
      .page = {.html = limit_html}},
-    {.title = "Of its limit",
+    {.title = "% of limit",
      .when = in_report,
-     .text = [](const Row& r) { return r.ceiling.limit ? limit_text(r) : kAbsent; }},
+     .text = [](const CeilingRow& r) { return r.ceiling.limit ? limit_text(r) : kAbsent; }},
     {.title = "Regime",
      .in = kDocuments,
      .left = true,
      .when = in_machine,
-     .text = [](const Row& r) { return std::string(to_string(r.ceiling.regime)); },
+     .text = [](const CeilingRow& r) { return std::string(to_string(r.ceiling.regime)); },
      .page = {.html = regime_html}},
-    {.title = "Of burst",
+    {.title = "% of burst",
      .in = kTerminal,
      .when = in_sustained,
      .text =
-         [](const Row& r) {
+         [](const CeilingRow& r) {
            const Ceiling* burst = r.machine.find(r.ceiling.name);
            return burst != nullptr ? percent(r.ceiling.value / burst->value) : std::string();
          },
      .terminal = {.rank = 1}},
     {.title = "Clock",
      .in = kMarkdown | kTerminal,
-     .when = [](const Table& table) { return !in_report(table); },
+     .when = [](const CeilingTable& table) { return !in_report(table); },
      .text = clock_text,
-     .markdown = {.text = [](const Row& r) { return r.ceiling.clocks.core_hz ? clock_text(r) : kAbsent; }},
-     .terminal = {.layout = [](TerminalColumn& c, const Table& table) { c.rank = in_burst(table) ? 3 : 0; }}},
+     .markdown = {.text = [](const CeilingRow& r) { return r.ceiling.clocks.core_hz ? clock_text(r) : kAbsent; }},
+     .terminal = {.layout = [](TerminalColumn& c, const CeilingTable& table) { c.rank = in_burst(table) ? 3 : 0; }}},
     {.title = "Sustained", .when = in_report, .markdown = {.text = sustained_markdown}},
     {.title = "Power",
      .left = true,
-     .when = [](const Table& table) { return in_machine(table) || in_sustained(table); },
+     .when = [](const CeilingTable& table) { return in_machine(table) || in_sustained(table); },
      .text = watts,
      .markdown = {.text = power_markdown},
-     .terminal = {.layout = [](TerminalColumn& c, const Table&) { c.right = true; }},
+     .terminal = {.layout = [](TerminalColumn& c, const CeilingTable&) { c.right = true; }},
      .page = {.html = power_html}},
-    {.title = "Energy", .in = kTerminal, .when = in_sustained, .text = [](const Row& r) { return energy(r.ceiling); }},
+    {.title = "Energy",
+     .in = kTerminal,
+     .when = in_sustained,
+     .text = [](const CeilingRow& r) { return energy(r.ceiling); }},
     {.in = kTerminal,
      .when = in_sustained,
-     .text = [](const Row& r) { return temperature(r, 2); },
+     .text = [](const CeilingRow& r) { return temperature(r, 2); },
      .terminal = {.rank = 4}},
     {.title = "Origin",
      .in = kDocuments,
@@ -251,7 +254,7 @@ constexpr Column<Row, Table> kColumns[] = {
      .left = true,
      .text = audit_text,
      .markdown = {.text = audit_markdown},
-     .terminal = {.ink = [](const Row& r) { return audit_look(r).ink; }},
+     .terminal = {.ink = [](const CeilingRow& r) { return audit_look(r).ink; }},
      .page = {.html = audit_html}},
     {.title = "How",
      .in = kTerminal,
@@ -259,7 +262,7 @@ constexpr Column<Row, Table> kColumns[] = {
      .when = in_burst,
      .text = origin_terminal,
      .terminal = {.ink = dim, .first_to = 16, .shrinks = true}},
-    {.title = "Held by",
+    {.title = "Limited by",
      .in = kTerminal,
      .left = true,
      .when = in_sustained,
@@ -327,15 +330,15 @@ std::vector<CeilingRow> ceiling_rows(const Machine& machine, CeilingTable table,
   const auto wanted = [&](const Ceiling& ceiling) {
     const bool burst = ceiling.regime == Regime::burst;
     switch (table) {
-      case Table::machine:
+      case CeilingTable::machine:
         return ceiling.role == role;
-      case Table::report:  // a sustained one stands beside its burst one
+      case CeilingTable::report:  // a sustained one stands beside its burst one
         return ceiling.role == Role::roof && (burst || machine.find(ceiling.name) == nullptr);
-      case Table::burst:
+      case CeilingTable::burst:
         return ceiling.role == Role::roof && burst;
-      case Table::references:
+      case CeilingTable::references:
         return ceiling.role == Role::reference && burst;
-      case Table::sustained:
+      case CeilingTable::sustained:
         break;
     }
     return ceiling.regime == Regime::sustained;
@@ -347,7 +350,7 @@ std::vector<CeilingRow> ceiling_rows(const Machine& machine, CeilingTable table,
   return rows;
 }
 
-std::span<const Column<CeilingRow, CeilingTable>> ceiling_columns() { return kColumns; }
+std::span<const Column<CeilingRow, CeilingTable>> ceiling_columns() { return kCeilingColumns; }
 std::span<const Column<CeilingChange, MachineChange>> ceiling_change_columns() { return kChangeColumns; }
 
 }  // namespace roofline

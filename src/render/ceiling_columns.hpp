@@ -1,4 +1,4 @@
-// The columns of every table of ceilings: a machine's, a report's, and what changed between two calibrations.
+// The columns of every table of ceilings: of machines, of reports, and of changes between two calibrations.
 #pragma once
 
 #include <vector>
@@ -19,7 +19,7 @@ struct CeilingRow {
 /// are a terminal's.
 enum class CeilingTable : std::uint8_t { machine, report, burst, references, sustained };
 
-/// The rows of a table; of `machine` those of one role.
+/// The rows of a table; `role` selects those of `machine`.
 std::vector<CeilingRow> ceiling_rows(const Machine& machine, CeilingTable table, Role role = Role::roof);
 std::span<const Column<CeilingRow, CeilingTable>> ceiling_columns();
 

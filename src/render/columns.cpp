@@ -1,4 +1,4 @@
-// What columns share, whatever their rows are.
+// The parts of columns that do not depend on the type of rows.
 #include "render/columns.hpp"
 
 #include <fmt/format.h>

@@ -24,11 +24,11 @@ namespace roofline {
 
 /// Outputs that a column can be in; combined with '|'.
 enum Output : std::uint8_t { kCsv = 1, kJsonLines = 2, kMarkdown = 4, kTerminal = 8, kPage = 16 };
-inline constexpr int kPeople = kMarkdown | kTerminal | kPage;
+inline constexpr int kPeople = kMarkdown | kTerminal | kPage, kDocuments = kMarkdown | kPage;
 
-/// What a column's numbers are of, which says how people read them. none: the column has a text of its own.
+/// The unit of a column's numbers, which determines their text. none: the column has a `text`.
 enum class Unit : std::uint8_t { none, count, seconds, share, bytes, bytes_per_s };
-/// Rounded and with its unit; "–" of what is no number.
+/// Rounded and with its unit; "–" if not a number.
 std::string figure_text(const Value& value, Unit unit);
 
 /// What differs in one output. What is empty here is as the column says. Texts are ready for their output: Markdown,
@@ -47,7 +47,7 @@ struct TerminalLook {
   int place = 0;
   int rank = 0, first_to = 0;  ///< as in TerminalColumn
   bool shrinks = false;
-  void (*layout)(TerminalColumn&, const Table&) = nullptr;  ///< what of these depends on the table
+  void (*layout)(TerminalColumn&, const Table&) = nullptr;  ///< for layouts that depend on the table
 };
 template <class Row>
 struct PageLook {
@@ -55,17 +55,17 @@ struct PageLook {
   std::string_view style = {};  ///< class of its cells and its head; else "n" of figures, "share" of shares
   std::string (*html)(const Row&) = nullptr;
   std::string (*attributes)(const Row&) = nullptr;  ///< of the cell's element
-  Value (*sort)(const Row&) = nullptr;              ///< what a reader sorts by; else the value
+  Value (*sort)(const Row&) = nullptr;              ///< sort key; else the value
   int place = 0;
 };
 
-/// NaN of what is no number.
+/// NaN if not a number.
 double number_of(const Value& value);
 
-/// "0.0123"; "-" of what is no number, which a page sorts last.
+/// "0.0123"; "-" if not a number, which a page sorts last.
 std::string sort_text(double value);
 
-/// One column. `Row` is what a row is made of, `Table` what all rows have in common.
+/// One column. `Row` is the source of a row, `Table` that of the whole table.
 template <class Row, class Table>
 struct Column {
   std::string_view key = {};              ///< in CSV and JSON lines; never changes once released
@@ -95,13 +95,13 @@ Value to_value(Integer integer) {
   return std::int64_t{integer};
 }
 
-/// A column for programs alone: `figure` gives a text, a number or a truth of a row.
+/// A column that only CSV has: `figure` returns a text, a number or a truth value of a row.
 template <auto figure, class Row, class Table>
 constexpr Column<Row, Table> csv_column(std::string_view key, bool (*when)(const Table&) = nullptr) {
   return {.key = key, .in = kCsv, .when = when, .value = [](const Row& row) { return to_value(figure(row)); }};
 }
 
-/// What a cell says to people, before it is escaped.
+/// The text of a cell for people, not escaped.
 template <class Row, class Table>
 std::string text_of(const Column<Row, Table>& column, const Row& row) {
   return column.text != nullptr ? column.text(row) : figure_text(column.value(row), column.unit);
@@ -197,7 +197,7 @@ std::string terminal_table(std::span<const Column<Row, Table>> all, const Table&
   return text.render(style);
 }
 
-/// What a reader sorts a column of the page by.
+/// The sort key of a cell on a page.
 template <class Row, class Table>
 Value sort_value(const Column<Row, Table>& column, const Row& row) {
   return (column.page.sort != nullptr ? column.page.sort : column.value)(row);
@@ -258,7 +258,7 @@ std::string html_column_names(std::string_view selector, const std::vector<const
 
 inline constexpr auto kNoAttributes = [](const auto&) { return std::string(); };
 
-/// A whole table in a box that scrolls; `caption` may be empty. `attributes` gives those of a row's element.
+/// A whole table in a box that scrolls; `caption` may be empty. `attributes` returns those of a row's element.
 template <class Row, class Table, class Attributes = decltype(kNoAttributes)>
 std::string html_table(std::string_view style, std::string_view caption, std::span<const Column<Row, Table>> all,
                        const Table& table, const std::vector<Row>& rows, const Attributes& attributes = kNoAttributes) {

@@ -10,14 +10,10 @@
 namespace roofline {
 namespace {
 
-using Row = ComparisonRow;
-
 bool of_programs(const Comparison& comparison) { return comparison.of_programs(); }
 
-Value name(std::string_view text) { return std::string(text); }
-
 /// Of the row in one run.
-Value status_of(const Point* point) { return name(point == nullptr ? "" : to_string(point->status)); }
+Value status_of(const Point* point) { return to_value(point == nullptr ? "" : to_string(point->status)); }
 double seconds(const Point* point) { return point != nullptr && point->time ? point->time->median : kNaN; }
 double low(const Point* point) { return point != nullptr && point->time ? point->time->ci95.low : kNaN; }
 double high(const Point* point) { return point != nullptr && point->time ? point->time->ci95.high : kNaN; }
@@ -37,117 +33,123 @@ std::string total_text(const Point* point) {
   return point != nullptr && point->profiled ? duration(point->profiled->total_s) : kAbsent;
 }
 
-std::string kernel_html(const Row& r) {
+std::string kernel_html(const ComparisonRow& r) {
   const std::string name = html_name(point_name(r.point()));
   return r.change->now ? fmt::format("<a href=\"#row-{}\">{}</a>", *r.change->now, name) : name;
 }
-std::string ratio_html(const Row& r) {
+std::string ratio_html(const ComparisonRow& r) {
   const std::string interval = ratio_interval(*r.change);
   return ratio_text(*r.change) + (interval.empty() ? "" : "<small>" + interval + "</small>");
 }
-std::string change_text(const Row& r) { return verdict(*r.comparison, *r.change); }
-std::string change_markdown(const Row& r) {
+std::string change_text(const ComparisonRow& r) { return verdict(*r.comparison, *r.change); }
+std::string change_markdown(const ComparisonRow& r) {
   const bool differs = r.change->change == Change::slower || r.change->change == Change::faster;
   return fmt::format("{0}{1}{0}", differs || r.is_regression() ? "**" : "", escape_markdown(change_text(r)));
 }
-Ink change_ink(const Row& r) {
+Ink change_ink(const ComparisonRow& r) {
   if (r.is_regression()) return Ink::bad;
   if (r.change->change == Change::slower) return Ink::warn;
   return r.change->change == Change::faster ? Ink::good : Ink::dim;
 }
-std::string verdict_text(const Row& r) { return std::string(pass_or_fail(*r.comparison, *r.change)); }
+std::string verdict_text(const ComparisonRow& r) { return std::string(pass_or_fail(*r.comparison, *r.change)); }
 
 template <auto figure>
-constexpr auto csv(std::string_view key, bool (*when)(const Comparison&) = nullptr) {
-  return csv_column<figure, Row, Comparison>(key, when);
+constexpr auto comparison_csv(std::string_view key, bool (*when)(const Comparison&) = nullptr) {
+  return csv_column<figure, ComparisonRow, Comparison>(key, when);
 }
 
-constexpr Column<Row, Comparison> kColumns[] = {
+constexpr Column<ComparisonRow, Comparison> kComparisonColumns[] = {
     {.title = "Kernel",
      .place = 1,
      .left = true,
-     .text = [](const Row& r) { return point_name(r.point()); },
+     .text = [](const ComparisonRow& r) { return point_name(r.point()); },
      .terminal = {.first_to = 20, .shrinks = true},
      .page = {.style = "name",
               .html = kernel_html,
-              .sort = [](const Row& r) -> Value {
+              .sort = [](const ComparisonRow& r) -> Value {
                 return static_cast<double>(r.change - r.comparison->changes.data());
               }}},
-    csv<[](const Row& r) { return r.point().workload.label; }>("workload"),
-    csv<[](const Row& r) { return r.point().workload.op; }>("op"),
-    csv<[](const Row& r) { return r.point().workload.implementation; }>("implementation"),
-    csv<[](const Row& r) { return to_string(r.point().workload.dtype); }>("dtype"),
-    csv<[](const Row& r) { return shape_text(r.point().workload.shape); }>("shape"),
-    csv<[](const Row& r) { return to_string(r.point().workload.cache); }>("cache"),
-    csv<[](const Row& r) { return status_of(r.before); }>("status_before"),
-    csv<[](const Row& r) { return status_of(r.now); }>("status_now"),
+    comparison_csv<[](const ComparisonRow& r) { return r.point().workload.label; }>("workload"),
+    comparison_csv<[](const ComparisonRow& r) { return r.point().workload.op; }>("op"),
+    comparison_csv<[](const ComparisonRow& r) { return r.point().workload.implementation; }>("implementation"),
+    comparison_csv<[](const ComparisonRow& r) { return to_string(r.point().workload.dtype); }>("dtype"),
+    comparison_csv<[](const ComparisonRow& r) { return shape_text(r.point().workload.shape); }>("shape"),
+    comparison_csv<[](const ComparisonRow& r) { return to_string(r.point().workload.cache); }>("cache"),
+    comparison_csv<[](const ComparisonRow& r) { return status_of(r.before); }>("status_before"),
+    comparison_csv<[](const ComparisonRow& r) { return status_of(r.now); }>("status_now"),
     {.key = "before_s",
      .title = "Before",
      .in = kCsv | kPeople,
      .place = 2,
-     .value = [](const Row& r) -> Value { return seconds(r.before); },
+     .value = [](const ComparisonRow& r) -> Value { return seconds(r.before); },
      .unit = Unit::seconds,
-     .page = {.html = [](const Row& r) { return time_html(r.before); }}},
-    csv<[](const Row& r) { return low(r.before); }>("before_low_s"),
-    csv<[](const Row& r) { return high(r.before); }>("before_high_s"),
+     .page = {.html = [](const ComparisonRow& r) { return time_html(r.before); }}},
+    comparison_csv<[](const ComparisonRow& r) { return low(r.before); }>("before_low_s"),
+    comparison_csv<[](const ComparisonRow& r) { return high(r.before); }>("before_high_s"),
     {.key = "now_s",
      .title = "Now",
      .in = kCsv | kPeople,
      .place = 3,
-     .value = [](const Row& r) -> Value { return seconds(r.now); },
+     .value = [](const ComparisonRow& r) -> Value { return seconds(r.now); },
      .unit = Unit::seconds,
-     .page = {.html = [](const Row& r) { return time_html(r.now); }}},
-    csv<[](const Row& r) { return low(r.now); }>("now_low_s"),
-    csv<[](const Row& r) { return high(r.now); }>("now_high_s"),
+     .page = {.html = [](const ComparisonRow& r) { return time_html(r.now); }}},
+    comparison_csv<[](const ComparisonRow& r) { return low(r.now); }>("now_low_s"),
+    comparison_csv<[](const ComparisonRow& r) { return high(r.now); }>("now_high_s"),
     {.key = "time_ratio",
      .title = "Ratio",
      .in = kCsv | kPeople,
      .place = 4,
-     .value = [](const Row& r) -> Value { return r.change->time_ratio; },
-     .text = [](const Row& r) { return ratio_text(*r.change); },
+     .value = [](const ComparisonRow& r) -> Value { return r.change->time_ratio; },
+     .text = [](const ComparisonRow& r) { return ratio_text(*r.change); },
      .page = {.title = "Now / before", .html = ratio_html}},
     {.title = "95 %",
      .in = kMarkdown | kTerminal,
      .place = 5,
-     .text = [](const Row& r) { return ratio_interval(*r.change); },
-     .terminal = {.ink = [](const Row&) { return Ink::dim; }, .rank = 1}},
-    csv<[](const Row& r) { return r.change->ratio_ci95.low; }>("ratio_low"),
-    csv<[](const Row& r) { return r.change->ratio_ci95.high; }>("ratio_high"),
+     .text = [](const ComparisonRow& r) { return ratio_interval(*r.change); },
+     .terminal = {.ink = [](const ComparisonRow&) { return Ink::dim; }, .rank = 1}},
+    comparison_csv<[](const ComparisonRow& r) { return r.change->ratio_ci95.low; }>("ratio_low"),
+    comparison_csv<[](const ComparisonRow& r) { return r.change->ratio_ci95.high; }>("ratio_high"),
     {.key = "change",
      .title = "Change",
      .in = kCsv | kPeople,
      .place = 7,
      .left = true,
-     .value = [](const Row& r) { return name(to_string(r.change->change)); },
+     .value = [](const ComparisonRow& r) { return to_value(to_string(r.change->change)); },
      .text = change_text,
      .markdown = {.text = change_markdown},
      .terminal = {.title = "", .ink = change_ink},
-     .page = {.html = [](const Row& r) { return html_change(r.change->change, r.is_regression(), change_text(r)); },
-              .sort = [](const Row& r) -> Value { return static_cast<double>(r.change->change); }}},
-    csv<[](const Row& r) { return r.is_regression(); }>("regression"),
+     .page = {
+         .html =
+             [](const ComparisonRow& r) { return html_change(r.change->change, r.is_regression(), change_text(r)); },
+         .sort = [](const ComparisonRow& r) -> Value { return static_cast<double>(r.change->change); }}},
+    comparison_csv<[](const ComparisonRow& r) { return r.is_regression(); }>("regression"),
     {.title = "Verdict",
      .place = 8,
      .left = true,
      .text = verdict_text,
-     .terminal = {.title = "", .ink = [](const Row& r) { return r.is_regression() ? Ink::bad : Ink::dim; }, .rank = 2},
-     .page = {.html = [](const Row& r) { return html_verdict(r.is_regression() ? "fail" : "pass", verdict_text(r)); },
-              .sort = [](const Row& r) -> Value { return r.is_regression() ? 0.0 : 1.0; }}},
+     .terminal = {.title = "",
+                  .ink = [](const ComparisonRow& r) { return r.is_regression() ? Ink::bad : Ink::dim; },
+                  .rank = 2},
+     .page = {
+         .html =
+             [](const ComparisonRow& r) { return html_verdict(r.is_regression() ? "fail" : "pass", verdict_text(r)); },
+         .sort = [](const ComparisonRow& r) -> Value { return r.is_regression() ? 0.0 : 1.0; }}},
     {.title = "In total",
      .place = 9,
      .when = of_programs,
-     .value = [](const Row& r) -> Value { return r.comparison->total_change(*r.change); },
-     .text = [](const Row& r) { return total_change_text(*r.comparison, *r.change); },
+     .value = [](const ComparisonRow& r) -> Value { return r.comparison->total_change(*r.change); },
+     .text = [](const ComparisonRow& r) { return total_change_text(*r.comparison, *r.change); },
      .terminal = {.place = 6},
      .page = {.html =
-                  [](const Row& r) {
+                  [](const ComparisonRow& r) {
                     return fmt::format("{}<small>{} \u2192 {}</small>", total_change_text(*r.comparison, *r.change),
                                        total_text(r.before), total_text(r.now));
                   },
               .place = 6}},
-    csv<[](const Row& r) { return launches_of(r.before); }>("launches_before", of_programs),
-    csv<[](const Row& r) { return total_of(r.before); }>("total_before_s", of_programs),
-    csv<[](const Row& r) { return launches_of(r.now); }>("launches_now", of_programs),
-    csv<[](const Row& r) { return total_of(r.now); }>("total_now_s", of_programs),
+    comparison_csv<[](const ComparisonRow& r) { return launches_of(r.before); }>("launches_before", of_programs),
+    comparison_csv<[](const ComparisonRow& r) { return total_of(r.before); }>("total_before_s", of_programs),
+    comparison_csv<[](const ComparisonRow& r) { return launches_of(r.now); }>("launches_now", of_programs),
+    comparison_csv<[](const ComparisonRow& r) { return total_of(r.now); }>("total_now_s", of_programs),
 };
 
 }  // namespace
@@ -166,6 +168,6 @@ std::vector<ComparisonRow> comparison_rows(const Comparison& comparison) {
   return comparison_rows(comparison, changes);
 }
 
-std::span<const Column<ComparisonRow, Comparison>> comparison_columns() { return kColumns; }
+std::span<const Column<ComparisonRow, Comparison>> comparison_columns() { return kComparisonColumns; }
 
 }  // namespace roofline

@@ -8,7 +8,7 @@
 
 namespace roofline {
 
-/// A row of either run, with what became of it.
+/// A row of either run, with its change.
 struct ComparisonRow {
   const Comparison* comparison;
   const PointChange* change;

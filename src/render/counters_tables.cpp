@@ -1,4 +1,4 @@
-// One table row a kernel in Markdown, some lines a kernel in a terminal.
+// One row for each kernel in Markdown, some lines for each in a terminal.
 #include "render/counters_tables.hpp"
 
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ std::string counted_text(const CountedAmount& row) {
   return std::isfinite(row.counted) ? amount(row, row.counted) : "not counted";
 }
 
-/// "1.02×"; one in a million off is exact for the eye, and says so only when it is.
+/// "1.02×"; "exact" only where it is exactly 1.
 std::string ratio_text(double ratio) {
   if (!std::isfinite(ratio)) return kAbsent;
   return ratio == 1 ? "exact" : factor(ratio);
@@ -68,8 +68,8 @@ std::string counters_markdown(const Report& report) {
   const DeviceKind device = report.machine.device.kind;
   std::string text;
   if (any_counted(report)) {
-    text += "\n## Measured against modelled\n\n";
-    // A CPU has neither of the last two columns.
+    text += "\n## Counted and modelled work\n\n";
+    // CPUs have neither of the last two columns.
     const bool gpu = device == DeviceKind::cuda;
     std::vector<std::string> titles = {"Kernel", "What", "Modelled", "Counted", "Ratio"};
     if (gpu) titles.insert(titles.end(), {"Occupancy", "Grid and block"});
@@ -143,14 +143,14 @@ std::string told_one(const std::string& name, VerdictKind kind, double gain_s, c
 std::string verdicts_terminal(const Report& report, const TerminalStyle& style) {
   constexpr std::size_t kMost = 20;
   const std::vector<Verdict> all = verdicts(report);
-  // Rows that have to be timed again for one reason, and with one remedy, are told at once.
+  // Rows with the same reason and remedy for re-timing are one entry.
   const std::vector<VerdictGroup> groups = where_to_spend_time(all, report);
   std::map<std::size_t, const VerdictGroup*> together;
   for (const VerdictGroup& group : groups) {
     if (group.kind != VerdictKind::measure || group.rows.size() < 2) continue;
     for (const std::size_t row : group.rows) together[row] = &group;
   }
-  std::vector<std::pair<double, std::string>> entries;  // what could be won, and its lines
+  std::vector<std::pair<double, std::string>> entries;  // potential saving, and its lines
   std::size_t done = 0;
   for (const Verdict& verdict : all) {
     if (verdict.kind == VerdictKind::at_roof) {

@@ -1,4 +1,4 @@
-// What was counted and what follows from it: verdicts, for the renderers of text.
+// Hardware counters and verdicts for the text renderers.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ std::string counters_markdown(const Report& report);
 std::string spending_markdown(const Report& report, const std::vector<Verdict>& verdicts);
 std::string verdicts_markdown(const Report& report, const std::vector<Verdict>& verdicts);
 
-/// The verdicts, the most to win first, with what was counted; at most so wide as the style says.
+/// The verdicts with their counters, largest saving first, wrapped to the width of the style.
 std::string verdicts_terminal(const Report& report, const TerminalStyle& style);
 
 }  // namespace roofline

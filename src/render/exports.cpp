@@ -27,7 +27,7 @@ Json process_name(int process, const std::string& name) {
   return {{"ph", "M"}, {"pid", process}, {"name", "process_name"}, {"args", {{"name", name}}}};
 }
 
-/// What is worth knowing of a row beside its bar.
+/// Details of a row for its bar.
 Json arguments_of(const Point& point) {
   const ProfiledKind& kind = *point.profiled;
   Json arguments = {{"kernel", kind.full_name}, {"grid", kind.grid}, {"block", kind.block}};
@@ -115,7 +115,7 @@ std::string render_prometheus(const Runs& runs) {
         gauge.add(fmt::format("{},kernel=\"{}\"", run, prometheus_label(row.point.workload.label)), figure);
     }
   }
-  Gauge parts(text, "roofline_wall_seconds", "What a GPU's wall time went to.");
+  Gauge parts(text, "roofline_wall_seconds", "Wall time of a GPU by activity.");
   for (const Budget& budget : budgets(report)) {
     for (const WallShare& share : budget.shares) {
       parts.add(fmt::format("{},gpu=\"{}\",part=\"{}\"", run, prometheus_label(budget.device),
@@ -131,10 +131,9 @@ std::string render_prometheus(const Runs& runs) {
               ceiling.value);
   }
   if (!report.profile) {
-    Gauge(text, "roofline_run_complete", "1; 0 of a run that did not come to its end.")
-        .add(run, report.complete ? 1 : 0);
+    Gauge(text, "roofline_run_complete", "1; 0 if the run did not finish.").add(run, report.complete ? 1 : 0);
     const auto rows = static_cast<std::int64_t>(report.points.size());
-    Gauge(text, "roofline_run_rows_missing", "Rows that the run was to have, and has not.")
+    Gauge(text, "roofline_run_rows_missing", "Planned rows that are missing.")
         .add(run, static_cast<double>(report.complete ? 0 : std::max<std::int64_t>(0, report.rows_planned - rows)));
   }
   return text;

@@ -1,4 +1,4 @@
-// Reports for other programs' eyes: traces, metrics, lines.
+// Reports for other programs: traces, metrics, JSON lines.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ std::string render_trace(const Runs& runs);
 /// metrics.prometheus: the rows as gauges of Prometheus's text format.
 std::string render_prometheus(const Runs& runs);
 
-/// results.jsonl: a JSON object a line, each a row as in report.json with what it was run on.
+/// results.jsonl: one JSON object per line, each a row as in report.json with its suite and device.
 std::string render_json_lines(const Runs& runs);
 
 }  // namespace roofline

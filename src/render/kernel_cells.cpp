@@ -1,4 +1,4 @@
-// The figure, and beside or below it what qualifies it.
+// Each cell: the figure, and qualifiers beside or below it.
 #include "render/kernel_cells.hpp"
 
 #include <fmt/format.h>
@@ -41,14 +41,14 @@ std::string extents(const std::array<std::int64_t, 3>& e) {
 }
 
 std::string layout(const ProfiledKind& kind) {
-  if (kind.graph) return "a whole graph";
+  if (kind.graph) return "CUDA graph";
   if (kind.grid[0] <= 0) return {};
   std::string text = fmt::format("{} blocks of {}", extents(kind.grid), extents(kind.block));
-  if (kind.in_graph) text += ", in a graph";
+  if (kind.in_graph) text += ", in a CUDA graph";
   return text;
 }
 
-/// "time limit": the file's word, as people write it.
+/// "time limit".
 std::string stop_words(StopReason reason) {
   std::string words = escape_html(to_string(reason));
   std::replace(words.begin(), words.end(), '_', ' ');
@@ -73,7 +73,7 @@ std::string above_roof(const KernelRow& row) {
 
 std::string suite_name(const KernelRow& row) {
   const Workload& workload = row.point.workload;
-  // A suite that runs several implementations on one shape says which in the label already.
+  // Labels of suites with several implementations for one shape already name the implementation.
   const bool said = workload.label.ends_with(" " + workload.implementation);
   std::string further = said ? "" : html_name(workload.implementation, 40);
   if (workload.cache == CacheMode::hot) further += further.empty() ? "hot cache" : ", hot cache";
@@ -93,7 +93,7 @@ std::string program_name(const KernelRow& row) {
 std::string suite_roof(const KernelRow& row) {
   const RoofShare share = share_of_roof(row.point);
   const std::string doubt =
-      not_cold(row.point, row.report.machine) ? below("\u25b2 not cold", "warn") : above_roof(row);
+      not_cold(row.point, row.report.machine) ? below("\u25b2 partly cached", "warn") : above_roof(row);
   return share_cell(row, percent(share.fraction), doubt.empty() ? below(interval(share)) : doubt);
 }
 
@@ -168,7 +168,7 @@ std::string performance_or_bandwidth(const KernelRow& row) {
                                      : rate(row.point.bandwidth(row.memory()), CeilingKind::bandwidth);
 }
 
-/// At main memory, and what a collective reached.
+/// Main-memory bandwidth, and the network bandwidth of collectives.
 std::string bandwidth_and_network(const KernelRow& row) {
   if (!row.point.time) return kAbsent;
   const std::string network = network_text(row.point);
@@ -178,12 +178,12 @@ std::string bandwidth_and_network(const KernelRow& row) {
 std::string roof_markdown(const KernelRow& row) {
   const std::string share = row.report.profile ? at_least(row.point) + percent(row.point.fraction_of_roof())
                                                : share_text(share_of_roof(row.point));
-  return share + (row.point.above_roof() ? " **above**" : "") + (badly_measured(row.point) ? " (badly measured)" : "");
+  return share + (row.point.above_roof() ? " **above**" : "") + (badly_measured(row.point) ? " (imprecise)" : "");
 }
 
 std::string burst_roof_text(const KernelRow& row) {
   const auto burst = share_of_burst_roof(row.point, row.report.machine);
-  return burst ? share_text(*burst) : "the same";
+  return burst ? share_text(*burst) : "same";
 }
 
 std::string roof_terminal(const KernelRow& row) {

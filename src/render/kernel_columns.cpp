@@ -24,26 +24,23 @@
 namespace roofline {
 namespace {
 
-using Row = KernelRow;
-
 bool of_suite(const Report& report) { return !report.profile; }
 bool of_program(const Report& report) { return report.profile.has_value(); }
 
 double or_nan(const std::optional<double>& value) { return value.value_or(kNaN); }
-Value name(std::string_view text) { return std::string(text); }
 std::string absent_if_empty(std::string_view text) { return text.empty() ? kAbsent : std::string(text); }
 
 /// A figure of the row's time; absent where it has none.
 template <auto Member>
-Value of_time(const Row& row) {
+Value of_time(const KernelRow& row) {
   return row.point.time ? Value((*row.point.time).*Member) : Value();
 }
 
-Value counted_bytes_at(const Row& row, Level level) {
+Value counted_bytes_at(const KernelRow& row, Level level) {
   return row.point.counters ? Value(or_nan(counted_bytes(*row.point.counters, level))) : Value();
 }
 
-Value counted_flops_of(const Row& row) {
+Value counted_flops_of(const KernelRow& row) {
   if (!row.point.counters) return {};
   double flops = 0;
   for (const auto& [pipe, number] : counted_flops(*row.point.counters)) flops += number;
@@ -51,57 +48,62 @@ Value counted_flops_of(const Row& row) {
 }
 
 /// The ids of the rules that speak of the row, most important first.
-std::string rules_of(const Row& row) {
+std::string rules_of(const KernelRow& row) {
   std::string rules;
   for (const Advice& advice : advice_for(row.point, row.report.machine))
     rules += (rules.empty() ? "" : " ") + advice.rule;
   return rules;
 }
 
-std::string program_name_of(const Row& row) {
+std::string program_name_of(const KernelRow& row) {
   return row.point.workload.label.empty() ? row.point.workload.op : row.point.workload.label;
 }
 
-std::string verification_markdown(const Row& row) {
+std::string verification_markdown(const KernelRow& row) {
   if (!row.point.verification) return "not run";
   return row.point.verification->passed ? "pass" : "**fail**";
 }
 
-std::string bound_text(const Row& row) { return std::string(to_string(row.point.bound.label)); }
-bool bound_known(const Row& row) { return row.point.bound.label != BoundLabel::unknown; }
-Ink ink_of_bound(const Row& row) { return bound_ink(row.point.bound.label); }
-Ink ink_of_roof(const Row& row) { return roof_ink(row.point); }
-Ink dim(const Row&) { return Ink::dim; }
+std::string bound_text(const KernelRow& row) { return std::string(to_string(row.point.bound.label)); }
+bool bound_known(const KernelRow& row) { return row.point.bound.label != BoundLabel::unknown; }
+Ink ink_of_bound(const KernelRow& row) { return bound_ink(row.point.bound.label); }
+Ink ink_of_roof(const KernelRow& row) { return roof_ink(row.point); }
+Ink dim(const KernelRow&) { return Ink::dim; }
 
-Value sort_by_name(const Row& row) { return point_name(row.point); }
-Value sort_by_bound(const Row& row) {
+Value sort_by_name(const KernelRow& row) { return point_name(row.point); }
+Value sort_by_bound(const KernelRow& row) {
   return fmt::format("{} {}", to_string(row.point.bound.label), limit_label(row.point.bound));
 }
-Value sort_by_verdict(const Row& row) { return row.verdict != nullptr ? static_cast<double>(row.verdict->kind) : kNaN; }
-Value fraction_value(const Row& row) { return row.point.fraction_of_roof(); }
-Value burst_value(const Row& row) {
+Value sort_by_verdict(const KernelRow& row) {
+  return row.verdict != nullptr ? static_cast<double>(row.verdict->kind) : kNaN;
+}
+Value fraction_value(const KernelRow& row) { return row.point.fraction_of_roof(); }
+Value burst_value(const KernelRow& row) {
   return share_of_burst_roof(row.point, row.report.machine).value_or(share_of_roof(row.point)).fraction;
 }
 
 constexpr int kCsvAndPeople = kCsv | kPeople;
 
 template <auto figure>
-constexpr auto csv(std::string_view key, bool (*when)(const Report&) = nullptr) {
-  return csv_column<figure, Row, Report>(key, when);
+constexpr auto kernel_csv(std::string_view key, bool (*when)(const Report&) = nullptr) {
+  return csv_column<figure, KernelRow, Report>(key, when);
 }
 
-constexpr KernelColumn kColumns[] = {
-    {.key = "suite", .in = kJsonLines, .value = [](const Row& r) -> Value { return r.report.invocation.run_name; }},
+constexpr KernelColumn kKernelColumns[] = {
+    {.key = "suite",
+     .in = kJsonLines,
+     .value = [](const KernelRow& r) -> Value { return r.report.invocation.run_name; }},
     {.key = "started_at",
      .in = kJsonLines,
-     .value = [](const Row& r) -> Value { return r.report.invocation.started_at; }},
+     .value = [](const KernelRow& r) -> Value { return r.report.invocation.started_at; }},
     {.title = "Kernel",
-     .meaning = "The name in the suite, or of the launched kernel; below it the implementation, or grid and block",
+     .meaning = "Name; below: implementation, or grid and block",
      .place = 10,
      .left = true,
-     .text = [](const Row& r) { return point_name(r.point); },
+     .text = [](const KernelRow& r) { return point_name(r.point); },
      .terminal = {
-         .text = [](const Row& r) { return r.report.profile ? clean_line(program_name_of(r)) : suite_row_name(r); },
+         .text =
+             [](const KernelRow& r) { return r.report.profile ? clean_line(program_name_of(r)) : suite_row_name(r); },
          .shrinks = true,
          .layout =
              [](TerminalColumn& column, const Report& report) {
@@ -109,36 +111,36 @@ constexpr KernelColumn kColumns[] = {
                if (report.profile) column.first_to = tells_sources(report) ? 24 : 38;
              }},
      .page = {.style = "name", .html = html_kernel_name, .sort = sort_by_name}},
-    {.title = "To win",
-     .meaning = "Time above what the roof allows, of all launches",
+    {.title = "Saving",
+     .meaning = "Potential saving: measured time above what the roof allows",
      .in = kMarkdown | kPage,
      .place = 11,
-     .value = [](const Row& r) -> Value { return r.saving_s(); },
+     .value = [](const KernelRow& r) -> Value { return r.saving_s(); },
      .unit = Unit::seconds},
-    csv<[](const Row& r) { return r.point.workload.label; }>("workload"),
-    csv<[](const Row& r) { return r.point.workload.op; }>("op"),
-    csv<[](const Row& r) { return r.point.workload.implementation; }>("implementation"),
-    csv<[](const Row& r) { return to_string(r.point.workload.dtype); }>("dtype"),
-    csv<[](const Row& r) { return shape_text(r.point.workload.shape); }>("shape"),
-    csv<[](const Row& r) { return to_string(r.point.workload.cache); }>("cache"),
-    csv<[](const Row& r) { return to_string(r.point.status); }>("status"),
-    csv<[](const Row& r) { return r.point.reason; }>("reason"),
-    csv<[](const Row& r) { return r.point.work.total_flops(); }>("flops"),
-    csv<[](const Row& r) {
+    kernel_csv<[](const KernelRow& r) { return r.point.workload.label; }>("workload"),
+    kernel_csv<[](const KernelRow& r) { return r.point.workload.op; }>("op"),
+    kernel_csv<[](const KernelRow& r) { return r.point.workload.implementation; }>("implementation"),
+    kernel_csv<[](const KernelRow& r) { return to_string(r.point.workload.dtype); }>("dtype"),
+    kernel_csv<[](const KernelRow& r) { return shape_text(r.point.workload.shape); }>("shape"),
+    kernel_csv<[](const KernelRow& r) { return to_string(r.point.workload.cache); }>("cache"),
+    kernel_csv<[](const KernelRow& r) { return to_string(r.point.status); }>("status"),
+    kernel_csv<[](const KernelRow& r) { return r.point.reason; }>("reason"),
+    kernel_csv<[](const KernelRow& r) { return r.point.work.total_flops(); }>("flops"),
+    kernel_csv<[](const KernelRow& r) {
       const auto traffic = r.point.work.bytes.find(r.memory());
       return traffic == r.point.work.bytes.end() ? kNaN : traffic->second.total();
     }>("bytes"),
     {.key = "arithmetic_intensity",
      .title = "AI",
-     .meaning = "Arithmetic intensity at main memory, FLOP/byte; below it the ridge point of its pipe, or the rate",
+     .meaning = "Arithmetic intensity at main memory, FLOP/byte; below: ridge point of its pipe, or rate",
      .in = kCsvAndPeople,
      .place = 110,
-     .value = [](const Row& r) -> Value { return r.point.bound.arithmetic_intensity; },
+     .value = [](const KernelRow& r) -> Value { return r.point.bound.arithmetic_intensity; },
      .text = intensity_text,
      .terminal = {.place = 55,
                   .layout = [](TerminalColumn& column, const Report& r) { column.rank = r.profile ? 4 : 2; }},
      .page = {.html = html_intensity,
-              .sort = [](const Row& r) -> Value {
+              .sort = [](const KernelRow& r) -> Value {
                 return r.report.profile && work_source(r.point).empty() ? kNaN : r.point.bound.arithmetic_intensity;
               }}},
     {.key = "ridge",
@@ -146,8 +148,8 @@ constexpr KernelColumn kColumns[] = {
      .in = kCsv | kMarkdown,
      .place = 120,
      .shown = of_suite,
-     .value = [](const Row& r) -> Value { return r.point.bound.ridge; },
-     .text = [](const Row& r) { return number(r.point.bound.ridge, 3); }},
+     .value = [](const KernelRow& r) -> Value { return r.point.bound.ridge; },
+     .text = [](const KernelRow& r) { return number(r.point.bound.ridge, 3); }},
     {.key = "time_s",
      .title = "Time",
      .meaning = "Median time of one launch",
@@ -157,26 +159,28 @@ constexpr KernelColumn kColumns[] = {
      .shown = of_suite,
      .value = of_time<&Summary::median>,
      .text =
-         [](const Row& r) {
+         [](const KernelRow& r) {
            return r.point.time ? duration(r.point.time->median) : std::string(to_string(r.point.status));
          },
      .terminal = {.text = time_with_interval,
                   .ink =
-                      [](const Row& r) {
+                      [](const KernelRow& r) {
                         const bool doubtful = badly_measured(r.point) || r.point.time->stop != StopReason::converged;
                         return doubtful ? Ink::warn : Ink::plain;
                       }},
-     .page = {.meaning = "Median of one launch, with half its 95 % interval", .html = html_time}},
+     .page = {.meaning = "Median of one launch; below: half its 95 % interval", .html = html_time}},
     {.title = "95 %",
      .in = kMarkdown,
      .place = 60,
      .shown = of_suite,
      .text =
-         [](const Row& r) { return r.point.time ? plus_minus(r.point.time->median, r.point.time->ci95) : kAbsent; }},
-    csv<[](const Row& r) { return r.point.time ? r.point.time->ci95.low : kNaN; }>("time_low_s"),
-    csv<[](const Row& r) { return r.point.time ? r.point.time->ci95.high : kNaN; }>("time_high_s"),
+         [](const KernelRow& r) {
+           return r.point.time ? plus_minus(r.point.time->median, r.point.time->ci95) : kAbsent;
+         }},
+    kernel_csv<[](const KernelRow& r) { return r.point.time ? r.point.time->ci95.low : kNaN; }>("time_low_s"),
+    kernel_csv<[](const KernelRow& r) { return r.point.time ? r.point.time->ci95.high : kNaN; }>("time_high_s"),
     {.key = "samples", .in = kCsv, .value = of_time<&Summary::samples>},
-    csv<[](const Row& r) { return r.point.time ? to_string(r.point.time->stop) : ""; }>("stop"),
+    kernel_csv<[](const KernelRow& r) { return r.point.time ? to_string(r.point.time->stop) : ""; }>("stop"),
     {.title = "achieved", .in = kTerminal, .place = 53, .shown = of_suite, .text = achieved_rate},
     {.key = "performance_flops_per_s",
      .title = "Performance",
@@ -185,36 +189,38 @@ constexpr KernelColumn kColumns[] = {
      .in = kCsv | kMarkdown | kPage,
      .place = 90,
      .shown = of_suite,
-     .value = [](const Row& r) -> Value { return r.point.time ? r.point.performance() : kNaN; },
+     .value = [](const KernelRow& r) -> Value { return r.point.time ? r.point.performance() : kNaN; },
      .text = performance_or_bandwidth,
      .page = {.html = html_performance}},
     {.key = "bandwidth_bytes_per_s",
      .title = "Bandwidth",
-     .meaning = "Compulsory bytes of main memory (each input and output once) over the median time",
+     .meaning = "Compulsory main-memory bytes (each input and output once) over the median time",
      .metric = "kernel_bytes_per_second",
      .in = kCsv | kMarkdown | kPage,
      .place = 100,
      .shown = of_suite,
-     .value = [](const Row& r) -> Value { return r.point.time ? r.point.bandwidth(r.memory()) : kNaN; },
+     .value = [](const KernelRow& r) -> Value { return r.point.time ? r.point.bandwidth(r.memory()) : kNaN; },
      .text = bandwidth_and_network,
      .page = {.style = "n bytes", .html = html_bandwidth}},
-    csv<[](const Row& r) {
+    kernel_csv<[](const KernelRow& r) {
       const auto network = network_rates(r.point);
       return network ? network->algorithm : kNaN;
     }>("algorithm_bandwidth_bytes_per_s"),
-    csv<[](const Row& r) {
+    kernel_csv<[](const KernelRow& r) {
       const auto network = network_rates(r.point);
       return network ? network->bus : kNaN;
     }>("bus_bandwidth_bytes_per_s"),
     {.key = "bound",
      .title = "Bound",
-     .meaning = "The kind of resource that needs the most time; below it the ceiling that limits the kernel",
+     .meaning = "Resource that needs the most time; below: the limiting ceiling",
      .in = kCsvAndPeople,
      .place = 130,
      .left = true,
-     .value = [](const Row& r) { return name(to_string(r.point.bound.label)); },
-     .text = [](const Row& r) { return r.report.profile && !bound_known(r) ? why_no_work(r.point) : bound_text(r); },
-     .terminal = {.text = [](const Row& r) { return r.report.profile && !bound_known(r) ? kAbsent : bound_text(r); },
+     .value = [](const KernelRow& r) { return to_value(to_string(r.point.bound.label)); },
+     .text =
+         [](const KernelRow& r) { return r.report.profile && !bound_known(r) ? why_no_work(r.point) : bound_text(r); },
+     .terminal = {.text =
+                      [](const KernelRow& r) { return r.report.profile && !bound_known(r) ? kAbsent : bound_text(r); },
                   .ink = ink_of_bound,
                   .layout = [](TerminalColumn& column, const Report& r) { column.rank = r.profile ? 2 : 3; }},
      .page = {.style = "bound", .html = html_bound, .sort = sort_by_bound}},
@@ -223,9 +229,9 @@ constexpr KernelColumn kColumns[] = {
      .in = kCsv | kMarkdown,
      .place = 140,
      .left = true,
-     .value = [](const Row& r) { return name(r.point.bound.limiting_ceiling); },
+     .value = [](const KernelRow& r) { return to_value(r.point.bound.limiting_ceiling); },
      .text =
-         [](const Row& r) {
+         [](const KernelRow& r) {
            return limit_label(r.point.bound) + (of_suite(r.report) && r.point.bound.suspect ? " (suspect)" : "");
          }},
     {.title = "Limited by",
@@ -233,18 +239,21 @@ constexpr KernelColumn kColumns[] = {
      .place = 140,
      .left = true,
      .text =
-         [](const Row& r) {
+         [](const KernelRow& r) {
            return r.report.profile ? limit_label(r.point.bound)
                                    : r.point.bound.limiting_ceiling + (r.point.bound.suspect ? "?" : "");
          },
-     .terminal = {
-         .ink = [](const Row& r) { return of_suite(r.report) && r.point.bound.suspect ? Ink::warn : ink_of_bound(r); },
-         .layout = [](TerminalColumn& column, const Report& r) { column.rank = r.profile ? 5 : 1; }}},
-    csv<[](const Row& r) { return r.point.bound.limiting_ceiling.empty() ? "" : to_string(r.point.bound.regime); }>(
-        "limiting_regime"),
-    csv<[](const Row& r) { return r.point.bound.attainable_time_s; }>("attainable_time_s"),
+     .terminal = {.ink =
+                      [](const KernelRow& r) {
+                        return of_suite(r.report) && r.point.bound.suspect ? Ink::warn : ink_of_bound(r);
+                      },
+                  .layout = [](TerminalColumn& column, const Report& r) { column.rank = r.profile ? 5 : 1; }}},
+    kernel_csv<[](const KernelRow& r) {
+      return r.point.bound.limiting_ceiling.empty() ? "" : to_string(r.point.bound.regime);
+    }>("limiting_regime"),
+    kernel_csv<[](const KernelRow& r) { return r.point.bound.attainable_time_s; }>("attainable_time_s"),
     {.key = "fraction_of_roof",
-     .title = "Of the roof",
+     .title = "% of roof",
      .meaning = "Attainable over measured time, at the clock that the kernel ran at",
      .metric = "kernel_fraction_of_roof",
      .in = kCsvAndPeople,
@@ -252,64 +261,67 @@ constexpr KernelColumn kColumns[] = {
      .value = fraction_value,
      .markdown = {.text = roof_markdown},
      .terminal = {.title = "roof", .text = roof_terminal, .ink = ink_of_roof},
-     .page = {.title = "% of roof", .style = "roof", .html = html_roof}},
+     .page = {.style = "roof", .html = html_roof}},
     {.in = kTerminal,
      .place = 65,
      .left = true,
      .shown = of_suite,
-     .terminal = {.bar = [](const Row& r) { return r.point.fraction_of_roof(); }, .ink = ink_of_roof, .rank = 5}},
+     .terminal = {.bar = [](const KernelRow& r) { return r.point.fraction_of_roof(); }, .ink = ink_of_roof, .rank = 5}},
     {.title = "95 %",
      .in = kTerminal,
      .place = 75,
      .shown = of_suite,
-     .text = [](const Row& r) { return interval_text(share_of_roof(r.point)); },
+     .text = [](const KernelRow& r) { return interval_text(share_of_roof(r.point)); },
      .terminal = {.ink = dim, .rank = 4}},
-    {.title = "Of the burst roof",
-     .meaning = "The same against the roof before the power limit acts, with its 95 % interval",
+    {.title = "% of burst roof",
+     .meaning = "The same for the roof before power limiting",
      .place = 80,
      .shown = of_suite,
      .value = burst_value,
      .text = burst_roof_text,
      .terminal = {.title = "burst", .text = burst_roof_terminal, .ink = dim, .rank = 6},
-     .page = {.title = "% of burst roof", .style = "n burst", .html = html_burst_roof}},
-    csv<[](const Row& r) { return r.point.time ? Value(r.point.above_roof()) : Value(); }>("above_roof"),
-    csv<[](const Row& r) { return r.point.bound.suspect; }>("suspect"),
+     .page = {.style = "n burst", .html = html_burst_roof}},
+    kernel_csv<[](const KernelRow& r) { return r.point.time ? Value(r.point.above_roof()) : Value(); }>("above_roof"),
+    kernel_csv<[](const KernelRow& r) { return r.point.bound.suspect; }>("suspect"),
     {.key = "verification",
      .title = "Verified",
-     .meaning = "Whether the output is that of the reference",
+     .meaning = "Whether the output matches the reference",
      .in = kCsv | kMarkdown | kPage,
      .place = 150,
      .left = true,
      .shown = of_suite,
      .value =
-         [](const Row& r) {
-           return name(!r.point.verification ? "" : r.point.verification->passed ? "pass" : "fail");
+         [](const KernelRow& r) {
+           return to_value(!r.point.verification ? "" : r.point.verification->passed ? "pass" : "fail");
          },
      .markdown = {.text = verification_markdown},
      .page = {.style = "check",
               .html = html_verification,
-              .sort = [](const Row& r) -> Value { return r.point.verification ? r.point.verification->error : kNaN; }}},
-    csv<[](const Row& r) { return r.point.verification ? r.point.verification->error : kNaN; }>("error"),
-    csv<[](const Row& r) { return r.point.verification ? r.point.verification->tolerance : kNaN; }>("tolerance"),
-    csv<[](const Row& r) { return r.point.time ? or_nan(r.point.time->clock_hz) : kNaN; }>("clock_hz"),
+              .sort = [](const KernelRow& r)
+                  -> Value { return r.point.verification ? r.point.verification->error : kNaN; }}},
+    kernel_csv<[](const KernelRow& r) { return r.point.verification ? r.point.verification->error : kNaN; }>("error"),
+    kernel_csv<[](const KernelRow& r) { return r.point.verification ? r.point.verification->tolerance : kNaN; }>(
+        "tolerance"),
+    kernel_csv<[](const KernelRow& r) { return r.point.time ? or_nan(r.point.time->clock_hz) : kNaN; }>("clock_hz"),
     {.key = "device",
      .in = kCsv | kJsonLines,
-     .value = [](const Row& r) { return name(r.report.machine.device.name); }},
-    {.key = "complete", .in = kJsonLines, .value = [](const Row& r) -> Value { return r.report.complete; }},
+     .value = [](const KernelRow& r) { return to_value(r.report.machine.device.name); }},
+    {.key = "complete", .in = kJsonLines, .value = [](const KernelRow& r) -> Value { return r.report.complete; }},
     {.key = "counted_flops", .in = kCsv, .value = counted_flops_of},
-    csv<[](const Row& r) { return counted_bytes_at(r, r.memory()); }>("counted_bytes"),
-    csv<[](const Row& r) { return counted_bytes_at(r, Level::l2); }>("counted_l2_bytes"),
-    csv<[](const Row& r) { return r.point.counters ? or_nan(r.point.counters->find("occupancy")) : kNaN; }>(
-        "occupancy"),
-    csv<[](const Row& r) { return rules_of(r); }>("diagnosis"),
+    kernel_csv<[](const KernelRow& r) { return counted_bytes_at(r, r.memory()); }>("counted_bytes"),
+    kernel_csv<[](const KernelRow& r) { return counted_bytes_at(r, Level::l2); }>("counted_l2_bytes"),
+    kernel_csv<[](const KernelRow& r) {
+      return r.point.counters ? or_nan(r.point.counters->find("occupancy")) : kNaN;
+    }>("occupancy"),
+    kernel_csv<[](const KernelRow& r) { return rules_of(r); }>("diagnosis"),
     {.key = "launches",
      .title = "Launches",
-     .meaning = "Launches of this row",
+     .meaning = "Number of launches",
      .metric = "kernel_launches",
      .in = kCsvAndPeople,
      .place = 20,
      .when = of_program,
-     .value = [](const Row& r) -> Value { return r.launch().launches; },
+     .value = [](const KernelRow& r) -> Value { return r.launch().launches; },
      .unit = Unit::count,
      .terminal = {.rank = 3},
      .page = {.place = 72}},
@@ -320,40 +332,40 @@ constexpr KernelColumn kColumns[] = {
      .in = kCsvAndPeople,
      .place = 30,
      .when = of_program,
-     .value = [](const Row& r) -> Value { return r.launch().total_s; },
+     .value = [](const KernelRow& r) -> Value { return r.launch().total_s; },
      .unit = Unit::seconds},
     {.title = "Share",
-     .meaning = "Of the time of all kernels",
+     .meaning = "Share of the time of all kernels",
      .place = 40,
      .when = of_program,
-     .value = [](const Row& r) -> Value { return share_of_time(r.report, r.point); },
+     .value = [](const KernelRow& r) -> Value { return share_of_time(r.report, r.point); },
      .unit = Unit::share},
     {.title = "Median",
-     .meaning = "Of one launch; below it the range from the 5th to the 95th percentile",
+     .meaning = "Median of one launch; below: 5th to 95th percentile",
      .place = 50,
      .when = of_program,
      .value = of_time<&Summary::median>,
      .unit = Unit::seconds,
      .terminal = {.rank = 1},
      .page = {.html = html_median, .place = 74}},
-    {.title = "Where from",
-     .meaning = "Module, line and range that launch it",
+    {.title = "Launched from",
+     .meaning = "Module, line and NVTX range of the launch",
      .in = kMarkdown | kPage,
      .place = 160,
      .left = true,
      .when = of_program,
-     .value = [](const Row& r) -> Value { return where_from(r.launch()); },
-     .text = [](const Row& r) { return where_from(r.launch()); },
+     .value = [](const KernelRow& r) -> Value { return where_from(r.launch()); },
+     .text = [](const KernelRow& r) { return where_from(r.launch()); },
      .page = {.style = "from", .html = html_where_from}},
-    csv<[](const Row& r) { return std::int64_t{r.launch().device}; }>("device_index", of_program),
-    csv<[](const Row& r) { return r.launch().module; }>("module", of_program),
-    csv<[](const Row& r) { return r.launch().line; }>("line", of_program),
-    csv<[](const Row& r) { return r.launch().range; }>("range", of_program),
-    csv<[](const Row& r) { return r.launch().operation; }>("operation", of_program),
-    csv<[](const Row& r) { return r.launch().backward; }>("backward", of_program),
-    csv<[](const Row& r) { return r.launch().counted; }>("counted", of_program),
-    csv<[](const Row& r) { return r.launch().not_counted; }>("not_counted", of_program),
-    csv<[](const Row& r) { return r.launch().full_name; }>("full_name", of_program),
+    kernel_csv<[](const KernelRow& r) { return std::int64_t{r.launch().device}; }>("device_index", of_program),
+    kernel_csv<[](const KernelRow& r) { return r.launch().module; }>("module", of_program),
+    kernel_csv<[](const KernelRow& r) { return r.launch().line; }>("line", of_program),
+    kernel_csv<[](const KernelRow& r) { return r.launch().range; }>("range", of_program),
+    kernel_csv<[](const KernelRow& r) { return r.launch().operation; }>("operation", of_program),
+    kernel_csv<[](const KernelRow& r) { return r.launch().backward; }>("backward", of_program),
+    kernel_csv<[](const KernelRow& r) { return r.launch().counted; }>("counted", of_program),
+    kernel_csv<[](const KernelRow& r) { return r.launch().not_counted; }>("not_counted", of_program),
+    kernel_csv<[](const KernelRow& r) { return r.launch().full_name; }>("full_name", of_program),
     {.key = "time_source",
      .title = "Time",
      .in = kCsv | kMarkdown,
@@ -361,8 +373,8 @@ constexpr KernelColumn kColumns[] = {
      .left = true,
      .when = of_program,
      .shown = tells_sources,
-     .value = [](const Row& r) { return name(to_string(r.launch().time_source)); },
-     .text = [](const Row& r) { return std::string(to_string(r.launch().time_source)); }},
+     .value = [](const KernelRow& r) { return to_value(to_string(r.launch().time_source)); },
+     .text = [](const KernelRow& r) { return std::string(to_string(r.launch().time_source)); }},
     {.key = "work_source",
      .title = "Work",
      .in = kCsv | kMarkdown | kTerminal,
@@ -370,11 +382,11 @@ constexpr KernelColumn kColumns[] = {
      .left = true,
      .when = of_program,
      .shown = tells_sources,
-     .value = [](const Row& r) { return name(work_source(r.point)); },
-     .text = [](const Row& r) { return absent_if_empty(work_source(r.point)); }},
-    csv<[](const Row& r) { return r.launch().sources; }>("sources", of_program),
+     .value = [](const KernelRow& r) { return to_value(work_source(r.point)); },
+     .text = [](const KernelRow& r) { return absent_if_empty(work_source(r.point)); }},
+    kernel_csv<[](const KernelRow& r) { return r.launch().sources; }>("sources", of_program),
     {.title = "Verdict",
-     .meaning = "What holds the kernel; it leads to the evidence",
+     .meaning = "Limiting cause; links to the evidence",
      .in = kPage,
      .place = 190,
      .value = sort_by_verdict,
@@ -383,6 +395,6 @@ constexpr KernelColumn kColumns[] = {
 
 }  // namespace
 
-std::span<const KernelColumn> kernel_columns() { return kColumns; }
+std::span<const KernelColumn> kernel_columns() { return kKernelColumns; }
 
 }  // namespace roofline

@@ -11,7 +11,7 @@ namespace roofline {
 
 class Marks;
 
-/// What a row of a table of kernels is made of.
+/// The source of a row of a table of kernels.
 struct KernelRow {
   const Report& report;
   const Point& point;

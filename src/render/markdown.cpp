@@ -1,4 +1,4 @@
-// report.md: what a report says, for a pull request or an issue. GitHub's dialect; nothing in it is HTML.
+// report.md: a report for a pull request or an issue, in GitHub's Markdown without HTML.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ std::string ceilings_markdown(const Machine& machine, CeilingTable table, Role r
   return markdown_table(ceiling_columns(), table, ceiling_rows(machine, table, role));
 }
 
-/// What is no ceiling: sweeps, idle power, and what could not be had.
+/// Sweeps, idle power, and what could not be measured.
 void append_rest(std::string& text, const Machine& machine) {
   if (!machine.sweeps.empty()) text += '\n';
   for (const Sweep& sweep : machine.sweeps) {
@@ -51,7 +51,7 @@ void append_reasons(std::string& text, const Report& report) {
     reasons += fmt::format("- {}: {}: {}\n", escape_markdown(point_name(point)), to_string(point.status),
                            escape_markdown(point.reason));
   }
-  if (!reasons.empty()) text += "\nWithout a time:\n\n" + reasons;
+  if (!reasons.empty()) text += "\nNot timed:\n\n" + reasons;
 }
 
 std::string command_line(const std::vector<std::string>& command) {
@@ -88,7 +88,7 @@ std::string render_markdown(const Runs& runs) {
   for (const std::string& warning : alarms(report)) text += "- **Warning**: " + escape_markdown(warning) + "\n";
   for (const std::string& sentence : run_facts(report)) text += "- " + escape_markdown(sentence) + "\n";
   for (const std::string& note : report.notes) text += "- Note: " + escape_markdown(note) + "\n";
-  if (runs.several()) text += "\n## Compared\n\n" + render_comparison_markdown(comparison_of(runs));
+  if (runs.several()) text += "\n## Comparison\n\n" + render_comparison_markdown(comparison_of(runs));
   text += spending_markdown(report, judged);
   if (of_program) {
     text += profile_markdown_tables(report, judged);
@@ -118,14 +118,15 @@ std::string render_machine_markdown(const Machine& machine) {
   text += "\n## Machine\n\n";
   text += ceilings_markdown(machine, CeilingTable::machine);
   if (!ceiling_rows(machine, CeilingTable::machine, Role::reference).empty())
-    text += "\nFor comparison, not roofs:\n\n" + ceilings_markdown(machine, CeilingTable::machine, Role::reference);
+    text +=
+        "\nReference ceilings (not roofs):\n\n" + ceilings_markdown(machine, CeilingTable::machine, Role::reference);
   append_rest(text, machine);
   return text;
 }
 
 std::string render_changes_markdown(const std::vector<CeilingChange>& changes, const std::string& before,
                                     const std::string& now) {
-  std::string text = fmt::format("# {} against {}\n\n", escape_markdown(now), escape_markdown(before));
+  std::string text = fmt::format("# {} compared with {}\n\n", escape_markdown(now), escape_markdown(before));
   return text + markdown_table(ceiling_change_columns(), MachineChange(), changes);
 }
 

@@ -19,7 +19,7 @@ std::string copy_rate(const CopySum& copy) {
   return rate(copy.total_s > 0 ? copy.bytes / copy.total_s : std::nan(""), CeilingKind::bandwidth);
 }
 
-double share(double part_s, double all_s) { return all_s > 0 ? part_s / all_s : std::nan(""); }
+double share_of(double part_s, double all_s) { return all_s > 0 ? part_s / all_s : std::nan(""); }
 
 /// The `most` elements with the largest `total_s`.
 template <class Sum>
@@ -53,20 +53,18 @@ constexpr Column<LineRow, Profile> kLineColumns[] = {
                   }}},
     {.title = "Kernels", .value = [](const LineRow& r) -> Value { return r.line.total_s; }, .unit = Unit::seconds},
     {.title = "Share",
-     .value = [](const LineRow& r) -> Value { return share(r.line.total_s, r.all_s); },
+     .value = [](const LineRow& r) -> Value { return share_of(r.line.total_s, r.all_s); },
      .unit = Unit::share},
-    {.title = "Of it backward",
+    {.title = "Backward",
      .text =
          [](const LineRow& r) {
-           return r.line.backward_s > 0 ? percent(share(r.line.backward_s, r.line.total_s)) : kAbsent;
+           return r.line.backward_s > 0 ? percent(share_of(r.line.backward_s, r.line.total_s)) : kAbsent;
          },
      .terminal = {.rank = 2}},
     {.title = "Launches",
      .text = [](const LineRow& r) { return r.instead.empty() ? count(r.line.launches) : kAbsent; },
      .terminal = {.rank = 1}},
 };
-
-constexpr int kDocuments = kMarkdown | kPage;
 
 constexpr Column<CopySum, Profile> kCopyColumns[] = {
     {.title = "Direction",
@@ -86,7 +84,7 @@ constexpr Column<CopySum, Profile> kCopyColumns[] = {
                     return fmt::format("{}<small>{}</small>", rate(c.roof_bytes_per_s, CeilingKind::bandwidth),
                                        html_name(c.roof, 30));
                   }}},
-    {.title = "Of the roof",
+    {.title = "% of roof",
      .in = kDocuments,
      .left = true,
      .text =

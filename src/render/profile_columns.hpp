@@ -8,15 +8,15 @@
 
 namespace roofline {
 
-/// A line of the program, or what several have in common.
+/// A line of the program, or the sum of several.
 struct LineRow {
   LineSum line;
   double all_s = 0;          ///< of all kernels
-  std::string instead = {};  ///< of no single line: what stands for its name
+  std::string instead = {};  ///< the name of a sum of several lines
 };
 struct CallRow {
   CallSum call;
-  bool several = false;  ///< a sum of what is not shown: no median
+  bool several = false;  ///< the sum of the calls that are not shown: no median
 };
 
 /// The costliest `most` lines.

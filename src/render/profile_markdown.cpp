@@ -1,4 +1,4 @@
-// Tables of a profile in GitHub's dialect, each cut to what somebody reads.
+// The tables of a profile in Markdown, each limited to its first rows.
 #include "render/profile_markdown.hpp"
 
 #include <fmt/format.h>
@@ -70,7 +70,7 @@ std::string tree_table(const char* title, const std::vector<TreeSum>& nodes, dou
                                share(node.total_s, all), count(node.launches)});
   }
   if (rows < nodes.size())
-    text += fmt::format("\nDeeper levels are left out: {} nodes.\n", nodes.size() - std::min(rows, kMostRows));
+    text += fmt::format("\n{} deeper nodes not shown.\n", nodes.size() - std::min(rows, kMostRows));
   return text;
 }
 
@@ -81,7 +81,7 @@ std::string copies_table(const Profile& profile) {
 
 std::string calls_table(const Profile& profile) {
   if (profile.calls.empty()) return {};
-  return "\n## By call\n\n" + markdown_table(call_columns(), profile, call_rows(profile, kMostRows)) +
+  return "\n## By CUDA call\n\n" + markdown_table(call_columns(), profile, call_rows(profile, kMostRows)) +
          and_more(profile.calls.size());
 }
 
@@ -99,7 +99,7 @@ std::string profile_markdown_tables(const Report& report, const std::vector<Verd
   std::string text = kernels_table(report, verdicts) + lines_table(profile) +
                      tree_table("By module", profile.modules, profile.kernel_s) +
                      tree_table("By range", profile.ranges, profile.kernel_s) + copies_table(profile) +
-                     calls_table(profile) + "\n## How complete it is, and what it cost\n\n";
+                     calls_table(profile) + "\n## Recording coverage and overhead\n\n";
   for (const auto& [name, fact] : completeness(report)) text += fmt::format("- {}: {}\n", name, escape_markdown(fact));
   for (const ProfiledProcess& process : profile.processes) {
     for (const std::string& note : process.notes) {

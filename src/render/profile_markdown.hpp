@@ -1,4 +1,4 @@
-// A profiled program in Markdown: what stands before the machine.
+// A profiled program in Markdown: the sections before the machine.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace roofline {
 
-/// The answer, the budget and the wins.
+/// Summary and time budget.
 std::string profile_markdown_answer(const Report& report);
-/// Kernels, lines, modules, copies, calls, and how complete it all is.
+/// Kernels, lines, modules, copies, calls, and recording coverage.
 std::string profile_markdown_tables(const Report& report, const std::vector<Verdict>& verdicts);
 
 }  // namespace roofline

@@ -1,4 +1,4 @@
-// The renderers: each a pure function of a const Report&. None measures, none reads a clock or a file.
+// The renderers: pure functions of runs, machines and comparisons. None measures, none reads a clock or a file.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@
 namespace roofline {
 
 enum class Theme : std::uint8_t { light, dark };
-/// What the area of a point's mark stands for: the time that it takes, or nothing.
+/// What the area of a point's mark shows: its time, or nothing.
 enum class MarkSize : std::uint8_t { time, equal };
 
 /// How a chart is drawn.
@@ -40,7 +40,7 @@ class ChartDrawing {
   ChartDrawing& operator=(const ChartDrawing&) = delete;
 
   std::string svg() const;
-  std::string svg_for_page() const;  ///< with what a page shows when it is asked
+  std::string svg_for_page() const;  ///< with hidden groups that the script of a page can show
   std::string png() const;           ///< bytes
   std::string pdf() const;           ///< bytes
 

@@ -30,7 +30,7 @@ Sample sample_of(int gpus) {
                   {"dram_write_fraction", 0.15},     {"power_watts", 686},           {"power_limit_watts", 700},
                   {"core_clock_hertz", 1605e6},      {"energy_joules", 12}};
     gpu.roofs = {{"dram", "hbm.copy", 1.68e12, 4.34e12, ""},
-                 {"tensor", "tensor.bf16 (sustained)", 571e12, 860e12, "at most, if all of it is bf16"}};
+                 {"tensor", "tensor.bf16 (sustained)", 571e12, 860e12, "at most, if all bf16"}};
     gpu.roofs_measured_at = "2026-11-20T00:00:00Z";
     gpu.limited_by = {"power cap"};
     gpu.processes = {{4711, "python\n3", 88.0 * (1 << 30), 0.97}};

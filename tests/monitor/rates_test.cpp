@@ -138,7 +138,7 @@ TEST(GpuSample, ACounterThatBeganAnewGivesNoRate) {
   now.power_capped_s = 0;
   const DeviceSample sample = gpu_sample(watched_gpu(), &before, now);
   EXPECT_FALSE(sample.find("pcie_rx_bytes_per_second"));
-  EXPECT_THAT(sample.absent.at("pcie_rx_bytes_per_second"), HasSubstr("anew"));
+  EXPECT_THAT(sample.absent.at("pcie_rx_bytes_per_second"), HasSubstr("reset"));
   EXPECT_FALSE(sample.find("power_capped_fraction"));
 }
 
@@ -161,7 +161,7 @@ TEST(GpuSample, BytesAreShownOnlyOnceTheyWereChecked) {
   EXPECT_DOUBLE_EQ(read_rate().value(), 0.3 * 1500 * 3.2e9);
   watched.bytes = check_of(3.6, 0.9);
   EXPECT_FALSE(read_rate());
-  EXPECT_THAT(gpu_sample(watched, nullptr, now).absent.at("dram_read_bytes_per_second"), HasSubstr("wrong"));
+  EXPECT_THAT(gpu_sample(watched, nullptr, now).absent.at("dram_read_bytes_per_second"), HasSubstr("failed the check"));
   watched.bytes = check_of(1, 1);
   watched.bytes->driver = "570.2";
   EXPECT_FALSE(read_rate()) << "another driver's check says nothing";

@@ -243,7 +243,7 @@ TEST(ChartSvg, APointAboveItsRoofIsMarkedNotMoved) {
   EXPECT_NEAR(chart.points[0].performance, 4.229e12 / 0.7 * 0.125, 1e6);
   const std::string svg = render_svg(report);
   EXPECT_THAT(svg, testing::HasSubstr("class=\"point above-roof\" data-point=\"0\""));
-  EXPECT_THAT(svg, testing::HasSubstr("above its roof, the red line"));
+  EXPECT_THAT(svg, testing::HasSubstr("above its roof (red line)"));
   EXPECT_THAT(render_svg(example::sample_report()), testing::Not(testing::HasSubstr("above-roof")));
 }
 

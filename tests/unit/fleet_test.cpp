@@ -226,7 +226,7 @@ TEST(Fleet, SaysWhatDiffersAndBearsOnIt) {
               ElementsAre("other programs used 1.1 of 2 cores while hbm.2 was measured"));
   EXPECT_THAT(outlier_of(fleet, "node5")->why, IsEmpty());
   EXPECT_THAT(outlier_of(fleet, "node5")->unrecorded, Contains("power limit"));
-  EXPECT_THAT(fleet_reason(*outlier_of(fleet, "node5")), HasSubstr("tells no cause; not recorded"));
+  EXPECT_THAT(fleet_reason(*outlier_of(fleet, "node5")), HasSubstr("no cause in its file; not recorded"));
 }
 
 TEST(Fleet, GroupsEqualHardware) {

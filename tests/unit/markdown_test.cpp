@@ -81,14 +81,14 @@ TEST(Markdown, SeveralRunsAreComparedFirst) {
   runs[1].points[9].time = example::timed(runs[0].points[9].time->median * 1.05);
   runs[1].machine.device.driver = "590.1";
   const std::string text = render_markdown(runs);
-  EXPECT_THAT(text, HasSubstr("## Compared"));
+  EXPECT_THAT(text, HasSubstr("## Comparison"));
   EXPECT_THAT(text, HasSubstr("- 1 of 22 kernels got slower, softmax fp32 32768x4096 (cuda): 1.05× the time."));
   EXPECT_THAT(text, HasSubstr("- Note: different drivers: 580.159.04 before, 590.1 now"));
   EXPECT_THAT(text, HasSubstr("| 1.050 | 1.046–1.054 | **slower \\> 3 %** | fail |"));
-  EXPECT_THAT(text, HasSubstr("## Compared\n\n**Fail: 1 of 22 kernels"));
+  EXPECT_THAT(text, HasSubstr("## Comparison\n\n**Fail: 1 of 22 kernels"));
   EXPECT_LT(text.find("| fail |"), text.find("| pass |"));
-  EXPECT_LT(text.find("## Compared"), text.find("## Kernels"));
-  EXPECT_THAT(render_markdown(runs[0]), Not(HasSubstr("## Compared")));
+  EXPECT_LT(text.find("## Comparison"), text.find("## Kernels"));
+  EXPECT_THAT(render_markdown(runs[0]), Not(HasSubstr("## Comparison")));
   expect_even_tables(text);
 }
 

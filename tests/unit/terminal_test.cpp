@@ -95,13 +95,13 @@ TEST(Terminal, ShowsTheMachine) {
 TEST(Terminal, ShowsBothRegimesReferencesAndSweeps) {
   const std::string text = render_machine_terminal(example::h200(), {.color = false, .unicode = true, .columns = 120});
   for (const char* part : {"roof (sustained)", "650 TFLOP/s", "81.5 %", "1.32 GHz", "692 W", "1.06 pJ/FLOP",
-                           "power cap", "for comparison", "tensor.bf16.mma_sync", "two thirds", "640 ns",
-                           "idle power: 76 W", "33 TB/s up to 231 KiB, 9.7 TB/s up to 44.5 MiB, 4.67 TB/s beyond"}) {
+                           "power cap", "reference", "tensor.bf16.mma_sync", "two thirds", "640 ns", "idle power: 76 W",
+                           "33 TB/s up to 231 KiB, 9.7 TB/s up to 44.5 MiB, 4.67 TB/s beyond"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
   const std::string markdown = render_machine_markdown(example::h200());
   for (const char* part :
-       {"# NVIDIA H200", "| sustained |", "692 W, 1.06 pJ/FLOP, power cap", "For comparison, not roofs"}) {
+       {"# NVIDIA H200", "| sustained |", "692 W, 1.06 pJ/FLOP, power cap", "Reference ceilings (not roofs)"}) {
     EXPECT_THAT(markdown, HasSubstr(part));
   }
 }

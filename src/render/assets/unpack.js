@@ -1,5 +1,4 @@
-// The page's script and its report travel compressed, as text in the base 85 of RFC 1924 with a comma for its
-// less-than sign; this part unpacks them.
+// Script and report are embedded compressed, in base 85 of RFC 1924 with a comma instead of '<'; this part unpacks them.
 const unpack = async id => {
   const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;,=>?@^_`{|}~';
   const text = document.getElementById(id).textContent;

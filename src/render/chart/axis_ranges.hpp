@@ -1,4 +1,4 @@
-// What the axes show because of the roofs and, only where they lie outside, of the points.
+// The ranges of the axes, determined by the roofs and extended by points outside.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@ struct AxisRanges {
   Range performance;  ///< FLOP/s
 };
 
-/// Follows from the ceilings; points only extend it, and not beyond what anyone could read.
+/// Determined by the ceilings; points extend it within limits.
 AxisRanges axis_ranges(const Roofs& roofs, const std::vector<PlottedPoint>& points);
 
 }  // namespace roofline

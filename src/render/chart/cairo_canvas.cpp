@@ -24,7 +24,7 @@ cairo_status_t append(void* closure, const unsigned char* data, unsigned length)
   return CAIRO_STATUS_SUCCESS;
 }
 
-/// The embedded font as Cairo takes it. FreeType's face has to outlive Cairo's, which caches it, and goes with it.
+/// The embedded font for Cairo. The FreeType face must outlive Cairo's cached face, which owns it.
 class FaceFile {
  public:
   explicit FaceFile(FontWeight weight) {

@@ -1,4 +1,4 @@
-// What a scene is drawn on. A canvas knows shapes and text, and nothing of rooflines.
+// The interface that a scene is drawn on. A canvas knows shapes and text, not rooflines.
 #pragma once
 
 #include "render/chart/scene.hpp"

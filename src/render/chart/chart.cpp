@@ -20,7 +20,7 @@ constexpr double kSmall = 11;
 constexpr double kTitle = 20, kSmallTitle = 15, kSubtitle = 12.5;
 constexpr double kNoteRow = 16;
 constexpr double kSmallestPlot = 100;  // below that the page is left
-constexpr double kSmallHeight = 420;   // of a picture that has no room to give away
+constexpr double kSmallHeight = 420;   // below this height a picture is small
 
 double header_height(const Chart& chart) { return chart.small ? 54 : 76; }  // title and subtitle
 double axis_height(const Chart& chart) { return chart.small ? 50 : 58; }    // ticks and the title of the axis
@@ -78,7 +78,7 @@ std::vector<std::string> footnotes_of(const Chart& chart) {
   if (chart.report->cancelled) notes.emplace_back("The run was cancelled.");
   const std::size_t nameless = chart.points.size() - chart.named - chart.numbered;
   if (nameless > 0 && chart.of_program) {
-    notes.push_back(fmt::format("Named are {} that take the most time.", chart.named));
+    notes.push_back(fmt::format("Labelled: the {} longest-running.", chart.named));
   } else if (nameless > 0) {
     notes.push_back(fmt::format("{} {} no name here for want of room: see the table.", nameless,
                                 nameless == 1 ? "point has" : "points have"));
@@ -92,7 +92,7 @@ std::string origin_of(const Report& report) {
   const std::string version = clean_line(report.invocation.tool_version);
   if (!version.empty()) text += " " + shorten(version, 20);
   const bool promised = !not_measured(m).empty();
-  if (promised) text += " · no roof here was measured: " + clean_line(m.ceilings.front().origin);
+  if (promised) text += " · roofs not measured: " + clean_line(m.ceilings.front().origin);
   if (!m.ceilings.empty() && !promised) text += " · roofs measured on this machine";
   if (!m.ceilings.empty() && !promised && !m.measured_at.empty()) text += " " + date_of(m.measured_at);
   return text;
@@ -139,7 +139,7 @@ double set_footer(const Chart& chart, double left, double right, Group& group) {
   return pen.y + kNoteRow;
 }
 
-/// What a picture without notes must not pass over in silence.
+/// The footer of a picture without notes: rows and colours that are not shown.
 void set_short_footer(const Chart& chart, double left, double right, bool legend, Group& group) {
   const std::size_t named = chart.named + chart.numbered, more = chart.report->points.size() - named;
   std::string text = more == 0    ? ""
@@ -158,16 +158,16 @@ void draw_footer(Chart& chart, double left, double right, double y, bool whole, 
   chart.scene.layers.push_back({"footer", {group}});
 }
 
-/// What an empty chart of a program has to say.
+/// The notice in an empty chart of a program.
 void draw_notice(Chart& chart) {
   const Vec middle = {chart.plot.x + chart.plot.width / 2, chart.plot.y + chart.plot.height * 0.55};
   Group group{.classes = "notice"};
-  group.items.push_back(Text{middle, "No marks: no kernel's FLOPs and bytes are known", 15, FontWeight::semibold,
+  group.items.push_back(Text{middle, "No marks: FLOPs and bytes of the kernels are unknown", 15, FontWeight::semibold,
                              chart.colors->muted, Anchor::middle, 0, chart.colors->background});
   chart.scene.layers.push_back({"notice", {std::move(group)}});
 }
 
-/// What recedes is drawn first, the roofline itself last.
+/// Unused roofs are drawn first, the main roofline last.
 Layer roofs_layer(RoofGroups roofs) {
   Layer layer{"ceilings"};
   for (auto* groups : {&roofs.slopes, &roofs.patterns, &roofs.flats})
@@ -180,7 +180,7 @@ Layer roofs_layer(RoofGroups roofs) {
   return layer;
 }
 
-/// The radius of the mark that takes the most time: a share of the picture.
+/// The radius of the largest mark: a share of the picture.
 double largest_mark(const Chart& chart) { return std::clamp(chart.scene.height / 46, 7.0, 18.0); }
 
 /// Everything inside the plot's frame, and the key right of it.

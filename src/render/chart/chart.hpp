@@ -13,7 +13,7 @@
 
 namespace roofline {
 
-/// A chart in the making, and what a test or a page wants to know of the finished one.
+/// The chart during layout, with the results that tests and pages read.
 struct Chart {
   std::vector<const Report*> runs;  ///< the last is `report`
   const Report* report = nullptr;
@@ -25,14 +25,14 @@ struct Chart {
   std::vector<std::vector<PlottedPoint>> earlier;  ///< of the runs before it
   Rect plot;
   LogAxis x, y;
-  LabelSpace space;  ///< what the names of points have to keep clear of
+  LabelSpace space;  ///< obstacles for the labels of points
   std::string subtitle;
   Scene scene;
   std::size_t named = 0;         ///< points with their name beside them
   std::size_t numbered = 0;      ///< points with a number, and their name in the key
   bool of_program = false;       ///< only the points that take most have a name
   double seconds = 0;            ///< that a mark of radius 1 stands for; 0 where marks are all alike
-  bool small = false;            ///< a picture with no room to give away
+  bool small = false;            ///< a small picture: fewer notes and names
   std::vector<std::size_t> key;  ///< the numbered points, in order: indices into `points`
 
   Vec at(double intensity, double performance) const { return {x.pixel(intensity), y.pixel(performance)}; }
@@ -40,7 +40,7 @@ struct Chart {
   const Color& color_of(const PlottedPoint& p) const { return colors->families[p.style % colors->families.size()]; }
 };
 
-/// Of a program so many are named beside their marks; the others have their rows in the table.
+/// The number of labelled points of a program; the others are in the table.
 inline constexpr std::size_t kNamedOfProgram = 12;
 /// Up to here every point is named beside it, where there is room.
 inline constexpr std::size_t kAllNamed = 25;
@@ -53,7 +53,7 @@ std::string fitted(std::string text, double width, double size, FontWeight weigh
 /// The day of an ISO time.
 std::string date_of(const std::string& iso);
 
-/// The whole layout. Never fails on a report's content: what can't be shown is counted in the footnote.
+/// The whole layout. Never fails on the content of a report: points that can't be shown are counted in a footnote.
 /// The chart points into the report, which has to outlive it.
 Chart lay_out_chart(const Runs& runs, const ChartOptions& options);
 Chart lay_out_chart(const Report&& report, const ChartOptions& options) = delete;
@@ -78,7 +78,7 @@ struct RoofGroups {
 
 // The steps of the layout; each adds layers to chart.scene, and obstacles to chart.space.
 void draw_axes(Chart& chart);
-/// The lines, and the names of what limits points: points' own names give way to these.
+/// The lines, and the labels of limiting roofs, which take precedence over labels of points.
 RoofGroups draw_roofs(Chart& chart);
 void name_limiting_roofs(Chart& chart, RoofGroups& groups);
 /// Where there is room when all else stands.
@@ -87,7 +87,7 @@ void name_other_roofs(Chart& chart, RoofGroups& groups);
 void draw_ridges(Chart& chart);
 /// Ladders and sweeps, or the changes from the first run to the last; under the markers.
 void draw_paths(Chart& chart);
-/// What the hardware counted of the last run's points: hidden, for a page to show.
+/// Hardware counts of the points of the last run: hidden, for a page to show.
 Layer counted_layer(const Chart& chart);
 /// Width of the key of numbered points beside a plot of that height, in at most so many columns.
 double key_size(const Chart& chart, double height, std::size_t most_columns);

@@ -16,7 +16,7 @@ constexpr double kThread = 1.4;  // pixels, width of the ticks and of what joins
 constexpr double kTick = 5;      // half of a tick's length
 constexpr double kSame = 4;      // ticks nearer than this are one
 
-/// A point where the counters put it.
+/// A point at its counted intensity.
 struct CountedMark {
   double intensity = 0, performance = 0;
   std::string title;

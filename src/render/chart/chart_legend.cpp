@@ -1,4 +1,4 @@
-// The legend: families, runs, and what lines mean that the chart has.
+// The legend: families, runs, and the meaning of the lines in the chart.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -86,7 +86,7 @@ void add_sizes(const Chart& chart, std::vector<LegendEntry>& out) {
        first + 2 * radius});
 }
 
-/// The lines that are not simply roofs.
+/// Lines with a special look.
 void add_lines(const Chart& chart, std::vector<LegendEntry>& out) {
   bool sustained = false, limits = false, band = false, suspect = false, promised = false;
   for (const auto* roofs : {&chart.roofs.memory, &chart.roofs.compute}) {
@@ -102,7 +102,7 @@ void add_lines(const Chart& chart, std::vector<LegendEntry>& out) {
   if (sustained) out.push_back({"sustained", "", {sample_line(chart.colors->roof, 1.5, {7, 5})}, 24});
   if (limits) out.push_back({"hardware limit", "", {sample_line(chart.colors->faint, 1.2, {1.2, 3})}, 24});
   if (band) out.push_back({"95 % interval", "", {sample_line(chart.colors->band, 8, {})}, 24});
-  if (promised) out.push_back({"roof that nobody measured", "", {sample_line(chart.colors->roof, 1.5, {2, 4})}, 24});
+  if (promised) out.push_back({"data-sheet limit", "", {sample_line(chart.colors->roof, 1.5, {2, 4})}, 24});
   if (suspect) out.push_back({"failed its audit", "", {sample_line(chart.colors->suspect, 1.5, {9, 3, 2, 3})}, 24});
 }
 
@@ -117,14 +117,14 @@ std::vector<LegendEntry> legend_of(const Chart& chart) {
   add_sizes(chart, out);
   const auto above = [](const PlottedPoint& p) { return p.point->above_roof(); };
   if (std::any_of(chart.points.begin(), chart.points.end(), above))
-    out.push_back({"above its roof, the red line",
+    out.push_back({"above its roof (red line)",
                    "",
                    {Circle{{9, -2}, 5, chart.colors->muted, Stroke{chart.colors->above, 1.6}},
                     Line{{{0, 5}, {18, 5}}, false, {}, Stroke{chart.colors->above, 2}}},
                    18});
   const auto least = [](const PlottedPoint& p) { return bytes_are_least(*p.point); };
   if (std::any_of(chart.points.begin(), chart.points.end(), least)) {
-    LegendEntry entry{"bytes modelled: intensity at most", "", {}, 22};
+    LegendEntry entry{"modelled bytes: intensity at most", "", {}, 22};
     add_arrow({16, 0}, 5, chart.colors->muted, entry.sample);
     entry.sample.push_back(Circle{{16, 0}, 5, chart.colors->muted, {}});
     out.push_back(std::move(entry));

@@ -1,4 +1,4 @@
-// What connects points: ladders and sweeps, and the way from one run to the next.
+// Paths that connect points: ladders, sweeps, and changes from one run to the next.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -79,7 +79,7 @@ void draw_changes(Chart& chart) {
 }  // namespace
 
 void draw_paths(Chart& chart) {
-  // Two kinds of arrows in one picture could not be told apart.
+  // Two kinds of arrows in one picture would be indistinguishable.
   if (chart.earlier.empty()) draw_trajectories(chart);
   if (!chart.earlier.empty()) draw_changes(chart);
 }

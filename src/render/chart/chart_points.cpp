@@ -104,7 +104,7 @@ void add_label(const Chart& chart, const PlottedPoint& p, const LabelPlacement& 
                double size, FontWeight weight, Labels& labels) {
   Group g{.classes = "point-label"};
   g.data = {{"label-of", fmt::format("{}", p.index)}};
-  // Where marks lie on each other a leader goes on to the middle of its own.
+  // Where marks overlap, a leader ends at the centre of its mark.
   const bool covered = place.has_leader && is_covered(chart, p, place);
   if (place.has_leader) {
     const Stroke thin{covered ? chart.colors->ink : chart.colors->faint, covered ? 0.9 : 1};
@@ -122,7 +122,7 @@ void occupy(LabelSpace& space, const LabelPlacement& place) {
   if (place.has_leader) space.leaders.push_back(Quad::stroke(place.leader_from, place.leader_to, 1));
 }
 
-/// Names those of `which` that find a place; returns the others.
+/// Labels the points of `which` that find a place; returns the others.
 std::vector<std::size_t> name_points(Chart& chart, const std::vector<std::size_t>& which, double reach,
                                      Labels& labels) {
   std::vector<LabelRequest> requests;

@@ -13,14 +13,14 @@
 namespace roofline {
 namespace {
 
-constexpr double kCoincide = 5;   // pixels; lines closer than this are one for the eye
+constexpr double kCoincide = 5;   // pixels; closer lines are indistinguishable
 constexpr double kAboveLine = 5;  // from a line up to the baseline of its name
 constexpr double kOnLine = 0.36;  // of the size, from a line down to the baseline of a name that stands on it
 
-// What a place costs: a mark under it most, its distance from the best place least.
+// Costs of a place: a covered mark most, the distance from the best place least.
 constexpr double kMark = 200, kRoofline = 30, kLine = 12, kLimit = 4, kOffLine = 3, kBelow = 10;
 
-/// What a name may not do, or what it costs there.
+/// Obstacles of a name: forbidden, or with a cost.
 std::optional<double> cost_of(const Chart& chart, const Text& text) {
   const Quad box = text.box();
   if (!chart.plot.inflated(-2).contains(box.bounds()) || overlaps_any(box, chart.space.solid) ||
@@ -62,7 +62,7 @@ class Best {
   std::optional<Text> text_;
 };
 
-/// What has one name: roofs of one look, by their places in Roofs::memory or Roofs::compute.
+/// Roofs that share a label, as indices into Roofs::memory or Roofs::compute.
 using Shared = std::vector<std::size_t>;
 
 class RoofNames {

@@ -16,7 +16,7 @@ RoofSpan visible(const Chart& chart, Vec a, Vec b) {
   return {a, b, seen};
 }
 
-/// Slopes end at the roof of these kernels; what lies above it is for the roofs that recede.
+/// Slopes end at the highest used roof; only unused roofs are drawn above it.
 RoofSpan slope_span(const Chart& chart, double bandwidth, double from, double to) {
   return visible(chart, chart.at(from, from * bandwidth), chart.at(to, to * bandwidth));
 }

@@ -79,7 +79,7 @@ bool fits(const Candidate& c, const LabelSpace& space) {
          !overlaps_any(c.box, space.solid) && !overlaps_any(c.box, space.leaders);
 }
 
-/// Gives a candidate its leader where it needs one; false where that would run over what may not be touched.
+/// Adds a leader where the candidate needs one; false if the leader would cross an obstacle.
 bool add_leader(Candidate& c, const LabelRequest& request, const LabelSpace& space) {
   const Vec end = leader_end(c.placement.box, request.anchor);
   const Vec toward = end - request.anchor;
@@ -98,7 +98,7 @@ bool add_leader(Candidate& c, const LabelRequest& request, const LabelSpace& spa
   return true;
 }
 
-/// Whether a label without a leader could be taken for that of another point.
+/// Whether a label without a leader could be mistaken for that of another point.
 bool touches_another(const Candidate& c, const LabelRequest& request, const LabelSpace& space) {
   const Rect near = c.placement.box.inflated(2 * kGap);
   return std::any_of(space.markers.begin(), space.markers.end(),
@@ -179,7 +179,7 @@ class Annealer {
  private:
   static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
-  /// What a label costs there, beside the others as they are now; the sum is left off where it passes `limit`.
+  /// The cost of a label at a place, given the current places of the others; stops early above `limit`.
   double cost_of(std::size_t label, std::size_t candidate,
                  double limit = std::numeric_limits<double>::infinity()) const {
     const Candidate& c = candidates_[label][candidate];

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cmath>
 #include <map>
+#include <numbers>
 #include <set>
 
 #include "report/findings.hpp"
@@ -19,7 +20,6 @@
 namespace roofline {
 namespace {
 
-constexpr double kPi = 3.14159265358979323846;
 constexpr int kLongestName = 48;
 
 /// The families of the ops that come with the program; their places are their styles.
@@ -43,7 +43,7 @@ std::string shape_text(const Shape& shape) {
   return cube ? parts[0] + "³" : fmt::format("{}", fmt::join(parts, "×"));
 }
 
-/// "nvjet_tst_…TNT · blocks.0.attn.qkv": long kernels' names give way, not what tells their launches apart.
+/// "nvjet_tst_…TNT · blocks.0.attn.qkv": the kernel name is shortened, not the call site.
 std::string name_of_kind(const Workload& w) {
   constexpr int kKernel = 26, kRest = 24;
   const std::string op = clean_line(w.op), label = clean_line(w.label);
@@ -51,7 +51,7 @@ std::string name_of_kind(const Workload& w) {
   return shorten(op, kKernel) + shorten(label.substr(op.size()), kRest);
 }
 
-/// What has to stand in a name for it to be told from the others of its op.
+/// The parts of a name that distinguish it from others of its op.
 class Naming {
  public:
   Naming(const Report& report, Intensity of) {
@@ -98,7 +98,7 @@ std::vector<Vec> star(Vec center, double radius, int corners, double first_degre
   std::vector<Vec> out;
   out.reserve(static_cast<std::size_t>(corners));
   for (int i = 0; i < corners; ++i) {
-    const double a = (first_degrees + 360.0 * i / corners) * kPi / 180;
+    const double a = (first_degrees + 360.0 * i / corners) * std::numbers::pi / 180;
     out.push_back(center + Vec{std::cos(a), std::sin(a)} * radius);
   }
   return out;
@@ -136,7 +136,7 @@ std::vector<Vec> outline(MarkerShape shape, Vec c, double r) {
   return {};
 }
 
-/// What else a kernel on several pipes needs: "; besides, of its time: sfu 31 %, hbm.read 5 %".
+/// Further resources of a kernel on several pipes: "; also: sfu 31 %, hbm.read 5 % of its time".
 std::string other_resources(const Point& p) {
   std::string text;
   std::size_t pipes = 0;
@@ -145,7 +145,7 @@ std::string other_resources(const Point& p) {
     if (r.ceiling == p.bound.limiting_ceiling || !(r.time_s > 0) || r.kind == CeilingKind::overhead) continue;
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", r.ceiling, percent(r.time_s / p.time->median));
   }
-  return pipes > 1 && !text.empty() ? "; besides, of its time: " + text : "";
+  return pipes > 1 && !text.empty() ? "; also: " + text + " of its time" : "";
 }
 
 }  // namespace
@@ -231,9 +231,9 @@ std::string point_title(const PlottedPoint& plotted) {
   text += fmt::format(", {}-bound by {}, {} of its roof", to_string(p.bound.label), p.bound.limiting_ceiling,
                       percent(p.fraction_of_roof()));
   text += other_resources(p);
-  if (p.above_roof()) text += "; above its roof: one of the two is wrong";
+  if (p.above_roof()) text += "; above its roof: the roof or the counted work is wrong";
   if (p.bound.suspect) text += "; the roof is suspect";
-  if (bytes_are_least(p)) text += "; bytes modelled, the least that there can be: the intensity is at most this";
+  if (bytes_are_least(p)) text += "; modelled bytes (lower bound): the intensity is an upper bound";
   if (p.profiled && !p.profiled->sources.empty()) text += "; " + clean_line(p.profiled->sources);
   return text;
 }

@@ -1,4 +1,4 @@
-// Which rows of a report have a point on the chart, what they are called there, and how families look.
+// The rows of a report that have a point on the chart, their labels, and the look of families.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace roofline {
 
 /// Radius of a point's marker in pixels, where all are alike.
 inline constexpr double kMarkerRadius = 6;
-/// The shape of a smaller mark can't be told.
+/// Shapes of smaller marks are indistinguishable.
 inline constexpr double kSmallestRadius = 4.5;
 
 /// A row that a chart can show.
@@ -26,7 +26,7 @@ struct PlottedPoint {
   Interval performance_ci95;
   std::size_t family = 0;  ///< in families_of
   std::size_t style = 0;   ///< its marker's, style_of its family
-  std::string name;        ///< as short as tells it from the others: "gemm fp16 · cublas"
+  std::string name;        ///< as short as is unambiguous: "gemm fp16 · cublas"
   double radius = kMarkerRadius;
 };
 
@@ -55,7 +55,7 @@ std::string point_title(const PlottedPoint& point);
 /// mark of radius 1 stands for; 0 where marks stay as they are, because no time is known.
 double size_by_time(const std::vector<std::vector<PlottedPoint>*>& runs, double largest);
 
-/// From a mark to the left: its intensity is at most what is shown.
+/// An arrow from a mark to the left: its intensity is an upper bound.
 void add_arrow(Vec center, double radius, const Color& color, std::vector<Item>& items);
 
 /// A marker of a style, about `radius` pixels in radius: solid with an outline in the background's colour, or hollow.

@@ -57,7 +57,7 @@ struct Text {
   double halo_width = kHalo;
 
   double width() const { return Font::of(weight).width(text, size); }
-  /// What the text covers.
+  /// The area of the text.
   Quad box() const;
 };
 

@@ -75,7 +75,7 @@ std::string SvgCanvas::paint_attributes(const std::optional<Color>& fill, const 
     if (fill->alpha < 1) attributes += fmt::format(" fill-opacity=\"{}\"", fill->alpha);
   }
   if (stroke) {
-    // What can't be seen has the same colour in every theme.
+    // Invisible elements need no theme.
     const bool seen = stroke->color.alpha > 0;
     const std::string_view role = seen ? stroke->color.role : "none";
     if (seen || for_page_) classes += fmt::format("{}s-{}", classes.empty() ? "" : " ", role);
@@ -92,7 +92,7 @@ std::string SvgCanvas::paint_attributes(const std::optional<Color>& fill, const 
   return (classes.empty() ? "" : fmt::format(" class=\"{}\"", classes)) + attributes;
 }
 
-/// What all shapes of a group are painted with, where that is the same for two or more; empty otherwise.
+/// The common paint of all shapes of a group with two or more shapes; empty otherwise.
 std::string SvgCanvas::common_paint(const Group& group) const {
   std::string common;
   for (const Item& item : group.items) {
@@ -105,7 +105,7 @@ std::string SvgCanvas::common_paint(const Group& group) const {
   return group.items.size() > 1 ? common : std::string();
 }
 
-/// What most elements of a layer have.
+/// The most common attributes of the elements of a layer.
 SvgCanvas::Inherited SvgCanvas::common_of(const Layer& layer) {
   std::map<std::string, int> widths, sizes, weights, anchors;
   for (const Group& group : layer.groups) {
@@ -166,7 +166,7 @@ void SvgCanvas::begin_layer(const Layer& layer) {
 void SvgCanvas::begin_group(const Group& group) {
   out_ += "<g";
   if (!group.id.empty()) out_ += fmt::format(" id=\"{}\"", escaped(group.id));
-  // Only for groups of marks, whose own class names no paint.
+  // Only for groups of marks, because their class names no paint.
   group_paint_ = group.shares_paint ? common_paint(group) : "";
   std::string paint = group_paint_;
   if (paint.starts_with(kClass)) {
@@ -182,7 +182,7 @@ void SvgCanvas::begin_group(const Group& group) {
     if (!layer_is_decoration_) out_ += kUnspoken;
     out_ += ">";
   } else {
-    // What follows a title's first semicolon stands in the page's tables, too.
+    // The part of a title after its first semicolon is in the tables of the page.
     const std::string_view title = group.title;
     out_ += for_page_ ? fmt::format("><title>{}</title>", escaped(title.substr(0, title.find("; "))))
                       : fmt::format(" role=\"graphics-symbol\"><title>{}</title>", escaped(title));

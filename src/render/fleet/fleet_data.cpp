@@ -85,7 +85,7 @@ Json group_to_json(const FleetGroup& group, const Fleet& fleet) {
   return json;
 }
 
-/// A ceiling of a machine, with what is normal in its group.
+/// A ceiling of a machine, with the norm of its group.
 struct FleetRow {
   const Sheet* sheet;
   const FleetGroup* group;
@@ -97,25 +97,25 @@ struct FleetRow {
 };
 
 template <auto figure>
-constexpr auto csv(std::string_view key, bool (*when)(const Fleet&) = nullptr) {
+constexpr auto fleet_csv(std::string_view key, bool (*when)(const Fleet&) = nullptr) {
   return csv_column<figure, FleetRow, Fleet>(key, when);
 }
 
 std::span<const Column<FleetRow, Fleet>> fleet_columns() {
   using Row = FleetRow;
   static constexpr Column<Row, Fleet> kColumns[] = {
-      csv<[](const Row& r) { return std::string(r.sheet->host); }>("host"),
-      csv<[](const Row& r) { return r.sheet->device(); }>("device"),
-      csv<[](const Row& r) { return r.group->name; }>("group"),
-      csv<[](const Row& r) { return std::string(r.sheet->measured_at); }>("measured_at"),
-      csv<[](const Row& r) { return std::string(r.ceiling->label); }>("ceiling"),
-      csv<[](const Row& r) { return r.ceiling->value; }>("value"),
-      csv<[](const Row& r) { return std::string(unit_of(r.ceiling->kind)); }>("unit"),
-      csv<[](const Row& r) { return r.counts() ? r.norm->median : kNaN; }>("median"),
-      csv<[](const Row& r) { return r.counts() ? r.ceiling->value / r.norm->median - 1 : kNaN; }>("relative"),
-      csv<[](const Row& r) { return std::string(to_string(r.ceiling->audit)); }>("audit"),
-      csv<[](const Row& r) { return r.outlier; }>("outlier"),
-      csv<[](const Row& r) { return std::string(r.sheet->file); }>("file"),
+      fleet_csv<[](const Row& r) { return std::string(r.sheet->host); }>("host"),
+      fleet_csv<[](const Row& r) { return r.sheet->device(); }>("device"),
+      fleet_csv<[](const Row& r) { return r.group->name; }>("group"),
+      fleet_csv<[](const Row& r) { return std::string(r.sheet->measured_at); }>("measured_at"),
+      fleet_csv<[](const Row& r) { return std::string(r.ceiling->label); }>("ceiling"),
+      fleet_csv<[](const Row& r) { return r.ceiling->value; }>("value"),
+      fleet_csv<[](const Row& r) { return std::string(unit_of(r.ceiling->kind)); }>("unit"),
+      fleet_csv<[](const Row& r) { return r.counts() ? r.norm->median : kNaN; }>("median"),
+      fleet_csv<[](const Row& r) { return r.counts() ? r.ceiling->value / r.norm->median - 1 : kNaN; }>("relative"),
+      fleet_csv<[](const Row& r) { return std::string(to_string(r.ceiling->audit)); }>("audit"),
+      fleet_csv<[](const Row& r) { return r.outlier; }>("outlier"),
+      fleet_csv<[](const Row& r) { return std::string(r.sheet->file); }>("file"),
   };
   return kColumns;
 }

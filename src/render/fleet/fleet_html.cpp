@@ -1,4 +1,4 @@
-// fleet.html: who falls behind and why, then what is normal, each ceiling as a distribution with the outliers named in
+// fleet.html: outliers and their causes, then the distribution of each ceiling with the outliers named in
 // it. Complete without a script; the sheet is that of the reports.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,7 +16,7 @@
 namespace roofline {
 namespace {
 
-/// More of a kind than anyone reads are in fleet.json.
+/// The rest is in fleet.json.
 constexpr std::size_t kMostRows = 300;
 constexpr std::size_t kMostGroups = 40;
 constexpr std::size_t kMostNames = 6;  ///< in a distribution
@@ -44,13 +44,13 @@ struct Named {
   std::string who;
 };
 
-constexpr double kWidth = 560, kLeft = 6, kRight = 554, kBase = 46, kHeight = 40;
+constexpr double kChartWidth = 560, kChartLeft = 6, kChartRight = 554, kChartBase = 46, kChartHeight = 40;
 
 /// The part of a ceiling's values that is drawn.
 struct Range {
   double low = 0, high = 0;
   double x(double relative) const {
-    return kLeft + (kRight - kLeft) * (std::clamp(relative, low, high) - low) / (high - low);
+    return kChartLeft + (kChartRight - kChartLeft) * (std::clamp(relative, low, high) - low) / (high - low);
   }
 };
 
@@ -62,37 +62,38 @@ std::string bars(const CeilingNorm& norm, const Range& range) {
     ++counts[static_cast<std::size_t>(std::min(kBins - 1, static_cast<int>(share * kBins)))];
   }
   const int most = *std::max_element(counts.begin(), counts.end());
-  const double width = (kRight - kLeft) / kBins;
+  const double width = (kChartRight - kChartLeft) / kBins;
   std::string svg;
   for (int i = 0; i < kBins; ++i) {
     if (counts[static_cast<std::size_t>(i)] == 0) continue;
     // The root, so that one machine of thousands is seen.
     const double height =
-        std::max(1.5, kHeight * std::sqrt(static_cast<double>(counts[static_cast<std::size_t>(i)]) / most));
-    svg += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>", kLeft + i * width,
-                       kBase - height, width - 0.6, height);
+        std::max(1.5, kChartHeight * std::sqrt(static_cast<double>(counts[static_cast<std::size_t>(i)]) / most));
+    svg += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>", kChartLeft + i * width,
+                       kChartBase - height, width - 0.6, height);
   }
   return svg;
 }
 
-/// The outliers' marks, each with its name on a line of its own.
+/// The marks of outliers, each with a label on its own line.
 std::string names(const std::vector<Named>& outliers, const Range& range, double& bottom) {
   std::string svg;
   const std::size_t shown = std::min(outliers.size(), kMostNames);
   for (std::size_t i = 0; i < shown; ++i) {
     const double x = range.x(outliers[i].relative);
     const double y = bottom + 13;
-    const bool right = x > kWidth / 2;
+    const bool right = x > kChartWidth / 2;
     svg += fmt::format(
         "<path class=\"lead-line\" d=\"M{0:.1f} {1:.1f}V{2:.1f}\"/><circle cx=\"{0:.1f}\" cy=\"{3:.1f}\" r=\"3\"/>", x,
-        kBase, y - 3, kBase - 3);
+        kChartBase, y - 3, kChartBase - 3);
     svg += fmt::format("<text class=\"who{}\" x=\"{:.1f}\" y=\"{:.1f}\">{} {:+.1f} %</text>", right ? " e" : "",
                        right ? x - 5 : x + 5, y, escape_html(shorten(outliers[i].who, 44)), 100 * outliers[i].relative);
     bottom = y;
   }
   if (outliers.size() > shown) {
     bottom += 13;
-    svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">and {} more</text>", kLeft, bottom, outliers.size() - shown);
+    svg +=
+        fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">and {} more</text>", kChartLeft, bottom, outliers.size() - shown);
   }
   return svg;
 }
@@ -102,30 +103,31 @@ std::string distribution(const CeilingNorm& norm, const std::vector<Named>& outl
   Range range{std::min<double>(norm.relative.front(), -1.2 * norm.threshold.value_or(0)), std::max(at(0.999), 0.01)};
   range.low = std::max(std::min(range.low, -0.01), -0.5);
   range.high = std::min(range.high, 0.5);
-  double bottom = kBase + 12;
+  double bottom = kChartBase + 12;
   std::string svg = bars(norm, range);
-  svg += fmt::format("<path d=\"M{} {}H{}\"/>", kLeft, kBase, kRight);
-  svg += fmt::format("<path class=\"middle\" d=\"M{:.1f} {}V{}\"/>", range.x(0), kBase, kBase + 4);
+  svg += fmt::format("<path d=\"M{} {}H{}\"/>", kChartLeft, kChartBase, kChartRight);
+  svg += fmt::format("<path class=\"middle\" d=\"M{:.1f} {}V{}\"/>", range.x(0), kChartBase, kChartBase + 4);
   if (norm.threshold)
-    svg += fmt::format("<path class=\"limit\" d=\"M{:.1f} 4V{}\"/>", range.x(-*norm.threshold), kBase + 4);
-  svg += fmt::format("<text class=\"e\" x=\"{}\" y=\"{}\">{:+.1f} %</text>", kRight, bottom, 100 * range.high);
+    svg += fmt::format("<path class=\"limit\" d=\"M{:.1f} 4V{}\"/>", range.x(-*norm.threshold), kChartBase + 4);
+  svg += fmt::format("<text class=\"e\" x=\"{}\" y=\"{}\">{:+.1f} %</text>", kChartRight, bottom, 100 * range.high);
   // Where there is an outlier, its own mark says how far it is.
-  if (outliers.empty()) svg += fmt::format("<text x=\"{}\" y=\"{}\">{:+.1f} %</text>", kLeft, bottom, 100 * range.low);
-  if (range.x(0) > 90 && range.x(0) < kRight - 90) {
+  if (outliers.empty())
+    svg += fmt::format("<text x=\"{}\" y=\"{}\">{:+.1f} %</text>", kChartLeft, bottom, 100 * range.low);
+  if (range.x(0) > 90 && range.x(0) < kChartRight - 90) {
     svg += fmt::format("<text class=\"m\" x=\"{:.1f}\" y=\"{}\">median</text>", range.x(0), bottom);
   }
   svg += names(outliers, range, bottom);
   const std::string title = fmt::format("{}: {} machines around their median, {} outlier{}", norm.label,
                                         norm.relative.size(), outliers.size(), outliers.size() == 1 ? "" : "s");
   return fmt::format("<svg class=\"spread-chart\" viewBox=\"0 0 {} {:.0f}\" role=\"img\" aria-label=\"{}\">{}</svg>",
-                     kWidth, bottom + 5, escape_html(title), svg);
+                     kChartWidth, bottom + 5, escape_html(title), svg);
 }
 
 std::string norm_row(const CeilingNorm& norm, const std::vector<Named>& outliers) {
   std::string row = fmt::format("<tr><th scope=\"row\" class=\"name\">{}", html_name(norm.label, 40));
   if (!norm.suspects.empty()) row += fmt::format("<small>{} suspect, not counted</small>", norm.suspects.size());
   row += "</th>";
-  if (norm.relative.empty()) return row + "<td colspan=\"5\">no machine's audit passed</td></tr>\n";
+  if (norm.relative.empty()) return row + "<td colspan=\"5\">no machine passed the audit</td></tr>\n";
   const auto percents = [](double fraction) { return fmt::format("{:.2g} %", 100 * fraction); };
   row += fmt::format("<td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}<small>{} to {}</small></td>",
                      count(static_cast<std::int64_t>(norm.relative.size())), ceiling_value(norm.median, norm.kind),
@@ -158,7 +160,7 @@ std::string norms_table(const FleetGroup& group, const Fleet& fleet, Role role) 
          "class=\"norms\"><thead><tr>"
          "<th scope=\"col\">Ceiling</th><th scope=\"col\" "
          "class=\"n\">Machines</th><th scope=\"col\" class=\"n\">Median</th><th scope=\"col\" class=\"n\">Spread</th>"
-         "<th scope=\"col\" class=\"n\">Outlier from</th><th scope=\"col\">Distribution</th></tr></thead><tbody>\n" +
+         "<th scope=\"col\" class=\"n\">Outlier below</th><th scope=\"col\">Distribution</th></tr></thead><tbody>\n" +
          rows + "</tbody></table></div>\n";
 }
 
@@ -169,8 +171,8 @@ std::string list_of(const std::vector<std::string>& items) {
 }
 
 std::string reasons(const Outlier& outlier) {
-  std::string html = outlier.why.empty() ? "its file tells no cause" : list_of(outlier.why);
-  if (!outlier.also.empty()) html += "<small>differs besides: " + list_of(outlier.also) + "</small>";
+  std::string html = outlier.why.empty() ? "no cause in its file" : list_of(outlier.why);
+  if (!outlier.also.empty()) html += "<small>also differs: " + list_of(outlier.also) + "</small>";
   if (!outlier.unrecorded.empty()) {
     html += "<small>not recorded: " + escape_html(fmt::format("{}", fmt::join(outlier.unrecorded, ", "))) + "</small>";
   }
@@ -205,12 +207,12 @@ std::string outliers_section(const Fleet& fleet) {
     return a.second->slow.front().relative < b.second->slow.front().relative;
   });
   std::string html = "<section id=\"outliers\"><h2>Outliers</h2>\n";
-  if (all.empty()) return html + "<p>No machine falls behind those that are like it.</p></section>\n";
+  if (all.empty()) return html + "<p>No machine is slower than its peers.</p></section>\n";
   html +=
       "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Outliers\"><table "
       "class=\"outliers\"><thead><tr>"
-      "<th scope=\"col\">Machine</th><th scope=\"col\">Off</th><th scope=\"col\">Ceilings</th>"
-      "<th scope=\"col\">Why, as far as its file tells</th><th scope=\"col\">Measured</th></tr></thead><tbody>\n";
+      "<th scope=\"col\">Machine</th><th scope=\"col\">Deviation</th><th scope=\"col\">Ceilings</th>"
+      "<th scope=\"col\">Cause, from its file</th><th scope=\"col\">Measured</th></tr></thead><tbody>\n";
   for (std::size_t i = 0; i < std::min(all.size(), kMostRows); ++i)
     html += outlier_row(*all[i].second, *all[i].first, fleet);
   html += "</tbody></table></div>\n";
@@ -222,12 +224,12 @@ std::string group_section(const FleetGroup& group, const Fleet& fleet, std::size
   const auto machines = static_cast<std::int64_t>(group.machines.size());
   std::string html = fmt::format("<section id=\"group-{}\"><h2>{}</h2>\n<p class=\"lead\">{} machine{}{}</p>\n", number,
                                  html_name(group.name, 100), count(machines), machines == 1 ? "" : "s",
-                                 group.judged() ? "" : ", not judged");
+                                 group.judged() ? "" : ", too few to compare");
   if (!group.notes.empty()) html += list_of(group.notes);
   html += norms_table(group, fleet, Role::roof);
   const std::string references = norms_table(group, fleet, Role::reference);
   if (!references.empty()) {
-    html += "<details><summary>For comparison only: one core, another instruction, latencies</summary>\n" + references +
+    html += "<details><summary>Reference ceilings: one core, other instructions, latencies</summary>\n" + references +
             "</details>\n";
   }
   return html + "</section>\n";
@@ -268,18 +270,14 @@ std::string left_out_section(const Fleet& fleet) {
 
 constexpr const char* kMethod =
     "<section id=\"method\"><details><summary>Method</summary>\n"
-    "<p>Machines are alike when device, SMs or threads, memory and power limit are equal; a limit that fewer than one "
-    "in "
-    "twenty has makes no group of its own. Of each ceiling the median is normal, and the spread is 1.4826 times the "
-    "median "
-    "distance from it. Only ceilings whose audit passed count.</p>\n"
-    "<p>An outlier is below the median by at least 2.5 % and by more than the group's own noise explains: its slow "
-    "side "
-    "is continued as an exponential, its fast side as a power law, to where all machines and ceilings together of "
-    "2,000 "
-    "machines give half a false alarm. Groups of fewer than 50 use a multiple of the spread that grows as they get "
-    "smaller, and fewer than 5 machines are not judged. Bars are as high as the root of the number of machines; the "
-    "dashed line is where outliers begin.</p></details></section>\n";
+    "<p>A group has equal devices, SMs or threads, memory and power limits; power limits of fewer than one machine in "
+    "twenty do not form a group. For each ceiling the norm is the median, and the spread is 1.4826 times the median "
+    "absolute deviation. Only ceilings that passed their audit count.</p>\n"
+    "<p>An outlier is at least 2.5 % below the median and beyond the noise of its group. The slow tail is extrapolated "
+    "as an exponential, the fast tail as a power law, to half a false alarm per 2,000 machines over all ceilings. "
+    "Groups of fewer than 50 machines use a multiple of the spread that grows as they get smaller; groups of fewer "
+    "than 5 are not compared. Bars show the square root of the number of machines; the dashed line is the "
+    "threshold.</p></details></section>\n";
 
 }  // namespace
 

@@ -10,7 +10,7 @@ namespace roofline {
 
 inline constexpr const char* kFleetSchema = "roofline.fleet/1";
 
-/// How many, which groups, who falls behind and why; the first `top` outliers and changes.
+/// Counts, groups, outliers and their causes; the first `top` outliers and changes.
 std::string render_fleet_terminal(const Fleet& fleet, const TerminalStyle& style, std::size_t top);
 std::string render_fleet_json(const Fleet& fleet);  ///< fleet.json (docs/report-schema.md)
 std::string render_fleet_html(const Fleet& fleet);  ///< fleet.html, one self-contained file without a script
@@ -20,9 +20,9 @@ std::string render_fleet_csv(const Fleet& fleet);   ///< fleet.csv: a line a mac
 std::string fleet_headline(const Fleet& fleet);
 /// "node017 GPU 3 (360f7906)".
 std::string fleet_machine(const Sheet& sheet);
-/// "4.2 % below the median (4.50 TB/s, normal is 4.70)".
+/// "4.2 % below the median (4.50 TB/s, median 4.70)".
 std::string fleet_deviation(const Deviation& slow, const FleetGroup& group);
-/// The reasons as one text; what is said where there are none.
+/// The causes as one text; says so where there are none.
 std::string fleet_reason(const Outlier& outlier);
 /// "hbm.read fell by 5.0 % between 2026-01-01 and 2026-01-08".
 std::string fleet_drift(const CeilingDrift& drift);

@@ -1,4 +1,4 @@
-// A fleet in a terminal: the headline, each outlier in two lines, what else an operator has to know.
+// A fleet in a terminal: the headline, each outlier in two lines, changes and omitted files.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ std::string group_text(const FleetGroup& group, const Fleet& fleet, std::size_t&
   const auto machines = static_cast<std::int64_t>(group.machines.size());
   std::string text = "\n" + inked(for_terminal(clean_line(group.name), style), Ink::bold, style);
   text += fmt::format(": {} machine{}, {}\n", count(machines), machines == 1 ? "" : "s",
-                      !group.judged() ? "not judged"
+                      !group.judged() ? "too few to compare"
                       : group.outliers.empty()
                           ? "no outlier"
                           : fmt::format("{} outlier{}", count(static_cast<std::int64_t>(group.outliers.size())),
@@ -42,7 +42,7 @@ std::string group_text(const FleetGroup& group, const Fleet& fleet, std::size_t&
             inked(for_terminal(clean_line(fleet_machine(fleet.machines[outlier.machine])), style), Ink::bad, style) +
             "\n";
     text += line("    ", fmt::format("{} {}{}", worst.label, fleet_deviation(worst, group), others), style);
-    text += line("    ", "why: " + fleet_reason(outlier), style);
+    text += line("    ", "cause: " + fleet_reason(outlier), style);
   }
   return text + more(group.outliers.size(), shown, "outliers");
 }

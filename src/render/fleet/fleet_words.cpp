@@ -1,4 +1,4 @@
-// What is said of a fleet in the same words everywhere.
+// Phrases about a fleet that all renderers share.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -22,7 +22,7 @@ std::string fleet_headline(const Fleet& fleet) {
   const bool judged =
       std::any_of(fleet.groups.begin(), fleet.groups.end(), [](const FleetGroup& group) { return group.judged(); });
   return fmt::format("{} in {}, {}", counted(fleet.machines.size(), "machine"), counted(fleet.groups.size(), "group"),
-                     !judged        ? "too few alike to judge any"
+                     !judged        ? "too few machines to compare"
                      : outliers > 0 ? counted(outliers, "outlier")
                                     : "no outlier");
 }
@@ -34,18 +34,17 @@ std::string fleet_deviation(const Deviation& slow, const FleetGroup& group) {
                                  [&](const CeilingNorm& known) { return known.label == slow.label; });
   std::string text = fmt::format("{:.1f} % below the median", -100 * slow.relative);
   if (norm != group.norms.end()) {
-    text += fmt::format(" ({}, normal is {})", ceiling_value(slow.value, slow.kind),
-                        ceiling_value(norm->median, slow.kind));
+    text +=
+        fmt::format(" ({}, median {})", ceiling_value(slow.value, slow.kind), ceiling_value(norm->median, slow.kind));
   }
   return text;
 }
 
 std::string fleet_reason(const Outlier& outlier) {
   if (!outlier.why.empty()) return fmt::format("{}", fmt::join(outlier.why, "; "));
-  if (!outlier.also.empty())
-    return fmt::format("its file tells no cause; it differs in: {}", fmt::join(outlier.also, "; "));
-  if (outlier.unrecorded.empty()) return "its file tells no cause: clock, heat and settings are those of the others";
-  return fmt::format("its file tells no cause; not recorded: {}", fmt::join(outlier.unrecorded, ", "));
+  if (!outlier.also.empty()) return fmt::format("no cause in its file; differs in: {}", fmt::join(outlier.also, "; "));
+  if (outlier.unrecorded.empty()) return "no cause in its file: clock, temperature and settings match its peers";
+  return fmt::format("no cause in its file; not recorded: {}", fmt::join(outlier.unrecorded, ", "));
 }
 
 std::string fleet_drift(const CeilingDrift& drift) {

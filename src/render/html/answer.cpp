@@ -1,4 +1,4 @@
-// What a reader wants in ten seconds: how long it took, and how long it had to.
+// The top of the page: how long the run took, and how long its work needs at the roofs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -73,18 +73,18 @@ std::string html_chart_lead(const Report& report) {
                        off.empty() ? "" : fmt::format("<p class=\"lead\">{}</p>\n", escape_html(off)));
   }
   const char* least = std::any_of(report.points.begin(), report.points.end(), bytes_are_least)
-                          ? "<li>A mark with an arrow to the left has modelled bytes, the least that there can be: "
-                            "what it really moves can only put it further to the left.\n"
+                          ? "<li>An arrow to the left: bytes are modelled, a lower bound. The true intensity is at "
+                            "most the one shown.\n"
                           : "";
   return fmt::format(
       "<h2 id=\"chart-h\">The kernels under their roofs</h2>\n<ul class=\"how\">\n"
-      "<li>Each mark is a kernel{}: to the right it does more FLOPs for each byte of main memory, further up it is "
-      "faster.\n"
-      "<li>Under a slope it waits for memory, under a level line for arithmetic. That line is its roof.\n"
-      "<li>The gap up to its roof is what could be won. Both scales are logarithmic: a gap of the same height is the "
-      "same factor.\n{}"
-      "<li>Point at a mark, or tap it, for its figures and the roof that it is held against.{}\n</ul>\n",
-      report.profile ? " as it is launched from one place" : "", least, off.empty() ? "" : " " + escape_html(off));
+      "<li>Each mark is a {}. Right: more FLOPs per byte of main memory. Up: more FLOP/s.\n"
+      "<li>Below a sloped line a kernel is memory-bound, below a horizontal line compute-bound. That line is its "
+      "roof.\n"
+      "<li>The gap to the roof is the potential speedup. Both axes are logarithmic: equal gaps are equal factors.\n{}"
+      "<li>Hover or tap a mark for its figures and its limiting roof.{}\n</ul>\n",
+      report.profile ? "launch signature (kernel, grid and call site)" : "kernel", least,
+      off.empty() ? "" : " " + escape_html(off));
 }
 
 }  // namespace roofline

@@ -1,4 +1,4 @@
-// Two or more runs: what changed from the first to the last, kernel by kernel, and whether the machine did.
+// Two or more runs: the changes from the first to the last, for each kernel and for the machine.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,8 +48,8 @@ std::string kernels_table(const Comparison& comparison, const Rows& rows) {
 std::string machine_changes(const Runs& runs) {
   std::vector<CeilingChange> changes = compare_machines(runs.base().machine, runs.last().machine);
   std::erase_if(changes, [](const CeilingChange& change) { return change.change == Change::same; });
-  if (changes.empty()) return "<p class=\"lead\">The ceilings of both runs agree.</p>\n";
-  return "<h3>The machine changed, too</h3>\n" + html_table("", "", ceiling_change_columns(), MachineChange(), changes);
+  if (changes.empty()) return "<p class=\"lead\">Both runs have the same ceilings.</p>\n";
+  return "<h3>Changed ceilings</h3>\n" + html_table("", "", ceiling_change_columns(), MachineChange(), changes);
 }
 
 std::string notes_list(const std::vector<std::string>& notes) {
@@ -63,7 +63,7 @@ std::string date_of(const Report& run) {
   return run.invocation.started_at.empty() ? "an unknown date" : escape_html(html_time(run.invocation.started_at));
 }
 
-/// The worst first; of programs what changed the total of all launches most. Those that did not change are folded.
+/// Suites: the worst change first. Programs: the largest change of the total first. Unchanged kernels are folded.
 std::string all_kernels(const Comparison& comparison) {
   const bool programs = comparison.of_programs();
   std::vector<const PointChange*> order = worst_first(comparison);
@@ -102,11 +102,10 @@ std::string html_changes(const Runs& runs) {
                                           escape_html(outcome_line(comparison)), findings);
   return fmt::format(
              "<section id=\"changes\" aria-labelledby=\"changes-h\">\n<h2 id=\"changes-h\">Before and now</h2>\n{}"
-             "<p class=\"lead\">Before is the run of {}, now that of {}. A kernel changed where its time differs by "
-             "more "
-             "than {} and the 95 % interval of the ratio leaves out 1.{}</p>\n",
+             "<p class=\"lead\">Before: run of {}. Now: run of {}. A change exceeds {}, and the 95 % interval of its "
+             "ratio excludes 1.{}</p>\n",
              outcome, date_of(runs.base()), date_of(runs.last()), percent(kRunToRun),
-             runs.size() > 2 ? " The runs between are on the chart only." : "") +
+             runs.size() > 2 ? " Intermediate runs are on the chart only." : "") +
          notes_list(comparison_notes(runs.base(), runs.last())) + all_kernels(comparison) + machine_changes(runs) +
          "</section>\n";
 }

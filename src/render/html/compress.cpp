@@ -9,7 +9,7 @@
 namespace roofline {
 
 std::string compressed(std::string_view bytes) {
-  // From some megabytes on the best level takes longer than the rest of the page, for a tenth less.
+  // For inputs of megabytes, the best level takes longer than the rest of the page and saves only a tenth.
   constexpr std::size_t kLarge = 4'000'000;
   constexpr int kBest = 12, kFast = 6;
   const std::unique_ptr<libdeflate_compressor, decltype(&libdeflate_free_compressor)> compressor(

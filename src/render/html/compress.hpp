@@ -1,4 +1,4 @@
-// What makes a page smaller.
+// Compression of embedded data.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace roofline {
 
-/// RFC 1950, what a browser's DecompressionStream calls "deflate".
+/// zlib format (RFC 1950), which DecompressionStream calls "deflate".
 std::string compressed(std::string_view bytes);
 
 }  // namespace roofline

@@ -28,7 +28,7 @@ constexpr std::string_view kTensorPipe = "tensor.active";
 constexpr Share kShares[] = {
     {"occupancy", "occupancy"}, {"tensor pipe", kTensorPipe}, {"L2 hits", "l2.hit_rate"}, {"L1 hits", "l1.hit_rate"}};
 
-/// The last two are a GPU's: a CPU's counters tell of neither.
+/// Only GPUs have the last two.
 constexpr const char* kCountedColumns[] = {"Kernel", "FLOPs", "Bytes", "Activity", "Grid \u00d7 block"};
 constexpr std::size_t kCpuColumns = 3;
 
@@ -44,10 +44,10 @@ std::string ratio_text(const CountedAmount& amount) {
   if (!std::isfinite(amount.ratio)) return {};
   const std::string text = amount.ratio == 1 ? "exact" : factor(amount.ratio);
   if (amount.kind == CeilingKind::compute && amount.counted == 0) {
-    return "<abbr title=\"Maxima, comparisons and conversions are no FLOPs to the counters\">none</abbr>";
+    return "<abbr title=\"The counters do not count maxima, comparisons and conversions as FLOPs\">none</abbr>";
   }
   if (amount.name == "l1" && amount.ratio < kLow) {
-    return fmt::format("<abbr title=\"Loads by the copy engine (TMA) pass L1 by\">{}</abbr>", text);
+    return fmt::format("<abbr title=\"TMA loads bypass L1\">{}</abbr>", text);
   }
   const bool contradicts = std::isfinite(amount.modelled) && (amount.ratio > kHigh || amount.ratio < kLow);
   return contradicts ? fmt::format("<b class=\"warn\">{}</b>", text) : text;
@@ -73,9 +73,9 @@ std::string shares_cell(const Counters& counters) {
   std::string html;
   for (const Share& share : kShares) {
     const auto value = counters.find(share.id);
-    // Most kernels are no matrix products, and an idle pipe says nothing of them.
+    // Most kernels are not matrix products: an idle tensor pipe says nothing about them.
     if (!value || (*value == 0 && share.id == kTensorPipe)) continue;
-    // Cycles of two passes are divided by each other: a little more than all is all.
+    // The two cycle counts come from different passes, so that their ratio can exceed 1 slightly.
     html += fmt::format("<dt>{}<dd>{}", share.name, percent(std::min(1.0, *value)));
   }
   return list_cell(html);
@@ -123,7 +123,7 @@ std::string source_of(const Report& report) {
   return fmt::format("{}, in {} {}", source, counters.passes, counters.passes == 1 ? "pass" : "passes");
 }
 
-/// What is missing of any kernel, once, by its reason.
+/// Unavailable counters, grouped by reason.
 std::string missing_list(const Report& report) {
   std::map<std::string, std::set<std::string>> ids;
   for (const Point& point : report.points) {
@@ -131,7 +131,7 @@ std::string missing_list(const Report& report) {
     for (const auto& [id, reason] : point.counters->missing) ids[reason].insert(id);
   }
   if (ids.empty()) return {};
-  std::string html = "<details><summary>What was asked for and could not be counted</summary>\n<ul>\n";
+  std::string html = "<details><summary>Requested counters that were not available</summary>\n<ul>\n";
   for (const auto& [reason, names] : ids) {
     html += "<li>";
     for (const std::string& name : names) html += (name == *names.begin() ? "" : ", ") + escape_html(name);
@@ -148,15 +148,12 @@ std::string html_counters(const Report& report) {
   for (const Point& point : report.points) {
     if (point.counters) rows += row(report, point);
   }
-  const char* title = report.profile ? "What was counted" : "Measured against modelled";
+  const char* title = report.profile ? "Hardware counters" : "Counted and modelled work";
   const char* lead =
-      report.profile
-          ? "FLOPs and bytes of one launch, counted while the program ran, by"
-          : "What the work model says \u2192 what the hardware counted, and their ratio; of a cache, the bytes "
-            "that it delivered over the compulsory bytes of main memory. The counters see every addition, product and "
-            "multiply-add that was executed: more than the model where exponentials are polynomials, none where a "
-            "kernel "
-            "takes maxima. Counted after the timing, by";
+      report.profile ? "FLOPs and bytes per launch, counted during the run by"
+                     : "Work model \u2192 hardware count, and their ratio. Caches: bytes delivered over the compulsory "
+                       "bytes of main memory. Counters include every executed addition, multiplication and FMA: more "
+                       "than the model for polynomial exponentials, none for maxima. Counted after timing by";
   return fmt::format(
       "<section id=\"counted\" aria-labelledby=\"counted-h\">\n<h2 id=\"counted-h\">{}</h2>\n<p class=\"lead\">{} "
       "{}.</p>\n"

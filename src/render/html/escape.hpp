@@ -14,7 +14,7 @@ std::string escape_html(std::string_view text);
 /// a tool tip can show) in a title, and isolated, so that a right-to-left name can't reorder what follows.
 std::string html_isolated(std::string_view name, int columns = 56);
 
-/// The same for what no script looks for: ASCII needs no isolation.
+/// The same without isolation for ASCII, where no script looks for the element.
 std::string html_name(std::string_view name, int columns = 56);
 
 /// "2026-01-15T09:32:10Z" as people write it: "2026-01-15 09:32 UTC". Anything else is left as it is.

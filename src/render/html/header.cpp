@@ -1,4 +1,4 @@
-// The top of the page: what was run, what came out, in words.
+// The header of the page: title, subtitle and warnings.
 #include <fmt/format.h>
 
 #include <string>
@@ -53,10 +53,9 @@ std::string html_header(const Runs& runs) {
       fmt::format("<header>\n<div><h1><bdi>{}</bdi> <span>\u2014 roofline</span></h1>\n<p class=\"sub\">{}</p></div>\n",
                   escape_html(html_title(runs)), facts);
   html +=
-      "<div class=\"tools\" hidden><button type=\"button\" id=\"copy-md\" title=\"What is seen now, for a pull "
-      "request\">Copy as Markdown</button><button type=\"button\" id=\"copy-link\" title=\"To this view: the file with "
-      "its "
-      "filters, order, zoom and what is held\">Copy link</button><button type=\"button\" "
+      "<div class=\"tools\" hidden><button type=\"button\" id=\"copy-md\" title=\"Copy the current view, for a pull "
+      "request\">Copy as Markdown</button><button type=\"button\" id=\"copy-link\" title=\"Copy a link to this view: "
+      "filters, order, zoom and selection\">Copy link</button><button type=\"button\" "
       "id=\"theme\">Theme: auto</button><span class=\"save\">Save <button type=\"button\" "
       "id=\"save-svg\">SVG</button><button type=\"button\" id=\"save-png\">PNG</button><button type=\"button\" "
       "id=\"save-csv\">CSV</button><button type=\"button\" id=\"save-json\">JSON</button></span></div>\n</header>\n";

@@ -1,5 +1,5 @@
 // report.html: one file that needs no network and runs nothing but its own script, complete and readable
-// without it. The parts come from html_*.cpp, the drawing from the chart, the look from assets/page.css.
+// without it. The parts are the other files of this folder, the drawing is the chart's, the look is assets/page.css.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,13 +34,13 @@ namespace {
 
 std::string_view unpack_js() { return std::string_view(roofline_unpack_js_begin, roofline_unpack_js_end); }
 
-/// A suite's page carries nothing that only a program's needs.
+/// The page of a suite has no script for timelines.
 std::string_view page_js(bool of_program) {
   return of_program ? std::string_view(roofline_profile_js_begin, roofline_profile_js_end)
                     : std::string_view(roofline_suite_js_begin, roofline_suite_js_end);
 }
 
-/// As it is carried: the same in each page of a process.
+/// Compressed and encoded once for each process.
 const std::string& packed_js(bool of_program) {
   if (of_program) {
     static const std::string packed = base85(compressed(page_js(true)));
@@ -71,7 +71,7 @@ std::string policy(bool of_program) {
       csp_hash(page_js(of_program)));
 }
 
-/// What is known besides; warnings stand in the header, and what is slow in its own part.
+/// Facts about the run. Warnings are in the header, hotspots in their own section.
 std::string facts_list(const Report& report) {
   std::string items;
   for (const std::string& sentence : run_facts(report)) items += fmt::format("<li>{}</li>\n", escape_html(sentence));
@@ -80,17 +80,15 @@ std::string facts_list(const Report& report) {
 
 constexpr const char* kChartControls =
     "<div class=\"zoom\" role=\"group\" aria-label=\"Chart\" hidden><button type=\"button\" id=\"all-roofs\" "
-    "aria-pressed=\"false\" title=\"Show the roofs that no kernel uses as strongly as the others\">All roofs</button>"
+    "aria-pressed=\"false\" title=\"Draw roofs that no kernel uses as strongly as the others\">All roofs</button>"
     "<button type=\"button\" id=\"zoom-in\">Zoom in</button>"
     "<button type=\"button\" id=\"zoom-out\">Zoom out</button>"
     "<button type=\"button\" id=\"zoom-reset\">Reset</button></div>\n";
 
 constexpr const char* kHint =
     "<details class=\"hint\" hidden><summary>How to use the chart</summary><p>Hover a point, a ceiling or a row for "
-    "its "
-    "figures; click to hold it. Zoom with + \u2212 0, Ctrl + wheel or a double click, and drag to move. Tab to the "
-    "chart, then walk the points with the arrow keys; Enter goes to the row. Click a legend entry or a ceiling to hide "
-    "it.</p></details>\n";
+    "its figures; click to select it. Zoom: + \u2212 0, Ctrl + wheel or double click. Pan: drag. Keyboard: Tab to the "
+    "chart, arrow keys between points, Enter to the row. Click a legend entry or a ceiling to hide it.</p></details>\n";
 
 std::string chart(const Runs& runs, const ChartDrawing& drawing, const Marks& marks) {
   return fmt::format(
@@ -99,27 +97,26 @@ std::string chart(const Runs& runs, const ChartDrawing& drawing, const Marks& ma
       html_chart_lead(runs.last()), kChartControls, drawing.svg_for_page(), marks.legend(), kHint);
 }
 
-/// The communication roofline, as a picture: what is held in the chart and the tables is not held in it.
+/// The communication roofline, as a picture: selections in the chart do not apply to it.
 std::string network_chart(const Runs& runs) {
   if (!has_network_chart(runs.last())) return {};
   const ChartOptions options{.of = Intensity::network};
   return fmt::format(
-      "<section id=\"network\" aria-label=\"Communication roofline\">\n<h2>The kernels under the network's roof</h2>\n"
-      "<p>FLOPs for each byte that a rank's link carries, as bus bandwidth counts them: left of the ridge a kernel "
-      "waits "
-      "for the network, however fast it computes.</p>\n<img src=\"data:image/svg+xml;base64,{}\" alt=\"Communication "
+      "<section id=\"network\" aria-label=\"Communication roofline\">\n<h2>Communication roofline</h2>\n"
+      "<p>FLOPs per byte over a rank's link, as bus bandwidth counts bytes. Left of the ridge a kernel is "
+      "network-bound.</p>\n<img src=\"data:image/svg+xml;base64,{}\" alt=\"Communication "
       "roofline: FLOP/s of each kernel over its FLOPs for each byte on the network\" width=\"{}\" height=\"{}\">\n"
       "</section>\n",
       base64(render_svg(runs, options)), options.width, options.height);
 }
 
-/// A part that only some readers want.
+/// A section that is folded at first.
 std::string folded(const char* id, const char* title, const std::string& content) {
   if (content.empty()) return {};
   return fmt::format("<details class=\"more\" id=\"{}\"><summary>{}</summary>\n{}</details>\n", id, title, content);
 }
 
-/// Links to what the page has of these.
+/// Links to those sections that the page has.
 std::string contents(const std::string& body) {
   static constexpr std::pair<const char*, const char*> kParts[] = {{"changes", "Before and now"},
                                                                    {"spend", "Where to spend time"},
@@ -144,7 +141,7 @@ std::string contents(const std::string& body) {
   return html + "</nav>\n";
 }
 
-/// What a reader wants in ten seconds, in a minute, in an hour.
+/// The sections, from the summary to the details.
 std::string body_of(const Runs& runs, const ChartDrawing& drawing, const Marks& marks) {
   const Report& report = runs.last();
   const std::vector<Verdict> judged = verdicts(report);
@@ -161,7 +158,7 @@ std::string body_of(const Runs& runs, const ChartDrawing& drawing, const Marks& 
   return html;
 }
 
-/// The run, or an array of all runs, for the downloads and for what the tables leave out.
+/// The run, or an array of all runs, for downloads and for details that the tables leave out.
 std::string embedded_data(const Runs& runs) {
   const auto dump = [](const Report& report) {
     return report_to_json(report).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

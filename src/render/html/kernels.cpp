@@ -23,7 +23,7 @@ constexpr std::size_t kMany = 120, kFirstRows = 60;
 
 using Columns = std::vector<const KernelColumn*>;
 
-/// What a column's rows are sorted by, a number each: texts by their rank.
+/// The sort key of each row in a column; texts are replaced by their rank.
 std::vector<double> sort_numbers(const KernelColumn& column, const std::vector<KernelRow>& rows) {
   std::vector<double> numbers;
   std::vector<std::string> texts;
@@ -47,7 +47,7 @@ std::string untimed_cells(const KernelRow& row, std::size_t columns) {
                      columns);
 }
 
-/// What the filters ask for: family, type and bound.
+/// Attributes for the filters: family, type and bound.
 std::string row_data(const KernelRow& row) {
   const std::string data = fmt::format(" data-family=\"{}\" data-dtype=\"{}\"", escape_html(family_of(row.point)),
                                        to_string(row.point.workload.dtype));
@@ -56,7 +56,7 @@ std::string row_data(const KernelRow& row) {
          (row.timed() ? fmt::format(" data-bound=\"{}\"", to_string(row.point.bound.label)) : " class=\"untimed\"");
 }
 
-/// The elements of all rows. What is not known comes last in any order: "-".
+/// The elements of all rows.
 std::vector<std::string> row_elements(const Columns& columns, const std::vector<KernelRow>& rows) {
   std::vector<std::vector<double>> sorts;
   for (const KernelColumn* column : columns) sorts.push_back(sort_numbers(*column, rows));
@@ -80,16 +80,13 @@ std::string program_lead(const Report& report) {
                                   [](const Point& p) { return p.profiled && p.profiled->graph; });
   const std::string sources = tells_sources(report)
                                   ? where_figures_are_from(report)
-                                  : "Times are traced, of every launch; FLOPs and bytes are those of one launch, "
-                                    "counted by the hardware where the row has a roof.";
-  return sources + (graphs ? " A graph&#39;s row holds the time of its kernels, which have rows of their own." : "");
+                                  : "Every launch is timed. FLOPs and bytes are per launch, from hardware counters.";
+  return sources + (graphs ? " The row of a CUDA graph sums its kernels, which also have rows of their own." : "");
 }
 
 constexpr const char* kSuiteLead =
-    "<i>% of roof</i> is of what the roof allows at the clock that the kernel ran at, <i>% of burst roof</i> of what "
-    "it "
-    "allows before the power limit acts: a kernel that draws more power runs at a lower clock. Both with the 95 % "
-    "interval.";
+    "<i>% of roof</i> compares with the roof at the clock that the kernel ran at, <i>% of burst roof</i> with the roof "
+    "before power limiting. Below each: the 95 % interval.";
 
 /// A program's rows by the time that could be saved, where that is known of any; else by their time.
 std::vector<KernelRow> sorted_program_rows(const Report& report, const std::vector<Verdict>& verdicts,

@@ -1,4 +1,4 @@
-// The machine: its ceilings with what proves them, what could not be measured, and the device.
+// The machine: its ceilings with their audits, what could not be measured, and the device.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -40,9 +40,9 @@ std::string audit_table(const Machine& machine) {
   const std::vector<std::string> names = check_names(machine);
   if (names.empty()) return {};
   std::string html =
-      "<details id=\"audit\"><summary>Every check of every ceiling</summary>\n<p class=\"lead\">\u00b7 passed, "
-      "\u2013 could not be run, empty: has no meaning there. The figures that decided it are in the report\u2019s "
-      "JSON.</p>\n<div class=\"scroll\"><table class=\"audit\"><thead><tr><th scope=\"col\">Ceiling";
+      "<details id=\"audit\"><summary>All audit checks</summary>\n<p class=\"lead\">\u00b7 passed, \u2013 could not "
+      "run, empty: not applicable. The measured figures are in the report\u2019s JSON.</p>\n<div "
+      "class=\"scroll\"><table class=\"audit\"><thead><tr><th scope=\"col\">Ceiling";
   for (const std::string& name : names) html += fmt::format("<th scope=\"col\">{}", escape_html(name));
   html += "</tr></thead><tbody>\n";
   for (const Ceiling& ceiling : machine.ceilings) {
@@ -69,8 +69,8 @@ std::string ceilings_table(const Machine& machine, Role role, const char* title)
   return fmt::format("<h3>{}</h3>\n", title) +
          html_table("cards ceilings", "", ceiling_columns(), CeilingTable::machine, rows, [](const CeilingRow& row) {
            return fmt::format(" data-label=\"{}\" data-at=\"{}\" data-checks=\"{}\"{}",
-                              escape_html(clean_line(ceiling_label(row.ceiling))), row.index, row.ceiling.audit.checks.size(),
-                              row.ceiling.suspect() ? " class=\"suspect\"" : "");
+                              escape_html(clean_line(ceiling_label(row.ceiling))), row.index,
+                              row.ceiling.audit.checks.size(), row.ceiling.suspect() ? " class=\"suspect\"" : "");
          });
 }
 

@@ -36,7 +36,7 @@ std::string Marks::shapes() const {
   for (const auto& [family, mark] : marks_) styles.insert(style_of(family));
   for (const std::size_t style : styles) {
     SvgCanvas canvas;
-    // Without a colour of its own a shape takes that of the <use> that refers to it, which a theme can reach.
+    // A shape without a colour inherits that of its <use> element, which themes can style.
     std::visit(
         [&canvas](auto shape) {
           if constexpr (requires { shape.stroke; }) {

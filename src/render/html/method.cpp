@@ -1,4 +1,4 @@
-// How the numbers were made, and how to make them again.
+// How the figures were measured, and how to reproduce them.
 #include <fmt/format.h>
 
 #include <utility>
@@ -14,75 +14,70 @@ namespace roofline {
 namespace {
 
 constexpr const char* kMethod = R"(<section id="method" aria-labelledby="method-h">
-<h2 id="method-h">How to read and trust it</h2>
+<h2 id="method-h">How to read this report</h2>
 <div class="columns">
-<p><b>Roofs</b> are measured on this machine, with the same sampler as the kernels: a slope is a bandwidth, a level line
-is the rate of a pipe. Each carries the checks that it passed; one that failed any is shown as suspect. <i>Burst</i> is
-before the power limiter acts, <i>sustained</i> after it did: a kernel is held against the regime that its clock tells,
-at its own clock where that differs.</p>
-<p><b>Points</b> are the compulsory work of a kernel over the median time of one launch. Every output was verified
-against a reference before it was timed. Compulsory traffic means each input read once and each output written once,
-so a kernel that moves more shows as head-room.</p>
-<p><b>The bound</b>: each resource gives a time that the kernel can&#39;t beat. The largest is the attainable time and its
-resource the limiting ceiling; <i>balanced</i> means that the two largest can&#39;t be told apart. The fraction of the roof
-is attainable over measured time. It is never clamped: above 100 % means that a ceiling or a work model is wrong.</p>
-<p><b>Times</b> are medians with the exact 95 % interval, widened for samples that depend on each other. Sampling
-stops when the interval is narrow enough; where it stopped for another reason, the row says so.</p>
+<p><b>Roofs</b> are measured on this machine, with the same sampler as the kernels. A sloped line is a bandwidth, a
+horizontal line the rate of a pipe. Roofs that failed an audit check are marked as suspect. <i>Burst</i> roofs are
+measured before power limiting, <i>sustained</i> roofs after it. A kernel is compared with the regime and the clock that
+it ran at.</p>
+<p><b>Points</b> are the compulsory work of a kernel over the median time of one launch. Every output is verified against
+a reference before timing. Compulsory traffic counts each input and each output once: a kernel that moves more bytes
+shows headroom.</p>
+<p><b>Bound</b>: the attainable time is the largest of the times that the resources need at their ceilings. That resource
+is the limiting ceiling; <i>balanced</i> means that the two largest are equal within their intervals. The fraction of the
+roof is attainable over measured time, never clamped: a value above 100 % means that a ceiling or a work model is wrong.</p>
+<p><b>Times</b> are medians with exact 95 % intervals, widened for autocorrelated samples. Sampling stops when the
+interval is narrow enough; any other stop reason is shown in the row.</p>
 </div>
 </section>
 )";
 
 constexpr std::pair<const char*, const char*> kTerms[] = {
-    {"Roof",
-     "The most that a unit of this machine has been seen to do: bytes a second of a memory, operations a second of a "
-     "pipe. A kernel needs at least its work divided by the roof."},
-    {"Arithmetic intensity (AI)", "FLOPs of a kernel for each byte that it has to move from or to main memory."},
+    {"Roof", "The highest measured rate of a unit of this machine: byte/s of a memory level, FLOP/s of a pipe."},
+    {"Arithmetic intensity (AI)", "FLOPs of a kernel per byte moved to or from main memory."},
     {"Ridge",
-     "The intensity at which a memory roof meets a pipe\u2019s: to the left of it memory limits, to the right "
-     "arithmetic."},
+     "The intensity at which a memory roof meets the roof of a pipe. Left of it a kernel is memory-bound, right of it "
+     "compute-bound."},
     {"FLOP, OP",
-     "One addition, product or comparison of floating-point numbers; of integers it is an OP. A multiply-add "
-     "counts as two."},
+     "One floating-point addition, multiplication or comparison; OP for integers. A fused multiply-add counts as two."},
     {"Pipe",
-     "A unit that computes: the FP32 or FP64 units, the tensor cores (small matrix products in hardware), the SFU "
-     "(special functions: exponentials, square roots)."},
+     "An execution unit: FP32 or FP64 units, tensor cores (matrix products), SFU (exponentials, square roots)."},
     {"HBM, L2, L1, shared memory",
-     "A GPU\u2019s main memory, its caches, and the memory that threads of a block manage "
-     "themselves; nearer ones are smaller and faster."},
+     "Main memory of a GPU, its caches, and the scratchpad of a thread block; the later, the smaller and the faster."},
     {"Burst, sustained", "Before and after the power limit lowers the clock."},
     {"Warp, block, SM",
-     "32 threads that run together; warps that share memory; the processor on which blocks run. A wave "
-     "is as many blocks as all SMs hold at once."},
-    {"Occupancy", "Warps that an SM holds, as a share of those it could hold."},
+     "32 threads that execute together; warps that share memory; the processor that runs blocks. A wave is the number "
+     "of blocks that all SMs hold at once."},
+    {"Occupancy", "Resident warps per SM, as a share of the maximum."},
     {"TMA, WGMMA",
-     "Hopper\u2019s copy engine, which loads tiles into shared memory by itself, and its matrix instruction "
-     "for four warps at once."},
-    {"95 % interval", "Where the true median lies in 95 of 100 such measurements."}};
+     "Hopper\u2019s copy engine, which loads tiles into shared memory asynchronously, and its matrix instruction "
+     "for four warps."},
+    {"95 % interval", "Contains the true median in 95 of 100 such measurements."}};
 
 constexpr const char* kProfileMethod = R"(<section id="method" aria-labelledby="method-h">
-<h2 id="method-h">How to read and trust it</h2>
+<h2 id="method-h">How to read this report</h2>
 <div class="columns">
-<p><b>Times</b> are traced: the driver&#39;s own record of the beginning and the end of every kernel and copy. Launches of
-one kernel from one place, on one grid, are one row; its median is of all its launches.</p>
-<p><b>FLOPs and bytes</b> are counted by the hardware on some launches of a row, a group of counters at a time. They are
-what the kernel did, not what it had to do: a kernel that moves bytes twice can stand at its roof all the same.</p>
-<p><b>Roofs</b> are measured on this machine, by <i>roofline calibrate</i>. Each carries the checks that it passed; one that
-failed any is shown as suspect. Each resource gives a time that the kernel can&#39;t beat; the largest is the attainable
-time, and its share of the measured one is the fraction of the roof. It is never clamped.</p>
-<p><b>The wall time</b> of a GPU is divided without remainder: time in which a kernel runs, in which only copies run, and in
-which nothing does, by what the host was doing. Where kernels run side by side each has its share.</p>
+<p><b>Times</b> are traced: the driver records start and end of every kernel and copy. Launches of one kernel from one
+call site with one grid form a row; its median is over all of them.</p>
+<p><b>FLOPs and bytes</b> come from hardware counters, read for some launches of a row, one group of counters at a time.
+They are executed work, not required work: a kernel that moves bytes twice can still be at its roof.</p>
+<p><b>Roofs</b> are measured on this machine by <i>roofline calibrate</i>; those that failed an audit check are marked as
+suspect. The attainable time is the largest of the times that the resources need at their roofs. Its ratio to the
+measured time is the fraction of the roof, never clamped.</p>
+<p><b>Wall time</b> of a GPU is divided without remainder: kernels running, only copies running, and idle time by what the
+host was doing. Concurrent kernels share their time.</p>
 </div>
 </section>
 )";
 
-/// In what this report differs from what the section says.
+/// Exceptions of this report from the section.
 std::string exceptions(const Report& report) {
   std::string text;
   if (report.profile && tells_sources(report)) {
-    text = "This report is from another tool's files. " + where_figures_are_from(report);
+    text = "Imported from another tool. " + where_figures_are_from(report);
   }
   if (const std::string roofs = not_measured(report.machine); !roofs.empty()) {
-    text += fmt::format("{}Its roofs are promises: {}.", text.empty() ? "" : " ", roofs);
+    text += fmt::format("{}Its roofs are not measured: {}.", text.empty() ? "" : " ", roofs);
   }
   return text;
 }

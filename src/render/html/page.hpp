@@ -1,4 +1,4 @@
-// What every page is made of: letters, style sheets, and the frame of pages that run nothing.
+// Shared by all pages: fonts, style sheets, and the frame of pages without scripts.
 #pragma once
 
 #include <string>

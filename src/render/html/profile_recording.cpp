@@ -1,4 +1,4 @@
-// How far a profile can be trusted: what was recorded and what not, and what the recording cost.
+// How far a profile can be trusted: its coverage, and the overhead of recording.
 #include <fmt/format.h>
 
 #include <string>
@@ -13,7 +13,7 @@ namespace {
 
 std::string process_row(const ProfiledProcess& process) {
   std::string notes;
-  if (process.torn) notes += "<small class=\"warn\">ended without a word: up to a second of it is lost</small>";
+  if (process.torn) notes += "<small class=\"warn\">ended abnormally: up to 1 s of records lost</small>";
   for (const std::string& note : process.notes) notes += fmt::format("<small>{}</small>", escape_html(note));
   const auto cell = [](std::int64_t value) { return fmt::format("<td class=\"n\">{}", count(value)); };
   return fmt::format("<tr><th scope=\"row\">{}{}{}{}{}{}{}\n", html_name(process.command, 80), notes,
@@ -30,7 +30,7 @@ std::string processes(const Profile& profile) {
       "program</caption><thead><tr>"
       "<th scope=\"col\">Process<th scope=\"col\" class=\"n\">PID<th scope=\"col\" class=\"n\">Launches"
       "<th scope=\"col\" class=\"n\">Recorded<th scope=\"col\" class=\"n\">Dropped<th scope=\"col\" "
-      "class=\"n\">Without a time</tr></thead><tbody>\n{}</tbody></table></div>\n",
+      "class=\"n\">No timestamps</tr></thead><tbody>\n{}</tbody></table></div>\n",
       rows);
 }
 
@@ -42,9 +42,8 @@ std::string html_recording(const Report& report) {
     facts += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", name, escape_html(text));
   }
   return fmt::format(
-      "<section id=\"recording\" aria-labelledby=\"recording-h\">\n<h2 id=\"recording-h\">How complete it is, and what "
-      "it "
-      "cost</h2>\n<dl class=\"facts wide\">\n{}</dl>\n{}</section>\n",
+      "<section id=\"recording\" aria-labelledby=\"recording-h\">\n<h2 id=\"recording-h\">Recording coverage and "
+      "overhead</h2>\n<dl class=\"facts wide\">\n{}</dl>\n{}</section>\n",
       facts, processes(*report.profile));
 }
 

@@ -11,7 +11,7 @@
 namespace roofline {
 namespace {
 
-constexpr std::size_t kMostRows = 60;  // nobody reads more
+constexpr std::size_t kMostRows = 60;  // the rest is summed up in one row
 
 template <class Row>
 std::string section(const char* id, const char* title, const std::string& lead, const char* caption,
@@ -39,18 +39,17 @@ std::string html_lines(const Report& report) {
     rows.resize(kMostRows);
     add(fmt::format("{} more lines", more), more_s);
   }
-  if (profile.without_line_s > 0) add("no line known", profile.without_line_s);
+  if (profile.without_line_s > 0) add("unknown line", profile.without_line_s);
   return section("lines", "By line",
-                 "Time of the kernels that a line launches; what autograd launches for it is part of it, and its share "
-                 "stands beside it.",
-                 "Lines of the program by the time of the kernels that they launch", line_columns(), profile, rows);
+                 "Kernel time by launching line. It includes backward kernels that autograd launches for the line.",
+                 "Lines of the program by kernel time", line_columns(), profile, rows);
 }
 
 std::string html_copies(const Report& report) {
   const Profile& profile = *report.profile;
   if (profile.copies.empty()) return {};
-  return section("copies", "Copies", "", "Copies and memsets, with the roof that they are held against", copy_columns(),
-                 profile, profile.copies);
+  return section("copies", "Copies", "", "Copies and memsets with their roofs", copy_columns(), profile,
+                 profile.copies);
 }
 
 std::string html_calls(const Report& report) {
@@ -66,8 +65,8 @@ std::string html_calls(const Report& report) {
     rows.resize(kMostRows);
     rows.push_back(rest);
   }
-  return section("calls", "By call", "The host&#39;s time inside of calls of CUDA, over all threads.",
-                 "Calls of CUDA by the host's time in them", call_columns(), profile, rows);
+  return section("calls", "By CUDA call", "Host time in CUDA calls, summed over all threads.",
+                 "CUDA calls by host time", call_columns(), profile, rows);
 }
 
 }  // namespace roofline

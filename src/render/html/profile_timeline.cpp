@@ -1,4 +1,4 @@
-// The busiest window of a program as bars, one lane a stream and below them the host's threads. Places are in per cent
+// The busiest window of a program as bars: one lane per stream, and host threads below. Places are in per cent
 // of the window, so that a page zooms by making the drawing wider.
 #include <fmt/format.h>
 
@@ -116,11 +116,9 @@ constexpr const char* kControls =
     "type=\"button\" id=\"timeline-reset\">Reset</button></div>\n";
 
 constexpr const char* kHint =
-    "<p class=\"hint\" hidden>Hover a bar for its name and time; click it to hold its kernel in the chart and the "
-    "table. "
-    "Zoom with + \u2212 0, Ctrl + wheel or a double click, and drag to move. Tab to the timeline, then walk the bars "
-    "with "
-    "the arrow keys; Enter goes to the row.</p>\n";
+    "<p class=\"hint\" hidden>Hover a bar for its name and time; click it to select its kernel. Zoom: + \u2212 0, Ctrl "
+    "+ wheel or double click. Pan: drag. Keyboard: Tab to the timeline, arrow keys between bars, Enter to the "
+    "row.</p>\n";
 
 }  // namespace
 
@@ -151,15 +149,14 @@ std::string html_timeline(const Report& report) {
     bars += "</g>\n";
   }
   const double height = kAxisHeight + kLane * static_cast<double>(lanes.size());
-  std::string note =
-      left_out > 0 ? fmt::format(" {} bars are left out.", count(static_cast<std::int64_t>(left_out))) : "";
+  std::string note = left_out > 0 ? fmt::format(" {} bars not shown.", count(static_cast<std::int64_t>(left_out))) : "";
   if (lanes.size() < timeline->lanes.size()) {
-    note += fmt::format(" {} lanes are left out.", timeline->lanes.size() - lanes.size());
+    note += fmt::format(" {} lanes not shown.", timeline->lanes.size() - lanes.size());
   }
   return fmt::format(
       "<section id=\"time\" aria-labelledby=\"time-h\">\n<h2 id=\"time-h\">The busiest window</h2>\n<p "
       "class=\"lead\">{} "
-      "from {} after the beginning of the recording: a lane a stream, the host&#39;s threads below.{}</p>\n{}<svg "
+      "starting {} into the recording. One lane per stream; host threads below.{}</p>\n{}<svg "
       "id=\"timeline\" height=\"{}\" data-length=\"{}\" role=\"img\" aria-label=\"Timeline of {}: {} lanes\"><svg "
       "class=\"window\" width=\"100%\" height=\"{}\">{}\n{}</svg><g "
       "aria-hidden=\"true\">{}</g></svg>\n{}{}</section>\n",

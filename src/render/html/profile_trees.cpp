@@ -1,4 +1,4 @@
-// Trees of a profile, folded: modules and ranges, of each node the time of the kernels that it launches.
+// Trees of a profile: modules and NVTX ranges, with the kernel time of each node.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ class Tree {
   std::string html() const { return list(children_.back(), 0); }
 
  private:
-  /// Of roots the last one, and of what names no node before it.
+  /// The slot of the parent; the last slot for roots and for invalid parents.
   std::size_t slot(int parent, std::size_t node) const {
     return parent >= 0 && static_cast<std::size_t>(parent) < node ? static_cast<std::size_t>(parent) : nodes_.size();
   }
@@ -49,10 +49,9 @@ class Tree {
     const std::vector<std::size_t>& children = children_[index];
     if (children.empty() || depth >= kDeepest) {
       return fmt::format("<li><div class=\"node\">{}</div>{}\n", cells(nodes_[index]),
-                         children.empty() ? ""
-                                          : fmt::format("<ul><li class=\"leaf\">what it holds, {} of it, is nested too "
-                                                        "deeply to be shown\n</ul>",
-                                                        children.size()));
+                         children.empty()
+                             ? ""
+                             : fmt::format("<ul><li class=\"leaf\">{} deeper nodes not shown\n</ul>", children.size()));
     }
     return fmt::format("<li><details{}><summary class=\"node\">{}</summary>\n{}</details>\n", depth == 0 ? " open" : "",
                        cells(nodes_[index]), list(children, depth + 1));
@@ -95,16 +94,15 @@ std::string html_trees(const Report& report) {
   const Profile& profile = *report.profile;
   std::string html;
   if (!profile.modules.empty()) {
-    const std::string lead = fmt::format(
-        "Time of the kernels that a module launches, forward and backward; a module holds its parts.{}",
-        profile.without_module_s > 0
-            ? fmt::format(" {} of the kernels&#39; time belongs to none.", duration(profile.without_module_s))
-            : "");
+    const std::string lead =
+        fmt::format("Kernel time by launching module, forward and backward. A module includes its children.{}",
+                    profile.without_module_s > 0
+                        ? fmt::format(" {} of kernel time belongs to no module.", duration(profile.without_module_s))
+                        : "");
     html += section("modules", "By module", lead.c_str(), Tree(profile.modules, profile.kernel_s, false), "Backward");
   }
   if (!profile.ranges.empty()) {
-    html += section("ranges", "By range",
-                    "NVTX ranges: time of the kernels launched in them, and the host&#39;s own time there.",
+    html += section("ranges", "By range", "Kernel time by NVTX range of the launch, and host time in the range.",
                     Tree(profile.ranges, profile.kernel_s, true), "Host time");
   }
   return html;

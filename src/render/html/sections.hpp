@@ -14,25 +14,25 @@ namespace roofline {
 
 std::string html_title(const Runs& runs);           ///< "NVIDIA H200", "NVIDIA H200: 2 runs"
 std::string html_header(const Runs& runs);          ///< title, headline, warnings
-std::string html_answer(const Report& report);      ///< how long it took, how long it had to, and the difference
-std::string html_changes(const Runs& runs);         ///< what changed; empty for one run
-std::string html_chart_lead(const Report& report);  ///< how to read the chart, what is not on it
+std::string html_answer(const Report& report);      ///< measured time, time at the roofs, and the difference
+std::string html_changes(const Runs& runs);         ///< changes between runs; empty for one run
+std::string html_chart_lead(const Report& report);  ///< how to read the chart, and rows that are not on it
 std::string html_counters(const Report& report);    ///< counted beside modelled; empty without
 std::string html_machine(const Machine& machine);   ///< ceilings, audits, device
 std::string html_sweeps(const Machine& machine);    ///< bandwidth against working set and threads
 std::string html_method(const Report& report);      ///< how it was measured, and how to again
-std::string html_glossary();                        ///< what the words mean
+std::string html_glossary();                        ///< definitions of terms
 
-std::string html_times(const Report& report, const Marks& marks);  ///< what each resource needs
+std::string html_times(const Report& report, const Marks& marks);  ///< time by resource
 
-/// Where to spend time: what could be won, by what holds the kernels.
+/// Where to spend time: potential savings by cause.
 std::string html_spending(const Report& report, const std::vector<Verdict>& verdicts);
 /// The results table.
 std::string html_kernels(const Report& report, const Marks& marks, const std::vector<Verdict>& verdicts);
-/// Of each kernel that could win something: what holds it, how that is known, what to do.
+/// For each kernel below its roof: limiting cause, evidence, action.
 std::string html_verdicts(const Report& report, const std::vector<Verdict>& verdicts);
 
-/// Rows that have a verdict of their own in html_verdicts, which is cut where nobody reads on.
+/// The verdicts that html_verdicts lists; it has an upper limit.
 std::vector<const Verdict*> told_verdicts(const std::vector<Verdict>& verdicts);
 
 /// The table's cell: the verdict in a few words, leading to all of it.
@@ -42,7 +42,7 @@ std::string html_change(Change change, bool regression, const std::string& words
 /// A link to a kernel's row.
 std::string html_row_link(const Report& report, std::size_t index);
 
-/// What the tables of kernels, ceilings and counters want of the style sheet.
+/// The style rules of the tables of kernels, ceilings and counters.
 std::string html_kernels_css(bool of_program);
 std::string html_machine_css();
 std::string html_counters_css();

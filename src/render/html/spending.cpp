@@ -1,4 +1,4 @@
-// Where to spend time: one line a cause, its bar the time that could be won, equal findings folded into one.
+// Where to spend time: one line for each cause, with a bar for its potential saving. Equal findings are merged.
 #include "report/spending.hpp"
 
 #include <fmt/format.h>
@@ -38,7 +38,7 @@ Named named_in(const Report& report, const Spending& spending) {
 std::string text_of(const Report& report, const Spending& spending) {
   if (const Named named = named_in(report, spending); !named.plain.empty())
     return named.links + escape_html(spending.text.substr(named.plain.size()));
-  // A chain of kernels can be as long as a page; what holds one is a sentence or two.
+  // A chain of kernels can be as long as a page; the cause of one kernel is a sentence or two.
   return escape_html(shorten(spending.text, spending.what.empty() ? 600 : 200));
 }
 
@@ -83,7 +83,7 @@ std::string html_spending(const Report& report, const std::vector<Verdict>& verd
   std::size_t shown = 0, more = 0;
   double later_s = 0;
   for (const Spending& spending : all) {
-    // What has nothing to win of its own, or nothing that is known, is told after the others, in a line.
+    // Causes without a potential saving, or with an unknown one, follow in one line each.
     const bool wins = !(spending.seconds <= 0) && spending.kind != VerdictKind::at_roof && !spending.beside;
     if (!wins || (!std::isfinite(spending.seconds) && spending.kind == VerdictKind::roofless)) {
       rest += fmt::format("<p class=\"rest-of\"><span class=\"chip\">{}</span> {} {}</p>\n",
@@ -101,17 +101,16 @@ std::string html_spending(const Report& report, const std::vector<Verdict>& verd
   }
   if (first.empty() && rest.empty()) return {};
   if (!later.empty()) {
-    const std::string cut = more > kMost ? fmt::format("<p>Shown are the first {}.</p>", kMost) : "";
+    const std::string cut = more > kMost ? fmt::format("<p>First {} shown.</p>", kMost) : "";
     later = fmt::format(
-        "<details class=\"fold\"><summary>{} more, {} at most</summary><ol class=\"spend\">\n{}</ol>{}</details>\n",
+        "<details class=\"fold\"><summary>{} more, at most {}</summary><ol class=\"spend\">\n{}</ol>{}</details>\n",
         more, duration(later_s), later, cut);
   }
   return fmt::format(
       "<section id=\"spend\" aria-labelledby=\"spend-h\">\n<h2 id=\"spend-h\">Where to spend time</h2>\n"
       "<p class=\"lead\">{}</p>\n{}{}{}</section>\n",
-      report.profile ? "What each could win of the wall time at most, the largest first. They may overlap, so they "
-                       "don&#39;t add up."
-                     : "What each could win of a launch at most, the largest first, and what to do for it.",
+      report.profile ? "Upper bounds on the wall time saved, largest first. They overlap: do not add them up."
+                     : "Upper bounds on the time saved per launch, largest first, with one action each.",
       first.empty() ? "" : "<ol class=\"spend\">\n" + first + "</ol>\n", later, rest);
 }
 

@@ -23,7 +23,7 @@ struct SweepAxes {
   LogAxis x, y;
 };
 
-/// Of messages those of the most ranks.
+/// For messages: the points with the most ranks.
 std::vector<SweepPoint> drawable(const Sweep& sweep) {
   std::vector<SweepPoint> points;
   const std::int64_t ranks = sweep.points.empty() ? 0 : sweep.points.back().ranks;
@@ -136,10 +136,9 @@ std::string figure(const Sweep& sweep) {
 std::string html_sweeps(const Machine& machine) {
   if (machine.sweeps.empty()) return {};
   std::string html =
-      "<section id=\"sweeps\" aria-labelledby=\"sweeps-h\">\n<h2 id=\"sweeps-h\">Bandwidth against working set</h2>\n"
-      "<p class=\"lead\">The same kernel on more and more memory: each plateau is a level of the hierarchy, and each "
-      "dashed line the size up to which it serves. Of collectives the bus bandwidth of larger and larger "
-      "ones.</p>\n<div class=\"figures\">\n";
+      "<section id=\"sweeps\" aria-labelledby=\"sweeps-h\">\n<h2 id=\"sweeps-h\">Bandwidth by working set</h2>\n"
+      "<p class=\"lead\">One kernel on growing working sets: each plateau is a level of the memory hierarchy, each "
+      "dashed line its capacity. Collectives: bus bandwidth by message size.</p>\n<div class=\"figures\">\n";
   for (const Sweep& sweep : machine.sweeps) html += figure(sweep);
   return html + "</div>\n</section>\n";
 }

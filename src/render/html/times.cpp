@@ -25,9 +25,9 @@ const char* kind_class(CeilingKind kind) {
   return kClasses.at(static_cast<std::size_t>(kind));
 }
 
-constexpr std::size_t kMostBars = 250;  // nobody reads more bars, and each is a dozen elements
+constexpr std::size_t kMostBars = 250;  // each row has a dozen elements
 
-/// Of a program's kernels, those whose work is known; none that is at its roof, whose longest bar is all of its time.
+/// Timed kernels with known work that are below their roof.
 bool is_shown(const Point& point) {
   constexpr double kAtRoof = 0.9;
   return point.status == PointStatus::ok && point.time && point.time->median > 0 &&
@@ -39,7 +39,7 @@ std::size_t count_timed(const Report& report) {
   return static_cast<std::size_t>(std::count_if(report.points.begin(), report.points.end(), is_shown));
 }
 
-/// The timed points in the run's order; where they are too many, those that take the most time.
+/// The timed points in the order of the run; of too many, the longest-running.
 std::vector<std::size_t> longest_points(const Report& report) {
   std::vector<std::size_t> points;
   for (std::size_t i = 0; i < report.points.size(); ++i) {
@@ -109,18 +109,16 @@ std::string html_times(const Report& report, const Marks& marks) {
                         bars(point, scale), resource_list(point));
   }
   const std::size_t timed = count_timed(report);
-  const std::string which = shown.size() == timed
-                                ? ""
-                                : fmt::format(" Shown are the {} kernels of {} that take the most time.", shown.size(),
-                                              count(static_cast<std::int64_t>(timed)));
+  const std::string which = shown.size() == timed ? ""
+                                                  : fmt::format(" The {} longest-running of {} kernels are shown.",
+                                                                shown.size(), count(static_cast<std::int64_t>(timed)));
   return fmt::format(
       "<section id=\"times\" aria-labelledby=\"times-h\">\n<h2 id=\"times-h\">Time by resource</h2>\n"
-      "<p class=\"lead\">The grey field is the measured time. Each bar is the time that one resource would need for "
-      "the kernel's work at its ceiling: "
-      "<span class=\"key\"><i class=\"k-memory\"></i> memory</span> "
+      "<p class=\"lead\">Grey: measured time. Each bar: the time that one resource needs at its ceiling: <span "
+      "class=\"key\"><i class=\"k-memory\"></i> memory</span> "
       "<span class=\"key\"><i class=\"k-compute\"></i> compute</span> "
       "<span class=\"key\"><i class=\"k-latency\"></i> launch</span>. The longest bar is the bound; grey beyond it is "
-      "head-room. Kernels above 90 % of their roof have none.{}</p>\n"
+      "headroom. Kernels above 90 % of their roof are omitted.{}</p>\n"
       "<table class=\"times-table\"><thead><tr><th scope=\"col\">Kernel<th scope=\"col\">Time by resource"
       "<th scope=\"col\">Share of the measured time</tr></thead><tbody>\n{}</tbody></table>\n</section>\n",
       which, rows);

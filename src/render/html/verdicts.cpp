@@ -1,4 +1,4 @@
-// The verdict on each kernel: what holds it, how that is known, what to do and what it would win.
+// The verdict on each kernel: limiting cause, evidence, action and potential saving.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,10 +15,10 @@
 namespace roofline {
 namespace {
 
-constexpr std::size_t kMostVerdicts = 60;  // nobody acts on more; the table has every verdict in short
+constexpr std::size_t kMostVerdicts = 60;  // the table has the rest
 
 std::string gain_text(const Verdict& verdict) {
-  if (!std::isfinite(verdict.gain_s)) return "not known";
+  if (!std::isfinite(verdict.gain_s)) return "unknown";
   const bool many = verdict.total_gain_s > 1.5 * verdict.gain_s;
   return duration(verdict.total_gain_s) + (many ? fmt::format("<small>{} each</small>", duration(verdict.gain_s)) : "");
 }
@@ -40,7 +40,7 @@ std::string kernel_item(const Report& report, const Verdict& verdict) {
       escape_html(grounds_text(verdict)), also_list(verdict));
 }
 
-/// Their names stand where time is to be spent, and in the table.
+/// Only their number: the names are in the table.
 std::string at_roof_line(const std::vector<Verdict>& verdicts) {
   std::string action;
   std::size_t n = 0;
@@ -82,14 +82,13 @@ std::string html_verdicts(const Report& report, const std::vector<Verdict>& verd
   if (!items.empty()) items = fmt::format("<ol class=\"verdicts\">\n{}</ol>\n", items);
   const auto open = std::count_if(verdicts.begin(), verdicts.end(),
                                   [](const Verdict& verdict) { return verdict.kind != VerdictKind::at_roof; });
-  const std::string which =
-      static_cast<std::size_t>(open) > told.size()
-          ? fmt::format(" Shown are {} of {}; the table has all of them in short.", told.size(), count(open))
-          : "";
+  const std::string which = static_cast<std::size_t>(open) > told.size()
+                                ? fmt::format(" {} of {} shown; the table lists all.", told.size(), count(open))
+                                : "";
   return fmt::format(
       "<section id=\"verdicts\" aria-labelledby=\"verdicts-h\">\n<h2 id=\"verdicts-h\">Verdicts</h2>\n"
-      "<p class=\"lead\">What holds each kernel, the figures that show it, one thing to do, and the time that this "
-      "could win; the most first.{}</p>\n{}{}</section>\n",
+      "<p class=\"lead\">Limiting cause, evidence, one action and potential saving of each kernel, largest saving "
+      "first.{}</p>\n{}{}</section>\n",
       which, items, at_roof_line(verdicts));
 }
 

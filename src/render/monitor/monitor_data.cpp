@@ -51,7 +51,7 @@ Json device_sample_to_json(const DeviceSample& sample) {
   return json;
 }
 
-/// What tells one device of one machine from another.
+/// Labels that identify a device of a machine.
 std::string monitor_labels(const Sample& sample, const DeviceSample& device) {
   std::string labels = fmt::format("host=\"{}\",device=\"{}\",index=\"{}\"", prometheus_label(sample.host),
                                    prometheus_label(device.name), prometheus_label(device.device));
@@ -81,7 +81,7 @@ std::string render_monitor_prometheus(const Sample& sample) {
     Gauge metric(text, "roofline_monitor_" + name, help, type);
     for (const DeviceSample& device : sample.devices) add(metric, device, monitor_labels(sample, device));
   };
-  for_devices("up", "1; 0 of a device that gave no reading.", "gauge",
+  for_devices("up", "1; 0 if the device gave no reading.", "gauge",
               [](Gauge& metric, const DeviceSample& device, const std::string& labels) {
                 metric.add(labels, device.absent.contains("device") ? 0 : 1);
               });
@@ -91,7 +91,7 @@ std::string render_monitor_prometheus(const Sample& sample) {
                   if (const auto value = device.find(quantity.name)) metric.add(labels, *value);
                 });
   }
-  for_devices("share_of_roof", "What a resource moves or computes over what it was measured to.", "gauge",
+  for_devices("share_of_roof", "Rate of a resource over its measured roof.", "gauge",
               [](Gauge& metric, const DeviceSample& device, const std::string& labels) {
                 for (const RoofShare& share : device.roofs) {
                   metric.add(fmt::format("{},resource=\"{}\",roof=\"{}\"", labels, prometheus_label(share.resource),
@@ -99,7 +99,7 @@ std::string render_monitor_prometheus(const Sample& sample) {
                              share.share());
                 }
               });
-  for_devices("limited", "1 for each reason that holds the clock down now.", "gauge",
+  for_devices("limited", "1 for each reason that limits the clock now.", "gauge",
               [](Gauge& metric, const DeviceSample& device, const std::string& labels) {
                 if (!device.limited_by) return;
                 for (const std::string& reason : *device.limited_by) {
@@ -114,7 +114,7 @@ std::string render_monitor_prometheus(const Sample& sample) {
                     metric.add(labels + monitored_process_labels(process), *process.memory_bytes);
                 }
               });
-  for_devices("process_sm_fraction", "Share of the time in which a process had the SMs.", "gauge",
+  for_devices("process_sm_fraction", "Share of the time in which a process used the SMs.", "gauge",
               [](Gauge& metric, const DeviceSample& device, const std::string& labels) {
                 if (!device.processes) return;
                 for (const GpuProcess& process : *device.processes) {

@@ -1,4 +1,4 @@
-// What is monitored, drawn: each a pure function of a sample.
+// Renderers of samples: pure functions.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace roofline {
 
-/// For a screen of so many lines: every device in full where that fits, else a line each. 0: as many as it takes.
+/// For a screen of `lines` lines (0: no limit): every device in full where that fits, else one line each.
 std::string render_monitor_terminal(const Sample& sample, const TerminalStyle& style, int lines);
 
 /// "roofline.monitor/1", one line.

@@ -1,5 +1,5 @@
-// A sample for people: bars for what has a most, the share of the measured roof beside it, and below it what is missing
-// and why. Where the screen is too low for that, a table with a line a device.
+// A sample for people: bars for utilisation, the share of the measured roof beside it, and below it what is missing
+// and why. Where the screen is too low for that, a table with one line per device.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ constexpr int kWideScreen = 100;
 constexpr double kMega = 1e6;
 constexpr std::size_t kShownProcesses = 5;
 
-/// Such a bar in a frame, so that its end is seen.
+/// A bar in a frame, so that its end is visible.
 std::string meter(double fraction, const TerminalStyle& style) {
   const int width = style.columns >= kWideScreen ? 20 : 12;
   if (!style.unicode) {
@@ -108,14 +108,14 @@ std::string power_text(const DeviceSample& device) {
     parts.push_back(limit ? fmt::format("{:.0f} W of {:.0f} W", *watts, *limit) : fmt::format("{:.0f} W", *watts));
   }
   if (const auto share = device.find("power_capped_fraction"); share && *share > 0) {
-    parts.push_back(fmt::format("capped {} of the time", percent(*share)));
+    parts.push_back(fmt::format("power-limited {} of the time", percent(*share)));
   }
   if (const auto celsius = device.find("temperature_celsius")) parts.push_back(fmt::format("{:.0f} \u00b0C", *celsius));
   if (const auto celsius = device.find("memory_temperature_celsius")) {
     parts.push_back(fmt::format("memory {:.0f} \u00b0C", *celsius));
   }
   if (const auto share = device.find("thermal_capped_fraction"); share && *share > 0) {
-    parts.push_back(fmt::format("slowed by heat {} of the time", percent(*share)));
+    parts.push_back(fmt::format("thermally limited {} of the time", percent(*share)));
   }
   if (const auto fan = device.find("fan_fraction")) parts.push_back("fan " + percent(*fan));
   return fmt::format("{}", fmt::join(parts, ", "));
@@ -145,7 +145,7 @@ void add_processes(const DeviceSample& device, DeviceLines& lines) {
     std::string text = process.name.empty() ? std::to_string(process.pid)
                                             : fmt::format("{} {}", process.pid, shorten(process.name, 24));
     if (process.memory_bytes) text += ", " + binary_bytes(*process.memory_bytes);
-    if (process.sm_fraction) text += fmt::format(", SMs {} of the time", percent(*process.sm_fraction));
+    if (process.sm_fraction) text += fmt::format(", on SMs {} of the time", percent(*process.sm_fraction));
     lines.add(i == 0 ? "process" : "", text);
   }
   if (shown.size() > kShownProcesses) lines.add("", fmt::format("and {} more", shown.size() - kShownProcesses));
@@ -156,9 +156,9 @@ void add_gpu_lines(const DeviceSample& device, const TerminalStyle& style, Devic
   lines.add_bar("DRAM", "dram_active_fraction", dram_text(device));
   lines.add_bar("SMs", "sm_active_fraction",
                 device.find("kernel_active_fraction")
-                    ? fmt::format("kernels {} of the time", percent(*device.find("kernel_active_fraction")))
+                    ? fmt::format("kernels active {} of the time", percent(*device.find("kernel_active_fraction")))
                     : "");
-  if (!device.find("sm_active_fraction")) lines.add_bar("busy", "busy_fraction", "by the driver's own sampling");
+  if (!device.find("sm_active_fraction")) lines.add_bar("busy", "busy_fraction", "sampled by the driver");
   if (const std::string text = clock_text(device, style); !text.empty()) lines.add("clock", text);
   if (const std::string text = power_text(device); !text.empty()) lines.add("power", text);
   const auto used = device.find("memory_used_bytes");
@@ -174,7 +174,7 @@ void add_gpu_lines(const DeviceSample& device, const TerminalStyle& style, Devic
     lines.add("NVLink", fmt::format("{}; {:.0f} links", text, device.find("nvlink_links").value_or(0)));
   }
   if (const auto errors = device.find("ecc_uncorrected_errors"); errors && *errors > 0) {
-    lines.add("ECC", inked(fmt::format("{:.0f} memory errors were not corrected", *errors), Ink::bad, style));
+    lines.add("ECC", inked(fmt::format("{:.0f} uncorrected memory errors", *errors), Ink::bad, style));
   }
   add_processes(device, lines);
 }
@@ -186,7 +186,7 @@ void add_cpu_lines(const DeviceSample& device, const TerminalStyle& style, Devic
     busy += fmt::format("{}{} stolen by the hypervisor", busy.empty() ? "" : ", ", percent(*stolen));
   }
   if (const auto throttled = device.find("throttled_fraction"); throttled && *throttled > 0) {
-    busy += fmt::format("{}a quota stopped {} CPUs", busy.empty() ? "" : ", ", number(*throttled, 2));
+    busy += fmt::format("{}{} CPUs throttled by quota", busy.empty() ? "" : ", ", number(*throttled, 2));
   }
   lines.add_bar("busy", "busy_fraction", busy);
   lines.add_bar("DRAM", "dram_active_fraction", dram_text(device));
@@ -204,10 +204,10 @@ void add_cpu_lines(const DeviceSample& device, const TerminalStyle& style, Devic
       pressure.push_back(fmt::format("{} {}", what, percent(*share)));
     }
   }
-  if (!pressure.empty()) lines.add("waiting", fmt::format("some task for {}", fmt::join(pressure, ", ")));
+  if (!pressure.empty()) lines.add("stalled", fmt::format("tasks waiting for {}", fmt::join(pressure, ", ")));
 }
 
-/// What people miss most, by the name under which its reason is kept.
+/// Figures whose absence is explained, by the key of the reason.
 constexpr std::pair<const char*, const char*> kMissed[] = {
     {"device", "answer"},
     {"tensor_active_fraction", "tensor activity"},
@@ -309,7 +309,7 @@ std::string monitor_table(const Sample& sample, const TerminalStyle& style) {
   return table.render(style);
 }
 
-/// What the screen has room for, of which `lines` is 0 where it scrolls: what is drawn over it next must lie where it
+/// At most `lines` lines (0: all) as wide as the screen: the next sample overwrites this one in place.
 /// lies.
 std::string cut_lines(const std::string& text, const TerminalStyle& style, int lines) {
   std::string result;
@@ -346,7 +346,7 @@ std::string render_monitor_terminal(const Sample& sample, const TerminalStyle& s
   const auto height = std::count(full.begin(), full.end(), '\n');
   if (lines == 0 || height <= lines) return full;
   return cut_lines(head + "\n" + monitor_table(sample, style) +
-                       inked("a higher terminal shows each device in full", Ink::dim, style) + "\n",
+                       inked("enlarge the terminal to see each device in full", Ink::dim, style) + "\n",
                    style, lines);
 }
 

@@ -203,7 +203,7 @@ class NodeDrawing {
     const auto color = [&](const Ceiling& roof) {
       return falls_behind(node_, machine, roof) ? colors_.above : colors_.families.front();
     };
-    // Where it falls when all work, what is left of it is dashed.
+    // A dashed line shows the rate with all devices busy, where it is lower.
     const auto left_of = [&](const Ceiling& roof) {
       const SharedCeiling* shared = together(node_, machine, roof.name);
       return shared != nullptr && shared->falls() ? roof.value * shared->ratio() : 0;

@@ -31,7 +31,7 @@ std::string markdown_table(const NodeTable& table) {
   return text;
 }
 
-/// What all lines have; the value is that of one figure.
+/// A figure, with the keys that all lines have.
 struct NodeFigure {
   const Node* node;
   std::string_view part;  ///< alone, together, link
@@ -50,25 +50,25 @@ struct NodeFigure {
 Value or_absent(const std::optional<double>& value) { return value ? Value(*value) : Value(); }
 
 template <auto figure>
-constexpr auto csv(std::string_view key, bool (*when)(const Node&) = nullptr) {
+constexpr auto node_csv(std::string_view key, bool (*when)(const Node&) = nullptr) {
   return csv_column<figure, NodeFigure, Node>(key, when);
 }
 
-constexpr Column<NodeFigure, Node> kColumns[] = {
-    csv<[](const NodeFigure& f) { return f.node->host_name; }>("host"),
-    csv<[](const NodeFigure& f) { return f.node->measured_at; }>("measured_at"),
-    csv<[](const NodeFigure& f) { return std::string(f.part); }>("part"),
-    csv<[](const NodeFigure& f) { return std::int64_t{f.from}; }>("device"),
-    csv<[](const NodeFigure& f) { return f.to; }>("to"),
-    csv<[](const NodeFigure& f) { return f.name; }>("ceiling"),
-    csv<[](const NodeFigure& f) { return std::string(to_string(f.regime)); }>("regime"),
-    csv<[](const NodeFigure& f) { return f.value; }>("value"),
-    csv<[](const NodeFigure& f) { return f.ci95.low; }>("low"),
-    csv<[](const NodeFigure& f) { return f.ci95.high; }>("high"),
-    csv<[](const NodeFigure& f) { return std::string(f.unit); }>("unit"),
-    csv<[](const NodeFigure& f) { return or_absent(f.core_hz); }>("core_hz"),
-    csv<[](const NodeFigure& f) { return or_absent(f.of_alone); }>("of_alone"),
-    csv<[](const NodeFigure& f) { return f.audit; }>("audit"),
+constexpr Column<NodeFigure, Node> kNodeColumns[] = {
+    node_csv<[](const NodeFigure& f) { return f.node->host_name; }>("host"),
+    node_csv<[](const NodeFigure& f) { return f.node->measured_at; }>("measured_at"),
+    node_csv<[](const NodeFigure& f) { return std::string(f.part); }>("part"),
+    node_csv<[](const NodeFigure& f) { return std::int64_t{f.from}; }>("device"),
+    node_csv<[](const NodeFigure& f) { return f.to; }>("to"),
+    node_csv<[](const NodeFigure& f) { return f.name; }>("ceiling"),
+    node_csv<[](const NodeFigure& f) { return std::string(to_string(f.regime)); }>("regime"),
+    node_csv<[](const NodeFigure& f) { return f.value; }>("value"),
+    node_csv<[](const NodeFigure& f) { return f.ci95.low; }>("low"),
+    node_csv<[](const NodeFigure& f) { return f.ci95.high; }>("high"),
+    node_csv<[](const NodeFigure& f) { return std::string(f.unit); }>("unit"),
+    node_csv<[](const NodeFigure& f) { return or_absent(f.core_hz); }>("core_hz"),
+    node_csv<[](const NodeFigure& f) { return or_absent(f.of_alone); }>("of_alone"),
+    node_csv<[](const NodeFigure& f) { return f.audit; }>("audit"),
 };
 
 NodeFigure figure_of(const Node& node, std::string_view part, int from, const Ceiling& ceiling) {
@@ -124,7 +124,7 @@ std::string render_node_csv(const Node& node) {
       rows.back().to = std::to_string(link.to);
     }
   }
-  return csv_table(std::span<const Column<NodeFigure, Node>>(kColumns), node, rows);
+  return csv_table(std::span<const Column<NodeFigure, Node>>(kNodeColumns), node, rows);
 }
 
 }  // namespace roofline

@@ -1,4 +1,4 @@
-// node.html: what is wrong, the roofs of each device, the tables. Complete without a script; the sheet is that of the
+// node.html: findings, the roofs of each device, the tables. Complete without a script; the sheet is that of the
 // reports.
 #include <fmt/format.h>
 
@@ -57,15 +57,13 @@ std::string render_node_html(const Node& node) {
   std::string body = fmt::format("<header><div><h1>{}</h1>\n<p class=\"sub\">{}</p></div></header>\n<main>\n",
                                  escape_html(headline), escape_html(clean_line(node.host)));
   body += "<section id=\"findings\"><h2>Findings</h2>\n";
-  body += findings.empty() ? "<p>Nothing falls behind.</p>\n" : list_html(findings, "findings");
+  body += findings.empty() ? "<p>No outliers.</p>\n" : list_html(findings, "findings");
   body += "</section>\n";
   if (const Scene roofs = node_scene(node, NodeParts::roofs); roofs.width > 0) {
     SvgCanvas canvas;
     body +=
-        "<section id=\"roofs\"><h2>Rooflines</h2>\n<p class=\"lead\">FLOP/s over FLOP/byte, the same axes in each. "
-        "Broad and grey: what is usual among these GPUs. Red: lower than that by 5 % and more. Dashed: what is left "
-        "when "
-        "all work.</p>\n" +
+        "<section id=\"roofs\"><h2>Rooflines</h2>\n<p class=\"lead\">The same axes in each. Grey band: typical for "
+        "these GPUs. Red: at least 5 % below it. Dashed: all devices busy.</p>\n" +
         draw_scene(roofs, canvas) + "</section>\n";
   }
   const std::vector<NodeTable> tables = node_tables(node);

@@ -1,4 +1,4 @@
-// A node in a terminal: what is wrong, then the tables.
+// A node in a terminal: findings, then the tables.
 #include <fmt/format.h>
 
 #include "render/node/node_render.hpp"

@@ -1,4 +1,4 @@
-// The colours of what limits a kernel and of its share of its roof, the same in all that a terminal shows.
+// Terminal colours of bounds and of shares of a roof.
 #pragma once
 
 #include <array>

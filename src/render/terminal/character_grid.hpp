@@ -22,10 +22,10 @@ class CharacterGrid {
   int columns() const { return columns_; }
   int rows() const { return rows_; }
 
-  /// A dot of a line at that pixel; `ascii` is what stands for it without Unicode.
+  /// A dot of a line at that pixel; `ascii` replaces it without Unicode.
   void dot(double x, double y, Ink ink, char ascii);
 
-  /// One line of text from that cell on, each character one column wide; what lies outside is left out.
+  /// One line of text from that cell on, each character one column wide; clipped at the borders.
   void write(int column, int row, std::string_view text, Ink ink);
 
   /// Whether `width` cells lie inside and hold no letter; nor a line, where `lines_too`.

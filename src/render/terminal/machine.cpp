@@ -1,4 +1,4 @@
-// The ceilings table for a terminal, with what failed an audit and what could not be measured.
+// The ceilings tables for a terminal, with failed audits and unmeasured ceilings.
 #include <fmt/format.h>
 
 #include <string>
@@ -15,7 +15,7 @@
 namespace roofline {
 namespace {
 
-/// What to know of the roofs, and, where it was asked for, every failed check behind it.
+/// Findings about the roofs, and with `verbose` every failed check.
 std::string audit_lines(const Machine& machine, bool verbose, const TerminalStyle& style) {
   std::string text;
   for (const std::string& sentence : machine_findings(machine)) {

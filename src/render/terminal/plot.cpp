@@ -71,7 +71,7 @@ std::vector<Place> places_of(const std::vector<PlottedPoint>& points, const Plot
   return places;
 }
 
-/// Letters from left to right; where there are more places than letters, those that take the most time have one.
+/// Letters from left to right; with more places than letters, only the longest-running have one.
 void letter(std::vector<Place>& places, const TerminalStyle& style) {
   std::vector<double> times;
   times.reserve(places.size());
@@ -192,8 +192,7 @@ std::vector<std::string> draw_roofs(Plot& plot, const Roofs& roofs) {
     if (!named) unnamed.push_back(for_terminal(clean_line(roof.label()), plot.style));
   };
   std::stable_partition(compute.begin(), compute.end(), [](const Roof* roof) { return !roof->limits; });
-  for (auto roof = compute.rbegin(); roof != compute.rend();
-       ++roof) {  // the main one has the first choice, then what limits
+  for (auto roof = compute.rbegin(); roof != compute.rend(); ++roof) {  // the main roof first, then limiting roofs
     name(**roof, name_ceiling(plot, **roof, plot.column((*roof)->ceiling->value / steepest)));
   }
   for (auto roof = memory.rbegin(); roof != memory.rend(); ++roof) name(**roof, name_slope(plot, **roof));
@@ -237,7 +236,7 @@ std::string key(const std::vector<Place>& places, std::size_t plotted, const Ter
   return text;
 }
 
-/// What the colours mean, and what is not in the chart.
+/// The meaning of the colours, and the number of rows without a point.
 std::string footer(const Runs& runs, const std::vector<PlottedPoint>& points, const std::vector<std::string>& unnamed,
                    const TerminalStyle& style) {
   std::string text;
@@ -310,7 +309,7 @@ std::string render_terminal_plot(const Runs& runs, const TerminalStyle& style) {
   Plot plot(style, std::clamp(style.columns, 40, kWidest) - kMargin, axis_ranges(roofs, all));
   std::vector<Place> places = places_of(points, plot);
   letter(places, style);
-  for (const PlottedPoint& point : all) {  // those of the last run are written over below
+  for (const PlottedPoint& point : all) {  // points of the last run are drawn over these
     plot.grid.write(plot.column(point.intensity), plot.row(point.performance), style.unicode ? "\u25cb" : "o",
                     Ink::dim);
   }

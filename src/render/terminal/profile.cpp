@@ -1,4 +1,4 @@
-// Ten seconds' reading, then a minute's: headline, budget and wins; then the kernels and lines that take most.
+// A profile in a terminal: headline, time budget and hotspots; then the longest-running kernels and lines.
 #include "render/terminal/profile.hpp"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kMostWins = 8, kMostTopKernels = 20, kMostLines = 10;
 
-/// How a part of the wall time looks: told apart without colours, too.
+/// The look of a part of the wall time, distinguishable without colours too.
 struct PartLook {
   const char* unicode;
   const char* ascii;
@@ -50,7 +50,7 @@ std::string glyphs(WallPart part, std::int64_t cells, const TerminalStyle& style
   return inked(text, look.ink, style);
 }
 
-/// A line of cells, as many for each part as its share; what is less than half a cell has none.
+/// A line of cells in proportion to the parts; parts of less than half a cell are not drawn.
 std::string budget_bar(const Budget& budget, const TerminalStyle& style) {
   const double width = std::max(20, style.columns);
   std::string text;
@@ -65,7 +65,7 @@ std::string budget_bar(const Budget& budget, const TerminalStyle& style) {
   return text + '\n';
 }
 
-/// What the bar's cells stand for, as many to a line as there is room for.
+/// The legend of the bar, wrapped to the width of the terminal.
 std::string budget_legend(const Budget& budget, const TerminalStyle& style) {
   constexpr int kGap = 3;
   std::string text;

@@ -1,4 +1,4 @@
-// A profiled program in the terminal: the answer first, then what to do, then the kernels.
+// A profiled program in a terminal: summary, hotspots, kernels.
 #pragma once
 
 #include <string>

@@ -12,7 +12,7 @@ namespace roofline {
 namespace {
 
 constexpr int kGap = 2;
-constexpr int kNarrowest = 6;  // a shortened name of less says nothing
+constexpr int kNarrowest = 6;  // shorter names are useless
 
 std::string padded(const std::string& text, int width, bool right) {
   const std::string space(static_cast<std::size_t>(std::max(0, width - display_width(text))), ' ');
@@ -89,7 +89,7 @@ std::vector<int> TerminalTable::widths(int columns, std::size_t indent) const {
     return std::accumulate(result.begin(), result.end(), static_cast<int>(indent)) +
            kGap * std::max(0, static_cast<int>(shown) - 1);
   };
-  // The columns that shrink first count with what they can shrink to, then grow back into what is left.
+  // Columns that shrink first count with their minimum width, then grow into the remaining space.
   const std::vector<int> natural = result;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     if (columns_[i].first_to > 0) result[i] = std::min(result[i], columns_[i].first_to);
@@ -118,7 +118,7 @@ std::vector<int> TerminalTable::widths(int columns, std::size_t indent) const {
 std::string TerminalTable::render(const TerminalStyle& style) const {
   const bool headings = std::any_of(rows_.begin(), rows_.end(), [](const Row& row) { return row.is_heading; });
   const std::string indent(headings ? 1 : 0, ' ');
-  // ASCII stand-ins may be wider than what they stand for, so they go in before anything is measured.
+  // ASCII replacements may be wider than the originals, so that they are applied before measuring.
   TerminalTable plain(columns_);
   for (const Row& row : rows_) {
     plain.rows_.push_back(row);

@@ -1,4 +1,4 @@
-// A table of text for terminals: columns as wide as their content, and what gives way when it is too wide.
+// A table of text for terminals: columns as wide as their content; columns are dropped or shortened to fit.
 // Knows colours and widths, nothing of rooflines.
 #pragma once
 
@@ -32,7 +32,7 @@ class TerminalTable {
   explicit TerminalTable(std::vector<TerminalColumn> columns) : columns_(std::move(columns)) {}
 
   void add_row(std::vector<Cell> cells) { rows_.push_back({std::move(cells), {}, false}); }
-  /// A line of its own between rows.
+  /// A heading between rows.
   void add_heading(std::string text) { rows_.push_back({{}, std::move(text), true}); }
 
   std::string render(const TerminalStyle& style) const;

@@ -1,6 +1,6 @@
 'use strict';
-// What all parts use: finding and making elements, the theme, the embedded report.
-// The page without this script is complete; with it, it can be asked.
+// Shared by all parts: finding and making elements, the theme, the embedded report. The page is complete without
+// scripts; they add interaction.
 const root = document.documentElement;
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 const one = (selector, within = document) => within.querySelector(selector);
@@ -13,11 +13,11 @@ const make = (name, attributes = {}, ...content) => {
 const svg = one('.roofline-chart');
 const live = one('#live');
 const calm = matchMedia('(prefers-reduced-motion: reduce)');
-// Above this many rows a page must not touch each of them when the pointer moves.
+// Above this many rows, moving the pointer must not touch each row.
 const many = 2000;
 root.classList.add('js');
 all('.tools, .hint, .filter, .filters, .zoom').forEach(e => { e.hidden = false; });
-// What a layer says for its elements, each says for itself from here on, for they are copied to other places.
+// Attributes that a layer has for its elements move to the elements, because these are copied to other places.
 for (const name of ['aria-hidden', 'stroke-width', 'font-size', 'font-weight', 'text-anchor']) {
   for (const layer of svg ? all(`g[class^=layer-][${name}]`, svg) : []) {
     const shapes = name === 'aria-hidden' ? [...layer.children] : all(name === 'stroke-width' ? 'path, circle, text' : 'text', layer);
@@ -25,10 +25,10 @@ for (const name of ['aria-hidden', 'stroke-width', 'font-size', 'font-weight', '
     layer.removeAttribute(name);
   }
 }
-// What the SVG and PNG buttons save: the drawing as it came, before the page moves anything in it.
+// The SVG and PNG buttons save the original drawing, before the page moves anything in it.
 const drawing = svg?.cloneNode(true);
 
-// A phone sees the plot alone, and as large as it can be: names and key are told by a tap.
+// Phones show the plot alone, as large as possible; a tap shows names and key.
 if (svg && matchMedia('(max-width:760px)').matches) {
   const {plotX, plotY, plotWidth, plotHeight} = svg.dataset;
   const [width, height] = [Number(plotWidth) + 92, Number(plotHeight) + 60];
@@ -37,7 +37,7 @@ if (svg && matchMedia('(max-width:760px)').matches) {
   svg.setAttribute('height', height);
 }
 
-// Storage may be forbidden for a local file.
+// Browsers may forbid storage for local files.
 const dark = one('#dark');
 const media = {auto: dark.media, light: 'not all', dark: 'screen'};
 const themes = Object.keys(media);
@@ -54,13 +54,13 @@ if (themes.includes(kept_theme)) set_theme(kept_theme);
 theme_button.addEventListener('click', () =>
   set_theme(themes[(themes.indexOf(root.dataset.theme) + 1) % themes.length]));
 
-// The report is inflated when it is asked for, once.
+// The report is decompressed on first use.
 let text_promise = null;
 const report_text = () => text_promise ??= unpack('report');
 let run_promise = null;
 const last_run = () => run_promise ??= report_text().then(text => [JSON.parse(text)].flat().at(-1));
 
-// The place on the page that the address names (state.js): what is held, or a part.
+// The part of the address before '?' (state.js): the selection, or a section.
 let place = '';
 const address = name => {
   place = name;

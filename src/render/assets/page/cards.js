@@ -1,4 +1,4 @@
-// Cards: what a point, a row or a ceiling says when it is hovered, focused or held. Their words are the tables' own.
+// Cards: details of a point, a row or a ceiling that is hovered, focused or selected. Their texts come from the tables.
 const card = one('#card');
 const column_names = table => all('thead th', table).map(th => th.textContent);
 let current = null;
@@ -7,7 +7,7 @@ let held = null;
 const fact = (list, name, ...content) => {
   if (content.length > 0) list.append(make('dt', {}, name), make('dd', {}, ...content));
 };
-// Of what opens, what stands there while it is closed.
+// Of <details> elements, the summary.
 const copy_of = cell => [...cell.childNodes]
   .flatMap(node => node.nodeName === 'DETAILS' ? [...node.firstChild.childNodes] : [node]).map(node => node.cloneNode(true));
 const facts_of = row => {
@@ -17,7 +17,7 @@ const facts_of = row => {
   else [...row.cells].slice(1).forEach((cell, i) => fact(list, names[i + 1], ...copy_of(cell)));
   return list;
 };
-// What the table has no room for.
+// Details that the table has no room for.
 const add_details = (list, result) => {
   const time = result?.time_s;
   if (!time) return;
@@ -69,7 +69,7 @@ const place_card = (x, y) => {
   const box = card.getBoundingClientRect();
   const left = x + 16 + box.width > innerWidth - 8 ? x - 16 - box.width : x + 16;
   card.style.left = Math.max(8, left) + 'px';
-  // Below, or else above: what was counted of a point lies at its height.
+  // Below the point, or else above it: its counted ticks are at its height.
   const above = y - 16 - box.height;
   const below = Math.min(y + 16, innerHeight - 8 - box.height);
   card.style.top = Math.max(8, below < y + 16 && above >= 8 ? above : below) + 'px';
@@ -89,7 +89,7 @@ const hide = () => {
   current = null;
   show_focus();
 };
-// What the keyboard shows stays when the page scrolls away under a resting pointer.
+// A card opened by the keyboard stays when the page scrolls under a resting pointer.
 let by_pointer = false;
 let shown_at = 0;
 const open_card = (x, y) => {
@@ -113,15 +113,14 @@ const show_beside = (what, element) => {
   show(what, box.right - 8, box.top + box.height / 2 - 8);
   by_pointer = false;
 };
-// What is held comes back when the pointer has left the others.
+// The selection is shown again when the pointer leaves other elements.
 const leave = () => {
   if (held) show_beside(held, held.element ?? held.row);
   else hide();
 };
 const leave_by_pointer = () => { if (by_pointer) leave(); };
 
-// What is meant, drawn over the chart: the mark or the line; and of a point the roof that it is held against, with the
-// head-room up to it.
+// The highlight over the chart: the mark or the line; for a point also its limiting roof and the headroom up to it.
 const overlay = svg?.cloneNode(false);
 if (svg) {
   ['role', 'aria-labelledby', 'aria-roledescription'].forEach(name => overlay.removeAttribute(name));
@@ -129,9 +128,8 @@ if (svg) {
   overlay.setAttribute('aria-hidden', 'true');
   svg.after(overlay);
 }
-// The line of the roof that a kernel is held against: its own pattern's slope, its pipe's rate at its own clock. Where
-// these are not those of a line that is drawn, a point may lie above its roof and under the line. `end` is where its name
-// ends: above the slopes nothing else is drawn.
+// The limiting roof of a kernel: the slope of its access pattern, or the rate of its pipe at its own clock. This may
+// differ from the drawn line. `end` is where the label ends: nothing else is drawn above the slopes.
 const roof_line = (point, y) => {
   const {limiting, roof} = point.element.dataset;
   const kind = ceilings.find(c => c.dataset.ceiling === limiting)?.dataset.kind
@@ -147,7 +145,7 @@ const roof_line = (point, y) => {
   const from = slope ? on_screen([base_x(Number(roof) / Number(slope.dataset.value)), 0])[0] : plot.x;
   return {d: `M${Math.min(from, x - 14)} ${y}H${plot.right}`, end: [Math.min(from, x - 14) - 8, y + 4]};
 };
-// "FP16 tensor at 1.62 GHz: 741 TFLOP/s", "HBM copy: 4.34 TB/s"; what it needs of the report may not be there yet.
+// "FP16 tensor at 1.62 GHz: 741 TFLOP/s", "HBM copy: 4.34 TB/s". The report may not be decompressed yet.
 const roof_name = point => {
   const {limiting} = point.element.dataset;
   const result = results?.[point.index];
@@ -180,7 +178,7 @@ const held_against = point => {
   return [line, gap, name, like('.point-label .name',
     {x: x + 7, y: (y + Math.max(top, plot.y)) / 2 + 4, 'text-anchor': 'start', 'font-weight': 600}, `${Number(factor.toPrecision(2))}×`)];
 };
-// What was counted of a point: its ticks, which the drawing hides, each with its name where that is wanted and has room.
+// The counted ticks of a point, which the drawing hides, with names where requested and where there is room.
 const add_counted = (index, into, named = false) => {
   const names = [point_of.get(index).at];
   for (const group of all(`[data-of="${index}"]`, drawing)) {
@@ -222,7 +220,7 @@ const show_focus = () => {
   }
 };
 
-// Selection: one row or point is held, and the address names it (state.js).
+// Selection: one row or point, which the address names (state.js).
 const release = () => {
   if (!held) return;
   held.row?.classList.remove('sel');

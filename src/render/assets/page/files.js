@@ -1,11 +1,10 @@
-// Files to take along: the drawing as it came, the rows as results.csv has them, the report.
+// Downloads: the original drawing, the rows as in results.csv, the report.
 const save = (name, type, ...parts) => {
   const url = URL.createObjectURL(new Blob(parts, {type}));
   make('a', {download: name, href: url}).click();
   setTimeout(() => URL.revokeObjectURL(url), 60000);
 };
-// The page paints by class and brings its font; a file has to name its colours, which are those of the light theme, and
-// how wide its texts are.
+// The page colours by class and embeds its font; a file needs literal colours (light theme) and text widths.
 const svg_text = () => {
   const painted = drawing.cloneNode(true);
   for (const {selectorText, style} of document.styleSheets[0].cssRules) {
@@ -31,7 +30,7 @@ one('#save-png').addEventListener('click', () => {
   image.src = 'data:image/svg+xml;charset=utf-8,' + encodeURIComponent(svg_text());
 });
 
-// The columns of results.csv: what a row is called there, and where the report has it.
+// The columns of results.csv: the key, and its path in the report.
 const sum = object => Object.values(object ?? {}).reduce((a, b) => a + b, 0);
 const csv_columns = {
   workload: r => r.label, op: r => r.workload, implementation: r => r.impl, dtype: r => r.dtype,
@@ -51,7 +50,7 @@ const csv_columns = {
   counted_l2_bytes: r => r.counted?.bytes?.l2, occupancy: r => r.counters?.values?.occupancy,
   diagnosis: r => (r.diagnosis ?? []).map(advice => advice.rule).join(' '),
 };
-// Of a program's rows.
+// Only for rows of programs.
 const csv_kind_columns = {
   launches: k => k.launches, total_s: k => k.total_s, device_index: k => k.device, module: k => k.module, line: k => k.line,
   range: k => k.range, operation: k => k.operation, backward: k => k.backward, counted: k => k.counted,
@@ -60,7 +59,7 @@ const csv_kind_columns = {
   sources: (k, r) => r.impl_summary,
 };
 const csv_field = value => {
-  // A spreadsheet would take such a text for a formula.
+  // Spreadsheets would run such a text as a formula.
   const text = (typeof value === 'string' && /^[=+\-@\t]/.test(value) ? "'" : '') + String(value ?? '');
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 };
@@ -74,12 +73,12 @@ one('#save-csv').addEventListener('click', async () => {
   save('results.csv', 'text/csv', [[...Object.keys(csv_columns), ...Object.keys(kinds)], ...lines].map(line => line.join(',') + '\r\n').join(''));
 });
 
-// What is seen now, for a pull request.
+// The current view as Markdown, for a pull request.
 const markdown = text => text.replace(/\s+/g, ' ').trim().replace(/[\\`*_[\]|~#<>]/g, '\\$&');
 const text_in = (selector, within = document) => one(selector, within) ? markdown(one(selector, within).innerText) : '';
 const markdown_row = cells => `| ${cells.join(' | ')} |\n`;
 const markdown_table = (titles, lines) => markdown_row(titles) + markdown_row(titles.map((title, i) => i === 0 ? ':--' : '--:')) + lines.map(markdown_row).join('');
-// A cell's first line, for what stands below it explains.
+// The first line of a cell; the lines below explain it.
 const first_line = found => markdown([...found.childNodes].filter(n => n.nodeName !== 'SMALL').map(n => n.textContent).join(' '));
 const page_markdown = () => {
   const most = 60;
@@ -95,7 +94,7 @@ const page_markdown = () => {
   if (spend.length) text += 'Where to spend time:\n\n' + spend.map(item => `1. **${text_in('.win b', item)}**: ${text_in('div > p', item)} ${text_in('.do', item)}\n`).join('') + '\n';
   if (rows.length && !changes) {
     const names = column_names(results_table);
-    const wanted = ['Kernel', 'To win', 'Time', 'Total', '% of roof', '% of burst roof', 'Bound', 'Verdict'].map(name => names.indexOf(name)).filter(i => i >= 0);
+    const wanted = ['Kernel', 'Saving', 'Time', 'Total', '% of roof', '% of burst roof', 'Bound', 'Verdict'].map(name => names.indexOf(name)).filter(i => i >= 0);
     text += markdown_table(wanted.map(i => names[i]), matching.filter(row => !row.untimed).slice(0, most).map(row =>
       wanted.map(i => i === 0 ? markdown(one('bdi', element_of(row)).textContent) : first_line(element_of(row).cells[i]))));
     if (matching.length > most) text += `\nand ${matching.length - most} more.\n`;
@@ -106,7 +105,7 @@ const copy_text = async (button, text) => {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    // Pages of files may not have that clipboard.
+    // Local files may not have this clipboard API.
     const area = document.body.appendChild(make('textarea', {class: 'unseen', 'aria-hidden': 'true'}));
     area.value = text;
     area.select();

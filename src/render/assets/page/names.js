@@ -1,5 +1,5 @@
-// Names in a view of the reader's own: the ceilings' along their lines, then the points' beside their markers, the
-// costliest first, none over another. A grid of cells keeps it linear in the number of points.
+// Labels of a zoomed view: ceilings along their lines, then points beside their markers, the costliest first, without
+// overlap. A grid of cells keeps this linear in the number of points.
 const cell = 40;
 class Space {
   constructor() { this.cells = new Map(); }
@@ -30,7 +30,7 @@ const width_of = (text, weight = 400, size = 11.5) => {
   return ruler.measureText(text).width;
 };
 
-// "HBM read: 4.67 TB/s (burst, …" is "HBM read 4.67 TB/s": in the drawing, neighbours may share a name.
+// "HBM read: 4.67 TB/s (burst, …" is "HBM read 4.67 TB/s": neighbours may share a label in the drawing.
 const ceiling_name = element => {
   const [, name, value] = /^(.*?): (.*?) \(/.exec(title_of(element)) ?? [];
   return name ? `${name} ${value}` : '';
@@ -78,7 +78,7 @@ const name_ceilings = (names, space) => {
   }
 };
 
-// As short as the drawing has it: beside the point, in the key, else the row's.
+// The label in the drawing, in the key, or else the name of the row.
 let known_names = null;
 const point_name = point => {
   known_names ??= new Map(all('.point-label, .key-row', drawing)
@@ -86,7 +86,7 @@ const point_name = point => {
     .filter(([, text]) => !/^\d*$/.test(text)));
   return known_names.get(point.index) ?? title_of(point.element).split(': ')[0];
 };
-// The drawing's order is that of cost, the costliest last; but of a profile the largest, first.
+// The drawing is ordered by cost, ascending; profiles by size, descending.
 const most_names = 60;
 const name_points = (names, space) => {
   const seen = points.filter(p => p.run === undefined && p.shown && inside(p.at)).reverse().sort((a, b) => b.radius - a.radius);

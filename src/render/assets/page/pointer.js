@@ -1,4 +1,4 @@
-// Pointer and keyboard on chart and table. One listener each: what is meant is found by its place.
+// Pointer and keyboard on chart and table, with one listener each: the target is found by position.
 const bucket = 24;
 let buckets = null;
 const forget_places = () => { buckets = null; };
@@ -52,7 +52,7 @@ const go_to_row = index => {
   row.focus({preventScroll: true});
 };
 
-// One stop for the points, one for the ceilings; arrows walk within.
+// One tab stop for points, one for ceilings; arrow keys move within.
 let walk_points = null;
 const by_intensity = () => walk_points ??= points.filter(p => p.run === undefined)
   .sort((a, b) => a.base[0] - b.base[0] || b.base[1] - a.base[1]).map(p => p.element);
@@ -94,7 +94,7 @@ const start_chart = () => {
     element.setAttribute('role', 'button');
     element.setAttribute('aria-pressed', 'true');
     element.setAttribute('tabindex', '-1');
-    // A label has to begin with what stands there, which neighbours may share.
+    // An accessible name must begin with the visible label, which neighbours may share.
     const text = all('text', element).map(t => t.textContent).join(' ');
     if (text && !title_of(element).includes(text)) element.setAttribute('aria-label', `${text}. ${title_of(element)}`);
   }
@@ -147,7 +147,7 @@ const start_chart = () => {
     awake = false;
     if (e.pointerType === 'mouse') leave_by_pointer();
   });
-  // A drag ends in a click that means nothing.
+  // Ignore the click that ends a drag.
   svg.addEventListener('click', e => {
     if (moved || e.target.closest('[data-family]:not(.point)')) return;
     const what = under(e);
@@ -165,7 +165,7 @@ const start_chart = () => {
     getSelection()?.removeAllRanges();
     zoom_by(e.shiftKey ? 0.5 : 2, ...in_drawing(e));
   });
-  // The wheel belongs to the page until the reader has clicked into the chart or holds Ctrl.
+  // The wheel scrolls the page until the reader clicks into the chart or holds Ctrl.
   svg.addEventListener('wheel', e => {
     if (!e.ctrlKey && !e.metaKey && !awake) return;
     e.preventDefault();
@@ -190,7 +190,7 @@ const start_chart = () => {
   });
   if (!one('.layer-counted', svg)) return;
   const counted = make('button', {type: 'button', id: 'all-counted', 'aria-pressed': 'false',
-    title: 'Show what the hardware counted of every kernel, not only of the one under the pointer'}, 'All counted');
+    title: 'Show hardware counters of every kernel, not only of the one under the pointer'}, 'All counted');
   roofs.after(counted);
   counted.addEventListener('click', () => {
     view.all_counted = !view.all_counted;
@@ -227,7 +227,7 @@ table?.addEventListener('pointerleave', () => {
   dim_others(false);
   leave_by_pointer();
 });
-// A name leads up to its point; anywhere else a click holds the row.
+// A click on a name goes to its point; elsewhere it selects the row.
 table?.addEventListener('click', e => {
   const row = row_at(e);
   if (!row) return;
@@ -245,8 +245,8 @@ table?.addEventListener('focusin', e => {
 });
 table?.addEventListener('focusout', leave);
 
-// Focus itself may scroll; the card of what has the focus, or is held, goes along. The event may come late, of a scroll
-// before the pointer moved to what is shown.
+// Focus may scroll the page; the card of the focused or selected element moves along. The event may arrive late, from a
+// scroll before the pointer moved.
 addEventListener('scroll', () => {
   if (card.hidden || scrollY === shown_at) return;
   const focused = document.activeElement?.closest?.('.point, [data-ceiling]');
@@ -257,7 +257,7 @@ addEventListener('scroll', () => {
 requestIdleCallback?.(() => {
   if (rows.length <= many) know_results();
   rows.forEach(row => { text_of_row(row); values_of(row); });
-  // What the first hover would otherwise wait for.
+  // Prepare what the first hover would otherwise wait for.
   if (svg) nearest(0, 0, 0);
   points_by_element();
 });

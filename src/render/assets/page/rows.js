@@ -1,5 +1,5 @@
-// The rows of the table of kernels. Of very many only the first came as elements; the others are text until they are
-// shown, for a browser takes seconds to make ten thousand, and longer than a blink to hide or to order them.
+// The rows of the table of kernels. In large tables only the first rows are elements; the others are text until they are
+// shown, because a browser takes seconds to create ten thousand rows.
 const results_table = one('#results');
 const row_maker = document.createElement('template');
 const plain_text = html => html.replace(/<[^>]*>/g, ' ')
@@ -18,7 +18,7 @@ const row_of_text = markup => {
 };
 const rows = [...all('#results tbody tr').map(row_of_element),
   ...(one('#later-rows')?.textContent.split('\n') ?? []).filter(line => line.startsWith('<tr id=')).map(row_of_text)];
-// So many are elements at a time.
+// Rows that are elements at a time.
 const page_of_rows = one('#later-rows') ? all('#results tbody tr').length : Infinity;
 const element_of = row => {
   if (!row.element) {
@@ -27,7 +27,7 @@ const element_of = row => {
   }
   return row.element;
 };
-// What filters look at, and what the order looks at.
+// Texts for filters, and sort keys.
 const text_of_row = row => row.text ??= (row.markup ? plain_text(row.markup.slice(row.markup.indexOf('>') + 1)) : row.element.textContent).toLowerCase();
 const values_of = row => row.values ??= (row.sort ?? '').split(' ').map(Number);
 
@@ -39,7 +39,7 @@ const row_of = {
   },
 };
 const index_of = element => Number(element.id.slice(4));
-// A row that is asked for by name is shown, whatever the filters and the page of rows say.
+// A row requested by name is shown, regardless of filters and paging.
 let asked_for = null;
 const reveal = element => {
   if (element.isConnected) return;

@@ -1,5 +1,5 @@
-// The address says what is seen: "#row-7?q=gemm&sort=-2&dtype=fp16&zoom=2,-300,-120". So a view can be sent to somebody,
-// and back and forward return to it. What stands before the question mark is the place on the page.
+// The address holds the view: "#row-7?q=gemm&sort=-2&dtype=fp16&zoom=2,-300,-120". A view can be shared, and back and
+// forward return to it. The part before the question mark is the place on the page.
 let reading = false;
 function view_query() {
   const query = new URLSearchParams();
@@ -44,7 +44,7 @@ const read_view = () => {
   go_to(name);
 };
 
-// A place may be a row or a point, which is held, or a part that has to be unfolded.
+// A place is a row or a point, which is selected, or a section, which is unfolded.
 const go_to = name => {
   const [, index] = /^(?:point|row)-(\d+)$/.exec(name) ?? [];
   const row = index === undefined ? undefined : row_of.get(Number(index));
@@ -66,11 +66,11 @@ const go_to = name => {
     target.scrollIntoView({block: 'center'});
     requestAnimationFrame(() => requestAnimationFrame(() => show_beside(what, target)));
   };
-  // The browser's own jump, to the upper edge of the window, comes with the end of loading.
+  // The browser itself scrolls to the anchor when loading ends.
   if (document.readyState === 'complete') come();
   else addEventListener('load', () => setTimeout(come), {once: true});
 };
-// A link of the page is followed without losing the view.
+// Following a link within the page keeps the view.
 addEventListener('click', e => {
   const link = e.target.closest?.('a[href^="#"]');
   if (!link || e.defaultPrevented || e.ctrlKey || e.metaKey || e.shiftKey) return;
@@ -87,7 +87,7 @@ addEventListener('click', e => {
   }
 });
 addEventListener('hashchange', read_view);
-// Zoom, and what is typed, is kept a moment after it rests.
+// Zoom and typed filters are stored after a short delay.
 let resting = 0;
 for (const type of ['pointerup', 'wheel', 'keyup']) {
   addEventListener(type, () => {

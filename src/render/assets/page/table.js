@@ -1,7 +1,7 @@
-// What is shown, in table and chart alike: words, families, types and bounds; and the table's order.
+// Filters of table and chart (words, families, types, bounds), and the order of the table.
 const filter = one('#filter');
 const hidden_families = new Set();
-// Of each kind the ones that are asked for; none means all.
+// Requested values of each kind; none means all.
 const chosen = {family: new Set(), dtype: new Set(), bound: new Set()};
 const texts = new Map();
 const text_of = element => {
@@ -17,7 +17,7 @@ const set_shown = (point, shown) => {
   point.element.classList.toggle('gone', !shown);
 };
 
-// The rows that match, in their order; of very many those of the first page are elements, until the reader asks for more.
+// The matching rows in order. In large tables only the first page is elements, until the reader asks for more.
 const headers = all('#results thead th');
 const sorted = headers.findIndex(th => th.hasAttribute('aria-sort'));
 const natural_order = {column: Math.max(0, sorted), down: true};
@@ -42,9 +42,9 @@ if (more_rows) {
     show_rows();
   };
   more_rows.addEventListener('click', more);
-  // Whoever scrolls down to it wants them.
+  // Scrolling down to the button loads more rows.
   new IntersectionObserver(seen => { if (seen.some(entry => entry.isIntersecting)) more(); }, {rootMargin: '400px'}).observe(more_rows);
-  // Paper has no button.
+  // Printing shows all rows.
   addEventListener('beforeprint', () => {
     shown_rows = Infinity;
     show_rows();
@@ -54,7 +54,7 @@ if (more_rows) {
     show_rows();
   });
 }
-// By a column's numbers; what has none comes after the others, and rows without a time last.
+// By the numbers of a column; rows without a number come after the others, rows without a time last.
 const sort_rows = () => {
   const {column, down} = order_by;
   if (column === natural_order.column && down === natural_order.down) {
@@ -65,11 +65,11 @@ const sort_rows = () => {
   const rank = (row, value) => row.untimed ? 2 : Number.isNaN(value) || value === undefined ? 1 : 0;
   in_order = keyed.sort(([a, x], [b, y]) => rank(a, x) - rank(b, y) || (rank(a, x) === 0 ? (down ? y - x : x - y) : 0)).map(([row]) => row);
 };
-// Of very many points a frame after the rows, which the reader looks at.
+// Large charts are updated one frame after the rows.
 const show_points = words => {
   const kept = new Set(matching.map(row => row.index));
   for (const point of points) {
-    // Points of an earlier run have no row: their own words count.
+    // Points of an earlier run have no row: match their own text.
     set_shown(point, point.run === undefined ? kept.has(point.index)
       : matches(() => text_of(point.element), point.element.dataset, words));
   }
@@ -98,7 +98,7 @@ const apply = () => {
 };
 filter?.addEventListener('input', apply);
 
-// Whatever sets them, what can be pressed shows how it stands.
+// Buttons show the current state, however it was set.
 const controls = [];
 const show_controls = () => {
   controls.forEach(show => show());
@@ -133,7 +133,7 @@ for (const key of svg ? all('[data-family]:not(.point)', svg) : []) {
   });
 }
 
-// A chip for each value that tells rows apart.
+// A chip for each value that distinguishes rows.
 const most_chips = 12;
 for (const [kind, title] of [['family', results_table?.dataset.family ?? 'Family'], ['dtype', 'Type'], ['bound', 'Bound']]) {
   const values = new Map();
@@ -164,7 +164,7 @@ headers.forEach((th, column) => head_button(th, () => change(() => {
 show_controls();
 if (more_rows) show_rows();
 
-// Comparisons: tables that fit into the page as they are.
+// Tables of comparisons: small enough to be elements.
 for (const sortable of all('table.sortable')) {
   const titles = all('thead th', sortable);
   titles.forEach((th, column) => head_button(th, () => {
@@ -178,7 +178,7 @@ for (const sortable of all('table.sortable')) {
   }));
 }
 
-// The audit's figures: a list that opens, a ceiling.
+// The measured figures of each audit, in a list that unfolds.
 for (const row of all('.ceilings tbody tr')) {
   const audit = row.cells[row.cells.length - 1];
   if (!Number(row.dataset.checks)) continue;
@@ -196,7 +196,7 @@ for (const row of all('.ceilings tbody tr')) {
   }, {once: true});
 }
 
-// Scroll boxes that scroll must be reachable by keyboard.
+// Boxes that scroll must be reachable by keyboard.
 const reach = () => all('.scroll').forEach(box => {
   if (box.scrollWidth > box.clientWidth + 1) box.setAttribute('tabindex', '0');
   else box.removeAttribute('tabindex');

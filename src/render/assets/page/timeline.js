@@ -6,7 +6,7 @@ const start_timeline = () => {
   const length = Number(timeline.dataset.length);
   const share = (element, name) => parseFloat(element.getAttribute(name)) / 100;
   const lanes = all('.lane', inner).map(lane => all('.slice', lane).map(element => {
-    // The card says it, and no tool tip covers that.
+    // The card shows the title; remove the tooltip.
     const title = one('title', element);
     const [, name, rest] = /^(.*): (.*)$/s.exec(title.textContent);
     title.remove();
@@ -36,7 +36,7 @@ const start_timeline = () => {
     for (let i = Math.floor(from / step); i * step <= Math.min(length, from + span); ++i) {
       const x = (100 * i * step / length) + '%';
       ticks.append(svg_element('line', {x1: x, x2: x, y1: 16, y2: height}));
-      // At the right edge a label would be cut.
+      // A label at the right edge would be clipped.
       if ((i * step - from) * timeline.clientWidth / span < timeline.clientWidth - 44) ticks.append(svg_element('text', {x, y: 12}, time_text(i * step)));
     }
   };
@@ -62,7 +62,7 @@ const start_timeline = () => {
       name_bars();
     });
   };
-  // `at` is a share of what is seen: it stays where it is.
+  // `at` is a share of the visible window; it keeps its position.
   const zoom_timeline = (factor, at = 0.5) => {
     const next = Math.min(most, Math.max(1, zoom * factor));
     left += at / zoom - at / next;
@@ -184,7 +184,7 @@ const start_timeline = () => {
 };
 if (timeline) start_timeline();
 
-// Trees of modules and ranges fold by themselves; these buttons fold all of one.
+// Buttons that fold or unfold a whole tree of modules or ranges.
 for (const folds of all('.folds')) {
   folds.hidden = false;
   folds.addEventListener('click', e => {

@@ -19,22 +19,22 @@ const points = (svg ? all('.point', svg) : []).map(element => {
   const at = [base_x(Number(element.dataset.intensity)), base_y(Number(element.dataset.performance))];
   return {element, radius: Number(element.dataset.radius ?? 6), index: Number(element.dataset.point), run: element.dataset.run, base: at, at, shown: true, out: false, moved: false};
 });
-// By index, of the run that is shown in full.
+// By index, for the run that is shown in full.
 const point_of = new Map(points.filter(p => p.run === undefined).map(p => [p.index, p]));
 const ceilings = svg ? all('[data-ceiling]', svg) : [];
-// A path goes with its points: without one of them it would lead past a place where nothing is.
+// A path is hidden with any of its points.
 const paths = (svg ? all('.trajectory, .change', svg) : []).map(element =>
   ({element, points: (element.dataset.points ?? element.dataset.point).split(' ').map(index => point_of.get(Number(index)))}));
 const show_paths = () => paths.forEach(path =>
   path.element.classList.toggle('gone', path.points.some(point => point?.shown === false)));
-// A title becomes a label: no tool tip covers the card.
+// A title becomes a label, so that no tooltip covers the card.
 for (const title of svg ? all('.point > title, [data-ceiling] > title', svg) : []) {
   const element = title.parentNode;
   element.setAttribute('role', 'graphics-symbol');
   element.setAttribute('aria-label', title.textContent);
   title.remove();
 }
-// What the drawing says of a ceiling or a point, as it came.
+// The original title of a ceiling or a point.
 const titles = new Map(ceilings.map(element => [element, element.getAttribute('aria-label')]));
 const title_of = element => titles.get(element) ?? element.getAttribute('aria-label') ?? '';
 let by_element = null;
@@ -44,7 +44,7 @@ const view = {zoom: 1, x: 0, y: 0, all_roofs: false, all_counted: false};
 const on_screen = ([x, y]) => [view.zoom * x + view.x, view.zoom * y + view.y];
 const most_zoom = 60;
 
-// Lines are scaled; what has a shape of its own is moved by its centre.
+// Lines are scaled; shapes are moved by their centre.
 const moving = [];
 const collect_moving = () => {
   for (const layer of all('[class^=layer-]', svg)) {
@@ -120,7 +120,7 @@ const ticks_between = (from, to) => {
   }
   return ticks;
 };
-// A copy of an element of the drawing in another place: it looks like the drawing in every theme.
+// A copy of an element of the drawing in another place, with the colours of every theme.
 const like = (selector, attributes, text) => {
   const found = one(selector, drawing);
   const element = found ? found.cloneNode(false) : document.createElementNS(svg.namespaceURI, text === undefined ? 'path' : 'text');
