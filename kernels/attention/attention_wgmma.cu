@@ -60,7 +60,7 @@ Kernel prepare_tiles(const Workload& workload, CudaDevice& device) {
     const flash_wgmma::Maps maps = {.q = head_map(tensors[0], dtype, problem.heads, problem, Tiling::kQueries),
                                     .k = head_map(tensors[1], dtype, kv_heads, problem, Tiling::kKeys),
                                     .v = head_map(tensors[2], dtype, kv_heads, problem, Tiling::kKeys)};
-    static_cast<void>(counters);  // lives as long as this kernel
+    static_cast<void>(counters);  // must live as long as this kernel
     kernel<<<blocks, Tiling::kThreads, kShared, problem.stream>>>(maps, static_cast<T*>(tensors[3]), problem, schedule);
     check_launch("attention kernel (wgmma)");
   };

@@ -54,8 +54,8 @@ std::vector<Shape> RowWise::test_shapes(DeviceKind device) const {
             {{"rows", 37}, {"cols", 1031}},
             {{"rows", 5}, {"cols", 1104}}};
   }
-  // Rows of every length with a path of its own: within a warp, several warps per block, a block, a cluster, too
-  // long for registers; 16-byte multiples and others, filling their threads and not.
+  // One row length per code path: within a warp, several warps per block, one block, a cluster, too long for registers;
+  // multiples of 16 bytes and others, with and without idle threads.
   return {
       {{"rows", 1}, {"cols", 2}},      {{"rows", 3}, {"cols", 129}},    {{"rows", 37}, {"cols", 64}},
       {{"rows", 5}, {"cols", 256}},    {{"rows", 6}, {"cols", 512}},    {{"rows", 19}, {"cols", 1000}},

@@ -90,7 +90,7 @@ Kernel prepare_split(const Workload& workload, Device& device, Variant variant) 
                                         .parts = planned.plan.partials,
                                         .done = planned.plan.done};
     return [=, memory = planned.memory, stream = cuda.stream()](std::span<void* const> tensors) {
-      static_cast<void>(memory);  // lives as long as this kernel
+      static_cast<void>(memory);  // must live as long as this kernel
       launch.kernel<<<static_cast<unsigned>(problem.schedule.blocks), launch.threads, launch.shared, stream>>>(
           static_cast<const T*>(tensors[0]), static_cast<const T*>(tensors[1]), static_cast<const T*>(tensors[2]),
           static_cast<T*>(tensors[3]), problem);

@@ -36,7 +36,7 @@ Kernel prepare_work(const GemmProblem& problem, const CudaDevice& device) {
   using T = typename Work::T;
   const auto planned = plan_for<Work>(problem, blocks_per_wave(device, skinny::kernel<Work>, skinny::kThreads));
   return [=, plan = planned.plan, memory = planned.memory](std::span<void* const> tensors) {
-    static_cast<void>(memory);  // lives as long as this kernel
+    static_cast<void>(memory);  // must live as long as this kernel
     skinny::kernel<Work><<<static_cast<unsigned>(plan.schedule.blocks), skinny::kThreads, 0, problem.stream>>>(
         static_cast<const T*>(tensors[0]), static_cast<const T*>(tensors[1]), static_cast<T*>(tensors[2]), problem,
         plan);
@@ -127,7 +127,7 @@ Kernel prepare_tma_work(const GemmProblem& problem, DType dtype, const CudaDevic
         "setting the skinny kernel's shared memory size");
   const auto planned = plan_for<Work>(problem, device.properties().sm_count);
   return [=, plan = planned.plan, memory = planned.memory](std::span<void* const> tensors) {
-    static_cast<void>(memory);  // lives as long as this kernel
+    static_cast<void>(memory);  // must live as long as this kernel
     const skinny_tma::Maps maps = make_maps<Work>(problem, dtype, tensors[0], tensors[1]);
     kKernel<<<static_cast<unsigned>(plan.schedule.blocks), skinny_tma::Roles::kThreads, kShared, problem.stream>>>(
         maps, static_cast<typename Work::T*>(tensors[2]), problem, plan);

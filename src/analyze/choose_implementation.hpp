@@ -1,4 +1,4 @@
-// The implementation that a row runs. Only the device knows, because it may refuse the fastest one.
+// The implementation that a row runs. Only the device process can decide, because it may refuse the fastest one.
 #pragma once
 
 #include <string_view>

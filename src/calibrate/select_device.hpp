@@ -10,7 +10,7 @@
 
 namespace roofline {
 
-/// What the parent needs to know of an opened device.
+/// Properties of an opened device that the parent needs.
 struct SelectedDevice {
   DeviceChoice choice;
   DeviceInfo info;

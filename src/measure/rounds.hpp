@@ -12,10 +12,11 @@ namespace roofline {
 
 /// Times on one clock, in seconds.
 struct RoundTimes {
-  double least_s =
-      0;  ///< rounds go on until then, whatever has settled: a phase of seconds must not pass for the machine
-  double end_s = 0;                /// upper bound
-  bool whole_first_round = false;  /// except for the first round, which is completed
+  /// Rounds continue until this time even if all probes have converged, so that a transient of a few seconds does not
+  /// determine the result.
+  double least_s = 0;
+  double end_s = 0;                ///< upper bound
+  bool whole_first_round = false;  ///< the first round is completed even if it exceeds end_s
 };
 
 class Rounds {

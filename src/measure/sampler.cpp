@@ -65,7 +65,7 @@ class Sampling {
   double target_s_;  ///< that a sample has to last
 
   StopReason stop_ = StopReason::converged;
-  double busy_s_ = 0;  ///< sum of all readings so far: warm-up time, whoever asked for it
+  double busy_s_ = 0;  ///< sum of all readings so far: includes the warm-up
   double warm_up_start_s_ = 0;
   double warm_up_s_ = 0;
   bool drifting_ = false;

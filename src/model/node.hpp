@@ -67,7 +67,7 @@ struct Link {
 struct DevicePlace {
   int device = 0;
   std::string pci_address;       ///< "0000:3b:00.0"
-  std::optional<int> numa_node;  ///< absent where the system does not tell
+  std::optional<int> numa_node;  ///< absent where the system does not report it
   std::string cpus;              ///< those near it, "0-31"; empty: not known
 };
 

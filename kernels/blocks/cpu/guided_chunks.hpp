@@ -8,7 +8,7 @@
 
 namespace roofline {
 
-/// Index of the next chunk, on a cache line of its own.
+/// Index of the next chunk, on a separate cache line.
 struct alignas(64) ChunkCounter {
   std::atomic<std::int64_t> next{0};
 };

@@ -204,7 +204,7 @@ std::optional<Limit> limit(Pipe pipe, const Device& device, std::optional<double
   if (!core_hz || kernels.empty()) return std::nullopt;
   const DotKernel& kernel = kernels.front();
   // Cores that reach half of it have one pipe, or issue one such instruction every other cycle, or add the
-  // products of pairs on the same pipes; no register tells which.
+  // products of pairs on the same pipes; no register reports which.
   constexpr int kPipes = 2;
   const int cores = as_cpu(device).cores();
   const int products = products_of(kernel.step);

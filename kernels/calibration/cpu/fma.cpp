@@ -197,7 +197,7 @@ struct Pipes {
 };
 
 #if defined(__aarch64__)
-/// Nothing for an unknown core: cores have between one pipe and six, and no register tells.
+/// Nothing for an unknown core: cores have between one pipe and six, and no register reports the number.
 std::optional<Pipes> pipes_of(const CpuDevice& cpu, const Scope& scope) {
   const ArmCore* core = find_arm_core(cpu.name().version);
   const SveKernels* sve = scope.isa ? nullptr : sve_kernels();

@@ -46,7 +46,7 @@ std::optional<int> threads_of_point(int all, int index) {
   return std::nullopt;
 }
 
-/// With a thread pool of its own, so that idle workers do not spin beside the others.
+/// Uses a separate thread pool, so that idle workers do not spin beside the others.
 std::optional<ProbeCase> make_scaling(Device& device, const ProbeRequest& request, int index) {
   CpuDevice& cpu = as_cpu(device);
   const std::optional<int> threads = threads_of_point(cpu.pool().size(), index);

@@ -58,7 +58,7 @@ std::optional<std::string> no_next_gpu(const Device& device) {
   return std::nullopt;
 }
 
-/// Keeps peer access enabled while any of these objects lives: the first of several cases to end must not disable
+/// Keeps peer access enabled while any of these objects exists: the first of several cases to end must not disable
 /// it for the others, and without NVSwitch a GPU may have eight peers at a time.
 class PeerAccess {
  public:
