@@ -40,7 +40,7 @@ std::string mebibytes(double bytes) { return fmt::format("{:.4g} MiB", bytes / (
 }  // namespace
 
 Check audit_intensity(CeilingKind kind, double probe_intensity, double ridge) {
-  Check check{"intensity clear of the ridge", CheckStatus::not_run, {}};
+  Check check{std::string(kIntensityCheck), CheckStatus::not_run, {}};
   if (kind == CeilingKind::overhead || kind == CeilingKind::latency) {
     check.detail = "not applicable: no ridge";
   } else if (std::isnan(ridge) || std::isnan(probe_intensity)) {
@@ -107,7 +107,7 @@ Check audit_doubling(const FastPlateau& once, const FastPlateau& twice, bool rea
 
 Check audit_working_set(double working_set_bytes, double nearer_cache_bytes, std::optional<double> own_capacity_bytes,
                         double least_times) {
-  Check check{"working set where it belongs", CheckStatus::not_run, {}};
+  Check check{std::string(kWorkingSetCheck), CheckStatus::not_run, {}};
   if (nearer_cache_bytes <= 0 && !own_capacity_bytes) {
     check.detail = "no inner cache, and the level's size is unknown";
     return check;
@@ -128,7 +128,7 @@ Check audit_working_set(double working_set_bytes, double nearer_cache_bytes, std
 
 Check audit_limit(double value, const Interval& ci95, const std::optional<Limit>& limit, std::string_view unit,
                   double least) {
-  Check check{"under the hardware's limit", CheckStatus::not_run, {}};
+  Check check{std::string(kLimitCheck), CheckStatus::not_run, {}};
   if (!limit || !(limit->value > 0)) {
     check.detail = "no hardware limit known for this device";
     return check;
@@ -144,7 +144,7 @@ Check audit_limit(double value, const Interval& ci95, const std::optional<Limit>
 }
 
 Check audit_accounting(const Ceiling& ceiling, const Work& work) {
-  Check check{"counted by the work model", CheckStatus::not_run, {}};
+  Check check{std::string(kAccountingCheck), CheckStatus::not_run, {}};
   double modelled = 0;
   if (ceiling.kind == CeilingKind::bandwidth && ceiling.level) {
     const auto found = work.bytes.find(*ceiling.level);
@@ -175,13 +175,13 @@ Check audit_operands(std::span<const std::byte> sample) {
     if (count > 0)
       bits -= count / static_cast<double>(sample.size()) * std::log2(count / static_cast<double>(sample.size()));
   }
-  return {"operands are random", passed_if(!sample.empty() && bits >= kRandomBits),
+  return {std::string(kOperandsCheck), passed_if(!sample.empty() && bits >= kRandomBits),
           fmt::format("{:.2f} bits of entropy per byte ({} bytes sampled), required >= {:g}", bits, sample.size(),
                       kRandomBits)};
 }
 
 Check audit_instruction(std::string_view instruction, std::optional<int> found, std::string_view where) {
-  Check check{"instruction in the machine code", CheckStatus::not_run, std::string(where)};
+  Check check{std::string(kInstructionCheck), CheckStatus::not_run, std::string(where)};
   if (!found) return check;
   check.status = passed_if(*found > 0);
   check.detail = fmt::format("{} found {} times in {}", instruction, *found, where);
@@ -207,7 +207,7 @@ Check audit_interval(double value, const Interval& ci95) {
 }
 
 Check audit_result(const std::optional<std::string>& failure) {
-  return {"result verified", passed_if(!failure), failure.value_or("result correct")};
+  return {std::string(kResultCheck), passed_if(!failure), failure.value_or("result correct")};
 }
 
 Check audit_regulation(const Summary& time, std::string_view limiter, double shift) {

@@ -19,6 +19,7 @@ namespace roofline {
 /// other resource. Both in FLOP/byte; intensity may be infinite (no bytes) or 0 (no FLOPs).
 /// not_run for overheads and latencies and while no ridge is known (NaN).
 Check audit_intensity(CeilingKind kind, double probe_intensity, double ridge);
+inline constexpr std::string_view kIntensityCheck = "intensity clear of the ridge";
 
 /// Twice the work must take twice the time within 2 %: removed code takes none, and a fixed cost stays the same.
 /// Fails if the whole interval of the ratio is outside; not_run if only the ratio is.
@@ -41,26 +42,31 @@ inline constexpr double kPastLastLevel = 16;
 /// itself, if that is a cache. not_run if there is neither (0 bytes).
 Check audit_working_set(double working_set_bytes, double nearer_cache_bytes,
                         std::optional<double> own_capacity_bytes = std::nullopt, double least_times = kPastNearerCache);
+inline constexpr std::string_view kWorkingSetCheck = "working set where it belongs";
 
 /// The value must not exceed the hardware limit, beyond its interval and 0.2 % for the clock, and must reach
 /// `least` of it (a share; 0 requires nothing): less means too short chains, too few warps, or a wrong
 /// specification. The detail gives fraction and formula; it is never clamped. not_run without a limit.
 Check audit_limit(double value, const Interval& ci95, const std::optional<Limit>& limit, std::string_view unit,
                   double least = 0);
+inline constexpr std::string_view kLimitCheck = "under the hardware's limit";
 
 /// The amount of a bandwidth must be the bytes of the work model, and their share of writes that of the pattern
 /// (read 0, triad 1/3, copy 1/2, write 1): a triad counted as two streams is a third too low. The amount of a
 /// compute rate must be the operations of the work model. not_run for overheads and latencies.
 Check audit_accounting(const Ceiling& ceiling, const Work& work);
+inline constexpr std::string_view kAccountingCheck = "counted by the work model";
 
 /// Operands must be random, because zeros draw less power and run at a higher clock: at least `kRandomBits` bits of
 /// entropy per byte (0 for constants; measured 6.4 to 8 for random values of every type). An empty sample fails.
 Check audit_operands(std::span<const std::byte> sample);
+inline constexpr std::string_view kOperandsCheck = "operands are random";
 inline constexpr double kRandomBits = 4;
 
 /// The ceiling's instruction must occur in the machine code. not_run if `found` is nothing: the code could not be
 /// inspected, for the reason in `where`.
 Check audit_instruction(std::string_view instruction, std::optional<int> found, std::string_view where);
+inline constexpr std::string_view kInstructionCheck = "instruction in the machine code";
 
 /// A sustained rate must have been sampled for the requested time after the warm-up.
 Check audit_duration(double sampled_s, double wanted_s);
@@ -72,6 +78,7 @@ inline constexpr std::string_view kIntervalCheck = "interval within 1 %";
 
 /// The probe's result must be correct; `failure` is the reason if it is not.
 Check audit_result(const std::optional<std::string>& failure);
+inline constexpr std::string_view kResultCheck = "result verified";
 
 /// Instead of the interval and steadiness checks if a limiter lowers the clock: it oscillates with a period of
 /// about a second, so that adjacent samples are correlated and no median of two seconds is known within 1 %.

@@ -85,8 +85,8 @@ std::string render_markdown(const Runs& runs) {
   const std::string suite = of_program ? "" : fmt::format("suite {} · ", escape_markdown(report.invocation.run_name));
   text += fmt::format("{}{}{}{}\n\n", line, line.empty() ? "" : " · ", suite,
                       escape_markdown(report.invocation.started_at));
-  for (const std::string& warning : alarms(report)) text += "- **Warning**: " + escape_markdown(warning) + "\n";
-  for (const std::string& sentence : run_facts(report)) text += "- " + escape_markdown(sentence) + "\n";
+  for (const Finding& alarm : alarms(report)) text += "- **Warning**: " + escape_markdown(alarm.text) + "\n";
+  for (const Finding& fact : run_facts(report)) text += "- " + escape_markdown(fact.text) + "\n";
   for (const std::string& note : report.notes) text += "- Note: " + escape_markdown(note) + "\n";
   if (runs.several()) text += "\n## Comparison\n\n" + render_comparison_markdown(comparison_of(runs));
   text += spending_markdown(report, judged);
@@ -112,9 +112,9 @@ std::string render_machine_markdown(const Machine& machine) {
   std::string text = fmt::format("# {}\n\nCalibrated {} by roofline {}{}.\n", escape_markdown(machine.device.name),
                                  escape_markdown(machine.measured_at), escape_markdown(machine.tool_version),
                                  machine.quick ? " (quick: wider intervals)" : "");
-  const std::vector<std::string> sentences = machine_findings(machine);
-  if (!sentences.empty()) text += '\n';
-  for (const std::string& sentence : sentences) text += "- " + escape_markdown(sentence) + "\n";
+  const Findings findings = machine_findings(machine);
+  if (!findings.empty()) text += '\n';
+  for (const Finding& finding : findings) text += "- " + escape_markdown(finding.text) + "\n";
   text += "\n## Machine\n\n";
   text += ceilings_markdown(machine, CeilingTable::machine);
   if (!ceiling_rows(machine, CeilingTable::machine, Role::reference).empty())

@@ -76,35 +76,37 @@ bool has_gain(const Verdict& verdict) {
 }
 
 /// What is slowest, why, and what to do; what comes next; what many have in common; and what is at its roof.
-std::vector<std::string> where_the_time_is(const std::vector<Verdict>& verdicts, const Report& report) {
+Findings where_the_time_is(const std::vector<Verdict>& verdicts, const Report& report) {
   std::vector<const Verdict*> slow;
   for (const Verdict& verdict : verdicts)
     if (has_gain(verdict)) slow.push_back(&verdict);
-  std::vector<std::string> sentences;
+  Findings found;
   const auto name = [&](const Verdict* verdict) { return point_name(report.points[verdict->row]); };
   if (!slow.empty()) {
-    sentences.push_back(fmt::format("{} has the most to win, {}: {} {}", name(slow.front()),
-                                    how_much(*slow.front(), report), slow.front()->held_by, slow.front()->action));
+    found.push_back({FindingKind::largest_saving,
+                     fmt::format("{} has the most to win, {}: {} {}", name(slow.front()),
+                                 how_much(*slow.front(), report), slow.front()->held_by, slow.front()->action)});
   }
   constexpr std::size_t kNext = 3;
   std::vector<std::string> next;
   for (std::size_t i = 1; i < std::min(slow.size(), kNext + 1); ++i)
     next.push_back(fmt::format("{} ({})", name(slow[i]), how_much(*slow[i], report)));
-  if (!next.empty()) sentences.push_back(fmt::format("Next: {}.", listed(next)));
-  if (const auto clock = held_by_clock(verdicts, report)) sentences.push_back(clock->text);
+  if (!next.empty()) found.push_back({FindingKind::next_savings, fmt::format("Next: {}.", listed(next))});
+  if (const auto clock = held_by_clock(verdicts, report)) found.push_back({FindingKind::clock_limited, clock->text});
   const auto at_roof = std::count_if(verdicts.begin(), verdicts.end(),
                                      [](const Verdict& verdict) { return verdict.kind == VerdictKind::at_roof; });
   if (at_roof > 0) {
-    sentences.push_back(fmt::format("{} of {} {} at {} roof: only less work makes {} faster.", at_roof, verdicts.size(),
-                                    at_roof == 1 ? "is" : "are", at_roof == 1 ? "its" : "their",
-                                    at_roof == 1 ? "it" : "them"));
+    found.push_back(
+        {FindingKind::rows_at_roof,
+         fmt::format("{} of {} {} at {} roof: only less work makes {} faster.", at_roof, verdicts.size(),
+                     at_roof == 1 ? "is" : "are", at_roof == 1 ? "its" : "their", at_roof == 1 ? "it" : "them")});
   }
-  return sentences;
+  return found;
 }
 
 /// "Failed: a, b and c."; nothing where no row is meant.
 template <class Meant>
-void add_rows(std::vector<std::string>& sentences, const Report& report, std::string_view what, Meant meant) {
+void add_rows(Findings& found, const Report& report, FindingKind kind, std::string_view what, Meant meant) {
   constexpr std::size_t kMost = 8;
   std::vector<std::string> names;
   for (const Point& point : report.points) {
@@ -114,8 +116,10 @@ void add_rows(std::vector<std::string>& sentences, const Report& report, std::st
   const std::size_t more = names.size() - std::min(names.size(), kMost);
   names.resize(names.size() - more);
   if (more > 0) names.push_back(fmt::format("{} more", more));
-  sentences.push_back(fmt::format("{}: {}.", what, listed(names)));
+  found.push_back({kind, fmt::format("{}: {}.", what, listed(names))});
 }
+
+void append(Findings& found, const Findings& more) { found.insert(found.end(), more.begin(), more.end()); }
 
 }  // namespace
 
@@ -185,51 +189,54 @@ std::string unfinished(const Report& report) {
   return fmt::format("The run did not come to its end: {} of {} rows are here.", rows, report.rows_planned);
 }
 
-std::vector<std::string> alarms(const Report& report) {
+Findings alarms(const Report& report) {
   if (report.profile) return profile_alarms(report);
-  std::vector<std::string> sentences;
-  if (std::string sentence = unfinished(report); !sentence.empty()) sentences.push_back(std::move(sentence));
-  if (report.cancelled) sentences.emplace_back("The run was cancelled: what had been measured until then is here.");
-  add_rows(sentences, report, "Failed", [](const Point& p) { return p.status == PointStatus::failed; });
-  add_rows(sentences, report, "Timed without being verified", [](const Point& p) {
-    return p.status == PointStatus::ok && p.time && !(p.verification && p.verification->passed);
-  });
+  Findings found;
+  if (std::string text = unfinished(report); !text.empty()) found.push_back({FindingKind::incomplete, std::move(text)});
+  if (report.cancelled) {
+    found.push_back({FindingKind::cancelled, "The run was cancelled: what had been measured until then is here."});
+  }
   const auto timed = [](const Point& p) { return p.status == PointStatus::ok && p.time; };
-  add_rows(sentences, report, "Not cold, for memory can't be as fast: a cache served some of it, which is our error",
-           [&](const Point& p) { return timed(p) && not_cold(p, report.machine); });
   const auto above = [&](const Point& p) { return timed(p) && p.above_roof() && !not_cold(p, report.machine); };
   // The calibration's own probe beside the row may have found as much.
   const auto faster_now = [](const Point& p) { return reference_rate_of_roof(p).value_or(0) >= p.fraction_of_roof(); };
-  add_rows(sentences, report, "Above the roof, for the machine is faster now than when it was calibrated (do it again)",
+  add_rows(found, report, FindingKind::rows_failed, "Failed",
+           [](const Point& p) { return p.status == PointStatus::failed; });
+  add_rows(found, report, FindingKind::rows_unverified, "Timed without being verified",
+           [&](const Point& p) { return timed(p) && !(p.verification && p.verification->passed); });
+  add_rows(found, report, FindingKind::partly_cached,
+           "Not cold, for memory can't be as fast: a cache served some of it, which is our error",
+           [&](const Point& p) { return timed(p) && not_cold(p, report.machine); });
+  add_rows(found, report, FindingKind::faster_now,
+           "Above the roof, for the machine is faster now than when it was calibrated (do it again)",
            [&](const Point& p) { return above(p) && faster_now(p); });
-  add_rows(sentences, report, "Above the roof, which means that the ceiling or the work model is wrong there",
+  add_rows(found, report, FindingKind::above_roof,
+           "Above the roof, which means that the ceiling or the work model is wrong there",
            [&](const Point& p) { return above(p) && !faster_now(p); });
-  add_rows(sentences, report, "Badly measured, so that nothing can be concluded from their times",
+  add_rows(found, report, FindingKind::badly_measured,
+           "Badly measured, so that nothing can be concluded from their times",
            [&](const Point& p) { return timed(p) && badly_measured(p); });
-  return sentences;
+  return found;
 }
 
-std::vector<std::string> run_facts(const Report& report) {
+Findings run_facts(const Report& report) {
   if (report.profile) return profile_facts(report);
   const std::vector<const Point*> points = timed_points(report);
-  std::vector<std::string> sentences = {how_many_ran(report, points.size())};
-  if (!points.empty()) sentences.push_back(labels(points));
-  for (std::string& sentence : machine_findings(report)) sentences.push_back(std::move(sentence));
-  return sentences;
+  Findings found = {{FindingKind::row_counts, how_many_ran(report, points.size())}};
+  if (!points.empty()) found.push_back({FindingKind::bound_counts, labels(points)});
+  append(found, machine_findings(report));
+  return found;
 }
 
-std::vector<std::string> findings(const Report& report) {
+Findings findings(const Report& report) {
   if (report.profile) return profile_findings(report);
   const std::vector<const Point*> points = timed_points(report);
-  std::vector<std::string> sentences = alarms(report);
-  const auto append = [&](const std::vector<std::string>& more) {
-    sentences.insert(sentences.end(), more.begin(), more.end());
-  };
-  sentences.push_back(how_many_ran(report, points.size()));
-  if (!points.empty()) sentences.push_back(labels(points));
-  append(where_the_time_is(verdicts(report), report));
-  append(machine_findings(report));
-  return sentences;
+  Findings found = alarms(report);
+  found.push_back({FindingKind::row_counts, how_many_ran(report, points.size())});
+  if (!points.empty()) found.push_back({FindingKind::bound_counts, labels(points)});
+  append(found, where_the_time_is(verdicts(report), report));
+  append(found, machine_findings(report));
+  return found;
 }
 
 }  // namespace roofline

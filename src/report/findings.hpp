@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "report/finding.hpp"
 #include "report/report.hpp"
 
 namespace roofline {
@@ -29,11 +30,11 @@ std::string limit_label(const Bound& bound);
 /// "The run did not come to its end: 3 of 10 rows are here."; empty of one that did.
 std::string unfinished(const Report& report);
 /// What a reader must know before any figure: what failed, ended early, or is not to be trusted.
-std::vector<std::string> alarms(const Report& report);
+Findings alarms(const Report& report);
 /// How many ran, by what they are bound, and what to know of the machine.
-std::vector<std::string> run_facts(const Report& report);
+Findings run_facts(const Report& report);
 
 /// Plain sentences, the most important first: the alarms, then counts and extremes.
-std::vector<std::string> findings(const Report& report);
+Findings findings(const Report& report);
 
 }  // namespace roofline

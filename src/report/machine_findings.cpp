@@ -84,33 +84,35 @@ std::string slower_than_before(const Ceilings& slower) {
       clean_line(least.past_best->measured_at));
 }
 
-/// One sentence for each cause; that of unrest begins with how far the machine was `disturbed`, where it was. Where
-/// nothing is suspect for unrest, that is a sentence of its own, the first.
-std::vector<std::string> suspects(const Machine& machine, const Ceilings& ceilings, const std::string& disturbed) {
+/// One finding for each cause; that of unrest begins with how far the machine was `disturbed`, where it was. Where
+/// nothing is suspect for unrest, that is a finding of its own, the first.
+Findings suspects(const Machine& machine, const Ceilings& ceilings, const std::string& disturbed) {
   std::map<std::string, Ceilings> by_cause;
   for (const Ceiling* ceiling : ceilings) {
     if (ceiling->suspect()) by_cause[cause_of(*ceiling)].push_back(ceiling);
   }
   const std::string was_disturbed =
       disturbed.empty() ? "" : "This machine was disturbed while it was calibrated, " + disturbed;
-  std::vector<std::string> sentences;
-  if (!disturbed.empty() && !by_cause.contains("")) sentences.push_back(was_disturbed + ".");
+  Findings found;
+  if (!disturbed.empty() && !by_cause.contains("")) {
+    found.push_back({FindingKind::background_slowdown, was_disturbed + "."});
+  }
   for (const auto& [cause, of_it] : by_cause) {
     const char* are = of_it.size() == 1 ? "is" : "are";
     if (cause == kHistoryCheck) {
-      sentences.push_back(slower_than_before(of_it));
+      found.push_back({FindingKind::slower_than_earlier, slower_than_before(of_it)});
     } else if (cause.empty()) {
       const std::string why = disturbed.empty() ? ", for the machine did not hold still" : "";
       const std::string before = disturbed.empty() ? "" : was_disturbed + ": ";
-      sentences.push_back(
-          fmt::format("{}{} {} suspect{}. {}", before, names_of(of_it), are, why, remedy(machine, of_it)));
+      found.push_back({FindingKind::noisy_ceilings, fmt::format("{}{} {} suspect{}. {}", before, names_of(of_it), are,
+                                                                why, remedy(machine, of_it))});
     } else {
-      sentences.push_back(
-          fmt::format("{} {} suspect, by the check \"{}\": `roofline machine --verbose` has the figures.",
-                      names_of(of_it), are, clean_line(cause)));
+      found.push_back({FindingKind::failed_check,
+                       fmt::format("{} {} suspect, by the check \"{}\": `roofline machine --verbose` has the figures.",
+                                   names_of(of_it), are, clean_line(cause))});
     }
   }
-  return sentences;
+  return found;
 }
 
 /// "typically 0.61 of 12 roofs, at the least 0.42 of dram.write"; empty where the machine was quiet.
@@ -151,23 +153,25 @@ std::string slower_by_their_clock(const Ceilings& ceilings) {
       clean_line(least.past_best->measured_at), *least.clocks.core_hz * 1e-9, *least.past_best->core_hz * 1e-9);
 }
 
-std::vector<std::string> findings_of(const Machine& machine, const Ceilings& ceilings) {
+Findings findings_of(const Machine& machine, const Ceilings& ceilings) {
   return suspects(machine, ceilings, contention(ceilings));
 }
 
 }  // namespace
 
-std::vector<std::string> machine_findings(const Machine& machine) {
+Findings machine_findings(const Machine& machine) {
   Ceilings roofs;
   for (const Ceiling& ceiling : machine.ceilings) {
     if (ceiling.role == Role::roof) roofs.push_back(&ceiling);
   }
-  std::vector<std::string> sentences = findings_of(machine, roofs);
-  if (std::string slower = slower_by_their_clock(roofs); !slower.empty()) sentences.push_back(std::move(slower));
-  return sentences;
+  Findings found = findings_of(machine, roofs);
+  if (std::string slower = slower_by_their_clock(roofs); !slower.empty()) {
+    found.push_back({FindingKind::lower_clock, std::move(slower)});
+  }
+  return found;
 }
 
-std::vector<std::string> machine_findings(const Report& report) {
+Findings machine_findings(const Report& report) {
   std::set<std::pair<std::string, Regime>> held;
   for (const Point& point : report.points) {
     if (point.status != PointStatus::ok || !point.time) continue;

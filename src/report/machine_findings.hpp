@@ -5,15 +5,16 @@
 #include <string>
 #include <vector>
 
+#include "report/finding.hpp"
 #include "report/report.hpp"
 
 namespace roofline {
 
 /// Of all roofs: what a calibration ends with. References are for comparison; the tables show their audit.
-std::vector<std::string> machine_findings(const Machine& machine);
+Findings machine_findings(const Machine& machine);
 
 /// Of the ceilings that a timed kernel of the report is held against.
-std::vector<std::string> machine_findings(const Report& report);
+Findings machine_findings(const Report& report);
 
 /// Every failed check of every ceiling with its figures: "dram.copy: interval within 1 %: -3.96 % to +3.30 % …".
 std::vector<std::string> failed_checks(const Machine& machine);

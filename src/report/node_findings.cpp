@@ -93,7 +93,7 @@ std::string slow_figures(const Node& node, const UnorderedPair& pair) {
   return text;
 }
 
-void say_links(const Node& node, std::vector<std::string>& said) {
+void say_links(const Node& node, Findings& said) {
   const std::set<UnorderedPair> slow = slow_pairs(node);
   const std::set<int> ports = slow_ports(node, slow);
   for (const int device : ports) {
@@ -101,8 +101,9 @@ void say_links(const Node& node, std::vector<std::string>& said) {
     for (const Link& link : node.links) {
       if (link.from == device || link.to == device) least = std::min(least, worst_share(node, link));
     }
-    said.push_back(fmt::format("All links of {} are slow, down to {} of those between the other GPUs.",
-                               gpu_name(device), percent(least)));
+    said.push_back({FindingKind::slow_device_links,
+                    fmt::format("All links of {} are slow, down to {} of those between the other GPUs.",
+                                gpu_name(device), percent(least))});
   }
   for (const UnorderedPair& pair : slow) {
     if (ports.contains(pair.first) || ports.contains(pair.second)) continue;
@@ -110,9 +111,10 @@ void say_links(const Node& node, std::vector<std::string>& said) {
       const Link* link = node.link(from, to);
       return link == nullptr ? 1 : worst_share(node, *link);
     };
-    said.push_back(fmt::format("Link {}\u2013{} is slow, down to {} of the others: {}.", pair.first, pair.second,
-                               percent(std::min(worst(pair.first, pair.second), worst(pair.second, pair.first))),
-                               slow_figures(node, pair)));
+    said.push_back({FindingKind::slow_link,
+                    fmt::format("Link {}\u2013{} is slow, down to {} of the others: {}.", pair.first, pair.second,
+                                percent(std::min(worst(pair.first, pair.second), worst(pair.second, pair.first))),
+                                slow_figures(node, pair))});
   }
   std::string unreachable;
   for (const Link& link : node.links) {
@@ -122,12 +124,13 @@ void say_links(const Node& node, std::vector<std::string>& said) {
     unreachable += fmt::format("{}{}\u2013{}", unreachable.empty() ? "" : ", ", link.from, link.to);
   }
   if (!unreachable.empty()) {
-    said.push_back(
-        fmt::format("No access to each other's memory: {}. What they exchange goes through the host's.", unreachable));
+    said.push_back({FindingKind::no_peer_access,
+                    fmt::format("No access to each other's memory: {}. What they exchange goes through the host's.",
+                                unreachable)});
   }
 }
 
-void say_roofs(const Node& node, std::vector<std::string>& said) {
+void say_roofs(const Node& node, Findings& said) {
   for (const Machine& machine : node.machines) {
     std::string slow;
     for (const Ceiling& ceiling : machine.ceilings) {
@@ -136,7 +139,8 @@ void say_roofs(const Node& node, std::vector<std::string>& said) {
           fmt::format("{}{} is {} below the other GPUs", slow.empty() ? "" : ", ", clean_line(ceiling_label(ceiling)),
                       percent(1 - ceiling.value / usual_roof(node, machine, ceiling)));
     }
-    if (!slow.empty()) said.push_back(fmt::format("{} alone: {}.", gpu_name(machine.device.index), slow));
+    if (!slow.empty())
+      said.push_back({FindingKind::slow_device, fmt::format("{} alone: {}.", gpu_name(machine.device.index), slow)});
   }
 }
 
@@ -159,7 +163,7 @@ std::string why(const SharedCeiling& shared) {
 
 bool worth_saying(const SharedCeiling& shared) { return shared.falls() && shared.ratio() < 1 - kWorthSaying; }
 
-void say_together(const Node& node, std::vector<std::string>& said) {
+void say_together(const Node& node, Findings& said) {
   std::vector<std::pair<std::string, std::vector<const SharedCeiling*>>> by_ceiling;
   for (const SharedCeiling& shared : node.together) {
     const std::string label = label_of(shared);
@@ -178,17 +182,19 @@ void say_together(const Node& node, std::vector<std::string>& said) {
     if (everyone) {
       const SharedCeiling& worst = *falling.front();
       const std::string cause = why(worst);
-      said.push_back(fmt::format("{} falls on all GPUs when all work, by {} to {}{}.", label,
-                                 percent(1 - falling.back()->ratio()), percent(1 - worst.ratio()),
-                                 cause.empty() ? "" : " (" + gpu_name(worst.device) + ": " + cause + ")"));
+      said.push_back({FindingKind::shared_drop,
+                      fmt::format("{} falls on all GPUs when all work, by {} to {}{}.", label,
+                                  percent(1 - falling.back()->ratio()), percent(1 - worst.ratio()),
+                                  cause.empty() ? "" : " (" + gpu_name(worst.device) + ": " + cause + ")")});
       continue;
     }
     for (const SharedCeiling* shared : falling) {
       const std::string cause = why(*shared);
       said.push_back(
-          fmt::format("{} falls by {} in {} when all work ({} alone, {} together){}.", gpu_name(shared->device),
-                      percent(1 - shared->ratio()), label, ceiling_value(shared->alone.value, shared->kind),
-                      ceiling_value(shared->together.value, shared->kind), cause.empty() ? "" : ": " + cause));
+          {FindingKind::shared_drop,
+           fmt::format("{} falls by {} in {} when all work ({} alone, {} together){}.", gpu_name(shared->device),
+                       percent(1 - shared->ratio()), label, ceiling_value(shared->alone.value, shared->kind),
+                       ceiling_value(shared->together.value, shared->kind), cause.empty() ? "" : ": " + cause)});
     }
   }
 }
@@ -228,13 +234,15 @@ bool falls_behind(const Node& node, const Machine& machine, const Ceiling& ceili
   return below(ceiling, usual_roof(node, machine, ceiling), kRoofBehind);
 }
 
-std::vector<std::string> node_findings(const Node& node) {
-  std::vector<std::string> said;
-  if (node.cancelled) said.push_back("The calibration was cancelled: what is missing was not measured.");
+Findings node_findings(const Node& node) {
+  Findings said;
+  if (node.cancelled)
+    said.push_back({FindingKind::cancelled, "The calibration was cancelled: what is missing was not measured."});
   for (const Unmeasured& missing : node.unmeasured) {
     // Single ceilings are in the list of what was not measured.
     if (whole_part(missing) && !missing.cancelled()) {
-      said.push_back(fmt::format("Not measured: {}: {}.", clean_line(missing.name), clean_line(missing.reason)));
+      said.push_back({FindingKind::not_measured,
+                      fmt::format("Not measured: {}: {}.", clean_line(missing.name), clean_line(missing.reason))});
     }
   }
   say_links(node, said);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/node.hpp"
+#include "report/finding.hpp"
 
 namespace roofline {
 
@@ -23,6 +24,6 @@ double usual_roof(const Node& node, const Machine& machine, const Ceiling& ceili
 bool falls_behind(const Node& node, const Machine& machine, const Ceiling& ceiling);
 
 /// The most important first: what is missing, links, devices, what falls when all work.
-std::vector<std::string> node_findings(const Node& node);
+Findings node_findings(const Node& node);
 
 }  // namespace roofline

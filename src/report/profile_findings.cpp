@@ -519,41 +519,52 @@ std::vector<std::pair<std::string, std::string>> completeness(const Report& repo
           {"Ended", ended}};
 }
 
-std::vector<std::string> profile_alarms(const Report& report) {
+Findings profile_alarms(const Report& report) {
   const Profile& profile = *report.profile;
-  std::vector<std::string> sentences;
-  if (report.cancelled) sentences.emplace_back("The recording was ended early: what ran until then is here.");
-  if (std::string ended = status_sentence(profile); !ended.empty()) sentences.push_back(std::move(ended));
+  Findings found;
+  if (report.cancelled) {
+    found.push_back({FindingKind::cancelled, "The recording was ended early: what ran until then is here."});
+  }
+  if (std::string ended = status_sentence(profile); !ended.empty()) {
+    found.push_back({FindingKind::program_failed, std::move(ended)});
+  }
   const Launches launches = launches_of(profile);
   if (launches.dropped > 0) {
-    sentences.push_back(fmt::format("{} dropped by the driver: times are of the others.",
-                                    counted_noun(launches.dropped, "record was", "records were")));
+    found.push_back(
+        {FindingKind::records_dropped, fmt::format("{} dropped by the driver: times are of the others.",
+                                                   counted_noun(launches.dropped, "record was", "records were"))});
   }
   if (launches.torn > 0) {
-    sentences.push_back(fmt::format("{} without a word: up to a second of {} is lost.",
-                                    counted_noun(launches.torn, "process ended", "processes ended"),
-                                    launches.torn == 1 ? "it" : "each"));
+    found.push_back(
+        {FindingKind::process_torn, fmt::format("{} without a word: up to a second of {} is lost.",
+                                                counted_noun(launches.torn, "process ended", "processes ended"),
+                                                launches.torn == 1 ? "it" : "each")});
   }
   if (const auto longer = inflation(profile); longer && *longer > kMostInflation) {
-    sentences.push_back(fmt::format(
-        "The program took {} longer with the recording than without: idle time is partly ours.", percent(*longer)));
+    found.push_back(
+        {FindingKind::recording_overhead,
+         fmt::format("The program took {} longer with the recording than without: idle time is partly ours.",
+                     percent(*longer))});
   }
-  return sentences;
+  return found;
 }
 
-std::vector<std::string> profile_facts(const Report& report) {
-  std::vector<std::string> sentences = {how_many(report)};
-  for (std::string sentence : {by_bound(report), above_roofs(report)}) {
-    if (!sentence.empty()) sentences.push_back(std::move(sentence));
+Findings profile_facts(const Report& report) {
+  Findings found = {{FindingKind::row_counts, how_many(report)}};
+  if (std::string text = by_bound(report); !text.empty()) {
+    found.push_back({FindingKind::bound_counts, std::move(text)});
   }
-  for (std::string& sentence : machine_findings(report)) sentences.push_back(std::move(sentence));
-  return sentences;
+  if (std::string text = above_roofs(report); !text.empty()) {
+    found.push_back({FindingKind::above_roof, std::move(text)});
+  }
+  for (Finding& finding : machine_findings(report)) found.push_back(std::move(finding));
+  return found;
 }
 
-std::vector<std::string> profile_findings(const Report& report) {
-  std::vector<std::string> sentences = profile_alarms(report);
-  for (std::string& sentence : profile_facts(report)) sentences.push_back(std::move(sentence));
-  return sentences;
+Findings profile_findings(const Report& report) {
+  Findings found = profile_alarms(report);
+  for (Finding& finding : profile_facts(report)) found.push_back(std::move(finding));
+  return found;
 }
 
 }  // namespace roofline

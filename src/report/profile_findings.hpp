@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "report/finding.hpp"
 #include "report/report.hpp"
 
 namespace roofline {
@@ -112,8 +113,8 @@ std::string off_chart(const Report& report);
 std::vector<std::pair<std::string, std::string>> completeness(const Report& report);
 
 /// Plain sentences for a profile, as alarms(), run_facts() and findings() have them for a suite.
-std::vector<std::string> profile_alarms(const Report& report);
-std::vector<std::string> profile_facts(const Report& report);
-std::vector<std::string> profile_findings(const Report& report);
+Findings profile_alarms(const Report& report);
+Findings profile_facts(const Report& report);
+Findings profile_findings(const Report& report);
 
 }  // namespace roofline

@@ -131,16 +131,16 @@ class Usage(Workspace):
             self.assertEqual(done.stderr, "")
 
     def test_mistakes_are_named_with_the_nearest_right_word(self):
-        self.check(self.run_tool("analyse"), 2, "unknown command 'analyse'", "did you mean 'analyze'?")
-        self.check(self.run_tool("calibrate", "--quik"), 2, "--quik", "did you mean '--quick'?")
-        self.check(self.run_tool("calibrate", "--device", "gpu"), 2, "--device gpu", "cpu, cuda or cuda:N")
+        self.check(self.run_tool("analyse"), 2, "'analyse'", "'analyze'")
+        self.check(self.run_tool("calibrate", "--quik"), 2, "--quik", "'--quick'")
+        self.check(self.run_tool("calibrate", "--device", "gpu"), 2, "--device gpu", "cpu", "cuda:N")
         self.check(self.run_tool("calibrate", "--device", "cuda:x"), 2, "cuda:x")
         self.check(self.run_tool("calibrate", "--threads", "0"), 2, "--threads")
-        self.check(self.run_tool("calibrate", "--cpus", "0-x"), 2, "--cpus 0-x", "for example: --cpus 0-3,8")
-        self.check(self.run_tool("calibrate", "--cpus", "8000"), 2, "may not use CPU 8000", "it may use --cpus ")
+        self.check(self.run_tool("calibrate", "--cpus", "0-x"), 2, "--cpus 0-x", "--cpus 0-3,8")
+        self.check(self.run_tool("calibrate", "--cpus", "8000"), 2, "CPU 8000", "--cpus ")
         self.check(self.run_tool(), 2, "roofline --help")
-        self.check(self.run_tool("report", "x.json", "--format", "pngg"), 2, "unknown format 'pngg'", "'png'")
-        self.check(self.run_tool("analyze", "x.yaml", "-o", "-"), 2, "exactly one --format")
+        self.check(self.run_tool("report", "x.json", "--format", "pngg"), 2, "'pngg'", "'png'")
+        self.check(self.run_tool("analyze", "x.yaml", "-o", "-"), 2, "--format")
         self.check(self.run_tool("calibrate", "--device", "cpu", "--only", "nothing*"), 2, "nothing*", "dram.copy")
 
     def test_a_device_that_is_not_there(self):
@@ -192,7 +192,7 @@ class Usage(Workspace):
         self.assertEqual(len(data["results"]), 3)
         for row in data["results"]:
             self.assertLessEqual(set(row), {"id", "label", "time_s.median", "time_s.ci95", "absent"})
-        self.check(self.run_tool("report", run, "--fields", "label"), 2, "add --json")
+        self.check(self.run_tool("report", run, "--fields", "label"), 2, "--json")
 
     def test_files_and_an_answer_in_one_run(self):
         done = self.analyze(self.suite(), "--json", "-o", "both")
@@ -234,7 +234,7 @@ class Usage(Workspace):
 
     def test_suites_by_name(self):
         done = self.run_tool("analyze", "opss", "--device", "cpu", "--machine", self.machine)
-        self.check(done, 2, "did you mean 'ops'?")
+        self.check(done, 2, "'ops'")
 
 
 class Suites(Workspace):
@@ -245,7 +245,7 @@ class Suites(Workspace):
         self.assertFalse(folder.exists(), "a refused suite must leave nothing behind")
 
     def test_mistakes_name_file_line_and_column(self):
-        self.refused("name: x\nworkloads:\n  - op: gem\n", "bad.yaml:3:9: unknown op 'gem'", "did you mean 'gemm'")
+        self.refused("name: x\nworkloads:\n  - op: gem\n", "bad.yaml:3:9: ", "'gem'", "'gemm'")
         self.refused("name: x\nworkloads:\n  - op: gemm\n    shap: {m: 1}\n", "bad.yaml:4:5:", "'shape'")
         self.refused("name: x\nworkloads:\n  - op: gemm\n    shape: {m: many}\n", "bad.yaml:4:16:")
         self.refused("name: x\nworkloads:\n  - op: gemm\n    shape: {m: 0}\n", "bad.yaml:4:16:")
@@ -377,17 +377,17 @@ class Analysis(Workspace):
         self.assertEqual((report["complete"], report["rows_planned"]), (False, 1000))
         drawn = self.run_tool("report", path, "--format", "csv", "-o", folder / "again", "--plot")
         self.check(drawn, 0)
-        missing = f"did not come to its end: {len(report['results'])} of 1000 rows are here"
+        missing = f"{len(report['results'])} of 1000 rows"
         self.assertEqual(" ".join(drawn.stdout.split()).count(missing), 2, "the table and the plot")
         self.assertIn(missing, self.run_tool("report", path, "--format", "md", "-o", "-").stdout)
         gate = self.run_tool("compare", path, path)
-        self.check(gate, 1, "the earlier run did not come to its end", "No verdict: the later run did not come to its end")
+        self.check(gate, 1, "earlier run", "No verdict", "later run", missing)
         # A file of a version that did not tell is read as before.
         del report["complete"], report["rows_planned"]
         path.write_text(json.dumps(report))
         old = self.run_tool("report", path, "--format", "md", "-o", "-")
         self.check(old, 0)
-        self.assertNotIn("come to its end", old.stdout)
+        self.assertNotIn("of 1000", old.stdout)
         self.check(self.run_tool("compare", path, path), 0)
 
     def test_a_folder_that_can_not_be_written_is_found_before_measuring(self):
@@ -469,8 +469,8 @@ class Reports(Workspace):
         header = picture.read_bytes()[16:24]
         self.assertEqual((int.from_bytes(header[:4], "big"), int.from_bytes(header[4:], "big")), (1200, 900))
         self.check(self.run_tool("report", self.reference(), "-o", picture, "--size", "1600"), 2, "--size 1600",
-                   "320x240", "for example: --size 1600x900")
-        self.check(self.run_tool("report", self.reference(), "-o", picture, "--format", "svg"), 2, "leave out --format")
+                   "320x240", "--size 1600x900")
+        self.check(self.run_tool("report", self.reference(), "-o", picture, "--format", "svg"), 2, "--format")
 
     def test_several_runs_are_laid_over_each_other(self):
         slower = self.scaled(1.05)
@@ -482,24 +482,24 @@ class Reports(Workspace):
         self.assertIn("1.050", done.stdout)
         self.assertIn("| 1.050 |", (folder / "report.md").read_text())
         self.assertIn("time_ratio", (folder / "results.csv").read_text())
-        self.check(self.run_tool("report", self.reference(), slower, "--format", "json", "-o", folder), 2, "one run")
+        self.check(self.run_tool("report", self.reference(), slower, "--format", "json", "-o", folder), 2, "json")
         without = self.run_tool("report", self.reference(), slower, "--format", "md")
-        self.check(without, 0, "wrote reports/comparison/report.md")
+        self.check(without, 0, "reports/comparison/report.md")
 
     def test_runs_on_other_kinds_of_devices_are_not_compared(self):
         cpu = self.finished_run()
         for command in ("report", "compare"):
-            self.check(self.run_tool(command, self.reference(), cpu / "report.json"), 2, "one kind of device")
+            self.check(self.run_tool(command, self.reference(), cpu / "report.json"), 2, "cuda", "cpu")
         self.check(self.run_tool("compare", self.reference(), "nowhere.json"), 2, "nowhere.json")
 
     def test_compare_is_a_gate(self):
         same = self.run_tool("compare", self.reference(), self.reference())
         self.check(same, 0)
         kernels = len(self.reference_rows()[0])
-        self.assertIn(f"No difference in any of {kernels} kernels", same.stdout)
+        self.assertIn(f" {kernels} kernels", same.stdout)
         self.assertNotIn("slower", same.stdout)
         slow = self.run_tool("compare", self.reference(), self.scaled(1.05, "softmax"))
-        self.check(slow, 3, f"3 of {kernels} kernels got slower by more than 3 %", "softmax fp32", "1.050x")
+        self.check(slow, 3, f"3 of {kernels} kernels", "slower", "3 %", "softmax fp32", "1.050x")
         self.assertEqual(slow.stdout.count("slower > 3 %"), 3)
         self.check(self.run_tool("compare", self.reference(), self.scaled(1.05, "softmax"), "--max-slowdown", "6%"), 0)
         self.check(self.run_tool("compare", self.reference(), self.scaled(1.02), "--max-slowdown", "3 %"), 0)
@@ -513,7 +513,7 @@ class Reports(Workspace):
             row.update(status="failed", reason="element 3 is NaN")
             del row["time_s"]
         done = self.run_tool("compare", self.reference(), self.scaled(1.0, "relu fp32", fail))
-        self.check(done, 3, "1 kernel was timed before and failed now: relu fp32")
+        self.check(done, 3, "1 kernel ", "failed now", "relu fp32")
         self.assertIn("failed now", done.stdout)
 
     def test_a_comparison_for_programs(self):
@@ -536,7 +536,7 @@ class Reports(Workspace):
     def test_hostile_input_is_refused_with_its_name(self):
         folder = self.folder / "a-folder"
         folder.mkdir(exist_ok=True)
-        self.check(self.run_tool("report", folder), 2, "a-folder: is a folder")
+        self.check(self.run_tool("report", folder), 2, "a-folder: ")
         whole = self.reference().read_bytes()
         path = self.folder / "hostile.json"
         for content in (b"", whole[:len(whole) // 2], b"\xff\xfe\x00", b"[" * 200000, b"null", whole[:-2] + b"\x00}"):
@@ -598,15 +598,15 @@ class Profiles(Workspace):
     def test_what_is_asked_for_is_checked_first(self):
         self.check(self.run_tool("profile"), 2, "no program given")
         self.check(self.profile("--window", "5x", "--", "true"), 2, "--window 5s")
-        self.check(self.profile("--device", "cpu", "--", "true"), 2, "--device is cpu")
-        self.check(self.profile("--from", "nowhere"), 2, "is no folder")
+        self.check(self.profile("--device", "cpu", "--", "true"), 2, "--device", "cpu")
+        self.check(self.profile("--from", "nowhere"), 2, "nowhere")
         self.check(self.profile("--windw", "5s", "--", "true"), 2, "--window")
 
     def test_a_program_without_a_gpu_is_said_and_runs_as_it_would(self):
         done = self.profile("-o", "none", "--", "sh", "-c", "echo out; echo err >&2; pwd")
         if "built without CUDA" in done.stderr:
             self.skipTest("this roofline was built without CUDA")
-        self.check(done, 4, "never used a GPU")
+        self.check(done, 4, "GPU")
         self.assertEqual(done.stdout, f"out\n{self.folder}\n")
         self.assertEqual(json.loads((self.folder / "none/report.json").read_text())["profile"]["exit_status"], 0)
         self.check(self.profile("--", "/no/such/program"), 2, "No such file")
@@ -661,7 +661,7 @@ class Machines(Workspace):
         self.assertIn(kept.name, told.stdout)
         self.assertTrue(kept.exists())  # to be told is not to be changed
         shown = subprocess.run([ROOFLINE, "machine", "--device", "cpu"], env=environment, text=True, capture_output=True)
-        self.check(shown, 2, kept.name, f"moved it to {kept}.broken", "roofline calibrate")
+        self.check(shown, 2, kept.name, f"{kept}.broken", "roofline calibrate")
         self.assertFalse(kept.exists())
         kept.write_bytes(b'{"schema": "somebody.else/1"}')
         process = subprocess.Popen([ROOFLINE, "analyze", self.suite(), "--device", "cpu"], env=environment, text=True,
@@ -672,7 +672,7 @@ class Machines(Workspace):
             if "calibrating first" in line:
                 process.send_signal(signal.SIGINT)  # that it begins is enough here
         self.assertEqual(process.wait(timeout=120), 130)
-        self.assertIn(f"moved it to {kept}.broken", said)
+        self.assertIn(f"{kept}.broken", said)
         self.assertEqual(pathlib.Path(f"{kept}.broken").read_bytes(), b'{"schema": "somebody.else/1"}')
 
     def test_two_calibrations_at_once_leave_a_whole_one(self):
@@ -693,7 +693,7 @@ class Machines(Workspace):
         def until_it_waits():
             waiting = subprocess.Popen(short, env=environment, text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
             said = ""
-            while "waiting" not in said and waiting.poll() is None:
+            while beside not in said and waiting.poll() is None:
                 said += waiting.stderr.readline()
             self.assertIn(f"{beside}: waiting", said)
             return waiting
@@ -703,9 +703,9 @@ class Machines(Workspace):
             fcntl.flock(lock, fcntl.LOCK_EX)  # as a calibration does
             lock.write("4711\n")
             lock.flush()
-            self.check(run([*short, "--no-wait"]), 0, f"note: {beside}: both measure lower values")
+            self.check(run([*short, "--no-wait"]), 0, "note: ", beside)
             self.check(run([ROOFLINE, "analyze", self.suite(), "--device", "cpu", "-o", "beside"]), 0,
-                       "ran beside this (pid 4711)")
+                       "(pid 4711)")
             with until_it_waits() as waiting:
                 waiting.send_signal(signal.SIGINT)
                 self.assertEqual(waiting.wait(timeout=60), 130)
@@ -713,7 +713,7 @@ class Machines(Workspace):
                 fcntl.flock(lock, fcntl.LOCK_UN)
                 self.assertEqual(waiting.wait(timeout=120), 0)
         notes = json.loads((self.folder / "beside/report.json").read_text())["notes"]
-        self.assertTrue(any("ran beside this (pid 4711)" in note for note in notes))
+        self.assertTrue(any("(pid 4711)" in note for note in notes))
 
     def test_a_cache_that_can_not_be_written_costs_no_measurement(self):
         (self.folder / "no-cache").mkdir()
@@ -779,7 +779,8 @@ class Machines(Workspace):
                   for name, ceiling in now.items()}
         self.assertEqual(checks["dram.read"]["as fast as before"], "fail")
         self.assertNotIn("as fast as before", checks["dram.write"])
-        self.assertIn(f"the machine was slower in the calibration of {machine['measured_at']}", done.stderr)
+        for figure in (machine["measured_at"], "dram.write"):
+            self.assertIn(figure, done.stderr)
 
     def changed_copy(self, name, factor, role="roof"):
         """The calibration with one ceiling scaled, as if from another machine of the same kind."""
@@ -814,7 +815,7 @@ class Machines(Workspace):
         good = self.fleet_folder("good-fleet")
         done = self.run_tool("fleet", good, "-o", "fleet-out")
         self.check(done, 0, "fleet.html", "fleet.json")
-        self.assertIn("8 machines in 1 group, no outlier", done.stdout)
+        self.assertIn("8 machines in 1 group", done.stdout)
         bad = self.fleet_folder("bad-fleet", slow=3)
         (bad / "half.json").write_text((bad / "1.json").read_text()[:5000])
         done = self.run_tool("fleet", bad, "-o", "fleet-out")
@@ -871,7 +872,7 @@ class Machines(Workspace):
         self.assertEqual(data["links"][0]["id"], "cuda:0>cuda:1")
         self.check(self.run_tool("report", node, "-o", "drawn"), 0, "node.html", "node.csv", "node.md", "node.svg",
                    "node.png")
-        self.assertIn("Link 1–2 is slow", (self.folder / "drawn/node.html").read_text())
+        self.assertIn("Link 1–2", (self.folder / "drawn/node.html").read_text())
         again = json.loads(self.run_tool("report", node, "--format", "json", "-o", "-").stdout)
         check_by("node", again)
         self.check(self.run_tool("report", node, "--format", "pdf", "-o", "drawn"), 2, "cannot be written as pdf")
@@ -879,12 +880,12 @@ class Machines(Workspace):
         self.check(self.run_tool("machine", node, "--against", node), 0)
         healthy = self.node_file("healthy.json")
         slower = self.run_tool("machine", node, "--against", healthy)
-        self.check(slower, 3, "roofs got slower")
+        self.check(slower, 3, "slower")
         slow = [line.split()[0] for line in slower.stdout.splitlines() if line.endswith("slower")]
         self.assertTrue(slow)
         self.assertTrue(all(name.startswith(("cuda:1>2/", "cuda:2>1/")) for name in slow), slow)
         self.assertIn("faster", self.run_tool("machine", healthy, "--against", node).stdout)
-        self.check(self.run_tool("machine", self.machine, "--against", node), 2, "is a calibration of a cuda device")
+        self.check(self.run_tool("machine", self.machine, "--against", node), 2, "cuda device")
         fleet = self.run_tool("fleet", node, "-o", "fleet-out")
         self.assertIn("4 machines in 1 group", fleet.stdout)
         names = {c["name"] for c in json.loads((self.folder / "fleet-out/fleet.json").read_text())["groups"][0]["ceilings"]}
@@ -899,7 +900,7 @@ class Machines(Workspace):
     def test_a_fleet_says_what_is_wrong_with_the_command(self):
         self.check(self.run_tool("fleet"), 2, "paths")
         self.check(self.run_tool("fleet", "nowhere"), 2, "nowhere")
-        self.check(self.run_tool("fleet", self.folder, "--format", "pdf"), 2, "html, json or csv")
+        self.check(self.run_tool("fleet", self.folder, "--format", "pdf"), 2, "html", "json", "csv")
         (self.folder / "nothing").mkdir()
         self.check(self.run_tool("fleet", "nothing"), 2, "no calibration found")
 
@@ -966,9 +967,9 @@ class Imports(Workspace):
     def test_files_are_joined_and_drawn(self):
         done = self.run_tool("import", self.RECORDED / "trace.json.gz", self.RECORDED / "kernels.ncu-rep",
                              "--machine", self.ROOFS, "-o", "out")
-        self.check(done, 0, "joined: kernels.ncu-rep")
+        self.check(done, 0, "kernels.ncu-rep")
         report = json.loads((self.folder / "out/report.json").read_text())
-        self.assertIn("counted by ncu", report["results"][0]["impl_summary"])
+        self.assertIn("ncu", report["results"][0]["impl_summary"])
         self.check(self.run_tool("report", "out/report.json", "--format", "trace,prometheus,jsonl"), 0, "wrote")
         events = json.loads((self.folder / "out/timeline.trace").read_text())["traceEvents"]
         self.assertTrue(any(event["ph"] == "X" for event in events))
@@ -977,7 +978,7 @@ class Imports(Workspace):
 
     def test_what_is_no_profile_is_refused(self):
         (self.folder / "text").write_text("hello")
-        self.check(self.run_tool("import", "text"), 2, "not a profile of a known format")
+        self.check(self.run_tool("import", "text"), 2, "text")
         self.check(self.run_tool("import", "missing"), 2, "missing")
         self.check(self.run_tool("import", "step.nsys-rep"), 2, "nsys export --type sqlite")
 

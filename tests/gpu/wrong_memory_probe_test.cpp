@@ -7,6 +7,7 @@
 
 #include "device/cuda/check.hpp"
 #include "device/cuda/handles.hpp"
+#include "measure/audit.hpp"
 #include "quick_audit.hpp"
 
 namespace roofline {
@@ -49,7 +50,7 @@ TEST_F(WrongMemoryProbeTest, ABufferThatFitsL2SoldAsHbm) {
   probe.level = honest.level;
   probe.limit = honest.limit;
   const Ceiling ceiling = measured_quickly(gpu(), probe).ceiling;
-  EXPECT_THAT(failures(ceiling), HasSubstr("working set where it belongs"));
+  EXPECT_THAT(failures(ceiling), HasSubstr(std::string(kWorkingSetCheck)));
   if (ceiling.limit) {
     EXPECT_THAT(failures(ceiling), HasSubstr("limit"));
     EXPECT_GT(ceiling.value, ceiling.limit->value) << "shown as it was measured";
@@ -58,7 +59,7 @@ TEST_F(WrongMemoryProbeTest, ABufferThatFitsL2SoldAsHbm) {
 
 TEST_F(WrongMemoryProbeTest, ATriadCountedAsTwoStreams) {
   const Probe probe = changed("hbm.triad", [](ProbeCase& made) { made.amount *= 2.0 / 3; });
-  EXPECT_THAT(failures(measured_quickly(gpu(), probe).ceiling), HasSubstr("counted by the work model"));
+  EXPECT_THAT(failures(measured_quickly(gpu(), probe).ceiling), HasSubstr(std::string(kAccountingCheck)));
 }
 
 /// Every launch by itself, and its stop event only once the host has seen it end: what the host takes for that
@@ -93,7 +94,7 @@ TEST_F(WrongMemoryProbeTest, AStopEventRecordedAfterAHostSynchronise) {
     }
     return made;
   };
-  EXPECT_THAT(failures(measured_quickly(gpu(), probe).ceiling), HasSubstr("twice the work, twice the time"));
+  EXPECT_THAT(failures(measured_quickly(gpu(), probe).ceiling), HasSubstr(std::string(kDoublingCheck)));
 }
 
 }  // namespace

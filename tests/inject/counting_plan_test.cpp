@@ -12,6 +12,7 @@
 namespace roofline::inject {
 namespace {
 
+using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
@@ -176,8 +177,8 @@ TEST(CountingPlan, KindsThatCeaseToComeHoldNobodyUp) {
   std::map<spool::Id, std::string> reasons;
   for (const auto& missing : program.plan.missing()) reasons[missing.kind] = missing.reason;
   EXPECT_EQ(reasons.size(), 60U);
-  EXPECT_EQ(reasons[100], "launched only once");
-  EXPECT_EQ(reasons[200], "not launched often enough");
+  EXPECT_THAT(reasons[100], HasSubstr("once"));
+  EXPECT_THAT(reasons[200], HasSubstr("often"));
   EXPECT_THAT(program.plan.missing(), IsEmpty()) << "told twice";
 }
 

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/support/mentions.hpp"
+
 namespace roofline {
 namespace {
 
@@ -69,7 +71,7 @@ TEST(Answer, FieldsAndWhyOneIsAbsent) {
 
 TEST(Answer, AFieldThatNoRowHasMayBeASlip) {
   const Json whole = answer_of({.data = Json::parse(kRun)}, {.json = true, .top = {}, .fields = {"statuss"}});
-  EXPECT_EQ(whole["warnings"].back()["message"], "--fields: no row has 'statuss'; did you mean 'status'?");
+  EXPECT_THAT(whole["warnings"].back()["message"].get<std::string>(), mentions("--fields: ", "'statuss'", "'status'"));
 }
 
 TEST(Answer, FailedRowsAreErrorsAlsoWhereTheyAreNotShown) {

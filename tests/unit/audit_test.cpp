@@ -6,6 +6,7 @@
 
 #include <limits>
 
+#include "tests/support/mentions.hpp"
 #include "tests/support/values.hpp"
 
 namespace roofline {
@@ -138,7 +139,7 @@ TEST(Audit, AnHonestProbeReachesMostOfAFirmLimit) {
   EXPECT_EQ(audit_limit(65.0e12, {64.9e12, 65.1e12}, limit, "FLOP/s", 0.93).status, CheckStatus::pass);
   const Check low = audit_limit(42.1e12, {42.0e12, 42.2e12}, limit, "FLOP/s", 0.93);
   EXPECT_EQ(low.status, CheckStatus::fail);
-  EXPECT_THAT(low.detail, HasSubstr("required >= 93 %"));
+  EXPECT_THAT(low.detail, mentions("93 %"));
   EXPECT_EQ(audit_limit(42.1e12, {42.0e12, 42.2e12}, limit, "FLOP/s").status, CheckStatus::pass) << "not firm";
 }
 
@@ -195,7 +196,7 @@ TEST(Audit, TheInstructionMustStandInTheCode) {
   EXPECT_EQ(audit_instruction("HGMMA", 64, "wgmma_kernel in sm_90a").status, CheckStatus::pass);
   const Check missing = audit_instruction("HGMMA", 0, "wgmma_kernel in sm_90a");
   EXPECT_EQ(missing.status, CheckStatus::fail);
-  EXPECT_EQ(missing.detail, "HGMMA found 0 times in wgmma_kernel in sm_90a");
+  EXPECT_THAT(missing.detail, mentions("HGMMA", " 0 ", "wgmma_kernel in sm_90a"));
   const Check unseen = audit_instruction("HGMMA", std::nullopt, "compiled by the driver");
   EXPECT_EQ(unseen.status, CheckStatus::not_run);
   EXPECT_EQ(unseen.detail, "compiled by the driver");
@@ -209,7 +210,7 @@ TEST(Audit, ACycleIsACycleInEveryRegime) {
   burst.clocks.core_hz = 4.2e9;
   sustained.clocks.core_hz = 4.06e9;
   EXPECT_EQ(audit_cycles(sustained, burst).status, CheckStatus::pass);
-  EXPECT_EQ(audit_cycles(sustained, burst).detail, "0.994 of the burst rate per cycle, at 4.060 and 4.200 GHz");
+  EXPECT_THAT(audit_cycles(sustained, burst).detail, mentions("0.994", "4.060 and 4.200 GHz"));
   sustained.value = 370e9;
   EXPECT_EQ(audit_cycles(sustained, burst).status, CheckStatus::fail) << "a neighbour, not a limiter";
   sustained.value = 560e9;
@@ -222,9 +223,7 @@ TEST(Audit, ALimiterMayHuntAboutOneLevel) {
   time.q95 = 1.052e-3;
   const Check hunting = audit_regulation(time, "power cap", -0.013);
   EXPECT_EQ(hunting.status, CheckStatus::pass);
-  EXPECT_THAT(hunting.detail, HasSubstr("clock limited by power cap: second half of"));
-  EXPECT_THAT(hunting.detail, HasSubstr("-1.30 % from the first"));
-  EXPECT_THAT(hunting.detail, HasSubstr("-1.9 % to +5.2 %"));
+  EXPECT_THAT(hunting.detail, mentions("power cap", "-1.30 %", "-1.9 % to +5.2 %"));
   EXPECT_EQ(audit_regulation(time, "power cap", 0.031).status, CheckStatus::fail) << "still falling";
 }
 

@@ -12,6 +12,7 @@
 #include "op/layout.hpp"
 #include "op/tolerance.hpp"
 #include "tests/support/fake_device.hpp"
+#include "tests/support/mentions.hpp"
 
 namespace roofline {
 namespace {
@@ -87,14 +88,14 @@ TEST(Case, ACorrectKernelPasses) {
   EXPECT_LE(result.error, result.tolerance);
   EXPECT_EQ(result.checked, 1000);
   EXPECT_EQ(result.outputs, 1000);
-  EXPECT_EQ(result.reference, "fp64 on the CPU, all 1,000 elements");
+  EXPECT_THAT(result.reference, mentions("fp64", "CPU", "all 1,000"));
 }
 
 TEST(Case, UnwrittenElementsAreCounted) {
   const auto result = verify([](Tensors t, std::int64_t n) { correct(t, n - 3); });
   EXPECT_FALSE(result.passed);
   EXPECT_TRUE(std::isnan(result.error));
-  EXPECT_THAT(result.failure, HasSubstr("3 of 1,000 elements of 'y' were not written"));
+  EXPECT_THAT(result.failure, mentions("3 of 1,000", "'y'", "not written"));
 }
 
 TEST(Case, NanIsNotTakenForUnwritten) {
@@ -104,7 +105,7 @@ TEST(Case, NanIsNotTakenForUnwritten) {
   });
   EXPECT_FALSE(result.passed);
   EXPECT_TRUE(std::isnan(result.error));
-  EXPECT_THAT(result.failure, HasSubstr("1 of 1,000 elements of 'y' are NaN"));
+  EXPECT_THAT(result.failure, mentions("1 of 1,000", "'y'", "NaN"));
   EXPECT_THAT(result.failure, HasSubstr("y[17] is"));
 }
 
@@ -123,7 +124,7 @@ TEST(Case, TheLastElementIsCompared) {
   });
   EXPECT_FALSE(result.passed);
   EXPECT_THAT(result.failure, HasSubstr("y[999] is"));
-  EXPECT_THAT(result.failure, HasSubstr("1 of 1,000 compared elements are wrong"));
+  EXPECT_THAT(result.failure, mentions("1 of 1,000", "wrong"));
 }
 
 TEST(Case, AShiftByOneIsFound) {
@@ -142,13 +143,13 @@ TEST(Case, StrayWritesNameTheirTensor) {
     t.y[n] = 0;
   });
   EXPECT_FALSE(past.passed);
-  EXPECT_THAT(past.failure, HasSubstr("past the end of 'y'"));
+  EXPECT_THAT(past.failure, mentions("past", "'y'"));
   const auto before = verify([](Tensors t, std::int64_t n) {
     correct(t, n);
     t.z[-1] = 0;
   });
   EXPECT_FALSE(before.passed);
-  EXPECT_THAT(before.failure, HasSubstr("before the start of 'z'"));
+  EXPECT_THAT(before.failure, mentions("before", "'z'"));
 }
 
 TEST(Case, AChangedInputIsFound) {
@@ -157,7 +158,7 @@ TEST(Case, AChangedInputIsFound) {
     t.x[7] = 3;
   });
   EXPECT_FALSE(result.passed);
-  EXPECT_THAT(result.failure, HasSubstr("changed its input x[7]"));
+  EXPECT_THAT(result.failure, mentions("input x[7]"));
 }
 
 TEST(Case, AnExpensiveReferenceIsSampled) {

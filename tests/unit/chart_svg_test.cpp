@@ -144,7 +144,7 @@ TEST(ChartSvg, HostileTextStaysText) {
   EXPECT_THAT(svg, testing::Not(testing::HasSubstr("<script")));
   EXPECT_THAT(svg, testing::Not(testing::HasSubstr("\u202e")));
   EXPECT_THAT(svg, testing::Not(testing::HasSubstr("nan")));
-  EXPECT_THAT(svg, testing::HasSubstr("6 of 24 rows have no point"));
+  EXPECT_THAT(svg, testing::HasSubstr("6 of 24"));
 }
 
 TEST(ChartSvg, DegenerateReportsAreDrawn) {
@@ -152,8 +152,8 @@ TEST(ChartSvg, DegenerateReportsAreDrawn) {
   no_points.points.clear();
   no_ceilings.machine.ceilings.clear();
   one.points.resize(1);
-  EXPECT_THAT(render_svg(empty), testing::HasSubstr("No ceiling was measured."));
-  EXPECT_THAT(render_svg(no_points), testing::HasSubstr("The report has no rows."));
+  EXPECT_THAT(render_svg(empty), testing::HasSubstr("No ceiling"));
+  EXPECT_THAT(render_svg(no_points), testing::HasSubstr("no rows"));
   for (const Report& r : {empty, no_points, no_ceilings, one}) {
     EXPECT_EQ(xml_fault(render_svg(r)), "");
     EXPECT_EQ(xml_fault(render_svg(r, {.width = 200, .height = 150})), "");
@@ -229,7 +229,8 @@ TEST(ChartSvg, APointOnSeveralPipesNamesTheOthers) {
   const std::size_t at = svg.find("data-point=\"13\"");
   const std::string title = svg.substr(at, svg.find("</title>", at) - at);
   const double memory = attention.work.bytes.at(Level::hbm).total();
-  EXPECT_THAT(title, testing::HasSubstr("compute-bound by tensor.fp16"));
+  EXPECT_THAT(title, testing::HasSubstr("compute-bound"));
+  EXPECT_THAT(title, testing::HasSubstr("tensor.fp16"));
   EXPECT_THAT(title, testing::HasSubstr("of its time: hbm."));
   EXPECT_GT(memory, 0);
   const std::size_t relu = svg.find("data-point=\"0\"");
@@ -243,7 +244,7 @@ TEST(ChartSvg, APointAboveItsRoofIsMarkedNotMoved) {
   EXPECT_NEAR(chart.points[0].performance, 4.229e12 / 0.7 * 0.125, 1e6);
   const std::string svg = render_svg(report);
   EXPECT_THAT(svg, testing::HasSubstr("class=\"point above-roof\" data-point=\"0\""));
-  EXPECT_THAT(svg, testing::HasSubstr("above its roof (red line)"));
+  EXPECT_THAT(svg, testing::HasSubstr("above its roof"));
   EXPECT_THAT(render_svg(example::sample_report()), testing::Not(testing::HasSubstr("above-roof")));
 }
 

@@ -14,17 +14,18 @@
 #include "report/comparison/comparison.hpp"
 #include "report/findings.hpp"
 #include "report/json/json.hpp"
+#include "tests/support/mentions.hpp"
 #include "tests/support/sample_report.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
-using ::testing::StartsWith;
 
 void scale_time(Point& point, double factor) {
   if (!point.time) return;
@@ -138,7 +139,7 @@ TEST(CompareRuns, MissingFailedAndRenamedRows) {
   EXPECT_EQ(verdict(comparison, row(3, false)), "only before");
   EXPECT_FALSE(comparison.is_regression(row(3, false)));
   EXPECT_TRUE(std::isnan(row(3, false).time_ratio));
-  EXPECT_THAT(regression_line(comparison), StartsWith("1 kernel was timed before and failed now: relu fp32"));
+  EXPECT_THAT(regression_line(comparison), mentions("1 kernel ", "failed now", "relu fp32"));
   EXPECT_EQ(verdict(comparison_of(now, before), comparison_of(now, before).changes[0]), "failed before");
 }
 
@@ -148,9 +149,10 @@ TEST(CompareRuns, NoCommonRowAndNoRowAtAll) {
   other.points[0].workload.op = "another";
   const Report before = example::sample_report();
   const Comparison comparison = comparison_of(before, other);
-  EXPECT_THAT(comparison_findings(comparison), testing::Contains("The runs have no timed kernel in common."));
+  EXPECT_THAT(comparison_findings(comparison),
+              ElementsAre(HasSubstr("no timed kernel"), HasSubstr("relu fp32 268435456")));
   const Report nothing;
-  EXPECT_THAT(render_comparison_terminal(comparison_of(nothing, nothing), {}), HasSubstr("no timed kernel in common"));
+  EXPECT_THAT(render_comparison_terminal(comparison_of(nothing, nothing), {}), HasSubstr("no timed kernel"));
 }
 
 TEST(CompareRuns, TimesThatAreNoTimesAreNotCompared) {
@@ -172,13 +174,13 @@ TEST(Comparison, TheGateNamesWhatGotSlower) {
   scale_time(now.points[10], 1.02);
   scale_time(now.points[20], 0.9);
   const Comparison comparison = comparison_of(before, now);
-  EXPECT_EQ(regression_line(comparison),
-            "1 of 22 kernels got slower by more than 3 % and beyond the intervals: softmax fp32 32768x4096 (cuda) "
-            "1.050x");
+  EXPECT_THAT(
+      regression_line(comparison),
+      AllOf(mentions("1 of 22", "slower", "3 %", "softmax fp32 32768x4096 (cuda) 1.050x"), Not(mentions(" and "))));
   EXPECT_THAT(comparison_findings(comparison),
-              ElementsAre("2 of 22 kernels got slower, the most softmax fp32 32768x4096 (cuda): 1.05× the time.",
-                          "1 of 22 kernels got faster, gemm fp16 4096x4096x4096 (cublas): 0.90× the time.",
-                          "No difference in 19 of 22.", HasSubstr("Not compared: ")));
+              ElementsAre(mentions("2 of 22", "slower", "softmax fp32 32768x4096 (cuda)", "1.05\u00d7"),
+                          mentions("1 of 22", "faster", "gemm fp16 4096x4096x4096 (cublas)", "0.90\u00d7"),
+                          mentions("19 of 22"), mentions("(untimed)")));
   EXPECT_EQ(verdict(comparison, comparison.changes[9]), "slower > 3 %");
   EXPECT_EQ(verdict(comparison, comparison.changes[10]), "slower");
   EXPECT_EQ(ratio_text(comparison.changes[9]), "1.050");
@@ -191,7 +193,7 @@ TEST(Comparison, AStricterGateThanUsualIsNotContradictedByItsTable) {
   const Report before = example::sample_report();
   const Report now = scaled(before, 1.006);
   const Comparison strict = comparison_of(before, now, 0.005);
-  EXPECT_THAT(regression_line(strict), StartsWith("22 of 22 kernels got slower by more than 0.5 %"));
+  EXPECT_THAT(regression_line(strict), mentions("22 of 22", "slower", "0.5 %"));
   EXPECT_THAT(regression_line(strict), HasSubstr("and 14 more"));
   EXPECT_EQ(verdict(strict, strict.changes[0]), "slower > 0.5 %");
 }
@@ -211,15 +213,12 @@ TEST(Comparison, NotesSayWhatElseIsDifferent) {
   for (Point& point : now.points) {
     if (point.time) point.time->clock_hz = 1.5e9;
   }
-  EXPECT_THAT(
-      comparison_notes(before, now),
-      ElementsAre("different devices: NVIDIA H200 before, NVIDIA H100 now",
-                  "different drivers: 580.159.04 before, not known now",
-                  "different versions of roofline: 0.1.0 before, 0.3.0 now",
-                  "different calibrations (times compare, fractions of the roof don't): 2026-01-15T09:30:00Z before, "
-                  "2026-02-01T00:00:00Z now",
-                  "different clocks (median over the kernels): 2 GHz before, 1.5 GHz now",
-                  "the later run was cancelled: it may lack rows"));
+  EXPECT_THAT(comparison_notes(before, now),
+              ElementsAre(mentions("device", "NVIDIA H200 before, NVIDIA H100 now"),
+                          mentions("driver", "580.159.04 before, not known now"),
+                          mentions("version", "0.1.0 before, 0.3.0 now"),
+                          mentions("calibration", "2026-01-15T09:30:00Z before, 2026-02-01T00:00:00Z now"),
+                          mentions("clock", "2 GHz before, 1.5 GHz now"), mentions("later", "cancelled")));
   Report near = before;
   for (Point& point : near.points) {
     if (point.time) point.time->clock_hz = *point.time->clock_hz * 1.005;
@@ -233,10 +232,8 @@ TEST(Comparison, ThereIsNoVerdictOverARunWithoutAnEnd) {
   now.complete = false;
   now.rows_planned = 99;
   const std::string rows = std::to_string(now.points.size());
-  EXPECT_THAT(comparison_notes(before, now),
-              ElementsAre("the later run did not come to its end: it has " + rows + " of 99 rows"));
-  EXPECT_THAT(comparison_notes(now, before),
-              ElementsAre("the earlier run did not come to its end: it has " + rows + " of 99 rows"));
+  EXPECT_THAT(comparison_notes(before, now), ElementsAre(mentions("later", rows + " of 99")));
+  EXPECT_THAT(comparison_notes(now, before), ElementsAre(mentions("earlier", rows + " of 99")));
   EXPECT_THAT(outcome_line(comparison_of(before, now)), testing::StartsWith("No verdict"));
   EXPECT_THAT(outcome_line(comparison_of(now, before)), testing::StartsWith("Pass"));
   const auto json = nlohmann::json::parse(render_comparison_json(comparison_of(before, now)));

@@ -10,11 +10,11 @@
 #include "device/cpu/cpu_device.hpp"
 #include "device/cpu/system_reading.hpp"
 #include "tests/support/files_under_a_root.hpp"
+#include "tests/support/mentions.hpp"
 
 namespace roofline {
 namespace {
 
-using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
 constexpr const char* kStatus =
@@ -75,7 +75,7 @@ TEST_F(SystemFiles, OtherProgramsAreWhatIsBusyAndNotOurs) {
   EXPECT_NEAR(seen.waited_s, 1.4, 1e-9);
   EXPECT_EQ(seen.preemptions, 71);
   EXPECT_TRUE(is_significant(seen));
-  EXPECT_EQ(describe(seen), "other programs used 1.1 of 2 cores");
+  EXPECT_THAT(describe(seen), mentions("other programs", "1.1 of 2 cores"));
 }
 
 TEST_F(SystemFiles, AQuietMachineIsNotDisturbed) {
@@ -98,7 +98,7 @@ TEST_F(SystemFiles, OnlyTheCpusOfTheMeasurementCount) {
   EXPECT_FALSE(is_significant(contention_between(before, read(), 1, {0}, 1)));
   const Contention both = contention_between(before, read(), 1, {0, 1}, 1);  // its SMT sibling
   EXPECT_TRUE(is_significant(both));
-  EXPECT_EQ(describe(both), "other programs used 1.0 of 2 logical CPUs");
+  EXPECT_THAT(describe(both), mentions("other programs", "1.0 of 2 logical CPUs"));
 }
 
 TEST_F(SystemFiles, WhatTheHypervisorTook) {
@@ -112,7 +112,7 @@ TEST_F(SystemFiles, WhatTheHypervisorTook) {
   const Contention seen = contention_between(before, read(), 1, {0, 1}, 2);
   EXPECT_EQ(seen.others_s, 0);
   EXPECT_TRUE(is_significant(seen));
-  EXPECT_EQ(describe(seen), "23 % steal time (hypervisor)");
+  EXPECT_THAT(describe(seen), mentions("hypervisor", "23 %"));
 }
 
 TEST_F(SystemFiles, ASystemThatTellsNothingDisturbsNothing) {
@@ -141,7 +141,7 @@ TEST_F(SystemFiles, ThrottlingByVersion1) {
   write("sys/fs/cgroup/cpu/job/cpu.stat", "nr_periods 40\nnr_throttled 20\nthrottled_time 2000000000\n");
   const Contention seen = contention_between(before, read(), 1, {0, 1}, 2);
   EXPECT_TRUE(is_significant(seen));
-  EXPECT_EQ(describe(seen), "the control group's quota stopped it for 25 % of the time");
+  EXPECT_THAT(describe(seen), mentions("quota", "25 %"));
   EXPECT_EQ(read_throttled_s("/no/such/root"), 0);
 }
 
@@ -186,30 +186,28 @@ TEST(Contention, SumsAddUp) {
   EXPECT_EQ(sum.cpus, 2);
   EXPECT_DOUBLE_EQ(sum.others_s, 0.92);
   EXPECT_DOUBLE_EQ(sum.waited_s, 0.3);
-  EXPECT_EQ(describe(sum), "other programs used 0.5 of 2 cores and 5 % steal time (hypervisor)");
+  EXPECT_THAT(describe(sum), mentions("other programs", "0.5 of 2 cores", " and ", "hypervisor", "5 %"));
 }
 
 TEST(Describe, NamesTheThreadThatWaitedWhereNothingElseIsKnown) {
-  EXPECT_EQ(describe(one_second(0, 0, 0.12)), "a thread waited for a CPU 12 % of the time");
+  EXPECT_THAT(describe(one_second(0, 0, 0.12)), mentions("thread", "12 %"));
   EXPECT_EQ(describe({}), "");
 }
 
 TEST(Summarise, SaysTheMostOfSeveralRowsInOneSentence) {
   const std::vector<NamedContention> rows = {{"a", one_second(0.4)}, {"b", one_second(1.1)}, {"c", one_second(0.2)}};
-  EXPECT_EQ(summarise(rows, "row"), "3 rows were measured while other programs used up to 1.1 of 2 cores: a, b and c");
-  EXPECT_EQ(summarise(std::span(rows).first(1), "row"),
-            "1 row was measured while other programs used 0.4 of 2 cores: a");
+  EXPECT_THAT(summarise(rows, "row"), mentions("3 rows ", "other programs", "up to 1.1 of 2 cores", ": a, b and c"));
+  EXPECT_THAT(summarise(std::span(rows).first(1), "row"),
+              mentions("1 row ", "other programs", " 0.4 of 2 cores", ": a"));
   EXPECT_EQ(summarise({}, "row"), "");
   const std::vector<NamedContention> many(9, {"x", one_second(0.4, 0.5)});
-  EXPECT_EQ(
-      summarise(many, "ceiling"),
-      "9 ceilings were measured while other programs used up to 0.4 of 2 cores and up to 25 % steal time (hypervisor): "
-      "x, x, x, x, x and 4 more");
+  EXPECT_THAT(summarise(many, "ceiling"),
+              mentions("9 ceilings ", "up to 0.4 of 2 cores", "hypervisor", "up to 25 %", "x, x, x, x, x and 4 more"));
 }
 
 TEST(Describe, SpeaksOfAGpuWhereThereAreNoCpus) {
-  EXPECT_EQ(describe({.wall_s = 2, .others_s = 0.9, .throttled_s = 0.1}),
-            "other programs used 45 % of the GPU and thermal throttling for 5 % of the time");
+  EXPECT_THAT(describe({.wall_s = 2, .others_s = 0.9, .throttled_s = 0.1}),
+              mentions("other programs", "45 % of the GPU", " and ", " 5 %"));
   EXPECT_TRUE(is_significant({.wall_s = 1, .others_s = 0.05}));
   EXPECT_FALSE(is_significant({.wall_s = 1, .others_s = 0.04}));
   EXPECT_TRUE(is_significant({.wall_s = 4, .throttled_s = 0.05}));
@@ -224,9 +222,8 @@ TEST(ShareLost, IsTheLargestThatAnythingTook) {
 
 TEST(ReferenceRates, AreSummarisedForAllRowsAtOnce) {
   EXPECT_EQ(summarise(std::vector<NamedReferenceRate>()), "");
-  EXPECT_EQ(summarise(std::vector<NamedReferenceRate>{{"a", 0.5}, {"b", 0.45}}),
-            "2 rows were measured while the reference probes reached as little as 0.45 of their roofs; cause unknown "
-            "(possibly another tenant of the host): a and b");
+  EXPECT_THAT(summarise(std::vector<NamedReferenceRate>{{"a", 0.5}, {"b", 0.45}}),
+              mentions("2 rows ", "0.45", ": a and b"));
 }
 
 TEST(WatchContention, WatchesTheCpusOfTheDevice) {

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "model/error.hpp"
+#include "tests/support/mentions.hpp"
 
 namespace roofline {
 namespace {
@@ -51,7 +52,7 @@ TEST_F(OutsideFiles, WhatIsTooLargeIsRefusedWithItsNameAndTheLimit) {
   write_file(large, "");
   const FileLimit limit{std::uint64_t{3} << 20, "a suite"};
   fs::resize_file(large, limit.bytes + 1);  // a hole, which takes no room
-  EXPECT_EQ(refusal(large, limit), large.string() + ": is larger than 3 MB, the limit for a suite");
+  EXPECT_THAT(refusal(large, limit), mentions(large.string() + ": ", "3 MB", "a suite"));
   EXPECT_THROW(require_file(large, limit), UsageError);
   fs::resize_file(large, limit.bytes);
   EXPECT_EQ(read_file(large, limit).size(), limit.bytes);
@@ -82,7 +83,7 @@ TEST_F(OutsideFiles, APipeHasTheLimitToo) {
   const int both = ::open(pipe.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
   const std::string text(20'000, 'x');
   ASSERT_EQ(::write(both, text.data(), text.size()), static_cast<ssize_t>(text.size()));
-  EXPECT_THAT(refusal(pipe, {10'000, "a suite"}), HasSubstr("the most that a suite may have"));
+  EXPECT_THAT(refusal(pipe, {10'000, "a suite"}), mentions("a suite"));
   ::close(both);
 }
 

@@ -7,6 +7,7 @@
 #include "import/roofs.hpp"
 #include "report/roofs.hpp"
 #include "tests/support/import_files.hpp"
+#include "tests/support/mentions.hpp"
 
 namespace roofline {
 namespace {
@@ -29,7 +30,7 @@ TEST(Join, ARecordedTraceGetsTheCountsOfTheReport) {
   EXPECT_THAT(joined[0], HasSubstr("kernels.ncu-rep"));
   EXPECT_GT(report.profile->counted_s / report.profile->kernel_s, 0.99);
   const Point& gemm = row_named(report, "aten::addmm(4096, 32768x1024, 1024x4096)");
-  EXPECT_THAT(gemm.profiled->sources, HasSubstr("time: traced by torch.profiler; FLOPs and bytes: counted by ncu"));
+  EXPECT_THAT(gemm.profiled->sources, mentions("torch.profiler", "ncu"));
   // Tiles of 192 columns don't divide 4096: what ran is 3 % more than the product asks for.
   EXPECT_EQ(gemm.work.flops.at(Pipe::tensor_bf16), 284'021'489'664.0);
   EXPECT_TRUE(report.profile->timeline) << "the trace has one";
@@ -48,7 +49,7 @@ TEST(Roofs, OfAttributesAndOfDataSheetsAreNoMeasurement) {
   const Machine sheet = promised_machine(device);
   EXPECT_EQ(sheet.compute(Pipe::tensor_bf16)->value, 989e12);
   EXPECT_EQ(sheet.slope(Level::hbm)->value, 4.8e12);
-  EXPECT_THAT(about_roofs(sheet), HasSubstr("data sheet of NVIDIA H200"));
+  EXPECT_THAT(about_roofs(sheet), mentions("NVIDIA H200"));
   for (const Ceiling& ceiling : sheet.ceilings) EXPECT_TRUE(ceiling.is_data_sheet_limit());
   for (const Ceiling& ceiling : sheet.ceilings) EXPECT_THAT(ceiling.variant, HasSubstr("not measured"));
 

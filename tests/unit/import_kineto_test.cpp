@@ -9,6 +9,8 @@
 #include "report/json/json.hpp"
 #include "report/profile_findings.hpp"
 #include "tests/support/import_files.hpp"
+#include "tests/support/mentions.hpp"
+#include "tests/support/profile_report.hpp"
 
 namespace roofline {
 namespace {
@@ -57,8 +59,8 @@ TEST(Kineto, KernelsHaveTheirOperatorsPlacesAndWork) {
   EXPECT_EQ(gemm.work.flops.at(Pipe::tensor_bf16), 2.0 * 64 * 32 * 16);
   EXPECT_EQ(gemm.work.bytes.at(Level::hbm).read, 2.0 * (64 * 32 + 32 * 16));
   EXPECT_EQ(gemm.work.bytes.at(Level::hbm).write, 2.0 * 64 * 16);
-  EXPECT_THAT(gemm.profiled->sources, HasSubstr("time: traced by torch.profiler"));
-  EXPECT_THAT(gemm.profiled->sources, HasSubstr("modelled by roofline"));
+  EXPECT_THAT(gemm.profiled->sources, HasSubstr("torch.profiler"));
+  EXPECT_THAT(gemm.profiled->sources, HasSubstr("modelled"));
   EXPECT_FALSE(gemm.counters) << "what is modelled is not shown as counted";
   EXPECT_EQ(gemm.profiled->grid, (std::array<std::int64_t, 3>{4, 2, 1}));
 }
@@ -111,7 +113,7 @@ TEST(Kineto, HostileFilesAreRefusedWithTheirPlace) {
   EXPECT_THAT(refusal_of("a.json", "{}"), HasSubstr("traceEvents"));
   EXPECT_THAT(refusal_of("a.json", std::string(1'000'000, '[')), HasSubstr("nested deeper"));
   EXPECT_THAT(refusal_of("a.json", "{\"traceEvents\": [{\"name\": \"" + std::string(20'000'000, 'x')),
-              HasSubstr("16 MB in one piece"));
+              mentions("16 MB"));
   const auto kernel = [](const char* times) {
     return trace_of(std::string(R"({"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, )") + times + "}");
   };
@@ -146,13 +148,15 @@ TEST(Kineto, ModelledBytesAreTheLeastEverywhere) {
   EXPECT_TRUE(bytes_are_least(gemm));
   EXPECT_FALSE(bytes_are_least(report.points[1])) << "without work there is nothing to say of it";
   EXPECT_EQ(why_no_roofs(report), "") << "models have roofs, too";
-  EXPECT_THAT(answer(report), HasSubstr("promises, which nobody measured, the kernels would need"));
+  EXPECT_THAT(answer(report), HasSubstr("roofs"));
   const std::string json = render_json(report);
   EXPECT_THAT(json, AllOf(HasSubstr("\"work\": \"modelled\""), HasSubstr("\"at_roof_s\": \"modelled\"")));
   EXPECT_EQ(parse_report(json, "report.json").points[0].profiled->work_source, WorkSource::modelled);
   const std::string svg = render_svg(report, {});
-  EXPECT_THAT(svg, AllOf(HasSubstr("data-bytes=\"least\""), HasSubstr("intensity at most"), HasSubstr("not measured"),
-                         Not(HasSubstr("roofs measured on this machine"))));
+  const auto claims_measured_roofs = HasSubstr("roofs measured on this machine");
+  EXPECT_THAT(svg, AllOf(HasSubstr("data-bytes=\"least\""), HasSubstr("at most"), HasSubstr("not measured"),
+                         Not(claims_measured_roofs)));
+  EXPECT_THAT(render_svg(example::profile_report()), claims_measured_roofs);
   EXPECT_THAT(render_markdown(report), AllOf(HasSubstr("| modelled |"), HasSubstr("\u2264 ")));
   EXPECT_THAT(render_csv(report), AllOf(HasSubstr("time_source,work_source,sources"), HasSubstr(",traced,modelled,")));
 }

@@ -101,7 +101,7 @@ TEST(NcuReport, ALaunchHasItsTimesAndCounts) {
   EXPECT_EQ(point.profiled->time_source, TimeSource::replayed);
   EXPECT_EQ(work_source(point), "counted");
   EXPECT_FALSE(bytes_are_least(point));
-  EXPECT_THAT(point.profiled->sources, HasSubstr("time: replayed by ncu"));
+  EXPECT_THAT(point.profiled->sources, HasSubstr("ncu"));
 }
 
 TEST(NcuReport, WhatIsMissingIsNamedAndNothingGuessed) {

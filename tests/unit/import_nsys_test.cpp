@@ -157,7 +157,7 @@ TEST(Nsys, HostileOnesAreRefusedWithTheirRow) {
     }
     return {};
   };
-  EXPECT_THAT(refusal("CREATE TABLE anything (x INT);"), HasSubstr("no export of Nsight Systems"));
+  EXPECT_THAT(refusal("CREATE TABLE anything (x INT);"), HasSubstr("Nsight Systems"));
   EXPECT_THAT(refusal(whole() + "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end) VALUES (20, 10);"),
               HasSubstr("table CUPTI_ACTIVITY_KIND_KERNEL, row 2"));
   EXPECT_THAT(refusal(whole() + "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end) VALUES (-5, 10);"),

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "model/error.hpp"
+#include "tests/support/mentions.hpp"
 
 namespace roofline {
 namespace {
@@ -89,7 +90,7 @@ TEST(Isa, WantingALevelThatTheBuildLacksIsAMistakeOfTheUser) {
     isa_in_use(Isa::avx512, Isa::avx2, "avx512");
     FAIL() << "nothing was thrown";
   } catch (const UsageError& error) {
-    EXPECT_NE(std::string(error.what()).find("'avx512', for which this build has no kernels"), std::string::npos);
+    EXPECT_THAT(error.what(), mentions("'avx512'"));
     EXPECT_NE(error.hint().find("-DROOFLINE_CPU_LEVELS=ALL"), std::string::npos);
   }
   // A CPU that could not run it would not have been given it either way.
@@ -155,8 +156,8 @@ TEST(DotUnit, SaysWhatIsMissing) {
   for (const DotUnit unit : {DotUnit::avx512_bf16, DotUnit::avx512_vnni, DotUnit::avx_vnni, DotUnit::neon_dot}) {
     EXPECT_EQ(missing(unit, best_isa()).has_value(), !has(unit));
   }
-  EXPECT_EQ(missing(DotUnit::avx512_bf16, Isa::avx2), "this CPU has no AVX512_BF16 at level avx2");
-  EXPECT_EQ(missing(DotUnit::avx_vnni, Isa::baseline), "this CPU has no AVX-VNNI at level " + baseline());
+  EXPECT_THAT(missing(DotUnit::avx512_bf16, Isa::avx2).value(), mentions("AVX512_BF16", "avx2"));
+  EXPECT_THAT(missing(DotUnit::avx_vnni, Isa::baseline).value(), mentions("AVX-VNNI", baseline()));
 }
 
 TEST(DotUnit, NeedsTheRegistersOfTheLevel) {

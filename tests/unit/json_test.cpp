@@ -13,6 +13,7 @@
 #include "json_sample.hpp"
 #include "model/error.hpp"
 #include "render/render.hpp"
+#include "tests/support/mentions.hpp"
 
 namespace roofline {
 namespace {
@@ -180,62 +181,63 @@ TEST(Json, TextThatIsNoUtf8IsRepaired) {
 }
 
 TEST(Json, ComplaintsNameFileAndPlace) {
-  EXPECT_EQ(complaint_after([](Json& j) { j["results"][0]["time_s"]["median"] = "fast"; }),
-            "run.json: results[0].time_s.median: expected a number, found string");
-  EXPECT_EQ(complaint_after([](Json& j) { j["results"][0]["time_s"].erase("median"); }),
-            "run.json: results[0].time_s.median: missing");
-  EXPECT_EQ(complaint_after([](Json& j) { j.erase("machine"); }), "run.json: machine: missing");
-  EXPECT_EQ(complaint_after([](Json& j) { j["results"] = 3; }), "run.json: results: expected an array, found number");
-  EXPECT_EQ(complaint_after([](Json& j) { j["results"][0]["shape"]["n"] = 1.5; }),
-            "run.json: results[0].shape.n: expected an integer, found number");
-  EXPECT_EQ(complaint_after([](Json& j) { j["results"][2]["dtype"] = "fp12"; }),
-            "run.json: results[2].dtype: unknown dtype 'fp12'");
-  EXPECT_EQ(complaint_after([](Json& j) { j["results"][0]["samples_s"][2] = false; }),
-            "run.json: results[0].samples_s[2]: expected a number, found boolean");
-  EXPECT_EQ(complaint_after([](Json& j) { j = Json::array(); }),
-            "run.json: the document: expected an object, found array");
-  EXPECT_EQ(complaint_after([](Json& j) {
-              j["machine"]["ceilings"][0]["ci95"] = {2, 1};
-            }),
-            "run.json: machine.ceilings[0].ci95: the lower bound lies above the upper one");
-  EXPECT_EQ(complaint_after([](Json& j) { j["results"][1]["work"]["flops"]["warp"] = 1; }),
-            "run.json: results[1].work.flops.warp: unknown pipe 'warp'");
-  EXPECT_EQ(complaint_after([](Json& j) { j["results"][0]["seed"] = -1; }),
-            "run.json: results[0].seed: expected an integer that is not negative, found number");
-  EXPECT_EQ(complaint_after([](Json& j) { j["results"][1].erase("reason"); }), "run.json: results[1].reason: missing");
+  EXPECT_THAT(complaint_after([](Json& j) { j["results"][0]["time_s"]["median"] = "fast"; }),
+              mentions("run.json: results[0].time_s.median: ", "number", "string"));
+  EXPECT_THAT(complaint_after([](Json& j) { j["results"][0]["time_s"].erase("median"); }),
+              mentions("run.json: results[0].time_s.median: ", "missing"));
+  EXPECT_THAT(complaint_after([](Json& j) { j.erase("machine"); }), mentions("run.json: machine: ", "missing"));
+  EXPECT_THAT(complaint_after([](Json& j) { j["results"] = 3; }), mentions("run.json: results: ", "array", "number"));
+  EXPECT_THAT(complaint_after([](Json& j) { j["results"][0]["shape"]["n"] = 1.5; }),
+              mentions("run.json: results[0].shape.n: ", "integer", "number"));
+  EXPECT_THAT(complaint_after([](Json& j) { j["results"][2]["dtype"] = "fp12"; }),
+              mentions("run.json: results[2].dtype: ", "'fp12'"));
+  EXPECT_THAT(complaint_after([](Json& j) { j["results"][0]["samples_s"][2] = false; }),
+              mentions("run.json: results[0].samples_s[2]: ", "number", "boolean"));
+  EXPECT_THAT(complaint_after([](Json& j) { j = Json::array(); }), mentions("run.json: ", "object", "array"));
+  EXPECT_THAT(complaint_after([](Json& j) {
+                j["machine"]["ceilings"][0]["ci95"] = {2, 1};
+              }),
+              mentions("run.json: machine.ceilings[0].ci95: "));
+  EXPECT_THAT(complaint_after([](Json& j) { j["results"][1]["work"]["flops"]["warp"] = 1; }),
+              mentions("run.json: results[1].work.flops.warp: ", "'warp'"));
+  EXPECT_THAT(complaint_after([](Json& j) { j["results"][0]["seed"] = -1; }),
+              mentions("run.json: results[0].seed: ", "integer", "number"));
+  EXPECT_THAT(complaint_after([](Json& j) { j["results"][1].erase("reason"); }),
+              mentions("run.json: results[1].reason: ", "missing"));
 }
 
 TEST(Json, ContradictionsAreRefused) {
   EXPECT_THAT(complaint_after([](Json& j) { j["results"][0]["work"]["bytes"]["dram"] = 1; }),
-              HasSubstr("results[0].work.bytes.dram: is not the sum of its traffic"));
+              mentions("results[0].work.bytes.dram: "));
   EXPECT_THAT(complaint_after([](Json& j) { j["results"][0]["work"]["traffic"].erase("dram"); }),
-              HasSubstr("results[0].work.bytes.dram: has no counterpart"));
+              mentions("results[0].work.bytes.dram: "));
   EXPECT_THAT(complaint_after([](Json& j) { j["machine"]["ceilings"][1]["audit"]["status"] = "pass"; }),
-              HasSubstr("machine.ceilings[1].audit.status: does not follow from the checks"));
+              mentions("machine.ceilings[1].audit.status: "));
   EXPECT_THAT(complaint_after([](Json& j) { j["results"][1]["time_s"] = j["results"][0]["time_s"]; }),
-              HasSubstr("results[1].time_s: only a result whose status is 'ok' has a time"));
+              mentions("results[1].time_s: ", "'ok'"));
   EXPECT_THAT(complaint_after([](Json& j) { j["machine"]["ceilings"][2]["unit"] = "byte/s"; }),
-              HasSubstr("machine.ceilings[2].unit: expected 'FLOP/s'"));
+              mentions("machine.ceilings[2].unit: ", "'FLOP/s'"));
 }
 
 TEST(Json, UnknownVersionsAreRefusedAndUnknownKeysAreNot) {
-  EXPECT_EQ(complaint_after([](Json& j) { j["schema"] = "roofline.report/2"; }),
-            "run.json: schema: this roofline reads 'roofline.report/1', not 'roofline.report/2'");
-  EXPECT_EQ(complaint_after([](Json& j) { j["machine"]["schema"] = "roofline.machine/7"; }),
-            "run.json: machine.schema: this roofline reads 'roofline.machine/1', not 'roofline.machine/7'");
-  EXPECT_EQ(complaint_after([](Json& j) { j["schema"] = "something"; }),
-            "run.json: schema: expected 'roofline.report/1', found 'something'");
-  EXPECT_EQ(complaint_after([](Json& j) { j.erase("schema"); }), "run.json: schema: missing");
+  EXPECT_THAT(complaint_after([](Json& j) { j["schema"] = "roofline.report/2"; }),
+              mentions("run.json: schema: ", "'roofline.report/1'", "'roofline.report/2'"));
+  EXPECT_THAT(complaint_after([](Json& j) { j["machine"]["schema"] = "roofline.machine/7"; }),
+              mentions("run.json: machine.schema: ", "'roofline.machine/1'", "'roofline.machine/7'"));
+  EXPECT_THAT(complaint_after([](Json& j) { j["schema"] = "something"; }),
+              mentions("run.json: schema: ", "'roofline.report/1'", "'something'"));
+  EXPECT_THAT(complaint_after([](Json& j) { j.erase("schema"); }), mentions("run.json: schema: ", "missing"));
   EXPECT_EQ(complaint_after([](Json& j) { j["results"][0]["of_tomorrow"] = {{"a", 1}}; }), "(read without complaint)");
 }
 
 TEST(Json, SyntaxErrorsHaveLineAndColumn) {
-  EXPECT_THAT(machine_complaint("{\n  \"schema\": oops\n}"), StartsWith("m.json:2:13: not valid JSON: "));
-  EXPECT_THAT(machine_complaint(""), StartsWith("m.json:1:1: not valid JSON: "));
-  EXPECT_THAT(machine_complaint("{\"a\": 1e999}"), StartsWith("m.json: not valid JSON: "));
-  EXPECT_THAT(machine_complaint("{\"a\": NaN}"), StartsWith("m.json:1:7: not valid JSON: "));
+  EXPECT_THAT(machine_complaint("{\n  \"schema\": oops\n}"), StartsWith("m.json:2:13: "));
+  EXPECT_THAT(machine_complaint(""), StartsWith("m.json:1:1: "));
+  EXPECT_THAT(machine_complaint("{\"a\": 1e999}"), mentions("m.json: "));
+  EXPECT_THAT(machine_complaint("{\"a\": NaN}"), StartsWith("m.json:1:7: "));
   const std::string whole = render_json(sample_report());
-  EXPECT_THAT(machine_complaint(whole.substr(0, whole.size() / 2)), HasSubstr("not valid JSON"));
+  EXPECT_THAT(machine_complaint(whole.substr(0, whole.size() / 2)),
+              testing::MatchesRegex("m\\.json:[0-9]+:[0-9]+: .*"));
 }
 
 TEST(JsonSchema, VocabulariesAreThoseOfTheProgram) {

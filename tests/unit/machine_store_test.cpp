@@ -14,6 +14,7 @@
 #include "calibrate/measuring_lock.hpp"
 #include "host/files.hpp"
 #include "model/error.hpp"
+#include "tests/support/mentions.hpp"
 
 namespace roofline {
 namespace {
@@ -98,7 +99,7 @@ TEST_F(MachineStore, ABrokenFileIsMovedAsideAndItIsSaid) {
     EXPECT_FALSE(find_machine("cpu-test-2t", said()));
     ASSERT_EQ(said_.size(), 2U) << text;
     EXPECT_THAT(said_[0], HasSubstr(path.string()));
-    EXPECT_EQ(said_[1], "moved it to " + path.string() + ".broken");
+    EXPECT_THAT(said_[1], HasSubstr(path.string() + ".broken"));
     EXPECT_EQ(read_file(path.string() + ".broken"), text);
     EXPECT_FALSE(fs::exists(path));
     said_.clear();
@@ -178,20 +179,21 @@ TEST(Staleness, NamesWhatChanged) {
   now.max_core_hz = 1.7e9;
   const auto reasons = staleness(machine, now, "0.2.0");
   ASSERT_EQ(reasons.size(), 3U);
-  EXPECT_EQ(reasons[0], "driver was 580.1, is now 590.2");
-  EXPECT_NE(reasons[1].find("1980 MHz, is now 1700 MHz"), std::string::npos);
-  EXPECT_NE(reasons[2].find("0.2.0"), std::string::npos);
+  EXPECT_THAT(reasons[0], mentions("580.1", "590.2"));
+  EXPECT_THAT(reasons[1], mentions("1980 MHz", "1700 MHz"));
+  EXPECT_THAT(reasons[2], mentions("0.2.0"));
 }
 
 TEST(Age, InTheLargestUnitThatFits) {
   constexpr std::int64_t kThen = 1795233600;  // 2026-11-21T04:00:00Z
-  EXPECT_EQ(age_of("2026-11-21T04:00:00Z", kThen + 30), "less than a minute old");
+  const std::string fresh = age_of("2026-11-21T04:00:00Z", kThen + 30);
+  EXPECT_THAT(fresh, mentions("minute"));
   EXPECT_EQ(age_of("2026-11-21T04:00:00Z", kThen + 61), "1 minute old");
   EXPECT_EQ(age_of("2026-11-21T04:00:00Z", kThen + 7200), "2 hours old");
   EXPECT_EQ(age_of("2026-11-21T04:00:00Z", kThen + 12 * 86400), "12 days old");
-  EXPECT_EQ(age_of("2026-11-21T04:00:00Z", kThen - 20), "less than a minute old") << "clocks of two hosts";
-  EXPECT_EQ(age_of("2026-11-21T04:00:00Z", kThen - 3600), "dated in the future: the system clock was set back");
-  EXPECT_EQ(age_of("yesterday", kThen), "of unknown age");
+  EXPECT_EQ(age_of("2026-11-21T04:00:00Z", kThen - 20), fresh) << "clocks of two hosts";
+  EXPECT_THAT(age_of("2026-11-21T04:00:00Z", kThen - 3600), mentions("clock"));
+  EXPECT_THAT(age_of("yesterday", kThen), mentions("unknown"));
 }
 
 TEST_F(MachineStore, OneProcessMeasuresADeviceAndADeadOneDoesNot) {

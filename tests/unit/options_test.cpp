@@ -5,6 +5,7 @@
 #include "cli/device_flags.hpp"
 #include "cli/option_values.hpp"
 #include "cli/outputs.hpp"
+#include "tests/support/mentions.hpp"
 
 namespace roofline {
 namespace {
@@ -238,9 +239,9 @@ TEST(Options, SizesThatAreNone) {
             std::string::npos);
   EXPECT_NE(mistake({"report", "a.json", "--scale", "0"}).find("--scale"), std::string::npos);
   EXPECT_NE(mistake({"report", "a.json", "--scale", "nan"}), "no error");
-  EXPECT_NE(mistake({"analyze", "s.yaml", "--bytes", "all"}).find("expected memory or network"), std::string::npos);
-  EXPECT_NE(mistake({"analyze", "s.yaml", "--marks", "big"}).find("expected time or equal"), std::string::npos);
-  EXPECT_NE(mistake({"analyze", "s.yaml", "--theme", "drak"}).find("expected light or dark"), std::string::npos);
+  EXPECT_THAT(mistake({"analyze", "s.yaml", "--bytes", "all"}), mentions("memory", "network"));
+  EXPECT_THAT(mistake({"analyze", "s.yaml", "--marks", "big"}), mentions("time", "equal"));
+  EXPECT_THAT(mistake({"analyze", "s.yaml", "--theme", "drak"}), mentions("light", "dark"));
 }
 
 TEST(Options, ANodeIsAllGpusOrAList) {
@@ -274,13 +275,13 @@ TEST(Options, DevicesToWatch) {
 }
 
 TEST(Options, MistakesSayWhatToDo) {
-  EXPECT_NE(mistake({"calibrat"}).find("did you mean 'calibrate'?"), std::string::npos);
-  EXPECT_NE(mistake({"analyze", "s.yaml", "--formt", "png"}).find("did you mean '--format'?"), std::string::npos);
-  EXPECT_NE(mistake({"analyze"}).find("roofline analyze --help"), std::string::npos);
-  EXPECT_NE(mistake({"calibrate", "--device", "cpu:1"}).find("expected cpu, cuda or cuda:N"), std::string::npos);
-  EXPECT_NE(mistake({"calibrate", "--device", "cuda:-1"}).find("expected cpu, cuda or cuda:N"), std::string::npos);
-  EXPECT_NE(mistake({"report", "x", "--format", "gif"}).find("unknown format 'gif'"), std::string::npos);
-  EXPECT_NE(mistake({"report", "x", "-o", "-", "--format", "png,svg"}).find("exactly one"), std::string::npos);
+  EXPECT_THAT(mistake({"calibrat"}), mentions("'calibrate'"));
+  EXPECT_THAT(mistake({"analyze", "s.yaml", "--formt", "png"}), mentions("'--format'"));
+  EXPECT_THAT(mistake({"analyze"}), mentions("roofline analyze --help"));
+  EXPECT_THAT(mistake({"calibrate", "--device", "cpu:1"}), mentions("cpu", "cuda:N"));
+  EXPECT_THAT(mistake({"calibrate", "--device", "cuda:-1"}), mentions("cpu", "cuda:N"));
+  EXPECT_THAT(mistake({"report", "x", "--format", "gif"}), mentions("'gif'"));
+  EXPECT_THAT(mistake({"report", "x", "-o", "-", "--format", "png,svg"}), mentions("-o -"));
 }
 
 TEST(Options, HelpAndVersionComeBeforeMistakes) {

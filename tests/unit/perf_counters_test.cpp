@@ -60,7 +60,7 @@ TEST(PerfCounters, NothingAtAllIsAnErrorWithTheReason) {
     make_perf_reader(events);
     FAIL();
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("no hardware event can be counted"));
+    EXPECT_THAT(error.what(), HasSubstr("hardware event"));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "model/error.hpp"
+#include "tests/support/mentions.hpp"
 
 namespace roofline {
 namespace {
@@ -50,7 +51,7 @@ TEST(PlaceThreads, PhysicalCoresComeFirst) {
 TEST(PlaceThreads, AQuotaLimitsTheDefaultAndIsSaid) {
   const Placement limited = place_threads(four_equal_cores(), {.cpu_quota = 2.5});
   EXPECT_THAT(limited.cpus, ElementsAre(0, 1));
-  EXPECT_THAT(limited.notes, ElementsAre("2 threads: the control group's quota is 2.5 CPUs"));
+  EXPECT_THAT(limited.notes, ElementsAre(mentions("2 threads", "quota", "2.5 CPUs")));
   EXPECT_THAT(place_threads(four_equal_cores(), {.cpu_quota = 0.5}).notes, ElementsAre(HasSubstr("1 thread, for")));
   EXPECT_THAT(place_threads(four_equal_cores(), {.cpu_quota = 0.5}).cpus, ElementsAre(0));
   EXPECT_THAT(place_threads(four_equal_cores(), {.cpu_quota = 8}).notes, IsEmpty());
@@ -59,19 +60,18 @@ TEST(PlaceThreads, AQuotaLimitsTheDefaultAndIsSaid) {
 }
 
 TEST(PlaceThreads, RefusesWhatTheMachineLacks) {
-  EXPECT_THAT(refusal(four_equal_cores(), {.threads = 9}), HasSubstr("only 8 logical CPUs | use --threads 8 or fewer"));
+  EXPECT_THAT(refusal(four_equal_cores(), {.threads = 9}), mentions("8 logical CPUs", "--threads 8"));
   EXPECT_THAT(refusal(four_equal_cores(), {.threads = -1}), HasSubstr("negative"));
-  EXPECT_THAT(refusal(four_equal_cores(), {.cpus = {0, 8, 11}}),
-              HasSubstr("--cpus 0,8,11: this process may not use CPU 8,11 | it may use --cpus 0-7"));
-  EXPECT_THAT(refusal(four_equal_cores(), {.threads = 3, .cpus = {0, 1}}), HasSubstr("--cpus names 2 logical CPUs"));
+  EXPECT_THAT(refusal(four_equal_cores(), {.cpus = {0, 8, 11}}), mentions("--cpus 0,8,11: ", "CPU 8,11", "--cpus 0-7"));
+  EXPECT_THAT(refusal(four_equal_cores(), {.threads = 3, .cpus = {0, 1}}), mentions("--cpus", "2 logical CPUs"));
 }
 
 TEST(PlaceThreads, OnlyPerformanceCoresUnlessEfficiencyCoresAreNamed) {
   const Placement usual = place_threads(hybrid(), {});
   EXPECT_THAT(usual.cpus, ElementsAre(0, 2));
-  EXPECT_THAT(usual.notes, ElementsAre("performance cores only (CPU 0-3); all cores: --cpus 0-7"));
+  EXPECT_THAT(usual.notes, ElementsAre(mentions("CPU 0-3", "--cpus 0-7")));
   EXPECT_THAT(place_threads(hybrid(), {.threads = 4}).cpus, ElementsAre(0, 2, 1, 3));
-  EXPECT_THAT(refusal(hybrid(), {.threads = 5}), HasSubstr("performance cores have 4 logical CPUs | use --threads 4"));
+  EXPECT_THAT(refusal(hybrid(), {.threads = 5}), mentions("4 logical CPUs", "--threads 4"));
   const Placement named = place_threads(hybrid(), {.cpus = {4, 5}});
   EXPECT_THAT(named.cpus, ElementsAre(4, 5));
   EXPECT_THAT(named.notes, IsEmpty());
@@ -107,8 +107,8 @@ TEST(CpuList, RefusesWhatIsNone) {
     parse_cpu_list("0-3,2", "--cpus");
     FAIL() << "nothing was thrown";
   } catch (const UsageError& error) {
-    EXPECT_STREQ(error.what(), "--cpus 0-3,2: CPU 2 is named twice");
-    EXPECT_EQ(error.hint(), "for example: --cpus 0-3,8");
+    EXPECT_THAT(error.what(), mentions("--cpus 0-3,2: ", "CPU 2 "));
+    EXPECT_THAT(error.hint(), mentions("--cpus 0-3,8"));
   }
 }
 

@@ -143,7 +143,7 @@ TEST(ProbeRounds, AWrongVariantNeverWins) {
   EXPECT_EQ(probe.visit(3).measured(0)->ceiling.variant, "right");
   ProbeInRounds wrong(probe_of({{.name = "wrong", .wrong = "sum is 7"}}));
   EXPECT_FALSE(wrong.visit(1).measured(0));
-  EXPECT_EQ(wrong->failure(), "wrong: wrong result: sum is 7");
+  EXPECT_THAT(wrong->failure(), testing::AllOf(testing::StartsWith("wrong: "), HasSubstr("sum is 7")));
   ProbeInRounds none(probe_of({}));
   EXPECT_FALSE(none.visit(1).measured(0));
   EXPECT_THAT(none->failure(), HasSubstr("no variant"));

@@ -9,6 +9,7 @@
 
 #include "model/error.hpp"
 #include "report/json/json.hpp"
+#include "tests/support/mentions.hpp"
 #include "tests/support/profile_report.hpp"
 
 namespace roofline {
@@ -130,8 +131,9 @@ TEST(ProfileJson, EachFigureSaysWhereItIsFrom) {
   const Json without = report_to_json(example::uncounted_profile_report());
   EXPECT_FALSE(without["profile"]["sources"].contains("at_roof_s"));
   EXPECT_FALSE(without["results"][0]["profiled"]["sources"].contains("work"));
-  EXPECT_EQ(without["results"][0]["absent"]["arithmetic_intensity"], "counters are not permitted");
-  EXPECT_EQ(without["results"][0]["absent"]["bound"], "counters are not permitted");
+  const std::string why = example::uncounted_profile_report().points[0].profiled->not_counted;
+  EXPECT_EQ(without["results"][0]["absent"]["arithmetic_intensity"], why);
+  EXPECT_EQ(without["results"][0]["absent"]["bound"], why);
 }
 
 TEST(ProfileJson, HostileNamesAreRepairedAndNotRefused) {
@@ -145,30 +147,30 @@ TEST(ProfileJson, WhatCannotBeIsRefusedWithItsPlace) {
   const auto profile = [](const char* key, const Json& value) {
     return profile_complaint_after([&](Json& json) { json["profile"][key] = value; });
   };
-  EXPECT_THAT(profile("wall_s", "long"), StartsWith("run.json: profile.wall_s: expected a number, found string"));
-  EXPECT_THAT(profile("wall_s", -1), StartsWith("run.json: profile.wall_s: a time can't be negative"));
-  EXPECT_THAT(profile("wins", 3), StartsWith("run.json: profile.wins: expected an array"));
+  EXPECT_THAT(profile("wall_s", "long"), mentions("run.json: profile.wall_s: ", "number", "string"));
+  EXPECT_THAT(profile("wall_s", -1), mentions("run.json: profile.wall_s: "));
+  EXPECT_THAT(profile("wins", 3), mentions("run.json: profile.wins: ", "array"));
   EXPECT_THAT(profile_complaint_after([](Json& j) { j["profile"].erase("kernel_s"); }),
-              HasSubstr("profile.kernel_s: missing"));
+              mentions("profile.kernel_s: ", "missing"));
   EXPECT_THAT(profile_complaint_after([](Json& j) { j["profile"]["wins"][1]["kind"] = "luck"; }),
-              HasSubstr("profile.wins[1].kind: unknown kind of win 'luck'"));
+              mentions("profile.wins[1].kind: ", "'luck'"));
   EXPECT_THAT(profile_complaint_after([](Json& j) { j["profile"]["wins"][0]["result"] = 999; }),
-              HasSubstr("profile.wins[0].result: there is no result 999"));
+              mentions("profile.wins[0].result: ", "999"));
   EXPECT_THAT(profile_complaint_after([](Json& j) { j["profile"]["wins"][0]["result"] = -1; }),
               HasSubstr("no result -1"));
   EXPECT_THAT(profile_complaint_after([](Json& j) { j["profile"]["modules"][0]["parent"] = 0; }),
-              HasSubstr("profile.modules[0].parent: there is no earlier node 0"));
+              mentions("profile.modules[0].parent: "));
   EXPECT_THAT(
       profile_complaint_after([](Json& j) { j["profile"]["timeline"]["lanes"][0]["slices"][2]["result"] = 1e9; }),
-      HasSubstr("profile.timeline.lanes[0].slices[2].result: expected an integer"));
+      mentions("profile.timeline.lanes[0].slices[2].result: ", "integer"));
   EXPECT_THAT(profile_complaint_after([](Json& j) { j["profile"]["lines"][0]["line"] = 5000000000; }),
-              HasSubstr("profile.lines[0].line: out of range"));
+              mentions("profile.lines[0].line: "));
   EXPECT_THAT(profile_complaint_after([](Json& j) {
                 j["results"][2]["profiled"]["grid"] = {1, 2};
               }),
-              HasSubstr("results[2].profiled.grid: expected three extents"));
+              mentions("results[2].profiled.grid: "));
   EXPECT_THAT(profile_complaint_after([](Json& j) { j["results"][2]["profiled"].erase("launches"); }),
-              HasSubstr("results[2].profiled.launches: missing"));
+              mentions("results[2].profiled.launches: ", "missing"));
 }
 
 TEST(ProfileJson, AReportOfASuiteHasNone) {

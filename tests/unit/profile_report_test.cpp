@@ -15,16 +15,15 @@
 #include "report/findings.hpp"
 #include "report/profile_findings.hpp"
 #include "report/spending.hpp"
+#include "tests/support/mentions.hpp"
 #include "tests/support/profile_report.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using ::testing::StartsWith;
 
 /// A profile of one GPU, as a program spends its seconds, with a row at half of its roof.
 Report report_of(const WallTime& wall, double kernel_s, double roofed_s, double at_roof_s) {
@@ -119,15 +118,16 @@ TEST(ProfileBudget, UnitsFollowTheWhole) {
 TEST(ProfileAnswer, SaysHowLongItTookAndHowLongItHadTo) {
   const WallTime wall{.device = 0, .device_name = "G", .wall_s = 8.1, .before_s = 1.1, .kernels_s = 6, .copies_s = 1};
   const Report report = report_of(wall, 6, 6, 2.3);
-  EXPECT_EQ(answer(report), "8.10 s of wall time. At the roofs of this GPU the kernels would need 2.30 s.");
-  EXPECT_EQ(
-      where_the_rest_is(report),
-      "The other 5.80 s: 3.70 s kernels slower than their roof; 1.10 s before the first activity; 1.00 s copies.");
+  EXPECT_THAT(answer(report), mentions("8.10 s", "2.30 s"));
+  const auto part = [](const char* time, WallPart of) { return time + (" " + std::string(name_of(of))); };
+  EXPECT_THAT(where_the_rest_is(report),
+              mentions("5.80 s", part("3.70 s", WallPart::beyond) + "; " + part("1.10 s", WallPart::before) + "; " +
+                                     part("1.00 s", WallPart::copies)));
 }
 
 TEST(ProfileAnswer, WithoutCountersSaysWhyAndWhatWouldAllowThem) {
   const Report report = example::uncounted_profile_report();
-  EXPECT_THAT(answer(report), HasSubstr("The GPU ran kernels for 4.09 s of it, 59.3 %."));
+  EXPECT_THAT(answer(report), mentions("4.09 s", "59.3 %"));
   EXPECT_THAT(answer(report), Not(HasSubstr("roof")));
   EXPECT_THAT(why_no_roofs(report), HasSubstr("ERR_NVGPUCTRPERM"));
   EXPECT_THAT(why_no_roofs(report), HasSubstr("CAP_SYS_ADMIN"));
@@ -137,10 +137,10 @@ TEST(ProfileAnswer, WithoutCountersSaysWhyAndWhatWouldAllowThem) {
 TEST(ProfileAnswer, OfAProgramThatUsedNoGpu) {
   Report report;
   report.profile.emplace().wall_s = 2;
-  EXPECT_EQ(answer(report), "2 s of wall time, and no GPU was used.");
+  EXPECT_THAT(answer(report), mentions("2 s", "no GPU"));
   EXPECT_EQ(where_the_rest_is(report), "");
   for (const std::string& text : {render_html(report), render_markdown(report), render_terminal(report, {})}) {
-    EXPECT_THAT(text, HasSubstr("no GPU was used"));
+    EXPECT_THAT(text, HasSubstr(answer(report)));
   }
 }
 
@@ -150,7 +150,7 @@ TEST(ProfileAnswer, SeveralGpusAreToldTogetherAndOneByOne) {
   report.profile->devices[1].device = 1;
   const Budget whole = whole_budget(report).value();
   EXPECT_DOUBLE_EQ(whole.wall_s, budgets(report)[0].wall_s + budgets(report)[1].wall_s);
-  EXPECT_THAT(answer(report), HasSubstr("on 2 GPUs, 13.8 s together"));
+  EXPECT_THAT(answer(report), mentions("2 GPUs", "13.8 s"));
 }
 
 TEST(ProfileNames, AScriptIsItsInterpretersProgram) {
@@ -193,12 +193,12 @@ TEST(ProfileFindings, WhatIsWrongComesFirst) {
   profile.processes[0].dropped = 7;
   profile.processes[1].torn = true;
   profile.traced_s = 2 * *profile.untraced_s + profile.counting_s;
-  const std::vector<std::string> said = findings(report);
-  ASSERT_GT(said.size(), 4U);
-  EXPECT_EQ(said[0], "The program was ended by signal 9.");
-  EXPECT_THAT(said[1], StartsWith("7 records were dropped"));
-  EXPECT_THAT(said[2], StartsWith("1 process ended without a word"));
-  EXPECT_THAT(said[3], StartsWith("The program took 100.0 % longer"));
+  const Findings found = findings(report);
+  ASSERT_GT(found.size(), 4U);
+  EXPECT_THAT(found[0], finding(FindingKind::program_failed, "signal 9"));
+  EXPECT_THAT(found[1], finding(FindingKind::records_dropped, "7 records"));
+  EXPECT_THAT(found[2], finding(FindingKind::process_torn, "1 process "));
+  EXPECT_THAT(found[3], finding(FindingKind::recording_overhead, "100.0 %"));
 }
 
 TEST(ProfileFindings, HotCachesAreNoErrorOfAProgram) {
@@ -221,11 +221,11 @@ void expect_in_order(const std::string& text, const std::vector<std::string>& pa
 
 TEST(ProfilePage, OpensWithTheAnswerThenWhatToDo) {
   const std::string html = render_html(example::profile_report());
-  expect_in_order(html, {"6.90 s of wall time", "The other 4.63 s", "<svg class=\"budget-bar", "<section id=\"spend\"",
-                         "<section id=\"chart\"", "<section id=\"lines\"", "<section id=\"modules\"",
-                         "<section id=\"ranges\"", "<section id=\"kernels\"", "<section id=\"verdicts\"",
-                         "<section id=\"time\"", "<section id=\"copies\"", "<section id=\"calls\"",
-                         "<section id=\"machine\"", "<section id=\"recording\"", "<section id=\"method\""});
+  expect_in_order(
+      html, {"6.90 s", "4.63 s", "<svg class=\"budget-bar", "<section id=\"spend\"", "<section id=\"chart\"",
+             "<section id=\"lines\"", "<section id=\"modules\"", "<section id=\"ranges\"", "<section id=\"kernels\"",
+             "<section id=\"verdicts\"", "<section id=\"time\"", "<section id=\"copies\"", "<section id=\"calls\"",
+             "<section id=\"machine\"", "<section id=\"recording\"", "<section id=\"method\""});
 }
 
 TEST(ProfilePage, WhatTimeIsLostToStandsInTheOrderOfWhatItCouldWin) {
@@ -237,9 +237,13 @@ TEST(ProfilePage, WhatTimeIsLostToStandsInTheOrderOfWhatItCouldWin) {
   }));
   // Of a kernel's own time its verdict tells, and no win of the file again.
   for (const Spending& spending : all) EXPECT_NE(spending.what, "kernel");
+  const auto win_of = [&](WinKind kind) {
+    return *std::find_if(report.profile->wins.begin(), report.profile->wins.end(),
+                         [kind](const Win& win) { return win.kind == kind; });
+  };
   const std::string html = render_html(report);
   const std::string spend = html.substr(html.find("<section id=\"spend\""));
-  const std::vector<std::string> order = {"waits for the host to launch", "5 elementwise kernels"};
+  const std::vector<std::string> order = {win_of(WinKind::idle).what, win_of(WinKind::fusion).what};
   expect_in_order(spend, order);
   expect_in_order(render_terminal(report, {}), order);
   EXPECT_THAT(spend,
@@ -313,8 +317,8 @@ TEST(ProfileChart, MarksAreAsLargeAsTheirTime) {
   EXPECT_LE(chart.named, kNamedOfProgram);
   EXPECT_GT(chart.named, 5U);
   EXPECT_EQ(chart.numbered, 0U);
-  EXPECT_THAT(chart.scene.description,
-              HasSubstr("6 of 37 kernels are not on the chart: 5 do no FLOPs and 1 was not counted."));
+  EXPECT_THAT(chart.scene.description, HasSubstr(off_chart(report)));
+  EXPECT_THAT(off_chart(report), mentions("6 of 37", "5 do no FLOPs", "1 was not counted"));
 }
 
 TEST(ProfileChart, ColoursStandForBoundsInEveryProfile) {
@@ -353,8 +357,8 @@ TEST(ProfileTerminal, FitsItsColumns) {
 
 TEST(ProfileTerminal, TheAnswerComesFirst) {
   const std::string text = render_terminal(example::profile_report(), {});
-  expect_in_order(text, {"6.90 s of wall time", "kernels at their roof 2.27 s", "Where to spend time", "softmax_warp",
-                         "and 17 more", "train.py:36 step", "32,800 seen, all recorded"});
+  expect_in_order(text, {"6.90 s", std::string(name_of(WallPart::at_roof)) + " 2.27 s", "softmax_warp", "17 more",
+                         "train.py:36 step", "32,800"});
 }
 
 TEST(ProfileMarkdown, TablesHoldTogether) {
@@ -432,7 +436,7 @@ TEST(ProfileComparison, AReplayedLaunchIsNoRegressionOfATracedOne) {
   EXPECT_FALSE(regression_line(comparison_of(Runs(runs))).empty()) << "a mean is of launches in their program";
   for (Point& point : runs[1].points) point.profiled->time_source = TimeSource::replayed;
   EXPECT_TRUE(regression_line(comparison_of(Runs(runs))).empty());
-  EXPECT_THAT(comparison_notes(runs[0], runs[1]), ::testing::Contains(HasSubstr("traced before, replayed now")));
+  EXPECT_THAT(comparison_notes(runs[0], runs[1]), ::testing::Contains(mentions("traced before, replayed now")));
   for (Point& point : runs[0].points) point.profiled->time_source = TimeSource::replayed;
   EXPECT_FALSE(regression_line(comparison_of(Runs(runs))).empty());
 }
@@ -441,10 +445,10 @@ TEST(ProfileComparison, TellsWhatTheProgramsTook) {
   const std::vector<Report> runs = before_and_after();
   const Comparison comparison = comparison_of(Runs(runs));
   const std::vector<std::string> said = comparison_findings(comparison);
-  EXPECT_EQ(said[0], "Wall time 6.9 s before, 6.1 s now: 0.884×.");
-  EXPECT_THAT(said[1], StartsWith("All kernels 4.15 s before, 3.35 s now"));
+  EXPECT_THAT(said[0], mentions("6.9 s before, 6.1 s now", "0.884"));
+  EXPECT_THAT(said[1], mentions("4.15 s before, 3.35 s now"));
   EXPECT_THAT(said[2], HasSubstr("softmax_warp_backward_log"));
-  EXPECT_THAT(said[3], HasSubstr("36 kernels are in both"));
+  EXPECT_THAT(said[3], HasSubstr("36 kernels"));
   for (const std::string& text :
        {render_comparison_terminal(comparison, {}), render_comparison_markdown(comparison), render_html(runs)}) {
     EXPECT_THAT(text, HasSubstr("−803 ms"));
@@ -458,7 +462,7 @@ TEST(ProfileComparison, TellsWhatTheProgramsTook) {
 
 TEST(ProfileComparison, AProgramAndASuiteAreSaidToBeTwoThings) {
   EXPECT_THAT(comparison_notes(example::sample_report(), example::profile_report()),
-              ::testing::Contains(HasSubstr("one is of a program")));
+              ::testing::Contains(mentions("program", "suite")));
   for (const std::vector<Report>& runs : {std::vector<Report>{example::sample_report(), example::profile_report()},
                                           std::vector<Report>{example::profile_report(), example::sample_report()}}) {
     EXPECT_FALSE(render_html(runs).empty());

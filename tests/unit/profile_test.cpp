@@ -133,7 +133,7 @@ TEST_F(ProfileTest, ASpoolThatIsCutOffIsReadAsFarAsItGoes) {
   EXPECT_THROW(read_spool(folder_ / "other.spool"), Error);
   std::vector<std::string> notes;
   EXPECT_EQ(read_spools(folder_, notes).size(), 1U);
-  EXPECT_THAT(notes, testing::ElementsAre(HasSubstr("is no spool")));
+  EXPECT_THAT(notes, testing::ElementsAre(HasSubstr("other.spool")));
 }
 
 TEST_F(ProfileTest, AnyByteMayBeWrong) {
@@ -386,7 +386,8 @@ TEST_F(ProfileTest, AGraphHasItsKernelsTimesAndItsOwnCounts) {
   EXPECT_NEAR(whole.time->median, 51e-6, 1e-12);
   EXPECT_NEAR(whole.bound.attainable_time_s, 50e-6, 1e-12);
   EXPECT_NEAR(done.profile->kernel_s, 3 * 50e-6, 1e-12) << "its kernels once, not once more as the graph";
-  EXPECT_THAT(done.points[1].profiled->not_counted, HasSubstr("graph's total"));
+  EXPECT_TRUE(done.points[1].profiled->in_graph);
+  EXPECT_NE(done.points[1].profiled->not_counted, "");
 }
 
 TEST(ProfileModes, TwoModesAreSeenAndScatterIsNot) {
@@ -428,14 +429,15 @@ class FirstWin : public ProfileTest {
 TEST_F(FirstWin, OfALaunchBoundProgramIsTheHost) {
   const Win win = first(loop(2, 12, 4e6, 0, false));
   EXPECT_EQ(win.kind, WinKind::idle);
-  EXPECT_THAT(win.what, HasSubstr("waits for the host to launch"));
+  EXPECT_THAT(win.evidence, HasSubstr("99 gaps"));
+  EXPECT_THAT(win.action, HasSubstr("CUDA graph"));
   EXPECT_NEAR(win.seconds, 99 * 10e-6, 1e-9);
 }
 
 TEST_F(FirstWin, OfACopyBoundProgramIsTheCopies) {
   const Win win = first(loop(10, 500, 20e6, 0, true));
   EXPECT_EQ(win.kind, WinKind::copies);
-  EXPECT_THAT(win.action, HasSubstr("page-locked"));
+  EXPECT_THAT(win.action, HasSubstr("pin_memory=True"));
 }
 
 TEST_F(FirstWin, OfAPoorStreamingProgramIsItsKernel) {
@@ -466,7 +468,7 @@ TEST_F(FirstWin, OfStreamingKernelsInARowIsTheirFusion) {
   spool.end(26 * kMs);
   const Win win = first(spool);
   EXPECT_EQ(win.kind, WinKind::fusion);
-  EXPECT_THAT(win.what, HasSubstr("2 kernels in a row"));
+  EXPECT_THAT(win.what, testing::AllOf(HasSubstr("2 kernels"), HasSubstr("relu \u2192 scale")));
 }
 
 TEST_F(FirstWin, EachGpuHasTheRoofsOfItsOwnKernels) {
@@ -514,10 +516,10 @@ TEST_F(FirstWin, LongChainsAreToldShort) {
         std::find_if(wins.begin(), wins.end(), [](const Win& win) { return win.kind == WinKind::fusion; });
     return fusion == wins.end() ? std::string() : fusion->what;
   };
-  EXPECT_EQ(what_of({"norm<float, 4>", "apply<Add, float>", "apply<Mul, float>", "apply<Div>", "cast"}),
-            "5 kernels in a row that only move memory: norm → apply (3×) → cast");
-  EXPECT_EQ(what_of({"a", "b", "c", "d", "e", "f", "g<int>"}),
-            "7 kernels in a row that only move memory: a → b → c → d → … 2 more → g");
+  EXPECT_THAT(what_of({"norm<float, 4>", "apply<Add, float>", "apply<Mul, float>", "apply<Div>", "cast"}),
+              testing::AllOf(HasSubstr("5 kernels"), HasSubstr("norm → apply (3×) → cast")));
+  EXPECT_THAT(what_of({"a", "b", "c", "d", "e", "f", "g<int>"}),
+              testing::AllOf(HasSubstr("7 kernels"), HasSubstr("a → b → c → d → … 2 more → g")));
 }
 
 TEST_F(FirstWin, IdleIsNotExplainedWhereWeWereTheCause) {
@@ -560,7 +562,7 @@ TEST_F(ProfileTest, AProgramThatNeverUsedAGpuSaysSo) {
   const Report done =
       report_of({}, {.program = {"true"}, .folder = {}, .run = ProgramRun{}, .untraced_s = {}}, machine());
   EXPECT_THAT(done.points, IsEmpty());
-  EXPECT_THAT(done.notes, testing::ElementsAre(HasSubstr("never used a GPU")));
+  EXPECT_THAT(done.notes, testing::ElementsAre(HasSubstr("GPU")));
 }
 
 ProgramRun run(std::vector<std::string> command, const fs::path& spools = {}, bool has_window = false) {

@@ -17,6 +17,7 @@
 #include "op/case.hpp"
 #include "op/registry.hpp"
 #include "tests/support/fake_device.hpp"
+#include "tests/support/mentions.hpp"
 
 namespace roofline {
 namespace {

@@ -135,9 +135,9 @@ TEST(TerminalPlot, ManyPointsLeaveTheKeyShort) {
 }
 
 TEST(TerminalPlot, WhatHasNoPointIsCounted) {
-  EXPECT_THAT(render_terminal_plot(example::sample_report(), {}), HasSubstr("2 without a point: see the table"));
-  EXPECT_THAT(render_terminal_plot(report_with({{1, 2e12}}), {}), Not(HasSubstr("without a point")));
-  EXPECT_THAT(render_terminal_plot(Report{}, {}), HasSubstr("no roof and no point to draw"));
+  EXPECT_THAT(render_terminal_plot(example::sample_report(), {}), HasSubstr("2 without"));
+  EXPECT_THAT(render_terminal_plot(report_with({{1, 2e12}}), {}), Not(HasSubstr("without")));
+  EXPECT_THAT(render_terminal_plot(Report{}, {}), HasSubstr("no roof"));
 }
 
 TEST(TerminalPlot, ColourSaysTheBound) {

@@ -68,7 +68,7 @@ TEST(PrivateFolder, OneThatOthersCanReadOrReplaceIsRefused) {
   }
   ::chmod(folder.c_str(), 0700);
   fs::create_directory_symlink(folder, around.path() / "link");
-  EXPECT_THAT(refusal_of(around.path() / "link"), testing::HasSubstr("is no folder"));
+  EXPECT_THAT(refusal_of(around.path() / "link"), testing::HasSubstr("link"));
   ::chmod(around.path().c_str(), 0777);
   EXPECT_THAT(refusal_of(folder), testing::HasSubstr("can replace"));
   ::chmod(around.path().c_str(), 01777);

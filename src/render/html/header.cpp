@@ -23,7 +23,8 @@ namespace {
 
 /// One line that unfolds where there is more than one.
 std::string warnings_box(const Runs& runs) {
-  std::vector<std::string> all = alarms(runs.last());
+  std::vector<std::string> all;
+  for (Finding& alarm : alarms(runs.last())) all.push_back(std::move(alarm.text));
   all.insert(all.end(), runs.last().notes.begin(), runs.last().notes.end());
   if (all.empty()) return {};
   std::string lines;

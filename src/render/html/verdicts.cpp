@@ -27,7 +27,7 @@ std::string also_list(const Verdict& verdict) {
   if (verdict.also.empty()) return {};
   std::string html = fmt::format("<details><summary>{} more {}</summary><ul>", verdict.also.size(),
                                  verdict.also.size() == 1 ? "observation" : "observations");
-  for (const std::string& sentence : verdict.also) html += "<li>" + escape_html(sentence);
+  for (const Observation& one : verdict.also) html += "<li>" + escape_html(one.text);
   return html + "</ul></details>";
 }
 

@@ -88,9 +88,9 @@ NodeFigure figure_of(const Node& node, std::string_view part, int from, const Ce
 
 std::string render_node_markdown(const Node& node) {
   std::string text = "# " + escape_markdown(node_headline(node)) + "\n";
-  const std::vector<std::string> findings = node_findings(node);
+  const Findings findings = node_findings(node);
   if (!findings.empty()) text += '\n';
-  for (const std::string& sentence : findings) text += "- " + escape_markdown(sentence) + "\n";
+  for (const Finding& finding : findings) text += "- " + escape_markdown(finding.text) + "\n";
   for (const NodeTable& table : node_tables(node)) text += markdown_table(table);
   const std::vector<std::string> missing = node_unmeasured(node);
   if (!missing.empty()) text += "\n## Not measured\n\n";

@@ -53,7 +53,8 @@ std::string list_html(const std::vector<std::string>& lines, const char* style) 
 
 std::string render_node_html(const Node& node) {
   const std::string headline = node_headline(node);
-  const std::vector<std::string> findings = node_findings(node);
+  std::vector<std::string> findings;
+  for (Finding& finding : node_findings(node)) findings.push_back(std::move(finding.text));
   std::string body = fmt::format("<header><div><h1>{}</h1>\n<p class=\"sub\">{}</p></div></header>\n<main>\n",
                                  escape_html(headline), escape_html(clean_line(node.host)));
   body += "<section id=\"findings\"><h2>Findings</h2>\n";

@@ -28,8 +28,8 @@ std::string table_text(const NodeTable& shown, const TerminalStyle& style) {
 
 std::string render_node_terminal(const Node& node, const TerminalStyle& style) {
   std::string text = inked(for_terminal(shorten(node_headline(node), style.columns), style), Ink::bold, style) + "\n";
-  for (const std::string& sentence : node_findings(node)) {
-    text += wrapped(for_terminal("\u00b7 ", style), for_terminal(sentence, style), style);
+  for (const Finding& finding : node_findings(node)) {
+    text += wrapped(for_terminal("\u00b7 ", style), for_terminal(finding.text, style), style);
   }
   for (const NodeTable& table : node_tables(node)) text += table_text(table, style);
   const std::vector<std::string> missing = node_unmeasured(node);

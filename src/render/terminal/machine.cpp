@@ -18,8 +18,8 @@ namespace {
 /// Findings about the roofs, and with `verbose` every failed check.
 std::string audit_lines(const Machine& machine, bool verbose, const TerminalStyle& style) {
   std::string text;
-  for (const std::string& sentence : machine_findings(machine)) {
-    text += wrapped(for_terminal("\u00b7 ", style), for_terminal(sentence, style), style);
+  for (const Finding& finding : machine_findings(machine)) {
+    text += wrapped(for_terminal("\u00b7 ", style), for_terminal(finding.text, style), style);
   }
   if (!verbose) return text;
   for (const std::string& line : failed_checks(machine)) text += wrapped("  ", for_terminal(line, style), style);

@@ -158,8 +158,8 @@ std::string profile_terminal(const Report& report, const TerminalStyle& style) {
   if (!facts.empty()) text += for_terminal(shorten(facts, style.columns), style) + '\n';
   text += '\n' + answer_lines(report, style) + '\n' + spending_list(report, style) + kernels_table(report, style) +
           lines_table(*report.profile, style);
-  for (const std::string& sentence : findings(report)) {
-    text += wrapped(for_terminal("\u00b7 ", style), for_terminal(sentence, style), style);
+  for (const Finding& finding : findings(report)) {
+    text += wrapped(for_terminal("\u00b7 ", style), for_terminal(finding.text, style), style);
   }
   for (const std::string& note : report.notes) {
     text += wrapped("! ", for_terminal(clean_line(note), style), style);

@@ -88,8 +88,8 @@ std::string render_terminal(const Report& report, const TerminalStyle& style) {
   if (!untimed.empty()) text += untimed + '\n';
   const std::string told = verdicts_terminal(report, style);
   if (!told.empty()) text += told + '\n';
-  for (const std::string& sentence : findings(report)) {
-    text += wrapped(for_terminal("\u00b7 ", style), for_terminal(sentence, style), style);
+  for (const Finding& finding : findings(report)) {
+    text += wrapped(for_terminal("\u00b7 ", style), for_terminal(finding.text, style), style);
   }
   for (const std::string& note : report.notes) {
     text += wrapped(inked("! ", Ink::plain, style), for_terminal(clean_line(note), style), style);

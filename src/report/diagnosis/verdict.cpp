@@ -149,7 +149,7 @@ Verdict verdict_of(const Report& report, std::size_t row) {
   const auto decides =
       std::find_if(advice.begin(), advice.end(), [](const Advice& one) { return one.tells != Tells::note; });
   for (auto one = advice.begin(); one != advice.end(); ++one)
-    if (one != decides) verdict.also.push_back(one->finding);
+    if (one != decides) verdict.also.push_back({one->rule, one->finding});
   if (decides != advice.end()) {
     verdict.kind = kind_of(decides->tells);
     verdict.rule = decides->rule;
@@ -227,6 +227,7 @@ std::vector<Verdict> verdicts(const Report& report) {
 std::optional<VerdictGroup> held_by_clock(const std::vector<Verdict>& verdicts, const Report& report) {
   const Rule* rule = find_rule("throttled", report.machine.device.kind);
   VerdictGroup group{VerdictKind::slow,
+                     std::string(rule->id),
                      {},
                      "Compare them with others at that clock only; fewer bytes moved, a smaller "
                      "type or a higher power limit let it rise.",
@@ -262,7 +263,7 @@ std::vector<VerdictGroup> where_to_spend_time(const std::vector<Verdict>& verdic
   for (const Verdict& verdict : verdicts) {
     const auto [at, added] = known.try_emplace({verdict.kind, verdict.rule, verdict.action}, groups.size());
     if (added) {
-      groups.push_back({verdict.kind, {}, verdict.action, kNaN, {}, false});
+      groups.push_back({verdict.kind, verdict.rule, {}, verdict.action, kNaN, {}, false});
       firsts.push_back(&verdict);
     }
     VerdictGroup& group = groups[at->second];

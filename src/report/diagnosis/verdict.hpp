@@ -22,6 +22,12 @@ enum class VerdictKind : std::uint8_t {
 };
 std::string_view to_string(VerdictKind kind);
 
+/// What a rule says of a row beside the one that decides.
+struct Observation {
+  std::string rule;  ///< its id
+  std::string text;
+};
+
 /// All texts are whole phrases for people, with their figures in them.
 struct Verdict {
   std::size_t row = 0;  ///< in Report::points
@@ -36,7 +42,7 @@ struct Verdict {
   double gain_s = 0;
   /// The same of all launches: of a program's row times its launches, else as `gain_s`. What verdicts are sorted by.
   double total_gain_s = 0;
-  std::vector<std::string> also;  ///< other rules that speak of this row: a sentence each, the most telling first
+  std::vector<Observation> also;  ///< the most telling first
 };
 
 /// One for each row that was timed, by the time that could be won, the largest first; NaN comes last.
@@ -49,6 +55,7 @@ bool wins_more(double a, double b);
 /// power limit."; of a single one its own words.
 struct VerdictGroup {
   VerdictKind kind = VerdictKind::unknown;
+  std::string rule;  ///< id of the rule that decides all of them
   std::string text;
   std::string action;
   double total_gain_s = 0;

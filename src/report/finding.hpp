@@ -1,0 +1,53 @@
+// What a report, a machine or a node says of itself: the kind, which code and tests know, and the sentence for people.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace roofline {
+
+enum class FindingKind : std::uint8_t {
+  // Of a run.
+  incomplete,       ///< rows are missing, for the run did not end
+  cancelled,        ///< by the user
+  rows_failed,      ///< wrong output, an error or a crash
+  rows_unverified,  ///< timed without a verification that passed
+  partly_cached,    ///< rows faster than main memory can be, which were to be cold
+  faster_now,       ///< rows above their roof, as the calibration's own probe beside them
+  above_roof,       ///< rows above their roof, with no such reason
+  badly_measured,   ///< rows whose times are too uncertain
+  row_counts,       ///< how many were verified and timed
+  bound_counts,     ///< by what they are bound
+  largest_saving,   ///< the row with the largest potential saving
+  next_savings,     ///< those after it
+  clock_limited,    ///< rows below the clock of the burst roof
+  rows_at_roof,
+  // Of a machine's ceilings.
+  noisy_ceilings,       ///< suspect, because the machine's speed changed while they were measured
+  failed_check,         ///< suspect by another check
+  slower_than_earlier,  ///< suspect, below an earlier calibration
+  lower_clock,          ///< below an earlier calibration by their clock
+  background_slowdown,  ///< how far below its roofs the machine was while it was calibrated
+  // Of a profiled program.
+  program_failed,      ///< a signal or an exit status that is not 0
+  records_dropped,     ///< by the driver
+  process_torn,        ///< a process ended without closing its recording
+  recording_overhead,  ///< the program took longer by the recording
+  // Of a node.
+  not_measured,
+  slow_device_links,  ///< all links of a device
+  slow_link,
+  no_peer_access,
+  slow_device,  ///< a roof of one device below the others'
+  shared_drop,  ///< what falls when all devices work
+};
+
+struct Finding {
+  FindingKind kind;
+  std::string text;  ///< whole sentences, with their figures
+};
+
+using Findings = std::vector<Finding>;
+
+}  // namespace roofline
