@@ -52,7 +52,7 @@ Machine machine_of(const Flags& flags, const DeviceFacts& device, std::vector<st
                     age_of(kept->measured_at, std::time(nullptr))));
     return *kept;
   }
-  return promised_machine(device);
+  return data_sheet_machine(device);
 }
 
 ExitCode run(Flags& flags, const GlobalOptions& global) {

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kBuffer = std::size_t{1} << 18;
-/// Traces pack to a tenth, dull ones to a thirtieth. What unpacks to more than this is made to hurt.
+/// Traces compress to a tenth, repetitive ones to a thirtieth. A higher ratio is a decompression bomb.
 constexpr std::uint64_t kMostUnpacked = 150;
 constexpr std::uint64_t kHarmless = std::uint64_t{1} << 28;
 
@@ -87,7 +87,7 @@ struct ByteSource::Unpacker {
 
 namespace {
 
-/// Of gzip, and of what is not packed at all: zlib tells one from the other.
+/// Reads gzip and plain files; zlib detects which.
 struct Gzip final : ByteSource::Unpacker {
   explicit Gzip(gzFile opened) : file(opened) {
     gzbuffer(file, kBuffer);
@@ -101,7 +101,7 @@ struct Gzip final : ByteSource::Unpacker {
     const int got = gzread(file, buffer.data(), static_cast<unsigned>(buffer.size()));
     int code = Z_OK;
     const char* text = gzerror(file, &code);
-    if (code == Z_BUF_ERROR) problem = "the packed file ends in the middle";
+    if (code == Z_BUF_ERROR) problem = "the compressed file is truncated";
     if (code != Z_OK && code != Z_BUF_ERROR && code != Z_STREAM_END) {
       problem = code == Z_ERRNO ? std::strerror(errno) : text;
     }
@@ -123,12 +123,12 @@ struct ZstdFile final : ByteSource::Unpacker {
       if (input.position == input.size) {
         input = {packed_bytes.data(), std::fread(packed_bytes.data(), 1, packed_bytes.size(), file), 0};
         if (input.size == 0) {
-          if (left != 0) problem = "the packed file ends in the middle";
+          if (left != 0) problem = "the compressed file is truncated";
           return 0;
         }
       }
       if (!zstd.unpack(output, input, left)) {
-        problem = "this is no valid zstd";
+        problem = "invalid zstd data";
         return 0;
       }
     }
@@ -154,8 +154,8 @@ std::unique_ptr<ByteSource::Unpacker> open(const fs::path& path) {
     std::rewind(file);
     auto unpacker = std::make_unique<ZstdFile>(file);
     if (!unpacker->zstd.found()) {
-      throw UsageError(fmt::format("{}: is packed with zstd, and there is no libzstd.so.1 here", path.string()),
-                       "install libzstd, or unpack it with zstd -d");
+      throw UsageError(fmt::format("{}: compressed with zstd, but libzstd.so.1 was not found", path.string()),
+                       "install libzstd, or decompress it with zstd -d");
     }
     return unpacker;
   }
@@ -185,7 +185,7 @@ bool ByteSource::fill() {
     fail(unpacker_->problem);
   }
   if (unpacker_->packed && before_ + size > kHarmless && before_ + size > kMostUnpacked * unpacker_->packed_size) {
-    fail(fmt::format("it unpacks to more than {} times its size", kMostUnpacked));
+    fail(fmt::format("it decompresses to more than {} times its size", kMostUnpacked));
   }
   return size > 0;
 }
@@ -229,7 +229,7 @@ bool ByteSource::line(std::string& text) {
 void ByteSource::fail(const std::string& what) const { fail_at(offset(), what); }
 
 void ByteSource::fail_at(std::uint64_t offset, const std::string& what) const {
-  throw UsageError(fmt::format("{}: byte {}{}: {}", name_, offset, unpacker_->packed ? " (unpacked)" : "", what));
+  throw UsageError(fmt::format("{}: byte {}{}: {}", name_, offset, unpacker_->packed ? " (decompressed)" : "", what));
 }
 
 std::string first_bytes(const fs::path& path, std::size_t size) {

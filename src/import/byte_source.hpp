@@ -48,7 +48,7 @@ class ByteSource {
   std::uint64_t before_ = 0;  ///< bytes before `begin_`
 };
 
-/// The first bytes of a file, unpacked: what tells its format.
+/// The first bytes of a file, decompressed, to recognise its format.
 std::string first_bytes(const std::filesystem::path& path, std::size_t size);
 
 }  // namespace roofline

@@ -238,8 +238,8 @@ bool ChromeEvent::sane() const {
 
 std::uint64_t ChromeEvent::start_ns(const ByteSource& source) const {
   if (!sane()) {
-    source.fail_at(offset, fmt::format("an event \"{}\" that starts at {} µs and takes {} µs", name.substr(0, 80),
-                                       time_us, duration_us));
+    source.fail_at(offset, fmt::format("event \"{}\" has an invalid start ({} µs) or duration ({} µs)",
+                                       name.substr(0, 80), time_us, duration_us));
   }
   return static_cast<std::uint64_t>(std::llround(time_us * 1e3));
 }
@@ -261,7 +261,7 @@ ChromeTrace read_chrome_trace(ByteSource& source, const std::function<bool(std::
   ChromeTrace trace;
   Reader reader(trace, wanted, take);
   read_json(source, reader);
-  if (!reader.any()) source.fail("JSON without \"traceEvents\": no chrome trace");
+  if (!reader.any()) source.fail("JSON without \"traceEvents\": not a Chrome trace");
   return trace;
 }
 

@@ -96,7 +96,7 @@ DeviceFacts device_of(const std::vector<ImportedProfile>& profiles) {
   for (const DeviceFacts& device : profiles[most->first.first].devices) {
     if (device.index == most->first.second) best = device;
   }
-  // Another file of the program may know it better.
+  // Another file of the program may describe it more completely.
   for (const ImportedProfile& profile : profiles) {
     for (const DeviceFacts& device : profile.devices) {
       const bool better = device.core_hz > 0 && !(best.core_hz > 0);
@@ -120,7 +120,7 @@ Report report_of_imports(std::vector<ImportedProfile> profiles, const Machine& m
   const bool has_starts =
       std::all_of(profiles.begin(), profiles.end(), [](const ImportedProfile& profile) { return profile.has_starts; });
   if (!has_starts) {
-    notes.emplace_back("the file has no timeline: kernels are laid end to end, and idle time is not in it");
+    notes.emplace_back("the file has no timeline: kernels are shown back to back, without idle time");
   }
   std::vector<ProcessTrace> traces;
   for (ImportedProfile& profile : profiles) {

@@ -8,7 +8,7 @@
 namespace roofline {
 
 TraceBuilder::TraceBuilder(ProcessTrace& trace) : trace_(trace) {
-  // Id 0 is nothing.
+  // Id 0 means none.
   trace_.texts.resize(1);
   trace_.ranges.resize(1);
   trace_.lines.resize(1);
@@ -108,14 +108,14 @@ void TraceBuilder::device(const DeviceFacts& facts, std::string_view file) {
   device.name = text(facts.name);
   device.chip = text(facts.chip);
   device.sms = facts.sms;
-  // No file has it, and devices are told apart by it: those of one file by their number, those of two not at all alike.
+  // Files have no UUID, which identifies devices: one is made of file and index, so those of two files never match.
   const std::uint64_t identity[2] = {std::hash<std::string_view>()(file), facts.index};
   static_assert(sizeof identity == sizeof device.uuid);
   std::memcpy(device.uuid, identity, sizeof identity);
   device.compute_major = facts.compute_major;
   device.compute_minor = facts.compute_minor;
   device.threads_per_sm = facts.threads_per_sm;
-  // As all chips since Ampere have it, where the file doesn't say.
+  // The value of all chips since Ampere, where the file has none.
   device.blocks_per_sm = facts.blocks_per_sm != 0 ? facts.blocks_per_sm : 32;
   device.registers_per_sm = facts.registers_per_sm;
   device.registers_per_block = facts.registers_per_block;

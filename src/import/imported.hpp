@@ -1,5 +1,4 @@
-// What a file of another tool says, in the words of a spool: so that everything behind it is that of `roofline
-// profile`.
+// A file of another tool as the records of a spool, so that everything after reading is shared with `roofline profile`.
 #pragma once
 
 #include <array>
@@ -16,7 +15,7 @@
 
 namespace roofline {
 
-/// A GPU as a file describes it; 0 and empty: it doesn't say.
+/// A GPU as a file describes it; 0 and empty: not in the file.
 struct DeviceFacts {
   std::uint32_t index = 0;
   std::string name;
@@ -29,7 +28,7 @@ struct DeviceFacts {
   double memory_bytes_per_s = 0;  ///< where a file gives that instead of clock and bus
 };
 
-/// Which of several files a value is from decides what it is good for.
+/// The tool that wrote a file: counters come from `ncu` alone, times of a program from the others.
 enum class ImportedKind : std::uint8_t { ncu, nsys, kineto, proton };
 
 struct ImportedProfile {
@@ -38,8 +37,8 @@ struct ImportedProfile {
   std::string tool;  ///< "torch.profiler", "ncu 2025.3.1"
   ProcessTrace trace;
   std::vector<DeviceFacts> devices;
-  bool has_starts = true;          ///< when things ran is known, not only for how long
-  std::vector<std::string> notes;  ///< what a reader must know: "12 launches without a kernel"
+  bool has_starts = true;          ///< start times are known, not only durations
+  std::vector<std::string> notes;  ///< for the report: "12 launches without a kernel"
 };
 
 /// Where something was launched.
@@ -52,16 +51,16 @@ struct ImportedPlace {
   bool backward = false;
 };
 
-/// A kind of launch.
+/// A launch signature.
 struct ImportedKernel {
   std::string_view name;  ///< mangled where the file has it
   std::array<std::uint32_t, 3> grid = {}, block = {}, cluster = {};
   std::uint32_t dynamic_shared = 0;
   spool::Id place = 0;
-  std::uint64_t scalars = 0;  ///< what tells launches apart that do different work, as their parameters would
+  std::uint64_t scalars = 0;  ///< distinguishes launches that do different work, like their scalar parameters would
 };
 
-/// Writes a trace: each text, range, place and kind once.
+/// Builds a trace; each text, range, place and launch signature is stored once.
 class TraceBuilder {
  public:
   explicit TraceBuilder(ProcessTrace& trace);
@@ -70,16 +69,16 @@ class TraceBuilder {
   spool::Id range(spool::Id parent, std::string_view name);
   spool::Id place(const ImportedPlace& place);
   spool::Id kind(const ImportedKernel& kernel);
-  /// The kind that launches of graphs have, whose kernels are rows of their own.
+  /// The signature of graph launches, whose kernels have rows of their own.
   spool::Id graph_launch();
   /// The quantity's place among the values of a launch.
   std::uint32_t quantity(std::string_view name);
 
   void device(const DeviceFacts& device, std::string_view file);
-  /// Why that kind has no work.
+  /// Records why that signature has no work.
   void without_work(spool::Id kind, std::string_view reason);
 
-  /// Times in ns of any clock; finish() moves all of them so that the first is small.
+  /// Times are ns of any clock; finish() shifts them so that the recording starts near 0.
   void finish();
 
  private:

@@ -22,7 +22,7 @@ Geometry geometry_of(const spool::Kind& kind) {
   return {kind.grid[0], kind.grid[1], kind.grid[2], kind.block[0], kind.block[1], kind.block[2]};
 }
 
-/// The name with the differences of demanglers taken out: blanks, "(int)16", "<unnamed>", the return type.
+/// The name without differences between demanglers: blanks, "(int)16", "<unnamed>", the return type.
 std::string plain_name(std::string_view name) {
   std::string text = demangled(std::string(name));
   for (const auto& [from, to] :
@@ -42,11 +42,11 @@ std::string plain_name(std::string_view name) {
 /// A launch that was counted.
 struct Counted {
   const ProcessTrace::Counts* counts = nullptr;
-  const ProcessTrace::Counts* whole = nullptr;  ///< that it misses nothing, where the file says so
+  const ProcessTrace::Counts* whole = nullptr;  ///< marks it as complete, in files with incomplete launches
   spool::Id kind = 0;
 };
 
-/// What launches of both files have to have in common.
+/// What launches of both files must have in common.
 using Class = std::tuple<std::string, Geometry, std::string>;
 
 class Join {
@@ -94,7 +94,7 @@ class Join {
  private:
   static constexpr std::string_view kAnyRange = "*";
 
-  /// Told from a full name by its end.
+  /// A short name, marked so that it can't equal a full name.
   static std::string base_of(std::string_view name) {
     std::string text = base_name(name);
     text.push_back('~');
@@ -113,8 +113,8 @@ class Join {
       if (is_new) trace.texts.emplace_back(counted_.trace.text(id));
       return found->second;
     };
-    // Launches that have all in common, in the order in which they ran: that order tells them apart where one kernel
-    // with one grid is launched for different work.
+    // Launches with equal name, geometry and range, in launch order: the order distinguishes launches that do different
+    // work.
     std::map<Class, std::vector<const spool::Kernel*>> classes;
     for (const spool::Kernel& kernel : trace.kernels) {
       result_.time_s += seconds(kernel.end - kernel.start);
@@ -167,7 +167,7 @@ class Join {
     return name;
   }
 
-  /// Those that are of the class, and whether that is sure.
+  /// The counted launches of that class, and whether the match is exact.
   std::pair<const std::vector<Counted>*, bool> counted_launches(const Class& alike, std::string_view name) const {
     const auto& [plain, geometry, range] = alike;
     for (const auto& [known, exact] : {std::pair(plain, true), std::pair(base_of(name), false)}) {
@@ -226,15 +226,15 @@ std::vector<JoinResult> join_profiles(std::vector<ImportedProfile>& profiles) {
 }
 
 std::vector<std::string> sentences_of(const JoinResult& result) {
-  std::vector<std::string> sentences = {
-      fmt::format("{}: {} kinds of kernels were counted; {} found by full name, grid and block, {} by the name alone, "
-                  "grid and block; {} of the kernels' time has counts now",
-                  result.file, result.counted, result.surely, result.likely,
-                  result.time_s > 0 ? percent(result.matched_s / result.time_s) : "none")};
+  std::vector<std::string> sentences = {fmt::format(
+      "{}: {} counted launch signatures; {} matched by full name, grid and block, {} by short name, grid and "
+      "block; {} of kernel time now has counters",
+      result.file, result.counted, result.surely, result.likely,
+      result.time_s > 0 ? percent(result.matched_s / result.time_s) : "none")};
   if (result.ambiguous > 0) {
     sentences.push_back(
-        fmt::format("{}: {} kernels were launched for different work, and not so often that the order "
-                    "tells which is which: their counts are mixed",
+        fmt::format("{}: {} kernels do different work per launch, and the launch order does not match: their counters "
+                    "are averaged",
                     result.file, result.ambiguous));
   }
   if (!result.left.empty()) {
@@ -242,7 +242,7 @@ std::vector<std::string> sentences_of(const JoinResult& result) {
     std::vector<std::string> names(
         result.left.begin(), result.left.begin() + static_cast<std::ptrdiff_t>(std::min(kMost, result.left.size())));
     sentences.push_back(
-        fmt::format("{}: not found: {}{}", result.file, fmt::join(names, ", "),
+        fmt::format("{}: not matched: {}{}", result.file, fmt::join(names, ", "),
                     result.left.size() > kMost ? fmt::format(" and {} more", result.left.size() - kMost) : ""));
   }
   return sentences;

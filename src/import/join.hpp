@@ -1,4 +1,4 @@
-// Several files of one program: what one counted goes to the launches that another has the times of.
+// Joins files of one program: counters of one file go to the launches that another file has times of.
 #pragma once
 
 #include <string>
@@ -8,25 +8,25 @@
 
 namespace roofline {
 
-/// How the kinds of launches of a file with counters were found among those of the files with times.
+/// How the launch signatures of a file with counters were matched with those of the files with times.
 struct JoinResult {
   std::string file;               ///< with the counters
-  std::int64_t counted = 0;       ///< kinds in it
-  std::int64_t surely = 0;        ///< of them, those found by full name, grid, block, range and order
-  std::int64_t likely = 0;        ///< by the name without its arguments, grid and block
-  std::int64_t ambiguous = 0;     ///< kernels launched for different work that nothing tells apart
+  std::int64_t counted = 0;       ///< launch signatures in it
+  std::int64_t surely = 0;        ///< of them, matched by full name, grid, block, range and order
+  std::int64_t likely = 0;        ///< matched by short name, grid and block
+  std::int64_t ambiguous = 0;     ///< kernels with different work per launch that can't be distinguished
   double time_s = 0;              ///< of the kernels with times
-  double matched_s = 0;           ///< of those that have counts now
-  std::vector<std::string> left;  ///< names of counted kernels that were not found
+  double matched_s = 0;           ///< of those that have counters now
+  std::vector<std::string> left;  ///< names of counted kernels that were not matched
 };
 
-/// Moves counts into the profiles with times, which remain. Profiles of one kind remain all.
+/// Moves counters into the profiles with times and removes their own profiles. Profiles of one kind all remain.
 std::vector<JoinResult> join_profiles(std::vector<ImportedProfile>& profiles);
 
-/// "kernels.ncu-rep: 41 of 44 kinds of kernels found, …"
+/// "kernels.ncu-rep: 44 counted launch signatures; 41 matched …"
 std::vector<std::string> sentences_of(const JoinResult& result);
 
-/// A kernel's name without namespaces, arguments and what demanglers spell differently: "vectorized_gather_kernel".
+/// A kernel's short name, without namespaces, arguments and differences between demanglers: "vectorized_gather_kernel".
 std::string base_name(std::string_view name);
 
 }  // namespace roofline

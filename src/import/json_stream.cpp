@@ -32,7 +32,7 @@ class JsonBytes {
     constexpr std::uint64_t kLongestToken = std::uint64_t{1} << 24;
     if (events_ == nullptr) return true;
     const ByteSource& source = *events_->source_;
-    if (source.offset() > events_->token_begin_ + kLongestToken) source.fail("more than 16 MB in one piece");
+    if (source.offset() > events_->token_begin_ + kLongestToken) source.fail("a token of more than 16 MB");
     return events_->source_->peek() < 0;
   }
 
@@ -46,7 +46,7 @@ bool JsonEvents::parse_error(std::size_t, const std::string&, const nlohmann::js
   what = colon == std::string::npos ? what : what.substr(colon + 2);
   constexpr std::size_t kLongest = 160;
   if (what.size() > kLongest) what = what.substr(0, kLongest) + "…";
-  source_->fail("no JSON: " + what);
+  source_->fail("invalid JSON: " + what);
 }
 
 bool JsonEvents::opened(bool object) {

@@ -1,6 +1,6 @@
-// The trace is one stream in no order: it is taken in as compact records, and joined when all are there. GPU events
-// know the call that launched them (correlation) and the operator (External id); modules, ranges and lines are spans of
-// the thread that called.
+// The events of a trace are in no order: they are stored as compact records and joined at the end. GPU events refer to
+// the call that launched them (correlation) and to the operator (External id); modules, ranges and lines are spans of
+// the calling thread.
 #include "import/kineto.hpp"
 
 #include <fmt/format.h>
@@ -39,7 +39,7 @@ class Words {
   std::vector<const std::string*> list_;
 };
 
-/// What calls of an operator have in common.
+/// Operator calls with equal arguments.
 struct Signature {
   std::uint32_t name = 0, dims = 0, types = 0, concrete = 0;
   double flops = 0, bytes = 0;  ///< that Inductor states of its own kernels
@@ -83,8 +83,8 @@ struct Moment {
   auto operator<=>(const Moment&) const = default;
 };
 
-/// Where the host was at a moment.
-struct Whereabouts {
+/// What the host was executing at a moment.
+struct HostContext {
   spool::Id range = 0;
   std::string module;
   std::uint32_t line = 0;  ///< word, "program.py(43): forward"; 0: none
@@ -107,7 +107,7 @@ bool wanted(std::string_view name) {
   return kWanted.contains(name);
 }
 
-/// PyTorch's and Python's own files; the rest is the program's.
+/// Whether the function is the program's own and not PyTorch's or Python's.
 bool is_own_code(std::string_view function) {
   static constexpr std::string_view kForeign[] = {"site-packages/", "dist-packages/", "/lib/python", "<built-in",
                                                   "<string>",       "<frozen",        "<eval"};
@@ -130,7 +130,7 @@ class Kineto {
 
   ImportedProfile read() {
     const ChromeTrace trace = read_chrome_trace(source_, wanted, [this](ChromeEvent& event) { take(event); });
-    if (gpu_.empty() && spans_.empty() && calls_.empty()) source_.fail("no event of torch.profiler in this trace");
+    if (gpu_.empty() && spans_.empty() && calls_.empty()) source_.fail("no torch.profiler events in this trace");
     ImportedProfile profile;
     profile.kind = ImportedKind::kineto;
     profile.tool = "torch.profiler";
@@ -152,7 +152,7 @@ class Kineto {
       if (event.category == "gpu_memcpy") return take_gpu(event, GpuKind::copy);
       if (event.category == "gpu_memset") return take_gpu(event, GpuKind::fill);
       if (!event.sane()) {
-        ++insane_;
+        ++invalid_times_;
         return;
       }
       if (event.category == "cuda_runtime" || event.category == "cuda_driver" || event.category == "runtime") {
@@ -309,11 +309,11 @@ class Kineto {
     return &spans_[found->second];
   }
 
-  /// Where the host was when it launched each GPU event.
+  /// The host context in which each GPU event was launched.
   void locate(ImportedProfile& profile, TraceBuilder& builder) {
-    // The forward of each backward operator first: that is where its kernels belong.
+    // The forward of each backward operator first: its kernels are attributed there.
     std::vector<std::pair<Moment, std::size_t>> asked;
-    std::vector<Whereabouts> forwards(backward_.size());
+    std::vector<HostContext> forwards(backward_.size());
     for (std::size_t i = 0; i < backward_.size(); ++i) {
       const auto forward = forward_.find(backward_[i].second);
       if (forward == forward_.end()) continue;
@@ -346,11 +346,11 @@ class Kineto {
   };
 
   void sweep(const std::vector<std::uint32_t>& order, std::vector<std::pair<Moment, std::size_t>>& asked,
-             std::vector<Whereabouts>& answers, const std::vector<Whereabouts>& forwards, TraceBuilder& builder,
+             std::vector<HostContext>& answers, const std::vector<HostContext>& forwards, TraceBuilder& builder,
              ProcessTrace* ranges) {
     std::sort(asked.begin(), asked.end());
     std::vector<Open> stack;
-    Whereabouts last;
+    HostContext last;
     bool changed = true;
     std::size_t next = 0;
     const auto close_until = [&](std::uint32_t thread, std::uint64_t time) {
@@ -359,10 +359,10 @@ class Kineto {
       changed |= stack.size() != before;
     };
     const auto open_span = [&](const Span& span) {
-      // Each span looks at the few that are open; a hostile file's would all be.
+      // Each span visits the open ones; a hostile file could keep all open.
       constexpr std::size_t kDeepest = 4096;
       close_until(span.thread, span.start);
-      if (stack.size() >= kDeepest) source_.fail("more than 4096 events of a thread inside of each other");
+      if (stack.size() >= kDeepest) source_.fail("more than 4096 nested events in a thread");
       spool::Id range = stack.empty() ? 0 : stack.back().range;
       if (span.kind == SpanKind::annotation) {
         range = builder.range(range, words_[span.what]);
@@ -381,7 +381,7 @@ class Kineto {
         open_span(span);
       }
       close_until(moment.thread, moment.time);
-      if (changed) last = whereabouts(stack, forwards);
+      if (changed) last = host_context(stack, forwards);
       changed = false;
       answers[index] = last;
     }
@@ -391,8 +391,8 @@ class Kineto {
     }
   }
 
-  Whereabouts whereabouts(const std::vector<Open>& stack, const std::vector<Whereabouts>& forwards) const {
-    Whereabouts here;
+  HostContext host_context(const std::vector<Open>& stack, const std::vector<HostContext>& forwards) const {
+    HostContext here;
     if (!stack.empty()) here.range = stack.back().range;
     for (const Open& open : stack) {
       const Span& span = *open.span;
@@ -448,7 +448,7 @@ class Kineto {
     }
   }
 
-  /// A kernel's share in what its operator does.
+  /// A kernel's place among the kernels of its operator call.
   struct Share {
     std::uint32_t kernels = 0;  ///< of that call of the operator
     bool longest = false;
@@ -484,7 +484,7 @@ class Kineto {
             .concrete = words_[signature.concrete]};
   }
 
-  /// What is known of a signature, worked out once.
+  /// Text and work of a signature, computed once.
   struct Operator {
     std::string text;
     std::optional<OpWork> work;
@@ -509,7 +509,7 @@ class Kineto {
       if (stated.flops > 0) {
         work.work.flops[product ? matrix_pipe(type, DeviceKind::cuda) : vector_pipe(type)] = stated.flops;
       }
-      // It says how many in all; of streams half is written at most, and reading is the faster one.
+      // Only the sum is stated; all of it counts as read, which gives the higher roof.
       if (stated.bytes > 0) work.work.bytes[Level::hbm] = {.read = stated.bytes, .write = 0};
       work.work.launches = 0;
       of.work = work;
@@ -523,7 +523,7 @@ class Kineto {
     std::map<spool::Id, std::pair<std::int64_t, std::int64_t>> votes;  ///< of launches: with work and without
     for (std::size_t i = 0; i < gpu_.size(); ++i) {
       const GpuEvent& event = gpu_[i];
-      const Whereabouts& where = places_[i];
+      const HostContext& where = places_[i];
       const Span* operation = operation_of(event.external);
       const std::uint32_t signature = operation != nullptr ? operation->what : where.signature;
       const Operator& of = operator_of(signature);
@@ -582,22 +582,22 @@ class Kineto {
 
   /// Empty where it has.
   static std::string why_no_work(const Operator& of, const Share& share, const std::string& kernel) {
-    if (of.text.empty()) return "launched by no operator of PyTorch that the trace has";
+    if (of.text.empty()) return "not launched by a PyTorch operator in the trace";
     if (!of.work) {
       return of.text.find('(') == std::string::npos && of.text.starts_with("aten::")
-                 ? of.text + ": its shapes are not in the trace (record_shapes=True)"
-                 : of.text.substr(0, of.text.find('(')) + " has no model";
+                 ? of.text + ": shapes not recorded (record_shapes=True)"
+                 : of.text.substr(0, of.text.find('(')) + ": no work model";
     }
     if (of.work->by_gradient) {
       const bool gradient = kernel.find("dgrad") != std::string::npos || kernel.find("wgrad") != std::string::npos;
-      return gradient ? "" : "which gradient it computes is not known";
+      return gradient ? "" : "can't tell which gradient it computes";
     }
     if (share.kernels <= 1 || (of.work->by_longest_kernel && share.longest)) return {};
-    if (of.work->by_longest_kernel) return "what its operator does is booked to another kernel of it";
+    if (of.work->by_longest_kernel) return "its operator's work is attributed to another kernel";
     return fmt::format("one of {} kernels of {}", share.kernels, of.text.substr(0, of.text.find('(')));
   }
 
-  spool::Id write_place(TraceBuilder& builder, const Whereabouts& where, std::string_view operation) {
+  spool::Id write_place(TraceBuilder& builder, const HostContext& where, std::string_view operation) {
     ImportedPlace place;
     place.range = where.range;
     place.module = where.module;
@@ -660,17 +660,16 @@ class Kineto {
   }
 
   void add_notes(ImportedProfile& profile) const {
-    profile.trace.notes.push_back(
-        {.time = 0,
-         .code = spool::NoteCode::not_counted,
-         .text = "torch.profiler traces and does not count; add an ncu report of the program"});
-    if (gpu_.empty()) profile.notes.emplace_back("the trace has no GPU activity (ProfilerActivity.CUDA)");
-    if (insane_ > 0) {
-      profile.notes.push_back(fmt::format("{} events of the host were left out: their times are none", insane_));
+    profile.trace.notes.push_back({.time = 0,
+                                   .code = spool::NoteCode::not_counted,
+                                   .text = "torch.profiler records no counters; add an ncu report of the program"});
+    if (gpu_.empty()) profile.notes.emplace_back("the trace has no GPU activity (activities=[ProfilerActivity.CUDA])");
+    if (invalid_times_ > 0) {
+      profile.notes.push_back(fmt::format("{} host events with invalid times were skipped", invalid_times_));
     }
     const bool shapes = std::any_of(signatures_.begin(), signatures_.end(), [](auto& s) { return s.dims != 0; });
     if (!gpu_.empty() && !shapes) {
-      profile.notes.emplace_back("no shapes in the trace (record_shapes=True): operators have times and no work");
+      profile.notes.emplace_back("no shapes in the trace (record_shapes=True): operators have times but no work");
     }
   }
 
@@ -687,12 +686,12 @@ class Kineto {
   std::unordered_map<std::int64_t, Moment> forward_;  ///< by flow
   std::vector<std::pair<Moment, std::int64_t>> backward_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::size_t> backward_at_;
-  std::vector<Whereabouts> places_;  ///< of GPU events
+  std::vector<HostContext> places_;  ///< of GPU events
   std::unordered_map<std::uint32_t, Operator> operators_;
   std::unordered_map<std::uint32_t, double> collectives_;
   std::map<spool::Id, std::string> reasons_;
   std::int64_t process_ = 0;
-  std::int64_t insane_ = 0;
+  std::int64_t invalid_times_ = 0;
 };
 
 }  // namespace

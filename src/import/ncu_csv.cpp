@@ -1,5 +1,5 @@
-// Columns are found by their names, never by their place: these differ between versions, pages and options. Numbers are
-// read when all of the file was seen, because single ones don't say whether "25,120" is 25 or 25 thousand.
+// Columns are found by name: their positions differ between versions, pages and options. Numbers are parsed after the
+// whole file was read, because a single "25,120" may be 25.12 or 25,120.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ struct Row {
   std::vector<Cell> cells;
 };
 
-/// Labels of the details page, for those metrics whose label is one metric's alone.
+/// Labels of the details page that belong to exactly one metric.
 std::string_view metric_of_label(std::string_view label) {
   static constexpr std::pair<std::string_view, std::string_view> kLabels[] = {
       {"Duration", "gpu__time_duration.sum"},
@@ -50,7 +50,7 @@ class NcuCsv {
     read_header();
     std::vector<std::string> fields;
     while (next_record(fields)) take(fields);
-    if (rows_.empty()) fail("no launch in it");
+    if (rows_.empty()) fail("the file has no launches");
     ImportedProfile profile;
     profile.kind = ImportedKind::ncu;
     profile.file = source_.name();
@@ -69,7 +69,7 @@ class NcuCsv {
       launches.push_back(std::move(row.launch));
     }
     for (const std::string& unit : unknown_units_) {
-      profile.notes.push_back(fmt::format("metrics in \"{}\" were left out: the unit is not known", unit));
+      profile.notes.push_back(fmt::format("metrics with the unknown unit \"{}\" were skipped", unit));
     }
     add_ncu_launches(profile, launches);
     return profile;
@@ -88,7 +88,7 @@ class NcuCsv {
     return true;
   }
 
-  /// Passes over what the program and ncu printed before it.
+  /// Skips what the program and ncu printed before the header.
   void read_header() {
     std::string line;
     constexpr std::int64_t kMostLines = 10'000'000;
@@ -101,14 +101,14 @@ class NcuCsv {
       for (std::size_t i = 0; i < names.size(); ++i) columns_.try_emplace(names[i], i);
       names_ = std::move(names);
       is_long_ = columns_.contains("Metric Name") && columns_.contains("Metric Value");
-      if (!columns_.contains("Kernel Name")) fail("the header has no \"Kernel Name\"");
+      if (!columns_.contains("Kernel Name")) fail("the header has no column \"Kernel Name\"");
       for (std::size_t i = 0; !is_long_ && i < names_.size(); ++i) {
         if (is_ncu_metric(names_[i])) wide_.push_back({i, metric(names_[i]), 1, true});
       }
-      if (!is_long_ && wide_.empty()) fail("no metric among the columns that is known");
+      if (!is_long_ && wide_.empty()) fail("no known metric among the columns");
       return;
     }
-    fail("no header of ncu's CSV (\"ID\",…)");
+    fail("no header of ncu's CSV (a line that starts with \"ID\")");
   }
 
   std::uint32_t metric(std::string_view name) {
@@ -125,7 +125,7 @@ class NcuCsv {
     if (!next_line(record)) return false;
     while (std::count(record.begin(), record.end(), '"') % 2 != 0) {
       if (record.size() > kLongest) fail("a record of more than 16 MB");
-      if (!next_line(line)) fail("the file ends inside of a quoted field");
+      if (!next_line(line)) fail("the file ends inside a quoted field");
       record += '\n' + line;
     }
     fields = split(record);
@@ -166,14 +166,14 @@ class NcuCsv {
       return;
     }
     if (id.starts_with("==")) return;
-    if (!numbered) fail(fmt::format("\"{}\" is no launch's ID", id.substr(0, 40)));
-    // Rows of the details page end where the columns of its rules begin.
+    if (!numbered) fail(fmt::format("\"{}\" is not a launch ID", id.substr(0, 40)));
+    // Rows of the details page lack the columns of the rules.
     const std::size_t least = is_long_ ? columns_.find("Metric Value")->second + 1 : names_.size();
     if (fields.size() < least) {
-      fail(fmt::format("{} fields, and the header has {}: the file is cut off", fields.size(), names_.size()));
+      fail(fmt::format("{} fields, but the header has {}: the file is truncated", fields.size(), names_.size()));
     }
     if (fields.size() > names_.size())
-      fail(fmt::format("{} fields, and the header has {}", fields.size(), names_.size()));
+      fail(fmt::format("{} fields, but the header has {}", fields.size(), names_.size()));
     if (is_long_) {
       take_long(id, fields);
     } else {

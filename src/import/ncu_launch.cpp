@@ -78,7 +78,7 @@ std::optional<double> value_of(const NcuLaunch& launch, const CounterMetric& met
   return std::nullopt;
 }
 
-/// As far as the report says: nullopt where it doesn't.
+/// nullopt where the report does not show it.
 std::optional<bool> tensor_cores_idle(const NcuLaunch& launch, const std::map<std::string_view, double>& values) {
   if (const auto active = values.find("tensor.active"); active != values.end()) return active->second == 0;
   std::optional<bool> idle;
@@ -163,7 +163,7 @@ DeviceFacts device_of(const NcuLaunch& launch) {
   return device;
 }
 
-/// The counts of a launch, as quantities of ours.
+/// The counters of a launch, under roofline's names.
 std::map<std::string_view, double> quantities_of(const NcuLaunch& launch) {
   std::map<std::string_view, double> values;
   for (const CounterMetric& metric : counter_metrics()) {
@@ -171,7 +171,7 @@ std::map<std::string_view, double> quantities_of(const NcuLaunch& launch) {
     if (const auto value = value_of(launch, metric)) values[metric.id] = *value;
   }
   if (!values.contains("dram.read_bytes") || !values.contains("dram.write_bytes")) {
-    // Both ways together: how much of it is written, nobody knows.
+    // Only the sum is in the report; reads and writes are not separated.
     const auto all = sum_of(launch, kDram);
     if (all) values["dram.read_bytes"] = *all;
     if (all) values["dram.write_bytes"] = 0;
@@ -179,7 +179,7 @@ std::map<std::string_view, double> quantities_of(const NcuLaunch& launch) {
   return values;
 }
 
-/// Of the operations: one kernel with one grid may be launched for products of several depths, which are several rows.
+/// A hash of the operation counts: launches of one kernel and grid with different work are different rows.
 std::uint64_t work_hash(const std::map<std::string_view, double>& values) {
   std::uint64_t hash = 0;
   for (const auto& [quantity, amount] : values) {
@@ -188,19 +188,19 @@ std::uint64_t work_hash(const std::map<std::string_view, double>& values) {
   return hash;
 }
 
-/// What a bound can't do without, as far as it isn't there.
+/// The metrics that a bound needs and the report lacks.
 std::vector<std::string> missing_of(const NcuLaunch& launch, const std::map<std::string_view, double>& values) {
   std::vector<std::string> missing;
   if (!values.contains("dram.read_bytes"))
     missing.emplace_back("DRAM bytes (dram__bytes_read.sum, dram__bytes_write.sum)");
   if (!values.contains("fp32.fma") || !values.contains("fp32.add")) {
-    missing.emplace_back("operations of fp32 (smsp__sass_thread_inst_executed_op_f*_pred_on.sum)");
+    missing.emplace_back("FP32 operations (smsp__sass_thread_inst_executed_op_f*_pred_on.sum)");
   }
   const bool tensor = std::any_of(values.begin(), values.end(), [](const auto& value) {
     return value.first.starts_with("tensor.") && value.first.ends_with("_ops");
   });
   if (!tensor && !tensor_cores_idle(launch, values).value_or(false)) {
-    missing.emplace_back("operations of tensor cores (sm__ops_path_tensor_*.sum)");
+    missing.emplace_back("tensor core operations (sm__ops_path_tensor_*.sum)");
   }
   return missing;
 }
@@ -268,8 +268,8 @@ void add_ncu_launches(ImportedProfile& profile, const std::vector<NcuLaunch>& la
     }
   }
   if (!short_of.empty()) {
-    // A second group of counters, which only launches have that miss nothing: the others are not whole.
-    const spool::Id name = builder.text("all that a bound needs");
+    // A second counter group that only complete launches have marks the others as incomplete.
+    const spool::Id name = builder.text("all metrics of a bound");
     trace.metrics.push_back({.index = 0, .group = 1, .quantity = name, .name = name});
     for (const spool::Id kind : whole) {
       ProcessTrace::Counts counts = {.about = {}, .values = {}};
@@ -278,7 +278,7 @@ void add_ncu_launches(ImportedProfile& profile, const std::vector<NcuLaunch>& la
       trace.counts.push_back(std::move(counts));
     }
     for (const std::string& reason : short_of) {
-      profile.notes.push_back(reason + "; ncu --set roofline collects what a bound needs");
+      profile.notes.push_back(reason + "; collect them with ncu --set roofline");
     }
   }
   for (auto& [index, device] : devices) {

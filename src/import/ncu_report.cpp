@@ -1,7 +1,6 @@
-// The layout is NVIDIA's (extras/FileFormat of every Nsight Compute, which says that it may change): blocks of a header
-// and a payload of sources, results of kernels, of ranges, of command lists and of graphs, each with its length before
-// it. Fields that are not known are passed over. Names of metrics are indices into a table that grows from block to
-// block.
+// The layout is NVIDIA's (extras/FileFormat in every Nsight Compute, subject to change): blocks with a header and a
+// payload of sources and of results for kernels, ranges, command lists and graphs, each preceded by its length. Unknown
+// fields are skipped. Metric names are indices into a table that grows from block to block.
 #include <fmt/format.h>
 
 #include <bit>
@@ -27,7 +26,7 @@ class NcuReport {
   ImportedProfile read() {
     char magic[4] = {};
     if (source_.read(magic, sizeof magic) != sizeof magic || std::string_view(magic, 4) != kMagic) {
-      source_.fail_at(0, "no report of Nsight Compute");
+      source_.fail_at(0, "not an Nsight Compute report");
     }
     read_file_header();
     while (source_.peek() >= 0) read_block();
@@ -38,9 +37,7 @@ class NcuReport {
     profile.trace.process.pid = process_;
     if (others_ > 0) {
       profile.notes.push_back(
-          fmt::format("{} results of ranges, graphs or command lists were left out: only kernels "
-                      "have a row of their own",
-                      others_));
+          fmt::format("{} results of ranges, graphs or command lists were skipped: only kernels have rows", others_));
     }
     add_ncu_launches(profile, launches_);
     return profile;
@@ -58,7 +55,7 @@ class NcuReport {
     return value;
   }
 
-  /// A message with its length before it. It is read piece by piece: a length may be a lie.
+  /// A length-prefixed message, read piece by piece because the length can't be trusted.
   std::string_view message(const char* of) {
     std::size_t left = length(of);
     constexpr std::size_t kPiece = std::size_t{1} << 20;
@@ -105,7 +102,7 @@ class NcuReport {
         case 4:
           for_each(field.bytes, "the table of strings", [&](const ProtobufField& text) {
             if (text.number != 1) return;
-            if (names_.size() >= kMostNames) source_.fail("a table of more than 4 million strings");
+            if (names_.size() >= kMostNames) source_.fail("a string table of more than 4 million entries");
             names_.emplace_back(text.bytes);
           });
           break;
@@ -127,7 +124,7 @@ class NcuReport {
     for (std::uint64_t i = 0; i < sources && inside(); ++i) skip("a source");
     for (std::uint64_t i = 0; i < results && inside(); ++i) read_result();
     others_ += others;
-    if (source_.offset() > end) source_.fail(fmt::format("a block of {} bytes has more than that", payload));
+    if (source_.offset() > end) source_.fail(fmt::format("a block is longer than its {} bytes", payload));
     const std::uint64_t left = end - source_.offset();
     if (source_.pass_over(left) != left) source_.fail("the file ends in a block");
   }

@@ -1,5 +1,5 @@
-// Tables come and go with versions, and so do their columns: each is looked for, and only names that the database
-// itself lists get into a statement, quoted. Nothing in the file is trusted to be of the type that it should be.
+// Tables and columns differ between versions: each is optional, and only names listed by the database itself enter a
+// statement, quoted. No column is trusted to have its declared type.
 #include "import/nsys.hpp"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ std::string quoted_name(std::string_view name) {
   return text + '"';
 }
 
-/// What a column of a row holds, whatever the file says of its type.
+/// The columns of a row, converted whatever type the file declares.
 class Row {
  public:
   Row(sqlite3_stmt* statement, const std::vector<int>& places) : statement_(statement), places_(places) {}
@@ -63,15 +63,15 @@ class Row {
 class Database {
  public:
   explicit Database(const fs::path& file) : name_(file.string()) {
-    // As it is: no journal is looked for beside it, nothing is written.
+    // Read-only and immutable: no journal is opened, nothing is written.
     const std::string uri = "file:" + escaped(fs::absolute(file).string()) + "?mode=ro&immutable=1";
     sqlite3* opened = nullptr;
     const int code = sqlite3_open_v2(uri.c_str(), &opened, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);
-    database_.reset(opened);  // one that can't be opened has a handle, too
+    database_.reset(opened);  // set even when opening fails
     if (code != SQLITE_OK) fail("the database");
     sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
-    sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);  // a view could run for ever
+    sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);  // a view could run forever
     sqlite3_limit(database_.get(), SQLITE_LIMIT_LENGTH, 1 << 26);
     sqlite3_limit(database_.get(), SQLITE_LIMIT_VDBE_OP, 100'000);
     query("SELECT name FROM sqlite_master WHERE type = 'table'", "the list of tables", [&](sqlite3_stmt* statement) {
@@ -124,7 +124,7 @@ class Database {
 
   [[noreturn]] void fail(std::string_view where) const {
     throw UsageError(fmt::format("{}: {}: {}", name_, where, sqlite3_errmsg(database_.get())),
-                     "nsys export --type sqlite writes what is read here");
+                     "write the file with nsys export --type sqlite");
   }
 
   template <typename Take>
@@ -173,8 +173,8 @@ class Nsys {
 
   ImportedProfile read() {
     if (!database_.has("StringIds")) {
-      throw UsageError(fmt::format("{}: a database, and no export of Nsight Systems", file_),
-                       "nsys export --type sqlite writes what is read here");
+      throw UsageError(fmt::format("{}: an SQLite database, but not an Nsight Systems export", file_),
+                       "write the file with nsys export --type sqlite");
     }
     profile_.kind = ImportedKind::nsys;
     profile_.tool = "nsys" + version();
@@ -189,9 +189,9 @@ class Nsys {
     builder.finish();
     profile_.trace.notes.push_back({.time = 0,
                                     .code = spool::NoteCode::not_counted,
-                                    .text = "nsys traces and does not count; add an ncu report of the program"});
+                                    .text = "nsys records no counters; add an ncu report of the program"});
     if (profile_.trace.kernels.empty()) {
-      profile_.notes.emplace_back("no kernel in it (nsys profile --trace cuda,nvtx)");
+      profile_.notes.emplace_back("the file has no kernels (record with nsys profile --trace cuda,nvtx)");
     }
     return std::move(profile_);
   }
@@ -225,7 +225,7 @@ class Nsys {
                     "maxBlocksPerSm", "maxRegistersPerSm", "maxShmemPerSm", "computeMajor", "computeMinor",
                     "threadsPerWarp", "maxRegistersPerBlock", "maxShmemPerBlock", "cuDevice", "memoryBandwidth"},
                    [&](const Row& row) {
-                     // Windows lists an adapter that only draws, with the number of a GPU.
+                     // Windows lists display adapters with the index of a GPU.
                      if (row.has(4) && row.integer(4) == 0) return;
                      DeviceFacts device;
                      device.index = row.has(16) ? row.small(16) : row.small(0);
@@ -252,7 +252,7 @@ class Nsys {
     for (const DeviceFacts& device : profile_.devices) builder.device(device, file_);
   }
 
-  /// Start and end of a row, in ns; those that are none are refused with their place.
+  /// Start and end of a row in ns. Throws with the row number when they are invalid.
   std::pair<std::uint64_t, std::uint64_t> times(std::string_view table, const Row& row) const {
     const std::int64_t start = row.integer(0, -1), end = row.integer(1, -1);
     if (start < 0 || end < start) database_.fail_row(table, fmt::format("from {} to {} ns", start, end));
@@ -338,7 +338,7 @@ class Nsys {
         if (std::tie(range.thread, range.start) > std::tie(thread, time)) break;
         close(stack, range.thread, range.start);
         constexpr std::size_t kDeepest = 4096;
-        if (stack.size() >= kDeepest) database_.fail_row("NVTX_EVENTS", "more than 4096 ranges inside of each other");
+        if (stack.size() >= kDeepest) database_.fail_row("NVTX_EVENTS", "more than 4096 nested ranges");
         const spool::Id id = builder.range(stack.empty() ? 0 : stack.back().id, range.name);
         profile_.trace.range_times.push_back(
             {.start = range.start, .end = range.end, .range = id, .thread = thread_of(range.thread)});
@@ -364,7 +364,7 @@ class Nsys {
     return found == range_of_.end() ? 0 : found->second;
   }
 
-  /// A device that the table of them has not is unknown, and has a place all the same.
+  /// A device missing from the table gets the facts of the first one.
   std::uint32_t device(std::uint32_t index, TraceBuilder& builder) {
     const bool known = std::any_of(profile_.devices.begin(), profile_.devices.end(),
                                    [&](const DeviceFacts& facts) { return facts.index == index; });
@@ -434,7 +434,7 @@ class Nsys {
                      record.local_bytes = row.small(22);
                      profile_.trace.kernels.push_back(record);
                    });
-    // Graphs that were traced as a whole have no kernels: their time is all that there is.
+    // Graphs traced as a whole have no kernel records, only a total time.
     database_.rows("CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
                    {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", "graphId"},
                    [&](const Row& row) {
@@ -452,7 +452,7 @@ class Nsys {
                      record.context = row.small(3);
                      record.stream = row.small(4);
                      profile_.trace.kernels.push_back(record);
-                     builder.without_work(record.kind, "a graph that was traced as a whole (--cuda-graph-trace=node)");
+                     builder.without_work(record.kind, "graph traced as a whole (use --cuda-graph-trace=node)");
                    });
   }
 

@@ -32,7 +32,7 @@ std::optional<OpWork> work_of(const OpCall& call);
 /// "aten::addmm(1024, 32768x4096, 4096x1024)"; the name alone where there are no shapes.
 std::string text_of(const OpCall& call);
 
-/// Whether `concrete` says anything of the work.
+/// Whether the work depends on `concrete`.
 bool wants_concrete(std::string_view name);
 
 }  // namespace roofline

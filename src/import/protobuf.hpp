@@ -18,7 +18,7 @@ struct ProtobufField {
   bool is_wide = false;  ///< of a fixed number: 64 bits
 };
 
-/// Takes one message apart. What is broken ends it, and says where.
+/// Iterates over the fields of one message. Invalid input ends it, and at() is its position.
 class ProtobufReader {
  public:
   explicit ProtobufReader(std::string_view message) : message_(message) {}

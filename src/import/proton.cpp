@@ -16,8 +16,8 @@
 namespace roofline {
 namespace {
 
-constexpr const char* kAuthor = "the kernel's author (launch_metadata)";
-/// Work that Proton does for itself.
+constexpr const char* kAuthor = "the kernel author (launch_metadata)";
+/// Kernels of Proton itself.
 bool is_helper(std::string_view name) {
   return name.starts_with("__proton_launch_metadata") || name == "<metric>" || name.starts_with("<metadata>");
 }
@@ -57,14 +57,14 @@ spool::Id add_kind(ProcessTrace& trace, TraceBuilder& builder, const std::vector
   const auto work = work_of(metrics, launches);
   if (work && !trace.models.contains(kind))
     trace.models[kind] = {.work = *work, .by = kAuthor, .source = WorkSource::stated};
-  if (!work) builder.without_work(kind, "its author states no FLOPs and bytes (launch_metadata)");
+  if (!work) builder.without_work(kind, "launch_metadata states no FLOPs or bytes");
   return kind;
 }
 
 void not_counted(ProcessTrace& trace) {
   trace.notes.push_back({.time = 0,
                          .code = spool::NoteCode::not_counted,
-                         .text = "Proton has what authors state and does not count; add an ncu report of the program"});
+                         .text = "Proton records no counters; add an ncu report of the program"});
 }
 
 /// A node of the tree, in the order of the file: parents stand before their children.
@@ -197,15 +197,15 @@ ImportedProfile read_proton_tree(ByteSource& source) {
     const Node& node = nodes[i];
     const double time = node.metric("time (ns)");
     if (!(time > 0) || is_helper(node.name)) continue;
-    // A scope has no time of its own in the file, and yet some versions sum it up: then its kernels have theirs.
+    // Some versions sum up the times of a scope; its kernels have their own.
     if (timed_children[i] > 0) continue;
     const double count = std::max(1.0, std::round(node.metric("count")));
     constexpr double kMostLaunches = 1 << 23, kLongest = 1e17;
     launches += count;
     if (launches > kMostLaunches || time > kLongest) {
-      source.fail(fmt::format("\"{}\" with {} launches of {} ns in all", node.name.substr(0, 80), count, time));
+      source.fail(fmt::format("\"{}\" with {} launches of {} ns in total", node.name.substr(0, 80), count, time));
     }
-    // What is stated may stand on a scope around this kernel alone.
+    // The metadata may be on a scope around this kernel alone.
     const Metrics* stated = &node.metrics;
     if (!work_of(*stated, 1) && node.parent >= 0 && timed_children[static_cast<std::size_t>(node.parent)] == 1) {
       stated = &nodes[static_cast<std::size_t>(node.parent)].metrics;
@@ -221,13 +221,13 @@ ImportedProfile read_proton_tree(ByteSource& source) {
       trace.kernels.push_back(kernel);
     }
   }
-  if (trace.kernels.empty()) source.fail("no kernel with a time in this tree");
+  if (trace.kernels.empty()) source.fail("no kernels with times in this tree");
   profile.devices = reader.devices;
   if (profile.devices.empty()) profile.devices.emplace_back();
   for (const DeviceFacts& device : profile.devices) builder.device(device, source.name());
   builder.finish();
   profile.trace.times = TimeSource::averaged;
-  profile.notes.emplace_back("Proton's tree has each kernel's mean time: how much single launches differ is not in it");
+  profile.notes.emplace_back("Proton's tree has mean kernel times only, without their variation");
   return profile;
 }
 
@@ -270,7 +270,7 @@ ImportedProfile read_proton_trace(ByteSource& source) {
         kernel.stream = stream != streams.end() ? stream->second : static_cast<std::uint32_t>(event.thread & 0xffff);
         trace.kernels.push_back(kernel);
       });
-  if (trace.kernels.empty()) source.fail("no kernel in this trace");
+  if (trace.kernels.empty()) source.fail("no kernels in this trace");
   profile.devices.emplace_back();
   builder.device({}, source.name());
   builder.finish();

@@ -98,14 +98,14 @@ bool names(const std::string& device, std::string_view word) {
 /// 1, or 0 of Volta and Turing: BF16 came with TF32.
 double has_bf16(double tensor_tf32) { return tensor_tf32 > 0 ? 1 : 0; }
 
-class Promises {
+class SheetLimits {
  public:
-  Promises(Machine& machine, std::string origin, std::string basis)
+  SheetLimits(Machine& machine, std::string origin, std::string basis)
       : machine_(machine), origin_(std::move(origin)), basis_(std::move(basis)) {}
 
   void compute(Pipe pipe, double flops) {
     if (!(flops > 0)) return;
-    Ceiling ceiling = promise(std::string(to_string(pipe)), CeilingKind::compute, flops);
+    Ceiling ceiling = limit(std::string(to_string(pipe)), CeilingKind::compute, flops);
     ceiling.pipe = pipe;
     machine_.ceilings.push_back(std::move(ceiling));
   }
@@ -113,7 +113,7 @@ class Promises {
   void memory(double bytes) {
     if (!(bytes > 0)) return;
     for (const Pattern pattern : {Pattern::read, Pattern::write, Pattern::copy}) {
-      Ceiling ceiling = promise(fmt::format("hbm.{}", to_string(pattern)), CeilingKind::bandwidth, bytes);
+      Ceiling ceiling = limit(fmt::format("hbm.{}", to_string(pattern)), CeilingKind::bandwidth, bytes);
       ceiling.level = Level::hbm;
       ceiling.pattern = pattern;
       machine_.ceilings.push_back(std::move(ceiling));
@@ -121,7 +121,7 @@ class Promises {
   }
 
  private:
-  Ceiling promise(std::string name, CeilingKind kind, double value) const {
+  Ceiling limit(std::string name, CeilingKind kind, double value) const {
     Ceiling ceiling;
     ceiling.name = std::move(name);
     ceiling.kind = kind;
@@ -138,7 +138,7 @@ class Promises {
   std::string origin_, basis_;
 };
 
-bool promise_by_attributes(Machine& machine, const DeviceFacts& device) {
+bool limit_by_attributes(Machine& machine, const DeviceFacts& device) {
   const auto* rates = std::find_if(std::begin(kRates), std::end(kRates), [&](const SmRates& of) {
     return of.compute == device.compute_major * 10 + device.compute_minor;
   });
@@ -149,8 +149,8 @@ bool promise_by_attributes(Machine& machine, const DeviceFacts& device) {
   const std::string of_memory = by_clock > 0
                                     ? fmt::format("{:.0f} MHz x {:.0f} bit", device.memory_hz * 1e-6, device.bus_bits)
                                     : "memory of " + rate(memory, CeilingKind::bandwidth);
-  Promises promises(machine, std::string(kAttributesOrigin),
-                    fmt::format("{} SMs x {:.0f} MHz, {}", device.sms, device.core_hz * 1e-6, of_memory));
+  SheetLimits limits(machine, std::string(kAttributesOrigin),
+                     fmt::format("{} SMs x {:.0f} MHz, {}", device.sms, device.core_hz * 1e-6, of_memory));
   const double each = device.sms * device.core_hz;
   const std::string name = lower(device.name);
   const bool halved = std::any_of(std::begin(kHalved), std::end(kHalved), [&](auto word) { return names(name, word); });
@@ -169,36 +169,36 @@ bool promise_by_attributes(Machine& machine, const DeviceFacts& device) {
       {Pipe::tensor_bf16, has_bf16(rates->tensor_tf32) * products * rates->tensor_16},
       {Pipe::tensor_fp8, products * rates->tensor_fp8},
       {Pipe::tensor_int8, tensor_cores * rates->tensor_int8}};
-  for (const auto& [pipe, rate] : pipes) promises.compute(pipe, rate * each);
-  promises.memory(memory);
+  for (const auto& [pipe, rate] : pipes) limits.compute(pipe, rate * each);
+  limits.memory(memory);
   return true;
 }
 
-void promise_by_sheet(Machine& machine, const DeviceFacts& device) {
+void limit_by_sheet(Machine& machine, const DeviceFacts& device) {
   const std::string name = lower(device.name);
   const auto* sheet =
       std::find_if(std::begin(kSheets), std::end(kSheets), [&](const Sheet& of) { return names(name, of.name); });
   if (sheet == std::end(kSheets)) return;
   constexpr double kTera = 1e12;
-  Promises promises(machine, std::string(kDataSheetOrigin), "the data sheet of " + device.name);
-  promises.compute(Pipe::fp64, sheet->fp64 * kTera);
-  promises.compute(Pipe::fp32, sheet->fp32 * kTera);
-  promises.compute(Pipe::tensor_fp64, sheet->tensor_fp64 * kTera);
-  promises.compute(Pipe::tensor_tf32, sheet->tensor_tf32 * kTera);
-  promises.compute(Pipe::tensor_fp16, sheet->tensor_16 * kTera);
-  promises.compute(Pipe::tensor_bf16, has_bf16(sheet->tensor_tf32) * sheet->tensor_16 * kTera);
-  promises.compute(Pipe::tensor_fp8, sheet->tensor_fp8 * kTera);
-  promises.compute(Pipe::tensor_int8, sheet->tensor_int8 * kTera);
-  promises.memory(sheet->memory * kTera);
+  SheetLimits limits(machine, std::string(kDataSheetOrigin), "the data sheet of " + device.name);
+  limits.compute(Pipe::fp64, sheet->fp64 * kTera);
+  limits.compute(Pipe::fp32, sheet->fp32 * kTera);
+  limits.compute(Pipe::tensor_fp64, sheet->tensor_fp64 * kTera);
+  limits.compute(Pipe::tensor_tf32, sheet->tensor_tf32 * kTera);
+  limits.compute(Pipe::tensor_fp16, sheet->tensor_16 * kTera);
+  limits.compute(Pipe::tensor_bf16, has_bf16(sheet->tensor_tf32) * sheet->tensor_16 * kTera);
+  limits.compute(Pipe::tensor_fp8, sheet->tensor_fp8 * kTera);
+  limits.compute(Pipe::tensor_int8, sheet->tensor_int8 * kTera);
+  limits.memory(sheet->memory * kTera);
 }
 
 }  // namespace
 
-Machine promised_machine(const DeviceFacts& device) {
+Machine data_sheet_machine(const DeviceFacts& device) {
   Machine machine;
   machine.device.kind = DeviceKind::cuda;
   machine.device.index = static_cast<int>(device.index);
-  machine.device.name = device.name.empty() ? "a GPU that the file doesn't name" : device.name;
+  machine.device.name = device.name.empty() ? "GPU not named in the file" : device.name;
   machine.device.identity = "not-measured";
   machine.device.units = device.sms;
   machine.device.memory_bytes = device.memory_bytes;
@@ -208,13 +208,14 @@ Machine promised_machine(const DeviceFacts& device) {
   if (device.compute_major > 0) {
     machine.device.isa = fmt::format("sm_{}{}", device.compute_major, device.compute_minor);
   }
-  if (!promise_by_attributes(machine, device)) promise_by_sheet(machine, device);
+  if (!limit_by_attributes(machine, device)) limit_by_sheet(machine, device);
   return machine;
 }
 
 std::string about_roofs(const Machine& machine) {
-  return machine.ceilings.empty() ? "no roofs: what this GPU promises is not known; give a machine.json with --machine"
-                                  : not_measured(machine);
+  return machine.ceilings.empty()
+             ? "no roofs: no data-sheet values are known for this GPU; pass a machine.json with --machine"
+             : not_measured(machine);
 }
 
 }  // namespace roofline

@@ -1,4 +1,4 @@
-// Roofs of a GPU that nobody has measured: what its own attributes or its data sheet promise.
+// Data-sheet limits as roofs of a GPU that was not calibrated: from its attributes or its data sheet.
 #pragma once
 
 #include <string>
@@ -8,11 +8,10 @@
 
 namespace roofline {
 
-/// A machine with such roofs alone, each with the origin "attributes" or "data sheet"; without any where neither is
-/// known.
-Machine promised_machine(const DeviceFacts& device);
+/// A machine with such roofs only, of origin "attributes" or "data sheet"; without roofs where neither is known.
+Machine data_sheet_machine(const DeviceFacts& device);
 
-/// What a reader must know of roofs that nobody measured, or that are not there; empty where they were measured.
+/// The warning about missing roofs or data-sheet limits; empty where the roofs were measured.
 std::string about_roofs(const Machine& machine);
 
 }  // namespace roofline

@@ -30,7 +30,7 @@ constexpr std::string_view kHardware[] = {"l1.hit_rate",
                                           "shared.wavefronts",
                                           "tensor.wgmma_bf16_ops",
                                           "tensor.wgmma_fp16_ops"};
-/// L2's hit rate takes two passes; what it is made of takes one.
+/// The L2 hit rate takes two passes, its numerator and denominator one.
 constexpr std::string_view kHitRate =
     "l2.hit_sectors 1 lts__t_sectors_lookup_hit.sum\nl2.sectors 1 lts__t_sectors.sum\n";
 constexpr std::string_view kLast[] = {"tensor.wgmma_tf32_ops", "tensor.mma_fp16_ops"};

@@ -1,4 +1,4 @@
-// Reads a spool. It comes from inside of somebody else's process: nothing in it is trusted.
+// Reads a spool. It was written inside another process, so nothing in it is trusted.
 #include "profile/process_trace.hpp"
 
 #include <fmt/format.h>
@@ -188,7 +188,7 @@ ProcessTrace read_spool(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   std::uint64_t magic = 0;
   if (!in.read(reinterpret_cast<char*>(&magic), sizeof magic) || magic != spool::kMagic) {
-    throw Error(fmt::format("{}: is no spool of this version of roofline", file.string()));
+    throw Error(fmt::format("{}: not a spool of this roofline version", file.string()));
   }
   ProcessTrace trace;
   Reader reader(trace);

@@ -74,7 +74,7 @@ struct ProcessTrace {
   std::vector<spool::Kind> kinds;
 };
 
-/// With a grid and blocks no larger than CUDA allows: a file may say anything, and products of it would overflow.
+/// The signature with grid and block clamped to CUDA's limits, so that products of values from a file can't overflow.
 spool::Kind launchable(spool::Kind kind);
 
 /// Throws Error when the file is no spool. One that is cut off is read as far as it goes.

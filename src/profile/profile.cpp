@@ -26,8 +26,8 @@ namespace fs = std::filesystem;
 
 void require_library() {
   if (&roofline_inject_library_begin[0] != &roofline_inject_library_end[0]) return;
-  throw DeviceError("this roofline was built without CUDA: it can't look into a program's use of a GPU",
-                    "build it where the CUDA Toolkit is installed");
+  throw DeviceError("this roofline was built without CUDA: it can't profile GPU programs",
+                    "build with the CUDA Toolkit installed (-DROOFLINE_CUDA=ON)");
 }
 
 std::string environment(const char* name) {
@@ -35,7 +35,7 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// Puts the library and what it needs into the folder, and says in which environment it is loaded.
+/// Writes the library and its files into the folder; returns the environment that loads it.
 std::map<std::string, std::string> prepare(const fs::path& folder, const ProfileOptions& options) {
   const fs::path library = folder / "libroofline_inject.so";
   write_file(library, {roofline_inject_library_begin, roofline_inject_library_end});
@@ -56,8 +56,8 @@ std::map<std::string, std::string> prepare(const fs::path& folder, const Profile
 void check_environment() {
   const std::string other = environment("CUDA_INJECTION64_PATH");
   if (other.empty()) return;
-  throw UsageError(fmt::format("another tool is to be loaded into CUDA programs: CUDA_INJECTION64_PATH is {}", other),
-                   "unset CUDA_INJECTION64_PATH, and run the program under one tool at a time");
+  throw UsageError(fmt::format("another tool is injected into CUDA programs: CUDA_INJECTION64_PATH is {}", other),
+                   "unset CUDA_INJECTION64_PATH; only one tool can be injected at a time");
 }
 
 void keep(const fs::path& spools, const fs::path& where) {
@@ -112,10 +112,10 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
                         .window = options.window_s || options.warmup_s > 0};
   ProgramOptions plain = {.command = options.program, .environment = {}, .spools = {}};
   plain.output_to_stderr = options.output_to_stderr;
-  // The first run of a program also warms the system's caches, so it is the quicker of two that counts.
+  // The first run also warms the file system caches, so the faster of two runs counts.
   const auto run_plain = [&](const char* when) {
     if (!options.baseline || interrupted()) return;
-    options.say(fmt::format("running the program without us {}, for its own time", when));
+    options.say(fmt::format("running the program without the profiler ({} the recording), for its own time", when));
     const ProgramRun run = run_program(plain);
     const double time = static_cast<double>(run.end - run.start) * 1e-9;
     if (!run.interrupted) facts.untraced_s = std::min(time, facts.untraced_s.value_or(time));
@@ -131,7 +131,7 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
     injected.spools = folder.path() / "spools";
     injected.has_window = options.window_s.has_value();
     if (number > 0)
-      options.say(fmt::format("running the program again for counts: {} of {}", number + 1, options.runs));
+      options.say(fmt::format("running the program again for counters: {} of {}", number + 1, options.runs));
     const ProgramRun run = run_program(injected);
     std::vector<ProcessTrace> of_run = read_spools(injected.spools, notes);
     if (!options.spools.empty())
@@ -152,14 +152,14 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
 
 Report profile_of_spools(const ProfileOptions& options, const Machine& machine) {
   if (!fs::is_directory(options.spools)) {
-    throw UsageError(fmt::format("{}: is no folder", options.spools.string()),
-                     "give a folder that roofline profile --keep has made");
+    throw UsageError(fmt::format("{}: not a folder", options.spools.string()),
+                     "pass a folder written by roofline profile --keep");
   }
   std::vector<std::string> notes;
   const std::vector<ProcessTrace> traces = read_spools(options.spools, notes);
   if (traces.empty()) {
-    throw UsageError(fmt::format("{}: has no spools", options.spools.string()),
-                     "give a folder that roofline profile --keep has made");
+    throw UsageError(fmt::format("{}: contains no spools", options.spools.string()),
+                     "pass a folder written by roofline profile --keep");
   }
   Report report = report_of(traces, {.program = options.program, .folder = {}, .run = {}, .untraced_s = {}}, machine);
   report.notes.insert(report.notes.end(), notes.begin(), notes.end());

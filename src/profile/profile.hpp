@@ -22,8 +22,8 @@ struct ProfileOptions {
   bool counters = true;
   double count_time_s = 30;  ///< that counting may add
   bool python = true;        ///< lines and modules
-  bool baseline = false;     ///< run it without us too, before and after
-  int runs = 1;              ///< with us; all but the first for counts that are missing
+  bool baseline = false;     ///< also run it without the profiler, before and after
+  int runs = 1;              ///< with the profiler; all but the first for missing counters
   bool output_to_stderr = false;
   std::filesystem::path spools;  ///< keep what was recorded there; empty: nowhere
   std::function<void(const std::string&)> say = [](const std::string&) {};  ///< a line for the user

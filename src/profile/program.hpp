@@ -23,12 +23,12 @@ struct ProgramOptions {
   std::map<std::string, std::string> environment;  ///< set or replaced
   std::filesystem::path spools;                    ///< of its processes; empty: none, run it as it is
   bool has_window = false;                         ///< end it when the windows of all recording processes are over
-  bool output_to_stderr = false;                   ///< its stdout goes to stderr: ours is for a program to read
+  bool output_to_stderr = false;  ///< its stdout goes to stderr, because roofline's own is read by a program
 };
 
 /// Starts the program and waits for it and for those of its processes that record. Ctrl-C reaches it as it would
-/// without us, SIGTERM is passed on; it is given ten seconds to end then. Throws UsageError when it can't be started
-/// (not found, not executable).
+/// without roofline, SIGTERM is passed on; it is given ten seconds to end then. Throws UsageError when it can't be
+/// started (not found, not executable).
 ProgramRun run_program(const ProgramOptions& options);
 
 }  // namespace roofline

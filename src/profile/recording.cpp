@@ -17,10 +17,10 @@
 namespace roofline {
 namespace {
 
-/// One process's records, as the recording takes them in.
-class Gathering {
+/// Adds the records of one process to the recording.
+class RecordingBuilder {
  public:
-  Gathering(Recording& recording, int process, std::map<std::string, int>& by_key)
+  RecordingBuilder(Recording& recording, int process, std::map<std::string, int>& by_key)
       : recording_(recording),
         by_key_(by_key),
         trace_(recording.traces[static_cast<std::size_t>(process)]),
@@ -52,7 +52,7 @@ class Gathering {
     return static_cast<int>(recording_.devices.size()) - 1;
   }
 
-  /// A device that was never described still has a place.
+  /// A device without a description record still gets an entry.
   int device(std::uint32_t index) {
     const auto found = devices_.find(index);
     if (found != devices_.end()) return found->second;
@@ -67,7 +67,7 @@ class Gathering {
     return found == map.end() ? nullptr : found->second;
   }
 
-  /// The group of that kind; a new one where none is like it.
+  /// The group of that signature; a new one where none matches.
   int group_of(spool::Id id, int device) {
     const auto known = groups_.find({id, device});
     if (known != groups_.end()) return known->second;
@@ -116,7 +116,7 @@ class Gathering {
     LaunchGroup& group = recording_.groups[static_cast<std::size_t>(activity.group)];
     if (group.launches == 0) group.kernel = kernel;
     ++group.launches;
-    if (kernel.start == 0 || kernel.end == 0) return;  // it ran, but nobody knows when
+    if (kernel.start == 0 || kernel.end == 0) return;  // its time was not recorded
     add_time(group, seconds(kernel.end - kernel.start), activity.counted);
     recording_.activities.push_back(activity);
     if (kernel.graph != 0) graphs_[kernel.correlation].push_back(&kernel);
@@ -167,7 +167,7 @@ class Gathering {
     for (const spool::Metric& metric : trace_.metrics) {
       const std::string quantity(trace_.text(metric.quantity));
       if (metric.name == 0) {
-        recording_.absent.emplace(quantity, "this chip has no counter for it");
+        recording_.absent.emplace(quantity, "this chip has no such counter");
         continue;
       }
       quantities[{metric.group, metric.index}] = quantity;
@@ -224,10 +224,10 @@ double median_time(const LaunchGroup& group) {
   return times.empty() ? 0 : median(times);
 }
 
-/// Whether launches of two groups that differ in scalar parameters alone do the same, as far as anybody can see. `a` is
+/// Whether launches of two groups that differ only in scalar parameters do the same work, by times and counters. `a` is
 /// not the slower one.
 bool make_no_difference(const LaunchGroup& a, const LaunchGroup& b) {
-  constexpr std::size_t kFew = 5;  // launches whose median says little
+  constexpr std::size_t kFew = 5;  // launches whose median is uncertain
   const bool few = a.times.size() < kFew || b.times.size() < kFew;
   const double same_time = few ? 1.15 : 1.05;
   constexpr double kSameCount = 1.02;
@@ -278,7 +278,7 @@ std::optional<std::uint64_t> note_time(const ProcessTrace& trace, spool::NoteCod
 Recording::Recording(const std::vector<ProcessTrace>& all) : traces(all) {
   std::map<std::string, int> by_key;
   for (std::size_t i = 0; i < traces.size(); ++i) {
-    Gathering(*this, static_cast<int>(i), by_key).take();
+    RecordingBuilder(*this, static_cast<int>(i), by_key).take();
     if (traces[i].counts_only) continue;
     const std::uint64_t begin = note_time(traces[i], spool::NoteCode::window_began).value_or(traces[i].process.start);
     const std::uint64_t stop = note_time(traces[i], spool::NoteCode::window_ended).value_or(traces[i].last_time);
@@ -290,7 +290,7 @@ Recording::Recording(const std::vector<ProcessTrace>& all) : traces(all) {
                    [](const Activity& a, const Activity& b) { return a.start < b.start; });
 }
 
-// Groups that differ in scalar parameters alone become one where nothing shows that these matter.
+// Groups that differ only in scalar parameters become one where neither times nor counters differ.
 void Recording::join_variants() {
   std::map<std::string, std::vector<int>> variants;
   for (std::size_t i = 0; i < groups.size(); ++i) variants[groups[i].identity].push_back(static_cast<int>(i));

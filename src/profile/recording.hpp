@@ -1,4 +1,4 @@
-// What all processes of a program did on its GPUs, in one order, with launches of a kind brought together.
+// The GPU activity of all processes of a program in one order, with launches grouped by signature.
 #pragma once
 
 #include <array>
@@ -13,16 +13,16 @@
 
 namespace roofline {
 
-/// A GPU of the program, told apart by its UUID.
+/// A GPU of the program, identified by its UUID.
 struct SeenDevice {
   spool::Device about = {};
   std::string name;
-  std::string chip;  ///< as CUPTI names it; empty where nobody asked
+  std::string chip;  ///< CUPTI's name; empty where it was not queried
 };
 
 enum class ActivityKind : std::uint8_t { kernel, copy, fill };
 
-/// Something that a GPU did.
+/// A kernel, copy or memset on a GPU.
 struct Activity {
   std::uint64_t start = 0, end = 0;  ///< ns
   ActivityKind what = ActivityKind::kernel;
@@ -33,7 +33,7 @@ struct Activity {
   std::size_t index = 0;                  ///< of its record in the process's kernels, copies or fills
   const spool::Launch* launch = nullptr;  ///< of a kernel that the host launched by itself
   const spool::Call* call = nullptr;      ///< of a copy, a memset, or the launch of its graph, where it was recorded
-  bool counted = false;                   ///< counters were read around it: its time is not the program's
+  bool counted = false;                   ///< counters were read around it, which changes its time
 };
 
 /// What one launch of a kind counted, quantity by quantity: values of its groups of counters, a sample a launch.
@@ -41,10 +41,9 @@ using CountedValues = std::map<std::string, std::vector<double>, std::less<>>;
 
 struct Recording;
 
-/// Launches that are alike: of one function with one geometry, from one place, where places that differ in the numbers
-/// of repeated modules and ranges alone ("blocks.3.mlp", "step 7") are one. Launches with other scalar parameters are
-/// of another group where these make a difference: to the time, or to what was counted. Some differ from launch to
-/// launch and make none (seeds, the padding of a struct).
+/// Launches of one signature: same function, geometry and place, where numbers in repeated modules and ranges
+/// ("blocks.3.mlp", "step 7") are ignored. Other scalar parameters make another group only where times or counters
+/// differ; some parameters (seeds, padding of a struct) vary without effect.
 struct LaunchGroup {
   int process = 0;            ///< of the first one
   spool::Kind kind = {};      ///< of the first one
@@ -59,9 +58,9 @@ struct LaunchGroup {
   std::int64_t counted = 0;
   CountedValues values;
   std::set<std::uint32_t> groups_counted;      ///< of counters
-  std::string identity;                        ///< all that launches have in common but scalar parameters
+  std::string identity;                        ///< everything that its launches share, without scalar parameters
   std::vector<std::string> missing;            ///< why some are missing, each reason once
-  const ProcessTrace::Model* model = nullptr;  ///< of its work, where somebody states one
+  const ProcessTrace::Model* model = nullptr;  ///< of its work, where one is given
 
   bool graph() const { return (kind.flags & spool::kGraph) != 0; }
   /// Whether every group of counters that it can have was read.

@@ -21,9 +21,9 @@
 namespace roofline {
 namespace {
 
-/// Why nothing was counted, in the library's words where it has any.
+/// Why nothing was counted: the reason from the injected library where there is one.
 std::string why_no_counters(const std::vector<ProcessTrace>& traces, bool wanted) {
-  if (!wanted) return "counters were not asked for (--no-counters)";
+  if (!wanted) return "counters were not requested (--no-counters)";
   bool metrics = false;
   for (const ProcessTrace& trace : traces) {
     metrics |= !trace.metrics.empty();
@@ -31,7 +31,7 @@ std::string why_no_counters(const std::vector<ProcessTrace>& traces, bool wanted
       if (note.code == spool::NoteCode::not_counted) return note.text;
     }
   }
-  return metrics ? "" : "no counters were read in this recording";
+  return metrics ? "" : "this recording contains no counters";
 }
 
 ProfiledProcess process_of(const ProcessTrace& trace) {
@@ -152,16 +152,16 @@ void sort_rows(Report& report) {
   }
 }
 
-/// What was dropped, and how much longer it took, the findings tell.
+/// Dropped records and the profiler's overhead are findings, not notes.
 void add_notes(Report& report) {
   const Profile& profile = *report.profile;
   std::vector<std::string>& notes = report.notes;
   if (report.points.empty()) {
     notes.emplace_back(
         profile.processes.empty()
-            ? "the program never used a GPU: no process of it opened the CUDA driver with our library in "
-              "it (a program that scrubs its environment, or a container without the driver, looks alike)"
-            : "the program opened the CUDA driver and ran no kernel while it was recorded");
+            ? "the program never used a GPU: no process opened the CUDA driver with the profiler loaded (a cleared "
+              "environment or a container without the driver looks the same)"
+            : "the program opened the CUDA driver but ran no kernel during the recording");
   }
   if (!profile.counters && !profile.why_no_counters.empty() && !report.points.empty()) {
     notes.push_back("no counters: " + profile.why_no_counters);

@@ -17,7 +17,7 @@
 namespace roofline {
 namespace {
 
-/// What of the counted samples stands for the kind: their median; launches of a kind do the same work.
+/// The median of the counted samples: launches of one signature do the same work.
 double typical(std::vector<double> samples) {
   std::erase_if(samples, [](double value) { return !std::isfinite(value); });
   return median(std::move(samples));
@@ -52,7 +52,7 @@ Counters counters_of(const LaunchGroup& group, const Recording& recording, const
     if (std::isfinite(value)) {
       counters.values[quantity] = value;
     } else {
-      counters.missing[quantity] = "the counter gave no value for this launch";
+      counters.missing[quantity] = "the counter returned no value for this launch";
     }
   }
   const std::optional<double> hits = counters.ratio("l2.hit_sectors", "l2.sectors");
@@ -110,18 +110,18 @@ ProfiledKind kind_of(const LaunchGroup& group, const Recording& recording, const
   kind.counted = group.counted;
   kind.complete = group.complete(recording);
   if (!kind.complete) {
-    kind.not_counted = kind.in_graph              ? "in a graph: its counts are in the graph's total"
+    kind.not_counted = kind.in_graph              ? "in a graph: counted with the whole graph"
                        : !group.missing.empty()   ? fmt::format("{}", fmt::join(group.missing, "; "))
                        : !why_not_counted.empty() ? why_not_counted
-                       : group.launches < 2       ? "launched once: the first launch of a kind is never counted"
-                                                  : "its launches ended before all counters had their turn";
+                       : group.launches < 2       ? "launched once: the first launch of a signature is not counted"
+                                                  : "too few launches for all counter groups";
   }
   kind.mixed = modes_of(group.times);
   kind.time_source = trace.times;
   return kind;
 }
 
-/// Who says what of a row that another tool recorded; empty of our own.
+/// Which tool measured what of an imported row; empty for own recordings.
 std::string sources_of(const LaunchGroup& group, const Recording& recording, bool counted) {
   const ProcessTrace& trace = recording.traces[static_cast<std::size_t>(group.process)];
   if (trace.times_by.empty()) return {};
@@ -152,7 +152,7 @@ Point row_of(const LaunchGroup& group, const Recording& recording, const Machine
   Point point;
   point.profiled = kind_of(group, recording, why_not_counted);
   point.counters = counters_of(group, recording, why_not_counted);
-  // Part of the work is no work: a bound by it would be a guess.
+  // With only part of the work a bound would be a guess.
   const bool counted = group.complete(recording);
   if (counted) {
     point.work = work_of(*point.counters);
@@ -176,7 +176,7 @@ Point row_of(const LaunchGroup& group, const Recording& recording, const Machine
   const std::vector<double>& times = group.times.empty() ? group.counted_times : group.times;
   if (times.empty()) {
     point.status = PointStatus::skipped;
-    point.reason = "its launches have no times";
+    point.reason = "no launch has a time";
   } else {
     point.time = summarize(times);
   }
@@ -184,9 +184,9 @@ Point row_of(const LaunchGroup& group, const Recording& recording, const Machine
 }
 
 void make_labels_unique(std::vector<Point>& points) {
-  using Tell = std::string (*)(const ProfiledKind&);
-  // What tells rows of one name apart, the most useful first; names stay alike from run to run that way.
-  static constexpr Tell kTells[] = {
+  using Detail = std::string (*)(const ProfiledKind&);
+  // What distinguishes rows of one name, the most useful first; so names are stable from run to run.
+  static constexpr Detail kDetails[] = {
       [](const ProfiledKind& kind) { return !kind.module.empty() ? kind.module : kind.line; },
       [](const ProfiledKind& kind) { return std::string(kind.in_graph ? "in a graph" : ""); },
       [](const ProfiledKind& kind) { return !kind.operation.empty() ? kind.operation : kind.range; },
@@ -197,11 +197,11 @@ void make_labels_unique(std::vector<Point>& points) {
     for (const Point& point : points) ++uses[point.workload.label];
     return uses;
   };
-  for (const Tell tell : kTells) {
+  for (const Detail detail_of : kDetails) {
     const std::map<std::string, int> uses = uses_of();
     for (Point& point : points) {
-      const std::string told = point.profiled ? tell(*point.profiled) : "";
-      if (uses.at(point.workload.label) > 1 && !told.empty()) point.workload.label += ", " + told;
+      const std::string detail = point.profiled ? detail_of(*point.profiled) : "";
+      if (uses.at(point.workload.label) > 1 && !detail.empty()) point.workload.label += ", " + detail;
     }
   }
   const std::map<std::string, int> uses = uses_of();
@@ -238,7 +238,7 @@ std::string modes_of(std::vector<double> times) {
   const double spread =
       std::max(at(0, split, 0.75) - at(0, split, 0.25), at(split, times.size(), 0.75) - at(split, times.size(), 0.25));
   if (slow < kFarther * fast || times[split] - times[split - 1] < kSeparation * spread) return {};
-  return fmt::format("two modes of time: {} launches take {}, {} take {}", count(static_cast<std::int64_t>(split)),
+  return fmt::format("bimodal: {} launches take {}, {} take {}", count(static_cast<std::int64_t>(split)),
                      duration(fast), count(static_cast<std::int64_t>(times.size() - split)), duration(slow));
 }
 

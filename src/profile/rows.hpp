@@ -1,4 +1,4 @@
-// Kinds of launches as rows of a report.
+// Launch signatures as rows of a report.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ std::string line_text(const ProcessTrace& trace, spool::Id line, const std::stri
 /// Gives rows of one name a number each, so that a label names one row.
 void make_labels_unique(std::vector<Point>& points);
 
-/// Why these times are taken for more than one kind of work, in words; empty where they are alike. Seconds, any order.
+/// Why these times (seconds, any order) seem to be of different work; empty where they don't.
 std::string modes_of(std::vector<double> times);
 
 }  // namespace roofline

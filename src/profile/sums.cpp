@@ -52,7 +52,7 @@ CopyPath path_of(const spool::Copy& copy) {
   return {.direction = CopyDirection::other, .from = from, .to = to};
 }
 
-/// The ceiling that such copies are held against. A pageable one as well: page-locked memory is what could be used.
+/// The roof of such copies. Pageable copies have the same one, because pinned memory would reach it.
 const Ceiling* roof_of(CopyDirection direction, const Machine& machine) {
   switch (direction) {
     case CopyDirection::host_to_device:

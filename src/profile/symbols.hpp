@@ -1,4 +1,4 @@
-// Names of kernels for people.
+// Short names of kernels.
 #pragma once
 
 #include <string>

@@ -12,7 +12,7 @@
 namespace roofline {
 namespace {
 
-/// Bars that a reader can still tell apart when zooming in, and a page carry.
+/// More bars can't be distinguished even when zoomed in, and make the page too large.
 constexpr std::size_t kMostSlices = 1500;
 
 struct Window {

@@ -26,7 +26,7 @@ Win win_of(WinKind kind, double seconds, int point = -1) {
   return win;
 }
 
-/// The length of what repeats in it; its own where nothing does.
+/// The length of the repeating part; its own length where nothing repeats.
 std::size_t period_of(const std::vector<int>& chain) {
   for (std::size_t period = 1; period < chain.size(); ++period) {
     if (std::equal(chain.begin() + static_cast<std::ptrdiff_t>(period), chain.end(), chain.begin())) return period;
@@ -54,8 +54,7 @@ std::string place_text(const ProcessTrace& trace, spool::Id id) {
   return range_path(trace, place.range);
 }
 
-/// "reduce_kernel → multi_tensor_apply_kernel (16×) → … 3 more → layer_norm_kernel": without template arguments, and
-/// no longer than a line or two.
+/// "reduce_kernel → multi_tensor_apply_kernel (16×) → … 3 more → layer_norm_kernel", without template arguments.
 std::string chain_text(const std::vector<std::string>& names) {
   constexpr std::size_t kMostLinks = 5;
   std::vector<std::pair<std::string, std::size_t>> links;
@@ -113,61 +112,60 @@ class Wins {
   }
 
   void add_idle(GapCause cause, const GapSum& sum) {
-    const std::string gaps = fmt::format(
-        "{} gap{}, {} each (median), {} of the wall time", count(static_cast<std::int64_t>(sum.lengths.size())),
-        sum.lengths.size() == 1 ? "" : "s", duration(median(sum.lengths)), share(sum.total_s));
+    const std::string gaps =
+        fmt::format("{} gap{}, median {}, {} of the wall time", count(static_cast<std::int64_t>(sum.lengths.size())),
+                    sum.lengths.size() == 1 ? "" : "s", duration(median(sum.lengths)), share(sum.total_s));
     const std::string where = largest_of(sum.places);
-    const std::string most = where.empty() ? "" : fmt::format("; most of it before {}", where);
+    const std::string most = where.empty() ? "" : fmt::format("; mostly before {}", where);
     const std::string call = largest_of(sum.calls);
     Win win = win_of(WinKind::idle, sum.total_s);
     switch (cause) {
       case GapCause::host:
-        win.what = "The GPU waits for the host to launch";
+        win.what = "GPU idle: the host launches too slowly";
         win.evidence = gaps + most;
         win.action =
-            "Launch less often: a CUDA graph of the repeated part (torch.compile with mode=\"reduce-overhead\"), fused "
-            "kernels, or larger batches.";
+            "Reduce launch overhead: CUDA graphs (torch.compile(mode=\"reduce-overhead\")), fused kernels, larger "
+            "batches.";
         break;
       case GapCause::away:
-        win.what = "The GPU has nothing to do while the host is busy with something else";
+        win.what = "GPU idle: the host is busy outside CUDA";
         win.evidence = gaps + most;
         win.action =
-            "Prepare data ahead of time in other threads or processes; where it is start-up or compilation, leave it "
-            "out "
-            "of the recording with --warmup.";
+            "Load data in parallel (DataLoader(num_workers=8, prefetch_factor=4)); exclude start-up and compilation "
+            "with "
+            "--warmup.";
         break;
       case GapCause::synchronised:
-        win.what = fmt::format("The GPU is idle after the host waited for it in {}", call);
+        win.what = fmt::format("GPU idle after synchronisation in {}", call);
         win.evidence = gaps + most;
         win.action =
-            "Wait less often: keep results on the GPU (no .item(), .cpu() or print in the loop), and let the "
-            "host run ahead.";
+            "Synchronise less often: no .item(), .cpu() or print of tensors in the loop, so that the host runs ahead.";
         break;
       case GapCause::allocated:
-        win.what = fmt::format("The GPU is idle while the host is in {}", call);
+        win.what = fmt::format("GPU idle while the host allocates or frees memory ({})", call);
         win.evidence = gaps + most;
-        win.action = "Allocate once and reuse the memory, or from a pool (cudaMallocAsync).";
+        win.action = "Allocate once and reuse, or use a memory pool (cudaMallocAsync).";
         break;
       case GapCause::loaded:
-        win.what = fmt::format("The GPU is idle while modules are loaded ({})", call);
+        win.what = fmt::format("GPU idle while CUDA modules load ({})", call);
         win.evidence = gaps + most;
-        win.action = "It happens once: leave it out with --warmup, or load ahead (CUDA_MODULE_LOADING=EAGER).";
+        win.action = "One-time cost: exclude it with --warmup, or load eagerly (CUDA_MODULE_LOADING=EAGER).";
         break;
       case GapCause::queued:
         win.seconds -= launch_floor() * static_cast<double>(sum.lengths.size());
-        win.what = "The GPU pauses between kernels that were launched in time";
+        win.what = "GPU idle between kernels that were already queued";
         win.evidence = gaps + most;
         win.action =
-            "Fewer and larger kernels, or a CUDA graph; where streams wait for each other, look at the "
-            "timeline for the event that holds them.";
+            "Use fewer, larger kernels or a CUDA graph; if streams wait for each other, find the event in the "
+            "timeline.";
         break;
       case GapCause::counted:
-        return;  // ours
+        return;  // profiler overhead
     }
     wins_.push_back(std::move(win));
   }
 
-  /// What the machine itself needs between two kernels.
+  /// The time that the machine needs between two kernels.
   double launch_floor() const {
     const Ceiling* launch = machine_.launch();
     return launch != nullptr && launch->value > 0 ? 1 / launch->value : 0;
@@ -182,8 +180,8 @@ class Wins {
       Win win = win_of(WinKind::copies, exposed * copy.total_s / copied);
       const double rate_of = copy.bytes / copy.total_s;
       const double fraction = copy.roof_bytes_per_s > 0 ? rate_of / copy.roof_bytes_per_s : std::nan("");
-      win.what = fmt::format("Copies that nothing overlaps: {}", to_string(copy.path));
-      win.evidence = fmt::format("{} of {} in {}, {}", count(copy.copies),
+      win.what = fmt::format("Copies without overlap: {}", to_string(copy.path));
+      win.evidence = fmt::format("{} copies of {} in {}, {}", count(copy.copies),
                                  binary_bytes(copy.bytes / static_cast<double>(copy.copies)), duration(copy.total_s),
                                  rate(rate_of, CeilingKind::bandwidth));
       if (std::isfinite(fraction)) win.evidence += fmt::format(", {} of {}", percent(fraction), copy.roof);
@@ -195,19 +193,18 @@ class Wins {
   static std::string action_for(const CopySum& copy, double fraction) {
     constexpr double kSmall = 64 << 10;
     if (copy.path.host() == CopyMemory::pageable) {
-      return "Use page-locked memory (pin_memory=True, cudaHostAlloc) and copy on a stream of its own, beside kernels.";
+      return "Use pinned memory (pin_memory=True, cudaHostAlloc) and copy on another stream (non_blocking=True).";
     }
     if (copy.path.host() == CopyMemory::unified) {
-      return "Bring it there before it is used (cudaMemPrefetchAsync), or say where it shall stay (cudaMemAdvise).";
+      return "Prefetch it before use (cudaMemPrefetchAsync), or set its location (cudaMemAdvise).";
     }
-    if (copy.bytes / static_cast<double>(copy.copies) < kSmall) return "Put the small ones together in one copy.";
+    if (copy.bytes / static_cast<double>(copy.copies) < kSmall) return "Merge small copies into one.";
     if (copy.path.direction == CopyDirection::memset)
-      return "Let the kernel that writes the memory next set it, where all is overwritten.";
+      return "Drop memsets of memory that the next kernel overwrites entirely.";
     if (copy.path.direction == CopyDirection::device_to_device)
-      return "Write the result where it is wanted, or fuse the copy into its neighbour.";
-    if (fraction > 0.7)
-      return "They are as fast as the link: overlap them with kernels on another stream, or send fewer bytes.";
-    return "Overlap them with kernels on a stream of their own.";
+      return "Write the result in place, or fuse the copy into an adjacent kernel.";
+    if (fraction > 0.7) return "At link speed: overlap the copies with kernels on another stream, or send fewer bytes.";
+    return "Overlap the copies with kernels on another stream.";
   }
 
   void add_kernels() {
@@ -217,12 +214,13 @@ class Wins {
       const double least = point.bound.attainable_time_s * static_cast<double>(point.profiled->launches);
       Win win = win_of(WinKind::kernel, point.profiled->total_s - least, static_cast<int>(i));
       win.what = fmt::format("{} at {} of its roof", point.workload.label, percent(point.fraction_of_roof()));
-      win.evidence =
-          fmt::format("{} of {}: {} in all, {} at {}", count(point.profiled->launches), duration(point.time->median),
-                      duration(point.profiled->total_s), duration(least), point.bound.limiting_ceiling);
+      win.evidence = fmt::format("{} launches of {}: {} in total, {} at {}", count(point.profiled->launches),
+                                 duration(point.time->median), duration(point.profiled->total_s), duration(least),
+                                 point.bound.limiting_ceiling);
       const std::vector<Advice> advice = advice_for(point, machine_);
-      win.action = advice.empty() ? "Compare it with a library's kernel of the same shape, or tune its tile and launch."
-                                  : advice.front().next;
+      win.action = advice.empty()
+                       ? "Compare with a library kernel of the same shape, or tune its tile and launch configuration."
+                       : advice.front().next;
       if (!advice.empty()) win.evidence += "; " + advice.front().finding;
       wins_.push_back(std::move(win));
     }
@@ -236,7 +234,7 @@ class Wins {
     return streams && point.work.bytes.contains(Level::hbm) ? &point : nullptr;
   }
 
-  /// Kernels that stream one after another on a stream could hand their results over in registers.
+  /// Consecutive memory-bound kernels of one stream could pass their results in registers.
   void add_fusions() {
     std::map<std::tuple<int, int, std::uint32_t>, std::vector<int>> running;
     std::map<std::vector<int>, std::int64_t> chains;
@@ -266,7 +264,7 @@ class Wins {
       names.push_back(point.workload.op);
       total_s += point.time ? point.time->median : 0;
       if (i == 0) continue;
-      // What one wrote and the next read, at most.
+      // Upper bound: everything that one wrote, the next read.
       const Traffic& before = streaming(chain[i - 1])->work.bytes.at(Level::hbm);
       const double handed = 2 * std::min(before.write, point.work.bytes.at(Level::hbm).read);
       const Ceiling* roof = machine_.bandwidth(Level::hbm, {.read = 1, .write = 1});
@@ -275,15 +273,13 @@ class Wins {
     }
     const auto often = static_cast<double>(times);
     Win win = win_of(WinKind::fusion, often * std::min(saved_s, total_s), chain.front());
-    win.what = fmt::format("{} kernels in a row that only move memory: {}", chain.size(), chain_text(names));
-    win.evidence = fmt::format("{} times; fused, {} of traffic less each time", count(times), si(saved_bytes, "B"));
-    win.action =
-        "Fuse them into one kernel (torch.compile, Triton, an epilogue): intermediate results then stay in "
-        "registers.";
+    win.what = fmt::format("{} kernels in sequence, all memory-bound: {}", chain.size(), chain_text(names));
+    win.evidence = fmt::format("{} times; fusion saves {} of traffic each time", count(times), si(saved_bytes, "B"));
+    win.action = "Fuse them (torch.compile, Triton, an epilogue), so that intermediate results stay in registers.";
     wins_.push_back(std::move(win));
   }
 
-  /// Kernels that fetch more than their threads ask for.
+  /// Kernels with uncoalesced accesses.
   void add_traffic() {
     constexpr double kSector = 32;
     constexpr double kMuch = 2;
@@ -296,12 +292,10 @@ class Wins {
       const double excess = *sectors * kSector / *bytes;
       if (excess < kMuch) continue;
       Win win = win_of(WinKind::traffic, point.profiled->total_s * (1 - 1 / excess), static_cast<int>(i));
-      win.what = fmt::format("{} moves {} the bytes that its threads ask for", point.workload.label, factor(excess));
-      win.evidence = fmt::format("{} asked for, {} moved in sectors of 32 bytes, {} launches", si(*bytes, "B"),
+      win.what = fmt::format("{} moves {} the requested bytes", point.workload.label, factor(excess));
+      win.evidence = fmt::format("{} requested, {} moved in 32-byte sectors, {} launches", si(*bytes, "B"),
                                  si(*sectors * kSector, "B"), count(point.profiled->launches));
-      win.action =
-          "Let neighbouring threads read and write neighbouring addresses; stage strided data through shared "
-          "memory.";
+      win.action = "Let consecutive threads access consecutive addresses; stage strided data through shared memory.";
       wins_.push_back(std::move(win));
     }
   }

@@ -1,4 +1,4 @@
-// What could be won, where, and how: the answer that a profile opens with.
+// Potential savings of a program, with evidence and action: the list that a profile opens with.
 #pragma once
 
 #include <vector>
@@ -9,9 +9,9 @@
 
 namespace roofline {
 
-/// Everything worth doing that the recording shows, largest first; nothing below a thousandth of the wall time.
-/// `points` are the recording's groups in their order, with their bounds. Idle time is left out where it is not the
-/// program's: where we slowed it down by more than `kMostInflation`.
+/// Potential savings, largest first; none below a thousandth of the wall time. `points` are the recording's groups in
+/// their order, with their bounds. Idle time is left out where the profiler slowed the program by more than
+/// `kMostInflation`.
 std::vector<Win> wins_of(const Recording& recording, const std::vector<Point>& points, const Machine& machine,
                          const Profile& profile);
 

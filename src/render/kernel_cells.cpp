@@ -98,7 +98,7 @@ std::string suite_roof(const KernelRow& row) {
 }
 
 std::string program_roof(const KernelRow& row) {
-  return share_cell(row, at_least(row.point) + percent(row.point.fraction_of_roof()), above_roof(row));
+  return share_cell(row, lower_bound_mark(row.point) + percent(row.point.fraction_of_roof()), above_roof(row));
 }
 
 std::string suite_intensity(const KernelRow& row) {
@@ -116,7 +116,7 @@ std::string program_intensity(const KernelRow& row) {
     source = fmt::format("<small title=\"{}\">{}</small>", escape_html(clean_line(row.launch().sources)),
                          work_source(point));
   }
-  return (flops > 0 ? at_most(point) + intensity(point.bound.arithmetic_intensity) : "no FLOPs") +
+  return (flops > 0 ? upper_bound_mark(point) + intensity(point.bound.arithmetic_intensity) : "no FLOPs") +
          below(flops > 0 ? rate(flops, CeilingKind::compute)
                          : rate(point.bandwidth(Level::hbm), CeilingKind::bandwidth)) +
          source;
@@ -176,7 +176,7 @@ std::string bandwidth_and_network(const KernelRow& row) {
 }
 
 std::string roof_markdown(const KernelRow& row) {
-  const std::string share = row.report.profile ? at_least(row.point) + percent(row.point.fraction_of_roof())
+  const std::string share = row.report.profile ? lower_bound_mark(row.point) + percent(row.point.fraction_of_roof())
                                                : share_text(share_of_roof(row.point));
   return share + (row.point.above_roof() ? " **above**" : "") + (badly_measured(row.point) ? " (imprecise)" : "");
 }
@@ -188,7 +188,7 @@ std::string burst_roof_text(const KernelRow& row) {
 
 std::string roof_terminal(const KernelRow& row) {
   const std::string share = percent(row.point.fraction_of_roof());
-  if (row.report.profile) return at_least(row.point) + share;
+  if (row.report.profile) return lower_bound_mark(row.point) + share;
   return (row.point.above_roof() ? "\u25b2" : badly_measured(row.point) ? "?" : "") + share;
 }
 
@@ -200,7 +200,7 @@ std::string burst_roof_terminal(const KernelRow& row) {
 std::string intensity_text(const KernelRow& row) {
   const double value = row.point.bound.arithmetic_intensity;
   if (!row.report.profile) return intensity(value);
-  return row.point.work.total_flops() > 0 ? at_most(row.point) + intensity(value) : kAbsent;
+  return row.point.work.total_flops() > 0 ? upper_bound_mark(row.point) + intensity(value) : kAbsent;
 }
 
 std::string html_kernel_name(const KernelRow& row) { return row.report.profile ? program_name(row) : suite_name(row); }

@@ -1,4 +1,4 @@
-// What a report says, in sentences: they follow the verdicts.
+// The findings of a report as sentences; they follow the verdicts.
 #include "report/findings.hpp"
 
 #include <fmt/format.h>
@@ -12,6 +12,7 @@
 #include "report/profile_findings.hpp"
 #include "report/roof_share.hpp"
 #include "report/roofs.hpp"
+#include "report/titles.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -41,28 +42,21 @@ std::string how_many_ran(const Report& report, std::size_t timed) {
   std::vector<std::string> rest;
   if (const auto n = with_status(report, PointStatus::skipped); n > 0) rest.push_back(fmt::format("{} skipped", n));
   if (const auto n = with_status(report, PointStatus::failed); n > 0) rest.push_back(fmt::format("{} failed", n));
-  if (!rest.empty()) text += "; " + listed(rest) + ", each with its reason below";
+  if (!rest.empty()) text += "; " + listed(rest) + " (reasons below)";
   return text + ".";
 }
 
 /// "7 of 9 kernels are memory-bound and 2 compute-bound."
 std::string labels(const std::vector<const Point*>& points) {
-  static constexpr std::array<std::pair<BoundLabel, const char*>, 6> kWords = {
-      {{BoundLabel::memory, "memory-bound"},
-       {BoundLabel::compute, "compute-bound"},
-       {BoundLabel::latency, "latency-bound"},
-       {BoundLabel::communication, "communication-bound"},
-       {BoundLabel::balanced, "balanced"},
-       {BoundLabel::unknown, "without a ceiling to compare with"}}};
   std::vector<std::string> parts;
-  for (const auto& [label, words] : kWords) {
+  for (const BoundLabel label : kBoundLabels) {
     const auto n = std::count_if(points.begin(), points.end(),
-                                 [label = label](const Point* point) { return point->bound.label == label; });
+                                 [label](const Point* point) { return point->bound.label == label; });
     if (n == 0) continue;
     const char* kernels = points.size() == 1 ? "kernel" : "kernels";
-    parts.push_back(parts.empty()
-                        ? fmt::format("{} of {} {} {} {}", n, points.size(), kernels, n == 1 ? "is" : "are", words)
-                        : fmt::format("{} {}", n, words));
+    parts.push_back(parts.empty() ? fmt::format("{} of {} {} {} {}", n, points.size(), kernels, n == 1 ? "is" : "are",
+                                                title_of(label))
+                                  : fmt::format("{} {}", n, title_of(label)));
   }
   return listed(parts) + ".";
 }
@@ -75,7 +69,7 @@ bool has_gain(const Verdict& verdict) {
   return verdict.total_gain_s > 0 && (verdict.kind == VerdictKind::slow || verdict.kind == VerdictKind::unknown);
 }
 
-/// What is slowest, why, and what to do; what comes next; what many have in common; and what is at its roof.
+/// The largest potential saving with cause and action, the next three, what many rows share, and rows at their roof.
 Findings where_the_time_is(const std::vector<Verdict>& verdicts, const Report& report) {
   std::vector<const Verdict*> slow;
   for (const Verdict& verdict : verdicts)
@@ -84,7 +78,7 @@ Findings where_the_time_is(const std::vector<Verdict>& verdicts, const Report& r
   const auto name = [&](const Verdict* verdict) { return point_name(report.points[verdict->row]); };
   if (!slow.empty()) {
     found.push_back({FindingKind::largest_saving,
-                     fmt::format("{} has the most to win, {}: {} {}", name(slow.front()),
+                     fmt::format("Largest potential saving: {}, {}. {} {}", name(slow.front()),
                                  how_much(*slow.front(), report), slow.front()->held_by, slow.front()->action)});
   }
   constexpr std::size_t kNext = 3;
@@ -98,7 +92,7 @@ Findings where_the_time_is(const std::vector<Verdict>& verdicts, const Report& r
   if (at_roof > 0) {
     found.push_back(
         {FindingKind::rows_at_roof,
-         fmt::format("{} of {} {} at {} roof: only less work makes {} faster.", at_roof, verdicts.size(),
+         fmt::format("{} of {} kernels {} at {} roof: only less work makes {} faster.", at_roof, verdicts.size(),
                      at_roof == 1 ? "is" : "are", at_roof == 1 ? "its" : "their", at_roof == 1 ? "it" : "them")});
   }
   return found;
@@ -126,7 +120,7 @@ void append(Findings& found, const Findings& more) { found.insert(found.end(), m
 std::string point_name(const Point& point) {
   const std::string label = clean_line(point.workload.label.empty() ? point.workload.op : point.workload.label);
   const std::string implementation = clean_line(point.workload.implementation);
-  // A suite that runs several implementations on one shape says which in the label already.
+  // Labels of suites with several implementations per shape end with the implementation.
   if (implementation.empty() || label.ends_with(" " + implementation)) return shorten(label, kNameColumns);
   return fmt::format("{} ({})", shorten(label, kNameColumns), shorten(implementation, kNameColumns / 2));
 }
@@ -162,7 +156,7 @@ std::string sweep_sentence(const Sweep& sweep) {
                           number(point.x));
     }
     text += " threads";
-    return sweep.saturates_at ? fmt::format("{}; saturated from {} on", text, number(*sweep.saturates_at)) : text;
+    return sweep.saturates_at ? fmt::format("{}; saturates at {}", text, number(*sweep.saturates_at)) : text;
   }
   if (sweep.axis == SweepAxis::message) {
     for (const LatencyLine& line : sweep.lines) {
@@ -170,13 +164,13 @@ std::string sweep_sentence(const Sweep& sweep) {
                           duration(line.latency_s), plus_minus(line.latency_s, line.latency_ci95),
                           rate(line.rate, CeilingKind::bandwidth), plus_minus(line.rate, line.rate_ci95));
     }
-    return text.empty() ? "no line could be fitted" : text;
+    return text.empty() ? "no linear fit" : text;
   }
   for (std::size_t i = 0; i < sweep.plateaus.size(); ++i) {
     text += fmt::format("{}{}", text.empty() ? "" : ", ", rate(sweep.plateaus[i].value, CeilingKind::bandwidth));
     if (i < sweep.boundaries.size()) text += fmt::format(" up to {}", binary_bytes(sweep.boundaries[i]));
   }
-  if (sweep.plateaus.empty()) return "no plateau was found";
+  if (sweep.plateaus.empty()) return "no plateau found";
   return text + (sweep.boundaries.empty() ? " throughout" : " beyond");
 }
 
@@ -184,9 +178,9 @@ std::string unfinished(const Report& report) {
   if (report.complete) return {};
   const auto rows = static_cast<std::int64_t>(report.points.size());
   if (rows >= report.rows_planned) {
-    return "The run did not come to its end: all rows are here, without what was to be counted or measured again.";
+    return "The run is incomplete: all rows are present, but counting or re-timing did not finish.";
   }
-  return fmt::format("The run did not come to its end: {} of {} rows are here.", rows, report.rows_planned);
+  return fmt::format("The run is incomplete: {} of {} rows are present.", rows, report.rows_planned);
 }
 
 Findings alarms(const Report& report) {
@@ -194,27 +188,24 @@ Findings alarms(const Report& report) {
   Findings found;
   if (std::string text = unfinished(report); !text.empty()) found.push_back({FindingKind::incomplete, std::move(text)});
   if (report.cancelled) {
-    found.push_back({FindingKind::cancelled, "The run was cancelled: what had been measured until then is here."});
+    found.push_back({FindingKind::cancelled, "The run was cancelled; rows measured until then are kept."});
   }
   const auto timed = [](const Point& p) { return p.status == PointStatus::ok && p.time; };
   const auto above = [&](const Point& p) { return timed(p) && p.above_roof() && !not_cold(p, report.machine); };
-  // The calibration's own probe beside the row may have found as much.
+  // The reference probe beside the row may have reached as much.
   const auto faster_now = [](const Point& p) { return reference_rate_of_roof(p).value_or(0) >= p.fraction_of_roof(); };
   add_rows(found, report, FindingKind::rows_failed, "Failed",
            [](const Point& p) { return p.status == PointStatus::failed; });
-  add_rows(found, report, FindingKind::rows_unverified, "Timed without being verified",
+  add_rows(found, report, FindingKind::rows_unverified, "Timed but not verified",
            [&](const Point& p) { return timed(p) && !(p.verification && p.verification->passed); });
-  add_rows(found, report, FindingKind::partly_cached,
-           "Not cold, for memory can't be as fast: a cache served some of it, which is our error",
+  add_rows(found, report, FindingKind::partly_cached, "Working set partly cached, so these cold rows are too fast",
            [&](const Point& p) { return timed(p) && not_cold(p, report.machine); });
   add_rows(found, report, FindingKind::faster_now,
-           "Above the roof, for the machine is faster now than when it was calibrated (do it again)",
+           "Above the roof: the machine is faster than when it was calibrated. Calibrate again",
            [&](const Point& p) { return above(p) && faster_now(p); });
-  add_rows(found, report, FindingKind::above_roof,
-           "Above the roof, which means that the ceiling or the work model is wrong there",
+  add_rows(found, report, FindingKind::above_roof, "Above the roof: the ceiling or the work model is wrong",
            [&](const Point& p) { return above(p) && !faster_now(p); });
-  add_rows(found, report, FindingKind::badly_measured,
-           "Badly measured, so that nothing can be concluded from their times",
+  add_rows(found, report, FindingKind::badly_measured, "Not measured well enough to draw conclusions",
            [&](const Point& p) { return timed(p) && badly_measured(p); });
   return found;
 }

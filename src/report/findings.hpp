@@ -1,4 +1,4 @@
-// What a report says, in sentences: the same words in the page, in Markdown and in the terminal.
+// The findings of a report as sentences, the same for page, Markdown and terminal.
 #pragma once
 
 #include <string>
@@ -9,12 +9,11 @@
 
 namespace roofline {
 
-/// What people call a row: its label, and its implementation, for a suite runs several on one shape.
+/// A row's name: its label and its implementation.
 std::string point_name(const Point& point);
 
-/// "hbm.write 4.7 TB/s", "tensor.bf16 798 TFLOP/s", "ridge 171 FLOP/byte": the machine in one line, as parts to be
-/// joined: the two roofs that the chart draws as its roofline, the highest of main memory and of the pipes that the run
-/// uses.
+/// "hbm.write 4.7 TB/s", "tensor.bf16 798 TFLOP/s", "ridge 171 FLOP/byte": the two main roofs of the chart and their
+/// ridge, as parts to be joined into one line.
 std::vector<std::string> headline(const Report& report);
 
 /// Its operations a second: "798 TFLOP/s", of integers "1.34 POP/s"; empty where it has none.
@@ -27,14 +26,14 @@ std::string sweep_sentence(const Sweep& sweep);
 /// nothing limits it.
 std::string limit_label(const Bound& bound);
 
-/// "The run did not come to its end: 3 of 10 rows are here."; empty of one that did.
+/// "The run is incomplete: 3 of 10 rows are present."; empty for a complete run.
 std::string unfinished(const Report& report);
-/// What a reader must know before any figure: what failed, ended early, or is not to be trusted.
+/// What invalidates figures: rows that failed, ended early, or can't be trusted.
 Findings alarms(const Report& report);
-/// How many ran, by what they are bound, and what to know of the machine.
+/// How many rows ran, their bounds, and findings about the machine.
 Findings run_facts(const Report& report);
 
-/// Plain sentences, the most important first: the alarms, then counts and extremes.
+/// All of them, the most important first.
 Findings findings(const Report& report);
 
 }  // namespace roofline

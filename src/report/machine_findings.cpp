@@ -1,4 +1,4 @@
-// Suspect ceilings by cause, each with what to do, and how far a disturbed machine stayed below its roofs.
+// Suspect ceilings by cause, each with an action, and the background slowdown during the calibration.
 #include "report/machine_findings.hpp"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ namespace {
 
 using Ceilings = std::vector<const Ceiling*>;
 
-/// Less than this of the plateau, typically: the machine was disturbed.
+/// A typical sample below this share of the plateau counts as background slowdown.
 constexpr double kDisturbed = 0.97;
 constexpr double kUsualTime_s = 60;
 
@@ -36,8 +36,7 @@ std::string names_of(const Ceilings& ceilings) {
   return text;
 }
 
-/// The check that a ceiling is suspect for: one that says more than that the machine did not hold still, if there is
-/// one. Empty for that.
+/// The failed check that makes a ceiling suspect; empty where only checks of noise failed.
 std::string cause_of(const Ceiling& ceiling) {
   std::string cause;
   bool unrest = false;
@@ -49,50 +48,48 @@ std::string cause_of(const Ceiling& ceiling) {
       cause = check.name;
     }
   }
-  // Twice the work takes whatever the neighbours make of it.
+  // Background load breaks the doubling check, too.
   return unrest && cause == kDoublingCheck ? std::string() : cause;
 }
 
 std::string remedy(const Machine& machine, const Ceilings& restless) {
   const bool burst = std::any_of(restless.begin(), restless.end(),
                                  [](const Ceiling* ceiling) { return ceiling->regime == Regime::burst; });
-  std::string text = "Calibrate on a quiet machine";
+  std::string text = "Calibrate on an idle machine";
   if (machine.device.kind == DeviceKind::cpu && burst) {
-    text += fmt::format(", or give it longer: --time {}", number(2 * machine.time_s.value_or(kUsualTime_s), 3));
+    text += fmt::format(", or for longer: --time {}", number(2 * machine.time_s.value_or(kUsualTime_s), 3));
   } else if (!burst) {
-    text += ", or keep it under load for longer: --sustain 10";
+    text += ", or sustain the load for longer: --sustain 10";
   }
   return text + ".";
 }
 
 double share_of_before(const Ceiling& ceiling) { return ceiling.value / ceiling.past_best->value; }
 
-/// The one that lost most; not of an empty list.
+/// The one furthest below its earlier value; the list must not be empty.
 const Ceiling& least_of_before(const Ceilings& slower) {
   return **std::min_element(slower.begin(), slower.end(), [](const Ceiling* a, const Ceiling* b) {
     return share_of_before(*a) < share_of_before(*b);
   });
 }
 
-/// "dram.read and dram.copy reached as little as 0.53 of what an earlier calibration did on 2026-11-23T19:46:50Z: …"
+/// "dram.read and dram.copy reached down to 53 % of the calibration of 2026-11-23T19:46:50Z: …"
 std::string slower_than_before(const Ceilings& slower) {
   const Ceiling& least = least_of_before(slower);
   return fmt::format(
-      "{} reached {}{:.2f} of what an earlier calibration did on {}: the machine was disturbed from "
-      "beginning to end, or is slower now. Calibrate again.",
-      names_of(slower), slower.size() == 1 ? "" : "as little as ", share_of_before(least),
+      "{} reached {}{} of the calibration of {}: background load throughout, or a slower machine. Calibrate again.",
+      names_of(slower), slower.size() == 1 ? "" : "down to ", percent(share_of_before(least)),
       clean_line(least.past_best->measured_at));
 }
 
-/// One finding for each cause; that of unrest begins with how far the machine was `disturbed`, where it was. Where
-/// nothing is suspect for unrest, that is a finding of its own, the first.
+/// One finding for each cause. The measured slowdown (`disturbed`) introduces the one about noise; without suspect
+/// ceilings of that cause it is a finding of its own, the first.
 Findings suspects(const Machine& machine, const Ceilings& ceilings, const std::string& disturbed) {
   std::map<std::string, Ceilings> by_cause;
   for (const Ceiling* ceiling : ceilings) {
     if (ceiling->suspect()) by_cause[cause_of(*ceiling)].push_back(ceiling);
   }
-  const std::string was_disturbed =
-      disturbed.empty() ? "" : "This machine was disturbed while it was calibrated, " + disturbed;
+  const std::string was_disturbed = disturbed.empty() ? "" : "Background slowdown during calibration: " + disturbed;
   Findings found;
   if (!disturbed.empty() && !by_cause.contains("")) {
     found.push_back({FindingKind::background_slowdown, was_disturbed + "."});
@@ -102,20 +99,20 @@ Findings suspects(const Machine& machine, const Ceilings& ceilings, const std::s
     if (cause == kHistoryCheck) {
       found.push_back({FindingKind::slower_than_earlier, slower_than_before(of_it)});
     } else if (cause.empty()) {
-      const std::string why = disturbed.empty() ? ", for the machine did not hold still" : "";
-      const std::string before = disturbed.empty() ? "" : was_disturbed + ": ";
+      const std::string why = disturbed.empty() ? " (too much noise)" : "";
+      const std::string before = disturbed.empty() ? "" : was_disturbed + ". ";
       found.push_back({FindingKind::noisy_ceilings, fmt::format("{}{} {} suspect{}. {}", before, names_of(of_it), are,
                                                                 why, remedy(machine, of_it))});
     } else {
       found.push_back({FindingKind::failed_check,
-                       fmt::format("{} {} suspect, by the check \"{}\": `roofline machine --verbose` has the figures.",
+                       fmt::format("{} {} suspect: the check \"{}\" failed (figures: `roofline machine --verbose`).",
                                    names_of(of_it), are, clean_line(cause))});
     }
   }
   return found;
 }
 
-/// "typically 0.61 of 12 roofs, at the least 0.42 of dram.write"; empty where the machine was quiet.
+/// "12 roofs typically at 61 %, lowest dram.write at 42 %"; empty where there was none.
 std::string contention(const Ceilings& ceilings) {
   std::vector<double> shares;
   const Ceiling* least = nullptr;
@@ -129,13 +126,12 @@ std::string contention(const Ceilings& ceilings) {
   }
   if (least == nullptr) return {};
   const std::string name = clean_line(ceiling_label(*least));
-  if (shares.size() == 1) return fmt::format("typically {:.2f} of {}", shares.front(), name);
-  return fmt::format("typically {:.2f} of {} roofs, at the least {:.2f} of {}", median(shares), shares.size(),
-                     share_of(*least), name);
+  if (shares.size() == 1) return fmt::format("{} typically at {}", name, percent(shares.front()));
+  return fmt::format("{} roofs typically at {}, lowest {} at {}", shares.size(), percent(median(shares)), name,
+                     percent(share_of(*least)));
 }
 
-/// "fp32 and fp64 are as little as 0.95 of what they were on 2026-11-23T19:46:50Z, by the core clock: …": what passes
-/// its audit for its clock's sake; empty where there is nothing.
+/// Ceilings that are below an earlier calibration by their clock alone, and so pass their audit; empty where none is.
 std::string slower_by_their_clock(const Ceilings& ceilings) {
   Ceilings slower;
   for (const Ceiling* ceiling : ceilings) {
@@ -147,9 +143,9 @@ std::string slower_by_their_clock(const Ceilings& ceilings) {
   const Ceiling& least = least_of_before(slower);
   const bool one = slower.size() == 1;
   return fmt::format(
-      "{} {}{:.2f} of what {} on {}, by the core clock: {:.2f} GHz now and {:.2f} then. Points are held against pipes "
-      "at their own clock.",
-      names_of(slower), one ? "is " : "are as little as ", share_of_before(least), one ? "it was" : "they were",
+      "{} {} {} of the calibration of {} because of the core clock: {:.2f} GHz now, {:.2f} GHz then. Rows are compared "
+      "with pipes at their own clock.",
+      names_of(slower), one ? "reached" : "reached down to", percent(share_of_before(least)),
       clean_line(least.past_best->measured_at), *least.clocks.core_hz * 1e-9, *least.past_best->core_hz * 1e-9);
 }
 

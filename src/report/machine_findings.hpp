@@ -1,5 +1,4 @@
-// What is to be known of a machine's ceilings before they are believed, in sentences: one for each cause and not one
-// for each ceiling.
+// Findings about a machine's ceilings as sentences: one for each cause, not one for each ceiling.
 #pragma once
 
 #include <string>
@@ -10,10 +9,10 @@
 
 namespace roofline {
 
-/// Of all roofs: what a calibration ends with. References are for comparison; the tables show their audit.
+/// About all roofs, for the end of a calibration. The tables show the audits of reference ceilings.
 Findings machine_findings(const Machine& machine);
 
-/// Of the ceilings that a timed kernel of the report is held against.
+/// About the ceilings that limit a timed row of the report.
 Findings machine_findings(const Report& report);
 
 /// Every failed check of every ceiling with its figures: "dram.copy: interval within 1 %: -3.96 % to +3.30 % …".

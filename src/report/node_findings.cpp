@@ -1,5 +1,5 @@
-// Comparisons among equals of one node. Thresholds are those at which an operator would look: a link that has lost one
-// of its 18 lanes is 6 % slower, and single pairs of an undisturbed H200 node differ by 1 %.
+// Compares like devices and links of one node. A link without one of its 18 lanes is 6 % slower; pairs of an idle H200
+// node differ by 1 %. The thresholds lie between.
 #include "report/node_findings.hpp"
 
 #include <fmt/format.h>
@@ -18,9 +18,9 @@ namespace {
 
 constexpr double kLinkBehind = 0.10;
 constexpr double kRoofBehind = 0.05;
-constexpr double kWorthSaying = 0.03;  ///< of what falls when all work
+constexpr double kVisibleDrop = 0.03;  ///< of a ceiling when all devices are loaded
 
-/// The upper of the middle two, so that of two devices the better one is usual.
+/// The upper of the middle two, so that of two devices the better one is the norm.
 double upper_median(std::vector<double> values) {
   if (values.empty()) return kNaN;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -28,7 +28,7 @@ double upper_median(std::vector<double> values) {
   return *middle;
 }
 
-/// Whether a ceiling is below that share of what is usual, and its interval leaves no doubt.
+/// Whether a ceiling is below the norm by more than that share, beyond its interval.
 bool below(const Ceiling& ceiling, double usual, double by) {
   const double high = std::isfinite(ceiling.ci95.high) ? ceiling.ci95.high : ceiling.value;
   return ceiling.value < (1 - by) * usual && high < (1 - by / 2) * usual;
@@ -49,7 +49,7 @@ std::set<UnorderedPair> slow_pairs(const Node& node) {
   return slow;
 }
 
-/// The devices all of whose links are slow: where there are two others at least, it is theirs and not the others'.
+/// Devices whose links are all slow: with at least two other devices, the fault is theirs.
 std::set<int> slow_ports(const Node& node, const std::set<UnorderedPair>& slow) {
   std::map<int, std::size_t> links;
   for (const auto& [a, b] : slow) ++links[a], ++links[b];
@@ -57,12 +57,12 @@ std::set<int> slow_ports(const Node& node, const std::set<UnorderedPair>& slow) 
   for (const auto& [device, count] : links) {
     if (node.machines.size() > 2 && count == node.machines.size() - 1) devices.insert(device);
   }
-  // Where every device is such, no one is.
+  // With two of them the fault can't be assigned.
   if (devices.size() > 1) devices.clear();
   return devices;
 }
 
-/// How slow the worst of a link's ceilings is, of what is usual: 1 where none falls behind.
+/// The lowest of a link's ceilings as a share of the norm; 1 where none falls behind.
 double worst_share(const Node& node, const Link& link) {
   double worst = 1;
   for (const std::string_view name : kLinkCeilings) {
@@ -93,7 +93,7 @@ std::string slow_figures(const Node& node, const UnorderedPair& pair) {
   return text;
 }
 
-void say_links(const Node& node, Findings& said) {
+void add_links(const Node& node, Findings& found) {
   const std::set<UnorderedPair> slow = slow_pairs(node);
   const std::set<int> ports = slow_ports(node, slow);
   for (const int device : ports) {
@@ -101,9 +101,9 @@ void say_links(const Node& node, Findings& said) {
     for (const Link& link : node.links) {
       if (link.from == device || link.to == device) least = std::min(least, worst_share(node, link));
     }
-    said.push_back({FindingKind::slow_device_links,
-                    fmt::format("All links of {} are slow, down to {} of those between the other GPUs.",
-                                gpu_name(device), percent(least))});
+    found.push_back({FindingKind::slow_device_links,
+                     fmt::format("All links of {} are slow: down to {} of the links between the other GPUs.",
+                                 gpu_name(device), percent(least))});
   }
   for (const UnorderedPair& pair : slow) {
     if (ports.contains(pair.first) || ports.contains(pair.second)) continue;
@@ -111,26 +111,25 @@ void say_links(const Node& node, Findings& said) {
       const Link* link = node.link(from, to);
       return link == nullptr ? 1 : worst_share(node, *link);
     };
-    said.push_back({FindingKind::slow_link,
-                    fmt::format("Link {}\u2013{} is slow, down to {} of the others: {}.", pair.first, pair.second,
-                                percent(std::min(worst(pair.first, pair.second), worst(pair.second, pair.first))),
-                                slow_figures(node, pair))});
+    found.push_back({FindingKind::slow_link,
+                     fmt::format("Link {}\u2013{} is slow: down to {} of similar links ({}).", pair.first, pair.second,
+                                 percent(std::min(worst(pair.first, pair.second), worst(pair.second, pair.first))),
+                                 slow_figures(node, pair))});
   }
   std::string unreachable;
   for (const Link& link : node.links) {
     const Link* back = node.link(link.to, link.from);
-    const bool said_already = link.from > link.to && back != nullptr && back->kind == LinkKind::none;
-    if (link.kind != LinkKind::none || said_already) continue;
+    const bool listed_already = link.from > link.to && back != nullptr && back->kind == LinkKind::none;
+    if (link.kind != LinkKind::none || listed_already) continue;
     unreachable += fmt::format("{}{}\u2013{}", unreachable.empty() ? "" : ", ", link.from, link.to);
   }
   if (!unreachable.empty()) {
-    said.push_back({FindingKind::no_peer_access,
-                    fmt::format("No access to each other's memory: {}. What they exchange goes through the host's.",
-                                unreachable)});
+    found.push_back({FindingKind::no_peer_access,
+                     fmt::format("No peer access: {}. Their transfers are staged through host memory.", unreachable)});
   }
 }
 
-void say_roofs(const Node& node, Findings& said) {
+void add_roofs(const Node& node, Findings& found) {
   for (const Machine& machine : node.machines) {
     std::string slow;
     for (const Ceiling& ceiling : machine.ceilings) {
@@ -140,7 +139,8 @@ void say_roofs(const Node& node, Findings& said) {
                       percent(1 - ceiling.value / usual_roof(node, machine, ceiling)));
     }
     if (!slow.empty())
-      said.push_back({FindingKind::slow_device, fmt::format("{} alone: {}.", gpu_name(machine.device.index), slow)});
+      found.push_back(
+          {FindingKind::slow_device, fmt::format("{} when measured alone: {}.", gpu_name(machine.device.index), slow)});
   }
 }
 
@@ -148,22 +148,22 @@ std::string label_of(const SharedCeiling& shared) {
   return clean_line(shared.name) + (shared.regime == Regime::sustained ? " (sustained)" : "");
 }
 
-/// What clock and sensors say of why it falls; empty where they say nothing.
+/// The cause of a drop by clock and sensors; empty where they show none.
 std::string why(const SharedCeiling& shared) {
   const LoadedRate &alone = shared.alone, &together = shared.together;
   std::string text;
   if (together.limiter && !together.limiter->empty() && together.limiter != alone.limiter)
     text = clean_line(*together.limiter);
   if (alone.core_hz && together.core_hz && *together.core_hz < 0.99 * *alone.core_hz) {
-    text += fmt::format("{}its clock goes from {} to {}", text.empty() ? "" : ", ", si(*alone.core_hz, "Hz"),
-                        si(*together.core_hz, "Hz"));
+    text += fmt::format("{}clock {} instead of {}", text.empty() ? "" : ", ", si(*together.core_hz, "Hz"),
+                        si(*alone.core_hz, "Hz"));
   }
   return text;
 }
 
-bool worth_saying(const SharedCeiling& shared) { return shared.falls() && shared.ratio() < 1 - kWorthSaying; }
+bool is_visible(const SharedCeiling& shared) { return shared.falls() && shared.ratio() < 1 - kVisibleDrop; }
 
-void say_together(const Node& node, Findings& said) {
+void add_drops(const Node& node, Findings& found) {
   std::vector<std::pair<std::string, std::vector<const SharedCeiling*>>> by_ceiling;
   for (const SharedCeiling& shared : node.together) {
     const std::string label = label_of(shared);
@@ -174,7 +174,7 @@ void say_together(const Node& node, Findings& said) {
   for (auto& [label, all] : by_ceiling) {
     std::vector<const SharedCeiling*> falling;
     std::copy_if(all.begin(), all.end(), std::back_inserter(falling),
-                 [](const SharedCeiling* shared) { return worth_saying(*shared); });
+                 [](const SharedCeiling* shared) { return is_visible(*shared); });
     if (falling.empty()) continue;
     const auto by_ratio = [](const SharedCeiling* a, const SharedCeiling* b) { return a->ratio() < b->ratio(); };
     std::sort(falling.begin(), falling.end(), by_ratio);
@@ -182,18 +182,19 @@ void say_together(const Node& node, Findings& said) {
     if (everyone) {
       const SharedCeiling& worst = *falling.front();
       const std::string cause = why(worst);
-      said.push_back({FindingKind::shared_drop,
-                      fmt::format("{} falls on all GPUs when all work, by {} to {}{}.", label,
-                                  percent(1 - falling.back()->ratio()), percent(1 - worst.ratio()),
-                                  cause.empty() ? "" : " (" + gpu_name(worst.device) + ": " + cause + ")")});
+      found.push_back({FindingKind::shared_drop,
+                       fmt::format("{} drops on all GPUs when all are loaded, by {} to {}{}.", label,
+                                   percent(1 - falling.back()->ratio()), percent(1 - worst.ratio()),
+                                   cause.empty() ? "" : " (" + gpu_name(worst.device) + ": " + cause + ")")});
       continue;
     }
     for (const SharedCeiling* shared : falling) {
       const std::string cause = why(*shared);
-      said.push_back(
+      found.push_back(
           {FindingKind::shared_drop,
-           fmt::format("{} falls by {} in {} when all work ({} alone, {} together){}.", gpu_name(shared->device),
-                       percent(1 - shared->ratio()), label, ceiling_value(shared->alone.value, shared->kind),
+           fmt::format("{} drops by {} in {} when all GPUs are loaded ({} alone, {} together){}.",
+                       gpu_name(shared->device), percent(1 - shared->ratio()), label,
+                       ceiling_value(shared->alone.value, shared->kind),
                        ceiling_value(shared->together.value, shared->kind), cause.empty() ? "" : ": " + cause)});
     }
   }
@@ -235,20 +236,20 @@ bool falls_behind(const Node& node, const Machine& machine, const Ceiling& ceili
 }
 
 Findings node_findings(const Node& node) {
-  Findings said;
+  Findings found;
   if (node.cancelled)
-    said.push_back({FindingKind::cancelled, "The calibration was cancelled: what is missing was not measured."});
+    found.push_back({FindingKind::cancelled, "The calibration was cancelled; missing values were not measured."});
   for (const Unmeasured& missing : node.unmeasured) {
     // Single ceilings are in the list of what was not measured.
     if (whole_part(missing) && !missing.cancelled()) {
-      said.push_back({FindingKind::not_measured,
-                      fmt::format("Not measured: {}: {}.", clean_line(missing.name), clean_line(missing.reason))});
+      found.push_back({FindingKind::not_measured,
+                       fmt::format("Not measured: {}: {}.", clean_line(missing.name), clean_line(missing.reason))});
     }
   }
-  say_links(node, said);
-  say_roofs(node, said);
-  say_together(node, said);
-  return said;
+  add_links(node, found);
+  add_roofs(node, found);
+  add_drops(node, found);
+  return found;
 }
 
 }  // namespace roofline

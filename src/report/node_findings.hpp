@@ -1,5 +1,4 @@
-// What a node's measurements say, in sentences: which link, which device, and how far behind those like it; what is
-// lost when all work.
+// Findings about a node as sentences: slow links, slow devices, and drops when all devices are loaded.
 #pragma once
 
 #include <string>
@@ -13,8 +12,8 @@ namespace roofline {
 /// "GPU 3".
 std::string gpu_name(int device);
 
-/// What is usual among links like this one (same kind, as many NVLinks, the same part of the host between): the median
-/// of their ceilings of that name, of an even number the better of the middle two. NaN where none was measured.
+/// The norm of links like this one (same kind, as many NVLinks, same PCIe path): the median of their ceilings of that
+/// name, of an even number the better of the middle two. NaN where none was measured.
 double usual_link(const Node& node, const Link& link, std::string_view name);
 /// More than a tenth below that, beyond the interval.
 bool falls_behind(const Node& node, const Link& link, std::string_view name);
@@ -23,7 +22,7 @@ bool falls_behind(const Node& node, const Link& link, std::string_view name);
 double usual_roof(const Node& node, const Machine& machine, const Ceiling& ceiling);
 bool falls_behind(const Node& node, const Machine& machine, const Ceiling& ceiling);
 
-/// The most important first: what is missing, links, devices, what falls when all work.
+/// The most important first: missing parts, links, devices, drops under common load.
 Findings node_findings(const Node& node);
 
 }  // namespace roofline

@@ -87,7 +87,7 @@ NodeTable roofs_table(const Node& node) {
     return std::any_of(machine.ceilings.begin(), machine.ceilings.end(),
                        [](const Ceiling& ceiling) { return ceiling.role == Role::roof && ceiling.suspect(); });
   });
-  if (suspect) table.note = "? beside a figure: its audit failed.";
+  if (suspect) table.note = "?: the audit failed.";
   return table;
 }
 
@@ -101,8 +101,8 @@ std::string rate_title(const LoadedRate& rate, CeilingKind kind) {
 }
 
 NodeTable together_table(const Node& node) {
-  NodeTable table{.title = "All GPUs at once",
-                  .note = "What each has left of what it reached while the others rested, a moment before.",
+  NodeTable table{.title = "All GPUs loaded at once",
+                  .note = "Share of the rate alone, measured a moment before with the other GPUs idle.",
                   .corner = "ceiling",
                   .columns = {},
                   .rows = {}};
@@ -183,19 +183,19 @@ constexpr std::array<std::string_view, 6> kPathWords = {"board", "PIX", "PXB", "
 
 /// In a word, and what the word stands for.
 std::pair<std::string, std::string> how_linked(const Link& link) {
-  if (link.kind == LinkKind::none) return {"none", "no access to each other's memory"};
+  if (link.kind == LinkKind::none) return {"none", "no peer access"};
   if (link.kind == LinkKind::nvlink) {
-    if (link.nvlinks == 0) return {"NVLink", "of a number that the driver does not tell"};
+    if (link.nvlinks == 0) return {"NVLink", "number of links unknown"};
     return {fmt::format("NV{}", link.nvlinks), fmt::format("{} NVLinks", link.nvlinks)};
   }
-  if (!link.across) return {"PCIe", "a path that is not known"};
+  if (!link.across) return {"PCIe", "PCIe path unknown"};
   return {std::string(spell(kPathWords, *link.across)), fmt::format("PCIe across {}", to_string(*link.across))};
 }
 
 std::optional<NodeTable> kinds_table(const Node& node) {
   if (node.links.empty()) return std::nullopt;
   std::map<std::string, std::string> meanings;
-  NodeTable table{.title = "How the GPUs are linked", .note = {}, .corner = "from", .columns = {}, .rows = {}};
+  NodeTable table{.title = "Links between the GPUs", .note = {}, .corner = "from", .columns = {}, .rows = {}};
   for (const Machine& machine : node.machines) table.columns.push_back(gpu_name(machine.device.index));
   for (const Machine& from : node.machines) {
     NodeRow row{gpu_name(from.device.index), {}};
@@ -230,7 +230,7 @@ std::string distances_of(const Node& node, const DevicePlace& place) {
 
 std::optional<NodeTable> places_table(const Node& node) {
   if (node.topology.places.empty()) return std::nullopt;
-  NodeTable table{.title = "Where they are plugged in",
+  NodeTable table{.title = "PCIe and NUMA placement",
                   .note = {},
                   .corner = "GPU",
                   .columns = {"PCI address", "NUMA node", "distances", "near CPUs"},

@@ -1,4 +1,4 @@
-// A node as tables of text, which terminal, Markdown and page draw alike.
+// A node as tables of text, the same for terminal, Markdown and page.
 #pragma once
 
 #include <string>

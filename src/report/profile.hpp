@@ -1,5 +1,5 @@
-// What `roofline profile` adds to a report: a program's wall time, what it went to, and what could be won. Plain data.
-// Rows of the report are kinds of launches; sums here refer to them by index.
+// What `roofline profile` adds to a report: a program's wall time by use, sums, and potential savings. Plain data. Rows
+// of the report are launch signatures; sums refer to them by index.
 #pragma once
 
 #include <array>
@@ -11,18 +11,18 @@
 
 namespace roofline {
 
-/// Where a row's time is from. Replayed: a profiler ran each launch by itself, several times over; averaged: a mean of
-/// launches that were traced.
+/// Source of a row's time. replayed: a profiler ran each launch several times by itself; averaged: the mean of traced
+/// launches.
 enum class TimeSource : std::uint8_t { traced, replayed, averaged };
-/// Where a row's FLOPs and bytes are from. Modelled: from shapes, bytes the compulsory ones, which are the least that
-/// there can be; stated: what the kernel's author says.
+/// Source of a row's FLOPs and bytes. modelled: from shapes, with compulsory bytes as a lower bound; stated: by the
+/// kernel author.
 enum class WorkSource : std::uint8_t { none, counted, modelled, stated };
 std::string_view to_string(TimeSource source);
 std::string_view to_string(WorkSource source);  ///< empty for none
 std::optional<TimeSource> parse_time_source(std::string_view text);
 std::optional<WorkSource> parse_work_source(std::string_view text);
 
-/// A kind of launch: what a point is a row of. Beside the point's median and quantiles of its time.
+/// A launch signature, which is a row of the report; the point has its times.
 struct ProfiledKind {
   std::string full_name;  ///< demangled, with its parameters
   std::int64_t launches = 0;
@@ -39,13 +39,13 @@ struct ProfiledKind {
   std::int64_t counted = 0;  ///< launches that counters were read of, all groups together
   bool complete = false;     ///< every group has counts
   std::string not_counted;   ///< why counts are missing, or not all there; empty when complete
-  std::string mixed;         ///< why its launches are taken for more than one kind of work; empty: they are alike
+  std::string mixed;         ///< why its launches seem to do different work; empty: they don't
   TimeSource time_source = TimeSource::traced;
   WorkSource work_source = WorkSource::none;
-  std::string sources;  ///< of an imported row: which tool says what of it; empty where roofline recorded it
+  std::string sources;  ///< of an imported row: which tool gave which figure; empty for own recordings
 };
 
-/// What one GPU's share of the wall time went to; the parts add up to `wall_s`.
+/// The wall time of one GPU by use; the parts add up to `wall_s`.
 struct WallTime {
   int device = 0;
   std::string device_name;
@@ -53,10 +53,10 @@ struct WallTime {
   double before_s = 0;          ///< until the first activity
   double kernels_s = 0;         ///< at least one kernel runs
   double copies_s = 0;          ///< copies or memsets run, and no kernel
-  double counting_s = 0;        ///< nothing runs, and the host waits for our reading of counters
-  double idle_launching_s = 0;  ///< nothing runs, and the host is inside of calls that launch
-  double idle_waiting_s = 0;    ///< nothing runs, and the host waits, allocates, loads modules: in another call of CUDA
-  double idle_elsewhere_s = 0;  ///< nothing runs, and the host is outside of CUDA
+  double counting_s = 0;        ///< idle while the profiler reads counters
+  double idle_launching_s = 0;  ///< idle, host in a launching call
+  double idle_waiting_s = 0;    ///< idle, host in another CUDA call: it waits, allocates or loads modules
+  double idle_elsewhere_s = 0;  ///< idle, host outside CUDA
   double after_s = 0;           ///< from the last activity on
   // Sums over its kernels, of which several may run side by side, as Profile has them of all GPUs.
   double kernel_s = 0, roofed_s = 0, at_roof_s = 0;
@@ -99,7 +99,7 @@ struct CopySum {
   std::int64_t copies = 0;
   double bytes = 0;
   double total_s = 0;
-  std::string roof;  ///< ceiling that it is held against; empty: none was measured
+  std::string roof;  ///< its limiting roof; empty: none was measured
   double roof_bytes_per_s = 0;
 };
 
@@ -124,14 +124,14 @@ struct LineSum {
 
 enum class WinKind : std::uint8_t { idle, copies, kernel, fusion, traffic };
 
-/// Something to do, and what it could win.
+/// A potential saving and the action for it.
 struct Win {
   WinKind kind = WinKind::kernel;
-  double seconds = 0;    ///< of the wall time, at most
+  double seconds = 0;    ///< of the wall time, upper bound
   std::string what;      ///< "softmax_kernel at 31 % of its roof"
   std::string evidence;  ///< figures that show it
   std::string action;    ///< one thing to do
-  int point = -1;        ///< row that it is about; -1: none
+  int point = -1;        ///< row that it concerns; -1: none
 };
 
 /// A bar of the timeline.
@@ -158,8 +158,8 @@ struct ProfiledProcess {
   std::int64_t kernels = 0;   ///< recorded
   std::int64_t dropped = 0;
   std::int64_t without_time = 0;
-  bool torn = false;               ///< ended without a word: up to a second of it is lost
-  std::vector<std::string> notes;  ///< what its library had to say
+  bool torn = false;               ///< it did not close its recording: up to a second is lost
+  std::vector<std::string> notes;  ///< messages of the injected library
 };
 
 struct Profile {
@@ -170,15 +170,15 @@ struct Profile {
   std::vector<ProfiledProcess> processes;
 
   double wall_s = 0;                 ///< of the recording
-  std::optional<double> untraced_s;  ///< wall time of the same program without us
-  std::optional<double> traced_s;    ///< of the program with us, from start to end, to compare with it
+  std::optional<double> untraced_s;  ///< wall time of the program without the profiler
+  std::optional<double> traced_s;    ///< wall time with the profiler, from start to end
   double counting_s = 0;             ///< of wall_s, spent on counting
   std::vector<WallTime> devices;
   double at_roof_s = 0;   ///< sum of attainable times, over the rows that have one
   double roofed_s = 0;    ///< time of those rows: the rest has no roof
   double kernel_s = 0;    ///< sum of kernel times
-  double counted_s = 0;   ///< of kernel_s, of kinds with all groups: coverage
-  bool counters = false;  ///< whether they were asked for and permitted
+  double counted_s = 0;   ///< of kernel_s, the part with all counter groups
+  bool counters = false;  ///< requested and permitted
   std::string why_no_counters;
 
   std::vector<Win> wins;  ///< largest first
@@ -190,8 +190,7 @@ struct Profile {
   std::optional<Timeline> timeline;
 };
 
-/// How much longer the program took with us than without, counting left out, which ends; nothing where that was not
-/// measured.
+/// Slowdown by the profiler without the time spent counting; nothing where it was not measured.
 std::optional<double> inflation(const Profile& profile);
 
 }  // namespace roofline

@@ -1,4 +1,4 @@
-// What a profile says. Figures that are shown beside each other are rounded together, so that they add up as shown.
+// Findings of a profile. Figures shown side by side are rounded together, so that they add up as shown.
 #include "report/profile_findings.hpp"
 
 #include <fmt/format.h>
@@ -12,13 +12,14 @@
 #include "model/nan.hpp"
 #include "report/machine_findings.hpp"
 #include "report/roofs.hpp"
+#include "report/titles.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
 namespace {
 
-constexpr std::array<std::string_view, 5> kWinNames = {"idle", "copies", "kernel", "fusion", "traffic"};
+constexpr std::array<std::string_view, 5> kSavingNames = {"idle", "copies", "kernel", "fusion", "traffic"};
 
 double positive(double value) { return value > 0 && std::isfinite(value) ? value : 0; }
 
@@ -44,7 +45,7 @@ const TimeUnit& unit_of(double seconds) {
 /// Three digits of the whole.
 int decimals_of(double in_units) { return in_units < 9.995 ? 2 : in_units < 99.95 ? 1 : 0; }
 
-/// Rounds the shares to whole steps whose sum is that of the whole: the largest remainders are rounded up.
+/// Rounds the shares to whole steps that add up to the whole: the largest remainders are rounded up.
 void round_together(Budget& budget) {
   const TimeUnit& unit = unit_of(budget.wall_s);
   budget.step_s = unit.seconds * std::pow(10.0, -decimals_of(budget.wall_s / unit.seconds));
@@ -64,7 +65,7 @@ void round_together(Budget& budget) {
   for (std::size_t i = 0; i < order.size() && left > 0; ++i, --left) ++order[i]->steps;
 }
 
-/// What is left of a GPU's kernels once time in which several run is counted once, and the roofs that they have.
+/// Kernel time of a GPU, the part of it with a roof, and the attainable time of that part.
 struct KernelTime {
   double all = 0, roofed = 0, at_roof = 0;
 };
@@ -86,12 +87,12 @@ Parts parts_of(const Report& report, const WallTime& wall) {
   Parts parts = {};
   const KernelTime time = kernel_time(report, wall);
   const double kernels = positive(wall.kernels_s);
-  // Of kernels that run side by side each has its share of the time.
+  // Concurrent kernels share the time that they run in.
   const double once = time.all > 0 ? kernels / time.all : 0;
   of(parts, WallPart::at_roof) = time.at_roof * once;
   of(parts, WallPart::beyond) = (time.roofed - time.at_roof) * once;
-  of(parts, WallPart::roofless) = std::max(0.0, kernels - time.roofed * once);
-  if (of(parts, WallPart::roofless) < 1e-9 * kernels) of(parts, WallPart::roofless) = 0;
+  of(parts, WallPart::no_roof) = std::max(0.0, kernels - time.roofed * once);
+  if (of(parts, WallPart::no_roof) < 1e-9 * kernels) of(parts, WallPart::no_roof) = 0;
   of(parts, WallPart::copies) = positive(wall.copies_s);
   of(parts, WallPart::launching) = positive(wall.idle_launching_s);
   of(parts, WallPart::waiting) = positive(wall.idle_waiting_s);
@@ -116,7 +117,7 @@ Budget budget_of(std::string device, const Parts& parts) {
   return budget;
 }
 
-/// Of a suite: one launch of each kernel that was timed.
+/// For a suite: one launch of each timed kernel.
 Parts parts_of_suite(const Report& report) {
   Parts parts = {};
   for (const Point& point : report.points) {
@@ -124,7 +125,7 @@ Parts parts_of_suite(const Report& report) {
     const double time = positive(point.time->median), fraction = point.fraction_of_roof();
     of(parts, WallPart::at_roof) += std::isfinite(fraction) ? time * std::min(1.0, fraction) : 0;
     of(parts, WallPart::beyond) += std::isfinite(fraction) ? time * std::max(0.0, 1 - fraction) : 0;
-    of(parts, WallPart::roofless) += std::isfinite(fraction) ? 0 : time;
+    of(parts, WallPart::no_roof) += std::isfinite(fraction) ? 0 : time;
   }
   return parts;
 }
@@ -139,15 +140,15 @@ std::string suite_answer(const Report& report) {
   const std::string takes = kernels == 1 ? fmt::format("The kernel takes {}", budget.text(budget.steps))
                                          : fmt::format("The {} kernels take {}, one launch of each", count(kernels),
                                                        budget.text(budget.steps));
-  if (!budget.has_roof()) return takes + ". None has a roof to be held against.";
-  return fmt::format("{}. At {} of this machine {} would need {}.", takes, kernels == 1 ? "the roof" : "the roofs",
+  if (!budget.has_roof()) return takes + ". No roof is known for any of them.";
+  return fmt::format("{}. At {} of this machine {} would take {}.", takes, kernels == 1 ? "the roof" : "the roofs",
                      kernels == 1 ? "it" : "they", budget.text(budget.steps_of(WallPart::at_roof)));
 }
 
 std::string status_sentence(const Profile& profile) {
-  if (profile.signal) return fmt::format("The program was ended by signal {}.", *profile.signal);
+  if (profile.signal) return fmt::format("The program was terminated by signal {}.", *profile.signal);
   if (profile.exit_status.value_or(0) != 0) {
-    return fmt::format("The program ended with exit status {}.", *profile.exit_status);
+    return fmt::format("The program exited with status {}.", *profile.exit_status);
   }
   return {};
 }
@@ -172,20 +173,13 @@ std::string how_many(const Report& report) {
   for (const Point& point : report.points) launches += point.profiled ? point.profiled->launches : 0;
   if (report.points.empty()) return "No kernel was recorded.";
   return fmt::format(
-      "{} in {}, {} in all.",
-      counted_noun(static_cast<std::int64_t>(report.points.size()), "kind of kernel", "kinds of kernels"),
+      "{} in {}, {} in total.",
+      counted_noun(static_cast<std::int64_t>(report.points.size()), "launch signature", "launch signatures"),
       counted_noun(launches, "launch", "launches"), duration(report.profile->kernel_s));
 }
 
-/// "Of the kernels' time 61 % is memory-bound, 30 % compute-bound and 9 % without a known roof."
+/// "Kernel time: 61 % memory-bound, 30 % compute-bound and 9 % without a known roof."
 std::string by_bound(const Report& report) {
-  static constexpr std::array<std::pair<BoundLabel, const char*>, 6> kWords = {
-      {{BoundLabel::memory, "memory-bound"},
-       {BoundLabel::compute, "compute-bound"},
-       {BoundLabel::latency, "latency-bound"},
-       {BoundLabel::communication, "communication-bound"},
-       {BoundLabel::balanced, "balanced"},
-       {BoundLabel::unknown, "without a known roof"}}};
   double all = 0;
   std::map<BoundLabel, double> seconds;
   for (const Point& point : report.points) {
@@ -193,24 +187,24 @@ std::string by_bound(const Report& report) {
     seconds[point.bound.label] += positive(cost_of(point));
   }
   std::vector<std::string> parts;
-  for (const auto& [label, words] : kWords) {
+  for (const BoundLabel label : kBoundLabels) {
     if (!(seconds[label] > 0)) continue;
-    parts.push_back(fmt::format("{}{} {}", percent(seconds[label] / all), parts.empty() ? " is" : "", words));
+    parts.push_back(fmt::format("{} {}", percent(seconds[label] / all), title_of(label)));
   }
   const bool says_nothing = parts.empty() || (parts.size() == 1 && seconds[BoundLabel::unknown] > 0);
-  return says_nothing ? "" : fmt::format("Of the kernels' time {}.", listed(parts));
+  return says_nothing ? "" : fmt::format("Kernel time: {}.", listed(parts));
 }
 
 std::string above_roofs(const Report& report) {
   std::int64_t above = 0;
   for (const Point& point : report.points) above += point.above_roof() ? 1 : 0;
   if (above == 0) return {};
-  return fmt::format("{} faster than its roof allows, which means that the roof or the counts are wrong there.",
+  return fmt::format("{} above the roof: the roof or the counts are wrong.",
                      counted_noun(above, "kernel is", "kernels are"));
 }
 
 std::string launches_fact(const Launches& launches) {
-  std::string text = count(launches.seen) + " seen, ";
+  std::string text = count(launches.seen) + " launched, ";
   text += launches.recorded == launches.seen ? "all recorded" : count(launches.recorded) + " recorded";
   text += launches.dropped == 0 ? ", none dropped" : fmt::format(", {} dropped", count(launches.dropped));
   if (launches.without_time > 0) text += fmt::format(", {} without a time", count(launches.without_time));
@@ -219,8 +213,8 @@ std::string launches_fact(const Launches& launches) {
 
 std::string inflation_fact(const Profile& profile) {
   const auto longer = inflation(profile);
-  if (!longer) return "not measured: no run without it to compare with";
-  return fmt::format("{}{} ({} with the recording, {} without)", *longer < 0 ? "" : "+", percent(*longer),
+  if (!longer) return "not measured (--baseline runs the program without the profiler)";
+  return fmt::format("{}{} ({} with the profiler, {} without)", *longer < 0 ? "" : "+", percent(*longer),
                      duration(*profile.traced_s), duration(*profile.untraced_s));
 }
 
@@ -233,12 +227,12 @@ std::string share_fact(std::string_view done, double without, double all) {
 
 }  // namespace
 
-std::string_view to_string(WinKind kind) { return kWinNames.at(static_cast<std::size_t>(kind)); }
+std::string_view to_string(WinKind kind) { return kSavingNames.at(static_cast<std::size_t>(kind)); }
 
 std::optional<WinKind> parse_win_kind(std::string_view text) {
-  const auto* found = std::find(kWinNames.begin(), kWinNames.end(), text);
-  if (found == kWinNames.end()) return std::nullopt;
-  return static_cast<WinKind>(found - kWinNames.begin());
+  const auto* found = std::find(kSavingNames.begin(), kSavingNames.end(), text);
+  if (found == kSavingNames.end()) return std::nullopt;
+  return static_cast<WinKind>(found - kSavingNames.begin());
 }
 
 std::string_view work_source(const Point& point) {
@@ -246,15 +240,15 @@ std::string_view work_source(const Point& point) {
   return to_string(point.profiled->work_source);
 }
 
-bool bytes_are_least(const Point& point) {
+bool bytes_is_lower_bound(const Point& point) {
   return point.profiled && point.profiled->work_source == WorkSource::modelled;
 }
 
-std::string at_most(const Point& point) { return bytes_are_least(point) ? "\u2264 " : ""; }
+std::string upper_bound_mark(const Point& point) { return bytes_is_lower_bound(point) ? "\u2264 " : ""; }
 
-std::string at_least(const Point& point) {
+std::string lower_bound_mark(const Point& point) {
   const bool memory = point.bound.label == BoundLabel::memory && std::isfinite(point.fraction_of_roof());
-  return memory && bytes_are_least(point) ? "\u2265 " : "";
+  return memory && bytes_is_lower_bound(point) ? "\u2265 " : "";
 }
 
 bool tells_sources(const Report& report) {
@@ -274,29 +268,29 @@ std::string where_figures_are_from(const Report& report) {
   }
   const auto all = std::accumulate(times.begin(), times.end(), std::int64_t{0});
   static constexpr std::array<std::string_view, 3> kTimes = {
-      "traced, of every launch",
-      "of a profiler's replays, which run each launch by itself: in the program it may be faster or slower",
+      "traced for every launch",
+      "replayed by a profiler, one launch at a time; in the program a launch may be faster or slower",
       "means over launches"};
-  // "counted by the hardware (73)": how many rows each has, where it is not all of them.
-  const auto told = [all](std::string_view what, std::int64_t rows) {
+  // "counted by the hardware (73 rows)"; without the number where it is all rows.
+  const auto with_rows = [all](std::string_view what, std::int64_t rows) {
     return rows == all ? std::string(what) : fmt::format("{} ({})", what, counted_noun(rows, "row", "rows"));
   };
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < times.size(); ++i)
-    if (times.at(i) > 0) parts.push_back(told(kTimes.at(i), times.at(i)));
+    if (times.at(i) > 0) parts.push_back(with_rows(kTimes.at(i), times.at(i)));
   std::string text = fmt::format("Times are {}.", fmt::join(parts, "; "));
-  static constexpr std::array<std::string_view, 4> kWork = {
-      "not known", "counted by the hardware", "modelled from the shapes", "stated by the kernel's author"};
+  static constexpr std::array<std::string_view, 4> kWork = {"not known", "counted by the hardware",
+                                                            "modelled from the shapes", "stated by the kernel author"};
   parts.clear();
   for (const WorkSource source : {WorkSource::counted, WorkSource::modelled, WorkSource::stated, WorkSource::none}) {
     const auto i = static_cast<std::size_t>(source);
-    if (work.at(i) > 0) parts.push_back(told(kWork.at(i), work.at(i)));
+    if (work.at(i) > 0) parts.push_back(with_rows(kWork.at(i), work.at(i)));
   }
-  if (!parts.empty()) text += fmt::format(" FLOPs and bytes, of one launch, are {}.", fmt::join(parts, "; "));
+  if (!parts.empty()) text += fmt::format(" FLOPs and bytes per launch are {}.", fmt::join(parts, "; "));
   if (work.at(static_cast<std::size_t>(WorkSource::modelled)) > 0) {
     text +=
-        " Modelled bytes, each input and output once, are the least that there can be: the intensity is then at most, "
-        "and the share of a memory roof at least, what is shown (\u2264, \u2265, an arrow to the left on the chart).";
+        " Modelled bytes count each input and output once and are a lower bound: intensities are upper bounds "
+        "(\u2264, arrow to the left), shares of a memory roof lower bounds (\u2265).";
   }
   return text;
 }
@@ -314,7 +308,7 @@ double fraction_of_roof(const CopySum& copy) {
 
 std::string program_name(const Profile& profile) {
   const auto base = [](const std::string& path) { return path.substr(path.find_last_of('/') + 1); };
-  // Of an interpreter the script is the program.
+  // For an interpreter the script is the program.
   const bool script = profile.program.size() > 1 && base(profile.program.front()).starts_with("python") &&
                       !profile.program[1].starts_with("-");
   std::string name;
@@ -326,16 +320,16 @@ std::string program_name(const Profile& profile) {
 
 std::string_view name_of(WallPart part) {
   static constexpr std::array<std::string_view, kWallParts> kNames = {"kernels at their roof",
-                                                                      "kernels slower than their roof",
+                                                                      "kernels below their roof",
                                                                       "kernels without a known roof",
                                                                       "copies",
-                                                                      "idle, the host launches",
-                                                                      "idle, the host waits in CUDA",
-                                                                      "idle, the host is elsewhere",
-                                                                      "before the first activity",
-                                                                      "after the last activity",
-                                                                      "reading counters, ours",
-                                                                      "not accounted for"};
+                                                                      "idle: host launching",
+                                                                      "idle: host in a CUDA call",
+                                                                      "idle: host busy outside CUDA",
+                                                                      "before the first GPU activity",
+                                                                      "after the last GPU activity",
+                                                                      "profiler overhead (counters)",
+                                                                      "unaccounted"};
   return kNames.at(static_cast<std::size_t>(part));
 }
 
@@ -390,38 +384,38 @@ std::string answer(const Report& report) {
   if (!report.profile) return suite_answer(report);
   const Profile& profile = *report.profile;
   const auto budget = whole_budget(report);
-  if (!budget) return fmt::format("{} of wall time, and no GPU was used.", duration(profile.wall_s));
+  if (!budget) return fmt::format("{} of wall time; no GPU was used.", duration(profile.wall_s));
   const bool several = profile.devices.size() > 1;
   const std::string gpus = several ? "the GPUs" : "this GPU";
-  const std::string roofs = not_measured(report.machine).empty()
-                                ? "of " + gpus
-                                : fmt::format("that {} promise{}, which nobody measured,", gpus, several ? "" : "s");
+  const std::string roofs = not_measured(report.machine).empty() ? "At the measured roofs of " + gpus
+                                                                 : "At data-sheet peak (not measured here)";
   const std::string wall = several ? fmt::format("{} of wall time on {} GPUs, {} together", duration(profile.wall_s),
                                                  profile.devices.size(), budget->text(budget->steps))
                                    : fmt::format("{} of wall time", budget->text(budget->steps));
   if (budget->has_roof()) {
-    return fmt::format("{}. At the roofs {} the kernels would need {}.", wall, roofs,
+    return fmt::format("{}. {} the kernels would take {}.", wall, roofs,
                        budget->text(budget->steps_of(WallPart::at_roof)));
   }
-  const std::int64_t kernels = budget->steps_of(WallPart::roofless);
-  if (kernels == 0) return wall + ", and no kernel was recorded.";
-  return fmt::format("{}. {} ran kernels for {} of it, {}.", wall, several ? "The GPUs" : "The GPU",
-                     budget->text(kernels), percent(budget->seconds(WallPart::roofless) / budget->wall_s));
+  const std::int64_t kernels = budget->steps_of(WallPart::no_roof);
+  if (kernels == 0) return wall + "; no kernel was recorded.";
+  return fmt::format("{}. {} ran kernels for {} of it ({}).", wall, several ? "The GPUs" : "The GPU",
+                     budget->text(kernels), percent(budget->seconds(WallPart::no_roof) / budget->wall_s));
 }
 
 std::string where_the_rest_is(const Report& report) {
   const auto budget = whole_budget(report);
   if (!budget) return {};
-  const WallPart told = budget->has_roof() ? WallPart::at_roof : WallPart::roofless;
+  const WallPart stated = budget->has_roof() ? WallPart::at_roof : WallPart::no_roof;
   std::vector<WallShare> rest;
   for (const WallShare& share : budget->shares)
-    if (share.part != told) rest.push_back(share);
+    if (share.part != stated) rest.push_back(share);
   if (rest.empty()) return {};
   std::stable_sort(rest.begin(), rest.end(),
                    [](const WallShare& a, const WallShare& b) { return a.seconds > b.seconds; });
   std::vector<std::string> parts;
   for (const WallShare& share : rest) parts.push_back(fmt::format("{} {}", budget->text(share), name_of(share.part)));
-  return fmt::format("The other {}: {}.", budget->text(budget->steps - budget->steps_of(told)), fmt::join(parts, "; "));
+  return fmt::format("The other {}: {}.", budget->text(budget->steps - budget->steps_of(stated)),
+                     fmt::join(parts, "; "));
 }
 
 std::string why_no_roofs(const Report& report) {
@@ -430,12 +424,13 @@ std::string why_no_roofs(const Report& report) {
   const auto has_work = [](const Point& point) { return !work_source(point).empty(); };
   if (std::any_of(report.points.begin(), report.points.end(), has_work)) return {};
   const std::string why =
-      profile.why_no_counters.empty() ? "counters were not asked for" : clean_line(profile.why_no_counters);
-  // Another tool's file has what it has.
-  if (tells_sources(report)) return fmt::format("No FLOPs and no bytes, and so no roofs: {}.", why);
+      profile.why_no_counters.empty() ? "counters were not requested" : clean_line(profile.why_no_counters);
+  // A file of another tool can't be counted again.
+  if (tells_sources(report)) return fmt::format("No roofs, because FLOPs and bytes are not known: {}.", why);
   return fmt::format(
-      "No FLOPs and no bytes, and so no roofs: {}. To read counters, run as root or with CAP_SYS_ADMIN, or have the "
-      "driver loaded with NVreg_RestrictProfilingToAdminUsers=0. All that is here needs none of it.",
+      "No roofs, because FLOPs and bytes are not known: {}. To read counters, run as root or with CAP_SYS_ADMIN, or "
+      "load "
+      "the driver with NVreg_RestrictProfilingToAdminUsers=0. The times below need no counters.",
       why.ends_with('.') ? why.substr(0, why.size() - 1) : why);
 }
 
@@ -485,16 +480,16 @@ std::string off_chart(const Report& report) {
   const std::int64_t off = uncounted + flopless + other;
   if (off == 0) return {};
   if (uncounted == static_cast<std::int64_t>(report.points.size()))
-    return counted ? "No kernel is on the chart, for none was counted."
-                   : "No kernel is on the chart, for of none FLOPs and bytes are known.";
+    return counted ? "No kernel is on the chart: none was counted."
+                   : "No kernel is on the chart: FLOPs and bytes are not known for any.";
   std::vector<std::string> reasons;
-  if (flopless > 0) reasons.push_back(count(flopless) + (flopless == 1 ? " does" : " do") + " no FLOPs");
+  if (flopless > 0) reasons.push_back(count(flopless) + (flopless == 1 ? " executes" : " execute") + " no FLOPs");
   if (uncounted > 0) {
     reasons.push_back(count(uncounted) + (!counted         ? " without known FLOPs and bytes"
                                           : uncounted == 1 ? " was not counted"
                                                            : " were not counted"));
   }
-  if (other > 0) reasons.push_back(count(other) + (other == 1 ? " has" : " have") + " no intensity that can be shown");
+  if (other > 0) reasons.push_back(count(other) + (other == 1 ? " has" : " have") + " an intensity outside the axes");
   return fmt::format("{} of {} {} not on the chart: {}.", count(off),
                      counted_noun(static_cast<std::int64_t>(report.points.size()), "kernel", "kernels"),
                      off == 1 ? "is" : "are", listed(reasons));
@@ -502,28 +497,28 @@ std::string off_chart(const Report& report) {
 
 std::vector<std::pair<std::string, std::string>> completeness(const Report& report) {
   const Profile& profile = *report.profile;
-  const std::string ended = profile.signal        ? fmt::format("by signal {}", *profile.signal)
-                            : profile.exit_status ? fmt::format("with exit status {}", *profile.exit_status)
+  const std::string ended = profile.signal        ? fmt::format("signal {}", *profile.signal)
+                            : profile.exit_status ? fmt::format("status {}", *profile.exit_status)
                                                   : "not known";
   return {{"Launches", launches_fact(launches_of(profile))},
           {"Counters", profile.counters
                            ? share_fact("read", profile.kernel_s - profile.counted_s, profile.kernel_s)
-                           : "none: " + (profile.why_no_counters.empty() ? std::string("not asked for")
+                           : "none: " + (profile.why_no_counters.empty() ? std::string("not requested")
                                                                          : clean_line(profile.why_no_counters))},
-          {"Longer by the recording", inflation_fact(profile)},
-          {"Spent on counting", profile.counting_s > 0
-                                    ? fmt::format("{} of {}", duration(profile.counting_s), duration(profile.wall_s))
-                                    : "nothing"},
-          {"Lines", share_fact("known", profile.without_line_s, profile.kernel_s)},
+          {"Profiler overhead", inflation_fact(profile)},
+          {"Time spent counting", profile.counting_s > 0
+                                      ? fmt::format("{} of {}", duration(profile.counting_s), duration(profile.wall_s))
+                                      : "nothing"},
+          {"Source lines", share_fact("known", profile.without_line_s, profile.kernel_s)},
           {"Modules", share_fact("known", profile.without_module_s, profile.kernel_s)},
-          {"Ended", ended}};
+          {"Exit", ended}};
 }
 
 Findings profile_alarms(const Report& report) {
   const Profile& profile = *report.profile;
   Findings found;
   if (report.cancelled) {
-    found.push_back({FindingKind::cancelled, "The recording was ended early: what ran until then is here."});
+    found.push_back({FindingKind::cancelled, "The recording was ended early; activity until then is kept."});
   }
   if (std::string ended = status_sentence(profile); !ended.empty()) {
     found.push_back({FindingKind::program_failed, std::move(ended)});
@@ -531,20 +526,21 @@ Findings profile_alarms(const Report& report) {
   const Launches launches = launches_of(profile);
   if (launches.dropped > 0) {
     found.push_back(
-        {FindingKind::records_dropped, fmt::format("{} dropped by the driver: times are of the others.",
+        {FindingKind::records_dropped, fmt::format("{} dropped by the driver; sums leave them out.",
                                                    counted_noun(launches.dropped, "record was", "records were"))});
   }
   if (launches.torn > 0) {
     found.push_back(
-        {FindingKind::process_torn, fmt::format("{} without a word: up to a second of {} is lost.",
+        {FindingKind::process_torn, fmt::format("{} without closing its recording: up to a second of {} is lost.",
                                                 counted_noun(launches.torn, "process ended", "processes ended"),
                                                 launches.torn == 1 ? "it" : "each")});
   }
   if (const auto longer = inflation(profile); longer && *longer > kMostInflation) {
     found.push_back(
         {FindingKind::recording_overhead,
-         fmt::format("The program took {} longer with the recording than without: idle time is partly ours.",
-                     percent(*longer))});
+         fmt::format(
+             "The program took {} longer with the profiler than without: part of the idle time is profiler overhead.",
+             percent(*longer))});
   }
   return found;
 }

@@ -1,4 +1,4 @@
-// What a program's profile says, in figures and sentences: the same in the page, in Markdown and in the terminal.
+// Findings of a program's profile as figures and sentences, the same for page, Markdown and terminal.
 #pragma once
 
 #include <cstdint>
@@ -13,27 +13,25 @@
 
 namespace roofline {
 
-/// A program that took so much longer with us has idle time that may be ours, which is not explained.
+/// Above this slowdown by the profiler, idle time is not analysed: part of it is profiler overhead.
 inline constexpr double kMostInflation = 0.1;
 
 std::string_view to_string(WinKind kind);
 std::optional<WinKind> parse_win_kind(std::string_view text);
 
-/// Where a row's FLOPs and bytes are from: "counted", "modelled", "stated"; empty where it has none, or is no
-/// program's.
+/// The source of a row's FLOPs and bytes: "counted", "modelled", "stated"; empty where it has none, and for suites.
 std::string_view work_source(const Point& point);
 
-/// Whether its bytes are the least that there can be: the intensity is at most, and the share of a memory roof at
-/// least, what is shown.
-bool bytes_are_least(const Point& point);
-/// "≤ " and "≥ " before such an intensity and such a share; empty where the figure is what it says.
-std::string at_most(const Point& point);
-std::string at_least(const Point& point);
+/// Whether its bytes are a lower bound (modelled): the intensity shown is an upper bound, the share of a memory roof a
+/// lower bound.
+bool bytes_is_lower_bound(const Point& point);
+/// "≤ " before such an intensity and "≥ " before such a share; empty where the figure is exact.
+std::string upper_bound_mark(const Point& point);
+std::string lower_bound_mark(const Point& point);
 
-/// Whether rows differ in where their figures are from, or are not all traced and counted by ourselves: then each says
-/// it.
+/// Whether a row's figures were not traced and counted by roofline itself: then each row names its sources.
 bool tells_sources(const Report& report);
-/// Where times, FLOPs and bytes are from, in sentences.
+/// The sources of times, FLOPs and bytes, as sentences.
 std::string where_figures_are_from(const Report& report);
 
 /// Why a program's row has no work; empty where it has.
@@ -45,22 +43,22 @@ double fraction_of_roof(const CopySum& copy);
 /// "train.py --steps 100": the program and its arguments, without the folder.
 std::string program_name(const Profile& profile);
 
-/// What the wall time of a GPU goes to, in the order in which it is told.
+/// The parts of a GPU's wall time, in the order in which they are listed.
 enum class WallPart : std::uint8_t {
-  at_roof,   ///< what the kernels' work needs at the measured roofs
-  beyond,    ///< what kernels take beyond that
-  roofless,  ///< kernels whose roof is not known
+  at_roof,  ///< attainable time of the kernels' work
+  beyond,   ///< kernel time above that
+  no_roof,  ///< kernels whose roof is not known
   copies,
   launching,
   waiting,
   elsewhere,
   before,
   after,
-  counting,  ///< nothing ran, and the program waited for counters to be read
-  unknown,   ///< what the file leaves; nothing in a recording of ours
+  counting,  ///< idle while the profiler reads counters
+  unknown,   ///< not in any part, in files of other tools
 };
 inline constexpr std::size_t kWallParts = 11;
-/// "kernels at their roof", "idle, the host launches".
+/// "kernels at their roof", "idle: host launching".
 std::string_view name_of(WallPart part);
 
 struct WallShare {
@@ -90,11 +88,11 @@ std::vector<Budget> budgets(const Report& report);
 /// Of all GPUs together; of one GPU its own. Nothing where no GPU was seen.
 std::optional<Budget> whole_budget(const Report& report);
 
-/// The answer in one sentence: the wall time (of a suite its kernels'), and what the same work would take at the roofs.
+/// The wall time (for a suite the kernel time), and how long the same work would take at the roofs.
 std::string answer(const Report& report);
-/// "Of the other 5.81 s: 3.02 s kernels beyond their roof, …", the largest first.
+/// "The other 5.81 s: 3.02 s kernels below their roof; …", the largest first.
 std::string where_the_rest_is(const Report& report);
-/// Why nothing can be said of roofs, and what would allow it; empty with counters.
+/// Why there are no roofs, and how to get them; empty with counters.
 std::string why_no_roofs(const Report& report);
 
 /// Rows of kernels, the one that takes the most time first; all rows, as indices into Report::points.
@@ -106,13 +104,13 @@ double cost_of(const Point& point);
 /// "blocks.0.attn › model.py:31 forward": where a kernel is launched, as far as it is known.
 std::string where_from(const ProfiledKind& kind);
 
-/// "12 of 35 kernels are not on the chart: 8 do no FLOPs and 4 were not counted."; empty where all are.
+/// "12 of 35 kernels are not on the chart: 8 execute no FLOPs and 4 were not counted."; empty where all are.
 std::string off_chart(const Report& report);
 
-/// What there is to know of the recording, one fact a line: {"Launches", "24,900 seen, all recorded"}.
+/// Facts about the recording, one per line: {"Launches", "24,900 launched, all recorded"}.
 std::vector<std::pair<std::string, std::string>> completeness(const Report& report);
 
-/// Plain sentences for a profile, as alarms(), run_facts() and findings() have them for a suite.
+/// The counterparts of alarms(), run_facts() and findings() for a profile.
 Findings profile_alarms(const Report& report);
 Findings profile_facts(const Report& report);
 Findings profile_findings(const Report& report);

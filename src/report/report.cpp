@@ -44,15 +44,14 @@ bool Point::above_roof() const {
   if (!(fraction_of_roof() > 1)) return false;
   const auto limiting = std::find_if(bound.resources.begin(), bound.resources.end(),
                                      [this](const ResourceTime& r) { return r.ceiling == bound.limiting_ceiling; });
-  // The slowest that the launch may have been against the fastest that the roof may allow. A missing
-  // interval counts as exact.
+  // The slow end of the time's interval against the fast end of the roof's. A missing interval counts as exact.
   const double slowest = std::isfinite(time->ci95.high) ? time->ci95.high : time->median;
   const bool known = limiting != bound.resources.end() && std::isfinite(limiting->ci95.low);
   return slowest < (known ? limiting->ci95.low : bound.attainable_time_s);
 }
 
 bool not_cold(const Point& point, const Machine& machine) {
-  // A program's kernels find in caches what the program left there.
+  // A program's kernels may find their data in caches.
   if (point.workload.cache != CacheMode::cold || !point.time || point.profiled) return false;
   const Level memory = main_memory(machine.device.kind);
   double limit = 0;

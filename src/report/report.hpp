@@ -23,7 +23,7 @@ enum class PointStatus : std::uint8_t { ok, skipped, failed };
 std::string_view to_string(PointStatus status);
 std::optional<PointStatus> parse_point_status(std::string_view text);
 
-/// What only running a workload tells. Times only when ok.
+/// What is known only after running a workload. Times only when ok.
 struct Outcome {
   PointStatus status = PointStatus::ok;
   std::string reason;                        ///< why it was skipped or failed; empty when ok

@@ -1,4 +1,4 @@
-// Quotients of what the bound rule allows and what was measured.
+// Attainable over measured times.
 #include "report/roof_share.hpp"
 
 #include <fmt/format.h>
@@ -64,7 +64,7 @@ std::string interval_text(const RoofShare& share) {
   const int digits = share.ci95.width() >= kWide ? 0 : 1;
   const auto rounded = [&](double fraction) { return fmt::format("{:.{}f}", 100 * fraction, digits); };
   const std::string low = rounded(share.ci95.low), high = rounded(share.ci95.high);
-  // Narrower than its last digit, it would only say the same again.
+  // An interval narrower than the last digit adds nothing.
   return low == high ? "" : low + "\u2013" + high;
 }
 
@@ -75,7 +75,7 @@ std::string share_text(const RoofShare& share) {
 }
 
 bool badly_measured(const Point& point) {
-  // Of a program's kernels every launch was timed: their sum is no sample of anything.
+  // A program's kernels have all launches timed, so sampling statistics do not apply.
   if (!point.time || point.profiled) return false;
   const Summary& time = *point.time;
   if (time.drifting) return true;

@@ -16,18 +16,17 @@ struct RoofShare {
   Interval ci95;
 };
 
-/// Of what the kernel's own clock allows: the bound rule's answer. NaN when not timed or no ceiling applies.
+/// Of the roof at the kernel's own clock. NaN when not timed or no ceiling applies.
 RoofShare share_of_roof(const Point& point);
 
-/// Of the burst roof, at the clock that it was measured at: what there would be to win with all power and no limiter.
-/// Nothing where the limiting ceiling has not been moved to another clock or regime.
+/// Of the burst roof at its own clock, as if no limiter acted. Nothing where the limiting ceiling is that one already.
 std::optional<RoofShare> share_of_burst_roof(const Point& point, const Machine& machine);
 
-/// Of its roof, what the machine's pace beside the row left: memory at the pace of copying, arithmetic at its own. What
-/// has work for a part of the time only may run at a slower pace and cost nothing. Nothing where no pace was measured.
+/// The share of its roof that the reference probes reached beside the row: memory by the copy probe, arithmetic by the
+/// FMA probe. Nothing where they did not run.
 std::optional<double> reference_rate_of_roof(const Point& point);
 
-/// Whether its time says more of what else went on than of the kernel.
+/// Whether contention or background slowdown dominated its time.
 bool is_under_contention(const Point& point);
 
 /// "90–98", in per cent; empty where there is no interval, or one narrower than its last digit.
@@ -35,7 +34,7 @@ std::string interval_text(const RoofShare& share);
 /// "91.1 % (90–98 %)"; without an interval the share alone; "—" where there is none.
 std::string share_text(const RoofShare& share);
 
-/// Of its median, end to end: wider, and nothing can be concluded from a time.
+/// Width over the median; a wider interval allows no conclusions.
 constexpr double kWidestInterval = 0.1;
 
 /// Whether the row's time is known too badly to conclude anything from it: drifting, an interval wider than a tenth of

@@ -34,7 +34,7 @@ std::string capitalised(std::string text) {
 
 std::string joined(const std::vector<std::string>& parts) { return fmt::format("{}", fmt::join(parts, " · ")); }
 
-/// Takes the last words that all have in common off, and returns them: {"BF16 tensor", "FP16 tensor"} -> " tensor".
+/// Removes the common last words of all names and returns them: {"BF16 tensor", "FP16 tensor"} -> " tensor".
 std::string split_common_end(std::vector<std::string>& names) {
   std::string end;
   for (;;) {
@@ -76,14 +76,13 @@ struct Usage {
   std::set<Pipe> pipes;
   std::set<Level> levels;
   std::set<std::string> collectives;        ///< names of the roofs of those that points wait for
-  std::set<std::string> sustained;          ///< names of the ceilings that points are held against in that regime
+  std::set<std::string> sustained;          ///< names of the sustained ceilings that limit points
   std::map<std::string, Stretch> limiting;  ///< by name, where the points lie that a ceiling limits
 
   bool limited_by(const Ceiling& ceiling) const { return limiting.contains(ceiling.name); }
 };
 
-/// What the points of the chart run on (each one's busiest pipe, and every level that it moves bytes over), and what
-/// limits them.
+/// The pipes and levels that the points of the chart use, and what limits them.
 Usage usage_of(const Report& report, Intensity of) {
   Usage usage;
   for (const Point& point : report.points) {
@@ -103,17 +102,17 @@ Usage usage_of(const Report& report, Intensity of) {
   return usage;
 }
 
-/// Nearer lines can't be told apart.
+/// Closer lines are not distinguishable.
 constexpr double kApart = 0.98;
 
-/// A sustained roof is a line of its own where a point is held against it and it lies visibly lower than the burst one.
+/// A sustained roof is a line of its own where it limits a point and lies visibly below the burst one.
 bool shows_regime(const Ceiling& ceiling, const Machine& machine, const Usage& usage) {
   if (ceiling.regime == Regime::burst) return true;
   const Ceiling* burst = machine.find(ceiling.name);
   return burst == nullptr || (usage.sustained.contains(ceiling.name) && ceiling.value < kApart * burst->value);
 }
 
-/// What was measured of a level in the regime of `first`, the pattern of its slope first.
+/// The level's patterns in the regime of `first`, the pattern of its slope first.
 std::vector<const Ceiling*> patterns_of(const Machine& machine, const Ceiling& first) {
   std::vector<const Ceiling*> all;
   for (const Ceiling& c : machine.ceilings) {
@@ -243,14 +242,14 @@ std::string sustained_label(const std::vector<const Roof*>& roofs) {
 }
 
 std::string not_measured(const Machine& machine) {
-  const auto promised = std::find_if(machine.ceilings.begin(), machine.ceilings.end(),
-                                     [](const Ceiling& ceiling) { return ceiling.is_data_sheet_limit(); });
-  if (promised != machine.ceilings.end()) {
-    const std::string basis = promised->limit ? clean_line(promised->limit->basis) : std::string();
+  const auto limit = std::find_if(machine.ceilings.begin(), machine.ceilings.end(),
+                                  [](const Ceiling& ceiling) { return ceiling.is_data_sheet_limit(); });
+  if (limit != machine.ceilings.end()) {
+    const std::string basis = limit->limit ? clean_line(limit->limit->basis) : std::string();
     return fmt::format(
-        "no roof here was measured: they are what {} promises, which no kernel quite reaches; calibrate such a GPU, or "
-        "give its machine.json with --machine",
-        promised->origin == kAttributesOrigin ? fmt::format("the device's own description ({})", basis) : basis);
+        "data-sheet limits, not measured here ({}): no kernel quite reaches them; calibrate such a GPU, or pass its "
+        "machine.json with --machine",
+        limit->origin == kAttributesOrigin ? "device attributes: " + basis : basis);
   }
   return {};
 }

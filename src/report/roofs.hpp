@@ -12,20 +12,20 @@ namespace roofline {
 /// A rate (FLOP/s, byte/s) that a logarithmic axis can show; a file may hold any number.
 bool is_plausible(double rate);
 
-/// Whose bytes FLOPs are held against along a chart: those at main memory, or those that cross the network.
+/// The bytes of a chart's intensity: those at main memory, or those over the network.
 enum class Intensity : std::uint8_t { memory, network };
 
-/// FLOP/byte of a row by that choice.
+/// FLOP/byte of a row by these bytes.
 double intensity_of(const Point& point, Intensity of);
 
 /// Whether a row can be a point: it was timed, counts FLOPs, and has a finite intensity and performance
 /// that a logarithmic axis can show.
 bool is_plottable(const Point& point, Intensity of = Intensity::memory);
 
-/// Whether there is a point for a communication roofline, and a roof to hold it against.
+/// Whether there is a point for a communication roofline, and a roof.
 bool has_network_chart(const Report& report);
 
-/// What a reader must know of a machine whose roofs are such; empty where they were measured.
+/// The warning about a machine whose roofs are data-sheet limits; empty where they were measured.
 std::string not_measured(const Machine& machine);
 
 /// One line of the roofline chart.
@@ -35,13 +35,13 @@ struct Roof {
   bool used = false;                   ///< a point of the chart runs on this level or pipe
   bool main = false;                   ///< one of the two that make the roofline
   std::vector<const Ceiling*> others;  ///< the level's other patterns, measured but not drawn
-  bool limits = false;                 ///< a point is held against it, so that it always has a name
+  bool limits = false;                 ///< it limits a point, and so always has a name
   double from = 0, to = 0;             ///< FLOP/byte of the points that hang on a pattern: it is drawn there alone
 
-  /// Its limit is a line of its own. Nearer than the lines are wide it would only make them ragged; hovering tells it.
+  /// Whether its limit is drawn as a line: not where it lies within the line width of the roof.
   bool shows_limit() const;
   std::string level_name() const;  ///< "HBM": the name without the pattern
-  std::string label() const;       ///< "HBM read 4.67 TB/s"; a suspect ceiling says so
+  std::string label() const;       ///< "HBM read 4.67 TB/s"; marked where suspect
   std::string title() const;       ///< everything there is to know about it, in one line
 };
 
@@ -64,7 +64,7 @@ struct Ridge {
 struct Roofs {
   std::vector<Roof>
       memory;  ///< slopes, the steepest first: a level's read roof, or its highest where none was measured
-  std::vector<Roof> patterns;  ///< copy, triad…: what points hang on beside their level's own slope
+  std::vector<Roof> patterns;  ///< copy, triad…: roofs of points that their level's slope does not limit
   std::vector<Roof> compute;   ///< horizontal lines, the highest first
 
   const Roof* main_memory() const;
@@ -81,8 +81,8 @@ std::string ridge_label(const Roofs& roofs);
 /// "ridges 14–203 FLOP/byte", where there is no room for each.
 std::string ridge_range(const Roofs& roofs);
 
-/// Every level by one slope, and by its other patterns where a point is held against them; every pipe by its burst
-/// roof, and by its sustained one too where a point is held against that. References are never drawn.
+/// Every level by one slope, and by its other patterns where they limit a point; every pipe by its burst
+/// roof, and by its sustained one where that limits a point. References are never drawn.
 /// Ceilings without a positive finite value are left out; so are links (pcie, nvlink) that no point uses. The network's
 /// stand alone where intensities are those of the network, and nowhere else.
 Roofs roofs_of(const Report& report, Intensity of = Intensity::memory);

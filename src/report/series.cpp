@@ -118,7 +118,7 @@ std::vector<Series> series_of(const Report& report) {
   std::set<std::size_t> taken;
   for (const Series& sweep : all) taken.insert(sweep.points.begin(), sweep.points.end());
   for (Series& ladder : ladders_of(report, taken)) all.push_back(std::move(ladder));
-  // As the rows come: maps order by name, which is nobody's order.
+  // In the order of the rows, not of the map's names.
   const auto first = [](const Series& s) { return *std::min_element(s.points.begin(), s.points.end()); };
   std::stable_sort(all.begin(), all.end(), [&](const Series& a, const Series& b) { return first(a) < first(b); });
   return all;

@@ -1,4 +1,4 @@
-// The groups of verdicts, and the wins of a program that are about more than one kernel's own time.
+// The groups of verdicts, and the savings of a program that concern more than one kernel's own time.
 #include "report/spending.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 namespace roofline {
 namespace {
 
-/// Of a kernel's own time its verdict tells.
+/// A kernel's own time is the subject of its verdict.
 bool of_one_kernel(const Win& win) { return win.kind == WinKind::kernel || win.kind == WinKind::traffic; }
 
 }  // namespace
@@ -69,8 +69,8 @@ std::string grounds_text(const Verdict& verdict) {
 }
 
 std::string to_win_text(double seconds) {
-  if (!std::isfinite(seconds)) return "what it could win is not known";
-  return duration(seconds) + " to win";
+  if (!std::isfinite(seconds)) return "potential saving not known";
+  return duration(seconds) + " potential saving";
 }
 
 std::string_view kind_words(VerdictKind kind) {

@@ -1,9 +1,15 @@
 #include "report/titles.hpp"
 
+#include <array>
 #include <cctype>
+
+#include "model/spelling.hpp"
 
 namespace roofline {
 namespace {
+
+constexpr std::array<std::string_view, 6> kBoundTitles = {
+    "memory-bound", "compute-bound", "latency-bound", "communication-bound", "balanced", "without a known roof"};
 
 std::string upper(std::string_view text) {
   std::string out(text);
@@ -14,6 +20,8 @@ std::string upper(std::string_view text) {
 }  // namespace
 
 std::string title_of(Level level) { return level == Level::shared ? "shared memory" : upper(to_string(level)); }
+
+std::string_view title_of(BoundLabel label) { return spell(kBoundTitles, label); }
 
 std::string title_of_pipe(std::string_view name) {
   constexpr std::string_view kTensor = "tensor.";

@@ -1,15 +1,23 @@
-// What pipes and levels are called where people read them.
+// Display names of pipes, levels and bounds.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 
+#include "model/bound.hpp"
 #include "model/names.hpp"
 
 namespace roofline {
 
 /// "HBM", "L2", "shared memory".
 std::string title_of(Level level);
+
+/// "memory-bound"; "without a known roof" for unknown.
+std::string_view title_of(BoundLabel label);
+/// In the order in which sentences list them.
+inline constexpr std::array kBoundLabels = {BoundLabel::memory,        BoundLabel::compute,  BoundLabel::latency,
+                                            BoundLabel::communication, BoundLabel::balanced, BoundLabel::unknown};
 
 /// Of a pipe or a compute ceiling, by its name: "FP32", "BF16 tensor".
 std::string title_of_pipe(std::string_view name);

@@ -185,7 +185,7 @@ class Harness:
         problems = [] if report["rows_planned"] == ROWS else ["rows planned are wrong"]
         done = subprocess.run([self.roofline, "report", folder / "out/report.json", "--format", "md", "-o", "-"],
                               env=self.environment, capture_output=True, text=True)
-        if done.returncode != 0 or "did not come to its end" not in done.stdout:
+        if done.returncode != 0 or "run is incomplete" not in done.stdout:
             problems.append("the report does not say that it is unfinished: " + done.stderr)
         return problems
 

@@ -272,7 +272,7 @@ void nsys(std::string_view bytes) { read_nsys(file_of(bytes)); }
 /// A file of any format, joined with itself, and the rows and sums that are made of it.
 void import(std::string_view bytes) {
   const ImportedProfile profile = read_profile_file(file_of(bytes));
-  const Machine machine = promised_machine(device_of({profile}));
+  const Machine machine = data_sheet_machine(device_of({profile}));
   std::vector<std::string> joined;
   check_texts(report_of_imports({profile, profile}, machine, {}, joined));
 }

@@ -276,7 +276,7 @@ inline std::vector<Win> wins_of(const Report& report) {
       {WinKind::kernel, lost(softmax), "softmax_warp_backward_log at 36 % of its roof",
        "874 \u00b5s a launch, 312 \u00b5s at the roof of hbm.triad; 22 % occupancy",
        "Fuse it with the loss (a cross entropy in one pass), which moves a third of the bytes.", softmax},
-      {WinKind::idle, 0.244, "The GPU waits for the host to launch",
+      {WinKind::idle, 0.244, "GPU idle: the host launches too slowly",
        "3,100 gaps of 9 \u00b5s under step/optimizer: 24 small kernels a step",
        "Capture the step in a CUDA graph, or use the fused optimizer.", -1},
       {WinKind::kernel, lost(forward), "softmax_warp_forward_log at 31 % of its roof",

@@ -54,9 +54,9 @@ TEST(Formats, TellOfARunWithoutAnEnd) {
   report.complete = false;
   report.rows_planned = static_cast<std::int64_t>(report.points.size()) + 3;
   const std::map<std::string_view, std::string> words = {{"json", "\"complete\": false"},
-                                                         {"md", "did not come to its end"},
-                                                         {"svg", "did not come to its end"},
-                                                         {"html", "did not come to its end"},
+                                                         {"md", "run is incomplete"},
+                                                         {"svg", "run is incomplete"},
+                                                         {"html", "run is incomplete"},
                                                          {"prometheus", "\nroofline_run_complete{"},
                                                          {"jsonl", "\"complete\":false"}};
   for (const auto& [name, word] : words) {

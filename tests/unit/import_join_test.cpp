@@ -46,7 +46,7 @@ TEST(Join, WithoutTimesThereIsNothingToJoin) {
 TEST(Roofs, OfAttributesAndOfDataSheetsAreNoMeasurement) {
   DeviceFacts device;
   device.name = "NVIDIA H200";
-  const Machine sheet = promised_machine(device);
+  const Machine sheet = data_sheet_machine(device);
   EXPECT_EQ(sheet.compute(Pipe::tensor_bf16)->value, 989e12);
   EXPECT_EQ(sheet.slope(Level::hbm)->value, 4.8e12);
   EXPECT_THAT(about_roofs(sheet), mentions("NVIDIA H200"));
@@ -58,17 +58,17 @@ TEST(Roofs, OfAttributesAndOfDataSheetsAreNoMeasurement) {
   device.core_hz = 1.98e9;
   device.memory_hz = 3.201e9;
   device.bus_bits = 6144;
-  const Machine attributes = promised_machine(device);
+  const Machine attributes = data_sheet_machine(device);
   EXPECT_NEAR(attributes.compute(Pipe::tensor_bf16)->value, 132 * 1.98e9 * 4096, 1);
   EXPECT_NEAR(attributes.slope(Level::hbm)->value, 2 * 3.201e9 * 6144 / 8, 1);
   EXPECT_THAT(not_measured(attributes), HasSubstr("132 SMs x 1980 MHz"));
 
   device = {};
   device.name = "NVIDIA L40";
-  EXPECT_NEAR(promised_machine(device).slope(Level::hbm)->value, 0.864e12, 1) << "no L4";
+  EXPECT_NEAR(data_sheet_machine(device).slope(Level::hbm)->value, 0.864e12, 1) << "no L4";
   device.name = "Somebody's GPU";
-  EXPECT_TRUE(promised_machine(device).ceilings.empty());
-  EXPECT_THAT(about_roofs(promised_machine(device)), HasSubstr("no roofs"));
+  EXPECT_TRUE(data_sheet_machine(device).ceilings.empty());
+  EXPECT_THAT(about_roofs(data_sheet_machine(device)), HasSubstr("no roofs"));
 }
 
 TEST(Roofs, PromisesOfAChipAreThoseOfItsDataSheet) {
@@ -81,7 +81,7 @@ TEST(Roofs, PromisesOfAChipAreThoseOfItsDataSheet) {
     device.core_hz = hz;
     device.memory_hz = 1e9;
     device.bus_bits = 256;
-    const Machine machine = promised_machine(device);
+    const Machine machine = data_sheet_machine(device);
     const Ceiling* ceiling = machine.find("tensor.fp16");
     return ceiling == nullptr ? 0 : ceiling->value * 1e-12;
   };

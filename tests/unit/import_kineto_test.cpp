@@ -117,10 +117,10 @@ TEST(Kineto, HostileFilesAreRefusedWithTheirPlace) {
   const auto kernel = [](const char* times) {
     return trace_of(std::string(R"({"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, )") + times + "}");
   };
-  EXPECT_THAT(refusal_of("a.json", kernel(R"("ts": 5, "dur": -3)")), HasSubstr("takes -3"));
+  EXPECT_THAT(refusal_of("a.json", kernel(R"("ts": 5, "dur": -3)")), HasSubstr("duration (-3"));
   EXPECT_THAT(refusal_of("a.json", kernel(R"("ts": NaN, "dur": 1)")), HasSubstr("byte"));
-  EXPECT_THAT(refusal_of("a.json", kernel(R"("ts": 1e300, "dur": 1)")), HasSubstr("starts at"));
-  EXPECT_THAT(refusal_of("a.json", kernel(R"("dur": 1)")), HasSubstr("starts at")) << "no time at all";
+  EXPECT_THAT(refusal_of("a.json", kernel(R"("ts": 1e300, "dur": 1)")), HasSubstr("invalid start"));
+  EXPECT_THAT(refusal_of("a.json", kernel(R"("dur": 1)")), HasSubstr("invalid start")) << "no time at all";
   EXPECT_EQ(refusal_of("a.json", kernel(R"("ts": 1, "ts": 2, "dur": 1)")), "") << "duplicate keys: the last holds";
 }
 
@@ -142,13 +142,13 @@ TEST(Kineto, ModelledBytesAreTheLeastEverywhere) {
   DeviceFacts device;
   device.name = "NVIDIA H100 80GB HBM3";
   const TemporaryFile file("trace.json", trace_of(kStep));
-  const Report report = report_of_file(file.path(), promised_machine(device));
+  const Report report = report_of_file(file.path(), data_sheet_machine(device));
   const Point& gemm = report.points[0];
   EXPECT_EQ(work_source(gemm), "modelled");
-  EXPECT_TRUE(bytes_are_least(gemm));
-  EXPECT_FALSE(bytes_are_least(report.points[1])) << "without work there is nothing to say of it";
+  EXPECT_TRUE(bytes_is_lower_bound(gemm));
+  EXPECT_FALSE(bytes_is_lower_bound(report.points[1])) << "without work there is nothing to say of it";
   EXPECT_EQ(why_no_roofs(report), "") << "models have roofs, too";
-  EXPECT_THAT(answer(report), HasSubstr("roofs"));
+  EXPECT_THAT(answer(report), HasSubstr("data-sheet peak"));
   const std::string json = render_json(report);
   EXPECT_THAT(json, AllOf(HasSubstr("\"work\": \"modelled\""), HasSubstr("\"at_roof_s\": \"modelled\"")));
   EXPECT_EQ(parse_report(json, "report.json").points[0].profiled->work_source, WorkSource::modelled);

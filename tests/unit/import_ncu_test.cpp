@@ -100,7 +100,7 @@ TEST(NcuReport, ALaunchHasItsTimesAndCounts) {
   EXPECT_FALSE(report.profile->timeline) << "when kernels ran is not in such a file";
   EXPECT_EQ(point.profiled->time_source, TimeSource::replayed);
   EXPECT_EQ(work_source(point), "counted");
-  EXPECT_FALSE(bytes_are_least(point));
+  EXPECT_FALSE(bytes_is_lower_bound(point));
   EXPECT_THAT(point.profiled->sources, HasSubstr("ncu"));
 }
 
@@ -110,7 +110,7 @@ TEST(NcuReport, WhatIsMissingIsNamedAndNothingGuessed) {
   const TemporaryFile file("a.ncu-rep", report_of_metrics(metrics));
   const Report report = report_of_file(file.path());
   EXPECT_TRUE(report.points.at(0).work.flops.empty());
-  EXPECT_THAT(report.points.at(0).profiled->not_counted, HasSubstr("tensor cores"));
+  EXPECT_THAT(report.points.at(0).profiled->not_counted, HasSubstr("tensor core operations"));
 }
 
 TEST(NcuReport, BrokenOnesAreRefusedWithTheirPlace) {

@@ -74,7 +74,7 @@ TEST(MachineFindings, AMachineThatWasFasterBeforeSaysWhenAndByHowMuch) {
     fail(ceiling, kPlateauCheck);
   }
   EXPECT_THAT(machine_findings(machine), ElementsAre(finding(FindingKind::slower_than_earlier, "hbm.read and hbm.write",
-                                                             "0.53", "2026-11-23T19:46:50Z")));
+                                                             "53.0 %", "2026-11-23T19:46:50Z")));
   Machine foreign = cpu();
   fail(foreign.ceilings[0], kHistoryCheck);
   EXPECT_THAT(machine_findings(foreign), ::testing::SizeIs(1)) << "a file that has the check and not the value";
@@ -88,7 +88,7 @@ TEST(MachineFindings, PipesThatAreLowerByTheirClockSaySoOfTheMachineAndNotOfPoin
   fp32.past_best = PastBest{fp32.value / 0.95, "2026-11-23T19:46:50Z", 4.2e9};
   fp32.audit.checks.push_back(audit_history(fp32));
   EXPECT_FALSE(fp32.suspect());
-  EXPECT_THAT(machine_findings(machine), ElementsAre(finding(FindingKind::lower_clock, "fp32", "0.95",
+  EXPECT_THAT(machine_findings(machine), ElementsAre(finding(FindingKind::lower_clock, "fp32", "95.0 %",
                                                              "2026-11-23T19:46:50Z", "4.00 GHz", "4.20")));
   Report report = example::sample_report();
   report.machine = machine;
@@ -102,14 +102,14 @@ TEST(MachineFindings, ADisturbedMachineSaysSoInOneLine) {
   machine.ceilings[0].median_rate = 0.98 * machine.ceilings[0].value;
   EXPECT_THAT(machine_findings(machine), IsEmpty());
   machine.ceilings[1].median_rate = 0.61 * machine.ceilings[1].value;
-  EXPECT_THAT(machine_findings(machine), ElementsAre(finding(FindingKind::background_slowdown, "0.61 of hbm.write")));
+  EXPECT_THAT(machine_findings(machine), ElementsAre(finding(FindingKind::background_slowdown, "hbm.write", "61.0 %")));
   machine.ceilings[2].median_rate = 0.8 * machine.ceilings[2].value;
   machine.ceilings[3].median_rate = 0.9 * machine.ceilings[3].value;
   EXPECT_THAT(machine_findings(machine),
-              ElementsAre(finding(FindingKind::background_slowdown, "0.80 of 3 roofs", "0.61 of hbm.write")));
+              ElementsAre(finding(FindingKind::background_slowdown, "3 roofs", "80.0 %", "hbm.write at 61.0 %")));
   fail(machine.ceilings[1], kPlateauCheck);
-  EXPECT_THAT(machine_findings(machine),
-              ElementsAre(finding(FindingKind::noisy_ceilings, "0.80 of 3 roofs", "0.61 of hbm.write", "--time 120")))
+  EXPECT_THAT(machine_findings(machine), ElementsAre(finding(FindingKind::noisy_ceilings, "3 roofs", "80.0 %",
+                                                             "hbm.write at 61.0 %", "--time 120")))
       << "one line of warning";
 }
 

@@ -208,7 +208,7 @@ TEST(NetworkReport, ACollectiveIsToldWhatHoldsIt) {
   EXPECT_THAT(small.held_by, HasSubstr("latency is 74.1 %"));
   const Told slow = told(machine, 0, 1.5e6, 30e-6);
   EXPECT_EQ(slow.rule, "below-link");
-  EXPECT_THAT(slow.held_by, HasSubstr("It moves 50 GB/s"));
+  EXPECT_THAT(slow.held_by, HasSubstr("Bus bandwidth 50 GB/s"));
   EXPECT_THAT(slow.action, HasSubstr("NCCL_P2P_DISABLE"));
   EXPECT_EQ(told(machine, 0, 4e9, 20e-3).rule, "below-link");
   // Without a sweep nobody knows which of the two it is.

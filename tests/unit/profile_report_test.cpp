@@ -60,7 +60,7 @@ TEST(ProfileBudget, DividesTheWallTimeWithoutRemainder) {
   EXPECT_DOUBLE_EQ(budget.wall_s, 10);
   EXPECT_DOUBLE_EQ(budget.seconds(WallPart::at_roof), 1);
   EXPECT_DOUBLE_EQ(budget.seconds(WallPart::beyond), 2);
-  EXPECT_DOUBLE_EQ(budget.seconds(WallPart::roofless), 1);
+  EXPECT_DOUBLE_EQ(budget.seconds(WallPart::no_roof), 1);
   EXPECT_DOUBLE_EQ(budget.seconds(WallPart::copies), 2);
   EXPECT_EQ(budget.seconds(WallPart::unknown), 0);
   const std::vector<double> seconds = seconds_of(budget);

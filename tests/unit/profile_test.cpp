@@ -468,7 +468,7 @@ TEST_F(FirstWin, OfStreamingKernelsInARowIsTheirFusion) {
   spool.end(26 * kMs);
   const Win win = first(spool);
   EXPECT_EQ(win.kind, WinKind::fusion);
-  EXPECT_THAT(win.what, testing::AllOf(HasSubstr("2 kernels"), HasSubstr("relu \u2192 scale")));
+  EXPECT_THAT(win.what, testing::AllOf(HasSubstr("2 kernels"), HasSubstr("scale \u2192 relu")));
 }
 
 TEST_F(FirstWin, EachGpuHasTheRoofsOfItsOwnKernels) {
@@ -492,7 +492,7 @@ TEST_F(FirstWin, EachGpuHasTheRoofsOfItsOwnKernels) {
   EXPECT_NEAR(gpus[0].at_roof_s * 3, gpus[1].at_roof_s, 1e-9);
   EXPECT_NEAR(gpus[0].at_roof_s + gpus[1].at_roof_s, done.profile->at_roof_s, 1e-9);
   EXPECT_NEAR(gpus[0].roofed_s + gpus[1].roofed_s, done.profile->kernel_s, 1e-9);
-  for (const Budget& budget : budgets(done)) EXPECT_EQ(budget.seconds(WallPart::roofless), 0) << budget.device;
+  for (const Budget& budget : budgets(done)) EXPECT_EQ(budget.seconds(WallPart::no_roof), 0) << budget.device;
 }
 
 // An optimizer's kernels have one name and many arguments of templates.

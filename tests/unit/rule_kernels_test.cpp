@@ -115,7 +115,7 @@ TEST(RuleKernels, EachFaultIsFoundAndIsGoneWhenItIsMended) {
   const std::map<std::string, Quantities> of = recorded_quantities();
   for (const Pair& pair : kPairs) {
     for (const char* name : {pair.fires_on, pair.silent_on}) ASSERT_TRUE(of.contains(name)) << "not recorded: " << name;
-    const bool rest = rule_named(pair.rule).is_rest();  // heard where there is nothing else to hear
+    const bool rest = rule_named(pair.rule).is_fallback();  // heard where there is nothing else to hear
     EXPECT_TRUE(fires(rule_named(pair.rule), of.at(pair.fires_on))) << pair.rule << " on " << pair.fires_on;
     if (!rest) {
       EXPECT_THAT(rules_that_fire(of.at(pair.fires_on)), testing::Contains(pair.rule)) << pair.fires_on;
@@ -128,8 +128,8 @@ TEST(RuleKernels, EachFaultIsFoundAndIsGoneWhenItIsMended) {
 TEST(RuleKernels, NoRuleIsLeftOut) {
   for (const Rule& rule : rules()) {
     // What the machine did, or what was not measured, no kernel does.
-    if (!rule.is_for(DeviceKind::cuda) || (rule.last() && rule.id != "good-enough")) continue;
-    if (rule.tells == Tells::unexplained || rule.id == "suspect-roof-below") continue;
+    if (!rule.is_for(DeviceKind::cuda) || (rule.is_last() && rule.id != "good-enough")) continue;
+    if (rule.kind == RuleKind::unexplained || rule.id == "suspect-roof-below") continue;
     // What several GPUs do has its rows in network_report_test.cpp.
     constexpr std::array<std::string_view, 4> kOfRanks = {"below-link", "message-size", "exchange-latency",
                                                           "takes-turns"};

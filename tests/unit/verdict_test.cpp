@@ -147,8 +147,8 @@ TEST(Verdicts, OfTheRecordedSuite) {
   EXPECT_THAT(tiled.evidence, Contains(testing::Pair("FP32 pipe busy", "62.1 %")));
   EXPECT_THAT(tiled.evidence, Contains(testing::Pair("shared memory busy", "53.4 %")));
   // Nobody edits a library's kernel.
-  EXPECT_THAT(verdict_on(all, report, "gemm fp32 4096x4096x4096 cublaslt").action, HasSubstr("library"));
-  EXPECT_THAT(tiled.action, Not(HasSubstr("library")));
+  EXPECT_THAT(verdict_on(all, report, "gemm fp32 4096x4096x4096 cublaslt").action, HasSubstr("Library kernel"));
+  EXPECT_THAT(tiled.action, Not(HasSubstr("Library kernel")));
 }
 
 /// 1.8 to 4 times the compulsory bytes, and DRAM is idle for three quarters of the time and more.
@@ -187,7 +187,7 @@ TEST(Verdicts, OfAProgramCountAllLaunches) {
   const Verdict& first = all.front();
   EXPECT_NEAR(first.total_gain_s, 0.4706, 1e-4);
   EXPECT_NEAR(first.gain_s, 103.8e-6, 1e-7);
-  EXPECT_EQ(all.back().kind, VerdictKind::roofless);
+  EXPECT_EQ(all.back().kind, VerdictKind::no_roof);
   EXPECT_TRUE(std::isnan(all.back().gain_s));
   EXPECT_THAT(all.back().held_by, HasSubstr(why_no_work(report.points[all.back().row])));
 }
@@ -241,7 +241,7 @@ TEST(Verdicts, NobodyIsToldToStopByAFigureThatNobodyKnows) {
   EXPECT_EQ(wide(0.101).rule, "wide-interval");
   EXPECT_EQ(wide(0.099).kind, VerdictKind::at_roof);
   for (const char* rule : {"drifting", "no-interval", "wide-interval", "suspect-roof", "disturbed"})
-    EXPECT_EQ(find_rule(rule, DeviceKind::cuda)->tells, Tells::measure) << rule;
+    EXPECT_EQ(find_rule(rule, DeviceKind::cuda)->kind, RuleKind::measure) << rule;
 }
 
 /// Below a suspect roof there still is something to do; that the roof is suspect is said beside it.

@@ -122,7 +122,7 @@ std::vector<LegendEntry> legend_of(const Chart& chart) {
                    {Circle{{9, -2}, 5, chart.colors->muted, Stroke{chart.colors->above, 1.6}},
                     Line{{{0, 5}, {18, 5}}, false, {}, Stroke{chart.colors->above, 2}}},
                    18});
-  const auto least = [](const PlottedPoint& p) { return bytes_are_least(*p.point); };
+  const auto least = [](const PlottedPoint& p) { return bytes_is_lower_bound(*p.point); };
   if (std::any_of(chart.points.begin(), chart.points.end(), least)) {
     LegendEntry entry{"modelled bytes: intensity at most", "", {}, 22};
     add_arrow({16, 0}, 5, chart.colors->muted, entry.sample);

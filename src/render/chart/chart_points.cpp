@@ -60,7 +60,7 @@ Group point_group(const Chart& chart, const PlottedPoint& p, std::optional<std::
                                {"bound", std::string(to_string(p.point->bound.label))},
                                {"limiting", p.point->bound.limiting_ceiling}});
   if (p.radius != kMarkerRadius) g.data.emplace_back("radius", fmt::format("{:.1f}", p.radius));
-  if (bytes_are_least(*p.point)) g.data.emplace_back("bytes", "least");
+  if (bytes_is_lower_bound(*p.point)) g.data.emplace_back("bytes", "least");
   if (!run && std::isfinite(roof_at(p))) g.data.emplace_back("roof", fmt::format("{:.4g}", roof_at(p)));
   const Vec at = chart.at(p);
   const Interval& ci = p.performance_ci95;
@@ -70,7 +70,7 @@ Group point_group(const Chart& chart, const PlottedPoint& p, std::optional<std::
     if (low - high > 2 * p.radius + 2)
       g.items.push_back(Line{{{at.x, low}, {at.x, high}}, false, {}, Stroke{chart.color_of(p), 1.6, {}, true}});
   }
-  if (bytes_are_least(*p.point)) add_arrow(at, p.radius, chart.color_of(p), g.items);
+  if (bytes_is_lower_bound(*p.point)) add_arrow(at, p.radius, chart.color_of(p), g.items);
   const MarkerFill fill = run ? MarkerFill::hollow : MarkerFill::solid;
   g.items.push_back(marker(p.style, at, p.radius, *chart.colors, fill));
   if (p.point->above_roof()) {

@@ -233,7 +233,7 @@ std::string point_title(const PlottedPoint& plotted) {
   text += other_resources(p);
   if (p.above_roof()) text += "; above its roof: the roof or the counted work is wrong";
   if (p.bound.suspect) text += "; the roof is suspect";
-  if (bytes_are_least(p)) text += "; modelled bytes (lower bound): the intensity is an upper bound";
+  if (bytes_is_lower_bound(p)) text += "; modelled bytes (lower bound): the intensity is an upper bound";
   if (p.profiled && !p.profiled->sources.empty()) text += "; " + clean_line(p.profiled->sources);
   return text;
 }

@@ -72,7 +72,7 @@ std::string html_chart_lead(const Report& report) {
     return fmt::format("<h2 id=\"chart-h\">The roofs of this machine</h2>\n{}",
                        off.empty() ? "" : fmt::format("<p class=\"lead\">{}</p>\n", escape_html(off)));
   }
-  const char* least = std::any_of(report.points.begin(), report.points.end(), bytes_are_least)
+  const char* least = std::any_of(report.points.begin(), report.points.end(), bytes_is_lower_bound)
                           ? "<li>An arrow to the left: bytes are modelled, a lower bound. The true intensity is at "
                             "most the one shown.\n"
                           : "";

@@ -85,7 +85,7 @@ std::string html_spending(const Report& report, const std::vector<Verdict>& verd
   for (const Spending& spending : all) {
     // Causes without a potential saving, or with an unknown one, follow in one line each.
     const bool wins = !(spending.seconds <= 0) && spending.kind != VerdictKind::at_roof && !spending.beside;
-    if (!wins || (!std::isfinite(spending.seconds) && spending.kind == VerdictKind::roofless)) {
+    if (!wins || (!std::isfinite(spending.seconds) && spending.kind == VerdictKind::no_roof)) {
       rest += fmt::format("<p class=\"rest-of\"><span class=\"chip\">{}</span> {} {}</p>\n",
                           spending.beside ? "clock" : kind_words(spending.kind), text_of(report, spending),
                           which(report, spending));

@@ -24,7 +24,7 @@ struct PointChange {
 /// `threshold` and the interval of the ratio leaves 1 out.
 std::vector<PointChange> compare_runs(const Report& before, const Report& now, double threshold = kRunToRun);
 
-/// What a gate allows where nobody says otherwise.
+/// The default limit of a gate.
 inline constexpr double kMaxSlowdown = 0.03;
 
 /// Slower by more than `max_slowdown` (0.03 is 3 %), and beyond the intervals: what a gate fails on.

@@ -1,4 +1,4 @@
-// What a comparison says in words. Times only: a kernel's distance to its roof depends on a calibration.
+// A comparison in words. It compares times only: the distance to a roof depends on the calibration.
 #include "report/comparison/comparison.hpp"
 
 #include <fmt/format.h>
@@ -25,8 +25,8 @@ std::string percent_limit(const Comparison& comparison) {
   return fmt::format("{} %", number(100 * comparison.max_slowdown, 3));
 }
 
-/// A launch that was replayed by itself takes longer than one in its program: that is no slowdown.
-bool timed_alike(const Point* before, const Point* now) {
+/// A replayed launch takes longer than one in its program, which is not a slowdown.
+bool same_time_source(const Point* before, const Point* now) {
   if (before == nullptr || now == nullptr || !before->profiled || !now->profiled) return true;
   const auto replayed = [](const Point& point) { return point.profiled->time_source == TimeSource::replayed; };
   return replayed(*before) == replayed(*now);
@@ -119,13 +119,13 @@ std::string matched(const Comparison& comparison) {
     for (const Point& point : of.points) all += cost_of(point);
     return all > 0 ? percent(part / all) : kAbsent;
   };
-  return fmt::format("{} {} in both: {} of the kernels' time before, {} now.", kernels(both), both == 1 ? "is" : "are",
+  return fmt::format("{} {} in both runs: {} of kernel time before, {} now.", kernels(both), both == 1 ? "is" : "are",
                      share(before, *comparison.base), share(now, *comparison.now));
 }
 
-/// Totals of programs that ran for different times say little.
+/// Totals over different numbers of launches are not comparable.
 std::string other_launches(const Comparison& comparison) {
-  constexpr double kAlike = 0.1;
+  constexpr double kSameCount = 0.1;
   const auto launches = [](const Report& report) {
     std::int64_t sum = 0;
     for (const Point& point : report.points) sum += point.profiled ? point.profiled->launches : 0;
@@ -133,9 +133,8 @@ std::string other_launches(const Comparison& comparison) {
   };
   const std::int64_t before = launches(*comparison.base), now = launches(*comparison.now);
   if (before <= 0 || now <= 0) return {};
-  if (std::abs(std::log(static_cast<double>(now) / static_cast<double>(before))) < std::log1p(kAlike)) return {};
-  return fmt::format("Launches {} before, {} now: what is said of totals is of different amounts of work.",
-                     count(before), count(now));
+  if (std::abs(std::log(static_cast<double>(now) / static_cast<double>(before))) < std::log1p(kSameCount)) return {};
+  return fmt::format("Launches {} before, {} now: totals are of different amounts of work.", count(before), count(now));
 }
 
 /// What the programs took as a whole, and the kernels whose totals changed most.
@@ -151,13 +150,13 @@ std::vector<std::string> program_changes(const Comparison& comparison) {
     return std::abs(comparison.total_change(*a)) > std::abs(comparison.total_change(*b));
   });
   std::vector<std::string> sentences = {changed_sum("Wall time", before.wall_s, now.wall_s),
-                                        changed_sum("All kernels", before.kernel_s, now.kernel_s)};
+                                        changed_sum("Kernel time", before.kernel_s, now.kernel_s)};
   std::string most;
   for (std::size_t i = 0; i < std::min(changed.size(), kMost); ++i) {
     most += fmt::format("{}{} {}", most.empty() ? "" : ", ", point_name(comparison.row(*changed[i])),
                         total_change_text(comparison, *changed[i]));
   }
-  if (!most.empty()) sentences.push_back(fmt::format("In total most changed {}.", most));
+  if (!most.empty()) sentences.push_back(fmt::format("Largest changes in total: {}.", most));
   sentences.push_back(matched(comparison));
   if (std::string launches = other_launches(comparison); !launches.empty()) sentences.push_back(std::move(launches));
   return sentences;
@@ -187,11 +186,11 @@ double Comparison::total_change(const PointChange& change) const {
 bool Comparison::is_regression(const PointChange& change) const {
   const Point* later = after(change);
   const bool broke = change.change == Change::only_before && later != nullptr && later->status == PointStatus::failed;
-  return broke || (timed_alike(before(change), later) && regressed(change, max_slowdown));
+  return broke || (same_time_source(before(change), later) && regressed(change, max_slowdown));
 }
 
 Comparison comparison_of(const Report& base, const Report& now, double max_slowdown) {
-  // What a gate complains about is never "no difference" in its own table.
+  // A row that fails the gate must not be "no difference" in the table.
   return {&base, &now, max_slowdown, compare_runs(base, now, std::min(kRunToRun, max_slowdown))};
 }
 
@@ -224,8 +223,8 @@ std::string outcome_line(const Comparison& comparison) {
   const std::string regressions = regression_line(comparison);
   if (!regressions.empty()) return "Fail: " + regressions;
   if (!comparison.now->complete) {
-    return fmt::format("No verdict: the later run did not come to its end, {} of {} rows are there.",
-                       comparison.now->points.size(), comparison.now->rows_planned);
+    return fmt::format("No verdict: the later run is incomplete ({} of {} rows).", comparison.now->points.size(),
+                       comparison.now->rows_planned);
   }
   return fmt::format("Pass: no kernel got slower by more than {}.", percent(comparison.max_slowdown));
 }
@@ -244,8 +243,8 @@ std::vector<const PointChange*> worst_first(const Comparison& comparison) {
   };
   std::stable_sort(rows.begin(), rows.end(), [&](const PointChange* a, const PointChange* b) {
     if (rank(a) != rank(b)) return rank(a) < rank(b);
-    const bool told = a->change == Change::slower || a->change == Change::faster;
-    return told && ratio(a) > ratio(b);
+    const bool by_ratio = a->change == Change::slower || a->change == Change::faster;
+    return by_ratio && ratio(a) > ratio(b);
   });
   return rows;
 }
@@ -274,17 +273,15 @@ std::vector<std::string> comparison_notes(const Report& base, const Report& now)
                   other_name ? before.name : before.identity, other_name ? after.name : after.identity);
   note_difference(notes, "different drivers", before.driver, after.driver);
   note_difference(notes, "different versions of roofline", base.invocation.tool_version, now.invocation.tool_version);
-  note_difference(notes, "different calibrations (times compare, fractions of the roof don't)",
+  note_difference(notes, "different calibrations (times are comparable, shares of the roof are not)",
                   base.machine.measured_at, now.machine.measured_at);
   if (base.profile.has_value() != now.profile.has_value()) {
-    notes.emplace_back("one is of a program, the other of a suite: their rows have nothing in common");
+    notes.emplace_back("one is a program, the other a suite: their rows can't be matched");
   } else if (base.profile) {
     note_difference(notes, "different programs", program_name(*base.profile), program_name(*now.profile));
-    note_difference(
-        notes,
-        "times are not of one kind (a replayed launch ran by itself: no row of the other kind is called a regression)",
-        sources_of(base, true), sources_of(now, true));
-    note_difference(notes, "FLOPs and bytes are not of one kind (times compare, fractions of the roof don't)",
+    note_difference(notes, "times from different sources (replayed and traced times are never called a regression)",
+                    sources_of(base, true), sources_of(now, true));
+    note_difference(notes, "FLOPs and bytes from different sources (times are comparable, shares of the roof are not)",
                     sources_of(base, false), sources_of(now, false));
   }
   const Comparison comparison = comparison_of(base, now);
@@ -295,13 +292,13 @@ std::vector<std::string> comparison_notes(const Report& base, const Report& now)
   }
   const auto note_unfinished = [&](const char* which, const Report& report) {
     if (report.complete) return;
-    notes.push_back(fmt::format("the {} run did not come to its end: it has {} of {} rows", which, report.points.size(),
-                                report.rows_planned));
+    notes.push_back(
+        fmt::format("the {} run is incomplete: {} of {} rows", which, report.points.size(), report.rows_planned));
   };
   note_unfinished("earlier", base);
   note_unfinished("later", now);
-  if (base.cancelled) notes.emplace_back("the earlier run was cancelled: it may lack rows");
-  if (now.cancelled) notes.emplace_back("the later run was cancelled: it may lack rows");
+  if (base.cancelled) notes.emplace_back("the earlier run was cancelled: rows may be missing");
+  if (now.cancelled) notes.emplace_back("the later run was cancelled: rows may be missing");
   return notes;
 }
 
@@ -321,7 +318,7 @@ std::string regression_line(const Comparison& comparison) {
   }
   std::string text;
   if (!slower.empty()) {
-    text = fmt::format("{} of {} got slower by more than {} and beyond the intervals: {}", slower.size(),
+    text = fmt::format("{} of {} got slower by more than {}, beyond the intervals: {}", slower.size(),
                        kernels(compared), percent_limit(comparison), some_of(slower));
   }
   if (!failed.empty()) {

@@ -1,4 +1,4 @@
-// Two runs compared, in words: what every renderer of a comparison says, and the gate's one line.
+// The comparison of two runs: rows, sentences for every renderer, and the one line of the gate.
 #pragma once
 
 #include <string>

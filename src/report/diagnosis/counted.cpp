@@ -10,7 +10,7 @@
 namespace roofline {
 namespace {
 
-/// Everything that the model says runs on a pipe, counted in the op's FLOPs or not.
+/// All modelled operations by pipe, including those that are not counted as the op's FLOPs.
 std::map<Pipe, double> modelled_operations(const Work& work) {
   std::map<Pipe, double> operations = work.flops;
   for (const auto& [pipe, count] : work.uncounted) operations[pipe] += count;
@@ -30,7 +30,7 @@ void add_pipes(std::vector<CountedAmount>& rows, const Point& point) {
     rows.push_back({std::string(to_string(pipe)), CeilingKind::compute, known ? model->second : kNaN, count,
                     known ? count / model->second : kNaN});
   }
-  // Where FLOPs were counted, but not those of a pipe of the model, that is said: it is not the same as none.
+  // A modelled pipe that was not counted gets a row, because not counted differs from none.
   for (const auto& [pipe, count] : point.work.flops) {
     if (counted.empty() || counted.contains(pipe) || !(count > 0)) continue;
     rows.push_back({std::string(to_string(pipe)), CeilingKind::compute, count, kNaN, kNaN});

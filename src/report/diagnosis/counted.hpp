@@ -1,4 +1,4 @@
-// The work model beside the counters: what a launch had to do, and what it did.
+// Modelled and counted work of a launch side by side.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace roofline {
 struct CountedAmount {
   std::string name;  ///< "tensor.bf16", "hbm"
   CeilingKind kind = CeilingKind::compute;
-  double modelled = 0;  ///< NaN where the model says nothing of it
+  double modelled = 0;  ///< NaN where it is not modelled
   double counted = 0;   ///< NaN where it was not counted
   /// Counted over modelled; of a cache level, over the compulsory bytes of main memory. NaN where there is no model.
   double ratio = 0;

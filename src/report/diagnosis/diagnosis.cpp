@@ -22,7 +22,7 @@ bool holds(const Condition& condition, const Quantities& quantities) {
   return false;
 }
 
-/// Names in braces replaced by what `text_of` says of them; nothing when it says nothing.
+/// The text with each name in braces replaced by `text_of(name)`; nothing when one has no text.
 template <class TextOf>
 std::optional<std::string> filled_by(std::string_view text, TextOf text_of) {
   std::string out;
@@ -46,11 +46,11 @@ std::optional<std::string> filled(std::string_view text, const Quantities& quant
   });
 }
 
-/// A library's kernel is told what its caller can do.
+/// For a library's kernel what its caller can do.
 std::string_view next_of(const Rule& rule, const Quantities& quantities) {
   const auto library = quantities.find("library");
-  const bool others = library != quantities.end() && library->second == 1;
-  return others && !rule.for_library.empty() ? rule.for_library : rule.next;
+  const bool is_library = library != quantities.end() && library->second == 1;
+  return is_library && !rule.for_library.empty() ? rule.for_library : rule.next;
 }
 
 }  // namespace
@@ -65,10 +65,10 @@ std::vector<Advice> diagnose(const Quantities& quantities, DeviceKind device) {
   std::vector<Advice> advice;
   bool caused = false;
   for (const Rule& rule : rules()) {
-    if (!rule.is_for(device) || (rule.is_rest() && caused) || !fires(rule, quantities)) continue;
-    caused = caused || rule.tells == Tells::cause || rule.is_rest();
+    if (!rule.is_for(device) || (rule.is_fallback() && caused) || !fires(rule, quantities)) continue;
+    caused = caused || rule.kind == RuleKind::cause || rule.is_fallback();
     Advice one{.rule = std::string(rule.id),
-               .tells = rule.tells,
+               .kind = rule.kind,
                .finding = filled(rule.finding, quantities).value_or(""),
                .next = filled(next_of(rule, quantities), quantities).value_or(""),
                .source = std::string(rule.source),
@@ -80,7 +80,7 @@ std::vector<Advice> diagnose(const Quantities& quantities, DeviceKind device) {
                                 quantity_text(condition.quantity, quantities.find(condition.quantity)->second));
     }
     advice.push_back(std::move(one));
-    if (rule.last()) break;
+    if (rule.is_last()) break;
   }
   return advice;
 }

@@ -13,28 +13,26 @@
 
 namespace roofline {
 
-/// A rule that fired, in words.
+/// A rule that fired, with its texts filled in.
 struct Advice {
   std::string rule;  ///< its id
-  Tells tells = Tells::cause;
+  RuleKind kind = RuleKind::cause;
   std::string finding;  ///< with the figures in it
   std::string next;
   std::string source;
   std::vector<std::pair<std::string, std::string>> evidence;  ///< quantity and value, of each condition
 };
 
-/// Whether all conditions of a rule hold, and all that it speaks of is known.
+/// Whether all conditions of a rule hold, and every quantity in its texts is known.
 bool fires(const Rule& rule, const Quantities& quantities);
 
-/// Every rule for such a device that fires on these quantities, in the order of the table. A rule is silent unless all
-/// that it asks for and speaks of is known.
+/// Every rule for such a device that fires on these quantities, in the order of the table.
 std::vector<Advice> diagnose(const Quantities& quantities, DeviceKind device);
 
 /// The rule of that id for such a device; null where there is none.
 const Rule* find_rule(std::string_view id, DeviceKind device);
 
-/// A text of a rule with the figures of several rows: ranges where they differ. Nothing where a figure is not known of
-/// one of them.
+/// A text of a rule with the figures of several rows: ranges where they differ. Nothing where one row lacks a figure.
 std::optional<std::string> filled_by_all(std::string_view text, std::span<const Quantities> rows);
 
 }  // namespace roofline

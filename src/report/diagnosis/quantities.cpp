@@ -1,4 +1,4 @@
-// One function a group of quantities; each sets what it can.
+// One function per group of quantities; each sets what is known.
 #include "report/diagnosis/quantities.hpp"
 
 #include <fmt/format.h>
@@ -11,176 +11,11 @@
 #include "model/nan.hpp"
 #include "report/network.hpp"
 #include "report/roof_share.hpp"
-#include "report/titles.hpp"
-#include "text/format.hpp"
 
 namespace roofline {
 namespace {
 
-constexpr auto kFraction = QuantityUnit::fraction;
-constexpr auto kFactor = QuantityUnit::factor;
-constexpr auto kNumber = QuantityUnit::number;
-constexpr auto kHertz = QuantityUnit::hertz;
-constexpr auto kBytes = QuantityUnit::bytes;
-constexpr auto kBandwidth = QuantityUnit::bandwidth;
-constexpr auto kSeconds = QuantityUnit::seconds;
-constexpr auto kFlag = QuantityUnit::flag;
-constexpr auto kPipe = QuantityUnit::pipe;
-constexpr auto kLevel = QuantityUnit::level;
-
-constexpr QuantitySpec kSpecs[] = {
-    {"interval.known", "interval known", kFlag, "the median has a 95 % interval"},
-    {"interval.width", "width of its interval", kFraction, "of the median, its 95 % interval from end to end"},
-    {"drifting", "drifting", kFlag, "its time was still moving when sampling ended"},
-    {"samples", "samples", kNumber, "that its median is of"},
-    {"samples.effective", "independent samples", kNumber, "that the samples are worth, as they follow each other"},
-    {"samples.close", "samples close together", kFlag, "six or more, nine tenths of them within a tenth of the median"},
-    {"autocorrelation", "autocorrelation", kNumber, "of neighbouring samples"},
-    {"time.q05", "5 % quantile", kSeconds, "of its times"},
-    {"time.q95", "95 % quantile", kSeconds, "of its times"},
-    {"not_cold", "not cold", kFlag, "it was to be cold and is faster than main memory can be"},
-    {"above_roof", "above its roof", kFlag, "by more than the intervals explain"},
-    {"roof.known", "roof known", kFlag, "a ceiling limits it"},
-    {"roof.suspect", "roof suspect", kFlag, "that ceiling failed its audit"},
-    {"roof.missing", "missing to its roof", kFraction, "1 - roof.fraction"},
-    {"counted", "counted", kFlag, "the hardware counted its bytes or operations"},
-    {"library", "a library's", kFlag, "its longest kernel is one of a vendor's library or of a framework"},
-    {"roof.fraction", "of its roof", kFraction, "attainable over measured time"},
-    {"time.lost", "processor time lost", kFraction,
-     "of the processor's time, what others had or a limiter took while it was timed"},
-    {"pace", "machine's pace", kFraction,
-     "of its roof, what the machine itself left beside it: memory at the pace of copying, arithmetic at its own"},
-    {"roof.at_pace", "of its roof at that pace", kFraction, "roof.fraction over pace"},
-    {"pace.copy", "pace of copying", kFraction, "of main memory's copy roof, what its probe reached beside it"},
-    {"pace.arithmetic", "pace of arithmetic", kFraction, "the same of the fp32 roof"},
-    {"launch.share", "launch floor", kFraction, "of the time, what its launches need at the launch floor"},
-    {"transfer.share", "link to the host busy", kFraction, "of the time, what its bytes need on PCIe or NVLink"},
-    {"product", "product beside it", kFlag, "of a row with a collective: it computes too"},
-    {"network.bound", "communication-bound", kFlag, "its collective's bytes limit it"},
-    {"network.latency.bound", "bound by its collective's latency", kFlag, "that is what limits it"},
-    {"network.message", "message", kBytes, "of a rank's larger buffer, what its collective is of"},
-    {"network.bus", "bus bandwidth", kBandwidth, "of its collective over its whole time, as nccl-tests counts it"},
-    {"network.roof", "roof of the links", kBandwidth, "bus bandwidth that its bound holds it against"},
-    {"network.share", "bytes at the links' rate", kFraction, "of the time, what its bytes need at network.roof"},
-    {"network.latency.share", "latency of its collective", kFraction, "of the time, by the line of as many ranks"},
-    {"network.enough", "", kBytes, "message of which latency is a tenth of the time, by that line"},
-    {"network.of_size", "of what that size gave", kFraction,
-     "of a collective alone: its rate over that of its size and ranks in the calibration's sweep"},
-    {"network.need", "collective's time alone", kFraction,
-     "of the time, what its collective took in that sweep; without one its latency and its bytes' time together"},
-    {"network.latency.part", "", kFraction, "of that, its latency"},
-    {"product.share", "product's time alone", kFraction, "of the time, what the rest of its work needs at its roof"},
-    {"apart.share", "both, one after the other", kFraction, "product.share and network.need together"},
-    {"overlap.gain", "", kFraction, "of the time, the shorter of the two: what could be hidden under the other"},
-    {"memory.bound", "memory-bound", kFlag, "the bound is memory"},
-    {"compute.bound", "compute-bound", kFlag, "the bound is compute"},
-    {"clock.known", "clock known", kFlag, "its core clock was read"},
-    {"clock.gain", "more by the burst roof", kFraction,
-     "of its time, what its roof would allow less at the clock that the burst ceiling was measured at"},
-    {"clock.explains", "", kFraction,
-     "of what is missing to the roof, what is missing to the share of cycles in which tensor cores worked"},
-    {"clock", "core clock", kHertz, "core clock while it was timed"},
-    {"clock.share", "of the highest clock", kFraction, "of the highest core clock"},
-    {"memory.utilization", "main memory busy", kFraction,
-     "main memory bytes a second over the highest roof; counted bytes where there are any"},
-    {"levels.utilization", "busiest level of memory", kFraction,
-     "the same of the busiest level of memory, of those that were counted"},
-    {"compute.utilization", "busiest pipe", kFraction,
-     "the busiest pipe's operations a second over its roof, modelled or counted, whichever are more"},
-    {"pipe", "busiest pipe", kPipe, "the one that compute.utilization is of"},
-    {"level", "busiest level", kLevel, "the one that levels.utilization is of"},
-    {"level.need", "that level's time alone, of the roof's", kFraction,
-     "of the attainable time, what the busiest level's bytes need at its roof"},
-    {"busy.sum", "", kFraction, "compute.utilization and levels.utilization together"},
-    {"second.need", "that pipe's time alone, of the roof's", kFraction,
-     "of the attainable time, what the pipe after the first needs at its roof"},
-    {"second.explains", "", kFraction, "of what is missing to the roof, second.need were it not hidden at all"},
-    {"arithmetic.explains", "", kFraction, "the same of arithmetic.need"},
-    {"second", "second pipe", kPipe, "the pipe that needs the most time after the first"},
-    {"arithmetic.need", "arithmetic's time alone, of the roof's", kFraction,
-     "of a memory-bound row's attainable time, what its busiest pipe needs"},
-    {"both.utilization", "busiest pipe or level", kFraction, "the larger of the levels' and compute utilization"},
-    {"matrix.work", "matrix product", kFlag,
-     "most of the model's FLOPs are a matrix product in a type that tensor cores have"},
-    {"tensor.executed", "on tensor cores", kFlag, "tensor operations were counted"},
-    {"tensor.active", "tensor cores busy", kFraction, "cycles in which the tensor pipe worked"},
-    {"tensor.gain", "tensor over vector roof", kFactor, "roof of the tensor pipe over that of the vector pipe"},
-    {"tensor.gap", "tensor cores idle", kFraction, "cycles in which the tensor pipe did not work"},
-    {"wgmma.share", "through wgmma", kFraction, "of the tensor operations that went through wgmma"},
-    {"wgmma.available", "has wgmma", kFlag, "the chip has wgmma"},
-    {"blocks", "blocks", kNumber, "of the largest kernel's grid"},
-    {"threads", "threads a block", kNumber, "of a block of it"},
-    {"registers", "registers a thread", kNumber, "of a thread of it"},
-    {"shared", "shared memory a block", kBytes, "of a block of it"},
-    {"sms", "SMs", kNumber, "of the device"},
-    {"blocks.per_sm", "blocks an SM", kNumber, "blocks of the grid over SMs"},
-    {"waves", "waves of blocks", kNumber, "blocks over those that are resident at once"},
-    {"tail.idle", "last wave empty", kFraction, "block slots that are empty in the last wave"},
-    {"tail.share", "slots empty in the last wave", kFraction, "of the block slots of all waves, those left empty"},
-    {"grid.fill", "block slots filled", kFraction, "of those that are there at once, those that the grid fills"},
-    {"tail.explains", "", kFraction, "of what is missing to the roof, tail.share"},
-    {"blocks.explains", "", kFraction, "of what is missing to the roof, the share of SMs without a block"},
-    {"warps.per_sm", "warps an SM", kNumber, "that were resident, mean"},
-    {"limit.registers", "limited by registers", kFlag, "registers limit the blocks on an SM"},
-    {"limit.shared", "limited by shared memory", kFlag, "shared memory does"},
-    {"limit.blocks", "limited by blocks", kFlag, "the number of blocks does"},
-    {"occupancy", "occupancy", kFraction, "warps that were resident, of the most"},
-    {"occupancy.of_possible", "of the possible occupancy", kFraction,
-     "reached over what fits, or over what the grid has where that is less"},
-    {"load.excess", "bytes fetched over asked", kFactor,
-     "bytes of the sectors that loads asked for, over the bytes that threads did"},
-    {"load.share", "loads in L1 traffic", kFraction, "loads' sectors over all that L1 was asked for"},
-    {"store.share", "stores in L1 traffic", kFraction, "the same of stores"},
-    {"store.excess", "bytes touched over written", kFactor, "the same of stores"},
-    {"load.sectors", "sectors a load", kNumber, "a request of a warp"},
-    {"store.sectors", "sectors a store", kNumber, "a request of a warp"},
-    {"load.width", "bytes a thread loads at once", kNumber, "mean, of global memory"},
-    {"local.share", "local memory in L1 traffic", kFraction, "local memory's bytes over all that L1 was asked for"},
-    {"shared.excess", "shared memory wavefronts over needed", kFactor,
-     "wavefronts of shared memory over those without bank conflicts"},
-    {"shared.share", "shared memory in L1 traffic", kFraction, "shared wavefronts over those and L1's"},
-    {"l2.utilization", "L2 busy", kFraction, "bytes a second that SMs asked of L2 over its highest roof"},
-    {"l2.hit_rate", "L2 hit rate", kFraction, "sectors that L2 had"},
-    {"traffic.by_design", "bytes of its design over those that it has to move", kFactor,
-     "compulsory bytes and those that the implementation's design adds, over the former"},
-    {"design.need", "its design's bytes over the roof's time", kFraction,
-     "of the attainable time, what those bytes need at main memory's highest roof"},
-    {"dram.over_model", "DRAM bytes over those that it has to move", kFactor, "DRAM bytes over compulsory bytes"},
-    {"l2.over_model", "L2 bytes over those that memory has to move", kFactor,
-     "bytes that SMs asked of L2 over compulsory bytes"},
-    {"flops.over_model", "FLOPs over the model's", kFactor, "executed over modelled FLOPs of the dominant pipe"},
-    {"issue.active", "cycles with an instruction issued", kFraction, "of a scheduler's cycles"},
-    {"threads.of", "threads", kNumber, "worker threads of the run"},
-    {"cores", "cores of the machine", kNumber, "physical ones"},
-    {"threads.share", "threads a core", kNumber, "worker threads over physical cores"},
-    {"one_core", "of one core's arithmetic", kFraction, "its FLOP/s over what one core alone reached"},
-    {"scalar", "of arithmetic without vectors", kFraction,
-     "its FLOP/s over the roof divided by the elements of a vector"},
-    {"lanes", "elements of a vector", kNumber, "of its type, at the instruction set in use"},
-    {"flops.per_instruction", "FLOPs an instruction", kNumber, "of all instructions that were counted"},
-    {"regular.share", "of what ordinary stores allow", kFraction,
-     "its bytes a second over those of a copy with ordinary stores"},
-    {"regular.of_roof", "ordinary over streaming stores", kFraction,
-     "of the copy roof, what a copy with ordinary stores reaches"},
-    {"writes", "writes in its traffic", kFraction, "of its compulsory bytes"},
-    {"pages.small", "small pages", kFlag, "the system granted no huge pages to large buffers"},
-    {"pages.of_roof", "copy in small pages", kFraction, "of the copy roof, what a copy in small pages reaches"},
-    {"numa.nodes", "NUMA nodes", kNumber, "of the machine"},
-    {"numa.remote", "another node's memory", kFraction, "of the bandwidth of a node's own memory"},
-    {"working_set", "working set", kBytes, "bytes that a launch has to touch"},
-    {"last_cache", "last cache", kBytes, "of all its instances"},
-    {"cache.multiple", "working set over last cache", kFactor, "working_set over last_cache"},
-    {"stall.long_scoreboard.share", "stalls on global memory", kFraction, "of all stalls, waiting for global memory"},
-    {"stall.shared.share", "stalls on shared memory", kFraction, "waiting for shared memory and special functions"},
-    {"stall.barrier.share", "stalls at barriers", kFraction, "waiting at a barrier"},
-    {"stall.lsu.share", "stalls on the load/store queue", kFraction, "waiting for the load/store queue"},
-    {"stall.math_pipe.share", "stalls on a busy pipe", kFraction, "waiting for an arithmetic pipe"},
-    {"stall.no_instruction.share", "stalls on instruction fetch", kFraction, "waiting for instructions"},
-    {"stall.not_selected.share", "ready, not chosen", kFraction, "ready, another one was chosen"},
-    {"stall.wait.share", "stalls on the result before", kFraction, "waiting a fixed number of cycles"},
-};
-
-/// Sets quantities, and leaves out what is not a number.
+/// Sets quantities; values that are not finite are left out.
 class Collector {
  public:
   void set(std::string_view name, double value) {
@@ -200,16 +35,7 @@ class Collector {
   Quantities values_;
 };
 
-/// "FP32 pipe", "BF16 tensor cores", "special function pipe".
-std::string pipe_name(double value) {
-  const auto pipe = static_cast<Pipe>(value);
-  if (pipe == Pipe::sfu) return "special function pipe";
-  return title_of_pipe(to_string(pipe)) + " pipe";
-}
-
-std::string level_name(double value) { return title_of(static_cast<Level>(value)); }
-
-/// Arithmetic beside what limits: it has to run at the same time, or the row stays below its roof.
+/// Work on another pipe than the limiting resource. Where it does not overlap fully, the row stays below its roof.
 void add_second_pipe(Collector& out, const Bound& bound, double time) {
   const double attainable = bound.attainable_time_s;
   const double above_roof_s = std::max(0.0, time - attainable);
@@ -232,7 +58,7 @@ void add_second_pipe(Collector& out, const Bound& bound, double time) {
   }
 }
 
-/// How well its time is known. Of a program's kernels every launch was timed: their sum is no sample of anything.
+/// How well the time is known. A program's kernels have all launches timed, so sampling statistics do not apply.
 void add_measurement(Collector& out, const Point& point, const Machine& machine) {
   out.flag_is("not_cold", not_cold(point, machine));
   out.flag_is("above_roof", point.above_roof());
@@ -270,7 +96,7 @@ void add_bound(Collector& out, const Point& point, const Machine& machine) {
     const Ceiling* slope = machine.slope(main_memory(machine.device.kind));
     if (slope != nullptr) out.set("design.need", all / slope->value / point.bound.attainable_time_s);
   }
-  // The work of a program's row is its kernel's own, and says nothing of launches: it is one.
+  // The work of a program's row is its kernel's alone and has no launches; the row is one launch.
   const Ceiling* launch = machine.launch();
   if (point.profiled && !point.profiled->graph && launch != nullptr) out.set("launch.share", 1 / launch->value / time);
   out.flag_is("clock.known", point.time->clock_hz.has_value());
@@ -333,7 +159,7 @@ void add_network(Collector& out, const Point& point, const Machine& machine) {
   out.set("overlap.gain", std::min(product_s, need_s) / time);
 }
 
-void add_fairness(Collector& out, const Point& point) {
+void add_disturbance(Collector& out, const Point& point) {
   if (point.contention) out.set("time.lost", share_lost(*point.contention));
   if (!point.reference_rates) return;
   out.set("pace.copy", point.reference_rates->copy);
@@ -343,7 +169,7 @@ void add_fairness(Collector& out, const Point& point) {
   if (pace) out.set("roof.at_pace", point.fraction_of_roof() / *pace);
 }
 
-/// Bytes a second that crossed a level, over its highest roof. Main memory's are the model's where nothing was counted.
+/// Bytes per second across a level over its highest roof. Main memory falls back to modelled bytes.
 std::optional<double> level_utilization(Level level, const Point& point, const Machine& machine,
                                         const Counters* counters) {
   const Ceiling* slope = machine.slope(level);
@@ -355,7 +181,7 @@ std::optional<double> level_utilization(Level level, const Point& point, const M
   return modelled == point.work.bytes.end() ? std::nullopt : std::optional(modelled->second.total() / most);
 }
 
-/// Operations by pipe: the model's, or the counted ones where those are more.
+/// Operations by pipe: the larger of modelled and counted.
 std::map<Pipe, double> operations_of(const Work& work, const Counters* counters) {
   std::map<Pipe, double> operations = work.flops;
   for (const auto& [pipe, count] : work.uncounted) operations[pipe] += count;
@@ -364,7 +190,7 @@ std::map<Pipe, double> operations_of(const Work& work, const Counters* counters)
   return operations;
 }
 
-/// The pipe that is busiest, and how busy; nothing where there are operations and no roof for any of them.
+/// The busiest pipe and its utilization; nothing where no pipe with operations has a roof.
 std::optional<std::pair<double, Pipe>> busiest_pipe(const Point& point, const Machine& machine,
                                                     const Counters* counters) {
   std::pair<double, Pipe> busiest = {0, dominant_pipe(point.work).value_or(Pipe::fp32)};
@@ -375,7 +201,7 @@ std::optional<std::pair<double, Pipe>> busiest_pipe(const Point& point, const Ma
     if (roof == nullptr) {
       known = false;
     } else {
-      // At the clock that the row had, as the bound has it.
+      // At the clock of the row, as in the bound.
       const bool clocks = point.time->clock_hz && roof->clocks.core_hz;
       const double slower = clocks ? *roof->clocks.core_hz / *point.time->clock_hz : 1;
       busiest = std::max(busiest, {slower * count / point.time->median / roof->value, pipe});
@@ -418,7 +244,7 @@ void add_tensor(Collector& out, const Point& point, const Machine& machine, cons
     if (is_tensor(pipe)) tensor += count;
   }
   if (dominant) out.flag_is("matrix.work", is_tensor(*dominant));
-  // That none were executed is known where the pipe was idle, or where all were counted that belong on it.
+  // None were executed where the pipe was idle, or where the counters of its type were read and are 0.
   constexpr double kIdle = 0.01;
   const auto active = counters.find("tensor.active");
   const bool known = (active && *active < kIdle) || (dominant && flops.contains(*dominant));
@@ -441,7 +267,7 @@ void add_tensor(Collector& out, const Point& point, const Machine& machine, cons
   }
 }
 
-/// Kernels that nobody edits: what can be changed is how they are called.
+/// Kernels whose code the user does not own: only the call can be changed.
 bool is_of_library(std::string_view name) {
   constexpr std::array<std::string_view, 7> kLibraries = {"cublas", "cudnn",    "nvjet",     "xmma",
                                                           "cufft",  "cusparse", "at::native"};
@@ -542,7 +368,7 @@ void add_stalls(Collector& out, const Counters& counters) {
   }
 }
 
-/// What one ceiling reaches of another.
+/// One ceiling as a share of another.
 std::optional<double> share_of(const Machine& machine, std::string_view part, std::string_view whole) {
   const Ceiling* a = machine.find(part);
   const Ceiling* b = machine.find(whole);
@@ -551,7 +377,7 @@ std::optional<double> share_of(const Machine& machine, std::string_view part, st
 
 double bits_of(std::string_view isa) { return isa.starts_with("avx512") ? 512 : isa.starts_with("avx") ? 256 : 128; }
 
-/// What only a CPU has: threads that the program places itself, vectors of several lengths, pages, nodes.
+/// Quantities of CPUs: threads, vector width, pages, NUMA nodes.
 void add_cpu(Collector& out, const Point& point, const Machine& machine, const Counters* counters) {
   const DeviceInfo& device = machine.device;
   const double time = point.time->median;
@@ -574,10 +400,10 @@ void add_cpu(Collector& out, const Point& point, const Machine& machine, const C
     out.set("writes", traffic->second.write / bytes);
     out.set("working_set", bytes);
     const Ceiling* regular = machine.find("dram.copy.regular");
-    // What says that it stores past the caches is not told to: a neighbour can make a copy's share look like this, too.
+    // Not for kernels that already use non-temporal stores: background load can slow them to the same rate.
     if (regular != nullptr && !point.non_temporal_stores) out.set("regular.share", bytes / time / regular->value);
     for (const CacheInfo& cache : device.caches) {
-      // Listed from the core outwards, or not: the last is the largest.
+      // In any order: the last level is the largest.
       const double all = cache.bytes * static_cast<double>(cache.instances);
       if (all > out.get("last_cache").value_or(0)) out.set("last_cache", all);
     }
@@ -596,17 +422,11 @@ void add_cpu(Collector& out, const Point& point, const Machine& machine, const C
 
 }  // namespace
 
-const QuantitySpec* find_quantity(std::string_view name) {
-  const auto* found =
-      std::find_if(std::begin(kSpecs), std::end(kSpecs), [&](const QuantitySpec& spec) { return spec.name == name; });
-  return found == std::end(kSpecs) ? nullptr : found;
-}
-
 Quantities quantities_of(const Point& point, const Machine& machine, const Counters* counters) {
   Collector out;
   if (!point.time) return {};
   add_measurement(out, point, machine);
-  add_fairness(out, point);
+  add_disturbance(out, point);
   add_network(out, point, machine);
   add_bound(out, point, machine);
   add_utilization(out, point, machine, counters);
@@ -618,42 +438,6 @@ Quantities quantities_of(const Point& point, const Machine& machine, const Count
     add_stalls(out, *counters);
   }
   return out.take();
-}
-
-std::string occupancy_text(double share) { return share > 1 ? "full" : percent(share); }
-
-std::string quantity_text(std::string_view name, double value) {
-  if (name == "occupancy") return occupancy_text(value);
-  const QuantitySpec* spec = find_quantity(name);
-  switch (spec == nullptr ? kNumber : spec->unit) {
-    case kFraction:
-      return percent(value);
-    case kFactor:
-      return factor(value);
-    case kHertz:
-      return si(value, "Hz");
-    case kBytes:
-      return binary_bytes(value);
-    case kBandwidth:
-      return rate(value, CeilingKind::bandwidth);
-    case kSeconds:
-      return duration(value);
-    case kPipe:
-      return pipe_name(value);
-    case kLevel:
-      return level_name(value);
-    default:
-      return number(value, 3);
-  }
-}
-
-std::string quantity_range_text(std::string_view name, double low, double high) {
-  const std::string from = quantity_text(name, low), to = quantity_text(name, high);
-  if (from == to) return to;
-  // "1.36 GHz", "1.75 GHz": the unit once where both have the same.
-  const std::size_t unit = from.rfind(' '), other = to.rfind(' ');
-  const bool once = unit != std::string::npos && other != std::string::npos && from.substr(unit) == to.substr(other);
-  return (once ? from.substr(0, unit) : from) + "\u2013" + to;
 }
 
 }  // namespace roofline

@@ -1,5 +1,5 @@
-// The named quantities that the rules of the diagnosis speak of: what a point measured, what its model says, and what
-// the hardware counted, each absent where it is not known.
+// The named quantities of the diagnosis: measured, modelled and counted values of a point, each absent where it is not
+// known.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,7 @@ std::string quantity_text(std::string_view name, double value);
 /// "24.1 %". Warps and cycles can be counted in different passes, so that all slots may come out as 101 %: "full".
 std::string occupancy_text(double share);
 
-/// Of several rows: "1.36–1.75 GHz", "71.7–84.5 %"; the one text where they read alike.
+/// For several rows: "1.36–1.75 GHz", "71.7–84.5 %"; a single value where both ends print the same.
 std::string quantity_range_text(std::string_view name, double low, double high);
 
 }  // namespace roofline

@@ -1,8 +1,5 @@
-// The table. A threshold's source is named beside it: "field" means the rules of thumb that Nsight Compute's guide, the
-// CUDA Best Practices Guide and the roofline literature share; "measured" means that this machine's own roofs decide.
+// The table. A threshold's source is named beside it; `kMeasured` means that this machine's own roofs decide.
 #include "report/diagnosis/rules.hpp"
-
-#include <array>
 
 #include "model/contention.hpp"
 #include "report/roof_share.hpp"
@@ -10,9 +7,13 @@
 namespace roofline {
 namespace {
 
-constexpr auto kBelow = Relation::below;
-constexpr auto kAbove = Relation::above;
-constexpr auto kIs = Relation::is;
+constexpr Condition below(std::string_view quantity, double threshold) {
+  return {quantity, Relation::below, threshold};
+}
+constexpr Condition above(std::string_view quantity, double threshold) {
+  return {quantity, Relation::above, threshold};
+}
+constexpr Condition is(std::string_view flag, bool value = true) { return {flag, Relation::is, value ? 1.0 : 0.0}; }
 
 constexpr std::optional<DeviceKind> kAny;
 constexpr std::optional<DeviceKind> kGpu = DeviceKind::cuda;
@@ -20,542 +21,410 @@ constexpr std::optional<DeviceKind> kCpu = DeviceKind::cpu;
 
 constexpr std::string_view kNsight = "Nsight Compute, Kernel Profiling Guide";
 constexpr std::string_view kBestPractices = "CUDA C++ Best Practices Guide";
-constexpr std::string_view kField = "rule of thumb of the field";
-constexpr std::string_view kMeasured = "this machine's own roofs";
-constexpr std::string_view kStatistics = "the interval of its median (docs/method.md)";
+constexpr std::string_view kField = "common rule of thumb";
+constexpr std::string_view kMeasured = "measured roofs of this machine";
+constexpr std::string_view kStatistics = "confidence interval of the median (docs/method.md)";
 
 constexpr double kAtRoof = 0.9;
-constexpr Condition kUnderRoof = {"roof.fraction", kBelow, kAtRoof};
-constexpr Condition kCounted = {"counted", kIs, 1};
-constexpr Condition kNotCounted = {"counted", kIs, 0};
-constexpr Condition kMemoryBound = {"memory.bound", kIs, 1};
-constexpr Condition kComputeBound = {"compute.bound", kIs, 1};
-
-// What the machine did decides before anything that the kernel did, unless it is at its roof all the same.
-constexpr std::array kDisturbed = {Condition{"time.lost", kAbove, 0.005}, kUnderRoof};
-constexpr std::array kSlowMachine = {Condition{"pace", kBelow, kSlowReference}, kUnderRoof};
-constexpr std::array kAtPace = {Condition{"roof.at_pace", kAbove, kAtRoof}, Condition{"pace", kBelow, 0.95},
-                                kUnderRoof};
-// Then how well the row is known: nobody is told to stop by a figure that nobody knows.
-constexpr std::array kDrifting = {Condition{"drifting", kIs, 1}};
-constexpr std::array kNoInterval = {Condition{"interval.known", kIs, 0}, Condition{"samples.close", kIs, 0}};
-constexpr std::array kWideInterval = {Condition{"interval.width", kAbove, kWidestInterval}};
-constexpr std::array kNotCold = {Condition{"not_cold", kIs, 1}};
-constexpr std::array kAboveRoof = {Condition{"above_roof", kIs, 1}};
-constexpr std::array kSuspectRoof = {Condition{"roof.suspect", kIs, 1}, Condition{"roof.fraction", kAbove, kAtRoof}};
-constexpr std::array kSuspectNote = {Condition{"roof.suspect", kIs, 1}, kUnderRoof};
-constexpr std::array kRoofless = {Condition{"roof.known", kIs, 0}};
-// Collectives, alone or with their product. How fast a size can be is what the calibration's own sweep says of it.
-constexpr Condition kAlone = {"product", kIs, 0};
-constexpr Condition kWithProduct = {"product", kIs, 1};
+/// A kernel far above its roof is a finding of another kind: a cache served it, or the model counts too much.
+constexpr double kFarAboveRoof = 1.1;
+/// Of the rate that the calibration's sweep reached for the same message size.
 constexpr double kAsCalibrated = 0.85;
-constexpr std::array kAtLatency = {Condition{"network.latency.bound", kIs, 1},
-                                   Condition{"roof.fraction", kAbove, kAtRoof},
-                                   Condition{"roof.fraction", kBelow, 1.1}};
-constexpr std::array kAtLink = {Condition{"network.bound", kIs, 1}, Condition{"roof.fraction", kAbove, kAtRoof},
-                                Condition{"roof.fraction", kBelow, 1.1}};
-constexpr std::array kMessageSize = {kUnderRoof, kAlone, Condition{"network.of_size", kAbove, kAsCalibrated}};
-constexpr std::array kBelowLink = {kUnderRoof, kAlone, Condition{"network.of_size", kBelow, kAsCalibrated}};
-constexpr std::array kExchangeLatency = {kUnderRoof, kWithProduct, Condition{"network.need", kAbove, 0.2},
-                                         Condition{"network.latency.part", kAbove, 0.5}};
-// Of two that run at the same time, their times alone are more than that of both.
-constexpr std::array kTakeTurns = {kUnderRoof, kWithProduct, Condition{"overlap.gain", kAbove, 0.1},
-                                   Condition{"apart.share", kAbove, 0.7}, Condition{"apart.share", kBelow, 1.1}};
-constexpr std::array kCollectiveUnknown = {kUnderRoof, kAlone};
-constexpr std::array kProductUnknown = {kUnderRoof, kWithProduct};
-// The floor is that of empty kernels in a row. A kernel that reads and writes a little takes twice that on an H200.
-constexpr std::array kLaunchBound = {Condition{"launch.share", kAbove, 0.35}};
-constexpr std::array kTransferBound = {Condition{"transfer.share", kAbove, 0.5}};
-// Well above its roof is a finding of another kind: a cache served it, or the model counts too much.
-constexpr std::array kGoodEnough = {Condition{"roof.fraction", kAbove, kAtRoof},
-                                    Condition{"roof.fraction", kBelow, 1.1}};
-constexpr std::array kThrottled = {Condition{"clock.share", kBelow, 0.9}, kComputeBound};
-constexpr std::array kNoTensor = {Condition{"matrix.work", kIs, 1}, Condition{"tensor.executed", kIs, 0}};
-constexpr std::array kMmaSync = {Condition{"wgmma.share", kBelow, 0.5}, Condition{"wgmma.available", kIs, 1}};
-constexpr std::array kTensorIdle = {Condition{"matrix.work", kIs, 1}, Condition{"tensor.executed", kIs, 1},
-                                    Condition{"tensor.active", kBelow, 0.5}};
-constexpr std::array kTensorGaps = {kUnderRoof, kComputeBound, Condition{"matrix.work", kIs, 1},
-                                    Condition{"tensor.active", kAbove, 0.5}, Condition{"tensor.active", kBelow, 0.96}};
-// The cycles are full and the seconds are not: what is missing is cycles a second.
-constexpr std::array kClockUnknown = {Condition{"tensor.active", kAbove, 0.8}, kUnderRoof, kComputeBound,
-                                      Condition{"clock.explains", kAbove, 0.5}, Condition{"clock.known", kIs, 0}};
-// SMs without a block, or without a full one, only matter where they are a good part of what is missing.
-constexpr Condition kIdleSms = {"blocks.explains", kAbove, 0.25};
-constexpr std::array kFewBlocks = {Condition{"blocks.per_sm", kBelow, 1}, kIdleSms};
-constexpr std::array kSmallGrid = {kUnderRoof, kMemoryBound, Condition{"grid.fill", kBelow, 0.75},
-                                   Condition{"occupancy", kBelow, 0.6}};
-constexpr std::array kTail = {Condition{"waves", kAbove, 1}, Condition{"waves", kBelow, 6},
-                              Condition{"tail.idle", kAbove, 0.15}, Condition{"tail.explains", kAbove, 0.33}};
-// With less than one wave there are no more blocks to hold.
-constexpr std::array kOccupancyRegisters = {Condition{"occupancy", kBelow, 0.25}, Condition{"limit.registers", kIs, 1},
-                                            Condition{"waves", kAbove, 0.99},
-                                            Condition{"both.utilization", kBelow, 0.6}};
-constexpr std::array kOccupancyShared = {Condition{"occupancy", kBelow, 0.25}, Condition{"limit.shared", kIs, 1},
-                                         Condition{"waves", kAbove, 0.99}, Condition{"both.utilization", kBelow, 0.6}};
-// As many blocks of one warp as an SM takes fill half of it, on every chip so far.
-constexpr std::array kOccupancyBlocks = {Condition{"occupancy", kBelow, 0.55}, Condition{"limit.blocks", kIs, 1},
-                                         Condition{"waves", kAbove, 0.99}, Condition{"both.utilization", kBelow, 0.6}};
-constexpr std::array kOccupancyUneven = {Condition{"occupancy", kBelow, 0.5},
-                                         Condition{"occupancy.of_possible", kBelow, 0.6},
-                                         Condition{"both.utilization", kBelow, 0.6}};
-// A load of one address for all threads has one sector of which it uses little; no other order would help it. And
-// where no level of memory is busy, how it is accessed doesn't matter.
-constexpr Condition kMemoryMatters = {"levels.utilization", kAbove, 0.3};
-constexpr std::array kLoads = {Condition{"load.excess", kAbove, 1.5}, Condition{"load.sectors", kAbove, 2},
-                               Condition{"load.share", kAbove, 0.2}, kMemoryMatters};
-// Each sector takes its turn in the queue of loads, however few bytes cross a level for it.
-constexpr std::array kScattered = {Condition{"load.excess", kAbove, 4}, Condition{"load.sectors", kAbove, 8},
-                                   Condition{"load.share", kAbove, 0.2}, Condition{"levels.utilization", kAbove, 0.1},
-                                   Condition{"levels.utilization", kBelow, 0.3}};
-constexpr std::array kStores = {Condition{"store.excess", kAbove, 1.5}, Condition{"store.sectors", kAbove, 2},
-                                Condition{"store.share", kAbove, 0.2}, kMemoryMatters};
-constexpr std::array kSpills = {Condition{"local.share", kAbove, 0.05}, Condition{"levels.utilization", kAbove, 0.05}};
-constexpr std::array kConflicts = {Condition{"shared.excess", kAbove, 1.3}, Condition{"shared.share", kAbove, 0.2},
-                                   kMemoryMatters};
-// Bytes too many are a loss where the memory that they cross is what the others wait for.
-constexpr Condition kDramLimits = {"memory.utilization", kAbove, 0.5};
-constexpr std::array kL2Misses = {Condition{"l2.hit_rate", kBelow, 0.2}, Condition{"dram.over_model", kAbove, 1.5},
-                                  kDramLimits};
-constexpr std::array kDramExcess = {Condition{"dram.over_model", kAbove, 1.25}, Condition{"l2.hit_rate", kAbove, 0.2},
-                                    kDramLimits};
-constexpr std::array kByDesign = {Condition{"traffic.by_design", kAbove, 1.1}, Condition{"design.need", kAbove, 0.5}};
-constexpr std::array kL2Passes = {Condition{"l2.over_model", kAbove, 2}, Condition{"dram.over_model", kBelow, 1.25},
-                                  Condition{"l2.utilization", kAbove, 0.4}, kMemoryBound};
-constexpr std::array kFromCache = {Condition{"dram.over_model", kBelow, 0.8}, kMemoryBound};
-constexpr std::array kExtraFlops = {Condition{"flops.over_model", kAbove, 1.1}, kComputeBound};
-// Beside a pipe that is to be busy all the time, a level that has to be busy for most of it has no room to be late.
-// Tensor cores are fed by copies that run by themselves.
-constexpr std::array kLevelBeside = {kUnderRoof,
-                                     kComputeBound,
-                                     kCounted,
-                                     Condition{"levels.utilization", kAbove, 0.4},
-                                     Condition{"compute.utilization", kAbove, 0.4},
-                                     Condition{"level.need", kAbove, 0.6},
-                                     Condition{"tensor.executed", kIs, 0}};
-constexpr std::array kSecondPipe = {kUnderRoof, kComputeBound, Condition{"compute.utilization", kAbove, 0.4},
-                                    Condition{"second.need", kAbove, 0.4}, Condition{"second.explains", kAbove, 0.33}};
-constexpr std::array kArithmeticBeside = {kUnderRoof, kMemoryBound, Condition{"arithmetic.need", kAbove, 0.5},
-                                          Condition{"arithmetic.explains", kAbove, 0.33}};
-constexpr std::array kFewWarps = {kUnderRoof,
-                                  kComputeBound,
-                                  Condition{"compute.utilization", kAbove, 0.4},
-                                  Condition{"warps.per_sm", kBelow, 12},
-                                  Condition{"levels.utilization", kBelow, 0.5},
-                                  Condition{"tensor.executed", kIs, 0},
-                                  Condition{"waves", kAbove, 0.99}};
-constexpr std::array kIssueBound = {kUnderRoof, kComputeBound, Condition{"issue.active", kAbove, 0.8},
-                                    Condition{"tensor.executed", kIs, 0}};
-constexpr std::array kNarrowLoads = {kUnderRoof,
-                                     kMemoryBound,
-                                     Condition{"load.width", kBelow, 12},
-                                     Condition{"load.share", kAbove, 0.2},
-                                     Condition{"memory.utilization", kBelow, 0.85},
-                                     Condition{"memory.utilization", kAbove, 0.15}};
-constexpr std::array kMemoryStalls = {Condition{"stall.long_scoreboard.share", kAbove, 0.5}};
-constexpr std::array kSharedStalls = {Condition{"stall.shared.share", kAbove, 0.3}};
-constexpr std::array kBarrierStalls = {Condition{"stall.barrier.share", kAbove, 0.2}};
-constexpr std::array kQueueStalls = {Condition{"stall.lsu.share", kAbove, 0.3}};
-constexpr std::array kPipeStalls = {Condition{"stall.math_pipe.share", kAbove, 0.3}};
-constexpr std::array kFetchStalls = {Condition{"stall.no_instruction.share", kAbove, 0.2}};
-constexpr std::array kNotSelected = {Condition{"stall.not_selected.share", kAbove, 0.3}};
-constexpr std::array kDependencyStalls = {Condition{"stall.wait.share", kAbove, 0.4}};
-constexpr std::array kPoorMemory = {kMemoryBound, Condition{"levels.utilization", kBelow, 0.2}, kCounted};
-constexpr std::array kPoorCompute = {kComputeBound, Condition{"compute.utilization", kBelow, 0.5},
-                                     Condition{"memory.utilization", kAbove, 0.6}};
-// Two that are busy for more than all of the time together are busy at the same time, and wait for each other.
-constexpr std::array kLatency = {Condition{"compute.utilization", kBelow, 0.6},
-                                 Condition{"levels.utilization", kBelow, 0.6}, Condition{"busy.sum", kBelow, 1},
-                                 kCounted};
-// Of a CPU. Half as fast as the roof of arithmetic, it may be one thread of two; a quarter, one lane of four.
-constexpr std::array kNoVectors = {kUnderRoof, kComputeBound, Condition{"scalar", kBelow, 1.2},
-                                   Condition{"lanes", kAbove, 1}};
-constexpr std::array kOneCore = {kUnderRoof, kComputeBound, Condition{"one_core", kBelow, 1.05},
-                                 Condition{"one_core", kAbove, 0.6}, Condition{"threads.of", kAbove, 3}};
-constexpr std::array kShortVectors = {kUnderRoof, kComputeBound, Condition{"flops.per_instruction", kBelow, 1}};
-constexpr std::array kCacheBlocks = {kUnderRoof, kComputeBound, Condition{"cache.multiple", kAbove, 0.5}, kNotCounted};
-constexpr std::array kFitsCache = {kUnderRoof, kComputeBound, Condition{"cache.multiple", kBelow, 0.5}, kNotCounted};
-constexpr std::array kOrdinaryStores = {kUnderRoof,
-                                        kMemoryBound,
-                                        Condition{"writes", kAbove, 0.25},
-                                        Condition{"regular.share", kAbove, 0.85},
-                                        Condition{"regular.share", kBelow, 1.05},
-                                        Condition{"regular.of_roof", kBelow, 0.85}};
-constexpr std::array kManyNodes = {kUnderRoof, kMemoryBound, Condition{"numa.nodes", kAbove, 1},
-                                   Condition{"numa.remote", kBelow, 0.9}};
-constexpr std::array kSmallPages = {kUnderRoof, kMemoryBound, Condition{"pages.small", kIs, 1}};
-constexpr std::array kFewThreads = {Condition{"threads.share", kBelow, 0.9}};
-constexpr std::array kUnexplained = {kUnderRoof, kCounted};
-constexpr std::array kUnexplainedMemory = {kUnderRoof, kCounted, kMemoryBound};
-constexpr std::array kUncounted = {kUnderRoof, kNotCounted};
-constexpr std::array kUnknown = {kUnderRoof};
-constexpr std::array kUncountedCompute = {kUnderRoof, kNotCounted, kComputeBound};
-constexpr std::array kUncountedMemory = {kUnderRoof, kNotCounted, kMemoryBound};
 
+constexpr Condition kUnderRoof = below("roof.fraction", kAtRoof);
+constexpr Condition kNearRoof = above("roof.fraction", kAtRoof);
+constexpr Condition kNotFarAbove = below("roof.fraction", kFarAboveRoof);
+constexpr Condition kCounted = is("counted");
+constexpr Condition kNotCounted = is("counted", false);
+constexpr Condition kMemoryBound = is("memory.bound");
+constexpr Condition kComputeBound = is("compute.bound");
+constexpr Condition kAlone = is("product", false);
+constexpr Condition kWithProduct = is("product");
+/// With less than one wave there are no further blocks that an SM could hold.
+constexpr Condition kFullWave = above("waves", 0.99);
+/// SMs without a block matter only where they are a good part of what is missing.
+constexpr Condition kIdleSms = above("blocks.explains", 0.25);
+/// Where no level of memory is busy, the access pattern does not matter.
+constexpr Condition kMemoryMatters = above("levels.utilization", 0.3);
+/// Excess bytes cost time only where DRAM is what the other levels wait for.
+constexpr Condition kDramLimits = above("memory.utilization", 0.5);
+constexpr Condition kNoTensorWork = is("tensor.executed", false);
+
+constexpr std::string_view kIdleMachine = "Re-run on an idle machine; this time does not characterise the kernel.";
+constexpr std::string_view kTimeLonger = "Time it longer (--max-time) once clock and other load have settled.";
+constexpr std::string_view kAtThatClock =
+    "Compare only kernels at this clock. Moving fewer bytes and recomputing less saves power.";
+constexpr std::string_view kLaterCalibration = "Calibrate again on an idle machine.";
+constexpr std::string_view kCoalesce =
+    "Let consecutive threads read consecutive addresses; stage strided data through shared memory.";
 constexpr std::string_view kLibraryKernel =
-    "The code is a library's: give it shapes that fill its tiles and all SMs, or try another of the library's "
-    "algorithms or a newer version.";
+    "Library kernel. Options: shapes that fill its tiles and all SMs, another algorithm, a newer version.";
 constexpr std::string_view kLibraryStream =
-    "The code is a library's: fuse it with its neighbours (torch.compile, an epilogue), or lay the data out so that it "
-    "is not needed.";
+    "Library kernel. Options: fuse it with adjacent ops (torch.compile, an epilogue), or a layout that avoids it.";
+constexpr std::string_view kLibraryGrid = "Grid size follows the problem size: batch more work per call.";
 
+// One entry per rule, not one line per member.
+// clang-format off
 constexpr Rule kRules[] = {
-    {"disturbed", kAny, kDisturbed,
-     "Others, or a limiter, had up to {time.lost} of the processor's time while it was timed, and no quieter moment "
-     "came.",
-     "Time it when the machine is quiet: till then nothing can be said of the kernel.", kMeasured, Tells::measure},
-    {"slow-machine", kCpu, kSlowMachine,
-     "The machine itself ran at {pace} of its roofs beside this (copying at {pace.copy}, arithmetic at "
-     "{pace.arithmetic}), and the system gives no reason: a neighbour on the same host, power or heat.",
-     "Time it when the machine is quiet, or calibrate again if it stays so: till then nothing can be said of the "
-     "kernel.",
-     kMeasured, Tells::measure},
-    {"at-the-pace", kCpu, kAtPace,
-     "It reaches {roof.fraction} of its roof, and {roof.at_pace} of what the calibration's own probe reached beside "
-     "it.",
-     "Time it when the machine is quiet: what holds it back now is the machine.", kMeasured, Tells::measure},
-    {"throttled", kGpu, kThrottled,
-     "The SM clock was {clock}, {clock.share} of the highest: power or heat held it down.",
-     "Compare it with others at that clock only; fewer bytes moved and less recomputation save power.", kMeasured,
-     Tells::note},
-    {"throttled", kCpu, kThrottled,
-     "The core clock was {clock}, {clock.share} of the highest: power, heat or wide vectors held it down.",
-     "Compare it with others at that clock only; fewer bytes moved and less recomputation save power.", kMeasured,
-     Tells::note},
-    {"few-threads", kCpu, kFewThreads,
-     "It ran on {threads.of} threads, as its roofs were measured, and the machine has {cores} cores.",
-     "Give both all cores (--threads).", kMeasured, Tells::note},
-    {"from-cache", kGpu, kFromCache,
-     "DRAM moves only {dram.over_model} the bytes of the model: the rest stays in cache.",
-     "Hold it against L2's roof, or time it with inputs that do not fit.", kMeasured, Tells::note},
-    {"from-cache", kCpu, kFromCache,
-     "DRAM moves only {dram.over_model} the bytes of the model: the rest stays in cache.",
-     "Hold it against the roof of the last cache level, or time it with inputs that do not fit.", kMeasured,
-     Tells::note},
-    {"drifting", kAny, kDrifting,
-     "Its time was still moving when sampling ended: between {time.q05} and {time.q95}, which is no one time.",
-     "Time it again for longer (--max-time), when clock and neighbours have settled.", kStatistics, Tells::measure},
-    {"no-interval", kAny, kNoInterval,
-     "Its median has no interval, for its samples ({samples}) are worth {samples.effective} independent ones: they lie "
-     "between {time.q05} and {time.q95}.",
-     "Time it again for longer (--max-time), when clock and neighbours have settled.", kStatistics, Tells::measure},
-    {"wide-interval", kAny, kWideInterval,
-     "Its median is only known within an interval that is {interval.width} of it wide.",
-     "Time it again for longer (--max-time), when clock and neighbours have settled.", kStatistics, Tells::measure},
-    {"not-cold", kAny, kNotCold, "It was to find nothing in a cache, and is faster than main memory can be.",
-     "Time it with a larger problem, or hot (--cache hot) and against the cache's roof.", kMeasured, Tells::measure},
-    {"above-roof", kAny, kAboveRoof,
-     "It reaches {roof.fraction} of its roof, which no interval explains: the roof, or the count of its work, is "
-     "wrong.",
-     "Calibrate again; if it stays so, its work is counted too high.", kMeasured, Tells::measure},
-    {"suspect-roof", kAny, kSuspectRoof,
-     "It reaches {roof.fraction} of a roof that failed its audit: how far the true one is, is not known.",
-     "Calibrate again on a quiet machine, then look at it.", kMeasured, Tells::measure},
-    {"roofless", kAny, kRoofless, "No roof of this machine limits it: there is nothing to hold it against.",
-     "Count its work (--counters), or calibrate what it runs on.", kMeasured, Tells::roofless},
-    {"at-latency", kGpu, kAtLatency, "It reaches {roof.fraction} of its roof, which is its collective's latency.",
-     "Only fewer of them are faster: join several messages into one (from {network.enough} on latency is less than a "
-     "tenth); for what stays small, one-shot kernels over peer memory have fewer steps than NCCL.",
-     kMeasured, Tells::at_roof},
-    {"at-link", kGpu, kAtLink, "It reaches {roof.fraction} of what the links carry: {network.bus}.",
-     "Send less, or hide it: a smaller type, reduce_scatter and all_gather around work that can be spread in place of "
-     "all_reduce (sequence parallelism), gradients added up over several steps, or work that does not wait for it "
-     "meanwhile.",
-     kMeasured, Tells::at_roof},
-    {"below-link", kGpu, kBelowLink,
-     "It moves {network.bus}, {network.of_size} of what its size gave when the machine was calibrated.",
-     "See what NCCL chose (NCCL_DEBUG=INFO): P2P over NVLink and not PCIe, its algorithm, protocol and channels, with "
-     "NCCL_P2P_DISABLE, NCCL_ALGO, NCCL_PROTO and NCCL_MAX_NCHANNELS unset; then whether something else uses the "
-     "links.",
+    // What the machine did comes before anything that the kernel did, unless the kernel is at its roof all the same.
+    {"disturbed", kAny, {above("time.lost", 0.005), kUnderRoof},
+     "Other processes or a clock limiter took up to {time.lost} of processor time.", kIdleMachine, kMeasured,
+     RuleKind::measure},
+    {"slow-machine", kCpu, {below("pace", kSlowReference), kUnderRoof},
+     "Background slowdown: the machine reached {pace} of its roofs (copy {pace.copy}, FMA {pace.arithmetic}). "
+     "Cause unknown: another tenant, power or temperature.",
+     "Re-run on an idle machine; calibrate again if the slowdown persists.", kMeasured, RuleKind::measure},
+    {"at-the-pace", kCpu, {above("roof.at_pace", kAtRoof), below("pace", 0.95), kUnderRoof},
+     "Reaches {roof.fraction} of its roof, and {roof.at_pace} of the rate of the reference probe beside it.",
+     "Re-run on an idle machine: background slowdown limits this kernel.", kMeasured, RuleKind::measure},
+    {"throttled", kGpu, {below("clock.share", 0.9), kComputeBound},
+     "The SM clock was {clock}, {clock.share} of its maximum: power or temperature limited it.", kAtThatClock,
+     kMeasured, RuleKind::note},
+    {"throttled", kCpu, {below("clock.share", 0.9), kComputeBound},
+     "The core clock was {clock}, {clock.share} of its maximum: power, temperature or wide vectors limited it.",
+     kAtThatClock, kMeasured, RuleKind::note},
+    {"few-threads", kCpu, {below("threads.share", 0.9)},
+     "Kernel and roofs used {threads.of} threads; the machine has {cores} cores.",
+     "Calibrate and run on all cores (--threads).", kMeasured, RuleKind::note},
+    {"from-cache", kGpu, {below("dram.over_model", 0.8), kMemoryBound},
+     "DRAM moves {dram.over_model} the modelled bytes; caches serve the rest.",
+     "Compare with the L2 roof, or use inputs larger than L2.", kMeasured, RuleKind::note},
+    {"from-cache", kCpu, {below("dram.over_model", 0.8), kMemoryBound},
+     "DRAM moves {dram.over_model} the modelled bytes; caches serve the rest.",
+     "Compare with the roof of the last cache level, or use larger inputs.", kMeasured, RuleKind::note},
+    // Then how well the time is known: advice must not rest on a figure that is not known.
+    {"drifting", kAny, {is("drifting")},
+     "Not stationary: the time still changed when sampling ended (5 to 95 % quantile: {time.q05} to {time.q95}).",
+     kTimeLonger, kStatistics, RuleKind::measure},
+    {"no-interval", kAny, {is("interval.known", false), is("samples.close", false)},
+     "No confidence interval: {samples} samples, effective sample size {samples.effective} (autocorrelated), "
+     "5 to 95 % quantile {time.q05} to {time.q95}.",
+     kTimeLonger, kStatistics, RuleKind::measure},
+    {"wide-interval", kAny, {above("interval.width", kWidestInterval)},
+     "The 95 % confidence interval spans {interval.width} of the median.", kTimeLonger, kStatistics,
+     RuleKind::measure},
+    {"not-cold", kAny, {is("not_cold")},
+     "Working set partly cached: faster than main memory's peak bandwidth allows.",
+     "Use a larger problem, or time it hot (--cache hot) against the cache's roof.", kMeasured, RuleKind::measure},
+    {"above-roof", kAny, {is("above_roof")},
+     "Reaches {roof.fraction} of its roof, beyond both intervals: the roof or the work model is wrong.",
+     "Calibrate again. If it persists, the work model counts too much.", kMeasured, RuleKind::measure},
+    {"suspect-roof", kAny, {is("roof.suspect"), kNearRoof},
+     "Reaches {roof.fraction} of a roof that failed its audit; the true roof is not known.", kLaterCalibration,
+     kMeasured, RuleKind::measure},
+    {"roofless", kAny, {is("roof.known", false)}, "No measured roof applies to this kernel.",
+     "Count its work (--counters), or calibrate the resource that it uses.", kMeasured, RuleKind::no_roof},
+    // Collectives, alone or with their product. The calibration's sweep gives the attainable rate of a message size.
+    {"at-latency", kGpu, {is("network.latency.bound"), kNearRoof, kNotFarAbove},
+     "Reaches {roof.fraction} of its roof, the latency of its collective.",
+     "Merge messages: from {network.enough} on latency is below 10 %. Small ones: one-shot kernels over peer memory.",
+     kMeasured, RuleKind::at_roof},
+    {"at-link", kGpu, {is("network.bound"), kNearRoof, kNotFarAbove},
+     "Reaches {roof.fraction} of the link roof ({network.bus} bus bandwidth).",
+     "Send less or overlap it: a smaller type, reduce_scatter and all_gather (sequence parallelism), gradient "
+     "accumulation.",
+     kMeasured, RuleKind::at_roof},
+    {"below-link", kGpu, {kUnderRoof, kAlone, below("network.of_size", kAsCalibrated)},
+     "Bus bandwidth {network.bus}, {network.of_size} of the calibrated rate at this message size.",
+     "Check NCCL's choices with NCCL_DEBUG=INFO: P2P over NVLink, algorithm, protocol, channels. Unset "
+     "NCCL_P2P_DISABLE, NCCL_ALGO, NCCL_PROTO and NCCL_MAX_NCHANNELS. Then look for other traffic on the links.",
      kMeasured},
-    {"message-size", kGpu, kMessageSize,
-     "Its size holds it: {network.message} gave no more when the machine was calibrated, and latency is "
+    {"message-size", kGpu, {kUnderRoof, kAlone, above("network.of_size", kAsCalibrated)},
+     "The message size limits it: {network.message} was no faster in calibration; latency is "
      "{network.latency.share} of the time.",
-     "Send fewer and larger ones: several messages in one (buckets, flattened tensors; from {network.enough} on "
-     "latency is less than a tenth). What has to be small is faster in a CUDA graph, and by one-shot kernels over "
-     "peer memory.",
+     "Merge messages (buckets, flattened tensors): from {network.enough} on latency is below 10 %. Small ones: a CUDA "
+     "graph, or one-shot kernels over peer memory.",
      kMeasured},
-    {"exchange-latency", kGpu, kExchangeLatency,
-     "{network.need} of the time is its collective's, and more than half of that is latency "
-     "({network.latency.share} of the time).",
-     "Exchange less often or in fewer steps: one-shot all_reduce over peer memory, fused with the norm that "
-     "follows; one exchange a layer where the model allows it; more tokens at once.",
+    {"exchange-latency", kGpu,
+     {kUnderRoof, kWithProduct, above("network.need", 0.2), above("network.latency.part", 0.5)},
+     "The collective takes {network.need} of the time, more than half of it latency ({network.latency.share}).",
+     "Exchange less often: one-shot all_reduce over peer memory fused with the next norm, one exchange per layer, more "
+     "tokens per step.",
      kMeasured},
-    {"takes-turns", kGpu, kTakeTurns,
-     "Product and collective take turns: alone they need {product.share} and {network.need} of the time.",
-     "Let them overlap, for at most {overlap.gain} of the time: cut the product along its rows and send each piece "
-     "while the next one is multiplied, NCCL on a stream of its own and on few SMs (NCCL_MAX_CTAS); or take a "
-     "product that does so (async tensor parallelism, Transformer Engine, cuBLASMp).",
+    // Of two that overlap, the times alone add up to more than that of both.
+    {"takes-turns", kGpu,
+     {kUnderRoof, kWithProduct, above("overlap.gain", 0.1), above("apart.share", 0.7), below("apart.share", 1.1)},
+     "Product and collective do not overlap: alone they need {product.share} and {network.need} of the time.",
+     "Overlap saves up to {overlap.gain}: split the product by rows, send chunks on another stream (NCCL_MAX_CTAS). "
+     "Or use async tensor parallelism (Transformer Engine, cuBLASMp).",
      kMeasured},
-    {"launch-bound", kGpu, kLaunchBound, "{launch.share} of the time is the floor of its kernel launches.",
-     "Fuse kernels, or run many of them from one graph; a larger problem hides the launch.", kMeasured},
-    {"launch-bound", kCpu, kLaunchBound, "{launch.share} of the time is what starting and joining its threads takes.",
-     "Do more in one go: fuse it with its neighbours or give it a larger problem; where it is this small, fewer "
-     "threads start sooner.",
-     kMeasured},
-    {"transfer-bound", kGpu, kTransferBound,
-     "{transfer.share} of the time is what its bytes need on the link to the host.",
-     "Keep the data on the device, overlap the copy with work, or use page-locked memory.", kMeasured},
-    {"good-enough", kAny, kGoodEnough, "It reaches {roof.fraction} of its roof.",
-     "Stop here: only less work makes it faster (fusion with a neighbour, a smaller type, fewer bytes).", kField,
-     Tells::at_roof},
-    {"suspect-roof-below", kAny, kSuspectNote,
-     "Its roof failed its audit: what is missing to it is known roughly only.", "Calibrate again on a quiet machine.",
-     kMeasured, Tells::note},
-    {"no-tensor-cores", kGpu, kNoTensor, "It is a matrix product, and the tensor cores did nothing.",
-     "Use mma or wgmma, or a library: on this machine they are {tensor.gain} faster than this pipe.", kMeasured},
-    {"mma-sync", kGpu, kMmaSync,
-     "Its tensor work goes through mma.sync ({wgmma.share} through wgmma), which does not reach the chip's full "
-     "rate.",
-     "Use wgmma with operands in shared memory (CUTLASS 3, or Triton for sm_90).", kMeasured, Tells::cause,
-     "The code is a library's, and older than the chip: use a newer version, or one of its kernels for sm_90."},
-    {"too-few-blocks", kGpu, kFewBlocks, "A grid of {blocks} leaves some of the {sms} SMs without a block.",
-     "Split the work finer (split-K, shorter rows a block), or give it a larger problem.", kBestPractices, Tells::cause,
-     "The grid follows the problem: give it a larger one, or several in one call."},
-    {"small-grid", kGpu, kSmallGrid,
-     "The grid fills {grid.fill} of the block slots ({occupancy} occupancy): too few loads are under way to keep "
-     "memory busy.",
-     "Start more or larger blocks, or give each thread several loads before it uses the first.", kBestPractices,
-     Tells::cause, "The grid follows the problem: give it a larger one, or several in one call."},
-    {"spills", kGpu, kSpills,
-     "Local memory (spilled registers, arrays indexed at run time) is {local.share} of its L1 traffic.",
-     "Keep arrays in registers by unrolling, or allow more registers a thread.", kNsight, Tells::cause, kLibraryKernel},
-    {"uncoalesced-loads", kGpu, kLoads,
-     "Loads fetch {load.excess} the bytes that threads ask for ({load.sectors} sectors a request).",
-     "Let neighbouring threads read neighbouring addresses; stage strided data through shared memory.", kBestPractices,
-     Tells::cause, kLibraryStream},
-    {"scattered-loads", kGpu, kScattered,
-     "Loads take {load.sectors} sectors a request, {load.excess} the bytes that threads ask for: each waits for as "
-     "many turns.",
-     "Let neighbouring threads read neighbouring addresses; stage strided data through shared memory.", kBestPractices,
-     Tells::cause, kLibraryStream},
-    {"uncoalesced-stores", kGpu, kStores,
-     "Stores touch {store.excess} the bytes that threads write ({store.sectors} sectors a request).",
-     "Let neighbouring threads write neighbouring addresses; transpose in shared memory first.", kBestPractices,
-     Tells::cause, kLibraryStream},
-    {"bank-conflicts", kGpu, kConflicts, "Bank conflicts make shared memory take {shared.excess} the wavefronts.",
-     "Pad or swizzle the shared tile so that a warp's addresses fall into different banks.", kNsight, Tells::cause,
+    // The floor is that of empty kernels in a row. A kernel that reads and writes a little takes twice that on an H200.
+    {"launch-bound", kGpu, {above("launch.share", 0.35)}, "Launch overhead is {launch.share} of the time.",
+     "Fuse kernels, launch them as one CUDA graph, or increase the problem size.", kMeasured},
+    {"launch-bound", kCpu, {above("launch.share", 0.35)},
+     "Starting and joining threads takes {launch.share} of the time.",
+     "Fuse it with adjacent ops, increase the problem size, or use fewer threads.", kMeasured},
+    {"transfer-bound", kGpu, {above("transfer.share", 0.5)},
+     "Transfers over PCIe or NVLink take {transfer.share} of the time.",
+     "Keep the data on the device, overlap copies with kernels, or use pinned memory.", kMeasured},
+    {"good-enough", kAny, {kNearRoof, kNotFarAbove}, "Reaches {roof.fraction} of its roof.",
+     "No action: only less work makes it faster (fusion, a smaller type, fewer bytes).", kField, RuleKind::at_roof},
+    {"suspect-roof-below", kAny, {is("roof.suspect"), kUnderRoof},
+     "Its roof failed its audit: the distance to it is approximate.", kLaterCalibration, kMeasured, RuleKind::note},
+    {"no-tensor-cores", kGpu, {is("matrix.work"), kNoTensorWork},
+     "Matrix product without tensor cores.",
+     "Use mma or wgmma, or cuBLAS: the tensor roof is {tensor.gain} that of FP32.", kMeasured},
+    {"mma-sync", kGpu, {below("wgmma.share", 0.5), is("wgmma.available")},
+     "Uses mma.sync ({wgmma.share} through wgmma), which can't reach this chip's full rate.",
+     "Use wgmma with operands in shared memory (CUTLASS 3, or Triton for sm_90).", kMeasured, RuleKind::cause,
+     "Library kernel older than this chip. Options: a newer version, or its kernels for sm_90."},
+    {"too-few-blocks", kGpu, {below("blocks.per_sm", 1), kIdleSms},
+     "A grid of {blocks} blocks leaves some of the {sms} SMs idle.",
+     "Split the work more finely (split-K, shorter rows per block), or increase the problem size.", kBestPractices,
+     RuleKind::cause, kLibraryGrid},
+    {"small-grid", kGpu, {kUnderRoof, kMemoryBound, below("grid.fill", 0.75), below("occupancy", 0.6)},
+     "The grid fills {grid.fill} of the block slots ({occupancy} occupancy): too few loads in flight.",
+     "Launch more or larger blocks, or issue several loads per thread before the first use.", kBestPractices,
+     RuleKind::cause, kLibraryGrid},
+    {"spills", kGpu, {above("local.share", 0.05), above("levels.utilization", 0.05)},
+     "Local memory (spilled registers, dynamically indexed arrays) is {local.share} of L1 traffic.",
+     "Unroll so that arrays stay in registers, or allow more registers per thread (__launch_bounds__).", kNsight,
+     RuleKind::cause, kLibraryKernel},
+    // A load of one address for all threads uses little of its one sector; no other order would help it.
+    {"uncoalesced-loads", kGpu,
+     {above("load.excess", 1.5), above("load.sectors", 2), above("load.share", 0.2), kMemoryMatters},
+     "Uncoalesced loads fetch {load.excess} the requested bytes ({load.sectors} sectors per request).", kCoalesce,
+     kBestPractices, RuleKind::cause, kLibraryStream},
+    // Each sector takes a slot in the load queue, however few bytes cross a level for it.
+    {"scattered-loads", kGpu,
+     {above("load.excess", 4), above("load.sectors", 8), above("load.share", 0.2), above("levels.utilization", 0.1),
+      below("levels.utilization", 0.3)},
+     "Scattered loads take {load.sectors} sectors per request ({load.excess} the requested bytes).", kCoalesce,
+     kBestPractices, RuleKind::cause, kLibraryStream},
+    {"uncoalesced-stores", kGpu,
+     {above("store.excess", 1.5), above("store.sectors", 2), above("store.share", 0.2), kMemoryMatters},
+     "Uncoalesced stores touch {store.excess} the written bytes ({store.sectors} sectors per request).",
+     "Let consecutive threads write consecutive addresses; transpose in shared memory first.", kBestPractices,
+     RuleKind::cause, kLibraryStream},
+    {"bank-conflicts", kGpu, {above("shared.excess", 1.3), above("shared.share", 0.2), kMemoryMatters},
+     "Bank conflicts cause {shared.excess} the ideal shared memory wavefronts.",
+     "Pad or swizzle the shared tile so that a warp's accesses hit different banks.", kNsight, RuleKind::cause,
      kLibraryKernel},
-    {"l2-misses", kGpu, kL2Misses,
-     "L2 has {l2.hit_rate} of what is asked of it, and DRAM moves {dram.over_model} the bytes that it has to.",
-     "Order the work so that blocks that run together share their data (tile the loops, swizzle the block order).",
-     kField, Tells::cause, kLibraryKernel},
-    {"extra-dram-traffic", kGpu, kDramExcess,
-     "DRAM moves {dram.over_model} the bytes that it has to, and is busy {memory.utilization} of the time.",
-     "Look for passes over the data that could be fused, partial lines, and intermediate results in memory.", kMeasured,
-     Tells::cause, kLibraryStream},
-    {"traffic-by-design", kGpu, kByDesign, "By its design it moves {traffic.by_design} the bytes that it has to.",
-     "Keep intermediate results in registers or shared memory, as the fused implementations do.", kMeasured},
-    {"traffic-by-design", kCpu, kByDesign, "By its design it moves {traffic.by_design} the bytes that it has to.",
-     "Keep intermediate results in registers or in a cache, a block at a time, as the fused implementations do.",
-     kMeasured},
-    {"several-passes", kGpu, kL2Passes,
-     "L2 delivers {l2.over_model} the bytes that memory has to: each input is read about that often.",
-     "Keep a row in registers or shared memory instead of reading it again.", kMeasured, Tells::cause, kLibraryKernel},
-    {"extra-flops", kAny, kExtraFlops, "It executes {flops.over_model} the FLOPs of the model.",
+    {"l2-misses", kGpu, {below("l2.hit_rate", 0.2), above("dram.over_model", 1.5), kDramLimits},
+     "The L2 hit rate is {l2.hit_rate}, and DRAM moves {dram.over_model} the compulsory bytes.",
+     "Improve L2 reuse: tile the loops, swizzle the block order so that concurrent blocks share data.", kField,
+     RuleKind::cause, kLibraryKernel},
+    {"extra-dram-traffic", kGpu, {above("dram.over_model", 1.25), above("l2.hit_rate", 0.2), kDramLimits},
+     "DRAM moves {dram.over_model} the compulsory bytes and is busy {memory.utilization} of the time.",
+     "Remove extra passes, partially used sectors, and intermediate results in memory.", kMeasured, RuleKind::cause,
+     kLibraryStream},
+    {"traffic-by-design", kGpu, {above("traffic.by_design", 1.1), above("design.need", 0.5)},
+     "The algorithm moves {traffic.by_design} the compulsory bytes.",
+     "Keep intermediate results in registers or shared memory, like the fused implementations.", kMeasured},
+    {"traffic-by-design", kCpu, {above("traffic.by_design", 1.1), above("design.need", 0.5)},
+     "The algorithm moves {traffic.by_design} the compulsory bytes.",
+     "Keep intermediate results in registers or a cache, block by block, like the fused implementations.", kMeasured},
+    {"several-passes", kGpu,
+     {above("l2.over_model", 2), below("dram.over_model", 1.25), above("l2.utilization", 0.4), kMemoryBound},
+     "L2 delivers {l2.over_model} the compulsory bytes: inputs are read about that often.",
+     "Keep a row in registers or shared memory instead of reading it again.", kMeasured, RuleKind::cause,
+     kLibraryKernel},
+    {"extra-flops", kAny, {above("flops.over_model", 1.1), kComputeBound},
+     "Executes {flops.over_model} the modelled FLOPs.",
      "Look for padding, recomputation, and masked work that could be skipped.", kMeasured},
-    {"no-vectors", kCpu, kNoVectors,
-     "It is about as fast as arithmetic one element at a time can be ({scalar} of that), and a vector has {lanes}.",
-     "See whether the compiler vectorised the inner loop (-fopt-info-vec): unit stride, no aliasing, sums that may "
-     "be reordered; else write it with vectors.",
+    // Half as fast as the roof of arithmetic may be one thread of two; a quarter, one lane of four.
+    {"no-vectors", kCpu, {kUnderRoof, kComputeBound, below("scalar", 1.2), above("lanes", 1)},
+     "Runs at scalar speed ({scalar} of the scalar rate); a vector holds {lanes} elements.",
+     "Check that the inner loop is vectorised (-fopt-info-vec): unit stride, no aliasing, sums that may be reordered. "
+     "Otherwise use intrinsics.",
      kMeasured},
-    {"short-vectors", kCpu, kShortVectors,
-     "It does {flops.per_instruction} FLOPs an instruction: most of its instructions are no whole vectors of "
-     "arithmetic.",
-     "Use vectors of the full length and keep sums in registers: fewer loads, shuffles and addresses for each "
-     "product.",
-     kField},
-    {"one-core", kCpu, kOneCore,
-     "It is as fast as one core alone can be ({one_core} of that), with {threads.of} threads.",
-     "See whether all threads have work, and as much of it: smaller pieces, shared out as threads get free.",
-     kMeasured},
-    {"tail", kGpu, kTail, "{waves} waves of blocks: in the last one {tail.idle} of the block slots are empty.",
-     "Choose a grid that fills whole waves, make blocks smaller, or let a persistent grid share out the work.", kNsight,
-     Tells::cause, "The grid follows the problem: choose sizes that fill whole waves, or larger ones."},
-    {"second-pipe", kGpu, kSecondPipe,
-     "Beside the products, work on the {second} alone takes {second.need} of the time that the roof allows, and is "
-     "not fully hidden under them.",
-     "Let the one run under the other: groups of warps that take turns (softmax of one under the products of the "
-     "next), or part of the exponentials as polynomials on the FP32 pipe.",
-     kMeasured, Tells::cause, "The code is a library's: try another of its algorithms, or a newer version."},
-    {"tensor-idle", kGpu, kTensorIdle, "The tensor cores work in {tensor.active} of the cycles.",
-     "Feed them better: asynchronous copies (TMA) into more stages, larger tiles, loads and products in different "
-     "warps.",
-     kField, Tells::cause, kLibraryKernel},
-    {"clock-below-roof", kGpu, kClockUnknown,
-     "The tensor cores work in {tensor.active} of the cycles: most of what is missing is clock, which power must "
-     "have held below that of the roof.",
-     "Leave its code: fewer operations, a smaller type or a higher power limit make it faster.", kMeasured},
-    {"tensor-gaps", kGpu, kTensorGaps,
-     "The tensor cores stand still in {tensor.gap} of the cycles: while tiles begin and end, or wait for their "
-     "operands.",
-     "Let one tile end under the products of the next (groups of warps that take turns), and keep another stage of "
-     "copies under way.",
-     kMeasured, Tells::cause, kLibraryKernel},
-    {"level-beside", kGpu, kLevelBeside,
-     "Traffic from {level} alone takes {level.need} of the time that the {pipe}'s roof allows, and the products "
-     "wait for it: the {pipe} is busy {compute.utilization} of the time, {level} {levels.utilization}.",
-     "Do more with each byte that is loaded from there: more results a thread (larger register tiles), wider loads, "
-     "operands kept in registers.",
-     kMeasured, Tells::cause, kLibraryKernel},
-    {"issue-bound", kGpu, kIssueBound,
-     "Schedulers issue in {issue.active} of the cycles, and the {pipe} has work in {compute.utilization}: other "
-     "instructions take its slots.",
-     "Fewer instructions beside the arithmetic: addresses computed once, wider loads, loops unrolled.", kNsight,
-     Tells::cause, kLibraryKernel},
-    {"few-warps", kGpu, kFewWarps,
-     "The {pipe} is busy {compute.utilization} of the time and no level of memory more than {levels.utilization}: "
-     "with {registers} registers a thread there are {warps.per_sm} warps an SM, too few to fill the gaps.",
-     "Put fewer instructions between the products (wider loads from shared memory, addresses computed once) and run "
-     "loads further ahead; --counters full tells full issue slots from waiting.",
-     kField, Tells::cause, kLibraryKernel},
-    {"occupancy-registers", kGpu, kOccupancyRegisters,
-     "{occupancy} occupancy; {registers} registers a thread keep more blocks from an SM.",
-     "Lower the registers (__launch_bounds__, smaller tiles a thread), if latency and not arithmetic is what it "
-     "waits for.",
-     kField, Tells::cause, kLibraryKernel},
-    {"occupancy-shared-memory", kGpu, kOccupancyShared,
-     "{occupancy} occupancy; {shared} of shared memory a block keep more blocks from an SM.",
-     "Use fewer stages or smaller tiles, or let one block hold more warps.", kField, Tells::cause, kLibraryKernel},
-    {"occupancy-blocks", kGpu, kOccupancyBlocks,
-     "{occupancy} occupancy; blocks of {threads} threads are too small to fill an SM.", "Use more threads a block.",
-     kField, Tells::cause, kLibraryKernel},
-    {"occupancy-uneven", kGpu, kOccupancyUneven,
-     "{occupancy} occupancy was reached, {occupancy.of_possible} of what would fit: warps end at different times, "
-     "or sooner than new ones start.",
-     "Balance the work between warps and blocks; where blocks are very short, let each do more.", kNsight, Tells::cause,
+    {"short-vectors", kCpu, {kUnderRoof, kComputeBound, below("flops.per_instruction", 1)},
+     "{flops.per_instruction} FLOPs per instruction: few instructions are full-width vector arithmetic.",
+     "Use full-width vectors and keep sums in registers: fewer loads, shuffles and address computations.", kField},
+    {"one-core", kCpu,
+     {kUnderRoof, kComputeBound, below("one_core", 1.05), above("one_core", 0.6), above("threads.of", 3)},
+     "As fast as a single core ({one_core} of its rate), with {threads.of} threads.",
+     "Check that all threads get equal work: smaller chunks, scheduled dynamically.", kMeasured},
+    {"tail", kGpu, {above("waves", 1), below("waves", 6), above("tail.idle", 0.15), above("tail.explains", 0.33)},
+     "{waves} waves of blocks: the last one leaves {tail.idle} of the block slots idle.",
+     "Choose a grid of whole waves, smaller blocks, or a persistent kernel with a tile scheduler.", kNsight,
+     RuleKind::cause, "Grid size follows the problem size: choose sizes that fill whole waves, or larger ones."},
+    {"second-pipe", kGpu,
+     {kUnderRoof, kComputeBound, above("compute.utilization", 0.4), above("second.need", 0.4),
+      above("second.explains", 0.33)},
+     "The {second} alone needs {second.need} of the attainable time and does not fully overlap with the products.",
+     "Overlap both: warp specialisation or ping-pong (softmax of one tile under the MMAs of the next), or exponentials "
+     "as polynomials on the FP32 pipe.",
+     kMeasured, RuleKind::cause, "Library kernel. Options: another algorithm, or a newer version."},
+    {"tensor-idle", kGpu, {is("matrix.work"), is("tensor.executed"), below("tensor.active", 0.5)},
+     "Tensor cores are active in {tensor.active} of cycles.",
+     "Feed them faster: asynchronous copies (TMA) into more stages, larger tiles, producer and consumer warps.", kField,
+     RuleKind::cause, kLibraryKernel},
+    // The cycles are full and the seconds are not: what is missing is cycles per second.
+    {"clock-below-roof", kGpu,
+     {above("tensor.active", 0.8), kUnderRoof, kComputeBound, above("clock.explains", 0.5), is("clock.known", false)},
+     "Tensor cores are active in {tensor.active} of cycles: most of the gap to the roof is a lower clock.",
+     "No code change: fewer operations, a smaller type or a higher power limit make it faster.", kMeasured},
+    {"tensor-gaps", kGpu,
+     {kUnderRoof, kComputeBound, is("matrix.work"), above("tensor.active", 0.5), below("tensor.active", 0.96)},
+     "Tensor cores idle {tensor.gap} of cycles (tile prologue and epilogue, or waiting for operands).",
+     "Overlap each tile's epilogue with the next tile's MMAs (warp specialisation, ping-pong); prefetch deeper.",
+     kMeasured, RuleKind::cause, kLibraryKernel},
+    // Beside a pipe that should always be busy, a level that is busy most of the time has no slack. Tensor cores are
+    // fed by copies that run by themselves.
+    {"level-beside", kGpu,
+     {kUnderRoof, kComputeBound, kCounted, above("levels.utilization", 0.4), above("compute.utilization", 0.4),
+      above("level.need", 0.6), kNoTensorWork},
+     "Traffic from {level} alone needs {level.need} of the attainable time: the {pipe} is busy {compute.utilization}, "
+     "{level} {levels.utilization}.",
+     "Increase reuse per loaded byte: larger register tiles, wider loads, operands kept in registers.", kMeasured,
+     RuleKind::cause, kLibraryKernel},
+    {"issue-bound", kGpu, {kUnderRoof, kComputeBound, above("issue.active", 0.8), kNoTensorWork},
+     "Schedulers issue in {issue.active} of cycles, but the {pipe} is busy {compute.utilization}: other instructions "
+     "take issue slots.",
+     "Reduce other instructions: hoist address computations, widen loads, unroll loops.", kNsight, RuleKind::cause,
      kLibraryKernel},
-    {"narrow-loads", kGpu, kNarrowLoads,
-     "A thread loads {load.width} bytes at once, and DRAM is busy {memory.utilization} of the time: too few bytes "
-     "are under way.",
-     "Load 16 bytes a thread at once, or several times before the first is used.", kBestPractices, Tells::cause,
+    {"few-warps", kGpu,
+     {kUnderRoof, kComputeBound, above("compute.utilization", 0.4), below("warps.per_sm", 12),
+      below("levels.utilization", 0.5), kNoTensorWork, kFullWave},
+     "{warps.per_sm} warps per SM at {registers} registers per thread: too few to hide latency. The {pipe} is busy "
+     "{compute.utilization}, memory {levels.utilization}.",
+     "Reduce instructions between the products (wider loads from shared memory, hoisted addresses) and prefetch "
+     "further ahead; --counters full separates issue limits from stalls.",
+     kField, RuleKind::cause, kLibraryKernel},
+    {"occupancy-registers", kGpu,
+     {below("occupancy", 0.25), is("limit.registers"), kFullWave, below("both.utilization", 0.6)},
+     "{occupancy} occupancy, limited by {registers} registers per thread.",
+     "Reduce registers (__launch_bounds__, smaller tiles per thread) if it waits for latency, not arithmetic.", kField,
+     RuleKind::cause, kLibraryKernel},
+    {"occupancy-shared-memory", kGpu,
+     {below("occupancy", 0.25), is("limit.shared"), kFullWave, below("both.utilization", 0.6)},
+     "{occupancy} occupancy, limited by {shared} of shared memory per block.",
+     "Use fewer stages, smaller tiles, or more warps per block.", kField, RuleKind::cause, kLibraryKernel},
+    // As many blocks of one warp as an SM takes fill half of it, on every chip so far.
+    {"occupancy-blocks", kGpu,
+     {below("occupancy", 0.55), is("limit.blocks"), kFullWave, below("both.utilization", 0.6)},
+     "{occupancy} occupancy: the blocks of {threads} threads are too small to fill an SM.",
+     "Use more threads per block.", kField, RuleKind::cause, kLibraryKernel},
+    {"occupancy-uneven", kGpu,
+     {below("occupancy", 0.5), below("occupancy.of_possible", 0.6), below("both.utilization", 0.6)},
+     "{occupancy} achieved occupancy, {occupancy.of_possible} of the possible: uneven warps, or short blocks.",
+     "Balance the work across warps and blocks; let very short blocks do more.", kNsight, RuleKind::cause,
+     kLibraryKernel},
+    {"narrow-loads", kGpu,
+     {kUnderRoof, kMemoryBound, below("load.width", 12), above("load.share", 0.2), below("memory.utilization", 0.85),
+      above("memory.utilization", 0.15)},
+     "Each thread loads {load.width} bytes at a time and DRAM is busy {memory.utilization}: too few bytes in flight.",
+     "Load 16 bytes per thread at a time, or issue several loads before the first use.", kBestPractices,
+     RuleKind::cause, kLibraryStream},
+    {"memory-stalls", kGpu, {above("stall.long_scoreboard.share", 0.5)},
+     "{stall.long_scoreboard.share} of stalls wait for global memory (long scoreboard).",
+     "Keep more loads in flight: unroll, wider loads, asynchronous copies, more warps.", kField},
+    {"shared-stalls", kGpu, {above("stall.shared.share", 0.3)},
+     "{stall.shared.share} of stalls wait for shared memory or special functions (MIO, short scoreboard).",
+     "Use fewer and wider accesses to shared memory, avoid bank conflicts, use cheaper special functions.", kNsight},
+    {"barrier-stalls", kGpu, {above("stall.barrier.share", 0.2)}, "{stall.barrier.share} of stalls wait at barriers.",
+     "Use fewer barriers, smaller blocks, or warp-level instead of block-level exchange.", kNsight},
+    {"queue-stalls", kGpu, {above("stall.lsu.share", 0.3)},
+     "{stall.lsu.share} of stalls wait for the load/store queue.", "Use fewer and wider loads and stores.", kNsight},
+    {"pipe-stalls", kGpu, {above("stall.math_pipe.share", 0.3)},
+     "{stall.math_pipe.share} of stalls wait for an arithmetic pipe (math pipe throttle).",
+     "The pipe limits it: move work to another pipe, or reduce it.", kNsight},
+    {"fetch-stalls", kGpu, {above("stall.no_instruction.share", 0.2)},
+     "{stall.no_instruction.share} of stalls wait for instructions.", "Unroll less, or launch a larger grid.", kNsight},
+    {"dependency-stalls", kGpu, {above("stall.wait.share", 0.4)},
+     "{stall.wait.share} of stalls wait for the preceding result (fixed latency).",
+     "Use more independent work per thread (several accumulators), or more warps.", kNsight},
+    {"ready-warps", kGpu, {above("stall.not_selected.share", 0.3)},
+     "{stall.not_selected.share} of stalls are eligible warps that were not selected: there are enough warps.",
+     "Occupancy does not limit it; fewer warps with more registers each may be faster.", kNsight, RuleKind::note},
+    {"memory-before-compute", kGpu,
+     {kComputeBound, below("compute.utilization", 0.5), above("memory.utilization", 0.6)},
+     "Compute-bound by the model, but main memory is busy {memory.utilization} and the pipe {compute.utilization}.",
+     "Reduce its traffic: look for reuse that is lost.", kField, RuleKind::cause, kLibraryKernel},
+    {"memory-before-compute", kCpu,
+     {kComputeBound, below("compute.utilization", 0.5), above("memory.utilization", 0.6)},
+     "Compute-bound by the model, but main memory is busy {memory.utilization} and the pipe {compute.utilization}.",
+     "Reduce its traffic: block the loops for the caches, so that loaded data is reused there.", kField},
+    {"ordinary-stores", kCpu,
+     {kUnderRoof, kMemoryBound, above("writes", 0.25), above("regular.share", 0.85), below("regular.share", 1.05),
+      below("regular.of_roof", 0.85)},
+     "Ordinary stores read each line before writing it. It reaches {regular.share} of their copy rate, which is "
+     "{regular.of_roof} of the copy roof.",
+     "Use non-temporal stores, whole lines at a time, for results that are not reused soon.", kMeasured},
+    {"numa", kCpu, {kUnderRoof, kMemoryBound, above("numa.nodes", 1), below("numa.remote", 0.9)},
+     "{numa.nodes} NUMA nodes: remote memory has {numa.remote} of the local bandwidth.",
+     "Let each thread first touch the memory that it uses later, and pin the threads.", kMeasured},
+    {"small-pages", kCpu, {kUnderRoof, kMemoryBound, is("pages.small")},
+     "Its buffers use small pages: the system grants no huge pages, so TLB misses are frequent.",
+     "Enable transparent huge pages (madvise or always) and call madvise(MADV_HUGEPAGE).", kMeasured},
+    {"arithmetic-beside", kAny,
+     {kUnderRoof, kMemoryBound, above("arithmetic.need", 0.5), above("arithmetic.explains", 0.33)},
+     "The {second} alone needs {arithmetic.need} of the attainable time and does not fully overlap with the loads.",
+     "Use cheaper arithmetic (fewer conversions, exponentials and divisions), or prefetch further ahead.", kMeasured},
+    {"poor-memory", kGpu, {kMemoryBound, below("levels.utilization", 0.2), kCounted},
+     "Memory-bound, but no memory level is busy more than {levels.utilization}.",
+     "Keep more loads in flight: more threads, wider loads, several before the first use.", kField, RuleKind::fallback,
      kLibraryStream},
-    {"memory-stalls", kGpu, kMemoryStalls,
-     "Warps wait for global memory in {stall.long_scoreboard.share} of their stalls.",
-     "Have more loads in flight: unroll, wider loads, asynchronous copies, more warps.", kField},
-    {"shared-stalls", kGpu, kSharedStalls,
-     "Warps wait for shared memory or special functions in {stall.shared.share} of their stalls.",
-     "Fewer and wider shared accesses, no conflicts, cheaper special functions.", kNsight},
-    {"barrier-stalls", kGpu, kBarrierStalls, "Warps wait at barriers in {stall.barrier.share} of their stalls.",
-     "Fewer barriers, smaller blocks, or warp-level exchange instead of block-level.", kNsight},
-    {"queue-stalls", kGpu, kQueueStalls, "Warps wait for the load/store queue in {stall.lsu.share} of their stalls.",
-     "Fewer and wider loads and stores.", kNsight},
-    {"pipe-stalls", kGpu, kPipeStalls, "Warps wait for an arithmetic pipe in {stall.math_pipe.share} of their stalls.",
-     "It is the pipe that limits: move work to another one, or do less of it.", kNsight},
-    {"fetch-stalls", kGpu, kFetchStalls, "Warps wait for instructions in {stall.no_instruction.share} of their stalls.",
-     "The code is too large or the grid too small: unroll less.", kNsight},
-    {"dependency-stalls", kGpu, kDependencyStalls,
-     "Warps wait for the result just computed in {stall.wait.share} of their stalls.",
-     "More independent work a thread (several accumulators), or more warps.", kNsight},
-    {"ready-warps", kGpu, kNotSelected,
-     "Warps are ready and not chosen in {stall.not_selected.share} of their stalls: there are enough.",
-     "Occupancy is not the problem; fewer warps with more registers each may be faster.", kNsight, Tells::note},
-    {"memory-before-compute", kGpu, kPoorCompute,
-     "The model calls it compute-bound, but memory is used to {memory.utilization} and its pipe to "
-     "{compute.utilization}.",
-     "It moves more than it should: look for reuse that is lost.", kField, Tells::cause, kLibraryKernel},
-    {"memory-before-compute", kCpu, kPoorCompute,
-     "The model calls it compute-bound, but memory is used to {memory.utilization} and its pipe to "
-     "{compute.utilization}.",
-     "It moves more than it should: block the loops for the caches, so that what was loaded is used again there.",
-     kField},
-    {"ordinary-stores", kCpu, kOrdinaryStores,
-     "It moves as much as ordinary stores allow ({regular.share} of that; {regular.of_roof} of the copy roof): each "
-     "line is read before it is overwritten.",
-     "Write results that nobody reads soon with streaming (non-temporal) stores, whole lines at a time.", kMeasured},
-    {"numa", kCpu, kManyNodes,
-     "The machine has {numa.nodes} NUMA nodes, and another node's memory gives {numa.remote} of one's own bandwidth.",
-     "Let each thread be the first to write the memory that it works on later, and pin the threads.", kMeasured},
-    {"small-pages", kCpu, kSmallPages,
-     "Its buffers lie in small pages: the system grants no huge ones, and each new page costs a walk of the tables.",
-     "Allow huge pages (transparent_hugepage set to madvise or always, and madvise in the program).", kMeasured},
-    {"arithmetic-beside", kAny, kArithmeticBeside,
-     "Beside the bytes, work on the {second} alone takes {arithmetic.need} of the time that the roof allows, and is "
-     "not fully hidden under them.",
-     "Make the arithmetic cheaper (fewer conversions, cheaper exponentials and divisions), or let loads run further "
-     "ahead of it.",
-     kMeasured},
-    {"poor-memory", kGpu, kPoorMemory,
-     "Memory-bound, and no level of memory is used to more than {levels.utilization}.",
-     "Have more loads under way: more threads, wider loads, several of them before the first is used.", kField,
-     Tells::otherwise, kLibraryStream},
-    {"poor-memory", kCpu, kPoorMemory,
-     "Memory-bound, and no level of memory is used to more than {levels.utilization}.",
-     "Look first at how it walks memory (whole vectors side by side, few streams, few pages) and at whether all "
-     "threads have work.",
-     kField, Tells::otherwise},
-    {"latency", kGpu, kLatency,
-     "Neither a pipe ({compute.utilization}) nor a level of memory ({levels.utilization}) is busy: latency.",
-     "More parallelism: more warps, more loads in flight, more independent work a thread.", kNsight, Tells::otherwise,
-     kLibraryStream},
-    {"latency", kCpu, kLatency,
-     "Neither a pipe ({compute.utilization}) nor a level of memory ({levels.utilization}) is busy: latency.",
-     "More independent work in each thread (several vector accumulators, loads ahead of their use), and work for "
-     "every thread.",
-     kField, Tells::otherwise},
-    {"collective-unexplained", kGpu, kCollectiveUnknown,
-     "It moves {network.bus}, and the links carry {network.roof}. What its size can reach with as many ranks was not "
-     "measured.",
-     "Calibrate with as many GPUs (--only '*nccl*'): the sweep tells a small message from a slow link.", kMeasured,
-     Tells::unexplained},
-    {"product-unexplained", kGpu, kProductUnknown,
-     "Product and collective alone need {product.share} and {network.need} of the time: one of them is slower than "
-     "that.",
-     "Time them apart: a gemm of a rank's part, and the collective of that size.", kMeasured, Tells::unexplained},
-    {"unexplained-memory", kGpu, kUnexplainedMemory,
-     "No counter explains the missing {roof.missing}: {level} is busy {levels.utilization} of the time, the {pipe} "
-     "{compute.utilization}, at {occupancy} occupancy.",
-     "Have more bytes under way: wider loads, several of them before the first is used; --counters full (ncu: --set "
-     "full) "
-     "tells what warps wait for.",
-     kMeasured, Tells::unexplained, kLibraryStream},
-    {"unexplained", kGpu, kUnexplained,
-     "No counter explains the missing {roof.missing}: busiest are the {pipe}, {compute.utilization} of the time, and "
-     "{level}, {levels.utilization}.",
-     "Compare it with a library's kernel of the same shape, or count stalls too (--counters full; ncu: --set full).",
-     kMeasured, Tells::unexplained, kLibraryKernel},
-    {"unexplained", kCpu, kUnexplained,
-     "No counter explains the missing {roof.missing}: busiest are the {pipe}, {compute.utilization} of the time, and "
-     "{level}, {levels.utilization}.",
-     "Compare it with a library's kernel of the same shape.", kMeasured, Tells::unexplained},
-    {"uncounted-compute", kGpu, kUncountedCompute,
-     "By the model the {pipe} has work for {compute.utilization} of the time and main memory for {memory.utilization}. "
-     "Nothing was counted that tells why.",
-     "Count (--counters; of an import add an ncu report): the model alone can't tell waiting from traffic between "
-     "caches.",
-     kMeasured, Tells::unexplained},
-    {"uncounted-memory", kGpu, kUncountedMemory,
-     "By the model main memory has work for {memory.utilization} of the time, and arithmetic for "
-     "{compute.utilization}. Nothing was counted that tells why.",
-     "Count (--counters; of an import add an ncu report): the model alone can't tell loads that wait from bytes too "
-     "many.",
-     kMeasured, Tells::unexplained},
-    {"cache-blocks", kCpu, kCacheBlocks,
-     "By the model arithmetic fills {compute.utilization} of the time and main memory {memory.utilization}. With "
-     "{working_set}, {cache.multiple} the last cache, all depends on using again what a cache holds, and caches were "
-     "not counted.",
-     "Block the loops for each cache (a tile of sums in registers, its operands in the first two levels, packed side "
-     "by side), then see that every thread has as many blocks.",
-     kMeasured, Tells::unexplained},
-    {"instruction-mix", kCpu, kFitsCache,
-     "By the model arithmetic fills {compute.utilization} of the time, and {working_set} fit into the last cache: "
-     "loads, "
-     "conversions, dependent sums or idle threads have the rest. Nothing was counted that tells which.",
-     "Look at the inner loop first: whole vectors, some ten independent sums, operands loaded once; then at whether "
-     "every thread has work.",
-     kMeasured, Tells::unexplained},
-    {"uncounted-memory", kCpu, kUncountedMemory,
-     "By the model main memory has work for {memory.utilization} of the time, and arithmetic for "
-     "{compute.utilization}. Nothing was counted that tells why.",
-     "Look at how it walks memory: whole vectors side by side, few streams at once, prefetched, as many bytes for each "
-     "thread.",
-     kMeasured, Tells::unexplained},
-    {"uncounted", kAny, kUncounted,
-     "{roof.missing} are missing to its roof; by the model arithmetic has work for {compute.utilization} of the time. "
-     "Nothing was counted that tells why.",
-     "Count (--counters), where this machine allows it.", kMeasured, Tells::unexplained},
-    {"unknown", kAny, kUnknown, "{roof.missing} are missing to its roof, and nothing is known that tells why.",
-     "Count (--counters), where this machine allows it.", kMeasured, Tells::unexplained},
+    {"poor-memory", kCpu, {kMemoryBound, below("levels.utilization", 0.2), kCounted},
+     "Memory-bound, but no memory level is busy more than {levels.utilization}.",
+     "Check the access pattern first (contiguous vectors, few streams, few pages), then the thread balance.", kField,
+     RuleKind::fallback},
+    // Two whose shares add up to more than the whole time overlap, and wait for each other.
+    {"latency", kGpu,
+     {below("compute.utilization", 0.6), below("levels.utilization", 0.6), below("busy.sum", 1), kCounted},
+     "Latency limits it: neither a pipe ({compute.utilization}) nor a memory level ({levels.utilization}) is busy.",
+     "Increase parallelism: more warps, more loads in flight, more independent work per thread.", kNsight,
+     RuleKind::fallback, kLibraryStream},
+    {"latency", kCpu,
+     {below("compute.utilization", 0.6), below("levels.utilization", 0.6), below("busy.sum", 1), kCounted},
+     "Latency limits it: neither a pipe ({compute.utilization}) nor a memory level ({levels.utilization}) is busy.",
+     "Increase parallelism: several accumulators per thread, prefetched loads, work for every thread.", kField,
+     RuleKind::fallback},
+    {"collective-unexplained", kGpu, {kUnderRoof, kAlone},
+     "Bus bandwidth {network.bus}; the link roof is {network.roof}. This size and rank count were not calibrated.",
+     "Calibrate with as many GPUs (--only '*nccl*'): the sweep separates small messages from slow links.", kMeasured,
+     RuleKind::unexplained},
+    {"product-unexplained", kGpu, {kUnderRoof, kWithProduct},
+     "Product and collective alone need {product.share} and {network.need} of the time; one of them is slower here.",
+     "Time them separately: a gemm of one rank's part, and the collective of that size.", kMeasured,
+     RuleKind::unexplained},
+    {"unexplained-memory", kGpu, {kUnderRoof, kCounted, kMemoryBound},
+     "{roof.missing} unexplained by the counters: {level} busy {levels.utilization}, the {pipe} {compute.utilization}, "
+     "{occupancy} occupancy.",
+     "Keep more bytes in flight (wider loads, several before the first use). --counters full (ncu --set full) counts "
+     "stalls.",
+     kMeasured, RuleKind::unexplained, kLibraryStream},
+    {"unexplained", kGpu, {kUnderRoof, kCounted},
+     "{roof.missing} unexplained by the counters: the {pipe} is busy {compute.utilization}, {level} "
+     "{levels.utilization}.",
+     "Compare it with a library kernel of the same shape, or count stalls (--counters full, ncu --set full).",
+     kMeasured, RuleKind::unexplained, kLibraryKernel},
+    {"unexplained", kCpu, {kUnderRoof, kCounted},
+     "{roof.missing} unexplained by the counters: the {pipe} is busy {compute.utilization}, {level} "
+     "{levels.utilization}.",
+     "Compare it with a library kernel of the same shape.", kMeasured, RuleKind::unexplained},
+    {"uncounted-compute", kGpu, {kUnderRoof, kNotCounted, kComputeBound},
+     "By the model the {pipe} is busy {compute.utilization} and main memory {memory.utilization}. Nothing was counted.",
+     "Count (--counters; for an import add an ncu report) to separate stalls from cache traffic.", kMeasured,
+     RuleKind::unexplained},
+    {"uncounted-memory", kGpu, {kUnderRoof, kNotCounted, kMemoryBound},
+     "By the model main memory is busy {memory.utilization} and arithmetic {compute.utilization}. Nothing was counted.",
+     "Count (--counters; for an import add an ncu report) to separate load latency from excess bytes.", kMeasured,
+     RuleKind::unexplained},
+    {"cache-blocks", kCpu, {kUnderRoof, kComputeBound, above("cache.multiple", 0.5), kNotCounted},
+     "By the model arithmetic is busy {compute.utilization} and main memory {memory.utilization}. The working set of "
+     "{working_set} is {cache.multiple} the last cache; cache traffic was not counted.",
+     "Block the loops for each cache (sums in registers, packed operands in the first two levels), with equally many "
+     "blocks per thread.",
+     kMeasured, RuleKind::unexplained},
+    {"instruction-mix", kCpu, {kUnderRoof, kComputeBound, below("cache.multiple", 0.5), kNotCounted},
+     "By the model arithmetic is busy {compute.utilization}; the working set of {working_set} fits into the last "
+     "cache. The rest is unexplained: nothing was counted.",
+     "Check the inner loop first: full-width vectors, about ten independent sums, operands loaded once. Then check the "
+     "thread balance.",
+     kMeasured, RuleKind::unexplained},
+    {"uncounted-memory", kCpu, {kUnderRoof, kNotCounted, kMemoryBound},
+     "By the model main memory is busy {memory.utilization} and arithmetic {compute.utilization}. Nothing was counted.",
+     "Check the access pattern: contiguous vectors, few streams, prefetching, equally many bytes per thread.",
+     kMeasured, RuleKind::unexplained},
+    {"uncounted", kAny, {kUnderRoof, kNotCounted},
+     "{roof.missing} unexplained: by the model arithmetic is busy {compute.utilization}. Nothing was counted.",
+     "Count (--counters), if this machine allows it.", kMeasured, RuleKind::unexplained},
+    {"unknown", kAny, {kUnderRoof}, "{roof.missing} unexplained: there are neither counts nor a roof for its pipe.",
+     "Count (--counters), if this machine allows it.", kMeasured, RuleKind::unexplained},
 };
+// clang-format on
 
 }  // namespace
 

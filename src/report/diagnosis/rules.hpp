@@ -1,7 +1,10 @@
 // The rules of the diagnosis, as data: a condition, what it means, what to do next, and where the threshold is from.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -15,42 +18,57 @@ enum class Relation : std::uint8_t { below, above, is };
 /// One quantity against a threshold. False where the quantity is not known.
 struct Condition {
   std::string_view quantity;
-  Relation relation;
-  double threshold;
+  Relation relation = Relation::is;
+  double threshold = 0;
 };
 
-/// What a rule that fires says of its row.
-enum class Tells : std::uint8_t {
-  cause,        ///< what holds it: the first of them decides
-  note,         ///< something to know beside the cause
-  measure,      ///< the row is not known well enough; the rules after it say nothing
-  at_roof,      ///< nothing is left to win; the rules after it say nothing
-  otherwise,    ///< a cause that is heard only where none has been found before
-  unexplained,  ///< heard there too: what is known, and that it explains nothing
-  roofless,     ///< there is nothing to hold it against; the rules after it say nothing
+/// A few conditions, all of which must hold.
+class Conditions {
+ public:
+  constexpr Conditions(std::initializer_list<Condition> list)
+      : size_(list.size()) {  // NOLINT(google-explicit-constructor)
+    std::copy(list.begin(), list.end(), conditions_.begin());
+  }
+  constexpr const Condition* begin() const { return conditions_.data(); }
+  constexpr const Condition* end() const { return conditions_.data() + size_; }
+  constexpr bool empty() const { return size_ == 0; }
+
+ private:
+  std::array<Condition, 7> conditions_ = {};
+  std::size_t size_;
 };
 
-/// Fires when all of its conditions hold. What is told of either kind of device in words of its own stands twice under
-/// one id.
+/// What a rule that fires says about its row.
+enum class RuleKind : std::uint8_t {
+  cause,        ///< what limits the kernel: the first cause decides
+  note,         ///< a fact beside the cause
+  measure,      ///< the time is not known well enough; the rules after it are skipped
+  at_roof,      ///< nothing is left to save; the rules after it are skipped
+  fallback,     ///< a cause that applies only where no other cause was found
+  unexplained,  ///< applies only there, too: what is known, without an explanation
+  no_roof,      ///< no roof to compare with; the rules after it are skipped
+};
+
+/// Fires when all of its conditions hold. A rule with different texts for CPU and GPU has two entries with one id.
 struct Rule {
   std::string_view id;
   std::optional<DeviceKind> device;  ///< whose rule it is; of every device where there is none
-  std::span<const Condition> conditions;
-  std::string_view finding;  ///< "{occupancy} of the warps …": names in braces are quantities
+  Conditions conditions;
+  std::string_view finding;  ///< "{occupancy} occupancy, limited by …": names in braces are quantities
   std::string_view next;     ///< what to try
   std::string_view source;   ///< of the threshold
-  Tells tells = Tells::cause;
+  RuleKind kind = RuleKind::cause;
   /// What the caller of a library's kernel can do instead of `next`; empty where that is the same.
   std::string_view for_library = {};
 
-  /// When it fires, the rules after it say nothing.
-  bool last() const { return tells == Tells::measure || tells == Tells::at_roof || tells == Tells::roofless; }
-  /// It speaks only where no cause was found.
-  bool is_rest() const { return tells == Tells::otherwise || tells == Tells::unexplained; }
-  bool is_for(DeviceKind kind) const { return !device || *device == kind; }
+  /// When it fires, the rules after it are skipped.
+  bool is_last() const { return kind == RuleKind::measure || kind == RuleKind::at_roof || kind == RuleKind::no_roof; }
+  /// It applies only where no cause was found.
+  bool is_fallback() const { return kind == RuleKind::fallback || kind == RuleKind::unexplained; }
+  bool is_for(DeviceKind of) const { return !device || *device == of; }
 };
 
-/// In the order in which they are told: what decides first comes first.
+/// In the order in which they are evaluated: what decides first comes first.
 std::span<const Rule> rules();
 
 }  // namespace roofline

@@ -1,4 +1,4 @@
-// The rules say what holds a row; here is chosen which of them decides, what shows it, and what it would win.
+// Chooses the rule that decides about a row, its evidence and the potential saving.
 #include "report/diagnosis/verdict.hpp"
 
 #include <fmt/format.h>
@@ -30,19 +30,19 @@ Quantities quantities_of(const Report& report, std::size_t row) {
   return quantities_of(point, report.machine, point.counters ? &*point.counters : nullptr);
 }
 
-VerdictKind kind_of(Tells tells) {
-  switch (tells) {
-    case Tells::measure:
+VerdictKind kind_of(RuleKind kind) {
+  switch (kind) {
+    case RuleKind::measure:
       return VerdictKind::measure;
-    case Tells::at_roof:
+    case RuleKind::at_roof:
       return VerdictKind::at_roof;
-    case Tells::roofless:
-      return VerdictKind::roofless;
-    case Tells::unexplained:
-    case Tells::note:
+    case RuleKind::no_roof:
+      return VerdictKind::no_roof;
+    case RuleKind::unexplained:
+    case RuleKind::note:
       return VerdictKind::unknown;
-    case Tells::cause:
-    case Tells::otherwise:
+    case RuleKind::cause:
+    case RuleKind::fallback:
       break;
   }
   return VerdictKind::slow;
@@ -72,8 +72,8 @@ class Evidence {
     if (found == quantities_.end() || spec == nullptr || spec->unit == QuantityUnit::flag || spec->label.empty())
       return;
     std::string label = label_of(*spec, quantities_);
-    const bool told = std::any_of(shown_.begin(), shown_.end(), [&](const auto& one) { return one.first == label; });
-    if (!told && shown_.size() < kMostEvidence)
+    const bool shown = std::any_of(shown_.begin(), shown_.end(), [&](const auto& one) { return one.first == label; });
+    if (!shown && shown_.size() < kMostEvidence)
       shown_.emplace_back(std::move(label), quantity_text(name, found->second));
   }
   std::size_t size() const { return shown_.size(); }
@@ -84,7 +84,7 @@ class Evidence {
   std::vector<std::pair<std::string, std::string>> shown_;
 };
 
-/// What is busy, up to so many: what limits by the model comes first.
+/// Up to `most` utilizations, the limiting resource of the model first.
 void evidence_of_use(Evidence& evidence, bool memory_first, std::size_t most) {
   constexpr std::array kMemoryFirst = {"levels.utilization", "compute.utilization", "occupancy"};
   constexpr std::array kComputeFirst = {"compute.utilization", "levels.utilization", "occupancy"};
@@ -92,25 +92,25 @@ void evidence_of_use(Evidence& evidence, bool memory_first, std::size_t most) {
     if (evidence.size() < most) evidence.show(name);
 }
 
-/// What the rule's conditions are of, the one that decides first; then what is busy.
+/// The quantities of the rule's conditions in their order, then utilizations.
 std::vector<std::pair<std::string, std::string>> evidence_of(const Rule& rule, const Quantities& quantities) {
   Evidence evidence(quantities);
   for (const Condition& condition : rule.conditions) {
-    // That it is below its roof is what all of them are about.
+    // Every rule is about rows below their roof.
     if (condition.quantity != "roof.fraction") evidence.show(condition.quantity);
   }
-  if (rule.tells == Tells::measure) {
+  if (rule.kind == RuleKind::measure) {
     for (const char* name : {"autocorrelation", "samples.effective", "samples"}) evidence.show(name);
   } else {
     const auto memory = quantities.find("memory.bound");
     const bool memory_first = memory != quantities.end() && memory->second == 1;
-    evidence_of_use(evidence, memory_first, rule.tells == Tells::unexplained ? kMostEvidence : kLeastEvidence);
+    evidence_of_use(evidence, memory_first, rule.kind == RuleKind::unexplained ? kMostEvidence : kLeastEvidence);
   }
   if (evidence.size() == 0) evidence.show("roof.fraction");
   return evidence.take();
 }
 
-/// Seconds of all launches above what the bound rule allows.
+/// Seconds of all launches above the attainable time.
 double total_gain(const Point& point) {
   if (!std::isfinite(point.fraction_of_roof())) return kNaN;
   const double launches = point.profiled ? static_cast<double>(point.profiled->launches) : 1;
@@ -121,21 +121,20 @@ double launches_of(const Point& point) {
   return point.profiled && point.profiled->launches > 0 ? static_cast<double>(point.profiled->launches) : 1;
 }
 
-/// "It reaches 91.1 % (90–98 %) of what its clock allows, and 84.2 % of the burst roof."
+/// "Reaches 91.1 % (90–98 %) of the roof at its clock and 84.2 % of the burst roof."
 std::string reach(const Point& point, const Machine& machine) {
   const std::string share = share_text(share_of_roof(point));
   const auto burst = share_of_burst_roof(point, machine);
-  if (!burst) return fmt::format("It reaches {} of its roof.", share);
-  return fmt::format("It reaches {} of what its clock allows, and {} of the burst roof.", share,
-                     percent(burst->fraction));
+  if (!burst) return fmt::format("Reaches {} of its roof.", share);
+  return fmt::format("Reaches {} of the roof at its clock and {} of the burst roof.", share, percent(burst->fraction));
 }
 
-/// Of a program's row without work: why there is none.
-void explain_roofless(Verdict& verdict, const Point& point) {
+/// For a program's row without work, the reason.
+void explain_no_roof(Verdict& verdict, const Point& point) {
   const std::string why = why_no_work(point);
   if (why.empty()) return;
-  verdict.held_by = fmt::format("Its work is not known ({}), and so no roof.", why);
-  verdict.action = "Record a longer stretch, in which it is launched more often.";
+  verdict.held_by = fmt::format("No roof: its FLOPs and bytes are not known ({}).", why);
+  verdict.action = "Record for longer, so that it is launched more often.";
 }
 
 Verdict verdict_of(const Report& report, std::size_t row) {
@@ -147,11 +146,11 @@ Verdict verdict_of(const Report& report, std::size_t row) {
   verdict.total_gain_s = total_gain(point);
   std::vector<Advice> advice = diagnose(quantities, device);
   const auto decides =
-      std::find_if(advice.begin(), advice.end(), [](const Advice& one) { return one.tells != Tells::note; });
+      std::find_if(advice.begin(), advice.end(), [](const Advice& one) { return one.kind != RuleKind::note; });
   for (auto one = advice.begin(); one != advice.end(); ++one)
     if (one != decides) verdict.also.push_back({one->rule, one->finding});
   if (decides != advice.end()) {
-    verdict.kind = kind_of(decides->tells);
+    verdict.kind = kind_of(decides->kind);
     verdict.rule = decides->rule;
     verdict.held_by = decides->finding;
     verdict.action = decides->next;
@@ -162,12 +161,12 @@ Verdict verdict_of(const Report& report, std::size_t row) {
     verdict.held_by = reach(point, report.machine);
     verdict.total_gain_s = 0;
   }
-  if (verdict.kind == VerdictKind::roofless) explain_roofless(verdict, point);
+  if (verdict.kind == VerdictKind::no_roof) explain_no_roof(verdict, point);
   verdict.gain_s = verdict.total_gain_s / launches_of(point);
   return verdict;
 }
 
-/// Known and unknown gains together: the known ones.
+/// The sum of the known ones; NaN where none is known.
 double sum_of_gains(double a, double b) { return std::isnan(a) ? b : std::isnan(b) ? a : a + b; }
 
 /// "a: what"; of two "a and b: what", of more "a and 6 more: what".
@@ -179,22 +178,22 @@ std::string several(const VerdictGroup& group, const std::string& what, const Re
   return fmt::format("{} and {} more: {}", name(0), count(static_cast<std::int64_t>(n - 1)), what);
 }
 
-/// One sentence for all of them: the rule's, with ranges for figures.
+/// One sentence for the group: the rule's, with ranges where figures differ.
 std::string shared_text(const VerdictGroup& group, const std::string& rule_id, const std::string& first,
                         const Report& report) {
   if (group.rows.size() == 1) return several(group, first, report);
   std::vector<Quantities> all;
   for (const std::size_t row : group.rows) all.push_back(quantities_of(report, row));
   const Rule* rule = find_rule(rule_id, report.machine.device.kind);
-  if (rule == nullptr || group.kind == VerdictKind::roofless) return several(group, first, report);
+  if (rule == nullptr || group.kind == VerdictKind::no_roof) return several(group, first, report);
   if (group.kind == VerdictKind::at_roof) {
-    return fmt::format("{} kernels are at their roof ({} of it).", count(static_cast<std::int64_t>(group.rows.size())),
+    return fmt::format("{} kernels are at their roof ({}).", count(static_cast<std::int64_t>(group.rows.size())),
                        filled_by_all("{roof.fraction}", all).value_or("90 % or more"));
   }
   return several(group, filled_by_all(rule->finding, all).value_or(first), report);
 }
 
-/// What holds clocks down on this machine, as its calibration found.
+/// What limited the clock in the calibration of these rows' roofs.
 std::string limiter_of(const Report& report, const std::vector<std::size_t>& rows) {
   bool power = false, other = false;
   for (const std::size_t row : rows) {
@@ -202,7 +201,7 @@ std::string limiter_of(const Report& report, const std::vector<std::size_t>& row
     if (sustained == nullptr || sustained->power.limiter.value_or("").empty()) continue;
     (*sustained->power.limiter == kPowerCap ? power : other) = true;
   }
-  return power && !other ? "the power limit" : "power or heat";
+  return power && !other ? "the power limit" : "power or temperature";
 }
 
 }  // namespace
@@ -226,14 +225,14 @@ std::vector<Verdict> verdicts(const Report& report) {
 
 std::optional<VerdictGroup> held_by_clock(const std::vector<Verdict>& verdicts, const Report& report) {
   const Rule* rule = find_rule("throttled", report.machine.device.kind);
-  VerdictGroup group{VerdictKind::slow,
-                     std::string(rule->id),
-                     {},
-                     "Compare them with others at that clock only; fewer bytes moved, a smaller "
-                     "type or a higher power limit let it rise.",
-                     0,
-                     {},
-                     true};
+  VerdictGroup group{
+      VerdictKind::slow,
+      std::string(rule->id),
+      {},
+      "Compare only kernels at this clock. Fewer bytes, a smaller type or a higher power limit raise it.",
+      0,
+      {},
+      true};
   std::vector<std::pair<double, std::size_t>> rows;
   std::vector<Quantities> all;
   for (const Verdict& verdict : verdicts) {
@@ -250,7 +249,7 @@ std::optional<VerdictGroup> held_by_clock(const std::vector<Verdict>& verdicts, 
     group.rows.push_back(row);
     group.total_gain_s += gain;
   }
-  group.text = fmt::format("{} kernels were held at {} by {}.", count(static_cast<std::int64_t>(rows.size())),
+  group.text = fmt::format("{} kernels ran at {}, limited by {}.", count(static_cast<std::int64_t>(rows.size())),
                            filled_by_all("{clock}", all).value_or("a lower clock"), limiter_of(report, group.rows));
   return group;
 }
@@ -258,7 +257,7 @@ std::optional<VerdictGroup> held_by_clock(const std::vector<Verdict>& verdicts, 
 std::vector<VerdictGroup> where_to_spend_time(const std::vector<Verdict>& verdicts, const Report& report) {
   std::vector<VerdictGroup> groups;
   std::vector<const Verdict*> firsts;
-  // A library's kernel has another action under the same rule.
+  // Under one rule library kernels have another action than own ones.
   std::map<std::tuple<VerdictKind, std::string, std::string>, std::size_t> known;
   for (const Verdict& verdict : verdicts) {
     const auto [at, added] = known.try_emplace({verdict.kind, verdict.rule, verdict.action}, groups.size());

@@ -1,0 +1,224 @@
+// The vocabulary of quantities, and their values as text.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "report/diagnosis/quantities.hpp"
+#include "report/titles.hpp"
+#include "text/format.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr auto kFraction = QuantityUnit::fraction;
+constexpr auto kFactor = QuantityUnit::factor;
+constexpr auto kNumber = QuantityUnit::number;
+constexpr auto kHertz = QuantityUnit::hertz;
+constexpr auto kBytes = QuantityUnit::bytes;
+constexpr auto kBandwidth = QuantityUnit::bandwidth;
+constexpr auto kSeconds = QuantityUnit::seconds;
+constexpr auto kFlag = QuantityUnit::flag;
+constexpr auto kPipe = QuantityUnit::pipe;
+constexpr auto kLevel = QuantityUnit::level;
+
+constexpr QuantitySpec kSpecs[] = {
+    {"interval.known", "interval known", kFlag, "the median has a 95 % confidence interval"},
+    {"interval.width", "95 % interval", kFraction, "width of the confidence interval over the median"},
+    {"drifting", "drifting", kFlag, "the time still changed when sampling ended"},
+    {"samples", "samples", kNumber, "number of samples"},
+    {"samples.effective", "effective sample size", kNumber, "independent samples that carry as much information"},
+    {"samples.close", "samples close together", kFlag, "six or more, 90 % of them within 10 % of the median"},
+    {"autocorrelation", "autocorrelation", kNumber, "of neighbouring samples"},
+    {"time.q05", "5 % quantile", kSeconds, "of the times"},
+    {"time.q95", "95 % quantile", kSeconds, "of the times"},
+    {"not_cold", "not cold", kFlag, "a cold row that is faster than main memory's peak bandwidth"},
+    {"above_roof", "above its roof", kFlag, "by more than the intervals explain"},
+    {"roof.known", "roof known", kFlag, "a ceiling limits it"},
+    {"roof.suspect", "roof suspect", kFlag, "that ceiling failed its audit"},
+    {"roof.missing", "gap to the roof", kFraction, "1 - roof.fraction"},
+    {"counted", "counted", kFlag, "the hardware counted its bytes or operations"},
+    {"library", "library kernel", kFlag, "its longest kernel belongs to a vendor's library or a framework"},
+    {"roof.fraction", "of its roof", kFraction, "attainable over measured time"},
+    {"time.lost", "processor time lost", kFraction, "to other processes or a clock limiter, of the processor's time"},
+    {"pace", "background speed", kFraction,
+     "of its roof, what the machine reached beside it: memory by the copy probe, arithmetic by the FMA probe"},
+    {"roof.at_pace", "of its roof at that speed", kFraction, "roof.fraction over pace"},
+    {"pace.copy", "copy probe", kFraction, "of main memory's copy roof, beside the row"},
+    {"pace.arithmetic", "FMA probe", kFraction, "of the fp32 roof, beside the row"},
+    {"launch.share", "launch overhead", kFraction, "launches times the launch overhead, over the time"},
+    {"transfer.share", "host link busy", kFraction, "time that its bytes need on PCIe or NVLink, over the time"},
+    {"product", "with a product", kFlag, "a row with a collective that also computes"},
+    {"network.bound", "communication-bound", kFlag, "its collective's bytes limit it"},
+    {"network.latency.bound", "latency-bound", kFlag, "its collective's latency limits it"},
+    {"network.message", "message size", kBytes, "a rank's larger buffer"},
+    {"network.bus", "bus bandwidth", kBandwidth, "of its collective over the whole time, as in nccl-tests"},
+    {"network.roof", "link roof", kBandwidth, "bus bandwidth of its limiting roof"},
+    {"network.share", "link busy", kFraction, "time that its bytes need at network.roof, over the time"},
+    {"network.latency.share", "collective latency", kFraction, "of the time, by the line fitted for as many ranks"},
+    {"network.enough", "", kBytes, "message size whose latency is a tenth of its time, by that line"},
+    {"network.of_size", "of the calibrated rate", kFraction,
+     "its rate over that of its size and ranks in the calibration's sweep"},
+    {"network.need", "collective alone", kFraction,
+     "time of its collective in that sweep, else its latency plus its bytes' time; over the time"},
+    {"network.latency.part", "", kFraction, "latency over network.need"},
+    {"product.share", "product alone", kFraction, "time that the other work needs at its roof, over the time"},
+    {"apart.share", "both, one after the other", kFraction, "product.share plus network.need"},
+    {"overlap.gain", "", kFraction, "the shorter of the two: what full overlap would hide"},
+    {"memory.bound", "memory-bound", kFlag, "the bound is memory"},
+    {"compute.bound", "compute-bound", kFlag, "the bound is compute"},
+    {"clock.known", "clock known", kFlag, "its core clock was read"},
+    {"clock.gain", "saved at the burst clock", kFraction,
+     "of its time, by how much the attainable time falls at the burst ceiling's clock"},
+    {"clock.explains", "", kFraction, "part of the gap to the roof that is beyond the tensor cores' idle cycles"},
+    {"clock", "core clock", kHertz, "while it was timed"},
+    {"clock.share", "of the maximum clock", kFraction, "clock over the highest core clock"},
+    {"memory.utilization", "main memory busy", kFraction,
+     "main memory's bytes per second over its highest roof; counted bytes where there are any"},
+    {"levels.utilization", "busiest memory level", kFraction, "the same of the busiest level that is known"},
+    {"compute.utilization", "busiest pipe", kFraction,
+     "the busiest pipe's operations per second over its roof, the larger of modelled and counted"},
+    {"pipe", "busiest pipe", kPipe, "the pipe that compute.utilization is of"},
+    {"level", "busiest level", kLevel, "the level that levels.utilization is of"},
+    {"level.need", "that level alone", kFraction,
+     "time that the busiest level's bytes need at its roof, over the attainable time"},
+    {"busy.sum", "", kFraction, "compute.utilization plus levels.utilization"},
+    {"second.need", "second pipe alone", kFraction, "time that it needs at its roof, over the attainable time"},
+    {"second.explains", "", kFraction, "of the gap to the roof, second.need without any overlap"},
+    {"arithmetic.explains", "", kFraction, "the same of arithmetic.need"},
+    {"second", "second pipe", kPipe, "the pipe that needs most time after the first"},
+    {"arithmetic.need", "arithmetic alone", kFraction,
+     "time that a memory-bound row's busiest pipe needs, over the attainable time"},
+    {"both.utilization", "busiest pipe or level", kFraction,
+     "the larger of levels.utilization and compute.utilization"},
+    {"matrix.work", "matrix product", kFlag,
+     "most modelled FLOPs are a matrix product in a type that tensor cores have"},
+    {"tensor.executed", "on tensor cores", kFlag, "tensor operations were counted"},
+    {"tensor.active", "tensor cores active", kFraction, "of cycles"},
+    {"tensor.gain", "tensor over FP32 roof", kFactor, "roof of the tensor pipe over that of the fp32 pipe"},
+    {"tensor.gap", "tensor cores idle", kFraction, "of cycles"},
+    {"wgmma.share", "through wgmma", kFraction, "of the tensor operations"},
+    {"wgmma.available", "has wgmma", kFlag, "the chip has wgmma"},
+    {"blocks", "blocks", kNumber, "of the largest kernel's grid"},
+    {"threads", "threads per block", kNumber, "of that kernel"},
+    {"registers", "registers per thread", kNumber, "of that kernel"},
+    {"shared", "shared memory per block", kBytes, "of that kernel"},
+    {"sms", "SMs", kNumber, "of the device"},
+    {"blocks.per_sm", "blocks per SM", kNumber, "blocks of the grid over SMs"},
+    {"waves", "waves of blocks", kNumber, "blocks over those that are resident at once"},
+    {"tail.idle", "idle slots of the last wave", kFraction, "block slots that the last wave leaves empty"},
+    {"tail.share", "idle slots of all waves", kFraction, "the same, of the block slots of all waves"},
+    {"grid.fill", "block slots filled", kFraction, "of those resident at once, by the grid"},
+    {"tail.explains", "", kFraction, "of the gap to the roof, tail.share"},
+    {"blocks.explains", "", kFraction, "of the gap to the roof, the share of SMs without a block"},
+    {"warps.per_sm", "warps per SM", kNumber, "resident, mean"},
+    {"limit.registers", "limited by registers", kFlag, "registers limit the blocks per SM"},
+    {"limit.shared", "limited by shared memory", kFlag, "shared memory limits the blocks per SM"},
+    {"limit.blocks", "limited by blocks", kFlag, "the block slots limit the blocks per SM"},
+    {"occupancy", "occupancy", kFraction, "achieved: resident warps over the maximum"},
+    {"occupancy.of_possible", "of the possible occupancy", kFraction,
+     "achieved over theoretical occupancy, or over what the grid fills where that is less"},
+    {"load.excess", "fetched over requested bytes", kFactor, "bytes of the loads' sectors over the requested bytes"},
+    {"load.share", "loads in L1 traffic", kFraction, "loads' sectors over all L1 traffic"},
+    {"store.share", "stores in L1 traffic", kFraction, "stores' sectors over all L1 traffic"},
+    {"store.excess", "touched over written bytes", kFactor, "bytes of the stores' sectors over the written bytes"},
+    {"load.sectors", "sectors per load", kNumber, "per request of a warp"},
+    {"store.sectors", "sectors per store", kNumber, "per request of a warp"},
+    {"load.width", "bytes per load and thread", kNumber, "mean, of global memory"},
+    {"local.share", "local memory in L1 traffic", kFraction, "local memory's bytes over all L1 traffic"},
+    {"shared.excess", "shared memory wavefronts over ideal", kFactor, "wavefronts over those without bank conflicts"},
+    {"shared.share", "shared memory in L1 traffic", kFraction, "shared wavefronts over those and L1's"},
+    {"l2.utilization", "L2 busy", kFraction, "bytes per second between SMs and L2 over its highest roof"},
+    {"l2.hit_rate", "L2 hit rate", kFraction, "of sectors"},
+    {"traffic.by_design", "algorithm's over compulsory bytes", kFactor,
+     "compulsory bytes plus those that the implementation adds, over the former"},
+    {"design.need", "the algorithm's bytes alone", kFraction,
+     "time that those bytes need at main memory's highest roof, over the attainable time"},
+    {"dram.over_model", "DRAM over compulsory bytes", kFactor, "counted DRAM bytes over compulsory bytes"},
+    {"l2.over_model", "L2 over compulsory bytes", kFactor, "bytes between SMs and L2 over compulsory bytes"},
+    {"flops.over_model", "executed over modelled FLOPs", kFactor, "of the dominant pipe"},
+    {"issue.active", "issue slots busy", kFraction, "of a scheduler's cycles"},
+    {"threads.of", "threads", kNumber, "worker threads of the run"},
+    {"cores", "physical cores", kNumber, "of the machine"},
+    {"threads.share", "threads per core", kNumber, "worker threads over physical cores"},
+    {"one_core", "of one core's rate", kFraction, "its FLOP/s over what one core alone reached"},
+    {"scalar", "of the scalar rate", kFraction, "its FLOP/s over the roof divided by the elements of a vector"},
+    {"lanes", "elements per vector", kNumber, "of its type, at the instruction set in use"},
+    {"flops.per_instruction", "FLOPs per instruction", kNumber, "of all counted instructions"},
+    {"regular.share", "of the ordinary stores' rate", kFraction,
+     "its bandwidth over that of a copy with ordinary stores"},
+    {"regular.of_roof", "ordinary over non-temporal stores", kFraction,
+     "of the copy roof, what a copy with ordinary stores reaches"},
+    {"writes", "writes in its traffic", kFraction, "of its compulsory bytes"},
+    {"pages.small", "small pages", kFlag, "the system granted no huge pages to large buffers"},
+    {"pages.of_roof", "copy in small pages", kFraction, "of the copy roof, what a copy in small pages reaches"},
+    {"numa.nodes", "NUMA nodes", kNumber, "of the machine"},
+    {"numa.remote", "remote over local bandwidth", kFraction, "of a NUMA node's memory"},
+    {"working_set", "working set", kBytes, "bytes that a launch touches"},
+    {"last_cache", "last cache", kBytes, "of all its instances"},
+    {"cache.multiple", "working set over last cache", kFactor, "working_set over last_cache"},
+    {"stall.long_scoreboard.share", "stalls on global memory", kFraction, "of all stalls"},
+    {"stall.shared.share", "stalls on shared memory", kFraction,
+     "on shared memory and special functions, of all stalls"},
+    {"stall.barrier.share", "stalls at barriers", kFraction, "of all stalls"},
+    {"stall.lsu.share", "stalls on the load/store queue", kFraction, "of all stalls"},
+    {"stall.math_pipe.share", "stalls on a busy pipe", kFraction, "of all stalls"},
+    {"stall.no_instruction.share", "stalls on instruction fetch", kFraction, "of all stalls"},
+    {"stall.not_selected.share", "eligible, not selected", kFraction, "of all stalls"},
+    {"stall.wait.share", "stalls on fixed latency", kFraction, "of all stalls"},
+};
+
+/// "FP32 pipe", "BF16 tensor cores", "special function pipe".
+std::string pipe_name(double value) {
+  const auto pipe = static_cast<Pipe>(value);
+  if (pipe == Pipe::sfu) return "special function pipe";
+  return title_of_pipe(to_string(pipe)) + " pipe";
+}
+
+std::string level_name(double value) { return title_of(static_cast<Level>(value)); }
+
+}  // namespace
+
+const QuantitySpec* find_quantity(std::string_view name) {
+  const auto* found =
+      std::find_if(std::begin(kSpecs), std::end(kSpecs), [&](const QuantitySpec& spec) { return spec.name == name; });
+  return found == std::end(kSpecs) ? nullptr : found;
+}
+
+std::string occupancy_text(double share) { return share > 1 ? "full" : percent(share); }
+
+std::string quantity_text(std::string_view name, double value) {
+  if (name == "occupancy") return occupancy_text(value);
+  const QuantitySpec* spec = find_quantity(name);
+  switch (spec == nullptr ? kNumber : spec->unit) {
+    case kFraction:
+      return percent(value);
+    case kFactor:
+      return factor(value);
+    case kHertz:
+      return si(value, "Hz");
+    case kBytes:
+      return binary_bytes(value);
+    case kBandwidth:
+      return rate(value, CeilingKind::bandwidth);
+    case kSeconds:
+      return duration(value);
+    case kPipe:
+      return pipe_name(value);
+    case kLevel:
+      return level_name(value);
+    default:
+      return number(value, 3);
+  }
+}
+
+std::string quantity_range_text(std::string_view name, double low, double high) {
+  const std::string from = quantity_text(name, low), to = quantity_text(name, high);
+  if (from == to) return to;
+  // "1.36 GHz", "1.75 GHz": the unit once where both have the same.
+  const std::size_t unit = from.rfind(' '), other = to.rfind(' ');
+  const bool once = unit != std::string::npos && other != std::string::npos && from.substr(unit) == to.substr(other);
+  return (once ? from.substr(0, unit) : from) + "\u2013" + to;
+}
+
+}  // namespace roofline
