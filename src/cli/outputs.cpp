@@ -80,8 +80,9 @@ void check_pixels(const ChartOptions& chart) {
 
 void FileOutput::add_to(CommandEntry& command, const std::string& own, const std::string& names,
                         const std::string& usual) {
-  command.add("-o,--output", text("PATH", path),
-              fmt::format("Directory (default: {}), a file whose extension selects the format, or '-' for stdout", own));
+  command.add(
+      "-o,--output", text("PATH", path),
+      fmt::format("Directory (default: {}), a file whose extension selects the format, or '-' for stdout", own));
   command.add("--format", format_list(formats),
               fmt::format("Output formats, comma-separated: {} (default: {})", names, usual));
 }

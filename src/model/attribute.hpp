@@ -9,8 +9,8 @@
 
 namespace roofline {
 
-/// The facts that this program records. Their names are those of machine.json and are shown to people as they are; files
-/// of other versions may have attributes of other names, which are kept and shown.
+/// The facts that this program records. Their names are those of machine.json and are shown to people as they are;
+/// files of other versions may have attributes of other names, which are kept and shown.
 enum class AttributeKey : std::uint8_t {
   // of a CPU
   packages,

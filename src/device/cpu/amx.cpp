@@ -15,18 +15,18 @@
 namespace roofline {
 namespace {
 
-constexpr std::uint32_t kBf16 = 1U << 22U;  // leaf_7_edx
+constexpr std::uint32_t kAmxBf16 = 1U << 22U;  // leaf_7_edx
 constexpr std::uint32_t kTiles = 1U << 24U;
-constexpr std::uint32_t kInt8 = 1U << 25U;
-constexpr std::uint32_t kFp16 = 1U << 21U;        // leaf_7_1_eax
+constexpr std::uint32_t kAmxInt8 = 1U << 25U;
+constexpr std::uint32_t kAmxFp16 = 1U << 21U;     // leaf_7_1_eax
 constexpr std::uint64_t kTileState = 3ULL << 17;  // xcr0: the configuration and the tiles
 
 constexpr std::array kTypes = {DType::bf16, DType::fp16, DType::int8};
 
 bool has_products(const AmxFacts& facts, DType dtype) {
-  if (dtype == DType::bf16) return (facts.leaf_7_edx & kBf16) != 0;
-  if (dtype == DType::int8) return (facts.leaf_7_edx & kInt8) != 0;
-  return dtype == DType::fp16 && (facts.leaf_7_1_eax & kFp16) != 0;
+  if (dtype == DType::bf16) return (facts.leaf_7_edx & kAmxBf16) != 0;
+  if (dtype == DType::int8) return (facts.leaf_7_edx & kAmxInt8) != 0;
+  return dtype == DType::fp16 && (facts.leaf_7_1_eax & kAmxFp16) != 0;
 }
 
 /// Why Linux gives this process no tiles; empty when it does. Kernels before 5.16 don't know the request.
