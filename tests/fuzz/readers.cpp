@@ -200,7 +200,7 @@ void put_texts(Report& report, Texts texts) {
   texts.into(report.notes);
   texts.into(report.invocation.command);
   texts.into(report.invocation.run_name);
-  texts.into(report.invocation.run_name_text);
+  texts.into(report.invocation.suite_text);
   texts.into(report.machine.device.name);
   texts.into(report.machine.host);
   for (Attribute& attribute : report.machine.device.attributes) texts.into(attribute.value);

@@ -5,8 +5,8 @@
 
 #include "config/integer.hpp"
 #include "config/suite.hpp"
-#include "text/nearest_name.hpp"
 #include "tests/support/mentions.hpp"
+#include "text/nearest_name.hpp"
 
 namespace roofline {
 namespace {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <regex>
 
+#include "cli/commands.hpp"
 #include "cli/manual.hpp"
 #include "fleet/fleet.hpp"
 #include "measure/audit.hpp"
@@ -178,8 +179,8 @@ TEST(Golden, Findings) {
   add("profile with alarms", listed(findings(flawed_profile())));
   add("machine", listed(machine_findings(flawed_machine())));
   add("node", listed(node_findings(flawed_node())));
-  for (const Report& report : {example::sample_report(), example::profile_report(), example::uncounted_profile_report(),
-                               example::small_profile_report()}) {
+  for (const Report& report :
+       {example::profile_report(), example::uncounted_profile_report(), example::small_profile_report()}) {
     add("answer", answer(report) + "\n" + where_the_rest_is(report) + "\n" + why_no_roofs(report) + "\n" +
                       where_figures_are_from(report) + "\n" + off_chart(report));
   }
@@ -285,7 +286,7 @@ TEST(Golden, Node) {
 }
 
 TEST(Golden, Help) {
-  const CommandEntry tree = command_tree();
+  const CommandTree tree = command_tree();
   std::string text = help_page(tree, "");
   for (const std::string& name : help_names(tree)) text += "\n\n" + help_page(tree, name);
   expect_golden("help.txt", text);

@@ -149,8 +149,7 @@ MachineFacts whole_machine() {
   gpu.info.name = "a GPU";
   gpu.info.identity = "gpu";
   facts.devices = {gpu, cpu};
-  for (const char* name :
-       {"libnvidia-ml", "libcublasLt", "libcupti", "libnvrtc", "libnccl", "libzstd"}) {
+  for (const char* name : {"libnvidia-ml", "libcublasLt", "libcupti", "libnvrtc", "libnccl", "libzstd"}) {
     facts.libraries[name] = "/there";
   }
   facts.c_compiler = facts.cxx_compiler = true;
@@ -192,7 +191,8 @@ TEST(Doctor, EachMissingThingIsNamedAndNothingElse) {
   EXPECT_THAT(broken([](MachineFacts& facts) { facts.libraries.erase("libcublasLt"); }), ElementsAre("cuBLAS"));
   EXPECT_THAT(broken([](MachineFacts& facts) { facts.libraries.erase("libnvrtc"); }),
               ElementsAre("NVRTC", "compilers for suite kernels"));
-  EXPECT_THAT(broken([](MachineFacts& facts) { facts.c_compiler = false; }), ElementsAre("compilers for suite kernels"));
+  EXPECT_THAT(broken([](MachineFacts& facts) { facts.c_compiler = false; }),
+              ElementsAre("compilers for suite kernels"));
   EXPECT_THAT(broken([](MachineFacts& facts) { facts.huge_pages = "always madvise [never]"; }),
               ElementsAre("huge pages"));
   EXPECT_THAT(broken([](MachineFacts& facts) { facts.calibrations.erase("gpu"); }), ElementsAre("roofs of the GPU 0"));

@@ -52,7 +52,8 @@ TEST(PlaceThreads, AQuotaLimitsTheDefaultAndIsSaid) {
   const Placement limited = place_threads(four_equal_cores(), {.cpu_quota = 2.5});
   EXPECT_THAT(limited.cpus, ElementsAre(0, 1));
   EXPECT_THAT(limited.notes, ElementsAre(mentions("2 threads", "quota", "2.5 CPUs")));
-  EXPECT_THAT(place_threads(four_equal_cores(), {.cpu_quota = 0.5}).notes, ElementsAre(HasSubstr("1 thread, for")));
+  EXPECT_THAT(place_threads(four_equal_cores(), {.cpu_quota = 0.5}).notes,
+              ElementsAre(mentions("1 thread:", "0.5 CPUs")));
   EXPECT_THAT(place_threads(four_equal_cores(), {.cpu_quota = 0.5}).cpus, ElementsAre(0));
   EXPECT_THAT(place_threads(four_equal_cores(), {.cpu_quota = 8}).notes, IsEmpty());
   EXPECT_THAT(place_threads(four_equal_cores(), {.threads = 3, .cpu_quota = 1}).cpus, ElementsAre(0, 1, 2));

@@ -565,7 +565,7 @@ TEST_F(ProfileTest, AProgramThatNeverUsedAGpuSaysSo) {
   EXPECT_THAT(done.notes, testing::ElementsAre(HasSubstr("GPU")));
 }
 
-ProgramRun run(std::vector<std::string> command, const fs::path& spools = {}, bool has_window = false) {
+ProgramRun run_program_of(std::vector<std::string> command, const fs::path& spools = {}, bool has_window = false) {
   ProgramOptions options;
   options.command = std::move(command);
   options.environment = {{"ROOFLINE_TEST_VARIABLE", "7"}};
@@ -576,20 +576,20 @@ ProgramRun run(std::vector<std::string> command, const fs::path& spools = {}, bo
 
 TEST(ProgramTest, ItsLibrariesAreWhereItsUserSays) {
   const std::vector<std::string> looks = {"sh", "-c", "test \"$LD_LIBRARY_PATH\" = .:/elsewhere"};
-  EXPECT_EQ(run(looks).exit_status, 1);
+  EXPECT_EQ(run_program_of(looks).exit_status, 1);
   ::setenv("ROOFLINE_USER_LIBRARY_PATH", ".:/elsewhere", 1);  // as leave_relative_library_folders() does
-  EXPECT_EQ(run(looks).exit_status, 0);
+  EXPECT_EQ(run_program_of(looks).exit_status, 0);
   ::unsetenv("ROOFLINE_USER_LIBRARY_PATH");
 }
 
 TEST(ProgramTest, ItsEndIsItsOwn) {
-  EXPECT_EQ(run({"sh", "-c", "exit $ROOFLINE_TEST_VARIABLE"}).exit_status, 7);
-  const ProgramRun killed = run({"sh", "-c", "kill -9 $$"});
+  EXPECT_EQ(run_program_of({"sh", "-c", "exit $ROOFLINE_TEST_VARIABLE"}).exit_status, 7);
+  const ProgramRun killed = run_program_of({"sh", "-c", "kill -9 $$"});
   EXPECT_EQ(killed.signal, 9);
   EXPECT_FALSE(killed.exit_status);
   EXPECT_FALSE(killed.stopped);
   EXPECT_GE(killed.end, killed.start);
-  EXPECT_THROW(run({"/no/such/program"}), UsageError);
+  EXPECT_THROW(run_program_of({"/no/such/program"}), UsageError);
 }
 
 TEST_F(ProfileTest, ProcessesThatRecordAreWaitedForAndOthersAreNot) {
@@ -597,7 +597,7 @@ TEST_F(ProfileTest, ProcessesThatRecordAreWaitedForAndOthersAreNot) {
   const std::string script = "(sleep 1; echo done > " + (folder_ / "done").string() + ") & touch " +
                              (folder_ / "$!.1.spool").string() + "; sleep 600 & echo $! > " +
                              (folder_ / "pid").string();
-  EXPECT_EQ(run({"sh", "-c", script}, folder_).exit_status, 0);
+  EXPECT_EQ(run_program_of({"sh", "-c", script}, folder_).exit_status, 0);
   EXPECT_TRUE(fs::exists(folder_ / "done"));
   pid_t other = 0;
   std::ifstream(folder_ / "pid") >> other;
@@ -612,7 +612,7 @@ TEST_F(ProfileTest, AProgramIsEndedWhenItsWindowIsOver) {
   spool.write(folder_ / "over");
   const std::string script =
       "mv " + (folder_ / "over").string() + " " + (folder_ / "$$.1.spool").string() + "; exec sleep 60";
-  const ProgramRun ended = run({"sh", "-c", script}, folder_, true);
+  const ProgramRun ended = run_program_of({"sh", "-c", script}, folder_, true);
   EXPECT_TRUE(ended.stopped);
   EXPECT_EQ(ended.signal, 15);
 }

@@ -165,7 +165,7 @@ TEST_F(RendezvousTest, ALeaderThatBeginsAnewIsFollowedAnew) {
   EXPECT_THAT(leader.exchange(2, "anew"), ElementsAre("anew", "again"));
   rank(0, 2).end();  // as its parent process does
   follower.join();
-  EXPECT_THAT(followers_error, HasSubstr("begun anew"));
+  EXPECT_THAT(followers_error, HasSubstr("restarted"));
   EXPECT_THAT(second, ElementsAre("anew", "again"));
 }
 

@@ -125,7 +125,7 @@ TEST(Terminal, HasAVerdictOnEachKernelBelowItsRoof) {
     if (verdict.kind == VerdictKind::at_roof) continue;
     EXPECT_THAT(text, HasSubstr(point_name(report.points[verdict.row]) + "  " + std::string(kind_words(verdict.kind))));
   }
-  EXPECT_THAT(text, HasSubstr(" to win\n"));
+  EXPECT_THAT(text, HasSubstr(" potential saving\n"));
   EXPECT_THAT(text, HasSubstr("8 kernels"));
 }
 
