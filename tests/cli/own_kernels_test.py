@@ -377,7 +377,7 @@ class GoesWrong(OwnKernels):
         self.assertEqual([name for name, row in rows.items() if row["status"] == "ok"], ["good"])
         for name, words in {"endless": "after 2 s, the time limit", "leaves": "ended", "crashes": "signal 11",
                             "overflows": "signal 11", "throws": "no luck", "aborts": "signal 6",
-                            "outside": "past the end of 'y'", "nothing": "not written", "changes": "changed its input x"}.items():
+                            "outside": "past the end of 'y'", "nothing": "not written", "changes": "its input x"}.items():
             self.assertIn(words, rows[name]["reason"])
             self.assertNotIn("time_s", rows[name])
 
@@ -407,16 +407,16 @@ class GoesWrong(OwnKernels):
             ("size: n/3 }", "size: n }", "whole number"),
             ("size: 0-n }", "size: n }", "at least 1"),
             ("size: 2^63 }", "size: n }", "2^53"),
-            ("size: 2^53 }", "size: n }", "2^53"),
+            ("size: 2^53 }", "size: n }", "9007199254740992"),
             ("size: \"(n\" }", "size: n }", "')'"),
             ("dtype: fp33", "dtype: fp32", "'fp33'"),
             ("entry_: scale", "entry: scale", "'entry_'"),
             ("{ y: 2*z }", "{ y: 2*x }", "'z'"),
-            ("{ z: 2*x }", "{ y: 2*x }", "'z'"),
+            ("{ z: 2*x }", "{ y: 2*x }", "'y'"),
             ("{ y: 2*x }\n    unverified: true", "{ y: 2*x }", "unverified"),
             ("{ kernel: scal,", "{ kernel: scale,", "'scale'"),
             ("shape: { }", "shape: { n: 10000 }", "'n'"),
-            ("{ kernel: scale, dtype: fp16,", "{ kernel: scale,", "fp16"),
+            ("{ kernel: scale, dtype: fp16,", "{ kernel: scale,", "suite.yaml:13:22: "),
             ("{ scalar: 2^40, dtype: int32 }", "{ scalar: n, dtype: int64 }", "int32"),
         ]:
             with self.subTest(wrong):
@@ -433,7 +433,7 @@ class GoesWrong(OwnKernels):
         (self.folder / "folder.c").mkdir()
         (self.folder / "zero.c").symlink_to("/dev/zero")
         (self.folder / "round.c").symlink_to("round.c")
-        for name, fact in [("pipe.c", "pipe.c"), ("folder.c", "folder.c"), ("zero.c", "zero.c"),
+        for name, fact in [("pipe.c", "pipe.c"), ("folder.c", "folder.c"), ("zero.c", "/dev/zero"),
                            ("round.c", os.strerror(errno.ELOOP)), ("../../../../etc/passwd", ""), ("/etc/passwd", "")]:
             with self.subTest(name):
                 self.refused(good.replace("source: scale.c", f"source: {name}"), "suite.yaml:4:13: ", fact)

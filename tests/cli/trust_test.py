@@ -98,10 +98,8 @@ class Libraries(Marked):
 
     def test_a_folder_that_the_user_names_is(self):
         """Without this, the test above could not fail."""
-        for command in list(self.commands())[1:]:
-            with self.subTest(command=command):
-                self.run_tool(*command, LD_LIBRARY_PATH=str(self.folder))
-                self.assertTrue(self.marked())
+        self.run_tool("import", "packed.ncu-repz", LD_LIBRARY_PATH=str(self.folder))
+        self.assertTrue(self.marked())
 
     def test_an_absolute_folder_is_kept_beside_a_relative_one(self):
         self.run_tool("import", "packed.ncu-repz", LD_LIBRARY_PATH=f":{self.folder}")

@@ -139,9 +139,9 @@ class Harness:
         if not killed and process.returncode not in DOCUMENTED:
             problems.append(f"ended with {process.returncode}, which is not documented")
         message = next((line for line in stderr.splitlines() if line.startswith("roofline: ")), "")
-        if not killed and process.returncode == 2 and not message and "not kept: " not in stderr:
+        if not killed and process.returncode == 2 and not message and "not stored: " not in stderr:
             problems.append("no message")
-        if process.returncode == 1 and not message and "failed" not in stdout and "not kept: " not in stderr:
+        if process.returncode == 1 and not message and "failed" not in stdout and "not stored: " not in stderr:
             problems.append("no message")
         files, broken = self.look_at(folder, before, fault, killed)
         problems += broken
