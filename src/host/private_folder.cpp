@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <string>
 
 #include "model/error.hpp"
@@ -24,6 +25,15 @@ struct stat status_of(const fs::path& path) {
   return status;
 }
 
+/// As std::filesystem::temp_directory_path() looks for it, but named where it is missing.
+fs::path temporary_place() {
+  for (const char* variable : {"TMPDIR", "TMP", "TEMP", "TEMPDIR"}) {
+    const char* place = std::getenv(variable);
+    if (place != nullptr && *place != '\0') return place;
+  }
+  return "/tmp";
+}
+
 }  // namespace
 
 void require_private(const fs::path& folder) {
@@ -32,18 +42,48 @@ void require_private(const fs::path& folder) {
   if (own.st_uid != ::geteuid()) throw UsageError(fmt::format("{}: belongs to another user", folder.string()), kHint);
   if ((own.st_mode & (S_IRWXG | S_IRWXO)) != 0)
     throw UsageError(fmt::format("{}: other users have access to it", folder.string()), kHint);
-  // Through a link, as the folder was: what counts is who may rename in it.
-  const fs::path above = fs::canonical(folder.parent_path());
-  const struct stat around = status_of(above);
-  const bool others_write = (around.st_mode & (S_IWGRP | S_IWOTH)) != 0 && (around.st_mode & S_ISVTX) == 0;
-  const bool others_own = around.st_uid != ::geteuid() && around.st_uid != 0;
-  if (others_write || others_own)
-    throw UsageError(fmt::format("{}: other users can replace its contents", above.string()), kHint);
+  if (const std::string reason = replaceable_by_others(folder); !reason.empty()) throw UsageError(reason, kHint);
+}
+
+std::string replaceable_by_others(const fs::path& folder) {
+  constexpr int kMostLinks = 40;  // as the system follows
+  std::error_code error;
+  const fs::path whole = fs::absolute(folder, error);
+  if (error) return fmt::format("{}: {}", folder.string(), error.message());
+  std::deque<fs::path> rest(whole.begin(), whole.end());
+  fs::path at;  // without links, but for its last part
+  int links = 0;
+  while (!rest.empty()) {
+    const fs::path part = rest.front();
+    rest.pop_front();
+    if (part.empty() || part == ".") continue;
+    if (part == "..") {
+      at = at.parent_path();
+      continue;
+    }
+    at /= part;
+    struct stat status {};
+    if (::lstat(at.c_str(), &status) != 0) return fmt::format("{}: {}", at.string(), std::strerror(errno));
+    if (status.st_uid != ::geteuid() && status.st_uid != 0)
+      return fmt::format("{}: belongs to another user, other users can replace its contents", at.string());
+    if (S_ISLNK(status.st_mode)) {
+      const fs::path target = fs::read_symlink(at, error);
+      if (error || ++links > kMostLinks) return fmt::format("{}: can't be followed", at.string());
+      rest.insert(rest.begin(), target.begin(), target.end());
+      at = at.parent_path();
+      continue;
+    }
+    if (!S_ISDIR(status.st_mode)) return fmt::format("{}: is not a folder", at.string());
+    // In a sticky folder (/tmp) others can't rename what is ours or root's, and every part is.
+    if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0 && (status.st_mode & S_ISVTX) == 0)
+      return fmt::format("{}: other users can replace its contents", at.string());
+  }
+  return {};
 }
 
 PrivateFolder::PrivateFolder() {
   std::error_code error;
-  const fs::path place = fs::absolute(fs::temp_directory_path(error));
+  const fs::path place = fs::absolute(temporary_place(), error);
   std::string name = (place / "roofline-XXXXXX").string();
   if (error || ::mkdtemp(name.data()) == nullptr) {
     throw UsageError(

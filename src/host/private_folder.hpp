@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 namespace roofline {
 
@@ -20,8 +21,13 @@ class PrivateFolder {
   std::filesystem::path path_;
 };
 
-/// Throws UsageError unless it is a folder of this user that others may neither read nor change, in a folder where they
-/// can't put another in its place.
+/// The first part of the path, with its fault, by which another user could replace what lies in the folder; empty if
+/// there is none. Every folder from the root, and every link and its target, must belong to this user or root, and be
+/// writable by nobody else unless sticky. A last folder that is sticky passes: others may add files to it.
+std::string replaceable_by_others(const std::filesystem::path& folder);
+
+/// Throws UsageError unless it is a folder of this user that others may neither read nor change, and that they can't
+/// replace (replaceable_by_others()).
 void require_private(const std::filesystem::path& folder);
 
 }  // namespace roofline

@@ -85,6 +85,32 @@ TEST(PrivateFolder, SomebodyElsesIsRefused) {
   EXPECT_THAT(refusal_of(folder), testing::HasSubstr("another user"));
 }
 
+TEST(ReplaceableByOthers, EveryFolderAndLinkUpToTheRootCounts) {
+  const PrivateFolder around;
+  const fs::path top = fs::canonical(around.path()) / "top";
+  const fs::path deep = top / "middle" / "deep";
+  fs::create_directories(deep);
+  for (const fs::path& folder : {top, top / "middle", deep}) ::chmod(folder.c_str(), 0755);
+  const fs::path link = around.path() / "link";
+  fs::create_directory_symlink("top/middle", link);
+  for (const fs::path& path : {deep, link / "deep", top / "middle" / ".." / "middle" / "deep"}) {
+    EXPECT_EQ(replaceable_by_others(path), "") << path;
+    ::chmod(top.c_str(), 0775);
+    EXPECT_THAT(replaceable_by_others(path), testing::HasSubstr(top.string() + ":")) << path;
+    ::chmod(top.c_str(), 01777);
+    EXPECT_EQ(replaceable_by_others(path), "") << "as in /tmp: " << path;
+    ::chmod(top.c_str(), 0755);
+  }
+  EXPECT_NE(replaceable_by_others(top / "missing"), "");
+  fs::create_directory_symlink("round", around.path() / "round");
+  EXPECT_NE(replaceable_by_others(around.path() / "round"), "");
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
+  ASSERT_EQ(::lchown(link.c_str(), 12345, 12345), 0);
+  EXPECT_THAT(replaceable_by_others(link / "deep"), testing::HasSubstr("another user"));
+  ASSERT_EQ(::chown(top.c_str(), 12345, 12345), 0);
+  EXPECT_THAT(replaceable_by_others(deep), testing::HasSubstr("another user"));
+}
+
 /// Files of src/ that call one of the functions.
 std::vector<std::string> callers_of(const std::vector<std::string>& functions) {
   const fs::path source = fs::path(ROOFLINE_SOURCE_DIR) / "src";
