@@ -30,6 +30,7 @@
 #include "report/comparison/comparison.hpp"
 #include "report/json/json.hpp"
 #include "report/json/json_value.hpp"
+#include "user/compile.hpp"
 
 namespace roofline {
 namespace fs = std::filesystem;
@@ -246,6 +247,10 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   compile_own_kernels(suite, device.info.isa, [&](std::size_t done) {
     line.show({static_cast<std::int64_t>(done), 0, "compiling kernels", std::nullopt});
   });
+  if (const std::string problem = kernel_cache_problem(); !problem.empty()) {
+    warn(fmt::format("compiled kernels are not kept: {}", problem));
+    say("to keep them, remove other users' write access from that folder, or set XDG_CACHE_HOME to one of your own");
+  }
   if (together && !together->leads()) {
     const World& world = together->world();
     say(fmt::format("rank {} of {} (started by {}): rank 0 writes the report", world.rank, world.size, world.launcher));

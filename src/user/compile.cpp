@@ -10,8 +10,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <system_error>
@@ -21,6 +26,7 @@
 #include "host/files.hpp"
 #include "host/host.hpp"
 #include "host/interrupt.hpp"
+#include "host/private_folder.hpp"
 #include "host/process.hpp"
 #include "op/host_parallel.hpp"
 #include "user/nvrtc.hpp"
@@ -129,25 +135,105 @@ std::string compiler_version(const CompileRequest& request) {
   return nvrtc_version() + (nvcc.empty() ? "" : version_of({nvcc}));
 }
 
-fs::path kernel_folder() {
-  const fs::path kernels =
-      cache_folder("compiled kernels", "set one of them to a folder that can be written") / "kernels";
+/// Makes the folder of the cache where compiled kernels are kept; why it must not be used, or nothing. What lies there
+/// is loaded and run: nobody else may be able to put anything into it.
+std::string make_kernel_folder(const fs::path& kernels) {
+  const fs::path cache = kernels.parent_path();
   std::error_code error;
-  fs::create_directories(kernels, error);
-  // What lies here is loaded and run: nobody else may put anything into it.
-  if (!error) fs::permissions(kernels, fs::perms::owner_all, error);
+  fs::create_directories(cache, error);
+  if (error) return fmt::format("{}: {}", cache.string(), error.message());
   struct stat status {};
-  if (error || ::stat(kernels.c_str(), &status) != 0 || status.st_uid != ::geteuid()) {
-    throw Error(fmt::format("{}: can't be used for compiled kernels{}", kernels.string(),
-                            error ? ": " + error.message() : ", for it is somebody else's"),
-                "set XDG_CACHE_HOME to a folder of your own");
+  const auto is_ours = [&](const fs::path& folder) {
+    return ::lstat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid();
+  };
+  // Made under a umask that lets the group write. A folder that is open to all, or not ours, stays as it is.
+  if (is_ours(cache) && (status.st_mode & (S_IWGRP | S_IWOTH)) == S_IWGRP &&
+      replaceable_by_others(cache.parent_path()).empty()) {
+    ::chmod(cache.c_str(), status.st_mode & 0755U);
   }
-  return kernels;
+  if (std::string reason = replaceable_by_others(cache); !reason.empty()) return reason;
+  if (::mkdir(kernels.c_str(), S_IRWXU) != 0 && errno != EEXIST) {
+    return fmt::format("{}: {}", kernels.string(), std::strerror(errno));
+  }
+  if (is_ours(kernels) && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0) return {};
+  return fmt::format("{}: is not a folder of yours that nobody else can write to", kernels.string());
+}
+
+/// Where compiled kernels are now: in the cache, or in a private folder where the cache must not be used.
+struct KernelFolder {
+  KernelFolder()
+      : path(cache_folder("compiled kernels", "set one of them to a folder that can be written") / "kernels"),
+        problem(make_kernel_folder(path)) {
+    if (problem.empty()) return;
+    instead = std::make_unique<PrivateFolder>();
+    path = instead->path();
+  }
+
+  fs::path path;
+  std::string problem;  ///< why the cache is not used
+  std::unique_ptr<PrivateFolder> instead;
+};
+
+std::map<std::string, KernelFolder>& kernel_folders() {
+  static std::map<std::string, KernelFolder> known;
+  return known;
+}
+
+/// The one of the environment as it is now. compile_ahead() asks for it before it forks: all processes use one folder,
+/// and the first one removes a private one.
+const KernelFolder& kernel_folder() {
+  const auto text = [](const char* name) { return std::string(std::getenv(name) != nullptr ? std::getenv(name) : ""); };
+  return kernel_folders()[text("XDG_CACHE_HOME") + "\n" + text("HOME")];
+}
+
+std::vector<std::string> compiler_words(const CompileRequest& request) {
+  if (request.kind != SourceKind::cuda) return host_compiler(request.kind);
+  return request.compiler == CudaCompiler::nvrtc ? std::vector<std::string>{} : std::vector<std::string>{nvcc_path()};
+}
+
+/// The words of the command, the files that they name, and the variables that compilers read beside them.
+void add_compiler(ContentHash& hash, const CompileRequest& request) {
+  for (const std::string& word : compiler_words(request)) {
+    hash.add("word " + word);
+    if (word.empty() || word.front() == '-') continue;
+    std::error_code hidden;
+    hash.add("file " + fs::canonical(program_file(word), hidden).string());
+  }
+  for (const char* name : {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH",
+                           "GCC_EXEC_PREFIX", "CCC_OVERRIDE_OPTIONS", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"}) {
+    const char* value = std::getenv(name);
+    hash.add(fmt::format("{}={}", name, value != nullptr ? value : ""));
+  }
+  hash.add(compiler_version(request));
+}
+
+/// Folders and files that the suite and the words of the command include.
+void add_included(ContentHash& hash, const CompileRequest& request) {
+  std::vector<fs::path> folders = request.include;
+  std::vector<fs::path> files = {request.source};
+  std::vector<std::string> words = compiler_words(request);
+  words.insert(words.end(), request.options.begin(), request.options.end());
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    for (const std::string option : {"-I", "-isystem", "-iquote", "-include"}) {
+      if (!words[i].starts_with(option)) continue;
+      const bool joined = words[i].size() > option.size();
+      if (!joined && i + 1 == words.size()) continue;
+      const std::string name = joined ? words[i].substr(option.size()) : words[i + 1];
+      std::error_code hidden;
+      if (option != "-include") {
+        folders.emplace_back(name);
+      } else if (fs::is_regular_file(name, hidden)) {
+        files.emplace_back(name);
+      }
+    }
+  }
+  std::set<fs::path> seen;
+  for (const fs::path& file : files) add_with_includes(hash, file, folders, seen);
 }
 
 std::string key_of(const CompileRequest& request) {
   ContentHash hash;
-  hash.add("2");  // of this format, and of the options below
+  hash.add("3");  // of this format, and of the options below
   hash.add(fmt::format("{} {} {}", static_cast<int>(request.kind), static_cast<int>(request.compiler),
                        request.architecture));
   hash.add(request.source.string());  // stands in messages and in __FILE__
@@ -156,9 +242,8 @@ std::string key_of(const CompileRequest& request) {
   for (const auto& [name, value] : request.defines) hash.add("define " + name + "=" + value);
   for (const auto& entry : request.entries) hash.add("entry " + entry);
   hash.add(request.epilogue);
-  hash.add(compiler_version(request));
-  std::set<fs::path> seen;
-  if (request.kind != SourceKind::shared_library) add_with_includes(hash, request.source, request.include, seen);
+  add_compiler(hash, request);
+  if (request.kind != SourceKind::shared_library) add_included(hash, request);
   return hash.text();
 }
 
@@ -197,10 +282,13 @@ void run_or_fail(const CompileRequest& request, const std::vector<std::string>& 
 void compile_for_host(const CompileRequest& request, const fs::path& out) {
   const bool c = request.kind == SourceKind::c;
   const Temporary text(out.string() + (c ? ".c" : ".cpp"));
-  const std::string source =
-      request.kind == SourceKind::shared_library
-          ? ""
-          : fmt::format("#include \"{}\"\n#line 1 \"(the call of the kernel)\"\n", request.source.string());
+  const std::string name = request.source.string();
+  // An #include has no escapes: such a file is included by the command line.
+  const bool quoted = name.find('"') != std::string::npos;
+  const bool has_source = request.kind != SourceKind::shared_library;
+  const std::string source = !has_source ? ""
+                                         : fmt::format("{}#line 1 \"(the call of the kernel)\"\n",
+                                                       quoted ? "" : fmt::format("#include \"{}\"\n", name));
   write_file(text.path(), source + request.epilogue);
   std::vector<std::string> command = host_compiler(request.kind);
   // Nobody replaces a function of the library: calls within it are direct and can be inlined, as in a program.
@@ -212,6 +300,7 @@ void compile_for_host(const CompileRequest& request, const fs::path& out) {
   if (c) command.emplace_back("-Werror=implicit-function-declaration");
   const auto more = preprocessor_options(request);
   command.insert(command.end(), more.begin(), more.end());
+  if (has_source && quoted) command.insert(command.end(), {"-include", name});
   command.insert(command.end(), {"-o", out.string(), text.path().string()});
   command.insert(command.end(), request.options.begin(), request.options.end());
   command.emplace_back("-lm");
@@ -335,25 +424,101 @@ bool needs_compiler(SourceKind kind) {
   return kind != SourceKind::ptx && kind != SourceKind::cubin && kind != SourceKind::fatbin;
 }
 
-fs::path cached(const CompileRequest& request, const std::string& key) {
-  return kernel_folder() / (key + (device_of(request.kind) == DeviceKind::cuda ? ".cubin" : ".so"));
+std::string extension_of(const CompileRequest& request) {
+  return device_of(request.kind) == DeviceKind::cuda ? ".cubin" : ".so";
+}
+
+fs::path names_of(const fs::path& file) { return file.string() + ".names"; }
+
+/// The content of a regular file of ours that nobody else may write; nothing of any other.
+std::optional<std::string> own_content(const fs::path& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat status {};
+  if (file.get() < 0 || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  if (status.st_uid != ::geteuid() || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return std::nullopt;
+  std::string content(static_cast<std::size_t>(status.st_size), '\0');
+  std::size_t end = 0;
+  while (end < content.size()) {
+    const ssize_t got = ::read(file.get(), content.data() + end, content.size() - end);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return std::nullopt;
+    end += static_cast<std::size_t>(got);
+  }
+  return content;
+}
+
+/// Of a compiled file, and of the names beside a cubin; nothing where one of them is not ours alone. It finds damage:
+/// against others stand owner, mode and folder.
+std::optional<std::string> content_hash(const CompileRequest& request, const fs::path& path) {
+  ContentHash hash;
+  std::vector<fs::path> files = {path};
+  if (device_of(request.kind) == DeviceKind::cuda) files.push_back(names_of(path));
+  for (const fs::path& file : files) {
+    const std::optional<std::string> content = own_content(file);
+    if (!content) return std::nullopt;
+    hash.add(*content);
+  }
+  return hash.text();
+}
+
+/// What was compiled before. A file's name is its key and the hash of its content; one that has another is removed.
+std::optional<fs::path> kept(const CompileRequest& request, const std::string& key) {
+  const std::string start = key + "-";
+  std::vector<fs::path> found;
+  std::error_code hidden;
+  for (const auto& entry : fs::directory_iterator(kernel_folder().path, hidden)) {
+    const fs::path& path = entry.path();
+    if (path.filename().string().starts_with(start) && path.extension() == extension_of(request)) found.push_back(path);
+  }
+  std::sort(found.begin(), found.end());
+  for (const fs::path& path : found) {
+    if (content_hash(request, path) == path.stem().string().substr(start.size())) return path;
+    fs::remove(path, hidden);
+    fs::remove(names_of(path), hidden);
+  }
+  return std::nullopt;
+}
+
+/// On the disk before it has its name: after a power loss it is whole or absent.
+void flush(const fs::path& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() >= 0) ::fsync(file.get());
 }
 
 fs::path compile_as(const CompileRequest& request, const std::string& key) {
-  const fs::path path = cached(request, key);
-  std::error_code hidden;
-  if (fs::exists(path, hidden)) return path;
+  if (const std::optional<fs::path> path = kept(request, key)) return *path;
   // Renamed when it is whole, its names first: another process may be at the same.
-  const Temporary out(kernel_folder() / fmt::format("{}.{}{}", key, ::getpid(), path.extension().string()));
-  const Temporary names(out.path().string() + ".names");
-  if (device_of(request.kind) == DeviceKind::cuda) {
+  const fs::path folder = kernel_folder().path;
+  const Temporary out(folder / fmt::format("{}.{}{}", key, ::getpid(), extension_of(request)));
+  const Temporary names(names_of(out.path()));
+  const bool cuda = device_of(request.kind) == DeviceKind::cuda;
+  if (cuda) {
     compile_for_cuda(request, out.path());
-    fs::rename(names.path(), path.string() + ".names");
   } else {
     compile_for_host(request, out.path());
   }
+  for (const fs::path& file : {out.path(), names.path()}) {
+    if (file == names.path() && !cuda) continue;
+    std::error_code hidden;
+    fs::permissions(file, fs::perms::owner_all, hidden);  // whatever the umask
+    flush(file);
+  }
+  const std::optional<std::string> hash = content_hash(request, out.path());
+  if (!hash) throw Error(fmt::format("{}: the compiler wrote no file that is yours alone", out.path().string()));
+  const fs::path path = folder / fmt::format("{}-{}{}", key, *hash, extension_of(request));
+  if (cuda) fs::rename(names.path(), names_of(path));
   fs::rename(out.path(), path);
+  flush(folder);
   return path;
+}
+
+/// The beginning, which names the first mistake, and the end of what a compiler prints: it may print without end.
+void bound_output(std::string& output) {
+  constexpr std::size_t kHead = std::size_t{64} << 10;
+  constexpr std::size_t kTail = kHead;
+  constexpr std::string_view kGap = "\n[...]\n";
+  if (output.size() <= kHead + kGap.size() + 2 * kTail) return;
+  output.replace(kHead, output.size() - kHead - kTail, kGap);
 }
 
 /// In a child process: the exit code, and the reason of a failure in a pipe.
@@ -373,6 +538,13 @@ bool has_compiler(SourceKind kind) {
   const std::vector<std::string> command =
       kind == SourceKind::cuda ? std::vector<std::string>{nvcc_path()} : host_compiler(kind);
   return !command.empty() && !command.front().empty() && !program_file(command.front()).empty();
+}
+
+std::string kernel_cache_problem() {
+  for (const auto& [environment, folder] : kernel_folders()) {
+    if (!folder.problem.empty()) return folder.problem;
+  }
+  return {};
 }
 
 CompilerRun run_compiler(const std::vector<std::string>& argv, double limit_s) {
@@ -395,6 +567,7 @@ CompilerRun run_compiler(const std::vector<std::string>& argv, double limit_s) {
   const double end = wall_seconds() + limit_s;
   bool ended = false;
   while (read_some(output.parent.get(), run.output, std::chrono::milliseconds(100)) != Arrival::closed) {
+    bound_output(run.output);
     if (ended || (!interrupted() && wall_seconds() <= end)) continue;
     ended = true;
     compiler.signal(SIGKILL);
@@ -441,10 +614,9 @@ void compile_ahead(const std::vector<CompileRequest>& requests, const std::funct
   };
   for (const CompileRequest& request : requests) {
     if (interrupted()) break;
-    std::error_code hidden;
     if (!needs_compiler(request.kind)) continue;
     const std::string key = key_of(request);
-    if (!begun.insert(key).second || fs::exists(cached(request, key), hidden)) continue;
+    if (!begun.insert(key).second || kept(request, key)) continue;
     while (running.size() >= static_cast<std::size_t>(host_threads())) wait_for_one();
     Channel channel = Channel::pipe();
     Process process;
@@ -461,7 +633,7 @@ void compile_ahead(const std::vector<CompileRequest>& requests, const std::funct
 std::vector<std::string> entry_names(const CompileRequest& request, const fs::path& compiled) {
   std::vector<std::string> names;
   if (request.kind == SourceKind::cuda) {
-    std::istringstream lines(read_file(compiled.string() + ".names"));
+    std::istringstream lines(read_file(names_of(compiled)));
     for (std::string line; std::getline(lines, line);) names.push_back(line);
     return names;
   }

@@ -151,5 +151,189 @@ class Reports(Marked):
         self.assertTrue((self.folder / "drawn").is_dir(), "the reports were read")
 
 
+ME, OTHER = 5001, 5002
+
+KERNEL = """\
+#ifndef X
+#define X 1
+#endif
+void k(float* y, int n) { for (int i = 0; i < n; i++) y[i] = X; }
+"""
+
+KERNEL_SUITE = """\
+name: k
+kernels:
+  k:
+    source: %s
+    entry: k
+    arguments: [ { output: y, dtype: fp32, size: n }, { scalar: n, dtype: int32 } ]
+    work: { flops: { fp32: n } }
+    expect: { y: 1 }
+workloads: [ { kernel: k, shape: { n: 4096 } } ]
+"""
+
+
+@unittest.skipUnless(CC, "there is no C compiler")
+class CompiledKernels(Marked):
+    """What is kept is loaded only where nobody else can have put it there, and only as it was written."""
+
+    def setUp(self):
+        super().setUp()
+        self.tool = ROOFLINE
+        self.kernels = self.folder / "cache" / "roofline" / "kernels"
+        (self.folder / "k.c").write_text(KERNEL)
+        self.count = self.folder / "count"
+        compiler = self.folder / "compiler"
+        compiler.write_text(f"#!/bin/sh\ncase \"$*\" in *-shared*) echo >> '{self.count}';; esac\nexec {CC} \"$@\"\n")
+        compiler.chmod(0o755)
+        self.environment["CC"] = str(compiler)
+        (self.folder / "evil.c").write_text(LIBRARY + "void roofline_call_0(void) {}\n")
+        subprocess.run([CC, "-shared", "-fPIC", "-o", "evil.so", "evil.c"], cwd=self.folder, check=True)
+
+    def analyze(self, source="k.c", user=None, **variables):
+        """Without a calibration: --once loads and runs each kernel."""
+        (self.folder / "k.yaml").write_text(KERNEL_SUITE % json.dumps(source))
+        become = {"user": user, "group": user, "extra_groups": []} if user is not None else {}
+        return subprocess.run([self.tool, "analyze", "k.yaml", "--device", "cpu", "--once"], cwd=self.folder, text=True,
+                              env=dict(self.environment, **variables), capture_output=True, stdin=subprocess.DEVNULL,
+                              **become)
+
+    def compiled(self):
+        """How often since the last time."""
+        count = len(self.count.read_text().splitlines()) if self.count.exists() else 0
+        self.count.unlink(missing_ok=True)
+        return count
+
+    def test_a_healthy_one_is_used_again(self):
+        self.assertEqual(self.analyze().returncode, 0)
+        self.assertEqual(self.compiled(), 1)
+        self.assertEqual(self.analyze().returncode, 0)
+        self.assertEqual(self.compiled(), 0)
+
+    def test_a_damaged_one_is_compiled_anew_once(self):
+        self.analyze()
+        for size in (0, 4000):
+            with self.subTest(size):
+                self.compiled()
+                [kept] = self.kernels.glob("*.so")
+                os.truncate(kept, size)
+                for expected in (1, 0):
+                    self.assertEqual(self.analyze().returncode, 0)
+                    self.assertEqual(self.compiled(), expected)
+
+    def test_the_whole_command_and_what_it_includes_is_part_of_the_key(self):
+        compiler = self.environment["CC"]
+        (self.folder / "more").mkdir()
+        header = self.folder / "more" / "x.h"
+        header.write_text("#define X 1\n")
+        (self.folder / "k.c").write_text("#include <x.h>\n" + KERNEL)
+        include = f"{compiler} -I{self.folder / 'more'}"
+        self.assertEqual(self.analyze(CC=include).returncode, 0)
+        self.assertEqual(self.analyze(CC=include + " -DOTHER=2").returncode, 0)
+        self.assertEqual(self.compiled(), 2)
+        header.write_text("#define X 2\n")
+        self.analyze(CC=include)
+        self.assertEqual(self.compiled(), 1)
+
+    def test_one_that_others_may_write_is_compiled_anew(self):
+        self.analyze()
+        self.compiled()
+        [kept] = self.kernels.glob("*.so")
+        kept.chmod(0o722)
+        self.assertEqual(self.analyze().returncode, 0)
+        self.assertEqual(self.compiled(), 1)
+
+    def test_an_open_folder_is_not_used_and_said(self):
+        self.analyze()
+        for folder in (self.kernels, self.kernels.parent, self.folder / "cache"):
+            with self.subTest(folder.name):
+                mode = folder.stat().st_mode & 0o7777
+                folder.chmod(0o777)
+                self.compiled()
+                done = self.analyze()
+                self.assertEqual((done.returncode, self.compiled()), (0, 1))
+                self.assertIn(str(folder), done.stderr)
+                self.assertEqual(folder.stat().st_mode & 0o7777, 0o777, "it is the user's to close")
+                folder.chmod(mode)
+        self.assertEqual((self.analyze().returncode, self.compiled()), (0, 0))
+
+    def plant(self, key, folder):
+        planted = folder / key
+        shutil.copy(self.folder / "evil.so", planted)
+        return planted
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can be several users")
+    def test_what_somebody_else_planted_is_not_loaded(self):
+        self.folder.chmod(0o1777)
+        self.tool = shutil.copy(ROOFLINE, self.folder / "roofline")  # where any user can start it
+        self.environment["HOME"] = str(self.folder)
+        first = self.folder / "first"
+        first.mkdir()
+        os.chown(first, ME, ME)
+        self.assertEqual(self.analyze(user=ME, XDG_CACHE_HOME=str(first)).returncode, 0)
+        [kept] = (first / "roofline" / "kernels").glob("*.so")
+        # Into a folder that was open to all.
+        second = self.folder / "second"
+        (second / "roofline" / "kernels").mkdir(parents=True)
+        planted = self.plant(kept.name, second / "roofline" / "kernels")
+        for path, owner in [(second, ME), (second / "roofline", ME), (planted.parent, ME), (planted, OTHER)]:
+            os.chown(path, owner, owner)
+        planted.parent.chmod(0o777)
+        self.analyze(user=ME, XDG_CACHE_HOME=str(second))
+        self.assertFalse(self.marked())
+        # Through somebody else's link to a folder of the user.
+        own = self.folder / "own"
+        own.mkdir(mode=0o755)
+        os.chown(own, ME, ME)
+        os.chown(self.plant(kept.name, own), ME, ME)
+        third = self.folder / "third"
+        (third / "roofline").mkdir(parents=True)
+        (third / "roofline" / "kernels").symlink_to(own)
+        for path in (third, third / "roofline"):
+            os.chown(path, OTHER, OTHER)
+        os.chown(third / "roofline" / "kernels", OTHER, OTHER, follow_symlinks=False)
+        mode = own.stat().st_mode
+        self.analyze(user=ME, XDG_CACHE_HOME=str(third))
+        self.assertFalse(self.marked())
+        self.assertEqual(own.stat().st_mode, mode)
+
+    def test_sources_with_quotes_in_their_names_compile(self):
+        (self.folder / "beside.h").write_text("")
+        for name in ("a\"b.c", "a'b.c", "a b.c", "a\"'  b\".c"):
+            with self.subTest(name):
+                (self.folder / name).write_text("#include \"beside.h\"\n" + KERNEL)
+                done = self.analyze(source=name)
+                self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_a_compiler_that_prints_without_end_takes_no_memory(self):
+        (self.folder / "loud").write_text("#!/bin/sh\necho first\nyes error | head -c 40000000\necho last\nexit 1\n")
+        (self.folder / "loud").chmod(0o755)
+        done = self.analyze(CC=str(self.folder / "loud"))
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("first", done.stderr + done.stdout)
+        self.assertLess(len(done.stderr) + len(done.stdout), 1 << 20)
+
+
+class TemporaryFolder(Marked):
+    def profile(self, place):
+        return self.run_tool("profile", "--machine", REPORT, "-o", "o", "--", "/bin/true", TMPDIR=str(place))
+
+    def test_a_missing_one_is_named(self):
+        done = self.profile("/nonexistent")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("/nonexistent", done.stderr)
+        self.assertIn("TMPDIR", done.stderr)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can give a folder away")
+    def test_one_below_a_strangers_folder_is_refused(self):
+        mine = self.folder / "stranger" / "between" / "mine"
+        mine.mkdir(parents=True)
+        os.chown(self.folder / "stranger", OTHER, OTHER)
+        done = self.profile(mine)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn(str(self.folder / "stranger"), done.stderr)
+        self.assertEqual(list(mine.iterdir()), [])
+
+
 if __name__ == "__main__":
     unittest.main()
