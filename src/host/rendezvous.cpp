@@ -10,11 +10,14 @@
 // one offer is acknowledged by all.
 #include "host/rendezvous.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <fstream>
 #include <optional>
 #include <random>
@@ -22,6 +25,7 @@
 #include <thread>
 
 #include "host/host.hpp"
+#include "host/process.hpp"
 #include "model/error.hpp"
 
 namespace roofline {
@@ -50,12 +54,13 @@ std::optional<std::string> read_whole(const fs::path& path) {
 
 /// Whole, or not at all.
 void write_whole(const fs::path& path, const std::string& text) {
-  const fs::path draft = path.string() + fmt::format(".{}.tmp", ::getpid());
+  // A name that nobody can foresee, and no file or link that is there already: others may write to the folder.
+  const fs::path draft = fmt::format("{}.{}.tmp", path.string(), new_nonce());
   {
-    std::ofstream file(draft, std::ios::binary | std::ios::trunc);
-    file << text << kEndMark;
-    file.close();
-    if (!file) throw Error(fmt::format("can't write {}", draft.string()), "is there room in the rendezvous folder?");
+    const Descriptor file(::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+    if (file.get() < 0 || !write_all(file.get(), text) || !write_all(file.get(), kEndMark))
+      throw Error(fmt::format("can't write {}: {}", draft.string(), std::strerror(errno)),
+                  "is there room in the rendezvous folder?");
   }
   std::error_code error;
   fs::rename(draft, path, error);  // a leader that restarts clears the folder, drafts included

@@ -181,6 +181,19 @@ TEST_F(RendezvousTest, WhoIsMissingIsNamed) {
   EXPECT_THROW(follower.begin(), Error);
 }
 
+TEST_F(RendezvousTest, ALinkInTheNameOfADraftIsNotFollowed) {
+  const fs::path victim = folder_ / "victim";
+  fs::create_directories(folder_ / "roofline-7");
+  std::ofstream(victim) << "kept";
+  for (const char* name : {"offer", "go", "hello.1", "ack.1"}) {
+    fs::create_symlink(victim, folder_ / "roofline-7" / (name + ("." + std::to_string(::getpid())) + ".tmp"));
+  }
+  all(2, [&](Rendezvous& mine, int) { ASSERT_TRUE(mine.begin()); });
+  std::string text;
+  std::getline(std::ifstream(victim) >> std::ws, text);
+  EXPECT_EQ(text, "kept");
+}
+
 TEST_F(RendezvousTest, HalfAFileIsNone) {
   Rendezvous follower = rank(1, 2, 0.05);
   std::ofstream(folder_ / "roofline-7" / "offer") << "nonce\nanother";
