@@ -5,12 +5,14 @@
 
 #include <cxxabi.h>
 #include <dlfcn.h>
+#include <link.h>
 
 #include <array>
 #include <atomic>
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <typeinfo>
 
 #include "inject/python.hpp"
@@ -125,11 +127,22 @@ bool trusted(const NodeBeginning& node) {
   return right;
 }
 
+int find_torch(dl_phdr_info* info, std::size_t, void* path) {
+  const std::string_view name = info->dlpi_name;
+  if (!name.ends_with("/libtorch_cpu.so")) return 0;
+  *static_cast<std::string*>(path) = name;
+  return 1;
+}
+
 }  // namespace
 
 void look_for_torch() {
   if (found_torch.load() != nullptr) return;
-  void* const library = dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
+  // By its path, which the loader compares with those of the loaded libraries. For a bare name it opens files in all
+  // folders of its search path, each time: for a moment that takes a descriptor which the program may be about to open.
+  std::string path;
+  dl_iterate_phdr(find_torch, &path);
+  void* const library = path.empty() ? nullptr : dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
   if (library == nullptr) return;
   auto torch = std::make_unique<Torch>();
   torch->current_node =
