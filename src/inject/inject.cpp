@@ -18,6 +18,7 @@
 #include "inject/cupti_library.hpp"
 #include "inject/python.hpp"
 #include "inject/session.hpp"
+#include "inject/thread_state.hpp"
 #include "inject/torch.hpp"
 #include "inject/trace.hpp"
 
@@ -43,10 +44,13 @@ std::uint64_t duration_of(const char* variable) {
 
 /// A child of fork() has neither our thread nor CUPTI. It starts anew if it brings up CUDA by itself, which it can only
 /// where its parent had not.
-void after_fork() { current_session = nullptr; }
+void after_fork() {
+  if (Session* const inherited = current_session.exchange(nullptr)) inherited->spool.abandon();
+}
 
 Session* make_session() {
-  const char* const folder = std::getenv(spool::kFolderVariable);
+  // secure_getenv: the environment of a set-user-ID program is somebody else's.
+  const char* const folder = secure_getenv(spool::kFolderVariable);
   if (folder == nullptr || *folder == '\0') return nullptr;
   static const int registered = pthread_atfork(nullptr, nullptr, after_fork);
   if (registered != 0) return nullptr;
@@ -188,6 +192,7 @@ void at_exit() {
   Session* const ending = session();
   if (ending == nullptr) return;
   try {
+    if (thread_state(*ending).working) return;  // exit() from a signal handler that interrupted us: locks may be held
     const std::lock_guard lock(ending->writer_mutex);
     if (ending->phase != Phase::ended) {
       counting_finish();

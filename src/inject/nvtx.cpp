@@ -90,6 +90,8 @@ Result in_session(Result failed, const Work& work) {
   if (current == nullptr || current->phase.load(std::memory_order_relaxed) == Phase::ended) return failed;
   try {
     ThreadState& thread = thread_state(*current);
+    if (thread.working) return failed;  // from a signal handler that interrupted us: our locks may be held
+    const Working working(thread);
     return work(*current, thread);
   } catch (...) {  // the program, which calls, expects no exceptions
     return failed;

@@ -1,9 +1,5 @@
 #include "inject/spool_writer.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstring>
 #include <utility>
 
@@ -41,11 +37,10 @@ SpoolWriter::SpoolWriter() {
 
 bool SpoolWriter::open(const std::string& path, std::uint64_t limit) {
   const std::lock_guard file_lock(file_mutex_);
-  file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
-  if (file_ < 0) return false;
+  if (!file_.create(path)) return false;
   const std::lock_guard lock(buffer_mutex_);
   limit_ = limit;
-  return ::write(file_, &spool::kMagic, sizeof(spool::kMagic)) == sizeof(spool::kMagic);
+  return file_.write(reinterpret_cast<const char*>(&spool::kMagic), sizeof(spool::kMagic));
 }
 
 void SpoolWriter::append(spool::Type type, const void* record, std::size_t size, std::string_view tail) {
@@ -141,25 +136,14 @@ void SpoolWriter::note(spool::NoteCode code, std::string_view text) {
 
 bool SpoolWriter::flush() {
   const std::lock_guard file_lock(file_mutex_);
-  if (file_ < 0) return false;
+  if (!file_.is_open()) return false;
   {
     const std::lock_guard lock(buffer_mutex_);
     writing_.swap(buffer_);
   }
-  std::size_t done = 0;
-  while (done < writing_.size()) {
-    const ssize_t count = ::write(file_, writing_.data() + done, writing_.size() - done);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) {  // the disk is full: what is there stays readable, so nothing may follow a torn record
-      full_ = true;
-      ::close(file_);
-      file_ = -1;
-      break;
-    }
-    done += static_cast<std::size_t>(count);
-  }
+  if (!file_.write(writing_.data(), writing_.size())) full_ = true;
   writing_.clear();
-  return file_ >= 0;
+  return file_.is_open();
 }
 
 }  // namespace roofline::inject

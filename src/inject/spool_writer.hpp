@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "inject/spool.hpp"
+#include "inject/spool_file.hpp"
 
 namespace roofline::inject {
 
@@ -48,7 +49,11 @@ class SpoolWriter {
   /// Gives the system all that was written so far. False: it takes no more.
   bool flush();
 
-  /// The file has reached its limit, or the system's: from then on only notes and tallies are taken.
+  /// In a child of fork(): nothing of the parent's recording may stay open. Takes no lock.
+  void abandon() { file_.close(); }
+
+  /// The file has reached its limit, or the system's, or is no longer ours: from then on only notes and tallies are
+  /// taken.
   bool full() const { return full_; }
 
  private:
@@ -72,7 +77,7 @@ class SpoolWriter {
 
   std::mutex file_mutex_;  // before buffer_mutex_
   std::vector<char> writing_;
-  int file_ = -1;
+  SpoolFile file_;
 };
 
 }  // namespace roofline::inject
