@@ -183,40 +183,98 @@ spool::Kind launchable(spool::Kind kind) {
 
 const spool::Kind& ProcessTrace::kind(spool::Id id) const { return by_id(kinds, id); }
 
+std::string_view to_string(SpoolDefect defect) {
+  switch (defect) {
+    case SpoolDefect::torn:
+      return "torn";
+    case SpoolDefect::no_process:
+      return "torn before its first record";
+    case SpoolDefect::empty:
+      return "empty";
+    case SpoolDefect::other_format:
+      return "not a spool of this roofline version";
+    case SpoolDefect::unreadable:
+      break;
+  }
+  return "not readable";
+}
+
 ProcessTrace read_spool(const fs::path& file) {
   require_file(file, {std::uint64_t{64} << 30, "a spool"});
   std::ifstream in(file, std::ios::binary);
+  // Before the first record is read: a process that lives on may still append to it.
+  const std::uint64_t size = fs::file_size(file);
   std::uint64_t magic = 0;
   if (!in.read(reinterpret_cast<char*>(&magic), sizeof magic) || magic != spool::kMagic) {
-    throw Error(fmt::format("{}: not a spool of this roofline version", file.string()));
+    throw Error(fmt::format("{}: {}", file.string(), to_string(SpoolDefect::other_format)));
   }
   ProcessTrace trace;
   Reader reader(trace);
   std::vector<char> bytes;
-  for (spool::Header header = {}; in.read(reinterpret_cast<char*>(&header), sizeof header);) {
+  std::uint64_t read = sizeof magic;
+  for (spool::Header header = {}; in.read(reinterpret_cast<char*>(&header), sizeof header); read += header.size) {
     constexpr std::uint32_t kMost = 16U << 20U;
     if (header.size < sizeof header || header.size > kMost || header.size % 8 != 0) break;  // the rest can not be found
     bytes.resize(header.size - sizeof header);
     if (!in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) break;
     reader.take({header.type, {bytes.data(), bytes.size()}});
   }
-  trace.torn = trace.tally.last == 0;
+  trace.unread_bytes = size > read ? size - read : 0;
+  trace.torn = trace.tally.last == 0 || trace.unread_bytes > 0;
   return trace;
 }
 
-std::vector<ProcessTrace> read_spools(const fs::path& folder, std::vector<std::string>& notes) {
+std::vector<ProcessTrace> read_spools(const fs::path& folder, std::vector<DefectiveSpool>& defective) {
   std::vector<ProcessTrace> traces;
   for (const auto& entry : fs::directory_iterator(folder)) {
     if (entry.path().extension() != ".spool") continue;
+    const std::string name = entry.path().filename().string();
+    std::error_code failure;
+    const std::uint64_t size = fs::file_size(entry.path(), failure);
+    if (failure || size < sizeof spool::kMagic) {
+      const SpoolDefect defect = size == 0 ? SpoolDefect::empty : SpoolDefect::no_process;
+      defective.push_back({name, failure ? SpoolDefect::unreadable : defect, failure ? 0 : size});
+      continue;
+    }
     try {
-      traces.push_back(read_spool(entry.path()));
-    } catch (const Error& error) {
-      notes.emplace_back(error.what());
+      ProcessTrace trace = read_spool(entry.path());
+      // Times, pid and command are unknown without it: a start at 0 would make the recording as long as the uptime.
+      const bool known = trace.process.pid != 0;
+      if (!known || trace.unread_bytes > 0) {
+        defective.push_back({name, known ? SpoolDefect::torn : SpoolDefect::no_process, trace.unread_bytes});
+      }
+      if (known) traces.push_back(std::move(trace));
+    } catch (const Error&) {
+      defective.push_back({name, SpoolDefect::other_format, size});
     }
   }
   std::sort(traces.begin(), traces.end(),
             [](const ProcessTrace& a, const ProcessTrace& b) { return a.process.start < b.process.start; });
+  std::sort(defective.begin(), defective.end(),
+            [](const DefectiveSpool& a, const DefectiveSpool& b) { return a.name < b.name; });
   return traces;
+}
+
+std::vector<std::string> notes_of(const std::vector<DefectiveSpool>& defective) {
+  static constexpr std::size_t kNamed = 5;
+  std::vector<std::string> torn, left_out, notes;
+  for (const DefectiveSpool& spool : defective) {
+    if (spool.defect == SpoolDefect::torn) {
+      torn.push_back(fmt::format("{} (last {} bytes not read)", spool.name, spool.bytes));
+    } else {
+      left_out.push_back(fmt::format("{} ({})", spool.name, to_string(spool.defect)));
+    }
+  }
+  const auto add = [&notes](const std::vector<std::string>& names, std::string_view what) {
+    if (names.empty()) return;
+    const auto end = names.begin() + static_cast<std::ptrdiff_t>(std::min(kNamed, names.size()));
+    notes.push_back(fmt::format("{} {} {}: {}{}", names.size(), names.size() == 1 ? "spool" : "spools", what,
+                                fmt::join(names.begin(), end, ", "),
+                                names.size() > kNamed ? fmt::format(" and {} more", names.size() - kNamed) : ""));
+  };
+  add(torn, "torn and read up to the tear");
+  add(left_out, "left out");
+  return notes;
 }
 
 }  // namespace roofline

@@ -48,10 +48,11 @@ struct ProcessTrace {
   std::vector<Counts> counts;
   std::vector<spool::Uncounted> uncounted;
   std::vector<spool::Thread> threads;
-  spool::Tally tally = {};      ///< the last one
-  std::uint64_t last_time = 0;  ///< latest time in any record
-  bool counts_only = false;     ///< of a run for counts alone: its times are not the program's
-  bool torn = false;            ///< no last tally: the process ended without a word
+  spool::Tally tally = {};         ///< the last one
+  std::uint64_t last_time = 0;     ///< latest time in any record
+  bool counts_only = false;        ///< of a run for counts alone: its times are not the program's
+  bool torn = false;               ///< no last tally, or bytes that could not be read
+  std::uint64_t unread_bytes = 0;  ///< from the first record on that is cut off or has an impossible size
 
   /// What has that id; id 0, and one that was never defined, is an empty value.
   std::string_view text(spool::Id id) const;
@@ -77,10 +78,28 @@ struct ProcessTrace {
 /// The signature with grid and block clamped to CUDA's limits, so that products of values from a file can't overflow.
 spool::Kind launchable(spool::Kind kind);
 
-/// Throws Error when the file is no spool. One that is cut off is read as far as it goes.
+enum class SpoolDefect : std::uint8_t {
+  torn,          ///< read up to the first record that is cut off or has an impossible size
+  no_process,    ///< torn before its first record: left out
+  empty,         ///< left out
+  other_format,  ///< another version's, or no spool: left out
+  unreadable     ///< left out
+};
+std::string_view to_string(SpoolDefect defect);
+
+struct DefectiveSpool {
+  std::string name;  ///< of the file
+  SpoolDefect defect = SpoolDefect::torn;
+  std::uint64_t bytes = 0;  ///< that were not read
+};
+
+/// Throws Error when the file is no spool. One that is torn is read up to the tear.
 ProcessTrace read_spool(const std::filesystem::path& file);
 
-/// All spools of a folder, by process start. A file that is none is left out, and said in `notes`.
-std::vector<ProcessTrace> read_spools(const std::filesystem::path& folder, std::vector<std::string>& notes);
+/// All spools of a folder, by process start, as far as they can be read. Adds those with a defect to `defective`.
+std::vector<ProcessTrace> read_spools(const std::filesystem::path& folder, std::vector<DefectiveSpool>& defective);
+
+/// A line for the torn spools and one for those left out, each with their number and names; none without defects.
+std::vector<std::string> notes_of(const std::vector<DefectiveSpool>& defective);
 
 }  // namespace roofline

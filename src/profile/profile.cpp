@@ -122,7 +122,7 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
   };
   run_plain("before");
   std::vector<ProcessTrace> traces;
-  std::vector<std::string> notes;
+  std::vector<DefectiveSpool> defective;
   for (int number = 0; number < options.runs && !(facts.run && facts.run->interrupted); ++number) {
     const PrivateFolder folder;
     ProgramOptions injected = plain;
@@ -133,7 +133,7 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
     if (number > 0)
       options.say(fmt::format("running the program again for counters: {} of {}", number + 1, options.runs));
     const ProgramRun run = run_program(injected);
-    std::vector<ProcessTrace> of_run = read_spools(injected.spools, notes);
+    std::vector<ProcessTrace> of_run = read_spools(injected.spools, defective);
     if (!options.spools.empty())
       keep(injected.spools, number == 0 ? options.spools : options.spools / fmt::format("run-{}", number + 1));
     if (number == 0) {
@@ -144,8 +144,8 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
     }
   }
   run_plain("after");
+  facts.defective_spools = std::move(defective);
   Report report = report_of(traces, facts, machine);
-  report.notes.insert(report.notes.end(), notes.begin(), notes.end());
   add_invocation(report, options, started_at, wall_seconds() - start);
   return report;
 }
@@ -155,14 +155,15 @@ Report profile_of_spools(const ProfileOptions& options, const Machine& machine) 
     throw UsageError(fmt::format("{}: not a folder", options.spools.string()),
                      "pass a folder written by roofline profile --keep");
   }
-  std::vector<std::string> notes;
-  const std::vector<ProcessTrace> traces = read_spools(options.spools, notes);
+  ProgramFacts facts = {.program = options.program, .folder = {}, .run = {}, .untraced_s = {}};
+  const std::vector<ProcessTrace> traces = read_spools(options.spools, facts.defective_spools);
   if (traces.empty()) {
-    throw UsageError(fmt::format("{}: contains no spools", options.spools.string()),
+    const std::vector<std::string> notes = notes_of(facts.defective_spools);
+    throw UsageError(fmt::format("{}: contains no {}", options.spools.string(),
+                                 notes.empty() ? "spools" : "readable spools; " + notes.front()),
                      "pass a folder written by roofline profile --keep");
   }
-  Report report = report_of(traces, {.program = options.program, .folder = {}, .run = {}, .untraced_s = {}}, machine);
-  report.notes.insert(report.notes.end(), notes.begin(), notes.end());
+  Report report = report_of(traces, facts, machine);
   add_invocation(report, options, utc_now(), 0);
   return report;
 }

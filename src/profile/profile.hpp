@@ -44,6 +44,7 @@ struct ProgramFacts {
   std::optional<double> untraced_s;
   bool counters_wanted = true;
   bool window = false;  ///< only a part of it was to be recorded
+  std::vector<DefectiveSpool> defective_spools = {};
 };
 
 /// The report of these traces: a function of its arguments.

@@ -42,7 +42,7 @@ ProfiledProcess process_of(const ProcessTrace& trace) {
   process.kernels = static_cast<std::int64_t>(trace.kernels.size());
   process.dropped = static_cast<std::int64_t>(trace.tally.dropped);
   process.without_time = static_cast<std::int64_t>(trace.tally.without_time);
-  process.torn = trace.torn && !note_time(trace, spool::NoteCode::window_ended);
+  process.torn = trace.torn && (trace.unread_bytes > 0 || !note_time(trace, spool::NoteCode::window_ended));
   for (const ProcessTrace::Note& note : trace.notes) {
     if (note.code != spool::NoteCode::recording && !note.text.empty()) process.notes.push_back(note.text);
   }
@@ -153,10 +153,11 @@ void sort_rows(Report& report) {
 }
 
 /// Dropped records and the profiler's overhead are findings, not notes.
-void add_notes(Report& report) {
+void add_notes(Report& report, const std::vector<DefectiveSpool>& defective) {
   const Profile& profile = *report.profile;
   std::vector<std::string>& notes = report.notes;
-  if (report.points.empty()) {
+  // A spool that was left out is a process that opened the driver.
+  if (report.points.empty() && !(profile.processes.empty() && !defective.empty())) {
     notes.emplace_back(
         profile.processes.empty()
             ? "the program never used a GPU: no process opened the CUDA driver with the profiler loaded (a cleared "
@@ -166,6 +167,7 @@ void add_notes(Report& report) {
   if (!profile.counters && !profile.why_no_counters.empty() && !report.points.empty()) {
     notes.push_back("no counters: " + profile.why_no_counters);
   }
+  for (std::string& note : notes_of(defective)) notes.push_back(std::move(note));
 }
 
 }  // namespace
@@ -191,7 +193,7 @@ Report report_of(const std::vector<ProcessTrace>& traces, const ProgramFacts& fa
   add_roofs(profile, report.points, recording);
   profile.wins = wins_of(recording, report.points, machine, profile);
   sort_rows(report);
-  add_notes(report);
+  add_notes(report, facts.defective_spools);
   report.cancelled = facts.run && facts.run->interrupted;
   return report;
 }

@@ -32,7 +32,7 @@ enum class FindingKind : std::uint8_t {
   // Of a profiled program.
   program_failed,      ///< a signal or an exit status that is not 0
   records_dropped,     ///< by the driver
-  process_torn,        ///< a process ended without closing its recording
+  process_torn,        ///< a process did not close its recording, or its spool is torn
   recording_overhead,  ///< the program took longer by the recording
   // Of a node.
   not_measured,

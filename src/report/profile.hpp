@@ -158,7 +158,7 @@ struct ProfiledProcess {
   std::int64_t kernels = 0;   ///< recorded
   std::int64_t dropped = 0;
   std::int64_t without_time = 0;
-  bool torn = false;               ///< it did not close its recording: up to a second is lost
+  bool torn = false;               ///< it did not close its recording, or the spool is torn: the last records are lost
   std::vector<std::string> notes;  ///< messages of the injected library
 };
 

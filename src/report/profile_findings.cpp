@@ -531,9 +531,8 @@ Findings profile_alarms(const Report& report) {
   }
   if (launches.torn > 0) {
     found.push_back(
-        {FindingKind::process_torn, fmt::format("{} without closing its recording: up to a second of {} is lost.",
-                                                counted_noun(launches.torn, "process ended", "processes ended"),
-                                                launches.torn == 1 ? "it" : "each")});
+        {FindingKind::process_torn, fmt::format("{} an incomplete recording: records after the last write are lost.",
+                                                counted_noun(launches.torn, "process has", "processes have"))});
   }
   if (const auto longer = inflation(profile); longer && *longer > kMostInflation) {
     found.push_back(

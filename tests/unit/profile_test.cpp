@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -131,9 +132,67 @@ TEST_F(ProfileTest, ASpoolThatIsCutOffIsReadAsFarAsItGoes) {
   EXPECT_EQ(most, 10U);
   std::ofstream(folder_ / "other.spool", std::ios::binary) << "no spool at all";
   EXPECT_THROW(read_spool(folder_ / "other.spool"), Error);
-  std::vector<std::string> notes;
-  EXPECT_EQ(read_spools(folder_, notes).size(), 1U);
-  EXPECT_THAT(notes, testing::ElementsAre(HasSubstr("other.spool")));
+}
+
+TEST_F(ProfileTest, DefectiveSpoolsAreCountedAndTheRestIsReported) {
+  SpoolBuilder spool(4711);
+  const spool::Id kind = spool.kind("_Z5saxpyPfi");
+  for (std::uint64_t i = 0; i < 10; ++i)
+    spool.launch(kind, i * kMs, i * kMs + 2 * kUs, i * kMs + 10 * kUs, i * kMs + 20 * kUs);
+  const std::string open_end = spool.bytes();
+  spool.end(10 * kMs);
+  const std::string whole = spool.bytes();
+  const auto put = [this](const char* name, const std::string& bytes) {
+    std::ofstream(folder_ / name, std::ios::binary) << bytes;
+  };
+  std::string impossible(64, '\x7f'), other_version = whole;
+  other_version[7] = '9';
+  put("cut.spool", open_end.substr(0, open_end.size() - 12));
+  put("empty.spool", "");
+  put("good.spool", whole);
+  put("header.spool", whole.substr(0, 20));
+  put("impossible.spool", open_end + impossible);
+  put("magic.spool", whole.substr(0, 5));
+  put("other_version.spool", other_version);
+  put("zeros.spool", whole + std::string(4096, '\0'));
+  fs::create_directory(folder_ / "folder.spool");
+
+  ProgramFacts facts;
+  const std::vector<ProcessTrace> traces = read_spools(folder_, facts.defective_spools);
+  std::map<std::string, SpoolDefect> defects;
+  std::map<std::string, std::uint64_t> unread;
+  for (const DefectiveSpool& defective : facts.defective_spools) {
+    defects[defective.name] = defective.defect;
+    unread[defective.name] = defective.bytes;
+  }
+  const std::map<std::string, SpoolDefect> expected = {{"cut.spool", SpoolDefect::torn},
+                                                       {"empty.spool", SpoolDefect::empty},
+                                                       {"folder.spool", SpoolDefect::unreadable},
+                                                       {"header.spool", SpoolDefect::no_process},
+                                                       {"impossible.spool", SpoolDefect::torn},
+                                                       {"magic.spool", SpoolDefect::no_process},
+                                                       {"other_version.spool", SpoolDefect::other_format},
+                                                       {"zeros.spool", SpoolDefect::torn}};
+  EXPECT_EQ(defects, expected);
+  EXPECT_GT(unread["cut.spool"], 0U);
+  EXPECT_EQ(unread["impossible.spool"], 64U);
+  EXPECT_EQ(unread["zeros.spool"], 4096U);
+  ASSERT_EQ(traces.size(), 4U);
+
+  const Report done = report_of(traces, facts, machine());
+  EXPECT_LT(done.profile->wall_s, 1.0);
+  std::int64_t torn = 0, kernels = 0;
+  for (const ProfiledProcess& process : done.profile->processes) {
+    torn += process.torn ? 1 : 0;
+    kernels += process.kernels;
+  }
+  EXPECT_EQ(torn, 3);
+  EXPECT_EQ(kernels, 39) << "all but the one that is cut off";
+  EXPECT_THAT(done.notes, testing::IsSupersetOf({HasSubstr("zeros.spool"), HasSubstr("other_version.spool")}));
+  // A process of which nothing is left did use the GPU.
+  ProgramFacts unknown;
+  unknown.defective_spools = {{"header.spool", SpoolDefect::no_process, 12}};
+  EXPECT_THAT(report_of({}, unknown, machine()).notes, testing::ElementsAre(HasSubstr("header.spool")));
 }
 
 TEST_F(ProfileTest, AnyByteMayBeWrong) {

@@ -13,7 +13,8 @@ namespace {
 
 std::string process_row(const ProfiledProcess& process) {
   std::string notes;
-  if (process.torn) notes += "<small class=\"warn\">ended abnormally: up to 1 s of records lost</small>";
+  if (process.torn)
+    notes += "<small class=\"warn\">recording incomplete: records after the last write are lost</small>";
   for (const std::string& note : process.notes) notes += fmt::format("<small>{}</small>", escape_html(note));
   const auto cell = [](std::int64_t value) { return fmt::format("<td class=\"n\">{}", count(value)); };
   return fmt::format("<tr><th scope=\"row\">{}{}{}{}{}{}{}\n", html_name(process.command, 80), notes,
