@@ -63,7 +63,7 @@ void write_whole(const fs::path& path, const std::string& text) {
                   "is there room in the rendezvous folder?");
   }
   std::error_code error;
-  fs::rename(draft, path, error);  // a leader that restarts clears the folder, drafts included
+  fs::rename(draft, path, error);
   if (error) throw Error(fmt::format("can't write {}: {}", path.string(), error.message()));
 }
 
@@ -110,7 +110,9 @@ bool Rendezvous::lead() {
   leader_.clear();
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder_, ignored)) {
-    if (entry.path().filename().string().starts_with("text.")) fs::remove(entry.path(), ignored);
+    // A draft (.tmp) stays: a follower that is about to rename it has yet to see that this leader is a new one.
+    const bool text = entry.path().filename().string().starts_with("text.") && entry.path().extension() != ".tmp";
+    if (text) fs::remove(entry.path(), ignored);
   }
   std::vector<std::string> offered;
   Patience patience(patience_s_);

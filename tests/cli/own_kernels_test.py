@@ -443,7 +443,8 @@ class GoesWrong(OwnKernels):
     def test_a_compiler_that_never_ends_is_ended(self):
         os.mkfifo(self.folder / "pipe.h")
         suite = self.kernel("#include \"pipe.h\"\n" + SCALE, name="waits.c", more="    expect: { y: 2*x }\n    time_limit: 2\n")
-        self.assertIn("10 s", self.rows(suite, code=1)[0]["reason"])
+        # By the limit of the compiler, or that of the row where the machine is busy.
+        self.assertRegex(self.rows(suite, code=1)[0]["reason"], r"\b(10|2) s\b")
         self.assertEqual([path.name for path in (self.folder / "cache" / "roofline" / "kernels").iterdir()
                           if path.suffix != ".so"], [], "nothing is left behind")
 
