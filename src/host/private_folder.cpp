@@ -8,8 +8,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <optional>
+#include <sstream>
 #include <string>
 
+#include "host/files.hpp"
 #include "model/error.hpp"
 
 namespace roofline {
@@ -23,6 +26,24 @@ struct stat status_of(const fs::path& path) {
   if (::lstat(path.c_str(), &status) != 0)
     throw UsageError(fmt::format("{}: {}", path.string(), std::strerror(errno)), kHint);
   return status;
+}
+
+/// This user, or root. Where the user namespace leaves root out (containers without privileges), the folders of the
+/// system belong to the one number that stands for everybody who is left out.
+bool is_trusted_owner(uid_t owner) {
+  if (owner == ::geteuid() || owner == 0) return true;
+  static const std::optional<uid_t> stand_in = [] {
+    std::optional<uid_t> number;
+    std::istringstream map(text_of("/proc/self/uid_map"));
+    bool root_is_mapped = false, any = false;
+    for (std::uint64_t inside = 0, outside = 0, count = 0; map >> inside >> outside >> count; any = true)
+      root_is_mapped = root_is_mapped || (outside == 0 && count > 0);
+    if (any && !root_is_mapped) {
+      if (const auto overflow = number_in("/proc/sys/kernel/overflowuid")) number = static_cast<uid_t>(*overflow);
+    }
+    return number;
+  }();
+  return stand_in == owner;
 }
 
 /// As std::filesystem::temp_directory_path() looks for it, but named where it is missing.
@@ -64,7 +85,7 @@ std::string replaceable_by_others(const fs::path& folder) {
     at /= part;
     struct stat status {};
     if (::lstat(at.c_str(), &status) != 0) return fmt::format("{}: {}", at.string(), std::strerror(errno));
-    if (status.st_uid != ::geteuid() && status.st_uid != 0)
+    if (!is_trusted_owner(status.st_uid))
       return fmt::format("{}: belongs to another user, other users can replace its contents", at.string());
     if (S_ISLNK(status.st_mode)) {
       const fs::path target = fs::read_symlink(at, error);
