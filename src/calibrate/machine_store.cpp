@@ -26,19 +26,6 @@ namespace {
 bool is_full(const Machine& machine) { return !machine.quick && !machine.cancelled; }
 bool is_full(const Node& node) { return !node.quick && !node.cancelled; }
 
-/// Letters, digits, '.', '_' and '-', and not hidden; the end of too long names.
-std::string safe_name(std::string name) {
-  constexpr std::size_t kLongest = 200;
-  if (name.size() > kLongest) name.erase(0, name.size() - kLongest);
-  for (char& character : name) {
-    const bool safe = std::isalnum(static_cast<unsigned char>(character)) != 0 || character == '.' ||
-                      character == '_' || character == '-';
-    if (!safe) character = '-';
-  }
-  if (name.front() == '.') name.front() = '-';
-  return name;
-}
-
 /// The first eight digits of a GPU's UUID; empty if it has none.
 std::string short_uuid(const DeviceInfo& device) {
   const std::string* const uuid = find_attribute(device.attributes, AttributeKey::uuid);
@@ -122,7 +109,7 @@ bool keep_at(const fs::path& path, bool full, const std::string& document, const
 
 }  // namespace
 
-fs::path machine_path(const std::string& identity) { return machines_folder() / (identity + ".json"); }
+fs::path machine_path(const std::string& identity) { return machines_folder() / (file_name_of(identity) + ".json"); }
 
 std::string shared_file_name(const DeviceInfo& device, const std::string& host) {
   std::string name = host.empty() ? "host" : host;
@@ -133,7 +120,7 @@ std::string shared_file_name(const DeviceInfo& device, const std::string& host) 
     name += fmt::format("-gpu{}", device.index);
     if (const std::string uuid = short_uuid(device); !uuid.empty()) name += "-" + uuid;
   }
-  return safe_name(name) + ".json";
+  return file_name_of(name) + ".json";
 }
 
 std::string shared_file_name(const Node& node, bool all) {
@@ -146,11 +133,11 @@ std::string shared_file_name(const Node& node, bool all) {
       name += "-" + (uuid.empty() ? fmt::format("gpu{}", machine.device.index) : uuid);
     }
   }
-  return safe_name(name) + ".json";
+  return file_name_of(name) + ".json";
 }
 
 fs::path node_path(const std::string& host) {
-  return machines_folder() / (std::string(kNodePrefix) + safe_name(host.empty() ? "host" : host) + ".json");
+  return machines_folder() / (std::string(kNodePrefix) + file_name_of(host.empty() ? "host" : host) + ".json");
 }
 
 bool keep_node(const Node& node) {

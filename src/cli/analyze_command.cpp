@@ -21,6 +21,7 @@
 #include "cli/suites.hpp"
 #include "config/suite.hpp"
 #include "host/file_limits.hpp"
+#include "host/files.hpp"
 #include "host/rendezvous.hpp"
 #include "host/world.hpp"
 #include "model/error.hpp"
@@ -120,7 +121,7 @@ Suite load(const Flags& flags, const SelectedDevice& device) {
 
 /// The command's own folder for that suite and device.
 fs::path own_folder(const Suite& suite, const SelectedDevice& device) {
-  return fs::path("reports") / fmt::format("{}-{}", suite.name, device.info.identity);
+  return fs::path("reports") / file_name_of(fmt::format("{}-{}", suite.name, device.info.identity));
 }
 
 /// The report.json that is updated after each row; empty if the output has no place for it.
@@ -148,7 +149,7 @@ ExitCode compare_with(const Report& base, const Report& now, const Flags& flags,
   const std::string table = render_comparison_terminal(comparison, stdout_style(global.color));
   if (global.answer.json) answer_beside(comparison_to_json(comparison));
   if (flags.output.to_stdout() || global.answer.json) {
-    say(table);
+    say_rendered(table);
   } else {
     print_text("\n" + table);
   }

@@ -7,6 +7,7 @@
 #include "cli/option_values.hpp"
 #include "cli/outputs.hpp"
 #include "host/file_limits.hpp"
+#include "host/interrupt.hpp"
 #include "render/documents.hpp"
 #include "report/comparison/comparison.hpp"
 #include "report/json/json.hpp"
@@ -36,6 +37,7 @@ std::string render(const Comparison& comparison, const std::string& format, cons
 }
 
 ExitCode run(Flags& flags, const GlobalOptions& global) {
+  end_at_interrupts();
   const Report base = parse_report(read_file(flags.base, kReportLimit), flags.base);
   const Report now = parse_report(read_file(flags.now, kReportLimit), flags.now);
   check_comparable(base, now, flags.base, flags.now);

@@ -16,6 +16,7 @@
 #include "host/host.hpp"
 #include "model/error.hpp"
 #include "report/json/json_value.hpp"
+#include "text/text.hpp"
 
 namespace roofline {
 namespace {
@@ -94,7 +95,9 @@ void write_stdout(const std::string& text) {
 }
 
 // Not fmt::print, which throws: a closed stderr must not stop the work.
-void say(const std::string& line) { static_cast<void>(std::fputs((line + '\n').c_str(), stderr)); }
+void say_rendered(const std::string& text) { static_cast<void>(std::fputs((text + '\n').c_str(), stderr)); }
+
+void say(const std::string& line) { say_rendered(clean(line)); }
 
 void warn(const std::string& line) {
   say("note: " + line);
@@ -124,7 +127,8 @@ void ProgressLine::show(const Progress& progress) {
   }
   const std::string line = fmt::format("[{:>{}}/{}] {}{}", progress.done + 1, fmt::formatted_size("{}", progress.total),
                                        progress.total, progress.current, left);
-  const std::string drawn = "\r\033[2K" + shortened(line, static_cast<std::size_t>(columns_of(STDERR_FILENO) - 1));
+  const std::string drawn =
+      "\r\033[2K" + shortened(clean_line(line), static_cast<std::size_t>(columns_of(STDERR_FILENO) - 1));
   static_cast<void>(std::fputs(drawn.c_str(), stderr));
   std::fflush(stderr);
   drawn_ = true;

@@ -36,7 +36,9 @@ void print_text(const std::string& text);
 void answer_beside(const nlohmann::ordered_json& comparison);
 void write_stdout(const std::string& text);  ///< bypasses the answer
 
-/// One line on stderr.
+/// A text of a renderer on stderr: its colors are kept, and it has cleaned the names in it.
+void say_rendered(const std::string& text);
+/// Lines on stderr, cleaned: a name from a file never reaches the terminal as an escape sequence.
 void say(const std::string& line);
 /// "note: …": what affects how to read the result.
 void warn(const std::string& line);

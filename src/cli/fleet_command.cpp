@@ -12,6 +12,7 @@
 #include "fleet/read_fleet.hpp"
 #include "host/files.hpp"
 #include "host/host.hpp"
+#include "host/interrupt.hpp"
 #include "render/documents.hpp"
 #include "render/fleet/fleet_render.hpp"
 
@@ -48,6 +49,7 @@ std::string render(const Fleet& fleet, std::string_view format) {
 }
 
 ExitCode run(Flags& flags, const GlobalOptions& global) {
+  end_at_interrupts();
   const FileOutput& output = flags.output;
   const fs::path folder = output.folder(fs::path("reports") / "fleet");
   if (!output.to_stdout()) require_writable_folder(fs::absolute(folder));

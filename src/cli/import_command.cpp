@@ -10,6 +10,8 @@
 #include "cli/option_values.hpp"
 #include "cli/outputs.hpp"
 #include "host/file_limits.hpp"
+#include "host/files.hpp"
+#include "host/interrupt.hpp"
 #include "import/import.hpp"
 #include "import/roofs.hpp"
 #include "render/render.hpp"
@@ -56,6 +58,7 @@ Machine machine_of(const Flags& flags, const DeviceFacts& device, std::vector<st
 }
 
 ExitCode run(Flags& flags, const GlobalOptions& global) {
+  end_at_interrupts();
   std::vector<ImportedProfile> profiles;
   for (const std::string& file : flags.files) {
     constexpr double kLarge = 64e6;  // bytes, a second or more
@@ -78,8 +81,8 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
     print_format(report, flags.output);
     return done;
   }
-  const std::vector<fs::path> paths =
-      write_outputs(report, flags.output, flags.output.folder(fs::path("reports") / report.invocation.run_name));
+  const std::vector<fs::path> paths = write_outputs(
+      report, flags.output, flags.output.folder(fs::path("reports") / file_name_of(report.invocation.run_name)));
   print_runs(report, flags.output, global.color);
   say_written(paths);
   return done;

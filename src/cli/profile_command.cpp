@@ -14,6 +14,7 @@
 #include "cli/outputs.hpp"
 #include "cli/session.hpp"
 #include "host/file_limits.hpp"
+#include "host/files.hpp"
 #include "model/error.hpp"
 #include "render/render.hpp"
 #include "report/json/json.hpp"
@@ -81,8 +82,8 @@ Machine machine_of(const Flags& flags, std::vector<std::string>& notes) {
 }
 
 fs::path output_folder(const Flags& flags, const Report& report) {
-  return flags.output.folder(fs::path("reports") /
-                             fmt::format("{}-{}", report.invocation.run_name, report.machine.device.identity));
+  return flags.output.folder(fs::path("reports") / file_name_of(fmt::format("{}-{}", report.invocation.run_name,
+                                                                            report.machine.device.identity)));
 }
 
 /// The exit status of the program, as with time(1), if everything else worked.
@@ -115,8 +116,8 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   const std::vector<fs::path> paths = write_outputs(report, flags.output, output_folder(flags, report));
   if (global.answer.json) print_document(report_to_json(report));
   const TerminalStyle style = stderr_style(global.color);
-  say("\n" + render_terminal(report, style));
-  if (flags.output.plot) say(render_terminal_plot(report, style));
+  say_rendered("\n" + render_terminal(report, style));
+  if (flags.output.plot) say_rendered(render_terminal_plot(report, style));
   say_written(paths);
   return exit_code_of_program(report);
 }

@@ -10,6 +10,7 @@
 #include "cli/outputs.hpp"
 #include "host/file_limits.hpp"
 #include "host/files.hpp"
+#include "host/interrupt.hpp"
 #include "render/node/node_render.hpp"
 #include "report/comparison/comparison.hpp"
 #include "report/json/json.hpp"
@@ -97,6 +98,7 @@ ExitCode report_node(const Node& node, const Flags& flags, const GlobalOptions& 
 }
 
 ExitCode run(Flags& flags, const GlobalOptions& global) {
+  end_at_interrupts();
   const std::string first = read_file(flags.files.front(), kReportLimit);
   if (flags.files.size() == 1 && is_node(first)) {
     return report_node(parse_node(first, flags.files.front()), flags, global);

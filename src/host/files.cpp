@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -138,6 +139,19 @@ void write_file(const fs::path& path, const std::string& content) {
   ::unlink(temporary.c_str());
   throw UsageError(fmt::format("{}: can't be written: {}", path.string(), std::strerror(reason)),
                    "name another place with -o");
+}
+
+std::string file_name_of(std::string text) {
+  constexpr std::size_t kLongest = 200;
+  if (text.empty()) return "unnamed";
+  if (text.size() > kLongest) text.erase(0, text.size() - kLongest);
+  for (char& character : text) {
+    const bool safe = std::isalnum(static_cast<unsigned char>(character)) != 0 || character == '.' ||
+                      character == '_' || character == '-';
+    if (!safe) character = '-';
+  }
+  if (text.front() == '.') text.front() = '-';
+  return text;
 }
 
 void require_writable_folder(const fs::path& folder) {

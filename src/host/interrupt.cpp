@@ -1,7 +1,12 @@
 // A signal handler that counts, and nothing else: all that is safe there.
 #include "host/interrupt.hpp"
 
+#include <unistd.h>
+
 #include <csignal>
+#include <string_view>
+
+#include "host/unfinished_file.hpp"
 
 namespace roofline {
 namespace {
@@ -16,6 +21,16 @@ void count_interrupt(int signal, siginfo_t* about, void*) {
   interrupt_count = interrupt_count + 1;
 }
 
+void pass_over(int) {}
+
+void end_process(int) {
+  constexpr int kCancelled = 130;
+  constexpr std::string_view kWord = "roofline: interrupted\n";
+  remove_unfinished_files();
+  static_cast<void>(!::write(STDERR_FILENO, kWord.data(), kWord.size()));
+  ::_exit(kCancelled);
+}
+
 }  // namespace
 
 void catch_interrupts() {
@@ -24,6 +39,20 @@ void catch_interrupts() {
   action.sa_flags = SA_SIGINFO;
   sigemptyset(&action.sa_mask);
   // No SA_RESTART: poll() in the supervisor has to return at once.
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+  // A handler, not SIG_IGN: executed programs would inherit that.
+  struct sigaction sizes = {};
+  if (sigaction(SIGXFSZ, nullptr, &sizes) == 0 && sizes.sa_handler == SIG_DFL) {
+    sizes.sa_handler = pass_over;
+    sigaction(SIGXFSZ, &sizes, nullptr);
+  }
+}
+
+void end_at_interrupts() {
+  struct sigaction action = {};
+  action.sa_handler = end_process;
+  sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
 }

@@ -3,8 +3,13 @@
 
 namespace roofline {
 
-/// From now on SIGINT and SIGTERM only set a flag. A process forked later inherits that.
+/// From now on SIGINT and SIGTERM only set a flag, and a write beyond the limit of file sizes fails with EFBIG. A
+/// process forked later inherits that; a program that it executes does not.
 void catch_interrupts();
+
+/// For work without partial results: from now on they end this process at once, with 130 and without half-written
+/// files.
+void end_at_interrupts();
 
 /// How often the user has asked to stop.
 int interrupts();

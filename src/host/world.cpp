@@ -46,7 +46,7 @@ int number_of(const char* variable, const char* text) {
   return value;
 }
 
-std::string file_name_of(std::string_view text) {
+std::string job_name_of(std::string_view text) {
   std::string name;
   for (const char c : text.substr(0, 80))
     name += std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' ? c : '-';
@@ -76,7 +76,7 @@ std::optional<World> world_of(const Environment& environment) {
       const char* const part = environment(variable);
       if (part == nullptr || *part == '\0') continue;
       if (!world.job.empty()) world.job += '.';
-      world.job += file_name_of(part);
+      world.job += job_name_of(part);
     }
     if (world.job.empty()) world.job = "job";
     return world;

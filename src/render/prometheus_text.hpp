@@ -7,12 +7,14 @@
 #include <string>
 #include <string_view>
 
+#include "text/text.hpp"
+
 namespace roofline {
 
-/// A label's value: no line ends, quotes and backslashes escaped.
+/// A label's value: no line ends and control characters, quotes and backslashes escaped.
 inline std::string prometheus_label(std::string_view text) {
   std::string result;
-  for (const char character : text) {
+  for (const char character : clean(text)) {
     if (character == '\\' || character == '"') result += '\\';
     result += character == '\n' ? std::string("\\n") : std::string(1, character);
   }

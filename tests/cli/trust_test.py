@@ -6,7 +6,9 @@ usage: trust_test.py PATH_OF_ROOFLINE [unittest arguments]
 import json
 import os
 import pathlib
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -333,6 +335,97 @@ class TemporaryFolder(Marked):
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn(str(self.folder / "stranger"), done.stderr)
         self.assertEqual(list(mine.iterdir()), [])
+
+
+ESCAPE = "\x1b]52;c;cHduZWQ=\x07"  # would fill the clipboard
+
+
+class HostileTexts(Marked):
+    """Texts of files that would name another place to write to, or control a terminal."""
+
+    def machine(self, **device):
+        machine = json.loads(REPORT.read_text())["machine"]
+        machine["device"].update(device)
+        (self.folder / "machine.json").write_text(json.dumps(machine))
+        return "machine.json"
+
+    def test_an_identity_names_no_other_folder(self):
+        notes = self.folder / "notes" / "report.md"
+        notes.parent.mkdir()
+        notes.write_text("mine")
+        for identity in ["x/" + "../" * 40 + str(notes.parent)[1:], "../../../notes", "/../../notes", ".."]:
+            with self.subTest(identity=identity):
+                folder = self.folder / "work" / "inside"
+                folder.mkdir(parents=True)
+                machine = self.machine(identity=identity)
+                subprocess.run([ROOFLINE, "profile", "--machine", self.folder / machine, "--", "/bin/true"],
+                               env=self.environment, cwd=folder, capture_output=True, stdin=subprocess.DEVNULL)
+                self.assertEqual(notes.read_text(), "mine")
+                self.assertEqual([path.name for path in notes.parent.iterdir()], ["report.md"])
+                self.assertEqual([path.name for path in folder.iterdir()], ["reports"])
+                self.assertEqual([path.parent.name for path in folder.rglob("report.json")],
+                                 [path.name for path in (folder / "reports").iterdir()])
+                self.assertEqual([path.name for path in folder.parent.iterdir()], ["inside"])
+                shutil.rmtree(folder.parent)
+
+    def trace(self, **kernel):
+        event = {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1, "dur": 2,
+                 "args": {"device": 0, "stream": 7, "grid": [1, 1, 1], "block": [1, 1, 1]}}
+        event.update(kernel)
+        (self.folder / "trace.json").write_text(json.dumps({"traceEvents": [event]}))
+        return "trace.json"
+
+    def test_no_escape_reaches_a_terminal(self):
+        machine = self.machine(name=ESCAPE)
+        (self.folder / (ESCAPE + ".json")).write_text("{}")
+        (self.folder / "suite.yaml").write_text('name: a\nworkloads: [ { op: "\\e]52;c;cHduZWQ=\\a" } ]\n')
+        report = json.loads(REPORT.read_text())
+        report["machine"]["device"]["name"] = ESCAPE
+        for row in report["results"]:
+            row["label"] = row["op"] = ESCAPE
+        (self.folder / "report.json").write_text(json.dumps(report))
+        commands = [("analyze", "suite.yaml", "--device", "cpu", "--machine", machine),
+                    ("import", self.trace(name=ESCAPE), "--machine", machine, "-o", "o"),
+                    ("import", self.trace(name=ESCAPE, dur=-1e300), "-o", "o"),
+                    ("report", ESCAPE + ".json"), ("report", "report.json"),
+                    ("report", "report.json", "--format", "prometheus", "-o", "-"),
+                    ("compare", "report.json", "report.json"), ("fleet", "report.json", "-o", "f"),
+                    ("machine", "--machine", machine), (ESCAPE,)]
+        for command in commands:
+            with self.subTest(command=command):
+                done = self.run_tool(*command)
+                self.assertNotIn("\x1b", done.stdout + done.stderr)
+                self.assertNotIn("\x07", done.stdout + done.stderr)
+
+
+class SuddenEnds(Marked):
+    """Signals and limits: an exit code, a reason, and no unfinished file."""
+
+    def test_a_signal_ends_an_import(self):
+        event = '{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":1,"dur":2,"args":{"device":0,"stream":7}},'
+        with open(self.folder / "trace.json", "w") as file:  # large enough to be announced
+            file.write('{"traceEvents":[')
+            for _ in range(70):
+                file.write(event * 10000)
+            file.write('{}]}')
+        for number in [signal.SIGINT, signal.SIGTERM]:
+            with self.subTest(signal=number):
+                started = subprocess.Popen([ROOFLINE, "import", "trace.json", "-o", "o"], env=self.environment,
+                                           cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                           stderr=subprocess.PIPE)
+                self.assertIn(b"trace.json", started.stderr.readline())
+                started.send_signal(number)
+                started.communicate()
+                self.assertEqual(started.returncode, 130)
+                self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["trace.json"])
+
+    def test_a_limit_of_file_sizes_is_a_reason(self):
+        done = subprocess.run([ROOFLINE, "report", REPORT, "-o", "o"], env=self.environment, cwd=self.folder,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (512, 512)))
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("can't be written", done.stderr)
+        self.assertEqual(list((self.folder / "o").iterdir()), [])
 
 
 if __name__ == "__main__":
