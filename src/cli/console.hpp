@@ -36,7 +36,7 @@ void print_text(const std::string& text);
 void answer_beside(const nlohmann::ordered_json& comparison);
 void write_stdout(const std::string& text);  ///< bypasses the answer
 
-/// A text of a renderer on stderr: its colors are kept, and it has cleaned the names in it.
+/// Rendered text on stderr, as it is: renderers clean the names in it, and their colors must be kept.
 void say_rendered(const std::string& text);
 /// Lines on stderr, cleaned: a name from a file never reaches the terminal as an escape sequence.
 void say(const std::string& line);

@@ -26,8 +26,8 @@ void require_file(const std::filesystem::path& path, const FileLimit& limit, con
 /// Replaces the file in one step; makes its folder first. Throws UsageError; leaves no temporary file.
 void write_file(const std::filesystem::path& path, const std::string& content);
 
-/// One file's name made of a text from anywhere (an identity, a host, a suite): letters, digits, '.', '_' and '-', not
-/// hidden and not empty; of a longer text its last 200 characters.
+/// A safe file name made of untrusted text (an identity, a host, a suite): letters, digits, '.', '_' and '-', neither
+/// hidden nor empty; the last 200 characters of longer text.
 std::string file_name_of(std::string text);
 
 /// Makes a folder and proves that a file can be written there, before hours of work are lost to a bad path.

@@ -1,4 +1,4 @@
-// A signal handler that counts, and nothing else: all that is safe there.
+// Handlers that count, return, or end the process without running destructors: they only do what is safe in a handler.
 #include "host/interrupt.hpp"
 
 #include <unistd.h>
@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "host/unfinished_file.hpp"
+#include "model/error.hpp"
 
 namespace roofline {
 namespace {
@@ -21,14 +22,13 @@ void count_interrupt(int signal, siginfo_t* about, void*) {
   interrupt_count = interrupt_count + 1;
 }
 
-void pass_over(int) {}
+void let_write_fail(int) {}
 
 void end_process(int) {
-  constexpr int kCancelled = 130;
-  constexpr std::string_view kWord = "roofline: interrupted\n";
+  constexpr std::string_view kMessage = "roofline: interrupted\n";
   remove_unfinished_files();
-  static_cast<void>(!::write(STDERR_FILENO, kWord.data(), kWord.size()));
-  ::_exit(kCancelled);
+  static_cast<void>(!::write(STDERR_FILENO, kMessage.data(), kMessage.size()));
+  ::_exit(static_cast<int>(ExitCode::cancelled));
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ void catch_interrupts() {
   // A handler, not SIG_IGN: executed programs would inherit that.
   struct sigaction sizes = {};
   if (sigaction(SIGXFSZ, nullptr, &sizes) == 0 && sizes.sa_handler == SIG_DFL) {
-    sizes.sa_handler = pass_over;
+    sizes.sa_handler = let_write_fail;
     sigaction(SIGXFSZ, &sizes, nullptr);
   }
 }

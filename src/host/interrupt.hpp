@@ -1,4 +1,4 @@
-// Ctrl-C as a question that long work asks between two batches, not as a sudden end.
+// What SIGINT and SIGTERM do: a flag that long work reads between two batches, or the end of the process.
 #pragma once
 
 namespace roofline {
@@ -7,8 +7,8 @@ namespace roofline {
 /// process forked later inherits that; a program that it executes does not.
 void catch_interrupts();
 
-/// For work without partial results: from now on they end this process at once, with 130 and without half-written
-/// files.
+/// For work without partial results: from now on SIGINT and SIGTERM end this process at once with ExitCode::cancelled,
+/// after its unfinished files are removed. It must have no children.
 void end_at_interrupts();
 
 /// How often the user has asked to stop.

@@ -28,8 +28,8 @@ struct stat status_of(const fs::path& path) {
   return status;
 }
 
-/// This user, or root. Where the user namespace leaves root out (containers without privileges), the folders of the
-/// system belong to the one number that stands for everybody who is left out.
+/// This user, or root. Where the user namespace does not map the host's root (rootless containers), root's folders show
+/// the overflow uid, and so do those of every other unmapped user.
 bool is_trusted_owner(uid_t owner) {
   if (owner == ::geteuid() || owner == 0) return true;
   static const std::optional<uid_t> stand_in = [] {

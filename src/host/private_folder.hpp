@@ -22,8 +22,8 @@ class PrivateFolder {
 };
 
 /// The first part of the path, with its fault, by which another user could replace what lies in the folder; empty if
-/// there is none. Every folder from the root, and every link and its target, must belong to this user or root, and be
-/// writable by nobody else unless sticky. A last folder that is sticky passes: others may add files to it.
+/// there is none. Every folder from the root, and every link and its target, must belong to this user or root, and no
+/// other user may have write access unless it is sticky. The last folder may be sticky too: others can add files to it.
 std::string replaceable_by_others(const std::filesystem::path& folder);
 
 /// Throws UsageError unless it is a folder of this user that others may neither read nor change, and that they can't

@@ -54,7 +54,7 @@ std::optional<std::string> read_whole(const fs::path& path) {
 
 /// Whole, or not at all.
 void write_whole(const fs::path& path, const std::string& text) {
-  // A name that nobody can foresee, and no file or link that is there already: others may write to the folder.
+  // Other users may have write access to the folder: the name is random, and an existing file or link is never opened.
   const fs::path draft = fmt::format("{}.{}.tmp", path.string(), new_nonce());
   {
     const Descriptor file(::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));

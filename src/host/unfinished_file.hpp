@@ -4,7 +4,7 @@
 namespace roofline {
 
 /// A file while it is written under a name of its own. Whoever writes it removes or renames it; this is for the end
-/// that no code can handle: an allocation fails where no exception can be thrown.
+/// that runs no destructor: a signal, or an allocation that fails where no exception can be thrown.
 class UnfinishedFile {
  public:
   /// `name` must outlive it.

@@ -46,6 +46,7 @@ int number_of(const char* variable, const char* text) {
   return value;
 }
 
+/// A part of the rendezvous folder's name. Shorter than file_name_of() allows: up to three parts make one name.
 std::string job_name_of(std::string_view text) {
   std::string name;
   for (const char c : text.substr(0, 80))

@@ -135,8 +135,8 @@ std::string compiler_version(const CompileRequest& request) {
   return nvrtc_version() + (nvcc.empty() ? "" : version_of({nvcc}));
 }
 
-/// Makes the folder of the cache where compiled kernels are kept; why it must not be used, or nothing. What lies there
-/// is loaded and run: nobody else may be able to put anything into it.
+/// Makes the cache folder of compiled kernels. Returns why it must not be used; empty if it can be. Its files are
+/// loaded and run, so no other user may have write access.
 std::string make_kernel_folder(const fs::path& kernels) {
   const fs::path cache = kernels.parent_path();
   std::error_code error;
@@ -156,7 +156,7 @@ std::string make_kernel_folder(const fs::path& kernels) {
     return fmt::format("{}: {}", kernels.string(), std::strerror(errno));
   }
   if (is_ours(kernels) && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0) return {};
-  return fmt::format("{}: is not a folder of yours that nobody else can write to", kernels.string());
+  return fmt::format("{}: must be your own folder, without write access for other users", kernels.string());
 }
 
 /// Where compiled kernels are now: in the cache, or in a private folder where the cache must not be used.
@@ -430,7 +430,7 @@ std::string extension_of(const CompileRequest& request) {
 
 fs::path names_of(const fs::path& file) { return file.string() + ".names"; }
 
-/// The content of a regular file of ours that nobody else may write; nothing of any other.
+/// The content of a regular file that belongs to this user and that no other user can write; otherwise nothing.
 std::optional<std::string> own_content(const fs::path& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat status {};
