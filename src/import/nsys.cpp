@@ -10,6 +10,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <new>
 #include <set>
 #include <tuple>
 #include <unordered_map>
@@ -49,10 +50,14 @@ class Row {
   }
   std::string text(std::size_t column) const {
     if (!has(column)) return {};
-    const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement_, places_[column]));
-    return bytes == nullptr
-               ? std::string()
-               : std::string(bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_, places_[column])));
+    return text_of(statement_, places_[column]);
+  }
+
+  static std::string text_of(sqlite3_stmt* statement, int column) {
+    const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement, column));
+    if (bytes == nullptr && sqlite3_errcode(sqlite3_db_handle(statement)) == SQLITE_NOMEM) throw std::bad_alloc();
+    return bytes == nullptr ? std::string()
+                            : std::string(bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement, column)));
   }
 
  private:
@@ -63,21 +68,20 @@ class Row {
 class Database {
  public:
   explicit Database(const fs::path& file) : name_(file.string()) {
+    require_no_changes_beside(file);
     // Read-only and immutable: no journal is opened, nothing is written.
     const std::string uri = "file:" + escaped(fs::absolute(file).string()) + "?mode=ro&immutable=1";
     sqlite3* opened = nullptr;
     const int code = sqlite3_open_v2(uri.c_str(), &opened, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);
     database_.reset(opened);  // set even when opening fails
-    if (code != SQLITE_OK) fail("the database");
+    if (code != SQLITE_OK) fail(code, "the database");
     sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
     sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);  // a view could run forever
     sqlite3_limit(database_.get(), SQLITE_LIMIT_LENGTH, 1 << 26);
     sqlite3_limit(database_.get(), SQLITE_LIMIT_VDBE_OP, 100'000);
-    query("SELECT name FROM sqlite_master WHERE type = 'table'", "the list of tables", [&](sqlite3_stmt* statement) {
-      const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement, 0));
-      if (text != nullptr) tables_.insert(text);
-    });
+    query("SELECT name FROM sqlite_master WHERE type = 'table'", "the list of tables",
+          [&](sqlite3_stmt* statement) { tables_.insert(Row::text_of(statement, 0)); });
   }
 
   bool has(std::string_view table) const { return tables_.contains(table); }
@@ -88,10 +92,8 @@ class Database {
   void rows(const std::string& table, std::initializer_list<std::string_view> columns, Take&& take) {
     if (!has(table)) return;
     std::set<std::string, std::less<>> known;
-    query("PRAGMA table_info(" + quoted_name(table) + ")", table, [&](sqlite3_stmt* statement) {
-      const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement, 1));
-      if (text != nullptr) known.insert(text);
-    });
+    query("PRAGMA table_info(" + quoted_name(table) + ")", table,
+          [&](sqlite3_stmt* statement) { known.insert(Row::text_of(statement, 1)); });
     std::vector<int> places;
     std::string list;
     int next = 0;
@@ -122,7 +124,25 @@ class Database {
     return text;
   }
 
-  [[noreturn]] void fail(std::string_view where) const {
+  /// What is in a write-ahead log or a rollback journal belongs to the database, and only writing beside the file
+  /// would bring it there.
+  static void require_no_changes_beside(const fs::path& file) {
+    std::error_code none;
+    const fs::path real = fs::canonical(file, none);  // a link's log is beside what it leads to
+    for (const char* const suffix : {"-wal", "-journal"}) {
+      const fs::path changes = (none ? file : real).string() + suffix;
+      std::error_code absent;
+      if (const auto size = fs::file_size(changes, absent); absent || size == 0) continue;
+      throw UsageError(fmt::format("{}: {} holds changes that are not in the database itself", file.string(),
+                                   changes.filename().string()),
+                       fmt::format("end the program that writes it; then: sqlite3 '{}' 'PRAGMA "
+                                   "wal_checkpoint(TRUNCATE)'",
+                                   file.string()));
+    }
+  }
+
+  [[noreturn]] void fail(int code, std::string_view where) const {
+    if (code == SQLITE_NOMEM) throw std::bad_alloc();
     throw UsageError(fmt::format("{}: {}: {}", name_, where, sqlite3_errmsg(database_.get())),
                      "write the file with nsys export --type sqlite");
   }
@@ -130,14 +150,11 @@ class Database {
   template <typename Take>
   void query(const std::string& text, std::string_view where, Take&& take) {
     sqlite3_stmt* statement = nullptr;
-    if (sqlite3_prepare_v2(database_.get(), text.c_str(), static_cast<int>(text.size()), &statement, nullptr) !=
-        SQLITE_OK) {
-      fail(where);
-    }
+    int code = sqlite3_prepare_v2(database_.get(), text.c_str(), static_cast<int>(text.size()), &statement, nullptr);
+    if (code != SQLITE_OK) fail(code, where);
     const std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> held(statement, sqlite3_finalize);
-    int code = SQLITE_ROW;
     while ((code = sqlite3_step(statement)) == SQLITE_ROW) take(statement);
-    if (code != SQLITE_DONE) fail(fmt::format("{}, after row {}", where, row_));
+    if (code != SQLITE_DONE) fail(code, fmt::format("{}, after row {}", where, row_));
   }
 
   std::string name_;

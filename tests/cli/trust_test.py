@@ -3,12 +3,14 @@
 
 usage: trust_test.py PATH_OF_ROOFLINE [unittest arguments]
 """
+import contextlib
 import json
 import os
 import pathlib
 import resource
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -426,6 +428,53 @@ class SuddenEnds(Marked):
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("can't be written", done.stderr)
         self.assertEqual(list((self.folder / "o").iterdir()), [])
+
+
+class Databases(Marked):
+    """SQLite keeps the last changes beside the file: it is not imported without them, and nothing is written there."""
+
+    def setUp(self):
+        super().setUp()
+        self.place = self.folder / "theirs"
+        self.place.mkdir()
+        self.file = self.place / "step.sqlite"
+        shutil.copyfile(ROOT / "tests" / "import" / "recorded" / "step.sqlite", self.file)
+
+    def contents(self):
+        return {path.name: path.read_bytes() for path in self.place.iterdir()}
+
+    def refused(self, suffix, file=None):
+        before = self.contents()
+        done = self.run_tool("import", file or self.file, "-o", "o")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn(self.file.name + suffix, done.stderr)
+        self.assertIn("wal_checkpoint", done.stderr)
+        self.assertEqual(self.contents(), before)
+
+    def imported(self):
+        before = self.contents()
+        done = self.run_tool("import", self.file, "-o", "o")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.contents(), before)
+
+    def test_one_that_is_being_written(self):
+        with contextlib.closing(sqlite3.connect(self.file)) as writer:
+            writer.execute("PRAGMA journal_mode = WAL")
+            writer.execute("CREATE TABLE more (number INTEGER)")
+            writer.commit()
+            self.refused("-wal")
+            link = self.folder / "link.sqlite"
+            link.symlink_to(self.file)
+            self.refused("-wal", link)
+            writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self.imported()
+
+    def test_one_whose_writer_died(self):
+        journal = pathlib.Path(f"{self.file}-journal")
+        journal.write_bytes(bytes.fromhex("d9d505f920a163d7") + bytes(504))
+        self.refused("-journal")
+        journal.write_bytes(b"")
+        self.imported()
 
 
 if __name__ == "__main__":
