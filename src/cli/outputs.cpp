@@ -12,6 +12,7 @@
 
 #include "cli/console.hpp"
 #include "cli/option_values.hpp"
+#include "host/file_limits.hpp"
 #include "host/files.hpp"
 #include "render/documents.hpp"
 #include "report/comparison/comparison.hpp"
@@ -167,7 +168,12 @@ std::vector<std::filesystem::path> write_outputs(const Runs& runs, const ReportO
     if (texts[i].valid()) rendered[i] = texts[i].get();
   }
   for (std::size_t i = 0; i < formats.size(); ++i) {
-    if (rendered[i]) write_file(paths[i], *rendered[i]);
+    if (!rendered[i]) continue;
+    write_file(paths[i], *rendered[i]);
+    if (formats[i]->name == "json" && rendered[i]->size() > kReportLimit.bytes) {
+      warn(fmt::format("{} is larger than {} MB: roofline report does not read it", paths[i].string(),
+                       kReportLimit.bytes >> 20));
+    }
   }
   return paths;
 }

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <set>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
 #include "measure/statistics.hpp"
 #include "profile/intervals.hpp"
@@ -17,18 +19,62 @@
 namespace roofline {
 namespace {
 
+/// The groups with the least time, where there are too many. Keys are known by their hashes, which need less memory:
+/// two with one hash are folded or kept together.
+class Folding {
+ public:
+  void add_time(const std::string& key, double time) { times_[std::hash<std::string>()(key)] += time; }
+
+  /// Chooses what is folded, so that `most` remain.
+  void choose(std::size_t most) {
+    if (times_.size() > most) {
+      std::vector<std::pair<double, std::size_t>> order;
+      for (const auto& [key, time] : times_) order.emplace_back(time, key);
+      const auto kept = order.end() - static_cast<std::ptrdiff_t>(most);
+      std::nth_element(order.begin(), kept, order.end());
+      for (auto least = order.begin(); least != kept; ++least) counted_[least->second] = false;
+    }
+    times_.clear();
+  }
+
+  bool folds(const std::string& key) const { return counted_.contains(std::hash<std::string>()(key)); }
+  /// 1 for a group that is folded, the first time; then 0.
+  int count(const std::string& key) { return std::exchange(counted_.at(std::hash<std::string>()(key)), true) ? 0 : 1; }
+
+ private:
+  std::unordered_map<std::size_t, double> times_;
+  std::unordered_map<std::size_t, bool> counted_;
+};
+
+/// What the processes share.
+struct SharedGroups {
+  std::map<std::string, int> by_key;  ///< indices into Recording::groups
+  Folding folding;
+};
+
 /// Adds the records of one process to the recording.
 class RecordingBuilder {
  public:
-  RecordingBuilder(Recording& recording, int process, std::map<std::string, int>& by_key)
+  RecordingBuilder(Recording& recording, int process, SharedGroups& shared)
       : recording_(recording),
-        by_key_(by_key),
+        shared_(shared),
         trace_(recording.traces[static_cast<std::size_t>(process)]),
         process_(process) {
     for (const spool::Device& device : trace_.devices) devices_[device.index] = seen(device);
     for (const spool::Launch& launch : trace_.launches) launches_[launch.correlation] = &launch;
     for (const spool::Call& call : trace_.calls) calls_[call.correlation] = &call;
     for (const auto& counts : trace_.counts) counted_.insert(counts.about.correlation);
+  }
+
+  /// Adds up the time of each group, and makes none.
+  void take_times() {
+    std::map<std::pair<spool::Id, int>, double> times;
+    for (const spool::Kernel& kernel : trace_.kernels) {
+      const bool timed = kernel.start != 0 && kernel.end != 0;
+      const spool::Id kind = kind_of(kernel, find(launches_, kernel.correlation));
+      times[{kind, device(kernel.device)}] += timed ? seconds(kernel.end - kernel.start) : 0;
+    }
+    for (const auto& [of, time] : times) shared_.folding.add_time(key_of(new_group(of.first, of.second)), time);
   }
 
   void take() {
@@ -61,6 +107,10 @@ class RecordingBuilder {
     return devices_[index] = seen(unknown);
   }
 
+  static spool::Id kind_of(const spool::Kernel& kernel, const spool::Launch* launch) {
+    return kernel.kind != 0 ? kernel.kind : launch != nullptr ? launch->kind : 0;
+  }
+
   template <typename Map>
   static auto find(const Map& map, std::uint32_t correlation) -> typename Map::mapped_type {
     const auto found = map.find(correlation);
@@ -71,6 +121,22 @@ class RecordingBuilder {
   int group_of(spool::Id id, int device) {
     const auto known = groups_.find({id, device});
     if (known != groups_.end()) return known->second;
+    LaunchGroup group = new_group(id, device);
+    std::string key = key_of(group);
+    int folded = 0;
+    const bool folds = shared_.folding.folds(key);
+    if (folds) {
+      folded = shared_.folding.count(key);
+      group = group_of_others(group);
+      key = group.identity;
+    }
+    const auto [alike, is_new] = shared_.by_key.try_emplace(key, static_cast<int>(recording_.groups.size()));
+    if (is_new) recording_.groups.push_back(std::move(group));
+    recording_.groups[static_cast<std::size_t>(alike->second)].folded += folded;
+    return groups_[{id, device}] = alike->second;
+  }
+
+  LaunchGroup new_group(spool::Id id, int device) const {
     const spool::Kind& kind = trace_.kind(id);
     const spool::Place& place = trace_.place(kind.place);
     LaunchGroup group;
@@ -81,12 +147,25 @@ class RecordingBuilder {
     group.module = any_block(trace_.text(place.module));
     group.range = without_numbers(range_path(trace_, place.range));
     group.identity = identity_of(group, place);
-    const std::string key = fmt::format("{}|{:x}", group.identity, kind.scalars);
     const auto model = trace_.models.find(id);
     if (model != trace_.models.end()) group.model = &model->second;
-    const auto [alike, is_new] = by_key_.try_emplace(key, static_cast<int>(recording_.groups.size()));
-    if (is_new) recording_.groups.push_back(std::move(group));
-    return groups_[{id, device}] = alike->second;
+    return group;
+  }
+
+  static std::string key_of(const LaunchGroup& group) {
+    return fmt::format("{}|{:x}", group.identity, group.kind.scalars);
+  }
+
+  /// The one that this one is folded into: without what its launches don't share.
+  LaunchGroup group_of_others(const LaunchGroup& group) const {
+    LaunchGroup others;
+    others.process = process_;
+    others.kind.flags = group.kind.flags & spool::kInGraph;
+    others.device = group.device;
+    others.identity =
+        fmt::format("others|{}|{}", others.kind.flags, recording_.devices[static_cast<std::size_t>(group.device)].name);
+    others.missing = {"several kernels in one row"};
+    return others;
   }
 
   std::string identity_of(const LaunchGroup& group, const spool::Place& place) const {
@@ -111,10 +190,9 @@ class RecordingBuilder {
     activity.index = index;
     activity.launch = launch;
     activity.counted = launch != nullptr && (launch->flags & spool::kCounted) != 0;
-    const spool::Id kind = kernel.kind != 0 ? kernel.kind : launch != nullptr ? launch->kind : 0;
-    activity.group = group_of(kind, activity.device);
+    activity.group = group_of(kind_of(kernel, launch), activity.device);
     LaunchGroup& group = recording_.groups[static_cast<std::size_t>(activity.group)];
-    if (group.launches == 0) group.kernel = kernel;
+    if (group.launches == 0 && group.folded == 0) group.kernel = kernel;
     ++group.launches;
     if (kernel.start == 0 || kernel.end == 0) return;  // its time was not recorded
     add_time(group, seconds(kernel.end - kernel.start), activity.counted);
@@ -195,16 +273,21 @@ class RecordingBuilder {
     }
   }
 
-  /// The group that launches of this kind went to; null where none was recorded.
+  /// The group that launches of this kind went to; null where none was recorded, and where it has others besides.
   LaunchGroup* counted_group(spool::Id kind) {
-    if (trace_.counts_only) return &recording_.groups[static_cast<std::size_t>(group_of(kind, 0))];
-    const auto found = groups_.lower_bound({kind, 0});
-    if (found == groups_.end() || found->first.first != kind) return nullptr;
-    return &recording_.groups[static_cast<std::size_t>(found->second)];
+    int index = -1;
+    if (trace_.counts_only) {
+      index = group_of(kind, 0);
+    } else if (const auto found = groups_.lower_bound({kind, 0});
+               found != groups_.end() && found->first.first == kind) {
+      index = found->second;
+    }
+    if (index < 0 || recording_.groups[static_cast<std::size_t>(index)].folded > 0) return nullptr;
+    return &recording_.groups[static_cast<std::size_t>(index)];
   }
 
   Recording& recording_;
-  std::map<std::string, int>& by_key_;  ///< groups, of all processes
+  SharedGroups& shared_;
   const ProcessTrace& trace_;
   int process_;
   std::map<std::uint32_t, int> devices_;
@@ -275,15 +358,27 @@ std::optional<std::uint64_t> note_time(const ProcessTrace& trace, spool::NoteCod
   return std::nullopt;
 }
 
-Recording::Recording(const std::vector<ProcessTrace>& all) : traces(all) {
-  std::map<std::string, int> by_key;
+Recording::Recording(const std::vector<ProcessTrace>& all, std::size_t most) : traces(all) {
+  SharedGroups shared;
+  std::size_t signatures = 0, models = 1;
+  for (const ProcessTrace& trace : traces) {
+    signatures += trace.kinds.size();
+    models += trace.devices.size();
+  }
+  if (signatures * models > most) {
+    for (std::size_t i = 0; i < traces.size(); ++i) RecordingBuilder(*this, static_cast<int>(i), shared).take_times();
+    shared.folding.choose(most);
+  }
   for (std::size_t i = 0; i < traces.size(); ++i) {
-    RecordingBuilder(*this, static_cast<int>(i), by_key).take();
+    RecordingBuilder(*this, static_cast<int>(i), shared).take();
     if (traces[i].counts_only) continue;
     const std::uint64_t begin = note_time(traces[i], spool::NoteCode::window_began).value_or(traces[i].process.start);
     const std::uint64_t stop = note_time(traces[i], spool::NoteCode::window_ended).value_or(traces[i].last_time);
     start = i == 0 ? begin : std::min(start, begin);
     end = std::max(end, stop);
+  }
+  for (LaunchGroup& group : groups) {
+    if (group.folded > 0) group.symbol = fmt::format("other kernels ({})", group.folded);
   }
   join_variants();
   std::stable_sort(activities.begin(), activities.end(),

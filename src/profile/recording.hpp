@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "host/file_limits.hpp"
 #include "profile/process_trace.hpp"
 
 namespace roofline {
@@ -61,6 +62,7 @@ struct LaunchGroup {
   std::string identity;                        ///< everything that its launches share, without scalar parameters
   std::vector<std::string> missing;            ///< why some are missing, each reason once
   const ProcessTrace::Model* model = nullptr;  ///< of its work, where one is given
+  std::int64_t folded = 0;                     ///< other groups that it stands for, whose counts and work differ
 
   bool graph() const { return (kind.flags & spool::kGraph) != 0; }
   /// Whether every group of counters that it can have was read.
@@ -69,7 +71,9 @@ struct LaunchGroup {
 };
 
 struct Recording {
-  explicit Recording(const std::vector<ProcessTrace>& traces);
+  /// Where there are more than `most` groups, those with the least time are folded into one per device model
+  /// ("other kernels (N)"), and one of kernels in graphs.
+  explicit Recording(const std::vector<ProcessTrace>& traces, std::size_t most = kReportRows);
 
   const std::vector<ProcessTrace>& traces;  ///< must outlive it
   std::vector<SeenDevice> devices;

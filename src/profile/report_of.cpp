@@ -170,6 +170,22 @@ void add_notes(Report& report, const std::vector<DefectiveSpool>& defective) {
   for (std::string& note : notes_of(defective)) notes.push_back(std::move(note));
 }
 
+/// What the report has no rows for; empty where it has all.
+std::string about_folded(const Recording& recording, double kernel_s) {
+  std::int64_t folded = 0;
+  double time = 0;
+  for (const LaunchGroup& group : recording.groups) {
+    folded += group.folded;
+    if (group.folded > 0) time += group.total_s;
+  }
+  if (folded == 0) return {};
+  return fmt::format(
+      "{} launch signatures with the least time share the row \"other kernels\": {} of the kernel time. A report has "
+      "at "
+      "most {} rows of its own.",
+      count(folded), percent(kernel_s > 0 ? time / kernel_s : 0), count(static_cast<std::int64_t>(kReportRows)));
+}
+
 }  // namespace
 
 Report report_of(const std::vector<ProcessTrace>& traces, const ProgramFacts& facts, const Machine& machine) {
@@ -194,6 +210,9 @@ Report report_of(const std::vector<ProcessTrace>& traces, const ProgramFacts& fa
   profile.wins = wins_of(recording, report.points, machine, profile);
   sort_rows(report);
   add_notes(report, facts.defective_spools);
+  if (std::string note = about_folded(recording, profile.kernel_s); !note.empty()) {
+    report.notes.push_back(std::move(note));
+  }
   report.cancelled = facts.run && facts.run->interrupted;
   return report;
 }

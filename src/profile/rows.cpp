@@ -116,7 +116,7 @@ ProfiledKind kind_of(const LaunchGroup& group, const Recording& recording, const
                        : group.launches < 2       ? "launched once: the first launch of a signature is not counted"
                                                   : "too few launches for all counter groups";
   }
-  kind.mixed = modes_of(group.times);
+  if (group.folded == 0) kind.mixed = modes_of(group.times);
   kind.time_source = trace.times;
   return kind;
 }
@@ -167,7 +167,7 @@ Point row_of(const LaunchGroup& group, const Recording& recording, const Machine
   point.profiled->sources = sources_of(group, recording, counted);
   point.work.launches = 0;  // times are the kernel's own, launching is no part of them
   point.bound = bound_of(point.work, machine);
-  point.workload.op = group.graph() ? group.symbol : short_name(point.profiled->full_name);
+  point.workload.op = group.graph() || group.folded > 0 ? group.symbol : short_name(point.profiled->full_name);
   if (point.workload.op.empty()) point.workload.op = "unnamed kernel";
   point.workload.label = point.workload.op;
   point.workload.dtype = type_of(point.work);

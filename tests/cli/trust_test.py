@@ -477,5 +477,53 @@ class Databases(Marked):
         self.imported()
 
 
+def trace_of(kernels):
+    """As torch.profiler writes it: (name, launches, µs of each)."""
+    events, time = [], 0
+    for name, launches, length in kernels:
+        for _ in range(launches):
+            events.append({"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": time, "dur": length,
+                           "args": {"device": 0, "stream": 7, "grid": [1, 1, 1], "block": [128, 1, 1]}})
+            time += length
+    return json.dumps({"schemaVersion": 1, "traceEvents": events,
+                       "deviceProperties": [{"id": 0, "name": "NVIDIA A100-SXM4-80GB", "numSms": 108}]})
+
+
+class Folding(Marked):
+    """An import has no more rows than a report can have, and all of the time."""
+
+    ROWS = 16384
+    MORE = 1000
+
+    def test_kernels_with_the_least_time_share_a_row(self):
+        large = [(f"large_{i}", 1, 2) for i in range(self.ROWS)]
+        small = [(f"small_{i}", 1, 1) for i in range(self.MORE)]
+        (self.folder / "trace.json").write_text(trace_of(small + large))
+        done = self.run_tool("import", "trace.json", "-o", "o", "--format", "json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads((self.folder / "o" / "report.json").read_text())
+        rows = {row["label"]: row["profiled"] for row in report["results"]}
+        self.assertEqual(len(rows), self.ROWS + 1)
+        [others] = [label for label in rows if not label.startswith("large_")]
+        self.assertIn(str(self.MORE), others)
+        self.assertEqual(rows[others]["launches"], self.MORE)
+        self.assertAlmostEqual(rows[others]["total_s"], self.MORE * 1e-6)
+        total = (self.MORE + 2 * self.ROWS) * 1e-6
+        self.assertAlmostEqual(sum(row["total_s"] for row in rows.values()), total)
+        self.assertAlmostEqual(report["profile"]["kernel_s"], total)
+        [note] = [note for note in report["notes"] if "other kernels" in note]
+        self.assertIn("1,000", note)
+        self.assertIn("3.0 %", note)
+        self.assertEqual(self.run_tool("report", "o/report.json", "-o", "again.csv").returncode, 0)
+
+    def test_as_many_as_fit_have_rows_of_their_own(self):
+        (self.folder / "trace.json").write_text(trace_of([(f"kernel_{i}", 1, 2) for i in range(self.ROWS)]))
+        done = self.run_tool("import", "trace.json", "-o", "o", "--format", "json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads((self.folder / "o" / "report.json").read_text())
+        self.assertEqual(len(report["results"]), self.ROWS)
+        self.assertFalse([note for note in report["notes"] if "other kernels" in note])
+
+
 if __name__ == "__main__":
     unittest.main()
