@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,9 +15,11 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <sstream>
 #include <system_error>
 #include <thread>
 
+#include "host/files.hpp"
 #include "model/error.hpp"
 
 extern "C" char** environ;  // NOLINT(readability-redundant-declaration)
@@ -51,6 +54,29 @@ void become(const Command& command, char** argv, char** environment) {
   }
   ::execvpe(argv[0], argv, environment);
 }
+
+struct ProcessStat {
+  pid_t parent = 0;
+  std::uint64_t start = 0;  ///< clock ticks since boot
+};
+
+/// Nothing where there is no such process.
+std::optional<ProcessStat> stat_of(pid_t pid) {
+  const std::string text = text_of(fmt::format("/proc/{}/stat", pid));
+  const std::size_t name_end = text.rfind(')');  // names may hold blanks and brackets
+  if (name_end == std::string::npos) return std::nullopt;
+  std::istringstream fields(text.substr(name_end + 1));
+  constexpr int kBetween = 17;  // proc_pid_stat(5): state and parent are fields 3 and 4, the start is 22
+  ProcessStat stat;
+  std::string skipped;
+  fields >> skipped >> stat.parent;
+  for (int i = 0; i < kBetween; ++i) fields >> skipped;
+  if (!(fields >> stat.start)) return std::nullopt;
+  return stat;
+}
+
+// As in the kernel, the same on all architectures; headers of older systems lack them.
+constexpr long kPidfdSendSignal = 424, kPidfdOpen = 434;
 
 }  // namespace
 
@@ -207,6 +233,32 @@ std::optional<int> Process::reap(std::chrono::milliseconds patience) {
     if ((found < 0 && errno != EINTR) || std::chrono::steady_clock::now() >= deadline) return std::nullopt;
     std::this_thread::sleep_for(pause);
   }
+}
+
+std::optional<ProcessIdentity> find_descendant(pid_t pid) {
+  // A parent that ends on the way up leaves its children to another one: then the way is another.
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    const std::optional<ProcessStat> first = stat_of(pid);
+    std::optional<ProcessStat> above = first;
+    while (above && above->parent != ::getpid() && above->parent > 0) above = stat_of(above->parent);
+    if (above) return above->parent > 0 ? std::optional(ProcessIdentity{pid, first->start}) : std::nullopt;
+    if (!first) return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+bool exists(const ProcessIdentity& process) {
+  const std::optional<ProcessStat> now = stat_of(process.pid);
+  return now && now->start == process.start;
+}
+
+bool send_signal(const ProcessIdentity& process, int number) {
+  // What the handle means is checked once it is open, so the signal reaches no later process. Kernels before 5.3 and
+  // some sandboxes have no handles.
+  const Descriptor handle(static_cast<int>(::syscall(kPidfdOpen, process.pid, 0)));
+  if (!exists(process)) return false;
+  if (handle.get() < 0) return ::kill(process.pid, number) == 0;
+  return ::syscall(kPidfdSendSignal, handle.get(), number, nullptr, 0) == 0;
 }
 
 std::string describe_end(int status) {

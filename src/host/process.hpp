@@ -95,6 +95,18 @@ class Process {
   bool own_group_ = false;
 };
 
+/// A process by pid and start time: another one that is given its pid later is not it.
+struct ProcessIdentity {
+  pid_t pid = 0;
+  std::uint64_t start = 0;  ///< clock ticks since boot
+};
+/// Nothing where no such process runs, and where it does not descend from this one (a pid of another namespace).
+std::optional<ProcessIdentity> find_descendant(pid_t pid);
+/// Whether it runs, or has ended and was not reaped.
+bool exists(const ProcessIdentity& process);
+/// False: it has ended, or the signal was refused.
+bool send_signal(const ProcessIdentity& process, int number);
+
 /// "was ended by signal 11 (Segmentation fault)", "ended with exit code 1".
 std::string describe_end(int status);
 

@@ -117,17 +117,24 @@ class Program {
   }
 
   /// Processes that have a spool and live, with their spools.
-  std::map<pid_t, fs::path> recording() const {
+  std::map<pid_t, fs::path> recording() {
     std::map<pid_t, fs::path> processes;
     if (options_.spools.empty()) return processes;
     std::error_code gone;
     for (const auto& entry : fs::directory_iterator(options_.spools, gone)) {
-      const std::string name = entry.path().filename().string();
-      pid_t pid = 0;
-      std::from_chars(name.data(), name.data() + name.size(), pid);
-      if (entry.path().extension() == ".spool" && pid > 0 && kill(pid, 0) == 0) processes[pid] = entry.path();
+      if (entry.path().extension() != ".spool") continue;
+      const auto [process, is_new] = recorders_.try_emplace(entry.path());
+      if (is_new) process->second = recorder_of(entry.path());
+      if (process->second && exists(*process->second)) processes[process->second->pid] = entry.path();
     }
     return processes;
+  }
+
+  static std::optional<ProcessIdentity> recorder_of(const fs::path& spool) {
+    const std::string name = spool.filename().string();
+    pid_t pid = 0;
+    std::from_chars(name.data(), name.data() + name.size(), pid);
+    return pid > 0 ? find_descendant(pid) : std::nullopt;
   }
 
   bool windows_are_over() {
@@ -156,14 +163,16 @@ class Program {
   void ask_to_end(int signal) {
     if (asked_at_ == 0) asked_at_ = monotonic_now();
     if (signal == 0) return;
-    std::map<pid_t, fs::path> processes = recording();
-    if (!child_ended_) processes[child_.pid()];
-    for (const auto& [pid, spool] : processes) kill(pid, signal);
+    if (!child_ended_) child_.signal(signal);
+    for (const auto& [pid, spool] : recording()) {
+      if (pid != child_.pid()) send_signal(*recorders_.at(spool), signal);
+    }
   }
 
   const ProgramOptions& options_;
   ProgramRun run_;
   Windows windows_;
+  std::map<fs::path, std::optional<ProcessIdentity>> recorders_;  ///< as they were when their spools were first seen
   Process child_;
   bool child_ended_ = false;
   bool killed_ = false;

@@ -126,5 +126,42 @@ TEST(Process, MessagesAreTakenWhole) {
   EXPECT_TRUE(received.empty());
 }
 
+TEST(ProcessIdentity, IsThatOfADescendantAlone) {
+  Process child = Process::execute({.argv = {"sleep", "600"}});
+  const std::optional<ProcessIdentity> found = find_descendant(child.pid());
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(exists(*found));
+  EXPECT_FALSE(find_descendant(::getpid()));
+  EXPECT_FALSE(find_descendant(::getppid()));
+  EXPECT_FALSE(find_descendant(1));
+}
+
+TEST(ProcessIdentity, AGrandchildIsADescendant) {
+  Channel channel = Channel::pipe();
+  Process child = Process::execute({.argv = {"sh", "-c", "sleep 600 >&2 & echo $!; wait"},
+                                    .standard_output = channel.child.get(),
+                                    .own_group = true});
+  std::string text;
+  while (text.find('\n') == std::string::npos) read_some(channel.parent.get(), text, kLong);
+  const std::optional<ProcessIdentity> found = find_descendant(static_cast<pid_t>(std::stol(text)));
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(exists(*found));
+}
+
+TEST(ProcessIdentity, AnotherProcessWithTheSamePidGetsNoSignal) {
+  Process child = Process::execute({.argv = {"sleep", "600"}});
+  const ProcessIdentity found = find_descendant(child.pid()).value();
+  const ProcessIdentity earlier = {found.pid, found.start - 1};
+  EXPECT_FALSE(exists(earlier));
+  EXPECT_FALSE(send_signal(earlier, SIGKILL));
+  EXPECT_FALSE(child.ended());
+  EXPECT_TRUE(send_signal(found, SIGTERM));
+  const std::optional<int> status = child.reap(kLong);
+  ASSERT_TRUE(status);
+  EXPECT_EQ(WTERMSIG(*status), SIGTERM);
+  EXPECT_FALSE(exists(found));
+  EXPECT_FALSE(send_signal(found, SIGTERM));
+}
+
 }  // namespace
 }  // namespace roofline

@@ -664,6 +664,12 @@ TEST_F(ProfileTest, ProcessesThatRecordAreWaitedForAndOthersAreNot) {
   EXPECT_EQ(kill(other, SIGKILL), 0) << "it has ended, so it was waited for";
 }
 
+TEST_F(ProfileTest, AProcessThatIsNotTheProgramsIsNeitherWaitedForNorEnded) {
+  std::ofstream(folder_ / (std::to_string(::getppid()) + ".1.spool"));
+  std::ofstream(folder_ / "1.1.spool");
+  EXPECT_EQ(run_program_of({"true"}, folder_).exit_status, 0);
+}
+
 TEST_F(ProfileTest, AProgramIsEndedWhenItsWindowIsOver) {
   SpoolBuilder spool;
   spool.note(spool::NoteCode::window_began, 1, "");
