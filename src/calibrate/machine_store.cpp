@@ -52,14 +52,15 @@ void move_aside(const fs::path& path, const std::function<void(const std::string
 }
 
 /// Held while a calibration is stored, so that of two concurrent writers the one with the partial calibration sees
-/// the other. Without locks (file system, missing folder) the file is complete nevertheless.
+/// the other. Without the lock (file system, missing folder, somebody who keeps it) the file is complete nevertheless.
 class KeeperLock {
  public:
   explicit KeeperLock(const fs::path& folder) {
     std::error_code hidden;
     fs::create_directories(folder, hidden);
     folder_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder_ >= 0) ::flock(folder_, LOCK_EX);
+    constexpr int kAttempts = 100;  // in a second; a file is written in far less
+    for (int i = 0; folder_ >= 0 && i < kAttempts && ::flock(folder_, LOCK_EX | LOCK_NB) != 0; ++i) ::usleep(10'000);
   }
   ~KeeperLock() {
     if (folder_ >= 0) ::close(folder_);

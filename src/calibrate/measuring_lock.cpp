@@ -4,11 +4,13 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -42,9 +44,20 @@ bool is_held_by_another(int file, int operation) {
 }  // namespace
 
 MeasuringLock::MeasuringLock(const DeviceInfo& device)
-    : file_(::open(lock_path(device).c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666)) {}
+    : path_(lock_path(device)), file_(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666)) {
+  const int error = errno;
+  if (file_ >= 0 || error == ENOENT || error == ENOTDIR) return;
+  struct stat about = {};
+  const bool stands = ::lstat(path_.c_str(), &about) == 0;
+  const bool foreign = stands && about.st_uid != ::geteuid();
+  problem_ =
+      fmt::format("{} can't be locked: {}{}; other calibrations of this device are not noticed. {}", path_.string(),
+                  std::strerror(error), foreign ? fmt::format(", it belongs to user {}", about.st_uid) : "",
+                  stands ? "Remove it" : "Make its folder writable");
+}
 
-MeasuringLock::MeasuringLock(MeasuringLock&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
+MeasuringLock::MeasuringLock(MeasuringLock&& other) noexcept
+    : path_(std::move(other.path_)), problem_(std::move(other.problem_)), file_(std::exchange(other.file_, -1)) {}
 
 MeasuringLock::~MeasuringLock() {
   if (file_ < 0) return;

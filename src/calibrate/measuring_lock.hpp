@@ -1,6 +1,7 @@
 // One calibration of a device at a time, because two would measure each other.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -18,13 +19,19 @@ class MeasuringLock {
   MeasuringLock(MeasuringLock&& other) noexcept;
   MeasuringLock& operator=(MeasuringLock&&) = delete;
 
+  /// Why the file can't be locked, and what helps; empty where it can, and without a cache.
+  const std::string& problem() const { return problem_; }
+  const std::filesystem::path& path() const { return path_; }
+
   /// Acquires the device until this object is destroyed; false if another process has it.
   bool take();
 
-  /// The process id of the current holder ("4711"), if any. For a lock that was not acquired.
+  /// The process id of the current holder ("4711", "unknown"), if any. For a lock that was not acquired.
   std::optional<std::string> holder() const;
 
  private:
+  std::filesystem::path path_;
+  std::string problem_;
   int file_ = -1;
 };
 

@@ -239,5 +239,17 @@ TEST_F(MachineStore, WhereNothingCanBeLockedEverybodyMayMeasure) {
   EXPECT_EQ(second.holder(), std::nullopt);
 }
 
+TEST_F(MachineStore, ALockThatCannotBeOpenedIsNamed) {
+  const DeviceInfo cpu = machine(1e11).device;
+  const fs::path path = MeasuringLock(cpu).path();
+  EXPECT_EQ(MeasuringLock(cpu).problem(), "");
+  fs::remove(path);
+  fs::create_symlink("/nonexistent", path);  // as a file that belongs to root cannot, but also for root
+  MeasuringLock lock(cpu);
+  EXPECT_NE(lock.problem().find(path.string()), std::string::npos) << lock.problem();
+  EXPECT_TRUE(lock.take());
+  EXPECT_EQ(lock.holder(), std::nullopt);
+}
+
 }  // namespace
 }  // namespace roofline
