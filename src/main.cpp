@@ -50,7 +50,10 @@ ExitCode guarded(const Work& work) {
   } catch (const std::bad_alloc&) {
     return without_memory();
   } catch (const std::system_error& error) {
-    say_problem({"system", std::string("system error: ") + error.what(), {}}, "roofline: ");
+    const bool no_thread = error.code() == std::errc::resource_unavailable_try_again;
+    say_problem({"system", std::string("system error: ") + error.what(),
+                 no_thread ? "a thread needs more memory or processes: raise the limit (ulimit -v, ulimit -u)" : ""},
+                "roofline: ");
     return ExitCode::workload_failed;
   } catch (const std::exception& error) {
     say_problem({"internal", error.what(), "this is a bug; please report it"}, "roofline: ");

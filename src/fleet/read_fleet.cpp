@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <new>
 #include <thread>
 
 #include "host/file_limits.hpp"
@@ -87,6 +88,8 @@ FleetFiles read_fleet(const std::vector<std::string>& paths) {
       try {
         read_whole(files[i], text);
         outcomes[i].sheets = read_sheets(text, files[i]);
+      } catch (const std::bad_alloc&) {
+        throw;  // not a defect of the file, without which the norms would be others
       } catch (const std::exception& error) {
         outcomes[i].reason = error.what();
       }

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <new>
 #include <vector>
 
 #include "host/files.hpp"
@@ -45,7 +46,9 @@ class Zstd {
     free_ = reinterpret_cast<std::size_t (*)(void*)>(dlsym(library_, "ZSTD_freeDStream"));
     unpack_ = reinterpret_cast<std::size_t (*)(void*, Output*, Input*)>(dlsym(library_, "ZSTD_decompressStream"));
     is_error_ = reinterpret_cast<unsigned (*)(std::size_t)>(dlsym(library_, "ZSTD_isError"));
-    if (create_ != nullptr && free_ != nullptr && unpack_ != nullptr && is_error_ != nullptr) stream_ = create_();
+    if (create_ == nullptr || free_ == nullptr || unpack_ == nullptr || is_error_ == nullptr) return;
+    stream_ = create_();
+    if (stream_ == nullptr) throw std::bad_alloc();
   }
   ~Zstd() {
     if (stream_ != nullptr) free_(stream_);
@@ -101,6 +104,7 @@ struct Gzip final : ByteSource::Unpacker {
     const int got = gzread(file, buffer.data(), static_cast<unsigned>(buffer.size()));
     int code = Z_OK;
     const char* text = gzerror(file, &code);
+    if (code == Z_MEM_ERROR) throw std::bad_alloc();
     if (code == Z_BUF_ERROR) problem = "the compressed file is truncated";
     if (code != Z_OK && code != Z_BUF_ERROR && code != Z_STREAM_END) {
       problem = code == Z_ERRNO ? std::strerror(errno) : text;
@@ -160,7 +164,9 @@ std::unique_ptr<ByteSource::Unpacker> open(const fs::path& path) {
     return unpacker;
   }
   std::fclose(file);
+  errno = 0;
   gzFile opened = gzopen(path.c_str(), "rb");
+  if (opened == nullptr && errno == 0) throw std::bad_alloc();
   if (opened == nullptr) refuse();
   return std::make_unique<Gzip>(opened);
 }

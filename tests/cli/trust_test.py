@@ -430,6 +430,64 @@ class SuddenEnds(Marked):
         self.assertEqual(list((self.folder / "o").iterdir()), [])
 
 
+class LittleMemory(Marked):
+    """Too little memory is a reason and an exit code, at whatever allocation it ends."""
+
+    ENOUGH = 4096  # MB, for what these commands read
+    GROWTH = 1.06  # from one limit to the next
+
+    def setUp(self):
+        super().setUp()
+        if self.limited(self.ENOUGH, "--version").returncode != 0:
+            self.skipTest("this build does not start with a limited address space (a sanitizer)")
+        (self.folder / "suite.yaml").write_text("name: s\nworkloads: [ { op: relu, shape: { n: 65536 } } ]\n")
+
+    def limited(self, megabytes, *arguments):
+        size = int(megabytes * (1 << 20))
+        return subprocess.run([ROOFLINE, *map(str, arguments)], env=self.environment, cwd=self.folder, text=True,
+                              errors="replace", capture_output=True, stdin=subprocess.DEVNULL,
+                              preexec_fn=lambda: (resource.setrlimit(resource.RLIMIT_AS, (size, size)),
+                                                  resource.setrlimit(resource.RLIMIT_CORE, (0, 0))))
+
+    def sweep(self, *arguments):
+        """From what the program needs to start, to what the command needs."""
+        megabytes = 8
+        while self.limited(megabytes, "--version").returncode != 0:
+            megabytes *= self.GROWTH
+        while True:
+            done = self.limited(megabytes, *arguments)
+            with self.subTest(megabytes=megabytes):
+                self.assertIn(done.returncode, (0, 1, 2, 4), done.stderr)  # 4: no memory for the device's threads
+                self.assertTrue(done.returncode == 0 or done.stderr.strip())
+                self.assertNotIn("this is a bug", done.stderr)
+            if done.returncode == 0:
+                return
+            self.assertLess(megabytes, self.ENOUGH, done.stderr)
+            megabytes *= self.GROWTH
+
+    def test_png(self):
+        self.sweep("report", PROFILE, "-o", "chart.png")
+
+    def test_pdf(self):
+        self.sweep("report", PROFILE, "-o", "chart.pdf")
+
+    def test_html(self):
+        self.sweep("report", PROFILE, "-o", "page.html")
+
+    def test_compare(self):
+        self.sweep("compare", REPORT, REPORT)
+
+    def test_fleet(self):
+        self.sweep("fleet", REPORT, PROFILE, "-o", "fleet")
+
+    def test_imports(self):
+        for name in ["step.sqlite", "trace.json.gz", "kernels.ncu-rep"]:
+            self.sweep("import", ROOT / "tests" / "import" / "recorded" / name, "-o", "imported")
+
+    def test_analyze(self):
+        self.sweep("analyze", "suite.yaml", "--device", "cpu", "--once")
+
+
 class Databases(Marked):
     """SQLite keeps the last changes beside the file: it is not imported without them, and nothing is written there."""
 

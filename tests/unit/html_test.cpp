@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host/files.hpp"
-#include "render/html/compress.hpp"
+#include "render/compress.hpp"
 #include "render/html/natural_order.hpp"
 #include "render/html/sha256.hpp"
 #include "render/render.hpp"

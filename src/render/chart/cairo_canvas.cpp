@@ -3,11 +3,16 @@
 
 #include <cairo-ft.h>
 #include <cairo-pdf.h>
+#include <libdeflate.h>
 
 #include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <new>
 #include <vector>
 
 #include "model/error.hpp"
+#include "render/compress.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
@@ -19,9 +24,24 @@ void set_source(cairo_t* context, const Color& c) {
   cairo_set_source_rgba(context, c.red / 255.0, c.green / 255.0, c.blue / 255.0, c.alpha);
 }
 
-cairo_status_t append(void* closure, const unsigned char* data, unsigned length) {
+/// No exception may pass through Cairo.
+cairo_status_t append(void* closure, const unsigned char* data, unsigned length) try {
   static_cast<std::string*>(closure)->append(reinterpret_cast<const char*>(data), length);
   return CAIRO_STATUS_SUCCESS;
+} catch (const std::bad_alloc&) {
+  return CAIRO_STATUS_NO_MEMORY;
+}
+
+/// Before each shape: Cairo's rasteriser crashes where it can't allocate a shape's edges (it longjmps to a place that
+/// was never set). A shape needs less than 1 MB. What is freed here stays with this thread's heap.
+void require_spare_memory() {
+  constexpr std::size_t kSpare = std::size_t{8} << 20;
+  ::operator delete(::operator new(kSpare));  // throws bad_alloc; a new-expression could be optimised away
+}
+
+[[noreturn]] void fail(FT_Error error, const char* why) {
+  if (error == FT_Err_Out_Of_Memory) throw std::bad_alloc();
+  throw Error(std::string("the chart can't be drawn: ") + why);
 }
 
 /// The embedded font for Cairo. The FreeType face must outlive Cairo's cached face, which owns it.
@@ -29,11 +49,11 @@ class FaceFile {
  public:
   explicit FaceFile(FontWeight weight) {
     const std::string_view file = Font::file(weight);
-    if (FT_Init_FreeType(&library_) != 0) throw Error("the chart can't be drawn: FreeType does not start");
-    if (FT_New_Memory_Face(library_, reinterpret_cast<const FT_Byte*>(file.data()), static_cast<FT_Long>(file.size()),
-                           0, &face_) != 0) {
+    if (const FT_Error error = FT_Init_FreeType(&library_)) fail(error, "FreeType does not start");
+    if (const FT_Error error = FT_New_Memory_Face(library_, reinterpret_cast<const FT_Byte*>(file.data()),
+                                                  static_cast<FT_Long>(file.size()), 0, &face_)) {
       FT_Done_FreeType(library_);
-      throw Error("the chart can't be drawn: the embedded font can't be read");
+      fail(error, "the embedded font can't be read");
     }
   }
   ~FaceFile() { FT_Done_FreeType(library_); }  // and its faces
@@ -47,8 +67,48 @@ class FaceFile {
 };
 
 void check(cairo_status_t status) {
+  if (status == CAIRO_STATUS_NO_MEMORY) throw std::bad_alloc();
   if (status != CAIRO_STATUS_SUCCESS)
     throw Error(std::string("the chart can't be drawn: ") + cairo_status_to_string(status));
+}
+
+std::string big_endian(std::uint32_t value) {
+  std::string bytes;
+  for (const unsigned shift : {24U, 16U, 8U, 0U}) bytes += static_cast<char>(value >> shift & 0xffU);
+  return bytes;
+}
+
+void add_chunk(std::string& png, std::string_view type, std::string_view data) {
+  const std::string body = std::string(type) + std::string(data);
+  png += big_endian(static_cast<std::uint32_t>(data.size())) + body;
+  png += big_endian(libdeflate_crc32(0, body.data(), body.size()));
+}
+
+/// An opaque image as PNG (RFC 2083). Cairo's writer would crash without memory: it leaves libpng's error handler no
+/// place to return to.
+std::string png_of(cairo_surface_t* surface) {
+  cairo_surface_flush(surface);
+  const int width = cairo_image_surface_get_width(surface), height = cairo_image_surface_get_height(surface);
+  const std::ptrdiff_t stride = cairo_image_surface_get_stride(surface);
+  const unsigned char* const data = cairo_image_surface_get_data(surface);
+  std::string rows;
+  rows.reserve(static_cast<std::size_t>(height) * (1 + 3 * static_cast<std::size_t>(width)));
+  for (std::ptrdiff_t y = 0; y < height; ++y) {
+    rows += '\0';  // not filtered: most of a chart is of one colour
+    for (std::ptrdiff_t x = 0; x < width; ++x) {
+      std::uint32_t pixel = 0;
+      std::memcpy(&pixel, data + y * stride + 4 * x, sizeof pixel);
+      for (const unsigned shift : {16U, 8U, 0U}) rows += static_cast<char>(pixel >> shift & 0xffU);
+    }
+  }
+  // 8 bits, RGB; the only methods of compression and filtering that there are; not interlaced.
+  const std::string header = big_endian(static_cast<std::uint32_t>(width)) +
+                             big_endian(static_cast<std::uint32_t>(height)) + std::string("\x08\x02\x00\x00\x00", 5);
+  std::string png = "\x89PNG\r\n\x1a\n";
+  add_chunk(png, "IHDR", header);
+  add_chunk(png, "IDAT", compressed(rows));
+  add_chunk(png, "IEND", {});
+  return png;
 }
 
 }  // namespace
@@ -75,6 +135,7 @@ void CairoCanvas::begin(const Scene& scene) {
   check(cairo_status(context_.get()));
   cairo_scale(context_.get(), scale_ * scene.zoom, scale_ * scene.zoom);
   set_source(context_.get(), scene.background);
+  require_spare_memory();
   cairo_paint(context_.get());
 }
 
@@ -91,6 +152,7 @@ void CairoCanvas::begin_group(const Group& group) {
 void CairoCanvas::end_group() { cairo_restore(context_.get()); }
 
 void CairoCanvas::paint(const std::optional<Color>& fill, const std::optional<Stroke>& stroke) {
+  require_spare_memory();
   cairo_t* const context = context_.get();
   if (fill) {
     set_source(context, *fill);
@@ -179,6 +241,7 @@ void CairoCanvas::show(const std::string& text, FontWeight weight, double size) 
 }
 
 void CairoCanvas::draw(const Text& text) {
+  require_spare_memory();
   const std::string line = clean_line(text.text);
   const Font& font = Font::of(text.weight);
   const double width = font.width(line, text.size);
@@ -209,7 +272,7 @@ void CairoCanvas::draw(const Text& text) {
 
 std::string CairoCanvas::finish() {
   check(cairo_status(context_.get()));
-  if (format_ == CairoFormat::png) check(cairo_surface_write_to_png_stream(surface_.get(), append, &bytes_));
+  if (format_ == CairoFormat::png) bytes_ = png_of(surface_.get());
   context_.reset();
   cairo_surface_finish(surface_.get());
   check(cairo_surface_status(surface_.get()));

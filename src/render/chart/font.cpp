@@ -5,6 +5,7 @@
 #include <ft2build.h>
 
 #include <memory>
+#include <new>
 #include <string>
 
 #include "model/error.hpp"
@@ -22,6 +23,7 @@ namespace roofline {
 namespace {
 
 void check(FT_Error error, const char* what) {
+  if (error == FT_Err_Out_Of_Memory) throw std::bad_alloc();
   if (error != 0) throw Error(std::string("the embedded font can't be read: ") + what);
 }
 

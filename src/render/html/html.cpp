@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "render/chart/palette.hpp"
-#include "render/html/compress.hpp"
+#include "render/compress.hpp"
 #include "render/html/escape.hpp"
 #include "render/html/marks.hpp"
 #include "render/html/page.hpp"
