@@ -434,7 +434,7 @@ class LittleMemory(Marked):
     """Too little memory is a reason and an exit code, at whatever allocation it ends."""
 
     ENOUGH = 4096  # MB, for what these commands read
-    GROWTH = 1.06  # from one limit to the next
+    GROWTH = 1.12  # from one limit to the next
 
     def setUp(self):
         super().setUp()
