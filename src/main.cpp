@@ -15,6 +15,7 @@
 #include "host/interrupt.hpp"
 #include "host/library_path.hpp"
 #include "host/unfinished_file.hpp"
+#include "host/usual_stack.hpp"
 
 namespace roofline {
 namespace {
@@ -86,9 +87,12 @@ ExitCode run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   std::set_terminate(roofline::end_of_memory);
-  try {
-    return static_cast<int>(roofline::run(argc, argv));
-  } catch (const std::exception&) {  // even printing the message failed
-    return static_cast<int>(roofline::without_memory());
-  }
+  const int code = roofline::with_usual_stack([&] {
+    try {
+      return static_cast<int>(roofline::run(argc, argv));
+    } catch (const std::exception&) {  // even printing the message failed
+      return -1;
+    }
+  });
+  return code < 0 ? static_cast<int>(roofline::without_memory()) : code;
 }
