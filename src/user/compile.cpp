@@ -369,6 +369,12 @@ void write_names(const fs::path& out, const std::vector<std::string>& names) {
 }
 
 void compile_by_nvcc(const CompileRequest& request, const std::string& nvcc, const fs::path& out) {
+  std::vector<fs::path> names = request.include;
+  names.push_back(request.source);
+  for (const fs::path& name : names) {
+    if (name.string().find('"') == std::string::npos) continue;
+    throw Error(fmt::format("{}: nvcc and ptxas cannot compile a path that contains '\"'", name.string()), "rename it");
+  }
   std::string text = fmt::format("#include \"{}\"\n", request.source.string());
   // A template whose address is taken is instantiated.
   for (std::size_t i = 0; i < request.entries.size(); ++i) {

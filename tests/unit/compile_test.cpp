@@ -87,6 +87,23 @@ TEST_P(CompileForCuda, WhatFailedAheadFailsAtOnceAndWithTheSameWords) {
   }
 }
 
+TEST_P(CompileForCuda, APathWithQuotesOrBackslashesCompilesOrIsRefusedWithoutTheCompiler) {
+  CompileRequest made = request("saxpy<float>");
+  const fs::path folder = folder_ / R"(of\x)";
+  fs::create_directory(folder);
+  for (const char* name : {R"(a\b.cu)", "a'b $(c).cu", R"(a"b.cu)"}) {
+    fs::copy_file(request("saxpy<float>").source, folder / name);
+    made.source = folder / name;
+    const std::string said = complaint(made);
+    if (made.source.string().find('"') == std::string::npos) {
+      EXPECT_EQ(said, "") << name;
+    } else if (!said.empty()) {
+      EXPECT_THAT(said, HasSubstr(made.source.string()));
+      EXPECT_THAT(said, testing::Not(HasSubstr("\n"))) << "a compiler's output";
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Compilers, CompileForCuda, testing::Values(CudaCompiler::nvrtc, CudaCompiler::nvcc),
                          [](const auto& tested) { return tested.param == CudaCompiler::nvrtc ? "Nvrtc" : "Nvcc"; });
 
