@@ -22,6 +22,7 @@
 #include "config/suite.hpp"
 #include "host/file_limits.hpp"
 #include "host/files.hpp"
+#include "host/output_file.hpp"
 #include "host/rendezvous.hpp"
 #include "host/world.hpp"
 #include "model/error.hpp"
@@ -267,8 +268,17 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   AnalyzeOptions& analysis = flags.options;
   std::optional<Machine> machine;
   if (!flags.machine.empty()) machine = machine_for(device, flags.machine, analysis.notes);
-  if (!flags.save.empty()) require_writable_folder(saved_path(flags.save, suite, device).parent_path());
-  if (!to_stdout) require_writable_folder(folder);
+  if (!flags.save.empty()) {
+    const fs::path path = saved_path(flags.save, suite, device);
+    require_output(path, "choose another name for --save");
+    require_writable_folder(path.parent_path());
+  }
+  const fs::path kept = journal_path(flags.output, folder);
+  if (!to_stdout) {
+    if (!kept.empty()) require_output(kept);
+    require_outputs(flags.output, folder);
+    require_writable_folder(folder);
+  }
 
   if (!machine) machine = machine_for(device, {}, analysis.notes);
   if (machine->cancelled && flags.machine.empty()) return ExitCode::cancelled;
@@ -278,7 +288,6 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   analysis.sampler.least_samples = kMinSamples;
   analysis.row_limit_s = row_limit_of(flags, suite);
   analysis.progress = [&](const Progress& progress) { line.show(progress); };
-  const fs::path kept = journal_path(flags.output, folder);
   Journal journal(kept);
   const MeasuringLock measuring(device.info);
   std::optional<std::string> calibration = measuring.holder();
@@ -304,7 +313,7 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   }
   if (!flags.save.empty() && !report.cancelled) {
     const fs::path path = saved_path(flags.save, suite, device);
-    write_file(path, render_json(report));
+    write_output(path, render_json(report));
     say_written({path});
   }
   const ExitCode outcome = exit_code_of(report);

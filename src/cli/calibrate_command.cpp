@@ -10,9 +10,11 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/option_values.hpp"
+#include "cli/outputs.hpp"
 #include "cli/session.hpp"
 #include "host/files.hpp"
 #include "host/host.hpp"
+#include "host/output_file.hpp"
 #include "report/json/json.hpp"
 #include "report/json/json_value.hpp"
 
@@ -86,7 +88,7 @@ ExitCode run_probes_once(const CalibrateFlags& flags) {
   if (names_folder(flags.output)) {
     throw UsageError(fmt::format("-o {} is a directory, but --once writes one file", flags.output), "pass a file name");
   }
-  if (!flags.output.empty() && flags.output != "-") write_file(flags.output, json);
+  if (!flags.output.empty() && flags.output != "-") write_output(flags.output, json);
   return ExitCode::ok;
 }
 
@@ -115,8 +117,8 @@ void show_calibration(const CalibrateFlags& flags, const Json& document, const s
   if (flags.output.empty() || to_stdout) return;
   const std::filesystem::path output = flags.output;
   const std::filesystem::path file = names_folder(flags.output) ? output / name : output;
-  write_file(file, file_text);
-  say(fmt::format("wrote {}", file.string()));
+  write_output(file, file_text);
+  say_written({file});
 }
 
 namespace {
@@ -124,6 +126,7 @@ namespace {
 ExitCode run(CalibrateFlags& flags, const GlobalOptions& global) {
   if (!flags.output.empty() && flags.output != "-") {
     const std::filesystem::path output = std::filesystem::absolute(flags.output);
+    if (!names_folder(flags.output)) require_output(output);
     require_writable_folder(names_folder(flags.output) ? output : output.parent_path());
   }
   if (flags.device.several()) return run_calibrate_node(flags, global);

@@ -13,6 +13,7 @@
 #include "host/files.hpp"
 #include "host/host.hpp"
 #include "host/interrupt.hpp"
+#include "host/output_file.hpp"
 #include "render/documents.hpp"
 #include "render/fleet/fleet_render.hpp"
 
@@ -54,18 +55,20 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   const fs::path folder = output.folder(fs::path("reports") / "fleet");
   if (!output.to_stdout()) require_writable_folder(fs::absolute(folder));
   FleetFiles files = read_fleet(flags.paths);
+  const std::vector<const Format*> usual = {find_format("html"), find_format("json")};
+  const std::vector<const Format*> formats = output.formats.empty() ? usual : output.formats;
+  std::vector<fs::path> paths;
+  for (const Format* format : formats) {
+    if (output.to_stdout()) break;
+    paths.push_back(output.is_file ? fs::path(output.path) : folder / fmt::format("fleet.{}", format->name));
+    require_output(paths.back());
+  }
   Fleet fleet = fleet_of(std::move(files.sheets), std::move(files.left_out));
   fleet.paths = flags.paths;
   fleet.files = files.files;
   fleet.created_at = utc_now();
   fleet.tool_version = ROOFLINE_VERSION;
-  std::vector<fs::path> written;
-  const std::vector<const Format*> usual = {find_format("html"), find_format("json")};
-  for (const Format* format : output.formats.empty() ? usual : output.formats) {
-    if (output.to_stdout()) break;
-    written.push_back(output.is_file ? fs::path(output.path) : folder / fmt::format("fleet.{}", format->name));
-    write_file(written.back(), render(fleet, format->name));
-  }
+  for (std::size_t i = 0; i < paths.size(); ++i) write_output(paths[i], render(fleet, formats[i]->name));
   print_result(
       [&] {
         const bool is_document = !output.to_stdout() || output.formats.front()->name == "json";
@@ -77,7 +80,7 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
                    ? render(fleet, output.formats.front()->name)
                    : render_fleet_terminal(fleet, stdout_style(global.color), flags.top.value_or(kListed));
       });
-  say_written(written);
+  say_written(paths);
   if (fleet.machines.empty()) {
     throw UsageError("no calibration found in the given files", "create some: roofline calibrate -o DIR/");
   }

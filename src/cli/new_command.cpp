@@ -7,6 +7,7 @@
 #include "cli/console.hpp"
 #include "cli/option_values.hpp"
 #include "host/files.hpp"
+#include "host/output_file.hpp"
 #include "user/compile.hpp"
 #include "user/first_suite.hpp"
 
@@ -41,7 +42,7 @@ ExitCode run(Flags& flags, const GlobalOptions&) {
     throw UsageError("the suite must be in the directory of the source file, because its path is relative",
                      "remove -o, or choose a file in that directory");
   }
-  write_file(path, suite);
+  write_output(path, suite);
   say(fmt::format("wrote {}: fill in the entries marked \"decide\", then run: roofline analyze {}", path.string(),
                   path.string()));
   return ExitCode::ok;

@@ -9,11 +9,12 @@
 #include <future>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <system_error>
 
 #include "cli/console.hpp"
 #include "cli/option_values.hpp"
 #include "host/file_limits.hpp"
-#include "host/files.hpp"
+#include "host/output_file.hpp"
 #include "render/documents.hpp"
 #include "report/comparison/comparison.hpp"
 #include "report/json/json.hpp"
@@ -77,6 +78,14 @@ void check_pixels(const ChartOptions& chart) {
                    fmt::format("the maximum at this size is --scale {:.1f}", std::floor(fits * 10) / 10));
 }
 
+std::vector<const Format*> formats_of(const ReportOutput& output, std::size_t runs) {
+  return output.formats.empty() ? usual_formats(runs) : output.formats;
+}
+
+std::filesystem::path path_of(const ReportOutput& output, const std::filesystem::path& folder, const Format& format) {
+  return output.is_file ? std::filesystem::path(output.path) : folder / format.file;
+}
+
 }  // namespace
 
 void FileOutput::add_to(CommandEntry& command, const std::string& own, const std::string& names,
@@ -94,7 +103,8 @@ void FileOutput::finish(const GlobalOptions& global) {
     formats = {find_format("json")};
   }
   const Format* const format = format_of_file(path);
-  if (format != nullptr && !std::filesystem::is_directory(path)) {
+  std::error_code hidden;
+  if (format != nullptr && !std::filesystem::is_directory(path, hidden)) {
     if (!formats.empty() && formats != std::vector<const Format*>{format}) {
       throw UsageError(fmt::format("-o {} is one {} file, but --format requests others", path, format->name),
                        "remove --format, or pass a directory to -o");
@@ -146,14 +156,22 @@ void ReportOutput::finish(const GlobalOptions& global, std::size_t runs) {
   }
 }
 
+void require_outputs(const ReportOutput& output, const std::filesystem::path& folder) {
+  for (const Format* format : formats_of(output, 1)) require_output(path_of(output, folder, *format));
+}
+
 std::vector<std::filesystem::path> write_outputs(const Runs& runs, const ReportOutput& output,
                                                  const std::filesystem::path& folder,
                                                  const std::filesystem::path& written) {
+  std::vector<const Format*> formats = formats_of(output, runs.size());
   std::vector<std::filesystem::path> paths;
-  std::vector<const Format*> formats;  // null: written already
-  for (const Format* format : output.formats.empty() ? usual_formats(runs.size()) : output.formats) {
-    paths.push_back(output.is_file ? std::filesystem::path(output.path) : folder / format->file);
-    formats.push_back(paths.back() == written ? nullptr : format);
+  for (const Format*& format : formats) {
+    paths.push_back(path_of(output, folder, *format));
+    if (paths.back() == written) {
+      format = nullptr;
+    } else {
+      require_output(paths.back());
+    }
   }
   const Renderer renderer(runs, output.chart, formats);
   std::vector<std::future<std::string>> texts(formats.size());
@@ -169,7 +187,7 @@ std::vector<std::filesystem::path> write_outputs(const Runs& runs, const ReportO
   }
   for (std::size_t i = 0; i < formats.size(); ++i) {
     if (!rendered[i]) continue;
-    write_file(paths[i], *rendered[i]);
+    write_output(paths[i], *rendered[i]);
     if (formats[i]->name == "json" && rendered[i]->size() > kReportLimit.bytes) {
       warn(fmt::format("{} is larger than {} MB: roofline report does not read it", paths[i].string(),
                        kReportLimit.bytes >> 20));
@@ -196,7 +214,11 @@ void print_runs(const Runs& runs, const ReportOutput& output, ColorMode color) {
 }
 
 void say_written(const std::vector<std::filesystem::path>& paths) {
-  for (const std::filesystem::path& path : paths) say(fmt::format("wrote {}", path.string()));
+  for (const std::filesystem::path& path : paths) {
+    std::error_code none;
+    const std::filesystem::path target = std::filesystem::read_symlink(path, none);
+    say(fmt::format("wrote {}{}", path.string(), none ? "" : fmt::format(" (link to {})", target.string())));
+  }
 }
 
 void check_comparable(const Report& base, const Report& now, const std::string& base_file,

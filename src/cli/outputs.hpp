@@ -42,6 +42,9 @@ struct ReportOutput : FileOutput {
   void finish(const GlobalOptions& global, std::size_t runs = 1);
 };
 
+/// Throws UsageError where a file that write_outputs() would write is an input, or cannot be replaced.
+void require_outputs(const ReportOutput& output, const std::filesystem::path& folder);
+
 /// Writes each format (the usual ones when none is named) into `folder`, or the
 /// one file that `output` names; returns the paths. The file `written` is there
 /// already.

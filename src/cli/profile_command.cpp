@@ -86,6 +86,14 @@ fs::path output_folder(const Flags& flags, const Report& report) {
                                                                             report.machine.device.identity)));
 }
 
+/// What names the report of a program that is still to run.
+Report planned_report(const Flags& flags, const Machine& machine) {
+  Report report;
+  report.invocation.run_name = fs::path(flags.options.program.front()).filename().string();
+  report.machine.device = machine.device;
+  return report;
+}
+
 /// The exit status of the program, as with time(1), if everything else worked.
 ExitCode exit_code_of_program(const Report& report) {
   if (report.cancelled) return ExitCode::cancelled;
@@ -105,6 +113,8 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   std::vector<std::string> notes;
   const Machine machine = machine_of(flags, notes);
   if (machine.cancelled && flags.machine.empty()) return ExitCode::cancelled;
+  if (!to_stdout && flags.from.empty())
+    require_outputs(flags.output, output_folder(flags, planned_report(flags, machine)));
 
   Report report =
       flags.from.empty() ? profile_program(flags.options, machine) : profile_of_spools(flags.options, machine);

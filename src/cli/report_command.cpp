@@ -11,6 +11,7 @@
 #include "host/file_limits.hpp"
 #include "host/files.hpp"
 #include "host/interrupt.hpp"
+#include "host/output_file.hpp"
 #include "render/node/node_render.hpp"
 #include "report/comparison/comparison.hpp"
 #include "report/json/json.hpp"
@@ -84,12 +85,16 @@ ExitCode report_node(const Node& node, const Flags& flags, const GlobalOptions& 
   const fs::path folder =
       request.path.empty() ? fs::absolute(flags.files.front()).parent_path() : fs::path(request.path);
   std::vector<fs::path> written;
+  const auto path_of = [&](const NodeFormat& format) {
+    return request.is_file ? fs::path(request.path) : folder / fmt::format("node.{}", format.name);
+  };
+  for (const NodeFormat* format : formats) require_output(path_of(*format));
   for (const NodeFormat* format : formats) {
     const std::string text = format->render(node);
     if (text.empty() && request.formats.empty()) continue;
     if (text.empty()) throw UsageError(fmt::format("{} has neither roofs nor links to draw", flags.files.front()));
-    written.push_back(request.is_file ? folder : folder / fmt::format("node.{}", format->name));
-    write_file(written.back(), text);
+    written.push_back(path_of(*format));
+    write_output(written.back(), text);
   }
   print_result([&] { return node_to_json(node); },
                [&] { return render_node_terminal(node, stdout_style(global.color)); });

@@ -9,10 +9,12 @@
 #include <filesystem>
 #include <fstream>
 #include <new>
+#include <set>
 #include <thread>
 
 #include "host/file_limits.hpp"
 #include "host/interrupt.hpp"
+#include "host/output_file.hpp"
 #include "model/error.hpp"
 
 namespace roofline {
@@ -102,7 +104,10 @@ FleetFiles read_fleet(const std::vector<std::string>& paths) {
   work();
   others.clear();
   if (interrupted()) throw Error("interrupted");
+  const std::set<std::string> named(paths.begin(), paths.end());
   for (std::size_t i = 0; i < files.size(); ++i) {
+    // Of a folder, what describes no machine (an earlier fleet.json) is no input.
+    if (named.contains(files[i]) || !outcomes[i].sheets.empty()) add_input(files[i]);
     if (!outcomes[i].reason.empty()) found.left_out.push_back({files[i], outcomes[i].reason});
     for (Sheet& sheet : outcomes[i].sheets) found.sheets.push_back(std::move(sheet));
   }

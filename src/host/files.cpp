@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "host/interrupt.hpp"
+#include "host/output_file.hpp"
 #include "host/unfinished_file.hpp"
 #include "model/error.hpp"
 
@@ -68,6 +69,7 @@ OpenFile open_for_reading(const fs::path& path, const FileLimit& limit, const st
   if (!file.pipe && !S_ISREG(about.st_mode)) refuse("is a device, not a file");
   if (!file.pipe) file.size = static_cast<std::uint64_t>(about.st_size);
   if (file.size > limit.bytes) refuse_size(path, limit, hint);
+  add_input(path);
   return file;
 }
 
@@ -80,8 +82,8 @@ void wait_for_writer(int descriptor, const fs::path& path, const std::string& hi
 }
 
 /// 0, or the system's reason.
-int write_new(const fs::path& path, std::string_view content) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+int write_replacement(const fs::path& path, const fs::path& replaced, std::string_view content) {
+  const int file = create_replacement(path, replaced);
   if (file < 0) return errno;
   int error = 0;
   while (!content.empty() && error == 0) {
@@ -130,11 +132,12 @@ void require_file(const fs::path& path, const FileLimit& limit, const std::strin
 
 void write_file(const fs::path& path, const std::string& content) {
   make_folder(path.parent_path());
+  const fs::path file = replaced_file(path);
   // Other hosts and containers have processes of the same number and may write to the same folder.
-  const fs::path temporary = fmt::format("{}.{}-{:08x}.tmp", path.string(), ::getpid(), std::random_device()());
+  const fs::path temporary = fmt::format("{}.{}-{:08x}.tmp", file.string(), ::getpid(), std::random_device()());
   const UnfinishedFile unfinished(temporary.c_str());
-  const int error = write_new(temporary, content);
-  if (error == 0 && ::rename(temporary.c_str(), path.c_str()) == 0) return;
+  const int error = write_replacement(temporary, file, content);
+  if (error == 0 && ::rename(temporary.c_str(), file.c_str()) == 0) return;
   const int reason = error != 0 ? error : errno;
   ::unlink(temporary.c_str());
   throw UsageError(fmt::format("{}: can't be written: {}", path.string(), std::strerror(reason)),

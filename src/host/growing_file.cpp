@@ -11,17 +11,19 @@
 #include <system_error>
 #include <utility>
 
+#include "host/output_file.hpp"
 #include "model/error.hpp"
 
 namespace roofline {
 namespace fs = std::filesystem;
 
-GrowingFile::GrowingFile(fs::path path, const std::string& opening, std::string closing)
-    : path_(std::move(path)), closing_(std::move(closing)) {
+GrowingFile::GrowingFile(const fs::path& path, const std::string& opening, std::string closing)
+    : path_(replaced_file(path)), closing_(std::move(closing)) {
   for (std::size_t i = 0; i < copies_.size(); ++i) {
     Copy& copy = copies_[i];
     copy.name = fmt::format("{}.{}.{}.tmp", path_.string(), ::getpid(), i);
-    copy.file = ::open(copy.name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    ::unlink(copy.name.c_str());  // of a killed process of this number
+    copy.file = create_replacement(copy.name, path_);
     if (copy.file < 0) fail(errno);
     copy.unfinished.emplace(copy.name.c_str());
     write(copy, opening, 0);

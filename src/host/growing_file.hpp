@@ -18,7 +18,7 @@ namespace roofline {
 class GrowingFile {
  public:
   /// Nothing is at `path` before the first append; what is there already stays until then. Throws UsageError.
-  GrowingFile(std::filesystem::path path, const std::string& opening, std::string closing);
+  GrowingFile(const std::filesystem::path& path, const std::string& opening, std::string closing);
 
   /// Throws UsageError.
   void append(std::string_view text);

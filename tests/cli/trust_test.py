@@ -11,6 +11,10 @@ import resource
 import shutil
 import signal
 import sqlite3
+
+
+import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -581,6 +585,233 @@ class Folding(Marked):
         report = json.loads((self.folder / "o" / "report.json").read_text())
         self.assertEqual(len(report["results"]), self.ROWS)
         self.assertFalse([note for note in report["notes"] if "other kernels" in note])
+
+
+EVENT = {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1, "dur": 2,
+         "args": {"device": 0, "stream": 7, "grid": [1, 1, 1], "block": [1, 1, 1]}}
+ACCESS_LIST, DEFAULT_LIST = "system.posix_acl_access", "system.posix_acl_default"
+
+
+def list_for_one_more_user():
+    """The owner reads and writes, user 1234 reads, nobody else does anything (linux/posix_acl_xattr.h)."""
+    nobody = 0xffffffff
+    entries = [(1, 6, nobody), (2, 4, 1234), (4, 0, nobody), (0x10, 4, nobody), (0x20, 0, nobody)]
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
+
+
+class Outputs(Marked):
+    """An output is no input and nothing but a regular file, and is read by nobody who could not read the old one."""
+
+    def setUp(self):
+        super().setUp()
+        self.input = self.folder / "run" / "report.json"
+        self.input.parent.mkdir()
+        shutil.copy(REPORT, self.input)
+        self.input.chmod(0o644)
+        (self.folder / "trace.json").write_text(json.dumps({"traceEvents": [EVENT]}))
+
+    def files(self):
+        return {str(path.relative_to(self.folder)): path.read_bytes() for path in sorted(self.folder.rglob("*"))
+                if path.is_file() and "cache" not in path.parts}
+
+    def refused(self, name, *command, fix="-o"):
+        before = self.files()
+        with self.subTest(command=command):
+            done = self.run_tool(*command)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(str(name), done.stderr)
+            self.assertIn(fix, done.stderr)
+            self.assertEqual(self.files(), before)
+
+    def test_no_output_is_an_input(self):
+        os.link(self.input, self.folder / "hard.json")
+        (self.folder / "soft.json").symlink_to("run/report.json")
+        (self.folder / "through").symlink_to("run")
+        (self.folder / "drawn").mkdir()
+        os.link(self.input, self.folder / "drawn" / "report.html")
+        (self.folder / "machines").mkdir()
+        os.link(self.input, self.folder / "machines" / "fleet.csv")
+        for other in ["run/report.json", "./run/../run/report.json", self.input, "hard.json", "soft.json",
+                      "through/report.json"]:
+            self.refused(other, "report", "run/report.json", "-o", other)
+            self.refused(other, "import", "trace.json", "--machine", "run/report.json", "-o", other)
+            self.refused(other, "fleet", "run/report.json", "-o", other)
+            self.refused(other, "fleet", "run", "-o", other)
+        self.refused("trace.json", "import", "trace.json", "-o", "trace.json")
+        self.refused("run/report.json", "report", "soft.json", "-o", "run")
+        shutil.copy(ROOT / "tests" / "corpus" / "node-0.2.0.json", self.folder / "node.json")
+        self.refused("node.json", "report", "node.json", "-o", "node.json")
+        self.refused("node.json", "report", "node.json", "-o", ".")
+        self.refused("drawn/report.html", "report", "run/report.json", "-o", "drawn")
+        self.refused("drawn/report.html", "report", "run/report.json", "run/report.json", "-o", "drawn")
+        self.refused("machines/fleet.csv", "fleet", "run", "-o", "machines", "--format", "json,csv")
+        self.refused("run/report.json", "profile", "--machine", "run/report.json", "-o", "run", "--", "/bin/true")
+        self.refused("drawn/report.html", "profile", "--machine", "run/report.json", "-o", "drawn", "--", "/bin/true")
+
+    def test_analyze_replaces_no_input(self):
+        (self.folder / "suite.yaml").write_text("name: s\nworkloads: [ { op: relu, shape: { n: 16 } } ]\n")
+        listed = json.loads(self.run_tool("devices", "--json").stdout)["data"]["devices"]
+        [device] = [each["device"] for each in listed if each["id"] == "cpu"]
+        calibration = json.loads(REPORT.read_text())["machine"]
+        calibration["device"].update(kind="cpu", identity=device["identity"], name=device["name"])
+        (self.input.parent / "report.json").write_text(json.dumps(calibration))
+        os.link(self.folder / "suite.yaml", self.folder / "run" / "report.html")
+        command = ("analyze", "suite.yaml", "--device", "cpu", "--max-time", "0.01", "--machine", "run/report.json")
+        self.refused("run/report.json", *command, "-o", "run")
+        self.refused("run/report.html", *command, "-o", "run/report.html")
+        saved = self.folder / "reports" / f"s-{device['identity']}" / "saved" / "x.json"
+        saved.parent.mkdir(parents=True)
+        shutil.copy(REPORT, saved)
+        self.refused(saved.name, *command, "-o", "new", "--against", "x", "--save", "x", fix="--save")
+
+    def test_files_beside_inputs_and_earlier_outputs_are_replaced(self):
+        for _ in range(2):
+            self.assertEqual(self.run_tool("report", "run/report.json", "--format", "html").returncode, 0)
+            self.assertEqual(self.run_tool("report", "run/report.json", "-o", "drawn").returncode, 0)
+            self.assertEqual(self.run_tool("import", "trace.json", "-o", "drawn").returncode, 0)
+            # The second time, fleet.json is in a folder that is read.
+            self.assertEqual(self.run_tool("fleet", "run", "-o", "run").returncode, 0)
+        self.assertEqual(self.input.read_bytes(), REPORT.read_bytes())
+
+    def special_files(self):
+        os.mkfifo(self.folder / "pipe.json")
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(str(self.folder / "socket.json"))
+        (self.folder / "link.json").symlink_to("pipe.json")
+        (self.folder / "null.json").symlink_to("/dev/null")
+        return ["pipe.json", "socket.json", "link.json", "null.json"]
+
+    def test_only_regular_files_are_replaced(self):
+        for name in self.special_files():
+            kind = os.stat(self.folder / name).st_mode
+            self.refused(name, "report", "run/report.json", "-o", name)
+            self.refused(name, "import", "trace.json", "-o", name)
+            self.refused(name, "fleet", "run", "-o", name)
+            self.refused(name, "calibrate", "--device", "cpu", "-o", name)
+            self.assertEqual(os.stat(self.folder / name).st_mode, kind)
+        for make in (os.mkfifo, os.mkdir):
+            folder = self.folder / make.__name__
+            folder.mkdir()
+            make(folder / "report.json")
+            make(folder / "fleet.json")
+            self.refused("report.json", "report", "run/report.json", "-o", folder)
+            self.refused("report.json", "import", "trace.json", "-o", folder)
+            self.refused("fleet.json", "fleet", "run", "-o", folder)
+            self.refused("report.json", "profile", "--machine", "run/report.json", "-o", folder, "--", "/bin/true")
+            self.assertEqual(sorted(path.name for path in folder.iterdir()), ["fleet.json", "report.json"])
+
+    def replace(self, **become):
+        return subprocess.run([self.tool, "report", "run/report.json", "-o", "page.html"], cwd=self.folder, text=True,
+                              env=self.environment, capture_output=True, stdin=subprocess.DEVNULL, **become)
+
+    tool = ROOFLINE
+
+    def test_a_mode_is_kept(self):
+        page = self.folder / "page.html"
+        for mode in (0o600, 0o640, 0o666, 0o755, 0o444):
+            with self.subTest(oct(mode)):
+                page.write_text("old")
+                page.chmod(mode)
+                done = self.replace(umask=0o022)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertNotEqual(page.read_text(), "old")
+                self.assertEqual(page.stat().st_mode & 0o7777, mode)
+                page.unlink()
+        self.assertEqual(self.replace(umask=0o027).returncode, 0)
+        self.assertEqual(page.stat().st_mode & 0o7777, 0o640, "a new file has the user's umask")
+
+    def test_an_access_list_is_kept_and_none_is_added(self):
+        page = self.folder / "page.html"
+        page.write_text("old")
+        page.chmod(0o640)
+        try:
+            os.setxattr(page, ACCESS_LIST, list_for_one_more_user())
+        except OSError:
+            self.skipTest("the file system has no access lists")
+        self.assertEqual(self.replace().returncode, 0)
+        self.assertNotEqual(page.read_text(), "old")
+        self.assertEqual(os.getxattr(page, ACCESS_LIST), list_for_one_more_user())
+        page.unlink()
+        page.write_text("old")
+        page.chmod(0o640)
+        os.setxattr(self.folder, DEFAULT_LIST, list_for_one_more_user())
+        self.assertEqual(self.replace().returncode, 0)
+        self.assertNotEqual(page.read_text(), "old")
+        self.assertNotIn(ACCESS_LIST, os.listxattr(page))
+        self.assertEqual(page.stat().st_mode & 0o7777, 0o640)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can be several users")
+    def test_owners_are_kept_where_possible(self):
+        page = self.folder / "page.html"
+        page.write_text("old")
+        os.chown(page, ME, OTHER)
+        page.chmod(0o640)
+        self.assertEqual(self.replace().returncode, 0)
+        status = page.stat()
+        self.assertEqual((status.st_uid, status.st_gid, status.st_mode & 0o7777), (ME, OTHER, 0o640))
+        # A user who is not in that group: his own group reads no more than all did.
+        self.folder.chmod(0o755)
+        os.chown(self.folder, ME, ME)
+        self.tool = shutil.copy(ROOFLINE, self.folder / "roofline")
+        self.assertEqual(self.replace(user=ME, group=ME, extra_groups=[]).returncode, 0)
+        status = page.stat()
+        self.assertEqual((status.st_uid, status.st_gid, status.st_mode & 0o7777), (ME, ME, 0o600))
+
+    def test_a_link_is_followed_and_said(self):
+        (self.folder / "far").mkdir()
+        target = self.folder / "far" / "target.html"
+        page = self.folder / "page.html"
+        page.symlink_to("far/between.html")
+        (self.folder / "far" / "between.html").symlink_to("target.html")
+        for before in (None, "old"):
+            with self.subTest(before):
+                if before is not None:
+                    target.write_text(before)
+                    target.chmod(0o600)
+                done = self.replace()
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn("far/between.html", done.stderr)
+                self.assertEqual(os.readlink(page), "far/between.html")
+                self.assertIn("<html", target.read_text())
+        self.assertEqual(target.stat().st_mode & 0o7777, 0o600)
+        target.unlink()
+        target.symlink_to("between.html")
+        self.refused("page.html", "report", "run/report.json", "-o", "page.html")
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can be several users")
+    def test_a_strangers_link_in_an_open_folder_is_refused(self):
+        (self.folder / "mine").write_text("mine")
+        place = self.folder / "open"
+        place.mkdir()
+        (place / "page.html").symlink_to(self.folder / "mine")
+        os.chown(place / "page.html", OTHER, OTHER, follow_symlinks=False)
+        place.chmod(0o1777)
+        self.refused("open/page.html", "report", "run/report.json", "-o", "open/page.html")
+
+
+class SmallStack(Marked):
+    """ulimit -s 64: a command works, or ends with a reason."""
+
+    def test_no_command_dies(self):
+        (self.folder / "trace.json").write_text(json.dumps({"traceEvents": [EVENT]}))
+        (self.folder / "suite.yaml").write_text("name: s\nworkloads: [ { op: relu, shape: { n: 16 } } ]\n")
+        limit = 64 << 10
+        commands = [("--help",), ("help", "profile"), ("ops",), ("doctor",), ("devices",),
+                    ("machine", "--machine", REPORT), ("report", REPORT, "-o", "drawn", "--plot"),
+                    ("report", PROFILE, "-o", "profile"), ("report", REPORT, REPORT, "-o", "two"),
+                    ("import", "trace.json", "-o", "imported"), ("compare", REPORT, REPORT),
+                    ("fleet", REPORT, "-o", "fleet"), ("analyze", "suite.yaml", "--device", "cpu", "--once"),
+                    ("profile", "--machine", REPORT, "-o", "o", "--", "/bin/true")]
+        for command in commands:
+            with self.subTest(command=command):
+                done = subprocess.run([ROOFLINE, *command], env=self.environment, cwd=self.folder, text=True,
+                                      stdin=subprocess.DEVNULL, capture_output=True,
+                                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, (limit, limit)))
+                self.assertIn(done.returncode, [0, 1, 2, 3, 4], done.stderr)
+                if done.returncode != 0:
+                    self.assertTrue(done.stderr)
+        for folder in ("drawn", "profile", "two", "imported", "fleet"):
+            self.assertTrue(list((self.folder / folder).glob("*.html")), folder)
 
 
 if __name__ == "__main__":
