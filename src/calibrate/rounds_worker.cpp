@@ -142,7 +142,7 @@ void RoundsWorker::sweep(Member& member, const MessageWriter& writer) {
 void RoundsWorker::sustain(Member& member, const MessageWriter& writer) {
   member.stretched = true;
   const Probe& probe = *member.probe;
-  if (wall_seconds() + stretch_s(options_.effort) > end_s_) {
+  if (options_.effort.time_s && wall_seconds() + stretch_s(options_.effort) > end_s_) {
     return writer.outcome(probe.name + " (sustained)", std::string(kNoTime));
   }
   const Ceiling burst = member.rounds->measured(slowed_share(member)).value().ceiling;
@@ -171,8 +171,8 @@ void RoundsWorker::finish(const MessageWriter& writer) {
   }
 }
 
-/// By the user, or because what is left of the time is kept for sustained ceilings. A default time does not end the
-/// first round: on a busy machine with large caches it was over before there was a single ceiling.
+/// By the user, or because what is left of the time is kept for sustained ceilings. A default time ends neither the
+/// first round nor the first sustained ceilings: on a busy machine with large caches it was over before there was one.
 bool RoundsWorker::stopped() const {
   const bool finishing = in_first_round_ && !options_.effort.time_s;
   return interrupted() || (wall_seconds() >= rounds_end_s() && !finishing);

@@ -14,6 +14,7 @@
 #include "cli/session.hpp"
 #include "host/file_limits.hpp"
 #include "host/host.hpp"
+#include "host/interrupt.hpp"
 #include "model/error.hpp"
 #include "model/node_as_machine.hpp"
 #include "render/node/node_render.hpp"
@@ -181,6 +182,7 @@ Machine earlier(const Flags& flags) {
 }
 
 ExitCode run(Flags& flags, const GlobalOptions& global) {
+  if (!flags.file.empty()) end_at_interrupts();
   const std::string text = flags.file.empty() ? std::string() : read_file(flags.file, kReportLimit);
   if (std::optional<Node> node = node_of(flags, text)) {
     keep_devices(*node, flags.device.indices);
@@ -191,6 +193,7 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
     return ExitCode::ok;
   }
   const Machine machine = flags.file.empty() ? kept_machine(flags.device) : machine_in(text, flags.file);
+  end_at_interrupts();  // the processes that look for devices have ended
   if (!flags.against.empty()) return compare(earlier(machine, flags), machine, flags, global.color);
   print_as(
       flags.format, [&] { return machine_to_json(machine); }, [&] { return render_machine_markdown(machine); },

@@ -7,6 +7,7 @@
 #include "cli/console.hpp"
 #include "cli/option_values.hpp"
 #include "host/files.hpp"
+#include "host/interrupt.hpp"
 #include "host/output_file.hpp"
 #include "user/compile.hpp"
 #include "user/first_suite.hpp"
@@ -26,6 +27,7 @@ void add_options(CommandEntry& command, Flags& flags) {
 }
 
 ExitCode run(Flags& flags, const GlobalOptions&) {
+  end_at_interrupts();
   const std::filesystem::path source = flags.source;
   const std::string suite = first_suite(source, read_file(source, kSourceLimit));
   if (flags.output == "-") {

@@ -7,6 +7,7 @@
 #include "cli/console.hpp"
 #include "cli/option_values.hpp"
 #include "config/suite_schema.hpp"
+#include "host/interrupt.hpp"
 #include "op/registry.hpp"
 
 namespace roofline {
@@ -77,6 +78,7 @@ void add_options(CommandEntry& command, Flags& flags) {
 }
 
 ExitCode run(Flags& flags, const GlobalOptions&) {
+  end_at_interrupts();
   if (flags.schema) {
     print_result([] { return suite_schema(all_ops()); }, [] { return suite_schema_text(all_ops()); });
   } else {

@@ -24,6 +24,15 @@ void count_interrupt(int signal, siginfo_t* about, void*) {
 
 void let_write_fail(int) {}
 
+/// For each signal that asks for an end. SIGHUP stays ignored where it is.
+void on_request_to_end(const struct sigaction& action) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction before = {};
+    const bool ignored = sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN;
+    if (signal != SIGHUP || !ignored) sigaction(signal, &action, nullptr);
+  }
+}
+
 void end_process(int) {
   constexpr std::string_view kMessage = "roofline: interrupted\n";
   remove_unfinished_files();
@@ -39,8 +48,7 @@ void catch_interrupts() {
   action.sa_flags = SA_SIGINFO;
   sigemptyset(&action.sa_mask);
   // No SA_RESTART: poll() in the supervisor has to return at once.
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  on_request_to_end(action);
   // A handler, not SIG_IGN: executed programs would inherit that.
   struct sigaction sizes = {};
   if (sigaction(SIGXFSZ, nullptr, &sizes) == 0 && sizes.sa_handler == SIG_DFL) {
@@ -53,8 +61,7 @@ void end_at_interrupts() {
   struct sigaction action = {};
   action.sa_handler = end_process;
   sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  on_request_to_end(action);
 }
 
 int interrupts() { return interrupt_count; }

@@ -1,13 +1,13 @@
-// What SIGINT and SIGTERM do: a flag that long work reads between two batches, or the end of the process.
+// What SIGINT, SIGTERM and SIGHUP do: a flag that long work reads between two batches, or the end of the process.
 #pragma once
 
 namespace roofline {
 
-/// From now on SIGINT and SIGTERM only set a flag, and a write beyond the limit of file sizes fails with EFBIG. A
-/// process forked later inherits that; a program that it executes does not.
+/// From now on SIGINT, SIGTERM and SIGHUP only set a flag, and a write beyond the limit of file sizes fails with EFBIG.
+/// A process forked later inherits that; a program that it executes does not. SIGHUP stays ignored where it is (nohup).
 void catch_interrupts();
 
-/// For work without partial results: from now on SIGINT and SIGTERM end this process at once with ExitCode::cancelled,
+/// For work without partial results: from now on those signals end this process at once with ExitCode::cancelled,
 /// after its unfinished files are removed. It must have no children.
 void end_at_interrupts();
 

@@ -41,6 +41,7 @@ void serve(Handler& handler, int socket) {
 int work(const std::function<std::unique_ptr<Handler>()>& make, int socket) {
   std::signal(SIGINT, SIG_IGN);  // the parent ends its workers
   std::signal(SIGTERM, SIG_DFL);
+  std::signal(SIGHUP, SIG_DFL);
   std::string failure;
   try {
     const std::unique_ptr<Handler> handler = make();

@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
-#include <regex>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "model/error.hpp"
@@ -91,29 +92,68 @@ Parameter read_parameter(const std::string& text) {
   return parameter;
 }
 
+bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+/// `text` up to where spaces at its end begin.
+std::string_view without_spaces_after(std::string_view text) {
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) text.remove_suffix(1);
+  return text;
+}
+
+/// The parameters between the brackets with which "template <…>" begins; removes it from `text`.
+std::vector<std::string> take_template(std::string_view& text) {
+  const std::size_t word = text.find("template"), begin = text.find('<', word);
+  if (word == std::string_view::npos || begin == std::string_view::npos) return {};
+  std::size_t end = begin;
+  for (int depth = 0; end < text.size(); ++end) {
+    if (text[end] == '<') ++depth;
+    if (text[end] == '>' && --depth == 0) break;
+  }
+  const std::string inside(text.substr(begin + 1, end - begin - 1));
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return split_at_commas(inside);
+}
+
+/// What ends `head`, the text before a "{": [template <…>] words name(parameters); none where it is no function.
+std::optional<Signature> signature_at_end(std::string_view head, bool cuda) {
+  head = without_spaces_after(head);
+  if (head.empty() || head.back() != ')') return std::nullopt;
+  head.remove_suffix(1);
+  const std::size_t open = head.find_last_of("(){};");
+  if (open == std::string_view::npos || head[open] != '(') return std::nullopt;
+  const std::string inside(head.substr(open + 1));
+  head = without_spaces_after(head.substr(0, open));
+  std::size_t name = head.size();
+  while (name > 0 && in_word(head[name - 1])) --name;
+  Signature signature{.name = std::string(head.substr(name)), .type_parameters = {}, .parameters = {}};
+  if (signature.name.empty() || std::isdigit(static_cast<unsigned char>(signature.name[0])) != 0) return std::nullopt;
+  head = head.substr(0, name);
+  head.remove_prefix(head.find_last_of("{};") + 1);  // npos + 1 is 0
+  for (const std::string& parameter : take_template(head)) {
+    const std::vector<std::string> words = words_of(parameter);
+    const bool type = !words.empty() && (words[0] == "typename" || words[0] == "class");
+    signature.type_parameters.push_back(type ? words.back() : "");
+  }
+  const std::vector<std::string> before = words_of(std::string(head));
+  const auto has = [&](const char* word) { return std::find(before.begin(), before.end(), word) != before.end(); };
+  // A statement, an initialiser, or a member after the colon of a constructor.
+  if (before.empty() || head.find('=') != std::string_view::npos || has(":")) return std::nullopt;
+  if (cuda ? !has("__global__") : has("static") || has("else") || has("return")) return std::nullopt;
+  for (const std::string& parameter : split_at_commas(inside)) {
+    if (words_of(parameter).empty() || words_of(parameter) == std::vector<std::string>{"void"}) continue;
+    signature.parameters.push_back(read_parameter(parameter));
+  }
+  return signature;
+}
+
 std::vector<Signature> signatures_in(const std::string& text, bool cuda) {
   const std::string code = without_comments(text);
-  // [template <…>] … name(parameters) {
-  const std::regex pattern(
-      R"((?:template\s*<([^>{;]*)>\s*)?((?:[A-Za-z_][\w:]*(?:\([^()]*\))?[\s*&]+)+)([A-Za-z_]\w*)\s*\(([^(){};]*)\)\s*\{)");
   std::vector<Signature> found;
-  for (std::sregex_iterator at(code.begin(), code.end(), pattern), end; at != end; ++at) {
-    const std::vector<std::string> before = words_of((*at)[2]);
-    const auto has = [&](const char* word) { return std::find(before.begin(), before.end(), word) != before.end(); };
-    if (cuda ? !has("__global__") : has("static") || has("else") || has("return")) continue;
-    Signature signature{.name = (*at)[3], .type_parameters = {}, .parameters = {}};
-    if ((*at)[1].matched) {
-      for (const std::string& parameter : split_at_commas((*at)[1])) {
-        const auto words = words_of(parameter);
-        const bool type = !words.empty() && (words[0] == "typename" || words[0] == "class");
-        signature.type_parameters.push_back(type ? words.back() : "");
-      }
-    }
-    for (const std::string& parameter : split_at_commas((*at)[4])) {
-      if (words_of(parameter).empty() || words_of(parameter) == std::vector<std::string>{"void"}) continue;
-      signature.parameters.push_back(read_parameter(parameter));
-    }
-    found.push_back(std::move(signature));
+  std::size_t begin = 0;  // after the last brace: what came before belongs to no later function
+  for (std::size_t at = code.find('{'); at != std::string::npos; at = code.find('{', at + 1)) {
+    const std::string_view head = std::string_view(code).substr(begin, at - begin);
+    if (std::optional<Signature> signature = signature_at_end(head, cuda)) found.push_back(std::move(*signature));
+    begin = at + 1;
   }
   return found;
 }

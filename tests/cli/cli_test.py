@@ -718,7 +718,7 @@ class Machines(Workspace):
     def test_a_cache_that_can_not_be_written_costs_no_measurement(self):
         (self.folder / "no-cache").mkdir()
         (self.folder / "no-cache/roofline").write_text("a file where a folder has to be")
-        done = subprocess.run([ROOFLINE, "calibrate", "--device", "cpu", "--threads", "1", "--quick", "--time", "6",
+        done = subprocess.run([ROOFLINE, "calibrate", "--device", "cpu", "--threads", "1", "--quick",
                                "-o", self.folder / "kept-here.json"],
                               env=dict(self.environment, XDG_CACHE_HOME=str(self.folder / "no-cache")), text=True,
                               capture_output=True)

@@ -5,8 +5,8 @@
 //     WHO    parent: the process that loaded this; child: what it forks; any
 //     CALL   a name of kNames, or "moment": before and after each of those that change files or processes, and in the
 //            middle of each write
-//     WHAT   an errno, "short" (half of a write), "kill" (SIGKILL), "stop" (SIGSTOP), "hang", or for how many seconds
-//            a clock jumps
+//     WHAT   an errno, "short" (half of a write), "kill" (SIGKILL), "stop" (SIGSTOP), "int", "term", "hup" (the signals
+//            of those names, at moments), "hang", or for how many seconds a clock jumps
 //     FIRST  which call is the first to fail, from 1; COUNT: how many do
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -119,7 +119,7 @@ bool refused(Call call) {
 }
 
 void moment() {
-  if (strikes(kMoment)) kill(getpid(), SIGKILL);
+  if (strikes(kMoment)) kill(getpid(), is("int") ? SIGINT : is("term") ? SIGTERM : is("hup") ? SIGHUP : SIGKILL);
 }
 
 template <class Function>

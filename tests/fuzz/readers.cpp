@@ -31,6 +31,7 @@
 #include "report/json/json.hpp"
 #include "report/json/node_json.hpp"
 #include "tests/support/profile_report.hpp"
+#include "user/first_suite.hpp"
 #include "user/formula.hpp"
 #include "user/npy.hpp"
 
@@ -261,6 +262,16 @@ void cubin(std::string_view bytes) {
 
 void npy(std::string_view bytes) { require(read_npy(file_of(bytes), 6).size() == 6, "an array has as many elements"); }
 
+void source(std::string_view bytes) {
+  for (const char* file : {"fuzzed.cu", "fuzzed.c"}) {
+    try {
+      first_suite(file, std::string(bytes));
+    } catch (const Error&) {
+      // Most mutants hold no function.
+    }
+  }
+}
+
 template <ImportedProfile (*read)(ByteSource&)>
 void import_by(std::string_view bytes) {
   ByteSource source(file_of(bytes));
@@ -286,6 +297,7 @@ constexpr std::array kReaders = {Reader{"suite", suite, 800},
                                  Reader{"spool", spool, 2000},
                                  Reader{"cubin", cubin, 12000},
                                  Reader{"npy", npy, 6000},
+                                 Reader{"source", source, 3000},
                                  Reader{"kineto", import_by<read_kineto>, 1600},
                                  Reader{"ncu_csv", import_by<read_ncu_csv>, 1600},
                                  Reader{"ncu_report", import_by<read_ncu_report>, 1600},

@@ -31,11 +31,11 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
 
-const Probe& probe_of(const std::string& name) {
+const Probe& probe_of(std::string_view name) {
   for (const Probe* probe : all_probes(DeviceKind::cpu)) {
     if (probe->name == name) return *probe;
   }
-  throw Error("no CPU probe is called " + name);
+  throw Error("no CPU probe is called " + std::string(name));
 }
 
 TEST(CpuProbes, AreAllThere) {

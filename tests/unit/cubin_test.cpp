@@ -253,8 +253,9 @@ TEST_F(OwnCode, CuobjdumpCountsTheSame) {
   const std::string tool = find_cuobjdump();
   if (tool.empty()) GTEST_SKIP() << "cuobjdump is not installed";
   const std::string file = std::filesystem::read_symlink("/proc/self/exe").string();
-  const std::unique_ptr<FILE, decltype(&pclose)> pipe(
-      popen(fmt::format("'{}' --dump-sass '{}' 2>&1", tool, file).c_str(), "r"), &pclose);
+  const auto close = [](FILE* pipe) { pclose(pipe); };
+  const std::unique_ptr<FILE, decltype(close)> pipe(
+      popen(fmt::format("'{}' --dump-sass '{}' 2>&1", tool, file).c_str(), "r"), close);
   ASSERT_NE(pipe, nullptr);
   std::map<std::string, std::map<std::string_view, int>> counts;
   bool hopper = false;

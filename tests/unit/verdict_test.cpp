@@ -36,11 +36,11 @@ Report recorded(const std::string& run) {
   return parse_report(read_file(path), path);
 }
 
-const Verdict& verdict_on(const std::vector<Verdict>& all, const Report& report, const std::string& name) {
+const Verdict& verdict_on(const std::vector<Verdict>& all, const Report& report, std::string_view name) {
   const auto found = std::find_if(all.begin(), all.end(), [&](const Verdict& verdict) {
     return point_name(report.points[verdict.row]).find(name) != std::string::npos;
   });
-  if (found == all.end()) throw std::runtime_error("no verdict on " + name);
+  if (found == all.end()) throw std::runtime_error("no verdict on " + std::string(name));
   return *found;
 }
 
