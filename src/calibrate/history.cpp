@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "calibrate/machine_store.hpp"
 #include "measure/audit.hpp"
@@ -63,8 +64,9 @@ std::string was_slow(const Machine& now, const Machine& kept) {
   double factor = 1 + kSameAsBefore;
   for (const Ceiling& ceiling : now.ceilings) {
     const Ceiling* before = earlier_of(now, ceiling, kept);
-    // A suspect one has already been reported.
-    if (before == nullptr || before->suspect() || !(rise(ceiling, *before) > factor)) continue;
+    // One that was not confirmed has already been reported.
+    if (before == nullptr || before->audit.status() != CheckStatus::pass || !(rise(ceiling, *before) > factor))
+      continue;
     most = &ceiling;
     factor = rise(ceiling, *before);
   }
@@ -85,7 +87,10 @@ void compare_with_history(Machine& now, const Machine& kept, std::int64_t now_s)
     const std::optional<std::int64_t> then_s = seconds_since_1970(most->measured_at);
     if (!then_s || now_s - *then_s > kRemembered_s || !(most->value > ceiling.value)) continue;
     ceiling.past_best = most;
-    ceiling.audit.checks.push_back(audit_history(ceiling));
+    Check check = audit_history(ceiling);
+    // More rounds may reach it yet.
+    if (ceiling.provisional() && check.status == CheckStatus::fail) check.status = CheckStatus::provisional;
+    ceiling.audit.checks.push_back(std::move(check));
   }
 }
 

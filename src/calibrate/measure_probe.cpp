@@ -40,10 +40,11 @@ class ProbeRun {
                            .intensity = arithmetic_intensity(winner.work, main_memory(probe_.device)),
                            .pipe = dominant_pipe(winner.work)};
     if (is_significant(seen)) measured.ceiling.contention = seen;
-    audit(measured.ceiling, winner, time);
+    audit(measured.ceiling, winner, time, {});
     winner = ProbeCase();  // frees its buffers before those of twice the work are allocated
     // Before the sustained run, after which the device is hot and has another clock.
     if (probe_.scalable && !cancelled_()) measured.ceiling.audit.checks.push_back(audit_doubled(best, time));
+    settle_noise_checks(measured.ceiling);
     if (probe_.sustained && !effort_.quick && effort_.sustain_s > 0 && !cancelled_())
       measured.sustained = sustain(best, measured.ceiling);
     measured.ceiling.took_s = wall_seconds() - begin_s;
@@ -100,9 +101,10 @@ class ProbeRun {
     // If turbo is shared with neighbours the clock never stabilises, and no limiter is reported for it.
     const bool regulated = held(ceiling.power) || (burst.rounds > 0 && cycles.status == CheckStatus::pass);
     if (regulated) ceiling.ci95 = rates_of(winner.amount, range_of(loaded.time));
-    audit(ceiling, winner, loaded.time, regulated, loaded.shift);
+    audit(ceiling, winner, loaded.time, Regulation{regulated, loaded.shift, cycles.status == CheckStatus::pass});
     if (probe_.kind == CeilingKind::compute) ceiling.audit.checks.push_back(cycles);
     ceiling.audit.checks.push_back(audit_duration(loaded.sampled_s, sustained_options(effort_, probe_).min_time_s));
+    settle_noise_checks(ceiling);
     ceiling.took_s = wall_seconds() - begin_s;
     return ceiling;
   }
@@ -155,14 +157,19 @@ class ProbeRun {
     return ceiling;
   }
 
-  /// `regulated`: only the clock changed, by `shift` between the halves of the samples.
-  void audit(Ceiling& ceiling, const ProbeCase& winner, const Summary& time, bool regulated = false,
-             double shift = 0) const {
+  /// How the clock changed under load.
+  struct Regulation {
+    bool alone = false;            ///< nothing else changed
+    double shift = 0;              ///< between the halves of the samples
+    bool same_in_a_cycle = false;  ///< as much work per cycle as in the burst
+  };
+
+  void audit(Ceiling& ceiling, const ProbeCase& winner, const Summary& time, const Regulation& regulation) const {
     auto& checks = ceiling.audit.checks;
     if (winner.verify) checks.push_back(audit_result(winner.verify()));
     if (held(ceiling.power)) {
-      checks.push_back(audit_regulation(time, *ceiling.power.limiter, shift));
-    } else if (!regulated) {
+      checks.push_back(audit_regulation(time, *ceiling.power.limiter, regulation.shift, regulation.same_in_a_cycle));
+    } else if (!regulation.alone) {
       checks.push_back(audit_interval(ceiling.value, ceiling.ci95));
       checks.push_back(audit_steadiness(time));
     }

@@ -170,6 +170,7 @@ std::optional<MeasuredProbe> ProbeRounds::measured(double slowed_share) const {
             audit_limit_of(probe_, ceiling)};
   checks.insert(checks.end(), best->checks.begin(), best->checks.end());
   if (probe_.scalable) checks.push_back(audit_doubled(*best, slowed_share));
+  settle_noise_checks(ceiling);
   return measured;
 }
 

@@ -197,7 +197,7 @@ const Member& document_wanted() {
 void put_links(const std::vector<NodeRate>& links, std::vector<Sheet>& sheets) {
   std::map<std::string, std::map<int, std::vector<const NodeRate*>>> by_name;
   for (const NodeRate& rate : links) {
-    if (rate.ceiling.audit != CheckStatus::fail) by_name[rate.name][rate.device].push_back(&rate);
+    if (rate.ceiling.audit == CheckStatus::pass) by_name[rate.name][rate.device].push_back(&rate);
   }
   for (const auto& [name, by_device] : by_name) {
     std::map<int, double> usual;

@@ -82,8 +82,9 @@ inline constexpr std::string_view kResultCheck = "result verified";
 
 /// Instead of the interval and steadiness checks if a limiter lowers the clock: it oscillates with a period of
 /// about a second, so that adjacent samples are correlated and no median of two seconds is known within 1 %.
-/// `shift`, the relative difference between the medians of both halves of the samples, must be within ± 2 %.
-Check audit_regulation(const Summary& time, std::string_view limiter, double shift);
+/// `shift`, the relative difference between the medians of both halves of the samples, must be within ± 2 %,
+/// unless the work per cycle is that of the burst ceiling (`same_in_a_cycle`): then the clock alone moved.
+Check audit_regulation(const Summary& time, std::string_view limiter, double shift, bool same_in_a_cycle = false);
 inline constexpr std::string_view kRegulatedCheck = "regulated about one level";
 
 /// Instead of the steadiness check for a fast plateau, which must have been reached (FastPlateau::reached). A roof
@@ -106,6 +107,10 @@ inline constexpr double kSameAsBefore = 0.03;
 
 /// Whether the check fails on a noisy machine: the ceiling may be right, but is not known precisely enough.
 bool is_noise_check(const Check& check);
+
+/// Failed checks of noise, and of doubling beside one, become provisional where no load of others was measured
+/// (Ceiling::contention): they are no evidence of a fault.
+void settle_noise_checks(Ceiling& ceiling);
 
 /// The probe's time must have been steady: a stable warm-up, and no drift while sampling.
 Check audit_steadiness(const Summary& time);

@@ -67,8 +67,8 @@ bool FastPlateau::at_limit(double least_s) const {
 }
 
 bool FastPlateau::reached(double slowed_share, double least_s) const {
-  const bool seen = supported() && chance_of_missing(slowed_share) < kLeastDoubt;
-  return rounds >= kLeastRounds && (seen || at_limit(least_s));
+  const bool seen = rounds >= kLeastRounds && supported() && chance_of_missing(slowed_share) < kLeastDoubt;
+  return seen || at_limit(least_s);
 }
 
 FastPlateau fast_plateau(std::span<const Round> rounds) {

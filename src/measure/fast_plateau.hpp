@@ -37,9 +37,9 @@ struct FastPlateau {
   /// The probability that every round was slowed, for that share of slowed rounds.
   double chance_of_missing(double slowed_share) const;
 
-  /// Supported in at least three rounds, with a probability of less than 0.1 % that all were slowed alike; or
-  /// within 1 % of `least_s`, the minimum time of the hardware at that clock, with ten supporting samples: no
-  /// round can be faster. NaN if that time is unknown.
+  /// Supported in at least three rounds, with a probability of less than 0.1 % that all were slowed alike; or, in any
+  /// number of rounds, within 1 % of `least_s`, the minimum time of the hardware at that clock, with ten supporting
+  /// samples: no round can be faster. NaN if that time is unknown.
   bool reached(double slowed_share, double least_s = std::numeric_limits<double>::quiet_NaN()) const;
   bool at_limit(double least_s) const;
 };

@@ -14,7 +14,7 @@ constexpr std::array<std::string_view, 4> kKinds = {"bandwidth", "compute", "ove
 constexpr std::array<std::string_view, 4> kUnits = {"byte/s", "FLOP/s", "launch/s", "access/s"};
 constexpr std::array<std::string_view, 2> kRoles = {"roof", "reference"};
 constexpr std::array<std::string_view, 2> kRegimes = {"burst", "sustained"};
-constexpr std::array<std::string_view, 3> kStatuses = {"pass", "fail", "not_run"};
+constexpr std::array<std::string_view, 4> kStatuses = {"pass", "provisional", "fail", "not_run"};
 
 }  // namespace
 
@@ -23,6 +23,7 @@ CheckStatus Audit::status() const {
     return std::any_of(checks.begin(), checks.end(), [&](const Check& check) { return check.status == wanted; });
   };
   if (any(CheckStatus::fail)) return CheckStatus::fail;
+  if (any(CheckStatus::provisional)) return CheckStatus::provisional;
   return any(CheckStatus::pass) ? CheckStatus::pass : CheckStatus::not_run;
 }
 

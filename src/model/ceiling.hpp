@@ -34,7 +34,8 @@ enum class Role : std::uint8_t { roof, reference };
 /// burst: before the power limiter acts; sustained: after clock and power have stabilised.
 enum class Regime : std::uint8_t { burst, sustained };
 
-enum class CheckStatus : std::uint8_t { pass, fail, not_run };
+/// provisional: measured, but not yet often enough or on too restless a machine to decide, without a sign of a fault.
+enum class CheckStatus : std::uint8_t { pass, provisional, fail, not_run };
 
 /// One check of an audit, with the figures that decided it.
 struct Check {
@@ -45,9 +46,10 @@ struct Check {
 
 struct Audit {
   std::vector<Check> checks;
-  /// fail if any check failed; pass if at least one passed and none failed; otherwise not_run.
+  /// fail if any check failed, else provisional if any is; pass if at least one passed; otherwise not_run.
   CheckStatus status() const;
   bool suspect() const { return status() == CheckStatus::fail; }
+  bool provisional() const { return status() == CheckStatus::provisional; }
 };
 
 /// The maximum rate by the hardware's description, e.g. "2 x 3201 MHz x 6016 bit".
@@ -118,6 +120,7 @@ struct Ceiling {
   double took_s = 0;  /// duration: search, sampling and audit (and the sustained run, for a burst one)
 
   bool suspect() const { return audit.suspect(); }
+  bool provisional() const { return audit.provisional(); }
   /// Whether it was not measured: it is a limit from the device's attributes or its data sheet.
   bool is_data_sheet_limit() const { return origin == kAttributesOrigin || origin == kDataSheetOrigin; }
 };

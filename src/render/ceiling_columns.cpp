@@ -67,6 +67,7 @@ std::string sustained_markdown(const CeilingRow& row) {
   std::string text = ceiling_value(*sustained);
   if (sustained->clocks.core_hz) text += ", " + si(*sustained->clocks.core_hz, "Hz");
   if (sustained->power.watts) text += ", " + si(*sustained->power.watts, "W");
+  if (sustained->provisional()) return text + " (provisional)";
   return sustained->suspect() ? text + " (**suspect**)" : text;
 }
 
@@ -134,7 +135,9 @@ struct AuditLook {
 AuditLook audit_look(const CeilingRow& row) {
   switch (row.ceiling.audit.status()) {
     case CheckStatus::pass:
-      return {"pass", Ink::good, "pass"};
+      return {"confirmed", Ink::good, "pass"};
+    case CheckStatus::provisional:
+      return {"provisional", Ink::dim, "skipped"};
     case CheckStatus::fail:
       return {"suspect", Ink::warn, "fail"};
     case CheckStatus::not_run:
@@ -144,14 +147,15 @@ AuditLook audit_look(const CeilingRow& row) {
 }
 std::string audit_text(const CeilingRow& row) { return audit_look(row).word; }
 std::string audit_markdown(const CeilingRow& row) {
-  if (!row.ceiling.suspect()) return audit_text(row);
+  const CheckStatus status = row.ceiling.audit.status();
+  if (status != CheckStatus::fail && status != CheckStatus::provisional) return audit_text(row);
   std::string failed;
   for (const Check& check : row.ceiling.audit.checks) {
-    if (check.status != CheckStatus::fail) continue;
+    if (check.status != status) continue;
     failed += fmt::format("{}{} ({})", failed.empty() ? "" : "; ", escape_markdown(check.name),
                           escape_markdown(check.detail));
   }
-  return "**suspect**: " + failed;
+  return fmt::format("**{}**: {}", audit_text(row), failed);
 }
 /// What failed stands there for all to see; the figures of the others are in the report's JSON, from which the page's
 /// script lists them.
@@ -162,8 +166,10 @@ std::string audit_html(const CeilingRow& row) {
   if (checks.empty()) return html;
   html += fmt::format(" {} of {} checks", std::ranges::count(checks, CheckStatus::pass, &Check::status), checks.size());
   for (const Check& check : checks) {
-    if (check.status != CheckStatus::fail) continue;
-    html += fmt::format("<small class=\"warn\">{}: {}</small>", escape_html(check.name), escape_html(check.detail));
+    const bool failed = check.status == CheckStatus::fail;
+    if (!failed && check.status != CheckStatus::provisional) continue;
+    html += fmt::format("<small{}>{}: {}</small>", failed ? " class=\"warn\"" : "", escape_html(check.name),
+                        escape_html(check.detail));
   }
   return html;
 }

@@ -24,11 +24,12 @@ enum class FindingKind : std::uint8_t {
   clock_limited,    ///< rows below the clock of the burst roof
   rows_at_roof,
   // Of a machine's ceilings.
-  noisy_ceilings,       ///< suspect, because the machine's speed changed while they were measured
-  failed_check,         ///< suspect by another check
-  slower_than_earlier,  ///< suspect, below an earlier calibration
-  lower_clock,          ///< below an earlier calibration by their clock
-  background_slowdown,  ///< how far below its roofs the machine was while it was calibrated
+  noisy_ceilings,        ///< suspect, because others used the machine while they were measured
+  provisional_ceilings,  ///< not yet measured often or steadily enough to be confirmed
+  failed_check,          ///< suspect by another check
+  slower_than_earlier,   ///< suspect, below an earlier calibration
+  lower_clock,           ///< below an earlier calibration by their clock
+  varying_speed,         ///< how far below its best the machine typically was while it was calibrated
   // Of a profiled program.
   program_failed,      ///< a signal or an exit status that is not 0
   records_dropped,     ///< by the driver

@@ -1,4 +1,4 @@
-// Suspect ceilings by cause, each with an action, and the background slowdown during the calibration.
+// Suspect ceilings by cause, provisional ones, each with an action, and how the speed varied during the calibration.
 #include "report/machine_findings.hpp"
 
 #include <fmt/format.h>
@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -20,8 +22,8 @@ namespace {
 
 using Ceilings = std::vector<const Ceiling*>;
 
-/// A typical sample below this share of the plateau counts as background slowdown.
-constexpr double kDisturbed = 0.97;
+/// A machine whose typical sample is below this share of its best varies in speed.
+constexpr double kSteadySpeed = 0.97;
 constexpr double kUsualTime_s = 60;
 
 /// Names with commas, the first few of many.
@@ -52,16 +54,48 @@ std::string cause_of(const Ceiling& ceiling) {
   return unrest && cause == kDoublingCheck ? std::string() : cause;
 }
 
-std::string remedy(const Machine& machine, const Ceilings& restless) {
-  const bool burst = std::any_of(restless.begin(), restless.end(),
-                                 [](const Ceiling* ceiling) { return ceiling->regime == Regime::burst; });
-  std::string text = "Calibrate on an idle machine";
-  if (machine.device.kind == DeviceKind::cpu && burst) {
-    text += fmt::format(", or for longer: --time {}", number(2 * machine.time_s.value_or(kUsualTime_s), 3));
-  } else if (!burst) {
-    text += ", or sustain the load for longer: --sustain 10";
+bool all_sustained(const Ceilings& ceilings) {
+  return std::ranges::all_of(ceilings, [](const Ceiling* ceiling) { return ceiling->regime == Regime::sustained; });
+}
+
+/// "--time 120" or "--sustain 10": what measures these ceilings for longer.
+std::string for_longer(const Machine& machine, const Ceilings& ceilings) {
+  if (all_sustained(ceilings)) return "--sustain 10";
+  return fmt::format("--time {}", number(2 * machine.time_s.value_or(kUsualTime_s), 3));
+}
+
+/// With the measured load of others; files of earlier versions have none.
+std::string under_load(const Machine& machine, const Ceilings& ceilings) {
+  Contention seen;
+  for (const Ceiling* ceiling : ceilings) {
+    if (ceiling->contention) seen += *ceiling->contention;
   }
-  return text + ".";
+  const std::string load = describe(seen);
+  const bool one = ceilings.size() == 1;
+  const bool longer = all_sustained(ceilings) || machine.device.kind == DeviceKind::cpu;
+  return fmt::format("{} {} suspect: {}. Calibrate on an idle machine{}{}.", names_of(ceilings), one ? "is" : "are",
+                     load.empty() ? "too much noise" : load + " while " + (one ? "it was" : "they were") + " measured",
+                     longer ? ", or for longer: " : "", longer ? for_longer(machine, ceilings) : "");
+}
+
+/// Of those that are provisional: how often they were measured, or how widely they scatter.
+std::string not_yet_confirmed(const Machine& machine, const Ceilings& ceilings) {
+  std::int64_t least = 0, most = 0;
+  for (const Ceiling* ceiling : ceilings) {
+    least = least == 0 ? ceiling->rounds : std::min(least, ceiling->rounds);
+    most = std::max(most, ceiling->rounds);
+  }
+  const bool one = ceilings.size() == 1;
+  const std::string names = names_of(ceilings) + (one ? " is" : " are");
+  if (most == 0) {
+    return fmt::format("{} provisional: no steady value within 1 % (figures: `roofline machine --verbose`).", names);
+  }
+  const std::string rounds = least == most ? count(most) : fmt::format("{} to {}", least, most);
+  const bool usual = machine.time_s.value_or(kUsualTime_s) < kUsualTime_s;
+  return fmt::format(
+      "{} provisional: measured in {} {}, too few to confirm {}. `roofline calibrate{}` ({} s) repeats {}.", names,
+      rounds, most == 1 ? "round" : "rounds", one ? "it" : "them", usual ? "" : " " + for_longer(machine, ceilings),
+      number(usual ? kUsualTime_s : 2 * machine.time_s.value_or(kUsualTime_s), 3), one ? "it" : "them");
 }
 
 double share_of_before(const Ceiling& ceiling) { return ceiling.value / ceiling.past_best->value; }
@@ -82,53 +116,49 @@ std::string slower_than_before(const Ceilings& slower) {
       clean_line(least.past_best->measured_at));
 }
 
-/// One finding for each cause. The measured slowdown (`disturbed`) introduces the one about noise; without suspect
-/// ceilings of that cause it is a finding of its own, the first.
-Findings suspects(const Machine& machine, const Ceilings& ceilings, const std::string& disturbed) {
+/// One finding for each cause.
+Findings suspects(const Machine& machine, const Ceilings& ceilings) {
   std::map<std::string, Ceilings> by_cause;
   for (const Ceiling* ceiling : ceilings) {
     if (ceiling->suspect()) by_cause[cause_of(*ceiling)].push_back(ceiling);
   }
-  const std::string was_disturbed = disturbed.empty() ? "" : "Background slowdown during calibration: " + disturbed;
   Findings found;
-  if (!disturbed.empty() && !by_cause.contains("")) {
-    found.push_back({FindingKind::background_slowdown, was_disturbed + "."});
-  }
   for (const auto& [cause, of_it] : by_cause) {
-    const char* are = of_it.size() == 1 ? "is" : "are";
     if (cause == kHistoryCheck) {
       found.push_back({FindingKind::slower_than_earlier, slower_than_before(of_it)});
     } else if (cause.empty()) {
-      const std::string why = disturbed.empty() ? " (too much noise)" : "";
-      const std::string before = disturbed.empty() ? "" : was_disturbed + ". ";
-      found.push_back({FindingKind::noisy_ceilings, fmt::format("{}{} {} suspect{}. {}", before, names_of(of_it), are,
-                                                                why, remedy(machine, of_it))});
+      found.push_back({FindingKind::noisy_ceilings, under_load(machine, of_it)});
     } else {
       found.push_back({FindingKind::failed_check,
                        fmt::format("{} {} suspect: the check \"{}\" failed (figures: `roofline machine --verbose`).",
-                                   names_of(of_it), are, clean_line(cause))});
+                                   names_of(of_it), of_it.size() == 1 ? "is" : "are", clean_line(cause))});
     }
   }
   return found;
 }
 
-/// "12 roofs typically at 61 %, lowest dram.write at 42 %"; empty where there was none.
-std::string contention(const Ceilings& ceilings) {
+/// "12 roofs were typically at 61 % of their best, lowest dram.write at 42 %": of those with enough rounds to tell;
+/// empty where there was none.
+std::string varying_speed(const Ceilings& ceilings) {
+  constexpr std::int64_t kEnoughRounds = 3;
   std::vector<double> shares;
   const Ceiling* least = nullptr;
   const auto share_of = [](const Ceiling& ceiling) {
     return ceiling.median_rate.value_or(ceiling.value) / ceiling.value;
   };
   for (const Ceiling* ceiling : ceilings) {
-    if (!(share_of(*ceiling) < kDisturbed)) continue;
+    if (ceiling->rounds < kEnoughRounds || !(share_of(*ceiling) < kSteadySpeed)) continue;
     shares.push_back(share_of(*ceiling));
     if (least == nullptr || share_of(*ceiling) < share_of(*least)) least = ceiling;
   }
   if (least == nullptr) return {};
   const std::string name = clean_line(ceiling_label(*least));
-  if (shares.size() == 1) return fmt::format("{} typically at {}", name, percent(shares.front()));
-  return fmt::format("{} roofs typically at {}, lowest {} at {}", shares.size(), percent(median(shares)), name,
-                     percent(share_of(*least)));
+  if (shares.size() == 1) {
+    return fmt::format("The machine's speed varied: {} was typically at {} of its best.", name,
+                       percent(shares.front()));
+  }
+  return fmt::format("The machine's speed varied: {} roofs were typically at {} of their best, lowest {} at {}.",
+                     shares.size(), percent(median(shares)), name, percent(share_of(*least)));
 }
 
 /// Ceilings that are below an earlier calibration by their clock alone, and so pass their audit; empty where none is.
@@ -150,7 +180,21 @@ std::string slower_by_their_clock(const Ceilings& ceilings) {
 }
 
 Findings findings_of(const Machine& machine, const Ceilings& ceilings) {
-  return suspects(machine, ceilings, contention(ceilings));
+  Findings found;
+  if (std::string varied = varying_speed(ceilings); !varied.empty()) {
+    found.push_back({FindingKind::varying_speed, std::move(varied)});
+  }
+  std::ranges::move(suspects(machine, ceilings), std::back_inserter(found));
+  // Those that were measured in rounds, and those measured once for longer, want different remedies.
+  for (const bool in_rounds : {true, false}) {
+    Ceilings provisional;
+    for (const Ceiling* ceiling : ceilings) {
+      if (ceiling->provisional() && (ceiling->rounds > 0) == in_rounds) provisional.push_back(ceiling);
+    }
+    if (provisional.empty()) continue;
+    found.push_back({FindingKind::provisional_ceilings, not_yet_confirmed(machine, provisional)});
+  }
+  return found;
 }
 
 }  // namespace

@@ -229,6 +229,7 @@ std::string shared_label(const std::vector<const Roof*>& roofs) {
   const Ceiling& first = *roofs.front()->ceiling;
   if (first.regime == Regime::sustained) text += " sustained";
   if (first.suspect()) text += " · suspect";
+  if (first.provisional()) text += " · provisional";
   if (first.is_data_sheet_limit()) text += " · not measured";
   return text;
 }
@@ -266,8 +267,11 @@ std::string Roof::title() const {
   text += ")";
   if (c.limit) text += fmt::format("; limit {} = {}", rate_of(c, c.limit->value), c.limit->basis);
   for (const Ceiling* other : others) text += fmt::format("; {} {}", name_of(*other), rate(other->value, other->kind));
-  for (const Check& check : c.audit.checks)
+  for (const Check& check : c.audit.checks) {
     if (check.status == CheckStatus::fail) text += fmt::format("; suspect: {} ({})", check.name, check.detail);
+    if (check.status == CheckStatus::provisional)
+      text += fmt::format("; provisional: {} ({})", check.name, check.detail);
+  }
   return text;
 }
 

@@ -88,7 +88,7 @@ void add_sizes(const Chart& chart, std::vector<LegendEntry>& out) {
 
 /// Lines with a special look.
 void add_lines(const Chart& chart, std::vector<LegendEntry>& out) {
-  bool sustained = false, limits = false, band = false, suspect = false, promised = false;
+  bool sustained = false, limits = false, band = false, suspect = false, provisional = false, promised = false;
   for (const auto* roofs : {&chart.roofs.memory, &chart.roofs.compute}) {
     for (const Roof& roof : *roofs) {
       const Ceiling& c = *roof.ceiling;
@@ -96,6 +96,7 @@ void add_lines(const Chart& chart, std::vector<LegendEntry>& out) {
       limits |= roof.shows_limit();
       band |= c.ci95.low > 0 && c.ci95.high / c.ci95.low >= kVisibleInterval;
       suspect |= c.suspect();
+      provisional |= c.provisional();
       promised |= c.is_data_sheet_limit();
     }
   }
@@ -103,6 +104,7 @@ void add_lines(const Chart& chart, std::vector<LegendEntry>& out) {
   if (limits) out.push_back({"hardware limit", "", {sample_line(chart.colors->faint, 1.2, {1.2, 3})}, 24});
   if (band) out.push_back({"95 % interval", "", {sample_line(chart.colors->band, 8, {})}, 24});
   if (promised) out.push_back({"data-sheet limit", "", {sample_line(chart.colors->roof, 1.5, {2, 4})}, 24});
+  if (provisional) out.push_back({"provisional", "", {sample_line(chart.colors->faint, 1.5, {})}, 24});
   if (suspect) out.push_back({"failed its audit", "", {sample_line(chart.colors->suspect, 1.5, {9, 3, 2, 3})}, 24});
 }
 

@@ -89,7 +89,8 @@ class RoofNames {
       const auto shares = [&](const Shared& row) {
         const Roof& first = roofs[row.front()];
         const double apart = chart_.y.pixel(roof.ceiling->value) - chart_.y.pixel(first.ceiling->value);
-        return apart < kCoincide && roof.used == first.used && roof.ceiling->suspect() == first.ceiling->suspect();
+        return apart < kCoincide && roof.used == first.used &&
+               roof.ceiling->audit.status() == first.ceiling->audit.status();
       };
       const auto row = std::find_if(rows.begin(), rows.end(), shares);
       if (row == rows.end()) {

@@ -37,6 +37,7 @@ double flat_begin(const Chart& chart, const Roof& roof, double flops) {
 
 Color color_of(const Chart& chart, const Roof& roof) {
   if (roof.ceiling->suspect()) return chart.colors->suspect;
+  if (roof.ceiling->provisional()) return chart.colors->faint;
   if (roof.main) return chart.colors->roof_main;
   return roof.used ? chart.colors->roof : chart.colors->roof_idle;
 }
@@ -97,6 +98,7 @@ Group roof_group(Chart& chart, const Roof& roof) {
   if (!roof.used) group.classes += " idle";
   if (roof.to > 0) group.classes += " pattern";
   if (c.suspect()) group.classes += " suspect";
+  if (c.provisional()) group.classes += " provisional";
   if (c.is_data_sheet_limit()) group.classes += " promised";
   group.data = {{"ceiling", ceiling_label(c)},
                 {"kind", std::string(to_string(c.kind))},

@@ -80,9 +80,8 @@ std::string render_fleet_terminal(const Fleet& fleet, const TerminalStyle& style
     text += more(fleet.drifts.size(), shown, "changes");
   }
   if (suspects > 0) {
-    text +=
-        fmt::format("\n{} roof{} did not pass {} audit and {} not count\n", count(static_cast<std::int64_t>(suspects)),
-                    suspects == 1 ? "" : "s", suspects == 1 ? "its" : "their", suspects == 1 ? "does" : "do");
+    text += fmt::format("\n{} roof{} {} not confirmed and {} not count\n", count(static_cast<std::int64_t>(suspects)),
+                        suspects == 1 ? "" : "s", suspects == 1 ? "is" : "are", suspects == 1 ? "does" : "do");
   }
   if (!fleet.left_out.empty()) {
     text += "\n" +
