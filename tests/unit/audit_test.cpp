@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <initializer_list>
 #include <limits>
+#include <optional>
+#include <string_view>
 
 #include "tests/support/mentions.hpp"
 #include "tests/support/values.hpp"
@@ -225,6 +228,29 @@ TEST(Audit, ALimiterMayHuntAboutOneLevel) {
   EXPECT_EQ(hunting.status, CheckStatus::pass);
   EXPECT_THAT(hunting.detail, mentions("power cap", "-1.30 %", "-1.9 % to +5.2 %"));
   EXPECT_EQ(audit_regulation(time, "power cap", 0.031).status, CheckStatus::fail) << "still falling";
+  EXPECT_EQ(audit_regulation(time, "power cap", 0.031, true).status, CheckStatus::pass) << "by its clock alone";
+}
+
+TEST(Audit, NoiseIsAFaultOnlyBesideAMeasuredLoad) {
+  const auto audited = [](std::initializer_list<std::string_view> failed, std::optional<Contention> load) {
+    Ceiling ceiling;
+    ceiling.contention = load;
+    ceiling.audit.checks = {{std::string(kResultCheck), CheckStatus::pass, ""}};
+    for (const std::string_view check : failed) {
+      ceiling.audit.checks.push_back({std::string(check), CheckStatus::fail, ""});
+    }
+    settle_noise_checks(ceiling);
+    return ceiling.audit.status();
+  };
+  const Contention busy{.wall_s = 10, .cpus = 2, .cores = 2, .others_s = 18};
+  EXPECT_EQ(audited({}, busy), CheckStatus::pass);
+  for (const std::string_view check : {kPlateauCheck, kIntervalCheck, kSteadyCheck, kRegulatedCheck, kCyclesCheck}) {
+    EXPECT_EQ(audited({check}, std::nullopt), CheckStatus::provisional) << check;
+    EXPECT_EQ(audited({check}, busy), CheckStatus::fail) << check;
+    EXPECT_EQ(audited({check, kLimitCheck}, std::nullopt), CheckStatus::fail) << check;
+  }
+  EXPECT_EQ(audited({kIntervalCheck, kDoublingCheck}, std::nullopt), CheckStatus::provisional);
+  EXPECT_EQ(audited({kDoublingCheck}, std::nullopt), CheckStatus::fail) << "a steady time that is not doubled";
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 
 #include "measure/audit.hpp"
 #include "tests/support/mentions.hpp"
@@ -27,6 +28,11 @@ Machine cpu() {
 
 void fail(Ceiling& ceiling, std::string_view check) {
   ceiling.audit.checks.push_back({std::string(check), CheckStatus::fail, "by 7 %"});
+}
+
+void leave_open(Ceiling& ceiling, std::int64_t rounds) {
+  ceiling.rounds = rounds;
+  ceiling.audit.checks.push_back({std::string(kPlateauCheck), CheckStatus::provisional, "1 of 1 rounds"});
 }
 
 TEST(MachineFindings, ASoundMachineHasNone) { EXPECT_THAT(machine_findings(cpu()), IsEmpty()); }
@@ -97,20 +103,43 @@ TEST(MachineFindings, PipesThatAreLowerByTheirClockSaySoOfTheMachineAndNotOfPoin
   EXPECT_THAT(machine_findings(machine), IsEmpty()) << "within 3 %";
 }
 
-TEST(MachineFindings, ADisturbedMachineSaysSoInOneLine) {
+TEST(MachineFindings, AVaryingSpeedIsReportedOnceThereAreEnoughRounds) {
   Machine machine = cpu();
+  for (Ceiling& ceiling : machine.ceilings) ceiling.rounds = 5;
   machine.ceilings[0].median_rate = 0.98 * machine.ceilings[0].value;
   EXPECT_THAT(machine_findings(machine), IsEmpty());
   machine.ceilings[1].median_rate = 0.61 * machine.ceilings[1].value;
-  EXPECT_THAT(machine_findings(machine), ElementsAre(finding(FindingKind::background_slowdown, "hbm.write", "61.0 %")));
+  EXPECT_THAT(machine_findings(machine), ElementsAre(finding(FindingKind::varying_speed, "hbm.write", "61.0 %")));
   machine.ceilings[2].median_rate = 0.8 * machine.ceilings[2].value;
   machine.ceilings[3].median_rate = 0.9 * machine.ceilings[3].value;
   EXPECT_THAT(machine_findings(machine),
-              ElementsAre(finding(FindingKind::background_slowdown, "3 roofs", "80.0 %", "hbm.write at 61.0 %")));
-  fail(machine.ceilings[1], kPlateauCheck);
-  EXPECT_THAT(machine_findings(machine), ElementsAre(finding(FindingKind::noisy_ceilings, "3 roofs", "80.0 %",
-                                                             "hbm.write at 61.0 %", "--time 120")))
-      << "one line of warning";
+              ElementsAre(finding(FindingKind::varying_speed, "3 roofs", "80.0 %", "hbm.write at 61.0 %")));
+  for (Ceiling& ceiling : machine.ceilings) ceiling.rounds = 2;
+  EXPECT_THAT(machine_findings(machine), IsEmpty()) << "two rounds that differ show nothing about the machine";
+}
+
+TEST(MachineFindings, TheLoadThatMadeARoofSuspectIsNamedWithItsAmount) {
+  Machine machine = cpu();
+  fail(machine.ceilings[0], kPlateauCheck);
+  machine.ceilings[0].contention = Contention{.wall_s = 10, .cpus = 2, .cores = 2, .others_s = 18};
+  EXPECT_THAT(machine_findings(machine),
+              ElementsAre(finding(FindingKind::noisy_ceilings, "hbm.read", "1.8 of 2", "idle machine")));
+}
+
+TEST(MachineFindings, WhatIsNotYetConfirmedIsNoFault) {
+  Machine machine = cpu();
+  machine.time_s = 30;
+  leave_open(machine.ceilings[0], 1);
+  leave_open(machine.ceilings[1], 2);
+  EXPECT_TRUE(machine.ceilings[0].provisional());
+  EXPECT_FALSE(machine.ceilings[0].suspect());
+  EXPECT_THAT(machine_findings(machine), ElementsAre(finding(FindingKind::provisional_ceilings, "hbm.read and hbm.write",
+                                                             "1 to 2 rounds", "`roofline calibrate` (60 s)")));
+  machine.time_s = 60;
+  EXPECT_THAT(machine_findings(machine), ElementsAre(finding(FindingKind::provisional_ceilings, "--time 120")));
+  fail(machine.ceilings[1], kLimitCheck);
+  EXPECT_THAT(machine_findings(machine), ElementsAre(finding(FindingKind::failed_check, "hbm.write"),
+                                                     finding(FindingKind::provisional_ceilings, "hbm.read is")));
 }
 
 TEST(MachineFindings, WhatNoKernelIsHeldAgainstIsNotWarnedAbout) {

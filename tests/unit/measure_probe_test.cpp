@@ -132,7 +132,7 @@ TEST(MeasureProbe, ASustainedRoofIsWhatTheClockLeaves) {
   EXPECT_LE(regulated.ci95.low, regulated.value);
   EXPECT_GE(regulated.ci95.high, regulated.value);
   const Ceiling slowed = sustained_at_a_falling_clock(0.7, 5);
-  EXPECT_EQ(find(slowed.audit, kCyclesCheck)->status, CheckStatus::fail) << "no clock takes 30 % a cycle";
+  EXPECT_EQ(find(slowed.audit, kCyclesCheck)->status, CheckStatus::provisional) << "no clock takes 30 % a cycle";
   EXPECT_NE(find(slowed.audit, kSteadyCheck), nullptr);
   EXPECT_NE(find(sustained_at_a_falling_clock(1, 0).audit, kSteadyCheck), nullptr) << "a GPU's limiter has a name";
 }

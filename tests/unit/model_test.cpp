@@ -304,8 +304,11 @@ TEST(Audit, OneFailureDecides) {
   EXPECT_EQ(audit.status(), CheckStatus::not_run);
   audit.checks = {{"a", CheckStatus::pass, ""}, {"b", CheckStatus::not_run, ""}};
   EXPECT_EQ(audit.status(), CheckStatus::pass);
+  audit.checks.push_back({"d", CheckStatus::provisional, ""});
+  EXPECT_TRUE(audit.provisional());
   audit.checks.push_back({"c", CheckStatus::fail, ""});
   EXPECT_TRUE(audit.suspect());
+  EXPECT_FALSE(audit.provisional());
 }
 
 TEST(Intensity, DegenerateWork) {
