@@ -65,8 +65,7 @@ std::string was_slow(const Machine& now, const Machine& kept) {
   for (const Ceiling& ceiling : now.ceilings) {
     const Ceiling* before = earlier_of(now, ceiling, kept);
     // One that was not confirmed has already been reported.
-    if (before == nullptr || before->audit.status() != CheckStatus::pass || !(rise(ceiling, *before) > factor))
-      continue;
+    if (before == nullptr || before->suspect() || before->provisional() || !(rise(ceiling, *before) > factor)) continue;
     most = &ceiling;
     factor = rise(ceiling, *before);
   }

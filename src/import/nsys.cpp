@@ -21,6 +21,13 @@
 namespace roofline {
 namespace {
 
+constexpr int kLongestValue = 1 << 26;  // bytes
+
+/// Throws bad_alloc at SQLITE_NOMEM, unless there is memory: SQLite also returns it for sizes in damaged records.
+void require_memory(int code) {
+  if (code == SQLITE_NOMEM) std::vector<char>().reserve(kLongestValue);
+}
+
 namespace fs = std::filesystem;
 
 std::string quoted_name(std::string_view name) {
@@ -55,7 +62,7 @@ class Row {
 
   static std::string text_of(sqlite3_stmt* statement, int column) {
     const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement, column));
-    if (bytes == nullptr && sqlite3_errcode(sqlite3_db_handle(statement)) == SQLITE_NOMEM) throw std::bad_alloc();
+    if (bytes == nullptr) require_memory(sqlite3_errcode(sqlite3_db_handle(statement)));
     return bytes == nullptr ? std::string()
                             : std::string(bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement, column)));
   }
@@ -78,7 +85,7 @@ class Database {
     sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
     sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);  // a view could run forever
-    sqlite3_limit(database_.get(), SQLITE_LIMIT_LENGTH, 1 << 26);
+    sqlite3_limit(database_.get(), SQLITE_LIMIT_LENGTH, kLongestValue);
     sqlite3_limit(database_.get(), SQLITE_LIMIT_VDBE_OP, 100'000);
     query("SELECT name FROM sqlite_master WHERE type = 'table'", "the list of tables",
           [&](sqlite3_stmt* statement) { tables_.insert(Row::text_of(statement, 0)); });
@@ -142,9 +149,9 @@ class Database {
   }
 
   [[noreturn]] void fail(int code, std::string_view where) const {
-    if (code == SQLITE_NOMEM) throw std::bad_alloc();
-    throw UsageError(fmt::format("{}: {}: {}", name_, where, sqlite3_errmsg(database_.get())),
-                     "write the file with nsys export --type sqlite");
+    require_memory(code);
+    const char* const reason = code == SQLITE_NOMEM ? "damaged" : sqlite3_errmsg(database_.get());
+    throw UsageError(fmt::format("{}: {}: {}", name_, where, reason), "write the file with nsys export --type sqlite");
   }
 
   template <typename Take>

@@ -137,6 +137,9 @@ Machine flawed_machine() {
   machine.ceilings[1].audit.checks.push_back({std::string(kHistoryCheck), CheckStatus::fail, "0.530"});
   machine.ceilings[4].audit.checks.push_back({std::string(kResultCheck), CheckStatus::fail, "sum is 7"});
   machine.ceilings[2].median_rate = 0.8 * machine.ceilings[2].value;
+  machine.ceilings[2].rounds = 5;
+  machine.ceilings[3].rounds = 1;
+  machine.ceilings[3].audit.checks.push_back({std::string(kPlateauCheck), CheckStatus::provisional, "1 of 1 rounds"});
   machine.ceilings[8].past_best = PastBest{machine.ceilings[8].value / 0.95, "2026-01-14T19:46:50Z", 2.08e9};
   return machine;
 }

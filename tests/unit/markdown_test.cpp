@@ -99,14 +99,14 @@ TEST(Markdown, SeveralRunsAreComparedFirst) {
 
 TEST(Markdown, TheMachineIsOneRowARoof) {
   const std::string text = render_markdown(example::sample_report());
-  EXPECT_THAT(text, HasSubstr("| tensor.bf16 | 798 TFLOP/s | ±0.2 % | 74.6 % | 650 TFLOP/s, 1.32 GHz, 692 W | pass |"));
-  EXPECT_THAT(text, HasSubstr("| fp32 | 65 TFLOP/s | ±0.2 % | 97.2 % | – | pass |"));
+  EXPECT_THAT(text, HasSubstr("| tensor.bf16 | 798 TFLOP/s | ±0.2 % | 74.6 % | 650 TFLOP/s, 1.32 GHz, 692 W | confirmed |"));
+  EXPECT_THAT(text, HasSubstr("| fp32 | 65 TFLOP/s | ±0.2 % | 97.2 % | – | confirmed |"));
   EXPECT_THAT(text, Not(HasSubstr("mma\\_sync")));
   Report suspect = example::sample_report();
   for (Ceiling& ceiling : suspect.machine.ceilings) {
     if (ceiling.regime == Regime::sustained) ceiling.audit.checks.push_back({"steady", CheckStatus::fail, "drifting"});
   }
-  EXPECT_THAT(render_markdown(suspect), HasSubstr("692 W (**suspect**) | pass |"));
+  EXPECT_THAT(render_markdown(suspect), HasSubstr("692 W (**suspect**) | confirmed |"));
   Report only_sustained = example::sample_report();
   std::erase_if(only_sustained.machine.ceilings,
                 [](const Ceiling& c) { return c.name == "tensor.bf16" && c.regime == Regime::burst; });

@@ -83,7 +83,7 @@ TEST(Terminal, ShowsWhatMatters) {
 }
 
 TEST(Terminal, ShowsTheMachine) {
-  const std::string text = render_machine_terminal(example::h200(), {});
+  const std::string text = render_machine_terminal(example::h200(), {.columns = 90});
   for (const char* part : {"hbm.read", "4.67 TB/s", "97.0 %", "suspect", "--verbose", "1.98 GHz", "burst", "\u00b10.2%",
                            "2.1 \u00b5s", "tensor.fp8: "}) {
     EXPECT_THAT(text, HasSubstr(part));
