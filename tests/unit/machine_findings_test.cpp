@@ -133,8 +133,9 @@ TEST(MachineFindings, WhatIsNotYetConfirmedIsNoFault) {
   leave_open(machine.ceilings[1], 2);
   EXPECT_TRUE(machine.ceilings[0].provisional());
   EXPECT_FALSE(machine.ceilings[0].suspect());
-  EXPECT_THAT(machine_findings(machine), ElementsAre(finding(FindingKind::provisional_ceilings, "hbm.read and hbm.write",
-                                                             "1 to 2 rounds", "`roofline calibrate` (60 s)")));
+  EXPECT_THAT(machine_findings(machine),
+              ElementsAre(finding(FindingKind::provisional_ceilings, "hbm.read and hbm.write", "1 to 2 rounds",
+                                  "`roofline calibrate` (60 s)")));
   machine.time_s = 60;
   EXPECT_THAT(machine_findings(machine), ElementsAre(finding(FindingKind::provisional_ceilings, "--time 120")));
   fail(machine.ceilings[1], kLimitCheck);

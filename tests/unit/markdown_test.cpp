@@ -99,7 +99,8 @@ TEST(Markdown, SeveralRunsAreComparedFirst) {
 
 TEST(Markdown, TheMachineIsOneRowARoof) {
   const std::string text = render_markdown(example::sample_report());
-  EXPECT_THAT(text, HasSubstr("| tensor.bf16 | 798 TFLOP/s | ±0.2 % | 74.6 % | 650 TFLOP/s, 1.32 GHz, 692 W | confirmed |"));
+  EXPECT_THAT(text,
+              HasSubstr("| tensor.bf16 | 798 TFLOP/s | ±0.2 % | 74.6 % | 650 TFLOP/s, 1.32 GHz, 692 W | confirmed |"));
   EXPECT_THAT(text, HasSubstr("| fp32 | 65 TFLOP/s | ±0.2 % | 97.2 % | – | confirmed |"));
   EXPECT_THAT(text, Not(HasSubstr("mma\\_sync")));
   Report suspect = example::sample_report();
