@@ -387,8 +387,8 @@ Requirements: no file outside of the output has changed or stays unfinished, no 
 documented one, and one other than 0 has a reason.
 
 Command: `cmake --build build/local --target roofline roofline_faults`, then `tests/faults/hostile.py build/local/roofline
-build/local/tests/libroofline_faults.so --seed {options.seed} --table docs/evidence/hostile.md`. A short version is part of the tests
-(`ctest -R hostile`).
+build/local/tests/libroofline_faults.so --runs {len(outcomes)} --seed {options.seed} --table docs/evidence/hostile.md`. A short version is part of the tests
+(`ctest -R hostile`). Machine: not recorded; date: {time.strftime("%Y-%m-%d")}.
 
 | command | runs | exit codes |
 |:--|--:|:--|
