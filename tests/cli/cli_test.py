@@ -747,7 +747,9 @@ class Machines(Workspace):
             checks = {check["name"]: check["status"] for check in ceiling["audit"]["checks"]}
             self.assertIn("fast plateau reached", checks)
             if ceiling["rounds"] < 3:
-                self.assertEqual(checks["fast plateau reached"], "fail", ceiling["name"])
+                # At its limit a roof needs no more; beside other programs it is suspect.
+                expected = ("provisional", "fail") + (("pass",) if "limit" in ceiling else ())
+                self.assertIn(checks["fast plateau reached"], expected, ceiling["name"])
         self.check(self.run_tool("calibrate", "--time", "0"), 2, "--time")
 
     def test_a_part_is_not_kept(self):
