@@ -779,7 +779,7 @@ class Machines(Workspace):
         self.assertEqual(now["dram.read"]["earlier"]["measured_at"], machine["measured_at"])
         checks = {name: {check["name"]: check["status"] for check in ceiling["audit"]["checks"]}
                   for name, ceiling in now.items()}
-        self.assertEqual(checks["dram.read"]["as fast as before"], "fail")
+        self.assertIn(checks["dram.read"]["as fast as before"], ("provisional", "fail"))
         self.assertNotIn("as fast as before", checks["dram.write"])
         self.assertIn(machine["measured_at"], done.stderr)
         self.assertRegex(done.stderr, "dram[.](write|copy|triad) is now [0-9.]+ times")
