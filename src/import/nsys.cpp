@@ -1,174 +1,24 @@
-// Tables and columns differ between versions: each is optional, and only names listed by the database itself enter a
-// statement, quoted. No column is trusted to have its declared type.
+// Tables and columns differ between versions: each is optional.
 #include "import/nsys.hpp"
 
 #include <fmt/format.h>
-#include <sqlite3.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <map>
-#include <memory>
-#include <new>
-#include <set>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
 
+#include "import/sqlite_database.hpp"
 #include "model/error.hpp"
 
 namespace roofline {
 namespace {
 
-constexpr int kLongestValue = 1 << 26;  // bytes
-
-/// Throws bad_alloc at SQLITE_NOMEM, unless there is memory: SQLite also returns it for sizes in damaged records.
-void require_memory(int code) {
-  if (code == SQLITE_NOMEM) std::vector<char>().reserve(kLongestValue);
-}
-
 namespace fs = std::filesystem;
 
-std::string quoted_name(std::string_view name) {
-  std::string text = "\"";
-  for (const char character : name) text += character == '"' ? "\"\"" : std::string(1, character);
-  return text + '"';
-}
-
-/// The columns of a row, converted whatever type the file declares.
-class Row {
- public:
-  Row(sqlite3_stmt* statement, const std::vector<int>& places) : statement_(statement), places_(places) {}
-
-  bool has(std::size_t column) const {
-    return places_[column] >= 0 && sqlite3_column_type(statement_, places_[column]) != SQLITE_NULL;
-  }
-  std::int64_t integer(std::size_t column, std::int64_t otherwise = 0) const {
-    return has(column) ? sqlite3_column_int64(statement_, places_[column]) : otherwise;
-  }
-  std::uint32_t small(std::size_t column) const {
-    return static_cast<std::uint32_t>(
-        std::clamp<std::int64_t>(integer(column), 0, std::numeric_limits<std::uint32_t>::max()));
-  }
-  double number(std::size_t column) const {
-    const double value = has(column) ? sqlite3_column_double(statement_, places_[column]) : 0;
-    return std::isfinite(value) ? value : 0;
-  }
-  std::string text(std::size_t column) const {
-    if (!has(column)) return {};
-    return text_of(statement_, places_[column]);
-  }
-
-  static std::string text_of(sqlite3_stmt* statement, int column) {
-    const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement, column));
-    if (bytes == nullptr) require_memory(sqlite3_errcode(sqlite3_db_handle(statement)));
-    return bytes == nullptr ? std::string()
-                            : std::string(bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement, column)));
-  }
-
- private:
-  sqlite3_stmt* statement_;
-  const std::vector<int>& places_;
-};
-
-class Database {
- public:
-  explicit Database(const fs::path& file) : name_(file.string()) {
-    require_no_changes_beside(file);
-    // Read-only and immutable: no journal is opened, nothing is written.
-    const std::string uri = "file:" + escaped(fs::absolute(file).string()) + "?mode=ro&immutable=1";
-    sqlite3* opened = nullptr;
-    const int code = sqlite3_open_v2(uri.c_str(), &opened, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);
-    database_.reset(opened);  // set even when opening fails
-    if (code != SQLITE_OK) fail(code, "the database");
-    sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-    sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
-    sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);  // a view could run forever
-    sqlite3_limit(database_.get(), SQLITE_LIMIT_LENGTH, kLongestValue);
-    sqlite3_limit(database_.get(), SQLITE_LIMIT_VDBE_OP, 100'000);
-    query("SELECT name FROM sqlite_master WHERE type = 'table'", "the list of tables",
-          [&](sqlite3_stmt* statement) { tables_.insert(Row::text_of(statement, 0)); });
-  }
-
-  bool has(std::string_view table) const { return tables_.contains(table); }
-
-  /// Calls `take` with each row of a table, and of these columns; those that the table has not are empty. Rows in the
-  /// order of the file. Nothing where there is no such table.
-  template <typename Take>
-  void rows(const std::string& table, std::initializer_list<std::string_view> columns, Take&& take) {
-    if (!has(table)) return;
-    std::set<std::string, std::less<>> known;
-    query("PRAGMA table_info(" + quoted_name(table) + ")", table,
-          [&](sqlite3_stmt* statement) { known.insert(Row::text_of(statement, 1)); });
-    std::vector<int> places;
-    std::string list;
-    int next = 0;
-    for (const std::string_view column : columns) {
-      places.push_back(known.contains(column) ? next++ : -1);
-      if (places.back() >= 0) list += (list.empty() ? "" : ", ") + quoted_name(column);
-    }
-    if (list.empty()) return;
-    row_ = 0;
-    query(fmt::format("SELECT {} FROM {}", list, quoted_name(table)), table, [&](sqlite3_stmt* statement) {
-      constexpr std::int64_t kMostRows = 200'000'000;
-      if (++row_ > kMostRows) fail_row(table, "more than 200 million rows");
-      take(Row(statement, places));
-    });
-  }
-
-  [[noreturn]] void fail_row(std::string_view table, const std::string& what) const {
-    throw UsageError(fmt::format("{}: table {}, row {}: {}", name_, table, row_, what));
-  }
-
- private:
-  static std::string escaped(const std::string& path) {
-    std::string text;
-    for (const char character : path) {
-      const bool special = character == '%' || character == '?' || character == '#';
-      text += special ? fmt::format("%{:02x}", static_cast<unsigned char>(character)) : std::string(1, character);
-    }
-    return text;
-  }
-
-  /// What is in a write-ahead log or a rollback journal belongs to the database, and only writing beside the file
-  /// would bring it there.
-  static void require_no_changes_beside(const fs::path& file) {
-    std::error_code none;
-    const fs::path real = fs::canonical(file, none);  // a link's log is beside what it leads to
-    for (const char* const suffix : {"-wal", "-journal"}) {
-      const fs::path changes = (none ? file : real).string() + suffix;
-      std::error_code absent;
-      if (const auto size = fs::file_size(changes, absent); absent || size == 0) continue;
-      throw UsageError(fmt::format("{}: {} holds changes that are not in the database itself", file.string(),
-                                   changes.filename().string()),
-                       fmt::format("end the program that writes it; then: sqlite3 '{}' 'PRAGMA "
-                                   "wal_checkpoint(TRUNCATE)'",
-                                   file.string()));
-    }
-  }
-
-  [[noreturn]] void fail(int code, std::string_view where) const {
-    require_memory(code);
-    const char* const reason = code == SQLITE_NOMEM ? "damaged" : sqlite3_errmsg(database_.get());
-    throw UsageError(fmt::format("{}: {}: {}", name_, where, reason), "write the file with nsys export --type sqlite");
-  }
-
-  template <typename Take>
-  void query(const std::string& text, std::string_view where, Take&& take) {
-    sqlite3_stmt* statement = nullptr;
-    int code = sqlite3_prepare_v2(database_.get(), text.c_str(), static_cast<int>(text.size()), &statement, nullptr);
-    if (code != SQLITE_OK) fail(code, where);
-    const std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> held(statement, sqlite3_finalize);
-    while ((code = sqlite3_step(statement)) == SQLITE_ROW) take(statement);
-    if (code != SQLITE_DONE) fail(code, fmt::format("{}, after row {}", where, row_));
-  }
-
-  std::string name_;
-  std::unique_ptr<sqlite3, int (*)(sqlite3*)> database_{nullptr, sqlite3_close};
-  std::set<std::string, std::less<>> tables_;
-  std::int64_t row_ = 0;
-};
+constexpr const char* kHint = "write the file with nsys export --type sqlite";
 
 /// "globalTid" is a machine, a process and a thread in one number.
 std::uint32_t thread_of(std::int64_t global) {
@@ -193,12 +43,11 @@ struct Moment {
 
 class Nsys {
  public:
-  explicit Nsys(const fs::path& file) : database_(file), file_(file.string()) {}
+  explicit Nsys(const fs::path& file) : database_(file, kHint), file_(file.string()) {}
 
   ImportedProfile read() {
     if (!database_.has("StringIds")) {
-      throw UsageError(fmt::format("{}: an SQLite database, but not an Nsight Systems export", file_),
-                       "write the file with nsys export --type sqlite");
+      throw UsageError(fmt::format("{}: an SQLite database, but not an Nsight Systems export", file_), kHint);
     }
     profile_.kind = ImportedKind::nsys;
     profile_.tool = "nsys" + version();
@@ -224,7 +73,7 @@ class Nsys {
   std::string version() {
     std::string text;
     for (const char* table : {"META_DATA_EXPORT", "META_DATA_CAPTURE"}) {
-      database_.rows(table, {"name", "value"}, [&](const Row& row) {
+      database_.rows(table, {"name", "value"}, [&](const SqliteRow& row) {
         if (text.empty() && row.text(0) == "EXPORT_SCHEMA_VERSION") text = " (schema " + row.text(1) + ")";
       });
     }
@@ -233,11 +82,11 @@ class Nsys {
 
   void read_strings() {
     database_.rows("StringIds", {"id", "value"},
-                   [&](const Row& row) { strings_.emplace(row.integer(0), row.text(1)); });
+                   [&](const SqliteRow& row) { strings_.emplace(row.integer(0), row.text(1)); });
   }
 
   /// A name is an index into the strings, or in old versions a text.
-  const std::string& string(const Row& row, std::size_t column) {
+  const std::string& string(const SqliteRow& row, std::size_t column) {
     static const std::string kNone;
     const auto found = strings_.find(row.integer(column, -1));
     return found == strings_.end() ? kNone : found->second;
@@ -248,7 +97,7 @@ class Nsys {
                    {"id", "name", "totalMemory", "clockRate", "smCount", "l2CacheSize", "maxWarpsPerSm", "chipName",
                     "maxBlocksPerSm", "maxRegistersPerSm", "maxShmemPerSm", "computeMajor", "computeMinor",
                     "threadsPerWarp", "maxRegistersPerBlock", "maxShmemPerBlock", "cuDevice", "memoryBandwidth"},
-                   [&](const Row& row) {
+                   [&](const SqliteRow& row) {
                      // Windows lists display adapters with the index of a GPU.
                      if (row.has(4) && row.integer(4) == 0) return;
                      DeviceFacts device;
@@ -277,7 +126,7 @@ class Nsys {
   }
 
   /// Start and end of a row in ns. Throws with the row number when they are invalid.
-  std::pair<std::uint64_t, std::uint64_t> times(std::string_view table, const Row& row) const {
+  std::pair<std::uint64_t, std::uint64_t> times(std::string_view table, const SqliteRow& row) const {
     const std::int64_t start = row.integer(0, -1), end = row.integer(1, -1);
     if (start < 0 || end < start) database_.fail_row(table, fmt::format("from {} to {} ns", start, end));
     return {static_cast<std::uint64_t>(start), static_cast<std::uint64_t>(end)};
@@ -285,7 +134,7 @@ class Nsys {
 
   void read_calls(TraceBuilder& builder) {
     for (const char* table : {"CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_DRIVER"}) {
-      database_.rows(table, {"start", "end", "correlationId", "nameId", "globalTid"}, [&](const Row& row) {
+      database_.rows(table, {"start", "end", "correlationId", "nameId", "globalTid"}, [&](const SqliteRow& row) {
         const auto [start, end] = times(table, row);
         const std::int64_t thread = row.integer(4);
         const std::string_view name = plain(string(row, 3));
@@ -338,13 +187,15 @@ class Nsys {
   void read_ranges(TraceBuilder& builder) {
     constexpr std::int64_t kPushPop = 59;
     std::vector<Range> ranges;
-    database_.rows("NVTX_EVENTS", {"start", "end", "eventType", "text", "textId", "globalTid"}, [&](const Row& row) {
-      if (row.integer(2, kPushPop) != kPushPop || !row.has(0) || !row.has(1)) return;  // one that never ended
-      const auto [start, end] = times("NVTX_EVENTS", row);
-      std::string name = row.text(3);
-      if (name.empty()) name = string(row, 4);
-      ranges.push_back({.start = start, .end = end, .thread = row.integer(5), .name = std::move(name)});
-    });
+    database_.rows("NVTX_EVENTS", {"start", "end", "eventType", "text", "textId", "globalTid"},
+                   [&](const SqliteRow& row) {
+                     if (row.integer(2, kPushPop) != kPushPop || !row.has(0) || !row.has(1))
+                       return;  // one that never ended
+                     const auto [start, end] = times("NVTX_EVENTS", row);
+                     std::string name = row.text(3);
+                     if (name.empty()) name = string(row, 4);
+                     ranges.push_back({.start = start, .end = end, .thread = row.integer(5), .name = std::move(name)});
+                   });
     std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) {
       return std::tie(a.thread, a.start, b.end) < std::tie(b.thread, b.start, a.end);
     });
@@ -431,7 +282,7 @@ class Nsys {
                     "localMemoryPerThread",
                     "graphId",
                     "graphNodeId"},
-                   [&](const Row& row) {
+                   [&](const SqliteRow& row) {
                      const auto [start, end] = times(table, row);
                      const std::int64_t key = key_of(process_of(row.integer(6)), row.integer(5));
                      ImportedKernel kernel;
@@ -461,7 +312,7 @@ class Nsys {
     // Graphs traced as a whole have no kernel records, only a total time.
     database_.rows("CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
                    {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", "graphId"},
-                   [&](const Row& row) {
+                   [&](const SqliteRow& row) {
                      const auto [start, end] = times("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", row);
                      const std::int64_t key = key_of(process_of(row.integer(6)), row.integer(5));
                      ImportedPlace place;
@@ -504,7 +355,7 @@ class Nsys {
     database_.rows(copies,
                    {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", "bytes",
                     "copyKind", "srcKind", "dstKind", "srcDeviceId", "dstDeviceId"},
-                   [&](const Row& row) {
+                   [&](const SqliteRow& row) {
                      const auto [start, end] = times(copies, row);
                      spool::Copy copy = {};
                      copy.start = start;
@@ -537,7 +388,7 @@ class Nsys {
                    });
     const char* fills = "CUPTI_ACTIVITY_KIND_MEMSET";
     database_.rows(fills, {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", "bytes"},
-                   [&](const Row& row) {
+                   [&](const SqliteRow& row) {
                      const auto [start, end] = times(fills, row);
                      const std::int64_t key = key_of(process_of(row.integer(6)), row.integer(5));
                      ImportedPlace place;
@@ -555,7 +406,7 @@ class Nsys {
                    });
   }
 
-  Database database_;
+  SqliteDatabase database_;
   std::string file_;
   ImportedProfile profile_;
   std::unordered_map<std::int64_t, std::string> strings_;
