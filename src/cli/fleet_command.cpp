@@ -56,11 +56,11 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   if (!output.to_stdout()) require_writable_folder(fs::absolute(folder));
   FleetFiles files = read_fleet(flags.paths);
   const std::vector<const Format*> usual = {find_format("html"), find_format("json")};
-  const std::vector<const Format*> formats = output.formats.empty() ? usual : output.formats;
+  std::vector<const Format*> formats = output.formats.empty() ? usual : output.formats;
+  if (output.to_stdout()) formats.clear();
   std::vector<fs::path> paths;
   for (const Format* format : formats) {
-    if (output.to_stdout()) break;
-    paths.push_back(output.is_file ? fs::path(output.path) : folder / fmt::format("fleet.{}", format->name));
+    paths.push_back(output.file(folder, fmt::format("fleet.{}", format->name)));
     require_output(paths.back());
   }
   Fleet fleet = fleet_of(std::move(files.sheets), std::move(files.left_out));

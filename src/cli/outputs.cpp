@@ -82,10 +82,6 @@ std::vector<const Format*> formats_of(const ReportOutput& output, std::size_t ru
   return output.formats.empty() ? usual_formats(runs) : output.formats;
 }
 
-std::filesystem::path path_of(const ReportOutput& output, const std::filesystem::path& folder, const Format& format) {
-  return output.is_file ? std::filesystem::path(output.path) : folder / format.file;
-}
-
 }  // namespace
 
 void FileOutput::add_to(CommandEntry& command, const std::string& own, const std::string& names,
@@ -120,6 +116,10 @@ void FileOutput::finish(const GlobalOptions& global) {
 std::filesystem::path FileOutput::folder(const std::filesystem::path& own) const {
   if (is_file) return std::filesystem::absolute(path).parent_path();
   return path.empty() ? own : std::filesystem::path(path);
+}
+
+std::filesystem::path FileOutput::file(const std::filesystem::path& folder, std::string_view name) const {
+  return is_file ? std::filesystem::path(path) : folder / name;
 }
 
 void ReportOutput::add_to(CommandEntry& command, const std::string& own) {
@@ -157,7 +157,7 @@ void ReportOutput::finish(const GlobalOptions& global, std::size_t runs) {
 }
 
 void require_outputs(const ReportOutput& output, const std::filesystem::path& folder) {
-  for (const Format* format : formats_of(output, 1)) require_output(path_of(output, folder, *format));
+  for (const Format* format : formats_of(output, 1)) require_output(output.file(folder, format->file));
 }
 
 std::vector<std::filesystem::path> write_outputs(const Runs& runs, const ReportOutput& output,
@@ -166,7 +166,7 @@ std::vector<std::filesystem::path> write_outputs(const Runs& runs, const ReportO
   std::vector<const Format*> formats = formats_of(output, runs.size());
   std::vector<std::filesystem::path> paths;
   for (const Format*& format : formats) {
-    paths.push_back(path_of(output, folder, *format));
+    paths.push_back(output.file(folder, format->file));
     if (paths.back() == written) {
       format = nullptr;
     } else {

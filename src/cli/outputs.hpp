@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/command.hpp"
@@ -24,6 +25,8 @@ struct FileOutput {
   bool to_stdout() const { return path == "-"; }
   /// The directory of the file, the one that was given, or else `own`.
   std::filesystem::path folder(const std::filesystem::path& own) const;
+  /// The one file that was given, or else `name` in `folder`.
+  std::filesystem::path file(const std::filesystem::path& folder, std::string_view name) const;
 
   /// Help shows the command's own directory, the names of its formats and those
   /// of the default ones.

@@ -86,7 +86,7 @@ ExitCode report_node(const Node& node, const Flags& flags, const GlobalOptions& 
       request.path.empty() ? fs::absolute(flags.files.front()).parent_path() : fs::path(request.path);
   std::vector<fs::path> written;
   const auto path_of = [&](const NodeFormat& format) {
-    return request.is_file ? fs::path(request.path) : folder / fmt::format("node.{}", format.name);
+    return request.file(folder, fmt::format("node.{}", format.name));
   };
   for (const NodeFormat* format : formats) require_output(path_of(*format));
   for (const NodeFormat* format : formats) {
