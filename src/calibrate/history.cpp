@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <utility>
 
 #include "calibrate/machine_store.hpp"
 #include "measure/audit.hpp"
@@ -86,10 +85,7 @@ void compare_with_history(Machine& now, const Machine& kept, std::int64_t now_s)
     const std::optional<std::int64_t> then_s = seconds_since_1970(most->measured_at);
     if (!then_s || now_s - *then_s > kRemembered_s || !(most->value > ceiling.value)) continue;
     ceiling.past_best = most;
-    Check check = audit_history(ceiling);
-    // More rounds may reach it yet.
-    if (ceiling.provisional() && check.status == CheckStatus::fail) check.status = CheckStatus::provisional;
-    ceiling.audit.checks.push_back(std::move(check));
+    ceiling.audit.checks.push_back(audit_history(ceiling));
   }
 }
 

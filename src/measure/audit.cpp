@@ -261,7 +261,10 @@ Check audit_history(const Ceiling& ceiling) {
   if (!ceiling.past_best) return check;
   const double share = ceiling.value / ceiling.past_best->value;
   const double in_a_cycle = follows_core_clock(ceiling) ? share_in_a_cycle_of_before(ceiling) : kNaN;
-  check.status = passed_if(share >= 1 - kSameAsBefore || in_a_cycle >= 1 - kSameAsBefore);
+  const bool same = share >= 1 - kSameAsBefore || in_a_cycle >= 1 - kSameAsBefore;
+  check.status = same                    ? CheckStatus::pass
+                 : ceiling.provisional() ? CheckStatus::provisional  // more rounds may reach it yet
+                                         : CheckStatus::fail;
   check.detail = fmt::format("{:.3f} of {} on {}", share, with_prefix(ceiling.past_best->value, unit_of(ceiling.kind)),
                              ceiling.past_best->measured_at);
   if (!std::isnan(in_a_cycle)) {

@@ -100,7 +100,7 @@ inline constexpr std::string_view kCyclesCheck = "as much in a cycle as in a bur
 
 /// No earlier calibration may have reached over 3 % more: otherwise this one was slowed throughout, or the machine
 /// has become slower. Compared per core-clock cycle if the clocks differ, except for main memory, which has its own
-/// clock. not_run if none reached more.
+/// clock. provisional if the ceiling is; not_run if none reached more.
 Check audit_history(const Ceiling& ceiling);
 inline constexpr std::string_view kHistoryCheck = "as fast as before";
 inline constexpr double kSameAsBefore = 0.03;
