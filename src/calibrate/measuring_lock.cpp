@@ -73,16 +73,16 @@ bool MeasuringLock::take() {
   return true;
 }
 
-std::optional<std::string> MeasuringLock::holder() const {
+std::optional<pid_t> MeasuringLock::holder() const {
   if (!is_held_by_another(file_, LOCK_SH)) {
     ::flock(file_, LOCK_UN);
     return std::nullopt;
   }
   std::array<char, 24> text{};
   const ssize_t size = ::pread(file_, text.data(), text.size(), 0);
-  int pid = 0;
-  const bool known = size > 0 && std::from_chars(text.data(), text.data() + size, pid).ec == std::errc();
-  return known ? std::to_string(pid) : "unknown";
+  pid_t pid = 0;  // stays 0 without a number
+  if (size > 0) std::from_chars(text.data(), text.data() + size, pid);
+  return pid;
 }
 
 }  // namespace roofline

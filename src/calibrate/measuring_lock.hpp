@@ -1,6 +1,8 @@
 // One calibration of a device at a time, because two would measure each other.
 #pragma once
 
+#include <sys/types.h>
+
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -26,8 +28,8 @@ class MeasuringLock {
   /// Acquires the device until this object is destroyed; false if another process has it.
   bool take();
 
-  /// The process id of the current holder ("4711", "unknown"), if any. For a lock that was not acquired.
-  std::optional<std::string> holder() const;
+  /// The process id of the current holder, if any; 0 if it wrote none. For a lock that was not acquired.
+  std::optional<pid_t> holder() const;
 
  private:
   std::filesystem::path path_;

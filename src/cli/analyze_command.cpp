@@ -290,7 +290,7 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   analysis.progress = [&](const Progress& progress) { line.show(progress); };
   Journal journal(kept);
   const MeasuringLock measuring(device.info);
-  std::optional<std::string> calibration = measuring.holder();
+  std::optional<pid_t> calibration = measuring.holder();
   analysis.on_row = [&](const Report& so_far) {
     if (!calibration) calibration = measuring.holder();
     journal.add_rows(so_far);
@@ -298,8 +298,9 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   Report report = analyze(suite, *machine, analysis);
   line.clear();
   if (calibration) {
-    report.notes.push_back(fmt::format(
-        "A calibration of the same device ran at the same time (pid {}): times may be too long", *calibration));
+    report.notes.push_back(
+        fmt::format("A calibration of the same device ran at the same time (pid {}): times may be too long",
+                    *calibration == 0 ? "unknown" : std::to_string(*calibration)));
     warn(report.notes.back());
   }
 

@@ -80,11 +80,11 @@ DeviceHold hold_device(const DeviceInfo& device, bool wait) {
   if (!hold.lock.problem().empty()) warn(clean_line(hold.lock.problem()));
   const auto taken = [&] { return hold.lock.take() || interrupted(); };
   if (taken()) return hold;
-  const std::string holder = hold.lock.holder().value_or("unknown");
+  const pid_t holder = hold.lock.holder().value_or(0);
   // Who does not write his pid may be no calibration.
   const std::string who =
-      holder == "unknown" ? fmt::format("a process that is not known holds {}", clean_line(hold.lock.path().string()))
-                          : fmt::format("another process is calibrating {} (pid {})", device_word(device), holder);
+      holder == 0 ? fmt::format("a process that is not known holds {}", clean_line(hold.lock.path().string()))
+                  : fmt::format("another process is calibrating {} (pid {})", device_word(device), holder);
   if (!wait) {
     warn(who + ": both measure lower values");
     return hold;

@@ -216,7 +216,7 @@ TEST_F(MachineStore, OneProcessMeasuresADeviceAndADeadOneDoesNot) {
   for (const DeviceInfo& device : {cpu, one_core}) {
     MeasuringLock lock(device);
     EXPECT_FALSE(lock.take()) << device.identity;
-    EXPECT_EQ(lock.holder(), std::to_string(other));
+    EXPECT_EQ(lock.holder(), other);
   }
   EXPECT_TRUE(MeasuringLock(gpu).take());
   EXPECT_EQ(MeasuringLock(gpu).holder(), std::nullopt);
