@@ -19,9 +19,7 @@ namespace {
 using Keys = std::vector<std::string>;
 
 bool is_identifier(const std::string& name) {
-  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
-  return !name.empty() && letter(name[0]) &&
-         std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
+  return !name.empty() && starts_name(name[0]) && std::all_of(name.begin(), name.end(), is_in_name);
 }
 
 /// A name that formulas will use.

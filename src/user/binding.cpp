@@ -185,14 +185,12 @@ BoundStep bind_step(const StepSpec& step, const Configuration& configuration, co
   return bound;
 }
 
-bool is_name_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
 /// The entry with every define's name in it replaced by its value.
 std::string with_defines(const std::string& entry, const Configuration& configuration) {
   std::string text;
   for (std::size_t at = 0; at < entry.size();) {
     std::size_t end = at;
-    while (end < entry.size() && is_name_character(entry[end])) ++end;
+    while (end < entry.size() && is_in_name(entry[end])) ++end;
     if (end == at) {
       text += entry[at++];
       continue;

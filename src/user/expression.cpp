@@ -12,7 +12,6 @@ namespace {
 constexpr std::size_t kMaxLength = 1000;
 constexpr int kMaxDepth = 50;
 
-bool starts_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_whole(double value) { return value == std::floor(value); }
 long double wide(double value) { return value; }
@@ -209,13 +208,13 @@ class ExpressionParser {
       at_ += 2;
       break;
     }
-    if (at_ < text_.size() && (starts_name(text_[at_]) || is_digit(text_[at_]) || text_[at_] == '.')) fail_here();
+    if (at_ < text_.size() && (is_in_name(text_[at_]) || text_[at_] == '.')) fail_here();
     return add(node, begin);
   }
 
   Index name() {
     const std::size_t begin = at_;
-    while (at_ < text_.size() && (starts_name(text_[at_]) || is_digit(text_[at_]))) ++at_;
+    while (at_ < text_.size() && is_in_name(text_[at_])) ++at_;
     const std::string name(text_.substr(begin, at_ - begin));
     if (accept("(")) return call(name, begin);
     if (!accept("[")) return add({.kind = Kind::value, .operands = {place_of(name, begin, false)}}, begin);

@@ -15,6 +15,10 @@ namespace roofline {
 /// Above it, a double no longer represents every whole number.
 inline constexpr std::int64_t kLargestSize = std::int64_t{1} << 53;
 
+/// Of names in formulas and in C: a letter or '_', and then also digits.
+inline bool starts_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+inline bool is_in_name(char c) { return starts_name(c) || (c >= '0' && c <= '9'); }
+
 /// A mistake in an expression, or one that its values cause.
 struct ExpressionError : std::runtime_error {
   ExpressionError(std::size_t position, const std::string& message) : std::runtime_error(message), at(position) {}

@@ -66,7 +66,7 @@ std::vector<std::string> split_at_commas(const std::string& text) {
 std::vector<std::string> words_of(const std::string& text) {
   std::vector<std::string> words;
   for (const char c : text) {
-    const bool part = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == ':';
+    const bool part = is_in_name(c) || c == ':';
     if (!part || words.empty()) words.emplace_back();
     if (part) words.back() += c;
   }
@@ -91,8 +91,6 @@ Parameter read_parameter(const std::string& text) {
   for (std::size_t i = 1; i < words.size(); ++i) parameter.type += " " + words[i];
   return parameter;
 }
-
-bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 /// `text` up to where spaces at its end begin.
 std::string_view without_spaces_after(std::string_view text) {
@@ -119,16 +117,16 @@ std::optional<Signature> signature_at_end(std::string_view head, bool cuda) {
   head = without_spaces_after(head);
   if (head.empty() || head.back() != ')') return std::nullopt;
   head.remove_suffix(1);
-  const std::size_t open = head.find_last_of("(){};");
+  const std::size_t open = head.find_last_of("()};");
   if (open == std::string_view::npos || head[open] != '(') return std::nullopt;
   const std::string inside(head.substr(open + 1));
   head = without_spaces_after(head.substr(0, open));
   std::size_t name = head.size();
-  while (name > 0 && in_word(head[name - 1])) --name;
+  while (name > 0 && is_in_name(head[name - 1])) --name;
   Signature signature{.name = std::string(head.substr(name)), .type_parameters = {}, .parameters = {}};
-  if (signature.name.empty() || std::isdigit(static_cast<unsigned char>(signature.name[0])) != 0) return std::nullopt;
+  if (signature.name.empty() || !starts_name(signature.name[0])) return std::nullopt;
   head = head.substr(0, name);
-  head.remove_prefix(head.find_last_of("{};") + 1);  // npos + 1 is 0
+  head.remove_prefix(head.find_last_of("};") + 1);  // npos + 1 is 0
   for (const std::string& parameter : take_template(head)) {
     const std::vector<std::string> words = words_of(parameter);
     const bool type = !words.empty() && (words[0] == "typename" || words[0] == "class");
