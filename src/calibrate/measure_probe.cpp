@@ -40,7 +40,7 @@ class ProbeRun {
                            .intensity = arithmetic_intensity(winner.work, main_memory(probe_.device)),
                            .pipe = dominant_pipe(winner.work)};
     if (is_significant(seen)) measured.ceiling.contention = seen;
-    audit(measured.ceiling, winner, time, {});
+    audit(measured.ceiling, winner, noise_checks(measured.ceiling, time));
     winner = ProbeCase();  // frees its buffers before those of twice the work are allocated
     // Before the sustained run, after which the device is hot and has another clock.
     if (probe_.scalable && !cancelled_()) measured.ceiling.audit.checks.push_back(audit_doubled(best, time));
@@ -98,10 +98,17 @@ class ProbeRun {
     ceiling.power = loaded.power;
     if (is_significant(seen)) ceiling.contention = seen;
     const Check cycles = audit_cycles(ceiling, burst);
+    const bool same_in_a_cycle = cycles.status == CheckStatus::pass;
     // If turbo is shared with neighbours the clock never stabilises, and no limiter is reported for it.
-    const bool regulated = held(ceiling.power) || (burst.rounds > 0 && cycles.status == CheckStatus::pass);
+    const bool regulated = held(ceiling.power) || (burst.rounds > 0 && same_in_a_cycle);
     if (regulated) ceiling.ci95 = rates_of(winner.amount, range_of(loaded.time));
-    audit(ceiling, winner, loaded.time, Regulation{regulated, loaded.shift, cycles.status == CheckStatus::pass});
+    std::vector<Check> noise;  // none if only the clock changed
+    if (held(ceiling.power)) {
+      noise = {audit_regulation(loaded.time, *ceiling.power.limiter, loaded.shift, same_in_a_cycle)};
+    } else if (!regulated) {
+      noise = noise_checks(ceiling, loaded.time);
+    }
+    audit(ceiling, winner, noise);
     if (probe_.kind == CeilingKind::compute) ceiling.audit.checks.push_back(cycles);
     ceiling.audit.checks.push_back(audit_duration(loaded.sampled_s, sustained_options(effort_, probe_).min_time_s));
     settle_noise_checks(ceiling);
@@ -157,22 +164,15 @@ class ProbeRun {
     return ceiling;
   }
 
-  /// How the clock changed under load.
-  struct Regulation {
-    bool alone = false;            ///< nothing else changed
-    double shift = 0;              ///< between the halves of the samples
-    bool same_in_a_cycle = false;  ///< as much work per cycle as in the burst
-  };
+  static std::vector<Check> noise_checks(const Ceiling& ceiling, const Summary& time) {
+    return {audit_interval(ceiling.value, ceiling.ci95), audit_steadiness(time)};
+  }
 
-  void audit(Ceiling& ceiling, const ProbeCase& winner, const Summary& time, const Regulation& regulation) const {
+  /// Adds the checks of the case to those of noise.
+  void audit(Ceiling& ceiling, const ProbeCase& winner, const std::vector<Check>& noise) const {
     auto& checks = ceiling.audit.checks;
     if (winner.verify) checks.push_back(audit_result(winner.verify()));
-    if (held(ceiling.power)) {
-      checks.push_back(audit_regulation(time, *ceiling.power.limiter, regulation.shift, regulation.same_in_a_cycle));
-    } else if (!regulation.alone) {
-      checks.push_back(audit_interval(ceiling.value, ceiling.ci95));
-      checks.push_back(audit_steadiness(time));
-    }
+    checks.insert(checks.end(), noise.begin(), noise.end());
     checks.push_back(audit_limit_of(probe_, ceiling));
     for (Check& check : audit_case(probe_, device_, winner)) checks.push_back(std::move(check));
   }
