@@ -181,8 +181,7 @@ std::string about_folded(const Recording& recording, double kernel_s) {
   if (folded == 0) return {};
   return fmt::format(
       "{} launch signatures with the least time share the row \"other kernels\": {} of the kernel time. A report has "
-      "at "
-      "most {} rows of its own.",
+      "at most {} rows of its own.",
       count(folded), percent(kernel_s > 0 ? time / kernel_s : 0), count(static_cast<std::int64_t>(kReportRows)));
 }
 

@@ -91,11 +91,12 @@ std::string not_yet_confirmed(const Machine& machine, const Ceilings& ceilings) 
     return fmt::format("{} provisional: no steady value within 1 % (figures: `roofline machine --verbose`).", names);
   }
   const std::string rounds = least == most ? count(most) : fmt::format("{} to {}", least, most);
-  const bool usual = machine.time_s.value_or(kUsualTime_s) < kUsualTime_s;
+  const double took_s = machine.time_s.value_or(kUsualTime_s);
+  const bool usual = took_s < kUsualTime_s;
   return fmt::format(
       "{} provisional: measured in {} {}, too few to confirm {}. `roofline calibrate{}` ({} s) repeats {}.", names,
       rounds, most == 1 ? "round" : "rounds", one ? "it" : "them", usual ? "" : " " + for_longer(machine, ceilings),
-      number(usual ? kUsualTime_s : 2 * machine.time_s.value_or(kUsualTime_s), 3), one ? "it" : "them");
+      number(usual ? kUsualTime_s : 2 * took_s, 3), one ? "it" : "them");
 }
 
 double share_of_before(const Ceiling& ceiling) { return ceiling.value / ceiling.past_best->value; }
