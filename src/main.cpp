@@ -46,18 +46,18 @@ ExitCode guarded(const Work& work) {
     return work();
   } catch (const Error& error) {
     const ExitCode code = interrupted() ? ExitCode::cancelled : error.exit_code();
-    say_problem({error_code(code), error.what(), error.hint()}, "roofline: ");
+    print_problem({error_code(code), error.what(), error.hint()}, "roofline: ");
     return code;
   } catch (const std::bad_alloc&) {
     return without_memory();
   } catch (const std::system_error& error) {
     const bool no_thread = error.code() == std::errc::resource_unavailable_try_again;
-    say_problem({"system", std::string("system error: ") + error.what(),
+    print_problem({"system", std::string("system error: ") + error.what(),
                  no_thread ? "a thread needs more memory or processes: raise the limit (ulimit -v, ulimit -u)" : ""},
                 "roofline: ");
     return ExitCode::workload_failed;
   } catch (const std::exception& error) {
-    say_problem({"internal", error.what(), "this is a bug; please report it"}, "roofline: ");
+    print_problem({"internal", error.what(), "this is a bug; please report it"}, "roofline: ");
     return ExitCode::workload_failed;
   }
 }

@@ -109,7 +109,7 @@ std::optional<double> limit_of(const SuiteEntry& entry, const AnalyzeOptions& op
 
 /// Whether timing the row again may help: contention may have passed, or the median may become known, unless
 /// samples were too few.
-bool worth_another(const Point& point) {
+bool needs_remeasuring(const Point& point) {
   return is_under_contention(point) || (badly_measured(point) && point.time->samples >= kFewestForInterval);
 }
 
@@ -118,7 +118,7 @@ bool worth_another(const Point& point) {
 void measure_again(const Suite& suite, const Machine& machine, const AnalyzeOptions& options, Report& report) {
   std::vector<std::size_t> rows;
   for (std::size_t i = 0; i < report.points.size(); ++i) {
-    if (worth_another(report.points[i])) rows.push_back(i);
+    if (needs_remeasuring(report.points[i])) rows.push_back(i);
   }
   std::size_t done = 0;
   WorkloadWorker worker(suite, machine, options);

@@ -28,10 +28,10 @@ void ask_topology(const NodeOptions& options, Node& node) {
   Jobs jobs;
   jobs.count = 1;
   jobs.run = [&](std::int64_t, const Send& send) {
-    Node told;
+    Node described;
     try {
-      options.describe_topology(devices, told);
-      send(topology_to_json(told).dump());
+      options.describe_topology(devices, described);
+      send(topology_to_json(described).dump());
     } catch (const std::exception& error) {
       send(Json{{"failure", error.what()}}.dump());
     }

@@ -43,12 +43,12 @@ fs::path machines_folder() {
 }
 
 /// Moves a file aside for inspection; a second one replaces the first.
-void move_aside(const fs::path& path, const std::function<void(const std::string&)>& say) {
+void move_aside(const fs::path& path, const std::function<void(const std::string&)>& notify) {
   const fs::path aside = path.string() + ".broken";
   std::error_code error;
   fs::rename(path, aside, error);
-  say(error ? fmt::format("it could not be moved: {}", error.message())
-            : fmt::format("moved it to {}", aside.string()));
+  notify(error ? fmt::format("it could not be moved: {}", error.message())
+               : fmt::format("moved it to {}", aside.string()));
 }
 
 /// Held while a calibration is stored, so that of two concurrent writers the one with the partial calibration sees
@@ -72,21 +72,21 @@ class KeeperLock {
   int folder_ = -1;
 };
 
-bool stands(const fs::path& path) {
+bool is_present(const fs::path& path) {
   std::error_code hidden;
   return fs::exists(fs::symlink_status(path, hidden));
 }
 
 /// What `read` finds there; an unreadable file is moved aside and reported through `say`.
 template <class Read>
-auto or_moved_aside(const fs::path& path, const std::function<void(const std::string&)>& say, const Read& read)
+auto or_moved_aside(const fs::path& path, const std::function<void(const std::string&)>& notify, const Read& read)
     -> decltype(read()) {
   try {
     return read();
   } catch (const UsageError& error) {
-    say(error.what());
+    notify(error.what());
   }
-  move_aside(path, say);
+  move_aside(path, notify);
   return std::nullopt;
 }
 
@@ -146,24 +146,25 @@ bool keep_node(const Node& node) {
       [](const std::string& text, const fs::path& path) { return is_full(parse_node(text, path.string())); });
 }
 
-std::optional<Node> find_node(const std::string& host, const std::function<void(const std::string&)>& say) {
+std::optional<Node> find_node(const std::string& host, const std::function<void(const std::string&)>& notify) {
   const fs::path path = node_path(host);
-  return or_moved_aside(path, say, [&]() -> std::optional<Node> {
-    if (!stands(path)) return std::nullopt;
+  return or_moved_aside(path, notify, [&]() -> std::optional<Node> {
+    if (!is_present(path)) return std::nullopt;
     return parse_node(read_file(path, kMachineLimit), path.string());
   });
 }
 
 std::optional<Machine> kept_machine(const std::string& identity) {
   const fs::path path = machine_path(identity);
-  if (!stands(path)) return std::nullopt;
+  if (!is_present(path)) return std::nullopt;
   Machine machine = parse_machine(read_file(path, kMachineLimit), path.string());
   if (machine.device.identity == identity) return machine;
   throw UsageError(fmt::format("{}: calibration of {}, not of {}", path.string(), machine.device.identity, identity));
 }
 
-std::optional<Machine> find_machine(const std::string& identity, const std::function<void(const std::string&)>& say) {
-  return or_moved_aside(machine_path(identity), say, [&] { return kept_machine(identity); });
+std::optional<Machine> find_machine(const std::string& identity,
+                                    const std::function<void(const std::string&)>& notify) {
+  return or_moved_aside(machine_path(identity), notify, [&] { return kept_machine(identity); });
 }
 
 std::optional<Machine> find_machine_named(const std::string& device_name) {
@@ -228,15 +229,15 @@ std::string age_of(const std::string& measured_at, std::int64_t now) {
   const std::optional<std::int64_t> then = seconds_since_1970(measured_at);
   if (!then) return "of unknown age";
   const double minutes = static_cast<double>(now - *then) / 60;
-  const auto say = [](double count, const char* unit) {
+  const auto in_units = [](double count, const char* unit) {
     const auto whole = static_cast<std::int64_t>(count);
     return fmt::format("{} {}{} old", whole, unit, whole == 1 ? "" : "s");
   };
   if (minutes < -1) return "dated in the future: the system clock was set back";
   if (minutes < 1) return "less than a minute old";
-  if (minutes < 60) return say(minutes, "minute");
-  if (minutes < 48 * 60) return say(minutes / 60, "hour");
-  return say(minutes / 60 / 24, "day");
+  if (minutes < 60) return in_units(minutes, "minute");
+  if (minutes < 48 * 60) return in_units(minutes / 60, "hour");
+  return in_units(minutes / 60 / 24, "day");
 }
 
 }  // namespace roofline

@@ -30,7 +30,7 @@ std::filesystem::path node_path(const std::string& host);
 bool keep_node(const Node& node);
 
 /// The stored node of that host, or nothing; an unreadable file is moved aside, as in find_machine.
-std::optional<Node> find_node(const std::string& host, const std::function<void(const std::string&)>& say);
+std::optional<Node> find_node(const std::string& host, const std::function<void(const std::string&)>& notify);
 
 /// Stores a machine. A quick or partial one never replaces a full one; false is then returned. Throws UsageError if
 /// it cannot be written.
@@ -41,7 +41,7 @@ std::optional<Machine> kept_machine(const std::string& identity);
 
 /// The same, but a file that is not a calibration of it (truncated, of another device or version) is moved aside
 /// and reported through `say`; the device can be measured again.
-std::optional<Machine> find_machine(const std::string& identity, const std::function<void(const std::string&)>& say);
+std::optional<Machine> find_machine(const std::string& identity, const std::function<void(const std::string&)>& notify);
 
 /// The latest stored one of any device of that name; full ones before quick ones.
 std::optional<Machine> find_machine_named(const std::string& device_name);

@@ -36,13 +36,13 @@ class LinksWorker {
       : node_(node), options_(options), rounds_(rounds) {}
 
   AfterJob run(std::int64_t job, const Send& send) {
-    SharedSend tell(send);
-    tell(Json{{"at_work", job}}.dump());
+    SharedSend report(send);
+    report(Json{{"at_work", job}}.dump());
     if (!devices_) devices_ = std::make_unique<NodeDevices>(options_.open, node_.topology);
     const Pairs& round = rounds_[static_cast<std::size_t>(job)];
     std::vector<std::future<void>> done;
     for (const DevicePair& pair : round) {
-      done.push_back((*devices_)[pair.from].run([&](Device& device) { measure(pair, device, tell); }));
+      done.push_back((*devices_)[pair.from].run([&](Device& device) { measure(pair, device, report); }));
     }
     bool lost = false;
     for (std::size_t i = 0; i < round.size(); ++i) {
@@ -50,26 +50,27 @@ class LinksWorker {
         done[i].get();
       } catch (const std::exception& error) {
         lost = true;
-        for (const LinkProbe& probe : options_.probes) unmeasured(round[i], probe.name, error.what(), tell);
+        for (const LinkProbe& probe : options_.probes) unmeasured(round[i], probe.name, error.what(), report);
       }
     }
     return lost ? AfterJob::fresh_process : AfterJob::next;
   }
 
  private:
-  static void unmeasured(const DevicePair& pair, const std::string& name, const std::string& reason, SharedSend& tell) {
-    tell(Json{{"from", pair.from}, {"to", pair.to}, {"name", name}, {"unmeasured", reason}}.dump());
+  static void unmeasured(const DevicePair& pair, const std::string& name, const std::string& reason,
+                         SharedSend& report) {
+    report(Json{{"from", pair.from}, {"to", pair.to}, {"name", name}, {"unmeasured", reason}}.dump());
   }
 
   /// Rethrows exceptions that mean a lost device.
-  void measure(const DevicePair& pair, Device& device, SharedSend& tell) const {
+  void measure(const DevicePair& pair, Device& device, SharedSend& report) const {
     for (const LinkProbe& probe : options_.probes) {
       const ProbeOutcome outcome =
           measure_probe(probe.to(pair.to, node_.link(pair.from, pair.to)->kind), device, options_.effort, interrupted);
       if (const auto* measured = std::get_if<MeasuredProbe>(&outcome)) {
-        tell(Json{{"from", pair.from}, {"to", pair.to}, {"ceiling", ceiling_to_json(measured->ceiling)}}.dump());
+        report(Json{{"from", pair.from}, {"to", pair.to}, {"ceiling", ceiling_to_json(measured->ceiling)}}.dump());
       } else {
-        unmeasured(pair, probe.name, std::get<std::string>(outcome), tell);
+        unmeasured(pair, probe.name, std::get<std::string>(outcome), report);
       }
     }
   }

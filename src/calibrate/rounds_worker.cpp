@@ -118,10 +118,10 @@ void RoundsWorker::visit(Member& member, const MessageWriter& writer) {
     member.rounds.emplace(probe, *device_, options_.effort, [this] { return stopped(); });
   }
   member.rounds->visit(slowed_share(member));
-  tell_ceiling(member, writer);
+  send_ceiling(member, writer);
 }
 
-void RoundsWorker::tell_ceiling(Member& member, const MessageWriter& writer) const {
+void RoundsWorker::send_ceiling(Member& member, const MessageWriter& writer) const {
   if (const auto measured = member.rounds->measured(slowed_share(member))) {
     writer.outcome(member.probe->name, *measured);
   } else if (!interrupted()) {
@@ -161,7 +161,7 @@ void RoundsWorker::finish(const MessageWriter& writer) {
   for (Member& member : members_) {
     if (member.over || lost(member)) continue;
     if (member.rounds) {
-      tell_ceiling(member, writer);
+      send_ceiling(member, writer);
     } else {
       writer.outcome(member.probe->name, std::string(kNoTime));
     }

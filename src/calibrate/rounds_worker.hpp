@@ -48,7 +48,7 @@ class RoundsWorker {
   void sweep(Member& member, const MessageWriter& writer);
   void sustain(Member& member, const MessageWriter& writer);
   void finish(const MessageWriter& writer);
-  void tell_ceiling(Member& member, const MessageWriter& writer) const;
+  void send_ceiling(Member& member, const MessageWriter& writer) const;
   bool stopped() const;
   double slowed_share(const Member& member) const;
   bool converged() const;

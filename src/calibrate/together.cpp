@@ -73,12 +73,12 @@ class AllHaveEnough final : public StopRule {
 
  private:
   void has_enough() {
-    if (!told_) --lacking_;
-    told_ = true;
+    if (!counted_) --lacking_;
+    counted_ = true;
   }
 
   std::atomic<int>& lacking_;
-  bool told_ = false;
+  bool counted_ = false;
 };
 
 /// Waits at a latch once, in the destructor at the latest.
@@ -285,7 +285,7 @@ void measure_together(Node& node, const TogetherOptions& options) {
     return options.probes[static_cast<std::size_t>(job)];
   };
   jobs.run = [&](std::int64_t job, const Send& send) { return worker.run(job, send); };
-  std::set<std::int64_t> told;
+  std::set<std::int64_t> reported;
   jobs.on_message = [&](std::int64_t job, std::string_view text) {
     const Json message = Json::parse(text);
     if (message.contains("at_work")) {
@@ -293,7 +293,7 @@ void measure_together(Node& node, const TogetherOptions& options) {
       return;
     }
     lost_in_a_row = 0;
-    told.insert(job);
+    reported.insert(job);
     const int device = message["device"];
     if (message.contains("ceiling")) {
       node.together.push_back(shared_ceiling_from_json(message["ceiling"]));
@@ -305,7 +305,7 @@ void measure_together(Node& node, const TogetherOptions& options) {
   };
   jobs.on_lost = [&](std::int64_t job, const std::string& reason) {
     node.unmeasured.push_back({label_of(probe_of(job)) + " together", reason});
-    told.insert(job);
+    reported.insert(job);
     ++lost_in_a_row;
   };
   const auto turns = static_cast<double>(node.machines.size() + 1);
@@ -320,7 +320,7 @@ void measure_together(Node& node, const TogetherOptions& options) {
   const bool cancelled = run_isolated(jobs) == JobsEnd::interrupted;
   node.cancelled = node.cancelled || cancelled;
   for (std::int64_t job = 0; job < jobs.count; ++job) {
-    if (told.contains(job)) continue;
+    if (reported.contains(job)) continue;
     node.unmeasured.push_back({label_of(probe_of(job)) + " together",
                                cancelled                    ? Unmeasured::kCancelled
                                : lost_in_a_row >= kMostLost ? "not measured: earlier worker processes were lost"

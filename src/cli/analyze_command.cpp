@@ -150,13 +150,13 @@ ExitCode compare_with(const Report& base, const Report& now, const Flags& flags,
   const std::string table = render_comparison_terminal(comparison, stdout_style(global.color));
   if (global.answer.json) answer_beside(comparison_to_json(comparison));
   if (flags.output.to_stdout() || global.answer.json) {
-    say_rendered(table);
+    print_rendered(table);
   } else {
     print_text("\n" + table);
   }
   const std::string regressions = regression_line(comparison);
   if (regressions.empty()) return ExitCode::ok;
-  say_problem({"regression", regressions, {}});
+  print_problem({"regression", regressions, {}});
   return ExitCode::regression;
 }
 
@@ -251,11 +251,13 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   });
   if (const std::string problem = kernel_cache_problem(); !problem.empty()) {
     warn(fmt::format("compiled kernels are not kept: {}", problem));
-    say("to keep them, remove other users' write access from that folder, or set XDG_CACHE_HOME to one of your own");
+    print_status(
+        "to keep them, remove other users' write access from that folder, or set XDG_CACHE_HOME to one of your own");
   }
   if (together && !together->leads()) {
     const World& world = together->world();
-    say(fmt::format("rank {} of {} (started by {}): rank 0 writes the report", world.rank, world.size, world.launcher));
+    print_status(
+        fmt::format("rank {} of {} (started by {}): rank 0 writes the report", world.rank, world.size, world.launcher));
     follow(suite, device.choice, together);
     return ExitCode::ok;
   }
@@ -310,12 +312,12 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
     journal.finish(report);
     const std::vector<fs::path> paths = write_outputs(report, flags.output, folder, kept);
     print_runs(report, flags.output, global.color);
-    say_written(paths);
+    print_written(paths);
   }
   if (!flags.save.empty() && !report.cancelled) {
     const fs::path path = saved_path(flags.save, suite, device);
     write_output(path, render_json(report));
-    say_written({path});
+    print_written({path});
   }
   const ExitCode outcome = exit_code_of(report);
   if (!base || report.cancelled) return outcome;

@@ -80,7 +80,7 @@ std::string device_id(const Json& row) {
 }
 
 /// Seconds above the roof, summed over all launches.
-double to_win(const Json& row) {
+double saving_of_row(const Json& row) {
   const auto time = row.find("time_s");
   if (time == row.end()) return std::nan("");
   const auto profiled = row.find("profiled");
@@ -100,7 +100,7 @@ struct RowKind {
 
 const std::vector<RowKind>& row_kinds() {
   static const std::vector<RowKind> kinds = {
-      {"roofline.report/1", {"results"}, result_id, to_win},
+      {"roofline.report/1", {"results"}, result_id, saving_of_row},
       {"roofline.machine/1", {"ceilings"}, ceiling_id},
       {"roofline.node/1", {"together", "links"}, node_id},
       {"roofline.comparison/1", {"rows"}, comparison_id, slowdown},

@@ -96,17 +96,17 @@ ExitCode run_probes_once(const CalibrateFlags& flags) {
 
 bool keep_calibration(const Machine& machine, const CalibrateFlags& flags) try {
   if (flags.options.only != "*") {
-    say("not stored: --only measured only part of the machine (use -o FILE)");
+    print_status("not stored: --only measured only part of the machine (use -o FILE)");
   } else if (machine.ceilings.empty()) {
-    say("not stored: no ceiling could be measured");
+    print_status("not stored: no ceiling could be measured");
   } else if (keep_machine(machine)) {
-    say(fmt::format("stored as {}", machine_path(machine.device.identity).string()));
+    print_status(fmt::format("stored as {}", machine_path(machine.device.identity).string()));
   } else {
-    say("not stored: a full calibration of this device exists");
+    print_status("not stored: a full calibration of this device exists");
   }
   return true;
 } catch (const UsageError& error) {
-  say(fmt::format("not stored: {}", error.what()));
+  print_status(fmt::format("not stored: {}", error.what()));
   return false;
 }
 
@@ -118,7 +118,7 @@ void show_calibration(const CalibrateFlags& flags, const Json& document, const s
   const std::filesystem::path output = flags.output;
   const std::filesystem::path file = names_folder(flags.output) ? output / name : output;
   write_output(file, file_text);
-  say_written({file});
+  print_written({file});
 }
 
 namespace {

@@ -86,7 +86,7 @@ Node measure_node(const NodeChoice& choice, const CalibrateFlags& flags) {
                                return gpu.info.index == index;
                              })->info;
     if (!ceilings) return without_ceilings(info, alone.effort.quick);
-    say(fmt::format("device: {} ({}), measured alone", device_name(index), info.name));
+    print_status(fmt::format("device: {} ({}), measured alone", device_name(index), info.name));
     alone.device = {.kind = DeviceKind::cuda, .index = index, .options = {}};
     Machine machine = calibrate_with_progress(alone);
     keep_calibration(machine, flags);
@@ -98,7 +98,7 @@ Node measure_node(const NodeChoice& choice, const CalibrateFlags& flags) {
   std::vector<DeviceHold> holds;
   for (const DeviceListing& gpu : choice.usable) holds.push_back(hold_device(gpu.info, !flags.no_wait));
   if (choice.usable.size() > 1)
-    say(fmt::format("{} GPUs: measuring each alone, then all at once, then their links", indices.size()));
+    print_status(fmt::format("{} GPUs: measuring each alone, then all at once, then their links", indices.size()));
   Node node = calibrate_node(options);
   line.clear();
   node.unmeasured.insert(node.unmeasured.begin(), choice.unusable.begin(), choice.unusable.end());
@@ -108,17 +108,17 @@ Node measure_node(const NodeChoice& choice, const CalibrateFlags& flags) {
 /// Stores the node in the cache. False if that failed.
 bool keep(const Node& node, const CalibrateFlags& flags) try {
   if (!flags.device.all || flags.options.only != "*") {
-    say("node not stored: a complete one requires --device all without --only (use -o FILE)");
+    print_status("node not stored: a complete one requires --device all without --only (use -o FILE)");
   } else if (node.machines.empty()) {
-    say("node not stored: no GPU could be calibrated");
+    print_status("node not stored: no GPU could be calibrated");
   } else if (keep_node(node)) {
-    say(fmt::format("node stored as {}", node_path(node.host_name).string()));
+    print_status(fmt::format("node stored as {}", node_path(node.host_name).string()));
   } else {
-    say("node not stored: a full calibration of it exists");
+    print_status("node not stored: a full calibration of it exists");
   }
   return true;
 } catch (const UsageError& error) {
-  say(fmt::format("node not stored: {}", error.what()));
+  print_status(fmt::format("node not stored: {}", error.what()));
   return false;
 }
 

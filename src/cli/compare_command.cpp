@@ -46,11 +46,11 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
                [&] { return render(comparison, flags.format, stdout_table_style(global.color)); });
   const std::string regressions = regression_line(comparison);
   if (!regressions.empty()) {
-    say_problem({"regression", regressions, "repeat both runs if the confidence intervals are wide"});
+    print_problem({"regression", regressions, "repeat both runs if the confidence intervals are wide"});
     return ExitCode::regression;
   }
   if (now.complete) return ExitCode::ok;
-  say_problem({"unfinished", outcome_line(comparison), "complete the later run"});
+  print_problem({"unfinished", outcome_line(comparison), "complete the later run"});
   return ExitCode::workload_failed;
 }
 

@@ -95,18 +95,18 @@ void write_stdout(const std::string& text) {
 }
 
 // Not fmt::print, which throws: a closed stderr must not stop the work.
-void say_rendered(const std::string& text) { static_cast<void>(std::fputs((text + '\n').c_str(), stderr)); }
+void print_rendered(const std::string& text) { static_cast<void>(std::fputs((text + '\n').c_str(), stderr)); }
 
-void say(const std::string& line) { say_rendered(clean(line)); }
+void print_status(const std::string& line) { print_rendered(clean(line)); }
 
 void warn(const std::string& line) {
-  say("note: " + line);
+  print_status("note: " + line);
   if (kept_answer != nullptr) kept_answer->warnings.push_back(line);
 }
 
-void say_problem(const Problem& problem, const std::string& prefix) {
-  say(prefix + problem.message);
-  if (!problem.hint.empty()) say("  " + problem.hint);
+void print_problem(const Problem& problem, const std::string& prefix) {
+  print_status(prefix + problem.message);
+  if (!problem.hint.empty()) print_status("  " + problem.hint);
   if (kept_answer != nullptr) kept_answer->errors.push_back(problem);
 }
 

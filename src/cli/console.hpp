@@ -37,13 +37,13 @@ void answer_beside(const nlohmann::ordered_json& comparison);
 void write_stdout(const std::string& text);  ///< bypasses the answer
 
 /// Rendered text on stderr, as it is: renderers clean the names in it, and their colors must be kept.
-void say_rendered(const std::string& text);
+void print_rendered(const std::string& text);
 /// Lines on stderr, cleaned: a name from a file never reaches the terminal as an escape sequence.
-void say(const std::string& line);
+void print_status(const std::string& line);
 /// "note: …": what affects how to read the result.
 void warn(const std::string& line);
 /// An error or a failed gate, which determines the exit code. `prefix` is for stderr only.
-void say_problem(const Problem& problem, const std::string& prefix = {});
+void print_problem(const Problem& problem, const std::string& prefix = {});
 
 /// A progress line on stderr, redrawn in place; silent if stderr is not a terminal.
 class ProgressLine {

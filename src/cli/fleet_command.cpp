@@ -63,7 +63,7 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
     paths.push_back(output.file(folder, fmt::format("fleet.{}", format->name)));
     require_output(paths.back());
   }
-  Fleet fleet = fleet_of(std::move(files.sheets), std::move(files.left_out));
+  Fleet fleet = fleet_of(std::move(files.summaries), std::move(files.left_out));
   fleet.paths = flags.paths;
   fleet.files = files.files;
   fleet.created_at = utc_now();
@@ -80,7 +80,7 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
                    ? render(fleet, output.formats.front()->name)
                    : render_fleet_terminal(fleet, stdout_style(global.color), flags.top.value_or(kListed));
       });
-  say_written(paths);
+  print_written(paths);
   if (fleet.machines.empty()) {
     throw UsageError("no calibration found in the given files", "create some: roofline calibrate -o DIR/");
   }

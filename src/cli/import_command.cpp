@@ -50,8 +50,8 @@ Machine machine_of(const Flags& flags, const DeviceFacts& device, std::vector<st
     return machine;
   }
   if (std::optional<Machine> kept = device.name.empty() ? std::nullopt : find_machine_named(device.name)) {
-    say(fmt::format("roofs: {} ({})", machine_path(kept->device.identity).string(),
-                    age_of(kept->measured_at, std::time(nullptr))));
+    print_status(fmt::format("roofs: {} ({})", machine_path(kept->device.identity).string(),
+                             age_of(kept->measured_at, std::time(nullptr))));
     return *kept;
   }
   return data_sheet_machine(device);
@@ -65,7 +65,7 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
     std::error_code ignored;
     const auto size = fs::file_size(file, ignored);
     if (!ignored && static_cast<double>(size) > kLarge) {
-      say(fmt::format("reading {}: {}", file, si(static_cast<double>(size), "B")));
+      print_status(fmt::format("reading {}: {}", file, si(static_cast<double>(size), "B")));
     }
     profiles.push_back(read_profile_file(file));
   }
@@ -75,7 +75,7 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   report.notes.insert(report.notes.begin(), notes.begin(), notes.end());
   if (const std::string warning = about_roofs(machine); !warning.empty()) warn(warning);
   for (const std::string& note : notes) warn(note);
-  for (const std::string& sentence : joined) say("joined: " + sentence);
+  for (const std::string& sentence : joined) print_status("joined: " + sentence);
   const ExitCode done = report.points.empty() ? ExitCode::device_unusable : ExitCode::ok;
   if (flags.output.to_stdout()) {
     print_format(report, flags.output);
@@ -84,7 +84,7 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   const std::vector<fs::path> paths = write_outputs(
       report, flags.output, flags.output.folder(fs::path("reports") / file_name_of(report.invocation.run_name)));
   print_runs(report, flags.output, global.color);
-  say_written(paths);
+  print_written(paths);
   return done;
 }
 

@@ -47,11 +47,11 @@ void add_options(CommandEntry& command, Flags& flags) {
 
 Machine kept_machine(const DeviceRequest& request) {
   const SelectedDevice device = choose_device(request);
-  std::optional<Machine> kept = find_machine(device.info.identity, say);
+  std::optional<Machine> kept = find_machine(device.info.identity, print_status);
   if (!kept) {
     throw UsageError(fmt::format("no calibration of {} is stored", device.info.identity), "run: roofline calibrate");
   }
-  say(fmt::format("measured {} ({})", kept->measured_at, age_of(kept->measured_at, std::time(nullptr))));
+  print_status(fmt::format("measured {} ({})", kept->measured_at, age_of(kept->measured_at, std::time(nullptr))));
   for (const std::string& reason : staleness(*kept, device.info, ROOFLINE_VERSION)) {
     warn(fmt::format("the calibration may be stale: {}", reason));
   }
@@ -67,12 +67,12 @@ Machine machine_in(const std::string& text, const std::string& file, const Devic
 
 Node kept_node() {
   const std::string host = host_name();
-  std::optional<Node> kept = find_node(host, say);
+  std::optional<Node> kept = find_node(host, print_status);
   if (!kept) {
     throw UsageError(fmt::format("no calibration of all GPUs of {} is stored", host.empty() ? "this host" : host),
                      "run: roofline calibrate --device all");
   }
-  say(fmt::format("measured {} ({})", kept->measured_at, age_of(kept->measured_at, std::time(nullptr))));
+  print_status(fmt::format("measured {} ({})", kept->measured_at, age_of(kept->measured_at, std::time(nullptr))));
   return *kept;
 }
 
@@ -157,10 +157,10 @@ ExitCode compare(const Machine& before, const Machine& now, const Flags& flags, 
   const auto roofs = std::count_if(changes.begin(), changes.end(),
                                    [](const CeilingChange& change) { return change.role == Role::roof; });
   if (slower == 0) return ExitCode::ok;
-  say_problem({"regression",
-               fmt::format("{} of {} roofs got slower by more than {:g} % and beyond their confidence intervals",
-                           slower, roofs, 100 * flags.threshold),
-               {}});
+  print_problem({"regression",
+                 fmt::format("{} of {} roofs got slower by more than {:g} % and beyond their confidence intervals",
+                             slower, roofs, 100 * flags.threshold),
+                 {}});
   return ExitCode::regression;
 }
 

@@ -180,7 +180,7 @@ ExitCode check_bytes(const std::vector<Watched>& devices, bool json) {
     try {
       if (check_one(watched, json) != ExitCode::ok) worst = ExitCode::workload_failed;
     } catch (const Error& error) {
-      say_problem({"failed", fmt::format("{}: {}", watched.device, error.what()), error.hint()}, "roofline: ");
+      print_problem({"failed", fmt::format("{}: {}", watched.device, error.what()), error.hint()}, "roofline: ");
       worst = ExitCode::workload_failed;
     }
   }

@@ -59,7 +59,7 @@ Watched watched_of(const DeviceInfo& info) {
   watched.pci = attribute_of(info, AttributeKey::pci_address);
   watched.uuid = attribute_of(info, AttributeKey::uuid);
   try {
-    watched.roofs = find_machine(info.identity, say);
+    watched.roofs = find_machine(info.identity, print_status);
     if (info.kind == DeviceKind::cuda) {
       watched.bytes = byte_check_from_json(text_of(byte_check_path(info)));
     }

@@ -45,8 +45,8 @@ ExitCode run(Flags& flags, const GlobalOptions&) {
                      "remove -o, or choose a file in that directory");
   }
   write_output(path, suite);
-  say(fmt::format("wrote {}: fill in the entries marked \"decide\", then run: roofline analyze {}", path.string(),
-                  path.string()));
+  print_status(fmt::format("wrote {}: fill in the entries marked \"decide\", then run: roofline analyze {}",
+                           path.string(), path.string()));
   return ExitCode::ok;
 }
 

@@ -213,11 +213,11 @@ void print_runs(const Runs& runs, const ReportOutput& output, ColorMode color) {
                });
 }
 
-void say_written(const std::vector<std::filesystem::path>& paths) {
+void print_written(const std::vector<std::filesystem::path>& paths) {
   for (const std::filesystem::path& path : paths) {
     std::error_code none;
     const std::filesystem::path target = std::filesystem::read_symlink(path, none);
-    say(fmt::format("wrote {}{}", path.string(), none ? "" : fmt::format(" (link to {})", target.string())));
+    print_status(fmt::format("wrote {}{}", path.string(), none ? "" : fmt::format(" (link to {})", target.string())));
   }
 }
 

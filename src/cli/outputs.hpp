@@ -64,7 +64,7 @@ void print_format(const Runs& runs, const ReportOutput& output);
 void print_runs(const Runs& runs, const ReportOutput& output, ColorMode color);
 
 /// Says on stderr what was written.
-void say_written(const std::vector<std::filesystem::path>& paths);
+void print_written(const std::vector<std::filesystem::path>& paths);
 
 /// Throws UsageError when the devices are of different kinds; says on stderr
 /// what makes the runs hard to compare.

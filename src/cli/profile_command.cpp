@@ -65,7 +65,7 @@ void finish(Flags& flags, GlobalOptions& global) {
   options.command = global.argv;
   options.output_to_stderr = flags.output.to_stdout() || global.answer.json;
   options.spools = flags.from.empty() ? flags.keep : flags.from;
-  options.say = [](const std::string& line) { say("roofline: " + line); };
+  options.print_status = [](const std::string& line) { print_status("roofline: " + line); };
 }
 
 /// The calibration: from --machine, which needs no device here, else that of the selected GPU.
@@ -126,9 +126,9 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   const std::vector<fs::path> paths = write_outputs(report, flags.output, output_folder(flags, report));
   if (global.answer.json) print_document(report_to_json(report));
   const TerminalStyle style = stderr_style(global.color);
-  say_rendered("\n" + render_terminal(report, style));
-  if (flags.output.plot) say_rendered(render_terminal_plot(report, style));
-  say_written(paths);
+  print_rendered("\n" + render_terminal(report, style));
+  if (flags.output.plot) print_rendered(render_terminal_plot(report, style));
+  print_written(paths);
   return exit_code_of_program(report);
 }
 

@@ -98,7 +98,7 @@ ExitCode report_node(const Node& node, const Flags& flags, const GlobalOptions& 
   }
   print_result([&] { return node_to_json(node); },
                [&] { return render_node_terminal(node, stdout_style(global.color)); });
-  say_written(written);
+  print_written(written);
   return ExitCode::ok;
 }
 
@@ -118,7 +118,7 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   const bool writes = !output.to_stdout() && !(output.formats.empty() && flags.output.path.empty());
   const std::vector<fs::path> paths = writes ? write_outputs(runs, output, output.path) : std::vector<fs::path>();
   print_runs(runs, output, global.color);
-  say_written(paths);
+  print_written(paths);
   return ExitCode::ok;
 }
 

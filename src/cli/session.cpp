@@ -44,10 +44,10 @@ void note(std::vector<std::string>& notes, const std::string& text) {
 
 /// The stored calibration of a device. Notes how it may be stale.
 std::optional<Machine> stored_calibration(const SelectedDevice& device, std::vector<std::string>& notes) {
-  std::optional<Machine> kept = find_machine(device.info.identity, say);
+  std::optional<Machine> kept = find_machine(device.info.identity, print_status);
   if (!kept) return std::nullopt;
-  say(fmt::format("roofs: {} ({})", machine_path(device.info.identity).string(),
-                  age_of(kept->measured_at, std::time(nullptr))));
+  print_status(fmt::format("roofs: {} ({})", machine_path(device.info.identity).string(),
+                           age_of(kept->measured_at, std::time(nullptr))));
   for (const std::string& reason : staleness(*kept, device.info, ROOFLINE_VERSION)) {
     note(notes, fmt::format("the calibration may be stale: {}; run `roofline calibrate` to renew it", reason));
   }
@@ -68,7 +68,7 @@ void compare_with_stored(Machine& machine) try {
 SelectedDevice choose_device(const DeviceRequest& request) {
   SelectedDevice device =
       select_device(request.kind, request.index, DeviceOptions{.threads = request.threads, .cpus = request.cpus});
-  say(fmt::format("device: {}: {}", name_of(device), device.why));
+  print_status(fmt::format("device: {}: {}", name_of(device), device.why));
   const std::string lacking = lacking_levels(cpu_isa(), kHighestIsa);
   if (device.info.kind == DeviceKind::cpu && !lacking.empty()) warn("this build has " + lacking);
   return device;
@@ -89,7 +89,7 @@ DeviceHold hold_device(const DeviceInfo& device, bool wait) {
     warn(who + ": both measure lower values");
     return hold;
   }
-  say(who + ": waiting");
+  print_status(who + ": waiting");
   hold.waited = true;
   while (!taken()) std::this_thread::sleep_for(200ms);
   return hold;
@@ -118,7 +118,7 @@ Machine machine_for(const SelectedDevice& device, const std::string& file, std::
     return machine;
   }
   if (std::optional<Machine> kept = stored_calibration(device, notes)) return *kept;
-  say("roofs: no stored calibration of this device; calibrating now");
+  print_status("roofs: no stored calibration of this device; calibrating now");
   const DeviceHold hold = hold_device(device.info);
   if (hold.waited) {
     if (std::optional<Machine> kept = stored_calibration(device, notes)) return *kept;

@@ -13,8 +13,8 @@ namespace {
 
 struct Series {
   CeilingKind kind = CeilingKind::bandwidth;
-  std::vector<double> logs;          ///< of the values, in the order of time
-  std::vector<const Sheet*> sheets;  ///< beside them
+  std::vector<double> logs;                      ///< of the values, in the order of time
+  std::vector<const MachineSummary*> summaries;  ///< beside them
 };
 
 double median_of(const std::vector<double>& values, std::size_t begin, std::size_t end) {
@@ -50,7 +50,7 @@ Line line_through(const std::vector<double>& values) {
   return line;
 }
 
-std::string changed_facts(const Sheet& before, const Sheet& after) {
+std::string changed_facts(const MachineSummary& before, const MachineSummary& after) {
   std::string text;
   for (const Attribute& fact : after.facts) {
     const std::string* then = find_attribute(before.facts, fact.name);
@@ -83,32 +83,32 @@ std::optional<CeilingDrift> change_in(const Series& series) {
     if (line.misfit < misfit(values, cut) && std::abs(total) >= std::max(least, kBeyondScatter * scatter)) {
       change.step = false;
       change.ratio = std::exp(total);
-      change.from = series.sheets.front()->measured_at;
-      change.to = series.sheets.back()->measured_at;
+      change.from = series.summaries.front()->measured_at;
+      change.to = series.summaries.back()->measured_at;
       return change;
     }
   }
   if (std::abs(step) < std::max(least, kBeyondScatter * scatter_of_step)) return std::nullopt;
   change.ratio = std::exp(step);
-  change.from = series.sheets[cut - 1]->measured_at;
-  change.to = series.sheets[cut]->measured_at;
-  change.along = changed_facts(*series.sheets[cut - 1], *series.sheets[cut]);
+  change.from = series.summaries[cut - 1]->measured_at;
+  change.to = series.summaries[cut]->measured_at;
+  change.along = changed_facts(*series.summaries[cut - 1], *series.summaries[cut]);
   return change;
 }
 
 }  // namespace
 
-std::vector<CeilingDrift> drifts_of(const std::vector<const Sheet*>& history, std::size_t machine) {
+std::vector<CeilingDrift> drifts_of(const std::vector<const MachineSummary*>& history, std::size_t machine) {
   std::vector<std::string_view> order;
   std::map<std::string_view, Series> all;
-  for (const Sheet* sheet : history) {
-    for (const SheetCeiling& ceiling : sheet->ceilings) {
+  for (const MachineSummary* summary : history) {
+    for (const CeilingSummary& ceiling : summary->ceilings) {
       if (ceiling.role != Role::roof || ceiling.audit != CheckStatus::pass) continue;
       const auto [found, added] = all.try_emplace(ceiling.label);
       if (added) order.push_back(ceiling.label);
       found->second.kind = ceiling.kind;
       found->second.logs.push_back(std::log(ceiling.value));
-      found->second.sheets.push_back(sheet);
+      found->second.summaries.push_back(summary);
     }
   }
   std::vector<CeilingDrift> drifts;

@@ -34,32 +34,32 @@ struct Usuals {
   double hottest_c = 0;                         ///< median; 0 where it is not recorded
 };
 
-float hottest(const Sheet& sheet) {
+float hottest(const MachineSummary& summary) {
   float most = 0;
-  for (const SheetCeiling& ceiling : sheet.ceilings) {
+  for (const CeilingSummary& ceiling : summary.ceilings) {
     if (ceiling.temperature_c > most) most = ceiling.temperature_c;
   }
   return most;
 }
 
-std::set<std::string_view> limiters_of(const Sheet& sheet) {
+std::set<std::string_view> limiters_of(const MachineSummary& summary) {
   std::set<std::string_view> all;
-  for (const SheetCeiling& ceiling : sheet.ceilings) {
+  for (const CeilingSummary& ceiling : summary.ceilings) {
     if (ceiling.limiter) all.insert(*ceiling.limiter);
   }
   return all;
 }
 
-Usuals usuals_of(const FleetGroup& group, const std::vector<Sheet>& machines) {
+Usuals usuals_of(const FleetGroup& group, const std::vector<MachineSummary>& machines) {
   std::map<std::string, std::unordered_map<std::string_view, std::size_t>> counts;
   std::vector<double> temperatures;
   Usuals usuals;
   const auto size = static_cast<double>(group.machines.size());
   for (const std::size_t machine : group.machines) {
-    const Sheet& sheet = machines[machine];
-    for (const Attribute& fact : sheet.facts) ++counts[fact.name][fact.value];
-    if (const float most = hottest(sheet); most > 0) temperatures.push_back(most);
-    const auto limiters = limiters_of(sheet);
+    const MachineSummary& summary = machines[machine];
+    for (const Attribute& fact : summary.facts) ++counts[fact.name][fact.value];
+    if (const float most = hottest(summary); most > 0) temperatures.push_back(most);
+    const auto limiters = limiters_of(summary);
     if (!limiters.empty()) usuals.recorded_limiters += 1 / size;
     for (const std::string_view limiter : limiters) usuals.limiters[limiter] += 1 / size;
   }
@@ -75,7 +75,7 @@ Usuals usuals_of(const FleetGroup& group, const std::vector<Sheet>& machines) {
 }
 
 /// Whether a fact may slow such a ceiling down.
-bool bears_on(const Attribute& fact, const Deviation& slow) {
+bool may_explain(const Attribute& fact, const Deviation& slow) {
   const std::optional<Level> level = level_of(slow.label);
   switch (parse_attribute_key(fact.name).value_or(AttributeKey::packages)) {
     case AttributeKey::pcie_link:
@@ -101,12 +101,12 @@ bool bears_on(const Attribute& fact, const Deviation& slow) {
 
 std::string others(double share) { return share >= kAll ? "others" : "most others"; }
 
-void compare_facts(Outlier& outlier, const Sheet& sheet, const Usuals& usuals) {
-  for (const Attribute& fact : sheet.facts) {
+void compare_facts(Outlier& outlier, const MachineSummary& summary, const Usuals& usuals) {
+  for (const Attribute& fact : summary.facts) {
     const auto usual = usuals.facts.find(fact.name);
     if (usual == usuals.facts.end() || usual->second.share < kMost || usual->second.value == fact.value) continue;
     const bool bears = std::any_of(outlier.slow.begin(), outlier.slow.end(),
-                                   [&](const Deviation& slow) { return bears_on(fact, slow); });
+                                   [&](const Deviation& slow) { return may_explain(fact, slow); });
     (bears ? outlier.why : outlier.also)
         .push_back(
             fmt::format("{} {}, {} {}", fact.name, fact.value, others(usual->second.share), usual->second.value));
@@ -114,11 +114,11 @@ void compare_facts(Outlier& outlier, const Sheet& sheet, const Usuals& usuals) {
 }
 
 /// The clock, where it was lowest beside that of the others.
-void compare_clocks(Outlier& outlier, const Sheet& sheet, const FleetGroup& group) {
+void compare_clocks(Outlier& outlier, const MachineSummary& summary, const FleetGroup& group) {
   double least = 1 - kOtherClock;
   std::string text;
   for (const Deviation& slow : outlier.slow) {
-    const SheetCeiling* ceiling = sheet.find(slow.label);
+    const CeilingSummary* ceiling = summary.find(slow.label);
     const auto norm = std::find_if(group.norms.begin(), group.norms.end(),
                                    [&](const CeilingNorm& known) { return known.label == slow.label; });
     if (ceiling == nullptr || norm == group.norms.end() || ceiling->core_hz <= 0 || norm->core_hz <= 0) continue;
@@ -131,51 +131,51 @@ void compare_clocks(Outlier& outlier, const Sheet& sheet, const FleetGroup& grou
   if (!text.empty()) outlier.why.push_back(std::move(text));
 }
 
-void compare_heat(Outlier& outlier, const Sheet& sheet, const Usuals& usuals) {
-  for (const std::string_view limiter : limiters_of(sheet)) {
+void compare_heat(Outlier& outlier, const MachineSummary& summary, const Usuals& usuals) {
+  for (const std::string_view limiter : limiters_of(summary)) {
     const auto usual = usuals.limiters.find(limiter);
     if (limiter.empty() || usuals.recorded_limiters < kMost || usual->second > kRare) continue;
     outlier.why.push_back(fmt::format("clock held down by {}, which others were not", limiter));
   }
-  const float most = hottest(sheet);
+  const float most = hottest(summary);
   if (most > 0 && usuals.hottest_c > 0 && most >= usuals.hottest_c + kHotter) {
     outlier.why.push_back(fmt::format("{:.0f} °C, others {:.0f} °C", most, usuals.hottest_c));
   }
 }
 
-void name_neighbours(Outlier& outlier, const Sheet& sheet) {
+void name_neighbours(Outlier& outlier, const MachineSummary& summary) {
   for (const Deviation& slow : outlier.slow) {
-    const SheetCeiling* ceiling = sheet.find(slow.label);
+    const CeilingSummary* ceiling = summary.find(slow.label);
     if (ceiling == nullptr || ceiling->contention.empty()) continue;
     outlier.why.push_back(fmt::format("{} while {} was measured", ceiling->contention, slow.label));
     return;
   }
 }
 
-void name_unrecorded(Outlier& outlier, const Sheet& sheet) {
-  const SheetCeiling* worst = sheet.find(outlier.slow.front().label);
+void name_unrecorded(Outlier& outlier, const MachineSummary& summary) {
+  const CeilingSummary* worst = summary.find(outlier.slow.front().label);
   if (worst == nullptr || worst->core_hz <= 0) outlier.unrecorded.emplace_back("core clock");
-  if (sheet.kind == DeviceKind::cpu) return;
-  if (hottest(sheet) <= 0) outlier.unrecorded.emplace_back("temperature");
-  if (limiters_of(sheet).empty()) outlier.unrecorded.emplace_back("what held the clock down");
+  if (summary.kind == DeviceKind::cpu) return;
+  if (hottest(summary) <= 0) outlier.unrecorded.emplace_back("temperature");
+  if (limiters_of(summary).empty()) outlier.unrecorded.emplace_back("what held the clock down");
   for (const AttributeKey fact :
        {AttributeKey::power_limit, AttributeKey::ecc, AttributeKey::pcie_link, AttributeKey::driver}) {
-    if (sheet.fact(fact) == nullptr) outlier.unrecorded.emplace_back(name_of(fact));
+    if (summary.fact(fact) == nullptr) outlier.unrecorded.emplace_back(name_of(fact));
   }
 }
 
 }  // namespace
 
-void explain(FleetGroup& group, const std::vector<Sheet>& machines) {
+void explain(FleetGroup& group, const std::vector<MachineSummary>& machines) {
   if (group.outliers.empty()) return;
   const Usuals usuals = usuals_of(group, machines);
   for (Outlier& outlier : group.outliers) {
-    const Sheet& sheet = machines[outlier.machine];
-    compare_facts(outlier, sheet, usuals);
-    compare_clocks(outlier, sheet, group);
-    compare_heat(outlier, sheet, usuals);
-    name_neighbours(outlier, sheet);
-    name_unrecorded(outlier, sheet);
+    const MachineSummary& summary = machines[outlier.machine];
+    compare_facts(outlier, summary, usuals);
+    compare_clocks(outlier, summary, group);
+    compare_heat(outlier, summary, usuals);
+    name_neighbours(outlier, summary);
+    name_unrecorded(outlier, summary);
   }
 }
 

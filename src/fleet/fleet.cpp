@@ -10,24 +10,24 @@ namespace roofline {
 namespace {
 
 /// Calibrations of the same machine, in the order of time.
-using Histories = std::map<std::string, std::vector<Sheet>>;
+using Histories = std::map<std::string, std::vector<MachineSummary>>;
 
-Histories histories_of(std::vector<Sheet> sheets, std::vector<LeftOut>& left_out) {
+Histories histories_of(std::vector<MachineSummary> summaries, std::vector<LeftOut>& left_out) {
   Histories histories;
-  for (Sheet& sheet : sheets) {
-    if (sheet.quick || sheet.cancelled) {
-      left_out.push_back({sheet.file, sheet.quick ? "measured with --quick" : "cancelled before its end"});
-    } else if (sheet.ceilings.empty()) {
-      left_out.push_back({sheet.file, "has no ceilings"});
+  for (MachineSummary& summary : summaries) {
+    if (summary.quick || summary.cancelled) {
+      left_out.push_back({summary.file, summary.quick ? "measured with --quick" : "cancelled before its end"});
+    } else if (summary.ceilings.empty()) {
+      left_out.push_back({summary.file, "has no ceilings"});
     } else {
-      histories[sheet.key()].push_back(std::move(sheet));
+      histories[summary.key()].push_back(std::move(summary));
     }
   }
   for (auto& [key, history] : histories) {
-    std::stable_sort(history.begin(), history.end(), [](const Sheet& a, const Sheet& b) {
+    std::stable_sort(history.begin(), history.end(), [](const MachineSummary& a, const MachineSummary& b) {
       return std::tie(a.measured_at, a.file) < std::tie(b.measured_at, b.file);
     });
-    const auto again = [&](const Sheet& first, const Sheet& second) {
+    const auto again = [&](const MachineSummary& first, const MachineSummary& second) {
       const bool same = first.measured_at == second.measured_at;
       if (same) left_out.push_back({second.file, fmt::format("the same device and time as {}", first.file)});
       return same;
@@ -53,13 +53,13 @@ std::size_t Fleet::outliers() const {
   return all;
 }
 
-Fleet fleet_of(std::vector<Sheet> sheets, std::vector<LeftOut> left_out) {
+Fleet fleet_of(std::vector<MachineSummary> summaries, std::vector<LeftOut> left_out) {
   Fleet fleet;
   fleet.left_out = std::move(left_out);
-  for (auto& [key, history] : histories_of(std::move(sheets), fleet.left_out)) {
+  for (auto& [key, history] : histories_of(std::move(summaries), fleet.left_out)) {
     if (history.size() > 1) {
-      std::vector<const Sheet*> all;
-      for (const Sheet& sheet : history) all.push_back(&sheet);
+      std::vector<const MachineSummary*> all;
+      for (const MachineSummary& summary : history) all.push_back(&summary);
       const std::vector<CeilingDrift> drifts = drifts_of(all, fleet.machines.size());
       fleet.drifts.insert(fleet.drifts.end(), drifts.begin(), drifts.end());
     }

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fleet/sheet.hpp"
+#include "fleet/machine_summary.hpp"
 
 namespace roofline {
 
@@ -77,10 +77,10 @@ struct CeilingDrift {
 };
 
 struct Fleet {
-  std::vector<std::string> paths;  ///< as they were given
-  std::size_t files = 0;           ///< that were looked at
-  std::vector<Sheet> machines;     ///< the latest calibration of each
-  std::vector<FleetGroup> groups;  ///< the largest first
+  std::vector<std::string> paths;        ///< as they were given
+  std::size_t files = 0;                 ///< that were looked at
+  std::vector<MachineSummary> machines;  ///< the latest calibration of each
+  std::vector<FleetGroup> groups;        ///< the largest first
   std::vector<CeilingDrift> drifts;
   std::vector<LeftOut> left_out;
   std::string created_at;
@@ -95,17 +95,17 @@ inline constexpr std::size_t kFewestAlike = 5;
 inline constexpr double kLeastDeviation = 0.025;
 
 /// Groups, judges and explains. `left_out` may hold files already; quick, cancelled and repeated calibrations join it.
-Fleet fleet_of(std::vector<Sheet> sheets, std::vector<LeftOut> left_out = {});
+Fleet fleet_of(std::vector<MachineSummary> summaries, std::vector<LeftOut> left_out = {});
 
 // The steps of it, each on its own.
 
 /// Indices of machines of equal hardware, the largest group first.
-std::vector<FleetGroup> groups_of(const std::vector<Sheet>& machines);
+std::vector<FleetGroup> groups_of(const std::vector<MachineSummary>& machines);
 /// Fills in norms and outliers, without their reasons.
-void judge(FleetGroup& group, const std::vector<Sheet>& machines);
+void judge(FleetGroup& group, const std::vector<MachineSummary>& machines);
 /// Fills in the reasons.
-void explain(FleetGroup& group, const std::vector<Sheet>& machines);
+void explain(FleetGroup& group, const std::vector<MachineSummary>& machines);
 /// What changed over the calibrations of one machine, in the order of time; `machine` is its index in the result.
-std::vector<CeilingDrift> drifts_of(const std::vector<const Sheet*>& history, std::size_t machine);
+std::vector<CeilingDrift> drifts_of(const std::vector<const MachineSummary*>& history, std::size_t machine);
 
 }  // namespace roofline

@@ -20,19 +20,19 @@ constexpr double kSameMemory = 0.05;
 /// A power limit makes a class of its own where so many machines share it.
 constexpr double kClassShare = 0.05;
 
-std::string power_limit(const Sheet& sheet) {
-  const std::string* limit = sheet.fact(AttributeKey::power_limit);
+std::string power_limit(const MachineSummary& summary) {
+  const std::string* limit = summary.fact(AttributeKey::power_limit);
   return limit != nullptr ? *limit : "";
 }
 
-std::vector<Machines> by_memory(Machines all, const std::vector<Sheet>& sheets) {
+std::vector<Machines> by_memory(Machines all, const std::vector<MachineSummary>& summaries) {
   std::sort(all.begin(), all.end(), [&](std::size_t a, std::size_t b) {
-    return std::pair(sheets[a].memory_bytes, a) < std::pair(sheets[b].memory_bytes, b);
+    return std::pair(summaries[a].memory_bytes, a) < std::pair(summaries[b].memory_bytes, b);
   });
   std::vector<Machines> classes;
   double last = -1;
   for (const std::size_t machine : all) {
-    const double bytes = sheets[machine].memory_bytes;
+    const double bytes = summaries[machine].memory_bytes;
     if (classes.empty() || bytes > last * (1 + kSameMemory)) classes.emplace_back();
     classes.back().push_back(machine);
     last = bytes;
@@ -41,9 +41,9 @@ std::vector<Machines> by_memory(Machines all, const std::vector<Sheet>& sheets) 
 }
 
 /// Machines of rare limits stay with those of the most common one.
-std::map<std::string, Machines> by_power_limit(const Machines& all, const std::vector<Sheet>& sheets) {
+std::map<std::string, Machines> by_power_limit(const Machines& all, const std::vector<MachineSummary>& summaries) {
   std::map<std::string, Machines> classes;
-  for (const std::size_t machine : all) classes[power_limit(sheets[machine])].push_back(machine);
+  for (const std::size_t machine : all) classes[power_limit(summaries[machine])].push_back(machine);
   const auto common = std::max_element(classes.begin(), classes.end(), [](const auto& a, const auto& b) {
                         return a.second.size() < b.second.size();
                       })->first;
@@ -59,20 +59,20 @@ std::map<std::string, Machines> by_power_limit(const Machines& all, const std::v
   return classes;
 }
 
-std::string name_of(const Sheet& sheet, const std::string& limit) {
-  std::string name = sheet.name;
-  name += fmt::format(", {} {}", count(sheet.units), sheet.kind == DeviceKind::cuda ? "SMs" : "threads");
-  if (sheet.memory_bytes > 0) name += ", " + binary_bytes(sheet.memory_bytes);
-  if (!sheet.isa.empty() && sheet.kind == DeviceKind::cpu) name += ", " + sheet.isa;
+std::string name_of(const MachineSummary& summary, const std::string& limit) {
+  std::string name = summary.name;
+  name += fmt::format(", {} {}", count(summary.units), summary.kind == DeviceKind::cuda ? "SMs" : "threads");
+  if (summary.memory_bytes > 0) name += ", " + binary_bytes(summary.memory_bytes);
+  if (!summary.isa.empty() && summary.kind == DeviceKind::cpu) name += ", " + summary.isa;
   if (!limit.empty()) name += ", " + limit;
   return name;
 }
 
 /// "driver 580: 1,990 machines, 570: 10".
-std::string majors_note(const FleetGroup& group, const std::vector<Sheet>& sheets) {
+std::string majors_note(const FleetGroup& group, const std::vector<MachineSummary>& summaries) {
   std::map<std::string, std::size_t> majors;
   for (const std::size_t machine : group.machines) {
-    const std::string* driver = sheets[machine].fact(AttributeKey::driver);
+    const std::string* driver = summaries[machine].fact(AttributeKey::driver);
     if (driver != nullptr) ++majors[driver->substr(0, driver->find('.'))];
   }
   if (majors.size() < 2) return {};
@@ -88,11 +88,11 @@ std::string majors_note(const FleetGroup& group, const std::vector<Sheet>& sheet
 
 }  // namespace
 
-std::vector<FleetGroup> groups_of(const std::vector<Sheet>& machines) {
+std::vector<FleetGroup> groups_of(const std::vector<MachineSummary>& machines) {
   std::map<std::tuple<DeviceKind, std::string, std::int64_t, std::string>, Machines> models;
   for (std::size_t i = 0; i < machines.size(); ++i) {
-    const Sheet& sheet = machines[i];
-    models[{sheet.kind, sheet.name, sheet.units, sheet.isa}].push_back(i);
+    const MachineSummary& summary = machines[i];
+    models[{summary.kind, summary.name, summary.units, summary.isa}].push_back(i);
   }
   std::vector<FleetGroup> groups;
   for (const auto& [model, all] : models) {

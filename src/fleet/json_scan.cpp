@@ -82,7 +82,7 @@ class JsonScan {
                     : std::string_view(token_, static_cast<std::size_t>(at_ - 1 - token_));
   }
 
-  bool told() const { return untold_ == kNone; }
+  bool wanted() const { return skipped_ == kNone; }
   void open(bool object);
   void close();
   void begin_member();
@@ -96,8 +96,8 @@ class JsonScan {
   bool whole_ = false;           ///< a number without fraction and exponent
   bool spelled_ = false;         ///< a text with escapes, without which it is `spelling_`
   std::string spelling_;
-  std::vector<char> open_;      ///< objects and arrays that are open: whether it is an object
-  std::size_t untold_ = kNone;  ///< how many are open around the member that is not wanted
+  std::vector<char> open_;       ///< objects and arrays that are open: whether it is an object
+  std::size_t skipped_ = kNone;  ///< how many are open around the member that is not wanted
 };
 
 /// Which some editors put before a text.
@@ -144,7 +144,7 @@ void JsonScan::fail_at_token() {
       ++at_;
       break;
     default:
-      untold_ = 0;
+      skipped_ = 0;
       scan_value();
   }
   fail(at_);
@@ -291,21 +291,21 @@ void JsonScan::scan_wide() {
 }
 
 void JsonScan::open(bool object) {
-  if (told()) taker_.open(object);
+  if (wanted()) taker_.open(object);
   open_.push_back(object);
 }
 
 void JsonScan::close() {
   const bool object = open_.back();
   open_.pop_back();
-  if (told()) taker_.close(object);
+  if (wanted()) taker_.close(object);
 }
 
 /// Its key, and on to its value.
 void JsonScan::begin_member() {
   if (*at_ != '"') fail_at_token();
   scan_text();
-  if (told() && !taker_.key(text())) untold_ = open_.size();
+  if (wanted() && !taker_.key(text())) skipped_ = open_.size();
   skip_space();
   if (*at_ != ':') fail_at_token();
   ++at_;
@@ -317,22 +317,22 @@ void JsonScan::scan_value() {
   switch (*at_) {
     case '"':
       scan_text();
-      if (told()) taker_.text(text());
+      if (wanted()) taker_.text(text());
       break;
     case 't':
       scan_word("true");
-      if (told()) taker_.truth(true);
+      if (wanted()) taker_.truth(true);
       break;
     case 'f':
       scan_word("false");
-      if (told()) taker_.truth(false);
+      if (wanted()) taker_.truth(false);
       break;
     case 'n':
       scan_word("null");
       break;
     default:
       scan_number();
-      if (told()) taker_.number(number());
+      if (wanted()) taker_.number(number());
   }
 }
 
@@ -356,7 +356,7 @@ void JsonScan::document() {
     }
     // A value has ended.
     for (;;) {
-      if (open_.size() == untold_) untold_ = kNone;
+      if (open_.size() == skipped_) skipped_ = kNone;
       skip_space();
       if (open_.empty()) {
         if (*at_ != 0) fail_at_token();  // some systems leave zeros of a file's end

@@ -136,12 +136,12 @@ bool FleetGroup::judged() const {
   return std::any_of(norms.begin(), norms.end(), [](const CeilingNorm& norm) { return norm.threshold.has_value(); });
 }
 
-void judge(FleetGroup& group, const std::vector<Sheet>& machines) {
+void judge(FleetGroup& group, const std::vector<MachineSummary>& machines) {
   std::vector<Column> columns;
   std::unordered_map<std::string_view, std::size_t> known;
   group.norms.clear();
   for (const std::size_t machine : group.machines) {
-    for (const SheetCeiling& ceiling : machines[machine].ceilings) {
+    for (const CeilingSummary& ceiling : machines[machine].ceilings) {
       const auto [found, added] = known.emplace(ceiling.label, columns.size());
       if (added) {
         columns.emplace_back();

@@ -71,8 +71,8 @@ void read_whole(const std::string& path, std::string& text) {
   text.resize(static_cast<std::size_t>(file.gcount()));
 }
 
-struct SheetsOrReason {
-  std::vector<Sheet> sheets;
+struct SummariesOrReason {
+  std::vector<MachineSummary> summaries;
   std::string reason;
 };
 
@@ -82,14 +82,14 @@ FleetFiles read_fleet(const std::vector<std::string>& paths) {
   FleetFiles found;
   const std::vector<std::string> files = files_at(paths, found);
   found.files = files.size();
-  std::vector<SheetsOrReason> outcomes(files.size());
+  std::vector<SummariesOrReason> outcomes(files.size());
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
     std::string text;
     for (std::size_t i = next++; i < files.size() && !interrupted(); i = next++) {
       try {
         read_whole(files[i], text);
-        outcomes[i].sheets = read_sheets(text, files[i]);
+        outcomes[i].summaries = read_machine_summaries(text, files[i]);
       } catch (const std::bad_alloc&) {
         throw;  // not a defect of the file, without which the norms would be others
       } catch (const std::exception& error) {
@@ -107,9 +107,9 @@ FleetFiles read_fleet(const std::vector<std::string>& paths) {
   const std::set<std::string> named(paths.begin(), paths.end());
   for (std::size_t i = 0; i < files.size(); ++i) {
     // Of a folder, what describes no machine (an earlier fleet.json) is no input.
-    if (named.contains(files[i]) || !outcomes[i].sheets.empty()) add_input(files[i]);
+    if (named.contains(files[i]) || !outcomes[i].summaries.empty()) add_input(files[i]);
     if (!outcomes[i].reason.empty()) found.left_out.push_back({files[i], outcomes[i].reason});
-    for (Sheet& sheet : outcomes[i].sheets) found.sheets.push_back(std::move(sheet));
+    for (MachineSummary& summary : outcomes[i].summaries) found.summaries.push_back(std::move(summary));
   }
   return found;
 }

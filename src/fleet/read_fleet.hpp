@@ -9,7 +9,7 @@
 namespace roofline {
 
 struct FleetFiles {
-  std::vector<Sheet> sheets;
+  std::vector<MachineSummary> summaries;
   std::vector<LeftOut> left_out;
   std::size_t files = 0;
 };

@@ -32,7 +32,7 @@ struct stat status_of(const fs::path& path) {
 /// the overflow uid, and so do those of every other unmapped user.
 bool is_trusted_owner(uid_t owner) {
   if (owner == ::geteuid() || owner == 0) return true;
-  static const std::optional<uid_t> stand_in = [] {
+  static const std::optional<uid_t> overflow_owner = [] {
     std::optional<uid_t> number;
     std::istringstream map(text_of("/proc/self/uid_map"));
     bool root_is_mapped = false, any = false;
@@ -43,7 +43,7 @@ bool is_trusted_owner(uid_t owner) {
     }
     return number;
   }();
-  return stand_in == owner;
+  return overflow_owner == owner;
 }
 
 /// As std::filesystem::temp_directory_path() looks for it, but named where it is missing.

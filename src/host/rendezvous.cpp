@@ -75,9 +75,9 @@ std::vector<std::string> lines_of(const std::string& text) {
 }
 
 /// Looks often at first, for an answer is a matter of microseconds on one node; seldom where it takes long.
-class Patience {
+class PollUntil {
  public:
-  explicit Patience(double seconds) : until_s_(wall_seconds() + seconds) {}
+  explicit PollUntil(double seconds) : until_s_(wall_seconds() + seconds) {}
   bool over() {
     if (wall_seconds() > until_s_) return true;
     std::this_thread::sleep_for(pause_);
@@ -115,7 +115,7 @@ bool Rendezvous::lead() {
     if (text) fs::remove(entry.path(), ignored);
   }
   std::vector<std::string> offered;
-  Patience patience(patience_s_);
+  PollUntil poll(patience_s_);
   for (;;) {
     std::vector<std::string> hellos;
     std::string missing;
@@ -134,7 +134,7 @@ bool Rendezvous::lead() {
       if (!all) missing = fmt::to_string(rank);
     }
     if (all) break;
-    if (patience.over())
+    if (poll.over())
       throw Error(
           fmt::format("rank {1} of {0} processes did not join within {2:g} s", world_.size, missing, patience_s_),
           "set the same ROOFLINE_RENDEZVOUS, on a shared file system, for all processes");
@@ -148,7 +148,7 @@ bool Rendezvous::follow() {
   leader_.clear();
   const std::string me = new_nonce();
   write_whole(file(fmt::format("hello.{}", world_.rank)), me);
-  Patience patience(patience_s_);
+  PollUntil poll(patience_s_);
   std::string offer;
   for (;;) {
     const std::vector<std::string> lines = lines_of(read_whole(file("offer")).value_or(""));
@@ -160,7 +160,7 @@ bool Rendezvous::follow() {
     }
     if (!offer.empty() && read_whole(file("go")) == offer) break;
     if (!past_.empty() && read_whole(file("over")) == past_) return false;
-    if (patience.over())
+    if (poll.over())
       throw Error(fmt::format("rank 0 did not start within {:g} s", patience_s_),
                   "set the same ROOFLINE_RENDEZVOUS, on a shared file system, for all processes");
   }
@@ -183,7 +183,7 @@ std::vector<std::string> Rendezvous::exchange(int ranks, const std::string& mine
   std::error_code ignored;
   if (number >= 2) fs::remove(name(number - 2, world_.rank), ignored);
   std::vector<std::string> texts;
-  Patience patience(patience_s_);
+  PollUntil poll(patience_s_);
   for (int rank = 0; rank < ranks; ++rank) {
     std::optional<std::string> text = read_whole(name(number, rank));
     while (!text) {
@@ -191,7 +191,7 @@ std::vector<std::string> Rendezvous::exchange(int ranks, const std::string& mine
       // The last thing that it did may have been to give its text.
       if (gone && !(text = read_whole(name(number, rank)))) throw Error("rank 0 has restarted");
       if (text) break;
-      const bool over = patience.over();
+      const bool over = poll.over();
       if (leads() && over)
         throw Error(fmt::format("rank {} sent nothing within {:g} s", rank, patience_s_),
                     "check that its process is running");

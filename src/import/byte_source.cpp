@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kBuffer = std::size_t{1} << 18;
 /// Traces compress to a tenth, repetitive ones to a thirtieth. A higher ratio is a decompression bomb.
 constexpr std::uint64_t kMostUnpacked = 150;
-constexpr std::uint64_t kHarmless = std::uint64_t{1} << 28;
+constexpr std::uint64_t kSmallEnough = std::uint64_t{1} << 28;
 
 /// It is read as it comes, and what is kept of it is far less.
 constexpr FileLimit kImportLimit{std::uint64_t{64} << 30, "a profile"};
@@ -190,7 +190,7 @@ bool ByteSource::fill() {
     end_ = begin_;
     fail(unpacker_->problem);
   }
-  if (unpacker_->packed && before_ + size > kHarmless && before_ + size > kMostUnpacked * unpacker_->packed_size) {
+  if (unpacker_->packed && before_ + size > kSmallEnough && before_ + size > kMostUnpacked * unpacker_->packed_size) {
     fail(fmt::format("it decompresses to more than {} times its size", kMostUnpacked));
   }
   return size > 0;

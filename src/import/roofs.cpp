@@ -44,12 +44,12 @@ constexpr std::string_view kWithoutTensorCores = "gtx";
 /// Datasheet" (nvidia-1758950), "A10", "A30", "A40", "L4", "L40" and "L40S" datasheets, "V100 Datasheet" (SXM2, PCIe,
 /// S), "T4 Datasheet", "HGX B200" specifications, and the white papers "NVIDIA Ada GPU Architecture" and "NVIDIA Ampere
 /// GA102" for RTX cards (products with sums in fp32).
-struct Sheet {
+struct DataSheet {
   std::string_view name;  ///< in the device's name, lower case
   double fp64, fp32, tensor_fp64, tensor_tf32, tensor_16, tensor_fp8, tensor_int8, memory;
 };
 
-constexpr Sheet kSheets[] = {
+constexpr DataSheet kDataSheets[] = {
     {"h200 nvl", 30, 60, 60, 418, 835, 1671, 1671, 4.8},
     {"h200", 34, 67, 67, 495, 989, 1979, 1979, 4.8},
     {"gh200 480gb", 34, 67, 67, 495, 989, 1979, 1979, 4.0},
@@ -98,9 +98,9 @@ bool names(const std::string& device, std::string_view word) {
 /// 1, or 0 of Volta and Turing: BF16 came with TF32.
 double has_bf16(double tensor_tf32) { return tensor_tf32 > 0 ? 1 : 0; }
 
-class SheetLimits {
+class DataSheetLimits {
  public:
-  SheetLimits(Machine& machine, std::string origin, std::string basis)
+  DataSheetLimits(Machine& machine, std::string origin, std::string basis)
       : machine_(machine), origin_(std::move(origin)), basis_(std::move(basis)) {}
 
   void compute(Pipe pipe, double flops) {
@@ -149,8 +149,8 @@ bool limit_by_attributes(Machine& machine, const DeviceFacts& device) {
   const std::string of_memory = by_clock > 0
                                     ? fmt::format("{:.0f} MHz x {:.0f} bit", device.memory_hz * 1e-6, device.bus_bits)
                                     : "memory of " + rate(memory, CeilingKind::bandwidth);
-  SheetLimits limits(machine, std::string(kAttributesOrigin),
-                     fmt::format("{} SMs x {:.0f} MHz, {}", device.sms, device.core_hz * 1e-6, of_memory));
+  DataSheetLimits limits(machine, std::string(kAttributesOrigin),
+                         fmt::format("{} SMs x {:.0f} MHz, {}", device.sms, device.core_hz * 1e-6, of_memory));
   const double each = device.sms * device.core_hz;
   const std::string name = lower(device.name);
   const bool halved = std::any_of(std::begin(kHalved), std::end(kHalved), [&](auto word) { return names(name, word); });
@@ -174,13 +174,13 @@ bool limit_by_attributes(Machine& machine, const DeviceFacts& device) {
   return true;
 }
 
-void limit_by_sheet(Machine& machine, const DeviceFacts& device) {
+void limit_by_data_sheet(Machine& machine, const DeviceFacts& device) {
   const std::string name = lower(device.name);
-  const auto* sheet =
-      std::find_if(std::begin(kSheets), std::end(kSheets), [&](const Sheet& of) { return names(name, of.name); });
-  if (sheet == std::end(kSheets)) return;
+  const auto* sheet = std::find_if(std::begin(kDataSheets), std::end(kDataSheets),
+                                   [&](const DataSheet& of) { return names(name, of.name); });
+  if (sheet == std::end(kDataSheets)) return;
   constexpr double kTera = 1e12;
-  SheetLimits limits(machine, std::string(kDataSheetOrigin), "the data sheet of " + device.name);
+  DataSheetLimits limits(machine, std::string(kDataSheetOrigin), "the data sheet of " + device.name);
   limits.compute(Pipe::fp64, sheet->fp64 * kTera);
   limits.compute(Pipe::fp32, sheet->fp32 * kTera);
   limits.compute(Pipe::tensor_fp64, sheet->tensor_fp64 * kTera);
@@ -208,7 +208,7 @@ Machine data_sheet_machine(const DeviceFacts& device) {
   if (device.compute_major > 0) {
     machine.device.isa = fmt::format("sm_{}{}", device.compute_major, device.compute_minor);
   }
-  if (!limit_by_attributes(machine, device)) limit_by_sheet(machine, device);
+  if (!limit_by_attributes(machine, device)) limit_by_data_sheet(machine, device);
   return machine;
 }
 

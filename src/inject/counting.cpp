@@ -168,7 +168,7 @@ class Counting {
   bool stop_session();
   void refuse(CUcontext context, const std::string& reason);
   void note_once(const std::string& reason);
-  void tell(const char* more);
+  void note_progress(const char* more);
   void publish_cost() { cost_.store(plan_.cost(), std::memory_order_relaxed); }
 
   Session& process_;
@@ -253,12 +253,12 @@ bool Counting::begin(const LaunchSite& site, std::uint64_t start) {
   const std::optional<Configuration> chosen = plan_.choose(launch);
   if (plan_.over()) {
     stop_session();
-    tell("its time limit was reached");
+    note_progress("its time limit was reached");
     off_ = true;
     return false;
   }
   if (!chosen) {
-    if (plan_.idle(start) && stop_session() && plan_.summary().unfinished == 0) tell("");
+    if (plan_.idle(start) && stop_session() && plan_.summary().unfinished == 0) note_progress("");
     return false;
   }
   CUcontext current = nullptr;
@@ -542,7 +542,7 @@ void Counting::note_once(const std::string& reason) {
   if (reasons_.insert(reason).second) process_.spool.note(spool::NoteCode::not_counted, reason);
 }
 
-void Counting::tell(const char* more) {
+void Counting::note_progress(const char* more) {
   if (chips_.empty()) return;
   const CountingPlan::Summary summary = plan_.summary();
   std::string text = std::to_string(summary.complete) + " of " + std::to_string(summary.kinds) +
@@ -591,7 +591,7 @@ void Counting::finish() {
   for (const CountingPlan::Missing& kind : missing) {
     process_.spool.write(spool::Type::uncounted, spool::Uncounted{kind.kind, process_.spool.text(kind.reason)});
   }
-  tell(unended_ || attempts_ > 0 ? "the others were not counted because earlier work did not end" : "");
+  note_progress(unended_ || attempts_ > 0 ? "the others were not counted because earlier work did not end" : "");
 }
 
 /// Never freed: threads may be in it when the process ends. nullptr: none of this process yet.

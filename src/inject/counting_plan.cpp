@@ -170,8 +170,8 @@ std::string CountingPlan::why_missing(const Kind& kind) const {
 std::vector<CountingPlan::Missing> CountingPlan::missing() {
   std::vector<Missing> result;
   for (auto& [id, kind] : kinds_) {
-    if (kind.told || kind.complete()) continue;
-    kind.told = true;
+    if (kind.noted || kind.complete()) continue;
+    kind.noted = true;
     result.push_back({id, why_missing(kind)});
   }
   std::sort(result.begin(), result.end(), [](const Missing& a, const Missing& b) { return a.kind < b.kind; });

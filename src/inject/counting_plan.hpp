@@ -94,7 +94,7 @@ class CountingPlan {
     std::uint64_t gap = 0;              ///< between its last two; 0: not known
     std::uint32_t failures = 0, overlaps = 0;
     std::string refused;  ///< why it will not be counted
-    bool told = false;
+    bool noted = false;
 
     bool complete() const { return wanted != 0 && (wanted & ~have) == 0; }
   };

@@ -187,7 +187,7 @@ void announce(Session& session, ThreadState& thread) {
 }
 
 /// The time that counting has taken from the program's thread since then.
-void say_held_up(Session& session, std::uint64_t since) {
+void note_profiler_delay(Session& session, std::uint64_t since) {
   constexpr std::uint64_t kNoticeable = 20'000;
   const std::uint64_t time = now();
   if (time - since < kNoticeable) return;
@@ -215,7 +215,7 @@ void enter_launch(Session& session, ThreadState& thread, const DriverCall& call,
                 number,       arguments.graph,  data.correlationId};
   const std::uint64_t before = now();
   state.counted = counting_enters(state.site);
-  say_held_up(session, before);
+  note_profiler_delay(session, before);
 }
 
 void enter(Session& session, ThreadState& thread, const DriverCall& call, const CUpti_CallbackData& data) {
@@ -287,7 +287,7 @@ void leave(Session& session, ThreadState& thread, const DriverCall& call, CUpti_
   const bool succeeded = status == nullptr || *status == CUDA_SUCCESS;
   if (state.counted) {
     counting_exits(state.site, succeeded);
-    say_held_up(session, end);
+    note_profiler_delay(session, end);
   }
   if (state.working) counting_work_ends();
   if (call.arguments == Arguments::begin_capture && succeeded) ++captures;

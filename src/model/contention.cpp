@@ -14,7 +14,7 @@ constexpr double kWorstCpu = 0.10;      // of one CPU's time: threads that meet 
 constexpr double kWaited = 0.05;        // of a thread's time
 constexpr double kThrottled = 0.01;     // of the CPU time
 constexpr double kLeastSeconds = 0.03;  // three ticks
-constexpr double kWorthSaying = 0.05;   // CPUs, or of the CPU time
+constexpr double kReportable = 0.05;    // CPUs, or of the CPU time
 
 double cpu_time(const Contention& seen) {
   return seen.wall_s * static_cast<double>(std::max<std::int64_t>(1, seen.cpus));
@@ -97,21 +97,20 @@ std::string describe(const Contention& seen, std::string_view most) {
   const double throttled = seen.throttled_s / cpu_time(seen);
   const double waited = seen.waited_s / seen.wall_s;
   if (seen.cpus == 0) {
-    if (others >= kWorthSaying)
+    if (others >= kReportable)
       parts.push_back(fmt::format("other programs used {}{:.0f} % of the GPU", most, 100 * others));
     if (throttled >= kThrottled)
       parts.push_back(fmt::format("thermal throttling for {}{:.0f} % of the time", most, 100 * throttled));
     return joined(parts);
   }
-  if (others >= kWorthSaying) {
+  if (others >= kReportable) {
     const bool smt = seen.cpus != seen.cores;
     parts.push_back(fmt::format("other programs used {}{:.1f} of {} {}", most, others, seen.cpus,
                                 smt              ? "logical CPUs"
                                 : seen.cpus == 1 ? "core"
                                                  : "cores"));
   }
-  if (stolen >= kWorthSaying / 2)
-    parts.push_back(fmt::format("{}{:.0f} % steal time (hypervisor)", most, 100 * stolen));
+  if (stolen >= kReportable / 2) parts.push_back(fmt::format("{}{:.0f} % steal time (hypervisor)", most, 100 * stolen));
   if (throttled >= kThrottled) {
     parts.push_back(fmt::format("throttled by the cgroup CPU quota for {}{:.0f} % of the time", most, 100 * throttled));
   }

@@ -54,8 +54,8 @@ const Ceiling* Machine::compute_at(Pipe pipe, std::optional<double> core_hz) con
   if (share_in_a_cycle(*sustained, *burst) < 1 - kSameInACycle) return burst;
   const auto distance = [](double a, double b) { return std::abs(std::log(a / b)); };
   constexpr double kSameClock = 0.01;
-  constexpr double kToldApart = 0.02;
-  if (distance(*burst->clocks.core_hz, *sustained->clocks.core_hz) < kToldApart) return burst;
+  constexpr double kDistinctClocks = 0.02;
+  if (distance(*burst->clocks.core_hz, *sustained->clocks.core_hz) < kDistinctClocks) return burst;
   const double from_burst = distance(*core_hz, *burst->clocks.core_hz);
   return from_burst > kSameClock && distance(*core_hz, *sustained->clocks.core_hz) < from_burst ? sustained : burst;
 }

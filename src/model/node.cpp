@@ -69,15 +69,15 @@ const DevicePlace* Node::place(int device) const {
 // number one device pauses.
 std::vector<std::vector<DevicePair>> schedule_pairs(std::span<const int> devices,
                                                     const std::function<bool(DevicePair)>& shares) {
-  constexpr int kNobody = -1;
+  constexpr int kNoPartner = -1;
   std::vector<int> circle(devices.begin(), devices.end());
-  if (circle.size() % 2 != 0) circle.push_back(kNobody);
+  if (circle.size() % 2 != 0) circle.push_back(kNoPartner);
   std::vector<std::vector<DevicePair>> rounds, own;
   for (std::size_t turn = 0; turn + 1 < circle.size(); ++turn) {
     std::vector<DevicePair> forth, back;
     for (std::size_t i = 0; i < circle.size() / 2; ++i) {
       const int a = circle[i], b = circle[circle.size() - 1 - i];
-      if (a == kNobody || b == kNobody) continue;
+      if (a == kNoPartner || b == kNoPartner) continue;
       for (const DevicePair pair : {DevicePair{std::min(a, b), std::max(a, b)}, {std::max(a, b), std::min(a, b)}}) {
         if (shares(pair)) {
           own.push_back({pair});

@@ -99,7 +99,7 @@ void add_dram_bytes(Filling& filling, const Watched& watched, const GpuActivity&
   filling.put("dram_write_bytes_per_second", rate(bytes ? bytes->write : 0), why);
 }
 
-void hold_dram_against_roof(Filling& filling, const Watched& watched) {
+void compare_dram_with_roof(Filling& filling, const Watched& watched) {
   const DeviceSample& sample = filling.sample();
   if (!watched.roofs) return;
   const auto read = sample.find("dram_read_bytes_per_second");
@@ -119,7 +119,7 @@ void hold_dram_against_roof(Filling& filling, const Watched& watched) {
 
 /// The pipes' activity says when they worked and not on what: the most that it can have been is held against the roof
 /// of the type that matters most.
-void hold_tensor_against_roof(Filling& filling, const Watched& watched) {
+void compare_tensor_with_roof(Filling& filling, const Watched& watched) {
   const DeviceSample& sample = filling.sample();
   const auto active = sample.find("tensor_active_fraction");
   const auto core_hz = sample.find("core_clock_hertz");
@@ -133,7 +133,7 @@ void hold_tensor_against_roof(Filling& filling, const Watched& watched) {
   }
 }
 
-void hold_links_against_roofs(Filling& filling, const Watched& watched) {
+void compare_links_with_roofs(Filling& filling, const Watched& watched) {
   if (!watched.roofs) return;
   constexpr std::pair<const char*, std::pair<const char*, const char*>> kLinks[] = {
       {"pcie_rx", {"pcie_rx_bytes_per_second", "pcie.h2d"}},
@@ -220,9 +220,9 @@ DeviceSample gpu_sample(const Watched& watched, const GpuReading* before, const 
   filling.put("ecc_corrected_errors", now.ecc_corrected, why("ecc_corrected"));
   filling.put("ecc_uncorrected_errors", now.ecc_uncorrected, why("ecc_uncorrected"));
   add_activity(filling, watched, now);
-  hold_dram_against_roof(filling, watched);
-  hold_tensor_against_roof(filling, watched);
-  hold_links_against_roofs(filling, watched);
+  compare_dram_with_roof(filling, watched);
+  compare_tensor_with_roof(filling, watched);
+  compare_links_with_roofs(filling, watched);
   DeviceSample& sample = filling.sample();
   sample.limited_by = now.limiters;
   if (!sample.limited_by) sample.absent["limited_by"] = why("limiters");
@@ -264,7 +264,7 @@ DeviceSample cpu_sample(const Watched& watched, const HostReading* before, const
                    why("memory_pressure_s"));
   filling.put_rate("io_pressure_fraction", difference(then.io_pressure_s, now.io_pressure_s), why("io_pressure_s"));
   filling.put("load_tasks", now.load, why("load"));
-  hold_dram_against_roof(filling, watched);
+  compare_dram_with_roof(filling, watched);
   return filling.sample();
 }
 

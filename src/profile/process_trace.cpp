@@ -175,8 +175,8 @@ const spool::Range& ProcessTrace::range(spool::Id id) const { return by_id(range
 const spool::Line& ProcessTrace::line(spool::Id id) const { return by_id(lines, id); }
 const spool::Place& ProcessTrace::place(spool::Id id) const { return by_id(places, id); }
 spool::Kind launchable(spool::Kind kind) {
-  constexpr std::uint32_t kMostBlocks = 0x7fffffff, kMostElse = 0xffff, kMostThreads = 1024;
-  for (std::uint32_t& extent : kind.grid) extent = std::min(extent, &extent == kind.grid ? kMostBlocks : kMostElse);
+  constexpr std::uint32_t kMostBlocks = 0x7fffffff, kMostExtentYz = 0xffff, kMostThreads = 1024;
+  for (std::uint32_t& extent : kind.grid) extent = std::min(extent, &extent == kind.grid ? kMostBlocks : kMostExtentYz);
   for (std::uint32_t& extent : kind.block) extent = std::min(extent, kMostThreads);
   return kind;
 }

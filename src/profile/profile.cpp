@@ -115,7 +115,8 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
   // The first run also warms the file system caches, so the faster of two runs counts.
   const auto run_plain = [&](const char* when) {
     if (!options.baseline || interrupted()) return;
-    options.say(fmt::format("running the program without the profiler ({} the recording), for its own time", when));
+    options.print_status(
+        fmt::format("running the program without the profiler ({} the recording), for its own time", when));
     const ProgramRun run = run_program(plain);
     const double time = static_cast<double>(run.end - run.start) * 1e-9;
     if (!run.interrupted) facts.untraced_s = std::min(time, facts.untraced_s.value_or(time));
@@ -131,7 +132,7 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
     injected.spools = folder.path() / "spools";
     injected.has_window = options.window_s.has_value();
     if (number > 0)
-      options.say(fmt::format("running the program again for counters: {} of {}", number + 1, options.runs));
+      options.print_status(fmt::format("running the program again for counters: {} of {}", number + 1, options.runs));
     const ProgramRun run = run_program(injected);
     std::vector<ProcessTrace> of_run = read_spools(injected.spools, defective);
     if (!options.spools.empty())

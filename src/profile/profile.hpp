@@ -26,7 +26,7 @@ struct ProfileOptions {
   int runs = 1;              ///< with the profiler; all but the first for missing counters
   bool output_to_stderr = false;
   std::filesystem::path spools;  ///< keep what was recorded there; empty: nowhere
-  std::function<void(const std::string&)> say = [](const std::string&) {};  ///< a line for the user
+  std::function<void(const std::string&)> print_status = [](const std::string&) {};  ///< a line for the user
 };
 
 /// Runs the program and reports on it. Throws UsageError when it can't be started, DeviceError when this build has no

@@ -170,10 +170,10 @@ class RecordingBuilder {
 
   std::string identity_of(const LaunchGroup& group, const spool::Place& place) const {
     const spool::Line& line = trace_.line(place.line);
-    constexpr std::uint32_t kWho = spool::kInGraph | spool::kGraph;
+    constexpr std::uint32_t kOriginFlags = spool::kInGraph | spool::kGraph;
     return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}:{}|{}|{}|{}", group.symbol, fmt::join(group.kind.grid, "x"),
                        fmt::join(group.kind.block, "x"), fmt::join(group.kind.cluster, "x"), group.kind.dynamic_shared,
-                       group.kind.flags & kWho, group.module, group.range, trace_.text(line.file), line.number,
+                       group.kind.flags & kOriginFlags, group.module, group.range, trace_.text(line.file), line.number,
                        place.backward, trace_.text(place.operation),
                        recording_.devices[static_cast<std::size_t>(group.device)].name);
   }

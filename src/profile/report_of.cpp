@@ -11,10 +11,10 @@
 #include "profile/profile.hpp"
 #include "profile/recording.hpp"
 #include "profile/rows.hpp"
+#include "profile/savings.hpp"
 #include "profile/sums.hpp"
 #include "profile/timeline.hpp"
 #include "profile/wall_time.hpp"
-#include "profile/wins.hpp"
 #include "report/profile_findings.hpp"
 #include "text/format.hpp"
 
@@ -145,7 +145,7 @@ void sort_rows(Report& report) {
   const auto moved = [&place](int& point) {
     if (point >= 0) point = place[static_cast<std::size_t>(point)];
   };
-  for (Win& win : report.profile->wins) moved(win.point);
+  for (Saving& saving : report.profile->savings) moved(saving.point);
   if (!report.profile->timeline) return;
   for (Lane& lane : report.profile->timeline->lanes) {
     for (Slice& slice : lane.slices) moved(slice.point);
@@ -206,7 +206,7 @@ Report report_of(const std::vector<ProcessTrace>& traces, const ProgramFacts& fa
   if (profile.counters) profile.why_no_counters.clear();
   make_labels_unique(report.points);
   add_roofs(profile, report.points, recording);
-  profile.wins = wins_of(recording, report.points, machine, profile);
+  profile.savings = savings_of(recording, report.points, machine, profile);
   sort_rows(report);
   add_notes(report, facts.defective_spools);
   if (std::string note = about_folded(recording, profile.kernel_s); !note.empty()) {

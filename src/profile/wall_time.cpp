@@ -169,10 +169,10 @@ class Explanation {
  private:
   /// A part in which the host is outside of such calls.
   Gap part(const Span& span, const Wait* waited) const {
-    constexpr std::uint64_t kAway = 10'000'000;  // ns; longer than any launch takes to prepare
+    constexpr std::uint64_t kHostAwayNs = 10'000'000;  // ns; longer than any launch takes to prepare
     Gap gap = whole_;
     gap.span = span;
-    if (span.length() >= kAway) {
+    if (span.length() >= kHostAwayNs) {
       gap.cause = GapCause::away;
     } else if (waited != nullptr) {
       gap.cause = GapCause::synchronised;

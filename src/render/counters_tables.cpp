@@ -13,7 +13,7 @@
 #include "report/diagnosis/counted.hpp"
 #include "report/diagnosis/verdict.hpp"
 #include "report/findings.hpp"
-#include "report/spending.hpp"
+#include "report/hotspots.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
@@ -93,45 +93,45 @@ std::string counters_markdown(const Report& report) {
   return text;
 }
 
-std::string spending_markdown(const Report& report, const std::vector<Verdict>& verdicts) {
+std::string hotspots_markdown(const Report& report, const std::vector<Verdict>& verdicts) {
   constexpr std::size_t kMost = 12;
   std::string text;
-  std::size_t told = 0;
-  for (const Spending& spending : spending_of(report, verdicts)) {
-    if (!(spending.seconds > 0) || ++told > kMost) continue;
-    const std::string tag = spending.what.empty() ? std::string(kind_words(spending.kind)) : spending.what;
-    text += fmt::format("1. **{}**, {}: {} {}\n", duration(spending.seconds), tag,
-                        escape_markdown(shorten(spending.text, 300)), escape_markdown(spending.action));
+  std::size_t shown = 0;
+  for (const Hotspot& hotspot : hotspots_of(report, verdicts)) {
+    if (!(hotspot.seconds > 0) || ++shown > kMost) continue;
+    const std::string tag = hotspot.what.empty() ? std::string(kind_words(hotspot.kind)) : hotspot.what;
+    text += fmt::format("1. **{}**, {}: {} {}\n", duration(hotspot.seconds), tag,
+                        escape_markdown(shorten(hotspot.text, 300)), escape_markdown(hotspot.action));
   }
   if (text.empty()) return {};
-  return "\n## Where to spend time\n\n" + text + (told > kMost ? fmt::format("\nand {} more.\n", told - kMost) : "");
+  return "\n## Where to spend time\n\n" + text + (shown > kMost ? fmt::format("\nand {} more.\n", shown - kMost) : "");
 }
 
 std::string verdicts_markdown(const Report& report, const std::vector<Verdict>& verdicts) {
   constexpr std::size_t kMost = 60;
   std::string text, at_roof;
-  std::size_t told = 0;
+  std::size_t shown = 0;
   for (const Verdict& verdict : verdicts) {
     const std::string name = escape_markdown(point_name(report.points[verdict.row]));
     if (verdict.kind == VerdictKind::at_roof) {
       at_roof += (at_roof.empty() ? "" : ", ") + name;
       continue;
     }
-    if (++told > kMost) continue;
+    if (++shown > kMost) continue;
     text += fmt::format("- **{}** ({}, {}): {} {} *({})*\n", name, kind_words(verdict.kind),
-                        to_win_text(verdict.total_gain_s), escape_markdown(verdict.held_by),
+                        saving_text(verdict.total_gain_s), escape_markdown(verdict.finding),
                         escape_markdown(verdict.action), escape_markdown(grounds_text(verdict)));
   }
-  if (told > kMost) text += fmt::format("\nand {} more.\n", told - kMost);
+  if (shown > kMost) text += fmt::format("\nand {} more.\n", shown - kMost);
   if (!at_roof.empty()) text += fmt::format("{}At their roof: {}.\n", text.empty() ? "" : "\n", at_roof);
   return text.empty() ? text : "\n## Verdicts\n\n" + text;
 }
 
 namespace {
 
-std::string told_one(const std::string& name, VerdictKind kind, double gain_s, const std::string& text,
-                     const std::string& action, const TerminalStyle& style) {
-  const std::string gain = fmt::format("{}: {}", kind_words(kind), to_win_text(gain_s));
+std::string verdict_entry(const std::string& name, VerdictKind kind, double gain_s, const std::string& text,
+                          const std::string& action, const TerminalStyle& style) {
+  const std::string gain = fmt::format("{}: {}", kind_words(kind), saving_text(gain_s));
   const int room = std::max(20, style.columns - display_width(gain) - 2);
   return inked(for_terminal(shorten(name, room), style), Ink::bold, style) + "  " +
          inked(for_terminal(gain, style), Ink::dim, style) + '\n' + wrapped("  ", for_terminal(text, style), style) +
@@ -158,12 +158,12 @@ std::string verdicts_terminal(const Report& report, const TerminalStyle& style) 
     } else if (const auto found = together.find(verdict.row); found != together.end()) {
       const VerdictGroup& group = *found->second;
       if (group.rows.front() != verdict.row) continue;
-      entries.emplace_back(group.total_gain_s, told_one(fmt::format("{} kernels", group.rows.size()), group.kind,
-                                                        group.total_gain_s, group.text, group.action, style));
+      entries.emplace_back(group.total_gain_s, verdict_entry(fmt::format("{} kernels", group.rows.size()), group.kind,
+                                                             group.total_gain_s, group.text, group.action, style));
     } else {
       const Point& point = report.points[verdict.row];
       std::string lines =
-          told_one(point_name(point), verdict.kind, verdict.total_gain_s, verdict.held_by, verdict.action, style);
+          verdict_entry(point_name(point), verdict.kind, verdict.total_gain_s, verdict.finding, verdict.action, style);
       if (point.counters) {
         lines += wrapped("  ", for_terminal(summary_line(point, report.machine.device.kind), style), style);
       }
@@ -171,7 +171,7 @@ std::string verdicts_terminal(const Report& report, const TerminalStyle& style) 
     }
   }
   std::stable_sort(entries.begin(), entries.end(),
-                   [](const auto& a, const auto& b) { return wins_more(a.first, b.first); });
+                   [](const auto& a, const auto& b) { return larger_saving(a.first, b.first); });
   std::string text;
   for (std::size_t i = 0; i < std::min(kMost, entries.size()); ++i) text += entries[i].second;
   if (entries.size() > kMost) text += fmt::format("and {} more kernels below their roof\n", entries.size() - kMost);

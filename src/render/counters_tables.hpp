@@ -13,7 +13,7 @@ namespace roofline {
 std::string counters_markdown(const Report& report);
 
 /// "## Where to spend time", a list, and "## Verdicts", one for each kernel; empty where there are none.
-std::string spending_markdown(const Report& report, const std::vector<Verdict>& verdicts);
+std::string hotspots_markdown(const Report& report, const std::vector<Verdict>& verdicts);
 std::string verdicts_markdown(const Report& report, const std::vector<Verdict>& verdicts);
 
 /// The verdicts with their counters, largest saving first, wrapped to the width of the style.

@@ -112,7 +112,7 @@ std::string program_intensity(const KernelRow& row) {
   if (work_source(point).empty()) return kAbsent;
   const double flops = point.performance();
   std::string source;
-  if (tells_sources(row.report)) {
+  if (shows_sources(row.report)) {
     source = fmt::format("<small title=\"{}\">{}</small>", escape_html(clean_line(row.launch().sources)),
                          work_source(point));
   }

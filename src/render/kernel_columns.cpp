@@ -108,7 +108,7 @@ constexpr KernelColumn kKernelColumns[] = {
          .layout =
              [](TerminalColumn& column, const Report& report) {
                if (!report.profile) column.title.clear();
-               if (report.profile) column.first_to = tells_sources(report) ? 24 : 38;
+               if (report.profile) column.first_to = shows_sources(report) ? 24 : 38;
              }},
      .page = {.style = "name", .html = html_kernel_name, .sort = sort_by_name}},
     {.title = "Saving",
@@ -372,7 +372,7 @@ constexpr KernelColumn kKernelColumns[] = {
      .place = 170,
      .left = true,
      .when = of_program,
-     .shown = tells_sources,
+     .shown = shows_sources,
      .value = [](const KernelRow& r) { return to_value(to_string(r.launch().time_source)); },
      .text = [](const KernelRow& r) { return std::string(to_string(r.launch().time_source)); }},
     {.key = "work_source",
@@ -381,7 +381,7 @@ constexpr KernelColumn kKernelColumns[] = {
      .place = 180,
      .left = true,
      .when = of_program,
-     .shown = tells_sources,
+     .shown = shows_sources,
      .value = [](const KernelRow& r) { return to_value(work_source(r.point)); },
      .text = [](const KernelRow& r) { return absent_if_empty(work_source(r.point)); }},
     kernel_csv<[](const KernelRow& r) { return r.launch().sources; }>("sources", of_program),

@@ -22,7 +22,7 @@ std::vector<KernelRow> kernel_rows(const Report& report, const std::vector<Verdi
   std::vector<const Verdict*> verdict_of(report.points.size());
   for (const Verdict& verdict : verdicts) verdict_of[verdict.row] = &verdict;
   std::vector<bool> listed(report.points.size());
-  for (const Verdict* verdict : told_verdicts(verdicts)) listed[verdict->row] = true;
+  for (const Verdict* verdict : listed_verdicts(verdicts)) listed[verdict->row] = true;
   std::vector<KernelRow> rows;
   for (std::size_t i = 0; i < report.points.size(); ++i)
     rows.push_back({report, report.points[i], i, verdict_of[i], listed[i]});

@@ -32,7 +32,7 @@ std::string ceilings_markdown(const Machine& machine, CeilingTable table, Role r
 }
 
 /// Sweeps, idle power, and what could not be measured.
-void append_rest(std::string& text, const Machine& machine) {
+void append_sweeps_and_notes(std::string& text, const Machine& machine) {
   if (!machine.sweeps.empty()) text += '\n';
   for (const Sweep& sweep : machine.sweeps) {
     text += fmt::format("- {}: {}\n", escape_markdown(sweep.name), escape_markdown(sweep_sentence(sweep)));
@@ -89,7 +89,7 @@ std::string render_markdown(const Runs& runs) {
   for (const Finding& fact : run_facts(report)) text += "- " + escape_markdown(fact.text) + "\n";
   for (const std::string& note : report.notes) text += "- Note: " + escape_markdown(note) + "\n";
   if (runs.several()) text += "\n## Comparison\n\n" + render_comparison_markdown(comparison_of(runs));
-  text += spending_markdown(report, judged);
+  text += hotspots_markdown(report, judged);
   if (of_program) {
     text += profile_markdown_tables(report, judged);
   } else {
@@ -99,7 +99,7 @@ std::string render_markdown(const Runs& runs) {
   text += verdicts_markdown(report, judged) + counters_markdown(report);
   text += "\n## Machine\n\n";
   text += ceilings_markdown(report.machine, CeilingTable::report);
-  append_rest(text, report.machine);
+  append_sweeps_and_notes(text, report.machine);
   text += "\n## How to reproduce\n\n";
   text += fmt::format("roofline {}, on {}.\n", escape_markdown(report.invocation.tool_version),
                       escape_markdown(report.machine.host));
@@ -120,7 +120,7 @@ std::string render_machine_markdown(const Machine& machine) {
   if (!ceiling_rows(machine, CeilingTable::machine, Role::reference).empty())
     text +=
         "\nReference ceilings (not roofs):\n\n" + ceilings_markdown(machine, CeilingTable::machine, Role::reference);
-  append_rest(text, machine);
+  append_sweeps_and_notes(text, machine);
   return text;
 }
 

@@ -38,7 +38,7 @@ std::string kernels_table(const Report& report, const std::vector<Verdict>& verd
   std::vector<KernelRow> rows = program_rows(report, verdicts);
   if (rows.empty()) return {};
   std::string text = "\n## By kernel\n\n";
-  if (tells_sources(report)) text += where_figures_are_from(report) + "\n\n";
+  if (shows_sources(report)) text += where_figures_are_from(report) + "\n\n";
   const std::string more =
       rows.size() > kMostKernels ? fmt::format("\nand {} more.\n", rows.size() - kMostKernels) : "";
   while (rows.size() > kMostKernels) rows.pop_back();
@@ -89,7 +89,7 @@ std::string calls_table(const Profile& profile) {
 
 std::string profile_markdown_answer(const Report& report) {
   std::string text =
-      fmt::format("**{}**\n\n{}\n", escape_markdown(answer(report)), escape_markdown(where_the_rest_is(report)));
+      fmt::format("**{}**\n\n{}\n", escape_markdown(answer(report)), escape_markdown(time_above_roofs(report)));
   if (const std::string why = why_no_roofs(report); !why.empty()) text += "\n" + escape_markdown(why) + "\n";
   return text + budget_table(report) + "\n";
 }

@@ -79,14 +79,14 @@ Findings where_the_time_is(const std::vector<Verdict>& verdicts, const Report& r
   if (!slow.empty()) {
     found.push_back({FindingKind::largest_saving,
                      fmt::format("Largest potential saving: {}, {}. {} {}", name(slow.front()),
-                                 how_much(*slow.front(), report), slow.front()->held_by, slow.front()->action)});
+                                 how_much(*slow.front(), report), slow.front()->finding, slow.front()->action)});
   }
   constexpr std::size_t kNext = 3;
   std::vector<std::string> next;
   for (std::size_t i = 1; i < std::min(slow.size(), kNext + 1); ++i)
     next.push_back(fmt::format("{} ({})", name(slow[i]), how_much(*slow[i], report)));
   if (!next.empty()) found.push_back({FindingKind::next_savings, fmt::format("Next: {}.", listed(next))});
-  if (const auto clock = held_by_clock(verdicts, report)) found.push_back({FindingKind::clock_limited, clock->text});
+  if (const auto clock = limited_by_clock(verdicts, report)) found.push_back({FindingKind::clock_limited, clock->text});
   const auto at_roof = std::count_if(verdicts.begin(), verdicts.end(),
                                      [](const Verdict& verdict) { return verdict.kind == VerdictKind::at_roof; });
   if (at_roof > 0) {

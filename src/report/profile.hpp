@@ -122,11 +122,11 @@ struct LineSum {
   double backward_s = 0;  ///< of that, launched by autograd for this line
 };
 
-enum class WinKind : std::uint8_t { idle, copies, kernel, fusion, traffic };
+enum class SavingKind : std::uint8_t { idle, copies, kernel, fusion, traffic };
 
 /// A potential saving and the action for it.
-struct Win {
-  WinKind kind = WinKind::kernel;
+struct Saving {
+  SavingKind kind = SavingKind::kernel;
   double seconds = 0;    ///< of the wall time, upper bound
   std::string what;      ///< "softmax_kernel at 31 % of its roof"
   std::string evidence;  ///< figures that show it
@@ -181,7 +181,7 @@ struct Profile {
   bool counters = false;  ///< requested and permitted
   std::string why_no_counters;
 
-  std::vector<Win> wins;  ///< largest first
+  std::vector<Saving> savings;  ///< largest first
   std::vector<CallSum> calls;
   std::vector<CopySum> copies;
   std::vector<TreeSum> ranges, modules;

@@ -191,8 +191,8 @@ std::string by_bound(const Report& report) {
     if (!(seconds[label] > 0)) continue;
     parts.push_back(fmt::format("{} {}", percent(seconds[label] / all), title_of(label)));
   }
-  const bool says_nothing = parts.empty() || (parts.size() == 1 && seconds[BoundLabel::unknown] > 0);
-  return says_nothing ? "" : fmt::format("Kernel time: {}.", listed(parts));
+  const bool is_uninformative = parts.empty() || (parts.size() == 1 && seconds[BoundLabel::unknown] > 0);
+  return is_uninformative ? "" : fmt::format("Kernel time: {}.", listed(parts));
 }
 
 std::string above_roofs(const Report& report) {
@@ -227,12 +227,12 @@ std::string share_fact(std::string_view done, double without, double all) {
 
 }  // namespace
 
-std::string_view to_string(WinKind kind) { return kSavingNames.at(static_cast<std::size_t>(kind)); }
+std::string_view to_string(SavingKind kind) { return kSavingNames.at(static_cast<std::size_t>(kind)); }
 
-std::optional<WinKind> parse_win_kind(std::string_view text) {
+std::optional<SavingKind> parse_saving_kind(std::string_view text) {
   const auto* found = std::find(kSavingNames.begin(), kSavingNames.end(), text);
   if (found == kSavingNames.end()) return std::nullopt;
-  return static_cast<WinKind>(found - kSavingNames.begin());
+  return static_cast<SavingKind>(found - kSavingNames.begin());
 }
 
 std::string_view work_source(const Point& point) {
@@ -251,7 +251,7 @@ std::string lower_bound_mark(const Point& point) {
   return memory && bytes_is_lower_bound(point) ? "\u2265 " : "";
 }
 
-bool tells_sources(const Report& report) {
+bool shows_sources(const Report& report) {
   return std::any_of(report.points.begin(), report.points.end(), [](const Point& point) {
     return point.profiled && (!point.profiled->sources.empty() || point.profiled->time_source != TimeSource::traced ||
                               point.profiled->work_source > WorkSource::counted);
@@ -402,7 +402,7 @@ std::string answer(const Report& report) {
                      budget->text(kernels), percent(budget->seconds(WallPart::no_roof) / budget->wall_s));
 }
 
-std::string where_the_rest_is(const Report& report) {
+std::string time_above_roofs(const Report& report) {
   const auto budget = whole_budget(report);
   if (!budget) return {};
   const WallPart stated = budget->has_roof() ? WallPart::at_roof : WallPart::no_roof;
@@ -426,7 +426,7 @@ std::string why_no_roofs(const Report& report) {
   const std::string why =
       profile.why_no_counters.empty() ? "counters were not requested" : clean_line(profile.why_no_counters);
   // A file of another tool can't be counted again.
-  if (tells_sources(report)) return fmt::format("No roofs, because FLOPs and bytes are not known: {}.", why);
+  if (shows_sources(report)) return fmt::format("No roofs, because FLOPs and bytes are not known: {}.", why);
   return fmt::format(
       "No roofs, because FLOPs and bytes are not known: {}. To read counters, run as root or with CAP_SYS_ADMIN, or "
       "load "
@@ -466,7 +466,7 @@ std::string where_from(const ProfiledKind& kind) {
 
 std::string off_chart(const Report& report) {
   std::int64_t uncounted = 0, flopless = 0, other = 0;
-  const bool counted = !tells_sources(report);
+  const bool counted = !shows_sources(report);
   for (const Point& point : report.points) {
     if (is_plottable(point)) continue;
     if (work_source(point).empty()) {

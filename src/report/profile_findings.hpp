@@ -16,8 +16,8 @@ namespace roofline {
 /// Above this slowdown by the profiler, idle time is not analysed: part of it is profiler overhead.
 inline constexpr double kMostInflation = 0.1;
 
-std::string_view to_string(WinKind kind);
-std::optional<WinKind> parse_win_kind(std::string_view text);
+std::string_view to_string(SavingKind kind);
+std::optional<SavingKind> parse_saving_kind(std::string_view text);
 
 /// The source of a row's FLOPs and bytes: "counted", "modelled", "stated"; empty where it has none, and for suites.
 std::string_view work_source(const Point& point);
@@ -30,7 +30,7 @@ std::string upper_bound_mark(const Point& point);
 std::string lower_bound_mark(const Point& point);
 
 /// Whether a row's figures were not traced and counted by roofline itself: then each row names its sources.
-bool tells_sources(const Report& report);
+bool shows_sources(const Report& report);
 /// The sources of times, FLOPs and bytes, as sentences.
 std::string where_figures_are_from(const Report& report);
 
@@ -91,7 +91,7 @@ std::optional<Budget> whole_budget(const Report& report);
 /// The wall time (for a suite the kernel time), and how long the same work would take at the roofs.
 std::string answer(const Report& report);
 /// "The other 5.81 s: 3.02 s kernels below their roof; …", the largest first.
-std::string where_the_rest_is(const Report& report);
+std::string time_above_roofs(const Report& report);
 /// Why there are no roofs, and how to get them; empty with counters.
 std::string why_no_roofs(const Report& report);
 

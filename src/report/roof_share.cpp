@@ -79,10 +79,10 @@ bool badly_measured(const Point& point) {
   if (!point.time || point.profiled) return false;
   const Summary& time = *point.time;
   if (time.drifting) return true;
-  return time.ci95.known() ? !(time.ci95.width() <= kWidestInterval * time.median) : !lie_close(time);
+  return time.ci95.known() ? !(time.ci95.width() <= kWidestInterval * time.median) : !has_small_spread(time);
 }
 
-bool lie_close(const Summary& time) {
+bool has_small_spread(const Summary& time) {
   return time.samples >= kFewestForInterval && time.q95 - time.q05 <= kWidestInterval * time.median;
 }
 

@@ -43,6 +43,6 @@ bool badly_measured(const Point& point);
 
 /// Whether there are samples enough for an interval, if they were independent, and nine tenths of them lie within a
 /// tenth of their median: whatever the interval is, the time is somewhere there.
-bool lie_close(const Summary& time);
+bool has_small_spread(const Summary& time);
 
 }  // namespace roofline

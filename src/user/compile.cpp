@@ -528,7 +528,7 @@ void bound_output(std::string& output) {
 }
 
 /// In a child process: the exit code, and the reason of a failure in a pipe.
-int compile_or_complain(const CompileRequest& request, const std::string& key, int pipe) {
+int compile_and_report(const CompileRequest& request, const std::string& key, int pipe) {
   try {
     compile_as(request, key);
     return 0;
@@ -627,7 +627,7 @@ void compile_ahead(const std::vector<CompileRequest>& requests, const std::funct
     Channel channel = Channel::pipe();
     Process process;
     try {
-      process = Process::fork([&] { return compile_or_complain(request, key, channel.child.get()); });
+      process = Process::fork([&] { return compile_and_report(request, key, channel.child.get()); });
     } catch (const Error&) {
       break;  // the rest is compiled when it is needed
     }

@@ -36,7 +36,7 @@ describe('report.html of a profile', { skip: reason ?? false }, () => {
     }
   });
 
-  test('the answer is what is seen first, and a win leads to its row', async () => {
+  test('the answer is what is seen first, and a saving links to its row', async () => {
     await on('profile.html', {}, async page => {
       const answer = await page.locator('.answer').boundingBox();
       assert.ok(answer.y < 200, `${answer.y}`);

@@ -84,7 +84,7 @@ std::vector<Report> two_profiles() {
   Point& slower = runs[1].points[at("flash_fwd_kernel")];
   slower.time = example::timed(slower.time->median * 1.25);
   slower.profiled->total_s *= 1.25;
-  runs[1].profile->wins.clear();
+  runs[1].profile->savings.clear();
   runs[1].profile->timeline.reset();
   runs[1].profile->devices[0].kernels_s -= 0.4;
   runs[1].profile->devices[0].wall_s -= 0.4;
@@ -95,34 +95,34 @@ std::vector<Report> two_profiles() {
 
 /// Sixty machines in two groups and two that nobody can judge; three fall behind, and one of them has a hostile name.
 Fleet sample_fleet() {
-  std::vector<Sheet> sheets;
+  std::vector<MachineSummary> summaries;
   for (int i = 0; i < 62; ++i) {
-    Sheet& sheet = sheets.emplace_back();
-    sheet.host = "node" + std::to_string(i);
-    sheet.file = "fleet/" + sheet.host + "-gpu0.json";
-    sheet.host_recorded = true;
-    sheet.kind = DeviceKind::cuda;
-    sheet.name = i < 40 ? "NVIDIA H200" : i < 60 ? "NVIDIA H100 80GB HBM3" : "NVIDIA L4";
-    sheet.uuid = "GPU-" + std::to_string(10000000 + i);
-    sheet.units = 132;
-    sheet.memory_bytes = 150e9;
-    sheet.measured_at = "2026-01-15T09:32:10Z";
-    sheet.facts = {{"driver", i % 9 == 0 ? "570.2" : "580.1"}, {"power limit", "700 W"}};
+    MachineSummary& summary = summaries.emplace_back();
+    summary.host = "node" + std::to_string(i);
+    summary.file = "fleet/" + summary.host + "-gpu0.json";
+    summary.host_recorded = true;
+    summary.kind = DeviceKind::cuda;
+    summary.name = i < 40 ? "NVIDIA H200" : i < 60 ? "NVIDIA H100 80GB HBM3" : "NVIDIA L4";
+    summary.uuid = "GPU-" + std::to_string(10000000 + i);
+    summary.units = 132;
+    summary.memory_bytes = 150e9;
+    summary.measured_at = "2026-01-15T09:32:10Z";
+    summary.facts = {{"driver", i % 9 == 0 ? "570.2" : "580.1"}, {"power limit", "700 W"}};
     for (const char* label : {"hbm.read", "l2.read", "pcie.h2d", "tensor.bf16 (sustained)"}) {
-      const double noise = 0.002 * std::sin(12.9898 * (i + 1) * (1 + static_cast<double>(sheet.ceilings.size())));
-      sheet.ceilings.push_back(
+      const double noise = 0.002 * std::sin(12.9898 * (i + 1) * (1 + static_cast<double>(summary.ceilings.size())));
+      summary.ceilings.push_back(
           {.label = label, .audit = CheckStatus::pass, .value = 4.7e12 * (1 + noise), .core_hz = 1.98e9F});
     }
-    sheet.ceilings[1].role = Role::reference;
+    summary.ceilings[1].role = Role::reference;
   }
-  sheets[3].ceilings[0].value *= 0.95;
-  sheets[7].ceilings[3].value *= 0.85;
-  sheets[7].ceilings[3].core_hz = 1.41e9F;
-  sheets[7].facts[1].value = "400 W";
-  sheets[45].ceilings[2].value *= 0.5;
-  sheets[45].host = "</td><script>window.pwned=1</script>";
+  summaries[3].ceilings[0].value *= 0.95;
+  summaries[7].ceilings[3].value *= 0.85;
+  summaries[7].ceilings[3].core_hz = 1.41e9F;
+  summaries[7].facts[1].value = "400 W";
+  summaries[45].ceilings[2].value *= 0.5;
+  summaries[45].host = "</td><script>window.pwned=1</script>";
   Fleet fleet =
-      fleet_of(std::move(sheets), {{"fleet/<img src=x onerror=window.pwned=2>.json", "breaks off: half a file"}});
+      fleet_of(std::move(summaries), {{"fleet/<img src=x onerror=window.pwned=2>.json", "breaks off: half a file"}});
   fleet.files = 63;
   fleet.created_at = "2026-01-16T09:32:10Z";
   fleet.tool_version = "0.2.0";

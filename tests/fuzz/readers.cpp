@@ -119,10 +119,10 @@ void node(std::string_view bytes) {
 }
 
 void fleet(std::string_view bytes) {
-  std::vector<Sheet> sheets = read_sheets(std::string(bytes), "fuzzed.json");
-  sheets.push_back(sheets.front());
-  sheets.back().host = "another";
-  const Fleet fleet = fleet_of(std::move(sheets));
+  std::vector<MachineSummary> summaries = read_machine_summaries(std::string(bytes), "fuzzed.json");
+  summaries.push_back(summaries.front());
+  summaries.back().host = "another";
+  const Fleet fleet = fleet_of(std::move(summaries));
   render_fleet_terminal(fleet, {}, 5);
   render_fleet_csv(fleet);
   render_fleet_html(fleet);
@@ -221,7 +221,7 @@ void put_texts(Report& report, Texts texts) {
   Profile& profile = *report.profile;
   texts.into(profile.program);
   texts.into(profile.folder);
-  for (Win& win : profile.wins) texts.into(win.what);
+  for (Saving& saving : profile.savings) texts.into(saving.what);
   for (CallSum& call : profile.calls) texts.into(call.name);
   for (std::vector<TreeSum>* tree : {&profile.ranges, &profile.modules}) {
     for (TreeSum& node : *tree) texts.into(node.name);

@@ -265,34 +265,35 @@ inline int row_of(const Report& report, const std::string& op) {
   return found == report.points.end() ? -1 : static_cast<int>(found - report.points.begin());
 }
 
-inline std::vector<Win> wins_of(const Report& report) {
+inline std::vector<Saving> savings_of(const Report& report) {
   const auto lost = [&](int row) {
     const Point& p = report.points[static_cast<std::size_t>(row)];
     return p.profiled->total_s * (1 - p.fraction_of_roof());
   };
   const int softmax = row_of(report, "softmax_warp_backward_log"), forward = row_of(report, "softmax_warp_forward_log");
   const int flash = row_of(report, "flash_bwd_dq_dk_dv_loop_kernel");
-  std::vector<Win> wins = {
-      {WinKind::kernel, lost(softmax), "softmax_warp_backward_log at 36 % of its roof",
+  std::vector<Saving> savings = {
+      {SavingKind::kernel, lost(softmax), "softmax_warp_backward_log at 36 % of its roof",
        "874 \u00b5s a launch, 312 \u00b5s at the roof of hbm.triad; 22 % occupancy",
        "Fuse it with the loss (a cross entropy in one pass), which moves a third of the bytes.", softmax},
-      {WinKind::idle, 0.244, "GPU idle: the host launches too slowly",
+      {SavingKind::idle, 0.244, "GPU idle: the host launches too slowly",
        "3,100 gaps of 9 \u00b5s under step/optimizer: 24 small kernels a step",
        "Capture the step in a CUDA graph, or use the fused optimizer.", -1},
-      {WinKind::kernel, lost(forward), "softmax_warp_forward_log at 31 % of its roof",
+      {SavingKind::kernel, lost(forward), "softmax_warp_forward_log at 31 % of its roof",
        "816 \u00b5s a launch, 253 \u00b5s at the roof of hbm.copy", "Use the fused cross entropy.", forward},
-      {WinKind::fusion, 0.071, "5 elementwise kernels in a row under train.py:36",
+      {SavingKind::fusion, 0.071, "5 elementwise kernels in a row under train.py:36",
        "each reads what the one before it wrote: 4.2 GB of 6.1 GB", "torch.compile that function, or write one kernel.",
        row_of(report, "unrolled_elementwise_kernel")},
-      {WinKind::kernel, lost(flash), "flash_bwd_dq_dk_dv_loop_kernel at 41 % of its roof", "tensor pipe active 38 %",
+      {SavingKind::kernel, lost(flash), "flash_bwd_dq_dk_dv_loop_kernel at 41 % of its roof", "tensor pipe active 38 %",
        "Use FlashAttention 3 on this chip.", flash},
-      {WinKind::copies, 0.018, "Copies from pageable memory at 4.1 GB/s", "64 MB a step at 8 % of pcie.h2d",
+      {SavingKind::copies, 0.018, "Copies from pageable memory at 4.1 GB/s", "64 MB a step at 8 % of pcie.h2d",
        "Pin the memory of the loader (pin_memory=True) and copy with non_blocking=True.", -1},
-      {WinKind::traffic, 0.011, "embedding_backward_feature_kernel reads its input twice",
+      {SavingKind::traffic, 0.011, "embedding_backward_feature_kernel reads its input twice",
        "L2 hits 12 %, 131 MB counted for 82 MB needed", "Sort the indices.",
        row_of(report, "embedding_backward_feature_kernel")}};
-  std::stable_sort(wins.begin(), wins.end(), [](const Win& a, const Win& b) { return a.seconds > b.seconds; });
-  return wins;
+  std::stable_sort(savings.begin(), savings.end(),
+                   [](const Saving& a, const Saving& b) { return a.seconds > b.seconds; });
+  return savings;
 }
 
 inline Profile training_run() {
@@ -360,7 +361,7 @@ inline Report profile_report() {
   wall.at_roof_s = p.at_roof_s;
   p.devices = {wall};
   p.wall_s = wall.wall_s;
-  p.wins = wins_of(report);
+  p.savings = savings_of(report);
   p.timeline = timeline_of(report);
   return report;
 }
@@ -381,7 +382,9 @@ inline Report uncounted_profile_report() {
   p.at_roof_s = p.roofed_s = p.counted_s = p.counting_s = 0;
   p.counters = false;
   p.why_no_counters = "the driver permits counters to the administrator only (ERR_NVGPUCTRPERM)";
-  std::erase_if(p.wins, [](const Win& win) { return win.kind == WinKind::kernel || win.kind == WinKind::traffic; });
+  std::erase_if(p.savings, [](const Saving& saving) {
+    return saving.kind == SavingKind::kernel || saving.kind == SavingKind::traffic;
+  });
   p.untraced_s.reset();
   p.traced_s.reset();
   return report;
@@ -440,10 +443,10 @@ inline Report hostile_profile_report() {
   p.devices[1].device = 1;
   p.devices[1].device_name = script;
   p.devices[1].kernels_s *= 0.2;
-  p.wins[0].what = image;
-  p.wins[0].evidence = script;
-  p.wins[0].action = "\" onmouseover=\"window.pwned=3\" x=\"";
-  p.wins[1].what = std::string(3000, 'w');
+  p.savings[0].what = image;
+  p.savings[0].evidence = script;
+  p.savings[0].action = "\" onmouseover=\"window.pwned=3\" x=\"";
+  p.savings[1].what = std::string(3000, 'w');
   p.calls[0].name = script;
   p.copies[1].bytes = 1e300;
   p.copies[2].total_s = -1;

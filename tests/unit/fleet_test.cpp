@@ -39,40 +39,42 @@ double skewed(std::mt19937_64& random) {
   return std::normal_distribution(0.0, 0.001)(random) - std::exponential_distribution(1 / 0.002)(random);
 }
 
-Sheet sheet_of(std::size_t number) {
-  Sheet sheet;
-  sheet.file = fmt::format("node{}.json", number);
-  sheet.host = fmt::format("node{}", number);
-  sheet.host_recorded = true;
-  sheet.kind = DeviceKind::cuda;
-  sheet.name = "Some GPU";
-  sheet.uuid = fmt::format("GPU-{:08x}", number);
-  sheet.units = 132;
-  sheet.memory_bytes = 150e9;
-  sheet.measured_at = "2026-01-15T09:32:10Z";
-  sheet.facts = {{"driver", "580.1"}, {"power limit", "700 W"}, {"ECC", "on"}, {"PCIe link", "generation 5, 16 lanes"}};
-  return sheet;
+MachineSummary summary_of(std::size_t number) {
+  MachineSummary summary;
+  summary.file = fmt::format("node{}.json", number);
+  summary.host = fmt::format("node{}", number);
+  summary.host_recorded = true;
+  summary.kind = DeviceKind::cuda;
+  summary.name = "Some GPU";
+  summary.uuid = fmt::format("GPU-{:08x}", number);
+  summary.units = 132;
+  summary.memory_bytes = 150e9;
+  summary.measured_at = "2026-01-15T09:32:10Z";
+  summary.facts = {
+      {"driver", "580.1"}, {"power limit", "700 W"}, {"ECC", "on"}, {"PCIe link", "generation 5, 16 lanes"}};
+  return summary;
 }
 
-SheetCeiling ceiling_of(std::string_view label, double value) {
+CeilingSummary ceiling_of(std::string_view label, double value) {
   return {
       .label = label, .kind = CeilingKind::bandwidth, .audit = CheckStatus::pass, .value = value, .core_hz = 1.98e9F};
 }
 
 /// Machines with that many ceilings, of which a third share their noise, as they share a clock.
-std::vector<Sheet> fleet_with(std::size_t machines, const Noise& noise, std::uint64_t seed, int ceilings = 40) {
+std::vector<MachineSummary> fleet_with(std::size_t machines, const Noise& noise, std::uint64_t seed,
+                                       int ceilings = 40) {
   std::mt19937_64 random(seed);
-  std::vector<Sheet> sheets;
+  std::vector<MachineSummary> summaries;
   for (std::size_t i = 0; i < machines; ++i) {
-    Sheet& sheet = sheets.emplace_back(sheet_of(i));
+    MachineSummary& summary = summaries.emplace_back(summary_of(i));
     const double shared = noise(random);
     for (int k = 0; k < ceilings; ++k) {
       const double own = noise(random);
-      sheet.ceilings.push_back(
+      summary.ceilings.push_back(
           ceiling_of(interned(fmt::format("hbm.{}", k)), 1e12 * (k + 1) * std::exp(k % 3 == 0 ? shared : own)));
     }
   }
-  return sheets;
+  return summaries;
 }
 
 const Outlier* outlier_of(const Fleet& fleet, const std::string& host) {
@@ -97,9 +99,9 @@ TEST(Fleet, MachinesThatAreEqualHaveNoOutlier) {
 
 TEST(Fleet, OfFewMachinesNobodyCanTellWhoIsNormal) {
   for (const std::size_t machines : {1U, 2U, 4U}) {
-    std::vector<Sheet> sheets = fleet_with(machines, gaussian, 1);
-    sheets[0].ceilings[0].value *= 0.5;
-    const Fleet fleet = fleet_of(std::move(sheets));
+    std::vector<MachineSummary> summaries = fleet_with(machines, gaussian, 1);
+    summaries[0].ceilings[0].value *= 0.5;
+    const Fleet fleet = fleet_of(std::move(summaries));
     EXPECT_EQ(fleet.outliers(), 0U);
     EXPECT_FALSE(fleet.groups[0].judged());
     EXPECT_THAT(fleet.groups[0].notes, ElementsAre(HasSubstr("too few")));
@@ -114,9 +116,9 @@ TEST(Fleet, NoiseOfAnyShapeRaisesAtMostOneFalseAlarmInTwoThousandMachines) {
     std::size_t alarms = 0;
     constexpr std::uint64_t kFleets = 6;
     for (std::uint64_t seed = 1; seed <= kFleets; ++seed) {
-      const std::vector<Sheet> sheets = fleet_with(2000, noise, seed);
-      FleetGroup group = groups_of(sheets).front();
-      judge(group, sheets);
+      const std::vector<MachineSummary> summaries = fleet_with(2000, noise, seed);
+      FleetGroup group = groups_of(summaries).front();
+      judge(group, summaries);
       alarms += group.outliers.size();
     }
     EXPECT_LE(alarms, kFleets) << name;
@@ -128,9 +130,9 @@ TEST(Fleet, SmallGroupsRaiseFewFalseAlarmsToo) {
        {std::pair<const char*, Noise>{"gaussian", gaussian}, {"heavy", heavy}, {"skewed", skewed}}) {
     std::size_t alarms = 0;
     for (std::uint64_t seed = 1; seed <= 250; ++seed) {
-      const std::vector<Sheet> sheets = fleet_with(8, noise, seed);
-      FleetGroup group = groups_of(sheets).front();
-      judge(group, sheets);
+      const std::vector<MachineSummary> summaries = fleet_with(8, noise, seed);
+      FleetGroup group = groups_of(summaries).front();
+      judge(group, summaries);
       alarms += group.outliers.size();
     }
     EXPECT_LE(alarms, 1U) << name << ": of 250 groups of 8";
@@ -141,12 +143,12 @@ TEST(Fleet, SmallGroupsRaiseFewFalseAlarmsToo) {
 int found(std::size_t machines, const Noise& noise, double fault, int times) {
   int hits = 0;
   for (int time = 0; time < times; ++time) {
-    std::vector<Sheet> sheets = fleet_with(machines, noise, 100 + static_cast<std::uint64_t>(time));
+    std::vector<MachineSummary> summaries = fleet_with(machines, noise, 100 + static_cast<std::uint64_t>(time));
     const std::size_t bad = static_cast<std::size_t>(7 * time + 3) % machines;
-    SheetCeiling& ceiling = sheets[bad].ceilings[static_cast<std::size_t>(5 * time + 1) % 40];
+    CeilingSummary& ceiling = summaries[bad].ceilings[static_cast<std::size_t>(5 * time + 1) % 40];
     ceiling.value *= 1 - fault;
-    FleetGroup group = groups_of(sheets).front();
-    judge(group, sheets);
+    FleetGroup group = groups_of(summaries).front();
+    judge(group, summaries);
     for (const Outlier& outlier : group.outliers) {
       if (outlier.machine == bad && outlier.slow.front().label == ceiling.label) ++hits;
     }
@@ -168,20 +170,20 @@ TEST(Fleet, PlantedFaultsAreFound) {
 }
 
 TEST(Fleet, ManyBadMachinesDoNotHideEachOther) {
-  std::vector<Sheet> sheets = fleet_with(1000, gaussian, 5);
+  std::vector<MachineSummary> summaries = fleet_with(1000, gaussian, 5);
   for (std::size_t i = 0; i < 60; ++i) {
-    for (SheetCeiling& ceiling : sheets[i].ceilings) ceiling.value *= 0.9;
+    for (CeilingSummary& ceiling : summaries[i].ceilings) ceiling.value *= 0.9;
   }
-  EXPECT_EQ(fleet_of(std::move(sheets)).outliers(), 60U);
+  EXPECT_EQ(fleet_of(std::move(summaries)).outliers(), 60U);
 }
 
 TEST(Fleet, OnlyCeilingsWhoseAuditPassedCount) {
-  std::vector<Sheet> sheets = fleet_with(20, gaussian, 1);
-  sheets[3].ceilings[7].value *= 0.5;
-  sheets[3].ceilings[7].audit = CheckStatus::fail;
-  sheets[4].ceilings[7].value *= 0.5;
-  sheets[4].ceilings[7].role = Role::reference;
-  const Fleet fleet = fleet_of(std::move(sheets));
+  std::vector<MachineSummary> summaries = fleet_with(20, gaussian, 1);
+  summaries[3].ceilings[7].value *= 0.5;
+  summaries[3].ceilings[7].audit = CheckStatus::fail;
+  summaries[4].ceilings[7].value *= 0.5;
+  summaries[4].ceilings[7].role = Role::reference;
+  const Fleet fleet = fleet_of(std::move(summaries));
   std::size_t suspects = 0;
   for (const CeilingNorm& norm : fleet.groups[0].norms) suspects += norm.suspects.size();
   EXPECT_EQ(suspects, 1U);
@@ -190,30 +192,30 @@ TEST(Fleet, OnlyCeilingsWhoseAuditPassedCount) {
 }
 
 TEST(Fleet, SaysWhatDiffersAndBearsOnIt) {
-  std::vector<Sheet> sheets = fleet_with(40, gaussian, 1, 6);
-  for (Sheet& sheet : sheets) {
-    sheet.ceilings.push_back(ceiling_of("pcie.h2d", 5e10));
-    sheet.ceilings.push_back(ceiling_of("tensor.bf16 (sustained)", 8e14));
-    sheet.ceilings.back().kind = CeilingKind::compute;
-    sheet.ceilings.back().temperature_c = 60;
-    sheet.ceilings.back().limiter = "";
+  std::vector<MachineSummary> summaries = fleet_with(40, gaussian, 1, 6);
+  for (MachineSummary& summary : summaries) {
+    summary.ceilings.push_back(ceiling_of("pcie.h2d", 5e10));
+    summary.ceilings.push_back(ceiling_of("tensor.bf16 (sustained)", 8e14));
+    summary.ceilings.back().kind = CeilingKind::compute;
+    summary.ceilings.back().temperature_c = 60;
+    summary.ceilings.back().limiter = "";
   }
-  const auto slow = [&](std::size_t machine, std::size_t ceiling) -> SheetCeiling& {
-    sheets[machine].ceilings[ceiling].value *= 0.8;
-    return sheets[machine].ceilings[ceiling];
+  const auto slow = [&](std::size_t machine, std::size_t ceiling) -> CeilingSummary& {
+    summaries[machine].ceilings[ceiling].value *= 0.8;
+    return summaries[machine].ceilings[ceiling];
   };
   slow(1, 6);
-  sheets[1].facts[3].value = "generation 5, 8 lanes";
-  sheets[1].facts[0].value = "570.2";
+  summaries[1].facts[3].value = "generation 5, 8 lanes";
+  summaries[1].facts[0].value = "570.2";
   slow(2, 7).core_hz = 1.41e9F;
-  sheets[2].facts[1].value = "400 W";
-  SheetCeiling& hot = slow(3, 7);
+  summaries[2].facts[1].value = "400 W";
+  CeilingSummary& hot = slow(3, 7);
   hot.temperature_c = 87;
   hot.limiter = "thermal";
   slow(4, 2).contention = "other programs used 1.1 of 2 cores";
   slow(5, 2);
-  sheets[5].facts = {};
-  const Fleet fleet = fleet_of(std::move(sheets));
+  summaries[5].facts = {};
+  const Fleet fleet = fleet_of(std::move(summaries));
   ASSERT_EQ(fleet.groups.size(), 1U) << "one power limit of 40 is no class of its own";
   ASSERT_EQ(fleet.outliers(), 5U);
   EXPECT_THAT(outlier_of(fleet, "node1")->why,
@@ -230,13 +232,13 @@ TEST(Fleet, SaysWhatDiffersAndBearsOnIt) {
 }
 
 TEST(Fleet, GroupsEqualHardware) {
-  std::vector<Sheet> sheets = fleet_with(100, gaussian, 1, 2);
-  for (std::size_t i = 0; i < 30; ++i) sheets[i].facts[1].value = "400 W";
-  for (std::size_t i = 30; i < 40; ++i) sheets[i].name = "Other GPU";
-  for (std::size_t i = 40; i < 46; ++i) sheets[i].memory_bytes = 80e9;
-  for (std::size_t i = 46; i < 50; ++i) sheets[i].memory_bytes *= 1.001;
-  for (std::size_t i = 46; i < 50; ++i) sheets[i].facts[0].value = "570.2";
-  const std::vector<FleetGroup> groups = groups_of(sheets);
+  std::vector<MachineSummary> summaries = fleet_with(100, gaussian, 1, 2);
+  for (std::size_t i = 0; i < 30; ++i) summaries[i].facts[1].value = "400 W";
+  for (std::size_t i = 30; i < 40; ++i) summaries[i].name = "Other GPU";
+  for (std::size_t i = 40; i < 46; ++i) summaries[i].memory_bytes = 80e9;
+  for (std::size_t i = 46; i < 50; ++i) summaries[i].memory_bytes *= 1.001;
+  for (std::size_t i = 46; i < 50; ++i) summaries[i].facts[0].value = "570.2";
+  const std::vector<FleetGroup> groups = groups_of(summaries);
   std::vector<std::size_t> sizes;
   for (const FleetGroup& group : groups) sizes.push_back(group.machines.size());
   EXPECT_THAT(sizes, ElementsAre(54, 30, 10, 6));
@@ -244,23 +246,23 @@ TEST(Fleet, GroupsEqualHardware) {
 }
 
 TEST(Fleet, TheLatestCalibrationCountsAndChangesHaveADate) {
-  std::vector<Sheet> sheets;
+  std::vector<MachineSummary> summaries;
   for (int week = 0; week < 8; ++week) {
-    for (Sheet& sheet : fleet_with(
+    for (MachineSummary& summary : fleet_with(
              6, [](auto&) { return 0.0; }, 1, 3)) {
-      sheet.file = fmt::format("{}-{}", week, sheet.file);
-      sheet.measured_at = fmt::format("2026-01-{:02}T00:00:00Z", 1 + 3 * week);
-      if (sheet.host == "node2" && week >= 5) {
-        sheet.ceilings[1].value *= 0.9;
-        sheet.facts[0].value = "590.1";
+      summary.file = fmt::format("{}-{}", week, summary.file);
+      summary.measured_at = fmt::format("2026-01-{:02}T00:00:00Z", 1 + 3 * week);
+      if (summary.host == "node2" && week >= 5) {
+        summary.ceilings[1].value *= 0.9;
+        summary.facts[0].value = "590.1";
       }
-      if (sheet.host == "node3") sheet.ceilings[2].value *= 1 - 0.01 * week;
-      sheets.push_back(sheet);
+      if (summary.host == "node3") summary.ceilings[2].value *= 1 - 0.01 * week;
+      summaries.push_back(summary);
     }
   }
-  sheets.push_back(sheets.back());
-  sheets.back().file = "again.json";
-  const Fleet fleet = fleet_of(std::move(sheets));
+  summaries.push_back(summaries.back());
+  summaries.back().file = "again.json";
+  const Fleet fleet = fleet_of(std::move(summaries));
   EXPECT_EQ(fleet.machines.size(), 6U);
   ASSERT_EQ(fleet.left_out.size(), 1U);
   EXPECT_THAT(fleet.left_out[0].reason, HasSubstr("node5"));
@@ -311,7 +313,7 @@ TEST(Fleet, FilesOfAnyKindAreListedAndNeverFatal) {
   fs::create_directory_symlink(folder, folder / "loop");
   FleetFiles files = read_fleet({folder.string()});
   EXPECT_EQ(files.files, 9U);
-  const Fleet fleet = fleet_of(std::move(files.sheets), std::move(files.left_out));
+  const Fleet fleet = fleet_of(std::move(files.summaries), std::move(files.left_out));
   ASSERT_EQ(fleet.machines.size(), 1U);
   EXPECT_EQ(fleet_machine(fleet.machines[0]), "node7 GPU 0 (360f7906)");
   EXPECT_EQ(*fleet.machines[0].fact(AttributeKey::power_limit), "700 W");
@@ -330,10 +332,10 @@ TEST(Fleet, FilesOfAnyKindAreListedAndNeverFatal) {
 }
 
 TEST(Fleet, NamesFromOutsideAreEscaped) {
-  std::vector<Sheet> sheets = fleet_with(8, gaussian, 1, 3);
-  sheets[2].host = "<script>alert(1)</script>\x1b[31m";
-  sheets[2].ceilings[1].value *= 0.5;
-  const Fleet fleet = fleet_of(std::move(sheets), {{"<b>.json", "</td><script>"}});
+  std::vector<MachineSummary> summaries = fleet_with(8, gaussian, 1, 3);
+  summaries[2].host = "<script>alert(1)</script>\x1b[31m";
+  summaries[2].ceilings[1].value *= 0.5;
+  const Fleet fleet = fleet_of(std::move(summaries), {{"<b>.json", "</td><script>"}});
   ASSERT_EQ(fleet.outliers(), 1U);
   EXPECT_THAT(render_fleet_html(fleet), Not(HasSubstr("<script")));
   EXPECT_THAT(render_fleet_terminal(fleet, {}, 20), Not(HasSubstr("\x1b")));

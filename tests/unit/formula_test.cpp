@@ -21,7 +21,7 @@ std::int64_t size(const std::string& text, const Values& values = {}, std::int64
   return Formula(text, kPlace).size(values, minimum);
 }
 
-std::string complaint_of(const std::string& text, const Values& values = {}) {
+std::string message_of(const std::string& text, const Values& values = {}) {
   try {
     size(text, values);
   } catch (const UsageError& error) {
@@ -72,53 +72,53 @@ TEST(Formula, OnlyTheOperandsThatAreNeededAreEvaluated) {
 TEST(Formula, FunctionsHaveKnownValues) {
   EXPECT_EQ(size("sum(1, 2, 3) + avg(2, 4, 9) + max(n, 7, 2) + min(4)", {{"n", 3}}), 6 + 5 + 7 + 4);
   EXPECT_EQ(size("log2(1024) + round(exp(ln(5))) + abs(-3) + sign(-2)"), 10 + 5 + 3 - 1);
-  EXPECT_THAT(complaint_of("sqrt(4, 9)"), HasSubstr("too many arguments"));
-  EXPECT_THAT(complaint_of("min()"), StartsWith("s.yaml:3:14: "));
+  EXPECT_THAT(message_of("sqrt(4, 9)"), HasSubstr("too many arguments"));
+  EXPECT_THAT(message_of("min()"), StartsWith("s.yaml:3:14: "));
 }
 
 TEST(Formula, SizesAreExactUpTo2To53) {
   EXPECT_EQ(size("2^53"), kLargestSize);
   EXPECT_EQ(size("2^53 - 1"), kLargestSize - 1);
-  EXPECT_THAT(complaint_of("2^53 + 1"), HasSubstr("larger than 2^53"));
-  EXPECT_THAT(complaint_of("2^63"), HasSubstr("larger than 2^53"));
-  EXPECT_THAT(complaint_of("n * n / n", {{"n", 0x1p40}}), HasSubstr("larger than 2^53"))
+  EXPECT_THAT(message_of("2^53 + 1"), HasSubstr("larger than 2^53"));
+  EXPECT_THAT(message_of("2^63"), HasSubstr("larger than 2^53"));
+  EXPECT_THAT(message_of("n * n / n", {{"n", 0x1p40}}), HasSubstr("larger than 2^53"))
       << "what is lost on the way does not come back";
 }
 
 TEST(Formula, DivisionByZeroFractionsAndNegativesHaveTheirPlaceAndTheirValues) {
-  EXPECT_THAT(complaint_of("n / zero", {{"n", 4}, {"zero", 0}}),
+  EXPECT_THAT(message_of("n / zero", {{"n", 4}, {"zero", 0}}),
               mentions("s.yaml:3:12: ", "'n / zero'", "n = 4, zero = 0"));
-  EXPECT_THAT(complaint_of("min(n / zero, 5)", {{"n", 4}, {"zero", 0}}), mentions("by zero"))
+  EXPECT_THAT(message_of("min(n / zero, 5)", {{"n", 4}, {"zero", 0}}), mentions("by zero"))
       << "also where the result would be finite";
-  EXPECT_THAT(complaint_of("4 % (2 - 2)"), mentions("by zero"));
-  EXPECT_THAT(complaint_of("n / 3", {{"n", 10}}), mentions("s.yaml:3:10: ", "'n / 3'", "3.333333"));
-  EXPECT_THAT(complaint_of("2 - 3"), mentions("s.yaml:3:10: ", "'2 - 3'", "at least 0", "-1"));
-  EXPECT_THAT(complaint_of("sqrt(0 - 1)"), HasSubstr("finite"));
+  EXPECT_THAT(message_of("4 % (2 - 2)"), mentions("by zero"));
+  EXPECT_THAT(message_of("n / 3", {{"n", 10}}), mentions("s.yaml:3:10: ", "'n / 3'", "3.333333"));
+  EXPECT_THAT(message_of("2 - 3"), mentions("s.yaml:3:10: ", "'2 - 3'", "at least 0", "-1"));
+  EXPECT_THAT(message_of("sqrt(0 - 1)"), HasSubstr("finite"));
 }
 
 TEST(Formula, MistakesAreNamedAtTheirColumn) {
-  EXPECT_THAT(complaint_of("n *", {{"n", 1}}), StartsWith("s.yaml:3:13: "));
-  EXPECT_THAT(complaint_of("n) + 1", {{"n", 1}}), StartsWith("s.yaml:3:11: unexpected ')'"));
-  EXPECT_THAT(complaint_of("(n + 1", {{"n", 1}}), mentions("s.yaml:3:16: ", "')'"));
-  EXPECT_THAT(complaint_of("n = 3", {{"n", 1}}), StartsWith("s.yaml:3:12: unexpected '='"));
-  EXPECT_THAT(complaint_of("n ~ 3", {{"n", 1}}), StartsWith("s.yaml:3:12: unexpected '~'"));
-  EXPECT_THAT(complaint_of("n ** 2", {{"n", 1}}), StartsWith("s.yaml:3:13: unexpected '*'"));
-  EXPECT_THAT(complaint_of("foo(n)", {{"n", 1}}), StartsWith("s.yaml:3:10: unknown function 'foo'"));
-  EXPECT_NE(complaint_of(""), "");
+  EXPECT_THAT(message_of("n *", {{"n", 1}}), StartsWith("s.yaml:3:13: "));
+  EXPECT_THAT(message_of("n) + 1", {{"n", 1}}), StartsWith("s.yaml:3:11: unexpected ')'"));
+  EXPECT_THAT(message_of("(n + 1", {{"n", 1}}), mentions("s.yaml:3:16: ", "')'"));
+  EXPECT_THAT(message_of("n = 3", {{"n", 1}}), StartsWith("s.yaml:3:12: unexpected '='"));
+  EXPECT_THAT(message_of("n ~ 3", {{"n", 1}}), StartsWith("s.yaml:3:12: unexpected '~'"));
+  EXPECT_THAT(message_of("n ** 2", {{"n", 1}}), StartsWith("s.yaml:3:13: unexpected '*'"));
+  EXPECT_THAT(message_of("foo(n)", {{"n", 1}}), StartsWith("s.yaml:3:10: unknown function 'foo'"));
+  EXPECT_NE(message_of(""), "");
 }
 
 TEST(Formula, BombsAreRefused) {
-  EXPECT_THAT(complaint_of(std::string(2000, '1')), HasSubstr("1000 characters"));
-  EXPECT_THAT(complaint_of(std::string(200, '(') + "1" + std::string(200, ')')), HasSubstr("nested too deeply"));
-  EXPECT_THAT(complaint_of(std::string(900, '-') + "1"), HasSubstr("nested too deeply"));
+  EXPECT_THAT(message_of(std::string(2000, '1')), HasSubstr("1000 characters"));
+  EXPECT_THAT(message_of(std::string(200, '(') + "1" + std::string(200, ')')), HasSubstr("nested too deeply"));
+  EXPECT_THAT(message_of(std::string(900, '-') + "1"), HasSubstr("nested too deeply"));
   std::string powers = "1", choices = "1";
   for (int i = 0; i < 90; ++i) powers += "^1", choices += "?1:1";
-  EXPECT_THAT(complaint_of(powers), HasSubstr("nested too deeply"));
-  EXPECT_THAT(complaint_of(choices), HasSubstr("nested too deeply"));
+  EXPECT_THAT(message_of(powers), HasSubstr("nested too deeply"));
+  EXPECT_THAT(message_of(choices), HasSubstr("nested too deeply"));
   std::string chain = "1";
   for (int i = 0; i < 499; ++i) chain += "+1";
   EXPECT_EQ(size(chain), 500) << "a chain of operators is not nested";
-  EXPECT_NE(complaint_of("9^9^9^9"), "");
+  EXPECT_NE(message_of("9^9^9^9"), "");
 }
 
 TEST(Formula, UnknownNamesAreNamedWithTheNearest) {

@@ -184,7 +184,7 @@ TEST(Golden, Findings) {
   add("node", listed(node_findings(flawed_node())));
   for (const Report& report :
        {example::profile_report(), example::uncounted_profile_report(), example::small_profile_report()}) {
-    add("answer", answer(report) + "\n" + where_the_rest_is(report) + "\n" + why_no_roofs(report) + "\n" +
+    add("answer", answer(report) + "\n" + time_above_roofs(report) + "\n" + why_no_roofs(report) + "\n" +
                       where_figures_are_from(report) + "\n" + off_chart(report));
   }
   expect_golden("findings.txt", text);
@@ -245,37 +245,37 @@ TEST(Golden, Comparison) {
 }
 
 /// Twelve GPUs, of which one each has a slow link, another limit and a roof that drifted.
-std::vector<Sheet> flawed_fleet() {
-  std::vector<Sheet> sheets;
+std::vector<MachineSummary> flawed_fleet() {
+  std::vector<MachineSummary> summaries;
   for (int week = 0; week < 3; ++week) {
     for (int node = 0; node < 12; ++node) {
-      Sheet& sheet = sheets.emplace_back();
-      sheet.file = fmt::format("{}-node{:02}.json", week, node);
-      sheet.host = fmt::format("node{:02}", node);
-      sheet.host_recorded = true;
-      sheet.kind = DeviceKind::cuda;
-      sheet.name = "NVIDIA H200";
-      sheet.uuid = fmt::format("GPU-{:08x}", 0xabc0 + node);
-      sheet.units = 132;
-      sheet.memory_bytes = 150e9;
-      sheet.measured_at = fmt::format("2026-01-{:02}T09:32:10Z", 1 + 7 * week);
-      sheet.facts = {{"driver", node == 4 ? "570.2" : "580.1"},
-                     {"power limit", node == 2 ? "400 W" : "700 W"},
-                     {"PCIe link", node == 1 ? "generation 5, 8 lanes" : "generation 5, 16 lanes"}};
+      MachineSummary& summary = summaries.emplace_back();
+      summary.file = fmt::format("{}-node{:02}.json", week, node);
+      summary.host = fmt::format("node{:02}", node);
+      summary.host_recorded = true;
+      summary.kind = DeviceKind::cuda;
+      summary.name = "NVIDIA H200";
+      summary.uuid = fmt::format("GPU-{:08x}", 0xabc0 + node);
+      summary.units = 132;
+      summary.memory_bytes = 150e9;
+      summary.measured_at = fmt::format("2026-01-{:02}T09:32:10Z", 1 + 7 * week);
+      summary.facts = {{"driver", node == 4 ? "570.2" : "580.1"},
+                       {"power limit", node == 2 ? "400 W" : "700 W"},
+                       {"PCIe link", node == 1 ? "generation 5, 8 lanes" : "generation 5, 16 lanes"}};
       const double own = 1 + 0.002 * std::sin(7.0 * node);
-      const auto add = [&](std::string_view label, CeilingKind kind, double value) -> SheetCeiling& {
-        return sheet.ceilings.emplace_back(SheetCeiling{
+      const auto add = [&](std::string_view label, CeilingKind kind, double value) -> CeilingSummary& {
+        return summary.ceilings.emplace_back(CeilingSummary{
             .label = label, .kind = kind, .audit = CheckStatus::pass, .value = value * own, .core_hz = 1.98e9F});
       };
       add("hbm.read", CeilingKind::bandwidth, node == 3 && week > 0 ? 4.2e12 : 4.67e12);
       add("pcie.h2d", CeilingKind::bandwidth, node == 1 ? 27e9 : 54e9).audit =
           node == 6 ? CheckStatus::fail : CheckStatus::pass;
-      SheetCeiling& tensor = add("tensor.bf16 (sustained)", CeilingKind::compute, node == 2 ? 480e12 : 650e12);
+      CeilingSummary& tensor = add("tensor.bf16 (sustained)", CeilingKind::compute, node == 2 ? 480e12 : 650e12);
       if (node == 2) tensor.core_hz = 1.0e9F;
       tensor.limiter = node == 2 ? "power cap" : "";
     }
   }
-  return sheets;
+  return summaries;
 }
 
 TEST(Golden, Fleet) {

@@ -16,8 +16,8 @@
 #include "render/render.hpp"
 #include "report/diagnosis/verdict.hpp"
 #include "report/findings.hpp"
+#include "report/hotspots.hpp"
 #include "report/json/json.hpp"
-#include "report/spending.hpp"
 #include "tests/support/profile_report.hpp"
 #include "tests/support/sample_report.hpp"
 

@@ -99,10 +99,10 @@ TEST(Nsys, CopiesOfUnifiedMemory) {
   EXPECT_THAT(directions,
               testing::UnorderedElementsAre("host to device, pinned", "host to device, unified memory",
                                             "device to host, unified memory", "device to device", "managed to device"));
-  const auto moved = std::find_if(report.profile->wins.begin(), report.profile->wins.end(), [](const Win& win) {
-    return win.what.find("host to device, unified memory") != std::string::npos;
-  });
-  ASSERT_NE(moved, report.profile->wins.end());
+  const auto moved = std::find_if(
+      report.profile->savings.begin(), report.profile->savings.end(),
+      [](const Saving& saving) { return saving.what.find("host to device, unified memory") != std::string::npos; });
+  ASSERT_NE(moved, report.profile->savings.end());
   EXPECT_THAT(moved->action, HasSubstr("cudaMemPrefetchAsync"));
 }
 

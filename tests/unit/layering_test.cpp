@@ -139,7 +139,7 @@ std::vector<std::string> sentences_read_by(const fs::path& path) {
   const std::regex by_constant(asks + R"((k[A-Z]\w*))");
   const std::regex constant(R"(\b(k[A-Z]\w*)\s*(?:\[\])?\s*=\s*\{?\s*)" + quoted);
   const std::regex in_text(
-      R"((?:\.|->)(?:reason|summary|finding|action|held_by|detail|what\(\)|hint\(\))\.(?:find|rfind|starts_with|ends_with|contains)\()"
+      R"((?:\.|->)(?:reason|summary|finding|action|detail|what\(\)|hint\(\))\.(?:find|rfind|starts_with|ends_with|contains)\()"
       R"(|\.test\([^()]*(?:textContent|innerText)|(?:textContent|innerText)(?:\.(?:includes|match|startsWith|indexOf|endsWith|search)\(|\s*[=!]==))");
   const std::vector<std::string> lines = statements_of(path);
   std::map<std::string, std::string> words_of;

@@ -166,7 +166,7 @@ Machine swept_machine() {
 }
 
 struct Told {
-  std::string rule, held_by, action;
+  std::string rule, finding, action;
 };
 
 /// What decides on such a row.
@@ -178,7 +178,7 @@ Told told(const Machine& machine, double flops, double bus_bytes, double seconds
   row.work.bytes[Level::hbm] = row.work.bytes[Level::network];
   row.bound = bound_of(row.work, machine);
   const std::vector<Verdict> all = verdicts(report);
-  return all.empty() ? Told{} : Told{all[0].rule, all[0].held_by, all[0].action};
+  return all.empty() ? Told{} : Told{all[0].rule, all[0].finding, all[0].action};
 }
 
 TEST(NetworkReport, ASizeHasTheTimeThatItHadWhenTheMachineWasCalibrated) {
@@ -204,11 +204,11 @@ TEST(NetworkReport, ACollectiveIsToldWhatHoldsIt) {
   // 16 µs are what 1.5 MB of bus bandwidth take there; 4 GB take 10.8 ms.
   const Told small = told(machine, 0, 1.5e6, 16.2e-6);
   EXPECT_EQ(small.rule, "message-size");
-  EXPECT_THAT(small.held_by, HasSubstr("977 KiB"));
-  EXPECT_THAT(small.held_by, HasSubstr("latency is 74.1 %"));
+  EXPECT_THAT(small.finding, HasSubstr("977 KiB"));
+  EXPECT_THAT(small.finding, HasSubstr("latency is 74.1 %"));
   const Told slow = told(machine, 0, 1.5e6, 30e-6);
   EXPECT_EQ(slow.rule, "below-link");
-  EXPECT_THAT(slow.held_by, HasSubstr("Bus bandwidth 50 GB/s"));
+  EXPECT_THAT(slow.finding, HasSubstr("Bus bandwidth 50 GB/s"));
   EXPECT_THAT(slow.action, HasSubstr("NCCL_P2P_DISABLE"));
   EXPECT_EQ(told(machine, 0, 4e9, 20e-3).rule, "below-link");
   // Without a sweep nobody knows which of the two it is.
@@ -224,7 +224,7 @@ TEST(NetworkReport, AProductAndItsCollectiveTakeTurnsOrOverlap) {
   const auto row = [&](double seconds) { return told(machine, product_s * pipe, 0.74e9, seconds); };
   const Told turns = row(1.05 * (product_s + network_s));
   EXPECT_EQ(turns.rule, "takes-turns");
-  EXPECT_THAT(turns.held_by, AllOf(HasSubstr("57.0 %"), HasSubstr("38.2 %")));
+  EXPECT_THAT(turns.finding, AllOf(HasSubstr("57.0 %"), HasSubstr("38.2 %")));
   EXPECT_THAT(turns.action, HasSubstr("38.2 %"));
   EXPECT_EQ(row(1.02 * product_s).rule, "good-enough");
   EXPECT_NE(row(1.2 * product_s).rule, "takes-turns");  // mostly hidden
@@ -232,7 +232,7 @@ TEST(NetworkReport, AProductAndItsCollectiveTakeTurnsOrOverlap) {
   // A step of decoding: 20 µs, of which 12 are the latency of 100 kB.
   const Told decode = told(machine, 4e-6 * pipe, 1e5, 20e-6);
   EXPECT_EQ(decode.rule, "exchange-latency");
-  EXPECT_THAT(decode.held_by, HasSubstr("60.0 %"));
+  EXPECT_THAT(decode.finding, HasSubstr("60.0 %"));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@
 #include "calibrate/machine_store.hpp"
 #include "device/numa_place.hpp"
 #include "fleet/fleet.hpp"
-#include "fleet/sheet.hpp"
+#include "fleet/machine_summary.hpp"
 #include "host/files.hpp"
 #include "model/error.hpp"
 #include "render/node/node_chart.hpp"
@@ -285,31 +285,31 @@ TEST(NodeRender, ANodeOfNothingIsNoCrash) {
 }
 
 TEST(NodeOfFleet, ASheetADeviceWithItsLinksAndWhatItHasLeft) {
-  const std::vector<Sheet> sheets = read_sheets(render_node_json(fake_node(8)), "node017.json");
-  ASSERT_THAT(sheets, SizeIs(8));
+  const std::vector<MachineSummary> summaries = read_machine_summaries(render_node_json(fake_node(8)), "node017.json");
+  ASSERT_THAT(summaries, SizeIs(8));
   std::set<std::string> keys;
-  for (const Sheet& sheet : sheets) {
-    keys.insert(sheet.key());
-    EXPECT_EQ(sheet.host, "node017");
-    ASSERT_NE(sheet.find("hbm.read (together)"), nullptr);
-    ASSERT_NE(sheet.find("link.read"), nullptr);
-    EXPECT_NEAR(sheet.find("link.read")->value, 390e9, 4e9);
-    EXPECT_EQ(sheet.find("link.latency")->role, Role::reference);
-    EXPECT_EQ(sheet.find("link.latency")->kind, CeilingKind::latency);
+  for (const MachineSummary& summary : summaries) {
+    keys.insert(summary.key());
+    EXPECT_EQ(summary.host, "node017");
+    ASSERT_NE(summary.find("hbm.read (together)"), nullptr);
+    ASSERT_NE(summary.find("link.read"), nullptr);
+    EXPECT_NEAR(summary.find("link.read")->value, 390e9, 4e9);
+    EXPECT_EQ(summary.find("link.latency")->role, Role::reference);
+    EXPECT_EQ(summary.find("link.latency")->kind, CeilingKind::latency);
   }
   EXPECT_EQ(keys.size(), 8U);
-  EXPECT_EQ(sheets[3].index, 3);
-  EXPECT_THAT(sheets[3].uuid, HasSubstr("GPU-0000abc3"));
+  EXPECT_EQ(summaries[3].index, 3);
+  EXPECT_THAT(summaries[3].uuid, HasSubstr("GPU-0000abc3"));
 }
 
 TEST(NodeOfFleet, ASlowLinkIsThatOfItsTwoEndsAndASlowPortThatOfOneDevice) {
   Node pair = fake_node(8);
   slow_down(link_between(pair, 2, 5), 0.5);
   slow_down(link_between(pair, 5, 2), 0.5);
-  for (const Sheet& sheet : read_sheets(render_node_json(pair), "a.json")) {
-    const bool end = sheet.index == 2 || sheet.index == 5;
-    EXPECT_EQ(sheet.find("link.read (slowest)")->value < 300e9, end) << sheet.index;
-    EXPECT_GT(sheet.find("link.read")->value, 380e9);
+  for (const MachineSummary& summary : read_machine_summaries(render_node_json(pair), "a.json")) {
+    const bool end = summary.index == 2 || summary.index == 5;
+    EXPECT_EQ(summary.find("link.read (slowest)")->value < 300e9, end) << summary.index;
+    EXPECT_GT(summary.find("link.read")->value, 380e9);
   }
   Node port = fake_node(8);
   for (int other = 0; other < 8; ++other) {
@@ -317,23 +317,24 @@ TEST(NodeOfFleet, ASlowLinkIsThatOfItsTwoEndsAndASlowPortThatOfOneDevice) {
     slow_down(link_between(port, 5, other), 0.5);
     slow_down(link_between(port, other, 5), 0.5);
   }
-  for (const Sheet& sheet : read_sheets(render_node_json(port), "a.json")) {
-    EXPECT_EQ(sheet.find("link.read")->value < 300e9, sheet.index == 5) << sheet.index;
-    EXPECT_EQ(sheet.find("link.read (slowest)")->value < 300e9, sheet.index == 5) << sheet.index;
+  for (const MachineSummary& summary : read_machine_summaries(render_node_json(port), "a.json")) {
+    EXPECT_EQ(summary.find("link.read")->value < 300e9, summary.index == 5) << summary.index;
+    EXPECT_EQ(summary.find("link.read (slowest)")->value < 300e9, summary.index == 5) << summary.index;
   }
 }
 
 TEST(NodeOfFleet, HalfAFileIsNoSheet) {
   const std::string text = render_node_json(fake_node(4));
   for (const double part : {0.1, 0.5, 0.9, 0.999}) {
-    EXPECT_THROW(read_sheets(text.substr(0, static_cast<std::size_t>(part * static_cast<double>(text.size()))), "a"),
-                 UsageError)
+    EXPECT_THROW(
+        read_machine_summaries(text.substr(0, static_cast<std::size_t>(part * static_cast<double>(text.size()))), "a"),
+        UsageError)
         << part;
   }
-  EXPECT_THROW(read_sheets(render_node_json(Node{}), "a"), UsageError);
+  EXPECT_THROW(read_machine_summaries(render_node_json(Node{}), "a"), UsageError);
   auto json = node_to_json(fake_node(2));
   json["machines"][1]["schema"] = "another.machine/1";
-  EXPECT_THROW(read_sheets(json.dump(), "a"), UsageError);
+  EXPECT_THROW(read_machine_summaries(json.dump(), "a"), UsageError);
 }
 
 class NodeStore : public testing::Test {

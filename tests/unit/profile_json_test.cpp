@@ -99,8 +99,8 @@ TEST(ProfileJson, ReadingRestoresTheValuesThemselves) {
   EXPECT_EQ(after.untraced_s, before.untraced_s);
   EXPECT_EQ(after.devices[0].idle_launching_s, before.devices[0].idle_launching_s);
   EXPECT_EQ(after.devices[0].at_roof_s, before.devices[0].at_roof_s);
-  EXPECT_EQ(after.wins.size(), before.wins.size());
-  EXPECT_EQ(after.wins[0].point, before.wins[0].point);
+  EXPECT_EQ(after.savings.size(), before.savings.size());
+  EXPECT_EQ(after.savings[0].point, before.savings[0].point);
   EXPECT_EQ(after.modules[1].parent, before.modules[1].parent);
   EXPECT_EQ(after.modules[0].parent, -1);
   EXPECT_EQ(after.lines[0].number, before.lines[0].number);

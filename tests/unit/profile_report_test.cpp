@@ -13,8 +13,8 @@
 #include "render/render.hpp"
 #include "report/comparison/comparison.hpp"
 #include "report/findings.hpp"
+#include "report/hotspots.hpp"
 #include "report/profile_findings.hpp"
-#include "report/spending.hpp"
 #include "tests/support/mentions.hpp"
 #include "tests/support/profile_report.hpp"
 #include "text/text.hpp"
@@ -120,7 +120,7 @@ TEST(ProfileAnswer, SaysHowLongItTookAndHowLongItHadTo) {
   const Report report = report_of(wall, 6, 6, 2.3);
   EXPECT_THAT(answer(report), mentions("8.10 s", "2.30 s"));
   const auto part = [](const char* time, WallPart of) { return time + (" " + std::string(name_of(of))); };
-  EXPECT_THAT(where_the_rest_is(report),
+  EXPECT_THAT(time_above_roofs(report),
               mentions("5.80 s", part("3.70 s", WallPart::beyond) + "; " + part("1.10 s", WallPart::before) + "; " +
                                      part("1.00 s", WallPart::copies)));
 }
@@ -138,7 +138,7 @@ TEST(ProfileAnswer, OfAProgramThatUsedNoGpu) {
   Report report;
   report.profile.emplace().wall_s = 2;
   EXPECT_THAT(answer(report), mentions("2 s", "no GPU"));
-  EXPECT_EQ(where_the_rest_is(report), "");
+  EXPECT_EQ(time_above_roofs(report), "");
   for (const std::string& text : {render_html(report), render_markdown(report), render_terminal(report, {})}) {
     EXPECT_THAT(text, HasSubstr(answer(report)));
   }
@@ -230,20 +230,20 @@ TEST(ProfilePage, OpensWithTheAnswerThenWhatToDo) {
 
 TEST(ProfilePage, WhatTimeIsLostToStandsInTheOrderOfWhatItCouldWin) {
   Report report = example::profile_report();
-  std::reverse(report.profile->wins.begin(), report.profile->wins.end());
-  const std::vector<Spending> all = spending_of(report, verdicts(report));
-  EXPECT_TRUE(std::is_sorted(all.begin(), all.end(), [](const Spending& a, const Spending& b) {
+  std::reverse(report.profile->savings.begin(), report.profile->savings.end());
+  const std::vector<Hotspot> all = hotspots_of(report, verdicts(report));
+  EXPECT_TRUE(std::is_sorted(all.begin(), all.end(), [](const Hotspot& a, const Hotspot& b) {
     return std::isfinite(a.seconds) && (!std::isfinite(b.seconds) || a.seconds > b.seconds);
   }));
   // Of a kernel's own time its verdict tells, and no win of the file again.
-  for (const Spending& spending : all) EXPECT_NE(spending.what, "kernel");
-  const auto win_of = [&](WinKind kind) {
-    return *std::find_if(report.profile->wins.begin(), report.profile->wins.end(),
-                         [kind](const Win& win) { return win.kind == kind; });
+  for (const Hotspot& hotspot : all) EXPECT_NE(hotspot.what, "kernel");
+  const auto saving_of = [&](SavingKind kind) {
+    return *std::find_if(report.profile->savings.begin(), report.profile->savings.end(),
+                         [kind](const Saving& saving) { return saving.kind == kind; });
   };
   const std::string html = render_html(report);
   const std::string spend = html.substr(html.find("<section id=\"spend\""));
-  const std::vector<std::string> order = {win_of(WinKind::idle).what, win_of(WinKind::fusion).what};
+  const std::vector<std::string> order = {saving_of(SavingKind::idle).what, saving_of(SavingKind::fusion).what};
   expect_in_order(spend, order);
   expect_in_order(render_terminal(report, {}), order);
   EXPECT_THAT(spend,
@@ -402,7 +402,7 @@ std::vector<Report> before_and_after() {
   slower.profiled->total_s *= 1.25;
   slower.workload.dtype = DType::fp16;  // another pipe was counted most
   runs[1].points.erase(runs[1].points.begin() + example::row_of(runs[1], "softmax_warp_backward_log"));
-  runs[1].profile->wins.clear();
+  runs[1].profile->savings.clear();
   runs[1].profile->timeline.reset();
   runs[1].profile->kernel_s -= 0.8;
   runs[1].profile->wall_s -= 0.8;

@@ -462,7 +462,7 @@ TEST(ProfileModes, TwoModesAreSeenAndScatterIsNot) {
 }
 
 // Four programs made to be one thing each: the first line of the answer says which.
-class FirstWin : public ProfileTest {
+class FirstSaving : public ProfileTest {
  protected:
   /// `n` times a kernel of `kernel` us every `period` us, that reads and writes `bytes` and does `flops`.
   SpoolBuilder loop(std::uint64_t kernel, std::uint64_t period, double bytes, double flops, bool copies) {
@@ -482,37 +482,37 @@ class FirstWin : public ProfileTest {
     spool.end(100 * period * kUs);
     return spool;
   }
-  Win first(const SpoolBuilder& spool) const { return report(spool).profile->wins.at(0); }
+  Saving first(const SpoolBuilder& spool) const { return report(spool).profile->savings.at(0); }
 };
 
-TEST_F(FirstWin, OfALaunchBoundProgramIsTheHost) {
-  const Win win = first(loop(2, 12, 4e6, 0, false));
-  EXPECT_EQ(win.kind, WinKind::idle);
-  EXPECT_THAT(win.evidence, HasSubstr("99 gaps"));
-  EXPECT_THAT(win.action, HasSubstr("CUDA graph"));
-  EXPECT_NEAR(win.seconds, 99 * 10e-6, 1e-9);
+TEST_F(FirstSaving, OfALaunchBoundProgramIsTheHost) {
+  const Saving saving = first(loop(2, 12, 4e6, 0, false));
+  EXPECT_EQ(saving.kind, SavingKind::idle);
+  EXPECT_THAT(saving.evidence, HasSubstr("99 gaps"));
+  EXPECT_THAT(saving.action, HasSubstr("CUDA graph"));
+  EXPECT_NEAR(saving.seconds, 99 * 10e-6, 1e-9);
 }
 
-TEST_F(FirstWin, OfACopyBoundProgramIsTheCopies) {
-  const Win win = first(loop(10, 500, 20e6, 0, true));
-  EXPECT_EQ(win.kind, WinKind::copies);
-  EXPECT_THAT(win.action, HasSubstr("pin_memory=True"));
+TEST_F(FirstSaving, OfACopyBoundProgramIsTheCopies) {
+  const Saving saving = first(loop(10, 500, 20e6, 0, true));
+  EXPECT_EQ(saving.kind, SavingKind::copies);
+  EXPECT_THAT(saving.action, HasSubstr("pin_memory=True"));
 }
 
-TEST_F(FirstWin, OfAPoorStreamingProgramIsItsKernel) {
-  const Win win = first(loop(100, 106, 100e6, 0, false));  // 25 us would do
-  EXPECT_EQ(win.kind, WinKind::kernel);
-  EXPECT_NEAR(win.seconds, 100 * 75e-6, 1e-9);
-  EXPECT_THAT(win.evidence, HasSubstr("hbm.copy"));
+TEST_F(FirstSaving, OfAPoorStreamingProgramIsItsKernel) {
+  const Saving saving = first(loop(100, 106, 100e6, 0, false));  // 25 us would do
+  EXPECT_EQ(saving.kind, SavingKind::kernel);
+  EXPECT_NEAR(saving.seconds, 100 * 75e-6, 1e-9);
+  EXPECT_THAT(saving.evidence, HasSubstr("hbm.copy"));
 }
 
-TEST_F(FirstWin, OfAPoorProductIsItsKernel) {
-  const Win win = first(loop(400, 406, 1e6, 80e9, false));  // 100 us would do
-  EXPECT_EQ(win.kind, WinKind::kernel);
-  EXPECT_THAT(win.evidence, HasSubstr("tensor.bf16"));
+TEST_F(FirstSaving, OfAPoorProductIsItsKernel) {
+  const Saving saving = first(loop(400, 406, 1e6, 80e9, false));  // 100 us would do
+  EXPECT_EQ(saving.kind, SavingKind::kernel);
+  EXPECT_THAT(saving.evidence, HasSubstr("tensor.bf16"));
 }
 
-TEST_F(FirstWin, OfStreamingKernelsInARowIsTheirFusion) {
+TEST_F(FirstSaving, OfStreamingKernelsInARowIsTheirFusion) {
   SpoolBuilder spool;
   const spool::Id relu = spool.kind("relu"), scale = spool.kind("scale");
   for (std::uint64_t i = 0; i < 100; ++i) {
@@ -525,12 +525,12 @@ TEST_F(FirstWin, OfStreamingKernelsInARowIsTheirFusion) {
     spool.counts(kind, {{"dram.read_bytes", 50e6}, {"dram.write_bytes", 50e6}});
   }
   spool.end(26 * kMs);
-  const Win win = first(spool);
-  EXPECT_EQ(win.kind, WinKind::fusion);
-  EXPECT_THAT(win.what, testing::AllOf(HasSubstr("2 kernels"), HasSubstr("scale \u2192 relu")));
+  const Saving saving = first(spool);
+  EXPECT_EQ(saving.kind, SavingKind::fusion);
+  EXPECT_THAT(saving.what, testing::AllOf(HasSubstr("2 kernels"), HasSubstr("scale \u2192 relu")));
 }
 
-TEST_F(FirstWin, EachGpuHasTheRoofsOfItsOwnKernels) {
+TEST_F(FirstSaving, EachGpuHasTheRoofsOfItsOwnKernels) {
   const auto gpu = [](std::uint32_t pid, std::uint8_t uuid, std::uint64_t launches) {
     SpoolBuilder spool(pid, uuid);
     const spool::Id copy = spool.kind("copy");
@@ -555,7 +555,7 @@ TEST_F(FirstWin, EachGpuHasTheRoofsOfItsOwnKernels) {
 }
 
 // An optimizer's kernels have one name and many arguments of templates.
-TEST_F(FirstWin, LongChainsAreToldShort) {
+TEST_F(FirstSaving, LongChainsAreToldShort) {
   const auto what_of = [this](const std::vector<std::string>& names) {
     SpoolBuilder spool;
     std::vector<spool::Id> kinds;
@@ -570,10 +570,10 @@ TEST_F(FirstWin, LongChainsAreToldShort) {
     }
     for (const spool::Id kind : kinds) spool.counts(kind, {{"dram.read_bytes", 50e6}, {"dram.write_bytes", 50e6}});
     spool.end(101 * kMs);
-    const std::vector<Win> wins = report(spool).profile->wins;
-    const auto fusion =
-        std::find_if(wins.begin(), wins.end(), [](const Win& win) { return win.kind == WinKind::fusion; });
-    return fusion == wins.end() ? std::string() : fusion->what;
+    const std::vector<Saving> savings = report(spool).profile->savings;
+    const auto fusion = std::find_if(savings.begin(), savings.end(),
+                                     [](const Saving& saving) { return saving.kind == SavingKind::fusion; });
+    return fusion == savings.end() ? std::string() : fusion->what;
   };
   EXPECT_THAT(what_of({"norm<float, 4>", "apply<Add, float>", "apply<Mul, float>", "apply<Div>", "cast"}),
               testing::AllOf(HasSubstr("5 kernels"), HasSubstr("norm → apply (3×) → cast")));
@@ -581,18 +581,18 @@ TEST_F(FirstWin, LongChainsAreToldShort) {
               testing::AllOf(HasSubstr("7 kernels"), HasSubstr("a → b → c → d → … 2 more → g")));
 }
 
-TEST_F(FirstWin, IdleIsNotExplainedWhereWeWereTheCause) {
+TEST_F(FirstSaving, IdleIsNotExplainedWhereWeWereTheCause) {
   const SpoolBuilder spool = loop(2, 12, 4e6, 0, false);
   ProgramRun run;
   run.end = 1200 * kUs;
   const auto kinds = [&](double untraced_s) {
     const Report done = report(spool, {.program = {"p"}, .folder = {}, .run = run, .untraced_s = untraced_s});
-    std::vector<WinKind> found;
-    for (const Win& win : done.profile->wins) found.push_back(win.kind);
+    std::vector<SavingKind> found;
+    for (const Saving& saving : done.profile->savings) found.push_back(saving.kind);
     return found;
   };
-  EXPECT_THAT(kinds(1150e-6), testing::Contains(WinKind::idle));
-  EXPECT_THAT(kinds(800e-6), testing::Not(testing::Contains(WinKind::idle)));
+  EXPECT_THAT(kinds(1150e-6), testing::Contains(SavingKind::idle));
+  EXPECT_THAT(kinds(800e-6), testing::Not(testing::Contains(SavingKind::idle)));
 }
 
 TEST_F(ProfileTest, TheTimelineIsOfTheBusiestMoments) {

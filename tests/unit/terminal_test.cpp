@@ -8,7 +8,7 @@
 #include "render/render.hpp"
 #include "render/terminal/table.hpp"
 #include "report/findings.hpp"
-#include "report/spending.hpp"
+#include "report/hotspots.hpp"
 #include "tests/support/sample_report.hpp"
 #include "text/text.hpp"
 

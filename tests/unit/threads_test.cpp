@@ -44,7 +44,7 @@ TEST(FleetReaders, FilesAreReadSideBySide) {
     std::ofstream(folder.path() / (std::to_string(i) + ".json")) << (i % 4 == 0 ? whole.substr(0, 50 * i) : whole);
   }
   const FleetFiles files = read_fleet({folder.path().string()});
-  EXPECT_EQ(files.sheets.size(), kFiles * 3 / 4);
+  EXPECT_EQ(files.summaries.size(), kFiles * 3 / 4);
   EXPECT_EQ(files.left_out.size(), kFiles / 4);
 }
 

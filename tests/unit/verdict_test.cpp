@@ -52,7 +52,7 @@ std::vector<std::string> rules_of(const Verdict& verdict) {
 }
 
 std::vector<std::string> texts_of(const Verdict& verdict) {
-  std::vector<std::string> texts = {verdict.held_by, verdict.action};
+  std::vector<std::string> texts = {verdict.finding, verdict.action};
   for (const Observation& one : verdict.also) texts.push_back(one.text);
   for (const auto& [name, value] : verdict.evidence) texts.push_back(name + " " + value);
   return texts;
@@ -69,7 +69,7 @@ TEST_P(RecordedRuns, EachRowUnderItsRoofHasAVerdictWithAGain) {
   for (const Verdict& verdict : all) {
     const Point& point = report.points[verdict.row];
     const std::string name = point_name(point);
-    EXPECT_NE(verdict.held_by, "") << name;
+    EXPECT_NE(verdict.finding, "") << name;
     EXPECT_NE(verdict.action, "") << name;
     EXPECT_NE(verdict.rule, "") << name;
     EXPECT_LE(verdict.evidence.size(), 3U) << name;
@@ -108,7 +108,7 @@ TEST_P(RecordedRuns, EvidenceIsToldInWordsForPeople) {
       EXPECT_FALSE(std::regex_search(name, kId)) << name;
       EXPECT_NE(value, "") << name;
     }
-    EXPECT_THAT(verdict.held_by, Not(HasSubstr("{")));
+    EXPECT_THAT(verdict.finding, Not(HasSubstr("{")));
   }
 }
 
@@ -189,7 +189,7 @@ TEST(Verdicts, OfAProgramCountAllLaunches) {
   EXPECT_NEAR(first.gain_s, 103.8e-6, 1e-7);
   EXPECT_EQ(all.back().kind, VerdictKind::no_roof);
   EXPECT_TRUE(std::isnan(all.back().gain_s));
-  EXPECT_THAT(all.back().held_by, HasSubstr(why_no_work(report.points[all.back().row])));
+  EXPECT_THAT(all.back().finding, HasSubstr(why_no_work(report.points[all.back().row])));
 }
 
 // --- badly measured ---
@@ -457,7 +457,7 @@ TEST(CpuVerdicts, PagesAndNodes) {
     reduction.report.machine.ceilings.back().role = Role::reference;
   }
   EXPECT_EQ(reduction.verdict().rule, "numa");
-  EXPECT_THAT(reduction.verdict().held_by, HasSubstr("55.0 %"));
+  EXPECT_THAT(reduction.verdict().finding, HasSubstr("55.0 %"));
 }
 
 TEST(CpuVerdicts, BlocksForCachesOrTheInnerLoop) {

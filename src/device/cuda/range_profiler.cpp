@@ -33,7 +33,7 @@ class RangeProfiler final : public CounterReader {
   std::vector<Counters> count(const std::vector<LaunchFunction>& launches) override {
     std::vector<Counters> all = count_by(plan_, launches);
     for (std::size_t i = 0; i < all.size(); ++i) {
-      if (full_ && works_unseen(all[i])) all[i] = count_by(*full_, {launches[i]}).front();
+      if (full_ && lacks_tensor_work(all[i])) all[i] = count_by(*full_, {launches[i]}).front();
     }
     return all;
   }
@@ -41,7 +41,7 @@ class RangeProfiler final : public CounterReader {
  private:
   /// Whether the tensor cores did what the standard set has no room for: products by mma.sync in tf32 and int8 take
   /// passes of their own, which every other launch is spared.
-  static bool works_unseen(const Counters& counters) {
+  static bool lacks_tensor_work(const Counters& counters) {
     constexpr double kIdle = 0.05;  // half arithmetic runs on the same pipe
     const std::map<Pipe, double> flops = counted_flops(counters);
     const bool seen = std::any_of(flops.begin(), flops.end(), [](const auto& entry) {

@@ -35,7 +35,7 @@ bool by_nvlink(int from, int to, const Nvml* here, const Nvml* there) {
           "reading support for peer atomics");
     return atomics != 0;
   }
-  if (const auto told = here->nvlink_to(*there)) return *told;
+  if (const auto kind = here->nvlink_to(*there)) return *kind;
   if (const auto links = here->nvlinks_to(*there)) return *links > 0;
   const auto links = here->nvlinks();
   return links && links->links > 0;

@@ -223,11 +223,11 @@ void describe(Chart& chart) {
 
 /// What stands below the plot. In a small picture the plot matters most: first the notes go, then the legend; a line
 /// that says what is missing stays.
-struct Furniture {
+struct BelowPlot {
   bool legend = true, footer = true;
   double height = 0;
 };
-Furniture furniture(const Chart& chart, double legend_height, double footer_height) {
+BelowPlot below_plot(const Chart& chart, double legend_height, double footer_height) {
   const double page = chart.scene.height, least = chart.small ? 0.45 : 0.35;  // share of the page, for the plot
   const auto fits = [&](double height) {
     return page - header_height(chart) - axis_height(chart) - height >= least * page;
@@ -282,7 +282,7 @@ Chart lay_out(const Runs& runs, const ChartOptions& options, bool with_key) {
   // Measured before any point has a name, with the note that names are missing: a line too many at most.
   Group measured;
   const double footer_height = set_footer(chart, left, right, measured) + 12;
-  const Furniture around = furniture(chart, legend_height, footer_height);
+  const BelowPlot around = below_plot(chart, legend_height, footer_height);
   const double top = header_height(chart), plot_height = chart.scene.height - top - axis_height(chart) - around.height;
   const double key_width = with_key ? key_size(chart, plot_height, chart.scene.width >= 1000 ? 2 : 1) : 0;
   chart.plot = {left, top, std::max(right - left - key_width, kSmallestPlot), std::max(plot_height, kSmallestPlot)};

@@ -72,8 +72,8 @@ class Naming {
                       implementation = clean_line(w.implementation);
     if (!w.label.empty() && !w.label.starts_with(plain)) {
       const std::string label = clean_line(w.label);
-      const bool told = !several || label.find(implementation) != std::string::npos;
-      return told ? shorten(label, kLongestName) : with(shorten(label, kLongestName / 2), implementation);
+      const bool is_named = !several || label.find(implementation) != std::string::npos;
+      return is_named ? shorten(label, kLongestName) : with(shorten(label, kLongestName / 2), implementation);
     }
     std::string name = plain;
     if (several) name = with(plain, implementation);

@@ -13,7 +13,7 @@ namespace roofline {
 namespace {
 
 constexpr std::string_view kClass = " class=\"";
-constexpr std::string_view kUnspoken = " aria-hidden=\"true\"", kHidden = " display=\"none\"";
+constexpr std::string_view kAriaHidden = " aria-hidden=\"true\"", kHidden = " display=\"none\"";
 
 /// Text from outside on one line, as an element's text or a quoted attribute.
 std::string escaped(std::string_view text) { return escape_xml(clean_line(text)); }
@@ -155,7 +155,7 @@ void SvgCanvas::begin_layer(const Layer& layer) {
     if (inherited_.anchor != root.anchor) out_ += fmt::format(" text-anchor=\"{}\"", inherited_.anchor);
     layer_is_decoration_ =
         std::all_of(layer.groups.begin(), layer.groups.end(), [](const Group& group) { return group.title.empty(); });
-    if (layer_is_decoration_) out_ += kUnspoken;
+    if (layer_is_decoration_) out_ += kAriaHidden;
     layer_is_hidden_ = !layer.groups.empty() && std::all_of(layer.groups.begin(), layer.groups.end(),
                                                             [](const Group& group) { return group.hidden; });
     if (layer_is_hidden_) out_ += kHidden;
@@ -179,7 +179,7 @@ void SvgCanvas::begin_group(const Group& group) {
   if (group.clipped) out_ += " clip-path=\"url(#chart-clip)\"";
   out_ += data_attributes(group.data);
   if (group.title.empty()) {
-    if (!layer_is_decoration_) out_ += kUnspoken;
+    if (!layer_is_decoration_) out_ += kAriaHidden;
     out_ += ">";
   } else {
     // The part of a title after its first semicolon is in the tables of the page.

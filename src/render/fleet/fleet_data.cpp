@@ -14,13 +14,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-void put_machine(Json& json, const Sheet& sheet) {
-  json["host"] = sheet.host;
-  json["device"] = sheet.device();
-  json["index"] = sheet.index;
-  put_text(json, "uuid", sheet.uuid);
-  json["file"] = sheet.file;
-  json["measured_at"] = sheet.measured_at;
+void put_machine(Json& json, const MachineSummary& summary) {
+  json["host"] = summary.host;
+  json["device"] = summary.device();
+  json["index"] = summary.index;
+  put_text(json, "uuid", summary.uuid);
+  json["file"] = summary.file;
+  json["measured_at"] = summary.measured_at;
 }
 
 Json norm_to_json(const CeilingNorm& norm, const Fleet& fleet) {
@@ -59,8 +59,8 @@ Json outlier_to_json(const Outlier& outlier, const Fleet& fleet) {
 }
 
 Json drift_to_json(const CeilingDrift& drift, const Fleet& fleet) {
-  const Sheet& sheet = fleet.machines[drift.machine];
-  Json json = {{"host", sheet.host},     {"device", sheet.device()},
+  const MachineSummary& summary = fleet.machines[drift.machine];
+  Json json = {{"host", summary.host},   {"device", summary.device()},
                {"ceiling", drift.label}, {"change", drift.step ? "step" : "drift"},
                {"ratio", drift.ratio},   {"from", drift.from},
                {"to", drift.to}};
@@ -69,7 +69,7 @@ Json drift_to_json(const CeilingDrift& drift, const Fleet& fleet) {
 }
 
 Json group_to_json(const FleetGroup& group, const Fleet& fleet) {
-  const Sheet& one = fleet.machines[group.machines.front()];
+  const MachineSummary& one = fleet.machines[group.machines.front()];
   Json json = {{"name", group.name},
                {"kind", to_string(one.kind)},
                {"device", one.name},
@@ -87,9 +87,9 @@ Json group_to_json(const FleetGroup& group, const Fleet& fleet) {
 
 /// A ceiling of a machine, with the norm of its group.
 struct FleetRow {
-  const Sheet* sheet;
+  const MachineSummary* summary;
   const FleetGroup* group;
-  const SheetCeiling* ceiling;
+  const CeilingSummary* ceiling;
   const CeilingNorm* norm;
   bool outlier;
 
@@ -104,10 +104,10 @@ constexpr auto fleet_csv(std::string_view key, bool (*when)(const Fleet&) = null
 std::span<const Column<FleetRow, Fleet>> fleet_columns() {
   using Row = FleetRow;
   static constexpr Column<Row, Fleet> kColumns[] = {
-      fleet_csv<[](const Row& r) { return std::string(r.sheet->host); }>("host"),
-      fleet_csv<[](const Row& r) { return r.sheet->device(); }>("device"),
+      fleet_csv<[](const Row& r) { return std::string(r.summary->host); }>("host"),
+      fleet_csv<[](const Row& r) { return r.summary->device(); }>("device"),
       fleet_csv<[](const Row& r) { return r.group->name; }>("group"),
-      fleet_csv<[](const Row& r) { return std::string(r.sheet->measured_at); }>("measured_at"),
+      fleet_csv<[](const Row& r) { return std::string(r.summary->measured_at); }>("measured_at"),
       fleet_csv<[](const Row& r) { return std::string(r.ceiling->label); }>("ceiling"),
       fleet_csv<[](const Row& r) { return r.ceiling->value; }>("value"),
       fleet_csv<[](const Row& r) { return std::string(unit_of(r.ceiling->kind)); }>("unit"),
@@ -115,7 +115,7 @@ std::span<const Column<FleetRow, Fleet>> fleet_columns() {
       fleet_csv<[](const Row& r) { return r.counts() ? r.ceiling->value / r.norm->median - 1 : kNaN; }>("relative"),
       fleet_csv<[](const Row& r) { return std::string(to_string(r.ceiling->audit)); }>("audit"),
       fleet_csv<[](const Row& r) { return r.outlier; }>("outlier"),
-      fleet_csv<[](const Row& r) { return std::string(r.sheet->file); }>("file"),
+      fleet_csv<[](const Row& r) { return std::string(r.summary->file); }>("file"),
   };
   return kColumns;
 }
@@ -144,12 +144,12 @@ std::string render_fleet_csv(const Fleet& fleet) {
     std::map<std::string_view, const CeilingNorm*> norms;
     for (const CeilingNorm& norm : group.norms) norms[norm.label] = &norm;
     for (const std::size_t machine : group.machines) {
-      const Sheet& sheet = fleet.machines[machine];
-      for (const SheetCeiling& ceiling : sheet.ceilings) {
+      const MachineSummary& summary = fleet.machines[machine];
+      for (const CeilingSummary& ceiling : summary.ceilings) {
         const CeilingNorm* norm = norms.at(ceiling.label);
         const bool outlier = norm->threshold && ceiling.audit == CheckStatus::pass &&
                              ceiling.value <= norm->median * (1 - *norm->threshold);
-        rows.push_back({&sheet, &group, &ceiling, norm, outlier});
+        rows.push_back({&summary, &group, &ceiling, norm, outlier});
       }
     }
   }

@@ -180,7 +180,7 @@ std::string reasons(const Outlier& outlier) {
 }
 
 std::string outlier_row(const Outlier& outlier, const FleetGroup& group, const Fleet& fleet) {
-  const Sheet& sheet = fleet.machines[outlier.machine];
+  const MachineSummary& summary = fleet.machines[outlier.machine];
   const Deviation& worst = outlier.slow.front();
   std::string slow =
       fmt::format("<b>{}</b> {}", html_name(worst.label, 40), escape_html(fleet_deviation(worst, group)));
@@ -194,8 +194,8 @@ std::string outlier_row(const Outlier& outlier, const FleetGroup& group, const F
   return fmt::format(
       "<tr><th scope=\"row\">{}<small>{}</small></th><td class=\"off\">{:+.1f} %</td><td>{}</td><td>{}</td>"
       "<td>{}<small>{}</small></td></tr>\n",
-      html_name(sheet.host, 40), escape_html(sheet.device()), 100 * worst.relative, slow, reasons(outlier),
-      escape_html(html_time(sheet.measured_at)), html_name(sheet.file, 48));
+      html_name(summary.host, 40), escape_html(summary.device()), 100 * worst.relative, slow, reasons(outlier),
+      escape_html(html_time(summary.measured_at)), html_name(summary.file, 48));
 }
 
 std::string outliers_section(const Fleet& fleet) {

@@ -19,7 +19,7 @@ std::string render_fleet_csv(const Fleet& fleet);   ///< fleet.csv: a line a mac
 /// "2,000 machines in 3 groups, 2 outliers".
 std::string fleet_headline(const Fleet& fleet);
 /// "node017 GPU 3 (360f7906)".
-std::string fleet_machine(const Sheet& sheet);
+std::string fleet_machine(const MachineSummary& summary);
 /// "4.2 % below the median (4.50 TB/s, median 4.70)".
 std::string fleet_deviation(const Deviation& slow, const FleetGroup& group);
 /// The causes as one text; says so where there are none.

@@ -27,7 +27,7 @@ std::string fleet_headline(const Fleet& fleet) {
                                     : "no outlier");
 }
 
-std::string fleet_machine(const Sheet& sheet) { return sheet.host + " " + sheet.device(); }
+std::string fleet_machine(const MachineSummary& summary) { return summary.host + " " + summary.device(); }
 
 std::string fleet_deviation(const Deviation& slow, const FleetGroup& group) {
   const auto norm = std::find_if(group.norms.begin(), group.norms.end(),

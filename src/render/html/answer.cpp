@@ -54,7 +54,7 @@ std::string figure(const Budget& budget, bool named) {
 std::string html_answer(const Report& report) {
   if (report.points.empty() && !report.profile) return {};
   const std::vector<Budget> all = budgets(report);
-  const std::string rest = report.profile ? where_the_rest_is(report) : "";
+  const std::string rest = report.profile ? time_above_roofs(report) : "";
   const std::string why = report.profile ? why_no_roofs(report) : "";
   std::string html = fmt::format(
       "<section id=\"answer\" aria-labelledby=\"answer-h\">\n<h2 id=\"answer-h\" class=\"answer\">{}</h2>\n",

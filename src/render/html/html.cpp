@@ -145,7 +145,7 @@ std::string contents(const std::string& body) {
 std::string body_of(const Runs& runs, const ChartDrawing& drawing, const Marks& marks) {
   const Report& report = runs.last();
   const std::vector<Verdict> judged = verdicts(report);
-  std::string html = html_answer(report) + html_changes(runs) + html_spending(report, judged) + facts_list(report) +
+  std::string html = html_answer(report) + html_changes(runs) + html_hotspots(report, judged) + facts_list(report) +
                      chart(runs, drawing, marks) + network_chart(runs);
   if (report.profile) html += html_lines(report) + html_trees(report);
   html += html_kernels(report, marks, judged) + html_verdicts(report, judged);

@@ -78,7 +78,7 @@ std::vector<std::string> row_elements(const Columns& columns, const std::vector<
 std::string program_lead(const Report& report) {
   const bool graphs = std::any_of(report.points.begin(), report.points.end(),
                                   [](const Point& p) { return p.profiled && p.profiled->graph; });
-  const std::string sources = tells_sources(report)
+  const std::string sources = shows_sources(report)
                                   ? where_figures_are_from(report)
                                   : "Every launch is timed. FLOPs and bytes are per launch, from hardware counters.";
   return sources + (graphs ? " The row of a CUDA graph sums its kernels, which also have rows of their own." : "");

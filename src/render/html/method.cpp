@@ -73,7 +73,7 @@ host was doing. Concurrent kernels share their time.</p>
 /// Exceptions of this report from the section.
 std::string exceptions(const Report& report) {
   std::string text;
-  if (report.profile && tells_sources(report)) {
+  if (report.profile && shows_sources(report)) {
     text = "Imported from another tool. " + where_figures_are_from(report);
   }
   if (const std::string roofs = not_measured(report.machine); !roofs.empty()) {

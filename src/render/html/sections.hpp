@@ -26,17 +26,17 @@ std::string html_glossary();                        ///< definitions of terms
 std::string html_times(const Report& report, const Marks& marks);  ///< time by resource
 
 /// Where to spend time: potential savings by cause.
-std::string html_spending(const Report& report, const std::vector<Verdict>& verdicts);
+std::string html_hotspots(const Report& report, const std::vector<Verdict>& verdicts);
 /// The results table.
 std::string html_kernels(const Report& report, const Marks& marks, const std::vector<Verdict>& verdicts);
 /// For each kernel below its roof: limiting cause, evidence, action.
 std::string html_verdicts(const Report& report, const std::vector<Verdict>& verdicts);
 
 /// The verdicts that html_verdicts lists; it has an upper limit.
-std::vector<const Verdict*> told_verdicts(const std::vector<Verdict>& verdicts);
+std::vector<const Verdict*> listed_verdicts(const std::vector<Verdict>& verdicts);
 
 /// The table's cell: the verdict in a few words, leading to all of it.
-std::string html_verdict_cell(const Verdict& verdict, bool told);
+std::string html_verdict_cell(const Verdict& verdict, bool listed);
 /// A change between two runs in a few words, and its colour.
 std::string html_change(Change change, bool regression, const std::string& words);
 /// A link to a kernel's row.

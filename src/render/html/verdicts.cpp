@@ -9,7 +9,7 @@
 
 #include "render/html/escape.hpp"
 #include "render/html/sections.hpp"
-#include "report/spending.hpp"
+#include "report/hotspots.hpp"
 #include "text/format.hpp"
 
 namespace roofline {
@@ -33,10 +33,10 @@ std::string also_list(const Verdict& verdict) {
 
 std::string kernel_item(const Report& report, const Verdict& verdict) {
   return fmt::format(
-      "<li id=\"verdict-{0}\" class=\"v-{1}\"><span class=\"win\"><b>{2}</b></span><div><p><b>{3}</b> <span "
+      "<li id=\"verdict-{0}\" class=\"v-{1}\"><span class=\"saving\"><b>{2}</b></span><div><p><b>{3}</b> <span "
       "class=\"chip\">{4}</span></p><p>{5} <em>{6}</em></p><small>{7}</small>{8}</div>\n",
       verdict.row, to_string(verdict.kind), gain_text(verdict), html_row_link(report, verdict.row),
-      kind_words(verdict.kind), escape_html(verdict.held_by), escape_html(verdict.action),
+      kind_words(verdict.kind), escape_html(verdict.finding), escape_html(verdict.action),
       escape_html(grounds_text(verdict)), also_list(verdict));
 }
 
@@ -56,34 +56,34 @@ std::string at_roof_line(const std::vector<Verdict>& verdicts) {
 
 }  // namespace
 
-std::vector<const Verdict*> told_verdicts(const std::vector<Verdict>& verdicts) {
-  std::vector<const Verdict*> told;
+std::vector<const Verdict*> listed_verdicts(const std::vector<Verdict>& verdicts) {
+  std::vector<const Verdict*> listed;
   for (const Verdict& verdict : verdicts) {
-    if (verdict.kind != VerdictKind::at_roof && told.size() < kMostVerdicts) told.push_back(&verdict);
+    if (verdict.kind != VerdictKind::at_roof && listed.size() < kMostVerdicts) listed.push_back(&verdict);
   }
-  return told;
+  return listed;
 }
 
-std::string html_verdict_cell(const Verdict& verdict, bool told) {
+std::string html_verdict_cell(const Verdict& verdict, bool listed) {
   const std::string words = verdict.kind == VerdictKind::at_roof && verdict.rule == "good-enough"
                                 ? "At its roof: stop here."
-                                : verdict.held_by;
+                                : verdict.finding;
   const std::string text =
-      told ? fmt::format("<a href=\"#verdict-{}\">{}</a>", verdict.row, escape_html(words)) : escape_html(words);
+      listed ? fmt::format("<a href=\"#verdict-{}\">{}</a>", verdict.row, escape_html(words)) : escape_html(words);
   const bool chip = verdict.kind == VerdictKind::measure;
   return (chip ? fmt::format("<span class=\"chip warning\">{}</span> ", kind_words(verdict.kind)) : "") + text;
 }
 
 std::string html_verdicts(const Report& report, const std::vector<Verdict>& verdicts) {
   if (verdicts.empty()) return {};
-  const std::vector<const Verdict*> told = told_verdicts(verdicts);
+  const std::vector<const Verdict*> listed = listed_verdicts(verdicts);
   std::string items;
-  for (const Verdict* verdict : told) items += kernel_item(report, *verdict);
+  for (const Verdict* verdict : listed) items += kernel_item(report, *verdict);
   if (!items.empty()) items = fmt::format("<ol class=\"verdicts\">\n{}</ol>\n", items);
   const auto open = std::count_if(verdicts.begin(), verdicts.end(),
                                   [](const Verdict& verdict) { return verdict.kind != VerdictKind::at_roof; });
-  const std::string which = static_cast<std::size_t>(open) > told.size()
-                                ? fmt::format(" {} of {} shown; the table lists all.", told.size(), count(open))
+  const std::string which = static_cast<std::size_t>(open) > listed.size()
+                                ? fmt::format(" {} of {} shown; the table lists all.", listed.size(), count(open))
                                 : "";
   return fmt::format(
       "<section id=\"verdicts\" aria-labelledby=\"verdicts-h\">\n<h2 id=\"verdicts-h\">Verdicts</h2>\n"

@@ -12,15 +12,15 @@
 #include "render/profile_columns.hpp"
 #include "render/terminal/table.hpp"
 #include "report/findings.hpp"
+#include "report/hotspots.hpp"
 #include "report/profile_findings.hpp"
-#include "report/spending.hpp"
 #include "text/format.hpp"
 #include "text/text.hpp"
 
 namespace roofline {
 namespace {
 
-constexpr std::size_t kMostWins = 8, kMostTopKernels = 20, kMostLines = 10;
+constexpr std::size_t kMostSavings = 8, kMostTopKernels = 20, kMostLines = 10;
 
 /// The look of a part of the wall time, distinguishable without colours too.
 struct PartLook {
@@ -102,24 +102,24 @@ std::string answer_lines(const Report& report, const TerminalStyle& style) {
   return text;
 }
 
-std::string spending_list(const Report& report, const TerminalStyle& style) {
-  const std::vector<Spending> all = spending_of(report, verdicts(report));
+std::string hotspots_list(const Report& report, const TerminalStyle& style) {
+  const std::vector<Hotspot> all = hotspots_of(report, verdicts(report));
   std::string text;
-  std::size_t told = 0;
-  for (const Spending& spending : all) {
-    if (!(spending.seconds > 0) || ++told > kMostWins) continue;
-    const std::string seconds = for_terminal(duration(spending.seconds), style);
+  std::size_t shown = 0;
+  for (const Hotspot& hotspot : all) {
+    if (!(hotspot.seconds > 0) || ++shown > kMostSavings) continue;
+    const std::string seconds = for_terminal(duration(hotspot.seconds), style);
     const std::string first =
         std::string(static_cast<std::size_t>(std::max(0, 8 - display_width(seconds))), ' ') + seconds + "  ";
     const auto part = [&](std::string_view before, const std::string& words) {
       if (!words.empty()) text += wrapped(before, for_terminal(clean_line(words), style), style);
     };
-    part(first, shorten(spending.text, 200));
-    part("          ", spending.evidence);
-    part(for_terminal("        \u2192 ", style), spending.action);
+    part(first, shorten(hotspot.text, 200));
+    part("          ", hotspot.evidence);
+    part(for_terminal("        \u2192 ", style), hotspot.action);
   }
   if (text.empty()) return {};
-  if (told > kMostWins) text += fmt::format("          and {} more\n", told - kMostWins);
+  if (shown > kMostSavings) text += fmt::format("          and {} more\n", shown - kMostSavings);
   return inked("Where to spend time", Ink::bold, style) + '\n' + text + '\n';
 }
 
@@ -132,7 +132,7 @@ std::string kernels_table(const Report& report, const TerminalStyle& style) {
   std::string text = terminal_table(kernel_columns(), report, rows, style);
   if (all > rows.size())
     text += for_terminal(fmt::format("and {} more, {} in all\n", all - rows.size(), duration(more_s)), style);
-  if (tells_sources(report)) text += wrapped("", for_terminal(where_figures_are_from(report), style), style);
+  if (shows_sources(report)) text += wrapped("", for_terminal(where_figures_are_from(report), style), style);
   return text + '\n';
 }
 
@@ -156,7 +156,7 @@ std::string profile_terminal(const Report& report, const TerminalStyle& style) {
   const std::string title = program_name(*report.profile) + " \u00b7 " + clean_line(report.machine.device.name);
   std::string text = for_terminal(shorten(title, style.columns), style) + '\n';
   if (!facts.empty()) text += for_terminal(shorten(facts, style.columns), style) + '\n';
-  text += '\n' + answer_lines(report, style) + '\n' + spending_list(report, style) + kernels_table(report, style) +
+  text += '\n' + answer_lines(report, style) + '\n' + hotspots_list(report, style) + kernels_table(report, style) +
           lines_table(*report.profile, style);
   for (const Finding& finding : findings(report)) {
     text += wrapped(for_terminal("\u00b7 ", style), for_terminal(finding.text, style), style);

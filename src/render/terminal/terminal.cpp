@@ -86,8 +86,8 @@ std::string render_terminal(const Report& report, const TerminalStyle& style) {
   if (!table.empty()) text += table + '\n';
   const std::string untimed = untimed_rows(report, style);
   if (!untimed.empty()) text += untimed + '\n';
-  const std::string told = verdicts_terminal(report, style);
-  if (!told.empty()) text += told + '\n';
+  const std::string texts = verdicts_terminal(report, style);
+  if (!texts.empty()) text += texts + '\n';
   for (const Finding& finding : findings(report)) {
     text += wrapped(for_terminal("\u00b7 ", style), for_terminal(finding.text, style), style);
   }

@@ -69,7 +69,7 @@ void add_measurement(Collector& out, const Point& point, const Machine& machine)
   out.flag_is("drifting", time.drifting);
   out.set("samples", static_cast<double>(time.samples));
   out.set("samples.effective", time.effective_samples);
-  out.flag_is("samples.close", lie_close(time));
+  out.flag_is("samples.close", has_small_spread(time));
   out.set("autocorrelation", time.autocorrelation);
   out.set("time.q05", time.q05);
   out.set("time.q95", time.q95);
@@ -159,7 +159,7 @@ void add_network(Collector& out, const Point& point, const Machine& machine) {
   out.set("overlap.gain", std::min(product_s, need_s) / time);
 }
 
-void add_disturbance(Collector& out, const Point& point) {
+void add_contention(Collector& out, const Point& point) {
   if (point.contention) out.set("time.lost", share_lost(*point.contention));
   if (!point.reference_rates) return;
   out.set("pace.copy", point.reference_rates->copy);
@@ -426,7 +426,7 @@ Quantities quantities_of(const Point& point, const Machine& machine, const Count
   Collector out;
   if (!point.time) return {};
   add_measurement(out, point, machine);
-  add_disturbance(out, point);
+  add_contention(out, point);
   add_network(out, point, machine);
   add_bound(out, point, machine);
   add_utilization(out, point, machine, counters);

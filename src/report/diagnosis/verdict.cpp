@@ -133,7 +133,7 @@ std::string reach(const Point& point, const Machine& machine) {
 void explain_no_roof(Verdict& verdict, const Point& point) {
   const std::string why = why_no_work(point);
   if (why.empty()) return;
-  verdict.held_by = fmt::format("No roof: its FLOPs and bytes are not known ({}).", why);
+  verdict.finding = fmt::format("No roof: its FLOPs and bytes are not known ({}).", why);
   verdict.action = "Record for longer, so that it is launched more often.";
 }
 
@@ -152,13 +152,13 @@ Verdict verdict_of(const Report& report, std::size_t row) {
   if (decides != advice.end()) {
     verdict.kind = kind_of(decides->kind);
     verdict.rule = decides->rule;
-    verdict.held_by = decides->finding;
+    verdict.finding = decides->finding;
     verdict.action = decides->next;
     verdict.source = decides->source;
     verdict.evidence = evidence_of(*find_rule(decides->rule, device), quantities);
   }
   if (verdict.kind == VerdictKind::at_roof) {
-    verdict.held_by = reach(point, report.machine);
+    verdict.finding = reach(point, report.machine);
     verdict.total_gain_s = 0;
   }
   if (verdict.kind == VerdictKind::no_roof) explain_no_roof(verdict, point);
@@ -208,7 +208,7 @@ std::string limiter_of(const Report& report, const std::vector<std::size_t>& row
 
 std::string_view to_string(VerdictKind kind) { return spell(kKinds, kind); }
 
-bool wins_more(double a, double b) {
+bool larger_saving(double a, double b) {
   if (std::isnan(a) || std::isnan(b)) return !std::isnan(a) && std::isnan(b);
   return a > b;
 }
@@ -219,11 +219,11 @@ std::vector<Verdict> verdicts(const Report& report) {
     if (report.points[i].status == PointStatus::ok && report.points[i].time) all.push_back(verdict_of(report, i));
   }
   std::stable_sort(all.begin(), all.end(),
-                   [](const Verdict& a, const Verdict& b) { return wins_more(a.total_gain_s, b.total_gain_s); });
+                   [](const Verdict& a, const Verdict& b) { return larger_saving(a.total_gain_s, b.total_gain_s); });
   return all;
 }
 
-std::optional<VerdictGroup> held_by_clock(const std::vector<Verdict>& verdicts, const Report& report) {
+std::optional<VerdictGroup> limited_by_clock(const std::vector<Verdict>& verdicts, const Report& report) {
   const Rule* rule = find_rule("throttled", report.machine.device.kind);
   VerdictGroup group{
       VerdictKind::slow,
@@ -270,10 +270,10 @@ std::vector<VerdictGroup> where_to_spend_time(const std::vector<Verdict>& verdic
     group.total_gain_s = sum_of_gains(group.total_gain_s, verdict.total_gain_s);
   }
   for (std::size_t i = 0; i < groups.size(); ++i)
-    groups[i].text = shared_text(groups[i], firsts[i]->rule, firsts[i]->held_by, report);
-  if (auto clock = held_by_clock(verdicts, report)) groups.push_back(std::move(*clock));
+    groups[i].text = shared_text(groups[i], firsts[i]->rule, firsts[i]->finding, report);
+  if (auto clock = limited_by_clock(verdicts, report)) groups.push_back(std::move(*clock));
   std::stable_sort(groups.begin(), groups.end(), [](const VerdictGroup& a, const VerdictGroup& b) {
-    return wins_more(a.total_gain_s, b.total_gain_s);
+    return larger_saving(a.total_gain_s, b.total_gain_s);
   });
   return groups;
 }

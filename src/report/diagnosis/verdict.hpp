@@ -33,7 +33,7 @@ struct Verdict {
   std::size_t row = 0;  ///< in Report::points
   VerdictKind kind = VerdictKind::unknown;
   std::string rule;     ///< id of the rule that decides: equal ones can be folded
-  std::string held_by;  ///< what limits it: "Uncoalesced loads fetch 4.0× the requested bytes …"
+  std::string finding;  ///< what limits it: "Uncoalesced loads fetch 4.0× the requested bytes …"
   /// Two or three quantities as name and value, the decisive one first: {"FP32 pipe busy", "61 %"}.
   std::vector<std::pair<std::string, std::string>> evidence;
   std::string action;  ///< one
@@ -49,7 +49,7 @@ struct Verdict {
 std::vector<Verdict> verdicts(const Report& report);
 
 /// The order of gains: the larger first, what is not a number last.
-bool wins_more(double a, double b);
+bool larger_saving(double a, double b);
 
 /// Verdicts with the same decisive rule and action, as one entry; a single one keeps its own text.
 struct VerdictGroup {
@@ -65,7 +65,7 @@ struct VerdictGroup {
 
 /// "13 kernels ran at 1.36–1.75 GHz, limited by the power limit.", with the saving at the burst roof's clock. Nothing
 /// where fewer than two kernels are.
-std::optional<VerdictGroup> held_by_clock(const std::vector<Verdict>& verdicts, const Report& report);
+std::optional<VerdictGroup> limited_by_clock(const std::vector<Verdict>& verdicts, const Report& report);
 
 /// Groups by potential saving, the largest first. Those at their roof, or without a known saving, come last.
 std::vector<VerdictGroup> where_to_spend_time(const std::vector<Verdict>& verdicts, const Report& report);

@@ -25,7 +25,7 @@ std::string position(const std::string& source, const std::string& text, std::si
 }
 
 /// The library's message without its own prefix "[json.exception…] parse error at line 1, column 3: ".
-std::string complaint_of(const std::string& message) {
+std::string message_of(const std::string& message) {
   const std::size_t column = message.find(", column ");
   const std::size_t colon = message.find(": ", column == std::string::npos ? 0 : column);
   return printable(colon == std::string::npos ? message : message.substr(colon + 2));
@@ -140,10 +140,10 @@ Json parse_json_text(const std::string& text, const std::string& source) {
   try {
     return Json::parse(text);
   } catch (const Json::parse_error& error) {
-    throw UsageError(position(source, text, error.byte) + ": not valid JSON: " + complaint_of(error.what()));
+    throw UsageError(position(source, text, error.byte) + ": not valid JSON: " + message_of(error.what()));
   } catch (const Json::exception& error) {
     // Numbers that no double can hold ("1e999").
-    throw UsageError(source + ": not valid JSON: " + complaint_of(error.what()));
+    throw UsageError(source + ": not valid JSON: " + message_of(error.what()));
   }
 }
 

@@ -108,18 +108,18 @@ WallTime read_wall(const JsonValue& json) {
           .at_roof_s = json.optional_number("at_roof_s").value_or(0)};
 }
 
-Json win_to_json(const Win& win) {
-  Json json = {{"kind", to_string(win.kind)},
-               {"seconds", win.seconds},
-               {"what", win.what},
-               {"evidence", win.evidence},
-               {"action", win.action}};
-  if (win.point >= 0) json["result"] = win.point;
+Json saving_to_json(const Saving& saving) {
+  Json json = {{"kind", to_string(saving.kind)},
+               {"seconds", saving.seconds},
+               {"what", saving.what},
+               {"evidence", saving.evidence},
+               {"action", saving.action}};
+  if (saving.point >= 0) json["result"] = saving.point;
   return json;
 }
 
-Win read_win(const JsonValue& json, std::size_t rows) {
-  return {.kind = json["kind"].word(parse_win_kind, "kind of win"),
+Saving read_saving(const JsonValue& json, std::size_t rows) {
+  return {.kind = json["kind"].word(parse_saving_kind, "kind of win"),
           .seconds = json["seconds"].number(),
           .what = json["what"].text(),
           .evidence = json["evidence"].text(),
@@ -290,7 +290,7 @@ Json profile_to_json(const Report& report) {
   json["counters"] = profile.counters;
   put_text(json, "why_no_counters", profile.why_no_counters);
   json["sources"] = sources_of(report);
-  json["wins"] = list_to_json(profile.wins, win_to_json);
+  json["wins"] = list_to_json(profile.savings, saving_to_json);
   json["calls"] = list_to_json(profile.calls, call_to_json);
   json["copies"] = list_to_json(profile.copies, copy_to_json);
   json["ranges"] = list_to_json(profile.ranges, node_to_json);
@@ -306,31 +306,32 @@ Json profile_to_json(const Report& report) {
 }
 
 Profile read_profile(const JsonValue& json, std::size_t rows) {
-  Profile profile{.program = read_texts(json["program"]),
-                  .folder = json["folder"].text(),
-                  .exit_status = optional_int(json, "exit_status"),
-                  .signal = optional_int(json, "signal"),
-                  .processes = read_list(json["processes"], read_process),
-                  .wall_s = read_seconds(json["wall_s"]),
-                  .untraced_s = json.optional_number("untraced_s"),
-                  .traced_s = json.optional_number("traced_s"),
-                  .counting_s = json["counting_s"].number(),
-                  .devices = read_list(json["devices"], read_wall),
-                  .at_roof_s = json["at_roof_s"].number(),
-                  .roofed_s = json["roofed_s"].number(),
-                  .kernel_s = read_seconds(json["kernel_s"]),
-                  .counted_s = json["counted_s"].number(),
-                  .counters = json["counters"].boolean(),
-                  .why_no_counters = json.text_or("why_no_counters", ""),
-                  .wins = read_list(json["wins"], [rows](const JsonValue& win) { return read_win(win, rows); }),
-                  .calls = read_list(json["calls"], read_call),
-                  .copies = read_list(json["copies"], read_copy),
-                  .ranges = read_tree(json["ranges"]),
-                  .modules = read_tree(json["modules"]),
-                  .lines = read_list(json["lines"], read_line),
-                  .without_line_s = json["without_line_s"].number(),
-                  .without_module_s = json["without_module_s"].number(),
-                  .timeline = std::nullopt};
+  Profile profile{
+      .program = read_texts(json["program"]),
+      .folder = json["folder"].text(),
+      .exit_status = optional_int(json, "exit_status"),
+      .signal = optional_int(json, "signal"),
+      .processes = read_list(json["processes"], read_process),
+      .wall_s = read_seconds(json["wall_s"]),
+      .untraced_s = json.optional_number("untraced_s"),
+      .traced_s = json.optional_number("traced_s"),
+      .counting_s = json["counting_s"].number(),
+      .devices = read_list(json["devices"], read_wall),
+      .at_roof_s = json["at_roof_s"].number(),
+      .roofed_s = json["roofed_s"].number(),
+      .kernel_s = read_seconds(json["kernel_s"]),
+      .counted_s = json["counted_s"].number(),
+      .counters = json["counters"].boolean(),
+      .why_no_counters = json.text_or("why_no_counters", ""),
+      .savings = read_list(json["wins"], [rows](const JsonValue& saving) { return read_saving(saving, rows); }),
+      .calls = read_list(json["calls"], read_call),
+      .copies = read_list(json["copies"], read_copy),
+      .ranges = read_tree(json["ranges"]),
+      .modules = read_tree(json["modules"]),
+      .lines = read_list(json["lines"], read_line),
+      .without_line_s = json["without_line_s"].number(),
+      .without_module_s = json["without_module_s"].number(),
+      .timeline = std::nullopt};
   if (const auto timeline = json.find("timeline")) profile.timeline = read_timeline(*timeline, rows);
   return profile;
 }

@@ -91,7 +91,7 @@ const page_markdown = () => {
     if (body) text += markdown_table(column_names(body).map(markdown), [...body.tBodies[0].rows].slice(0, most).map(row => [...row.cells].map(first_line))) + '\n';
   }
   const spend = all('#spend > .spend > li');
-  if (spend.length) text += 'Where to spend time:\n\n' + spend.map(item => `1. **${text_in('.win b', item)}**: ${text_in('div > p', item)} ${text_in('.do', item)}\n`).join('') + '\n';
+  if (spend.length) text += 'Where to spend time:\n\n' + spend.map(item => `1. **${text_in('.saving b', item)}**: ${text_in('div > p', item)} ${text_in('.do', item)}\n`).join('') + '\n';
   if (rows.length && !changes) {
     const names = column_names(results_table);
     const wanted = ['Kernel', 'Saving', 'Time', 'Total', '% of roof', '% of burst roof', 'Bound', 'Verdict'].map(name => names.indexOf(name)).filter(i => i >= 0);

@@ -9,7 +9,7 @@
 
 namespace roofline {
 
-struct Spending {
+struct Hotspot {
   VerdictKind kind = VerdictKind::unknown;
   std::string what;      ///< "idle", "fusion" of a program; empty: kernels, of which `kind` is the verdict
   double seconds = 0;    ///< potential saving; 0 at the roof, NaN where not known
@@ -21,7 +21,7 @@ struct Spending {
 };
 
 /// The largest saving first; those without a known saving last.
-std::vector<Spending> spending_of(const Report& report, const std::vector<Verdict>& verdicts);
+std::vector<Hotspot> hotspots_of(const Report& report, const std::vector<Verdict>& verdicts);
 
 /// "FMA pipe busy 61 % · occupancy 24 %".
 std::string evidence_text(const Verdict& verdict);
@@ -30,7 +30,7 @@ std::string evidence_text(const Verdict& verdict);
 std::string grounds_text(const Verdict& verdict);
 
 /// "81 µs potential saving", of all launches.
-std::string to_win_text(double seconds);
+std::string saving_text(double seconds);
 
 /// A verdict's kind for display: "slow", "unexplained", "at its roof", "measure again", "no roof".
 std::string_view kind_words(VerdictKind kind);

@@ -16,7 +16,7 @@ namespace roofline {
 /// The same text, kept until the program ends and only once: names of ceilings repeat in every file.
 std::string_view interned(std::string_view text);
 
-struct SheetCeiling {
+struct CeilingSummary {
   std::string_view label;  ///< "tensor.bf16 (sustained)"; interned, as the others
   CeilingKind kind = CeilingKind::bandwidth;
   Role role = Role::roof;
@@ -28,7 +28,7 @@ struct SheetCeiling {
   std::string_view contention = {};              ///< what else ran meanwhile; empty: nothing to speak of
 };
 
-struct Sheet {
+struct MachineSummary {
   std::string file;
   std::string host;  ///< its name; of files that don't record it their own name
   bool host_recorded = false;
@@ -44,17 +44,17 @@ struct Sheet {
   bool quick = false;
   bool cancelled = false;
   std::vector<Attribute> facts;  ///< attributes, driver, clocks and versions; not what tells one device from another
-  std::vector<SheetCeiling> ceilings;
+  std::vector<CeilingSummary> ceilings;
 
   /// "cpu" or "GPU 3 (360f7906)".
   std::string device() const;
   /// Equal for calibrations of one device in one host.
   std::string key() const;
   const std::string* fact(AttributeKey key) const;
-  const SheetCeiling* find(std::string_view label) const;
+  const CeilingSummary* find(std::string_view label) const;
 };
 
 /// The calibrations in a machine.json or report.json, one a device. Throws UsageError with what is wrong with it.
-std::vector<Sheet> read_sheets(const std::string& text, const std::string& file);
+std::vector<MachineSummary> read_machine_summaries(const std::string& text, const std::string& file);
 
 }  // namespace roofline

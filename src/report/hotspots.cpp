@@ -1,5 +1,5 @@
 // The groups of verdicts, and the savings of a program that concern more than one kernel's own time.
-#include "report/spending.hpp"
+#include "report/hotspots.hpp"
 
 #include <fmt/format.h>
 
@@ -14,42 +14,44 @@ namespace roofline {
 namespace {
 
 /// A kernel's own time is the subject of its verdict.
-bool of_one_kernel(const Win& win) { return win.kind == WinKind::kernel || win.kind == WinKind::traffic; }
+bool of_one_kernel(const Saving& saving) {
+  return saving.kind == SavingKind::kernel || saving.kind == SavingKind::traffic;
+}
 
 }  // namespace
 
-std::vector<Spending> spending_of(const Report& report, const std::vector<Verdict>& verdicts) {
-  std::vector<Spending> all;
+std::vector<Hotspot> hotspots_of(const Report& report, const std::vector<Verdict>& verdicts) {
+  std::vector<Hotspot> all;
   for (VerdictGroup& group : where_to_spend_time(verdicts, report)) {
-    Spending spending{.kind = group.kind,
-                      .what = {},
-                      .seconds = group.total_gain_s,
-                      .text = std::move(group.text),
-                      .evidence = {},
-                      .action = std::move(group.action),
-                      .rows = std::move(group.rows),
-                      .beside = group.by_clock};
+    Hotspot hotspot{.kind = group.kind,
+                    .what = {},
+                    .seconds = group.total_gain_s,
+                    .text = std::move(group.text),
+                    .evidence = {},
+                    .action = std::move(group.action),
+                    .rows = std::move(group.rows),
+                    .beside = group.by_clock};
     const auto first = std::find_if(verdicts.begin(), verdicts.end(), [&](const Verdict& verdict) {
-      return !spending.rows.empty() && verdict.row == spending.rows.front();
+      return !hotspot.rows.empty() && verdict.row == hotspot.rows.front();
     });
-    if (first != verdicts.end()) spending.evidence = evidence_text(*first);
-    all.push_back(std::move(spending));
+    if (first != verdicts.end()) hotspot.evidence = evidence_text(*first);
+    all.push_back(std::move(hotspot));
   }
-  for (const Win& win : report.profile ? report.profile->wins : std::vector<Win>{}) {
-    if (of_one_kernel(win)) continue;
+  for (const Saving& saving : report.profile ? report.profile->savings : std::vector<Saving>{}) {
+    if (of_one_kernel(saving)) continue;
     all.push_back({.kind = VerdictKind::slow,
-                   .what = std::string(to_string(win.kind)),
-                   .seconds = win.seconds,
-                   .text = win.what,
-                   .evidence = win.evidence,
-                   .action = win.action,
+                   .what = std::string(to_string(saving.kind)),
+                   .seconds = saving.seconds,
+                   .text = saving.what,
+                   .evidence = saving.evidence,
+                   .action = saving.action,
                    .rows = {},
                    .beside = false});
-    if (win.point >= 0 && static_cast<std::size_t>(win.point) < report.points.size())
-      all.back().rows.push_back(static_cast<std::size_t>(win.point));
+    if (saving.point >= 0 && static_cast<std::size_t>(saving.point) < report.points.size())
+      all.back().rows.push_back(static_cast<std::size_t>(saving.point));
   }
   std::stable_sort(all.begin(), all.end(),
-                   [](const Spending& a, const Spending& b) { return wins_more(a.seconds, b.seconds); });
+                   [](const Hotspot& a, const Hotspot& b) { return larger_saving(a.seconds, b.seconds); });
   return all;
 }
 
@@ -68,7 +70,7 @@ std::string grounds_text(const Verdict& verdict) {
   return text;
 }
 
-std::string to_win_text(double seconds) {
+std::string saving_text(double seconds) {
   if (!std::isfinite(seconds)) return "potential saving not known";
   return duration(seconds) + " potential saving";
 }

@@ -9,7 +9,7 @@
 #include <map>
 
 #include "fleet/json_scan.hpp"
-#include "fleet/sheet.hpp"
+#include "fleet/machine_summary.hpp"
 #include "measure/statistics.hpp"
 #include "model/error.hpp"
 #include "report/json/json.hpp"
@@ -23,11 +23,11 @@ namespace {
 struct NodeRate {
   int device = -1, peer = -1;
   std::string name, regime;
-  SheetCeiling ceiling;
+  CeilingSummary ceiling;
 };
 
 /// What is read of a node beside its machines.
-struct NodeDraft {
+struct PartialNode {
   NodeRate rate;
   int from = -1, to = -1;               ///< of the link at hand
   std::vector<NodeRate> link;           ///< its ceilings
@@ -35,14 +35,14 @@ struct NodeDraft {
 };
 
 /// What is read of a machine before it is known to be whole.
-struct Draft {
-  Sheet sheet;
-  SheetCeiling ceiling;
+struct PartialMachine {
+  MachineSummary summary;
+  CeilingSummary ceiling;
   std::string name, regime;  ///< of the ceiling
   Attribute attribute;
   std::string schema;
   bool has_ceilings = false;
-  NodeDraft node;
+  PartialNode node;
 };
 
 /// A number, a text or a boolean, and where it stands.
@@ -83,11 +83,11 @@ struct Value {
   }
 };
 
-void put_fact(Draft& draft, AttributeKey key, std::string value) {
-  draft.sheet.facts.emplace_back(key, std::move(value));
+void put_fact(PartialMachine& partial, AttributeKey key, std::string value) {
+  partial.summary.facts.emplace_back(key, std::move(value));
 }
 
-using Take = void (*)(Draft&, const Value&);
+using Take = void (*)(PartialMachine&, const Value&);
 
 struct Wanted {
   std::string_view path;
@@ -97,60 +97,66 @@ struct Wanted {
 /// The members that a fleet wants, by their path; elements of an array have that of the array.
 const std::vector<Wanted>& members_wanted() {
   static const std::vector<Wanted> kTable = {
-      {"schema", [](Draft& d, const Value& v) { d.schema = v.word(); }},
-      {"tool_version", [](Draft& d, const Value& v) { put_fact(d, AttributeKey::version, std::string(v.word())); }},
-      {"measured_at", [](Draft& d, const Value& v) { d.sheet.measured_at = clean_line(v.word()); }},
-      {"host", [](Draft& d, const Value& v) { put_fact(d, AttributeKey::system, clean_line(v.word())); }},
-      {"quick", [](Draft& d, const Value& v) { d.sheet.quick = v.yes(); }},
-      {"cancelled", [](Draft& d, const Value& v) { d.sheet.cancelled = v.yes(); }},
-      {"device.kind", [](Draft& d, const Value& v) { d.sheet.kind = v.of(parse_device_kind); }},
-      {"device.index", [](Draft& d, const Value& v) { d.sheet.index = v.whole(); }},
-      {"device.name", [](Draft& d, const Value& v) { d.sheet.name = clean_line(v.word()); }},
-      {"device.identity", [](Draft& d, const Value& v) { d.sheet.identity = clean_line(v.word()); }},
-      {"device.units", [](Draft& d, const Value& v) { d.sheet.units = v.whole(); }},
-      {"device.memory_bytes", [](Draft& d, const Value& v) { d.sheet.memory_bytes = v.any(); }},
-      {"device.isa", [](Draft& d, const Value& v) { d.sheet.isa = clean_line(v.word()); }},
-      {"device.driver", [](Draft& d, const Value& v) { put_fact(d, AttributeKey::driver, clean_line(v.word())); }},
+      {"schema", [](PartialMachine& d, const Value& v) { d.schema = v.word(); }},
+      {"tool_version",
+       [](PartialMachine& d, const Value& v) { put_fact(d, AttributeKey::version, std::string(v.word())); }},
+      {"measured_at", [](PartialMachine& d, const Value& v) { d.summary.measured_at = clean_line(v.word()); }},
+      {"host", [](PartialMachine& d, const Value& v) { put_fact(d, AttributeKey::system, clean_line(v.word())); }},
+      {"quick", [](PartialMachine& d, const Value& v) { d.summary.quick = v.yes(); }},
+      {"cancelled", [](PartialMachine& d, const Value& v) { d.summary.cancelled = v.yes(); }},
+      {"device.kind", [](PartialMachine& d, const Value& v) { d.summary.kind = v.of(parse_device_kind); }},
+      {"device.index", [](PartialMachine& d, const Value& v) { d.summary.index = v.whole(); }},
+      {"device.name", [](PartialMachine& d, const Value& v) { d.summary.name = clean_line(v.word()); }},
+      {"device.identity", [](PartialMachine& d, const Value& v) { d.summary.identity = clean_line(v.word()); }},
+      {"device.units", [](PartialMachine& d, const Value& v) { d.summary.units = v.whole(); }},
+      {"device.memory_bytes", [](PartialMachine& d, const Value& v) { d.summary.memory_bytes = v.any(); }},
+      {"device.isa", [](PartialMachine& d, const Value& v) { d.summary.isa = clean_line(v.word()); }},
+      {"device.driver",
+       [](PartialMachine& d, const Value& v) { put_fact(d, AttributeKey::driver, clean_line(v.word())); }},
       {"device.max_core_hz",
-       [](Draft& d, const Value& v) {
+       [](PartialMachine& d, const Value& v) {
          put_fact(d, AttributeKey::highest_core_clock, fmt::format("{:.0f} MHz", v.any() / 1e6));
        }},
       {"device.memory_hz",
-       [](Draft& d, const Value& v) {
+       [](PartialMachine& d, const Value& v) {
          put_fact(d, AttributeKey::memory_clock, fmt::format("{:.0f} MHz", v.any() / 1e6));
        }},
-      {"device.attributes.name", [](Draft& d, const Value& v) { d.attribute.name = clean_line(v.word()); }},
-      {"device.attributes.value", [](Draft& d, const Value& v) { d.attribute.value = clean_line(v.word()); }},
-      {"ceilings.name", [](Draft& d, const Value& v) { d.name = clean_line(v.word()); }},
-      {"ceilings.regime", [](Draft& d, const Value& v) { d.regime = to_string(v.of(parse_regime)); }},
-      {"ceilings.kind", [](Draft& d, const Value& v) { d.ceiling.kind = v.of(parse_ceiling_kind); }},
-      {"ceilings.role", [](Draft& d, const Value& v) { d.ceiling.role = v.of(parse_role); }},
-      {"ceilings.value", [](Draft& d, const Value& v) { d.ceiling.value = v.positive(); }},
-      {"ceilings.audit.status", [](Draft& d, const Value& v) { d.ceiling.audit = v.of(parse_check_status); }},
-      {"ceilings.clocks.core_hz", [](Draft& d, const Value& v) { d.ceiling.core_hz = static_cast<float>(v.any()); }},
+      {"device.attributes.name", [](PartialMachine& d, const Value& v) { d.attribute.name = clean_line(v.word()); }},
+      {"device.attributes.value", [](PartialMachine& d, const Value& v) { d.attribute.value = clean_line(v.word()); }},
+      {"ceilings.name", [](PartialMachine& d, const Value& v) { d.name = clean_line(v.word()); }},
+      {"ceilings.regime", [](PartialMachine& d, const Value& v) { d.regime = to_string(v.of(parse_regime)); }},
+      {"ceilings.kind", [](PartialMachine& d, const Value& v) { d.ceiling.kind = v.of(parse_ceiling_kind); }},
+      {"ceilings.role", [](PartialMachine& d, const Value& v) { d.ceiling.role = v.of(parse_role); }},
+      {"ceilings.value", [](PartialMachine& d, const Value& v) { d.ceiling.value = v.positive(); }},
+      {"ceilings.audit.status", [](PartialMachine& d, const Value& v) { d.ceiling.audit = v.of(parse_check_status); }},
+      {"ceilings.clocks.core_hz",
+       [](PartialMachine& d, const Value& v) { d.ceiling.core_hz = static_cast<float>(v.any()); }},
       {"ceilings.power.temperature_c",
-       [](Draft& d, const Value& v) { d.ceiling.temperature_c = static_cast<float>(v.any()); }},
-      {"ceilings.power.limiter", [](Draft& d, const Value& v) { d.ceiling.limiter = interned(clean_line(v.word())); }},
-      {"together.device", [](Draft& d, const Value& v) { d.node.rate.device = v.whole(); }},
-      {"together.name", [](Draft& d, const Value& v) { d.node.rate.name = clean_line(v.word()); }},
-      {"together.regime", [](Draft& d, const Value& v) { d.node.rate.regime = to_string(v.of(parse_regime)); }},
-      {"together.kind", [](Draft& d, const Value& v) { d.node.rate.ceiling.kind = v.of(parse_ceiling_kind); }},
-      {"together.together.value", [](Draft& d, const Value& v) { d.node.rate.ceiling.value = v.positive(); }},
+       [](PartialMachine& d, const Value& v) { d.ceiling.temperature_c = static_cast<float>(v.any()); }},
+      {"ceilings.power.limiter",
+       [](PartialMachine& d, const Value& v) { d.ceiling.limiter = interned(clean_line(v.word())); }},
+      {"together.device", [](PartialMachine& d, const Value& v) { d.node.rate.device = v.whole(); }},
+      {"together.name", [](PartialMachine& d, const Value& v) { d.node.rate.name = clean_line(v.word()); }},
+      {"together.regime",
+       [](PartialMachine& d, const Value& v) { d.node.rate.regime = to_string(v.of(parse_regime)); }},
+      {"together.kind", [](PartialMachine& d, const Value& v) { d.node.rate.ceiling.kind = v.of(parse_ceiling_kind); }},
+      {"together.together.value", [](PartialMachine& d, const Value& v) { d.node.rate.ceiling.value = v.positive(); }},
       {"together.together.core_hz",
-       [](Draft& d, const Value& v) { d.node.rate.ceiling.core_hz = static_cast<float>(v.any()); }},
+       [](PartialMachine& d, const Value& v) { d.node.rate.ceiling.core_hz = static_cast<float>(v.any()); }},
       {"together.together.temperature_c",
-       [](Draft& d, const Value& v) { d.node.rate.ceiling.temperature_c = static_cast<float>(v.any()); }},
+       [](PartialMachine& d, const Value& v) { d.node.rate.ceiling.temperature_c = static_cast<float>(v.any()); }},
       {"together.together.limiter",
-       [](Draft& d, const Value& v) { d.node.rate.ceiling.limiter = interned(clean_line(v.word())); }},
-      {"links.from", [](Draft& d, const Value& v) { d.node.from = v.whole(); }},
-      {"links.to", [](Draft& d, const Value& v) { d.node.to = v.whole(); }},
-      {"links.ceilings.name", [](Draft& d, const Value& v) { d.node.rate.name = clean_line(v.word()); }},
-      {"links.ceilings.kind", [](Draft& d, const Value& v) { d.node.rate.ceiling.kind = v.of(parse_ceiling_kind); }},
-      {"links.ceilings.value", [](Draft& d, const Value& v) { d.node.rate.ceiling.value = v.positive(); }},
+       [](PartialMachine& d, const Value& v) { d.node.rate.ceiling.limiter = interned(clean_line(v.word())); }},
+      {"links.from", [](PartialMachine& d, const Value& v) { d.node.from = v.whole(); }},
+      {"links.to", [](PartialMachine& d, const Value& v) { d.node.to = v.whole(); }},
+      {"links.ceilings.name", [](PartialMachine& d, const Value& v) { d.node.rate.name = clean_line(v.word()); }},
+      {"links.ceilings.kind",
+       [](PartialMachine& d, const Value& v) { d.node.rate.ceiling.kind = v.of(parse_ceiling_kind); }},
+      {"links.ceilings.value", [](PartialMachine& d, const Value& v) { d.node.rate.ceiling.value = v.positive(); }},
       {"links.ceilings.audit.status",
-       [](Draft& d, const Value& v) { d.node.rate.ceiling.audit = v.of(parse_check_status); }},
+       [](PartialMachine& d, const Value& v) { d.node.rate.ceiling.audit = v.of(parse_check_status); }},
       {"ceilings.disturbed.because",
-       [](Draft& d, const Value& v) { d.ceiling.contention = interned(clean_line(v.word())); }},
+       [](PartialMachine& d, const Value& v) { d.ceiling.contention = interned(clean_line(v.word())); }},
   };
   return kTable;
 }
@@ -194,7 +200,7 @@ const Member& document_wanted() {
 
 /// Of each device and ceiling of links two: what is usual of its links, and the slowest of those to devices that are
 /// not slower themselves, so that of a slow pair both ends have it, and a slow device alone has its own.
-void put_links(const std::vector<NodeRate>& links, std::vector<Sheet>& sheets) {
+void put_links(const std::vector<NodeRate>& links, std::vector<MachineSummary>& summaries) {
   std::map<std::string, std::map<int, std::vector<const NodeRate*>>> by_name;
   for (const NodeRate& rate : links) {
     if (rate.ceiling.audit == CheckStatus::pass) by_name[rate.name][rate.device].push_back(&rate);
@@ -206,39 +212,39 @@ void put_links(const std::vector<NodeRate>& links, std::vector<Sheet>& sheets) {
       for (const NodeRate* rate : rates) values.push_back(rate->ceiling.value);
       usual[device] = median(std::move(values));
     }
-    for (Sheet& sheet : sheets) {
-      const auto own = by_device.find(sheet.index);
+    for (MachineSummary& summary : summaries) {
+      const auto own = by_device.find(summary.index);
       if (own == by_device.end()) continue;
       constexpr double kAlike = 0.97;
-      SheetCeiling ceiling = own->second.front()->ceiling;
+      CeilingSummary ceiling = own->second.front()->ceiling;
       ceiling.label = interned(name);
-      ceiling.value = usual.at(sheet.index);
-      sheet.ceilings.push_back(ceiling);
+      ceiling.value = usual.at(summary.index);
+      summary.ceilings.push_back(ceiling);
       ceiling.label = interned(name + " (slowest)");
       for (const NodeRate* rate : own->second) {
         const auto peer = usual.find(rate->peer);
-        const bool slower_itself = peer != usual.end() && peer->second < kAlike * usual.at(sheet.index);
+        const bool slower_itself = peer != usual.end() && peer->second < kAlike * usual.at(summary.index);
         if (!slower_itself) ceiling.value = std::min(ceiling.value, rate->ceiling.value);
       }
-      sheet.ceilings.push_back(ceiling);
+      summary.ceilings.push_back(ceiling);
     }
   }
 }
 
-void put_shared(const std::vector<NodeRate>& shared, std::vector<Sheet>& sheets) {
+void put_shared(const std::vector<NodeRate>& shared, std::vector<MachineSummary>& summaries) {
   for (const NodeRate& rate : shared) {
     const bool burst = rate.regime.empty() || rate.regime == to_string(Regime::burst);
-    for (Sheet& sheet : sheets) {
-      if (sheet.index != rate.device) continue;
-      SheetCeiling& ceiling = sheet.ceilings.emplace_back(rate.ceiling);
+    for (MachineSummary& summary : summaries) {
+      if (summary.index != rate.device) continue;
+      CeilingSummary& ceiling = summary.ceilings.emplace_back(rate.ceiling);
       ceiling.label = interned(rate.name + (burst ? " (together)" : " (" + rate.regime + ", together)"));
     }
   }
 }
 
-class SheetTaker : public JsonTaker {
+class SummaryTaker : public JsonTaker {
  public:
-  explicit SheetTaker(std::string file) : file_(std::move(file)) {}
+  explicit SummaryTaker(std::string file) : file_(std::move(file)) {}
 
   void number(double value) override { take({.path = here_->path, .number = value}); }
   void text(std::string_view value) override { take({.path = here_->path, .text = value}); }
@@ -258,25 +264,25 @@ class SheetTaker : public JsonTaker {
     } else if (around_.empty()) {
       throw UsageError("is no machine file");
     } else if (here_ == ceilings_) {
-      draft_.has_ceilings = true;
+      partial_.has_ceilings = true;
     }
   }
   void close(bool object) override {
     if (object) close_object();
   }
 
-  std::vector<Sheet> finished() &&;
+  std::vector<MachineSummary> finished() &&;
 
  private:
   void open_object() {
     if (in_machines_ && around_.size() == 1) {
-      NodeDraft node = std::move(draft_.node);
-      draft_ = {};
-      draft_.node = std::move(node);
+      PartialNode node = std::move(partial_.node);
+      partial_ = {};
+      partial_.node = std::move(node);
     }
-    if (here_ == ceilings_) draft_.ceiling = {}, draft_.name.clear(), draft_.regime.clear();
-    if (here_ == links_) draft_.node.from = draft_.node.to = -1, draft_.node.link.clear();
-    if (here_ == link_ceilings_ || here_ == together_) draft_.node.rate = {};
+    if (here_ == ceilings_) partial_.ceiling = {}, partial_.name.clear(), partial_.regime.clear();
+    if (here_ == links_) partial_.node.from = partial_.node.to = -1, partial_.node.link.clear();
+    if (here_ == link_ceilings_ || here_ == together_) partial_.node.rate = {};
     around_.push_back(here_);
   }
 
@@ -285,7 +291,7 @@ class SheetTaker : public JsonTaker {
     around_.pop_back();
     if (here_ == ceilings_) end_ceiling();
     if (here_ == attributes_) end_attribute();
-    if (here_ == link_ceilings_) draft_.node.link.push_back(draft_.node.rate);
+    if (here_ == link_ceilings_) partial_.node.link.push_back(partial_.node.rate);
     if (here_ == together_) end_together();
     if (here_ == links_) end_link();
     if (in_machines_ && around_.size() == 1) end_machine();
@@ -296,43 +302,43 @@ class SheetTaker : public JsonTaker {
     // Of the run, not of its machine; of the node, not of one of its machines.
     if ((in_report_ || in_node_) && around_.size() == 1) return;
     if (here_->take == nullptr) return;
-    here_->take(draft_, value);
+    here_->take(partial_, value);
     if (here_ != schema_) return;
-    in_report_ = in_report_ || draft_.schema == kReportSchema;
-    in_node_ = in_node_ || draft_.schema == kNodeSchema;
-    const bool known = draft_.schema == kMachineSchema || (around_.size() == 1 && (in_report_ || in_node_));
+    in_report_ = in_report_ || partial_.schema == kReportSchema;
+    in_node_ = in_node_ || partial_.schema == kNodeSchema;
+    const bool known = partial_.schema == kMachineSchema || (around_.size() == 1 && (in_report_ || in_node_));
     // Other programs' files are left at once.
-    if (!known) value.fail(fmt::format("is {}, no calibration", shorten(clean_line(draft_.schema), 40)));
+    if (!known) value.fail(fmt::format("is {}, no calibration", shorten(clean_line(partial_.schema), 40)));
   }
 
   void end_attribute() {
-    Attribute& attribute = draft_.attribute;
+    Attribute& attribute = partial_.attribute;
     if (attribute.is(AttributeKey::uuid)) {
-      draft_.sheet.uuid = attribute.value;
+      partial_.summary.uuid = attribute.value;
     } else if (attribute.is(AttributeKey::host_name)) {
-      draft_.sheet.host = attribute.value;
+      partial_.summary.host = attribute.value;
     } else if (!attribute.is(AttributeKey::pci_address)) {
-      draft_.sheet.facts.push_back(attribute);
+      partial_.summary.facts.push_back(attribute);
     }
   }
 
   void end_ceiling() {
-    if (draft_.name.empty() || draft_.ceiling.value <= 0) throw UsageError("a ceiling without name or value");
-    const bool burst = draft_.regime.empty() || draft_.regime == to_string(Regime::burst);
-    draft_.ceiling.label = interned(burst ? draft_.name : draft_.name + " (" + draft_.regime + ")");
-    draft_.sheet.ceilings.push_back(draft_.ceiling);
+    if (partial_.name.empty() || partial_.ceiling.value <= 0) throw UsageError("a ceiling without name or value");
+    const bool burst = partial_.regime.empty() || partial_.regime == to_string(Regime::burst);
+    partial_.ceiling.label = interned(burst ? partial_.name : partial_.name + " (" + partial_.regime + ")");
+    partial_.summary.ceilings.push_back(partial_.ceiling);
   }
 
   void end_together() {
-    NodeRate& rate = draft_.node.rate;
+    NodeRate& rate = partial_.node.rate;
     if (rate.name.empty() || rate.ceiling.value <= 0) throw UsageError("a rate without name or value");
     rate.ceiling.audit = CheckStatus::pass;
-    draft_.node.shared.push_back(rate);
+    partial_.node.shared.push_back(rate);
   }
 
   /// Which devices its ceilings are of is known when all of it is.
   void end_link() {
-    NodeDraft& node = draft_.node;
+    PartialNode& node = partial_.node;
     for (NodeRate& rate : node.link) {
       if (rate.name.empty() || rate.ceiling.value <= 0) throw UsageError("a link without name or value");
       rate.device = node.from;
@@ -346,8 +352,8 @@ class SheetTaker : public JsonTaker {
   void end_machine();
 
   std::string file_;
-  Draft draft_;
-  std::vector<Sheet> sheets_;
+  PartialMachine partial_;
+  std::vector<MachineSummary> summaries_;
   bool in_report_ = false, in_node_ = false;
   bool in_machines_ = false;
   const Member& document_ = document_wanted();
@@ -361,31 +367,31 @@ class SheetTaker : public JsonTaker {
   std::vector<const Member*> around_;  ///< the objects that are open
 };
 
-void SheetTaker::end_machine() {
-  Sheet& sheet = draft_.sheet;
-  if (draft_.schema.empty()) throw UsageError("is no machine file");
-  if (sheet.name.empty() || sheet.measured_at.empty() || !draft_.has_ceilings) {
+void SummaryTaker::end_machine() {
+  MachineSummary& summary = partial_.summary;
+  if (partial_.schema.empty()) throw UsageError("is no machine file");
+  if (summary.name.empty() || summary.measured_at.empty() || !partial_.has_ceilings) {
     throw UsageError("names no device, no time or no ceilings");
   }
-  sheet.file = file_;
-  sheet.host_recorded = !sheet.host.empty();
-  if (!sheet.host_recorded) sheet.host = clean_line(std::filesystem::path(sheet.file).stem().string());
-  sheets_.push_back(std::move(sheet));
+  summary.file = file_;
+  summary.host_recorded = !summary.host.empty();
+  if (!summary.host_recorded) summary.host = clean_line(std::filesystem::path(summary.file).stem().string());
+  summaries_.push_back(std::move(summary));
 }
 
-std::vector<Sheet> SheetTaker::finished() && {
+std::vector<MachineSummary> SummaryTaker::finished() && {
   if (!in_node_) end_machine();
-  if (sheets_.empty()) throw UsageError("has no machine");
-  put_shared(draft_.node.shared, sheets_);
-  put_links(draft_.node.links, sheets_);
-  return std::move(sheets_);
+  if (summaries_.empty()) throw UsageError("has no machine");
+  put_shared(partial_.node.shared, summaries_);
+  put_links(partial_.node.links, summaries_);
+  return std::move(summaries_);
 }
 
 }  // namespace
 
-std::vector<Sheet> read_sheets(const std::string& text, const std::string& file) {
+std::vector<MachineSummary> read_machine_summaries(const std::string& text, const std::string& file) {
   if (text.empty()) throw UsageError("is empty");
-  SheetTaker taker(file);
+  SummaryTaker taker(file);
   scan_json(text, taker);
   return std::move(taker).finished();
 }

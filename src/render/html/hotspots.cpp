@@ -1,5 +1,5 @@
 // Where to spend time: one line for each cause, with a bar for its potential saving. Equal findings are merged.
-#include "report/spending.hpp"
+#include "report/hotspots.hpp"
 
 #include <fmt/format.h>
 
@@ -23,23 +23,23 @@ constexpr std::size_t kShown = 7, kMost = 40, kMostNames = 30;
 struct Named {
   std::string plain, links;
 };
-Named named_in(const Report& report, const Spending& spending) {
+Named named_in(const Report& report, const Hotspot& hotspot) {
   Named named;
-  for (const std::size_t row : spending.rows) {
+  for (const std::size_t row : hotspot.rows) {
     const std::string_view between = named.plain.empty() ? "" : " and ";
     named.plain += between;
     named.plain += point_name(report.points[row]);
     named.links += between;
     named.links += html_row_link(report, row);
   }
-  return spending.rows.size() <= 2 && spending.text.starts_with(named.plain) ? named : Named();
+  return hotspot.rows.size() <= 2 && hotspot.text.starts_with(named.plain) ? named : Named();
 }
 
-std::string text_of(const Report& report, const Spending& spending) {
-  if (const Named named = named_in(report, spending); !named.plain.empty())
-    return named.links + escape_html(spending.text.substr(named.plain.size()));
+std::string text_of(const Report& report, const Hotspot& hotspot) {
+  if (const Named named = named_in(report, hotspot); !named.plain.empty())
+    return named.links + escape_html(hotspot.text.substr(named.plain.size()));
   // A chain of kernels can be as long as a page; the cause of one kernel is a sentence or two.
-  return escape_html(shorten(spending.text, spending.what.empty() ? 600 : 200));
+  return escape_html(shorten(hotspot.text, hotspot.what.empty() ? 600 : 200));
 }
 
 std::string names_of(const Report& report, const std::vector<std::size_t>& rows) {
@@ -49,26 +49,26 @@ std::string names_of(const Report& report, const std::vector<std::size_t>& rows)
   return names + (rows.size() > kMostNames ? fmt::format(" and {} more", rows.size() - kMostNames) : "");
 }
 
-std::string which(const Report& report, const Spending& spending) {
-  if (spending.rows.size() < 2 || !named_in(report, spending).plain.empty()) return {};
-  return fmt::format("<details><summary>All {} kernels</summary>{}.</details>", spending.rows.size(),
-                     names_of(report, spending.rows));
+std::string which(const Report& report, const Hotspot& hotspot) {
+  if (hotspot.rows.size() < 2 || !named_in(report, hotspot).plain.empty()) return {};
+  return fmt::format("<details><summary>All {} kernels</summary>{}.</details>", hotspot.rows.size(),
+                     names_of(report, hotspot.rows));
 }
 
-std::string item(const Report& report, const Spending& spending, double largest_s) {
-  const std::string tag = spending.what.empty() ? std::string(kind_words(spending.kind)) : spending.what;
-  const bool known = std::isfinite(spending.seconds);
-  const double share = largest_s > 0 && known ? spending.seconds / largest_s : 0;
+std::string item(const Report& report, const Hotspot& hotspot, double largest_s) {
+  const std::string tag = hotspot.what.empty() ? std::string(kind_words(hotspot.kind)) : hotspot.what;
+  const bool known = std::isfinite(hotspot.seconds);
+  const double share = largest_s > 0 && known ? hotspot.seconds / largest_s : 0;
   return fmt::format(
-      "<li class=\"v-{}\"><span class=\"win\"><b>{}</b><svg class=\"bar\" aria-hidden=\"true\"><rect "
+      "<li class=\"v-{}\"><span class=\"saving\"><b>{}</b><svg class=\"bar\" aria-hidden=\"true\"><rect "
       "width=\"{:.1f}%\"/></svg></span><div><p><span class=\"chip\">{}</span> {}</p>{}{}</div><p "
       "class=\"do\">{}</p>\n",
-      to_string(spending.kind), known ? duration(spending.seconds) : "?", std::clamp(100 * share, 0.0, 100.0), tag,
-      text_of(report, spending),
-      spending.what.empty() || spending.evidence.empty()
+      to_string(hotspot.kind), known ? duration(hotspot.seconds) : "?", std::clamp(100 * share, 0.0, 100.0), tag,
+      text_of(report, hotspot),
+      hotspot.what.empty() || hotspot.evidence.empty()
           ? ""
-          : fmt::format("<small>{}</small>", escape_html(spending.evidence)),
-      which(report, spending), escape_html(spending.action));
+          : fmt::format("<small>{}</small>", escape_html(hotspot.evidence)),
+      which(report, hotspot), escape_html(hotspot.action));
 }
 
 }  // namespace
@@ -77,26 +77,26 @@ std::string html_row_link(const Report& report, std::size_t index) {
   return fmt::format("<a href=\"#row-{}\">{}</a>", index, html_name(point_name(report.points[index])));
 }
 
-std::string html_spending(const Report& report, const std::vector<Verdict>& verdicts) {
-  const std::vector<Spending> all = spending_of(report, verdicts);
+std::string html_hotspots(const Report& report, const std::vector<Verdict>& verdicts) {
+  const std::vector<Hotspot> all = hotspots_of(report, verdicts);
   std::string first, later, rest;
   std::size_t shown = 0, more = 0;
   double later_s = 0;
-  for (const Spending& spending : all) {
+  for (const Hotspot& hotspot : all) {
     // Causes without a potential saving, or with an unknown one, follow in one line each.
-    const bool wins = !(spending.seconds <= 0) && spending.kind != VerdictKind::at_roof && !spending.beside;
-    if (!wins || (!std::isfinite(spending.seconds) && spending.kind == VerdictKind::no_roof)) {
+    const bool has_saving = !(hotspot.seconds <= 0) && hotspot.kind != VerdictKind::at_roof && !hotspot.beside;
+    if (!has_saving || (!std::isfinite(hotspot.seconds) && hotspot.kind == VerdictKind::no_roof)) {
       rest += fmt::format("<p class=\"rest-of\"><span class=\"chip\">{}</span> {} {}</p>\n",
-                          spending.beside ? "clock" : kind_words(spending.kind), text_of(report, spending),
-                          which(report, spending));
+                          hotspot.beside ? "clock" : kind_words(hotspot.kind), text_of(report, hotspot),
+                          which(report, hotspot));
       continue;
     }
     if (shown < kShown) {
-      first += item(report, spending, all.front().seconds);
+      first += item(report, hotspot, all.front().seconds);
       ++shown;
     } else {
-      if (more++ < kMost) later += item(report, spending, all.front().seconds);
-      if (std::isfinite(spending.seconds)) later_s += spending.seconds;
+      if (more++ < kMost) later += item(report, hotspot, all.front().seconds);
+      if (std::isfinite(hotspot.seconds)) later_s += hotspot.seconds;
     }
   }
   if (first.empty() && rest.empty()) return {};

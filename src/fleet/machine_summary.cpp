@@ -1,4 +1,4 @@
-#include "fleet/sheet.hpp"
+#include "fleet/machine_summary.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -14,21 +14,21 @@ std::string_view interned(std::string_view text) {
   return *words.emplace(text).first;
 }
 
-std::string Sheet::device() const {
+std::string MachineSummary::device() const {
   if (kind == DeviceKind::cpu) return "cpu";
   const std::string_view id = uuid.starts_with("GPU-") ? std::string_view(uuid).substr(4, 8) : std::string_view(uuid);
   return "GPU " + std::to_string(index) + (id.empty() ? "" : " (" + std::string(id) + ")");
 }
 
-std::string Sheet::key() const {
+std::string MachineSummary::key() const {
   return (host_recorded || uuid.empty() ? host : "") + '\n' + (uuid.empty() ? identity : uuid);
 }
 
-const std::string* Sheet::fact(AttributeKey key) const { return find_attribute(facts, key); }
+const std::string* MachineSummary::fact(AttributeKey key) const { return find_attribute(facts, key); }
 
-const SheetCeiling* Sheet::find(std::string_view label) const {
+const CeilingSummary* MachineSummary::find(std::string_view label) const {
   const auto found =
-      std::find_if(ceilings.begin(), ceilings.end(), [&](const SheetCeiling& known) { return known.label == label; });
+      std::find_if(ceilings.begin(), ceilings.end(), [&](const CeilingSummary& known) { return known.label == label; });
   return found == ceilings.end() ? nullptr : &*found;
 }
 

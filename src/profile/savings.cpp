@@ -1,4 +1,4 @@
-#include "profile/wins.hpp"
+#include "profile/savings.hpp"
 
 #include <fmt/format.h>
 
@@ -18,12 +18,12 @@
 namespace roofline {
 namespace {
 
-Win win_of(WinKind kind, double seconds, int point = -1) {
-  Win win;
-  win.kind = kind;
-  win.seconds = seconds;
-  win.point = point;
-  return win;
+Saving saving_of(SavingKind kind, double seconds, int point = -1) {
+  Saving saving;
+  saving.kind = kind;
+  saving.seconds = seconds;
+  saving.point = point;
+  return saving;
 }
 
 /// The length of the repeating part; its own length where nothing repeats.
@@ -77,21 +77,23 @@ std::string chain_text(const std::vector<std::string>& names) {
   return fmt::format("{}", fmt::join(texts, " → "));
 }
 
-class Wins {
+class SavingFinder {
  public:
-  Wins(const Recording& recording, const std::vector<Point>& points, const Machine& machine, const Profile& profile)
+  SavingFinder(const Recording& recording, const std::vector<Point>& points, const Machine& machine,
+               const Profile& profile)
       : recording_(recording), points_(points), machine_(machine), profile_(profile) {}
 
-  std::vector<Win> find() {
+  std::vector<Saving> find() {
     if (inflation(profile_).value_or(0) <= kMostInflation) add_idle();
     add_copies();
     add_kernels();
     add_fusions();
     add_traffic();
     const double least = 1e-3 * profile_.wall_s;
-    std::erase_if(wins_, [least](const Win& win) { return !(win.seconds >= least); });
-    std::stable_sort(wins_.begin(), wins_.end(), [](const Win& a, const Win& b) { return a.seconds > b.seconds; });
-    return std::move(wins_);
+    std::erase_if(savings_, [least](const Saving& saving) { return !(saving.seconds >= least); });
+    std::stable_sort(savings_.begin(), savings_.end(),
+                     [](const Saving& a, const Saving& b) { return a.seconds > b.seconds; });
+    return std::move(savings_);
   }
 
  private:
@@ -118,51 +120,51 @@ class Wins {
     const std::string where = largest_of(sum.places);
     const std::string most = where.empty() ? "" : fmt::format("; mostly before {}", where);
     const std::string call = largest_of(sum.calls);
-    Win win = win_of(WinKind::idle, sum.total_s);
+    Saving saving = saving_of(SavingKind::idle, sum.total_s);
     switch (cause) {
       case GapCause::host:
-        win.what = "GPU idle: the host launches too slowly";
-        win.evidence = gaps + most;
-        win.action =
+        saving.what = "GPU idle: the host launches too slowly";
+        saving.evidence = gaps + most;
+        saving.action =
             "Reduce launch overhead: CUDA graphs (torch.compile(mode=\"reduce-overhead\")), fused kernels, larger "
             "batches.";
         break;
       case GapCause::away:
-        win.what = "GPU idle: the host is busy outside CUDA";
-        win.evidence = gaps + most;
-        win.action =
+        saving.what = "GPU idle: the host is busy outside CUDA";
+        saving.evidence = gaps + most;
+        saving.action =
             "Load data in parallel (DataLoader(num_workers=8, prefetch_factor=4)); exclude start-up and compilation "
             "with "
             "--warmup.";
         break;
       case GapCause::synchronised:
-        win.what = fmt::format("GPU idle after synchronisation in {}", call);
-        win.evidence = gaps + most;
-        win.action =
+        saving.what = fmt::format("GPU idle after synchronisation in {}", call);
+        saving.evidence = gaps + most;
+        saving.action =
             "Synchronise less often: no .item(), .cpu() or print of tensors in the loop, so that the host runs ahead.";
         break;
       case GapCause::allocated:
-        win.what = fmt::format("GPU idle while the host allocates or frees memory ({})", call);
-        win.evidence = gaps + most;
-        win.action = "Allocate once and reuse, or use a memory pool (cudaMallocAsync).";
+        saving.what = fmt::format("GPU idle while the host allocates or frees memory ({})", call);
+        saving.evidence = gaps + most;
+        saving.action = "Allocate once and reuse, or use a memory pool (cudaMallocAsync).";
         break;
       case GapCause::loaded:
-        win.what = fmt::format("GPU idle while CUDA modules load ({})", call);
-        win.evidence = gaps + most;
-        win.action = "One-time cost: exclude it with --warmup, or load eagerly (CUDA_MODULE_LOADING=EAGER).";
+        saving.what = fmt::format("GPU idle while CUDA modules load ({})", call);
+        saving.evidence = gaps + most;
+        saving.action = "One-time cost: exclude it with --warmup, or load eagerly (CUDA_MODULE_LOADING=EAGER).";
         break;
       case GapCause::queued:
-        win.seconds -= launch_floor() * static_cast<double>(sum.lengths.size());
-        win.what = "GPU idle between kernels that were already queued";
-        win.evidence = gaps + most;
-        win.action =
+        saving.seconds -= launch_floor() * static_cast<double>(sum.lengths.size());
+        saving.what = "GPU idle between kernels that were already queued";
+        saving.evidence = gaps + most;
+        saving.action =
             "Use fewer, larger kernels or a CUDA graph; if streams wait for each other, find the event in the "
             "timeline.";
         break;
       case GapCause::counted:
         return;  // profiler overhead
     }
-    wins_.push_back(std::move(win));
+    savings_.push_back(std::move(saving));
   }
 
   /// The time that the machine needs between two kernels.
@@ -177,16 +179,16 @@ class Wins {
     for (const CopySum& copy : profile_.copies) copied += copy.total_s;
     if (!(copied > 0)) return;
     for (const CopySum& copy : profile_.copies) {
-      Win win = win_of(WinKind::copies, exposed * copy.total_s / copied);
+      Saving saving = saving_of(SavingKind::copies, exposed * copy.total_s / copied);
       const double rate_of = copy.bytes / copy.total_s;
       const double fraction = copy.roof_bytes_per_s > 0 ? rate_of / copy.roof_bytes_per_s : std::nan("");
-      win.what = fmt::format("Copies without overlap: {}", to_string(copy.path));
-      win.evidence = fmt::format("{} copies of {} in {}, {}", count(copy.copies),
-                                 binary_bytes(copy.bytes / static_cast<double>(copy.copies)), duration(copy.total_s),
-                                 rate(rate_of, CeilingKind::bandwidth));
-      if (std::isfinite(fraction)) win.evidence += fmt::format(", {} of {}", percent(fraction), copy.roof);
-      win.action = action_for(copy, fraction);
-      wins_.push_back(std::move(win));
+      saving.what = fmt::format("Copies without overlap: {}", to_string(copy.path));
+      saving.evidence = fmt::format("{} copies of {} in {}, {}", count(copy.copies),
+                                    binary_bytes(copy.bytes / static_cast<double>(copy.copies)), duration(copy.total_s),
+                                    rate(rate_of, CeilingKind::bandwidth));
+      if (std::isfinite(fraction)) saving.evidence += fmt::format(", {} of {}", percent(fraction), copy.roof);
+      saving.action = action_for(copy, fraction);
+      savings_.push_back(std::move(saving));
     }
   }
 
@@ -212,17 +214,17 @@ class Wins {
       const Point& point = points_[i];
       if (!point.time || !point.profiled || !std::isfinite(point.bound.attainable_time_s)) continue;
       const double least = point.bound.attainable_time_s * static_cast<double>(point.profiled->launches);
-      Win win = win_of(WinKind::kernel, point.profiled->total_s - least, static_cast<int>(i));
-      win.what = fmt::format("{} at {} of its roof", point.workload.label, percent(point.fraction_of_roof()));
-      win.evidence = fmt::format("{} launches of {}: {} in total, {} at {}", count(point.profiled->launches),
-                                 duration(point.time->median), duration(point.profiled->total_s), duration(least),
-                                 point.bound.limiting_ceiling);
+      Saving saving = saving_of(SavingKind::kernel, point.profiled->total_s - least, static_cast<int>(i));
+      saving.what = fmt::format("{} at {} of its roof", point.workload.label, percent(point.fraction_of_roof()));
+      saving.evidence = fmt::format("{} launches of {}: {} in total, {} at {}", count(point.profiled->launches),
+                                    duration(point.time->median), duration(point.profiled->total_s), duration(least),
+                                    point.bound.limiting_ceiling);
       const std::vector<Advice> advice = advice_for(point, machine_);
-      win.action = advice.empty()
-                       ? "Compare with a library kernel of the same shape, or tune its tile and launch configuration."
-                       : advice.front().next;
-      if (!advice.empty()) win.evidence += "; " + advice.front().finding;
-      wins_.push_back(std::move(win));
+      saving.action =
+          advice.empty() ? "Compare with a library kernel of the same shape, or tune its tile and launch configuration."
+                         : advice.front().next;
+      if (!advice.empty()) saving.evidence += "; " + advice.front().finding;
+      savings_.push_back(std::move(saving));
     }
   }
 
@@ -272,17 +274,17 @@ class Wins {
       if (roof != nullptr && roof->value > 0) saved_s += handed / roof->value;
     }
     const auto often = static_cast<double>(times);
-    Win win = win_of(WinKind::fusion, often * std::min(saved_s, total_s), chain.front());
-    win.what = fmt::format("{} kernels in sequence, all memory-bound: {}", chain.size(), chain_text(names));
-    win.evidence = fmt::format("{} times; fusion saves {} of traffic each time", count(times), si(saved_bytes, "B"));
-    win.action = "Fuse them (torch.compile, Triton, an epilogue), so that intermediate results stay in registers.";
-    wins_.push_back(std::move(win));
+    Saving saving = saving_of(SavingKind::fusion, often * std::min(saved_s, total_s), chain.front());
+    saving.what = fmt::format("{} kernels in sequence, all memory-bound: {}", chain.size(), chain_text(names));
+    saving.evidence = fmt::format("{} times; fusion saves {} of traffic each time", count(times), si(saved_bytes, "B"));
+    saving.action = "Fuse them (torch.compile, Triton, an epilogue), so that intermediate results stay in registers.";
+    savings_.push_back(std::move(saving));
   }
 
   /// Kernels with uncoalesced accesses.
   void add_traffic() {
     constexpr double kSector = 32;
-    constexpr double kMuch = 2;
+    constexpr double kExcessTraffic = 2;
     for (std::size_t i = 0; i < points_.size(); ++i) {
       const Point& point = points_[i];
       if (!point.counters || !point.profiled || point.bound.label != BoundLabel::memory) continue;
@@ -290,13 +292,13 @@ class Wins {
       const auto bytes = point.counters->sum({"global.load_bytes", "global.store_bytes"});
       if (!sectors || !bytes || !(*bytes > 0)) continue;
       const double excess = *sectors * kSector / *bytes;
-      if (excess < kMuch) continue;
-      Win win = win_of(WinKind::traffic, point.profiled->total_s * (1 - 1 / excess), static_cast<int>(i));
-      win.what = fmt::format("{} moves {} the requested bytes", point.workload.label, factor(excess));
-      win.evidence = fmt::format("{} requested, {} moved in 32-byte sectors, {} launches", si(*bytes, "B"),
-                                 si(*sectors * kSector, "B"), count(point.profiled->launches));
-      win.action = "Let consecutive threads access consecutive addresses; stage strided data through shared memory.";
-      wins_.push_back(std::move(win));
+      if (excess < kExcessTraffic) continue;
+      Saving saving = saving_of(SavingKind::traffic, point.profiled->total_s * (1 - 1 / excess), static_cast<int>(i));
+      saving.what = fmt::format("{} moves {} the requested bytes", point.workload.label, factor(excess));
+      saving.evidence = fmt::format("{} requested, {} moved in 32-byte sectors, {} launches", si(*bytes, "B"),
+                                    si(*sectors * kSector, "B"), count(point.profiled->launches));
+      saving.action = "Let consecutive threads access consecutive addresses; stage strided data through shared memory.";
+      savings_.push_back(std::move(saving));
     }
   }
 
@@ -304,14 +306,14 @@ class Wins {
   const std::vector<Point>& points_;
   const Machine& machine_;
   const Profile& profile_;
-  std::vector<Win> wins_;
+  std::vector<Saving> savings_;
 };
 
 }  // namespace
 
-std::vector<Win> wins_of(const Recording& recording, const std::vector<Point>& points, const Machine& machine,
-                         const Profile& profile) {
-  return Wins(recording, points, machine, profile).find();
+std::vector<Saving> savings_of(const Recording& recording, const std::vector<Point>& points, const Machine& machine,
+                               const Profile& profile) {
+  return SavingFinder(recording, points, machine, profile).find();
 }
 
 }  // namespace roofline
