@@ -83,8 +83,7 @@ ExitCode run(Flags& flags, const GlobalOptions&) {
 }  // namespace
 
 CommandEntry completion_command() {
-  return CommandRow<Flags>{"completion", "Print a shell completion script", add_options,
-                                     run, finish};
+  return CommandRow<Flags>{"completion", "Print a shell completion script", add_options, run, finish};
 }
 
 }  // namespace roofline

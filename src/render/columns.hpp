@@ -57,6 +57,7 @@ struct PageLook {
   std::string (*attributes)(const Row&) = nullptr;  ///< of the cell's element
   Value (*sort)(const Row&) = nullptr;              ///< sort key; else the value
   int place = 0;
+  bool copied = false;  ///< part of the table that the page copies as Markdown
 };
 
 /// NaN if not a number.
@@ -239,6 +240,7 @@ std::string html_head(const std::vector<const Column<Row, Table>*>& columns, std
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const auto& column = *columns[i];
     html += "<th scope=\"col\"" + html_class(column);
+    if (column.page.copied) html += " data-copied";
     if (i == sorted) html += " aria-sort=\"descending\"";
     const std::string_view meaning = column.page.meaning.empty() ? column.meaning : column.page.meaning;
     if (!meaning.empty()) html += fmt::format(" title=\"{}\"", meaning);

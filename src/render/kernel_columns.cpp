@@ -110,13 +110,14 @@ constexpr KernelColumn kKernelColumns[] = {
                if (!report.profile) column.title.clear();
                if (report.profile) column.first_to = shows_sources(report) ? 24 : 38;
              }},
-     .page = {.style = "name", .html = html_kernel_name, .sort = sort_by_name}},
+     .page = {.style = "name", .html = html_kernel_name, .sort = sort_by_name, .copied = true}},
     {.title = "Saving",
      .meaning = "Potential saving: measured time above what the roof allows",
      .in = kMarkdown | kPage,
      .place = 11,
      .value = [](const KernelRow& r) -> Value { return r.saving_s(); },
-     .unit = Unit::seconds},
+     .unit = Unit::seconds,
+     .page = {.copied = true}},
     kernel_csv<[](const KernelRow& r) { return r.point.workload.label; }>("workload"),
     kernel_csv<[](const KernelRow& r) { return r.point.workload.op; }>("op"),
     kernel_csv<[](const KernelRow& r) { return r.point.workload.implementation; }>("implementation"),
@@ -168,7 +169,7 @@ constexpr KernelColumn kKernelColumns[] = {
                         const bool doubtful = badly_measured(r.point) || r.point.time->stop != StopReason::converged;
                         return doubtful ? Ink::warn : Ink::plain;
                       }},
-     .page = {.meaning = "Median of one launch; below: half its 95 % interval", .html = html_time}},
+     .page = {.meaning = "Median of one launch; below: half its 95 % interval", .html = html_time, .copied = true}},
     {.title = "95 %",
      .in = kMarkdown,
      .place = 60,
@@ -223,7 +224,7 @@ constexpr KernelColumn kKernelColumns[] = {
                       [](const KernelRow& r) { return r.report.profile && !bound_known(r) ? kAbsent : bound_text(r); },
                   .ink = ink_of_bound,
                   .layout = [](TerminalColumn& column, const Report& r) { column.rank = r.profile ? 2 : 3; }},
-     .page = {.style = "bound", .html = html_bound, .sort = sort_by_bound}},
+     .page = {.style = "bound", .html = html_bound, .sort = sort_by_bound, .copied = true}},
     {.key = "limiting_ceiling",
      .title = "Limited by",
      .in = kCsv | kMarkdown,
@@ -261,7 +262,7 @@ constexpr KernelColumn kKernelColumns[] = {
      .value = fraction_value,
      .markdown = {.text = roof_markdown},
      .terminal = {.title = "roof", .text = roof_terminal, .ink = ink_of_roof},
-     .page = {.style = "roof", .html = html_roof}},
+     .page = {.style = "roof", .html = html_roof, .copied = true}},
     {.in = kTerminal,
      .place = 65,
      .left = true,
@@ -280,7 +281,7 @@ constexpr KernelColumn kKernelColumns[] = {
      .value = burst_value,
      .text = burst_roof_text,
      .terminal = {.title = "burst", .text = burst_roof_terminal, .ink = dim, .rank = 6},
-     .page = {.style = "n burst", .html = html_burst_roof}},
+     .page = {.style = "n burst", .html = html_burst_roof, .copied = true}},
     kernel_csv<[](const KernelRow& r) { return r.point.time ? Value(r.point.above_roof()) : Value(); }>("above_roof"),
     kernel_csv<[](const KernelRow& r) { return r.point.bound.suspect; }>("suspect"),
     {.key = "verification",
@@ -333,7 +334,8 @@ constexpr KernelColumn kKernelColumns[] = {
      .place = 30,
      .when = of_program,
      .value = [](const KernelRow& r) -> Value { return r.launch().total_s; },
-     .unit = Unit::seconds},
+     .unit = Unit::seconds,
+     .page = {.copied = true}},
     {.title = "Share",
      .meaning = "Share of the time of all kernels",
      .place = 40,
@@ -390,7 +392,7 @@ constexpr KernelColumn kKernelColumns[] = {
      .in = kPage,
      .place = 190,
      .value = sort_by_verdict,
-     .page = {.style = "verdict", .html = html_verdict}},
+     .page = {.style = "verdict", .html = html_verdict, .copied = true}},
 };
 
 }  // namespace

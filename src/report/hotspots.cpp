@@ -13,6 +13,9 @@
 namespace roofline {
 namespace {
 
+/// With a full stop: an action follows it.
+std::string sentence(const std::string& text) { return text.empty() || text.ends_with('.') ? text : text + '.'; }
+
 /// A kernel's own time is the subject of its verdict.
 bool of_one_kernel(const Saving& saving) {
   return saving.kind == SavingKind::kernel || saving.kind == SavingKind::traffic;
@@ -42,7 +45,7 @@ std::vector<Hotspot> hotspots_of(const Report& report, const std::vector<Verdict
     all.push_back({.kind = VerdictKind::slow,
                    .what = std::string(to_string(saving.kind)),
                    .seconds = saving.seconds,
-                   .text = saving.what,
+                   .text = sentence(saving.what),
                    .evidence = saving.evidence,
                    .action = saving.action,
                    .rows = {},

@@ -80,8 +80,8 @@ std::vector<std::string> footnotes_of(const Chart& chart) {
   if (nameless > 0 && chart.of_program) {
     notes.push_back(fmt::format("Labelled: the {} longest-running.", chart.named));
   } else if (nameless > 0) {
-    notes.push_back(fmt::format("{} {} no name here for want of room: see the table.", nameless,
-                                nameless == 1 ? "point has" : "points have"));
+    notes.push_back(fmt::format("{} {} not labelled (no space): see the table.", nameless,
+                                nameless == 1 ? "point is" : "points are"));
   }
   return notes;
 }

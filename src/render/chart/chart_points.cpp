@@ -48,7 +48,10 @@ void add_roof(const Chart& chart, const PlottedPoint& p, Group& group) {
 
 /// `run` is the place of an earlier run, nothing for the last.
 Group point_group(const Chart& chart, const PlottedPoint& p, std::optional<std::size_t> run) {
-  Group g{.id = fmt::format("point-{}", p.index), .classes = "point", .title = point_title(p)};
+  Group g{.id = fmt::format("point-{}", p.index),
+          .classes = "point",
+          .title = point_title(p),
+          .title_notes = point_notes(p)};
   if (run) {
     g.id = fmt::format("run-{}-{}", *run, g.id);
     g.data = {{"run", fmt::format("{}", *run)}};

@@ -230,12 +230,18 @@ std::string point_title(const PlottedPoint& plotted) {
   if (p.bound.limiting_ceiling.empty()) return text;
   text += fmt::format(", {}-bound by {}, {} of its roof", to_string(p.bound.label), p.bound.limiting_ceiling,
                       percent(p.fraction_of_roof()));
-  text += other_resources(p);
-  if (p.above_roof()) text += "; above its roof: the roof or the counted work is wrong";
-  if (p.bound.suspect) text += "; the roof is suspect";
-  if (bytes_is_lower_bound(p)) text += "; modelled bytes (lower bound): the intensity is an upper bound";
-  if (p.profiled && !p.profiled->sources.empty()) text += "; " + clean_line(p.profiled->sources);
-  return text;
+  return text + other_resources(p);
+}
+
+std::vector<std::string> point_notes(const PlottedPoint& plotted) {
+  const Point& p = *plotted.point;
+  std::vector<std::string> notes;
+  if (p.bound.limiting_ceiling.empty()) return notes;
+  if (p.above_roof()) notes.emplace_back("above its roof: the roof or the counted work is wrong");
+  if (p.bound.suspect) notes.emplace_back("the roof is suspect");
+  if (bytes_is_lower_bound(p)) notes.emplace_back("modelled bytes (lower bound): the intensity is an upper bound");
+  if (p.profiled && !p.profiled->sources.empty()) notes.push_back(clean_line(p.profiled->sources));
+  return notes;
 }
 
 void add_arrow(Vec center, double radius, const Color& color, std::vector<Item>& items) {

@@ -49,6 +49,8 @@ std::vector<PlottedPoint> plotted_points(const Report&& report) = delete;
 
 /// One line with the figures of a point, for hover and screen readers.
 std::string point_title(const PlottedPoint& point);
+/// Warnings about the point and the sources of its figures; the tables of a page have them too.
+std::vector<std::string> point_notes(const PlottedPoint& point);
 
 /// Gives each marker the area of its row's share of the time, as far as marks that small or large can show; `largest`
 /// is the radius of the one that takes the most. Runs laid over each other share a scale. Returns the seconds that a

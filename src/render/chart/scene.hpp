@@ -67,8 +67,9 @@ using Item = std::variant<Line, Circle, Text>;
 struct Group {
   std::string id = {};  ///< unique in the scene; empty for none
   std::string classes = {};
-  /// Shown on hover, and read by screen readers; a page has it up to its first semicolon. Empty for decoration.
+  /// Shown on hover, and read by screen readers. Empty for decoration.
   std::string title = {};
+  std::vector<std::string> title_notes = {};  ///< appended to the title, except on a page: its tables have them
   std::vector<std::pair<std::string, std::string>> data = {};  ///< data-<first>="<second>"
   std::vector<Item> items = {};
   bool clipped = false;       ///< drawn inside Scene::clip only

@@ -182,10 +182,11 @@ void SvgCanvas::begin_group(const Group& group) {
     if (!layer_is_decoration_) out_ += kAriaHidden;
     out_ += ">";
   } else {
-    // The part of a title after its first semicolon is in the tables of the page.
-    const std::string_view title = group.title;
-    out_ += for_page_ ? fmt::format("><title>{}</title>", escaped(title.substr(0, title.find("; "))))
-                      : fmt::format(" role=\"graphics-symbol\"><title>{}</title>", escaped(title));
+    std::string title = group.title;
+    if (!for_page_) {
+      for (const std::string& note : group.title_notes) title += "; " + note;
+    }
+    out_ += fmt::format("{}><title>{}</title>", for_page_ ? "" : " role=\"graphics-symbol\"", escaped(title));
   }
 }
 

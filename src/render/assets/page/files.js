@@ -91,10 +91,10 @@ const page_markdown = () => {
     if (body) text += markdown_table(column_names(body).map(markdown), [...body.tBodies[0].rows].slice(0, most).map(row => [...row.cells].map(first_line))) + '\n';
   }
   const spend = all('#spend > .spend > li');
-  if (spend.length) text += 'Where to spend time:\n\n' + spend.map(item => `1. **${text_in('.saving b', item)}**: ${text_in('div > p', item)} ${text_in('.do', item)}\n`).join('') + '\n';
+  if (spend.length) text += 'Where to spend time:\n\n' + spend.map(item => `1. **${text_in('.saving b', item)}** (${text_in('.chip', item)}): ${markdown([...one('.chip', item).parentNode.childNodes].slice(1).map(n => n.textContent).join(''))} ${text_in('.do', item)}\n`).join('') + '\n';
   if (rows.length && !changes) {
     const names = column_names(results_table);
-    const wanted = ['Kernel', 'Saving', 'Time', 'Total', '% of roof', '% of burst roof', 'Bound', 'Verdict'].map(name => names.indexOf(name)).filter(i => i >= 0);
+    const wanted = all('thead th', results_table).flatMap((th, i) => 'copied' in th.dataset ? [i] : []);
     text += markdown_table(wanted.map(i => names[i]), matching.filter(row => !row.untimed).slice(0, most).map(row =>
       wanted.map(i => i === 0 ? markdown(one('bdi', element_of(row)).textContent) : first_line(element_of(row).cells[i]))));
     if (matching.length > most) text += `\nand ${matching.length - most} more.\n`;
