@@ -1,4 +1,4 @@
-// What became of one machine's ceilings over its calibrations.
+// Steps and drifts of one machine's ceilings over its calibrations.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace {
 
 struct Series {
   CeilingKind kind = CeilingKind::bandwidth;
-  std::vector<double> logs;                      ///< of the values, in the order of time
-  std::vector<const MachineSummary*> summaries;  ///< beside them
+  std::vector<double> logs;                      ///< logarithms of the values, by time
+  std::vector<const MachineSummary*> summaries;  ///< the calibration of each value
 };
 
 double median_of(const std::vector<double>& values, std::size_t begin, std::size_t end) {
@@ -22,7 +22,7 @@ double median_of(const std::vector<double>& values, std::size_t begin, std::size
       {values.begin() + static_cast<std::ptrdiff_t>(begin), values.begin() + static_cast<std::ptrdiff_t>(end)});
 }
 
-/// The sum of distances from a level before `cut` and one from it on.
+/// Sum of absolute residuals of two levels: before `cut`, and from it on.
 double misfit(const std::vector<double>& values, std::size_t cut) {
   double sum = 0;
   const double before = cut > 0 ? median_of(values, 0, cut) : 0;
@@ -32,7 +32,7 @@ double misfit(const std::vector<double>& values, std::size_t cut) {
 }
 
 struct Line {
-  double slope = 0;  ///< for each file: the median over all pairs
+  double slope = 0;  ///< per file: median over all pairs (Theil-Sen)
   double misfit = 0;
 };
 
@@ -60,7 +60,7 @@ std::string changed_facts(const MachineSummary& before, const MachineSummary& af
   return text;
 }
 
-/// A step, a drift, or nothing: what fits the series best, where it is large and beyond its scatter.
+/// The best fit of step, drift and constant; a step or drift must be large and exceed the scatter.
 std::optional<CeilingDrift> change_in(const Series& series) {
   const std::vector<double>& values = series.logs;
   if (values.size() < 2) return std::nullopt;
@@ -72,7 +72,7 @@ std::optional<CeilingDrift> change_in(const Series& series) {
   const double step = median_of(values, cut, values.size()) - median_of(values, 0, cut);
   CeilingDrift change;
   change.kind = series.kind;
-  // Of fewer than five files a line fits too easily.
+  // With fewer than five files a line overfits.
   constexpr std::size_t kFewestOfLine = 5;
   constexpr double kBeyondScatter = 4;
   const double least = -std::log(1 - kLeastDeviation);

@@ -1,4 +1,4 @@
-// Why a machine falls behind, as far as its file tells: what differs from the rest of its group.
+// Reasons for an outlier: recorded facts that differ from the rest of its group.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace roofline {
 namespace {
 
-/// What most have is normal when so many have it.
+/// A value is the group's norm if at least this share of its machines has it.
 constexpr double kMost = 0.6;
 constexpr double kAll = 0.95;
 constexpr double kRare = 0.1;
@@ -23,15 +23,15 @@ constexpr float kHotter = 8;  ///< °C
 
 struct Usual {
   std::string value;
-  double share = 0;  ///< of the machines that record the fact
+  double share = 0;  ///< among the machines that record the fact
 };
 
-/// What a group's machines have in common.
+/// The norms of a group.
 struct Usuals {
   std::map<std::string, Usual> facts;
-  std::map<std::string_view, double> limiters;  ///< share of the machines that anything was held down by it
-  double recorded_limiters = 0;                 ///< share of the machines that say whether something was
-  double hottest_c = 0;                         ///< median; 0 where it is not recorded
+  std::map<std::string_view, double> limiters;  ///< share of the machines whose clock it limited
+  double recorded_limiters = 0;                 ///< share of the machines that record clock limits
+  double hottest_c = 0;                         ///< median; 0 if not recorded
 };
 
 float hottest(const MachineSummary& summary) {
@@ -74,7 +74,7 @@ Usuals usuals_of(const FleetGroup& group, const std::vector<MachineSummary>& mac
   return usuals;
 }
 
-/// Whether a fact may slow such a ceiling down.
+/// Whether a fact may explain a low value of the ceiling.
 bool may_explain(const Attribute& fact, const Deviation& slow) {
   const std::optional<Level> level = level_of(slow.label);
   switch (parse_attribute_key(fact.name).value_or(AttributeKey::packages)) {
@@ -87,7 +87,7 @@ bool may_explain(const Attribute& fact, const Deviation& slow) {
     case AttributeKey::power_limit:
     case AttributeKey::highest_core_clock:
       return level != Level::pcie;
-    // Software: it changes launches, and is told besides what it doesn't explain.
+    // Software explains launch overhead only; otherwise it is listed as a difference, not as a reason.
     case AttributeKey::driver:
     case AttributeKey::cuda_runtime:
     case AttributeKey::system:
@@ -113,7 +113,7 @@ void compare_facts(Outlier& outlier, const MachineSummary& summary, const Usuals
   }
 }
 
-/// The clock, where it was lowest beside that of the others.
+/// The lowest clock relative to the group's median.
 void compare_clocks(Outlier& outlier, const MachineSummary& summary, const FleetGroup& group) {
   double least = 1 - kOtherClock;
   std::string text;

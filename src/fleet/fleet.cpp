@@ -1,4 +1,4 @@
-// From calibrations to what is said of them.
+// Calibrations → groups, outliers, reasons and history.
 #include "fleet/fleet.hpp"
 
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 namespace roofline {
 namespace {
 
-/// Calibrations of the same machine, in the order of time.
+/// Calibrations by machine, ordered by time.
 using Histories = std::map<std::string, std::vector<MachineSummary>>;
 
 Histories histories_of(std::vector<MachineSummary> summaries, std::vector<LeftOut>& left_out) {
@@ -34,7 +34,7 @@ Histories histories_of(std::vector<MachineSummary> summaries, std::vector<LeftOu
     };
     history.erase(std::unique(history.begin(), history.end(), again), history.end());
   }
-  // Of a node's file every device is such; it is one file.
+  // Every device of a node's file is left out for the same reason; the file is listed once.
   const auto same_line = [](const LeftOut& a, const LeftOut& b) { return a.file == b.file && a.reason == b.reason; };
   std::vector<LeftOut> lines;
   for (LeftOut& line : left_out) {

@@ -1,5 +1,5 @@
-// Many calibrations as one value: which machines are alike, what is normal for them, who falls behind and why, and
-// what changed over time. docs/fleet.md has the method.
+// Calibrations of many machines: groups of equal hardware, their norms, outliers with reasons, and changes over time.
+// docs/fleet.md describes the method.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace roofline {
 
-/// A file that doesn't count, and why.
+/// A file that is not used, with the reason.
 struct LeftOut {
   std::string file;
   std::string reason;
 };
 
-/// What is normal for one ceiling among machines that are alike.
+/// Distribution of one ceiling among machines of equal hardware.
 struct CeilingNorm {
   std::string_view label;
   CeilingKind kind = CeilingKind::bandwidth;
@@ -26,61 +26,61 @@ struct CeilingNorm {
   double median = 0;
   double spread = 0;            ///< 1.4826 MAD, relative to the median
   std::vector<float> relative;  ///< value / median - 1 of each machine whose ceiling passed its audit, ascending
-  /// From how far below the median on a machine is an outlier; nothing where that isn't judged.
+  /// Relative distance below the median from which a machine is an outlier; empty if the ceiling is not judged.
   std::optional<double> threshold = {};
-  std::vector<std::size_t> suspects;  ///< machines whose ceiling failed its audit, or had none
-  float core_hz = 0;                  ///< median; 0 where it is not recorded
-  float temperature_c = 0;            ///< median; 0 where it is not recorded
+  std::vector<std::size_t> suspects;  ///< machines whose ceiling failed its audit or was not audited
+  float core_hz = 0;                  ///< median; 0 if not recorded
+  float temperature_c = 0;            ///< median; 0 if not recorded
 
-  /// The quantile `p` of the values, in the unit of the ceiling.
+  /// Quantile `p` of the values, in the ceiling's unit.
   double quantile(double p) const;
 };
 
-/// A ceiling of an outlier.
+/// A slow ceiling of an outlier.
 struct Deviation {
   std::string_view label;
   CeilingKind kind = CeilingKind::bandwidth;
   double value = 0;
-  double relative = 0;  ///< value / median - 1: negative
-  double score = 0;     ///< how many times the spread it is below the median
+  double relative = 0;  ///< value / median - 1; negative
+  double score = 0;     ///< distance below the median, in units of the spread
 };
 
 struct Outlier {
   std::size_t machine = 0;              ///< in Fleet::machines
-  std::vector<Deviation> slow;          ///< the furthest below first
-  std::vector<std::string> why;         ///< what differs from the others and bears on these ceilings
-  std::vector<std::string> also;        ///< what differs besides
-  std::vector<std::string> unrecorded;  ///< what would tell and is not in its file
+  std::vector<Deviation> slow;          ///< largest deviation first
+  std::vector<std::string> why;         ///< differences from the group that may explain these ceilings
+  std::vector<std::string> also;        ///< other differences
+  std::vector<std::string> unrecorded;  ///< facts that could explain it, but are not recorded
 };
 
 /// Machines of equal hardware.
 struct FleetGroup {
   std::string name;
   std::vector<std::size_t> machines;  ///< in Fleet::machines
-  std::vector<CeilingNorm> norms;     ///< roofs first, in the order of the files
-  std::vector<Outlier> outliers;      ///< the furthest below first
+  std::vector<CeilingNorm> norms;     ///< roofs first, in file order
+  std::vector<Outlier> outliers;      ///< largest deviation first
   std::vector<std::string> notes;
 
   bool judged() const;
 };
 
-/// A ceiling of one machine that is no longer what it was.
+/// A change of one ceiling over a machine's calibrations.
 struct CeilingDrift {
-  std::size_t machine = 0;  ///< in Fleet::machines: the latest
+  std::size_t machine = 0;  ///< in Fleet::machines
   std::string_view label;
   CeilingKind kind = CeilingKind::bandwidth;
-  bool step = true;   ///< from one file to the next, else over all of them
-  double ratio = 1;   ///< of the level after to that before
-  std::string from;   ///< time of the last file before, or of the first one
-  std::string to;     ///< time of the first file after, or of the last one
-  std::string along;  ///< what else changed in that moment; empty: nothing that is recorded
+  bool step = true;   ///< a step between two files; otherwise a drift over all of them
+  double ratio = 1;   ///< level after / level before
+  std::string from;   ///< time of the last file before the step, or of the first file
+  std::string to;     ///< time of the first file after the step, or of the last file
+  std::string along;  ///< recorded facts that changed at the same time
 };
 
 struct Fleet {
-  std::vector<std::string> paths;        ///< as they were given
-  std::size_t files = 0;                 ///< that were looked at
-  std::vector<MachineSummary> machines;  ///< the latest calibration of each
-  std::vector<FleetGroup> groups;        ///< the largest first
+  std::vector<std::string> paths;        ///< as given on the command line
+  std::size_t files = 0;                 ///< number of files read
+  std::vector<MachineSummary> machines;  ///< latest calibration of each machine
+  std::vector<FleetGroup> groups;        ///< largest first
   std::vector<CeilingDrift> drifts;
   std::vector<LeftOut> left_out;
   std::string created_at;
@@ -89,23 +89,23 @@ struct Fleet {
   std::size_t outliers() const;
 };
 
-/// Fewer machines than this are not judged: nobody can say who of them is normal.
+/// Smaller groups are not judged: they have no reliable norm.
 inline constexpr std::size_t kFewestAlike = 5;
-/// The least that counts: what is written as 3 %.
+/// Smallest deviation that is reported; displayed as 3 %.
 inline constexpr double kLeastDeviation = 0.025;
 
-/// Groups, judges and explains. `left_out` may hold files already; quick, cancelled and repeated calibrations join it.
+/// Groups, judges and explains. Quick, cancelled and repeated calibrations are appended to `left_out`.
 Fleet fleet_of(std::vector<MachineSummary> summaries, std::vector<LeftOut> left_out = {});
 
-// The steps of it, each on its own.
+// The individual steps.
 
-/// Indices of machines of equal hardware, the largest group first.
+/// Groups of machines of equal hardware, largest first.
 std::vector<FleetGroup> groups_of(const std::vector<MachineSummary>& machines);
-/// Fills in norms and outliers, without their reasons.
+/// Sets norms and outliers, without reasons.
 void judge(FleetGroup& group, const std::vector<MachineSummary>& machines);
-/// Fills in the reasons.
+/// Sets the reasons.
 void explain(FleetGroup& group, const std::vector<MachineSummary>& machines);
-/// What changed over the calibrations of one machine, in the order of time; `machine` is its index in the result.
+/// Changes over one machine's calibrations, which are ordered by time. `machine` is copied to the result.
 std::vector<CeilingDrift> drifts_of(const std::vector<const MachineSummary*>& history, std::size_t machine);
 
 }  // namespace roofline

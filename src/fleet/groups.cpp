@@ -1,5 +1,5 @@
-// Which machines are equal hardware. Memory is compared with a tolerance, for what a system leaves of it differs a
-// little; a power limit divides only where enough machines share it, for else it is what is wrong with one.
+// Groups machines of equal hardware. Memory is compared with a tolerance, because the usable size varies slightly. A
+// power limit separates groups only if enough machines share it; a rare limit is a property of the machine.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,9 +15,9 @@ namespace {
 
 using Machines = std::vector<std::size_t>;
 
-/// Equal memory is within this of the next smaller one.
+/// Tolerance for equal memory, relative to the next smaller size.
 constexpr double kSameMemory = 0.05;
-/// A power limit makes a class of its own where so many machines share it.
+/// Machines that must share a power limit to form a separate group.
 constexpr double kClassShare = 0.05;
 
 std::string power_limit(const MachineSummary& summary) {
@@ -40,7 +40,7 @@ std::vector<Machines> by_memory(Machines all, const std::vector<MachineSummary>&
   return classes;
 }
 
-/// Machines of rare limits stay with those of the most common one.
+/// Machines with a rare limit join the group of the most common one.
 std::map<std::string, Machines> by_power_limit(const Machines& all, const std::vector<MachineSummary>& summaries) {
   std::map<std::string, Machines> classes;
   for (const std::size_t machine : all) classes[power_limit(summaries[machine])].push_back(machine);

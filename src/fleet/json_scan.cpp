@@ -1,4 +1,4 @@
-// Sixteen bytes at a time where they are plain text or indentation, which most bytes of a file are.
+// Scans plain text and indentation, most of a file's bytes, 16 bytes at a time (SIMD).
 #include "fleet/json_scan.hpp"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ Bytes bytes_at(const char* at) {
   return bytes;
 }
 
-/// How many come before the first that is -1, of bytes that are that or 0.
+/// Number of leading zero bytes; each byte is 0 or -1.
 int zeros(Bytes bytes) {
 #ifdef __SSE2__
   return std::countr_zero(static_cast<unsigned>(__builtin_ia32_pmovmskb128(reinterpret_cast<CharBytes>(bytes))) |
@@ -52,12 +52,12 @@ class JsonScan {
  private:
   static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
-  /// 0 at the end.
+  /// 0 at the end of the document.
   int peek() const { return static_cast<unsigned char>(*at_); }
   void expect(bool right) const {
     if (!right) fail(at_ + 1);
   }
-  /// `upto`: behind the first byte that is wrong.
+  /// `upto`: one past the first invalid byte.
   [[noreturn]] void fail(const char* upto) const {
     if (upto >= end_) throw UsageError("breaks off: half a file");
     throw UsageError(fmt::format("no JSON from byte {} on", upto - begin_));
@@ -93,14 +93,14 @@ class JsonScan {
   const char* end_;
   JsonTaker& taker_;
   const char* token_ = nullptr;  ///< where its text or number begins
-  bool whole_ = false;           ///< a number without fraction and exponent
-  bool spelled_ = false;         ///< a text with escapes, without which it is `spelling_`
+  bool whole_ = false;           ///< the number has neither fraction nor exponent
+  bool spelled_ = false;         ///< the string has escapes; `spelling_` is its decoded form
   std::string spelling_;
-  std::vector<char> open_;       ///< objects and arrays that are open: whether it is an object
-  std::size_t skipped_ = kNone;  ///< how many are open around the member that is not wanted
+  std::vector<char> open_;       ///< open objects (true) and arrays (false)
+  std::size_t skipped_ = kNone;  ///< nesting depth of the member that is skipped; kNone outside of one
 };
 
-/// Which some editors put before a text.
+/// Byte order mark, which some editors write.
 void JsonScan::skip_mark() {
   if (peek() != 0xEF) return;
   for (const int byte : {0xEF, 0xBB, 0xBF}) {
@@ -109,7 +109,7 @@ void JsonScan::skip_mark() {
   }
 }
 
-/// Mostly one, or a line feed and up to some twenty.
+/// Typically one space, or a line feed and up to 20 spaces.
 void JsonScan::skip_blanks() {
   const char* at = at_;
   while (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t') {
@@ -131,7 +131,7 @@ void JsonScan::scan_word(std::string_view word) {
   }
 }
 
-/// What stands there may be right, but not there.
+/// The token is valid JSON, but not at this position.
 void JsonScan::fail_at_token() {
   switch (peek()) {
     case 0:
@@ -178,13 +178,13 @@ void JsonScan::scan_number() {
     if (peek() == '+' || peek() == '-') ++at_;
     scan_digits();
   }
-  // Whether wanted or not, numbers are such that a double can hold.
+  // Numbers must be representable as a double, also in skipped members.
   if ((exponent || at_ - token_ > std::numeric_limits<double>::max_exponent10) && !std::isfinite(number())) fail(at_);
 }
 
 double JsonScan::number() const {
   double value = 0;
-  // Too small is not told from too large here.
+  // Underflow and overflow give the same error.
   if (std::from_chars(token_, at_, value).ec != std::errc())
     value = std::strtod(std::string(token_, at_).c_str(), nullptr);
   return value == 0 && whole_ ? 0 : value;  // "-0" is an integer
@@ -198,7 +198,8 @@ void JsonScan::scan_text() {
     const char* at = at_;
     while (end_ - at >= 16) {
       const Bytes bytes = bytes_at(at);
-      const int plainly = zeros((bytes < ' ') | (bytes == '"') | (bytes == '\\'));  // negative: of several bytes
+      const int plainly =
+          zeros((bytes < ' ') | (bytes == '"') | (bytes == '\\'));  // negative: part of a multi-byte sequence
       at += plainly;
       if (plainly < 16) break;
     }
@@ -241,7 +242,7 @@ void JsonScan::scan_escape() {
     spelling_ += kMeant[which];
     return;
   }
-  // Beyond 16 bits by two of them.
+  // Code points beyond 16 bits are surrogate pairs.
   unsigned point = scan_hex();
   if (point >= 0xD800 && point < 0xDC00) {
     for (const char c : {'\\', 'u'}) {
@@ -272,7 +273,7 @@ void JsonScan::scan_escape() {
   }
 }
 
-/// A code point of several bytes: as UTF-8 has it, the shortest form and no surrogate.
+/// Validates a multi-byte UTF-8 sequence: shortest form, no surrogate.
 void JsonScan::scan_wide() {
   const int lead = peek();
   expect(lead >= 0xC2 && lead <= 0xF4);
@@ -301,7 +302,7 @@ void JsonScan::close() {
   if (wanted()) taker_.close(object);
 }
 
-/// Its key, and on to its value.
+/// Reads the key and advances to its value.
 void JsonScan::begin_member() {
   if (*at_ != '"') fail_at_token();
   scan_text();
@@ -312,7 +313,7 @@ void JsonScan::begin_member() {
   skip_space();
 }
 
-/// A text, a number or a word.
+/// A string, number or literal.
 void JsonScan::scan_value() {
   switch (*at_) {
     case '"':
@@ -340,7 +341,7 @@ void JsonScan::document() {
   skip_mark();
   skip_space();
   for (;;) {
-    // A value begins.
+    // Start of a value.
     if (*at_ == '{' || *at_ == '[') {
       const bool object = *at_++ == '{';
       open(object);
@@ -354,12 +355,12 @@ void JsonScan::document() {
     } else {
       scan_value();
     }
-    // A value has ended.
+    // End of a value.
     for (;;) {
       if (open_.size() == skipped_) skipped_ = kNone;
       skip_space();
       if (open_.empty()) {
-        if (*at_ != 0) fail_at_token();  // some systems leave zeros of a file's end
+        if (*at_ != 0) fail_at_token();  // after a crash some file systems pad a file with zeros
         return;
       }
       const bool object = open_.back() != 0;

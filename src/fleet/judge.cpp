@@ -1,5 +1,5 @@
-// Which machines fall behind: a robust score for each ceiling, and how large it must be, from the group's own noise.
-// docs/fleet.md has the reasons, tests/unit/fleet_test.cpp the rates of false alarms.
+// Outlier detection: a robust score per ceiling, with a threshold from the group's own noise. docs/fleet.md gives the
+// reasons, tests/unit/fleet_test.cpp the false alarm rates.
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
@@ -10,16 +10,16 @@
 namespace roofline {
 namespace {
 
-/// So many machines that a group shows its noise's tail by itself.
-constexpr std::size_t kTailShows = 50;
-/// Of 2,000 machines, or of a group that is larger; per ceiling and machine it is that over their number.
+/// Machines from which the tail of the noise is estimated from the group itself.
+constexpr std::size_t kEnoughForTail = 50;
+/// Expected false alarms per 2,000 machines, or per group if it is larger, over all ceilings.
 constexpr double kFalseAlarms = 0.5;
-constexpr double kFleetOfThem = 2000;
-/// What calibrations of one device differ by at the least, whatever a few of them say.
-constexpr double kQuietest = 0.0005;
+constexpr double kReferenceFleet = 2000;
+/// Lower bound of the spread: repeated calibrations of one device differ by at least this.
+constexpr double kLeastSpread = 0.0005;
 constexpr double kMadToSigma = 1.4826;
 
-/// A ceiling over the machines that count: how far each is below the median, in the logarithm.
+/// One ceiling over all judged machines: logarithmic distances below the median.
 struct Column {
   std::vector<std::pair<double, std::size_t>> values;  ///< with the machine
   std::vector<float> clocks, temperatures;
@@ -56,26 +56,26 @@ void centre(Column& column, CeilingNorm& norm) {
   column.sorted = column.below;
   std::sort(column.sorted.begin(), column.sorted.end());
   norm.spread = kMadToSigma * median(distances);
-  column.sigma = std::max(norm.spread, kQuietest);
+  column.sigma = std::max(norm.spread, kLeastSpread);
   norm.core_hz = median_of(column.clocks);
   norm.temperature_c = median_of(column.temperatures);
 }
 
-/// How much further than its tenth part the slow side of a column may reach, as that side itself goes on: by its
-/// quantiles at 25 and 10 %, as an exponential tail. Faults of less than a tenth of the machines don't move these.
+/// Threshold of the slow side at probability `p`, relative to its 90 % quantile: exponential extrapolation from the 75
+/// % and 90 % quantiles, which faults of fewer than a tenth of the machines do not move.
 double slow_tail(const Column& column, double p) {
   const double tenth = quantile(column.sorted, 0.9);
   const double quarter = quantile(column.sorted, 0.75);
-  if (tenth <= kQuietest) return 1;
+  if (tenth <= kLeastSpread) return 1;
   return 1 + (tenth - quarter) / tenth * std::log(0.1 / p) / std::log(2.5);
 }
 
-/// The same as the fast side goes on, whose extremes are noise and no faults: over all columns, as a power law, whose
-/// exponent is what the last hundredth says, up to that of Student's t with three degrees of freedom.
+/// The same from the fast side of all columns, whose extremes are noise, not faults: a power law whose exponent comes
+/// from the last hundredth, at most that of Student's t with three degrees of freedom.
 double fast_tail(const std::vector<const Column*>& columns, double p) {
-  std::vector<double> beyond;  // in units of the column's tenth on that side
+  std::vector<double> beyond;  // in units of the column's 10 % quantile on that side
   for (const Column* column : columns) {
-    const double tenth = std::max(-quantile(column->sorted, 0.1), 1.2816 * kQuietest);
+    const double tenth = std::max(-quantile(column->sorted, 0.1), 1.2816 * kLeastSpread);
     for (const double below : column->sorted) {
       if (below >= 0) break;
       beyond.push_back(-below / tenth);
@@ -83,7 +83,7 @@ double fast_tail(const std::vector<const Column*>& columns, double p) {
   }
   constexpr std::size_t kEnough = 1000;
   if (beyond.size() < kEnough) return 1;
-  // Of all values half are on this side.
+  // Half of all values are on this side.
   const double hundredth = quantile_of(beyond, 1 - 0.02);
   const double thousandth = quantile_of(beyond, 1 - 0.002);
   const double exponent = std::clamp(std::log(thousandth / hundredth) / std::log(10), 0.0, 1.0 / 3);
@@ -97,12 +97,12 @@ void set_thresholds(std::vector<CeilingNorm>& norms, std::vector<Column>& column
     if (norms[i].role != Role::roof || columns[i].values.size() < kFewestAlike) continue;
     judged.push_back(&columns[i]);
     sigmas.push_back(columns[i].sigma);
-    if (columns[i].values.size() >= kTailShows) large.push_back(&columns[i]);
+    if (columns[i].values.size() >= kEnoughForTail) large.push_back(&columns[i]);
   }
   if (judged.empty()) return;
   const double typical = median(sigmas);
   const double p =
-      kFalseAlarms / std::max(kFleetOfThem, static_cast<double>(machines)) / static_cast<double>(judged.size());
+      kFalseAlarms / std::max(kReferenceFleet, static_cast<double>(machines)) / static_cast<double>(judged.size());
   for (const Column* column : large) slopes.push_back(slow_tail(*column, p));
   const double usual_tail = slopes.empty() ? 1 : median(slopes);
   const double tail = std::max(usual_tail, fast_tail(large, p));
@@ -110,15 +110,15 @@ void set_thresholds(std::vector<CeilingNorm>& norms, std::vector<Column>& column
     const Column& column = columns[i];
     if (norms[i].role != Role::roof || column.values.size() < kFewestAlike) continue;
     const auto count = static_cast<double>(column.values.size());
-    const bool few = column.values.size() < kTailShows;
-    // The spread of a few is large or small by chance, and that of most ceilings tells more.
+    const bool few = column.values.size() < kEnoughForTail;
+    // The spread of few values is unreliable: average it with the typical spread of all ceilings.
     const double weight = count / (count + 8);
     const double shared = std::sqrt(weight * column.sigma * column.sigma + (1 - weight) * typical * typical);
     const double sigma = few ? std::max(shared, typical) : column.sigma;
     double threshold = std::max(-std::log(1 - kLeastDeviation), (4.5 + 60 / count) * sigma);
     if (!few) {
       const double tenth = std::max(quantile(column.sorted, 0.9), 1.2816 * column.sigma);
-      const bool own = column.values.size() >= 10 * kTailShows;
+      const bool own = column.values.size() >= 10 * kEnoughForTail;
       threshold = std::max(threshold, tenth * std::max(tail, own ? slow_tail(column, p) : 1));
     }
     norms[i].threshold = 1 - std::exp(-threshold);

@@ -1,5 +1,5 @@
-// What a fleet knows of one calibration: who was measured, the facts that may explain a difference, and each ceiling's
-// value with what was seen while it was measured. A tenth of a Machine, for there may be 100,000.
+// Summary of one calibration: the device, facts that may explain a difference, and each ceiling's value and conditions.
+// A tenth of the size of a Machine, because a fleet may have 100,000.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace roofline {
 
-/// The same text, kept until the program ends and only once: names of ceilings repeat in every file.
+/// Interned string, valid until the program ends: names of ceilings repeat in every file.
 std::string_view interned(std::string_view text);
 
 struct CeilingSummary {
@@ -22,15 +22,15 @@ struct CeilingSummary {
   Role role = Role::roof;
   CheckStatus audit = CheckStatus::not_run;
   double value = 0;
-  float core_hz = 0;  ///< 0 where it is not recorded
+  float core_hz = 0;  ///< 0 if not recorded
   float temperature_c = std::numeric_limits<float>::quiet_NaN();
-  std::optional<std::string_view> limiter = {};  ///< what held the clock down; empty: nothing did
-  std::string_view contention = {};              ///< what else ran meanwhile; empty: nothing to speak of
+  std::optional<std::string_view> limiter = {};  ///< clock-limit reason; empty string: not limited
+  std::string_view contention = {};              ///< other load during the measurement; empty if negligible
 };
 
 struct MachineSummary {
   std::string file;
-  std::string host;  ///< its name; of files that don't record it their own name
+  std::string host;  ///< host name; the file name if not recorded
   bool host_recorded = false;
   DeviceKind kind = DeviceKind::cpu;
   int index = 0;
@@ -43,7 +43,7 @@ struct MachineSummary {
   std::string measured_at;
   bool quick = false;
   bool cancelled = false;
-  std::vector<Attribute> facts;  ///< attributes, driver, clocks and versions; not what tells one device from another
+  std::vector<Attribute> facts;  ///< attributes, driver, clocks and versions; no serial numbers or addresses
   std::vector<CeilingSummary> ceilings;
 
   /// "cpu" or "GPU 3 (360f7906)".
@@ -54,7 +54,7 @@ struct MachineSummary {
   const CeilingSummary* find(std::string_view label) const;
 };
 
-/// The calibrations in a machine.json or report.json, one a device. Throws UsageError with what is wrong with it.
+/// The calibrations in a machine.json, node.json or report.json, one per device. Throws UsageError with the defect.
 std::vector<MachineSummary> read_machine_summaries(const std::string& text, const std::string& file);
 
 }  // namespace roofline

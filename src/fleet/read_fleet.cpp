@@ -31,7 +31,7 @@ void list_folder(const fs::path& folder, FleetFiles& found, std::vector<std::str
     for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
       std::error_code unknown;
       if (entry->is_directory(unknown)) {
-        // A link to a folder may lead back up.
+        // A symbolic link may form a cycle.
         if (!entry->is_symlink(unknown)) left.push_back(entry->path());
       } else if (entry->path().extension() == ".json") {
         files.push_back(entry->path().string());
@@ -58,7 +58,7 @@ std::vector<std::string> files_at(const std::vector<std::string>& paths, FleetFi
   return files;
 }
 
-/// Into `text`, whose memory is used again and again.
+/// Reads into `text`, whose memory is reused.
 void read_whole(const std::string& path, std::string& text) {
   std::error_code error;
   if (!fs::is_regular_file(path, error)) throw UsageError(error ? error.message() : "is no file");
@@ -106,7 +106,7 @@ FleetFiles read_fleet(const std::vector<std::string>& paths) {
   if (interrupted()) throw Error("interrupted");
   const std::set<std::string> named(paths.begin(), paths.end());
   for (std::size_t i = 0; i < files.size(); ++i) {
-    // Of a folder, what describes no machine (an earlier fleet.json) is no input.
+    // Files of a folder that are not machine files (an earlier fleet.json) are not inputs.
     if (named.contains(files[i]) || !outcomes[i].summaries.empty()) add_input(files[i]);
     if (!outcomes[i].reason.empty()) found.left_out.push_back({files[i], outcomes[i].reason});
     for (MachineSummary& summary : outcomes[i].summaries) found.summaries.push_back(std::move(summary));

@@ -1,4 +1,4 @@
-// Files of many machines, read side by side. Nothing in them is fatal: what can't be used is listed with its reason.
+// Reads files of many machines in parallel. No file is fatal: unusable ones are listed with the reason.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct FleetFiles {
   std::size_t files = 0;
 };
 
-/// Files, and all .json files in folders and those below. A path that isn't there is a UsageError, for it was named.
+/// Files, and all .json files in folders, recursively. Throws UsageError if a given path does not exist.
 FleetFiles read_fleet(const std::vector<std::string>& paths);
 
 }  // namespace roofline

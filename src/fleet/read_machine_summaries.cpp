@@ -1,5 +1,5 @@
-// machine.json and node.json as a stream of events, of which a table says what becomes of each: most of a file is
-// audits, sweeps and intervals, of which nothing is kept and nothing is told.
+// Reads machine.json and node.json as a stream of events. A table maps members to handlers; audits, sweeps and
+// intervals, most of a file, are skipped.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,33 +19,33 @@
 namespace roofline {
 namespace {
 
-/// A rate of a node that is one device's: of a link from it, or what it has left when all work.
+/// A rate of one device in a node: of a link from it, or measured while all devices work.
 struct NodeRate {
   int device = -1, peer = -1;
   std::string name, regime;
   CeilingSummary ceiling;
 };
 
-/// What is read of a node beside its machines.
+/// A node while it is read, without its machines.
 struct PartialNode {
   NodeRate rate;
-  int from = -1, to = -1;               ///< of the link at hand
-  std::vector<NodeRate> link;           ///< its ceilings
-  std::vector<NodeRate> links, shared;  ///< all of them
+  int from = -1, to = -1;               ///< of the current link
+  std::vector<NodeRate> link;           ///< ceilings of the current link
+  std::vector<NodeRate> links, shared;  ///< of the node
 };
 
-/// What is read of a machine before it is known to be whole.
+/// A machine while it is read, not yet validated.
 struct PartialMachine {
   MachineSummary summary;
   CeilingSummary ceiling;
-  std::string name, regime;  ///< of the ceiling
+  std::string name, regime;  ///< of the current ceiling
   Attribute attribute;
   std::string schema;
   bool has_ceilings = false;
   PartialNode node;
 };
 
-/// A number, a text or a boolean, and where it stands.
+/// A number, string or boolean, and its path.
 struct Value {
   std::string_view path;
   std::optional<double> number = {};
@@ -94,7 +94,7 @@ struct Wanted {
   Take take;
 };
 
-/// The members that a fleet wants, by their path; elements of an array have that of the array.
+/// Handlers of the members that are kept, by path; array elements have the array's path.
 const std::vector<Wanted>& members_wanted() {
   static const std::vector<Wanted> kTable = {
       {"schema", [](PartialMachine& d, const Value& v) { d.schema = v.word(); }},
@@ -161,7 +161,7 @@ const std::vector<Wanted>& members_wanted() {
   return kTable;
 }
 
-/// A wanted member, or one that has such inside of it.
+/// A member that is kept, or that contains one.
 struct Member {
   std::string_view name, path;
   Take take = nullptr;
@@ -169,7 +169,7 @@ struct Member {
 
   const Member* find(std::string_view wanted) const {
     for (const Member& member : inner) {
-      // Few are as long, and what is asked for is mostly none of them.
+      // Most lookups fail: length and last character reject them early.
       if (member.name.size() == wanted.size() && member.name.back() == wanted.back() && member.name == wanted) {
         return &member;
       }
@@ -178,7 +178,7 @@ struct Member {
   }
 };
 
-/// All of them, as the document has them.
+/// The tree of all members that are kept.
 const Member& document_wanted() {
   static const Member kDocument = [] {
     Member document;
@@ -198,8 +198,8 @@ const Member& document_wanted() {
   return kDocument;
 }
 
-/// Of each device and ceiling of links two: what is usual of its links, and the slowest of those to devices that are
-/// not slower themselves, so that of a slow pair both ends have it, and a slow device alone has its own.
+/// Two ceilings per device and kind of link: the median of its links, and the slowest link to a peer that is not slow
+/// itself. A slow pair thus shows at both ends, and a slow device only at itself.
 void put_links(const std::vector<NodeRate>& links, std::vector<MachineSummary>& summaries) {
   std::map<std::string, std::map<int, std::vector<const NodeRate*>>> by_name;
   for (const NodeRate& rate : links) {
@@ -250,7 +250,7 @@ class SummaryTaker : public JsonTaker {
   void text(std::string_view value) override { take({.path = here_->path, .text = value}); }
   void truth(bool value) override { take({.path = here_->path, .truth = value}); }
   bool key(std::string_view name) override {
-    // A report has its machine under that key, and a node its machines.
+    // The machine of a report, the machines of a node.
     const bool outermost = around_.size() == 1;
     if (outermost) in_machines_ = in_node_ && name == "machines";
     const bool machine = outermost && (name == "machine" || in_machines_);
@@ -299,7 +299,7 @@ class SummaryTaker : public JsonTaker {
 
   void take(const Value& value) {
     if (around_.empty()) throw UsageError("is no machine file");
-    // Of the run, not of its machine; of the node, not of one of its machines.
+    // A member of the report or node itself, not of its machine.
     if ((in_report_ || in_node_) && around_.size() == 1) return;
     if (here_->take == nullptr) return;
     here_->take(partial_, value);
@@ -307,7 +307,7 @@ class SummaryTaker : public JsonTaker {
     in_report_ = in_report_ || partial_.schema == kReportSchema;
     in_node_ = in_node_ || partial_.schema == kNodeSchema;
     const bool known = partial_.schema == kMachineSchema || (around_.size() == 1 && (in_report_ || in_node_));
-    // Other programs' files are left at once.
+    // Stop reading files of other programs immediately.
     if (!known) value.fail(fmt::format("is {}, no calibration", shorten(clean_line(partial_.schema), 40)));
   }
 
@@ -336,7 +336,7 @@ class SummaryTaker : public JsonTaker {
     partial_.node.shared.push_back(rate);
   }
 
-  /// Which devices its ceilings are of is known when all of it is.
+  /// The devices of a link are known only when the link is complete.
   void end_link() {
     PartialNode& node = partial_.node;
     for (NodeRate& rate : node.link) {
@@ -363,8 +363,8 @@ class SummaryTaker : public JsonTaker {
   const Member* const together_ = document_.find("together");
   const Member* const links_ = document_.find("links");
   const Member* const link_ceilings_ = links_->find("ceilings");
-  const Member* here_ = &document_;    ///< what the next value is
-  std::vector<const Member*> around_;  ///< the objects that are open
+  const Member* here_ = &document_;    ///< the member of the next value
+  std::vector<const Member*> around_;  ///< the open objects
 };
 
 void SummaryTaker::end_machine() {

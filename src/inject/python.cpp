@@ -1,7 +1,7 @@
-// Frames of the interpreter are read where they lie: they are the calling thread's own, so they stand still while it
-// launches, and its lock, which another thread may hold, is not waited for. What a frame's code and module are called
-// is asked of Python, with the lock, once for each. Where frames lie is known for some versions and checked against
-// what Python itself says; for others Python is asked each time.
+// Reads the interpreter's frames directly from memory, without the GIL. They belong to the calling thread, so they do
+// not change while it launches. The names of a frame's code and module are queried through the C API, with the GIL,
+// once each. The memory layout is known for some versions and verified against the C API; for other versions every
+// query uses the C API.
 #include "inject/python.hpp"
 
 #include <dlfcn.h>
@@ -24,10 +24,10 @@ namespace {
 
 struct Object;  // a PyObject
 
-/// Where in its code a frame is: an address, or a number, which only has to be the same again.
+/// The position of a frame in its code: an address or an offset. Only compared for equality.
 using Instruction = std::uintptr_t;
 
-/// Functions of the interpreter's stable C API, and a few that are as old.
+/// Functions of the interpreter's stable C API, and a few outside of it that all supported versions have.
 struct Api {
   int (*is_initialized)() = nullptr;
   int (*is_finalizing)() = nullptr;
@@ -56,13 +56,13 @@ struct Api {
   const void* cell_type = nullptr;
 };
 
-/// Where a version of the interpreter keeps what is read without it, in bytes.
+/// Byte offsets of the fields that are read directly, for one version of the interpreter.
 struct Layout {
-  int thread_frame;  ///< in a thread's state: the innermost frame, or what points to it
+  int thread_frame;  ///< in PyThreadState: the innermost frame, or the pointer to it
   bool indirect;
   int pointed_frame;
   int code, previous, instruction, owner, locals;
-  int c_stack_owner;  ///< of frames that are no code's
+  int c_stack_owner;  ///< owner value of frames without Python code
 };
 constexpr Layout k311 = {56, true, 8, 32, 48, 56, 69, 72, -1};
 constexpr Layout k312 = {56, true, 0, 0, 8, 56, 70, 72, 3};
@@ -71,11 +71,11 @@ constexpr int kTypeOffset = 8, kCellContent = 16, kWeakTarget = 16;
 
 constexpr int kDeepest = 400;
 
-/// What the code of a frame is to us.
+/// Classification of a frame's code.
 enum class Owner : std::uint8_t { unknown, library, package, program };
 struct Code {
   Owner owner = Owner::unknown;
-  bool runs_module = false;  ///< torch.nn.Module's, whose first argument is the module
+  bool runs_module = false;  ///< a call wrapper of torch.nn.Module; its first argument is the module
 };
 
 struct ModuleName {
@@ -85,27 +85,27 @@ struct ModuleName {
 
 struct Python {
   Api api;
-  const Layout* layout = nullptr;  ///< nullptr: Python is asked each time
+  const Layout* layout = nullptr;  ///< nullptr: every query uses the C API
   enum class Check : int { due, running, done };
   std::atomic<Check> check = Check::due;  ///< of the layout
 
-  std::mutex mutex;  // never held while Python is asked
+  std::mutex mutex;  // never held during a call of the C API
   std::unordered_map<const Object*, Code> codes;
   std::unordered_map<const Object*, std::unordered_map<Instruction, spool::Id>> lines;
   std::unordered_map<const Object*, ModuleName> modules;
-  std::string plain_root;  ///< class whose modules' paths stand without it
+  std::string plain_root;  ///< the first root module's class: paths of its modules have no prefix
 };
 std::atomic<Python*> found_python;
 
 template <typename Value>
 Value at(const void* base, int offset) {
   Value value;
-  // NOLINTNEXTLINE(bugprone-sizeof-expression): what is read may be a pointer
+  // NOLINTNEXTLINE(bugprone-sizeof-expression): Value may be a pointer
   std::memcpy(&value, static_cast<const char*>(base) + offset, sizeof(Value));
   return value;
 }
 
-/// The interpreter's lock, with the program's pending error put aside.
+/// Holds the GIL; saves and restores the program's pending exception.
 class Locked {
  public:
   explicit Locked(const Api& api) : api_(api), state_(api.ensure()) {
@@ -190,7 +190,7 @@ void walk(const Layout& layout, const void* thread, const Visit& visit) {
   }
 }
 
-/// The same by Python's own functions, whose lock the caller holds; `frame` is a frame object.
+/// The same through the C API; `frame` is a frame object. The caller holds the GIL.
 template <typename Visit>
 void walk(const Api& api, void* thread, const Visit& visit) {
   Reference frame(api, api.thread_frame(thread));
@@ -203,7 +203,7 @@ void walk(const Api& api, void* thread, const Visit& visit) {
   }
 }
 
-/// Reads memory that may not be there.
+/// Reads memory that may be unmapped.
 bool read_safely(const void* from, void* to, std::size_t size) {
   iovec local = {to, size};
   iovec remote = {const_cast<void*>(from), size};
@@ -212,12 +212,12 @@ bool read_safely(const void* from, void* to, std::size_t size) {
 
 template <typename Value>
 bool read_safely(const void* base, int offset, Value& value) {
-  // NOLINTNEXTLINE(bugprone-sizeof-expression): what is read may be a pointer
+  // NOLINTNEXTLINE(bugprone-sizeof-expression): Value may be a pointer
   return base != nullptr && read_safely(static_cast<const char*>(base) + offset, &value, sizeof(Value));
 }
 
-/// Whether frames lie where the layout says: the codes found there must be those that Python names. Nothing where the
-/// thread has none, as autograd's.
+/// Whether the layout is right: the code objects that it finds must equal those of the C API. Empty if the thread has
+/// no frames (autograd's threads).
 std::optional<bool> check(const Layout& layout, const Api& api, void* thread) {
   std::vector<const Object*> said;
   walk(api, thread, [&](const Object* code, Instruction, const void*) {
@@ -243,20 +243,20 @@ std::optional<bool> check(const Layout& layout, const Api& api, void* thread) {
   return found == said;
 }
 
-// --- what code is
+// --- classification of code
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-/// By the file that code comes from: the program's own; another's, which stands in where there is no own; or a
-/// library's, whose lines nobody could change.
+/// By the source file: the program's own, a package (used if the stack has no frame of the program), or a library,
+/// whose lines are never reported.
 Owner owner_of(std::string_view file) {
   if (file.empty()) return Owner::library;
   if (file.front() == '<') {
     if (file == "<stdin>" || file.starts_with("<ipython")) return Owner::program;
-    // "python -c", but also what Triton makes its launchers of.
+    // "python -c", but also Triton's generated launchers.
     return file == "<string>" ? Owner::package : Owner::library;
   }
-  // Code that torch.compile and Triton make.
+  // Code generated by torch.compile and Triton.
   if (contains(file, "/torchinductor_") || contains(file, "/.triton/")) return Owner::library;
   for (const std::string_view folder : {"/site-packages/", "/dist-packages/"}) {
     const std::size_t found = file.find(folder);
@@ -284,15 +284,15 @@ Code ask_code(const Api& api, Object* code) {
     const std::string name = text_attribute(api, code, "co_name");
     result.runs_module = name == "_call_impl" || name == "_wrapped_call_impl";
   }
-  api.increase(code);  // for good, so that its address stays its own
+  api.increase(code);  // never released, so that its address is not reused
   return result;
 }
 
-/// A small cache of a thread's: what it asked lately.
+/// A small direct-mapped cache per thread.
 template <typename Key, typename Value, std::size_t kSlots>
 class Recent {
  public:
-  /// nullptr: not known here.
+  /// nullptr if absent.
   Value* find(const Key& key, std::size_t hash) {
     Slot& slot = slots_[hash % kSlots];
     return slot.used && slot.key == key ? &slot.value : nullptr;
@@ -310,7 +310,7 @@ class Recent {
 
 std::size_t hash_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer) / 16; }
 
-/// What a thread remembers of the session's Python.
+/// Per-thread caches for one session.
 struct ThreadCache {
   const Session* session = nullptr;
   Recent<const Object*, Code, 1024> codes;
@@ -382,7 +382,7 @@ spool::Id line_of(Session& session, Python& python, ThreadCache& cache, const Ob
 
 // --- modules
 
-/// A path without the parts that wrappers of a model add.
+/// Joins two parts of a path; parts that model wrappers add are omitted.
 std::string joined(const std::string& path, const std::string& part) {
   for (const std::string_view wrapper : {"_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module"}) {
     if (part == wrapper) return path;
@@ -392,7 +392,7 @@ std::string joined(const std::string& path, const std::string& part) {
   return result += part;
 }
 
-/// `visit(module, path)` for a module and all below it. Runs no code of the program's.
+/// Calls `visit(module, path)` for a module and all of its submodules. Runs no code of the program.
 template <typename Visit>
 void visit_modules(const Api& api, Object* module, const std::string& path, int depth, const Visit& visit) {
   constexpr int kDeepestModule = 64;
@@ -404,7 +404,7 @@ void visit_modules(const Api& api, Object* module, const std::string& path, int 
   Object* child = nullptr;
   while (api.dict_next(children.get(), &position, &name, &child) != 0) {
     const std::string part = text_of(api, name);
-    if (part.empty() || !attribute(api, child, "_modules")) continue;  // None stands for no module
+    if (part.empty() || !attribute(api, child, "_modules")) continue;  // None: no module
     visit_modules(api, child, joined(path, part), depth + 1, visit);
   }
 }
@@ -413,7 +413,7 @@ bool alive(const ModuleName& name, const Object* module) {
   return name.reference != nullptr && at<const Object*>(name.reference, kWeakTarget) == module;
 }
 
-/// Names the module, and with it all of the outermost module's. The caller holds Python's lock.
+/// Names the module and all submodules of the outermost module. The caller holds the GIL.
 ModuleName ask_module(Session& session, Python& python, Object* module, Object* outermost) {
   const Api& api = python.api;
   const std::string root_class = class_name(api, outermost);
@@ -427,7 +427,7 @@ ModuleName ask_module(Session& session, Python& python, Object* module, Object* 
   }
   bool named = false;
   for (const auto& [part, path] : found) named = named || part == module;
-  if (!named) found.emplace_back(module, std::string());  // held by something else than a module: its class names it
+  if (!named) found.emplace_back(module, std::string());  // not a submodule of the outermost one: named by its class
   for (const auto& [part, path] : found) {
     {
       const std::lock_guard lock(python.mutex);
@@ -453,7 +453,7 @@ Object* self_of(const Python& python, const void* frame) {
   return self;
 }
 
-/// 0: unknown.
+/// 0 if unknown.
 spool::Id known_module(Python& python, ThreadCache& cache, const Object* module) {
   const std::size_t hash = hash_of(module);
   if (const ModuleName* known = cache.modules.find(module, hash); known != nullptr && alive(*known, module)) {
@@ -478,7 +478,7 @@ spool::Id module_of(Session& session, Python& python, ThreadCache& cache, void* 
   return ask_module(session, python, module, outermost).name;
 }
 
-// --- an interpreter's whereabouts
+// --- finding the interpreter
 
 template <typename Function>
 bool bind(Function& function, const char* name) {
@@ -502,7 +502,7 @@ bool bind_all(Api& api) {
          bind(api.restore_error, "PyErr_Restore") && bind(api.cell_type, "PyCell_Type");
 }
 
-/// "3.12.3 (main, ...)" is 3.12's.
+/// By the text of Py_GetVersion: "3.12.3 (main, ...)" gives the layout of 3.12.
 const Layout* layout_of(std::string_view version) {
   if (contains(version, "free-threading") || contains(version, "experimental free")) return nullptr;
   if (version.starts_with("3.11.")) return &k311;
@@ -511,8 +511,8 @@ const Layout* layout_of(std::string_view version) {
   return nullptr;
 }
 
-/// False: another thread is at it, which must not be waited for, as it waits for the interpreter's lock; or this one
-/// has no frames to tell by.
+/// Whether the layout has been verified. False if another thread is verifying it (waiting could deadlock, because that
+/// thread waits for the GIL), or if this thread has no frames to compare.
 bool checked(Session& session, Python& python, void* thread) {
   if (python.check.load(std::memory_order_acquire) == Python::Check::done) return true;
   Python::Check expected = Python::Check::due;
@@ -533,13 +533,13 @@ bool checked(Session& session, Python& python, void* thread) {
   return true;
 }
 
-/// The thread's state, where it may be looked at.
+/// The thread's PyThreadState; null while Python is not running.
 void* running_thread(const Api& api) {
   if (api.is_initialized() == 0 || (api.is_finalizing != nullptr && api.is_finalizing() != 0)) return nullptr;
   return api.this_thread();
 }
 
-/// Lines alone, by Python's own functions.
+/// Source lines only, through the C API.
 PythonOrigin asked_origin(Session& session, Python& python, ThreadCache& cache, void* thread) {
   PythonOrigin origin;
   const Locked locked(python.api);
@@ -564,7 +564,7 @@ PythonOrigin asked_origin(Session& session, Python& python, ThreadCache& cache, 
   return origin;
 }
 
-/// torch._C._current_autograd_node(), with Python's lock.
+/// torch._C._current_autograd_node(). The caller holds the GIL.
 Reference current_node(const Api& api) {
   Object* const modules = api.modules();
   Object* const torch = modules != nullptr ? api.dict_item(modules, "torch._C") : nullptr;

@@ -1,6 +1,6 @@
-// A node of autograd knows the number it was made with, and launches of the forward that follow its making find that
-// counter one higher: so a launch in backward finds the forward's. Nodes are read where they lie; what is read is
-// checked once against what Python says of the same node.
+// Maps launches of the backward pass to their forward operation. An autograd node stores the sequence number at its
+// creation, and launches of the forward pass that follow see the counter one higher. Nodes are read directly from
+// memory; the layout is verified once against the sequence number that Python returns for the same node.
 #include "inject/torch.hpp"
 
 #include <cxxabi.h>
@@ -35,20 +35,20 @@ struct NodeBeginning {
   std::uint64_t sequence;
 };
 
-/// Nodes that accumulate gradients of leaves were made by no operation.
+/// Sequence number of AccumulateGrad nodes, which no forward operation created.
 constexpr std::uint64_t kNoSequence = UINT64_MAX;
 
-/// Where the forward was when the counter had a value. A ring: a training step makes some thousands of nodes.
+/// Source of the forward launch for each counter value. A ring buffer: a training step creates thousands of nodes.
 class Forwards {
  public:
   void remember(std::uint64_t sequence, const spool::Place& origin) {
     Entry& entry = entries_[sequence % entries_.size()];
-    if (entry.sequence.load(std::memory_order_relaxed) == sequence) return;  // the node's own launches come first
+    if (entry.sequence.load(std::memory_order_relaxed) == sequence) return;  // keep the first launch: the node's own
     entry.place.store(std::uint64_t{origin.line} << 32 | origin.module, std::memory_order_relaxed);
     entry.sequence.store(sequence, std::memory_order_release);
   }
 
-  /// Of the node made at `sequence`. Operations that launch nothing (views) are taken for their neighbours.
+  /// The source for the node created at `sequence`. Operations without a launch (views) get their neighbour's.
   bool find(std::uint64_t sequence, spool::Place& origin) const {
     constexpr std::uint64_t kAhead = 8, kBehind = 32;
     for (std::uint64_t step = 1; step <= kAhead; ++step) {
@@ -93,7 +93,7 @@ std::string short_name(const char* mangled) {
 
 struct NodeType {
   spool::Id name = 0;
-  bool python = false;  ///< the name is the Python class's
+  bool python = false;  ///< torch.autograd.Function: Python has its class name
 };
 
 NodeType type_of(Session& session, const NodeBeginning& node) {
@@ -115,8 +115,7 @@ NodeType type_of(Session& session, const NodeBeginning& node) {
 enum class Trust : int { unknown, yes, no };
 std::atomic<Trust> trust;
 
-/// Whether nodes lie in memory as they are read here. Where there is no Python to ask they are taken for sane by their
-/// numbers.
+/// Whether the assumed layout of nodes is right. Without Python to compare with, a plausible sequence number is enough.
 bool trusted(const NodeBeginning& node) {
   const Trust known = trust.load(std::memory_order_relaxed);
   if (known != Trust::unknown) return known == Trust::yes;
@@ -138,8 +137,8 @@ int find_torch(dl_phdr_info* info, std::size_t, void* path) {
 
 void look_for_torch() {
   if (found_torch.load() != nullptr) return;
-  // By its path, which the loader compares with those of the loaded libraries. For a bare name it opens files in all
-  // folders of its search path, each time: for a moment that takes a descriptor which the program may be about to open.
+  // With a path the loader only compares it with the loaded libraries. With a bare name it opens files in every folder
+  // of its search path, which occupies a file descriptor number that the program may expect.
   std::string path;
   dl_iterate_phdr(find_torch, &path);
   void* const library = path.empty() ? nullptr : dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
@@ -176,7 +175,7 @@ void add_autograd(Session& session, ThreadState& thread, bool own_line, spool::P
     }
     origin.operation = thread.python_node_name;
   }
-  // A Python function's backward has a line of its own, and may run modules again.
+  // The backward of a Python autograd.Function has its own source line and may call modules again.
   spool::Place forward = {};
   if (node.sequence == kNoSequence || !forwards().find(node.sequence, forward)) {
     forward.line = thread.last_backward_line;

@@ -1,4 +1,4 @@
-// The order of cores, the quota, and lists of CPUs as text.
+// Order of cores, CPU quota, and parsing and formatting of CPU lists.
 #include "device/cpu/placement.hpp"
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ std::vector<int> all_cpus(const Cores& cores) {
   return cpus;
 }
 
-/// The first CPU of each core, then the second ones, …
+/// The first CPU of each core, then the second CPU of each core, …
 std::vector<int> one_a_core_first(const Cores& cores, int count) {
   std::vector<int> chosen;
   for (std::size_t sibling = 0; static_cast<int>(chosen.size()) < count; ++sibling) {
@@ -53,7 +53,7 @@ Cores performance_cores(const Topology& topology) {
   return cores;
 }
 
-/// The cores of the CPUs that --cpus names, reduced to these.
+/// The cores of the CPUs in --cpus, with these CPUs only.
 Cores named_cores(const Topology& topology, const std::vector<int>& cpus) {
   Cores cores;
   std::size_t found = 0;
@@ -90,7 +90,7 @@ Cores named_cores(const Topology& topology, const std::vector<int>& cpus) {
                    fmt::format("use --threads {} or fewer", there));
 }
 
-/// The numbers of "3" or "0-3"; nothing when it is neither.
+/// The bounds of "3" or "0-3"; empty if the text is neither.
 std::optional<std::pair<int, int>> range_of(std::string_view text) {
   const std::size_t dash = text.find('-');
   const auto number = [](std::string_view digits) -> std::optional<int> {
@@ -123,7 +123,7 @@ Placement place_threads(const Topology& topology, const PlacementRequest& reques
         fmt::format("performance cores only (CPU {}); all cores: --cpus {}", cpu_list(all_cpus(cores)), cpu_list(all)));
   }
   if (request.threads == 0 && request.cpu_quota > 0) {
-    // More runnable threads than the quota pays for are all stopped together for part of every period.
+    // With more runnable threads than the quota allows, the scheduler throttles all of them in every period.
     threads = std::clamp(static_cast<int>(std::floor(request.cpu_quota)), 1, most);
     if (threads < most) {
       placement.notes.push_back(fmt::format("{} thread{}: the control group's quota is {:.4g} CPUs", threads,
@@ -168,7 +168,7 @@ std::vector<int> parse_cpu_list(const std::string& text, const std::string& opti
 }
 
 std::string cpu_set_name(const std::vector<int>& cpus) {
-  constexpr std::size_t kMostCharacters = 60;  // the rest of an identity takes as many, and file names have 255
+  constexpr std::size_t kMostCharacters = 60;  // the rest of an identity is as long; file names are limited to 255
   const std::string list = cpu_list(cpus);
   std::string name;
   for (const char character : list) {
@@ -179,7 +179,7 @@ std::string cpu_set_name(const std::vector<int>& cpus) {
     }
   }
   if (name.size() <= kMostCharacters) return name;
-  std::uint64_t hash = 0xcbf29ce484222325ULL;  // FNV-1a: the same on every machine and in every build
+  std::uint64_t hash = 0xcbf29ce484222325ULL;  // FNV-1a: stable across machines and builds
   for (const char character : list) hash = (hash ^ static_cast<unsigned char>(character)) * 0x100000001b3ULL;
   return fmt::format("{}-of-{:016x}", cpus.size(), hash);
 }

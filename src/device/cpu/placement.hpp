@@ -1,4 +1,4 @@
-// Which logical CPUs the worker threads are pinned to: plain arithmetic on a topology, a quota and what the user asked.
+// The logical CPUs that worker threads are pinned to: a pure function of topology, quota and options.
 #pragma once
 
 #include <span>
@@ -10,35 +10,35 @@
 namespace roofline {
 
 struct PlacementRequest {
-  int threads = 0;             ///< 0: as many as make sense
+  int threads = 0;             ///< 0: one per core, within the quota
   std::vector<int> cpus = {};  ///< --cpus; empty: the performance cores
   double cpu_quota = 0;        ///< CPU time per wall time that the control group allows; 0: no quota
 };
 
 struct Placement {
   std::vector<int> cpus;  ///< of each worker, in the workers' order; none twice
-  /// The user named these CPUs, and as many threads without --cpus would run on others.
+  /// --cpus was given, and the default placement of as many threads differs.
   bool chosen = false;
-  /// What a reader of the device's description must know: cores left out, a quota that limits. A sentence each.
+  /// Notes for the device description, one sentence each: unused cores, a limiting quota.
   std::vector<std::string> notes = {};
 };
 
-/// One worker a physical core first, in the topology's order, then their SMT siblings. Without --cpus, performance
-/// cores only; 0 threads means one for each core (with --cpus: for each CPU named), but no more than the quota pays
-/// for. Throws UsageError when there are fewer CPUs than threads, or a CPU is named that this process may not use.
+/// One worker per physical core in the topology's order, then their SMT siblings. Without --cpus, performance cores
+/// only; 0 threads means one per core (with --cpus: one per listed CPU), limited by the quota. Throws UsageError if
+/// there are fewer CPUs than threads, or if a listed CPU is not in this process's affinity mask.
 Placement place_threads(const Topology& topology, const PlacementRequest& request);
 
-/// "0-3,8": the kernel's own notation, ascending.
+/// "0-3,8": Linux's CPU list format, ascending.
 std::string cpu_list(std::vector<int> cpus);
 
-/// The CPUs of such a list. Throws UsageError, naming `option`, when it is none or names a CPU twice.
+/// Parses such a list. Throws UsageError with the name of `option` if it is malformed or has duplicates.
 std::vector<int> parse_cpu_list(const std::string& text, const std::string& option);
 
-/// A name for a set of CPUs of lower-case letters, digits and '-', for identities: "0to3-8". No two sets share one
-/// (long lists are abbreviated by a hash of 64 bits).
+/// A unique name for a set of CPUs in lower-case letters, digits and '-', for identities: "0to3-8". Long lists are
+/// abbreviated by a 64-bit hash.
 std::string cpu_set_name(const std::vector<int>& cpus);
 
-/// Those CPUs and the SMT siblings of their cores: where a busy thread of another program is felt.
+/// Those CPUs and the SMT siblings of their cores: other threads there slow down the workers.
 std::vector<int> with_siblings(const Topology& topology, const std::vector<int>& cpus);
 
 }  // namespace roofline

@@ -1,4 +1,4 @@
-// The table of cuBLAS functions, and the one product that is asked of them.
+// Bindings for cuBLAS, and the GEMM that uses them.
 #include "device/cuda/cublas.hpp"
 
 #include <cublas_v2.h>
@@ -14,7 +14,7 @@
 namespace roofline {
 namespace {
 
-/// Written out: cublas_v2.h overloads the name for C++, so decltype can't choose.
+/// Written out because cublas_v2.h overloads the name for C++, so decltype is ambiguous.
 using GemmEx = cublasStatus_t(cublasHandle_t, cublasOperation_t, cublasOperation_t, int m, int n, int k,
                               const void* alpha, const void* a, cudaDataType, int lda, const void* b, cudaDataType,
                               int ldb, const void* beta, void* c, cudaDataType, int ldc, cublasComputeType_t,
@@ -32,7 +32,7 @@ struct CublasFunctions : SharedLibrary {
   decltype(&cublasGetProperty) get_property = symbol("cublasGetProperty");
 };
 
-/// Null where cuBLAS is missing or lacks a function.
+/// Null if cuBLAS is missing or lacks a function.
 const CublasFunctions* cublas_functions() {
   static const CublasFunctions table(cublas_library_names("libcublas"));
   return table.complete() ? &table : nullptr;
@@ -40,7 +40,7 @@ const CublasFunctions* cublas_functions() {
 
 void check_cublas(cublasStatus_t status, const char* what) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
-  // Where the context is lost, CUDA says so better than cuBLAS, which only knows "execution failed".
+  // If the context is lost, CUDA's error is more specific than cuBLAS's "execution failed".
   check(cudaPeekAtLastError(), what);
   throw Error(fmt::format("{}: {}", what, cublas_functions()->status_string(status)));
 }
@@ -96,10 +96,10 @@ CublasHandle::CublasHandle(cudaStream_t stream) : state_(std::make_unique<State>
   check_cublas(table.create(&state_->handle), "creating a cuBLAS handle");
   check_cublas(table.set_stream(state_->handle, stream), "setting cuBLAS's stream");
   state_->workspace = make_device_memory(kCublasWorkspaceBytes);
-  // After the stream: cublasSetStream takes a workspace back.
+  // After cublasSetStream, which resets the workspace.
   check_cublas(table.set_workspace(state_->handle, state_->workspace.get(), kCublasWorkspaceBytes),
                "setting cuBLAS's workspace");
-  // Split-K may otherwise add partial sums in 16 bits.
+  // Otherwise split-K may reduce partial sums in 16 bits.
   const auto mode = static_cast<cublasMath_t>(CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION);
   check_cublas(table.set_math_mode(state_->handle, mode), "setting cuBLAS's precision");
 }
@@ -108,7 +108,7 @@ CublasHandle::~CublasHandle() = default;
 
 void CublasHandle::gemm(const CublasGemm& product) {
   const Types types = types_of(product.dtype);
-  // Scalars are of the type that is computed in.
+  // Scalars have the compute type.
   const bool wide = product.dtype == DType::fp64;
   const double wide_scalars[] = {1, 0};
   const float scalars[] = {1, 0};

@@ -1,4 +1,4 @@
-// cuBLAS, loaded at run time: a program linked against it would not start where it is missing.
+// cuBLAS, loaded at run time, so that the program starts without it.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -14,18 +14,18 @@
 
 namespace roofline {
 
-/// Of every handle. NVIDIA recommends 32 MiB on Hopper (cuBLAS documentation, cublasSetWorkspace); twice that leaves
-/// split-K kernels no reason to fall back.
+/// Workspace of every handle. NVIDIA recommends 32 MiB on Hopper (cuBLAS documentation, cublasSetWorkspace); twice that
+/// is enough for all split-K kernels.
 inline constexpr std::size_t kCublasWorkspaceBytes = std::size_t{64} << 20;
 
-/// Where a library of cuBLAS ("libcublas", "libcublasLt") may be: the loader's own path first, then where the toolkit
-/// puts it. The headers' version first: the newest is not always the one that this build's enumerations belong to.
+/// Candidate paths of a cuBLAS library ("libcublas", "libcublasLt"): the loader's search path, then the toolkit's
+/// folders. The version of the headers comes first, because enumerations may differ in newer versions.
 std::vector<std::string> cublas_library_names(const std::string& library);
 
-/// Why cuBLAS can't be used on this machine, with what to do; nothing when it can.
+/// Why cuBLAS cannot be used on this machine, with the remedy; empty if it can.
 std::optional<std::string> cublas_missing();
 
-/// C = op(A)·op(B) in cuBLAS's own terms: column-major, `m` rows of C.
+/// C = op(A)·op(B) with cuBLAS's conventions: column-major, `m` rows of C.
 struct CublasGemm {
   bool transpose_a = false;
   bool transpose_b = false;
@@ -39,18 +39,18 @@ struct CublasGemm {
   DType dtype = DType::fp32;
 };
 
-/// One cuBLAS handle on one stream, with a workspace of our own: cuBLAS then allocates nothing, and its
-/// calls can be captured into graphs.
+/// One cuBLAS handle on one stream, with its own workspace: cuBLAS then allocates nothing, and its calls can be
+/// captured into graphs.
 class CublasHandle {
  public:
-  /// Throws Error where the library is missing.
+  /// Throws Error if the library is missing.
   explicit CublasHandle(cudaStream_t stream);
   ~CublasHandle();
   CublasHandle(const CublasHandle&) = delete;
   CublasHandle& operator=(const CublasHandle&) = delete;
 
-  /// Enqueues one product. fp64 and fp32 stay as they are; tf32 rounds fp32 operands to tf32; fp16 and bf16 accumulate
-  /// in fp32. Throws Error for 8-bit types.
+  /// Enqueues one product. fp64 and fp32 are computed in their own type; tf32 rounds fp32 operands to tf32; fp16 and
+  /// bf16 accumulate in fp32. Throws Error for 8-bit types.
   void gemm(const CublasGemm& product);
 
   /// "cuBLAS 13.1.0".

@@ -1,4 +1,4 @@
-// The table of cuBLASLt functions, and one product described to them.
+// Bindings for cuBLASLt, and the descriptors of one GEMM.
 #include "device/cuda/cublaslt.hpp"
 
 #include <cublasLt.h>
@@ -34,7 +34,7 @@ struct CublasLtFunctions : SharedLibrary {
   decltype(&cublasLtGetStatusString) status_string = symbol("cublasLtGetStatusString");
 };
 
-/// Null where cuBLASLt is missing or lacks a function.
+/// Null if cuBLASLt is missing or lacks a function.
 const CublasLtFunctions* cublaslt_functions() {
   static const CublasLtFunctions table(cublas_library_names("libcublasLt"));
   return table.complete() ? &table : nullptr;
@@ -64,7 +64,7 @@ Computation computation_of(DType operands) {
   return {};
 }
 
-/// One and zero in the type of the scalars.
+/// One and zero in the scalar type.
 struct Scalars {
   double wide[2] = {1, 0};
   float narrow[2] = {1, 0};
@@ -88,7 +88,7 @@ struct LtGemm::State {
   const CublasLtFunctions* table = cublaslt_functions();
   cublasLtHandle_t handle = nullptr;
   cublasLtMatmulDesc_t description = nullptr;
-  std::array<cublasLtMatrixLayout_t, 3> layouts{};  ///< of a, b and c
+  std::array<cublasLtMatrixLayout_t, 3> layouts{};  ///< of A, B and C
   Computation computation;
   cudaStream_t stream = nullptr;
   DeviceMemory workspace;

@@ -1,4 +1,4 @@
-// cuBLASLt, loaded at run time: one product at a time, and the ways to compute it that the library's heuristics offer.
+// cuBLASLt, loaded at run time: one GEMM, and the algorithms that the library's heuristics propose for it.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -11,32 +11,32 @@
 
 namespace roofline {
 
-/// Why cuBLASLt can't be used on this machine, with what to do; nothing when it can.
+/// Why cuBLASLt cannot be used on this machine, with the remedy; empty if it can.
 std::optional<std::string> cublaslt_missing();
 
-/// C = op(A)·B in cuBLAS's own terms: column-major and dense, `m` rows of C. A is m × k, or k × m where it is
-/// transposed; B is k × n.
+/// C = op(A)·B with cuBLAS's conventions: column-major and dense, `m` rows of C. A is m × k, or k × m if transposed;
+/// B is k × n.
 struct LtProduct {
   bool transpose_a = false;
   std::int64_t m = 0, n = 0, k = 0;
   DType operands = DType::fp32;
-  DType result = DType::fp32;  ///< bf16 for fp8, int32 for int8, else that of the operands
+  DType result = DType::fp32;  ///< bf16 for fp8, int32 for int8, else the operands' type
 };
 
-/// One product, with the candidates that the heuristics name for it, best guess first, and a workspace of its own. fp32
-/// stays fp32; tf32 rounds fp32 operands to tf32; 16- and 8-bit floats are summed in fp32, int8 in int32. fp8 with fast
-/// accumulation: its sums stay in the tensor cores, which cut them, instead of moving to fp32 registers now and then.
-/// Partial sums are never added in 16 bits.
+/// One GEMM with the heuristics' candidates, best first, and its own workspace. fp32 is computed in fp32; tf32 rounds
+/// fp32 operands to tf32; 16- and 8-bit floats accumulate in fp32, int8 in int32. fp8 uses fast accumulation: partial
+/// sums stay in the tensor cores at reduced precision instead of being promoted to fp32 registers periodically. Split-K
+/// never reduces in 16 bits.
 class LtGemm {
  public:
-  /// Throws Error where the library is missing or has no way to compute the product.
+  /// Throws Error if the library is missing or has no algorithm for the GEMM.
   LtGemm(const LtProduct& product, cudaStream_t stream);
   ~LtGemm();
   LtGemm(const LtGemm&) = delete;
   LtGemm& operator=(const LtGemm&) = delete;
 
   int candidates() const;
-  /// Enqueues the product by candidate `index`. All pointers 256-byte aligned.
+  /// Enqueues the GEMM with candidate `index`. All pointers 256-byte aligned.
   void run(int index, const void* a, const void* b, void* c);
 
  private:

@@ -1,5 +1,5 @@
-// The handful of NCCL functions that are used, with prototypes of our own: NCCL 2 keeps its entry points and the
-// numbers of its types, so what is declared here stays true.
+// Bindings for the NCCL functions that are used, with prototypes declared here: entry points and type numbers are
+// stable throughout NCCL 2.
 #include "device/cuda/nccl.hpp"
 
 #include <fmt/format.h>
@@ -17,12 +17,12 @@ namespace roofline {
 namespace {
 
 using Comm = void*;
-/// ncclUniqueId: passed by value.
+/// ncclUniqueId; passed by value.
 struct UniqueId {
   std::array<char, 128> bytes;
 };
 constexpr int kSum = 0;
-/// Captures of several GPUs of one process into one graph came with 2.9, fp8 with 2.24.
+/// Capture of several GPUs of one process into one graph requires 2.9, fp8 requires 2.24.
 constexpr int kFirstWithGraphs = 20900;
 constexpr int kFirstWithFp8 = 22400;
 
@@ -57,13 +57,13 @@ std::vector<std::string> nccl_library_names() {
   return names;
 }
 
-/// Null where NCCL is missing or lacks a function.
+/// Null if NCCL is missing or lacks a function.
 const NcclFunctions* nccl() {
   static const NcclFunctions table(nccl_library_names());
   return table.complete() ? &table : nullptr;
 }
 
-/// 22809 for 2.28.9; 0 where NCCL is missing.
+/// 22809 for 2.28.9; 0 if NCCL is missing.
 int version_code() {
   int code = 0;
   if (nccl() == nullptr || nccl()->get_version(&code) != 0) return 0;
@@ -71,7 +71,7 @@ int version_code() {
 }
 
 std::string version_words(int code) {
-  // Until 2.8 a minor version had one digit's room less.
+  // Up to 2.8 the minor version had one digit less.
   const int major = code < 10000 ? code / 1000 : code / 10000;
   const int minor = code < 10000 ? code % 1000 / 100 : code % 10000 / 100;
   return fmt::format("{}.{}.{}", major, minor, code % 100);
@@ -79,7 +79,7 @@ std::string version_words(int code) {
 
 void check_nccl(int status, const char* what, Comm comm = nullptr) {
   if (status == 0) return;
-  // Where the context is lost, CUDA says so better than NCCL, which only knows "unhandled cuda error".
+  // If the context is lost, CUDA's error is more specific than NCCL's "unhandled cuda error".
   check(cudaPeekAtLastError(), what);
   const char* const details = nccl()->last_error(comm);
   const bool any = details != nullptr && *details != '\0';
@@ -126,7 +126,7 @@ std::optional<std::string> nccl_lacks(std::string_view collective, DType dtype) 
 }
 
 struct Communicators::State {
-  /// A communicator and its place.
+  /// A communicator and its rank.
   struct Rank {
     int number = 0;
     int device = 0;
@@ -135,8 +135,8 @@ struct Communicators::State {
     Event done = {};
   };
 
-  std::vector<Rank> ranks;  ///< this process's
-  int all = 0;              ///< of all processes
+  std::vector<Rank> ranks;  ///< of this process
+  int all = 0;              ///< number of ranks of all processes
   Event begun;
   DeviceMemory aligned;  ///< one element
   bool together = false;
@@ -147,13 +147,13 @@ struct Communicators::State {
     }
   }
 
-  /// Lets the other ranks' streams wait for the first one's, and that for them.
+  /// Fork: the other ranks' streams wait for the first one. Join: the first one waits for them.
   void fork() const;
   void join() const;
   void add(CudaDevice& device, int number, Comm comm);
-  /// What one rank calls, between the start and the end of a group.
+  /// The call of one rank, inside a group.
   int call(const CollectiveCall& wanted, const Rank& rank) const;
-  /// All ranks' calls.
+  /// The calls of all ranks.
   void call(const CollectiveCall& wanted) const;
 };
 
@@ -189,12 +189,12 @@ int Communicators::State::call(const CollectiveCall& wanted, const Rank& rank) c
   const int me = rank.number;
   const auto count = static_cast<std::size_t>(wanted.n);
   const std::size_t part = count / static_cast<std::size_t>(all);
-  // Types that are only moved are bytes to every NCCL.
+  // Types that are only moved are passed as bytes, which every NCCL version supports.
   const bool bytes = wanted.dtype == DType::fp8 && !adds(wanted.collective);
   const int type = bytes ? 1 : nccl_type(wanted.dtype);
   void* const receive = wanted.receive[static_cast<std::size_t>(me)];
   const void* send = wanted.send[static_cast<std::size_t>(me)];
-  if (send == nullptr) send = receive;  // of a broadcast to this rank
+  if (send == nullptr) send = receive;  // broadcast to this rank
   if (wanted.collective == "all_reduce") return table.all_reduce(send, receive, count, type, kSum, comm, stream);
   if (wanted.collective == "all_gather") return table.all_gather(send, receive, part, type, comm, stream);
   if (wanted.collective == "reduce_scatter") return table.reduce_scatter(send, receive, part, type, kSum, comm, stream);
@@ -226,7 +226,7 @@ Communicators::Communicators(std::span<CudaDevice* const> devices) : state_(std:
   std::vector<int> numbers;
   for (const CudaDevice* device : devices) numbers.push_back(device->properties().index);
   std::vector<Comm> comms(devices.size());
-  const CurrentDevice guard(numbers.front());  // which NCCL changes
+  const CurrentDevice guard(numbers.front());  // NCCL changes the current device
   check_nccl(nccl()->init_all(comms.data(), static_cast<int>(comms.size()), numbers.data()),
              "creating an NCCL communicator");
   state_->all = static_cast<int>(devices.size());

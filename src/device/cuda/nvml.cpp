@@ -1,5 +1,5 @@
-// The handful of NVML functions that are used, with prototypes of our own: NVML keeps old entry points
-// for good, so what is declared here stays true.
+// Bindings for the NVML functions that are used, with prototypes declared here: NVML never removes or changes an
+// entry point.
 #include "device/cuda/nvml.hpp"
 
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ constexpr std::array<std::pair<unsigned long long, std::string_view>, 6> kReason
     {0x80, "power brake"},
 }};
 
-/// nvmlSample_t: a time in microseconds since 1970, and a union whose active member a separate type tells.
+/// nvmlSample_t: time in microseconds since 1970, and a union whose active member is given by a separate type.
 struct RawSample {
   unsigned long long time_us;
   union {
@@ -132,9 +132,9 @@ constexpr unsigned kAllLinks = std::numeric_limits<unsigned>::max();
 constexpr int kDoubleValue = 0;
 constexpr int kUnsignedLongValue = 2;
 constexpr int kUnsignedLongLongValue = 3;
-constexpr unsigned kMostNvLinks = 36;  // 18 on every GPU so far; asking for one too many is answered with an error
+constexpr unsigned kMostNvLinks = 36;  // GPUs so far have at most 18; a query for a missing link returns an error
 
-/// nvmlReturn_t in words.
+/// Description of an nvmlReturn_t.
 std::string nvml_words(int status) {
   switch (status) {
     case 1:
@@ -238,9 +238,9 @@ struct Nvml::State : SharedLibrary {
   int (*compute_processes)(NvmlDevice, unsigned*, RawProcess*) = symbol("nvmlDeviceGetComputeRunningProcesses_v3");
   int (*graphics_processes)(NvmlDevice, unsigned*, RawProcess*) = symbol("nvmlDeviceGetGraphicsRunningProcesses_v3");
 
-  mutable int refused = kSuccess;  ///< the status of the last question without an answer
+  mutable int refused = kSuccess;  ///< status of the last failed query
 
-  /// Asks the device; false where the driver has no such question, or no answer.
+  /// Queries the device; false if the driver lacks the function or returns an error.
   template <typename Function, typename... Arguments>
   bool ask(Function* function, Arguments... arguments) const {
     const int status = function == nullptr ? kNoSuchQuestion : function(device, arguments...);
@@ -270,14 +270,13 @@ struct Nvml::State : SharedLibrary {
     return static_cast<double>(violated.violated_ns) * 1e-9;
   }
 
-  /// What each process had of the SMs since then, by its number, and the time between two of the driver's samples being
-  /// about a second: the mean of a process's samples.
+  /// SM utilisation by process id: the mean of the samples since `since_us`. The driver samples about once a second.
   std::map<unsigned, std::pair<double, int>> sm_shares(double since_s) const {
     const auto since_us = static_cast<unsigned long long>(since_s * 1e6);
     std::map<unsigned, std::pair<double, int>> shares;
     unsigned count = 0;
     if (utilization == nullptr) return shares;
-    utilization(device, nullptr, &count, since_us);  // how many it may be
+    utilization(device, nullptr, &count, since_us);  // upper bound of the number of samples
     std::vector<RawUtilization> raw(count);
     if (count == 0 || !ask(utilization, raw.data(), &count, since_us)) return shares;
     for (const RawUtilization& sample : std::span(raw).first(std::min<std::size_t>(count, raw.size()))) {
@@ -290,7 +289,7 @@ struct Nvml::State : SharedLibrary {
 
   using ProcessQuestion = int (*)(NvmlDevice, unsigned*, RawProcess*);
   bool add_processes(ProcessQuestion question, std::vector<RawProcess>& all) const {
-    // Programs may start between asking how many there are and asking who they are.
+    // Processes may start between the query of the count and the query of the list.
     constexpr unsigned kRoom = 64;
     unsigned count = kRoom;
     std::vector<RawProcess> raw(count);
@@ -329,7 +328,7 @@ constexpr const char* kNoNvml = "the driver's monitoring library was not found (
 constexpr const char* kNoNvmlHint =
     "install the NVIDIA driver; a container needs --gpus all, or NVIDIA_DRIVER_CAPABILITIES=utility";
 
-/// Throws Error where it can't be started.
+/// Throws Error if NVML cannot be initialised.
 template <class State>
 std::unique_ptr<State> started() {
   auto state = std::make_unique<State>();
@@ -566,7 +565,7 @@ std::optional<WrappingCounter> Nvml::nvlink_bytes(Direction direction) const {
   if (const auto all = state_->field(kFieldNvLinkDataTransmitted + (received ? 1 : 0), kAllLinks)) {
     return WrappingCounter{number_of(*all) * kKibi, 0};
   }
-  // Link by link, on GPUs that count in bytes.
+  // Per link, on GPUs whose counters are in bytes.
   std::optional<WrappingCounter> sum;
   for (unsigned link = 0; link < kMostNvLinks; ++link) {
     const auto one = state_->field(received ? kFieldNvLinkReceived : kFieldNvLinkTransmitted, link);
