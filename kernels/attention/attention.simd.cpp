@@ -198,7 +198,7 @@ constexpr std::int64_t kValueChunk = 192;
 
 /// A row of factors of V goes into panels, kTileRows factors in each, as a column of a left operand.
 template <typename Factor>
-void deal_out(const Factor* row, std::int64_t count, Factor* to) {
+void interleave(const Factor* row, std::int64_t count, Factor* to) {
   constexpr std::int64_t kRows = kTileRows<Factor>;
   constexpr std::int64_t kPanelSize = kRows * (kKeyBlock / kProducts<Factor>);
   for (; count >= kRows; count -= kRows, row += kRows, to += kPanelSize) std::memcpy(to, row, kRows * sizeof(Factor));
@@ -232,7 +232,7 @@ void pack_values(const T* v, std::int64_t keys, std::int64_t d, Factor* to) {
         rows[i] = factors_of(v + key * d + c, keys - key, d, count, made[i]);
       }
       for (std::int64_t i = 0; i < some; ++i) {
-        deal_out(rows[i], count, to + c * kBlockSteps + (first + i) * kTileRows<Factor>);
+        interleave(rows[i], count, to + c * kBlockSteps + (first + i) * kTileRows<Factor>);
       }
     }
   }

@@ -22,7 +22,7 @@ constexpr double kRoundHangsS = 60;
 
 Link& link_of(Node& node, const DevicePair& pair) { return *const_cast<Link*>(node.link(pair.from, pair.to)); }
 
-bool knows(const Link& link, const std::string& name) {
+bool has_ceiling(const Link& link, const std::string& name) {
   return link.find(name) != nullptr || std::any_of(link.unmeasured.begin(), link.unmeasured.end(),
                                                    [&](const Unmeasured& missing) { return missing.name == name; });
 }
@@ -97,7 +97,7 @@ bool run_rounds(Node& node, const LinkOptions& options, const std::vector<Pairs>
     Link& link = link_of(node, {message["from"], message["to"]});
     if (message.contains("ceiling")) {
       link.ceilings.push_back(ceiling_from_json(message["ceiling"]));
-    } else if (!knows(link, message["name"])) {
+    } else if (!has_ceiling(link, message["name"])) {
       link.unmeasured.push_back({message["name"], message["unmeasured"]});
     }
   };
@@ -131,7 +131,7 @@ void measure_links(Node& node, const LinkOptions& options) {
   const auto lose = [&](const DevicePair& pair, const std::string& reason) {
     for (const LinkProbe& probe : options.probes) {
       Link& link = link_of(node, pair);
-      if (!knows(link, probe.name)) link.unmeasured.push_back({probe.name, reason});
+      if (!has_ceiling(link, probe.name)) link.unmeasured.push_back({probe.name, reason});
     }
   };
   bool finished = run_rounds(node, options, rounds, [&](const Pairs& round, const std::string& reason) {

@@ -142,8 +142,8 @@ LoadedTime time_under_load(const ProbeBench& bench, const ProbeCase& probe_case,
   return time_watched(bench, probe_case, batch_of(bench, probe_case), options, rule, [] {});
 }
 
-LoadedTime time_beside_others(const ProbeBench& bench, const ProbeCase& probe_case, const SamplerOptions& options,
-                              StopRule& rule, Regime regime, const std::function<void()>& warmed_up) {
+LoadedTime time_concurrently(const ProbeBench& bench, const ProbeCase& probe_case, const SamplerOptions& options,
+                             StopRule& rule, Regime regime, const std::function<void()>& warmed_up) {
   const bool rests = regime == Regime::burst;
   return time_watched(bench, probe_case, rests ? rested_batch_of(bench, probe_case) : batch_of(bench, probe_case),
                       options, rule, warmed_up);

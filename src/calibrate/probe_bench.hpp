@@ -39,8 +39,8 @@ LoadedTime time_under_load(const ProbeBench& bench, const ProbeCase& probe_case,
 
 /// The same concurrently with other devices, until `rule` ends it, with the probe's pauses unless it is
 /// `sustained`. `warmed_up` is called before the first sample, and may wait for the others.
-LoadedTime time_beside_others(const ProbeBench& bench, const ProbeCase& probe_case, const SamplerOptions& options,
-                              StopRule& rule, Regime regime, const std::function<void()>& warmed_up);
+LoadedTime time_concurrently(const ProbeBench& bench, const ProbeCase& probe_case, const SamplerOptions& options,
+                             StopRule& rule, Regime regime, const std::function<void()>& warmed_up);
 
 /// Mean power with the device open and idle, over half a second; nothing without an energy counter.
 std::optional<double> measure_idle_watts(Device& device);

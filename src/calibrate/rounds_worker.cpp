@@ -19,13 +19,13 @@ bool is_sustained(const Probe& probe, const Effort& effort) {
 }
 
 /// For a sustained ceiling: warm-up for half of the time, and sampling for at most 0.6 of it.
-double stretch_s(const Effort& effort) { return 1.1 * effort.sustain_s; }
+double load_s(const Effort& effort) { return 1.1 * effort.sustain_s; }
 
 /// Reserved time for one: includes creating the case, and a preceding visit that ends late under load.
-double kept_s(const Effort& effort) { return stretch_s(effort) + 0.6; }
+double kept_s(const Effort& effort) { return load_s(effort) + 0.6; }
 
 /// Sustained ceilings for which there is time to measure again.
-constexpr std::int64_t kSpareStretches = 2;
+constexpr std::int64_t kSpareLoads = 2;
 
 /// Probes slowed by the same causes: those of one memory level, those of all pipes, launches.
 bool alike(const Probe& a, const Probe& b) { return a.kind == b.kind && a.level == b.level; }
@@ -103,7 +103,7 @@ std::optional<RoundsWorker::Step> RoundsWorker::next() {
     const bool slowed = !member.over && !lost(member) && member.in_a_cycle && *member.in_a_cycle < 1 - kSameInACycle;
     if (slowed && (slowest == nullptr || *member.in_a_cycle < *slowest->in_a_cycle)) slowest = &member;
   }
-  if (slowest == nullptr || now + stretch_s(options_.effort) > end_s_) return std::nullopt;
+  if (slowest == nullptr || now + load_s(options_.effort) > end_s_) return std::nullopt;
   return Step{&RoundsWorker::sustain, slowest};
 }
 
@@ -142,7 +142,7 @@ void RoundsWorker::sweep(Member& member, const MessageWriter& writer) {
 void RoundsWorker::sustain(Member& member, const MessageWriter& writer) {
   member.stretched = true;
   const Probe& probe = *member.probe;
-  if (options_.effort.time_s && wall_seconds() + stretch_s(options_.effort) > end_s_) {
+  if (options_.effort.time_s && wall_seconds() + load_s(options_.effort) > end_s_) {
     return writer.outcome(probe.name + " (sustained)", std::string(kNoTime));
   }
   const Ceiling burst = member.rounds->measured(slowed_share(member)).value().ceiling;
@@ -191,8 +191,8 @@ double RoundsWorker::rounds_end_s() const {
   const auto sustained = std::count_if(members_.begin(), members_.end(), [this](const Member& member) {
     return is_sustained(*member.probe, options_.effort) && !member.over && !lost(member);
   });
-  const std::int64_t stretches = sustained == 0 ? 0 : sustained + kSpareStretches;
-  return end_s_ - std::min(static_cast<double>(stretches) * kept_s(options_.effort), time_s_ / 2);
+  const std::int64_t loads = sustained == 0 ? 0 : sustained + kSpareLoads;
+  return end_s_ - std::min(static_cast<double>(loads) * kept_s(options_.effort), time_s_ / 2);
 }
 
 bool RoundsWorker::converged() const {

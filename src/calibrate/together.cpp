@@ -58,12 +58,12 @@ double seconds_of(const SharedProbe& shared, const Effort& effort) {
 }
 
 /// Ends no device's sampling before all have enough samples: until then each is under the load of the others.
-class AllHaveEnough final : public StopRule {
+class AllConverged final : public StopRule {
  public:
-  explicit AllHaveEnough(std::atomic<int>& lacking) : lacking_(lacking) {}
-  ~AllHaveEnough() override { has_enough(); }  // a device that gives up has no more samples
-  AllHaveEnough(const AllHaveEnough&) = delete;
-  AllHaveEnough& operator=(const AllHaveEnough&) = delete;
+  explicit AllConverged(std::atomic<int>& lacking) : lacking_(lacking) {}
+  ~AllConverged() override { has_enough(); }  // a device that gives up has no more samples
+  AllConverged(const AllConverged&) = delete;
+  AllConverged& operator=(const AllConverged&) = delete;
 
   bool due(std::int64_t) const override { return true; }
   bool converged(std::span<const double>) override {
@@ -240,9 +240,9 @@ class TogetherWorker {
 
   LoadedRate sample(const SharedProbe& shared, Device& device, const Part& part, std::atomic<int>& lacking,
                     const std::function<void()>& warmed_up) const {
-    AllHaveEnough rule(lacking);
-    return rate_of(time_beside_others({*shared.probe, device, interrupted_}, *part.made,
-                                      options_of(shared, options_.effort), rule, shared.regime, warmed_up),
+    AllConverged rule(lacking);
+    return rate_of(time_concurrently({*shared.probe, device, interrupted_}, *part.made,
+                                     options_of(shared, options_.effort), rule, shared.regime, warmed_up),
                    part.made->amount);
   }
 

@@ -148,7 +148,7 @@ Report load_saved(const std::string& name, const Suite& suite, const SelectedDev
 ExitCode compare_with(const Report& base, const Report& now, const Flags& flags, const GlobalOptions& global) {
   const Comparison comparison = comparison_of(base, now, flags.max_slowdown.value_or(kMaxSlowdown));
   const std::string table = render_comparison_terminal(comparison, stdout_style(global.color));
-  if (global.answer.json) answer_beside(comparison_to_json(comparison));
+  if (global.answer.json) add_to_answer(comparison_to_json(comparison));
   if (flags.output.to_stdout() || global.answer.json) {
     print_rendered(table);
   } else {

@@ -87,7 +87,7 @@ void print_text(const std::string& text) {
   print_result([] { return Json(); }, [&] { return text; });
 }
 
-void answer_beside(const Json& comparison) { kept_answer->comparison = comparison; }
+void add_to_answer(const Json& comparison) { kept_answer->comparison = comparison; }
 
 void write_stdout(const std::string& text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;

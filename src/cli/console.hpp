@@ -33,7 +33,7 @@ void print_document(const nlohmann::ordered_json& document);
 /// A result that is only text.
 void print_text(const std::string& text);
 /// A comparison to add to the answer; requires answer_with().
-void answer_beside(const nlohmann::ordered_json& comparison);
+void add_to_answer(const nlohmann::ordered_json& comparison);
 void write_stdout(const std::string& text);  ///< bypasses the answer
 
 /// Rendered text on stderr, as it is: renderers clean the names in it, and their colors must be kept.

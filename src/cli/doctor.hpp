@@ -46,13 +46,13 @@ struct CountersRefusal {
 struct MachineFacts {
   std::vector<DeviceListing> devices;
   std::string lacking_isa;  ///< instruction sets that the CPU supports and this build lacks; empty: none
-  std::map<std::string, std::string> libraries;  ///< "libnvrtc" → its file; absent where there is none
+  std::map<std::string, std::string> libraries;  ///< "libnvrtc" → its file; absent if not found
   std::optional<CountersRefusal> cpu_counters;   ///< why they cannot be read; nothing: they can
   std::optional<CountersRefusal> gpu_counters;   ///< likewise; nothing without a usable GPU
   bool c_compiler = false, cxx_compiler = false, cuda_compiler = false;
-  std::string huge_pages;                           ///< "always [madvise] never"; empty where Linux doesn't say
+  std::string huge_pages;                           ///< "always [madvise] never"; empty if Linux does not report it
   std::string governor;                             ///< of CPU 0; empty likewise
-  std::string cache;                                ///< the folder; empty where there is none
+  std::string cache;                                ///< the folder; empty if unavailable
   std::string cache_fault;                          ///< why nothing can be written there; empty: it can
   std::map<std::string, std::string> calibrations;  ///< identity of a device → "3 days old"; absent: never measured
   std::map<std::string, std::string> broken_calibrations;  ///< → what is wrong with the file that is kept

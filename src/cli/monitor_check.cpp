@@ -90,17 +90,17 @@ std::optional<MovedBytes> moved_by_copies(const GpuActivity& idle, const GpuActi
   const auto before = moved_bytes(idle, source);
   const auto with = moved_bytes(busy, source);
   if (!before || !with || idle.seconds <= 0) return std::nullopt;
-  const double stretch = busy.seconds / idle.seconds;
-  return MovedBytes{with->read - stretch * before->read, with->write - stretch * before->write};
+  const double interval = busy.seconds / idle.seconds;
+  return MovedBytes{with->read - interval * before->read, with->write - interval * before->write};
 }
 
-struct CheckedStretch {
+struct CheckedInterval {
   ByteCheck check;
   GpuActivity busy;
   double wall_s = 0;  ///< between the two readings
 };
 
-CheckedStretch check_stretch(const Watched& watched, WorkerProcess& copier, double sample_s) {
+CheckedInterval check_interval(const Watched& watched, WorkerProcess& copier, double sample_s) {
   const GpuAddress address{watched.pci, watched.info.index};
   WorkerProcess sampler([address, sample_s] { return sensor_handler(address, sample_s); });
   ask_for(sampler);
@@ -109,16 +109,16 @@ CheckedStretch check_stretch(const Watched& watched, WorkerProcess& copier, doub
   const double begin_s = wall_seconds();
   const double copied = std::stod(ask_for(copier));
   rest(kQuiet);
-  CheckedStretch stretch;
-  stretch.busy = activity_of(sampler);
-  stretch.wall_s = wall_seconds() - begin_s;
-  stretch.check = {.activity_source = stretch.busy.source,
-                   .driver = watched.info.driver,
-                   .checked_at = utc_now(),
-                   .known = {copied, copied},
-                   .counted = moved_by_copies(idle, stretch.busy, CountedBy::sums),
-                   .share_of_peak = moved_by_copies(idle, stretch.busy, CountedBy::share_of_peak)};
-  return stretch;
+  CheckedInterval interval;
+  interval.busy = activity_of(sampler);
+  interval.wall_s = wall_seconds() - begin_s;
+  interval.check = {.activity_source = interval.busy.source,
+                    .driver = watched.info.driver,
+                    .checked_at = utc_now(),
+                    .known = {copied, copied},
+                    .counted = moved_by_copies(idle, interval.busy, CountedBy::sums),
+                    .share_of_peak = moved_by_copies(idle, interval.busy, CountedBy::share_of_peak)};
+  return interval;
 }
 
 std::string ratio_text(const std::optional<MovedBytes>& bytes, const MovedBytes& known) {
@@ -127,22 +127,22 @@ std::string ratio_text(const std::optional<MovedBytes>& bytes, const MovedBytes&
                      bytes->write / known.write);
 }
 
-std::string stretch_text(const CheckedStretch& stretch, double sample_s) {
+std::string describe_interval(const CheckedInterval& interval, double sample_s) {
   const auto value = [&](std::string_view name) {
-    const auto found = stretch.busy.values.find(name);
-    return found == stretch.busy.values.end() ? std::nan("") : found->second;
+    const auto found = interval.busy.values.find(name);
+    return found == interval.busy.values.end() ? std::nan("") : found->second;
   };
-  const GpuActivity& busy = stretch.busy;
+  const GpuActivity& busy = interval.busy;
   std::string text = fmt::format(
       "  samples of {}: {} of them, {:.4f} s in all; {:.4f} s by their own count, {:.4f} s "
       "between the readings{}\n",
-      duration(sample_s), busy.samples, busy.seconds, value("counted_seconds"), stretch.wall_s,
+      duration(sample_s), busy.samples, busy.seconds, value("counted_seconds"), interval.wall_s,
       busy.gap ? "; samples were lost" : "");
-  text += fmt::format("    counted        {}\n", ratio_text(stretch.check.counted, stretch.check.known));
-  text += fmt::format("    share of peak  {}\n", ratio_text(stretch.check.share_of_peak, stretch.check.known));
+  text += fmt::format("    counted        {}\n", ratio_text(interval.check.counted, interval.check.known));
+  text += fmt::format("    share of peak  {}\n", ratio_text(interval.check.share_of_peak, interval.check.known));
   text += fmt::format("    peak {} at {}, copied {}, DRAM active {}\n",
                       si(value("dram_bytes_per_cycle") * value("dram_hz"), "B/s", 4), si(value("dram_hz"), "Hz", 4),
-                      si(2 * stretch.check.known.read, "B", 4), percent(value("dram_active_fraction")));
+                      si(2 * interval.check.known.read, "B", 4), percent(value("dram_active_fraction")));
   return text;
 }
 
@@ -151,12 +151,12 @@ ExitCode check_one(const Watched& watched, bool json) {
   WorkerProcess copier([index] { return std::make_unique<CopyHandler>(index); });
   ask_for(copier);
   // The sampling interval of monitor decides; results of shorter ones are printed too, because they must agree.
-  const CheckedStretch deciding = check_stretch(watched, copier, kActivitySampleSeconds);
+  const CheckedInterval deciding = check_interval(watched, copier, kActivitySampleSeconds);
   std::string text = fmt::format("{}  {}: {}\n", watched.device, watched.info.name, deciding.check.activity_source);
-  text += stretch_text(deciding, kActivitySampleSeconds);
+  text += describe_interval(deciding, kActivitySampleSeconds);
   for (const double sample_s : {1e-3, 1e-4}) {
     if (json || interrupted()) break;
-    text += stretch_text(check_stretch(watched, copier, sample_s), sample_s);
+    text += describe_interval(check_interval(watched, copier, sample_s), sample_s);
   }
   const std::optional<CountedBy> trusted = deciding.check.trusted();
   text += trusted ? fmt::format("  correct within {}: bytes are shown from now on ({})\n",

@@ -40,7 +40,7 @@ std::vector<EntrySpec> read_workloads(const YamlValue& yaml, const EntrySettings
 /// should not wait for the day when that device is there.
 std::vector<SuiteEntry> expand_all(const std::vector<EntrySpec>& specs, DeviceKind device) {
   std::vector<SuiteEntry> entries;
-  std::vector<Workload> beside;  // built-in implementations that stand beside a kernel that is like their op
+  std::vector<Workload> beside;  // built-in implementations of the op that a kernel is `like:`
   for (const EntrySpec& spec : specs) {
     for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::cuda}) {
       for (SuiteEntry& entry : expand(spec, kind)) {

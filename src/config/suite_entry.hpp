@@ -41,7 +41,7 @@ struct EntrySettings {
 
 struct EntrySpec {
   const Op* op = nullptr;
-  std::shared_ptr<const KernelSpec> kernel;  ///< of the suite's own: whose implementations stand beside the op's
+  std::shared_ptr<const KernelSpec> kernel;  ///< kernel of the suite whose implementations are added to the op's
   YamlValue where;
   /// By DeviceKind; nothing where `only` leaves the kind out.
   std::array<std::optional<EntrySettings>, 2> settings;

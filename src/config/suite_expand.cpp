@@ -17,7 +17,7 @@
 namespace roofline {
 namespace {
 
-/// An implementation for a workload; where it can't run it, or there is none of that name, why.
+/// An implementation for a workload, or the reason why it cannot run or does not exist.
 struct Chosen {
   std::string name;
   std::optional<Implementation> implementation;
@@ -88,7 +88,7 @@ Chosen choose_named(const ImplementationChoice& choice, const Op& op, DType dtyp
   return {choice.name, {}, absence + "; this build has nothing for " + missing};
 }
 
-/// The implementations that stand beside the op's own: those of a kernel of the suite that is like it.
+/// Implementations in addition to the op's own: those of a kernel of the suite with `like:` this op.
 std::vector<Implementation> implementations_like(const EntrySpec& entry) {
   const bool like = entry.kernel != nullptr && entry.kernel->like != nullptr;
   return like ? user_implementations(entry.kernel) : std::vector<Implementation>{};
@@ -143,7 +143,7 @@ std::vector<Shape> expand_shape(const ShapeSweep& sweep, const Op& op) {
   return shapes;
 }
 
-/// "4096x4096x4096"; powers of two that nobody reads at a glance become "2^28". Options follow by name:
+/// "4096x4096x4096"; large powers of two become "2^28". Options follow by name:
 /// "1x32x2048x128 causal kv_heads=8".
 std::string shape_text(const Shape& shape, const Op& op) {
   std::string text;
@@ -260,7 +260,7 @@ std::vector<SuiteEntry> expand(const EntrySpec& entry, DeviceKind device) {
 }
 
 void make_labels_unique(std::vector<SuiteEntry>& entries) {
-  // Adds a part to every label that several workloads share and that the part tells apart.
+  // Adds a part to every label that several workloads share, if the part distinguishes them.
   const auto distinguish = [&](auto part) {
     std::map<std::string, std::set<std::string>> parts;
     for (const SuiteEntry& entry : entries) parts[entry.workload.label].insert(part(entry));

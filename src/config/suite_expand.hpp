@@ -9,11 +9,11 @@
 namespace roofline {
 
 /// The workloads of an entry on one kind of device: shapes slowest, then dtypes, implementations, cache
-/// modes. Throws UsageError for shapes that the op refuses and for implementations that nobody has.
+/// modes. Throws UsageError for shapes that the op refuses and for unknown implementations.
 std::vector<SuiteEntry> expand(const EntrySpec& entry, DeviceKind device);
 
-/// Gives every workload a label of its own: what the suite says, else op, dtype and shape, and whatever
-/// else tells the ones apart that would share it.
+/// Gives every workload a unique label: the suite's, else op, dtype and shape, and further parts where labels would be
+/// equal.
 void make_labels_unique(std::vector<SuiteEntry>& entries);
 
 }  // namespace roofline

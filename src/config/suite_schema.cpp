@@ -320,7 +320,7 @@ Json shape_rule(const Op& op) {
           {"then", {{"properties", {{"shape", shape["shape"]}, {"cpu", within}, {"cuda", within}}}}}};
 }
 
-/// JSON in which whatever fits a line stands on one.
+/// JSON in which values that fit are written on one line.
 std::string laid_out(const Json& value, std::size_t indent) {
   constexpr std::size_t kWidth = 110;
   const std::string flat = value.dump();

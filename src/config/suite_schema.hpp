@@ -11,7 +11,7 @@ namespace roofline {
 
 /// The schema. It knows the extents of `ops`, and allows others.
 nlohmann::ordered_json suite_schema(std::span<const Op* const> ops);
-/// The same as text: what fits a line stands on one.
+/// The same as text; values that fit are written on one line.
 std::string suite_schema_text(std::span<const Op* const> ops);
 
 }  // namespace roofline

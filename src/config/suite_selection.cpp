@@ -10,7 +10,7 @@
 namespace roofline {
 namespace {
 
-/// Whether `text` as a whole matches: '*' stands for any characters, '?' for one, and everything else for itself.
+/// Whether `text` as a whole matches: '*' matches any characters, '?' one character, everything else itself.
 bool matches(const std::string& glob, const std::string& text) {
   std::string pattern;
   for (const char c : glob) pattern += c == '*' || c == '?' ? std::string{c} : std::string{'\\', c};

@@ -73,8 +73,8 @@ constexpr std::uint64_t kBf16 = 1u << 21;        // ".BF16_V2"
 constexpr std::uint64_t kFunctionMask = 15u << 10;
 constexpr std::uint64_t kEx2 = 2u << 10;
 
-// Read off compiled kernels and held against cuobjdump's text over this whole program (tests/unit/cubin_test.cpp does
-// it again wherever cuobjdump is installed). HFMA2 has two opcodes: the second, HFMA2.MMA, is the same operation
+// Derived from compiled kernels and compared with cuobjdump's output for this whole program (tests/unit/cubin_test.cpp
+// does it again wherever cuobjdump is installed). HFMA2 has two opcodes: the second, HFMA2.MMA, is the same operation
 // issued to the other half of the pipe; the compiler alternates between them.
 constexpr std::array kOpcodes = {
     Opcode{.name = "FFMA", .opcode = 0x023, .arithmetic = true},
@@ -125,14 +125,14 @@ std::vector<KernelCode> find_kernels(std::span<const std::byte> bytes) {
   return kernels;
 }
 
-bool knows_instruction(std::string_view instruction) {
+bool has_opcode(std::string_view instruction) {
   return std::any_of(kOpcodes.begin(), kOpcodes.end(), [&](const Opcode& known) { return known.name == instruction; });
 }
 
-bool knows_architecture(int architecture) { return architecture >= 70 && architecture <= 121; }
+bool has_opcodes_of(int architecture) { return architecture >= 70 && architecture <= 121; }
 
 int count_instruction(std::span<const std::byte> code, std::string_view instruction) {
-  if (!knows_instruction(instruction)) throw Error(fmt::format("no opcode is known for {}", instruction));
+  if (!has_opcode(instruction)) throw Error(fmt::format("no opcode is known for {}", instruction));
   constexpr std::uint64_t kZeroRegister = 0xFF;
   int count = 0;
   for (std::size_t at = 0; at + kInstructionBytes <= code.size(); at += kInstructionBytes) {

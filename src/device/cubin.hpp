@@ -15,7 +15,7 @@ namespace roofline {
 /// The machine code of one kernel for one architecture.
 struct KernelCode {
   std::string name;                 ///< mangled, as cudaFuncGetName and cuobjdump give it
-  int architecture = 0;             ///< 90 for sm_90 and sm_90a: the file does not tell them apart
+  int architecture = 0;             ///< 90 for sm_90 and sm_90a: the file does not distinguish them
   std::span<const std::byte> code;  ///< 16 bytes an instruction
 };
 
@@ -25,12 +25,12 @@ std::vector<KernelCode> find_kernels(std::span<const std::byte> bytes);
 
 /// Whether count_instruction knows that spelling: cuobjdump's, without operands and with the modifiers that matter:
 /// "HGMMA", "LDG.E.128", "MUFU.EX2", "HFMA2.BF16".
-bool knows_instruction(std::string_view instruction);
+bool has_opcode(std::string_view instruction);
 
 /// Whether the opcodes are known to hold for that architecture (70 to 121; 16-byte instructions since Volta).
-bool knows_architecture(int architecture);
+bool has_opcodes_of(int architecture);
 
-/// How often it stands in the code. "FFMA", "IMAD" and "HFMA2" leave out those that only move a register or
+/// Number of occurrences in the code. "FFMA", "IMAD" and "HFMA2" leave out those that only move a register or
 /// a constant, which the compiler writes as 0 * 0 + x. Throws Error for an instruction that is not known.
 int count_instruction(std::span<const std::byte> code, std::string_view instruction);
 

@@ -1,4 +1,4 @@
-// What a GPU's own sensors say while somebody else's program runs on it. Reads only: no context is made on it, no
+// A GPU's sensors while other programs run on it. Read-only: no context is created, no
 // memory taken, no setting changed. Implemented by device/cuda.
 #pragma once
 
@@ -78,7 +78,7 @@ struct GpuIdentity {
   std::string uuid;
 };
 
-/// The GPUs that the driver's monitoring library knows, in its order. Throws Error with the reason where there is none.
+/// The GPUs that NVML lists, in its order. Throws Error with the reason if there is none.
 std::vector<GpuIdentity> monitored_gpus();
 
 /// How long the hardware's own samples are that a GPU's activity is made of.

@@ -1,4 +1,4 @@
-// Where devices are plugged into the host, as Linux tells in /sys.
+// NUMA nodes of devices, from /sys.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@ namespace roofline {
 /// The NUMA node of the device at that PCI address ("0000:3B:00.0"), and the CPUs near it.
 DevicePlace place_of(int device, const std::string& pci_address, const std::filesystem::path& sys = "/sys");
 
-/// The host's NUMA nodes and their distances; none where the system does not tell.
+/// The host's NUMA nodes and their distances; empty if the system does not report them.
 void read_numa_nodes(NodeTopology& topology, const std::filesystem::path& sys = "/sys");
 
 /// Has the calling thread, and what it starts, run on those CPUs ("0-31,64-95") where it may run on any of them.

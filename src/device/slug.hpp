@@ -1,4 +1,4 @@
-// Names as they stand in a device's identity, which names files.
+// Names as used in a device's identity, and so in file names.
 #pragma once
 
 #include <cctype>

@@ -25,7 +25,7 @@ class ByteSource {
   std::size_t read(char* to, std::size_t size);
   /// Passes over bytes without keeping them. Fewer at the end alone.
   std::uint64_t pass_over(std::uint64_t size);
-  /// A line without its end; false when there is none left. Throws on a line beyond any sense.
+  /// A line without its end; false at the end. Throws if a line is too long.
   bool line(std::string& text);
 
   /// Of the next byte, unpacked.

@@ -38,7 +38,7 @@ struct ChromeEvent {
   double number(std::string_view wanted, double otherwise) const;
   std::int64_t integer(std::string_view wanted, std::int64_t otherwise) const;
   bool has(std::string_view wanted) const { return find(wanted) != nullptr; }
-  /// "[132,1,1]" as three extents; 1 where there is none.
+  /// "[132,1,1]" as three extents; 1 for missing ones.
   std::array<std::uint32_t, 3> extents(std::string_view wanted) const;
   /// Nanoseconds; throws through `source` where it is no time.
   std::uint64_t start_ns(const ByteSource& source) const;
@@ -47,7 +47,7 @@ struct ChromeEvent {
   void clear();
 };
 
-/// What stands beside the events.
+/// Metadata beside the events.
 struct ChromeTrace {
   std::vector<DeviceFacts> devices;
   std::int64_t rank = -1;

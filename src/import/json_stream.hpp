@@ -12,7 +12,7 @@
 
 namespace roofline {
 
-/// A number as it stands in the file: times in ns since 1970 are more than a double holds.
+/// A number as text: times in ns since 1970 exceed the precision of a double.
 struct JsonNumber {
   double value = 0;
   std::int64_t integer = 0;  ///< where it is one

@@ -10,7 +10,7 @@ namespace roofline {
 /// a unit that is not known.
 std::optional<double> ncu_unit_scale(std::string_view unit);
 
-/// How the numbers of a file are written. ncu follows the locale of whoever ran it.
+/// How the numbers of a file are written. ncu uses the locale of the user who ran it.
 class NcuNumbers {
  public:
   /// Looks at a cell: some can only be meant one way ("1.205,5", "0,25").

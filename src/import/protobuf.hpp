@@ -9,7 +9,7 @@
 
 namespace roofline {
 
-/// A field of a message, as it stands there.
+/// A field of a message, undecoded.
 struct ProtobufField {
   std::uint32_t number = 0;
   std::uint64_t value = 0;      ///< of a varint, or the bits of a fixed number

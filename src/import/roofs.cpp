@@ -85,7 +85,7 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-/// Whether the word stands there by itself: "l4" is not in "l40".
+/// Whether the text contains the whole word: "l4" is not in "l40".
 bool names(const std::string& device, std::string_view word) {
   const std::size_t at = device.find(word);
   if (at == std::string::npos) return false;

@@ -301,7 +301,7 @@ void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t*
     BufferPool& buffers = pool();
     const std::lock_guard lock(buffers.mutex);
     buffers.free.push_back(buffer);
-  } catch (...) {  // CUPTI, which calls, knows no exceptions
+  } catch (...) {  // called by CUPTI, which is C: exceptions must not propagate
   }
 }
 

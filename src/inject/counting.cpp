@@ -159,11 +159,11 @@ class Counting {
   bool begin(const LaunchSite& site, std::uint64_t start);
   void change(const Configuration& configuration, const Context& context, std::uint64_t& start);
   bool ends(CUcontext handle, CUevent event, std::uint64_t limit, bool interruptible);
-  bool ends_alone(CUcontext handle, CUevent event, std::uint64_t limit);
+  bool ends_within(CUcontext handle, CUevent event, std::uint64_t limit);
   bool quiet(CUcontext handle, bool counted = false);
   void open_gate();
-  void put_off();
-  bool settled();
+  void postpone();
+  bool earlier_work_ended();
   void collect();
   bool stop_session();
   void refuse(CUcontext context, const std::string& reason);
@@ -176,7 +176,7 @@ class Counting {
   bool unused_ = false;  ///< never on
   std::atomic<bool> off_ = false;
   std::atomic<int> captures_ = 0;
-  std::atomic<bool> disturbed_ = false;  ///< somebody went through the gate
+  std::atomic<bool> overlapped_ = false;  ///< other work was launched while one launch was counted
   Gate gate_;
   std::atomic<std::uint64_t> cost_ = 0;
 
@@ -187,7 +187,7 @@ class Counting {
   std::vector<Quantity> quantities_;
   std::map<std::string, std::unique_ptr<Chip>> chips_;
   std::map<CUcontext, Context> contexts_;
-  std::set<std::string> reasons_;  ///< told already
+  std::set<std::string> reasons_;  ///< already reported
   std::set<CUgraphExec> graphs_;   ///< launched before
   std::uint32_t groups_ = 0;
 
@@ -227,7 +227,7 @@ bool Counting::enters(const LaunchSite& site) {
 bool Counting::work_begins() {
   if (unused_) return false;
   gate_.enter();
-  disturbed_ = true;
+  overlapped_ = true;
   return true;
 }
 
@@ -244,7 +244,7 @@ bool Counting::begin(const LaunchSite& site, std::uint64_t start) {
   launch.time = start;
   const Context* context = nullptr;
   if (launch.number >= 2) {
-    if (!settled()) return false;
+    if (!earlier_work_ended()) return false;
     context = context_of(site);
     if (context == nullptr || context->chip == nullptr || now() < resume_) return false;
     launch.groups = context->chip->range;
@@ -271,7 +271,7 @@ bool Counting::begin(const LaunchSite& site, std::uint64_t start) {
     publish_cost();
     return false;
   }
-  disturbed_ = false;
+  overlapped_ = false;
   if (changes) change(*chosen, *context, start);
   session_->start();
   if (changes) {
@@ -304,20 +304,20 @@ void Counting::exits(const LaunchSite& site, bool launched) {
   try {
     const Context& context = contexts_.at(site.context);
     const bool user = session_->range() == CountedRange::user;
-    if (!ends_alone(site.context, context.event, user ? kLongestLaunch : kLongestDrain)) {
+    if (!ends_within(site.context, context.event, user ? kLongestLaunch : kLongestDrain)) {
       plan_.failed(site.kind, "it does not end within 0.5 s while nothing else is launched", now() - entered_);
       publish_cost();
       return;
     }
     session_->end();
     const std::uint64_t duration = now() - launched_;
-    const bool disturbed = disturbed_.load();
-    samples_.push_back({disturbed || !launched ? 0 : site.kind, site.correlation});
+    const bool overlapped = overlapped_.load();
+    samples_.push_back({overlapped || !launched ? 0 : site.kind, site.correlation});
     if (session_->full()) collect();
     const std::uint64_t end = now();
     if (!launched) {
       plan_.spent(end - entered_);
-    } else if (disturbed) {
+    } else if (overlapped) {
       plan_.overlapped(site.kind, end - entered_);
     } else {
       plan_.counted(site.kind, duration, end - entered_, end);
@@ -422,7 +422,7 @@ bool Counting::ends(CUcontext handle, CUevent event, std::uint64_t limit, bool i
 }
 
 /// Whether a counted launch has ended and nothing is left of what other threads launched meanwhile. The gate is closed.
-bool Counting::ends_alone(CUcontext handle, CUevent event, std::uint64_t limit) {
+bool Counting::ends_within(CUcontext handle, CUevent event, std::uint64_t limit) {
   const std::uint64_t since = now();
   quiet_ = false;
   quiet_ = ends(handle, event, limit, false) && gate_.close(limit) && ends(handle, event, limit, false);
@@ -452,7 +452,7 @@ bool Counting::quiet(CUcontext handle, bool counted) {
   open_gate();
   if (captures_.load() > 0) return false;
   if (!ended || closed) unended_ = Unended{contexts_.at(asked).event, asked, since, counted};
-  put_off();
+  postpone();
   return false;
 }
 
@@ -462,7 +462,7 @@ void Counting::open_gate() {
 }
 
 /// The GPU is not idle: other attempts follow at growing distances.
-void Counting::put_off() {
+void Counting::postpone() {
   resume_ = now() + (kFirstPause << attempts_);
   if (++attempts_ < kMostAttempts || off_) return;
   off_ = true;
@@ -470,7 +470,7 @@ void Counting::put_off() {
 }
 
 /// Whether what did not end in time has ended since.
-bool Counting::settled() {
+bool Counting::earlier_work_ended() {
   if (!unended_) return true;
   if (captures_.load() > 0) return false;
   const std::uint64_t time = now();
@@ -512,7 +512,7 @@ bool Counting::stop_session() {
   const std::uint64_t start = now();
   const Opening opening{this};
   try {
-    if (!settled() || !quiet(session_context_)) return false;
+    if (!earlier_work_ended() || !quiet(session_context_)) return false;
     collect();
     session_.reset();
     plan_.released();

@@ -31,14 +31,14 @@ struct DriverCall {
   spool::CallKind kind = spool::CallKind::other;
   Arguments arguments = Arguments::none;
   bool followed = false;
-  bool recorded = false;           ///< as a Call or a Launch; others are followed for what they tell
+  bool recorded = false;           ///< as a Call or a Launch; others are observed for their arguments
   bool per_thread_stream = false;  ///< a stream of 0 is the thread's own
 };
 
 /// By the driver's name of a call, with its version.
 DriverCall driver_call(std::string_view name);
 
-/// Without the endings that tell versions apart: "cuMemcpyHtoDAsync".
+/// Without version suffixes: "cuMemcpyHtoDAsync".
 std::string plain_name(std::string_view name);
 
 }  // namespace roofline::inject

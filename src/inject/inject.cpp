@@ -49,7 +49,7 @@ void after_fork() {
 }
 
 Session* make_session() {
-  // secure_getenv: the environment of a set-user-ID program is somebody else's.
+  // secure_getenv: the environment of a set-user-ID program is untrusted.
   const char* const folder = secure_getenv(spool::kFolderVariable);
   if (folder == nullptr || *folder == '\0') return nullptr;
   static const int registered = pthread_atfork(nullptr, nullptr, after_fork);

@@ -59,7 +59,7 @@ class Kinds {
   /// Handles of functions may be reused from here on.
   void forget_functions();
 
-  /// Remembers where device memory lies, so that parameters which point there are told from numbers.
+  /// Records ranges of device memory, so that pointer parameters are distinguished from numbers.
   static void remember_memory(std::uint64_t address, std::uint64_t bytes);
 
  private:

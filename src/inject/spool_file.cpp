@@ -46,7 +46,7 @@ class SizeSignalBlock {
   bool was_pending_ = false;
 };
 
-/// Moves a descriptor to a number near the limit; -1, and closed, where there is none.
+/// Moves a descriptor to a number near the limit; -1, and closed, if no number is free.
 int move_up(int file) {
   rlimit limit{};
   int moved = -1;
@@ -77,7 +77,7 @@ bool SpoolFile::create(const std::string& path) {
   return true;
 }
 
-bool SpoolFile::is_ours(off_t& size) const {
+bool SpoolFile::is_own_file(off_t& size) const {
   struct stat status {};
   if (!is_open() || fstat(file_, &status) != 0) return false;
   size = status.st_size;
@@ -87,7 +87,7 @@ bool SpoolFile::is_ours(off_t& size) const {
 bool SpoolFile::accepts(std::size_t size) const {
   off_t length = 0;
   rlimit limit{};
-  if (!is_ours(length)) return false;
+  if (!is_own_file(length)) return false;
   if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return true;
   return static_cast<rlim_t>(length) + size <= limit.rlim_cur;
 }
@@ -108,7 +108,7 @@ bool SpoolFile::write(const char* data, std::size_t size) {
 
 void SpoolFile::close() {
   off_t size = 0;
-  if (is_ours(size)) ::close(file_);
+  if (is_own_file(size)) ::close(file_);
   file_ = -1;
 }
 

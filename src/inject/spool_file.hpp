@@ -32,7 +32,7 @@ class SpoolFile {
  private:
   /// Whether the descriptor is our file and it may grow by `size` bytes.
   bool accepts(std::size_t size) const;
-  bool is_ours(off_t& size) const;
+  bool is_own_file(off_t& size) const;
 
   std::atomic<int> file_ = -1;
   dev_t device_ = 0;

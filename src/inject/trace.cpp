@@ -368,7 +368,7 @@ void CUPTIAPI callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, 
   if (current == nullptr || current->phase.load(std::memory_order_relaxed) == Phase::ended) return;
   try {
     on_callback(*current, domain, id, data);
-  } catch (...) {  // the driver, which calls, knows no exceptions
+  } catch (...) {  // called by the driver, which is C: exceptions must not propagate
   }
 }
 

@@ -22,36 +22,36 @@ double median_of(std::span<const SweepPoint> points) {
   return median(std::move(values));
 }
 
-bool level_stretch(std::span<const SweepPoint> points) {
+bool level_segment(std::span<const SweepPoint> points) {
   const double middle = median_of(points);
   return std::all_of(points.begin(), points.end(),
                      [&](const SweepPoint& point) { return std::abs(point.value - middle) <= kWithin * middle; });
 }
 
 /// Number of leading points of `points` that form one plateau.
-std::size_t stretch_length(std::span<const SweepPoint> points) {
+std::size_t segment_length(std::span<const SweepPoint> points) {
   std::size_t length = 1;
-  while (length < points.size() && level_stretch(points.first(length + 1))) ++length;
+  while (length < points.size() && level_segment(points.first(length + 1))) ++length;
   return length;
 }
 
-struct Stretch {
+struct Segment {
   std::size_t first = 0;
   std::size_t length = 0;
 };
 
-std::vector<Stretch> stretches_of(std::span<const SweepPoint> points) {
-  std::vector<Stretch> stretches;
+std::vector<Segment> segments_of(std::span<const SweepPoint> points) {
+  std::vector<Segment> segments;
   for (std::size_t first = 0; first < points.size();) {
-    const std::size_t length = stretch_length(points.subspan(first));
+    const std::size_t length = segment_length(points.subspan(first));
     if (length >= kLeastPoints) {
-      stretches.push_back({first, length});
+      segments.push_back({first, length});
       first += length;
     } else {
       ++first;
     }
   }
-  return stretches;
+  return segments;
 }
 
 Plateau plateau_of(std::span<const SweepPoint> points) {
@@ -62,16 +62,16 @@ Plateau plateau_of(std::span<const SweepPoint> points) {
 
 std::vector<Plateau> find_plateaus(std::span<const SweepPoint> points) {
   std::vector<Plateau> plateaus;
-  Stretch last;
-  for (const Stretch& stretch : stretches_of(points)) {
-    const Plateau next = plateau_of(points.subspan(stretch.first, stretch.length));
-    const bool touches = !plateaus.empty() && last.first + last.length == stretch.first;
+  Segment last;
+  for (const Segment& segment : segments_of(points)) {
+    const Plateau next = plateau_of(points.subspan(segment.first, segment.length));
+    const bool touches = !plateaus.empty() && last.first + last.length == segment.first;
     if (touches && std::abs(next.value - plateaus.back().value) <= kOneLevel * plateaus.back().value) {
-      last.length += stretch.length;
+      last.length += segment.length;
       plateaus.back() = plateau_of(points.subspan(last.first, last.length));
     } else {
       plateaus.push_back(next);
-      last = stretch;
+      last = segment;
     }
   }
   return plateaus;

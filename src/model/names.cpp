@@ -1,4 +1,4 @@
-// The spelling tables, and which pipe and level a type and device stand for.
+// Tables of names, and the pipe and level of a type on a device.
 #include "model/names.hpp"
 
 #include <array>

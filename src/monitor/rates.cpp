@@ -117,8 +117,8 @@ void compare_dram_with_roof(Filling& filling, const Watched& watched) {
                    fmt::format("its share of {}", roof->limit->basis));
 }
 
-/// The pipes' activity says when they worked and not on what: the most that it can have been is held against the roof
-/// of the type that matters most.
+/// Pipe activity does not show the data type: the upper bound of the rate is compared with the roof of the most common
+/// type.
 void compare_tensor_with_roof(Filling& filling, const Watched& watched) {
   const DeviceSample& sample = filling.sample();
   const auto active = sample.find("tensor_active_fraction");

@@ -12,7 +12,7 @@
 
 namespace roofline {
 
-/// Who is watched, and what it is held against.
+/// A watched device and the ceilings that it is compared with.
 struct Watched {
   std::string device;  ///< "cuda:0", "cpu"
   DeviceInfo info;

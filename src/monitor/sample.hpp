@@ -1,4 +1,4 @@
-// One moment of a machine as `roofline monitor` tells it: physical figures, and how near they are to the measured
+// One sample of `roofline monitor`: physical figures, and their shares of the measured
 // roofs. Plain data; every output is made of it.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace roofline {
 
-/// What a figure is measured in, for whoever writes it out for people.
+/// Unit of a figure, for output to people.
 enum class Measure : std::uint8_t { fraction, hertz, watts, joules, celsius, bytes, bytes_per_s, count };
 
 /// A figure that is monitored. Its name is that of the JSON's field, and behind "roofline_monitor_" of the metric.

@@ -181,13 +181,13 @@ std::string describe_blanks(std::span<const HostTensor> outputs) {
   std::string text;
   for (const auto& tensor : outputs) {
     const Blanks blanks = count_blanks(tensor);
-    const auto say = [&](std::int64_t count, std::string_view what) {
+    const auto add = [&](std::int64_t count, std::string_view what) {
       if (count == 0) return;
       text += fmt::format("{}{} of {} elements of '{}' {}", text.empty() ? "" : "; ", grouped(count),
                           grouped(tensor.spec().elements), tensor.spec().name, what);
     };
-    say(blanks.unwritten, "were not written");
-    say(blanks.nan, "are NaN");
+    add(blanks.unwritten, "were not written");
+    add(blanks.nan, "are NaN");
   }
   return text;
 }

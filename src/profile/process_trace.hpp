@@ -16,7 +16,7 @@ namespace roofline {
 
 /// Records in the order in which they were written; what has an id is looked up by it.
 struct ProcessTrace {
-  /// Work that somebody states of a kind of launch, where nothing was counted.
+  /// Work of a launch signature as stated by the author, if it was not counted.
   struct Model {
     Work work;
     std::string by;  ///< "roofline, from the shapes of aten::mm(…)"

@@ -1,4 +1,4 @@
-// Runs somebody's program: with the library in it or without, its streams, signals and folder its own.
+// Runs the profiled program, with or without the injected library; its streams, signals and folder are unchanged.
 #pragma once
 
 #include <cstdint>

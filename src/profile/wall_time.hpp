@@ -31,7 +31,7 @@ struct Gap {
   int device = 0;
   int process = 0;      ///< of the activity that ended it
   spool::Id place = 0;  ///< of what ended it, or of the call, in that process
-  spool::Id call = 0;   ///< text: the call that made the host wait; 0 where there is none
+  spool::Id call = 0;   ///< text: the call in which the host waited; 0 if none
 };
 
 /// All gaps between the first and the last activity of each device, in order. A gap in which the host allocates or

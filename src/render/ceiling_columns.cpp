@@ -41,7 +41,7 @@ std::string limit_markdown(const CeilingRow& row) {
   if (!row.ceiling.limit) return kAbsent;
   return fmt::format("{} of {}", limit_text(row), escape_markdown(row.ceiling.limit->basis));
 }
-/// The basis of the limit stands in the row of the burst ceiling above.
+/// The basis of the limit is in the row of the burst ceiling above.
 std::string limit_html(const CeilingRow& row) {
   const auto& limit = row.ceiling.limit;
   if (!limit || !(limit->value > 0)) return kAbsent;
@@ -157,7 +157,7 @@ std::string audit_markdown(const CeilingRow& row) {
   }
   return fmt::format("**{}**: {}", audit_text(row), failed);
 }
-/// What failed stands there for all to see; the figures of the others are in the report's JSON, from which the page's
+/// Failed checks are always shown; the figures of the others are in the report's JSON, from which the page's
 /// script lists them.
 std::string audit_html(const CeilingRow& row) {
   const AuditLook look = audit_look(row);
@@ -338,7 +338,7 @@ std::vector<CeilingRow> ceiling_rows(const Machine& machine, CeilingTable table,
     switch (table) {
       case CeilingTable::machine:
         return ceiling.role == role;
-      case CeilingTable::report:  // a sustained one stands beside its burst one
+      case CeilingTable::report:  // a sustained ceiling is in the row of its burst ceiling
         return ceiling.role == Role::roof && (burst || machine.find(ceiling.name) == nullptr);
       case CeilingTable::burst:
         return ceiling.role == Role::roof && burst;

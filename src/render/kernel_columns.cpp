@@ -47,7 +47,7 @@ Value counted_flops_of(const KernelRow& row) {
   return flops;
 }
 
-/// The ids of the rules that speak of the row, most important first.
+/// Ids of the rules that fired for the row, most important first.
 std::string rules_of(const KernelRow& row) {
   std::string rules;
   for (const Advice& advice : advice_for(row.point, row.report.machine))

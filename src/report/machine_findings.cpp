@@ -41,17 +41,17 @@ std::string names_of(const Ceilings& ceilings) {
 /// The failed check that makes a ceiling suspect; empty where only checks of noise failed.
 std::string cause_of(const Ceiling& ceiling) {
   std::string cause;
-  bool unrest = false;
+  bool unsteady = false;
   for (const Check& check : ceiling.audit.checks) {
     if (check.status != CheckStatus::fail || (check.name == kHistoryCheck && !ceiling.past_best)) continue;
     if (is_noise_check(check)) {
-      unrest = true;
+      unsteady = true;
     } else if (cause.empty()) {
       cause = check.name;
     }
   }
   // Background load breaks the doubling check, too.
-  return unrest && cause == kDoublingCheck ? std::string() : cause;
+  return unsteady && cause == kDoublingCheck ? std::string() : cause;
 }
 
 bool all_sustained(const Ceilings& ceilings) {

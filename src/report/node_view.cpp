@@ -181,7 +181,7 @@ std::optional<NodeTable> link_table(const Node& node, std::string_view name) {
 /// The words of `nvidia-smi topo -m` for where PCIe paths meet.
 constexpr std::array<std::string_view, 6> kPathWords = {"board", "PIX", "PXB", "PHB", "NODE", "SYS"};
 
-/// In a word, and what the word stands for.
+/// Abbreviation and its meaning.
 std::pair<std::string, std::string> how_linked(const Link& link) {
   if (link.kind == LinkKind::none) return {"none", "no peer access"};
   if (link.kind == LinkKind::nvlink) {

@@ -37,7 +37,7 @@ std::string where_figures_are_from(const Report& report);
 /// Why a program's row has no work; empty where it has.
 std::string why_no_work(const Point& point);
 
-/// Bytes over time, as a share of the roof; NaN where there is none.
+/// Bytes over time, as a share of the roof; NaN if there is no roof.
 double fraction_of_roof(const CopySum& copy);
 
 /// "train.py --steps 100": the program and its arguments, without the folder.

@@ -45,17 +45,17 @@ std::optional<double> reference_rate_of_roof(const Point& point) {
   if (!point.reference_rates || !has_roof(point.bound)) return std::nullopt;
   double at_reference_s = 0;
   for (const ResourceTime& resource : point.bound.resources) {
-    const double pace = resource.kind == CeilingKind::compute     ? point.reference_rates->arithmetic
-                        : resource.kind == CeilingKind::bandwidth ? point.reference_rates->copy
-                                                                  : 1;
-    if (std::isfinite(resource.time_s)) at_reference_s = std::max(at_reference_s, resource.time_s / pace);
+    const double reference_rate = resource.kind == CeilingKind::compute     ? point.reference_rates->arithmetic
+                                  : resource.kind == CeilingKind::bandwidth ? point.reference_rates->copy
+                                                                            : 1;
+    if (std::isfinite(resource.time_s)) at_reference_s = std::max(at_reference_s, resource.time_s / reference_rate);
   }
   return point.bound.attainable_time_s / at_reference_s;
 }
 
 bool is_under_contention(const Point& point) {
-  const std::optional<double> pace = reference_rate_of_roof(point);
-  return point.contention || (pace && *pace < kSlowReference);
+  const std::optional<double> reference_rate = reference_rate_of_roof(point);
+  return point.contention || (reference_rate && *reference_rate < kSlowReference);
 }
 
 std::string interval_text(const RoofShare& share) {

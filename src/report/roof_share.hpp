@@ -31,14 +31,14 @@ bool is_under_contention(const Point& point);
 
 /// "90–98", in per cent; empty where there is no interval, or one narrower than its last digit.
 std::string interval_text(const RoofShare& share);
-/// "91.1 % (90–98 %)"; without an interval the share alone; "—" where there is none.
+/// "91.1 % (90–98 %)"; without an interval the share alone; "—" without a roof.
 std::string share_text(const RoofShare& share);
 
 /// Width over the median; a wider interval allows no conclusions.
 constexpr double kWidestInterval = 0.1;
 
 /// Whether the row's time is known too badly to conclude anything from it: drifting, an interval wider than a tenth of
-/// the median, or none (too few independent samples) where the samples don't lie as close themselves.
+/// the median, or none (too few independent samples) where the samples themselves are not close together.
 bool badly_measured(const Point& point);
 
 /// Whether there are samples enough for an interval, if they were independent, and nine tenths of them lie within a

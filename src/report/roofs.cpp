@@ -68,7 +68,7 @@ bool drawable(const Ceiling& c) { return c.role == Role::roof && is_plausible(c.
 bool is_link(Level level) { return level == Level::pcie || level == Level::nvlink; }
 
 /// FLOP/byte.
-struct Stretch {
+struct Segment {
   double from = 0, to = 0;
 };
 
@@ -77,7 +77,7 @@ struct Usage {
   std::set<Level> levels;
   std::set<std::string> collectives;        ///< names of the roofs of those that points wait for
   std::set<std::string> sustained;          ///< names of the sustained ceilings that limit points
-  std::map<std::string, Stretch> limiting;  ///< by name, where the points lie that a ceiling limits
+  std::map<std::string, Segment> limiting;  ///< by name, where the points lie that a ceiling limits
 
   bool limited_by(const Ceiling& ceiling) const { return limiting.contains(ceiling.name); }
 };
@@ -96,8 +96,8 @@ Usage usage_of(const Report& report, Intensity of) {
     for (const ResourceTime& resource : point.bound.resources)
       if (resource.regime == Regime::sustained) usage.sustained.insert(resource.ceiling);
     const double at = intensity_of(point, of);
-    Stretch& stretch = usage.limiting.try_emplace(point.bound.limiting_ceiling, Stretch{at, at}).first->second;
-    stretch = {std::min(stretch.from, at), std::max(stretch.to, at)};
+    Segment& segment = usage.limiting.try_emplace(point.bound.limiting_ceiling, Segment{at, at}).first->second;
+    segment = {std::min(segment.from, at), std::max(segment.to, at)};
   }
   return usage;
 }
@@ -149,7 +149,7 @@ void add_memory(Roofs& roofs, const Machine& machine, const Usage& usage, Intens
       if (slope.ceiling == nullptr) {
         slope.ceiling = c;
       } else if (limits && (ratio < kApart || ratio > 1 / kApart)) {
-        const Stretch where = usage.limiting.at(c->name);
+        const Segment where = usage.limiting.at(c->name);
         roofs.patterns.push_back({c, name_of(*c), true, false, {}, true, where.from, where.to});
       } else {
         slope.others.push_back(c);

@@ -76,7 +76,7 @@ struct Roofs {
 
 /// FLOP/byte of a ridge, as it is written: "4.8", "14", "203".
 std::string ridge_value(double intensity);
-/// "ridge: fp32 14, bf16 203 FLOP/byte"; empty where there is none.
+/// "ridge: fp32 14, bf16 203 FLOP/byte"; empty without a ridge.
 std::string ridge_label(const Roofs& roofs);
 /// "ridges 14–203 FLOP/byte", where there is no room for each.
 std::string ridge_range(const Roofs& roofs);

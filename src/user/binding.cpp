@@ -249,7 +249,7 @@ std::string_view pointer_c_type(DType dtype, bool c) {
   }
 }
 
-/// The C type of each argument. `dtype_of` tells a buffer's.
+/// The C type of each argument. `dtype_of` returns that of a buffer.
 template <typename DTypeOf>
 std::vector<std::string> c_types(const StepSpec& step, bool c, DTypeOf dtype_of) {
   std::vector<std::string> types;

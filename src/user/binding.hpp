@@ -56,7 +56,7 @@ struct CallingThread {
 /// The threads that a configuration asks for: 0 for all.
 int threads_of(const KernelSpec& spec, const Configuration& configuration);
 
-/// Names and what they stand for: extents of the shape, and defines that are numbers.
+/// Names and their values: extents of the shape, and numeric defines.
 Values values_of(const Configuration& configuration, const Workload& workload);
 
 /// The tensors of a kernel that is like no op. Throws UsageError for sizes that are none.

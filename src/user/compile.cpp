@@ -35,7 +35,7 @@ namespace roofline {
 namespace fs = std::filesystem;
 namespace {
 
-/// Two FNV-1a sums with different beginnings: enough for one user's files, of which none is somebody else's.
+/// Two FNV-1a hashes with different offsets: sufficient, because all files are the user's own.
 class ContentHash {
  public:
   void add(std::string_view text) {
@@ -143,11 +143,11 @@ std::string make_kernel_folder(const fs::path& kernels) {
   fs::create_directories(cache, error);
   if (error) return fmt::format("{}: {}", cache.string(), error.message());
   struct stat status {};
-  const auto is_ours = [&](const fs::path& folder) {
+  const auto is_own_folder = [&](const fs::path& folder) {
     return ::lstat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid();
   };
   // Made under a umask that lets the group write. A folder that is open to all, or not ours, stays as it is.
-  if (is_ours(cache) && (status.st_mode & (S_IWGRP | S_IWOTH)) == S_IWGRP &&
+  if (is_own_folder(cache) && (status.st_mode & (S_IWGRP | S_IWOTH)) == S_IWGRP &&
       replaceable_by_others(cache.parent_path()).empty()) {
     ::chmod(cache.c_str(), status.st_mode & 0755U);
   }
@@ -155,7 +155,7 @@ std::string make_kernel_folder(const fs::path& kernels) {
   if (::mkdir(kernels.c_str(), S_IRWXU) != 0 && errno != EEXIST) {
     return fmt::format("{}: {}", kernels.string(), std::strerror(errno));
   }
-  if (is_ours(kernels) && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0) return {};
+  if (is_own_folder(kernels) && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0) return {};
   return fmt::format("{}: must be your own folder, without write access for other users", kernels.string());
 }
 
@@ -236,7 +236,7 @@ std::string key_of(const CompileRequest& request) {
   hash.add("3");  // of this format, and of the options below
   hash.add(fmt::format("{} {} {}", static_cast<int>(request.kind), static_cast<int>(request.compiler),
                        request.architecture));
-  hash.add(request.source.string());  // stands in messages and in __FILE__
+  hash.add(request.source.string());  // appears in messages and in __FILE__
   for (const auto& option : request.options) hash.add("option " + option);
   for (const auto& folder : request.include) hash.add("include " + folder.string());
   for (const auto& [name, value] : request.defines) hash.add("define " + name + "=" + value);

@@ -25,7 +25,7 @@ struct CompileRequest {
   std::vector<std::pair<std::string, std::string>> defines;
   std::vector<std::string> entries;  ///< of CUDA C++: names that templates are instantiated for
   std::string epilogue;              ///< C or C++ that follows the source
-  double limit_s = 300;              ///< a compiler that takes longer is ended: it may read a pipe that nobody writes
+  double limit_s = 300;              ///< time limit; the compiler may be blocked on a pipe without a writer
 };
 
 /// The file that can be loaded: a shared library, a cubin, or what was given where nothing is to be compiled. Throws

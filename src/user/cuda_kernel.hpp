@@ -1,4 +1,4 @@
-// The half of a user's kernel that speaks CUDA.
+// The CUDA part of a user's kernel.
 #pragma once
 
 #include <filesystem>

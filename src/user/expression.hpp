@@ -1,5 +1,5 @@
-// Arithmetic expressions as suites write them: text → a tree of operations → its value. What names stand for is the
-// caller's to say (formula.hpp).
+// Arithmetic expressions in suites: text → tree of operations → value. The caller supplies the values of names
+// (formula.hpp).
 #pragma once
 
 #include <cstdint>
@@ -38,10 +38,10 @@ class Expression {
   /// A name of a value ("n"), or of a tensor that has an index ("x[i]").
   struct Name {
     std::string text;
-    std::size_t at = 0;  ///< where it stands first
+    std::size_t at = 0;  ///< offset of its first use
     bool indexed = false;
   };
-  /// What the names stand for, each at the place of its name in names().
+  /// Values of the names, in the order of names().
   struct Operands {
     std::vector<double> values;
     std::vector<Element> elements;

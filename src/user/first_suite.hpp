@@ -1,4 +1,4 @@
-// A first suite for somebody's kernel, from its signature: what can be read there, and comments where a person decides.
+// Generates a first suite from a kernel's signature, with comments at the entries that the user must fill in.
 #pragma once
 
 #include <filesystem>

@@ -13,7 +13,7 @@
 
 namespace roofline {
 
-/// What names stand for.
+/// Values of names.
 using Values = std::map<std::string, double, std::less<>>;
 
 class Formula {

@@ -44,7 +44,7 @@ struct InputFill {
   Place place;
 };
 
-/// Memory that a kernel works on. Workspaces are nobody's result: they hold what the launch before left.
+/// Memory that a kernel works on. Workspaces are not verified; they keep their contents between launches.
 struct BufferSpec {
   std::string name;
   TensorRole role = TensorRole::input;
@@ -161,7 +161,8 @@ struct KernelSpec {
 struct Configuration {
   std::vector<std::pair<std::string, std::string>> defines;
   std::size_t grid = 0, block = 0, cluster = 0, shared = 0, threads = 0;  ///< indices into the first step's lists
-  std::string text;  ///< what tells it from the others: "TILE=16 block=128"; empty where there is one only
+  std::string
+      text;  ///< parameters that differ from other configurations: "TILE=16 block=128"; empty if there is only one
 };
 
 /// Every combination, the last list fastest: defines in their order, then block, grid, cluster, shared, threads.

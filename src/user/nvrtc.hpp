@@ -14,7 +14,7 @@ struct NvrtcResult {
   std::string log;                 ///< the compiler's own words
 };
 
-/// Compiles CUDA C++ for an architecture ("sm_90a"). `name` stands in messages for the text. Entries are C++ names;
+/// Compiles CUDA C++ for an architecture ("sm_90a"). `name` is the file name in messages. Entries are C++ names;
 /// templates are instantiated for them.
 NvrtcResult nvrtc_compile(const std::string& text, const std::string& name, const std::string& architecture,
                           const std::vector<std::string>& options, const std::vector<std::string>& entries);

@@ -9,7 +9,8 @@
 
 namespace roofline {
 
-/// One for each configuration. Named by what tells them apart; of a kernel that is like an op, by the kernel first.
+/// One for each configuration. Named by the parameters that differ; kernels with `like:` are prefixed with the kernel's
+/// name.
 std::vector<Implementation> user_implementations(const std::shared_ptr<const KernelSpec>& spec);
 
 /// The tensors that the kernel works on for a workload: its own, or those of the op that it is like.

@@ -116,9 +116,9 @@ TEST(Cubin, PassesOverWhatIsNoWholeImage) {
 
 TEST(Cubin, RefusesAnInstructionItDoesNotKnow) {
   EXPECT_THROW(count_instruction({}, "FROB"), Error);
-  EXPECT_FALSE(knows_instruction("HGMM"));
-  EXPECT_TRUE(knows_architecture(90));
-  EXPECT_FALSE(knows_architecture(61));
+  EXPECT_FALSE(has_opcode("HGMM"));
+  EXPECT_TRUE(has_opcodes_of(90));
+  EXPECT_FALSE(has_opcodes_of(61));
 }
 
 // --- this program ---

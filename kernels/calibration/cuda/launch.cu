@@ -89,8 +89,8 @@ class HostPacedTimer {
     const double by_gpu = static_cast<double>(milliseconds) * 1e-3 / static_cast<double>(count);
     const double by_host = median_step(marks);
     // If the GPU is slower, the host fills its queue at any rate, and the GPU is the limit.
-    const double pace = by_gpu > 1.5 * by_host ? by_gpu : by_host;
-    return {.seconds = pace * static_cast<double>(launches), .clock_hz = std::nullopt};
+    const double seconds_per_launch = by_gpu > 1.5 * by_host ? by_gpu : by_host;
+    return {.seconds = seconds_per_launch * static_cast<double>(launches), .clock_hz = std::nullopt};
   }
 
  private:

@@ -10,8 +10,8 @@
 
 namespace roofline {
 
-/// Whether this build contains kernels on tiles: they are of the level avx512. Without it amx_missing() always has a
-/// reason, and nobody gets to where they are called.
+/// Whether this build contains AMX kernels, which belong to the level avx512. If not, amx_missing() always returns a
+/// reason, and they are never called.
 inline constexpr bool kAmxIsBuilt = kHighestIsa >= Isa::avx512;
 
 /// What CPUID and XGETBV say about it. All zero on other architectures.

@@ -1,5 +1,5 @@
-// Cores of AArch64 by the numbers that they carry: their names, which /proc/cpuinfo does not tell, and the pipes that
-// multiply and add vectors, which no register tells.
+// AArch64 cores by implementer and part number: their names, which /proc/cpuinfo lacks, and their number of vector FMA
+// pipes, which no register reports.
 #pragma once
 
 #include <string_view>

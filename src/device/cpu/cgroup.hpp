@@ -1,5 +1,5 @@
-// The limits that control groups (a container, a systemd slice) put on this process. Reads both versions
-// of the interface; says nothing where there is none.
+// Limits of control groups (a container, a systemd slice) on this process. Reads both versions of the interface; empty
+// without either.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// What Linux tells of the whole machine while programs run on it: for `roofline monitor`. Reads files, and one chain of
+// Linux's counters and sensors of the whole machine, for `roofline monitor`. Reads files, and one chain of
 // additions for the clock where no file has it.
 #pragma once
 

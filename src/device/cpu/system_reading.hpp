@@ -1,5 +1,6 @@
 // What Linux says of this process's threads and of the CPUs that they run on: read before and after a measurement, the
-// difference is what disturbed it (model/contention.hpp). Needs no privileges; what a system doesn't tell counts as 0.
+// difference is what disturbed it (model/contention.hpp). Needs no privileges; values that a system does not report
+// count as 0.
 #pragma once
 
 #include <cstdint>

@@ -97,7 +97,7 @@ struct ThreadPool::State {
   Line finished;       // number of regions that all workers have left: the caller waits for it
   Line groups_inside;  // groups with workers still inside
   const std::function<void(int)>* work = nullptr;
-  Waiter caller;  // of run(): whoever holds `busy`
+  Waiter caller;  // the thread in run(), which holds `busy`
   std::vector<int> cpus;
   std::vector<std::thread> threads;
   std::vector<std::exception_ptr> failures;

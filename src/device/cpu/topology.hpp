@@ -48,7 +48,7 @@ Topology described_topology(const std::string& description, const std::string& a
 
 /// What hwloc and the system say of one kind of core.
 struct CoreKind {
-  int rank = 0;         ///< hwloc's, ascending with speed; -1: it can't tell
+  int rank = 0;         ///< hwloc's, ascending with speed; -1 if unknown
   std::string type;     ///< "IntelCore", "IntelAtom"; empty where the system doesn't say
   double max_mhz = 0;   ///< 0: unknown
   double capacity = 0;  ///< the Linux scheduler's (Arm), 0: unknown
@@ -82,7 +82,7 @@ struct CpuName {
   std::optional<bool> hypervisor;  ///< nothing where the CPU does not say
 };
 
-/// Reads the text of /proc/cpuinfo, as it stands for a logical CPU: not all cores need be of one design.
+/// Parses the section of /proc/cpuinfo for one logical CPU: cores may be of different designs.
 CpuName parse_cpu_name(const std::string& cpuinfo, int cpu = 0);
 
 }  // namespace roofline

@@ -43,7 +43,7 @@ bool is_sticky(cudaError_t status) {
     case cudaErrorMpsClientTerminated:
     case cudaErrorUnknown:
     case cudaErrorContained:
-    // Not of a context but of a GPU that is gone: a fresh process tells whether it comes back.
+    // The GPU is lost, not the context: only a new process can determine whether it is available again.
     case cudaErrorNoDevice:
     case cudaErrorDevicesUnavailable:
     case cudaErrorSystemNotReady:

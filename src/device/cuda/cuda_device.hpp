@@ -26,9 +26,9 @@ struct CudaProperties {
   int shared_bytes_per_sm = 0;
   double l2_bytes = 0;
   double memory_bytes = 0;
-  double max_core_hz = 0;    ///< 0 where the driver doesn't tell
-  double max_memory_hz = 0;  ///< 0 where the driver doesn't tell
-  int memory_bus_bits = 0;   ///< 0 where the driver doesn't tell
+  double max_core_hz = 0;    ///< 0 if the driver does not report it
+  double max_memory_hz = 0;  ///< 0 if the driver does not report it
+  int memory_bus_bits = 0;   ///< 0 if the driver does not report it
 };
 
 /// Reads the properties of CUDA device `index`; makes no context.

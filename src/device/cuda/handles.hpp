@@ -10,8 +10,8 @@
 
 namespace roofline {
 
-/// Owns one handle that `destroy` gives back. A failing destructor has nobody to tell: what broke the
-/// context is reported by the next checked call.
+/// Owns one handle that `destroy` releases. The destructor ignores errors: the next checked call reports a broken
+/// context.
 template <typename Handle, cudaError_t (*destroy)(Handle)>
 class CudaHandle {
  public:

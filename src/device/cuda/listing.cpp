@@ -28,7 +28,7 @@ bool library_exists(const char* name) {
   return true;
 }
 
-/// The number of GPUs that the driver shows, or why there is none.
+/// The number of visible GPUs, or the reason why there are none.
 std::optional<Obstacle> find_devices(int& count) {
   count = 0;
   if (!library_exists("libcuda.so.1")) {

@@ -60,7 +60,7 @@ InstructionCount find_instruction(const void* kernel, std::string_view instructi
   check(cudaFuncGetAttributes(&attributes, kernel), "reading a kernel's attributes");
   const int architecture = attributes.binaryVersion;
   const std::string place = fmt::format("{} for sm_{}", readable(mangled), architecture);
-  if (!knows_architecture(architecture)) return {place + ": the opcodes of this architecture are not known", {}};
+  if (!has_opcodes_of(architecture)) return {place + ": the opcodes of this architecture are not known", {}};
   for (const KernelCode& candidate : own.kernels()) {
     if (candidate.architecture == architecture && candidate.name == mangled) {
       return {place, count_instruction(candidate.code, instruction)};

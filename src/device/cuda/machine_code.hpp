@@ -8,7 +8,7 @@
 
 namespace roofline {
 
-/// How often an instruction stands in a kernel.
+/// Number of occurrences of an instruction in a kernel.
 struct InstructionCount {
   std::string where;         ///< "fma_kernel<float, 8>(…) for sm_90"; or why the code could not be looked at
   std::optional<int> count;  ///< nothing when it could not

@@ -1,4 +1,4 @@
-// What one SM can do in a cycle, by compute capability: NVIDIA publishes it and no attribute tells it.
+// Throughput of one SM per cycle by compute capability, as published by NVIDIA; no device attribute reports it.
 // Pure arithmetic; the clock is measured elsewhere.
 #pragma once
 

@@ -27,7 +27,7 @@ bool reaches(int from, int to) {
 }
 
 /// Where the driver hides which GPU a link leads to (some virtual machines), links that are up are taken to lead there.
-/// Without NVML it is told by what PCIe can't do.
+/// Without NVML, native peer atomics indicate NVLink: PCIe does not support them.
 bool by_nvlink(int from, int to, const Nvml* here, const Nvml* there) {
   if (here == nullptr || there == nullptr) {
     int atomics = 0;

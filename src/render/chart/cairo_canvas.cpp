@@ -208,7 +208,7 @@ void CairoCanvas::trace(const std::string& text, const Font& font, double size) 
   cairo_close_path(context);
 }
 
-/// One glyph where each character stands, with the characters beside them for whoever copies or searches.
+/// One glyph per character, with the text attached for copying and searching.
 void CairoCanvas::show(const std::string& text, FontWeight weight, double size) {
   const auto at = static_cast<std::size_t>(weight);
   if (!faces_[at]) {

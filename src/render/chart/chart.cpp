@@ -221,8 +221,8 @@ void describe(Chart& chart) {
                       {"y-low", full(chart.y.range().low)},    {"y-high", full(chart.y.range().high)}};
 }
 
-/// What stands below the plot. In a small picture the plot matters most: first the notes go, then the legend; a line
-/// that says what is missing stays.
+/// Layout below the plot. In a small picture the plot has priority: notes are omitted first, then the legend. A line
+/// that states what is missing is always kept.
 struct BelowPlot {
   bool legend = true, footer = true;
   double height = 0;

@@ -31,7 +31,7 @@ struct Chart {
   std::size_t named = 0;         ///< points with their name beside them
   std::size_t numbered = 0;      ///< points with a number, and their name in the key
   bool of_program = false;       ///< only the points that take most have a name
-  double seconds = 0;            ///< that a mark of radius 1 stands for; 0 where marks are all alike
+  double seconds = 0;            ///< that a mark of radius 1 represents; 0 if all marks have one size
   bool small = false;            ///< a small picture: fewer notes and names
   std::vector<std::size_t> key;  ///< the numbered points, in order: indices into `points`
 

@@ -24,7 +24,7 @@ bool has_point(const Chart& chart, std::size_t family) {
 double text_size(const Chart& chart) { return chart.small ? 10.5 : 12; }
 double row_height(const Chart& chart) { return chart.small ? 16 : 21; }
 
-/// "2026-01-15", or with the time of day where runs of one day are told apart.
+/// "2026-01-15", or with the time of day if several runs are of one day.
 std::string when(const Chart& chart, const Report& run) {
   const std::string& iso = run.invocation.started_at;
   const bool same_day =

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kCoincide = 5;   // pixels; closer lines are indistinguishable
 constexpr double kAboveLine = 5;  // from a line up to the baseline of its name
-constexpr double kOnLine = 0.36;  // of the size, from a line down to the baseline of a name that stands on it
+constexpr double kOnLine = 0.36;  // of the font size: distance from a line to the baseline of a name on it
 
 // Costs of a place: a covered mark most, the distance from the best place least.
 constexpr double kMark = 200, kRoofline = 30, kLine = 12, kLimit = 4, kOffLine = 3, kBelow = 10;
@@ -128,7 +128,7 @@ class RoofNames {
     group.items.push_back(std::move(text));
   }
 
-  /// At the right, above the lines, on them, or below; as long as can stand there without covering a mark.
+  /// At the right, above the lines, on them, or below; as long as fits without covering a mark.
   void name_flats(const Shared& shared) {
     const std::vector<const Roof*> roofs = pointers(chart_.roofs.compute, shared);
     std::optional<Text> place;
@@ -139,7 +139,7 @@ class RoofNames {
     }
     if (!place) return;
     keep(*place, groups_.flats[shared.front()]);
-    if (limiting_) name_beside(*place, shared);
+    if (limiting_) name_near(*place, shared);
   }
 
   Best flat_place(const Shared& shared, const std::string& words) const {
@@ -164,7 +164,7 @@ class RoofNames {
   }
 
   /// The values of their sustained roofs stand left of the burst ones' name, or nowhere.
-  void name_beside(const Text& burst, const Shared& shared) {
+  void name_near(const Text& burst, const Shared& shared) {
     const std::vector<Roof>& roofs = chart_.roofs.compute;
     Shared sustained;
     for (const std::size_t i : shared)

@@ -75,7 +75,7 @@ Glyph read_glyph(FT_Face face, FT_UInt index) {
   return glyph;
 }
 
-/// What stands for a character without a glyph: an empty box. Inter's own is five bars, louder than any name.
+/// Glyph for a missing character: an empty box. Inter's own is five bars, more prominent than any name.
 Glyph empty_box() {
   Glyph glyph;
   glyph.advance = 0.62;

@@ -79,7 +79,7 @@ bool overlap(const Quad& a, const Quad& b);
 bool overlaps_any(const Quad& quad, const std::vector<Quad>& others);
 bool overlaps_any(const Quad& quad, const std::vector<Rect>& others);
 
-/// The part of the line through `a` and `b` that lies in `r` between them; false when there is none.
+/// The part of the line through `a` and `b` that lies in `r` between them; false if empty.
 bool clip_segment(Vec& a, Vec& b, const Rect& r);
 
 }  // namespace roofline

@@ -252,7 +252,7 @@ class Annealer {
     choice_ = best_choice;
   }
 
-  /// Leaves out, one after the other, the label with the most conflicts until there is none.
+  /// Removes the label with the most conflicts until none conflict.
   void drop_conflicts() {
     for (;;) {
       std::size_t worst = kNone;

@@ -1,5 +1,5 @@
-// Where the names of points go: boxes around their points that touch nothing, with leader lines where a
-// box can't stand beside its point. Pure geometry; knows no text.
+// Placement of point labels: boxes that overlap nothing, with leader lines for boxes that do not fit next to
+// their point. Pure geometry, independent of the text.
 #pragma once
 
 #include <optional>

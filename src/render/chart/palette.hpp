@@ -20,7 +20,7 @@ struct Color {
   std::string hex() const;  ///< "#0072b2"; "#fff" where that says the same
 };
 
-/// The shapes of points; with the colour they tell families apart, also in grey.
+/// Shapes of points; they distinguish families together with the colour, also in grey scale.
 enum class MarkerShape : std::uint8_t { circle, square, triangle, diamond, wedge, pentagon, cross, hexagon };
 inline constexpr std::size_t kMarkerStyles = 8;
 

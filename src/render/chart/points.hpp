@@ -54,7 +54,7 @@ std::vector<std::string> point_notes(const PlottedPoint& point);
 
 /// Gives each marker the area of its row's share of the time, as far as marks that small or large can show; `largest`
 /// is the radius of the one that takes the most. Runs laid over each other share a scale. Returns the seconds that a
-/// mark of radius 1 stands for; 0 where marks stay as they are, because no time is known.
+/// mark of radius 1 represents; 0 if no time is known and marks keep their size.
 double size_by_time(const std::vector<std::vector<PlottedPoint>*>& runs, double largest);
 
 /// An arrow from a mark to the left: its intensity is an upper bound.

@@ -40,7 +40,7 @@ struct Circle {
 
 enum class Anchor : std::uint8_t { start, middle, end };
 
-/// Width of the stroke around letters, half of which shows; and of one that breaks the line that a name stands on.
+/// Width of the stroke around letters, half of which shows; and of one that interrupts the line under a name.
 inline constexpr double kHalo = 3, kPlate = 8;
 
 /// One line of text. `at` is on the baseline.

@@ -39,7 +39,7 @@ class SvgCanvas : public Canvas {
   Inherited inherited_;
   std::string out_;
   std::string group_paint_;  ///< of all shapes of the open group; empty where each has its own
-  std::string open_paint_;   ///< of a path that further lines may still join; empty when there is none
+  std::string open_paint_;   ///< paint of the open path, to which lines may be added; empty if no path is open
   std::string open_path_;
 };
 

@@ -6,7 +6,7 @@
 
 namespace roofline {
 
-/// Where each text stands in the order of people, in which "x 9" is before "x 10"; equal ones share a rank.
+/// Rank of each text in natural order ("x 9" before "x 10"); equal texts share a rank.
 std::vector<double> natural_ranks(const std::vector<std::string>& texts);
 
 }  // namespace roofline

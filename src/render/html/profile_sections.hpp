@@ -1,5 +1,4 @@
-// The parts of a profiled program's page, beside those that it shares with a suite's. Empty where there is nothing to
-// tell.
+// Sections of a profiled program's page, in addition to those that it shares with a suite's page. Empty without data.
 #pragma once
 
 #include <string>

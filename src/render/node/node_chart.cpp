@@ -25,7 +25,7 @@ constexpr double kNameSize = 11, kNameRise = 3, kNameHeight = 14;
 constexpr std::size_t kColumns = 4;
 constexpr double kLabelColumn = 52, kColumn = 58, kRow = 20;
 
-/// A rate that can stand on a logarithmic axis.
+/// Whether a rate can be drawn on a logarithmic axis.
 bool shown(const Ceiling& ceiling) {
   return ceiling.role == Role::roof && ceiling.regime == Regime::burst && std::isfinite(ceiling.value) &&
          ceiling.value > 1 && ceiling.value < 1e21;

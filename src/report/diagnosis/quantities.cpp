@@ -164,9 +164,9 @@ void add_contention(Collector& out, const Point& point) {
   if (!point.reference_rates) return;
   out.set("pace.copy", point.reference_rates->copy);
   out.set("pace.arithmetic", point.reference_rates->arithmetic);
-  const std::optional<double> pace = reference_rate_of_roof(point);
-  out.set("pace", pace);
-  if (pace) out.set("roof.at_pace", point.fraction_of_roof() / *pace);
+  const std::optional<double> reference_rate = reference_rate_of_roof(point);
+  out.set("pace", reference_rate);
+  if (reference_rate) out.set("roof.at_pace", point.fraction_of_roof() / *reference_rate);
 }
 
 /// Bytes per second across a level over its highest roof. Main memory falls back to modelled bytes.

@@ -20,9 +20,9 @@ void members(auto& io, Contention& seen) {
   io("preemptions", seen.preemptions);
 }
 
-void members(auto& io, ReferenceRates& pace) {
-  io("copy", pace.copy);
-  io("arithmetic", pace.arithmetic);
+void members(auto& io, ReferenceRates& rates) {
+  io("copy", rates.copy);
+  io("arithmetic", rates.arithmetic);
 }
 
 }  // namespace roofline

@@ -20,14 +20,14 @@ struct ReportFrame {
 };
 /// Around the rows of a report that has some.
 ReportFrame report_frame(const Report& report);
-/// A row as it stands in report.json.
+/// A row of report.json.
 std::string row_text(const Point& point, const Machine& machine);
 
 nlohmann::ordered_json machine_to_json(const Machine& machine);
 nlohmann::ordered_json report_to_json(const Report& report);
 /// A row of report.json, with the diagnosis that follows from it. `machine` is the one it was measured on.
 nlohmann::ordered_json point_to_json(const Point& point, const Machine& machine);
-/// What one process tells another of a row.
+/// A row as sent from the child process to its parent.
 nlohmann::ordered_json outcome_to_json(const Outcome& outcome);
 nlohmann::ordered_json ceiling_to_json(const Ceiling& ceiling);
 nlohmann::ordered_json sweep_to_json(const Sweep& sweep);

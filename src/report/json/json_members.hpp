@@ -1,4 +1,4 @@
-// The members of a value, told once for writing and for reading: members(io, value) names them in the order of the
+// The members of a value, listed once for writing and reading: members(io, value) names them in the order of the
 // file, and `io` is a JsonWriter or a JsonReader. Words have a function vocabulary(word), which gives what parses them
 // and what messages call them. Internal to src/report.
 #pragma once

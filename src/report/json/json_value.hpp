@@ -20,7 +20,7 @@ class JsonValue {
   explicit JsonValue(const nlohmann::ordered_json& json, std::string path = {})
       : json_(&json), path_(std::move(path)) {}
 
-  /// The member of that name. Throws UsageError when there is none, or when this is no object.
+  /// The member of that name. Throws UsageError if it is absent or this is not an object.
   JsonValue operator[](std::string_view key) const;
   /// The member of that name where it is present. Throws UsageError when this is no object.
   std::optional<JsonValue> find(std::string_view key) const;

@@ -31,7 +31,7 @@ void members(auto& io, SharedCeiling& ceiling) {
   io.text("variant", ceiling.variant);
   io("alone", ceiling.alone);
   io("together", ceiling.together);
-  double ratio = ceiling.ratio();  // for whoever reads the file
+  double ratio = ceiling.ratio();  // derived; for readers of the file
   Interval interval = ceiling.ratio_ci95();
   io.since("ratio", ratio);
   io.interval("ratio_ci95", interval);

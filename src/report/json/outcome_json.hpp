@@ -1,4 +1,4 @@
-// What running a workload told, to and from JSON: within a row of report.json, and alone between two processes.
+// Outcome of a workload, to and from JSON: within a row of report.json, and as a message between two processes.
 // Internal to src/report; other code calls outcome_to_json and outcome_from_json (json.hpp).
 #pragma once
 

@@ -26,7 +26,7 @@ double read_seconds(const JsonValue& json) {
   return seconds;
 }
 
-/// An index below `count`; -1 where there is none.
+/// An index below `count`; -1 if absent.
 int read_index(const JsonValue& json, std::string_view key, std::size_t count, const std::string& of) {
   const auto member = json.find(key);
   if (!member) return -1;

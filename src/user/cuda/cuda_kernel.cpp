@@ -1,5 +1,5 @@
-// By the runtime's library functions, so that the program needs no driver to start. What they can't tell of a kernel,
-// its parameters, is asked of the driver by way of the runtime.
+// Uses the runtime's library functions, so that the program starts without a driver. A kernel's parameters, which they
+// do not report, are queried from the driver through the runtime's entry point look-up.
 #include "user/cuda_kernel.hpp"
 
 #include <cuda.h>
@@ -65,7 +65,7 @@ std::optional<std::string> refuse_step(const BoundStep& step, const CudaProperti
 
 using ParamInfo = CUresult (*)(CUkernel, std::size_t, std::size_t*, std::size_t*);
 
-/// Sizes of the kernel's parameters; nothing where the driver is too old to tell.
+/// Sizes of the kernel's parameters; empty if the driver is too old to report them.
 std::optional<std::vector<std::size_t>> parameter_sizes(cudaKernel_t kernel) {
   void* function = nullptr;
   cudaDriverEntryPointQueryResult found{};

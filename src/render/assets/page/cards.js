@@ -34,7 +34,7 @@ const add_details = (list, result) => {
   if (time.clock_hz) fact(list, 'Clock', si(time.clock_hz, 'Hz'));
 };
 let results = null;
-const know_results = async () => {
+const load_results = async () => {
   results = (await last_run()).results ?? [];
   if (current === null) return;
   fill_card(current);
@@ -108,14 +108,14 @@ const show = (what, x, y) => {
   }
   open_card(x, y);
 };
-const show_beside = (what, element) => {
+const show_near = (what, element) => {
   const box = element.getBoundingClientRect();
   show(what, box.right - 8, box.top + box.height / 2 - 8);
   by_pointer = false;
 };
 // The selection is shown again when the pointer leaves other elements.
 const leave = () => {
-  if (held) show_beside(held, held.element ?? held.row);
+  if (held) show_near(held, held.element ?? held.row);
   else hide();
 };
 const leave_by_pointer = () => { if (by_pointer) leave(); };
@@ -159,7 +159,7 @@ const roof_name = point => {
   const clock = drawn && resource.kind === 'compute' && result.time_s.clock_hz ? ` at ${si(result.time_s.clock_hz, 'Hz')}` : '';
   return `${name}${clock}: ${si(rate, unit)}`;
 };
-const held_against = point => {
+const roof_overlay = point => {
   const {roof, performance} = point.element.dataset;
   if (!(Number(roof) > 0)) return [];
   const [x, y] = point.at;
@@ -209,7 +209,7 @@ const show_focus = () => {
     const point = what.ceiling ? null : points_by_element().get(what.element);
     if (point && (point.out || !point.shown)) continue;
     if (point && point.run === undefined) {
-      if (what === (current ?? held)) overlay.append(...held_against(point));
+      if (what === (current ?? held)) overlay.append(...roof_overlay(point));
       add_counted(point.index, overlay, true);
     }
     const copy = what.element.cloneNode(true);
@@ -234,7 +234,7 @@ const hold = what => {
   what.row?.classList.add('sel');
   if (!what.ceiling && what.row) address((what.element ? 'point-' : 'row-') + what.index);
   show_focus();
-  if (results === null) know_results();
+  if (results === null) load_results();
 };
 const scroll_to = (element, block = 'center') =>
   element.scrollIntoView({block, behavior: calm.matches ? 'auto' : 'smooth'});

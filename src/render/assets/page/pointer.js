@@ -174,7 +174,7 @@ const start_chart = () => {
   }, {passive: false});
 
   svg.addEventListener('focusin', e => {
-    if (e.target.matches('.point, [data-ceiling]') && pointers.size === 0) show_beside(about_element(e.target), e.target);
+    if (e.target.matches('.point, [data-ceiling]') && pointers.size === 0) show_near(about_element(e.target), e.target);
   });
   svg.addEventListener('focusout', leave);
   svg.addEventListener('keydown', e => { if (walk(e)) e.preventDefault(); });
@@ -241,7 +241,7 @@ table?.addEventListener('click', e => {
 });
 table?.addEventListener('focusin', e => {
   const row = row_at(e);
-  if (row) show_beside(about(row), e.target);
+  if (row) show_near(about(row), e.target);
 });
 table?.addEventListener('focusout', leave);
 
@@ -250,12 +250,12 @@ table?.addEventListener('focusout', leave);
 addEventListener('scroll', () => {
   if (card.hidden || scrollY === shown_at) return;
   const focused = document.activeElement?.closest?.('.point, [data-ceiling]');
-  if (focused && current?.element === focused) show_beside(current, focused);
+  if (focused && current?.element === focused) show_near(current, focused);
   else if (held && same(current, held)) leave();
   else hide();
 }, {passive: true});
 requestIdleCallback?.(() => {
-  if (rows.length <= many) know_results();
+  if (rows.length <= many) load_results();
   rows.forEach(row => { text_of_row(row); values_of(row); });
   // Prepare what the first hover would otherwise wait for.
   if (svg) nearest(0, 0, 0);

@@ -64,7 +64,7 @@ const go_to = name => {
   place = name;
   const come = () => {
     target.scrollIntoView({block: 'center'});
-    requestAnimationFrame(() => requestAnimationFrame(() => show_beside(what, target)));
+    requestAnimationFrame(() => requestAnimationFrame(() => show_near(what, target)));
   };
   // The browser itself scrolls to the anchor when loading ends.
   if (document.readyState === 'complete') come();

@@ -78,7 +78,7 @@ const start_timeline = () => {
     return (e.clientX - box.left) / box.width;
   };
 
-  const tell = (slice, x, y) => {
+  const show_tooltip = (slice, x, y) => {
     hide();
     card.replaceChildren(make('b', {}, slice.name), make('p', {}, `${slice.rest} \u00b7 ${slice.lane}`));
     open_card(x, y);
@@ -94,7 +94,7 @@ const start_timeline = () => {
     live.textContent = `${slice.name}, ${slice.rest}, ${slice.lane}`;
     requestAnimationFrame(() => {
       const box = slice.element.getBoundingClientRect();
-      tell(slice, Math.max(8, box.left), box.bottom - 8);
+      show_tooltip(slice, Math.max(8, box.left), box.bottom - 8);
     });
   };
   const next_slice = key => {
@@ -143,7 +143,7 @@ const start_timeline = () => {
   timeline.addEventListener('pointermove', e => {
     if (!drag) {
       const slice = by_slice.get(e.target.closest?.('.slice'));
-      if (slice) tell(slice, e.clientX, e.clientY);
+      if (slice) show_tooltip(slice, e.clientX, e.clientY);
       else hide();
       return;
     }
