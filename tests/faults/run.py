@@ -14,6 +14,7 @@ import errno
 import json
 import os
 import pathlib
+import platform
 import random
 import re
 import shutil
@@ -321,14 +322,17 @@ def table(outcomes):
     text = f"""\
 # System faults and kills
 
-`tests/faults/run.py` runs the binary with a library that makes system calls fail, and kills it:
-{len(outcomes)} runs, the fault occurred in {sum(o.struck > 0 for o in outcomes)}, {sum(bool(o.problems) for o in outcomes)} failures.
+- **Result:** {len(outcomes)} runs, the fault occurred in {sum(o.struck > 0 for o in outcomes)}, {sum(bool(o.problems) for o in outcomes)} failures
+- **Command:** `tests/faults/run.py build/local/roofline build/local/tests/libroofline_faults.so --table docs/evidence/faults.md`
+- **Machine:** {os.cpu_count()} CPUs, {platform.system()} {platform.release()} {platform.machine()}
+- **Date:** {time.strftime("%-d %B %Y", time.gmtime())}
+
+`tests/faults/run.py` runs the binary with a library that makes system calls fail, and kills it.
 Requirements: every file is complete, old or new; incomplete reports say so; the exit code is a documented one; every error has a
 message; no process is left.
 
-Command: `cmake --build build/local --target roofline roofline_faults`, then
-`tests/faults/run.py build/local/roofline build/local/tests/libroofline_faults.so --table docs/evidence/faults.md`. A short version is
-part of the tests (`ctest -R faults`).
+Build first: `cmake --build build/local --target roofline roofline_faults`. A short version is part of the tests
+(`ctest -R faults`).
 
 "Runs" is the number of injection points, spread over the run; "occurred" counts those that were reached, because the number of calls
 varies between runs. In "files afterwards", "old and new" means that some outputs had been replaced, each completely.
