@@ -264,15 +264,22 @@ std::string Roof::title() const {
   std::string text = fmt::format("{}: {} ({}", capitalised(name), rate_of(c, c.value), to_string(c.regime));
   if (c.ci95.known()) text += ", " + plus_minus(c.value, c.ci95);
   if (!c.origin.empty()) text += ", " + c.origin;
-  text += ")";
-  if (c.limit) text += fmt::format("; limit {} = {}", rate_of(c, c.limit->value), c.limit->basis);
-  for (const Ceiling* other : others) text += fmt::format("; {} {}", name_of(*other), rate(other->value, other->kind));
+  return text + ")";
+}
+
+std::vector<std::string> Roof::title_notes() const {
+  const Ceiling& c = *ceiling;
+  std::vector<std::string> notes;
+  if (c.is_data_sheet_limit()) return notes;
+  if (c.limit) notes.push_back(fmt::format("limit {} = {}", rate_of(c, c.limit->value), c.limit->basis));
+  for (const Ceiling* other : others)
+    notes.push_back(fmt::format("{} {}", name_of(*other), rate(other->value, other->kind)));
   for (const Check& check : c.audit.checks) {
-    if (check.status == CheckStatus::fail) text += fmt::format("; suspect: {} ({})", check.name, check.detail);
+    if (check.status == CheckStatus::fail) notes.push_back(fmt::format("suspect: {} ({})", check.name, check.detail));
     if (check.status == CheckStatus::provisional)
-      text += fmt::format("; provisional: {} ({})", check.name, check.detail);
+      notes.push_back(fmt::format("provisional: {} ({})", check.name, check.detail));
   }
-  return text;
+  return notes;
 }
 
 const Roof* Roofs::main_memory() const {

@@ -40,9 +40,10 @@ struct Roof {
 
   /// Whether its limit is drawn as a line: not where it lies within the line width of the roof.
   bool shows_limit() const;
-  std::string level_name() const;  ///< "HBM": the name without the pattern
-  std::string label() const;       ///< "HBM read 4.67 TB/s"; marked where suspect
-  std::string title() const;       ///< everything there is to know about it, in one line
+  std::string level_name() const;                ///< "HBM": the name without the pattern
+  std::string label() const;                     ///< "HBM read 4.67 TB/s"; marked where suspect
+  std::string title() const;                     ///< name, rate, regime, interval and origin, in one line
+  std::vector<std::string> title_notes() const;  ///< hardware limit, other ceilings of the roof, failed checks
 };
 
 /// One line of text for roofs that lie on each other: "BF16 · FP16 tensor 917 · 877 TFLOP/s". What they share stands

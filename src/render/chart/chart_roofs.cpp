@@ -93,7 +93,7 @@ void add_limit(Chart& chart, const Roof& roof, Group& group) {
 
 Group roof_group(Chart& chart, const Roof& roof) {
   const Ceiling& c = *roof.ceiling;
-  Group group{.id = id_of(c), .classes = "ceiling", .title = roof.title()};
+  Group group{.id = id_of(c), .classes = "ceiling", .title = roof.title(), .title_notes = roof.title_notes()};
   if (roof.main) group.classes += " main";
   if (!roof.used) group.classes += " idle";
   if (roof.to > 0) group.classes += " pattern";
