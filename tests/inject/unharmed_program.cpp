@@ -29,7 +29,7 @@ namespace {
 
 /// The soft limit that the program gives itself, so that it can try every number.
 constexpr int kDescriptors = 1024;
-constexpr int kNoPartner = 65534;
+constexpr int kNobody = 65534;
 
 FakeFunction kernel = {"kernel", 0, {}, false};
 
@@ -147,7 +147,7 @@ void changes_root() {
 void changes_user() {
   chmod(".", 0777);
   launch();
-  if (setgroups(0, nullptr) != 0 || setgid(kNoPartner) != 0 || setuid(kNoPartner) != 0) std::exit(9);
+  if (setgroups(0, nullptr) != 0 || setgid(kNobody) != 0 || setuid(kNobody) != 0) std::exit(9);
   launch(3);
   wait_for_writes();
   dprintf(create("nobody.txt"), "%d %d %d\n", static_cast<int>(getuid()), static_cast<int>(getegid()), setuid(0));

@@ -124,13 +124,13 @@ double difference(const Image& a, const Image& b, int left, int top, int right_b
 /// The largest difference of any block of `a` to what is most like it in `b` within a few pixels: letters of another
 /// version of the font are a little wider, so that the last ones of a line stand elsewhere.
 double difference_of_blocks(const Image& a, const Image& b) {
-  constexpr int kHostAwayNs = 4;
+  constexpr int kAway = 4;
   double most = 0;
-  for (int top = kHostAwayNs; top + kBlock + kHostAwayNs <= a.height(); top += kBlock) {
-    for (int left = kHostAwayNs; left + kBlock + kHostAwayNs <= a.width(); left += kBlock) {
+  for (int top = kAway; top + kBlock + kAway <= a.height(); top += kBlock) {
+    for (int left = kAway; left + kBlock + kAway <= a.width(); left += kBlock) {
       double least = difference(a, b, left, top, 0, 0);
-      for (int down_by = -kHostAwayNs; down_by <= kHostAwayNs && least > most; ++down_by) {
-        for (int right_by = -kHostAwayNs; right_by <= kHostAwayNs && least > most; ++right_by) {
+      for (int down_by = -kAway; down_by <= kAway && least > most; ++down_by) {
+        for (int right_by = -kAway; right_by <= kAway && least > most; ++right_by) {
           least = std::min(least, difference(a, b, left, top, right_by, down_by));
         }
       }
