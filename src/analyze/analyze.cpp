@@ -12,6 +12,7 @@
 #include "analyze/follow.hpp"
 #include "analyze/measure_workload.hpp"
 #include "analyze/own_kernels.hpp"
+#include "analyze/pair_row.hpp"
 #include "analyze/reference_probe.hpp"
 #include "device/isolate.hpp"
 #include "host/host.hpp"
@@ -32,6 +33,20 @@ Outcome without_run(PointStatus status, std::string reason) {
   outcome.status = status;
   outcome.reason = std::move(reason);
   return outcome;
+}
+
+/// A row with everything except its outcome and what follows from it.
+Point planned_point(const SuiteEntry& entry, const Machine& machine) {
+  Point point;
+  point.workload = entry.workload;
+  point.family = entry.op->family();
+  point.work = on_units_of(machine, entry.op->work(entry.workload, machine.device.kind));
+  if (entry.implementation) {
+    point.implementation_summary = entry.implementation->summary;
+    point.non_temporal_stores = entry.implementation->non_temporal_stores;
+    if (entry.implementation->extra_traffic) point.work.extra = entry.implementation->extra_traffic(entry.workload);
+  }
+  return point;
 }
 
 /// In the child: opens the device at the first workload that needs it and keeps it for the following ones.
@@ -64,15 +79,27 @@ class WorkloadWorker {
     if (!device_) {
       device_ = open_ranks(choice, options_.together);
       reference_.emplace(machine_, *device_);
+      pairs_.emplace(machine_, *device_, *reference_);
       send(Json({{"opened", true}}).dump());
     }
     const SuiteEntry here = choose_implementation(entry, *device_);
     implementation = here.workload.implementation;
     if (options_.together) announce_row(here, &entry - suite_.entries.data(), *device_, *options_.together);
     const std::optional<ReferenceRates> before = reference_->latest();
-    Outcome outcome = measure_workload(here, *device_, options_.sampler, options_.raw, interrupted);
+    pairs_->make_room();
+    Outcome outcome = measure_workload(here, *device_, options_.sampler, options_.raw, interrupted,
+                                       [&](Outcome& timed, const Bench& bench) { pair(here, timed, bench); });
     if (before && outcome.time) outcome.reference_rates = between(*before, *reference_->latest());
     return outcome;
+  }
+
+  /// Not between processes: each would have to run the same probe at the same time.
+  void pair(const SuiteEntry& entry, Outcome& outcome, const Bench& bench) {
+    if (options_.together) return;
+    Point row = planned_point(entry, machine_);
+    static_cast<Outcome&>(row) = outcome;
+    row.bound = bound_of(row.work, machine_, row.time->clock_hz);
+    outcome.paired = pairs_->measure(row, bench, pair_options(options_.sampler));
   }
 
   const Suite& suite_;
@@ -80,6 +107,7 @@ class WorkloadWorker {
   const AnalyzeOptions& options_;
   std::unique_ptr<Device> device_;
   std::optional<ReferenceProbe> reference_;
+  std::optional<RowPairs> pairs_;
 };
 
 /// A lost device (a GPU that fell off the bus) cannot be opened by the next process, nor by the one after it. The
@@ -272,20 +300,6 @@ Report begin_report(const Suite& suite, const Machine& machine, const AnalyzeOpt
   return report;
 }
 
-/// A row with everything except its outcome and what follows from it.
-Point planned_point(const SuiteEntry& entry, const Machine& machine) {
-  Point point;
-  point.workload = entry.workload;
-  point.family = entry.op->family();
-  point.work = on_units_of(machine, entry.op->work(entry.workload, machine.device.kind));
-  if (entry.implementation) {
-    point.implementation_summary = entry.implementation->summary;
-    point.non_temporal_stores = entry.implementation->non_temporal_stores;
-    if (entry.implementation->extra_traffic) point.work.extra = entry.implementation->extra_traffic(entry.workload);
-  }
-  return point;
-}
-
 /// Rows whose time drifted. Findings that follow from the numbers (above a roof, under a suspect one) are made by
 /// the renderers, which also find them in saved runs.
 void note_drift(Report& report) {
@@ -303,7 +317,7 @@ void note_contention(Report& report) {
   for (const Point& point : report.points) {
     if (point.contention) {
       rows.push_back({point.workload.label, *point.contention});
-    } else if (is_under_contention(point)) {
+    } else if (is_slowed(point)) {
       slow_rows.push_back({point.workload.label, *reference_rate_of_roof(point)});
     }
   }

@@ -20,7 +20,8 @@ void end(Outcome& outcome, PointStatus status, std::string reason) {
 
 /// Verifies, and samples only if the result is correct.
 void run_case(Outcome& outcome, Case& workload_case, Device& device, const SamplerOptions& sampler, bool raw,
-              const std::function<bool()>& cancelled) {
+              const std::function<bool()>& cancelled,
+              const std::function<void(Outcome&, const Bench&)>& after_sampling) {
   outcome.buffer_sets = workload_case.buffer_sets();
   outcome.resident_bytes = workload_case.resident_bytes();
   outcome.verification = workload_case.verify();
@@ -45,16 +46,18 @@ void run_case(Outcome& outcome, Case& workload_case, Device& device, const Sampl
   outcome.time = samples.summary;
   if (is_significant(seen)) outcome.contention = seen;
   if (raw) outcome.raw_samples = std::move(samples.seconds);
+  after_sampling(outcome, bench);
 }
 
 }  // namespace
 
 Outcome measure_workload(const SuiteEntry& entry, Device& device, const SamplerOptions& sampler, bool raw,
-                         const std::function<bool()>& cancelled) {
+                         const std::function<bool()>& cancelled,
+                         const std::function<void(Outcome&, const Bench&)>& after_sampling) {
   Outcome outcome;
   try {
     Case workload_case(*entry.op, *entry.implementation, entry.workload, device);
-    run_case(outcome, workload_case, device, sampler, raw, cancelled);
+    run_case(outcome, workload_case, device, sampler, raw, cancelled, after_sampling);
   } catch (const PoisonedDevice&) {
     throw;
   } catch (const Unsupported& error) {

@@ -11,8 +11,10 @@
 namespace roofline {
 
 /// Runs an entry without a reason to skip. Every error becomes a failed row, except PoisonedDevice, which is
-/// propagated because the device is lost.
+/// propagated because the device is lost. `after_sampling` is called with a row that was timed and its bench, which is
+/// still ready to run further launches.
 Outcome measure_workload(const SuiteEntry& entry, Device& device, const SamplerOptions& sampler, bool raw,
-                         const std::function<bool()>& cancelled);
+                         const std::function<bool()>& cancelled,
+                         const std::function<void(Outcome&, const Bench&)>& after_sampling);
 
 }  // namespace roofline

@@ -54,6 +54,7 @@ void take_counted_work(const Suite& suite, Report& report) {
     const SuiteOp* own = as_suite_op(*suite.entries[i].op);
     if (own == nullptr || !own->wants_counted_work() || !point.counters) continue;
     point.work.flops = counted_flops(*point.counters);
+    point.paired.reset();  // a fraction for other work
     point.bound = bound_of(point.work, report.machine, point.time ? point.time->clock_hz : std::nullopt);
     report.notes.push_back(
         fmt::format("{}: operations from hardware counters, bytes from buffer sizes", point.workload.label));

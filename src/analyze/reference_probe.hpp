@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "analyze/roof_probe.hpp"
 #include "device/device.hpp"
 #include "model/contention.hpp"
 #include "model/machine.hpp"
@@ -28,10 +29,11 @@ class ReferenceProbe {
   /// Measured now, or the previous value if measuring would take more than 3 % of the time since then.
   std::optional<ReferenceRates> latest();
 
- private:
-  class Gauge;
+  /// The probe of that ceiling in that variant, if it is one of the two; otherwise null.
+  RoofProbe* probe_of(const Ceiling& roof);
 
-  std::vector<std::unique_ptr<Gauge>> gauges_;  ///< copy and arithmetic, or none
+ private:
+  std::vector<std::unique_ptr<RoofProbe>> probes_;  ///< copy and arithmetic, or none
   std::optional<ReferenceRates> last_;
   double due_s_ = 0;
 };

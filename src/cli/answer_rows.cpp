@@ -83,6 +83,7 @@ std::string device_id(const Json& row) {
 double saving_of_row(const Json& row) {
   const auto time = row.find("time_s");
   if (time == row.end()) return std::nan("");
+  if (row.contains("paired")) return number_at(*time, "median") * (1 - number_at(row, "fraction_of_roof"));
   const auto profiled = row.find("profiled");
   const double launches = profiled != row.end() ? number_at(*profiled, "launches") : 1;
   return (number_at(*time, "median") - number_at(row, "attainable_time_s")) * (std::isnan(launches) ? 1 : launches);

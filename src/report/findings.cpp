@@ -192,8 +192,11 @@ Findings alarms(const Report& report) {
   }
   const auto timed = [](const Point& p) { return p.status == PointStatus::ok && p.time; };
   const auto above = [&](const Point& p) { return timed(p) && p.above_roof() && !not_cold(p, report.machine); };
-  // The reference probe beside the row may have reached as much.
-  const auto faster_now = [](const Point& p) { return reference_rate_of_roof(p).value_or(0) >= p.fraction_of_roof(); };
+  // The reference probe beside the row may have reached as much. A paired fraction is independent of the machine's
+  // speed.
+  const auto faster_now = [](const Point& p) {
+    return p.paired_with_roof() == nullptr && reference_rate_of_roof(p).value_or(0) >= p.fraction_of_roof();
+  };
   add_rows(found, report, FindingKind::rows_failed, "Failed",
            [](const Point& p) { return p.status == PointStatus::failed; });
   add_rows(found, report, FindingKind::rows_unverified, "Timed but not verified",

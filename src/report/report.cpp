@@ -34,13 +34,20 @@ double Point::bandwidth(Level level) const {
   return seconds > 0 && traffic != work.bytes.end() ? traffic->second.total() / seconds : 0;
 }
 
+const PairedFraction* Point::paired_with_roof() const {
+  const bool same = paired && time && bound.label != BoundLabel::unknown && paired->ceiling == bound.limiting_ceiling;
+  return same ? &*paired : nullptr;
+}
+
 double Point::fraction_of_roof() const {
+  if (const PairedFraction* pairs = paired_with_roof()) return pairs->fraction;
   const double seconds = measured_time_s(*this);
   if (!(seconds > 0) || bound.label == BoundLabel::unknown) return std::numeric_limits<double>::quiet_NaN();
   return roofline::fraction_of_roof(bound, seconds);
 }
 
 bool Point::above_roof() const {
+  if (const PairedFraction* pairs = paired_with_roof()) return pairs->ci95.low > 1;
   if (!(fraction_of_roof() > 1)) return false;
   const auto limiting = std::find_if(bound.resources.begin(), bound.resources.end(),
                                      [this](const ResourceTime& r) { return r.ceiling == bound.limiting_ceiling; });

@@ -23,6 +23,15 @@ enum class PointStatus : std::uint8_t { ok, skipped, failed };
 std::string_view to_string(PointStatus status);
 std::optional<PointStatus> parse_point_status(std::string_view text);
 
+/// The fraction of its limiting roof from a row and the roof's probe timed in alternation: both ran while the machine
+/// had the same speed, which cancels out.
+struct PairedFraction {
+  std::string ceiling;     ///< whose probe it was
+  double fraction = 0;     ///< the probe's time for the row's work over the row's time: the median of all pairs
+  Interval ci95;           ///< of the median; always known
+  std::int64_t pairs = 0;  ///< kFewestForInterval at least
+};
+
 /// What is known only after running a workload. Times only when ok.
 struct Outcome {
   PointStatus status = PointStatus::ok;
@@ -34,7 +43,8 @@ struct Outcome {
   double resident_bytes = 0;
   std::optional<Contention> contention;           ///< what else ran while it was timed, where that was too much
   std::optional<ReferenceRates> reference_rates;  ///< of the machine beside it, where that was measured
-  int attempts = 1;  ///< 2 where it was timed again because of these, or was badly measured
+  std::optional<PairedFraction> paired;  ///< absent on GPUs, and where the roof's probe could not run beside it
+  int attempts = 1;                      ///< 2 where it was timed again because of these, or was badly measured
 };
 
 /// One workload's row: its outcome, what was known before (the names, and the work by the op's model), and its bound.
@@ -52,9 +62,12 @@ struct Point : Outcome {
   double performance() const;
   /// Main-memory compulsory bytes over the median time, byte/s; 0 when not timed.
   double bandwidth(Level level) const;
-  /// Attainable over measured time; never clamped. NaN when not timed or no ceiling applies.
+  /// The paired fraction, if it is that of the limiting roof; null otherwise.
+  const PairedFraction* paired_with_roof() const;
+  /// The paired fraction, otherwise attainable over measured time; never clamped. NaN when not timed or no ceiling
+  /// applies.
   double fraction_of_roof() const;
-  /// Above its roof by more than the intervals of roof and time explain.
+  /// Above its roof by more than the interval of the paired fraction, or those of roof and time, explain.
   bool above_roof() const;
 };
 

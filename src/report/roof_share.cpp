@@ -30,6 +30,7 @@ bool has_roof(const Bound& bound) {
 
 RoofShare share_of_roof(const Point& point) {
   if (!point.time || !(point.time->median > 0) || !has_roof(point.bound)) return {.fraction = kNaN, .ci95 = {}};
+  if (const PairedFraction* pairs = point.paired_with_roof()) return {.fraction = pairs->fraction, .ci95 = pairs->ci95};
   return share_of(point.bound, *point.time);
 }
 
@@ -38,7 +39,11 @@ std::optional<RoofShare> share_of_burst_roof(const Point& point, const Machine& 
   const ResourceTime& limiting = point.bound.resources.front();
   if (limiting.regime == Regime::burst && !limiting.at_clock_hz) return std::nullopt;
   const Bound burst = bound_of(point.work, machine);
-  return has_roof(burst) ? std::optional(share_of(burst, *point.time)) : std::nullopt;
+  if (!has_roof(burst)) return std::nullopt;
+  const PairedFraction* pairs = point.paired_with_roof();
+  if (pairs == nullptr) return share_of(burst, *point.time);
+  const double lower = burst.attainable_time_s / point.bound.attainable_time_s;
+  return RoofShare{.fraction = lower * pairs->fraction, .ci95 = {lower * pairs->ci95.low, lower * pairs->ci95.high}};
 }
 
 std::optional<double> reference_rate_of_roof(const Point& point) {
@@ -53,9 +58,19 @@ std::optional<double> reference_rate_of_roof(const Point& point) {
   return point.bound.attainable_time_s / at_reference_s;
 }
 
-bool is_under_contention(const Point& point) {
+double time_at_roof_speed(const Point& point) {
+  if (!point.time) return kNaN;
+  const PairedFraction* pairs = point.paired_with_roof();
+  return pairs != nullptr ? point.bound.attainable_time_s / pairs->fraction : point.time->median;
+}
+
+bool is_slowed(const Point& point) {
   const std::optional<double> reference_rate = reference_rate_of_roof(point);
-  return point.contention || (reference_rate && *reference_rate < kSlowReference);
+  return reference_rate && *reference_rate < kSlowReference;
+}
+
+bool is_under_contention(const Point& point) {
+  return point.contention || (is_slowed(point) && point.paired_with_roof() == nullptr);
 }
 
 std::string interval_text(const RoofShare& share) {
@@ -77,6 +92,9 @@ std::string share_text(const RoofShare& share) {
 bool badly_measured(const Point& point) {
   // A program's kernels have all launches timed, so sampling statistics do not apply.
   if (!point.time || point.profiled) return false;
+  if (const PairedFraction* pairs = point.paired_with_roof()) {
+    return !(pairs->ci95.width() <= kWidestInterval * pairs->fraction);
+  }
   const Summary& time = *point.time;
   if (time.drifting) return true;
   return time.ci95.known() ? !(time.ci95.width() <= kWidestInterval * time.median) : !has_small_spread(time);

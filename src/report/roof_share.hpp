@@ -9,8 +9,8 @@
 
 namespace roofline {
 
-/// Attainable over measured time, never clamped. The interval joins those of the roof and of the median (NaN where one
-/// of them could not be had).
+/// The paired fraction with its interval, otherwise attainable over measured time, never clamped. The interval then
+/// joins those of the roof and of the median (NaN where one of them could not be had).
 struct RoofShare {
   double fraction = 0;
   Interval ci95;
@@ -26,7 +26,15 @@ std::optional<RoofShare> share_of_burst_roof(const Point& point, const Machine& 
 /// FMA probe. Nothing where they did not run.
 std::optional<double> reference_rate_of_roof(const Point& point);
 
-/// Whether contention or background slowdown dominated its time.
+/// Seconds per launch at the speed at which the roofs were calibrated: the measured time, or attainable time over the
+/// paired fraction. Quantities that compare the row with calibrated roofs use it.
+double time_at_roof_speed(const Point& point);
+
+/// Whether the reference probes beside the row were slow (kSlowReference): its absolute time is then the machine's.
+bool is_slowed(const Point& point);
+
+/// Whether contention or background slowdown dominated its time, so that nothing is known about the kernel. A paired
+/// fraction is valid at any speed of the machine.
 bool is_under_contention(const Point& point);
 
 /// "90–98", in per cent; empty where there is no interval, or one narrower than its last digit.
@@ -37,8 +45,9 @@ std::string share_text(const RoofShare& share);
 /// Width over the median; a wider interval allows no conclusions.
 constexpr double kWidestInterval = 0.1;
 
-/// Whether the row's time is known too badly to conclude anything from it: drifting, an interval wider than a tenth of
-/// the median, or none (too few independent samples) where the samples themselves are not close together.
+/// Whether the row is known too badly to conclude anything from it: a paired fraction whose interval is wider than a
+/// tenth of it; without one a time that is drifting, with an interval wider than a tenth of the median, or none (too
+/// few independent samples) where the samples are not close together.
 bool badly_measured(const Point& point);
 
 /// Whether there are samples enough for an interval, if they were independent, and nine tenths of them lie within a

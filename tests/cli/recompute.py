@@ -217,8 +217,14 @@ def compare_row(comparison, place, row, machine):
             comparison.check(
                 f"{place}.algorithm_bandwidth_bytes_per_s", row.get("algorithm_bandwidth_bytes_per_s"), bus / factor
             )
-        comparison.check(f"{place}.fraction_of_roof", row.get("fraction_of_roof"), attainable / median if attainable else None)
-        if attainable:
+        paired = row.get("paired")
+        if paired and paired["ceiling"] != limiting:
+            paired = None
+        fraction = paired["fraction"] if paired else attainable / median if attainable else None
+        comparison.check(f"{place}.fraction_of_roof", row.get("fraction_of_roof"), fraction)
+        if paired:
+            comparison.check(f"{place}.above_roof", row.get("above_roof"), paired["ci95"][0] > 1)
+        elif attainable:
             slowest = row["time_s"].get("ci95", [median, median])[1]
             above = attainable > median and slowest < times[limiting][3][0]
             comparison.check(f"{place}.above_roof", row.get("above_roof"), above)

@@ -64,9 +64,16 @@ void add_measurement(Collector& out, const Point& point, const Machine& machine)
   out.flag_is("above_roof", point.above_roof());
   if (point.profiled) return;
   const Summary& time = *point.time;
-  out.flag_is("interval.known", time.ci95.known());
-  if (time.ci95.known()) out.set("interval.width", time.ci95.width() / time.median);
-  out.flag_is("drifting", time.drifting);
+  const PairedFraction* pairs = point.paired_with_roof();
+  out.flag_is("paired", pairs != nullptr);
+  // A time that wanders with the machine's speed is no fault of a paired fraction, which has its own interval.
+  out.flag_is("interval.known", pairs != nullptr || time.ci95.known());
+  if (pairs != nullptr) {
+    out.set("interval.width", pairs->ci95.width() / pairs->fraction);
+  } else if (time.ci95.known()) {
+    out.set("interval.width", time.ci95.width() / time.median);
+  }
+  out.flag_is("drifting", pairs == nullptr && time.drifting);
   out.set("samples", static_cast<double>(time.samples));
   out.set("samples.effective", time.effective_samples);
   out.flag_is("samples.close", has_small_spread(time));
@@ -76,7 +83,7 @@ void add_measurement(Collector& out, const Point& point, const Machine& machine)
 }
 
 void add_bound(Collector& out, const Point& point, const Machine& machine) {
-  const double time = point.time->median;
+  const double time = time_at_roof_speed(point);
   const double fraction = point.fraction_of_roof();
   out.flag_is("roof.known", std::isfinite(fraction));
   out.set("roof.fraction", fraction);
@@ -161,7 +168,7 @@ void add_network(Collector& out, const Point& point, const Machine& machine) {
 
 void add_contention(Collector& out, const Point& point) {
   if (point.contention) out.set("time.lost", share_lost(*point.contention));
-  if (!point.reference_rates) return;
+  if (!point.reference_rates || point.paired_with_roof() != nullptr) return;
   out.set("pace.copy", point.reference_rates->copy);
   out.set("pace.arithmetic", point.reference_rates->arithmetic);
   const std::optional<double> reference_rate = reference_rate_of_roof(point);
@@ -174,7 +181,7 @@ std::optional<double> level_utilization(Level level, const Point& point, const M
                                         const Counters* counters) {
   const Ceiling* slope = machine.slope(level);
   if (slope == nullptr) return std::nullopt;
-  const double most = slope->value * point.time->median;
+  const double most = slope->value * time_at_roof_speed(point);
   const auto counted = counters != nullptr ? counted_bytes(*counters, level) : std::nullopt;
   if (counted) return *counted / most;
   const auto modelled = point.work.bytes.find(level);
@@ -204,7 +211,7 @@ std::optional<std::pair<double, Pipe>> busiest_pipe(const Point& point, const Ma
       // At the clock of the row, as in the bound.
       const bool clocks = point.time->clock_hz && roof->clocks.core_hz;
       const double slower = clocks ? *roof->clocks.core_hz / *point.time->clock_hz : 1;
-      busiest = std::max(busiest, {slower * count / point.time->median / roof->value, pipe});
+      busiest = std::max(busiest, {slower * count / time_at_roof_speed(point) / roof->value, pipe});
     }
   }
   return known || busiest.first > 0 ? std::optional(busiest) : std::nullopt;
@@ -223,7 +230,7 @@ void add_utilization(Collector& out, const Point& point, const Machine& machine,
   if (busiest) {
     out.set("levels.utilization", busiest->first);
     out.set("level", static_cast<double>(busiest->second));
-    out.set("level.need", busiest->first * point.time->median / point.bound.attainable_time_s);
+    out.set("level.need", busiest->first * time_at_roof_speed(point) / point.bound.attainable_time_s);
   }
   if (compute) {
     out.set("compute.utilization", compute->first);
@@ -380,7 +387,7 @@ double bits_of(std::string_view isa) { return isa.starts_with("avx512") ? 512 : 
 /// Quantities of CPUs: threads, vector width, pages, NUMA nodes.
 void add_cpu(Collector& out, const Point& point, const Machine& machine, const Counters* counters) {
   const DeviceInfo& device = machine.device;
-  const double time = point.time->median;
+  const double time = time_at_roof_speed(point);
   out.set("threads.of", static_cast<double>(device.units));
   out.set("cores", number_of(device.attributes, AttributeKey::physical_cores));
   if (const auto cores = out.get("cores"); cores > 0)

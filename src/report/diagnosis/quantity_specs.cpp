@@ -23,8 +23,9 @@ constexpr auto kPipe = QuantityUnit::pipe;
 constexpr auto kLevel = QuantityUnit::level;
 
 constexpr QuantitySpec kSpecs[] = {
-    {"interval.known", "interval known", kFlag, "the median has a 95 % confidence interval"},
-    {"interval.width", "95 % interval", kFraction, "width of the confidence interval over the median"},
+    {"interval.known", "interval known", kFlag, "the median has a 95 % confidence interval, or the fraction is paired"},
+    {"interval.width", "95 % interval", kFraction,
+     "width of the interval over the median: of the paired fraction, otherwise of the time"},
     {"drifting", "drifting", kFlag, "the time still changed when sampling ended"},
     {"samples", "samples", kNumber, "number of samples"},
     {"samples.effective", "effective sample size", kNumber, "independent samples that carry as much information"},
@@ -34,12 +35,13 @@ constexpr QuantitySpec kSpecs[] = {
     {"time.q95", "95 % quantile", kSeconds, "of the times"},
     {"not_cold", "not cold", kFlag, "a cold row that is faster than main memory's peak bandwidth"},
     {"above_roof", "above its roof", kFlag, "by more than the intervals explain"},
+    {"paired", "paired with its roof", kFlag, "timed in alternation with the probe of its limiting roof"},
     {"roof.known", "roof known", kFlag, "a ceiling limits it"},
     {"roof.suspect", "roof suspect", kFlag, "that ceiling failed its audit"},
     {"roof.missing", "gap to the roof", kFraction, "1 - roof.fraction"},
     {"counted", "counted", kFlag, "the hardware counted its bytes or operations"},
     {"library", "library kernel", kFlag, "its longest kernel belongs to a vendor's library or a framework"},
-    {"roof.fraction", "of its roof", kFraction, "attainable over measured time"},
+    {"roof.fraction", "of its roof", kFraction, "paired with its probe, otherwise attainable over measured time"},
     {"time.lost", "processor time lost", kFraction, "to other processes or a clock limiter, of the processor's time"},
     {"pace", "background speed", kFraction,
      "of its roof, what the machine reached beside it: memory by the copy probe, arithmetic by the FMA probe"},

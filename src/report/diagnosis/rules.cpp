@@ -106,6 +106,11 @@ constexpr Rule kRules[] = {
     {"not-cold", kAny, {is("not_cold")},
      "Working set partly cached: faster than main memory's peak bandwidth allows.",
      "Use a larger problem, or time it hot (--cache hot) against the cache's roof.", kMeasured, RuleKind::measure},
+    {"above-paired-roof", kCpu, {is("above_roof"), is("paired")},
+     "Reaches {roof.fraction} of its roof, timed in alternation with the roof's probe: the work model or the probe is "
+     "wrong.",
+     "Check what its work model counts. Then compare the probe's variant with a faster loop.", kMeasured,
+     RuleKind::measure},
     {"above-roof", kAny, {is("above_roof")},
      "Reaches {roof.fraction} of its roof, beyond both intervals: the roof or the work model is wrong.",
      "Calibrate again. If it persists, the work model counts too much.", kMeasured, RuleKind::measure},

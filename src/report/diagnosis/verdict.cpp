@@ -113,6 +113,9 @@ std::vector<std::pair<std::string, std::string>> evidence_of(const Rule& rule, c
 /// Seconds of all launches above the attainable time.
 double total_gain(const Point& point) {
   if (!std::isfinite(point.fraction_of_roof())) return kNaN;
+  if (const PairedFraction* pairs = point.paired_with_roof()) {
+    return std::max(0.0, cost_of(point) * (1 - pairs->fraction));
+  }
   const double launches = point.profiled ? static_cast<double>(point.profiled->launches) : 1;
   return std::max(0.0, cost_of(point) - launches * point.bound.attainable_time_s);
 }

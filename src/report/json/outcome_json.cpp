@@ -71,6 +71,21 @@ void members(auto& io, Summary& time) {
   io.optional("clock_hz", time.clock_hz);
 }
 
+void members(auto& io, PairedFraction& paired) {
+  io.require([](const JsonValue& json) {
+    const double fraction = json["fraction"].number();
+    const std::vector<JsonValue> ends = json["ci95"].elements();
+    if (!(fraction > 0)) json["fraction"].fail("a fraction has to be more than 0");
+    if (ends.size() != 2 || !(ends[0].number() > 0 && ends[0].number() <= fraction && fraction <= ends[1].number()))
+      json["ci95"].fail("expected [low, high] around the fraction, more than 0");
+    if (json["pairs"].integer() < kFewestForInterval) json["pairs"].fail("too few for a 95 % interval");
+  });
+  io("ceiling", paired.ceiling);
+  io("fraction", paired.fraction);
+  io.interval("ci95", paired.ci95);
+  io("pairs", paired.pairs);
+}
+
 Json summary_to_json(const Summary& time) { return to_json_value(time); }
 
 void put_status(Json& json, const Outcome& outcome) {
@@ -84,6 +99,7 @@ void put_run(Json& json, const Outcome& outcome) {
   json["resident_bytes"] = outcome.resident_bytes;
   if (outcome.contention) json["disturbed"] = to_json_value(*outcome.contention);
   if (outcome.reference_rates) json["pace"] = to_json_value(*outcome.reference_rates);
+  if (outcome.paired) json["paired"] = to_json_value(*outcome.paired);
   if (outcome.attempts > 1) json["attempts"] = outcome.attempts;
   if (!outcome.raw_samples.empty()) json["samples_s"] = outcome.raw_samples;
 }
@@ -104,6 +120,7 @@ Outcome read_outcome(const JsonValue& json) {
   io("resident_bytes", outcome.resident_bytes);
   io.optional("disturbed", outcome.contention);
   io.optional("pace", outcome.reference_rates);
+  io.optional("paired", outcome.paired);
   io.since("attempts", outcome.attempts);
   return outcome;
 }

@@ -1,0 +1,74 @@
+// Which probe a row is paired with, and for how long.
+#include "analyze/pair_row.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "host/host.hpp"
+#include "model/error.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr double kLeastFree = 4;  // times its working set: the next row needs memory too
+/// Of a probe's block beside one long launch: several slices of a hypervisor's scheduler.
+constexpr double kLongestProbeBlockS = 0.1;
+
+}  // namespace
+
+PairOptions pair_options(const SamplerOptions& sampler) {
+  PairOptions options;
+  options.max_time_s = std::clamp(sampler.max_time_s / 2, 0.05, 1.0);
+  options.min_time_s = std::min(options.min_time_s, options.max_time_s);
+  return options;
+}
+
+void RowPairs::make_room() {
+  if (current_ && device_.free_memory_bytes() < kLeastFree * current_->working_set_bytes()) current_.reset();
+}
+
+/// Made again whenever the roof changes: all streams share the device's scratch memory, and a triad on what a write has
+/// left there would add subnormal numbers.
+RoofProbe* RowPairs::probe_of(const Bound& bound) {
+  const Ceiling* roof = machine_.find(bound.limiting_ceiling, bound.regime);
+  if (roof == nullptr || roof->is_data_sheet_limit()) return nullptr;
+  if (RoofProbe* shared = reference_.probe_of(*roof)) return shared;
+  if (!current_ || current_->roof().name != roof->name || current_->roof().variant != roof->variant) {
+    current_.reset();
+    current_ = RoofProbe::make(*roof, device_);
+  }
+  return current_.get();
+}
+
+std::optional<PairedFraction> RowPairs::measure(const Point& row, const Bench& bench, const PairOptions& options) {
+  const DeviceInfo& device = device_.info();
+  if (device.kind != DeviceKind::cpu || machine_.device.identity != device.identity) return std::nullopt;
+  if (!row.time || row.bound.label == BoundLabel::unknown || row.work.collective) return std::nullopt;
+  const ResourceTime& limiting = row.bound.resources.front();
+  try {
+    RoofProbe* probe = probe_of(row.bound);
+    if (probe == nullptr || !(probe->roof().value > 0)) return std::nullopt;
+    // A launch longer than a block has brought its own data into the caches soon, unless it is meant to find all there.
+    const bool short_launch = row.time->median < options.block_s;
+    const PairedSide kernel{.batch = bench.batch,
+                            .launch_s = row.time->median,
+                            .lead_in = short_launch || row.workload.cache == CacheMode::hot};
+    const PairedSide reference{.batch = [&](std::int64_t launches) { return probe->time(launches); },
+                               .launch_s = probe->amount() / probe->roof().value,
+                               .lead_in = true,
+                               .longest_s = kLongestProbeBlockS};
+    const std::optional<PairedRatio> pairs = sample_pairs(kernel, reference, wall_seconds, bench.cancelled, options);
+    if (!pairs) return std::nullopt;
+    const double launches = limiting.amount / probe->amount();  // of the probe, for the row's work
+    return PairedFraction{.ceiling = limiting.ceiling,
+                          .fraction = launches * pairs->ratio,
+                          .ci95 = {launches * pairs->ci95.low, launches * pairs->ci95.high},
+                          .pairs = pairs->pairs};
+  } catch (const PoisonedDevice&) {
+    throw;
+  } catch (const Error&) {  // no memory for the probe: the row has its time, without pairs
+    return std::nullopt;
+  }
+}
+
+}  // namespace roofline

@@ -1,0 +1,41 @@
+// A row and the probe of its limiting roof, timed in alternation: its paired fraction.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "analyze/reference_probe.hpp"
+#include "analyze/roof_probe.hpp"
+#include "measure/pairs.hpp"
+#include "report/report.hpp"
+
+namespace roofline {
+
+/// How long a row is paired, from its own sampling: half of its time limit, at most a second, and at most five seconds
+/// for launches so long that six pairs take more.
+PairOptions pair_options(const SamplerOptions& sampler);
+
+class RowPairs {
+ public:
+  /// Uses the probes of `reference` where a row's roof is one of theirs. All three must outlive it.
+  RowPairs(const Machine& machine, Device& device, ReferenceProbe& reference)
+      : machine_(machine), device_(device), reference_(reference) {}
+
+  /// Frees the probe of the previous row if the next one may need its memory.
+  void make_room();
+
+  /// Of a row that was timed, whose bound is known, by its own batch of launches. Nothing on a GPU, under the ceilings
+  /// of another machine, without a limiting roof, if its probe cannot be made, or if there is no time for six pairs.
+  std::optional<PairedFraction> measure(const Point& row, const Bench& bench, const PairOptions& options);
+
+ private:
+  RoofProbe* probe_of(const Bound& bound);
+
+  const Machine& machine_;
+  Device& device_;
+  ReferenceProbe& reference_;
+  std::unique_ptr<RoofProbe> current_;  ///< of the latest roof that is none of the reference's
+};
+
+}  // namespace roofline

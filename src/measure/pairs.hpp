@@ -1,0 +1,53 @@
+// Paired ratios: two kernels timed in alternation, so that a machine whose speed wanders slows both and their ratio
+// stays. Like the sampler it is given functions that time batches and a clock, so that tests run it on simulated
+// machines.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+
+#include "measure/sampler.hpp"
+#include "model/ceiling.hpp"
+
+namespace roofline {
+
+/// One of the two kernels.
+struct PairedSide {
+  /// Runs that many launches back to back and returns the time they took together.
+  std::function<Reading(std::int64_t launches)> batch;
+  double launch_s = 0;     ///< of one launch, roughly: it decides the number of launches in a block
+  bool lead_in = false;    ///< an untimed launch before each block, because the other kernel has evicted its data
+  double longest_s = 1e9;  ///< of a block, unless one launch lasts longer
+};
+
+struct PairOptions {
+  double block_s = 4e-3;    ///< least duration of a block; a longer launch is a block by itself
+  double min_time_s = 0.1;  ///< wall time of all blocks at least, and
+  double max_time_s = 0.5;  ///< at most, if there are kFewestForInterval pairs by then;
+  double longest_s = 5;     ///< at most in any case: no pairs if that is too short for kFewestForInterval
+  std::int64_t max_pairs = 4000;
+  double relative_half_width = 0.005;  ///< of the ratio's interval, at which it ends earlier
+};
+
+/// Seconds per launch of the reference over those of the kernel.
+struct PairedRatio {
+  double ratio = 0;  ///< median over the pairs
+  Interval ci95;     ///< of that median
+  std::int64_t pairs = 0;
+};
+
+/// The median of at least kFewestForInterval ratios. Its interval is that of estimate_median(). If correlation leaves
+/// fewer than six effective pairs, it is the range of all, which contains every interval of order statistics.
+PairedRatio summarize_pairs(std::span<const double> ratios);
+
+/// Times blocks of both in the order kernel, reference, reference, kernel, kernel, … (ABBA), so that a steady drift has
+/// opposite signs in adjacent pairs. The reference's blocks last as long as the kernel's, because interruptions have
+/// the same weight only in equal durations. Nothing if cancelled, if a reading is invalid, or if there is no time for
+/// kFewestForInterval pairs.
+std::optional<PairedRatio> sample_pairs(const PairedSide& kernel, const PairedSide& reference,
+                                        const std::function<double()>& now, const std::function<bool()>& cancelled,
+                                        const PairOptions& options);
+
+}  // namespace roofline
