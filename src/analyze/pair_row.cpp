@@ -10,7 +10,7 @@
 namespace roofline {
 namespace {
 
-constexpr double kLeastFree = 4;  // times its working set: the next row needs memory too
+constexpr double kRoomForRows = 4;  // times its working set: the next row needs memory too
 /// Of a probe's block beside one long launch: several slices of a hypervisor's scheduler.
 constexpr double kLongestProbeBlockS = 0.1;
 
@@ -24,7 +24,7 @@ PairOptions pair_options(const SamplerOptions& sampler) {
 }
 
 void RowPairs::make_room() {
-  if (current_ && device_.free_memory_bytes() < kLeastFree * current_->working_set_bytes()) current_.reset();
+  if (current_ && device_.free_memory_bytes() < kRoomForRows * current_->working_set_bytes()) current_.reset();
 }
 
 /// Made again whenever the roof changes: all streams share the device's scratch memory, and a triad on what a write has

@@ -13,14 +13,14 @@ namespace {
 
 /// Fewer pairs do not end the sampling by their interval, which may be narrow by luck.
 constexpr std::int64_t kLeastToConverge = 16;
-constexpr double kMaxLaunches = 1 << 20;
+constexpr double kMostLaunches = 1 << 20;
 
 /// One side, with the launches of its blocks.
 class Blocks {
  public:
   Blocks(const PairedSide& side, double block_s)
       : side_(side),
-        launches_(static_cast<std::int64_t>(std::clamp(std::round(block_s / side.launch_s), 1.0, kMaxLaunches))) {}
+        launches_(static_cast<std::int64_t>(std::clamp(std::round(block_s / side.launch_s), 1.0, kMostLaunches))) {}
 
   double block_s() const { return side_.launch_s * static_cast<double>(launches_); }
   double cost_s() const { return block_s() + (side_.lead_in ? side_.launch_s : 0); }

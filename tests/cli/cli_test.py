@@ -275,6 +275,18 @@ class Analysis(Workspace):
         self.assertEqual(report["results"][0]["bound"] in ("memory", "latency", "balanced"), True)
         self.assertFalse(report["cancelled"])
 
+    def test_a_cpu_row_is_paired_with_the_probe_of_its_roof(self):
+        report = json.loads((self.finished_run() / "report.json").read_text())
+        rows = [row for row in report["results"] if row["status"] == "ok"]
+        self.assertTrue(rows)
+        for row in rows:
+            paired = row["paired"]
+            self.assertEqual(paired["ceiling"], row["limiting_ceiling"])
+            self.assertEqual(paired["fraction"], row["fraction_of_roof"])
+            self.assertLessEqual(paired["ci95"][0], paired["fraction"])
+            self.assertLessEqual(paired["fraction"], paired["ci95"][1])
+            self.assertGreaterEqual(paired["pairs"], 6)
+
     def test_an_outside_program_recomputes_the_same_values(self):
         done = subprocess.run([sys.executable, ROOT / "tests/cli/recompute.py", self.finished_run() / "report.json"],
                               text=True, capture_output=True)

@@ -324,13 +324,14 @@ Machine machine_with_roofs(double times) {
   return machine;
 }
 
-TEST(AnalyzePace, ARowOfASlowMachineIsTimedAgainAndSaysSo) {
+TEST(AnalyzePace, ARowOfASlowMachineSaysSo) {
   const Report report = analyze(suite_of({"good"}), machine_with_roofs(100), fast_options());
   const Point& point = report.points[0];
   ASSERT_TRUE(point.reference_rates);
   ASSERT_TRUE(reference_rate_of_roof(point)) << "nothing is less than any number";
   EXPECT_LT(*reference_rate_of_roof(point), kSlowReference);
-  EXPECT_EQ(point.attempts, 2);
+  // A row that has pairs is known at any speed of the machine.
+  EXPECT_TRUE(point.attempts == 2 || point.paired_with_roof() != nullptr);
   EXPECT_TRUE(std::any_of(report.notes.begin(), report.notes.end(), [&](const std::string& note) {
     return point.contention || note.find(fmt::format("{:.2f}", *reference_rate_of_roof(point))) != std::string::npos;
   }));
@@ -349,6 +350,36 @@ TEST(AnalyzePace, ARowOfAFastMachineIsTimedOnce) {
   ASSERT_TRUE(point.reference_rates);
   EXPECT_GE(reference_rate_of_roof(point).value_or(1), kSlowReference);
   EXPECT_TRUE(point.attempts == 1 || other_reasons);
+}
+
+/// Its fraction is from the probe beside it, whatever the calibrated value is.
+TEST(AnalyzePairs, ARowIsPairedWithTheProbeOfItsLimitingRoof) {
+  std::vector<double> fractions;
+  for (const double times : {1.0, 100.0}) {
+    const Report report = analyze(suite_of({"good"}), machine_with_roofs(times), fast_options());
+    const Point& point = report.points[0];
+    ASSERT_TRUE(point.time) << point.reason;
+    if (!point.paired) GTEST_SKIP() << "no memory for the probe, or too slow for six pairs";
+    EXPECT_EQ(point.paired->ceiling, point.bound.limiting_ceiling);
+    EXPECT_GE(point.paired->pairs, kFewestForInterval);
+    EXPECT_LE(point.paired->ci95.low, point.paired->fraction);
+    EXPECT_GE(point.paired->ci95.high, point.paired->fraction);
+    fractions.push_back(point.fraction_of_roof());
+  }
+  EXPECT_GT(fractions[1] / fractions[0], 0.1);
+  EXPECT_LT(fractions[1] / fractions[0], 10);
+}
+
+TEST(AnalyzePairs, ThereAreNoneUnderTheRoofsOfAnotherMachineOrWithoutAny) {
+  Machine machine = machine_with_roofs(1);
+  machine.device.identity += "-of-another-kind";
+  EXPECT_FALSE(analyze(suite_of({"good"}), machine, fast_options()).points[0].paired);
+  EXPECT_FALSE(analyze(suite_of({"good"}), Machine{}, fast_options()).points[0].paired);
+  machine = machine_with_roofs(1);
+  for (Ceiling& ceiling : machine.ceilings) ceiling.variant = "of an earlier version";
+  const Report report = analyze(suite_of({"good"}), machine, fast_options());
+  EXPECT_TRUE(report.points[0].time) << report.points[0].reason;
+  EXPECT_FALSE(report.points[0].paired) << "its variant is not made any more";
 }
 
 TEST(AnalyzeBadlyMeasured, ARowIsReplacedByABetterOneOnly) {

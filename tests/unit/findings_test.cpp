@@ -91,6 +91,10 @@ TEST(Findings, AboveTheRoofOfAMachineThatIsFasterNow) {
   };
   EXPECT_THAT(with_pace(1.15), second_alarm(FindingKind::faster_now));
   EXPECT_THAT(with_pace(1.05), second_alarm(FindingKind::above_roof));
+  // Both ran at the same speed: the work model or the probe is wrong.
+  point.paired =
+      PairedFraction{.ceiling = point.bound.limiting_ceiling, .fraction = 1.1, .ci95 = {1.09, 1.11}, .pairs = 40};
+  EXPECT_THAT(with_pace(1.15), second_alarm(FindingKind::above_roof));
 }
 
 TEST(Findings, LongListsAreCut) {

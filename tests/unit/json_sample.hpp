@@ -115,6 +115,8 @@ inline Point sample_ok_point(const Machine& machine) {
   point.work.uncounted[Pipe::int32] = 0.1;
   point.work.bytes[Level::dram] = {.read = 4000012, .write = 4000012};
   point.bound = bound_of(point.work, machine);
+  point.paired = PairedFraction{
+      .ceiling = point.bound.limiting_ceiling, .fraction = 1.0 / 1.1, .ci95 = {0.9, 1.0 / 1.05}, .pairs = 37};
   point.verification = Verification{.passed = true,
                                     .error = 1.0 / 3.0,
                                     .tolerance = 0.5,

@@ -56,6 +56,35 @@ TEST(Point, WithoutACeilingThereIsNoFraction) {
 
 TEST(Point, AFractionAboveOneIsNotClamped) { EXPECT_DOUBLE_EQ(timed_point(1).fraction_of_roof(), 2); }
 
+/// Timed when the machine had half of the speed that it was calibrated at.
+Point paired_point(double fraction, double half_width) {
+  Point point = timed_point(4);
+  point.paired = PairedFraction{.ceiling = "dram.triad",
+                                .fraction = fraction,
+                                .ci95 = {fraction - half_width, fraction + half_width},
+                                .pairs = 40};
+  return point;
+}
+
+TEST(Point, APairedFractionReplacesThatOfTheCalibratedRoof) {
+  Point point = paired_point(0.96, 0.01);
+  EXPECT_DOUBLE_EQ(point.fraction_of_roof(), 0.96);
+  EXPECT_DOUBLE_EQ(point.bandwidth(Level::dram), 1e9) << "rates stay those of the time";
+  point.bound.limiting_ceiling = "dram.copy";
+  EXPECT_DOUBLE_EQ(point.fraction_of_roof(), 0.5) << "paired with another roof's probe";
+  point = paired_point(0.96, 0.01);
+  point.time.reset();
+  EXPECT_TRUE(std::isnan(point.fraction_of_roof()));
+}
+
+TEST(Point, APairedFractionIsAboveTheRoofByItsOwnInterval) {
+  EXPECT_TRUE(paired_point(1.04, 0.03).above_roof()) << "below the calibrated roof at that moment";
+  EXPECT_FALSE(paired_point(1.04, 0.05).above_roof());
+  Point faster_now = paired_point(0.97, 0.01);
+  faster_now.time->median = 1;
+  EXPECT_FALSE(faster_now.above_roof()) << "the machine is faster than when it was calibrated";
+}
+
 TEST(Point, AboveItsRoofOnlyWhereTheIntervalsDoNotExplainIt) {
   Point point = timed_point(1.95);  // fraction 1.026, but the roof's interval starts at 1.9 s
   EXPECT_FALSE(point.above_roof());

@@ -324,6 +324,54 @@ TEST(PaceOfRoof, IsThatOfWhatTheRowWaitsFor) {
   EXPECT_TRUE(is_under_contention(point));
 }
 
+/// Time at 60 % of the calibrated speed, and the probe beside it just as slow.
+Point paired_on_a_slow_machine() {
+  Point point;
+  point.bound.label = BoundLabel::memory;
+  point.bound.limiting_ceiling = "dram.copy";
+  point.bound.attainable_time_s = 6;
+  point.bound.resources = {
+      {.ceiling = "dram.copy", .kind = CeilingKind::bandwidth, .amount = 1, .time_s = 6, .ci95 = {5.9, 6.1}}};
+  point.time = example::timed(11, 0.2);
+  point.time->drifting = true;
+  point.reference_rates = ReferenceRates{.copy = 0.55, .arithmetic = 0.55};
+  point.paired = PairedFraction{.ceiling = "dram.copy", .fraction = 0.8, .ci95 = {0.79, 0.81}, .pairs = 40};
+  return point;
+}
+
+TEST(RoofShare, APairedFractionNeedsNoQuietMachine) {
+  Point point = paired_on_a_slow_machine();
+  EXPECT_DOUBLE_EQ(share_of_roof(point).fraction, 0.8);
+  EXPECT_DOUBLE_EQ(share_of_roof(point).ci95.low, 0.79);
+  EXPECT_DOUBLE_EQ(time_at_roof_speed(point), 6 / 0.8);
+  EXPECT_FALSE(badly_measured(point));
+  EXPECT_FALSE(is_under_contention(point));
+  EXPECT_TRUE(is_slowed(point)) << "its absolute time is still the machine's";
+  point.contention = Contention{.wall_s = 1};
+  EXPECT_TRUE(is_under_contention(point)) << "measured load of others";
+  point.contention.reset();
+  point.paired->ci95 = {0.7, 0.9};
+  EXPECT_TRUE(badly_measured(point));
+  point.paired.reset();
+  EXPECT_TRUE(badly_measured(point) && is_under_contention(point));
+}
+
+TEST(Verdict, OfAPairedRowIsOfItsKernelAtAnySpeedOfTheMachine) {
+  Report report;
+  report.machine.device.kind = DeviceKind::cpu;
+  report.points = {paired_on_a_slow_machine()};
+  EXPECT_NE(verdicts(report).at(0).kind, VerdictKind::measure);
+  EXPECT_NEAR(verdicts(report).at(0).gain_s, 0.2 * 11, 1e-9);
+  report.points[0].paired->fraction = 0.95;
+  report.points[0].paired->ci95 = {0.94, 0.96};
+  EXPECT_EQ(verdicts(report).at(0).kind, VerdictKind::at_roof);
+  report.points[0].paired->fraction = 1.2;
+  report.points[0].paired->ci95 = {1.19, 1.21};
+  EXPECT_EQ(verdicts(report).at(0).rule, "above-paired-roof");
+  report.points[0].paired.reset();
+  EXPECT_EQ(verdicts(report).at(0).kind, VerdictKind::measure) << "without pairs nothing is known";
+}
+
 TEST(RoofShare, OfTheRecordedProducts) {
   const Report report = recorded("h200-ops");
   for (const Point& point : report.points) {
