@@ -17,9 +17,9 @@
 namespace roofline {
 namespace {
 
-class Random {
+class RandomDraws {
  public:
-  explicit Random(std::uint64_t seed) : random_(seed) {}
+  explicit RandomDraws(std::uint64_t seed) : random_(seed) {}
   double uniform() { return (static_cast<double>(random_() >> 11) + 1) * 0x1p-53; }  // in (0, 1]
   double gaussian() { return std::sqrt(-2 * std::log(uniform())) * std::cos(2 * std::numbers::pi * uniform()); }
 
@@ -63,7 +63,7 @@ class WanderingMachine {
 
  private:
   double slowest_, change_s_;
-  Random random_;
+  RandomDraws random_;
   double now_s_ = 0, until_s_ = 0, speed_ = 1;
 };
 
@@ -87,7 +87,7 @@ struct Found {
   double unpaired = 0;  ///< worst relative error of the kernel's time against the reference's at full speed
 };
 
-Found simulate(double launch_s, double ratio, double slowest, double change_s) {
+Found simulate_pairs(double launch_s, double ratio, double slowest, double change_s) {
   Found found;
   for (int seed = 1; seed <= kMachines; ++seed) {
     WanderingMachine machine(slowest, change_s, static_cast<std::uint64_t>(seed));
@@ -105,7 +105,7 @@ TEST(PairsEvidence, ASpeedThatWandersByAThirdCancelsOut) {
   for (const double launch_s : {20e-6, 3e-3, 40e-3, 0.3}) {
     for (const double change_s : {0.05, 1.0, 30.0}) {
       if (launch_s > change_s) continue;
-      const Found found = simulate(launch_s, 0.83, 0.7, change_s);
+      const Found found = simulate_pairs(launch_s, 0.83, 0.7, change_s);
       const std::string where =
           "launches of " + std::to_string(launch_s) + " s, changes after " + std::to_string(change_s) + " s";
       // A phase no longer than a few blocks is noise of each pair. The interval then states it.
@@ -119,11 +119,11 @@ TEST(PairsEvidence, ASpeedThatWandersByAThirdCancelsOut) {
 }
 
 TEST(PairsEvidence, AKernelThatIsFasterThanItsModelIsStillAboveItsRoof) {
-  EXPECT_EQ(simulate(3e-3, 1.06, 0.7, 0.5).above_one, kMachines);
+  EXPECT_EQ(simulate_pairs(3e-3, 1.06, 0.7, 0.5).above_one, kMachines);
 }
 
 TEST(PairsEvidence, EqualSpeedsAreNotTakenForDifferentOnes) {
-  const Found found = simulate(3e-3, 1, 0.7, 0.5);
+  const Found found = simulate_pairs(3e-3, 1, 0.7, 0.5);
   EXPECT_LE(found.above_one, 0.04 * kMachines);
   EXPECT_GE(found.contained, 0.93 * kMachines);
 }
@@ -134,7 +134,7 @@ TEST(PairsEvidence, StolenSlicesWeighEquallyOnBoth) {
   double sum = 0;
   int contained = 0;
   for (int seed = 1; seed <= kMachines; ++seed) {
-    Random random(static_cast<std::uint64_t>(seed));
+    RandomDraws random(static_cast<std::uint64_t>(seed));
     double now_s = 0, stolen_at_s = 0;
     const auto run = [&](double work_s) {
       const double start_s = now_s;
