@@ -93,13 +93,20 @@ class WorkloadWorker {
     return outcome;
   }
 
-  /// Not between processes: each would have to run the same probe at the same time.
+  /// Not between processes: each would have to run the same probe at the same time. Other programs on its CPUs do not
+  /// cancel out: a probe's launch of a millisecond waits for each preempted thread, a row's longer launch lets the
+  /// other threads take its work. Such pairs are dropped, and the row is one under contention.
   void pair(const SuiteEntry& entry, Outcome& outcome, const Bench& bench) {
     if (options_.together) return;
     Point row = planned_point(entry, machine_);
     static_cast<Outcome&>(row) = outcome;
     row.bound = bound_of(row.work, machine_, row.time->clock_hz);
+    const auto contention = device_->watch_contention();
     outcome.paired = pairs_->measure(row, bench, pair_options(options_.sampler));
+    const Contention seen = contention();
+    if (!outcome.paired || !is_significant(seen)) return;
+    outcome.paired.reset();
+    if (!outcome.contention) outcome.contention = seen;
   }
 
   const Suite& suite_;

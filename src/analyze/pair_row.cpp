@@ -18,7 +18,7 @@ constexpr double kLongestProbeBlockS = 0.1;
 
 PairOptions pair_options(const SamplerOptions& sampler) {
   PairOptions options;
-  options.max_time_s = std::clamp(sampler.max_time_s / 2, 0.05, 1.0);
+  options.max_time_s = std::clamp(sampler.max_time_s, 0.05, 1.0);
   options.min_time_s = std::min(options.min_time_s, options.max_time_s);
   return options;
 }
