@@ -40,6 +40,7 @@ struct Case::State {
   const Op& op;
   Workload workload;
   Device& device;
+  CasePlacement placement;
   std::vector<TensorSpec> specs;
   int ranks = 1;
   int members = 1;             /// ranks that exist
@@ -57,8 +58,8 @@ struct Case::State {
   std::unique_ptr<Timer> timer;
   bool verified = false;
 
-  State(const Op& the_op, const Workload& the_workload, Device& the_device)
-      : op(the_op), workload(the_workload), device(the_device), specs(op.tensors(workload)) {
+  State(const Op& the_op, const Workload& the_workload, Device& the_device, CasePlacement where)
+      : op(the_op), workload(the_workload), device(the_device), placement(where), specs(op.tensors(workload)) {
     ranks = ranks_of(specs);
     members = std::min(ranks, device.ranks());
     for (int rank = 0; rank < members; ++rank) alone = alone && device.holds(rank);
@@ -78,6 +79,11 @@ struct Case::State {
   /// Whether this process holds the tensor, and the device whose memory it is in.
   bool holds(std::size_t t) const { return device.holds(specs[t].rank); }
   Device& device_of(std::size_t t) const { return device.rank(specs[t].rank); }
+
+  /// Bytes between two sets of the tensor: with guards and offset, a multiple of 256.
+  std::int64_t stride(std::size_t t) const {
+    return guarded_bytes(specs[t]) + (placement.offset(t) + kGuardBytes - 1) / kGuardBytes * kGuardBytes;
+  }
 
   std::string first_word(const std::string& mine) const;
   void all_do(const std::function<void()>& step) const;
@@ -167,7 +173,7 @@ void Case::State::allocate() {
   pointers.assign(static_cast<std::size_t>(sets), std::vector<void*>(specs.size()));
   for (std::size_t t = 0; t < specs.size(); ++t) {
     if (!holds(t)) continue;
-    const std::int64_t stride = guarded_bytes(specs[t]);
+    const std::int64_t stride = this->stride(t);
     const std::int64_t per_buffer = stride >= kOwnBufferBytes ? 1 : sets;
     for (std::int64_t set = 0; set < sets; ++set) {
       if (set % per_buffer == 0) {
@@ -175,7 +181,7 @@ void Case::State::allocate() {
         resident += static_cast<double>(stride * per_buffer);
       }
       auto* base = static_cast<std::byte*>(buffers.back()->data());
-      pointers[static_cast<std::size_t>(set)][t] = base + set % per_buffer * stride + kGuardBytes;
+      pointers[static_cast<std::size_t>(set)][t] = base + set % per_buffer * stride + kGuardBytes + placement.offset(t);
     }
   }
 }
@@ -229,13 +235,13 @@ void Case::State::repeat_inputs() {
 /// Copies tensor `t` of set 0 to the others. A slab is doubled from its start, because 4096 small copies would take
 /// longer than the measurement.
 void Case::State::repeat_in_all_sets(std::size_t t) {
-  const std::int64_t stride = guarded_bytes(specs[t]);
+  const std::int64_t stride = this->stride(t);
   if (stride >= kOwnBufferBytes) {
     const auto bytes = static_cast<std::size_t>(specs[t].bytes());
     for (std::size_t set = 1; set < pointers.size(); ++set) device_of(t).copy(pointers[set][t], pointers[0][t], bytes);
     return;
   }
-  auto* slab = static_cast<std::byte*>(pointers[0][t]) - kGuardBytes;
+  auto* slab = static_cast<std::byte*>(pointers[0][t]) - kGuardBytes - placement.offset(t);
   for (std::int64_t made = 1; made < sets; made *= 2) {
     const std::int64_t more = std::min(made, sets - made);
     device_of(t).copy(slab + made * stride, slab, static_cast<std::size_t>(more * stride));
@@ -336,8 +342,8 @@ std::vector<HostTensor> Case::State::download_outputs() {
 }
 
 Case::Case(const Op& op, const Implementation& implementation, const Workload& workload, Device& device,
-           InputValues values)
-    : state_(std::make_unique<State>(op, workload, device)) {
+           InputValues values, CasePlacement placement)
+    : state_(std::make_unique<State>(op, workload, device, placement)) {
   State& state = *state_;
   const auto refused = implementation.unsupported ? implementation.unsupported(workload, device) : std::nullopt;
   if (const std::string reason = state.first_word(refused.value_or("")); !reason.empty()) throw Unsupported(reason);

@@ -21,6 +21,16 @@ struct LastLevelCache;
 /// repeated; faster, for launches that are only counted.
 enum class InputValues : std::uint8_t { random, repeated };
 
+/// Where tensors lie, apart from their usual places: experiments on alignment move them.
+struct CasePlacement {
+  /// Bytes by which tensor t is moved: t * stagger_bytes + shift_bytes, both multiples of the element sizes.
+  std::int64_t stagger_bytes = 0, shift_bytes = 0;
+
+  std::int64_t offset(std::size_t tensor) const {
+    return static_cast<std::int64_t>(tensor) * stagger_bytes + shift_bytes;
+  }
+};
+
 /// The implementation cannot run this workload on this device, without being at fault ("needs d <= 128").
 class Unsupported final : public Error {
  public:
@@ -34,7 +44,7 @@ class Case {
   /// Allocates and fills everything. Throws Unsupported, and Error if memory does not suffice or the kernel
   /// cannot be prepared.
   Case(const Op& op, const Implementation& implementation, const Workload& workload, Device& device,
-       InputValues values = InputValues::random);
+       InputValues values = InputValues::random, CasePlacement placement = {});
   ~Case();
   Case(const Case&) = delete;
   Case& operator=(const Case&) = delete;

@@ -10,6 +10,7 @@
 #include "model/bound.hpp"
 #include "model/contention.hpp"
 #include "model/counters.hpp"
+#include "model/experiment.hpp"
 #include "model/machine.hpp"
 #include "model/work.hpp"
 #include "op/verification.hpp"
@@ -56,6 +57,7 @@ struct Point : Outcome {
   Work work;
   Bound bound;
   std::optional<Counters> counters;      ///< what the hardware counted, in a run of its own; only on request
+  std::vector<Experiment> experiments;   ///< on a CPU without counters: what its re-runs showed
   std::optional<ProfiledKind> profiled;  ///< of a program's rows: the kind of launch that it is
 
   /// Counted FLOPs over the median time, FLOP/s; 0 when not timed.

@@ -159,6 +159,7 @@ struct CpuDevice::State {
   PowerSensors sensors;
   double free_at_opening = 0;
   std::shared_ptr<Buffer> scratch;
+  Pages pages = Pages::huge;
 
   /// On all workers, or by the caller alone what it has done before they are awake: a busy machine takes milliseconds
   /// to give each of them its CPU, and a case has dozens of guards and small tensors to set and to look at.
@@ -182,6 +183,7 @@ CpuDevice::CpuDevice(const DeviceOptions& options, Isa isa, const Topology& topo
 CpuDevice::~CpuDevice() = default;
 
 const DeviceInfo& CpuDevice::info() const { return state_->info; }
+void CpuDevice::use_huge_pages(bool use) { state_->pages = use ? Pages::huge : Pages::small; }
 ThreadPool& CpuDevice::pool() { return state_->pool; }
 Isa CpuDevice::isa() const { return state_->isa; }
 const CpuName& CpuDevice::name() const { return state_->name; }
@@ -207,7 +209,7 @@ std::unique_ptr<Buffer> CpuDevice::allocate(std::size_t bytes) {
                 "use smaller sizes, or stop other programs");
   }
   if (state_->scratch_is_idle() && static_cast<double>(bytes + state_->scratch->size()) > free) state_->scratch.reset();
-  return std::make_unique<MappedBuffer>(bytes, state_->pool);
+  return std::make_unique<MappedBuffer>(bytes, state_->pool, state_->pages);
 }
 
 std::shared_ptr<Buffer> CpuDevice::scratch(std::size_t bytes) {

@@ -37,6 +37,9 @@ class CpuDevice final : public Device {
   PowerReading power() override;
   std::function<Contention()> watch_contention() override;
 
+  /// Buffers allocated from now on get no huge pages (false), or as the system grants them (true, the default).
+  void use_huge_pages(bool use);
+
   ThreadPool& pool();
   Isa isa() const;
   const CpuName& name() const;  ///< of the first worker's core

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <ctime>
 #include <exception>
 #include <thread>
 
@@ -85,6 +86,13 @@ bool oversubscribed(std::size_t workers) {
   return workers > static_cast<std::size_t>(CPU_COUNT(&set));
 }
 
+/// CPU time of the calling thread, seconds.
+double thread_cpu_s() {
+  timespec now{};
+  if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) != 0) return 0;
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
 struct alignas(kLine) Line {
   std::atomic<std::uint32_t> value{0};
 };
@@ -101,6 +109,7 @@ struct ThreadPool::State {
   std::vector<int> cpus;
   std::vector<std::thread> threads;
   std::vector<std::exception_ptr> failures;
+  std::vector<double>* cpu_time = nullptr;  // of record_cpu_time(): changed between regions only
   std::vector<Line> groups;  // workers of a group still inside
   WorkQueue queue;           // of the current region, if for_chunks() started it
   bool spin;
@@ -119,11 +128,13 @@ struct ThreadPool::State {
   int size() const { return static_cast<int>(cpus.size()); }
 
   void work_on(int worker) {
+    const double begin = cpu_time != nullptr ? thread_cpu_s() : 0;
     try {
       (*work)(worker);
     } catch (...) {
       failures[static_cast<std::size_t>(worker)] = std::current_exception();
     }
+    if (cpu_time != nullptr) (*cpu_time)[static_cast<std::size_t>(worker)] += thread_cpu_s() - begin;
   }
 
   void leave(int worker, std::uint32_t region) {
@@ -185,6 +196,8 @@ ThreadPool::ThreadPool(const std::vector<int>& cpus) {
 ThreadPool::~ThreadPool() { state_->end_threads(); }
 
 int ThreadPool::size() const { return state_->size(); }
+
+void ThreadPool::record_cpu_time(std::vector<double>* seconds) { state_->cpu_time = seconds; }
 
 void ThreadPool::run(const std::function<void(int worker)>& work) {
   run(work, [] {});

@@ -34,6 +34,10 @@ class ThreadPool {
   void for_chunks(std::int64_t count, std::int64_t grain, std::int64_t min_chunk,
                   const std::function<void(std::int64_t begin, std::int64_t end)>& work);
 
+  /// Adds the CPU time of each worker in each region to `seconds`, one element per worker, until called with null.
+  /// Costs two system calls per worker and region.
+  void record_cpu_time(std::vector<double>* seconds);
+
   /// Pins the calling thread to worker 0's CPU for as long as it lives: while memory is first touched and
   /// while launches are timed. Not for longer, as threads that the caller starts inherit its pin.
   class PinnedCaller {

@@ -427,6 +427,64 @@ void add_cpu(Collector& out, const Point& point, const Machine& machine, const C
   if (flops && instructions > 0) out.set("flops.per_instruction", *flops / *instructions);
 }
 
+/// A ratio whose interval is wider than this share of it allows no conclusion.
+constexpr double kWidestRatio = 0.2;
+
+/// What the row's re-runs showed. Uncertain ratios are left out.
+void add_experiments(Collector& out, const Point& point, const Machine& machine) {
+  for (const Experiment& experiment : point.experiments) {
+    const double ratio = experiment.ratio;
+    if (!(ratio > 0) || (experiment.ci95.known() && experiment.ci95.width() > kWidestRatio * ratio)) continue;
+    switch (experiment.kind) {
+      case ExperimentKind::in_cache:
+        out.set("experiment.in_cache.share", ratio);
+        out.set("experiment.in_cache.gain", 1 / ratio);
+        out.set("experiment.explained", ratio + point.fraction_of_roof());
+        break;
+      case ExperimentKind::all_threads: {
+        const auto threads = static_cast<double>(machine.device.units);
+        const Ceiling* all = machine.find("fp32");
+        const Ceiling* one = machine.find("fp32.one_core");
+        const double probe = all != nullptr && one != nullptr ? all->value / one->value : threads;
+        out.set("experiment.thread.speedup", ratio);
+        out.set("experiment.thread.efficiency", ratio / std::min(threads, probe));
+        break;
+      }
+      case ExperimentKind::slowest_thread:
+        out.set("experiment.thread.slowest", ratio);
+        break;
+      case ExperimentKind::double_size:
+        out.set("experiment.size.slowdown", ratio);
+        break;
+      case ExperimentKind::other_type:
+        out.set("experiment.type.slowdown", 1 / ratio);
+        break;
+      case ExperimentKind::small_pages:
+        out.set("experiment.pages.slowdown", ratio);
+        break;
+      case ExperimentKind::staggered:
+        out.set("experiment.staggered.gain", 1 / ratio);
+        out.set("buffers", static_cast<double>(experiment.count));
+        break;
+      case ExperimentKind::realigned:
+        out.set("experiment.realigned.gain", 1 / ratio);
+        break;
+      case ExperimentKind::flushed_subnormals:
+        out.set("experiment.subnormals.gain", 1 / ratio);
+        break;
+      case ExperimentKind::reassociated:
+        out.set("experiment.reassociated.gain", 1 / ratio);
+        break;
+      case ExperimentKind::unvectorized:
+        out.set("experiment.unvectorized.slowdown", ratio);
+        break;
+      case ExperimentKind::divisions:
+        out.set("experiment.divisions", static_cast<double>(experiment.count));
+        break;
+    }
+  }
+}
+
 }  // namespace
 
 Quantities quantities_of(const Point& point, const Machine& machine, const Counters* counters) {
@@ -438,6 +496,7 @@ Quantities quantities_of(const Point& point, const Machine& machine, const Count
   add_bound(out, point, machine);
   add_utilization(out, point, machine, counters);
   if (machine.device.kind == DeviceKind::cpu) add_cpu(out, point, machine, counters);
+  add_experiments(out, point, machine);
   if (counters != nullptr) {
     add_tensor(out, point, machine, *counters);
     add_layout(out, point, machine, *counters);

@@ -23,6 +23,7 @@ constexpr std::string_view kNsight = "Nsight Compute, Kernel Profiling Guide";
 constexpr std::string_view kBestPractices = "CUDA C++ Best Practices Guide";
 constexpr std::string_view kField = "common rule of thumb";
 constexpr std::string_view kMeasured = "measured roofs of this machine";
+constexpr std::string_view kExperiment = "re-run of this row with one change (docs/method.md)";
 constexpr std::string_view kStatistics = "confidence interval of the median (docs/method.md)";
 
 constexpr double kAtRoof = 0.9;
@@ -48,6 +49,14 @@ constexpr Condition kIdleSms = above("blocks.explains", 0.25);
 constexpr Condition kMemoryMatters = above("levels.utilization", 0.3);
 /// Excess bytes cost time only where DRAM is what the other levels wait for.
 constexpr Condition kDramLimits = above("memory.utilization", 0.5);
+/// A core that needs this much of the time by itself, with its data in L2, leaves memory little to hide.
+constexpr double kCoreLimits = 0.85;
+/// Where the core itself takes most of the time, what its instructions do matters.
+constexpr Condition kCoreTime = above("experiment.in_cache.share", 0.6);
+/// Of the slowest thread's CPU time over the mean.
+constexpr double kUneven = 1.25;
+/// Of all threads over one: none where the others have no work.
+constexpr double kNoSpeedup = 1.15;
 constexpr Condition kNoTensorWork = is("tensor.executed", false);
 
 constexpr std::string_view kIdleMachine = "Re-run on an idle machine; this time does not characterise the kernel.";
@@ -227,6 +236,83 @@ constexpr Rule kRules[] = {
     {"extra-flops", kAny, {above("flops.over_model", 1.1), kComputeBound},
      "Executes {flops.over_model} the modelled FLOPs.",
      "Look for padding, recomputation, and masked work that could be skipped.", kMeasured},
+    // Re-runs of the row with one change (docs/method.md, "Diagnosis by experiment"), where there are no counters. What
+    // a change cured comes first, then what the working set in L2 shows.
+    {"subnormals", kCpu, {kUnderRoof, above("experiment.subnormals.gain", 1.3)},
+     "With subnormal numbers flushed to zero it is {experiment.subnormals.gain} as fast.",
+     "Set FTZ and DAZ in each thread (_MM_SET_FLUSH_ZERO_MODE, _MM_SET_DENORMALS_ZERO_MODE), or rescale the data.",
+     kExperiment},
+    {"one-thread", kCpu,
+     {kUnderRoof, above("threads.of", 1.5), below("experiment.thread.speedup", kNoSpeedup),
+      above("experiment.thread.slowest", kUneven)},
+     "One of {threads.of} threads does the work: in L2 all of them reach {experiment.thread.speedup} its speed.",
+     "Split the work over all threads (launch: threads: all, or OpenMP).", kExperiment},
+    {"late-thread", kCpu,
+     {kUnderRoof, above("experiment.thread.slowest", kUneven), below("experiment.thread.efficiency", 0.85)},
+     "The slowest thread works {experiment.thread.slowest} as long as the mean: the others wait for it.",
+     "Give all threads equal work: smaller chunks, scheduled dynamically.", kExperiment},
+    {"false-sharing", kCpu,
+     {kUnderRoof, below("experiment.thread.efficiency", 0.6), below("experiment.thread.slowest", kUneven)},
+     "In L2 all {threads.of} threads are only {experiment.thread.speedup} as fast as one, with equal work: they write "
+     "to the same cache lines, or wait for a lock.",
+     "Give each thread its own cache lines (alignas(64), local sums) and merge them at the end.", kExperiment},
+    {"many-streams", kCpu, {kUnderRoof, above("experiment.staggered.gain", 1.15), above("buffers", 7)},
+     "{buffers} buffers at one offset within a page compete for the same cache sets: staggered they are "
+     "{experiment.staggered.gain} as fast.",
+     "Stagger the arrays by an odd number of cache lines each, or split the loop into loops over fewer arrays.",
+     kExperiment},
+    {"aliasing", kCpu, {kUnderRoof, above("experiment.staggered.gain", 1.15)},
+     "Loads wait for stores at the same offset within a page (4 KiB aliasing): with staggered buffers it is "
+     "{experiment.staggered.gain} as fast.",
+     "Place arrays at different offsets within a page: pad each by an odd number of cache lines.", kExperiment},
+    {"split-lines", kCpu, {kUnderRoof, above("experiment.realigned.gain", 1.1)},
+     "Accesses cross cache lines: with shifted buffers it is {experiment.realigned.gain} as fast.",
+     "Align arrays and rows to 64 bytes (aligned_alloc, padded rows).", kExperiment},
+    {"dependent-sum", kCpu, {kUnderRoof, kCoreTime, above("experiment.reassociated.gain", 1.3)},
+     "Each sum waits for the one before: compiled with sums that may be reordered it is "
+     "{experiment.reassociated.gain} as fast.",
+     "Use several independent sums, or -fassociative-math -fno-signed-zeros -fno-trapping-math.", kExperiment},
+    {"page-walks", kCpu, {kUnderRoof, below("experiment.in_cache.share", 0.6), above("experiment.pages.slowdown", 1.3)},
+     "Its accesses jump between pages: on 4 KiB pages it takes {experiment.pages.slowdown} the time, so TLB misses matter.",
+     "Finish each page before the next one (change the loop order, block it), and use larger pages.", kExperiment},
+    {"grows-with-size", kCpu,
+     {kUnderRoof, below("experiment.in_cache.share", 0.6), above("experiment.size.slowdown", 1.2)},
+     "Twice the size takes {experiment.size.slowdown} the time per element: TLB misses, or data that the caches lose.",
+     "Block the loops so that each page and cache line is used completely before the next.", kExperiment},
+    {"divisions", kCpu,
+     {kUnderRoof, kCoreTime, above("experiment.divisions", 0.5), above("experiment.unvectorized.slowdown", 1.1)},
+     "Instructions limit it ({experiment.in_cache.share} of the time in L2), among them {experiment.divisions} divides "
+     "or square roots.",
+     "Multiply by the reciprocal where the divisor repeats; else approximate it (rcpps and one Newton step).",
+     kExperiment},
+    {"scalar-code", kCpu,
+     {kUnderRoof, kCoreTime, below("experiment.unvectorized.slowdown", 1.1)},
+     "Scalar code: compiled without vectors it takes {experiment.unvectorized.slowdown} the time.",
+     "Let the compiler vectorise the inner loop (restrict, unit stride, no calls; -fopt-info-vec-missed says why not).",
+     kExperiment},
+    {"conversions", kCpu, {kUnderRoof, kCoreTime, above("experiment.type.slowdown", 1.15)},
+     "In L2 each element takes {experiment.type.slowdown} the time of an fp32 one: converting 16-bit elements costs more "
+     "than it saves.",
+     "Convert whole vectors (F16C, AVX512_FP16, AVX512_BF16), or keep data that stays in cache in fp32.", kExperiment},
+    {"cache-misses", kCpu, {kUnderRoof, kComputeBound, below("experiment.in_cache.share", kCoreLimits)},
+     "In L2 the same work is {experiment.in_cache.gain} as fast: cache misses limit it, not instructions.",
+     "Block the loops for each cache: sums in registers, packed operands in the first two levels.", kExperiment},
+    {"access-pattern", kCpu,
+     {kUnderRoof, kMemoryBound, below("experiment.in_cache.share", 0.6), below("experiment.explained", 0.85)},
+     "In L2 the same loop is {experiment.in_cache.gain} as fast, yet main memory delivers {roof.fraction} of its roof: "
+     "unused parts of cache lines, or loads that wait for each other.",
+     "Use every byte of a line (contiguous order), independent loads and prefetching.", kExperiment},
+    {"memory-limited", kCpu, {kUnderRoof, kMemoryBound, below("experiment.in_cache.share", 0.6)},
+     "In L2 the same loop is {experiment.in_cache.gain} as fast: main memory limits it, at {roof.fraction} of its roof.",
+     "Prefetch further ahead and read fewer streams at once; else move fewer bytes (fusion, a smaller type).",
+     kExperiment},
+    {"no-overlap", kCpu, {kUnderRoof, kMemoryBound, below("experiment.in_cache.share", kCoreLimits)},
+     "Instructions alone need {experiment.in_cache.share} of the time (in L2), the bytes {roof.fraction}: they do not "
+     "fully overlap.",
+     "Prefetch further ahead, and use cheaper arithmetic.", kExperiment},
+    {"core-bound", kCpu, {kUnderRoof, above("experiment.in_cache.share", kCoreLimits)},
+     "Instructions alone need {experiment.in_cache.share} of the time: on data in L2 it is hardly faster.",
+     "Check the inner loop: full-width vectors, about ten independent sums, each operand loaded once.", kExperiment},
     // Half as fast as the roof of arithmetic may be one thread of two; a quarter, one lane of four.
     {"no-vectors", kCpu, {kUnderRoof, kComputeBound, below("scalar", 1.2), above("lanes", 1)},
      "Runs at scalar speed ({scalar} of the scalar rate); a vector holds {lanes} elements.",

@@ -12,6 +12,7 @@ Ceiling read_ceiling(const JsonValue& json);
 Sweep read_sweep(const JsonValue& json);
 Machine read_machine(const JsonValue& json);
 Point read_point(const JsonValue& json);
+std::vector<Experiment> read_experiments(const JsonValue& json);
 Report read_report(const JsonValue& json);
 
 /// Throws UsageError unless the document's "schema" is `expected`, saying what it is instead.

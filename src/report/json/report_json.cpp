@@ -212,6 +212,7 @@ Json point_to_json(const Point& point, const Machine& machine) {
   }
   put_bound(json, point, absent);
   put_run(json, point);
+  if (!point.experiments.empty()) json["experiments"] = experiments_to_json(point.experiments);
   if (point.profiled) json["profiled"] = profiled_to_json(point);
   if (point.counters) {
     json["counters"] = counters_to_json(*point.counters);
@@ -232,6 +233,7 @@ Point read_point(const JsonValue& json) {
   point.work = read_work(json["work"]);
   point.bound = read_bound(json, point.work);
   if (const auto counters = json.find("counters")) point.counters = read_counters(*counters);
+  if (const auto experiments = json.find("experiments")) point.experiments = read_experiments(*experiments);
   if (const auto profiled = json.find("profiled")) point.profiled = read_profiled(*profiled);
   (point.profiled ? point.profiled->sources : point.implementation_summary) = json.text_or("impl_summary", "");
   if (const auto stores = json.find("non_temporal_stores")) point.non_temporal_stores = stores->boolean();

@@ -1,0 +1,22 @@
+// The kinds of experiments as files spell them.
+#include "model/experiment.hpp"
+
+#include <array>
+
+#include "model/spelling.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr std::array<std::string_view, 12> kKinds = {
+    "in_cache",  "all_threads", "slowest_thread",     "double_size",  "other_type",   "small_pages",
+    "staggered", "realigned",   "flushed_subnormals", "reassociated", "unvectorized", "divisions"};
+
+}  // namespace
+
+std::string_view to_string(ExperimentKind kind) { return spell(kKinds, kind); }
+std::optional<ExperimentKind> parse_experiment_kind(std::string_view text) {
+  return unspell<ExperimentKind>(kKinds, text);
+}
+
+}  // namespace roofline
