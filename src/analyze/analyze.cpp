@@ -9,6 +9,7 @@
 
 #include "analyze/choose_implementation.hpp"
 #include "analyze/count_workload.hpp"
+#include "analyze/experiments.hpp"
 #include "analyze/follow.hpp"
 #include "analyze/measure_workload.hpp"
 #include "analyze/own_kernels.hpp"
@@ -393,6 +394,8 @@ Report analyze(const Suite& suite, const Machine& machine, const AnalyzeOptions&
     report.invocation.counting_s = wall_seconds() - counting;
     report.invocation.duration_s = wall_seconds() - begin;
   }
+  if (!report.cancelled && !lost) run_experiments(suite, machine, options, report);
+  report.invocation.duration_s = wall_seconds() - begin;
   keep_fastest(suite, report);
   report.complete = true;
   return report;

@@ -25,6 +25,8 @@ struct AnalyzeOptions {
   std::optional<double> row_limit_s = {};
   /// Hardware counters to read, in a separate process after everything has been timed.
   std::optional<CounterSet> counters = {};
+  /// On a CPU without counters: seconds for experiments on rows that nothing explains (docs/method.md); 0: none.
+  double experiments_s = 10;
   /// The processes that hold the other ranks, if this one leads several; otherwise null.
   std::shared_ptr<Rendezvous> together = {};
   std::vector<std::string> command = {};  ///< argv, for the report

@@ -46,8 +46,9 @@ struct Flags {
   std::string only = "*";
   std::optional<CacheMode> cache;  ///< overrides the suite's
   bool once = false;               ///< run every workload once, for a profiler, without timing
-  std::string save;                ///< name to save the run under; empty: not saved
-  std::string against;             ///< name of a saved run to compare with; empty: none
+  bool no_experiments = false;
+  std::string save;     ///< name to save the run under; empty: not saved
+  std::string against;  ///< name of a saved run to compare with; empty: none
   std::optional<double> max_slowdown;
   ReportOutput output;
 };
@@ -73,6 +74,8 @@ void add_options(CommandEntry& command, Flags& flags) {
   counters.value_optional = true;
   command.add("--counters", std::move(counters),
               "Also read hardware counters, after the timing; full adds stall reasons");
+  command.add("--no-experiments", flag(flags.no_experiments),
+              "Do not re-run unexplained rows of a CPU with changed size, threads and buffers (10 s at most)");
   command.add("--once", flag(flags.once),
               "Run every workload once without timing; for use under a profiler (ncu --profile-from-start off)");
   command.add("--save", text("NAME", flags.save), "Save this run under a name, for --against");
@@ -99,6 +102,7 @@ void finish(Flags& flags, GlobalOptions& global) {
   if (flags.max_slowdown && flags.against.empty()) {
     throw UsageError("--max-slowdown requires --against", "select a saved run with --against");
   }
+  if (flags.no_experiments) flags.options.experiments_s = 0;
   flags.options.command = global.argv;
 }
 

@@ -8,15 +8,15 @@
 namespace roofline {
 namespace {
 
-constexpr std::array<std::string_view, 12> kKinds = {
+constexpr std::array<std::string_view, 12> kExperimentKinds = {
     "in_cache",  "all_threads", "slowest_thread",     "double_size",  "other_type",   "small_pages",
     "staggered", "realigned",   "flushed_subnormals", "reassociated", "unvectorized", "divisions"};
 
 }  // namespace
 
-std::string_view to_string(ExperimentKind kind) { return spell(kKinds, kind); }
+std::string_view to_string(ExperimentKind kind) { return spell(kExperimentKinds, kind); }
 std::optional<ExperimentKind> parse_experiment_kind(std::string_view text) {
-  return unspell<ExperimentKind>(kKinds, text);
+  return unspell<ExperimentKind>(kExperimentKinds, text);
 }
 
 }  // namespace roofline

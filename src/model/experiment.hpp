@@ -13,18 +13,18 @@ namespace roofline {
 
 /// What was changed. docs/method.md ("Diagnosis by experiment") says what each shows.
 enum class ExperimentKind : std::uint8_t {
-  in_cache,           ///< core time: a working set in L2 on one thread, over the row's time (thread count considered)
-  all_threads,        ///< speedup in L2: one thread over all threads, each with a working set of the same size
-  slowest_thread,     ///< CPU time of the slowest thread over the mean of all threads, in L2
-  double_size,        ///< twice the size, per unit of work
-  other_type,         ///< fp32 instead of the row's 16-bit type, in L2, per element
-  small_pages,        ///< buffers on 4 KiB pages instead of huge pages
-  staggered,          ///< buffers at different offsets within a page
-  realigned,          ///< buffers shifted by less than a cache line: the best shift tried
-  flushed_subnormals, ///< subnormal numbers flushed to zero by the processor, in L2
-  reassociated,       ///< compiled so that sums may be reordered, in L2
-  unvectorized,       ///< compiled without vectors, in L2
-  divisions,          ///< nothing ran: `count` divide and square-root instructions in the compiled kernel
+  in_cache,            ///< core time: a working set in L2 on one thread, over the row's time (thread count considered)
+  all_threads,         ///< speedup in L2: one thread over all threads, each with a working set of the same size
+  slowest_thread,      ///< CPU time of the slowest thread over the mean of all threads, in L2
+  double_size,         ///< twice the size, per unit of work
+  other_type,          ///< fp32 instead of the row's 16-bit type, in L2, per element
+  small_pages,         ///< buffers on 4 KiB pages instead of huge pages
+  staggered,           ///< buffers at different offsets within a page
+  realigned,           ///< buffers shifted by less than a cache line: the best shift tried
+  flushed_subnormals,  ///< subnormal numbers flushed to zero by the processor, in L2
+  reassociated,        ///< compiled so that sums may be reordered, in L2
+  unvectorized,        ///< compiled without vectors, in L2
+  divisions,           ///< nothing ran: `count` divide and square-root instructions in the compiled kernel
 };
 std::string_view to_string(ExperimentKind kind);
 std::optional<ExperimentKind> parse_experiment_kind(std::string_view text);

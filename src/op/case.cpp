@@ -59,7 +59,11 @@ struct Case::State {
   bool verified = false;
 
   State(const Op& the_op, const Workload& the_workload, Device& the_device, CasePlacement where)
-      : op(the_op), workload(the_workload), device(the_device), placement(where), specs(op.tensors(workload)) {
+      : op(the_op),
+        workload(the_workload),
+        device(the_device),
+        placement(std::move(where)),
+        specs(op.tensors(workload)) {
     ranks = ranks_of(specs);
     members = std::min(ranks, device.ranks());
     for (int rank = 0; rank < members; ++rank) alone = alone && device.holds(rank);
@@ -343,7 +347,7 @@ std::vector<HostTensor> Case::State::download_outputs() {
 
 Case::Case(const Op& op, const Implementation& implementation, const Workload& workload, Device& device,
            InputValues values, CasePlacement placement)
-    : state_(std::make_unique<State>(op, workload, device, placement)) {
+    : state_(std::make_unique<State>(op, workload, device, std::move(placement))) {
   State& state = *state_;
   const auto refused = implementation.unsupported ? implementation.unsupported(workload, device) : std::nullopt;
   if (const std::string reason = state.first_word(refused.value_or("")); !reason.empty()) throw Unsupported(reason);
@@ -407,6 +411,11 @@ Bench Case::bench() {
   if (!state.verified) {
     throw Error(fmt::format("'{}' is not verified and is not timed", state.workload.label));
   }
+  return bench_unverified();
+}
+
+Bench Case::bench_unverified() {
+  auto& state = *state_;
   state.timer =
       state.device.timer_of_ranks([this](std::int64_t number) { launch(state_->next_set + number); }, state.ranks);
   state.restore_inouts();

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "measure/sampler.hpp"
 #include "model/error.hpp"
@@ -23,12 +24,10 @@ enum class InputValues : std::uint8_t { random, repeated };
 
 /// Where tensors lie, apart from their usual places: experiments on alignment move them.
 struct CasePlacement {
-  /// Bytes by which tensor t is moved: t * stagger_bytes + shift_bytes, both multiples of the element sizes.
-  std::int64_t stagger_bytes = 0, shift_bytes = 0;
+  /// Bytes by which each tensor is moved, multiples of its element's size; tensors past the end are not moved.
+  std::vector<std::int64_t> offsets = {};
 
-  std::int64_t offset(std::size_t tensor) const {
-    return static_cast<std::int64_t>(tensor) * stagger_bytes + shift_bytes;
-  }
+  std::int64_t offset(std::size_t tensor) const { return tensor < offsets.size() ? offsets[tensor] : 0; }
 };
 
 /// The implementation cannot run this workload on this device, without being at fault ("needs d <= 128").
@@ -54,6 +53,9 @@ class Case {
 
   /// The batch for the sampler: launches rotate over the buffer sets. Only after verify() passed.
   Bench bench();
+
+  /// The same without verify(), for experiments on a kernel that was verified in another case of its workload.
+  Bench bench_unverified();
 
   /// Instead of a sampler in processes other than rank 0's: times the batches that its sampler requests, until
   /// the end. After bench().

@@ -110,8 +110,8 @@ struct ThreadPool::State {
   std::vector<std::thread> threads;
   std::vector<std::exception_ptr> failures;
   std::vector<double>* cpu_time = nullptr;  // of record_cpu_time(): changed between regions only
-  std::vector<Line> groups;  // workers of a group still inside
-  WorkQueue queue;           // of the current region, if for_chunks() started it
+  std::vector<Line> groups;                 // workers of a group still inside
+  WorkQueue queue;                          // of the current region, if for_chunks() started it
   bool spin;
   std::atomic<bool> stop{false};
   std::atomic<bool> busy{false};

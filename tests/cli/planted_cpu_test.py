@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+"""CPU kernels with a planted fault, each beside a twin without it: the diagnosis by experiment names the fault.
+
+A fault that this hardware doesn't show (the twin is as fast), or that other load hides, is skipped with a message.
+
+usage: planted_cpu_test.py PATH_OF_ROOFLINE [unittest arguments]
+"""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOFLINE = os.path.abspath(sys.argv.pop(1))
+SHOWS = 1.25  # times the twin's time: a smaller fault is none
+NOTES = {"throttled", "few-threads", "from-cache", "suspect-roof-below"}
+LOAD = {"disturbed", "slow-machine", "at-the-pace", "drifting", "no-interval", "wide-interval", "suspect-roof"}
+AT_ROOF = {"good-enough", "above-roof", "not-cold"}
+FAULTS = {"subnormals", "one-thread", "late-thread", "false-sharing", "many-streams", "aliasing", "split-lines",
+          "dependent-sum", "page-walks", "grows-with-size", "divisions", "scalar-code"}
+
+X = "{ input: x, dtype: fp32, size: n }"
+Y = "{ output: y, dtype: fp32, size: n }"
+N = "{ scalar: n, dtype: int64 }"
+THREADS = ["{ scalar: thread, dtype: int32 }", "{ scalar: threads, dtype: int32 }"]
+SUMS = '["-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math"]'
+HIDE = '#ifdef __x86_64__\n#define HIDE(v) asm volatile("" : "+x"(v))\n#else\n#define HIDE(v) asm volatile("" : "+w"(v))\n#endif\n'
+HEAD = "#include <stdint.h>\n#include <string.h>\n"
+PASSES = 'for (int p = 0; p < 64; ++p) { asm volatile("" ::: "memory"); %s }'
+
+
+def c(name, parameters, body, before=""):
+    return f"{HEAD}{before}void {name}({parameters}) {{ {body} }}\n"
+
+
+class Kernel:
+    def __init__(self, source, arguments, more, shape):
+        self.source, self.arguments, self.more, self.shape = source, arguments, more, shape
+
+    def section(self, name, file):
+        lines = "".join(f"      - {argument}\n" for argument in self.arguments)
+        return (f"  {name}:\n    source: {file}\n    entry: f\n    arguments:\n{lines}" +
+                "".join(f"    {line}\n" for line in self.more))
+
+
+XY = "const float* restrict x, float* restrict y, int64_t n"
+SCALED = c("f", XY, "for (int64_t i = 0; i < n; ++i) y[i] = 2 * x[i];")
+LARGE = "{ n: 2^24 }"
+GATHER = ["work: { flops: { fp32: n } }", 'expect: { y: "2*x[(i % (n / %d)) * %d + floor(i / (n / %d))]" }']
+POLYNOMIAL = "float v = x[i], s = v; " + "s = s * v + 0.5f; " * 24
+OF_PASSES = ["work: { flops: { fp32: 128*n } }", "unverified: true"]
+STREAMS = [f"{{ input: x{i}, dtype: fp32, size: n }}" for i in range(16)]
+
+
+def strided(stride):
+    body = (f"int64_t m = n / {stride}; for (int64_t s = 0; s < {stride}; ++s) "
+            f"for (int64_t i = 0; i < m; ++i) y[s * m + i] = 2 * x[i * {stride} + s];")
+    return Kernel(c("f", XY, body), [X, Y, N], ["work: { flops: { fp32: n } }",
+                  f'expect: {{ y: "2*x[(i % (n/{stride}))*{stride} + floor(i / (n/{stride}))]" }}'],
+                  f"{{ n: {stride * (2**24 // stride)} }}")
+
+
+def passes(body, arguments, before=""):
+    return Kernel(c("f", XY, PASSES % body, before), arguments, OF_PASSES, "{ n: 2^11 }")
+
+
+def summed(parts, more=()):
+    """Over threads: each adds its part into its own element of y."""
+    body = ("volatile float* sum = y + thread * %d; *sum = 0; "
+            "for (int64_t i = n * thread / threads; i < n * (thread + 1) / threads; ++i) *sum += x[i];" % parts)
+    return Kernel(c("f", "const float* x, float* y, int64_t n, int thread, int threads", body),
+                  [X, "{ output: y, dtype: fp32, size: 4096 }", N, *THREADS],
+                  ["launch: { threads: all }", "work: { flops: { fp32: n }, read: 4*n, write: 64 }",
+                   "unverified: true"], LARGE)
+
+
+def divided(first):
+    """Thread 0 has `first` of 16 parts, the others share the rest."""
+    body = (f"int64_t cut = threads > 1 ? n / 16 * {first} : n; "
+            "int64_t begin = thread ? cut + (n - cut) * (thread - 1) / (threads - 1) : 0; "
+            "int64_t end = thread ? cut + (n - cut) * thread / (threads - 1) : cut; "
+            "for (int64_t i = begin; i < end; ++i) { " + POLYNOMIAL + " y[i] = s; }")
+    return Kernel(c("f", XY + ", int thread, int threads", body), [X, Y, N, *THREADS],
+                  ["launch: { threads: all }", "work: { flops: { fp32: 48*n } }", "unverified: true"], "{ n: 2^20 }")
+
+
+def per_element(body, flops, more=(), before="", shape="{ n: 2^20 }"):
+    return Kernel(c("f", XY, "for (int64_t i = 0; i < n; ++i) { " + body + " }", before), [X, Y, N],
+                  [f"work: {{ flops: {{ fp32: {flops}*n }} }}", "unverified: true", *more], shape)
+
+
+def of_values(values):
+    kernel = per_element("float v = x[i]; " + "v = v * 0.999f + 1e-41f; " * 8 + "y[i] = v;", 16)
+    kernel.arguments = [X.replace("size: n", f"size: n, values: {{ constant: {values} }}"), Y, N]
+    return kernel
+
+
+def total(more):
+    body = "float s = 0; for (int64_t i = 0; i < n; ++i) s += x[i]; y[0] = s;"
+    return Kernel(c("f", XY, body), [X, "{ output: y, dtype: fp32, size: 1 }", N],
+                  ["work: { flops: { fp32: n } }", "unverified: true", *more], LARGE)
+
+
+def forwarded(wide):
+    read = "uint64_t w; memcpy(&w, buffer, 8); k += w;" if wide else "uint32_t a; memcpy(&a, buffer, 4); k += a;"
+    body = ("volatile uint32_t cell[2]; char* buffer = (char*)cell; uint64_t k = 1; for (int64_t i = 0; i < n; ++i) { "
+            "cell[0] = (uint32_t)k; cell[1] = (uint32_t)i; asm volatile(\"\" ::: \"memory\"); " + read +
+            " y[i] = x[i] * (float)(k & 7); }")
+    return Kernel(c("f", XY, body), [X, Y, N], ["work: { flops: { fp32: n } }", "unverified: true"], "{ n: 2^22 }")
+
+
+def streams(split):
+    names = ", ".join(f"const float* x{i}" for i in range(16))
+    sums = " + ".join(f"x{i}[i]" for i in range(16))
+    body = PASSES.replace("64", "8") % f"for (int64_t i = 0; i < n; ++i) y[i] = {sums};"
+    if split:
+        halves = [" + ".join(f"x{i}[i]" for i in range(a, a + 4)) for a in (0, 4, 8, 12)]
+        body = PASSES.replace("64", "8") % " ".join(
+            f"for (int64_t i = 0; i < n; ++i) y[i] {'+=' if k else '='} {half};" for k, half in enumerate(halves))
+    return Kernel(c("f", f"{names}, float* restrict y, int64_t n", body), [*STREAMS, Y, N],
+                  ["work: { flops: { fp32: 8*16*n } }", "unverified: true"], "{ n: 2^12 }")
+
+
+SHIFTED = "for (int64_t i = 0; i < n - 16; ++i) y[i%s] = 2 * x[i] + (float)p;"
+INNER = "for (int64_t i = 0; i < n - 16; ++i) y[i] += x[i] * (float)p;"
+UNALIGNED = ["{ pointer: x, offset: 1 }", "{ pointer: y, offset: 1 }", N]
+BUFFERS = ["buffers:", "  - " + X, "  - " + Y]
+DIVIDES = "float v = x[i] + 3; y[i] = 1 / v + 2 / (v + 1) + 3 / (v + 2) + 4 / (v + 3) + 5 / (v + 4) + 6 / (v + 5);"
+PRODUCTS = "float v = x[i] + 3; y[i] = 1 * v + 2 * (v + 1) + 3 * (v + 2) + 4 * (v + 3) + 5 * (v + 4) + 6 * (v + 5);"
+
+# name: (rules that name the fault, the kernel, its twin, threads)
+PLANTED = {
+    "strided": ({"access-pattern", "page-walks", "grows-with-size"}, strided(16), strided(1), 1),
+    "aliased": ({"aliasing"}, passes(SHIFTED % " + 16", [X, Y, N]), passes(SHIFTED % "", [X, Y, N]), 1),
+    "false_sharing": ({"false-sharing"}, summed(1), summed(64), 2),
+    "late_thread": ({"late-thread"}, divided(14), divided(8), 2),
+    "scalar": ({"scalar-code"}, per_element(POLYNOMIAL + "HIDE(s); y[i] = s;", 48, before=HIDE),
+               per_element(POLYNOMIAL + "y[i] = s;", 48), 1),
+    "divides": ({"divisions"}, per_element(DIVIDES, 17), per_element(PRODUCTS, 17), 1),
+    "dependent_sum": ({"dependent-sum"}, total([]), total([f"options: {SUMS}"]), 1),
+    "page_walks": ({"page-walks", "grows-with-size"}, strided(1040), strided(1), 1),
+    "subnormals": ({"subnormals"}, of_values("1e-40"), of_values("1"), 1),
+    "split_lines": ({"split-lines"}, passes(INNER, UNALIGNED), passes(INNER, [X, Y, N]), 1),
+    # No experiment shows a failed store forwarding: that instructions limit it is all that is known.
+    "store_forward": ({"core-bound", "scalar-code"}, forwarded(True), forwarded(False), 1),
+    "many_streams": ({"many-streams", "aliasing"}, streams(False), streams(True), 1),
+}
+PLANTED["split_lines"][1].more = [*PLANTED["split_lines"][1].more, *BUFFERS]
+
+
+class Planted(unittest.TestCase):
+    machines = {}
+
+    @classmethod
+    def setUpClass(cls):
+        cls._folder = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls._folder.name)
+        cls.environment = dict(os.environ, XDG_CACHE_HOME=str(cls.folder / "cache"), NO_COLOR="1")
+        if shutil.which(os.environ.get("CC", "cc").split()[0]) is None:
+            raise unittest.SkipTest("no C compiler")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls._folder.cleanup()
+
+    def run_tool(self, *arguments):
+        return subprocess.run([ROOFLINE, *map(str, arguments)], env=self.environment, cwd=self.folder, text=True,
+                              capture_output=True, stdin=subprocess.DEVNULL)
+
+    def machine(self, threads):
+        if threads not in self.machines:
+            path = self.folder / f"machine-{threads}.json"
+            done = self.run_tool("calibrate", "--device", "cpu", "--threads", threads, "--quick", "--sustain", 0,
+                                 "--no-wait", "-o", path)
+            if done.returncode != 0:
+                self.skipTest(f"no calibration on {threads} threads: {done.stderr.strip()}")
+            self.machines[threads] = path
+        return self.machines[threads]
+
+    def analyze(self, kernels, threads, *options):
+        """The rows by kernel, and the rules that speak of each, the deciding one first."""
+        text = "name: planted\nkernels:\n"
+        for name, kernel in kernels.items():
+            (self.folder / f"{name}.c").write_text(kernel.source)
+            text += kernel.section(name, f"{name}.c")
+        text += "workloads:\n" + "".join(f"  - {{ kernel: {name}, shape: {kernel.shape} }}\n"
+                                        for name, kernel in kernels.items())
+        suite = self.folder / "suite.yaml"
+        suite.write_text(text)
+        done = self.run_tool("analyze", suite, "--device", "cpu", "--threads", threads, "--machine",
+                             self.machine(threads), "--max-time", "0.3", "--json", *options)
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout[-2000:])
+        rows = {row["workload"]: row for row in json.loads(done.stdout)["data"]["results"]}
+        rules = {name: [one["rule"] for one in row.get("diagnosis", []) if one["rule"] not in NOTES]
+                 for name, row in rows.items()}
+        return rows, rules
+
+    def fault_of(self, name):
+        expected, kernel, twin, threads = PLANTED[name]
+        if threads > len(os.sched_getaffinity(0)):
+            self.skipTest(f"needs {threads} CPUs")
+        for attempt in range(2):  # other load may come and go
+            rows, rules = self.analyze({"planted": kernel, "twin": twin}, threads)
+            found = rules["planted"]
+            if os.environ.get("PLANTED_VERBOSE"):
+                print(name, {kind: (round(rows[kind]["time_s"]["median"] * 1e3, 3), rows[kind].get("fraction_of_roof"),
+                                    rules[kind], [(e["kind"], round(e["ratio"], 3), e.get("ci95"), e.get("count"))
+                                                  for e in rows[kind].get("experiments", [])]) for kind in rows},
+                      file=sys.stderr)
+            if found and found[0] in expected:
+                self.assertFalse(expected & FAULTS & set(rules["twin"][:1]), rules)
+                return
+        if rows["planted"]["time_s"]["median"] < SHOWS * rows["twin"]["time_s"]["median"]:
+            self.skipTest("this hardware doesn't show the fault")
+        if found and found[0] in AT_ROOF:
+            self.skipTest(f"at its roof: {found[0]}")
+        if (found and found[0] in LOAD) or any("disturbed" in row or row.get("pace", {}).get("copy", 1) < 0.8
+                                               for row in rows.values()):
+            self.skipTest(f"other load: {found[:1]}")
+        self.assertIn(found[0] if found else "", expected, (rules, rows["planted"].get("experiments")))
+
+    def test_a_healthy_kernel_has_no_fault(self):
+        healthy = per_element(POLYNOMIAL + "y[i] = s;", 48)
+        _, rules = self.analyze({"healthy": healthy}, 1)
+        self.assertFalse(FAULTS & set(rules["healthy"]), rules)
+
+    def test_experiments_can_be_switched_off(self):
+        rows, rules = self.analyze({"planted": PLANTED["dependent_sum"][1]}, 1, "--no-experiments")
+        self.assertNotIn("experiments", rows["planted"])
+        self.assertNotIn("dependent-sum", rules["planted"])
+
+
+for planted in PLANTED:
+    setattr(Planted, f"test_{planted}", lambda self, name=planted: self.fault_of(name))
+
+
+if __name__ == "__main__":
+    unittest.main()
