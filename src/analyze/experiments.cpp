@@ -9,8 +9,6 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <regex>
-#include <set>
 
 #include "analyze/choose_implementation.hpp"
 #include "device/cpu/cpu_device.hpp"
@@ -26,7 +24,6 @@
 #include "report/diagnosis/verdict.hpp"
 #include "report/json/json.hpp"
 #include "user/binding.hpp"
-#include "user/compile.hpp"
 #include "user/user_implementation.hpp"
 
 namespace roofline {
@@ -122,15 +119,17 @@ class Runner {
       bench_.batch(launches_);
     }
     const Reading reading = bench_.batch(launches_);
+    launched_ += launches_;
     clock_hz_ = reading.clock_hz;
     return reading.seconds / static_cast<double>(launches_);
   }
   const std::optional<double>& clock_hz() const { return clock_hz_; }
+  std::int64_t launched() const { return launched_; }  ///< by time()
 
  private:
   Case case_;
   Bench bench_;
-  std::int64_t launches_ = 1;
+  std::int64_t launches_ = 1, launched_ = 0;
   std::optional<double> clock_hz_;
 };
 
@@ -172,11 +171,15 @@ Ratio compare(const std::function<double()>& base, const std::function<double()>
   return over(typical_of(std::move(b)), typical_of(std::move(a)));
 }
 
-/// Instructions that divide or take roots, in the text of objdump.
-std::int64_t count_divisions(const std::string& disassembly) {
-  static const std::regex kDivide(R"(\t(v?(div|sqrt)[sp][sdh]|i?div[bwlq]?|[su]div|fdiv|fsqrt)\s)");
-  return std::distance(std::sregex_iterator(disassembly.begin(), disassembly.end(), kDivide), std::sregex_iterator());
-}
+/// For the assembler: divide instructions become multiplications, which have the same operands.
+constexpr std::string_view kMultiply = R"(#if defined(__x86_64__)
+#define AS_PRODUCT(v, t) ".macro " v "div" t " o:vararg\n " v "mul" t " \\o\n .endm\n"
+#define OF_VECTORS(v) AS_PRODUCT(v, "ps") AS_PRODUCT(v, "ss") AS_PRODUCT(v, "pd") AS_PRODUCT(v, "sd")
+__asm__(OF_VECTORS("") OF_VECTORS("v"));
+#elif defined(__aarch64__)
+__asm__(".macro fdiv o:vararg\n fmul \\o\n .endm\n");
+#endif
+)";
 
 /// The experiments on one row. Each that fails (no memory, a shape that the kernel refuses) is left out.
 class RowExperiments {
@@ -241,45 +244,62 @@ class RowExperiments {
     in_cache_ = std::move(made);
   }
 
+  /// CPU time of all threads per unit of work, each with a working set in its L2: waiting and dispatching cost none,
+  /// but cache lines that several threads write do.
   void threads() {
-    const auto count = static_cast<double>(all_.info().units);
-    const std::optional<Workload> large = shrunk(entry_, cache_target() * count, products_);
+    const std::optional<Workload> large =
+        shrunk(entry_, cache_target() * static_cast<double>(all_.info().units), products_);
     if (!large) return;
     Runner everyone(*entry_.op, *entry_.implementation, *large, all_);
     everyone.verify();
-    const double units = units_of(*entry_.op, *large, products_);
-    const Ceiling* launch = machine_.launch();
-    const double launch_s = launch != nullptr ? 1 / launch->value : 0;
     everyone.time();
-    std::vector<double> busy(static_cast<std::size_t>(count));
+    const std::vector<double> busy = cpu_time_of(everyone);
+    const double total = std::accumulate(busy.begin(), busy.end(), 0.0);
+    if (!(total > 0)) return;
+    std::vector<double> alone;
+    for (std::size_t i = 0; i < kLeastRounds * 3; ++i) alone.push_back(in_cache_->time());
+    const double units = units_of(*entry_.op, *large, products_);
+    add(ExperimentKind::all_threads, variant_text(*large, fmt::format("{} threads", all_.info().units)),
+        {total / units / (typical_of(std::move(alone)).value / small_units_), {}});
+  }
+
+  /// CPU seconds of each thread per launch; empty under contention, zeros of a kernel that starts no region.
+  std::vector<double> cpu_time_of(Runner& runner) {
+    std::vector<double> busy(static_cast<std::size_t>(all_.info().units));
     const auto contention = all_.watch_contention();
     ThreadPool& pool = as_cpu(all_).pool();
     pool.record_cpu_time(&busy);
-    Ratio together;
+    const std::int64_t before = runner.launched();
+    const double begin = wall_seconds();
     try {
-      together = compare([&] { return in_cache_->time(); }, [&] { return everyone.time(); });
+      do runner.time();
+      while (wall_seconds() - begin < kComparisonS && !interrupted());
     } catch (...) {
       pool.record_cpu_time(nullptr);
       throw;
     }
     pool.record_cpu_time(nullptr);
-    if (is_significant(contention())) return;
+    if (is_significant(contention())) return {};
+    for (double& seconds : busy) seconds /= static_cast<double>(runner.launched() - before);
+    return busy;
+  }
+
+  /// At the row's own size: a smaller one has fewer chunks for each thread.
+  void slowest_thread() {
+    const std::vector<double> busy = cpu_time_of(*row_);
+    if (busy.empty()) return;
+    const auto count = static_cast<double>(busy.size());
     const double total = std::accumulate(busy.begin(), busy.end(), 0.0);
     const double most = *std::max_element(busy.begin(), busy.end());
     // A kernel that starts no region runs on the caller alone.
     const double slowest = total > 0 ? most * count / total : count;
-    working_ =
-        total > 0
-            ? static_cast<double>(std::count_if(busy.begin(), busy.end(), [&](double one) { return one > 0.1 * most; }))
-            : 1;
-    add(ExperimentKind::slowest_thread, variant_text(*large, "CPU time of each thread"), {slowest, {}});
-    const double launch_share = launch_s / everyone.time();
-    if (launch_share > 0.4 && total > 0) return;
-    const double without_launch = total > 0 ? 1 - launch_share : 1;
-    const Ratio speedup = {units / small_units_ / (together.value * without_launch),
-                           {units / small_units_ / (together.ci95.high * without_launch),
-                            units / small_units_ / (together.ci95.low * without_launch)}};
-    add(ExperimentKind::all_threads, variant_text(*large, fmt::format("{} threads", all_.info().units)), speedup);
+    if (total > 0) {
+      working_ =
+          static_cast<double>(std::count_if(busy.begin(), busy.end(), [&](double one) { return one > most / 10; }));
+    } else {
+      working_ = 1;
+    }
+    add(ExperimentKind::slowest_thread, variant_text(entry_.workload, "CPU time of each thread"), {slowest, {}});
   }
 
   /// The row at its own size again, where that is cheap; otherwise null.
@@ -295,9 +315,10 @@ class RowExperiments {
   }
 
   void core_share() {
-    const double threads = entry_.kernel != nullptr && working_ > 0 ? working_ : static_cast<double>(all_.info().units);
     Ratio ratio;
     row_ = bytes_of(*entry_.op, entry_.workload) < kCheapBytes ? row_again() : nullptr;
+    if (row_ && all_.info().units > 1) attempt([&] { slowest_thread(); });
+    const double threads = working_ > 0 ? working_ : static_cast<double>(all_.info().units);
     std::optional<double> row_hz = point_.time->clock_hz;
     if (row_) {
       ratio = compare([&] { return row_->time(); }, [&] { return in_cache_->time(); });
@@ -336,10 +357,14 @@ class RowExperiments {
     attempt([&] { realigned(); });
     if (entry_.kernel->kind != SourceKind::c && entry_.kernel->kind != SourceKind::cpp) return;
     attempt([&] {
-      recompiled(ExperimentKind::reassociated, {"-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math"});
+      recompiled(ExperimentKind::reassociated, {"-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math"},
+                 "-fassociative-math");
     });
-    attempt([&] { recompiled(ExperimentKind::unvectorized, {"-fno-tree-vectorize", "-fno-tree-slp-vectorize"}); });
-    attempt([&] { divisions(); });
+    attempt([&] {
+      recompiled(ExperimentKind::unvectorized, {"-fno-tree-vectorize", "-fno-tree-slp-vectorize"},
+                 "-fno-tree-vectorize");
+    });
+    attempt([&] { multiplied(); });
   }
 
   void examine_accesses() {
@@ -454,27 +479,21 @@ class RowExperiments {
     against_in_cache(ExperimentKind::other_type, wide, "fp32");
   }
 
-  void recompiled(ExperimentKind kind, const std::vector<std::string>& options) {
+  void recompiled(ExperimentKind kind, const std::vector<std::string>& options, std::string_view what,
+                  std::string_view prologue = {}) {
     const auto spec = std::make_shared<KernelSpec>(*entry_.kernel);
     spec->options.insert(spec->options.end(), options.begin(), options.end());
+    spec->prologue = prologue;
     for (const Implementation& implementation : user_implementations(spec)) {
       if (implementation.name != entry_.workload.implementation) continue;
       Runner changed(*entry_.op, implementation, *small_, one_);
-      against_in_cache(kind, changed, options.front());
+      against_in_cache(kind, changed, what);
       return;
     }
   }
 
-  void divisions() {
-    std::int64_t count = 0;
-    for (const Configuration& configuration : configurations(*entry_.kernel)) {
-      if (!configuration.text.empty() && !entry_.workload.implementation.ends_with(configuration.text)) continue;
-      const auto path = compiled(compile_request(*entry_.kernel, configuration, one_.info().isa));
-      count = count_divisions(run_compiler({"objdump", "-d", "--no-show-raw-insn", path.string()}, 5).output);
-      break;
-    }
-    if (count > 0) add(ExperimentKind::divisions, "instructions in the compiled code", {1, {}}, count);
-  }
+  /// Divide instructions assembled as multiplications. Compilers with an assembler of their own ignore it.
+  void multiplied() { recompiled(ExperimentKind::multiplied, {}, "multiplications instead of divisions", kMultiply); }
 
   static constexpr double kCheapBytes = 256e6;
 

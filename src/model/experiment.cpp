@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::array<std::string_view, 12> kExperimentKinds = {
     "in_cache",  "all_threads", "slowest_thread",     "double_size",  "other_type",   "small_pages",
-    "staggered", "realigned",   "flushed_subnormals", "reassociated", "unvectorized", "divisions"};
+    "staggered", "realigned",   "flushed_subnormals", "reassociated", "unvectorized", "multiplied"};
 
 }  // namespace
 

@@ -14,8 +14,8 @@ namespace roofline {
 /// What was changed. docs/method.md ("Diagnosis by experiment") says what each shows.
 enum class ExperimentKind : std::uint8_t {
   in_cache,            ///< core time: a working set in L2 on one thread, over the row's time (thread count considered)
-  all_threads,         ///< speedup in L2: one thread over all threads, each with a working set of the same size
-  slowest_thread,      ///< CPU time of the slowest thread over the mean of all threads, in L2
+  all_threads,         ///< CPU time of all threads over that of one, each with a working set of that size in its L2
+  slowest_thread,      ///< CPU time of the slowest thread over the mean of all threads, of the row itself
   double_size,         ///< twice the size, per unit of work
   other_type,          ///< fp32 instead of the row's 16-bit type, in L2, per element
   small_pages,         ///< buffers on 4 KiB pages instead of huge pages
@@ -24,7 +24,7 @@ enum class ExperimentKind : std::uint8_t {
   flushed_subnormals,  ///< subnormal numbers flushed to zero by the processor, in L2
   reassociated,        ///< compiled so that sums may be reordered, in L2
   unvectorized,        ///< compiled without vectors, in L2
-  divisions,           ///< nothing ran: `count` divide and square-root instructions in the compiled kernel
+  multiplied,          ///< divide instructions assembled as multiplications, in L2
 };
 std::string_view to_string(ExperimentKind kind);
 std::optional<ExperimentKind> parse_experiment_kind(std::string_view text);
@@ -32,11 +32,10 @@ std::optional<ExperimentKind> parse_experiment_kind(std::string_view text);
 struct Experiment {
   ExperimentKind kind = ExperimentKind::in_cache;
   std::string variant;  ///< what ran instead: "n=32768, 1 thread"
-  /// Time per unit of work of the changed run over that of its baseline; of `all_threads` and `slowest_thread` as
-  /// described there.
+  /// Time per unit of work of the changed run over that of its baseline, or CPU time as described above.
   double ratio = 1;
   Interval ci95;           ///< of the ratio; NaN where it has none
-  std::int64_t count = 0;  ///< staggered: buffers; divisions: instructions; else 0
+  std::int64_t count = 0;  ///< staggered: the number of buffers; else 0
 };
 
 }  // namespace roofline

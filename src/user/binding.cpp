@@ -383,9 +383,11 @@ CompileRequest compile_request(const KernelSpec& spec, const Configuration& conf
                          .include = spec.include,
                          .defines = configuration.defines,
                          .entries = {},
+                         .prologue = {},
                          .epilogue = {},
                          .limit_s = 5 * spec.time_limit_s};
   if (spec.device() == DeviceKind::cpu) {
+    request.prologue = spec.prologue;
     request.epilogue = calls(spec, configuration, spec.steps);
     return request;
   }

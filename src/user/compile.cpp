@@ -241,6 +241,7 @@ std::string key_of(const CompileRequest& request) {
   for (const auto& folder : request.include) hash.add("include " + folder.string());
   for (const auto& [name, value] : request.defines) hash.add("define " + name + "=" + value);
   for (const auto& entry : request.entries) hash.add("entry " + entry);
+  hash.add(request.prologue);
   hash.add(request.epilogue);
   add_compiler(hash, request);
   if (request.kind != SourceKind::shared_library) add_included(hash, request);
@@ -289,7 +290,7 @@ void compile_for_host(const CompileRequest& request, const fs::path& out) {
   const std::string source = !has_source ? ""
                                          : fmt::format("{}#line 1 \"(the call of the kernel)\"\n",
                                                        quoted ? "" : fmt::format("#include \"{}\"\n", name));
-  write_file(text.path(), source + request.epilogue);
+  write_file(text.path(), request.prologue + source + request.epilogue);
   std::vector<std::string> command = host_compiler(request.kind);
   // Nobody replaces a function of the library: calls within it are direct and can be inlined, as in a program.
   for (const char* option : {"-shared", "-fPIC", "-fno-semantic-interposition", "-O3", "-march=native"})

@@ -24,6 +24,7 @@ struct CompileRequest {
   std::vector<std::filesystem::path> include;
   std::vector<std::pair<std::string, std::string>> defines;
   std::vector<std::string> entries;  ///< of CUDA C++: names that templates are instantiated for
+  std::string prologue;              ///< C or C++ before the source
   std::string epilogue;              ///< C or C++ that follows the source
   double limit_s = 300;              ///< time limit; the compiler may be blocked on a pipe without a writer
 };

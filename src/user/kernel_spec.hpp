@@ -136,6 +136,7 @@ struct KernelSpec {
   CudaCompiler compiler = CudaCompiler::automatic;
   std::vector<std::string> options;
   std::vector<std::filesystem::path> include;
+  std::string prologue;  ///< C or C++ before the source; never of a suite, experiments set it
   std::vector<DefineSpec> defines;
   std::vector<BufferSpec> buffers;
   std::vector<StepSpec> steps;

@@ -37,8 +37,8 @@ def c(name, parameters, body, before=""):
 
 
 class Kernel:
-    def __init__(self, source, arguments, more, shape):
-        self.source, self.arguments, self.more, self.shape = source, arguments, more, shape
+    def __init__(self, source, arguments, more, shape, cache="hot"):
+        self.source, self.arguments, self.more, self.shape, self.cache = source, arguments, more, shape, cache
 
     def section(self, name, file):
         lines = "".join(f"      - {argument}\n" for argument in self.arguments)
@@ -47,34 +47,36 @@ class Kernel:
 
 
 XY = "const float* restrict x, float* restrict y, int64_t n"
-SCALED = c("f", XY, "for (int64_t i = 0; i < n; ++i) y[i] = 2 * x[i];")
-LARGE = "{ n: 2^24 }"
-GATHER = ["work: { flops: { fp32: n } }", 'expect: { y: "2*x[(i % (n / %d)) * %d + floor(i / (n / %d))]" }']
+LARGE = "{ n: 2^22 }"
 POLYNOMIAL = "float v = x[i], s = v; " + "s = s * v + 0.5f; " * 24
 OF_PASSES = ["work: { flops: { fp32: 128*n } }", "unverified: true"]
 STREAMS = [f"{{ input: x{i}, dtype: fp32, size: n }}" for i in range(16)]
 
 
 def strided(stride):
-    body = (f"int64_t m = n / {stride}; for (int64_t s = 0; s < {stride}; ++s) "
+    """Columns of a matrix of m rows, one after the other."""
+    body = (f"for (int64_t s = 0; s < {stride}; ++s) "
             f"for (int64_t i = 0; i < m; ++i) y[s * m + i] = 2 * x[i * {stride} + s];")
-    return Kernel(c("f", XY, body), [X, Y, N], ["work: { flops: { fp32: n } }",
-                  f'expect: {{ y: "2*x[(i % (n/{stride}))*{stride} + floor(i / (n/{stride}))]" }}'],
-                  f"{{ n: {stride * (2**24 // stride)} }}")
+    size = f"size: {stride}*m"
+    return Kernel(c("f", "const float* restrict x, float* restrict y, int64_t m", body),
+                  [X.replace("size: n", size), Y.replace("size: n", size), "{ scalar: m, dtype: int64 }"],
+                  [f"work: {{ flops: {{ fp32: {stride}*m }} }}",
+                   f'expect: {{ y: "2*x[(i % m)*{stride} + floor(i / m)]" }}'],
+                  f"{{ m: {2**22 // stride} }}", "cold")
 
 
 def passes(body, arguments, before=""):
     return Kernel(c("f", XY, PASSES % body, before), arguments, OF_PASSES, "{ n: 2^11 }")
 
 
-def summed(parts, more=()):
+def summed(parts):
     """Over threads: each adds its part into its own element of y."""
     body = ("volatile float* sum = y + thread * %d; *sum = 0; "
             "for (int64_t i = n * thread / threads; i < n * (thread + 1) / threads; ++i) *sum += x[i];" % parts)
     return Kernel(c("f", "const float* x, float* y, int64_t n, int thread, int threads", body),
                   [X, "{ output: y, dtype: fp32, size: 4096 }", N, *THREADS],
                   ["launch: { threads: all }", "work: { flops: { fp32: n }, read: 4*n, write: 64 }",
-                   "unverified: true"], LARGE)
+                   "unverified: true"], LARGE, "cold")
 
 
 def divided(first):
@@ -101,7 +103,7 @@ def of_values(values):
 def total(more):
     body = "float s = 0; for (int64_t i = 0; i < n; ++i) s += x[i]; y[0] = s;"
     return Kernel(c("f", XY, body), [X, "{ output: y, dtype: fp32, size: 1 }", N],
-                  ["work: { flops: { fp32: n } }", "unverified: true", *more], LARGE)
+                  ["work: { flops: { fp32: n } }", "unverified: true", *more], LARGE, "cold")
 
 
 def forwarded(wide):
@@ -112,22 +114,30 @@ def forwarded(wide):
     return Kernel(c("f", XY, body), [X, Y, N], ["work: { flops: { fp32: n } }", "unverified: true"], "{ n: 2^22 }")
 
 
-def streams(split):
+def streams(apart):
+    """A sum of 16 arrays: at one offset within a page, or each `apart` floats further into its page."""
     names = ", ".join(f"const float* x{i}" for i in range(16))
     sums = " + ".join(f"x{i}[i]" for i in range(16))
     body = PASSES.replace("64", "8") % f"for (int64_t i = 0; i < n; ++i) y[i] = {sums};"
-    if split:
-        halves = [" + ".join(f"x{i}[i]" for i in range(a, a + 4)) for a in (0, 4, 8, 12)]
-        body = PASSES.replace("64", "8") % " ".join(
-            f"for (int64_t i = 0; i < n; ++i) y[i] {'+=' if k else '='} {half};" for k, half in enumerate(halves))
-    return Kernel(c("f", f"{names}, float* restrict y, int64_t n", body), [*STREAMS, Y, N],
-                  ["work: { flops: { fp32: 8*16*n } }", "unverified: true"], "{ n: 2^12 }")
+    buffers = [f"  - {{ input: x{i}, dtype: fp32, size: n + 4096 }}" for i in range(16)]
+    return Kernel(c("f", f"{names}, float* restrict y, int64_t n", body),
+                  [*(f"{{ pointer: x{i}, offset: {apart * i} }}" for i in range(16)), Y, N],
+                  ["work: { flops: { fp32: 8*16*n } }", "unverified: true", "buffers:", *buffers], "{ n: 2^12 }")
+
+
+def loaded(arguments, more=()):
+    """Loads and little else: 8 independent sums of vectors of 8."""
+    body = ("v8 s[8] = {0}; " + PASSES % "for (int64_t i = 0; i + 64 < n; i += 64) "
+            "for (int k = 0; k < 8; ++k) s[k] += *(const v8*)(x + i + 8 * k);" +
+            " for (int k = 0; k < 8; ++k) for (int j = 0; j < 8; ++j) y[8 * k + j] = s[k][j];")
+    before = "typedef float v8 __attribute__((vector_size(32), aligned(4), may_alias));\n"
+    return Kernel(c("f", XY, body, before), arguments,
+                  ["work: { flops: { fp32: 64*n } }", "unverified: true", *more], "{ n: 2^12 }")
 
 
 SHIFTED = "for (int64_t i = 0; i < n - 16; ++i) y[i%s] = 2 * x[i] + (float)p;"
-INNER = "for (int64_t i = 0; i < n - 16; ++i) y[i] += x[i] * (float)p;"
-UNALIGNED = ["{ pointer: x, offset: 1 }", "{ pointer: y, offset: 1 }", N]
-BUFFERS = ["buffers:", "  - " + X, "  - " + Y]
+UNALIGNED = ["{ pointer: x, offset: 1 }", Y, N]
+BUFFERS = ["buffers:", "  - " + X]
 DIVIDES = "float v = x[i] + 3; y[i] = 1 / v + 2 / (v + 1) + 3 / (v + 2) + 4 / (v + 3) + 5 / (v + 4) + 6 / (v + 5);"
 PRODUCTS = "float v = x[i] + 3; y[i] = 1 * v + 2 * (v + 1) + 3 * (v + 2) + 4 * (v + 3) + 5 * (v + 4) + 6 * (v + 5);"
 
@@ -135,7 +145,7 @@ PRODUCTS = "float v = x[i] + 3; y[i] = 1 * v + 2 * (v + 1) + 3 * (v + 2) + 4 * (
 PLANTED = {
     "strided": ({"access-pattern", "page-walks", "grows-with-size"}, strided(16), strided(1), 1),
     "aliased": ({"aliasing"}, passes(SHIFTED % " + 16", [X, Y, N]), passes(SHIFTED % "", [X, Y, N]), 1),
-    "false_sharing": ({"false-sharing"}, summed(1), summed(64), 2),
+    "false_sharing": ({"false-sharing"}, summed(1), summed(64), 8),
     "late_thread": ({"late-thread"}, divided(14), divided(8), 2),
     "scalar": ({"scalar-code"}, per_element(POLYNOMIAL + "HIDE(s); y[i] = s;", 48, before=HIDE),
                per_element(POLYNOMIAL + "y[i] = s;", 48), 1),
@@ -143,12 +153,11 @@ PLANTED = {
     "dependent_sum": ({"dependent-sum"}, total([]), total([f"options: {SUMS}"]), 1),
     "page_walks": ({"page-walks", "grows-with-size"}, strided(1040), strided(1), 1),
     "subnormals": ({"subnormals"}, of_values("1e-40"), of_values("1"), 1),
-    "split_lines": ({"split-lines"}, passes(INNER, UNALIGNED), passes(INNER, [X, Y, N]), 1),
+    "split_lines": ({"split-lines"}, loaded(UNALIGNED, BUFFERS), loaded([X, Y, N]), 1),
     # No experiment shows a failed store forwarding: that instructions limit it is all that is known.
     "store_forward": ({"core-bound", "scalar-code"}, forwarded(True), forwarded(False), 1),
-    "many_streams": ({"many-streams", "aliasing"}, streams(False), streams(True), 1),
+    "many_streams": ({"many-streams"}, streams(0), streams(272), 1),
 }
-PLANTED["split_lines"][1].more = [*PLANTED["split_lines"][1].more, *BUFFERS]
 
 
 class Planted(unittest.TestCase):
@@ -186,12 +195,12 @@ class Planted(unittest.TestCase):
         for name, kernel in kernels.items():
             (self.folder / f"{name}.c").write_text(kernel.source)
             text += kernel.section(name, f"{name}.c")
-        text += "workloads:\n" + "".join(f"  - {{ kernel: {name}, shape: {kernel.shape} }}\n"
+        text += "workloads:\n" + "".join(f"  - {{ kernel: {name}, shape: {kernel.shape}, cache: {kernel.cache} }}\n"
                                         for name, kernel in kernels.items())
         suite = self.folder / "suite.yaml"
         suite.write_text(text)
         done = self.run_tool("analyze", suite, "--device", "cpu", "--threads", threads, "--machine",
-                             self.machine(threads), "--max-time", "0.3", "--json", *options)
+                             self.machine(threads), "--max-time", "0.6", "--json", *options)
         self.assertEqual(done.returncode, 0, done.stderr + done.stdout[-2000:])
         rows = {row["workload"]: row for row in json.loads(done.stdout)["data"]["results"]}
         rules = {name: [one["rule"] for one in row.get("diagnosis", []) if one["rule"] not in NOTES]
@@ -200,8 +209,9 @@ class Planted(unittest.TestCase):
 
     def fault_of(self, name):
         expected, kernel, twin, threads = PLANTED[name]
-        if threads > len(os.sched_getaffinity(0)):
-            self.skipTest(f"needs {threads} CPUs")
+        threads = min(threads, len(os.sched_getaffinity(0)))
+        if threads < PLANTED[name][3] and threads < 2:
+            self.skipTest("needs several CPUs")
         for attempt in range(2):  # other load may come and go
             rows, rules = self.analyze({"planted": kernel, "twin": twin}, threads)
             found = rules["planted"]
@@ -211,7 +221,8 @@ class Planted(unittest.TestCase):
                                                   for e in rows[kind].get("experiments", [])]) for kind in rows},
                       file=sys.stderr)
             if found and found[0] in expected:
-                self.assertFalse(expected & FAULTS & set(rules["twin"][:1]), rules)
+                if name != "store_forward":  # of which no rule is about the fault itself
+                    self.assertFalse(expected & FAULTS & set(rules["twin"][:1]), rules)
                 return
         if rows["planted"]["time_s"]["median"] < SHOWS * rows["twin"]["time_s"]["median"]:
             self.skipTest("this hardware doesn't show the fault")

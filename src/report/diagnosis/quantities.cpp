@@ -427,14 +427,20 @@ void add_cpu(Collector& out, const Point& point, const Machine& machine, const C
   if (flops && instructions > 0) out.set("flops.per_instruction", *flops / *instructions);
 }
 
-/// A ratio whose interval is wider than this share of it allows no conclusion.
-constexpr double kWidestRatio = 0.2;
+/// Whether the interval allows a conclusion: as wide as a fifth of the ratio; of a share of the row's time, of all of
+/// it.
+bool is_certain(const Experiment& experiment) {
+  constexpr double kWidest = 0.2;
+  const double whole = experiment.kind == ExperimentKind::in_cache ? std::max(1.0, experiment.ratio) : experiment.ratio;
+  return experiment.ratio > 0 && !(experiment.ci95.known() && experiment.ci95.width() > kWidest * whole);
+}
 
 /// What the row's re-runs showed. Uncertain ratios are left out.
 void add_experiments(Collector& out, const Point& point, const Machine& machine) {
+  const auto threads = static_cast<double>(machine.device.units);
   for (const Experiment& experiment : point.experiments) {
     const double ratio = experiment.ratio;
-    if (!(ratio > 0) || (experiment.ci95.known() && experiment.ci95.width() > kWidestRatio * ratio)) continue;
+    if (!is_certain(experiment)) continue;
     switch (experiment.kind) {
       case ExperimentKind::in_cache:
         out.set("experiment.in_cache.share", ratio);
@@ -442,16 +448,16 @@ void add_experiments(Collector& out, const Point& point, const Machine& machine)
         out.set("experiment.explained", ratio + point.fraction_of_roof());
         break;
       case ExperimentKind::all_threads: {
-        const auto threads = static_cast<double>(machine.device.units);
+        // A lower clock with all threads is no fault of the kernel: the FMA probe has it as well.
         const Ceiling* all = machine.find("fp32");
         const Ceiling* one = machine.find("fp32.one_core");
-        const double probe = all != nullptr && one != nullptr ? all->value / one->value : threads;
-        out.set("experiment.thread.speedup", ratio);
-        out.set("experiment.thread.efficiency", ratio / std::min(threads, probe));
+        const double slower = all != nullptr && one != nullptr ? threads * one->value / all->value : 1;
+        out.set("experiment.thread.cost", ratio / std::max(1.0, slower));
         break;
       }
       case ExperimentKind::slowest_thread:
         out.set("experiment.thread.slowest", ratio);
+        out.set("experiment.thread.used", threads / ratio);
         break;
       case ExperimentKind::double_size:
         out.set("experiment.size.slowdown", ratio);
@@ -478,8 +484,8 @@ void add_experiments(Collector& out, const Point& point, const Machine& machine)
       case ExperimentKind::unvectorized:
         out.set("experiment.unvectorized.slowdown", ratio);
         break;
-      case ExperimentKind::divisions:
-        out.set("experiment.divisions", static_cast<double>(experiment.count));
+      case ExperimentKind::multiplied:
+        out.set("experiment.divisions.gain", 1 / ratio);
         break;
     }
   }

@@ -55,8 +55,8 @@ constexpr double kCoreLimits = 0.85;
 constexpr Condition kCoreTime = above("experiment.in_cache.share", 0.6);
 /// Of the slowest thread's CPU time over the mean.
 constexpr double kUneven = 1.25;
-/// Of all threads over one: none where the others have no work.
-constexpr double kNoSpeedup = 1.15;
+/// Of the CPU time: SMT siblings and shared caches cost less.
+constexpr double kSharing = 2;
 constexpr Condition kNoTensorWork = is("tensor.executed", false);
 
 constexpr std::string_view kIdleMachine = "Re-run on an idle machine; this time does not characterise the kernel.";
@@ -242,19 +242,15 @@ constexpr Rule kRules[] = {
      "With subnormal numbers flushed to zero it is {experiment.subnormals.gain} as fast.",
      "Set FTZ and DAZ in each thread (_MM_SET_FLUSH_ZERO_MODE, _MM_SET_DENORMALS_ZERO_MODE), or rescale the data.",
      kExperiment},
-    {"one-thread", kCpu,
-     {kUnderRoof, above("threads.of", 1.5), below("experiment.thread.speedup", kNoSpeedup),
-      above("experiment.thread.slowest", kUneven)},
-     "One of {threads.of} threads does the work: in L2 all of them reach {experiment.thread.speedup} its speed.",
-     "Split the work over all threads (launch: threads: all, or OpenMP).", kExperiment},
-    {"late-thread", kCpu,
-     {kUnderRoof, above("experiment.thread.slowest", kUneven), below("experiment.thread.efficiency", 0.85)},
+    {"one-thread", kCpu, {kUnderRoof, above("threads.of", 1.5), below("experiment.thread.used", 1.05)},
+     "One of {threads.of} threads does all the work.", "Split the work over all threads (launch: threads: all, or OpenMP).",
+     kExperiment},
+    {"late-thread", kCpu, {kUnderRoof, above("experiment.thread.slowest", kUneven)},
      "The slowest thread works {experiment.thread.slowest} as long as the mean: the others wait for it.",
      "Give all threads equal work: smaller chunks, scheduled dynamically.", kExperiment},
-    {"false-sharing", kCpu,
-     {kUnderRoof, below("experiment.thread.efficiency", 0.6), below("experiment.thread.slowest", kUneven)},
-     "In L2 all {threads.of} threads are only {experiment.thread.speedup} as fast as one, with equal work: they write "
-     "to the same cache lines, or wait for a lock.",
+    {"false-sharing", kCpu, {kUnderRoof, above("experiment.thread.cost", kSharing)},
+     "With all {threads.of} threads the work takes {experiment.thread.cost} the CPU time, with data in L2: they write to "
+     "the same cache lines, or wait for a lock.",
      "Give each thread its own cache lines (alignas(64), local sums) and merge them at the end.", kExperiment},
     {"many-streams", kCpu, {kUnderRoof, above("experiment.staggered.gain", 1.15), above("buffers", 7)},
      "{buffers} buffers at one offset within a page compete for the same cache sets: staggered they are "
@@ -279,12 +275,9 @@ constexpr Rule kRules[] = {
      {kUnderRoof, below("experiment.in_cache.share", 0.6), above("experiment.size.slowdown", 1.2)},
      "Twice the size takes {experiment.size.slowdown} the time per element: TLB misses, or data that the caches lose.",
      "Block the loops so that each page and cache line is used completely before the next.", kExperiment},
-    {"divisions", kCpu,
-     {kUnderRoof, kCoreTime, above("experiment.divisions", 0.5), above("experiment.unvectorized.slowdown", 1.1)},
-     "Instructions limit it ({experiment.in_cache.share} of the time in L2), among them {experiment.divisions} divides "
-     "or square roots.",
-     "Multiply by the reciprocal where the divisor repeats; else approximate it (rcpps and one Newton step).",
-     kExperiment},
+    {"divisions", kCpu, {kUnderRoof, kCoreTime, above("experiment.divisions.gain", 1.3)},
+     "Divisions limit it: with multiplications in their place it is {experiment.divisions.gain} as fast.",
+     "Multiply by the reciprocal where a divisor repeats; else approximate it (rcpps and one Newton step).", kExperiment},
     {"scalar-code", kCpu,
      {kUnderRoof, kCoreTime, below("experiment.unvectorized.slowdown", 1.1)},
      "Scalar code: compiled without vectors it takes {experiment.unvectorized.slowdown} the time.",
@@ -294,24 +287,28 @@ constexpr Rule kRules[] = {
      "In L2 each element takes {experiment.type.slowdown} the time of an fp32 one: converting 16-bit elements costs more "
      "than it saves.",
      "Convert whole vectors (F16C, AVX512_FP16, AVX512_BF16), or keep data that stays in cache in fp32.", kExperiment},
-    {"cache-misses", kCpu, {kUnderRoof, kComputeBound, below("experiment.in_cache.share", kCoreLimits)},
-     "In L2 the same work is {experiment.in_cache.gain} as fast: cache misses limit it, not instructions.",
-     "Block the loops for each cache: sums in registers, packed operands in the first two levels.", kExperiment},
+    {"cache-or-threads", kCpu, {kUnderRoof, kComputeBound, below("experiment.in_cache.share", kCoreLimits)},
+     "Instructions need {experiment.in_cache.share} of the time (on one thread with data in L2): cache misses or waiting "
+     "threads take the rest.",
+     "Block the loops for each cache (sums in registers, packed operands in L1 and L2), with equally many blocks per "
+     "thread.",
+     kExperiment},
     {"access-pattern", kCpu,
-     {kUnderRoof, kMemoryBound, below("experiment.in_cache.share", 0.6), below("experiment.explained", 0.85)},
+     {kUnderRoof, kMemoryBound, below("experiment.in_cache.share", 0.6), below("experiment.explained", 0.85),
+      below("roof.fraction", 0.3)},
      "In L2 the same loop is {experiment.in_cache.gain} as fast, yet main memory delivers {roof.fraction} of its roof: "
      "unused parts of cache lines, or loads that wait for each other.",
      "Use every byte of a line (contiguous order), independent loads and prefetching.", kExperiment},
     {"memory-limited", kCpu, {kUnderRoof, kMemoryBound, below("experiment.in_cache.share", 0.6)},
      "In L2 the same loop is {experiment.in_cache.gain} as fast: main memory limits it, at {roof.fraction} of its roof.",
-     "Prefetch further ahead and read fewer streams at once; else move fewer bytes (fusion, a smaller type).",
+     "Prefetch further ahead, store with non-temporal stores; else move fewer bytes (fusion, a smaller type).",
      kExperiment},
     {"no-overlap", kCpu, {kUnderRoof, kMemoryBound, below("experiment.in_cache.share", kCoreLimits)},
      "Instructions alone need {experiment.in_cache.share} of the time (in L2), the bytes {roof.fraction}: they do not "
      "fully overlap.",
      "Prefetch further ahead, and use cheaper arithmetic.", kExperiment},
     {"core-bound", kCpu, {kUnderRoof, above("experiment.in_cache.share", kCoreLimits)},
-     "Instructions alone need {experiment.in_cache.share} of the time: on data in L2 it is hardly faster.",
+     "Instructions limit it: on one thread with data in L2 the same work takes {experiment.in_cache.share} of the time.",
      "Check the inner loop: full-width vectors, about ten independent sums, each operand loaded once.", kExperiment},
     // Half as fast as the roof of arithmetic may be one thread of two; a quarter, one lane of four.
     {"no-vectors", kCpu, {kUnderRoof, kComputeBound, below("scalar", 1.2), above("lanes", 1)},
