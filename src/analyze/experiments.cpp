@@ -31,9 +31,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double kBatchS = 300e-6;     // short enough that most batches are not interrupted
-constexpr double kComparisonS = 0.12;  // of one comparison, unless its batches are longer
-constexpr std::size_t kLeastRounds = 6, kMostRounds = 150;
+constexpr double kBatchS = 300e-6;      // short enough that most batches are not interrupted
+constexpr double kComparisonS = 0.12;   // of one comparison, unless its batches are longer
+constexpr double kLongComparisonS = 1;  // for enough rounds of longer batches
+constexpr std::size_t kLeastRounds = 6, kEnoughRounds = 20, kMostRounds = 150;
 constexpr double kJobLimitS = 30;
 /// A row whose launches are longer, or whose buffers are larger, is not run again at its own size.
 constexpr double kLongestLaunchS = 0.25, kLargestBytes = 1.5e9;
@@ -162,7 +163,8 @@ Ratio compare(const std::function<double()>& base, const std::function<double()>
   std::vector<double> a, b;
   const double begin = wall_seconds();
   while (a.size() < kMostRounds && !interrupted()) {
-    if (a.size() >= kLeastRounds && wall_seconds() - begin > kComparisonS) break;
+    const double took = wall_seconds() - begin;
+    if (a.size() >= kLeastRounds && took > (a.size() < kEnoughRounds ? kLongComparisonS : kComparisonS)) break;
     const bool base_first = a.size() % 2 == 0;
     if (base_first) a.push_back(base());
     b.push_back(changed());

@@ -119,9 +119,9 @@ def streams(apart):
     names = ", ".join(f"const float* x{i}" for i in range(16))
     sums = " + ".join(f"x{i}[i]" for i in range(16))
     body = PASSES.replace("64", "8") % f"for (int64_t i = 0; i < n; ++i) y[i] = {sums};"
-    buffers = [f"  - {{ input: x{i}, dtype: fp32, size: n + 4096 }}" for i in range(16)]
+    buffers = [f"  - {{ input: x{i}, dtype: fp32, size: n + 1024 }}" for i in range(16)]
     return Kernel(c("f", f"{names}, float* restrict y, int64_t n", body),
-                  [*(f"{{ pointer: x{i}, offset: {apart * i} }}" for i in range(16)), Y, N],
+                  [*(f"{{ pointer: x{i}, offset: {apart * i % 1024} }}" for i in range(16)), Y, N],
                   ["work: { flops: { fp32: 8*16*n } }", "unverified: true", "buffers:", *buffers], "{ n: 2^12 }")
 
 
