@@ -378,7 +378,8 @@ class RowExperiments {
       add(kind, variant, ratio.scaled(units_ / units), count);
     };
     attempt([&] {
-      const auto staggered = row_again(stagger());
+      const bool examined = share_ > kCoreMatters;  // with the instructions
+      const auto staggered = examined ? nullptr : row_again(stagger());
       if (staggered) {
         against_row(ExperimentKind::staggered, *staggered,
                     variant_text(entry_.workload, "buffers at different page offsets"), units_, buffers());
