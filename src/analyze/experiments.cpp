@@ -588,13 +588,17 @@ std::optional<Workload> shrunk(const SuiteEntry& entry, double bytes, bool produ
     }
   }
   while (!fits(workload)) {
+    // What loses the fewest operations per byte: the heads of attention before its sequence, a product's longest side.
+    constexpr double kMatters = 0.8;
     std::optional<Workload> best;
-    std::int64_t largest = 1;
+    double most = 0;
     for (const auto& [name, value] : workload.shape.extents()) {
       const Workload smaller = with_extent(workload, name, value / 2);
-      if (value <= largest || !is_valid(entry, smaller) || bytes_of(op, smaller) >= bytes_of(op, workload)) continue;
+      if (value < 2 || !is_valid(entry, smaller) || bytes_of(op, smaller) > kMatters * bytes_of(op, workload)) continue;
+      const double kept = std::max(units_of(op, smaller, true), 1.0) / bytes_of(op, smaller);
+      if (!(kept > most)) continue;
       best = smaller;
-      largest = value;
+      most = kept;
     }
     if (!best) return std::nullopt;
     workload = *best;

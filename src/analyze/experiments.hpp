@@ -11,8 +11,8 @@
 namespace roofline {
 
 /// The workload with its working set reduced to `bytes`, hot, with the same work per element: the first extent that
-/// suffices alone, otherwise (and where `products` have to keep their proportions) the largest extents halved in
-/// turn. Nothing where no valid shape is that small.
+/// suffices alone, otherwise (and of `products`) extents are halved, each time the one that keeps the most operations
+/// per byte. Nothing where no valid shape is that small.
 std::optional<Workload> shrunk(const SuiteEntry& entry, double bytes, bool products);
 
 /// The workload with its leading extent doubled; nothing where that is not valid.

@@ -431,6 +431,9 @@ void add_cpu(Collector& out, const Point& point, const Machine& machine, const C
 /// it.
 bool is_certain(const Experiment& experiment) {
   constexpr double kWidest = 0.2;
+  // A smaller size that costs more per unit of work has costs of its own.
+  constexpr double kComparable = 1.25;
+  if (experiment.kind == ExperimentKind::in_cache && experiment.ratio > kComparable) return false;
   const double whole = experiment.kind == ExperimentKind::in_cache ? std::max(1.0, experiment.ratio) : experiment.ratio;
   return experiment.ratio > 0 && !(experiment.ci95.known() && experiment.ci95.width() > kWidest * whole);
 }
