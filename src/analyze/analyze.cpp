@@ -394,7 +394,7 @@ Report analyze(const Suite& suite, const Machine& machine, const AnalyzeOptions&
     report.invocation.counting_s = wall_seconds() - counting;
     report.invocation.duration_s = wall_seconds() - begin;
   }
-  if (!report.cancelled && !lost) run_experiments(suite, machine, options, report);
+  if (!report.cancelled && !lost) run_experiments(suite, options, report);
   report.invocation.duration_s = wall_seconds() - begin;
   keep_fastest(suite, report);
   report.complete = true;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyze/experiments.hpp"
+#include "analyze/scaled_workload.hpp"
 #include "config/suite.hpp"
 #include "report/diagnosis/counted.hpp"
 #include "report/diagnosis/diagnosis.hpp"
