@@ -9,9 +9,12 @@ namespace roofline {
 namespace {
 
 /// The caches that the working set must exceed, unless the case bypasses them.
-double nearer_bytes(const Probe& probe, const Device& device, const ProbeCase& made) {
-  if (!std::isnan(made.nearer_cache_bytes)) return made.nearer_cache_bytes;
-  return probe.level ? nearer_cache_bytes(device.info(), *probe.level) : 0;
+NearerCache nearer_cache(const Probe& probe, const Device& device, const ProbeCase& made) {
+  if (!std::isnan(made.nearer_cache_bytes)) return {made.nearer_cache_bytes};
+  if (!probe.level) return {};
+  const double reported = nearer_cache_bytes(device.info(), *probe.level);
+  const auto measured = *probe.level == Level::dram ? device.measured_cache_bytes() : std::nullopt;
+  return measured ? NearerCache{*measured, reported} : NearerCache{reported};
 }
 
 /// Capacity of the probed level, all instances together; nothing for main memory.
@@ -61,7 +64,7 @@ Check audit_limit_of(const Probe& probe, const Ceiling& ceiling) {
 std::vector<Check> audit_case(const Probe& probe, const Device& device, const ProbeCase& made) {
   std::vector<Check> checks = {audit_accounting(described(probe, made), made.work)};
   if (probe.kind == CeilingKind::bandwidth || probe.kind == CeilingKind::latency) {
-    checks.push_back(audit_working_set(made.working_set_bytes, nearer_bytes(probe, device, made),
+    checks.push_back(audit_working_set(made.working_set_bytes, nearer_cache(probe, device, made),
                                        own_capacity_bytes(probe, device),
                                        probe.level == Level::dram ? kPastLastLevel : kPastNearerCache));
   }

@@ -109,6 +109,10 @@ class Device {
   /// Bytes of the last cache level before main memory; on a CPU of the level that holds most, as a last level that is
   /// smaller than those before it (some servers' L3) is not all that main memory has to be told from.
   double last_level_cache_bytes() const;
+
+  /// What the caches before main memory hold by measurement, where that is less than they report: a virtual machine has
+  /// a part of its host's cache. Nothing where it was not measured.
+  virtual std::optional<double> measured_cache_bytes() const { return std::nullopt; }
 };
 
 /// Bytes of all caches of a level together.

@@ -105,20 +105,24 @@ Check audit_doubling(const FastPlateau& once, const FastPlateau& twice, bool rea
   return check;
 }
 
-Check audit_working_set(double working_set_bytes, double nearer_cache_bytes, std::optional<double> own_capacity_bytes,
+Check audit_working_set(double working_set_bytes, const NearerCache& nearer, std::optional<double> own_capacity_bytes,
                         double least_times) {
   Check check{std::string(kWorkingSetCheck), CheckStatus::not_run, {}};
-  if (nearer_cache_bytes <= 0 && !own_capacity_bytes) {
+  if (nearer.bytes <= 0 && !own_capacity_bytes) {
     check.detail = "no inner cache, and the level's size is unknown";
     return check;
   }
-  const bool past = working_set_bytes >= least_times * std::max(nearer_cache_bytes, 0.0);
+  const double cache = std::max(nearer.bytes, 0.0);
+  const bool past = working_set_bytes >= least_times * cache;
   const bool fits = !own_capacity_bytes || working_set_bytes <= *own_capacity_bytes;
   check.status = passed_if(past && fits);
+  if (!past && fits && working_set_bytes >= kPastNearerCache * cache) check.status = CheckStatus::provisional;
   check.detail = mebibytes(working_set_bytes);
-  if (nearer_cache_bytes > 0) {
-    check.detail += fmt::format(", {:.4g} x the inner cache of {}, required >= {:g} x",
-                                working_set_bytes / nearer_cache_bytes, mebibytes(nearer_cache_bytes), least_times);
+  if (cache > 0) {
+    const std::string reported =
+        nearer.reported_bytes ? fmt::format(" (measured; {} reported)", mebibytes(*nearer.reported_bytes)) : "";
+    check.detail += fmt::format(", {:.4g} x the inner cache of {}{}, required >= {:g} x", working_set_bytes / cache,
+                                mebibytes(cache), reported, least_times);
   }
   if (own_capacity_bytes) {
     check.detail += fmt::format(", capacity {}{}", mebibytes(*own_capacity_bytes), fits ? "" : ": too large");

@@ -38,9 +38,16 @@ Check audit_doubling(const FastPlateau& once, const FastPlateau& twice, bool rea
 inline constexpr double kPastNearerCache = 4;
 inline constexpr double kPastLastLevel = 16;
 
+/// Bytes of the caches before a level: what they hold, and what they report where that was measured.
+struct NearerCache {
+  double bytes = 0;
+  std::optional<double> reported_bytes = {};
+};
+
 /// The working set must be at least `least_times` the inner cache, and must fit in `own_capacity_bytes`, the level
-/// itself, if that is a cache. not_run if there is neither (0 bytes).
-Check audit_working_set(double working_set_bytes, double nearer_cache_bytes,
+/// itself, if that is a cache. provisional where it is kPastNearerCache times the cache and not `least_times`: some of
+/// it may stay there. not_run if there is neither (0 bytes).
+Check audit_working_set(double working_set_bytes, const NearerCache& nearer,
                         std::optional<double> own_capacity_bytes = std::nullopt, double least_times = kPastNearerCache);
 inline constexpr std::string_view kWorkingSetCheck = "working set where it belongs";
 

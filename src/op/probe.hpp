@@ -70,6 +70,9 @@ struct Probe {
   std::string origin = "probe";  ///< or "library GEMM"
   /// Set for a sweep: every variant is a point, and none is selected.
   std::optional<SweepAxis> sweep = {};
+  /// Of a sweep: whether other probes' working sets on this device depend on its result, so that it is measured before
+  /// them. May be empty: it does not.
+  std::function<bool(const Device&)> comes_first = {};
   /// Also measured after a warm-up for --sustain seconds: compute roofs always are, others if their energy is
   /// needed.
   bool sustained = false;

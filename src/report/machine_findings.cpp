@@ -25,6 +25,8 @@ using Ceilings = std::vector<const Ceiling*>;
 /// A machine whose typical sample is below this share of its best varies in speed.
 constexpr double kSteadySpeed = 0.97;
 constexpr double kUsualTime_s = 60;
+/// Fewer rounds show neither how a rate varies nor that it settles.
+constexpr std::int64_t kEnoughRounds = 3;
 
 /// Names with commas, the first few of many.
 std::string names_of(const Ceilings& ceilings) {
@@ -78,7 +80,24 @@ std::string under_load(const Machine& machine, const Ceilings& ceilings) {
                      longer ? ", or for longer: " : "", longer ? for_longer(machine, ceilings) : "");
 }
 
-/// Of those that are provisional: how often they were measured, or how widely they scatter.
+bool may_be_cached(const Ceiling& ceiling) {
+  return std::ranges::any_of(ceiling.audit.checks, [](const Check& check) {
+    return check.name == kWorkingSetCheck && check.status == CheckStatus::provisional;
+  });
+}
+
+/// Main memory's roofs whose sets are not many times the caches.
+std::string partly_cached(const Ceilings& ceilings) {
+  const auto& checks = ceilings.front()->audit.checks;
+  const auto check =
+      std::ranges::find_if(checks, [](const Check& one) { return one.name == std::string(kWorkingSetCheck); });
+  return fmt::format(
+      "{} {} provisional: part of the data may stay in the cache (working set {}). `roofline calibrate` with "
+      "`sweep.read` measures what the cache holds; more free memory allows larger sets.",
+      names_of(ceilings), ceilings.size() == 1 ? "is" : "are", clean_line(check->detail));
+}
+
+/// Of those that are provisional for another reason: how often they were measured, or how widely they scatter.
 std::string not_yet_confirmed(const Machine& machine, const Ceilings& ceilings) {
   std::int64_t least = 0, most = 0;
   for (const Ceiling* ceiling : ceilings) {
@@ -91,12 +110,13 @@ std::string not_yet_confirmed(const Machine& machine, const Ceilings& ceilings) 
     return fmt::format("{} provisional: no steady value within 1 % (figures: `roofline machine --verbose`).", names);
   }
   const std::string rounds = least == most ? count(most) : fmt::format("{} to {}", least, most);
+  const std::string why = least < kEnoughRounds ? std::string("too few to confirm ") + (one ? "it" : "them")
+                                                : "which do not agree within 1 % yet";
   const double took_s = machine.time_s.value_or(kUsualTime_s);
   const bool usual = took_s < kUsualTime_s;
-  return fmt::format(
-      "{} provisional: measured in {} {}, too few to confirm {}. `roofline calibrate{}` ({} s) repeats {}.", names,
-      rounds, most == 1 ? "round" : "rounds", one ? "it" : "them", usual ? "" : " " + for_longer(machine, ceilings),
-      number(usual ? kUsualTime_s : 2 * took_s, 3), one ? "it" : "them");
+  return fmt::format("{} provisional: measured in {} {}, {}. `roofline calibrate{}` ({} s) repeats {}.", names, rounds,
+                     most == 1 ? "round" : "rounds", why, usual ? "" : " " + for_longer(machine, ceilings),
+                     number(usual ? kUsualTime_s : 2 * took_s, 3), one ? "it" : "them");
 }
 
 double share_of_before(const Ceiling& ceiling) { return ceiling.value / ceiling.past_best->value; }
@@ -141,7 +161,6 @@ Findings suspects(const Machine& machine, const Ceilings& ceilings) {
 /// "12 roofs were typically at 61 % of their best, lowest dram.write at 42 %": of those with enough rounds to tell;
 /// empty where there was none.
 std::string varying_speed(const Ceilings& ceilings) {
-  constexpr std::int64_t kEnoughRounds = 3;
   std::vector<double> shares;
   const Ceiling* least = nullptr;
   const auto share_of = [](const Ceiling& ceiling) {
@@ -186,14 +205,17 @@ Findings findings_of(const Machine& machine, const Ceilings& ceilings) {
     found.push_back({FindingKind::varying_speed, std::move(varied)});
   }
   std::ranges::move(suspects(machine, ceilings), std::back_inserter(found));
-  // Those that were measured in rounds, and those measured once for longer, want different remedies.
-  for (const bool in_rounds : {true, false}) {
-    Ceilings provisional;
-    for (const Ceiling* ceiling : ceilings) {
-      if (ceiling->provisional() && (ceiling->rounds > 0) == in_rounds) provisional.push_back(ceiling);
-    }
-    if (provisional.empty()) continue;
-    found.push_back({FindingKind::provisional_ceilings, not_yet_confirmed(machine, provisional)});
+  // Those with too small sets, those that were measured in rounds, and those measured once for longer want different
+  // remedies.
+  Ceilings cached, in_rounds, once;
+  for (const Ceiling* ceiling : ceilings) {
+    if (!ceiling->provisional()) continue;
+    (may_be_cached(*ceiling) ? cached : ceiling->rounds > 0 ? in_rounds : once).push_back(ceiling);
+  }
+  if (!cached.empty()) found.push_back({FindingKind::provisional_ceilings, partly_cached(cached)});
+  for (const Ceilings& provisional : {in_rounds, once}) {
+    if (!provisional.empty())
+      found.push_back({FindingKind::provisional_ceilings, not_yet_confirmed(machine, provisional)});
   }
   return found;
 }

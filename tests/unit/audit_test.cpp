@@ -79,17 +79,30 @@ TEST(Audit, DoublingIsNotJudgedWithinTheNoise) {
 }
 
 TEST(Audit, WorkingSetsMustLeaveTheNearerCache) {
-  const Check resident = audit_working_set(96 * kMiB, 60 * kMiB);
+  const Check resident = audit_working_set(96 * kMiB, {60 * kMiB});
   EXPECT_EQ(resident.status, CheckStatus::fail);
   EXPECT_THAT(resident.detail, HasSubstr("1.6 x"));
-  EXPECT_EQ(audit_working_set(240 * kMiB, 60 * kMiB).status, CheckStatus::pass);
+  EXPECT_EQ(audit_working_set(240 * kMiB, {60 * kMiB}).status, CheckStatus::pass);
+}
+
+TEST(Audit, WhatMayPartlyStayInALastLevelCacheIsProvisional) {
+  const auto status = [](double bytes, const NearerCache& cache) {
+    return audit_working_set(bytes, cache, std::nullopt, kPastLastLevel).status;
+  };
+  EXPECT_EQ(status(3000 * kMiB, {480 * kMiB}), CheckStatus::provisional);
+  EXPECT_EQ(status(1000 * kMiB, {480 * kMiB}), CheckStatus::fail) << "most of it may stay";
+  EXPECT_EQ(status(7680 * kMiB, {480 * kMiB}), CheckStatus::pass);
+  const NearerCache measured{147 * kMiB, 480 * kMiB};
+  EXPECT_EQ(status(3000 * kMiB, measured), CheckStatus::pass);
+  EXPECT_THAT(audit_working_set(3000 * kMiB, measured, std::nullopt, kPastLastLevel).detail,
+              AllOf(HasSubstr("147 MiB"), HasSubstr("480 MiB")));
 }
 
 TEST(Audit, WorkingSetsOfACacheMustFitIntoIt) {
-  EXPECT_EQ(audit_working_set(1 * kMiB, kMiB / 32, 2 * kMiB).status, CheckStatus::pass);
-  EXPECT_EQ(audit_working_set(3 * kMiB, kMiB / 32, 2 * kMiB).status, CheckStatus::fail);
-  EXPECT_EQ(audit_working_set(kMiB / 64, 0, kMiB / 32).status, CheckStatus::pass) << "L1 has no nearer cache";
-  EXPECT_EQ(audit_working_set(kMiB, 0).status, CheckStatus::not_run);
+  EXPECT_EQ(audit_working_set(1 * kMiB, {kMiB / 32}, 2 * kMiB).status, CheckStatus::pass);
+  EXPECT_EQ(audit_working_set(3 * kMiB, {kMiB / 32}, 2 * kMiB).status, CheckStatus::fail);
+  EXPECT_EQ(audit_working_set(kMiB / 64, {0}, kMiB / 32).status, CheckStatus::pass) << "L1 has no nearer cache";
+  EXPECT_EQ(audit_working_set(kMiB, {0}).status, CheckStatus::not_run);
 }
 
 TEST(Audit, NothingExceedsTheLimitBeyondItsInterval) {

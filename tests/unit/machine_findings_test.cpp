@@ -143,6 +143,22 @@ TEST(MachineFindings, WhatIsNotYetConfirmedIsNoFault) {
                                                      finding(FindingKind::provisional_ceilings, "hbm.read is")));
 }
 
+TEST(MachineFindings, RoundsThatDisagreeAreNotTooFew) {
+  Machine machine = cpu();
+  leave_open(machine.ceilings[0], 12);
+  EXPECT_THAT(machine_findings(machine),
+              ElementsAre(finding(FindingKind::provisional_ceilings, "12 rounds, which do not agree")));
+}
+
+TEST(MachineFindings, SetsThatTheCacheMayHoldAreNamedWithTheirSize) {
+  Machine machine = cpu();
+  leave_open(machine.ceilings[0], 1);
+  machine.ceilings[1].audit.checks.push_back(audit_working_set(3.2e9, {503e6}, std::nullopt, kPastLastLevel));
+  EXPECT_THAT(machine_findings(machine),
+              ElementsAre(finding(FindingKind::provisional_ceilings, "hbm.write is", "6.36 x"),
+                          finding(FindingKind::provisional_ceilings, "hbm.read is")));
+}
+
 TEST(MachineFindings, WhatNoKernelIsHeldAgainstIsNotWarnedAbout) {
   Report report = example::sample_report();
   for (Ceiling& ceiling : report.machine.ceilings) {

@@ -23,7 +23,10 @@
 namespace roofline {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::Ge;
 using ::testing::HasSubstr;
+using ::testing::Le;
 using ::testing::SizeIs;
 
 constexpr double kGiB = 1 << 30;
@@ -204,7 +207,7 @@ class OnEveryMachine : public ::testing::TestWithParam<Known> {
     DeviceInfo info;
     info.caches = caches_under(topology, placement.cpus);
     const double own = cache_bytes(info, level);
-    return audit_working_set(bytes, nearer.value_or(nearer_cache_bytes(info, level)),
+    return audit_working_set(bytes, {nearer.value_or(nearer_cache_bytes(info, level))},
                              own > 0 ? std::optional(own) : std::nullopt, least_times);
   }
 
@@ -427,6 +430,24 @@ TEST(Plans, RefuseMainMemoryThatCachesCouldHold) {
   const Placement placement = place_threads(topology, {});
   EXPECT_THAT(plan_dram({topology, placement.cpus, 1 * kGiB}, 2, Pattern::copy).refusal, mentions("1024 MiB"));
   EXPECT_EQ(plan_dram({topology, placement.cpus, 3 * kGiB}, 2, Pattern::copy).refusal, "");
+}
+
+TEST(Plans, FollowWhatAGuestHasOfItsHostsL3) {
+  const Topology topology = described_topology(
+      "pack:1 [numa(memory=24GB)] l3:1(size=503316480) l2:2(size=2097152) l1d:1(size=49152) core:1 pu:1", "");
+  const std::vector<int> cpus = {0, 1};
+  const auto planned = [&](double free_bytes, std::optional<double> measured) {
+    return PlannedMachine{topology, cpus, free_bytes, measured};
+  };
+  EXPECT_TRUE(needs_measured_caches(planned(20 * kGiB, {})));
+  EXPECT_FALSE(needs_measured_caches(planned(20 * kGiB, 147 * kMiB))) << "they are";
+  EXPECT_FALSE(needs_measured_caches(planned(80 * kGiB, {}))) << "sets of 16 x the reported size have room";
+  EXPECT_THAT(plan_dram(planned(20 * kGiB, {}), 2, Pattern::read).bytes, AllOf(Ge(2.4 * kGiB), Le(2.6 * kGiB)));
+  EXPECT_GE(plan_dram(planned(6 * kGiB, 147 * kMiB), 2, Pattern::read).bytes, 16 * 147 * kMiB);
+  EXPECT_NE(plan_dram(planned(3 * kGiB, {}), 2, Pattern::read).refusal, "");
+  const DramPlan little = plan_dram(planned(3 * kGiB, 147 * kMiB), 2, Pattern::read);
+  EXPECT_EQ(little.refusal, "");
+  EXPECT_THAT(little.bytes, AllOf(Ge(4 * 147 * kMiB), Le(1.6 * kGiB)));
 }
 
 TEST(Plans, CompareTwoNodesAndNeverOneWithoutMemory) {

@@ -28,7 +28,8 @@ constexpr double kPastOthers = 1.5;
 // read 2.3 times as fast as memory, of 8 times 9 % faster, of 16 times 2 %, of 32 times equally fast
 // (docs/method.md). 32 times is used if that is at most an eighth of the free memory.
 constexpr double kCold = 32;
-constexpr double kOfFreeMemory = 1.0 / 8;
+constexpr double kAlmostCold = 16;
+constexpr double kOfFreeMemory = 1.0 / 8, kMostOfFreeMemory = 1.0 / 2;
 // Virtual machines may report a slice of a shared last-level cache, or one cache where each core has its own.
 constexpr double kLeastDram = 128 * kMebibyte;
 constexpr double kColdDram = 1024 * kMebibyte;
@@ -112,7 +113,7 @@ double most_cached(const PlannedMachine& machine) { return before(machine, Level
 
 /// The smallest sets that can still be distinguished from the caches.
 double least_dram_bytes(const PlannedMachine& machine) {
-  const double cached = most_cached(machine);
+  const double cached = machine.measured_cache_bytes.value_or(most_cached(machine));
   return cached > 0 ? std::max(kPast * cached, kLeastDram) : kUnknownCaches;
 }
 
@@ -120,13 +121,18 @@ double dram_bytes(const PlannedMachine& machine) {
   const double cached = most_cached(machine);
   const double least = least_dram_bytes(machine);
   if (cached <= 0) return least;
-  return std::clamp(kOfFreeMemory * machine.free_memory_bytes, least, std::max(kCold * cached, kColdDram));
+  double bytes = kOfFreeMemory * machine.free_memory_bytes;
+  if (machine.measured_cache_bytes) {
+    const double wanted = std::max(kAlmostCold * *machine.measured_cache_bytes, kPast * cached);
+    bytes = std::max(bytes, std::min(wanted, kMostOfFreeMemory * machine.free_memory_bytes));
+  }
+  return std::clamp(bytes, least, std::max(kCold * cached, kColdDram));
 }
 
 }  // namespace
 
 PlannedMachine planned_machine(const CpuDevice& cpu) {
-  return {cpu.topology(), cpu.cpus(), cpu.free_memory_at_opening()};
+  return {cpu.topology(), cpu.cpus(), cpu.free_memory_at_opening(), cpu.measured_cache_bytes()};
 }
 
 CachePlan plan_cache(const PlannedMachine& machine, Level level, Pattern pattern) {
@@ -168,13 +174,18 @@ CachePlan plan_cache(const PlannedMachine& machine, Level level, Pattern pattern
 DramPlan plan_dram(const PlannedMachine& machine, int threads, Pattern pattern) {
   const double grains = static_cast<double>(arrays_of(pattern) * kStreamGrain) * threads;
   DramPlan plan;
-  plan.bytes = round_up(dram_bytes(machine), grains);
-  if (plan.bytes > machine.free_memory_bytes / 2) {
+  const double bytes = dram_bytes(machine);
+  plan.bytes = round_up(bytes, grains);
+  if (bytes > kMostOfFreeMemory * machine.free_memory_bytes) {
     plan.refusal = fmt::format(
         "working sets of {:g} x the caches ({:.0f} MiB in total) exceed half of the free memory ({:.0f} MiB)", kPast,
         plan.bytes / kMebibyte, machine.free_memory_bytes / kMebibyte);
   }
   return plan;
+}
+
+bool needs_measured_caches(const PlannedMachine& machine) {
+  return !machine.measured_cache_bytes && dram_bytes(machine) < kAlmostCold * most_cached(machine);
 }
 
 std::vector<double> plan_sweep(const PlannedMachine& machine) {

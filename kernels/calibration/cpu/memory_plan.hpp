@@ -2,6 +2,7 @@
 // to compare. Pure functions of a topology, so that they can be tested on machines that are not available.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ struct PlannedMachine {
   const Topology& topology;
   const std::vector<int>& cpus;  ///< of the workers, in their order
   double free_memory_bytes = 0;
+  /// What the caches hold by measurement (Device::measured_cache_bytes); nothing: as much as they report.
+  std::optional<double> measured_cache_bytes = {};
 };
 
 class CpuDevice;
@@ -40,8 +43,13 @@ struct DramPlan {
   std::string refusal;  /// why main memory cannot be distinguished from caches; empty if it can
 };
 /// Sets for the first `threads` workers that exceed every cache level of all workers 32 times, as far as an eighth
-/// of the free memory allows, and at least four times.
+/// of the free memory allows, and at least four times. A virtual machine reports its host's caches, of which it has a
+/// part: measured ones decide the least size, and get 16 times theirs as far as half of the free memory allows.
 DramPlan plan_dram(const PlannedMachine& machine, int threads, Pattern pattern);
+
+/// Whether the reported caches are too large to plan for: 16 times their size is more than main memory's sets have, so
+/// that only their measured size shows whether the sets exceed them.
+bool needs_measured_caches(const PlannedMachine& machine);
 
 /// Bytes of all sets together at each point of the working-set sweep, ascending.
 std::vector<double> plan_sweep(const PlannedMachine& machine);

@@ -67,6 +67,7 @@ std::optional<ProbeCase> make_scaling(Device& device, const ProbeRequest& reques
 Probe sweep_probe() {
   Probe probe = bandwidth_probe(DeviceKind::cpu, "sweep.read", std::nullopt, Pattern::read);
   probe.sweep = SweepAxis::working_set;
+  probe.comes_first = [](const Device& device) { return needs_measured_caches(planned_machine(as_cpu(device))); };
   probe.make = make_sweep;
   return probe;
 }

@@ -154,6 +154,7 @@ struct CpuDevice::State {
   Isa isa;
   CpuName name;
   DeviceInfo info;
+  std::optional<double> measured_cache_bytes;
   double resolution_s;
   ThreadPool pool;
   PowerSensors sensors;
@@ -192,6 +193,14 @@ const std::vector<int>& CpuDevice::cpus() const { return state_->placement.cpus;
 PowerReading CpuDevice::power() { return state_->sensors.read(); }
 int CpuDevice::cores() const { return cores_under(state_->topology, state_->placement.cpus); }
 double CpuDevice::free_memory_at_opening() const { return state_->free_at_opening; }
+std::optional<double> CpuDevice::measured_cache_bytes() const { return state_->measured_cache_bytes; }
+
+void CpuDevice::set_measured_cache_bytes(double bytes) {
+  const double inner = nearer_cache_bytes(info(), Level::l3);
+  state_->measured_cache_bytes.reset();
+  if (bytes < last_level_cache_bytes()) state_->measured_cache_bytes = std::max(bytes, inner);
+}
+
 double CpuDevice::timer_resolution_s() const { return state_->resolution_s; }
 
 double CpuDevice::free_memory_bytes() const {

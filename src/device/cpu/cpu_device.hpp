@@ -26,6 +26,10 @@ class CpuDevice final : public Device {
   /// Free when the device was opened, and no more than the topology has. Plans of working sets are made of it, so that
   /// plans that are made one after the other agree.
   double free_memory_at_opening() const;
+  std::optional<double> measured_cache_bytes() const override;
+  /// From now on measured_cache_bytes() is `bytes`, but not less than the caches before the last level hold; nothing
+  /// where that is what the caches report, or more.
+  void set_measured_cache_bytes(double bytes);
   void upload(void* device, const void* host, std::size_t bytes) override;
   void download(void* host, const void* device, std::size_t bytes) override;
   void copy(void* to, const void* from, std::size_t bytes) override;
