@@ -1,10 +1,11 @@
-// Order of the measurements: a first round of everything, the sweeps, rounds until plateaus are reached or the time
-// is over, and at the end, in reserved time, the sustained ceilings.
+// Order of the measurements: a sweep that others depend on, rounds of the roofs, one visit to each reference, the
+// sweeps, rounds of what has not settled, and at the end, in reserved time, the sustained ceilings.
 #include "calibrate/rounds_worker.hpp"
 
 #include <algorithm>
 
 #include "calibrate/probe_bench.hpp"
+#include "device/cpu/cpu_device.hpp"
 #include "host/host.hpp"
 #include "host/interrupt.hpp"
 #include "model/error.hpp"
@@ -24,6 +25,9 @@ double load_s(const Effort& effort) { return 1.1 * effort.sustain_s; }
 /// Reserved time for one: includes creating the case, and a preceding visit that ends late under load.
 double kept_s(const Effort& effort) { return load_s(effort) + 0.6; }
 
+/// Of the whole time: what roofs have for themselves, and what is kept for sustained ceilings at most.
+constexpr double kForRoofs = 0.5, kForSustained = 0.3;
+
 /// Sustained ceilings for which there is time to measure again.
 constexpr std::int64_t kSpareLoads = 2;
 
@@ -37,14 +41,18 @@ RoundsWorker::RoundsWorker(const CalibrateOptions& options, const std::vector<co
     : options_(options),
       lost_(lost),
       time_s_(options.effort.time_s.value_or(default_time_s(options.effort, probes))),
+      least_s_(begin_s + time_s_ / 3),
       end_s_(begin_s + time_s_) {
-  // Roofs come first, in case the time is over before the first round is.
+  // Roofs come first: they are what rows are compared with.
   std::vector<const Probe*> ordered = probes;
   std::stable_partition(ordered.begin(), ordered.end(), [](const Probe* probe) { return probe->role == Role::roof; });
   for (const Probe* probe : ordered) (probe->sweep ? sweeps_ : members_).emplace_back().probe = probe;
-  rounds_.emplace(members_.size(), RoundTimes{.least_s = begin_s + time_s_ / 3,
-                                              .end_s = rounds_end_s(),
-                                              .whole_first_round = !options.effort.time_s});
+  const auto roofs = std::count_if(members_.begin(), members_.end(),
+                                   [](const Member& member) { return member.probe->role == Role::roof; });
+  rounds_.emplace(static_cast<std::size_t>(roofs), members_.size(),
+                  RoundTimes{.roofs_end_s = begin_s + kForRoofs * time_s_,
+                             .end_s = rounds_end_s(),
+                             .whole_first_visits = !options.effort.time_s});
 }
 
 AfterJob RoundsWorker::run(const Send& send) {
@@ -55,15 +63,8 @@ AfterJob RoundsWorker::run(const Send& send) {
     return AfterJob::nothing_left;
   }
   Member& member = *step->member;
-  writer.current(member.probe->name, static_cast<std::int64_t>(rounds_->place()), rounds_->completed());
+  writer.current(member.probe->name, visited(), rounds_->completed());
   try {
-    if (!device_) {
-      const DeviceChoice& choice = options_.device;
-      device_ = open_device(choice.kind, choice.index, choice.options);
-      writer.device(device_->info());
-      const auto watts = options_.effort.quick ? std::nullopt : measure_idle_watts(*device_);
-      if (watts) writer.idle_watts(*watts);
-    }
     (this->*step->work)(member, writer);
   } catch (const DeviceError& error) {
     writer.unusable(error.what(), error.hint());
@@ -79,19 +80,31 @@ AfterJob RoundsWorker::run(const Send& send) {
 std::optional<RoundsWorker::Step> RoundsWorker::next() {
   const double now = wall_seconds();
   const auto pending = [this](const Member& member) { return !member.over && !member.stretched && !lost(member); };
-  const bool one_round = rounds_->completed() > 0 || rounds_->place() == members_.size();
-  const auto curve = std::find_if(sweeps_.begin(), sweeps_.end(), pending);
-  in_first_round_ = in_first_round_ && !one_round;
-  if (one_round && curve != sweeps_.end() && now < rounds_end_s()) return Step{&RoundsWorker::sweep, &*curve};
-  const auto gone = [this](const Member& member) { return member.over || lost(member); };
-  while (!std::all_of(members_.begin(), members_.end(), gone)) {
-    const std::optional<std::size_t> index = rounds_->next(now, [this] { return converged(); });
-    if (!index) break;
-    if (gone(members_[*index])) continue;
-    in_first_round_ = rounds_->completed() == 0;
+  const auto sweep = [&](auto&& wanted) -> std::optional<Step> {
+    const auto found = std::find_if(sweeps_.begin(), sweeps_.end(),
+                                    [&](const Member& member) { return pending(member) && wanted(*member.probe); });
+    if (found == sweeps_.end() || now >= rounds_end_s()) return std::nullopt;
+    return Step{&RoundsWorker::sweep, &*found};
+  };
+  if (!device_) {
+    const auto any = [&](std::vector<Member>& members) {
+      return std::find_if(members.begin(), members.end(), pending);
+    };
+    if (any(members_) != members_.end()) return Step{&RoundsWorker::open, &*any(members_)};
+    if (any(sweeps_) != sweeps_.end()) return Step{&RoundsWorker::open, &*any(sweeps_)};
+    return std::nullopt;
+  }
+  if (const auto step = sweep([&](const Probe& probe) { return probe.comes_first && probe.comes_first(*device_); }))
+    return step;
+  if (rounds_->visited_all()) {
+    if (const auto step = sweep([](const Probe&) { return true; })) return step;
+  }
+  if (const auto index = rounds_->next(now, [&](std::size_t member) { return settled(members_[member], now); })) {
+    in_first_visits_ = rounds_->in_first_visits();
     return Step{&RoundsWorker::visit, &members_[*index]};
   }
-  in_first_round_ = false;
+  if (const auto step = sweep([](const Probe&) { return true; })) return step;
+  in_first_visits_ = false;
   for (Member& member : members_) {
     if (pending(member) && is_sustained(*member.probe, options_.effort) && member.rounds && member.rounds->best()) {
       return Step{&RoundsWorker::sustain, &member};
@@ -105,6 +118,14 @@ std::optional<RoundsWorker::Step> RoundsWorker::next() {
   }
   if (slowest == nullptr || now + load_s(options_.effort) > end_s_) return std::nullopt;
   return Step{&RoundsWorker::sustain, slowest};
+}
+
+void RoundsWorker::open(Member&, const MessageWriter& writer) {
+  const DeviceChoice& choice = options_.device;
+  device_ = open_device(choice.kind, choice.index, choice.options);
+  writer.device(device_->info());
+  const auto watts = options_.effort.quick ? std::nullopt : measure_idle_watts(*device_);
+  if (watts) writer.idle_watts(*watts);
 }
 
 void RoundsWorker::visit(Member& member, const MessageWriter& writer) {
@@ -133,8 +154,12 @@ void RoundsWorker::send_ceiling(Member& member, const MessageWriter& writer) con
 
 void RoundsWorker::sweep(Member& member, const MessageWriter& writer) {
   member.stretched = true;
+  const bool decides = member.probe->comes_first && member.probe->comes_first(*device_);
   const ProbeOutcome outcome = measure_probe(*member.probe, *device_, options_.effort, [this] { return stopped(); });
   if (interrupted()) return;
+  const auto* curve = std::get_if<Sweep>(&outcome);
+  if (decides && curve != nullptr && !curve->boundaries.empty())
+    as_cpu(*device_).set_measured_cache_bytes(curve->boundaries.back());
   const bool cut = stopped() && std::holds_alternative<std::string>(outcome);
   writer.outcome(member.probe->name, cut ? ProbeOutcome(kNoTime) : outcome);
 }
@@ -174,7 +199,7 @@ void RoundsWorker::finish(const MessageWriter& writer) {
 /// By the user, or because what is left of the time is kept for sustained ceilings. A default time ends neither the
 /// first round nor the first sustained ceilings: on a busy machine with large caches it was over before there was one.
 bool RoundsWorker::stopped() const {
-  const bool finishing = in_first_round_ && !options_.effort.time_s;
+  const bool finishing = in_first_visits_ && !options_.effort.time_s;
   return interrupted() || (wall_seconds() >= rounds_end_s() && !finishing);
 }
 
@@ -192,13 +217,24 @@ double RoundsWorker::rounds_end_s() const {
     return is_sustained(*member.probe, options_.effort) && !member.over && !lost(member);
   });
   const std::int64_t loads = sustained == 0 ? 0 : sustained + kSpareLoads;
-  return end_s_ - std::min(static_cast<double>(loads) * kept_s(options_.effort), time_s_ / 2);
+  return end_s_ - std::min(static_cast<double>(loads) * kept_s(options_.effort), kForSustained * time_s_);
 }
 
-bool RoundsWorker::converged() const {
-  return std::all_of(members_.begin(), members_.end(), [this](const Member& member) {
-    return member.over || lost(member) || (member.rounds && member.rounds->converged(slowed_share(member)));
-  });
+/// Whether another visit would change nothing. Before a third of the time nothing has settled: a transient of a few
+/// seconds must not determine a result.
+bool RoundsWorker::settled(const Member& member, double now_s) const {
+  if (member.over || lost(member)) return true;
+  return now_s >= least_s_ && member.rounds && member.rounds->converged(slowed_share(member));
+}
+
+/// How many probes have been visited.
+std::int64_t RoundsWorker::visited() const {
+  const auto count = [this](const std::vector<Member>& members) {
+    return std::count_if(members.begin(), members.end(), [this](const Member& member) {
+      return member.over || lost(member) || member.rounds || member.stretched;
+    });
+  };
+  return count(members_) + count(sweeps_);
 }
 
 }  // namespace roofline

@@ -44,6 +44,7 @@ class RoundsWorker {
   };
 
   std::optional<Step> next();
+  void open(Member& member, const MessageWriter& writer);
   void visit(Member& member, const MessageWriter& writer);
   void sweep(Member& member, const MessageWriter& writer);
   void sustain(Member& member, const MessageWriter& writer);
@@ -51,17 +52,18 @@ class RoundsWorker {
   void send_ceiling(Member& member, const MessageWriter& writer) const;
   bool stopped() const;
   double slowed_share(const Member& member) const;
-  bool converged() const;
+  bool settled(const Member& member, double now_s) const;
   double rounds_end_s() const;
+  std::int64_t visited() const;
   bool lost(const Member& member) const { return lost_.contains(member.probe->name); }
 
   const CalibrateOptions& options_;
   const std::set<std::string>& lost_;
-  double time_s_, end_s_;
+  double time_s_, least_s_, end_s_;
   std::vector<Member> members_;  ///< measured in rounds: roofs first
   std::vector<Member> sweeps_;
   std::optional<Rounds> rounds_;
-  bool in_first_round_ = false;
+  bool in_first_visits_ = false;
   std::unique_ptr<Device> device_;
 };
 

@@ -1,5 +1,5 @@
-// The order of a measurement in rounds: every member is visited once per round, so that contention of a few seconds
-// costs each of them one round and none of them all. Independent of devices and clocks.
+// The order of a measurement in rounds: members are visited again and again, so that contention of a few seconds costs
+// each of them one visit and none of them all. Independent of devices and clocks.
 #pragma once
 
 #include <cstdint>
@@ -12,32 +12,42 @@ namespace roofline {
 
 /// Times on one clock, in seconds.
 struct RoundTimes {
-  /// Rounds continue until this time even if all probes have converged, so that a transient of a few seconds does not
-  /// determine the result.
-  double least_s = 0;
-  double end_s = 0;                ///< upper bound
-  bool whole_first_round = false;  ///< the first round is completed even if it exceeds end_s
+  double roofs_end_s = 0;           ///< until this time roofs only, unless they settle earlier
+  double end_s = 0;                 ///< upper bound
+  bool whole_first_visits = false;  ///< every member is visited once even if that exceeds end_s
 };
 
+/// Rounds of the roofs, then one visit to each reference, then rounds of all that have not settled.
 class Rounds {
  public:
-  Rounds(std::size_t members, RoundTimes times);
+  /// The first `roofs` of the members are roofs, the others references.
+  Rounds(std::size_t roofs, std::size_t members, RoundTimes times);
 
-  /// The member to visit at `now_s`: in the members' order in the first round, in a random order in later ones,
-  /// so that periodic disturbances do not always hit the same member. Nothing once the time is over, or when a
-  /// round has ended, `least_s` is past and `converged` returns true.
-  std::optional<std::size_t> next(double now_s, const std::function<bool()>& converged);
+  /// The member to visit at `now_s`: in the members' order at first, in a random order in later rounds, so that
+  /// periodic disturbances do not always hit the same member. Members for which `settled` is true are passed over.
+  /// Nothing once the time is over or all have settled.
+  std::optional<std::size_t> next(double now_s, const std::function<bool(std::size_t)>& settled);
 
   /// Changes the end.
   void end_at(double end_s) { times_.end_s = end_s; }
 
+  bool in_first_visits() const { return completed_ == 0 || phase_ == Phase::references; }
+  /// Whether the roofs' rounds are over and every reference has been visited.
+  bool visited_all() const { return phase_ == Phase::all; }
   std::int64_t completed() const { return completed_; }  ///< rounds
-  std::size_t place() const { return place_; }           ///< how many have been visited in this round
 
  private:
+  enum class Phase : std::uint8_t { roofs, references, all };
+
+  std::optional<std::size_t> pick(const std::function<bool(std::size_t)>& settled);
+  void begin_round();
+  void begin(Phase phase);
+
   RoundTimes times_;
-  std::vector<std::size_t> order_;
-  std::size_t place_ = 0;
+  std::size_t roofs_, members_;
+  Phase phase_ = Phase::roofs;
+  std::vector<std::size_t> order_;  ///< of this round
+  std::size_t place_ = 0;           ///< in it
   std::int64_t completed_ = 0;
   std::mt19937_64 random_{1};
 };

@@ -5,7 +5,6 @@
 
 #include <cmath>
 
-#include "measure/rounds.hpp"
 #include "measure/statistics.hpp"
 #include "sampler_series.hpp"
 
@@ -103,42 +102,6 @@ TEST(Slowdowns, IsTheShareOfSlowedRoundsAtTheMost) {
   slowdowns.add(fast_plateau(std::vector{round_of(1, 1), round_of(1.5, 2)}));
   slowdowns.add(fast_plateau(std::vector{round_of(1, 3), round_of(1, 4)}));
   EXPECT_DOUBLE_EQ(slowdowns.slowed_share(), 0.25 + 2 * std::sqrt(0.25 * 0.75 / 4));
-}
-
-TEST(Rounds, VisitEveryoneOnceARoundInChangingOrder) {
-  Rounds rounds(5, {.least_s = 0, .end_s = 100});
-  const auto never = [] { return false; };
-  std::vector<std::vector<std::size_t>> orders(4);
-  for (std::vector<std::size_t>& order : orders) {
-    for (int i = 0; i < 5; ++i) order.push_back(rounds.next(1, never).value());
-  }
-  EXPECT_EQ(orders[0], (std::vector<std::size_t>{0, 1, 2, 3, 4}));
-  EXPECT_TRUE(orders[1] != orders[0] || orders[2] != orders[0]);
-  for (std::vector<std::size_t>& order : orders) {
-    std::sort(order.begin(), order.end());
-    EXPECT_EQ(order, (std::vector<std::size_t>{0, 1, 2, 3, 4}));
-  }
-  EXPECT_EQ(rounds.completed(), 3);
-  EXPECT_FALSE(rounds.next(100, never)) << "the time is over";
-}
-
-TEST(Rounds, FinishTheFirstOneWhereThatIsAskedFor) {
-  const auto never = [] { return false; };
-  Rounds rounds(3, {.least_s = 0, .end_s = 1, .whole_first_round = true});
-  for (const double late : {0.0, 2.0, 3.0}) EXPECT_TRUE(rounds.next(late, never));
-  EXPECT_FALSE(rounds.next(4, never));
-  Rounds cut(3, {.least_s = 0, .end_s = 1});
-  EXPECT_TRUE(cut.next(0, never));
-  EXPECT_FALSE(cut.next(2, never));
-}
-
-TEST(Rounds, EndBetweenTwoRoundsOnceSettledAndNotTooEarly) {
-  Rounds rounds(2, {.least_s = 10, .end_s = 100});
-  const auto always = [] { return true; };
-  for (int i = 0; i < 3; ++i) EXPECT_TRUE(rounds.next(5, always));
-  EXPECT_TRUE(rounds.next(20, always)) << "in the middle of a round";
-  EXPECT_FALSE(rounds.next(20, always));
-  EXPECT_FALSE(Rounds(0, {.least_s = 0, .end_s = 100}).next(1, always)) << "nobody is there";
 }
 
 }  // namespace

@@ -130,12 +130,11 @@ struct Calibration {
 Calibration calibrate_in_rounds(SharedHost& machine) {
   std::vector<std::vector<Round>> rounds(kMembers);
   Calibration found{.plateaus = std::vector<FastPlateau>(kMembers)};
-  const auto converged = [&] {
-    return std::all_of(found.plateaus.begin(), found.plateaus.end(),
-                       [&](const FastPlateau& plateau) { return plateau.reached(found.share); });
+  const auto settled = [&](std::size_t member) {
+    return machine.now() >= 20 && found.plateaus[member].reached(found.share);
   };
-  Rounds order(kMembers, {.least_s = 20, .end_s = 55});
-  while (const auto member = order.next(machine.now(), converged)) {
+  Rounds order(kMembers, kMembers, {.roofs_end_s = 55, .end_s = 55});
+  while (const auto member = order.next(machine.now(), settled)) {
     // The others of some thirty probes are visited in between: their time passes, and they tell nothing here.
     Samples samples = machine.visit(*member);
     for (int other = 0; other < 3; ++other) machine.visit(*member);
