@@ -59,7 +59,7 @@ Check audit_limit(double value, const Interval& ci95, const std::optional<Limit>
 inline constexpr std::string_view kLimitCheck = "under the hardware's limit";
 
 /// The amount of a bandwidth must be the bytes of the work model, and their share of writes that of the pattern
-/// (read 0, triad 1/3, copy 1/2, write 1): a triad counted as two streams is a third too low. The amount of a
+/// (write_share()): a triad counted as two streams is a third too low. The amount of a
 /// compute rate must be the operations of the work model. not_run for overheads and latencies.
 Check audit_accounting(const Ceiling& ceiling, const Work& work);
 inline constexpr std::string_view kAccountingCheck = "counted by the work model";

@@ -60,10 +60,16 @@ std::optional<double> write_share(Pattern pattern) {
   switch (pattern) {
     case Pattern::read:
       return 0.0;
+    case Pattern::read4_write1:
+      return 1.0 / 5.0;
     case Pattern::triad:
       return 1.0 / 3.0;
     case Pattern::copy:
       return 1.0 / 2.0;
+    case Pattern::read1_write2:
+      return 2.0 / 3.0;
+    case Pattern::read1_write4:
+      return 4.0 / 5.0;
     case Pattern::write:
       return 1.0;
     case Pattern::h2d:

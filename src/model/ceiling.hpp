@@ -145,7 +145,7 @@ std::optional<Regime> parse_regime(std::string_view text);
 std::optional<Role> parse_role(std::string_view text);
 std::optional<CheckStatus> parse_check_status(std::string_view text);
 
-/// The share of writes in a pattern's traffic: read 0, triad 1/3, copy 1/2, write 1; nothing for a link's.
+/// The share of writes in a pattern's traffic: 0 for reads, 1/3 for a triad, 1 for writes; nothing for a link's.
 std::optional<double> write_share(Pattern pattern);
 
 /// "byte/s", "FLOP/s", "launch/s" or "access/s".

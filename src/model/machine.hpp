@@ -118,7 +118,7 @@ struct Machine {
   Pipe unit_for(Pipe pipe) const;
 
   /// The burst bandwidth roof at `level` whose share of writes is nearest to that of `traffic`
-  /// (read 0, triad 1/3, copy 1/2, write 1; the higher ceiling on a tie), or null when none was measured.
+  /// (write_share(); the higher ceiling on a tie), or null when none was measured.
   const Ceiling* bandwidth(Level level, const Traffic& traffic) const;
 
   /// The highest bandwidth ceiling at `level`: the slope of a chart. Null if none was measured.

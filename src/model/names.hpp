@@ -34,8 +34,20 @@ enum class Pipe : std::uint8_t {
 /// what collectives use, of any kind.
 enum class Level : std::uint8_t { hbm, dram, l3, l2, l1, shared, pcie, nvlink, network };
 
-/// Access pattern of a bandwidth probe. h2d, d2h and duplex (both directions at once) belong to links.
-enum class Pattern : std::uint8_t { read, write, copy, triad, h2d, d2h, duplex };
+/// Access pattern of a bandwidth probe. A copy reads as much as it writes, a triad twice as much; read4_write1 and its
+/// kin are mixes of that many bytes each. h2d, d2h and duplex (both directions at once) belong to links.
+enum class Pattern : std::uint8_t {
+  read,
+  write,
+  copy,
+  triad,
+  read4_write1,
+  read1_write2,
+  read1_write4,
+  h2d,
+  d2h,
+  duplex
+};
 
 /// The type of a tensor's elements: fp8 is E4M3 (finite, at most 448); int32 holds the sums of int8 products. Those
 /// after int32 are indices, masks and counts of a suite's own kernels; no op computes in them.

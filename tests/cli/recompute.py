@@ -9,7 +9,8 @@ import json
 import math
 import sys
 
-WRITE_SHARE = {"read": 0.0, "triad": 1 / 3, "copy": 1 / 2, "write": 1.0}
+WRITE_SHARE = {"read": 0.0, "read4_write1": 1 / 5, "triad": 1 / 3, "copy": 1 / 2, "read1_write2": 2 / 3,
+               "read1_write4": 4 / 5, "write": 1.0}
 MAIN_MEMORY = {"cpu": "dram", "cuda": "hbm"}
 LAUNCH_CEILINGS = ("launch.graph", "launch.pool", "launch.stream")
 LABELS = {"bandwidth": "memory", "compute": "compute", "overhead": "latency", "latency": "latency"}

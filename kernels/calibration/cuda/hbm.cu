@@ -1,5 +1,5 @@
-// HBM bandwidth: read, write, copy, triad over a set far larger than L2. Bytes are those that the program requests;
-// a GPU's L2 fetches nothing for a line that is written completely.
+// HBM bandwidth: reads, writes and mixes of them over a set far larger than L2. Bytes are those that the program
+// requests; a GPU's L2 fetches nothing for a line that is written completely.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -117,6 +117,33 @@ ProbeCase writing_case(CudaDevice& device, double scale, Pattern pattern, int th
   return made;
 }
 
+/// One stream of reads and one of writes.
+template <int kReads, int kWrites>
+ProbeCase mix_case(CudaDevice& device, double scale, int threads) {
+  const std::int64_t blocks = set_bytes(device, scale) / ((kReads + kWrites) * kVectorBytes * threads);
+  const std::int64_t n = blocks * threads;
+  const std::shared_ptr<Buffer> to = make_arrays(device, n * kWrites, 1, 0).front();
+  const std::shared_ptr<Buffer> from = make_arrays(device, n * kReads, 0, 1).front();
+  ProbeCase made;
+  made.variant =
+      fmt::format("{} x 16 B read and {} written per thread, one stream each, blocks of {}", kReads, kWrites, threads);
+  made.amount = static_cast<double>((kReads + kWrites) * n * kVectorBytes);
+  made.work.bytes[Level::hbm] = {.read = static_cast<double>(kReads * n * kVectorBytes),
+                                 .write = static_cast<double>(kWrites * n * kVectorBytes)};
+  if (kReads == 2 && kWrites == 1) made.work.flops[Pipe::fp32] = 8.0 * static_cast<double>(n);
+  made.working_set_bytes = made.amount;
+  made.instruction = "STG.E.128";
+  made.code = looks_for(mix_kernel<kReads, kWrites>, made.instruction);
+  made.operands = sample_of(device, from);
+  made.run = [=, stream = device.stream()] {
+    mix_kernel<kReads, kWrites><<<static_cast<unsigned>(blocks), threads, 0, stream>>>(
+        static_cast<uint4*>(to->data()), static_cast<const uint4*>(from->data()));
+    check_launch("mixed streaming kernel");
+  };
+  made.verify = [=, &device] { return check_mixed<kReads, kWrites>(device, to->data(), from->data(), n, threads); };
+  return made;
+}
+
 std::optional<ProbeCase> make_read(Device& device, const ProbeRequest& request, int variant) {
   CudaDevice& cuda = as_cuda(device);
   if (request.quick && variant > 1) return std::nullopt;
@@ -127,11 +154,47 @@ std::optional<ProbeCase> make_read(Device& device, const ProbeRequest& request, 
   return std::nullopt;
 }
 
+/// The block of a variant, the likely fastest first; nothing past the last.
+template <std::size_t kCount>
+std::optional<int> block_of(const std::array<int, kCount>& threads, const ProbeRequest& request, int variant) {
+  const auto index = static_cast<std::size_t>(variant);
+  return index < (request.quick ? 1 : kCount) ? std::optional(threads[index]) : std::nullopt;
+}
+
 std::optional<ProbeCase> make_writing(Device& device, const ProbeRequest& request, int variant, Pattern pattern) {
-  constexpr std::array<int, 3> kBlockSizes = {512, 256, 1024};
-  const std::size_t variants = request.quick ? 1 : kBlockSizes.size();
-  if (static_cast<std::size_t>(variant) >= variants) return std::nullopt;
-  return writing_case(as_cuda(device), request.scale, pattern, kBlockSizes[static_cast<std::size_t>(variant)]);
+  const auto threads = block_of(std::array{512, 256, 1024, 128}, request, variant);
+  if (!threads) return std::nullopt;
+  return writing_case(as_cuda(device), request.scale, pattern, *threads);
+}
+
+template <int kReads, int kWrites>
+std::optional<ProbeCase> make_mix(Device& device, const ProbeRequest& request, int variant) {
+  const auto threads = block_of(std::array{1024, 128, 512}, request, variant);
+  if (!threads) return std::nullopt;
+  return mix_case<kReads, kWrites>(as_cuda(device), request.scale, *threads);
+}
+
+/// Three arrays after the two streams, which were 3 % faster on an H100 and 8 % on an H200 (docs/evidence/mixes.md).
+std::optional<ProbeCase> make_triad(Device& device, const ProbeRequest& request, int variant) {
+  if (auto made = make_mix<2, 1>(device, request, variant)) return made;
+  return variant == 3 && !request.quick ? make_writing(device, request, 0, Pattern::triad) : std::nullopt;
+}
+
+std::optional<ProbeCase> make_pattern(Device& device, const ProbeRequest& request, int variant, Pattern pattern) {
+  switch (pattern) {
+    case Pattern::read:
+      return make_read(device, request, variant);
+    case Pattern::read4_write1:
+      return make_mix<4, 1>(device, request, variant);
+    case Pattern::triad:
+      return make_triad(device, request, variant);
+    case Pattern::read1_write2:
+      return make_mix<1, 2>(device, request, variant);
+    case Pattern::read1_write4:
+      return make_mix<1, 4>(device, request, variant);
+    default:
+      return make_writing(device, request, variant, pattern);
+  }
 }
 
 /// Two transfers per cycle of the memory clock, for every DDR-like GPU memory.
@@ -149,15 +212,15 @@ Probe hbm_probe(Pattern pattern) {
   // An H200 reaches 0.97 for reads, and 0.88 to 0.91 with writes.
   probe.least_of_limit = 0.8;
   probe.make = [pattern](Device& device, const ProbeRequest& request, int variant) {
-    return pattern == Pattern::read ? make_read(device, request, variant)
-                                    : make_writing(device, request, variant, pattern);
+    return make_pattern(device, request, variant, pattern);
   };
   probe.limit = memory_limit;
   return probe;
 }
 
 const ProbeRegistrar kRegistrar({hbm_probe(Pattern::read), hbm_probe(Pattern::write), hbm_probe(Pattern::copy),
-                                 hbm_probe(Pattern::triad)});
+                                 hbm_probe(Pattern::triad), hbm_probe(Pattern::read4_write1),
+                                 hbm_probe(Pattern::read1_write2), hbm_probe(Pattern::read1_write4)});
 
 }  // namespace
 }  // namespace roofline::hbm_cuda

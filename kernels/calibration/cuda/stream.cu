@@ -12,17 +12,22 @@
 namespace roofline {
 namespace {
 
-constexpr float kTriadScalar = 0.4f;
-
-__device__ float4 triad(float4 b, float4 c) {
-  return make_float4(fmaf(kTriadScalar, c.x, b.x), fmaf(kTriadScalar, c.y, b.y), fmaf(kTriadScalar, c.z, b.z),
-                     fmaf(kTriadScalar, c.w, b.w));
-}
-
 __device__ bool same_bits(uint4 a, uint4 b) { return a.x == b.x && a.y == b.y && a.z == b.z && a.w == b.w; }
 
-__device__ uint4 bits(float4 v) {
-  return make_uint4(__float_as_uint(v.x), __float_as_uint(v.y), __float_as_uint(v.z), __float_as_uint(v.w));
+/// A thread per written vector, unlike mix_kernel.
+template <int kReads, int kWrites>
+__global__ void wrong_mix_kernel(const uint4* out, const uint4* from, std::int64_t n, int threads,
+                                 unsigned long long* wrong) {
+  unsigned long long own = 0;
+  const std::int64_t stride = std::int64_t{gridDim.x} * blockDim.x;
+  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n * kWrites; i += stride) {
+    const std::int64_t block = i / (std::int64_t{kWrites} * threads);
+    const int w = static_cast<int>(i / threads % kWrites);
+    uint4 in[kReads];
+    for (int r = 0; r < kReads; ++r) in[r] = from[(block * kReads + r) * threads + i % threads];
+    own += same_bits(out[i], mixed<kReads, kWrites>(in, w)) ? 0 : 1;
+  }
+  atomicAdd(wrong, own);
 }
 
 __global__ void wrong_kernel(Expect expect, const uint4* out, const uint4* b, const uint4* c, std::int64_t n,
@@ -79,6 +84,22 @@ __global__ void triad_kernel(float4* __restrict__ a, const float4* __restrict__ 
   const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i < n) __stcs(a + i, triad(__ldcs(b + i), __ldcs(c + i)));
 }
+
+template <int kReads, int kWrites>
+std::optional<std::string> check_mixed(CudaDevice& device, const void* out, const void* from, std::int64_t n,
+                                       int threads) {
+  const unsigned long long wrong = counted(device, [&](unsigned blocks, unsigned long long* counter) {
+    wrong_mix_kernel<kReads, kWrites><<<blocks, 512, 0, device.stream()>>>(
+        static_cast<const uint4*>(out), static_cast<const uint4*>(from), n, threads, counter);
+  });
+  if (wrong == 0) return std::nullopt;
+  return fmt::format("{} of {} 16-byte elements are wrong", wrong, n * kWrites);
+}
+
+template std::optional<std::string> check_mixed<4, 1>(CudaDevice&, const void*, const void*, std::int64_t, int);
+template std::optional<std::string> check_mixed<2, 1>(CudaDevice&, const void*, const void*, std::int64_t, int);
+template std::optional<std::string> check_mixed<1, 2>(CudaDevice&, const void*, const void*, std::int64_t, int);
+template std::optional<std::string> check_mixed<1, 4>(CudaDevice&, const void*, const void*, std::int64_t, int);
 
 std::optional<std::string> check_written(CudaDevice& device, Expect expect, const void* out, const void* b,
                                          const void* c, std::int64_t n) {

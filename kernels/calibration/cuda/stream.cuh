@@ -46,6 +46,51 @@ __global__ void copy_kernel(uint4* __restrict__ to, const uint4* __restrict__ fr
 __global__ void triad_kernel(float4* __restrict__ a, const float4* __restrict__ b, const float4* __restrict__ c,
                              std::int64_t n);
 
+/// b + 0.4 c.
+__device__ inline float4 triad(float4 b, float4 c) {
+  return make_float4(fmaf(0.4f, c.x, b.x), fmaf(0.4f, c.y, b.y), fmaf(0.4f, c.z, b.z), fmaf(0.4f, c.w, b.w));
+}
+
+__device__ inline uint4 bits(float4 v) {
+  return make_uint4(__float_as_uint(v.x), __float_as_uint(v.y), __float_as_uint(v.z), __float_as_uint(v.w));
+}
+
+/// The w-th vector that is written for the vectors that were read.
+template <int kReads, int kWrites>
+__device__ uint4 mixed(const uint4 (&in)[kReads], int w) {
+  if constexpr (kReads == 2 && kWrites == 1) {
+    const auto number = [](uint4 v) {
+      return make_float4(__uint_as_float(v.x), __uint_as_float(v.y), __uint_as_float(v.z), __uint_as_float(v.w));
+    };
+    return bits(triad(number(in[0]), number(in[1])));
+  } else {
+    uint4 sum = make_uint4(w, w, w, w);
+#pragma unroll
+    for (int r = 0; r < kReads; ++r) {
+      sum = make_uint4(sum.x + in[r].x, sum.y + in[r].y, sum.z + in[r].z, sum.w + in[r].w);
+    }
+    return sum;
+  }
+}
+
+/// kReads vectors of one stream to kWrites of another, per thread: the vectors of a block are adjacent in both, so that
+/// memory sees one stream of each direction, whatever the mix. Two to one is a triad whose operands alternate.
+template <int kReads, int kWrites>
+__global__ void mix_kernel(uint4* __restrict__ to, const uint4* __restrict__ from) {
+  const std::int64_t block = blockIdx.x;
+  uint4 in[kReads];
+#pragma unroll
+  for (int r = 0; r < kReads; ++r) in[r] = __ldcs(from + (block * kReads + r) * blockDim.x + threadIdx.x);
+#pragma unroll
+  for (int w = 0; w < kWrites; ++w)
+    __stcs(to + (block * kWrites + w) * blockDim.x + threadIdx.x, mixed<kReads, kWrites>(in, w));
+}
+
+/// Why some of what `n` threads of mix_kernel wrote, in blocks of `threads`, is wrong; nothing if none is.
+template <int kReads, int kWrites>
+std::optional<std::string> check_mixed(CudaDevice& device, const void* out, const void* from, std::int64_t n,
+                                       int threads);
+
 /// Why some of the `n` vectors of `out` differ from the result of write_kernel, copy_kernel (from b) or
 /// triad_kernel (of b and c); nothing if none does.
 enum class Expect { written, copied, triad };

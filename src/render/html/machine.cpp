@@ -30,7 +30,7 @@ std::string check_mark(const Audit& audit, const std::string& name) {
   for (const Check& check : audit.checks) {
     if (check.name != name) continue;
     if (check.status == CheckStatus::fail) return "<b class=\"warn\">fail</b>";
-    if (check.status == CheckStatus::provisional) return "open";
+    if (check.status == CheckStatus::provisional) return "provisional";
     return check.status == CheckStatus::pass ? "\u00b7" : kAbsent;
   }
   return {};
