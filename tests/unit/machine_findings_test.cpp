@@ -155,7 +155,7 @@ TEST(MachineFindings, SetsThatTheCacheMayHoldAreNamedWithTheirSize) {
   leave_open(machine.ceilings[0], 1);
   machine.ceilings[1].audit.checks.push_back(audit_working_set(3.2e9, {503e6}, std::nullopt, kPastLastLevel));
   EXPECT_THAT(machine_findings(machine),
-              ElementsAre(finding(FindingKind::provisional_ceilings, "hbm.write is", "6.36 x"),
+              ElementsAre(finding(FindingKind::provisional_ceilings, "hbm.write is", "6.362 x"),
                           finding(FindingKind::provisional_ceilings, "hbm.read is")));
 }
 

@@ -130,8 +130,10 @@ struct Calibration {
 Calibration calibrate_in_rounds(SharedHost& machine) {
   std::vector<std::vector<Round>> rounds(kMembers);
   Calibration found{.plateaus = std::vector<FastPlateau>(kMembers)};
-  const auto settled = [&](std::size_t member) {
-    return machine.now() >= 20 && found.plateaus[member].reached(found.share);
+  // They are slowed by the same causes, so that they settle together.
+  const auto settled = [&](std::size_t) {
+    return machine.now() >= 20 && std::all_of(found.plateaus.begin(), found.plateaus.end(),
+                                              [&](const FastPlateau& plateau) { return plateau.reached(found.share); });
   };
   Rounds order(kMembers, kMembers, {.roofs_end_s = 55, .end_s = 55});
   while (const auto member = order.next(machine.now(), settled)) {
