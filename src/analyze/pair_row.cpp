@@ -6,10 +6,13 @@
 
 #include "host/host.hpp"
 #include "model/error.hpp"
+#include "report/roof_share.hpp"
 
 namespace roofline {
 namespace {
 
+/// Times the usual duration, for a row whose interval would allow no conclusions.
+constexpr double kPatience = 2.5;
 constexpr double kRoomForRows = 4;  // times its working set: the next row needs memory too
 /// Of a probe's block beside one long launch: several slices of a hypervisor's scheduler.
 constexpr double kLongestProbeBlockS = 0.1;
@@ -20,6 +23,8 @@ PairOptions pair_options(const SamplerOptions& sampler) {
   PairOptions options;
   options.max_time_s = std::clamp(sampler.max_time_s, 0.05, 1.0);
   options.min_time_s = std::min(options.min_time_s, options.max_time_s);
+  options.patience_s = kPatience * options.max_time_s;
+  options.wide = kWidestInterval;
   return options;
 }
 

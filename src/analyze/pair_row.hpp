@@ -12,8 +12,8 @@
 
 namespace roofline {
 
-/// How long a row is paired: its own time limit, at most a second, and at most five seconds for launches so long that
-/// six pairs take more.
+/// How long a row is paired: its own time limit, at most a second, 2.5 times as long while the interval is too wide for
+/// conclusions, and at most five seconds for launches so long that six pairs take more.
 PairOptions pair_options(const SamplerOptions& sampler);
 
 class RowPairs {

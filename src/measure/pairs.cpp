@@ -44,6 +44,11 @@ bool converged(std::span<const double> ratios, const PairOptions& options) {
   return now.ratio - now.ci95.low <= room && now.ci95.high - now.ratio <= room;
 }
 
+bool is_wide(std::span<const double> ratios, const PairOptions& options) {
+  const PairedRatio now = summarize_pairs(ratios);
+  return !(now.ci95.width() <= options.wide * now.ratio);
+}
+
 /// Whether to end, at that number of ratios and that time. An interval is computed once per tenth more pairs.
 class Stop {
  public:
@@ -52,7 +57,8 @@ class Stop {
   bool now(std::span<const double> ratios, double elapsed_s) {
     const auto n = static_cast<std::int64_t>(ratios.size());
     if (elapsed_s >= options_.longest_s || n >= options_.max_pairs) return true;
-    if (n >= kFewestForInterval && elapsed_s >= options_.max_time_s) return true;
+    if (n >= kFewestForInterval && elapsed_s >= options_.max_time_s)
+      return elapsed_s >= options_.patience_s || !is_wide(ratios, options_);
     if (n < next_look_ || elapsed_s < options_.min_time_s) return false;
     next_look_ = n + std::max<std::int64_t>(1, n / 10);
     return converged(ratios, options_);

@@ -25,8 +25,10 @@ struct PairedSide {
 struct PairOptions {
   double block_s = 4e-3;    ///< least duration of a block; a longer launch is a block by itself
   double min_time_s = 0.1;  ///< wall time of all blocks at least, and
-  double max_time_s = 0.5;  ///< at most, if there are kFewestForInterval pairs by then;
-  double longest_s = 5;     ///< at most in any case: no pairs if that is too short for kFewestForInterval
+  double max_time_s = 0.5;  ///< at most, if there are kFewestForInterval pairs by then,
+  double patience_s = 0.5;  ///< or at most this while their interval is wider than `wide` times the ratio;
+  double wide = 0.1;
+  double longest_s = 5;  ///< at most in any case: no pairs if that is too short for kFewestForInterval
   std::int64_t max_pairs = 4000;
   double relative_half_width = 0.005;  ///< of the ratio's interval, at which it ends earlier
 };

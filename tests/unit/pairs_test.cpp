@@ -101,6 +101,18 @@ Found simulate_pairs(double launch_s, double ratio, double slowest, double chang
   return found;
 }
 
+TEST(Pairs, AWideIntervalGetsMoreTime) {
+  const auto pairs_of = [](double slowest, double patience_s) {
+    WanderingMachine machine(slowest, 0.03, 1);
+    return sample_pairs(
+               machine.kernel(0.04), machine.kernel(0.004), [&] { return machine.now(); }, [] { return false; },
+               {.max_time_s = 0.6, .patience_s = patience_s})
+        .value();
+  };
+  EXPECT_GT(pairs_of(0.3, 3).pairs, pairs_of(0.3, 0.6).pairs);
+  EXPECT_EQ(pairs_of(1, 3).pairs, pairs_of(1, 0.6).pairs) << "a steady machine needs none";
+}
+
 TEST(PairsEvidence, ASpeedThatWandersByAThirdCancelsOut) {
   for (const double launch_s : {20e-6, 3e-3, 40e-3, 0.3}) {
     for (const double change_s : {0.05, 1.0, 30.0}) {
