@@ -6,8 +6,7 @@
 // set is therefore 0.4 of L2, where they are 5 %; past half of L2 lines of the farther partition miss.
 //
 // l2.copy gives each block its own part. Blocks that copy the same lines synchronise while a launch lasts: more and
-// more of their requests are merged, and the rate grows with the length of the launch. On an H100 twice the work
-// took 1.79 x the time.
+// more of their requests are merged, and the rate grows with the length of the launch.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -148,9 +147,9 @@ ProbeCase writing_case(CudaDevice& device, int blocks_per_sm, double scale) {
   const std::int64_t wanted = kCopy ? 4 * kBytes / kArrays : kBytes;
   const Walk walk = plan_walk(device, walked, blocks_per_sm, kThreads * kInFlight, wanted, scale);
   const std::uint32_t apart = kCopy ? walk.vectors : 0;
-  // One buffer, so that both arrays have the same relative alignment each time: on an H200 the rate depends on it,
-  // 8.3 to 8.7 TB/s with two buffers.
-  const std::shared_ptr<Buffer> to = shared_buffer(device, bytes * kArrays);
+  // One buffer, and the same each time: the rate depends on where its pages are. On an H200 two buffers gave 8.3 to 8.7
+  // TB/s, and on an H100 twice the work in other pages took 1.79 to 1.97 x the time.
+  const std::shared_ptr<Buffer> to = device.scratch(static_cast<std::size_t>(bytes * kArrays));
   const std::shared_ptr<Buffer> sums = shared_buffer(device, std::int64_t{walk.blocks} * (kThreads / 32) * 4);
   const auto source = [to, bytes] {
     return kCopy ? reinterpret_cast<const uint4*>(static_cast<const std::byte*>(to->data()) + bytes) : nullptr;

@@ -47,6 +47,7 @@ struct CudaDevice::State {
   EnergyMeter energy;
   DeviceInfo info;
   Stream stream;
+  std::shared_ptr<Buffer> scratch;
   std::unique_ptr<CublasHandle> cublas;                         // after the stream: it must go before it
   std::map<int, std::unique_ptr<CudaDevice>> others;            ///< by rank
   std::map<int, std::unique_ptr<Communicators>> communicators;  ///< by the number of ranks; they go before the others
@@ -76,6 +77,14 @@ CublasHandle& CudaDevice::cublas() {
   const CurrentDevice guard(properties().index);
   if (!state_->cublas) state_->cublas = std::make_unique<CublasHandle>(stream());
   return *state_->cublas;
+}
+
+std::shared_ptr<Buffer> CudaDevice::scratch(std::size_t bytes) {
+  if (state_->scratch == nullptr || state_->scratch->size() < bytes) {
+    state_->scratch.reset();
+    state_->scratch = allocate(bytes);
+  }
+  return state_->scratch;
 }
 
 int CudaDevice::ranks() const {

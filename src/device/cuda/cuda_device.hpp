@@ -73,6 +73,9 @@ class CudaDevice final : public Device {
   const Nvml* nvml() const;
   /// The cuBLAS of this device, made at first use. Throws Error where the library is missing.
   CublasHandle& cublas();
+  /// Memory of at least that size, the same pages from one call to the next: the rate of a set in L2 depends on where
+  /// its pages are. It holds what was left in it. Throws as allocate() does.
+  std::shared_ptr<Buffer> scratch(std::size_t bytes);
   /// Of the first `ranks` ranks, made at first use. Throws Error where NCCL is missing.
   Communicators& communicators(int ranks);
 
