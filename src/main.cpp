@@ -53,8 +53,8 @@ ExitCode guarded(const Work& work) {
   } catch (const std::system_error& error) {
     const bool no_thread = error.code() == std::errc::resource_unavailable_try_again;
     print_problem({"system", std::string("system error: ") + error.what(),
-                 no_thread ? "a thread needs more memory or processes: raise the limit (ulimit -v, ulimit -u)" : ""},
-                "roofline: ");
+                   no_thread ? "a thread needs more memory or processes: raise the limit (ulimit -v, ulimit -u)" : ""},
+                  "roofline: ");
     return ExitCode::workload_failed;
   } catch (const std::exception& error) {
     print_problem({"internal", error.what(), "this is a bug; please report it"}, "roofline: ");
