@@ -8,7 +8,7 @@
 
 #include "calibrate/measure_probe.hpp"
 #include "host/host.hpp"
-#include "probe_rate.hpp"
+#include "quick_audit.hpp"
 
 namespace roofline {
 namespace {
@@ -34,13 +34,6 @@ class ComputeProbeTest : public GpuTest {
       return measured;
     }();
     return all;
-  }
-
-  static const Check* check_of(const Ceiling& ceiling, const std::string& name) {
-    for (const Check& check : ceiling.audit.checks) {
-      if (check.name.find(name) != std::string::npos) return &check;
-    }
-    return nullptr;
   }
 };
 

@@ -3,6 +3,7 @@
 
 #include <iostream>
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include "calibrate/measure_probe.hpp"
@@ -20,6 +21,14 @@ inline MeasuredProbe measured_quickly(CudaDevice& device, const Probe& probe) {
   ProbeOutcome outcome = measure_quickly(device, probe);
   if (const auto* reason = std::get_if<std::string>(&outcome)) throw Error(*reason);
   return std::get<MeasuredProbe>(outcome);
+}
+
+/// The first check whose name contains that; null where there is none.
+inline const Check* check_of(const Ceiling& ceiling, std::string_view name) {
+  for (const Check& check : ceiling.audit.checks) {
+    if (check.name.find(name) != std::string::npos) return &check;
+  }
+  return nullptr;
 }
 
 /// The checks that failed, with their details; printed with the value too.

@@ -94,7 +94,10 @@ TEST_F(WrongMemoryProbeTest, AStopEventRecordedAfterAHostSynchronise) {
     }
     return made;
   };
-  EXPECT_THAT(failures(measured_quickly(gpu(), probe).ceiling), HasSubstr(std::string(kDoublingCheck)));
+  const Ceiling ceiling = measured_quickly(gpu(), probe).ceiling;
+  const Check* const check = check_of(ceiling, kDoublingCheck);
+  ASSERT_NE(check, nullptr);
+  EXPECT_NE(check->status, CheckStatus::pass) << check->detail;  // open where the host's times scatter too much to tell
 }
 
 }  // namespace
