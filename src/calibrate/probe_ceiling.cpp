@@ -1,6 +1,8 @@
 // Conversion of a timed case to a ceiling, independent of how it was timed.
 #include "calibrate/probe_ceiling.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "measure/audit.hpp"
@@ -40,6 +42,28 @@ Ceiling described(const Probe& probe, const ProbeCase& made) {
   return ceiling;
 }
 
+/// The limit; where its instructions per cycle are assumed, with the least plausible number of them that the value does
+/// not exceed: two pipes, one, or one instruction in several cycles.
+std::optional<Limit> plausible_limit(const Probe& probe, const Device& device, std::optional<double> core_hz,
+                                     double value) {
+  constexpr double kClockError = 0.01;
+  std::optional<Limit> limit = probe.limit ? probe.limit(device, core_hz) : std::nullopt;
+  if (!limit || !(probe.assumed_issue > 0) || !(value > 0)) return limit;
+  const double measured = probe.assumed_issue * value / limit->value;
+  double issue = probe.assumed_issue;
+  for (const double fewer : {1.0, 1.0 / 2, 1.0 / 4, 1.0 / 8}) {
+    if (fewer < issue && measured <= fewer * (1 + kClockError)) issue = fewer;
+  }
+  if (issue == probe.assumed_issue) return limit;
+  limit->value *= issue / probe.assumed_issue;
+  limit->basis += fmt::format(
+      ", of which {} ({:.2f} instructions per core and cycle measured)",
+      issue == 1 ? "half: one instruction per cycle"
+                 : fmt::format("{:g} %: one instruction in {:g} cycles", 100 * issue / probe.assumed_issue, 1 / issue),
+      measured);
+  return limit;
+}
+
 }  // namespace
 
 Interval rates_of(double amount, const Interval& seconds) { return {amount / seconds.high, amount / seconds.low}; }
@@ -51,7 +75,7 @@ Ceiling ceiling_of(const Probe& probe, Device& device, const ProbeCase& made, do
   ceiling.ci95 = rates_of(made.amount, ci95);
   ceiling.clocks = device.clocks();
   if (core_hz) ceiling.clocks.core_hz = core_hz;
-  if (probe.limit) ceiling.limit = probe.limit(device, core_hz);
+  ceiling.limit = plausible_limit(probe, device, core_hz, ceiling.value);
   return ceiling;
 }
 

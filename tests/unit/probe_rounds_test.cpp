@@ -124,6 +124,25 @@ TEST(ProbeRounds, ARoofAtItsLimitIsBelievedHoweverRestlessTheMachine) {
   EXPECT_EQ(status_of(below.visit(9, 0.8).measured(0.8)->ceiling, kPlateauCheck), CheckStatus::provisional);
 }
 
+TEST(ProbeRounds, ALimitOfAssumedPipesIsTheLeastPlausibleOneAboveTheValue) {
+  const auto limit_at = [](double instructions_per_cycle, double assumed) {
+    Probe probe = probe_of({{.name = "steady", .amount = 1e6 * instructions_per_cycle}});
+    probe.limit = [](const Device&, std::optional<double> core_hz) {
+      return std::optional(Limit{2 * core_hz.value_or(0), "2 per cycle"});
+    };
+    probe.assumed_issue = assumed;
+    ProbeInRounds rounds(probe);
+    return rounds.visit(4).measured(0)->ceiling.limit->value;
+  };
+  EXPECT_DOUBLE_EQ(limit_at(1.9, 2), 2e9);
+  EXPECT_DOUBLE_EQ(limit_at(1.1, 2), 2e9);
+  EXPECT_DOUBLE_EQ(limit_at(1.005, 2), 1e9) << "the clock is known within 1 %";
+  EXPECT_DOUBLE_EQ(limit_at(0.46, 2), 0.5e9) << "one instruction in two cycles";
+  EXPECT_DOUBLE_EQ(limit_at(0.24, 2), 0.25e9);
+  EXPECT_DOUBLE_EQ(limit_at(0.46, 0), 2e9) << "known, not assumed";
+  EXPECT_DOUBLE_EQ(limit_at(2.3, 2), 2e9) << "which the check reports";
+}
+
 TEST(ProbeRounds, DeadCodeIsSuspect) {
   ProbeInRounds probe(probe_of({{"dead", 1e6, [](int, double) { return 1e-3; }}}));
   const Ceiling ceiling = probe.visit(5).measured(0)->ceiling;

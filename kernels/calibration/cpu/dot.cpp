@@ -198,14 +198,15 @@ std::optional<ProbeCase> make(Pipe pipe, Device& device, const ProbeRequest& req
   return probe;
 }
 
+// Cores that issue fewer have one pipe, or issue one such instruction every other cycle, or add the products of pairs
+// on the same pipes; no register reports which.
+constexpr int kPipes = 2;
+
 std::optional<Limit> limit(Pipe pipe, const Device& device, std::optional<double> core_hz) {
 #if defined(__x86_64__)
   const std::vector<DotKernel> kernels = usable_kernels(pipe, as_cpu(device).isa());
   if (!core_hz || kernels.empty()) return std::nullopt;
   const DotKernel& kernel = kernels.front();
-  // Cores that reach half of it have one pipe, or issue one such instruction every other cycle, or add the
-  // products of pairs on the same pipes; no register reports which.
-  constexpr int kPipes = 2;
   const int cores = as_cpu(device).cores();
   const int products = products_of(kernel.step);
   return Limit{.value = *core_hz * cores * kPipes * kernel.lanes * products * 2.0,
@@ -230,6 +231,7 @@ Probe dot_probe(Pipe pipe) {
     return make(pipe, device, request, variant);
   };
   probe.limit = [pipe](const Device& device, std::optional<double> core_hz) { return limit(pipe, device, core_hz); };
+  probe.assumed_issue = kPipes;
   return probe;
 }
 
