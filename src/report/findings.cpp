@@ -98,6 +98,42 @@ Findings where_the_time_is(const std::vector<Verdict>& verdicts, const Report& r
   return found;
 }
 
+bool is_matrix_product(const Point& point) {
+  constexpr std::array<std::string_view, 3> kProducts = {"gemm", "conv2d", "attention"};
+  return std::ranges::find(kProducts, point.workload.op) != kProducts.end();
+}
+
+/// Of floating-point products at training and inference precision: a 16-bit unit, or one that rounds fp32 inputs.
+bool is_product_unit(const Ceiling& ceiling) {
+  const auto pipes = {Pipe::tensor_bf16, Pipe::tensor_fp16, Pipe::tensor_tf32};
+  return ceiling.kind == CeilingKind::compute && ceiling.role == Role::roof && ceiling.regime == Regime::burst &&
+         ceiling.pipe && std::ranges::find(pipes, *ceiling.pipe) != pipes.end();
+}
+
+/// The machine's fastest unit for matrix products, where it is far faster than what limits the products here and none
+/// of them uses any such unit.
+void add_unused_unit(Findings& found, const Report& report) {
+  constexpr double kFarFaster = 1.5;
+  const Ceiling* fastest = nullptr;
+  for (const Ceiling& ceiling : report.machine.ceilings) {
+    if (is_product_unit(ceiling) && (fastest == nullptr || ceiling.value > fastest->value)) fastest = &ceiling;
+  }
+  const Ceiling* used = nullptr;
+  for (const Point* point : timed_points(report)) {
+    const Ceiling* limit = report.machine.find(point->bound.limiting_ceiling, point->bound.regime);
+    if (!is_matrix_product(*point) || limit == nullptr || !limit->pipe) continue;
+    if (is_tensor(*limit->pipe)) return;
+    if (used == nullptr || limit->value > used->value) used = limit;
+  }
+  if (fastest == nullptr || used == nullptr || fastest->value < kFarFaster * used->value) return;
+  const std::string type(to_string(*fastest->pipe));
+  found.push_back({FindingKind::unused_unit, fmt::format("Unused: {} reaches {}, {} times the {} roof of the matrix "
+                                                         "products here. Run them in {} where its precision suffices.",
+                                                         clean_line(fastest->name), rate(fastest->value, fastest->kind),
+                                                         number(fastest->value / used->value, 2),
+                                                         clean_line(used->name), type.substr(type.find('.') + 1))});
+}
+
 /// "Failed: a, b and c."; nothing where no row is meant.
 template <class Meant>
 void add_rows(Findings& found, const Report& report, FindingKind kind, std::string_view what, Meant meant) {
@@ -218,6 +254,7 @@ Findings run_facts(const Report& report) {
   const std::vector<const Point*> points = timed_points(report);
   Findings found = {{FindingKind::row_counts, how_many_ran(report, points.size())}};
   if (!points.empty()) found.push_back({FindingKind::bound_counts, labels(points)});
+  add_unused_unit(found, report);
   append(found, machine_findings(report));
   return found;
 }
@@ -229,6 +266,7 @@ Findings findings(const Report& report) {
   found.push_back({FindingKind::row_counts, how_many_ran(report, points.size())});
   if (!points.empty()) found.push_back({FindingKind::bound_counts, labels(points)});
   append(found, where_the_time_is(verdicts(report), report));
+  add_unused_unit(found, report);
   append(found, machine_findings(report));
   return found;
 }

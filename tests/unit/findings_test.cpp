@@ -36,6 +36,24 @@ TEST(Findings, OfTheSample) {
                           finding(FindingKind::rows_at_roof, "8 of 22")));
 }
 
+TEST(Findings, AUnitForProductsThatNoRowUsesIsNamed) {
+  const auto unused = [](double value, std::string_view limit) {
+    Report report = example::cpu_sample_report();
+    report.machine.ceilings.push_back(example::compute(Pipe::tensor_bf16, value, 2 * value, "a product in 16 cycles"));
+    for (Point& point : report.points)
+      if (point.workload.op == "gemm") point.bound.limiting_ceiling = limit;
+    return text_of(report, FindingKind::unused_unit);
+  };
+  EXPECT_THAT(unused(3.1e12, "fp32"), mentions("tensor.bf16", "3.1 TFLOP/s", "15 times the fp32 roof"));
+  EXPECT_EQ(unused(3.1e12, "tensor.bf16"), "") << "a row uses it";
+  EXPECT_EQ(unused(0.25e12, "fp32"), "") << "hardly faster";
+  EXPECT_EQ(text_of(example::cpu_sample_report(), FindingKind::unused_unit), "") << "the machine has none";
+  Report streams = example::cpu_sample_report();
+  streams.machine.ceilings.push_back(example::compute(Pipe::tensor_bf16, 3.1e12, 6e12, "a product in 16 cycles"));
+  streams.points.resize(4);
+  EXPECT_EQ(text_of(streams, FindingKind::unused_unit), "") << "no products";
+}
+
 TEST(Findings, OfOneKernel) {
   Report report = example::sample_report();
   report.points.resize(1);
