@@ -77,6 +77,7 @@ TEST(HtmlCompress, WhatIsCompressedComesBack) {
 TEST(HtmlText, Escapes) {
   EXPECT_EQ(escape_html("<a href=\"x\" b='y'>&"), "&lt;a href=&quot;x&quot; b=&#39;y&#39;&gt;&amp;");
   EXPECT_EQ(escape_html("\xFF"), "\uFFFD");
+  EXPECT_EQ(html_sentences("`a < b` and `c`, not `d"), "<code>a &lt; b</code> and <code>c</code>, not `d");
 }
 
 TEST(HtmlText, NamesAreIsolatedAndShortened) {

@@ -12,6 +12,19 @@ namespace roofline {
 
 std::string escape_html(std::string_view text) { return escape_xml(clean(text)); }
 
+std::string html_sentences(std::string_view text) {
+  std::string html = escape_html(text);
+  std::size_t at = 0;
+  for (std::size_t open = html.find('`'); open != std::string::npos; open = html.find('`', at)) {
+    const std::size_t close = html.find('`', open + 1);
+    if (close == std::string::npos) break;
+    const std::string code = "<code>" + html.substr(open + 1, close - open - 1) + "</code>";
+    html.replace(open, close + 1 - open, code);
+    at = open + code.size();
+  }
+  return html;
+}
+
 std::string html_isolated(std::string_view name, int columns) {
   constexpr int kToolTipColumns = 1000;
   const std::string line = clean_line(name);

@@ -10,6 +10,9 @@ namespace roofline {
 /// Valid UTF-8, safe as an element's text and in a quoted attribute.
 std::string escape_html(std::string_view text);
 
+/// Sentences of our own: escaped, with what stands between two backticks as code.
+std::string html_sentences(std::string_view text);
+
 /// A name from outside on one line, escaped, shortened to `columns` with the whole name (up to a length that
 /// a tool tip can show) in a title, and isolated, so that a right-to-left name can't reorder what follows.
 std::string html_isolated(std::string_view name, int columns = 56);

@@ -68,7 +68,7 @@ std::string item(const Report& report, const Hotspot& hotspot, double largest_s)
       hotspot.what.empty() || hotspot.evidence.empty()
           ? ""
           : fmt::format("<small>{}</small>", escape_html(hotspot.evidence)),
-      which(report, hotspot), escape_html(hotspot.action));
+      which(report, hotspot), html_sentences(hotspot.action));
 }
 
 }  // namespace

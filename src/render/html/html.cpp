@@ -74,7 +74,7 @@ std::string policy(bool of_program) {
 /// Facts about the run. Warnings are in the header, hotspots in their own section.
 std::string facts_list(const Report& report) {
   std::string items;
-  for (const Finding& fact : run_facts(report)) items += fmt::format("<li>{}</li>\n", escape_html(fact.text));
+  for (const Finding& fact : run_facts(report)) items += fmt::format("<li>{}</li>\n", html_sentences(fact.text));
   return "<section id=\"summary\" aria-label=\"Findings\">\n<ul class=\"findings\">\n" + items + "</ul>\n</section>\n";
 }
 

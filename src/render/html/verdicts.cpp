@@ -36,7 +36,7 @@ std::string kernel_item(const Report& report, const Verdict& verdict) {
       "<li id=\"verdict-{0}\" class=\"v-{1}\"><span class=\"saving\"><b>{2}</b></span><div><p><b>{3}</b> <span "
       "class=\"chip\">{4}</span></p><p>{5} <em>{6}</em></p><small>{7}</small>{8}</div>\n",
       verdict.row, to_string(verdict.kind), gain_text(verdict), html_row_link(report, verdict.row),
-      kind_words(verdict.kind), escape_html(verdict.finding), escape_html(verdict.action),
+      kind_words(verdict.kind), escape_html(verdict.finding), html_sentences(verdict.action),
       escape_html(grounds_text(verdict)), also_list(verdict));
 }
 
