@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyze/choose_implementation.hpp"
+#include "analyze/own_kernels.hpp"
 #include "analyze/row_experiments.hpp"
 #include "device/cpu/cpu_device.hpp"
 #include "device/isolate.hpp"
@@ -52,29 +53,18 @@ class ExperimentWorker {
   std::unique_ptr<Device> all_, one_;
 };
 
-/// Whether a configuration of the same kernel and shape is faster: that one is kept.
-bool is_not_kept(const Suite& suite, const Report& report, std::size_t row) {
-  const SuiteEntry& entry = suite.entries[row];
-  if (!entry.chooses_fastest()) return false;
-  for (std::size_t i = 0; i < report.points.size(); ++i) {
-    const SuiteEntry& other = suite.entries[i];
-    const bool same = other.kernel == entry.kernel && other.workload.dtype == entry.workload.dtype &&
-                      other.workload.shape == entry.workload.shape && other.workload.cache == entry.workload.cache;
-    if (same && report.points[i].time && report.points[i].time->median < report.points[row].time->median) return true;
-  }
-  return false;
-}
 }  // namespace
 
 std::vector<std::size_t> rows_for_experiments(const Suite& suite, const Report& report) {
   std::vector<std::size_t> rows;
   if (report.machine.device.kind != DeviceKind::cpu) return rows;
+  const std::vector<bool> dropped = slower_configurations(suite, report);
   for (const Verdict& verdict : verdicts(report)) {
     const Point& point = report.points[verdict.row];
     const bool by_rate_alone =
         verdict.rule == "no-vectors" || verdict.rule == "one-core" || verdict.rule == "arithmetic-beside";
     if (point.counters || (verdict.kind != VerdictKind::unknown && !by_rate_alone)) continue;
-    if (!is_not_kept(suite, report, verdict.row)) rows.push_back(verdict.row);
+    if (!dropped[verdict.row]) rows.push_back(verdict.row);
   }
   return rows;
 }

@@ -20,6 +20,9 @@ namespace {
 using Choice =
     std::tuple<const KernelSpec*, DType, std::vector<std::pair<std::string, std::int64_t>>, CacheMode, std::uint64_t>;
 
+/// The timed rows of each choice, the fastest first.
+using Choices = std::map<Choice, std::vector<std::size_t>>;
+
 /// "3.1 % (2.9 to 3.4 %) faster than block=128"; without the interval if one of the two has none.
 std::string lead_over(const Point& fastest, const Point& next) {
   const auto percent = [](double slower, double faster) { return 100 * (slower / faster - 1); };
@@ -29,6 +32,30 @@ std::string lead_over(const Point& fastest, const Point& next) {
       std::isfinite(low) && std::isfinite(high) ? fmt::format(" ({:.1f} to {:.1f} %)", low, high) : "";
   return fmt::format("{:.1f} %{} faster than {}", percent(next.time->median, fastest.time->median), interval,
                      next.workload.implementation);
+}
+
+Choices ranked_choices(const Suite& suite, const Report& report) {
+  Choices choices;
+  for (std::size_t i = 0; i < report.points.size(); ++i) {
+    const SuiteEntry& entry = suite.entries[i];
+    if (!entry.chooses_fastest() || !report.points[i].time) continue;
+    const Workload& w = entry.workload;
+    choices[{entry.kernel.get(), w.dtype, w.shape.extents(), w.cache, w.seed}].push_back(i);
+  }
+  for (auto& [choice, rows] : choices) {
+    std::sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) {
+      return report.points[a].time->median < report.points[b].time->median;
+    });
+  }
+  return choices;
+}
+
+/// Of `rows` rows, those that are in a choice and not its fastest.
+std::vector<bool> all_but_fastest(const Choices& choices, std::size_t rows) {
+  std::vector<bool> slower(rows);
+  for (const auto& [choice, ranked] : choices)
+    for (std::size_t i = 1; i < ranked.size(); ++i) slower[ranked[i]] = true;
+  return slower;
 }
 
 }  // namespace
@@ -61,26 +88,20 @@ void take_counted_work(const Suite& suite, Report& report) {
   }
 }
 
+std::vector<bool> slower_configurations(const Suite& suite, const Report& report) {
+  return all_but_fastest(ranked_choices(suite, report), report.points.size());
+}
+
 void keep_fastest(const Suite& suite, Report& report) {
-  std::map<Choice, std::vector<std::size_t>> choices;
-  for (std::size_t i = 0; i < report.points.size(); ++i) {
-    const SuiteEntry& entry = suite.entries[i];
-    if (!entry.chooses_fastest() || !report.points[i].time) continue;
-    const Workload& w = entry.workload;
-    choices[{entry.kernel.get(), w.dtype, w.shape.extents(), w.cache, w.seed}].push_back(i);
-  }
-  std::vector<bool> dropped(report.points.size());
-  for (auto& [choice, rows] : choices) {
-    std::sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) {
-      return report.points[a].time->median < report.points[b].time->median;
-    });
+  const Choices choices = ranked_choices(suite, report);
+  const std::vector<bool> dropped = all_but_fastest(choices, report.points.size());
+  for (const auto& [choice, rows] : choices) {
     const Point& fastest = report.points[rows[0]];
     std::string note = fmt::format("{}: {} is the fastest of {}", fastest.workload.label,
                                    fastest.workload.implementation, rows.size());
     if (rows.size() > 1) note += fmt::format(", {}", lead_over(fastest, report.points[rows[1]]));
     if (rows.size() > 2) note += fmt::format(", {}", lead_over(fastest, report.points[rows.back()]));
     report.notes.push_back(note);
-    for (std::size_t i = 1; i < rows.size(); ++i) dropped[rows[i]] = true;
   }
   std::vector<Point> kept;
   for (std::size_t i = 0; i < report.points.size(); ++i) {

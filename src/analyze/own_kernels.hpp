@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "config/suite.hpp"
 #include "report/report.hpp"
@@ -18,6 +19,10 @@ void compile_own_kernels(const Suite& suite, const std::string& architecture,
 /// Sets the counted operations, and a bound from them, for rows of kernels that do not state their operations. Rows
 /// must be those of the suite's entries, in order.
 void take_counted_work(const Suite& suite, Report& report);
+
+/// For each row, whether another configuration of its kernel at the same shape was faster. Rows must be those of the
+/// suite's entries, in order.
+std::vector<bool> slower_configurations(const Suite& suite, const Report& report);
 
 /// Among configurations, keeps the fastest for each shape, and failed ones; a note states the difference. Rows must
 /// be those of the suite's entries, in order, and no longer are afterwards.
