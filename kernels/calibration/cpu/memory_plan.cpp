@@ -11,6 +11,7 @@
 
 #include "device/cpu/cpu_device.hpp"
 #include "kernels/calibration/cpu/stream_set.hpp"
+#include "measure/audit.hpp"
 
 namespace roofline {
 namespace {
@@ -28,7 +29,6 @@ constexpr double kPastOthers = 1.5;
 // read 2.3 times as fast as memory, of 8 times 9 % faster, of 16 times 2 %, of 32 times equally fast
 // (docs/method.md). 32 times is used if that is at most an eighth of the free memory.
 constexpr double kCold = 32;
-constexpr double kAlmostCold = 16;
 constexpr double kOfFreeMemory = 1.0 / 8, kMostOfFreeMemory = 1.0 / 2;
 // Virtual machines may report a slice of a shared last-level cache, or one cache where each core has its own.
 constexpr double kLeastDram = 128 * kMebibyte;
@@ -123,7 +123,7 @@ double dram_bytes(const PlannedMachine& machine) {
   if (cached <= 0) return least;
   double bytes = kOfFreeMemory * machine.free_memory_bytes;
   if (machine.measured_cache_bytes) {
-    const double wanted = std::max(kAlmostCold * *machine.measured_cache_bytes, kPast * cached);
+    const double wanted = std::max(kPastLastLevel * *machine.measured_cache_bytes, kPast * cached);
     bytes = std::max(bytes, std::min(wanted, kMostOfFreeMemory * machine.free_memory_bytes));
   }
   return std::clamp(bytes, least, std::max(kCold * cached, kColdDram));
@@ -185,13 +185,14 @@ DramPlan plan_dram(const PlannedMachine& machine, int threads, Pattern pattern) 
 }
 
 bool needs_measured_caches(const PlannedMachine& machine) {
-  return !machine.measured_cache_bytes && dram_bytes(machine) < kAlmostCold * most_cached(machine);
+  return !machine.measured_cache_bytes && dram_bytes(machine) < kPastLastLevel * most_cached(machine);
 }
 
 std::vector<double> plan_sweep(const PlannedMachine& machine) {
   // From 8 KiB per thread, well inside any L1, to past the last-level cache.
   const double first = std::max(16 * kKiB, 8 * kKiB * static_cast<double>(machine.cpus.size()));
-  const double last = std::min(std::max(kPast * most_cached(machine), 512 * kMebibyte), machine.free_memory_bytes / 2);
+  const double last =
+      std::min(std::max(kPast * most_cached(machine), 512 * kMebibyte), kMostOfFreeMemory * machine.free_memory_bytes);
   std::vector<double> sizes;
   for (int index = 0; first < last && (sizes.empty() || sizes.back() < last); ++index) {
     sizes.push_back(std::min(last, first * std::exp2(index / kPointsPerOctave)));
