@@ -80,21 +80,21 @@ std::string under_load(const Machine& machine, const Ceilings& ceilings) {
                      longer ? ", or for longer: " : "", longer ? for_longer(machine, ceilings) : "");
 }
 
-bool may_be_cached(const Ceiling& ceiling) {
-  return std::ranges::any_of(ceiling.audit.checks, [](const Check& check) {
+/// The check of a working set that is not many times the caches; null where it is, or is unknown.
+const Check* partly_cached_set(const Ceiling& ceiling) {
+  const auto found = std::ranges::find_if(ceiling.audit.checks, [](const Check& check) {
     return check.name == kWorkingSetCheck && check.status == CheckStatus::provisional;
   });
+  return found == ceiling.audit.checks.end() ? nullptr : &*found;
 }
 
-/// Main memory's roofs whose sets are not many times the caches.
+/// Main memory's roofs with such sets.
 std::string partly_cached(const Ceilings& ceilings) {
-  const auto& checks = ceilings.front()->audit.checks;
-  const auto check =
-      std::ranges::find_if(checks, [](const Check& one) { return one.name == std::string(kWorkingSetCheck); });
   return fmt::format(
       "{} {} provisional: part of the data may stay in the cache (working set {}). `roofline calibrate` with "
       "`sweep.read` measures what the cache holds; more free memory allows larger sets.",
-      names_of(ceilings), ceilings.size() == 1 ? "is" : "are", clean_line(check->detail));
+      names_of(ceilings), ceilings.size() == 1 ? "is" : "are",
+      clean_line(partly_cached_set(*ceilings.front())->detail));
 }
 
 /// Of those that are provisional for another reason: how often they were measured, or how widely they scatter.
@@ -210,7 +210,7 @@ Findings findings_of(const Machine& machine, const Ceilings& ceilings) {
   Ceilings cached, in_rounds, once;
   for (const Ceiling* ceiling : ceilings) {
     if (!ceiling->provisional()) continue;
-    (may_be_cached(*ceiling) ? cached : ceiling->rounds > 0 ? in_rounds : once).push_back(ceiling);
+    (partly_cached_set(*ceiling) != nullptr ? cached : ceiling->rounds > 0 ? in_rounds : once).push_back(ceiling);
   }
   if (!cached.empty()) found.push_back({FindingKind::provisional_ceilings, partly_cached(cached)});
   for (const Ceilings& provisional : {in_rounds, once}) {
