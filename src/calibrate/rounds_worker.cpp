@@ -80,30 +80,27 @@ AfterJob RoundsWorker::run(const Send& send) {
 std::optional<RoundsWorker::Step> RoundsWorker::next() {
   const double now = wall_seconds();
   const auto pending = [this](const Member& member) { return !member.over && !member.stretched && !lost(member); };
-  const auto sweep = [&](auto&& wanted) -> std::optional<Step> {
-    const auto found = std::find_if(sweeps_.begin(), sweeps_.end(),
-                                    [&](const Member& member) { return pending(member) && wanted(*member.probe); });
-    if (found == sweeps_.end() || now >= rounds_end_s()) return std::nullopt;
-    return Step{&RoundsWorker::sweep, &*found};
-  };
+  const auto next_sweep = std::find_if(sweeps_.begin(), sweeps_.end(), pending);
   if (!device_) {
-    const auto any = [&](std::vector<Member>& members) {
-      return std::find_if(members.begin(), members.end(), pending);
-    };
-    if (any(members_) != members_.end()) return Step{&RoundsWorker::open, &*any(members_)};
-    if (any(sweeps_) != sweeps_.end()) return Step{&RoundsWorker::open, &*any(sweeps_)};
+    const auto member = std::find_if(members_.begin(), members_.end(), pending);
+    if (member != members_.end()) return Step{&RoundsWorker::open, &*member};
+    if (next_sweep != sweeps_.end()) return Step{&RoundsWorker::open, &*next_sweep};
     return std::nullopt;
   }
-  if (const auto step = sweep([&](const Probe& probe) { return probe.comes_first && probe.comes_first(*device_); }))
-    return step;
-  if (rounds_->visited_all()) {
-    if (const auto step = sweep([](const Probe&) { return true; })) return step;
+  const bool sweeps_left = next_sweep != sweeps_.end() && now < rounds_end_s();
+  if (sweeps_left) {
+    const auto first = std::find_if(sweeps_.begin(), sweeps_.end(),
+                                    [&](const Member& member) { return pending(member) && comes_first(member); });
+    if (first != sweeps_.end()) return Step{&RoundsWorker::sweep, &*first};
   }
-  if (const auto index = rounds_->next(now, [&](std::size_t member) { return settled(members_[member], now); })) {
-    in_first_visits_ = rounds_->in_first_visits();
-    return Step{&RoundsWorker::visit, &members_[*index]};
+  const bool visits_first = !sweeps_left || !rounds_->visited_all();
+  if (visits_first) {
+    if (const auto index = rounds_->next(now, [&](std::size_t member) { return settled(members_[member], now); })) {
+      in_first_visits_ = rounds_->in_first_visits();
+      return Step{&RoundsWorker::visit, &members_[*index]};
+    }
   }
-  if (const auto step = sweep([](const Probe&) { return true; })) return step;
+  if (sweeps_left) return Step{&RoundsWorker::sweep, &*next_sweep};
   in_first_visits_ = false;
   for (Member& member : members_) {
     if (pending(member) && is_sustained(*member.probe, options_.effort) && member.rounds && member.rounds->best()) {
@@ -154,7 +151,7 @@ void RoundsWorker::send_ceiling(Member& member, const MessageWriter& writer) con
 
 void RoundsWorker::sweep(Member& member, const MessageWriter& writer) {
   member.stretched = true;
-  const bool decides = member.probe->comes_first && member.probe->comes_first(*device_);
+  const bool decides = comes_first(member);
   const ProbeOutcome outcome = measure_probe(*member.probe, *device_, options_.effort, [this] { return stopped(); });
   if (interrupted()) return;
   const auto* curve = std::get_if<Sweep>(&outcome);
@@ -227,11 +224,17 @@ double RoundsWorker::rounds_end_s() const {
 bool RoundsWorker::settled(const Member& member, double now_s) const {
   if (member.over || lost(member)) return true;
   if (now_s < least_s_) return false;
+  const double slowed = slowed_share(member);  // of all that count
   return std::all_of(members_.begin(), members_.end(), [&](const Member& other) {
     const bool counts = alike(*other.probe, *member.probe) && (other.rounds || other.probe->role == member.probe->role);
     if (!counts || other.over || lost(other)) return true;
-    return other.rounds && other.rounds->converged(slowed_share(other));
+    return other.rounds && other.rounds->converged(slowed);
   });
+}
+
+/// Whether other probes' working sets depend on this sweep.
+bool RoundsWorker::comes_first(const Member& member) const {
+  return member.probe->comes_first && member.probe->comes_first(*device_);
 }
 
 /// How many probes have been visited.

@@ -53,6 +53,7 @@ class RoundsWorker {
   bool stopped() const;
   double slowed_share(const Member& member) const;
   bool settled(const Member& member, double now_s) const;
+  bool comes_first(const Member& member) const;
   double rounds_end_s() const;
   std::int64_t visited() const;
   bool lost(const Member& member) const { return lost_.contains(member.probe->name); }
