@@ -37,18 +37,18 @@ double BatchTimer::time() {
   return reading.seconds / static_cast<double>(launches_);
 }
 
-Typical typical_of(std::vector<double> series) {
+TypicalTime typical_time(std::vector<double> series) {
   std::sort(series.begin(), series.end());
   const auto n = static_cast<double>(series.size());
   const double p = quantile_ranks(static_cast<std::int64_t>(series.size()), 0.25, 0.95) ? 0.25 : 0.5;
   return {quantile(series, p), quantile_interval(series, p, n)};
 }
 
-Ratio over(const Typical& changed, const Typical& base) {
+TimeRatio ratio_of(const TypicalTime& changed, const TypicalTime& base) {
   return {changed.value / base.value, {changed.ci95.low / base.ci95.high, changed.ci95.high / base.ci95.low}};
 }
 
-Ratio compare(const std::function<double()>& base, const std::function<double()>& changed) {
+TimeRatio compare_times(const std::function<double()>& base, const std::function<double()>& changed) {
   std::vector<double> a, b;
   const double begin = wall_seconds();
   while (a.size() < kMostRounds && !interrupted()) {
@@ -59,7 +59,7 @@ Ratio compare(const std::function<double()>& base, const std::function<double()>
     b.push_back(changed());
     if (!base_first) a.push_back(base());
   }
-  return over(typical_of(std::move(b)), typical_of(std::move(a)));
+  return ratio_of(typical_time(std::move(b)), typical_time(std::move(a)));
 }
 
 }  // namespace roofline

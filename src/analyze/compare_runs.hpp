@@ -38,21 +38,21 @@ class BatchTimer {
 
 /// A typical undisturbed time: the lower quartile, which short interruptions do not reach; the median of a short
 /// series.
-struct Typical {
+struct TypicalTime {
   double value = kNaN;
   Interval ci95;
 };
-Typical typical_of(std::vector<double> series);
+TypicalTime typical_time(std::vector<double> series);
 
-struct Ratio {
+struct TimeRatio {
   double value = kNaN;
   Interval ci95;
 
-  Ratio scaled(double factor) const { return {value * factor, {ci95.low * factor, ci95.high * factor}}; }
+  TimeRatio scaled(double factor) const { return {value * factor, {ci95.low * factor, ci95.high * factor}}; }
 };
-Ratio over(const Typical& changed, const Typical& base);
+TimeRatio ratio_of(const TypicalTime& changed, const TypicalTime& base);
 
 /// Alternates two runs (ABBA) until kComparisonS are over, longer for few rounds, and compares their typical times.
-Ratio compare(const std::function<double()>& base, const std::function<double()>& changed);
+TimeRatio compare_times(const std::function<double()>& base, const std::function<double()>& changed);
 
 }  // namespace roofline

@@ -53,6 +53,14 @@ __asm__(".macro fdiv o:vararg\n fmul \\o\n .endm\n");
 #endif
 )";
 
+/// While it lives; a kernel that throws must not leave the thread so.
+struct SubnormalsFlushed {
+  SubnormalsFlushed() { flush_subnormals(true); }
+  ~SubnormalsFlushed() { flush_subnormals(false); }
+  SubnormalsFlushed(const SubnormalsFlushed&) = delete;
+  SubnormalsFlushed& operator=(const SubnormalsFlushed&) = delete;
+};
+
 class RowExperiments {
  public:
   RowExperiments(const SuiteEntry& entry, const Point& point, Device& all, Device& one, double end_s)
@@ -84,7 +92,7 @@ class RowExperiments {
     }
   }
 
-  void add(ExperimentKind kind, std::string variant, const Ratio& ratio, std::int64_t count = 0) {
+  void add(ExperimentKind kind, std::string variant, const TimeRatio& ratio, std::int64_t count = 0) {
     if (!std::isfinite(ratio.value)) return;
     found_.push_back({.kind = kind,
                       .variant = std::move(variant),
@@ -130,7 +138,7 @@ class RowExperiments {
     for (std::size_t i = 0; i < kLeastRounds * 3; ++i) alone.push_back(in_cache_->time());
     const double units = units_of(*entry_.op, *large, products_);
     add(ExperimentKind::all_threads, variant_text(*large, fmt::format("{} threads", all_.info().units)),
-        {total / units / (typical_of(std::move(alone)).value / small_units_), {}});
+        {total / units / (typical_time(std::move(alone)).value / small_units_), {}});
   }
 
   /// CPU seconds of each thread per launch; empty under contention, zeros of a kernel that starts no region.
@@ -185,37 +193,35 @@ class RowExperiments {
   }
 
   void core_share() {
-    Ratio ratio;
+    TimeRatio ratio;
     row_ = bytes_of(*entry_.op, entry_.workload) < kCheapBytes ? row_again() : nullptr;
     if (row_ && all_.info().units > 1) attempt([&] { slowest_thread(); });
     const double threads = working_ > 0 ? working_ : static_cast<double>(all_.info().units);
     std::optional<double> row_hz = point_.time->clock_hz;
     if (row_) {
-      ratio = compare([&] { return row_->time(); }, [&] { return in_cache_->time(); });
+      ratio = compare_times([&] { return row_->time(); }, [&] { return in_cache_->time(); });
       row_hz = row_->clock_hz();
     } else {
       std::vector<double> series;
       const double begin = wall_seconds();
       while (series.size() < kMostRounds && (series.size() < kLeastRounds || wall_seconds() - begin < kComparisonS))
         series.push_back(in_cache_->time());
-      ratio = over(typical_of(std::move(series)), {point_.time->median, point_.time->ci95});
+      ratio = ratio_of(typical_time(std::move(series)), {point_.time->median, point_.time->ci95});
     }
     const std::optional<double> core_hz = in_cache_->clock_hz();
     const double slower = core_hz && row_hz ? *core_hz / *row_hz : 1;
-    const Ratio share = ratio.scaled(slower * units_ / small_units_ / threads);
+    const TimeRatio share = ratio.scaled(slower * units_ / small_units_ / threads);
     share_ = share.value;
     add(ExperimentKind::in_cache, variant_text(*small_, "1 thread"), share);
   }
 
   void examine_instructions() {
     attempt([&] {
-      const Ratio ratio = compare([&] { return in_cache_->time(); },
-                                  [&] {
-                                    flush_subnormals(true);
-                                    const double time = in_cache_->time();
-                                    flush_subnormals(false);
-                                    return time;
-                                  });
+      const TimeRatio ratio = compare_times([&] { return in_cache_->time(); },
+                                            [&] {
+                                              const SubnormalsFlushed flushed;
+                                              return in_cache_->time();
+                                            });
       add(ExperimentKind::flushed_subnormals, variant_text(*small_, "FTZ and DAZ"), ratio);
     });
     attempt([&] {
@@ -242,7 +248,7 @@ class RowExperiments {
     if (!row_) return;
     const auto against_row = [&](ExperimentKind kind, BatchTimer& changed, const std::string& variant, double units,
                                  std::int64_t count = 0) {
-      const Ratio ratio = compare([&] { return row_->time(); }, [&] { return changed.time(); });
+      const TimeRatio ratio = compare_times([&] { return row_->time(); }, [&] { return changed.time(); });
       add(kind, variant, ratio.scaled(units_ / units), count);
     };
     attempt([&] {
@@ -278,8 +284,8 @@ class RowExperiments {
   }
 
   void against_in_cache(ExperimentKind kind, BatchTimer& changed, std::string_view what, std::int64_t count = 0) {
-    add(kind, variant_text(*small_, what), compare([&] { return in_cache_->time(); }, [&] { return changed.time(); }),
-        count);
+    add(kind, variant_text(*small_, what),
+        compare_times([&] { return in_cache_->time(); }, [&] { return changed.time(); }), count);
   }
 
   std::int64_t buffers() const { return static_cast<std::int64_t>(entry_.op->tensors(entry_.workload).size()); }
@@ -320,10 +326,10 @@ class RowExperiments {
         }
       }
     }
-    std::optional<Ratio> best;
+    std::optional<TimeRatio> best;
     for (const CasePlacement& candidate : candidates) {
       BatchTimer moved(*entry_.op, *entry_.implementation, *small_, one_, candidate);
-      const Ratio ratio = compare([&] { return in_cache_->time(); }, [&] { return moved.time(); });
+      const TimeRatio ratio = compare_times([&] { return in_cache_->time(); }, [&] { return moved.time(); });
       if (!best || ratio.value < best->value) best = ratio;
     }
     if (best) add(ExperimentKind::realigned, variant_text(*small_, "buffers shifted within a cache line"), *best);
