@@ -11,7 +11,7 @@
 namespace roofline {
 namespace {
 
-/// Times the usual duration, for a row whose interval would allow no conclusions.
+/// A row whose interval is too wide for conclusions is paired this many times as long.
 constexpr double kPatience = 2.5;
 constexpr double kRoomForRows = 4;  // times its working set: the next row needs memory too
 /// Of a probe's block beside one long launch: several slices of a hypervisor's scheduler.
@@ -64,7 +64,8 @@ std::optional<PairedFraction> RowPairs::measure(const Point& row, const Bench& b
                                .longest_s = kLongestProbeBlockS};
     const std::optional<PairedRatio> pairs = sample_pairs(kernel, reference, wall_seconds, bench.cancelled, options);
     if (!pairs) return std::nullopt;
-    const double launches = limiting.amount / probe->amount();  // of the probe, for the row's work
+    // Launches of the probe that do as much work as one of the row.
+    const double launches = limiting.amount / probe->amount();
     return PairedFraction{.ceiling = limiting.ceiling,
                           .fraction = launches * pairs->ratio,
                           .ci95 = {launches * pairs->ci95.low, launches * pairs->ci95.high},
