@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -33,21 +32,15 @@ void Journal::add_rows(const Report& so_far) {
   if (!file_) begin(so_far);
   file_->replace(duration_at_, duration_text(so_far.invocation.duration_s));
   for (; count_ < so_far.points.size(); ++count_) {
-    const std::size_t begin = rows_.size();
-    if (count_ > 0) rows_ += ',';
-    rows_ += row_text(so_far.points[count_], so_far.machine);
-    file_->append(std::string_view(rows_).substr(begin));
+    const std::string row = row_text(so_far.points[count_], so_far.machine);
+    file_->append(count_ > 0 ? ',' + row : row);
   }
 }
 
 void Journal::finish(const Report& report) {
   if (path_.empty()) return;
-  const bool as_added = file_ && count_ == report.points.size() &&
-                        std::none_of(report.points.begin(), report.points.end(),
-                                     [](const Point& point) { return point.counters || point.attempts > 1; });
   file_.reset();
-  const auto [opening, closing] = report_frame(report);
-  write_file(path_, as_added ? opening + rows_ + closing : render_json(report));
+  write_file(path_, render_json(report));
 }
 
 }  // namespace roofline

@@ -19,7 +19,7 @@ class Journal {
   /// Throws UsageError if the file cannot be written.
   void add_rows(const Report& so_far);
 
-  /// Replaces the file with the finished report: the added rows, with later counts and times. Throws UsageError
+  /// Replaces the file with the finished report, whose rows may have changed since they were added. Throws UsageError
   /// if the file cannot be written.
   void finish(const Report& report);
 
@@ -28,7 +28,6 @@ class Journal {
 
   std::filesystem::path path_;
   std::optional<GrowingFile> file_;
-  std::string rows_;  /// serialised once, because that is expensive
   std::size_t count_ = 0;
   std::size_t duration_at_ = 0;
 };

@@ -76,6 +76,18 @@ TEST(Journal, FinishesWithWhatWasMeasuredAgain) {
   fs::remove(path);
 }
 
+TEST(Journal, FinishesWithExperimentsMadeSince) {
+  const fs::path path = fs::path(testing::TempDir()) / ("experiments-" + std::to_string(::getpid()) + ".json");
+  Report report = example::sample_report();
+  Journal journal(path);
+  journal.add_rows(report);
+  report.points.front().experiments.push_back(
+      {.kind = ExperimentKind::in_cache, .variant = "n=128, 1 thread", .ratio = 0.5, .ci95 = {}});
+  journal.finish(report);
+  EXPECT_EQ(parse_report(read_file(path), "journal").points.front().experiments.size(), 1U);
+  fs::remove(path);
+}
+
 /// What was never begun (no rows) is a report too.
 TEST(Journal, FinishesWithoutRows) {
   const fs::path path = fs::path(testing::TempDir()) / ("no-rows-" + std::to_string(::getpid()) + ".json");
