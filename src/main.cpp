@@ -65,16 +65,23 @@ ExitCode guarded(const Work& work) {
 ExitCode run(int argc, char** argv) {
   Answer answer;
   const bool json = asks_for_json(argc, argv);
-  if (json) answer_with(answer);
+  const std::string command = json && argv[1][0] != '-' ? argv[1] : "";
   CommandTree tree = command_tree();
+  std::string at_interrupt;
+  if (json) {
+    answer_with(answer);
+    const Problem interrupt = {error_code(ExitCode::cancelled), "interrupted: there is no result", "run it again"};
+    at_interrupt = render_answer({.errors = {interrupt}}, command, {}, ExitCode::cancelled);
+    set_interrupt_answer(at_interrupt.c_str());
+  }
   const ExitCode code = guarded([&] {
     leave_relative_library_folders(argv);
-    const auto command = parse_command_line(tree, argc, argv);
+    const auto work = parse_command_line(tree, argc, argv);
     catch_interrupts();
-    return command();
+    return work();
   });
+  set_interrupt_answer(nullptr);
   if (!json) return code;
-  const std::string command = argv[1][0] == '-' ? "" : argv[1];
   if (command == "monitor" && code == ExitCode::ok) return code;  // its lines are the output
   return guarded([&] {
     write_stdout(render_answer(std::move(answer), command, tree.global->answer, code));

@@ -62,6 +62,9 @@ void finish(Flags& flags, GlobalOptions& global) {
     throw UsageError(flags.from.empty() ? "no program given" : "--from runs no program, but one was given",
                      "roofline profile [options] -- program [arguments], or roofline profile --from DIR");
   }
+  if (!flags.keep.empty() && !flags.from.empty()) {
+    throw UsageError("--from records nothing that --keep could keep", "remove --keep; the recording stays where it is");
+  }
   options.command = global.argv;
   options.output_to_stderr = flags.output.to_stdout() || global.answer.json;
   options.spools = flags.from.empty() ? flags.keep : flags.from;
@@ -110,6 +113,10 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   }
   const bool to_stdout = flags.output.to_stdout();
   if (!to_stdout && !flags.output.path.empty()) require_writable_folder(output_folder(flags, {}));
+  if (!flags.keep.empty()) {
+    require_writable_folder(flags.keep);
+    require_no_recording(flags.keep);
+  }
   std::vector<std::string> notes;
   const Machine machine = machine_of(flags, notes);
   if (machine.cancelled && flags.machine.empty()) return ExitCode::cancelled;

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <string_view>
 
@@ -15,6 +16,9 @@ namespace {
 volatile std::sig_atomic_t interrupt_count = 0;
 volatile std::sig_atomic_t interrupt_signal = 0;
 volatile std::sig_atomic_t interrupt_by_terminal = 0;
+
+std::atomic<const char*> interrupt_answer = nullptr;
+static_assert(std::atomic<const char*>::is_always_lock_free);  // a handler reads it
 
 void count_interrupt(int signal, siginfo_t* about, void*) {
   interrupt_signal = signal;
@@ -33,10 +37,18 @@ void on_request_to_end(const struct sigaction& action) {
   }
 }
 
+void write_all(int file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t wrote = ::write(file, text.data(), text.size());
+    if (wrote <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(wrote));
+  }
+}
+
 void end_process(int) {
-  constexpr std::string_view kMessage = "roofline: interrupted\n";
   remove_unfinished_files();
-  static_cast<void>(!::write(STDERR_FILENO, kMessage.data(), kMessage.size()));
+  write_all(STDERR_FILENO, "roofline: interrupted\n");
+  if (const char* answer = interrupt_answer) write_all(STDOUT_FILENO, answer);
   ::_exit(static_cast<int>(ExitCode::cancelled));
 }
 
@@ -63,6 +75,8 @@ void end_at_interrupts() {
   sigemptyset(&action.sa_mask);
   on_request_to_end(action);
 }
+
+void set_interrupt_answer(const char* text) { interrupt_answer = text; }
 
 int interrupts() { return interrupt_count; }
 

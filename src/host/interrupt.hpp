@@ -11,6 +11,9 @@ void catch_interrupts();
 /// after its unfinished files are removed. It must have no children.
 void end_at_interrupts();
 
+/// What such an end writes to stdout: a text that outlives the process's work, or null for nothing.
+void set_interrupt_answer(const char* text);
+
 /// How often the user has asked to stop.
 int interrupts();
 

@@ -84,7 +84,7 @@ bool open_spool(Session& session) {
   std::uint64_t limit = kDefaultLimit;
   if (const char* const text = std::getenv(spool::kSpoolLimitVariable)) limit = std::strtoull(text, nullptr, 10);
   const std::string path =
-      session.folder + "/" + std::to_string(getpid()) + "." + std::to_string(session.started) + ".spool";
+      session.folder + "/" + std::to_string(getpid()) + "." + std::to_string(session.started) + spool::kExtension;
   return session.spool.open(path, limit);
 }
 

@@ -27,6 +27,8 @@ inline constexpr const char* kSpoolLimitVariable = "ROOFLINE_SPOOL_LIMIT";  ///<
 /// first, separated by spaces ("dram.read_bytes 1 dram__bytes_read.sum dram__bytes_op_read.sum"). The library makes
 /// groups of one pass from it, in this order.
 inline constexpr const char* kMetricsFile = "metrics";
+/// Of a recording: one file per process.
+inline constexpr const char* kExtension = ".spool";
 /// When a file of this name appears in the folder, recording ends as at the end of a window.
 inline constexpr const char* kStopFile = "stop";
 

@@ -227,7 +227,7 @@ ProcessTrace read_spool(const fs::path& file) {
 std::vector<ProcessTrace> read_spools(const fs::path& folder, std::vector<DefectiveSpool>& defective) {
   std::vector<ProcessTrace> traces;
   for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.path().extension() != ".spool") continue;
+    if (entry.path().extension() != spool::kExtension) continue;
     const std::string name = entry.path().filename().string();
     std::error_code failure;
     const std::uint64_t size = fs::file_size(entry.path(), failure);

@@ -2,6 +2,7 @@
 #include "profile/profile.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -60,13 +61,21 @@ void check_environment() {
                    "unset CUDA_INJECTION64_PATH; only one tool can be injected at a time");
 }
 
+/// Copies every spool, each under a temporary name first, so that a full disk leaves none in part.
 void keep(const fs::path& spools, const fs::path& where) {
   std::error_code failure;
   fs::create_directories(where, failure);
   for (const auto& entry : fs::directory_iterator(spools)) {
-    if (entry.path().extension() != ".spool") continue;
-    fs::copy_file(entry.path(), where / entry.path().filename(), fs::copy_options::overwrite_existing, failure);
-    if (failure) throw UsageError(fmt::format("{}: {}", where.string(), failure.message()));
+    if (entry.path().extension() != spool::kExtension) continue;
+    const fs::path place = where / entry.path().filename();
+    fs::path temporary = place;
+    temporary += fmt::format(".{}.tmp", ::getpid());
+    fs::copy_file(entry.path(), temporary, fs::copy_options::overwrite_existing, failure);
+    if (!failure) fs::rename(temporary, place, failure);
+    if (!failure) continue;
+    std::error_code ignored;
+    fs::remove(temporary, ignored);
+    throw UsageError(fmt::format("{}: {}", where.string(), failure.message()));
   }
 }
 
@@ -149,6 +158,16 @@ Report profile_program(const ProfileOptions& options, const Machine& machine) {
   Report report = report_of(traces, facts, machine);
   add_invocation(report, options, started_at, wall_seconds() - start);
   return report;
+}
+
+void require_no_recording(const fs::path& folder) {
+  std::error_code hidden;  // a folder that cannot be listed cannot be written either, which is said elsewhere
+  for (fs::recursive_directory_iterator entry(folder, hidden), end; entry != end; entry.increment(hidden)) {
+    if (entry->path().extension() != spool::kExtension) continue;
+    throw UsageError(fmt::format("{}: contains a recording already ({})", folder.string(),
+                                 entry->path().lexically_relative(folder).string()),
+                     "choose another folder for --keep, or delete that one: two recordings would be reported as one");
+  }
 }
 
 Report profile_of_spools(const ProfileOptions& options, const Machine& machine) {

@@ -33,6 +33,9 @@ struct ProfileOptions {
 /// library for it. A program that never used a GPU has a report without rows and with a note.
 Report profile_program(const ProfileOptions& options, const Machine& machine);
 
+/// Throws UsageError where a folder that is to keep a recording has one already: both would be reported as one.
+void require_no_recording(const std::filesystem::path& folder);
+
 /// The report of what was recorded into a folder before.
 Report profile_of_spools(const ProfileOptions& options, const Machine& machine);
 

@@ -122,7 +122,7 @@ class Program {
     if (options_.spools.empty()) return processes;
     std::error_code gone;
     for (const auto& entry : fs::directory_iterator(options_.spools, gone)) {
-      if (entry.path().extension() != ".spool") continue;
+      if (entry.path().extension() != spool::kExtension) continue;
       const auto [process, is_new] = recorders_.try_emplace(entry.path());
       if (is_new) process->second = recorder_of(entry.path());
       if (process->second && exists(*process->second)) processes[process->second->pid] = entry.path();

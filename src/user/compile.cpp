@@ -489,7 +489,9 @@ std::optional<fs::path> kept(const CompileRequest& request, const std::string& k
 /// On the disk before it has its name: after a power loss it is whole or absent.
 void flush(const fs::path& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() >= 0) ::fsync(file.get());
+  // Some file systems have no fsync for a folder.
+  if (file.get() < 0 || ::fsync(file.get()) == 0 || errno == EINVAL || errno == EROFS) return;
+  throw Error(fmt::format("{}: {}", path.string(), std::generic_category().message(errno)));
 }
 
 fs::path compile_as(const CompileRequest& request, const std::string& key) {

@@ -615,6 +615,19 @@ class Profiles(Workspace):
         self.check(self.profile("--from", "nowhere"), 2, "nowhere")
         self.check(self.profile("--windw", "5s", "--", "true"), 2, "--window")
 
+    def test_no_two_recordings_in_one_folder(self):
+        """Both would be reported as one. It is refused before the program runs."""
+        spools = self.recorded("graph_replay.spool")
+        before = (spools / "graph_replay.spool").read_bytes()
+        self.check(self.profile("--keep", spools, "--", "touch", "ran"), 2, "graph_replay.spool", "another folder")
+        self.assertFalse((self.folder / "ran").exists())
+        self.assertEqual({path.name: path.read_bytes() for path in spools.iterdir()}, {"graph_replay.spool": before})
+        self.check(self.profile("--keep", "new", "--from", spools), 2, "--keep")
+        done = self.profile("--keep", "new", "--", "touch", "ran")
+        if "built without CUDA" not in done.stderr:
+            self.check(done, 4, "GPU")
+            self.assertTrue((self.folder / "ran").exists())
+
     def test_a_program_without_a_gpu_is_said_and_runs_as_it_would(self):
         done = self.profile("-o", "none", "--", "sh", "-c", "echo out; echo err >&2; pwd")
         if "built without CUDA" in done.stderr:

@@ -429,15 +429,21 @@ class SuddenEnds(Marked):
             for _ in range(70):
                 file.write(event * 10000)
             file.write('{}]}')
-        for number in [signal.SIGINT, signal.SIGTERM]:
-            with self.subTest(signal=number):
-                started = subprocess.Popen([ROOFLINE, "import", "trace.json", "-o", "o"], env=self.environment,
-                                           cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                           stderr=subprocess.PIPE)
+        for number, options in [(signal.SIGINT, []), (signal.SIGTERM, []), (signal.SIGINT, ["--json"])]:
+            with self.subTest(signal=number, options=options):
+                started = subprocess.Popen([ROOFLINE, "import", "trace.json", "-o", "o", *options],
+                                           env=self.environment, cwd=self.folder, stdin=subprocess.DEVNULL,
+                                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
                 self.assertIn(b"trace.json", started.stderr.readline())
                 started.send_signal(number)
-                started.communicate()
+                printed, _ = started.communicate()
                 self.assertEqual(started.returncode, 130)
+                if options:
+                    answer = json.loads(printed)
+                    self.assertEqual((answer["command"], answer["exit_code"], answer["errors"][0]["code"]),
+                                     ("import", 130, "interrupted"))
+                else:
+                    self.assertEqual(printed, b"")
                 self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["trace.json"])
 
     def test_a_limit_of_file_sizes_is_a_reason(self):
