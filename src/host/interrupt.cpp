@@ -37,7 +37,7 @@ void on_request_to_end(const struct sigaction& action) {
   }
 }
 
-void write_all(int file, std::string_view text) {
+void write_in_handler(int file, std::string_view text) {
   while (!text.empty()) {
     const ssize_t wrote = ::write(file, text.data(), text.size());
     if (wrote <= 0) return;
@@ -47,8 +47,8 @@ void write_all(int file, std::string_view text) {
 
 void end_process(int) {
   remove_unfinished_files();
-  write_all(STDERR_FILENO, "roofline: interrupted\n");
-  if (const char* answer = interrupt_answer) write_all(STDOUT_FILENO, answer);
+  write_in_handler(STDERR_FILENO, "roofline: interrupted\n");
+  if (const char* answer = interrupt_answer) write_in_handler(STDOUT_FILENO, answer);
   ::_exit(static_cast<int>(ExitCode::cancelled));
 }
 
