@@ -53,6 +53,7 @@ __device__ void feed(Shared<T, kDim, kTiles>& shared, const T* q, const T* k, co
     const KeyRange range(problem, work_unit);
     shared.queries_handed.empty.wait(parity ^ 1);
     parity ^= 1;
+    fence_async_proxy();
     shared.queries_handed.full.arrive_expecting(bytes(range.heads));
     load_bulk(shared.queries, q + range.queries, bytes(range.heads), shared.queries_handed.full);
     for (int first = 0; first < range.end; first += kStageKeys) {
@@ -77,6 +78,7 @@ __device__ void attend(Shared<T, kDim, kTiles>& shared, const Problem& problem) 
     Warp warp;
     shared.queries_handed.full.wait(parity);
     warp.start(shared.queries, range.heads, problem.head_dim);
+    fence_async_proxy();  // an arrival does not wait for loads, and the next queries are copied over these
     shared.queries_handed.empty.arrive();
     for (int stage = 0; stage < range.end; stage += kStageKeys) {
       const int left = min(kStageKeys, range.end - stage);

@@ -85,7 +85,7 @@ __device__ inline void fence_barrier_init() {
 #endif
 }
 
-/// Orders generic stores to shared memory before accesses by TMA or the tensor cores.
+/// Orders generic accesses to shared memory, loads too, before accesses by TMA or the tensor cores.
 __device__ inline void fence_async_proxy() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
