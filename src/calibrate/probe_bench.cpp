@@ -120,6 +120,18 @@ LoadedTime time_watched(const ProbeBench& bench, const ProbeCase& probe_case, co
 
 }  // namespace
 
+std::vector<double> clock_ratios(const ProbeBench& bench, const ProbeCase& probe_case) {
+  constexpr int kPairs = 9;
+  std::vector<double> ratios;
+  for (int pair = 0; probe_case.clock && pair < kPairs && !bench.cancelled(); ++pair) {
+    probe_case.run();
+    const std::optional<double> after = bench.device.clocks().core_hz;
+    const std::optional<double> among = probe_case.clock();
+    if (after && among) ratios.push_back(*among / *after);
+  }
+  return ratios;
+}
+
 std::optional<std::string> first_run(const ProbeBench& bench, const ProbeCase& probe_case) {
   probe_case.run();
   bench.device.synchronize();

@@ -69,13 +69,13 @@ std::optional<Limit> plausible_limit(const Probe& probe, const Device& device, s
 Interval rates_of(double amount, const Interval& seconds) { return {amount / seconds.high, amount / seconds.low}; }
 
 Ceiling ceiling_of(const Probe& probe, Device& device, const ProbeCase& made, double seconds, const Interval& ci95,
-                   std::optional<double> core_hz) {
+                   const MeasuredClock& clock) {
   Ceiling ceiling = described(probe, made);
   ceiling.value = made.amount / seconds;
   ceiling.ci95 = rates_of(made.amount, ci95);
   ceiling.clocks = device.clocks();
-  if (core_hz) ceiling.clocks.core_hz = core_hz;
-  ceiling.limit = plausible_limit(probe, device, core_hz, ceiling.value);
+  if (clock.after_work) ceiling.clocks.core_hz = clock.after_work;
+  ceiling.limit = plausible_limit(probe, device, clock.in_work, ceiling.value);
   return ceiling;
 }
 

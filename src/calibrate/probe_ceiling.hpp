@@ -12,10 +12,16 @@ namespace roofline {
 /// The rates of `amount` for an interval of seconds.
 Interval rates_of(double amount, const Interval& seconds);
 
-/// The ceiling of a case that took `seconds` per launch, within `ci95`, at `core_hz`: everything except its audit
+/// Core clocks in Hz.
+struct MeasuredClock {
+  std::optional<double> after_work;  ///< right after the samples, as kernels' are read
+  std::optional<double> in_work;     ///< among the instructions that were timed
+};
+
+/// The ceiling of a case that took `seconds` per launch, within `ci95`, at that clock: everything except its audit
 /// and sampling data.
 Ceiling ceiling_of(const Probe& probe, Device& device, const ProbeCase& made, double seconds, const Interval& ci95,
-                   std::optional<double> core_hz);
+                   const MeasuredClock& clock);
 
 /// Check against the hardware limit.
 Check audit_limit_of(const Probe& probe, const Ceiling& ceiling);

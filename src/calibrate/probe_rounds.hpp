@@ -44,8 +44,11 @@ class ProbeRounds {
     std::vector<Check> checks;  ///< of the case: what needs no time
     std::optional<std::string> wrong;
     std::vector<Round> rounds;
+    std::vector<double> clock_ratios;  ///< of all rounds (probe_bench.hpp)
     FastPlateau plateau;
 
+    /// That at which the hardware's limit holds.
+    std::optional<double> clock_in_work() const;
     double rate() const { return facts.amount / plateau.seconds; }
   };
 

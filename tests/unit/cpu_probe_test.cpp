@@ -16,6 +16,7 @@
 #include "kernels/calibration/cpu/dot.hpp"
 #include "kernels/calibration/cpu/fma.hpp"
 #include "kernels/calibration/cpu/guided_rounds.hpp"
+#include "kernels/calibration/cpu/pace.hpp"
 #include "kernels/calibration/cpu/stream_set.hpp"
 #include "kernels/calibration/cpu/sve.hpp"
 #include "measure/audit.hpp"
@@ -248,8 +249,9 @@ T chained(T x, int chain, int rounds, bool fused) {
 template <typename T>
 void expect_exact(const FmaKernels<T>& kernels, bool fused) {
   ASSERT_GT(kernels.count, 0);
-  for (int k = 0; k < kernels.count; ++k) {
-    const FmaKernel<T>& kernel = kernels.first[k];
+  std::vector<FmaKernel<T>> all(kernels.first, kernels.first + kernels.count);
+  if (kernels.paced != nullptr) all.insert(all.end(), kernels.paced, kernels.paced + kPaceCount);
+  for (const FmaKernel<T>& kernel : all) {
     std::vector<T> initial(static_cast<std::size_t>(kernel.chains));
     for (std::size_t c = 0; c < initial.size(); ++c) initial[c] = T(1) + T(c) / T(7);
     const auto lanes = static_cast<std::size_t>(kernel.lanes);
@@ -268,6 +270,8 @@ TEST(FmaKernels, AreExactAtEveryLevel) {
   for (const Isa isa : usable_isas()) {
     SCOPED_TRACE(to_string(isa));
     with_isa(isa, [isa]<Isa level>() {
+      EXPECT_NE(fma_kernels_fp32<level>().paced, nullptr);
+      EXPECT_NE(fma_kernels_fp64<level>().paced, nullptr);
       expect_exact(fma_kernels_fp32<level>(), has_fma(isa));
       expect_exact(fma_kernels_fp64<level>(), has_fma(isa));
     });
@@ -358,6 +362,11 @@ TEST(DotKernels, AreExactWhereTheCpuHasThem) {
       for (std::size_t i = 0; i < lanes; ++i) right[i] = i % 2 == 0 ? 0x40404040U : 0x4040c0a0U;
       std::vector<std::uint32_t> totals(lanes * static_cast<std::size_t>(kernel.chains));
       for (const std::int64_t rounds : {640, 360}) kernel.run(rounds, left.data(), right.data(), totals.data());
+      for (int pace = 0; pace < kPaceCount; ++pace) {
+        std::vector<std::uint32_t> paced(totals.size());
+        kernel.paced[pace].run(1000, left.data(), right.data(), paced.data());
+        ASSERT_EQ(paced, totals) << kernel.instruction << ", pace " << pace;
+      }
       for (std::size_t i = 0; i < totals.size(); ++i) {
         const std::uint32_t* a = &left[i / lanes % kDotOperands * lanes];
         const std::int64_t sum = 1000 * dot_of(kernel, a, right.data(), i % lanes);

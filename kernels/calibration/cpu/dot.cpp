@@ -15,6 +15,8 @@
 
 #include "device/cpu/cpu_device.hpp"
 #include "kernels/calibration/cpu/guided_rounds.hpp"
+#include "kernels/calibration/cpu/pace.hpp"
+#include "kernels/calibration/cpu/paced_clock.hpp"
 #include "kernels/calibration/probes.hpp"
 #include "op/registry.hpp"
 
@@ -159,6 +161,22 @@ std::vector<DotKernel> usable_kernels(Pipe pipe, Isa isa) {
   return usable;
 }
 
+/// The clock among these steps, on all threads.
+std::shared_ptr<PacedClock> clock_of(const std::shared_ptr<DotState>& state, ThreadPool& pool) {
+  const auto totals = std::make_shared<std::vector<std::vector<std::uint32_t>>>(
+      static_cast<std::size_t>(pool.size()), std::vector<std::uint32_t>((kMaxDotChains + 1) * kDotLanes));
+  const auto run_of = [&](auto run) {
+    return [state, totals, run](int worker, std::int64_t rounds) {
+      run(rounds, state->left.data(), state->right.data(), (*totals)[static_cast<std::size_t>(worker)].data());
+    };
+  };
+  std::vector<PacedClock::Paced> paced;
+  for (int i = 0; i < kPaceCount; ++i)
+    paced.push_back({static_cast<double>(state->kernel.paced[i].additions), run_of(state->kernel.paced[i].run)});
+  constexpr std::int64_t kRounds = 8192;
+  return std::make_shared<PacedClock>(pool, pool.size(), kRounds, run_of(state->kernel.run), std::move(paced));
+}
+
 std::optional<ProbeCase> make(Pipe pipe, Device& device, const ProbeRequest& request, int variant) {
   CpuDevice& cpu = as_cpu(device);
   const std::vector<DotKernel> kernels = usable_kernels(pipe, cpu.isa());
@@ -188,6 +206,7 @@ std::optional<ProbeCase> make(Pipe pipe, Device& device, const ProbeRequest& req
     pool.run([&state](int worker) { state->run(worker); });
   };
   probe.verify = [state] { return check(*state); };
+  probe.clock = [clock = clock_of(state, pool)] { return clock->hz(); };
   probe.operands = [state] {
     const auto left = std::as_bytes(std::span(state->left));
     const auto right = std::as_bytes(std::span(state->right));

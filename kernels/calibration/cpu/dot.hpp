@@ -28,6 +28,12 @@ constexpr int products_of(DotStep step) {
   return step == DotStep::mixed_bytes || step == DotStep::signed_bytes ? 4 : 2;
 }
 
+struct PacedDot {
+  int additions = 0;  ///< in a round
+  void (*run)(std::int64_t rounds, const std::uint32_t* left, const std::uint32_t* right,
+              std::uint32_t* totals) = nullptr;
+};
+
 /// One kernel: `rounds` steps on each of `chains` accumulators of `lanes` lanes, all zero at first, which are added
 /// to totals modulo 2^32. A sum of bf16 products must be an integer that fp32 represents exactly.
 struct DotKernel {
@@ -40,6 +46,8 @@ struct DotKernel {
   /// totals[c·lanes + l].
   void (*run)(std::int64_t rounds, const std::uint32_t* left, const std::uint32_t* right,
               std::uint32_t* totals) = nullptr;
+  /// The same with additions among its steps, for each of kPaces (pace.hpp).
+  const PacedDot* paced = nullptr;
 };
 
 /// The kernels of one level, the likely fastest of a step first; only those whose unit this CPU has() may run. A

@@ -2,6 +2,8 @@
 // level's flags need not include them, and they run only on CPUs that have them.
 #include "kernels/calibration/cpu/dot.hpp"
 
+#include "kernels/calibration/cpu/pace.hpp"
+
 namespace roofline {
 namespace {
 
@@ -48,7 +50,7 @@ Words whole(Words sum) {
 }
 
 // Every loop is unrolled, and no array has its address taken: arrays must live in registers.
-template <DotStep kStep, int kChains>
+template <DotStep kStep, int kChains, int kAdditions = 0>
 void run_chains(std::int64_t rounds, const std::uint32_t* left, const std::uint32_t* right, std::uint32_t* totals) {
   Words a[kDotOperands];
   Words sum[kChains];
@@ -57,17 +59,32 @@ void run_chains(std::int64_t rounds, const std::uint32_t* left, const std::uint3
   const Words b = load(right);
 #pragma GCC unroll 16
   for (int c = 0; c < kChains; ++c) sum[c] = Words{};
+  [[maybe_unused]] Chain additions;
   for (std::int64_t round = 0; round < rounds; ++round) {
 #pragma GCC unroll 16
-    for (int c = 0; c < kChains; ++c) step<kStep>(sum[c], a[c % kDotOperands], b);
+    for (int c = 0; c < kChains; ++c) {
+      step<kStep>(sum[c], a[c % kDotOperands], b);
+      if constexpr (kAdditions > 0) additions.add_after<kChains, kAdditions>(c);
+    }
   }
 #pragma GCC unroll 16
   for (int c = 0; c < kChains; ++c) *reinterpret_cast<UnalignedWords*>(totals + c * kLanes) += whole<kStep>(sum[c]);
 }
 
+template <DotStep kStep, int kChains, int kPace>
+constexpr PacedDot paced() {
+  constexpr int kAdditions = additions_in(kChains, kPace);
+  return {kAdditions, run_chains<kStep, kChains, kAdditions>};
+}
+
+template <DotStep kStep, int kChains>
+constexpr PacedDot kPaced[kPaceCount] = {paced<kStep, kChains, kPaces[0]>(), paced<kStep, kChains, kPaces[1]>(),
+                                         paced<kStep, kChains, kPaces[2]>(), paced<kStep, kChains, kPaces[3]>(),
+                                         paced<kStep, kChains, kPaces[4]>()};
+
 template <DotStep kStep, int kChains>
 constexpr DotKernel kernel(const char* instruction, std::optional<DotUnit> unit = std::nullopt) {
-  return {kStep, unit, kChains, kLanes, instruction, run_chains<kStep, kChains>};
+  return {kStep, unit, kChains, kLanes, instruction, run_chains<kStep, kChains>, kPaced<kStep, kChains>};
 }
 
 // Latency times pipes is 5 to 10. With 16 registers, four for left operands, one for the right one and one for

@@ -14,6 +14,8 @@
 #include "device/cpu/arm_cores.hpp"
 #include "device/cpu/cpu_device.hpp"
 #include "kernels/calibration/cpu/guided_rounds.hpp"
+#include "kernels/calibration/cpu/pace.hpp"
+#include "kernels/calibration/cpu/paced_clock.hpp"
 #include "kernels/calibration/cpu/sve.hpp"
 #include "kernels/calibration/probes.hpp"
 #include "op/registry.hpp"
@@ -55,6 +57,7 @@ struct Choice {
   Isa isa = Isa::baseline;
   std::string registers;  ///< the level's name, or SVE's
   FmaKernel<T> kernel;
+  FmaKernels<T> level;  ///< where it is from
 };
 
 template <typename T>
@@ -76,14 +79,14 @@ std::vector<Choice<T>> choices(const Scope& scope, Isa best, bool quick) {
   const SveKernels* sve = scope.isa ? nullptr : sve_kernels();
   const FmaKernels<T> kernels = sve != nullptr ? kernels_of<T>(*sve) : kernels_of<T>(isa);
   std::vector<Choice<T>> chosen;
-  const auto add = [&chosen](Isa level, std::string_view registers, const FmaKernel<T>& kernel) {
-    chosen.push_back({level, std::string(registers), kernel});
+  const auto add = [&chosen](Isa level, std::string_view registers, const FmaKernels<T>& of, int k) {
+    chosen.push_back({level, std::string(registers), of.first[k], of});
   };
   for (int k = 0; k < (all ? kernels.count : std::min(2, kernels.count)); ++k) {
-    add(isa, sve != nullptr ? "sve" : to_string(isa), kernels.first[k]);
+    add(isa, sve != nullptr ? "sve" : to_string(isa), kernels, k);
   }
-  if (all && sve != nullptr) add(isa, to_string(isa), kernels_of<T>(isa).first[0]);
-  if (all && isa == Isa::avx512) add(Isa::avx2, to_string(Isa::avx2), kernels_of<T>(Isa::avx2).first[0]);
+  if (all && sve != nullptr) add(isa, to_string(isa), kernels_of<T>(isa), 0);
+  if (all && isa == Isa::avx512) add(Isa::avx2, to_string(Isa::avx2), kernels_of<T>(Isa::avx2), 0);
   return chosen;
 }
 
@@ -139,6 +142,29 @@ std::optional<std::string> check(const FmaState<T>& state) {
   return std::nullopt;
 }
 
+/// The clock among the steps of this level's first chains, on that many threads; null where there are no paced kernels.
+template <typename T>
+std::shared_ptr<PacedClock> clock_of(const Choice<T>& choice, ThreadPool& pool, int threads) {
+  if (choice.level.paced == nullptr) return nullptr;
+  const FmaKernel<T>& first = *choice.level.first;
+  const std::size_t values = static_cast<std::size_t>(first.chains) * static_cast<std::size_t>(first.lanes);
+  // Apart from each other by cache lines.
+  const auto states = std::make_shared<std::vector<std::vector<T>>>(static_cast<std::size_t>(threads),
+                                                                    std::vector<T>(values + 64, T(1)));
+  const auto run_of = [&](const FmaKernel<T>& kernel) {
+    return [states, run = kernel.run](int worker, std::int64_t rounds) {
+      run(rounds, (*states)[static_cast<std::size_t>(worker)].data());
+    };
+  };
+  std::vector<PacedClock::Paced> paced;
+  for (int i = 0; i < kPaceCount; ++i) {
+    const FmaKernel<T>& kernel = choice.level.paced[i];
+    paced.push_back({static_cast<double>(kernel.additions) / kernel.unroll, run_of(kernel)});
+  }
+  constexpr std::int64_t kRounds = 8192;
+  return std::make_shared<PacedClock>(pool, threads, kRounds, run_of(first), std::move(paced));
+}
+
 /// As in "VFMADD ps, 512 bit".
 template <typename T>
 std::string instruction_of(const Choice<T>& choice) {
@@ -185,6 +211,7 @@ std::optional<ProbeCase> make(const Scope& scope, Device& device, const ProbeReq
     pool.run([&state](int worker) { state->run(static_cast<std::size_t>(worker)); });
   };
   probe.verify = [state] { return check(*state); };
+  if (const auto clock = clock_of(state->choice, pool, threads)) probe.clock = [clock] { return clock->hz(); };
   return probe;
 }
 

@@ -31,14 +31,17 @@ struct FmaKernel {
   int lanes = 0;
   /// Advances chain c, whose value is state[c·lanes … c·lanes + lanes - 1], by `rounds` steps.
   void (*run)(std::int64_t rounds, T* state) = nullptr;
+  int additions = 0;  ///< in one turn of the loop, of a paced kernel
 };
 
-/// The kernels of one level. A plain pair of pointers, because these objects must not share inline functions of the
-/// standard library with code for lower levels.
+/// The kernels of one level. Plain pointers, because these objects must not share inline functions of the standard
+/// library with code for lower levels.
 template <typename T>
 struct FmaKernels {
   const FmaKernel<T>* first = nullptr;
   int count = 0;
+  /// The first one with additions among its steps, for each of kPaces (pace.hpp), or null.
+  const FmaKernel<T>* paced = nullptr;
 };
 
 template <Isa>

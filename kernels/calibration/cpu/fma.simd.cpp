@@ -6,6 +6,8 @@
 
 #include <cstring>
 
+#include "kernels/calibration/cpu/pace.hpp"
+
 #if defined(__aarch64__)
 #include <arm_neon.h>
 #endif
@@ -21,7 +23,7 @@ inline float32x4_t multiply_add(float32x4_t a, float32x4_t b, float32x4_t c) { r
 inline float64x2_t multiply_add(float64x2_t a, float64x2_t b, float64x2_t c) { return vfmaq_f64(c, a, b); }
 #endif
 
-template <typename T, typename V, int kChains, int kUnroll>
+template <typename T, typename V, int kChains, int kUnroll, int kAdditions = 0>
 void run_chains(std::int64_t rounds, T* state) {
   constexpr int kLanes = sizeof(V) / sizeof(T);
   V x[kChains];
@@ -47,11 +49,15 @@ void run_chains(std::int64_t rounds, T* state) {
 #endif
   const auto step = [&](V& value, int) { value = value * factor + increment; };
 #endif
+  [[maybe_unused]] Chain additions;
   for (std::int64_t round = 0; round < rounds; round += kUnroll) {
 #pragma GCC unroll 32
     for (int u = 0; u < kUnroll; ++u) {
 #pragma GCC unroll 32
-      for (int c = 0; c < kChains; ++c) step(x[c], c);
+      for (int c = 0; c < kChains; ++c) {
+        step(x[c], c);
+        if constexpr (kAdditions > 0) additions.add_after<kChains * kUnroll, kAdditions>(u * kChains + c);
+      }
     }
   }
 #pragma GCC unroll 32
@@ -61,6 +67,12 @@ void run_chains(std::int64_t rounds, T* state) {
 template <typename T, typename V, int kChains, int kUnroll>
 constexpr FmaKernel<T> kernel() {
   return {kChains, kUnroll, sizeof(V) / sizeof(T), run_chains<T, V, kChains, kUnroll>};
+}
+
+template <typename T, typename V, int kChains, int kUnroll, int kPace>
+constexpr FmaKernel<T> paced() {
+  constexpr int kAdditions = additions_in(kChains * kUnroll, kPace);
+  return {kChains, kUnroll, sizeof(V) / sizeof(T), run_chains<T, V, kChains, kUnroll, kAdditions>, kAdditions};
 }
 
 // Latency times pipes is 8 to 10 on most cores, 12 to 16 where multiplication and addition are two instructions, and
@@ -90,9 +102,25 @@ constexpr FmaKernel<T> kKernels[] = {
 #endif
 };
 
+template <typename T, typename V, int kPace>
+constexpr FmaKernel<T> paced_first() {
+#if defined(__aarch64__)
+  return paced<T, V, 16, 2, kPace>();
+#elif defined(__AVX2__)
+  return paced<T, V, 12, 4, kPace>();
+#else
+  return paced<T, V, 14, 4, kPace>();
+#endif
+}
+
+template <typename T, typename V>
+constexpr FmaKernel<T> kPacedKernels[kPaceCount] = {
+    paced_first<T, V, kPaces[0]>(), paced_first<T, V, kPaces[1]>(), paced_first<T, V, kPaces[2]>(),
+    paced_first<T, V, kPaces[3]>(), paced_first<T, V, kPaces[4]>()};
+
 template <typename T, typename V>
 FmaKernels<T> all_kernels() {
-  return {kKernels<T, V>, sizeof(kKernels<T, V>) / sizeof(FmaKernel<T>)};
+  return {kKernels<T, V>, sizeof(kKernels<T, V>) / sizeof(FmaKernel<T>), kPacedKernels<T, V>};
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "kernels/calibration/cpu/pace.hpp"
 #include "kernels/calibration/cpu/tile_chains.hpp"
 
 namespace roofline {
@@ -18,9 +19,10 @@ std::uint32_t whole_sum(std::uint32_t bits) {
 
 /// Four chains, as in matrix products: a chain takes its next step after 4 x 16 cycles, and the latency of a step
 /// is 52.
-template <Isa isa, typename T, class Tiles>
+template <Isa isa, typename T, class Tiles, int kAdditions = 0>
 void run_tile_chains(std::int64_t rounds, const TileOperands& operands, Tile* totals) {
   Tiles tiles;
+  [[maybe_unused]] Chain additions;
   tiles.template zero<0>();
   tiles.template zero<1>();
   tiles.template zero<2>();
@@ -31,9 +33,13 @@ void run_tile_chains(std::int64_t rounds, const TileOperands& operands, Tile* to
   tiles.template load<7>(operands.right[1]);
   for (std::int64_t round = 0; round < rounds; ++round) {
     tiles.template multiply_add<T, 0, 4, 6>();
+    additions.add<kAdditions>();
     tiles.template multiply_add<T, 1, 4, 7>();
+    additions.add<kAdditions>();
     tiles.template multiply_add<T, 2, 5, 6>();
+    additions.add<kAdditions>();
     tiles.template multiply_add<T, 3, 5, 7>();
+    additions.add<kAdditions>();
   }
   Tile sums[kBlockTiles];
   tiles.template store<0>(sums[0]);

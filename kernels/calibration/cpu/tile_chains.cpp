@@ -13,6 +13,7 @@
 #include "device/cpu/amx.hpp"
 #include "device/cpu/cpu_device.hpp"
 #include "kernels/calibration/cpu/guided_rounds.hpp"
+#include "kernels/calibration/cpu/paced_clock.hpp"
 #include "kernels/calibration/cpu/tile_operands.hpp"
 #include "kernels/calibration/probes.hpp"
 #include "op/registry.hpp"
@@ -73,6 +74,27 @@ std::optional<std::string> check(const TileState<T>& state) {
   return std::nullopt;
 }
 
+/// The clock among the products, on all threads.
+template <typename T>
+std::shared_ptr<PacedClock> clock_of(const std::shared_ptr<TileState<T>>& state, ThreadPool& pool) {
+  using Totals = std::array<Tile, kBlockTiles>;
+  const auto totals = std::make_shared<std::vector<Totals>>(static_cast<std::size_t>(pool.size()));
+  const auto run_of = [&](auto chains) {
+    return [state, totals, chains](int worker, std::int64_t rounds) {
+      chains(rounds, state->operands, (*totals)[static_cast<std::size_t>(worker)].data());
+    };
+  };
+  PacedClock::Run plain;
+  std::vector<PacedClock::Paced> paced;
+  if constexpr (kAmxIsBuilt) {
+    plain = run_of(tile_chains<Isa::avx512, T>);
+    paced = {{kBlockTiles * kTilePaces[0], run_of(paced_tile_chains<Isa::avx512, T, kTilePaces[0]>)},
+             {kBlockTiles * kTilePaces[1], run_of(paced_tile_chains<Isa::avx512, T, kTilePaces[1]>)}};
+  }
+  constexpr std::int64_t kClockRounds = 1024;
+  return std::make_shared<PacedClock>(pool, pool.size(), kClockRounds, std::move(plain), std::move(paced));
+}
+
 template <typename T>
 constexpr const char* kInstruction = std::is_same_v<T, Bf16>   ? "TDPBF16PS 16x16x32"
                                      : std::is_same_v<T, Fp16> ? "TDPFP16PS 16x16x32"
@@ -99,6 +121,7 @@ std::optional<ProbeCase> make(Pipe pipe, Device& device, const ProbeRequest& req
     pool.run([&state](int worker) { state->run(worker); });
   };
   probe.verify = [state] { return check(*state); };
+  probe.clock = [clock = clock_of(state, pool)] { return clock->hz(); };
   probe.operands = [state] {
     const auto bytes = std::as_bytes(std::span(&state->operands, 1));
     return std::vector<std::byte>(bytes.begin(), bytes.end());

@@ -20,4 +20,10 @@ struct TileOperands {
 template <Isa isa, typename T>
 void tile_chains(std::int64_t rounds, const TileOperands& operands, Tile* totals);
 
+/// The same with kAdditions dependent additions (pace.hpp) after each product, whose 16 cycles they outlast: 18, or 36
+/// where two virtual CPUs share the tile unit of a core.
+inline constexpr int kTilePaces[] = {18, 36};
+template <Isa isa, typename T, int kAdditions>
+void paced_tile_chains(std::int64_t rounds, const TileOperands& operands, Tile* totals);
+
 }  // namespace roofline
