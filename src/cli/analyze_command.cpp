@@ -248,7 +248,7 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
   const SelectedDevice device =
       choose_device(together ? request_of_rank(flags.device, together->world()) : flags.device);
   // Report every mistake in the request before measuring anything.
-  const Suite suite = load(flags, device);
+  Suite suite = load(flags, device);
   ProgressLine line;
   compile_own_kernels(suite, device.info.isa, [&](std::size_t done) {
     line.show({static_cast<std::int64_t>(done), 0, "compiling kernels", std::nullopt});
@@ -288,6 +288,7 @@ ExitCode run(Flags& flags, const GlobalOptions& global) {
 
   if (!machine) machine = machine_for(device, {}, analysis.notes);
   if (machine->cancelled && flags.machine.empty()) return ExitCode::cancelled;
+  if (!together) remove_without_pipe(suite, *machine);  // the other ranks, which run the same list, know no ceilings
 
   analysis.device = device.choice;
   analysis.together = together;

@@ -13,6 +13,7 @@ namespace roofline {
 
 struct KernelSpec;
 struct LastLevelCache;
+struct Machine;
 
 /// A workload of a suite, with all that it names looked up. Where the device can't run it, `skip_reason` says why and
 /// it becomes a `skipped` row; everything else that is wrong with a suite is an error with file, line and column.
@@ -23,6 +24,7 @@ struct SuiteEntry {
   Workload workload;
   std::string skip_reason;
   int line = 0;  ///< of the entry in the file
+  std::optional<Pipe> needs = {};  ///< pipe without which there is no row
   std::shared_ptr<const KernelSpec>
       kernel;  ///< of the suite's own, where the implementation is one of its implementations
 
@@ -51,6 +53,9 @@ Suite load_suite(const std::string& path, DeviceKind device);
 
 /// Keeps the entries whose label or op matches the glob (* and ?). Throws UsageError when none does.
 void keep_only(Suite& suite, const std::string& glob);
+
+/// Removes the entries that need a pipe for which the machine has no ceiling. Throws UsageError when none is left.
+void remove_without_pipe(Suite& suite, const Machine& machine);
 
 /// Throws UsageError, with file and line, for the first entry that doesn't fit: its buffers, rotation and
 /// guards included, may take `free_bytes`. Both are those of the device that will run the suite.

@@ -29,6 +29,12 @@ DeviceKind read_device_kind(const YamlValue& yaml) {
   yaml.fail_unknown("device kind", given, {"cpu", "cuda"});
 }
 
+Pipe read_pipe(const YamlValue& yaml) {
+  const std::string given = yaml.text("needs");
+  if (const auto pipe = parse_pipe(given)) return *pipe;
+  yaml.fail_unknown("pipe", given, Keys(pipe_names().begin(), pipe_names().end()));
+}
+
 const Op& read_op(const YamlValue& yaml) {
   const std::string given = yaml.text("op");
   if (const Op* op = find_op(given)) return *op;
@@ -167,7 +173,8 @@ EntrySettings read_defaults(const YamlValue& yaml) {
 
 EntrySpec read_entry(const YamlValue& yaml, const EntrySettings& defaults, const SuiteKernels& kernels) {
   const std::vector<YamlMember> members = yaml.members("a workload");
-  require_known(members, {"op", "kernel", "shape", "dtype", "impl", "cache", "seed", "label", "only", "cpu", "cuda"},
+  require_known(members, {"op", "kernel", "shape", "dtype", "impl", "cache", "seed", "label", "only", "needs", "cpu",
+                          "cuda"},
                 "a workload");
   const YamlMember* op_member = find_member(members, "op");
   const YamlMember* kernel_member = find_member(members, "kernel");
@@ -188,6 +195,7 @@ EntrySpec read_entry(const YamlValue& yaml, const EntrySettings& defaults, const
     common.dtypes = kernel.op ? std::vector{kernel.op->dtype()} : kernel.spec->dtypes;
   }
   apply_all(members, spec.op, common);
+  if (const YamlMember* needs = find_member(members, "needs")) spec.needs = read_pipe(needs->value);
   const YamlMember* only = find_member(members, "only");
   const auto kinds = only != nullptr ? read_list(*only, read_device_kind)
                                      : std::vector<DeviceKind>(kDeviceKinds.begin(), kDeviceKinds.end());

@@ -43,6 +43,7 @@ struct EntrySpec {
   const Op* op = nullptr;
   std::shared_ptr<const KernelSpec> kernel;  ///< kernel of the suite whose implementations are added to the op's
   YamlValue where;
+  std::optional<Pipe> needs = {};
   /// By DeviceKind; nothing where `only` leaves the kind out.
   std::array<std::optional<EntrySettings>, 2> settings;
 

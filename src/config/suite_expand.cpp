@@ -243,6 +243,7 @@ std::vector<SuiteEntry> expand(const EntrySpec& entry, DeviceKind device) {
                                     .label = settings->label},
                        .skip_reason = chosen.skip_reason,
                        .line = entry.where.line(),
+                       .needs = entry.needs,
                        .kernel = own.contains(chosen.name) ? entry.kernel : nullptr});
   };
   for (const ShapeSweep& sweep : settings->shapes) {

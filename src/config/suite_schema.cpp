@@ -283,6 +283,7 @@ constexpr std::string_view kSuite = R"json({
             {"type": "array", "items": {"$ref": "#/$defs/device_kind"}, "minItems": 1, "uniqueItems": true}
           ]
         },
+        "needs": {"description": "Keeps this entry for machines with a ceiling of this pipe.", "enum": []},
         "cpu": {
           "$ref": "#/$defs/override",
           "description": "What is different on a CPU. A shape mapping changes single extents."
@@ -341,6 +342,7 @@ Json suite_schema(std::span<const Op* const> ops) {
   Json schema = Json::parse(kSuite);
   Json& definitions = schema["$defs"];
   definitions["dtype"]["enum"] = dtype_names();
+  definitions["workload"]["properties"]["needs"]["enum"] = pipe_names();
   for (const Op* op : ops) {
     Json& workload = definitions["workload"];  // anew each time: add_shape moves what is in the definitions
     workload["properties"]["op"]["anyOf"][0]["enum"].push_back(op->name());

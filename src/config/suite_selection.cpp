@@ -4,6 +4,7 @@
 
 #include "config/suite.hpp"
 #include "model/error.hpp"
+#include "model/machine.hpp"
 #include "op/case.hpp"
 #include "op/layout.hpp"
 
@@ -34,6 +35,15 @@ void keep_only(Suite& suite, const std::string& glob) {
         fmt::format("a glob matches a whole label or op, as in 'gemm' or '*fp16*'; there are: {}", labels));
   }
   suite.entries = std::move(kept);
+}
+
+void remove_without_pipe(Suite& suite, const Machine& machine) {
+  std::erase_if(suite.entries,
+                [&](const SuiteEntry& entry) { return entry.needs && machine.compute(*entry.needs) == nullptr; });
+  if (suite.entries.empty()) {
+    throw UsageError(fmt::format("{}: each workload needs a pipe that {} lacks", suite.path, machine.device.name),
+                     "remove 'needs' from those that are to run without it");
+  }
 }
 
 void require_memory(const Suite& suite, const LastLevelCache& last_level, double free_bytes) {

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "model/error.hpp"
+#include "model/machine.hpp"
 #include "op/case.hpp"
 #include "op/layout.hpp"
 #include "op/registry.hpp"
@@ -150,6 +151,27 @@ TEST(Suite, OnlyKeepsAnEntryForItsDevice) {
   EXPECT_EQ(suite.entries[0].workload.op, "softmax");
   EXPECT_EQ(parse_suite(text, "s.yaml", DeviceKind::cuda).entries.size(), 2U);
   EXPECT_THAT(workload_complaint("  - op: relu\n    only: cuda\n"), mentions("s.yaml:3:3: ", "cpu"));
+}
+
+TEST(Suite, NeedsKeepsAnEntryForMachinesWithThatPipe) {
+  const auto with = [](Machine machine, Pipe pipe) {
+    Ceiling& ceiling = machine.ceilings.emplace_back();
+    ceiling.kind = CeilingKind::compute;
+    ceiling.pipe = pipe;
+    ceiling.value = 1e12;
+    return machine;
+  };
+  const Machine plain = with({}, Pipe::fp32), amx = with(plain, Pipe::tensor_bf16);
+  const Suite all = cpu_suite("  - op: gemm\n  - op: gemm\n    needs: tensor.bf16\n    dtype: bf16\n");
+  Suite on_amx = all, on_plain = all;
+  remove_without_pipe(on_amx, amx);
+  EXPECT_EQ(on_amx.entries.size(), 2U);
+  remove_without_pipe(on_plain, plain);
+  ASSERT_EQ(on_plain.entries.size(), 1U);
+  EXPECT_EQ(on_plain.entries[0].workload.dtype, DType::fp32);
+  Suite only = cpu_suite("  - op: gemm\n    needs: tensor.bf16\n");
+  EXPECT_THROW(remove_without_pipe(only, plain), UsageError);
+  EXPECT_THAT(workload_complaint("  - op: relu\n    needs: amx\n"), mentions("s.yaml:4:12: ", "'amx'"));
 }
 
 TEST(Suite, WhatTheDeviceCannotRunIsSkippedWithItsReason) {
