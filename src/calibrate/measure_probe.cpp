@@ -105,7 +105,7 @@ class ProbeRun {
     if (regulated) ceiling.ci95 = rates_of(winner.amount, range_of(loaded.time));
     std::vector<Check> noise;  // none if only the clock changed
     if (held(ceiling.power)) {
-      noise = {audit_regulation(loaded.time, *ceiling.power.limiter, loaded.shift, same_in_a_cycle)};
+      noise = {audit_regulation(loaded.time, limiter_of(ceiling.power), loaded.shift, same_in_a_cycle)};
     } else if (!regulated) {
       noise = noise_checks(ceiling, loaded.time);
     }
@@ -134,6 +134,16 @@ class ProbeRun {
 
   /// Whether a limiter lowered the clock during the measurement.
   static bool held(const Power& power) { return !power.limiter.value_or("").empty(); }
+
+  /// "power cap of 700 W, at 698 W"; other limiters by their name.
+  std::string limiter_of(const Power& power) const {
+    std::string text = power.limiter.value_or("");
+    if (text != kPowerCap) return text;
+    if (const std::string* limit = find_attribute(device_.info().attributes, AttributeKey::power_limit))
+      text += " of " + *limit;
+    if (power.watts) text += fmt::format(", at {:.0f} W", *power.watts);
+    return text;
+  }
 
   /// The index of the fastest correct variant, or -1. Quick calibrations take the first, which is expected to be
   /// the fastest; with only one there is nothing to search.

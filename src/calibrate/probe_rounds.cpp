@@ -154,12 +154,11 @@ std::optional<MeasuredProbe> ProbeRounds::measured(double slowed_share) const {
   const Series* best = leader();
   if (best == nullptr) return std::nullopt;
   const FastPlateau& plateau = best->plateau;
-  MeasuredProbe measured{
-      .ceiling = ceiling_of(probe_, device_, best->facts, plateau.seconds, plateau.ci95,
-                            {plateau.clock_hz, best->clock_in_work()}),
-      .sustained = std::nullopt,
-      .intensity = arithmetic_intensity(best->facts.work, main_memory(probe_.device)),
-      .pipe = dominant_pipe(best->facts.work)};
+  MeasuredProbe measured{.ceiling = ceiling_of(probe_, device_, best->facts, plateau.seconds, plateau.ci95,
+                                               {plateau.clock_hz, best->clock_in_work()}),
+                         .sustained = std::nullopt,
+                         .intensity = arithmetic_intensity(best->facts.work, main_memory(probe_.device)),
+                         .pipe = dominant_pipe(best->facts.work)};
   Ceiling& ceiling = measured.ceiling;
   ceiling.median_rate = best->facts.amount / plateau.median_s;
   ceiling.rounds = plateau.rounds;

@@ -23,7 +23,7 @@ struct SuiteEntry {
   std::vector<Implementation> below;             ///< best first, if it is refused; empty where the suite has named it
   Workload workload;
   std::string skip_reason;
-  int line = 0;  ///< of the entry in the file
+  int line = 0;                    ///< of the entry in the file
   std::optional<Pipe> needs = {};  ///< pipe without which there is no row
   std::shared_ptr<const KernelSpec>
       kernel;  ///< of the suite's own, where the implementation is one of its implementations

@@ -173,8 +173,8 @@ EntrySettings read_defaults(const YamlValue& yaml) {
 
 EntrySpec read_entry(const YamlValue& yaml, const EntrySettings& defaults, const SuiteKernels& kernels) {
   const std::vector<YamlMember> members = yaml.members("a workload");
-  require_known(members, {"op", "kernel", "shape", "dtype", "impl", "cache", "seed", "label", "only", "needs", "cpu",
-                          "cuda"},
+  require_known(members,
+                {"op", "kernel", "shape", "dtype", "impl", "cache", "seed", "label", "only", "needs", "cpu", "cuda"},
                 "a workload");
   const YamlMember* op_member = find_member(members, "op");
   const YamlMember* kernel_member = find_member(members, "kernel");

@@ -28,7 +28,7 @@ struct PairOptions {
   double max_time_s = 0.5;  ///< at most, if there are kFewestForInterval pairs by then,
   double patience_s = 0.5;  ///< or at most this while their interval is wider than `wide` times the ratio;
   double wide = 0.1;
-  double longest_s = 5;  ///< at most in any case: no pairs if that is too short for kFewestForInterval
+  double longest_s = 10;  ///< at most in any case: no pairs if that is too short for kFewestForInterval
   std::int64_t max_pairs = 4000;
   double relative_half_width = 0.005;  ///< of the ratio's interval, at which it ends earlier
 };

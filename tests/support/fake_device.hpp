@@ -47,7 +47,8 @@ class FakeDevice final : public Device {
   void synchronize() override {}
   std::unique_ptr<Timer> timer(LaunchFunction launch) override { return std::make_unique<Ticks>(std::move(launch)); }
   double timer_resolution_s() const override { return 1e-6; }
-  Clocks clocks() override { return {}; }
+  Clocks clocks() override { return clocks_; }
+  void set_core_hz(double hz) { clocks_.core_hz = hz; }
 
   /// Has `count` fake devices work together, this one the first of them.
   void join_ranks(int count) {
@@ -105,6 +106,7 @@ class FakeDevice final : public Device {
   };
 
   DeviceInfo info_;
+  Clocks clocks_;
   double free_;
   std::map<const std::byte*, const std::byte*> memory_;  ///< begin and end of all that was ever allocated
   std::vector<std::unique_ptr<FakeDevice>> others_;

@@ -99,6 +99,26 @@ TEST(MeasureProbe, AValueAboveTheLimitIsSuspectAndNotClamped) {
   EXPECT_EQ(find(ceiling.audit, kLimitCheck)->status, CheckStatus::fail);
 }
 
+TEST(MeasureProbe, TheLimitIsAtTheClockOfTheInstructions) {
+  FakeDevice device;
+  device.set_core_hz(1e9);
+  const auto measured_with = [&](std::function<std::optional<double>()> clock) {
+    Probe probe = probe_of({{"fma", 3e6, 1e-3, 2e-3}});
+    probe.make = [before = probe.make, clock](Device& on, const ProbeRequest& request, int index) {
+      std::optional<ProbeCase> made = before(on, request, index);
+      if (made) made->clock = clock;
+      return made;
+    };
+    const Effort effort{.quick = false, .sustain_s = 0};
+    return std::get<MeasuredProbe>(measure_probe(probe, device, effort, [] { return false; })).ceiling;
+  };
+  const Ceiling lowered = measured_with([] { return 0.8e9; });
+  EXPECT_DOUBLE_EQ(lowered.limit->value, 4 * 0.8e9);
+  EXPECT_EQ(lowered.clocks.core_hz, 1e9) << "kernels' clocks are read after them, too";
+  EXPECT_DOUBLE_EQ(measured_with({}).limit->value, 4e9);
+  EXPECT_DOUBLE_EQ(measured_with([] { return std::optional<double>(); }).limit->value, 4e9) << "no chain decides";
+}
+
 /// Three operations a cycle, of which `share` are left, at a clock that falls by a tenth and never settles.
 Ceiling sustained_at_a_falling_clock(double share, std::int64_t burst_rounds) {
   Probe probe = probe_of({{"fma", 3e6, 1e-3, 2e-3}});

@@ -106,6 +106,20 @@ TEST(ProbeRounds, ARoofThatStillRisesIsMarked) {
   EXPECT_LT(ceiling.median_rate.value(), 0.97 * ceiling.value);
 }
 
+TEST(ProbeRounds, TheLimitIsAtTheClockOfTheInstructions) {
+  Probe probe = probe_of({{"fma", 3e6}});
+  probe.limit = [](const Device&, std::optional<double> hz) { return Limit{.value = 4 * hz.value_or(0), .basis = ""}; };
+  probe.make = [before = probe.make](Device& device, const ProbeRequest& request, int index) {
+    static_cast<FakeDevice&>(device).set_core_hz(1e9);
+    std::optional<ProbeCase> made = before(device, request, index);
+    if (made) made->clock = [] { return 0.8e9; };
+    return made;
+  };
+  const Ceiling ceiling = ProbeInRounds(probe).visit(3).measured(0)->ceiling;
+  EXPECT_DOUBLE_EQ(ceiling.limit->value, 4 * 0.8e9);
+  EXPECT_EQ(ceiling.clocks.core_hz, 1e9) << "kernels' clocks are read after them, too";
+}
+
 TEST(ProbeRounds, ARoofAtItsLimitIsBelievedHoweverRestlessTheMachine) {
   // Two visits of three are slowed; 1e9 a second is what a clock of 1 GHz allows.
   const auto restless = [](int visit, double scale) { return (visit % 3 == 0 ? 1.002e-3 : 1.3e-3) * scale; };

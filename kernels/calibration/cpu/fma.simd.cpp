@@ -114,9 +114,9 @@ constexpr FmaKernel<T> paced_first() {
 }
 
 template <typename T, typename V>
-constexpr FmaKernel<T> kPacedKernels[kPaceCount] = {
-    paced_first<T, V, kPaces[0]>(), paced_first<T, V, kPaces[1]>(), paced_first<T, V, kPaces[2]>(),
-    paced_first<T, V, kPaces[3]>(), paced_first<T, V, kPaces[4]>()};
+constexpr FmaKernel<T> kPacedKernels[kPaceCount] = {paced_first<T, V, kPaces[0]>(), paced_first<T, V, kPaces[1]>(),
+                                                    paced_first<T, V, kPaces[2]>(), paced_first<T, V, kPaces[3]>(),
+                                                    paced_first<T, V, kPaces[4]>()};
 
 template <typename T, typename V>
 FmaKernels<T> all_kernels() {
