@@ -73,6 +73,7 @@ struct alignas(128) StreamRing {
 
   /// Consumer: the warp has read the stage.
   __device__ void release(Position& at) {
+    fence_async_proxy();  // an arrival does not wait for loads, and the producer copies over the stage
     empty[at.stage].arrive_as_warp();
     at.advance();
   }
