@@ -14,7 +14,6 @@
 #include "measure/audit.hpp"
 #include "measure/latency_line.hpp"
 #include "measure/plateaus.hpp"
-#include "measure/statistics.hpp"
 #include "model/error.hpp"
 
 namespace roofline {
@@ -168,10 +167,8 @@ class ProbeRun {
   }
 
   Ceiling describe(const ProbeCase& winner, const Summary& time, const Interval& seconds, Regime regime) const {
-    MeasuredClock clock = {time.clock_hz, time.clock_hz};
-    if (const std::vector<double> ratios = clock_ratios(bench_, winner); clock.after_work && !ratios.empty())
-      clock.in_work = *clock.after_work * median(ratios);
-    Ceiling ceiling = ceiling_of(probe_, device_, winner, time.median, seconds, clock);
+    Ceiling ceiling =
+        ceiling_of(probe_, device_, winner, time.median, seconds, {time.clock_hz, clock_ratio(bench_, winner)});
     ceiling.regime = regime;
     ceiling.samples = time.samples;
     ceiling.stop = std::string(to_string(time.stop));

@@ -120,16 +120,15 @@ LoadedTime time_watched(const ProbeBench& bench, const ProbeCase& probe_case, co
 
 }  // namespace
 
-std::vector<double> clock_ratios(const ProbeBench& bench, const ProbeCase& probe_case) {
+std::optional<double> clock_ratio(const ProbeBench& bench, const ProbeCase& probe_case) {
   constexpr int kPairs = 9;
-  std::vector<double> ratios;
+  double after = 0, among = 0;
   for (int pair = 0; probe_case.clock && pair < kPairs && !bench.cancelled(); ++pair) {
     probe_case.run();
-    const std::optional<double> after = bench.device.clocks().core_hz;
-    const std::optional<double> among = probe_case.clock();
-    if (after && among) ratios.push_back(*among / *after);
+    after = std::max(after, bench.device.clocks().core_hz.value_or(0));
+    among = std::max(among, probe_case.clock().value_or(0));
   }
-  return ratios;
+  return after > 0 && among > 0 ? std::optional(among / after) : std::nullopt;
 }
 
 std::optional<std::string> first_run(const ProbeBench& bench, const ProbeCase& probe_case) {

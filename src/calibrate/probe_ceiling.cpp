@@ -42,17 +42,19 @@ Ceiling described(const Probe& probe, const ProbeCase& made) {
   return ceiling;
 }
 
+/// Of a clock that is measured among the instructions: the chain of additions competes with them for the core's ports.
+constexpr double kInWorkError = 0.01;
+
 /// The limit; where its instructions per cycle are assumed, with the least plausible number of them that the value does
 /// not exceed: two pipes, one, or one instruction in several cycles.
 std::optional<Limit> plausible_limit(const Probe& probe, const Device& device, std::optional<double> core_hz,
                                      double value) {
-  constexpr double kClockError = 0.01;
   std::optional<Limit> limit = probe.limit ? probe.limit(device, core_hz) : std::nullopt;
   if (!limit || !(probe.assumed_issue > 0) || !(value > 0)) return limit;
   const double measured = probe.assumed_issue * value / limit->value;
   double issue = probe.assumed_issue;
   for (const double fewer : {1.0, 1.0 / 2, 1.0 / 4, 1.0 / 8}) {
-    if (fewer < issue && measured <= fewer * (1 + kClockError)) issue = fewer;
+    if (fewer < issue && measured <= fewer * (1 + kInWorkError)) issue = fewer;
   }
   if (issue == probe.assumed_issue) return limit;
   limit->value *= issue / probe.assumed_issue;
@@ -75,14 +77,16 @@ Ceiling ceiling_of(const Probe& probe, Device& device, const ProbeCase& made, do
   ceiling.ci95 = rates_of(made.amount, ci95);
   ceiling.clocks = device.clocks();
   if (clock.after_work) ceiling.clocks.core_hz = clock.after_work;
-  ceiling.limit = plausible_limit(probe, device, clock.in_work, ceiling.value);
+  ceiling.limit = plausible_limit(probe, device, clock.in_work(), ceiling.value);
   return ceiling;
 }
 
 Check audit_limit_of(const Probe& probe, const Ceiling& ceiling) {
   // A path below the full rate need not reach it.
-  return audit_limit(ceiling.value, ceiling.ci95, ceiling.limit, unit_of(ceiling.kind),
-                     ceiling.below_peak.empty() ? probe.least_of_limit : 0);
+  const double least = ceiling.below_peak.empty() ? probe.least_of_limit : 0;
+  const bool in_work = probe.device == DeviceKind::cpu && probe.kind == CeilingKind::compute;
+  return audit_limit(ceiling.value, ceiling.ci95, ceiling.limit, unit_of(ceiling.kind), least,
+                     in_work ? kInWorkError : kClockScatter);
 }
 
 std::vector<Check> audit_case(const Probe& probe, const Device& device, const ProbeCase& made) {

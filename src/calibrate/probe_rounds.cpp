@@ -91,18 +91,17 @@ bool ProbeRounds::visit(Series& series) {
   for (double& seconds : samples.seconds) seconds *= series.facts.amount / made->amount;
   if (samples.summary.stop == StopReason::cancelled || samples.seconds.empty()) return true;
   series.rounds.push_back({std::move(samples.seconds), std::move(samples.clock_hz)});
-  for (const double ratio : clock_ratios(bench, *made)) series.clock_ratios.push_back(ratio);
+  if (const auto ratio = clock_ratio(bench, *made)) series.clock_ratios.push_back(*ratio);
   series.plateau = fast_plateau(series.rounds);
   return true;
 }
 
-std::optional<double> ProbeRounds::Series::clock_in_work() const {
-  if (!plateau.clock_hz || clock_ratios.empty()) return plateau.clock_hz;
-  return *plateau.clock_hz * median(clock_ratios);
+MeasuredClock ProbeRounds::Series::clock() const {
+  return {plateau.clock_hz, clock_ratios.empty() ? std::nullopt : std::optional(median(clock_ratios))};
 }
 
 double ProbeRounds::least_s(const Series& series) const {
-  const std::optional<double> clock_hz = series.clock_in_work();
+  const std::optional<double> clock_hz = series.clock().in_work();
   const std::optional<Limit> limit = probe_.limit && clock_hz ? probe_.limit(device_, clock_hz) : std::nullopt;
   return limit && limit->value > 0 ? series.facts.amount / limit->value : kNaN;
 }
@@ -154,11 +153,11 @@ std::optional<MeasuredProbe> ProbeRounds::measured(double slowed_share) const {
   const Series* best = leader();
   if (best == nullptr) return std::nullopt;
   const FastPlateau& plateau = best->plateau;
-  MeasuredProbe measured{.ceiling = ceiling_of(probe_, device_, best->facts, plateau.seconds, plateau.ci95,
-                                               {plateau.clock_hz, best->clock_in_work()}),
-                         .sustained = std::nullopt,
-                         .intensity = arithmetic_intensity(best->facts.work, main_memory(probe_.device)),
-                         .pipe = dominant_pipe(best->facts.work)};
+  MeasuredProbe measured{
+      .ceiling = ceiling_of(probe_, device_, best->facts, plateau.seconds, plateau.ci95, best->clock()),
+      .sustained = std::nullopt,
+      .intensity = arithmetic_intensity(best->facts.work, main_memory(probe_.device)),
+      .pipe = dominant_pipe(best->facts.work)};
   Ceiling& ceiling = measured.ceiling;
   ceiling.median_rate = best->facts.amount / plateau.median_s;
   ceiling.rounds = plateau.rounds;

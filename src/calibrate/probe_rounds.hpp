@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "calibrate/measure_probe.hpp"
+#include "calibrate/probe_ceiling.hpp"
 #include "measure/fast_plateau.hpp"
 
 namespace roofline {
@@ -44,11 +45,10 @@ class ProbeRounds {
     std::vector<Check> checks;  ///< of the case: what needs no time
     std::optional<std::string> wrong;
     std::vector<Round> rounds;
-    std::vector<double> clock_ratios;  ///< of all rounds (probe_bench.hpp)
+    std::vector<double> clock_ratios;  ///< one a round (probe_bench.hpp), or empty
     FastPlateau plateau;
 
-    /// That at which the hardware's limit holds.
-    std::optional<double> clock_in_work() const;
+    MeasuredClock clock() const;
     double rate() const { return facts.amount / plateau.seconds; }
   };
 

@@ -15,8 +15,6 @@ namespace {
 constexpr double kClearOfRidge = 10;
 constexpr double kDoublingWithin = 0.02;
 constexpr double kIntervalWithin = 0.01;
-/// Readings of one clock scatter by about 0.1 %, and most limits are such a clock times a constant.
-constexpr double kClockScatter = 0.002;
 constexpr double kRegulatedWithin = 0.02;
 
 /// Equal except for the rounding of sums.
@@ -131,13 +129,13 @@ Check audit_working_set(double working_set_bytes, const NearerCache& nearer, std
 }
 
 Check audit_limit(double value, const Interval& ci95, const std::optional<Limit>& limit, std::string_view unit,
-                  double least) {
+                  double least, double clock_error) {
   Check check{std::string(kLimitCheck), CheckStatus::not_run, {}};
   if (!limit || !(limit->value > 0)) {
     check.detail = "no hardware limit known for this device";
     return check;
   }
-  const double most = limit->value * (1 + kClockScatter);
+  const double most = limit->value * (1 + clock_error);
   const bool below = value <= most || ci95.low <= most;  // no interval (NaN): no tolerance
   const bool reached = value >= least * limit->value;
   check.status = passed_if(below && reached);

@@ -51,11 +51,12 @@ Check audit_working_set(double working_set_bytes, const NearerCache& nearer,
                         std::optional<double> own_capacity_bytes = std::nullopt, double least_times = kPastNearerCache);
 inline constexpr std::string_view kWorkingSetCheck = "working set where it belongs";
 
-/// The value must not exceed the hardware limit, beyond its interval and 0.2 % for the clock, and must reach
+inline constexpr double kClockScatter = 0.002;  ///< readings of one clock scatter by about 0.1 %
+/// The value must not exceed the hardware limit, beyond its interval and the error of its clock, and must reach
 /// `least` of it (a share; 0 requires nothing): less means too short chains, too few warps, or a wrong
 /// specification. The detail gives fraction and formula; it is never clamped. not_run without a limit.
 Check audit_limit(double value, const Interval& ci95, const std::optional<Limit>& limit, std::string_view unit,
-                  double least = 0);
+                  double least = 0, double clock_error = kClockScatter);
 inline constexpr std::string_view kLimitCheck = "under the hardware's limit";
 
 /// The amount of a bandwidth must be the bytes of the work model, and their share of writes that of the pattern

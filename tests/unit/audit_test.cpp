@@ -113,6 +113,8 @@ TEST(Audit, NothingExceedsTheLimitBeyondItsInterval) {
   EXPECT_THAT(sound.detail, HasSubstr("4.814 Tbyte/s = 2 x 3201 MHz x 6016 bit"));
 
   EXPECT_EQ(audit_limit(4.82e12, {4.80e12, 4.84e12}, limit, "byte/s").status, CheckStatus::pass) << "within noise";
+  EXPECT_EQ(audit_limit(4.85e12, {}, limit, "byte/s", 0, 0.01).status, CheckStatus::pass) << "as good as its clock";
+  EXPECT_EQ(audit_limit(4.87e12, {}, limit, "byte/s", 0, 0.01).status, CheckStatus::fail);
   const Check impossible = audit_limit(9.6e12, {9.5e12, 9.7e12}, limit, "byte/s");
   EXPECT_EQ(impossible.status, CheckStatus::fail);
   EXPECT_THAT(impossible.detail, HasSubstr("199.42 %")) << "never clamped";
