@@ -52,7 +52,7 @@ void MessageWriter::unusable(const std::string& reason, const std::string& hint)
 }
 
 void MessageWriter::outcome(const std::string& probe, const ProbeOutcome& outcome) const {
-  Json json;
+  Json json = Json::object();
   if (const auto* measured = std::get_if<MeasuredProbe>(&outcome)) {
     json = measured_to_json(*measured);
   } else if (const auto* sweep = std::get_if<Sweep>(&outcome)) {

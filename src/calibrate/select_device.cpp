@@ -20,7 +20,7 @@ Json ask_child(const std::function<Json()>& question) {
   Jobs jobs;
   jobs.count = 1;
   jobs.run = [&](std::int64_t, const Send& send) {
-    Json reply;
+    Json reply = Json::object();
     try {
       reply["ok"] = question();
     } catch (const UsageError& error) {

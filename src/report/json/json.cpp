@@ -78,8 +78,7 @@ ReportFrame report_frame(const Report& report) {
 
 std::string row_text(const Point& point, const Machine& machine) {
   static const std::string before = "{\n  \"results\": [";
-  Json json;
-  json["results"].push_back(point_to_json(point, machine));
+  const Json json = {{"results", Json::array({point_to_json(point, machine)})}};
   const std::string text = to_json_text(json);
   return text.substr(before.size(), text.size() - before.size() - std::string_view(kRowsEnd).size());
 }

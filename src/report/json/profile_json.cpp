@@ -234,7 +234,7 @@ Timeline read_timeline(const JsonValue& json, std::size_t rows) {
 
 /// Where sums are from; a row says it of its own figures.
 Json sources_of(const Report& report) {
-  Json sources;
+  Json sources = Json::object();
   std::set<std::string_view> times, work;
   for (const Point& point : report.points) {
     if (!point.profiled) continue;
