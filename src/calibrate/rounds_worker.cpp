@@ -28,6 +28,9 @@ double kept_s(const Effort& effort) { return load_s(effort) + 0.6; }
 /// Of the whole time: what roofs have for themselves, and what is kept for sustained ceilings at most.
 constexpr double kForRoofs = 0.5, kForSustained = 0.3;
 
+/// Of the whole time: for the sweep that comes first, whose large sets take long to make on a busy machine.
+constexpr double kForFirstSweep = 0.2;
+
 /// Sustained ceilings for which there is time to measure again.
 constexpr std::int64_t kSpareLoads = 2;
 
@@ -150,10 +153,17 @@ void RoundsWorker::send_ceiling(Member& member, const MessageWriter& writer) con
 }
 
 void RoundsWorker::sweep(Member& member, const MessageWriter& writer) {
-  member.stretched = true;
   const bool decides = comes_first(member);
-  const ProbeOutcome outcome = measure_probe(*member.probe, *device_, options_.effort, [this] { return stopped(); });
+  const double first_end_s = wall_seconds() + kForFirstSweep * time_s_;
+  const auto late = [&] { return decides && wall_seconds() > first_end_s; };
+  const ProbeOutcome outcome =
+      measure_probe(*member.probe, *device_, options_.effort, [&] { return stopped() || late(); });
   if (interrupted()) return;
+  if (decides && late() && std::holds_alternative<std::string>(outcome)) {
+    member.deferred = true;
+    return;
+  }
+  member.stretched = true;
   const auto* curve = std::get_if<Sweep>(&outcome);
   if (decides && curve != nullptr && !curve->boundaries.empty())
     as_cpu(*device_).set_measured_cache_bytes(curve->boundaries.back());
@@ -234,7 +244,7 @@ bool RoundsWorker::settled(const Member& member, double now_s) const {
 
 /// Whether other probes' working sets depend on this sweep.
 bool RoundsWorker::comes_first(const Member& member) const {
-  return member.probe->comes_first && member.probe->comes_first(*device_);
+  return !member.deferred && member.probe->comes_first && member.probe->comes_first(*device_);
 }
 
 /// How many probes have been visited.

@@ -33,6 +33,7 @@ class RoundsWorker {
     std::optional<ProbeRounds> rounds;  ///< from the first visit on
     bool over = false;                  /// nothing more can be measured
     bool stretched = false;             ///< its sweep or sustained ceiling is done
+    bool deferred = false;              /// a sweep that took too long to come first: it has its turn with the others
     std::optional<double>
         in_a_cycle;  /// work per cycle of the sustained ceiling relative to the burst one so far; NaN: unknown
   };
