@@ -120,15 +120,14 @@ LoadedTime time_watched(const ProbeBench& bench, const ProbeCase& probe_case, co
 
 }  // namespace
 
-std::optional<double> clock_ratio(const ProbeBench& bench, const ProbeCase& probe_case) {
-  constexpr int kPairs = 9;
-  double after = 0, among = 0;
-  for (int pair = 0; probe_case.clock && pair < kPairs && !bench.cancelled(); ++pair) {
+std::optional<double> clock_in_work(const ProbeBench& bench, const ProbeCase& probe_case) {
+  constexpr int kReadings = 9;
+  double highest = 0;
+  for (int reading = 0; probe_case.clock && reading < kReadings && !bench.cancelled(); ++reading) {
     probe_case.run();
-    after = std::max(after, bench.device.clocks().core_hz.value_or(0));
-    among = std::max(among, probe_case.clock().value_or(0));
+    highest = std::max(highest, probe_case.clock().value_or(0));
   }
-  return after > 0 && among > 0 ? std::optional(among / after) : std::nullopt;
+  return highest > 0 ? std::optional(highest) : std::nullopt;
 }
 
 std::optional<std::string> first_run(const ProbeBench& bench, const ProbeCase& probe_case) {

@@ -12,13 +12,10 @@ namespace roofline {
 /// The rates of `amount` for an interval of seconds.
 Interval rates_of(double amount, const Interval& seconds);
 
+/// Core clocks in Hz.
 struct MeasuredClock {
-  std::optional<double> after_work;     ///< core clock in Hz right after the samples, as kernels' are read
-  std::optional<double> in_work_ratio;  ///< of the clock among the instructions to that; nothing: not measured
-
-  std::optional<double> in_work() const {
-    return after_work ? std::optional(*after_work * in_work_ratio.value_or(1)) : std::nullopt;
-  }
+  std::optional<double> after_work;  ///< right after the samples, as kernels' are read
+  std::optional<double> in_work;     ///< among the instructions; nothing: not measured, and taken for the same
 };
 
 /// The ceiling of a case that took `seconds` per launch, within `ci95`, at that clock: everything except its audit

@@ -11,7 +11,6 @@
 #include "calibrate/probe_ceiling.hpp"
 #include "host/host.hpp"
 #include "measure/audit.hpp"
-#include "measure/statistics.hpp"
 #include "model/error.hpp"
 #include "model/nan.hpp"
 
@@ -91,17 +90,13 @@ bool ProbeRounds::visit(Series& series) {
   for (double& seconds : samples.seconds) seconds *= series.facts.amount / made->amount;
   if (samples.summary.stop == StopReason::cancelled || samples.seconds.empty()) return true;
   series.rounds.push_back({std::move(samples.seconds), std::move(samples.clock_hz)});
-  if (const auto ratio = clock_ratio(bench, *made)) series.clock_ratios.push_back(*ratio);
+  series.clock_in_work = std::max(series.clock_in_work, clock_in_work(bench, *made));
   series.plateau = fast_plateau(series.rounds);
   return true;
 }
 
-MeasuredClock ProbeRounds::Series::clock() const {
-  return {plateau.clock_hz, clock_ratios.empty() ? std::nullopt : std::optional(median(clock_ratios))};
-}
-
 double ProbeRounds::least_s(const Series& series) const {
-  const std::optional<double> clock_hz = series.clock().in_work();
+  const std::optional<double>& clock_hz = series.clock_in_work ? series.clock_in_work : series.plateau.clock_hz;
   const std::optional<Limit> limit = probe_.limit && clock_hz ? probe_.limit(device_, clock_hz) : std::nullopt;
   return limit && limit->value > 0 ? series.facts.amount / limit->value : kNaN;
 }
@@ -153,11 +148,11 @@ std::optional<MeasuredProbe> ProbeRounds::measured(double slowed_share) const {
   const Series* best = leader();
   if (best == nullptr) return std::nullopt;
   const FastPlateau& plateau = best->plateau;
-  MeasuredProbe measured{
-      .ceiling = ceiling_of(probe_, device_, best->facts, plateau.seconds, plateau.ci95, best->clock()),
-      .sustained = std::nullopt,
-      .intensity = arithmetic_intensity(best->facts.work, main_memory(probe_.device)),
-      .pipe = dominant_pipe(best->facts.work)};
+  MeasuredProbe measured{.ceiling = ceiling_of(probe_, device_, best->facts, plateau.seconds, plateau.ci95,
+                                               {plateau.clock_hz, best->clock_in_work}),
+                         .sustained = std::nullopt,
+                         .intensity = arithmetic_intensity(best->facts.work, main_memory(probe_.device)),
+                         .pipe = dominant_pipe(best->facts.work)};
   Ceiling& ceiling = measured.ceiling;
   ceiling.median_rate = best->facts.amount / plateau.median_s;
   ceiling.rounds = plateau.rounds;

@@ -45,10 +45,9 @@ class ProbeRounds {
     std::vector<Check> checks;  ///< of the case: what needs no time
     std::optional<std::string> wrong;
     std::vector<Round> rounds;
-    std::vector<double> clock_ratios;  ///< one a round (probe_bench.hpp), or empty
+    std::optional<double> clock_in_work;  ///< the highest of all rounds (probe_bench.hpp)
     FastPlateau plateau;
 
-    MeasuredClock clock() const;
     double rate() const { return facts.amount / plateau.seconds; }
   };
 

@@ -116,6 +116,7 @@ TEST(MeasureProbe, TheLimitIsAtTheClockOfTheInstructions) {
   EXPECT_DOUBLE_EQ(lowered.limit->value, 4 * 0.8e9);
   EXPECT_EQ(lowered.clocks.core_hz, 1e9) << "kernels' clocks are read after them, too";
   EXPECT_DOUBLE_EQ(measured_with({}).limit->value, 4e9);
+  EXPECT_DOUBLE_EQ(measured_with([] { return 0.5e9; }).limit->value, 4e9) << "3e9 is too much for 0.5 GHz";
   EXPECT_DOUBLE_EQ(measured_with([] { return std::optional<double>(); }).limit->value, 4e9) << "no chain decides";
 }
 
