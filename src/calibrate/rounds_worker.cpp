@@ -29,7 +29,7 @@ double kept_s(const Effort& effort) { return load_s(effort) + 0.6; }
 constexpr double kForRoofs = 0.5, kForSustained = 0.3;
 
 /// Of the whole time: for the sweep that comes first, whose large sets take long to make on a busy machine.
-constexpr double kForFirstSweep = 0.2;
+constexpr double kForFirstSweep = 0.3;
 
 /// Sustained ceilings for which there is time to measure again.
 constexpr std::int64_t kSpareLoads = 2;
