@@ -136,7 +136,13 @@ void write_file(const fs::path& path, const std::string& content) {
   // Other hosts and containers have processes of the same number and may write to the same folder.
   const fs::path temporary = fmt::format("{}.{}-{:08x}.tmp", file.string(), ::getpid(), std::random_device()());
   const UnfinishedFile unfinished(temporary.c_str());
-  const int error = write_replacement(temporary, file, content);
+  int error = 0;
+  try {
+    error = write_replacement(temporary, file, content);
+  } catch (...) {  // out of memory
+    ::unlink(temporary.c_str());
+    throw;
+  }
   if (error == 0 && ::rename(temporary.c_str(), file.c_str()) == 0) return;
   const int reason = error != 0 ? error : errno;
   ::unlink(temporary.c_str());
