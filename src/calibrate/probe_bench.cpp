@@ -125,7 +125,9 @@ std::optional<double> clock_in_work(const ProbeBench& bench, const ProbeCase& pr
   double highest = 0;
   for (int reading = 0; probe_case.clock && reading < kReadings && !bench.cancelled(); ++reading) {
     probe_case.run();
-    highest = std::max(highest, probe_case.clock().value_or(0));
+    const std::optional<double> hz = probe_case.clock();
+    if (!hz) break;  // no chain decides: that does not change
+    highest = std::max(highest, *hz);
   }
   return highest > 0 ? std::optional(highest) : std::nullopt;
 }

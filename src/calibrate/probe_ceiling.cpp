@@ -66,8 +66,8 @@ std::optional<Limit> plausible_limit(const Probe& probe, const Device& device, s
   return limit;
 }
 
-/// At the clock among the instructions. An interrupted chain looks slow, so a value above that limit is held against
-/// the other clock if that one is higher.
+/// Uses the clock among the instructions. Interruptions make that reading too low, so a value above the limit is
+/// compared with the clock after the samples if that is higher.
 std::optional<Limit> limit_at(const Probe& probe, const Device& device, const MeasuredClock& clock, double value) {
   const auto limit = plausible_limit(probe, device, clock.in_work ? clock.in_work : clock.after_work, value);
   const bool above = limit && clock.in_work && value > limit->value * (1 + kInWorkError);
