@@ -13,6 +13,7 @@
 
 #include "cli/console.hpp"
 #include "cli/option_values.hpp"
+#include "host/child_result.hpp"
 #include "host/file_limits.hpp"
 #include "host/output_file.hpp"
 #include "render/documents.hpp"
@@ -34,7 +35,7 @@ class Renderer {
   /// May be called from several threads.
   std::string render(const Format& format) const {
     if (const auto* text = std::get_if<Format::Text>(&format.render)) return (*text)(runs_);
-    return std::get<Format::Drawn>(format.render)(runs_, *drawing_, chart_);
+    return rendered(format, [&] { return std::get<Format::Drawn>(format.render)(runs_, *drawing_, chart_); });
   }
 
  private:
@@ -194,6 +195,10 @@ std::vector<std::filesystem::path> write_outputs(const Runs& runs, const ReportO
     }
   }
   return paths;
+}
+
+std::string rendered(const Format& format, const std::function<std::string()>& render) {
+  return format.may_crash ? result_of_child(fmt::format("the {} can't be drawn", format.name), render) : render();
 }
 
 void print_format(const Runs& runs, const ReportOutput& output) {

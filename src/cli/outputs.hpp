@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,6 +55,9 @@ void require_outputs(const ReportOutput& output, const std::filesystem::path& fo
 std::vector<std::filesystem::path> write_outputs(const Runs& runs, const ReportOutput& output,
                                                  const std::filesystem::path& folder,
                                                  const std::filesystem::path& written = {});
+
+/// What `render` returns. A format that may crash is rendered in a child process; throws Error where it does.
+std::string rendered(const Format& format, const std::function<std::string()>& render);
 
 /// The runs in the one format of an output that goes to stdout; JSON as a
 /// document.

@@ -54,6 +54,10 @@ ReportOutput completed(ReportOutput request, const std::vector<std::string>& fil
 struct NodeFormat {
   std::string_view name;
   std::string (*render)(const Node&);
+
+  std::string of(const Node& node) const {
+    return rendered(*find_format(name), [&] { return render(node); });
+  }
 };
 constexpr NodeFormat kNodeFormats[] = {{"html", render_node_html}, {"json", render_node_json},
                                        {"csv", render_node_csv},   {"md", render_node_markdown},
@@ -73,7 +77,7 @@ ExitCode report_node(const Node& node, const Flags& flags, const GlobalOptions& 
   if (request.to_stdout()) {
     const NodeFormat& format = node_format(*request.formats.front());
     print_result([&] { return format.name == "json" ? node_to_json(node) : nlohmann::ordered_json(); },
-                 [&] { return format.render(node); });
+                 [&] { return format.of(node); });
     return ExitCode::ok;
   }
   std::vector<const NodeFormat*> formats;
@@ -90,7 +94,7 @@ ExitCode report_node(const Node& node, const Flags& flags, const GlobalOptions& 
   };
   for (const NodeFormat* format : formats) require_output(path_of(*format));
   for (const NodeFormat* format : formats) {
-    const std::string text = format->render(node);
+    const std::string text = format->of(node);
     if (text.empty() && request.formats.empty()) continue;
     if (text.empty()) throw UsageError(fmt::format("{} has neither roofs nor links to draw", flags.files.front()));
     written.push_back(path_of(*format));

@@ -18,8 +18,9 @@ struct Format {
   std::string_view name;  ///< as --format names it, and a file's ending
   std::string_view file;  ///< in a run's folder
   std::variant<Text, Drawn> render;
-  bool usual = true;    ///< written when no format is asked for
-  bool several = true;  ///< holds several runs
+  bool usual = true;       ///< written when no format is asked for
+  bool several = true;     ///< holds several runs
+  bool may_crash = false;  ///< where memory runs out: to be rendered in a process of its own
 
   bool draws_chart() const { return std::holds_alternative<Drawn>(render); }
 };

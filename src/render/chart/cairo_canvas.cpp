@@ -3,21 +3,29 @@
 
 #include <cairo-ft.h>
 #include <cairo-pdf.h>
+#include <cairo.h>
+#include <fmt/format.h>
+#include <ft2build.h>
 #include <libdeflate.h>
 
+#include <array>
 #include <cmath>
-#include <cstdint>
 #include <cstring>
+#include <memory>
 #include <new>
+#include <optional>
 #include <vector>
 
 #include "model/error.hpp"
+#include "render/chart/canvas.hpp"
 #include "render/compress.hpp"
 #include "text/text.hpp"
+#include FT_FREETYPE_H
 
 namespace roofline {
 namespace {
 
+constexpr std::string_view kFailure = "the chart can't be drawn";
 constexpr double kPi = 3.14159265358979323846;
 
 void set_source(cairo_t* context, const Color& c) {
@@ -41,7 +49,7 @@ void require_spare_memory() {
 
 [[noreturn]] void fail(FT_Error error, const char* why) {
   if (error == FT_Err_Out_Of_Memory) throw std::bad_alloc();
-  throw Error(std::string("the chart can't be drawn: ") + why);
+  throw Error(fmt::format("{}: {}", kFailure, why));
 }
 
 /// The embedded font for Cairo. The FreeType face must outlive Cairo's cached face, which owns it.
@@ -68,8 +76,7 @@ class FaceFile {
 
 void check(cairo_status_t status) {
   if (status == CAIRO_STATUS_NO_MEMORY) throw std::bad_alloc();
-  if (status != CAIRO_STATUS_SUCCESS)
-    throw Error(std::string("the chart can't be drawn: ") + cairo_status_to_string(status));
+  if (status != CAIRO_STATUS_SUCCESS) throw Error(fmt::format("{}: {}", kFailure, cairo_status_to_string(status)));
 }
 
 std::string big_endian(std::uint32_t value) {
@@ -111,7 +118,41 @@ std::string png_of(cairo_surface_t* surface) {
   return png;
 }
 
-}  // namespace
+class CairoCanvas : public Canvas {
+ public:
+  CairoCanvas(CairoFormat format, double scale) : format_(format), scale_(scale) {}
+
+  void begin(const Scene& scene) override;
+  void begin_layer(const Layer& layer) override;
+  void begin_group(const Group& group) override;
+  void draw(const Line& line) override;
+  void draw(const Circle& circle) override;
+  void draw(const Text& text) override;
+  void end_group() override;
+  void end_layer() override;
+  std::string finish() override;
+
+ private:
+  struct Release {
+    void operator()(cairo_surface_t* surface) const { cairo_surface_destroy(surface); }
+    void operator()(cairo_t* context) const { cairo_destroy(context); }
+    void operator()(cairo_font_face_t* face) const { cairo_font_face_destroy(face); }
+  };
+
+  void open(const Scene& scene);
+  void paint(const std::optional<Color>& fill, const std::optional<Stroke>& stroke);
+  void trace(const std::string& text, const Font& font, double size);
+  void show(const std::string& text, FontWeight weight, double size);
+
+  CairoFormat format_;
+  double scale_;
+  Rect clip_;
+  std::string bytes_;  ///< outlives the surface, which writes a PDF into it to the last
+  std::unique_ptr<cairo_surface_t, Release> surface_;
+  std::unique_ptr<cairo_t, Release> context_;
+  std::array<std::unique_ptr<cairo_font_face_t, Release>, 2> faces_;  ///< by weight; of a PDF
+  std::array<FT_Face, 2> ft_faces_{};                                 ///< theirs
+};
 
 void CairoCanvas::open(const Scene& scene) {
   const double width = scene.width * scene.zoom * scale_, height = scene.height * scene.zoom * scale_;
@@ -278,6 +319,13 @@ std::string CairoCanvas::finish() {
   check(cairo_surface_status(surface_.get()));
   surface_.reset();
   return std::move(bytes_);
+}
+
+}  // namespace
+
+std::string draw_with_cairo(const Scene& scene, CairoFormat format, double scale) {
+  CairoCanvas canvas(format, scale);
+  return draw_scene(scene, canvas);
 }
 
 }  // namespace roofline

@@ -20,15 +20,11 @@ std::string ChartDrawing::svg_for_page() const {
   return draw_scene(chart_->scene, canvas);
 }
 
-std::string ChartDrawing::png() const {
-  CairoCanvas canvas(CairoFormat::png, scale_);
-  return draw_scene(chart_->scene, canvas);
-}
+std::string ChartDrawing::png() const { return draw_with_cairo(chart_->scene, CairoFormat::png, scale_); }
 
 std::string ChartDrawing::pdf() const {
   constexpr double kPointsPerPixel = 0.75;  // a CSS pixel is 1/96 inch, a point 1/72
-  CairoCanvas canvas(CairoFormat::pdf, kPointsPerPixel);
-  return draw_scene(chart_->scene, canvas);
+  return draw_with_cairo(chart_->scene, CairoFormat::pdf, kPointsPerPixel);
 }
 
 std::string render_svg(const Runs& runs, const ChartOptions& options) { return ChartDrawing(runs, options).svg(); }

@@ -262,11 +262,6 @@ class NodeDrawing {
   double bottom_ = 0;  ///< of all that is
 };
 
-std::string drawn(const Node& node, Canvas& canvas) {
-  const Scene scene = node_scene(node, NodeParts::roofs_and_links);
-  return scene.width > 0 ? draw_scene(scene, canvas) : std::string();
-}
-
 }  // namespace
 
 Scene node_scene(const Node& node, NodeParts parts) {
@@ -278,14 +273,15 @@ Scene node_scene(const Node& node, NodeParts parts) {
 }
 
 std::string render_node_svg(const Node& node) {
+  const Scene scene = node_scene(node, NodeParts::roofs_and_links);
   SvgCanvas canvas;
-  return drawn(node, canvas);
+  return scene.width > 0 ? draw_scene(scene, canvas) : std::string();
 }
 
 std::string render_node_png(const Node& node) {
   constexpr double kScale = 2;
-  CairoCanvas canvas(CairoFormat::png, kScale);
-  return drawn(node, canvas);
+  const Scene scene = node_scene(node, NodeParts::roofs_and_links);
+  return scene.width > 0 ? draw_with_cairo(scene, CairoFormat::png, kScale) : std::string();
 }
 
 }  // namespace roofline
