@@ -26,16 +26,28 @@ ExitCode without_memory() {
   return ExitCode::workload_failed;
 }
 
-/// Allocation can also fail where exceptions end the process (destructors, threads).
+thread_local bool memory_was_refused = false;
+
+[[noreturn]] void refuse_memory() {
+  memory_was_refused = true;
+  throw std::bad_alloc();
+}
+
+/// Allocation can also fail where exceptions end the process (destructors, threads, noexcept functions of libraries).
 [[noreturn]] void end_of_memory() {
+  const auto end = [] {
+    remove_unfinished_files();
+    std::_Exit(static_cast<int>(without_memory()));
+  };
   try {
     if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
   } catch (const std::bad_alloc&) {
-    remove_unfinished_files();
-    std::_Exit(static_cast<int>(without_memory()));
+    end();
   } catch (...) {
-    // A bug: abort() leaves a core file to find it.
+    std::abort();  // a bug: this leaves a core file to find it
   }
+  // GCC may call this before the exception that a noexcept function must not throw counts as caught.
+  if (std::uncaught_exceptions() > 0 && memory_was_refused) end();
   std::abort();
 }
 
@@ -93,6 +105,7 @@ ExitCode run(int argc, char** argv) {
 }  // namespace roofline
 
 int main(int argc, char** argv) {
+  std::set_new_handler(roofline::refuse_memory);
   std::set_terminate(roofline::end_of_memory);
   const int code = roofline::with_usual_stack([&] {
     try {
