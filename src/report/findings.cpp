@@ -233,6 +233,7 @@ Findings alarms(const Report& report) {
   const auto faster_now = [](const Point& p) {
     return p.paired_with_roof() == nullptr && reference_rate_of_roof(p).value_or(0) >= p.fraction_of_roof();
   };
+  const auto on_suspect_roof = [](const Point& p) { return p.paired_with_roof() == nullptr && p.bound.suspect; };
   add_rows(found, report, FindingKind::rows_failed, "Failed",
            [](const Point& p) { return p.status == PointStatus::failed; });
   add_rows(found, report, FindingKind::rows_unverified, "Timed but not verified",
@@ -242,8 +243,10 @@ Findings alarms(const Report& report) {
   add_rows(found, report, FindingKind::faster_now,
            "Above the roof: the machine is faster than when it was calibrated. Calibrate again",
            [&](const Point& p) { return above(p) && faster_now(p); });
+  add_rows(found, report, FindingKind::above_suspect, "Above a roof that failed its audit. Calibrate again",
+           [&](const Point& p) { return above(p) && !faster_now(p) && on_suspect_roof(p); });
   add_rows(found, report, FindingKind::above_roof, "Above the roof: the ceiling or the work model is wrong",
-           [&](const Point& p) { return above(p) && !faster_now(p); });
+           [&](const Point& p) { return above(p) && !faster_now(p) && !on_suspect_roof(p); });
   add_rows(found, report, FindingKind::badly_measured, "Not measured well enough to draw conclusions",
            [&](const Point& p) { return timed(p) && badly_measured(p); });
   return found;

@@ -115,6 +115,19 @@ TEST(Findings, AboveTheRoofOfAMachineThatIsFasterNow) {
   EXPECT_THAT(with_pace(1.15), second_alarm(FindingKind::above_roof));
 }
 
+/// The roof may be at fault then, but not the work model of the row.
+TEST(Findings, AboveARoofThatFailedItsAudit) {
+  Report report = example::sample_report();
+  Point& point = report.points[1];
+  point.workload.cache = CacheMode::hot;
+  point.time = example::timed(point.bound.attainable_time_s / 1.1);
+  point.bound.suspect = true;
+  EXPECT_THAT(findings(report)[1], second_alarm(FindingKind::above_suspect));
+  point.paired =
+      PairedFraction{.ceiling = point.bound.limiting_ceiling, .fraction = 1.1, .ci95 = {1.09, 1.11}, .pairs = 40};
+  EXPECT_THAT(findings(report)[1], second_alarm(FindingKind::above_roof)) << "its pairs do not use the calibrated roof";
+}
+
 TEST(Findings, LongListsAreCut) {
   Report report = example::sample_report();
   for (Point& point : report.points) {

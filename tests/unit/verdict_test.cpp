@@ -233,6 +233,15 @@ TEST(Verdicts, NobodyIsToldToStopByAFigureThatNobodyKnows) {
   EXPECT_EQ(samples(5, 0.01).rule, "no-interval");
   EXPECT_EQ(samples(6, 0.099).kind, VerdictKind::at_roof) << "wherever between them it is";
   EXPECT_EQ(verdict_at_roof([](Point& point) { point.bound.suspect = true; }).rule, "suspect-roof");
+  const auto above = [](bool suspect) {
+    return verdict_at_roof([&](Point& point) {
+      point.workload.cache = CacheMode::hot;
+      point.time = example::timed(point.bound.attainable_time_s / 1.1);
+      point.bound.suspect = suspect;
+    });
+  };
+  EXPECT_EQ(above(true).rule, "above-suspect-roof");
+  EXPECT_EQ(above(false).rule, "above-roof");
   const auto wide = [](double width) {
     return verdict_at_roof([&](Point& point) {
       point.time->ci95 = {point.time->median, point.time->median * (1 + width)};
