@@ -62,7 +62,18 @@ Contention worst_of(std::span<const NamedContention> all) {
 
 }  // namespace
 
+void Contention::sum_cpus() {
+  others_s = stolen_s = worst_cpu_s = 0;
+  for (const auto& [cpu, lost] : of_cpu) {
+    const double others = std::max(0.0, lost.others_s);
+    others_s += others;
+    stolen_s += lost.stolen_s;
+    worst_cpu_s = std::max(worst_cpu_s, lost.stolen_s + others);
+  }
+}
+
 Contention& Contention::operator+=(const Contention& more) {
+  const bool known = (wall_s == 0 || !of_cpu.empty()) && (more.wall_s == 0 || !more.of_cpu.empty());
   wall_s += more.wall_s;
   cpus = std::max(cpus, more.cpus);
   cores = std::max(cores, more.cores);
@@ -72,6 +83,15 @@ Contention& Contention::operator+=(const Contention& more) {
   waited_s += more.waited_s;
   throttled_s += more.throttled_s;
   preemptions += more.preemptions;
+  if (known) {
+    for (const auto& [cpu, lost] : more.of_cpu) {
+      of_cpu[cpu].others_s += lost.others_s;
+      of_cpu[cpu].stolen_s += lost.stolen_s;
+    }
+    sum_cpus();
+  } else {
+    of_cpu.clear();
+  }
   return *this;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,6 +15,12 @@ namespace roofline {
 /// of their SMT siblings. A GPU has no CPUs, and reports the time in which other processes used its SMs, and of
 /// thermal throttling.
 struct Contention {
+  /// Of one CPU. The system counts ticks, so that `others_s` of a short time may be too high, or below 0.
+  struct CpuLoss {
+    double others_s = 0;
+    double stolen_s = 0;
+  };
+
   double wall_s = 0;             /// observed time; 0: nothing was observed
   std::int64_t cpus = 0;         ///< logical CPUs that were watched; 0: a GPU was
   std::int64_t cores = 0;        ///< physical cores under them
@@ -24,7 +31,13 @@ struct Contention {
   double throttled_s = 0;        /// CPU time throttled by the cgroup quota; on a GPU by temperature
   std::int64_t preemptions = 0;  ///< involuntary context switches of all threads
 
+  /// By the CPU's number, as read; not in files. The sums over CPUs follow from it: ticks that are counted too high in
+  /// one reading are too low in the next.
+  std::map<int, CpuLoss> of_cpu = {};
+
   Contention& operator+=(const Contention& more);
+  /// Sets the three figures that follow from `of_cpu`.
+  void sum_cpus();
 };
 
 /// Whether it is too much for a result to be that of an idle machine: 5 % of the CPU time lost to others, 10 % of

@@ -89,6 +89,53 @@ TEST_F(SystemFiles, AQuietMachineIsNotDisturbed) {
   EXPECT_FALSE(is_significant(contention_between(before, read(), 2, {0, 1}, 2)));
 }
 
+/// Each reading is a tick too high on one CPU and too low on the other; over all of them nothing is.
+TEST_F(SystemFiles, TicksOfManyShortReadingsDoNotAddUp) {
+  const auto sum_of = [&](double others_s) {
+    Contention sum;
+    int busy[] = {100, 100};
+    double ran_s = 1;
+    write_stat(busy[0], busy[1]);
+    write_thread(41, 0, ran_s, 0, 0);
+    write_thread(42, 1, ran_s, 0, 0);
+    for (int i = 0; i < 20; ++i) {
+      const SystemReading before = read();
+      const int tick = i % 2 == 0 ? 1 : -1;
+      busy[0] += 4 + tick + static_cast<int>(100 * others_s);
+      busy[1] += 4 - tick;
+      ran_s += 0.04;
+      write_stat(busy[0], busy[1]);
+      write_thread(41, 0, ran_s, 0, 0);
+      write_thread(42, 1, ran_s, 0, 0);
+      sum += contention_between(before, read(), 0.05, {0, 1}, 2);
+    }
+    return sum;
+  };
+  EXPECT_NEAR(sum_of(0).others_s, 0, 1e-9);
+  EXPECT_FALSE(is_significant(sum_of(0)));
+  const Contention disturbed = sum_of(0.01);
+  EXPECT_NEAR(disturbed.others_s, 0.2, 1e-9);
+  EXPECT_NEAR(disturbed.worst_cpu_s, 0.2, 1e-9);
+  EXPECT_TRUE(is_significant(disturbed));
+}
+
+/// Sums of which one part came from a file, which has no CPUs.
+TEST(Contention, AddsWhatIsKnown) {
+  Contention read{.wall_s = 1, .cpus = 2};
+  read.of_cpu = {{0, {.others_s = 0.3, .stolen_s = 0.1}}, {1, {.others_s = -0.1, .stolen_s = 0}}};
+  read.sum_cpus();
+  EXPECT_NEAR(read.others_s, 0.3, 1e-9);
+  EXPECT_NEAR(read.worst_cpu_s, 0.4, 1e-9);
+  const Contention loaded{.wall_s = 1, .cpus = 2, .others_s = 0.2, .stolen_s = 0.2, .worst_cpu_s = 0.2};
+  Contention sum = read;
+  sum += loaded;
+  EXPECT_NEAR(sum.others_s, 0.5, 1e-9);
+  EXPECT_NEAR(sum.worst_cpu_s, 0.6, 1e-9);
+  sum += read;
+  EXPECT_NEAR(sum.others_s, 0.8, 1e-9);
+  EXPECT_NEAR(sum.stolen_s, 0.4, 1e-9);
+}
+
 TEST_F(SystemFiles, OnlyTheCpusOfTheMeasurementCount) {
   write_stat(100, 100);
   write_thread(41, 0, 1, 0, 0);

@@ -92,15 +92,12 @@ Contention contention_between(const SystemReading& before, const SystemReading& 
     const auto then = before.cpus.find(cpu);
     const auto now = after.cpus.find(cpu);
     if (then == before.cpus.end() || now == after.cpus.end()) continue;
-    const double stolen = std::max(0.0, now->second.stolen_s - then->second.stolen_s);
-    // A thread's own time may hold what was stolen from it, so this is the least that others can have had.
-    const double others = std::max(0.0, now->second.busy_s - then->second.busy_s - own_s[cpu]);
-    seen.stolen_s += stolen;
-    seen.others_s += others;
-    seen.worst_cpu_s = std::max(seen.worst_cpu_s, stolen + others);
+    // A thread's own time may hold what was stolen from it, so this is the least that others can have had. Without the
+    // threads' own times, all that the CPUs did would seem to be the others'.
+    const double others = after.threads.empty() ? 0 : now->second.busy_s - then->second.busy_s - own_s[cpu];
+    seen.of_cpu[cpu] = {others, std::max(0.0, now->second.stolen_s - then->second.stolen_s)};
   }
-  // Without the threads' own times, all that the CPUs did would seem to be the others'.
-  if (after.threads.empty()) seen.others_s = seen.worst_cpu_s = 0;
+  seen.sum_cpus();
   seen.throttled_s = std::max(0.0, after.throttled_s - before.throttled_s);
   return seen;
 }
