@@ -141,7 +141,12 @@ Check ProbeRounds::audit_doubled(const Series& once, double slowed_share) const 
   const FastPlateau none;
   const bool same = twice_ && twice_->variant == once.variant;
   const bool both = same && reached(once, slowed_share) && reached(*twice_, slowed_share);
-  return audit_doubling(once.plateau, same ? twice_->plateau : none, both, probe_.kind == CeilingKind::compute);
+  FastPlateau first = once.plateau, second = same ? twice_->plateau : none;
+  if (same && once.clock_in_work && twice_->clock_in_work) {
+    first.clock_hz = once.clock_in_work;  // wide vectors lower the clock only while they run
+    second.clock_hz = twice_->clock_in_work;
+  }
+  return audit_doubling(first, second, both, probe_.kind == CeilingKind::compute);
 }
 
 std::optional<MeasuredProbe> ProbeRounds::measured(double slowed_share) const {

@@ -120,6 +120,24 @@ TEST(ProbeRounds, TheLimitIsAtTheClockOfTheInstructions) {
   EXPECT_EQ(ceiling.clocks.core_hz, 1e9) << "kernels' clocks are read after them, too";
 }
 
+/// Twice the work lasts longer, and the clock falls under it; the clock after it tells nothing of that.
+TEST(ProbeRounds, TwiceTheWorkIsComparedAtTheClockOfTheInstructions) {
+  const auto doubling_at = [](double clock_of_twice) {
+    const auto slower = [](int, double scale) { return 1e-3 * scale / (scale > 1 ? 0.9 : 1); };
+    Probe probe = probe_of({{"fma", 1e6, slower}});
+    probe.limit = [](const Device&, std::optional<double> hz) { return Limit{.value = hz.value_or(0), .basis = ""}; };
+    probe.make = [=, before = probe.make](Device& device, const ProbeRequest& request, int index) {
+      static_cast<FakeDevice&>(device).set_core_hz(1e9);
+      std::optional<ProbeCase> made = before(device, request, index);
+      if (made) made->clock = [=] { return request.scale > 1 ? clock_of_twice : 1e9; };
+      return made;
+    };
+    return status_of(ProbeInRounds(probe).visit(5).measured(0)->ceiling, kDoublingCheck);
+  };
+  EXPECT_EQ(doubling_at(0.9e9), CheckStatus::pass);
+  EXPECT_EQ(doubling_at(1e9), CheckStatus::fail);
+}
+
 TEST(ProbeRounds, ARoofAtItsLimitIsBelievedHoweverRestlessTheMachine) {
   // Two visits of three are slowed; 1e9 a second is what a clock of 1 GHz allows.
   const auto restless = [](int visit, double scale) { return (visit % 3 == 0 ? 1.002e-3 : 1.3e-3) * scale; };
