@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "measure/audit.hpp"
@@ -45,33 +46,42 @@ Ceiling described(const Probe& probe, const ProbeCase& made) {
 /// Of a clock that is measured among the instructions: the chain of additions competes with them for the core's ports.
 constexpr double kInWorkError = 0.01;
 
-/// The limit; where its instructions per cycle are assumed, with the least plausible number of them that the value does
-/// not exceed: two pipes, one, or one instruction in several cycles.
-std::optional<Limit> plausible_limit(const Probe& probe, const Device& device, std::optional<double> core_hz,
-                                     double value) {
-  std::optional<Limit> limit = probe.limit ? probe.limit(device, core_hz) : std::nullopt;
-  if (!limit || !(probe.assumed_issue > 0) || !(value > 0)) return limit;
-  const double measured = probe.assumed_issue * value / limit->value;
-  double issue = probe.assumed_issue;
+/// Instructions per core and cycle that give the value, by a limit at the same clock that assumes some; 0: it assumes
+/// none.
+double instructions_per_cycle(const Probe& probe, const std::optional<Limit>& limit, double value) {
+  return limit && probe.assumed_issue > 0 && value > 0 ? probe.assumed_issue * value / limit->value : 0;
+}
+
+/// The least plausible number of them that is no less than the measured one: two pipes, one, or one instruction in
+/// several cycles.
+double plausible_issue(double assumed, double measured) {
+  double issue = assumed;
   for (const double fewer : {1.0, 1.0 / 2, 1.0 / 4, 1.0 / 8}) {
     if (fewer < issue && measured <= fewer * (1 + kInWorkError)) issue = fewer;
   }
-  if (issue == probe.assumed_issue) return limit;
-  limit->value *= issue / probe.assumed_issue;
-  limit->basis += fmt::format(
-      ", of which {} ({:.2f} instructions per core and cycle measured)",
-      issue == 1 ? "half: one instruction per cycle"
-                 : fmt::format("{:g} %: one instruction in {:g} cycles", 100 * issue / probe.assumed_issue, 1 / issue),
-      measured);
-  return limit;
+  return issue;
 }
 
-/// Uses the clock among the instructions. Interruptions make that reading too low, so a value above the limit is
-/// compared with the clock after the samples if that is higher.
+/// The limit at the clock among the instructions. Interruptions make that reading too low, so the issue rate is the one
+/// at the faster clock, and a value above the limit is compared with the clock after the samples.
 std::optional<Limit> limit_at(const Probe& probe, const Device& device, const MeasuredClock& clock, double value) {
-  const auto limit = plausible_limit(probe, device, clock.in_work ? clock.in_work : clock.after_work, value);
-  const bool above = limit && clock.in_work && value > limit->value * (1 + kInWorkError);
-  return above && clock.after_work > clock.in_work ? plausible_limit(probe, device, clock.after_work, value) : limit;
+  if (!probe.limit) return std::nullopt;
+  const std::optional<double> in_work = clock.in_work ? clock.in_work : clock.after_work;
+  const std::optional<double> fastest = std::max(in_work, clock.after_work);
+  std::optional<Limit> limit = probe.limit(device, in_work), at_fastest = probe.limit(device, fastest);
+  const double least = instructions_per_cycle(probe, at_fastest, value);
+  const double issue = least > 0 ? plausible_issue(probe.assumed_issue, least) : 0;
+  const double share = issue > 0 ? issue / probe.assumed_issue : 1;
+  if (limit && clock.in_work && value > limit->value * share * (1 + kInWorkError)) limit = at_fastest;
+  if (!limit || share == 1) return limit;
+  const double measured = instructions_per_cycle(probe, limit, value);
+  limit->value *= share;
+  limit->basis +=
+      fmt::format(", of which {} ({:.2f} instructions per core and cycle measured)",
+                  issue == 1 ? "half: one instruction per cycle"
+                             : fmt::format("{:g} %: one instruction in {:g} cycles", 100 * share, 1 / issue),
+                  measured);
+  return limit;
 }
 
 }  // namespace

@@ -157,12 +157,20 @@ TEST(ProbeRounds, ARoofAtItsLimitIsBelievedHoweverRestlessTheMachine) {
 }
 
 TEST(ProbeRounds, ALimitOfAssumedPipesIsTheLeastPlausibleOneAboveTheValue) {
-  const auto limit_at = [](double instructions_per_cycle, double assumed) {
+  const auto limit_at = [](double instructions_per_cycle, double assumed, double clock_in_work = 0) {
     Probe probe = probe_of({{.name = "steady", .amount = 1e6 * instructions_per_cycle}});
     probe.limit = [](const Device&, std::optional<double> core_hz) {
       return std::optional(Limit{2 * core_hz.value_or(0), "2 per cycle"});
     };
     probe.assumed_issue = assumed;
+    if (clock_in_work > 0) {
+      probe.make = [=, before = probe.make](Device& device, const ProbeRequest& request, int index) {
+        static_cast<FakeDevice&>(device).set_core_hz(1e9);
+        std::optional<ProbeCase> made = before(device, request, index);
+        if (made) made->clock = [=] { return clock_in_work; };
+        return made;
+      };
+    }
     ProbeInRounds rounds(probe);
     return rounds.visit(4).measured(0)->ceiling.limit->value;
   };
@@ -173,6 +181,9 @@ TEST(ProbeRounds, ALimitOfAssumedPipesIsTheLeastPlausibleOneAboveTheValue) {
   EXPECT_DOUBLE_EQ(limit_at(0.24, 2), 0.25e9);
   EXPECT_DOUBLE_EQ(limit_at(0.46, 0), 2e9) << "known, not assumed";
   EXPECT_DOUBLE_EQ(limit_at(2.3, 2), 2e9) << "which the check reports";
+  EXPECT_DOUBLE_EQ(limit_at(0.46, 2, 0.95e9), 0.475e9);
+  EXPECT_DOUBLE_EQ(limit_at(0.46, 2, 0.83e9), 0.5e9) << "0.55 in a cycle of a clock that was read too low";
+  EXPECT_DOUBLE_EQ(limit_at(1.8, 2, 0.9e9), 1.8e9);
 }
 
 TEST(ProbeRounds, DeadCodeIsSuspect) {
