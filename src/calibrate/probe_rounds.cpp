@@ -141,12 +141,25 @@ Check ProbeRounds::audit_doubled(const Series& once, double slowed_share) const 
   const FastPlateau none;
   const bool same = twice_ && twice_->variant == once.variant;
   const bool both = same && reached(once, slowed_share) && reached(*twice_, slowed_share);
-  FastPlateau first = once.plateau, second = same ? twice_->plateau : none;
-  if (same && once.clock_in_work && twice_->clock_in_work) {
-    first.clock_hz = once.clock_in_work;  // wide vectors lower the clock only while they run
-    second.clock_hz = twice_->clock_in_work;
+  const bool in_cycles = probe_.kind == CeilingKind::compute;
+  const Check after = audit_doubling(once.plateau, same ? twice_->plateau : none, both, in_cycles);
+  if (!same || !once.clock_in_work || !twice_->clock_in_work) return after;
+  FastPlateau first = once.plateau, second = twice_->plateau;
+  first.clock_hz = once.clock_in_work;  // wide vectors lower the clock only while they run
+  second.clock_hz = twice_->clock_in_work;
+  Check in_work = audit_doubling(first, second, both, in_cycles);
+  if (in_work.status != CheckStatus::fail) return in_work;
+  if (after.status != CheckStatus::fail) return after;
+  // Interruptions make the clock in the work too low: the truth is between both.
+  const auto ratio = [](const FastPlateau& one, const FastPlateau& two) {
+    return two.seconds * two.clock_hz.value_or(1) / (one.seconds * one.clock_hz.value_or(1));
+  };
+  const double by_work = ratio(first, second), by_after = ratio(once.plateau, twice_->plateau);
+  if (std::min(by_work, by_after) < 2 && std::max(by_work, by_after) > 2) {
+    in_work.status = CheckStatus::not_run;
+    in_work.detail += fmt::format("; undecided: {:.4g} x by the clock right after", by_after);
   }
-  return audit_doubling(first, second, both, probe_.kind == CeilingKind::compute);
+  return in_work;
 }
 
 std::optional<MeasuredProbe> ProbeRounds::measured(double slowed_share) const {

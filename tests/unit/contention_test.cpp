@@ -119,6 +119,16 @@ TEST_F(SystemFiles, TicksOfManyShortReadingsDoNotAddUp) {
   EXPECT_TRUE(is_significant(disturbed));
 }
 
+/// A tick on each of some CPUs of many, in a time of five ticks.
+TEST(Contention, TicksOfManyCpusAreNoOtherPrograms) {
+  Contention seen{.wall_s = 0.052, .cpus = 16, .cores = 16, .others_s = 0.06, .worst_cpu_s = 0.009};
+  EXPECT_FALSE(is_significant(seen));
+  seen.others_s = 0.2;
+  EXPECT_TRUE(is_significant(seen));
+  seen = {.wall_s = 1.04, .cpus = 16, .cores = 16, .others_s = 0.9, .worst_cpu_s = 0.09};
+  EXPECT_TRUE(is_significant(seen));
+}
+
 /// Sums of which one part came from a file, which has no CPUs.
 TEST(Contention, AddsWhatIsKnown) {
   Contention read{.wall_s = 1, .cpus = 2};

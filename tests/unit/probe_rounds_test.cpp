@@ -122,8 +122,8 @@ TEST(ProbeRounds, TheLimitIsAtTheClockOfTheInstructions) {
 
 /// Twice the work lasts longer, and the clock falls under it; the clock after it tells nothing of that.
 TEST(ProbeRounds, TwiceTheWorkIsComparedAtTheClockOfTheInstructions) {
-  const auto doubling_at = [](double clock_of_twice) {
-    const auto slower = [](int, double scale) { return 1e-3 * scale / (scale > 1 ? 0.9 : 1); };
+  const auto doubling_at = [](double clock_of_twice, double ratio = 2 / 0.9) {
+    const auto slower = [=](int, double scale) { return 1e-3 * (scale > 1 ? ratio : 1); };
     Probe probe = probe_of({{"fma", 1e6, slower}});
     probe.limit = [](const Device&, std::optional<double> hz) { return Limit{.value = hz.value_or(0), .basis = ""}; };
     probe.make = [=, before = probe.make](Device& device, const ProbeRequest& request, int index) {
@@ -136,6 +136,9 @@ TEST(ProbeRounds, TwiceTheWorkIsComparedAtTheClockOfTheInstructions) {
   };
   EXPECT_EQ(doubling_at(0.9e9), CheckStatus::pass);
   EXPECT_EQ(doubling_at(1e9), CheckStatus::fail);
+  EXPECT_EQ(doubling_at(0.8e9), CheckStatus::not_run) << "1.78 or 2.22 times: that clock may have been read too low";
+  EXPECT_EQ(doubling_at(0.8e9, 2), CheckStatus::pass) << "by the clock right after";
+  EXPECT_EQ(doubling_at(0.8e9, 1), CheckStatus::fail) << "dead code";
 }
 
 TEST(ProbeRounds, ARoofAtItsLimitIsBelievedHoweverRestlessTheMachine) {
