@@ -98,6 +98,8 @@ class Harness:
             return self.analyze("suite.yaml", "out", *fault.arguments, *(["--counters"] if fault.counters else []))
         if fault.scenario == "report":
             return [self.roofline, "report", "out/report.json", "--format", "csv,md,svg", "-o", "out"]
+        if fault.scenario == "picture":
+            return [self.roofline, "report", "out/report.json", "--format", "png,pdf", "-o", "out"]
         return [self.roofline, "calibrate", "--device", "cpu", "--threads", "1", "--quick", "--time", "2",
                 *fault.arguments]
 
@@ -304,6 +306,10 @@ def plan(harness, short):
     report = harness.counts("report")
     for call in ("open", "write", "rename"):
         add("report", "parent", call, errno.ENOSPC, f"{call}: ENOSPC", calls=report)
+    # Libraries that draw may crash in their process, and only there.
+    picture = harness.counts("picture")
+    for who in ("parent", "child"):
+        add("picture", who, "malloc", errno.ENOMEM, f"{who}, malloc: ENOMEM", calls=picture, places=8 * most)
 
     # The kills: some in each scenario, 200 of analyze's moments.
     moments = harness.counts("analyze")["parent"]["moment"]
