@@ -14,7 +14,7 @@ constexpr double kWorstCpu = 0.10;      // of one CPU's time: threads that meet 
 constexpr double kWaited = 0.05;        // of a thread's time
 constexpr double kThrottled = 0.01;     // of the CPU time
 constexpr double kLeastSeconds = 0.03;  // three ticks
-constexpr double kLeastPerCpu = 0.005;  // half a tick: what rounding adds to each of many CPUs
+constexpr double kLeastPerCpu = 0.005;  // half a tick: what rounding adds to a sum over many CPUs
 constexpr double kReportable = 0.05;    // CPUs, or of the CPU time
 
 double cpu_time(const Contention& seen) {
@@ -99,7 +99,7 @@ Contention& Contention::operator+=(const Contention& more) {
 bool is_significant(const Contention& seen) {
   if (!(seen.wall_s > 0)) return false;
   const auto beyond = [](double seconds, double limit) { return seconds >= std::max(limit, kLeastSeconds); };
-  const double rounding = kLeastSeconds + kLeastPerCpu * static_cast<double>(seen.cpus);
+  const double rounding = kLeastPerCpu * static_cast<double>(seen.cpus);
   return beyond(seen.others_s + seen.stolen_s, std::max(kShareLost * cpu_time(seen), rounding)) ||
          beyond(seen.worst_cpu_s, kWorstCpu * seen.wall_s) || beyond(seen.waited_s, kWaited * seen.wall_s) ||
          beyond(seen.throttled_s, kThrottled * cpu_time(seen));

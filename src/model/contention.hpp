@@ -42,7 +42,7 @@ struct Contention {
 
 /// Whether it is too much for a result to be that of an idle machine: 5 % of the CPU time lost to others, 10 % of
 /// one CPU's, 5 % of a thread's time waiting for a CPU, 1 % throttled. Less than 30 ms of CPU time is never
-/// significant, because the system counts it in ticks of 10 ms, nor less than another 5 ms for each CPU of a sum.
+/// significant, because the system counts it in ticks of 10 ms, nor is less than 5 ms for each CPU of a sum.
 bool is_significant(const Contention& seen);
 
 /// The largest of the shares that is_significant() considers: of the CPU time, of one CPU's, of a thread's.
