@@ -14,7 +14,7 @@
 namespace roofline {
 namespace {
 
-/// A chart takes less than a second; this many are a lock that nobody releases.
+/// Drawing a chart takes less than a second. A child that needs longer than this hangs.
 constexpr std::chrono::minutes kTimeout{2};
 
 enum Kind : std::uint32_t { kResult, kNoMemory, kError, kHint };

@@ -48,6 +48,16 @@ Probe probe_of(std::vector<Variant> variants) {
   return probe;
 }
 
+/// The same cases on a device whose clock is 1 GHz after the work; `clock_hz` of the scale is the one in it.
+decltype(Probe::make) with_clock(decltype(Probe::make) make, std::function<double(double scale)> clock_hz) {
+  return [=](Device& device, const ProbeRequest& request, int index) {
+    static_cast<FakeDevice&>(device).set_core_hz(1e9);
+    std::optional<ProbeCase> made = make(device, request, index);
+    if (made) made->clock = [=] { return clock_hz(request.scale); };
+    return made;
+  };
+}
+
 class ProbeInRounds {
  public:
   explicit ProbeInRounds(Probe probe)
@@ -109,12 +119,7 @@ TEST(ProbeRounds, ARoofThatStillRisesIsMarked) {
 TEST(ProbeRounds, TheLimitIsAtTheClockOfTheInstructions) {
   Probe probe = probe_of({{"fma", 3e6}});
   probe.limit = [](const Device&, std::optional<double> hz) { return Limit{.value = 4 * hz.value_or(0), .basis = ""}; };
-  probe.make = [before = probe.make](Device& device, const ProbeRequest& request, int index) {
-    static_cast<FakeDevice&>(device).set_core_hz(1e9);
-    std::optional<ProbeCase> made = before(device, request, index);
-    if (made) made->clock = [] { return 0.8e9; };
-    return made;
-  };
+  probe.make = with_clock(probe.make, [=](double) { return 0.8e9; });
   const Ceiling ceiling = ProbeInRounds(probe).visit(3).measured(0)->ceiling;
   EXPECT_DOUBLE_EQ(ceiling.limit->value, 4 * 0.8e9);
   EXPECT_EQ(ceiling.clocks.core_hz, 1e9) << "kernels' clocks are read after them, too";
@@ -126,12 +131,7 @@ TEST(ProbeRounds, TwiceTheWorkIsComparedAtTheClockOfTheInstructions) {
     const auto slower = [=](int, double scale) { return 1e-3 * (scale > 1 ? ratio : 1); };
     Probe probe = probe_of({{"fma", 1e6, slower}});
     probe.limit = [](const Device&, std::optional<double> hz) { return Limit{.value = hz.value_or(0), .basis = ""}; };
-    probe.make = [=, before = probe.make](Device& device, const ProbeRequest& request, int index) {
-      static_cast<FakeDevice&>(device).set_core_hz(1e9);
-      std::optional<ProbeCase> made = before(device, request, index);
-      if (made) made->clock = [=] { return request.scale > 1 ? clock_of_twice : 1e9; };
-      return made;
-    };
+    probe.make = with_clock(probe.make, [=](double scale) { return scale > 1 ? clock_of_twice : 1e9; });
     return status_of(ProbeInRounds(probe).visit(5).measured(0)->ceiling, kDoublingCheck);
   };
   EXPECT_EQ(doubling_at(0.9e9), CheckStatus::pass);
@@ -167,12 +167,7 @@ TEST(ProbeRounds, ALimitOfAssumedPipesIsTheLeastPlausibleOneAboveTheValue) {
     };
     probe.assumed_issue = assumed;
     if (clock_in_work > 0) {
-      probe.make = [=, before = probe.make](Device& device, const ProbeRequest& request, int index) {
-        static_cast<FakeDevice&>(device).set_core_hz(1e9);
-        std::optional<ProbeCase> made = before(device, request, index);
-        if (made) made->clock = [=] { return clock_in_work; };
-        return made;
-      };
+      probe.make = with_clock(probe.make, [=](double) { return clock_in_work; });
     }
     ProbeInRounds rounds(probe);
     return rounds.visit(4).measured(0)->ceiling.limit->value;
