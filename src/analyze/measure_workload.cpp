@@ -18,9 +18,10 @@ void end(Outcome& outcome, PointStatus status, std::string reason) {
   outcome.reason = std::move(reason);
 }
 
-/// Verifies, and samples only if the result is correct.
-void run_case(Outcome& outcome, Case& workload_case, Device& device, const SamplerOptions& sampler, bool raw,
-              const std::function<bool()>& cancelled,
+/// Verifies, and samples only if the result is correct. Kernels of a suite are verified again afterwards; those of
+/// roofline have tests.
+void run_case(Outcome& outcome, bool of_suite, Case& workload_case, Device& device, const SamplerOptions& sampler,
+              bool raw, const std::function<bool()>& cancelled,
               const std::function<void(Outcome&, const Bench&)>& after_sampling) {
   outcome.buffer_sets = workload_case.buffer_sets();
   outcome.resident_bytes = workload_case.resident_bytes();
@@ -47,6 +48,15 @@ void run_case(Outcome& outcome, Case& workload_case, Device& device, const Sampl
   if (is_significant(seen)) outcome.contention = seen;
   if (raw) outcome.raw_samples = std::move(samples.seconds);
   after_sampling(outcome, bench);
+  if (!of_suite) return;
+  if (Verification again = workload_case.verify_again(); !again.passed) {
+    Outcome wrong;
+    end(wrong, PointStatus::failed, "wrong result after timing, for other inputs: " + again.failure);
+    wrong.buffer_sets = outcome.buffer_sets;
+    wrong.resident_bytes = outcome.resident_bytes;
+    wrong.verification = std::move(again);
+    outcome = std::move(wrong);
+  }
 }
 
 }  // namespace
@@ -57,7 +67,7 @@ Outcome measure_workload(const SuiteEntry& entry, Device& device, const SamplerO
   Outcome outcome;
   try {
     Case workload_case(*entry.op, *entry.implementation, entry.workload, device);
-    run_case(outcome, workload_case, device, sampler, raw, cancelled, after_sampling);
+    run_case(outcome, entry.kernel != nullptr, workload_case, device, sampler, raw, cancelled, after_sampling);
   } catch (const PoisonedDevice&) {
     throw;
   } catch (const Unsupported& error) {

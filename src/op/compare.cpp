@@ -1,5 +1,4 @@
-// The comparison: |out - ref| / (|ref| + magnitude) of each element against the op's tolerance, on all
-// host threads.
+// The comparison: |out - ref| of each element against the op's bound for it, on all host threads.
 #include "op/compare.hpp"
 
 #include <fmt/format.h>
@@ -41,9 +40,13 @@ class Outputs {
   /// Number of elements of all outputs before these.
   std::int64_t before() const { return before_; }
 
-  double operator[](std::int64_t index) const {
+  struct Element {
+    std::size_t output;
+    double value;
+  };
+  Element operator[](std::int64_t index) const {
     const auto [tensor, local] = locate(index);
-    return tensors_[tensor][local];
+    return {tensor, tensors_[tensor][local]};
   }
 
   /// "y[12]"
@@ -51,6 +54,9 @@ class Outputs {
     const auto [tensor, local] = locate(index);
     return fmt::format("{}[{}]", tensors_[tensor].spec().name, local);
   }
+
+  std::size_t count() const { return tensors_.size(); }
+  const TensorSpec& spec(std::size_t tensor) const { return tensors_[tensor].spec(); }
 
  private:
   std::pair<std::size_t, std::int64_t> locate(std::int64_t index) const {
@@ -103,17 +109,32 @@ Blanks count_blanks(const HostTensor& tensor) {
   return total;
 }
 
-/// Result of comparing some elements. NaN errors are counted as bad and excluded from `error`.
+/// The compared element of an output whose error is the largest part of what it may be.
+struct Worst {
+  double share = -1;  ///< error / permitted: from 1 on wrong; infinite where nothing is permitted
+  double error = 0, permitted = 0, expected = 0;
+};
+
+double share_of(double error, double permitted) {
+  if (error == 0) return 0;
+  return permitted > 0 ? error / permitted : std::numeric_limits<double>::infinity();
+}
+
+/// Result of comparing some elements. NaN errors are counted as bad and excluded from `worst`.
 struct Findings {
-  double error = 0;
-  bool nan = false;
+  std::vector<Worst> worst;  ///< by output
+  std::vector<bool> nan;     ///< by output
   std::int64_t bad = 0;
   std::int64_t first = std::numeric_limits<std::int64_t>::max();
   double value = 0, expected = 0;
 
+  explicit Findings(std::size_t outputs) : worst(outputs), nan(outputs) {}
+
   void merge(const Findings& other) {
-    error = std::max(error, other.error);
-    nan = nan || other.nan;
+    for (std::size_t i = 0; i < worst.size(); ++i) {
+      if (other.worst[i].share > worst[i].share) worst[i] = other.worst[i];
+      nan[i] = nan[i] || other.nan[i];
+    }
     bad += other.bad;
     if (other.first < first) {
       first = other.first;
@@ -125,18 +146,18 @@ struct Findings {
 
 Findings compare_some(const Op& op, const Workload& workload, std::span<const HostTensor> inputs,
                       const Outputs& outputs, std::span<const std::int64_t> indices) {
-  std::vector<double> expected(indices.size());
+  std::vector<double> expected(indices.size()), permitted(indices.size());
   std::vector<std::int64_t> among_all(indices.begin(), indices.end());
   for (std::int64_t& index : among_all) index += outputs.before();
-  op.reference(workload, inputs, among_all, expected);
-  const Tolerance tolerance = op.tolerance(workload);
-  Findings found;
+  op.reference_with_bounds(workload, inputs, among_all, expected, permitted);
+  Findings found(outputs.count());
   for (std::size_t i = 0; i < indices.size(); ++i) {
-    const double value = outputs[indices[i]];
-    const double error = std::abs(value - expected[i]) / (std::abs(expected[i]) + tolerance.magnitude);
-    found.nan = found.nan || std::isnan(error);
-    found.error = std::max(found.error, error);  // std::max keeps its first argument when the second is NaN
-    if (error <= tolerance.relative) continue;
+    const auto [output, value] = outputs[indices[i]];
+    const double error = value == expected[i] ? 0 : std::abs(value - expected[i]);  // of equal infinities, too
+    if (std::isnan(error)) found.nan[output] = true;
+    const double share = share_of(error, permitted[i]);
+    if (share > found.worst[output].share) found.worst[output] = {share, error, permitted[i], expected[i]};
+    if (error <= permitted[i]) continue;
     if (found.bad++ == 0) {
       found.first = indices[i];
       found.value = value;
@@ -151,7 +172,7 @@ Findings compare_all(const Op& op, const Workload& workload, std::span<const Hos
   const std::int64_t run = std::max<std::int64_t>(1, op.reference_run(workload));
   const std::int64_t share = outputs.elements() / (8 * host_threads());
   const std::int64_t chunk = (std::clamp<std::int64_t>(share, 1, 1 << 16) + run - 1) / run * run;
-  Findings total;
+  Findings total(outputs.count());
   std::mutex mutex;
   host_parallel(outputs.elements(), chunk, [&](std::int64_t begin, std::int64_t end) {
     std::vector<std::int64_t> indices(static_cast<std::size_t>(end - begin));
@@ -166,7 +187,7 @@ Findings compare_all(const Op& op, const Workload& workload, std::span<const Hos
 Findings compare_sample(const Op& op, const Workload& workload, std::span<const HostTensor> inputs,
                         const Outputs& outputs, std::span<const std::int64_t> indices) {
   const auto count = static_cast<std::int64_t>(indices.size());
-  Findings total;
+  Findings total(outputs.count());
   std::mutex mutex;
   host_parallel(count, count / (4 * host_threads()) + 1, [&](std::int64_t begin, std::int64_t end) {
     const auto part = indices.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
@@ -192,6 +213,25 @@ std::string describe_blanks(std::span<const HostTensor> outputs) {
   return text;
 }
 
+/// The figures of the comparison: of each output, and of the worst of them relative to its size.
+void state_errors(Verification& result, const Findings& found, const Outputs& outputs, double magnitude) {
+  double share = -1;
+  for (std::size_t i = 0; i < outputs.count(); ++i) {
+    const Worst& worst = found.worst[i];
+    if (worst.share < 0 && !found.nan[i]) continue;  // no element of it was compared
+    const TensorSpec& spec = outputs.spec(i);
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    result.worst.push_back({spec.name, spec.dtype, found.nan[i] ? nan : worst.error, worst.permitted});
+    double size = std::abs(worst.expected) + magnitude;
+    if (size == 0) size = 1;
+    if (found.nan[i] || worst.share > share) {
+      result.error = found.nan[i] ? nan : worst.error / size;
+      result.tolerance = worst.permitted / size;
+      share = found.nan[i] ? std::numeric_limits<double>::infinity() : worst.share;
+    }
+  }
+}
+
 }  // namespace
 
 Verification compare(const Op& op, const Workload& workload, std::span<const HostTensor> inputs,
@@ -199,8 +239,7 @@ Verification compare(const Op& op, const Workload& workload, std::span<const Hos
   const Outputs elements(outputs, before);
   Verification result;
   result.outputs = elements.elements();
-  result.tolerance = op.tolerance(workload).relative;
-  Findings found;
+  Findings found(elements.count());
   if (needs_sample(op, workload, result.outputs, host_threads())) {
     const auto indices = draw_sample(op, workload, result.outputs, workload.seed ^ std::random_device{}(), before);
     result.checked = static_cast<std::int64_t>(indices.size());
@@ -219,7 +258,7 @@ Verification compare(const Op& op, const Workload& workload, std::span<const Hos
                                   result.failure.empty() ? "" : "; ", elements.name(found.first), found.value,
                                   found.expected, grouped(found.bad), grouped(result.checked));
   }
-  result.error = found.nan ? std::numeric_limits<double>::quiet_NaN() : found.error;
+  state_errors(result, found, elements, op.tolerance(workload).magnitude);
   result.passed = result.failure.empty();
   return result;
 }

@@ -2,6 +2,7 @@
 // OpRegistrar object in it registers the op.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -34,6 +35,8 @@ struct ShapeParameter {
 struct Tolerance {
   double relative = 0;
   double magnitude = 0;
+
+  double permitted(double reference) const { return relative * (std::abs(reference) + magnitude); }
 };
 
 /// Enqueues (GPU) or runs (CPU) one launch. Pointers are to device memory, in the order of Op::tensors.
@@ -91,6 +94,16 @@ class Op {
   virtual std::vector<std::int64_t> edges(const Workload&) const { return {}; }
 
   virtual Tolerance tolerance(const Workload& workload) const = 0;
+
+  /// reference(), and the permitted distance of each of these elements from it. By default tolerance()'s; for ops whose
+  /// outputs have several types, or whose error bound depends on the values.
+  virtual void reference_with_bounds(const Workload& workload, std::span<const HostTensor> inputs,
+                                     std::span<const std::int64_t> indices, std::span<double> expected,
+                                     std::span<double> permitted) const {
+    reference(workload, inputs, indices, expected);
+    const Tolerance bound = tolerance(workload);
+    for (std::size_t i = 0; i < indices.size(); ++i) permitted[i] = bound.permitted(expected[i]);
+  }
 
   virtual std::vector<Implementation> implementations() const = 0;
 

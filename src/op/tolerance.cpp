@@ -1,7 +1,9 @@
 // Constants of the IEEE formats, and the tolerance formula.
 #include "op/tolerance.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace roofline {
 namespace {
@@ -17,6 +19,18 @@ double unit_roundoff(DType dtype) {
 }
 
 double operand_roundoff(DType dtype) { return dtype == DType::tf32 ? 0x1p-11 : unit_roundoff(dtype); }
+
+double storage_error(DType dtype, double value) {
+  if (dtype >= DType::int8) {
+    if (value == std::floor(value)) return 0;
+    return std::min(0.75, 0.5 + 0x1p-22 * std::abs(value));  // fp32 may take a fraction near a half for a half
+  }
+  const double subnormal = dtype == DType::fp16 || dtype == DType::fp8
+                               ? kSmallestPositive.at(static_cast<std::size_t>(dtype)) / 2
+                           : dtype == DType::fp64 ? 0x1p-1022
+                                                  : 0x1p-126;
+  return unit_roundoff(dtype) * std::abs(value) + subnormal;
+}
 
 Tolerance storage_tolerance(DType dtype, double magnitude, double roundings) {
   const double accumulator = unit_roundoff(dtype == DType::fp64 ? DType::fp64 : DType::fp32);

@@ -13,6 +13,10 @@ double unit_roundoff(DType dtype);
 /// The same for operands of products of that type: 2^-11 for tf32.
 double operand_roundoff(DType dtype);
 
+/// The largest error of storing `value` as that type, results that are flushed to zero included. A fraction that is
+/// stored as an integer may be rounded to the nearest one, and a whole number is exact.
+double storage_error(DType dtype, double value);
+
 /// The tolerance of outputs of size `magnitude`, each from a chain of `roundings` rounded fp32 (fp64 for
 /// fp64) operations whose errors are about as large as the output's own unit roundoff:
 ///

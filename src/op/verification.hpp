@@ -3,17 +3,39 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/names.hpp"
 
 namespace roofline {
 
+/// The element of one output whose error is the largest part of what it may be.
+struct OutputError {
+  std::string output;  ///< name of the tensor
+  DType dtype = DType::fp32;
+  double error = 0;      ///< |out - ref|; NaN if an element is NaN
+  double permitted = 0;  ///< what that may be at this element; 0 where only the exact value is right
+};
+
 struct Verification {
   bool passed = false;
-  double error = 0;          ///< max |out - ref| / (|ref| + magnitude); NaN when an output is NaN
+  double error = 0;          ///< |out - ref| / (|ref| + magnitude) of the worst element; NaN when an output is NaN
   double tolerance = 0;      ///< what `error` may be at most
   std::int64_t checked = 0;  ///< output elements compared
   std::int64_t outputs = 0;  ///< output elements in all
   std::string reference;     ///< "fp64 on the CPU, all 4096 elements"
   std::string failure;       ///< what is wrong, with the first bad element; empty when passed
+  std::vector<OutputError> worst = {};  ///< by output, if several processes do not share them
+
+  /// Some element was compared. A kernel without a reference has nothing but its guard zones and inputs checked.
+  bool compared() const { return checked > 0; }
 };
+
+/// "pass", "fail", or "unverified": nothing is known to be wrong, and nothing was compared.
+inline std::string_view status_of(const Verification& verification) {
+  if (!verification.passed) return "fail";
+  return verification.compared() ? "pass" : "unverified";
+}
 
 }  // namespace roofline

@@ -61,7 +61,8 @@ std::string program_name_of(const KernelRow& row) {
 
 std::string verification_markdown(const KernelRow& row) {
   if (!row.point.verification) return "not run";
-  return row.point.verification->passed ? "pass" : "**fail**";
+  if (!row.point.verification->passed) return "**fail**";
+  return std::string(status_of(*row.point.verification));
 }
 
 std::string bound_text(const KernelRow& row) { return std::string(to_string(row.point.bound.label)); }
@@ -293,7 +294,7 @@ constexpr KernelColumn kKernelColumns[] = {
      .shown = of_suite,
      .value =
          [](const KernelRow& r) {
-           return to_value(!r.point.verification ? "" : r.point.verification->passed ? "pass" : "fail");
+           return to_value(!r.point.verification ? "" : status_of(*r.point.verification));
          },
      .markdown = {.text = verification_markdown},
      .page = {.style = "check",

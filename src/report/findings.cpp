@@ -34,12 +34,22 @@ std::int64_t with_status(const Report& report, PointStatus status) {
                        [status](const Point& point) { return point.status == status; });
 }
 
+/// Timed, but nothing that it computed was compared.
+bool is_unverified(const Point& p) {
+  return p.status == PointStatus::ok && p.time &&
+         !(p.verification && p.verification->passed && p.verification->compared());
+}
+
 std::string how_many_ran(const Report& report, std::size_t timed) {
   const std::size_t all = report.points.size();
   if (all == 0) return "No workload was run.";
-  std::string text = timed == all ? fmt::format("{} {} verified and timed", all, all == 1 ? "kernel" : "kernels")
-                                  : fmt::format("{} of {} kernels verified and timed", timed, all);
+  const auto unverified = static_cast<std::size_t>(
+      std::count_if(report.points.begin(), report.points.end(), [](const Point& p) { return is_unverified(p); }));
+  const std::size_t verified = timed - unverified;
+  std::string text = verified == all ? fmt::format("{} {} verified and timed", all, all == 1 ? "kernel" : "kernels")
+                                     : fmt::format("{} of {} kernels verified and timed", verified, all);
   std::vector<std::string> rest;
+  if (unverified > 0) rest.push_back(fmt::format("{} timed but unverified", unverified));
   if (const auto n = with_status(report, PointStatus::skipped); n > 0) rest.push_back(fmt::format("{} skipped", n));
   if (const auto n = with_status(report, PointStatus::failed); n > 0) rest.push_back(fmt::format("{} failed", n));
   if (!rest.empty()) text += "; " + listed(rest) + " (reasons below)";
@@ -237,7 +247,7 @@ Findings alarms(const Report& report) {
   add_rows(found, report, FindingKind::rows_failed, "Failed",
            [](const Point& p) { return p.status == PointStatus::failed; });
   add_rows(found, report, FindingKind::rows_unverified, "Timed but not verified",
-           [&](const Point& p) { return timed(p) && !(p.verification && p.verification->passed); });
+           [](const Point& p) { return is_unverified(p); });
   add_rows(found, report, FindingKind::partly_cached, "Working set partly cached, so these cold rows are too fast",
            [&](const Point& p) { return timed(p) && not_cold(p, report.machine); });
   add_rows(found, report, FindingKind::faster_now,

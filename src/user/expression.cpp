@@ -35,6 +35,7 @@ class ExpressionParser {
  private:
   using Kind = Expression::Kind;
   using Check = Expression::Check;
+  using Propagation = Expression::Propagation;
   using Index = Expression::Index;
 
   struct Operator {
@@ -43,71 +44,84 @@ class ExpressionParser {
     Kind kind;
     Check check;
     Expression::Binary binary;
+    Propagation propagation;
+    std::uint8_t roundings;
   };
   static constexpr Operator kOperators[] = {
       // "<=" comes before "<", which it starts with.
-      {"||", 1, Kind::logical_or, Check::none, nullptr},
-      {"&&", 2, Kind::logical_and, Check::none, nullptr},
-      {"<=", 3, Kind::binary, Check::none, [](double a, double b) -> long double { return a <= b; }},
-      {">=", 3, Kind::binary, Check::none, [](double a, double b) -> long double { return a >= b; }},
-      {"==", 3, Kind::binary, Check::none, [](double a, double b) -> long double { return a == b; }},
-      {"!=", 3, Kind::binary, Check::none, [](double a, double b) -> long double { return a != b; }},
-      {"<", 3, Kind::binary, Check::none, [](double a, double b) -> long double { return a < b; }},
-      {">", 3, Kind::binary, Check::none, [](double a, double b) -> long double { return a > b; }},
-      {"+", 4, Kind::binary, Check::whole, [](double a, double b) { return wide(a) + b; }},
-      {"-", 4, Kind::binary, Check::whole, [](double a, double b) { return wide(a) - b; }},
-      {"*", 5, Kind::binary, Check::whole, [](double a, double b) { return wide(a) * b; }},
-      {"/", 5, Kind::binary, Check::divisor, divide},
-      {"%", 5, Kind::binary, Check::divisor, [](double a, double b) { return wide(std::fmod(a, b)); }},
+      {"||", 1, Kind::logical_or, Check::none, nullptr, Propagation::sampled, 0},
+      {"&&", 2, Kind::logical_and, Check::none, nullptr, Propagation::sampled, 0},
+      {"<=", 3, Kind::binary, Check::none, [](double a, double b) -> long double { return a <= b; },
+       Propagation::comparison, 0},
+      {">=", 3, Kind::binary, Check::none, [](double a, double b) -> long double { return a >= b; },
+       Propagation::comparison, 0},
+      {"==", 3, Kind::binary, Check::none, [](double a, double b) -> long double { return a == b; },
+       Propagation::comparison, 0},
+      {"!=", 3, Kind::binary, Check::none, [](double a, double b) -> long double { return a != b; },
+       Propagation::comparison, 0},
+      {"<", 3, Kind::binary, Check::none, [](double a, double b) -> long double { return a < b; },
+       Propagation::comparison, 0},
+      {">", 3, Kind::binary, Check::none, [](double a, double b) -> long double { return a > b; },
+       Propagation::comparison, 0},
+      {"+", 4, Kind::binary, Check::whole, [](double a, double b) { return wide(a) + b; }, Propagation::sum, 1},
+      {"-", 4, Kind::binary, Check::whole, [](double a, double b) { return wide(a) - b; }, Propagation::sum, 1},
+      {"*", 5, Kind::binary, Check::whole, [](double a, double b) { return wide(a) * b; }, Propagation::product, 1},
+      {"/", 5, Kind::binary, Check::divisor, divide, Propagation::quotient, 1},
+      {"%", 5, Kind::binary, Check::divisor, [](double a, double b) { return wide(std::fmod(a, b)); },
+       Propagation::sampled, 0},
   };
-  static constexpr Operator kPower = {"^", 6, Kind::binary, Check::whole,
-                                      [](double a, double b) { return wide(std::pow(a, b)); }};
+  static constexpr Operator kPower = {
+      "^", 6, Kind::binary, Check::whole, [](double a, double b) { return wide(std::pow(a, b)); }, Propagation::sampled,
+      4};
 
   struct UnaryFunction {
     std::string_view name;
     Expression::Unary call;
+    std::uint8_t roundings;  ///< 4: of libraries' and GPUs' functions
   };
   static constexpr UnaryFunction kUnary[] = {
-      {"ceil", std::ceil},
-      {"floor", std::floor},
-      {"round", std::round},
-      {"rint", std::rint},
-      {"abs", std::abs},
-      {"sqrt", std::sqrt},
-      {"exp", std::exp},
-      {"ln", std::log},
-      {"log", std::log},
-      {"log2", std::log2},
-      {"log10", std::log10},
-      {"erf", std::erf},
-      {"sin", std::sin},
-      {"cos", std::cos},
-      {"tan", std::tan},
-      {"asin", std::asin},
-      {"acos", std::acos},
-      {"atan", std::atan},
-      {"sinh", std::sinh},
-      {"cosh", std::cosh},
-      {"tanh", std::tanh},
-      {"asinh", std::asinh},
-      {"acosh", std::acosh},
-      {"atanh", std::atanh},
+      {"ceil", std::ceil, 0},
+      {"floor", std::floor, 0},
+      {"round", std::round, 0},
+      {"rint", std::rint, 0},
+      {"abs", std::abs, 0},
+      {"sqrt", std::sqrt, 1},
+      {"exp", std::exp, 4},
+      {"ln", std::log, 4},
+      {"log", std::log, 4},
+      {"log2", std::log2, 4},
+      {"log10", std::log10, 4},
+      {"erf", std::erf, 4},
+      {"sin", std::sin, 4},
+      {"cos", std::cos, 4},
+      {"tan", std::tan, 4},
+      {"asin", std::asin, 4},
+      {"acos", std::acos, 4},
+      {"atan", std::atan, 4},
+      {"sinh", std::sinh, 4},
+      {"cosh", std::cosh, 4},
+      {"tanh", std::tanh, 4},
+      {"asinh", std::asinh, 4},
+      {"acosh", std::acosh, 4},
+      {"atanh", std::atanh, 4},
       {"sign", [](double x) { return x < 0   ? -1.0
                                      : x > 0 ? 1.0
-                                             : 0.0; }},
+                                             : 0.0; }, 0},
   };
   struct BinaryFunction {
     std::string_view name;
     std::size_t most;  ///< arguments, which are combined pair by pair
     Check check;
     Expression::Binary call;
+    Propagation propagation;
+    std::uint8_t roundings;
   };
   static constexpr BinaryFunction kBinary[] = {
-      {"min", kMaxLength, Check::none, [](double a, double b) { return wide(std::min(a, b)); }},
-      {"max", kMaxLength, Check::none, [](double a, double b) { return wide(std::max(a, b)); }},
-      {"avg", kMaxLength, Check::whole, [](double a, double b) { return wide(a) + b; }},
-      {"sum", kMaxLength, Check::whole, [](double a, double b) { return wide(a) + b; }},
-      {"atan2", 2, Check::none, [](double a, double b) { return wide(std::atan2(a, b)); }},
+      {"min", kMaxLength, Check::none, [](double a, double b) { return wide(std::min(a, b)); }, Propagation::choice, 0},
+      {"max", kMaxLength, Check::none, [](double a, double b) { return wide(std::max(a, b)); }, Propagation::choice, 0},
+      {"avg", kMaxLength, Check::whole, [](double a, double b) { return wide(a) + b; }, Propagation::sum, 1},
+      {"sum", kMaxLength, Check::whole, [](double a, double b) { return wide(a) + b; }, Propagation::sum, 1},
+      {"atan2", 2, Check::none, [](double a, double b) { return wide(std::atan2(a, b)); }, Propagation::sampled, 4},
   };
 
   struct Nested {
@@ -142,7 +156,13 @@ class ExpressionParser {
     return static_cast<Index>(result_.nodes_.size() - 1);
   }
   Index add(const Operator& op, std::size_t at, Index left, Index right) {
-    return add({.kind = op.kind, .check = op.check, .operands = {left, right}, .binary = op.binary}, at);
+    return add({.kind = op.kind,
+                .check = op.check,
+                .propagation = op.propagation,
+                .roundings = op.roundings,
+                .operands = {left, right},
+                .binary = op.binary},
+               at);
   }
 
   /// condition ? value : value, grouped from the right.
@@ -244,17 +264,25 @@ class ExpressionParser {
     for (const UnaryFunction& function : kUnary) {
       if (function.name != name) continue;
       expect_at_most(1);
-      return add({.kind = Kind::unary, .operands = {arguments[0]}, .unary = function.call}, at);
+      return add(
+          {.kind = Kind::unary, .roundings = function.roundings, .operands = {arguments[0]}, .unary = function.call},
+          at);
     }
     for (const BinaryFunction& function : kBinary) {
       if (function.name != name) continue;
       expect_at_most(function.most);
-      const Operator op = {function.name, 0, Kind::binary, function.check, function.call};
+      const Operator op = {function.name,     0, Kind::binary, function.check, function.call, function.propagation,
+                           function.roundings};
       Index result = arguments[0];
       for (std::size_t i = 1; i < arguments.size(); ++i) result = add(op, at, result, arguments[i]);
       if (name != "avg") return result;
       const Index count = add({.number = static_cast<double>(arguments.size())}, at);
-      return add({.kind = Kind::binary, .operands = {result, count}, .binary = divide}, at);
+      return add({.kind = Kind::binary,
+                  .propagation = Propagation::quotient,
+                  .roundings = 1,
+                  .operands = {result, count},
+                  .binary = divide},
+                 at);
     }
     throw ExpressionError(at, "unknown function '" + name + "' in " + quoted());
   }

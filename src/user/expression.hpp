@@ -52,9 +52,20 @@ class Expression {
   explicit Expression(std::string_view text);
 
   const std::vector<Name>& names() const { return names_; }
+  /// A value, and how far arithmetic of a given precision may be from it.
+  struct Bounded {
+    double value = 0;
+    double error = 0;  ///< absolute
+  };
+
   /// Throws ExpressionError as `arithmetic` says, and whatever an element throws.
   double evaluate(const Operands& operands, Arithmetic arithmetic) const {
     return value_of(root_, operands, arithmetic);
+  }
+  /// The value that `Arithmetic::ieee` gives, and a running error bound: four times what the same operations accumulate
+  /// if each is rounded with a relative error of `roundoff`, operands and constants included (0: exact arithmetic).
+  Bounded evaluate_bounded(const Operands& operands, double roundoff) const {
+    return bounded(root_, operands, roundoff);
   }
 
  private:
@@ -62,6 +73,8 @@ class Expression {
 
   enum class Kind : std::uint8_t { number, value, element, unary, binary, conditional, logical_and, logical_or };
   enum class Check : std::uint8_t { none, whole, divisor };
+  /// How the error of a result follows from those of its operands.
+  enum class Propagation : std::uint8_t { sampled, sum, product, quotient, comparison, choice };
   using Index = std::uint16_t;
   using Unary = double (*)(double);
   using Binary = long double (*)(double, double);  ///< in a type that represents 2^53 + 1
@@ -69,14 +82,19 @@ class Expression {
   struct Node {
     Kind kind = Kind::number;
     Check check = Check::none;
-    Index at = 0;            ///< in the text
-    Index operands[3] = {};  ///< nodes; the first one of a value or an element is its name
+    Propagation propagation = Propagation::sampled;
+    std::uint8_t roundings = 0;  ///< of the result, in units of the roundoff
+    Index at = 0;                ///< in the text
+    Index operands[3] = {};      ///< nodes; the first one of a value or an element is its name
     double number = 0;
     Unary unary = nullptr;
     Binary binary = nullptr;
   };
 
   double value_of(Index index, const Operands& operands, Arithmetic arithmetic) const;
+  Bounded bounded(Index index, const Operands& operands, double roundoff) const;
+  Bounded bounded_unary(const Node& node, Bounded a, double roundoff) const;
+  Bounded bounded_binary(const Node& node, Bounded a, Bounded b, double roundoff) const;
 
   std::vector<Node> nodes_ = {Node{}};
   std::vector<Name> names_;

@@ -62,6 +62,8 @@ class ElementFormula {
   double* variable(std::string_view name);
   /// A division by zero gives what IEEE 754 says. Throws what a tensor's element threw.
   double operator()() const { return expression_.evaluate(operands_, Arithmetic::ieee); }
+  /// The same, and how far from it a result may be that was computed with that roundoff.
+  Expression::Bounded bounded(double roundoff) const { return expression_.evaluate_bounded(operands_, roundoff); }
 
  private:
   Expression expression_;

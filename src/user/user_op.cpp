@@ -110,6 +110,35 @@ std::vector<double> read_expected(const std::filesystem::path& file, std::int64_
   return values;
 }
 
+/// The median of the sizes of values that are not 0, of at most 65,536 of them; 1 if there are none.
+template <typename Values>
+double typical_size(const Values& values, std::int64_t count) {
+  constexpr std::int64_t kMost = 65536;
+  std::vector<double> sizes;
+  for (std::int64_t i = 0; i < count; i += (count + kMost - 1) / kMost) {
+    const double size = std::abs(values(i));
+    if (size > 0 && std::isfinite(size)) sizes.push_back(size);
+  }
+  if (sizes.empty()) return 1;
+  const auto middle = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2);
+  std::nth_element(sizes.begin(), middle, sizes.end());
+  return *middle;
+}
+
+/// Of the arithmetic that a correct kernel is expected to use: fp64 for such an output, products of tf32 where a tensor
+/// has that type, else fp32. Integers computed from integers are exact.
+double roundoff_of(DType output, const std::vector<BufferSpec>& buffers) {
+  const auto any = [&](auto holds) {
+    return std::any_of(buffers.begin(), buffers.end(),
+                       [&](const BufferSpec& buffer) { return is_read(buffer.role) && holds(buffer.dtype); });
+  };
+  if (output == DType::tf32 || any([](DType dtype) { return dtype == DType::tf32; }))
+    return operand_roundoff(DType::tf32);
+  if (output < DType::int8) return unit_roundoff(output == DType::fp64 ? DType::fp64 : DType::fp32);
+  if (any([](DType dtype) { return dtype < DType::int8 && dtype != DType::fp64; })) return unit_roundoff(DType::fp32);
+  return any([](DType dtype) { return dtype == DType::fp64; }) ? unit_roundoff(DType::fp64) : 0;
+}
+
 std::vector<const BufferSpec*> outputs_of(const KernelSpec& spec) {
   std::vector<const BufferSpec*> outputs;
   for (const BufferSpec& buffer : spec.buffers) {
@@ -123,6 +152,7 @@ std::vector<const BufferSpec*> outputs_of(const KernelSpec& spec) {
 struct UserOp::Known {
   std::map<std::string, std::vector<double>> files;  ///< by output
   std::vector<HostTensor> results;                   ///< of the kernel that is right, in the order of the outputs
+  std::vector<double> sizes;                         ///< typical |value| by output, where no formula gives them
 };
 
 UserOp::UserOp(std::shared_ptr<const KernelSpec> spec, std::shared_ptr<const KernelSpec> same_as)
@@ -181,6 +211,14 @@ double UserOp::reference_cost(const Workload&) const {
 
 void UserOp::reference(const Workload& workload, std::span<const HostTensor> inputs,
                        std::span<const std::int64_t> indices, std::span<double> expected) const {
+  std::vector<double> permitted(indices.size());
+  reference_with_bounds(workload, inputs, indices, expected, permitted);
+}
+
+void UserOp::reference_with_bounds(const Workload& workload, std::span<const HostTensor> inputs,
+                                   std::span<const std::int64_t> indices, std::span<double> expected,
+                                   std::span<double> permitted) const {
+  const bool stated = spec_->relative_tolerance || spec_->magnitude;
   const Values values = values_of({}, workload);
   std::map<std::string, ElementFormula::Element> elements;
   for (const HostTensor& input : inputs) {
@@ -200,10 +238,12 @@ void UserOp::reference(const Workload& workload, std::span<const HostTensor> inp
   for (const TensorSpec& tensor : tensors(workload)) {
     if (!is_written(tensor.role)) continue;
     const std::int64_t end = first + tensor.elements;
+    const Tolerance tolerance = tolerance_of(output_index);
     const auto formula = spec_->expect.formulas.find(tensor.name);
     if (formula != spec_->expect.formulas.end()) {
       ElementFormula evaluate(formula->second, values, elements);
       double* const i = evaluate.variable("i");
+      const double roundoff = roundoff_of(tensor.dtype, spec_->buffers);
       std::vector<std::pair<double*, const HostTensor*>> variables;
       for (const HostTensor& input : inputs) {
         if (double* variable = evaluate.variable(input.spec().name)) variables.emplace_back(variable, &input);
@@ -214,7 +254,9 @@ void UserOp::reference(const Workload& workload, std::span<const HostTensor> inp
         for (const auto& [variable, input] : variables) {
           *variable = index < input->spec().elements ? (*input)[index] : std::nan("");
         }
-        expected[at] = evaluate();
+        const auto [value, error] = evaluate.bounded(roundoff);
+        expected[at] = value;
+        permitted[at] = stated ? tolerance.permitted(value) : storage_error(tensor.dtype, value) + error;
       }
     } else {
       const auto file = known_->files.find(tensor.name);
@@ -222,6 +264,8 @@ void UserOp::reference(const Workload& workload, std::span<const HostTensor> inp
         const std::int64_t index = indices[at] - first;
         expected[at] = file != known_->files.end() ? file->second[static_cast<std::size_t>(index)]
                                                    : known_->results.at(output_index)[index];
+        const bool exact = tensor.dtype >= DType::int8 && !stated;
+        permitted[at] = exact ? storage_error(tensor.dtype, expected[at]) : tolerance.permitted(expected[at]);
       }
     }
     first = end;
@@ -238,7 +282,26 @@ void UserOp::prepare_reference(const Workload& workload, Device& device, std::sp
         std::find_if(tensors.begin(), tensors.end(), [&, &name = output](const auto& t) { return t.name == name; });
     known_->files[output] = read_expected(path, tensor->elements);
   }
-  if (!same_as_) return;
+  if (same_as_) run_what_is_right(workload, device, inputs);
+  known_->sizes.clear();
+  for (const TensorSpec& tensor : tensors) {
+    if (!is_written(tensor.role)) continue;
+    const auto file = known_->files.find(tensor.name);
+    if (file != known_->files.end()) {
+      known_->sizes.push_back(
+          typical_size([&](std::int64_t i) { return file->second[static_cast<std::size_t>(i)]; }, tensor.elements));
+    } else if (same_as_) {
+      const HostTensor& result = known_->results.at(known_->sizes.size());
+      known_->sizes.push_back(typical_size([&](std::int64_t i) { return result[i]; }, tensor.elements));
+    } else {
+      known_->sizes.push_back(1);
+    }
+  }
+}
+
+/// Runs the kernel that `same_as` names, on the same inputs.
+void UserOp::run_what_is_right(const Workload& workload, Device& device, std::span<const HostTensor> inputs) const {
+  const std::vector<TensorSpec> tensors = this->tensors(workload);
   // The other kernel's tensors, by their names: our inputs, and outputs of its own.
   std::vector<std::unique_ptr<Buffer>> memory;
   std::vector<void*> pointers;
@@ -278,13 +341,14 @@ void UserOp::prepare_reference(const Workload& workload, Device& device, std::sp
   }
 }
 
-Tolerance UserOp::tolerance(const Workload&) const {
-  // Of the coarsest output: a sum of some terms of size 1. Who knows better, says so.
-  DType coarsest = dtype();
-  for (const BufferSpec* output : outputs_of(*spec_)) {
-    if (unit_roundoff(output->dtype) > unit_roundoff(coarsest)) coarsest = output->dtype;
-  }
-  Tolerance tolerance = storage_tolerance(coarsest, spec_->magnitude.value_or(1), 8);
+Tolerance UserOp::tolerance(const Workload&) const { return tolerance_of(0); }
+
+/// Where no formula gives a bound: of a sum of some terms as large as the output's values are.
+Tolerance UserOp::tolerance_of(std::size_t output) const {
+  const auto outputs = outputs_of(*spec_);
+  const DType type = output < outputs.size() ? outputs[output]->dtype : dtype();
+  const double size = output < known_->sizes.size() ? known_->sizes[output] : 1;
+  Tolerance tolerance = storage_tolerance(type, spec_->magnitude.value_or(size), 8);
   if (spec_->relative_tolerance) tolerance.relative = *spec_->relative_tolerance;
   return tolerance;
 }

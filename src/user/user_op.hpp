@@ -24,6 +24,9 @@ class UserOp final : public SuiteOp {
   Work work(const Workload& workload, DeviceKind device) const override;
   void reference(const Workload& workload, std::span<const HostTensor> inputs, std::span<const std::int64_t> indices,
                  std::span<double> expected) const override;
+  void reference_with_bounds(const Workload& workload, std::span<const HostTensor> inputs,
+                             std::span<const std::int64_t> indices, std::span<double> expected,
+                             std::span<double> permitted) const override;
   double reference_cost(const Workload& workload) const override;
   Tolerance tolerance(const Workload& workload) const override;
   std::vector<Implementation> implementations() const override;
@@ -40,6 +43,8 @@ class UserOp final : public SuiteOp {
 
  private:
   struct Known;  ///< expected values that are not formulas
+  Tolerance tolerance_of(std::size_t output) const;
+  void run_what_is_right(const Workload& workload, Device& device, std::span<const HostTensor> inputs) const;
   std::shared_ptr<const KernelSpec> spec_;
   std::shared_ptr<const KernelSpec> same_as_;
   std::string summary_;

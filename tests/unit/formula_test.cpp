@@ -169,5 +169,56 @@ TEST(ElementFormula, DividesAsIeeeSays) {
   EXPECT_TRUE(std::isinf(element()));
 }
 
+/// The bound of a formula of x and y, in arithmetic of fp32.
+Expression::Bounded bounded(const std::string& text, double x, double y = 0, double roundoff = 0x1p-24) {
+  ElementFormula formula(Formula(text, {}), {}, {});
+  if (double* variable = formula.variable("x")) *variable = x;
+  if (double* variable = formula.variable("y")) *variable = y;
+  return formula.bounded(roundoff);
+}
+
+TEST(FormulaBounds, AreSomeRoundingsOfTheResult) {
+  const auto [value, error] = bounded("2.5*x + y", 0.3125, 0.1875);
+  EXPECT_EQ(value, 0.96875);
+  EXPECT_GE(error, 0x1p-24 * value);
+  EXPECT_LE(error, 16 * 0x1p-24 * value);
+}
+
+TEST(FormulaBounds, FollowThePrecision) {
+  EXPECT_LT(bounded("x / 3", 1, 0, 0x1p-53).error, 1e-15);
+  EXPECT_GT(bounded("x / 3", 1, 0, 0x1p-24).error, 1e-8);
+  EXPECT_EQ(bounded("x / 3", 1, 0, 0).error, 0);
+}
+
+TEST(FormulaBounds, HoldWhereTermsCancel) {
+  // The products are rounded, and their difference is small.
+  const float x = 1.2345678F, y = 1.2345673F;
+  const double computed = static_cast<double>(x * x - y * y);
+  const auto [value, error] = bounded("x*x - y*y", static_cast<double>(x), static_cast<double>(y));
+  EXPECT_LE(std::abs(computed - value), error);
+  EXPECT_GT(error, 0.01 * value);
+}
+
+TEST(FormulaBounds, WholeNumbersAreExact) {
+  EXPECT_EQ(bounded("x*x + y", 3000, 7).error, 0);
+  EXPECT_EQ(bounded("floor(x / 7) * 7 + x % 7", 700).error, 0);
+  EXPECT_GT(bounded("x*x + y", 5000, 7).error, 0) << "more than 2^24";
+}
+
+TEST(FormulaBounds, RoundingMayGoBothWaysAtAHalfOnly) {
+  EXPECT_EQ(bounded("rint(100*x)", 0.10500001).error, 1);
+  EXPECT_EQ(bounded("rint(100*x)", 0.103).error, 0);
+}
+
+TEST(FormulaBounds, AConditionThatMayGoBothWaysHasBothResults) {
+  EXPECT_GE(bounded("x*1.1 < 0.11 ? 0 : 5", 0.1).error, 5);
+  EXPECT_LT(bounded("x*1.1 < 0.11 ? 0 : 5", 0.2).error, 1e-6);
+}
+
+TEST(FormulaBounds, AreNoNumbersBesideAPole) {
+  EXPECT_TRUE(std::isinf(bounded("1 / (x*1.1 - 0.11)", 0.1).error) || bounded("1 / (x*1.1 - 0.11)", 0.1).error > 1e6);
+  EXPECT_LT(bounded("1 / (x*1.1 - 0.11)", 0.7).error, 1e-5);
+}
+
 }  // namespace
 }  // namespace roofline

@@ -14,12 +14,21 @@ using Json = nlohmann::ordered_json;
 
 static auto vocabulary(StopReason) { return std::pair(&parse_stop_reason, "reason to stop"); }
 
+static auto vocabulary(DType) { return std::pair(&parse_dtype, "data type"); }
+
+void members(auto& io, OutputError& worst) {
+  io("output", worst.output);
+  io("dtype", worst.dtype);
+  io.number_or("error", worst.error, kNaN);
+  io("permitted", worst.permitted);
+}
+
 void members(auto& io, Verification& verification) {
-  io.derived("status", verification.passed ? "pass" : "fail");
+  io.derived("status", status_of(verification));
   io.require([&](const JsonValue& json) {
     const JsonValue status = json["status"];
-    verification.passed = status.text() == "pass";
-    if (!verification.passed && status.text() != "fail") status.fail("expected 'pass' or 'fail'");
+    verification.passed = status.text() == "pass" || status.text() == "unverified";
+    if (!verification.passed && status.text() != "fail") status.fail("expected 'pass', 'fail' or 'unverified'");
   });
   io.number_or("error", verification.error, kNaN);
   io.number_or("tolerance", verification.tolerance, kNaN);
@@ -27,6 +36,7 @@ void members(auto& io, Verification& verification) {
   io("checked", verification.checked);
   io("outputs", verification.outputs);
   io.text("failure", verification.failure);
+  io.unless_empty("worst", verification.worst);
   io.absent("error", "not a finite number");
 }
 

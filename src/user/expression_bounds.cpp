@@ -1,0 +1,107 @@
+// Running error analysis (Wilkinson's): each operation passes on the errors of its operands and adds its own rounding.
+#include <algorithm>
+#include <cmath>
+
+#include "user/expression.hpp"
+
+namespace roofline {
+namespace {
+
+/// Whether arithmetic of that precision has the number itself.
+bool is_representable(double value, double roundoff) {
+  if (roundoff == 0 || value == 0 || !std::isfinite(value)) return true;
+  int exponent = 0;
+  const double scaled = std::frexp(value, &exponent) / roundoff;
+  return scaled == std::rint(scaled);
+}
+
+/// Roundings that are granted for each: other orders of the same operations, and functions that are less exact than a
+/// library's.
+constexpr double kGranted = 4;
+
+/// Roundings of a result. Whole numbers that the precision has are exact: indices, counts, integers as floats.
+double rounding(double value, double count, double roundoff) {
+  if (value == std::floor(value) && is_representable(value, roundoff)) return 0;
+  return kGranted * count * roundoff * std::abs(value);
+}
+
+/// The distance to the value at another operand, if there is one.
+double distance(double value, double other) { return std::isfinite(other) ? std::abs(other - value) : 0; }
+
+}  // namespace
+
+Expression::Bounded Expression::bounded_unary(const Node& node, Bounded a, double roundoff) const {
+  const double value = node.unary(a.value);
+  double error = node.roundings == 0 ? 0 : rounding(value, node.roundings, roundoff);
+  if (a.error > 0) {
+    error += std::max(distance(value, node.unary(a.value - a.error)), distance(value, node.unary(a.value + a.error)));
+  }
+  return {value, error};
+}
+
+Expression::Bounded Expression::bounded_binary(const Node& node, Bounded a, Bounded b, double roundoff) const {
+  const auto value = static_cast<double>(node.binary(a.value, b.value));
+  const double own = node.roundings == 0 ? 0 : rounding(value, node.roundings, roundoff);
+  if (a.error == 0 && b.error == 0) return {value, own};
+  switch (node.propagation) {
+    case Propagation::sum:
+      return {value, a.error + b.error + own};
+    case Propagation::product:
+      return {value, std::abs(a.value) * b.error + std::abs(b.value) * a.error + a.error * b.error + own};
+    case Propagation::quotient:
+      // A divisor that may be zero leaves nothing certain.
+      return {value, (a.error + std::abs(value) * b.error) / std::max(0.0, std::abs(b.value) - b.error) + own};
+    case Propagation::choice:
+      return {value, std::max(a.error, b.error)};
+    case Propagation::comparison:
+      return {value, std::abs(a.value - b.value) <= a.error + b.error ? 1.0 : 0.0};
+    case Propagation::sampled:
+      break;
+  }
+  double spread = 0;
+  for (const double left : {a.value - a.error, a.value + a.error}) {
+    for (const double right : {b.value - b.error, b.value + b.error})
+      spread = std::max(spread, distance(value, static_cast<double>(node.binary(left, right))));
+  }
+  return {value, spread + own};
+}
+
+Expression::Bounded Expression::bounded(Index index, const Operands& operands, double roundoff) const {
+  const Node& node = nodes_[index];
+  const auto operand = [&](int which) { return bounded(node.operands[which], operands, roundoff); };
+  const auto stored = [&](double value) -> Bounded {
+    return {value, is_representable(value, roundoff) ? 0 : kGranted * roundoff * std::abs(value)};
+  };
+  switch (node.kind) {
+    case Kind::number:
+      return stored(node.number);
+    case Kind::value:
+      return stored(operands.values[node.operands[0]]);
+    case Kind::element:
+      return stored(operands.elements[node.operands[0]](value_of(node.operands[1], operands, Arithmetic::ieee)));
+    case Kind::unary:
+      return bounded_unary(node, operand(0), roundoff);
+    case Kind::binary:
+      return bounded_binary(node, operand(0), operand(1), roundoff);
+    case Kind::conditional: {
+      const Bounded condition = operand(0);
+      const Bounded taken = operand(condition.value != 0 ? 1 : 2);
+      if (condition.error == 0) return taken;
+      const Bounded other = operand(condition.value != 0 ? 2 : 1);
+      return {taken.value, std::max(taken.error, other.error) + distance(taken.value, other.value)};
+    }
+    case Kind::logical_and:
+    case Kind::logical_or: {
+      const Bounded left = operand(0);
+      const bool decides = (left.value != 0) == (node.kind == Kind::logical_or);
+      if (decides && left.error == 0) return {left.value != 0 ? 1.0 : 0.0, 0};
+      const Bounded right = operand(1);
+      const bool value =
+          node.kind == Kind::logical_and ? left.value != 0 && right.value != 0 : left.value != 0 || right.value != 0;
+      return {value ? 1.0 : 0.0, std::min(1.0, left.error + right.error)};
+    }
+  }
+  return {};
+}
+
+}  // namespace roofline
