@@ -12,6 +12,7 @@
 
 #include "device/device.hpp"
 #include "op/host_parallel.hpp"
+#include "op/sampling.hpp"
 #include "op/tolerance.hpp"
 #include "user/binding.hpp"
 #include "user/npy.hpp"
@@ -118,11 +119,36 @@ std::vector<const BufferSpec*> outputs_of(const KernelSpec& spec) {
   return outputs;
 }
 
+std::map<std::string, ElementFormula::Tensor> tensors_by_name(std::span<const HostTensor> inputs) {
+  std::map<std::string, ElementFormula::Tensor> tensors;
+  for (const HostTensor& input : inputs) {
+    tensors[input.spec().name] = {input.spec().elements, [&input](std::int64_t index) { return input[index]; }};
+  }
+  return tensors;
+}
+
+/// Of a tensor that the suite's reader has found.
+const TensorSpec& tensor_named(const std::vector<TensorSpec>& tensors, const std::string& name) {
+  return *std::find_if(tensors.begin(), tensors.end(), [&](const TensorSpec& tensor) { return tensor.name == name; });
+}
+
+/// Operations of reductions per element, measured at elements spread over an output: their bounds may depend on the
+/// inputs' values. 0 for an output that is compared completely in any case.
+double steps_per_element(ElementFormula& evaluate, std::int64_t elements) {
+  constexpr std::int64_t kMeasured = 16;
+  if (elements <= kSampleElements + 2 * kSampleEnds) return 0;
+  evaluate(0);  // reductions that are the same for all elements are computed here
+  const std::int64_t before = evaluate.steps();
+  for (std::int64_t k = 1; k <= kMeasured; ++k) evaluate(elements / (kMeasured + 1) * k);
+  return static_cast<double>(evaluate.steps() - before) / kMeasured;
+}
+
 }  // namespace
 
 struct UserOp::Known {
   std::map<std::string, std::vector<double>> files;  ///< by output
   std::vector<HostTensor> results;                   ///< of the kernel that is right, in the order of the outputs
+  std::map<std::string, double> steps;               ///< operations of reductions per element, by output
 };
 
 UserOp::UserOp(std::shared_ptr<const KernelSpec> spec, std::shared_ptr<const KernelSpec> same_as)
@@ -174,7 +200,9 @@ double UserOp::reference_cost(const Workload&) const {
   // A look-up, or a formula, of which an operation takes some 3 ns.
   double cost = 4;
   for (const auto& [output, formula] : spec_->expect.formulas) {
-    cost = std::max(cost, 50 + 2 * static_cast<double>(formula.text().size()));
+    const auto steps = known_->steps.find(output);
+    const double reductions = steps == known_->steps.end() ? 0 : steps->second;
+    cost = std::max(cost, 50 + 2 * static_cast<double>(formula.text().size()) + 4 * reductions);
   }
   return cost;
 }
@@ -182,18 +210,7 @@ double UserOp::reference_cost(const Workload&) const {
 void UserOp::reference(const Workload& workload, std::span<const HostTensor> inputs,
                        std::span<const std::int64_t> indices, std::span<double> expected) const {
   const Values values = values_of({}, workload);
-  std::map<std::string, ElementFormula::Element> elements;
-  for (const HostTensor& input : inputs) {
-    elements[input.spec().name] = [&input](double index) {
-      const bool inside =
-          index >= 0 && index < static_cast<double>(input.spec().elements) && index == std::floor(index);
-      if (!inside) {
-        throw Error(fmt::format("the expected value asks for {}[{}], and there are {} elements", input.spec().name,
-                                index, input.spec().elements));
-      }
-      return input[static_cast<std::int64_t>(index)];
-    };
-  }
+  const auto elements = tensors_by_name(inputs);
   std::size_t at = 0;
   std::int64_t first = 0;
   std::size_t output_index = 0;
@@ -202,20 +219,8 @@ void UserOp::reference(const Workload& workload, std::span<const HostTensor> inp
     const std::int64_t end = first + tensor.elements;
     const auto formula = spec_->expect.formulas.find(tensor.name);
     if (formula != spec_->expect.formulas.end()) {
-      ElementFormula evaluate(formula->second, values, elements);
-      double* const i = evaluate.variable("i");
-      std::vector<std::pair<double*, const HostTensor*>> variables;
-      for (const HostTensor& input : inputs) {
-        if (double* variable = evaluate.variable(input.spec().name)) variables.emplace_back(variable, &input);
-      }
-      for (; at < indices.size() && indices[at] < end; ++at) {
-        const std::int64_t index = indices[at] - first;
-        if (i != nullptr) *i = static_cast<double>(index);
-        for (const auto& [variable, input] : variables) {
-          *variable = index < input->spec().elements ? (*input)[index] : std::nan("");
-        }
-        expected[at] = evaluate();
-      }
+      ElementFormula evaluate(formula->second, values, elements, tensor.elements);
+      for (; at < indices.size() && indices[at] < end; ++at) expected[at] = evaluate(indices[at] - first);
     } else {
       const auto file = known_->files.find(tensor.name);
       for (; at < indices.size() && indices[at] < end; ++at) {
@@ -232,11 +237,15 @@ void UserOp::reference(const Workload& workload, std::span<const HostTensor> inp
 void UserOp::prepare_reference(const Workload& workload, Device& device, std::span<const HostTensor> inputs) const {
   known_->files.clear();
   known_->results.clear();
+  known_->steps.clear();
   const std::vector<TensorSpec> tensors = this->tensors(workload);
+  for (const auto& [output, formula] : spec_->expect.formulas) {
+    const TensorSpec& tensor = tensor_named(tensors, output);
+    ElementFormula evaluate(formula, values_of({}, workload), tensors_by_name(inputs), tensor.elements);
+    known_->steps[output] = steps_per_element(evaluate, tensor.elements);
+  }
   for (const auto& [output, path] : spec_->expect.files) {
-    const auto tensor =
-        std::find_if(tensors.begin(), tensors.end(), [&, &name = output](const auto& t) { return t.name == name; });
-    known_->files[output] = read_expected(path, tensor->elements);
+    known_->files[output] = read_expected(path, tensor_named(tensors, output).elements);
   }
   if (!same_as_) return;
   // The other kernel's tensors, by their names: our inputs, and outputs of its own.
