@@ -1,301 +1,64 @@
-// Precedence climbing over the text, and a walk over the tree. Neither can exhaust the stack: the parser bounds its
-// recursion, and a chain of operators is no deeper than the 1,000 characters of a text allow.
+// Walks over the tree. They cannot exhaust the stack: a tree is no deeper than its parser allows, and reductions are
+// loops.
 #include "user/expression.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <charconv>
 #include <cmath>
+#include <limits>
 
 namespace roofline {
 namespace {
 
-constexpr std::size_t kMaxLength = 1000;
-constexpr int kMaxDepth = 50;
+constexpr auto kLargestExact = static_cast<long double>(kLargestSize);
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_whole(double value) { return value == std::floor(value); }
-long double wide(double value) { return value; }
-long double divide(double a, double b) { return a / b; }
+
+/// The error of a sum, term by term. Roundings are as often up as down, so that they add up like a random walk; those
+/// of equal terms go the same way.
+class SumError {
+ public:
+  void add(double term, double error, double rounding) {
+    of_terms_ += error * error;
+    of_sums_ += rounding * rounding;
+    largest_ += rounding;
+    equal_ = equal_ && (count_++ == 0 || term == first_);
+    if (count_ == 1) first_ = term;
+  }
+  double total() const { return std::sqrt(of_terms_) + (equal_ ? largest_ : std::sqrt(of_sums_)); }
+
+ private:
+  double of_terms_ = 0, of_sums_ = 0, largest_ = 0, first_ = 0;
+  std::int64_t count_ = 0;
+  bool equal_ = true;
+};
 
 }  // namespace
 
-class ExpressionParser {
- public:
-  ExpressionParser(std::string_view text, Expression& result) : text_(text), result_(result) {}
+Expression::Operands Expression::operands(std::int64_t max_steps) const {
+  Operands operands;
+  operands.tensors.resize(names_.size());
+  operands.values.resize(names_.size());
+  operands.varies.resize(names_.size());
+  operands.max_steps = max_steps;
+  operands.reductions_.resize(reductions_.size());
+  return operands;
+}
 
-  void parse() {
-    if (text_.size() > kMaxLength) {
-      throw ExpressionError(0, "a formula has at most 1000 characters; this one has " + std::to_string(text_.size()));
-    }
-    result_.root_ = conditional();
-    skip_spaces();
-    if (at_ < text_.size()) fail_here();
+void Expression::check_reductions(const Operands& operands) const {
+  for (const Reduction& reduction : reductions_) {
+    if (!reduction.high) elements_of(reduction, operands);
   }
+}
 
- private:
-  using Kind = Expression::Kind;
-  using Check = Expression::Check;
-  using Propagation = Expression::Propagation;
-  using Index = Expression::Index;
+double Expression::evaluate(Operands& operands, Arithmetic arithmetic) const {
+  operands.steps = 0;
+  ++operands.evaluations_;
+  return value_of(root_, operands, arithmetic);
+}
 
-  struct Operator {
-    std::string_view spelling;
-    int precedence;
-    Kind kind;
-    Check check;
-    Expression::Binary binary;
-    Propagation propagation;
-    std::uint8_t roundings;
-  };
-  static constexpr Operator kOperators[] = {
-      // "<=" comes before "<", which it starts with.
-      {"||", 1, Kind::logical_or, Check::none, nullptr, Propagation::sampled, 0},
-      {"&&", 2, Kind::logical_and, Check::none, nullptr, Propagation::sampled, 0},
-      {"<=", 3, Kind::binary, Check::none, [](double a, double b) -> long double { return a <= b; },
-       Propagation::comparison, 0},
-      {">=", 3, Kind::binary, Check::none, [](double a, double b) -> long double { return a >= b; },
-       Propagation::comparison, 0},
-      {"==", 3, Kind::binary, Check::none, [](double a, double b) -> long double { return a == b; },
-       Propagation::comparison, 0},
-      {"!=", 3, Kind::binary, Check::none, [](double a, double b) -> long double { return a != b; },
-       Propagation::comparison, 0},
-      {"<", 3, Kind::binary, Check::none, [](double a, double b) -> long double { return a < b; },
-       Propagation::comparison, 0},
-      {">", 3, Kind::binary, Check::none, [](double a, double b) -> long double { return a > b; },
-       Propagation::comparison, 0},
-      {"+", 4, Kind::binary, Check::whole, [](double a, double b) { return wide(a) + b; }, Propagation::sum, 1},
-      {"-", 4, Kind::binary, Check::whole, [](double a, double b) { return wide(a) - b; }, Propagation::sum, 1},
-      {"*", 5, Kind::binary, Check::whole, [](double a, double b) { return wide(a) * b; }, Propagation::product, 1},
-      {"/", 5, Kind::binary, Check::divisor, divide, Propagation::quotient, 1},
-      {"%", 5, Kind::binary, Check::divisor, [](double a, double b) { return wide(std::fmod(a, b)); },
-       Propagation::sampled, 0},
-  };
-  static constexpr Operator kPower = {
-      "^", 6, Kind::binary, Check::whole, [](double a, double b) { return wide(std::pow(a, b)); }, Propagation::sampled,
-      4};
-
-  struct UnaryFunction {
-    std::string_view name;
-    Expression::Unary call;
-    std::uint8_t roundings;  ///< 4: of libraries' and GPUs' functions
-  };
-  static constexpr UnaryFunction kUnary[] = {
-      {"ceil", std::ceil, 0},
-      {"floor", std::floor, 0},
-      {"round", std::round, 0},
-      {"rint", std::rint, 0},
-      {"abs", std::abs, 0},
-      {"sqrt", std::sqrt, 1},
-      {"exp", std::exp, 4},
-      {"ln", std::log, 4},
-      {"log", std::log, 4},
-      {"log2", std::log2, 4},
-      {"log10", std::log10, 4},
-      {"erf", std::erf, 4},
-      {"sin", std::sin, 4},
-      {"cos", std::cos, 4},
-      {"tan", std::tan, 4},
-      {"asin", std::asin, 4},
-      {"acos", std::acos, 4},
-      {"atan", std::atan, 4},
-      {"sinh", std::sinh, 4},
-      {"cosh", std::cosh, 4},
-      {"tanh", std::tanh, 4},
-      {"asinh", std::asinh, 4},
-      {"acosh", std::acosh, 4},
-      {"atanh", std::atanh, 4},
-      {"sign", [](double x) { return x < 0   ? -1.0
-                                     : x > 0 ? 1.0
-                                             : 0.0; }, 0},
-  };
-  struct BinaryFunction {
-    std::string_view name;
-    std::size_t most;  ///< arguments, which are combined pair by pair
-    Check check;
-    Expression::Binary call;
-    Propagation propagation;
-    std::uint8_t roundings;
-  };
-  static constexpr BinaryFunction kBinary[] = {
-      {"min", kMaxLength, Check::none, [](double a, double b) { return wide(std::min(a, b)); }, Propagation::choice, 0},
-      {"max", kMaxLength, Check::none, [](double a, double b) { return wide(std::max(a, b)); }, Propagation::choice, 0},
-      {"avg", kMaxLength, Check::whole, [](double a, double b) { return wide(a) + b; }, Propagation::sum, 1},
-      {"sum", kMaxLength, Check::whole, [](double a, double b) { return wide(a) + b; }, Propagation::sum, 1},
-      {"atan2", 2, Check::none, [](double a, double b) { return wide(std::atan2(a, b)); }, Propagation::sampled, 4},
-  };
-
-  struct Nested {
-    explicit Nested(ExpressionParser& parser) : depth(parser.depth_) {
-      if (++depth > kMaxDepth) throw ExpressionError(parser.at_, "the formula is nested too deeply");
-    }
-    ~Nested() { --depth; }
-    int& depth;
-  };
-
-  void skip_spaces() { at_ = std::min(text_.find_first_not_of(' ', at_), text_.size()); }
-  bool accept(std::string_view token) {
-    skip_spaces();
-    if (!text_.substr(at_).starts_with(token)) return false;
-    at_ += token.size();
-    return true;
-  }
-  void expect(char token) {
-    if (accept({&token, 1})) return;
-    if (at_ == text_.size()) throw ExpressionError(at_, std::string("a '") + token + "' is missing in " + quoted());
-    fail_here();
-  }
-  [[noreturn]] void fail_here() const {
-    if (at_ == text_.size()) throw ExpressionError(at_, "a value is missing at the end of " + quoted());
-    throw ExpressionError(at_, std::string("unexpected '") + text_[at_] + "' in " + quoted());
-  }
-  std::string quoted() const { return "'" + std::string(text_) + "'"; }
-
-  Index add(Expression::Node node, std::size_t at) {
-    node.at = static_cast<Index>(at);
-    result_.nodes_.push_back(node);
-    return static_cast<Index>(result_.nodes_.size() - 1);
-  }
-  Index add(const Operator& op, std::size_t at, Index left, Index right) {
-    return add({.kind = op.kind,
-                .check = op.check,
-                .propagation = op.propagation,
-                .roundings = op.roundings,
-                .operands = {left, right},
-                .binary = op.binary},
-               at);
-  }
-
-  /// condition ? value : value, grouped from the right.
-  Index conditional() {
-    const Nested nested(*this);
-    const Index condition = operation(1);
-    if (!accept("?")) return condition;
-    const std::size_t at = at_ - 1;
-    const Index yes = conditional();
-    expect(':');
-    return add({.kind = Kind::conditional, .operands = {condition, yes, conditional()}}, at);
-  }
-
-  /// Operators of at least that precedence, grouped from the left.
-  Index operation(int precedence) {
-    Index left = power();
-    for (;;) {
-      skip_spaces();
-      const auto* const found = std::find_if(std::begin(kOperators), std::end(kOperators), [&](const Operator& op) {
-        return text_.substr(at_).starts_with(op.spelling);
-      });
-      if (found == std::end(kOperators) || found->precedence < precedence) return left;
-      const std::size_t at = at_;
-      at_ += found->spelling.size();
-      left = add(*found, at, left, operation(found->precedence + 1));
-    }
-  }
-
-  /// A sign binds less than a power, on its left alone: -2^2 is -(2^2), and 2^-1 is 0.5. Powers group from the right.
-  Index power() {
-    const Nested nested(*this);
-    if (accept("-")) {
-      const std::size_t at = at_ - 1;
-      return add({.kind = Kind::unary, .operands = {power()}, .unary = [](double x) { return -x; }}, at);
-    }
-    const Index base = primary();
-    if (!accept("^")) return base;
-    const std::size_t at = at_ - 1;
-    return add(kPower, at, base, power());
-  }
-
-  Index primary() {
-    skip_spaces();
-    if (at_ < text_.size() && (is_digit(text_[at_]) || text_[at_] == '.')) return number();
-    if (at_ < text_.size() && starts_name(text_[at_])) return name();
-    if (!accept("(")) fail_here();
-    const Index inner = conditional();
-    expect(')');
-    return inner;
-  }
-
-  /// "4096", "1.5e-3", "32Ki"
-  Index number() {
-    const std::size_t begin = at_;
-    Expression::Node node;
-    const auto [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), node.number);
-    if (error == std::errc::invalid_argument) fail_here();
-    if (error != std::errc()) throw ExpressionError(at_, "a number in " + quoted() + " is out of range");
-    at_ = static_cast<std::size_t>(end - text_.data());
-    for (const auto& [suffix, factor] : {std::pair("Ki", 0x1p10), std::pair("Mi", 0x1p20), std::pair("Gi", 0x1p30)}) {
-      if (!text_.substr(at_).starts_with(suffix)) continue;
-      node.number *= factor;
-      at_ += 2;
-      break;
-    }
-    if (at_ < text_.size() && (is_in_name(text_[at_]) || text_[at_] == '.')) fail_here();
-    return add(node, begin);
-  }
-
-  Index name() {
-    const std::size_t begin = at_;
-    while (at_ < text_.size() && is_in_name(text_[at_])) ++at_;
-    const std::string name(text_.substr(begin, at_ - begin));
-    if (accept("(")) return call(name, begin);
-    if (!accept("[")) return add({.kind = Kind::value, .operands = {place_of(name, begin, false)}}, begin);
-    const Index tensor = place_of(name, begin, true);
-    const Index index = conditional();
-    expect(']');
-    return add({.kind = Kind::element, .operands = {tensor, index}}, begin);
-  }
-
-  Index place_of(const std::string& name, std::size_t at, bool indexed) {
-    auto& names = result_.names_;
-    const auto found = std::find_if(names.begin(), names.end(), [&](const Expression::Name& known) {
-      return known.text == name && known.indexed == indexed;
-    });
-    const auto place = static_cast<Index>(found - names.begin());
-    if (found == names.end()) names.push_back({name, at, indexed});
-    return place;
-  }
-
-  Index call(const std::string& name, std::size_t at) {
-    std::vector<Index> arguments = {conditional()};
-    while (accept(",")) arguments.push_back(conditional());
-    expect(')');
-    const auto expect_at_most = [&](std::size_t most) {
-      if (arguments.size() > most) throw ExpressionError(at, name + "() has too many arguments in " + quoted());
-    };
-    for (const UnaryFunction& function : kUnary) {
-      if (function.name != name) continue;
-      expect_at_most(1);
-      return add(
-          {.kind = Kind::unary, .roundings = function.roundings, .operands = {arguments[0]}, .unary = function.call},
-          at);
-    }
-    for (const BinaryFunction& function : kBinary) {
-      if (function.name != name) continue;
-      expect_at_most(function.most);
-      const Operator op = {function.name,     0, Kind::binary, function.check, function.call, function.propagation,
-                           function.roundings};
-      Index result = arguments[0];
-      for (std::size_t i = 1; i < arguments.size(); ++i) result = add(op, at, result, arguments[i]);
-      if (name != "avg") return result;
-      const Index count = add({.number = static_cast<double>(arguments.size())}, at);
-      return add({.kind = Kind::binary,
-                  .propagation = Propagation::quotient,
-                  .roundings = 1,
-                  .operands = {result, count},
-                  .binary = divide},
-                 at);
-    }
-    throw ExpressionError(at, "unknown function '" + name + "' in " + quoted());
-  }
-
-  std::string_view text_;
-  Expression& result_;
-  std::size_t at_ = 0;
-  int depth_ = 0;
-};
-
-Expression::Expression(std::string_view text) { ExpressionParser(text, *this).parse(); }
-
-double Expression::value_of(Index index, const Operands& operands, Arithmetic arithmetic) const {
+double Expression::value_of(Index index, Operands& operands, Arithmetic arithmetic) const {
   const Node& node = nodes_[index];
   const auto operand = [&](int which) { return value_of(node.operands[which], operands, arithmetic); };
   switch (node.kind) {
@@ -304,7 +67,7 @@ double Expression::value_of(Index index, const Operands& operands, Arithmetic ar
     case Kind::value:
       return operands.values[node.operands[0]];
     case Kind::element:
-      return operands.elements[node.operands[0]](operand(1));
+      return element(node, operand(1), operands);
     case Kind::unary:
       return node.unary(operand(0));
     case Kind::conditional:
@@ -313,6 +76,8 @@ double Expression::value_of(Index index, const Operands& operands, Arithmetic ar
       return operand(0) != 0 && operand(1) != 0 ? 1 : 0;
     case Kind::logical_or:
       return operand(0) != 0 || operand(1) != 0 ? 1 : 0;
+    case Kind::reduction:
+      return reduced(node.operands[0], operands, arithmetic, {}).value;
     case Kind::binary:
       break;
   }
@@ -322,10 +87,124 @@ double Expression::value_of(Index index, const Operands& operands, Arithmetic ar
   }
   const long double result = node.binary(a, b);
   if (node.check == Check::whole && arithmetic == Arithmetic::exact && is_whole(a) && is_whole(b) &&
-      !(std::abs(result) <= static_cast<long double>(kLargestSize))) {
+      !(std::abs(result) <= kLargestExact)) {
     throw ExpressionError(node.at, "is larger than 2^53");
   }
   return static_cast<double>(result);
+}
+
+double Expression::element(const Node& node, double index, const Operands& operands) const {
+  const Tensor& tensor = operands.tensors[node.operands[0]];
+  if (!(index >= 0 && index < static_cast<double>(tensor.elements) && is_whole(index))) {
+    throw ExpressionError(node.at, fmt::format("asks for {0}[{1}], and '{0}' has {2} elements",
+                                               names_[node.operands[0]].text, index, tensor.elements));
+  }
+  return tensor.at(static_cast<std::int64_t>(index));
+}
+
+/// A value that nothing has changed since it was computed is kept: the maximum in "exp(x - max(x))" is computed once.
+Expression::Bounded Expression::reduced(Index number, Operands& operands, Arithmetic arithmetic,
+                                        std::optional<double> roundoff) const {
+  const Reduction& reduction = reductions_[number];
+  Operands::Reduced& kept = operands.reductions_[number];
+  std::uint64_t now = 1;
+  if (reduction.within) {
+    now = operands.reductions_[*reduction.within].iterations;
+  } else if (std::any_of(reduction.outer_names.begin(), reduction.outer_names.end(),
+                         [&](Index name) { return operands.varies[name]; })) {
+    now = operands.evaluations_;
+  }
+  if (kept.made_at != now) {
+    kept.result = reduce(reduction, operands, arithmetic, roundoff, kept.iterations);
+    kept.made_at = now;
+  }
+  return kept.result;
+}
+
+Expression::Bounded Expression::reduce(const Reduction& reduction, Operands& operands, Arithmetic arithmetic,
+                                       std::optional<double> roundoff, std::uint64_t& iterations) const {
+  const Range range = range_of(reduction, operands, arithmetic);
+  if (range.begin >= range.end && reduction.fold != Fold::sum) {
+    throw ExpressionError(reduction.at, fmt::format("takes the {} of no elements", reduction.function));
+  }
+  const bool largest = reduction.fold == Fold::max;
+  long double total = 0;  // 64 bits on x86: the error of a long sum stays below that of a double
+  double extreme = (largest ? -1 : 1) * std::numeric_limits<double>::infinity();
+  double worst = 0;  // error of a term
+  SumError error;
+  for (std::int64_t i = range.begin; i < range.end; ++i) {
+    operands.steps += reduction.nodes;
+    if (operands.steps > operands.max_steps) {
+      throw ExpressionError(reduction.at, fmt::format("takes more than {} operations", operands.max_steps));
+    }
+    ++iterations;
+    for (const Index name : reduction.names) {
+      const Tensor& tensor = operands.tensors[name];
+      if (reduction.high) operands.values[name] = static_cast<double>(i);
+      if (tensor.at) operands.values[name] = tensor.at(i);
+    }
+    const Bounded term = roundoff ? bounded(reduction.body, operands, *roundoff)
+                                  : Bounded{value_of(reduction.body, operands, arithmetic), 0};
+    const double value = term.value;
+    total += value;
+    if (roundoff) {
+      error.add(value, term.error, rounding(static_cast<double>(total), 1, *roundoff));
+      worst = std::max(worst, term.error);
+    }
+    if (arithmetic == Arithmetic::exact && is_whole(value) && !(std::abs(total) <= kLargestExact)) {
+      throw ExpressionError(reduction.at, "is larger than 2^53");
+    }
+    if (std::isnan(value) || (largest ? value > extreme : value < extreme)) extreme = value;
+  }
+  switch (reduction.fold) {
+    case Fold::sum:
+      return {static_cast<double>(total), error.total()};
+    case Fold::avg: {
+      const auto count = static_cast<double>(range.end - range.begin);
+      const auto mean = static_cast<double>(total / static_cast<long double>(count));
+      return {mean, error.total() / count + (roundoff ? rounding(mean, 1, *roundoff) : 0)};
+    }
+    case Fold::min:
+    case Fold::max:
+      break;
+  }
+  return {extreme, worst};
+}
+
+Expression::Range Expression::range_of(const Reduction& reduction, Operands& operands, Arithmetic arithmetic) const {
+  if (!reduction.high) return {0, elements_of(reduction, operands)};
+  const auto bound = [&](Index node) {
+    const double value = value_of(node, operands, arithmetic);
+    if (!is_whole(value) || std::abs(value) > static_cast<double>(kLargestSize)) {
+      throw ExpressionError(nodes_[node].at, fmt::format("has a bound of {}, which is no whole number", value));
+    }
+    return static_cast<std::int64_t>(value);
+  };
+  return {reduction.low ? bound(*reduction.low) : 0, bound(*reduction.high)};
+}
+
+std::int64_t Expression::elements_of(const Reduction& reduction, const Operands& operands) const {
+  const Name* first = nullptr;
+  std::int64_t elements = 0;
+  for (const Index name : reduction.names) {
+    const Tensor& tensor = operands.tensors[name];
+    if (!tensor.at) continue;
+    if (first == nullptr) {
+      first = &names_[name];
+      elements = tensor.elements;
+    } else if (tensor.elements != elements) {
+      throw ExpressionError(names_[name].at,
+                            fmt::format("reduces tensors of different sizes: '{}' has {} elements, '{}' has {}",
+                                        first->text, elements, names_[name].text, tensor.elements));
+    }
+  }
+  if (first == nullptr) {
+    throw ExpressionError(reduction.at,
+                          fmt::format("takes the {0} of one value: write {0}(x) for all elements of a tensor x, "
+                                      "{0}[j < n](x[j]) for some, or {0}(a, b) for several values",
+                                      reduction.function));
+  }
+  return elements;
 }
 
 }  // namespace roofline

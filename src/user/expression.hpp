@@ -4,7 +4,7 @@
 
 #include <cstdint>
 #include <functional>
-#include <span>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -33,48 +33,83 @@ enum class Arithmetic : std::uint8_t {
 
 class Expression {
  public:
-  /// The element of a tensor at an index.
-  using Element = std::function<double(double index)>;
-  /// A name of a value ("n"), or of a tensor that has an index ("x[i]").
+  /// Elements of a tensor, widened to fp64. `at` receives an index that exists; it may throw.
+  struct Tensor {
+    std::int64_t elements = 0;
+    std::function<double(std::int64_t index)> at = {};
+  };
+  enum class NameKind : std::uint8_t {
+    value,   ///< "n"; also a tensor's name without an index, which is its current element
+    tensor,  ///< "x[i]"
+    index    ///< of a reduction: the "j" of "sum[j < n](x[j])"
+  };
   struct Name {
     std::string text;
     std::size_t at = 0;  ///< offset of its first use
-    bool indexed = false;
+    NameKind kind = NameKind::value;
+    bool in_reduction = false;  ///< a reduction over all elements of the tensors in it sets this value
   };
-  /// Values of the names, in the order of names().
+  /// A value, and how far arithmetic of a given precision may be from it.
+  struct Bounded {
+    double value = 0;
+    double error = 0;  ///< absolute
+  };
+  /// What the names stand for, and the state of evaluations that follow each other. For one thread.
   struct Operands {
-    std::vector<double> values;
-    std::vector<Element> elements;
+    /// In the order of names(). Without `at`: no tensor.
+    std::vector<Tensor> tensors = {};
+    std::vector<double> values = {};
+    std::vector<bool> varies = {};  ///< the value changes between evaluations; reductions without such values are kept
+    std::int64_t max_steps = 0;     ///< operations of reductions in one evaluation
+    std::int64_t steps = 0;         ///< of the latest evaluation
+
+   private:
+    friend class Expression;
+    struct Reduced {
+      std::uint64_t iterations = 0;
+      std::uint64_t made_at = 0;  ///< the iteration for which `result` was computed; 0: none
+      Bounded result = {};
+    };
+    std::vector<Reduced> reductions_ = {};
+    std::uint64_t evaluations_ = 0;
   };
 
   Expression() = default;  ///< the number 0
   /// Throws ExpressionError for text that is no expression, is longer than 1,000 characters or nests deeper than 50.
   explicit Expression(std::string_view text);
 
+  /// A name has one entry per use that may have another value: as a tensor, as a value, in each reduction over tensors.
   const std::vector<Name>& names() const { return names_; }
-  /// A value, and how far arithmetic of a given precision may be from it.
-  struct Bounded {
-    double value = 0;
-    double error = 0;  ///< absolute
-  };
-
-  /// Throws ExpressionError as `arithmetic` says, and whatever an element throws.
-  double evaluate(const Operands& operands, Arithmetic arithmetic) const {
-    return value_of(root_, operands, arithmetic);
-  }
+  /// Of that many names, all 0.
+  Operands operands(std::int64_t max_steps) const;
+  /// Throws ExpressionError if a reduction without an index has no tensors, or tensors of different sizes.
+  void check_reductions(const Operands& operands) const;
+  /// Throws ExpressionError as `arithmetic` says, for an element that does not exist, for bounds that are not whole and
+  /// for more than `max_steps` operations; and whatever a tensor throws.
+  double evaluate(Operands& operands, Arithmetic arithmetic) const;
   /// The value that `Arithmetic::ieee` gives, and a running error bound: four times what the same operations accumulate
-  /// if each is rounded with a relative error of `roundoff`, operands and constants included (0: exact arithmetic).
-  Bounded evaluate_bounded(const Operands& operands, double roundoff) const {
-    return bounded(root_, operands, roundoff);
-  }
+  /// if each is rounded with a relative error of `roundoff`, operands and constants included (0: exact arithmetic). All
+  /// evaluations with the same operands have the same roundoff.
+  Bounded evaluate_bounded(Operands& operands, double roundoff) const;
 
  private:
   friend class ExpressionParser;
 
-  enum class Kind : std::uint8_t { number, value, element, unary, binary, conditional, logical_and, logical_or };
+  enum class Kind : std::uint8_t {
+    number,
+    value,
+    element,
+    unary,
+    binary,
+    conditional,
+    logical_and,
+    logical_or,
+    reduction
+  };
   enum class Check : std::uint8_t { none, whole, divisor };
   /// How the error of a result follows from those of its operands.
   enum class Propagation : std::uint8_t { sampled, sum, product, quotient, comparison, choice };
+  enum class Fold : std::uint8_t { sum, avg, min, max };
   using Index = std::uint16_t;
   using Unary = double (*)(double);
   using Binary = long double (*)(double, double);  ///< in a type that represents 2^53 + 1
@@ -85,19 +120,46 @@ class Expression {
     Propagation propagation = Propagation::sampled;
     std::uint8_t roundings = 0;  ///< of the result, in units of the roundoff
     Index at = 0;                ///< in the text
-    Index operands[3] = {};      ///< nodes; the first one of a value or an element is its name
+    Index operands[3] = {};  ///< nodes; first one of a value or an element: its name; of a reduction: its number
     double number = 0;
     Unary unary = nullptr;
     Binary binary = nullptr;
   };
 
-  double value_of(Index index, const Operands& operands, Arithmetic arithmetic) const;
-  Bounded bounded(Index index, const Operands& operands, double roundoff) const;
-  Bounded bounded_unary(const Node& node, Bounded a, double roundoff) const;
-  Bounded bounded_binary(const Node& node, Bounded a, Bounded b, double roundoff) const;
+  /// "sum[low <= j < high](body)", or "sum(body)" over the elements of the tensors that the body names.
+  struct Reduction {
+    Fold fold = Fold::sum;
+    std::string_view function = {};
+    Index at = 0;
+    Index body = 0;                       ///< node
+    Index nodes = 1;                      ///< of the body: operations per iteration
+    std::optional<Index> low = {};        ///< node; none: 0
+    std::optional<Index> high = {};       ///< node; none: over tensors
+    std::vector<Index> names = {};        ///< set in each iteration: the index, or the values of tensors
+    std::vector<Index> outer_names = {};  ///< values from outside of all reductions that it uses
+    std::optional<Index> within = {};     ///< the innermost enclosing reduction whose names it uses
+  };
+  struct Range {
+    std::int64_t begin = 0, end = 0;
+  };
+
+  double value_of(Index index, Operands& operands, Arithmetic arithmetic) const;
+  Bounded bounded(Index index, Operands& operands, double roundoff) const;
+  static Bounded bounded_unary(const Node& node, Bounded a, double roundoff);
+  static Bounded bounded_binary(const Node& node, Bounded a, Bounded b, double roundoff);
+  /// The error of `count` roundings of that result, and of storing that value.
+  static double rounding(double value, double count, double roundoff);
+  /// Without a roundoff, the error is not computed.
+  Bounded reduced(Index number, Operands& operands, Arithmetic arithmetic, std::optional<double> roundoff) const;
+  Bounded reduce(const Reduction& reduction, Operands& operands, Arithmetic arithmetic, std::optional<double> roundoff,
+                 std::uint64_t& iterations) const;
+  Range range_of(const Reduction& reduction, Operands& operands, Arithmetic arithmetic) const;
+  std::int64_t elements_of(const Reduction& reduction, const Operands& operands) const;
+  double element(const Node& node, double index, const Operands& operands) const;
 
   std::vector<Node> nodes_ = {Node{}};
   std::vector<Name> names_;
+  std::vector<Reduction> reductions_;
   Index root_ = 0;
 };
 

@@ -19,18 +19,24 @@ bool is_representable(double value, double roundoff) {
 /// library's.
 constexpr double kGranted = 4;
 
-/// Roundings of a result. Whole numbers that the precision has are exact: indices, counts, integers as floats.
-double rounding(double value, double count, double roundoff) {
-  if (value == std::floor(value) && is_representable(value, roundoff)) return 0;
-  return kGranted * count * roundoff * std::abs(value);
-}
-
 /// The distance to the value at another operand, if there is one.
 double distance(double value, double other) { return std::isfinite(other) ? std::abs(other - value) : 0; }
 
 }  // namespace
 
-Expression::Bounded Expression::bounded_unary(const Node& node, Bounded a, double roundoff) const {
+/// Whole numbers that the precision has are exact: indices, counts, integers as floats.
+double Expression::rounding(double value, double count, double roundoff) {
+  if (value == std::floor(value) && is_representable(value, roundoff)) return 0;
+  return kGranted * count * roundoff * std::abs(value);
+}
+
+Expression::Bounded Expression::evaluate_bounded(Operands& operands, double roundoff) const {
+  operands.steps = 0;
+  ++operands.evaluations_;
+  return bounded(root_, operands, roundoff);
+}
+
+Expression::Bounded Expression::bounded_unary(const Node& node, Bounded a, double roundoff) {
   const double value = node.unary(a.value);
   double error = node.roundings == 0 ? 0 : rounding(value, node.roundings, roundoff);
   if (a.error > 0) {
@@ -39,7 +45,7 @@ Expression::Bounded Expression::bounded_unary(const Node& node, Bounded a, doubl
   return {value, error};
 }
 
-Expression::Bounded Expression::bounded_binary(const Node& node, Bounded a, Bounded b, double roundoff) const {
+Expression::Bounded Expression::bounded_binary(const Node& node, Bounded a, Bounded b, double roundoff) {
   const auto value = static_cast<double>(node.binary(a.value, b.value));
   const double own = node.roundings == 0 ? 0 : rounding(value, node.roundings, roundoff);
   if (a.error == 0 && b.error == 0) return {value, own};
@@ -66,7 +72,7 @@ Expression::Bounded Expression::bounded_binary(const Node& node, Bounded a, Boun
   return {value, spread + own};
 }
 
-Expression::Bounded Expression::bounded(Index index, const Operands& operands, double roundoff) const {
+Expression::Bounded Expression::bounded(Index index, Operands& operands, double roundoff) const {
   const Node& node = nodes_[index];
   const auto operand = [&](int which) { return bounded(node.operands[which], operands, roundoff); };
   const auto stored = [&](double value) -> Bounded {
@@ -78,7 +84,9 @@ Expression::Bounded Expression::bounded(Index index, const Operands& operands, d
     case Kind::value:
       return stored(operands.values[node.operands[0]]);
     case Kind::element:
-      return stored(operands.elements[node.operands[0]](value_of(node.operands[1], operands, Arithmetic::ieee)));
+      return stored(element(node, value_of(node.operands[1], operands, Arithmetic::ieee), operands));
+    case Kind::reduction:
+      return reduced(node.operands[0], operands, Arithmetic::ieee, roundoff);
     case Kind::unary:
       return bounded_unary(node, operand(0), roundoff);
     case Kind::binary:

@@ -1,5 +1,7 @@
 #include "user/formula.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -16,6 +18,19 @@ std::string number_text(double value) {
   return text;
 }
 
+/// A tenth of a second: sizes are evaluated for every shape and configuration when a suite is read.
+constexpr std::int64_t kMaxSizeSteps = std::int64_t{1} << 24;
+
+/// A name without an index must have an element for every element of the output, and mean it.
+void require_current_element(const Formula& formula, const Expression::Name& name, std::int64_t elements,
+                             std::int64_t outputs) {
+  if (elements >= outputs && (outputs > 1 || elements == 1)) return;
+  formula.place().after(name.at).fail(
+      fmt::format("'{0}' in '{1}' is {0}[i], but '{0}' has {2} {3} and the output {4}: write {0}[0], {0}[...] "
+                  "with its index, or sum({0})",
+                  name.text, formula.text(), elements, elements == 1 ? "element" : "elements", outputs));
+}
+
 }  // namespace
 
 Formula::Formula(std::string text, Place place) : text_(std::move(text)), place_(std::move(place)) {
@@ -29,17 +44,30 @@ Formula::Formula(std::string text, Place place) : text_(std::move(text)), place_
 std::vector<std::string> Formula::names() const {
   std::vector<std::string> result;
   for (const Expression::Name& name : expression_.names()) {
-    if (!name.indexed) result.push_back(name.text);
+    const bool there = std::find(result.begin(), result.end(), name.text) != result.end();
+    if (name.kind == Expression::NameKind::value && !there) result.push_back(name.text);
   }
   return result;
 }
 
+void Formula::require_unknown(const Expression::Name& index, const std::vector<std::string>& known) const {
+  if (std::find(known.begin(), known.end(), index.text) == known.end()) return;
+  place_.after(index.at).fail("'" + index.text + "' in '" + text_ +
+                              "' is known already: choose another name for the index");
+}
+
 void Formula::require_known(const std::vector<std::string>& values, const std::vector<std::string>& tensors) const {
   for (const Expression::Name& name : expression_.names()) {
-    const std::vector<std::string>& known = name.indexed ? tensors : values;
+    if (name.kind == Expression::NameKind::index) {
+      require_unknown(name, values);
+      require_unknown(name, tensors);
+      continue;
+    }
+    const bool indexed = name.kind == Expression::NameKind::tensor;
+    const std::vector<std::string>& known = indexed ? tensors : values;
     if (std::find(known.begin(), known.end(), name.text) != known.end()) continue;
     std::string message =
-        std::string("unknown ") + (name.indexed ? "tensor" : "name") + " '" + name.text + "' in '" + text_ + "'";
+        std::string("unknown ") + (indexed ? "tensor" : "name") + " '" + name.text + "' in '" + text_ + "'";
     const std::string nearest = nearest_name(name.text, known);
     if (!nearest.empty()) {
       message += "; did you mean '" + nearest + "'?";
@@ -61,11 +89,14 @@ void Formula::fail_with(const Values& values, std::size_t at, const std::string&
 }
 
 double Formula::evaluate(const Values& values, Arithmetic arithmetic) const {
-  Expression::Operands operands;
-  for (const Expression::Name& name : expression_.names()) {
+  Expression::Operands operands = expression_.operands(kMaxSizeSteps);
+  for (std::size_t n = 0; n < expression_.names().size(); ++n) {
+    const Expression::Name& name = expression_.names()[n];
+    if (name.kind == Expression::NameKind::index) continue;
     const auto found = values.find(name.text);
-    if (name.indexed || found == values.end()) place_.after(name.at).fail("'" + name.text + "' has no value here");
-    operands.values.push_back(found->second);
+    const bool known = name.kind == Expression::NameKind::value && found != values.end();
+    if (!known) place_.after(name.at).fail("'" + name.text + "' has no value here");
+    operands.values[n] = found->second;
   }
   double result = 0;
   try {
@@ -91,20 +122,57 @@ std::int64_t Formula::size(const Values& values, std::int64_t minimum) const {
 double Formula::number(const Values& values) const { return evaluate(values, Arithmetic::real); }
 
 ElementFormula::ElementFormula(const Formula& formula, const Values& constants,
-                               const std::map<std::string, Element>& tensors)
-    : expression_(formula.expression_) {
-  for (const Expression::Name& name : expression_.names()) {
-    const auto constant = constants.find(name.text);
-    operands_.values.push_back(constant == constants.end() ? 0 : constant->second);
-    operands_.elements.push_back(name.indexed ? tensors.at(name.text) : Element());
+                               const std::map<std::string, Tensor>& tensors, std::int64_t outputs,
+                               std::int64_t max_steps)
+    : formula_(formula), constants_(constants), operands_(formula.expression_.operands(max_steps)) {
+  const auto& names = formula.expression_.names();
+  for (std::size_t n = 0; n < names.size(); ++n) {
+    const Expression::Name& name = names[n];
+    if (name.kind == Expression::NameKind::index) continue;
+    const auto tensor = tensors.find(name.text);
+    if (tensor != tensors.end()) {
+      operands_.tensors[n] = tensor->second;
+      if (name.kind != Expression::NameKind::value || name.in_reduction) continue;
+      require_current_element(formula, name, tensor->second.elements, outputs);
+      elements_.push_back(n);
+    } else if (const auto constant = constants.find(name.text); constant != constants.end()) {
+      operands_.values[n] = constant->second;
+      continue;
+    } else if (name.text == "i" && name.kind == Expression::NameKind::value) {
+      indices_.push_back(n);
+    } else {
+      formula.place().after(name.at).fail("'" + name.text + "' has no value here");
+    }
+    operands_.varies[n] = true;
+  }
+  try {
+    formula.expression_.check_reductions(operands_);
+  } catch (const ExpressionError& error) {
+    formula.fail_with(constants, error.at, error.what());
   }
 }
 
-double* ElementFormula::variable(std::string_view wanted) {
-  const auto& names = expression_.names();
-  const auto found =
-      std::find_if(names.begin(), names.end(), [&](const auto& name) { return !name.indexed && name.text == wanted; });
-  return found == names.end() ? nullptr : &operands_.values[static_cast<std::size_t>(found - names.begin())];
+template <typename Evaluate>
+auto ElementFormula::at(std::int64_t i, Evaluate evaluate) {
+  for (const std::size_t n : indices_) operands_.values[n] = static_cast<double>(i);
+  for (const std::size_t n : elements_) operands_.values[n] = operands_.tensors[n].at(i);
+  try {
+    const auto result = evaluate(formula_.expression_);
+    steps_ += operands_.steps;
+    return result;
+  } catch (const ExpressionError& error) {
+    Values values = constants_;
+    values["i"] = static_cast<double>(i);
+    formula_.fail_with(values, error.at, error.what());
+  }
+}
+
+double ElementFormula::operator()(std::int64_t i) {
+  return at(i, [&](const Expression& expression) { return expression.evaluate(operands_, Arithmetic::ieee); });
+}
+
+Expression::Bounded ElementFormula::bounded(std::int64_t i, double roundoff) {
+  return at(i, [&](const Expression& expression) { return expression.evaluate_bounded(operands_, roundoff); });
 }
 
 }  // namespace roofline

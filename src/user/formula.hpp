@@ -26,10 +26,10 @@ class Formula {
   const Place& place() const { return place_; }
   bool empty() const { return text_.empty(); }
 
-  /// The names of values in it, each once.
+  /// The names of values in it, each once, without the indices of its reductions.
   std::vector<std::string> names() const;
 
-  /// Throws UsageError for the first name that is not known, at its column.
+  /// Throws UsageError, at its column, for the first name that is not known, and for an index of a reduction that is.
   void require_known(const std::vector<std::string>& values, const std::vector<std::string>& tensors = {}) const;
 
   /// A whole number within [minimum, 2^53], computed exactly. Throws UsageError for a division by zero, for a fraction,
@@ -42,6 +42,7 @@ class Formula {
  private:
   friend class ElementFormula;
   double evaluate(const Values& values, Arithmetic arithmetic) const;
+  void require_unknown(const Expression::Name& index, const std::vector<std::string>& known) const;
   [[noreturn]] void fail_with(const Values& values, std::size_t at, const std::string& problem) const;
 
   std::string text_;
@@ -49,25 +50,40 @@ class Formula {
   Expression expression_;
 };
 
-/// A formula that is evaluated for many elements: the caller changes its variables in between. For one thread.
+/// Operations of reductions in one evaluation of an ElementFormula at most: some ten seconds.
+inline constexpr std::int64_t kMaxElementSteps = std::int64_t{1} << 32;
+
+/// A formula for every element of an output: the variable `i` is the element's index, and a tensor's name without an
+/// index the tensor's element at it. For one thread.
 class ElementFormula {
  public:
-  using Element = Expression::Element;
+  using Tensor = Expression::Tensor;
 
-  ElementFormula(const Formula& formula, const Values& constants, const std::map<std::string, Element>& tensors);
-  ElementFormula(const ElementFormula&) = delete;
-  ElementFormula& operator=(const ElementFormula&) = delete;
+  /// `outputs`: elements of the output. Throws UsageError, at its column, for a name without an index whose tensor has
+  /// fewer elements than the output, or several for an output of one; and for a reduction without tensors or with
+  /// tensors of different sizes.
+  ElementFormula(const Formula& formula, const Values& constants, const std::map<std::string, Tensor>& tensors,
+                 std::int64_t outputs, std::int64_t max_steps = kMaxElementSteps);
 
-  /// The variable of that name; null where the formula doesn't use it.
-  double* variable(std::string_view name);
-  /// A division by zero gives what IEEE 754 says. Throws what a tensor's element threw.
-  double operator()() const { return expression_.evaluate(operands_, Arithmetic::ieee); }
+  /// A division by zero gives what IEEE 754 says. Throws UsageError for an element that does not exist, bounds that are
+  /// no whole numbers, an extreme or average of nothing and more than `max_steps` operations, and what a tensor threw.
+  double operator()(std::int64_t i);
   /// The same, and how far from it a result may be that was computed with that roundoff.
-  Expression::Bounded bounded(double roundoff) const { return expression_.evaluate_bounded(operands_, roundoff); }
+  Expression::Bounded bounded(std::int64_t i, double roundoff);
+
+  /// Operations of reductions in all evaluations so far.
+  std::int64_t steps() const { return steps_; }
 
  private:
-  Expression expression_;
+  template <typename Evaluate>
+  auto at(std::int64_t i, Evaluate evaluate);
+
+  Formula formula_;
+  Values constants_;
   Expression::Operands operands_;
+  std::vector<std::size_t> indices_;   ///< names that are `i`
+  std::vector<std::size_t> elements_;  ///< names that are the tensors' elements at `i`
+  std::int64_t steps_ = 0;
 };
 
 }  // namespace roofline

@@ -161,6 +161,19 @@ std::vector<DType> dtypes_of(const KernelSpec& spec) {
   return all;
 }
 
+/// Throws UsageError for an expected value that the sizes of the tensors make meaningless.
+void check_expectation(const KernelSpec& spec, const Workload& workload, const std::vector<TensorSpec>& tensors) {
+  std::map<std::string, ElementFormula::Tensor> sizes;
+  for (const TensorSpec& tensor : tensors) {
+    if (is_read(tensor.role)) sizes[tensor.name] = {tensor.elements, [](std::int64_t) { return 0.0; }};
+  }
+  for (const TensorSpec& tensor : tensors) {
+    const auto formula = spec.expect.formulas.find(tensor.name);
+    if (formula == spec.expect.formulas.end()) continue;
+    const ElementFormula checked(formula->second, values_of({}, workload), sizes, tensor.elements);
+  }
+}
+
 }  // namespace
 
 std::vector<TensorSpec> kernel_tensors(const KernelSpec& spec, const Workload& workload) {
@@ -197,6 +210,7 @@ std::vector<Implementation> user_implementations(const std::shared_ptr<const Ker
 void check_bindings(const KernelSpec& spec, const Workload& workload) {
   const std::vector<TensorSpec> tensors = kernel_tensors(spec, workload);
   for (const Configuration& configuration : configurations(spec)) bind_kernel(spec, configuration, workload, tensors);
+  check_expectation(spec, workload, tensors);
 }
 
 }  // namespace roofline

@@ -12,6 +12,7 @@
 
 #include "device/device.hpp"
 #include "op/host_parallel.hpp"
+#include "op/sampling.hpp"
 #include "op/tolerance.hpp"
 #include "user/binding.hpp"
 #include "user/npy.hpp"
@@ -147,11 +148,36 @@ std::vector<const BufferSpec*> outputs_of(const KernelSpec& spec) {
   return outputs;
 }
 
+std::map<std::string, ElementFormula::Tensor> tensors_by_name(std::span<const HostTensor> inputs) {
+  std::map<std::string, ElementFormula::Tensor> tensors;
+  for (const HostTensor& input : inputs) {
+    tensors[input.spec().name] = {input.spec().elements, [&input](std::int64_t index) { return input[index]; }};
+  }
+  return tensors;
+}
+
+/// Of a tensor that the suite's reader has found.
+const TensorSpec& tensor_named(const std::vector<TensorSpec>& tensors, const std::string& name) {
+  return *std::find_if(tensors.begin(), tensors.end(), [&](const TensorSpec& tensor) { return tensor.name == name; });
+}
+
+/// Operations of reductions per element, measured at elements spread over an output: their bounds may depend on the
+/// inputs' values. 0 for an output that is compared completely in any case.
+double steps_per_element(ElementFormula& evaluate, std::int64_t elements) {
+  constexpr std::int64_t kMeasured = 16;
+  if (elements <= kSampleElements + 2 * kSampleEnds) return 0;
+  evaluate(0);  // reductions that are the same for all elements are computed here
+  const std::int64_t before = evaluate.steps();
+  for (std::int64_t k = 1; k <= kMeasured; ++k) evaluate(elements / (kMeasured + 1) * k);
+  return static_cast<double>(evaluate.steps() - before) / kMeasured;
+}
+
 }  // namespace
 
 struct UserOp::Known {
   std::map<std::string, std::vector<double>> files;  ///< by output
   std::vector<HostTensor> results;                   ///< of the kernel that is right, in the order of the outputs
+  std::map<std::string, double> steps;               ///< operations of reductions per element, by output
   std::vector<double> sizes;                         ///< typical |value| by output, where no formula gives them
 };
 
@@ -204,7 +230,9 @@ double UserOp::reference_cost(const Workload&) const {
   // A look-up, or a formula, of which an operation takes some 3 ns.
   double cost = 4;
   for (const auto& [output, formula] : spec_->expect.formulas) {
-    cost = std::max(cost, 50 + 2 * static_cast<double>(formula.text().size()));
+    const auto steps = known_->steps.find(output);
+    const double reductions = steps == known_->steps.end() ? 0 : steps->second;
+    cost = std::max(cost, 50 + 2 * static_cast<double>(formula.text().size()) + 4 * reductions);
   }
   return cost;
 }
@@ -220,18 +248,7 @@ void UserOp::reference_with_bounds(const Workload& workload, std::span<const Hos
                                    std::span<double> permitted) const {
   const bool stated = spec_->relative_tolerance || spec_->magnitude;
   const Values values = values_of({}, workload);
-  std::map<std::string, ElementFormula::Element> elements;
-  for (const HostTensor& input : inputs) {
-    elements[input.spec().name] = [&input](double index) {
-      const bool inside =
-          index >= 0 && index < static_cast<double>(input.spec().elements) && index == std::floor(index);
-      if (!inside) {
-        throw Error(fmt::format("the expected value asks for {}[{}], and there are {} elements", input.spec().name,
-                                index, input.spec().elements));
-      }
-      return input[static_cast<std::int64_t>(index)];
-    };
-  }
+  const auto elements = tensors_by_name(inputs);
   std::size_t at = 0;
   std::int64_t first = 0;
   std::size_t output_index = 0;
@@ -241,20 +258,10 @@ void UserOp::reference_with_bounds(const Workload& workload, std::span<const Hos
     const Tolerance tolerance = tolerance_of(output_index);
     const auto formula = spec_->expect.formulas.find(tensor.name);
     if (formula != spec_->expect.formulas.end()) {
-      ElementFormula evaluate(formula->second, values, elements);
-      double* const i = evaluate.variable("i");
+      ElementFormula evaluate(formula->second, values, elements, tensor.elements);
       const double roundoff = roundoff_of(tensor.dtype, spec_->buffers);
-      std::vector<std::pair<double*, const HostTensor*>> variables;
-      for (const HostTensor& input : inputs) {
-        if (double* variable = evaluate.variable(input.spec().name)) variables.emplace_back(variable, &input);
-      }
       for (; at < indices.size() && indices[at] < end; ++at) {
-        const std::int64_t index = indices[at] - first;
-        if (i != nullptr) *i = static_cast<double>(index);
-        for (const auto& [variable, input] : variables) {
-          *variable = index < input->spec().elements ? (*input)[index] : std::nan("");
-        }
-        const auto [value, error] = evaluate.bounded(roundoff);
+        const auto [value, error] = evaluate.bounded(indices[at] - first, roundoff);
         expected[at] = value;
         permitted[at] = stated ? tolerance.permitted(value) : storage_error(tensor.dtype, value) + error;
       }
@@ -276,11 +283,15 @@ void UserOp::reference_with_bounds(const Workload& workload, std::span<const Hos
 void UserOp::prepare_reference(const Workload& workload, Device& device, std::span<const HostTensor> inputs) const {
   known_->files.clear();
   known_->results.clear();
+  known_->steps.clear();
   const std::vector<TensorSpec> tensors = this->tensors(workload);
+  for (const auto& [output, formula] : spec_->expect.formulas) {
+    const TensorSpec& tensor = tensor_named(tensors, output);
+    ElementFormula evaluate(formula, values_of({}, workload), tensors_by_name(inputs), tensor.elements);
+    known_->steps[output] = steps_per_element(evaluate, tensor.elements);
+  }
   for (const auto& [output, path] : spec_->expect.files) {
-    const auto tensor =
-        std::find_if(tensors.begin(), tensors.end(), [&, &name = output](const auto& t) { return t.name == name; });
-    known_->files[output] = read_expected(path, tensor->elements);
+    known_->files[output] = read_expected(path, tensor_named(tensors, output).elements);
   }
   if (same_as_) run_what_is_right(workload, device, inputs);
   known_->sizes.clear();

@@ -27,6 +27,7 @@ class UserOp final : public SuiteOp {
   void reference_with_bounds(const Workload& workload, std::span<const HostTensor> inputs,
                              std::span<const std::int64_t> indices, std::span<double> expected,
                              std::span<double> permitted) const override;
+  /// After prepare_reference() with the iterations of reductions, which may depend on the inputs' values.
   double reference_cost(const Workload& workload) const override;
   Tolerance tolerance(const Workload& workload) const override;
   std::vector<Implementation> implementations() const override;

@@ -253,6 +253,60 @@ workloads:
         wrong = suite.replace("i % rows * columns", "i % columns * rows")
         self.assertIn(" x[", self.rows(wrong, code=1)[0]["reason"])
 
+    def reduction(self, body, parameters, tensors, expect, shape):
+        """A suite with the kernel `void reduce(PARAMETERS) { BODY }` and int64 scalars after its tensors."""
+        self.write("reduce.c", f"#include <stdint.h>\nvoid reduce({parameters}) {{ {body} }}\n")
+        return ("name: own\nkernels:\n  reduce:\n    source: reduce.c\n    entry: reduce\n    arguments:\n" +
+                "".join(f"      - {{ {tensor} }}\n" for tensor in tensors) +
+                "".join(f"      - {{ scalar: {name}, dtype: int64 }}\n" for name in shape) +
+                f"    expect: {{ r: \"{expect}\" }}\n    tolerance: 1e-6\nworkloads:\n  - {{ kernel: reduce, shape: {json.dumps(shape)} }}\n")
+
+    def dot(self, expect):
+        return self.reduction("double s = 0; for (int64_t i = 0; i < n; ++i) s += x[i] * y[i]; *r = s;",
+                              "const double* x, const double* y, double* r, int64_t n",
+                              ["input: x, dtype: fp64, size: n", "input: y, dtype: fp64, size: n",
+                               "output: r, dtype: fp64, size: 1"], expect, {"n": 1000})
+
+    def test_expectations_may_be_reductions(self):
+        for expect in ("sum(x*y)", "sum[j < n](x[j] * y[j])", "avg(x*y) * n"):
+            row, = self.rows(self.dot(expect))
+            self.assertEqual((row["status"], row["verification"]["checked"]), ("ok", 1), row.get("reason"))
+        self.assertIn("r[0] is", self.rows(self.dot("max(x*y)"), code=1)[0]["reason"])
+        rows = self.reduction("for (int64_t i = 0; i < rows; ++i) { r[i] = 0; for (int64_t j = 0; j < cols; ++j) r[i] += x[i * cols + j]; }",
+                              "const double* x, double* r, int64_t rows, int64_t cols",
+                              ["input: x, dtype: fp64, size: rows*cols", "output: r, dtype: fp64, size: rows"],
+                              "sum[j < cols](x[i*cols + j])", {"rows": 37, "cols": 101})
+        row, = self.rows(rows)
+        self.assertEqual(row["status"], "ok", row.get("reason"))
+        self.assertIn("r[0] is", self.rows(rows.replace("j < cols", "1 <= j < cols"), code=1)[0]["reason"])
+        histogram = self.reduction("for (int i = 0; i < 256; ++i) r[i] = 0; for (int64_t i = 0; i < n; ++i) ++r[x[i]];",
+                                   "const uint8_t* x, uint32_t* r, int64_t n",
+                                   ["input: x, dtype: uint8, size: n", "output: r, dtype: uint32, size: 256"],
+                                   "sum(x == i)", {"n": 10000})
+        row, = self.rows(histogram)
+        self.assertEqual(row["status"], "ok", row.get("reason"))
+
+    def test_what_costs_too_much_is_sampled(self):
+        suite = self.reduction("double s = 0; for (int64_t j = 0; j < 4096; ++j) s += x[j]; for (int64_t i = 0; i < n; ++i) r[i] = s;",
+                               "const float* x, float* r, int64_t n",
+                               ["input: x, dtype: fp32, size: 4096", "output: r, dtype: fp32, size: n"],
+                               "sum[j < 4096](x[(i + j) % 4096])", {"n": 1 << 22})
+        row, = self.rows(suite)
+        self.assertEqual(row["status"], "ok", row.get("reason"))
+        self.assertLess(row["verification"]["checked"], row["verification"]["outputs"])
+
+    def test_elements_that_an_expectation_does_not_have_are_mistakes(self):
+        self.refused(self.dot("x*y"), "suite.yaml:11:19: ", "x[0]", "sum(x)")
+        self.refused(self.dot("sum(2)"), "suite.yaml:11:19: ", "sum(x)")
+        self.refused(self.dot("2 * sum(x*y*z)"), "suite.yaml:11:31: ", "'z'")
+        self.refused(self.dot("sum[n < 3](x[n])"), "suite.yaml:11:23: ", "'n'")
+        self.refused(self.dot("sum(x*y)").replace("input: y, dtype: fp64, size: n", "input: y, dtype: fp64, size: n + 1"),
+                     "suite.yaml:11:25: ", "1001")
+        self.refused(self.kernel().replace("size: n }", "size: n - 1 }", 1), "suite.yaml:11:20: ", "9999")
+        row, = self.rows(self.dot("sum[j < n + 1](x[j])"), code=1)
+        self.assertIn("suite.yaml:11:34: ", row["reason"])
+        self.assertIn("x[1000]", row["reason"])
+
     def test_buffers_of_every_type_of_c(self):
         types = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "uint16": "uint16_t", "int32": "int32_t",
                  "uint32": "uint32_t", "int64": "int64_t", "uint64": "uint64_t", "fp32": "float", "fp64": "double",

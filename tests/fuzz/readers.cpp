@@ -98,8 +98,9 @@ void formula(std::string_view bytes) {
   evaluate([&] { formula.size(values); });
   evaluate([&] { require(std::isfinite(formula.number(values)), "a number is finite"); });
   evaluate([&] {
-    const ElementFormula element(formula, values, {{"x", [](double index) { return index; }}});
-    static_cast<void>(element());
+    ElementFormula element(formula, values,
+                           {{"x", {16, [](std::int64_t index) { return static_cast<double>(index); }}}}, 4, 100000);
+    static_cast<void>(element(3));
   });
 }
 

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <stdexcept>
+#include <vector>
 
 #include "tests/support/mentions.hpp"
 
@@ -70,7 +72,7 @@ TEST(Formula, OnlyTheOperandsThatAreNeededAreEvaluated) {
 }
 
 TEST(Formula, FunctionsHaveKnownValues) {
-  EXPECT_EQ(size("sum(1, 2, 3) + avg(2, 4, 9) + max(n, 7, 2) + min(4)", {{"n", 3}}), 6 + 5 + 7 + 4);
+  EXPECT_EQ(size("sum(1, 2, 3) + avg(2, 4, 9) + max(n, 7, 2) + min(4, 5)", {{"n", 3}}), 6 + 5 + 7 + 4);
   EXPECT_EQ(size("log2(1024) + round(exp(ln(5))) + abs(-3) + sign(-2)"), 10 + 5 + 3 - 1);
   EXPECT_THAT(message_of("sqrt(4, 9)"), HasSubstr("too many arguments"));
   EXPECT_THAT(message_of("min()"), StartsWith("s.yaml:3:14: "));
@@ -141,40 +143,45 @@ TEST(Formula, NumbersMayBeAnything) {
   EXPECT_THROW(Formula("n / 0", kPlace).number({{"n", 1}}), UsageError);
 }
 
+ElementFormula::Tensor tensor(std::vector<double> values) {
+  const auto size = static_cast<std::int64_t>(values.size());
+  return {size,
+          [values = std::move(values)](std::int64_t index) { return values.at(static_cast<std::size_t>(index)); }};
+}
+
 TEST(ElementFormula, ReadsElementsOfTensors) {
   const Formula formula("a[(i % rows) * columns + floor(i / rows)] + 2*x", kPlace);
-  ElementFormula element(formula, {{"rows", 3}, {"columns", 4}}, {{"a", [](double index) { return 100 * index; }}});
-  *element.variable("i") = 5;
-  *element.variable("x") = 0.25;
-  EXPECT_DOUBLE_EQ(element(), 100 * (2 * 4 + 1) + 0.5);
-  EXPECT_EQ(element.variable("y"), nullptr);
+  ElementFormula element(formula, {{"rows", 3}, {"columns", 4}},
+                         {{"a", {12, [](std::int64_t index) { return 100.0 * static_cast<double>(index); }}},
+                          {"x", tensor(std::vector(12, 0.25))}},
+                         12);
+  EXPECT_DOUBLE_EQ(element(5), 100 * (2 * 4 + 1) + 0.5);
 }
 
 TEST(ElementFormula, ATensorAndItsElementMayStandTogether) {
   const Formula formula("x - x[0]", kPlace);
-  ElementFormula element(formula, {}, {{"x", [](double) { return 3; }}});
-  *element.variable("x") = 5;
-  EXPECT_DOUBLE_EQ(element(), 2);
+  ElementFormula element(formula, {}, {{"x", tensor({3, 5})}}, 2);
+  EXPECT_DOUBLE_EQ(element(1), 2);
+  EXPECT_DOUBLE_EQ(element(0), 0);
 }
 
 TEST(ElementFormula, WhatATensorThrowsComesThrough) {
   const Formula formula("x[1]", kPlace);
-  const ElementFormula element(formula, {}, {{"x", [](double) -> double { throw Error("outside"); }}});
-  EXPECT_THROW(element(), Error);
+  ElementFormula element(formula, {}, {{"x", {2, [](std::int64_t) -> double { throw std::domain_error("outside"); }}}},
+                         1);
+  EXPECT_THROW(element(0), std::domain_error);
 }
 
 TEST(ElementFormula, DividesAsIeeeSays) {
   const Formula formula("1 / x", kPlace);
-  ElementFormula element(formula, {}, {});
-  EXPECT_TRUE(std::isinf(element()));
+  ElementFormula element(formula, {}, {{"x", tensor({0})}}, 1);
+  EXPECT_TRUE(std::isinf(element(0)));
 }
 
 /// The bound of a formula of x and y, in arithmetic of fp32.
 Expression::Bounded bounded(const std::string& text, double x, double y = 0, double roundoff = 0x1p-24) {
-  ElementFormula formula(Formula(text, {}), {}, {});
-  if (double* variable = formula.variable("x")) *variable = x;
-  if (double* variable = formula.variable("y")) *variable = y;
-  return formula.bounded(roundoff);
+  ElementFormula formula(Formula(text, kPlace), {{"x", x}, {"y", y}}, {}, 1, 1000);
+  return formula.bounded(0, roundoff);
 }
 
 TEST(FormulaBounds, AreSomeRoundingsOfTheResult) {

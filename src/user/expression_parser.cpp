@@ -1,0 +1,447 @@
+// Precedence climbing over the text. It cannot exhaust the stack: it bounds its recursion, and a chain of operators is
+// no deeper than the 1,000 characters of a text allow.
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "user/expression.hpp"
+
+namespace roofline {
+namespace {
+
+constexpr std::size_t kMaxLength = 1000;
+constexpr int kMaxDepth = 50;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+long double wide(double value) { return value; }
+long double divide(double a, double b) { return a / b; }
+
+}  // namespace
+
+class ExpressionParser {
+ public:
+  ExpressionParser(std::string_view text, Expression& result) : text_(text), result_(result) {}
+
+  void parse() {
+    if (text_.size() > kMaxLength) {
+      throw ExpressionError(0, "a formula has at most 1000 characters; this one has " + std::to_string(text_.size()));
+    }
+    result_.root_ = conditional();
+    skip_spaces();
+    if (at_ < text_.size()) fail_here();
+  }
+
+ private:
+  using Kind = Expression::Kind;
+  using Check = Expression::Check;
+  using Propagation = Expression::Propagation;
+  using Index = Expression::Index;
+  using Fold = Expression::Fold;
+  using NameKind = Expression::NameKind;
+
+  struct Operator {
+    std::string_view spelling;
+    int precedence;
+    Kind kind;
+    Check check;
+    Expression::Binary binary;
+    Propagation propagation;
+    std::uint8_t roundings;
+  };
+  static constexpr int kSumPrecedence = 4;  ///< above that of comparisons
+  static constexpr Operator kOperators[] = {
+      // "<=" comes before "<", which it starts with.
+      {"||", 1, Kind::logical_or, Check::none, nullptr, Propagation::sampled, 0},
+      {"&&", 2, Kind::logical_and, Check::none, nullptr, Propagation::sampled, 0},
+      {"<=", 3, Kind::binary, Check::none, [](double a, double b) -> long double { return a <= b; },
+       Propagation::comparison, 0},
+      {">=", 3, Kind::binary, Check::none, [](double a, double b) -> long double { return a >= b; },
+       Propagation::comparison, 0},
+      {"==", 3, Kind::binary, Check::none, [](double a, double b) -> long double { return a == b; },
+       Propagation::comparison, 0},
+      {"!=", 3, Kind::binary, Check::none, [](double a, double b) -> long double { return a != b; },
+       Propagation::comparison, 0},
+      {"<", 3, Kind::binary, Check::none, [](double a, double b) -> long double { return a < b; },
+       Propagation::comparison, 0},
+      {">", 3, Kind::binary, Check::none, [](double a, double b) -> long double { return a > b; },
+       Propagation::comparison, 0},
+      {"+", kSumPrecedence, Kind::binary, Check::whole, [](double a, double b) { return wide(a) + b; },
+       Propagation::sum, 1},
+      {"-", kSumPrecedence, Kind::binary, Check::whole, [](double a, double b) { return wide(a) - b; },
+       Propagation::sum, 1},
+      {"*", 5, Kind::binary, Check::whole, [](double a, double b) { return wide(a) * b; }, Propagation::product, 1},
+      {"/", 5, Kind::binary, Check::divisor, divide, Propagation::quotient, 1},
+      {"%", 5, Kind::binary, Check::divisor, [](double a, double b) { return wide(std::fmod(a, b)); },
+       Propagation::sampled, 0},
+  };
+  static constexpr Operator kPower = {
+      "^", 6, Kind::binary, Check::whole, [](double a, double b) { return wide(std::pow(a, b)); }, Propagation::sampled,
+      4};
+
+  struct UnaryFunction {
+    std::string_view name;
+    Expression::Unary call;
+    std::uint8_t roundings;  ///< 4: of libraries' and GPUs' functions
+  };
+  static constexpr UnaryFunction kUnary[] = {
+      {"ceil", std::ceil, 0},
+      {"floor", std::floor, 0},
+      {"round", std::round, 0},
+      {"rint", std::rint, 0},
+      {"abs", std::abs, 0},
+      {"sqrt", std::sqrt, 1},
+      {"exp", std::exp, 4},
+      {"ln", std::log, 4},
+      {"log", std::log, 4},
+      {"log2", std::log2, 4},
+      {"log10", std::log10, 4},
+      {"erf", std::erf, 4},
+      {"sin", std::sin, 4},
+      {"cos", std::cos, 4},
+      {"tan", std::tan, 4},
+      {"asin", std::asin, 4},
+      {"acos", std::acos, 4},
+      {"atan", std::atan, 4},
+      {"sinh", std::sinh, 4},
+      {"cosh", std::cosh, 4},
+      {"tanh", std::tanh, 4},
+      {"asinh", std::asinh, 4},
+      {"acosh", std::acosh, 4},
+      {"atanh", std::atanh, 4},
+      {"sign", [](double x) { return x < 0   ? -1.0
+                                     : x > 0 ? 1.0
+                                             : 0.0; }, 0},
+  };
+  struct BinaryFunction {
+    std::string_view name;
+    std::size_t most;  ///< arguments, which are combined pair by pair
+    Check check;
+    Expression::Binary call;
+    Propagation propagation;
+    std::uint8_t roundings;
+  };
+  static constexpr BinaryFunction kBinary[] = {
+      {"min", kMaxLength, Check::none, [](double a, double b) { return wide(std::min(a, b)); }, Propagation::choice, 0},
+      {"max", kMaxLength, Check::none, [](double a, double b) { return wide(std::max(a, b)); }, Propagation::choice, 0},
+      {"avg", kMaxLength, Check::whole, [](double a, double b) { return wide(a) + b; }, Propagation::sum, 1},
+      {"sum", kMaxLength, Check::whole, [](double a, double b) { return wide(a) + b; }, Propagation::sum, 1},
+      {"atan2", 2, Check::none, [](double a, double b) { return wide(std::atan2(a, b)); }, Propagation::sampled, 4},
+  };
+
+  struct FoldFunction {
+    std::string_view name;
+    Fold fold;
+  };
+  static constexpr FoldFunction kFolds[] = {
+      {"sum", Fold::sum}, {"avg", Fold::avg}, {"min", Fold::min}, {"max", Fold::max}};
+
+  /// A reduction whose text is being read.
+  struct Open {
+    Index number = 0;
+    bool over_tensors = false;
+    std::optional<Index> index = {};         ///< name of its index, once its bounds are read
+    std::optional<std::size_t> within = {};  ///< place in open_ of the innermost one whose names it uses
+  };
+
+  struct Nested {
+    explicit Nested(ExpressionParser& parser) : depth(parser.depth_) {
+      if (++depth > kMaxDepth) throw ExpressionError(parser.at_, "the formula is nested too deeply");
+    }
+    ~Nested() { --depth; }
+    int& depth;
+  };
+
+  void skip_spaces() { at_ = std::min(text_.find_first_not_of(' ', at_), text_.size()); }
+  bool accept(std::string_view token) {
+    skip_spaces();
+    if (!text_.substr(at_).starts_with(token)) return false;
+    at_ += token.size();
+    return true;
+  }
+  void expect(char token) {
+    if (accept({&token, 1})) return;
+    if (at_ == text_.size()) throw ExpressionError(at_, std::string("a '") + token + "' is missing in " + quoted());
+    fail_here();
+  }
+  [[noreturn]] void fail_here() const {
+    if (at_ == text_.size()) throw ExpressionError(at_, "a value is missing at the end of " + quoted());
+    throw ExpressionError(at_, std::string("unexpected '") + text_[at_] + "' in " + quoted());
+  }
+  std::string quoted() const { return "'" + std::string(text_) + "'"; }
+
+  Index add(Expression::Node node, std::size_t at) {
+    node.at = static_cast<Index>(at);
+    result_.nodes_.push_back(node);
+    return static_cast<Index>(result_.nodes_.size() - 1);
+  }
+  Index add(const Operator& op, std::size_t at, Index left, Index right) {
+    return add({.kind = op.kind,
+                .check = op.check,
+                .propagation = op.propagation,
+                .roundings = op.roundings,
+                .operands = {left, right},
+                .binary = op.binary},
+               at);
+  }
+
+  /// condition ? value : value, grouped from the right.
+  Index conditional() {
+    const Nested nested(*this);
+    const Index condition = operation(1);
+    if (!accept("?")) return condition;
+    const std::size_t at = at_ - 1;
+    const Index yes = conditional();
+    expect(':');
+    return add({.kind = Kind::conditional, .operands = {condition, yes, conditional()}}, at);
+  }
+
+  /// Operators of at least that precedence, grouped from the left.
+  Index operation(int precedence) {
+    Index left = power();
+    for (;;) {
+      skip_spaces();
+      const auto* const found = std::find_if(std::begin(kOperators), std::end(kOperators), [&](const Operator& op) {
+        return text_.substr(at_).starts_with(op.spelling);
+      });
+      if (found == std::end(kOperators) || found->precedence < precedence) return left;
+      const std::size_t at = at_;
+      at_ += found->spelling.size();
+      left = add(*found, at, left, operation(found->precedence + 1));
+    }
+  }
+
+  /// A sign binds less than a power, on its left alone: -2^2 is -(2^2), and 2^-1 is 0.5. Powers group from the right.
+  Index power() {
+    const Nested nested(*this);
+    if (accept("-")) {
+      const std::size_t at = at_ - 1;
+      return add({.kind = Kind::unary, .operands = {power()}, .unary = [](double x) { return -x; }}, at);
+    }
+    const Index base = primary();
+    if (!accept("^")) return base;
+    const std::size_t at = at_ - 1;
+    return add(kPower, at, base, power());
+  }
+
+  Index primary() {
+    skip_spaces();
+    if (at_ < text_.size() && (is_digit(text_[at_]) || text_[at_] == '.')) return number();
+    if (at_ < text_.size() && starts_name(text_[at_])) return name();
+    if (!accept("(")) fail_here();
+    const Index inner = conditional();
+    expect(')');
+    return inner;
+  }
+
+  /// "4096", "1.5e-3", "32Ki"
+  Index number() {
+    const std::size_t begin = at_;
+    Expression::Node node;
+    const auto [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), node.number);
+    if (error == std::errc::invalid_argument) fail_here();
+    if (error != std::errc()) throw ExpressionError(at_, "a number in " + quoted() + " is out of range");
+    at_ = static_cast<std::size_t>(end - text_.data());
+    for (const auto& [suffix, factor] : {std::pair("Ki", 0x1p10), std::pair("Mi", 0x1p20), std::pair("Gi", 0x1p30)}) {
+      if (!text_.substr(at_).starts_with(suffix)) continue;
+      node.number *= factor;
+      at_ += 2;
+      break;
+    }
+    if (at_ < text_.size() && (is_in_name(text_[at_]) || text_[at_] == '.')) fail_here();
+    return add(node, begin);
+  }
+
+  std::string identifier() {
+    const std::size_t begin = at_;
+    while (at_ < text_.size() && is_in_name(text_[at_])) ++at_;
+    return std::string(text_.substr(begin, at_ - begin));
+  }
+
+  Index name() {
+    const std::size_t begin = at_;
+    const std::string name = identifier();
+    const auto* const fold =
+        std::find_if(std::begin(kFolds), std::end(kFolds), [&](const FoldFunction& f) { return f.name == name; });
+    const bool folds = fold != std::end(kFolds);
+    if (accept("(")) return folds && has_one_argument() ? tensor_reduction(*fold, begin) : call(name, begin);
+    if (!accept("[")) return value(name, begin);
+    if (folds) return index_reduction(*fold, begin);
+    const Index tensor = place_of(name, begin, NameKind::tensor, {});
+    const Index index = conditional();
+    expect(']');
+    return add({.kind = Kind::element, .operands = {tensor, index}}, begin);
+  }
+
+  /// Behind a '(': whether no comma stands before its ')'.
+  bool has_one_argument() const {
+    int depth = 0;
+    for (std::size_t at = at_; at < text_.size(); ++at) {
+      const char c = text_[at];
+      if (c == ',' && depth == 0) return false;
+      if (c == '(' || c == '[') ++depth;
+      if ((c == ')' || c == ']') && depth-- == 0) break;
+    }
+    return true;
+  }
+
+  /// "sum(x*y)", behind its '('.
+  Index tensor_reduction(const FoldFunction& fold, std::size_t at) {
+    open(fold, at, true);
+    const auto before = result_.nodes_.size();
+    const Index body = conditional();
+    expect(')');
+    return close(body, before, at);
+  }
+
+  /// "sum[low <= j < high](body)" or "sum[j < high](body)", behind its '['.
+  Index index_reduction(const FoldFunction& fold, std::size_t at) {
+    const Index number = open(fold, at, false);
+    skip_spaces();
+    const std::size_t begin = at_;
+    identifier();
+    skip_spaces();
+    const std::string_view rest = text_.substr(at_);
+    const bool has_low = !(at_ > begin && rest.starts_with('<') && !rest.starts_with("<="));
+    at_ = begin;
+    if (has_low) {
+      result_.reductions_[number].low = operation(kSumPrecedence);
+      if (!accept("<=")) fail_index(fold, at_);
+      skip_spaces();
+    }
+    const std::size_t index_at = at_;
+    const std::string index = index_name(fold);
+    if (!accept("<") || text_.substr(at_).starts_with('=')) fail_index(fold, at_);
+    result_.reductions_[number].high = operation(kSumPrecedence);
+    expect(']');
+    open_.back().index = place_of(index, index_at, NameKind::index, number);
+    result_.reductions_[number].names = {*open_.back().index};
+    expect('(');
+    const auto before = result_.nodes_.size();
+    const Index body = conditional();
+    expect(')');
+    return close(body, before, at);
+  }
+
+  std::string index_name(const FoldFunction& fold) {
+    const std::size_t begin = at_;
+    if (begin == text_.size() || !starts_name(text_[begin])) fail_index(fold, begin);
+    std::string name = identifier();
+    const bool taken = std::any_of(open_.begin(), open_.end(), [&](const Open& one) {
+      return one.index && result_.names_[*one.index].text == name;
+    });
+    if (taken || is_function(name)) {
+      throw ExpressionError(begin, "'" + name + "' means something else in " + quoted() + ": choose another name");
+    }
+    return name;
+  }
+
+  [[noreturn]] void fail_index(const FoldFunction& fold, std::size_t at) const {
+    const std::string name(fold.name);
+    throw ExpressionError(at, "the index of a reduction is written " + name + "[j < n](...) or " + name +
+                                  "[a <= j < b](...) in " + quoted());
+  }
+
+  Index open(const FoldFunction& fold, std::size_t at, bool over_tensors) {
+    const auto number = static_cast<Index>(result_.reductions_.size());
+    result_.reductions_.push_back({.fold = fold.fold, .function = fold.name, .at = static_cast<Index>(at)});
+    open_.push_back({.number = number, .over_tensors = over_tensors});
+    return number;
+  }
+
+  Index close(Index body, std::size_t nodes_before, std::size_t at) {
+    const Open closed = open_.back();
+    open_.pop_back();
+    Expression::Reduction& reduction = result_.reductions_[closed.number];
+    reduction.body = body;
+    reduction.nodes = static_cast<Index>(result_.nodes_.size() - nodes_before);
+    if (closed.within) reduction.within = open_[*closed.within].number;
+    return add({.kind = Kind::reduction, .operands = {closed.number}}, at);
+  }
+
+  /// The index of a reduction, a name that the innermost reduction over tensors may set, or one from outside.
+  Index value(const std::string& name, std::size_t at) {
+    const auto owner_at = [&](auto owns) -> std::optional<std::size_t> {
+      const auto found = std::find_if(open_.rbegin(), open_.rend(), owns);
+      if (found == open_.rend()) return std::nullopt;
+      return static_cast<std::size_t>(open_.rend() - found) - 1;
+    };
+    const auto index_of =
+        owner_at([&](const Open& one) { return one.index && result_.names_[*one.index].text == name; });
+    const auto owner = index_of ? index_of : owner_at([&](const Open& one) { return one.over_tensors; });
+    const Index place =
+        index_of ? *open_[*index_of].index
+                 : place_of(name, at, NameKind::value, owner ? std::optional(open_[*owner].number) : std::nullopt);
+    for (std::size_t i = 0; i < open_.size(); ++i) {
+      Expression::Reduction& user = result_.reductions_[open_[i].number];
+      if (owner && i > *owner) open_[i].within = std::max(open_[i].within.value_or(0), *owner);
+      if (!index_of) add_once(user.outer_names, place);
+      if (!index_of && owner && i == *owner) add_once(user.names, place);
+    }
+    return add({.kind = Kind::value, .operands = {place}}, at);
+  }
+
+  static void add_once(std::vector<Index>& places, Index place) {
+    if (std::find(places.begin(), places.end(), place) == places.end()) places.push_back(place);
+  }
+
+  /// `owner`: the reduction that sets its value.
+  Index place_of(const std::string& name, std::size_t at, NameKind kind, std::optional<Index> owner) {
+    auto& names = result_.names_;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (names[i].text == name && names[i].kind == kind && owners_[i] == owner) return static_cast<Index>(i);
+    }
+    names.push_back({name, at, kind, kind == NameKind::value && owner.has_value()});
+    owners_.push_back(owner);
+    return static_cast<Index>(names.size() - 1);
+  }
+
+  static bool is_function(std::string_view name) {
+    const auto named = [&](const auto& function) { return function.name == name; };
+    return std::any_of(std::begin(kUnary), std::end(kUnary), named) ||
+           std::any_of(std::begin(kBinary), std::end(kBinary), named);
+  }
+
+  Index call(const std::string& name, std::size_t at) {
+    std::vector<Index> arguments = {conditional()};
+    while (accept(",")) arguments.push_back(conditional());
+    expect(')');
+    const auto expect_at_most = [&](std::size_t most) {
+      if (arguments.size() > most) throw ExpressionError(at, name + "() has too many arguments in " + quoted());
+    };
+    for (const UnaryFunction& function : kUnary) {
+      if (function.name != name) continue;
+      expect_at_most(1);
+      return add(
+          {.kind = Kind::unary, .roundings = function.roundings, .operands = {arguments[0]}, .unary = function.call},
+          at);
+    }
+    for (const BinaryFunction& function : kBinary) {
+      if (function.name != name) continue;
+      expect_at_most(function.most);
+      const Operator op = {function.name,     0, Kind::binary, function.check, function.call, function.propagation,
+                           function.roundings};
+      Index result = arguments[0];
+      for (std::size_t i = 1; i < arguments.size(); ++i) result = add(op, at, result, arguments[i]);
+      if (name != "avg") return result;
+      const Index count = add({.number = static_cast<double>(arguments.size())}, at);
+      return add({.kind = Kind::binary,
+                  .propagation = Propagation::quotient,
+                  .roundings = 1,
+                  .operands = {result, count},
+                  .binary = divide},
+                 at);
+    }
+    throw ExpressionError(at, "unknown function '" + name + "' in " + quoted());
+  }
+
+  std::string_view text_;
+  Expression& result_;
+  std::size_t at_ = 0;
+  int depth_ = 0;
+  std::vector<Open> open_;                    ///< outermost first
+  std::vector<std::optional<Index>> owners_;  ///< of the names
+};
+
+Expression::Expression(std::string_view text) { ExpressionParser(text, *this).parse(); }
+
+}  // namespace roofline
