@@ -401,6 +401,7 @@ Verification Case::verify() {
       if (is_written(state.specs[t].role)) before += state.specs[t].elements;
     }
     result = compare(state.op, state.workload, state.inputs, state.download_outputs(), before);
+    if (own != nullptr && result.passed) result.work = own->work_bounds(state.workload, state.inputs);
     if (own != nullptr) result.reference = own->reference_name() + result.reference.substr(result.reference.find(','));
   }
   for (const auto& fault : {state.broken_guards(), state.changed_inputs()}) {

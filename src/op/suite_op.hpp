@@ -1,8 +1,11 @@
 // An op defined in a suite: its additional interface for tensors and reference.
 #pragma once
 
+#include <optional>
+#include <span>
 #include <string>
 
+#include "model/work_bounds.hpp"
 #include "op/op.hpp"
 
 namespace roofline {
@@ -20,6 +23,9 @@ class SuiteOp : public Op {
                                  std::span<const HostTensor> inputs) const = 0;
   /// The reference of the comparison: "y = 2*x + y in fp64".
   virtual std::string reference_name() const = 0;
+
+  /// What its work can be, by its buffers and formulas. After prepare_reference().
+  virtual std::optional<WorkBounds> work_bounds(const Workload& workload, std::span<const HostTensor> inputs) const = 0;
 
   /// Whether the suite states no operations, so that counted ones are used.
   virtual bool wants_counted_work() const = 0;

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "model/names.hpp"
+#include "model/work_bounds.hpp"
 
 namespace roofline {
 
@@ -27,6 +29,7 @@ struct Verification {
   std::string reference;     ///< "fp64 on the CPU, all 4096 elements"
   std::string failure;       ///< what is wrong, with the first bad element; empty when passed
   std::vector<OutputError> worst = {};  ///< by output, if several processes do not share them
+  std::optional<WorkBounds> work = {};  ///< of a suite's kernel, from its buffers and formulas
 
   /// Some element was compared. A kernel without a reference has nothing but its guard zones and inputs checked.
   bool compared() const { return checked > 0; }

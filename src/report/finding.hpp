@@ -13,6 +13,7 @@ enum class FindingKind : std::uint8_t {
   cancelled,        ///< by the user
   rows_failed,      ///< wrong output, an error or a crash
   rows_unverified,  ///< timed without a verification that passed
+  work_mismatch,    ///< work that the suite states and its buffers or formulas contradict
   partly_cached,    ///< rows faster than main memory can be, which were to be cold
   faster_now,       ///< rows above their roof, as the calibration's own probe beside them
   above_suspect,    ///< rows above a roof that failed its audit

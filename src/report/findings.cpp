@@ -2,6 +2,7 @@
 #include "report/findings.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -159,6 +160,41 @@ void add_rows(Findings& found, const Report& report, FindingKind kind, std::stri
   found.push_back({kind, fmt::format("{}: {}.", what, listed(names))});
 }
 
+/// "20 MFLOP stated, its formula has 2 MFLOP"
+std::string describe(const WorkMismatch& mismatch) {
+  const bool flops = mismatch.quantity == WorkQuantity::flops;
+  const bool read = mismatch.quantity == WorkQuantity::read;
+  const auto amount = [&](double value) { return si(value, flops ? "FLOP" : "B"); };
+  const std::string stated = mismatch.stated == 0 ? (flops ? "no FLOPs" : "no bytes") : amount(mismatch.stated);
+  return fmt::format("{} {}, its {} {}", stated,
+                     flops  ? "stated"
+                     : read ? "read"
+                            : "written",
+                     flops  ? "formula has"
+                     : read ? "inputs give"
+                            : "outputs give",
+                     amount(mismatch.allowed));
+}
+
+/// Rows whose stated work their buffers or formulas contradict, with both numbers.
+void add_work_mismatches(Findings& found, const Report& report) {
+  constexpr std::size_t kMost = 8;
+  std::vector<std::string> rows;
+  for (const Point& point : report.points) {
+    if (!point.verification || !point.verification->work) continue;
+    std::vector<std::string> parts;
+    for (const WorkMismatch& mismatch : mismatches(point.work, *point.verification->work))
+      parts.push_back(describe(mismatch));
+    if (!parts.empty()) rows.push_back(fmt::format("{} ({})", point_name(point), fmt::join(parts, "; ")));
+  }
+  if (rows.empty()) return;
+  const std::size_t more = rows.size() - std::min(rows.size(), kMost);
+  rows.resize(rows.size() - more);
+  if (more > 0) rows.push_back(fmt::format("{} more", more));
+  found.push_back({FindingKind::work_mismatch,
+                   fmt::format("The stated work is wrong: {}. Correct `work` in the suite.", listed(rows))});
+}
+
 void append(Findings& found, const Findings& more) { found.insert(found.end(), more.begin(), more.end()); }
 
 }  // namespace
@@ -248,6 +284,7 @@ Findings alarms(const Report& report) {
            [](const Point& p) { return p.status == PointStatus::failed; });
   add_rows(found, report, FindingKind::rows_unverified, "Timed but not verified",
            [](const Point& p) { return is_unverified(p); });
+  add_work_mismatches(found, report);
   add_rows(found, report, FindingKind::partly_cached, "Working set partly cached, so these cold rows are too fast",
            [&](const Point& p) { return timed(p) && not_cold(p, report.machine); });
   add_rows(found, report, FindingKind::faster_now,

@@ -41,6 +41,7 @@ Expression::Operands Expression::operands(std::int64_t max_steps) const {
   operands.tensors.resize(names_.size());
   operands.values.resize(names_.size());
   operands.varies.resize(names_.size());
+  operands.places.resize(names_.size());
   operands.max_steps = max_steps;
   operands.reductions_.resize(reductions_.size());
   return operands;
@@ -142,12 +143,14 @@ Expression::Bounded Expression::reduce(const Reduction& reduction, Operands& ope
       const Tensor& tensor = operands.tensors[name];
       if (reduction.high) operands.values[name] = static_cast<double>(i);
       if (tensor.at) operands.values[name] = tensor.at(i);
+      operands.places[name] = i;
     }
     const Bounded term = roundoff ? bounded(reduction.body, operands, *roundoff)
                                   : Bounded{value_of(reduction.body, operands, arithmetic), 0};
     const double value = term.value;
     total += value;
     if (roundoff) {
+      ++operands.flops;
       error.add(value, term.error, rounding(static_cast<double>(total), 1, *roundoff));
       worst = std::max(worst, term.error);
     }

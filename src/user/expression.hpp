@@ -62,6 +62,10 @@ class Expression {
     std::vector<bool> varies = {};  ///< the value changes between evaluations; reductions without such values are kept
     std::int64_t max_steps = 0;     ///< operations of reductions in one evaluation
     std::int64_t steps = 0;         ///< of the latest evaluation
+    std::vector<std::int64_t> places = {};  ///< of the tensor's element that a value is
+    /// evaluate_bounded() counts floating-point operations here, and reports each element that it uses.
+    std::int64_t flops = 0;
+    std::function<void(const std::string& tensor, std::int64_t index)> on_read = {};
 
    private:
     friend class Expression;
@@ -80,6 +84,7 @@ class Expression {
 
   /// A name has one entry per use that may have another value: as a tensor, as a value, in each reduction over tensors.
   const std::vector<Name>& names() const { return names_; }
+  bool has_reductions() const { return !reductions_.empty(); }
   /// Of that many names, all 0.
   Operands operands(std::int64_t max_steps) const;
   /// Throws ExpressionError if a reduction without an index has no tensors, or tensors of different sizes.
@@ -120,7 +125,7 @@ class Expression {
     Propagation propagation = Propagation::sampled;
     std::uint8_t roundings = 0;  ///< of the result, in units of the roundoff
     Index at = 0;                ///< in the text
-    Index operands[3] = {};  ///< nodes; first one of a value or an element: its name; of a reduction: its number
+    Index operands[3] = {};      ///< nodes; first one of a value or an element: its name; of a reduction: its number
     double number = 0;
     Unary unary = nullptr;
     Binary binary = nullptr;
@@ -156,6 +161,7 @@ class Expression {
   Range range_of(const Reduction& reduction, Operands& operands, Arithmetic arithmetic) const;
   std::int64_t elements_of(const Reduction& reduction, const Operands& operands) const;
   double element(const Node& node, double index, const Operands& operands) const;
+  void report_read(const Node& node, std::int64_t index, const Operands& operands) const;
 
   std::vector<Node> nodes_ = {Node{}};
   std::vector<Name> names_;

@@ -72,6 +72,11 @@ Expression::Bounded Expression::bounded_binary(const Node& node, Bounded a, Boun
   return {value, spread + own};
 }
 
+void Expression::report_read(const Node& node, std::int64_t index, const Operands& operands) const {
+  const Index name = node.operands[0];
+  if (operands.on_read && operands.tensors[name].at) operands.on_read(names_[name].text, index);
+}
+
 Expression::Bounded Expression::bounded(Index index, Operands& operands, double roundoff) const {
   const Node& node = nodes_[index];
   const auto operand = [&](int which) { return bounded(node.operands[which], operands, roundoff); };
@@ -82,14 +87,21 @@ Expression::Bounded Expression::bounded(Index index, Operands& operands, double 
     case Kind::number:
       return stored(node.number);
     case Kind::value:
+      report_read(node, operands.places[node.operands[0]], operands);
       return stored(operands.values[node.operands[0]]);
-    case Kind::element:
-      return stored(element(node, value_of(node.operands[1], operands, Arithmetic::ieee), operands));
+    case Kind::element: {
+      const double place = value_of(node.operands[1], operands, Arithmetic::ieee);
+      const double value = element(node, place, operands);
+      report_read(node, static_cast<std::int64_t>(place), operands);
+      return stored(value);
+    }
     case Kind::reduction:
       return reduced(node.operands[0], operands, Arithmetic::ieee, roundoff);
     case Kind::unary:
+      operands.flops += node.roundings > 0 ? 1 : 0;
       return bounded_unary(node, operand(0), roundoff);
     case Kind::binary:
+      operands.flops += node.roundings > 0 || node.propagation == Propagation::choice ? 1 : 0;
       return bounded_binary(node, operand(0), operand(1), roundoff);
     case Kind::conditional: {
       const Bounded condition = operand(0);

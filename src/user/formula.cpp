@@ -155,7 +155,10 @@ ElementFormula::ElementFormula(const Formula& formula, const Values& constants,
 template <typename Evaluate>
 auto ElementFormula::at(std::int64_t i, Evaluate evaluate) {
   for (const std::size_t n : indices_) operands_.values[n] = static_cast<double>(i);
-  for (const std::size_t n : elements_) operands_.values[n] = operands_.tensors[n].at(i);
+  for (const std::size_t n : elements_) {
+    operands_.values[n] = operands_.tensors[n].at(i);
+    operands_.places[n] = i;
+  }
   try {
     const auto result = evaluate(formula_.expression_);
     steps_ += operands_.steps;

@@ -26,6 +26,8 @@ class Formula {
   const Place& place() const { return place_; }
   bool empty() const { return text_.empty(); }
 
+  bool has_reductions() const { return expression_.has_reductions(); }
+
   /// The names of values in it, each once, without the indices of its reductions.
   std::vector<std::string> names() const;
 
@@ -71,6 +73,12 @@ class ElementFormula {
   /// The same, and how far from it a result may be that was computed with that roundoff.
   Expression::Bounded bounded(std::int64_t i, double roundoff);
 
+  /// bounded() calls it with each element that it uses.
+  void on_read(std::function<void(const std::string& tensor, std::int64_t index)> call) {
+    operands_.on_read = std::move(call);
+  }
+  /// Floating-point operations that bounded() has evaluated so far; those of indices do not count.
+  std::int64_t flops() const { return operands_.flops; }
   /// Operations of reductions in all evaluations so far.
   std::int64_t steps() const { return steps_; }
 

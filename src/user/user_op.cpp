@@ -15,8 +15,10 @@
 #include "op/sampling.hpp"
 #include "op/tolerance.hpp"
 #include "user/binding.hpp"
+#include "user/input_elements.hpp"
 #include "user/npy.hpp"
 #include "user/user_implementation.hpp"
+#include "user/work_of_formulas.hpp"
 
 namespace roofline {
 namespace {
@@ -148,14 +150,6 @@ std::vector<const BufferSpec*> outputs_of(const KernelSpec& spec) {
   return outputs;
 }
 
-std::map<std::string, ElementFormula::Tensor> tensors_by_name(std::span<const HostTensor> inputs) {
-  std::map<std::string, ElementFormula::Tensor> tensors;
-  for (const HostTensor& input : inputs) {
-    tensors[input.spec().name] = {input.spec().elements, [&input](std::int64_t index) { return input[index]; }};
-  }
-  return tensors;
-}
-
 /// Of a tensor that the suite's reader has found.
 const TensorSpec& tensor_named(const std::vector<TensorSpec>& tensors, const std::string& name) {
   return *std::find_if(tensors.begin(), tensors.end(), [&](const TensorSpec& tensor) { return tensor.name == name; });
@@ -248,7 +242,7 @@ void UserOp::reference_with_bounds(const Workload& workload, std::span<const Hos
                                    std::span<double> permitted) const {
   const bool stated = spec_->relative_tolerance || spec_->magnitude;
   const Values values = values_of({}, workload);
-  const auto elements = tensors_by_name(inputs);
+  const auto elements = elements_of(inputs);
   std::size_t at = 0;
   std::int64_t first = 0;
   std::size_t output_index = 0;
@@ -287,7 +281,7 @@ void UserOp::prepare_reference(const Workload& workload, Device& device, std::sp
   const std::vector<TensorSpec> tensors = this->tensors(workload);
   for (const auto& [output, formula] : spec_->expect.formulas) {
     const TensorSpec& tensor = tensor_named(tensors, output);
-    ElementFormula evaluate(formula, values_of({}, workload), tensors_by_name(inputs), tensor.elements);
+    ElementFormula evaluate(formula, values_of({}, workload), elements_of(inputs), tensor.elements);
     known_->steps[output] = steps_per_element(evaluate, tensor.elements);
   }
   for (const auto& [output, path] : spec_->expect.files) {
@@ -395,6 +389,12 @@ bool UserOp::has_reference() const { return !spec_->expect.unverified; }
 std::string UserOp::reference_name() const {
   if (same_as_) return fmt::format("the kernel '{}'", same_as_->name);
   return spec_->expect.files.empty() ? "the suite's formula in fp64" : "a file of the suite's";
+}
+
+std::optional<WorkBounds> UserOp::work_bounds(const Workload& workload, std::span<const HostTensor> inputs) const {
+  WorkBounds bounds = work_of_formulas(*spec_, workload, inputs);
+  if (!spec_->has_work) bounds.flops_least = bounds.flops_most = std::nullopt;  // none are stated
+  return bounds;
 }
 
 bool UserOp::wants_counted_work() const { return !spec_->has_work; }

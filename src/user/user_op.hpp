@@ -36,6 +36,7 @@ class UserOp final : public SuiteOp {
   bool has_reference() const override;
   void prepare_reference(const Workload& workload, Device& device, std::span<const HostTensor> inputs) const override;
   std::string reference_name() const override;
+  std::optional<WorkBounds> work_bounds(const Workload& workload, std::span<const HostTensor> inputs) const override;
   bool wants_counted_work() const override;
 
   const KernelSpec& spec() const { return *spec_; }

@@ -134,6 +134,59 @@ class Works(OwnKernels):
         self.assertEqual(row["status"], "ok", row.get("reason"))
         self.assertEqual(row["work"]["bytes"]["dram"], 120000)
 
+    def test_the_bounds_of_work_follow_from_formula_and_buffers(self):
+        saxpy = """\
+#include <stdint.h>
+void saxpy(const float* x, float* y, float a, int64_t n) { for (int64_t i = 0; i < n; ++i) y[i] += a * x[i]; }
+"""
+        suite = self.kernel(saxpy, "saxpy", "saxpy.c", "    work: { flops: { fp32: 2*n } }\n    expect: { y: 2*x + y }\n")
+        work = self.rows(suite.replace("output: y", "inout: y"))[0]["verification"]["work"]
+        n = 10000
+        self.assertEqual((work["flops_least"], work["flops_most"]), (2 * n, 2 * n))
+        self.assertEqual((work["read_most"], work["write_most"]), (8 * n, 4 * n))
+        self.assertGreaterEqual(work["read_least"], 7.9 * n)  # an element that is 0 changes nothing
+        self.assertGreaterEqual(work["write_least"], 3.9 * n)
+
+    def test_an_untouched_border_is_no_compulsory_traffic(self):
+        source = """\
+#include <stdint.h>
+void inner(const float* x, float* y, float a, int64_t n) { for (int64_t i = 100; i < n - 100; ++i) y[i] = a * x[i]; }
+"""
+        suite = self.kernel(source, "inner", "inner.c", "    work: { }\n    expect: { y: i < 100 || i >= n - 100 ? y : 2*x }\n",
+                            shape="{ n: 1000 }").replace("output: y", "inout: y")
+        work = self.rows(suite)[0]["verification"]["work"]
+        self.assertEqual((work["write_least"], work["write_most"]), (800 * 4, 1000 * 4))
+        self.assertEqual((work["read_least"], work["read_most"]), (800 * 4, 2000 * 4))
+
+    def test_a_dot_product_needs_all_elements_and_an_operation_for_each(self):
+        source = """\
+#include <stdint.h>
+void dot(const float* x, const float* z, float* y, int64_t n) { float s = 0; for (int64_t i = 0; i < n; ++i) s += x[i] * z[i]; *y = s; }
+"""
+        self.write("dot.c", source)
+        suite = ("name: own\nkernels:\n  dot:\n    source: dot.c\n    entry: dot\n    arguments:\n"
+                 "      - { input: x, dtype: fp32, size: n }\n      - { input: z, dtype: fp32, size: n }\n"
+                 "      - { output: y, dtype: fp32, size: 1 }\n      - { scalar: n, dtype: int64 }\n"
+                 "    work: { flops: { fp32: 2*n } }\n    expect: { y: \"sum(x*z)\" }\n"
+                 "workloads:\n  - { kernel: dot, shape: { n: 5000 } }\n")
+        work = self.rows(suite)[0]["verification"]["work"]
+        self.assertEqual((work["flops_least"], work["flops_most"]), (2 * 5000 - 1, 2 * 5000))
+        self.assertEqual((work["read_least"], work["read_most"]), (8 * 5000, 8 * 5000))
+
+    def test_each_output_has_the_bound_of_its_own_type(self):
+        source = """\
+#include <stdint.h>
+void both(const float* x, double* y, float* z, int64_t n) { for (int64_t i = 0; i < n; ++i) { y[i] = (double)x[i] / 3; z[i] = x[i] / 3; } }
+"""
+        self.write("both.c", source)
+        suite = ("name: own\nkernels:\n  both:\n    source: both.c\n    entry: both\n    arguments:\n"
+                 "      - { input: x, dtype: fp32, size: n }\n      - { output: y, dtype: fp64, size: n }\n"
+                 "      - { output: z, dtype: fp32, size: n }\n      - { scalar: n, dtype: int64 }\n"
+                 "    work: { }\n    expect: { y: x/3, z: x/3 }\nworkloads:\n  - { kernel: both, shape: { n: 5000 } }\n")
+        worst = {one["output"]: one for one in self.rows(suite)[0]["verification"]["worst"]}
+        self.assertLess(worst["y"]["permitted"], 1e-14)
+        self.assertGreater(worst["z"]["permitted"], 1e-9)
+
     def test_all_threads_know_which_they_are(self):
         source = """\
 #include <stdint.h>
@@ -337,6 +390,7 @@ workloads:
         self.assertEqual(row["status"], "ok")
         self.assertIn("unverified", row["label"])
         self.assertIn("unverified", row["verification"]["reference"])
+        self.assertEqual((row["verification"]["status"], row["verification"]["checked"]), ("unverified", 0))
 
     def test_a_kernel_like_an_op_stands_beside_its_rungs(self):
         source = """\

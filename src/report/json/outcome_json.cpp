@@ -23,6 +23,15 @@ void members(auto& io, OutputError& worst) {
   io("permitted", worst.permitted);
 }
 
+void members(auto& io, WorkBounds& work) {
+  io("read_least", work.read_least);
+  io("read_most", work.read_most);
+  io("write_least", work.write_least);
+  io("write_most", work.write_most);
+  io.optional("flops_least", work.flops_least);
+  io.optional("flops_most", work.flops_most);
+}
+
 void members(auto& io, Verification& verification) {
   io.derived("status", status_of(verification));
   io.require([&](const JsonValue& json) {
@@ -37,6 +46,7 @@ void members(auto& io, Verification& verification) {
   io("outputs", verification.outputs);
   io.text("failure", verification.failure);
   io.unless_empty("worst", verification.worst);
+  io.optional("work", verification.work);
   io.absent("error", "not a finite number");
 }
 

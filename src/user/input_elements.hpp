@@ -1,0 +1,22 @@
+// The inputs of a kernel as its formulas read them.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+
+#include "op/tensor.hpp"
+#include "user/formula.hpp"
+
+namespace roofline {
+
+/// By name; the tensors must outlive them.
+inline std::map<std::string, ElementFormula::Tensor> elements_of(std::span<const HostTensor> inputs) {
+  std::map<std::string, ElementFormula::Tensor> tensors;
+  for (const HostTensor& input : inputs) {
+    tensors[input.spec().name] = {input.spec().elements, [&input](std::int64_t index) { return input[index]; }};
+  }
+  return tensors;
+}
+
+}  // namespace roofline

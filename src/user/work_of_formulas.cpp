@@ -1,0 +1,141 @@
+#include "user/work_of_formulas.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "user/binding.hpp"
+#include "user/input_elements.hpp"
+
+namespace roofline {
+namespace {
+
+/// Evaluations and operations of reductions that take some tenths of a second.
+constexpr std::int64_t kMostElements = std::int64_t{1} << 20;
+constexpr std::int64_t kSampled = std::int64_t{1} << 14;
+constexpr std::int64_t kMostSteps = std::int64_t{1} << 25;
+
+/// What evaluating one output's formula uses.
+struct Used {
+  double flops = 0;
+  double changed = 0;                           ///< elements of the output that differ from what was there
+  std::map<std::string, double> elements = {};  ///< different ones, by input
+};
+
+/// Different elements of each tensor.
+class Reads {
+ public:
+  explicit Reads(std::span<const HostTensor> inputs) {
+    for (const HostTensor& input : inputs)
+      seen_[input.spec().name].resize(static_cast<std::size_t>(input.spec().elements));
+  }
+  void add(const std::vector<std::pair<const std::string*, std::int64_t>>& reads) {
+    for (const auto& [tensor, index] : reads) seen_[*tensor][static_cast<std::size_t>(index)] = true;
+  }
+  void count(Used& used) const {
+    for (const auto& [tensor, seen] : seen_)
+      used.elements[tensor] += static_cast<double>(std::count(seen.begin(), seen.end(), true));
+  }
+
+ private:
+  std::map<std::string, std::vector<bool>> seen_;
+};
+
+/// The element of the k-th of `count` evaluations: all of them, or one somewhere in each of `count` equal parts.
+std::int64_t place_of(std::int64_t k, std::int64_t count, std::int64_t elements) {
+  const std::int64_t part = elements / count;
+  return part <= 1 ? k
+                   : k * part + static_cast<std::int64_t>((static_cast<std::uint64_t>(k) * 0x9E3779B97F4A7C15U >> 33) %
+                                                          static_cast<std::uint64_t>(part));
+}
+
+const HostTensor* find_input(std::span<const HostTensor> inputs, const std::string& name) {
+  const auto found =
+      std::find_if(inputs.begin(), inputs.end(), [&](const HostTensor& input) { return input.spec().name == name; });
+  return found == inputs.end() ? nullptr : &*found;
+}
+
+/// Adds what the formula of `output` uses. An element that keeps its value needs nothing: a border that the kernel
+/// leaves as it is.
+void add_use(Used& used, Reads& reads, const Formula& formula, const TensorSpec& output, const Values& values,
+             std::span<const HostTensor> inputs) {
+  const HostTensor* before = is_read(output.role) ? find_input(inputs, output.name) : nullptr;
+  ElementFormula evaluate(formula, values, elements_of(inputs), output.elements);
+  std::vector<std::pair<const std::string*, std::int64_t>> now;
+  std::map<std::string, std::int64_t> in_place;  // evaluations that use the element at the output's own index
+  std::int64_t place = 0;
+  evaluate.on_read([&](const std::string& tensor, std::int64_t index) { now.emplace_back(&tensor, index); });
+  const std::int64_t count = output.elements <= kMostElements ? output.elements : kSampled;
+  std::int64_t evaluated = 0, changed = 0;
+  double flops = 0;
+  for (; evaluated < count && evaluate.steps() < kMostSteps; ++evaluated) {
+    place = place_of(evaluated, count, output.elements);
+    now.clear();
+    const std::int64_t flops_before = evaluate.flops();
+    const double value = evaluate.bounded(place, 0).value;
+    if (before != nullptr && (*before)[place] == value) continue;
+    ++changed;
+    flops += static_cast<double>(evaluate.flops() - flops_before);
+    if (count == output.elements) {
+      reads.add(now);
+      continue;
+    }
+    std::set<std::string_view> here;
+    for (const auto& [tensor, index] : now) {
+      if (index == place) here.insert(*tensor);
+    }
+    for (const std::string_view tensor : here) ++in_place[std::string(tensor)];
+  }
+  const double each = static_cast<double>(output.elements) / static_cast<double>(evaluated);
+  used.flops += flops * each;
+  used.changed += static_cast<double>(changed) * each;
+  for (const auto& [tensor, times] : in_place)
+    used.elements[tensor] = std::max(used.elements[tensor], static_cast<double>(times) * each);
+}
+
+}  // namespace
+
+WorkBounds work_of_formulas(const KernelSpec& spec, const Workload& workload, std::span<const HostTensor> inputs) {
+  const Values values = values_of({}, workload);
+  WorkBounds bounds;
+  Used used;
+  Reads reads(inputs);
+  bool floating = !spec.expect.formulas.empty(), reduces = false;
+  double outputs = 0;
+  for (const TensorSpec& tensor : tensors_of(spec, workload)) {
+    if (is_read(tensor.role)) bounds.read_most += static_cast<double>(tensor.bytes());
+    if (!is_written(tensor.role)) continue;
+    bounds.write_most += static_cast<double>(tensor.bytes());
+    const auto formula = spec.expect.formulas.find(tensor.name);
+    if (formula == spec.expect.formulas.end()) {
+      // Compared with values from elsewhere, and all of it was written.
+      if (tensor.role == TensorRole::output) bounds.write_least += static_cast<double>(tensor.bytes());
+      floating = false;
+      continue;
+    }
+    const double changed_before = used.changed;
+    add_use(used, reads, formula->second, tensor, values, inputs);
+    const double changed = used.changed - changed_before;
+    bounds.write_least += changed * static_cast<double>(element_size(tensor.dtype));
+    outputs += changed;
+    floating = floating && tensor.dtype < DType::int8;
+    reduces = reduces || formula->second.has_reductions();
+  }
+  reads.count(used);
+  double elements = 0;
+  for (const auto& [name, count] : used.elements) {
+    bounds.read_least += count * static_cast<double>(element_size(find_input(inputs, name)->spec().dtype));
+    elements += count;
+  }
+  if (floating) {
+    bounds.flops_most = used.flops;
+    // A result of k values takes k - 1 operations of two; a formula without reductions says itself what is needed.
+    bounds.flops_least = reduces ? std::clamp(elements - outputs, 0.0, used.flops) : used.flops;
+  }
+  return bounds;
+}
+
+}  // namespace roofline
