@@ -75,7 +75,10 @@ TEST(WorkBounds, AReportNamesTheRowWithBothNumbers) {
   point.workload.label = "saxpy 2^20";
   point.status = PointStatus::ok;
   point.work = stated(2e6, 8e6, 4e6);
-  point.verification = Verification{.passed = true, .checked = 1, .outputs = 1, .work = saxpy_bounds()};
+  Verification& verification = point.verification.emplace();
+  verification.passed = true;
+  verification.checked = verification.outputs = 1;
+  verification.work = saxpy_bounds();
   EXPECT_EQ(mismatch_in(findings(report)), nullptr);
   point.work = stated(20e6, 8e6, 4e6);
   const Findings found = findings(report);
