@@ -2,6 +2,7 @@
 #include "config/kernel_section.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -225,37 +226,54 @@ class KernelReader {
   }
 
   InputFill read_fill(const YamlValue& yaml) {
-    InputFill fill;
-    fill.place = yaml.origin();
-    if (yaml.is_map()) {
-      const std::vector<YamlMember> members = yaml.members("values");
-      require_known(members, {"range", "constant", "npy"}, "values");
-      if (members.size() != 1) yaml.fail("values are one of range, constant and npy");
-      const YamlMember& member = members.front();
-      if (member.key == "npy") {
-        fill.kind = InputFill::Kind::npy;
-        fill.file = read_file_path(member.value, "npy");
-      } else if (member.key == "constant") {
-        fill.kind = InputFill::Kind::constant;
-        fill.low = read_number(member.value, "constant", -1e300);
-      } else {
-        const auto ends = member.value.elements("range");
-        if (ends.size() != 2) member.value.fail("a range is [from, to]");
-        fill.kind = InputFill::Kind::range;
-        fill.low = read_number(ends[0], "range", -1e300);
-        fill.high = read_number(ends[1], "range", fill.low);
-      }
-      return fill;
-    }
+    using Kind = InputFill::Kind;
+    if (yaml.is_map()) return read_described_fill(yaml);
+    InputFill fill{.place = yaml.origin()};
     const std::string given = yaml.text("values");
     if (given == "normal") {
-      fill.kind = InputFill::Kind::normal;
+      fill.kind = Kind::normal;
     } else if (given == "ones" || given == "zeros") {
-      fill.kind = InputFill::Kind::constant;
-      fill.low = given == "ones" ? 1 : 0;
+      fill.kind = Kind::constant;
+      fill.first = Formula(given == "ones" ? "1" : "0", fill.place);
+    } else if (given == "permutation") {
+      fill.kind = Kind::permutation;
     } else if (given != "uniform") {
-      yaml.fail_unknown("values", given, {"uniform", "normal", "ones", "zeros"},
-                        "(or range: [0, 1], constant: 3, npy: x.npy)");
+      yaml.fail_unknown("values", given, {"uniform", "normal", "ones", "zeros", "permutation"},
+                        "(or range: [0, 1], constant: 3, formula: i % 7, npy: x.npy)");
+    }
+    return fill;
+  }
+
+  /// { range: [0, n - 1] }
+  InputFill read_described_fill(const YamlValue& yaml) {
+    using Kind = InputFill::Kind;
+    static const std::map<std::string, Kind> kinds = {{"range", Kind::range},
+                                                      {"sorted", Kind::sorted},
+                                                      {"constant", Kind::constant},
+                                                      {"mask", Kind::mask},
+                                                      {"formula", Kind::formula},
+                                                      {"csr_rows", Kind::csr_rows},
+                                                      {"csr_columns", Kind::csr_columns},
+                                                      {"npy", Kind::npy}};
+    const std::vector<YamlMember> members = yaml.members("values");
+    Keys known;
+    for (const auto& [key, kind] : kinds) known.push_back(key);
+    require_known(members, known, "values");
+    if (members.size() != 1) yaml.fail(fmt::format("values are one of {}", fmt::join(known, ", ")));
+    const auto& [key, name, value] = members.front();
+    InputFill fill{.kind = kinds.at(key), .place = yaml.origin()};
+    if (fill.kind == Kind::npy) {
+      fill.file = read_file_path(value, key);
+    } else if (fill.kind == Kind::csr_columns) {
+      fill.rows = value.text(key);
+    } else if (fill.kind == Kind::range || fill.kind == Kind::sorted || fill.kind == Kind::csr_rows) {
+      const auto two = value.elements(key);
+      if (two.size() != 2)
+        value.fail(fill.kind == Kind::csr_rows ? "csr_rows are [non-zeros, columns]" : "a range is [from, to]");
+      fill.first = read_formula(two[0], key);
+      fill.second = read_formula(two[1], key);
+    } else {
+      fill.first = read_formula(value, key);
     }
     return fill;
   }
@@ -500,9 +518,9 @@ class KernelReader {
       }
       for (const BufferSpec& buffer : spec_.buffers) {
         if (buffer.workspace) continue;
-        if (buffer_has_type_[buffer.name] || !buffer.size.empty()) {
-          buffer.place.fail(
-              fmt::format("'{}' has the type and the size that {} gives it", buffer.name, spec_.like->name()));
+        if (buffer_has_type_[buffer.name] || !buffer.size.empty() || buffer.fill.place.line > 0) {
+          buffer.place.fail(fmt::format("'{}' has the type, the size and the values that {} gives it", buffer.name,
+                                        spec_.like->name()));
         }
       }
       return;
@@ -565,6 +583,10 @@ class KernelReader {
     spec_.work.write.require_known(shape);
     std::vector<std::string> elements = shape;
     elements.emplace_back("i");
+    for (const BufferSpec& buffer : spec_.buffers) {
+      buffer.fill.first.require_known(buffer.fill.kind == InputFill::Kind::formula ? elements : shape);
+      buffer.fill.second.require_known(shape);
+    }
     elements.insert(elements.end(), inputs.begin(), inputs.end());
     for (const auto& [output, formula] : spec_.expect.formulas) formula.require_known(elements, inputs);
     for (const StepSpec& step : spec_.steps) check_step(step, configured);

@@ -307,6 +307,23 @@ workloads:
         self.assertIn("suite.yaml:11:34: ", row["reason"])
         self.assertIn("x[1000]", row["reason"])
 
+    def test_generated_inputs_are_what_formulas_can_check(self):
+        gather = self.reduction("for (int64_t j = 0; j < n; ++j) r[p[j]] = m[j] + f[j];",
+                                "const int32_t* p, const uint8_t* m, const int64_t* f, int64_t* r, int64_t n",
+                                ["input: p, dtype: int32, size: n, values: permutation",
+                                 "input: m, dtype: uint8, size: n, values: { mask: 0.25 }",
+                                 "input: f, dtype: int64, size: n, values: { formula: 'i % 7' }",
+                                 "output: r, dtype: int64, size: n"],
+                                "sum((p == i) * (m + f))", {"n": 3000})
+        row, = self.rows(gather)
+        self.assertEqual(row["status"], "ok", row.get("reason"))
+        self.refused(gather.replace("dtype: int32, size: n, values", "dtype: uint8, size: n, values"),
+                     "suite.yaml:7:52: ", "2999", "uint8")
+        row, = self.rows(gather.replace("i % 7", "i / 7"), code=1)
+        self.assertIn("suite.yaml:9:", row["reason"])
+        self.refused(gather.replace("permutation", "permuted"), "suite.yaml:7:", "'permutation'")
+        self.refused(gather.replace("{ mask: 0.25 }", "{ mask: 0.25, range: [0, 1] }"), "suite.yaml:8:", "one of")
+
     def test_buffers_of_every_type_of_c(self):
         types = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "uint16": "uint16_t", "int32": "int32_t",
                  "uint32": "uint32_t", "int64": "int64_t", "uint64": "uint64_t", "fp32": "float", "fp64": "double",
