@@ -494,6 +494,23 @@ class GoesWrong(OwnKernels):
                 self.assertIn(right, good)
                 self.refused(good.replace(right, wrong, 1), "suite.yaml:", message)
 
+    def test_a_kernel_that_no_workload_names_is_a_note(self):
+        def with_spare(**changes):
+            spare = "  spare:\n" + KERNEL.format(source="scale.c", entry="scale") + "    expect: { y: 2*x }\n"
+            for right, wrong in changes.items():
+                spare = spare.replace(right, wrong)
+            return self.kernel().replace("workloads:", spare + "workloads:")
+        done = self.analyze(with_spare())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads(done.stdout)["data"]
+        self.assertEqual([row["workload"] for row in report["results"]], ["scale"])
+        self.assertEqual(len([note for note in report["notes"] if "'spare'" in note]), 1)
+        self.assertEqual(len([note for note in report["notes"] if "'scale'" in note]), 0)
+        for changes, message in [({"fp32": "fp33"}, "'fp33'"), ({"2*x": "2*x)"}, "suite.yaml:20:"), ({"2*x": "\"z[i]\""}, "'z'"),
+                                 ({"entry": "entries"}, "'entries'"), ({"scale.c": "scala.c"}, "'scala.c'")]:
+            with self.subTest(message):
+                self.refused(with_spare(**changes), "suite.yaml:", message)
+
     def test_ops_keep_their_names(self):
         self.refused(self.kernel().replace("  scale:", "  relu:").replace("kernel: scale", "kernel: relu"),
                      "suite.yaml:3:3: ", "'relu'")
