@@ -144,6 +144,7 @@ class KernelReader {
 
   void read_source(const YamlValue& yaml) {
     spec_.source = read_file_path(yaml, "source");
+    spec_.source_name = yaml.text("source");
     const auto kind = source_kind(spec_.source);
     if (!kind) {
       yaml.fail(

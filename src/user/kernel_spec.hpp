@@ -145,6 +145,7 @@ enum class CudaCompiler : std::uint8_t { automatic, nvrtc, nvcc };
 struct KernelSpec {
   std::string name;
   std::filesystem::path source;
+  std::string source_name;  ///< the source as the suite writes it
   SourceKind kind = SourceKind::c;
   CudaCompiler compiler = CudaCompiler::automatic;
   std::vector<std::string> options;

@@ -414,8 +414,18 @@ workloads:
 class GoesWrong(OwnKernels):
     def test_a_compilers_message_comes_as_it_is(self):
         row = self.row(SCALE.replace("factor *", "factr *"), code=1)
-        self.assertIn("scale.c:3", row["reason"])
-        self.assertIn("factr", row["reason"])
+        self.assertRegex(row["reason"], r"(?m)^scale\.c:3:\d+: error: .*factr")
+        self.assertRegex(row["reason"], r"(?m)^ .*\^")
+        self.assertNotIn(str(self.folder.resolve()), row["reason"])
+        (self.folder / "sources").mkdir()
+        self.write("sources/part.h", "int part(void) { return wrong; }\n")
+        done = self.run_tool("analyze", self.write("suite.yaml", self.kernel("#include \"part.h\"\n" + SCALE, name="sources/scale.c")),
+                             "--device", self.device, "--machine", self.machine, "--max-time", "0.01", "-o", self.folder / "failed")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        reason = json.loads((self.folder / "failed" / "report.json").read_text())["results"][0]["reason"]
+        self.assertRegex(reason, r"(?m)^sources/part\.h:1:\d+: error: ")
+        for line in reason.splitlines()[1:]:
+            self.assertIn(line.rstrip() + "\n", done.stdout)
 
     def test_arguments_of_the_wrong_type_do_not_compile(self):
         row = self.row(SCALE.replace("const float* x", "const double* x"), code=1)
