@@ -303,6 +303,9 @@ Report begin_report(const Suite& suite, const Machine& machine, const AnalyzeOpt
   report.invocation.started_at = utc_now();
   report.machine = machine;
   report.notes = options.notes;
+  for (const std::string& kernel : suite.unused_kernels) {
+    report.notes.push_back(fmt::format("Kernel '{}' of the suite was not run: no workload names it", kernel));
+  }
   report.complete = false;
   report.rows_planned = static_cast<std::int64_t>(suite.entries.size());
   return report;

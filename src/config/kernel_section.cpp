@@ -2,6 +2,7 @@
 #include "config/kernel_section.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -60,14 +61,15 @@ double read_number(const YamlValue& yaml, std::string_view what, double minimum)
 /// Reads one kernel. Formulas are checked when all of it is known.
 class KernelReader {
  public:
-  KernelReader(const YamlMember& member, fs::path folder, std::vector<std::string> extents)
-      : yaml_(member.value), folder_(std::move(folder)) {
+  /// `extents`: the names of its shape; nothing where no workload has one.
+  KernelReader(const YamlMember& member, fs::path folder, std::optional<Keys> extents)
+      : yaml_(member.value), folder_(std::move(folder)), has_shape_(extents.has_value()) {
     spec_.name = read_identifier(member.name, "the kernel's name");
     if (find_op(spec_.name) != nullptr) {
       member.name.fail(fmt::format(
           "'{0}' is an op of roofline's: choose another name (and 'like: {0}' to compare with it)", spec_.name));
     }
-    spec_.extents = std::move(extents);
+    if (extents) spec_.extents = *std::move(extents);
     spec_.place = member.name.origin();
   }
 
@@ -142,6 +144,7 @@ class KernelReader {
 
   void read_source(const YamlValue& yaml) {
     spec_.source = read_file_path(yaml, "source");
+    spec_.source_name = yaml.text("source");
     const auto kind = source_kind(spec_.source);
     if (!kind) {
       yaml.fail(
@@ -225,37 +228,54 @@ class KernelReader {
   }
 
   InputFill read_fill(const YamlValue& yaml) {
-    InputFill fill;
-    fill.place = yaml.origin();
-    if (yaml.is_map()) {
-      const std::vector<YamlMember> members = yaml.members("values");
-      require_known(members, {"range", "constant", "npy"}, "values");
-      if (members.size() != 1) yaml.fail("values are one of range, constant and npy");
-      const YamlMember& member = members.front();
-      if (member.key == "npy") {
-        fill.kind = InputFill::Kind::npy;
-        fill.file = read_file_path(member.value, "npy");
-      } else if (member.key == "constant") {
-        fill.kind = InputFill::Kind::constant;
-        fill.low = read_number(member.value, "constant", -1e300);
-      } else {
-        const auto ends = member.value.elements("range");
-        if (ends.size() != 2) member.value.fail("a range is [from, to]");
-        fill.kind = InputFill::Kind::range;
-        fill.low = read_number(ends[0], "range", -1e300);
-        fill.high = read_number(ends[1], "range", fill.low);
-      }
-      return fill;
-    }
+    using Kind = InputFill::Kind;
+    if (yaml.is_map()) return read_described_fill(yaml);
+    InputFill fill{.place = yaml.origin()};
     const std::string given = yaml.text("values");
     if (given == "normal") {
-      fill.kind = InputFill::Kind::normal;
+      fill.kind = Kind::normal;
     } else if (given == "ones" || given == "zeros") {
-      fill.kind = InputFill::Kind::constant;
-      fill.low = given == "ones" ? 1 : 0;
+      fill.kind = Kind::constant;
+      fill.first = Formula(given == "ones" ? "1" : "0", fill.place);
+    } else if (given == "permutation") {
+      fill.kind = Kind::permutation;
     } else if (given != "uniform") {
-      yaml.fail_unknown("values", given, {"uniform", "normal", "ones", "zeros"},
-                        "(or range: [0, 1], constant: 3, npy: x.npy)");
+      yaml.fail_unknown("values", given, {"uniform", "normal", "ones", "zeros", "permutation"},
+                        "(or range: [0, 1], constant: 3, formula: i % 7, npy: x.npy)");
+    }
+    return fill;
+  }
+
+  /// { range: [0, n - 1] }
+  InputFill read_described_fill(const YamlValue& yaml) {
+    using Kind = InputFill::Kind;
+    static const std::map<std::string, Kind> kinds = {{"range", Kind::range},
+                                                      {"sorted", Kind::sorted},
+                                                      {"constant", Kind::constant},
+                                                      {"mask", Kind::mask},
+                                                      {"formula", Kind::formula},
+                                                      {"csr_rows", Kind::csr_rows},
+                                                      {"csr_columns", Kind::csr_columns},
+                                                      {"npy", Kind::npy}};
+    const std::vector<YamlMember> members = yaml.members("values");
+    Keys known;
+    for (const auto& [key, kind] : kinds) known.push_back(key);
+    require_known(members, known, "values");
+    if (members.size() != 1) yaml.fail(fmt::format("values are one of {}", fmt::join(known, ", ")));
+    const auto& [key, name, value] = members.front();
+    InputFill fill{.kind = kinds.at(key), .place = yaml.origin()};
+    if (fill.kind == Kind::npy) {
+      fill.file = read_file_path(value, key);
+    } else if (fill.kind == Kind::csr_columns) {
+      fill.rows = value.text(key);
+    } else if (fill.kind == Kind::range || fill.kind == Kind::sorted || fill.kind == Kind::csr_rows) {
+      const auto two = value.elements(key);
+      if (two.size() != 2)
+        value.fail(fill.kind == Kind::csr_rows ? "csr_rows are [non-zeros, columns]" : "a range is [from, to]");
+      fill.first = read_formula(two[0], key);
+      fill.second = read_formula(two[1], key);
+    } else {
+      fill.first = read_formula(value, key);
     }
     return fill;
   }
@@ -318,6 +338,7 @@ class KernelReader {
   void add_extents_of_op() {
     spec_.extents.clear();
     for (const ShapeParameter& parameter : spec_.like->parameters()) spec_.extents.push_back(parameter.name);
+    has_shape_ = true;
     if (spec_.dtypes.empty()) spec_.dtypes = {DType::fp32};
   }
 
@@ -500,9 +521,9 @@ class KernelReader {
       }
       for (const BufferSpec& buffer : spec_.buffers) {
         if (buffer.workspace) continue;
-        if (buffer_has_type_[buffer.name] || !buffer.size.empty()) {
-          buffer.place.fail(
-              fmt::format("'{}' has the type and the size that {} gives it", buffer.name, spec_.like->name()));
+        if (buffer_has_type_[buffer.name] || !buffer.size.empty() || buffer.fill.place.line > 0) {
+          buffer.place.fail(fmt::format("'{}' has the type, the size and the values that {} gives it", buffer.name,
+                                        spec_.like->name()));
         }
       }
       return;
@@ -534,6 +555,15 @@ class KernelReader {
     }
   }
 
+  /// Of a kernel without a shape, any name may be an extent.
+  void require_names(const Formula& formula, Keys values, const Keys& tensors = {}) const {
+    if (!has_shape_) {
+      const Keys names = formula.names();
+      values.insert(values.end(), names.begin(), names.end());
+    }
+    formula.require_known(values, tensors);
+  }
+
   /// Every name in every formula is that of something.
   void check_names() {
     std::set<std::string> seen;
@@ -558,15 +588,19 @@ class KernelReader {
     std::vector<std::string> configured = shape;
     for (const DefineSpec& define : spec_.defines) configured.push_back(define.name);
     for (const BufferSpec& buffer : spec_.buffers)
-      buffer.size.require_known(buffer.workspace ? with_threads(configured) : shape);
-    for (const auto& [pipe, formula] : spec_.work.flops) formula.require_known(shape);
-    for (const auto& [pipe, formula] : spec_.work.uncounted) formula.require_known(shape);
-    spec_.work.read.require_known(shape);
-    spec_.work.write.require_known(shape);
+      require_names(buffer.size, buffer.workspace ? with_threads(configured) : shape);
+    for (const auto& [pipe, formula] : spec_.work.flops) require_names(formula, shape);
+    for (const auto& [pipe, formula] : spec_.work.uncounted) require_names(formula, shape);
+    require_names(spec_.work.read, shape);
+    require_names(spec_.work.write, shape);
     std::vector<std::string> elements = shape;
     elements.emplace_back("i");
+    for (const BufferSpec& buffer : spec_.buffers) {
+      require_names(buffer.fill.first, buffer.fill.kind == InputFill::Kind::formula ? elements : shape);
+      require_names(buffer.fill.second, shape);
+    }
     elements.insert(elements.end(), inputs.begin(), inputs.end());
-    for (const auto& [output, formula] : spec_.expect.formulas) formula.require_known(elements, inputs);
+    for (const auto& [output, formula] : spec_.expect.formulas) require_names(formula, elements, inputs);
     for (const StepSpec& step : spec_.steps) check_step(step, configured);
   }
 
@@ -578,7 +612,7 @@ class KernelReader {
   void check_step(const StepSpec& step, std::vector<std::string> names) const {
     const auto check = [&](const std::vector<Extent3>& extents) {
       for (const Extent3& extent : extents) {
-        for (const Formula& formula : extent) formula.require_known(names);
+        for (const Formula& formula : extent) require_names(formula, names);
       }
     };
     check(step.launch.block);
@@ -586,24 +620,25 @@ class KernelReader {
     check(step.launch.grid);
     if (spec_.device() == DeviceKind::cuda) names.insert(names.end(), {"grid", "grid_y", "grid_z"});
     check(step.launch.cluster);
-    for (const Formula& formula : step.launch.shared) formula.require_known(names);
+    for (const Formula& formula : step.launch.shared) require_names(formula, names);
     if (spec_.device() == DeviceKind::cuda) names.emplace_back("shared");
     names = with_threads(std::move(names));
     for (const ArgumentSpec& argument : step.arguments) {
-      if (const auto* pointer = std::get_if<PointerSpec>(&argument.value)) pointer->offset.require_known(names);
-      if (const auto* scalar = std::get_if<ScalarSpec>(&argument.value)) scalar->value.require_known(names);
+      if (const auto* pointer = std::get_if<PointerSpec>(&argument.value)) require_names(pointer->offset, names);
+      if (const auto* scalar = std::get_if<ScalarSpec>(&argument.value)) require_names(scalar->value, names);
       if (const auto* structure = std::get_if<StructSpec>(&argument.value)) {
-        for (const ScalarSpec& field : structure->fields) field.value.require_known(names);
+        for (const ScalarSpec& field : structure->fields) require_names(field.value, names);
       }
       if (const auto* map = std::get_if<TensorMapSpec>(&argument.value)) {
         for (const Formula* formula : {&map->rows, &map->columns, &map->box_rows, &map->box_columns})
-          formula->require_known(names);
+          require_names(*formula, names);
       }
     }
   }
 
   YamlValue yaml_;
   fs::path folder_;
+  bool has_shape_;
   KernelSpec spec_;
   std::optional<TritonEntry> triton_;
   std::map<std::string, bool> buffer_has_type_;
@@ -611,14 +646,14 @@ class KernelReader {
   std::vector<std::pair<std::string, YamlValue>> used_;
 };
 
-/// The names that the shapes of a kernel's workloads have, in the order of the file.
-std::vector<std::string> extents_of(const std::string& kernel, const YamlValue& workloads) {
-  std::vector<std::string> names;
+/// The names that the shapes of a kernel's workloads have, in the order of the file; nothing where no workload runs it.
+std::optional<Keys> extents_of(const std::string& kernel, const YamlValue& workloads) {
+  std::optional<Keys> names;
   const auto add = [&](const YamlValue& shapes) {
     for (const YamlValue& shape : shapes.elements("shape")) {
       for (const YamlMember& extent : shape.members("shape")) {
-        if (std::find(names.begin(), names.end(), extent.key) != names.end()) continue;
-        names.push_back(read_identifier(extent.name, "an extent"));
+        if (std::find(names->begin(), names->end(), extent.key) != names->end()) continue;
+        names->push_back(read_identifier(extent.name, "an extent"));
       }
     }
   };
@@ -626,6 +661,7 @@ std::vector<std::string> extents_of(const std::string& kernel, const YamlValue& 
     const std::vector<YamlMember> members = workload.members("a workload");
     const YamlMember* named = find_member(members, "kernel");
     if (named == nullptr || named->value.text("kernel") != kernel) continue;
+    if (!names) names.emplace();
     if (const YamlMember* shape = find_member(members, "shape")) add(shape->value);
     for (const char* device : {"cpu", "cuda"}) {
       const YamlMember* changes = find_member(members, device);
@@ -635,6 +671,19 @@ std::vector<std::string> extents_of(const std::string& kernel, const YamlValue& 
     }
   }
   return names;
+}
+
+/// A kernel that no workload runs has the shapes of one that must equal it (`same_as`).
+std::optional<Keys> extents_of_compared(const std::string& kernel, const std::vector<YamlMember>& kernels,
+                                        const YamlValue& workloads) {
+  for (const YamlMember& other : kernels) {
+    if (!other.value.is_map()) continue;
+    const std::vector<YamlMember> keys = other.value.members("a kernel");
+    const YamlMember* same_as = find_member(keys, "same_as");
+    if (same_as == nullptr || same_as->value.text("same_as") != kernel) continue;
+    if (std::optional<Keys> extents = extents_of(other.key, workloads)) return extents;
+  }
+  return std::nullopt;
 }
 
 /// Before anything is read that follows from shapes: the kernels that workloads name are there.
@@ -659,18 +708,12 @@ SuiteKernels read_kernels(const YamlValue& yaml, const YamlValue& workloads) {
   const std::vector<YamlMember> members = yaml.members("kernels");
   require_kernels(members, workloads);
   for (const YamlMember& member : members) {
-    std::vector<std::string> extents = extents_of(member.key, workloads);
-    // A kernel that only says what is right for another one has the other one's shapes.
-    for (const YamlMember& other : members) {
-      if (!extents.empty()) break;
-      if (!other.value.is_map()) continue;
-      const std::vector<YamlMember> keys = other.value.members("a kernel");
-      const YamlMember* same_as = find_member(keys, "same_as");
-      if (same_as != nullptr && same_as->value.text("same_as") == member.key)
-        extents = extents_of(other.key, workloads);
-    }
+    std::optional<Keys> extents = extents_of(member.key, workloads);
+    if (!extents) extents = extents_of_compared(member.key, members, workloads);
+    SuiteKernel& kernel = kernels[member.key];
+    kernel.used = extents.has_value();
     KernelReader reader(member, folder.empty() ? fs::current_path() : fs::absolute(folder), std::move(extents));
-    kernels[member.key].spec = std::make_shared<const KernelSpec>(reader.read());
+    kernel.spec = std::make_shared<const KernelSpec>(reader.read());
   }
   for (auto& [name, kernel] : kernels) {
     if (kernel.spec->like != nullptr) continue;

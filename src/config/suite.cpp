@@ -81,14 +81,14 @@ Suite parse_suite(const std::string& text, const std::string& path, DeviceKind d
     if (find(required) == nullptr) root.fail("a suite needs '" + std::string(required) + "'");
   }
 
-  Suite suite{
-      .name = read_name(*find("name")), .description = {}, .path = path, .text = text, .entries = {}, .own_ops = {}};
+  Suite suite{.name = read_name(*find("name")), .description = {}, .path = path, .text = text, .entries = {}};
   if (const YamlValue* description = find("description")) suite.description = description->text("description");
   const YamlValue* defaults = find("defaults");
   const YamlValue* kernels_section = find("kernels");
   const SuiteKernels kernels = kernels_section ? read_kernels(*kernels_section, *find("workloads")) : SuiteKernels{};
   for (const auto& [name, kernel] : kernels) {
     if (kernel.op) suite.own_ops.push_back(kernel.op);
+    if (!kernel.used) suite.unused_kernels.push_back(name);
   }
   const auto specs = read_workloads(*find("workloads"), defaults ? read_defaults(*defaults) : EntrySettings{}, kernels);
   suite.entries = expand_all(specs, device);

@@ -41,6 +41,7 @@ struct Suite {
   std::string text;
   std::vector<SuiteEntry> entries;
   std::vector<std::shared_ptr<const Op>> own_ops = {};  ///< of its `kernels`: entries point to them
+  std::vector<std::string> unused_kernels = {};         ///< of its `kernels`, which no workload needs
 };
 
 /// Parses and validates a suite for devices of that kind. What it says for other kinds of device is

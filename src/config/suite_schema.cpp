@@ -125,16 +125,22 @@ constexpr std::string_view kSuite = R"json({
     "npy": {
       "type": "object", "properties": {"npy": {"type": "string"}}, "required": ["npy"], "additionalProperties": false
     },
+    "two_formulas": {"type": "array", "items": {"$ref": "#/$defs/formula"}, "minItems": 2, "maxItems": 2},
     "values": {
-      "description": "What is read holds this before the first launch. Default: uniform in [-1, 1].",
+      "description": "What is read holds this before the first launch (docs/your-kernels.md, Values). Default: uniform in [-1, 1].",
       "anyOf": [
-        {"enum": ["uniform", "normal", "ones", "zeros"]},
+        {"enum": ["uniform", "normal", "ones", "zeros", "permutation"]},
         {"$ref": "#/$defs/npy"},
         {
           "type": "object", "additionalProperties": false, "minProperties": 1, "maxProperties": 1,
           "properties": {
-            "range": {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2},
-            "constant": {"type": "number"}
+            "range": {"$ref": "#/$defs/two_formulas", "description": "Uniform in [from, to); whole numbers of [from, to] for integer types."},
+            "sorted": {"$ref": "#/$defs/two_formulas", "description": "The same, ascending."},
+            "constant": {"$ref": "#/$defs/formula"},
+            "formula": {"$ref": "#/$defs/formula", "description": "Of the index i: i % 7."},
+            "mask": {"$ref": "#/$defs/formula", "description": "1 with this probability, else 0."},
+            "csr_rows": {"$ref": "#/$defs/two_formulas", "description": "Row pointers of a random sparse matrix: [non-zeros, columns]."},
+            "csr_columns": {"type": "string", "description": "Column indices of the matrix whose row pointers are this buffer."}
           }
         }
       ]

@@ -13,8 +13,10 @@ namespace roofline {
 class SuiteOp : public Op {
  public:
   /// Initialises the elements of tensor `t` (an index into tensors()); the tensor may be the start of the whole
-  /// one.
+  /// one if start_repeats().
   virtual void fill(const Workload& workload, std::size_t t, std::uint64_t seed, HostTensor& tensor) const = 0;
+  /// Whether the start of tensor `t`, repeated, can stand for the whole one where only launches are counted.
+  virtual bool start_repeats(std::size_t t) const = 0;
 
   /// False: there is no reference. Guard zones and inputs are checked nevertheless.
   virtual bool has_reference() const = 0;

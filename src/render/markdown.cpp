@@ -45,11 +45,17 @@ void append_sweeps_and_notes(std::string& text, const Machine& machine) {
 }
 
 void append_reasons(std::string& text, const Report& report) {
+  constexpr std::size_t kMostLines = 100;
   std::string reasons;
   for (const Point& point : report.points) {
     if (point.reason.empty()) continue;
+    const std::vector<std::string> lines = clean_lines(point.reason, kMostLines);
     reasons += fmt::format("- {}: {}: {}\n", escape_markdown(point_name(point)), to_string(point.status),
-                           escape_markdown(point.reason));
+                           escape_markdown(lines.front()));
+    // What follows is a compiler's output: an indented block of code within the item.
+    if (lines.size() > 1) reasons += '\n';
+    for (std::size_t i = 1; i < lines.size(); ++i) reasons += lines[i].empty() ? "\n" : "      " + lines[i] + '\n';
+    if (lines.size() > 1) reasons += '\n';
   }
   if (!reasons.empty()) text += "\nNot timed:\n\n" + reasons;
 }

@@ -111,6 +111,27 @@ std::string clean_line(std::string_view text) {
   return result;
 }
 
+std::vector<std::string> clean_lines(std::string_view text, std::size_t most) {
+  std::vector<std::string> lines;
+  std::size_t left_out = 0;
+  std::size_t at = 0;
+  do {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    std::string_view rest = text.substr(at, end - at);
+    at = end + 1;
+    if (lines.size() == most && ++left_out > 0) continue;
+    std::string& line = lines.emplace_back();
+    for (CodePoint point; !rest.empty(); rest.remove_prefix(point.bytes)) {
+      point = decode(rest);
+      if (turns_direction(point.value) || point.value == '\r') continue;
+      line += is_space(point.value) ? " " : clean(rest.substr(0, point.bytes));
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+  } while (at < text.size());
+  if (left_out > 0) lines.push_back("[" + std::to_string(left_out) + " more lines]");
+  return lines;
+}
+
 int display_width(std::string_view text) {
   int width = 0;
   while (!text.empty()) {

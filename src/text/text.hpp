@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace roofline {
 
@@ -14,6 +15,11 @@ std::string clean(std::string_view text);
 /// The same on one line: any white space becomes one space, and characters that reverse the text direction are
 /// dropped.
 std::string clean_line(std::string_view text);
+
+/// The lines of a text, each as clean_line() makes it but with its blanks: for the output of compilers, whose marks
+/// stand below the code. A tab is one blank. Of more than `most` lines the first ones, and a line with the number of
+/// the others.
+std::vector<std::string> clean_lines(std::string_view text, std::size_t most);
 
 /// Columns that valid UTF-8 takes in a terminal: 2 for East Asian wide characters and emoji, 0 for combining marks.
 int display_width(std::string_view text);

@@ -376,6 +376,7 @@ BoundKernel bind_kernel(const KernelSpec& spec, const Configuration& configurati
 CompileRequest compile_request(const KernelSpec& spec, const Configuration& configuration,
                                const std::string& architecture) {
   CompileRequest request{.source = spec.source,
+                         .name = spec.source_name,
                          .kind = spec.kind,
                          .compiler = spec.compiler,
                          .architecture = {},

@@ -271,8 +271,32 @@ std::vector<std::string> preprocessor_options(const CompileRequest& request) {
   return options;
 }
 
+/// Replaces a path, or the start of paths, by another name. Not within longer words: "/a/" stands in "/b/a/" too.
+void rename_paths(std::string& text, const std::string& path, const std::string& name) {
+  const auto continues = [](char c) { return is_in_name(c) || c == '/' || c == '.' || c == '-'; };
+  for (std::size_t at = 0; (at = text.find(path, at)) != std::string::npos;) {
+    if (at > 0 && continues(text[at - 1])) {
+      at += path.size();
+      continue;
+    }
+    text.replace(at, path.size(), name);
+    at += name.size();
+  }
+}
+
+/// A compiler names the source, and what it includes from its folder, by the absolute paths that it was given.
+std::string with_names_of_suite(std::string output, const CompileRequest& request) {
+  const fs::path folder = request.source.parent_path();
+  if (request.name.empty() || folder == folder.root_path()) return output;
+  rename_paths(output, request.source.string(), request.name);
+  rename_paths(output, (folder / "").string(), (fs::path(request.name).parent_path() / "").string());
+  return output;
+}
+
+/// The compiler's own lines follow the first one.
 [[noreturn]] void fail(const CompileRequest& request, const std::string& message) {
-  throw Error(fmt::format("{} does not compile:\n{}", request.source.string(), message));
+  throw Error(fmt::format("{} does not compile:\n{}", request.name.empty() ? request.source.string() : request.name,
+                          with_names_of_suite(message, request)));
 }
 
 void run_or_fail(const CompileRequest& request, const std::vector<std::string>& command) {
@@ -287,9 +311,10 @@ void compile_for_host(const CompileRequest& request, const fs::path& out) {
   // An #include has no escapes: such a file is included by the command line.
   const bool quoted = name.find('"') != std::string::npos;
   const bool has_source = request.kind != SourceKind::shared_library;
-  const std::string source = !has_source ? ""
-                                         : fmt::format("{}#line 1 \"(the call of the kernel)\"\n",
-                                                       quoted ? "" : fmt::format("#include \"{}\"\n", name));
+  const std::string source = !has_source
+                                 ? ""
+                                 : fmt::format("#line 1 \"(the suite)\"\n{}#line 1 \"(the call of the kernel)\"\n",
+                                               quoted ? "" : fmt::format("#include \"{}\"\n", name));
   write_file(text.path(), request.prologue + source + request.epilogue);
   std::vector<std::string> command = host_compiler(request.kind);
   // Nobody replaces a function of the library: calls within it are direct and can be inlined, as in a program.

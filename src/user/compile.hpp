@@ -17,6 +17,7 @@ inline constexpr FileLimit kSourceLimit{std::uint64_t{64} << 20, "source text"};
 /// What is compiled: the same for two configurations whose difference the compiler doesn't see.
 struct CompileRequest {
   std::filesystem::path source;
+  std::string name = {};  ///< of the source in messages, as the suite writes it; empty: its path
   SourceKind kind = SourceKind::c;
   CudaCompiler compiler = CudaCompiler::automatic;
   std::string architecture;  ///< "sm_90" for CUDA

@@ -35,13 +35,26 @@ std::optional<ScalarType> parse_scalar_type(std::string_view text);
 std::vector<std::string> scalar_type_names();
 std::size_t scalar_size(ScalarType type);
 
-/// What an input holds before the first launch.
+/// What an input holds before the first launch (input_values.hpp).
 struct InputFill {
-  enum class Kind : std::uint8_t { uniform, normal, constant, range, npy };
+  enum class Kind : std::uint8_t {
+    uniform,      ///< in [-1, 1]; integers: over their type
+    normal,       ///< mean 0, standard deviation 1
+    constant,     ///< `first`
+    range,        ///< uniform in [first, second); integers: the whole numbers of [first, second]
+    sorted,       ///< the same, ascending
+    mask,         ///< 1 with the probability `first`, else 0
+    permutation,  ///< of 0 … size - 1
+    formula,      ///< `first`, of the index i
+    csr_rows,     ///< row pointers of a sparse matrix with `first` non-zeros and `second` columns
+    csr_columns,  ///< column indices of the matrix whose row pointers are in `rows`
+    npy           ///< the contents of `file`
+  };
   Kind kind = Kind::uniform;
-  double low = -1, high = 1;   ///< range: uniform in [low, high); constant: `low`
-  std::filesystem::path file;  ///< npy
-  Place place;
+  Formula first = {}, second = {};
+  std::string rows = {};
+  std::filesystem::path file = {};
+  Place place = {};
 };
 
 /// Memory that a kernel works on. Workspaces are not verified; they keep their contents between launches.
@@ -132,6 +145,7 @@ enum class CudaCompiler : std::uint8_t { automatic, nvrtc, nvcc };
 struct KernelSpec {
   std::string name;
   std::filesystem::path source;
+  std::string source_name;  ///< the source as the suite writes it
   SourceKind kind = SourceKind::c;
   CudaCompiler compiler = CudaCompiler::automatic;
   std::vector<std::string> options;

@@ -13,6 +13,7 @@
 #include "user/binding.hpp"
 #include "user/compile.hpp"
 #include "user/cuda_kernel.hpp"
+#include "user/input_values.hpp"
 
 namespace roofline {
 namespace {
@@ -210,7 +211,9 @@ std::vector<Implementation> user_implementations(const std::shared_ptr<const Ker
 void check_bindings(const KernelSpec& spec, const Workload& workload) {
   const std::vector<TensorSpec> tensors = kernel_tensors(spec, workload);
   for (const Configuration& configuration : configurations(spec)) bind_kernel(spec, configuration, workload, tensors);
+  if (spec.like != nullptr) return;
   check_expectation(spec, workload, tensors);
+  check_input_values(spec, workload, tensors);
 }
 
 }  // namespace roofline

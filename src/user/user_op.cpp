@@ -6,102 +6,20 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <map>
-#include <numbers>
 
 #include "device/device.hpp"
-#include "op/host_parallel.hpp"
 #include "op/sampling.hpp"
 #include "op/tolerance.hpp"
 #include "user/binding.hpp"
 #include "user/input_elements.hpp"
+#include "user/input_values.hpp"
 #include "user/npy.hpp"
 #include "user/user_implementation.hpp"
 #include "user/work_of_formulas.hpp"
 
 namespace roofline {
 namespace {
-
-/// splitmix64 of a counter: any element on its own.
-double uniform(std::uint64_t seed, std::uint64_t index) {
-  std::uint64_t x = seed + 0x9E3779B97F4A7C15U * (index + 1);
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
-  x ^= x >> 31;
-  return static_cast<double>(x >> 11) * 0x1p-53;
-}
-
-/// Box and Muller.
-double normal(std::uint64_t seed, std::uint64_t index) {
-  const double radius = std::sqrt(-2 * std::log(1 - uniform(seed, 2 * index)));
-  return radius * std::cos(2 * std::numbers::pi * uniform(seed, 2 * index + 1));
-}
-
-template <typename T>
-void put(HostTensor& tensor, std::int64_t index, T value) {
-  std::memcpy(tensor.bytes().data() + index * static_cast<std::int64_t>(sizeof(T)), &value, sizeof(T));
-}
-
-template <typename T>
-T nearest_integer(double value) {
-  // The largest of 64 bits are no doubles.
-  constexpr double kLow = std::max(static_cast<double>(std::numeric_limits<T>::min()), -0x1p53);
-  constexpr double kHigh = std::min(static_cast<double>(std::numeric_limits<T>::max()), 0x1p53);
-  return static_cast<T>(std::clamp(std::nearbyint(value), kLow, kHigh));
-}
-
-/// Stores one element, rounded to the tensor's type.
-void store(HostTensor& tensor, std::int64_t index, double value) {
-  switch (tensor.spec().dtype) {
-    case DType::fp64:
-      return put(tensor, index, value);
-    case DType::fp32:
-    case DType::tf32:
-      return put(tensor, index, static_cast<float>(value));
-    case DType::fp16:
-      return put(tensor, index, to_fp16(value));
-    case DType::bf16:
-      return put(tensor, index, to_bf16(value));
-    case DType::fp8:
-      return put(tensor, index, to_fp8(value));
-    case DType::int8:
-      return put(tensor, index, nearest_integer<std::int8_t>(value));
-    case DType::int32:
-      return put(tensor, index, nearest_integer<std::int32_t>(value));
-    case DType::uint8:
-      return put(tensor, index, nearest_integer<std::uint8_t>(value));
-    case DType::int16:
-      return put(tensor, index, nearest_integer<std::int16_t>(value));
-    case DType::uint16:
-      return put(tensor, index, nearest_integer<std::uint16_t>(value));
-    case DType::uint32:
-      return put(tensor, index, nearest_integer<std::uint32_t>(value));
-    case DType::int64:
-      return put(tensor, index, nearest_integer<std::int64_t>(value));
-    case DType::uint64:
-      return put(tensor, index, nearest_integer<std::uint64_t>(value));
-  }
-}
-
-template <typename Value>
-void store_all(HostTensor& tensor, Value value) {
-  host_parallel(tensor.spec().elements, std::int64_t{1} << 16, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) store(tensor, i, value(static_cast<std::uint64_t>(i)));
-  });
-}
-
-/// Every element is a number, and one that the type can hold, if rounded: integers stay what they are.
-void require_representable(const std::vector<double>& values, const HostTensor& stored, const std::string& file) {
-  const DType dtype = stored.spec().dtype;
-  const bool integers = unit_roundoff(dtype) == 0;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const double kept = stored[static_cast<std::int64_t>(i)];
-    const bool overflows = std::isinf(kept) || (dtype == DType::fp8 && std::abs(values[i]) > 464);
-    if (std::isfinite(values[i]) && !overflows && (!integers || kept == values[i])) continue;
-    throw Error(fmt::format("{}: element {} is {}, which is no {}", file, i, values[i], to_string(dtype)));
-  }
-}
 
 /// What outputs are compared with: numbers.
 std::vector<double> read_expected(const std::filesystem::path& file, std::int64_t elements) {
@@ -361,28 +279,10 @@ Tolerance UserOp::tolerance_of(std::size_t output) const {
 std::vector<Implementation> UserOp::implementations() const { return user_implementations(spec_); }
 
 void UserOp::fill(const Workload& workload, std::size_t t, std::uint64_t seed, HostTensor& tensor) const {
-  std::vector<const BufferSpec*> buffers;
-  for (const BufferSpec& buffer : spec_->buffers) {
-    if (!buffer.workspace) buffers.push_back(&buffer);
-  }
-  const InputFill& fill = buffers.at(t)->fill;
-  switch (fill.kind) {
-    case InputFill::Kind::uniform:
-      return tensor.fill_random(seed);
-    case InputFill::Kind::normal:
-      return store_all(tensor, [&](std::uint64_t i) { return normal(seed, i); });
-    case InputFill::Kind::constant:
-      return store_all(tensor, [&](std::uint64_t) { return fill.low; });
-    case InputFill::Kind::range:
-      return store_all(tensor, [&](std::uint64_t i) { return fill.low + (fill.high - fill.low) * uniform(seed, i); });
-    case InputFill::Kind::npy: {
-      std::vector<double> values = read_npy(fill.file, tensors(workload).at(t).elements);
-      values.resize(static_cast<std::size_t>(tensor.spec().elements));
-      store_all(tensor, [&](std::uint64_t i) { return values[i]; });
-      return require_representable(values, tensor, fill.file.string());
-    }
-  }
+  fill_input(*spec_, workload, t, seed, tensor);
 }
+
+bool UserOp::start_repeats(std::size_t t) const { return is_repeatable(tensor_buffer(*spec_, t).fill); }
 
 bool UserOp::has_reference() const { return !spec_->expect.unverified; }
 

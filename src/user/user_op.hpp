@@ -33,6 +33,7 @@ class UserOp final : public SuiteOp {
   std::vector<Implementation> implementations() const override;
 
   void fill(const Workload& workload, std::size_t t, std::uint64_t seed, HostTensor& tensor) const override;
+  bool start_repeats(std::size_t t) const override;
   bool has_reference() const override;
   void prepare_reference(const Workload& workload, Device& device, std::span<const HostTensor> inputs) const override;
   std::string reference_name() const override;

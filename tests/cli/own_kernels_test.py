@@ -360,6 +360,23 @@ workloads:
         self.assertIn("suite.yaml:11:34: ", row["reason"])
         self.assertIn("x[1000]", row["reason"])
 
+    def test_generated_inputs_are_what_formulas_can_check(self):
+        gather = self.reduction("for (int64_t j = 0; j < n; ++j) r[p[j]] = m[j] + f[j];",
+                                "const int32_t* p, const uint8_t* m, const int64_t* f, int64_t* r, int64_t n",
+                                ["input: p, dtype: int32, size: n, values: permutation",
+                                 "input: m, dtype: uint8, size: n, values: { mask: 0.25 }",
+                                 "input: f, dtype: int64, size: n, values: { formula: 'i % 7' }",
+                                 "output: r, dtype: int64, size: n"],
+                                "sum((p == i) * (m + f))", {"n": 3000})
+        row, = self.rows(gather)
+        self.assertEqual(row["status"], "ok", row.get("reason"))
+        self.refused(gather.replace("dtype: int32, size: n, values", "dtype: uint8, size: n, values"),
+                     "suite.yaml:7:52: ", "2999", "uint8")
+        row, = self.rows(gather.replace("i % 7", "i / 7"), code=1)
+        self.assertIn("suite.yaml:9:", row["reason"])
+        self.refused(gather.replace("permutation", "permuted"), "suite.yaml:7:", "'permutation'")
+        self.refused(gather.replace("{ mask: 0.25 }", "{ mask: 0.25, range: [0, 1] }"), "suite.yaml:8:", "one of")
+
     def test_buffers_of_every_type_of_c(self):
         types = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "uint16": "uint16_t", "int32": "int32_t",
                  "uint32": "uint32_t", "int64": "int64_t", "uint64": "uint64_t", "fp32": "float", "fp64": "double",
@@ -451,8 +468,18 @@ workloads:
 class GoesWrong(OwnKernels):
     def test_a_compilers_message_comes_as_it_is(self):
         row = self.row(SCALE.replace("factor *", "factr *"), code=1)
-        self.assertIn("scale.c:3", row["reason"])
-        self.assertIn("factr", row["reason"])
+        self.assertRegex(row["reason"], r"(?m)^scale\.c:3:\d+: error: .*factr")
+        self.assertRegex(row["reason"], r"(?m)^ .*\^")
+        self.assertNotIn(str(self.folder.resolve()), row["reason"])
+        (self.folder / "sources").mkdir()
+        self.write("sources/part.h", "int part(void) { return wrong; }\n")
+        done = self.run_tool("analyze", self.write("suite.yaml", self.kernel("#include \"part.h\"\n" + SCALE, name="sources/scale.c")),
+                             "--device", self.device, "--machine", self.machine, "--max-time", "0.01", "-o", self.folder / "failed")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        reason = json.loads((self.folder / "failed" / "report.json").read_text())["results"][0]["reason"]
+        self.assertRegex(reason, r"(?m)^sources/part\.h:1:\d+: error: ")
+        for line in reason.splitlines()[1:]:
+            self.assertIn(line.rstrip() + "\n", done.stdout)
 
     def test_arguments_of_the_wrong_type_do_not_compile(self):
         row = self.row(SCALE.replace("const float* x", "const double* x"), code=1)
@@ -530,6 +557,23 @@ class GoesWrong(OwnKernels):
             with self.subTest(wrong):
                 self.assertIn(right, good)
                 self.refused(good.replace(right, wrong, 1), "suite.yaml:", message)
+
+    def test_a_kernel_that_no_workload_names_is_a_note(self):
+        def with_spare(**changes):
+            spare = "  spare:\n" + KERNEL.format(source="scale.c", entry="scale") + "    expect: { y: 2*x }\n"
+            for right, wrong in changes.items():
+                spare = spare.replace(right, wrong)
+            return self.kernel().replace("workloads:", spare + "workloads:")
+        done = self.analyze(with_spare())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads(done.stdout)["data"]
+        self.assertEqual([row["workload"] for row in report["results"]], ["scale"])
+        self.assertEqual(len([note for note in report["notes"] if "'spare'" in note]), 1)
+        self.assertEqual(len([note for note in report["notes"] if "'scale'" in note]), 0)
+        for changes, message in [({"fp32": "fp33"}, "'fp33'"), ({"2*x": "2*x)"}, "suite.yaml:20:"), ({"2*x": "\"z[i]\""}, "'z'"),
+                                 ({"entry": "entries"}, "'entries'"), ({"scale.c": "scala.c"}, "'scala.c'")]:
+            with self.subTest(message):
+                self.refused(with_spare(**changes), "suite.yaml:", message)
 
     def test_ops_keep_their_names(self):
         self.refused(self.kernel().replace("  scale:", "  relu:").replace("kernel: scale", "kernel: relu"),

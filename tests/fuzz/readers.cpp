@@ -87,7 +87,7 @@ void suite(std::string_view bytes) {
 void formula(std::string_view bytes) {
   const Formula formula(std::string(bytes), {.file = "fuzzed.yaml", .line = 3, .column = 7});
   const Values values = {{"n", 4096}, {"m", 3}, {"block", 128}, {"zero", 0}};
-  formula.require_known({"n", "m", "block", "zero"}, {"x"});
+  formula.require_known({"n", "m", "block", "zero", "i", "x"}, {"x"});
   const auto evaluate = [](const auto& what) {
     try {
       what();

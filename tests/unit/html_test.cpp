@@ -359,6 +359,14 @@ TEST(Html, HostileNamesAddNoElements) {
   }
 }
 
+TEST(Html, ACompilersOutputKeepsItsLines) {
+  Report report = example::sample_report();
+  report.points[22].reason = "dot.c does not compile:\ndot.c:3:5: <error>\n  3 | x\n    | ^\n";
+  EXPECT_THAT(render_html(report), HasSubstr("<span>dot.c does not compile:</span>"));
+  EXPECT_THAT(render_html(report),
+              HasSubstr("<pre tabindex=\"0\">dot.c:3:5: &lt;error&gt;&#10;  3 | x&#10;    | ^</pre>"));
+}
+
 TEST(Html, ARowThatIsTooFastSaysWhatIsWrong) {
   const auto said = [](double times, const std::string& words) {
     Report report = example::sample_report();

@@ -73,6 +73,13 @@ TEST(Markdown, HostileNamesStayInTheirCells) {
   EXPECT_THAT(text, HasSubstr("\n`````yaml\n"));
 }
 
+TEST(Markdown, ACompilersOutputIsABlockOfCode) {
+  Report report = example::sample_report();
+  report.points[22].reason = "dot.c does not compile:\ndot.c:3:5: error: *x\n    3 |   x\n```\n<b>";
+  EXPECT_THAT(render_markdown(report), HasSubstr("dot.c does not compile:\n\n      dot.c:3:5: error: *x\n"
+                                                 "          3 |   x\n      ```\n      <b>\n\n"));
+}
+
 TEST(Markdown, AboveItsRoofIsMarkedAndNotClamped) {
   Report report = example::sample_report();
   report.points[0].time = example::timed(report.points[0].bound.attainable_time_s / 1.3);

@@ -332,6 +332,22 @@ TEST(Suite, WhatDoesNotFitInMemoryIsRefusedWithItsLine) {
   }
 }
 
+TEST(Suite, KernelsThatNoWorkloadNeedsAreKnown) {
+  const auto kernel = [](const std::string& name, const std::string& expect) {
+    return "  " + name + ":\n    source: dot.c\n    entry: dot_plain\n    arguments:\n" +
+           "      - { input: x, dtype: fp32, size: n }\n      - { output: y, dtype: fp32, size: n }\n" + expect;
+  };
+  const auto suite = [&](const std::string& kernels) {
+    return parse_suite("name: t\nkernels:\n" + kernels + "workloads: [{ kernel: run, shape: { n: 4 } }]\n",
+                       ROOFLINE_SOURCE_DIR "/configs/examples/t.yaml", DeviceKind::cpu);
+  };
+  const std::string run = kernel("run", "    same_as: right\n"), right = kernel("right", "    expect: { y: x }\n");
+  EXPECT_TRUE(suite(run + right).unused_kernels.empty());
+  EXPECT_THAT(suite(run + right + kernel("spare", "    expect: { y: x*n }\n")).unused_kernels, ElementsAre("spare"));
+  EXPECT_THROW(suite(run + right + kernel("spare", "    expect: { y: \"z[n]\" }\n")), UsageError);
+  EXPECT_THROW(suite(run + right + kernel("spare", "    expect: { z: x }\n")), UsageError);
+}
+
 TEST(Suite, AMissingFileIsAUsageError) {
   try {
     load_suite("no/such/suite.yaml", DeviceKind::cpu);

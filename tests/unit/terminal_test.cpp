@@ -50,6 +50,17 @@ TEST(Terminal, FitsItsColumns) {
   }
 }
 
+TEST(Terminal, ACompilersOutputStaysAsItIs) {
+  const std::string output = "dot.c:3:5: error: no 'x' " + std::string(200, 'y') + "\n    3 |   x  = 1;\n      |   ^\n";
+  Report report = example::sample_report();
+  report.points[22].reason = "dot.c does not compile:\n" + output;
+  EXPECT_THAT(render_terminal(report, {.columns = 80}), HasSubstr("dot.c does not compile:\n" + output));
+  report.points[22].reason = "dot.c does not compile:\n\x1b[2J" + std::string(1000, '\n');
+  const std::string text = render_terminal(report, {.columns = 80});
+  EXPECT_THAT(text, Not(HasSubstr("\x1b[2J")));
+  EXPECT_THAT(text, HasSubstr("more lines"));
+}
+
 /// Rows at a roof that failed its audit have one cause and one remedy, which is said once; a single one has its name.
 TEST(Terminal, TellsRowsToTimeAgainTogether) {
   Report report = example::sample_report();

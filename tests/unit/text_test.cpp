@@ -1,6 +1,7 @@
 // Text from outside: malformed, hostile and wide.
 #include "text/text.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace roofline {
@@ -26,6 +27,14 @@ TEST(Text, OneLine) {
   EXPECT_EQ(clean_line("  a \r\n\t b\n"), "a b");
   EXPECT_EQ(clean_line("abc\u202Efed"), "abcfed");
   EXPECT_EQ(clean_line(""), "");
+}
+
+TEST(Text, LinesKeepTheirBlanks) {
+  EXPECT_THAT(clean_lines("a.c:1: no\r\n  1 | x\ty  \n    |   ^\n", 9),
+              testing::ElementsAre("a.c:1: no", "  1 | x y", "    |   ^"));
+  EXPECT_THAT(clean_lines("\x1b[31m\u202Ea\n\nb", 9), testing::ElementsAre("\uFFFD[31ma", "", "b"));
+  EXPECT_THAT(clean_lines("1\n2\n3\n4", 2), testing::ElementsAre("1", "2", "[2 more lines]"));
+  EXPECT_THAT(clean_lines("", 2), testing::ElementsAre(""));
 }
 
 TEST(Text, EscapesWhatXmlGivesAMeaningTo) {

@@ -36,15 +36,26 @@ std::vector<double> sort_numbers(const KernelColumn& column, const std::vector<K
   return texts.empty() ? numbers : natural_ranks(texts);
 }
 
+/// What follows the first line of a reason is a compiler's output, whose lines stay as they are. An element of a row
+/// has one line of HTML: its line feeds are entities.
+std::string html_output(const std::vector<std::string>& lines) {
+  if (lines.size() < 2) return "";
+  std::string html = "<pre tabindex=\"0\">";
+  for (std::size_t i = 1; i < lines.size(); ++i) html += (i > 1 ? "&#10;" : "") + escape_html(shorten(lines[i], 400));
+  return html + "</pre>";
+}
+
 std::string untimed_cells(const KernelRow& row, std::size_t columns) {
+  constexpr std::size_t kMostLines = 100;
   const Point& point = row.point;
-  const std::string reason = point.reason.empty() ? "no reason was recorded" : point.reason;
-  return fmt::format("<td class=\"reason\" colspan=\"{3}\"><span class=\"chip {0}\">{0}</span> <span>{1}</span>{2}",
-                     to_string(point.status), escape_html(shorten(clean_line(reason), 600)),
+  const std::vector<std::string> lines =
+      clean_lines(point.reason.empty() ? "no reason was recorded" : point.reason, kMostLines);
+  return fmt::format("<td class=\"reason\" colspan=\"{3}\"><span class=\"chip {0}\">{0}</span> <span>{1}</span>{2}{4}",
+                     to_string(point.status), escape_html(shorten(clean_line(lines.front()), 600)),
                      std::isnan(point.bound.arithmetic_intensity)
                          ? ""
                          : fmt::format("<small>AI {} FLOP/byte</small>", intensity(point.bound.arithmetic_intensity)),
-                     columns);
+                     columns, html_output(lines));
 }
 
 /// Attributes for the filters: family, type and bound.

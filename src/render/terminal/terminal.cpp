@@ -64,6 +64,16 @@ std::string title(const Report& report, const TerminalStyle& style) {
   return text;
 }
 
+/// The first line wrapped; what follows it is a compiler's output, whose lines stay as they are.
+std::string reason_lines(const std::string& reason, const TerminalStyle& style) {
+  constexpr std::size_t kMostLines = 40;
+  if (reason.empty()) return "";
+  const std::vector<std::string> lines = clean_lines(reason, kMostLines);
+  std::string text = wrapped("           ", for_terminal(clean_line(lines.front()), style), style);
+  for (std::size_t i = 1; i < lines.size(); ++i) text += for_terminal(lines[i], style) + '\n';
+  return text;
+}
+
 std::string untimed_rows(const Report& report, const TerminalStyle& style) {
   std::string text;
   for (const KernelRow& row : kernel_rows(report)) {
@@ -72,7 +82,7 @@ std::string untimed_rows(const Report& report, const TerminalStyle& style) {
     const std::string status =
         inked(to_string(point.status), point.status == PointStatus::failed ? Ink::bad : Ink::dim, style);
     text += fmt::format("  {}  {}\n", status, for_terminal(shorten(point_name(point), style.columns - 12), style));
-    if (!point.reason.empty()) text += wrapped("           ", for_terminal(clean_line(point.reason), style), style);
+    text += reason_lines(point.reason, style);
   }
   return text;
 }
