@@ -85,7 +85,8 @@ Traffic network_traffic(std::string_view collective, std::int64_t n, DType dtype
 Traffic memory_traffic(std::string_view collective, std::int64_t n, DType dtype, std::int64_t ranks, bool in_place) {
   const auto size = static_cast<double>(element_size(dtype));
   Traffic traffic{.read = size * static_cast<double>(elements_sent(collective, n, ranks)),
-                  .write = size * static_cast<double>(elements_received(collective, n, ranks))};
+                  .write = size * static_cast<double>(elements_received(collective, n, ranks)),
+                  .in_place = in_place};
   // Elements that a rank already has are not written; for a broadcast, that is all.
   if (in_place && collective == "all_gather") traffic.write -= traffic.read;
   if (in_place && collective == "broadcast") traffic.write = 0;

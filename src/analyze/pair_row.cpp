@@ -28,6 +28,11 @@ PairOptions pair_options(const SamplerOptions& sampler) {
   return options;
 }
 
+double equal_launches(const ResourceTime& limiting, const Ceiling& roof, double probe_amount) {
+  const double as_much_work = limiting.amount / probe_amount;
+  return limiting.mixed_with ? as_much_work * limiting.time_s * roof.value / limiting.amount : as_much_work;
+}
+
 void RowPairs::make_room() {
   if (current_ && device_.free_memory_bytes() < kRoomForRows * current_->working_set_bytes()) current_.reset();
 }
@@ -64,8 +69,7 @@ std::optional<PairedFraction> RowPairs::measure(const Point& row, const Bench& b
                                .longest_s = kLongestProbeBlockS};
     const std::optional<PairedRatio> pairs = sample_pairs(kernel, reference, wall_seconds, bench.cancelled, options);
     if (!pairs) return std::nullopt;
-    // Launches of the probe that do as much work as one of the row.
-    const double launches = limiting.amount / probe->amount();
+    const double launches = equal_launches(limiting, probe->roof(), probe->amount());
     return PairedFraction{.ceiling = limiting.ceiling,
                           .fraction = launches * pairs->ratio,
                           .ci95 = {launches * pairs->ci95.low, launches * pairs->ci95.high},

@@ -16,6 +16,11 @@ namespace roofline {
 /// conclusions, and at most five seconds for launches so long that six pairs take more.
 PairOptions pair_options(const SamplerOptions& sampler);
 
+/// Launches of the probe of `roof`, of `probe_amount` bytes or operations each, that are the bound of one launch of a
+/// row: they do as much work. Between two mixes of reads and writes `roof` is the nearer one, and the launches are
+/// scaled by the ratio of its calibrated rate to the interpolated one.
+double equal_launches(const ResourceTime& limiting, const Ceiling& roof, double probe_amount);
+
 class RowPairs {
  public:
   /// Uses the probes of `reference` where a row's roof is one of theirs. All three must outlive it.

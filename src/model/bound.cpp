@@ -76,9 +76,18 @@ std::optional<ResourceTime> latency_time(const Machine& machine, const Collectiv
 }
 
 ResourceTime traffic_time(const Work& work, const Machine& machine, Level level, const Traffic& traffic) {
-  const bool network = level == Level::network && work.collective;
-  const Ceiling* ceiling = network ? machine.network(*work.collective) : machine.bandwidth(level, traffic);
-  return time_at(ceiling, to_string(level), CeilingKind::bandwidth, traffic.total());
+  const auto time_under = [&](const Ceiling* ceiling) {
+    return time_at(ceiling, to_string(level), CeilingKind::bandwidth, traffic.total());
+  };
+  if (level == Level::network && work.collective) return time_under(machine.network(*work.collective));
+  const std::optional<MixRoof> roof = machine.bandwidth(level, traffic);
+  if (!roof) return time_under(nullptr);
+  Ceiling mixed = *roof->nearest;
+  mixed.value = roof->value;
+  mixed.ci95 = roof->ci95;
+  ResourceTime time = time_under(&mixed);
+  if (roof->other != nullptr) time.mixed_with = roof->other->name;
+  return time;
 }
 
 std::vector<Resource> resources_of(const Work& work, const Machine& machine, std::optional<double> core_hz) {
@@ -121,8 +130,8 @@ double ridge_of(const Work& work, const Machine& machine, Level memory) {
   const auto traffic = work.bytes.find(memory);
   if (!dominant || traffic == work.bytes.end()) return kNaN;
   const Ceiling* pipe = machine.compute_at(*dominant, std::nullopt);
-  const Ceiling* bandwidth = machine.bandwidth(memory, traffic->second);
-  return pipe == nullptr || bandwidth == nullptr ? kNaN : pipe->value / bandwidth->value;
+  const std::optional<MixRoof> bandwidth = machine.bandwidth(memory, traffic->second);
+  return pipe == nullptr || !bandwidth ? kNaN : pipe->value / bandwidth->value;
 }
 
 }  // namespace
@@ -144,8 +153,11 @@ Bound bound_of(const Work& work, const Machine& machine, std::optional<double> c
     bound.limiting_ceiling = limiting.ceiling;
     bound.attainable_time_s = limiting.time_s;
     bound.regime = limiting.regime;
-    const Ceiling* ceiling = machine.find(limiting.ceiling, limiting.regime);
-    bound.suspect = ceiling != nullptr && ceiling->suspect();
+    const auto suspect = [&](const std::string& name) {
+      const Ceiling* ceiling = machine.find(name, limiting.regime);
+      return ceiling != nullptr && ceiling->suspect();
+    };
+    bound.suspect = suspect(limiting.ceiling) || (limiting.mixed_with && suspect(*limiting.mixed_with));
   }
   return bound;
 }

@@ -25,6 +25,9 @@ struct ResourceTime {
   Regime regime = Regime::burst;  ///< of the ceiling
   /// The kernel's clock, Hz, if it differs from the ceiling's and the ceiling was scaled to it.
   std::optional<double> at_clock_hz = {};
+  /// The second ceiling, if the mix of reads and writes lies between two measured ones: `ceiling` is the nearer, and
+  /// the rate is interpolated between both.
+  std::optional<std::string> mixed_with = {};
 };
 
 /// `resources` is sorted by time, longest first; those without a ceiling come last and are kept.
@@ -33,7 +36,7 @@ struct Bound {
   std::string limiting_ceiling;   /// empty if no resource has a ceiling
   double attainable_time_s = 0;   /// NaN if no resource has a ceiling
   Regime regime = Regime::burst;  ///< of the limiting ceiling
-  bool suspect = false;           ///< the limiting ceiling failed its audit
+  bool suspect = false;           ///< the limiting ceiling, or the one that it is mixed with, failed its audit
   std::vector<ResourceTime> resources;
   double arithmetic_intensity = 0;  ///< FLOP/byte at main memory
   /// The classic ridge point: dominant pipe's ceiling over the memory ceiling, FLOP/byte. NaN if either is missing.

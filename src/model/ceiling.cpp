@@ -63,8 +63,10 @@ std::optional<double> write_share(Pattern pattern) {
     case Pattern::read4_write1:
       return 1.0 / 5.0;
     case Pattern::triad:
+    case Pattern::accumulate:
       return 1.0 / 3.0;
     case Pattern::copy:
+    case Pattern::update:
       return 1.0 / 2.0;
     case Pattern::read1_write2:
       return 2.0 / 3.0;

@@ -1,6 +1,7 @@
 // Look-up of the ceiling for a piece of work.
 #include "model/machine.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
@@ -24,6 +25,32 @@ constexpr std::array<std::string_view, 3> kSweepAxes = {"working_set", "threads"
 bool is_bandwidth_at(const Ceiling& ceiling, Level level) {
   return ceiling.kind == CeilingKind::bandwidth && ceiling.role == Role::roof && ceiling.regime == Regime::burst &&
          ceiling.level == level && ceiling.pattern.has_value();
+}
+
+/// Whether the pattern is a roof of traffic that is written in place, or of any other.
+bool applies(Pattern pattern, bool in_place) {
+  const bool one_direction = pattern == Pattern::read || pattern == Pattern::write;
+  return is_in_place(pattern) == in_place || one_direction;
+}
+
+/// Rate, in time per byte, of a mix that is `part` of `other` and the rest of `one`.
+double mixed_rate(double one, double other, double part) { return 1 / ((1 - part) / one + part / other); }
+
+MixRoof measured_mix(const Ceiling& ceiling) { return {&ceiling, nullptr, ceiling.value, ceiling.ci95}; }
+
+/// `part` of the way from `one` to `other`.
+MixRoof mix_between(const Ceiling& one, const Ceiling& other, double part) {
+  constexpr double kSameMix = 0.01;
+  if (part < kSameMix) return measured_mix(one);
+  if (part > 1 - kSameMix) return measured_mix(other);
+  constexpr double kTie = 1e-9;
+  const bool other_is_nearer = part > 0.5 + kTie || (part > 0.5 - kTie && other.value > one.value);
+  MixRoof roof = other_is_nearer ? MixRoof{&other, &one} : MixRoof{&one, &other};
+  roof.value = mixed_rate(one.value, other.value, part);
+  const auto interval = [](const Ceiling& c) { return c.ci95.low > 0 ? c.ci95 : Interval{c.value, c.value}; };
+  const Interval first = interval(one), second = interval(other);
+  roof.ci95 = {mixed_rate(first.low, second.low, part), mixed_rate(first.high, second.high, part)};
+  return roof;
 }
 
 }  // namespace
@@ -66,23 +93,35 @@ Pipe Machine::unit_for(Pipe pipe) const {
   return pipe;
 }
 
-const Ceiling* Machine::bandwidth(Level level, const Traffic& traffic) const {
+std::optional<MixRoof> Machine::bandwidth(Level level, const Traffic& traffic) const {
   const double wanted = traffic.total() > 0 ? traffic.write / traffic.total() : 0;
   // Shares that differ by less than this are one mix: 1/3 is not exact in binary.
   constexpr double kSameShare = 1e-9;
-  const Ceiling* best = nullptr;
-  double best_distance = 0;
+  const bool in_place = traffic.in_place && std::any_of(ceilings.begin(), ceilings.end(), [&](const Ceiling& ceiling) {
+                          return is_bandwidth_at(ceiling, level) && is_in_place(*ceiling.pattern);
+                        });
+  // The nearest on each side; a measured mix is on both.
+  const Ceiling* below = nullptr;
+  const Ceiling* above = nullptr;
   for (const Ceiling& ceiling : ceilings) {
-    if (!is_bandwidth_at(ceiling, level)) continue;
-    const double distance = std::abs(share_written(*ceiling.pattern) - wanted);
-    const bool nearer = best == nullptr || distance < best_distance - kSameShare;
-    const bool tied = best != nullptr && std::abs(distance - best_distance) <= kSameShare;
-    if (nearer || (tied && ceiling.value > best->value)) {
-      best = &ceiling;
-      best_distance = distance;
-    }
+    if (!is_bandwidth_at(ceiling, level) || !applies(*ceiling.pattern, in_place)) continue;
+    const double share = share_written(*ceiling.pattern);
+    const auto replaces = [&](const Ceiling* best) {
+      if (best == nullptr) return true;
+      const double nearer = std::abs(share_written(*best->pattern) - wanted) - std::abs(share - wanted);
+      return nearer > kSameShare || (nearer >= -kSameShare && ceiling.value > best->value);
+    };
+    if (share <= wanted + kSameShare && replaces(below)) below = &ceiling;
+    if (share >= wanted - kSameShare && replaces(above)) above = &ceiling;
   }
-  return best;
+  if (below == nullptr && above == nullptr) return std::nullopt;
+  if (below == nullptr || above == nullptr) return measured_mix(below != nullptr ? *below : *above);
+  const double from = share_written(*below->pattern);
+  const double distance = share_written(*above->pattern) - from;
+  if (distance <= kSameShare) return measured_mix(*below);
+  const MixRoof roof = mix_between(*below, *above, (wanted - from) / distance);
+  const bool mixes = write_share(*below->pattern) && write_share(*above->pattern);
+  return mixes ? roof : measured_mix(*roof.nearest);
 }
 
 const Ceiling* Machine::slope(Level level) const {

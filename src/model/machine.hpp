@@ -89,6 +89,15 @@ struct Sweep {
   std::vector<LatencyLine> lines = {};  ///< message only: by ranks, ascending
 };
 
+/// The bandwidth roof of a mix of reads and writes.
+struct MixRoof {
+  const Ceiling* nearest = nullptr;  ///< the measured mix whose share of writes is nearest; the higher one on a tie
+  /// The measured mix on the other side, if the roof lies between both; null if it is the nearest's.
+  const Ceiling* other = nullptr;
+  double value = 0;  ///< byte/s
+  Interval ci95 = {};
+};
+
 struct Machine {
   DeviceInfo device;
   std::vector<Ceiling> ceilings;
@@ -117,9 +126,13 @@ struct Machine {
   /// CPU.
   Pipe unit_for(Pipe pipe) const;
 
-  /// The burst bandwidth roof at `level` whose share of writes is nearest to that of `traffic`
-  /// (write_share(); the higher ceiling on a tie), or null when none was measured.
-  const Ceiling* bandwidth(Level level, const Traffic& traffic) const;
+  /// The burst bandwidth roof at `level` for the share of writes of `traffic` (write_share()), or nothing when none was
+  /// measured. Between two measured mixes the time per byte is interpolated, which is the time of a kernel that first
+  /// moves its bytes in one mix and then in the other; a mix within 1 % of that distance of a measured one is the
+  /// measured one, and one beyond all of them the outermost. Mixes written in place apply to traffic in place only, and
+  /// those out of place (copy, triad, …) to such traffic only where no mix in place was measured at `level`. The
+  /// patterns of links are directions: the nearest applies.
+  std::optional<MixRoof> bandwidth(Level level, const Traffic& traffic) const;
 
   /// The highest bandwidth ceiling at `level`: the slope of a chart. Null if none was measured.
   const Ceiling* slope(Level level) const;

@@ -13,8 +13,9 @@ constexpr std::array<std::string_view, 13> kPipes = {
     "tensor.fp64", "tensor.tf32", "tensor.fp16", "tensor.bf16", "tensor.fp8", "tensor.int8"};
 constexpr std::array<std::string_view, 9> kLevels = {"hbm",    "dram", "l3",     "l2",     "l1",
                                                      "shared", "pcie", "nvlink", "network"};
-constexpr std::array<std::string_view, 10> kPatterns = {"read",         "write",        "copy", "triad", "read4_write1",
-                                                        "read1_write2", "read1_write4", "h2d",  "d2h",   "duplex"};
+constexpr std::array<std::string_view, 12> kPatterns = {"read",         "write",        "copy",         "triad",
+                                                        "read4_write1", "read1_write2", "read1_write4", "update",
+                                                        "accumulate",   "h2d",          "d2h",          "duplex"};
 constexpr std::array<std::string_view, 14> kDTypes = {"fp64",  "fp32",  "tf32",  "fp16",   "bf16",   "fp8",   "int8",
                                                       "int32", "uint8", "int16", "uint16", "uint32", "int64", "uint64"};
 constexpr std::array<std::int64_t, 14> kElementSizes = {8, 4, 4, 2, 2, 1, 1, 4, 1, 2, 2, 4, 8, 8};  // in that order
@@ -46,6 +47,8 @@ std::span<const std::string_view> dtype_names() { return kDTypes; }
 std::int64_t element_size(DType dtype) { return kElementSizes.at(static_cast<std::size_t>(dtype)); }
 
 Level main_memory(DeviceKind kind) { return kind == DeviceKind::cuda ? Level::hbm : Level::dram; }
+
+bool is_in_place(Pattern pattern) { return pattern == Pattern::update || pattern == Pattern::accumulate; }
 
 bool is_tensor(Pipe pipe) { return pipe >= Pipe::tensor_fp64; }
 

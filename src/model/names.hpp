@@ -35,7 +35,8 @@ enum class Pipe : std::uint8_t {
 enum class Level : std::uint8_t { hbm, dram, l3, l2, l1, shared, pcie, nvlink, network };
 
 /// Access pattern of a bandwidth probe. A copy reads as much as it writes, a triad twice as much; read4_write1 and its
-/// kin are mixes of that many bytes each. h2d, d2h and duplex (both directions at once) belong to links.
+/// kin are mixes of that many bytes each. update and accumulate write where they read, with the mixes of copy and
+/// triad: y = f(y) and y = f(x, y). h2d, d2h and duplex (both directions at once) belong to links.
 enum class Pattern : std::uint8_t {
   read,
   write,
@@ -44,6 +45,8 @@ enum class Pattern : std::uint8_t {
   read4_write1,
   read1_write2,
   read1_write4,
+  update,
+  accumulate,
   h2d,
   d2h,
   duplex
@@ -98,6 +101,9 @@ Level main_memory(DeviceKind kind);
 /// devices have one (plain fp32 stays on fp32 everywhere, fp64 on a CPU). Not every CPU has it; see unit_for() in
 /// machine.hpp.
 Pipe matrix_pipe(DType dtype, DeviceKind kind);
+
+/// Whether the pattern writes where it reads.
+bool is_in_place(Pattern pattern);
 
 /// Whether it is a matrix unit: tensor cores of a GPU, AMX of a CPU.
 bool is_tensor(Pipe pipe);

@@ -12,8 +12,9 @@ namespace roofline {
 
 /// Bytes that cross one level, split by direction: roofs of different read/write mixes differ by 10 %.
 struct Traffic {
-  double read = 0;   ///< bytes
-  double write = 0;  ///< bytes
+  double read = 0;        ///< bytes
+  double write = 0;       ///< bytes
+  bool in_place = false;  ///< all written bytes lie where the kernel also reads; otherwise or unknown: false
   double total() const { return read + write; }
 };
 

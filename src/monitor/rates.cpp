@@ -52,11 +52,18 @@ class Filling {
   }
 
   void add_roof(const char* resource, const Ceiling* roof, double per_s, std::string basis = {}) {
-    if (roof == nullptr || roof->value <= 0) return;
-    sample_.roofs.push_back({resource, ceiling_label(*roof), per_s, roof->value, std::move(basis)});
+    if (roof != nullptr) add_roof(resource, *roof, roof->value, per_s, std::move(basis));
+  }
+  void add_roof(const char* resource, const MixRoof& roof, double per_s, std::string basis = {}) {
+    add_roof(resource, *roof.nearest, roof.value, per_s, std::move(basis));
   }
 
  private:
+  void add_roof(const char* resource, const Ceiling& named, double roof_per_s, double per_s, std::string basis) {
+    if (roof_per_s <= 0) return;
+    sample_.roofs.push_back({resource, ceiling_label(named), per_s, roof_per_s, std::move(basis)});
+  }
+
   DeviceSample sample_;
 };
 
@@ -104,17 +111,21 @@ void compare_dram_with_roof(Filling& filling, const Watched& watched) {
   if (!watched.roofs) return;
   const auto read = sample.find("dram_read_bytes_per_second");
   const auto write = sample.find("dram_write_bytes_per_second");
+  const auto roof_of = [&](const Traffic& traffic) {
+    return watched.roofs->bandwidth(main_memory(sample.kind), traffic);
+  };
   if (read && write) {
-    filling.add_roof("dram", watched.roofs->bandwidth(main_memory(sample.kind), {*read, *write}), *read + *write);
+    if (const auto roof = roof_of({*read, *write})) filling.add_roof("dram", *roof, *read + *write);
     return;
   }
   const auto read_share = sample.find("dram_read_fraction");
   const auto write_share = sample.find("dram_write_fraction");
   if (!read_share || !write_share) return;
-  const Ceiling* roof = watched.roofs->bandwidth(main_memory(sample.kind), {*read_share, *write_share});
-  if (roof == nullptr || !roof->limit) return;
-  filling.add_roof("dram", roof, (*read_share + *write_share) * roof->limit->value,
-                   fmt::format("its share of {}", roof->limit->basis));
+  const auto roof = roof_of({*read_share, *write_share});
+  if (!roof || !roof->nearest->limit) return;
+  const Limit& limit = *roof->nearest->limit;
+  filling.add_roof("dram", *roof, (*read_share + *write_share) * limit.value,
+                   fmt::format("its share of {}", limit.basis));
 }
 
 /// Pipe activity does not show the data type: the upper bound of the rate is compared with the roof of the most common

@@ -269,9 +269,9 @@ class SavingFinder {
       // Upper bound: everything that one wrote, the next read.
       const Traffic& before = streaming(chain[i - 1])->work.bytes.at(Level::hbm);
       const double handed = 2 * std::min(before.write, point.work.bytes.at(Level::hbm).read);
-      const Ceiling* roof = machine_.bandwidth(Level::hbm, {.read = 1, .write = 1});
+      const std::optional<MixRoof> roof = machine_.bandwidth(Level::hbm, {.read = 1, .write = 1});
       saved_bytes += handed;
-      if (roof != nullptr && roof->value > 0) saved_s += handed / roof->value;
+      if (roof && roof->value > 0) saved_s += handed / roof->value;
     }
     const auto often = static_cast<double>(times);
     Saving saving = saving_of(SavingKind::fusion, often * std::min(saved_s, total_s), chain.front());

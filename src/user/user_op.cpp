@@ -126,11 +126,16 @@ Work UserOp::work(const Workload& workload, DeviceKind device) const {
   for (const auto& [pipe, formula] : spec_->work.flops) work.flops[pipe] = amount(formula);
   for (const auto& [pipe, formula] : spec_->work.uncounted) work.uncounted[pipe] = amount(formula);
   Traffic traffic;
-  for (const TensorSpec& tensor : tensors(workload)) {
+  const std::vector<TensorSpec> tensors = this->tensors(workload);
+  for (const TensorSpec& tensor : tensors) {
     const auto bytes = static_cast<double>(tensor.bytes());
     if (is_read(tensor.role)) traffic.read += bytes;
     if (is_written(tensor.role)) traffic.write += bytes;
   }
+  const auto has = [&](TensorRole role) {
+    return std::any_of(tensors.begin(), tensors.end(), [&](const TensorSpec& tensor) { return tensor.role == role; });
+  };
+  traffic.in_place = has(TensorRole::inout) && !has(TensorRole::output);
   if (!spec_->work.read.empty()) traffic.read = amount(spec_->work.read);
   if (!spec_->work.write.empty()) traffic.write = amount(spec_->work.write);
   work.bytes[main_memory(device)] = traffic;

@@ -112,6 +112,7 @@ class Works(OwnKernels):
         self.assertEqual(row["verification"]["status"], "pass")
         self.assertIn("formula", row["verification"]["reference"])
         self.assertEqual(row["work"]["bytes"]["dram"], 80000)
+        self.assertEqual(row["limiting_ceiling"], "dram.copy")
 
     def test_templates_of_cpp(self):
         source = "template <class T> void scale(const T* x, T* y, T f, long n) { for (long i = 0; i < n; ++i) y[i] = f * x[i]; }\n"
@@ -133,6 +134,8 @@ class Works(OwnKernels):
         row = self.rows(suite)[0]
         self.assertEqual(row["status"], "ok", row.get("reason"))
         self.assertEqual(row["work"]["bytes"]["dram"], 120000)
+        self.assertEqual(row["work"]["traffic"]["dram"], {"read": 80000, "write": 40000, "in_place": True})
+        self.assertEqual(row["limiting_ceiling"], "dram.accumulate")
 
     def test_the_bounds_of_work_follow_from_formula_and_buffers(self):
         saxpy = """\

@@ -11,6 +11,8 @@ import sys
 
 WRITE_SHARE = {"read": 0.0, "read4_write1": 1 / 5, "triad": 1 / 3, "copy": 1 / 2, "read1_write2": 2 / 3,
                "read1_write4": 4 / 5, "write": 1.0}
+IN_PLACE_SHARE = {"read": 0.0, "accumulate": 1 / 3, "update": 1 / 2, "write": 1.0}
+LINK_SHARE = {"h2d": 0.0, "duplex": 1 / 2, "d2h": 1.0}
 MAIN_MEMORY = {"cpu": "dram", "cuda": "hbm"}
 LAUNCH_CEILINGS = ("launch.graph", "launch.pool", "launch.stream")
 LABELS = {"bandwidth": "memory", "compute": "compute", "overhead": "latency", "latency": "latency"}
@@ -42,22 +44,45 @@ class Comparison:
             self.differences.append(f"{place}: {found!r} in the file, {expected!r} recomputed")
 
 
+def interval_of(ceiling):
+    low, high = ceiling.get("ci95", [0, 0])
+    return [low, high] if low > 0 and high > 0 else [ceiling["value"]] * 2
+
+
 def bandwidth_ceiling(ceilings, level, traffic):
-    """The ceiling at a level whose mix of reads and writes is nearest; the higher one on a tie."""
+    """The ceiling at a level for a mix of reads and writes. Between two measured mixes: a copy of the nearer (the higher
+    on a tie) with the interpolated time per byte, and the name of the other as `mixed_with`."""
     total = traffic["read"] + traffic["write"]
     share = traffic["write"] / total if total > 0 else 0.0
-    best = None
-    for ceiling in ceilings:
-        if ceiling.get("role", "roof") != "roof" or ceiling["regime"] != "burst":
-            continue
-        if ceiling["kind"] != "bandwidth" or ceiling["level"] != level or ceiling["pattern"] not in WRITE_SHARE:
-            continue
-        distance = abs(WRITE_SHARE[ceiling["pattern"]] - share)
-        if best is None or distance < best[0] - 1e-9:
-            best = (distance, ceiling)
-        elif abs(distance - best[0]) <= 1e-9 and ceiling["value"] > best[1]["value"]:
-            best = (distance, ceiling)
-    return best and best[1]
+    roofs = [c for c in ceilings if c["kind"] == "bandwidth" and c["level"] == level and c["regime"] == "burst"
+             and c.get("role", "roof") == "roof"]
+    in_place = traffic.get("in_place") and any(c["pattern"] in ("update", "accumulate") for c in roofs)
+    shares = (IN_PLACE_SHARE if in_place else WRITE_SHARE) | LINK_SHARE
+    sides = []
+    for sign in (-1, 1):  # the nearest with fewer writes, and with more
+        side = [(sign * (shares[c["pattern"]] - share), c) for c in roofs if c["pattern"] in shares]
+        side = [(distance, c) for distance, c in side if distance >= -1e-9]
+        nearest = min((distance for distance, _ in side), default=None)
+        sides.append(max((c for distance, c in side if distance <= nearest + 1e-9), key=lambda c: c["value"],
+                         default=None))
+    below, above = sides
+    if below is None or above is None:
+        return below or above
+    width = shares[above["pattern"]] - shares[below["pattern"]]
+    part = (share - shares[below["pattern"]]) / width if width > 1e-9 else 0.0
+    if part < 0.01:
+        return below
+    if part > 0.99:
+        return above
+    nearer_first = sorted((below, above), key=lambda c: c["value"], reverse=True)
+    if abs(part - 0.5) > 1e-9:
+        nearer_first = [below, above] if part < 0.5 else [above, below]
+    if below["pattern"] in LINK_SHARE or above["pattern"] in LINK_SHARE:
+        return nearer_first[0]
+    rate = lambda one, other: 1 / ((1 - part) / one + part / other)
+    ends = [rate(*pair) for pair in zip(interval_of(below), interval_of(above))]
+    return {**nearer_first[0], "value": rate(below["value"], above["value"]), "ci95": ends,
+            "mixed_with": nearer_first[1]["name"]}
 
 
 def network_ceiling(ceilings, collective):
@@ -110,7 +135,7 @@ def launch_ceiling(ceilings):
 
 
 def resource_times(work, machine, clock):
-    """One (name, kind, amount, seconds, [low, high], regime) for each resource; no seconds without a ceiling."""
+    """{name: (kind, amount, seconds, [low, high], regime, mixed_with)} of the resources; no seconds without a ceiling."""
     ceilings = machine["ceilings"]
     collective = work.get("collective")
     uses = []
@@ -129,17 +154,17 @@ def resource_times(work, machine, clock):
         if amount <= 0:
             continue
         if ceiling is None or ceiling["value"] <= 0:
-            times[name] = (kind, amount, None, None, "burst")
+            times[name] = (kind, amount, None, None, "burst", None)
             continue
         slower = slowdown(ceiling, clock) if kind == "compute" else 1.0
         seconds = amount / ceiling["value"] * slower
-        low, high = ceiling.get("ci95", [0, 0])
-        interval = [amount / high * slower, amount / low * slower] if low > 0 and high > 0 else [seconds, seconds]
-        times[ceiling["name"]] = (kind, amount, seconds, interval, ceiling["regime"])
+        low, high = interval_of(ceiling)
+        interval = [amount / high * slower, amount / low * slower]
+        times[ceiling["name"]] = (kind, amount, seconds, interval, ceiling["regime"], ceiling.get("mixed_with"))
     line = latency_line(machine, collective) if collective else None
     if line and line["latency_s"] > 0:
         interval = line.get("latency_ci95", [line["latency_s"]] * 2)
-        times[f"nccl.{collective['name']}.latency"] = ("latency", 1, line["latency_s"], interval, "burst")
+        times[f"nccl.{collective['name']}.latency"] = ("latency", 1, line["latency_s"], interval, "burst", None)
     return times
 
 
@@ -174,11 +199,12 @@ def ridge(work, ceilings, memory):
 def compare_resources(comparison, place, row, times):
     found = {resource["ceiling"]: resource for resource in row["resources"]}
     comparison.check(f"{place}.resources", sorted(found), sorted(times))
-    for name, (kind, amount, seconds, interval, regime) in times.items():
+    for name, (kind, amount, seconds, interval, regime, mixed_with) in times.items():
         resource = found.get(name, {})
         where = f"{place}.resources[{name}]"
         comparison.check(f"{where}.regime", resource.get("regime", "burst"), regime)
         comparison.check(f"{where}.kind", resource.get("kind"), kind)
+        comparison.check(f"{where}.mixed_with", resource.get("mixed_with"), mixed_with)
         comparison.check(f"{where}.amount", resource.get("amount"), float(amount))
         comparison.check(f"{where}.time_s", resource.get("time_s"), seconds)
         for i in range(2 if interval else 0):
@@ -202,7 +228,8 @@ def compare_row(comparison, place, row, machine):
     comparison.check(f"{place}.limiting_ceiling", row.get("limiting_ceiling"), limiting)
     comparison.check(f"{place}.attainable_time_s", row.get("attainable_time_s"), attainable)
     if limiting:
-        held = [c for c in ceilings if c["name"] == limiting and c["regime"] == times[limiting][4]]
+        named = (limiting, times[limiting][5])
+        held = [c for c in ceilings if c["name"] in named and c["regime"] == times[limiting][4]]
         failed = any(c["audit"]["status"] == "fail" for c in held)  # a line has no audit
         comparison.check(f"{place}.suspect", row.get("suspect"), failed)
 

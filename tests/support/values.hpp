@@ -11,6 +11,7 @@ namespace roofline {
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 inline constexpr double kKiB = 1024;
 inline constexpr double kMiB = 1024 * kKiB;
-inline constexpr Pattern kStreamPatterns[] = {Pattern::read, Pattern::write, Pattern::copy, Pattern::triad};
+inline constexpr Pattern kStreamPatterns[] = {Pattern::read,  Pattern::write,  Pattern::copy,
+                                              Pattern::triad, Pattern::update, Pattern::accumulate};
 
 }  // namespace roofline

@@ -208,6 +208,9 @@ TEST(Collectives, WorkIsThatOfOneRank) {
   EXPECT_DOUBLE_EQ(gather.bytes.at(Level::hbm).read, 0.5 * (1 << 20));
   EXPECT_DOUBLE_EQ(gather.bytes.at(Level::hbm).write, 2 * (1 << 20));
   EXPECT_TRUE(gather.uncounted.empty());
+
+  EXPECT_FALSE(gather.bytes.at(Level::hbm).in_place);
+  EXPECT_TRUE(work(collective_row("all_reduce", 1 << 20, 4, true)).bytes.at(Level::hbm).in_place);
 }
 
 // Products over ranks.

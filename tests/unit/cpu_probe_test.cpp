@@ -46,6 +46,7 @@ TEST(CpuProbes, AreAllThere) {
     for (const char* pattern : {"read", "write", "copy", "triad"})
       EXPECT_THAT(names, Contains(fmt::format("{}.{}", level, pattern)));
   }
+  EXPECT_THAT(names, IsSupersetOf({"dram.update", "dram.accumulate"}));
   EXPECT_THAT(names, IsSupersetOf({"fp32", "fp64", "fp32.one_core", "fp64.one_core", "dram.copy.small_pages", "bf16",
                                    "int8", "dram.write.regular", "dram.write.non_temporal", "numa.local", "numa.remote",
                                    "sweep.read", "scaling.dram.read", "launch.pool"}));
@@ -140,13 +141,16 @@ TEST(CpuProbes, CompulsoryStreamsAreCountedAndExceedTheCaches) {
   const struct {
     const char* name;
     double reads, writes;
-  } expected[] = {{"dram.read", 1, 0}, {"dram.write", 0, 1}, {"dram.copy", 1, 1}, {"dram.triad", 2, 1}};
-  for (const auto& [name, reads, writes] : expected) {
+    bool in_place;
+  } expected[] = {{"dram.read", 1, 0, false},  {"dram.write", 0, 1, false}, {"dram.copy", 1, 1, false},
+                  {"dram.triad", 2, 1, false}, {"dram.update", 1, 1, true}, {"dram.accumulate", 2, 1, true}};
+  for (const auto& [name, reads, writes, in_place] : expected) {
     const std::optional<ProbeCase> made = probe_of(name).make(device, ProbeRequest{true, 1}, 0);
     const Traffic traffic = made->work.bytes.at(Level::dram);
     const double stream = made->amount / (reads + writes);
     EXPECT_EQ(traffic.read, reads * stream) << name;
     EXPECT_EQ(traffic.write, writes * stream) << name;
+    EXPECT_EQ(traffic.in_place, in_place) << name;
     EXPECT_GE(made->working_set_bytes, 4 * device.last_level_cache_bytes()) << name;
   }
 }
@@ -453,7 +457,10 @@ TEST(SveKernels, AreRoofsBesideWhichNeonIsAReference) {
 #endif
 }
 
-/// A set of two arrays of 64 KiB for each of `workers`, on memory that the test can reach.
+/// Bytes that a pattern moves for each byte of an array.
+double moved_by(Pattern pattern) { return traffic_of(pattern, 1).total(); }
+
+/// A set of arrays of 64 KiB for each of `workers`, on memory that the test can reach.
 struct SmallSet {
   explicit SmallSet(Pattern pattern, int workers, double launch_bytes, std::vector<std::vector<int>> rotate = {},
                     int chunks = 1)
@@ -479,9 +486,9 @@ struct SmallSet {
 TEST(StreamSets, SlicesFollowEachOtherThroughTheWholeSet) {
   for (const Pattern pattern : kStreamPatterns) {
     // Four slices of 16 KiB an array: the fifth launch is back at the first.
-    const SmallSet small(pattern, 3, 16384.0 * arrays_of(pattern));
+    const SmallSet small(pattern, 3, 16384 * moved_by(pattern));
     EXPECT_EQ(small.set->working_set_bytes(), 3 * 65536.0 * arrays_of(pattern));
-    EXPECT_EQ(small.set->traffic().total(), small.set->working_set_bytes() / 4);
+    EXPECT_EQ(small.set->traffic().total(), 3 * 16384 * moved_by(pattern));
     for (int launch = 0; launch < 9; ++launch) {
       small.set->run();
       EXPECT_EQ(small.set->check(), std::nullopt) << to_string(pattern) << ", launch " << launch;
@@ -491,8 +498,8 @@ TEST(StreamSets, SlicesFollowEachOtherThroughTheWholeSet) {
 
 TEST(StreamSets, SmallSetsAreStreamedOverAgain) {
   for (const Pattern pattern : kStreamPatterns) {
-    SmallSet small(pattern, 2, 5 * 65536.0 * arrays_of(pattern));
-    EXPECT_EQ(small.set->traffic().total(), 5 * small.set->working_set_bytes());
+    SmallSet small(pattern, 2, 5 * 65536 * moved_by(pattern));
+    EXPECT_EQ(small.set->traffic().total(), 2 * 5 * 65536 * moved_by(pattern));
     small.set->run();
     EXPECT_EQ(small.set->check(), std::nullopt) << to_string(pattern);
   }
@@ -503,8 +510,8 @@ TEST(StreamSets, SmallSetsAreStreamedOverAgain) {
 TEST(StreamSets, EveryChunkIsFetchedAndDone) {
   for (const Pattern pattern : kStreamPatterns) {
     for (const double launch : {7 * 8192.0, 19 * 65536.0}) {
-      const SmallSet small(pattern, 3, launch * arrays_of(pattern), {}, 7);
-      EXPECT_EQ(small.set->traffic().total(), 3 * launch * arrays_of(pattern));
+      const SmallSet small(pattern, 3, launch * moved_by(pattern), {}, 7);
+      EXPECT_EQ(small.set->traffic().total(), 3 * launch * moved_by(pattern));
       for (int run = 0; run < 20; ++run) {
         small.set->run();
         EXPECT_EQ(small.set->check(), std::nullopt) << to_string(pattern) << ", launch " << run;
@@ -515,7 +522,7 @@ TEST(StreamSets, EveryChunkIsFetchedAndDone) {
 
 TEST(StreamSets, AWrongWordIsNoticedInTheSliceOfTheLaunch) {
   for (const Pattern pattern : kStreamPatterns) {
-    SmallSet small(pattern, 1, 16384.0 * arrays_of(pattern));
+    SmallSet small(pattern, 1, 16384 * moved_by(pattern));
     if (pattern == Pattern::read) small.word(5) ^= 1;  // what is read must be what was filled
     small.set->run();
     if (pattern != Pattern::read) small.word(5) ^= 1;
@@ -526,11 +533,42 @@ TEST(StreamSets, AWrongWordIsNoticedInTheSliceOfTheLaunch) {
 }
 
 TEST(StreamSets, AKernelThatStopsShortIsNoticed) {
-  for (const Pattern pattern : {Pattern::write, Pattern::copy, Pattern::triad}) {
-    SmallSet small(pattern, 1, 65536.0 * arrays_of(pattern));
+  for (const Pattern pattern : kStreamPatterns) {
+    if (pattern == Pattern::read) continue;
+    SmallSet small(pattern, 1, 65536 * moved_by(pattern));
     const std::uint64_t untouched = small.word(8191);
     small.set->run();
     small.word(8191) = untouched;
+    EXPECT_NE(small.set->check(), std::nullopt) << to_string(pattern);
+  }
+}
+
+/// In place a word must follow from what was read: its kept half, and the other array's where there is one.
+TEST(StreamSets, AKernelInPlaceThatDoesNotReadIsNoticed) {
+  for (const Pattern pattern : {Pattern::update, Pattern::accumulate}) {
+    for (const std::uint64_t half : {kKeptBits, ~kKeptBits}) {
+      SmallSet small(pattern, 1, 65536 * moved_by(pattern));
+      small.set->run();
+      small.set->run();
+      ASSERT_EQ(small.set->check(), std::nullopt) << to_string(pattern);
+      const std::uint64_t launch = 2;  // what a kernel would write that knows no more than that
+      std::uint64_t& word = small.word(100);
+      const bool reads_nothing_there = pattern == Pattern::update && half == ~kKeptBits;
+      word = (word & ~half) | (launch & half);
+      EXPECT_EQ(small.set->check().has_value(), !reads_nothing_there) << to_string(pattern);
+    }
+  }
+}
+
+/// A launch that leaves words as the one before it did.
+TEST(StreamSets, AKernelInPlaceThatDoesNotWriteIsNoticed) {
+  for (const Pattern pattern : {Pattern::update, Pattern::accumulate}) {
+    SmallSet small(pattern, 1, 65536 * moved_by(pattern));
+    small.set->run();
+    const std::uint64_t before = small.word(100);
+    small.set->run();
+    ASSERT_EQ(small.set->check(), std::nullopt) << to_string(pattern);
+    small.word(100) = before;
     EXPECT_NE(small.set->check(), std::nullopt) << to_string(pattern);
   }
 }
@@ -548,6 +586,7 @@ TEST(StreamSets, WorkersThatChangeSetsReadEachOthers) {
 TEST(StreamSets, OnlyReadersChangeSets) {
   EXPECT_THROW(SmallSet(Pattern::copy, 2, 131072, {{0, 1}}), Error);
   EXPECT_THROW(SmallSet(Pattern::read, 2, 16384, {{0, 1}}), Error);  // in slices
+  EXPECT_THROW(SmallSet(Pattern::update, 2, 262144, {{0, 1}}), Error);
 }
 
 TEST(StreamKernels, AreExactAtEveryLevelAndStayInTheirRange) {
@@ -560,7 +599,8 @@ TEST(StreamKernels, AreExactAtEveryLevelAndStayInTheirRange) {
   const std::uint64_t sum = fill_words(from);
   for (const Isa isa : usable_isas()) {
     with_isa(isa, [&]<Isa level>() {
-      for (const LoadKind load : {LoadKind::plain, LoadKind::prefetched, LoadKind::four_streams}) {
+      for (const LoadKind load :
+           {LoadKind::plain, LoadKind::prefetched, LoadKind::two_streams, LoadKind::four_streams}) {
         for (const std::uint64_t passes : {1, 3, 4, 11}) {
           EXPECT_EQ(stream_read<level>(load, from, kBytes, static_cast<std::int64_t>(passes)), passes * sum);
         }
@@ -571,6 +611,40 @@ TEST(StreamKernels, AreExactAtEveryLevelAndStayInTheirRange) {
           stream_write<level>(store, to, kBytes, 2, 0x0707070707070707ULL);
           EXPECT_EQ(std::count(to, to + kWords, 0x0707070707070707ULL), kWords);
           EXPECT_EQ(std::count(std::begin(guarded), std::end(guarded), kGuard), 16);
+        }
+      }
+    });
+  }
+}
+
+TEST(StreamKernels, InPlaceTheyReplaceHalfOfEveryWordOfTheirRange) {
+  constexpr std::int64_t kBytes = 2 * kStreamGrain;
+  constexpr std::int64_t kWords = kBytes / 8;
+  constexpr std::uint64_t kGuard = 0xdeadbeef;
+  constexpr std::uint64_t kStamp = 0x123456789;  // of which the lower half is written
+  alignas(64) static std::uint64_t mask[kWords];
+  alignas(64) static std::uint64_t guarded[kWords + 16];
+  std::uint64_t* to = guarded + 8;
+  fill_words(mask);
+  const auto old = [](std::int64_t i) { return static_cast<std::uint64_t>(i + 1) * 0x9e3779b97f4a7c15; };
+  for (std::uint64_t& word : mask) word = word >> 40 | word << 24;
+  for (const Isa isa : usable_isas()) {
+    with_isa(isa, [&]<Isa level>() {
+      for (const LoadKind load : {LoadKind::plain, LoadKind::prefetched, LoadKind::two_streams}) {
+        for (const bool accumulates : {false, true}) {
+          std::fill(std::begin(guarded), std::end(guarded), kGuard);
+          for (std::int64_t i = 0; i < kWords; ++i) to[i] = old(i);
+          if (accumulates) {
+            stream_accumulate<level>(load, to, mask, kBytes, 2, kStamp);
+          } else {
+            stream_update<level>(load, to, kBytes, 2, kStamp);
+          }
+          for (std::int64_t i = 0; i < kWords; ++i) {
+            const std::uint64_t low = accumulates ? mask[i] ^ kStamp : kStamp;
+            ASSERT_EQ(to[i], (old(i) >> 32 << 32) + (low & 0xffffffff)) << to_string(isa) << ", word " << i;
+          }
+          EXPECT_EQ(std::count(guarded, to, kGuard), 8);
+          EXPECT_EQ(std::count(to + kWords, std::end(guarded), kGuard), 8);
         }
       }
     });

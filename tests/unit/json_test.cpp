@@ -106,6 +106,27 @@ TEST(Json, ReadingRestoresTheValuesThemselves) {
   EXPECT_TRUE(read.cancelled);
 }
 
+TEST(Json, TrafficInPlaceAndMixedRoofsAreKept) {
+  Report written = sample_report();
+  Point& point = written.points[0];
+  point.work.bytes[Level::dram] = {.read = 4e6, .write = 2e6, .in_place = true};
+  point.bound = bound_of(point.work, written.machine);  // two thirds of the way from dram.read to dram.copy
+  const Point read = parse_report(render_json(written), "run.json").points.at(0);
+  EXPECT_TRUE(read.work.bytes.at(Level::dram).in_place);
+  EXPECT_EQ(read.bound.limiting_ceiling, "dram.copy");
+  EXPECT_EQ(read.bound.resources.front().mixed_with, "dram.read");
+}
+
+/// As files of version 0.1 have it.
+TEST(Json, TrafficElsewhereAndMeasuredMixesHaveNoSuchKeys) {
+  const std::string text = render_json(sample_report());
+  EXPECT_EQ(text.find("in_place"), std::string::npos);
+  EXPECT_EQ(text.find("mixed_with"), std::string::npos);
+  const Point read = parse_report(text, "run.json").points.at(0);
+  EXPECT_FALSE(read.work.bytes.at(Level::dram).in_place);
+  EXPECT_FALSE(read.bound.resources.front().mixed_with);
+}
+
 TEST(Json, AnyFiniteDoubleSurvivesTheRoundTrip) {
   std::mt19937_64 bits(7);
   Report report = sample_report();

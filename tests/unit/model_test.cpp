@@ -138,7 +138,7 @@ TEST(Machine, ReferencesAreNoRoofs) {
   pageable.role = Role::reference;
   machine.ceilings.insert(machine.ceilings.begin(), {zeros, pageable});
   EXPECT_EQ(machine.compute(Pipe::fp32)->value, 60e12);
-  EXPECT_EQ(machine.bandwidth(Level::hbm, {.read = 1, .write = 0})->value, 4e12);
+  EXPECT_EQ(machine.bandwidth(Level::hbm, {.read = 1, .write = 0}).value().value, 4e12);
   EXPECT_EQ(machine.slope(Level::hbm)->value, 4e12);
   EXPECT_EQ(machine.find("fp32.zeros")->value, 90e12);
 }
@@ -179,24 +179,112 @@ TEST(Machine, OperationsRunOnTheUnitsThatItHas) {
   EXPECT_EQ(on_units_of(gpu_without, work).flops, work.flops);
 }
 
-TEST(Machine, TakesTheCeilingOfTheNearestTrafficMix) {
+/// "hbm.read", or "hbm.copy + hbm.triad" between two mixes; empty without a roof.
+std::string roof_of(const Machine& machine, Level level, const Traffic& traffic) {
+  const std::optional<MixRoof> roof = machine.bandwidth(level, traffic);
+  if (!roof) return "";
+  return roof->other == nullptr ? roof->nearest->name : roof->nearest->name + " + " + roof->other->name;
+}
+
+TEST(Machine, AMeasuredMixHasItsOwnCeiling) {
   const Machine machine = gpu();
-  EXPECT_EQ(machine.bandwidth(Level::hbm, {.read = 8, .write = 0})->name, "hbm.read");
-  EXPECT_EQ(machine.bandwidth(Level::hbm, {.read = 4, .write = 4})->name, "hbm.copy");
-  EXPECT_EQ(machine.bandwidth(Level::hbm, {.read = 8, .write = 4})->name, "hbm.triad");
-  EXPECT_EQ(machine.bandwidth(Level::hbm, {.read = 0, .write = 4})->name, "hbm.write");
-  // Half way between read (0) and triad (1/3): the higher roof, for a roof must not be beaten.
-  EXPECT_EQ(machine.bandwidth(Level::hbm, {.read = 5, .write = 1})->name, "hbm.read");
-  EXPECT_EQ(machine.bandwidth(Level::l2, {.read = 1, .write = 0}), nullptr);
+  EXPECT_EQ(roof_of(machine, Level::hbm, {.read = 8, .write = 0}), "hbm.read");
+  EXPECT_EQ(roof_of(machine, Level::hbm, {.read = 4, .write = 4}), "hbm.copy");
+  EXPECT_EQ(roof_of(machine, Level::hbm, {.read = 8, .write = 4}), "hbm.triad");
+  EXPECT_EQ(roof_of(machine, Level::hbm, {.read = 0, .write = 4}), "hbm.write");
+  EXPECT_EQ(machine.bandwidth(Level::hbm, {.read = 8, .write = 4})->value, 2.5e12) << "exactly, though 1/3 is not";
+  EXPECT_EQ(machine.bandwidth(Level::hbm, {.read = 8, .write = 4})->ci95.low, 2.5e12 * 0.999);
+  EXPECT_EQ(roof_of(machine, Level::l2, {.read = 1, .write = 0}), "");
   EXPECT_EQ(machine.slope(Level::hbm)->name, "hbm.read");
   EXPECT_EQ(machine.launch()->name, "launch.graph");
+}
+
+TEST(Machine, BetweenTwoMixesTheTimePerByteIsInterpolated) {
+  const Machine machine = gpu();
+  // 11 of 30 bytes are written: a fifth of the way from triad (1/3) to copy (1/2).
+  const MixRoof fifth = machine.bandwidth(Level::hbm, {.read = 19, .write = 11}).value();
+  EXPECT_EQ(roof_of(machine, Level::hbm, {.read = 19, .write = 11}), "hbm.triad + hbm.copy");
+  EXPECT_DOUBLE_EQ(fifth.value, 1 / (0.8 / 2.5e12 + 0.2 / 2e12));
+  EXPECT_DOUBLE_EQ(fifth.ci95.low, 0.999 * fifth.value);
+  EXPECT_DOUBLE_EQ(fifth.ci95.high, 1.001 * fifth.value);
+  // Half way between read (0) and triad (1/3): the higher is named.
+  EXPECT_EQ(roof_of(machine, Level::hbm, {.read = 5, .write = 1}), "hbm.read + hbm.triad");
+  EXPECT_DOUBLE_EQ(machine.bandwidth(Level::hbm, {.read = 5, .write = 1})->value, 1 / (0.5 / 4e12 + 0.5 / 2.5e12));
+}
+
+TEST(Machine, TheRoofHasNoStepBetweenMixes) {
+  const Machine machine = gpu();
+  double before = machine.bandwidth(Level::hbm, {.read = 1, .write = 0})->value;
+  for (int written = 1; written <= 3000; ++written) {
+    const double share = written / 3000.0;
+    const double now = machine.bandwidth(Level::hbm, {.read = 1 - share, .write = share})->value;
+    // Where a mix counts as the measured one, within 1 % of the way to the next, the roof steps by 1 % of the way.
+    EXPECT_NEAR(now / before, 1, 0.01) << share;
+    before = now;
+  }
+}
+
+/// A norm's weights are read besides, one byte of thousands: that does not make its roof that of two ceilings.
+TEST(Machine, AlmostAMeasuredMixIsThatMix) {
+  const Machine machine = gpu();
+  EXPECT_EQ(roof_of(machine, Level::hbm, {.read = 1001, .write = 1000}), "hbm.copy");
+  EXPECT_EQ(roof_of(machine, Level::hbm, {.read = 1100, .write = 1000}), "hbm.copy + hbm.triad");
+}
+
+TEST(Machine, BeyondTheMeasuredMixesTheOutermostApplies) {
+  Machine machine;
+  machine.ceilings = {bandwidth(Level::hbm, Pattern::triad, 2.5e12), bandwidth(Level::hbm, Pattern::copy, 2e12)};
+  EXPECT_EQ(roof_of(machine, Level::hbm, {.read = 8, .write = 0}), "hbm.triad");
+  EXPECT_EQ(roof_of(machine, Level::hbm, {.read = 0, .write = 8}), "hbm.copy");
 }
 
 TEST(Machine, ALinkIsHeldAgainstTheDirectionOfItsTraffic) {
   Machine machine;
   machine.ceilings = {bandwidth(Level::pcie, Pattern::d2h, 5e10), bandwidth(Level::pcie, Pattern::h2d, 6e10)};
-  EXPECT_EQ(machine.bandwidth(Level::pcie, {.read = 8, .write = 0})->name, "pcie.h2d");
-  EXPECT_EQ(machine.bandwidth(Level::pcie, {.read = 0, .write = 8})->name, "pcie.d2h");
+  EXPECT_EQ(roof_of(machine, Level::pcie, {.read = 8, .write = 0}), "pcie.h2d");
+  EXPECT_EQ(roof_of(machine, Level::pcie, {.read = 0, .write = 8}), "pcie.d2h");
+  EXPECT_EQ(roof_of(machine, Level::pcie, {.read = 4, .write = 1}), "pcie.h2d") << "directions do not mix";
+  EXPECT_EQ(machine.bandwidth(Level::pcie, {.read = 4, .write = 1})->value, 6e10);
+}
+
+Machine cpu_with_in_place_roofs() {
+  Machine machine;
+  machine.device.kind = DeviceKind::cpu;
+  machine.ceilings = {
+      bandwidth(Level::dram, Pattern::read, 133e9),   bandwidth(Level::dram, Pattern::write, 156e9),
+      bandwidth(Level::dram, Pattern::copy, 150e9),   bandwidth(Level::dram, Pattern::triad, 144e9),
+      bandwidth(Level::dram, Pattern::update, 158e9), bandwidth(Level::dram, Pattern::accumulate, 152e9),
+      bandwidth(Level::l3, Pattern::copy, 300e9)};
+  return machine;
+}
+
+TEST(Machine, TrafficInPlaceHasRoofsOfItsOwn) {
+  const Machine machine = cpu_with_in_place_roofs();
+  const Traffic update{.read = 4, .write = 4, .in_place = true}, accumulate{.read = 8, .write = 4, .in_place = true};
+  EXPECT_EQ(roof_of(machine, Level::dram, update), "dram.update");
+  EXPECT_EQ(roof_of(machine, Level::dram, accumulate), "dram.accumulate");
+  // y = f(x, z, w, y): between reads alone and the nearest mix in place.
+  const Traffic four_to_one{.read = 16, .write = 4, .in_place = true};
+  EXPECT_EQ(roof_of(machine, Level::dram, four_to_one), "dram.accumulate + dram.read");
+  EXPECT_DOUBLE_EQ(machine.bandwidth(Level::dram, four_to_one)->value, 1 / (0.4 / 133e9 + 0.6 / 152e9));
+  EXPECT_EQ(roof_of(machine, Level::dram, {.read = 4, .write = 0, .in_place = true}), "dram.read");
+  EXPECT_EQ(roof_of(machine, Level::dram, {.read = 0, .write = 4, .in_place = true}), "dram.write");
+}
+
+TEST(Machine, TrafficElsewhereHasNoRoofInPlace) {
+  const Machine machine = cpu_with_in_place_roofs();
+  EXPECT_EQ(roof_of(machine, Level::dram, {.read = 4, .write = 4}), "dram.copy");
+  EXPECT_EQ(roof_of(machine, Level::dram, {.read = 8, .write = 4}), "dram.triad");
+  EXPECT_EQ(roof_of(machine, Level::dram, {.read = 7, .write = 4}), "dram.triad + dram.copy");
+  Machine only_in_place;
+  only_in_place.ceilings = {bandwidth(Level::dram, Pattern::update, 158e9)};
+  EXPECT_EQ(roof_of(only_in_place, Level::dram, {.read = 4, .write = 4}), "");
+}
+
+TEST(Machine, WithoutARoofInPlaceTheMixDecides) {
+  const Machine machine = cpu_with_in_place_roofs();
+  EXPECT_EQ(roof_of(machine, Level::l3, {.read = 4, .write = 4, .in_place = true}), "l3.copy");
+  EXPECT_EQ(roof_of(gpu(), Level::hbm, {.read = 8, .write = 4, .in_place = true}), "hbm.triad");
 }
 
 TEST(Bound, MemoryBoundKernel) {
@@ -297,6 +385,36 @@ TEST(Bound, SuspectCeilingMakesTheBoundSuspect) {
   EXPECT_TRUE(bound_of(work, machine).suspect);
   work.bytes[Level::hbm] = {.read = 4e9, .write = 4e9};
   EXPECT_FALSE(bound_of(work, machine).suspect);
+}
+
+TEST(Bound, AMixHasBothCeilingsAndIsSuspectByEither) {
+  Work work;
+  work.flops[Pipe::fp32] = 19e9;
+  work.bytes[Level::hbm] = {.read = 19e9, .write = 11e9};
+  Machine machine = gpu();
+  const double rate = 1 / (0.8 / 2.5e12 + 0.2 / 2e12);
+  const Bound bound = bound_of(work, machine);
+  EXPECT_EQ(bound.limiting_ceiling, "hbm.triad");
+  EXPECT_EQ(bound.resources.front().mixed_with, "hbm.copy");
+  EXPECT_DOUBLE_EQ(bound.attainable_time_s, 30e9 / rate);
+  EXPECT_DOUBLE_EQ(bound.ridge, 60e12 / rate);
+  EXPECT_FALSE(bound.suspect);
+  EXPECT_FALSE(bound.resources[1].mixed_with);
+  for (const char* name : {"hbm.triad", "hbm.copy", "hbm.read"}) {
+    machine = gpu();
+    for (Ceiling& ceiling : machine.ceilings) {
+      if (ceiling.name == name) ceiling.audit.checks = {{"doubling", CheckStatus::fail, "1.4 x"}};
+    }
+    EXPECT_EQ(bound_of(work, machine).suspect, std::string(name) != "hbm.read") << name;
+  }
+}
+
+TEST(Names, MixesInPlaceHaveTheSharesOfThoseOutOfPlace) {
+  EXPECT_EQ(write_share(Pattern::update), write_share(Pattern::copy));
+  EXPECT_EQ(write_share(Pattern::accumulate), write_share(Pattern::triad));
+  for (const auto name : pattern_names()) {
+    EXPECT_EQ(is_in_place(*parse_pattern(name)), name == "update" || name == "accumulate") << name;
+  }
 }
 
 TEST(Audit, OneFailureDecides) {

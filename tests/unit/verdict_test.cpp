@@ -495,6 +495,11 @@ TEST(CpuVerdicts, OrdinaryStores) {
   relu.point.non_temporal_stores = true;
   EXPECT_NE(relu.verdict().rule, "ordinary-stores");
   relu.point.non_temporal_stores = false;
+  // In place there is nothing to store past.
+  relu.point.work.bytes.at(Level::dram).in_place = true;
+  EXPECT_NE(relu.verdict().rule, "ordinary-stores");
+  relu.point.work.bytes.at(Level::dram).in_place = false;
+  EXPECT_EQ(relu.verdict().rule, "ordinary-stores");
   relu.at(0.8);
   EXPECT_NE(relu.verdict().rule, "ordinary-stores");
 }

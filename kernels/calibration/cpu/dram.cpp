@@ -1,6 +1,7 @@
 // DRAM ceilings of the CPU: read, write, copy and triad over sets that exceed the last-level cache many times
-// (memory_plan.cpp), with both kinds of stores. Bytes are compulsory ones: if a store first reads the line that it
-// overwrites, that is a cost of the variant and not part of the work.
+// (memory_plan.cpp), with both kinds of stores, and update and accumulate in place, with regular ones. Bytes are
+// compulsory ones: if a store first reads the line that it overwrites, that is a cost of the variant and not part of
+// the work; in place that line is an input.
 #include "kernels/calibration/cpu/dram.hpp"
 
 #include <fmt/format.h>
@@ -25,9 +26,10 @@ struct DramVariant {
 };
 
 std::string name_of(Pattern pattern, const DramVariant& variant) {
-  const char* load = variant.load == LoadKind::four_streams ? "loads from four streams, prefetched"
-                     : variant.load == LoadKind::prefetched ? "prefetched loads"
-                                                            : "plain loads";
+  const char* load = variant.load == LoadKind::four_streams  ? "loads from four streams, prefetched"
+                     : variant.load == LoadKind::two_streams ? "loads from two streams, prefetched"
+                     : variant.load == LoadKind::prefetched  ? "prefetched loads"
+                                                             : "plain loads";
   const char* store = variant.store == StoreKind::string         ? "string instructions"
                       : variant.store == StoreKind::non_temporal ? "non-temporal stores"
                                                                  : "regular stores";
@@ -38,7 +40,10 @@ std::string name_of(Pattern pattern, const DramVariant& variant) {
 
 /// The likely fastest first: quick calibrations take only that one.
 std::vector<DramVariant> variants_of(Pattern pattern) {
-  if (pattern == Pattern::read) return {{LoadKind::prefetched}, {LoadKind::four_streams}, {LoadKind::plain}};
+  if (pattern == Pattern::read)
+    return {{LoadKind::prefetched}, {LoadKind::two_streams}, {LoadKind::four_streams}, {LoadKind::plain}};
+  if (pattern == Pattern::update) return {{LoadKind::prefetched}, {LoadKind::two_streams}, {LoadKind::plain}};
+  if (pattern == Pattern::accumulate) return {{LoadKind::prefetched}, {LoadKind::plain}};  // has two streams already
 #if defined(__x86_64__)
   if (pattern == Pattern::write) return {{.store = StoreKind::non_temporal}, {.store = StoreKind::string}};
   std::vector<DramVariant> variants = {{LoadKind::prefetched, StoreKind::non_temporal},
@@ -119,7 +124,8 @@ std::vector<Probe> references() {
   return probes;
 }
 
-const ProbeRegistrar kRoofs({roof(Pattern::read), roof(Pattern::write), roof(Pattern::copy), roof(Pattern::triad)});
+const ProbeRegistrar kRoofs({roof(Pattern::read), roof(Pattern::write), roof(Pattern::copy), roof(Pattern::triad),
+                             roof(Pattern::update), roof(Pattern::accumulate)});
 const ProbeRegistrar kReferences(references());
 
 }  // namespace

@@ -206,6 +206,39 @@ void triad(double* to, const double* b, const double* c, double factor, std::int
   }
 }
 
+/// In place, kStreams parts of the range in turn, a block of each. Non-temporal stores would evict the line that was
+/// loaded a moment ago. An update has no `from`.
+template <int kStreams, bool kPrefetch, bool kAccumulate>
+void rewrite(Words* to, const Words* from, std::int64_t bytes, std::int64_t passes, std::uint64_t stamp) {
+  const Words stamps = Words{} + stamp, kept = Words{} + kKeptBits;
+  const std::int64_t blocks = bytes / kStreams / kBlock;
+  for (std::int64_t pass = 0; pass < passes; ++pass) {
+    next_pass();
+    for (std::int64_t block = 0; block < blocks; ++block) {
+#pragma GCC unroll 4
+      for (int stream = 0; stream < kStreams; ++stream) {
+        const std::int64_t first = (stream * blocks + block) * kVectors;
+        fetch_ahead<kPrefetch>(to + first);
+        if constexpr (kAccumulate) fetch_ahead<kPrefetch>(from + first);
+        put_block<false>(to + first, [&](int v) {
+          const Words old = load(to + first + v);
+          if constexpr (!kAccumulate) return (old & kept) | (stamps & ~kept);
+          return (old & kept) | ((load(from + first + v) ^ stamps) & ~kept);
+        });
+      }
+    }
+  }
+}
+
+template <bool kAccumulate>
+void rewrite(LoadKind kind, void* to, const void* from, std::int64_t bytes, std::int64_t passes, std::uint64_t stamp) {
+  Words* const target = static_cast<Words*>(to);
+  const Words* const source = static_cast<const Words*>(from);
+  if (kind == LoadKind::plain) return rewrite<1, false, kAccumulate>(target, source, bytes, passes, stamp);
+  if (kind == LoadKind::prefetched) return rewrite<1, true, kAccumulate>(target, source, bytes, passes, stamp);
+  rewrite<2, true, kAccumulate>(target, source, bytes, passes, stamp);
+}
+
 #if defined(__x86_64__)
 void string_write(void* to, std::int64_t bytes, std::uint64_t value) {
   asm volatile("rep stosb" : "+D"(to), "+c"(bytes) : "a"(static_cast<unsigned char>(value)) : "memory");
@@ -241,6 +274,7 @@ void with_kinds(LoadKind load, StoreKind store, F&& f) {
 template <>
 std::uint64_t stream_read<kIsa>(LoadKind load, const void* data, std::int64_t bytes, std::int64_t passes) {
   if (load == LoadKind::four_streams) return read<4, true>(data, bytes, passes);
+  if (load == LoadKind::two_streams) return read<2, true>(data, bytes, passes);
   if (load == LoadKind::prefetched) return read<1, true>(data, bytes, passes);
   return read<1, false>(data, bytes, passes);
 }
@@ -266,6 +300,17 @@ void stream_copy<kIsa>(LoadKind load, StoreKind store, void* to, const void* fro
   }
   with_kinds(load, store,
              [&]<bool prefetch, bool non_temporal>() { copy<prefetch, non_temporal>(to, from, bytes, passes); });
+}
+
+template <>
+void stream_update<kIsa>(LoadKind load, void* data, std::int64_t bytes, std::int64_t passes, std::uint64_t stamp) {
+  rewrite<false>(load, data, nullptr, bytes, passes, stamp);
+}
+
+template <>
+void stream_accumulate<kIsa>(LoadKind load, void* to, const void* from, std::int64_t bytes, std::int64_t passes,
+                             std::uint64_t stamp) {
+  rewrite<true>(load, to, from, bytes, passes, stamp);
 }
 
 template <>

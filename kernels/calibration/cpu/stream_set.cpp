@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <mutex>
 #include <utility>
@@ -14,7 +15,7 @@
 namespace roofline {
 namespace {
 
-constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15ULL;  // word i holds (i + set) · kOdd: no two alike
+constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15ULL;  // word i derives from (i + set) · kOdd: no two alike
 constexpr std::uint64_t kPoison = 0xfff8dead0000beefULL;
 constexpr double kTriadFactor = 3;
 // Arrays at the same offset within a page would map to the same L1 sets, and loads would wait for stores whose
@@ -36,9 +37,8 @@ struct Geometry {
 };
 
 Geometry geometry_of(const StreamPlan& plan) {
-  const int arrays = arrays_of(plan.pattern);
-  const double array = static_cast<double>(rounded(plan.set_bytes / arrays));
-  const double launch = std::max<double>(kStreamGrain, plan.launch_bytes / arrays);
+  const double array = static_cast<double>(rounded(plan.set_bytes / arrays_of(plan.pattern)));
+  const double launch = std::max<double>(kStreamGrain, plan.launch_bytes / traffic_of(plan.pattern, 1).total());
   const double piece = std::max<double>(kStreamGrain, launch / plan.chunks);
   Geometry geometry;
   // Sets that are exchanged are read whole.
@@ -62,17 +62,33 @@ std::uint64_t written_word(StoreKind store, std::uint64_t launch) {
   return store == StoreKind::string ? (launch & 0xff) * 0x0101010101010101ULL : launch;
 }
 
+/// What word i of an input holds at first. Arrays differ in both halves of the word, so that none can stand for
+/// another.
+std::uint64_t filled_word(int set, int index, std::int64_t i) {
+  return std::rotl(static_cast<std::uint64_t>(i + set) * kOdd, 8 * index);
+}
+
+/// What word i of the output holds after a launch in place.
+std::uint64_t rewritten_word(Pattern pattern, int set, std::int64_t i, std::uint64_t launch) {
+  const std::uint64_t mask = pattern == Pattern::accumulate ? filled_word(set, 1, i) : 0;
+  return (filled_word(set, 0, i) & kKeptBits) | ((mask ^ launch) & ~kKeptBits);
+}
+
 double triad_result(std::int64_t i) { return static_cast<double>(i) + kTriadFactor * static_cast<double>(2 * i + 1); }
 
 }  // namespace
 
 std::string_view registers_of(const StreamPlan& plan) { return plan.sve != nullptr ? "sve" : to_string(plan.isa); }
 
-int arrays_of(Pattern pattern) { return pattern == Pattern::triad ? 3 : pattern == Pattern::copy ? 2 : 1; }
+int arrays_of(Pattern pattern) {
+  if (pattern == Pattern::triad) return 3;
+  return pattern == Pattern::copy || pattern == Pattern::accumulate ? 2 : 1;
+}
 
 Traffic traffic_of(Pattern pattern, double array_bytes) {
   if (pattern == Pattern::read) return {array_bytes, 0};
-  return {array_bytes * (arrays_of(pattern) - 1), array_bytes};
+  const bool in_place = is_in_place(pattern);
+  return {array_bytes * (arrays_of(pattern) - (in_place ? 0 : 1)), array_bytes, in_place};
 }
 
 std::size_t StreamSet::memory_bytes(const StreamPlan& plan, int workers) {
@@ -100,6 +116,7 @@ StreamSet::StreamSet(std::shared_ptr<ThreadPool> pool, std::shared_ptr<Buffer> m
   if (!plan_.rotate_within.empty() && (plan_.pattern != Pattern::read || slices_ > 1)) {
     throw Error("only reads of whole sets can rotate sets");
   }
+  if (plan_.sve != nullptr && is_in_place(plan_.pattern)) throw Error("no SVE kernel works in place");
   group_.assign(workers_.size(), -1);
   place_.assign(workers_.size(), 0);
   for (std::size_t group = 0; group < plan_.rotate_within.size(); ++group) {
@@ -133,12 +150,13 @@ void StreamSet::fill(int set) const {
   for (int index = 0; index < arrays; ++index) {
     auto* words = reinterpret_cast<std::uint64_t*>(array(set, index));
     auto* doubles = reinterpret_cast<double*>(words);
-    if (index == 0 && plan_.pattern != Pattern::read) {
+    const bool is_input = index > 0 || plan_.pattern == Pattern::read || is_in_place(plan_.pattern);
+    if (!is_input) {
       std::fill(words, words + count, kPoison);
     } else if (plan_.pattern == Pattern::triad) {  // whole numbers: exact with one rounding or with two
       for (std::int64_t i = 0; i < count; ++i) doubles[i] = static_cast<double>(index == 1 ? i : 2 * i + 1);
     } else {
-      for (std::int64_t i = 0; i < count; ++i) words[i] = static_cast<std::uint64_t>(i + set) * kOdd;
+      for (std::int64_t i = 0; i < count; ++i) words[i] = filled_word(set, index, i);
     }
   }
   if (plan_.pattern != Pattern::read) return;
@@ -213,6 +231,12 @@ std::uint64_t StreamSet::pass(int set, std::int64_t begin, std::int64_t bytes, s
     case Pattern::copy:
       stream_copy<isa>(plan_.load, plan_.store, array(set, 0) + begin, array(set, 1) + begin, bytes, passes);
       return 0;
+    case Pattern::update:
+      stream_update<isa>(plan_.load, array(set, 0) + begin, bytes, passes, launches_);
+      return 0;
+    case Pattern::accumulate:
+      stream_accumulate<isa>(plan_.load, array(set, 0) + begin, array(set, 1) + begin, bytes, passes, launches_);
+      return 0;
     default:
       stream_triad<isa>(plan_.load, plan_.store, doubles(0), doubles(1), doubles(2), kTriadFactor, bytes, passes);
       return 0;
@@ -265,11 +289,11 @@ std::optional<std::string> StreamSet::check_share(int worker) const {
     const auto* doubles = reinterpret_cast<const double*>(words);
     std::uint64_t columns[kStreamColumns] = {};
     for (std::int64_t i = 0; i < count; ++i) {
-      const std::uint64_t filled = static_cast<std::uint64_t>(first + i + set) * kOdd;
       bool right = true;
-      if (plan_.pattern == Pattern::read) columns[i % kStreamColumns] ^= filled;
+      if (plan_.pattern == Pattern::read) columns[i % kStreamColumns] ^= filled_word(set, 0, first + i);
       if (plan_.pattern == Pattern::write) right = words[i] == written_word(plan_.store, launches_);
-      if (plan_.pattern == Pattern::copy) right = words[i] == filled;
+      if (plan_.pattern == Pattern::copy) right = words[i] == filled_word(set, 1, first + i);
+      if (is_in_place(plan_.pattern)) right = words[i] == rewritten_word(plan_.pattern, set, first + i, launches_);
       if (plan_.pattern == Pattern::triad) right = doubles[i] == triad_result(first + i);
       if (!right) wrong = first + i;
     }

@@ -28,8 +28,9 @@ struct StreamPlan {
   Isa isa = Isa::baseline;
   LoadKind load = LoadKind::plain;
   StoreKind store = StoreKind::regular;
-  const SveKernels* sve = nullptr;  ///< instead of the level's kernels: plain loads and regular stores of these
-  double set_bytes = 0;             ///< of one worker's set, all its arrays together; rounded to whole pages
+  /// Instead of the level's kernels: plain loads and regular stores of these. None of them works in place.
+  const SveKernels* sve = nullptr;
+  double set_bytes = 0;  ///< of one worker's set, all its arrays together; rounded to whole pages
   double launch_bytes =
       0;                   ///< that a worker moves in one launch, about: passes over a smaller set, a slice of a larger
   std::int64_t scale = 1;  ///< as many times that
@@ -45,7 +46,8 @@ std::string_view registers_of(const StreamPlan& plan);
 /// The plan's scale for a request: whole slices only.
 inline std::int64_t whole_scale(double scale) { return std::max<std::int64_t>(1, std::llround(scale)); }
 
-/// Number of arrays of a pattern: triad three, copy two, the others one. Array 0 is the output, if there is one.
+/// Number of arrays of a pattern: triad three, copy and accumulate two, the others one. Array 0 is the output, if there
+/// is one; in place it is an input as well.
 int arrays_of(Pattern pattern);
 
 /// Traffic of a pattern with arrays of `array_bytes`.

@@ -243,6 +243,10 @@ std::vector<std::string> point_notes(const PlottedPoint& plotted) {
                                 : "above its roof: the roof or the counted work is wrong");
   }
   if (p.bound.suspect) notes.emplace_back("the roof is suspect");
+  if (!p.bound.resources.empty() && p.bound.resources.front().mixed_with) {
+    notes.push_back(clean_line(fmt::format("roof between {} and {}, by its share of writes", p.bound.limiting_ceiling,
+                                           *p.bound.resources.front().mixed_with)));
+  }
   if (bytes_is_lower_bound(p)) notes.emplace_back("modelled bytes (lower bound): the intensity is an upper bound");
   if (p.profiled && !p.profiled->sources.empty()) notes.push_back(clean_line(p.profiled->sources));
   return notes;

@@ -407,8 +407,10 @@ void add_cpu(Collector& out, const Point& point, const Machine& machine, const C
     out.set("writes", traffic->second.write / bytes);
     out.set("working_set", bytes);
     const Ceiling* regular = machine.find("dram.copy.regular");
-    // Not for kernels that already use non-temporal stores: background load can slow them to the same rate.
-    if (regular != nullptr && !point.non_temporal_stores) out.set("regular.share", bytes / time / regular->value);
+    // Not for kernels that already use non-temporal stores (background load can slow them to the same rate), nor for
+    // those that write where they read: their stores find the line in the cache.
+    const bool may_bypass = !point.non_temporal_stores && !traffic->second.in_place;
+    if (regular != nullptr && may_bypass) out.set("regular.share", bytes / time / regular->value);
     for (const CacheInfo& cache : device.caches) {
       // In any order: the last level is the largest.
       const double all = cache.bytes * static_cast<double>(cache.instances);

@@ -34,9 +34,17 @@ Json counted_to_json(const Counters& counters, Level memory) {
   return json;
 }
 
-Json traffic_to_json(const Traffic& traffic) { return {{"read", traffic.read}, {"write", traffic.write}}; }
+Json traffic_to_json(const Traffic& traffic) {
+  Json json = {{"read", traffic.read}, {"write", traffic.write}};
+  if (traffic.in_place) json["in_place"] = true;
+  return json;
+}
 
-Traffic read_traffic(const JsonValue& json) { return {.read = json["read"].number(), .write = json["write"].number()}; }
+Traffic read_traffic(const JsonValue& json) {
+  Traffic traffic{.read = json["read"].number(), .write = json["write"].number()};
+  if (const auto in_place = json.find("in_place")) traffic.in_place = in_place->boolean();
+  return traffic;
+}
 
 Json work_to_json(const Work& work) {
   Json json = {{"flops", operations_to_json(work.flops)}, {"uncounted", operations_to_json(work.uncounted)}};
@@ -61,6 +69,7 @@ Json resources_to_json(const std::vector<ResourceTime>& resources) {
     put_interval(entry, "ci95", resource.ci95);
     entry["regime"] = to_string(resource.regime);
     if (resource.at_clock_hz) put_number(entry, "at_clock_hz", *resource.at_clock_hz);
+    if (resource.mixed_with) entry["mixed_with"] = *resource.mixed_with;
     if (!entry.contains("time_s")) entry["absent"] = {{"time_s", "no ceiling was measured for it"}};
     json.push_back(std::move(entry));
   }
@@ -152,6 +161,7 @@ Bound read_bound(const JsonValue& json, const Work& work) {
     if (const auto regime = entry.find("regime")) {  // absent in files of version 0.1
       bound.resources.back().regime = regime->word(parse_regime, "regime");
     }
+    if (const auto other = entry.find("mixed_with")) bound.resources.back().mixed_with = other->text();
   }
   return bound;
 }
