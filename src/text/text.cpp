@@ -2,6 +2,8 @@
 // grapheme clusters.
 #include "text/text.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -128,7 +130,7 @@ std::vector<std::string> clean_lines(std::string_view text, std::size_t most) {
     }
     line.erase(line.find_last_not_of(' ') + 1);
   } while (at < text.size());
-  if (left_out > 0) lines.push_back("[" + std::to_string(left_out) + " more lines]");
+  if (left_out > 0) lines.push_back(fmt::format("[{} more lines]", left_out));
   return lines;
 }
 
