@@ -34,6 +34,13 @@ constexpr double kForFirstSweep = 0.3;
 /// Sustained ceilings for which there is time to measure again.
 constexpr std::int64_t kSpareLoads = 2;
 
+/// Roofs come first: they are what rows are compared with. Of them those in place are last, because no built-in kernel
+/// writes in place and a short time may not suffice for all.
+int priority_of(const Probe& probe) {
+  if (probe.role == Role::reference) return 2;
+  return probe.pattern && is_in_place(*probe.pattern) ? 1 : 0;
+}
+
 /// Probes slowed by the same causes: those of one memory level, those of all pipes, launches.
 bool alike(const Probe& a, const Probe& b) { return a.kind == b.kind && a.level == b.level; }
 
@@ -46,9 +53,9 @@ RoundsWorker::RoundsWorker(const CalibrateOptions& options, const std::vector<co
       time_s_(options.effort.time_s.value_or(default_time_s(options.effort, probes))),
       least_s_(begin_s + time_s_ / 3),
       end_s_(begin_s + time_s_) {
-  // Roofs come first: they are what rows are compared with.
   std::vector<const Probe*> ordered = probes;
-  std::stable_partition(ordered.begin(), ordered.end(), [](const Probe* probe) { return probe->role == Role::roof; });
+  std::stable_sort(ordered.begin(), ordered.end(),
+                   [](const Probe* a, const Probe* b) { return priority_of(*a) < priority_of(*b); });
   for (const Probe* probe : ordered) (probe->sweep ? sweeps_ : members_).emplace_back().probe = probe;
   const auto roofs = std::count_if(members_.begin(), members_.end(),
                                    [](const Member& member) { return member.probe->role == Role::roof; });

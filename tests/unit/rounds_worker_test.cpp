@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -78,6 +79,45 @@ TEST(RoundsWorker, ASweepThatTakesTooLongLeavesTimeToTheRoofs) {
   EXPECT_FALSE(calibrated.results.sweeps.contains("sweep.read"));
   ASSERT_EQ(calibrated.results.machine.unmeasured.size(), 1U);
   EXPECT_EQ(calibrated.results.machine.unmeasured.front().name, "sweep.read");
+}
+
+/// A probe of main memory that takes 1 ms per launch and notes its first case in `order`.
+Probe noted_probe(Pattern pattern, Role role, std::vector<std::string>& order) {
+  Probe probe;
+  probe.name = std::string(to_string(pattern)) + (role == Role::roof ? "" : ", reference");
+  probe.level = Level::dram;
+  probe.pattern = pattern;
+  probe.role = role;
+  probe.scalable = false;
+  probe.make = [name = probe.name, &order](Device&, const ProbeRequest&, int variant) -> std::optional<ProbeCase> {
+    if (variant > 0) return std::nullopt;
+    if (std::find(order.begin(), order.end(), name) == order.end()) order.push_back(name);
+    ProbeCase made;
+    made.amount = 1e6;
+    made.run = [] {};
+    made.batch = [](std::int64_t launches) {
+      return Reading{.seconds = 1e-3 * static_cast<double>(launches), .clock_hz = {}};
+    };
+    return made;
+  };
+  return probe;
+}
+
+TEST(RoundsWorker, RoofsInPlaceComeAfterTheOthersAndBeforeReferences) {
+  std::vector<std::string> order;
+  const Probe reference = noted_probe(Pattern::copy, Role::reference, order);
+  const Probe update = noted_probe(Pattern::update, Role::roof, order);
+  const Probe copy = noted_probe(Pattern::copy, Role::roof, order);
+  const Probe accumulate = noted_probe(Pattern::accumulate, Role::roof, order);
+  const Probe read = noted_probe(Pattern::read, Role::roof, order);
+  CalibrateOptions options;
+  options.device = {.kind = DeviceKind::cpu, .index = 0, .options = {.threads = 1, .cpus = {}}};
+  options.effort = {.quick = false, .sustain_s = 0, .time_s = 2};
+  const std::set<std::string> lost;
+  RoundsWorker worker(options, {&reference, &update, &copy, &accumulate, &read}, lost, wall_seconds());
+  while (worker.run([](std::string_view) {}) == AfterJob::next) {
+  }
+  EXPECT_EQ(order, (std::vector<std::string>{"copy", "read", "update", "accumulate", "copy, reference"}));
 }
 
 }  // namespace

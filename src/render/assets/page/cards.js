@@ -145,7 +145,7 @@ const roof_line = (point, y) => {
   const from = slope ? on_screen([base_x(Number(roof) / Number(slope.dataset.value)), 0])[0] : plot.x;
   return {d: `M${Math.min(from, x - 14)} ${y}H${plot.right}`, end: [Math.min(from, x - 14) - 8, y + 4]};
 };
-// "FP16 tensor at 1.62 GHz: 741 TFLOP/s", "HBM copy: 4.34 TB/s". The report may not be decompressed yet.
+// "FP16 tensor at 1.62 GHz: 741 TFLOP/s", "HBM copy: 4.34 TB/s", "HBM triad mixed with hbm.read: 4.46 TB/s". The report may not be decompressed yet.
 const roof_name = point => {
   const {limiting} = point.element.dataset;
   const result = results?.[point.index];
@@ -157,7 +157,8 @@ const roof_name = point => {
   if (!moved || Number.isNaN(rate)) return value ? `${name}: ${value}` : name;
   const unit = / [pnµmkMGTPE]?(\S+)$/.exec(value)?.[1] ?? (resource.kind === 'bandwidth' ? 'B/s' : resource.kind === 'compute' ? 'FLOP/s' : '/s');
   const clock = drawn && resource.kind === 'compute' && result.time_s.clock_hz ? ` at ${si(result.time_s.clock_hz, 'Hz')}` : '';
-  return `${name}${clock}: ${si(rate, unit)}`;
+  const mix = resource.mixed_with ? ` mixed with ${resource.mixed_with}` : '';
+  return `${name}${mix}${clock}: ${si(rate, unit)}`;
 };
 const roof_overlay = point => {
   const {roof, performance} = point.element.dataset;
