@@ -37,9 +37,10 @@ ResourceTime time_at(const Ceiling* ceiling, std::string_view resource, CeilingK
 /// Clocks that differ by less than this are equal: readings of one clock scatter by about 0.1 %.
 constexpr double kSameClock = 0.01;
 
-/// The time on a pipe at the kernel's clock.
-ResourceTime pipe_time(const Machine& machine, Pipe pipe, double operations, std::optional<double> core_hz) {
-  const Ceiling* ceiling = machine.compute_at(pipe, core_hz);
+/// The time on a pipe at the kernel's clock, on so many threads.
+ResourceTime pipe_time(const Machine& machine, Pipe pipe, double operations, std::optional<double> core_hz,
+                       std::int64_t threads) {
+  const Ceiling* ceiling = machine.compute_at(pipe, core_hz, threads);
   ResourceTime time = time_at(ceiling, to_string(pipe), CeilingKind::compute, operations);
   if (ceiling == nullptr || !core_hz || !ceiling->clocks.core_hz) return time;
   const double slower = *ceiling->clocks.core_hz / *core_hz;
@@ -77,14 +78,16 @@ std::optional<ResourceTime> latency_time(const Machine& machine, const Collectiv
 
 ResourceTime traffic_time(const Work& work, const Machine& machine, Level level, const Traffic& traffic) {
   const bool network = level == Level::network && work.collective;
-  const Ceiling* ceiling = network ? machine.network(*work.collective) : machine.bandwidth(level, traffic);
+  if (level == main_memory(machine.device.kind)) level = work.cache.value_or(level);
+  const Ceiling* ceiling =
+      network ? machine.network(*work.collective) : machine.bandwidth(level, traffic, work.threads);
   return time_at(ceiling, to_string(level), CeilingKind::bandwidth, traffic.total());
 }
 
 std::vector<Resource> resources_of(const Work& work, const Machine& machine, std::optional<double> core_hz) {
   std::vector<Resource> resources;
   for (const auto& [pipe, count] : operations_by_pipe(work)) {
-    if (count > 0) resources.push_back({pipe_time(machine, pipe, count, core_hz), BoundLabel::compute});
+    if (count > 0) resources.push_back({pipe_time(machine, pipe, count, core_hz, work.threads), BoundLabel::compute});
   }
   for (const auto& [level, traffic] : work.bytes) {
     if (!(traffic.total() > 0)) continue;
@@ -146,6 +149,7 @@ Bound bound_of(const Work& work, const Machine& machine, std::optional<double> c
     bound.regime = limiting.regime;
     const Ceiling* ceiling = machine.find(limiting.ceiling, limiting.regime);
     bound.suspect = ceiling != nullptr && ceiling->suspect();
+    bound.provisional = ceiling != nullptr && ceiling->provisional();
   }
   return bound;
 }

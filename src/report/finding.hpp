@@ -13,9 +13,9 @@ enum class FindingKind : std::uint8_t {
   cancelled,        ///< by the user
   rows_failed,      ///< wrong output, an error or a crash
   rows_unverified,  ///< timed without a verification that passed
-  partly_cached,    ///< rows faster than main memory can be, which were to be cold
+  partly_cached,    ///< rows faster than main memory can be: cold ones that were not, hot ones larger than the caches
   faster_now,       ///< rows above their roof, as the calibration's own probe beside them
-  above_suspect,    ///< rows above a roof that failed its audit
+  above_suspect,    ///< rows above a suspect or provisional roof
   above_roof,       ///< rows above their roof, with no such reason
   badly_measured,   ///< rows whose times are too uncertain
   row_counts,       ///< how many were verified and timed

@@ -227,26 +227,31 @@ Findings alarms(const Report& report) {
     found.push_back({FindingKind::cancelled, "The run was cancelled; rows measured until then are kept."});
   }
   const auto timed = [](const Point& p) { return p.status == PointStatus::ok && p.time; };
-  const auto above = [&](const Point& p) { return timed(p) && p.above_roof() && !not_cold(p, report.machine); };
+  const auto in_caches = [&](const Point& p) {
+    return not_cold(p, report.machine) || partly_cached(p, report.machine);
+  };
+  const auto above = [&](const Point& p) { return timed(p) && p.above_roof() && !in_caches(p); };
   // The reference probe beside the row may have reached as much. A paired fraction is independent of the machine's
   // speed.
   const auto faster_now = [](const Point& p) {
     return p.paired_with_roof() == nullptr && reference_rate_of_roof(p).value_or(0) >= p.fraction_of_roof();
   };
-  const auto on_suspect_roof = [](const Point& p) { return p.paired_with_roof() == nullptr && p.bound.suspect; };
   add_rows(found, report, FindingKind::rows_failed, "Failed",
            [](const Point& p) { return p.status == PointStatus::failed; });
   add_rows(found, report, FindingKind::rows_unverified, "Timed but not verified",
            [&](const Point& p) { return timed(p) && !(p.verification && p.verification->passed); });
   add_rows(found, report, FindingKind::partly_cached, "Working set partly cached, so these cold rows are too fast",
            [&](const Point& p) { return timed(p) && not_cold(p, report.machine); });
+  add_rows(found, report, FindingKind::partly_cached,
+           "Working set partly cached, so these hot rows exceed main memory's roof",
+           [&](const Point& p) { return timed(p) && partly_cached(p, report.machine); });
   add_rows(found, report, FindingKind::faster_now,
            "Above the roof: the machine is faster than when it was calibrated. Calibrate again",
            [&](const Point& p) { return above(p) && faster_now(p); });
-  add_rows(found, report, FindingKind::above_suspect, "Above a roof that failed its audit. Calibrate again",
-           [&](const Point& p) { return above(p) && !faster_now(p) && on_suspect_roof(p); });
+  add_rows(found, report, FindingKind::above_suspect, "Above a roof that is suspect or provisional. Calibrate again",
+           [&](const Point& p) { return above(p) && !faster_now(p) && p.above_unconfirmed_roof(); });
   add_rows(found, report, FindingKind::above_roof, "Above the roof: the ceiling or the work model is wrong",
-           [&](const Point& p) { return above(p) && !faster_now(p) && !on_suspect_roof(p); });
+           [&](const Point& p) { return above(p) && !faster_now(p) && !p.above_unconfirmed_roof(); });
   add_rows(found, report, FindingKind::badly_measured, "Not measured well enough to draw conclusions",
            [&](const Point& p) { return timed(p) && badly_measured(p); });
   return found;

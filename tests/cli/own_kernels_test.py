@@ -147,6 +147,31 @@ void scale(const float* x, float* y, float factor, int64_t n, int32_t thread, in
         row = self.rows(suite)[0]
         self.assertEqual(row["status"], "ok", row.get("reason"))
 
+    def units(self):
+        """Threads of the run."""
+        return json.loads(self.machine.read_text())["device"]["units"]
+
+    def test_only_the_thread_pool_has_a_launch_cost(self):
+        source = SCALE.replace("int64_t n)", "int64_t n, int32_t thread, int32_t threads)").replace(
+            "int64_t i = 0; i < n;", "int64_t i = n * thread / threads; i < n * (thread + 1) / threads;")
+        index = "      - { scalar: thread, dtype: int32 }\n      - { scalar: threads, dtype: int32 }\n"
+        several = self.units() > 1
+        for launch, regions, threads in [("", 0, 1), ("    launch: { threads: 1 }\n", 0, 1),
+                                         ("    launch: { threads: all }\n", 1 if several else 0, self.units())]:
+            with self.subTest(launch):
+                row = self.row(source, more=index + launch + "    expect: { y: 2*x }\n")
+                self.assertEqual(row["status"], "ok", row.get("reason"))
+                self.assertEqual(row["work"]["launches"], regions)
+                self.assertEqual(row["work"].get("threads", self.units()), threads)
+                overhead = [one for one in row["resources"] if one["kind"] == "overhead"]
+                self.assertEqual(len(overhead), regions)
+
+    def test_what_is_only_written_is_known(self):
+        self.assertEqual(self.row()["work"]["write_only"], 40000)
+        source = "#include <stdint.h>\nvoid saxpy(const float* x, float* y, float a, int64_t n) { for (int64_t i = 0; i < n; ++i) y[i] += a * x[i]; }\n"
+        suite = self.kernel(source, "saxpy", "saxpy.c", "    expect: { y: 2*x + y }\n").replace("output: y", "inout: y")
+        self.assertEqual(self.rows(suite)[0]["work"]["write_only"], 0)
+
     def test_structures_and_pointers_into_buffers(self):
         source = """\
 #include <stdint.h>

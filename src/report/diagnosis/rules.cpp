@@ -75,6 +75,12 @@ constexpr std::string_view kLibraryGrid = "Grid size follows the problem size: b
 // One entry per rule, not one line per member.
 // clang-format off
 constexpr Rule kRules[] = {
+    // Threads without work come first: whatever the row reaches, it is of a part of the machine.
+    {"some-threads", kCpu, {below("threads.used_share", 0.999), is("above_roof", false)},
+     "Ran on {threads.used} of {threads.of} threads: {roof.fraction} of its roof, {roof.on_all_threads} of the roof of all "
+     "threads.",
+     "Use all threads (launch, threads: all) and pass the thread's index; threads: own for OpenMP or std::thread.",
+     kMeasured},
     // What the machine did comes before anything that the kernel did, unless the kernel is at its roof all the same.
     {"disturbed", kAny, {above("time.lost", 0.005), kUnderRoof},
      "Other processes or a clock limiter took up to {time.lost} of processor time.", kIdleMachine, kMeasured,
@@ -115,13 +121,20 @@ constexpr Rule kRules[] = {
     {"not-cold", kAny, {is("not_cold")},
      "Working set partly cached: faster than main memory's peak bandwidth allows.",
      "Use a larger problem, or time it hot (--cache hot) against the cache's roof.", kMeasured, RuleKind::measure},
+    {"partly-cached", kCpu, {is("partly_cached")},
+     "Reaches {roof.fraction} of main memory's roof: caches serve a part of its working set ({cache.multiple} the last "
+     "cache).",
+     "Time it cold (cache: cold), or with a working set that fits a cache.", kMeasured, RuleKind::measure},
     {"above-paired-roof", kCpu, {is("above_roof"), is("paired")},
-     "Reaches {roof.fraction} of its roof, timed in alternation with the roof's probe: the work model or the probe is "
+     "Reaches {roof.fraction} of its roof, timed in alternation with the roof's probe: the probe or the work model is "
      "wrong.",
-     "Check what its work model counts. Then compare the probe's variant with a faster loop.", kMeasured,
+     "Compare the probe's variant with a faster loop. Then check what its work model counts.", kMeasured,
      RuleKind::measure},
     {"above-suspect-roof", kAny, {is("above_roof"), is("roof.suspect")},
      "Reaches {roof.fraction} of a roof that failed its audit: the true roof is higher.", kLaterCalibration, kMeasured,
+     RuleKind::measure},
+    {"above-provisional-roof", kAny, {is("above_roof"), is("roof.provisional")},
+     "Reaches {roof.fraction} of a provisional roof: the true roof is higher.", kLaterCalibration, kMeasured,
      RuleKind::measure},
     {"above-roof", kAny, {is("above_roof")},
      "Reaches {roof.fraction} of its roof, beyond both intervals: the roof or the work model is wrong.",
