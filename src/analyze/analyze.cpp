@@ -121,7 +121,7 @@ class WorkloadWorker {
     Point row = planned_point(entry, machine_);
     static_cast<Outcome&>(row) = outcome;
     row.bound = bound_of(row.work, machine_, row.time->clock_hz);
-    const auto contention = device_->watch_contention();
+    const auto contention = device_->watch_contention(entry.implementation->threads);
     outcome.paired = pairs_->measure(row, bench, pair_options(options_.sampler));
     const Contention seen = contention();
     if (!outcome.paired || !is_significant(seen)) return;

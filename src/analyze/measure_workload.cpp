@@ -18,9 +18,9 @@ void end(Outcome& outcome, PointStatus status, std::string reason) {
   outcome.reason = std::move(reason);
 }
 
-/// Verifies, and samples only if the result is correct.
-void run_case(Outcome& outcome, Case& workload_case, Device& device, const SamplerOptions& sampler, bool raw,
-              const std::function<bool()>& cancelled,
+/// Verifies, and samples only if the result is correct. `threads`: as Implementation::threads.
+void run_case(Outcome& outcome, Case& workload_case, Device& device, int threads, const SamplerOptions& sampler,
+              bool raw, const std::function<bool()>& cancelled,
               const std::function<void(Outcome&, const Bench&)>& after_sampling) {
   outcome.buffer_sets = workload_case.buffer_sets();
   outcome.resident_bytes = workload_case.resident_bytes();
@@ -31,7 +31,7 @@ void run_case(Outcome& outcome, Case& workload_case, Device& device, const Sampl
   }
   Bench bench = workload_case.bench();
   bench.cancelled = cancelled;
-  const auto contention = device.watch_contention();
+  const auto contention = device.watch_contention(threads);
   Samples samples = sample(bench, sampler);
   const Contention seen = contention();
   const StopReason stop = samples.summary.stop;
@@ -57,7 +57,7 @@ Outcome measure_workload(const SuiteEntry& entry, Device& device, const SamplerO
   Outcome outcome;
   try {
     Case workload_case(*entry.op, *entry.implementation, entry.workload, device);
-    run_case(outcome, workload_case, device, sampler, raw, cancelled, after_sampling);
+    run_case(outcome, workload_case, device, entry.implementation->threads, sampler, raw, cancelled, after_sampling);
   } catch (const PoisonedDevice&) {
     throw;
   } catch (const Unsupported& error) {

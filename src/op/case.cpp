@@ -376,7 +376,7 @@ Verification Case::verify() {
   state.restore_inouts();
   state.arm();
   state.device.synchronize();
-  state.kernel(state.pointers[0]);
+  state.device.run_as_timed([&] { state.kernel(state.pointers[0]); });
   state.device.synchronize();
   const SuiteOp* own = as_suite_op(state.op);
   Verification result;

@@ -99,13 +99,14 @@ Kernel load_cpu_kernel(const KernelSpec& spec, const Configuration& configuratio
   });
   ThreadPool* const pool = wanted != 1 || starts_threads ? &as_cpu(device).pool() : nullptr;
   const int count = wanted == 1 ? 1 : wanted == 0 ? pool->size() : std::min(wanted, pool->size());
+  const std::filesystem::path wrapper_path = compiled(request);
   // OpenMP's runtime counts the CPUs that it may use when it is loaded.
   std::optional<ThreadPool::PinnedCaller> while_loading;
   if (starts_threads) {
     while_loading.emplace(*pool);
     pool->open_caller();
   }
-  void* const wrapper = open_library(compiled(request));
+  void* const wrapper = open_library(wrapper_path);
   void* const library = spec.kind == SourceKind::shared_library ? open_library(spec.source) : nullptr;
   while_loading.reset();
   const std::vector<TensorSpec> tensors = kernel_tensors(spec, workload);

@@ -262,7 +262,7 @@ void UserOp::prepare_reference(const Workload& workload, Device& device, std::sp
     }
   }
   const Kernel kernel = right.prepare(workload, device);
-  kernel(pointers);
+  device.run_as_timed([&] { kernel(pointers); });
   device.synchronize();
   for (const TensorSpec& tensor : tensors) {
     if (!is_written(tensor.role)) continue;
