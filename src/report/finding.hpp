@@ -24,7 +24,8 @@ enum class FindingKind : std::uint8_t {
   next_savings,     ///< those after it
   clock_limited,    ///< rows below the clock of the burst roof
   rows_at_roof,
-  unused_unit,  ///< matrix products that use none of the machine's units for them
+  not_on_chart,  ///< timed rows without FLOPs or without bytes
+  unused_unit,   ///< matrix products that use none of the machine's units for them
   // Of a machine's ceilings.
   noisy_ceilings,        ///< suspect, because others used the machine while they were measured
   provisional_ceilings,  ///< not yet measured often or steadily enough to be confirmed

@@ -149,6 +149,15 @@ void add_rows(Findings& found, const Report& report, FindingKind kind, std::stri
   found.push_back({kind, fmt::format("{}: {}.", what, listed(names))});
 }
 
+/// Timed rows that have no place on the chart, whose axes are FLOP/byte and FLOP/s.
+void add_not_on_chart(Findings& found, const Report& report) {
+  const auto off_chart = [](const Point& p) { return p.status == PointStatus::ok && p.time && !is_plottable(p); };
+  add_rows(found, report, FindingKind::not_on_chart, "Not on the chart, because their work has no FLOPs",
+           [&](const Point& p) { return off_chart(p) && !(p.work.total_flops() > 0); });
+  add_rows(found, report, FindingKind::not_on_chart, "Not on the chart, because their work has no bytes",
+           [&](const Point& p) { return off_chart(p) && std::isinf(p.bound.arithmetic_intensity); });
+}
+
 void append(Findings& found, const Findings& more) { found.insert(found.end(), more.begin(), more.end()); }
 
 }  // namespace
@@ -262,6 +271,7 @@ Findings run_facts(const Report& report) {
   const std::vector<const Point*> points = timed_points(report);
   Findings found = {{FindingKind::row_counts, how_many_ran(report, points.size())}};
   if (!points.empty()) found.push_back({FindingKind::bound_counts, labels(points)});
+  add_not_on_chart(found, report);
   add_unused_unit(found, report);
   append(found, machine_findings(report));
   return found;
@@ -274,6 +284,7 @@ Findings findings(const Report& report) {
   found.push_back({FindingKind::row_counts, how_many_ran(report, points.size())});
   if (!points.empty()) found.push_back({FindingKind::bound_counts, labels(points)});
   append(found, where_the_time_is(verdicts(report), report));
+  add_not_on_chart(found, report);
   add_unused_unit(found, report);
   append(found, machine_findings(report));
   return found;

@@ -161,6 +161,22 @@ TEST(Findings, AHotRowLargerThanTheCachesIsPartlyCached) {
   EXPECT_EQ(findings(report)[0].kind, FindingKind::above_roof);
 }
 
+TEST(Findings, NameTheRowsThatTheChartCannotShow) {
+  Report report = example::cpu_sample_report();
+  const auto off_chart = [&] {
+    Findings found = findings(report);
+    std::erase_if(found, [](const Finding& one) { return one.kind != FindingKind::not_on_chart; });
+    return found;
+  };
+  EXPECT_TRUE(off_chart().empty());
+  report.points[0].work.flops.clear();
+  ASSERT_EQ(off_chart().size(), 1U);
+  EXPECT_THAT(off_chart()[0], finding(FindingKind::not_on_chart, point_name(report.points[0]).c_str()));
+  report.points[1].work.bytes.clear();
+  report.points[1].bound = bound_of(report.points[1].work, report.machine);
+  EXPECT_EQ(off_chart().size(), 2U);
+}
+
 TEST(Findings, LongListsAreCut) {
   Report report = example::sample_report();
   for (Point& point : report.points) {

@@ -538,6 +538,32 @@ TEST(CpuVerdicts, AboveARoofTheRoofIsInDoubtFirst) {
   EXPECT_EQ(above.verdict().rule, "above-suspect-roof");
 }
 
+TEST(CpuVerdicts, OfARowThatACacheServesDoNotSpeakOfMainMemory) {
+  OnCpu relu("relu");
+  relu.point.workload.cache = CacheMode::hot;
+  relu.point.work.flops = {{Pipe::fp32, 2.5e4}};
+  relu.point.work.bytes[Level::dram] = {.read = 1e5, .write = 1e5};
+  relu.point.work.cache = Level::l2;
+  relu.point.work.launches = 0;
+  relu.point.bound = bound_of(relu.point.work, relu.report.machine);
+  relu.at(0.5);
+  EXPECT_EQ(relu.verdict().rule, "uncounted-cache");
+  relu.report.machine.device.huge_page_share = 0;
+  EXPECT_EQ(relu.verdict().rule, "uncounted-cache") << "pages matter to main memory";
+  // The experiment in L2 is the same run.
+  relu.point.experiments = {
+      {.kind = ExperimentKind::in_cache, .variant = "n=1", .ratio = 1, .ci95 = {0.99, 1.01}, .count = 0}};
+  EXPECT_EQ(relu.verdict().rule, "uncounted-cache");
+  relu.point.work.cache = Level::l3;
+  relu.point.bound = bound_of(relu.point.work, relu.report.machine);
+  relu.at(0.5);
+  EXPECT_EQ(relu.verdict().rule, "core-bound") << "from L2 it is no faster than from L3";
+  relu.point.work.cache.reset();
+  relu.point.bound = bound_of(relu.point.work, relu.report.machine);
+  relu.at(0.5);
+  EXPECT_EQ(relu.verdict().rule, "core-bound");
+}
+
 TEST(CpuVerdicts, AHotRowLargerThanTheCachesIsNoWrongCount) {
   OnCpu relu("relu");
   relu.point.workload.cache = CacheMode::hot;
@@ -559,6 +585,14 @@ TEST(CpuVerdicts, OrdinaryStores) {
   relu.at(14.2 / 21.3);
   relu.point.work.write_only = relu.point.work.bytes.at(Level::dram).write;
   EXPECT_EQ(relu.verdict().rule, "ordinary-stores");
+  // Buffers that are read, too, or whose writes are not known, and outputs that the cache holds, gain nothing.
+  for (const std::optional<double> write_only :
+       {std::optional<double>(0), std::optional<double>(),
+        std::optional<double>(0.9 * relu.report.machine.largest_cache_bytes())}) {
+    relu.point.work.write_only = write_only;
+    EXPECT_NE(relu.verdict().rule, "ordinary-stores");
+  }
+  relu.point.work.write_only = relu.point.work.bytes.at(Level::dram).write;
   // A kernel that stores past the caches is as slow for another reason.
   relu.point.non_temporal_stores = true;
   EXPECT_NE(relu.verdict().rule, "ordinary-stores");

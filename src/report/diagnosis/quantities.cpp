@@ -99,7 +99,9 @@ void add_bound(Collector& out, const Point& point, const Machine& machine) {
     out.flag_is("roof.suspect", point.bound.suspect);
     out.flag_is("roof.provisional", point.bound.provisional);
   }
-  out.flag_is("cached", point.work.cache.has_value());
+  const bool cached = point.work.cache && point.bound.label == BoundLabel::memory;
+  out.flag_is("cached", cached);
+  out.flag_is("cached.near", cached && point.work.cache != Level::l3);
   if (fraction < 1) out.set("roof.missing", 1 - fraction);
   out.flag_is("memory.bound", point.bound.label == BoundLabel::memory);
   out.flag_is("compute.bound", point.bound.label == BoundLabel::compute);
@@ -434,6 +436,7 @@ void add_cpu(Collector& out, const Point& point, const Machine& machine, const C
     if (const double cache = machine.largest_cache_bytes(); cache > 0) {
       out.set("last_cache", cache);
       out.set("cache.multiple", bytes / cache);
+      if (point.work.write_only) out.set("write_only.of_cache", *point.work.write_only / cache);
     }
   }
   out.set("regular.of_roof", share_of(machine, "dram.copy.regular", "dram.copy"));
